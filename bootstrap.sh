@@ -1,0 +1,50 @@
+#!/bin/sh
+# From a fresh Debian 12 machine to a program in build/: install what is missing, configure,
+# compile.  Arguments go to configure.  Quiet when all is well.
+set -eu
+cd "$(dirname "$0")"
+
+packages="gcc libc6-dev make autoconf automake libtool pkg-config
+libgmp-dev libmpfr-dev libjansson-dev check gnuplot-nox help2man texinfo"
+
+installed() {
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# run COMMAND...: silent, unless it fails.
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+run() {
+    "$@" > "$log" 2>&1 < /dev/null && return
+    cat "$log" >&2
+    echo "bootstrap.sh: failed: $*" >&2
+    exit 1
+}
+
+missing=
+if command -v dpkg-query > /dev/null; then
+    for package in $packages; do
+        installed "$package" || missing="$missing $package"
+    done
+fi
+if [ -n "$missing" ]; then
+    if [ "$(id -u)" = 0 ]; then
+        as_root="env"
+    elif sudo -n true 2> /dev/null; then
+        as_root="sudo -n env"
+    else
+        echo "bootstrap.sh: first run: sudo apt-get update && sudo apt-get install$missing" >&2
+        exit 1
+    fi
+    # shellcheck disable=SC2086 # lists of words
+    run $as_root apt-get update
+    # shellcheck disable=SC2086
+    run $as_root DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y --no-install-recommends $missing
+fi
+
+run autoreconf -fi
+mkdir -p build
+cd build
+run ../configure "$@"
+run make -j "$(nproc)"

@@ -1,0 +1,56 @@
+#include "lib/fma.h"
+
+#include "lib/wide.h"
+
+#include <assert.h>
+
+/* The sign of an exact zero sum of a product and c, to nearest. */
+static bool zero_is_negative(bool product_negative, struct number c)
+{
+    return product_negative && c.negative;
+}
+
+uint64_t fma_round(const struct bitcut_format *f, const struct bitcut_rounding *r,
+                   uint64_t nan, uint64_t a, uint64_t b, uint64_t c)
+{
+    const struct number x = format_decode(f, a), y = format_decode(f, b);
+    const struct number z = format_decode(f, c);
+    const bool negative = x.negative != y.negative;
+    if (x.class == NUMBER_NAN || y.class == NUMBER_NAN || z.class == NUMBER_NAN)
+        return nan;
+    if (x.class == NUMBER_INF || y.class == NUMBER_INF) {
+        if (x.class == NUMBER_ZERO || y.class == NUMBER_ZERO) return nan;
+        if (z.class == NUMBER_INF && z.negative != negative) return nan;
+        return format_infinity(f, negative);
+    }
+    if (z.class == NUMBER_INF) return format_infinity(f, z.negative);
+
+    const struct term terms[2] = {
+        { (bitcut_uint128)x.significand * y.significand,
+          x.exponent + y.exponent - 2 * f->fraction_bits, negative },
+        { z.significand, z.exponent - f->fraction_bits, z.negative },
+    };
+    struct unrounded sum = wide_sum(terms, 2);
+    if (sum.significand == 0) sum.negative = zero_is_negative(negative, z);
+    return round_pack(f, r, sum);
+}
+
+uint32_t f32_fma(uint32_t a, uint32_t b, uint32_t c)
+{
+    return (uint32_t)fma_round(&formats[FORMAT_F32], &roundings[ROUND_RN], F32_NAN, a, b,
+                               c);
+}
+
+uint32_t f32_add(uint32_t a, uint32_t b) { return f32_fma(a, F32_ONE, b); }
+
+uint32_t f32_multiply(uint32_t a, uint32_t b)
+{
+    /* Adding a zero of the product's sign keeps the sign of a zero product. */
+    return f32_fma(a, b, (a ^ b) & 0x80000000u);
+}
+
+uint32_t f32_power_of_two(int exponent)
+{
+    assert(exponent >= -149 && exponent <= 127);
+    return exponent >= -126 ? (uint32_t)(exponent + 127) << 23 : 1u << (exponent + 149);
+}

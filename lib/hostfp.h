@@ -1,0 +1,21 @@
+/* The host's floating-point mode, made known for a while. */
+#ifndef BITCUT_LIB_HOSTFP_H
+#define BITCUT_LIB_HOSTFP_H
+
+#include <fenv.h>
+
+/* What hostfp_enter() found. */
+struct hostfp {
+    fenv_t environment;
+    unsigned control; /* MXCSR on x86, else 0 */
+};
+
+/* Save the calling thread's mode, then round to nearest, keep subnormals in and out, and
+   raise no traps.  Code that computes with host doubles does so between enter and leave,
+   in every thread: the caller may have set any mode, and threads inherit it. */
+void hostfp_enter(struct hostfp *saved);
+
+/* Put back what hostfp_enter() found, status flags included. */
+void hostfp_leave(const struct hostfp *saved);
+
+#endif

@@ -1,0 +1,140 @@
+#include "lib/round.h"
+
+#include "lib/table.h"
+
+#include <assert.h>
+
+/* rn rna rz ru rd: IEEE 754-2019 section 4.3.  odd: Boldo and Melquiond 2008.
+   cut: LE-GEMM section 4.1, the exponent field rebiased and the top fraction bits copied;
+   where the new exponent field would be 0 or less the word is 0, where it would not fit
+   the word is infinity (the paper is silent on both).
+   feng21, feng22: EGEMM-TC as Ootomo and Yokota describe it in their section 1: truncate,
+   then round up by the 21st fraction bit (as printed) or by the 22nd (as they argue it
+   should be, counting the implicit bit). */
+const struct bitcut_rounding roundings[] = {
+    /* clang-format off */
+    /* name, what, direction, bit, overflow, flush */
+    [ROUND_RN]     = { "rn",     "to nearest, ties to even",              TO_NEAREST_EVEN,  0, OVERFLOW_IEEE, false },
+    [ROUND_RNA]    = { "rna",    "to nearest, ties away from zero",       TO_NEAREST_AWAY,  0, OVERFLOW_IEEE, false },
+    [ROUND_RZ]     = { "rz",     "toward zero",                           TO_ZERO,          0, OVERFLOW_IEEE, false },
+    [ROUND_RU]     = { "ru",     "toward +infinity",                      TO_POSITIVE,      0, OVERFLOW_IEEE, false },
+    [ROUND_RD]     = { "rd",     "toward -infinity",                      TO_NEGATIVE,      0, OVERFLOW_IEEE, false },
+    [ROUND_ODD]    = { "odd",    "to odd",                                TO_ODD,           0, OVERFLOW_IEEE, false },
+    [ROUND_CUT]    = { "cut",    "bit-cut: the top bits, no subnormals",  TO_ZERO,          0, OVERFLOW_INF,  true },
+    [ROUND_FENG21] = { "feng21", "truncate, then up by fraction bit 21",  BY_BIT,          21, OVERFLOW_IEEE, false },
+    [ROUND_FENG22] = { "feng22", "truncate, then up by fraction bit 22",  BY_BIT,          22, OVERFLOW_IEEE, false },
+    { 0 }
+    /* clang-format on */
+};
+
+/* The significand cut at the last kept bit, and what lies below it. */
+struct cut {
+    uint64_t kept;
+    bool lost; /* is anything below?                      */
+    int half;  /* it is below, at, above half: -1, 0, 1 */
+};
+
+static struct cut cut_below(uint64_t significand, bool sticky, int drop)
+{
+    struct cut c = { .kept = 0, .lost = true, .half = -1 };
+    if (drop <= 0) {
+        assert(!sticky && drop > -64);
+        return (struct cut){ .kept = significand << -drop, .lost = false, .half = -1 };
+    }
+    if (drop > 64) return c;
+    const uint64_t half = (uint64_t)1 << (drop - 1);
+    const uint64_t rest = drop == 64 ? significand : significand & (2 * half - 1);
+    c.kept = drop == 64 ? 0 : significand >> drop;
+    c.lost = rest || sticky;
+    c.half = rest > half || (rest == half && sticky) ? 1 : rest == half ? 0 : -1;
+    return c;
+}
+
+static int highest_bit(uint64_t x) { return 63 - __builtin_clzll(x); }
+
+/* The kept significand one step up, or not. */
+static uint64_t step(const struct bitcut_rounding *r, struct unrounded x, struct cut c)
+{
+    switch (r->direction) {
+    case TO_NEAREST_EVEN:
+        return c.kept + (c.half > 0 || (c.half == 0 && (c.kept & 1)));
+    case TO_NEAREST_AWAY:
+        return c.kept + (c.half >= 0);
+    case TO_POSITIVE:
+        return c.kept + (c.lost && !x.negative);
+    case TO_NEGATIVE:
+        return c.kept + (c.lost && x.negative);
+    case TO_ODD:
+        return c.kept | c.lost;
+    case BY_BIT: {
+        const int at = highest_bit(x.significand) - r->bit;
+        return c.kept + (at >= 0 && c.lost && (x.significand >> at & 1));
+    }
+    case TO_ZERO:
+        break;
+    }
+    return c.kept;
+}
+
+static uint64_t overflow_encoding(const struct bitcut_format *f,
+                                  const struct bitcut_rounding *r, bool negative)
+{
+    bool infinite = r->overflow == OVERFLOW_INF;
+    if (r->overflow == OVERFLOW_IEEE)
+        infinite = r->direction == TO_NEAREST_EVEN || r->direction == TO_NEAREST_AWAY ||
+                   r->direction == BY_BIT || (r->direction == TO_POSITIVE && !negative) ||
+                   (r->direction == TO_NEGATIVE && negative);
+    return infinite ? format_infinity(f, negative) : format_largest(f, negative);
+}
+
+uint64_t round_pack(const struct bitcut_format *f, const struct bitcut_rounding *r,
+                    struct unrounded x)
+{
+    assert(f->has_sign);
+    if (x.significand == 0) return format_zero(f, x.negative);
+
+    const uint64_t implicit = (uint64_t)1 << f->fraction_bits;
+    const int emin = format_emin(f);
+    const int top = highest_bit(x.significand) + x.exponent;
+    const int last = (top < emin ? emin : top) - f->fraction_bits;
+    const struct cut c = cut_below(x.significand, x.sticky, last - x.exponent);
+    uint64_t kept = step(r, x, c);
+    int exponent = last + f->fraction_bits;
+    if (kept == 2 * implicit) kept = implicit, exponent++;
+
+    if (kept == 0 || (kept < implicit && r->flush)) return format_zero(f, x.negative);
+    const uint64_t field = kept < implicit ? 0 : (uint64_t)(exponent + f->bias);
+    const uint64_t magnitude = (field << f->fraction_bits | (kept & (implicit - 1)))
+                               << f->pad;
+    if (exponent > format_emax(f) || magnitude > format_largest(f, false))
+        return overflow_encoding(f, r, x.negative);
+    return magnitude | (uint64_t)x.negative << (f->bits - 1);
+}
+
+struct unrounded number_unrounded(const struct bitcut_format *f, struct number x)
+{
+    return (struct unrounded){ .significand = x.significand,
+                               .exponent = x.exponent - f->fraction_bits,
+                               .negative = x.negative };
+}
+
+const struct bitcut_rounding *bitcut_rounding_find(const char *name)
+{
+    return table_find(TABLE(roundings), name);
+}
+
+uint64_t bitcut_format_convert(const struct bitcut_format *to,
+                               const struct bitcut_rounding *rounding,
+                               const struct bitcut_format *from, uint64_t encoding)
+{
+    const struct number x = format_decode(from, encoding);
+    switch (x.class) {
+    case NUMBER_NAN:
+        return format_nan(to);
+    case NUMBER_INF:
+        return rounding->overflow == OVERFLOW_SATURATE ? format_largest(to, x.negative)
+                                                       : format_infinity(to, x.negative);
+    default:
+        return round_pack(to, rounding, number_unrounded(from, x));
+    }
+}

@@ -1,0 +1,68 @@
+/* Rounding: the table of rounding rules and the one round-and-pack. */
+#ifndef BITCUT_LIB_ROUND_H
+#define BITCUT_LIB_ROUND_H
+
+#include "lib/format.h"
+
+enum direction {
+    TO_NEAREST_EVEN,
+    TO_NEAREST_AWAY,
+    TO_ZERO,
+    TO_POSITIVE,
+    TO_NEGATIVE,
+    TO_ODD, /* truncate, then set the last bit if anything was lost */
+    BY_BIT  /* truncate, then one step away from zero if a given fraction bit is set */
+};
+
+enum overflow {
+    OVERFLOW_IEEE, /* what IEEE 754 gives for the direction: Inf or the largest value */
+    OVERFLOW_INF,  /* always infinity                                                 */
+    OVERFLOW_SATURATE /* the largest finite value; a conversion of an infinity gives it
+                         too */
+};
+
+/* A row of the rounding table.  Callers may copy a row and change its flags. */
+struct bitcut_rounding {
+    const char *name, *what;
+    enum direction direction;
+    int bit; /* BY_BIT: which bit below the leading one, 1 the highest    */
+    enum overflow overflow;
+    bool flush; /* a subnormal result becomes a zero of its sign             */
+};
+
+/* The rows, by position: `&roundings[ROUND_RN]`. */
+enum {
+    ROUND_RN,
+    ROUND_RNA,
+    ROUND_RZ,
+    ROUND_RU,
+    ROUND_RD,
+    ROUND_ODD,
+    ROUND_CUT,
+    ROUND_FENG21,
+    ROUND_FENG22
+};
+
+extern const struct bitcut_rounding roundings[]; /* ended by a row whose name is NULL */
+
+/* A nonzero value on its way to a format:
+   (-1)^negative * (significand + t) * 2^exponent, with t = 0, or 0 < t < 1 if
+   `sticky`. */
+struct unrounded {
+    uint64_t significand;
+    int32_t exponent;
+    bool negative, sticky;
+};
+
+/* Round x to `format` and encode it.  Correct for every value and direction: subnormal
+   results are rounded once, at their own last bit; overflow and flushing follow the row.
+   A significand of 0 without sticky gives the zero of x's sign.  If x.sticky is set, the
+   significand must have its top bit set (wide_value() sees to it).  The format must have
+   a sign: block scales are read, never written. */
+uint64_t round_pack(const struct bitcut_format *format,
+                    const struct bitcut_rounding *rounding, struct unrounded x);
+
+/* x as a number of `format` on its way elsewhere.  x must be finite or zero. */
+struct unrounded number_unrounded(const struct bitcut_format *format, struct number x);
+
+#endif

@@ -1,0 +1,52 @@
+#include "lib/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const status_texts[] = {
+    [BITCUT_OK] = "success",
+    [BITCUT_BAD_ARGUMENT] = "arguments that do not fit together",
+    [BITCUT_BAD_FILE] = "a file that is not what it should be",
+    [BITCUT_CANNOT] = "a file or device that cannot be used",
+    [BITCUT_NO_MEMORY] = "not enough memory",
+};
+
+const char *bitcut_status_text(enum bitcut_status status)
+{
+    const size_t known = sizeof status_texts / sizeof status_texts[0];
+    return (size_t)status < known ? status_texts[status] : "an unknown status";
+}
+
+/* Whether c would break the line or steer a terminal: ASCII control characters.  Bytes
+   above ASCII stay, because strerror() may speak another language. */
+static bool is_control(char c) { return (unsigned char)c < 0x20 || c == 0x7f; }
+
+enum bitcut_status fault_set(struct fault *f, enum bitcut_status status,
+                             const char *format, ...)
+{
+    if (!f) return status;
+    f->status = status;
+    f->text[0] = 0;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(f->text, sizeof f->text, format, arguments);
+    va_end(arguments);
+    for (char *c = f->text; *c; c++)
+        if (is_control(*c)) *c = '?'; /* quoted from a hostile file */
+    return status;
+}
+
+bool size_multiply(size_t *product, size_t a, size_t b)
+{
+    if (a && b > SIZE_MAX / a) return false;
+    *product = a * b;
+    return true;
+}
+
+void *memory_allocate(size_t count, size_t size)
+{
+    size_t bytes;
+    if (!size_multiply(&bytes, count, size)) return NULL;
+    return malloc(bytes ? bytes : 1);
+}

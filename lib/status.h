@@ -1,0 +1,29 @@
+/* How functions that can fail say so: a status for the program, one sentence for
+   people. */
+#ifndef BITCUT_LIB_STATUS_H
+#define BITCUT_LIB_STATUS_H
+
+#include "lib/bitcut.h"
+
+/* Why a call failed.  `text` is one line without a newline, naming the cause but not the
+   file or the program: the caller knows those.  Valid only after a status other than
+   BITCUT_OK. */
+struct fault {
+    enum bitcut_status status;
+    char text[240];
+};
+
+/* Fill *f (which may be NULL) printf-style and return `status`, so that a failing
+   function can end with `return fault_set(...)`. */
+enum bitcut_status fault_set(struct fault *f, enum bitcut_status status,
+                             const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* a * b, or false when the product does not fit a size_t. */
+bool size_multiply(size_t *product, size_t a, size_t b);
+
+/* malloc(count * size) that fails on overflow; NULL on failure.  A count or size of zero
+   gives a pointer that may be freed. */
+void *memory_allocate(size_t count, size_t size);
+
+#endif

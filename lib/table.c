@@ -1,0 +1,71 @@
+#include "lib/table.h"
+
+#include <string.h>
+
+enum { NEAR_MOST = 4, NAME_MOST = 63 };
+
+static int length(const char *s)
+{
+    size_t n = strlen(s);
+    return n < NAME_MOST ? (int)n : NAME_MOST;
+}
+
+const void *table_next(struct table t, const void *row)
+{
+    const char *next = row ? (const char *)row + t.row_size : t.rows;
+    return ((const struct table_row *)(const void *)next)->name ? next : NULL;
+}
+
+const void *table_find(struct table t, const char *name)
+{
+    const struct table_row *row = NULL;
+    while ((row = table_next(t, row)))
+        if (!strcmp(row->name, name)) return row;
+    return NULL;
+}
+
+/* Levenshtein distance of the first NAME_MOST characters. */
+static int distance(const char *a, const char *b)
+{
+    const int la = length(a), lb = length(b);
+    int row[NAME_MOST + 1];
+    for (int j = 0; j <= lb; j++) row[j] = j;
+    for (int i = 1; i <= la; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= lb; j++) {
+            const int replace = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            const int gap = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            row[j] = replace < gap ? replace : gap;
+        }
+    }
+    return row[lb];
+}
+
+/* Smaller is nearer: the edit distance, or 1 when one name holds the other. */
+static int farness(const char *name, const char *wanted)
+{
+    if (*wanted && (strstr(name, wanted) || strstr(wanted, name))) return 1;
+    return distance(name, wanted);
+}
+
+void table_near(char *text, size_t size, struct table t, const char *name)
+{
+    const int limit = length(name) / 3 + 1;
+    size_t used = 0;
+    int found = 0;
+    text[0] = 0;
+    for (int far = 0; far <= limit; far++) {
+        const struct table_row *row = NULL;
+        while ((row = table_next(t, row)) && found < NEAR_MOST) {
+            if (farness(row->name, name) != far) continue;
+            const size_t n = strlen(row->name);
+            if (used + n + 3 > size) return;
+            if (used) memcpy(text + used, ", ", 2), used += 2;
+            memcpy(text + used, row->name, n + 1);
+            used += n;
+            found++;
+        }
+    }
+}

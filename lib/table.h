@@ -1,0 +1,32 @@
+/* The one shape of every table: rows that begin with `name` and `what`, ended by a row
+   whose name is NULL.  One lookup serves all. */
+#ifndef BITCUT_LIB_TABLE_H
+#define BITCUT_LIB_TABLE_H
+
+#include "lib/bitcut.h"
+
+/* How every row begins. */
+struct table_row {
+    const char *name, *what;
+};
+
+/* A table: its rows and the size of one. */
+struct table {
+    const void *rows;
+    size_t row_size;
+};
+
+#define TABLE(rows) ((struct table){ (rows), sizeof(rows)[0] })
+
+/* The row after `row`, or the first when `row` is NULL; NULL at the end. */
+const void *table_next(struct table t, const void *row);
+
+/* The row called `name`, or NULL. */
+const void *table_find(struct table t, const char *name);
+
+/* Write the names nearest to `name` in edit distance, or sharing a piece of it, into
+   `text` (at most `size` bytes with the 0), separated by ", ".  Empty if nothing is
+   near. */
+void table_near(char *text, size_t size, struct table t, const char *name);
+
+#endif

@@ -1,0 +1,6 @@
+#include "config.h"
+
+#include "lib/assume.h"
+#include "lib/bitcut.h"
+
+const char *bitcut_version(void) { return PACKAGE_VERSION; }

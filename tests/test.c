@@ -1,0 +1,37 @@
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int test_run(const char *suite, const TTest *const *tests)
+{
+    Suite *s = suite_create(suite);
+    TCase *c = tcase_create(suite);
+    tcase_set_timeout(c, 0);
+    for (; *tests; tests++) tcase_add_test(c, *tests);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_set_tap(r, "-");
+    printf("# seed %" PRIu64 "\n", test_seed());
+    fflush(stdout);
+    srunner_run_all(r, CK_SILENT);
+    const int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
+
+uint64_t test_seed(void)
+{
+    const char *text = getenv("BITCUT_SEED");
+    return text ? strtoull(text, NULL, 0) : 1;
+}
+
+int test_long(void) { return getenv("BITCUT_LONG") != NULL; }
+
+uint64_t test_bits(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}

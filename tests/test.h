@@ -1,0 +1,30 @@
+/* What every Check program here shares: the runner, seeds, and a generator of test bits. */
+#ifndef BITCUT_TESTS_TEST_H
+#define BITCUT_TESTS_TEST_H
+
+#include <check.h>
+#include <inttypes.h>
+#include <stdint.h>
+
+/* Run the tests of the NULL-ended list through Check, reporting in TAP.  Returns the exit
+   status: 0 only if all passed. */
+int test_run(const char *suite, const TTest *const *tests);
+
+#define TEST_MAIN(suite, ...)                                                                \
+    int main(void)                                                                           \
+    {                                                                                        \
+        const TTest *const tests[] = { __VA_ARGS__, NULL };                                  \
+        return test_run(suite, tests);                                                       \
+    }
+
+/* The seed of this run: BITCUT_SEED from the environment, or 1.  Printed once as a TAP
+   comment, so that a failure can be repeated. */
+uint64_t test_seed(void);
+
+/* Whether BITCUT_LONG is set: `make check-long` sets it, and tests then do all they can. */
+int test_long(void);
+
+/* The next 64 random bits of a stream (SplitMix64; Steele, Lea, Flood 2014). */
+uint64_t test_bits(uint64_t *state);
+
+#endif
