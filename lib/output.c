@@ -1,0 +1,115 @@
+#define _XOPEN_SOURCE 700 /* realpath() */
+
+#include "lib/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAMES_TRIED = 100, SUFFIX_MOST = 40 };
+
+static enum bitcut_status system_fault(int error, struct fault *f)
+{
+    return fault_set(f, error == ENOMEM ? BITCUT_NO_MEMORY : BITCUT_CANNOT, "%s",
+                     strerror(error));
+}
+
+/* The file that `path` leads to, or `path` itself if there is none yet; NULL with errno
+   set if there cannot be one. */
+static char *path_resolve(const char *path)
+{
+    char *real = realpath(path, NULL);
+    return real || errno != ENOENT || !*path ? real : strdup(path);
+}
+
+/* Whether there is something at `path` that renaming must not replace. */
+static bool is_special(const char *path)
+{
+    struct stat about;
+    return !stat(path, &about) && !S_ISREG(about.st_mode);
+}
+
+/* Create a file of a name not yet used in the folder of o->path. */
+static int temporary_create(struct output *o)
+{
+    const size_t size = strlen(o->path) + SUFFIX_MOST;
+    o->temporary = malloc(size);
+    if (!o->temporary) return -1;
+    int descriptor = -1;
+    errno = EEXIST;
+    for (int i = 0; i < NAMES_TRIED && descriptor < 0 && errno == EEXIST; i++) {
+        snprintf(o->temporary, size, "%s.%ld.%d.tmp", o->path, (long)getpid(), i);
+        descriptor = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+    return descriptor;
+}
+
+/* Open what o->path is to be written to; o->file is NULL and errno set if that fails. */
+static void file_open(struct output *o)
+{
+    if (is_special(o->path)) {
+        o->file = fopen(o->path, "wb");
+        return;
+    }
+    /* Renaming would not ask whether the file may be written. */
+    if (faccessat(AT_FDCWD, o->path, W_OK, AT_EACCESS) && errno != ENOENT) return;
+    const int descriptor = temporary_create(o);
+    if (descriptor < 0) return;
+    o->file = fdopen(descriptor, "wb");
+    if (o->file) return;
+    const int error = errno;
+    close(descriptor);
+    unlink(o->temporary);
+    errno = error;
+}
+
+static void output_clear(struct output *o)
+{
+    free(o->temporary);
+    free(o->path);
+    *o = (struct output){ 0 };
+}
+
+enum bitcut_status output_open(struct output *o, const char *path, struct fault *f)
+{
+    struct output new = { .path = path_resolve(path) };
+    if (new.path) file_open(&new);
+    if (!new.file) {
+        const int error = errno;
+        output_clear(&new);
+        return system_fault(error, f);
+    }
+    *o = new;
+    return BITCUT_OK;
+}
+
+/* Flush and close the file: 0, or the error of the first write that failed. */
+static int file_finish(struct output *o)
+{
+    errno = EIO; /* for an earlier failure whose own reason is gone */
+    const bool flushed = !fflush(o->file) && !ferror(o->file);
+    const int error = flushed ? 0 : errno;
+    const bool closed = !fclose(o->file);
+    o->file = NULL;
+    return flushed && !closed ? errno : error;
+}
+
+enum bitcut_status output_commit(struct output *o, struct fault *f)
+{
+    int error = file_finish(o);
+    if (!error && o->temporary && rename(o->temporary, o->path)) error = errno;
+    if (error && o->temporary) unlink(o->temporary);
+    output_clear(o);
+    return error ? system_fault(error, f) : BITCUT_OK;
+}
+
+void output_abandon(struct output *o)
+{
+    if (!o->file) return;
+    fclose(o->file);
+    if (o->temporary) unlink(o->temporary);
+    output_clear(o);
+}
