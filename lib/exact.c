@@ -1,0 +1,604 @@
+#include "lib/exact.h"
+
+#include "lib/hostfp.h"
+#include "lib/oracle.h"
+#include "lib/round.h"
+#include "lib/threads.h"
+#include "lib/wide.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The sums of one dot product, an integer for each exponent of a product. */
+enum {
+    BINS = 512,         /* exponent fields of two operands added: 2 to 510      */
+    BIN_WEIGHT = -300,  /* bin i counts units of 2^(i + BIN_WEIGHT)             */
+    BIN_ADDS = 1 << 15, /* products below 2^48 that an int64 holds              */
+    SUM_LOWEST = -298,  /* every sum of products is a multiple of 2^SUM_LOWEST, */
+    SUM_HIGHEST = 255   /* every product is below 2^(SUM_HIGHEST + 1)           */
+};
+
+struct bins {
+    int64_t bin[BINS];
+    struct wide total;
+};
+
+/* What one thread works with. */
+struct worker {
+    struct dgemm dgemm;
+    struct bins bins;
+    struct oracle oracle;  /* only if its layer is used                            */
+    uint8_t pending[TILE]; /* what (i, j) lacks, bit 1 << target, rows as in dgemm */
+    uint32_t *column;      /* a column of B without gaps                           */
+    struct exact_counts counts;
+};
+
+struct job {
+    uint32_t *c32;
+    uint64_t *c64;
+    double *magnitude;
+    size_t m, n, k;
+    const uint32_t *a, *b;
+    unsigned layers;
+    const struct dgemm_kernel *kernel;
+    const struct progress *progress;
+    size_t tile_rows, tile_cols;
+
+    size_t workers;
+    struct worker *worker;       /* [workers]                                           */
+    uint32_t *columns;           /* [workers][k]                                        */
+    double *row_unit, *col_unit; /* [m] and [n]: a power of two divides each line */
+};
+
+/* Rows [row, row + rows), columns [col, col + cols) of C, in the hands of one layer. */
+struct exact_tile {
+    const struct job *job;
+    struct worker *worker;
+    size_t row, col, rows, cols;
+    size_t left; /* elements that lack something */
+    int layer;
+};
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+static bool uses(const struct job *job, int layer) { return job->layers >> layer & 1; }
+
+/* --- rounding x + y, exactly given, once -------------------------------------------- */
+
+/* a + b = sum + error, exactly. */
+struct two_sum {
+    double sum, error;
+};
+
+/* Knuth, TAOCP volume 2, section 4.2.2, theorem B. */
+static struct two_sum two_sum(double a, double b)
+{
+    const double sum = a + b, z = sum - a;
+    return (struct two_sum){ sum, (a - (sum - z)) + (b - z) };
+}
+
+static uint32_t bits_of_float(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* By way of x + y rounded to odd, which has bits enough that rounding it again is
+   rounding once: 53 >= 24 + 2 (Boldo and Melquiond 2008). */
+static uint64_t round_to_32(double x, double y)
+{
+    const struct two_sum s = two_sum(x, y);
+    uint64_t bits = bits_of_double(s.sum);
+    if (s.error != 0 && (bits & 1) == 0)
+        bits = (s.error > 0) == (s.sum > 0) ? bits + 1 : bits - 1;
+    return bits_of_float((float)double_of_bits(bits));
+}
+
+static uint64_t round_to_64(double x, double y) { return bits_of_double(x + y); }
+
+static const struct {
+    const struct bitcut_format *format;
+    uint64_t (*round)(double x, double y);
+} targets[EXACT_TARGETS] = {
+    [EXACT_F32] = { &formats[FORMAT_F32], round_to_32 },
+    [EXACT_F64] = { &formats[FORMAT_F64], round_to_64 },
+};
+
+/* --- settling one element ----------------------------------------------------------- */
+
+static uint8_t *pending(const struct exact_tile *t, size_t i, size_t j)
+{
+    return &t->worker->pending[i * TILE_COLS + j];
+}
+
+static bool lacks(const struct exact_tile *t, size_t i, size_t j, int target)
+{
+    return *pending(t, i, j) >> target & 1;
+}
+
+static void output(const struct exact_tile *t, size_t i, size_t j, int target,
+                   uint64_t encoding)
+{
+    const size_t at = (t->row + i) * t->job->n + t->col + j;
+    if (target == EXACT_F32) t->job->c32[at] = (uint32_t)encoding;
+    else t->job->c64[at] = encoding;
+}
+
+static void settle(struct exact_tile *t, size_t i, size_t j, int target,
+                   uint64_t encoding)
+{
+    output(t, i, j, target, encoding);
+    t->worker->counts.settled[target][t->layer]++;
+    *pending(t, i, j) &= (uint8_t)~(1u << target);
+    t->left -= *pending(t, i, j) == 0;
+}
+
+/* Settle what (i, j) lacks as a NaN, an infinity or a zero. */
+static void settle_special(struct exact_tile *t, size_t i, size_t j,
+                           enum number_class class, bool negative)
+{
+    for (int target = 0; target < EXACT_TARGETS; target++) {
+        const struct bitcut_format *f = targets[target].format;
+        const uint64_t encoding = class == NUMBER_NAN   ? format_nan(f)
+                                  : class == NUMBER_INF ? format_infinity(f, negative)
+                                                        : format_zero(f, negative);
+        if (lacks(t, i, j, target)) settle(t, i, j, target, encoding);
+    }
+}
+
+/* Settle an exact zero, which is -0 only if every term is; the operands are finite. */
+static void settle_zero(struct exact_tile *t, size_t i, size_t j)
+{
+    const struct job *job = t->job;
+    const uint32_t *a = job->a + (t->row + i) * job->k, *b = job->b + t->col + j;
+    bool negative = job->k > 0;
+    for (size_t p = 0; negative && p < job->k; p++) {
+        const uint32_t x = a[p], y = b[p * job->n];
+        negative = (x << 1 == 0 || y << 1 == 0) && (x ^ y) >> 31;
+    }
+    settle_special(t, i, j, NUMBER_ZERO, negative);
+}
+
+/* --- proofs in binary64 ------------------------------------------------------------- */
+
+/* How far the sum of k terms in binary64 may be from the exact one, with room for one
+   more rounding of that sum; `size` is the sum, in binary64, of the magnitudes of the
+   terms, and `unit` a power of two that divides them.
+
+   Nothing is rounded while the size is below 2^53 units.  Else, with v = 2^-52, an
+   addition errs by at most v times its result, in whichever direction it rounds, so
+     |sum - exact sum| <= ((1 + v)^(k-1) - 1) (exact size),
+     exact size        <= size / (1 - v)^(k-1)              (Higham 2002, section 4.2).
+   For g = k v <= 1/16 the first line is below (k - 1) v (1 + 4 g) size, and |sum| is
+   below (1 + 5 g) size; what 8 g leaves pays for the roundings of this expression, as
+   k > 1: one term is below 2^48 units.  Rump 2012 needs half of it, but also rounding to
+   nearest. */
+static double error_bound(size_t k, double size, double unit)
+{
+    const double g = (double)k * 0x1p-52;
+    return size < 0x1p53 * unit ? 0 : g * (1 + 8 * g) * size;
+}
+
+/* The sums of (i, j) and what is known of them. */
+struct proof {
+    double high, low, error; /* the exact sum is within `error` of high + low */
+};
+
+static struct proof proof_of(const struct exact_tile *t, size_t i, size_t j, bool dot2)
+{
+    const struct job *job = t->job;
+    const struct dgemm_sums *sums = &t->worker->dgemm.sums;
+    const size_t at = i * TILE_COLS + j;
+    const double unit = job->row_unit[t->row + i] * job->col_unit[t->col + j];
+    return (struct proof){ .high = sums->high[at],
+                           .low = dot2 ? sums->low[at] : 0,
+                           .error = error_bound(job->k, sums->size[at], unit) };
+}
+
+/* Settle what (i, j) lacks where both ends of the interval around the sum round alike:
+   rounding is monotone.  Ends on two sides of a tie, or of zero, differ. */
+static void certify(struct exact_tile *t, size_t i, size_t j, struct proof p)
+{
+    if (!isfinite(p.high)) {
+        settle_special(t, i, j, isnan(p.high) ? NUMBER_NAN : NUMBER_INF, p.high < 0);
+        return;
+    }
+    const struct two_sum s = two_sum(p.high, p.low);
+    if (s.sum == 0 && p.error == 0) {
+        settle_zero(t, i, j);
+        return;
+    }
+    for (int target = 0; target < EXACT_TARGETS; target++) {
+        if (!lacks(t, i, j, target)) continue;
+        const uint64_t lower = targets[target].round(s.sum, s.error - p.error);
+        const uint64_t upper = targets[target].round(s.sum, s.error + p.error);
+        if (lower == upper) settle(t, i, j, target, lower);
+    }
+}
+
+/* The same, faster, for FP32 and a sum in one part; binary64 only where that is exact. */
+static void certify_double(struct exact_tile *t, size_t i, size_t j)
+{
+    const struct proof p = proof_of(t, i, j, false);
+    const uint32_t lower = bits_of_float((float)(p.high - p.error));
+    const uint32_t upper = bits_of_float((float)(p.high + p.error));
+    if (!isfinite(p.high) || (p.error == 0 && (p.high == 0 || lacks(t, i, j, EXACT_F64))))
+        certify(t, i, j, p);
+    else if (lower == upper) settle(t, i, j, EXACT_F32, lower);
+}
+
+static struct dgemm_operands operands(const struct exact_tile *t)
+{
+    return (struct dgemm_operands){ .rows = t->rows, .cols = t->cols, .k = t->job->k,
+                                    .a = t->job->a + t->row * t->job->k, .lda = t->job->k,
+                                    .b = t->job->b + t->col, .ldb = t->job->n };
+}
+
+/* tile_sum() left the sums. */
+static void layer_double(struct exact_tile *t)
+{
+    for (size_t i = 0; t->job->c32 && i < t->rows; i++)
+        for (size_t j = 0; j < t->cols; j++) certify_double(t, i, j);
+}
+
+static void layer_dot2(struct exact_tile *t)
+{
+    const struct dgemm_operands x = operands(t);
+    dgemm_dot2(&t->worker->dgemm, t->job->kernel, &x, t->worker->pending);
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t j = 0; j < t->cols; j++)
+            if (*pending(t, i, j)) certify(t, i, j, proof_of(t, i, j, true));
+}
+
+/* --- exact sums --------------------------------------------------------------------- */
+
+/* (-1)^negative * significand * 2^(field - 150), `field` from 1. */
+struct parts {
+    int64_t significand;
+    uint32_t field, negative;
+};
+
+static struct parts parts_of(uint32_t encoding)
+{
+    const uint32_t field = encoding >> 23 & 0xff, normal = field != 0;
+    return (struct parts){ .significand = (encoding & 0x7fffff) | normal << 23,
+                           .field = field + !normal,
+                           .negative = encoding >> 31 };
+}
+
+/* Add the products of n <= BIN_ADDS operands.  False if one of them is NaN or infinite:
+   the bins then mean nothing. */
+static bool bins_add(struct bins *x, size_t n, const uint32_t *a, const uint32_t *b)
+{
+    bool finite = true;
+    for (size_t i = 0; i < n; i++) {
+        const struct parts p = parts_of(a[i]), q = parts_of(b[i]);
+        const int64_t product = p.significand * q.significand;
+        x->bin[p.field + q.field] += p.negative == q.negative ? product : -product;
+        finite &= p.field != 0xff && q.field != 0xff;
+    }
+    return finite;
+}
+
+static void bins_flush(struct bins *x)
+{
+    for (int i = 0; i < BINS; i++) {
+        const int64_t v = x->bin[i];
+        const uint64_t magnitude = v < 0 ? -(uint64_t)v : (uint64_t)v;
+        if (v) wide_add(&x->total, v < 0, magnitude, i + BIN_WEIGHT);
+        x->bin[i] = 0;
+    }
+}
+
+/* Sum k products into x->total, exactly; false as bins_add(). */
+static bool bins_dot(struct bins *x, size_t k, const uint32_t *a, const uint32_t *b)
+{
+    *x = (struct bins){ 0 };
+    wide_clear(&x->total, SUM_LOWEST, SUM_HIGHEST);
+    for (size_t from = 0; from < k; from += BIN_ADDS) {
+        if (!bins_add(x, smaller(BIN_ADDS, k - from), a + from, b + from)) return false;
+        bins_flush(x);
+    }
+    return true;
+}
+
+/* A sum with a term that is NaN or infinite, by rule. */
+static void settle_infinite(struct exact_tile *t, size_t i, size_t j, const uint32_t *a,
+                            const uint32_t *b)
+{
+    bool nan = false, infinite[2] = { false, false };
+    for (size_t p = 0; p < t->job->k; p++) {
+        const struct number x = format_decode(&formats[FORMAT_F32], a[p]);
+        const struct number y = format_decode(&formats[FORMAT_F32], b[p]);
+        const bool either = x.class == NUMBER_INF || y.class == NUMBER_INF;
+        nan |= x.class == NUMBER_NAN || y.class == NUMBER_NAN;
+        nan |= either && (x.class == NUMBER_ZERO || y.class == NUMBER_ZERO);
+        infinite[x.negative != y.negative] |= either;
+    }
+    nan |= infinite[0] && infinite[1];
+    settle_special(t, i, j, nan ? NUMBER_NAN : NUMBER_INF, infinite[1]);
+}
+
+static void settle_bins(struct exact_tile *t, size_t i, size_t j, const uint32_t *a,
+                        const uint32_t *b)
+{
+    struct bins *bins = &t->worker->bins;
+    if (!bins_dot(bins, t->job->k, a, b)) {
+        settle_infinite(t, i, j, a, b);
+        return;
+    }
+    const struct unrounded sum = wide_value(&bins->total);
+    if (sum.significand == 0) {
+        settle_zero(t, i, j);
+        return;
+    }
+    for (int target = 0; target < EXACT_TARGETS; target++)
+        if (lacks(t, i, j, target))
+            settle(t, i, j, target,
+                   round_pack(targets[target].format, &roundings[ROUND_RN], sum));
+}
+
+static void settle_mpfr(struct exact_tile *t, size_t i, size_t j, const uint32_t *a,
+                        const uint32_t *b)
+{
+    for (int target = 0; target < EXACT_TARGETS; target++)
+        if (lacks(t, i, j, target))
+            settle(t, i, j, target, oracle_dot(&t->worker->oracle, targets[target].format,
+                                               t->job->k, a, b));
+}
+
+static bool column_pending(const struct exact_tile *t, size_t j)
+{
+    bool any = false;
+    for (size_t i = 0; i < t->rows; i++) any |= *pending(t, i, j) != 0;
+    return any;
+}
+
+/* Settle every element that lacks something, given its row of A and column of B. */
+static void settle_each(struct exact_tile *t,
+                        void (*settle_one)(struct exact_tile *, size_t i, size_t j,
+                                           const uint32_t *a, const uint32_t *b))
+{
+    const struct job *job = t->job;
+    uint32_t *column = t->worker->column;
+    for (size_t j = 0; j < t->cols; j++) {
+        if (!column_pending(t, j)) continue;
+        for (size_t p = 0; p < job->k; p++) column[p] = job->b[p * job->n + t->col + j];
+        for (size_t i = 0; i < t->rows; i++)
+            if (*pending(t, i, j))
+                settle_one(t, i, j, job->a + (t->row + i) * job->k, column);
+    }
+}
+
+static void layer_bins(struct exact_tile *t) { settle_each(t, settle_bins); }
+
+static void layer_mpfr(struct exact_tile *t) { settle_each(t, settle_mpfr); }
+
+const struct exact_layer exact_layers[] = {
+    [LAYER_DOUBLE] = { "double", "a sum in binary64 and its error bound", layer_double },
+    [LAYER_DOT2] = { "dot2", "a compensated sum and its error bound", layer_dot2 },
+    [LAYER_BINS] = { "bins", "an exact integer for each exponent", layer_bins },
+    [LAYER_MPFR] = { "mpfr", "mpfr_sum of exact products", layer_mpfr },
+    { 0 }
+};
+
+/* --- tiles -------------------------------------------------------------------------- */
+
+static void tile_mark(struct exact_tile *t)
+{
+    const struct job *job = t->job;
+    const int all = (job->c32 != NULL) << EXACT_F32 | (job->c64 != NULL) << EXACT_F64;
+    memset(t->worker->pending, 0, sizeof t->worker->pending);
+    for (size_t i = 0; i < t->rows; i++) memset(pending(t, i, 0), all, t->cols);
+    t->left = all ? t->rows * t->cols : 0;
+}
+
+/* The plain sums, for the magnitudes and for layer_double(). */
+static void tile_sum(struct exact_tile *t)
+{
+    const struct job *job = t->job;
+    const struct dgemm_operands x = operands(t);
+    if (!job->magnitude && !(job->c32 && uses(job, LAYER_DOUBLE))) return;
+    dgemm_plain_sum(&t->worker->dgemm, job->kernel, &x);
+    for (size_t i = 0; job->magnitude && i < t->rows; i++)
+        memcpy(job->magnitude + (t->row + i) * job->n + t->col,
+               t->worker->dgemm.sums.size + i * TILE_COLS, t->cols * sizeof(double));
+}
+
+/* What no layer settled becomes NaN. */
+static void tile_give_up(struct exact_tile *t)
+{
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t j = 0; j < t->cols; j++)
+            for (int target = 0; target < EXACT_TARGETS; target++) {
+                if (!lacks(t, i, j, target)) continue;
+                output(t, i, j, target, format_nan(targets[target].format));
+                t->worker->counts.unsettled[target]++;
+            }
+}
+
+static void tile_run(const struct job *job, struct worker *w, size_t row, size_t col)
+{
+    struct exact_tile t = { .job = job, .worker = w, .row = row, .col = col,
+                            .rows = smaller(job->tile_rows, job->m - row),
+                            .cols = smaller(job->tile_cols, job->n - col) };
+    tile_mark(&t);
+    tile_sum(&t);
+    for (t.layer = 0; t.layer < LAYERS; t.layer++)
+        if (t.left && uses(job, t.layer)) exact_layers[t.layer].settle(&t);
+    if (t.left) tile_give_up(&t);
+}
+
+static size_t divide_up(size_t a, size_t b) { return a / b + (a % b != 0); }
+
+static size_t tiles_count(const struct job *job)
+{
+    return divide_up(job->m, job->tile_rows) * divide_up(job->n, job->tile_cols);
+}
+
+/* Tiles as large as leaves each of several threads a few; no more threads than tiles. */
+static void tiles_choose(struct job *job, size_t threads)
+{
+    job->tile_rows = TILE_ROWS;
+    job->tile_cols = TILE_COLS;
+    const size_t enough = threads > 1 ? 4 * threads : 1;
+    while (tiles_count(job) < enough && job->tile_rows > TILE_ROWS / 8) {
+        if (job->tile_cols > job->tile_rows) job->tile_cols /= 2;
+        else job->tile_rows /= 2;
+    }
+    job->workers = smaller(threads, tiles_count(job));
+    if (job->workers == 0) job->workers = 1;
+}
+
+/* --- units -------------------------------------------------------------------------- */
+
+/* The exponent of the last bit set in the value of x, not NaN; INT_MAX for a zero. */
+static int last_bit(uint32_t x)
+{
+    const int field = (int)(x >> 23 & 0xff);
+    return x << 1 ? field + !field - 150 + __builtin_ctz(x | 1u << 23) : INT_MAX;
+}
+
+/* The largest power of two that divides each of k elements, for each of the lines, at
+   most TILE_COLS; 1 if all are zeros.  Made of bits, as the caller's mode may be any. */
+static void units_find(double *unit, size_t lines, const uint32_t *x, size_t line_stride,
+                       size_t k, size_t stride)
+{
+    int last[TILE_COLS];
+    for (size_t i = 0; i < lines; i++) last[i] = INT_MAX;
+    for (size_t p = 0; p < k; p++)
+        for (size_t i = 0; i < lines; i++) {
+            const int bit = last_bit(x[p * stride + i * line_stride]);
+            if (bit < last[i]) last[i] = bit;
+        }
+    for (size_t i = 0; i < lines; i++) {
+        const int exponent = last[i] == INT_MAX ? 0 : last[i];
+        unit[i] = double_of_bits((uint64_t)(exponent + 1023) << 52);
+    }
+}
+
+static void units_fill(const struct job *job)
+{
+    const bool worth = job->k * (job->m + job->n) > 1 << 16;
+    const int threads = worth ? (int)job->workers : 1;
+    (void)threads;
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (size_t i = 0; i < job->m; i++)
+        units_find(job->row_unit + i, 1, job->a + i * job->k, 0, job->k, 1);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (size_t j = 0; j < job->n; j += TILE_COLS)
+        units_find(job->col_unit + j, smaller(TILE_COLS, job->n - j), job->b + j, 1,
+                   job->k, job->n);
+}
+
+/* --- threads ------------------------------------------------------------------------ */
+
+/* Every tile whose number leaves the remainder `first`. */
+static void worker_run(const struct job *job, size_t first)
+{
+    struct hostfp found;
+    hostfp_enter(&found);
+    const size_t tiles = tiles_count(job), across = divide_up(job->n, job->tile_cols);
+    for (size_t i = first; i < tiles; i += job->workers) {
+        if (progress_stopped(job->progress)) break;
+        tile_run(job, &job->worker[first], i / across * job->tile_rows,
+                 i % across * job->tile_cols);
+        if (first == 0)
+            progress_report(job->progress, smaller(i + job->workers, tiles), tiles);
+    }
+    hostfp_leave(&found);
+}
+
+static void job_run(const struct job *job)
+{
+    units_fill(job);
+#pragma omp parallel for schedule(static, 1) num_threads((int)job->workers)
+    for (size_t i = 0; i < job->workers; i++) worker_run(job, i);
+}
+
+static void memory_free(struct job *job)
+{
+    free(job->worker);
+    free(job->columns);
+    free(job->row_unit);
+}
+
+/* False if there is not enough memory. */
+static bool job_init(struct job *job)
+{
+    job->worker = aligned_alloc(DGEMM_ALIGNMENT, job->workers * sizeof *job->worker);
+    job->columns = memory_allocate(job->k, job->workers * sizeof *job->columns);
+    job->row_unit = memory_allocate(job->m + job->n, sizeof *job->row_unit);
+    if (!job->worker || !job->columns || !job->row_unit) {
+        memory_free(job);
+        return false;
+    }
+    job->col_unit = job->row_unit + job->m;
+    for (size_t i = 0; i < job->workers; i++) {
+        job->worker[i].column = job->columns + i * job->k;
+        job->worker[i].counts = (struct exact_counts){ 0 };
+        if (uses(job, LAYER_MPFR)) oracle_init(&job->worker[i].oracle);
+    }
+    return true;
+}
+
+static void job_clear(struct job *job)
+{
+    for (size_t i = 0; uses(job, LAYER_MPFR) && i < job->workers; i++)
+        oracle_clear(&job->worker[i].oracle);
+    memory_free(job);
+}
+
+static struct exact_counts job_counts(const struct job *job)
+{
+    struct exact_counts sum = { 0 };
+    for (size_t i = 0; i < job->workers; i++)
+        for (int target = 0; target < EXACT_TARGETS; target++) {
+            const struct exact_counts *x = &job->worker[i].counts;
+            sum.unsettled[target] += x->unsettled[target];
+            for (int layer = 0; layer < LAYERS; layer++)
+                sum.settled[target][layer] += x->settled[target][layer];
+        }
+    return sum;
+}
+
+/* --- the whole ---------------------------------------------------------------------- */
+
+enum { ALL_BUT_MPFR = 1 << LAYER_DOUBLE | 1 << LAYER_DOT2 | 1 << LAYER_BINS };
+
+static const struct exact_options defaults;
+
+enum bitcut_status exact_gemm(uint32_t *c32, uint64_t *c64, double *magnitude,
+                              struct exact_counts *counts,
+                              const struct exact_options *options, size_t m, size_t n,
+                              size_t k, const uint32_t *a, const uint32_t *b,
+                              struct fault *f)
+{
+    const struct exact_options *o = options ? options : &defaults;
+    struct job job = { .c32 = c32, .c64 = c64, .magnitude = magnitude,
+                       .m = m, .n = n, .k = k, .a = a, .b = b,
+                       .layers = o->layers ? o->layers : ALL_BUT_MPFR,
+                       .kernel = o->kernel ? o->kernel : dgemm_best(),
+                       .progress = o->progress };
+    const bool serial = uses(&job, LAYER_MPFR) && !mpfr_buildopt_tls_p();
+    tiles_choose(&job, serial ? 1 : (size_t)threads_wanted(o->threads));
+    if (!job_init(&job))
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for %zu threads",
+                         job.workers);
+    job_run(&job);
+    if (counts) *counts = job_counts(&job);
+    job_clear(&job);
+    return progress_stopped(o->progress) ? fault_set(f, BITCUT_CANNOT, "stopped")
+                                         : BITCUT_OK;
+}
+
+enum bitcut_status bitcut_exact_gemm(uint32_t *c32, uint64_t *c64, size_t m, size_t n,
+                                     size_t k, const uint32_t *a, const uint32_t *b,
+                                     int threads)
+{
+    const struct exact_options options = { .threads = threads };
+    return exact_gemm(c32, c64, NULL, NULL, &options, m, n, k, a, b, NULL);
+}
