@@ -1,0 +1,167 @@
+#include "emu/fragment.h"
+
+#include "emu/engine.h"
+#include "lib/threads.h"
+
+#include <assert.h>
+
+/* --- checking --------------------------------------------------------------------- */
+
+/* Dimension `at` (0: count, 1, 2) of an array that may leave out the first one. */
+static size_t dim(const struct array *x, int at)
+{
+    if (x->dims == 3) return x->dim[at];
+    return at == 0 ? 1 : x->dim[at - 1];
+}
+
+static enum bitcut_status check_shape(const char *name, const struct array *x,
+                                      size_t count, size_t rows, size_t cols,
+                                      struct fault *f)
+{
+    if (x->dims != 2 && x->dims != 3)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s has %d dimensions, not 3", name,
+                         x->dims);
+    if (dim(x, 0) == count && dim(x, 1) == rows && dim(x, 2) == cols) return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s is %zu x %zu x %zu, not %zu x %zu x %zu",
+                     name, dim(x, 0), dim(x, 1), dim(x, 2), count, rows, cols);
+}
+
+static enum bitcut_status check_encodings(const char *name, const struct array *x,
+                                          const struct bitcut_format *format,
+                                          struct fault *f)
+{
+    const int bytes = (format->bits + 7) / 8;
+    if (x->bytes != bytes)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s has elements of %d bytes; %s takes %d", name, x->bytes,
+                         format->name, bytes);
+    if (format->bits == 8 * bytes) return BITCUT_OK;
+    for (size_t i = 0; i < x->count; i++)
+        if (array_get(x, i) >> format->bits)
+            return fault_set(
+                f, BITCUT_BAD_ARGUMENT, "%s element %zu is 0x%llx; %s has %d bits", name,
+                i, (unsigned long long)array_get(x, i), format->name, format->bits);
+    return BITCUT_OK;
+}
+
+static enum bitcut_status check_array(const char *name, const struct array *x,
+                                      const struct bitcut_format *format, size_t count,
+                                      size_t rows, size_t cols, struct fault *f)
+{
+    const enum bitcut_status status = check_shape(name, x, count, rows, cols, f);
+    return status == BITCUT_OK ? check_encodings(name, x, format, f) : status;
+}
+
+static enum bitcut_status check_scales(const struct bitcut_unit *u,
+                                       const struct fragments *x, struct fragment_shape s,
+                                       struct fault *f)
+{
+    if (!u->scale && (x->scale_a || x->scale_b))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s has no block scales", u->name);
+    if (!u->scale) return BITCUT_OK;
+    if (!x->scale_a || !x->scale_b)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s needs block scales of A and B",
+                         u->name);
+    const size_t blocks = s.k / (size_t)u->scale_block;
+    const enum bitcut_status status =
+        check_array("the scale of A", x->scale_a, u->scale, s.count, s.m, blocks, f);
+    if (status != BITCUT_OK) return status;
+    return check_array("the scale of B", x->scale_b, u->scale, s.count, blocks, s.n, f);
+}
+
+enum bitcut_status fragments_check(struct fragment_shape *shape,
+                                   const struct bitcut_unit *u, const struct fragments *x,
+                                   struct fault *f)
+{
+    if (x->a->dims < 2 || x->b->dims < 2)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "A and B need 3 dimensions");
+    const struct fragment_shape s = { dim(x->a, 0), dim(x->a, 1), dim(x->b, 2),
+                                      (size_t)u->k };
+    enum bitcut_status status = check_array("A", x->a, u->a, s.count, s.m, s.k, f);
+    if (status == BITCUT_OK) status = check_array("B", x->b, u->b, s.count, s.k, s.n, f);
+    if (status == BITCUT_OK) status = check_array("C", x->c, u->c, s.count, s.m, s.n, f);
+    if (status == BITCUT_OK) status = check_scales(u, x, s, f);
+    if (status == BITCUT_OK) *shape = s;
+    return status;
+}
+
+/* --- running ---------------------------------------------------------------------- */
+
+/* `count` elements from `first`, `stride` apart, as the unit reads them. */
+static void read_run(struct number *to, const struct bitcut_unit *u,
+                     const struct bitcut_format *format, const struct array *from,
+                     size_t first, size_t stride, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = format == u->scale
+                    ? format_decode(format, array_get(from, first + i * stride))
+                    : unit_read(u, format, array_get(from, first + i * stride));
+}
+
+uint64_t fragments_dot(const struct bitcut_unit *u, const struct fragments *x,
+                       struct fragment_shape s, size_t at, size_t i, size_t j)
+{
+    struct number a[UNIT_K_MOST], b[UNIT_K_MOST], sa[UNIT_K_MOST], sb[UNIT_K_MOST];
+    assert(s.k <= UNIT_K_MOST);
+    read_run(a, u, u->a, x->a, (at * s.m + i) * s.k, 1, s.k);
+    read_run(b, u, u->b, x->b, at * s.k * s.n + j, s.n, s.k);
+    if (u->scale) {
+        const size_t blocks = s.k / (size_t)u->scale_block;
+        read_run(sa, u, u->scale, x->scale_a, (at * s.m + i) * blocks, 1, blocks);
+        read_run(sb, u, u->scale, x->scale_b, at * blocks * s.n + j, s.n, blocks);
+    }
+    return unit_dot(u, (struct lane){ a, sa }, (struct lane){ b, sb },
+                    array_get(x->c, (at * s.m + i) * s.n + j));
+}
+
+enum bitcut_status fragments_run(struct array *d, const struct bitcut_unit *u,
+                                 const struct fragments *x, struct fragment_shape s,
+                                 int threads, const struct progress *progress,
+                                 struct fault *f)
+{
+    size_t done = 0;
+#pragma omp parallel for schedule(static) num_threads(threads_wanted(threads))
+    for (size_t at = 0; at < s.count; at++) {
+        if (progress_stopped(progress)) continue;
+        for (size_t i = 0; i < s.m; i++)
+            for (size_t j = 0; j < s.n; j++)
+                array_set(d, (at * s.m + i) * s.n + j, fragments_dot(u, x, s, at, i, j));
+        size_t now;
+#pragma omp atomic capture
+        now = ++done;
+        if (threads_first()) progress_report(progress, now, s.count);
+    }
+    if (progress_stopped(progress)) return fault_set(f, BITCUT_CANNOT, "stopped");
+    return BITCUT_OK;
+}
+
+/* One array of the public call: 64-bit elements, whatever the format. */
+static struct array view(const uint64_t *data, size_t count, size_t rows, size_t cols)
+{
+    return (struct array){ .dims = 3,
+                           .dim = { count, rows, cols },
+                           .count = count * rows * cols,
+                           .bytes = 8,
+                           .data = (void *)(uintptr_t)data };
+}
+
+static bool encodings_fit(const struct array *x, const struct bitcut_format *format)
+{
+    for (size_t i = 0; format->bits < 64 && i < x->count; i++)
+        if (array_get(x, i) >> format->bits) return false;
+    return true;
+}
+
+enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *u, size_t count,
+                              size_t m, size_t n, size_t k, const uint64_t *a,
+                              const uint64_t *b, const uint64_t *c, int threads)
+{
+    struct array va = view(a, count, m, k), vb = view(b, count, k, n);
+    struct array vc = view(c, count, m, n), vd = view(d, count, m, n);
+    if (k != (size_t)u->k || u->scale || threads < 0 || !encodings_fit(&va, u->a) ||
+        !encodings_fit(&vb, u->b) || !encodings_fit(&vc, u->c))
+        return BITCUT_BAD_ARGUMENT;
+    const struct fragments x = { &va, &vb, &vc, NULL, NULL };
+    return fragments_run(&vd, u, &x, (struct fragment_shape){ count, m, n, k }, threads,
+                         NULL, NULL);
+}

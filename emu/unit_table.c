@@ -1,0 +1,362 @@
+#include "emu/unit.h"
+
+#include "lib/table.h"
+
+#include <string.h>
+
+/* The table of matrix units.  Vendors document none of it.  Sources named in the rows:
+
+   MMA-Sim  Xie, Wang, Yang, Yang, arXiv 2511.10909 (models)
+   MTC      Khattak and Mikaitis, arXiv 2512.07004, MATLAB-tensor-core (recorded vectors)
+   H200     recorded on an NVIDIA H200 by the authors (data/README.md)
+   OY       Ootomo and Yokota 2022, section 3.2 (a definition, not hardware)
+
+   Every AMD row is rounding from published models, not run on AMD hardware.
+
+   What is open: align_min of f16 results on Volta, Turing, Ampere and Ada (-19 or -20, -20 or
+   -21: set by analogy with Hopper, where it was measured; the known vectors do not see it);
+   Turing's block of 8 (one paper implies 4); mxf4 and nvf4 (published models disagree on 25
+   or 35 bits, and are silent on how a zero block scale aligns); the last step of CDNA3 (an older model floors the sum to 31 bits and rounds
+   at once); every NaN pattern of AMD units. */
+
+#define F(format) &formats[FORMAT_##format]
+
+#define RNE { .name = "rn", .direction = TO_NEAREST_EVEN }
+#define RNE_FLUSH { .name = "rn, flushed", .direction = TO_NEAREST_EVEN, .flush = true }
+#define RZ_INF { .name = "rz, overflow to Inf", .direction = TO_ZERO, .overflow = OVERFLOW_INF }
+
+/* What a step of a tensor core rounds to: format, rule, NaN, and the format of C and D. */
+#define TO_F32 .c = F(F32), .result = F(F32), .rounding = RZ_INF, .nan = 0x7fffffff
+#define TO_E8M13 .c = F(F32), .result = F(E8M13), .rounding = RZ_INF, .nan = 0x7fffffff
+#define TO_F16 .c = F(F16), .result = F(F16), .rounding = RNE, .nan = 0x7fff
+
+#define SHAPE(M, N, K) .m = (M), .n = (N), .k = (K)
+#define FROM(A) .a = F(A), .b = F(A)
+#define FROM2(A, B) .a = F(A), .b = F(B)
+#define PROVEN(E, S) .evidence = EVIDENCE_##E, .source = (S)
+
+/* T-FDPA: blocks of `block_` products and c aligned at the largest exponent. */
+#define TENSOR(name_, shape, from, to, block_, fraction_, align_min_, ...)                   \
+    {                                                                                        \
+        .name = name_, .what = "blocks of " #block_ " products and c, truncated to "         \
+                               #fraction_ " bits below the largest exponent",                \
+        shape, from, to, .summation = SUM_FUSED, .block = block_, .fraction = fraction_,     \
+        .align_min = align_min_, .zero = ZERO_POSITIVE, PROVEN(__VA_ARGS__)                  \
+    }
+
+/* fp8 on the f16 tensor core: k with bit 1 clear, then set, from c = 0; C added last. */
+#define LOWERED(name_, from, to, align_min_, ...)                                            \
+    {                                                                                        \
+        .name = name_, .what = "fp8 as f16: two blocks of 16 from zero, then C added, RN",   \
+        SHAPE(16, 8, 32), from, to, .via = F(F16), .summation = SUM_FUSED,                   \
+        .order = K_BIT1, .block = 16, .fraction = 25, .align_min = align_min_,               \
+        .c_last = true, .zero = ZERO_POSITIVE, PROVEN(__VA_ARGS__)                           \
+    }
+
+/* Block-scaled products (kind::mxf8f6f4): one power-of-two scale for each 32. */
+#define SCALED(name_, shape, from, ...)                                                      \
+    {                                                                                        \
+        .name = name_, .what = "32 products times their block scales and c, truncated to "   \
+                               "25 bits below the largest exponent",                         \
+        shape, from, TO_F32, .scale = F(UE8M0), .scale_block = 32, .summation = SUM_FUSED,   \
+        .block = 32, .fraction = 25, .align_min = -133, .zero = ZERO_POSITIVE,               \
+        PROVEN(__VA_ARGS__)                                                                  \
+    }
+
+/* fp4 with block scales: exact groups of 16, aligned at the exponents of their scales. */
+#define GROUPED(name_, shape, scale_, scale_block_, ...)                                     \
+    {                                                                                        \
+        .name = name_, .what = "exact groups of 16 fp4 products times their block scales "   \
+                               "and c, truncated to 35 bits below the largest exponent",     \
+        shape, FROM(E2M1), TO_F32, .scale = F(scale_), .scale_block = scale_block_,          \
+        .summation = SUM_GROUPED, .block = 64, .group = 16, .fraction = 35,                  \
+        .align_min = -139, .zero = ZERO_POSITIVE, PROVEN(__VA_ARGS__)                        \
+    }
+
+/* d = fma(a_k, b_k, d) for ascending k, to nearest even. */
+#define CHAIN(name_, shape, format, nan_rule_, nan_, ...)                                    \
+    {                                                                                        \
+        .name = name_, .what = "fma chain, k ascending", shape, FROM(format),                \
+        .c = F(format), .result = F(format), .rounding = RNE, .summation = SUM_FUSED,        \
+        .block = 1, .fraction = FRACTION_EXACT, .zero = ZERO_IEEE, .nan_rule = nan_rule_,    \
+        .nan = nan_, PROVEN(__VA_ARGS__)                                                     \
+    }
+
+/* E-FDPA: c and `block_` products added exactly, rounded once. */
+#define EXACT(name_, shape, from, block_)                                                    \
+    {                                                                                        \
+        .name = name_, .what = "exact sum of " #block_ " products and c, rounded once",      \
+        shape, from, .c = F(F32), .result = F(F32), .rounding = RNE,                         \
+        .summation = SUM_FUSED, .block = block_, .fraction = FRACTION_EXACT,                 \
+        .zero = ZERO_IEEE, .nan = 0x7fc00000, PROVEN(AMD, "MMA-Sim")                         \
+    }
+
+/* FTZ-PAIR: rounded products, rounded pairwise sums, subnormals flushed throughout. */
+#define PAIRS(name_, shape, from, block_)                                                    \
+    {                                                                                        \
+        .name = name_, .what = "products and a tree of " #block_ " in f32, subnormals "      \
+                               "flushed in and out",                                         \
+        shape, from, .c = F(F32), .result = F(F32), .rounding = RNE_FLUSH,                   \
+        .summation = SUM_PAIRS, .block = block_, .flush_inputs = true, .zero = ZERO_IEEE,    \
+        .nan = 0x7fc00000, PROVEN(AMD, "MMA-Sim; MIOpen notes on denormals")                 \
+    }
+
+/* TR-FDPA and, with parity_, GTR-FDPA. */
+#define TWO_STAGE(name_, shape, from, block_, parity_)                                       \
+    {                                                                                        \
+        .name = name_, .what = "products truncated to 24 bits and summed, then floored and " \
+                               "added to c",                                                 \
+        shape, from, .c = F(F32), .result = F(F32), .rounding = RNE,                         \
+        .summation = SUM_TWO_STAGE, .block = block_, .fraction = 24, .sum_fraction = 32,     \
+        .keep = 31, .parity = parity_, .zero = ZERO_SUM_POSITIVE, .nan = 0x7fc00000,         \
+        PROVEN(AMD, "MMA-Sim")                                                               \
+    }
+
+/* mma_rn and mma_rz: a 25-bit serial accumulator, then one addition to C. */
+#define SERIAL(name_, what_, ...)                                                            \
+    {                                                                                        \
+        .name = name_, .what = what_, SHAPE(16, 16, 16), FROM(F16), .c = F(F32),             \
+        .result = F(F32), .rounding = __VA_ARGS__, .summation = SUM_SERIAL, .block = 16,     \
+        .keep = 25, .zero = ZERO_SUM_POSITIVE, .nan = 0x7fffffff, PROVEN(DEFINITION, "OY")   \
+    }
+
+const struct bitcut_unit units[] = {
+    /* clang-format off */
+    SERIAL("ideal/rn25", "25-bit serial accumulator, RN when added to C (mma_rn)", RNE),
+    SERIAL("ideal/rz25", "25-bit serial accumulator, RZ when added to C (mma_rz)", RZ_INF),
+    CHAIN("fma/f32", SHAPE(1, 1, 1), F32, NAN_FIXED, 0x7fffffff, DEFINITION, "IEEE 754; PTX ISA fma.rn.f32"),
+    CHAIN("fma/f64", SHAPE(1, 1, 1), F64, NAN_OPERAND, 0xfff8000000000000, DEFINITION, "IEEE 754; PTX ISA fma.rn.f64; NaN as recorded on the H200"),
+
+    /* Volta: name                            shape           operands   result     L   F  align_min  evidence */
+    TENSOR("volta/mma.m8n8k4.f32.f16",         SHAPE(8, 8, 4),   FROM(F16),  TO_F32,    4, 23, -131, PUBLISHED, "MTC V100"),
+    TENSOR("volta/mma.m8n8k4.f16.f16",         SHAPE(8, 8, 4),   FROM(F16),  TO_F16,    4, 23,  -19, PUBLISHED, "MTC V100; align_min open"),
+
+    TENSOR("turing/mma.m16n8k8.f32.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 24, -132, MODELS, "MMA-Sim; block open"),
+    TENSOR("turing/mma.m16n8k8.f16.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F16,    8, 24,  -20, MODELS, "MMA-Sim; block and align_min open"),
+
+    TENSOR("ampere/mma.m16n8k16.f32.f16",      SHAPE(16, 8, 16), FROM(F16),  TO_F32,    8, 24, -132, MODELS, "MMA-Sim; two m16n8k8, which are published (MTC A100, A2)"),
+    TENSOR("ampere/mma.m16n8k8.f32.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 24, -132, PUBLISHED, "MTC A100, A2"),
+    TENSOR("ampere/mma.m16n8k16.f16.f16",      SHAPE(16, 8, 16), FROM(F16),  TO_F16,    8, 24,  -20, MODELS, "MMA-Sim; align_min open"),
+    TENSOR("ampere/mma.m16n8k8.f16.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F16,    8, 24,  -20, PUBLISHED, "MTC A100, A2; align_min open"),
+    TENSOR("ampere/mma.m16n8k16.f32.bf16",     SHAPE(16, 8, 16), FROM(BF16), TO_F32,    8, 24, -132, MODELS, "MMA-Sim; two m16n8k8, which are published (MTC A100, A2)"),
+    TENSOR("ampere/mma.m16n8k8.f32.bf16",      SHAPE(16, 8, 8),  FROM(BF16), TO_F32,    8, 24, -132, PUBLISHED, "MTC A100, A2"),
+    TENSOR("ampere/mma.m16n8k8.f32.tf32",      SHAPE(16, 8, 8),  FROM(TF32), TO_F32,    4, 24, -132, MODELS, "MMA-Sim; two m16n8k4, which are published (MTC A100, A2)"),
+    TENSOR("ampere/mma.m16n8k4.f32.tf32",      SHAPE(16, 8, 4),  FROM(TF32), TO_F32,    4, 24, -132, PUBLISHED, "MTC A100, A2"),
+    CHAIN("ampere/mma.m8n8k4.f64.f64",         SHAPE(8, 8, 4),   F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim; NaN as recorded on the H200"),
+
+    TENSOR("ada/mma.m16n8k16.f32.f16",         SHAPE(16, 8, 16), FROM(F16),  TO_F32,    8, 24, -132, MODELS, "MMA-Sim; two m16n8k8, which are published (MTC Ada, L40S)"),
+    TENSOR("ada/mma.m16n8k8.f32.f16",          SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 24, -132, PUBLISHED, "MTC Ada, L40S"),
+    TENSOR("ada/mma.m16n8k16.f16.f16",         SHAPE(16, 8, 16), FROM(F16),  TO_F16,    8, 24,  -20, MODELS, "MMA-Sim; align_min open"),
+    TENSOR("ada/mma.m16n8k8.f16.f16",          SHAPE(16, 8, 8),  FROM(F16),  TO_F16,    8, 24,  -20, PUBLISHED, "MTC Ada, L40S; align_min open"),
+    TENSOR("ada/mma.m16n8k16.f32.bf16",        SHAPE(16, 8, 16), FROM(BF16), TO_F32,    8, 24, -132, MODELS, "MMA-Sim; two m16n8k8, which are published (MTC Ada, L40S)"),
+    TENSOR("ada/mma.m16n8k8.f32.bf16",         SHAPE(16, 8, 8),  FROM(BF16), TO_F32,    8, 24, -132, PUBLISHED, "MTC Ada, L40S"),
+    TENSOR("ada/mma.m16n8k8.f32.tf32",         SHAPE(16, 8, 8),  FROM(TF32), TO_F32,    4, 24, -132, MODELS, "MMA-Sim; two m16n8k4, which are published (MTC Ada, L40S)"),
+    TENSOR("ada/mma.m16n8k4.f32.tf32",         SHAPE(16, 8, 4),  FROM(TF32), TO_F32,    4, 24, -132, PUBLISHED, "MTC Ada, L40S"),
+    TENSOR("ada/mma.m16n8k32.f32.e4m3",        SHAPE(16, 8, 32), FROM(E4M3), TO_E8M13, 16, 13, -132, PUBLISHED, "MTC Ada, L40S"),
+    TENSOR("ada/mma.m16n8k32.f32.e5m2",        SHAPE(16, 8, 32), FROM(E5M2), TO_E8M13, 16, 13, -132, PUBLISHED, "MTC Ada, L40S"),
+    TENSOR("ada/mma.m16n8k32.f16.e4m3",        SHAPE(16, 8, 32), FROM(E4M3), TO_F16,   16, 13,  -20, PUBLISHED, "MTC Ada; align_min open"),
+    TENSOR("ada/mma.m16n8k32.f16.e5m2",        SHAPE(16, 8, 32), FROM(E5M2), TO_F16,   16, 13,  -20, PUBLISHED, "MTC Ada; align_min open"),
+    CHAIN("ada/mma.m8n8k4.f64.f64",            SHAPE(8, 8, 4),   F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim; NaN as recorded on the H200"),
+
+    TENSOR("hopper/mma.m16n8k16.f32.f16",      SHAPE(16, 8, 16), FROM(F16),  TO_F32,   16, 25, -133, RECORDED, "H200; MTC H100, H200"),
+    TENSOR("hopper/mma.m16n8k8.f32.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 25, -133, RECORDED, "H200"),
+    TENSOR("hopper/mma.m16n8k16.f16.f16",      SHAPE(16, 8, 16), FROM(F16),  TO_F16,   16, 25,  -21, RECORDED, "H200; MTC H100, H200"),
+    TENSOR("hopper/mma.m16n8k8.f16.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F16,    8, 25,  -21, RECORDED, "H200"),
+    TENSOR("hopper/mma.m16n8k16.f32.bf16",     SHAPE(16, 8, 16), FROM(BF16), TO_F32,   16, 25, -133, RECORDED, "H200; MTC H100, H200"),
+    TENSOR("hopper/mma.m16n8k8.f32.bf16",      SHAPE(16, 8, 8),  FROM(BF16), TO_F32,    8, 25, -133, RECORDED, "H200"),
+    TENSOR("hopper/mma.m16n8k8.f32.tf32",      SHAPE(16, 8, 8),  FROM(TF32), TO_F32,    8, 25, -133, RECORDED, "H200"),
+    TENSOR("hopper/mma.m16n8k4.f32.tf32",      SHAPE(16, 8, 4),  FROM(TF32), TO_F32,    4, 25, -133, RECORDED, "H200; MTC H100, H200"),
+    LOWERED("hopper/mma.m16n8k32.f32.e4m3",    FROM(E4M3), TO_F32, -133, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k32.f32.e5m2",    FROM(E5M2), TO_F32, -133, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k32.f16.e4m3",    FROM(E4M3), TO_F16,  -21, PUBLISHED, "MTC H100, H200"),
+    LOWERED("hopper/mma.m16n8k32.f16.e5m2",    FROM(E5M2), TO_F16,  -21, PUBLISHED, "MTC H100, H200"),
+    CHAIN("hopper/mma.m16n8k16.f64.f64",       SHAPE(16, 8, 16), F64, NAN_OPERAND, 0xfff8000000000000, RECORDED, "H200"),
+    CHAIN("hopper/mma.m16n8k8.f64.f64",        SHAPE(16, 8, 8),  F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim; the chain of m16n8k16, which is recorded"),
+    CHAIN("hopper/mma.m16n8k4.f64.f64",        SHAPE(16, 8, 4),  F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim; the chain of m16n8k16, which is recorded"),
+    CHAIN("hopper/mma.m8n8k4.f64.f64",         SHAPE(8, 8, 4),   F64, NAN_OPERAND, 0xfff8000000000000, RECORDED, "H200"),
+    TENSOR("hopper/wgmma.m64n8k16.f32.f16",    SHAPE(64, 8, 16), FROM(F16),  TO_F32,   16, 25, -133, RECORDED, "H200; n from 8 to 256 rounds alike"),
+    TENSOR("hopper/wgmma.m64n8k16.f16.f16",    SHAPE(64, 8, 16), FROM(F16),  TO_F16,   16, 25,  -21, MODELS, "MMA-Sim; one probe on an H200 agrees"),
+    TENSOR("hopper/wgmma.m64n8k16.f32.bf16",   SHAPE(64, 8, 16), FROM(BF16), TO_F32,   16, 25, -133, RECORDED, "H200"),
+    TENSOR("hopper/wgmma.m64n8k8.f32.tf32",    SHAPE(64, 8, 8),  FROM(TF32), TO_F32,    8, 25, -133, RECORDED, "H200"),
+    TENSOR("hopper/wgmma.m64n8k32.f32.e4m3",   SHAPE(64, 8, 32), FROM(E4M3), TO_E8M13, 32, 13, -133, RECORDED, "H200; MTC H100, H200"),
+    TENSOR("hopper/wgmma.m64n8k32.f32.e5m2",   SHAPE(64, 8, 32), FROM(E5M2), TO_E8M13, 32, 13, -133, RECORDED, "H200; MTC H100, H200"),
+    TENSOR("hopper/wgmma.m64n8k32.f16.e4m3",   SHAPE(64, 8, 32), FROM(E4M3), TO_F16,   32, 13,  -21, MODELS, "MMA-Sim"),
+    TENSOR("hopper/wgmma.m64n8k32.f16.e5m2",   SHAPE(64, 8, 32), FROM(E5M2), TO_F16,   32, 13,  -21, MODELS, "MMA-Sim"),
+
+    TENSOR("blackwell/mma.m16n8k16.f32.f16",   SHAPE(16, 8, 16), FROM(F16),  TO_F32,   16, 25, -133, PUBLISHED, "MTC B200"),
+    TENSOR("blackwell/mma.m16n8k8.f32.f16",    SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("blackwell/mma.m16n8k16.f16.f16",   SHAPE(16, 8, 16), FROM(F16),  TO_F16,   16, 25,  -21, PUBLISHED, "MTC B200"),
+    TENSOR("blackwell/mma.m16n8k16.f32.bf16",  SHAPE(16, 8, 16), FROM(BF16), TO_F32,   16, 25, -133, PUBLISHED, "MTC B200"),
+    TENSOR("blackwell/mma.m16n8k8.f32.tf32",   SHAPE(16, 8, 8),  FROM(TF32), TO_F32,    8, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("blackwell/mma.m16n8k4.f32.tf32",   SHAPE(16, 8, 4),  FROM(TF32), TO_F32,    4, 25, -133, PUBLISHED, "MTC B200"),
+    LOWERED("blackwell/mma.m16n8k32.f32.e4m3", FROM(E4M3), TO_F32, -133, PUBLISHED, "MTC B200"),
+    LOWERED("blackwell/mma.m16n8k32.f32.e5m2", FROM(E5M2), TO_F32, -133, PUBLISHED, "MTC B200"),
+    LOWERED("blackwell/mma.m16n8k32.f16.e4m3", FROM(E4M3), TO_F16,  -21, PUBLISHED, "MTC B200"),
+    LOWERED("blackwell/mma.m16n8k32.f16.e5m2", FROM(E5M2), TO_F16,  -21, PUBLISHED, "MTC B200"),
+    CHAIN("blackwell/mma.m8n8k4.f64.f64",      SHAPE(8, 8, 4),   F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k16.f32.f16",  SHAPE(128, 8, 16), FROM(F16),  TO_F32, 16, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k16.f16.f16",  SHAPE(128, 8, 16), FROM(F16),  TO_F16, 16, 25,  -21, MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k16.f32.bf16", SHAPE(128, 8, 16), FROM(BF16), TO_F32, 16, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k8.f32.tf32",  SHAPE(128, 8, 8),  FROM(TF32), TO_F32,  8, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k32.f32.e4m3", SHAPE(128, 8, 32), FROM(E4M3), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k32.f32.e5m2", SHAPE(128, 8, 32), FROM(E5M2), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k32.f32.e3m2", SHAPE(128, 8, 32), FROM(E3M2), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k32.f32.e2m3", SHAPE(128, 8, 32), FROM(E2M3), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k32.f32.e2m1", SHAPE(128, 8, 32), FROM(E2M1), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k32.f16.e4m3", SHAPE(128, 8, 32), FROM(E4M3), TO_F16, 32, 25,  -21, MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k32.f16.e5m2", SHAPE(128, 8, 32), FROM(E5M2), TO_F16, 32, 25,  -21, MODELS, "MMA-Sim"),
+    SCALED("blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e4m3", SHAPE(128, 8, 32), FROM(E4M3), MODELS, "MMA-Sim"),
+    SCALED("blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e5m2", SHAPE(128, 8, 32), FROM(E5M2), MODELS, "MMA-Sim"),
+    SCALED("blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e3m2", SHAPE(128, 8, 32), FROM(E3M2), MODELS, "MMA-Sim"),
+    SCALED("blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e2m3", SHAPE(128, 8, 32), FROM(E2M3), MODELS, "MMA-Sim"),
+    SCALED("blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e2m1", SHAPE(128, 8, 32), FROM(E2M1), MODELS, "MMA-Sim"),
+    GROUPED("blackwell/tcgen05.m128n8k64.mxf4.f32.e2m1",    SHAPE(128, 8, 64), UE8M0, 32, MODELS, "MMA-Sim; models disagree"),
+    GROUPED("blackwell/tcgen05.m128n8k64.nvf4.f32.e2m1",    SHAPE(128, 8, 64), UE4M3, 16, MODELS, "MMA-Sim; models disagree"),
+
+    TENSOR("rtx-blackwell/mma.m16n8k16.f32.f16",  SHAPE(16, 8, 16), FROM(F16),  TO_F32, 16, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k16.f16.f16",  SHAPE(16, 8, 16), FROM(F16),  TO_F16, 16, 25,  -21, MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k16.f32.bf16", SHAPE(16, 8, 16), FROM(BF16), TO_F32, 16, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k8.f32.tf32",  SHAPE(16, 8, 8),  FROM(TF32), TO_F32,  8, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k32.f32.e4m3", SHAPE(16, 8, 32), FROM(E4M3), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k32.f32.e5m2", SHAPE(16, 8, 32), FROM(E5M2), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k32.f32.e3m2", SHAPE(16, 8, 32), FROM(E3M2), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k32.f32.e2m3", SHAPE(16, 8, 32), FROM(E2M3), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k32.f32.e2m1", SHAPE(16, 8, 32), FROM(E2M1), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k32.f16.e4m3", SHAPE(16, 8, 32), FROM(E4M3), TO_F16, 32, 25,  -21, MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k32.f16.e5m2", SHAPE(16, 8, 32), FROM(E5M2), TO_F16, 32, 25,  -21, MODELS, "MMA-Sim"),
+    SCALED("rtx-blackwell/mma.m16n8k32.mxf8f6f4.f32.e4m3", SHAPE(16, 8, 32), FROM(E4M3), MODELS, "MMA-Sim"),
+    SCALED("rtx-blackwell/mma.m16n8k32.mxf8f6f4.f32.e5m2", SHAPE(16, 8, 32), FROM(E5M2), MODELS, "MMA-Sim"),
+    SCALED("rtx-blackwell/mma.m16n8k32.mxf8f6f4.f32.e3m2", SHAPE(16, 8, 32), FROM(E3M2), MODELS, "MMA-Sim"),
+    SCALED("rtx-blackwell/mma.m16n8k32.mxf8f6f4.f32.e2m3", SHAPE(16, 8, 32), FROM(E2M3), MODELS, "MMA-Sim"),
+    SCALED("rtx-blackwell/mma.m16n8k32.mxf8f6f4.f32.e2m1", SHAPE(16, 8, 32), FROM(E2M1), MODELS, "MMA-Sim"),
+    GROUPED("rtx-blackwell/mma.m16n8k64.mxf4.f32.e2m1",    SHAPE(16, 8, 64), UE8M0, 32, MODELS, "MMA-Sim; models disagree"),
+    GROUPED("rtx-blackwell/mma.m16n8k64.nvf4.f32.e2m1",    SHAPE(16, 8, 64), UE4M3, 16, MODELS, "MMA-Sim; models disagree"),
+    CHAIN("rtx-blackwell/mma.m8n8k4.f64.f64",  SHAPE(8, 8, 4),   F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim"),
+
+    EXACT("cdna1/mfma.32x32x8.f32.f16",        SHAPE(32, 32, 8),  FROM(F16),  4),
+    EXACT("cdna1/mfma.32x32x4_2b.f32.f16",     SHAPE(32, 32, 4),  FROM(F16),  4),
+    EXACT("cdna1/mfma.16x16x16.f32.f16",       SHAPE(16, 16, 16), FROM(F16),  4),
+    EXACT("cdna1/mfma.16x16x4_4b.f32.f16",     SHAPE(16, 16, 4),  FROM(F16),  4),
+    EXACT("cdna1/mfma.4x4x4_16b.f32.f16",      SHAPE(4, 4, 4),    FROM(F16),  4),
+    EXACT("cdna1/mfma.32x32x4.f32.bf16",       SHAPE(32, 32, 4),  FROM(BF16), 2),
+    EXACT("cdna1/mfma.32x32x2_2b.f32.bf16",    SHAPE(32, 32, 2),  FROM(BF16), 2),
+    EXACT("cdna1/mfma.16x16x8.f32.bf16",       SHAPE(16, 16, 8),  FROM(BF16), 2),
+    EXACT("cdna1/mfma.16x16x2_4b.f32.bf16",    SHAPE(16, 16, 2),  FROM(BF16), 2),
+    EXACT("cdna1/mfma.4x4x2_16b.f32.bf16",     SHAPE(4, 4, 2),    FROM(BF16), 2),
+    CHAIN("cdna1/mfma.32x32x2.f32.f32",        SHAPE(32, 32, 2),  F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
+    CHAIN("cdna1/mfma.32x32x1_2b.f32.f32",     SHAPE(32, 32, 1),  F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
+    CHAIN("cdna1/mfma.16x16x4.f32.f32",        SHAPE(16, 16, 4),  F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
+    CHAIN("cdna1/mfma.16x16x1_4b.f32.f32",     SHAPE(16, 16, 1),  F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
+    CHAIN("cdna1/mfma.4x4x1_16b.f32.f32",      SHAPE(4, 4, 1),    F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
+
+    PAIRS("cdna2/mfma.32x32x8.f32.f16",        SHAPE(32, 32, 8),  FROM(F16),  4),
+    PAIRS("cdna2/mfma.32x32x4_2b.f32.f16",     SHAPE(32, 32, 4),  FROM(F16),  4),
+    PAIRS("cdna2/mfma.16x16x16.f32.f16",       SHAPE(16, 16, 16), FROM(F16),  4),
+    PAIRS("cdna2/mfma.16x16x4_4b.f32.f16",     SHAPE(16, 16, 4),  FROM(F16),  4),
+    PAIRS("cdna2/mfma.4x4x4_16b.f32.f16",      SHAPE(4, 4, 4),    FROM(F16),  4),
+    PAIRS("cdna2/mfma.32x32x8.f32.bf16_1k",    SHAPE(32, 32, 8),  FROM(BF16), 4),
+    PAIRS("cdna2/mfma.32x32x4_2b.f32.bf16_1k", SHAPE(32, 32, 4),  FROM(BF16), 4),
+    PAIRS("cdna2/mfma.16x16x16.f32.bf16_1k",   SHAPE(16, 16, 16), FROM(BF16), 4),
+    PAIRS("cdna2/mfma.16x16x4_4b.f32.bf16_1k", SHAPE(16, 16, 4),  FROM(BF16), 4),
+    PAIRS("cdna2/mfma.4x4x4_16b.f32.bf16_1k",  SHAPE(4, 4, 4),    FROM(BF16), 4),
+    PAIRS("cdna2/mfma.32x32x4.f32.bf16",       SHAPE(32, 32, 4),  FROM(BF16), 2),
+    PAIRS("cdna2/mfma.32x32x2_2b.f32.bf16",    SHAPE(32, 32, 2),  FROM(BF16), 2),
+    PAIRS("cdna2/mfma.16x16x8.f32.bf16",       SHAPE(16, 16, 8),  FROM(BF16), 2),
+    PAIRS("cdna2/mfma.16x16x2_4b.f32.bf16",    SHAPE(16, 16, 2),  FROM(BF16), 2),
+    PAIRS("cdna2/mfma.4x4x2_16b.f32.bf16",     SHAPE(4, 4, 2),    FROM(BF16), 2),
+    CHAIN("cdna2/mfma.32x32x2.f32.f32",        SHAPE(32, 32, 2),  F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
+    CHAIN("cdna2/mfma.16x16x4.f32.f32",        SHAPE(16, 16, 4),  F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
+    CHAIN("cdna2/mfma.4x4x1_16b.f32.f32",      SHAPE(4, 4, 1),    F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
+    CHAIN("cdna2/mfma.16x16x4.f64.f64",        SHAPE(16, 16, 4),  F64, NAN_FIXED, 0x7ff8000000000000, AMD, "MMA-Sim"),
+    CHAIN("cdna2/mfma.4x4x4_4b.f64.f64",       SHAPE(4, 4, 4),    F64, NAN_FIXED, 0x7ff8000000000000, AMD, "MMA-Sim"),
+
+    TWO_STAGE("cdna3/mfma.32x32x8.f32.f16",     SHAPE(32, 32, 8),  FROM(F16),  8, false),
+    TWO_STAGE("cdna3/mfma.32x32x4_2b.f32.f16",  SHAPE(32, 32, 4),  FROM(F16),  4, false),
+    TWO_STAGE("cdna3/mfma.16x16x16.f32.f16",    SHAPE(16, 16, 16), FROM(F16),  8, false),
+    TWO_STAGE("cdna3/mfma.16x16x4_4b.f32.f16",  SHAPE(16, 16, 4),  FROM(F16),  4, false),
+    TWO_STAGE("cdna3/mfma.4x4x4_16b.f32.f16",   SHAPE(4, 4, 4),    FROM(F16),  4, false),
+    TWO_STAGE("cdna3/mfma.32x32x8.f32.bf16",    SHAPE(32, 32, 8),  FROM(BF16), 8, false),
+    TWO_STAGE("cdna3/mfma.32x32x4_2b.f32.bf16", SHAPE(32, 32, 4),  FROM(BF16), 4, false),
+    TWO_STAGE("cdna3/mfma.16x16x16.f32.bf16",   SHAPE(16, 16, 16), FROM(BF16), 8, false),
+    TWO_STAGE("cdna3/mfma.16x16x4_4b.f32.bf16", SHAPE(16, 16, 4),  FROM(BF16), 4, false),
+    TWO_STAGE("cdna3/mfma.4x4x4_16b.f32.bf16",  SHAPE(4, 4, 4),    FROM(BF16), 4, false),
+    TWO_STAGE("cdna3/mfma.32x32x4.f32.xf32",    SHAPE(32, 32, 4),  FROM(TF32), 4, false),
+    TWO_STAGE("cdna3/mfma.16x16x8.f32.xf32",    SHAPE(16, 16, 8),  FROM(TF32), 4, false),
+    TWO_STAGE("cdna3/mfma.32x32x16.f32.fp8.fp8", SHAPE(32, 32, 16), FROM(E4M3FNUZ), 16, true),
+    TWO_STAGE("cdna3/mfma.16x16x32.f32.fp8.fp8", SHAPE(16, 16, 32), FROM(E4M3FNUZ), 16, true),
+    TWO_STAGE("cdna3/mfma.32x32x16.f32.bf8.bf8", SHAPE(32, 32, 16), FROM(E5M2FNUZ), 16, true),
+    TWO_STAGE("cdna3/mfma.16x16x32.f32.bf8.bf8", SHAPE(16, 16, 32), FROM(E5M2FNUZ), 16, true),
+    TWO_STAGE("cdna3/mfma.32x32x16.f32.fp8.bf8", SHAPE(32, 32, 16), FROM2(E4M3FNUZ, E5M2FNUZ), 16, true),
+    TWO_STAGE("cdna3/mfma.16x16x32.f32.fp8.bf8", SHAPE(16, 16, 32), FROM2(E4M3FNUZ, E5M2FNUZ), 16, true),
+    TWO_STAGE("cdna3/mfma.32x32x16.f32.bf8.fp8", SHAPE(32, 32, 16), FROM2(E5M2FNUZ, E4M3FNUZ), 16, true),
+    TWO_STAGE("cdna3/mfma.16x16x32.f32.bf8.fp8", SHAPE(16, 16, 32), FROM2(E5M2FNUZ, E4M3FNUZ), 16, true),
+    CHAIN("cdna3/mfma.32x32x2.f32.f32",        SHAPE(32, 32, 2),  F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
+    CHAIN("cdna3/mfma.16x16x4.f32.f32",        SHAPE(16, 16, 4),  F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
+    CHAIN("cdna3/mfma.4x4x1_16b.f32.f32",      SHAPE(4, 4, 1),    F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
+    CHAIN("cdna3/mfma.16x16x4.f64.f64",        SHAPE(16, 16, 4),  F64, NAN_FIXED, 0x7ff8000000000000, AMD, "MMA-Sim"),
+    CHAIN("cdna3/mfma.4x4x4_4b.f64.f64",       SHAPE(4, 4, 4),    F64, NAN_FIXED, 0x7ff8000000000000, AMD, "MMA-Sim"),
+    { 0 }
+    /* clang-format on */
+};
+
+const struct chip chips[] = {
+    /* name    what                       architecture */
+    { "v100", "NVIDIA V100, sm_70", "volta" },
+    { "t4", "NVIDIA T4, sm_75", "turing" },
+    { "a100", "NVIDIA A100, sm_80", "ampere" },
+    { "a800", "NVIDIA A800, sm_80", "ampere" },
+    { "a2", "NVIDIA A2, sm_86", "ampere" },
+    { "l40s", "NVIDIA L40S, sm_89", "ada" },
+    { "h100", "NVIDIA H100, sm_90", "hopper" },
+    { "h200", "NVIDIA H200, sm_90", "hopper" },
+    { "b200", "NVIDIA B200, sm_100", "blackwell" },
+    { "rtx5090", "NVIDIA RTX 5090, sm_120", "rtx-blackwell" },
+    { "mi100", "AMD Instinct MI100, gfx908", "cdna1" },
+    { "mi210", "AMD Instinct MI210, gfx90a", "cdna2" },
+    { "mi250", "AMD Instinct MI250, gfx90a", "cdna2" },
+    { "mi300", "AMD Instinct MI300, gfx942", "cdna3" },
+    { 0 }
+};
+
+static bool is_of(const struct bitcut_unit *u, const struct chip *chip)
+{
+    const size_t n = strlen(chip->architecture);
+    return !strncmp(u->name, chip->architecture, n) && u->name[n] == '/';
+}
+
+const struct bitcut_unit *unit_find(const char *name, const struct bitcut_format *input)
+{
+    const struct chip *chip = table_find(TABLE(chips), name);
+    if (!chip) return table_find(TABLE(units), name);
+    for (const struct bitcut_unit *u = units; u->name; u++)
+        if (is_of(u, chip) && u->a == input && u->b == input && u->c == F(F32) && !u->scale)
+            return u;
+    return input == F(F32) ? table_find(TABLE(units), "fma/f32") : NULL;
+}
+
+const struct bitcut_unit *bitcut_unit_find(const char *name,
+                                           const struct bitcut_format *input)
+{
+    return unit_find(name, input);
+}
+
+void bitcut_unit_shape(int *m, int *n, int *k, const struct bitcut_unit *unit)
+{
+    *m = unit->m;
+    *n = unit->n;
+    *k = unit->k;
+}
+
+const char *bitcut_unit_name(const struct bitcut_unit *unit) { return unit->name; }
+
+const char *evidence_text(enum evidence evidence)
+{
+    static const char *const text[] = {
+        [EVIDENCE_RECORDED] = "recorded",
+        [EVIDENCE_PUBLISHED] = "published vectors",
+        [EVIDENCE_MODELS] = "published models only",
+        [EVIDENCE_AMD] = "rounding from published models, not run on AMD hardware",
+        [EVIDENCE_DEFINITION] = "definition",
+    };
+    return text[evidence];
+}

@@ -1,0 +1,289 @@
+/* Digests of what the library computes, one line each: same_bits MODE THREADS [LOCALE].
+   MODE is the floating-point mode it is called in; nothing may depend on any of the three.
+   Exit status 77: this host has no such mode or locale. */
+#include "emu/unit.h"
+#include "lib/decimal.h"
+#include "lib/input.h"
+#include "lib/recipe.h"
+
+#include <fenv.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+enum { NOT_HERE = 77, VALUES = 4096, M = 19, N = 23, K = 37 };
+
+static int threads;
+
+/* The end of the program if something fails that cannot. */
+static void require(bool good, const char *what)
+{
+    if (good) return;
+    fprintf(stderr, "same_bits: %s\n", what);
+    exit(1);
+}
+
+/* --- digests: 64-bit FNV-1a of little-endian 64-bit numbers -------------------------------- */
+
+static const uint64_t digest_empty = 0xcbf29ce484222325u;
+
+static void digest_add(uint64_t *digest, uint64_t x)
+{
+    for (int i = 0; i < 8; i++) *digest = (*digest ^ (x >> 8 * i & 0xff)) * 0x100000001b3u;
+}
+
+static void digest_print(const char *kind, const char *name, uint64_t digest)
+{
+    printf("%s %s %016llx\n", kind, name, (unsigned long long)digest);
+}
+
+/* --- matrices ------------------------------------------------------------------------------ */
+
+static struct matrix matrix_make(const char *family, enum input_role role, size_t rows,
+                                 size_t cols)
+{
+    struct input input;
+    struct matrix m;
+    require(input_parse(&input, family, NULL) == BITCUT_OK, family);
+    require(matrix_init(&m, rows, cols, NULL) == BITCUT_OK, "no memory");
+    require(input_fill(&m, &input, role, 1, threads, NULL) == BITCUT_OK, family);
+    return m;
+}
+
+static void matrix_add(uint64_t *digest, const struct matrix *m)
+{
+    for (size_t i = 0; i < m->rows * m->cols; i++) digest_add(digest, m->at[i]);
+}
+
+/* --- what is computed ------------------------------------------------------------------- */
+
+static void inputs_digest(void)
+{
+    for (const struct input_family *f = inputs; f->name; f++) {
+        uint64_t digest = digest_empty;
+        for (int role = INPUT_A; role <= INPUT_B; role++) {
+            struct matrix m = matrix_make(f->name, (enum input_role)role, N, N);
+            matrix_add(&digest, &m);
+            matrix_clear(&m);
+        }
+        digest_print("input", f->name, digest);
+    }
+}
+
+static void formats_digest(const struct matrix *values)
+{
+    const struct bitcut_format *f32 = bitcut_format_find("f32");
+    for (const struct bitcut_format *f = formats; f->name; f++) {
+        uint64_t digest = digest_empty;
+        if (!f->has_sign) continue;
+        for (const struct bitcut_rounding *r = roundings; r->name; r++)
+            for (size_t i = 0; i < VALUES; i++)
+                digest_add(&digest, bitcut_format_convert(f, r, f32, values->at[i]));
+        digest_print("format", f->name, digest);
+    }
+}
+
+static void splits_digest(const struct matrix *values)
+{
+    for (const struct bitcut_split *s = splits; s->name; s++) {
+        uint64_t digest = digest_empty, word[3];
+        for (size_t i = 0; i < VALUES; i++) {
+            const int words = bitcut_split_apply(word, s, values->at[i]);
+            for (int w = 0; w < words; w++) digest_add(&digest, word[w]);
+        }
+        digest_print("split", s->name, digest);
+    }
+}
+
+static void decimals_digest(const struct matrix *values)
+{
+    uint64_t digest = digest_empty;
+    for (size_t i = 0; i < VALUES; i++) {
+        char text[DECIMAL_MOST];
+        uint32_t back;
+        decimal_write(text, values->at[i]);
+        require(decimal_read(&back, text), text);
+        for (const char *c = text; *c; c++) digest_add(&digest, (unsigned char)*c);
+        digest_add(&digest, back);
+    }
+    digest_print("decimal", "text", digest);
+}
+
+/* One unit of each way to sum, vendor and operand size. */
+static const char *const unit_names[] = {
+    "ideal/rn25", "ideal/rz25", "fma/f32", "fma/f64", "volta/mma.m8n8k4.f16.f16",
+    "ampere/mma.m16n8k16.f32.f16", "ampere/mma.m16n8k8.f32.tf32",
+    "ada/mma.m16n8k32.f32.e4m3", "hopper/mma.m16n8k16.f32.bf16",
+    "hopper/mma.m16n8k32.f16.e5m2", "hopper/wgmma.m64n8k32.f32.e4m3",
+    "cdna1/mfma.32x32x8.f32.f16", "cdna2/mfma.32x32x8.f32.f16",
+    "cdna3/mfma.32x32x8.f32.f16", "cdna3/mfma.16x16x32.f32.fp8.bf8", NULL
+};
+
+/* count encodings: the first half ordinary values, the rest any bits. */
+static uint64_t *encodings_make(const struct bitcut_format *format, size_t count,
+                                enum input_role role)
+{
+    const struct bitcut_format *f32 = bitcut_format_find("f32");
+    const struct bitcut_rounding *rn = bitcut_rounding_find("rn");
+    struct matrix ordinary = matrix_make("exp_rand(-6,6)", role, 1, count);
+    struct matrix any = matrix_make("anybits", role, 2, count);
+    uint64_t *x = memory_allocate(count, sizeof *x);
+    require(x != NULL, "no memory");
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t bits = (uint64_t)any.at[i] << 32 | any.at[count + i];
+        x[i] = 2 * i < count ? bitcut_format_convert(format, rn, f32, ordinary.at[i])
+                             : bits >> (64 - format->bits);
+    }
+    matrix_clear(&ordinary);
+    matrix_clear(&any);
+    return x;
+}
+
+/* Eight fragments of 4 x 5. */
+static void unit_digest(const struct bitcut_unit *u)
+{
+    enum { COUNT = 8, ROWS = 4, COLS = 5 };
+    const size_t k = (size_t)u->k;
+    uint64_t digest = digest_empty, d[COUNT * ROWS * COLS];
+    uint64_t *a = encodings_make(u->a, COUNT * ROWS * k, INPUT_A);
+    uint64_t *b = encodings_make(u->b, COUNT * COLS * k, INPUT_B);
+    uint64_t *c = encodings_make(u->c, COUNT * ROWS * COLS, INPUT_A);
+    require(bitcut_mma(d, u, COUNT, ROWS, COLS, k, a, b, c, threads) == BITCUT_OK, u->name);
+    for (int i = 0; i < COUNT * ROWS * COLS; i++) digest_add(&digest, d[i]);
+    digest_print("unit", u->name, digest);
+    free(a);
+    free(b);
+    free(c);
+}
+
+static void units_digest(void)
+{
+    for (const char *const *name = unit_names; *name; name++) {
+        const struct bitcut_unit *u = bitcut_unit_find(*name, NULL);
+        require(u != NULL, *name);
+        unit_digest(u);
+    }
+}
+
+/* Every recipe on an A100: 1.5 A B - 0.25 C, values of any size. */
+static void recipes_digest(void)
+{
+    struct matrix a = matrix_make("exp_rand(-20,10)", INPUT_A, M, K);
+    struct matrix b = matrix_make("nrand", INPUT_B, K, N);
+    struct matrix c = matrix_make("nrand", INPUT_A, M, N);
+    struct matrix d = matrix_make("zeros", INPUT_A, M, N);
+    for (const struct bitcut_recipe *r = recipes; r->name; r++) {
+        uint64_t digest = digest_empty;
+        const struct bitcut_unit *u =
+            bitcut_unit_find("a100", r->split ? r->split->format : bitcut_format_find("f16"));
+        require(u != NULL, r->name);
+        require(bitcut_gemm(d.at, N, r, u, M, N, K, 0x3fc00000, a.at, K, b.at, N, 0xbe800000,
+                            c.at, N, threads) == BITCUT_OK, r->name);
+        matrix_add(&digest, &d);
+        digest_print("gemm", r->name, digest);
+    }
+    matrix_clear(&a);
+    matrix_clear(&b);
+    matrix_clear(&c);
+    matrix_clear(&d);
+}
+
+static void exact_digest(const char *family)
+{
+    static uint32_t c32[M * N];
+    static uint64_t c64[M * N];
+    uint64_t digest = digest_empty;
+    struct matrix a = matrix_make(family, INPUT_A, M, K);
+    struct matrix b = matrix_make(family, INPUT_B, K, N);
+    require(bitcut_exact_gemm(c32, c64, M, N, K, a.at, b.at, threads) == BITCUT_OK, family);
+    for (int i = 0; i < M * N; i++) {
+        digest_add(&digest, c32[i]);
+        digest_add(&digest, c64[i]);
+    }
+    digest_print("exact", family, digest);
+    matrix_clear(&a);
+    matrix_clear(&b);
+}
+
+static void all_digest(void)
+{
+    struct matrix values = matrix_make("anybits", INPUT_A, 1, VALUES);
+    formats_digest(&values);
+    splits_digest(&values);
+    decimals_digest(&values);
+    inputs_digest();
+    units_digest();
+    recipes_digest();
+    exact_digest("urand(-1,1)");
+    exact_digest("exp_rand(-120,120)");
+    exact_digest("gendot(1e+12)");
+    exact_digest("subnormal");
+    exact_digest("specials(100)");
+    exact_digest("anybits");
+    matrix_clear(&values);
+}
+
+/* --- floating-point modes ---------------------------------------------------------------- */
+
+struct mode {
+    const char *name;
+    int rounding;
+    unsigned set, clear; /* bits of MXCSR, on x86 */
+};
+
+enum { FLUSH = 0x8040, MASKS = 0x1f80, FLAGS = 0x3f };
+
+static const struct mode modes[] = {
+    { "nearest", FE_TONEAREST, 0, 0 },
+    { "up", FE_UPWARD, 0, 0 },
+    { "down", FE_DOWNWARD, 0, 0 },
+    { "zero", FE_TOWARDZERO, 0, 0 },
+    { "flush", FE_TONEAREST, FLUSH, 0 },
+    { "traps", FE_TONEAREST, 0, MASKS },
+    { NULL, 0, 0, 0 }
+};
+
+#if defined(__SSE2__)
+enum { HAS_CONTROL = 1 };
+static unsigned control_get(void) { return _mm_getcsr() & ~(unsigned)FLAGS; }
+static void control_set(unsigned control) { _mm_setcsr(control); }
+#else
+enum { HAS_CONTROL = 0 };
+static unsigned control_get(void) { return 0; }
+static void control_set(unsigned control) { (void)control; }
+#endif
+
+/* Whether the host has the mode, in which the thread then is. */
+static bool mode_enter(const char *name)
+{
+    const struct mode *m = modes;
+    while (m->name && strcmp(m->name, name) != 0) m++;
+    require(m->name != NULL, "no such mode");
+    if (fesetround(m->rounding) || (!HAS_CONTROL && (m->set | m->clear))) return false;
+    control_set((control_get() | m->set) & ~m->clear);
+    return true;
+}
+
+/* Whether the locale is there and writes 0.5 with a comma. */
+static bool locale_enter(const char *name)
+{
+    return setlocale(LC_ALL, name) && *localeconv()->decimal_point == ',';
+}
+
+int main(int argc, char **argv)
+{
+    require(argc == 3 || argc == 4, "usage: same_bits MODE THREADS [LOCALE]");
+    if (argc == 4 && !locale_enter(argv[3])) return NOT_HERE;
+    if (!mode_enter(argv[1])) return NOT_HERE;
+    threads = atoi(argv[2]);
+    const int rounding = fegetround();
+    const unsigned control = control_get();
+    all_digest();
+    require(fegetround() == rounding && control_get() == control, "the mode has changed");
+    return 0;
+}

@@ -1,0 +1,181 @@
+#!/bin/sh
+# The same bits always: digests of what the library computes (tests/same_bits.c) do not
+# depend on the compiler and its options, the number of threads, the floating-point mode of
+# the caller or the locale, and they are those at the end of this file.
+# Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.
+set -u
+: "${srcdir:=.}" "${CC:=cc}" "${CFLAGS:=}"
+[ -f .libs/libcore.a ] || { echo "1..0 # SKIP no .libs/libcore.a"; exit 0; }
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+libraries=$(pkg-config --libs mpfr gmp 2> "$work/errors") || libraries='-lmpfr -lgmp'
+flags="-std=c11 -ffp-contract=off -I. -I$srcdir"
+n=0
+
+# ok_if_empty WHAT OFFENDERS: one TAP line, the offenders as comments.
+ok_if_empty() {
+    n=$((n + 1))
+    if [ -z "$2" ]; then echo "ok $n - $1"; return; fi
+    echo "not ok $n - $1"
+    printf '%s\n' "$2" | sed 's/^/# /'
+}
+
+skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+
+# compile PROGRAM WORD...: same_bits.c by that compiler and its options.
+compile() {
+    program=$work/$1
+    shift
+    # shellcheck disable=SC2086 # lists of words
+    "$@" $flags "$srcdir/tests/same_bits.c" $sources $libraries -lm -o "$program"
+}
+
+# of_build: what goes wrong when it is linked with what `make` built, OpenMP or not.
+of_build() {
+    sources=.libs/libcore.a
+    # shellcheck disable=SC2086 # lists of words
+    compile build $CC $CFLAGS -fopenmp > "$work/errors" 2>&1 || compile build $CC $CFLAGS 2>&1
+    "$work/build" nearest 1 > "$work/bits" 2> "$work/errors" || cat "$work/errors"
+}
+
+# differs PROGRAM ARGUMENT...: where its digests are not those of the build.
+differs() {
+    program=$work/$1
+    shift
+    "$program" "$@" > "$work/got" 2> "$work/errors"
+    status=$?
+    [ $status -ne 77 ] || return 77
+    [ $status -eq 0 ] || echo "status $status: $(cat "$work/errors")"
+    diff "$work/bits" "$work/got"
+    return 0
+}
+
+# same PROGRAM ARGUMENT...: one point.
+same() {
+    found=$(differs "$@")
+    [ $? -ne 77 ] || { skip "$*" "not on this host"; return; }
+    ok_if_empty "$*" "$found"
+}
+
+# compiled NAME COMPILER...: the library's sources compiled by another compiler.
+compiled() {
+    name=$1
+    shift
+    command -v "$1" > "$work/errors" || { skip "$name" "no $1"; return; }
+    sources=$(echo "$srcdir"/lib/*.c "$srcdir"/emu/*.c)
+    ok_if_empty "$name compiles" "$(compile "$name" "$@" 2>&1)"
+    same "$name" nearest 2
+}
+
+# unlike_golden: the digests below that are not among those of the build.
+unlike_golden() {
+    sed '1,/^# --- golden/d; s/^# //' "$script" |
+        awk 'NR == FNR { got[$1, $2] = $3; next }
+             { lines++ }
+             got[$1, $2] != $3 { print $1, $2 ": " got[$1, $2] ", not " $3 }
+             END { if (!lines) print "no golden digests" }' "$work/bits" -
+}
+
+# A locale with a decimal comma: made here, or else one of the system's.
+comma_locale() {
+    if localedef -i de_DE -f UTF-8 "$work/de_DE.UTF-8" > "$work/errors" 2>&1; then
+        echo de_DE.UTF-8
+    else
+        locale -a 2> "$work/errors" | grep -E '^(de|es|fr|it|pl|ru)_' | head -n 1
+    fi
+}
+
+script=$0
+ok_if_empty "the build" "$(of_build)"
+ok_if_empty "the golden digests" "$(unlike_golden)"
+for mode in nearest up down zero flush traps; do same build $mode 2; done
+LOCPATH=$work
+locale=$(comma_locale)
+[ ! -d "$work/de_DE.UTF-8" ] || export LOCPATH
+if [ -n "$locale" ]; then same build nearest 1 "$locale"
+else skip "a decimal comma" "no locale has one"; fi
+compiled gcc-O0 gcc -O0 -Wno-unknown-pragmas
+compiled gcc-O3 gcc -O3 -fopenmp -march=native
+compiled clang-O2 clang -O2 -Wno-unknown-pragmas
+echo "1..$n"
+exit 0
+
+# --- golden ---
+# format f64 45e95ee2e27f81d5
+# format f32 810abe92b3c5a997
+# format f16 1aa7d7c635dc5ab1
+# format bf16 27aed4457b46920b
+# format tf32 422c66fd678a05c4
+# format e8m13 da2eaad8f2c02ff1
+# format e5m2 f677e0c581af24cf
+# format e4m3 7c6fd5b857a35b3a
+# format e5m2fnuz 0ae2131d3f42ecc8
+# format e4m3fnuz c89cb509cefb0ccc
+# format e3m2 70529760f4f0eb52
+# format e2m3 71cb835c2e5e3a43
+# format e2m1 b4a27383698f9a44
+# split f32 6ef1ab2d6eb9d6c7
+# split half b0a0f9bd399e5d64
+# split markidis f1ee85c11a5039d9
+# split feng 5857ee7ffaf178cf
+# split feng22 b0b4f14ce16aefdf
+# split halfhalf cd53ccb6ecaac591
+# split bitcut 202c02ea3d718f99
+# split bitcut-gradual 0d455fbe8fdfd67c
+# split tf32 25f3224875cf41d1
+# split tf32tf32 7277cddf90b86c08
+# split bf16 33c04956bf24dcc5
+# split bf16x2 1afa40280d77b0fd
+# split bf16x3 264b540498db15bb
+# split bf16x3-scaled 0ac8e9bb34b66576
+# decimal text d4b49cf8bb48b3c0
+# input urand b6c20496415bc0a9
+# input nrand 6399816e25b9aaa9
+# input exp_rand 4274d60f296786e6
+# input positive d6d7e88d1d818f4c
+# input llm d7d2d7e746539427
+# input alternating 2beb770f94fcdd4c
+# input const a36dcf55e5e26dc5
+# input zeros 6aae474a23607865
+# input integers 30746fc58f0b8db8
+# input ties b1691f3937756445
+# input rz_worst d650eab3c9569189
+# input subnormal 38f32beeaccf5048
+# input specials 36c73059559e41dc
+# input anybits 3553ebac8aef09ff
+# input cauchy dfc190863f60b54d
+# input spatial 3abe9cd56fe1534d
+# input randtlr 7ef066a16e229ebe
+# input gendot f3682f556735a605
+# unit ideal/rn25 6fd3d9857ddfbe36
+# unit ideal/rz25 5adc0f56798b7e7e
+# unit fma/f32 245771ed42e7d808
+# unit fma/f64 a68477968b16222e
+# unit volta/mma.m8n8k4.f16.f16 05965ecee3c05603
+# unit ampere/mma.m16n8k16.f32.f16 5c00bffd261b58b2
+# unit ampere/mma.m16n8k8.f32.tf32 77f4c6a07fc828d4
+# unit ada/mma.m16n8k32.f32.e4m3 f034e99c6d07320d
+# unit hopper/mma.m16n8k16.f32.bf16 dcc00be64a596046
+# unit hopper/mma.m16n8k32.f16.e5m2 2aa24b1f52124b1d
+# unit hopper/wgmma.m64n8k32.f32.e4m3 8faa7c7f7aad6c74
+# unit cdna1/mfma.32x32x8.f32.f16 8a72e5aec9cccf94
+# unit cdna2/mfma.32x32x8.f32.f16 e1bae325134d1515
+# unit cdna3/mfma.32x32x8.f32.f16 076b9e9b949ca4c4
+# unit cdna3/mfma.16x16x32.f32.fp8.bf8 417c6d6c9113227d
+# gemm plain a2fe67df466fc760
+# gemm markidis 15ca6ecc6a5d1a7f
+# gemm feng b826b06e78b822c1
+# gemm ootomo c55a78d4be7ccfb7
+# gemm ootomo-tf32 459ec3a713d80adb
+# gemm legemm 2e82e098c89787e1
+# gemm fp32 c403d32f00aae85e
+# gemm tf32x3 42f86634ce239a64
+# gemm bf16x3 0db2a8cb2d42c141
+# gemm bf16x6 c0fd710ae353d563
+# gemm bf16x9 7dd02e15a7af6224
+# exact urand(-1,1) a1afc1ab7d877e27
+# exact exp_rand(-120,120) 41e025e7250eecb4
+# exact gendot(1e+12) 711b7d0136f854ed
+# exact subnormal 63cad9b754bca29d
+# exact specials(100) f0d04bc5df6868b8
+# exact anybits 16941cbc128f6da3

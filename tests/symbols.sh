@@ -1,0 +1,67 @@
+#!/bin/sh
+# The library as others see it: exactly the functions of bitcut.h are exported, nothing in
+# it is writable between calls, and a program with only the header builds and runs.
+# Run in the build folder with srcdir, CC, CFLAGS and NM set, as `make check` does.
+set -u
+: "${srcdir:=.}" "${CC:=cc}" "${CFLAGS:=}" "${NM:=nm}"
+shared=.libs/libbitcut.so
+[ -f "$shared" ] || { echo "1..0 # SKIP no shared library"; exit 0; }
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+n=0
+
+# ok_if_empty WHAT OFFENDERS: one TAP line, the offenders as comments.
+ok_if_empty() {
+    n=$((n + 1))
+    if [ -z "$2" ]; then echo "ok $n - $1"; return; fi
+    echo "not ok $n - $1"
+    printf '%s\n' "$2" | sed 's/^/# /'
+}
+
+declared() {
+    $CC -E -P "$srcdir/lib/bitcut.h" | grep -o 'bitcut_[a-z0-9_]*(' | tr -d '(' | sort -u
+}
+
+exported() { $NM -D --defined-only "$shared" | awk '{ print $NF }' | sort -u; }
+
+differences() {
+    declared > "$work/declared"
+    exported > "$work/exported"
+    [ -s "$work/declared" ] || echo "no function found in bitcut.h"
+    diff "$work/declared" "$work/exported"
+}
+
+# Variables in writable sections.  Names that begin with '_' or '.' are the compiler's.
+writable() {
+    [ -f .libs/libcore.a ] || echo "no .libs/libcore.a"
+    $NM --format=sysv --defined-only .libs/libcore.a | awk -F'|' '
+        { gsub(/ /, "", $1); gsub(/ /, "", $7) }
+        $7 ~ /^(\.t?data|\.t?bss|\*COM\*)/ && $7 !~ /^\.data\.rel\.ro/ && $1 !~ /^[_.]/ {
+            print $1, $7
+        }'
+}
+
+# consume COMPILER LANGUAGE: what goes wrong when tests/consumer.c uses the library.
+consume() {
+    {
+        # shellcheck disable=SC2086 # lists of words
+        $1 $CFLAGS -I"$srcdir/lib" -x "$2" "$srcdir/tests/consumer.c" -x none "$shared" \
+            -Wl,-rpath,"$PWD/.libs" -o "$work/$2" && "$work/$2"
+    } 2>&1 || echo "failed with $1"
+}
+
+# The C++ compiler beside $CC, or nothing.
+cxx() {
+    case $CC in *clang*) name=clang++ ;; *) name=g++ ;; esac
+    command -v "$name"
+}
+
+echo 1..4
+ok_if_empty "exports are the functions of bitcut.h" "$(differences)"
+ok_if_empty "nothing in the library is writable" "$(writable)"
+ok_if_empty "a C program builds and runs" "$(consume "$CC -std=c11" c)"
+if cxx=$(cxx); then
+    ok_if_empty "a C++ program builds and runs" "$(consume "$cxx" c++)"
+else
+    echo "ok 4 - a C++ program builds and runs # SKIP no C++ compiler"
+fi

@@ -1,0 +1,877 @@
+/* Whole GEMMs against a second statement of them: words, k-steps, promotion, folding,
+   slices and epilogue from the prose of lib/split.h and lib/recipe.h, instructions by
+   tests/spec.h, FP32 operations exact in MPFR and rounded once. */
+#include "emu/gemm.h"
+#include "tests/number_oracle.h"
+#include "tests/spec.h"
+#include "tests/test.h"
+
+#include <fenv.h>
+#include <stdio.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+#define F32 (&formats[FORMAT_F32])
+#define RN  (&roundings[ROUND_RN])
+
+enum {
+    ONE = 0x3f800000,
+    SIGN = (int)0x80000000,
+    INFINITE = 0x7f800000,
+    A_NAN = 0x7fc12345
+};
+
+/* --- FP32 arithmetic --------------------------------------------------------------- */
+
+/* Any product of two FP32 values plus a third is a multiple of 2^-298 below 2^257; the
+   value of one encoding has fewer bits. */
+enum { EXACT_BITS = 600, VALUE_BITS = 53 };
+
+static void value_read(mpfr_ptr x, const struct bitcut_format *f, uint64_t encoding)
+{
+    const struct value v = oracle_value(f, encoding);
+    if (v.class == NUMBER_NAN) mpfr_set_nan(x);
+    else if (v.class == NUMBER_INF) mpfr_set_inf(x, 1);
+    else mpfr_set_d(x, v.magnitude, MPFR_RNDN);
+    if (v.negative) mpfr_neg(x, x, MPFR_RNDN);
+}
+
+static uint32_t f32_of(mpfr_srcptr x, uint32_t nan)
+{
+    const uint32_t sign = mpfr_signbit(x) ? (uint32_t)SIGN : 0;
+    if (mpfr_nan_p(x)) return nan;
+    return mpfr_inf_p(x) ? sign | INFINITE : (uint32_t)oracle_round(F32, RN, x);
+}
+
+typedef int operation(mpfr_ptr, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
+
+static uint32_t operate(operation *f, uint32_t nan, uint32_t a, uint32_t b)
+{
+    mpfr_t x, y;
+    mpfr_inits2(EXACT_BITS, x, y, (mpfr_ptr)NULL);
+    value_read(x, F32, a);
+    value_read(y, F32, b);
+    if (f(x, x, y, MPFR_RNDN)) ck_abort_msg("not exact: %08" PRIx32 " %08" PRIx32, a, b);
+    const uint32_t d = f32_of(x, nan);
+    mpfr_clears(x, y, (mpfr_ptr)NULL);
+    return d;
+}
+
+static uint32_t multiply_add(uint32_t nan, uint32_t a, uint32_t b, uint32_t c)
+{
+    mpfr_t x, y, z;
+    mpfr_inits2(EXACT_BITS, x, y, z, (mpfr_ptr)NULL);
+    value_read(x, F32, a);
+    value_read(y, F32, b);
+    value_read(z, F32, c);
+    if (mpfr_fma(x, x, y, z, MPFR_RNDN)) ck_abort_msg("not exact: %08" PRIx32, c);
+    const uint32_t d = f32_of(x, nan);
+    mpfr_clears(x, y, z, (mpfr_ptr)NULL);
+    return d;
+}
+
+static uint32_t power_of_two(int exponent) { return (uint32_t)(exponent + 127) << 23; }
+
+/* --- words ------------------------------------------------------------------------- */
+
+/* MPFR's rounding for a rule on x: a step away from zero, or none, for a rule by bit. */
+static struct bitcut_rounding directed(const struct bitcut_rounding *r,
+                                       const struct bitcut_format *f, uint64_t x)
+{
+    struct bitcut_rounding d = *r;
+    if (r->direction != BY_BIT) return d;
+    d.overflow = OVERFLOW_INF;
+    d.direction = TO_ZERO;
+    if (oracle_bit(f, x, r->bit))
+        d.direction = oracle_value(f, x).negative ? TO_NEGATIVE : TO_POSITIVE;
+    return d;
+}
+
+static uint64_t convert(const struct bitcut_format *to, const struct bitcut_rounding *r,
+                        const struct bitcut_format *from, uint64_t x)
+{
+    const struct value v = oracle_value(from, x);
+    if (v.class == NUMBER_NAN || v.class == NUMBER_INF) return oracle_special(to, r, v);
+    const struct bitcut_rounding rule = directed(r, from, x);
+    mpfr_t y;
+    mpfr_init2(y, VALUE_BITS);
+    value_read(y, from, x);
+    const uint64_t d = oracle_round(to, &rule, y);
+    mpfr_clear(y);
+    return d;
+}
+
+enum { SIDE = 40, LINE_MOST = 64, ROW_MOST = SIDE + 4 };
+
+/* The words of a row of A or a column of B as operands of the unit, then +0. */
+struct line {
+    uint64_t word[SPLIT_WORDS_MOST][LINE_MOST];
+};
+
+static void words_fill(struct line *line, size_t at, const struct gemm *g, uint32_t x)
+{
+    const struct bitcut_split *s = &g->split;
+    const uint32_t nan = (uint32_t)F32->nan;
+    for (int i = 0; i < s->words; i++) {
+        const uint64_t word = convert(s->format, i ? s->low : s->high, F32, x);
+        const uint32_t taken = (uint32_t)convert(F32, RN, s->format, word);
+        line->word[i][at] = convert(g->unit->a, RN, s->format, word);
+        x = operate(mpfr_sub, nan, x, taken);
+        x = operate(mpfr_mul, nan, x, power_of_two(s->scale));
+    }
+}
+
+static void lines_fill(struct line *lines, size_t count, const struct gemm *g,
+                       const uint32_t *x, size_t line_stride, size_t stride, size_t k)
+{
+    memset(lines, 0, count * sizeof *lines);
+    for (size_t i = 0; i < count; i++)
+        for (size_t p = 0; p < k; p++)
+            words_fill(&lines[i], p, g, x[i * line_stride + p * stride]);
+}
+
+/* --- the recipe -------------------------------------------------------------------- */
+
+/* The NaN of FP32 operations: that of the unit's FP32 results, else CUDA's. */
+static uint32_t nan_of(const struct gemm *g)
+{
+    return g->unit->c == F32 ? (uint32_t)g->unit->nan : 0x7fffffff;
+}
+
+static uint32_t accumulated(const struct gemm *g, uint64_t accumulator)
+{
+    const struct bitcut_format *c = g->unit->c;
+    if (oracle_value(c, accumulator).class == NUMBER_NAN) return nan_of(g);
+    return (uint32_t)convert(F32, RN, c, accumulator);
+}
+
+static void term_run(uint64_t *accumulator, const struct gemm *g, struct recipe_term t,
+                     const struct line *a, const struct line *b, size_t k)
+{
+    accumulator += t.accumulator;
+    *accumulator =
+        spec_dot(g->unit, &a->word[t.a][k], &b->word[t.b][k], NULL, NULL, *accumulator);
+}
+
+/* The last accumulator that some term uses. */
+static int last_used(const struct gemm *g)
+{
+    int last = g->low_low ? g->recipe->low_low.accumulator : 0;
+    for (int i = 0; i < g->recipe->terms; i++)
+        if (g->recipe->term[i].accumulator > last) last = g->recipe->term[i].accumulator;
+    return last;
+}
+
+/* One slice: k from `from` to `to`. */
+static uint32_t slice_run(const struct gemm *g, const struct line *a,
+                          const struct line *b, size_t from, size_t to)
+{
+    const uint32_t nan = nan_of(g);
+    uint64_t accumulator[RECIPE_ACCUMULATORS_MOST] = { 0 };
+    uint32_t v[RECIPE_ACCUMULATORS_MOST], promoted = 0;
+    for (size_t k = from, step = 1; k < to; k += (size_t)g->unit->k, step++) {
+        if (g->low_low) term_run(accumulator, g, g->recipe->low_low, a, b, k);
+        for (int i = 0; i < g->recipe->terms; i++)
+            term_run(accumulator, g, g->recipe->term[i], a, b, k);
+        const bool end = k + (size_t)g->unit->k >= to;
+        if (!g->promote || (step % (size_t)g->promote && !end)) continue;
+        promoted = operate(mpfr_add, nan, promoted, accumulated(g, accumulator[0]));
+        accumulator[0] = 0;
+    }
+    for (int i = 0; i < RECIPE_ACCUMULATORS_MOST; i++)
+        v[i] = accumulated(g, accumulator[i]);
+    if (g->promote) v[0] = promoted;
+    for (int i = last_used(g); i > 0; i--)
+        v[i - 1] = multiply_add(nan, v[i], power_of_two(-g->split.scale), v[i - 1]);
+    return v[0];
+}
+
+/* Slices of equally many whole k-steps, but the last; a slice of no steps does not exist,
+   and without any the sum is +0. */
+static uint32_t slices_run(const struct gemm *g, const struct line *a,
+                           const struct line *b, size_t k)
+{
+    const size_t step = (size_t)g->unit->k, slices = (size_t)g->slices;
+    const size_t steps = (k + step - 1) / step;
+    const size_t size = (steps + slices - 1) / slices * step;
+    uint32_t total = 0;
+    for (size_t from = 0; from < k; from += size) {
+        const uint32_t v = slice_run(g, a, b, from, from + size < k ? from + size : k);
+        total = from ? operate(mpfr_add, nan_of(g), total, v) : v;
+    }
+    return total;
+}
+
+static bool is_zero(uint32_t x) { return (x & 0x7fffffff) == 0; }
+
+static uint32_t element(const struct gemm *g, const struct line *a, const struct line *b,
+                        size_t k, const uint32_t *c)
+{
+    const uint32_t sum = slices_run(g, a, b, k);
+    const uint32_t t = operate(mpfr_mul, nan_of(g), g->alpha, sum);
+    return is_zero(g->beta) ? t : multiply_add(nan_of(g), g->beta, *c, t);
+}
+
+/* --- matrices ---------------------------------------------------------------------- */
+
+/* A GEMM to compute: what gemm_run() takes beside g. */
+struct problem {
+    size_t m, n, k, lda, ldb, ldc, ldd;
+    uint32_t a[SIDE * ROW_MOST], b[SIDE * ROW_MOST], c[SIDE * ROW_MOST];
+    uint32_t d[SIDE * ROW_MOST];
+    bool in_place; /* D is C */
+};
+
+static int between(uint64_t *rng, int low, int high)
+{
+    return low + (int)(test_bits(rng) % (uint64_t)(high - low + 1));
+}
+
+static uint32_t sign_random(uint64_t *rng)
+{
+    return (uint32_t)(test_bits(rng) >> 63) << 31;
+}
+
+static uint32_t exponents(uint64_t *rng, int low, int high)
+{
+    const uint32_t fraction = (uint32_t)test_bits(rng) & 0x7fffff;
+    return sign_random(rng) | power_of_two(between(rng, low, high)) | fraction;
+}
+
+static uint32_t fill_normal(uint64_t *rng) { return exponents(rng, -3, 3); }
+
+/* About the range of f16, subnormals and overflow included. */
+static uint32_t fill_wide(uint64_t *rng) { return exponents(rng, -36, 16); }
+
+static uint32_t fill_huge(uint64_t *rng) { return exponents(rng, -126, 127); }
+
+static uint32_t fill_subnormal(uint64_t *rng)
+{
+    if (test_bits(rng) & 1) return exponents(rng, -126, -100);
+    return sign_random(rng) | ((uint32_t)test_bits(rng) & 0x7fffff);
+}
+
+static uint32_t fill_special(uint64_t *rng)
+{
+    static const uint32_t special[] = { INFINITE, A_NAN, 0x7f800001, 0x7f7fffff, 0, 1 };
+    if (between(rng, 0, 40)) return exponents(rng, -8, 4);
+    return special[between(rng, 0, 5)] | sign_random(rng);
+}
+
+static uint32_t fill_zeros(uint64_t *rng)
+{
+    return between(rng, 0, 3) ? sign_random(rng) : fill_subnormal(rng);
+}
+
+/* Sums that cancel: small multiples of powers of two. */
+static uint32_t fill_few(uint64_t *rng)
+{
+    return sign_random(rng) | power_of_two(between(rng, 0, 2)) |
+           (uint32_t)between(rng, 0, 1) << 22 | (uint32_t)!between(rng, 0, 5);
+}
+
+static const struct input_class {
+    const char *name;
+    uint32_t (*fill)(uint64_t *rng);
+} classes[] = {
+    { "normal", fill_normal },   { "wide", fill_wide },
+    { "huge", fill_huge },       { "subnormal", fill_subnormal },
+    { "special", fill_special }, { "zeros", fill_zeros },
+    { "few", fill_few },
+};
+
+enum { CLASSES = sizeof classes / sizeof classes[0] };
+
+/* rows x cols elements of a class; what lies between the rows is NaN. */
+static void matrix_fill(uint32_t *x, size_t rows, size_t cols, size_t ld,
+                        const struct input_class *class, uint64_t *rng)
+{
+    for (size_t i = 0; i < rows * ld; i++)
+        x[i] = i % ld < cols ? class->fill(rng) : (uint32_t)A_NAN;
+}
+
+struct shape {
+    size_t m, n, k;
+};
+
+static void problem_fill(struct problem *p, struct shape shape,
+                         const struct input_class *class, uint64_t *rng)
+{
+    const struct input_class *other = between(rng, 0, 1) ? class : &classes[0];
+    p->m = shape.m, p->n = shape.n, p->k = shape.k;
+    p->lda = p->k + (size_t)between(rng, 0, 3);
+    p->ldb = p->n + (size_t)between(rng, 0, 3);
+    p->ldc = p->n + (size_t)between(rng, 0, 3);
+    p->ldd = p->n + (size_t)between(rng, 0, 3);
+    p->in_place = between(rng, 0, 1);
+    matrix_fill(p->a, p->m, p->k, p->lda, class, rng);
+    matrix_fill(p->b, p->k, p->n, p->ldb, other, rng);
+    matrix_fill(p->c, p->m, p->n, p->ldc, class, rng);
+    for (size_t i = 0; i < SIDE * ROW_MOST; i++) p->d[i] = 0xd0d0d0d0u ^ (uint32_t)i;
+}
+
+/* --- the comparison ---------------------------------------------------------------- */
+
+static void print_value(const char *name, uint32_t x)
+{
+    printf(" %s %08" PRIx32 " (%a)", name, x, format_to_double(F32, x));
+}
+
+static void print_difference(const struct gemm *g, const struct problem *p, size_t i,
+                             size_t j, uint32_t got, uint32_t want)
+{
+    printf("# %s on %s, %zu x %zu x %zu, low_low %d, promote %d, slices %d, threads %d\n",
+           g->recipe->name, g->unit->name, p->m, p->n, p->k, g->low_low, g->promote,
+           g->slices, g->threads);
+    printf("# alpha %08" PRIx32 ", beta %08" PRIx32 ", D is %sC\n# row %zu of A:",
+           g->alpha, g->beta, p->in_place ? "" : "not ", i);
+    for (size_t x = 0; x < p->k; x++) printf(" %08" PRIx32, p->a[i * p->lda + x]);
+    printf("\n# column %zu of B:", j);
+    for (size_t x = 0; x < p->k; x++) printf(" %08" PRIx32, p->b[x * p->ldb + j]);
+    printf("\n#");
+    print_value("got", got);
+    print_value("want", want);
+    printf("\n");
+    fflush(stdout); /* a failed check ends the process without it */
+}
+
+/* What is wanted in place of D: D with its m x n elements computed. */
+static void expect(uint32_t *want, const struct gemm *g, const struct problem *p)
+{
+    static struct line a[SIDE], b[SIDE];
+    lines_fill(a, p->m, g, p->a, p->lda, 1, p->k);
+    lines_fill(b, p->n, g, p->b, 1, p->ldb, p->k);
+    memcpy(want, p->d, sizeof p->d);
+    for (size_t i = 0; i < p->m; i++)
+        for (size_t j = 0; j < p->n; j++)
+            want[i * p->ldd + j] = element(g, &a[i], &b[j], p->k, &p->c[i * p->ldc + j]);
+}
+
+/* Compare all of D's storage with what is wanted; prints the first difference. */
+static void check_same(const struct gemm *g, const struct problem *p, const uint32_t *got,
+                       const uint32_t *want)
+{
+    for (size_t i = 0; i < SIDE * ROW_MOST; i++) {
+        if (got[i] == want[i]) continue;
+        if (p->ldd && i / p->ldd < p->m && i % p->ldd < p->n)
+            print_difference(g, p, i / p->ldd, i % p->ldd, got[i], want[i]);
+        ck_abort_msg("%s on %s: D at %zu (of rows of %zu)", g->recipe->name,
+                     g->unit->name, i, p->ldd);
+    }
+}
+
+/* Whether bitcut_gemm() says all of g. */
+static bool is_public(const struct gemm *g)
+{
+    return g->slices == 1 && g->promote == g->recipe->promote &&
+           g->low_low == g->recipe->keeps_low_low;
+}
+
+static enum bitcut_status run(uint32_t *d, const struct gemm *g, const struct problem *p,
+                              const uint32_t *c)
+{
+    if (is_public(g))
+        return bitcut_gemm(d, p->ldd, g->recipe, g->unit, p->m, p->n, p->k, g->alpha,
+                           p->a, p->lda, p->b, p->ldb, g->beta, c, p->ldc, g->threads);
+    return gemm_run(d, p->ldd, g, p->m, p->n, p->k, p->a, p->lda, p->b, p->ldb, c, p->ldc,
+                    NULL, NULL);
+}
+
+static void check_gemm(const struct gemm *g, struct problem *p)
+{
+    static uint32_t got[SIDE * ROW_MOST], want[SIDE * ROW_MOST];
+    const bool in_place = p->in_place && !is_zero(g->beta);
+    if (in_place) {
+        p->ldd = p->ldc;
+        memcpy(p->d, p->c, sizeof p->d);
+    }
+    expect(want, g, p);
+    memcpy(got, p->d, sizeof got);
+    const uint32_t *c = in_place ? got : p->c;
+    ck_assert_int_eq(run(got, g, p, is_zero(g->beta) && p->in_place ? NULL : c),
+                     BITCUT_OK);
+    check_same(g, p, got, want);
+}
+
+/* --- recipes on units -------------------------------------------------------------- */
+
+/* Units of every kind of summation, and the formats of the words that they can multiply
+   beside their own. */
+static const struct {
+    const char *name, *formats;
+} unit_rows[] = {
+    { "ideal/rn25", "f16" },
+    { "ideal/rz25", "f16" },
+    { "fma/f32", "f32 f16 bf16 tf32" },
+    { "volta/mma.m8n8k4.f32.f16", "f16" },
+    { "ampere/mma.m16n8k16.f32.f16", "f16" },
+    { "ampere/mma.m16n8k8.f32.tf32", "tf32 f16 bf16" },
+    { "ada/mma.m16n8k32.f32.e4m3", "" },
+    { "hopper/mma.m16n8k16.f32.f16", "f16" },
+    { "hopper/mma.m16n8k16.f16.f16", "f16" },
+    { "hopper/mma.m16n8k16.f32.bf16", "bf16" },
+    { "hopper/mma.m16n8k4.f32.tf32", "tf32 f16 bf16" },
+    { "hopper/mma.m16n8k32.f32.e5m2", "" },
+    { "hopper/mma.m16n8k32.f16.e4m3", "" },
+    { "blackwell/tcgen05.m128n8k32.f32.e2m1", "" },
+    { "cdna1/mfma.32x32x8.f32.f16", "f16" },
+    { "cdna1/mfma.16x16x8.f32.bf16", "bf16" },
+    { "cdna1/mfma.32x32x2.f32.f32", "f32 f16 bf16 tf32" },
+    { "cdna2/mfma.16x16x16.f32.f16", "f16" },
+    { "cdna2/mfma.32x32x4.f32.bf16", "bf16" },
+    { "cdna3/mfma.32x32x8.f32.f16", "f16" },
+    { "cdna3/mfma.16x16x8.f32.xf32", "tf32 f16 bf16" },
+    { "cdna3/mfma.32x32x16.f32.bf8.bf8", "" },
+};
+
+enum { UNITS = sizeof unit_rows / sizeof unit_rows[0] };
+
+/* Whether `name` is one of the words of `list`. */
+static bool is_listed(const char *list, const char *name)
+{
+    const size_t n = strlen(name);
+    while (*list) {
+        const size_t length = strcspn(list, " ");
+        if (length == n && !strncmp(list, name, n)) return true;
+        list += length + (list[length] == ' ');
+    }
+    return false;
+}
+
+/* The recipes, and the format of their words: the unit's own if NULL. */
+static const struct {
+    const char *name, *format;
+} recipe_rows[] = {
+    { "plain", NULL },    { "markidis", "f16" }, { "feng", "f16" },
+    { "ootomo", "f16" },  { "legemm", "f16" },   { "ootomo-tf32", "tf32" },
+    { "tf32x3", "tf32" }, { "fp32", "f32" },     { "bf16x3", "bf16" },
+    { "bf16x6", "bf16" }, { "bf16x9", "bf16" },
+};
+
+enum { RECIPES = sizeof recipe_rows / sizeof recipe_rows[0] };
+
+static void options_draw(struct gemm *g, uint64_t *rng)
+{
+    static const int promotes[] = { 0, 1, 2, 3 }, slices[] = { 1, 1, 2, 3, 7 };
+    static const struct {
+        uint32_t alpha, beta;
+    } scalars[] = {
+        { ONE, 0 },
+        { 0xbfc00000, 0x3f400000 },
+        { 0, ONE },
+        { ONE, SIGN },
+        { (uint32_t)SIGN, ONE },
+        { INFINITE, 0x3f000000 },
+        { 1, 0x40400000 },
+        { 0x7f000000, 0x80000001 },
+        { 0x40400000, 0xbf800000 },
+        { ONE, A_NAN },
+        { A_NAN, 0 },
+        { 0x3fc00000, INFINITE },
+    };
+    if (between(rng, 0, 2)) {
+        g->low_low = g->split.words == 2 && between(rng, 0, 1);
+        g->promote = promotes[between(rng, 0, 3)];
+        g->slices = slices[between(rng, 0, 4)];
+    }
+    const int i = between(rng, 0, sizeof scalars / sizeof scalars[0] - 1);
+    g->alpha = scalars[i].alpha;
+    g->beta = scalars[i].beta;
+    g->threads = between(rng, 0, 15) ? 1 : between(rng, 2, 3); /* threads wait long */
+}
+
+/* Shapes and in how many classes of inputs each is computed. */
+static const struct {
+    struct shape shape;
+    int classes;
+} shapes[] = {
+    { { 1, 1, 1 }, 8 * CLASSES }, { { 5, 3, 37 }, CLASSES }, { { 4, 2, 3 }, 2 * CLASSES },
+    { { 17, 2, 33 }, 1 },         { { 2, 19, 33 }, 1 },      { { 3, 4, 0 }, 1 },
+    { { 0, 3, 5 }, 1 },           { { 3, 0, 5 }, 1 },
+};
+
+static void check_shapes(const struct bitcut_recipe *recipe,
+                         const struct bitcut_unit *unit, uint64_t *rng)
+{
+    static struct problem p;
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        for (int c = 0; c < (test_long() ? 10 : 1) * shapes[i].classes; c++) {
+            const int class = shapes[i].classes == 1 ? 2 * between(rng, 0, 3) : c;
+            struct gemm g = gemm_of(recipe, unit);
+            options_draw(&g, rng);
+            ck_assert_int_eq(gemm_check(&g, NULL), BITCUT_OK);
+            problem_fill(&p, shapes[i].shape, &classes[class % CLASSES], rng);
+            check_gemm(&g, &p);
+        }
+}
+
+START_TEST(recipes_on_units)
+{
+    uint64_t rng = test_seed();
+    for (const struct bitcut_recipe *r = recipes; r->name; r++) {
+        int row = 0, computed = 0;
+        while (row < RECIPES && strcmp(recipe_rows[row].name, r->name) != 0) row++;
+        ck_assert_msg(row < RECIPES, "recipe %s is not in the list of this test",
+                      r->name);
+        for (int i = 0; i < UNITS; i++) {
+            const struct bitcut_unit *u = unit_find(unit_rows[i].name, NULL);
+            const char *format = recipe_rows[row].format;
+            ck_assert_msg(u != NULL, "no unit %s", unit_rows[i].name);
+            const struct gemm g = gemm_of(r, u);
+            const bool fits = !format || is_listed(unit_rows[i].formats, format);
+            ck_assert_msg((gemm_check(&g, NULL) == BITCUT_OK) == fits,
+                          "%s on %s: should%s fit", r->name, u->name, fits ? "" : " not");
+            if (fits) check_shapes(r, u, &rng);
+            computed += fits;
+        }
+        ck_assert_int_gt(computed, 0);
+    }
+}
+END_TEST
+
+/* Tiles that the edges cut in both directions. */
+START_TEST(tile_edges)
+{
+    static struct problem p;
+    uint64_t rng = test_seed() + 1;
+    for (const struct bitcut_recipe *r = recipes; r->name; r++) {
+        struct gemm g = gemm_of(r, unit_find("cdna1/mfma.32x32x2.f32.f32", NULL));
+        options_draw(&g, &rng);
+        problem_fill(&p, (struct shape){ 17, 19, 33 }, &classes[0], &rng);
+        check_gemm(&g, &p);
+    }
+}
+END_TEST
+
+/* Every split under a recipe that takes it: the emulator's words are those of lib/split.h
+   for rounding rules and scales that no recipe has of itself. */
+START_TEST(other_splits)
+{
+    static struct problem p;
+    uint64_t rng = test_seed() + 2;
+    for (const struct bitcut_split *s = splits; s->name; s++)
+        for (int i = 0; i < 2 * CLASSES; i++) {
+            struct gemm g =
+                gemm_of(&recipes[s->words == 1 ? RECIPE_PLAIN : RECIPE_LEGEMM],
+                        unit_find("fma/f32", NULL));
+            g.split = *s;
+            options_draw(&g, &rng);
+            ck_assert_int_eq(gemm_check(&g, NULL), BITCUT_OK);
+            g.promote = 1; /* not what bitcut_gemm() computes */
+            g.slices = 2;
+            problem_fill(&p, (struct shape){ 3, 4, 5 }, &classes[i % CLASSES], &rng);
+            check_gemm(&g, &p);
+        }
+}
+END_TEST
+
+/* --- known answers ----------------------------------------------------------------- */
+
+static uint32_t f32_encode(double x)
+{
+    return (uint32_t)bitcut_format_convert(F32, RN, &formats[FORMAT_F64],
+                                           bits_of_double(x));
+}
+
+/* One row times one column, printed with what a hand calculation gives. */
+static const struct {
+    const char *recipe, *unit;
+    double a[2], b[2], alpha, beta, c, d;
+} known[] = {
+    /* clang-format off */
+    { "plain", "a100", { 2, 3 }, { 5, 7 }, 1, 0, 0, 31 },
+    { "plain", "a100", { 2, 3 }, { 5, 7 }, -2, 0.5, 8, -58 },
+    /* 1 + 2^-11 is not an f16; two words hold it */
+    { "plain", "a100", { 1 + 0x1p-11, 0 }, { 1, 0 }, 1, 0, 0, 1 },
+    { "markidis", "a100", { 1 + 0x1p-11, 0 }, { 1, 0 }, 1, 0, 0, 1 + 0x1p-11 },
+    { "ootomo", "mi100", { 1 + 0x1p-20, 0 }, { 1, 0 }, 1, 0, 0, 1 + 0x1p-20 },
+    { "legemm", "h100", { 1 + 0x1p-20, 0 }, { 1, 0 }, 1, 0, 0, 1 + 0x1p-20 },
+    /* a high word beyond f16 is infinite, the low ones -Inf: Inf - Inf */
+    { "plain", "h100", { 0x1p16, 0 }, { 1, 0 }, 1, 0, 0, (double)INFINITY },
+    { "markidis", "h100", { 0x1p16, 0 }, { 1, 1 }, 1, 0, 0, (double)NAN },
+    /* the ignored product of two low words: 2^-22 */
+    { "ootomo", "h100", { 1 + 0x1p-11, 1 }, { 1 + 0x1p-11, -1 }, 1, 0, 0, 0x1p-10 },
+    { "markidis", "mi100", { 1 + 0x1p-11, 1 }, { 1 + 0x1p-11, -1 }, 1, 0, 0,
+      0x1p-10 + 0x1p-22 },
+    /* clang-format on */
+};
+
+START_TEST(known_answers)
+{
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        uint32_t a[2], b[2], d = 0;
+        for (int p = 0; p < 2; p++) {
+            a[p] = f32_encode(known[i].a[p]);
+            b[p] = f32_encode(known[i].b[p]);
+        }
+        const uint32_t c = f32_encode(known[i].c);
+        const struct bitcut_unit *u =
+            bitcut_unit_find(known[i].unit, &formats[FORMAT_F16]);
+        ck_assert_int_eq(bitcut_gemm(&d, 1, bitcut_recipe_find(known[i].recipe), u, 1, 1,
+                                     2, f32_encode(known[i].alpha), a, 2, b, 1,
+                                     f32_encode(known[i].beta), &c, 1, 1),
+                         BITCUT_OK);
+        const double got = format_to_double(F32, d), want = known[i].d;
+        ck_assert_msg(got == want || (got != got && want != want),
+                      "row %zu, %s on %s: got %a, want %a", i, known[i].recipe, u->name,
+                      got, want);
+    }
+}
+END_TEST
+
+/* --- what must not matter ---------------------------------------------------------- */
+
+/* Several tiles in both directions. */
+static const struct shape tiles_shape = { 37, 40, 20 };
+
+static const int several_recipes[] = { RECIPE_PLAIN, RECIPE_OOTOMO, RECIPE_LEGEMM };
+
+static const struct gemm *several(int i)
+{
+    static struct gemm g;
+    g = gemm_of(&recipes[several_recipes[i]],
+                unit_find("hopper/mma.m16n8k16.f32.f16", NULL));
+    g.slices = 2;
+    g.alpha = 0x3f000001;
+    g.beta = 0x3fc00000;
+    return &g;
+}
+
+static void several_run(uint32_t *d, const struct problem *p, int i, int threads)
+{
+    struct gemm g = *several(i);
+    g.threads = threads;
+    memcpy(d, p->d, sizeof p->d);
+    ck_assert_int_eq(run(d, &g, p, p->c), BITCUT_OK);
+}
+
+START_TEST(thread_counts)
+{
+    static struct problem p;
+    static uint32_t one[SIDE * ROW_MOST], many[SIDE * ROW_MOST];
+    uint64_t rng = test_seed() + 3;
+    for (int i = 0; i < 3; i++) {
+        problem_fill(&p, tiles_shape, &classes[i], &rng);
+        several_run(one, &p, i, 1);
+        for (int n = 0; n <= 7; n++) {
+            several_run(many, &p, i, n);
+            ck_assert_msg(!memcmp(many, one, sizeof one), "%d threads, recipe %s", n,
+                          recipes[several_recipes[i]].name);
+        }
+    }
+}
+END_TEST
+
+/* Mode 0 to 7: a rounding, and whether subnormals are flushed (x86: FTZ and DAZ). */
+static void mode_enter(int mode)
+{
+    static const int modes[] = { FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
+    ck_assert_int_eq(fesetround(modes[mode % 4]), 0);
+#if defined(__SSE2__)
+    if (mode / 4) _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+}
+
+START_TEST(host_modes)
+{
+    static struct problem p;
+    static uint32_t got[SIDE * ROW_MOST], want[SIDE * ROW_MOST];
+    uint64_t rng = test_seed() + 4;
+    fenv_t host;
+    fegetenv(&host);
+    for (int i = 0; i < 3; i++) {
+        problem_fill(&p, tiles_shape, &classes[1 + i], &rng);
+        several_run(want, &p, i, 2);
+        for (int mode = 0; mode < 8; mode++) {
+            mode_enter(mode);
+            several_run(got, &p, i, 2);
+            fesetenv(&host);
+            ck_assert_msg(!memcmp(got, want, sizeof want), "mode %d, class %s", mode,
+                          classes[1 + i].name);
+        }
+    }
+}
+END_TEST
+
+/* --- stopping ---------------------------------------------------------------------- */
+
+struct watch {
+    int reports, stop_after; /* 0: do not stop */
+    double last;
+    volatile sig_atomic_t stop;
+};
+
+static void watch_report(void *context, double part)
+{
+    struct watch *w = context;
+    ck_assert(part > w->last && part <= 1);
+    w->last = part;
+    if (++w->reports == w->stop_after) w->stop = 1;
+}
+
+static enum bitcut_status watched_run(struct watch *w, uint32_t *d,
+                                      const struct problem *p, struct fault *f)
+{
+    const struct progress progress = { watch_report, w, &w->stop };
+    struct gemm g = *several(0);
+    g.threads = 1;
+    return gemm_run(d, p->ldd, &g, p->m, p->n, p->k, p->a, p->lda, p->b, p->ldb, p->c,
+                    p->ldc, &progress, f);
+}
+
+START_TEST(stop_and_progress)
+{
+    static struct problem p;
+    static uint32_t d[SIDE * ROW_MOST];
+    uint64_t rng = test_seed() + 5;
+    problem_fill(&p, tiles_shape, &classes[0], &rng);
+    memcpy(d, p.d, sizeof d);
+    for (int after = 0; after <= 3; after++) {
+        struct fault f = { 0 };
+        struct watch w = { .stop_after = after, .stop = after == 0 };
+        ck_assert_int_eq(watched_run(&w, d, &p, &f), BITCUT_CANNOT);
+        ck_assert(f.status == BITCUT_CANNOT && strstr(f.text, "stopped"));
+        ck_assert_int_eq(w.reports, after);
+        ck_assert(!memcmp(d, p.d, sizeof d));
+    }
+    struct watch w = { 0 };
+    ck_assert_int_eq(watched_run(&w, d, &p, NULL), BITCUT_OK);
+    ck_assert(w.reports > 3 && w.last == 1);
+}
+END_TEST
+
+/* --- refusals ---------------------------------------------------------------------- */
+
+static void change_nothing(struct gemm *g) { (void)g; }
+static void change_low_low(struct gemm *g) { g->low_low = true; }
+static void change_promote(struct gemm *g) { g->promote = -1; }
+static void change_slices(struct gemm *g) { g->slices = 0; }
+static void change_threads(struct gemm *g) { g->threads = -1; }
+static void change_scale(struct gemm *g) { g->split = splits[SPLIT_HALFHALF]; }
+static void change_words(struct gemm *g)
+{
+    g->split = splits[SPLIT_HALF], g->low_low = false;
+}
+static void change_format(struct gemm *g) { g->split = splits[SPLIT_BF16X2]; }
+
+static const struct {
+    const char *recipe, *unit;
+    void (*change)(struct gemm *g);
+    const char *text; /* part of the message */
+} refusals[] = {
+    { "plain", "blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e4m3", change_nothing,
+      "block scales" },
+    { "markidis", "hopper/mma.m16n8k16.f32.bf16", change_nothing, "words of f16" },
+    { "fp32", "hopper/mma.m16n8k8.f32.tf32", change_nothing, "words of f32" },
+    { "bf16x3", "hopper/mma.m16n8k16.f32.f16", change_nothing, "multiplies f16 by f16" },
+    { "plain", "cdna3/mfma.32x32x16.f32.fp8.bf8", change_nothing,
+      "multiplies e4m3fnuz by e5m2fnuz" },
+    { "legemm", "hopper/mma.m16n8k16.f32.f16", change_format, "words of bf16" },
+    { "plain", "hopper/mma.m8n8k4.f64.f64", change_nothing, "accumulates in f64" },
+    { "markidis", "fma/f64", change_nothing, "accumulates in f64" },
+    { "plain", "hopper/mma.m16n8k16.f32.f16", change_low_low, "two-word split" },
+    { "bf16x6", "hopper/mma.m16n8k16.f32.bf16", change_low_low, "two-word split" },
+    { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_promote, "negative" },
+    { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_slices, "" },
+    { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_threads, "negative" },
+    { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_words, "more words than half" },
+    { "markidis", "hopper/mma.m16n8k16.f32.f16", change_scale, "different scale" },
+};
+
+START_TEST(check_refuses)
+{
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        struct fault f = { 0 };
+        struct gemm g = gemm_of(bitcut_recipe_find(refusals[i].recipe),
+                                unit_find(refusals[i].unit, NULL));
+        refusals[i].change(&g);
+        ck_assert_msg(gemm_check(&g, &f) == BITCUT_BAD_ARGUMENT, "row %zu: accepted", i);
+        ck_assert_int_eq(f.status, BITCUT_BAD_ARGUMENT);
+        ck_assert_msg(*f.text && strstr(f.text, refusals[i].text), "row %zu: %s", i,
+                      f.text);
+        ck_assert_int_eq(gemm_check(&g, NULL), BITCUT_BAD_ARGUMENT);
+    }
+}
+END_TEST
+
+/* The row as it is, alone or with one argument changed. */
+static const struct {
+    size_t ldd, lda, ldb, ldc, m;
+    uint32_t beta;
+    int threads;
+    bool no_c;
+    const char *unit;
+    enum bitcut_status status;
+} calls[] = {
+    /* ldd lda ldb ldc  m  beta threads no_c unit      status */
+    { 4, 5, 4, 4, 3, ONE, 1, false, "a100", BITCUT_OK },
+    { 4, 5, 4, 0, 3, 0, 1, true, "a100", BITCUT_OK },
+    { 4, 5, 4, 0, 3, (uint32_t)SIGN, 1, true, "a100", BITCUT_OK },
+    { 3, 5, 4, 4, 3, ONE, 1, false, "a100", BITCUT_BAD_ARGUMENT },
+    { 4, 4, 4, 4, 3, ONE, 1, false, "a100", BITCUT_BAD_ARGUMENT },
+    { 4, 5, 3, 4, 3, ONE, 1, false, "a100", BITCUT_BAD_ARGUMENT },
+    { 4, 5, 4, 3, 3, ONE, 1, false, "a100", BITCUT_BAD_ARGUMENT },
+    { 4, 5, 4, 4, 3, ONE, 1, true, "a100", BITCUT_BAD_ARGUMENT },
+    { 4, 5, 4, 4, 3, ONE, -1, false, "a100", BITCUT_BAD_ARGUMENT },
+    { 4, 5, 4, 4, 3, ONE, 1, false, "fma/f64", BITCUT_BAD_ARGUMENT },
+    { 4, 5, 4, 4, SIZE_MAX / 2, 0, 1, true, "a100", BITCUT_NO_MEMORY },
+};
+
+/* Whether a call that fails leaves D alone; one that succeeds must not. */
+START_TEST(public_statuses)
+{
+    static uint32_t a[15], b[20], c[12], d[12], before[12];
+    for (int i = 0; i < 12; i++) before[i] = 0xd0d0d0d0u ^ (uint32_t)i;
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        const struct bitcut_unit *u = unit_find(calls[i].unit, &formats[FORMAT_F16]);
+        memcpy(d, before, sizeof d);
+        const enum bitcut_status status =
+            bitcut_gemm(d, calls[i].ldd, &recipes[RECIPE_OOTOMO], u, calls[i].m, 4, 5,
+                        ONE, a, calls[i].lda, b, calls[i].ldb, calls[i].beta,
+                        calls[i].no_c ? NULL : c, calls[i].ldc, calls[i].threads);
+        ck_assert_msg(status == calls[i].status, "row %zu: status %d", i, (int)status);
+        ck_assert_int_eq(!memcmp(d, before, sizeof d), status != BITCUT_OK);
+    }
+}
+END_TEST
+
+/* --- rows -------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    int terms, promote;
+    bool low_low;
+} defaults[] = {
+    { "plain", 1, 0, false },  { "markidis", 4, 0, true },     { "feng", 4, 0, true },
+    { "ootomo", 3, 1, false }, { "ootomo-tf32", 3, 1, false }, { "legemm", 3, 0, false },
+    { "fp32", 1, 0, false },   { "tf32x3", 3, 0, false },      { "bf16x3", 3, 0, false },
+    { "bf16x6", 6, 0, false }, { "bf16x9", 9, 0, false },
+};
+
+START_TEST(rows_made_definite)
+{
+    const struct bitcut_unit *u = unit_find("fma/f32", NULL);
+    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
+        const struct bitcut_recipe *r = bitcut_recipe_find(defaults[i].name);
+        ck_assert_msg(r != NULL, "no recipe %s", defaults[i].name);
+        struct gemm g = gemm_of(r, u);
+        ck_assert(g.recipe == r && g.unit == u);
+        ck_assert(g.alpha == ONE && g.beta == 0 && g.slices == 1 && g.threads == 0);
+        ck_assert_int_eq(g.promote, defaults[i].promote);
+        ck_assert_int_eq(g.low_low, defaults[i].low_low);
+        ck_assert_msg(gemm_terms(&g) == defaults[i].terms, "%s: %d terms", r->name,
+                      gemm_terms(&g));
+        g.low_low = !g.low_low;
+        ck_assert_int_eq(gemm_terms(&g), defaults[i].terms + (g.low_low ? 1 : -1));
+    }
+    ck_assert_ptr_null(bitcut_recipe_find("ootomo "));
+    ck_assert_ptr_null(bitcut_recipe_find(""));
+}
+END_TEST
+
+TEST_MAIN("gemm", recipes_on_units, tile_edges, other_splits, known_answers,
+          thread_counts, host_modes, stop_and_progress, check_refuses, public_statuses,
+          rows_made_definite)
