@@ -1,0 +1,165 @@
+/* The program: a table of commands and the options they share. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "analysis/command.h"
+#include "analysis/terminal.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct command *const commands[] = {
+    &command_list,   &command_mma,   &command_replay, &command_split, &command_gemm,
+    &command_verify, &command_study, &command_report, &command_bench, NULL,
+};
+
+static struct context context = { .seed = 1 };
+static bool help;
+
+static const struct option_row shared_options[] = {
+    { "json", "print JSON Lines and nothing else on standard output", OPTION_FLAG,
+      &context.emitter.json, NULL },
+    { "seed", "of everything random (default 1)", OPTION_SEED, &context.seed, "N" },
+    { "threads", "how many to use (default 0: all processors)", OPTION_INT,
+      &context.threads, "N" },
+    { "o", "file or folder to write", OPTION_TEXT, &context.output, "PATH" },
+    { "help", "print this and exit", OPTION_FLAG, &help, NULL },
+    { 0 }
+};
+
+enum {
+    SHARED = sizeof shared_options / sizeof shared_options[0] - 1,
+    OPTIONS_MOST = 48,
+    THREADS_MOST = 1024
+};
+
+/* --- messages --------------------------------------------------------------------- */
+
+int fail(const char *what, const struct fault *f)
+{
+    terminal_label(NULL);
+    fputs("bitcut: ", stderr);
+    for (; *what; what++) fputc(iscntrl((unsigned char)*what) ? '?' : *what, stderr);
+    fprintf(stderr, ": %s\n", f->text);
+    return f->status == BITCUT_BAD_ARGUMENT ? EXIT_USAGE : EXIT_CANNOT;
+}
+
+int complain(const char *what, const char *why)
+{
+    struct fault f;
+    fault_set(&f, BITCUT_BAD_ARGUMENT, "%s", why);
+    return fail(what, &f);
+}
+
+int fail_unknown(const char *option, const char *name, struct table table)
+{
+    struct fault f = { .status = BITCUT_BAD_ARGUMENT };
+    char near[160];
+    table_near(near, sizeof near, table, name);
+    fault_set(&f, BITCUT_BAD_ARGUMENT,
+              *near ? "%.80s: unknown; near it: %s" : "%.80s: unknown; see bitcut list%s",
+              name, near);
+    return fail(option, &f);
+}
+
+static int print_help(void)
+{
+    printf("Usage: bitcut COMMAND [options]\n"
+           "Bit-exact models of GPU matrix units, FP32 GEMM recipes on them, exact\n"
+           "references and error analysis.\n\n");
+    for (const struct command *const *c = commands; *c; c++)
+        printf("  %-8s %s\n", (*c)->name, (*c)->what);
+    printf("\n`bitcut COMMAND --help` says more.  Options of every command:\n\n");
+    options_print(shared_options);
+    printf("      --version          print the version and exit\n\n"
+           "Exit status: 0 good, 1 a comparison failed, 2 usage, 3 cannot run.\n");
+    return EXIT_GOOD;
+}
+
+static int print_command_help(const struct command *c)
+{
+    printf("Usage: bitcut %s [options]%s%s\n%s.\n\n", c->name, *c->operands ? " " : "",
+           c->operands, c->what);
+    options_print(c->own);
+    options_print(shared_options);
+    return EXIT_GOOD;
+}
+
+/* --- running a command ------------------------------------------------------------ */
+
+static const struct command *command_find(const char *name)
+{
+    for (const struct command *const *c = commands; *c; c++)
+        if (!strcmp((*c)->name, name)) return *c;
+    return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+    struct table_row names[sizeof commands / sizeof commands[0]] = { 0 };
+    for (int i = 0; commands[i]; i++) names[i].name = commands[i]->name;
+    return fail_unknown("command", name, TABLE(names));
+}
+
+/* The words of the command line with blanks between, for reports. */
+static char *join(int argc, char **argv)
+{
+    size_t length = 1;
+    for (int i = 0; i < argc; i++) length += strlen(argv[i]) + 1;
+    char *line = calloc(length, 1);
+    for (int i = 0; line && i < argc; i++) {
+        if (i) strcat(line, " ");
+        strcat(line, i ? argv[i] : "bitcut");
+    }
+    return line;
+}
+
+static int finish(int status)
+{
+    terminal_label(NULL);
+    if (!emit_end(&context.emitter)) {
+        const struct fault f = { BITCUT_CANNOT, "cannot write" };
+        return fail("standard output", &f);
+    }
+    return status;
+}
+
+static int run(const struct command *c, int argc, char **argv)
+{
+    static const char *operands[OPERANDS_MOST];
+    struct option_row rows[OPTIONS_MOST] = { 0 };
+    struct fault f;
+    int n = 0;
+    for (; n < SHARED; n++) rows[n] = shared_options[n];
+    for (const struct option_row *own = c->own; own->name; own++) rows[n++] = *own;
+    if (options_read(operands, &context.operand_count, c->operands_most, rows, argc, argv,
+                     &f))
+        return fail(c->name, &f);
+    if (help) return print_command_help(c);
+    if (context.threads < 0 || context.threads > THREADS_MOST)
+        return complain("--threads", "must be 0 to 1024");
+    context.operands = operands;
+    context.progress = terminal_progress();
+    terminal_label(c->name);
+    return finish(c->run(&context));
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help();
+        return EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) return print_help();
+    if (!strcmp(argv[1], "--version")) {
+        printf("bitcut %s\n", bitcut_version());
+        return EXIT_GOOD;
+    }
+    const struct command *c = command_find(argv[1]);
+    if (!c) return unknown_command(argv[1]);
+    context.command_line = join(argc, argv);
+    const int status = run(c, argc - 1, argv + 1);
+    free(context.command_line);
+    return status;
+}

@@ -1,0 +1,203 @@
+/* bitcut list: the rows of any table. */
+#include "analysis/command.h"
+#include "analysis/metric.h"
+#include "analysis/study.h"
+#include "emu/unit.h"
+#include "lib/input.h"
+#include "lib/recipe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static json_t *name_or_null(const struct bitcut_format *format)
+{
+    return format ? json_string(format->name) : json_null();
+}
+
+static json_t *text(const char *s) { return json_string(s ? s : ""); }
+
+static void set(json_t *row, const char *key, json_t *value)
+{
+    json_object_set_new(row, key, value);
+}
+
+/* --- one function a table: what a row says beyond its name and purpose ------------ */
+
+static void describe_unit(json_t *row, const void *of)
+{
+    static const char *const summation[] = { "fused", "grouped", "pairs", "two-stage",
+                                             "serial" };
+    static const char *const order[] = { "ascending", "bit 1" };
+    static const char *const zero[] = { "positive", "sum positive", "IEEE" };
+    const struct bitcut_unit *u = of;
+    set(row, "shape", json_sprintf("%dx%dx%d", u->m, u->n, u->k));
+    set(row, "a", json_string(u->a->name));
+    set(row, "b", json_string(u->b->name));
+    set(row, "c", json_string(u->c->name));
+    set(row, "scale", name_or_null(u->scale));
+    set(row, "sum", json_string(summation[u->summation]));
+    set(row, "block", json_integer(u->block));
+    set(row, "fraction",
+        u->fraction == FRACTION_EXACT ? json_string("exact") : json_integer(u->fraction));
+    set(row, "align_min", json_integer(u->align_min));
+    set(row, "sum_fraction", json_integer(u->sum_fraction));
+    set(row, "keep", json_integer(u->keep));
+    set(row, "parity", json_boolean(u->parity));
+    set(row, "via", name_or_null(u->via));
+    set(row, "order", json_string(order[u->order]));
+    set(row, "c_last", json_boolean(u->c_last));
+    set(row, "flush_inputs", json_boolean(u->flush_inputs));
+    set(row, "zero", json_string(zero[u->zero]));
+    set(row, "nan", u->nan_rule == NAN_OPERAND ? json_string("operand")
+                                                 : json_encoding(u->nan, u->c->bits));
+    set(row, "result", json_string(u->result->name));
+    set(row, "rounding", json_string(u->rounding.name));
+    set(row, "evidence", json_string(evidence_text(u->evidence)));
+    set(row, "source", text(u->source));
+}
+
+static void describe_chip(json_t *row, const void *of)
+{
+    set(row, "architecture", json_string(((const struct chip *)of)->architecture));
+}
+
+static void describe_format(json_t *row, const void *of)
+{
+    const struct bitcut_format *f = of;
+    set(row, "bits", json_integer(f->bits - f->pad));
+    set(row, "held_in", json_integer(f->bits));
+    set(row, "exponent_bits", json_integer(f->exponent_bits));
+    set(row, "fraction_bits", json_integer(f->fraction_bits));
+    set(row, "emin", json_integer(format_emin(f)));
+    set(row, "emax", json_integer(format_emax(f)));
+    set(row, "largest", json_real(format_to_double(f, format_largest(f, false))));
+}
+
+static void describe_nothing(json_t *row, const void *of)
+{
+    (void)row;
+    (void)of;
+}
+
+static void describe_split(json_t *row, const void *of)
+{
+    const struct bitcut_split *s = of;
+    set(row, "format", json_string(s->format->name));
+    set(row, "high", json_string(s->high->name));
+    set(row, "low", json_string(s->words > 1 ? s->low->name : ""));
+    set(row, "words", json_integer(s->words));
+    set(row, "scale", json_integer(s->scale));
+    set(row, "source", text(s->source));
+}
+
+/* Terms as "lh:1 hl:1 hh:0": word of A, word of B, accumulator.  */
+static json_t *terms_text(const struct bitcut_recipe *r)
+{
+    static const char word[] = "hlm"; /* high, low, lowest of three */
+    char line[8 * (RECIPE_TERMS_MOST + 1)] = "";
+    for (int i = 0; i < r->terms; i++) {
+        const struct recipe_term t = r->term[i];
+        const size_t used = strlen(line);
+        snprintf(line + used, sizeof line - used, "%s%c%c:%d", i ? " " : "", word[t.a],
+                 word[t.b], t.accumulator);
+    }
+    return json_string(line);
+}
+
+static void describe_recipe(json_t *row, const void *of)
+{
+    const struct bitcut_recipe *r = of;
+    set(row, "split", json_string(r->split ? r->split->name : "of the unit"));
+    set(row, "terms", terms_text(r));
+    set(row, "low_low", json_boolean(r->keeps_low_low));
+    set(row, "promote", json_integer(r->promote));
+    set(row, "source", text(r->source));
+}
+
+static void describe_input(json_t *row, const void *of)
+{
+    const struct input_family *in = of;
+    json_t *parameters = json_array();
+    for (int i = 0; i < in->parameters; i++)
+        json_array_append_new(parameters, json_sprintf("%s=%g", in->parameter[i].name,
+                                                       in->parameter[i].standard));
+    set(row, "parameters", parameters);
+}
+
+static void describe_pair(json_t *row, const void *of)
+{
+    const struct input_pair *p = of;
+    set(row, "a", json_string(p->a));
+    set(row, "b", json_string(p->b));
+}
+
+static void describe_metric(json_t *row, const void *of)
+{
+    set(row, "source", text(((const struct metric *)of)->source));
+}
+
+/* --- the table of tables ---------------------------------------------------------- */
+
+struct listing {
+    const char *name, *what;
+    const void *rows;
+    size_t row_size;
+    void (*describe)(json_t *row, const void *of);
+};
+
+#define LISTING(name, what, rows, describe)                                              \
+    {                                                                                    \
+        name, what, rows, sizeof(rows)[0], describe                                      \
+    }
+
+static const struct listing listings[] = {
+    LISTING("units", "matrix units and how each rounds", units, describe_unit),
+    LISTING("chips", "names for the units of an architecture", chips, describe_chip),
+    LISTING("formats", "floating-point formats", formats, describe_format),
+    LISTING("roundings", "rounding rules", roundings, describe_nothing),
+    LISTING("splits", "ways to make short words of an FP32 value", splits,
+            describe_split),
+    LISTING("recipes", "whole GEMMs made of instructions", recipes, describe_recipe),
+    LISTING("inputs", "families of input matrices", inputs, describe_input),
+    LISTING("pairs", "families for A and B that belong together", input_pairs,
+            describe_pair),
+    LISTING("metrics", "measures of error", metrics, describe_metric),
+    LISTING("studies", "questions with a figure or table as answer", studies,
+            describe_nothing),
+    { 0 }
+};
+
+static int list_tables(struct context *x)
+{
+    for (const struct listing *l = listings; l->name; l++)
+        emit_row(&x->emitter, json_pack("{s:s, s:s}", "name", l->name, "what", l->what));
+    return EXIT_GOOD;
+}
+
+static int run(struct context *x)
+{
+    if (x->operand_count == 0) return list_tables(x);
+    const struct listing *l = table_find(TABLE(listings), x->operands[0]);
+    if (!l) return fail_unknown("list", x->operands[0], TABLE(listings));
+    const struct table rows = { l->rows, l->row_size };
+    const struct table_row *of = NULL;
+    while ((of = table_next(rows, of))) {
+        json_t *row = json_object();
+        set(row, "name", json_string(of->name));
+        l->describe(row, of);
+        set(row, "what", text(of->what));
+        emit_row(&x->emitter, row);
+    }
+    return EXIT_GOOD;
+}
+
+static const struct option_row options[] = { { 0 } };
+
+const struct command command_list = {
+    .name = "list",
+    .what = "Print the rows of a table: units, formats, splits, recipes, inputs and more",
+    .run = run,
+    .own = options,
+    .operands = "[TABLE]",
+    .operands_most = 1,
+};

@@ -1,0 +1,54 @@
+/* The subcommands of the program, and what they share. */
+#ifndef BITCUT_ANALYSIS_COMMAND_H
+#define BITCUT_ANALYSIS_COMMAND_H
+
+#include "analysis/option.h"
+#include "analysis/emit.h"
+#include "lib/progress.h"
+#include "lib/table.h"
+
+/* Exit statuses. */
+enum {
+    EXIT_GOOD,  /* all is well                            */
+    EXIT_FOUND, /* a comparison failed or a bound is broken */
+    EXIT_USAGE, /* the command line makes no sense        */
+    EXIT_CANNOT /* a file or device cannot be used        */
+};
+
+enum { OPERANDS_MOST = 1024 };
+
+/* What the command line said besides a command's own options. */
+struct context {
+    struct emitter emitter; /* standard output: text, or JSON Lines with --json    */
+    int threads;            /* --threads, 0: all processors                        */
+    uint64_t seed;          /* --seed                                              */
+    const char *output;     /* -o, or NULL                                         */
+    struct progress progress;
+    const char *const *operands;
+    int operand_count;
+    char *command_line; /* for reports: the command as it was given            */
+};
+
+/* A row of the command table.  `own` are the command's options, which point at its static
+   variables; the shared ones (--json, --threads, --seed, -o, --help) are read as well. */
+struct command {
+    const char *name, *what;
+    int (*run)(struct context *context);
+    const struct option_row *own;
+    const char *operands; /* how operands look in the usage line, "" if there are none */
+    int operands_most;
+};
+
+extern const struct command command_list, command_mma, command_replay, command_split,
+    command_gemm, command_verify, command_study, command_report, command_bench;
+
+/* Print "bitcut: what: why" to standard error and return the exit status that fits. */
+int fail(const char *what, const struct fault *f);
+
+/* The same for a command line that makes no sense: EXIT_USAGE. */
+int complain(const char *what, const char *why);
+
+/* Print "bitcut: --OPTION NAME: no such KIND; near it: ..." and return EXIT_USAGE. */
+int fail_unknown(const char *option, const char *name, struct table table);
+
+#endif

@@ -1,0 +1,30 @@
+/* Results on standard output: aligned text for people, or JSON Lines for programs. */
+#ifndef BITCUT_ANALYSIS_EMIT_H
+#define BITCUT_ANALYSIS_EMIT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Where results go.  With `json`, every row is printed at once as one JSON object on one
+   line.  Without it, rows are kept until emit_end() and then printed as a table, or as
+   one "key value" line each if there is a single row. */
+struct emitter {
+    bool json;
+    json_t *rows; /* text: the rows so far, NULL if none */
+};
+
+/* Take over `row`, an object, and print it now or at emit_end(). */
+void emit_row(struct emitter *e, json_t *row);
+
+/* Print what is pending.  False if standard output could not be written. */
+bool emit_end(struct emitter *e);
+
+/* JSON values.  A number that JSON lacks becomes the string "nan", "inf" or "-inf". */
+json_t *json_number(double x);
+json_t *json_count(size_t n);
+
+/* An encoding as a string, "0x" and as many hexadecimal digits as `bits` need. */
+json_t *json_encoding(uint64_t encoding, int bits);
+
+#endif

@@ -1,0 +1,104 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "analysis/judge.h"
+
+#include "emu/gemm.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The arrays of a comparison are the judge's own; this is how it writes them. */
+static uint32_t *own32(const struct comparison *x)
+{
+    return (uint32_t *)(uintptr_t)x->reference32;
+}
+static uint64_t *own64(const struct comparison *x)
+{
+    return (uint64_t *)(uintptr_t)x->reference64;
+}
+static double *own_size(const struct comparison *x)
+{
+    return (double *)(uintptr_t)x->magnitude;
+}
+
+static enum bitcut_status by_layers(struct comparison *x, struct exact_counts *counts,
+                                    const struct exact_options *o, struct fault *f)
+{
+    return exact_gemm(own32(x), own64(x), own_size(x), counts, o, x->m, x->n, x->k, x->a,
+                      x->b, f);
+}
+
+static enum bitcut_status mpfr(struct comparison *x, struct exact_counts *counts,
+                               const struct exact_options *o, struct fault *f)
+{
+    struct exact_options only = *o;
+    only.layers = 1u << LAYER_MPFR;
+    return by_layers(x, counts, &only, f);
+}
+
+static enum bitcut_status fp32(struct comparison *x, struct exact_counts *counts,
+                               const struct exact_options *o, struct fault *f)
+{
+    const struct bitcut_format *f32 = &formats[FORMAT_F32];
+    struct gemm g = gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", f32));
+    g.threads = o->threads;
+    enum bitcut_status status =
+        exact_gemm(NULL, NULL, own_size(x), NULL, o, x->m, x->n, x->k, x->a, x->b, f);
+    if (status == BITCUT_OK)
+        status = gemm_run(own32(x), x->n, &g, x->m, x->n, x->k, x->a, x->k, x->b, x->n,
+                          NULL, 0, o->progress, f);
+    *counts = (struct exact_counts){ 0 };
+    for (size_t i = 0; status == BITCUT_OK && i < x->m * x->n; i++)
+        own64(x)[i] = bitcut_format_convert(&formats[FORMAT_F64], &roundings[ROUND_RN],
+                                            f32, x->reference32[i]);
+    return status;
+}
+
+const struct reference references[] = {
+    { "exact", "the exact product, correctly rounded, by certified layers", by_layers },
+    { "mpfr", "the same by MPFR alone", mpfr },
+    { "fp32", "an FP32 multiply-add loop, k ascending, as LE-GEMM compares with", fp32 },
+    { 0 }
+};
+
+enum bitcut_status judge_init(struct judge *j, const struct reference *reference,
+                              const struct matrix *a, const struct matrix *b, int threads,
+                              const struct progress *progress, struct fault *f)
+{
+    const double start = seconds_now();
+    size_t count;
+    struct judge x = {
+        .comparison = { .m = a->rows, .n = b->cols, .k = a->cols, .a = a->at, .b = b->at }
+    };
+    const struct exact_options options = { .threads = threads, .progress = progress };
+    if (!size_multiply(&count, a->rows, b->cols) ||
+        !(x.comparison.reference32 = memory_allocate(count, sizeof(uint32_t))) ||
+        !(x.comparison.reference64 = memory_allocate(count, sizeof(uint64_t))) ||
+        !(x.comparison.magnitude = memory_allocate(count, sizeof(double)))) {
+        judge_clear(&x);
+        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the reference");
+    }
+    const enum bitcut_status status =
+        count ? reference->compute(&x.comparison, &x.counts, &options, f) : BITCUT_OK;
+    if (status != BITCUT_OK) {
+        judge_clear(&x);
+        return status;
+    }
+    x.seconds = seconds_now() - start;
+    *j = x;
+    return BITCUT_OK;
+}
+
+void judge_clear(struct judge *j)
+{
+    free(own32(&j->comparison));
+    free(own64(&j->comparison));
+    free(own_size(&j->comparison));
+}

@@ -1,0 +1,260 @@
+#include "analysis/metric.h"
+
+#include "lib/format.h"
+#include "lib/hostfp.h"
+
+#include <math.h>
+
+/* --- elements --------------------------------------------------------------------- */
+
+static double value32(uint32_t x) { return format_to_double(&formats[FORMAT_F32], x); }
+
+static size_t elements(const struct comparison *x) { return x->m * x->n; }
+
+static bool is_finite(uint32_t x) { return (x & 0x7f800000u) != 0x7f800000u; }
+static bool is_nan(uint32_t x) { return (x & 0x7fffffffu) > 0x7f800000u; }
+
+/* Both NaN, or the same infinity. */
+static bool same_special(uint32_t a, uint32_t b)
+{
+    return a == b || (is_nan(a) && is_nan(b));
+}
+
+/* D - reference; 0 for the same special value, infinite if only one is special. */
+static double error_at(const struct comparison *x, size_t i)
+{
+    if (!is_finite(x->d[i]) || !is_finite(x->reference32[i]))
+        return same_special(x->d[i], x->reference32[i]) ? 0 : (double)INFINITY;
+    return value32(x->d[i]) - double_of_bits(x->reference64[i]);
+}
+
+/* The size of the reference; 0 where it is not finite. */
+static double size_at(const struct comparison *x, size_t i)
+{
+    return is_finite(x->reference32[i]) ? fabs(double_of_bits(x->reference64[i])) : 0;
+}
+
+static double quotient(double error, double size)
+{
+    if (error == 0 || isinf(error)) return fabs(error);
+    return size == 0 ? (double)INFINITY : fabs(error) / size;
+}
+
+static double larger(double a, double b) { return b > a ? b : a; }
+
+static double unit_in_last_place(uint32_t x)
+{
+    const int field = (int)(x >> 23 & 0xff);
+    return ldexp(1, (field ? field : 1) - 150);
+}
+
+/* --- sums and maxima over a matrix ------------------------------------------------ */
+
+/* The Frobenius norm of f(x, 0) ... f(x, count - 1), scaled so that nothing overflows. */
+static double frobenius(const struct comparison *x, size_t count,
+                        double (*f)(const struct comparison *, size_t))
+{
+    double most = 0, sum = 0;
+    for (size_t i = 0; i < count; i++) most = larger(most, fabs(f(x, i)));
+    if (most == 0 || isinf(most)) return most;
+    for (size_t i = 0; i < count; i++) sum += (f(x, i) / most) * (f(x, i) / most);
+    return most * sqrt(sum);
+}
+
+/* Values of A and B, 0 where they are not finite: those show in the elements. */
+static double finite_or_0(uint32_t x) { return is_finite(x) ? value32(x) : 0; }
+
+static double a_at(const struct comparison *x, size_t i) { return finite_or_0(x->a[i]); }
+static double b_at(const struct comparison *x, size_t i) { return finite_or_0(x->b[i]); }
+
+static double relres(const struct comparison *x)
+{
+    return quotient(frobenius(x, elements(x), error_at),
+                    frobenius(x, elements(x), size_at));
+}
+
+static double max_error(const struct comparison *x)
+{
+    double most = 0;
+    for (size_t i = 0; i < elements(x); i++)
+        most = larger(most,
+                      quotient(error_at(x, i), fabs(value32(x->d[i])) + size_at(x, i)));
+    return most;
+}
+
+static double mred(const struct comparison *x)
+{
+    double sum = 0;
+    for (size_t i = 0; i < elements(x); i++)
+        sum += quotient(error_at(x, i), size_at(x, i));
+    return elements(x) ? sum / (double)elements(x) : 0;
+}
+
+/* The error of element i against the correctly rounded result, in its ulps, signed. */
+static double ulps_at(const struct comparison *x, size_t i)
+{
+    if (!is_finite(x->d[i]) || !is_finite(x->reference32[i])) return error_at(x, i);
+    return (value32(x->d[i]) - value32(x->reference32[i])) /
+           unit_in_last_place(x->reference32[i]);
+}
+
+static double ulp_max(const struct comparison *x)
+{
+    double most = 0;
+    for (size_t i = 0; i < elements(x); i++) most = larger(most, fabs(ulps_at(x, i)));
+    return most;
+}
+
+static double ulp_mean(const struct comparison *x)
+{
+    double sum = 0;
+    for (size_t i = 0; i < elements(x); i++) sum += fabs(ulps_at(x, i));
+    return elements(x) ? sum / (double)elements(x) : 0;
+}
+
+static double ulp_bias(const struct comparison *x)
+{
+    double sum = 0;
+    for (size_t i = 0; i < elements(x); i++) sum += ulps_at(x, i);
+    return elements(x) ? sum / (double)elements(x) : 0;
+}
+
+static double backward_max(const struct comparison *x)
+{
+    double most = 0;
+    for (size_t i = 0; i < elements(x); i++)
+        most = larger(most, quotient(error_at(x, i), x->magnitude[i]) * 0x1p24);
+    return most;
+}
+
+/* The 2-norm of the values of a row or column. */
+static double line_norm(const uint32_t *x, size_t stride, size_t count)
+{
+    double most = 0, sum = 0;
+    for (size_t i = 0; i < count; i++)
+        most = larger(most, fabs(finite_or_0(x[i * stride])));
+    if (most == 0 || isinf(most)) return most;
+    for (size_t i = 0; i < count; i++) {
+        const double v = finite_or_0(x[i * stride]) / most;
+        sum += v * v;
+    }
+    return most * sqrt(sum);
+}
+
+static double mixed_max(const struct comparison *x)
+{
+    double most = 0;
+    for (size_t j = 0; j < x->n; j++) {
+        const double column = line_norm(x->b + j, x->n, x->k);
+        for (size_t i = 0; i < x->m; i++) {
+            const double row = line_norm(x->a + i * x->k, 1, x->k);
+            most =
+                larger(most, quotient(error_at(x, i * x->n + j), row * column) * 0x1p24);
+        }
+    }
+    return most;
+}
+
+static double normwise(const struct comparison *x)
+{
+    const double a = frobenius(x, x->m * x->k, a_at), b = frobenius(x, x->k * x->n, b_at);
+    return quotient(frobenius(x, elements(x), error_at), a * b) * 0x1p24;
+}
+
+static double effective_bits(const struct comparison *x)
+{
+    const double r = relres(x);
+    return r <= 0x1p-53 ? 53 : isinf(r) ? 0 : -log2(r);
+}
+
+/* 3, 2, 1 for grades A, B, C: the strictest of the three error measures that n u
+   bounds. */
+static double grade(const struct comparison *x)
+{
+    const double limit = (double)x->k;
+    if (backward_max(x) <= limit) return 3;
+    if (mixed_max(x) <= limit) return 2;
+    return normwise(x) <= limit ? 1 : 0;
+}
+
+static double condition_max(const struct comparison *x)
+{
+    double most = 0;
+    for (size_t i = 0; i < elements(x); i++)
+        if (is_finite(x->reference32[i]))
+            most = larger(most, quotient(x->magnitude[i], size_at(x, i)));
+    return most;
+}
+
+static double wrong(const struct comparison *x)
+{
+    double count = 0;
+    for (size_t i = 0; i < elements(x); i++) count += isinf(error_at(x, i)) ? 1 : 0;
+    return count;
+}
+
+const struct metric metrics[] = {
+    [METRIC_RELRES] = { "relres", "||D - C||_F / ||C||_F", relres, "Ootomo Eq. 7" },
+    [METRIC_MAX_ERROR] = { "max_error", "max |D - C| / (|D| + |C|)", max_error,
+                           "LE-GEMM Eq. 19" },
+    [METRIC_MRED] = { "mred", "mean |D - C| / |C|", mred, "LE-GEMM Eq. 20" },
+    [METRIC_ULP_MAX] = { "ulp_max", "max |D - RN(C)| in ulps of RN(C)", ulp_max,
+                         "Muller et al. 2018" },
+    [METRIC_ULP_MEAN] = { "ulp_mean", "mean |D - RN(C)| in ulps of RN(C)", ulp_mean,
+                          "Muller et al. 2018" },
+    [METRIC_ULP_BIAS] = { "ulp_bias", "mean D - RN(C) in ulps of RN(C)", ulp_bias,
+                          "Muller et al. 2018" },
+    [METRIC_BACKWARD_MAX] = { "backward_max",
+                              "max |D - C| / (|A||B|) in u, componentwise", backward_max,
+                              "Higham 2002, section 3.5" },
+    [METRIC_MIXED_MAX] = { "mixed_max",
+                           "max |D - C| / (|a_i| |b_j|) in u, rows and columns",
+                           mixed_max, "after Demmel et al." },
+    [METRIC_NORMWISE] = { "normwise", "||D - C||_F / (||A||_F ||B||_F) in u", normwise,
+                          "Higham 2002, 3.5" },
+    [METRIC_EFFECTIVE_BITS] = { "effective_bits", "-log2 of relres, at most 53",
+                                effective_bits, "" },
+    [METRIC_GRADE] = { "grade",
+                       "3, 2, 1: componentwise, mixed, normwise error within k u; 0: "
+                       "none",
+                       grade, "after grades A, B, C of Demmel et al." },
+    [METRIC_CONDITION_MAX] = { "condition_max", "max |A||B| / |C|", condition_max,
+                               "Higham 2002, section 3.5" },
+    [METRIC_WRONG] = { "wrong",
+                       "elements that are NaN or infinite where C is not, or the reverse",
+                       wrong, "" },
+    { 0 }
+};
+
+void metrics_run(double values[METRICS], const struct comparison *x)
+{
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    for (const struct metric *metric = metrics; metric->name; metric++)
+        *values++ = metric->value(x);
+    hostfp_leave(&mode);
+}
+
+/* Encodings as integers that grow along the line of FP32 values. */
+static int64_t along_line(uint32_t x)
+{
+    const int64_t magnitude = x & 0x7fffffff;
+    return x >> 31 ? -magnitude : magnitude;
+}
+
+uint64_t ulp_distance(uint32_t a, uint32_t b)
+{
+    if (!is_finite(a) || !is_finite(b)) return same_special(a, b) ? 0 : UINT64_MAX;
+    const int64_t d = along_line(a) - along_line(b);
+    return (uint64_t)(d < 0 ? -d : d);
+}
+
+void ulp_histogram(size_t bins[HISTOGRAM_BINS], const struct comparison *x)
+{
+    for (int i = 0; i < HISTOGRAM_BINS; i++) bins[i] = 0;
+    for (size_t i = 0; i < elements(x); i++) {
+        const uint64_t d = ulp_distance(x->d[i], x->reference32[i]);
+        const int bin = d ? 64 - __builtin_clzll(d) : 0;
+        bins[bin < HISTOGRAM_BINS ? bin : HISTOGRAM_BINS - 1]++;
+    }
+}

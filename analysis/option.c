@@ -1,0 +1,138 @@
+#include "analysis/option.h"
+
+#include "lib/decimal.h"
+#include "lib/table.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct table option_table(const struct option_row *rows)
+{
+    return (struct table){ rows, sizeof *rows };
+}
+
+static bool is_short(const struct option_row *row) { return row->name[1] == 0; }
+
+static const char *dashes(const struct option_row *row)
+{
+    return is_short(row) ? "-" : "--";
+}
+
+static enum bitcut_status bad_value(const struct option_row *row, const char *text,
+                                    const char *wanted, struct fault *f)
+{
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s %.60s: not %s", dashes(row), row->name,
+                     text, wanted);
+}
+
+/* A decimal integer, or hexadecimal where `base` is 0, without sign or blanks. */
+static bool read_unsigned(uint64_t *value, const char *text, int base)
+{
+    char *end;
+    if (*text < '0' || *text > '9') return false;
+    errno = 0;
+    *value = strtoull(text, &end, base);
+    return !*end && !errno;
+}
+
+static bool read_int(int *value, const char *text)
+{
+    uint64_t magnitude;
+    const bool negative = *text == '-';
+    if (!read_unsigned(&magnitude, text + negative, 10) || magnitude > INT_MAX)
+        return false;
+    *value = negative ? -(int)magnitude : (int)magnitude;
+    return true;
+}
+
+static enum bitcut_status set_value(const struct option_row *row, const char *text,
+                                    struct fault *f)
+{
+    uint64_t number;
+    switch (row->kind) {
+    case OPTION_FLAG: *(bool *)row->value = true; return BITCUT_OK;
+    case OPTION_TEXT: *(const char **)row->value = text; return BITCUT_OK;
+    case OPTION_COUNT:
+        if (!read_unsigned(&number, text, 10) || number > SIZE_MAX)
+            return bad_value(row, text, "a number, 0 or more", f);
+        *(size_t *)row->value = (size_t)number;
+        return BITCUT_OK;
+    case OPTION_INT:
+        if (!read_int(row->value, text)) return bad_value(row, text, "an integer", f);
+        return BITCUT_OK;
+    case OPTION_SEED:
+        if (!read_unsigned(row->value, text, 0))
+            return bad_value(row, text, "a number below 2^64", f);
+        return BITCUT_OK;
+    case OPTION_F32:
+        if (!decimal_read(row->value, text)) return bad_value(row, text, "a number", f);
+        return BITCUT_OK;
+    }
+    return BITCUT_OK;
+}
+
+static enum bitcut_status unknown(const struct option_row *rows, const char *word,
+                                  const char *name, struct fault *f)
+{
+    char near[120];
+    table_near(near, sizeof near, option_table(rows), name);
+    if (!*near) return fault_set(f, BITCUT_BAD_ARGUMENT, "%.60s: no such option", word);
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%.60s: no such option; near it: %s", word,
+                     near);
+}
+
+/* One option word, which may hold its argument after '='; *at moves past a separate
+   one. */
+static enum bitcut_status read_option(const struct option_row *rows, int *at, int argc,
+                                      char **argv, struct fault *f)
+{
+    const char *word = argv[*at], *equals = strchr(word, '=');
+    const char *start = word + (word[1] == '-' ? 2 : 1);
+    char name[64];
+    const size_t length = equals ? (size_t)(equals - start) : strlen(start);
+    snprintf(name, sizeof name, "%.*s", (int)(length < 63 ? length : 63), start);
+
+    const struct option_row *row = table_find(option_table(rows), name);
+    if (!row || is_short(row) != (word[1] != '-')) return unknown(rows, word, name, f);
+    if (row->kind == OPTION_FLAG && equals)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "--%s takes no argument", name);
+    if (row->kind == OPTION_FLAG) return set_value(row, "", f);
+    if (!equals && ++*at == argc)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s needs an argument", word);
+    return set_value(row, equals ? equals + 1 : argv[*at], f);
+}
+
+enum bitcut_status options_read(const char **operands, int *operand_count,
+                                int operands_most, const struct option_row *rows,
+                                int argc, char **argv, struct fault *f)
+{
+    bool only_operands = false;
+    *operand_count = 0;
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        if (!only_operands && !strcmp(word, "--")) {
+            only_operands = true;
+        } else if (!only_operands && word[0] == '-' && word[1]) {
+            const enum bitcut_status status = read_option(rows, &i, argc, argv, f);
+            if (status != BITCUT_OK) return status;
+        } else if (*operand_count == operands_most) {
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "%.60s: one word too many", word);
+        } else {
+            operands[(*operand_count)++] = word;
+        }
+    }
+    return BITCUT_OK;
+}
+
+void options_print(const struct option_row *rows)
+{
+    for (; rows->name; rows++) {
+        char left[64];
+        snprintf(left, sizeof left, "%s%s%s%s", dashes(rows), rows->name,
+                 rows->argument ? " " : "", rows->argument ? rows->argument : "");
+        printf("  %-22s %s\n", left, rows->what);
+    }
+}

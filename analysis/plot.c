@@ -1,0 +1,115 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "analysis/plot.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* --- the script ------------------------------------------------------------------- */
+
+static bool seen_before(json_t *rows, size_t at, const char *key)
+{
+    for (size_t i = 0; i < at; i++)
+        if (json_equal(json_object_get(json_array_get(rows, i), key),
+                       json_object_get(json_array_get(rows, at), key)))
+            return true;
+    return false;
+}
+
+static void write_axis(FILE *to, char axis, const char *label, bool log, int base)
+{
+    fprintf(to, "set %clabel '%s'\n", axis, label);
+    if (!log) return;
+    fprintf(to, "set logscale %c %d\nset format %c '%d^{%%L}'\n", axis, base, axis, base);
+}
+
+/* The points of one series as a here-document $s<at>. */
+static void write_series(FILE *to, const struct study_plot *plot, json_t *rows, size_t at)
+{
+    json_t *series = json_object_get(json_array_get(rows, at), plot->series);
+    fprintf(to, "$s%zu << END\n", at);
+    for (size_t i = at; i < json_array_size(rows); i++) {
+        json_t *row = json_array_get(rows, i);
+        if (json_equal(series, json_object_get(row, plot->series)))
+            fprintf(to, "%.17g %.17g\n", json_number_value(json_object_get(row, plot->x)),
+                    json_number_value(json_object_get(row, plot->y)));
+    }
+    fprintf(to, "END\n");
+}
+
+static void write_script(FILE *to, const struct study_plot *plot, const char *title,
+                         json_t *rows)
+{
+    fprintf(to,
+            "set terminal svg enhanced size 860,480 font 'sans-serif,14' "
+            "background 'white'\nset title '%s'\nset grid\nset key outside right top "
+            "noenhanced\n",
+            title);
+    write_axis(to, 'x', plot->x_label, plot->x_log, 2);
+    write_axis(to, 'y', plot->y_label, plot->y_log, 10);
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        if (!seen_before(rows, i, plot->series)) write_series(to, plot, rows, i);
+    const char *separator = "plot ";
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        if (seen_before(rows, i, plot->series)) continue;
+        const char *name =
+            json_string_value(json_object_get(json_array_get(rows, i), plot->series));
+        fprintf(to, "%s$s%zu using 1:2 with linespoints linewidth 2 title '%s'",
+                separator, i, name);
+        separator = ", ";
+    }
+    fprintf(to, "\n");
+}
+
+/* --- the program ------------------------------------------------------------------ */
+
+/* gnuplot with `script` as standard input and `picture` as standard output. */
+static bool run_gnuplot(FILE *script, FILE *picture)
+{
+    const pid_t child = fork();
+    if (child < 0) return false;
+    if (child == 0) {
+        const int null = open("/dev/null", O_WRONLY);
+        if (null >= 0 && dup2(fileno(script), 0) >= 0 && dup2(fileno(picture), 1) >= 0 &&
+            dup2(null, 2) >= 0)
+            execlp("gnuplot", "gnuplot", (char *)NULL);
+        _exit(127);
+    }
+    int status;
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
+}
+
+/* All of a file as text. */
+static char *read_all(FILE *from)
+{
+    if (fseek(from, 0, SEEK_END) != 0) return NULL;
+    const long size = ftell(from);
+    char *text = size > 0 ? malloc((size_t)size + 1) : NULL;
+    rewind(from);
+    if (text && fread(text, 1, (size_t)size, from) != (size_t)size) {
+        free(text);
+        return NULL;
+    }
+    if (text) text[size] = 0;
+    return text;
+}
+
+char *plot_svg(const struct study_plot *plot, const char *title, json_t *rows)
+{
+    FILE *script = tmpfile(), *picture = tmpfile();
+    char *svg = NULL;
+    if (script && picture) {
+        write_script(script, plot, title, rows);
+        fflush(script);
+        rewind(script);
+        if (run_gnuplot(script, picture)) svg = read_all(picture);
+    }
+    if (script) fclose(script);
+    if (picture) fclose(picture);
+    return svg;
+}

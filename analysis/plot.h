@@ -1,0 +1,11 @@
+/* Line plots as SVG, drawn by gnuplot. */
+#ifndef BITCUT_ANALYSIS_PLOT_H
+#define BITCUT_ANALYSIS_PLOT_H
+
+#include "analysis/study.h"
+
+/* Draw `rows`, an array of objects, as `plot` says.  Returns the text of an SVG picture
+   to be freed, or NULL if gnuplot is not there or fails. */
+char *plot_svg(const struct study_plot *plot, const char *title, json_t *rows);
+
+#endif

@@ -1,0 +1,245 @@
+#include "analysis/report.h"
+
+#include "lib/output.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELL_MOST = 200 };
+
+/* What marks a cell that is aligned to the right. */
+#define NUMBER " class=\"number\""
+
+/* --- values ----------------------------------------------------------------------- */
+
+/* A value as text: reals to `digits` significant digits. */
+static void cell_text(char text[CELL_MOST], const json_t *value, int digits)
+{
+    if (json_is_string(value)) snprintf(text, CELL_MOST, "%s", json_string_value(value));
+    else if (json_is_real(value))
+        snprintf(text, CELL_MOST, "%.*g", digits, json_real_value(value));
+    else if (json_is_integer(value))
+        snprintf(text, CELL_MOST, "%lld", (long long)json_integer_value(value));
+    else if (json_is_boolean(value))
+        snprintf(text, CELL_MOST, json_is_true(value) ? "yes" : "no");
+    else text[0] = 0;
+}
+
+static void write_csv(FILE *to, json_t *rows)
+{
+    const char *key;
+    json_t *value, *first = json_array_get(rows, 0);
+    const char *separator = "";
+    json_object_foreach(first, key, value)
+    {
+        fprintf(to, "%s%s", separator, key);
+        separator = ",";
+    }
+    fputc('\n', to);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        separator = "";
+        json_object_foreach(first, key, value)
+        {
+            char text[CELL_MOST];
+            cell_text(text, json_object_get(json_array_get(rows, i), key), 17);
+            fprintf(to, "%s%s", separator, text);
+            separator = ",";
+        }
+        fputc('\n', to);
+    }
+}
+
+enum bitcut_status report_write_csv(const char *path, json_t *rows, struct fault *f)
+{
+    struct output o;
+    const enum bitcut_status status = output_open(&o, path, f);
+    if (status != BITCUT_OK) return status;
+    write_csv(o.file, rows);
+    return output_commit(&o, f);
+}
+
+/* --- HTML ------------------------------------------------------------------------- */
+
+static void write_escaped(FILE *to, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '&') fputs("&amp;", to);
+        else if (*text == '<') fputs("&lt;", to);
+        else if (*text == '>') fputs("&gt;", to);
+        else if (*text == '"') fputs("&quot;", to);
+        else fputc(*text, to);
+    }
+}
+
+static void write_cell(FILE *to, const json_t *value, const char *tag)
+{
+    char text[CELL_MOST];
+    cell_text(text, value, 6);
+    fprintf(to, "<%s%s>", tag, json_is_number(value) ? NUMBER : "");
+    write_escaped(to, text);
+    fprintf(to, "</%s>", tag);
+}
+
+/* Every row and column. */
+static void write_table(FILE *to, json_t *rows)
+{
+    const char *key;
+    json_t *value, *first = json_array_get(rows, 0);
+    fputs("<div class=\"wide\"><table><thead><tr>", to);
+    json_object_foreach(first, key, value)
+    {
+        fprintf(to, "<th%s>%s</th>", json_is_number(value) ? NUMBER : "", key);
+    }
+    fputs("</tr></thead><tbody>\n", to);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        fputs("<tr>", to);
+        json_object_foreach(first, key, value)
+        {
+            write_cell(to, json_object_get(json_array_get(rows, i), key), "td");
+        }
+        fputs("</tr>\n", to);
+    }
+    fputs("</tbody></table></div>\n", to);
+}
+
+/* The rows of `rows` whose `key` differs from all before: its values in order. */
+static json_t *distinct(json_t *rows, const char *key)
+{
+    json_t *values = json_array();
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_t *value = json_object_get(json_array_get(rows, i), key);
+        size_t at = 0;
+        while (at < json_array_size(values) &&
+               !json_equal(json_array_get(values, at), value))
+            at++;
+        if (at == json_array_size(values)) json_array_append(values, value);
+    }
+    return values;
+}
+
+/* The value of y where x and the series have the given values, or NULL. */
+static json_t *value_at(json_t *rows, const struct study_plot *plot, const json_t *x,
+                        const json_t *series)
+{
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_t *row = json_array_get(rows, i);
+        if (json_equal(json_object_get(row, plot->x), x) &&
+            json_equal(json_object_get(row, plot->series), series))
+            return json_object_get(row, plot->y);
+    }
+    return NULL;
+}
+
+/* The plotted values: a row for each x, a column for each series. */
+static void write_plotted(FILE *to, const struct study_plot *plot, json_t *rows)
+{
+    json_t *xs = distinct(rows, plot->x), *series = distinct(rows, plot->series);
+    fprintf(to, "<div class=\"wide\"><table><thead><tr><th>%s</th>", plot->x);
+    for (size_t j = 0; j < json_array_size(series); j++)
+        write_cell(to, json_array_get(series, j), "th");
+    fputs("</tr></thead><tbody>\n", to);
+    for (size_t i = 0; i < json_array_size(xs); i++) {
+        fputs("<tr>", to);
+        write_cell(to, json_array_get(xs, i), "td");
+        for (size_t j = 0; j < json_array_size(series); j++)
+            write_cell(
+                to,
+                value_at(rows, plot, json_array_get(xs, i), json_array_get(series, j)),
+                "td");
+        fputs("</tr>\n", to);
+    }
+    fputs("</tbody></table></div>\n", to);
+    json_decref(xs);
+    json_decref(series);
+}
+
+/* A link that holds the data itself. */
+static void write_data_link(FILE *to, const char *name, json_t *rows)
+{
+    FILE *csv = tmpfile();
+    if (!csv) return;
+    write_csv(csv, rows);
+    rewind(csv);
+    fprintf(to, "<a download=\"%s.csv\" href=\"data:text/csv,", name);
+    for (int c; (c = fgetc(csv)) != EOF;) {
+        if (c == '\n') fputs("%0A", to);
+        else if (strchr("%#\"&<> ", c)) fprintf(to, "%%%02X", (unsigned)c);
+        else fputc(c, to);
+    }
+    fprintf(to, "\">%s.csv</a>", name);
+    fclose(csv);
+}
+
+/* The picture without its XML prologue, which has no place inside HTML. */
+static void write_svg(FILE *to, const char *svg)
+{
+    const char *start = strstr(svg, "<svg");
+    if (start) fprintf(to, "<figure>%s</figure>\n", start);
+}
+
+static void write_section(FILE *to, const struct page *page, const struct section *s)
+{
+    const struct study *study = s->study;
+    fprintf(to, "<section id=\"%s\"><h2>%s</h2>\n<p>", study->name, study->title);
+    write_escaped(to, study->text);
+    fprintf(to, "</p>\n<p>Numbers: <code>bitcut study %s --seed %llu</code>", study->name,
+            (unsigned long long)page->seed);
+    if (!s->rows) {
+        fputs("</p>\n<p><strong>Not finished.</strong></p></section>\n", to);
+        return;
+    }
+    fputs("; all of them as ", to);
+    write_data_link(to, study->name, s->rows);
+    fputs("</p>\n", to);
+    if (s->svg) write_svg(to, s->svg);
+    else if (study->plot.y) fputs("<p>No figure: gnuplot is not there.</p>\n", to);
+    if (study->plot.y) write_plotted(to, &study->plot, s->rows);
+    else write_table(to, s->rows);
+    fputs("</section>\n", to);
+}
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width\">\n<title>bitcut "
+    "report</title>\n"
+    "<style>\n"
+    "body { font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 "
+    "1em; }\n"
+    "h1, h2 { line-height: 1.2; } section { margin-top: 3em; }\n"
+    "table { border-collapse: collapse; font-size: 14px; }\n"
+    "th, td { border-bottom: 1px solid #ccc; padding: 0.2em 0.8em; text-align: left; }\n"
+    ".number { text-align: right; font-variant-numeric: tabular-nums; }\n"
+    ".wide { overflow-x: auto; } figure { margin: 1em 0; overflow-x: auto; }\n"
+    "code { background: #f2f2f2; padding: 0.1em 0.3em; }\n"
+    "</style></head><body>\n<h1>bitcut report</h1>\n";
+
+static void write_page(FILE *to, const struct page *page)
+{
+    fputs(head, to);
+    fprintf(to, "<p>Made by bitcut %s: <code>", bitcut_version());
+    write_escaped(to, page->command);
+    fputs(
+        "</code>. Every number is computed by bit-exact models of the matrix units; the "
+        "evidence for each unit is in <code>bitcut list units</code>. Numbers in tables "
+        "are "
+        "rounded to six digits; the data hold all.</p>\n<ul>\n",
+        to);
+    for (size_t i = 0; i < page->count; i++)
+        fprintf(to, "<li><a href=\"#%s\">%s</a>: %s</li>\n",
+                page->sections[i].study->name, page->sections[i].study->title,
+                page->sections[i].study->what);
+    fputs("</ul>\n", to);
+    for (size_t i = 0; i < page->count; i++) write_section(to, page, &page->sections[i]);
+    fputs("</body></html>\n", to);
+}
+
+enum bitcut_status report_write_page(const char *path, const struct page *page,
+                                     struct fault *f)
+{
+    struct output o;
+    const enum bitcut_status status = output_open(&o, path, f);
+    if (status != BITCUT_OK) return status;
+    write_page(o.file, page);
+    return output_commit(&o, f);
+}

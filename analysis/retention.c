@@ -1,0 +1,204 @@
+#include "analysis/retention.h"
+
+#include "lib/hostfp.h"
+#include "lib/rand.h"
+#include "lib/threads.h"
+#include "lib/wide.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Values are counted in runs of this many, one thread each. */
+enum { RUN = 1 << 14 };
+
+/* What a run of values adds up to. */
+struct tally {
+    uint64_t count, exact, bits, subnormal, zero, overflow;
+    double ulps, max_ulp, max_relative, max_low;
+};
+
+/* --- one value -------------------------------------------------------------------- */
+
+struct outcome {
+    double value, ulps, relative; /* x, and the error in ulps of x and against x */
+    double low;                   /* |2^-s w1| */
+    int bits;
+    bool overflow, subnormal, zero;
+};
+
+/* Word `at` of the split as an exact term of x - (w0 + 2^-s w1 + ...). */
+static struct term word_term(const struct bitcut_split *s, struct number w, int at)
+{
+    return (struct term){ w.significand, w.exponent - s->format->fraction_bits - s->scale * at,
+                          !w.negative };
+}
+
+/* |x| in units of 2^exponent; its top 64 bits decide. */
+static double size_in(struct unrounded x, int exponent)
+{
+    return ldexp((double)x.significand, x.exponent - exponent);
+}
+
+static struct outcome judge(const struct bitcut_split *s, uint32_t x)
+{
+    uint64_t word[SPLIT_WORDS_MOST];
+    struct term terms[SPLIT_WORDS_MOST + 1];
+    const struct number value = format_decode(&formats[FORMAT_F32], x);
+    const int last = value.exponent - 23; /* an ulp of x is 2^last */
+    struct outcome o = { .value = format_to_double(&formats[FORMAT_F32], x) };
+    split_words(word, s, x);
+    terms[0] = (struct term){ value.significand, last, false };
+    for (int i = 0; i < s->words; i++) {
+        const struct number w = format_decode(s->format, word[i]);
+        if (w.class >= NUMBER_INF) return (struct outcome){ .overflow = true };
+        if (i == 1 && wide_sum(terms, 2).significand != 0) {
+            o.zero = w.class == NUMBER_ZERO;
+            o.subnormal = w.significand >> s->format->fraction_bits == 0;
+        }
+        terms[i + 1] = word_term(s, w, i);
+        if (i == 1) o.low = size_in(wide_sum(&terms[2], 1), 0);
+    }
+    o.ulps = size_in(wide_sum(terms, s->words + 1), last);
+    o.relative = ldexp(o.ulps, last) / o.value;
+    o.bits = o.ulps == 0 ? 23 : 22 - ilogb(o.ulps);
+    if (o.bits < 0) o.bits = 0;
+    return o;
+}
+
+bool retention_of(int *bits, double *ulps, const struct bitcut_split *split, uint32_t x)
+{
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    const struct outcome o = judge(split, x);
+    hostfp_leave(&mode);
+    *bits = o.bits;
+    *ulps = o.ulps;
+    return !o.overflow;
+}
+
+/* --- many values ------------------------------------------------------------------ */
+
+static double larger(double a, double b) { return b > a ? b : a; }
+
+static void tally_add(struct tally *t, struct outcome o)
+{
+    t->count++;
+    t->overflow += o.overflow;
+    if (o.overflow) return;
+    t->exact += o.ulps == 0;
+    t->bits += (uint64_t)o.bits;
+    t->ulps += o.ulps;
+    t->subnormal += o.subnormal;
+    t->zero += o.zero;
+    t->max_ulp = larger(t->max_ulp, o.ulps);
+    t->max_relative =
+        larger(t->max_relative, o.relative);
+    t->max_low = larger(t->max_low, o.low / o.value);
+}
+
+static void tally_merge(struct tally *t, const struct tally *from)
+{
+    t->count += from->count;
+    t->exact += from->exact;
+    t->bits += from->bits;
+    t->ulps += from->ulps;
+    t->subnormal += from->subnormal;
+    t->zero += from->zero;
+    t->overflow += from->overflow;
+    t->max_ulp = larger(t->max_ulp, from->max_ulp);
+    t->max_relative = larger(t->max_relative, from->max_relative);
+    t->max_low = larger(t->max_low, from->max_low);
+}
+
+/* Values [from, to) of the binade: fraction i, or random fraction i of the seed. */
+static struct tally run_tally(const struct bitcut_split *s, int e, size_t from, size_t to,
+                              bool sampled, uint64_t seed)
+{
+    struct tally t = { 0 };
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    for (size_t i = from; i < to; i++) {
+        const uint32_t fraction =
+            sampled ? rand_word(seed, 0, i) & (SIGNIFICANDS - 1) : (uint32_t)i;
+        tally_add(&t, judge(s, (uint32_t)(e + 127) << 23 | fraction));
+    }
+    hostfp_leave(&mode);
+    return t;
+}
+
+static struct retention summary(const struct tally *t)
+{
+    const double count = (double)t->count, finite = (double)(t->count - t->overflow);
+    return (struct retention){
+        .count = t->count,
+        .exact = (double)t->exact / count,
+        .bits = (double)t->bits / count,
+        .max_ulp = t->max_ulp,
+        .mean_ulp = finite > 0 ? t->ulps / finite : 0,
+        .max_relative = t->max_relative,
+        .max_low = t->max_low,
+        .p_subnormal = (double)t->subnormal / count,
+        .p_zero = (double)t->zero / count,
+        .p_overflow = (double)t->overflow / count,
+    };
+}
+
+/* All runs, each into its own tally. */
+static void count_runs(struct tally *tallies, size_t runs, size_t count,
+                       const struct bitcut_split *s, int e, bool sampled, uint64_t seed,
+                       int threads, const struct progress *progress)
+{
+    (void)threads;
+#pragma omp parallel for schedule(static) num_threads(threads_wanted(threads))
+    for (size_t i = 0; i < runs; i++) {
+        if (progress_stopped(progress)) continue;
+        const size_t to = (i + 1) * RUN < count ? (i + 1) * RUN : count;
+        tallies[i] = run_tally(s, e, i * RUN, to, sampled, seed);
+    }
+}
+
+enum bitcut_status retention_count(struct retention *r, const struct bitcut_split *s, int e,
+                                   size_t samples, uint64_t seed, int threads,
+                                   const struct progress *progress, struct fault *f)
+{
+    const size_t count = samples ? samples : SIGNIFICANDS;
+    const size_t runs = count / RUN + (count % RUN != 0);
+    struct tally *tallies = memory_allocate(runs, sizeof *tallies);
+    struct tally total = { 0 };
+    struct hostfp mode;
+    if (!tallies) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the counts");
+    count_runs(tallies, runs, count, s, e, samples != 0, seed, threads, progress);
+    const bool stopped = progress_stopped(progress);
+    hostfp_enter(&mode);
+    for (size_t i = 0; !stopped && i < runs; i++) tally_merge(&total, &tallies[i]);
+    if (!stopped) *r = summary(&total);
+    hostfp_leave(&mode);
+    free(tallies);
+    return stopped ? fault_set(f, BITCUT_CANNOT, "stopped") : BITCUT_OK;
+}
+
+/* --- closed forms ----------------------------------------------------------------- */
+
+static bool is_nearest(const struct bitcut_rounding *r)
+{
+    return r->direction == TO_NEAREST_EVEN || r->direction == TO_NEAREST_AWAY;
+}
+
+/* The part of the residual's range that lies below 2^exponent 2^-s. */
+static double part_below(const struct bitcut_split *s, int e, int exponent)
+{
+    const int range = e - s->format->fraction_bits - is_nearest(s->high);
+    const int power = exponent - s->scale - range;
+    return s->words < 2 ? 0 : power >= 0 ? 1 : ldexp(1, power);
+}
+
+double retention_p_subnormal(const struct bitcut_split *s, int e)
+{
+    return part_below(s, e, format_emin(s->format));
+}
+
+double retention_p_zero(const struct bitcut_split *s, int e)
+{
+    return part_below(
+        s, e, format_emin(s->format) - s->format->fraction_bits - is_nearest(s->low));
+}

@@ -1,0 +1,123 @@
+#include "analysis/setup.h"
+
+#include "analysis/source.h"
+#include "lib/fma.h"
+
+#include <stdio.h>
+
+struct setup_options setup_options = {
+    .alpha = F32_ONE,
+    .beta = SETUP_BETA_UNSET,
+    .scale = SETUP_UNSET,
+    .terms = SETUP_UNSET,
+    .promote = SETUP_UNSET,
+    .slices = 1,
+};
+
+static int set_rounding(const struct bitcut_rounding **r, const char *option,
+                        const char *name)
+{
+    if (!name) return EXIT_GOOD;
+    const struct bitcut_rounding *found = bitcut_rounding_find(name);
+    if (!found) return fail_unknown(option, name, TABLE(roundings));
+    *r = found;
+    return EXIT_GOOD;
+}
+
+int setup_split(struct bitcut_split *split, const char *name, const char *high,
+                const char *low, int scale)
+{
+    if (name) {
+        const struct bitcut_split *row = bitcut_split_find(name);
+        if (!row) return fail_unknown("--split", name, TABLE(splits));
+        *split = *row;
+    }
+    if (set_rounding(&split->high, "--high", high) ||
+        set_rounding(&split->low, "--low", low))
+        return EXIT_USAGE;
+    if (scale == SETUP_UNSET) return EXIT_GOOD;
+    if (scale < 0 || scale > 60) return complain("--scale", "must be 0 to 60");
+    split->scale = scale;
+    return EXIT_GOOD;
+}
+
+static int find_unit(const struct bitcut_unit **unit, const struct bitcut_recipe *recipe,
+                     const struct bitcut_split *split)
+{
+    const struct bitcut_format *input =
+        recipe->split || setup_options.split ? split->format : &formats[FORMAT_F16];
+    *unit = unit_find(setup_options.unit, input);
+    if (*unit) return EXIT_GOOD;
+    if (!table_find(TABLE(chips), setup_options.unit))
+        return fail_unknown("--unit", setup_options.unit, TABLE(units));
+    struct fault f;
+    fault_set(&f, BITCUT_BAD_ARGUMENT, "%s has no instruction for %s, the words of %s",
+              setup_options.unit, input->name, recipe->name);
+    return fail("--unit", &f);
+}
+
+int setup_gemm(struct gemm *g, const struct context *x)
+{
+    const struct setup_options *o = &setup_options;
+    if (!o->recipe || !o->unit)
+        return complain("--recipe, --unit", "both are needed");
+    const struct bitcut_recipe *recipe = bitcut_recipe_find(o->recipe);
+    if (!recipe) return fail_unknown("--recipe", o->recipe, TABLE(recipes));
+
+    struct bitcut_split split = { 0 };
+    if (recipe->split) split = *recipe->split;
+    if (!recipe->split && !o->split && (o->high || o->low || o->scale != SETUP_UNSET))
+        split = splits[SPLIT_HALF];
+    int status = setup_split(&split, o->split, o->high, o->low, o->scale);
+    const struct bitcut_unit *unit;
+    if (status == EXIT_GOOD) status = find_unit(&unit, recipe, &split);
+    if (status != EXIT_GOOD) return status;
+
+    struct fault f;
+    if (!split.name) split = split_plain(unit->a);
+    *g = gemm_of(recipe, unit);
+    g->split = split;
+    g->alpha = o->alpha;
+    g->beta = o->beta != SETUP_BETA_UNSET ? o->beta : o->c ? F32_ONE : 0;
+    g->threads = x->threads;
+    g->slices = o->slices;
+    if (o->promote != SETUP_UNSET) g->promote = o->promote;
+    if (o->terms != SETUP_UNSET) g->low_low = o->terms == g->recipe->terms + 1;
+    if (o->terms != SETUP_UNSET && gemm_terms(g) != o->terms)
+        return complain("--terms", "the recipe does not have that many terms");
+    return gemm_check(g, &f) == BITCUT_OK ? EXIT_GOOD : fail("--recipe", &f);
+}
+
+int setup_read(struct matrix *m, const char *option, const char *path)
+{
+    struct fault f;
+    if (!path) return complain(option, "missing");
+    return source_read(m, path, &f) == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
+}
+
+int setup_finish(struct setup *s)
+{
+    struct fault f;
+    if (s->a.cols != s->b.rows) {
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "A is %zu x %zu but B is %zu x %zu", s->a.rows,
+                  s->a.cols, s->b.rows, s->b.cols);
+        return fail("matrices", &f);
+    }
+    if (!setup_options.c) {
+        if ((s->gemm.beta & 0x7fffffff) == 0) return EXIT_GOOD;
+        return complain("--beta", "is not zero, but there is no -c");
+    }
+    const int status = setup_read(&s->c, "-c", setup_options.c);
+    if (status != EXIT_GOOD) return status;
+    if (s->c.rows == s->a.rows && s->c.cols == s->b.cols) return EXIT_GOOD;
+    fault_set(&f, BITCUT_BAD_ARGUMENT, "C is %zu x %zu, not %zu x %zu", s->c.rows,
+              s->c.cols, s->a.rows, s->b.cols);
+    return fail("matrices", &f);
+}
+
+void setup_clear(struct setup *s)
+{
+    matrix_clear(&s->a);
+    matrix_clear(&s->b);
+    matrix_clear(&s->c);
+}

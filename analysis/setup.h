@@ -1,0 +1,76 @@
+/* What `gemm` and `verify` are asked to do: recipe, unit, matrices, from the command
+ * line. */
+#ifndef BITCUT_ANALYSIS_SETUP_H
+#define BITCUT_ANALYSIS_SETUP_H
+
+#include "analysis/command.h"
+#include "emu/gemm.h"
+#include "lib/matrix.h"
+
+#include <limits.h>
+
+/* A GEMM with its matrices: D (m x n) = alpha A B + beta C. */
+struct setup {
+    struct gemm gemm;
+    struct matrix a, b, c;         /* c.at is NULL unless -c was given */
+    const char *input_a, *input_b; /* where A and B came from: a family or a file */
+};
+
+/* The options that choose a GEMM; commands put them first in their own table. */
+#define SETUP_OPTIONS                                                                    \
+    { "recipe", "how the GEMM is put together (bitcut list recipes)", OPTION_TEXT,       \
+      &setup_options.recipe, "R" },                                                      \
+        { "unit", "matrix unit or chip (bitcut list units, chips)", OPTION_TEXT,         \
+          &setup_options.unit, "U" },                                                    \
+        { "a", "A from a file, .npy or .mtx", OPTION_TEXT, &setup_options.a, "FILE" },   \
+        { "b", "B from a file", OPTION_TEXT, &setup_options.b, "FILE" },                 \
+        { "c", "C from a file (default: no C)", OPTION_TEXT, &setup_options.c, "FILE" }, \
+        { "alpha", "default 1", OPTION_F32, &setup_options.alpha, "X" },                 \
+        { "beta", "default 0, or 1 if -c is given", OPTION_F32, &setup_options.beta,     \
+          "X" },                                                                         \
+        { "split", "use this split's words (bitcut list splits)", OPTION_TEXT,           \
+          &setup_options.split, "S" },                                                   \
+        { "high", "rounding of the high word (bitcut list roundings)", OPTION_TEXT,      \
+          &setup_options.high, "RULE" },                                                 \
+        { "low", "rounding of the low words", OPTION_TEXT, &setup_options.low, "RULE" }, \
+        { "scale", "low words times 2^S", OPTION_INT, &setup_options.scale, "S" },       \
+        { "terms", "of the recipe, with or without low*low", OPTION_INT,         \
+          &setup_options.terms, "N" },                                                   \
+        { "promote", "k-steps between promotions, 0: never", OPTION_INT,                 \
+          &setup_options.promote, "N" },                                                 \
+    {                                                                                    \
+        "split-k", "slices of k added at the end (default 1)", OPTION_INT,               \
+            &setup_options.slices, "N"                                                   \
+    }
+
+/* What those options said. */
+struct setup_options {
+    const char *recipe, *unit, *a, *b, *c, *split, *high, *low;
+    uint32_t alpha, beta;
+    int scale, terms, promote, slices;
+};
+
+enum { SETUP_UNSET = INT_MIN };
+#define SETUP_BETA_UNSET 0x7fc0be7au /* a NaN nobody can ask for by its decimal text */
+
+extern struct setup_options setup_options;
+
+/* A split by name with its roundings and scale replaced where given (NULL, SETUP_UNSET:
+   as in the row).  Prints what is wrong and returns the exit status; EXIT_GOOD sets
+   *split. */
+int setup_split(struct bitcut_split *split, const char *name, const char *high,
+                const char *low, int scale);
+
+/* The recipe, unit and variations into *gemm.  Prints and returns an exit status. */
+int setup_gemm(struct gemm *gemm, const struct context *x);
+
+/* Read -c if it was given and check the shapes of all three.  Prints and returns an exit
+   status.  s->a and s->b are set already. */
+int setup_finish(struct setup *s);
+
+/* Read one matrix file.  Prints and returns an exit status. */
+int setup_read(struct matrix *m, const char *option, const char *path);
+
+void setup_clear(struct setup *s);
+
+#endif

@@ -1,0 +1,39 @@
+/* Studies: a question, the numbers that answer it, and how to draw them. */
+#ifndef BITCUT_ANALYSIS_STUDY_H
+#define BITCUT_ANALYSIS_STUDY_H
+
+#include "lib/progress.h"
+#include "lib/status.h"
+
+#include <jansson.h>
+
+/* A study under way. */
+struct study_run {
+    uint64_t seed;
+    int threads;
+    const struct progress *progress;
+    void (*row)(void *context,
+                json_t *row); /* takes a row over; every row has the same keys */
+    void *context;
+};
+
+/* How the rows are drawn: one line for each value of `series`, y against x.  A study
+   without a figure has y NULL. */
+struct study_plot {
+    const char *x, *y, *series;
+    const char *x_label, *y_label;
+    bool x_log, y_log;
+};
+
+/* A row of the table of studies. */
+struct study {
+    const char *name, *what;
+    const char *title; /* as a heading                                            */
+    const char *text;  /* what is counted, and what to see: plain paragraphs       */
+    enum bitcut_status (*run)(struct study_run *run, struct fault *f);
+    struct study_plot plot;
+};
+
+extern const struct study studies[]; /* ended by a row whose name is NULL */
+
+#endif

@@ -1,0 +1,379 @@
+#!/bin/sh
+# Bad input: each command of the table below ends with the status of its row and exactly one
+# line, "bitcut: ...", that says what the row says; it prints nothing else and leaves no file.
+set -u
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/run" "$work/in" "$work/set"
+cd "$work/in" || exit 99
+n=0
+
+# ok_if_empty WHAT OFFENDERS: one TAP line, the offenders as comments.
+ok_if_empty() {
+    n=$((n + 1))
+    if [ -z "$2" ]; then echo "ok $n - $1"; return; fi
+    echo "not ok $n - $1"
+    printf '%s\n' "$2" | sed 's/^/# /'
+}
+
+# npy FILE HEADER [BYTES]: an .npy file of version 1.0 with this header, of at most 255
+# characters, and data.
+npy() {
+    printf '%b%s%s' "\\0223NUMPY\\0001\\0000\\0$(printf %o ${#2})\\0000" "$2" "${3-}" > "$1"
+}
+
+# array FILE TYPE SHAPE [BYTES]: an .npy file with an ordinary header.
+array() { npy "$1" "{'descr': '$2', 'fortran_order': False, 'shape': ($3), }" "${4-}"; }
+
+# mtx FILE LINE...: a Matrix Market file.
+mtx() {
+    file=$1
+    shift
+    printf '%s\n' "$@" > "$file"
+}
+
+dense='%%MatrixMarket matrix array real general'
+sparse='%%MatrixMarket matrix coordinate real general'
+word=0000                # one element of four bytes
+four=$word$word$word$word
+
+# Matrices that are good, to be used wrongly.
+array 2x2.npy '<f4' '2, 2' $four
+array 1x4.npy '<f4' '1, 4' $four
+array 4x1.npy '<f4' '4, 1' $four
+array 2x2x1.npy '<f4' '2, 2, 1' $four
+array bytes.npy '|u1' '2, 2' $word
+array words.npy '<u2' '2, 2' $word$word
+array fraction.npy '<f8' '1, 1' $word$word # a binary64 value with 52 fraction bits
+array codes.npy '|u1' '32, 32' "$(printf '%01024d' 0)"
+array single.npy '<f4' '32, 32' "$(printf '%04096d' 0)"
+
+# Files that are not what they should be.
+: > empty.npy
+printf '\223NUMPY' > magic.npy
+printf '\223NUMPZ\001\000\000\000' > letters.npy
+printf '\223NUMPY\011\000\002\000{}' > version.npy
+printf '\223NUMPY\001\000\377\377{}' > header.npy
+printf '\223NUMPY\002\000\377\377\377\377{}' > header2.npy
+npy list.npy '[1, 2]'
+npy keys.npy "{'descr': '<f4', 'fortran_order': False, }"
+npy twice.npy "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), }" $word
+npy other.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), 'more': 1, }" $word
+npy open.npy "{'descr': '<f4"
+npy record.npy "{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1, 1), }" $word
+array object.npy '|O' '1, 1' $word
+array complex.npy '<c8' '1, 1' $word$word
+array signed.npy '<i4' '1, 1' $word
+array negative.npy '<f4' '-1, 1' $word
+array overflow.npy '<f4' '4294967296, 4294967296' $word
+array huge.npy '<f4' '99999999999999999999, 1' $word
+array dims.npy '<f4' '1, 1, 1, 1, 1, 1, 1, 1, 1' $word
+array short.npy '<f4' '2, 2' 000
+array claims.npy '<f4' '1000000000, 1000000000' $four
+array long.npy '<f4' '2, 2' ${four}0
+
+: > empty.mtx
+mtx banner.mtx '2 2' 1 2 3 4
+mtx object.mtx '%%MatrixMarket vector array real general' '1 1' 1
+mtx complex.mtx '%%MatrixMarket matrix array complex general' '1 1' '1 0'
+mtx hermitian.mtx '%%MatrixMarket matrix array real hermitian' '1 1' 1
+mtx pattern.mtx '%%MatrixMarket matrix array pattern general' '1 1' 1
+mtx size.mtx "$dense"
+mtx words.mtx "$dense" '2 2 2' 1 2 3 4
+mtx negative.mtx "$dense" '-1 1' 1
+mtx overflow.mtx "$dense" '99999999999999999999 1' 1
+mtx huge.mtx "$dense" '4000000000 4000000000' 1
+mtx claims.mtx "$sparse" '1000 1000 1000000' '1 1 1'
+mtx tall.mtx "$dense" '4000000000000 0'
+mtx few.mtx "$dense" '2 2' 1 2 3
+mtx more.mtx "$dense" '1 2' 1 2 3
+mtx number.mtx "$dense" '1 1' one
+mtx comma.mtx "$dense" '1 1' 0,5
+mtx outside.mtx "$sparse" '2 2 1' '3 1 1'
+mtx zeroth.mtx "$sparse" '2 2 1' '0 1 1'
+mtx double.mtx "$sparse" '2 2 2' '1 1 1' '1 1 2'
+mtx upper.mtx '%%MatrixMarket matrix coordinate real symmetric' '2 2 1' '1 2 1'
+mtx oblong.mtx '%%MatrixMarket matrix array real symmetric' '1 2' 1 2
+{ echo "$dense"; echo '1 1'; printf '1\0002\n'; } > zero.mtx
+
+# Things that are no files to be read or written.
+mkdir folder.npy folder.mtx
+mkfifo pipe.npy
+ln -s /dev/zero zero.npy
+ln -s /dev/full full.npy
+ln -s loop.npy loop.npy
+: > file
+newline='a
+b'
+
+# set_of NAME META: a recorded set for ideal/rn25.
+set_of() {
+    mkdir "../set/$1"
+    for operand in A B C D; do
+        array "../set/$1/$operand.npy" '<u2' '1, 16, 16' "$(printf '%0512d' 0)"
+    done
+    for operand in C D; do
+        array "../set/$1/$operand.npy" '<u4' '1, 16, 16' "$(printf '%01024d' 0)"
+    done
+    printf '%s\n' "$2" > "../set/$1/meta.json"
+}
+
+ideal='{"unit": "ideal/rn25"}'
+set_of good "$ideal"
+set_of nothing ''
+set_of unclosed '{"unit": "ideal/rn25"'
+set_of array '["ideal/rn25"]'
+set_of nameless '{"device": "none"}'
+set_of unknown '{"unit": "ideal/rn26"}'
+set_of number '{"unit": 25}'
+set_of missing "$ideal"
+rm ../set/missing/C.npy
+set_of cut "$ideal"
+array ../set/cut/B.npy '<u2' '1, 16, 16' $word
+set_of k "$ideal"
+array ../set/k/A.npy '<u2' '1, 16, 8' "$(printf '%0256d' 0)"
+set_of wide "$ideal"
+array ../set/wide/D.npy '<u8' '1, 16, 16' "$(printf '%02048d' 0)"
+
+# What the commands below use: files that are read, GEMMs that would be good.
+in=../in set=../set
+f32='gemm --recipe fp32 --unit fma/f32'
+tc='gemm --recipe ootomo --unit a100'
+small='-m 2 -n 2 -k 2'
+mma="mma -o D.npy -a $in/2x2.npy -b $in/2x2.npy -c $in/2x2.npy"
+long=$(printf '%05000d' 0)
+export in set f32 tc small mma long newline
+
+# STATUS|TEXT OF THE MESSAGE|WORDS, as the shell reads them; --json is added.
+cat > "$work/table" << 'END'
+2|command: --json: unknown|
+2|command: lost: unknown; near it: list|lost
+2|command: a?b: unknown|"$newline"
+2|command: 00000000|$long
+2|list: tables: unknown|list tables
+2|list: units: one word too many|list formats units
+2|--jason: no such option; near it: json|list --jason
+2|-json: no such option|list -json
+2|--json takes no argument|list --json=1
+2|-m needs an argument|gemm --json -m #
+2|no such option|gemm --$long
+2|-m -1: not a number|$tc -m -1
+2|-m 1.5: not a number|$tc -m 1.5
+2|-m 0x10: not a number|$tc -m 0x10
+2|-m : not a number|$tc -m ''
+2|-m 18446744073709551616: not a number|$tc -m 18446744073709551616
+2|--seed -1: not a number below 2^64|$tc --seed -1
+2|--seed 18446744073709551616: not a number|$tc --seed 18446744073709551616
+2|--threads x: not an integer|$tc --threads x
+2|--threads 99999999999: not an integer|$tc --threads 99999999999
+2|--threads: |$tc --threads -1
+2|--threads: |$tc $small --threads 1000000
+2|--alpha 1,5: not a number|$tc --alpha 1,5
+2|--alpha : not a number|$tc --alpha ''
+2|--recipe, --unit: both are needed|gemm
+2|--recipe, --unit: both are needed|gemm --recipe ootomo
+2|--recipe: otomo: unknown; near it: ootomo|gemm --recipe otomo --unit a100
+2|--recipe: : unknown|gemm --recipe '' --unit a100
+2|--unit: a101: unknown|gemm --recipe ootomo --unit a101
+2|--unit: hopper: unknown|gemm --recipe ootomo --unit hopper
+2|--split: halfhlf: unknown; near it: half, halfhalf|$tc --split halfhlf
+2|--high: up: unknown|$tc --high up
+2|--low: nearest: unknown|$tc --low nearest
+2|--scale: must be 0 to 60|$tc --scale 61
+2|--scale: must be 0 to 60|$tc $small --scale -1
+2|--terms: the recipe does not have that many terms|$tc --terms 7
+2|--terms: the recipe does not have that many terms|$tc --terms 0
+2|--terms: the recipe does not have that many terms|$tc $small --terms -1
+2|low*low|gemm --recipe bf16x6 --unit a100 --terms 7
+2|low*low|gemm --recipe plain --unit a100 --terms 2
+2|negative|$tc --promote -2
+2|negative|$tc $small --promote -1
+2|: |$tc --split-k 0
+2|: |$tc --split-k -1
+2|v100 has no instruction for tf32|gemm --recipe ootomo-tf32 --unit v100
+2|mi100 has no instruction for tf32|gemm --recipe tf32x3 --unit mi100
+2|multiplies bf16 by bf16|gemm --recipe ootomo --unit hopper/mma.m16n8k16.f32.bf16
+2|multiplies e4m3fnuz by e5m2fnuz|gemm --recipe plain --unit cdna3/mfma.16x16x32.f32.fp8.bf8
+2|needs block scales|gemm --recipe plain --unit rtx-blackwell/mma.m16n8k64.nvf4.f32.e2m1
+2|accumulates in f64|gemm --recipe plain --unit fma/f64
+2|words of different scale|gemm --recipe markidis --unit a100 --split halfhalf
+2|more words than|gemm --recipe bf16x9 --unit a100 --split bf16x2
+2|--input-a: no input is called "urnd"; near it: urand|$tc --input-a urnd
+2|--input-b: urand: a = 2 is above b = 1|$tc --input-b 'urand(2,1)'
+2|--input-a: urand: a ')' is missing|$tc --input-a 'urand(1,2'
+2|--input-a: urand takes 2 parameters|$tc --input-a 'urand(1)'
+2|--input-a: urand: b = "x" is not a number|$tc --input-a 'urand(1,x)'
+2|--input-a: no input is called ""|$tc --input-a ''
+2|--pair: no pair|$tc --pair ill
+2|needs k of at least|$tc --input-a 'gendot(1e30)' --input-b 'gendot(1e30)' -k 2
+2|--reference: exat: unknown; near it: exact|$tc --reference exat
+2|--beta: is not zero, but there is no -c|$tc --beta 1
+2|--beta: is not zero, but there is no -c|$tc --beta nan
+3|not enough memory|$tc -m 10000000 -n 10000000 -k 1 -o D.npy
+3|not enough memory|$tc -m 18446744073709551615 -n 2 -k 3 -o D.npy
+2|at most 4294967295 rows|$tc -m 18446744073709551615 -n 1 -k 0 -o D.npy
+2|A is 2 x 2 but B is 1 x 4|$f32 -a $in/2x2.npy -b $in/1x4.npy -o D.npy
+2|A is 256 x 256 but B is 2 x 2|$f32 -b $in/2x2.npy -o D.npy
+2|C is 1 x 4, not 2 x 2|$f32 -a $in/2x2.npy -b $in/2x2.npy -c $in/1x4.npy -o D.npy
+2|ends in .npy or .mtx|$f32 -a $in/file -o D.npy
+2|ends in .npy or .mtx|$f32 -a '' -o D.npy
+3|No such file|$f32 -a $in/nowhere.npy -o D.npy
+3|No such file|$f32 -a $in/nowhere.mtx -o D.npy
+3|No such file|$f32 -a "$newline.npy" -o D.npy
+3|name too long|$f32 -a $long.npy -o D.npy
+3|Not a directory|$f32 -a $in/file/A.npy -o D.npy
+3|not a regular file|$f32 -a $in/folder.npy -o D.npy
+3|not a regular file|$f32 -a $in/folder.mtx -o D.npy
+3|not a regular file|$f32 -a $in/pipe.npy -o D.npy
+3|not a regular file|$f32 -a $in/zero.npy -o D.npy
+3|symbolic links|$f32 -a $in/loop.npy -o D.npy
+3|less than 8 bytes|$f32 -a $in/empty.npy -o D.npy
+3|less than 8 bytes|$f32 -a $in/magic.npy -o D.npy
+3|does not start with|$f32 -a $in/letters.npy -o D.npy
+3|version 9.0 is not read|$f32 -a $in/version.npy -o D.npy
+3|a header of 65535 bytes, but only 2|$f32 -a $in/header.npy -o D.npy
+3|a header of 4294967295 bytes, but only 2|$f32 -a $in/header2.npy -o D.npy
+3|header: |$f32 -a $in/list.npy -o D.npy
+3|header: no key 'shape'|$f32 -a $in/keys.npy -o D.npy
+3|header: |$f32 -a $in/twice.npy -o D.npy
+3|header: |$f32 -a $in/other.npy -o D.npy
+3|header: |$f32 -a $in/open.npy -o D.npy
+3|structured type|$f32 -a $in/record.npy -o D.npy
+3|Python objects|$f32 -a $in/object.npy -o D.npy
+3|complex numbers|$f32 -a $in/complex.npy -o D.npy
+3|signed integers|$f32 -a $in/signed.npy -o D.npy
+3|a dimension is negative|$f32 -a $in/negative.npy -o D.npy
+3|overflow|$f32 -a $in/overflow.npy -o D.npy
+3|a dimension is too large|$f32 -a $in/huge.npy -o D.npy
+3|dimensions|$f32 -a $in/dims.npy -o D.npy
+3|cut short|$f32 -a $in/short.npy -o D.npy
+3|cut short|$f32 -a $in/claims.npy -o D.npy
+3|trailing data|$f32 -a $in/long.npy -o D.npy
+3|3 dimensions; a matrix has 2|$f32 -a $in/2x2x1.npy -o D.npy
+3|elements of type u1|$f32 -a $in/bytes.npy -o D.npy
+3|elements of type u2|$f32 -a $in/words.npy -o D.npy
+3|element [0, 0] is no FP32 value|$f32 -a $in/fraction.npy -o D.npy
+3|it does not start with|$f32 -a $in/empty.mtx -o D.npy
+3|it does not start with|$f32 -a $in/banner.mtx -o D.npy
+3|object 'vector' is not read|$f32 -a $in/object.mtx -o D.npy
+3|field 'complex' is not read|$f32 -a $in/complex.mtx -o D.npy
+3|symmetry 'hermitian' is not read|$f32 -a $in/hermitian.mtx -o D.npy
+3|line 1: |$f32 -a $in/pattern.mtx -o D.npy
+3|ends before its size|$f32 -a $in/size.mtx -o D.npy
+3|line 2: the size of a matrix|$f32 -a $in/words.mtx -o D.npy
+3|line 2: the number of rows '-1'|$f32 -a $in/negative.mtx -o D.npy
+3|line 2: the number of rows '99999999999999999999'|$f32 -a $in/overflow.mtx -o D.npy
+3|line 2: 4000000000 x 4000000000 elements are too many|$f32 -a $in/huge.mtx -o D.npy
+3|line 2: 1000000 entries are more than fit|$f32 -a $in/claims.mtx -o D.npy
+3|line 2: 4000000000000 x 0 elements are too many|$f32 -a $in/tall.mtx -o D.npy
+3|the file ends after 3 of 4 entries|$f32 -a $in/few.mtx -o D.npy
+3|line 5: more than 2 entries|$f32 -a $in/more.mtx -o D.npy
+3|line 3: 'one' is not a real number|$f32 -a $in/number.mtx -o D.npy
+3|line 3: '0,5' is not a real number|$f32 -a $in/comma.mtx -o D.npy
+3|line 3: row '3'|$f32 -a $in/outside.mtx -o D.npy
+3|line 3: row '0'|$f32 -a $in/zeroth.mtx -o D.npy
+3|line 4: row 1 column 1 occurs twice|$f32 -a $in/double.mtx -o D.npy
+3|line 3: row 1 column 2 is not in the triangle|$f32 -a $in/upper.mtx -o D.npy
+3|line 2: a symmetric matrix is square|$f32 -a $in/oblong.mtx -o D.npy
+3|line 3: a zero byte|$f32 -a $in/zero.mtx -o D.npy
+2|ends in .npy or .mtx|$f32 $small -o D.txt
+2|ends in .npy or .mtx|$f32 $small -o ''
+3|No such file|$f32 $small -o nowhere/D.npy
+3|Not a directory|$f32 $small -o $in/file/D.npy
+3|Not a directory|$f32 $small -o $in/file/D.mtx
+3|Is a directory|$f32 $small -o $in/folder.npy
+3|symbolic links|$f32 $small -o $in/loop.npy
+3|No space left|$f32 $small -o $in/full.npy
+3|standard output: |$f32 $small > /dev/full
+3|standard output: |list units > /dev/full
+2|-a: missing|verify --recipe fp32 --unit fma/f32
+2|-b: missing|verify --recipe fp32 --unit fma/f32 -a $in/2x2.npy
+2|-d: missing|verify --recipe fp32 --unit fma/f32 -a $in/2x2.npy -b $in/2x2.npy
+2|D is 1 x 4, not 2 x 2|verify --recipe fp32 --unit fma/f32 -a $in/2x2.npy -b $in/2x2.npy -d $in/1x4.npy
+2|A is 2 x 2 but B is 1 x 4|verify --recipe fp32 --unit fma/f32 -a $in/2x2.npy -b $in/1x4.npy -d $in/2x2.npy
+3|cut short|verify --recipe fp32 --unit fma/f32 -a $in/2x2.npy -b $in/2x2.npy -d $in/short.npy
+2|--unit: missing|mma
+2|-a, -b or -c: missing|mma --unit fma/f32
+2|-o: missing|mma --unit fma/f32 -a $in/2x2.npy -b $in/2x2.npy -c $in/2x2.npy
+2|--unit: fma/f33: unknown; near it: fma/f32|$mma --unit fma/f33
+2|A is 1 x 2 x 2, not 1 x 2 x 1|$mma --unit fma/f32
+2|B is 1 x 2 x 2, not 1 x 1 x 2|$mma -a $in/4x1.npy --unit fma/f32
+2|C is 1 x 2 x 2, not 1 x 4 x 4|$mma -a $in/4x1.npy -b $in/1x4.npy --unit fma/f32
+2|elements of 4 bytes; f64 takes 8|$mma -a $in/4x1.npy -b $in/1x4.npy --unit fma/f64
+2|A element 0 is 0x30; e2m1 has 4 bits|$mma -a $in/codes.npy -b $in/codes.npy -c $in/single.npy --unit rtx-blackwell/mma.m16n8k32.f32.e2m1
+2|fma/f32 has no block scales|$mma -a $in/4x1.npy -b $in/1x4.npy -c $in/16.npy --unit fma/f32 --scale-a $in/2x2.npy
+2|needs block scales|$mma -a $in/codes.npy -b $in/codes.npy -c $in/single.npy --unit rtx-blackwell/mma.m16n8k32.mxf8f6f4.f32.e4m3
+3|complex numbers|$mma -a $in/complex.npy --unit fma/f32
+3|No space left|mma --unit fma/f32 -a $in/4x1.npy -b $in/1x4.npy -c $in/16.npy -o /dev/full
+2|replay: name at least one folder|replay
+3|meta.json: |replay $in/nowhere
+3|meta.json: |replay $in/file
+3|meta.json: |replay ''
+3|meta.json line |replay $set/nothing
+3|meta.json line |replay $set/unclosed
+3|meta.json: names no unit|replay $set/array
+3|meta.json: names no unit|replay $set/nameless
+3|meta.json: names no unit|replay $set/number
+3|meta.json: unknown unit ideal/rn26|replay $set/unknown
+3|C.npy: No such file|replay $set/missing
+3|B.npy: the shape takes|replay $set/cut
+3|A is 1 x 16 x 8, not 1 x 16 x 16|replay $set/k
+3|elements of 8 bytes; f32 takes 4|replay $set/wide
+2|--split: half-half: unknown|split --split half-half
+2|--high: xx: unknown|split --high xx
+2|--format: f17: unknown|split --format f17
+2|--format: not a format for words|split --format ue8m0
+2|--format: not a format for words|split --format f64
+2|--from, --to: need|split --from 1 --to 0
+2|--from, --to: need|split --from -127
+2|--from, --to: need|split --to 128
+2|--samples: must be 1 or more|split --samples 0
+2|study: name one|study
+2|study: table3: unknown; near it: table1|study table3
+2|table2: one word too many|study table1 table2
+2|bench: name a suite|bench
+2|bench: exakt: unknown; near it: exact|bench exakt
+2|-n: must be 1 or more|bench exact -n 0
+2|--input: no input is called|bench exact --input urnd
+3|not enough memory|bench exact -n 10000000
+3|Not a directory|report -o $in/file
+3|Not a directory|report -o $in/file/folder
+3|No such file|report -o nowhere/folder
+3|No such file|report -o ''
+2|report: folder: one word too many|report folder
+END
+array 16.npy '<f4' '4, 4' $four$four$four$four
+
+# Nothing may take this machine down: memory is limited where that works (it does not with
+# address sanitizers), and so is time.
+limit=:
+# shellcheck disable=SC3045 # most shells have it
+(ulimit -v 8000000 && bitcut --version) > "$work/limit" 2>&1 && limit='ulimit -v 8000000'
+timer=
+command -v timeout > "$work/limit" && timer='timeout -s KILL 20'
+
+# offence STATUS TEXT WORDS: what is wrong with how that command ends.
+offence() {
+    $limit
+    eval "$timer bitcut $3 --json" < /dev/null > ../out 2> ../err
+    status=$?
+    [ $status -eq "$1" ] || echo "status $status, not $1"
+    [ "$(wc -l < ../err)" -eq 1 ] || echo "not one line:"
+    head -n 1 ../err | grep '^bitcut: ' | grep -qF -e "$2" || head -n 5 ../err
+    [ ! -s ../out ] || { echo "standard output:"; head -n 5 ../out; }
+    files=$(ls -A)
+    [ -z "$files" ] || { echo "left behind: $files"; rm -rf "${work:?}"/run/*; }
+}
+
+cd ../run || exit 99
+while IFS='|' read -r status text words; do
+    case $words in *'/dev/full'* | *full.npy*) [ -c /dev/full ] || continue ;; esac
+    ok_if_empty "$words: $text" "$(offence "$status" "$text" "$words")"
+done < "$work/table"
+
+# A disk that fills up while a file is written.
+ok_if_empty "a file that cannot be written to its end" "$(
+    trap '' XFSZ
+    ulimit -f 16
+    offence 3 'D.npy: ' "$f32 -m 200 -n 200 -k 1 -o D.npy")"
+echo "1..$n"

@@ -1,0 +1,414 @@
+#!/bin/sh
+# Every command of the program from outside: its main use, its JSON keys, its exit status.
+# Set BITCUT_LONG to make a whole report as well.
+set -u
+: "${BITCUT_DATA:=$(cd "${srcdir:-.}" && pwd)/data}"
+sets=$(find "$BITCUT_DATA" -name meta.json | sed 's|/meta.json$||' | sort)
+python=$(command -v python3) || python=
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+n=0
+
+# ok_if_empty WHAT OFFENDERS: one TAP line, the offenders as comments.
+ok_if_empty() {
+    n=$((n + 1))
+    if [ -z "$2" ]; then echo "ok $n - $1"; return; fi
+    echo "not ok $n - $1"
+    printf '%s\n' "$2" | sed 's/^/# /'
+}
+
+skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+
+# run STATUS WORD...: run bitcut, its output into `out`; what is wrong if its status is
+# another, or standard error has anything but the one line of a status above 1.
+run() {
+    wanted=$1
+    shift
+    bitcut "$@" < /dev/null > out 2> err
+    status=$?
+    [ "$status" -eq "$wanted" ] || echo "bitcut $*: status $status, not $wanted"
+    [ "$(wc -l < err)" -eq $((wanted > 1)) ] || sed 's/^/standard error: /' err
+}
+
+# value KEY: its values in the JSON Lines in `out`.
+value() { sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p" out; }
+
+# expect KEY VALUE: what is wrong if that is not the value in every line of `out`.
+expect() {
+    got=$(value "$1" | sort -u)
+    [ "$got" = "$2" ] || echo "$1 is $got, not $2"
+}
+
+# flip FILE OFFSET: change the lowest bit of a byte.
+flip() {
+    byte=$(od -An -tu1 -j "$2" -N 1 "$1")
+    printf '%b' "\\0$(printf %o $((byte ^ 1)))" |
+        dd of="$1" bs=1 seek="$2" conv=notrunc 2> dd.err
+}
+
+bytes() { wc -c < "$1"; }
+
+# matrix FILE ROWS COLUMNS: random FP32 values.
+matrix() {
+    run 0 gemm --recipe fp32 --unit fma/f32 --reference none -m "$2" -n "$3" -k 2 -o "$1"
+}
+
+# --- tables ------------------------------------------------------------------------------
+
+# rows_listed TABLE: each row has a name and a purpose, and the text shows the same rows.
+rows_listed() {
+    run 0 list "$1" --json
+    [ -s out ] || echo "$1 has no rows"
+    [ "$(value what | grep -c .)" -eq "$(wc -l < out)" ] || echo "$1: a row without 'what'"
+    sed 's/^{"name":"\([^"]*\)".*/\1/' out > names
+    run 0 list "$1"
+    awk 'NR > 1 { print $1 }' out | diff names -
+}
+
+tables_listed() {
+    run 0 list
+    tables=$(awk 'NR > 1 { print $1 }' out)
+    for table in units formats splits recipes inputs metrics studies; do
+        echo "$tables" | grep -qx "$table" || echo "no table $table"
+    done
+    for table in $tables; do rows_listed "$table"; done
+}
+
+# --- recorded sets and single instructions -----------------------------------------------
+
+sets_replayed() {
+    # shellcheck disable=SC2086 # one word a set
+    run 0 replay --json $sets
+    [ "$(value outputs | grep -c '^[1-9]')" -eq "$(echo "$sets" | wc -l)" ] ||
+        echo "not every set has outputs"
+    expect mismatches 0
+    expect first null
+}
+
+# A copy of a set with the last output changed by one bit.
+changed_bit_found() {
+    mkdir changed
+    cp "$BITCUT_DATA"/h200/mma_m16n8k16_f16_f32/* changed
+    chmod -R u+w changed
+    flip changed/D.npy $(($(bytes changed/D.npy) - 4))
+    want=$(od -An -tx4 -j $(($(bytes changed/D.npy) - 4)) changed/D.npy | tr -d ' ')
+    run 1 replay --json changed
+    expect mismatches 1
+    number='"0x[0-9a-f]* = [^"]*"'
+    grep -Eq "\"at\":\[[0-9]+,15,7],\"a\":\[($number,){15}$number],\"b\":\[($number,){15}$number],\"c\":$number,\"got\":$number,\"want\":\"0x$want = " out ||
+        cat out
+}
+
+fragments_computed() {
+    for set in $sets; do
+        run 0 replay --json "$set"
+        run 0 mma --unit "$(value unit)" -a "$set/A.npy" -b "$set/B.npy" -c "$set/C.npy" \
+            -o D.npy
+        cmp D.npy "$set/D.npy" 2>&1
+    done
+}
+
+# --- whole GEMMs -------------------------------------------------------------------------
+
+matrices_made() {
+    matrix A.npy 20 37
+    matrix B.npy 37 17
+    matrix C.npy 20 17
+}
+
+results_verified() {
+    run 0 list recipes --json
+    for recipe in $(value name); do
+        set -- --recipe "$recipe" --unit a100 -a A.npy -b B.npy -c C.npy --alpha 1.5 \
+            --beta -0.3
+        run 0 gemm "$@" -o D.npy
+        run 0 verify "$@" -d D.npy --json
+        expect compared 340
+        expect mismatches 0
+    done
+}
+
+changed_result_found() {
+    set -- --recipe ootomo --unit a100 -a A.npy -b B.npy
+    run 0 gemm "$@" -o D.npy
+    flip D.npy $(($(bytes D.npy) - 4))
+    run 1 verify "$@" -d D.npy --json
+    expect mismatches 1
+    expect ulps 1
+    grep -q '"at":\[19,16],"emulator":"0x[0-9a-f]* = [^"]*","file":"0x' out || cat out
+    run 1 verify "$@" -d D.npy
+    grep -q '^first .*"at":\[19,16]' out || cat out
+}
+
+# array FILE ROWS COLUMNS VALUE...: a Matrix Market file.
+array() {
+    echo '%%MatrixMarket matrix array real general' > "$1"
+    echo "$2 $3" >> "$1"
+    file=$1
+    shift 3
+    printf '%s\n' "$@" >> "$file"
+}
+
+# [3 4] [5 6]^T = 39, with C = 10.
+epilogue_computed() {
+    array a.mtx 1 2 3 4
+    array b.mtx 2 1 5 6
+    array c.mtx 1 1 10
+    while IFS='|' read -r want options; do
+        # shellcheck disable=SC2086 # words
+        run 0 gemm --recipe fp32 --unit fma/f32 -a a.mtx -b b.mtx $options -o d.mtx
+        got=$(tail -n 1 d.mtx)
+        [ "$got" = "$want" ] || echo "$options: $got, not $want"
+    done << 'END'
+39|
+49|-c c.mtx
+44|-c c.mtx --beta 0.5
+58|-c c.mtx --alpha 2 --beta -2
+39|-c c.mtx --beta 0
+-39|--alpha -1
+inf|--alpha inf
+END
+}
+
+text_files_agree() {
+    matrix A.mtx 20 37
+    matrix B.mtx 37 17
+    set -- --recipe legemm --unit mi210
+    run 0 gemm "$@" -a A.npy -b B.npy -o binary.npy
+    run 0 gemm "$@" -a A.mtx -b B.mtx -o text.npy
+    cmp binary.npy text.npy 2>&1
+    run 0 gemm "$@" -a A.mtx -b B.npy -o text.mtx
+    run 0 verify "$@" -a A.npy -b B.mtx -d text.mtx --json
+    expect mismatches 0
+}
+
+# A dimension of 0 is no mistake, and a sum of nothing is +0.
+empty_shapes_work() {
+    for shape in '0 3 4' '2 0 4' '0 0 0' '2 3 0'; do
+        # shellcheck disable=SC2086 # three numbers
+        set -- $shape
+        run 0 gemm --recipe ootomo --unit a100 -m "$1" -n "$2" -k "$3" -o empty.npy --json
+        expect wrong 0.0
+        [ "$(bytes empty.npy)" -eq $((128 + 4 * $1 * $2)) ] || ls -l empty.npy
+        [ -z "$(od -An -v -tx4 -j 128 empty.npy | tr -d ' 0\n')" ] || od -tx4 empty.npy
+    done
+}
+
+# --- threads and seeds -------------------------------------------------------------------
+
+# untimed: the JSON Lines in `out` without times.
+untimed() { sed 's/"[a-z_]*second[a-z]*":[^,}]*//g' out; }
+
+threads_do_not_matter() {
+    for threads in 1 2; do
+        run 0 gemm --recipe ootomo --unit h100 -m 70 -n 50 -k 40 --json \
+            --input-a nrand --input-b spatial --threads $threads -o threads.npy
+        { cksum < threads.npy; untimed; } > gemm$threads
+        run 0 split --json --from -3 --to 3 --threads $threads
+        cp out split$threads
+    done
+    cmp gemm1 gemm2 2>&1
+    cmp split1 split2 2>&1
+}
+
+seeds_matter() {
+    for seed in 1 0x1 2; do
+        run 0 gemm --recipe plain --unit a100 -m 9 -n 9 -k 9 --seed $seed -o $seed.npy
+    done
+    cmp 1.npy 0x1.npy 2>&1
+    ! cmp -s 1.npy 2.npy || echo "seeds 1 and 2 give the same matrices"
+}
+
+# --- splits and studies ------------------------------------------------------------------
+
+# Ootomo and Yokota, Tables 1 and 2.
+bits_kept() {
+    for row in markidis:22.75 halfhalf:22.75 bitcut:22.25; do
+        run 0 split --split ${row%:*} --exhaustive --from 0 --to 0 --json
+        expect exponent 0
+        expect bits ${row#*:}
+    done
+}
+
+table1_agrees() {
+    run 0 study table1 --json
+    [ "$(wc -l < out)" -eq 7 ] || echo "not 7 rows"
+    expect agrees true
+}
+
+# 65536 samples: five standard deviations are below 0.01.
+underflow_as_predicted() {
+    run 0 study underflow --json
+    sed -n 's/.*"series":"[^"]*, \([a-z]*\)","split":"\([a-z]*\)","exponent":\([-0-9]*\),"p_subnormal":\([^,]*\),.*/\2 \3 \1 \4/p' out |
+        awk '{ p[$3, $1, $2] = $4 }
+             $3 == "theory" { at[$1, $2] = $2; seen += $4 > 0.1 }
+             END {
+                 for (i in at) {
+                     error = p["counted", i] - p["theory", i]
+                     if (at[i] >= -14 && !(error < 0.01 && error > -0.01))
+                         print at[i], p["counted", i], p["theory", i]
+                 }
+                 if (!(seen >= 9)) print "too few exponents with underflow"
+             }'
+}
+
+benches_run() {
+    run 0 bench exact -n 64 --json
+    [ "$(value method | tr '\n' ' ')" = "mpfr-fma mpfr bins dot2 double cascade " ] || cat out
+    [ "$(value products_per_second | grep -c '^[1-9]')" -eq 6 ] || cat out
+}
+
+report_made() {
+    run 0 report -o new --json
+    studies=$(value study)
+    [ -n "$studies" ] || echo "no studies"
+    for study in $studies; do
+        grep -q "<section id=\"$study\">" new/index.html || echo "no section $study"
+        [ -s "new/$study.csv" ] || echo "no $study.csv"
+    done
+    if command -v gnuplot > /dev/null; then
+        for study in underflow figure1; do grep -c '</svg>' "new/$study.svg"; done |
+            grep -v 1
+    fi
+    grep 'Not finished' new/index.html
+    find new -name '*.tmp'
+}
+
+# --- messages ----------------------------------------------------------------------------
+
+near_names_shown() {
+    while IFS='|' read -r near words; do
+        # shellcheck disable=SC2086 # words
+        run 2 $words
+        grep -q "; near it: .*$near" err || cat err
+    done << 'END'
+gemm|gem
+units|list unit
+ootomo|gemm --recipe otomo --unit a100
+hopper/mma.m16n8k16.f32.f16|gemm --recipe plain --unit hoper/mma.m16n8k16.f32.f16
+halfhalf|split --split halfhlf
+rna|split --high ra
+figure1|study figure
+exact|bench exat
+recipe|gemm --recpe ootomo --unit a100
+END
+}
+
+statuses_as_promised() {
+    run 0 list
+    run 1 verify --recipe ootomo --unit a100 -a A.npy -b B.npy -d C.npy
+    run 2 gemm
+    run 2 frobnicate
+    run 2 list --frobnicate
+    run 3 replay missing
+    bitcut > out 2> err
+    [ $? -eq 2 ] || echo "no command is no usage error"
+    # shellcheck disable=SC2086 # one word a set
+    set -- $sets
+    run 3 replay --json "$1" missing "$2"
+    [ "$(value mismatches | tr '\n' ' ')" = "0 0 " ] ||
+        echo "a missing set keeps others from being replayed"
+}
+
+help_printed() {
+    run 0 --version
+    grep -Eqx 'bitcut [0-9]+\.[0-9]+\.[0-9]+' out || cat out
+    run 0 help
+    cp out help
+    run 0 --help
+    cmp help out 2>&1
+    commands=$(sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' out)
+    for name in list mma replay split gemm verify study report bench; do
+        echo "$commands" | grep -qx "$name" || echo "no command $name"
+    done
+    for name in $commands; do
+        run 0 "$name" --help
+        head -n 1 out | grep -q "^Usage: bitcut $name " || head -n 1 out
+        grep -q '^  --json ' out || echo "$name --help: no --json"
+    done
+}
+
+# --- JSON Lines --------------------------------------------------------------------------
+
+# Standard input is JSON Lines; each is an object with the keys in the first argument.
+json_fault='
+import json, sys
+
+def strict(pairs):
+    if len(dict(pairs)) != len(pairs): raise ValueError("a key twice")
+    return dict(pairs)
+
+def refuse(word): raise ValueError(word)
+
+rows = [json.loads(line, object_pairs_hook=strict, parse_constant=refuse)
+        for line in sys.stdin]
+if not rows: print("no rows")
+for row in rows:
+    for key in sys.argv[1].split():
+        if key not in row: print("no key", key, "in", row)
+'
+
+# The keys that scripts depend on.
+json_keys() {
+    # shellcheck disable=SC2086 # one word a set
+    set -- $sets
+    while IFS='|' read -r words keys; do
+        # shellcheck disable=SC2086 # words
+        bitcut $words --json < /dev/null > out 2> err
+        "$python" -c "$json_fault" "$keys" < out 2>&1 | tail -n 1 | sed "s|^|$words: |"
+    done << END
+list|name what
+list units|name what shape a b c block fraction rounding evidence source
+list chips|name what architecture
+list formats|name what bits exponent_bits fraction_bits emin emax
+list splits|name what format high low words scale
+list recipes|name what split terms promote
+list inputs|name what parameters
+list metrics|name what
+list studies|name what
+mma --unit $(bitcut replay --json "$1" > out; value unit) -a $1/A.npy -b $1/B.npy -c $1/C.npy -o json.npy|unit outputs
+replay $1 $2|set unit outputs mismatches first
+replay changed|set unit outputs mismatches first
+split --from 0 --to 1|split exponent exact bits max_ulp mean_ulp p_subnormal p_zero
+gemm --recipe ootomo --unit a100 -m 8 -n 8 -k 8|recipe unit m n k seed relres max_error mred ulp_max backward_max seconds products_per_second
+gemm --recipe ootomo --unit a100 -m 8 -n 8 -k 8 --input-a anybits|relres max_error mred ulp_max backward_max seconds products_per_second
+gemm --recipe ootomo --unit a100 -m 0 -n 8 -k 0|relres max_error mred ulp_max backward_max seconds products_per_second
+verify --recipe ootomo --unit a100 -a A.npy -b B.npy -d C.npy|compared mismatches first
+study underflow|split exponent p_subnormal p_zero
+bench exact -n 16|method n products_per_second ratio
+END
+}
+
+# --- the points --------------------------------------------------------------------------
+
+ok_if_empty "list prints every table" "$(tables_listed)"
+ok_if_empty "replay finds no mismatch in $(echo "$sets" | wc -l) sets" "$(sets_replayed)"
+ok_if_empty "replay finds one changed bit and shows the operands" "$(changed_bit_found)"
+ok_if_empty "mma computes the recorded results, byte for byte" "$(fragments_computed)"
+ok_if_empty "gemm writes matrices" "$(matrices_made)"
+ok_if_empty "verify accepts what gemm wrote, for every recipe" "$(results_verified)"
+ok_if_empty "verify finds one changed bit" "$(changed_result_found)"
+ok_if_empty "alpha A B + beta C" "$(epilogue_computed)"
+ok_if_empty "text and binary files give the same bits" "$(text_files_agree)"
+ok_if_empty "dimensions of 0" "$(empty_shapes_work)"
+ok_if_empty "one and two threads give the same output" "$(threads_do_not_matter)"
+ok_if_empty "--seed" "$(seeds_matter)"
+ok_if_empty "split counts the published bits" "$(bits_kept)"
+ok_if_empty "study table1 agrees with the paper" "$(table1_agrees)"
+ok_if_empty "study underflow agrees with the closed forms" "$(underflow_as_predicted)"
+ok_if_empty "bench verifies and times every method" "$(benches_run)"
+ok_if_empty "unknown names come with near ones" "$(near_names_shown)"
+ok_if_empty "exit statuses" "$(statuses_as_promised)"
+ok_if_empty "help and version" "$(help_printed)"
+if [ -n "$python" ]; then
+    ok_if_empty "--json prints JSON Lines with the promised keys" "$(json_keys)"
+else
+    skip "--json prints JSON Lines with the promised keys" "no python3"
+fi
+if [ -n "${BITCUT_LONG:-}" ]; then
+    ok_if_empty "report makes a page, data and figures" "$(report_made)"
+else
+    skip "report makes a page, data and figures" "BITCUT_LONG is not set"
+fi
+echo "1..$n"

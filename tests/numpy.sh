@@ -1,0 +1,14 @@
+#!/bin/sh
+# NumPy writes matrices, bitcut multiplies them, NumPy computes the same by its own
+# arithmetic: every bit must agree (tests/numpy_check.py).
+set -u
+check=$(cd "${srcdir:-.}" && pwd)/tests/numpy_check.py
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+for python in python3 /usr/bin/python3; do
+    "$python" -c 'import numpy' 2> errors || continue
+    "$python" -B "$check"
+    exit
+done
+echo "1..0 # SKIP no Python with NumPy"

@@ -1,0 +1,272 @@
+"""bitcut gemm against NumPy, bit for bit.  Run by numpy.sh in an empty folder.
+
+A fused multiply-add of FP32 is computed on fractions and rounded here; everything else is
+float16 and float32 arithmetic of NumPy, or binary64 where that is exact."""
+
+import json
+import math
+import subprocess
+from fractions import Fraction
+
+import numpy as np
+
+F16, F32, F64 = np.float16, np.float32, np.float64
+M, N, K = 37, 53, 29
+U = 2.0**-24
+
+# --- FP32 arithmetic -----------------------------------------------------------------------
+
+
+def rounded(x):
+    """The FP32 value nearest to the fraction x, ties to even; x is not too large for one."""
+    if x == 0:
+        return F32(0)
+    exponent = max(math.frexp(float(x))[1] - 1, -126)
+    ulp = Fraction(2) ** (exponent - 23)
+    return F32(float(round(x / ulp) * ulp))
+
+
+def fma(a, b, c):
+    return rounded(Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c)))
+
+
+def exact_to_f32(x, parts):
+    """Round the binary64 matrix x, which must be the exact sum of `parts`, to FP32."""
+    for values in zip(x.flat, *(p.flat for p in parts)):
+        total, *terms = (Fraction(float(v)) for v in values)
+        assert total == sum(terms), "a sum is not exact in binary64"
+    return x.astype(F32)
+
+
+# --- the recipes -----------------------------------------------------------------------------
+
+
+def chain(accumulator, a, b):
+    """accumulator + a b, one FP32 addition a product, k ascending.  The products of f16
+    values are exact in FP32."""
+    for k in range(a.shape[1]):
+        accumulator = accumulator + np.outer(a[:, k], b[k, :])
+    return accumulator
+
+
+def plain(a, b):
+    zero = np.zeros((a.shape[0], b.shape[1]), F32)
+    return chain(zero, a.astype(F16).astype(F32), b.astype(F16).astype(F32))
+
+
+def halfhalf(x):
+    """High and low words, as FP32 values."""
+    high = x.astype(F16)
+    low = ((x - high.astype(F32)) * F32(2048)).astype(F16)
+    return high.astype(F32), low.astype(F32)
+
+
+def ootomo(a, b):
+    """Code 3 of Ootomo and Yokota on an FP32 unit of k = 1."""
+    (a_high, a_low), (b_high, b_low) = halfhalf(a), halfhalf(b)
+    main = np.zeros((a.shape[0], b.shape[1]), F32)
+    correction = main
+    for k in range(a.shape[1]):
+        at = slice(k, k + 1)
+        correction = chain(correction, a_low[:, at], b_high[at, :])
+        correction = chain(correction, a_high[:, at], b_low[at, :])
+        main = chain(main, a_high[:, at], b_high[at, :])
+    parts = main.astype(F64), correction.astype(F64) / 2048
+    return exact_to_f32(parts[0] + parts[1], parts)
+
+
+def fp32(a, b):
+    d = np.zeros((a.shape[0], b.shape[1]), F32)
+    for (i, j), _ in np.ndenumerate(d):
+        for k in range(a.shape[1]):
+            d[i, j] = fma(a[i, k], b[k, j], d[i, j])
+    return d
+
+
+def fp32_epilogue(a, b, alpha, beta, c):
+    """alpha A B rounded, then one fused multiply-add of beta and C."""
+    d = fp32(a, b)
+    for at, x in np.ndenumerate(d):
+        d[at] = fma(beta, c[at], rounded(Fraction(alpha) * Fraction(float(x))))
+    return d
+
+
+# --- matrices and files ------------------------------------------------------------------------
+
+random = np.random.default_rng(1)
+
+
+def uniform(rows, cols):
+    return random.uniform(-1, 1, (rows, cols)).astype(F32)
+
+
+def wide(rows, cols):
+    """Down to zero in f16 and, in the first row and column, up to infinity."""
+    x = np.ldexp(uniform(rows, cols), random.integers(-30, 17, (rows, cols))).astype(F32)
+    x[0, 0] = 70000
+    return x
+
+
+def write_mtx(path, x):
+    """A Matrix Market array: column by column, enough digits to be exact."""
+    with open(path, "w") as file:
+        print("%%MatrixMarket matrix array real general\n% columns", file=file)
+        print(*x.shape, file=file)
+        for value in x.T.flat:
+            print(repr(float(value)), file=file)
+
+
+def write_mtx_coordinates(path, x):
+    with open(path, "w") as file:
+        at = np.argwhere(x)
+        print("%%MatrixMarket matrix coordinate real general", file=file)
+        print(*x.shape, len(at), file=file)
+        for i, j in random.permutation(at):
+            print(i + 1, j + 1, repr(float(x[i, j])), file=file)
+
+
+def read_mtx(path):
+    lines = [line for line in open(path) if not line.startswith("%")]
+    rows, cols = (int(word) for word in lines[0].split())
+    values = np.array([float(line) for line in lines[1:]], F32)
+    return values.reshape(cols, rows).T
+
+
+def bitcut(*words):
+    """Run a command with --json; its first row."""
+    command = ["bitcut", *(str(word) for word in words), "--json"]
+    out = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+    return json.loads(out.splitlines()[0])
+
+
+# --- the points ----------------------------------------------------------------------------------
+
+
+def difference(got, want):
+    """The first element whose bits differ, or None.  All NaNs are one."""
+    if got.dtype != F32 or got.shape != want.shape:
+        return f"{got.dtype} {got.shape}, not float32 {want.shape}"
+    bad = (got.view(np.uint32) != want.view(np.uint32)) & ~(np.isnan(got) & np.isnan(want))
+    for i, j in np.argwhere(bad):
+        x, y = got[i, j], want[i, j]
+        return (f"{bad.sum()} differ, first [{i}, {j}]: got {x.view(np.uint32):#010x} = {x!r}, "
+                f"want {y.view(np.uint32):#010x} = {y!r}")
+    return None
+
+
+def gemm(options, a="A.npy", b="B.npy", d="D.npy"):
+    """D of `bitcut gemm`, as NumPy reads it."""
+    bitcut("gemm", "-a", a, "-b", b, "-o", d, *options.split())
+    return read_mtx(d) if d.endswith(".mtx") else np.ascontiguousarray(np.load(d))
+
+
+PLAIN = "--recipe plain --split half --unit fma/f32"
+OOTOMO = "--recipe ootomo --unit fma/f32"
+FP32 = "--recipe fp32 --unit fma/f32"
+
+
+def saved(a, b):
+    np.save("A.npy", a)
+    np.save("B.npy", b)
+    return a, b
+
+
+def recipe(options, model, family):
+    def point():
+        a, b = saved(family(M, K), family(K, N))
+        return difference(gemm(options), model(a, b))
+    return point
+
+
+def fortran_order():
+    a, b = saved(np.asfortranarray(uniform(M, K)), uniform(N, K).T)
+    assert b"'fortran_order': True" in open("A.npy", "rb").read(128)
+    return difference(gemm(PLAIN), plain(a, b))
+
+
+def element_types():
+    a, b = uniform(M, K).astype(F16), uniform(K, N)
+    want = plain(a.astype(F32), b)
+    for a_type, b_type in ("<f2", "<f4"), (">f2", ">f8"), ("<f8", ">f4"), (">f4", "<f8"):
+        saved(a.astype(a_type), b.astype(b_type))
+        found = difference(gemm(PLAIN), want)
+        if found:
+            return f"{a_type} times {b_type}: {found}"
+    saved(a.astype(F32).view(np.uint32), b.view(np.uint32))
+    return difference(gemm(PLAIN), want)
+
+
+def matrix_market():
+    a, b = uniform(M, K), uniform(K, N)
+    b[random.uniform(size=b.shape) < 0.7] = 0
+    write_mtx("A.mtx", a)
+    write_mtx_coordinates("B.mtx", b)
+    want = plain(a, b)
+    return (difference(gemm(PLAIN, "A.mtx", "B.mtx"), want)
+            or difference(np.ascontiguousarray(gemm(PLAIN, "A.mtx", "B.mtx", "D.mtx")), want))
+
+
+def epilogue():
+    a, b = saved(uniform(7, 11), uniform(11, 5))
+    c = uniform(7, 5)
+    np.save("C.npy", c)
+    got = gemm(FP32 + " -c C.npy --alpha 1.5 --beta -0.75")
+    return difference(got, fp32_epilogue(a, b, 1.5, -0.75, c))
+
+
+def empty():
+    saved(uniform(3, 0), uniform(0, 4))
+    return difference(gemm(OOTOMO), np.zeros((3, 4), F32))
+
+
+def metrics():
+    """Errors of a GEMM against fractions, to binary64 accuracy."""
+    a, b = saved(uniform(9, 21), uniform(21, 7))
+    row = bitcut("gemm", "-a", "A.npy", "-b", "B.npy", "-o", "D.npy", *PLAIN.split())
+    fractions = np.vectorize(lambda x: Fraction(float(x)), otypes=[object])
+    d, exact = fractions(np.load("D.npy")), fractions(a) @ fractions(b)
+    error, size = np.abs(d - exact), np.abs(exact)
+    best = np.vectorize(rounded)(exact)
+    steps = np.abs(d - fractions(best)) / fractions(np.spacing(np.abs(best)))
+    backward = error / (np.abs(fractions(a)) @ np.abs(fractions(b)))
+    want = {
+        "relres": math.sqrt((error**2).sum() / (size**2).sum()),
+        "max_error": (error / (np.abs(d) + size)).max(),
+        "mred": (error / size).sum() / error.size,
+        "ulp_max": steps.max(),
+        "backward_max": backward.max() / Fraction(U),
+    }
+    for name, value in want.items():
+        if not abs(row[name] - float(value)) <= 1e-12 * float(value):
+            return f"{name} is {row[name]!r}, not {float(value)!r}"
+    return None
+
+
+POINTS = [
+    ("plain, one f16 word", recipe(PLAIN, plain, uniform)),
+    ("plain, beyond the range of f16", recipe(PLAIN, plain, wide)),
+    ("ootomo, two f16 words", recipe(OOTOMO, ootomo, uniform)),
+    ("fp32", recipe(FP32, fp32, uniform)),
+    ("Fortran order", fortran_order),
+    ("element types and byte orders", element_types),
+    ("Matrix Market files", matrix_market),
+    ("alpha and beta", epilogue),
+    ("an inner dimension of 0", empty),
+    ("metrics", metrics),
+]
+
+
+def main():
+    np.seterr(all="ignore")
+    print(f"1..{len(POINTS)}")
+    for number, (name, point) in enumerate(POINTS, 1):
+        try:
+            found = point()
+        except (AssertionError, subprocess.CalledProcessError) as error:
+            found = repr(error)
+        print("not ok" if found else "ok", number, "-", name)
+        if found:
+            print("#", found)
+
+
+main()
