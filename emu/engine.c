@@ -298,7 +298,7 @@ static uint64_t pairs_step(const struct bitcut_unit *u, const struct step *t)
 
 static int128 floor_shift(int128 x, int up)
 {
-    if (up >= 0) return x << up;
+    if (up >= 0) return x * ((int128)1 << up);
     return up < -126 ? (x < 0 ? -1 : 0)
                      : x >> -up; /* >> of a negative floors: assume.h */
 }
