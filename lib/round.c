@@ -21,6 +21,8 @@ const struct bitcut_rounding roundings[] = {
     [ROUND_RD]     = { "rd",     "toward -infinity",                      TO_NEGATIVE,      0, OVERFLOW_IEEE, false },
     [ROUND_ODD]    = { "odd",    "to odd",                                TO_ODD,           0, OVERFLOW_IEEE, false },
     [ROUND_CUT]    = { "cut",    "bit-cut: the top bits, no subnormals",  TO_ZERO,          0, OVERFLOW_INF,  true },
+    [ROUND_RN_FTZ] = { "rn-ftz", "rn, subnormal results become zero",     TO_NEAREST_EVEN,  0, OVERFLOW_IEEE, true },
+    [ROUND_RN_SAT] = { "rn-sat", "rn, too large becomes the largest",     TO_NEAREST_EVEN,  0, OVERFLOW_SATURATE, false },
     [ROUND_FENG21] = { "feng21", "truncate, then up by fraction bit 21",  BY_BIT,          21, OVERFLOW_IEEE, false },
     [ROUND_FENG22] = { "feng22", "truncate, then up by fraction bit 22",  BY_BIT,          22, OVERFLOW_IEEE, false },
     { 0 }

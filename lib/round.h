@@ -39,6 +39,8 @@ enum {
     ROUND_RD,
     ROUND_ODD,
     ROUND_CUT,
+    ROUND_RN_FTZ,
+    ROUND_RN_SAT,
     ROUND_FENG21,
     ROUND_FENG22
 };

@@ -1,5 +1,5 @@
 /* Digests of what the library computes, one line each: same_bits MODE THREADS [LOCALE].
-   MODE is the floating-point mode it is called in; nothing may depend on any of the three.
+   MODE is the floating-point mode it is called in; nothing may depend on these.
    Exit status 77: this host has no such mode or locale. */
 #include "emu/unit.h"
 #include "lib/decimal.h"
@@ -28,13 +28,14 @@ static void require(bool good, const char *what)
     exit(1);
 }
 
-/* --- digests: 64-bit FNV-1a of little-endian 64-bit numbers -------------------------------- */
+/* --- digests: 64-bit FNV-1a of little-endian 64-bit numbers ------------------------- */
 
 static const uint64_t digest_empty = 0xcbf29ce484222325u;
 
 static void digest_add(uint64_t *digest, uint64_t x)
 {
-    for (int i = 0; i < 8; i++) *digest = (*digest ^ (x >> 8 * i & 0xff)) * 0x100000001b3u;
+    for (int i = 0; i < 8; i++)
+        *digest = (*digest ^ (x >> 8 * i & 0xff)) * 0x100000001b3u;
 }
 
 static void digest_print(const char *kind, const char *name, uint64_t digest)
@@ -42,7 +43,7 @@ static void digest_print(const char *kind, const char *name, uint64_t digest)
     printf("%s %s %016llx\n", kind, name, (unsigned long long)digest);
 }
 
-/* --- matrices ------------------------------------------------------------------------------ */
+/* --- matrices ----------------------------------------------------------------------- */
 
 static struct matrix matrix_make(const char *family, enum input_role role, size_t rows,
                                  size_t cols)
@@ -60,7 +61,7 @@ static void matrix_add(uint64_t *digest, const struct matrix *m)
     for (size_t i = 0; i < m->rows * m->cols; i++) digest_add(digest, m->at[i]);
 }
 
-/* --- what is computed ------------------------------------------------------------------- */
+/* --- what is computed --------------------------------------------------------------- */
 
 static void inputs_digest(void)
 {
@@ -77,7 +78,7 @@ static void inputs_digest(void)
 
 static void formats_digest(const struct matrix *values)
 {
-    const struct bitcut_format *f32 = bitcut_format_find("f32");
+    const struct bitcut_format *f32 = &formats[FORMAT_F32];
     for (const struct bitcut_format *f = formats; f->name; f++) {
         uint64_t digest = digest_empty;
         if (!f->has_sign) continue;
@@ -115,21 +116,29 @@ static void decimals_digest(const struct matrix *values)
 }
 
 /* One unit of each way to sum, vendor and operand size. */
-static const char *const unit_names[] = {
-    "ideal/rn25", "ideal/rz25", "fma/f32", "fma/f64", "volta/mma.m8n8k4.f16.f16",
-    "ampere/mma.m16n8k16.f32.f16", "ampere/mma.m16n8k8.f32.tf32",
-    "ada/mma.m16n8k32.f32.e4m3", "hopper/mma.m16n8k16.f32.bf16",
-    "hopper/mma.m16n8k32.f16.e5m2", "hopper/wgmma.m64n8k32.f32.e4m3",
-    "cdna1/mfma.32x32x8.f32.f16", "cdna2/mfma.32x32x8.f32.f16",
-    "cdna3/mfma.32x32x8.f32.f16", "cdna3/mfma.16x16x32.f32.fp8.bf8", NULL
-};
+static const char *const unit_names[] = { "ideal/rn25",
+                                          "ideal/rz25",
+                                          "fma/f32",
+                                          "fma/f64",
+                                          "volta/mma.m8n8k4.f16.f16",
+                                          "ampere/mma.m16n8k16.f32.f16",
+                                          "ampere/mma.m16n8k8.f32.tf32",
+                                          "ada/mma.m16n8k32.f32.e4m3",
+                                          "hopper/mma.m16n8k16.f32.bf16",
+                                          "hopper/mma.m16n8k32.f16.e5m2",
+                                          "hopper/wgmma.m64n8k32.f32.e4m3",
+                                          "cdna1/mfma.32x32x8.f32.f16",
+                                          "cdna2/mfma.32x32x8.f32.f16",
+                                          "cdna3/mfma.32x32x8.f32.f16",
+                                          "cdna3/mfma.16x16x32.f32.fp8.bf8",
+                                          NULL };
 
 /* count encodings: the first half ordinary values, the rest any bits. */
 static uint64_t *encodings_make(const struct bitcut_format *format, size_t count,
                                 enum input_role role)
 {
-    const struct bitcut_format *f32 = bitcut_format_find("f32");
-    const struct bitcut_rounding *rn = bitcut_rounding_find("rn");
+    const struct bitcut_format *f32 = &formats[FORMAT_F32];
+    const struct bitcut_rounding *rn = &roundings[ROUND_RN];
     struct matrix ordinary = matrix_make("exp_rand(-6,6)", role, 1, count);
     struct matrix any = matrix_make("anybits", role, 2, count);
     uint64_t *x = memory_allocate(count, sizeof *x);
@@ -153,7 +162,8 @@ static void unit_digest(const struct bitcut_unit *u)
     uint64_t *a = encodings_make(u->a, COUNT * ROWS * k, INPUT_A);
     uint64_t *b = encodings_make(u->b, COUNT * COLS * k, INPUT_B);
     uint64_t *c = encodings_make(u->c, COUNT * ROWS * COLS, INPUT_A);
-    require(bitcut_mma(d, u, COUNT, ROWS, COLS, k, a, b, c, threads) == BITCUT_OK, u->name);
+    require(bitcut_mma(d, u, COUNT, ROWS, COLS, k, a, b, c, threads) == BITCUT_OK,
+            u->name);
     for (int i = 0; i < COUNT * ROWS * COLS; i++) digest_add(&digest, d[i]);
     digest_print("unit", u->name, digest);
     free(a);
@@ -173,17 +183,20 @@ static void units_digest(void)
 /* Every recipe on an A100: 1.5 A B - 0.25 C, values of any size. */
 static void recipes_digest(void)
 {
+    const uint32_t alpha = 0x3fc00000, beta = 0xbe800000;
     struct matrix a = matrix_make("exp_rand(-20,10)", INPUT_A, M, K);
     struct matrix b = matrix_make("nrand", INPUT_B, K, N);
     struct matrix c = matrix_make("nrand", INPUT_A, M, N);
     struct matrix d = matrix_make("zeros", INPUT_A, M, N);
     for (const struct bitcut_recipe *r = recipes; r->name; r++) {
-        uint64_t digest = digest_empty;
-        const struct bitcut_unit *u =
-            bitcut_unit_find("a100", r->split ? r->split->format : bitcut_format_find("f16"));
+        const struct bitcut_format *input = &formats[FORMAT_F16];
+        if (r->split) input = r->split->format;
+        const struct bitcut_unit *u = bitcut_unit_find("a100", input);
         require(u != NULL, r->name);
-        require(bitcut_gemm(d.at, N, r, u, M, N, K, 0x3fc00000, a.at, K, b.at, N, 0xbe800000,
-                            c.at, N, threads) == BITCUT_OK, r->name);
+        require(bitcut_gemm(d.at, N, r, u, M, N, K, alpha, a.at, K, b.at, N, beta, c.at,
+                            N, threads) == BITCUT_OK,
+                r->name);
+        uint64_t digest = digest_empty;
         matrix_add(&digest, &d);
         digest_print("gemm", r->name, digest);
     }
@@ -200,7 +213,8 @@ static void exact_digest(const char *family)
     uint64_t digest = digest_empty;
     struct matrix a = matrix_make(family, INPUT_A, M, K);
     struct matrix b = matrix_make(family, INPUT_B, K, N);
-    require(bitcut_exact_gemm(c32, c64, M, N, K, a.at, b.at, threads) == BITCUT_OK, family);
+    require(bitcut_exact_gemm(c32, c64, M, N, K, a.at, b.at, threads) == BITCUT_OK,
+            family);
     for (int i = 0; i < M * N; i++) {
         digest_add(&digest, c32[i]);
         digest_add(&digest, c64[i]);
@@ -221,6 +235,7 @@ static void all_digest(void)
     recipes_digest();
     exact_digest("urand(-1,1)");
     exact_digest("exp_rand(-120,120)");
+    exact_digest("exp_rand(-75,-60)");
     exact_digest("gendot(1e+12)");
     exact_digest("subnormal");
     exact_digest("specials(100)");
@@ -228,7 +243,7 @@ static void all_digest(void)
     matrix_clear(&values);
 }
 
-/* --- floating-point modes ---------------------------------------------------------------- */
+/* --- floating-point modes ----------------------------------------------------------- */
 
 struct mode {
     const char *name;
@@ -238,15 +253,13 @@ struct mode {
 
 enum { FLUSH = 0x8040, MASKS = 0x1f80, FLAGS = 0x3f };
 
-static const struct mode modes[] = {
-    { "nearest", FE_TONEAREST, 0, 0 },
-    { "up", FE_UPWARD, 0, 0 },
-    { "down", FE_DOWNWARD, 0, 0 },
-    { "zero", FE_TOWARDZERO, 0, 0 },
-    { "flush", FE_TONEAREST, FLUSH, 0 },
-    { "traps", FE_TONEAREST, 0, MASKS },
-    { NULL, 0, 0, 0 }
-};
+static const struct mode modes[] = { { "nearest", FE_TONEAREST, 0, 0 },
+                                     { "up", FE_UPWARD, 0, 0 },
+                                     { "down", FE_DOWNWARD, 0, 0 },
+                                     { "zero", FE_TOWARDZERO, 0, 0 },
+                                     { "flush", FE_TONEAREST, FLUSH, 0 },
+                                     { "traps", FE_TONEAREST, 0, MASKS },
+                                     { NULL, 0, 0, 0 } };
 
 #if defined(__SSE2__)
 enum { HAS_CONTROL = 1 };
