@@ -149,7 +149,7 @@ static void count_runs(struct tally *tallies, size_t runs, size_t count,
                        int threads, const struct progress *progress)
 {
     (void)threads;
-#pragma omp parallel for schedule(static) num_threads(threads_wanted(threads))
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, runs))
     for (size_t i = 0; i < runs; i++) {
         if (progress_stopped(progress)) continue;
         const size_t to = (i + 1) * RUN < count ? (i + 1) * RUN : count;

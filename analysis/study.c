@@ -44,7 +44,7 @@ static void count_lengths(size_t counts[24], const char *pattern,
 {
     size_t total[24] = { 0 };
     (void)threads;
-#pragma omp parallel for schedule(static) num_threads(threads_wanted(threads)) \
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, SIZE_MAX)) \
     reduction(+ : total[:24])
     for (uint32_t fraction = 0; fraction < SIGNIFICANDS; fraction++) {
         int bits;

@@ -120,7 +120,7 @@ enum bitcut_status fragments_run(struct array *d, const struct bitcut_unit *u,
                                  struct fault *f)
 {
     size_t done = 0;
-#pragma omp parallel for schedule(static) num_threads(threads_wanted(threads))
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, s.count))
     for (size_t at = 0; at < s.count; at++) {
         if (progress_stopped(progress)) continue;
         for (size_t i = 0; i < s.m; i++)

@@ -43,7 +43,11 @@ struct plan {
 
 /* --- making a recipe definite ----------------------------------------------------- */
 
-static bool low_low_fits(const struct gemm *g) { return g->split.words == 2; }
+/* Whether the recipe says where the product of the low words goes, and there is one. */
+static bool low_low_fits(const struct gemm *g)
+{
+    return g->split.words == 2 && g->recipe->low_low.a == 1;
+}
 
 static struct plan plan_make(const struct gemm *g)
 {
@@ -87,7 +91,7 @@ enum bitcut_status gemm_check(const struct gemm *g, struct fault *f)
                          u->name, u->c->name);
     if (g->low_low && !low_low_fits(g))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "only a two-word split has a low*low term");
+                         "only recipes of two words have a low*low term");
     if (g->promote < 0 || g->threads < 0)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "counts cannot be negative");
     if (g->slices < 1) return fault_set(f, BITCUT_BAD_ARGUMENT, "k has at least one slice");
@@ -159,7 +163,7 @@ static void operand_fill(struct operand *o, const struct gemm *g, const uint32_t
                          size_t line_stride, size_t stride, size_t k, int threads)
 {
     (void)threads;
-#pragma omp parallel for schedule(static) num_threads(threads)
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, o->lines))
     for (size_t i = 0; i < o->lines; i++)
         operand_line(o, g, i, x + i * line_stride, stride, k);
 }
@@ -286,7 +290,7 @@ static bool job_run(const struct job *job, int threads, const struct progress *p
     const size_t tiles = down * across;
     size_t done = 0;
     (void)threads;
-#pragma omp parallel for schedule(static) num_threads(threads)
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, tiles))
     for (size_t t = 0; t < tiles; t++) {
         if (progress_stopped(progress)) continue;
         tile_run(job, t / across * TILE, t % across * TILE);
@@ -336,7 +340,6 @@ enum bitcut_status gemm_run(uint32_t *d, size_t ldd, const struct gemm *g, size_
     if (add_c && !c)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "beta is not zero but C is missing");
     if (m == 0 || n == 0) return BITCUT_OK;
-    const int threads = threads_wanted(g->threads);
     struct job job = { .g = g,
                        .plan = plan_make(g),
                        .cut = k_cut_make(g, k),
@@ -344,10 +347,10 @@ enum bitcut_status gemm_run(uint32_t *d, size_t ldd, const struct gemm *g, size_
                        .n = n,
                        .c = add_c ? c : NULL,
                        .ldc = ldc };
-    enum bitcut_status status = job_prepare(&job, k, a, lda, b, ldb, threads);
+    enum bitcut_status status = job_prepare(&job, k, a, lda, b, ldb, g->threads);
     if (status == BITCUT_NO_MEMORY)
         fault_set(f, status, "out of memory for the operands");
-    if (status == BITCUT_OK && !job_run(&job, threads, progress))
+    if (status == BITCUT_OK && !job_run(&job, g->threads, progress))
         status = fault_set(f, BITCUT_CANNOT, "stopped");
     if (status == BITCUT_OK) copy_rows(d, ldd, job.d, job.ldd, m, n);
     operand_clear(&job.a);

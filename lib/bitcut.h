@@ -46,8 +46,9 @@ const struct bitcut_rounding *bitcut_rounding_find(const char *name);
 const struct bitcut_split *bitcut_split_find(const char *name);
 const struct bitcut_recipe *bitcut_recipe_find(const char *name);
 
-/* The unit of that name; or, for a chip (a100, h100, mi210, ...), its instruction for
-   operands of `input`.  NULL if there is none. */
+/* The unit of that name; or, for a chip (a100, h100, mi210, ...), its first instruction
+   for operands of `input` with an f32 accumulator; fma/f32 for f32 operands on a chip
+   without one.  NULL if there is none. */
 const struct bitcut_unit *bitcut_unit_find(const char *name,
                                            const struct bitcut_format *input);
 
@@ -104,7 +105,8 @@ enum bitcut_status bitcut_gemm(uint32_t *d, size_t ldd,
    B k x n, C m x n.  NaN and infinities as in IEEE 754 with any order of the sum: NaN if
    any term is NaN or infinities of both signs meet, as 0x7fc00000 and 0x7ff8000000000000.
    A zero sum is +0 unless every term is a negative zero.  threads = 0 uses all
-   processors. BITCUT_NO_MEMORY is the only failure. */
+   processors. A negative count of threads is as 0.
+   BITCUT_NO_MEMORY is the only failure. */
 enum bitcut_status bitcut_exact_gemm(uint32_t *c32, uint64_t *c64, size_t m, size_t n,
                                      size_t k, const uint32_t *a, const uint32_t *b,
                                      int threads);

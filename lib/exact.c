@@ -584,7 +584,7 @@ enum bitcut_status exact_gemm(uint32_t *c32, uint64_t *c64, double *magnitude,
                        .kernel = o->kernel ? o->kernel : dgemm_best(),
                        .progress = o->progress };
     const bool serial = uses(&job, LAYER_MPFR) && !mpfr_buildopt_tls_p();
-    tiles_choose(&job, serial ? 1 : (size_t)threads_wanted(o->threads));
+    tiles_choose(&job, serial ? 1 : (size_t)threads_for(o->threads, SIZE_MAX));
     if (!job_init(&job))
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for %zu threads",
                          job.workers);

@@ -513,7 +513,7 @@ enum bitcut_status input_fill(struct matrix *m, const struct input *in,
     if (m->rows == 0 || m->cols == 0) return BITCUT_OK;
     const struct draw d = { .parameter = in->parameter, .role = role, .seed = seed,
                             .rows = m->rows, .cols = m->cols,
-                            .threads = threads_wanted(threads) };
+                            .threads = threads_for(threads, m->rows) };
     struct hostfp saved;
     enum bitcut_status status = BITCUT_OK;
     hostfp_enter(&saved);

@@ -3,18 +3,27 @@
 #define BITCUT_LIB_THREADS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
-/* How many threads a caller's `threads` means: 0 is all processors. */
-static inline int threads_wanted(int threads)
+/* More threads than this are never used, whatever a caller asks for. */
+enum { THREADS_MOST = 256 };
+
+/* How many threads to use for `work` independent pieces when a caller asks for `threads`:
+   0 or less is all processors; never more than pieces or THREADS_MOST, at least 1. */
+static inline int threads_for(int threads, size_t work)
 {
 #ifdef _OPENMP
-    return threads > 0 ? threads : omp_get_max_threads();
+    int n = threads > 0 ? threads : omp_get_max_threads();
+    if (n > THREADS_MOST) n = THREADS_MOST;
+    if ((size_t)n > work) n = (int)work;
+    return n > 0 ? n : 1;
 #else
     (void)threads;
+    (void)work;
     return 1;
 #endif
 }

@@ -118,7 +118,8 @@ static bool flush_is_set(void)
 #endif
 }
 
-/* Set the mode of this thread and of the one that OpenMP will use beside it. */
+/* Set the mode of the thread that OpenMP will use beside this one, and of this one: some
+   runtimes put back the mode of the calling thread when a parallel region ends. */
 static void mode_set(int rounding, bool flush)
 {
 #pragma omp parallel num_threads(2)
@@ -126,6 +127,8 @@ static void mode_set(int rounding, bool flush)
         fesetround(rounding);
         flush_set(flush);
     }
+    fesetround(rounding);
+    flush_set(flush);
 }
 
 static void modes_check(const char *name, enum input_role role, const struct matrix *m)
