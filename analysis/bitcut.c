@@ -4,6 +4,7 @@
 #include "analysis/command.h"
 #include "analysis/terminal.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,14 +53,37 @@ int complain(const char *what, const char *why)
     return fail(what, &f);
 }
 
+/* All names of a table into `text`, or nothing if they are too many for it. */
+static void all_names(char *text, size_t size, struct table table)
+{
+    const struct table_row *row = NULL;
+    size_t used = 0;
+    text[0] = 0;
+    while ((row = table_next(table, row))) {
+        const size_t left = size - used;
+        const int n = snprintf(text + used, left, "%s%s", used ? ", " : "", row->name);
+        if (n < 0 || (size_t)n >= left) {
+            text[0] = 0;
+            return;
+        }
+        used += (size_t)n;
+    }
+}
+
 int fail_unknown(const char *option, const char *name, struct table table)
 {
-    struct fault f = { .status = BITCUT_BAD_ARGUMENT };
-    char near[160];
-    table_near(near, sizeof near, table, name);
-    fault_set(&f, BITCUT_BAD_ARGUMENT,
-              *near ? "%.80s: unknown; near it: %s" : "%.80s: unknown; see bitcut list%s",
-              name, near);
+    struct fault f;
+    char names[160];
+    const char *how = "near it";
+    table_near(names, sizeof names, table, name);
+    if (!*names) {
+        how = "there are";
+        all_names(names, sizeof names, table);
+    }
+    if (*names)
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.60s: unknown; %s: %s", name, how, names);
+    else
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.60s: unknown; bitcut list has all", name);
     return fail(option, &f);
 }
 
@@ -132,11 +156,14 @@ static int run(const struct command *c, int argc, char **argv)
     struct fault f;
     int n = 0;
     for (; n < SHARED; n++) rows[n] = shared_options[n];
-    for (const struct option_row *own = c->own; own->name; own++) rows[n++] = *own;
+    for (const struct option_row *own = c->own; own->name; own++) {
+        assert(n < OPTIONS_MOST - 1);
+        rows[n++] = *own;
+    }
     if (options_read(operands, &context.operand_count, c->operands_most, rows, argc, argv,
                      &f))
         return fail(c->name, &f);
-    if (help) return print_command_help(c);
+    if (help) return finish(print_command_help(c));
     if (context.threads < 0 || context.threads > THREADS_MOST)
         return complain("--threads", "must be 0 to 1024");
     context.operands = operands;
@@ -147,14 +174,11 @@ static int run(const struct command *c, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        print_help();
-        return EXIT_USAGE;
-    }
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) return print_help();
+    if (argc < 2) return complain("command", "missing; see bitcut --help");
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) return finish(print_help());
     if (!strcmp(argv[1], "--version")) {
         printf("bitcut %s\n", bitcut_version());
-        return EXIT_GOOD;
+        return finish(EXIT_GOOD);
     }
     const struct command *c = command_find(argv[1]);
     if (!c) return unknown_command(argv[1]);

@@ -4,6 +4,8 @@
 #include "analysis/source.h"
 #include "lib/fma.h"
 
+#include <string.h>
+
 static size_t m = 256, n = 256, k = 256;
 static const char *input_a, *input_b, *pair_name, *reference_name = "exact";
 static const char *save_a, *save_b;
@@ -99,12 +101,14 @@ static json_t *settled(const uint64_t counts[LAYERS])
 
 static json_t *describe(const struct setup *s, const struct context *x)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:s, s:I}", "recipe",
-                     s->gemm.recipe->name, "unit", s->gemm.unit->name, "evidence",
-                     evidence_text(s->gemm.unit->evidence), "split", s->gemm.split.name,
-                     "m", (json_int_t)s->a.rows, "n", (json_int_t)s->b.cols, "k",
-                     (json_int_t)s->a.cols, "input_a", s->input_a, "input_b", s->input_b,
-                     "seed", (json_int_t)x->seed);
+    json_t *row = json_object();
+    setup_describe(row, &s->gemm);
+    json_object_update_new(
+        row, json_pack("{s:I, s:I, s:I, s:o, s:o, s:o}", "m", (json_int_t)s->a.rows, "n",
+                       (json_int_t)s->b.cols, "k", (json_int_t)s->a.cols, "input_a",
+                       json_text(s->input_a), "input_b", json_text(s->input_b), "seed",
+                       json_seed(x->seed)));
+    return row;
 }
 
 static int judge_result(json_t *row, const struct setup *s, const struct matrix *d,
@@ -112,7 +116,7 @@ static int judge_result(json_t *row, const struct setup *s, const struct matrix 
 {
     struct fault f;
     struct judge j;
-    if (s->c.at || s->gemm.alpha != F32_ONE) {
+    if ((s->gemm.beta & 0x7fffffff) != 0 || s->gemm.alpha != F32_ONE) {
         json_object_set_new(row, "reference",
                             json_string("none: alpha is not 1 or C is added"));
         return EXIT_GOOD;
@@ -155,6 +159,9 @@ static int check_outputs(const struct context *x)
     for (int i = 0; i < 3; i++) {
         struct fault f;
         if (paths[i] && source_check(paths[i], &f) != BITCUT_OK) return fail(paths[i], &f);
+        for (int j = 0; j < i; j++)
+            if (paths[i] && paths[j] && !strcmp(paths[i], paths[j]))
+                return complain(paths[i], "two outputs of one name");
     }
     return EXIT_GOOD;
 }

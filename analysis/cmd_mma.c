@@ -45,10 +45,11 @@ static int run_on(struct context *x, const struct bitcut_unit *u,
     if (fragments_check(&shape, u, &in, &f) != BITCUT_OK) return fail("mma", &f);
     const int status = write_result(x, u, &in, shape);
     if (status != EXIT_GOOD) return status;
-    emit_row(&x->emitter, json_pack("{s:s, s:s, s:I, s:s}", "unit", u->name, "evidence",
+    emit_row(&x->emitter, json_pack("{s:s, s:s, s:I, s:o}", "unit", u->name, "evidence",
                                     evidence_text(u->evidence), "outputs",
                                     (json_int_t)(shape.count * shape.m * shape.n),
-                                    "written", x->output));
+                                    "written",
+                       json_text(x->output)));
     return EXIT_GOOD;
 }
 

@@ -64,7 +64,7 @@ static int replay_set(struct context *x, const char *folder, const struct set *s
     if (status == BITCUT_OK)
         emit_row(
             &x->emitter,
-            json_pack("{s:s, s:s, s:s, s:I, s:I, s:o}", "set", folder, "unit",
+            json_pack("{s:o, s:s, s:s, s:I, s:I, s:o}", "set", json_text(folder), "unit",
                       s->unit->name, "evidence", evidence_text(s->unit->evidence),
                       "outputs", (json_int_t)o.outputs, "mismatches",
                       (json_int_t)o.mismatches, "first",
@@ -74,21 +74,27 @@ static int replay_set(struct context *x, const char *folder, const struct set *s
     return o.mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
 
+/* One set; its exit status. */
+static int replay_folder(struct context *x, const char *folder)
+{
+    struct set s;
+    struct fault f;
+    if (set_read(&s, folder, &f) != BITCUT_OK) return fail(folder, &f);
+    const int status = replay_set(x, folder, &s);
+    set_clear(&s);
+    return status;
+}
+
 static int run(struct context *x)
 {
-    struct fault f;
+    static const struct fault stopped = { BITCUT_CANNOT, "stopped" };
     int worst = EXIT_GOOD;
     if (x->operand_count == 0) return complain("replay", "name at least one folder");
-    for (int i = 0; i < x->operand_count && !progress_stopped(&x->progress); i++) {
-        struct set s;
-        int status;
-        if (set_read(&s, x->operands[i], &f) == BITCUT_OK) {
-            status = replay_set(x, x->operands[i], &s);
-            set_clear(&s);
-        } else {
-            status = fail(x->operands[i], &f);
-        }
+    for (int i = 0; i < x->operand_count; i++) {
+        if (progress_stopped(&x->progress)) return fail("replay", &stopped);
+        const int status = replay_folder(x, x->operands[i]);
         if (status > worst) worst = status;
+        if (status == EXIT_CANNOT && progress_stopped(&x->progress)) break;
     }
     return worst;
 }

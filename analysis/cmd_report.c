@@ -58,8 +58,11 @@ static enum bitcut_status run_section(struct section *s, const struct context *x
     }
     s->rows = rows;
     if (s->study->plot.y) s->svg = plot_svg(&s->study->plot, s->study->title, rows);
-    if (!s->svg) return BITCUT_OK;
     snprintf(path, sizeof path, "%s/%s.svg", folder, s->study->name);
+    if (!s->svg) {
+        remove(path); /* of an earlier run: it would not be this one's figure */
+        return BITCUT_OK;
+    }
     return write_text(path, s->svg, f);
 }
 
@@ -69,7 +72,7 @@ static void emit_section(struct context *x, const struct section *s, double seco
              json_pack("{s:s, s:I, s:s, s:f}", "study", s->study->name, "rows",
                        (json_int_t)json_array_size(s->rows), "figure",
                        s->svg             ? "svg"
-                       : s->study->plot.y ? "none: gnuplot is not there"
+                       : s->study->plot.y ? "none: gnuplot is missing or failed"
                                           : "table",
                        "seconds", seconds));
 }

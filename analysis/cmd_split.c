@@ -43,9 +43,9 @@ static int choose(struct bitcut_split *split)
 static json_t *describe(const struct bitcut_split *s, int e, const struct retention *r)
 {
     return json_pack(
-        "{s:s, s:s, s:s, s:i, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "{s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
         "s:o, s:o, s:o}",
-        "split", s->name, "high", s->high->name, "low", s->low->name, "scale", s->scale,
+        "split", s->name, "format", s->format->name, "high", s->high->name, "low", s->low->name, "scale", s->scale,
         "exponent", e, "count", (json_int_t)r->count, "exact", json_number(r->exact),
         "bits", json_number(r->bits), "max_ulp", json_number(r->max_ulp), "mean_ulp",
         json_number(r->mean_ulp), "rho", json_number(r->max_relative), "theta",

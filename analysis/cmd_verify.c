@@ -28,12 +28,13 @@ static int report(struct context *x, const struct setup *s, const struct matrix 
     size_t mismatches = 0, first = 0;
     for (size_t i = 0; i < count; i++)
         if (want->at[i] != got->at[i] && !mismatches++) first = i;
-    emit_row(&x->emitter,
-             json_pack("{s:s, s:s, s:s, s:I, s:I, s:o}", "recipe", s->gemm.recipe->name,
-                       "unit", s->gemm.unit->name, "evidence",
-                       evidence_text(s->gemm.unit->evidence), "compared",
-                       (json_int_t)count, "mismatches", (json_int_t)mismatches, "first",
+    json_t *row = json_object();
+    setup_describe(row, &s->gemm);
+    json_object_update_new(
+        row, json_pack("{s:I, s:I, s:o}", "compared", (json_int_t)count, "mismatches",
+                       (json_int_t)mismatches, "first",
                        mismatches ? first_difference(want, got, first) : json_null()));
+    emit_row(&x->emitter, row);
     return mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
 

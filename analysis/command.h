@@ -10,7 +10,7 @@
 /* Exit statuses. */
 enum {
     EXIT_GOOD,  /* all is well                            */
-    EXIT_FOUND, /* a comparison failed or a bound is broken */
+    EXIT_FOUND, /* a comparison failed                     */
     EXIT_USAGE, /* the command line makes no sense        */
     EXIT_CANNOT /* a file or device cannot be used        */
 };
@@ -48,7 +48,7 @@ int fail(const char *what, const struct fault *f);
 /* The same for a command line that makes no sense: EXIT_USAGE. */
 int complain(const char *what, const char *why);
 
-/* Print "bitcut: --OPTION NAME: no such KIND; near it: ..." and return EXIT_USAGE. */
+/* Print "bitcut: OPTION: NAME: unknown; near it: ..." and return EXIT_USAGE. */
 int fail_unknown(const char *option, const char *name, struct table table);
 
 #endif

@@ -124,3 +124,20 @@ json_t *json_encoding(uint64_t encoding, int bits)
 {
     return json_sprintf("0x%0*llx", (bits + 3) / 4, (unsigned long long)encoding);
 }
+
+json_t *json_text(const char *text)
+{
+    char copy[CELL_MOST];
+    json_t *value = json_string(text);
+    if (value) return value;
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *c = copy; *c; c++)
+        if ((unsigned char)*c > 127) *c = '?';
+    return json_string(copy);
+}
+
+json_t *json_seed(uint64_t seed)
+{
+    if (seed <= INT64_MAX) return json_integer((json_int_t)seed);
+    return json_sprintf("%llu", (unsigned long long)seed);
+}

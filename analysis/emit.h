@@ -24,6 +24,12 @@ bool emit_end(struct emitter *e);
 json_t *json_number(double x);
 json_t *json_count(size_t n);
 
+/* Text from outside, such as a file name: bytes that are no UTF-8 become '?'. */
+json_t *json_text(const char *text);
+
+/* A seed, exactly: an integer, or a string of digits if it is too large for JSON readers. */
+json_t *json_seed(uint64_t seed);
+
 /* An encoding as a string, "0x" and as many hexadecimal digits as `bits` need. */
 json_t *json_encoding(uint64_t encoding, int bits);
 

@@ -3,6 +3,7 @@
 #include "lib/format.h"
 #include "lib/hostfp.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* --- elements --------------------------------------------------------------------- */
@@ -226,12 +227,14 @@ const struct metric metrics[] = {
     { 0 }
 };
 
+static_assert(sizeof metrics / sizeof metrics[0] == METRICS + 1,
+              "a row of the metric table has its name in the enum");
+
 void metrics_run(double values[METRICS], const struct comparison *x)
 {
     struct hostfp mode;
     hostfp_enter(&mode);
-    for (const struct metric *metric = metrics; metric->name; metric++)
-        *values++ = metric->value(x);
+    for (int i = 0; i < METRICS; i++) values[i] = metrics[i].value(x);
     hostfp_leave(&mode);
 }
 

@@ -193,7 +193,7 @@ static void write_section(FILE *to, const struct page *page, const struct sectio
     write_data_link(to, study->name, s->rows);
     fputs("</p>\n", to);
     if (s->svg) write_svg(to, s->svg);
-    else if (study->plot.y) fputs("<p>No figure: gnuplot is not there.</p>\n", to);
+    else if (study->plot.y) fputs("<p>No figure: gnuplot is missing or failed.</p>\n", to);
     if (study->plot.y) write_plotted(to, &study->plot, s->rows);
     else write_table(to, s->rows);
     fputs("</section>\n", to);

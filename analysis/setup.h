@@ -71,6 +71,11 @@ int setup_finish(struct setup *s);
 /* Read one matrix file.  Prints and returns an exit status. */
 int setup_read(struct matrix *m, const char *option, const char *path);
 
+/* Add to a row what is computed: recipe, unit and its evidence, the split as it is, and
+   every variation. */
+void setup_describe(json_t *row, const struct gemm *gemm);
+
+/* Free the matrices. */
 void setup_clear(struct setup *s);
 
 #endif

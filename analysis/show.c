@@ -6,5 +6,3 @@ json_t *show_encoding(const struct bitcut_format *f, uint64_t encoding)
     return json_sprintf("0x%0*llx = %a = %.9g", (f->bits + 3) / 4,
                         (unsigned long long)encoding, x, x);
 }
-
-json_t *show_double(double x) { return json_sprintf("%a = %.9g", x, x); }

@@ -10,7 +10,4 @@
  * decimal. */
 json_t *show_encoding(const struct bitcut_format *format, uint64_t encoding);
 
-/* The same for a product or any binary64 value: "0x1.8p-3 = 0.1875". */
-json_t *show_double(double x);
-
 #endif

@@ -26,12 +26,19 @@ static void show(void *context, double part)
     fflush(stderr);
 }
 
+/* Unless whoever started the program had it ignored. */
+static void catch_signal(int number)
+{
+    struct sigaction action = { .sa_flags = (int)SA_RESETHAND }, before;
+    action.sa_handler = interrupt;
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
 struct progress terminal_progress(void)
 {
-    struct sigaction action = { .sa_flags = (int)SA_RESETHAND };
-    action.sa_handler = interrupt;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    catch_signal(SIGINT);
+    catch_signal(SIGTERM);
     return (struct progress){ .report = isatty(STDERR_FILENO) ? show : NULL,
                               .stop = &interrupted };
 }

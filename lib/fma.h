@@ -22,6 +22,6 @@ uint32_t f32_multiply(uint32_t a, uint32_t b);
 /* 2^exponent as a binary32, -149 <= exponent <= 127. */
 uint32_t f32_power_of_two(int exponent);
 
-enum { F32_NAN = 0x7fffffff, F32_ONE = 0x3f800000, F32_SIGN = (int)0x80000000 };
+enum { F32_NAN = 0x7fffffff, F32_ONE = 0x3f800000 };
 
 #endif

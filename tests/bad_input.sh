@@ -1,6 +1,7 @@
 #!/bin/sh
-# Bad input: each command of the table below ends with the status of its row and exactly one
-# line, "bitcut: ...", that says what the row says; it prints nothing else and leaves no file.
+# Bad input: each command of the table below ends with the status of its row and exactly
+# one line, "bitcut: ...", that says what the row says; it prints nothing else and leaves
+# no file.
 set -u
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
@@ -19,7 +20,8 @@ ok_if_empty() {
 # npy FILE HEADER [BYTES]: an .npy file of version 1.0 with this header, of at most 255
 # characters, and data.
 npy() {
-    printf '%b%s%s' "\\0223NUMPY\\0001\\0000\\0$(printf %o ${#2})\\0000" "$2" "${3-}" > "$1"
+    length="\\0$(printf %o ${#2})\\0000"
+    printf '%b%s%s' "\\0223NUMPY\\0001\\0000$length" "$2" "${3-}" > "$1"
 }
 
 # array FILE TYPE SHAPE [BYTES]: an .npy file with an ordinary header.
@@ -57,10 +59,11 @@ printf '\223NUMPY\001\000\377\377{}' > header.npy
 printf '\223NUMPY\002\000\377\377\377\377{}' > header2.npy
 npy list.npy '[1, 2]'
 npy keys.npy "{'descr': '<f4', 'fortran_order': False, }"
-npy twice.npy "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), }" $word
-npy other.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), 'more': 1, }" $word
+keys="'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), "
+npy twice.npy "{'descr': '<f4', $keys}" $word
+npy other.npy "{$keys'more': 1, }" $word
 npy open.npy "{'descr': '<f4"
-npy record.npy "{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1, 1), }" $word
+npy record.npy "{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,), }" $word
 array object.npy '|O' '1, 1' $word
 array complex.npy '<c8' '1, 1' $word$word
 array signed.npy '<i4' '1, 1' $word
@@ -140,9 +143,13 @@ in=../in set=../set
 f32='gemm --recipe fp32 --unit fma/f32'
 tc='gemm --recipe ootomo --unit a100'
 small='-m 2 -n 2 -k 2'
+verify="verify --recipe fp32 --unit fma/f32 -a $in/2x2.npy"
 mma="mma -o D.npy -a $in/2x2.npy -b $in/2x2.npy -c $in/2x2.npy"
+fma="mma -a $in/4x1.npy -b $in/1x4.npy -c $in/16.npy --unit fma/f32"
+fp8="mma -a $in/codes.npy -b $in/codes.npy -c $in/single.npy -o D.npy"
+rtx='rtx-blackwell/mma'
 long=$(printf '%05000d' 0)
-export in set f32 tc small mma long newline
+export in set f32 tc small verify mma fma fp8 rtx long newline
 
 # STATUS|TEXT OF THE MESSAGE|WORDS, as the shell reads them; --json is added.
 cat > "$work/table" << 'END'
@@ -193,8 +200,8 @@ cat > "$work/table" << 'END'
 2|v100 has no instruction for tf32|gemm --recipe ootomo-tf32 --unit v100
 2|mi100 has no instruction for tf32|gemm --recipe tf32x3 --unit mi100
 2|multiplies bf16 by bf16|gemm --recipe ootomo --unit hopper/mma.m16n8k16.f32.bf16
-2|multiplies e4m3fnuz by e5m2fnuz|gemm --recipe plain --unit cdna3/mfma.16x16x32.f32.fp8.bf8
-2|needs block scales|gemm --recipe plain --unit rtx-blackwell/mma.m16n8k64.nvf4.f32.e2m1
+2|e4m3fnuz by e5m2fnuz|gemm --recipe plain --unit cdna3/mfma.16x16x32.f32.fp8.bf8
+2|needs block scales|gemm --recipe plain --unit $rtx.m16n8k64.nvf4.f32.e2m1
 2|accumulates in f64|gemm --recipe plain --unit fma/f64
 2|words of different scale|gemm --recipe markidis --unit a100 --split halfhalf
 2|more words than|gemm --recipe bf16x9 --unit a100 --split bf16x2
@@ -287,11 +294,11 @@ cat > "$work/table" << 'END'
 3|standard output: |$f32 $small > /dev/full
 3|standard output: |list units > /dev/full
 2|-a: missing|verify --recipe fp32 --unit fma/f32
-2|-b: missing|verify --recipe fp32 --unit fma/f32 -a $in/2x2.npy
-2|-d: missing|verify --recipe fp32 --unit fma/f32 -a $in/2x2.npy -b $in/2x2.npy
-2|D is 1 x 4, not 2 x 2|verify --recipe fp32 --unit fma/f32 -a $in/2x2.npy -b $in/2x2.npy -d $in/1x4.npy
-2|A is 2 x 2 but B is 1 x 4|verify --recipe fp32 --unit fma/f32 -a $in/2x2.npy -b $in/1x4.npy -d $in/2x2.npy
-3|cut short|verify --recipe fp32 --unit fma/f32 -a $in/2x2.npy -b $in/2x2.npy -d $in/short.npy
+2|-b: missing|$verify
+2|-d: missing|$verify -b $in/2x2.npy
+2|D is 1 x 4, not 2 x 2|$verify -b $in/2x2.npy -d $in/1x4.npy
+2|A is 2 x 2 but B is 1 x 4|$verify -b $in/1x4.npy -d $in/2x2.npy
+3|cut short|$verify -b $in/2x2.npy -d $in/short.npy
 2|--unit: missing|mma
 2|-a, -b or -c: missing|mma --unit fma/f32
 2|-o: missing|mma --unit fma/f32 -a $in/2x2.npy -b $in/2x2.npy -c $in/2x2.npy
@@ -300,11 +307,11 @@ cat > "$work/table" << 'END'
 2|B is 1 x 2 x 2, not 1 x 1 x 2|$mma -a $in/4x1.npy --unit fma/f32
 2|C is 1 x 2 x 2, not 1 x 4 x 4|$mma -a $in/4x1.npy -b $in/1x4.npy --unit fma/f32
 2|elements of 4 bytes; f64 takes 8|$mma -a $in/4x1.npy -b $in/1x4.npy --unit fma/f64
-2|A element 0 is 0x30; e2m1 has 4 bits|$mma -a $in/codes.npy -b $in/codes.npy -c $in/single.npy --unit rtx-blackwell/mma.m16n8k32.f32.e2m1
-2|fma/f32 has no block scales|$mma -a $in/4x1.npy -b $in/1x4.npy -c $in/16.npy --unit fma/f32 --scale-a $in/2x2.npy
-2|needs block scales|$mma -a $in/codes.npy -b $in/codes.npy -c $in/single.npy --unit rtx-blackwell/mma.m16n8k32.mxf8f6f4.f32.e4m3
+2|A element 0 is 0x30; e2m1 has 4 bits|$fp8 --unit $rtx.m16n8k32.f32.e2m1
+2|fma/f32 has no block scales|$fma --scale-a $in/2x2.npy -o D.npy
+2|needs block scales|$fp8 --unit $rtx.m16n8k32.mxf8f6f4.f32.e4m3
 3|complex numbers|$mma -a $in/complex.npy --unit fma/f32
-3|No space left|mma --unit fma/f32 -a $in/4x1.npy -b $in/1x4.npy -c $in/16.npy -o /dev/full
+3|No space left|$fma -o /dev/full
 2|replay: name at least one folder|replay
 3|meta.json: |replay $in/nowhere
 3|meta.json: |replay $in/file
@@ -355,8 +362,9 @@ command -v timeout > "$work/limit" && timer='timeout -s KILL 20'
 # offence STATUS TEXT WORDS: what is wrong with how that command ends.
 offence() {
     $limit
-    eval "$timer bitcut $3 --json" < /dev/null > ../out 2> ../err
+    eval "$timer bitcut $3 --json" < /dev/null > ../out 2> ../all
     status=$?
+    grep -v '^==[0-9]*==WARNING: AddressSanitizer' ../all > ../err
     [ $status -eq "$1" ] || echo "status $status, not $1"
     [ "$(wc -l < ../err)" -eq 1 ] || echo "not one line:"
     head -n 1 ../err | grep '^bitcut: ' | grep -qF -e "$2" || head -n 5 ../err

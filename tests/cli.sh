@@ -54,13 +54,13 @@ matrix() {
     run 0 gemm --recipe fp32 --unit fma/f32 --reference none -m "$2" -n "$3" -k 2 -o "$1"
 }
 
-# --- tables ------------------------------------------------------------------------------
+# --- tables -----------------------------------------------------------------------------
 
 # rows_listed TABLE: each row has a name and a purpose, and the text shows the same rows.
 rows_listed() {
     run 0 list "$1" --json
     [ -s out ] || echo "$1 has no rows"
-    [ "$(value what | grep -c .)" -eq "$(wc -l < out)" ] || echo "$1: a row without 'what'"
+    [ "$(value what | grep -c .)" -eq "$(wc -l < out)" ] || echo "$1: a row says nothing"
     sed 's/^{"name":"\([^"]*\)".*/\1/' out > names
     run 0 list "$1"
     awk 'NR > 1 { print $1 }' out | diff names -
@@ -75,7 +75,7 @@ tables_listed() {
     for table in $tables; do rows_listed "$table"; done
 }
 
-# --- recorded sets and single instructions -----------------------------------------------
+# --- recorded sets and single instructions ----------------------------------------------
 
 sets_replayed() {
     # shellcheck disable=SC2086 # one word a set
@@ -96,8 +96,9 @@ changed_bit_found() {
     run 1 replay --json changed
     expect mismatches 1
     number='"0x[0-9a-f]* = [^"]*"'
-    grep -Eq "\"at\":\[[0-9]+,15,7],\"a\":\[($number,){15}$number],\"b\":\[($number,){15}$number],\"c\":$number,\"got\":$number,\"want\":\"0x$want = " out ||
-        cat out
+    operand="\[($number,){15}$number]"
+    results="\"c\":$number,\"got\":$number,\"want\":\"0x$want = "
+    grep -Eq "\"at\":\[[0-9]+,15,7],\"a\":$operand,\"b\":$operand,$results" out || cat out
 }
 
 fragments_computed() {
@@ -109,7 +110,7 @@ fragments_computed() {
     done
 }
 
-# --- whole GEMMs -------------------------------------------------------------------------
+# --- whole GEMMs ------------------------------------------------------------------------
 
 matrices_made() {
     matrix A.npy 20 37
@@ -183,9 +184,9 @@ text_files_agree() {
     expect mismatches 0
 }
 
-# A dimension of 0 is no mistake, and a sum of nothing is +0.
+# A dimension of 0 is no mistake, and a sum of nothing is +0; no products take no time.
 empty_shapes_work() {
-    for shape in '0 3 4' '2 0 4' '0 0 0' '2 3 0'; do
+    for shape in '0 3 4' '2 0 4' '0 0 0' '2 3 0' '4000000000 0 0'; do
         # shellcheck disable=SC2086 # three numbers
         set -- $shape
         run 0 gemm --recipe ootomo --unit a100 -m "$1" -n "$2" -k "$3" -o empty.npy --json
@@ -195,7 +196,7 @@ empty_shapes_work() {
     done
 }
 
-# --- threads and seeds -------------------------------------------------------------------
+# --- threads and seeds ------------------------------------------------------------------
 
 # untimed: the JSON Lines in `out` without times.
 untimed() { sed 's/"[a-z_]*second[a-z]*":[^,}]*//g' out; }
@@ -220,7 +221,7 @@ seeds_matter() {
     ! cmp -s 1.npy 2.npy || echo "seeds 1 and 2 give the same matrices"
 }
 
-# --- splits and studies ------------------------------------------------------------------
+# --- splits and studies -----------------------------------------------------------------
 
 # Ootomo and Yokota, Tables 1 and 2.
 bits_kept() {
@@ -240,22 +241,23 @@ table1_agrees() {
 # 65536 samples: five standard deviations are below 0.01.
 underflow_as_predicted() {
     run 0 study underflow --json
-    sed -n 's/.*"series":"[^"]*, \([a-z]*\)","split":"\([a-z]*\)","exponent":\([-0-9]*\),"p_subnormal":\([^,]*\),.*/\2 \3 \1 \4/p' out |
-        awk '{ p[$3, $1, $2] = $4 }
-             $3 == "theory" { at[$1, $2] = $2; seen += $4 > 0.1 }
-             END {
-                 for (i in at) {
-                     error = p["counted", i] - p["theory", i]
-                     if (at[i] >= -14 && !(error < 0.01 && error > -0.01))
-                         print at[i], p["counted", i], p["theory", i]
-                 }
-                 if (!(seen >= 9)) print "too few exponents with underflow"
-             }'
+    awk -F'[",:]+' '
+        { p[$4, $6, $8] = $10 } # {"series":"S, theory","split":"S","exponent":E, ...
+        $4 == " theory" { at[$6, $8] = $8; seen += $10 > 0.1 }
+        END {
+            for (i in at) {
+                error = p[" counted", i] - p[" theory", i]
+                if (at[i] >= -14 && !(error < 0.01 && error > -0.01))
+                    print at[i], p[" counted", i], p[" theory", i]
+            }
+            if (!(seen >= 9)) print "too few exponents with underflow"
+        }' out
 }
 
 benches_run() {
     run 0 bench exact -n 64 --json
-    [ "$(value method | tr '\n' ' ')" = "mpfr-fma mpfr bins dot2 double cascade " ] || cat out
+    methods=$(value method | tr '\n' ' ')
+    [ "$methods" = 'mpfr-fma mpfr bins dot2 double cascade ' ] || echo "$methods"
     [ "$(value products_per_second | grep -c '^[1-9]')" -eq 6 ] || cat out
 }
 
@@ -275,7 +277,7 @@ report_made() {
     find new -name '*.tmp'
 }
 
-# --- messages ----------------------------------------------------------------------------
+# --- messages ---------------------------------------------------------------------------
 
 near_names_shown() {
     while IFS='|' read -r near words; do
@@ -329,7 +331,7 @@ help_printed() {
     done
 }
 
-# --- JSON Lines --------------------------------------------------------------------------
+# --- JSON Lines -------------------------------------------------------------------------
 
 # Standard input is JSON Lines; each is an object with the keys in the first argument.
 json_fault='
@@ -353,6 +355,10 @@ for row in rows:
 json_keys() {
     # shellcheck disable=SC2086 # one word a set
     set -- $sets
+    bitcut replay --json "$1" > out
+    mma="mma --unit $(value unit) -a $1/A.npy -b $1/B.npy -c $1/C.npy -o json.npy"
+    gemm='gemm --recipe ootomo --unit a100 -n 8'
+    errors='relres max_error mred ulp_max backward_max seconds products_per_second'
     while IFS='|' read -r words keys; do
         # shellcheck disable=SC2086 # words
         bitcut $words --json < /dev/null > out 2> err
@@ -367,20 +373,20 @@ list recipes|name what split terms promote
 list inputs|name what parameters
 list metrics|name what
 list studies|name what
-mma --unit $(bitcut replay --json "$1" > out; value unit) -a $1/A.npy -b $1/B.npy -c $1/C.npy -o json.npy|unit outputs
+$mma|unit outputs
 replay $1 $2|set unit outputs mismatches first
 replay changed|set unit outputs mismatches first
 split --from 0 --to 1|split exponent exact bits max_ulp mean_ulp p_subnormal p_zero
-gemm --recipe ootomo --unit a100 -m 8 -n 8 -k 8|recipe unit m n k seed relres max_error mred ulp_max backward_max seconds products_per_second
-gemm --recipe ootomo --unit a100 -m 8 -n 8 -k 8 --input-a anybits|relres max_error mred ulp_max backward_max seconds products_per_second
-gemm --recipe ootomo --unit a100 -m 0 -n 8 -k 0|relres max_error mred ulp_max backward_max seconds products_per_second
+$gemm -m 8 -k 8|recipe unit evidence m n k seed $errors
+$gemm -m 8 -k 8 --input-a anybits|$errors
+$gemm -m 0 -k 0|$errors
 verify --recipe ootomo --unit a100 -a A.npy -b B.npy -d C.npy|compared mismatches first
 study underflow|split exponent p_subnormal p_zero
 bench exact -n 16|method n products_per_second ratio
 END
 }
 
-# --- the points --------------------------------------------------------------------------
+# --- the points -------------------------------------------------------------------------
 
 ok_if_empty "list prints every table" "$(tables_listed)"
 ok_if_empty "replay finds no mismatch in $(echo "$sets" | wc -l) sets" "$(sets_replayed)"

@@ -1,6 +1,8 @@
 #!/bin/sh
-# SIGINT and SIGTERM: long work ends soon, with status 3 and one line, leaves no file half
-# written, and keeps what was finished.
+# SIGTERM (and SIGINT alike): long work ends soon, with status 3 and one line, leaves no
+# file half written, and keeps what was finished.
+# A shell without job control starts background commands with SIGINT ignored, and bitcut
+# leaves an ignored signal ignored; so the signal here is SIGTERM.
 set -u
 : "${BITCUT_DATA:=$(cd "${srcdir:-.}" && pwd)/data}"
 work=$(mktemp -d) || exit 99
@@ -17,29 +19,37 @@ ok_if_empty() {
     printf '%s\n' "$2" | sed 's/^/# /'
 }
 
-# watch PROCESS: kill it if it is still there after a while.
-watch() {
-    trap 'kill $!; exit' TERM
-    sleep 60 &
+pause() {
+    sleep "$1" &
     wait $!
-    kill -KILL "$1"
 }
 
-# start WORD...: run bitcut in the background, under watch.
-start() {
-    bitcut "$@" < /dev/null > ../out 2> ../err &
-    pid=$!
-    watch $pid > ../watch 2>&1 &
-    watcher=$!
+# send SIGNAL FILE: to the process noted in ../pid, after a second and not before FILE
+# ("" for none) is there; kill it if it is still running a minute later.
+send() {
+    trap 'kill $!; exit' TERM
+    pause 1
+    for _ in $(seq 40); do
+        case $2 in '') break ;; esac
+        [ ! -e "$2" ] || break
+        pause 1
+    done
+    kill -s "$1" "$(cat ../pid)"
+    pause 60
+    kill -s KILL "$(cat ../pid)"
 }
 
-# interrupt SIGNAL: send it to what was started; what is wrong with how that ends.
+# interrupt SIGNAL FILE WORD...: run bitcut and send it that; what is wrong with how it
+# ends.  It runs in the foreground, for a shell has SIGINT ignored in the background.
 interrupt() {
-    kill -s "$1" $pid 2>&1
-    wait $pid
+    send "$1" "$2" > ../send 2>&1 &
+    sender=$!
+    shift 2
+    # shellcheck disable=SC2016 # for the inner shell
+    sh -c 'echo $$ > ../pid; exec bitcut "$@"' sh "$@" < /dev/null > ../out 2> ../err
     status=$?
-    kill $watcher 2> ../watch
-    wait $watcher
+    kill $sender
+    wait $sender
     [ $status -eq 3 ] || echo "status $status, not 3"
     case $(wc -l < ../err):$(cat ../err) in
     '1:bitcut: '*) ;;
@@ -52,11 +62,11 @@ interrupt() {
 interrupted() {
     signal=$1
     shift
-    echo old > D.npy
-    start "$@" --threads 1 --json
-    sleep 1
-    interrupt "$signal"
-    [ "$(ls -A):$(cat D.npy)" = D.npy:old ] || ls -Al
+    echo old > ../old
+    cp ../old D.npy
+    interrupt "$signal" '' "$@" --threads 1 --json
+    [ "$(ls -A)" = D.npy ] || ls -Al
+    cmp ../old D.npy 2>&1
 }
 
 # The page in `new` against the data beside it.
@@ -77,27 +87,28 @@ page_is_true() {
 
 # A report stopped after its first study.
 report_interrupted() {
-    start report -o new --threads 1 --json
-    for _ in $(seq 40); do
-        [ ! -e new/index.html ] || break
-        sleep 1
-    done
-    interrupt INT
+    interrupt TERM new/index.html report -o new --threads 1 --json
     page_is_true
     rm -rf new
 }
 
-for signal in INT TERM; do
-    ok_if_empty "gemm, SIG$signal" "$(interrupted $signal gemm --recipe ootomo --unit a100 \
-        -m 4096 -n 4096 -k 1024 --reference none -o D.npy)"
+# signals: INT if it is not ignored from the start, as in the background; TERM.
+signals() {
+    sh -c 'trap "echo INT" INT; kill -s INT $$'
+    echo TERM
+}
+
+for signal in $(signals); do
+    ok_if_empty "gemm, SIG$signal" "$(interrupted "$signal" gemm --recipe ootomo \
+        --unit a100 -m 4096 -n 4096 -k 1024 --reference none -o D.npy)"
 done
-ok_if_empty "the reference of gemm" "$(interrupted INT gemm --recipe plain --unit a100 \
+ok_if_empty "gemm, its reference" "$(interrupted TERM gemm --recipe plain --unit a100 \
     -m 256 -n 256 -k 1024 --reference mpfr -o D.npy)"
-ok_if_empty "split" "$(interrupted INT split --exhaustive --from -126 --to 127)"
+ok_if_empty "split" "$(interrupted TERM split --exhaustive --from -126 --to 127)"
+set=$BITCUT_DATA/h200/wgmma_m64n8k16_f16_f32
 # shellcheck disable=SC2046 # one word a set
-ok_if_empty "replay" "$(interrupted INT replay $(yes "$BITCUT_DATA/h200/wgmma_m64n8k16_f16_f32" |
-    head -n 1000))"
-ok_if_empty "study" "$(interrupted INT study table1)"
-ok_if_empty "bench" "$(interrupted INT bench exact -n 1536)"
+ok_if_empty "replay" "$(interrupted TERM replay $(yes "$set" | head -n 1000))"
+ok_if_empty "study" "$(interrupted TERM study table1)"
+ok_if_empty "bench" "$(interrupted TERM bench exact -n 1536)"
 ok_if_empty "report" "$(report_interrupted)"
 echo "1..$n"

@@ -14,11 +14,11 @@ F16, F32, F64 = np.float16, np.float32, np.float64
 M, N, K = 37, 53, 29
 U = 2.0**-24
 
-# --- FP32 arithmetic -----------------------------------------------------------------------
+# --- FP32 arithmetic --------------------------------------------------------------------
 
 
 def rounded(x):
-    """The FP32 value nearest to the fraction x, ties to even; x is not too large for one."""
+    """The FP32 value nearest to the fraction x, ties to even; never an infinity."""
     if x == 0:
         return F32(0)
     exponent = max(math.frexp(float(x))[1] - 1, -126)
@@ -38,7 +38,7 @@ def exact_to_f32(x, parts):
     return x.astype(F32)
 
 
-# --- the recipes -----------------------------------------------------------------------------
+# --- the recipes ------------------------------------------------------------------------
 
 
 def chain(accumulator, a, b):
@@ -91,7 +91,7 @@ def fp32_epilogue(a, b, alpha, beta, c):
     return d
 
 
-# --- matrices and files ------------------------------------------------------------------------
+# --- matrices and files -----------------------------------------------------------------
 
 random = np.random.default_rng(1)
 
@@ -139,25 +139,26 @@ def bitcut(*words):
     return json.loads(out.splitlines()[0])
 
 
-# --- the points ----------------------------------------------------------------------------------
+# --- the points -------------------------------------------------------------------------
 
 
 def difference(got, want):
     """The first element whose bits differ, or None.  All NaNs are one."""
     if got.dtype != F32 or got.shape != want.shape:
         return f"{got.dtype} {got.shape}, not float32 {want.shape}"
-    bad = (got.view(np.uint32) != want.view(np.uint32)) & ~(np.isnan(got) & np.isnan(want))
+    got_bits, want_bits = got.view(np.uint32), want.view(np.uint32)
+    bad = (got_bits != want_bits) & ~(np.isnan(got) & np.isnan(want))
     for i, j in np.argwhere(bad):
-        x, y = got[i, j], want[i, j]
-        return (f"{bad.sum()} differ, first [{i}, {j}]: got {x.view(np.uint32):#010x} = {x!r}, "
-                f"want {y.view(np.uint32):#010x} = {y!r}")
+        return (f"{bad.sum()} differ, first [{i}, {j}]: "
+                f"got {got_bits[i, j]:#010x} = {got[i, j]!r}, "
+                f"want {want_bits[i, j]:#010x} = {want[i, j]!r}")
     return None
 
 
 def gemm(options, a="A.npy", b="B.npy", d="D.npy"):
     """D of `bitcut gemm`, as NumPy reads it."""
     bitcut("gemm", "-a", a, "-b", b, "-o", d, *options.split())
-    return read_mtx(d) if d.endswith(".mtx") else np.ascontiguousarray(np.load(d))
+    return np.ascontiguousarray(read_mtx(d) if d.endswith(".mtx") else np.load(d))
 
 
 PLAIN = "--recipe plain --split half --unit fma/f32"
@@ -203,7 +204,7 @@ def matrix_market():
     write_mtx_coordinates("B.mtx", b)
     want = plain(a, b)
     return (difference(gemm(PLAIN, "A.mtx", "B.mtx"), want)
-            or difference(np.ascontiguousarray(gemm(PLAIN, "A.mtx", "B.mtx", "D.mtx")), want))
+            or difference(gemm(PLAIN, "A.mtx", "B.mtx", "D.mtx"), want))
 
 
 def epilogue():
