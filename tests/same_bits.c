@@ -76,17 +76,28 @@ static void inputs_digest(void)
     }
 }
 
+static uint64_t conversions(const struct bitcut_format *to,
+                            const struct bitcut_rounding *rounding,
+                            const struct matrix *values)
+{
+    uint64_t digest = digest_empty;
+    for (size_t i = 0; i < VALUES; i++)
+        digest_add(&digest, bitcut_format_convert(to, rounding, &formats[FORMAT_F32],
+                                                  values->at[i]));
+    return digest;
+}
+
 static void formats_digest(const struct matrix *values)
 {
-    const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    for (const struct bitcut_format *f = formats; f->name; f++) {
-        uint64_t digest = digest_empty;
-        if (!f->has_sign) continue;
-        for (const struct bitcut_rounding *r = roundings; r->name; r++)
-            for (size_t i = 0; i < VALUES; i++)
-                digest_add(&digest, bitcut_format_convert(f, r, f32, values->at[i]));
-        digest_print("format", f->name, digest);
-    }
+    for (const struct bitcut_format *f = formats; f->name; f++)
+        if (f->has_sign)
+            digest_print("format", f->name, conversions(f, &roundings[ROUND_RN], values));
+}
+
+static void roundings_digest(const struct matrix *values)
+{
+    for (const struct bitcut_rounding *r = roundings; r->name; r++)
+        digest_print("rounding", r->name, conversions(&formats[FORMAT_F16], r, values));
 }
 
 static void splits_digest(const struct matrix *values)
@@ -227,7 +238,10 @@ static void exact_digest(const char *family)
 static void all_digest(void)
 {
     struct matrix values = matrix_make("anybits", INPUT_A, 1, VALUES);
+    struct matrix ties = matrix_make("ties", INPUT_A, 1, VALUES / 2);
+    memcpy(values.at, ties.at, VALUES / 2 * sizeof *values.at);
     formats_digest(&values);
+    roundings_digest(&values);
     splits_digest(&values);
     decimals_digest(&values);
     inputs_digest();
@@ -241,6 +255,7 @@ static void all_digest(void)
     exact_digest("specials(100)");
     exact_digest("anybits");
     matrix_clear(&values);
+    matrix_clear(&ties);
 }
 
 /* --- floating-point modes ----------------------------------------------------------- */
