@@ -137,13 +137,9 @@ static int judge_result(json_t *row, const struct setup *s, const struct matrix 
 static int emulate(struct matrix *d, json_t *row, const struct setup *s,
                    const struct context *x)
 {
-    struct fault f;
     const double start = seconds_now();
-    if (matrix_init(d, s->a.rows, s->b.cols, &f) != BITCUT_OK) return fail("D", &f);
-    if (gemm_run(d->at, d->cols, &s->gemm, d->rows, d->cols, s->a.cols, s->a.at,
-                 s->a.cols, s->b.at, s->b.cols, s->c.at, s->c.cols, &x->progress,
-                 &f) != BITCUT_OK)
-        return fail("gemm", &f);
+    const int status = setup_run(d, s, x);
+    if (status != EXIT_GOOD) return status;
     const double seconds = seconds_now() - start;
     const double products = (double)d->rows * (double)d->cols * (double)s->a.cols;
     json_object_set_new(row, "seconds", json_number(seconds));

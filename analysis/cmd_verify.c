@@ -38,17 +38,6 @@ static int report(struct context *x, const struct setup *s, const struct matrix 
     return mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
 
-static int emulate(struct matrix *d, const struct context *x, const struct setup *s)
-{
-    struct fault f;
-    if (matrix_init(d, s->a.rows, s->b.cols, &f) != BITCUT_OK) return fail("D", &f);
-    if (gemm_run(d->at, d->cols, &s->gemm, d->rows, d->cols, s->a.cols, s->a.at,
-                 s->a.cols, s->b.at, s->b.cols, s->c.at, s->c.cols, &x->progress,
-                 &f) == BITCUT_OK)
-        return EXIT_GOOD;
-    return fail("gemm", &f);
-}
-
 static int compare(struct context *x, const struct setup *s, const struct matrix *got)
 {
     struct matrix want = { 0 };
@@ -58,7 +47,7 @@ static int compare(struct context *x, const struct setup *s, const struct matrix
                   got->cols, s->a.rows, s->b.cols);
         return fail("matrices", &f);
     }
-    int status = emulate(&want, x, s);
+    int status = setup_run(&want, s, x);
     if (status == EXIT_GOOD) status = report(x, s, &want, got);
     matrix_clear(&want);
     return status;

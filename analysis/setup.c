@@ -115,6 +115,17 @@ int setup_finish(struct setup *s)
     return fail("matrices", &f);
 }
 
+int setup_run(struct matrix *d, const struct setup *s, const struct context *x)
+{
+    struct fault f;
+    if (matrix_init(d, s->a.rows, s->b.cols, &f) != BITCUT_OK) return fail("D", &f);
+    if (gemm_run(d->at, d->cols, &s->gemm, d->rows, d->cols, s->a.cols, s->a.at,
+                 s->a.cols, s->b.at, s->b.cols, s->c.at, s->c.cols, &x->progress,
+                 &f) == BITCUT_OK)
+        return EXIT_GOOD;
+    return fail("gemm", &f);
+}
+
 void setup_clear(struct setup *s)
 {
     matrix_clear(&s->a);

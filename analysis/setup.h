@@ -71,6 +71,9 @@ int setup_finish(struct setup *s);
 /* Read one matrix file.  Prints and returns an exit status. */
 int setup_read(struct matrix *m, const char *option, const char *path);
 
+/* Emulate: allocate *d and fill it with the result.  Prints and returns an exit status. */
+int setup_run(struct matrix *d, const struct setup *s, const struct context *x);
+
 /* Add to a row what is computed: recipe, unit and its evidence, the split as it is, and
    every variation. */
 void setup_describe(json_t *row, const struct gemm *gemm);
