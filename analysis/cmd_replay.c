@@ -15,9 +15,9 @@ static enum bitcut_status compare(struct outcome *o, const struct set *s,
                                   struct array *got, const struct context *x,
                                   struct fault *f)
 {
-    const struct fragments in = { &s->a, &s->b, &s->c, NULL, NULL };
+    const struct fragments in = set_fragments(s);
     const enum bitcut_status status =
-        fragments_run(got, s->unit, &in, s->shape, x->threads, &x->progress, f);
+        fragments_run(got, &s->unit, &in, s->shape, x->threads, &x->progress, f);
     if (status != BITCUT_OK) return status;
     *o = (struct outcome){ .outputs = got->count };
     for (size_t i = 0; i < got->count; i++) {
@@ -42,7 +42,7 @@ static json_t *first_mismatch(const struct set *s, const struct array *got, size
 {
     const size_t n = s->shape.n, m = s->shape.m, k = s->shape.k;
     const size_t fragment = at / (m * n), i = at / n % m, j = at % n;
-    const struct bitcut_unit *u = s->unit;
+    const struct bitcut_unit *u = &s->unit;
     return json_pack("{s:[I,I,I], s:o, s:o, s:o, s:o, s:o}", "at", (json_int_t)fragment,
                      (json_int_t)i, (json_int_t)j, "a",
                      operands(&s->a, u->a, (fragment * m + i) * k, 1, k), "b",
@@ -65,7 +65,7 @@ static int replay_set(struct context *x, const char *folder, const struct set *s
         emit_row(
             &x->emitter,
             json_pack("{s:o, s:s, s:s, s:I, s:I, s:o}", "set", json_text(folder), "unit",
-                      s->unit->name, "evidence", evidence_text(s->unit->evidence),
+                      s->unit.name, "evidence", evidence_text(s->unit.evidence),
                       "outputs", (json_int_t)o.outputs, "mismatches",
                       (json_int_t)o.mismatches, "first",
                       o.mismatches ? first_mismatch(s, &got, o.first) : json_null()));
@@ -79,7 +79,7 @@ static int replay_folder(struct context *x, const char *folder)
 {
     struct set s;
     struct fault f;
-    if (set_read(&s, folder, &f) != BITCUT_OK) return fail(folder, &f);
+    if (set_read(&s, folder, SET_KNOWN | SET_RECORDED, &f) != BITCUT_OK) return fail(folder, &f);
     const int status = replay_set(x, folder, &s);
     set_clear(&s);
     return status;

@@ -4,18 +4,45 @@
 
 #include "emu/fragment.h"
 
-/* A set: A.npy, B.npy, C.npy and D.npy (raw encodings in the layout of struct fragments)
-   and meta.json, which holds the unit's parts ("arch", "family", "shape", "output",
-   "input") or its whole name ("unit"). */
+#include <jansson.h>
+
+/* A set: A.npy, B.npy and C.npy, for a unit with block scales scale_a.npy and
+   scale_b.npy, and once it is recorded D.npy (all raw encodings in the layout of struct
+   fragments); and meta.json.  The latter holds the unit's whole name ("unit") or its
+   parts ("arch", "family", "shape", "output", "input").  A unit that the table does not
+   have needs its formats too: "a", "b", "c" and for block scales "scale" and
+   "scale_block"; without them, they are read from a name like
+   arch/family.shape.output.input or ...output.input_a.input_b. */
 struct set {
-    const struct bitcut_unit *unit;
-    struct array a, b, c, d;
+    struct bitcut_unit unit; /* the table's row, or only name, m, n, k and formats   */
+    bool known;              /* whether the table has it                             */
+    bool recorded;           /* whether there is a D                                 */
+    struct array a, b, c, d, scale_a, scale_b; /* empty where there is no file       */
     struct fragment_shape shape;
+    json_t *meta; /* all of meta.json; "unit" is always there */
 };
 
-/* Read the set in `folder` and check it against its unit.  BITCUT_CANNOT or
-   BITCUT_BAD_FILE with the file at fault in the text; *s is set only on success. */
-enum bitcut_status set_read(struct set *s, const char *folder, struct fault *f);
+/* What a command needs of a set. */
+enum { SET_KNOWN = 1, SET_RECORDED = 2 };
+
+/* Read the set in `folder`, check it against its unit, and see that it is all that
+   `needs` says.  BITCUT_CANNOT or BITCUT_BAD_FILE with the file at fault in the text; *s
+   is set only on success. */
+enum bitcut_status set_read(struct set *s, const char *folder, unsigned needs,
+                            struct fault *f);
 void set_clear(struct set *s);
+
+/* The operands of the set as the unit takes them. */
+struct fragments set_fragments(const struct set *s);
+
+/* Allocate a set of `shape` for `unit`: arrays of zeros, with a D if `recorded`, and a
+   meta.json that holds the unit's name.  *s is set only on success. */
+enum bitcut_status set_init(struct set *s, const struct bitcut_unit *unit,
+                            struct fragment_shape shape, bool recorded, struct fault *f);
+
+/* Write the set into `folder`, which is made if it is not there.  meta.json goes first
+   and comes last: a folder without it is no set, so a broken run leaves none.
+   BITCUT_CANNOT: a file cannot be written. */
+enum bitcut_status set_write(const char *folder, const struct set *s, struct fault *f);
 
 #endif
