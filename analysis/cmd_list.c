@@ -1,5 +1,6 @@
 /* bitcut list: the rows of any table. */
 #include "analysis/command.h"
+#include "analysis/field.h"
 #include "analysis/metric.h"
 #include "analysis/study.h"
 #include "emu/unit.h"
@@ -25,33 +26,14 @@ static void set(json_t *row, const char *key, json_t *value)
 
 static void describe_unit(json_t *row, const void *of)
 {
-    static const char *const summation[] = { "fused", "grouped", "pairs", "two-stage",
-                                             "serial" };
-    static const char *const order[] = { "ascending", "bit 1" };
-    static const char *const zero[] = { "positive", "sum positive", "IEEE" };
     const struct bitcut_unit *u = of;
     set(row, "shape", json_sprintf("%dx%dx%d", u->m, u->n, u->k));
     set(row, "a", json_string(u->a->name));
     set(row, "b", json_string(u->b->name));
     set(row, "c", json_string(u->c->name));
     set(row, "scale", name_or_null(u->scale));
-    set(row, "sum", json_string(summation[u->summation]));
-    set(row, "block", json_integer(u->block));
-    set(row, "fraction",
-        u->fraction == FRACTION_EXACT ? json_string("exact") : json_integer(u->fraction));
-    set(row, "align_min", json_integer(u->align_min));
-    set(row, "sum_fraction", json_integer(u->sum_fraction));
-    set(row, "keep", json_integer(u->keep));
-    set(row, "parity", json_boolean(u->parity));
-    set(row, "via", name_or_null(u->via));
-    set(row, "order", json_string(order[u->order]));
-    set(row, "c_last", json_boolean(u->c_last));
-    set(row, "flush_inputs", json_boolean(u->flush_inputs));
-    set(row, "zero", json_string(zero[u->zero]));
-    set(row, "nan", u->nan_rule == NAN_OPERAND ? json_string("operand")
-                                                 : json_encoding(u->nan, u->c->bits));
-    set(row, "result", json_string(u->result->name));
-    set(row, "rounding", json_string(u->rounding.name));
+    for (const struct field *f = fields; f->name; f++)
+        set(row, f->name, f->used(u) ? field_json(f, u, field_get(f, u)) : json_null());
     set(row, "evidence", json_string(evidence_text(u->evidence)));
     set(row, "source", text(u->source));
 }

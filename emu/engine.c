@@ -113,15 +113,19 @@ static bool special_step(uint64_t *d, const struct bitcut_unit *u, const struct 
 
 /* --- sums at one alignment -------------------------------------------------------- */
 
-/* significand * 2^up with the bits below the unit place dropped: magnitude truncation. */
-static int64_t aligned(uint64_t significand, int up, bool negative)
+/* significand * 2^up with the bits below the unit place dropped, of the magnitude or, with
+   u->floor, of the signed value. */
+static int64_t aligned(const struct bitcut_unit *u, uint64_t significand, int up,
+                       bool negative)
 {
     uint64_t m = 0;
     if (up >= 0) {
         assert(significand == 0 || up <= __builtin_clzll(significand) - 1);
         m = significand << (significand ? up : 0);
-    } else if (up > -64) {
-        m = significand >> -up;
+    } else {
+        if (up > -64) m = significand >> -up;
+        if (u->floor && negative && (up <= -64 ? significand : significand - (m << -up)))
+            m++;
     }
     return negative ? -(int64_t)m : (int64_t)m;
 }
@@ -131,12 +135,19 @@ static bool product_negative(struct number a, struct number b)
     return a.negative != b.negative;
 }
 
+/* The exponent by which a product aligns; far below any other if it is zero. */
+static int product_exponent(const struct bitcut_unit *u, struct number a, struct number b)
+{
+    if (u->normalise && a.significand && b.significand) return product_top(u, a, b);
+    return a.exponent + b.exponent;
+}
+
 /* The largest exponent of the nonzero products, at least `least`. */
-static int largest_exponent(const struct number *a, const struct number *b, int n,
-                            int stride, int least)
+static int largest_exponent(const struct bitcut_unit *u, const struct number *a,
+                            const struct number *b, int n, int stride, int least)
 {
     for (int i = 0; i < n; i += stride) {
-        const int e = a[i].exponent + b[i].exponent;
+        const int e = product_exponent(u, a[i], b[i]);
         if (e > least) least = e;
     }
     return least;
@@ -150,7 +161,7 @@ static int64_t aligned_products(const struct bitcut_unit *u, const struct number
     const int up = fraction - product_fraction_bits(u) - exponent;
     int64_t sum = 0;
     for (int i = 0; i < n; i += stride)
-        sum += aligned(a[i].significand * b[i].significand,
+        sum += aligned(u, a[i].significand * b[i].significand,
                        up + a[i].exponent + b[i].exponent, product_negative(a[i], b[i]));
     return sum;
 }
@@ -166,14 +177,31 @@ static uint64_t finish(const struct bitcut_unit *u, struct unrounded sum,
     return zero && u->zero == ZERO_POSITIVE ? format_zero(u->result, false) : d;
 }
 
-static uint64_t finish_integer(const struct bitcut_unit *u, int128 sum, int exponent)
+static bool is_negative_zero(struct number x, bool negative)
+{
+    return x.class == NUMBER_ZERO && negative;
+}
+
+/* Whether all terms of a step are -0. */
+static bool all_negative_zeros(const struct step *t)
+{
+    bool all = is_negative_zero(t->z, t->z.negative);
+    for (int i = 0; i < t->n && all; i++) {
+        const bool negative = product_negative(t->a[i], t->b[i]);
+        all = is_negative_zero(t->a[i], negative) || is_negative_zero(t->b[i], negative);
+    }
+    return all;
+}
+
+static uint64_t finish_integer(const struct bitcut_unit *u, const struct step *t,
+                               int128 sum, int exponent)
 {
     const bitcut_uint128 magnitude = sum < 0 ? -(bitcut_uint128)sum : (bitcut_uint128)sum;
     assert(magnitude >> 64 == 0);
     const struct unrounded x = { .significand = (uint64_t)magnitude,
                                  .exponent = exponent,
                                  .negative = sum < 0 };
-    return finish(u, x, false);
+    return finish(u, x, sum == 0 && u->zero == ZERO_IEEE && all_negative_zeros(t));
 }
 
 /* --- one function for each kind of summation -------------------------------------- */
@@ -213,23 +241,23 @@ static uint64_t fused_step(const struct bitcut_unit *u, const struct step *t)
 {
     if (u->fraction == FRACTION_EXACT) return exact_step(u, t);
     const int scale = scale_exponent(u, t);
-    int exponent = largest_exponent(t->a, t->b, t->n, 1, u->align_min - scale) + scale;
+    int exponent = largest_exponent(u, t->a, t->b, t->n, 1, u->align_min - scale) + scale;
     if (t->z.exponent > exponent) exponent = t->z.exponent;
     const int64_t sum =
         aligned_products(u, t->a, t->b, t->n, 1, u->fraction, exponent - scale) +
-        aligned(t->z.significand,
+        aligned(u, t->z.significand,
                 u->fraction - u->c->fraction_bits + t->z.exponent - exponent,
                 t->z.negative);
-    return finish_integer(u, sum, exponent - u->fraction);
+    return finish_integer(u, t, sum, exponent - u->fraction);
 }
 
 /* The exact sum of products whose exponents are all at least 0 and small. */
-static int64_t group_sum(const struct step *t, int from, int n)
+static int64_t group_sum(const struct bitcut_unit *u, const struct step *t, int from, int n)
 {
     int64_t sum = 0;
     for (int i = from; i < from + n; i++)
         if (t->a[i].significand && t->b[i].significand)
-            sum += aligned(t->a[i].significand * t->b[i].significand,
+            sum += aligned(u, t->a[i].significand * t->b[i].significand,
                            t->a[i].exponent + t->b[i].exponent,
                            product_negative(t->a[i], t->b[i]));
     return sum;
@@ -244,20 +272,20 @@ static uint64_t grouped_step(const struct bitcut_unit *u, const struct step *t)
         if (e > exponent) exponent = e;
     }
     const int fraction_bits = product_fraction_bits(u) + 2 * u->scale->fraction_bits;
-    int64_t sum = aligned(t->z.significand,
+    int64_t sum = aligned(u, t->z.significand,
                           u->fraction - u->c->fraction_bits + t->z.exponent - exponent,
                           t->z.negative);
     for (int i = 0; i < t->n; i += u->group) {
         const struct number sa = t->scale_a[i / u->scale_block];
         const struct number sb = t->scale_b[i / u->scale_block];
-        const int64_t g = group_sum(t, i, u->group);
+        const int64_t g = group_sum(u, t, i, u->group);
         const uint64_t magnitude =
             (uint64_t)(g < 0 ? -g : g) * sa.significand * sb.significand;
-        sum += aligned(magnitude,
+        sum += aligned(u, magnitude,
                        u->fraction - fraction_bits + sa.exponent + sb.exponent - exponent,
                        g < 0);
     }
-    return finish_integer(u, sum, exponent - u->fraction);
+    return finish_integer(u, t, sum, exponent - u->fraction);
 }
 
 /* One product rounded to the result format, an encoding of it. */
@@ -314,7 +342,7 @@ static struct stage product_stage(const struct bitcut_unit *u, const struct step
 {
     const struct number *a = t->a + from, *b = t->b + from;
     const int n = t->n - from;
-    const int e = largest_exponent(a, b, n, stride, 2 * NUMBER_ZERO_EXPONENT);
+    const int e = largest_exponent(u, a, b, n, stride, 2 * NUMBER_ZERO_EXPONENT);
     if (e < NUMBER_ZERO_EXPONENT / 2)
         return (struct stage){ 0, 2 * NUMBER_ZERO_EXPONENT };
     return (struct stage){ aligned_products(u, a, b, n, stride, u->fraction, e), e };
@@ -341,7 +369,7 @@ static uint64_t two_stage_step(const struct bitcut_unit *u, const struct step *t
     const uint64_t magnitude = (uint64_t)(sum < 0 ? -sum : sum);
     const int top = magnitude ? 63 - __builtin_clzll(magnitude) : 0;
     const int drop = top > u->keep ? top - u->keep : 0;
-    return finish_integer(u, floor_shift(sum, -drop), e - u->sum_fraction + drop);
+    return finish_integer(u, t, floor_shift(sum, -drop), e - u->sum_fraction + drop);
 }
 
 /* x truncated to `keep` significant bits. */
@@ -362,7 +390,7 @@ static uint64_t serial_step(const struct bitcut_unit *u, const struct step *t)
         sum[0] = truncated(wide_sum(sum, 2), u->keep);
     }
     sum[1] = number_term(u->c, t->z);
-    return finish(u, wide_sum(sum, 2), false);
+    return finish(u, wide_sum(sum, 2), u->zero == ZERO_IEEE && all_negative_zeros(t));
 }
 
 typedef uint64_t step_function(const struct bitcut_unit *, const struct step *);
@@ -397,12 +425,16 @@ struct number unit_read(const struct bitcut_unit *u, const struct bitcut_format 
         u->via, round_pack(u->via, &roundings[ROUND_RN], number_unrounded(format, x)));
 }
 
-static void reorder(struct number *to, const struct number *from, int k)
+/* The numbers of k = 0, 1, ... in the order in which they enter the blocks. */
+static void reorder(struct number *to, const struct number *from, int k,
+                    enum k_order order)
 {
     int at = 0;
-    for (int bit = 0; bit < 2; bit++)
-        for (int i = 0; i < k; i++)
-            if ((i >> 1 & 1) == bit) to[at++] = from[i];
+    for (int half = 0; half < 2; half++)
+        for (int i = 0; i < k; i++) {
+            const int side = order == K_DESCENDING ? 0 : i >> (order - K_BIT0) & 1;
+            if (side == half) to[at++] = from[order == K_DESCENDING ? k - 1 - i : i];
+        }
 }
 
 static uint64_t chain(const struct bitcut_unit *u, struct lane a, struct lane b,
@@ -426,9 +458,9 @@ static uint64_t chain(const struct bitcut_unit *u, struct lane a, struct lane b,
 uint64_t unit_dot(const struct bitcut_unit *u, struct lane a, struct lane b, uint64_t c)
 {
     struct number x[UNIT_K_MOST], y[UNIT_K_MOST];
-    if (u->order == K_BIT1) {
-        reorder(x, a.x, u->k);
-        reorder(y, b.x, u->k);
+    if (u->order != K_ASCENDING) {
+        reorder(x, a.x, u->k, u->order);
+        reorder(y, b.x, u->k, u->order);
         a.x = x;
         b.x = y;
     }

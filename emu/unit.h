@@ -10,8 +10,8 @@
 enum summation {
     /* All terms (products, and c) at once: aligned at the largest exponent among the
        nonzero terms, but never below align_min; each magnitude truncated to `fraction`
-       bits below that exponent; added exactly; rounded once to `result`.  Products are
-       never renormalised: a product's exponent is the sum of its operands'.  fraction =
+       bits below that exponent; added exactly; rounded once to `result`.  A product's
+       exponent is the sum of its operands' (but see `normalise`).  fraction =
        FRACTION_EXACT drops nothing; with block = 1 that is an FMA chain. */
     SUM_FUSED,
 
@@ -41,18 +41,15 @@ enum summation {
 
 enum { FRACTION_EXACT = 0x7fff };
 
-/* In which order k enters the blocks. */
-enum k_order {
-    K_ASCENDING,
-    K_BIT1 /* all k with bit 1 of k clear, ascending, then those with it set */
-};
+/* In which order k enters the blocks.  K_BIT0 and so on: all k with that bit clear,
+   ascending, then those with it set. */
+enum k_order { K_ASCENDING, K_DESCENDING, K_BIT0, K_BIT1, K_BIT2 };
 
-/* The sign of a zero result.  ZERO_IEEE goes with FRACTION_EXACT and PAIRS: the other sums
-   do not keep the signs of their zeros. */
+/* The sign of a zero result. */
 enum zero_sign {
     ZERO_POSITIVE,     /* always +0, also when a nonzero sum underflows          */
-    ZERO_SUM_POSITIVE, /* +0 for an exact zero sum; an underflow keeps its sign  */
-    ZERO_IEEE          /* -0 if all terms are -0; an underflow keeps its sign    */
+    ZERO_SUM_POSITIVE, /* +0 for a zero sum; an underflow keeps its sign         */
+    ZERO_IEEE          /* -0 if all terms are -0; else the same.  Not for GROUPED */
 };
 
 /* Which NaN a NaN result is. */
@@ -89,7 +86,12 @@ struct bitcut_unit {
     int align_min;                       /* the alignment exponent is never below this */
     int sum_fraction, keep;              /* TWO_STAGE, SERIAL                          */
     bool parity;                         /* TWO_STAGE: even and odd k apart            */
-    bool c_last;                         /* start from +0; C is added at the end, RN   */
+    bool normalise;                      /* FUSED, TWO_STAGE: a product's exponent is that
+                                            of its leading one, not the sum of two      */
+    bool floor;                          /* FUSED, GROUPED, TWO_STAGE: bits are dropped by
+                                            flooring the signed term, not its magnitude */
+    bool c_last;                         /* start from +0; C is added at the end, RN to
+                                            its format; zeros as IEEE 754 has them     */
     bool flush_inputs;                   /* subnormal a, b and C are read as +0        */
     const struct bitcut_format *result;  /* a step's result is rounded to this ...     */
     struct bitcut_rounding rounding;     /* ... by this rule                           */
@@ -101,6 +103,11 @@ struct bitcut_unit {
 };
 
 extern const struct bitcut_unit units[]; /* ended by a row whose name is NULL */
+
+/* Whether the engine can run the row: its blocks divide k and each other, its sums fit
+   the integers, its formats hold each other, and its rules go together.  Every row of
+   the table is sound; rows made from others need not be. */
+bool unit_sound(const struct bitcut_unit *u);
 
 /* A chip is a name for the instructions of its architecture. */
 struct chip {

@@ -1,5 +1,6 @@
 #include "emu/unit.h"
 
+#include "emu/engine.h"
 #include "lib/table.h"
 
 #include <string.h>
@@ -317,6 +318,71 @@ const struct chip chips[] = {
     { "mi300", "AMD Instinct MI300, gfx942", "cdna3" },
     { 0 }
 };
+
+/* --- soundness -------------------------------------------------------------------- */
+
+enum {
+    SUM_BITS_MOST = 52,    /* 64 terms below 4 with that fraction fit an int64_t     */
+    GROUP_BITS_MOST = 44,  /* and so do groups of 16 products with their scales      */
+    PRODUCT_BITS_MOST = 62 /* fraction bits of a product whose significand fits one  */
+};
+
+static bool divides(int part, int whole) { return part > 0 && whole % part == 0; }
+
+static bool is_power_of_two(int n) { return n > 0 && (n & (n - 1)) == 0; }
+
+static bool formats_sound(const struct bitcut_unit *u)
+{
+    if (u->result->special != SPECIAL_IEEE || !format_holds(u->c, u->result)) return false;
+    if (!u->via) return true;
+    return format_holds(u->via, u->a) && format_holds(u->via, u->b);
+}
+
+static bool blocks_sound(const struct bitcut_unit *u)
+{
+    if (!divides(u->block, u->k) || u->k > UNIT_K_MOST) return false;
+    if (u->scale && (u->order != K_ASCENDING || !divides(u->scale_block, u->k)))
+        return false;
+    switch (u->summation) {
+    case SUM_FUSED:
+        return !u->scale || divides(u->block, u->scale_block);
+    case SUM_GROUPED:
+        return u->scale && divides(u->group, u->scale_block) &&
+               divides(u->group, u->block) && u->zero != ZERO_IEEE;
+    case SUM_PAIRS:
+        return !u->scale && is_power_of_two(u->block);
+    case SUM_TWO_STAGE:
+    case SUM_SERIAL:
+        return !u->scale;
+    }
+    return false;
+}
+
+static bool widths_sound(const struct bitcut_unit *u)
+{
+    const struct bitcut_format *a = u->via ? u->via : u->a, *b = u->via ? u->via : u->b;
+    const int most = u->summation == SUM_GROUPED ? GROUP_BITS_MOST : SUM_BITS_MOST;
+    if (u->summation == SUM_FUSED && u->fraction == FRACTION_EXACT) return !u->scale;
+    if (a->fraction_bits + b->fraction_bits > PRODUCT_BITS_MOST) return false;
+    if (u->summation == SUM_PAIRS) return u->result == u->c;
+    if (u->summation == SUM_SERIAL) return u->keep > 0 && u->keep < 64;
+    if (u->fraction < 0 || u->fraction > most) return false;
+    if (u->summation != SUM_TWO_STAGE) return true;
+    return u->sum_fraction >= u->fraction && u->sum_fraction <= SUM_BITS_MOST &&
+           u->keep > 0 && u->keep < 64;
+}
+
+bool unit_sound(const struct bitcut_unit *u)
+{
+    const bool one_format = u->a == u->c && u->b == u->c && !u->via;
+    if (u->nan_rule == NAN_OPERAND &&
+        (u->block != 1 || !one_format || u->summation != SUM_FUSED))
+        return false;
+    if (u->rounding.direction == BY_BIT || u->m < 1 || u->n < 1 || u->k < 1) return false;
+    return formats_sound(u) && blocks_sound(u) && widths_sound(u);
+}
+
+/* --- chips ------------------------------------------------------------------------ */
 
 static bool is_of(const struct bitcut_unit *u, const struct chip *chip)
 {

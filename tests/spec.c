@@ -33,6 +33,13 @@ static void truncate_to(struct dyadic *x, long grid)
     x->e = grid;
 }
 
+/* What the unit drops of a term below 2^grid. */
+static void cut_to(struct dyadic *x, const struct bitcut_unit *u, long grid)
+{
+    if (u->floor) floor_to(x, grid);
+    else truncate_to(x, grid);
+}
+
 static void add(struct dyadic *sum, const struct dyadic *x)
 {
     if (x->e < sum->e) {
@@ -346,7 +353,7 @@ static uint64_t sum_fused(const struct bitcut_unit *u, struct term *terms, int b
     const int n = block + 1;
     const long top = align_exponent(terms, n, u->align_min);
     if (u->fraction != FRACTION_EXACT)
-        for (int i = 0; i < n; i++) truncate_to(&terms[i].value, top - u->fraction);
+        for (int i = 0; i < n; i++) cut_to(&terms[i].value, u, top - u->fraction);
     return exact_sum(u, &u->rounding, terms, n);
 }
 
@@ -412,7 +419,7 @@ static long half_sum(struct dyadic *sum, const struct bitcut_unit *u,
     for (int i = first; i < n; i += step) {
         mpz_set(x.m, terms[i].value.m);
         x.e = terms[i].value.e;
-        truncate_to(&x, top - u->fraction);
+        cut_to(&x, u, top - u->fraction);
         add(sum, &x);
     }
     mpz_clear(x.m);
@@ -554,6 +561,8 @@ static void product_read(struct term *product, struct term *factor,
     operand_read(product, u, u->a, a);
     operand_read(factor, u, u->b, b);
     term_multiply(product, factor);
+    if (u->normalise && product->kind == KIND_FINITE)
+        product->exponent = leading(&product->value);
 }
 
 /* scale = scale_a scale_b */
@@ -568,13 +577,15 @@ static void scale_read(struct term *scale, struct term *factor,
 /* Fill k[0], k[1], ... with 0 to u->k - 1 in the order in which they enter the blocks. */
 static void order_fill(int *k, const struct bitcut_unit *u)
 {
+    const int bit[] = { [K_BIT0] = 0, [K_BIT1] = 1, [K_BIT2] = 2 };
     int n = 0;
-    if (u->order == K_ASCENDING)
-        for (int i = 0; i < u->k; i++) k[n++] = i;
-    else
-        for (int bit = 0; bit < 2; bit++)
-            for (int i = 0; i < u->k; i++)
-                if ((i >> 1 & 1) == bit) k[n++] = i;
+    for (int i = 0; i < u->k && u->order == K_ASCENDING; i++) k[n++] = i;
+    for (int i = u->k; i > 0 && u->order == K_DESCENDING; i--) k[n++] = i - 1;
+    if (n > 0) return;
+    for (int i = 0; i < u->k; i++)
+        if (!(i & 1 << bit[u->order])) k[n++] = i;
+    for (int i = 0; i < u->k; i++)
+        if (i & 1 << bit[u->order]) k[n++] = i;
 }
 
 static const struct bitcut_rounding to_nearest = { .direction = TO_NEAREST_EVEN,
@@ -616,7 +627,10 @@ uint64_t spec_dot(const struct bitcut_unit *u, const uint64_t *a, const uint64_t
     if (u->c_last) {
         term_read(&w.terms[0], u->c, d);
         term_read(&w.terms[1], u->c, c_in);
-        d = exact_sum(u, &to_nearest, w.terms, 2);
+        struct bitcut_unit whole = *u;
+        whole.result = u->c;
+        whole.zero = ZERO_IEEE;
+        d = exact_sum(&whole, &to_nearest, w.terms, 2);
     }
     workspace_clear(&w, u->block);
     return d;

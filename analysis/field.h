@@ -1,0 +1,52 @@
+/* The fields of a unit's row, one by one: to print them, to change them by a step, to
+   search over them. */
+#ifndef BITCUT_ANALYSIS_FIELD_H
+#define BITCUT_ANALYSIS_FIELD_H
+
+#include "emu/unit.h"
+
+#include <jansson.h>
+
+enum { FIELD_VALUES_MOST = 160 };
+
+/* A row of the table of fields.  Values travel as integers: an enumeration's or a flag's
+   position, a number itself, the position of a format in `formats` (-1: none), an
+   encoding's bits. */
+struct field {
+    const char *name, *what;
+    const struct field_kind *kind; /* private to field.c */
+    size_t offset;                 /* in struct bitcut_unit */
+    /* Whether the sum of this row reads the field at all. */
+    bool (*used)(const struct bitcut_unit *u);
+    /* The values that a search tries, ascending; NULL: all that the kind has. */
+    int (*range)(int64_t values[FIELD_VALUES_MOST], const struct bitcut_unit *u);
+};
+
+extern const struct field fields[]; /* ended by a row whose name is NULL */
+
+const struct field *field_find(const char *name);
+
+int64_t field_get(const struct field *f, const struct bitcut_unit *u);
+void field_set(const struct field *f, struct bitcut_unit *u, int64_t value);
+
+/* A value for people and for JSON: "two-stage", "25", "0x7fffffff". */
+json_t *field_json(const struct field *f, const struct bitcut_unit *u, int64_t value);
+void field_text(char *text, size_t size, const struct field *f,
+                const struct bitcut_unit *u, int64_t value);
+
+/* The values worth trying in place of the row's own, which is among them: those for which
+   the row with nothing else changed is sound (unit_sound()).  Returns how many; 0 if the
+   row does not read the field. */
+int field_values(int64_t values[FIELD_VALUES_MOST], const struct field *f,
+                 const struct bitcut_unit *u);
+
+/* The values one step from the row's own: the next lower and the next higher number, or
+   every other choice.  As field_values(), without the own one. */
+int field_steps(int64_t values[FIELD_VALUES_MOST], const struct field *f,
+                const struct bitcut_unit *u);
+
+/* Whether two rows compute the same because every field that they read is the same, and
+   so are their k and formats. */
+bool field_same(const struct bitcut_unit *x, const struct bitcut_unit *y);
+
+#endif
