@@ -299,9 +299,9 @@ static void fill_zeros(struct sample *s, const struct bitcut_unit *u, struct rng
     if (one_in(rng, 4)) s->c = wide_random(u->c, rng);
     if (one_in(rng, 4)) s->c = place_random(u->c, format_emin(u->c) - 1, rng);
     if (one_in(rng, 2)) return;
-    for (int k = 0; k < u->k; k++) {
-        s->a[k] = with_sign(u->a, s->a[k], false);
-        s->b[k] = with_sign(u->b, s->b[k], true);
+    for (int k = 0; k < u->k; k++) { /* all products -0, also if a format has no -0 */
+        s->a[k] = 0;
+        s->b[k] = place(u->b, true, between(rng, -4, 4), rng_bits(rng));
     }
 }
 
@@ -357,6 +357,7 @@ static void fill_subnormal(struct sample *s, const struct bitcut_unit *u, struct
         s->a[k] = place_random(u->a, between(rng, low, format_emin(u->a)), rng);
         if (one_in(rng, 2)) s->b[k] = wide_random(u->b, rng);
     }
+    for (int i = 0; some == 1 && i < sample_scales(u); i++) s->scale_a[i] = 0;
 }
 
 static void fill_c_small(struct sample *s, const struct bitcut_unit *u, struct rng *rng)
@@ -383,6 +384,36 @@ static void fill_align(struct sample *s, const struct bitcut_unit *u, struct rng
     if (one_in(rng, 3)) return;
     product_place(s, u, between(rng, 0, u->k - 1), top, rng);
     s->c = place_random(u->c, top - between(rng, gap - 2, gap + 2), rng);
+}
+
+/* The largest products of all, or of those with a subnormal factor, which cancel, and one
+   or two small ones about as far below as bits are kept. */
+static void fill_residue(struct sample *s, const struct bitcut_unit *u, struct rng *rng)
+{
+    const bool subnormal = one_in(rng, 3);
+    const int most = (subnormal ? format_emin(u->a) : format_emax(u->a)) + format_emax(u->b);
+    const int top = most - between(rng, 0, 2), first = between(rng, 0, u->k - 1);
+    const int second = (first + between(rng, 1, 3)) % u->k;
+    zeros_place(s, u, rng);
+    for (int i = 0; i < sample_scales(u); i++) scale_place(s, u, i, 0);
+    product_place(s, u, first, top, rng);
+    if (subnormal) {
+        const int below = between(rng, 1, u->a->fraction_bits ? u->a->fraction_bits : 1);
+        s->a[first] = place_random(u->a, format_emin(u->a) - below, rng);
+        s->b[first] = place_random(u->b, top - format_emin(u->a), rng);
+    }
+    s->a[second] = negated(u->a, s->a[first]);
+    s->b[second] = s->b[first];
+    for (int i = between(rng, 1, 2); i > 0; i--) {
+        const int k = between(rng, 0, u->k - 1);
+        if (k == first || k == second) continue;
+        power_place(s, u, k, one_in(rng, 2), top - gap_random(u, rng) + between(rng, -1, 1),
+                    rng);
+        if (one_in(rng, 2)) s->b[k] ^= UINT64_C(1) << u->b->pad;
+    }
+    s->c = zero_random(u->c, rng);
+    if (one_in(rng, 3))
+        s->c = place_random(u->c, top - gap_random(u, rng) + between(rng, -2, 2), rng);
 }
 
 /* Results about the largest finite value. */
@@ -479,6 +510,7 @@ const struct sample_class sample_classes[] = {
     { "subnormal",      "subnormal operands and results, underflow",                     fill_subnormal, false },
     { "c_small",        "C about as far below the products as bits are kept",            fill_c_small, false },
     { "align",          "terms about as far apart as bits are kept",                     fill_align, false },
+    { "residue",        "largest products that cancel, small ones where bits end",        fill_residue, false },
     { "align_min",      "terms below the least alignment exponent",                      fill_align_min, false },
     { "overflow",       "results about the largest finite value",                        fill_overflow, false },
     { "ties",           "sums half-way between two results, or next to it",              fill_ties, false },

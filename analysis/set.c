@@ -256,12 +256,25 @@ enum bitcut_status set_init(struct set *s, const struct bitcut_unit *u,
 
 /* --- writing ---------------------------------------------------------------------- */
 
+/* Make the folder and those above it that are missing; false with errno set. */
+static bool make_folders(const char *folder)
+{
+    char path[PATH_MOST];
+    snprintf(path, sizeof path, "%s", folder);
+    for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
+        *at = 0;
+        if (mkdir(path, 0777) != 0 && errno != EEXIST) return false;
+        *at = '/';
+    }
+    return mkdir(path, 0777) == 0 || errno == EEXIST;
+}
+
 static enum bitcut_status begin_folder(const char *folder, struct fault *f)
 {
     char path[PATH_MOST];
-    if (!path_join(path, folder, "meta.json"))
-        return fault_set(f, BITCUT_CANNOT, "the name is too long");
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+    if (!*folder || !path_join(path, folder, "meta.json"))
+        return fault_set(f, BITCUT_CANNOT, "no name for a folder");
+    if (!make_folders(folder))
         return fault_set(f, BITCUT_CANNOT, "cannot be made: %s", strerror(errno));
     if (unlink(path) != 0 && errno != ENOENT)
         return fault_set(f, BITCUT_CANNOT, "meta.json: %s", strerror(errno));

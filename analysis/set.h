@@ -40,7 +40,8 @@ struct fragments set_fragments(const struct set *s);
 enum bitcut_status set_init(struct set *s, const struct bitcut_unit *unit,
                             struct fragment_shape shape, bool recorded, struct fault *f);
 
-/* Write the set into `folder`, which is made if it is not there.  meta.json goes first
+/* Write the set into `folder`, which is made if it is not there, with those above it.
+   meta.json goes first
    and comes last: a folder without it is no set, so a broken run leaves none.
    BITCUT_CANNOT: a file cannot be written. */
 enum bitcut_status set_write(const char *folder, const struct set *s, struct fault *f);

@@ -1,0 +1,271 @@
+/* bitcut probe: how sharply vectors pin a unit down, and vectors that do. */
+#include "analysis/command.h"
+#include "analysis/directed.h"
+#include "analysis/set.h"
+#include "lib/threads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool mutants;
+static const char *unit_name;
+
+static const struct option_row options[] = {
+    { "mutants", "print the kill matrix: unit x mutant, how many vectors notice",
+      OPTION_FLAG, &mutants, NULL },
+    { "unit", "only this unit (bitcut list units)", OPTION_TEXT, &unit_name, "U" },
+    { 0 }
+};
+
+/* What vectors achieve against the mutants of a unit. */
+struct kills {
+    const struct bitcut_unit *unit;
+    struct mutant mutant[MUTANTS_MOST];
+    int noticed[MUTANTS_MOST]; /* outputs that differ from the mutant's */
+    int count;
+    size_t outputs;
+};
+
+/* --- the matrix ------------------------------------------------------------------- */
+
+static bool is_survivor(const struct kills *k, int i)
+{
+    return !k->mutant[i].proof && k->noticed[i] == 0;
+}
+
+/* Steps of one field: how many outputs notice each, "=" for one proved to be none. */
+static json_t *cell(const struct kills *k, const struct field *f)
+{
+    char text[160] = "";
+    for (int i = 0; i < k->count; i++) {
+        if (k->mutant[i].field != f) continue;
+        const size_t used = strlen(text);
+        if (k->mutant[i].proof)
+            snprintf(text + used, sizeof text - used, "%s=", used ? "/" : "");
+        else
+            snprintf(text + used, sizeof text - used, "%s%d", used ? "/" : "",
+                     k->noticed[i]);
+    }
+    return json_string(text);
+}
+
+static json_t *mutant_row(const struct kills *k, int i)
+{
+    const struct mutant *m = &k->mutant[i];
+    return json_pack("{s:s, s:o, s:o, s:i, s:o}", "field", m->field->name, "from",
+                     field_json(m->field, k->unit, field_get(m->field, k->unit)), "to",
+                     field_json(m->field, k->unit, m->value), "noticed", k->noticed[i],
+                     "proof", m->proof ? json_string(m->proof->what) : json_null());
+}
+
+static void emit_kills(struct emitter *e, const struct kills *k)
+{
+    int proved = 0, surviving = 0;
+    for (int i = 0; i < k->count; i++) {
+        proved += k->mutant[i].proof != NULL;
+        surviving += is_survivor(k, i);
+    }
+    json_t *row = json_pack("{s:s, s:I, s:i, s:i, s:i, s:i}", "unit", k->unit->name,
+                            "vectors", (json_int_t)k->outputs, "mutants", k->count,
+                            "killed", k->count - proved - surviving, "proved", proved,
+                            "surviving", surviving);
+    if (e->json) {
+        json_t *list = json_array();
+        for (int i = 0; i < k->count; i++) json_array_append_new(list, mutant_row(k, i));
+        json_object_set_new(row, "matrix", list);
+    } else {
+        for (const struct field *f = fields; f->name; f++)
+            json_object_set_new(row, f->name, cell(k, f));
+    }
+    emit_row(e, row);
+}
+
+static int kills_status(const struct kills *k)
+{
+    for (int i = 0; i < k->count; i++)
+        if (is_survivor(k, i)) return EXIT_FOUND;
+    return EXIT_GOOD;
+}
+
+/* --- vectors from sets ------------------------------------------------------------ */
+
+static enum bitcut_status add_set(struct kills *k, const struct set *s,
+                                  const struct context *x, struct fault *f)
+{
+    const struct fragments in = set_fragments(s);
+    struct array got;
+    enum bitcut_status status =
+        array_init(&got, s->d.dims, s->d.dim, s->d.bytes, false, f);
+    if (status != BITCUT_OK) return status;
+    for (int i = 0; i < k->count && status == BITCUT_OK; i++) {
+        status = fragments_run(&got, &k->mutant[i].unit, &in, s->shape, x->threads,
+                               &x->progress, f);
+        for (size_t at = 0; at < got.count; at++)
+            k->noticed[i] += array_get(&got, at) != array_get(&s->d, at);
+    }
+    k->outputs += got.count;
+    array_clear(&got);
+    return status;
+}
+
+/* The kills of a unit among those found so far, or a new place for them. */
+static struct kills *kills_of(struct kills *list, int *count, const char *name)
+{
+    for (int i = 0; i < *count; i++)
+        if (!strcmp(list[i].unit->name, name)) return &list[i];
+    struct kills *k = &list[(*count)++];
+    memset(k, 0, sizeof *k);
+    k->unit = table_find(TABLE(units), name);
+    k->count = mutants_list(k->mutant, k->unit);
+    return k;
+}
+
+/* All sets named on the command line, put together by unit. */
+static int from_sets(struct kills *list, int *count, const struct context *x)
+{
+    int worst = EXIT_GOOD;
+    for (int i = 0; i < x->operand_count; i++) {
+        struct set s;
+        struct fault f;
+        enum bitcut_status status =
+            set_read(&s, x->operands[i], SET_KNOWN | SET_RECORDED, &f);
+        if (status == BITCUT_OK) {
+            if (!unit_name || !strcmp(s.unit.name, unit_name))
+                status = add_set(kills_of(list, count, s.unit.name), &s, x, &f);
+            set_clear(&s);
+        }
+        if (status != BITCUT_OK) worst = fail(x->operands[i], &f);
+        if (progress_stopped(&x->progress)) break;
+    }
+    return worst;
+}
+
+/* --- directed vectors ------------------------------------------------------------- */
+
+/* The units to work on: the one asked for, or the first of each behaviour. */
+static int choose_units(const struct bitcut_unit **list)
+{
+    int n = 0;
+    for (const struct bitcut_unit *u = units; u->name; u++) {
+        bool known = false;
+        for (int i = 0; i < n && !unit_name; i++) known |= field_same(list[i], u);
+        if (unit_name ? !strcmp(u->name, unit_name) : !known) list[n++] = u;
+    }
+    return n;
+}
+
+static enum bitcut_status write_directed(const char *folder, const struct directed *d,
+                                         const struct bitcut_unit *u, uint64_t seed,
+                                         struct fault *f)
+{
+    const struct fragment_shape shape = { (size_t)d->count, 1, 1, (size_t)u->k };
+    struct set s;
+    enum bitcut_status status = set_init(&s, u, shape, true, f);
+    if (status != BITCUT_OK) return status;
+    const struct sample_arrays to = { &s.a, &s.b, &s.c, &s.scale_a, &s.scale_b };
+    for (size_t i = 0; i < shape.count; i++) {
+        sample_store(&to, u, i, &d->samples[i]);
+        array_set(&s.d, i, sample_dot(u, &d->samples[i]));
+    }
+    json_object_set_new(s.meta, "origin", json_string("computed from the unit's row"));
+    json_object_set_new(s.meta, "seed", json_seed(seed));
+    status = set_write(folder, &s, f);
+    set_clear(&s);
+    return status;
+}
+
+static void take_kills(struct kills *k, const struct directed *d,
+                       const struct bitcut_unit *u)
+{
+    memset(k, 0, sizeof *k);
+    k->unit = u;
+    k->count = d->mutant_count;
+    k->outputs = (size_t)d->count;
+    memcpy(k->mutant, d->mutants, sizeof k->mutant);
+    memcpy(k->noticed, d->kills, sizeof k->noticed);
+}
+
+/* Where the vectors of a unit go: -o itself, or a folder of it with the unit's name. */
+static void folder_of(char *path, size_t size, const struct context *x,
+                      const struct bitcut_unit *u)
+{
+    if (unit_name) snprintf(path, size, "%s", x->output);
+    else snprintf(path, size, "%s/%s", x->output, u->name);
+}
+
+static enum bitcut_status make_one(struct kills *k, const struct bitcut_unit *u,
+                                   const struct context *x, struct fault *f)
+{
+    char path[4096];
+    struct directed d;
+    enum bitcut_status status = directed_make(&d, u, x->seed, &x->progress, f);
+    if (status != BITCUT_OK) return status;
+    take_kills(k, &d, u);
+    if (x->output) {
+        folder_of(path, sizeof path, x, u);
+        status = write_directed(path, &d, u, x->seed, f);
+    }
+    directed_clear(&d);
+    return status;
+}
+
+static int from_generator(struct kills *list, int *count, const struct context *x)
+{
+    const struct bitcut_unit *chosen[512];
+    const int n = choose_units(chosen);
+    struct fault fault = { .status = BITCUT_OK };
+    const char *where = "";
+    size_t done = 0;
+#pragma omp parallel for schedule(dynamic) num_threads(threads_for(x->threads, (size_t)n))
+    for (int i = 0; i < n; i++) {
+        struct fault f;
+        if (make_one(&list[i], chosen[i], x, &f) != BITCUT_OK) {
+#pragma omp critical
+            if (fault.status == BITCUT_OK) fault = f, where = chosen[i]->name;
+        }
+        size_t now;
+#pragma omp atomic capture
+        now = ++done;
+        if (threads_first()) progress_report(&x->progress, now, (size_t)n);
+    }
+    if (fault.status != BITCUT_OK) return fail(where, &fault);
+    *count = n;
+    return EXIT_GOOD;
+}
+
+/* --- the command ------------------------------------------------------------------ */
+
+static int run(struct context *x)
+{
+    if (!mutants && !x->output) return complain("probe", "--mutants or -o is needed");
+    if (x->output && x->operand_count)
+        return complain("-o", "vectors are made for units, not from sets");
+    if (unit_name && !table_find(TABLE(units), unit_name))
+        return fail_unknown("--unit", unit_name, TABLE(units));
+    size_t rows = 0;
+    while (units[rows].name) rows++;
+    struct kills *list = memory_allocate(rows, sizeof *list);
+    if (!list) {
+        static const struct fault none = { BITCUT_NO_MEMORY, "no memory" };
+        return fail("probe", &none);
+    }
+    int count = 0;
+    int status = x->operand_count ? from_sets(list, &count, x)
+                                  : from_generator(list, &count, x);
+    for (int i = 0; i < count && mutants; i++) {
+        emit_kills(&x->emitter, &list[i]);
+        if (kills_status(&list[i]) > status) status = kills_status(&list[i]);
+    }
+    free(list);
+    return status;
+}
+
+const struct command command_probe = {
+    .name = "probe",
+    .what = "Tell how sharply vectors pin a unit down, or make vectors that do",
+    .run = run,
+    .own = options,
+    .operands = "[SET...]",
+    .operands_most = OPERANDS_MOST,
+};

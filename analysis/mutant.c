@@ -1,0 +1,348 @@
+#include "analysis/mutant.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- how far terms reach ---------------------------------------------------------- */
+
+/* Exponents of the nonzero finite terms of a step. */
+struct reach {
+    int product_least; /* the least alignment exponent of a product                 */
+    int product_low;   /* every product is a multiple of 2^product_low              */
+    int product_high;  /* every sum of a step's products is below 2^product_high    */
+    int c_least, c_low;
+};
+
+static int lowest_exponent(const struct bitcut_format *f)
+{
+    return format_emin(f) - f->fraction_bits;
+}
+
+/* The least exponent that an operand of format f aligns by: subnormals keep emin, unless
+   they become normal in a wider format on the way in. */
+static int operand_least(const struct bitcut_unit *u, const struct bitcut_format *f)
+{
+    if (!u->via || u->flush_inputs) return format_emin(f);
+    const int low = lowest_exponent(f), emin = format_emin(u->via);
+    return low > emin ? low : emin;
+}
+
+static struct reach reach_of(const struct bitcut_unit *u)
+{
+    const int scale_low = u->scale ? 2 * lowest_exponent(u->scale) : 0;
+    const int scale_least = u->scale ? 2 * format_emin(u->scale) : 0;
+    const int scale_most = u->scale ? 2 * (format_emax(u->scale) + 1) : 0;
+    const int low = lowest_exponent(u->a) + lowest_exponent(u->b);
+    const int least = operand_least(u, u->a) + operand_least(u, u->b);
+    int count_bits = 0;
+    while (1 << count_bits < u->block) count_bits++;
+    return (struct reach){
+        .product_least = (u->normalise ? low : least) + scale_least,
+        .product_low = low + scale_low,
+        .product_high = format_emax(u->a) + format_emax(u->b) + 2 + scale_most + count_bits,
+        .c_least = format_emin(u->c),
+        .c_low = lowest_exponent(u->c),
+    };
+}
+
+static int smaller(int x, int y) { return x < y ? x : y; }
+static int larger(int x, int y) { return x > y ? x : y; }
+
+/* The lowest bit that a term of a step can have.  With c_last the accumulator is a sum of
+   products with its low bits cut off, so it has none below theirs. */
+static int lowest_bit(const struct bitcut_unit *u)
+{
+    const struct reach r = reach_of(u);
+    return u->c_last ? r.product_low : smaller(r.product_low, r.c_low);
+}
+
+/* --- order ------------------------------------------------------------------------ */
+
+/* Which k is at each place of the order. */
+static void order_fill(int k[64], const struct bitcut_unit *u)
+{
+    int n = 0;
+    for (int half = 0; half < 2; half++)
+        for (int i = 0; i < u->k; i++) {
+            const int side = u->order < K_BIT0 ? 0 : i >> (u->order - K_BIT0) & 1;
+            if (side == half) k[n++] = u->order == K_DESCENDING ? u->k - 1 - i : i;
+        }
+}
+
+static int compare_masks(const void *x, const void *y)
+{
+    const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+    return (a > b) - (a < b);
+}
+
+/* The sets of products that the sum of the block at k[0] forms on its way, as sorted
+   masks; how many.  Adding is commutative, so the sets are all that matters. */
+static int block_sets(uint64_t sets[128], const struct bitcut_unit *u, const int *k)
+{
+    int n = 0;
+    if (u->summation == SUM_PAIRS) {
+        for (int width = 1; width <= u->block; width *= 2)
+            for (int i = 0; i < u->block; i += width) {
+                sets[n] = 0;
+                for (int j = i; j < i + width; j++) sets[n] |= UINT64_C(1) << k[j];
+                n++;
+            }
+    } else {
+        const int halves = u->summation == SUM_TWO_STAGE && u->parity ? 2 : 1;
+        for (; n < halves; n++) {
+            sets[n] = 0;
+            for (int i = n; i < u->block; i += halves) sets[n] |= UINT64_C(1) << k[i];
+        }
+    }
+    qsort(sets, (size_t)n, sizeof sets[0], compare_masks);
+    return n;
+}
+
+/* Both orders put the same products into the same blocks, and inside a block only sets of
+   products matter: what FUSED and GROUPED add exactly, the halves of parity, the nodes of
+   a tree of pairs.  SERIAL adds one after the other, so there only the same order will
+   do. */
+static bool same_blocks(const struct bitcut_unit *u, const struct bitcut_unit *mutant)
+{
+    int x[64], y[64];
+    order_fill(x, u);
+    order_fill(y, mutant);
+    if (u->summation == SUM_SERIAL) return !memcmp(x, y, (size_t)u->k * sizeof x[0]);
+    for (int i = 0; i < u->k; i += u->block) {
+        uint64_t s[128], t[128];
+        const int n = block_sets(s, u, x + i);
+        block_sets(t, mutant, y + i);
+        if (memcmp(s, t, (size_t)n * sizeof s[0])) return false;
+    }
+    return true;
+}
+
+/* --- the alignment exponent ------------------------------------------------------- */
+
+/* No nonzero term has an exponent below either bound, so neither ever is the largest; and
+   without nonzero terms the sum is 0 wherever it aligns. */
+static bool align_min_below_all(const struct bitcut_unit *u,
+                                const struct bitcut_unit *mutant)
+{
+    const struct reach r = reach_of(u);
+    if (u->summation == SUM_GROUPED) return false; /* groups of zeros align too */
+    return larger(u->align_min, mutant->align_min) <=
+           smaller(r.product_least, r.c_least);
+}
+
+/* Where one of the bounds decides the alignment, no term has a bit that is dropped: the
+   lowest bit of all is not below the higher bound's end.  Elsewhere both rows align by
+   the same term. */
+static bool align_min_drops_nothing(const struct bitcut_unit *u,
+                                    const struct bitcut_unit *mutant)
+{
+    return lowest_bit(u) >= larger(u->align_min, mutant->align_min) - u->fraction;
+}
+
+/* --- conversion of operands ------------------------------------------------------- */
+
+static bool has_align_min(const struct bitcut_unit *u)
+{
+    return u->summation == SUM_GROUPED ||
+           (u->summation == SUM_FUSED && u->fraction != FRACTION_EXACT);
+}
+
+static bool values_only(const struct bitcut_unit *u)
+{
+    return u->summation == SUM_PAIRS || u->summation == SUM_SERIAL ||
+           (u->summation == SUM_FUSED && u->fraction == FRACTION_EXACT);
+}
+
+/* The conversion is exact, and the sum uses values and no exponents. */
+static bool via_changes_no_value(const struct bitcut_unit *u,
+                                 const struct bitcut_unit *mutant)
+{
+    (void)mutant;
+    return values_only(u);
+}
+
+/* Operands have the same exponents in both: normal numbers always do, and subnormal ones
+   keep the same emin, or are flushed before. */
+static bool via_changes_no_exponent(const struct bitcut_unit *u,
+                                    const struct bitcut_unit *mutant)
+{
+    if (u->flush_inputs) return true;
+    return operand_least(u, u->a) == operand_least(mutant, u->a) &&
+           operand_least(u, u->b) == operand_least(mutant, u->b);
+}
+
+/* The rows align differently only where every product at the larger exponent has a
+   subnormal factor; that exponent is then at most emin + emax.  With c_last all bits are
+   products' bits, and the lowest is not dropped there. */
+static bool via_drops_nothing(const struct bitcut_unit *u,
+                              const struct bitcut_unit *mutant)
+{
+    const int most = larger(format_emin(u->a) + format_emax(u->b),
+                            format_emin(u->b) + format_emax(u->a));
+    (void)mutant;
+    return u->summation == SUM_FUSED && u->c_last &&
+           lowest_bit(u) >= most - u->fraction;
+}
+
+/* --- results out of range --------------------------------------------------------- */
+
+static bool is_nearest(const struct bitcut_unit *u)
+{
+    return u->rounding.direction == TO_NEAREST_EVEN ||
+           u->rounding.direction == TO_NEAREST_AWAY;
+}
+
+static bool has_overflow(const struct bitcut_unit *u, const struct bitcut_unit *mutant,
+                         enum overflow x, enum overflow y)
+{
+    const enum overflow a = u->rounding.overflow, b = mutant->rounding.overflow;
+    return (a == x && b == y) || (a == y && b == x);
+}
+
+/* IEEE 754's overflow is infinity to nearest and the largest value toward zero. */
+static bool overflow_is_ieee(const struct bitcut_unit *u,
+                             const struct bitcut_unit *mutant)
+{
+    if (is_nearest(u)) return has_overflow(u, mutant, OVERFLOW_IEEE, OVERFLOW_INF);
+    return u->rounding.direction == TO_ZERO &&
+           has_overflow(u, mutant, OVERFLOW_IEEE, OVERFLOW_SATURATE);
+}
+
+/* Overflow needs an accumulator near the largest value, whatever the products.  To
+   nearest or toward zero: all products together are below half an ulp of that value,
+   which is a result.  Toward zero, terms aligned: beside an accumulator of the largest
+   exponent the products are dropped; and beside one below, the sum cannot reach
+   2^(emax + 1).  With c_last the products are alone. */
+static bool overflow_out_of_reach(const struct bitcut_unit *u,
+                                  const struct bitcut_unit *mutant)
+{
+    const struct reach r = reach_of(u);
+    const int emax = format_emax(u->result), ulp = emax - u->result->fraction_bits;
+    const bool to_zero = u->rounding.direction == TO_ZERO;
+    (void)mutant;
+    if (u->c_last) return r.product_high + (u->k / u->block) <= emax;
+    if (!is_nearest(u) && !to_zero) return false;
+    if (u->result == u->c && r.product_high <= ulp - 2) return true;
+    return to_zero && has_align_min(u) && r.product_high <= emax - u->fraction;
+}
+
+/* Whether a sum that is not 0 is at least 2^exponent, before it is rounded.  It is a
+   multiple of the lowest bit of its terms; and where they are aligned, of the last bit
+   kept below the least exponent at which they can be. */
+static bool no_nonzero_sum_below(const struct bitcut_unit *u, int exponent)
+{
+    const struct reach r = reach_of(u);
+    if (lowest_bit(u) >= exponent) return true;
+    return u->summation == SUM_FUSED && has_align_min(u) &&
+           larger(u->align_min, smaller(r.product_least, r.c_least)) - u->fraction >=
+               exponent;
+}
+
+static bool results_are_normal(const struct bitcut_unit *u,
+                               const struct bitcut_unit *mutant)
+{
+    (void)mutant;
+    return no_nonzero_sum_below(u, format_emin(u->result));
+}
+
+/* Operands and accumulators are normal or zero.  A sum of products is a multiple of
+   2^product_low; an accumulator that nearly cancels it has an exponent of at least
+   product_low - 1, and all its bits, which the difference cannot go below. */
+static bool normal_inputs_stay_normal(const struct bitcut_unit *u,
+                                      const struct bitcut_unit *mutant)
+{
+    (void)mutant;
+    return u->flush_inputs && u->summation == SUM_PAIRS &&
+           reach_of(u).product_low - 1 - u->c->fraction_bits >= format_emin(u->c);
+}
+
+/* Sums that are not 0 do not become 0, which is where "positive" and "sum positive"
+   differ. */
+static bool zero_is_exact(const struct bitcut_unit *u, const struct bitcut_unit *mutant)
+{
+    if (u->rounding.flush || !no_nonzero_sum_below(u, lowest_exponent(u->result)))
+        return false;
+    return u->zero != ZERO_IEEE && mutant->zero != ZERO_IEEE;
+}
+
+/* With c_last a step's accumulator is +0 at first, so a zero sum is +0 by every rule, and
+   no other result becomes -0. */
+static bool zero_begins_positive(const struct bitcut_unit *u,
+                                 const struct bitcut_unit *mutant)
+{
+    (void)mutant;
+    return u->c_last && !u->rounding.flush &&
+           no_nonzero_sum_below(u, lowest_exponent(u->result));
+}
+
+/* --- two stages ------------------------------------------------------------------- */
+
+/* The sum of products is cut by `sum_fraction` only if it lies more than sum_fraction -
+   fraction below c.  It is then too small to move the leading one of c + sum below c's
+   exponent - 1, where `keep` cuts at least as much; and flooring twice is flooring once.
+   A c of 0 or a subnormal one would leave more, but products do not get that far below
+   emin. */
+static bool cut_again_by_keep(const struct bitcut_unit *u,
+                              const struct bitcut_unit *mutant)
+{
+    const struct reach r = reach_of(u);
+    const int least = smaller(u->sum_fraction, mutant->sum_fraction);
+    const int distance = least - u->fraction;
+    const int sum_bits = r.product_high - format_emax(u->a) - format_emax(u->b);
+    return u->summation == SUM_TWO_STAGE && least >= u->keep + 1 &&
+           distance >= sum_bits + 1 && r.product_least >= r.c_least - distance;
+}
+
+/* --- the table -------------------------------------------------------------------- */
+
+const struct proof proofs[] = {
+    /* clang-format off */
+    { "same blocks", "the same products meet in the same sums", "order", same_blocks },
+    { "below all terms", "no term aligns that low", "align_min", align_min_below_all },
+    { "drops nothing", "no term has a bit that low", "align_min", align_min_drops_nothing },
+    { "same values", "the sum uses no exponents", "via", via_changes_no_value },
+    { "same exponents", "operands align alike", "via", via_changes_no_exponent },
+    { "drops nothing", "no product has a bit that low", "via", via_drops_nothing },
+    { "same rule", "IEEE 754 says the same for the direction", "overflow", overflow_is_ieee },
+    { "out of reach", "no sum overflows", "overflow", overflow_out_of_reach },
+    { "out of reach", "no result is subnormal", "flush", results_are_normal },
+    { "out of reach", "no result of normal inputs is subnormal", "flush", normal_inputs_stay_normal },
+    { "out of reach", "no sum underflows to zero", "zero", zero_is_exact },
+    { "starts from +0", "no sum is a sum of -0 alone, none underflows", "zero", zero_begins_positive },
+    { "cut again", "keep cuts at least as much", "sum_fraction", cut_again_by_keep },
+    { 0 }
+    /* clang-format on */
+};
+
+static const struct proof *find_proof(const struct bitcut_unit *u, const struct mutant *m)
+{
+    for (const struct proof *p = proofs; p->name; p++)
+        if (!strcmp(p->field, m->field->name) && p->holds(u, &m->unit)) return p;
+    return NULL;
+}
+
+int mutants_list(struct mutant list[MUTANTS_MOST], const struct bitcut_unit *u)
+{
+    int n = 0;
+    for (const struct field *f = fields; f->name; f++) {
+        int64_t values[FIELD_VALUES_MOST];
+        const int count = field_steps(values, f, u);
+        for (int i = 0; i < count; i++) {
+            assert(n < MUTANTS_MOST);
+            struct mutant *m = &list[n++];
+            *m = (struct mutant){ *u, f, values[i], NULL };
+            field_set(f, &m->unit, values[i]);
+            m->proof = find_proof(u, m);
+        }
+    }
+    return n;
+}
+
+void mutant_name(char *text, size_t size, const struct mutant *m)
+{
+    char value[40];
+    field_text(value, sizeof value, m->field, &m->unit, m->value);
+    snprintf(text, size, "%s %s", m->field->name, value);
+}

@@ -1,0 +1,155 @@
+/* The kept vectors against mutants of the unit table: for every unit they must notice
+   each row that is one step away, unless that row is proved to be the same unit; and no
+   sample may ever notice one of those.  BITCUT_DATA names the folder of kept data. */
+#include "analysis/directed.h"
+#include "analysis/set.h"
+#include "lib/table.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Fewer would leave a mutant to one lucky vector. */
+enum { NOTICED_LEAST = 2 };
+
+/* The unit whose folder holds the vectors of u: the first with the same behaviour. */
+static const struct bitcut_unit *kept_for(const struct bitcut_unit *u)
+{
+    const struct bitcut_unit *first = units;
+    while (!field_same(first, u)) first++;
+    return first;
+}
+
+static void read_kept(struct set *s, const struct bitcut_unit *u)
+{
+    const char *data = getenv("BITCUT_DATA");
+    char path[4096];
+    struct fault f;
+    snprintf(path, sizeof path, "%s/directed/%s", data ? data : "data", u->name);
+    ck_assert_msg(set_read(s, path, SET_KNOWN | SET_RECORDED, &f) == BITCUT_OK, "%s: %s",
+                  path, f.text);
+    ck_assert_str_eq(s->unit.name, u->name);
+}
+
+/* Outputs of the set that the unit does not give. */
+static size_t differences(const struct set *s, const struct bitcut_unit *u)
+{
+    const struct fragments in = set_fragments(s);
+    size_t n = 0;
+    for (size_t i = 0; i < s->shape.count; i++)
+        n += fragments_dot(u, &in, s->shape, i, 0, 0) != array_get(&s->d, i);
+    return n;
+}
+
+/* Whether the set judges the mutant rightly; prints what it does if not. */
+static bool judged(const struct set *s, const struct mutant *m)
+{
+    const size_t noticed = differences(s, &m->unit);
+    char name[80];
+    if (m->proof ? noticed == 0 : noticed >= NOTICED_LEAST) return true;
+    mutant_name(name, sizeof name, m);
+    printf("# %s with %s: noticed by %zu of %zu vectors%s%s\n", s->unit.name, name,
+           noticed, s->shape.count, m->proof ? ", but proved: " : "",
+           m->proof ? m->proof->what : "");
+    fflush(stdout);
+    return false;
+}
+
+START_TEST(kept_vectors_kill)
+{
+    int mutants = 0, proved = 0, wrong = 0, behaviours = 0;
+    for (const struct bitcut_unit *u = units; u->name; u++) {
+        struct mutant list[MUTANTS_MOST];
+        struct set s;
+        if (kept_for(u) != u) continue;
+        read_kept(&s, u);
+        ck_assert_uint_eq(s.shape.m * s.shape.n, 1);
+        ck_assert_msg(differences(&s, u) == 0, "%s: %zu vectors differ", u->name,
+                      differences(&s, u));
+        const int n = mutants_list(list, u);
+        for (int i = 0; i < n; i++) {
+            wrong += !judged(&s, &list[i]);
+            proved += list[i].proof != NULL;
+        }
+        mutants += n;
+        behaviours++;
+        set_clear(&s);
+    }
+    printf("# %d behaviours, %d mutants, %d of them proved equal\n", behaviours, mutants,
+           proved);
+    ck_assert_int_eq(wrong, 0);
+    ck_assert_int_ge(mutants - proved, 40 * 10);
+}
+END_TEST
+
+/* Mutants of u with a proof, on samples of every class. */
+static int proofs_broken(const struct bitcut_unit *u, uint64_t stream)
+{
+    struct mutant list[MUTANTS_MOST];
+    const int n = mutants_list(list, u), samples = test_long() ? 20000 : 100;
+    struct rng rng = rng_start(test_seed(), stream);
+    uint64_t proved = 0, broken = 0;
+    for (int i = 0; i < n; i++) proved |= (uint64_t)(list[i].proof != NULL) << i;
+    for (const struct sample_class *class = sample_classes; class->name; class ++)
+        for (int i = 0; i < samples && (u->scale || !class->scaled); i++) {
+            struct sample s;
+            class->fill(&s, u, &rng);
+            broken |= directed_mask(u, &s, list, n, proved);
+        }
+    for (int i = 0; i < n; i++) {
+        char name[80];
+        if (!(broken >> i & 1)) continue;
+        mutant_name(name, sizeof name, &list[i]);
+        printf("# %s with %s: proved equal (%s), but it is not\n", u->name, name,
+               list[i].proof->what);
+    }
+    fflush(stdout);
+    return __builtin_popcountll(broken);
+}
+
+START_TEST(proofs_hold)
+{
+    uint64_t stream = 0;
+    int broken = 0;
+    for (const struct bitcut_unit *u = units; u->name; u++)
+        if (kept_for(u) == u) broken += proofs_broken(u, stream++);
+    ck_assert_int_eq(broken, 0);
+}
+END_TEST
+
+/* Each proof is the reason for some mutant: none is left from an older table. */
+START_TEST(proofs_are_used)
+{
+    for (const struct proof *p = proofs; p->name; p++) {
+        bool used = false;
+        for (const struct bitcut_unit *u = units; u->name && !used; u++) {
+            struct mutant list[MUTANTS_MOST];
+            const int n = mutants_list(list, u);
+            for (int i = 0; i < n; i++) used |= list[i].proof == p;
+        }
+        ck_assert_msg(used, "%s, %s: no mutant needs it", p->field, p->what);
+    }
+}
+END_TEST
+
+/* What the generator makes from a row alone, without the kept vectors. */
+START_TEST(generator_kills)
+{
+    static const char *const names[] = {
+        "hopper/mma.m16n8k16.f32.f16", "hopper/mma.m16n8k32.f16.e4m3",
+        "cdna3/mfma.32x32x4.f32.xf32", "cdna2/mfma.32x32x8.f32.bf16_1k",
+        "blackwell/tcgen05.m128n8k64.nvf4.f32.e2m1",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const struct bitcut_unit *u = table_find(TABLE(units), names[i]);
+        struct directed d;
+        ck_assert_int_eq(directed_make(&d, u, test_seed() + 1, NULL, NULL), BITCUT_OK);
+        for (int j = 0; j < d.mutant_count; j++)
+            ck_assert_msg(d.mutants[j].proof || d.kills[j] >= DIRECTED_KILLS, "%s: %s %d",
+                          u->name, d.mutants[j].field->name, d.kills[j]);
+        directed_clear(&d);
+    }
+}
+END_TEST
+
+TEST_MAIN("mutant", kept_vectors_kill, proofs_hold, proofs_are_used, generator_kills)
