@@ -104,10 +104,36 @@ changed_bit_found() {
 fragments_computed() {
     for set in $sets; do
         run 0 replay --json "$set"
+        scales=
+        [ ! -f "$set/scale_a.npy" ] ||
+            scales="--scale-a $set/scale_a.npy --scale-b $set/scale_b.npy"
+        # shellcheck disable=SC2086 # no name has blanks
         run 0 mma --unit "$(value unit)" -a "$set/A.npy" -b "$set/B.npy" -c "$set/C.npy" \
-            -o D.npy
+            $scales -o D.npy
         cmp D.npy "$set/D.npy" 2>&1
     done
+}
+
+# Vectors for one unit: the kept ones again for the kept seed, and they kill all mutants.
+vectors_made() {
+    unit=hopper/mma.m16n8k16.f16.f16
+    run 0 probe --unit $unit -o made/vectors
+    for array in A B C D; do
+        cmp made/vectors/$array.npy "$BITCUT_DATA/directed/$unit/$array.npy" 2>&1
+    done
+    run 0 replay --json made/vectors
+    expect unit $unit
+    run 0 probe --mutants --json made/vectors
+    expect surviving 0
+    run 0 probe --mutants made/vectors
+    grep -q '^surviving  *0' out || cat out
+}
+
+# A set of random inputs alone does not tell the zero rules apart: mutants survive.
+mutants_survive() {
+    run 1 probe --mutants --json "$BITCUT_DATA"/h200/wgmma_m64n8k8_tf32_f32
+    grep -q '"field":"zero","from":"positive","to":"sum positive","noticed":0' out ||
+        cat out
 }
 
 # --- whole GEMMs ------------------------------------------------------------------------
@@ -381,6 +407,7 @@ $gemm -m 8 -k 8|recipe unit evidence m n k seed $errors
 $gemm -m 8 -k 8 --input-a anybits|$errors
 $gemm -m 0 -k 0|$errors
 verify --recipe ootomo --unit a100 -a A.npy -b B.npy -d C.npy|compared mismatches first
+probe --mutants --unit fma/f32|unit vectors mutants killed proved surviving matrix
 study underflow|split exponent p_subnormal p_zero
 bench exact -n 16|method n products_per_second ratio
 END
@@ -392,6 +419,8 @@ ok_if_empty "list prints every table" "$(tables_listed)"
 ok_if_empty "replay finds no mismatch in $(echo "$sets" | wc -l) sets" "$(sets_replayed)"
 ok_if_empty "replay finds one changed bit and shows the operands" "$(changed_bit_found)"
 ok_if_empty "mma computes the recorded results, byte for byte" "$(fragments_computed)"
+ok_if_empty "probe makes vectors that kill all mutants" "$(vectors_made)"
+ok_if_empty "probe shows mutants that survive" "$(mutants_survive)"
 ok_if_empty "gemm writes matrices" "$(matrices_made)"
 ok_if_empty "verify accepts what gemm wrote, for every recipe" "$(results_verified)"
 ok_if_empty "verify finds one changed bit" "$(changed_result_found)"
