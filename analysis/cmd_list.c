@@ -24,6 +24,15 @@ static void set(json_t *row, const char *key, json_t *value)
 
 /* --- one function a table: what a row says beyond its name and purpose ------------ */
 
+/* The fields that the evidence leaves open: an array of names. */
+static json_t *open_fields(const struct bitcut_unit *u)
+{
+    json_t *open = json_array();
+    for (const struct field *f = fields; f->name; f++)
+        if (field_is_open(f, u)) json_array_append_new(open, json_string(f->name));
+    return open;
+}
+
 static void describe_unit(json_t *row, const void *of)
 {
     const struct bitcut_unit *u = of;
@@ -35,6 +44,7 @@ static void describe_unit(json_t *row, const void *of)
     for (const struct field *f = fields; f->name; f++)
         set(row, f->name, f->used(u) ? field_json(f, u, field_get(f, u)) : json_null());
     set(row, "evidence", json_string(evidence_text(u->evidence)));
+    set(row, "open", open_fields(u));
     set(row, "source", text(u->source));
 }
 

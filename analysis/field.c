@@ -310,6 +310,21 @@ int field_steps(int64_t values[FIELD_VALUES_MOST], const struct field *f,
     return n;
 }
 
+static bool has_word(const char *words, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at += n)
+        if ((at == words || at[-1] == ' ') && (at[n] == ' ' || !at[n])) return true;
+    return false;
+}
+
+bool field_is_open(const struct field *f, const struct bitcut_unit *u)
+{
+    if (!f->used(u)) return false;
+    if (u->evidence == EVIDENCE_MODELS || u->evidence == EVIDENCE_AMD) return true;
+    return u->evidence == EVIDENCE_PUBLISHED && has_word(u->open, f->name);
+}
+
 bool field_same(const struct bitcut_unit *x, const struct bitcut_unit *y)
 {
     if (x->k != y->k || x->a != y->a || x->b != y->b || x->c != y->c) return false;

@@ -100,6 +100,9 @@ struct bitcut_unit {
     uint64_t nan;                        /* an encoding of c                           */
     enum evidence evidence;
     const char *source;
+    const char *open; /* published vectors: the fields (of `bitcut list units`) of which some
+                         step fits them as well, separated by blanks; so those are the
+                         models' alone                                                  */
 };
 
 extern const struct bitcut_unit units[]; /* ended by a row whose name is NULL */

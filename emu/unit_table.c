@@ -14,11 +14,12 @@
 
    Every AMD row is rounding from published models, not run on AMD hardware.
 
-   What is open: align_min of f16 results on Volta, Turing, Ampere and Ada (-19 or -20, -20 or
-   -21: set by analogy with Hopper, where it was measured; the known vectors do not see it);
-   Turing's block of 8 (one paper implies 4); mxf4 and nvf4 (published models disagree on 25
-   or 35 bits, and are silent on how a zero block scale aligns); the last step of CDNA3 (an older model floors the sum to 31 bits and rounds
-   at once); every NaN pattern of AMD units. */
+   What the published vectors leave open stands in their rows.  Beyond that: align_min of
+   f16 results on Volta, Turing, Ampere and Ada is set by analogy with Hopper, where it was
+   measured; one paper implies blocks of 4 on Turing; published models of mxf4 and nvf4
+   disagree on 25 or 35 bits, and are silent on how a zero block scale aligns; an older
+   model of CDNA3 floors the sum to 31 bits and rounds at once; the NaN patterns of AMD
+   units are a guess. */
 
 #define F(format) &formats[FORMAT_##format]
 
@@ -34,7 +35,9 @@
 #define SHAPE(M, N, K) .m = (M), .n = (N), .k = (K)
 #define FROM(A) .a = F(A), .b = F(A)
 #define FROM2(A, B) .a = F(A), .b = F(B)
-#define PROVEN(E, S) .evidence = EVIDENCE_##E, .source = (S)
+/* Evidence, source, and for published vectors the fields they leave open. */
+#define PROVEN(...) PROVEN_(__VA_ARGS__, "", )
+#define PROVEN_(E, S, O, ...) .evidence = EVIDENCE_##E, .source = (S), .open = (O)
 
 /* T-FDPA: blocks of `block_` products and c aligned at the largest exponent. */
 #define TENSOR(name_, shape, from, to, block_, fraction_, align_min_, ...)                   \
@@ -129,34 +132,34 @@ const struct bitcut_unit units[] = {
     CHAIN("fma/f64", SHAPE(1, 1, 1), F64, NAN_OPERAND, 0xfff8000000000000, DEFINITION, "IEEE 754; PTX ISA fma.rn.f64; NaN as recorded on the H200"),
 
     /* Volta: name                            shape           operands   result     L   F  align_min  evidence */
-    TENSOR("volta/mma.m8n8k4.f32.f16",         SHAPE(8, 8, 4),   FROM(F16),  TO_F32,    4, 23, -131, PUBLISHED, "MTC V100"),
-    TENSOR("volta/mma.m8n8k4.f16.f16",         SHAPE(8, 8, 4),   FROM(F16),  TO_F16,    4, 23,  -19, PUBLISHED, "MTC V100; align_min open"),
+    TENSOR("volta/mma.m8n8k4.f32.f16",         SHAPE(8, 8, 4),   FROM(F16),  TO_F32,    4, 23, -131, PUBLISHED, "MTC V100", "via flush_inputs flush zero nan"),
+    TENSOR("volta/mma.m8n8k4.f16.f16",         SHAPE(8, 8, 4),   FROM(F16),  TO_F16,    4, 23,  -19, PUBLISHED, "MTC V100", "fraction align_min normalise floor via flush_inputs rounding overflow flush zero nan"),
 
     TENSOR("turing/mma.m16n8k8.f32.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 24, -132, MODELS, "MMA-Sim; block open"),
     TENSOR("turing/mma.m16n8k8.f16.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F16,    8, 24,  -20, MODELS, "MMA-Sim; block and align_min open"),
 
     TENSOR("ampere/mma.m16n8k16.f32.f16",      SHAPE(16, 8, 16), FROM(F16),  TO_F32,    8, 24, -132, MODELS, "MMA-Sim; two m16n8k8, which are published (MTC A100, A2)"),
-    TENSOR("ampere/mma.m16n8k8.f32.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 24, -132, PUBLISHED, "MTC A100, A2"),
+    TENSOR("ampere/mma.m16n8k8.f32.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 24, -132, PUBLISHED, "MTC A100, A2", "via flush_inputs flush zero nan"),
     TENSOR("ampere/mma.m16n8k16.f16.f16",      SHAPE(16, 8, 16), FROM(F16),  TO_F16,    8, 24,  -20, MODELS, "MMA-Sim; align_min open"),
-    TENSOR("ampere/mma.m16n8k8.f16.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F16,    8, 24,  -20, PUBLISHED, "MTC A100, A2; align_min open"),
+    TENSOR("ampere/mma.m16n8k8.f16.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F16,    8, 24,  -20, PUBLISHED, "MTC A100, A2", "fraction align_min normalise via flush_inputs rounding overflow flush zero nan"),
     TENSOR("ampere/mma.m16n8k16.f32.bf16",     SHAPE(16, 8, 16), FROM(BF16), TO_F32,    8, 24, -132, MODELS, "MMA-Sim; two m16n8k8, which are published (MTC A100, A2)"),
-    TENSOR("ampere/mma.m16n8k8.f32.bf16",      SHAPE(16, 8, 8),  FROM(BF16), TO_F32,    8, 24, -132, PUBLISHED, "MTC A100, A2"),
+    TENSOR("ampere/mma.m16n8k8.f32.bf16",      SHAPE(16, 8, 8),  FROM(BF16), TO_F32,    8, 24, -132, PUBLISHED, "MTC A100, A2", "align_min flush_inputs overflow flush zero nan"),
     TENSOR("ampere/mma.m16n8k8.f32.tf32",      SHAPE(16, 8, 8),  FROM(TF32), TO_F32,    4, 24, -132, MODELS, "MMA-Sim; two m16n8k4, which are published (MTC A100, A2)"),
-    TENSOR("ampere/mma.m16n8k4.f32.tf32",      SHAPE(16, 8, 4),  FROM(TF32), TO_F32,    4, 24, -132, PUBLISHED, "MTC A100, A2"),
+    TENSOR("ampere/mma.m16n8k4.f32.tf32",      SHAPE(16, 8, 4),  FROM(TF32), TO_F32,    4, 24, -132, PUBLISHED, "MTC A100, A2", "align_min flush_inputs overflow flush zero nan"),
     CHAIN("ampere/mma.m8n8k4.f64.f64",         SHAPE(8, 8, 4),   F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim; NaN as recorded on the H200"),
 
     TENSOR("ada/mma.m16n8k16.f32.f16",         SHAPE(16, 8, 16), FROM(F16),  TO_F32,    8, 24, -132, MODELS, "MMA-Sim; two m16n8k8, which are published (MTC Ada, L40S)"),
-    TENSOR("ada/mma.m16n8k8.f32.f16",          SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 24, -132, PUBLISHED, "MTC Ada, L40S"),
+    TENSOR("ada/mma.m16n8k8.f32.f16",          SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 24, -132, PUBLISHED, "MTC Ada, L40S", "via flush_inputs flush zero nan"),
     TENSOR("ada/mma.m16n8k16.f16.f16",         SHAPE(16, 8, 16), FROM(F16),  TO_F16,    8, 24,  -20, MODELS, "MMA-Sim; align_min open"),
-    TENSOR("ada/mma.m16n8k8.f16.f16",          SHAPE(16, 8, 8),  FROM(F16),  TO_F16,    8, 24,  -20, PUBLISHED, "MTC Ada, L40S; align_min open"),
+    TENSOR("ada/mma.m16n8k8.f16.f16",          SHAPE(16, 8, 8),  FROM(F16),  TO_F16,    8, 24,  -20, PUBLISHED, "MTC Ada, L40S", "fraction align_min normalise via flush_inputs overflow flush zero nan"),
     TENSOR("ada/mma.m16n8k16.f32.bf16",        SHAPE(16, 8, 16), FROM(BF16), TO_F32,    8, 24, -132, MODELS, "MMA-Sim; two m16n8k8, which are published (MTC Ada, L40S)"),
-    TENSOR("ada/mma.m16n8k8.f32.bf16",         SHAPE(16, 8, 8),  FROM(BF16), TO_F32,    8, 24, -132, PUBLISHED, "MTC Ada, L40S"),
+    TENSOR("ada/mma.m16n8k8.f32.bf16",         SHAPE(16, 8, 8),  FROM(BF16), TO_F32,    8, 24, -132, PUBLISHED, "MTC Ada, L40S", "align_min flush_inputs overflow flush zero nan"),
     TENSOR("ada/mma.m16n8k8.f32.tf32",         SHAPE(16, 8, 8),  FROM(TF32), TO_F32,    4, 24, -132, MODELS, "MMA-Sim; two m16n8k4, which are published (MTC Ada, L40S)"),
-    TENSOR("ada/mma.m16n8k4.f32.tf32",         SHAPE(16, 8, 4),  FROM(TF32), TO_F32,    4, 24, -132, PUBLISHED, "MTC Ada, L40S"),
-    TENSOR("ada/mma.m16n8k32.f32.e4m3",        SHAPE(16, 8, 32), FROM(E4M3), TO_E8M13, 16, 13, -132, PUBLISHED, "MTC Ada, L40S"),
-    TENSOR("ada/mma.m16n8k32.f32.e5m2",        SHAPE(16, 8, 32), FROM(E5M2), TO_E8M13, 16, 13, -132, PUBLISHED, "MTC Ada, L40S"),
-    TENSOR("ada/mma.m16n8k32.f16.e4m3",        SHAPE(16, 8, 32), FROM(E4M3), TO_F16,   16, 13,  -20, PUBLISHED, "MTC Ada; align_min open"),
-    TENSOR("ada/mma.m16n8k32.f16.e5m2",        SHAPE(16, 8, 32), FROM(E5M2), TO_F16,   16, 13,  -20, PUBLISHED, "MTC Ada; align_min open"),
+    TENSOR("ada/mma.m16n8k4.f32.tf32",         SHAPE(16, 8, 4),  FROM(TF32), TO_F32,    4, 24, -132, PUBLISHED, "MTC Ada, L40S", "align_min flush_inputs overflow flush zero nan"),
+    TENSOR("ada/mma.m16n8k32.f32.e4m3",        SHAPE(16, 8, 32), FROM(E4M3), TO_E8M13, 16, 13, -132, PUBLISHED, "MTC Ada, L40S", "via flush zero nan"),
+    TENSOR("ada/mma.m16n8k32.f32.e5m2",        SHAPE(16, 8, 32), FROM(E5M2), TO_E8M13, 16, 13, -132, PUBLISHED, "MTC Ada, L40S", "via flush_inputs flush zero nan"),
+    TENSOR("ada/mma.m16n8k32.f16.e4m3",        SHAPE(16, 8, 32), FROM(E4M3), TO_F16,   16, 13,  -20, PUBLISHED, "MTC Ada", "via overflow flush zero nan"),
+    TENSOR("ada/mma.m16n8k32.f16.e5m2",        SHAPE(16, 8, 32), FROM(E5M2), TO_F16,   16, 13,  -20, PUBLISHED, "MTC Ada", "via flush_inputs overflow flush zero nan"),
     CHAIN("ada/mma.m8n8k4.f64.f64",            SHAPE(8, 8, 4),   F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim; NaN as recorded on the H200"),
 
     TENSOR("hopper/mma.m16n8k16.f32.f16",      SHAPE(16, 8, 16), FROM(F16),  TO_F32,   16, 25, -133, RECORDED, "H200; MTC H100, H200"),
@@ -169,8 +172,8 @@ const struct bitcut_unit units[] = {
     TENSOR("hopper/mma.m16n8k4.f32.tf32",      SHAPE(16, 8, 4),  FROM(TF32), TO_F32,    4, 25, -133, RECORDED, "H200; MTC H100, H200"),
     LOWERED("hopper/mma.m16n8k32.f32.e4m3",    FROM(E4M3), TO_F32, -133, RECORDED, "H200"),
     LOWERED("hopper/mma.m16n8k32.f32.e5m2",    FROM(E5M2), TO_F32, -133, RECORDED, "H200"),
-    LOWERED("hopper/mma.m16n8k32.f16.e4m3",    FROM(E4M3), TO_F16,  -21, PUBLISHED, "MTC H100, H200"),
-    LOWERED("hopper/mma.m16n8k32.f16.e5m2",    FROM(E5M2), TO_F16,  -21, PUBLISHED, "MTC H100, H200"),
+    LOWERED("hopper/mma.m16n8k32.f16.e4m3",    FROM(E4M3), TO_F16,  -21, PUBLISHED, "MTC H100, H200", "fraction normalise floor overflow flush nan"),
+    LOWERED("hopper/mma.m16n8k32.f16.e5m2",    FROM(E5M2), TO_F16,  -21, PUBLISHED, "MTC H100, H200", "fraction normalise floor via overflow flush zero nan"),
     CHAIN("hopper/mma.m16n8k16.f64.f64",       SHAPE(16, 8, 16), F64, NAN_OPERAND, 0xfff8000000000000, RECORDED, "H200"),
     CHAIN("hopper/mma.m16n8k8.f64.f64",        SHAPE(16, 8, 8),  F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim; the chain of m16n8k16, which is recorded"),
     CHAIN("hopper/mma.m16n8k4.f64.f64",        SHAPE(16, 8, 4),  F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim; the chain of m16n8k16, which is recorded"),
@@ -184,16 +187,16 @@ const struct bitcut_unit units[] = {
     TENSOR("hopper/wgmma.m64n8k32.f16.e4m3",   SHAPE(64, 8, 32), FROM(E4M3), TO_F16,   32, 13,  -21, MODELS, "MMA-Sim"),
     TENSOR("hopper/wgmma.m64n8k32.f16.e5m2",   SHAPE(64, 8, 32), FROM(E5M2), TO_F16,   32, 13,  -21, MODELS, "MMA-Sim"),
 
-    TENSOR("blackwell/mma.m16n8k16.f32.f16",   SHAPE(16, 8, 16), FROM(F16),  TO_F32,   16, 25, -133, PUBLISHED, "MTC B200"),
+    TENSOR("blackwell/mma.m16n8k16.f32.f16",   SHAPE(16, 8, 16), FROM(F16),  TO_F32,   16, 25, -133, PUBLISHED, "MTC B200", "via flush zero nan"),
     TENSOR("blackwell/mma.m16n8k8.f32.f16",    SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("blackwell/mma.m16n8k16.f16.f16",   SHAPE(16, 8, 16), FROM(F16),  TO_F16,   16, 25,  -21, PUBLISHED, "MTC B200"),
-    TENSOR("blackwell/mma.m16n8k16.f32.bf16",  SHAPE(16, 8, 16), FROM(BF16), TO_F32,   16, 25, -133, PUBLISHED, "MTC B200"),
+    TENSOR("blackwell/mma.m16n8k16.f16.f16",   SHAPE(16, 8, 16), FROM(F16),  TO_F16,   16, 25,  -21, PUBLISHED, "MTC B200", "fraction align_min floor via flush_inputs rounding overflow flush zero nan"),
+    TENSOR("blackwell/mma.m16n8k16.f32.bf16",  SHAPE(16, 8, 16), FROM(BF16), TO_F32,   16, 25, -133, PUBLISHED, "MTC B200", "align_min flush_inputs overflow flush zero nan"),
     TENSOR("blackwell/mma.m16n8k8.f32.tf32",   SHAPE(16, 8, 8),  FROM(TF32), TO_F32,    8, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("blackwell/mma.m16n8k4.f32.tf32",   SHAPE(16, 8, 4),  FROM(TF32), TO_F32,    4, 25, -133, PUBLISHED, "MTC B200"),
-    LOWERED("blackwell/mma.m16n8k32.f32.e4m3", FROM(E4M3), TO_F32, -133, PUBLISHED, "MTC B200"),
-    LOWERED("blackwell/mma.m16n8k32.f32.e5m2", FROM(E5M2), TO_F32, -133, PUBLISHED, "MTC B200"),
-    LOWERED("blackwell/mma.m16n8k32.f16.e4m3", FROM(E4M3), TO_F16,  -21, PUBLISHED, "MTC B200"),
-    LOWERED("blackwell/mma.m16n8k32.f16.e5m2", FROM(E5M2), TO_F16,  -21, PUBLISHED, "MTC B200"),
+    TENSOR("blackwell/mma.m16n8k4.f32.tf32",   SHAPE(16, 8, 4),  FROM(TF32), TO_F32,    4, 25, -133, PUBLISHED, "MTC B200", "align_min flush_inputs overflow flush zero nan"),
+    LOWERED("blackwell/mma.m16n8k32.f32.e4m3", FROM(E4M3), TO_F32, -133, PUBLISHED, "MTC B200", "sum order block fraction normalise floor rounding nan"),
+    LOWERED("blackwell/mma.m16n8k32.f32.e5m2", FROM(E5M2), TO_F32, -133, PUBLISHED, "MTC B200", "sum order block fraction normalise floor via rounding nan"),
+    LOWERED("blackwell/mma.m16n8k32.f16.e4m3", FROM(E4M3), TO_F16,  -21, PUBLISHED, "MTC B200", "fraction normalise floor overflow flush nan"),
+    LOWERED("blackwell/mma.m16n8k32.f16.e5m2", FROM(E5M2), TO_F16,  -21, PUBLISHED, "MTC B200", "fraction normalise floor via overflow flush zero nan"),
     CHAIN("blackwell/mma.m8n8k4.f64.f64",      SHAPE(8, 8, 4),   F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim"),
     TENSOR("blackwell/tcgen05.m128n8k16.f32.f16",  SHAPE(128, 8, 16), FROM(F16),  TO_F32, 16, 25, -133, MODELS, "MMA-Sim"),
     TENSOR("blackwell/tcgen05.m128n8k16.f16.f16",  SHAPE(128, 8, 16), FROM(F16),  TO_F16, 16, 25,  -21, MODELS, "MMA-Sim"),
