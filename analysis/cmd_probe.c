@@ -4,6 +4,7 @@
 #include "analysis/set.h"
 #include "lib/threads.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,8 @@ static const struct option_row options[] = {
     { "unit", "only this unit (bitcut list units)", OPTION_TEXT, &unit_name, "U" },
     { 0 }
 };
+
+enum { UNITS_MOST = 512 };
 
 /* What vectors achieve against the mutants of a unit. */
 struct kills {
@@ -115,7 +118,6 @@ static struct kills *kills_of(struct kills *list, int *count, const char *name)
     for (int i = 0; i < *count; i++)
         if (!strcmp(list[i].unit->name, name)) return &list[i];
     struct kills *k = &list[(*count)++];
-    memset(k, 0, sizeof *k);
     k->unit = table_find(TABLE(units), name);
     k->count = mutants_list(k->mutant, k->unit);
     return k;
@@ -150,7 +152,9 @@ static int choose_units(const struct bitcut_unit **list)
     for (const struct bitcut_unit *u = units; u->name; u++) {
         bool known = false;
         for (int i = 0; i < n && !unit_name; i++) known |= field_same(list[i], u);
-        if (unit_name ? !strcmp(u->name, unit_name) : !known) list[n++] = u;
+        if (unit_name ? strcmp(u->name, unit_name) : known) continue;
+        assert(n < UNITS_MOST);
+        list[n++] = u;
     }
     return n;
 }
@@ -178,7 +182,6 @@ static enum bitcut_status write_directed(const char *folder, const struct direct
 static void take_kills(struct kills *k, const struct directed *d,
                        const struct bitcut_unit *u)
 {
-    memset(k, 0, sizeof *k);
     k->unit = u;
     k->count = d->mutant_count;
     k->outputs = (size_t)d->count;
@@ -212,7 +215,7 @@ static enum bitcut_status make_one(struct kills *k, const struct bitcut_unit *u,
 
 static int from_generator(struct kills *list, int *count, const struct context *x)
 {
-    const struct bitcut_unit *chosen[512];
+    const struct bitcut_unit *chosen[UNITS_MOST];
     const int n = choose_units(chosen);
     struct fault fault = { .status = BITCUT_OK };
     const char *where = "";
@@ -229,9 +232,8 @@ static int from_generator(struct kills *list, int *count, const struct context *
         now = ++done;
         if (threads_first()) progress_report(&x->progress, now, (size_t)n);
     }
-    if (fault.status != BITCUT_OK) return fail(where, &fault);
     *count = n;
-    return EXIT_GOOD;
+    return fault.status == BITCUT_OK ? EXIT_GOOD : fail(where, &fault);
 }
 
 /* --- the command ------------------------------------------------------------------ */
@@ -243,9 +245,7 @@ static int run(struct context *x)
         return complain("-o", "vectors are made for units, not from sets");
     if (unit_name && !table_find(TABLE(units), unit_name))
         return fail_unknown("--unit", unit_name, TABLE(units));
-    size_t rows = 0;
-    while (units[rows].name) rows++;
-    struct kills *list = memory_allocate(rows, sizeof *list);
+    struct kills *list = calloc(UNITS_MOST, sizeof *list);
     if (!list) {
         static const struct fault none = { BITCUT_NO_MEMORY, "no memory" };
         return fail("probe", &none);
@@ -254,6 +254,7 @@ static int run(struct context *x)
     int status = x->operand_count ? from_sets(list, &count, x)
                                   : from_generator(list, &count, x);
     for (int i = 0; i < count && mutants; i++) {
+        if (!list[i].unit) continue; /* stopped before */
         emit_kills(&x->emitter, &list[i]);
         if (kills_status(&list[i]) > status) status = kills_status(&list[i]);
     }
