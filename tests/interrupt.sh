@@ -108,6 +108,7 @@ ok_if_empty "split" "$(interrupted TERM split --exhaustive --from -126 --to 127)
 set=$BITCUT_DATA/h200/wgmma_m64n8k16_f16_f32
 # shellcheck disable=SC2046 # one word a set
 ok_if_empty "replay" "$(interrupted TERM replay $(yes "$set" | head -n 1000))"
+ok_if_empty "probe" "$(interrupted TERM probe --mutants)"
 ok_if_empty "study" "$(interrupted TERM study table1)"
 ok_if_empty "bench" "$(interrupted TERM bench exact -n 1536)"
 ok_if_empty "report" "$(report_interrupted)"
