@@ -460,7 +460,8 @@ static void fill_align_min(struct sample *s, const struct bitcut_unit *u, struct
     const int ulp = format_emin(u->result) - u->result->fraction_bits;
     const int least = u->align_min ? u->align_min : ulp + 12;
     const int end = least - (u->fraction == FRACTION_EXACT ? 24 : u->fraction);
-    const int sum = one_in(rng, 2) ? ulp - 1 : between(rng, ulp, least - 1);
+    const int sum =
+        one_in(rng, 2) || least <= ulp ? ulp - 1 : between(rng, ulp, least - 1);
     const bool parts = u->k >= 32 && one_in(rng, 2); /* one product may not reach `sum` */
     zeros_place(s, u, rng);
     for (int i = 0; i < sample_scales(u); i++)
@@ -474,7 +475,8 @@ static void fill_align_min(struct sample *s, const struct bitcut_unit *u, struct
     for (int k = first; k < first + (parts ? 16 : 1); k++)
         power_place(s, u, k, negative, parts ? sum - 4 : sum, rng);
     s->c = zero_random(u->c, rng);
-    if (one_in(rng, 4)) s->c = place_random(u->c, between(rng, ulp, least + 3), rng);
+    const int most = least + 3 > ulp ? least + 3 : ulp;
+    if (one_in(rng, 4)) s->c = place_random(u->c, between(rng, ulp, most), rng);
 }
 
 /* Block scales far apart, one of them zero, and terms where the bits of a group end. */
