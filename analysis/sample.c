@@ -526,20 +526,40 @@ int sample_scales(const struct bitcut_unit *u)
     return u->scale ? u->k / u->scale_block : 0;
 }
 
-uint64_t sample_dot(const struct bitcut_unit *u, const struct sample *s)
-{
+/* A sample as the unit reads it. */
+struct numbers {
     struct number a[UNIT_K_MOST], b[UNIT_K_MOST];
     struct number scale_a[UNIT_K_MOST], scale_b[UNIT_K_MOST];
+};
+
+static void sample_read(struct numbers *to, const struct bitcut_unit *u,
+                        const struct sample *s)
+{
     for (int k = 0; k < u->k; k++) {
-        a[k] = unit_read(u, u->a, s->a[k]);
-        b[k] = unit_read(u, u->b, s->b[k]);
+        to->a[k] = unit_read(u, u->a, s->a[k]);
+        to->b[k] = unit_read(u, u->b, s->b[k]);
     }
     for (int i = 0; i < sample_scales(u); i++) {
-        scale_a[i] = format_decode(u->scale, s->scale_a[i]);
-        scale_b[i] = format_decode(u->scale, s->scale_b[i]);
+        to->scale_a[i] = format_decode(u->scale, s->scale_a[i]);
+        to->scale_b[i] = format_decode(u->scale, s->scale_b[i]);
     }
-    return unit_dot(u, (struct lane){ a, u->scale ? scale_a : NULL },
-                    (struct lane){ b, u->scale ? scale_b : NULL }, s->c);
+}
+
+uint64_t sample_dot(const struct bitcut_unit *u, const struct sample *s)
+{
+    struct numbers x;
+    sample_read(&x, u, s);
+    return unit_dot(u, (struct lane){ x.a, u->scale ? x.scale_a : NULL },
+                    (struct lane){ x.b, u->scale ? x.scale_b : NULL }, s->c);
+}
+
+uint64_t sample_trace(struct unit_trace *trace, const struct bitcut_unit *u,
+                      const struct sample *s)
+{
+    struct numbers x;
+    sample_read(&x, u, s);
+    return unit_trace(trace, u, (struct lane){ x.a, u->scale ? x.scale_a : NULL },
+                      (struct lane){ x.b, u->scale ? x.scale_b : NULL }, s->c);
 }
 
 /* --- samples in arrays ------------------------------------------------------------ */

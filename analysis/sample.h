@@ -37,6 +37,10 @@ int sample_scales(const struct bitcut_unit *u);
 /* The output of the unit: an encoding of u->c. */
 uint64_t sample_dot(const struct bitcut_unit *u, const struct sample *s);
 
+/* The same output, and how it came about: *trace is set, whatever it held. */
+uint64_t sample_trace(struct unit_trace *trace, const struct bitcut_unit *u,
+                      const struct sample *s);
+
 /* Where samples go: arrays in the layout of struct fragments, already allocated.  The
    scales are NULL for a unit without. */
 struct sample_arrays {

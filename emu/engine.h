@@ -5,9 +5,8 @@
 #ifndef BITCUT_EMU_ENGINE_H
 #define BITCUT_EMU_ENGINE_H
 
+#include "emu/trace.h"
 #include "emu/unit.h"
-
-enum { UNIT_K_MOST = 64 };
 
 /* One operand of a dot product as the unit sees it: `x[k]` for every k of the
    instruction, and one scale for each unit->scale_block of them (NULL for a unit without
@@ -33,5 +32,9 @@ const struct bitcut_format *unit_operand_format(const struct bitcut_unit *unit,
    unit, NaN and zero signs included.  Cannot fail. */
 uint64_t unit_dot(const struct bitcut_unit *unit, struct lane a, struct lane b,
                   uint64_t c);
+
+/* The same output, and how it came about: *trace is set, whatever it held.  Slower. */
+uint64_t unit_trace(struct unit_trace *trace, const struct bitcut_unit *unit,
+                    struct lane a, struct lane b, uint64_t c);
 
 #endif

@@ -98,20 +98,43 @@ static void read_run(struct number *to, const struct bitcut_unit *u,
                     : unit_read(u, format, array_get(from, first + i * stride));
 }
 
+/* The operands of one output as the unit reads them. */
+struct operands {
+    struct number a[UNIT_K_MOST], b[UNIT_K_MOST], sa[UNIT_K_MOST], sb[UNIT_K_MOST];
+    uint64_t c;
+};
+
+static void read_operands(struct operands *to, const struct bitcut_unit *u,
+                          const struct fragments *x, struct fragment_shape s, size_t at,
+                          size_t i, size_t j)
+{
+    assert(s.k <= UNIT_K_MOST);
+    read_run(to->a, u, u->a, x->a, (at * s.m + i) * s.k, 1, s.k);
+    read_run(to->b, u, u->b, x->b, at * s.k * s.n + j, s.n, s.k);
+    if (u->scale) {
+        const size_t blocks = s.k / (size_t)u->scale_block;
+        read_run(to->sa, u, u->scale, x->scale_a, (at * s.m + i) * blocks, 1, blocks);
+        read_run(to->sb, u, u->scale, x->scale_b, at * blocks * s.n + j, s.n, blocks);
+    }
+    to->c = array_get(x->c, (at * s.m + i) * s.n + j);
+}
+
 uint64_t fragments_dot(const struct bitcut_unit *u, const struct fragments *x,
                        struct fragment_shape s, size_t at, size_t i, size_t j)
 {
-    struct number a[UNIT_K_MOST], b[UNIT_K_MOST], sa[UNIT_K_MOST], sb[UNIT_K_MOST];
-    assert(s.k <= UNIT_K_MOST);
-    read_run(a, u, u->a, x->a, (at * s.m + i) * s.k, 1, s.k);
-    read_run(b, u, u->b, x->b, at * s.k * s.n + j, s.n, s.k);
-    if (u->scale) {
-        const size_t blocks = s.k / (size_t)u->scale_block;
-        read_run(sa, u, u->scale, x->scale_a, (at * s.m + i) * blocks, 1, blocks);
-        read_run(sb, u, u->scale, x->scale_b, at * blocks * s.n + j, s.n, blocks);
-    }
-    return unit_dot(u, (struct lane){ a, sa }, (struct lane){ b, sb },
-                    array_get(x->c, (at * s.m + i) * s.n + j));
+    struct operands o;
+    read_operands(&o, u, x, s, at, i, j);
+    return unit_dot(u, (struct lane){ o.a, o.sa }, (struct lane){ o.b, o.sb }, o.c);
+}
+
+uint64_t fragments_trace(struct unit_trace *trace, const struct bitcut_unit *u,
+                         const struct fragments *x, struct fragment_shape s, size_t at,
+                         size_t i, size_t j)
+{
+    struct operands o;
+    read_operands(&o, u, x, s, at, i, j);
+    return unit_trace(trace, u, (struct lane){ o.a, o.sa }, (struct lane){ o.b, o.sb },
+                      o.c);
 }
 
 enum bitcut_status fragments_run(struct array *d, const struct bitcut_unit *u,

@@ -2,6 +2,7 @@
 #ifndef BITCUT_EMU_FRAGMENT_H
 #define BITCUT_EMU_FRAGMENT_H
 
+#include "emu/trace.h"
 #include "emu/unit.h"
 #include "lib/matrix.h"
 #include "lib/progress.h"
@@ -29,6 +30,11 @@ enum bitcut_status fragments_check(struct fragment_shape *shape,
 /* One output (i, j) of fragment `at` of a checked batch. */
 uint64_t fragments_dot(const struct bitcut_unit *unit, const struct fragments *x,
                        struct fragment_shape shape, size_t at, size_t i, size_t j);
+
+/* The same output, and how it came about: *trace is set, whatever it held. */
+uint64_t fragments_trace(struct unit_trace *trace, const struct bitcut_unit *unit,
+                         const struct fragments *x, struct fragment_shape shape,
+                         size_t at, size_t i, size_t j);
 
 /* All outputs into d (already allocated, count * m * n elements).  Any number of threads
    gives the same bits; 0 uses all processors.  BITCUT_CANNOT if asked to stop. */

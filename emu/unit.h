@@ -41,6 +41,9 @@ enum summation {
 
 enum { FRACTION_EXACT = 0x7fff };
 
+/* No instruction takes more products. */
+enum { UNIT_K_MOST = 64 };
+
 /* In which order k enters the blocks.  K_BIT0 and so on: all k with that bit clear,
    ascending, then those with it set. */
 enum k_order { K_ASCENDING, K_DESCENDING, K_BIT0, K_BIT1, K_BIT2 };

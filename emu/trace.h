@@ -1,0 +1,101 @@
+/* How a unit comes to an output: every number on the way, for people and for tests. */
+#ifndef BITCUT_EMU_TRACE_H
+#define BITCUT_EMU_TRACE_H
+
+#include "emu/special.h"
+#include "lib/wide.h"
+
+__extension__ typedef __int128 int128;
+
+enum trace_source { TRACE_PRODUCT, TRACE_C, TRACE_SUM };
+
+/* A term of a sum. */
+struct trace_term {
+    enum trace_source source;
+    int index;         /* PRODUCT: its k; SUM: which of the step's sums          */
+    int exponent;      /* by which it aligns; means nothing for a zero           */
+    struct term value; /* all of it: significand * 2^exponent of its last bit    */
+    int128 aligned;    /* what is left of it, if the sum is `aligned`, in its
+                          units; else 0                                          */
+};
+
+/* A sum, or a term that is rounded or cut by itself. */
+struct trace_sum {
+    const char *name;           /* NULL: the last of its step, whose `d` the step gives */
+    struct special_sum special; /* a NaN or infinity decided: nothing but `d` is set    */
+    int first, terms;           /* its terms in `term` of the trace                     */
+    bool aligned;               /* terms were cut to integers of one unit               */
+    bool at_exponent;           /* ... below this exponent; if not, nothing was lost    */
+    int exponent;
+    struct term value; /* of the terms, before any rounding; its exponent is the unit   */
+    bool inexact;      /* `value` is cut, with something nonzero below                  */
+    bool cut;          /* TWO_STAGE, SERIAL: it was then cut to ...                     */
+    struct term kept;
+    bool rounded; /* it was then rounded to ...                                         */
+    uint64_t d;   /* ... an encoding of unit->result                                    */
+};
+
+/* A step of the chain: one block of products and the accumulator. */
+struct trace_step {
+    int first, products; /* which it takes: trace.k[first] and so on       */
+    int first_sum, sums; /* its sums in `sum` of the trace                 */
+    uint64_t c, d;       /* the accumulator in and out: encodings of unit->c */
+};
+
+enum { TRACE_SUMS_MOST = 4 * UNIT_K_MOST, TRACE_TERMS_MOST = 5 * UNIT_K_MOST };
+
+/* All of one output. */
+struct unit_trace {
+    int steps, sums, terms; /* how many there are of each */
+    struct trace_step step[UNIT_K_MOST];
+    struct trace_sum sum[TRACE_SUMS_MOST];
+    struct trace_term term[TRACE_TERMS_MOST];
+    int k[UNIT_K_MOST]; /* in the order in which products enter the blocks */
+    bool c_last;        /* the steps started from +0; then C was added:    */
+    uint64_t c, d;      /* C as the unit reads it and the output, encodings of unit->c */
+};
+
+/* A function that takes a trace, or the constant NULL where none is wanted.  Always
+   inlined, so that nothing of the trace is left in the second case. */
+#define TRACED static inline __attribute__((always_inline))
+
+/* What the functions below do if there is a trace.  Terms belong to the next sum, sums to
+   the latest step. */
+void trace_step_add(struct unit_trace *trace, int first, int products, uint64_t c);
+void trace_sum_add(struct unit_trace *trace, struct trace_sum sum);
+void trace_term_add(struct unit_trace *trace, struct trace_term term);
+
+TRACED void trace_step(struct unit_trace *trace, int first, int products, uint64_t c)
+{
+    if (trace) trace_step_add(trace, first, products, c);
+}
+
+TRACED void trace_sum(struct unit_trace *trace, struct trace_sum sum)
+{
+    if (trace) trace_sum_add(trace, sum);
+}
+
+TRACED void trace_term(struct unit_trace *trace, struct trace_term term)
+{
+    if (trace) trace_term_add(trace, term);
+}
+
+/* Term `index` of the latest step's block. */
+TRACED void trace_product(struct unit_trace *trace, int index, int exponent,
+                          struct term value, int128 aligned)
+{
+    if (!trace) return;
+    const int k = trace->k[trace->step[trace->steps - 1].first + index];
+    trace_term_add(trace,
+                   (struct trace_term){ TRACE_PRODUCT, k, exponent, value, aligned });
+}
+
+/* An infinity or NaN decided. */
+TRACED void trace_special(struct unit_trace *trace, const char *name,
+                          struct special_sum special, uint64_t d)
+{
+    trace_sum(trace, (struct trace_sum){
+                         .name = name, .special = special, .rounded = true, .d = d });
+}
+
+#endif
