@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELL_MOST = 1 << 14, COLUMNS_MOST = 32 };
+enum { CELL_MOST = 1 << 14, COLUMNS_MOST = 32, INDENT = 2 };
 
 void emit_row(struct emitter *e, json_t *row)
 {
@@ -19,6 +19,8 @@ void emit_row(struct emitter *e, json_t *row)
     json_decref(row);
 }
 
+/* --- one cell --------------------------------------------------------------------- */
+
 /* The text of one value, without quotes. */
 static void cell_text(char text[CELL_MOST], const json_t *value)
 {
@@ -26,6 +28,8 @@ static void cell_text(char text[CELL_MOST], const json_t *value)
         snprintf(text, CELL_MOST, "%s", json_string_value(value));
     } else if (json_is_real(value)) {
         snprintf(text, CELL_MOST, "%.6g", json_real_value(value));
+    } else if (json_is_object(value)) {
+        snprintf(text, CELL_MOST, "below");
     } else {
         const size_t n =
             json_dumpb(value, text, CELL_MOST - 1, JSON_ENCODE_ANY | JSON_COMPACT);
@@ -33,84 +37,177 @@ static void cell_text(char text[CELL_MOST], const json_t *value)
     }
 }
 
-static void print_lines(json_t *row)
+static bool has_objects(const json_t *value)
+{
+    return json_is_object(json_array_get(value, 0));
+}
+
+static bool has_texts(const json_t *value)
+{
+    return json_is_string(json_array_get(value, 0));
+}
+
+/* Whether a value needs lines of its own. */
+static bool is_deep(const json_t *value)
+{
+    return json_is_object(value) || has_objects(value) || has_texts(value);
+}
+
+static bool is_flat(json_t *object)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        if (is_deep(value)) return false;
+    }
+    return true;
+}
+
+/* --- tables ----------------------------------------------------------------------- */
+
+/* The columns of a table: the keys of its first row. */
+struct columns {
+    int count;
+    int width[COLUMNS_MOST];
+    bool number[COLUMNS_MOST]; /* to the right */
+};
+
+static struct columns measure(json_t *rows)
+{
+    struct columns c = { 0 };
+    const char *key;
+    json_t *unused;
+    json_object_foreach(json_array_get(rows, 0), key, unused)
+    {
+        if (c.count == COLUMNS_MOST) break;
+        c.width[c.count] = (int)strlen(key);
+        for (size_t i = 0; i < json_array_size(rows); i++) {
+            char text[CELL_MOST];
+            const json_t *cell = json_object_get(json_array_get(rows, i), key);
+            cell_text(text, cell);
+            const int length = (int)strlen(text);
+            if (length > c.width[c.count]) c.width[c.count] = length;
+            c.number[c.count] |= json_is_number(cell);
+        }
+        c.count++;
+    }
+    return c;
+}
+
+static void print_cell(const char *text, const struct columns *c, int column)
+{
+    const bool last = column == c->count - 1, number = c->number[column];
+    if (last && !number) printf("%s\n", text);
+    else printf(number ? "%*s%s" : "%-*s%s", c->width[column], text, last ? "\n" : "  ");
+}
+
+static void print_table(json_t *rows, int indent)
+{
+    const struct columns c = measure(rows);
+    json_t *first = json_array_get(rows, 0);
+    const char *key;
+    json_t *unused;
+    int column = 0;
+    printf("%*s", indent, "");
+    json_object_foreach(first, key, unused)
+    {
+        if (column < c.count) print_cell(key, &c, column++);
+    }
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        column = 0;
+        printf("%*s", indent, "");
+        json_object_foreach(first, key, unused)
+        {
+            char text[CELL_MOST];
+            cell_text(text, json_object_get(json_array_get(rows, i), key));
+            if (column < c.count) print_cell(text, &c, column++);
+        }
+    }
+}
+
+/* --- objects ---------------------------------------------------------------------- */
+
+static void print_line(const char *key, const json_t *value, int indent, int width)
+{
+    char text[CELL_MOST];
+    cell_text(text, value);
+    printf("%*s%-*s  %s\n", indent, "", width, key, text);
+}
+
+static void print_object(json_t *object, int indent);
+
+/* A list of objects or texts: a table, or one after the other, or a line each. */
+static void print_list(const char *key, json_t *list, int indent)
+{
+    char name[CELL_MOST];
+    if (has_objects(list) && is_flat(json_array_get(list, 0))) {
+        printf("%*s%s\n", indent, "", key);
+        print_table(list, indent + INDENT);
+        return;
+    }
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        snprintf(name, sizeof name, "%s[%zu]", key, i);
+        json_t *value = json_array_get(list, i);
+        if (has_texts(list)) print_line(name, value, indent, (int)strlen(key) + 4);
+        else printf("%*s%s\n", indent, "", name), print_object(value, indent + INDENT);
+    }
+}
+
+/* A field a line; under it, what lies deeper. */
+static void print_object(json_t *object, int indent)
 {
     const char *key;
     json_t *value;
     int width = 0;
-    json_object_foreach(row, key, value)
+    json_object_foreach(object, key, value)
     {
-        if ((int)strlen(key) > width) width = (int)strlen(key);
+        if (!is_deep(value) && (int)strlen(key) > width) width = (int)strlen(key);
     }
-    json_object_foreach(row, key, value)
+    json_object_foreach(object, key, value)
     {
-        char text[CELL_MOST];
-        cell_text(text, value);
-        printf("%-*s  %s\n", width, key, text);
-    }
-}
-
-/* The width of each column: the first row's keys are the columns. */
-static void measure(int width[COLUMNS_MOST], json_t *rows)
-{
-    const char *key;
-    json_t *unused;
-    int column = 0;
-    json_object_foreach(json_array_get(rows, 0), key, unused)
-    {
-        if (column == COLUMNS_MOST) return;
-        width[column] = (int)strlen(key);
-        for (size_t i = 0; i < json_array_size(rows); i++) {
-            char text[CELL_MOST];
-            cell_text(text, json_object_get(json_array_get(rows, i), key));
-            const int length = (int)strlen(text);
-            if (length > width[column]) width[column] = length;
+        if (!is_deep(value)) {
+            print_line(key, value, indent, width);
+        } else if (json_is_array(value)) {
+            print_list(key, value, indent);
+        } else {
+            printf("%*s%s\n", indent, "", key);
+            print_object(value, indent + INDENT);
         }
-        column++;
     }
 }
 
-static void print_cell(const char *text, int width, bool number, bool last)
+/* The objects that a table has no room for, each under its row's first field. */
+static void print_below(json_t *rows)
 {
-    if (last && !number) printf("%s\n", text);
-    else printf(number ? "%*s%s" : "%-*s%s", width, text, last ? "\n" : "  ");
-}
-
-static void print_table(json_t *rows)
-{
-    int width[COLUMNS_MOST] = { 0 };
-    measure(width, rows);
-    json_t *first = json_array_get(rows, 0);
-    const int columns = (int)json_object_size(first);
-    const char *key;
-    json_t *value;
-    int column = 0;
-    json_object_foreach(first, key, value)
-    {
-        print_cell(key, width[column], json_is_number(value), column == columns - 1);
-        column++;
-    }
     for (size_t i = 0; i < json_array_size(rows); i++) {
-        column = 0;
-        json_object_foreach(first, key, value)
+        const char *key;
+        json_t *value, *row = json_array_get(rows, i);
+        json_object_foreach(row, key, value)
         {
             char text[CELL_MOST];
-            json_t *cell = json_object_get(json_array_get(rows, i), key);
-            cell_text(text, cell);
-            print_cell(text, width[column], json_is_number(value), column == columns - 1);
-            column++;
+            if (!json_is_object(value)) continue;
+            cell_text(text, json_object_iter_value(json_object_iter(row)));
+            printf("\n%s, %s\n", text, key);
+            print_object(value, INDENT);
         }
     }
 }
 
 bool emit_end(struct emitter *e)
 {
-    if (e->rows && json_array_size(e->rows) == 1) print_lines(json_array_get(e->rows, 0));
-    else if (e->rows) print_table(e->rows);
+    if (e->rows && json_array_size(e->rows) == 1) {
+        print_object(json_array_get(e->rows, 0), 0);
+    } else if (e->rows) {
+        print_table(e->rows, 0);
+        print_below(e->rows);
+    }
     json_decref(e->rows);
     e->rows = NULL;
     return fflush(stdout) == 0 && !ferror(stdout);
 }
+
+/* --- values ----------------------------------------------------------------------- */
 
 json_t *json_number(double x)
 {
@@ -134,6 +231,17 @@ json_t *json_text(const char *text)
     for (char *c = copy; *c; c++)
         if ((unsigned char)*c > 127) *c = '?';
     return json_string(copy);
+}
+
+json_t *json_whole(bool negative, bitcut_uint128 magnitude)
+{
+    const bitcut_uint128 most = (bitcut_uint128)1 << 53;
+    const int64_t small = (int64_t)magnitude;
+    if (magnitude <= most) return json_integer((json_int_t)(negative ? -small : small));
+    char digits[48], *at = digits + sizeof digits;
+    for (*--at = 0; magnitude; magnitude /= 10)
+        *--at = (char)('0' + (int)(magnitude % 10));
+    return json_sprintf("%s%s", negative ? "-" : "", at);
 }
 
 json_t *json_seed(uint64_t seed)

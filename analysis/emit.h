@@ -2,13 +2,17 @@
 #ifndef BITCUT_ANALYSIS_EMIT_H
 #define BITCUT_ANALYSIS_EMIT_H
 
+#include "lib/wide.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Where results go.  With `json`, every row is printed at once as one JSON object on one
    line.  Without it, rows are kept until emit_end() and then printed as a table, or as
-   one "key value" line each if there is a single row. */
+   one "key value" line each if there is a single row.  Values that are objects follow the
+   table in such lines, with what lies deeper indented: a list of texts as a line each, a
+   list of flat objects as a table. */
 struct emitter {
     bool json;
     json_t *rows; /* text: the rows so far, NULL if none */
@@ -29,6 +33,9 @@ json_t *json_text(const char *text);
 
 /* A seed, exactly: an integer, or a string of digits if it is too large for JSON readers. */
 json_t *json_seed(uint64_t seed);
+
+/* An integer, exactly: a string of digits beyond 2^53, where JSON readers round. */
+json_t *json_whole(bool negative, bitcut_uint128 magnitude);
 
 /* An encoding as a string, "0x" and as many hexadecimal digits as `bits` need. */
 json_t *json_encoding(uint64_t encoding, int bits);

@@ -97,8 +97,35 @@ changed_bit_found() {
     expect mismatches 1
     number='"0x[0-9a-f]* = [^"]*"'
     operand="\[($number,){15}$number]"
-    results="\"c\":$number,\"got\":$number,\"want\":\"0x$want = "
+    results="\"c\":$number,\"got\":$number,\"want\":\"0x$want = [^\"]*\",\"ulps\":1,"
     grep -Eq "\"at\":\[[0-9]+,15,7],\"a\":$operand,\"b\":$operand,$results" out || cat out
+    expect d "$(value got)"
+    terms_shown
+}
+
+# integers KEY: the values of that key in `out`, one a line.
+integers() { grep -o "\"$1\":-\{0,1\}[0-9]*" out | sed 's/.*://'; }
+
+# One block of 16 products and C: each is there, and what is left of them adds up to the sum.
+terms_shown() {
+    terms=$(grep -o '"term":"[^"]*"' out | sed 's/"//g; s/term://' | tr '\n' ,)
+    want=$(seq 0 15 | sed 's/.*/a& b&/' | tr '\n' ,)c,
+    [ "$terms" = "$want" ] || echo "the terms are $terms"
+    total=$(integers aligned | awk '{ n += $1 } END { print n }')
+    [ "$total" = "$(integers sum)" ] || echo "aligned terms add up to $total"
+    highest=$(integers exponent | sort -n | tail -n 1)
+    [ "$(integers exponent | tail -n 1)" = "$highest" ] || echo "$highest is not the alignment"
+    bitcut replay changed > out
+    grep -q '^  ulps  1$' out || cat out
+    grep -q "^      a15 b15 .* [0-9-]*\$" out || cat out
+}
+
+# Two sets with mismatches: a table, and each mismatch below it under its set's name.
+mismatches_below() {
+    run 1 replay changed "$BITCUT_DATA"/h200/mma_m16n8k16_f16_f32 changed
+    [ "$(grep -c '^changed .* 1  below$' out)" -eq 2 ] || head -n 4 out
+    [ "$(grep -c '^changed, first$' out)" -eq 2 ] || grep first out
+    [ "$(grep -c '^  want  0x' out)" -eq 2 ] || grep want out
 }
 
 fragments_computed() {
@@ -165,7 +192,7 @@ changed_result_found() {
     expect ulps 1
     grep -q '"at":\[19,16],"emulator":"0x[0-9a-f]* = [^"]*","file":"0x' out || cat out
     run 1 verify "$@" -d D.npy
-    grep -q '^first .*"at":\[19,16]' out || cat out
+    sed -n '/^first$/,$p' out | grep -q '^  at  *\[19,16]$' || cat out
 }
 
 # array FILE ROWS COLUMNS VALUE...: a Matrix Market file.
@@ -418,6 +445,7 @@ END
 ok_if_empty "list prints every table" "$(tables_listed)"
 ok_if_empty "replay finds no mismatch in $(echo "$sets" | wc -l) sets" "$(sets_replayed)"
 ok_if_empty "replay finds one changed bit and shows the operands" "$(changed_bit_found)"
+ok_if_empty "replay shows mismatches of several sets below the table" "$(mismatches_below)"
 ok_if_empty "mma computes the recorded results, byte for byte" "$(fragments_computed)"
 ok_if_empty "probe makes vectors that kill all mutants" "$(vectors_made)"
 ok_if_empty "probe shows mutants that survive" "$(mutants_survive)"
