@@ -138,6 +138,20 @@ array ../set/k/A.npy '<u2' '1, 16, 8' "$(printf '%0256d' 0)"
 set_of wide "$ideal"
 array ../set/wide/D.npy '<u8' '1, 16, 16' "$(printf '%02048d' 0)"
 
+mkdir -p ../set/loops/deep/er
+ln -s .. ../set/loops/deep/up
+ln -s ../.. ../set/loops/deep/er/up
+ln -s itself ../set/loops/itself
+# Each level leads to the next by two names: 2^40 ways to the last one.
+folder=../set/maze
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    folder=$folder/1/2/3/4
+    mkdir -p "$folder"
+done
+find ../set/maze -mindepth 1 -type d | while read -r folder; do
+    ln -s "${folder##*/}" "$folder.again"
+done
+
 # What the commands below use: files that are read, GEMMs that would be good.
 in=../in set=../set
 f32='gemm --recipe fp32 --unit fma/f32'
@@ -320,6 +334,8 @@ cat > "$work/table" << 'END'
 3|meta.json: |replay $in/nowhere
 3|meta.json: |replay $in/file
 3|meta.json: |replay ''
+3|meta.json: neither here nor|replay $set/loops
+3|meta.json: neither here nor|replay $set/maze
 3|meta.json line |replay $set/nothing
 3|meta.json line |replay $set/unclosed
 3|meta.json: names no unit|replay $set/array

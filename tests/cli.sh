@@ -4,6 +4,7 @@
 set -u
 : "${BITCUT_DATA:=$(cd "${srcdir:-.}" && pwd)/data}"
 sets=$(find "$BITCUT_DATA" -name meta.json | sed 's|/meta.json$||' | sort)
+[ -n "$sets" ] || { echo "Bail out! no sets in $BITCUT_DATA"; exit 1; }
 python=$(command -v python3) || python=
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
@@ -126,6 +127,54 @@ mismatches_below() {
     [ "$(grep -c '^changed .* 1  below$' out)" -eq 2 ] || head -n 4 out
     [ "$(grep -c '^changed, first$' out)" -eq 2 ] || grep first out
     [ "$(grep -c '^  want  0x' out)" -eq 2 ] || grep want out
+}
+
+# Sets at any depth, in the order of their names, with links that lead in a circle.
+folders_searched() {
+    mkdir -p nest/b/deep/er nest/.hidden nest/empty
+    first=$(echo "$sets" | head -n 1)
+    for set in b/deep/er/2 a b/deep/1 b/deep/.hidden c; do cp -r "$first" "nest/$set"; done
+    cp -r "$first" nest/.hidden/set
+    ln -s .. nest/b/deep/up
+    ln -s "$(pwd)/nest" nest/whole
+    ln -s itself nest/itself
+    ln -s b/deep/er nest/z
+    run 0 replay --json nest
+    [ "$(value set | tr '\n' ' ')" = \
+        "nest/a nest/b/deep/1 nest/b/deep/er/2 nest/c " ] || value set
+    expect mismatches 0
+    run 0 replay --json nest/b/deep/up/ nest/z
+    [ "$(value set | tr '\n' ' ')" = \
+        "nest/b/deep/up/deep/1 nest/b/deep/up/deep/er/2 nest/z/2 " ] || value set
+    run 0 replay nest
+    grep -Eq "^total +$((4 * $(bitcut replay --json nest/a | outputs))) +0 +\$" out ||
+        tail -n 1 out
+}
+
+outputs() { sed 's/.*"outputs":\([0-9]*\).*/\1/'; }
+
+# Broken sets among good ones: a line each; the good ones are replayed, in their places.
+broken_among_good() {
+    first=$(echo "$sets" | head -n 1)
+    mkdir mixed
+    for set in 1 2 3 4 5; do cp -r "$first" "mixed/$set"; done
+    chmod -R u+w mixed
+    : > mixed/2/meta.json
+    rm mixed/4/D.npy
+    flip mixed/5/D.npy $(($(bytes mixed/5/D.npy) - 4))
+    for threads in 1 2 3; do
+        bitcut replay --json --threads $threads mixed > out 2> err
+        status=$?
+        [ $status -eq 3 ] || echo "status $status, not 3"
+        [ "$(value set | tr '\n' ' ')" = "mixed/1 mixed/3 mixed/5 " ] || value set
+        [ "$(value mismatches | tr '\n' ' ')" = "0 0 1 " ] || value mismatches
+        [ "$(sed 's|bitcut: \([^:]*\): \([^ :]*\).*|\1 \2|' err | tr '\n' ' ')" = \
+            "mixed/2 meta.json mixed/4 D.npy " ] || cat err
+    done
+    bitcut replay mixed > out 2> err
+    [ "$(grep -c '^mixed/[135] ' out)" -eq 3 ] || head -n 5 out
+    rm -r mixed/2 mixed/4
+    run 1 replay --json mixed
 }
 
 fragments_computed() {
@@ -446,6 +495,8 @@ ok_if_empty "list prints every table" "$(tables_listed)"
 ok_if_empty "replay finds no mismatch in $(echo "$sets" | wc -l) sets" "$(sets_replayed)"
 ok_if_empty "replay finds one changed bit and shows the operands" "$(changed_bit_found)"
 ok_if_empty "replay shows mismatches of several sets below the table" "$(mismatches_below)"
+ok_if_empty "replay searches folders for sets" "$(folders_searched)"
+ok_if_empty "replay goes on after a broken set" "$(broken_among_good)"
 ok_if_empty "mma computes the recorded results, byte for byte" "$(fragments_computed)"
 ok_if_empty "probe makes vectors that kill all mutants" "$(vectors_made)"
 ok_if_empty "probe shows mutants that survive" "$(mutants_survive)"
