@@ -10,6 +10,8 @@ struct rng rng_start(uint64_t seed, uint64_t stream)
     return (struct rng){ .seed = seed, .stream = stream };
 }
 
+/* C leaves the order of arguments open, so that a call with two draws among them would give
+   other samples with another compiler: each has a statement of its own. */
 uint64_t rng_bits(struct rng *r)
 {
     if (r->left == 0) {
@@ -285,8 +287,10 @@ static void fill_sparse(struct sample *s, const struct bitcut_unit *u, struct rn
     zeros_place(s, u, rng);
     scales_place(s, u, 8, rng);
     const int span = u->result->fraction_bits;
-    for (int i = between(rng, 1, 3); i > 0; i--)
-        product_place(s, u, between(rng, 0, u->k - 1), between(rng, -span, span), rng);
+    for (int i = between(rng, 1, 3); i > 0; i--) {
+        const int exponent = between(rng, -span, span);
+        product_place(s, u, between(rng, 0, u->k - 1), exponent, rng);
+    }
     s->c = one_in(rng, 2) ? zero_random(u->c, rng)
                           : place_random(u->c, between(rng, -span, span), rng);
 }
@@ -301,7 +305,8 @@ static void fill_zeros(struct sample *s, const struct bitcut_unit *u, struct rng
     if (one_in(rng, 2)) return;
     for (int k = 0; k < u->k; k++) { /* all products -0, also if a format has no -0 */
         s->a[k] = 0;
-        s->b[k] = place(u->b, true, between(rng, -4, 4), rng_bits(rng));
+        const uint64_t fraction = rng_bits(rng);
+        s->b[k] = place(u->b, true, between(rng, -4, 4), fraction);
     }
 }
 
@@ -313,8 +318,9 @@ static uint64_t edge_random(const struct bitcut_format *f, struct rng *rng)
     const uint64_t last = UINT64_C(1) << (f->fraction_bits ? 64 - f->fraction_bits : 0);
     const uint64_t fractions[] = { 0,        last,     UINT64_C(1) << 63,
                                    ones(63), ones(64), rng_bits(rng) };
-    return place(f, rng_bits(rng) & 1, exponents[between(rng, 0, 7)],
-                 fractions[between(rng, 0, 5)]);
+    const uint64_t fraction = fractions[between(rng, 0, 5)];
+    const int exponent = exponents[between(rng, 0, 7)];
+    return place(f, rng_bits(rng) & 1, exponent, fraction);
 }
 
 static void fill_edges(struct sample *s, const struct bitcut_unit *u, struct rng *rng)
@@ -339,7 +345,8 @@ static void fill_positive_big_c(struct sample *s, const struct bitcut_unit *u,
         s->a[k] = with_sign(u->a, s->a[k], false);
         s->b[k] = with_sign(u->b, s->b[k], false);
     }
-    s->c = place(u->c, false, between(rng, 0, most), rng_bits(rng));
+    const uint64_t fraction = rng_bits(rng);
+    s->c = place(u->c, false, between(rng, 0, most), fraction);
 }
 
 /* Subnormal operands, subnormal results and underflow. */
@@ -407,13 +414,14 @@ static void fill_residue(struct sample *s, const struct bitcut_unit *u, struct r
     for (int i = between(rng, 1, 2); i > 0; i--) {
         const int k = between(rng, 0, u->k - 1);
         if (k == first || k == second) continue;
-        power_place(s, u, k, one_in(rng, 2), top - gap_random(u, rng) + between(rng, -1, 1),
-                    rng);
+        const int gap = gap_random(u, rng), near = between(rng, -1, 1);
+        power_place(s, u, k, one_in(rng, 2), top - gap + near, rng);
         if (one_in(rng, 2)) s->b[k] ^= UINT64_C(1) << u->b->pad;
     }
     s->c = zero_random(u->c, rng);
-    if (one_in(rng, 3))
-        s->c = place_random(u->c, top - gap_random(u, rng) + between(rng, -2, 2), rng);
+    if (!one_in(rng, 3)) return;
+    const int gap = gap_random(u, rng), near = between(rng, -2, 2);
+    s->c = place_random(u->c, top - gap + near, rng);
 }
 
 /* Results about the largest finite value. */
@@ -443,7 +451,8 @@ static void fill_ties(struct sample *s, const struct bitcut_unit *u, struct rng 
     const bool negative = one_in(rng, 2), below = power && one_in(rng, 2);
     zeros_place(s, u, rng);
     for (int i = 0; i < sample_scales(u); i++) scale_place(s, u, i, 0);
-    power_place(s, u, (k + 2) % u->k, one_in(rng, 2), top - gap_random(u, rng), rng);
+    const int small = top - gap_random(u, rng);
+    power_place(s, u, (k + 2) % u->k, one_in(rng, 2), small, rng);
     power_place(s, u, (k + 1) % u->k, negative ^ below, half - below, rng);
     if (c_leads) {
         s->c = place(u->c, negative, top, power ? 0 : rng_bits(rng));
@@ -467,9 +476,11 @@ static void fill_align_min(struct sample *s, const struct bitcut_unit *u, struct
     for (int i = 0; i < sample_scales(u); i++)
         scale_place(s, u, i, end + between(rng, 0, 4));
     if (sample_scales(u) > 1) scale_place(s, u, 0, sum);
-    for (int i = between(rng, 1, 4); i > 0; i--)
-        power_place(s, u, between(rng, 0, u->k - 1), one_in(rng, 2),
-                    end + between(rng, -3, 1), rng);
+    for (int i = between(rng, 1, 4); i > 0; i--) {
+        const int exponent = end + between(rng, -3, 1);
+        const bool negative = one_in(rng, 2);
+        power_place(s, u, between(rng, 0, u->k - 1), negative, exponent, rng);
+    }
     const int first = parts ? 0 : between(rng, 0, u->k - 1);
     const bool negative = one_in(rng, 2);
     for (int k = first; k < first + (parts ? 16 : 1); k++)
