@@ -2,6 +2,7 @@
 #include "analysis/command.h"
 #include "analysis/directed.h"
 #include "analysis/set.h"
+#include "analysis/walk.h"
 #include "lib/threads.h"
 
 #include <assert.h>
@@ -96,14 +97,15 @@ static int kills_status(const struct kills *k)
 static enum bitcut_status add_set(struct kills *k, const struct set *s,
                                   const struct context *x, struct fault *f)
 {
+    const struct progress quiet = { .stop = x->progress.stop };
     const struct fragments in = set_fragments(s);
     struct array got;
     enum bitcut_status status =
         array_init(&got, s->d.dims, s->d.dim, s->d.bytes, false, f);
     if (status != BITCUT_OK) return status;
     for (int i = 0; i < k->count && status == BITCUT_OK; i++) {
-        status = fragments_run(&got, &k->mutant[i].unit, &in, s->shape, x->threads,
-                               &x->progress, f);
+        status = fragments_run(&got, &k->mutant[i].unit, &in, s->shape, x->threads, &quiet,
+                               f);
         for (size_t at = 0; at < got.count; at++)
             k->noticed[i] += array_get(&got, at) != array_get(&s->d, at);
     }
@@ -123,23 +125,35 @@ static struct kills *kills_of(struct kills *list, int *count, const char *name)
     return k;
 }
 
+static enum bitcut_status from_set(struct kills *list, int *count, const struct found *x,
+                                   const struct context *context, struct fault *f)
+{
+    struct set s;
+    *f = x->fault;
+    if (f->status != BITCUT_OK) return f->status;
+    enum bitcut_status status = set_read(&s, x->folder, SET_KNOWN | SET_RECORDED, f);
+    if (status != BITCUT_OK) return status;
+    if (!unit_name || !strcmp(s.unit.name, unit_name))
+        status = add_set(kills_of(list, count, s.unit.name), &s, context, f);
+    set_clear(&s);
+    return status;
+}
+
 /* All sets named on the command line, put together by unit. */
 static int from_sets(struct kills *list, int *count, const struct context *x)
 {
+    struct found_list sets = { 0 };
+    struct fault f;
     int worst = EXIT_GOOD;
-    for (int i = 0; i < x->operand_count; i++) {
-        struct set s;
-        struct fault f;
-        enum bitcut_status status =
-            set_read(&s, x->operands[i], SET_KNOWN | SET_RECORDED, &f);
-        if (status == BITCUT_OK) {
-            if (!unit_name || !strcmp(s.unit.name, unit_name))
-                status = add_set(kills_of(list, count, s.unit.name), &s, x, &f);
-            set_clear(&s);
-        }
-        if (status != BITCUT_OK) worst = fail(x->operands[i], &f);
-        if (progress_stopped(&x->progress)) break;
+    for (int i = 0; i < x->operand_count; i++)
+        if (walk_sets(&sets, x->operands[i], &x->progress, &f) != BITCUT_OK)
+            worst = fail("probe", &f);
+    for (size_t i = 0; i < sets.count && !progress_stopped(&x->progress); i++) {
+        if (from_set(list, count, &sets.at[i], x, &f) != BITCUT_OK)
+            worst = fail(sets.at[i].folder, &f);
+        progress_report(&x->progress, i + 1, sets.count);
     }
+    walk_clear(&sets);
     return worst;
 }
 
