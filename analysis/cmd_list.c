@@ -4,6 +4,7 @@
 #include "analysis/metric.h"
 #include "analysis/study.h"
 #include "emu/unit.h"
+#include "gpu/gpu.h"
 #include "lib/input.h"
 #include "lib/recipe.h"
 
@@ -128,6 +129,59 @@ static void describe_metric(json_t *row, const void *of)
     set(row, "source", text(((const struct metric *)of)->source));
 }
 
+static void describe_architecture(json_t *row, const void *of)
+{
+    const struct gpu_architecture *a = of;
+    set(row, "least", json_integer(a->least));
+    set(row, "most", json_integer(a->most));
+}
+
+static json_t *variant_names(unsigned variants)
+{
+    json_t *names = json_array();
+    for (int i = 0; i < GPU_VARIANTS; i++)
+        if (variants >> i & 1)
+            json_array_append_new(names, json_string(gpu_variants[i].name));
+    return names;
+}
+
+static void describe_kernel(json_t *row, const void *of)
+{
+    const struct gpu_instruction *i = of;
+    set(row, "shape", json_sprintf("%dx%dx%d", i->m, i->n, i->k));
+    set(row, "a_bytes", json_integer(i->a_bytes));
+    set(row, "b_bytes", json_integer(i->b_bytes));
+    set(row, "c_bytes", json_integer(i->c_bytes));
+    set(row, "least", json_integer(i->least));
+    set(row, "most", i->most ? json_integer(i->most) : json_null());
+    set(row, "variants", variant_names(i->variants));
+}
+
+/* --- printing --------------------------------------------------------------------- */
+
+static void print_row(struct context *x, const struct table_row *of,
+                      void (*describe)(json_t *row, const void *of))
+{
+    json_t *row = json_object();
+    set(row, "name", json_string(of->name));
+    describe(row, of);
+    set(row, "what", text(of->what));
+    emit_row(&x->emitter, row);
+}
+
+/* The instructions are in the module, not in a table of the program. */
+static int list_kernels(struct context *x)
+{
+    const struct gpu_instruction *i = NULL;
+    struct gpu gpu;
+    struct fault f;
+    if (gpu_open(&gpu, &f) != BITCUT_OK) return fail("list", &f);
+    while ((i = gpu_next(&gpu, i)))
+        print_row(x, (const struct table_row *)(const void *)i, describe_kernel);
+    gpu_close(&gpu);
+    return EXIT_GOOD;
+}
+
 /* --- the table of tables ---------------------------------------------------------- */
 
 struct listing {
@@ -135,11 +189,12 @@ struct listing {
     const void *rows;
     size_t row_size;
     void (*describe)(json_t *row, const void *of);
+    int (*list)(struct context *x); /* instead, for rows that are not in the program */
 };
 
 #define LISTING(name, what, rows, describe)                                              \
     {                                                                                    \
-        name, what, rows, sizeof(rows)[0], describe                                      \
+        name, what, rows, sizeof(rows)[0], describe, NULL                                \
     }
 
 static const struct listing listings[] = {
@@ -156,6 +211,11 @@ static const struct listing listings[] = {
     LISTING("metrics", "measures of error", metrics, describe_metric),
     LISTING("studies", "questions with a figure or table as answer", studies,
             describe_nothing),
+    LISTING("variants", "ways to issue one instruction on a device", gpu_variants,
+            describe_nothing),
+    LISTING("architectures", "GPU architectures by compute capability", gpu_architectures,
+            describe_architecture),
+    { "kernels", "instructions that a device can record", NULL, 0, NULL, list_kernels },
     { 0 }
 };
 
@@ -171,15 +231,10 @@ static int run(struct context *x)
     if (x->operand_count == 0) return list_tables(x);
     const struct listing *l = table_find(TABLE(listings), x->operands[0]);
     if (!l) return fail_unknown("list", x->operands[0], TABLE(listings));
+    if (l->list) return l->list(x);
     const struct table rows = { l->rows, l->row_size };
     const struct table_row *of = NULL;
-    while ((of = table_next(rows, of))) {
-        json_t *row = json_object();
-        set(row, "name", json_string(of->name));
-        l->describe(row, of);
-        set(row, "what", text(of->what));
-        emit_row(&x->emitter, row);
-    }
+    while ((of = table_next(rows, of))) print_row(x, of, l->describe);
     return EXIT_GOOD;
 }
 

@@ -73,7 +73,10 @@ tables_listed() {
     for table in units formats splits recipes inputs metrics studies; do
         echo "$tables" | grep -qx "$table" || echo "no table $table"
     done
-    for table in $tables; do rows_listed "$table"; done
+    for table in $tables; do
+        [ "$table" != kernels ] || [ -f "${BITCUT_MODULES:-}/bitcut-cuda.so" ] || continue
+        rows_listed "$table"
+    done
 }
 
 # --- recorded sets and single instructions ----------------------------------------------
@@ -474,6 +477,8 @@ list splits|name what format high low words scale
 list recipes|name what split terms promote
 list inputs|name what parameters
 list metrics|name what
+list variants|name what
+list architectures|name what least most
 list studies|name what
 $mma|unit outputs
 replay $1 $2|set unit outputs mismatches first

@@ -1,0 +1,160 @@
+/* The CUDA module: the device, copies to and from it, and the tables of the kernel
+   files. */
+#include "gpu/cuda.cuh"
+
+#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+
+static int fault_of(char *fault, cudaError_t status)
+{
+    if (status != cudaSuccess)
+        snprintf(fault, GPU_FAULT_MOST, "%s", cudaGetErrorString(status));
+    return status;
+}
+
+/* --- the device ------------------------------------------------------------------- */
+
+/* The driver's version.  CUDA tells only its own; NVML, which comes with the driver,
+   tells the driver's. */
+static void describe_driver(char text[GPU_TEXT_MOST], int cuda)
+{
+    snprintf(text, GPU_TEXT_MOST, "CUDA %d.%d", cuda / 1000, cuda % 1000 / 10);
+    void *nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!nvml) return;
+    const auto init = (int (*)())dlsym(nvml, "nvmlInit_v2");
+    const auto end = (int (*)())dlsym(nvml, "nvmlShutdown");
+    const auto version =
+        (int (*)(char *, unsigned))dlsym(nvml, "nvmlSystemGetDriverVersion");
+    char found[GPU_TEXT_MOST];
+    if (init && end && version && init() == 0) {
+        if (version(found, sizeof found) == 0) snprintf(text, GPU_TEXT_MOST, "%s", found);
+        end();
+    }
+    dlclose(nvml);
+}
+
+static cudaError_t describe_device(struct gpu_device *device)
+{
+    struct gpu_device x = {};
+    cudaDeviceProp properties;
+    int driver = 0, runtime = 0, count = 0;
+    cudaError_t status = cudaGetDeviceCount(&count);
+    if (status == cudaSuccess) status = cudaGetDeviceProperties(&properties, 0);
+    if (status == cudaSuccess) status = cudaDriverGetVersion(&driver);
+    if (status == cudaSuccess) status = cudaRuntimeGetVersion(&runtime);
+    if (status != cudaSuccess) return status;
+    x.capability = 10 * properties.major + properties.minor;
+    snprintf(x.name, sizeof x.name, "%s", properties.name);
+    snprintf(x.runtime, sizeof x.runtime, "CUDA %d.%d", runtime / 1000,
+             runtime % 1000 / 10);
+    describe_driver(x.driver, driver);
+    *device = x;
+    return status;
+}
+
+static int describe(struct gpu_device *device, char *fault)
+{
+    return fault_of(fault, describe_device(device));
+}
+
+/* --- batches ---------------------------------------------------------------------- */
+
+/* Bytes of the largest array on the device at a time. */
+enum { CHUNK_MOST = 64 << 20 };
+
+/* Bytes of one fragment of each array. */
+struct sizes {
+    size_t a, b, c;
+};
+
+static struct sizes sizes_of(const struct gpu_instruction *i)
+{
+    return { (size_t)i->m * i->k * i->a_bytes, (size_t)i->k * i->n * i->b_bytes,
+             (size_t)i->m * i->n * i->c_bytes };
+}
+
+static size_t chunk_of(struct sizes s)
+{
+    size_t most = s.a > s.b ? s.a : s.b;
+    if (s.c > most) most = s.c;
+    return CHUNK_MOST / most;
+}
+
+/* Arrays on the device. */
+struct buffers {
+    void *a = NULL, *b = NULL, *c = NULL, *d = NULL;
+};
+
+static cudaError_t buffers_init(struct buffers *x, struct sizes s, size_t count)
+{
+    cudaError_t status = cudaMalloc(&x->a, s.a * count);
+    if (status == cudaSuccess) status = cudaMalloc(&x->b, s.b * count);
+    if (status == cudaSuccess) status = cudaMalloc(&x->c, s.c * count);
+    if (status == cudaSuccess) status = cudaMalloc(&x->d, s.c * count);
+    return status;
+}
+
+/* Free them all, whatever happens; the first status that is no success. */
+static cudaError_t buffers_clear(struct buffers *x)
+{
+    void *const all[] = { x->d, x->c, x->b, x->a };
+    cudaError_t first = cudaSuccess;
+    for (void *one : all) {
+        const cudaError_t status = cudaFree(one);
+        if (first == cudaSuccess) first = status;
+    }
+    return first;
+}
+
+/* Fragments first to first + count - 1 through the device. */
+static cudaError_t run_chunk(const struct gpu_batch *batch, const struct buffers *x,
+                             const struct gpu_instruction *i, enum gpu_variant variant,
+                             size_t first, size_t count)
+{
+    const struct sizes s = sizes_of(i);
+    const struct gpu_batch there = { x->d, x->a, x->b, x->c, count };
+    const auto *a = (const char *)batch->a + first * s.a;
+    const auto *b = (const char *)batch->b + first * s.b;
+    const auto *c = (const char *)batch->c + first * s.c;
+    auto *d = (char *)batch->d + first * s.c;
+    cudaError_t status = cudaMemcpy(x->a, a, count * s.a, cudaMemcpyHostToDevice);
+    if (status == cudaSuccess)
+        status = cudaMemcpy(x->b, b, count * s.b, cudaMemcpyHostToDevice);
+    if (status == cudaSuccess)
+        status = cudaMemcpy(x->c, c, count * s.c, cudaMemcpyHostToDevice);
+    if (status == cudaSuccess) status = (cudaError_t)i->launch(&there, variant);
+    if (status == cudaSuccess) status = cudaDeviceSynchronize();
+    if (status == cudaSuccess)
+        status = cudaMemcpy(d, x->d, count * s.c, cudaMemcpyDeviceToHost);
+    return status;
+}
+
+static int run(const struct gpu_batch *batch, const struct gpu_instruction *i,
+               enum gpu_variant variant, char *fault)
+{
+    const struct sizes s = sizes_of(i);
+    const size_t most = chunk_of(s), chunk = batch->count < most ? batch->count : most;
+    struct buffers x;
+    if (!batch->count) return 0;
+    cudaError_t status = buffers_init(&x, s, chunk);
+    for (size_t at = 0; at < batch->count && status == cudaSuccess; at += chunk) {
+        const size_t left = batch->count - at;
+        status = run_chunk(batch, &x, i, variant, at, left < chunk ? left : chunk);
+    }
+    const cudaError_t end = buffers_clear(&x);
+    return fault_of(fault, status != cudaSuccess ? status : end);
+}
+
+/* --- what the program finds ------------------------------------------------------- */
+
+static const struct gpu_family families[] = {
+    { "mma", "mma.sync, by one warp, sm_70 and later", mma_sm80 },
+    { "wgmma", "wgmma.mma_async, by one warpgroup, sm_90a", wgmma_sm90 },
+    {}
+};
+
+extern "C" __attribute__((visibility("default")))
+const struct gpu_module bitcut_gpu_module = {
+    GPU_INTERFACE, "cuda", "NVIDIA GPUs through CUDA", families, describe, run
+};

@@ -1,0 +1,82 @@
+/* What the files of kernels share: encodings, registers, launches. */
+#ifndef BITCUT_GPU_CUDA_CUH
+#define BITCUT_GPU_CUDA_CUH
+
+#include "gpu/module.h"
+
+#include <cstdint>
+#include <cuda_runtime.h>
+
+/* The tables of instructions, one a file. */
+extern const struct gpu_instruction mma_sm80[], wgmma_sm90[];
+
+/* The integer that holds an encoding of each format, by the format's name in PTX. */
+using encoding_f16 = uint16_t;
+using encoding_bf16 = uint16_t;
+using encoding_tf32 = uint32_t;
+using encoding_e4m3 = uint8_t;
+using encoding_e5m2 = uint8_t;
+using encoding_f32 = uint32_t;
+using encoding_f64 = uint64_t;
+
+/* The architecture that is compiled for, 10 major + minor; 0 for the host. */
+#ifdef __CUDA_ARCH__
+constexpr int device_capability = __CUDA_ARCH__ / 10;
+#else
+constexpr int device_capability = 0;
+#endif
+
+/* A place in a matrix. */
+struct position {
+    int row, column;
+};
+
+/* Fill registers from a row-major matrix.  Element q of a lane, counted through its
+   registers from the low bits up, is at where(q). */
+template <class T, class R, int COUNT, class Where>
+__device__ void registers_load(R (&to)[COUNT], const T *from, int columns, Where where)
+{
+    constexpr int each = sizeof(R) / sizeof(T);
+#pragma unroll
+    for (int r = 0; r < COUNT; r++) {
+        to[r] = 0;
+#pragma unroll
+        for (int e = 0; e < each; e++) {
+            const position p = where(r * each + e);
+            const R x = from[p.row * columns + p.column];
+            to[r] |= x << (8 * sizeof(T) * e % (8 * sizeof(R)));
+        }
+    }
+}
+
+/* The way back. */
+template <class T, class R, int COUNT, class Where>
+__device__ void registers_store(T *to, int columns, const R (&from)[COUNT], Where where)
+{
+    constexpr int each = sizeof(R) / sizeof(T);
+#pragma unroll
+    for (int r = 0; r < COUNT; r++) {
+#pragma unroll
+        for (int e = 0; e < each; e++) {
+            const position p = where(r * each + e);
+            to[p.row * columns + p.column] =
+                (T)(from[r] >> (8 * sizeof(T) * e % (8 * sizeof(R))));
+        }
+    }
+}
+
+enum { THREADS = 128 };
+constexpr size_t BLOCKS_MOST = 1 << 16;
+
+/* Start a kernel with a block of THREADS for every `per_block` of `count`, at most
+   BLOCKS_MOST: its blocks loop. */
+static inline int launch_blocks(void (*kernel)(gpu_batch), const gpu_batch *batch,
+                                size_t per_block)
+{
+    const size_t blocks = (batch->count + per_block - 1) / per_block;
+    if (!blocks) return cudaSuccess;
+    kernel<<<(unsigned)(blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST), THREADS>>>(*batch);
+    return cudaGetLastError();
+}
+
+#endif

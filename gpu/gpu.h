@@ -1,0 +1,64 @@
+/* Real matrix units: opening a module of kernels, and what it can run. */
+#ifndef BITCUT_GPU_GPU_H
+#define BITCUT_GPU_GPU_H
+
+#include "gpu/module.h"
+#include "lib/status.h"
+
+/* A row of the table of variants: what an instruction is given and what it computes.
+   Whatever the variant, the caller's matrices are A[m][k], B[k][n] and C[m][n]. */
+struct gpu_variant_row {
+    const char *name, *what;
+    bool negates_a, negates_b; /* D = -A B + C: the signs of one operand are flipped */
+    bool ignores_c;            /* D = A B: C is not read                             */
+};
+
+/* By enum gpu_variant; ended by a row without a name. */
+extern const struct gpu_variant_row gpu_variants[];
+
+/* A row of the table of architectures. */
+struct gpu_architecture {
+    const char *name, *what; /* the part of a unit's name before the '/' */
+    int least, most;         /* its compute capabilities                 */
+};
+
+extern const struct gpu_architecture gpu_architectures[]; /* ended likewise */
+
+/* An open module. */
+struct gpu {
+    const struct gpu_module *module;
+    void *handle;
+};
+
+/* Open the module in the folder that the environment variable BITCUT_MODULES names, or
+   else where `make install` puts it.  This needs no device.  BITCUT_CANNOT: there is no
+   module, it cannot be loaded, or it is of another version.  *g is set only on success;
+   gpu_close() ends it. */
+enum bitcut_status gpu_open(struct gpu *g, struct fault *f);
+void gpu_close(struct gpu *g);
+
+/* What device there is.  BITCUT_CANNOT with the driver's reason if there is none. */
+enum bitcut_status gpu_describe(struct gpu_device *device, const struct gpu *g,
+                                struct fault *f);
+
+/* The architecture of a device; NULL for one that the table does not have. */
+const struct gpu_architecture *gpu_architecture_of(const struct gpu_device *device);
+
+/* The module's instruction of that name, the part of a unit's name after the '/', or
+   NULL. */
+const struct gpu_instruction *gpu_find(const struct gpu *g, const char *name);
+
+/* The instruction after `at`, through all families; the first for NULL; NULL at the
+   end. */
+const struct gpu_instruction *gpu_next(const struct gpu *g,
+                                       const struct gpu_instruction *at);
+
+/* Whether the device has the instruction. */
+bool gpu_has(const struct gpu_device *device, const struct gpu_instruction *instruction);
+
+/* Run a batch as gpu_module.run says.  BITCUT_CANNOT with the device's reason. */
+enum bitcut_status gpu_run(const struct gpu_batch *batch, const struct gpu *g,
+                           const struct gpu_instruction *instruction,
+                           enum gpu_variant variant, struct fault *f);
+
+#endif
