@@ -1,7 +1,7 @@
 /* bitcut replay: recorded sets against the unit table. */
 #include "analysis/command.h"
 #include "analysis/difference.h"
-#include "analysis/set.h"
+#include "analysis/variant.h"
 #include "analysis/walk.h"
 #include "lib/threads.h"
 
@@ -17,32 +17,46 @@ struct outcome {
     struct fault fault;
 };
 
-static json_t *describe(const char *folder, const struct set *s, const struct array *got,
+static json_t *describe(const char *folder, const struct set *s,
+                        const struct fragments *x, const struct array *got,
                         const struct difference *d)
 {
-    const struct fragments in = set_fragments(s);
     return json_pack(
         "{s:o, s:s, s:s, s:I, s:I, s:o}", "set", json_text(folder), "unit", s->unit.name,
         "evidence", evidence_text(s->unit.evidence), "outputs", (json_int_t)d->outputs,
         "mismatches", (json_int_t)d->mismatches, "first",
-        d->mismatches ? difference_json(&s->unit, &in, s->shape, got, &s->d, d->first, 0)
+        d->mismatches ? difference_json(&s->unit, x, s->shape, got, &s->d, d->first, 0)
                       : json_null());
+}
+
+/* x: the operands as the unit sees them. */
+static void replay_fragments(struct outcome *o, const char *folder, const struct set *s,
+                             const struct fragments *x, int threads,
+                             const struct progress *progress)
+{
+    struct array got;
+    if (array_init(&got, s->d.dims, s->d.dim, s->d.bytes, false, &o->fault)) return;
+    if (fragments_run(&got, &s->unit, x, s->shape, threads, progress, &o->fault) ==
+        BITCUT_OK) {
+        const struct difference d = difference_of(&got, &s->d);
+        o->row = describe(folder, s, x, &got, &d);
+        o->outputs = d.outputs;
+        o->mismatches = d.mismatches;
+    }
+    array_clear(&got);
 }
 
 static void replay_set(struct outcome *o, const char *folder, const struct set *s,
                        int threads, const struct progress *progress)
 {
     const struct fragments in = set_fragments(s);
-    struct array got;
-    if (array_init(&got, s->d.dims, s->d.dim, s->d.bytes, false, &o->fault)) return;
-    if (fragments_run(&got, &s->unit, &in, s->shape, threads, progress, &o->fault) ==
-        BITCUT_OK) {
-        const struct difference d = difference_of(&got, &s->d);
-        o->row = describe(folder, s, &got, &d);
-        o->outputs = d.outputs;
-        o->mismatches = d.mismatches;
-    }
-    array_clear(&got);
+    const struct gpu_variant_row *variant;
+    struct told told;
+    if (variant_of(&variant, s, &o->fault) != BITCUT_OK ||
+        variant_tell(&told, &s->unit, variant, &in, &o->fault) != BITCUT_OK)
+        return;
+    replay_fragments(o, folder, s, &told.x, threads, progress);
+    told_clear(&told);
 }
 
 static struct outcome replay_folder(const struct found *x, int threads,

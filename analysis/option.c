@@ -51,10 +51,16 @@ static bool read_int(int *value, const char *text)
 static enum bitcut_status set_value(const struct option_row *row, const char *text,
                                     struct fault *f)
 {
+    struct option_texts *texts = row->value;
     uint64_t number;
     switch (row->kind) {
     case OPTION_FLAG: *(bool *)row->value = true; return BITCUT_OK;
     case OPTION_TEXT: *(const char **)row->value = text; return BITCUT_OK;
+    case OPTION_TEXTS:
+        if (texts->count == OPTION_TEXTS_MOST)
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "--%s: given too often", row->name);
+        texts->text[texts->count++] = text;
+        return BITCUT_OK;
     case OPTION_COUNT:
         if (!read_unsigned(&number, text, 10) || number > SIZE_MAX)
             return bad_value(row, text, "a number, 0 or more", f);

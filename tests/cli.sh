@@ -426,7 +426,7 @@ help_printed() {
     run 0 --help
     cmp help out 2>&1
     commands=$(sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' out)
-    for name in list mma replay split gemm verify study report bench; do
+    for name in list mma replay record split gemm verify study report bench; do
         echo "$commands" | grep -qx "$name" || echo "no command $name"
     done
     for name in $commands; do

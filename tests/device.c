@@ -1,0 +1,182 @@
+/* A module without a GPU: the models stand in for a device, so that `bitcut record` is
+   tested everywhere.  Each instruction computes by the unit that its `what` names.
+
+   DEVICE_FAULT in the environment makes it misbehave; see `faults`.  DEVICE_DUMP names a
+   file that gets A, B, C and D of the last batch. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "gpu/module.h"
+#include "lib/bitcut.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef INTERFACE
+#define INTERFACE GPU_INTERFACE
+#endif
+
+enum {
+    ALL = 1 << GPU_PLAIN | 1 << GPU_A_REGISTERS | 1 << GPU_NEGATE_A | 1 << GPU_NEGATE_B |
+          1 << GPU_SCALE_D_0
+};
+
+static const struct gpu_instruction mma[] = {
+    /* clang-format off */
+    { "mma.m16n8k16.f32.f16",     "hopper/mma.m16n8k16.f32.f16",     16, 8, 16, 2, 2, 4, 80,  0, 1, NULL },
+    { "mma.m16n8k8.f32.tf32",     "hopper/mma.m16n8k8.f32.tf32",     16, 8,  8, 4, 4, 4, 80,  0, 1, NULL },
+    { "mma.m16n8k32.f32.e4m3",    "hopper/mma.m16n8k32.f32.e4m3",    16, 8, 32, 1, 1, 4, 89,  0, 1, NULL },
+    { "mma.m8n8k4.f64.f64",       "hopper/mma.m8n8k4.f64.f64",        8, 8,  4, 8, 8, 8, 80,  0, 1, NULL },
+    { "mma.m16n8k16.f32.f16.f16", "hopper/mma.m16n8k16.f32.f16",     16, 8, 16, 2, 2, 4, 80,  0, 1, NULL },
+    { "mma.m16n8k8.f32.bf16",     "hopper/mma.m16n8k8.f32.bf16",     16, 8,  8, 2, 2, 4, 80, 89, 1, NULL },
+    { 0 }
+    /* clang-format on */
+};
+
+static const struct gpu_instruction wgmma[] = {
+    /* clang-format off */
+    { "wgmma.m64n8k16.f32.f16",   "hopper/wgmma.m64n8k16.f32.f16",   64, 8, 16, 2, 2, 4, 90, 90, ALL, NULL },
+    { 0 }
+    /* clang-format on */
+};
+
+static const struct gpu_family families[] = { { "mma", "", mma },
+                                              { "wgmma", "", wgmma },
+                                              { 0 } };
+
+/* --- faults ----------------------------------------------------------------------- */
+
+/* Change the lowest bit of the last element of the batch. */
+static void flip_last(struct gpu_batch *batch, const struct gpu_instruction *i)
+{
+    const size_t outputs = batch->count * (size_t)i->m * (size_t)i->n;
+    ((unsigned char *)batch->d)[(outputs - 1) * (size_t)i->c_bytes] ^= 1;
+}
+
+/* The same, but in no first batch. */
+static void flip_later(struct gpu_batch *batch, const struct gpu_instruction *i)
+{
+    static int batches;
+    if (++batches > 1) flip_last(batch, i);
+}
+
+/* Be interrupted while the second batch runs. */
+static void interrupt(struct gpu_batch *batch, const struct gpu_instruction *i)
+{
+    static int batches;
+    (void)batch;
+    (void)i;
+    if (++batches == 2) raise(SIGTERM);
+}
+
+static const struct device_fault {
+    const char *name;
+    int capability; /* of the device */
+    const char *no_device, *no_run;
+    void (*spoil)(struct gpu_batch *batch, const struct gpu_instruction *i);
+} faults[] = {
+    { "", 90, NULL, NULL, NULL },
+    { "absent", 90, "nobody is there", NULL, NULL },
+    { "ampere", 86, NULL, NULL, NULL },
+    { "future", 990, NULL, NULL, NULL },
+    { "breaks", 90, NULL, "it broke", NULL },
+    { "flips", 90, NULL, NULL, flip_last },
+    { "flips later", 90, NULL, NULL, flip_later },
+    { "interrupts", 90, NULL, NULL, interrupt },
+};
+
+static const struct device_fault *fault_wanted(void)
+{
+    const char *name = getenv("DEVICE_FAULT");
+    for (size_t i = 0; name && i < sizeof faults / sizeof faults[0]; i++)
+        if (!strcmp(faults[i].name, name)) return &faults[i];
+    return &faults[0];
+}
+
+/* --- the device ------------------------------------------------------------------- */
+
+static int describe(struct gpu_device *device, char *fault)
+{
+    const struct device_fault *wanted = fault_wanted();
+    if (wanted->no_device) {
+        snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_device);
+        return 1;
+    }
+    *device = (struct gpu_device){ "Models", "1.2", "none", wanted->capability };
+    return 0;
+}
+
+/* `count` elements of `bytes` as 64-bit encodings, some bits flipped, others kept. */
+static uint64_t *widen(const void *from, size_t count, int bytes, uint64_t flip,
+                       uint64_t keep)
+{
+    const unsigned char *byte = from;
+    uint64_t *to = calloc(count, sizeof *to);
+    for (size_t i = 0; to && i < count; i++) {
+        for (int b = 0; b < bytes; b++)
+            to[i] |= (uint64_t)byte[i * (size_t)bytes + (size_t)b] << (8 * b);
+        to[i] = (to[i] ^ flip) & keep;
+    }
+    return to;
+}
+
+static void narrow(void *to, const uint64_t *from, size_t count, int bytes)
+{
+    for (size_t i = 0; i < count; i++)
+        for (int b = 0; b < bytes; b++)
+            ((unsigned char *)to)[i * (size_t)bytes + (size_t)b] =
+                (unsigned char)(from[i] >> (8 * b));
+}
+
+static uint64_t sign(int bytes) { return UINT64_C(1) << (8 * bytes - 1); }
+
+static int compute(const struct gpu_batch *batch, const struct gpu_instruction *i,
+                   enum gpu_variant variant)
+{
+    const size_t m = (size_t)i->m, n = (size_t)i->n, k = (size_t)i->k;
+    const size_t outputs = batch->count * m * n;
+    const struct bitcut_unit *unit = bitcut_unit_find(i->what, NULL);
+    uint64_t *a = widen(batch->a, batch->count * m * k, i->a_bytes,
+                        variant == GPU_NEGATE_A ? sign(i->a_bytes) : 0, UINT64_MAX);
+    uint64_t *b = widen(batch->b, batch->count * k * n, i->b_bytes,
+                        variant == GPU_NEGATE_B ? sign(i->b_bytes) : 0, UINT64_MAX);
+    uint64_t *c = widen(batch->c, outputs, i->c_bytes, 0,
+                        variant == GPU_SCALE_D_0 ? 0 : UINT64_MAX);
+    const bool good = unit && a && b && c &&
+                      bitcut_mma(c, unit, batch->count, m, n, k, a, b, c, 1) == BITCUT_OK;
+    if (good) narrow(batch->d, c, outputs, i->c_bytes);
+    free(c);
+    free(b);
+    free(a);
+    return good ? 0 : 1;
+}
+
+static void dump(const struct gpu_batch *batch, const struct gpu_instruction *i)
+{
+    const char *path = getenv("DEVICE_DUMP");
+    FILE *file = path ? fopen(path, "wb") : NULL;
+    const size_t m = (size_t)i->m, n = (size_t)i->n, k = (size_t)i->k;
+    if (!file) return;
+    fwrite(batch->a, (size_t)i->a_bytes, batch->count * m * k, file);
+    fwrite(batch->b, (size_t)i->b_bytes, batch->count * k * n, file);
+    fwrite(batch->c, (size_t)i->c_bytes, batch->count * m * n, file);
+    fwrite(batch->d, (size_t)i->c_bytes, batch->count * m * n, file);
+    fclose(file);
+}
+
+static int run(const struct gpu_batch *batch, const struct gpu_instruction *instruction,
+               enum gpu_variant variant, char *fault)
+{
+    const struct device_fault *wanted = fault_wanted();
+    struct gpu_batch copy = *batch;
+    snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_run ? wanted->no_run : "impossible");
+    if (wanted->no_run || compute(batch, instruction, variant) != 0) return 1;
+    if (wanted->spoil) wanted->spoil(&copy, instruction);
+    dump(batch, instruction);
+    return 0;
+}
+
+extern const struct gpu_module bitcut_gpu_module;
+const struct gpu_module bitcut_gpu_module = { INTERFACE, "models", "no GPU at all",
+                                              families,  describe, run };
