@@ -173,15 +173,23 @@ static bool via_changes_no_exponent(const struct bitcut_unit *u,
            operand_least(u, u->b) == operand_least(mutant, u->b);
 }
 
-/* The rows align differently only where every product at the larger exponent has a
-   subnormal factor; that exponent is then at most emin + emax.  With c_last all bits are
-   products' bits, and the lowest is not dropped there. */
+/* The largest exponent of a product whose factor of format f is a subnormal that the rows
+   align differently; low enough to be none if they align all alike. */
+static int via_reach(const struct bitcut_unit *u, const struct bitcut_unit *mutant,
+                     const struct bitcut_format *f, const struct bitcut_format *other)
+{
+    if (operand_least(u, f) == operand_least(mutant, f)) return NUMBER_ZERO_EXPONENT;
+    return format_emin(f) + format_emax(other);
+}
+
+/* The rows align differently only where every product at the larger exponent has such a
+   subnormal factor.  With c_last all bits are products' bits, and the lowest is not
+   dropped there. */
 static bool via_drops_nothing(const struct bitcut_unit *u,
                               const struct bitcut_unit *mutant)
 {
-    const int most = larger(format_emin(u->a) + format_emax(u->b),
-                            format_emin(u->b) + format_emax(u->a));
-    (void)mutant;
+    const int most = larger(via_reach(u, mutant, u->a, u->b),
+                            via_reach(u, mutant, u->b, u->a));
     return u->summation == SUM_FUSED && u->c_last &&
            lowest_bit(u) >= most - u->fraction;
 }
