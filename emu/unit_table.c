@@ -49,11 +49,12 @@
     }
 
 /* fp8 on the f16 tensor core: k with bit 1 clear, then set, from c = 0; C added last. */
-#define LOWERED(name_, from, to, align_min_, ...)                                            \
+#define LOWERED(name_, shape, from, to, block_, align_min_, ...)                             \
     {                                                                                        \
-        .name = name_, .what = "fp8 as f16: two blocks of 16 from zero, then C added, RN",   \
-        SHAPE(16, 8, 32), from, to, .via = F(F16), .summation = SUM_FUSED,                   \
-        .order = K_BIT1, .block = 16, .fraction = 25, .align_min = align_min_,               \
+        .name = name_, .what = "fp8 as f16: two blocks of " #block_ " from zero, then C "    \
+                               "added, RN",                                                  \
+        shape, from, to, .via = F(F16), .summation = SUM_FUSED, .order = K_BIT1,             \
+        .block = block_, .fraction = 25, .align_min = align_min_,                            \
         .c_last = true, .zero = ZERO_POSITIVE, PROVEN(__VA_ARGS__)                           \
     }
 
@@ -170,22 +171,39 @@ const struct bitcut_unit units[] = {
     TENSOR("hopper/mma.m16n8k8.f32.bf16",      SHAPE(16, 8, 8),  FROM(BF16), TO_F32,    8, 25, -133, RECORDED, "H200"),
     TENSOR("hopper/mma.m16n8k8.f32.tf32",      SHAPE(16, 8, 8),  FROM(TF32), TO_F32,    8, 25, -133, RECORDED, "H200"),
     TENSOR("hopper/mma.m16n8k4.f32.tf32",      SHAPE(16, 8, 4),  FROM(TF32), TO_F32,    4, 25, -133, RECORDED, "H200; MTC H100, H200"),
-    LOWERED("hopper/mma.m16n8k32.f32.e4m3",    FROM(E4M3), TO_F32, -133, RECORDED, "H200"),
-    LOWERED("hopper/mma.m16n8k32.f32.e5m2",    FROM(E5M2), TO_F32, -133, RECORDED, "H200"),
-    LOWERED("hopper/mma.m16n8k32.f16.e4m3",    FROM(E4M3), TO_F16,  -21, PUBLISHED, "MTC H100, H200", "fraction normalise floor overflow flush nan"),
-    LOWERED("hopper/mma.m16n8k32.f16.e5m2",    FROM(E5M2), TO_F16,  -21, PUBLISHED, "MTC H100, H200", "fraction normalise floor via overflow flush zero nan"),
+    LOWERED("hopper/mma.m16n8k32.f32.e4m3",        SHAPE(16, 8, 32), FROM(E4M3),        TO_F32, 16, -133, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k32.f32.e5m2",        SHAPE(16, 8, 32), FROM(E5M2),        TO_F32, 16, -133, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k32.f32.e4m3.e5m2",   SHAPE(16, 8, 32), FROM2(E4M3, E5M2), TO_F32, 16, -133, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k32.f32.e5m2.e4m3",   SHAPE(16, 8, 32), FROM2(E5M2, E4M3), TO_F32, 16, -133, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k32.f16.e4m3",        SHAPE(16, 8, 32), FROM(E4M3),        TO_F16, 16,  -21, RECORDED, "H200; MTC H100, H200"),
+    LOWERED("hopper/mma.m16n8k32.f16.e5m2",        SHAPE(16, 8, 32), FROM(E5M2),        TO_F16, 16,  -21, RECORDED, "H200; MTC H100, H200"),
+    LOWERED("hopper/mma.m16n8k32.f16.e4m3.e5m2",   SHAPE(16, 8, 32), FROM2(E4M3, E5M2), TO_F16, 16,  -21, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k32.f16.e5m2.e4m3",   SHAPE(16, 8, 32), FROM2(E5M2, E4M3), TO_F16, 16,  -21, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k16.f32.e4m3",        SHAPE(16, 8, 16), FROM(E4M3),        TO_F32,  8, -133, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k16.f32.e5m2",        SHAPE(16, 8, 16), FROM(E5M2),        TO_F32,  8, -133, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k16.f32.e4m3.e5m2",   SHAPE(16, 8, 16), FROM2(E4M3, E5M2), TO_F32,  8, -133, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k16.f32.e5m2.e4m3",   SHAPE(16, 8, 16), FROM2(E5M2, E4M3), TO_F32,  8, -133, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k16.f16.e4m3",        SHAPE(16, 8, 16), FROM(E4M3),        TO_F16,  8,  -21, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k16.f16.e5m2",        SHAPE(16, 8, 16), FROM(E5M2),        TO_F16,  8,  -21, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k16.f16.e4m3.e5m2",   SHAPE(16, 8, 16), FROM2(E4M3, E5M2), TO_F16,  8,  -21, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k16.f16.e5m2.e4m3",   SHAPE(16, 8, 16), FROM2(E5M2, E4M3), TO_F16,  8,  -21, RECORDED, "H200"),
     CHAIN("hopper/mma.m16n8k16.f64.f64",       SHAPE(16, 8, 16), F64, NAN_OPERAND, 0xfff8000000000000, RECORDED, "H200"),
-    CHAIN("hopper/mma.m16n8k8.f64.f64",        SHAPE(16, 8, 8),  F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim; the chain of m16n8k16, which is recorded"),
-    CHAIN("hopper/mma.m16n8k4.f64.f64",        SHAPE(16, 8, 4),  F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim; the chain of m16n8k16, which is recorded"),
+    CHAIN("hopper/mma.m16n8k8.f64.f64",        SHAPE(16, 8, 8),  F64, NAN_OPERAND, 0xfff8000000000000, RECORDED, "H200"),
+    CHAIN("hopper/mma.m16n8k4.f64.f64",        SHAPE(16, 8, 4),  F64, NAN_OPERAND, 0xfff8000000000000, RECORDED, "H200"),
     CHAIN("hopper/mma.m8n8k4.f64.f64",         SHAPE(8, 8, 4),   F64, NAN_OPERAND, 0xfff8000000000000, RECORDED, "H200"),
-    TENSOR("hopper/wgmma.m64n8k16.f32.f16",    SHAPE(64, 8, 16), FROM(F16),  TO_F32,   16, 25, -133, RECORDED, "H200; n from 8 to 256 rounds alike"),
-    TENSOR("hopper/wgmma.m64n8k16.f16.f16",    SHAPE(64, 8, 16), FROM(F16),  TO_F16,   16, 25,  -21, MODELS, "MMA-Sim; one probe on an H200 agrees"),
+    TENSOR("hopper/wgmma.m64n8k16.f32.f16",    SHAPE(64, 8, 16), FROM(F16),  TO_F32,   16, 25, -133, RECORDED, "H200"),
+    TENSOR("hopper/wgmma.m64n256k16.f32.f16",  SHAPE(64, 256, 16), FROM(F16), TO_F32,  16, 25, -133, RECORDED, "H200; n rounds alike from 8 to 256"),
+    TENSOR("hopper/wgmma.m64n8k16.f16.f16",    SHAPE(64, 8, 16), FROM(F16),  TO_F16,   16, 25,  -21, RECORDED, "H200"),
     TENSOR("hopper/wgmma.m64n8k16.f32.bf16",   SHAPE(64, 8, 16), FROM(BF16), TO_F32,   16, 25, -133, RECORDED, "H200"),
     TENSOR("hopper/wgmma.m64n8k8.f32.tf32",    SHAPE(64, 8, 8),  FROM(TF32), TO_F32,    8, 25, -133, RECORDED, "H200"),
-    TENSOR("hopper/wgmma.m64n8k32.f32.e4m3",   SHAPE(64, 8, 32), FROM(E4M3), TO_E8M13, 32, 13, -133, RECORDED, "H200; MTC H100, H200"),
-    TENSOR("hopper/wgmma.m64n8k32.f32.e5m2",   SHAPE(64, 8, 32), FROM(E5M2), TO_E8M13, 32, 13, -133, RECORDED, "H200; MTC H100, H200"),
-    TENSOR("hopper/wgmma.m64n8k32.f16.e4m3",   SHAPE(64, 8, 32), FROM(E4M3), TO_F16,   32, 13,  -21, MODELS, "MMA-Sim"),
-    TENSOR("hopper/wgmma.m64n8k32.f16.e5m2",   SHAPE(64, 8, 32), FROM(E5M2), TO_F16,   32, 13,  -21, MODELS, "MMA-Sim"),
+    TENSOR("hopper/wgmma.m64n8k32.f32.e4m3",       SHAPE(64, 8, 32), FROM(E4M3),        TO_E8M13, 32, 13, -133, RECORDED, "H200; MTC H100, H200"),
+    TENSOR("hopper/wgmma.m64n8k32.f32.e5m2",       SHAPE(64, 8, 32), FROM(E5M2),        TO_E8M13, 32, 13, -133, RECORDED, "H200; MTC H100, H200"),
+    TENSOR("hopper/wgmma.m64n8k32.f32.e4m3.e5m2",  SHAPE(64, 8, 32), FROM2(E4M3, E5M2), TO_E8M13, 32, 13, -133, RECORDED, "H200"),
+    TENSOR("hopper/wgmma.m64n8k32.f32.e5m2.e4m3",  SHAPE(64, 8, 32), FROM2(E5M2, E4M3), TO_E8M13, 32, 13, -133, RECORDED, "H200"),
+    TENSOR("hopper/wgmma.m64n8k32.f16.e4m3",       SHAPE(64, 8, 32), FROM(E4M3),        TO_F16,   32, 13,  -21, RECORDED, "H200"),
+    TENSOR("hopper/wgmma.m64n8k32.f16.e5m2",       SHAPE(64, 8, 32), FROM(E5M2),        TO_F16,   32, 13,  -21, RECORDED, "H200"),
+    TENSOR("hopper/wgmma.m64n8k32.f16.e4m3.e5m2",  SHAPE(64, 8, 32), FROM2(E4M3, E5M2), TO_F16,   32, 13,  -21, RECORDED, "H200"),
+    TENSOR("hopper/wgmma.m64n8k32.f16.e5m2.e4m3",  SHAPE(64, 8, 32), FROM2(E5M2, E4M3), TO_F16,   32, 13,  -21, RECORDED, "H200"),
 
     TENSOR("blackwell/mma.m16n8k16.f32.f16",   SHAPE(16, 8, 16), FROM(F16),  TO_F32,   16, 25, -133, PUBLISHED, "MTC B200", "via flush zero nan"),
     TENSOR("blackwell/mma.m16n8k8.f32.f16",    SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 25, -133, MODELS, "MMA-Sim"),
@@ -193,10 +211,10 @@ const struct bitcut_unit units[] = {
     TENSOR("blackwell/mma.m16n8k16.f32.bf16",  SHAPE(16, 8, 16), FROM(BF16), TO_F32,   16, 25, -133, PUBLISHED, "MTC B200", "align_min flush_inputs overflow flush zero nan"),
     TENSOR("blackwell/mma.m16n8k8.f32.tf32",   SHAPE(16, 8, 8),  FROM(TF32), TO_F32,    8, 25, -133, MODELS, "MMA-Sim"),
     TENSOR("blackwell/mma.m16n8k4.f32.tf32",   SHAPE(16, 8, 4),  FROM(TF32), TO_F32,    4, 25, -133, PUBLISHED, "MTC B200", "align_min flush_inputs overflow flush zero nan"),
-    LOWERED("blackwell/mma.m16n8k32.f32.e4m3", FROM(E4M3), TO_F32, -133, PUBLISHED, "MTC B200", "sum order block fraction normalise floor rounding nan"),
-    LOWERED("blackwell/mma.m16n8k32.f32.e5m2", FROM(E5M2), TO_F32, -133, PUBLISHED, "MTC B200", "sum order block fraction normalise floor via rounding nan"),
-    LOWERED("blackwell/mma.m16n8k32.f16.e4m3", FROM(E4M3), TO_F16,  -21, PUBLISHED, "MTC B200", "fraction normalise floor overflow flush nan"),
-    LOWERED("blackwell/mma.m16n8k32.f16.e5m2", FROM(E5M2), TO_F16,  -21, PUBLISHED, "MTC B200", "fraction normalise floor via overflow flush zero nan"),
+    LOWERED("blackwell/mma.m16n8k32.f32.e4m3", SHAPE(16, 8, 32), FROM(E4M3), TO_F32, 16, -133, PUBLISHED, "MTC B200", "sum order block fraction normalise floor rounding nan"),
+    LOWERED("blackwell/mma.m16n8k32.f32.e5m2", SHAPE(16, 8, 32), FROM(E5M2), TO_F32, 16, -133, PUBLISHED, "MTC B200", "sum order block fraction normalise floor via rounding nan"),
+    LOWERED("blackwell/mma.m16n8k32.f16.e4m3", SHAPE(16, 8, 32), FROM(E4M3), TO_F16, 16,  -21, PUBLISHED, "MTC B200", "fraction normalise floor overflow flush nan"),
+    LOWERED("blackwell/mma.m16n8k32.f16.e5m2", SHAPE(16, 8, 32), FROM(E5M2), TO_F16, 16,  -21, PUBLISHED, "MTC B200", "fraction normalise floor via overflow flush zero nan"),
     CHAIN("blackwell/mma.m8n8k4.f64.f64",      SHAPE(8, 8, 4),   F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim"),
     TENSOR("blackwell/tcgen05.m128n8k16.f32.f16",  SHAPE(128, 8, 16), FROM(F16),  TO_F32, 16, 25, -133, MODELS, "MMA-Sim"),
     TENSOR("blackwell/tcgen05.m128n8k16.f16.f16",  SHAPE(128, 8, 16), FROM(F16),  TO_F16, 16, 25,  -21, MODELS, "MMA-Sim"),
