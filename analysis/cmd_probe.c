@@ -1,7 +1,9 @@
 /* bitcut probe: how sharply vectors pin a unit down, and vectors that do. */
 #include "analysis/command.h"
+#include "analysis/difference.h"
 #include "analysis/directed.h"
 #include "analysis/set.h"
+#include "analysis/variant.h"
 #include "analysis/walk.h"
 #include "lib/threads.h"
 
@@ -94,23 +96,38 @@ static int kills_status(const struct kills *k)
 
 /* --- vectors from sets ------------------------------------------------------------ */
 
-static enum bitcut_status add_set(struct kills *k, const struct set *s,
-                                  const struct context *x, struct fault *f)
+/* Count the outputs of a set that each mutant does not give for operands `in`. */
+static enum bitcut_status count_noticed(struct kills *k, const struct set *s,
+                                        const struct fragments *in,
+                                        const struct context *x, struct fault *f)
 {
     const struct progress quiet = { .stop = x->progress.stop };
-    const struct fragments in = set_fragments(s);
     struct array got;
     enum bitcut_status status =
         array_init(&got, s->d.dims, s->d.dim, s->d.bytes, false, f);
     if (status != BITCUT_OK) return status;
     for (int i = 0; i < k->count && status == BITCUT_OK; i++) {
-        status = fragments_run(&got, &k->mutant[i].unit, &in, s->shape, x->threads, &quiet,
+        status = fragments_run(&got, &k->mutant[i].unit, in, s->shape, x->threads, &quiet,
                                f);
-        for (size_t at = 0; at < got.count; at++)
-            k->noticed[i] += array_get(&got, at) != array_get(&s->d, at);
+        if (status == BITCUT_OK)
+            k->noticed[i] += (int)difference_of(&got, &s->d).mismatches;
     }
     k->outputs += got.count;
     array_clear(&got);
+    return status;
+}
+
+static enum bitcut_status add_set(struct kills *k, const struct set *s,
+                                  const struct context *x, struct fault *f)
+{
+    const struct fragments in = set_fragments(s);
+    const struct gpu_variant_row *variant;
+    struct told told;
+    enum bitcut_status status = variant_of(&variant, s, f);
+    if (status == BITCUT_OK) status = variant_tell(&told, &s->unit, variant, &in, f);
+    if (status != BITCUT_OK) return status;
+    status = count_noticed(k, s, &told.x, x, f);
+    told_clear(&told);
     return status;
 }
 
