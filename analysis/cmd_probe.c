@@ -28,7 +28,7 @@ enum { UNITS_MOST = 512 };
 struct kills {
     const struct bitcut_unit *unit;
     struct mutant mutant[MUTANTS_MOST];
-    int noticed[MUTANTS_MOST]; /* outputs that differ from the mutant's */
+    size_t noticed[MUTANTS_MOST]; /* outputs that differ from the mutant's */
     int count;
     size_t outputs;
 };
@@ -50,7 +50,7 @@ static json_t *cell(const struct kills *k, const struct field *f)
         if (k->mutant[i].proof)
             snprintf(text + used, sizeof text - used, "%s=", used ? "/" : "");
         else
-            snprintf(text + used, sizeof text - used, "%s%d", used ? "/" : "",
+            snprintf(text + used, sizeof text - used, "%s%zu", used ? "/" : "",
                      k->noticed[i]);
     }
     return json_string(text);
@@ -59,9 +59,10 @@ static json_t *cell(const struct kills *k, const struct field *f)
 static json_t *mutant_row(const struct kills *k, int i)
 {
     const struct mutant *m = &k->mutant[i];
-    return json_pack("{s:s, s:o, s:o, s:i, s:o}", "field", m->field->name, "from",
+    return json_pack("{s:s, s:o, s:o, s:I, s:o}", "field", m->field->name, "from",
                      field_json(m->field, k->unit, field_get(m->field, k->unit)), "to",
-                     field_json(m->field, k->unit, m->value), "noticed", k->noticed[i],
+                     field_json(m->field, k->unit, m->value), "noticed",
+                     (json_int_t)k->noticed[i],
                      "proof", m->proof ? json_string(m->proof->what) : json_null());
 }
 
@@ -110,7 +111,7 @@ static enum bitcut_status count_noticed(struct kills *k, const struct set *s,
         status = fragments_run(&got, &k->mutant[i].unit, in, s->shape, x->threads, &quiet,
                                f);
         if (status == BITCUT_OK)
-            k->noticed[i] += (int)difference_of(&got, &s->d).mismatches;
+            k->noticed[i] += difference_of(&got, &s->d).mismatches;
     }
     k->outputs += got.count;
     array_clear(&got);
@@ -217,7 +218,7 @@ static void take_kills(struct kills *k, const struct directed *d,
     k->count = d->mutant_count;
     k->outputs = (size_t)d->count;
     memcpy(k->mutant, d->mutants, sizeof k->mutant);
-    memcpy(k->noticed, d->kills, sizeof k->noticed);
+    for (int i = 0; i < k->count; i++) k->noticed[i] = (size_t)d->kills[i];
 }
 
 /* Where the vectors of a unit go: -o itself, or a folder of it with the unit's name. */
@@ -249,14 +250,16 @@ static int from_generator(struct kills *list, int *count, const struct context *
     const struct bitcut_unit *chosen[UNITS_MOST];
     const int n = choose_units(chosen);
     struct fault fault = { .status = BITCUT_OK };
-    const char *where = "";
+    int first = n; /* of the units that failed */
     size_t done = 0;
+    if (x->output && folder_make(x->output, &fault) != BITCUT_OK)
+        return fail(x->output, &fault);
 #pragma omp parallel for schedule(dynamic) num_threads(threads_for(x->threads, (size_t)n))
     for (int i = 0; i < n; i++) {
         struct fault f;
         if (make_one(&list[i], chosen[i], x, &f) != BITCUT_OK) {
 #pragma omp critical
-            if (fault.status == BITCUT_OK) fault = f, where = chosen[i]->name;
+            if (i < first) fault = f, first = i;
         }
         size_t now;
 #pragma omp atomic capture
@@ -264,7 +267,8 @@ static int from_generator(struct kills *list, int *count, const struct context *
         if (threads_first()) progress_report(&x->progress, now, (size_t)n);
     }
     *count = n;
-    return fault.status == BITCUT_OK ? EXIT_GOOD : fail(where, &fault);
+    if (progress_stopped(&x->progress)) return fail("probe", &fault);
+    return first == n ? EXIT_GOOD : fail(chosen[first]->name, &fault);
 }
 
 /* --- the command ------------------------------------------------------------------ */

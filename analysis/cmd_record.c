@@ -151,7 +151,7 @@ static enum bitcut_status prepare(struct recording *g, const struct recorder *r,
                                   const char *folder,
                                   const struct gpu_variant_row *wanted, struct fault *f)
 {
-    enum bitcut_status status = set_read(&g->set, folder, 0, f);
+    enum bitcut_status status = set_read(&g->set, folder, SET_OPERANDS, f);
     if (status != BITCUT_OK) return status;
     g->variant = wanted;
     if (!wanted) status = variant_of(&g->variant, &g->set, f);
@@ -254,23 +254,6 @@ static void emit_recording(struct context *x, const char *folder, const char *ou
                        "written", json_text(output)));
 }
 
-/* The folders above `path`. */
-static enum bitcut_status make_parents(const char *path, struct fault *f)
-{
-    char *copy = strdup(path);
-    enum bitcut_status status = BITCUT_OK;
-    if (!copy) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
-    for (char *c = copy + 1; *copy && *c && status == BITCUT_OK; c++) {
-        if (*c != '/') continue;
-        *c = 0;
-        if (mkdir(copy, 0777) != 0 && errno != EEXIST)
-            status = fault_set(f, BITCUT_CANNOT, "cannot be made: %s", strerror(errno));
-        *c = '/';
-    }
-    free(copy);
-    return status;
-}
-
 static int record_set(struct context *x, const struct recorder *r,
                       const struct gpu_variant_row *wanted, const char *folder,
                       const char *output)
@@ -284,9 +267,8 @@ static int record_set(struct context *x, const struct recorder *r,
     if (status == BITCUT_OK) {
         at = output;
         sign_meta(g.set.meta, &g, r);
-        status = make_parents(output, &f);
+        status = set_write(output, &g.set, &f);
     }
-    if (status == BITCUT_OK) status = set_write(output, &g.set, &f);
     if (status == BITCUT_OK) emit_recording(x, folder, output, &g, r);
     json_decref(g.first);
     set_clear(&g.set);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+_Static_assert(MUTANTS_MOST <= 64, "what a sample notices is a mask of 64 bits");
+
 enum {
     ROUND_SAMPLES = 64,  /* of each class in a round                              */
     FULL_ROUNDS = 3,     /* in which every mutant is tried                        */

@@ -1,5 +1,7 @@
 #include "analysis/mutant.h"
 
+#include "emu/engine.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,18 +17,20 @@ struct reach {
     int c_least, c_low;
 };
 
+static int smaller(int x, int y) { return x < y ? x : y; }
+static int larger(int x, int y) { return x > y ? x : y; }
+
 static int lowest_exponent(const struct bitcut_format *f)
 {
     return format_emin(f) - f->fraction_bits;
 }
 
-/* The least exponent that an operand of format f aligns by: subnormals keep emin, unless
-   they become normal in a wider format on the way in. */
+/* The least exponent that an operand of format f aligns by: a subnormal keeps emin, that
+   of the format it is converted to if there is one.  Flushed, it is none. */
 static int operand_least(const struct bitcut_unit *u, const struct bitcut_format *f)
 {
-    if (!u->via || u->flush_inputs) return format_emin(f);
-    const int low = lowest_exponent(f), emin = format_emin(u->via);
-    return low > emin ? low : emin;
+    const int low = u->flush_inputs ? format_emin(f) : lowest_exponent(f);
+    return larger(low, format_emin(u->via ? u->via : f));
 }
 
 static struct reach reach_of(const struct bitcut_unit *u)
@@ -41,14 +45,12 @@ static struct reach reach_of(const struct bitcut_unit *u)
     return (struct reach){
         .product_least = (u->normalise ? low : least) + scale_least,
         .product_low = low + scale_low,
-        .product_high = format_emax(u->a) + format_emax(u->b) + 2 + scale_most + count_bits,
+        .product_high =
+            format_emax(u->a) + format_emax(u->b) + 2 + scale_most + count_bits,
         .c_least = format_emin(u->c),
         .c_low = lowest_exponent(u->c),
     };
 }
-
-static int smaller(int x, int y) { return x < y ? x : y; }
-static int larger(int x, int y) { return x > y ? x : y; }
 
 /* The lowest bit that a term of a step can have.  With c_last the accumulator is a sum of
    products with its low bits cut off, so it has none below theirs. */
@@ -60,26 +62,19 @@ static int lowest_bit(const struct bitcut_unit *u)
 
 /* --- order ------------------------------------------------------------------------ */
 
-/* Which k is at each place of the order. */
-static void order_fill(int k[64], const struct bitcut_unit *u)
-{
-    int n = 0;
-    for (int half = 0; half < 2; half++)
-        for (int i = 0; i < u->k; i++) {
-            const int side = u->order < K_BIT0 ? 0 : i >> (u->order - K_BIT0) & 1;
-            if (side == half) k[n++] = u->order == K_DESCENDING ? u->k - 1 - i : i;
-        }
-}
-
 static int compare_masks(const void *x, const void *y)
 {
     const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
     return (a > b) - (a < b);
 }
 
+_Static_assert(UNIT_K_MOST <= 64, "a set of products is a mask of 64 bits");
+
+enum { SETS_MOST = 2 * UNIT_K_MOST };
+
 /* The sets of products that the sum of the block at k[0] forms on its way, as sorted
    masks; how many.  Adding is commutative, so the sets are all that matters. */
-static int block_sets(uint64_t sets[128], const struct bitcut_unit *u, const int *k)
+static int block_sets(uint64_t sets[SETS_MOST], const struct bitcut_unit *u, const int *k)
 {
     int n = 0;
     if (u->summation == SUM_PAIRS) {
@@ -106,12 +101,12 @@ static int block_sets(uint64_t sets[128], const struct bitcut_unit *u, const int
    do. */
 static bool same_blocks(const struct bitcut_unit *u, const struct bitcut_unit *mutant)
 {
-    int x[64], y[64];
-    order_fill(x, u);
-    order_fill(y, mutant);
+    int x[UNIT_K_MOST], y[UNIT_K_MOST];
+    unit_order(x, u->k, u->order);
+    unit_order(y, mutant->k, mutant->order);
     if (u->summation == SUM_SERIAL) return !memcmp(x, y, (size_t)u->k * sizeof x[0]);
     for (int i = 0; i < u->k; i += u->block) {
-        uint64_t s[128], t[128];
+        uint64_t s[SETS_MOST], t[SETS_MOST];
         const int n = block_sets(s, u, x + i);
         block_sets(t, mutant, y + i);
         if (memcmp(s, t, (size_t)n * sizeof s[0])) return false;
@@ -163,23 +158,23 @@ static bool via_changes_no_value(const struct bitcut_unit *u,
     return values_only(u);
 }
 
-/* Operands have the same exponents in both: normal numbers always do, and subnormal ones
-   keep the same emin, or are flushed before. */
+/* Operands have the same exponents in both: the least of them are the same, and above
+   those a number aligns by its leading one. */
 static bool via_changes_no_exponent(const struct bitcut_unit *u,
                                     const struct bitcut_unit *mutant)
 {
-    if (u->flush_inputs) return true;
     return operand_least(u, u->a) == operand_least(mutant, u->a) &&
            operand_least(u, u->b) == operand_least(mutant, u->b);
 }
 
-/* The largest exponent of a product whose factor of format f is a subnormal that the rows
-   align differently; low enough to be none if they align all alike. */
+/* The largest exponent of a product whose factor of format f is one that the rows align
+   differently: the larger of its least exponents, and the other factor's largest.  Low
+   enough to be none if they align all alike. */
 static int via_reach(const struct bitcut_unit *u, const struct bitcut_unit *mutant,
                      const struct bitcut_format *f, const struct bitcut_format *other)
 {
     if (operand_least(u, f) == operand_least(mutant, f)) return NUMBER_ZERO_EXPONENT;
-    return format_emin(f) + format_emax(other);
+    return larger(operand_least(u, f), operand_least(mutant, f)) + format_emax(other);
 }
 
 /* The rows align differently only where every product at the larger exponent has such a
@@ -222,7 +217,8 @@ static bool overflow_is_ieee(const struct bitcut_unit *u,
    nearest or toward zero: all products together are below half an ulp of that value,
    which is a result.  Toward zero, terms aligned: beside an accumulator of the largest
    exponent the products are dropped; and beside one below, the sum cannot reach
-   2^(emax + 1).  With c_last the products are alone. */
+   2^(emax + 1).  With c_last the products are alone.  A floor may add to a magnitude, so
+   none of this holds where one is taken: with `floor`, and of a c that TWO_STAGE cuts. */
 static bool overflow_out_of_reach(const struct bitcut_unit *u,
                                   const struct bitcut_unit *mutant)
 {
@@ -230,6 +226,8 @@ static bool overflow_out_of_reach(const struct bitcut_unit *u,
     const int emax = format_emax(u->result), ulp = emax - u->result->fraction_bits;
     const bool to_zero = u->rounding.direction == TO_ZERO;
     (void)mutant;
+    if (u->floor) return false;
+    if (u->summation == SUM_TWO_STAGE && u->fraction < u->c->fraction_bits) return false;
     if (u->c_last) return r.product_high + (u->k / u->block) <= emax;
     if (!is_nearest(u) && !to_zero) return false;
     if (u->result == u->c && r.product_high <= ulp - 2) return true;

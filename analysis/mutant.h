@@ -5,8 +5,8 @@
 
 #include "analysis/field.h"
 
-/* Why a mutant computes what the unit computes, for every input.  The argument is the
-   comment at the function; `what` is its conclusion. */
+/* Why a mutant computes what the unit computes, for every input and every sound row, of
+   the table or not.  The argument is the comment at the function; `what` is its conclusion. */
 struct proof {
     const char *name, *what;
     const char *field; /* of which mutants */

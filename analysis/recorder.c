@@ -159,6 +159,8 @@ static enum bitcut_status check_fit(const struct gpu_instruction *i,
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "fragments are %zu x %zu x %zu; %s takes up to %d x %d x %d",
                          s.m, s.n, s.k, i->name, i->m, i->n, i->k);
+    if (x->scale_a)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "no kernel takes block scales");
     if (x->a->bytes != i->a_bytes || x->b->bytes != i->b_bytes ||
         x->c->bytes != i->c_bytes)
         return fault_set(f, BITCUT_BAD_ARGUMENT,

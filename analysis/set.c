@@ -177,7 +177,8 @@ static enum bitcut_status read_arrays(struct set *s, const char *folder, unsigne
 {
     struct array *to[FILES];
     set_arrays(to, s);
-    s->recorded = needs & SET_RECORDED || is_there(folder, files[D]);
+    s->recorded = needs & SET_RECORDED ||
+                  (!(needs & SET_OPERANDS) && is_there(folder, files[D]));
     for (int i = 0; i < FILES; i++) {
         if (i == D && !s->recorded) continue;
         if (i >= SCALE_A && !s->unit.scale) continue;
@@ -269,13 +270,23 @@ static bool make_folders(const char *folder)
     return mkdir(path, 0777) == 0 || errno == EEXIST;
 }
 
+enum bitcut_status folder_make(const char *folder, struct fault *f)
+{
+    if (!*folder) return fault_set(f, BITCUT_CANNOT, "a folder needs a name");
+    if (strlen(folder) >= PATH_MOST)
+        return fault_set(f, BITCUT_CANNOT, "the name is too long");
+    if (!make_folders(folder))
+        return fault_set(f, BITCUT_CANNOT, "cannot be made: %s", strerror(errno));
+    return BITCUT_OK;
+}
+
 static enum bitcut_status begin_folder(const char *folder, struct fault *f)
 {
     char path[PATH_MOST];
-    if (!*folder || !path_join(path, folder, "meta.json"))
-        return fault_set(f, BITCUT_CANNOT, "no name for a folder");
-    if (!make_folders(folder))
-        return fault_set(f, BITCUT_CANNOT, "cannot be made: %s", strerror(errno));
+    const enum bitcut_status status = folder_make(folder, f);
+    if (status != BITCUT_OK) return status;
+    if (!path_join(path, folder, "meta.json"))
+        return fault_set(f, BITCUT_CANNOT, "the name is too long");
     if (unlink(path) != 0 && errno != ENOENT)
         return fault_set(f, BITCUT_CANNOT, "meta.json: %s", strerror(errno));
     return BITCUT_OK;

@@ -22,8 +22,9 @@ struct set {
     json_t *meta; /* all of meta.json; "unit" is always there */
 };
 
-/* What a command needs of a set. */
-enum { SET_KNOWN = 1, SET_RECORDED = 2 };
+/* What a command needs of a set: a unit of the table; a D; or the operands alone, so that
+   a D is not even looked at. */
+enum { SET_KNOWN = 1, SET_RECORDED = 2, SET_OPERANDS = 4 };
 
 /* Read the set in `folder`, check it against its unit, and see that it is all that
    `needs` says.  BITCUT_CANNOT or BITCUT_BAD_FILE with the file at fault in the text; *s
@@ -39,6 +40,9 @@ struct fragments set_fragments(const struct set *s);
    meta.json that holds the unit's name.  *s is set only on success. */
 enum bitcut_status set_init(struct set *s, const struct bitcut_unit *unit,
                             struct fragment_shape shape, bool recorded, struct fault *f);
+
+/* Make a folder and those above it that are missing.  BITCUT_CANNOT with the reason. */
+enum bitcut_status folder_make(const char *folder, struct fault *f);
 
 /* Write the set into `folder`, which is made if it is not there, with those above it.
    meta.json goes first

@@ -95,8 +95,7 @@ struct number unit_read(const struct bitcut_unit *u, const struct bitcut_format 
         u->via, round_pack(u->via, &roundings[ROUND_RN], number_unrounded(format, x)));
 }
 
-/* The k in the order in which they enter the blocks. */
-static void reorder(int to[UNIT_K_MOST], int k, enum k_order order)
+void unit_order(int to[UNIT_K_MOST], int k, enum k_order order)
 {
     int at = 0;
     for (int half = 0; half < 2; half++)
@@ -133,7 +132,7 @@ TRACED uint64_t dot(const struct bitcut_unit *u, struct lane a, struct lane b, u
     struct number x[UNIT_K_MOST], y[UNIT_K_MOST];
     if (u->order != K_ASCENDING) {
         int from[UNIT_K_MOST];
-        reorder(from, u->k, u->order);
+        unit_order(from, u->k, u->order);
         for (int k = 0; k < u->k; k++) x[k] = a.x[from[k]], y[k] = b.x[from[k]];
         a.x = x;
         b.x = y;
@@ -157,7 +156,7 @@ uint64_t unit_trace(struct unit_trace *trace, const struct bitcut_unit *u, struc
 {
     trace->steps = trace->sums = trace->terms = 0;
     trace->c_last = u->c_last;
-    reorder(trace->k, u->k, u->order);
+    unit_order(trace->k, u->k, u->order);
     trace->d = dot(u, a, b, c, trace);
     return trace->d;
 }

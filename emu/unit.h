@@ -111,7 +111,8 @@ struct bitcut_unit {
 extern const struct bitcut_unit units[]; /* ended by a row whose name is NULL */
 
 /* Whether the engine can run the row: its blocks divide k and each other, its sums fit
-   the integers, its formats hold each other, and its rules go together.  Every row of
+   the integers, its formats hold each other, and its rules go together (FUSED takes
+   scales that are powers of two, GROUPED operands whose emin is not below 0).  Every row of
    the table is sound; rows made from others need not be. */
 bool unit_sound(const struct bitcut_unit *u);
 

@@ -344,7 +344,8 @@ const struct chip chips[] = {
 
 enum {
     SUM_BITS_MOST = 52,    /* 64 terms below 4 with that fraction fit an int64_t     */
-    GROUP_BITS_MOST = 44,  /* and so do groups of 16 products with their scales      */
+    GROUP_BITS_MOST = 44,  /* and so do 64 products in groups, with their scales ... */
+    GROUP_EXPONENT_MOST = 4, /* ... of at most this exponent                         */
     PRODUCT_BITS_MOST = 62 /* fraction bits of a product whose significand fits one  */
 };
 
@@ -359,6 +360,14 @@ static bool formats_sound(const struct bitcut_unit *u)
     return format_holds(u->via, u->a) && format_holds(u->via, u->b);
 }
 
+/* Whether the operands are whole multiples of their last bit and small: groups are summed
+   as integers. */
+static bool are_small_integers(const struct bitcut_unit *u)
+{
+    return format_emin(u->a) >= 0 && format_emin(u->b) >= 0 &&
+           format_emax(u->a) + format_emax(u->b) <= GROUP_EXPONENT_MOST;
+}
+
 static bool blocks_sound(const struct bitcut_unit *u)
 {
     if (!divides(u->block, u->k) || u->k > UNIT_K_MOST) return false;
@@ -366,10 +375,12 @@ static bool blocks_sound(const struct bitcut_unit *u)
         return false;
     switch (u->summation) {
     case SUM_FUSED:
-        return !u->scale || divides(u->block, u->scale_block);
+        return !u->scale || (u->scale->special == SPECIAL_E8M0 &&
+                             divides(u->block, u->scale_block));
     case SUM_GROUPED:
         return u->scale && divides(u->group, u->scale_block) &&
-               divides(u->group, u->block) && u->zero != ZERO_IEEE;
+               divides(u->group, u->block) && u->zero != ZERO_IEEE &&
+               are_small_integers(u);
     case SUM_PAIRS:
         return !u->scale && is_power_of_two(u->block);
     case SUM_TWO_STAGE:
