@@ -15,6 +15,12 @@ struct hostfp {
    in every thread: the caller may have set any mode, and threads inherit it. */
 void hostfp_enter(struct hostfp *saved);
 
+/* Between enter and leave: round toward zero, where results may be flushed to zero if
+   they are subnormal; and back to what hostfp_enter() set.  The compiler knows nothing of
+   it, so operations that rely on it are in functions called by pointer. */
+void hostfp_truncate(void);
+void hostfp_default(void);
+
 /* Put back what hostfp_enter() found, status flags included. */
 void hostfp_leave(const struct hostfp *saved);
 

@@ -28,14 +28,17 @@ static inline int threads_for(int threads, size_t work)
 #endif
 }
 
-/* Whether this is the thread that reports progress. */
-static inline bool threads_first(void)
+/* Which of a team's threads this is, from 0. */
+static inline int threads_number(void)
 {
 #ifdef _OPENMP
-    return omp_get_thread_num() == 0;
+    return omp_get_thread_num();
 #else
-    return true;
+    return 0;
 #endif
 }
+
+/* Whether this is the thread that reports progress. */
+static inline bool threads_first(void) { return threads_number() == 0; }
 
 #endif
