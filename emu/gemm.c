@@ -1,30 +1,19 @@
 #include "emu/gemm.h"
 
 #include "emu/engine.h"
+#include "emu/fast.h"
+#include "emu/job.h"
 #include "lib/fma.h"
+#include "lib/hostfp.h"
 #include "lib/threads.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Outputs are computed in square tiles, a piece of k at a time, so that the operands of a
-   tile stay in cache whatever k is. */
-enum { TILE = 16, STEPS_MOST = 32 };
-
-/* The words of one operand as the unit reads them: word w of line i (a row of A or a
-   column of B) is the run of `length` numbers at word[w] + i * length, padded with +0 to
-   whole instructions. */
-struct operand {
-    struct number *word[SPLIT_WORDS_MOST];
-    size_t lines, length;
-};
-
-/* How k is cut: `steps` instructions, of which each slice has `per_slice`, the last one
-   what is left. */
-struct k_cut {
-    size_t steps, per_slice;
-};
+/* The engine computes outputs in square tiles, a piece of k at a time, so that the
+   operands of a tile stay in cache whatever k is. */
+enum { TILE = 16, DEPTH = 512 };
 
 /* One output in the middle of its computation. */
 struct cell {
@@ -32,13 +21,6 @@ struct cell {
     uint32_t master;                                /* FP32: promoted so far    */
     uint32_t total;                                 /* FP32: the slices so far  */
     int steps;                                      /* since the last promotion */
-};
-
-/* The terms to execute, low*low in its place. */
-struct plan {
-    struct recipe_term term[RECIPE_TERMS_MOST];
-    int terms, last; /* the last accumulator used */
-    uint32_t nan;    /* of the FP32 operations    */
 };
 
 /* --- making a recipe definite ----------------------------------------------------- */
@@ -94,7 +76,8 @@ enum bitcut_status gemm_check(const struct gemm *g, struct fault *f)
                          "only recipes of two words have a low*low term");
     if (g->promote < 0 || g->threads < 0)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "counts cannot be negative");
-    if (g->slices < 1) return fault_set(f, BITCUT_BAD_ARGUMENT, "k has at least one slice");
+    if (g->slices < 1)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "k has at least one slice");
     const struct plan p = plan_make(g);
     for (int i = 0; i < p.terms; i++) {
         const struct recipe_term t = p.term[i];
@@ -119,53 +102,18 @@ static struct k_cut k_cut_make(const struct gemm *g, size_t k)
     return (struct k_cut){ steps, divide_up(steps, (size_t)g->slices) };
 }
 
-/* --- operands --------------------------------------------------------------------- */
-
-static void operand_clear(struct operand *o)
+static uint32_t bits_of(float x)
 {
-    for (int w = 0; w < SPLIT_WORDS_MOST; w++) free(o->word[w]);
-    *o = (struct operand){ 0 };
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
 }
 
-static bool operand_allocate(struct operand *o, int words, size_t lines, size_t length)
+static float float_of(uint32_t bits)
 {
-    *o = (struct operand){ .lines = lines, .length = length };
-    size_t count;
-    if (!size_multiply(&count, lines, length)) return false;
-    for (int w = 0; w < words; w++)
-        if (!(o->word[w] = memory_allocate(count, sizeof o->word[w][0]))) return false;
-    return true;
-}
-
-/* A word as the unit reads it, widened to its operand format if that is another. */
-static struct number read_word(const struct gemm *g, uint64_t word)
-{
-    return unit_read(g->unit, g->unit->a,
-                     g->unit->a == g->split.format
-                         ? word
-                         : bitcut_format_convert(g->unit->a, &roundings[ROUND_RN],
-                                                 g->split.format, word));
-}
-
-/* Split one line: `stride` apart in x, k values, then +0 to the end. */
-static void operand_line(struct operand *o, const struct gemm *g, size_t line,
-                         const uint32_t *x, size_t stride, size_t k)
-{
-    for (size_t i = 0; i < o->length; i++) {
-        uint64_t word[SPLIT_WORDS_MOST] = { 0 };
-        if (i < k) split_words(word, &g->split, x[i * stride]);
-        for (int w = 0; w < g->split.words; w++)
-            o->word[w][line * o->length + i] = read_word(g, word[w]);
-    }
-}
-
-static void operand_fill(struct operand *o, const struct gemm *g, const uint32_t *x,
-                         size_t line_stride, size_t stride, size_t k, int threads)
-{
-    (void)threads;
-#pragma omp parallel for schedule(static) num_threads(threads_for(threads, o->lines))
-    for (size_t i = 0; i < o->lines; i++)
-        operand_line(o, g, i, x + i * line_stride, stride, k);
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
 }
 
 /* --- one output ------------------------------------------------------------------- */
@@ -178,10 +126,21 @@ static uint32_t to_f32(const struct gemm *g, const struct plan *p, uint64_t accu
                                            g->unit->c, accumulator);
 }
 
+/* a b is exact in binary64; its sum with c, rounded to odd there, is rounded once to
+   binary32 (Boldo and Melquiond 2008).  The error of the sum is TwoSum's. */
 static uint32_t fma32(const struct plan *p, uint32_t a, uint32_t b, uint32_t c)
 {
-    return (uint32_t)fma_round(&formats[FORMAT_F32], &roundings[ROUND_RN], p->nan, a, b,
-                               c);
+    const double product = (double)float_of(a) * (double)float_of(b), z = float_of(c);
+    double sum = product + z;
+    const double back = sum - product;
+    const double error = (product - (sum - back)) + (z - back);
+    if (!(error - error == 0)) /* NaN and Inf */
+        return (uint32_t)fma_round(&formats[FORMAT_F32], &roundings[ROUND_RN], p->nan, a,
+                                   b, c);
+    uint64_t bits = bits_of_double(sum);
+    if (error != 0 && !(bits & 1)) bits += (error > 0) == (sum > 0) ? 1 : UINT64_MAX;
+    sum = double_of_bits(bits);
+    return bits_of((float)sum);
 }
 
 static uint32_t add32(const struct plan *p, uint32_t a, uint32_t b)
@@ -196,16 +155,16 @@ static void promote(struct cell *x, const struct gemm *g, const struct plan *p)
     x->steps = 0;
 }
 
-/* Run one k-step: every term once. */
+/* Run one k-step: every term once.  a and b are word 0 of the operands, DEPTH numbers for
+   each word of TILE lines. */
 static void cell_step(struct cell *x, const struct gemm *g, const struct plan *p,
-                      const struct operand *a, const struct operand *b, size_t i,
-                      size_t j, size_t k)
+                      const struct number *a, const struct number *b)
 {
     for (int t = 0; t < p->terms; t++) {
         const struct recipe_term term = p->term[t];
         uint64_t *c = &x->accumulator[term.accumulator];
-        *c = unit_dot(g->unit, (struct lane){ a->word[term.a] + i * a->length + k, NULL },
-                      (struct lane){ b->word[term.b] + j * b->length + k, NULL }, *c);
+        *c = unit_dot(g->unit, (struct lane){ a + term.a * (TILE * DEPTH), NULL },
+                      (struct lane){ b + term.b * (TILE * DEPTH), NULL }, *c);
     }
     if (++x->steps == g->promote) promote(x, g, p);
 }
@@ -225,81 +184,174 @@ static void cell_fold(struct cell *x, const struct gemm *g, const struct plan *p
     *x = (struct cell){ .total = first ? v : add32(p, x->total, v) };
 }
 
-static uint32_t cell_finish(const struct cell *x, const struct gemm *g,
-                            const struct plan *p, const uint32_t *c)
+uint32_t job_fma(const struct job *job, uint32_t a, uint32_t b, uint32_t c)
 {
-    const uint32_t t = fma32(p, g->alpha, x->total, (g->alpha ^ x->total) & 0x80000000u);
-    return c ? fma32(p, g->beta, *c, t) : t;
+    return fma32(&job->plan, a, b, c);
 }
 
-/* --- tiles ------------------------------------------------------------------------ */
+void job_finish(const struct job *job, size_t i, size_t j, const float *total,
+                size_t count)
+{
+    const uint32_t alpha = job->g->alpha, nan = job->plan.nan;
+    uint32_t *d = job->d + i * job->ldd + j;
+    memcpy(d, total, count * sizeof *d);
+    for (size_t p = 0; p < count; p++)
+        if ((d[p] & 0x7fffffff) > 0x7f800000) d[p] = nan;
+    for (size_t p = 0; alpha != F32_ONE && p < count; p++)
+        d[p] = fma32(&job->plan, alpha, d[p], (alpha ^ d[p]) & 0x80000000u);
+    for (size_t p = 0; job->c && p < count; p++)
+        d[p] = fma32(&job->plan, job->g->beta, job->c[i * job->ldc + j + p], d[p]);
+}
 
-struct job {
-    const struct gemm *g;
-    struct plan plan;
-    struct k_cut cut;
-    struct operand a, b;
-    uint32_t *d;
-    size_t m, n, ldd;
-    const uint32_t *c;
-    size_t ldc;
-};
+/* --- tiles of the engine ---------------------------------------------------------- */
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Advance every cell of a tile through k-steps [from, to). */
-static void tile_steps(struct cell x[TILE][TILE], const struct job *job, size_t i0,
-                       size_t j0, size_t from, size_t to)
+/* A rectangle of at most TILE x TILE outputs, and the numbers of a piece of its operands:
+   [word][line][DEPTH]. */
+struct tile {
+    size_t i0, j0, rows, cols;
+    struct number *a, *b;
+    struct cell cell[TILE][TILE];
+};
+
+static size_t engine_numbers(const struct job *job)
 {
-    const size_t step = (size_t)job->g->unit->k;
-    const size_t rows = smaller(TILE, job->m - i0), cols = smaller(TILE, job->n - j0);
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < cols; j++)
-            for (size_t s = from; s < to; s++)
-                cell_step(&x[i][j], job->g, &job->plan, &job->a, &job->b, i0 + i, j0 + j,
-                          s * step);
+    return (size_t)job->g->split.words * TILE * DEPTH;
+}
+
+static void read_lines(struct number *to, const struct job *job, const struct words *w,
+                       size_t first, size_t lines, size_t from, size_t count)
+{
+    for (int j = 0; j < w->count; j++)
+        for (size_t i = 0; i < lines; i++)
+            words_read(to + ((size_t)j * TILE + i) * DEPTH, w, job->g->unit, j, first + i,
+                       from, count);
+}
+
+/* Advance every cell of a tile through k-steps [from, to). */
+static void tile_steps(struct tile *t, const struct job *job, size_t from, size_t to)
+{
+    const size_t k = (size_t)job->g->unit->k;
+    read_lines(t->a, job, &job->a, t->i0, t->rows, from * k, (to - from) * k);
+    read_lines(t->b, job, &job->b, t->j0, t->cols, from * k, (to - from) * k);
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t j = 0; j < t->cols; j++)
+            for (size_t s = 0; s < to - from; s++)
+                cell_step(&t->cell[i][j], job->g, &job->plan, t->a + i * DEPTH + s * k,
+                          t->b + j * DEPTH + s * k);
 }
 
 /* One slice of every cell of a tile: k-steps [from, to), then the fold. */
-static void tile_slice(struct cell x[TILE][TILE], const struct job *job, size_t i0,
-                       size_t j0, size_t from, size_t to)
+static void tile_slice(struct tile *t, const struct job *job, size_t from, size_t to)
 {
-    for (size_t s = from; s < to; s += STEPS_MOST)
-        tile_steps(x, job, i0, j0, s, smaller(s + STEPS_MOST, to));
-    for (size_t i = 0; i < smaller(TILE, job->m - i0); i++)
-        for (size_t j = 0; j < smaller(TILE, job->n - j0); j++)
-            cell_fold(&x[i][j], job->g, &job->plan, from == 0);
+    const size_t steps = DEPTH / (size_t)job->g->unit->k;
+    for (size_t s = from; s < to; s += steps)
+        tile_steps(t, job, s, smaller(s + steps, to));
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t j = 0; j < t->cols; j++)
+            cell_fold(&t->cell[i][j], job->g, &job->plan, from == 0);
 }
 
-static void tile_run(const struct job *job, size_t i0, size_t j0)
+static void tile_run(const struct job *job, struct number *scratch, size_t i0, size_t j0,
+                     size_t rows, size_t cols)
 {
-    struct cell x[TILE][TILE] = { 0 };
+    struct tile t = { .i0 = i0,
+                      .j0 = j0,
+                      .rows = rows,
+                      .cols = cols,
+                      .a = scratch,
+                      .b = scratch + engine_numbers(job) };
     for (size_t s = 0; s < job->cut.steps; s += job->cut.per_slice)
-        tile_slice(x, job, i0, j0, s, smaller(s + job->cut.per_slice, job->cut.steps));
-    for (size_t i = i0; i < smaller(i0 + TILE, job->m); i++)
-        for (size_t j = j0; j < smaller(j0 + TILE, job->n); j++)
-            job->d[i * job->ldd + j] =
-                cell_finish(&x[i - i0][j - j0], job->g, &job->plan,
-                            job->c ? &job->c[i * job->ldc + j] : NULL);
+        tile_slice(&t, job, s, smaller(s + job->cut.per_slice, job->cut.steps));
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++) {
+            const float total = float_of(t.cell[i][j].total);
+            job_finish(job, i0 + i, j0 + j, &total, 1);
+        }
 }
 
-/* All tiles; false if asked to stop. */
-static bool job_run(const struct job *job, int threads, const struct progress *progress)
+/* Any rectangle of outputs. */
+static void engine_run(const struct job *job, struct number *scratch, size_t i0,
+                       size_t j0, size_t rows, size_t cols)
 {
-    const size_t down = divide_up(job->m, TILE), across = divide_up(job->n, TILE);
-    const size_t tiles = down * across;
+    for (size_t i = 0; i < rows; i += TILE)
+        for (size_t j = 0; j < cols; j += TILE)
+            tile_run(job, scratch, i0 + i, j0 + j, smaller(TILE, rows - i),
+                     smaller(TILE, cols - j));
+}
+
+/* --- the job ---------------------------------------------------------------------- */
+
+/* How outputs are shared among threads: tiles of the engine, or of a fast path. */
+struct grid {
+    size_t rows, cols, across, tiles;
+    size_t engine_bytes, thread_bytes; /* of scratch: the engine's, all of a thread's */
+};
+
+static struct grid grid_make(const struct job *job)
+{
+    struct grid x = { .rows = job->kernels ? FAST_ROWS : TILE,
+                      .cols = job->kernels ? FAST_COLUMNS : TILE };
+    x.across = divide_up(job->n, x.cols);
+    x.tiles = divide_up(job->m, x.rows) * x.across;
+    x.engine_bytes = 2 * engine_numbers(job) * sizeof(struct number);
+    x.thread_bytes = x.engine_bytes + (job->kernels ? fast_scratch_bytes(job) : 0);
+    return x;
+}
+
+/* A tile by a fast path, and the lines that it cannot do by the engine. */
+static void fast_run(const struct job *job, const struct grid *x, char *scratch,
+                     size_t i0, size_t j0, size_t rows, size_t cols)
+{
+    struct number *numbers = (struct number *)(void *)scratch;
+    if (!fast_tile(job, scratch + x->engine_bytes, i0, j0)) {
+        engine_run(job, numbers, i0, j0, rows, cols);
+        return;
+    }
+    for (size_t i = 0; i < rows; i++)
+        if (words_special(&job->a, job->g->unit, i0 + i))
+            engine_run(job, numbers, i0 + i, j0, 1, cols);
+    for (size_t j = 0; j < cols; j++)
+        if (words_special(&job->b, job->g->unit, j0 + j))
+            engine_run(job, numbers, i0, j0 + j, rows, 1);
+}
+
+static void grid_run(const struct job *job, const struct grid *x, char *scratch,
+                     size_t at)
+{
+    const size_t i0 = at / x->across * x->rows, j0 = at % x->across * x->cols;
+    const size_t rows = smaller(x->rows, job->m - i0),
+                 cols = smaller(x->cols, job->n - j0);
+    struct hostfp saved;
+    hostfp_enter(&saved);
+    if (job->kernels) fast_run(job, x, scratch, i0, j0, rows, cols);
+    else engine_run(job, (struct number *)(void *)scratch, i0, j0, rows, cols);
+    hostfp_leave(&saved);
+}
+
+/* All tiles; BITCUT_CANNOT if asked to stop. */
+static enum bitcut_status job_run(const struct job *job, int threads,
+                                  const struct progress *progress)
+{
+    enum { ALIGNMENT = 64 };
+    const struct grid x = grid_make(job);
+    const int count = threads_for(threads, x.tiles);
     size_t done = 0;
-    (void)threads;
-#pragma omp parallel for schedule(static) num_threads(threads_for(threads, tiles))
-    for (size_t t = 0; t < tiles; t++) {
+    char *memory = memory_allocate((size_t)count + 1, x.thread_bytes + ALIGNMENT);
+    if (!memory) return BITCUT_NO_MEMORY;
+    char *const scratch = memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT);
+#pragma omp parallel for schedule(dynamic) num_threads(count)
+    for (size_t t = 0; t < x.tiles; t++) {
         if (progress_stopped(progress)) continue;
-        tile_run(job, t / across * TILE, t % across * TILE);
+        grid_run(job, &x, scratch + (size_t)threads_number() * x.thread_bytes, t);
         size_t now;
 #pragma omp atomic capture
         now = ++done;
-        if (threads_first()) progress_report(progress, now, tiles);
+        if (threads_first()) progress_report(progress, now, x.tiles);
     }
-    return !progress_stopped(progress);
+    free(memory);
+    return progress_stopped(progress) ? BITCUT_CANNOT : BITCUT_OK;
 }
 
 static void copy_rows(uint32_t *to, size_t ld_to, const uint32_t *from, size_t ld_from,
@@ -318,13 +370,26 @@ static enum bitcut_status job_prepare(struct job *job, size_t k, const uint32_t 
     const size_t length = job->cut.steps * (size_t)g->unit->k;
     size_t count;
     if (!size_multiply(&count, job->m, job->n) ||
-        !operand_allocate(&job->a, g->split.words, job->m, length) ||
-        !operand_allocate(&job->b, g->split.words, job->n, length) ||
         !(job->d = memory_allocate(count, sizeof *job->d)))
         return BITCUT_NO_MEMORY;
     job->ldd = job->n;
-    operand_fill(&job->a, g, a, lda, 1, k, threads);
-    operand_fill(&job->b, g, b, 1, ldb, k, threads);
+    const struct words_rule rule = { g->unit, &g->split, job->splits };
+    const enum bitcut_status status =
+        words_make(&job->a, &rule, (struct words_source){ a, lda, false }, job->m, k,
+                   length, threads);
+    if (status != BITCUT_OK) return status;
+    return words_make(&job->b, &rule, (struct words_source){ b, ldb, true }, job->n, k,
+                      length, threads);
+}
+
+/* Which kernels compute a job: those of the level asked for, if they take the unit. */
+static enum bitcut_status choose_kernels(struct job *job, struct fault *f)
+{
+    const struct simd_level *level = job->g->simd;
+    const enum bitcut_status status = level ? BITCUT_OK : simd_choose(&level, f);
+    if (status != BITCUT_OK) return status;
+    job->splits = level->kernels;
+    job->kernels = fast_takes(job->g->unit) ? level->kernels : NULL;
     return BITCUT_OK;
 }
 
@@ -339,7 +404,6 @@ enum bitcut_status gemm_run(uint32_t *d, size_t ldd, const struct gemm *g, size_
                          "a leading dimension is below the row length");
     if (add_c && !c)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "beta is not zero but C is missing");
-    if (m == 0 || n == 0) return BITCUT_OK;
     struct job job = { .g = g,
                        .plan = plan_make(g),
                        .cut = k_cut_make(g, k),
@@ -347,14 +411,16 @@ enum bitcut_status gemm_run(uint32_t *d, size_t ldd, const struct gemm *g, size_
                        .n = n,
                        .c = add_c ? c : NULL,
                        .ldc = ldc };
-    enum bitcut_status status = job_prepare(&job, k, a, lda, b, ldb, g->threads);
+    enum bitcut_status status = choose_kernels(&job, f);
+    if (status != BITCUT_OK || m == 0 || n == 0) return status;
+    status = job_prepare(&job, k, a, lda, b, ldb, g->threads);
+    if (status == BITCUT_OK) status = job_run(&job, g->threads, progress);
+    if (status == BITCUT_OK) copy_rows(d, ldd, job.d, job.ldd, m, n);
     if (status == BITCUT_NO_MEMORY)
         fault_set(f, status, "out of memory for the operands");
-    if (status == BITCUT_OK && !job_run(&job, g->threads, progress))
-        status = fault_set(f, BITCUT_CANNOT, "stopped");
-    if (status == BITCUT_OK) copy_rows(d, ldd, job.d, job.ldd, m, n);
-    operand_clear(&job.a);
-    operand_clear(&job.b);
+    if (status == BITCUT_CANNOT) fault_set(f, status, "stopped");
+    words_clear(&job.a);
+    words_clear(&job.b);
     free(job.d);
     return status;
 }

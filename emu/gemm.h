@@ -2,6 +2,7 @@
 #ifndef BITCUT_EMU_GEMM_H
 #define BITCUT_EMU_GEMM_H
 
+#include "emu/simd.h"
 #include "emu/unit.h"
 #include "lib/progress.h"
 #include "lib/recipe.h"
@@ -19,6 +20,7 @@ struct gemm {
     int slices;           /* split-K: equal slices but the last, whole k-steps each     */
     uint32_t alpha, beta; /* FP32 encodings                                             */
     int threads;          /* 0: all processors                                          */
+    const struct simd_level *simd; /* NULL: what BITCUT_SIMD says, else the best        */
 };
 
 /* `recipe` as its row says on `unit`; alpha = 1, beta = 0, one slice, all threads. */
@@ -31,7 +33,9 @@ enum bitcut_status gemm_check(const struct gemm *g, struct fault *f);
 
 /* D = alpha A B + beta C as bitcut_gemm() (lib/bitcut.h) describes, for a checked g.
    `progress` may be NULL; if it asks to stop, the result is BITCUT_CANNOT and D is
-   unchanged. */
+   unchanged.  So it is if BITCUT_SIMD names a level of vector instructions that does not
+   exist (BITCUT_BAD_ARGUMENT) or is not here (BITCUT_CANNOT).  No level changes a
+   bit. */
 enum bitcut_status gemm_run(uint32_t *d, size_t ldd, const struct gemm *g, size_t m,
                             size_t n, size_t k, const uint32_t *a, size_t lda,
                             const uint32_t *b, size_t ldb, const uint32_t *c, size_t ldc,

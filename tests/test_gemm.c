@@ -720,6 +720,8 @@ static enum bitcut_status watched_run(struct watch *w, uint32_t *d,
     const struct progress progress = { watch_report, w, &w->stop };
     struct gemm g = *several(0);
     g.threads = 1;
+    g.simd = simd_levels; /* the engine, whose tiles are small */
+    while (g.simd->kernels) g.simd++;
     return gemm_run(d, p->ldd, &g, p->m, p->n, p->k, p->a, p->lda, p->b, p->ldb, p->c,
                     p->ldc, &progress, f);
 }

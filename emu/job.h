@@ -1,0 +1,42 @@
+/* A GEMM in the middle of being run: what the engine's tiles and the fast ones share. */
+#ifndef BITCUT_EMU_JOB_H
+#define BITCUT_EMU_JOB_H
+
+#include "emu/gemm.h"
+#include "emu/words.h"
+
+/* How k is cut: `steps` instructions, of which each slice has `per_slice`, the last one
+   what is left. */
+struct k_cut {
+    size_t steps, per_slice;
+};
+
+/* The terms to execute, low*low in its place. */
+struct plan {
+    struct recipe_term term[RECIPE_TERMS_MOST];
+    int terms, last; /* the last accumulator used */
+    uint32_t nan;    /* of the FP32 operations    */
+};
+
+struct job {
+    const struct gemm *g;
+    const struct fast_kernels *kernels; /* NULL: only the engine           */
+    const struct fast_kernels *splits;  /* NULL: words are made one by one */
+    struct plan plan;
+    struct k_cut cut;
+    struct words a, b;
+    uint32_t *d;
+    size_t m, n, ldd;
+    const uint32_t *c; /* NULL if beta is zero */
+    size_t ldc;
+};
+
+/* a b + c in FP32 to nearest even, for encodings, as the recipe's epilogue does.  The
+   calling thread is in the mode of hostfp_enter(). */
+uint32_t job_fma(const struct job *job, uint32_t a, uint32_t b, uint32_t c);
+
+/* Outputs (i, j) to (i, j + count - 1) from the sums over all slices: alpha and beta. */
+void job_finish(const struct job *job, size_t i, size_t j, const float *total,
+                size_t count);
+
+#endif

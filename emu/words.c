@@ -1,0 +1,211 @@
+#include "emu/words.h"
+
+#include "emu/engine.h"
+#include "lib/hostfp.h"
+#include "lib/status.h"
+#include "lib/threads.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+int words_bytes(const struct bitcut_unit *unit)
+{
+    const int bits = unit->a->bits;
+    return bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
+}
+
+static uint32_t get(const struct words *w, int word, size_t at)
+{
+    switch (w->bytes) {
+    case 1: return ((const uint8_t *)w->at[word])[at];
+    case 2: return ((const uint16_t *)w->at[word])[at];
+    default: return ((const uint32_t *)w->at[word])[at];
+    }
+}
+
+static void set(struct words *w, int word, size_t at, uint32_t encoding)
+{
+    switch (w->bytes) {
+    case 1: ((uint8_t *)w->at[word])[at] = (uint8_t)encoding; break;
+    case 2: ((uint16_t *)w->at[word])[at] = (uint16_t)encoding; break;
+    default: ((uint32_t *)w->at[word])[at] = encoding;
+    }
+}
+
+/* --- making ----------------------------------------------------------------------- */
+
+/* What making words needs to know besides the row. */
+struct maker {
+    const struct words_rule *rule;
+    bool fast; /* by the kernels and `split` */
+    struct fast_split split[SPLIT_WORDS_MOST];
+    uint32_t magnitude; /* all bits of an encoding but the sign */
+};
+
+static struct maker maker_make(const struct words_rule *r)
+{
+    struct maker m = { .rule = r,
+                       .magnitude = ((uint32_t)1 << (r->unit->a->bits - 1)) - 1 };
+    m.fast = r->kernels && r->unit->a == r->split->format &&
+             fast_split_make(m.split, r->split);
+    return m;
+}
+
+/* The magnitudes met so far, place by place of a run. */
+struct limits {
+    uint32_t least[WORDS_RUN], most[WORDS_RUN];
+} __attribute__((aligned(64)));
+
+static void limits_start(struct limits *x)
+{
+    for (int i = 0; i < WORDS_RUN; i++) x->least[i] = INT32_MAX, x->most[i] = 0;
+}
+
+/* Those of all places together. */
+static struct magnitudes limits_all(const struct limits *x)
+{
+    struct magnitudes all = { INT32_MAX, 0 };
+    for (int i = 0; i < WORDS_RUN; i++) {
+        if (x->least[i] < all.least) all.least = x->least[i];
+        if (x->most[i] > all.most) all.most = x->most[i];
+    }
+    return all;
+}
+
+/* Split a run of FP32 encodings into the elements from `at` on. */
+static void split_run(struct words *w, struct limits *limits, const struct maker *m,
+                      size_t at, const uint32_t *x)
+{
+    const struct bitcut_format *to = m->rule->unit->a, *from = m->rule->split->format;
+    for (int i = 0; i < WORDS_RUN; i++) {
+        uint64_t word[SPLIT_WORDS_MOST];
+        split_words(word, m->rule->split, x[i]);
+        for (int j = 0; j < w->count; j++) {
+            const uint32_t e =
+                (uint32_t)(to == from ? word[j]
+                                      : bitcut_format_convert(to, &roundings[ROUND_RN],
+                                                              from, word[j]));
+            const uint32_t magnitude = e & m->magnitude;
+            set(w, j, at + (size_t)i, e);
+            if (magnitude > limits->most[i]) limits->most[i] = magnitude;
+            if (magnitude && magnitude < limits->least[i]) limits->least[i] = magnitude;
+        }
+    }
+}
+
+/* The same for the first `count` of them; the rest are +0. */
+static void make_run(struct words *w, struct limits *limits, const struct maker *m,
+                     size_t at, const uint32_t *x, size_t count)
+{
+    uint32_t run[WORDS_RUN] = { 0 };
+    if (count < WORDS_RUN) x = memcpy(run, x, count * sizeof *run);
+    if (m->fast)
+        m->rule->kernels->split(w->at, at, limits->least, limits->most, x, m->split,
+                                w->count, w->bytes);
+    else split_run(w, limits, m, at, x);
+}
+
+static size_t smaller(size_t x, size_t y) { return x < y ? x : y; }
+
+/* Runs are far apart, which no processor foresees.  Reading ahead may leave the matrix: a
+   prefetch never faults. */
+static void foresee(const uint32_t *x, size_t ld)
+{
+    const uintptr_t at = (uintptr_t)x + 8 * ld * sizeof *x;
+    for (size_t i = 0; i < WORDS_RUN * sizeof *x; i += 64)
+        __builtin_prefetch((const void *)(at + i));
+}
+
+/* Lines that are rows, WORDS_RUN as far as there are any, a run of each in turn. */
+static void make_rows(struct words *w, const struct maker *m, struct words_source x,
+                      size_t first, size_t k)
+{
+    const size_t lines = smaller(WORDS_RUN, w->lines - first);
+    struct limits limits[WORDS_RUN];
+    for (size_t j = 0; j < lines; j++) limits_start(&limits[j]);
+    for (size_t i = 0; i < k; i += WORDS_RUN)
+        for (size_t j = 0; j < lines; j++) {
+            const uint32_t *run = x.at + (first + j) * x.ld + i;
+            foresee(run, x.ld);
+            make_run(w, &limits[j], m, words_index(w, first + j, i), run,
+                     smaller(WORDS_RUN, k - i));
+        }
+    for (size_t j = 0; j < lines; j++) w->magnitudes[first + j] = limits_all(&limits[j]);
+}
+
+/* WORDS_RUN lines that are columns, as far as there are any. */
+static void make_columns(struct words *w, const struct maker *m, struct words_source x,
+                         size_t first, size_t k)
+{
+    const size_t lines = smaller(WORDS_RUN, w->lines - first);
+    struct limits limits;
+    limits_start(&limits);
+    for (size_t i = 0; i < k; i++) {
+        const uint32_t *run = x.at + i * x.ld + first;
+        foresee(run, x.ld);
+        make_run(w, &limits, m, words_index(w, first, i), run, lines);
+    }
+    for (size_t i = 0; i < lines; i++)
+        w->magnitudes[first + i] = (struct magnitudes){ limits.least[i], limits.most[i] };
+}
+
+static bool words_allocate(struct words *w)
+{
+    const size_t lines = (w->lines + WORDS_RUN - 1) / WORDS_RUN * WORDS_RUN;
+    const size_t length = (w->length + WORDS_RUN - 1) / WORDS_RUN * WORDS_RUN;
+    size_t count;
+    if (lines < w->lines || length > SIZE_MAX - WORDS_RUN ||
+        !size_multiply(&count, lines, length + WORDS_RUN))
+        return false;
+    for (int j = 0; j < w->count; j++)
+        if (!(w->at[j] = calloc(count, (size_t)w->bytes))) return false;
+    w->magnitudes = memory_allocate(w->lines, sizeof *w->magnitudes);
+    return w->magnitudes != NULL;
+}
+
+enum bitcut_status words_make(struct words *w, const struct words_rule *r,
+                              struct words_source x, size_t lines, size_t k,
+                              size_t length, int threads)
+{
+    assert(length >= k);
+    const struct maker m = maker_make(r);
+    const size_t groups = (lines + WORDS_RUN - 1) / WORDS_RUN;
+    (void)threads;
+    *w = (struct words){ .count = r->split->words,
+                         .bytes = words_bytes(r->unit),
+                         .lines = lines,
+                         .length = length,
+                         .columns = x.columns };
+    if (!words_allocate(w)) {
+        words_clear(w);
+        return BITCUT_NO_MEMORY;
+    }
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, groups))
+    for (size_t i = 0; i < groups; i++) {
+        struct hostfp saved;
+        hostfp_enter(&saved);
+        (x.columns ? make_columns : make_rows)(w, &m, x, i * WORDS_RUN, k);
+        hostfp_leave(&saved);
+    }
+    return BITCUT_OK;
+}
+
+void words_clear(struct words *w)
+{
+    for (int j = 0; j < SPLIT_WORDS_MOST; j++) free(w->at[j]);
+    free(w->magnitudes);
+    *w = (struct words){ .bytes = 1 };
+}
+
+void words_read(struct number *to, const struct words *w, const struct bitcut_unit *unit,
+                int word, size_t line, size_t from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = unit_read(unit, unit->a, get(w, word, words_index(w, line, from + i)));
+}
+
+bool words_special(const struct words *w, const struct bitcut_unit *unit, size_t line)
+{
+    return w->magnitudes[line].most > format_largest(unit->a, false);
+}
