@@ -1,0 +1,445 @@
+/* The fast paths against the engine, which tests/test_engine.c and tests/test_gemm.c hold
+   to second statements: whole GEMMs at every level of vector instructions, bit for bit.
+ */
+#define _POSIX_C_SOURCE 200809L /* setenv */
+#include "analysis/sample.h"
+#include "emu/gemm.h"
+#include "emu/words.h"
+#include "lib/fma.h"
+#include "tests/test.h"
+
+#include <fenv.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+enum { SIDE = 140, DEPTH = 160 };
+
+static const struct bitcut_format *f32(void) { return &formats[FORMAT_F32]; }
+
+static int between(uint64_t *rng, int low, int high)
+{
+    return low + (int)(test_bits(rng) % (uint64_t)(high - low + 1));
+}
+
+/* --- problems ---------------------------------------------------------------------- */
+
+struct problem {
+    size_t m, n, k;
+    uint32_t a[SIDE * DEPTH], b[DEPTH * SIDE], c[SIDE * SIDE];
+};
+
+/* Levels with kernels that this processor has; the engine is not one of them. */
+static bool level_runs(const struct simd_level *l)
+{
+    return l->kernels && l->supported();
+}
+
+static void run(uint32_t *d, const struct gemm *g, const struct problem *p,
+                const struct simd_level *level)
+{
+    struct gemm with = *g;
+    struct fault f;
+    with.simd = level;
+    for (size_t i = 0; i < p->m * p->n; i++) d[i] = 0xd0d0d0d0;
+    if (gemm_run(d, p->n, &with, p->m, p->n, p->k, p->a, p->k, p->b, p->n, p->c, p->n,
+                 NULL, &f) != BITCUT_OK)
+        ck_abort_msg("%s on %s, %s: %s", g->recipe->name, g->unit->name, level->name,
+                     f.text);
+}
+
+static const struct simd_level *engine(void)
+{
+    const struct simd_level *l = simd_levels;
+    while (l->kernels) l++;
+    return l;
+}
+
+/* What was computed, for the message of a failure. */
+struct where {
+    const char *class;
+    uint64_t seed;
+};
+
+static void check_same(const struct gemm *g, const struct problem *p, const uint32_t *got,
+                       const uint32_t *want, const struct simd_level *level,
+                       struct where where)
+{
+    for (size_t i = 0; i < p->m * p->n; i++) {
+        if (got[i] == want[i]) continue;
+        ck_abort_msg(
+            "%s on %s, %s, class %s, state %" PRIx64 ", %zu x %zu x %zu, slices %d, "
+            "promote %d, threads %d: (%zu, %zu) got %08" PRIx32 " (%a), want "
+            "%08" PRIx32 " (%a)",
+            g->recipe->name, g->unit->name, level->name, where.class, where.seed, p->m,
+            p->n, p->k, g->slices, g->promote, g->threads, i / p->n, i % p->n, got[i],
+            format_to_double(f32(), got[i]), want[i], format_to_double(f32(), want[i]));
+    }
+}
+
+/* Every level against the engine; returns how many outputs were compared. */
+static uint64_t check_levels(const struct gemm *g, const struct problem *p,
+                             struct where where)
+{
+    static uint32_t got[SIDE * SIDE], want[SIDE * SIDE];
+    uint64_t compared = 0;
+    run(want, g, p, engine());
+    for (const struct simd_level *l = simd_levels; l->name; l++) {
+        if (!level_runs(l)) continue;
+        run(got, g, p, l);
+        check_same(g, p, got, want, l, where);
+        compared += p->m * p->n;
+    }
+    return compared;
+}
+
+/* --- one word: operands of the unit's own format, from the classes of samples ------- */
+
+/* The FP32 value of an operand; a conversion to the format gives the operand back. */
+static uint32_t value_of(const struct bitcut_unit *u, uint64_t encoding)
+{
+    return (uint32_t)bitcut_format_convert(f32(), &roundings[ROUND_RN], u->a, encoding);
+}
+
+/* Row i of A and column i of B are the samples of a class, so output (i, i) meets them as
+   they are; an instruction in four is of any class. */
+static void samples_fill(struct problem *p, const struct bitcut_unit *u,
+                         const struct sample_class *class, uint64_t *state)
+{
+    struct rng rng = rng_start(test_bits(state), 0);
+    const size_t lines = p->m > p->n ? p->m : p->n, step = (size_t)u->k;
+    int classes = 0;
+    while (sample_classes[classes].name && !sample_classes[classes].scaled) classes++;
+    for (size_t i = 0; i < lines; i++)
+        for (size_t k = 0; k < p->k; k += step) {
+            struct sample s;
+            const bool any = between(state, 0, 3) == 0;
+            (any ? &sample_classes[between(state, 0, classes - 1)] : class)
+                ->fill(&s, u, &rng);
+            for (size_t j = 0; j < step && k + j < p->k; j++) {
+                if (i < p->m) p->a[i * p->k + k + j] = value_of(u, s.a[j]);
+                if (i < p->n) p->b[(k + j) * p->n + i] = value_of(u, s.b[j]);
+            }
+        }
+    for (size_t i = 0; i < p->m * p->n; i++) p->c[i] = (uint32_t)test_bits(state);
+}
+
+static void shape_random(struct problem *p, uint64_t *state)
+{
+    const int most = test_long() || between(state, 0, 7) == 0 ? SIDE : 30;
+    p->m = (size_t)between(state, 1, most);
+    p->n = (size_t)between(state, 1, most);
+    p->k = (size_t)between(state, 0, between(state, 0, 2) ? 50 : DEPTH);
+}
+
+/* Whether an earlier row of the table has all the fields that a fast path reads. */
+static bool seen_before(const struct bitcut_unit *u)
+{
+    for (const struct bitcut_unit *v = units; v < u; v++)
+        if (fast_takes(v) && v->a == u->a && v->c == u->c && v->result == u->result &&
+            v->via == u->via && v->k == u->k && v->order == u->order &&
+            v->block == u->block && v->fraction == u->fraction &&
+            v->align_min == u->align_min && v->c_last == u->c_last)
+            return true;
+    return false;
+}
+
+/* As many outputs are compared for a unit, at least all classes once. */
+static uint64_t outputs_wanted(const struct bitcut_unit *u)
+{
+    return seen_before(u) ? 1 : test_long() ? 100000000 : 10000;
+}
+
+static uint64_t unit_check(const struct bitcut_unit *u, uint64_t *state, uint64_t wanted)
+{
+    static struct problem p;
+    uint64_t compared = 0;
+    do
+        for (const struct sample_class *c = sample_classes; c->name; c++) {
+            if (c->scaled) continue;
+            struct gemm g = gemm_of(&recipes[RECIPE_PLAIN], u);
+            const struct where where = { c->name, *state };
+            shape_random(&p, state);
+            samples_fill(&p, u, c, state);
+            g.threads = between(state, 0, 1) ? 3 : 1;
+            compared += check_levels(&g, &p, where);
+        }
+    while (compared < wanted);
+    return compared;
+}
+
+START_TEST(one_word)
+{
+    uint64_t state = test_seed();
+    int units_taken = 0;
+    uint64_t least = UINT64_MAX;
+    for (const struct bitcut_unit *u = units; u->name; u++) {
+        if (!fast_takes(u)) continue;
+        const uint64_t compared = unit_check(u, &state, outputs_wanted(u));
+        if (compared < least) least = compared;
+        units_taken++;
+    }
+    printf("# %d units, at least %" PRIu64 " outputs each\n", units_taken, least);
+    ck_assert_int_ge(units_taken, 60);
+}
+END_TEST
+
+/* --- recipes: FP32 operands of many kinds ------------------------------------------- */
+
+/* Signs and fractions at random, exponents from low to high. */
+static uint32_t exponents(uint64_t *rng, int low, int high)
+{
+    const uint32_t bits = (uint32_t)test_bits(rng);
+    return (bits & 0x807fffff) | (uint32_t)(between(rng, low, high) + 127) << 23;
+}
+
+static uint32_t fill_normal(uint64_t *rng) { return exponents(rng, -12, 2); }
+static uint32_t fill_wide(uint64_t *rng) { return exponents(rng, -40, 20); }
+static uint32_t fill_large(uint64_t *rng) { return exponents(rng, 30, 50); }
+static uint32_t fill_shifted(uint64_t *rng) { return exponents(rng, 34, 38); }
+static uint32_t fill_tiny(uint64_t *rng) { return exponents(rng, -62, -40); }
+static uint32_t fill_least(uint64_t *rng) { return exponents(rng, -127, -100); }
+static uint32_t fill_any(uint64_t *rng) { return (uint32_t)test_bits(rng); }
+static uint32_t fill_largest(uint64_t *rng)
+{
+    return 0x3fffffff ^ (uint32_t)between(rng, 0, 1) << 13;
+}
+
+static uint32_t fill_few(uint64_t *rng)
+{
+    static const uint32_t few[] = { 0, 0x3f800000, 0x3fc00000, 0x40000000, 0x3f800001 };
+    return few[between(rng, 0, 4)] | (uint32_t)between(rng, 0, 1) << 31;
+}
+
+/* A NaN or an infinity now and then, so that most lines have none. */
+static uint32_t fill_special(uint64_t *rng)
+{
+    static const uint32_t special[] = { 0x7f800000, 0xff800000, 0x7fc00000, 0x7f7fffff,
+                                        1 };
+    return between(rng, 0, 999) ? fill_normal(rng) : special[between(rng, 0, 4)];
+}
+
+static const struct input_class {
+    const char *name;
+    uint32_t (*fill)(uint64_t *rng);
+} classes[] = {
+    { "normal", fill_normal },
+    { "wide", fill_wide },
+    { "large", fill_large },
+    { "shifted", fill_shifted },
+    { "tiny", fill_tiny },
+    { "least", fill_least },
+    { "any", fill_any },
+    { "largest", fill_largest },
+    { "few", fill_few },
+    { "special", fill_special },
+    { NULL, NULL },
+};
+
+static void inputs_fill(struct problem *p, const struct input_class *c, uint64_t *state)
+{
+    for (size_t i = 0; i < p->m * p->k; i++) p->a[i] = c->fill(state);
+    for (size_t i = 0; i < p->k * p->n; i++) p->b[i] = c->fill(state);
+    for (size_t i = 0; i < p->m * p->n; i++) p->c[i] = c->fill(state);
+}
+
+static void recipe_check(const struct bitcut_recipe *r, const struct bitcut_unit *u,
+                         const struct input_class *c, uint64_t *state)
+{
+    static struct problem p;
+    struct gemm g = gemm_of(r, u);
+    const struct where where = { c->name, *state };
+    if (gemm_check(&g, NULL) != BITCUT_OK) return;
+    p.m = (size_t)between(state, 1, 15);
+    p.n = (size_t)between(state, 1, 80);
+    p.k = (size_t)between(state, 1, 100);
+    inputs_fill(&p, c, state);
+    if (between(state, 0, 2) == 0) g.slices = between(state, 1, 4);
+    if (between(state, 0, 3) == 0) g.promote = between(state, 0, 5);
+    if (between(state, 0, 3) == 0) g.alpha = c->fill(state);
+    if (between(state, 0, 3) == 0) g.beta = fill_normal(state);
+    g.threads = between(state, 0, 1) ? 3 : 1;
+    check_levels(&g, &p, where);
+}
+
+START_TEST(all_recipes)
+{
+    uint64_t state = test_seed() + 1;
+    for (int i = 0; i < (test_long() ? 20 : 1); i++)
+        for (const struct bitcut_recipe *r = recipes; r->name; r++)
+            for (const struct bitcut_unit *u = units; u->name; u++)
+                for (const struct input_class *c = classes; fast_takes(u) && c->name; c++)
+                    if (test_long() || between(&state, 0, 7) == 0)
+                        recipe_check(r, u, c, &state);
+}
+END_TEST
+
+/* Tiles begin and end where rows, columns and k do. */
+START_TEST(several_tiles)
+{
+    enum { M = 259, N = 521, K = 131 };
+    static uint32_t a[M * K], b[K * N], got[M * N], want[M * N];
+    uint64_t state = test_seed() + 2;
+    static const char *const names[] = { "hopper/mma.m16n8k16.f32.f16",
+                                         "ampere/mma.m16n8k8.f32.tf32",
+                                         "hopper/mma.m16n8k32.f16.e5m2" };
+    for (size_t i = 0; i < M * K; i++) a[i] = fill_special(&state);
+    for (size_t i = 0; i < K * N; i++) b[i] = fill_special(&state);
+    for (int i = 0; i < 3; i++) {
+        struct gemm g = gemm_of(&recipes[RECIPE_PLAIN], bitcut_unit_find(names[i], NULL));
+        g.simd = engine();
+        ck_assert_int_eq(gemm_run(want, N, &g, M, N, K, a, K, b, N, NULL, 0, NULL, NULL),
+                         0);
+        for (const struct simd_level *l = simd_levels; l->name; l++) {
+            if (!level_runs(l)) continue;
+            g.simd = l;
+            ck_assert_int_eq(
+                gemm_run(got, N, &g, M, N, K, a, K, b, N, NULL, 0, NULL, NULL), 0);
+            for (size_t j = 0; j < M * N; j++)
+                ck_assert_msg(got[j] == want[j], "%s, %s: (%zu, %zu) %08x, want %08x",
+                              names[i], l->name, j / N, j % N, got[j], want[j]);
+        }
+    }
+}
+END_TEST
+
+/* --- the caller's floating-point mode ----------------------------------------------- */
+
+static void mode_enter(int mode)
+{
+    static const int modes[] = { FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
+    ck_assert_int_eq(fesetround(modes[mode % 4]), 0);
+#if defined(__SSE2__)
+    if (mode / 4) _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+}
+
+START_TEST(host_modes)
+{
+    static const char *const names[] = { "hopper/mma.m16n8k16.f32.f16",
+                                         "hopper/wgmma.m64n8k16.f16.f16",
+                                         "hopper/mma.m16n8k32.f32.e4m3" };
+    static struct problem p;
+    static uint32_t got[SIDE * SIDE], want[SIDE * SIDE];
+    uint64_t state = test_seed() + 3;
+    fenv_t host;
+    fegetenv(&host);
+    for (int i = 0; i < 3; i++)
+        for (const struct simd_level *l = simd_levels; l->name; l++) {
+            const struct bitcut_unit *u = bitcut_unit_find(names[i], NULL);
+            struct gemm g = gemm_of(&recipes[i == 0 ? RECIPE_LEGEMM : RECIPE_PLAIN], u);
+            if (!level_runs(l)) continue;
+            p.m = 19, p.n = 70, p.k = 75;
+            inputs_fill(&p, &classes[1], &state);
+            run(want, &g, &p, engine());
+            for (int mode = 0; mode < 8; mode++) {
+                mode_enter(mode);
+                run(got, &g, &p, l);
+                ck_assert_msg(fegetround() != FE_TONEAREST || mode % 4 == 0,
+                              "mode changed");
+                fesetenv(&host);
+                check_same(&g, &p, got, want, l,
+                           (struct where){ "mode", (uint64_t)mode });
+            }
+        }
+}
+END_TEST
+
+/* --- words ---------------------------------------------------------------------------
+ */
+
+enum { LINES = 67, LENGTH = 190 };
+
+static void words_check(const struct bitcut_unit *u, const struct bitcut_split *s,
+                        const uint32_t *x, bool columns, const struct simd_level *level)
+{
+    const size_t count =
+        (LINES + WORDS_RUN) / WORDS_RUN * WORDS_RUN * (LENGTH + WORDS_RUN);
+    struct words got, want;
+    struct words_rule rule = { u, s, NULL };
+    const struct words_source from = { x, columns ? LINES : LENGTH, columns };
+    ck_assert_int_eq(words_make(&want, &rule, from, LINES, LENGTH, LENGTH + 2, 1),
+                     BITCUT_OK);
+    rule.kernels = level->kernels;
+    ck_assert_int_eq(words_make(&got, &rule, from, LINES, LENGTH, LENGTH + 2, 2),
+                     BITCUT_OK);
+    for (int w = 0; w < s->words; w++)
+        ck_assert_msg(!memcmp(got.at[w], want.at[w], count * (size_t)got.bytes),
+                      "word %d of %s %s %s, %s", w, s->format->name, s->high->name,
+                      s->low->name, level->name);
+    ck_assert(!memcmp(got.magnitudes, want.magnitudes, LINES * sizeof *got.magnitudes));
+    words_clear(&got);
+    words_clear(&want);
+}
+
+/* Near the ends of a format's range, and anywhere. */
+static uint32_t fill_edge(uint64_t *rng, const struct bitcut_format *f)
+{
+    const int at[] = { format_emin(f), format_emin(f) - f->fraction_bits,
+                       format_emax(f) };
+    const int e = at[between(rng, 0, 2)] + between(rng, -2, 2);
+    const uint32_t fraction = (uint32_t)test_bits(rng) & 0x7fffff;
+    const uint32_t cut = fraction & -(1u << between(rng, 0, 22));
+    if (between(rng, 0, 2) == 0) return fill_any(rng);
+    return (uint32_t)(e + 127 < 0     ? 0
+                      : e + 127 > 255 ? 255
+                                      : e + 127)
+               << 23 |
+           (between(rng, 0, 1) ? cut : cut - 1u) % 0x800000 |
+           (uint32_t)between(rng, 0, 1) << 31;
+}
+
+/* Any rule for the high and the low word, of every format that a unit multiplies. */
+START_TEST(words_of_splits)
+{
+    static uint32_t x[LINES * LENGTH];
+    uint64_t state = test_seed() + 4;
+    for (int i = 0; i < (test_long() ? 500 : 5); i++)
+        for (const struct bitcut_unit *u = units; u->name; u++) {
+            struct bitcut_split s = split_plain(u->a);
+            if (u->a != u->b || u->a->bits > 32 || !u->a->has_sign) continue;
+            if (u > units && u->a == u[-1].a) continue;
+            s.words = between(&state, 1, 3);
+            s.scale = between(&state, 0, 12);
+            s.high = &roundings[between(&state, ROUND_RN, ROUND_FENG22)];
+            s.low = &roundings[between(&state, ROUND_RN, ROUND_FENG22)];
+            for (size_t j = 0; j < LINES * LENGTH; j++) x[j] = fill_edge(&state, u->a);
+            for (const struct simd_level *l = simd_levels; l->name; l++)
+                if (level_runs(l)) words_check(u, &s, x, between(&state, 0, 1), l);
+        }
+}
+END_TEST
+
+/* --- choosing a level -----------------------------------------------------------------
+ */
+
+START_TEST(environment)
+{
+    const struct simd_level *l;
+    struct fault f;
+    for (const struct simd_level *row = simd_levels; row->name; row++) {
+        setenv("BITCUT_SIMD", row->name, 1);
+        const enum bitcut_status want = row->supported() ? BITCUT_OK : BITCUT_CANNOT;
+        ck_assert_int_eq(simd_choose(&l, &f), want);
+        if (want == BITCUT_OK) ck_assert_ptr_eq(l, row);
+    }
+    setenv("BITCUT_SIMD", "sse", 1);
+    ck_assert_int_eq(simd_choose(&l, &f), BITCUT_BAD_ARGUMENT);
+    ck_assert_str_eq(f.text, "BITCUT_SIMD is sse; it can be avx512, avx2, plain or none");
+    uint32_t one = F32_ONE, d = 7;
+    const struct gemm g = gemm_of(&recipes[RECIPE_PLAIN], units);
+    ck_assert_int_eq(gemm_run(&d, 1, &g, 1, 1, 1, &one, 1, &one, 1, NULL, 0, NULL, &f),
+                     BITCUT_BAD_ARGUMENT);
+    ck_assert_uint_eq(d, 7);
+    setenv("BITCUT_SIMD", "", 1);
+    ck_assert_int_eq(simd_choose(&l, &f), BITCUT_OK);
+    ck_assert_ptr_eq(l, simd_best());
+}
+END_TEST
+
+TEST_MAIN("fast", one_word, all_recipes, several_tiles, host_modes, words_of_splits,
+          environment)
