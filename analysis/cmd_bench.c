@@ -1,4 +1,5 @@
 /* bitcut bench: verify, then time, as a ratio to a peer in the same run. */
+#include "analysis/bench_emu.h"
 #include "analysis/judge.h"
 #include "analysis/command.h"
 #include "analysis/source.h"
@@ -10,12 +11,15 @@
 
 static size_t size = 512;
 static const char *input_text = "urand(-1,1)";
+static const char *unit_name;
 
 static const struct option_row options[] = {
     { "n", "rows, columns and products of an element (default 512)", OPTION_COUNT, &size,
       "N" },
     { "input", "family of A and B (bitcut list inputs; default urand(-1,1))", OPTION_TEXT,
       &input_text, "I" },
+    { "unit", "emu: this unit only (default: all that have a fast path)", OPTION_TEXT,
+      &unit_name, "U" },
     { 0 }
 };
 
@@ -185,14 +189,23 @@ struct suite {
     int (*run)(struct context *x);
 };
 
+static int run_emu(struct context *x)
+{
+    struct fault f;
+    struct input input;
+    if (input_parse(&input, input_text, &f) != BITCUT_OK) return fail("--input", &f);
+    return bench_emu(x, size, &input, unit_name);
+}
+
 static const struct suite suites[] = {
     { "exact", "the layers of the exact reference against an MPFR loop", run_exact },
+    { "emu", "emulated GEMMs against a host's SGEMM, if OpenBLAS or BLIS is there", run_emu },
     { 0 }
 };
 
 static int run(struct context *x)
 {
-    if (x->operand_count == 0) return complain("bench", "name a suite: exact");
+    if (x->operand_count == 0) return complain("bench", "name a suite: exact or emu");
     if (size == 0) return complain("-n", "must be 1 or more");
     const struct suite *suite = table_find(TABLE(suites), x->operands[0]);
     return suite ? suite->run(x) : fail_unknown("bench", x->operands[0], TABLE(suites));
@@ -203,6 +216,6 @@ const struct command command_bench = {
     .what = "Verify, then time, as a ratio to a peer in the same run",
     .run = run,
     .own = options,
-    .operands = "exact",
+    .operands = "exact|emu",
     .operands_most = 1,
 };

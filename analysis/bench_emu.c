@@ -1,0 +1,156 @@
+#include "analysis/bench_emu.h"
+
+#include "analysis/judge.h"
+#include "analysis/source.h"
+#include "analysis/sgemm.h"
+#include "emu/fast.h"
+#include "emu/gemm.h"
+#include "lib/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Verified outputs take the engine a moment; timed runs are the best of a few. */
+enum { VERIFIED_PRODUCTS = 1 << 22, REPEATS = 3 };
+
+struct task {
+    struct context *context;
+    size_t n;
+    struct matrix a, b;
+    uint32_t *got, *want;
+    struct sgemm peer; /* its library is NULL if none was found */
+    float *peer_d;
+};
+
+static size_t smaller(size_t x, size_t y) { return x < y ? x : y; }
+
+/* Rows of the product that the engine computes in a moment. */
+static size_t few_rows(const struct task *t)
+{
+    return smaller(VERIFIED_PRODUCTS / (t->n * t->n) + 1, t->n);
+}
+
+static enum bitcut_status run(uint32_t *d, struct task *t, const struct gemm *g,
+                              size_t rows, struct fault *f)
+{
+    return gemm_run(d, t->n, g, rows, t->n, t->n, t->a.at, t->n, t->b.at, t->n, NULL, 0,
+                    &t->context->progress, f);
+}
+
+static enum bitcut_status time_unit(double *seconds, struct task *t, const struct gemm *g,
+                                    size_t rows, struct fault *f)
+{
+    enum bitcut_status status = run(t->got, t, g, rows, f);
+    const size_t verified = few_rows(t) * t->n;
+    if (status == BITCUT_OK && memcmp(t->got, t->want, verified * sizeof *t->got) != 0)
+        status = fault_set(f, BITCUT_CANNOT, "%s differs from the engine", g->simd->name);
+    for (int i = 0; status == BITCUT_OK && i < REPEATS; i++) {
+        const double start = seconds_now();
+        status = run(t->got, t, g, rows, f);
+        const double taken = seconds_now() - start;
+        if (i == 0 || taken < *seconds) *seconds = taken;
+    }
+    return status;
+}
+
+/* Products a second of the peer, 0 without one. */
+static double time_peer(struct task *t, int threads)
+{
+    double best = 0;
+    for (int i = 0; t->peer.multiply && i <= REPEATS; i++) {
+        const double start = seconds_now();
+        sgemm_run(&t->peer, t->peer_d, t->n, (const float *)t->a.at,
+                  (const float *)t->b.at, threads);
+        const double rate =
+            (double)t->n * (double)t->n * (double)t->n / (seconds_now() - start);
+        if (rate > best) best = rate;
+    }
+    return best;
+}
+
+static json_t *describe(const struct task *t, const struct gemm *g, size_t rows,
+                        double seconds, double peer)
+{
+    const double rate = (double)rows * (double)t->n * (double)t->n / seconds;
+    json_t *row =
+        json_pack("{s:s, s:s, s:i, s:I, s:I, s:f}", "unit", g->unit->name, "simd",
+                  g->simd->name, "threads", g->threads, "n", (json_int_t)t->n, "verified",
+                  (json_int_t)(few_rows(t) * t->n), "products_per_second", rate);
+    if (peer > 0) {
+        json_object_set_new(row, "blas_fraction", json_real(rate / peer));
+        json_object_set_new(row, "blas_products_per_second", json_real(peer));
+        json_object_set_new(row, "blas", json_string(t->peer.name));
+    }
+    return row;
+}
+
+/* One unit at every level that this processor has, on `threads` threads. */
+static int bench_unit(struct task *t, const struct bitcut_unit *u, int threads,
+                      double peer)
+{
+    struct fault f;
+    struct gemm g = gemm_of(&recipes[RECIPE_PLAIN], u);
+    for (g.simd = simd_levels; g.simd->kernels;) g.simd++;
+    g.threads = threads;
+    if (run(t->want, t, &g, few_rows(t), &f) != BITCUT_OK) return fail(u->name, &f);
+    for (g.simd = simd_levels; g.simd->name; g.simd++) {
+        const bool fast = g.simd->kernels && fast_takes(u);
+        const size_t rows = fast ? t->n : few_rows(t);
+        double seconds = 0;
+        if (!g.simd->supported() || (g.simd->kernels && !fast)) continue;
+        if (time_unit(&seconds, t, &g, rows, &f) != BITCUT_OK) return fail(u->name, &f);
+        emit_row(&t->context->emitter, describe(t, &g, rows, seconds, peer));
+    }
+    return EXIT_GOOD;
+}
+
+static int bench_units(struct task *t, const struct bitcut_unit *only)
+{
+    const int most = threads_for(t->context->threads, SIZE_MAX);
+    int status = EXIT_GOOD;
+    for (int threads = 1; threads <= most; threads += most > 1 ? most - 1 : 1) {
+        const double peer = time_peer(t, threads);
+        for (const struct bitcut_unit *u = units; u->name && status == EXIT_GOOD; u++)
+            if (only ? u == only : fast_takes(u))
+                status = bench_unit(t, u, threads, peer);
+    }
+    return status;
+}
+
+static enum bitcut_status task_fill(struct task *t, const struct input *input,
+                                    struct fault *f)
+{
+    const struct context *x = t->context;
+    enum bitcut_status status =
+        source_generate(&t->a, input, INPUT_A, t->n, t->n, x->seed, x->threads, f);
+    if (status == BITCUT_OK)
+        status =
+            source_generate(&t->b, input, INPUT_B, t->n, t->n, x->seed, x->threads, f);
+    if (status != BITCUT_OK) return status;
+    t->got = memory_allocate(t->n * t->n, sizeof *t->got);
+    t->want = memory_allocate(t->n * t->n, sizeof *t->want);
+    t->peer_d = memory_allocate(t->n * t->n, sizeof *t->peer_d);
+    if (t->got && t->want && t->peer_d) return BITCUT_OK;
+    return fault_set(f, BITCUT_NO_MEMORY, "out of memory");
+}
+
+int bench_emu(struct context *x, size_t n, const struct input *input, const char *unit)
+{
+    struct fault f;
+    struct task t = { .context = x, .n = n };
+    const struct bitcut_unit *only = NULL;
+    if (unit && !(only = unit_find(unit, &formats[FORMAT_F16])))
+        return fail_unknown("--unit", unit, TABLE(units));
+    const struct gemm g = gemm_of(&recipes[RECIPE_PLAIN], only ? only : units);
+    if (gemm_check(&g, &f) != BITCUT_OK) return fail("--unit", &f);
+    sgemm_open(&t.peer);
+    int status = task_fill(&t, input, &f) == BITCUT_OK ? EXIT_GOOD : fail("bench", &f);
+    if (status == EXIT_GOOD) status = bench_units(&t, only);
+    sgemm_close(&t.peer);
+    free(t.got);
+    free(t.want);
+    free(t.peer_d);
+    matrix_clear(&t.a);
+    matrix_clear(&t.b);
+    return status;
+}
