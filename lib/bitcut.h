@@ -92,7 +92,9 @@ enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *unit, size_
    row length: A is m x k, B k x n, C and D m x n.  beta = +-0 never reads C, which may
    then be NULL; D may be C.  threads = 0 uses all processors.  Any m, n, k including 0.
    BITCUT_BAD_ARGUMENT: a leading dimension is too small, threads is negative, or the
-   unit's operands do not hold the split's words; BITCUT_NO_MEMORY.  D is unchanged unless BITCUT_OK comes back. */
+   unit's operands do not hold the split's words; BITCUT_NO_MEMORY.  The environment
+   variable BITCUT_SIMD may be avx512, avx2, plain or none (the level changes no bit);
+   another value is BITCUT_BAD_ARGUMENT, a level that the processor lacks BITCUT_CANNOT.  D is unchanged unless BITCUT_OK comes back. */
 enum bitcut_status bitcut_gemm(uint32_t *d, size_t ldd,
                                const struct bitcut_recipe *recipe,
                                const struct bitcut_unit *unit, size_t m, size_t n,

@@ -363,6 +363,8 @@ cat > "$work/table" << 'END'
 2|-n: must be 1 or more|bench exact -n 0
 2|--input: no input is called|bench exact --input urnd
 3|not enough memory|bench exact -n 10000000
+2|--unit: hoper: unknown|bench emu --unit hoper
+2|--unit: |bench emu --unit fma/f64
 3|Not a directory|report -o $in/file
 3|Not a directory|report -o $in/file/folder
 3|No such file|report -o nowhere/folder

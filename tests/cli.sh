@@ -366,6 +366,28 @@ benches_run() {
     [ "$(value products_per_second | grep -c '^[1-9]')" -eq 6 ] || cat out
 }
 
+bench_emu_runs() {
+    run 0 bench emu -n 40 --unit hopper/mma.m16n8k16.f32.f16 --threads 1 --json
+    levels=$(value simd | tr '\n' ' ')
+    case $levels in *'plain none ') ;; *) echo "$levels" ;; esac
+    [ "$(value verified | sort -u)" = 1600 ] || cat out
+}
+
+# An unknown level is one line.
+level_unknown() {
+    BITCUT_SIMD=sse run 2 gemm --recipe plain --unit h100 -m 4 -n 4 -k 4
+    grep -q 'BITCUT_SIMD is sse' err || cat err
+}
+
+# The same result at every level that is here.
+levels_agree() {
+    for level in none avx512 avx2 plain; do
+        BITCUT_SIMD=$level bitcut gemm --recipe legemm --unit h100 -m 40 -n 30 -k 50 \
+            -o "$level.npy" > out 2> err || continue
+        cmp "$level.npy" none.npy 2>&1
+    done
+}
+
 report_made() {
     run 0 report -o new --json
     studies=$(value study)
@@ -517,6 +539,9 @@ ok_if_empty "split counts the published bits" "$(bits_kept)"
 ok_if_empty "study table1 agrees with the paper" "$(table1_agrees)"
 ok_if_empty "study underflow agrees with the closed forms" "$(underflow_as_predicted)"
 ok_if_empty "bench verifies and times every method" "$(benches_run)"
+ok_if_empty "bench emu verifies and times every level" "$(bench_emu_runs)"
+ok_if_empty "all levels give the same bits" "$(levels_agree)"
+ok_if_empty "an unknown level is refused" "$(level_unknown)"
 ok_if_empty "unknown names come with near ones" "$(near_names_shown)"
 ok_if_empty "exit statuses" "$(statuses_as_promised)"
 ok_if_empty "help and version" "$(help_printed)"
