@@ -196,28 +196,28 @@ static int nan_range(int64_t *values, const struct bitcut_unit *u)
 
 const struct field fields[] = {
     /* clang-format off */
-    { "sum", "how a block of products and c are added", &summation, AT(summation), always, NULL },
-    { "order", "in which order k enters the blocks", &order, AT(order), has_no_scale, NULL },
-    { "block", "products a step sums", &number, AT(block), always, powers_of_two },
-    { "group", "products added exactly before they are scaled", &number, AT(group), is_grouped, powers_of_two },
-    { "fraction", "bits kept below the alignment exponent", &number, AT(fraction), has_fraction, fraction_range },
-    { "align_min", "the alignment exponent is never below this", &number, AT(align_min), has_align_min, align_min_range },
-    { "sum_fraction", "bits of the products' sum kept when c joins", &number, AT(sum_fraction), is_two_stage, sum_fraction_range },
-    { "keep", "bits of the sum kept before it is rounded", &number, AT(keep), keeps, keep_range },
-    { "parity", "products of even and odd k are summed apart", &flag, AT(parity), is_two_stage, NULL },
-    { "normalise", "products align by their leading one", &flag, AT(normalise), aligns_products, NULL },
-    { "floor", "cuts floor the signed term", &flag, AT(floor), aligns, NULL },
-    { "via", "what operands are converted to first", &format, AT(via), has_no_scale, via_range },
-    { "c_last", "C is added at the end, to nearest", &flag, AT(c_last), always, NULL },
-    { "flush_inputs", "subnormal a, b and C are read as +0", &flag, AT(flush_inputs), always, NULL },
-    { "result", "the format a step is rounded to", &format, AT(result), always, result_range },
-    { "rounding", "the direction a step is rounded in", &direction, AT(rounding.direction), always, direction_range },
-    { "overflow", "what a step gives above the largest value", &overflow, AT(rounding.overflow), always, NULL },
-    { "flush", "subnormal results become zero", &flag, AT(rounding.flush), always, NULL },
-    { "zero", "the sign of a zero result", &zero, AT(zero), always, NULL },
-    { "nan_rule", "which NaN a NaN result is", &nan_rule, AT(nan_rule), always, NULL },
-    { "nan", "the NaN of the fixed rule, and of an invalid operation", &bits, AT(nan), always, nan_range },
-    { 0 }
+    [FIELD_SUM] = { "sum", "how a block of products and c are added", &summation, AT(summation), always, NULL },
+    [FIELD_ORDER] = { "order", "in which order k enters the blocks", &order, AT(order), has_no_scale, NULL },
+    [FIELD_BLOCK] = { "block", "products a step sums", &number, AT(block), always, powers_of_two },
+    [FIELD_GROUP] = { "group", "products added exactly before they are scaled", &number, AT(group), is_grouped, powers_of_two },
+    [FIELD_FRACTION] = { "fraction", "bits kept below the alignment exponent", &number, AT(fraction), has_fraction, fraction_range },
+    [FIELD_ALIGN_MIN] = { "align_min", "the alignment exponent is never below this", &number, AT(align_min), has_align_min, align_min_range },
+    [FIELD_SUM_FRACTION] = { "sum_fraction", "bits of the products' sum kept when c joins", &number, AT(sum_fraction), is_two_stage, sum_fraction_range },
+    [FIELD_KEEP] = { "keep", "bits of the sum kept before it is rounded", &number, AT(keep), keeps, keep_range },
+    [FIELD_PARITY] = { "parity", "products of even and odd k are summed apart", &flag, AT(parity), is_two_stage, NULL },
+    [FIELD_NORMALISE] = { "normalise", "products align by their leading one", &flag, AT(normalise), aligns_products, NULL },
+    [FIELD_FLOOR] = { "floor", "cuts floor the signed term", &flag, AT(floor), aligns, NULL },
+    [FIELD_VIA] = { "via", "what operands are converted to first", &format, AT(via), has_no_scale, via_range },
+    [FIELD_C_LAST] = { "c_last", "C is added at the end, to nearest", &flag, AT(c_last), always, NULL },
+    [FIELD_FLUSH_INPUTS] = { "flush_inputs", "subnormal a, b and C are read as +0", &flag, AT(flush_inputs), always, NULL },
+    [FIELD_RESULT] = { "result", "the format a step is rounded to", &format, AT(result), always, result_range },
+    [FIELD_ROUNDING] = { "rounding", "the direction a step is rounded in", &direction, AT(rounding.direction), always, direction_range },
+    [FIELD_OVERFLOW] = { "overflow", "what a step gives above the largest value", &overflow, AT(rounding.overflow), always, NULL },
+    [FIELD_FLUSH] = { "flush", "subnormal results become zero", &flag, AT(rounding.flush), always, NULL },
+    [FIELD_ZERO] = { "zero", "the sign of a zero result", &zero, AT(zero), always, NULL },
+    [FIELD_NAN_RULE] = { "nan_rule", "which NaN a NaN result is", &nan_rule, AT(nan_rule), always, NULL },
+    [FIELD_NAN] = { "nan", "the NaN of the fixed rule, and of an invalid operation", &bits, AT(nan), always, nan_range },
+    [FIELD_COUNT] = { 0 }
     /* clang-format on */
 };
 
@@ -260,9 +260,8 @@ void field_text(char *text, size_t size, const struct field *f,
 
 /* --- values ----------------------------------------------------------------------- */
 
-/* All that the kind or the row of the table offers; the row's own value may be missing. */
-static int candidates(int64_t values[FIELD_VALUES_MOST], const struct field *f,
-                      const struct bitcut_unit *u)
+int field_candidates(int64_t values[FIELD_VALUES_MOST], const struct field *f,
+                     const struct bitcut_unit *u)
 {
     if (f->range) return f->range(values, u);
     int n = 0;
@@ -285,7 +284,7 @@ int field_values(int64_t values[FIELD_VALUES_MOST], const struct field *f,
     int64_t all[FIELD_VALUES_MOST];
     const int64_t own = field_get(f, u);
     if (!f->used(u)) return 0;
-    const int count = candidates(all, f, u);
+    const int count = field_candidates(all, f, u);
     int n = 0;
     bool listed = false;
     for (int i = 0; i < count; i++) {

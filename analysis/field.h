@@ -22,6 +22,32 @@ struct field {
     int (*range)(int64_t values[FIELD_VALUES_MOST], const struct bitcut_unit *u);
 };
 
+/* The rows, by position: `&fields[FIELD_BLOCK]`. */
+enum {
+    FIELD_SUM,
+    FIELD_ORDER,
+    FIELD_BLOCK,
+    FIELD_GROUP,
+    FIELD_FRACTION,
+    FIELD_ALIGN_MIN,
+    FIELD_SUM_FRACTION,
+    FIELD_KEEP,
+    FIELD_PARITY,
+    FIELD_NORMALISE,
+    FIELD_FLOOR,
+    FIELD_VIA,
+    FIELD_C_LAST,
+    FIELD_FLUSH_INPUTS,
+    FIELD_RESULT,
+    FIELD_ROUNDING,
+    FIELD_OVERFLOW,
+    FIELD_FLUSH,
+    FIELD_ZERO,
+    FIELD_NAN_RULE,
+    FIELD_NAN,
+    FIELD_COUNT
+};
+
 extern const struct field fields[]; /* ended by a row whose name is NULL */
 
 const struct field *field_find(const char *name);
@@ -33,6 +59,11 @@ void field_set(const struct field *f, struct bitcut_unit *u, int64_t value);
 json_t *field_json(const struct field *f, const struct bitcut_unit *u, int64_t value);
 void field_text(char *text, size_t size, const struct field *f,
                 const struct bitcut_unit *u, int64_t value);
+
+/* All values that a search over rows with the formats and k of `u` tries, ascending,
+   whether or not `u` reads the field or would be sound with them.  Returns how many. */
+int field_candidates(int64_t values[FIELD_VALUES_MOST], const struct field *f,
+                     const struct bitcut_unit *u);
 
 /* The values worth trying in place of the row's own, which is among them: those for which
    the row with nothing else changed is sound (unit_sound()).  Returns how many; 0 if the

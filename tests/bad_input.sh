@@ -328,6 +328,7 @@ cat > "$work/table" << 'END'
 3|No space left|$fma -o /dev/full
 2|replay: name at least one folder|replay
 2|--mutants or -o|probe
+3|meta.json: |fit $in/nowhere
 2|vectors are made for units|probe -o $in/made $set/unknown
 2|unknown; near|probe --mutants --unit hopper/mma.m16n8k16.f32.f61
 3|meta.json: |probe --mutants $in/nowhere

@@ -215,6 +215,22 @@ mutants_survive() {
         cat out
 }
 
+# The row of a recorded set, and inputs to decide what it leaves open; a set of no row.
+rows_fitted() {
+    run 0 fit --json --next asked "$BITCUT_DATA"/h200/mma_m16n8k8_tf32_f32
+    expect unit_survives true
+    expect complete true
+    grep -q '"fraction":25' out || cat out
+    [ -f asked/meta.json ] && [ ! -e asked/D.npy ] || ls -A asked
+    mkdir torn
+    cp "$BITCUT_DATA"/h200/mma_m16n8k16_f16_f32/* torn
+    chmod -R u+w torn
+    flip torn/D.npy $(($(bytes torn/D.npy) - 1))
+    run 1 fit --json --outputs 0 torn
+    expect survivors 0
+    grep -q '"nearest":{"misses":1,' out || cat out
+}
+
 # --- whole GEMMs ------------------------------------------------------------------------
 
 matrices_made() {
@@ -510,6 +526,7 @@ $gemm -m 8 -k 8|recipe unit evidence m n k seed $errors
 $gemm -m 8 -k 8 --input-a anybits|$errors
 $gemm -m 0 -k 0|$errors
 verify --recipe ootomo --unit a100 -a A.npy -b B.npy -d C.npy|compared mismatches first
+fit --outputs 200 $BITCUT_DATA/h200/mma_m8n8k4_f64_f64|set unit outputs survivors rows open
 probe --mutants --unit fma/f32|unit vectors mutants killed proved surviving matrix
 study underflow|split exponent p_subnormal p_zero
 bench exact -n 16|method n products_per_second ratio
@@ -527,6 +544,7 @@ ok_if_empty "replay goes on after a broken set" "$(broken_among_good)"
 ok_if_empty "mma computes the recorded results, byte for byte" "$(fragments_computed)"
 ok_if_empty "probe makes vectors that kill all mutants" "$(vectors_made)"
 ok_if_empty "probe shows mutants that survive" "$(mutants_survive)"
+ok_if_empty "fit finds the row of a set, and that none explains a torn one" "$(rows_fitted)"
 ok_if_empty "gemm writes matrices" "$(matrices_made)"
 ok_if_empty "verify accepts what gemm wrote, for every recipe" "$(results_verified)"
 ok_if_empty "verify finds one changed bit" "$(changed_result_found)"

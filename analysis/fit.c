@@ -1,0 +1,262 @@
+#include "analysis/fit.h"
+
+#include "analysis/variant.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the candidates for the NaN --------------------------------------------------- */
+
+static bool is_nan(const struct bitcut_format *f, uint64_t x)
+{
+    return format_decode(f, x).class == NUMBER_NAN;
+}
+
+static bool has_nan(const struct bitcut_unit *u, const struct sample *s)
+{
+    bool nan = is_nan(u->c, s->c);
+    for (int k = 0; k < u->k; k++) nan |= is_nan(u->a, s->a[k]) || is_nan(u->b, s->b[k]);
+    return nan;
+}
+
+static int add_nan(uint64_t nans[SPACE_NANS_MOST], int count, uint64_t nan)
+{
+    for (int i = 0; i < count; i++)
+        if (nans[i] == nan) return count;
+    if (count < SPACE_NANS_MOST) nans[count++] = nan;
+    return count;
+}
+
+/* The NaNs among the outputs: first those that no operand can have handed on. */
+static int nans_of(uint64_t nans[SPACE_NANS_MOST], const struct bitcut_unit *u,
+                   const struct recorded *outputs, size_t count)
+{
+    int n = 0;
+    for (int handed_on = 0; handed_on < 2; handed_on++)
+        for (size_t i = 0; i < count; i++)
+            if (is_nan(u->c, outputs[i].d) && has_nan(u, &outputs[i].sample) == handed_on)
+                n = add_nan(nans, n, outputs[i].d);
+    return n;
+}
+
+/* --- the order in which outputs are tested ---------------------------------------- */
+
+/* The exponents of the nonzero terms of an output. */
+struct span {
+    int low, high, terms;
+    bool special, subnormal; /* there is an infinity or a NaN; a subnormal operand */
+};
+
+static bool is_subnormal(const struct bitcut_format *f, struct number x)
+{
+    return x.class == NUMBER_FINITE && x.significand >> f->fraction_bits == 0;
+}
+
+/* Add x y, or x if y is NULL, encodings of formats f and g. */
+static void span_add(struct span *s, const struct bitcut_format *f, uint64_t x,
+                     const struct bitcut_format *g, const uint64_t *y)
+{
+    static const struct number one = { .class = NUMBER_FINITE, .exponent = 0 };
+    const struct number a = format_decode(f, x), b = y ? format_decode(g, *y) : one;
+    const int exponent = a.exponent + b.exponent;
+    s->special |= a.class >= NUMBER_INF || b.class >= NUMBER_INF;
+    s->subnormal |= is_subnormal(f, a) || (y && is_subnormal(g, b));
+    if (a.class != NUMBER_FINITE || b.class != NUMBER_FINITE) return;
+    if (!s->terms || exponent < s->low) s->low = exponent;
+    if (!s->terms || exponent > s->high) s->high = exponent;
+    s->terms++;
+}
+
+/* A low rank is an output that settles many rows at once: one of several terms, not far
+   apart, so that few rows differ in which bits they cut, and with nothing near the ends of
+   the range, where many fields matter at a time. */
+static int rank_of(const struct bitcut_unit *u, const struct recorded *output)
+{
+    enum { END = 1 << 12, ALONE = 1 << 14, SPECIAL = 1 << 15, ALIGN_MIN = 12 };
+    const struct sample *s = &output->sample;
+    const struct number d = format_decode(u->c, output->d);
+    struct span span = { .terms = 0 };
+    for (int k = 0; k < u->k; k++) span_add(&span, u->a, s->a[k], u->b, &s->b[k]);
+    span_add(&span, u->c, s->c, NULL, NULL);
+    if (span.special || d.class >= NUMBER_INF) return SPECIAL;
+    if (span.terms < 2) return ALONE;
+    int rank = span.high - span.low;
+    if (span.subnormal) rank += END;
+    if (is_subnormal(u->c, d) || span.high <= format_emin(u->c) + ALIGN_MIN) rank += END;
+    if (span.high >= format_emax(u->c) - 1) rank += END;
+    return rank;
+}
+
+struct place {
+    int rank;
+    size_t index;
+};
+
+static int compare(const void *left, const void *right)
+{
+    const struct place *x = left, *y = right;
+    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Outputs in the order of their rank; NULL if there is no memory. */
+static struct place *ranked(const struct bitcut_unit *u, const struct recorded *outputs,
+                            size_t count)
+{
+    struct place *places = memory_allocate(count, sizeof *places);
+    if (!places) return NULL;
+    for (size_t i = 0; i < count; i++)
+        places[i] = (struct place){ rank_of(u, &outputs[i]), i };
+    qsort(places, count, sizeof *places, compare);
+    return places;
+}
+
+/* --- what is to be explained ------------------------------------------------------ */
+
+static enum bitcut_status check_unit(const struct bitcut_unit *u, size_t count,
+                                     struct fault *f)
+{
+    if (u->k > UNIT_K_MOST)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "k is %d; units have at most %d", u->k,
+                         UNIT_K_MOST);
+    if (count == 0) return fault_set(f, BITCUT_BAD_ARGUMENT, "there are no outputs");
+    return BITCUT_OK;
+}
+
+enum bitcut_status fit_init(struct fit *fit, const struct bitcut_unit *u,
+                            const struct recorded *outputs, size_t count, struct fault *f)
+{
+    uint64_t nans[SPACE_NANS_MOST];
+    struct fit x = { .outputs = NULL };
+    const enum bitcut_status status = check_unit(u, count, f);
+    if (status != BITCUT_OK) return status;
+    struct place *places = ranked(u, outputs, count);
+    space_init(&x.space, u, nans, nans_of(nans, u, outputs, count));
+    x.outputs = calloc(count, sizeof *x.outputs);
+    while (places && x.outputs && x.count < count) {
+        const struct recorded *next = &outputs[places[x.count].index];
+        if (!observed_init(&x.outputs[x.count], &x.space, &next->sample, next->d)) break;
+        x.count++;
+    }
+    free(places);
+    if (x.count == count) {
+        *fit = x;
+        return BITCUT_OK;
+    }
+    fit_clear(&x);
+    return fault_set(f, BITCUT_NO_MEMORY, "no memory");
+}
+
+void fit_clear(struct fit *fit)
+{
+    for (size_t i = 0; i < fit->count; i++) observed_clear(&fit->outputs[i]);
+    free(fit->outputs);
+    fit->outputs = NULL;
+    fit->count = 0;
+}
+
+/* --- outputs of sets -------------------------------------------------------------- */
+
+/* Output `at`, counted through the batch x. */
+static void read_output(struct recorded *to, const struct set *s,
+                        const struct fragments *x, size_t at)
+{
+    const size_t m = s->shape.m, n = s->shape.n, k = s->shape.k;
+    const size_t fragment = at / (m * n), i = at / n % m, j = at % n;
+    const size_t scales = (size_t)sample_scales(&s->unit);
+    struct sample *sample = &to->sample;
+    memset(to, 0, sizeof *to);
+    for (size_t p = 0; p < k; p++) {
+        sample->a[p] = array_get(x->a, (fragment * m + i) * k + p);
+        sample->b[p] = array_get(x->b, (fragment * k + p) * n + j);
+    }
+    for (size_t p = 0; p < scales; p++) {
+        sample->scale_a[p] = array_get(x->scale_a, (fragment * m + i) * scales + p);
+        sample->scale_b[p] = array_get(x->scale_b, (fragment * scales + p) * n + j);
+    }
+    sample->c = array_get(x->c, at);
+    to->d = array_get(&s->d, at);
+}
+
+static size_t used_outputs(const struct set *s, size_t most)
+{
+    return most && s->d.count > most ? most : s->d.count;
+}
+
+/* `count` outputs in equal distances. */
+static enum bitcut_status read_outputs(struct recorded *to, const struct set *s,
+                                       size_t count, struct fault *f)
+{
+    const struct fragments in = set_fragments(s);
+    const struct gpu_variant_row *variant;
+    struct told told;
+    enum bitcut_status status = variant_of(&variant, s, f);
+    if (status == BITCUT_OK) status = variant_tell(&told, &s->unit, variant, &in, f);
+    if (status != BITCUT_OK) return status;
+    for (size_t i = 0; i < count; i++)
+        read_output(&to[i], s, &told.x,
+                    (size_t)(((double)i + 0.5) / (double)count * (double)s->d.count));
+    told_clear(&told);
+    return BITCUT_OK;
+}
+
+static bool same_instruction(const struct bitcut_unit *x, const struct bitcut_unit *y)
+{
+    return x->k == y->k && x->a == y->a && x->b == y->b && x->c == y->c &&
+           x->scale == y->scale && (!x->scale || x->scale_block == y->scale_block);
+}
+
+static enum bitcut_status check_sets(size_t *count, const struct set *sets, int set_count,
+                                     size_t most, struct fault *f)
+{
+    *count = 0;
+    for (int i = 0; i < set_count; i++) {
+        if (!same_instruction(&sets[i].unit, &sets[0].unit))
+            return fault_set(f, BITCUT_BAD_ARGUMENT,
+                             "%.100s has other formats, k or scales than %.100s",
+                             sets[i].unit.name, sets[0].unit.name);
+        *count += used_outputs(&sets[i], most);
+    }
+    return check_unit(&sets[0].unit, *count, f);
+}
+
+enum bitcut_status fit_read(struct fit *fit, const struct set *sets, int set_count,
+                            size_t most, struct fault *f)
+{
+    size_t count, done = 0;
+    enum bitcut_status status = check_sets(&count, sets, set_count, most, f);
+    if (status != BITCUT_OK) return status;
+    struct recorded *outputs = memory_allocate(count, sizeof *outputs);
+    if (!outputs) return fault_set(f, BITCUT_NO_MEMORY, "no memory");
+    for (int i = 0; i < set_count && status == BITCUT_OK; i++) {
+        const size_t used = used_outputs(&sets[i], most);
+        status = read_outputs(outputs + done, &sets[i], used, f);
+        done += used;
+    }
+    if (status == BITCUT_OK) status = fit_init(fit, &sets[0].unit, outputs, count, f);
+    free(outputs);
+    return status;
+}
+
+bool fit_is_for(const struct fit *fit, const struct bitcut_unit *row)
+{
+    return same_instruction(row, &fit->space.base) &&
+           space_find(&fit->space, FIELD_VIA, field_get(&fields[FIELD_VIA], row)) >= 0;
+}
+
+size_t fit_explains(const struct fit *fit, const struct bitcut_unit *row)
+{
+    size_t i = 0;
+    while (i < fit->count &&
+           observed_dot(&fit->outputs[i], &fit->space, row) == fit->outputs[i].d)
+        i++;
+    return i;
+}
+
+size_t fit_misses(const struct fit *fit, const struct bitcut_unit *row)
+{
+    size_t misses = 0;
+    for (size_t i = 0; i < fit->count; i++)
+        misses += observed_dot(&fit->outputs[i], &fit->space, row) != fit->outputs[i].d;
+    return misses;
+}

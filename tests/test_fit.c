@@ -1,0 +1,171 @@
+/* The search for rows that explain recorded outputs: it finds the row of every kept set,
+   and rows that no table has; and a row is among what it finds if and only if it gives
+   every output.  BITCUT_DATA names the folder of kept data. */
+#include "analysis/search.h"
+#include "analysis/walk.h"
+#include "lib/table.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { OUTPUTS = 1000 };
+
+static void run_search(struct search *s, const struct fit *fit)
+{
+    struct fault f;
+    ck_assert_msg(search_run(s, fit, NULL, 0, NULL, &f) == BITCUT_OK, "%s", f.text);
+}
+
+/* --- rows of the table ------------------------------------------------------------ */
+
+static void find_known(const char *folder)
+{
+    struct set set;
+    struct fit fit;
+    struct search s;
+    struct fault f;
+    ck_assert_msg(set_read(&set, folder, SET_KNOWN | SET_RECORDED, &f) == BITCUT_OK,
+                  "%s: %s", folder, f.text);
+    ck_assert_msg(fit_read(&fit, &set, 1, OUTPUTS, &f) == BITCUT_OK, "%s: %s", folder,
+                  f.text);
+    run_search(&s, &fit);
+    ck_assert_msg(s.complete, "%s: not complete", folder);
+    ck_assert_msg(search_has(&s, &fit, &set.unit), "%s: its own row is not found", folder);
+    search_clear(&s);
+    fit_clear(&fit);
+    set_clear(&set);
+}
+
+/* At most a thousand outputs of each set, its unit's name unused. */
+START_TEST(rows_of_kept_sets)
+{
+    const char *data = getenv("BITCUT_DATA");
+    char path[4096];
+    struct found_list sets = { 0 };
+    snprintf(path, sizeof path, "%s/h200", data ? data : "data");
+    ck_assert_int_eq(walk_sets(&sets, path, NULL, NULL), BITCUT_OK);
+    ck_assert_uint_ge(sets.count, 17);
+    for (size_t i = 0; i < sets.count; i++) find_known(sets.at[i].folder);
+    walk_clear(&sets);
+}
+END_TEST
+
+/* --- rows of no table ------------------------------------------------------------- */
+
+static int below(struct rng *rng, int n) { return (int)(rng_bits(rng) % (uint64_t)n); }
+
+/* A sound row with `steps` fields changed to any of their values. */
+static struct bitcut_unit changed(const struct bitcut_unit *u, int steps, struct rng *rng)
+{
+    struct bitcut_unit row = *u;
+    while (steps > 0) {
+        int64_t values[FIELD_VALUES_MOST];
+        const struct field *f = &fields[below(rng, FIELD_COUNT)];
+        const int n = field_values(values, f, &row);
+        if (n < 2) continue;
+        field_set(f, &row, values[below(rng, n)]);
+        steps--;
+    }
+    return row;
+}
+
+static bool is_in_table(const struct bitcut_unit *row)
+{
+    for (const struct bitcut_unit *u = units; u->name; u++)
+        if (field_same(u, row)) return true;
+    return false;
+}
+
+/* A row that no unit of the table has, near one of it. */
+static struct bitcut_unit unseen(struct rng *rng)
+{
+    static const char *const near[] = {
+        "hopper/mma.m16n8k16.f32.f16",   "ampere/mma.m16n8k8.f32.tf32",
+        "ada/mma.m16n8k32.f32.e4m3",     "hopper/mma.m16n8k32.f32.e5m2",
+        "cdna2/mfma.32x32x8.f32.f16",    "cdna3/mfma.32x32x8.f32.bf16",
+        "cdna1/mfma.32x32x4.f32.bf16",   "hopper/mma.m16n8k16.f32.bf16",
+    };
+    for (;;) {
+        const char *name = near[below(rng, sizeof near / sizeof near[0])];
+        const struct bitcut_unit row =
+            changed(table_find(TABLE(units), name), 3 + below(rng, 3), rng);
+        if (unit_sound(&row) && !is_in_table(&row)) return row;
+    }
+}
+
+/* Samples of all classes in turn, and what the row gives. */
+static void record_row(struct recorded out[OUTPUTS], const struct bitcut_unit *row,
+                       struct rng *rng)
+{
+    const struct sample_class *class = sample_classes;
+    for (int i = 0; i < OUTPUTS; i++, class++) {
+        while (!class->name || (class->scaled && !row->scale))
+            class = class->name ? class + 1 : sample_classes;
+        class->fill(&out[i].sample, row, rng);
+        out[i].d = sample_dot(row, &out[i].sample);
+    }
+}
+
+static void print_fields(const struct bitcut_unit *row)
+{
+    printf("# %s with", row->name);
+    for (const struct field *f = fields; f->name; f++) {
+        char text[40];
+        if (!f->used(row)) continue;
+        field_text(text, sizeof text, f, row, field_get(f, row));
+        printf(" %s %s,", f->name, text);
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
+/* Rows near `row`, and whether the search rightly says of each that it explains all; how
+   many of them it says so of wrongly. */
+static int wrong_members(const struct search *s, const struct fit *fit,
+                         const struct bitcut_unit *row, struct rng *rng)
+{
+    int wrong = 0;
+    for (int i = 0; i < 300; i++) {
+        const struct bitcut_unit near = changed(row, 1 + i % 3, rng);
+        struct box one;
+        if (!fit_is_for(fit, &near) || !unit_sound(&near) ||
+            !box_single(&one, &fit->space, &near))
+            continue;
+        const bool explains = fit_explains(fit, &near) == fit->count;
+        if (search_has(s, fit, &near) == explains) continue;
+        if (!wrong++) print_fields(&near);
+    }
+    return wrong;
+}
+
+/* "A unit that nobody has seen". */
+START_TEST(rows_of_no_table)
+{
+    static struct recorded outputs[OUTPUTS];
+    struct rng rng = rng_start(test_seed(), 0);
+    for (int i = 0; i < (test_long() ? 400 : 24);) {
+        const struct bitcut_unit row = unseen(&rng);
+        struct fit fit;
+        struct search s;
+        struct box one;
+        record_row(outputs, &row, &rng);
+        ck_assert_int_eq(fit_init(&fit, &row, outputs, OUTPUTS, NULL), BITCUT_OK);
+        if (!box_single(&one, &fit.space, &row)) { /* a value that nobody would try */
+            fit_clear(&fit);
+            continue;
+        }
+        run_search(&s, &fit);
+        i++;
+        const bool found = search_has(&s, &fit, &row);
+        const int wrong = s.complete ? wrong_members(&s, &fit, &row, &rng) : 0;
+        if (!found || wrong) print_fields(&row);
+        ck_assert_msg(found || !s.complete, "row %d is not found", i);
+        ck_assert_msg(wrong == 0, "row %d: %d rows near it are judged wrongly", i, wrong);
+        search_clear(&s);
+        fit_clear(&fit);
+    }
+}
+END_TEST
+
+TEST_MAIN("fit", rows_of_kept_sets, rows_of_no_table)
