@@ -458,7 +458,8 @@ static void tile_slice(struct tile *t, size_t from, size_t to)
 {
     const size_t k = (size_t)t->unit->k, count = DEPTH / k;
     memset(t->sums, 0, slice_sets(t->job) * SET * sizeof *t->sums);
-    for (size_t s = from, steps; s < to; s += steps) {
+    for (size_t s = from, steps; s < to && !progress_stopped(t->job->progress);
+         s += steps) {
         steps = smaller(count - s % count, to - s); /* never across runs of words */
         pack_a(t, s * k, steps * k);
         for (size_t p = 0; p < panel_count(t); p++) {

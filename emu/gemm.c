@@ -276,7 +276,7 @@ static void engine_run(const struct job *job, struct number *scratch, size_t i0,
                        size_t j0, size_t rows, size_t cols)
 {
     for (size_t i = 0; i < rows; i += TILE)
-        for (size_t j = 0; j < cols; j += TILE)
+        for (size_t j = 0; j < cols && !progress_stopped(job->progress); j += TILE)
             tile_run(job, scratch, i0 + i, j0 + j, smaller(TILE, rows - i),
                      smaller(TILE, cols - j));
 }
@@ -331,8 +331,7 @@ static void grid_run(const struct job *job, const struct grid *x, char *scratch,
 }
 
 /* All tiles; BITCUT_CANNOT if asked to stop. */
-static enum bitcut_status job_run(const struct job *job, int threads,
-                                  const struct progress *progress)
+static enum bitcut_status job_run(const struct job *job, int threads)
 {
     enum { ALIGNMENT = 64 };
     const struct grid x = grid_make(job);
@@ -343,15 +342,15 @@ static enum bitcut_status job_run(const struct job *job, int threads,
     char *const scratch = memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT);
 #pragma omp parallel for schedule(dynamic) num_threads(count)
     for (size_t t = 0; t < x.tiles; t++) {
-        if (progress_stopped(progress)) continue;
+        if (progress_stopped(job->progress)) continue;
         grid_run(job, &x, scratch + (size_t)threads_number() * x.thread_bytes, t);
         size_t now;
 #pragma omp atomic capture
         now = ++done;
-        if (threads_first()) progress_report(progress, now, x.tiles);
+        if (threads_first()) progress_report(job->progress, now, x.tiles);
     }
     free(memory);
-    return progress_stopped(progress) ? BITCUT_CANNOT : BITCUT_OK;
+    return progress_stopped(job->progress) ? BITCUT_CANNOT : BITCUT_OK;
 }
 
 static void copy_rows(uint32_t *to, size_t ld_to, const uint32_t *from, size_t ld_from,
@@ -410,11 +409,12 @@ enum bitcut_status gemm_run(uint32_t *d, size_t ldd, const struct gemm *g, size_
                        .m = m,
                        .n = n,
                        .c = add_c ? c : NULL,
-                       .ldc = ldc };
+                       .ldc = ldc,
+                       .progress = progress };
     enum bitcut_status status = choose_kernels(&job, f);
     if (status != BITCUT_OK || m == 0 || n == 0) return status;
     status = job_prepare(&job, k, a, lda, b, ldb, g->threads);
-    if (status == BITCUT_OK) status = job_run(&job, g->threads, progress);
+    if (status == BITCUT_OK) status = job_run(&job, g->threads);
     if (status == BITCUT_OK) copy_rows(d, ldd, job.d, job.ldd, m, n);
     if (status == BITCUT_NO_MEMORY)
         fault_set(f, status, "out of memory for the operands");

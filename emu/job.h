@@ -29,6 +29,7 @@ struct job {
     size_t m, n, ldd;
     const uint32_t *c; /* NULL if beta is zero */
     size_t ldc;
+    const struct progress *progress; /* looked at within a tile, too; may be NULL */
 };
 
 /* a b + c in FP32 to nearest even, for encodings, as the recipe's epilogue does.  The
