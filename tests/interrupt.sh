@@ -29,6 +29,7 @@ pause() {
 send() {
     trap 'kill $!; exit' TERM
     pause 1
+    while [ ! -s ../pid ]; do pause 1; done # a busy machine starts programs late
     for _ in $(seq 40); do
         case $2 in '') break ;; esac
         [ ! -e "$2" ] || break
@@ -42,6 +43,7 @@ send() {
 # interrupt SIGNAL FILE WORD...: run bitcut and send it that; what is wrong with how it
 # ends.  It runs in the foreground, for a shell has SIGINT ignored in the background.
 interrupt() {
+    rm -f ../pid
     send "$1" "$2" > ../send 2>&1 &
     sender=$!
     shift 2
