@@ -5,6 +5,7 @@
 #include "lib/table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #if defined(__x86_64__) || defined(__i386__)
 #define HAVE_X86 1
@@ -27,10 +28,18 @@
 #define ROUND_F16(x)                                                                     \
     (floats_avx512) _mm512_cvtph_ps(                                                     \
         _mm512_cvtps_ph((__m512)(x), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC))
+#define OF_FLOATS(x) (doubles_avx512) _mm512_cvtps_pd((__m256)(x))
+#define OF_INTS(x)   (doubles_avx512) _mm512_cvtepi32_pd((__m256i)(x))
+#define LONGER(x)    (longs_avx512) _mm512_cvtepi32_epi64((__m256i)(x))
+#define ANY_64(x)    (_mm512_test_epi64_mask((__m512i)(x), (__m512i)(x)) != 0)
+#define FUSED(x, y, z)                                                                   \
+    (floats_avx512) _mm512_fmadd_ps((__m512)(x), (__m512)(y), (__m512)(z))
+#define FUSED_64(x, y, z)                                                                \
+    (doubles_avx512) _mm512_fmadd_pd((__m512d)(x), _mm512_set1_pd(y), (__m512d)(z))
 #include "emu/fast_kernel.inc"
 
 #define KERNEL(name)    name##_avx2
-#define TARGET          __attribute__((target("avx2,f16c")))
+#define TARGET          __attribute__((target("avx2,f16c,fma")))
 #define BYTES           32
 #define LARGER_8(x, y)  (bytes_avx2) _mm256_max_epi8((__m256i)(x), (__m256i)(y))
 #define ADD_8(x, y)     (bytes_avx2) _mm256_adds_epi8((__m256i)(x), (__m256i)(y))
@@ -39,6 +48,14 @@
 #define ROUND_F16(x)                                                                     \
     (floats_avx2) _mm256_cvtph_ps(                                                       \
         _mm256_cvtps_ph((__m256)(x), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC))
+#define OF_FLOATS(x) (doubles_avx2) _mm256_cvtps_pd((__m128)(x))
+#define OF_INTS(x)   (doubles_avx2) _mm256_cvtepi32_pd((__m128i)(x))
+#define LONGER(x)    (longs_avx2) _mm256_cvtepi32_epi64((__m128i)(x))
+#define ANY_64(x)    (!_mm256_testz_si256((__m256i)(x), (__m256i)(x)))
+#define FUSED(x, y, z)                                                                   \
+    (floats_avx2) _mm256_fmadd_ps((__m256)(x), (__m256)(y), (__m256)(z))
+#define FUSED_64(x, y, z)                                                                \
+    (doubles_avx2) _mm256_fmadd_pd((__m256d)(x), _mm256_set1_pd(y), (__m256d)(z))
 #include "emu/fast_kernel.inc"
 
 static bool has_avx512(void)
@@ -84,6 +101,8 @@ static inline bool plain_any_negative(plain_ints x)
     return (x[0] | x[1] | x[2] | x[3]) < 0;
 }
 
+static inline bool plain_any(plain_ints x) { return (x[0] | x[1] | x[2] | x[3]) != 0; }
+
 /* In integers, so that the rounding mode does not matter. */
 static inline plain_floats plain_round_f16(plain_floats x)
 {
@@ -105,12 +124,17 @@ static inline plain_floats plain_round_f16(plain_floats x)
 
 #define KERNEL(name) name##_plain
 #define TARGET
-#define BYTES           16
-#define LARGER_8(x, y)  plain_larger_8(x, y)
-#define ADD_8(x, y)     plain_add_8(x, y)
-#define LARGER_32(x, y) plain_larger_32(x, y)
-#define ANY_NEGATIVE(x) plain_any_negative(x)
-#define ROUND_F16(x)    plain_round_f16(x)
+#define BYTES             16
+#define LARGER_8(x, y)    plain_larger_8(x, y)
+#define ADD_8(x, y)       plain_add_8(x, y)
+#define LARGER_32(x, y)   plain_larger_32(x, y)
+#define ANY_NEGATIVE(x)   plain_any_negative(x)
+#define ROUND_F16(x)      plain_round_f16(x)
+#define OF_FLOATS(x)      __builtin_convertvector(x, doubles_plain)
+#define OF_INTS(x)        __builtin_convertvector(x, doubles_plain)
+#define LONGER(x)         __builtin_convertvector(x, longs_plain)
+#define ANY_64(x)         plain_any((plain_ints)(x))
+#define FUSED_64(x, y, z) ((x) * (y) + (z))
 #include "emu/fast_kernel.inc"
 
 /* --- the levels ------------------------------------------------------------------- */

@@ -73,6 +73,12 @@ static struct magnitudes limits_all(const struct limits *x)
     return all;
 }
 
+/* The encoding of -0 where there is none: above all magnitudes, as other NaNs are. */
+static bool is_fnuz_nan(const struct bitcut_format *f, uint32_t encoding)
+{
+    return f->special == SPECIAL_FNUZ && encoding == f->nan;
+}
+
 /* Split a run of FP32 encodings into the elements from `at` on. */
 static void split_run(struct words *w, struct limits *limits, const struct maker *m,
                       size_t at, const uint32_t *x)
@@ -86,7 +92,7 @@ static void split_run(struct words *w, struct limits *limits, const struct maker
                 (uint32_t)(to == from ? word[j]
                                       : bitcut_format_convert(to, &roundings[ROUND_RN],
                                                               from, word[j]));
-            const uint32_t magnitude = e & m->magnitude;
+            const uint32_t magnitude = is_fnuz_nan(to, e) ? e : e & m->magnitude;
             set(w, j, at + (size_t)i, e);
             if (magnitude > limits->most[i]) limits->most[i] = magnitude;
             if (magnitude && magnitude < limits->least[i]) limits->least[i] = magnitude;

@@ -6,7 +6,7 @@
 
 /* What a line of a matrix, a row of A or a column of B, holds in all its words: the least
    of the magnitudes that are not zero, as encodings without sign (INT32_MAX if all are
-   zero), and the largest one. */
+   zero), and the largest one.  The NaN of fnuz formats counts as the largest. */
 struct magnitudes {
     uint32_t least, most;
 };
@@ -60,8 +60,7 @@ static inline size_t words_index(const struct words *w, size_t line, size_t k)
 void words_read(struct number *to, const struct words *w, const struct bitcut_unit *unit,
                 int word, size_t line, size_t from, size_t count);
 
-/* Whether a line holds a NaN or an infinity.  unit->a has a sign, and its encodings grow
-   with their values: no fnuz. */
+/* Whether a line holds a NaN or an infinity.  unit->a has a sign. */
 bool words_special(const struct words *w, const struct bitcut_unit *unit, size_t line);
 
 /* Bytes of one element of words for `unit`. */

@@ -2,6 +2,7 @@
    to second statements: whole GEMMs at every level of vector instructions, bit for bit.
  */
 #define _POSIX_C_SOURCE 200809L /* setenv */
+#include "analysis/mutant.h"
 #include "analysis/sample.h"
 #include "emu/gemm.h"
 #include "emu/words.h"
@@ -61,7 +62,7 @@ static const struct simd_level *engine(void)
 
 /* What was computed, for the message of a failure. */
 struct where {
-    const char *class;
+    const char *class, *change; /* of a row beside the unit's, or "" */
     uint64_t seed;
 };
 
@@ -72,12 +73,13 @@ static void check_same(const struct gemm *g, const struct problem *p, const uint
     for (size_t i = 0; i < p->m * p->n; i++) {
         if (got[i] == want[i]) continue;
         ck_abort_msg(
-            "%s on %s, %s, class %s, state %" PRIx64 ", %zu x %zu x %zu, slices %d, "
+            "%s on %s %s, %s, class %s, state %" PRIx64 ", %zu x %zu x %zu, slices %d, "
             "promote %d, threads %d: (%zu, %zu) got %08" PRIx32 " (%a), want "
             "%08" PRIx32 " (%a)",
-            g->recipe->name, g->unit->name, level->name, where.class, where.seed, p->m,
-            p->n, p->k, g->slices, g->promote, g->threads, i / p->n, i % p->n, got[i],
-            format_to_double(f32(), got[i]), want[i], format_to_double(f32(), want[i]));
+            g->recipe->name, g->unit->name, where.change, level->name, where.class,
+            where.seed, p->m, p->n, p->k, g->slices, g->promote, g->threads, i / p->n,
+            i % p->n, got[i], format_to_double(f32(), got[i]), want[i],
+            format_to_double(f32(), want[i]));
     }
 }
 
@@ -136,15 +138,11 @@ static void shape_random(struct problem *p, uint64_t *state)
     p->k = (size_t)between(state, 0, between(state, 0, 2) ? 50 : DEPTH);
 }
 
-/* Whether an earlier row of the table has all the fields that a fast path reads. */
+/* Whether an earlier row of the table computes the same. */
 static bool seen_before(const struct bitcut_unit *u)
 {
     for (const struct bitcut_unit *v = units; v < u; v++)
-        if (fast_takes(v) && v->a == u->a && v->c == u->c && v->result == u->result &&
-            v->via == u->via && v->k == u->k && v->order == u->order &&
-            v->block == u->block && v->fraction == u->fraction &&
-            v->align_min == u->align_min && v->c_last == u->c_last)
-            return true;
+        if (field_same(v, u)) return true;
     return false;
 }
 
@@ -154,20 +152,24 @@ static uint64_t outputs_wanted(const struct bitcut_unit *u)
     return seen_before(u) ? 1 : test_long() ? 100000000 : 10000;
 }
 
-static uint64_t unit_check(const struct bitcut_unit *u, uint64_t *state, uint64_t wanted)
+static uint64_t class_check(const struct bitcut_unit *u, const char *change,
+                            const struct sample_class *c, uint64_t *state)
 {
     static struct problem p;
+    struct gemm g = gemm_of(&recipes[RECIPE_PLAIN], u);
+    const struct where where = { c->name, change, *state };
+    shape_random(&p, state);
+    samples_fill(&p, u, c, state);
+    g.threads = between(state, 0, 1) ? 3 : 1;
+    return check_levels(&g, &p, where);
+}
+
+static uint64_t unit_check(const struct bitcut_unit *u, uint64_t *state, uint64_t wanted)
+{
     uint64_t compared = 0;
     do
-        for (const struct sample_class *c = sample_classes; c->name; c++) {
-            if (c->scaled) continue;
-            struct gemm g = gemm_of(&recipes[RECIPE_PLAIN], u);
-            const struct where where = { c->name, *state };
-            shape_random(&p, state);
-            samples_fill(&p, u, c, state);
-            g.threads = between(state, 0, 1) ? 3 : 1;
-            compared += check_levels(&g, &p, where);
-        }
+        for (const struct sample_class *c = sample_classes; c->name; c++)
+            if (!c->scaled) compared += class_check(u, "", c, state);
     while (compared < wanted);
     return compared;
 }
@@ -184,7 +186,47 @@ START_TEST(one_word)
         units_taken++;
     }
     printf("# %d units, at least %" PRIu64 " outputs each\n", units_taken, least);
-    ck_assert_int_ge(units_taken, 60);
+    ck_assert_int_ge(units_taken, 120);
+}
+END_TEST
+
+/* Whether a GEMM can run on the unit at all. */
+static bool can_run(const struct bitcut_unit *u)
+{
+    const struct gemm g = gemm_of(&recipes[RECIPE_PLAIN], u);
+    return gemm_check(&g, NULL) == BITCUT_OK;
+}
+
+/* No row of the table that a GEMM can run on is left to the engine. */
+START_TEST(all_rows)
+{
+    for (const struct bitcut_unit *u = units; u->name; u++)
+        ck_assert_msg(!can_run(u) || fast_takes(u), "%s", u->name);
+}
+END_TEST
+
+/* Rows beside those of the table are computed rightly or left to the engine. */
+START_TEST(one_step_away)
+{
+    static struct mutant list[MUTANTS_MOST];
+    uint64_t state = test_seed() + 5;
+    int tried = 0, taken = 0;
+    for (const struct bitcut_unit *u = units; u->name; u++) {
+        const int count = seen_before(u) ? 0 : mutants_list(list, u);
+        for (int i = 0; i < count; i++) {
+            if (!can_run(&list[i].unit)) continue;
+            tried++;
+            if (!fast_takes(&list[i].unit)) continue;
+            taken++;
+            char name[80];
+            mutant_name(name, sizeof name, &list[i]);
+            for (const struct sample_class *c = sample_classes; c->name; c++)
+                if (!c->scaled && (test_long() || between(&state, 0, 7) == 0))
+                    class_check(&list[i].unit, name, c, &state);
+        }
+    }
+    printf("# %d of %d rows one step away\n", taken, tried);
+    ck_assert_int_ge(taken, 100);
 }
 END_TEST
 
@@ -252,7 +294,7 @@ static void recipe_check(const struct bitcut_recipe *r, const struct bitcut_unit
 {
     static struct problem p;
     struct gemm g = gemm_of(r, u);
-    const struct where where = { c->name, *state };
+    const struct where where = { c->name, "", *state };
     if (gemm_check(&g, NULL) != BITCUT_OK) return;
     p.m = (size_t)between(state, 1, 15);
     p.n = (size_t)between(state, 1, 80);
@@ -343,7 +385,7 @@ START_TEST(host_modes)
                               "mode changed");
                 fesetenv(&host);
                 check_same(&g, &p, got, want, l,
-                           (struct where){ "mode", (uint64_t)mode });
+                           (struct where){ "mode", "", (uint64_t)mode });
             }
         }
 }
@@ -441,5 +483,5 @@ START_TEST(environment)
 }
 END_TEST
 
-TEST_MAIN("fast", one_word, all_recipes, several_tiles, host_modes, words_of_splits,
-          environment)
+TEST_MAIN("fast", one_word, all_rows, one_step_away, all_recipes, several_tiles,
+          host_modes, words_of_splits, environment)
