@@ -27,6 +27,10 @@ static double *own_size(const struct comparison *x)
 {
     return (double *)(uintptr_t)x->magnitude;
 }
+static double *own_norms(const struct comparison *x)
+{
+    return (double *)(uintptr_t)x->row_norm;
+}
 
 static enum bitcut_status by_layers(struct comparison *x, struct exact_counts *counts,
                                     const struct exact_options *o, struct fault *f)
@@ -78,13 +82,20 @@ enum bitcut_status judge_init(struct judge *j, const struct reference *reference
         .comparison = { .m = a->rows, .n = b->cols, .k = a->cols, .a = a->at, .b = b->at }
     };
     const struct exact_options options = { .threads = threads, .progress = progress };
-    if (!size_multiply(&count, a->rows, b->cols) ||
+    const bool fits = size_multiply(&count, a->rows, b->cols);
+    const size_t lines = fits && count ? a->rows + b->cols : 0;
+    if (!fits ||
         !(x.comparison.reference32 = memory_allocate(count, sizeof(uint32_t))) ||
         !(x.comparison.reference64 = memory_allocate(count, sizeof(uint64_t))) ||
-        !(x.comparison.magnitude = memory_allocate(count, sizeof(double)))) {
+        !(x.comparison.magnitude = memory_allocate(count, sizeof(double))) ||
+        !(x.comparison.row_norm = memory_allocate(lines, sizeof(double)))) {
         judge_clear(&x);
         return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the reference");
     }
+    x.comparison.col_norm = x.comparison.row_norm + (count ? a->rows : 0);
+    if (count)
+        line_norms(own_norms(&x.comparison), own_norms(&x.comparison) + a->rows,
+                   &x.comparison);
     const enum bitcut_status status =
         count ? reference->compute(&x.comparison, &x.counts, &options, f) : BITCUT_OK;
     if (status != BITCUT_OK) {
@@ -101,4 +112,5 @@ void judge_clear(struct judge *j)
     free(own32(&j->comparison));
     free(own64(&j->comparison));
     free(own_size(&j->comparison));
+    free(own_norms(&j->comparison));
 }

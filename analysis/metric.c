@@ -5,10 +5,17 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 /* --- elements --------------------------------------------------------------------- */
 
-static double value32(uint32_t x) { return format_to_double(&formats[FORMAT_F32], x); }
+/* Exact, as subnormals are kept under hostfp_enter(). */
+static double value32(uint32_t encoding)
+{
+    float x;
+    memcpy(&x, &encoding, sizeof x);
+    return x;
+}
 
 static size_t elements(const struct comparison *x) { return x->m * x->n; }
 
@@ -128,31 +135,14 @@ static double backward_max(const struct comparison *x)
     return most;
 }
 
-/* The 2-norm of the values of a row or column. */
-static double line_norm(const uint32_t *x, size_t stride, size_t count)
-{
-    double most = 0, sum = 0;
-    for (size_t i = 0; i < count; i++)
-        most = larger(most, fabs(finite_or_0(x[i * stride])));
-    if (most == 0 || isinf(most)) return most;
-    for (size_t i = 0; i < count; i++) {
-        const double v = finite_or_0(x[i * stride]) / most;
-        sum += v * v;
-    }
-    return most * sqrt(sum);
-}
-
 static double mixed_max(const struct comparison *x)
 {
     double most = 0;
-    for (size_t j = 0; j < x->n; j++) {
-        const double column = line_norm(x->b + j, x->n, x->k);
-        for (size_t i = 0; i < x->m; i++) {
-            const double row = line_norm(x->a + i * x->k, 1, x->k);
-            most =
-                larger(most, quotient(error_at(x, i * x->n + j), row * column) * 0x1p24);
-        }
-    }
+    for (size_t i = 0; i < x->m; i++)
+        for (size_t j = 0; j < x->n; j++)
+            most = larger(most, quotient(error_at(x, i * x->n + j),
+                                         x->row_norm[i] * x->col_norm[j]) *
+                                    0x1p24);
     return most;
 }
 
@@ -237,6 +227,39 @@ void metrics_run(double values[METRICS], const struct comparison *x)
     for (int i = 0; i < METRICS; i++) values[i] = metrics[i].value(x);
     hostfp_leave(&mode);
 }
+
+/* --- norms of lines --------------------------------------------------------------- */
+
+enum { LINES = 256 };
+
+/* The norms of at most LINES lines of k elements, scaled so that nothing overflows. */
+static void norms_find(double *norm, size_t lines, const uint32_t *x, size_t line_stride,
+                       size_t k, size_t stride)
+{
+    double most[LINES] = { 0 }, sum[LINES] = { 0 };
+    for (size_t p = 0; p < k; p++)
+        for (size_t i = 0; i < lines; i++)
+            most[i] = larger(most[i], fabs(finite_or_0(x[p * stride + i * line_stride])));
+    for (size_t p = 0; p < k; p++)
+        for (size_t i = 0; i < lines; i++) {
+            const double v = finite_or_0(x[p * stride + i * line_stride]) / most[i];
+            sum[i] += v * v;
+        }
+    for (size_t i = 0; i < lines; i++)
+        norm[i] = most[i] == 0 ? 0 : most[i] * sqrt(sum[i]);
+}
+
+void line_norms(double *row, double *col, const struct comparison *x)
+{
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    for (size_t i = 0; i < x->m; i++) norms_find(row + i, 1, x->a + i * x->k, 0, x->k, 1);
+    for (size_t j = 0; j < x->n; j += LINES)
+        norms_find(col + j, x->n - j < LINES ? x->n - j : LINES, x->b + j, 1, x->k, x->n);
+    hostfp_leave(&mode);
+}
+
+/* --- distances -------------------------------------------------------------------- */
 
 /* Encodings as integers that grow along the line of FP32 values. */
 static int64_t along_line(uint32_t x)

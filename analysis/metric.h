@@ -13,6 +13,7 @@ struct comparison {
     const uint32_t *reference32; /* the exact values rounded to FP32 */
     const uint64_t *reference64; /* the exact values rounded to binary64 */
     const double *magnitude; /* |A||B|, in binary64                                     */
+    const double *row_norm, *col_norm; /* line_norms(), unless m n = 0 */
 };
 
 /* A row of the metric table.  Sums run over the elements in row-major order in binary64,
@@ -20,8 +21,8 @@ struct comparison {
    the reference is not, or the other way round, or infinite with the other sign, makes
    every measure of error infinite, effective_bits and grade 0, and is counted by `wrong`;
    elements where both are NaN or the same infinity count as equal.  Special values of A
-   and B count as 0 in their norms.  effective_bits uses the host's log2().  u = 2^-24; ulp(x) is the distance of FP32 values at x, 2^-149 at
-   least. */
+   and B count as 0 in their norms.  effective_bits uses the host's log2().  u = 2^-24;
+   ulp(x) is the distance of FP32 values at x, 2^-149 at least. */
 struct metric {
     const char *name, *what;
     double (*value)(const struct comparison *x);
@@ -50,6 +51,11 @@ extern const struct metric metrics[]; /* ended by a row whose name is NULL */
 
 /* The value of every row, by position. */
 void metrics_run(double values[METRICS], const struct comparison *x);
+
+/* The 2-norms of the m rows of A and the n columns of B, for a comparison whose m, n, k,
+   a and b are set.  Special values count as 0.  Squares, of elements divided by the
+   largest of the line, are summed along it in binary64, to nearest. */
+void line_norms(double *row, double *col, const struct comparison *x);
 
 enum { HISTOGRAM_BINS = 28 };
 

@@ -42,7 +42,7 @@ struct sample {
     struct comparison x;
     uint32_t a[SIDE * INNER], b[INNER * SIDE], d[SIDE * SIDE], exact32[SIDE * SIDE];
     uint64_t exact64[SIDE * SIDE];
-    double magnitude[SIDE * SIDE];
+    double magnitude[SIDE * SIDE], row_norm[SIDE], col_norm[SIDE];
 };
 
 /* The exact sum of a and b's products holds in EXACT_BITS; formulas take FORMULA_BITS. */
@@ -83,7 +83,10 @@ static void sample_make(struct sample *s, size_t m, size_t n, size_t k)
                                 .d = s->d,
                                 .reference32 = s->exact32,
                                 .reference64 = s->exact64,
-                                .magnitude = s->magnitude };
+                                .magnitude = s->magnitude,
+                                .row_norm = s->row_norm,
+                                .col_norm = s->col_norm };
+    line_norms(s->row_norm, s->col_norm, &s->x);
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++) product_exact(s, i, j);
     memcpy(s->d, s->exact32, sizeof s->d);
@@ -382,6 +385,41 @@ START_TEST(formulas_agree)
 }
 END_TEST
 
+enum { MANY = 600, FEW = 7 };
+
+/* The norm of count values, `stride` apart, by the formula. */
+static double norm_wanted(const uint32_t *from, size_t count, size_t stride)
+{
+    mpfr_t norm;
+    mpfr_init2(norm, FORMULA_BITS);
+    norm_set(norm, from, count, stride);
+    const double wanted = mpfr_get_d(norm, MPFR_RNDN);
+    mpfr_clear(norm);
+    return wanted;
+}
+
+START_TEST(norms_of_many_lines)
+{
+    static uint32_t a[MANY * FEW], b[FEW * MANY];
+    double row[MANY], col[MANY];
+    uint64_t rng = test_seed() + 4;
+    for (int round = 0; round < 8; round++) {
+        for (int i = 0; i < MANY * FEW; i++) a[i] = fills[round % 4](&rng);
+        for (int i = 0; i < FEW * MANY; i++) b[i] = fills[round / 2](&rng);
+        const struct comparison x = { .m = MANY, .n = MANY, .k = FEW, .a = a, .b = b };
+        line_norms(row, col, &x);
+        for (size_t i = 0; i < MANY; i++) {
+            const double rows = norm_wanted(a + i * FEW, FEW, 1);
+            const double cols = norm_wanted(b + i, FEW, MANY);
+            ck_assert_msg(is_close(row[i], rows, rows), "row %zu: %a, %a", i, row[i],
+                          rows);
+            ck_assert_msg(is_close(col[i], cols, cols), "col %zu: %a, %a", i, col[i],
+                          cols);
+        }
+    }
+}
+END_TEST
+
 /* --- answers by hand --------------------------------------------------------------- */
 
 /* The result d of a[0] b[0] + a[1] b[1]; a metric that is not listed is 0. */
@@ -641,7 +679,7 @@ START_TEST(host_modes)
     fenv_t host;
     fegetenv(&host);
     for (int round = 0; round < 40; round++) {
-        double got[METRICS], want[METRICS];
+        double got[METRICS], want[METRICS], row[SIDE], col[SIDE];
         for (int i = 0; i < 35; i++) s.a[i] = s.b[i] = fills[round % 3](&rng);
         sample_make(&s, 5, 5, 7);
         perturb(&s, &rng);
@@ -649,8 +687,12 @@ START_TEST(host_modes)
         for (int mode = 0; mode < 8; mode++) {
             mode_enter(mode);
             sample_values(got, &s);
+            line_norms(row, col, &s.x);
             fesetenv(&host);
             ck_assert_msg(!memcmp(got, want, sizeof got), "mode %d", mode);
+            ck_assert_msg(!memcmp(row, s.row_norm, 5 * sizeof *row) &&
+                              !memcmp(col, s.col_norm, 5 * sizeof *col),
+                          "norms, mode %d", mode);
         }
     }
 }
@@ -809,6 +851,10 @@ static void judge_compare(const struct reference *r, struct sample *s)
                       y->reference64[i], wide);
         ck_assert(is_close(y->magnitude[i], s->magnitude[i], s->magnitude[i]));
     }
+    for (size_t i = 0; i < x->m && x->n; i++)
+        ck_assert(y->row_norm[i] == x->row_norm[i]);
+    for (size_t i = 0; i < x->n && x->m; i++)
+        ck_assert(y->col_norm[i] == x->col_norm[i]);
     uint64_t settled = 0;
     for (int i = 0; i < LAYERS; i++) settled += j.counts.settled[EXACT_F32][i];
     ck_assert_uint_eq(settled, chain ? 0 : x->m * x->n);
@@ -867,7 +913,8 @@ START_TEST(clock_goes_forward)
 }
 END_TEST
 
-TEST_MAIN("metric", formulas_agree, known_answers, grade_c_ends, empty_matrices,
-          wrong_elements_make_metrics_infinite, wrong_elements_are_counted,
-          special_operands_hide_no_error, host_modes, known_distances,
-          distances_are_steps, histogram, rows, judges, judge_stops, clock_goes_forward)
+TEST_MAIN("metric", formulas_agree, norms_of_many_lines, known_answers, grade_c_ends,
+          empty_matrices, wrong_elements_make_metrics_infinite,
+          wrong_elements_are_counted, special_operands_hide_no_error, host_modes,
+          known_distances, distances_are_steps, histogram, rows, judges, judge_stops,
+          clock_goes_forward)
