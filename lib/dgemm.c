@@ -52,10 +52,13 @@ static bool always(void) { return true; }
 /* clang-format off */
 const struct dgemm_kernel dgemm_kernels[] = {
 #ifdef HAVE_X86
-    { "avx512",  "AVX-512F",       has_avx512, 6, 16, plain_sum_avx512,  dot2_avx512 },
-    { "avx2",    "AVX2 and FMA",   has_avx2,   3, 8,  plain_sum_avx2,    dot2_avx2 },
+    { "avx512",  "AVX-512F",       has_avx512, 6, 16,
+      sum_avx512,  plain_sum_avx512,  dot2_avx512 },
+    { "avx2",    "AVX2 and FMA",   has_avx2,   3, 8,
+      sum_avx2,    plain_sum_avx2,    dot2_avx2 },
 #endif
-    { "generic", "vectors of two", always,     3, 4,  plain_sum_generic, dot2_generic },
+    { "generic", "vectors of two", always,     3, 4,
+      sum_generic, plain_sum_generic, dot2_generic },
     { 0 }
 };
 /* clang-format on */
@@ -109,11 +112,12 @@ static void pack_b(double *to, const struct dgemm_operands *x, size_t first, siz
 /* --- tiles -------------------------------------------------------------------------- */
 
 static void sums_clear(struct dgemm_sums *sums, const struct dgemm_kernel *kernel,
-                       const struct dgemm_operands *x)
+                       const struct dgemm_operands *x, bool only_high)
 {
     const size_t height = (size_t)kernel->rows, bytes = TILE_COLS * sizeof(double);
     const size_t padded = (x->rows + height - 1) / height * height;
     memset(sums->high, 0, padded * bytes);
+    if (only_high) return;
     memset(sums->low, 0, padded * bytes);
     memset(sums->size, 0, padded * bytes);
 }
@@ -123,7 +127,7 @@ static void tile_run(struct dgemm *d, const struct dgemm_kernel *kernel,
                      const uint8_t *wanted)
 {
     const size_t height = (size_t)kernel->rows, width = (size_t)kernel->cols;
-    sums_clear(&d->sums, kernel, x);
+    sums_clear(&d->sums, kernel, x, micro == kernel->sum);
     for (size_t from = 0; from < x->k; from += TILE_DEPTH) {
         const size_t depth = smaller(TILE_DEPTH, x->k - from);
         for (size_t i = 0; i < x->rows; i += height)
@@ -141,6 +145,12 @@ void dgemm_plain_sum(struct dgemm *d, const struct dgemm_kernel *kernel,
                      const struct dgemm_operands *x)
 {
     tile_run(d, kernel, kernel->plain_sum, x, NULL);
+}
+
+void dgemm_sum(struct dgemm *d, const struct dgemm_kernel *kernel,
+               const struct dgemm_operands *x)
+{
+    tile_run(d, kernel, kernel->sum, x, NULL);
 }
 
 void dgemm_dot2(struct dgemm *d, const struct dgemm_kernel *kernel,

@@ -34,7 +34,7 @@ struct dgemm_kernel {
     const char *name, *what;
     bool (*supported)(void); /* by this processor */
     int rows, cols;          /* of a micro-tile: they divide those of every tile */
-    dgemm_micro *plain_sum, *dot2;
+    dgemm_micro *sum, *plain_sum, *dot2;
 };
 
 /* Fastest first; the last one runs everywhere.  Ended by a row whose name is NULL. */
@@ -57,6 +57,10 @@ struct dgemm {
    no sum of finite products overflows.  Call under hostfp_enter(). */
 void dgemm_plain_sum(struct dgemm *d, const struct dgemm_kernel *kernel,
                      const struct dgemm_operands *x);
+
+/* The same high, in half the operations; low and size mean nothing. */
+void dgemm_sum(struct dgemm *d, const struct dgemm_kernel *kernel,
+               const struct dgemm_operands *x);
 
 /* The same high, low = the sum of the rounding errors e_k of its additions and size = the
    sum of |e_k|, where wanted[i * TILE_COLS + j] != 0; other elements mean nothing.  If

@@ -49,7 +49,8 @@ struct job {
     size_t workers;
     struct worker *worker;       /* [workers]                                           */
     uint32_t *columns;           /* [workers][k]                                        */
-    double *row_unit, *col_unit; /* [m] and [n]: a power of two divides each line */
+    double *row_unit, *col_unit; /* [m] and [n]: a power of two divides each line       */
+    double *row_norm, *col_norm; /* [m] and [n]: at least the 2-norm of each line       */
 };
 
 /* Rows [row, row + rows), columns [col, col + cols) of C, in the hands of one layer. */
@@ -64,6 +65,12 @@ struct exact_tile {
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 static bool uses(const struct job *job, int layer) { return job->layers >> layer & 1; }
+
+/* Whether there are plain sums without those of the magnitudes. */
+static bool sums_bare(const struct job *job)
+{
+    return !job->magnitude && job->c32 && uses(job, LAYER_DOUBLE);
+}
 
 /* --- rounding x + y, exactly given, once -------------------------------------------- */
 
@@ -119,16 +126,16 @@ static bool lacks(const struct exact_tile *t, size_t i, size_t j, int target)
     return *pending(t, i, j) >> target & 1;
 }
 
-static void output(const struct exact_tile *t, size_t i, size_t j, int target,
-                   uint64_t encoding)
+static inline void output(const struct exact_tile *t, size_t i, size_t j, int target,
+                          uint64_t encoding)
 {
     const size_t at = (t->row + i) * t->job->n + t->col + j;
     if (target == EXACT_F32) t->job->c32[at] = (uint32_t)encoding;
     else t->job->c64[at] = encoding;
 }
 
-static void settle(struct exact_tile *t, size_t i, size_t j, int target,
-                   uint64_t encoding)
+static inline void settle(struct exact_tile *t, size_t i, size_t j, int target,
+                          uint64_t encoding)
 {
     output(t, i, j, target, encoding);
     t->worker->counts.settled[target][t->layer]++;
@@ -166,7 +173,7 @@ static void settle_zero(struct exact_tile *t, size_t i, size_t j)
 
 /* How far the sum of k terms in binary64 may be from the exact one, with room for one
    more rounding of that sum; `size` is the sum, in binary64, of the magnitudes of the
-   terms, and `unit` a power of two that divides them.
+   terms, or no less than their exact sum, and `unit` a power of two that divides them.
 
    Nothing is rounded while the size is below 2^53 units.  Else, with v = 2^-52, an
    addition errs by at most v times its result, in whichever direction it rounds, so
@@ -187,15 +194,21 @@ struct proof {
     double high, low, error; /* the exact sum is within `error` of high + low */
 };
 
-static struct proof proof_of(const struct exact_tile *t, size_t i, size_t j, bool dot2)
+/* The magnitudes are summed for who asks for them.  Else the norms bound their sum: that
+   of |a_i| |b_i| is at most the product of the 2-norms (Cauchy and Schwarz). */
+static inline struct proof proof_of(const struct exact_tile *t, size_t i, size_t j,
+                                    bool dot2)
 {
     const struct job *job = t->job;
     const struct dgemm_sums *sums = &t->worker->dgemm.sums;
     const size_t at = i * TILE_COLS + j;
+    const double size = dot2 || job->magnitude
+                            ? sums->size[at]
+                            : job->row_norm[t->row + i] * job->col_norm[t->col + j];
     const double unit = job->row_unit[t->row + i] * job->col_unit[t->col + j];
     return (struct proof){ .high = sums->high[at],
                            .low = dot2 ? sums->low[at] : 0,
-                           .error = error_bound(job->k, sums->size[at], unit) };
+                           .error = error_bound(job->k, size, unit) };
 }
 
 /* Settle what (i, j) lacks where both ends of the interval around the sum round alike:
@@ -396,14 +409,17 @@ static void tile_mark(struct exact_tile *t)
     t->left = all ? t->rows * t->cols : 0;
 }
 
-/* The plain sums, for the magnitudes and for layer_double(). */
+/* What layer_double() certifies, and the magnitudes. */
 static void tile_sum(struct exact_tile *t)
 {
     const struct job *job = t->job;
     const struct dgemm_operands x = operands(t);
-    if (!job->magnitude && !(job->c32 && uses(job, LAYER_DOUBLE))) return;
+    if (!job->magnitude) {
+        if (sums_bare(job)) dgemm_sum(&t->worker->dgemm, job->kernel, &x);
+        return;
+    }
     dgemm_plain_sum(&t->worker->dgemm, job->kernel, &x);
-    for (size_t i = 0; job->magnitude && i < t->rows; i++)
+    for (size_t i = 0; i < t->rows; i++)
         memcpy(job->magnitude + (t->row + i) * job->n + t->col,
                t->worker->dgemm.sums.size + i * TILE_COLS, t->cols * sizeof(double));
 }
@@ -463,7 +479,7 @@ static int last_bit(uint32_t x)
 }
 
 /* The largest power of two that divides each of k elements, for each of the lines, at
-   most TILE_COLS; 1 if all are zeros.  Made of bits, as the caller's mode may be any. */
+   most TILE_COLS; 1 if all are zeros. */
 static void units_find(double *unit, size_t lines, const uint32_t *x, size_t line_stride,
                        size_t k, size_t stride)
 {
@@ -480,18 +496,72 @@ static void units_find(double *unit, size_t lines, const uint32_t *x, size_t lin
     }
 }
 
-static void units_fill(const struct job *job)
+/* --- norms -------------------------------------------------------------------------- */
+
+enum { NORM_ROWS = 8 }; /* at a time: sums that do not wait for each other */
+
+static double double_of(uint32_t encoding)
+{
+    float x;
+    memcpy(&x, &encoding, sizeof x);
+    return x;
+}
+
+/* For each of the lines, at most TILE_COLS, no less than its 2-norm, and so that products
+   of two, in binary64, are no less than those of the norms.  Squares are exact and their
+   sum is at least (1 - v)^(k-1) times the exact one, v = 2^-52; of two such sums, two
+   square roots, two enlargements and a product are left at least (1 - v)^(k+4) times the
+   product of the norms, and 1 + (k + 4) v, which is exact, squared is more than the
+   reciprocal, as k v <= 1/64.  Infinite or NaN if an element is; so are then all sums of
+   the line, and nobody asks.  Call under hostfp_enter(). */
+static void norms_find(double *norm, size_t lines, const uint32_t *x, size_t line_stride,
+                       size_t k, size_t stride)
+{
+    double sum[TILE_COLS] = { 0 };
+    for (size_t p = 0; p < k; p++)
+        for (size_t i = 0; i < lines; i++) {
+            const double v = double_of(x[p * stride + i * line_stride]);
+            sum[i] += v * v;
+        }
+    for (size_t i = 0; i < lines; i++)
+        norm[i] = sqrt(sum[i]) * (1 + (double)(k + 4) * 0x1p-52);
+}
+
+/* --- lines -------------------------------------------------------------------------- */
+
+/* What is known of at most TILE_COLS rows and columns from the first. */
+static void rows_fill(const struct job *job, size_t first)
+{
+    const size_t end = smaller(first + TILE_COLS, job->m);
+    for (size_t i = first; i < end; i++)
+        units_find(job->row_unit + i, 1, job->a + i * job->k, 0, job->k, 1);
+    for (size_t i = first; sums_bare(job) && i < end; i += NORM_ROWS)
+        norms_find(job->row_norm + i, smaller(NORM_ROWS, end - i), job->a + i * job->k,
+                   job->k, job->k, 1);
+}
+
+static void cols_fill(const struct job *job, size_t first)
+{
+    const size_t cols = smaller(TILE_COLS, job->n - first);
+    units_find(job->col_unit + first, cols, job->b + first, 1, job->k, job->n);
+    if (sums_bare(job))
+        norms_find(job->col_norm + first, cols, job->b + first, 1, job->k, job->n);
+}
+
+/* fill() for every TILE_COLS of `count` lines, under a known mode. */
+static void lines_fill(const struct job *job, size_t count,
+                       void (*fill)(const struct job *job, size_t first))
 {
     const bool worth = job->k * (job->m + job->n) > 1 << 16;
     const int threads = worth ? (int)job->workers : 1;
     (void)threads;
 #pragma omp parallel for schedule(static) num_threads(threads)
-    for (size_t i = 0; i < job->m; i++)
-        units_find(job->row_unit + i, 1, job->a + i * job->k, 0, job->k, 1);
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (size_t j = 0; j < job->n; j += TILE_COLS)
-        units_find(job->col_unit + j, smaller(TILE_COLS, job->n - j), job->b + j, 1,
-                   job->k, job->n);
+    for (size_t i = 0; i < count; i += TILE_COLS) {
+        struct hostfp found;
+        hostfp_enter(&found);
+        fill(job, i);
+        hostfp_leave(&found);
+    }
 }
 
 /* --- threads ------------------------------------------------------------------------ */
@@ -514,7 +584,8 @@ static void worker_run(const struct job *job, size_t first)
 
 static void job_run(const struct job *job)
 {
-    units_fill(job);
+    lines_fill(job, job->m, rows_fill);
+    lines_fill(job, job->n, cols_fill);
 #pragma omp parallel for schedule(static, 1) num_threads((int)job->workers)
     for (size_t i = 0; i < job->workers; i++) worker_run(job, i);
 }
@@ -531,12 +602,14 @@ static bool job_init(struct job *job)
 {
     job->worker = aligned_alloc(DGEMM_ALIGNMENT, job->workers * sizeof *job->worker);
     job->columns = memory_allocate(job->k, job->workers * sizeof *job->columns);
-    job->row_unit = memory_allocate(job->m + job->n, sizeof *job->row_unit);
+    job->row_unit = memory_allocate(job->m + job->n, 2 * sizeof *job->row_unit);
     if (!job->worker || !job->columns || !job->row_unit) {
         memory_free(job);
         return false;
     }
     job->col_unit = job->row_unit + job->m;
+    job->row_norm = job->col_unit + job->n;
+    job->col_norm = job->row_norm + job->m;
     for (size_t i = 0; i < job->workers; i++) {
         job->worker[i].column = job->columns + i * job->k;
         job->worker[i].counts = (struct exact_counts){ 0 };
