@@ -13,7 +13,8 @@
 static const struct command *const commands[] = {
     &command_list,  &command_mma,   &command_replay, &command_record,
     &command_probe, &command_fit,   &command_split,  &command_gemm,
-    &command_verify, &command_study, &command_report, &command_bench, NULL,
+    &command_verify, &command_study, &command_report, &command_bench,
+    &command_tile, NULL,
 };
 
 static struct context context = { .seed = 1 };

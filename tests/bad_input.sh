@@ -3,6 +3,8 @@
 # one line, "bitcut: ...", that says what the row says; it prints nothing else and leaves
 # no file.
 set -u
+: "${BITCUT_DATA:=$(cd "${srcdir:-.}" && pwd)/data}"
+export BITCUT_DATA
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/run" "$work/in" "$work/set"
@@ -98,6 +100,17 @@ mtx double.mtx "$sparse" '2 2 2' '1 1 1' '1 1 2'
 mtx upper.mtx '%%MatrixMarket matrix coordinate real symmetric' '2 2 1' '1 2 1'
 mtx oblong.mtx '%%MatrixMarket matrix array real symmetric' '1 2' 1 2
 { echo "$dense"; echo '1 1'; printf '1\0002\n'; } > zero.mtx
+
+# Descriptions of GPUs.
+: > empty.json
+echo '[1, 2]' > array.json
+echo '{"units": 1, ' > open.json
+echo '{"units": 1}' > few.json
+echo '{"units": 1, "units": 1}' > twice.json
+echo '{"units": "108"}' > text.json
+echo '{"units": 0}' > none.json
+printf '{"units": %065536d}' 0 > long.json
+printf '{"a\000": 1}' > zero.json
 
 # Things that are no files to be read or written.
 mkdir folder.npy folder.mtx
@@ -366,6 +379,44 @@ cat > "$work/table" << 'END'
 3|not enough memory|bench exact -n 10000000
 2|--unit: hoper: unknown|bench emu --unit hoper
 2|--unit: |bench emu --unit fma/f64
+2|--gpu: missing|tile
+2|--gpu: a801: unknown; near it: a800|tile --gpu a801
+2|--gpu: : unknown|tile --gpu ''
+2|--gpu: 00000000|tile --gpu $long
+3|name too long|tile --gpu $long.json
+3|No such file|tile --gpu $in/nowhere.json
+3|No such file|tile --gpu a800.json
+3|Not a directory|tile --gpu $in/file/a800
+3|not a regular file|tile --gpu $in/pipe.npy
+3|not a regular file|tile --gpu $in/zero.npy
+3|not a regular file|tile --gpu $in/folder.npy
+3|symbolic links|tile --gpu $in/loop.npy
+3|empty.json: line 1: |tile --gpu $in/empty.json
+3|not a JSON object|tile --gpu $in/array.json
+3|open.json: line |tile --gpu $in/open.json
+3|no "registers"|tile --gpu $in/few.json
+3|duplicate|tile --gpu $in/twice.json
+3|"units" is not an integer from 1 to|tile --gpu $in/text.json
+3|"units" is not an integer from 1 to|tile --gpu $in/none.json
+3|more than 65536 bytes|tile --gpu $in/long.json
+3|line 1: |tile --gpu $in/zero.json
+3|line 1: |tile --gpu $in/2x2.npy
+2|-m, -n, -k: must be|tile --gpu a800 -m 0
+2|-m, -n, -k: must be|tile --gpu a800 -k 2147483649
+2|--waves: must be|tile --gpu a800 --waves -1
+2|--waves: must be|tile --gpu a800 --waves 4097
+2|--stages: must be|tile --gpu a800 --stages 0
+2|--accumulators: must be|tile --gpu a800 --accumulators 0
+2|--accumulators: must be|tile --gpu a800 --accumulators 17
+2|--recipe: otomo: unknown; near it: ootomo|tile --gpu a800 --recipe otomo
+2|--tile: not three sides|tile --gpu a800 --tile 128x256
+2|--tile: not three sides|tile --gpu a800 --tile 128x256x32x1
+2|--tile: not three sides|tile --gpu a800 --tile 0x256x32
+2|--tile: not three sides|tile --gpu a800 --tile 128x-1x32
+2|--tile: not three sides|tile --gpu a800 --tile 128x4097x32
+2|--tile: not three sides|tile --gpu a800 --tile 128x99999999999999999999x32
+2|--tile: not three sides|tile --gpu a800 --tile ''
+2|tile: a800: one word too many|tile a800
 3|Not a directory|report -o $in/file
 3|Not a directory|report -o $in/file/folder
 3|No such file|report -o nowhere/folder

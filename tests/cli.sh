@@ -3,6 +3,7 @@
 # Set BITCUT_LONG to make a whole report as well.
 set -u
 : "${BITCUT_DATA:=$(cd "${srcdir:-.}" && pwd)/data}"
+export BITCUT_DATA
 sets=$(find "$BITCUT_DATA" -name meta.json | sed 's|/meta.json$||' | sort)
 [ -n "$sets" ] || { echo "Bail out! no sets in $BITCUT_DATA"; exit 1; }
 python=$(command -v python3) || python=
@@ -375,6 +376,38 @@ underflow_as_predicted() {
         }' out
 }
 
+# LE-GEMM, Table 2; a description is the same by its name and as a file.
+tiles_ranked() {
+    for row in mi210:128x128x32 a800:128x256x32; do
+        run 0 tile --gpu ${row%:*} --top 1 --json
+        expect tile ${row#*:}
+        expect rank 1
+        sed 's/"gpu":"[^"]*"//' out > named
+        run 0 tile --gpu "$BITCUT_DATA/gpu/${row%:*}.json" --top 1 --json
+        sed 's/"gpu":"[^"]*"//' out | cmp - named 2>&1
+    done
+    run 0 tile --gpu mi210 --json
+    [ "$(wc -l < out)" -eq 48 ] || echo "not 48 tiles"
+    grep '"tile":"128x256x32"' out |
+        grep -q '"rank":null,"score":0.0,.*98304 bytes .* 65536"' || grep 128x256x32 out
+    run 0 tile --gpu a800 --tile 192x192x32 --tile 128x256x32 --json
+    [ "$(value tile | tr '\n' ' ')" = '192x192x32 128x256x32 ' ] || cat out
+    run 0 tile --gpu a800 --tile 128x256x32 --accumulators 2 --json
+    expect rank null
+    run 0 tile --gpu h200 --tile 128x128x64 --accumulators 2 --waves 8 --stages 3 --json
+    expect shared 196608
+    expect rank 1
+    run 0 tile --gpu a100 --recipe bf16x9 --tile 128x128x32 --stages 1 --json
+    expect ratio 192.0
+    expect memory 49152
+}
+
+# Where no descriptions are kept.
+descriptions_missing() {
+    BITCUT_DATA=$work/nowhere run 3 tile --gpu a800
+    grep -q 'no descriptions of GPUs' err || cat err
+}
+
 benches_run() {
     run 0 bench exact -n 64 --json
     methods=$(value method | tr '\n' ' ')
@@ -437,6 +470,7 @@ rna|split --high ra
 figure1|study figure
 exact|bench exat
 recipe|gemm --recpe ootomo --unit a100
+a800|tile --gpu a801
 END
 }
 
@@ -464,7 +498,7 @@ help_printed() {
     run 0 --help
     cmp help out 2>&1
     commands=$(sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' out)
-    for name in list mma replay record split gemm verify study report bench; do
+    for name in list mma replay record split gemm verify study report bench tile; do
         echo "$commands" | grep -qx "$name" || echo "no command $name"
     done
     for name in $commands; do
@@ -502,6 +536,8 @@ json_keys() {
     mma="mma --unit $(value unit) -a $1/A.npy -b $1/B.npy -c $1/C.npy -o json.npy"
     gemm='gemm --recipe ootomo --unit a100 -n 8'
     errors='relres max_error mred ulp_max backward_max seconds products_per_second'
+    terms='busy useful ratio groups busiest resident tlp memory flops work_dl work_cp'
+    terms="$terms shared registers"
     while IFS='|' read -r words keys; do
         # shellcheck disable=SC2086 # words
         bitcut $words --json < /dev/null > out 2> err
@@ -530,6 +566,7 @@ fit --outputs 200 $BITCUT_DATA/h200/mma_m8n8k4_f64_f64|set unit outputs survivor
 probe --mutants --unit fma/f32|unit vectors mutants killed proved surviving matrix
 study underflow|split exponent p_subnormal p_zero
 bench exact -n 16|method n products_per_second ratio
+tile --gpu a800|gpu m n k tile waves stages rank score $terms why
 END
 }
 
@@ -556,6 +593,8 @@ ok_if_empty "--seed" "$(seeds_matter)"
 ok_if_empty "split counts the published bits" "$(bits_kept)"
 ok_if_empty "study table1 agrees with the paper" "$(table1_agrees)"
 ok_if_empty "study underflow agrees with the closed forms" "$(underflow_as_predicted)"
+ok_if_empty "tile chooses as LE-GEMM does" "$(tiles_ranked)"
+ok_if_empty "tile without descriptions" "$(descriptions_missing)"
 ok_if_empty "bench verifies and times every method" "$(benches_run)"
 ok_if_empty "bench emu verifies and times every level" "$(bench_emu_runs)"
 ok_if_empty "all levels give the same bits" "$(levels_agree)"

@@ -1,0 +1,222 @@
+/* bitcut tile: rank the tiles of a GEMM kernel on a described GPU. */
+#include "analysis/command.h"
+#include "analysis/gpu_file.h"
+#include "lib/recipe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *gpu_name, *recipe_name = "legemm";
+static struct option_texts given;
+static size_t m = 8192, n = 8192, k = 8192, top;
+static int waves, stages = 2, accumulators = 1;
+static bool operands_shared;
+
+static const struct option_row options[] = {
+    { "gpu", "a name (a100, a800, h100, h200, mi210) or a file that describes one",
+      OPTION_TEXT, &gpu_name, "GPU" },
+    { "m", "rows of A and C (default 8192)", OPTION_COUNT, &m, "M" },
+    { "n", "columns of B and C (default 8192)", OPTION_COUNT, &n, "N" },
+    { "k", "columns of A, rows of B (default 8192)", OPTION_COUNT, &k, "K" },
+    { "recipe", "whose words and products are counted (default legemm)", OPTION_TEXT,
+      &recipe_name, "R" },
+    { "tile", "rank this one, not the usual ones; may be repeated", OPTION_TEXTS, &given,
+      "MxNxK" },
+    { "waves", "waves of a group (default: as many as suit the tile)", OPTION_INT, &waves,
+      "N" },
+    { "stages", "buffers in shared memory (default 2)", OPTION_INT, &stages, "N" },
+    { "accumulators", "registers an output (default 1, as Eq. 16 counts)", OPTION_INT,
+      &accumulators, "N" },
+    { "operands-shared", "instructions read A and B from shared memory, as wgmma does",
+      OPTION_FLAG, &operands_shared, NULL },
+    { "top", "print so many rows (default: all)", OPTION_COUNT, &top, "N" },
+    { 0 }
+};
+
+/* --- what to rank ----------------------------------------------------------------- */
+
+enum { PATH_MOST = GPU_PATH_MOST + GPU_NAME_MOST + 8 };
+
+/* The file of a kept description. */
+static int find_kept(char path[PATH_MOST])
+{
+    static struct gpu_files files;
+    struct fault f;
+    gpu_files_find(&files);
+    if (!files.rows[0].name) {
+        fault_set(&f, BITCUT_CANNOT, "no descriptions of GPUs in %.150s", files.folder);
+        return fail("--gpu", &f);
+    }
+    if (!table_find(TABLE(files.rows), gpu_name))
+        return fail_unknown("--gpu", gpu_name, TABLE(files.rows));
+    snprintf(path, PATH_MOST, "%s/%s.json", files.folder, gpu_name);
+    return EXIT_GOOD;
+}
+
+static int read_gpu(struct tile_gpu *gpu)
+{
+    char path[PATH_MOST];
+    struct fault f;
+    if (!gpu_name) return complain("--gpu", "missing");
+    snprintf(path, sizeof path, "%s", gpu_name);
+    const int status = gpu_is_path(gpu_name) ? EXIT_GOOD : find_kept(path);
+    if (status != EXIT_GOOD) return status;
+    return gpu_file_read(gpu, path, &f) == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
+}
+
+static int read_method(struct tile_method *method)
+{
+    const struct bitcut_recipe *r = table_find(TABLE(recipes), recipe_name);
+    if (!r) return fail_unknown("--recipe", recipe_name, TABLE(recipes));
+    const struct bitcut_split *s = r->split ? r->split : &splits[SPLIT_HALF];
+    *method = (struct tile_method){ .terms = r->terms + r->keeps_low_low,
+                                    .words = s->words,
+                                    .word_bytes = s->format->bits / 8,
+                                    .accumulators = accumulators,
+                                    .operands_shared = operands_shared };
+    return EXIT_GOOD;
+}
+
+static int check_numbers(void)
+{
+    const size_t sides[] = { m, n, k };
+    for (int i = 0; i < 3; i++)
+        if (!sides[i] || sides[i] > TILE_PROBLEM_MOST)
+            return complain("-m, -n, -k", "must be 1 to 2147483648");
+    if (waves < 0 || waves > TILE_COUNT_MOST)
+        return complain("--waves", "must be 1 to 4096, or 0 for as many as suit");
+    if (stages < 1 || stages > TILE_COUNT_MOST)
+        return complain("--stages", "must be 1 to 4096");
+    if (accumulators < 1 || accumulators > 16)
+        return complain("--accumulators", "must be 1 to 16");
+    return EXIT_GOOD;
+}
+
+/* "128x256x32". */
+static bool parse_tile(struct tile *tile, const char *text)
+{
+    int *const side[] = { &tile->m, &tile->n, &tile->k };
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        if (*text < '1' || *text > '9') return false;
+        const unsigned long value = strtoul(text, &end, 10);
+        if (value > TILE_COUNT_MOST || *end != (i < 2 ? 'x' : 0)) return false;
+        *side[i] = (int)value;
+        text = end + 1;
+    }
+    return true;
+}
+
+enum { TILES_MOST = (int)OPTION_TEXTS_MOST + (int)TILE_GRID };
+
+static int make_tiles(struct tile tiles[TILES_MOST], size_t *count,
+                      const struct tile_gpu *gpu, const struct tile_method *method)
+{
+    *count = given.count ? (size_t)given.count : TILE_GRID;
+    if (!given.count) tile_grid(tiles, gpu, method, stages);
+    for (int i = 0; i < given.count; i++) {
+        struct tile *t = &tiles[i];
+        if (!parse_tile(t, given.text[i]))
+            return complain("--tile", "not three sides like 128x256x32, each 1 to 4096");
+        t->waves = tile_waves(t->m, t->n, gpu, method);
+        t->stages = stages;
+    }
+    for (size_t i = 0; waves && i < *count; i++) tiles[i].waves = waves;
+    return EXIT_GOOD;
+}
+
+/* --- the answer ------------------------------------------------------------------- */
+
+static json_t *tile_text(const struct tile *t)
+{
+    return json_sprintf("%dx%dx%d", t->m, t->n, t->k);
+}
+
+static json_t *factor_text(const struct tile_choice *c, const struct tile_choice *best)
+{
+    const struct tile_factor_row *row = &tile_factors[c->by];
+    return json_sprintf("%s: %.3g, the best has %.3g", row->name, c->factor[c->by],
+                        best->factor[c->by]);
+}
+
+/* The best stands where it does by its factors. */
+static json_t *best_text(const struct tile_choice *c)
+{
+    return json_sprintf("the highest score: %s %.3g, %s %.3g, %s %.3g",
+                        tile_factors[TILE_BUSY].name, c->factor[TILE_BUSY],
+                        tile_factors[TILE_USEFUL].name, c->factor[TILE_USEFUL],
+                        tile_factors[TILE_RATIO].name, c->factor[TILE_RATIO]);
+}
+
+static json_t *limit_text(const struct tile_choice *c)
+{
+    const struct tile_limit_row *row = &tile_limits[c->limit];
+    char text[160];
+    snprintf(text, sizeof text, row->what, (unsigned long long)c->need,
+             (unsigned long long)c->have);
+    return json_sprintf("does not fit, %s: %s", row->name, text);
+}
+
+static json_t *why(const struct tile_choice *c, const struct tile_choice *best)
+{
+    switch (c->reason) {
+    case TILE_BEST: return best_text(c);
+    case TILE_BY_FACTOR: return factor_text(c, best);
+    case TILE_BY_LOAD:
+        return json_sprintf("work_dl: %.6g, the best has %.6g", c->work_dl,
+                            best->work_dl);
+    case TILE_BY_ORDER: return json_string("as good as the best, later in order");
+    case TILE_BY_LIMIT: break;
+    }
+    return limit_text(c);
+}
+
+static void emit_choice(struct context *x, const struct tile_choice *c, size_t rank,
+                        const struct tile_choice *best)
+{
+    json_t *row = json_pack("{s:o, s:I, s:I, s:I, s:o, s:i, s:i, s:o, s:o}", "gpu",
+                            json_text(gpu_name), "m", (json_int_t)m, "n", (json_int_t)n,
+                            "k", (json_int_t)k, "tile", tile_text(&c->tile), "waves",
+                            c->tile.waves, "stages", c->tile.stages, "rank",
+                            c->limit == TILE_FITS ? json_count(rank) : json_null(),
+                            "score", json_number(c->score));
+    for (int i = 0; i < TILE_FACTORS; i++)
+        json_object_set_new(row, tile_factors[i].name, json_number(c->factor[i]));
+    json_object_update_new(
+        row, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+                       "groups", json_count(c->groups), "busiest", json_count(c->busiest),
+                       "resident", json_count(c->resident), "tlp", json_number(c->tlp),
+                       "memory", json_count(c->memory), "flops", json_count(c->flops),
+                       "work_dl", json_number(c->work_dl), "work_cp",
+                       json_number(c->work_cp), "shared", json_count(c->shared),
+                       "registers", json_count(c->registers), "why", why(c, best)));
+    emit_row(&x->emitter, row);
+}
+
+static int run(struct context *x)
+{
+    static struct tile tiles[TILES_MOST];
+    static struct tile_choice choices[TILES_MOST];
+    struct tile_gpu gpu;
+    struct tile_method method;
+    size_t count;
+    int status = check_numbers();
+    if (status == EXIT_GOOD) status = read_method(&method);
+    if (status == EXIT_GOOD) status = read_gpu(&gpu);
+    if (status == EXIT_GOOD) status = make_tiles(tiles, &count, &gpu, &method);
+    if (status != EXIT_GOOD) return status;
+    const struct tile_problem problem = { m, n, k };
+    tile_rank(choices, tiles, count, &gpu, &method, &problem);
+    for (size_t i = 0; i < count && (!top || i < top); i++)
+        emit_choice(x, &choices[i], i + 1, choices);
+    return EXIT_GOOD;
+}
+
+const struct command command_tile = {
+    .name = "tile",
+    .what =
+        "Rank the tiles of a GEMM kernel on a GPU by LE-GEMM's thread parallelism model",
+    .run = run,
+    .own = options,
+    .operands = "",
+};
