@@ -1,5 +1,6 @@
 #include "analysis/bench_emu.h"
 
+#include "analysis/field.h"
 #include "analysis/judge.h"
 #include "analysis/source.h"
 #include "analysis/sgemm.h"
@@ -11,7 +12,9 @@
 #include <string.h>
 
 /* Verified outputs take the engine a moment; timed runs are the best of a few. */
-enum { VERIFIED_PRODUCTS = 1 << 22, REPEATS = 3 };
+enum { VERIFIED_PRODUCTS = 1 << 22, REPEATS = 3, LONG = 1 /* second */ };
+
+enum { LEVELS_MOST = 8 };
 
 struct task {
     struct context *context;
@@ -20,6 +23,7 @@ struct task {
     uint32_t *got, *want;
     struct sgemm peer; /* its library is NULL if none was found */
     float *peer_d;
+    double peak[LEVELS_MOST]; /* by level, of one thread; 0: not here */
 };
 
 static size_t smaller(size_t x, size_t y) { return x < y ? x : y; }
@@ -37,10 +41,11 @@ static enum bitcut_status run(uint32_t *d, struct task *t, const struct gemm *g,
                     &t->context->progress, f);
 }
 
+/* The best of a few runs; of one that takes long, the first. */
 static enum bitcut_status time_unit(double *seconds, struct task *t, const struct gemm *g,
                                     size_t rows, struct fault *f)
 {
-    enum bitcut_status status = run(t->got, t, g, rows, f);
+    enum bitcut_status status = run(t->got, t, g, few_rows(t), f);
     const size_t verified = few_rows(t) * t->n;
     if (status == BITCUT_OK && memcmp(t->got, t->want, verified * sizeof *t->got) != 0)
         status = fault_set(f, BITCUT_CANNOT, "%s differs from the engine", g->simd->name);
@@ -49,8 +54,27 @@ static enum bitcut_status time_unit(double *seconds, struct task *t, const struc
         status = run(t->got, t, g, rows, f);
         const double taken = seconds_now() - start;
         if (i == 0 || taken < *seconds) *seconds = taken;
+        if (taken > LONG) break;
     }
     return status;
+}
+
+/* Vector instructions a second times the floats of a vector, on one thread: the most
+   that a level can do. */
+static double time_peak(const struct fast_kernels *k)
+{
+    enum { ROUNDS = 1 << 21 };
+    double best = 0;
+    for (int i = 0; i <= REPEATS; i++) {
+        float x[FAST_PEAK];
+        for (int j = 0; j < FAST_PEAK; j++) x[j] = 1;
+        const double start = seconds_now();
+        k->peak(x, ROUNDS);
+        const double rate = (double)ROUNDS * FAST_PEAK * (k->columns / FAST_QUARTERS) /
+                            (seconds_now() - start);
+        if (rate > best) best = rate;
+    }
+    return best;
 }
 
 /* Products a second of the peer, 0 without one. */
@@ -73,9 +97,17 @@ static json_t *describe(const struct task *t, const struct gemm *g, size_t rows,
 {
     const double rate = (double)rows * (double)t->n * (double)t->n / seconds;
     json_t *row =
-        json_pack("{s:s, s:s, s:i, s:I, s:I, s:f}", "unit", g->unit->name, "simd",
-                  g->simd->name, "threads", g->threads, "n", (json_int_t)t->n, "verified",
+        json_pack("{s:s, s:s, s:s, s:i, s:I, s:I, s:f}", "unit", g->unit->name,
+                  "evidence", evidence_text(g->unit->evidence), "simd", g->simd->name,
+                  "threads", g->threads, "n", (json_int_t)t->n, "verified",
                   (json_int_t)(few_rows(t) * t->n), "products_per_second", rate);
+    if (g->simd->kernels) {
+        const double instructions = fast_instructions(g->unit);
+        json_object_set_new(row, "instructions", json_real(instructions));
+        json_object_set_new(
+            row, "roofline",
+            json_real(t->peak[g->simd - simd_levels] * g->threads / instructions));
+    }
     if (peer > 0) {
         json_object_set_new(row, "blas_fraction", json_real(rate / peer));
         json_object_set_new(row, "blas_products_per_second", json_real(peer));
@@ -104,14 +136,25 @@ static int bench_unit(struct task *t, const struct bitcut_unit *u, int threads,
     return EXIT_GOOD;
 }
 
+/* Whether an earlier row computes the same. */
+static bool seen_before(const struct bitcut_unit *u)
+{
+    for (const struct bitcut_unit *v = units; v < u; v++)
+        if (field_same(v, u)) return true;
+    return false;
+}
+
 static int bench_units(struct task *t, const struct bitcut_unit *only)
 {
     const int most = threads_for(t->context->threads, SIZE_MAX);
+    for (int i = 0; simd_levels[i].name; i++)
+        if (simd_levels[i].kernels && simd_levels[i].supported())
+            t->peak[i] = time_peak(simd_levels[i].kernels);
     int status = EXIT_GOOD;
     for (int threads = 1; threads <= most; threads += most > 1 ? most - 1 : 1) {
         const double peer = time_peer(t, threads);
         for (const struct bitcut_unit *u = units; u->name && status == EXIT_GOOD; u++)
-            if (only ? u == only : fast_takes(u))
+            if (only ? u == only : fast_takes(u) && !seen_before(u))
                 status = bench_unit(t, u, threads, peer);
     }
     return status;

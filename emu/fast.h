@@ -28,7 +28,8 @@ enum {
     FAST_NONE = -1000, /* the same where exponents are not bytes               */
     /* No alignment exponent is below this, so that scales are normal floats. */
     FAST_FLOOR = -96,
-    FAST_F16_LEAST = (127 - 14) << 23 /* field of the least exponent of f16 */
+    FAST_F16_LEAST = (127 - 14) << 23, /* field of the least exponent of f16 */
+    FAST_PEAK = 12 /* enough to hide the latency of a multiplication */
 };
 
 /* What a kernel does to add a block of products to an accumulator. */
@@ -145,6 +146,9 @@ struct fast_kernels {
     /* sum = sum + x rounded to nearest, x = +0; count is a multiple of `columns`. */
     void (*add_f32)(float *sum, float *x, size_t count);
     void (*add_f16)(float *sum, float *x, size_t count);
+    /* FAST_PEAK independent multiplications of vectors of floats a round: as many as the
+       processor can, to set rates beside.  x[FAST_PEAK] is 1. */
+    void (*peak)(float *x, size_t rounds);
 };
 
 /* --- what rows and tiles need ------------------------------------------------------ */
@@ -185,6 +189,12 @@ enum { FAST_ROWS = 256, FAST_COLUMNS = 256 };
 
 /* Whether a fast path takes the unit. */
 bool fast_takes(const struct bitcut_unit *u);
+
+/* How many vector instructions with arithmetic in them the unit's kernel executes for each
+   product of a vector of f32 outputs, counted in the AVX-512 code of GCC 12 for operands
+   whose exponents lie close together: no kernel can be faster than the processor executes
+   them.  The unit is one that a fast path takes. */
+double fast_instructions(const struct bitcut_unit *u);
 
 /* Bytes of scratch that one thread needs for a job; they must be aligned to 64. */
 size_t fast_scratch_bytes(const struct job *job);

@@ -5,7 +5,6 @@
 #include "lib/table.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #if defined(__x86_64__) || defined(__i386__)
 #define HAVE_X86 1
@@ -13,7 +12,7 @@
 #endif
 
 /* Loops over a micro-tile are unrolled so that it stays in registers. */
-#define UNROLL _Pragma("GCC unroll 4")
+#define UNROLL _Pragma("GCC unroll 12")
 
 /* --- the kernels ------------------------------------------------------------------ */
 

@@ -420,6 +420,10 @@ bench_emu_runs() {
     levels=$(value simd | tr '\n' ' ')
     case $levels in *'plain none ') ;; *) echo "$levels" ;; esac
     [ "$(value verified | sort -u)" = 1600 ] || cat out
+    [ "$(value instructions | sort -u)" = 5.328125 ] || cat out
+    [ "$(value roofline | grep -c '^[1-9]')" -eq "$(value simd | grep -cv none)" ] || cat out
+    run 0 bench emu -n 8 --unit mi210 --threads 1 --json
+    value evidence | sort -u | grep -qx 'rounding from published models, not run on AMD hardware' || cat out
 }
 
 # An unknown level is one line.
