@@ -38,7 +38,6 @@ enum fast_method {
     FAST_FUSED_F32,        /* align and truncate; round toward zero                   */
     FAST_FUSED_F32_TWO,    /* _TWO: one 32-bit sum could overflow, two cannot         */
     FAST_FUSED_CUT,        /* round to fewer fraction bits                            */
-    FAST_FUSED_CUT_TWO,
     FAST_FUSED_F16,        /* round to nearest f16                                    */
     FAST_FUSED_F16_TWO,
     FAST_FUSED_WIDE,       /* as F32 and CUT, for exponents anywhere                  */
@@ -106,11 +105,11 @@ struct fast_split {
     int32_t most;
     int32_t rebias;           /* taken from the bits of a float: another bias          */
     float to_count, of_count; /* counts of the least subnormal word, and back          */
+    int32_t zero_sign;        /* -1: there is a -0; 0: zeros have no sign              */
     int32_t least_count;      /* fewer of them are flushed to zero                     */
     uint32_t overflow, infinity, nan;        /* encodings of words too large, Inf, NaN */
     uint32_t overflow_value, infinity_value; /* and the floats that they stand for    */
-    int32_t zero_sign;        /* -1: there is a -0; 0: zeros have no sign              */
-    float step;        /* what is left is multiplied by 2^scale */
+    float step;                              /* what is left is multiplied by 2^scale */
 };
 
 /* Floats are split in runs of as many. */
@@ -190,10 +189,10 @@ enum { FAST_ROWS = 256, FAST_COLUMNS = 256 };
 /* Whether a fast path takes the unit. */
 bool fast_takes(const struct bitcut_unit *u);
 
-/* How many vector instructions with arithmetic in them the unit's kernel executes for each
-   product of a vector of f32 outputs, counted in the AVX-512 code of GCC 12 for operands
-   whose exponents lie close together: no kernel can be faster than the processor executes
-   them.  The unit is one that a fast path takes. */
+/* How many vector instructions with arithmetic in them the unit's kernel executes for
+   each product of a vector of f32 outputs, counted in the AVX-512 code of GCC 12 for
+   operands whose exponents lie close together: no kernel can be faster than the processor
+   executes them.  The unit is one that a fast path takes. */
 double fast_instructions(const struct bitcut_unit *u);
 
 /* Bytes of scratch that one thread needs for a job; they must be aligned to 64. */

@@ -82,9 +82,10 @@ static bool truncated_make(struct fast_rule *r, const struct bitcut_unit *u)
 {
     bool two;
     if (u->normalise || u->floor || u->flush_inputs || u->zero != ZERO_POSITIVE ||
-        u->block % 4 || !products_fit(u) || !fused_result(r, u) || !sums_fit(r, &two, u))
+        u->block % 4 || !products_fit(u) || !fused_result(r, u) ||
+        !sums_fit(r, &two, u) || (two && r->method == FAST_FUSED_CUT))
         return false;
-    r->method += two; /* its row follows */
+    if (two) r->method = r->half ? FAST_FUSED_F16_TWO : FAST_FUSED_F32_TWO;
     r->fraction = u->fraction;
     r->least = u->align_min;
     return true;
@@ -209,7 +210,6 @@ static const struct {
     [FAST_FUSED_F32]        = {  4.5,  10.25 },
     [FAST_FUSED_F32_TWO]    = {  4.5,  13.25 },
     [FAST_FUSED_CUT]        = {  4.5,  11.25 },
-    [FAST_FUSED_CUT_TWO]    = {  4.5,  14.25 },
     [FAST_FUSED_F16]        = {  4.5,  21.25 },
     [FAST_FUSED_F16_TWO]    = {  4.5,  24.25 },
     [FAST_FUSED_WIDE]       = { 20,    54    },
