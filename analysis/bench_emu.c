@@ -1,9 +1,9 @@
 #include "analysis/bench_emu.h"
 
+#include "analysis/blas.h"
 #include "analysis/field.h"
 #include "analysis/judge.h"
 #include "analysis/source.h"
-#include "analysis/sgemm.h"
 #include "emu/fast.h"
 #include "emu/gemm.h"
 #include "lib/threads.h"
@@ -21,8 +21,7 @@ struct task {
     size_t n;
     struct matrix a, b;
     uint32_t *got, *want;
-    struct sgemm peer; /* its library is NULL if none was found */
-    float *peer_d;
+    struct blas blas;
     double peak[LEVELS_MOST]; /* by level, of one thread; 0: not here */
 };
 
@@ -77,21 +76,6 @@ static double time_peak(const struct fast_kernels *k)
     return best;
 }
 
-/* Products a second of the peer, 0 without one. */
-static double time_peer(struct task *t, int threads)
-{
-    double best = 0;
-    for (int i = 0; t->peer.multiply && i <= REPEATS; i++) {
-        const double start = seconds_now();
-        sgemm_run(&t->peer, t->peer_d, t->n, (const float *)t->a.at,
-                  (const float *)t->b.at, threads);
-        const double rate =
-            (double)t->n * (double)t->n * (double)t->n / (seconds_now() - start);
-        if (rate > best) best = rate;
-    }
-    return best;
-}
-
 static json_t *describe(const struct task *t, const struct gemm *g, size_t rows,
                         double seconds, double peer)
 {
@@ -108,11 +92,7 @@ static json_t *describe(const struct task *t, const struct gemm *g, size_t rows,
             row, "roofline",
             json_real(t->peak[g->simd - simd_levels] * g->threads / instructions));
     }
-    if (peer > 0) {
-        json_object_set_new(row, "blas_fraction", json_real(rate / peer));
-        json_object_set_new(row, "blas_products_per_second", json_real(peer));
-        json_object_set_new(row, "blas", json_string(t->peer.name));
-    }
+    blas_describe(row, &t->blas, rate, peer);
     return row;
 }
 
@@ -152,7 +132,8 @@ static int bench_units(struct task *t, const struct bitcut_unit *only)
             t->peak[i] = time_peak(simd_levels[i].kernels);
     int status = EXIT_GOOD;
     for (int threads = 1; threads <= most; threads += most > 1 ? most - 1 : 1) {
-        const double peer = time_peer(t, threads);
+        const double peer =
+            blas_rate(&t->blas, BLAS_SINGLE, t->n, t->a.at, t->b.at, threads);
         for (const struct bitcut_unit *u = units; u->name && status == EXIT_GOOD; u++)
             if (only ? u == only : fast_takes(u) && !seen_before(u))
                 status = bench_unit(t, u, threads, peer);
@@ -172,8 +153,7 @@ static enum bitcut_status task_fill(struct task *t, const struct input *input,
     if (status != BITCUT_OK) return status;
     t->got = memory_allocate(t->n * t->n, sizeof *t->got);
     t->want = memory_allocate(t->n * t->n, sizeof *t->want);
-    t->peer_d = memory_allocate(t->n * t->n, sizeof *t->peer_d);
-    if (t->got && t->want && t->peer_d) return BITCUT_OK;
+    if (t->got && t->want) return BITCUT_OK;
     return fault_set(f, BITCUT_NO_MEMORY, "out of memory");
 }
 
@@ -186,13 +166,12 @@ int bench_emu(struct context *x, size_t n, const struct input *input, const char
         return fail_unknown("--unit", unit, TABLE(units));
     const struct gemm g = gemm_of(&recipes[RECIPE_PLAIN], only ? only : units);
     if (gemm_check(&g, &f) != BITCUT_OK) return fail("--unit", &f);
-    sgemm_open(&t.peer);
+    blas_open(&t.blas);
     int status = task_fill(&t, input, &f) == BITCUT_OK ? EXIT_GOOD : fail("bench", &f);
     if (status == EXIT_GOOD) status = bench_units(&t, only);
-    sgemm_close(&t.peer);
+    blas_close(&t.blas);
     free(t.got);
     free(t.want);
-    free(t.peer_d);
     matrix_clear(&t.a);
     matrix_clear(&t.b);
     return status;

@@ -1,5 +1,6 @@
 /* bitcut bench: verify, then time, as a ratio to a peer in the same run. */
 #include "analysis/bench_emu.h"
+#include "analysis/blas.h"
 #include "analysis/judge.h"
 #include "analysis/command.h"
 #include "analysis/source.h"
@@ -140,23 +141,33 @@ static json_t *describe(const struct bench *b, size_t rows, double rate, double 
 
 static int run_benches(struct context *x, struct task *t)
 {
+    const int threads = threads_for(t->threads, SIZE_MAX);
     double peer = 0;
     struct fault f;
     struct exact_counts counts;
+    struct blas blas;
     if (by_layers(t, size, 1u << LAYER_BINS, &counts, &f) != BITCUT_OK)
         return fail("bins", &f);
     memcpy(t->want, t->got, size * size * sizeof *t->want);
-    for (const struct bench *b = benches; b->name; b++) {
+    blas_open(&blas);
+    const double dgemm = blas_rate(&blas, BLAS_DOUBLE, size, t->a.at, t->b.at, threads);
+    int status = EXIT_GOOD;
+    for (const struct bench *b = benches; b->name && status == EXIT_GOOD; b++) {
         const size_t few = PEER_PRODUCTS / (size * size) + 1;
         const size_t rows = b->slow && few < size ? few : size;
         double seconds = 0;
-        if (time_method(&seconds, t, b, rows, &counts, &f) != BITCUT_OK)
-            return fail(b->name, &f);
+        if (time_method(&seconds, t, b, rows, &counts, &f) != BITCUT_OK) {
+            status = fail(b->name, &f);
+            break;
+        }
         const double rate = (double)rows * (double)size * (double)size / seconds;
         if (peer == 0) peer = rate;
-        emit_row(&x->emitter, describe(b, rows, rate, peer, &counts, threads_for(t->threads, SIZE_MAX)));
+        json_t *row = describe(b, rows, rate, peer, &counts, threads);
+        blas_describe(row, &blas, rate, dgemm);
+        emit_row(&x->emitter, row);
     }
-    return EXIT_GOOD;
+    blas_close(&blas);
+    return status;
 }
 
 static int run_exact(struct context *x)
@@ -199,7 +210,8 @@ static int run_emu(struct context *x)
 
 static const struct suite suites[] = {
     { "exact", "the layers of the exact reference against an MPFR loop", run_exact },
-    { "emu", "emulated GEMMs against a host's SGEMM, if OpenBLAS or BLIS is there", run_emu },
+    { "emu", "emulated GEMMs against a host's SGEMM, if OpenBLAS or BLIS is there",
+      run_emu },
     { 0 }
 };
 

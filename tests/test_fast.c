@@ -450,7 +450,7 @@ START_TEST(words_of_splits)
 {
     static uint32_t x[LINES * LENGTH];
     uint64_t state = test_seed() + 4;
-    for (int i = 0; i < (test_long() ? 500 : 5); i++)
+    for (int i = 0; i < (test_long() ? 500 : 3); i++)
         for (const struct bitcut_unit *u = units; u->name; u++) {
             struct bitcut_split s = split_plain(u->a);
             if (u->a != u->b || u->a->bits > 32 || !u->a->has_sign) continue;
