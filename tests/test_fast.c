@@ -254,6 +254,7 @@ static uint32_t fill_wide(uint64_t *rng) { return exponents(rng, -40, 20); }
 static uint32_t fill_large(uint64_t *rng) { return exponents(rng, 30, 50); }
 static uint32_t fill_shifted(uint64_t *rng) { return exponents(rng, 34, 38); }
 static uint32_t fill_tiny(uint64_t *rng) { return exponents(rng, -62, -40); }
+static uint32_t fill_vanishing(uint64_t *rng) { return exponents(rng, -78, -68); }
 static uint32_t fill_least(uint64_t *rng) { return exponents(rng, -127, -100); }
 static uint32_t fill_any(uint64_t *rng) { return (uint32_t)test_bits(rng); }
 static uint32_t fill_largest(uint64_t *rng)
@@ -284,6 +285,7 @@ static const struct input_class {
     { "large", fill_large },
     { "shifted", fill_shifted },
     { "tiny", fill_tiny },
+    { "vanishing", fill_vanishing }, /* products of the size of the least subnormal */
     { "least", fill_least },
     { "any", fill_any },
     { "largest", fill_largest },
