@@ -116,14 +116,6 @@ static int bench_unit(struct task *t, const struct bitcut_unit *u, int threads,
     return EXIT_GOOD;
 }
 
-/* Whether an earlier row computes the same. */
-static bool seen_before(const struct bitcut_unit *u)
-{
-    for (const struct bitcut_unit *v = units; v < u; v++)
-        if (field_same(v, u)) return true;
-    return false;
-}
-
 static int bench_units(struct task *t, const struct bitcut_unit *only)
 {
     const int most = threads_for(t->context->threads, SIZE_MAX);
@@ -135,7 +127,7 @@ static int bench_units(struct task *t, const struct bitcut_unit *only)
         const double peer =
             blas_rate(&t->blas, BLAS_SINGLE, t->n, t->a.at, t->b.at, threads);
         for (const struct bitcut_unit *u = units; u->name && status == EXIT_GOOD; u++)
-            if (only ? u == only : fast_takes(u) && !seen_before(u))
+            if (only ? u == only : fast_takes(u) && !field_repeats(u))
                 status = bench_unit(t, u, threads, peer);
     }
     return status;

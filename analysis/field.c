@@ -333,3 +333,10 @@ bool field_same(const struct bitcut_unit *x, const struct bitcut_unit *y)
         if ((f->used(x) || f->used(y)) && field_get(f, x) != field_get(f, y)) return false;
     return true;
 }
+
+bool field_repeats(const struct bitcut_unit *u)
+{
+    const struct bitcut_unit *first = units;
+    while (!field_same(first, u)) first++;
+    return first != u;
+}

@@ -85,4 +85,7 @@ bool field_is_open(const struct field *f, const struct bitcut_unit *u);
    so are their k and formats. */
 bool field_same(const struct bitcut_unit *x, const struct bitcut_unit *y);
 
+/* Whether an earlier row of the table is the same as this row of it. */
+bool field_repeats(const struct bitcut_unit *u);
+
 #endif

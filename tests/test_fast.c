@@ -136,14 +136,6 @@ static void shape_random(struct problem *p, uint64_t *state)
     p->k = (size_t)between(state, 0, between(state, 0, 2) ? 50 : DEPTH);
 }
 
-/* Whether an earlier row of the table computes the same. */
-static bool seen_before(const struct bitcut_unit *u)
-{
-    for (const struct bitcut_unit *v = units; v < u; v++)
-        if (field_same(v, u)) return true;
-    return false;
-}
-
 /* How a unit is computed. */
 static enum fast_method method_of(const struct bitcut_unit *u)
 {
@@ -158,8 +150,8 @@ static uint64_t outputs_wanted(const struct bitcut_unit *u)
 {
     uint64_t alike = 0;
     for (const struct bitcut_unit *v = units; v->name; v++)
-        alike += fast_takes(v) && !seen_before(v) && method_of(v) == method_of(u);
-    return seen_before(u) ? 1 : test_long() ? 100000000 / alike + 1 : 3000;
+        alike += fast_takes(v) && !field_repeats(v) && method_of(v) == method_of(u);
+    return field_repeats(u) ? 1 : test_long() ? 100000000 / alike + 1 : 3000;
 }
 
 static uint64_t class_check(const struct bitcut_unit *u, const char *change,
@@ -222,7 +214,7 @@ START_TEST(one_step_away)
     uint64_t state = test_seed() + 5;
     int tried = 0, taken = 0;
     for (const struct bitcut_unit *u = units; u->name; u++) {
-        const int count = seen_before(u) ? 0 : mutants_list(list, u);
+        const int count = field_repeats(u) ? 0 : mutants_list(list, u);
         for (int i = 0; i < count; i++) {
             if (!can_run(&list[i].unit)) continue;
             tried++;
