@@ -145,7 +145,12 @@ static json_t *variant_names(unsigned variants)
     return names;
 }
 
-static void describe_kernel(json_t *row, const void *of)
+static json_t *capability_or_null(int most)
+{
+    return most ? json_integer(most) : json_null();
+}
+
+static void describe_instruction(json_t *row, const void *of)
 {
     const struct gpu_instruction *i = of;
     set(row, "shape", json_sprintf("%dx%dx%d", i->m, i->n, i->k));
@@ -153,8 +158,25 @@ static void describe_kernel(json_t *row, const void *of)
     set(row, "b_bytes", json_integer(i->b_bytes));
     set(row, "c_bytes", json_integer(i->c_bytes));
     set(row, "least", json_integer(i->least));
-    set(row, "most", i->most ? json_integer(i->most) : json_null());
+    set(row, "most", capability_or_null(i->most));
     set(row, "variants", variant_names(i->variants));
+}
+
+static void describe_kernel(json_t *row, const void *of)
+{
+    const struct gpu_kernel *k = of;
+    set(row, "recipe", json_string(k->recipe));
+    set(row, "instruction", json_string(k->instruction));
+    set(row, "input", json_string(gpu_format_name(k->format)));
+    set(row, "terms", json_integer(k->program.terms));
+    set(row, "promote", json_integer(k->program.promote));
+    set(row, "tile", json_sprintf("%dx%dx%d", k->tile_m, k->tile_n, k->tile_k));
+    set(row, "stages", json_integer(k->stages));
+    set(row, "threads", json_integer(k->threads));
+    set(row, "shared_bytes", json_integer(k->shared_bytes));
+    set(row, "slices_most", json_integer(k->slices_most));
+    set(row, "least", json_integer(k->least));
+    set(row, "most", capability_or_null(k->most));
 }
 
 /* --- printing --------------------------------------------------------------------- */
@@ -169,17 +191,15 @@ static void print_row(struct context *x, const struct table_row *of,
     emit_row(&x->emitter, row);
 }
 
-/* The instructions are in the module, not in a table of the program. */
-static int list_kernels(struct context *x)
+/* Rows that are in the module, not in a table of the program. */
+static const void *next_instruction(const struct gpu *g, const void *at)
 {
-    const struct gpu_instruction *i = NULL;
-    struct gpu gpu;
-    struct fault f;
-    if (gpu_open(&gpu, &f) != BITCUT_OK) return fail("list", &f);
-    while ((i = gpu_next(&gpu, i)))
-        print_row(x, (const struct table_row *)(const void *)i, describe_kernel);
-    gpu_close(&gpu);
-    return EXIT_GOOD;
+    return gpu_next(g, at);
+}
+
+static const void *next_kernel(const struct gpu *g, const void *at)
+{
+    return gpu_kernel_next(g, at);
 }
 
 /* --- the table of tables ---------------------------------------------------------- */
@@ -189,7 +209,8 @@ struct listing {
     const void *rows;
     size_t row_size;
     void (*describe)(json_t *row, const void *of);
-    int (*list)(struct context *x); /* instead, for rows that are not in the program */
+    const void *(*next)(const struct gpu *g, const void *at); /* instead of rows: those of
+                                                                 the module */
 };
 
 #define LISTING(name, what, rows, describe)                                              \
@@ -215,7 +236,10 @@ static const struct listing listings[] = {
             describe_nothing),
     LISTING("architectures", "GPU architectures by compute capability", gpu_architectures,
             describe_architecture),
-    { "kernels", "instructions that a device can record", NULL, 0, NULL, list_kernels },
+    { "instructions", "single instructions that a device can record", NULL, 0,
+      describe_instruction, next_instruction },
+    { "kernels", "whole GEMMs that a device can run", NULL, 0, describe_kernel,
+      next_kernel },
     { 0 }
 };
 
@@ -226,12 +250,23 @@ static int list_tables(struct context *x)
     return EXIT_GOOD;
 }
 
+static int list_module(struct context *x, const struct listing *l)
+{
+    const void *row = NULL;
+    struct gpu gpu;
+    struct fault f;
+    if (gpu_open(&gpu, &f) != BITCUT_OK) return fail("list", &f);
+    while ((row = l->next(&gpu, row))) print_row(x, row, l->describe);
+    gpu_close(&gpu);
+    return EXIT_GOOD;
+}
+
 static int run(struct context *x)
 {
     if (x->operand_count == 0) return list_tables(x);
     const struct listing *l = table_find(TABLE(listings), x->operands[0]);
     if (!l) return fail_unknown("list", x->operands[0], TABLE(listings));
-    if (l->list) return l->list(x);
+    if (l->next) return list_module(x, l);
     const struct table rows = { l->rows, l->row_size };
     const struct table_row *of = NULL;
     while ((of = table_next(rows, of))) print_row(x, of, l->describe);

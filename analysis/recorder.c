@@ -39,7 +39,7 @@ enum bitcut_status recorder_find(const struct gpu_instruction **instruction,
     const struct gpu_instruction *found = gpu_find(&r->gpu, unit + length + 1);
     if (!found || !gpu_has(&r->device, found))
         return fault_set(f, BITCUT_CANNOT,
-                         "%.80s: no kernel for it; bitcut list kernels has all", unit);
+                         "%.80s: not in the module; bitcut list instructions has all", unit);
     *instruction = found;
     return BITCUT_OK;
 }

@@ -1,6 +1,6 @@
 /* The CUDA module: the device, copies to and from it, and the tables of the kernel
    files. */
-#include "gpu/cuda.cuh"
+#include "gpu/gemm.cuh"
 
 #include <cstdio>
 #include <cstring>
@@ -45,6 +45,7 @@ static cudaError_t describe_device(struct gpu_device *device)
     if (status == cudaSuccess) status = cudaRuntimeGetVersion(&runtime);
     if (status != cudaSuccess) return status;
     x.capability = 10 * properties.major + properties.minor;
+    x.shared_bytes = (int)properties.sharedMemPerBlockOptin;
     snprintf(x.name, sizeof x.name, "%s", properties.name);
     snprintf(x.runtime, sizeof x.runtime, "CUDA %d.%d", runtime / 1000,
              runtime % 1000 / 10);
@@ -149,12 +150,15 @@ static int run(const struct gpu_batch *batch, const struct gpu_instruction *i,
 /* --- what the program finds ------------------------------------------------------- */
 
 static const struct gpu_family families[] = {
-    { "mma", "mma.sync, by one warp, sm_70 and later", mma_sm80 },
-    { "wgmma", "wgmma.mma_async, by one warpgroup, sm_90a", wgmma_sm90 },
+    { "mma", "mma.sync, by one warp, sm_70 and later", mma_sm80, NULL },
+    { "wgmma", "wgmma.mma_async, by one warpgroup, sm_90a", wgmma_sm90, NULL },
     {}
 };
 
 extern "C" __attribute__((visibility("default")))
 const struct gpu_module bitcut_gpu_module = {
-    GPU_INTERFACE, "cuda", "NVIDIA GPUs through CUDA", families, describe, run
+    GPU_INTERFACE, "cuda",         "NVIDIA GPUs through CUDA",
+    families,      describe,       run,
+    split_run,     gemm_run,       gemm_words,
+    gemm_prepare,  gemm_workspace, gemm_start
 };

@@ -113,17 +113,21 @@ const struct gpu_instruction *gpu_next(const struct gpu *g,
 {
     bool passed = !at;
     for (const struct gpu_family *f = g->module->families; f->name; f++)
-        for (const struct gpu_instruction *i = f->instructions; i->name; i++) {
+        for (const struct gpu_instruction *i = f->instructions; i && i->name; i++) {
             if (passed) return i;
             passed = i == at;
         }
     return NULL;
 }
 
+static bool has(const struct gpu_device *device, int least, int most)
+{
+    return least <= device->capability && (device->capability <= most || !most);
+}
+
 bool gpu_has(const struct gpu_device *device, const struct gpu_instruction *instruction)
 {
-    return instruction->least <= device->capability &&
-           (device->capability <= instruction->most || !instruction->most);
+    return has(device, instruction->least, instruction->most);
 }
 
 enum bitcut_status gpu_run(const struct gpu_batch *batch, const struct gpu *g,
@@ -132,5 +136,78 @@ enum bitcut_status gpu_run(const struct gpu_batch *batch, const struct gpu *g,
 {
     char why[GPU_FAULT_MOST];
     if (g->module->run(batch, instruction, variant, why) == 0) return BITCUT_OK;
+    return fault_set(f, BITCUT_CANNOT, "%s", why);
+}
+
+/* --- whole GEMMs ------------------------------------------------------------------ */
+
+const struct gpu_kernel *gpu_kernel_next(const struct gpu *g, const struct gpu_kernel *at)
+{
+    bool passed = !at;
+    for (const struct gpu_family *f = g->module->families; f->name; f++)
+        for (const struct gpu_kernel *k = f->kernels; k && k->name; k++) {
+            if (passed) return k;
+            passed = k == at;
+        }
+    return NULL;
+}
+
+bool gpu_kernel_fits(const struct gpu_device *device, const struct gpu_kernel *kernel)
+{
+    return has(device, kernel->least, kernel->most) &&
+           kernel->shared_bytes <= device->shared_bytes;
+}
+
+static const int formats_of_words[GPU_FORMATS] = {
+    [GPU_F16] = FORMAT_F16,
+    [GPU_BF16] = FORMAT_BF16,
+    [GPU_TF32] = FORMAT_TF32,
+};
+
+const char *gpu_format_name(enum gpu_format format)
+{
+    return formats[formats_of_words[format]].name;
+}
+
+static struct gpu_rounding rounding_of(const struct bitcut_rounding *r)
+{
+    return (struct gpu_rounding){ (int)r->direction, r->bit, (int)r->overflow, r->flush };
+}
+
+enum bitcut_status gpu_split_of(struct gpu_split *to, const struct bitcut_split *split,
+                                struct fault *f)
+{
+    for (int i = 0; i < GPU_FORMATS; i++) {
+        if (&formats[formats_of_words[i]] != split->format) continue;
+        *to = (struct gpu_split){ (enum gpu_format)i, split->words, split->scale,
+                                  rounding_of(split->high), rounding_of(split->low) };
+        return BITCUT_OK;
+    }
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "kernels have no words of %s",
+                     split->format->name);
+}
+
+enum bitcut_status gpu_gemm_run(const struct gpu_gemm *gemm, const struct gpu *g,
+                                const struct gpu_kernel *k, struct fault *f)
+{
+    char why[GPU_FAULT_MOST];
+    if (gemm->split.format != k->format || gemm->split.words != k->program.words)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes %d words of %s, not %d of %s",
+                         k->name, k->program.words, gpu_format_name(k->format),
+                         gemm->split.words, gpu_format_name(gemm->split.format));
+    if (gemm->slices < 1 || gemm->slices > k->slices_most)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes 1 to %d slices of k", k->name,
+                         k->slices_most);
+    if (g->module->gemm(gemm, k, why) == 0) return BITCUT_OK;
+    return fault_set(f, BITCUT_CANNOT, "%s", why);
+}
+
+enum bitcut_status gpu_split_run(void *words, const struct gpu *g,
+                                 const struct gpu_split *split,
+                                 const struct gpu_operand *operand, size_t lines,
+                                 size_t k, struct fault *f)
+{
+    char why[GPU_FAULT_MOST];
+    if (g->module->split(words, split, operand, lines, k, why) == 0) return BITCUT_OK;
     return fault_set(f, BITCUT_CANNOT, "%s", why);
 }

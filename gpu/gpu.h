@@ -3,6 +3,7 @@
 #define BITCUT_GPU_GPU_H
 
 #include "gpu/module.h"
+#include "lib/split.h"
 #include "lib/status.h"
 
 /* A row of the table of variants: what an instruction is given and what it computes.
@@ -60,5 +61,34 @@ bool gpu_has(const struct gpu_device *device, const struct gpu_instruction *inst
 enum bitcut_status gpu_run(const struct gpu_batch *batch, const struct gpu *g,
                            const struct gpu_instruction *instruction,
                            enum gpu_variant variant, struct fault *f);
+
+/* --- whole GEMMs ------------------------------------------------------------------ */
+
+/* The kernel after `at`, through all families; the first for NULL; NULL at the end. */
+const struct gpu_kernel *gpu_kernel_next(const struct gpu *g,
+                                         const struct gpu_kernel *at);
+
+/* Whether the device's compute capability is one of the kernel's, and its shared memory
+   enough. */
+bool gpu_kernel_fits(const struct gpu_device *device, const struct gpu_kernel *kernel);
+
+/* The name of a format of words, as formats have it. */
+const char *gpu_format_name(enum gpu_format format);
+
+/* A split as the module takes it.  BITCUT_BAD_ARGUMENT: no device has words of its
+   format. */
+enum bitcut_status gpu_split_of(struct gpu_split *to, const struct bitcut_split *split,
+                                struct fault *f);
+
+/* Run a GEMM as gpu_module.gemm says.  BITCUT_BAD_ARGUMENT: the kernel does not take the
+   split or the slices; BITCUT_CANNOT with the device's reason. */
+enum bitcut_status gpu_gemm_run(const struct gpu_gemm *gemm, const struct gpu *g,
+                                const struct gpu_kernel *kernel, struct fault *f);
+
+/* Make words as gpu_module.split says.  BITCUT_CANNOT with the device's reason. */
+enum bitcut_status gpu_split_run(void *words, const struct gpu *g,
+                                 const struct gpu_split *split,
+                                 const struct gpu_operand *operand, size_t lines,
+                                 size_t k, struct fault *f);
 
 #endif

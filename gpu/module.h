@@ -8,11 +8,14 @@
 #define BITCUT_GPU_MODULE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Raised with every change of this file: a module of another number is refused. */
-enum { GPU_INTERFACE = 1 };
+enum { GPU_INTERFACE = 2 };
 
 #define GPU_MODULE_SYMBOL "bitcut_gpu_module"
+
+/* --- single instructions ---------------------------------------------------------- */
 
 /* Ways to issue one instruction, by position in gpu_variants (gpu/gpu.h). */
 enum gpu_variant {
@@ -48,10 +51,92 @@ struct gpu_instruction {
     int (*launch)(const struct gpu_batch *batch, enum gpu_variant variant);
 };
 
+/* --- whole GEMMs ------------------------------------------------------------------ */
+
+enum { GPU_WORDS_MOST = 3, GPU_TERMS_MOST = 9 };
+
+enum gpu_format { GPU_F16, GPU_BF16, GPU_TF32, GPU_FORMATS }; /* of words */
+
+/* How a word is rounded: the fields of struct bitcut_rounding (lib/round.h). */
+struct gpu_rounding {
+    int direction, bit, overflow, flush;
+};
+
+/* How an FP32 value becomes words, as struct bitcut_split (lib/split.h) defines. */
+struct gpu_split {
+    enum gpu_format format;
+    int words, scale;
+    struct gpu_rounding high, low;
+};
+
+struct gpu_term {
+    int a, b, accumulator;
+};
+
+/* The terms of a k-step in order, low*low in its place, and after how many k-steps
+   accumulator 0 is promoted (0: never), as struct bitcut_recipe (lib/recipe.h) defines.
+ */
+struct gpu_recipe {
+    int words, terms;
+    struct gpu_term term[GPU_TERMS_MOST];
+    int promote;
+};
+
+/* An operand: `lines` rows of A, or columns of B, of k FP32 values each.  Element p of
+   line i is at[i * ld + p], or at[p * ld + i] with `across`: so a row-major A and a
+   transposed row-major B are not across. */
+struct gpu_operand {
+    const uint32_t *at;
+    size_t ld;
+    int across;
+    const void *words; /* NULL, or what prepare() made of it: `at` is not read then */
+};
+
+/* D = alpha A B + beta C: C and D are row-major, m x n.  beta = +-0 does not read C.  D
+   may be C of the same ld.  For column-major C and D ask for D^T = B^T A^T. */
+struct gpu_gemm {
+    size_t m, n, k;
+    uint32_t alpha, beta; /* FP32 encodings */
+    struct gpu_operand a, b;
+    const uint32_t *c;
+    size_t ldc;
+    uint32_t *d;
+    size_t ldd;
+    struct gpu_split split;
+    int slices; /* split-K as lib/recipe.h says: 1 or more, of whole k-steps */
+};
+
+struct gpu_product;
+
+/* A row of a table of kernels.  What each computes is fixed to the bit by its recipe, the
+   split and the unit of its instruction on the device's architecture: D is that of
+   bitcut_gemm() (lib/bitcut.h). */
+struct gpu_kernel {
+    const char *name, *what;    /* family.recipe.input.tile.stages                     */
+    const char *recipe;         /* name of the row of lib/recipe.h that it implements  */
+    const char *instruction;    /* name of the row above: the unit                     */
+    enum gpu_format format;     /* of the words; the split's roundings and scale are
+                                   the caller's                                        */
+    struct gpu_recipe program;  /* what it does, which may vary the recipe             */
+    int tile_m, tile_n, tile_k; /* of D a block computes, and of k it loads at a time  */
+    int stages;                 /* tiles in flight; 1: no asynchronous copy            */
+    int threads, shared_bytes;  /* of a block                                          */
+    int slices_most;            /* of split-K that it takes                            */
+    int least, most;            /* compute capabilities, as of an instruction          */
+
+    /* For the module alone. */
+    size_t (*workspace)(const struct gpu_product *product); /* bytes; NULL: none */
+    int (*launch)(const struct gpu_product *product);
+};
+
+/* --- what a module has ------------------------------------------------------------ */
+
 /* A row of a module's table of families. */
 struct gpu_family {
     const char *name, *what;
-    const struct gpu_instruction *instructions; /* ended by a row without a name */
+    const struct gpu_instruction
+        *instructions;                /* ended by a row without a name; or NULL */
+    const struct gpu_kernel *kernels; /* likewise                               */
 };
 
 enum { GPU_TEXT_MOST = 256, GPU_FAULT_MOST = 200 };
@@ -61,7 +146,13 @@ struct gpu_device {
     char driver[GPU_TEXT_MOST];  /* version of the driver                */
     char runtime[GPU_TEXT_MOST]; /* what the module was built with       */
     int capability;              /* compute capability, 10 major + minor */
+    int shared_bytes;            /* most shared memory of a block        */
 };
+
+/* Words lie line after line, k ascending and padded with +0 to whole runs of
+   GPU_WORDS_RUN elements: word j of element p of line i is element
+   (j * lines + i) * run(k) + p, of 16 bits, or of 32 for tf32. */
+enum { GPU_WORDS_RUN = 64 };
 
 /* What a module exports.  A function returns 0, or it returns another number and has
    written one line into fault[GPU_FAULT_MOST]. */
@@ -79,6 +170,29 @@ struct gpu_module {
        than 0.  The device must have the instruction, and the instruction the variant. */
     int (*run)(const struct gpu_batch *batch, const struct gpu_instruction *instruction,
                enum gpu_variant variant, char *fault);
+
+    /* Split `lines` lines of k values into words, and wait.  Both arrays are in the
+       host's memory. */
+    int (*split)(void *words, const struct gpu_split *split,
+                 const struct gpu_operand *operand, size_t lines, size_t k, char *fault);
+
+    /* Run a GEMM whose matrices are in the host's memory, and wait.  Of D all rows are
+       copied to the device before and back after, what lies between them included. */
+    int (*gemm)(const struct gpu_gemm *gemm, const struct gpu_kernel *kernel,
+                char *fault);
+
+    /* The same for matrices in the device's memory.  Nothing is allocated, and nothing
+       waits: all work goes to `stream` (cudaStream_t), which may be capturing a graph.
+       `workspace` is device memory of workspace() bytes, aligned to 256, that the GEMM
+       has for itself until it ends.  prepare() makes an operand's words, words() bytes,
+       for any number of GEMMs. */
+    size_t (*words)(const struct gpu_split *split, size_t lines, size_t k);
+    int (*prepare)(void *words, const struct gpu_split *split,
+                   const struct gpu_operand *operand, size_t lines, size_t k,
+                   void *stream, char *fault);
+    size_t (*workspace)(const struct gpu_gemm *gemm, const struct gpu_kernel *kernel);
+    int (*start)(const struct gpu_gemm *gemm, const struct gpu_kernel *kernel,
+                 void *workspace, void *stream, char *fault);
 };
 
 #endif

@@ -75,7 +75,7 @@ tables_listed() {
         echo "$tables" | grep -qx "$table" || echo "no table $table"
     done
     for table in $tables; do
-        [ "$table" != kernels ] || [ -f "${BITCUT_MODULES:-}/bitcut-cuda.so" ] || continue
+        [ "$table" != kernels ] && [ "$table" != instructions ] || [ -f "${BITCUT_MODULES:-}/bitcut-cuda.so" ] || continue
         rows_listed "$table"
     done
 }

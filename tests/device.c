@@ -41,8 +41,8 @@ static const struct gpu_instruction wgmma[] = {
     /* clang-format on */
 };
 
-static const struct gpu_family families[] = { { "mma", "", mma },
-                                              { "wgmma", "", wgmma },
+static const struct gpu_family families[] = { { "mma", "", mma, NULL },
+                                              { "wgmma", "", wgmma, NULL },
                                               { 0 } };
 
 /* --- faults ----------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ static int describe(struct gpu_device *device, char *fault)
         snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_device);
         return 1;
     }
-    *device = (struct gpu_device){ "Models", "1.2", "none", wanted->capability };
+    *device = (struct gpu_device){ "Models", "1.2", "none", wanted->capability, 0 };
     return 0;
 }
 
@@ -178,5 +178,9 @@ static int run(const struct gpu_batch *batch, const struct gpu_instruction *inst
 }
 
 extern const struct gpu_module bitcut_gpu_module;
-const struct gpu_module bitcut_gpu_module = { INTERFACE, "models", "no GPU at all",
-                                              families,  describe, run };
+const struct gpu_module bitcut_gpu_module = { .interface = INTERFACE,
+                                              .name = "models",
+                                              .what = "no GPU at all",
+                                              .families = families,
+                                              .describe = describe,
+                                              .run = run };

@@ -82,7 +82,8 @@ modules_built() {
 modules_refused() {
     while IFS='|' read -r folder why; do
         BITCUT_MODULES=$work/$folder
-        for words in "record $set -o new" "record --random 1" "list kernels"; do
+        for words in "record $set -o new" "record --random 1" "list instructions" \
+            "list kernels"; do
             # shellcheck disable=SC2086 # words
             run 3 $words
             grep -q "^bitcut: [a-z]*: $why" err || cat err
@@ -136,8 +137,8 @@ bad_words_refused() {
 2|^bitcut: new/a: two sets would be written there\$|sets/a sets/b/a/ -o new
 2|: A is 11 x 16 x 16, not 11 x 16 x 8\$|$set -o new --unit hopper/mma.m16n8k8.f32.bf16
 3|^bitcut: missing: meta.json: cannot be read\$|missing -o new
-3|: no kernel for it; bitcut list kernels has all\$|$BITCUT_DATA/h200/mma_m16n8k16_f64_f64 -o new
-3|^bitcut: --unit: .*mma.m16n8k8.f32.bf16: no kernel for it|--random 1 --unit hopper/mma.m16n8k8.f32.bf16
+3|: not in the module; bitcut list instructions has all\$|$BITCUT_DATA/h200/mma_m16n8k16_f64_f64 -o new
+3|^bitcut: --unit: .*mma.m16n8k8.f32.bf16: not in the module|--random 1 --unit hopper/mma.m16n8k8.f32.bf16
 3|^bitcut: .*/file/new: cannot be made: |$set -o $work/file/new
 3|^bitcut: .*/file/a/b: cannot be made: |$set -o $work/file/a/b
 END
@@ -391,15 +392,15 @@ one_symbol() {
     [ "$symbols" = bitcut_gpu_module ] || echo "$symbols"
 }
 
-# Every unit up to Hopper has its kernel, under its name and of its shape.
-kernels_complete() {
-    run 0 list kernels --json
+# Every unit up to Hopper has its instruction, under its name and of its shape.
+instructions_complete() {
+    run 0 list instructions --json
     sed 's/^{"name":"\([^"]*\)","shape":"\([^"]*\)".*/\1 \2/' out | sort > have
     run 0 list units --json
     names='^{"name":"\(volta\|turing\|ampere\|ada\|hopper\)/\([^"]*\)"'
     sed -n "s#$names,\"shape\":\"\([^\"]*\)\".*#\2 \3#p" out | sort -u > need
     [ "$(wc -l < need)" -gt 20 ] || cat need
-    comm -13 have need | sed 's/^/no kernel: /'
+    comm -13 have need | sed 's/^/no instruction: /'
 }
 
 # The units of this device that are said to be recorded agree with it.
@@ -437,12 +438,12 @@ ok_if_empty "a unit without a row" "$(unknown_unit_recorded)"
 BITCUT_MODULES=$kernels
 if [ -f "$kernels/bitcut-cuda.so" ]; then
     ok_if_empty "the module exports one symbol" "$(one_symbol)"
-    ok_if_empty "every unit has its kernel" "$(kernels_complete)"
+    ok_if_empty "every unit has its instruction" "$(instructions_complete)"
     bitcut record --random 1 --json > out 2> err
     if [ $? -eq 3 ]; then skip "the device" "$(sed 's/^bitcut: record: //' err)"
     else ok_if_empty "the device" "$(device_agrees)"; fi
 else
-    for what in "the module exports one symbol" "every unit has its kernel" \
+    for what in "the module exports one symbol" "every unit has its instruction" \
         "the device"; do
         skip "$what" "no module of kernels was built"
     done

@@ -1,0 +1,276 @@
+/* The split pass: FP32 values into words, equal to lib/split.c to the bit.
+
+   Launch: a block of THREADS for BLOCK_LINES lines by GPU_WORDS_RUN of k; a thread makes
+   the words of EACH consecutive k of one line and stores those of a word at once.  An
+   operand that lies across is read along its own rows and turned in shared memory.
+   Every FP32 value is read once; places of k beyond the operand are +0.
+
+   Exact: a word is round_pack() of lib/round.c for FP32 values; the residual is an FP32
+   subtraction and an FP32 multiplication, to nearest. */
+#include "gpu/gemm.cuh"
+
+#include <cmath>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+namespace
+{
+
+enum { BLOCK_LINES = 32, EACH = 8 };
+static_assert(GPU_WORDS_RUN == 64 && THREADS * EACH * 2 == BLOCK_LINES * GPU_WORDS_RUN);
+
+/* Positions in enum direction and enum overflow of lib/round.h. */
+enum { NEAREST_EVEN, NEAREST_AWAY, ZERO, POSITIVE, NEGATIVE, ODD, BY_BIT };
+enum { OVERFLOW_IEEE, OVERFLOW_INF, OVERFLOW_SATURATE };
+
+/* --- rounding --------------------------------------------------------------------- */
+
+/* What lib/format.c says of the words' formats. */
+template <gpu_format> struct format;
+template <> struct format<GPU_F16> {
+    using word = uint16_t;
+    static constexpr int bits = 16, pad = 0, fraction = 10, bias = 15;
+    static constexpr uint32_t infinity = 0x7c00, nan = 0x7e00;
+};
+template <> struct format<GPU_BF16> {
+    using word = uint16_t;
+    static constexpr int bits = 16, pad = 0, fraction = 7, bias = 127;
+    static constexpr uint32_t infinity = 0x7f80, nan = 0x7fc0;
+};
+template <> struct format<GPU_TF32> {
+    using word = uint32_t;
+    static constexpr int bits = 32, pad = 13, fraction = 10, bias = 127;
+    static constexpr uint32_t infinity = 0x7f800000, nan = 0x7fc00000;
+};
+
+/* One step up for what lies below the kept bits, or not: step() of lib/round.c. */
+__device__ uint32_t round_kept(uint32_t significand, int drop, bool negative,
+                               const gpu_rounding &r)
+{
+    const uint32_t kept = significand >> drop, half = 1u << (drop - 1);
+    const uint32_t rest = significand & (2 * half - 1);
+    switch (r.direction) {
+    case NEAREST_EVEN: return kept + (rest > half || (rest == half && (kept & 1)));
+    case NEAREST_AWAY: return kept + (rest >= half);
+    case POSITIVE: return kept + (rest && !negative);
+    case NEGATIVE: return kept + (rest && negative);
+    case ODD: return kept | (rest != 0);
+    case BY_BIT: {
+        const int at = 31 - __clz(significand) - r.bit;
+        return kept + (at >= 0 && rest && (significand >> at & 1));
+    }
+    }
+    return kept;
+}
+
+__device__ bool overflows_to_infinity(bool negative, const gpu_rounding &r)
+{
+    if (r.overflow != OVERFLOW_IEEE) return r.overflow == OVERFLOW_INF;
+    return r.direction == NEAREST_EVEN || r.direction == NEAREST_AWAY ||
+           r.direction == BY_BIT || r.direction == (negative ? NEGATIVE : POSITIVE);
+}
+
+/* Any rule: the bits of FP32 encoding x as a word.  Not inlined: nvcc takes many
+   minutes over the copies. */
+template <gpu_format F>
+__device__ __noinline__ uint32_t round_word(uint32_t x, const gpu_rounding &r)
+{
+    using f = format<F>;
+    constexpr uint32_t step = 1u << f::pad, implicit = 1u << f::fraction;
+    const bool negative = x >> 31;
+    const uint32_t magnitude = x & 0x7fffffff, sign = (x >> 31) << (f::bits - 1);
+    if (magnitude > 0x7f800000) return f::nan;
+    if (magnitude == 0x7f800000)
+        return sign |
+               (r.overflow == OVERFLOW_SATURATE ? f::infinity - step : f::infinity);
+    if (magnitude == 0) return sign;
+    const int field = (int)(magnitude >> 23);
+    const uint32_t significand = (magnitude & 0x7fffff) | (field ? 1u << 23 : 0);
+    const int exponent = (field ? field : 1) - 127 + f::bias; /* field of the word */
+    const int below = exponent < 1 ? 1 - exponent : 0;
+    const int drop = 23 - f::fraction + below;
+    const uint32_t kept = round_kept(significand, drop < 26 ? drop : 26, negative, r);
+    if (kept < implicit && r.flush) return sign;
+    const uint32_t base = (uint32_t)(exponent + below - 1) << f::fraction;
+    const uint32_t word = (base + kept) << f::pad;
+    if (base + kept < f::infinity >> f::pad) return sign | word;
+    return sign | (overflows_to_infinity(negative, r) ? f::infinity : f::infinity - step);
+}
+
+/* Rules that have an expression of their own for a format; ANY takes the caller's. */
+enum rule { ANY, RN, RNA, RZ, CUT };
+
+/* The word of an x that is no NaN. */
+template <gpu_format F, rule R> __device__ uint32_t make_number(float x)
+{
+    const uint32_t magnitude = __float_as_uint(x) & 0x7fffffff;
+    const uint32_t sign = __float_as_uint(x) & 0x80000000;
+    if constexpr (F == GPU_F16 && R == RN) {
+        return __half_as_ushort(__float2half_rn(x));
+    } else if constexpr (F == GPU_F16 && R == RZ) {
+        return __half_as_ushort(__float2half_rz(x));
+    } else if constexpr (F == GPU_F16 && R == CUT) {
+        const uint32_t normal = (magnitude - ((127 - 15) << 23)) >> 13;
+        const uint32_t word = magnitude < 0x38800000   ? 0      /* 2^-14 */
+                              : magnitude < 0x47800000 ? normal /* 2^16 */
+                                                       : format<F>::infinity;
+        return word | sign >> 16;
+    } else if constexpr (F == GPU_BF16 && R == RN) {
+        return __bfloat16_as_ushort(__float2bfloat16_rn(x));
+    } else {
+        static_assert(F == GPU_TF32 && R == RNA);
+        return ((magnitude + 0x1000) & ~0x1fffu) | sign;
+    }
+}
+
+template <gpu_format F, rule R>
+__device__ uint32_t make_word(float x, const gpu_rounding &any)
+{
+    if constexpr (R == ANY) return round_word<F>(__float_as_uint(x), any);
+    else return isnan(x) ? format<F>::nan : make_number<F, R>(x);
+}
+
+template <gpu_format F> __device__ float word_value(uint32_t word)
+{
+    if constexpr (F == GPU_F16) return __half2float(__ushort_as_half((uint16_t)word));
+    else return __uint_as_float(F == GPU_BF16 ? word << 16 : word);
+}
+
+/* --- the kernel ------------------------------------------------------------------- */
+
+struct arguments {
+    void *words;
+    const float *from;
+    size_t lines, k, ld;
+    bool across;
+    int count; /* of words */
+    float scale;
+    gpu_rounding high, low;
+};
+
+template <class T> struct alignas(sizeof(T) * EACH) run_of {
+    T at[EACH];
+};
+
+/* Words of values x of line `line` from element p on. */
+template <gpu_format F, rule HIGH, rule LOW>
+__device__ void split_run(const arguments &a, float (&x)[EACH], size_t line, size_t p)
+{
+    using word = typename format<F>::word;
+    const size_t run = (a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN * GPU_WORDS_RUN;
+    for (int j = 0; j < a.count; j++) {
+        run_of<word> to;
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+            const uint32_t w =
+                j ? make_word<F, LOW>(x[e], a.low) : make_word<F, HIGH>(x[e], a.high);
+            to.at[e] = (word)w;
+            x[e] = __fmul_rn(__fadd_rn(x[e], -word_value<F>(w)), a.scale);
+        }
+        *(run_of<word> *)((word *)a.words + (j * a.lines + line) * run + p) = to;
+    }
+}
+
+/* Values of a block that lie along lines: EACH of line `line` from element p on. */
+__device__ void read_along(float (&x)[EACH], const arguments &a, size_t line, size_t p)
+{
+    const float *from = a.from + line * a.ld + p;
+    if (p + EACH <= a.k && (uintptr_t)from % sizeof(float4) == 0) {
+#pragma unroll
+        for (int e = 0; e < EACH; e += 4) {
+            const float4 four = *(const float4 *)(from + e);
+            x[e] = four.x, x[e + 1] = four.y, x[e + 2] = four.z, x[e + 3] = four.w;
+        }
+        return;
+    }
+#pragma unroll
+    for (int e = 0; e < EACH; e++) x[e] = p + e < a.k ? from[e] : 0;
+}
+
+/* All values of a block that lie across lines. */
+__device__ void read_across(float (&tile)[GPU_WORDS_RUN][BLOCK_LINES + 1],
+                            const arguments &a, size_t first, size_t p0)
+{
+    for (int at = threadIdx.x; at < GPU_WORDS_RUN * BLOCK_LINES; at += 2 * THREADS) {
+        const size_t p = p0 + at / BLOCK_LINES, line = first + at % BLOCK_LINES;
+        tile[at / BLOCK_LINES][at % BLOCK_LINES] =
+            p < a.k && line < a.lines ? a.from[p * a.ld + line] : 0;
+    }
+}
+
+template <gpu_format F, rule HIGH, rule LOW>
+__global__ void __launch_bounds__(2 * THREADS) split_kernel(const arguments a)
+{
+    __shared__ float tile[GPU_WORDS_RUN][BLOCK_LINES + 1];
+    const size_t runs = (a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN;
+    const size_t first = blockIdx.x / runs * BLOCK_LINES;
+    const size_t p0 = blockIdx.x % runs * GPU_WORDS_RUN;
+    const int line = threadIdx.x / EACH, p = threadIdx.x % EACH * EACH;
+    float x[EACH];
+    if (a.across) {
+        read_across(tile, a, first, p0);
+        __syncthreads();
+        for (int e = 0; e < EACH; e++) x[e] = tile[p + e][line];
+    }
+    if (first + line >= a.lines) return;
+    if (!a.across) read_along(x, a, first + line, p0 + p);
+    split_run<F, HIGH, LOW>(a, x, first + line, p0 + p);
+}
+
+/* --- launching -------------------------------------------------------------------- */
+
+/* A row of the table of pairs of rules with a kernel of their own. */
+struct fast_split {
+    gpu_format format;
+    gpu_rounding high, low;
+    void (*kernel)(arguments);
+};
+
+constexpr gpu_rounding rn = { NEAREST_EVEN, 0, OVERFLOW_IEEE, 0 };
+constexpr gpu_rounding rna = { NEAREST_AWAY, 0, OVERFLOW_IEEE, 0 };
+constexpr gpu_rounding rz = { ZERO, 0, OVERFLOW_IEEE, 0 };
+constexpr gpu_rounding cut = { ZERO, 0, OVERFLOW_INF, 1 };
+
+const fast_split fast_splits[] = {
+    { GPU_F16, rn, rn, split_kernel<GPU_F16, RN, RN> },
+    { GPU_F16, cut, rz, split_kernel<GPU_F16, CUT, RZ> },
+    { GPU_F16, rz, rz, split_kernel<GPU_F16, RZ, RZ> },
+    { GPU_BF16, rn, rn, split_kernel<GPU_BF16, RN, RN> },
+    { GPU_TF32, rna, rna, split_kernel<GPU_TF32, RNA, RNA> },
+};
+
+void (*const any_split[GPU_FORMATS])(arguments) = {
+    split_kernel<GPU_F16, ANY, ANY>,
+    split_kernel<GPU_BF16, ANY, ANY>,
+    split_kernel<GPU_TF32, ANY, ANY>,
+};
+
+bool same(const gpu_rounding &x, const gpu_rounding &y)
+{
+    return x.direction == y.direction && x.bit == y.bit && x.overflow == y.overflow &&
+           x.flush == y.flush;
+}
+
+void (*kernel_of(const gpu_split *s))(arguments)
+{
+    for (const fast_split &row : fast_splits)
+        if (row.format == s->format && same(row.high, s->high) && same(row.low, s->low))
+            return row.kernel;
+    return any_split[s->format];
+}
+
+} // namespace
+
+cudaError_t split_launch(void *words, const struct gpu_split *s,
+                         const struct gpu_operand *x, size_t lines, size_t k,
+                         cudaStream_t stream)
+{
+    const arguments a = {
+        words,    (const float *)x->at, lines,   k,     x->ld, x->across != 0,
+        s->words, ldexpf(1, s->scale),  s->high, s->low
+    };
+    const size_t blocks = divide_up(lines, BLOCK_LINES) * divide_up(k, GPU_WORDS_RUN);
+    if (!blocks) return cudaSuccess;
+    kernel_of(s)<<<(unsigned)blocks, 2 * THREADS, 0, stream>>>(a);
+    return cudaGetLastError();
+}
