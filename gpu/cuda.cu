@@ -152,6 +152,7 @@ static int run(const struct gpu_batch *batch, const struct gpu_instruction *i,
 static const struct gpu_family families[] = {
     { "mma", "mma.sync, by one warp, sm_70 and later", mma_sm80, NULL },
     { "wgmma", "wgmma.mma_async, by one warpgroup, sm_90a", wgmma_sm90, NULL },
+    { "sm80", "GEMMs by mma.sync, sm_80 and later", NULL, gemm_sm80 },
     {}
 };
 

@@ -4,6 +4,9 @@
 
 #include "gpu/cuda.cuh"
 
+/* The tables of kernels, one a file. */
+extern const struct gpu_kernel gemm_sm80[];
+
 /* Words of one operand in the device's memory, in the layout of gpu/module.h. */
 struct words {
     const void *at;
