@@ -1,14 +1,33 @@
-/* bitcut verify: a dumped GEMM result against the emulator, bit for bit. */
+/* bitcut verify: a dumped GEMM result, or a kernel on a device, against the emulator, bit
+   for bit. */
+#include "analysis/kernel_trial.h"
 #include "analysis/metric.h"
 #include "analysis/setup.h"
 #include "analysis/show.h"
+#include "analysis/split_trial.h"
+#include "analysis/terminal.h"
+#include "lib/fma.h"
 
-static const char *dump;
+#include <string.h>
 
-static const struct option_row options[] = { SETUP_OPTIONS,
-                                             { "d", "the result to check, .npy or .mtx",
-                                               OPTION_TEXT, &dump, "FILE" },
-                                             { 0 } };
+static const char *dump, *kernel_name;
+static size_t samples, m = SIZE_MAX, n = SIZE_MAX, k = SIZE_MAX;
+
+static const struct option_row options[] = {
+    SETUP_OPTIONS,
+    { "d", "the result to check, .npy or .mtx", OPTION_TEXT, &dump, "FILE" },
+    { "kernel", "run this one on the device: its name or how that begins, all, or split",
+      OPTION_TEXT, &kernel_name, "K" },
+    { "m", "--kernel: rows of D, with -n and -k (default: a grid of shapes)",
+      OPTION_COUNT, &m, "M" },
+    { "n", "columns of D", OPTION_COUNT, &n, "N" },
+    { "k", "columns of A", OPTION_COUNT, &k, "K" },
+    { "samples", "--kernel split: FP32 values at random (default: all)", OPTION_COUNT,
+      &samples, "N" },
+    { 0 }
+};
+
+/* --- a result from a file --------------------------------------------------------- */
 
 static json_t *first_difference(const struct matrix *want, const struct matrix *got,
                                 size_t at)
@@ -53,7 +72,7 @@ static int compare(struct context *x, const struct setup *s, const struct matrix
     return status;
 }
 
-static int run(struct context *x)
+static int run_file(struct context *x)
 {
     struct setup s = { 0 };
     struct matrix got = { 0 };
@@ -68,9 +87,158 @@ static int run(struct context *x)
     return status;
 }
 
+/* --- kernels on the device -------------------------------------------------------- */
+
+/* Whether the name is the one asked for, or that is how it begins. */
+static bool is_wanted(const char *name)
+{
+    const size_t length = strlen(kernel_name);
+    if (!strcmp(kernel_name, "all")) return true;
+    return !strncmp(name, kernel_name, length) && (!name[length] || name[length] == '.');
+}
+
+static json_t *describe_trial(const struct context *x, const struct recorder *r,
+                              const char *kernel)
+{
+    return json_pack("{s:s, s:o, s:s, s:o}", "kernel", kernel, "device",
+                     json_text(r->device.name), "driver", r->device.driver, "seed",
+                     json_seed(x->seed));
+}
+
+static int try_gemm(struct context *x, const struct kernel_trial *t)
+{
+    struct kernel_result result;
+    struct fault f;
+    terminal_label(t->kernel->name);
+    if (kernel_trial_run(&result, t, &x->progress, &f) != BITCUT_OK)
+        return fail(progress_stopped(&x->progress) ? "verify" : t->kernel->name, &f);
+    json_t *row = describe_trial(x, t->recorder, t->kernel->name);
+    setup_describe(row, &t->gemm);
+    json_object_del(row, "alpha"); /* the grid has several */
+    json_object_del(row, "beta");
+    json_object_update_new(row, json_pack("{s:o, s:o, s:o, s:o}", "configurations",
+                                          json_count(result.configurations), "compared",
+                                          json_count(result.compared), "mismatches",
+                                          json_count(result.mismatches), "first",
+                                          result.first));
+    emit_row(&x->emitter, row);
+    return result.mismatches ? EXIT_FOUND : EXIT_GOOD;
+}
+
+static int try_kernel(struct context *x, const struct recorder *r,
+                      const struct gpu_kernel *kernel)
+{
+    const struct setup_options *o = &setup_options;
+    const struct kernel_shape shape = { m, n, k };
+    struct kernel_trial t = { .recorder = r,
+                              .kernel = kernel,
+                              .shape = k == SIZE_MAX ? NULL : &shape,
+                              .seed = x->seed };
+    struct fault f;
+    if (kernel_gemm(&t.gemm, r, kernel, &f) != BITCUT_OK) return fail(kernel->name, &f);
+    const int status = setup_split(&t.gemm.split, o->split, o->high, o->low, o->scale);
+    if (status != EXIT_GOOD) return status;
+    t.gemm.slices = o->slices;
+    t.gemm.threads = x->threads;
+    if (gemm_check(&t.gemm, &f) != BITCUT_OK) return fail(kernel->name, &f);
+    return try_gemm(x, &t);
+}
+
+/* All kernels of that name that the device can run, or the fault of the only one. */
+static int try_kernels(struct context *x, const struct recorder *r)
+{
+    const struct gpu_kernel *kernel = NULL, *unfit = NULL;
+    int worst = EXIT_GOOD, tried = 0;
+    while ((kernel = gpu_kernel_next(&r->gpu, kernel)) && worst < EXIT_USAGE) {
+        if (!is_wanted(kernel->name)) continue;
+        if (!gpu_kernel_fits(&r->device, kernel)) {
+            unfit = kernel;
+            continue;
+        }
+        const int status = try_kernel(x, r, kernel);
+        if (status > worst) worst = status;
+        tried++;
+    }
+    if (tried) return worst;
+    return unfit ? try_kernel(x, r, unfit)
+                 : complain("--kernel", "unknown; bitcut list kernels has all");
+}
+
+static int try_split(struct context *x, const struct recorder *r,
+                     const struct bitcut_split *split)
+{
+    const struct split_trial t = { r, split, samples, x->seed, x->threads };
+    struct split_result result;
+    struct fault f;
+    terminal_label(split->name);
+    if (split_trial_run(&result, &t, &x->progress, &f) != BITCUT_OK)
+        return fail(progress_stopped(&x->progress) ? "verify" : split->name, &f);
+    json_t *row = describe_trial(x, r, "split");
+    json_object_update_new(
+        row, json_pack("{s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:o}", "split", split->name,
+                       "format", split->format->name, "high", split->high->name, "low",
+                       split->low->name, "scale", split->scale, "compared",
+                       (json_int_t)result.compared, "mismatches",
+                       (json_int_t)result.mismatches, "first", result.first));
+    emit_row(&x->emitter, row);
+    return result.mismatches ? EXIT_FOUND : EXIT_GOOD;
+}
+
+/* The split asked for, with its variations, or all that a device has. */
+static int try_splits(struct context *x, const struct recorder *r)
+{
+    const struct setup_options *o = &setup_options;
+    const struct bitcut_split *row = NULL;
+    int worst = EXIT_GOOD;
+    while ((row = table_next(TABLE(splits), row)) && worst < EXIT_USAGE) {
+        struct bitcut_split split = *row;
+        struct gpu_split unused;
+        struct fault f;
+        if (o->split ? strcmp(o->split, row->name) != 0
+                     : gpu_split_of(&unused, row, &f) != BITCUT_OK)
+            continue;
+        int status = setup_split(&split, NULL, o->high, o->low, o->scale);
+        if (status == EXIT_GOOD) status = try_split(x, r, &split);
+        if (status > worst) worst = status;
+    }
+    return worst;
+}
+
+/* What a kernel's name leaves no choice of. */
+static int check_kernel_options(void)
+{
+    const struct setup_options *o = &setup_options;
+    const int sizes = (m != SIZE_MAX) + (n != SIZE_MAX) + (k != SIZE_MAX);
+    if (o->recipe || o->unit || o->terms != SETUP_UNSET || o->promote != SETUP_UNSET)
+        return complain("--kernel", "has its own recipe, unit, terms and promotion");
+    if (o->a || o->b || o->c || dump || o->alpha != F32_ONE ||
+        o->beta != SETUP_BETA_UNSET)
+        return complain("--kernel", "takes no matrices, alpha or beta");
+    if (sizes && sizes != 3) return complain("-m, -n, -k", "all three or none");
+    if (o->split && !bitcut_split_find(o->split))
+        return fail_unknown("--split", o->split, TABLE(splits));
+    return EXIT_GOOD;
+}
+
+static int run_kernels(struct context *x)
+{
+    struct recorder r;
+    struct fault f;
+    int status = check_kernel_options();
+    if (status != EXIT_GOOD) return status;
+    if (recorder_open(&r, &f) != BITCUT_OK) return fail("verify", &f);
+    status = strcmp(kernel_name, "split") ? try_kernels(x, &r) : try_splits(x, &r);
+    recorder_close(&r);
+    return status;
+}
+
+/* --- the command ------------------------------------------------------------------ */
+
+static int run(struct context *x) { return kernel_name ? run_kernels(x) : run_file(x); }
+
 const struct command command_verify = {
     .name = "verify",
-    .what = "Compare a GEMM result from a file with the emulator, bit for bit",
+    .what = "Compare a GEMM, from a file or by a kernel, with the emulator, bit for bit",
     .run = run,
     .own = options,
     .operands = "",

@@ -1,5 +1,6 @@
-/* A module without a GPU: the models stand in for a device, so that `bitcut record` is
-   tested everywhere.  Each instruction computes by the unit that its `what` names.
+/* A module without a GPU: the models stand in for a device, so that `bitcut record` and
+   `bitcut verify --kernel` are tested everywhere.  Each instruction computes by the unit
+   that its `what` names, each kernel by its recipe on the unit of its instruction.
 
    DEVICE_FAULT in the environment makes it misbehave; see `faults`.  DEVICE_DUMP names a
    file that gets A, B, C and D of the last batch. */
@@ -41,8 +42,30 @@ static const struct gpu_instruction wgmma[] = {
     /* clang-format on */
 };
 
+/* The liars do not what they say. */
+static const struct gpu_kernel gemms[] = {
+    /* clang-format off */
+    { "gemm.ootomo.f16", "", "ootomo", "mma.m16n8k16.f32.f16", GPU_F16,
+      { 2, 3, { { 1, 0, 1 }, { 0, 1, 1 }, { 0, 0, 0 } }, 1 }, 16, 8, 16, 1, 32, 0, 3, 80, 0, NULL, NULL },
+    { "gemm.tf32x3.tf32", "", "tf32x3", "mma.m16n8k8.f32.tf32", GPU_TF32,
+      { 2, 3, { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 } }, 0 }, 16, 8, 8, 1, 32, 0, 1, 80, 0, NULL, NULL },
+    { "gemm.plain.f16", "", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
+      { 1, 1, { { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 1, 80, 0, NULL, NULL },
+    { "old.plain.f16", "for other devices", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
+      { 1, 1, { { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 1, 80, 89, NULL, NULL },
+    { "big.plain.f16", "for larger devices", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
+      { 1, 1, { { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 65537, 1, 80, 0, NULL, NULL },
+    { "liar.legemm.f16", "", "legemm", "mma.m16n8k16.f32.f16", GPU_F16,
+      { 2, 3, { { 1, 0, 1 }, { 0, 1, 1 }, { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 1, 80, 0, NULL, NULL },
+    { "liar.noname.f16", "", "noname", "mma.m16n8k16.f32.f16", GPU_F16,
+      { 1, 1, { { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 1, 80, 0, NULL, NULL },
+    { 0 }
+    /* clang-format on */
+};
+
 static const struct gpu_family families[] = { { "mma", "", mma, NULL },
                                               { "wgmma", "", wgmma, NULL },
+                                              { "gemm", "", NULL, gemms },
                                               { 0 } };
 
 /* --- faults ----------------------------------------------------------------------- */
@@ -70,20 +93,47 @@ static void interrupt(struct gpu_batch *batch, const struct gpu_instruction *i)
     if (++batches == 2) raise(SIGTERM);
 }
 
+/* The lowest bit of the last output of a GEMM is wrong. */
+static void flip_output(const struct gpu_gemm *g)
+{
+    if (g->m && g->n) g->d[(g->m - 1) * g->ldd + g->n - 1] ^= 1;
+}
+
+/* It is from the third k-step of 16 on. */
+static void flip_from_step(const struct gpu_gemm *g)
+{
+    if (g->k > 32) flip_output(g);
+}
+
+/* It is where B is transposed. */
+static void flip_transposed(const struct gpu_gemm *g)
+{
+    if (!g->b.across) flip_output(g);
+}
+
+/* A row is one element too long. */
+static void write_gap(const struct gpu_gemm *g)
+{
+    if (g->m > 1 && g->ldd > g->n) g->d[g->n] = 0;
+}
+
 static const struct device_fault {
     const char *name;
     int capability; /* of the device */
     const char *no_device, *no_run;
     void (*spoil)(struct gpu_batch *batch, const struct gpu_instruction *i);
+    void (*spoil_gemm)(const struct gpu_gemm *g);
 } faults[] = {
-    { "", 90, NULL, NULL, NULL },
-    { "absent", 90, "nobody is there", NULL, NULL },
-    { "ampere", 86, NULL, NULL, NULL },
-    { "future", 990, NULL, NULL, NULL },
-    { "breaks", 90, NULL, "it broke", NULL },
-    { "flips", 90, NULL, NULL, flip_last },
-    { "flips later", 90, NULL, NULL, flip_later },
-    { "interrupts", 90, NULL, NULL, interrupt },
+    { "", 90, NULL, NULL, NULL, NULL },
+    { "absent", 90, "nobody is there", NULL, NULL, NULL },
+    { "ampere", 86, NULL, NULL, NULL, NULL },
+    { "future", 990, NULL, NULL, NULL, NULL },
+    { "breaks", 90, NULL, "it broke", NULL, NULL },
+    { "flips", 90, NULL, NULL, flip_last, flip_output },
+    { "flips later", 90, NULL, NULL, flip_later, flip_from_step },
+    { "flips transposed", 90, NULL, NULL, NULL, flip_transposed },
+    { "writes gap", 90, NULL, NULL, NULL, write_gap },
+    { "interrupts", 90, NULL, NULL, interrupt, NULL },
 };
 
 static const struct device_fault *fault_wanted(void)
@@ -103,7 +153,7 @@ static int describe(struct gpu_device *device, char *fault)
         snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_device);
         return 1;
     }
-    *device = (struct gpu_device){ "Models", "1.2", "none", wanted->capability, 0 };
+    *device = (struct gpu_device){ "Models", "1.2", "none", wanted->capability, 1 << 16 };
     return 0;
 }
 
@@ -177,10 +227,64 @@ static int run(const struct gpu_batch *batch, const struct gpu_instruction *inst
     return 0;
 }
 
+/* --- whole GEMMs ------------------------------------------------------------------ */
+
+/* Lines as rows of a matrix without gaps (A), or as its columns (B). */
+static uint32_t *gather(const struct gpu_operand *x, size_t lines, size_t k, bool columns)
+{
+    uint32_t *to = calloc(lines * k + 1, sizeof *to);
+    for (size_t i = 0; to && i < lines; i++)
+        for (size_t p = 0; p < k; p++)
+            to[columns ? p * lines + i : i * k + p] =
+                x->at[x->across ? p * x->ld + i : i * x->ld + p];
+    return to;
+}
+
+static int gemm(const struct gpu_gemm *g, const struct gpu_kernel *kernel, char *fault)
+{
+    const struct device_fault *wanted = fault_wanted();
+    char name[64];
+    snprintf(name, sizeof name, "hopper/%s", kernel->instruction);
+    snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_run ? wanted->no_run : "impossible");
+    if (wanted->no_run || g->slices != 1) return 1;
+    uint32_t *a = gather(&g->a, g->m, g->k, false), *b = gather(&g->b, g->n, g->k, true);
+    const bool good =
+        a && b &&
+        bitcut_gemm(g->d, g->ldd, bitcut_recipe_find(kernel->recipe),
+                    bitcut_unit_find(name, NULL), g->m, g->n, g->k, g->alpha, a, g->k, b,
+                    g->n, g->beta, g->c, g->ldc, 1) == BITCUT_OK;
+    free(b);
+    free(a);
+    if (good && wanted->spoil_gemm) wanted->spoil_gemm(g);
+    return good ? 0 : 1;
+}
+
+/* Halfhalf alone, high words that are NaN with another payload if asked to flip. */
+static int split(void *words, const struct gpu_split *s, const struct gpu_operand *x,
+                 size_t lines, size_t k, char *fault)
+{
+    const struct bitcut_split *halfhalf = bitcut_split_find("halfhalf");
+    const uint32_t flip = fault_wanted()->spoil_gemm == flip_output;
+    uint16_t *to = words;
+    snprintf(fault, GPU_FAULT_MOST, "impossible");
+    if (s->format != GPU_F16 || s->words != 2 || s->scale != 11 || s->high.direction ||
+        s->low.direction || x->across || k != GPU_WORDS_RUN || x->ld != k)
+        return 1;
+    for (size_t i = 0; i < lines * k; i++) {
+        uint64_t word[3];
+        bitcut_split_apply(word, halfhalf, x->at[i]);
+        to[i] = (uint16_t)(word[0] ^ (word[0] == 0x7e00 ? flip : 0));
+        to[lines * k + i] = (uint16_t)word[1];
+    }
+    return 0;
+}
+
 extern const struct gpu_module bitcut_gpu_module;
 const struct gpu_module bitcut_gpu_module = { .interface = INTERFACE,
                                               .name = "models",
                                               .what = "no GPU at all",
                                               .families = families,
                                               .describe = describe,
-                                              .run = run };
+                                              .run = run,
+                                              .split = split,
+                                              .gemm = gemm };

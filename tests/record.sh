@@ -83,7 +83,7 @@ modules_refused() {
     while IFS='|' read -r folder why; do
         BITCUT_MODULES=$work/$folder
         for words in "record $set -o new" "record --random 1" "list instructions" \
-            "list kernels"; do
+            "list kernels" "verify --kernel x"; do
             # shellcheck disable=SC2086 # words
             run 3 $words
             grep -q "^bitcut: [a-z]*: $why" err || cat err

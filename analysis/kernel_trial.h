@@ -1,0 +1,48 @@
+/* A kernel on a device beside its model: whole GEMMs, bit for bit. */
+#ifndef BITCUT_ANALYSIS_KERNEL_TRIAL_H
+#define BITCUT_ANALYSIS_KERNEL_TRIAL_H
+
+#include "analysis/recorder.h"
+#include "emu/gemm.h"
+
+#include <jansson.h>
+
+struct kernel_shape {
+    size_t m, n, k;
+};
+
+struct kernel_trial {
+    const struct recorder *recorder;
+    const struct gpu_kernel *kernel;
+    struct gemm gemm; /* that of kernel_gemm(), or another split, slices */
+    const struct kernel_shape *shape; /* NULL: a grid of small ones */
+    uint64_t seed;
+};
+
+struct kernel_result {
+    size_t configurations, compared, mismatches; /* compared: outputs */
+    json_t *first;                               /* mismatch, or null */
+};
+
+/* The GEMM that the kernel computes on the recorder's device: its recipe with its terms
+   and promotion, on the unit of its instruction.  BITCUT_CANNOT: the device cannot run
+   it, or the tables do not have what it names. */
+enum bitcut_status kernel_gemm(struct gemm *gemm, const struct recorder *r,
+                               const struct gpu_kernel *kernel, struct fault *f);
+
+/* Run the kernel on the device and the model on the host and compare every bit.  Of each
+   small shape all classes of inputs, all transposes and all scalars; of a larger one
+   each class with transposes and scalars in turn; of one with more than 2^22 products
+   some whole rows and columns.  Rows of all matrices lie apart, and what is between those
+   of D must stay as it was: a changed one counts as a mismatch.  `first` has
+     "m", "n", "k", "transposes" (n or t of A and of B), "in_place" (D is C), "alpha",
+     "beta", "input", "at" (row, column), "model" and "device" (encodings), "ulps", and
+     "k_step": the first step of k after which the outputs differ, counted from 1, found
+   by running the kernel on the first steps alone; 0: they differ without any; null:
+   split-K, or not an output. The caller frees it.  BITCUT_CANNOT, BITCUT_BAD_ARGUMENT: as
+   gpu_gemm_run(), or asked to stop; BITCUT_NO_MEMORY. */
+enum bitcut_status kernel_trial_run(struct kernel_result *result,
+                                    const struct kernel_trial *trial,
+                                    const struct progress *progress, struct fault *f);
+
+#endif

@@ -1,0 +1,125 @@
+#include "analysis/split_trial.h"
+
+#include "analysis/show.h"
+#include "emu/simd.h"
+#include "emu/words.h"
+#include "lib/rand.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Values on the device at a time, as lines of one run: words of both sides then lie in
+   the order of the values. */
+enum { LINES = 1 << 18, VALUES = LINES * GPU_WORDS_RUN };
+
+/* words.h has its elements in runs as well. */
+_Static_assert((int)WORDS_RUN == (int)GPU_WORDS_RUN, "runs of one length");
+
+struct values {
+    uint32_t *x;
+    unsigned char *device; /* words, one array after the other */
+    struct words_rule rule;
+    struct gpu_split split;
+};
+
+static const struct bitcut_unit *unit_with(const struct bitcut_format *words)
+{
+    const struct bitcut_unit *u = units;
+    while (u->name && u->a != words) u++;
+    return u;
+}
+
+static enum bitcut_status values_init(struct values *v, const struct split_trial *t,
+                                      struct fault *f)
+{
+    const struct simd_level *level;
+    *v = (struct values){ .rule = { unit_with(t->split->format), t->split, NULL } };
+    enum bitcut_status status = gpu_split_of(&v->split, t->split, f);
+    if (status == BITCUT_OK) status = simd_choose(&level, f);
+    if (status != BITCUT_OK) return status;
+    v->rule.kernels = level->kernels;
+    v->x = memory_allocate(VALUES, sizeof *v->x);
+    v->device = memory_allocate((size_t)t->split->words * VALUES,
+                                (size_t)words_bytes(v->rule.unit));
+    return v->x && v->device ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "no memory");
+}
+
+static void values_clear(struct values *v)
+{
+    free(v->device);
+    free(v->x);
+}
+
+/* Values `first` on of the walk. */
+static void values_fill(struct values *v, const struct split_trial *t, uint64_t first)
+{
+    if (t->samples) rand_fill(v->x, VALUES, t->seed, 0, first);
+    for (size_t i = 0; !t->samples && i < VALUES; i++) v->x[i] = (uint32_t)(first + i);
+}
+
+static uint32_t word_at(const void *words, size_t i, int bytes)
+{
+    return bytes == 2 ? ((const uint16_t *)words)[i] : ((const uint32_t *)words)[i];
+}
+
+static void compare_word(struct split_result *r, const struct values *v, int word,
+                         const void *model, const void *device, size_t count)
+{
+    const struct bitcut_format *format = v->rule.split->format;
+    const int bytes = words_bytes(v->rule.unit);
+    r->compared += count;
+    if (!memcmp(model, device, count * (size_t)bytes)) return;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t want = word_at(model, i, bytes), got = word_at(device, i, bytes);
+        if (want == got || r->mismatches++) continue;
+        r->first =
+            json_pack("{s:o, s:i, s:o, s:o}", "x",
+                      show_encoding(&formats[FORMAT_F32], v->x[i]), "word", word, "model",
+                      show_encoding(format, want), "device", show_encoding(format, got));
+    }
+}
+
+static enum bitcut_status try_values(struct split_result *r, const struct values *v,
+                                     const struct split_trial *t, size_t count,
+                                     struct fault *f)
+{
+    const struct gpu_operand operand = { v->x, GPU_WORDS_RUN, 0, NULL };
+    const struct words_source source = { v->x, WORDS_RUN, false };
+    const size_t bytes = (size_t)words_bytes(v->rule.unit);
+    const size_t lines = (count + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN;
+    struct words model;
+    enum bitcut_status status = gpu_split_run(v->device, &t->recorder->gpu, &v->split,
+                                              &operand, lines, GPU_WORDS_RUN, f);
+    if (status != BITCUT_OK) return status;
+    if (words_make(&model, &v->rule, source, lines, WORDS_RUN, WORDS_RUN, t->threads) !=
+        BITCUT_OK)
+        return fault_set(f, BITCUT_NO_MEMORY, "no memory");
+    for (int j = 0; j < model.count; j++)
+        compare_word(r, v, j, model.at[j],
+                     v->device + (size_t)j * lines * WORDS_RUN * bytes, count);
+    words_clear(&model);
+    return BITCUT_OK;
+}
+
+enum bitcut_status split_trial_run(struct split_result *result,
+                                   const struct split_trial *t,
+                                   const struct progress *progress, struct fault *f)
+{
+    const uint64_t all = t->samples ? t->samples : (uint64_t)1 << 32;
+    struct split_result r = { 0 };
+    struct values v;
+    enum bitcut_status status = values_init(&v, t, f);
+    for (uint64_t at = 0; at < all && status == BITCUT_OK; at += VALUES) {
+        const uint64_t left = all - at;
+        progress_report(progress, (size_t)at, (size_t)all);
+        values_fill(&v, t, at);
+        status = progress_stopped(progress)
+                     ? fault_set(f, BITCUT_CANNOT, "stopped")
+                     : try_values(&r, &v, t, left < VALUES ? (size_t)left : VALUES, f);
+    }
+    values_clear(&v);
+    if (status != BITCUT_OK) json_decref(r.first);
+    else if (!r.first) r.first = json_null();
+    if (status == BITCUT_OK) *result = r;
+    return status;
+}

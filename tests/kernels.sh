@@ -1,0 +1,212 @@
+#!/bin/sh
+# bitcut verify --kernel without a GPU: tests/device.c, a module in which the models stand
+# in for a device, is built and opened; some of its kernels are broken on purpose.  Then
+# the module with the kernels, if it was built, and the device, if there is one.
+# Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.
+set -u
+: "${srcdir:=.}" "${CC:=cc}" "${CFLAGS:=}"
+kernels=${BITCUT_MODULES:-$PWD}
+source=$(cd "$srcdir" && pwd)
+libraries=$PWD/.libs
+[ -f "$libraries/libbitcut.so" ] || { echo "1..0 # SKIP no shared library"; exit 0; }
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+n=0
+
+# ok_if_empty WHAT OFFENDERS: one TAP line, the offenders as comments.
+ok_if_empty() {
+    n=$((n + 1))
+    if [ -z "$2" ]; then echo "ok $n - $1"; return; fi
+    echo "not ok $n - $1"
+    printf '%s\n' "$2" | sed 's/^/# /'
+}
+
+skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+
+# run STATUS WORD...: run bitcut, its output into `out`; what is wrong if its status is
+# another, or standard error has anything but the one line of a status above 1.
+run() {
+    wanted=$1
+    shift
+    bitcut "$@" < /dev/null > out 2> err
+    status=$?
+    [ "$status" -eq "$wanted" ] || echo "bitcut $*: status $status, not $wanted"
+    [ "$(wc -l < err)" -eq $((wanted > 1)) ] || sed 's/^/standard error: /' err
+}
+
+# value KEY: its values in the JSON Lines in `out`.
+value() { sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p" out; }
+
+# expect KEY VALUE: what is wrong if that is not the value in every line of `out`.
+expect() {
+    got=$(value "$1" | sort -u)
+    [ "$got" = "$2" ] || echo "$1 is $got, not $2"
+}
+
+module_built() {
+    mkdir models
+    # shellcheck disable=SC2086 # a list of words
+    $CC -std=c11 $CFLAGS -shared -fPIC -I"$source" -o models/bitcut-cuda.so \
+        "$source/tests/device.c" "$libraries/libbitcut.so" -Wl,-rpath,"$libraries" 2>&1
+}
+
+kernels_listed() {
+    run 0 list kernels --json
+    [ "$(value name | tr '\n' ' ')" = "gemm.ootomo.f16 gemm.tf32x3.tf32 gemm.plain.f16 \
+old.plain.f16 big.plain.f16 liar.legemm.f16 liar.noname.f16 " ] || value name
+    for key in recipe instruction input terms promote tile stages threads shared_bytes \
+        slices_most least most what; do
+        [ "$(grep -c "\"$key\":" out)" -eq 7 ] || echo "no $key"
+    done
+}
+
+bad_words_refused() {
+    while IFS='|' read -r status why words; do
+        # shellcheck disable=SC2086 # words
+        run "$status" verify $words
+        grep -q "$why" err || cat err
+    done << 'END'
+2|^bitcut: --kernel: unknown; bitcut list kernels has all$|--kernel gem
+2|^bitcut: --kernel: has its own recipe|--kernel gemm --recipe plain
+2|^bitcut: --kernel: has its own recipe|--kernel gemm --promote 2
+2|^bitcut: --kernel: takes no matrices|--kernel gemm --alpha 2
+2|^bitcut: --kernel: takes no matrices|--kernel gemm -d D.npy
+2|^bitcut: -m, -n, -k: all three or none$|--kernel gemm -m 1 -n 1
+2|^bitcut: --split: halfhal: unknown; near it: half, halfhalf$|--kernel split --split halfhal
+2|^bitcut: gemm.plain.f16: gemm.plain.f16 takes 1 words of f16, not 2 of f16$|--kernel gemm.plain --split halfhalf
+2|^bitcut: gemm.plain.f16: gemm.plain.f16 takes 1 to 1 slices of k$|--kernel gemm.plain --split-k 2
+2|^bitcut: f32: kernels have no words of f32$|--kernel split --split f32
+3|^bitcut: old.plain.f16: Models cannot run it$|--kernel old
+3|^bitcut: big.plain.f16: Models cannot run it$|--kernel big
+3|^bitcut: liar.legemm.f16: its terms are not those of recipe legemm$|--kernel liar.legemm
+3|^bitcut: liar.noname.f16: there is no recipe noname$|--kernel liar.noname
+3|^bitcut: gemm.ootomo.f16: impossible$|--kernel gemm.ootomo --split-k 3
+END
+    for fault in absent future breaks; do
+        DEVICE_FAULT=$fault
+        export DEVICE_FAULT
+        run 3 verify --kernel gemm
+        unset DEVICE_FAULT
+    done
+}
+
+grid_agrees() {
+    run 0 verify --kernel gemm.plain.f16 --json
+    expect kernel gemm.plain.f16
+    expect recipe plain
+    expect unit hopper/mma.m16n8k16.f32.f16
+    expect device Models
+    expect seed 1
+    expect configurations 1640
+    expect mismatches 0
+    expect first null
+    [ "$(value compared)" -gt 1000000 ] || value compared
+}
+
+# One shape; every kernel whose name begins so.
+names_chosen() {
+    run 0 verify --kernel gemm -m 9 -n 10 -k 11 --json --seed 7
+    [ "$(value kernel | tr '\n' ' ')" = \
+        "gemm.ootomo.f16 gemm.tf32x3.tf32 gemm.plain.f16 " ] || value kernel
+    expect seed 7
+    expect configurations 160
+    expect compared 14400
+    expect mismatches 0
+    run 3 verify --kernel all -m 1 -n 1 -k 1 --json
+    grep -q '^bitcut: liar.legemm.f16: ' err || cat err
+}
+
+# Large shapes: eight rows and eight columns.
+lines_sampled() {
+    run 0 verify --kernel gemm.plain -m 170 -n 190 -k 150 --json
+    expect configurations 8
+    expect compared $((8 * (8 * 190 + 170 * 8)))
+    expect mismatches 0
+}
+
+# Broken kernels: the shape, how often, and where the first difference is said to be.
+differences_found() {
+    while IFS='|' read -r fault k mismatches first; do
+        DEVICE_FAULT=$fault
+        export DEVICE_FAULT
+        run 1 verify --kernel gemm.ootomo -m 6 -n 5 -k "$k" --json
+        expect mismatches "$mismatches"
+        for part in $first; do
+            grep -qF "\"$part" out || { echo "$fault: no $part"; cat out; }
+        done
+        unset DEVICE_FAULT
+    done << 'END'
+flips|70|160|transposes":"nn" at":[5,4] ulps":1, k_step":0
+flips later|70|160|transposes":"nn" at":[5,4] ulps":1, k_step":3
+flips later|64|160|at":[5,4] k_step":3
+flips later|33|160|at":[5,4] k_step":3
+flips transposed|70|80|transposes":"nt" at":[5,4] k_step":0
+writes gap|70|120|at":[0,5] model":"0x7fa5a5a5 k_step":null
+END
+    DEVICE_FAULT="flips later"
+    export DEVICE_FAULT
+    run 0 verify --kernel gemm.ootomo -m 6 -n 5 -k 32
+    unset DEVICE_FAULT
+}
+
+splits_compared() {
+    run 0 verify --kernel split --split halfhalf --samples 3000 --json
+    expect kernel split
+    expect compared 6000
+    expect mismatches 0
+    DEVICE_FAULT=flips
+    export DEVICE_FAULT
+    run 1 verify --kernel split --split halfhalf --samples 3000 --json
+    unset DEVICE_FAULT
+    grep -q '"first":{"x":".*nan","word":0,"model":"0x7e00 = nan = nan","device":"0x7e01' \
+        out || cat out
+}
+
+# The table of the module says what the tables of the program say.
+rows_sound() {
+    run 0 list recipes --json
+    value name > recipes
+    run 0 list instructions --json
+    value name > instructions
+    run 0 list kernels --json
+    [ -s out ] || echo "no kernels"
+    value recipe | grep -vxF -f recipes
+    value instruction | grep -vxF -f instructions
+    value name | sort | uniq -d
+    for recipe in plain markidis feng ootomo ootomo-tf32 legemm tf32x3 bf16x3 bf16x6 \
+        bf16x9; do
+        value recipe | grep -qx "$recipe" || echo "no kernel for $recipe"
+    done
+}
+
+kernels_agree() {
+    run 0 verify --kernel all --json
+    run 0 verify --kernel all -m 70 -n 100 -k 500 --json
+    run 0 verify --kernel all -m 70 -n 100 -k 500 --split-k 3 --json
+    run 0 verify --kernel split --samples 10000000 --json
+}
+
+ok_if_empty "the module is built" "$(module_built)"
+BITCUT_MODULES=$work/models
+export BITCUT_MODULES
+ok_if_empty "kernels are listed" "$(kernels_listed)"
+ok_if_empty "wrong words are refused" "$(bad_words_refused)"
+ok_if_empty "a grid of shapes" "$(grid_agrees)"
+ok_if_empty "kernels by the beginning of their name" "$(names_chosen)"
+ok_if_empty "rows and columns of large shapes" "$(lines_sampled)"
+ok_if_empty "broken kernels are found" "$(differences_found)"
+ok_if_empty "the split pass" "$(splits_compared)"
+
+BITCUT_MODULES=$kernels
+if [ -f "$kernels/bitcut-cuda.so" ]; then
+    ok_if_empty "the module's kernels have recipes and units" "$(rows_sound)"
+    bitcut verify --kernel all -m 1 -n 1 -k 1 > out 2> err
+    if [ $? -eq 3 ]; then skip "the device" "$(sed 's/^bitcut: verify: //' err)"
+    else ok_if_empty "the device" "$(kernels_agree)"; fi
+else
+    for what in "the module's kernels have recipes and units" "the device"; do
+        skip "$what" "no module of kernels was built"
+    done
+fi
+echo "1..$n"
