@@ -21,56 +21,12 @@
    hold FP32 values, which they keep whole, and never -0.  Lines beyond m and n repeat the
    last one, and their outputs are dropped. */
 #include "gpu/gemm.cuh"
+#include "gpu/recipe.cuh"
 
 #include <cmath>
-#include <initializer_list>
 
 namespace
 {
-
-/* --- recipes ---------------------------------------------------------------------- */
-
-template <int A, int B, int ACCUMULATOR> struct term {
-    static constexpr int accumulator = ACCUMULATOR;
-    static constexpr struct gpu_term row = { A, B, ACCUMULATOR };
-    static constexpr int words = (A > B ? A : B) + 1;
-};
-
-constexpr int most(std::initializer_list<int> x)
-{
-    int y = 0;
-    for (int e : x) y = e > y ? e : y;
-    return y;
-}
-
-/* PROMOTE is 0 or 1: never, or every k-step. */
-template <int PROMOTE, class... TERM> struct recipe {
-    static constexpr int words = most({ TERM::words... });
-    static constexpr int accumulators = most({ TERM::accumulator... }) + 1;
-    static constexpr bool promotes = PROMOTE != 0;
-    static constexpr struct gpu_recipe row = {
-        words, sizeof...(TERM), { TERM::row... }, PROMOTE
-    };
-    static_assert(PROMOTE == 0 ||
-                  (PROMOTE == 1 && ((TERM::accumulator == 0) + ...) == 1));
-
-    /* Call what(TERM{}) for each term in order. */
-    template <class What> static __device__ void each(What what) { (what(TERM{}), ...); }
-};
-
-template <int ACCUMULATOR> using hh = term<0, 0, ACCUMULATOR>;
-template <int ACCUMULATOR> using hl = term<0, 1, ACCUMULATOR>;
-template <int ACCUMULATOR> using lh = term<1, 0, ACCUMULATOR>;
-template <int ACCUMULATOR> using ll = term<1, 1, ACCUMULATOR>;
-
-using one = recipe<0, hh<0>>;
-using three = recipe<0, lh<0>, hl<0>, hh<0>>;
-using four = recipe<0, ll<0>, lh<0>, hl<0>, hh<0>>;
-using six = recipe<0, term<2, 0, 0>, ll<0>, term<0, 2, 0>, lh<0>, hl<0>, hh<0>>;
-using nine = recipe<0, term<2, 2, 4>, term<2, 1, 3>, term<1, 2, 3>, term<2, 0, 2>, ll<2>,
-                    term<0, 2, 2>, lh<1>, hl<1>, hh<0>>;
-using promoted = recipe<1, lh<1>, hl<1>, hh<0>>;
-using main_first = recipe<0, hh<0>, hl<1>, lh<1>>;
 
 /* --- a kernel's shape ------------------------------------------------------------- */
 
@@ -91,6 +47,7 @@ struct shape {
     static constexpr int b_bytes = R::words * TILE_N * tile_bytes;
     static constexpr int stage_bytes = a_bytes + b_bytes;
     static constexpr int shared_bytes = STAGES * stage_bytes;
+    static_assert(R::promote <= 1, "never, or every k-step");
     static_assert(TILE_M % WARP_M == 0 && TILE_N % WARP_N == 0);
     static_assert(WARP_M % 16 == 0 && WARP_N % 16 == 0 && tile_bytes % STEP == 0);
     static_assert(a_bytes % (threads * CHUNK) == 0 && b_bytes % (threads * CHUNK) == 0);
@@ -244,7 +201,7 @@ template <class S> struct warp_part {
 #pragma unroll
             for (int j = 0; j < S::fragments_n; j++) {
                 float(&to)[4] = sum[TO][i][j];
-                if constexpr (TO == 0 && S::R::promotes) {
+                if constexpr (TO == 0 && S::R::promote) {
                     const float zero[4] = { 0, 0, 0, 0 };
                     float product[4];
                     mma<S::format>(product, a[A][i], b[B][j], zero);
@@ -502,14 +459,14 @@ const struct gpu_kernel gemm_sm80[] = {
     ROW("plain",       one,        tf32, 128, 256, 16, 64, 64, 3),
     ROW("markidis",    four,       f16,  128, 128, 32, 64, 32, 3),
     ROW("feng",        four,       f16,  128, 128, 32, 64, 32, 3),
-    ROW("ootomo",      promoted,   f16,  128, 128, 64, 64, 32, 2),
-    ROW("ootomo",      promoted,   f16,  128, 128, 32, 64, 32, 3),
-    ROW("ootomo",      promoted,   f16,  128, 128, 32, 64, 32, 1),
-    ROW("ootomo-tf32", promoted,   tf32, 128, 128, 32, 64, 32, 2),
-    ROW("ootomo-tf32", promoted,   tf32, 128, 128, 16, 64, 32, 3),
-    ROW("legemm",      main_first, f16,  128, 128, 64, 64, 32, 3),
-    ROW("legemm",      main_first, f16,  128, 128, 32, 64, 32, 3),
-    ROW("legemm",      main_first, f16,  128, 128, 32, 64, 32, 1),
+    ROW("ootomo",      main_last<1>,  f16,  128, 128, 64, 64, 32, 2),
+    ROW("ootomo",      main_last<1>,  f16,  128, 128, 32, 64, 32, 3),
+    ROW("ootomo",      main_last<1>,  f16,  128, 128, 32, 64, 32, 1),
+    ROW("ootomo-tf32", main_last<1>,  tf32, 128, 128, 32, 64, 32, 2),
+    ROW("ootomo-tf32", main_last<1>,  tf32, 128, 128, 16, 64, 32, 3),
+    ROW("legemm",      main_first<0>, f16,  128, 128, 64, 64, 32, 3),
+    ROW("legemm",      main_first<0>, f16,  128, 128, 32, 64, 32, 3),
+    ROW("legemm",      main_first<0>, f16,  128, 128, 32, 64, 32, 1),
     ROW("tf32x3",      three,      tf32, 128, 256, 16, 64, 64, 3),
     ROW("tf32x3",      three,      tf32, 128, 128, 16, 64, 32, 3),
     ROW("bf16x3",      three,      bf16, 128, 256, 32, 64, 64, 3),

@@ -11,7 +11,8 @@
    so it has the recipe's bits.  Accumulators do not see each other: what is issued for
    the promoted one goes ahead of the others, which run while it is added up.  TMA fills
    what is outside the operands with +0, and products that are all zero change no
-   accumulator: so k is rounded up to whole stages.
+   accumulator: so k is rounded up to whole stages, and the last promotion comes with a
+   stage's end.
 
    Shared memory: a word of a stage is lines of `row_bytes` = 64 or 128 bytes of k,
    swizzled (PTX ISA, "Shared memory matrix layout"): eight lines are one core, and an
@@ -21,51 +22,11 @@
 #ifndef BITCUT_GPU_GEMM_SM90_CUH
 #define BITCUT_GPU_GEMM_SM90_CUH
 
+#include "gpu/gemm.cuh"
+#include "gpu/recipe.cuh"
 #include "gpu/sm90.cuh"
 
 #include <utility>
-
-/* --- recipes ---------------------------------------------------------------------- */
-
-/* accumulator += word a of A times word b of B. */
-struct term {
-    int a, b, accumulator;
-};
-
-/* The terms of lib/recipe.c. */
-struct terms_plain {
-    static constexpr int words = 1, accumulators = 1, terms = 1;
-    static constexpr term at[terms] = { { 0, 0, 0 } };
-};
-struct terms_markidis {
-    static constexpr int words = 2, accumulators = 1, terms = 4;
-    static constexpr term at[terms] = {
-        { 1, 1, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 }
-    };
-};
-struct terms_ootomo {
-    static constexpr int words = 2, accumulators = 2, terms = 3;
-    static constexpr term at[terms] = { { 1, 0, 1 }, { 0, 1, 1 }, { 0, 0, 0 } };
-};
-struct terms_legemm {
-    static constexpr int words = 2, accumulators = 2, terms = 3;
-    static constexpr term at[terms] = { { 0, 0, 0 }, { 0, 1, 1 }, { 1, 0, 1 } };
-};
-struct terms_x3 {
-    static constexpr int words = 2, accumulators = 1, terms = 3;
-    static constexpr term at[terms] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 } };
-};
-struct terms_x6 {
-    static constexpr int words = 3, accumulators = 1, terms = 6;
-    static constexpr term at[terms] = { { 2, 0, 0 }, { 1, 1, 0 }, { 0, 2, 0 },
-                                        { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 } };
-};
-struct terms_x9 {
-    static constexpr int words = 3, accumulators = 5, terms = 9;
-    static constexpr term at[terms] = { { 2, 2, 4 }, { 2, 1, 3 }, { 1, 2, 3 },
-                                        { 2, 0, 2 }, { 1, 1, 2 }, { 0, 2, 2 },
-                                        { 1, 0, 1 }, { 0, 1, 1 }, { 0, 0, 0 } };
-};
 
 /* --- a kernel's numbers ----------------------------------------------------------- */
 
@@ -77,21 +38,19 @@ constexpr int TILE_M = CONSUMERS * INSTRUCTION_M;
    gives to those that multiply. */
 constexpr int PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240;
 
-/* PROMOTE is 0, or k-steps that any period of promotion is a multiple of.  A stage has
-   ROW_BYTES of k. */
-template <class FORMAT, class TERMS, int PROMOTE, int TILE_N, int ROW_BYTES, int STAGES,
-          int CLUSTER>
+/* A stage has DEPTH of k, and no promotion goes beyond it. */
+template <class FORMAT, class RECIPE, int TILE_N, int DEPTH, int STAGES, int CLUSTER>
 struct row {
     using format = FORMAT;
-    using recipe = TERMS;
-    static constexpr int words = TERMS::words, accumulators = TERMS::accumulators;
-    static constexpr int promote = PROMOTE, n = TILE_N, stages = STAGES,
+    using recipe = RECIPE;
+    static constexpr int words = RECIPE::words, accumulators = RECIPE::accumulators;
+    static constexpr int promote = RECIPE::promote, n = TILE_N, stages = STAGES,
                          cluster = CLUSTER;
-    static constexpr int row_bytes = ROW_BYTES, depth = ROW_BYTES / FORMAT::bytes;
+    static constexpr int depth = DEPTH, row_bytes = DEPTH * FORMAT::bytes;
     static constexpr int registers = TILE_N / 2; /* of an accumulator, in a thread */
-    static constexpr int steps = ROW_BYTES / INSTRUCTION_K_BYTES; /* of a stage */
-    static constexpr int together = PROMOTE ? PROMOTE : steps;    /* issued at once */
-    static constexpr int a_bytes = TILE_M * ROW_BYTES, b_bytes = TILE_N * ROW_BYTES;
+    static constexpr int steps = row_bytes / INSTRUCTION_K_BYTES; /* of a stage */
+    static constexpr int together = promote ? promote : steps;    /* issued at once */
+    static constexpr int a_bytes = TILE_M * row_bytes, b_bytes = TILE_N * row_bytes;
     static constexpr int b_lines = TILE_N / CLUSTER; /* that a block brings */
     static constexpr int stage_bytes = words * (a_bytes + b_bytes);
 
@@ -99,7 +58,7 @@ struct row {
     static constexpr int alignment = 1024;
     static constexpr int shared_bytes = STAGES * (stage_bytes + 16) + alignment;
 
-    static_assert(ROW_BYTES == 64 || ROW_BYTES == 128);
+    static_assert(row_bytes == 64 || row_bytes == 128);
     static_assert(steps % together == 0);
     static_assert(b_lines % 8 == 0 && b_lines <= 256);
     static_assert(shared_bytes <= 227 * 1024);
@@ -114,7 +73,6 @@ struct output {
     int blocks;                 /* stages that k fills          */
     int clusters_m, clusters_n; /* tiles of a cluster, in D     */
     int band;                   /* rows of them in a band       */
-    int promote;
     float alpha, beta, fold;
     bool pairs; /* of elements of D are aligned */
 };
@@ -214,11 +172,10 @@ template <int COUNT, class F> static __device__ __forceinline__ void repeat(F f)
     repeat(std::make_integer_sequence<int, COUNT>{}, f);
 }
 
-/* A thread's share of the accumulators, of what has been promoted, and k-steps since. */
+/* A thread's share of the accumulators, and of what has been promoted. */
 template <class R> struct sums {
     float accumulator[R::accumulators][R::registers];
     float master[R::promote ? R::registers : 1];
-    int steps;
 };
 
 template <class R> static __device__ __forceinline__ void sums_clear(sums<R> &s)
@@ -229,17 +186,15 @@ template <class R> static __device__ __forceinline__ void sums_clear(sums<R> &s)
         for (int j = 0; j < R::accumulators; j++) s.accumulator[j][i] = 0;
         if (R::promote) s.master[i] = 0;
     }
-    s.steps = 0;
 }
 
-/* Accumulator 0 starts again from +0 with the next instruction, because s.steps is 0. */
+/* Accumulator 0 starts again from +0 with the next instruction. */
 template <class R> static __device__ __forceinline__ void promote(sums<R> &s)
 {
     pin(s.accumulator[0]);
 #pragma unroll
     for (int i = 0; i < R::registers; i++)
         s.master[i] = __fadd_rn(s.master[i], s.accumulator[0][i]);
-    s.steps = 0;
 }
 
 /* Lines of R::row_bytes from `address` on, as wgmma's matrix descriptor: address, an
@@ -253,13 +208,13 @@ template <class R> static __device__ __forceinline__ uint64_t descriptor(uint32_
 
 /* Which terms are issued together. */
 struct every_term {
-    static __device__ constexpr bool takes(term) { return true; }
+    static __device__ constexpr bool takes(gpu_term) { return true; }
 };
 struct promoted_terms {
-    static __device__ constexpr bool takes(term t) { return t.accumulator == 0; }
+    static __device__ constexpr bool takes(gpu_term t) { return t.accumulator == 0; }
 };
 struct other_terms {
-    static __device__ constexpr bool takes(term t) { return t.accumulator != 0; }
+    static __device__ constexpr bool takes(gpu_term t) { return t.accumulator != 0; }
 };
 
 /* Issue and commit R::together k-steps of these terms.  a and b are descriptors of word
@@ -269,13 +224,13 @@ static __device__ __forceinline__ void issue(sums<R> &s, uint64_t a, uint64_t b)
 {
     repeat<R::together>([&](auto step) {
         repeat<R::recipe::terms>([&](auto i) {
-            constexpr term t = R::recipe::at[i.value];
+            constexpr gpu_term t = R::recipe::at[i.value];
             constexpr int k = step.value * INSTRUCTION_K_BYTES;
             constexpr bool starts = R::promote && step.value == 0 && t.accumulator == 0;
             if constexpr (Terms::takes(t))
                 wgmma<typename R::format, R::registers>::issue(
                     s.accumulator[t.accumulator], a + ((t.a * R::a_bytes + k) >> 4),
-                    b + ((t.b * R::b_bytes + k) >> 4), !(starts && s.steps == 0));
+                    b + ((t.b * R::b_bytes + k) >> 4), !starts);
         });
     });
     wgmma_commit();
@@ -303,7 +258,7 @@ static __device__ __forceinline__ void stage_multiply(sums<R> &s, uint64_t a, ui
    run, so that the multipliers always have work. */
 template <class R>
 static __device__ __forceinline__ void stage_promote(sums<R> &s, uint64_t a, uint64_t b,
-                                                     uint32_t before, int period)
+                                                     uint32_t before)
 {
     constexpr int others = R::accumulators > 1;
     repeat<R::steps / R::together>([&](auto part) {
@@ -316,8 +271,7 @@ static __device__ __forceinline__ void stage_promote(sums<R> &s, uint64_t a, uin
             if (before) stage_free<R>(before);
         }
         wgmma_wait<others>();
-        s.steps += R::together;
-        if (s.steps == period) promote(s);
+        promote(s);
     });
 }
 
@@ -333,7 +287,7 @@ static __device__ __forceinline__ void tile_multiply(sums<R> &s, ring<R> &r,
             descriptor<R>(r.stage() + consumer * INSTRUCTION_M * R::row_bytes);
         const uint64_t b = descriptor<R>(r.stage() + R::words * R::a_bytes);
         barrier_wait(r.full_now(), r.parity);
-        if constexpr (R::promote) stage_promote(s, a, b, before, o.promote);
+        if constexpr (R::promote) stage_promote(s, a, b, before);
         else stage_multiply(s, a, b, before);
         before = r.empty_now();
         r.advance();
@@ -342,7 +296,6 @@ static __device__ __forceinline__ void tile_multiply(sums<R> &s, ring<R> &r,
 #pragma unroll
     for (int j = 0; j < R::accumulators; j++) pin(s.accumulator[j]);
     if (before) stage_free<R>(before);
-    if (R::promote && s.steps) promote(s);
 }
 
 /* --- the epilogue ----------------------------------------------------------------- */

@@ -162,7 +162,7 @@ static uint64_t class_check(const struct bitcut_unit *u, const char *change,
     const struct where where = { c->name, change, *state };
     shape_random(&p, state);
     samples_fill(&p, u, c, state);
-    g.threads = between(state, 0, 1) ? 3 : 1;
+    g.threads = between(state, 0, 7) ? 1 : 3;
     return check_levels(&g, &p, where);
 }
 
@@ -308,7 +308,7 @@ static void recipe_check(const struct bitcut_recipe *r, const struct bitcut_unit
     if (between(state, 0, 3) == 0) g.promote = between(state, 0, 5);
     if (between(state, 0, 3) == 0) g.alpha = c->fill(state);
     if (between(state, 0, 3) == 0) g.beta = fill_normal(state);
-    g.threads = between(state, 0, 1) ? 3 : 1;
+    g.threads = between(state, 0, 7) ? 1 : 3;
     check_levels(&g, &p, where);
 }
 
