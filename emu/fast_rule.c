@@ -202,7 +202,8 @@ bool fast_takes(const struct bitcut_unit *u)
     return fast_rule_make(&r, u);
 }
 
-/* Instructions for a vector of f32 outputs: for each product, and for each step. */
+/* Instructions for a vector of f32 outputs: for each product, and for each step.  Methods
+   that only tiles choose have none. */
 static const struct {
     double product, step;
 } cost[FAST_METHODS] = {
@@ -212,14 +213,11 @@ static const struct {
     [FAST_FUSED_CUT]        = {  4.5,  11.25 },
     [FAST_FUSED_F16]        = {  4.5,  21.25 },
     [FAST_FUSED_F16_TWO]    = {  4.5,  24.25 },
-    [FAST_FUSED_WIDE]       = { 20,    54    },
     [FAST_CHAIN]            = {  1,     0    },
     [FAST_EXACT]            = { 16,    20    },
     [FAST_PAIRS]            = {  2,     0    },
-    [FAST_PAIRS_FLUSH]      = {  8,     0    },
     [FAST_TWO_STAGE]        = {  4.5,  94    },
     [FAST_TWO_STAGE_PARITY] = {  4.5, 148    },
-    [FAST_TWO_STAGE_WIDE]   = { 20,    94    },
     [FAST_SERIAL_RN]        = {  4,    28    },
     [FAST_SERIAL_RZ]        = {  4,     8    },
     /* clang-format on */

@@ -3,21 +3,14 @@
 # one line, "bitcut: ...", that says what the row says; it prints nothing else and leaves
 # no file.
 set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
 : "${BITCUT_DATA:=$(cd "${srcdir:-.}" && pwd)/data}"
 export BITCUT_DATA
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/run" "$work/in" "$work/set"
 cd "$work/in" || exit 99
-n=0
-
-# ok_if_empty WHAT OFFENDERS: one TAP line, the offenders as comments.
-ok_if_empty() {
-    n=$((n + 1))
-    if [ -z "$2" ]; then echo "ok $n - $1"; return; fi
-    echo "not ok $n - $1"
-    printf '%s\n' "$2" | sed 's/^/# /'
-}
 
 # npy FILE HEADER [BYTES]: an .npy file of version 1.0 with this header, of at most 255
 # characters, and data.

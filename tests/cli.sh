@@ -2,6 +2,8 @@
 # Every command of the program from outside: its main use, its JSON keys, its exit status.
 # Set BITCUT_LONG to make a whole report as well.
 set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
 : "${BITCUT_DATA:=$(cd "${srcdir:-.}" && pwd)/data}"
 export BITCUT_DATA
 sets=$(find "$BITCUT_DATA" -name meta.json | sed 's|/meta.json$||' | sort)
@@ -10,37 +12,6 @@ python=$(command -v python3) || python=
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
-n=0
-
-# ok_if_empty WHAT OFFENDERS: one TAP line, the offenders as comments.
-ok_if_empty() {
-    n=$((n + 1))
-    if [ -z "$2" ]; then echo "ok $n - $1"; return; fi
-    echo "not ok $n - $1"
-    printf '%s\n' "$2" | sed 's/^/# /'
-}
-
-skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
-
-# run STATUS WORD...: run bitcut, its output into `out`; what is wrong if its status is
-# another, or standard error has anything but the one line of a status above 1.
-run() {
-    wanted=$1
-    shift
-    bitcut "$@" < /dev/null > out 2> err
-    status=$?
-    [ "$status" -eq "$wanted" ] || echo "bitcut $*: status $status, not $wanted"
-    [ "$(wc -l < err)" -eq $((wanted > 1)) ] || sed 's/^/standard error: /' err
-}
-
-# value KEY: its values in the JSON Lines in `out`.
-value() { sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p" out; }
-
-# expect KEY VALUE: what is wrong if that is not the value in every line of `out`.
-expect() {
-    got=$(value "$1" | sort -u)
-    [ "$got" = "$2" ] || echo "$1 is $got, not $2"
-}
 
 # flip FILE OFFSET: change the lowest bit of a byte.
 flip() {

@@ -4,20 +4,13 @@
 # A shell without job control starts background commands with SIGINT ignored, and bitcut
 # leaves an ignored signal ignored; so the signal here is SIGTERM.
 set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
 : "${BITCUT_DATA:=$(cd "${srcdir:-.}" && pwd)/data}"
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/run"
 cd "$work/run" || exit 99
-n=0
-
-# ok_if_empty WHAT OFFENDERS: one TAP line, the offenders as comments.
-ok_if_empty() {
-    n=$((n + 1))
-    if [ -z "$2" ]; then echo "ok $n - $1"; return; fi
-    echo "not ok $n - $1"
-    printf '%s\n' "$2" | sed 's/^/# /'
-}
 
 pause() {
     sleep "$1" &

@@ -2,16 +2,9 @@
 # The rules of the tree that no compiler checks: includes go lib <- emu, gpu <- analysis;
 # file names are unique; headers are guarded by their own name; no file is forgotten.
 set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
 cd "${srcdir:-.}" || exit 99
-n=0
-
-# ok_if_empty WHAT OFFENDERS: one TAP line, the offenders as comments.
-ok_if_empty() {
-    n=$((n + 1))
-    if [ -z "$2" ]; then echo "ok $n - $1"; return; fi
-    echo "not ok $n - $1"
-    printf '%s\n' "$2" | sed 's/^/# /'
-}
 
 # sources DIR...: the source files of those folders that exist.
 sources() {

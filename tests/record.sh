@@ -4,6 +4,8 @@
 # device, if there is one.
 # Run in the build folder with srcdir, CC, CFLAGS and NM set, as `make check` does.
 set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
 : "${srcdir:=.}" "${CC:=cc}" "${CFLAGS:=}" "${NM:=nm}"
 : "${BITCUT_DATA:=$(cd "$srcdir" && pwd)/data}"
 kernels=${BITCUT_MODULES:-$PWD}
@@ -13,37 +15,6 @@ libraries=$PWD/.libs
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
-n=0
-
-# ok_if_empty WHAT OFFENDERS: one TAP line, the offenders as comments.
-ok_if_empty() {
-    n=$((n + 1))
-    if [ -z "$2" ]; then echo "ok $n - $1"; return; fi
-    echo "not ok $n - $1"
-    printf '%s\n' "$2" | sed 's/^/# /'
-}
-
-skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
-
-# run STATUS WORD...: run bitcut, its output into `out`; what is wrong if its status is
-# another, or standard error has anything but the one line of a status above 1.
-run() {
-    wanted=$1
-    shift
-    bitcut "$@" < /dev/null > out 2> err
-    status=$?
-    [ "$status" -eq "$wanted" ] || echo "bitcut $*: status $status, not $wanted"
-    [ "$(wc -l < err)" -eq $((wanted > 1)) ] || sed 's/^/standard error: /' err
-}
-
-# value KEY: its values in the JSON Lines in `out`.
-value() { sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p" out; }
-
-# expect KEY VALUE: what is wrong if that is not the value in every line of `out`.
-expect() {
-    got=$(value "$1" | sort -u)
-    [ "$got" = "$2" ] || echo "$1 is $got, not $2"
-}
 
 bytes() { wc -c < "$1"; }
 

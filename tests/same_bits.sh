@@ -4,23 +4,14 @@
 # of the caller or the locale, and they are those at the end of this file.
 # Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.
 set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
 : "${srcdir:=.}" "${CC:=cc}" "${CFLAGS:=}"
 [ -f .libs/libcore.a ] || { echo "1..0 # SKIP no .libs/libcore.a"; exit 0; }
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 libraries=$(pkg-config --libs mpfr gmp 2> "$work/errors") || libraries='-lmpfr -lgmp'
 flags="-std=c11 -ffp-contract=off -I. -I$srcdir"
-n=0
-
-# ok_if_empty WHAT OFFENDERS: one TAP line, the offenders as comments.
-ok_if_empty() {
-    n=$((n + 1))
-    if [ -z "$2" ]; then echo "ok $n - $1"; return; fi
-    echo "not ok $n - $1"
-    printf '%s\n' "$2" | sed 's/^/# /'
-}
-
-skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
 
 # compile PROGRAM WORD...: same_bits.c by that compiler and its options.
 compile() {

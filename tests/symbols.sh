@@ -3,20 +3,13 @@
 # it is writable between calls, and a program with only the header builds and runs.
 # Run in the build folder with srcdir, CC, CFLAGS and NM set, as `make check` does.
 set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
 : "${srcdir:=.}" "${CC:=cc}" "${CFLAGS:=}" "${NM:=nm}"
 shared=.libs/libbitcut.so
 [ -f "$shared" ] || { echo "1..0 # SKIP no shared library"; exit 0; }
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
-n=0
-
-# ok_if_empty WHAT OFFENDERS: one TAP line, the offenders as comments.
-ok_if_empty() {
-    n=$((n + 1))
-    if [ -z "$2" ]; then echo "ok $n - $1"; return; fi
-    echo "not ok $n - $1"
-    printf '%s\n' "$2" | sed 's/^/# /'
-}
 
 declared() {
     $CC -E -P "$srcdir/lib/bitcut.h" | grep -o 'bitcut_[a-z0-9_]*(' | tr -d '(' | sort -u
