@@ -370,7 +370,8 @@ static bool column_pending(const struct exact_tile *t, size_t j)
     return any;
 }
 
-/* Settle every element that lacks something, given its row of A and column of B. */
+/* Settle every element that lacks something, given its row of A and column of B, until
+   the work is stopped: a tile of this can take minutes. */
 static void settle_each(struct exact_tile *t,
                         void (*settle_one)(struct exact_tile *, size_t i, size_t j,
                                            const uint32_t *a, const uint32_t *b))
@@ -380,9 +381,11 @@ static void settle_each(struct exact_tile *t,
     for (size_t j = 0; j < t->cols; j++) {
         if (!column_pending(t, j)) continue;
         for (size_t p = 0; p < job->k; p++) column[p] = job->b[p * job->n + t->col + j];
-        for (size_t i = 0; i < t->rows; i++)
+        for (size_t i = 0; i < t->rows; i++) {
+            if (progress_stopped(job->progress)) return;
             if (*pending(t, i, j))
                 settle_one(t, i, j, job->a + (t->row + i) * job->k, column);
+        }
     }
 }
 

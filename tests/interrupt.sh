@@ -17,11 +17,12 @@ pause() {
     wait $!
 }
 
-# send SIGNAL FILE: to the process noted in ../pid, after a second and not before FILE
+# send SIGNAL FILE: to the process noted in ../pid, after $seconds and not before FILE
 # ("" for none) is there; kill it if it is still running a minute later.
+seconds=1
 send() {
     trap 'kill $!; exit' TERM
-    pause 1
+    pause $seconds
     while [ ! -s ../pid ]; do pause 1; done # a busy machine starts programs late
     for _ in $(seq 40); do
         case $2 in '') break ;; esac
@@ -53,7 +54,7 @@ interrupt() {
     grep -v '^{.*}$' ../out
 }
 
-# interrupted SIGNAL WORD...: the same a second after the start, and with which files.
+# interrupted SIGNAL WORD...: the same $seconds after the start, and with which files.
 interrupted() {
     signal=$1
     shift
@@ -95,16 +96,17 @@ signals() {
 
 for signal in $(signals); do
     ok_if_empty "gemm, SIG$signal" "$(interrupted "$signal" gemm --recipe ootomo \
-        --unit a100 -m 4096 -n 4096 -k 1024 --reference none -o D.npy)"
+        --unit a100 -m 4096 -n 4096 -k 4096 --reference none -o D.npy)"
 done
+seconds=5 # after the GEMM, in one tile of minutes
 ok_if_empty "gemm, its reference" "$(interrupted TERM gemm --recipe plain --unit a100 \
-    -m 256 -n 256 -k 1024 --reference mpfr -o D.npy)"
+    -m 128 -n 128 -k 65536 --reference mpfr -o D.npy)"
+seconds=1
 ok_if_empty "split" "$(interrupted TERM split --exhaustive --from -126 --to 127)"
-set=$BITCUT_DATA/h200/wgmma_m64n8k16_f16_f32
-# shellcheck disable=SC2046 # one word a set
-ok_if_empty "replay" "$(interrupted TERM replay $(yes "$set" | head -n 1000))"
+# shellcheck disable=SC2046 # one word a folder
+ok_if_empty "replay" "$(interrupted TERM replay $(yes "$BITCUT_DATA/h200" | head -n 500))"
 ok_if_empty "probe" "$(interrupted TERM probe --mutants)"
-ok_if_empty "study" "$(interrupted TERM study table1)"
+ok_if_empty "study" "$(interrupted TERM study figure1)"
 ok_if_empty "bench" "$(interrupted TERM bench exact -n 1536)"
 ok_if_empty "report" "$(report_interrupted)"
 echo "1..$n"
