@@ -11,6 +11,12 @@ ok_if_empty() {
     printf '%s\n' "$2" | sed 's/^/# /'
 }
 
+# exhaustive WHAT FUNCTION: the same of what it prints, but not with BITCUT_BRIEF.
+exhaustive() {
+    if [ -n "${BITCUT_BRIEF:-}" ]; then skip "$1" "BITCUT_BRIEF is set"
+    else ok_if_empty "$1" "$($2)"; fi
+}
+
 skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
 
 # run STATUS WORD...: run bitcut, its output into `out`; what is wrong if its status is

@@ -28,6 +28,12 @@ uint64_t test_seed(void)
 
 int test_long(void) { return getenv("BITCUT_LONG") != NULL; }
 
+int test_cases(int usual, int most)
+{
+    if (test_long()) return most;
+    return getenv("BITCUT_BRIEF") ? usual / 8 + (usual < 8) : usual;
+}
+
 uint64_t test_bits(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;

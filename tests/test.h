@@ -24,6 +24,10 @@ uint64_t test_seed(void);
 /* Whether BITCUT_LONG is set: `make check-long` sets it, and tests then do all they can. */
 int test_long(void);
 
+/* How many cases of a kind to try: `most` in check-long, an eighth of `usual`, or 1, with
+   BITCUT_BRIEF (for slow builds: sanitizers, valgrind, emulated processors). */
+int test_cases(int usual, int most);
+
 /* The next 64 random bits of a stream (SplitMix64; Steele, Lea, Flood 2014). */
 uint64_t test_bits(uint64_t *state);
 

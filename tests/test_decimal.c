@@ -169,7 +169,7 @@ START_TEST(midpoints)
     static const uint32_t edges[] = { 0, 1, 2, 0x007fffff, 0x00800000, 0x00ffffff,
                                       0x3f7fffff, 0x7f7ffffe, 0x7f7fffff };
     uint64_t state = test_seed();
-    const int count = test_long() ? 500000 : 5000;
+    const int count = test_cases(5000, 500000);
     for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++)
         midpoint_check(edges[i], &state);
     for (int i = 0; i < count; i++)
@@ -212,7 +212,7 @@ static void text_draw(char text[TEXT_MOST], uint64_t *state)
 START_TEST(as_mpfr_reads)
 {
     uint64_t state = test_seed();
-    const int count = test_long() ? 2000000 : 20000;
+    const int count = test_cases(20000, 2000000);
     for (int i = 0; i < count; i++) {
         char text[TEXT_MOST];
         text_draw(text, &state);
@@ -234,7 +234,7 @@ static void write_check(uint32_t x)
 START_TEST(as_printf_writes)
 {
     uint64_t state = test_seed();
-    const int count = test_long() ? 4000000 : 20000;
+    const int count = test_cases(20000, 4000000);
     for (uint32_t exponent = 0; exponent < 255; exponent++)
         for (uint32_t end = 0; end < 4; end++) { /* the ends of each binade, both signs */
             const uint32_t x = exponent << 23 | (end & 1 ? 0x7fffff : 0);

@@ -365,7 +365,7 @@ END_TEST
 /* A million dot products in `make check-long`. */
 START_TEST(all_ways)
 {
-    const int rounds = test_long() ? 80 : 8;
+    const int rounds = test_cases(8, 80);
     uint64_t state = test_seed(), dots = 0;
     for (int round = 0; round < rounds; round++)
         for (const struct hard_family *f = hard_families; f->name; f++) {

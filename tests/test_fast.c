@@ -136,6 +136,9 @@ static void shape_random(struct problem *p, uint64_t *state)
     p->k = (size_t)between(state, 0, between(state, 0, 2) ? 50 : DEPTH);
 }
 
+/* One of 8 in `make check`, all in check-long. */
+static bool drawn(uint64_t *state) { return between(state, 0, 63) < test_cases(8, 64); }
+
 /* How a unit is computed. */
 static enum fast_method method_of(const struct bitcut_unit *u)
 {
@@ -151,7 +154,7 @@ static uint64_t outputs_wanted(const struct bitcut_unit *u)
     uint64_t alike = 0;
     for (const struct bitcut_unit *v = units; v->name; v++)
         alike += fast_takes(v) && !field_repeats(v) && method_of(v) == method_of(u);
-    return field_repeats(u) ? 1 : test_long() ? 100000000 / alike + 1 : 3000;
+    return field_repeats(u) ? 1 : (uint64_t)test_cases(3000, 100000000 / (int)alike + 1);
 }
 
 static uint64_t class_check(const struct bitcut_unit *u, const char *change,
@@ -231,7 +234,7 @@ START_TEST(one_step_away)
             char name[80];
             mutant_name(name, sizeof name, &list[i]);
             for (const struct sample_class *c = sample_classes; c->name; c++)
-                if (!c->scaled && (test_long() || between(&state, 0, 7) == 0))
+                if (!c->scaled && drawn(&state))
                     class_check(&list[i].unit, name, c, &state);
         }
     }
@@ -323,12 +326,11 @@ static void recipe_check(const struct bitcut_recipe *r, const struct bitcut_unit
 START_TEST(all_recipes)
 {
     uint64_t state = test_seed() + 1;
-    for (int i = 0; i < (test_long() ? 20 : 1); i++)
+    for (int i = 0; i < test_cases(1, 20); i++)
         for (const struct bitcut_recipe *r = recipes; r->name; r++)
             for (const struct bitcut_unit *u = units; u->name; u++)
                 for (const struct input_class *c = classes; fast_takes(u) && c->name; c++)
-                    if (test_long() || between(&state, 0, 7) == 0)
-                        recipe_check(r, u, c, &state);
+                    if (drawn(&state)) recipe_check(r, u, c, &state);
 }
 END_TEST
 
@@ -452,7 +454,7 @@ START_TEST(words_of_splits)
 {
     static uint32_t x[LINES * LENGTH];
     uint64_t state = test_seed() + 4;
-    for (int i = 0; i < (test_long() ? 500 : 3); i++)
+    for (int i = 0; i < test_cases(3, 500); i++)
         for (const struct bitcut_unit *u = units; u->name; u++) {
             struct bitcut_split s = split_plain(u->a);
             if (u->a != u->b || u->a->bits > 32 || !u->a->has_sign) continue;

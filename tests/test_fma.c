@@ -127,7 +127,8 @@ START_TEST(random_operands)
 {
     uint64_t state = test_seed();
     for (const struct bitcut_format *f = formats; f->name; f++) {
-        const int cases = (is_main(f) ? 60000 : 6000) * (test_long() ? 30 : 1);
+        const int usual = is_main(f) ? 60000 : 6000,
+                  cases = test_cases(usual, 30 * usual);
         for (int i = 0; f->has_sign && i < cases; i++) {
             const uint64_t a = random_encoding(f, &state), b = random_encoding(f, &state);
             check_fma(f, rule_at(f, i), a, b, random_encoding(f, &state));
@@ -255,7 +256,7 @@ START_TEST(f32_operations)
     edges(edge, &formats[FORMAT_F32]);
     for (int i = 0; i < EDGES * EDGES; i++)
         check_f32((uint32_t)edge[i % EDGES], (uint32_t)edge[i / EDGES], 0x80000000);
-    for (int i = 0; i < (test_long() ? 20000000 : 400000); i++) {
+    for (int i = 0; i < test_cases(400000, 20000000); i++) {
         const uint64_t x = test_bits(&state), y = test_bits(&state);
         uint32_t b = (uint32_t)(x >> 32);
         if (y >> 63) b = (b & 0x807fffff) | ((uint32_t)x & 0x7f800000);

@@ -151,7 +151,7 @@ START_TEST(batches)
     uint64_t rng = test_seed();
     int differ = 0;
     for (const struct bitcut_unit *u = units; u->name; u++)
-        for (int i = 0; i < (test_long() ? 300 : 30); i++)
+        for (int i = 0; i < test_cases(30, 300); i++)
             differ += batch_compare(u, shapes[i % 3].count, shapes[i % 3].m,
                                     shapes[i % 3].n, &rng);
     ck_assert_int_eq(differ, 0);

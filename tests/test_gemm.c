@@ -498,7 +498,7 @@ static void check_shapes(const struct bitcut_recipe *recipe,
 {
     static struct problem p;
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
-        for (int c = 0; c < (test_long() ? 10 : 1) * shapes[i].classes; c++) {
+        for (int c = 0; c < test_cases(1, 10) * shapes[i].classes; c++) {
             const int class = shapes[i].classes == 1 ? 2 * between(rng, 0, 3) : c;
             struct gemm g = gemm_of(recipe, unit);
             options_draw(&g, rng);

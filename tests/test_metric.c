@@ -368,7 +368,7 @@ START_TEST(formulas_agree)
     static struct sample s;
     uint64_t rng = test_seed();
     bool graded[4] = { false };
-    for (int round = 0; round < (test_long() ? 20000 : 3000); round++) {
+    for (int round = 0; round < test_cases(3000, 20000); round++) {
         const size_t m = (size_t)between(&rng, 1, SIDE);
         const size_t n = (size_t)between(&rng, 1, SIDE);
         const size_t k = (size_t)between(&rng, 1, INNER);

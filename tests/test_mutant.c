@@ -119,7 +119,7 @@ static int proofs_broken(const struct bitcut_unit *u, const char *with, int samp
    condition on any row, not on those of today's table. */
 START_TEST(proofs_hold)
 {
-    const int samples = test_long() ? 20000 : 100, beside = test_long() ? 500 : 6;
+    const int samples = test_cases(100, 20000), beside = test_cases(6, 500);
     uint64_t stream = 0;
     int broken = 0;
     for (const struct bitcut_unit *u = units; u->name; u++) {

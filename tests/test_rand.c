@@ -248,7 +248,7 @@ enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
 
 static void check_near(const struct function *f)
 {
-    const int trials = f->trials * (test_long() ? 50 : 1);
+    const int trials = f->trials * test_cases(1, 50);
     uint64_t state = test_seed();
     mpfr_t want;
     mpfr_init2(want, REFERENCE_BITS);

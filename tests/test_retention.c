@@ -148,14 +148,15 @@ static const struct {
 
 START_TEST(published_constants)
 {
-    for (size_t i = 0; i < sizeof constants / sizeof constants[0]; i++) {
+    const int rows = (int)(sizeof constants / sizeof constants[0]);
+    for (int i = 0; i < test_cases(rows, rows); i++) {
         const struct bitcut_split s = split_make(constants[i].format, constants[i].high,
                                                  constants[i].low, 2, constants[i].scale);
         const struct retention r = check_binade(&s, 0);
         ck_assert_msg(r.bits == constants[i].bits && r.exact == constants[i].exact &&
                           r.max_ulp == constants[i].max_ulp &&
                           r.mean_ulp == constants[i].mean_ulp && r.p_overflow == 0,
-                      "row %zu: %g bits, exact %g, max %g, mean %g ulp", i, r.bits,
+                      "row %d: %g bits, exact %g, max %g, mean %g ulp", i, r.bits,
                       r.exact, r.max_ulp, r.mean_ulp);
     }
 }
@@ -224,7 +225,7 @@ START_TEST(single_values)
     for (const struct bitcut_split *s = splits; s->name; s++) {
         for (uint32_t field = 1; field <= 254; field++)
             check_value(s, field << 23), check_value(s, field << 23 | 0x7fffff);
-        for (int i = 0; i < (test_long() ? 1000000 : 6000); i++) {
+        for (int i = 0; i < test_cases(6000, 1000000); i++) {
             const uint64_t bits = test_bits(&rng);
             const uint32_t field = i % 2 ? 1 + (uint32_t)(bits >> 32) % 254
                                          : 95 + (uint32_t)(bits >> 32) % 50;

@@ -92,7 +92,7 @@ static void compare_oracles(const struct ladder *l, double x)
 START_TEST(lists_agree_with_mpfr)
 {
     uint64_t state = test_seed();
-    const int cases = test_long() ? 40000 : 1500;
+    const int cases = test_cases(1500, 40000);
     const mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
     mpfr_clear_flags();
     for (const struct bitcut_format *f = formats; f->name; f++) {
@@ -119,6 +119,12 @@ END_TEST
 
 /* --- from f32 ---------------------------------------------------------------------- */
 
+/* Odd, so that the low bits of the inputs take all values. */
+static uint32_t sweep_step(int inputs)
+{
+    return (uint32_t)(((uint64_t)1 << 32) / (uint64_t)inputs) | 1;
+}
+
 static void sweep_check(const struct sweep *s, uint64_t compared)
 {
     for (int i = 0; i < s->targets * s->rules; i++) {
@@ -131,8 +137,10 @@ static void sweep_check(const struct sweep *s, uint64_t compared)
     }
 }
 
-static void sweep_all(const struct bitcut_rounding *rule, int rules, uint32_t step)
+/* About as many inputs, evenly over all encodings. */
+static void sweep_all(const struct bitcut_rounding *rule, int rules, int inputs)
 {
+    const uint32_t step = sweep_step(inputs);
     struct sweep s;
     sweep_init(&s, rule, rules);
     sweep_range(&s, 0, (uint64_t)1 << 32, step);
@@ -140,12 +148,15 @@ static void sweep_all(const struct bitcut_rounding *rule, int rules, uint32_t st
     sweep_clear(&s);
 }
 
-START_TEST(f32_by_plain_rules) { sweep_all(roundings, PLAIN_RULES, 257); }
+START_TEST(f32_by_plain_rules)
+{
+    sweep_all(roundings, PLAIN_RULES, test_cases(1 << 21, 1 << 24));
+}
 END_TEST
 
 START_TEST(f32_by_cut_and_feng)
 {
-    sweep_all(&roundings[ROUND_CUT], RULES - ROUND_CUT, test_long() ? 257 : 257 * 31);
+    sweep_all(&roundings[ROUND_CUT], RULES - ROUND_CUT, test_cases(1 << 19, 1 << 24));
 }
 END_TEST
 
@@ -153,14 +164,16 @@ START_TEST(f32_with_flags)
 {
     struct bitcut_rounding rule[FLAGGED_RULES];
     flagged_rules(rule);
-    sweep_all(rule, FLAGGED_RULES, test_long() ? 257 : 257 * 127);
+    sweep_all(rule, FLAGGED_RULES, test_cases(1 << 17, 1 << 24));
 }
 END_TEST
 
 START_TEST(f32_to_f16_by_processor)
 {
     struct tally tally[F16C_RULES] = { 0 };
-    if (!sweep_f16c(tally, 0, (uint64_t)1 << 32, test_long() ? 17 : 257)) return;
+    if (!sweep_f16c(tally, 0, (uint64_t)1 << 32,
+                    sweep_step(test_cases(1 << 24, 1 << 28))))
+        return;
     for (int i = 0; i < F16C_RULES; i++) {
         ck_assert_uint_gt(tally[i].compared, 0);
         if (tally[i].different)
@@ -245,7 +258,7 @@ START_TEST(f64_to_every_format)
     uint64_t state = test_seed();
     struct bitcut_rounding rule[FLAGGED_RULES];
     flagged_rules(rule);
-    const int cases = test_long() ? 400000 : 12000;
+    const int cases = test_cases(12000, 400000);
     for (const struct bitcut_format *f = formats; f->name; f++) {
         if (!f->has_sign) continue;
         for (int i = 0; i < cases; i++) {
@@ -363,7 +376,7 @@ START_TEST(sticky_significands)
     uint64_t state = test_seed();
     struct bitcut_rounding rule[FLAGGED_RULES];
     flagged_rules(rule);
-    const int cases = test_long() ? 400000 : 12000;
+    const int cases = test_cases(12000, 400000);
     for (const struct bitcut_format *f = formats; f->name; f++)
         for (int i = 0; f->has_sign && i < cases; i++)
             pack_random(f, &rule[i % FLAGGED_RULES], &state);

@@ -200,7 +200,7 @@ static void check_constants(const struct constants *k, int exponent)
 
 START_TEST(constants_of_all_mantissas)
 {
-    for (int i = 0; i < CONSTANTS; i++) {
+    for (int i = 0; i < test_cases(CONSTANTS, CONSTANTS); i++) {
         check_constants(&constants[i], 0);
         if (test_long())
             for (int e = -1; e <= 4; e++) check_constants(&constants[i], e);
@@ -333,7 +333,7 @@ static void check_underflow(const struct bitcut_split *s, const double *value,
                             int exponent, struct underflow want)
 {
     static const uint32_t upper[] = { 0, 0x5a4000, 0x7fc000 };
-    for (int i = 0; i < (test_long() ? 3 : 2); i++) {
+    for (int i = 0; i < test_cases(2, 3); i++) {
         const struct underflow got = underflow_count(s, value, exponent, upper[i]);
         ck_assert_msg(got.below_normal == want.below_normal && got.zero == want.zero,
                       "%s + %s, s = %d, exponent %d: %g patterns below normal, %g lost; "
@@ -452,7 +452,7 @@ START_TEST(every_row)
             check_words(&l, s, edges[i]);
             check_words(&l, s, edges[i] | 0x80000000);
         }
-        for (int i = 0; i < (test_long() ? 5000000 : 60000); i++) {
+        for (int i = 0; i < test_cases(60000, 5000000); i++) {
             const uint64_t bits = test_bits(&state);
             const uint32_t near_f16 = f32_with((int)(bits >> 58) - 40, bits & 0x7fffff);
             check_words(&l, s,

@@ -514,7 +514,7 @@ START_TEST(every_row)
     uint64_t stream = 0;
     int bad = 0;
     for (const struct bitcut_unit *u = units; u->name; u++)
-        bad += !unit_audit(u, "", (test_long() ? 12000 : 120) / (u->k + 4), stream++);
+        bad += !unit_audit(u, "", test_cases(120, 12000) / (u->k + 4), stream++);
     ck_assert_int_eq(bad, 0);
 }
 END_TEST
@@ -533,7 +533,7 @@ START_TEST(every_row_one_step_away)
                 field_set(f, &changed, values[i]);
                 field_text(text, sizeof text, f, &changed, values[i]);
                 snprintf(what, sizeof what, " with %s %s", f->name, text);
-                bad += !unit_audit(&changed, what, test_long() ? 20 : 1, stream++);
+                bad += !unit_audit(&changed, what, test_cases(1, 20), stream++);
             }
         }
     ck_assert_int_eq(bad, 0);

@@ -107,7 +107,7 @@ START_TEST(random_sums)
     static const int spans[] = { 1, 2, 30, 64, 65, 130, 600, 4000 };
     uint64_t state = test_seed();
     struct term terms[TERMS_MOST];
-    for (long i = 0; i < (test_long() ? 2000000 : 40000); i++) {
+    for (long i = 0; i < test_cases(40000, 2000000); i++) {
         const int span = spans[i % 8];
         const int n = 1 + (int)below(&state, i % 50 ? 12 : TERMS_MOST);
         const int lowest = -2148 + (int)below(&state, (uint64_t)(4097 - span));
@@ -122,7 +122,7 @@ START_TEST(cancellation)
 {
     uint64_t state = test_seed();
     struct term terms[TERMS_MOST];
-    for (long i = 0; i < (test_long() ? 1000000 : 20000); i++) {
+    for (long i = 0; i < test_cases(20000, 1000000); i++) {
         const int n = 1 + (int)below(&state, 8), span = i % 2 ? 100 : 4000;
         for (int j = 0; j < n; j++) {
             terms[j] = random_term(&state, -2000, span);
