@@ -1,29 +1,16 @@
 #include "lib/exact.h"
 
+#include "lib/bins.h"
 #include "lib/hostfp.h"
+#include "lib/lines.h"
 #include "lib/oracle.h"
 #include "lib/round.h"
 #include "lib/threads.h"
 #include "lib/wide.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The sums of one dot product, an integer for each exponent of a product. */
-enum {
-    BINS = 512,         /* exponent fields of two operands added: 2 to 510      */
-    BIN_WEIGHT = -300,  /* bin i counts units of 2^(i + BIN_WEIGHT)             */
-    BIN_ADDS = 1 << 15, /* products below 2^48 that an int64 holds              */
-    SUM_LOWEST = -298,  /* every sum of products is a multiple of 2^SUM_LOWEST, */
-    SUM_HIGHEST = 255   /* every product is below 2^(SUM_HIGHEST + 1)           */
-};
-
-struct bins {
-    int64_t bin[BINS];
-    struct wide total;
-};
 
 /* What one thread works with. */
 struct worker {
@@ -268,56 +255,6 @@ static void layer_dot2(struct exact_tile *t)
 
 /* --- exact sums --------------------------------------------------------------------- */
 
-/* (-1)^negative * significand * 2^(field - 150), `field` from 1. */
-struct parts {
-    int64_t significand;
-    uint32_t field, negative;
-};
-
-static struct parts parts_of(uint32_t encoding)
-{
-    const uint32_t field = encoding >> 23 & 0xff, normal = field != 0;
-    return (struct parts){ .significand = (encoding & 0x7fffff) | normal << 23,
-                           .field = field + !normal,
-                           .negative = encoding >> 31 };
-}
-
-/* Add the products of n <= BIN_ADDS operands.  False if one of them is NaN or infinite:
-   the bins then mean nothing. */
-static bool bins_add(struct bins *x, size_t n, const uint32_t *a, const uint32_t *b)
-{
-    bool finite = true;
-    for (size_t i = 0; i < n; i++) {
-        const struct parts p = parts_of(a[i]), q = parts_of(b[i]);
-        const int64_t product = p.significand * q.significand;
-        x->bin[p.field + q.field] += p.negative == q.negative ? product : -product;
-        finite &= p.field != 0xff && q.field != 0xff;
-    }
-    return finite;
-}
-
-static void bins_flush(struct bins *x)
-{
-    for (int i = 0; i < BINS; i++) {
-        const int64_t v = x->bin[i];
-        const uint64_t magnitude = v < 0 ? -(uint64_t)v : (uint64_t)v;
-        if (v) wide_add(&x->total, v < 0, magnitude, i + BIN_WEIGHT);
-        x->bin[i] = 0;
-    }
-}
-
-/* Sum k products into x->total, exactly; false as bins_add(). */
-static bool bins_dot(struct bins *x, size_t k, const uint32_t *a, const uint32_t *b)
-{
-    *x = (struct bins){ 0 };
-    wide_clear(&x->total, SUM_LOWEST, SUM_HIGHEST);
-    for (size_t from = 0; from < k; from += BIN_ADDS) {
-        if (!bins_add(x, smaller(BIN_ADDS, k - from), a + from, b + from)) return false;
-        bins_flush(x);
-    }
-    return true;
-}
-
 /* A sum with a term that is NaN or infinite, by rule. */
 static void settle_infinite(struct exact_tile *t, size_t i, size_t j, const uint32_t *a,
                             const uint32_t *b)
@@ -343,7 +280,7 @@ static void settle_bins(struct exact_tile *t, size_t i, size_t j, const uint32_t
         settle_infinite(t, i, j, a, b);
         return;
     }
-    const struct unrounded sum = wide_value(&bins->total);
+    const struct unrounded sum = bins_value(bins);
     if (sum.significand == 0) {
         settle_zero(t, i, j);
         return;
@@ -472,86 +409,40 @@ static void tiles_choose(struct job *job, size_t threads)
     if (job->workers == 0) job->workers = 1;
 }
 
-/* --- units -------------------------------------------------------------------------- */
-
-/* The exponent of the last bit set in the value of x, not NaN; INT_MAX for a zero. */
-static int last_bit(uint32_t x)
-{
-    const int field = (int)(x >> 23 & 0xff);
-    return x << 1 ? field + !field - 150 + __builtin_ctz(x | 1u << 23) : INT_MAX;
-}
-
-/* The largest power of two that divides each of k elements, for each of the lines, at
-   most TILE_COLS; 1 if all are zeros. */
-static void units_find(double *unit, size_t lines, const uint32_t *x, size_t line_stride,
-                       size_t k, size_t stride)
-{
-    int last[TILE_COLS];
-    for (size_t i = 0; i < lines; i++) last[i] = INT_MAX;
-    for (size_t p = 0; p < k; p++)
-        for (size_t i = 0; i < lines; i++) {
-            const int bit = last_bit(x[p * stride + i * line_stride]);
-            if (bit < last[i]) last[i] = bit;
-        }
-    for (size_t i = 0; i < lines; i++) {
-        const int exponent = last[i] == INT_MAX ? 0 : last[i];
-        unit[i] = double_of_bits((uint64_t)(exponent + 1023) << 52);
-    }
-}
-
-/* --- norms -------------------------------------------------------------------------- */
+/* --- lines -------------------------------------------------------------------------- */
 
 enum { NORM_ROWS = 8 }; /* at a time: sums that do not wait for each other */
 
-static double double_of(uint32_t encoding)
+/* `count` rows of A from the first, and columns of B. */
+static struct lines rows_of(const struct job *job, size_t first, size_t count)
 {
-    float x;
-    memcpy(&x, &encoding, sizeof x);
-    return x;
+    return (struct lines){ job->a + first * job->k, count, job->k, job->k, 1 };
 }
 
-/* For each of the lines, at most TILE_COLS, no less than its 2-norm, and so that products
-   of two, in binary64, are no less than those of the norms.  Squares are exact and their
-   sum is at least (1 - v)^(k-1) times the exact one, v = 2^-52; of two such sums, two
-   square roots, two enlargements and a product are left at least (1 - v)^(k+4) times the
-   product of the norms, and 1 + (k + 4) v, which is exact, squared is more than the
-   reciprocal, as k v <= 1/64.  Infinite or NaN if an element is; so are then all sums of
-   the line, and nobody asks.  Call under hostfp_enter(). */
-static void norms_find(double *norm, size_t lines, const uint32_t *x, size_t line_stride,
-                       size_t k, size_t stride)
+static struct lines cols_of(const struct job *job, size_t first, size_t count)
 {
-    double sum[TILE_COLS] = { 0 };
-    for (size_t p = 0; p < k; p++)
-        for (size_t i = 0; i < lines; i++) {
-            const double v = double_of(x[p * stride + i * line_stride]);
-            sum[i] += v * v;
-        }
-    for (size_t i = 0; i < lines; i++)
-        norm[i] = sqrt(sum[i]) * (1 + (double)(k + 4) * 0x1p-52);
+    return (struct lines){ job->b + first, count, 1, job->k, job->n };
 }
 
-/* --- lines -------------------------------------------------------------------------- */
-
-/* What is known of at most TILE_COLS rows and columns from the first. */
+/* What is known of at most LINES_MOST rows and columns from the first. */
 static void rows_fill(const struct job *job, size_t first)
 {
-    const size_t end = smaller(first + TILE_COLS, job->m);
-    for (size_t i = first; i < end; i++)
-        units_find(job->row_unit + i, 1, job->a + i * job->k, 0, job->k, 1);
-    for (size_t i = first; sums_bare(job) && i < end; i += NORM_ROWS)
-        norms_find(job->row_norm + i, smaller(NORM_ROWS, end - i), job->a + i * job->k,
-                   job->k, job->k, 1);
+    const size_t end = smaller(first + LINES_MOST, job->m);
+    for (size_t i = first; i < end; i += NORM_ROWS) {
+        const struct lines rows = rows_of(job, i, smaller(NORM_ROWS, end - i));
+        lines_units(job->row_unit + i, &rows);
+        if (sums_bare(job)) lines_norms(job->row_norm + i, &rows);
+    }
 }
 
 static void cols_fill(const struct job *job, size_t first)
 {
-    const size_t cols = smaller(TILE_COLS, job->n - first);
-    units_find(job->col_unit + first, cols, job->b + first, 1, job->k, job->n);
-    if (sums_bare(job))
-        norms_find(job->col_norm + first, cols, job->b + first, 1, job->k, job->n);
+    const struct lines cols = cols_of(job, first, smaller(LINES_MOST, job->n - first));
+    lines_units(job->col_unit + first, &cols);
+    if (sums_bare(job)) lines_norms(job->col_norm + first, &cols);
 }
 
-/* fill() for every TILE_COLS of `count` lines, under a known mode. */
+/* fill() for every LINES_MOST of `count` lines, under a known mode. */
 static void lines_fill(const struct job *job, size_t count,
                        void (*fill)(const struct job *job, size_t first))
 {
@@ -559,7 +450,7 @@ static void lines_fill(const struct job *job, size_t count,
     const int threads = worth ? (int)job->workers : 1;
     (void)threads;
 #pragma omp parallel for schedule(static) num_threads(threads)
-    for (size_t i = 0; i < count; i += TILE_COLS) {
+    for (size_t i = 0; i < count; i += LINES_MOST) {
         struct hostfp found;
         hostfp_enter(&found);
         fill(job, i);
