@@ -202,35 +202,6 @@ bool fast_takes(const struct bitcut_unit *u)
     return fast_rule_make(&r, u);
 }
 
-/* Instructions for a vector of f32 outputs: for each product, and for each step.  Methods
-   that only tiles choose have none. */
-static const struct {
-    double product, step;
-} cost[FAST_METHODS] = {
-    /* clang-format off */
-    [FAST_FUSED_F32]        = {  4.5,  10.25 },
-    [FAST_FUSED_F32_TWO]    = {  4.5,  13.25 },
-    [FAST_FUSED_CUT]        = {  4.5,  11.25 },
-    [FAST_FUSED_F16]        = {  4.5,  21.25 },
-    [FAST_FUSED_F16_TWO]    = {  4.5,  24.25 },
-    [FAST_CHAIN]            = {  1,     0    },
-    [FAST_EXACT]            = { 16,    20    },
-    [FAST_PAIRS]            = {  2,     0    },
-    [FAST_TWO_STAGE]        = {  4.5,  94    },
-    [FAST_TWO_STAGE_PARITY] = {  4.5, 148    },
-    [FAST_SERIAL_RN]        = {  4,    28    },
-    [FAST_SERIAL_RZ]        = {  4,     8    },
-    /* clang-format on */
-};
-
-double fast_instructions(const struct bitcut_unit *u)
-{
-    struct fast_rule r;
-    if (!fast_rule_make(&r, u)) return 0;
-    if (r.method == FAST_PAIRS_FLUSH) r.method = FAST_PAIRS;
-    return cost[r.method].product + cost[r.method].step / r.block;
-}
-
 /* --- tiles -------------------------------------------------------------------------- */
 
 /* The least that exponents need to be lowered by, so that they fit the kernels' window.
@@ -274,8 +245,10 @@ static bool fused_fit(struct fast_rule *r, int *base_a, int *base_b,
 
 /* A product of 2^128 or more is an infinity: then the engine decides. */
 static bool two_stage_fit(struct fast_rule *r, int *base_a, int *base_b,
-                          struct fast_range a, struct fast_range b)
+                          const struct bitcut_unit *u, struct fast_range a,
+                          struct fast_range b)
 {
+    (void)u;
     if (!window_fits(a, b, r->sum_fraction)) {
         r->method = FAST_TWO_STAGE_WIDE;
         return a.high + b.high + 2 <= 128;
@@ -285,23 +258,58 @@ static bool two_stage_fit(struct fast_rule *r, int *base_a, int *base_b,
     return true;
 }
 
+/* Nothing is to be flushed where no sum can be subnormal. */
+static bool flush_fit(struct fast_rule *r, int *base_a, int *base_b,
+                      const struct bitcut_unit *u, struct fast_range a,
+                      struct fast_range b)
+{
+    (void)base_a, (void)base_b;
+    if (last_bit(u, a, b) >= format_emin(f32())) r->method = FAST_PAIRS;
+    return true;
+}
+
+/* --- methods ------------------------------------------------------------------------ */
+
+/* By enum fast_method: which tiles there are rules for (NULL: all as they are), and the
+   instructions for a vector of f32 outputs, for each product and for each step.  Methods
+   that only tiles choose have neither. */
+static const struct {
+    bool (*fit)(struct fast_rule *r, int *base_a, int *base_b,
+                const struct bitcut_unit *u, struct fast_range a, struct fast_range b);
+    double product, step;
+} methods[FAST_METHODS] = {
+    /* clang-format off */
+    [FAST_FUSED_F32]        = { fused_fit,      4.5,  10.25 },
+    [FAST_FUSED_F32_TWO]    = { fused_fit,      4.5,  13.25 },
+    [FAST_FUSED_CUT]        = { fused_fit,      4.5,  11.25 },
+    [FAST_FUSED_F16]        = { fused_fit,      4.5,  21.25 },
+    [FAST_FUSED_F16_TWO]    = { fused_fit,      4.5,  24.25 },
+    [FAST_CHAIN]            = { NULL,           1,     0    },
+    [FAST_EXACT]            = { NULL,          16,    20    },
+    [FAST_PAIRS_FLUSH]      = { flush_fit,      2,     0    }, /* as FAST_PAIRS */
+    [FAST_TWO_STAGE]        = { two_stage_fit,  4.5,  94    },
+    [FAST_TWO_STAGE_PARITY] = { two_stage_fit,  4.5, 148    },
+    [FAST_SERIAL_RN]        = { NULL,           4,    28    },
+    [FAST_SERIAL_RZ]        = { NULL,           4,     8    },
+    /* clang-format on */
+};
+
 bool fast_rule_fit(struct fast_rule *r, int *base_a, int *base_b,
                    const struct bitcut_unit *u, struct fast_range a, struct fast_range b)
 {
     *base_a = *base_b = 0;
-    switch (r->method) {
-    case FAST_PAIRS_FLUSH: /* nothing to flush where no sum can be subnormal */
-        if (last_bit(u, a, b) >= format_emin(f32())) r->method = FAST_PAIRS;
-        return true;
-    case FAST_CHAIN:
-    case FAST_EXACT:
-    case FAST_SERIAL_RN:
-    case FAST_SERIAL_RZ: return true;
-    case FAST_TWO_STAGE:
-    case FAST_TWO_STAGE_PARITY: return two_stage_fit(r, base_a, base_b, a, b);
-    default: return fused_fit(r, base_a, base_b, u, a, b);
-    }
+    return !methods[r->method].fit ||
+           methods[r->method].fit(r, base_a, base_b, u, a, b);
 }
+
+double fast_instructions(const struct bitcut_unit *u)
+{
+    struct fast_rule r;
+    if (!fast_rule_make(&r, u)) return 0;
+    return methods[r.method].product + methods[r.method].step / r.block;
+}
+
+/* --- formats ------------------------------------------------------------------------ */
 
 struct fast_format fast_format_make(const struct bitcut_unit *u, int base,
                                     enum fast_packing packing)
