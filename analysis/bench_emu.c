@@ -6,6 +6,7 @@
 #include "analysis/source.h"
 #include "emu/fast.h"
 #include "emu/gemm.h"
+#include "lib/size.h"
 #include "lib/threads.h"
 
 #include <stdlib.h>
@@ -24,8 +25,6 @@ struct task {
     struct blas blas;
     double peak[LEVELS_MOST]; /* by level, of one thread; 0: not here */
 };
-
-static size_t smaller(size_t x, size_t y) { return x < y ? x : y; }
 
 /* Rows of the product that the engine computes in a moment. */
 static size_t few_rows(const struct task *t)

@@ -4,6 +4,7 @@
 #include "emu/job.h"
 #include "lib/fma.h"
 #include "lib/hostfp.h"
+#include "lib/size.h"
 
 #include <assert.h>
 #include <string.h>
@@ -45,8 +46,6 @@ struct tile {
     float *partial;               /* [row][column of a panel]: see c_last       */
     float *sums;                  /* [set][panel][row][column of a panel]       */
 };
-
-static size_t smaller(size_t x, size_t y) { return x < y ? x : y; }
 
 /* The sets of sums: the accumulators, the one that accumulator 0 is promoted to, and the
    sum of slices, unless one of the others is that already. */

@@ -5,6 +5,7 @@
 #include "emu/job.h"
 #include "lib/fma.h"
 #include "lib/hostfp.h"
+#include "lib/size.h"
 #include "lib/threads.h"
 
 #include <assert.h>
@@ -93,8 +94,6 @@ enum bitcut_status gemm_check(const struct gemm *g, struct fault *f)
     }
     return BITCUT_OK;
 }
-
-static size_t divide_up(size_t a, size_t b) { return a / b + (a % b != 0); }
 
 static struct k_cut k_cut_make(const struct gemm *g, size_t k)
 {
@@ -204,8 +203,6 @@ void job_finish(const struct job *job, size_t i, size_t j, const float *total,
 }
 
 /* --- tiles of the engine ---------------------------------------------------------- */
-
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* A rectangle of at most TILE x TILE outputs, and the numbers of a piece of its operands:
    [word][line][DEPTH]. */

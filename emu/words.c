@@ -2,6 +2,7 @@
 
 #include "emu/engine.h"
 #include "lib/hostfp.h"
+#include "lib/size.h"
 #include "lib/status.h"
 #include "lib/threads.h"
 
@@ -111,8 +112,6 @@ static void make_run(struct words *w, struct limits *limits, const struct maker 
                                 w->count, w->bytes);
     else split_run(w, limits, m, at, x);
 }
-
-static size_t smaller(size_t x, size_t y) { return x < y ? x : y; }
 
 /* Runs are far apart, which no processor foresees.  Reading ahead may leave the matrix: a
    prefetch never faults. */

@@ -1,5 +1,7 @@
 #include "lib/bins.h"
 
+#include "lib/size.h"
+
 enum {
     BIN_WEIGHT = -300,  /* bin i counts units of 2^(i + BIN_WEIGHT)             */
     BIN_ADDS = 1 << 15, /* products below 2^48 that an int64 holds              */
@@ -50,7 +52,7 @@ bool bins_dot(struct bins *x, size_t k, const uint32_t *a, const uint32_t *b)
     *x = (struct bins){ 0 };
     wide_clear(&x->total, SUM_LOWEST, SUM_HIGHEST);
     for (size_t from = 0; from < k; from += BIN_ADDS) {
-        const size_t n = k - from < BIN_ADDS ? k - from : BIN_ADDS;
+        const size_t n = smaller(BIN_ADDS, k - from);
         if (!bins_add(x, n, a + from, b + from)) return false;
         bins_flush(x);
     }

@@ -23,6 +23,7 @@
 #define VECTORS               2
 #define MULTIPLY_ADD(x, y, z) _mm512_fmadd_pd(x, y, z)
 #include "lib/dgemm_kernel.inc"
+#include "lib/size.h"
 
 #define KERNEL(name)          name##_avx2
 #define TARGET                __attribute__((target("avx2,fma")))
@@ -78,8 +79,6 @@ static double double_of(uint32_t encoding)
     memcpy(&x, &encoding, sizeof x);
     return x;
 }
-
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Steps [from, from + depth) of rows [first, first + height), zeros for missing rows. */
 static void pack_a(double *to, const struct dgemm_operands *x, size_t first,

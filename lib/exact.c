@@ -5,6 +5,7 @@
 #include "lib/lines.h"
 #include "lib/oracle.h"
 #include "lib/round.h"
+#include "lib/size.h"
 #include "lib/threads.h"
 #include "lib/wide.h"
 
@@ -48,8 +49,6 @@ struct exact_tile {
     size_t left; /* elements that lack something */
     int layer;
 };
-
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 static bool uses(const struct job *job, int layer) { return job->layers >> layer & 1; }
 
@@ -387,8 +386,6 @@ static void tile_run(const struct job *job, struct worker *w, size_t row, size_t
         if (t.left && uses(job, t.layer)) exact_layers[t.layer].settle(&t);
     if (t.left) tile_give_up(&t);
 }
-
-static size_t divide_up(size_t a, size_t b) { return a / b + (a % b != 0); }
 
 static size_t tiles_count(const struct job *job)
 {
