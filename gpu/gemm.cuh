@@ -5,7 +5,7 @@
 #include "gpu/cuda.cuh"
 
 /* The tables of kernels, one a file. */
-extern const struct gpu_kernel gemm_sm80[], gemm_sm90[];
+extern const struct gpu_kernel gemm_sm80[], gemm_sm90[], gemm_wmma[];
 
 /* Words of one operand in the device's memory, in the layout of gpu/module.h. */
 struct words {
