@@ -1,21 +1,16 @@
 #include "analysis/metric.h"
 
+#include "lib/bits.h"
 #include "lib/format.h"
 #include "lib/hostfp.h"
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 /* --- elements --------------------------------------------------------------------- */
 
 /* Exact, as subnormals are kept under hostfp_enter(). */
-static double value32(uint32_t encoding)
-{
-    float x;
-    memcpy(&x, &encoding, sizeof x);
-    return x;
-}
+static double value32(uint32_t encoding) { return float_of_bits(encoding); }
 
 static size_t elements(const struct comparison *x) { return x->m * x->n; }
 

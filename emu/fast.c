@@ -2,6 +2,7 @@
 
 #include "emu/engine.h"
 #include "emu/job.h"
+#include "lib/bits.h"
 #include "lib/fma.h"
 #include "lib/hostfp.h"
 #include "lib/size.h"
@@ -11,20 +12,6 @@
 
 /* k's packed at a time, whole instructions: the packed operands stay in cache. */
 enum { DEPTH = WORDS_RUN };
-
-static uint32_t bits_of(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static float float_of(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 /* --- a tile ----------------------------------------------------------------------- */
 
@@ -262,7 +249,7 @@ static void fold(struct tile *t, size_t at, size_t count, bool first)
 {
     const struct job *job = t->job;
     const int last = job->plan.last;
-    const float unit = float_of(f32_power_of_two(t->unit_exponent));
+    const float unit = float_of_bits(f32_power_of_two(t->unit_exponent));
     const uint32_t scale = f32_power_of_two(-job->g->split.scale);
     const float *main = t->sums + main_set(job) * SET + at;
     float *total = t->sums + total_set(job) * SET + at;
@@ -271,7 +258,7 @@ static void fold(struct tile *t, size_t at, size_t count, bool first)
         float v = (last ? t->sums + (size_t)last * SET + at : main)[i] * unit;
         for (int j = last - 1; j >= 0; j--) {
             const float below = (j ? t->sums + (size_t)j * SET + at : main)[i] * unit;
-            v = float_of(job_fma(job, bits_of(v), scale, bits_of(below)));
+            v = float_of_bits(job_fma(job, bits_of_float(v), scale, bits_of_float(below)));
         }
         total[i] = first ? v : total[i] + v;
     }

@@ -2,16 +2,8 @@
 #include "emu/engine.h"
 #include "emu/fast.h"
 #include "emu/words.h"
+#include "lib/bits.h"
 #include "lib/fma.h"
-
-#include <string.h>
-
-static float float_of(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 static const struct bitcut_format *f32(void) { return &formats[FORMAT_F32]; }
 static const struct bitcut_format *f16(void) { return &formats[FORMAT_F16]; }
@@ -352,7 +344,7 @@ static bool word_make(struct fast_split *s, const struct bitcut_format *f,
         .overflow = (uint32_t)bitcut_format_convert(f, r, f32(), too_large),
         .nan = (uint32_t)format_nan(f),
         .zero_sign = f->special == SPECIAL_FNUZ ? 0 : -1,
-        .step = float_of(f32_power_of_two(scale)),
+        .step = float_of_bits(f32_power_of_two(scale)),
     };
     s->infinity_value = f32_of(f, s->infinity);
     s->overflow_value = f32_of(f, s->overflow);
@@ -362,8 +354,8 @@ static bool word_make(struct fast_split *s, const struct bitcut_format *f,
         return false;
     /* Subnormal words that are subnormal floats round where normal ones do. */
     if (emin <= -126) s->least_normal = 0;
-    else s->to_count = float_of(f32_power_of_two(f->fraction_bits - emin));
-    if (emin > -126) s->of_count = float_of(f32_power_of_two(emin - f->fraction_bits));
+    else s->to_count = float_of_bits(f32_power_of_two(f->fraction_bits - emin));
+    if (emin > -126) s->of_count = float_of_bits(f32_power_of_two(emin - f->fraction_bits));
     return emin > -126 || (emin == -126 && !r->flush);
 }
 

@@ -3,6 +3,7 @@
 #include "emu/engine.h"
 #include "emu/fast.h"
 #include "emu/job.h"
+#include "lib/bits.h"
 #include "lib/fma.h"
 #include "lib/hostfp.h"
 #include "lib/size.h"
@@ -101,20 +102,6 @@ static struct k_cut k_cut_make(const struct gemm *g, size_t k)
     return (struct k_cut){ steps, divide_up(steps, (size_t)g->slices) };
 }
 
-static uint32_t bits_of(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static float float_of(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 /* --- one output ------------------------------------------------------------------- */
 
 static uint32_t to_f32(const struct gemm *g, const struct plan *p, uint64_t accumulator)
@@ -129,7 +116,7 @@ static uint32_t to_f32(const struct gemm *g, const struct plan *p, uint64_t accu
    binary32 (Boldo and Melquiond 2008).  The error of the sum is TwoSum's. */
 static uint32_t fma32(const struct plan *p, uint32_t a, uint32_t b, uint32_t c)
 {
-    const double product = (double)float_of(a) * (double)float_of(b), z = float_of(c);
+    const double product = (double)float_of_bits(a) * (double)float_of_bits(b), z = float_of_bits(c);
     double sum = product + z;
     const double back = sum - product;
     const double error = (product - (sum - back)) + (z - back);
@@ -139,7 +126,7 @@ static uint32_t fma32(const struct plan *p, uint32_t a, uint32_t b, uint32_t c)
     uint64_t bits = bits_of_double(sum);
     if (error != 0 && !(bits & 1)) bits += (error > 0) == (sum > 0) ? 1 : UINT64_MAX;
     sum = double_of_bits(bits);
-    return bits_of((float)sum);
+    return bits_of_float((float)sum);
 }
 
 static uint32_t add32(const struct plan *p, uint32_t a, uint32_t b)
@@ -263,7 +250,7 @@ static void tile_run(const struct job *job, struct number *scratch, size_t i0, s
         tile_slice(&t, job, s, smaller(s + job->cut.per_slice, job->cut.steps));
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++) {
-            const float total = float_of(t.cell[i][j].total);
+            const float total = float_of_bits(t.cell[i][j].total);
             job_finish(job, i0 + i, j0 + j, &total, 1);
         }
 }

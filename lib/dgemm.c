@@ -1,6 +1,7 @@
 #include "lib/dgemm.h"
 
 #include "lib/assume.h"
+#include "lib/bits.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,12 +74,7 @@ const struct dgemm_kernel *dgemm_best(void)
 
 /* --- packing ------------------------------------------------------------------------ */
 
-static double double_of(uint32_t encoding)
-{
-    float x;
-    memcpy(&x, &encoding, sizeof x);
-    return x;
-}
+static double double_of(uint32_t encoding) { return float_of_bits(encoding); }
 
 /* Steps [from, from + depth) of rows [first, first + height), zeros for missing rows. */
 static void pack_a(double *to, const struct dgemm_operands *x, size_t first,

@@ -1,24 +1,13 @@
 #include "lib/elementary.h"
 
+#include "lib/bits.h"
 #include "lib/format.h"
 
 #include <math.h>
-#include <string.h>
 
-uint32_t f32_of_double(double x)
-{
-    const float rounded = (float)x;
-    uint32_t encoding;
-    memcpy(&encoding, &rounded, sizeof encoding);
-    return encoding;
-}
+uint32_t f32_of_double(double x) { return bits_of_float((float)x); }
 
-double double_of_f32(uint32_t x)
-{
-    float exact;
-    memcpy(&exact, &x, sizeof exact);
-    return (double)exact;
-}
+double double_of_f32(uint32_t x) { return (double)float_of_bits(x); }
 
 /* ln 2 as a sum: the first part has 20 trailing zero bits, so that its products with the
    exponents of binary64 are exact. */

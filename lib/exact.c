@@ -1,6 +1,7 @@
 #include "lib/exact.h"
 
 #include "lib/bins.h"
+#include "lib/bits.h"
 #include "lib/hostfp.h"
 #include "lib/lines.h"
 #include "lib/oracle.h"
@@ -70,13 +71,6 @@ static struct two_sum two_sum(double a, double b)
 {
     const double sum = a + b, z = sum - a;
     return (struct two_sum){ sum, (a - (sum - z)) + (b - z) };
-}
-
-static uint32_t bits_of_float(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
 }
 
 /* By way of x + y rounded to odd, which has bits enough that rounding it again is

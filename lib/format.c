@@ -3,7 +3,6 @@
 #include "lib/table.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Sources: IEEE 754-2019 (f16, f32, f64); PTX ISA 9.0 section 5.2.3 (bf16, tf32, e4m3,
    e5m2); OCP Microscaling Formats 1.0 (e2m1, e2m3, e3m2, ue8m0); AMD CDNA3 ISA (fnuz).
@@ -29,7 +28,6 @@ const struct bitcut_format formats[] = {
     { 0 }
     /* clang-format on */
 };
-
 
 static uint64_t ones(int n) { return n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1; }
 
@@ -145,20 +143,6 @@ double format_to_double(const struct bitcut_format *f, uint64_t encoding)
     if (x.class == NUMBER_INF) v = (double)INFINITY;
     if (x.class == NUMBER_FINITE) v = ldexp((double)x.significand, x.exponent - f->fraction_bits);
     return x.negative ? -v : v;
-}
-
-uint64_t bits_of_double(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-double double_of_bits(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
 }
 
 const struct bitcut_format *bitcut_format_find(const char *name)

@@ -89,8 +89,4 @@ bool format_holds(const struct bitcut_format *wide, const struct bitcut_format *
    printing and for host arithmetic in the analysis; never on the way to a result bit. */
 double format_to_double(const struct bitcut_format *format, uint64_t encoding);
 
-/* The encoding of a binary64 as binary64, its bits. */
-uint64_t bits_of_double(double x);
-double double_of_bits(uint64_t bits);
-
 #endif

@@ -1,5 +1,6 @@
 #include "lib/gendot.h"
 
+#include "lib/bits.h"
 #include "lib/elementary.h"
 #include "lib/rand.h"
 #include "lib/wide.h"

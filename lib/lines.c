@@ -1,10 +1,9 @@
 #include "lib/lines.h"
 
-#include "lib/format.h"
+#include "lib/bits.h"
 
 #include <limits.h>
 #include <math.h>
-#include <string.h>
 
 /* The exponent of the last bit set in the value of x, not NaN; INT_MAX for a zero. */
 static int last_bit(uint32_t x)
@@ -28,19 +27,12 @@ void lines_units(double *unit, const struct lines *l)
     }
 }
 
-static double double_of(uint32_t encoding)
-{
-    float x;
-    memcpy(&x, &encoding, sizeof x);
-    return x;
-}
-
 void lines_norms(double *norm, const struct lines *l)
 {
     double sum[LINES_MOST] = { 0 };
     for (size_t p = 0; p < l->k; p++)
         for (size_t i = 0; i < l->count; i++) {
-            const double v = double_of(l->at[p * l->stride + i * l->step]);
+            const double v = float_of_bits(l->at[p * l->stride + i * l->step]);
             sum[i] += v * v;
         }
     for (size_t i = 0; i < l->count; i++)

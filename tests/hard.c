@@ -1,5 +1,6 @@
 #include "tests/hard.h"
 
+#include "lib/bits.h"
 #include "tests/test.h"
 
 #include <math.h>
@@ -25,18 +26,11 @@ static float uniform(uint64_t *state)
     return (float)((double)((int64_t)test_bits(state) >> 11) * 0x1p-52);
 }
 
-static uint32_t bits_of(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 /* The same times a power of two between 2^low and 2^high. */
 static uint32_t spread(uint64_t *state, int low, int high)
 {
     const float x = uniform(state);
-    return bits_of(ldexpf(x, between(state, low, high)));
+    return bits_of_float(ldexpf(x, between(state, low, high)));
 }
 
 /* A random sign and significand, with a magnitude in [2^(exponent-1), 2^exponent). */
@@ -49,7 +43,7 @@ static float scaled(uint64_t *state, int exponent)
 
 /* --- families of elements ----------------------------------------------------------- */
 
-static uint32_t element_uniform(uint64_t *s) { return bits_of(uniform(s)); }
+static uint32_t element_uniform(uint64_t *s) { return bits_of_float(uniform(s)); }
 
 static uint32_t element_wide(uint64_t *s) { return spread(s, -40, 40); }
 
@@ -70,13 +64,13 @@ static uint32_t element_huge(uint64_t *s) { return spread(s, 62, 65); }
 
 static uint32_t element_integer(uint64_t *s)
 {
-    return bits_of((float)between(s, -0xfffff, 0xfffff));
+    return bits_of_float((float)between(s, -0xfffff, 0xfffff));
 }
 
 static uint32_t element_half(uint64_t *s)
 {
     const float x = (float)between(s, -2047, 2047);
-    return bits_of(ldexpf(x, between(s, -24, 5)));
+    return bits_of_float(ldexpf(x, between(s, -24, 5)));
 }
 
 static uint32_t element_zero(uint64_t *s)
@@ -96,7 +90,7 @@ static uint32_t element_special(uint64_t *s)
 {
     static const uint32_t some[] = { 0x7f800000, 0xff800000, 0x7f800000, 0x7fc00000,
                                      0xffc12345, 0x7f800001, 0,          0x80000000 };
-    return below(s, 60) ? bits_of(uniform(s)) : some[below(s, 8)];
+    return below(s, 60) ? bits_of_float(uniform(s)) : some[below(s, 8)];
 }
 
 /* --- families of dot products ------------------------------------------------------- */
@@ -120,8 +114,8 @@ static void put_value(struct hard_dot *d, uint64_t *s, int significand, int expo
     const int low = exponent - 127 > -149 ? exponent - 127 : -149;
     const int high = exponent + 149 < 104 ? exponent + 149 : 104;
     const int first = between(s, low, high);
-    put(d, bits_of(ldexpf((float)significand, first)),
-        bits_of(ldexpf(1, exponent - first)));
+    put(d, bits_of_float(ldexpf((float)significand, first)),
+        bits_of_float(ldexpf(1, exponent - first)));
 }
 
 /* A positive, zero or negative unit of a place up to `most` below 2^exponent. */
@@ -136,7 +130,7 @@ static void put_cancelling(struct hard_dot *d, uint64_t *s, int exponent)
 {
     while (d->used + 2 <= d->k) {
         const int e = between(s, exponent - 40, exponent);
-        const uint32_t a = bits_of(scaled(s, e / 2)), b = bits_of(scaled(s, e - e / 2));
+        const uint32_t a = bits_of_float(scaled(s, e / 2)), b = bits_of_float(scaled(s, e - e / 2));
         put(d, a, b);
         put(d, a ^ 0x80000000, b);
     }
@@ -235,7 +229,7 @@ static void dot_ill(struct hard_dot *d, uint64_t *s)
         }
         mpfr_set_d(t, (double)x * (double)y, MPFR_RNDN);
         mpfr_add(sum, sum, t, MPFR_RNDN);
-        put(d, bits_of(x), bits_of(y));
+        put(d, bits_of_float(x), bits_of_float(y));
     }
     mpfr_clears(sum, t, (mpfr_ptr)0);
     shuffle(d, s);

@@ -1,16 +1,14 @@
 #include "tests/sweep.h"
 
+#include "lib/bits.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 enum { CHUNK = 1 << 18 };
 
 static double magnitude_of(uint32_t x)
 {
-    x &= 0x7fffffff;
-    float y;
-    memcpy(&y, &x, sizeof y);
-    return y;
+    return float_of_bits(x & 0x7fffffff);
 }
 
 static void tally_add(struct tally *t, uint32_t x, uint64_t got, uint64_t want)
@@ -146,8 +144,7 @@ static bool f16c_available(void)
 __attribute__((target("f16c"))) static void f16c_convert(uint16_t word[F16C_RULES],
                                                          uint32_t x)
 {
-    float y;
-    memcpy(&y, &x, sizeof y);
+    const float y = float_of_bits(x);
     word[0] = (uint16_t)_cvtss_sh(y, _MM_FROUND_TO_NEAREST_INT);
     word[1] = (uint16_t)_cvtss_sh(y, _MM_FROUND_TO_ZERO);
     word[2] = (uint16_t)_cvtss_sh(y, _MM_FROUND_TO_POS_INF);

@@ -1,7 +1,11 @@
 #include "tests/test.h"
 
+#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
 
 int test_run(const char *suite, const TTest *const *tests)
 {
@@ -40,4 +44,14 @@ uint64_t test_bits(uint64_t *state)
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
+}
+
+int test_host_mode(int mode)
+{
+    static const int modes[] = { FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
+    ck_assert_int_eq(fesetround(modes[mode % 4]), 0);
+#if defined(__SSE2__)
+    if (mode / 4) _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+    return modes[mode % 4];
 }

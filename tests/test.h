@@ -24,6 +24,10 @@ uint64_t test_seed(void);
 /* Whether BITCUT_LONG is set: `make check-long` sets it, and tests then do all they can. */
 int test_long(void);
 
+/* Have the processor round by mode 0 to 7: a direction, and whether subnormals are
+   flushed (x86: FTZ and DAZ).  Returns the direction, of <fenv.h>; fesetenv() ends it. */
+int test_host_mode(int mode);
+
 /* How many cases of a kind to try: `most` in check-long, an eighth of `usual`, or 1, with
    BITCUT_BRIEF (for slow builds: sanitizers, valgrind, emulated processors). */
 int test_cases(int usual, int most);

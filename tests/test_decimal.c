@@ -1,4 +1,5 @@
 /* Decimal text against MPFR, printf and numbers known to lie between two encodings. */
+#include "lib/bits.h"
 #include "lib/decimal.h"
 #include "tests/test.h"
 
@@ -12,13 +13,6 @@
 enum { TEXT_MOST = 512, F32_INF = 0x7f800000 };
 
 static const int modes[] = { FE_TONEAREST, FE_TOWARDZERO, FE_UPWARD, FE_DOWNWARD };
-
-static float f32_of_bits(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 static void read_check(const char *text, uint32_t want)
 {
@@ -111,7 +105,7 @@ static void midpoint_digits(char digit[201], long *exponent, uint32_t x)
 {
     mpfr_t middle;
     mpfr_init2(middle, 25);
-    mpfr_set_flt(middle, f32_of_bits(x), MPFR_RNDN);
+    mpfr_set_flt(middle, float_of_bits(x), MPFR_RNDN);
     const int field = (int)(x >> 23);
     mpfr_t step;
     mpfr_init2(step, 25);
@@ -190,9 +184,7 @@ static uint32_t mpfr_read(const char *text)
     mpfr_clear(x);
     mpfr_set_emin(emin);
     mpfr_set_emax(emax);
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
+    return bits_of_float(value);
 }
 
 /* A number of 1 to 150 digits, most of them within or near the range of FP32. */
@@ -226,7 +218,7 @@ static void write_check(uint32_t x)
 {
     char got[DECIMAL_MOST], want[64];
     decimal_write(got, x);
-    snprintf(want, sizeof want, "%.9g", (double)f32_of_bits(x));
+    snprintf(want, sizeof want, "%.9g", (double)float_of_bits(x));
     ck_assert_msg(!strcmp(got, want), "%08" PRIx32 ": got %s, want %s", x, got, want);
     read_check(got, x);
 }

@@ -3,6 +3,7 @@
    measured answers. */
 #include "analysis/field.h"
 #include "analysis/sample.h"
+#include "lib/bits.h"
 #include "tests/spec.h"
 #include "tests/test.h"
 

@@ -1,5 +1,6 @@
 /* The exact reference against MPFR: every layer, kernel, number of threads and mode of
    the host, over families of inputs made to be hard. */
+#include "lib/bits.h"
 #include "tests/hard.h"
 #include "tests/test.h"
 
@@ -54,12 +55,7 @@ static void problem_clear(struct problem *p)
     free(p->magnitude);
 }
 
-static double value_of(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return (double)x;
-}
+static double value_of(uint32_t bits) { return (double)float_of_bits(bits); }
 
 static double magnitude_of(const struct problem *p, size_t i, size_t j)
 {

@@ -14,9 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
 
 enum { SIDE = 140, DEPTH = 160 };
 
@@ -390,15 +387,6 @@ END_TEST
 
 /* --- the caller's floating-point mode ----------------------------------------------- */
 
-static void mode_enter(int mode)
-{
-    static const int modes[] = { FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
-    ck_assert_int_eq(fesetround(modes[mode % 4]), 0);
-#if defined(__SSE2__)
-    if (mode / 4) _mm_setcsr(_mm_getcsr() | 0x8040);
-#endif
-}
-
 START_TEST(host_modes)
 {
     static const char *const names[] = { "hopper/mma.m16n8k16.f32.f16",
@@ -418,7 +406,7 @@ START_TEST(host_modes)
             inputs_fill(&p, &classes[1], &state);
             run(want, &g, &p, engine());
             for (int mode = 0; mode < 8; mode++) {
-                mode_enter(mode);
+                test_host_mode(mode);
                 run(got, &g, &p, l);
                 ck_assert_msg(fegetround() != FE_TONEAREST || mode % 4 == 0,
                               "mode changed");

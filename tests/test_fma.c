@@ -1,5 +1,6 @@
 /* Fused multiply-add against mpfr_fma, the FP32 operations of an epilogue, and that the
    mode of the host's floating point changes none of their bits. */
+#include "lib/bits.h"
 #include "lib/fma.h"
 #include "lib/hostfp.h"
 #include "lib/split.h"
@@ -8,11 +9,7 @@
 
 #include <fenv.h>
 #include <math.h>
-#include <string.h>
 
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
 
 enum { NAN_HERE = 0xdead }; /* the `nan` handed to fma_round: any bits may be asked for */
 
@@ -220,29 +217,15 @@ END_TEST
 
 /* --- FP32 -------------------------------------------------------------------------- */
 
-static float float_of(uint32_t x)
-{
-    float y;
-    memcpy(&y, &x, sizeof y);
-    return y;
-}
-
-static uint32_t bits_of(float y)
-{
-    uint32_t x;
-    memcpy(&x, &y, sizeof x);
-    return x;
-}
-
-static uint32_t cuda_nan(float y) { return isnan(y) ? 0x7fffffff : bits_of(y); }
+static uint32_t cuda_nan(float y) { return isnan(y) ? 0x7fffffff : bits_of_float(y); }
 
 /* Against the host's arithmetic: IEEE 754 to nearest, a NaN as CUDA gives it. */
 static void check_f32(uint32_t a, uint32_t b, uint32_t c)
 {
-    const volatile float x = float_of(a), y = float_of(b);
+    const volatile float x = float_of_bits(a), y = float_of_bits(b);
     const uint32_t got[3] = { f32_add(a, b), f32_multiply(a, b), f32_fma(a, b, c) };
     const uint32_t want[3] = { cuda_nan(x + y), cuda_nan(x * y),
-                               cuda_nan(fmaf(x, y, float_of(c))) };
+                               cuda_nan(fmaf(x, y, float_of_bits(c))) };
     for (int i = 0; i < 3; i++)
         if (got[i] != want[i])
             ck_abort_msg("f32_%s of 0x%08x 0x%08x 0x%08x: got 0x%08x, want 0x%08x",
@@ -288,23 +271,11 @@ END_TEST
 START_TEST(powers_of_two)
 {
     for (int e = -149; e <= 127; e++)
-        ck_assert_uint_eq(f32_power_of_two(e), bits_of(ldexpf(1, e)));
+        ck_assert_uint_eq(f32_power_of_two(e), bits_of_float(ldexpf(1, e)));
 }
 END_TEST
 
 /* --- the host's mode --------------------------------------------------------------- */
-
-static const int host_roundings[] = { FE_TONEAREST, FE_TOWARDZERO, FE_UPWARD,
-                                      FE_DOWNWARD };
-
-/* Mode 0 to 7: a rounding, and whether subnormals are flushed (x86: FTZ and DAZ). */
-static void host_mode_set(int mode)
-{
-    fesetround(host_roundings[mode % 4]);
-#if defined(__SSE2__)
-    if (mode / 4) _mm_setcsr(_mm_getcsr() | 0x8040);
-#endif
-}
 
 /* A number that depends on every bit of the results of many operations. */
 static uint64_t digest(uint64_t seed)
@@ -333,7 +304,7 @@ START_TEST(host_modes_change_nothing)
     const uint64_t want = digest(test_seed());
     hostfp_enter(&saved);
     for (int mode = 0; mode < 8; mode++) {
-        host_mode_set(mode);
+        test_host_mode(mode);
         const uint64_t got = digest(test_seed());
         hostfp_leave(&saved);
         ck_assert_msg(got == want,
@@ -349,7 +320,7 @@ START_TEST(hostfp_saves_and_restores)
     struct hostfp outer, inner;
     hostfp_enter(&outer);
     for (int mode = 0; mode < 8; mode++) {
-        host_mode_set(mode);
+        const int direction = test_host_mode(mode);
         feclearexcept(FE_ALL_EXCEPT);
         feraiseexcept(FE_DIVBYZERO);
         hostfp_enter(&inner);
@@ -365,7 +336,7 @@ START_TEST(hostfp_saves_and_restores)
         hostfp_leave(&outer);
         ck_assert_int_eq(rounding_inside, FE_TONEAREST);
         ck_assert(kept == 0x1p-1073 && up == 1 + 0x1p-52 && down == -1);
-        ck_assert_int_eq(rounding, host_roundings[mode % 4]);
+        ck_assert_int_eq(rounding, direction);
         ck_assert_int_eq(flags, FE_DIVBYZERO);
 #if defined(__SSE2__)
         ck_assert((lost == 0) == (mode / 4 == 1));

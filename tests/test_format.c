@@ -1,6 +1,7 @@
 /* Formats: every encoding of the small ones and every 257th of those of 32 bits against
    an independent decoder (tests/number_oracle.h), and the numbers that the standards
    print. */
+#include "lib/bits.h"
 #include "tests/number_oracle.h"
 #include "tests/test.h"
 

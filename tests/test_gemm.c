@@ -2,6 +2,7 @@
    slices and epilogue from the prose of lib/split.h and lib/recipe.h, instructions by
    tests/spec.h, FP32 operations exact in MPFR and rounded once. */
 #include "emu/gemm.h"
+#include "lib/bits.h"
 #include "tests/number_oracle.h"
 #include "tests/spec.h"
 #include "tests/test.h"
@@ -10,9 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
 
 #define F32 (&formats[FORMAT_F32])
 #define RN  (&roundings[ROUND_RN])
@@ -667,16 +665,6 @@ START_TEST(thread_counts)
 }
 END_TEST
 
-/* Mode 0 to 7: a rounding, and whether subnormals are flushed (x86: FTZ and DAZ). */
-static void mode_enter(int mode)
-{
-    static const int modes[] = { FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
-    ck_assert_int_eq(fesetround(modes[mode % 4]), 0);
-#if defined(__SSE2__)
-    if (mode / 4) _mm_setcsr(_mm_getcsr() | 0x8040);
-#endif
-}
-
 START_TEST(host_modes)
 {
     static struct problem p;
@@ -688,7 +676,7 @@ START_TEST(host_modes)
         problem_fill(&p, tiles_shape, &classes[1 + i], &rng);
         several_run(want, &p, i, 2);
         for (int mode = 0; mode < 8; mode++) {
-            mode_enter(mode);
+            test_host_mode(mode);
             several_run(got, &p, i, 2);
             fesetenv(&host);
             ck_assert_msg(!memcmp(got, want, sizeof want), "mode %d, class %s", mode,

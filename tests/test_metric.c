@@ -2,6 +2,7 @@
    ulp distances and histograms; and the judge that computes what metrics compare with. */
 #include "analysis/judge.h"
 #include "analysis/metric.h"
+#include "lib/bits.h"
 #include "tests/number_oracle.h"
 #include "tests/test.h"
 
@@ -10,28 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
 
 #define F32 (&formats[FORMAT_F32])
 #define F64 (&formats[FORMAT_F64])
 #define RN  (&roundings[ROUND_RN])
 #define INF ((double)INFINITY)
-
-static uint32_t bits_of_float(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static float float_of_bits(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 /* --- what is compared -------------------------------------------------------------- */
 
@@ -662,16 +646,6 @@ END_TEST
 
 /* --- the host's modes -------------------------------------------------------------- */
 
-/* Mode 0 to 7: a rounding, and whether subnormals are flushed (x86: FTZ and DAZ). */
-static void mode_enter(int mode)
-{
-    static const int modes[] = { FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
-    ck_assert_int_eq(fesetround(modes[mode % 4]), 0);
-#if defined(__SSE2__)
-    if (mode / 4) _mm_setcsr(_mm_getcsr() | 0x8040);
-#endif
-}
-
 START_TEST(host_modes)
 {
     static struct sample s;
@@ -685,7 +659,7 @@ START_TEST(host_modes)
         perturb(&s, &rng);
         sample_values(want, &s);
         for (int mode = 0; mode < 8; mode++) {
-            mode_enter(mode);
+            test_host_mode(mode);
             sample_values(got, &s);
             line_norms(row, col, &s.x);
             fesetenv(&host);

@@ -1,4 +1,5 @@
 /* Random numbers against published answers, elementary functions against MPFR. */
+#include "lib/bits.h"
 #include "tests/test.h"
 
 #include "lib/elementary.h"

@@ -1,11 +1,11 @@
 /* Rounding and conversion.  Two oracles: MPFR, and lists of all values of a format
    (tests/number_oracle.h), which MPFR is made to confirm first, on the edges of every
    format and on random operands, for every rule; the lists then judge the wide sweeps. */
+#include "lib/bits.h"
 #include "tests/sweep.h"
 #include "tests/test.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Fail with all that is needed to repeat it.  Check notes every assertion that it passes,
    which is too slow for millions: compare first. */

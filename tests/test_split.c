@@ -1,12 +1,12 @@
 /* Splits: every row against an independent computation, and the constants, traps and
    underflow probabilities of the f16 splits by counting mantissas. */
+#include "lib/bits.h"
 #include "lib/split.h"
 #include "tests/number_oracle.h"
 #include "tests/test.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define F16 (&formats[FORMAT_F16])
 #define R(index) (&roundings[ROUND_##index])
@@ -24,20 +24,6 @@ static struct bitcut_split f16_split(const struct bitcut_rounding *high,
 static uint32_t f32_with(int exponent, uint32_t mantissa)
 {
     return (uint32_t)(exponent + 127) << 23 | mantissa;
-}
-
-static float float_of(uint32_t x)
-{
-    float y;
-    memcpy(&y, &x, sizeof y);
-    return y;
-}
-
-static uint32_t bits_of(float y)
-{
-    uint32_t x;
-    memcpy(&x, &y, sizeof x);
-    return x;
 }
 
 static double signed_value(struct value x)
@@ -324,7 +310,7 @@ static struct underflow underflow_count(const struct bitcut_split *s, const doub
         split_words(word, s, x);
         const double low = fabs(value[word[1]]);
         u.below_normal += (low < 0x1p-14) / 2.;
-        u.zero += (low == 0 && value[word[0]] != float_of(x)) / 2.;
+        u.zero += (low == 0 && value[word[0]] != float_of_bits(x)) / 2.;
     }
     return u;
 }
@@ -394,7 +380,7 @@ static uint64_t expected_word(const struct ladder *l, const struct bitcut_roundi
                               float x)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    const uint32_t bits = bits_of(x);
+    const uint32_t bits = bits_of_float(x);
     const struct value v = oracle_value(f32, bits);
     if (v.class == NUMBER_INF || v.class == NUMBER_NAN)
         return oracle_special(l->format, r, v);
@@ -423,11 +409,11 @@ static void check_words(const struct ladder *l, const struct bitcut_split *s, ui
 {
     uint64_t got[SPLIT_WORDS_MOST] = { 1, 2, 3 }, want[SPLIT_WORDS_MOST] = { 1, 2, 3 };
     split_words(got, s, x);
-    expected_words(want, l, s, float_of(x));
+    expected_words(want, l, s, float_of_bits(x));
     for (int i = 0; i < SPLIT_WORDS_MOST; i++)
         if (got[i] != want[i])
             ck_abort_msg("%s of 0x%08x (%a): word %d: got 0x%" PRIx64 ", want 0x%" PRIx64,
-                         s->name, x, (double)float_of(x), i, got[i], want[i]);
+                         s->name, x, (double)float_of_bits(x), i, got[i], want[i]);
 }
 
 /* x and its words' neighbours: ends of binades, the ends of the f16 and f32 ranges. */

@@ -2,6 +2,7 @@
    checked from the operands to the output, each number against exact rationals. */
 #include "analysis/field.h"
 #include "analysis/sample.h"
+#include "lib/bits.h"
 #include "lib/table.h"
 #include "tests/test.h"
 
