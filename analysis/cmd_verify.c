@@ -89,14 +89,6 @@ static int run_file(struct context *x)
 
 /* --- kernels on the device -------------------------------------------------------- */
 
-/* Whether the name is the one asked for, or that is how it begins. */
-static bool is_wanted(const char *name)
-{
-    const size_t length = strlen(kernel_name);
-    if (!strcmp(kernel_name, "all")) return true;
-    return !strncmp(name, kernel_name, length) && (!name[length] || name[length] == '.');
-}
-
 static json_t *describe_trial(const struct context *x, const struct recorder *r,
                               const char *kernel)
 {
@@ -150,7 +142,7 @@ static int try_kernels(struct context *x, const struct recorder *r)
     const struct gpu_kernel *kernel = NULL, *unfit = NULL;
     int worst = EXIT_GOOD, tried = 0;
     while ((kernel = gpu_kernel_next(&r->gpu, kernel)) && worst < EXIT_USAGE) {
-        if (!is_wanted(kernel->name)) continue;
+        if (!kernel_is_called(kernel, kernel_name)) continue;
         if (!gpu_kernel_fits(&r->device, kernel)) {
             unfit = kernel;
             continue;

@@ -1,11 +1,11 @@
 #include "analysis/kernel_trial.h"
 
 #include "analysis/emit.h"
+#include "analysis/excerpt.h"
 #include "analysis/metric.h"
 #include "analysis/show.h"
 #include "lib/fma.h"
 #include "lib/input.h"
-#include "lib/rand.h"
 #include "lib/table.h"
 
 #include <stdio.h>
@@ -27,6 +27,14 @@ static bool same_terms(const struct gemm *g, const struct gpu_recipe *p)
     for (int i = 0; i < g->recipe->terms; i++)
         if (!same_term(g->recipe->term[i], p->term[i + g->low_low])) return false;
     return true;
+}
+
+bool kernel_is_called(const struct gpu_kernel *kernel, const char *name)
+{
+    const size_t length = strlen(name);
+    if (!strcmp(name, "all")) return true;
+    return !strncmp(kernel->name, name, length) &&
+           (!kernel->name[length] || kernel->name[length] == '.');
 }
 
 enum bitcut_status kernel_gemm(struct gemm *gemm, const struct recorder *r,
@@ -81,7 +89,8 @@ enum {
     CLASSES = sizeof classes / sizeof classes[0],
     SCALARS = sizeof scalars / sizeof scalars[0],
     TRANSPOSES = 4,
-    EACH = CLASSES * SCALARS * TRANSPOSES /* configurations of a small shape */
+    EACH = CLASSES * SCALARS * TRANSPOSES, /* configurations of a small shape     */
+    LINES = 8                              /* rows, and columns, of a large one   */
 };
 
 static const size_t small_products = (size_t)1 << 18, whole_products = (size_t)1 << 22;
@@ -235,42 +244,23 @@ static enum bitcut_status run_device(struct live *x, size_t k, struct fault *f)
     return gpu_gemm_run(&g, &t->recorder->gpu, t->kernel, f);
 }
 
-enum { LINES_MOST = 8 };
-
-/* Rows or columns: all of `count`, or those at[0] to at[count - 1]. */
-struct lines {
-    size_t count, at[LINES_MOST];
-    bool some;
-};
-
-static size_t line(const struct lines *l, size_t i) { return l->some ? l->at[i] : i; }
-
 /* The outputs of some rows and columns, of the first k: as a GEMM of their own. */
 static enum bitcut_status run_model(struct matrix *d, const struct live *x,
-                                    const struct lines *rows, const struct lines *cols,
-                                    size_t k, struct fault *f)
+                                    const struct excerpt *rows,
+                                    const struct excerpt *cols, size_t k, struct fault *f)
 {
+    const struct excerpt first = { .count = k };
     struct matrix a = { 0 }, b = { 0 }, c = { 0 };
     struct gemm g = x->trial->gemm;
     g.alpha = x->now.scalars.alpha;
     g.beta = x->now.scalars.beta;
-    enum bitcut_status status = matrix_init(&a, rows->count, k, f);
-    if (status == BITCUT_OK) status = matrix_init(&b, k, cols->count, f);
-    if (status == BITCUT_OK) status = matrix_init(&c, rows->count, cols->count, f);
+    enum bitcut_status status = excerpt_gather(&a, &x->a, rows, &first, f);
+    if (status == BITCUT_OK) status = excerpt_gather(&b, &x->b, &first, cols, f);
+    if (status == BITCUT_OK) status = excerpt_gather(&c, &x->c, rows, cols, f);
     if (status == BITCUT_OK) status = matrix_init(d, rows->count, cols->count, f);
-    if (status == BITCUT_OK) {
-        for (size_t i = 0; i < a.rows; i++)
-            for (size_t p = 0; p < k; p++)
-                a.at[i * k + p] = x->a.at[line(rows, i) * x->a.cols + p];
-        for (size_t p = 0; p < k; p++)
-            for (size_t j = 0; j < b.cols; j++)
-                b.at[p * b.cols + j] = x->b.at[p * x->b.cols + line(cols, j)];
-        for (size_t i = 0; i < c.rows; i++)
-            for (size_t j = 0; j < c.cols; j++)
-                c.at[i * c.cols + j] = x->c.at[line(rows, i) * x->c.cols + line(cols, j)];
+    if (status == BITCUT_OK)
         status = gemm_run(d->at, d->cols, &g, d->rows, d->cols, k, a.at, a.cols, b.at,
                           b.cols, c.at, c.cols, NULL, f);
-    }
     matrix_clear(&c);
     matrix_clear(&b);
     matrix_clear(&a);
@@ -283,7 +273,7 @@ static enum bitcut_status run_model(struct matrix *d, const struct live *x,
 static enum bitcut_status differs(bool *yes, struct live *x, size_t i, size_t j,
                                   size_t steps, struct fault *f)
 {
-    const struct lines row = { 1, { i }, true }, col = { 1, { j }, true };
+    const struct excerpt row = { 1, { i }, true }, col = { 1, { j }, true };
     const size_t all = x->now.shape.k, k = steps * (size_t)x->trial->gemm.unit->k;
     struct matrix want = { 0 };
     enum bitcut_status status = run_device(x, k < all ? k : all, f);
@@ -361,44 +351,32 @@ static void tally_add(struct tally *t, size_t i, size_t j, uint32_t model,
 }
 
 static enum bitcut_status compare(struct kernel_result *r, struct tally *t,
-                                  const struct live *x, const struct lines *rows,
-                                  const struct lines *cols, struct fault *f)
+                                  const struct live *x, const struct excerpt *rows,
+                                  const struct excerpt *cols, struct fault *f)
 {
     struct matrix want = { 0 };
     const enum bitcut_status status = run_model(&want, x, rows, cols, x->now.shape.k, f);
     for (size_t i = 0; i < rows->count && status == BITCUT_OK; i++)
         for (size_t j = 0; j < cols->count; j++)
-            tally_add(t, line(rows, i), line(cols, j), want.at[i * want.cols + j],
-                      x->d.at[line(rows, i) * x->d.ld + line(cols, j)]);
+            tally_add(t, excerpt_line(rows, i), excerpt_line(cols, j),
+                      want.at[i * want.cols + j],
+                      x->d.at[excerpt_line(rows, i) * x->d.ld + excerpt_line(cols, j)]);
     if (status == BITCUT_OK) r->compared += rows->count * cols->count;
     matrix_clear(&want);
     return status;
-}
-
-/* The first line, the last, and others at random. */
-static struct lines some_lines(size_t count, uint64_t seed, uint64_t stream)
-{
-    struct lines l = { .count = LINES_MOST, .some = true };
-    if (count <= LINES_MOST) return (struct lines){ .count = count };
-    for (size_t i = 1; i + 1 < LINES_MOST; i++)
-        l.at[i] = rand_below(
-            rand_bits(rand_word(seed, stream, 2 * i), rand_word(seed, stream, 2 * i + 1)),
-            count);
-    l.at[LINES_MOST - 1] = count - 1;
-    return l;
 }
 
 static enum bitcut_status compare_all(struct kernel_result *r, struct tally *t,
                                       const struct live *x, struct fault *f)
 {
     const struct kernel_shape s = x->now.shape;
-    const struct lines rows = { .count = s.m }, cols = { .count = s.n };
+    const struct excerpt rows = { .count = s.m }, cols = { .count = s.n };
     for (size_t i = 0; i < s.m; i++)
         for (size_t j = s.n; j < x->d.ld; j++)
             tally_add(t, i, j, GAP, x->d.at[i * x->d.ld + j]);
     if (products_of(s) <= whole_products) return compare(r, t, x, &rows, &cols, f);
-    const struct lines some_rows = some_lines(s.m, x->now.seed, 0),
-                       some_cols = some_lines(s.n, x->now.seed, 1);
+    const struct excerpt some_rows = excerpt_some(s.m, LINES, x->now.seed, 0),
+                         some_cols = excerpt_some(s.n, LINES, x->now.seed, 1);
     const enum bitcut_status status = compare(r, t, x, &some_rows, &cols, f);
     return status == BITCUT_OK ? compare(r, t, x, &rows, &some_cols, f) : status;
 }

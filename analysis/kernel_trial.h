@@ -24,6 +24,9 @@ struct kernel_result {
     json_t *first;                               /* mismatch, or null */
 };
 
+/* Whether `name` is the kernel's, the beginning of it before a '.', or "all". */
+bool kernel_is_called(const struct gpu_kernel *kernel, const char *name);
+
 /* The GEMM that the kernel computes on the recorder's device: its recipe with its terms
    and promotion, on the unit of its instruction.  BITCUT_CANNOT: the device cannot run
    it, or the tables do not have what it names. */
