@@ -1,10 +1,9 @@
 /* The CUDA module: the device, copies to and from it, and the tables of the kernel
    files. */
 #include "gpu/gemm.cuh"
+#include "gpu/nvml.cuh"
 
 #include <cstdio>
-#include <cstring>
-#include <dlfcn.h>
 
 static int fault_of(char *fault, cudaError_t status)
 {
@@ -15,23 +14,13 @@ static int fault_of(char *fault, cudaError_t status)
 
 /* --- the device ------------------------------------------------------------------- */
 
-/* The driver's version.  CUDA tells only its own; NVML, which comes with the driver,
-   tells the driver's. */
+/* The driver's version.  CUDA tells only its own; NVML tells the driver's. */
 static void describe_driver(char text[GPU_TEXT_MOST], int cuda)
 {
-    snprintf(text, GPU_TEXT_MOST, "CUDA %d.%d", cuda / 1000, cuda % 1000 / 10);
-    void *nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!nvml) return;
-    const auto init = (int (*)())dlsym(nvml, "nvmlInit_v2");
-    const auto end = (int (*)())dlsym(nvml, "nvmlShutdown");
-    const auto version =
-        (int (*)(char *, unsigned))dlsym(nvml, "nvmlSystemGetDriverVersion");
-    char found[GPU_TEXT_MOST];
-    if (init && end && version && init() == 0) {
-        if (version(found, sizeof found) == 0) snprintf(text, GPU_TEXT_MOST, "%s", found);
-        end();
-    }
-    dlclose(nvml);
+    struct nvml nvml = nvml_open();
+    if (!nvml_driver(text, &nvml))
+        snprintf(text, GPU_TEXT_MOST, "CUDA %d.%d", cuda / 1000, cuda % 1000 / 10);
+    nvml_close(&nvml);
 }
 
 static cudaError_t describe_device(struct gpu_device *device)
@@ -164,5 +153,6 @@ const struct gpu_module bitcut_gpu_module = {
     GPU_INTERFACE, "cuda",         "NVIDIA GPUs through CUDA",
     families,      describe,       run,
     split_run,     gemm_run,       gemm_words,
-    gemm_prepare,  gemm_workspace, gemm_start
+    gemm_prepare,  gemm_workspace, gemm_start,
+    &timer
 };

@@ -11,7 +11,9 @@
 #include <stdint.h>
 
 /* Raised with every change of this file: a module of another number is refused. */
-enum { GPU_INTERFACE = 2 };
+enum { GPU_INTERFACE = 3 };
+
+enum { GPU_TEXT_MOST = 256, GPU_FAULT_MOST = 200 };
 
 #define GPU_MODULE_SYMBOL "bitcut_gpu_module"
 
@@ -129,6 +131,70 @@ struct gpu_kernel {
     int (*launch)(const struct gpu_product *product);
 };
 
+/* --- timing ----------------------------------------------------------------------- */
+
+/* What a peer is to the others: a library's GEMM in FP32, to which it may fall back in
+   silence; or its GEMM of f16 words, whose rate bounds all that is made of them. */
+enum gpu_role { GPU_PEER, GPU_PEER_SINGLE, GPU_PEER_HALF };
+
+/* A row of a table of peers: GEMMs of a library, to compare kernels with. */
+struct gpu_peer {
+    const char *name, *what;
+    const char *split; /* the row of lib/split.h that makes its words; NULL: it has none
+                          and reads FP32                                              */
+    enum gpu_role role;
+    const void *own; /* for the module alone */
+};
+
+/* What of a GEMM is timed: all of it; of one that multiplies words, the rest without the
+   split pass; or the split pass over A and B alone. */
+enum gpu_part { GPU_WHOLE, GPU_PRODUCT, GPU_SPLIT, GPU_PARTS };
+
+/* What is timed: a kernel, or without one a peer. */
+struct gpu_entrant {
+    const struct gpu_kernel *kernel;
+    const struct gpu_peer *peer;
+    struct gpu_split split; /* of what multiplies words */
+    int slices;             /* of a kernel              */
+    enum gpu_part part;
+};
+
+struct gpu_measurement {
+    double milliseconds;      /* of all repeats, between two events on their stream     */
+    double board_millijoules; /* by the board's own counter meanwhile; 0: it has none.
+                                 Counters move every 20 to 100 ms                       */
+    int megahertz;            /* the clock of the multiprocessors then, or 0            */
+};
+
+/* What the peers are of. */
+struct gpu_library {
+    int here;                 /* 0: no peer may be run                             */
+    char text[GPU_TEXT_MOST]; /* name and version, or why it is not here, one line */
+};
+
+struct gpu_session; /* D = A B of one shape, its matrices in the device's memory */
+
+/* How GEMMs are timed.  Functions return and report as those of struct gpu_module. */
+struct gpu_timer {
+    const struct gpu_peer *peers; /* ended by a row without a name */
+
+    /* Copy A (m x k) and B (k x n), row-major FP32 without gaps, to the device. */
+    int (*begin)(struct gpu_session **session, struct gpu_library *library, size_t m,
+                 size_t n, size_t k, const uint32_t *a, const uint32_t *b, char *fault);
+
+    /* Fill D with NaNs, make the words that are not timed, start the entrant once, then
+       `repeats` times between two events, and wait.  Nothing is allocated between the
+       events.  Operands small enough stay in the device's cache from one repeat to the
+       next. */
+    int (*run)(struct gpu_measurement *measurement, struct gpu_session *session,
+               const struct gpu_entrant *entrant, int repeats, char *fault);
+
+    /* Copy row i of D, n elements, to the host. */
+    int (*read)(uint32_t *row, struct gpu_session *session, size_t i, char *fault);
+
+    void (*end)(struct gpu_session *session);
+};
+
 /* --- what a module has ------------------------------------------------------------ */
 
 /* A row of a module's table of families. */
@@ -138,8 +204,6 @@ struct gpu_family {
         *instructions;                /* ended by a row without a name; or NULL */
     const struct gpu_kernel *kernels; /* likewise                               */
 };
-
-enum { GPU_TEXT_MOST = 256, GPU_FAULT_MOST = 200 };
 
 struct gpu_device {
     char name[GPU_TEXT_MOST];    /* as the maker says: "NVIDIA H200"     */
@@ -193,6 +257,8 @@ struct gpu_module {
     size_t (*workspace)(const struct gpu_gemm *gemm, const struct gpu_kernel *kernel);
     int (*start)(const struct gpu_gemm *gemm, const struct gpu_kernel *kernel,
                  void *workspace, void *stream, char *fault);
+
+    const struct gpu_timer *timer; /* NULL: it times nothing */
 };
 
 #endif

@@ -1,0 +1,249 @@
+/* Host code alone.  cuBLAS is opened while the module runs and never linked; where its
+   header is not installed there are no peers.
+
+   cuBLAS is column-major, so it computes D^T = B^T A^T.  Words lie with k ascending, the
+   B of a product of words being transposed for it. */
+#include "gpu/peer.cuh"
+
+#include <climits>
+#include <cmath>
+#include <cstdio>
+
+#if __has_include(<cublas_v2.h>)
+
+#include <cublas_v2.h>
+#include <dlfcn.h>
+
+namespace
+{
+
+/* --- the table -------------------------------------------------------------------- */
+
+enum { CALLS_MOST = 3 };
+
+struct word_pair {
+    int a, b;
+};
+
+/* A peer as cublasGemmEx() takes it.  Of words, D is the sum of calls, the product of
+   words a and b divided by 2^(scale (a + b)). */
+struct call_row {
+    cudaDataType operands;
+    cublasComputeType_t compute;
+    int calls;
+    word_pair call[CALLS_MOST];
+};
+
+constexpr call_row sgemm = { CUDA_R_32F, CUBLAS_COMPUTE_32F, 1, {} };
+constexpr call_row sgemm_tf32 = { CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, 1, {} };
+constexpr call_row hgemm = { CUDA_R_16F, CUBLAS_COMPUTE_32F, 1, {} };
+constexpr call_row ootomo3 = {
+    CUDA_R_16F, CUBLAS_COMPUTE_32F, 3, { { 1, 0 }, { 0, 1 }, { 0, 0 } }
+};
+#if CUBLAS_VERSION >= 120900
+constexpr call_row bf16x9 = { CUDA_R_32F, CUBLAS_COMPUTE_32F_EMULATED_16BFX9, 1, {} };
+#endif
+
+} // namespace
+
+const struct gpu_peer peers[] = {
+    /* clang-format off */
+    { "sgemm",      "cuBLAS, FP32",                                NULL,       GPU_PEER_SINGLE, &sgemm },
+    { "sgemm-tf32", "cuBLAS, FP32 in and out, FAST_TF32",          NULL,       GPU_PEER,        &sgemm_tf32 },
+#if CUBLAS_VERSION >= 120900
+    { "bf16x9",     "cuBLAS, FP32 in and out, EMULATED_16BFX9",    NULL,       GPU_PEER,        &bf16x9 },
+#endif
+    { "hgemm",      "cuBLAS, f16 in, FP32 accumulated and out",    "half",     GPU_PEER_HALF,   &hgemm },
+    { "ootomo3",    "cuBLAS, three f16 products of split words",   "halfhalf", GPU_PEER,        &ootomo3 },
+    {}
+    /* clang-format on */
+};
+
+/* --- the library ------------------------------------------------------------------ */
+
+#define TEXT_OF(x) TEXT(x)
+#define TEXT(x)    #x
+
+namespace
+{
+
+/* Where the dynamic linker looks, else where NVIDIA's installer puts it. */
+#define LIBRARY "libcublas.so." TEXT_OF(CUBLAS_VER_MAJOR)
+constexpr const char *library_files[] = { LIBRARY, "/usr/local/cuda/lib64/" LIBRARY };
+
+/* NVIDIA asks for 32 MiB on Hopper. */
+constexpr size_t workspace_bytes = (size_t)64 << 20;
+
+/* The header has inline overloads of cublasGemmEx. */
+using gemm_function = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t,
+                                     int, int, int, const void *, const void *,
+                                     cudaDataType, int, const void *, cudaDataType, int,
+                                     const void *, void *, cudaDataType, int,
+                                     cublasComputeType_t, cublasGemmAlgo_t);
+
+template <class Function> bool find(Function **to, void *library, const char *name)
+{
+    *to = (Function *)dlsym(library, name);
+    return *to != NULL;
+}
+
+} // namespace
+
+struct cublas {
+    decltype(cublasCreate_v2) *create;
+    decltype(cublasDestroy_v2) *destroy;
+    decltype(cublasGetVersion_v2) *version;
+    decltype(cublasSetStream_v2) *set_stream;
+    decltype(cublasSetWorkspace_v2) *set_workspace;
+    decltype(cublasGetStatusString) *status_string;
+    gemm_function *gemm;
+    cublasHandle_t handle;
+    void *workspace;
+};
+
+namespace
+{
+
+void *open_library(void)
+{
+    void *found = NULL;
+    for (const char *file : library_files)
+        if (!found) found = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    return found;
+}
+
+bool find_all(struct cublas *x, void *library)
+{
+    return find(&x->create, library, "cublasCreate_v2") &&
+           find(&x->destroy, library, "cublasDestroy_v2") &&
+           find(&x->version, library, "cublasGetVersion_v2") &&
+           find(&x->set_stream, library, "cublasSetStream_v2") &&
+           find(&x->set_workspace, library, "cublasSetWorkspace_v2") &&
+           find(&x->status_string, library, "cublasGetStatusString") &&
+           find(&x->gemm, library, "cublasGemmEx");
+}
+
+#if CUBLAS_VERSION >= 120900
+/* Without it cuBLAS emulates only what it finds faster so. */
+void emulate(const struct cublas *x, void *library)
+{
+    cublasStatus_t (*set)(cublasHandle_t, cublasEmulationStrategy_t);
+    if (find(&set, library, "cublasSetEmulationStrategy"))
+        set(x->handle, CUBLAS_EMULATION_STRATEGY_EAGER);
+}
+#else
+void emulate(const struct cublas *, void *) {}
+#endif
+
+/* A handle on the stream; the stream is set first, for that takes the workspace away. */
+cublasStatus_t start_library(struct cublas *x, int *version, cudaStream_t stream)
+{
+    cublasStatus_t status = x->create(&x->handle);
+    if (status != CUBLAS_STATUS_SUCCESS) return status;
+    status = x->version(x->handle, version);
+    if (status == CUBLAS_STATUS_SUCCESS) status = x->set_stream(x->handle, stream);
+    if (status == CUBLAS_STATUS_SUCCESS &&
+        cudaMalloc(&x->workspace, workspace_bytes) != cudaSuccess)
+        status = CUBLAS_STATUS_ALLOC_FAILED;
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = x->set_workspace(x->handle, x->workspace, workspace_bytes);
+    return status;
+}
+
+} // namespace
+
+void cublas_open(struct cublas **to, struct gpu_library *library, cudaStream_t stream)
+{
+    *to = NULL;
+    *library = {};
+    void *const file = open_library();
+    struct cublas *const x = new struct cublas();
+    int version = 0;
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    if (!file) snprintf(library->text, GPU_TEXT_MOST, "none: no %s", LIBRARY);
+    else if (!find_all(x, file))
+        snprintf(library->text, GPU_TEXT_MOST, "none: %s is incomplete", LIBRARY);
+    else if ((status = start_library(x, &version, stream)) != CUBLAS_STATUS_SUCCESS)
+        snprintf(library->text, GPU_TEXT_MOST, "none: %.200s", x->status_string(status));
+    else library->here = 1;
+    if (!library->here) {
+        cublas_close(x);
+        return;
+    }
+    emulate(x, file);
+    snprintf(library->text, GPU_TEXT_MOST, "cuBLAS %d.%d.%d", version / 10000,
+             version / 100 % 100, version % 100);
+    *to = x;
+}
+
+void cublas_close(struct cublas *x)
+{
+    if (!x) return;
+    if (x->handle) x->destroy(x->handle);
+    cudaFree(x->workspace);
+    delete x;
+}
+
+/* --- products --------------------------------------------------------------------- */
+
+namespace
+{
+
+/* Word `word` of an operand. */
+const void *word_at(const void *words, int word, size_t lines, size_t run)
+{
+    return (const uint16_t *)words + (size_t)word * lines * run;
+}
+
+cublasStatus_t start_call(const struct cublas *x, const call_row *row,
+                          const struct peer_product *p, int i)
+{
+    const bool words = row->operands != CUDA_R_32F;
+    const size_t run = words ? words_row_bytes(GPU_F16, p->k) / sizeof(uint16_t) : p->k;
+    const word_pair w = row->call[i];
+    const float alpha = ldexpf(1, -p->scale * (w.a + w.b)), beta = i > 0;
+    const int m = (int)p->m, n = (int)p->n, k = (int)p->k, line = (int)run;
+    return x->gemm(x->handle, words ? CUBLAS_OP_T : CUBLAS_OP_N, CUBLAS_OP_N, n, m, k,
+                   &alpha, words ? word_at(p->b, w.b, p->n, run) : p->b, row->operands,
+                   words ? line : n, words ? word_at(p->a, w.a, p->m, run) : p->a,
+                   row->operands, line, &beta, p->d, CUDA_R_32F, n, row->compute,
+                   CUBLAS_GEMM_DEFAULT);
+}
+
+} // namespace
+
+int cublas_start(const struct cublas *x, const struct gpu_peer *peer,
+                 const struct peer_product *p, char *fault)
+{
+    const auto *row = (const call_row *)peer->own;
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    if (p->m > INT_MAX || p->n > INT_MAX || p->k > INT_MAX - GPU_WORDS_RUN)
+        status = CUBLAS_STATUS_INVALID_VALUE;
+    for (int i = 0; i < row->calls && status == CUBLAS_STATUS_SUCCESS; i++)
+        status = start_call(x, row, p, i);
+    if (status != CUBLAS_STATUS_SUCCESS)
+        snprintf(fault, GPU_FAULT_MOST, "%s", x->status_string(status));
+    return status;
+}
+
+#else
+
+const struct gpu_peer peers[] = { {} };
+
+void cublas_open(struct cublas **x, struct gpu_library *library, cudaStream_t)
+{
+    *x = NULL;
+    *library = {};
+    snprintf(library->text, GPU_TEXT_MOST, "none: built without cublas_v2.h");
+}
+
+void cublas_close(struct cublas *) {}
+
+int cublas_start(const struct cublas *, const struct gpu_peer *,
+                 const struct peer_product *, char *fault)
+{
+    snprintf(fault, GPU_FAULT_MOST, "built without cublas_v2.h");
+    return 1;
+}
+
+#endif

@@ -1,0 +1,218 @@
+/* Timing GEMMs: host code that works on one stream of the device. */
+#include "gpu/nvml.cuh"
+#include "gpu/peer.cuh"
+
+#include <cstdio>
+
+namespace
+{
+
+/* Bytes in the device's memory that grow when they are asked to. */
+struct buffer {
+    void *at;
+    size_t bytes;
+};
+
+} // namespace
+
+struct gpu_session {
+    size_t m, n, k;
+    struct buffer a, b, d, words_a, words_b, workspace;
+    cudaStream_t stream;
+    cudaEvent_t from, to;
+    struct cublas *library;
+    struct nvml board;
+};
+
+namespace
+{
+
+constexpr uint32_t f32_one = 0x3f800000;
+
+int fault_of(char *fault, cudaError_t status)
+{
+    if (status != cudaSuccess)
+        snprintf(fault, GPU_FAULT_MOST, "%s", cudaGetErrorString(status));
+    return status;
+}
+
+/* --- a session -------------------------------------------------------------------- */
+
+cudaError_t buffer_reserve(struct buffer *x, size_t bytes)
+{
+    if (x->at && bytes <= x->bytes) return cudaSuccess;
+    const cudaError_t status = cudaFree(x->at);
+    *x = {};
+    if (status != cudaSuccess) return status;
+    x->bytes = bytes;
+    return cudaMalloc(&x->at, bytes ? bytes : 1);
+}
+
+cudaError_t buffer_fill(struct buffer *x, size_t count, const uint32_t *from)
+{
+    const size_t bytes = count * sizeof *from;
+    const cudaError_t status = buffer_reserve(x, bytes);
+    return status == cudaSuccess ? cudaMemcpy(x->at, from, bytes, cudaMemcpyHostToDevice)
+                                 : status;
+}
+
+cudaError_t session_init(struct gpu_session *s, const uint32_t *a, const uint32_t *b)
+{
+    cudaError_t status = cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking);
+    if (status == cudaSuccess) status = cudaEventCreate(&s->from);
+    if (status == cudaSuccess) status = cudaEventCreate(&s->to);
+    if (status == cudaSuccess) status = buffer_fill(&s->a, s->m * s->k, a);
+    if (status == cudaSuccess) status = buffer_fill(&s->b, s->k * s->n, b);
+    if (status == cudaSuccess)
+        status = buffer_reserve(&s->d, s->m * s->n * sizeof(float));
+    if (status == cudaSuccess)
+        status = cudaDeviceSynchronize(); /* the copies are there */
+    return status;
+}
+
+void session_end(struct gpu_session *s)
+{
+    nvml_close(&s->board);
+    cublas_close(s->library);
+    for (struct buffer *x :
+         { &s->a, &s->b, &s->d, &s->words_a, &s->words_b, &s->workspace })
+        cudaFree(x->at);
+    if (s->to) cudaEventDestroy(s->to);
+    if (s->from) cudaEventDestroy(s->from);
+    if (s->stream) cudaStreamDestroy(s->stream);
+    delete s;
+}
+
+int session_begin(struct gpu_session **session, struct gpu_library *library, size_t m,
+                  size_t n, size_t k, const uint32_t *a, const uint32_t *b, char *fault)
+{
+    struct gpu_session *const s = new struct gpu_session();
+    s->m = m;
+    s->n = n;
+    s->k = k;
+    const int status = fault_of(fault, session_init(s, a, b));
+    if (status) {
+        session_end(s);
+        return status;
+    }
+    cublas_open(&s->library, library, s->stream);
+    s->board = nvml_open();
+    *session = s;
+    return 0;
+}
+
+/* --- one start of an entrant ------------------------------------------------------ */
+
+bool has_words(const struct gpu_entrant *e) { return e->kernel || e->peer->split; }
+
+/* The GEMM of a kernel, from words that are made before unless all of it is timed. */
+struct gpu_gemm gemm_of(const struct gpu_session *s, const struct gpu_entrant *e)
+{
+    const bool whole = e->part == GPU_WHOLE;
+    struct gpu_gemm g = {};
+    g.m = s->m;
+    g.n = s->n;
+    g.k = s->k;
+    g.alpha = f32_one;
+    g.a = { (const uint32_t *)s->a.at, s->k, 0, whole ? NULL : s->words_a.at };
+    g.b = { (const uint32_t *)s->b.at, s->n, 1, whole ? NULL : s->words_b.at };
+    g.d = (uint32_t *)s->d.at;
+    g.ldd = s->n;
+    g.split = e->split;
+    g.slices = e->slices;
+    return g;
+}
+
+int words_start(const struct gpu_session *s, const struct gpu_entrant *e, char *fault)
+{
+    const struct gpu_operand a = { (const uint32_t *)s->a.at, s->k, 0, NULL },
+                             b = { (const uint32_t *)s->b.at, s->n, 1, NULL };
+    const int status =
+        gemm_prepare(s->words_a.at, &e->split, &a, s->m, s->k, s->stream, fault);
+    if (status) return status;
+    return gemm_prepare(s->words_b.at, &e->split, &b, s->n, s->k, s->stream, fault);
+}
+
+int peer_start(const struct gpu_session *s, const struct gpu_entrant *e, char *fault)
+{
+    const bool words = has_words(e);
+    const struct peer_product p = { s->m,
+                                    s->n,
+                                    s->k,
+                                    words ? s->words_a.at : s->a.at,
+                                    words ? s->words_b.at : s->b.at,
+                                    e->split.scale,
+                                    (float *)s->d.at };
+    const int status =
+        words && e->part == GPU_WHOLE ? words_start(s, e, fault) : cudaSuccess;
+    return status ? status : cublas_start(s->library, e->peer, &p, fault);
+}
+
+int entrant_start(const struct gpu_session *s, const struct gpu_entrant *e, char *fault)
+{
+    if (e->part == GPU_SPLIT) return words_start(s, e, fault);
+    if (!e->kernel) return peer_start(s, e, fault);
+    const struct gpu_gemm g = gemm_of(s, e);
+    return gemm_start(&g, e->kernel, s->workspace.at, s->stream, fault);
+}
+
+/* --- timing ----------------------------------------------------------------------- */
+
+/* All that the entrant needs before it is timed; D is NaNs. */
+int entrant_prepare(struct gpu_session *s, const struct gpu_entrant *e, char *fault)
+{
+    cudaError_t status = cudaMemsetAsync(s->d.at, 0xff, s->d.bytes, s->stream);
+    if (has_words(e)) {
+        if (status == cudaSuccess)
+            status = buffer_reserve(&s->words_a, gemm_words(&e->split, s->m, s->k));
+        if (status == cudaSuccess)
+            status = buffer_reserve(&s->words_b, gemm_words(&e->split, s->n, s->k));
+    }
+    if (e->kernel && status == cudaSuccess) {
+        const struct gpu_gemm g = gemm_of(s, e);
+        status = buffer_reserve(&s->workspace, gemm_workspace(&g, e->kernel));
+    }
+    if (status != cudaSuccess) return fault_of(fault, status);
+    return has_words(e) && e->part == GPU_PRODUCT ? words_start(s, e, fault)
+                                                  : cudaSuccess;
+}
+
+/* From one event to the other; the clock is read while the device works. */
+int repeats_run(struct gpu_measurement *to, struct gpu_session *s,
+                const struct gpu_entrant *e, int repeats, char *fault)
+{
+    float milliseconds = 0;
+    const double before = nvml_millijoules(&s->board);
+    cudaError_t status = cudaEventRecord(s->from, s->stream);
+    for (int i = 0; i < repeats && status == cudaSuccess; i++)
+        if (const int other = entrant_start(s, e, fault)) return other;
+    if (status == cudaSuccess) status = cudaEventRecord(s->to, s->stream);
+    const int megahertz = nvml_megahertz(&s->board);
+    if (status == cudaSuccess) status = cudaEventSynchronize(s->to);
+    const double after = nvml_millijoules(&s->board);
+    if (status == cudaSuccess)
+        status = cudaEventElapsedTime(&milliseconds, s->from, s->to);
+    *to = { milliseconds, after - before, megahertz };
+    return fault_of(fault, status);
+}
+
+int session_run(struct gpu_measurement *measurement, struct gpu_session *s,
+                const struct gpu_entrant *e, int repeats, char *fault)
+{
+    int status = entrant_prepare(s, e, fault);
+    if (!status) status = entrant_start(s, e, fault);
+    const cudaError_t wait = cudaStreamSynchronize(s->stream);
+    if (!status) status = fault_of(fault, wait);
+    return status ? status : repeats_run(measurement, s, e, repeats, fault);
+}
+
+int session_read(uint32_t *row, struct gpu_session *s, size_t i, char *fault)
+{
+    return fault_of(fault, cudaMemcpy(row, (const uint32_t *)s->d.at + i * s->n,
+                                      s->n * sizeof *row, cudaMemcpyDeviceToHost));
+}
+
+} // namespace
+
+const struct gpu_timer timer = { peers, session_begin, session_run, session_read,
+                                 session_end };
