@@ -1,5 +1,6 @@
 /* bitcut bench: verify, then time, as a ratio to a peer in the same run. */
 #include "analysis/bench_emu.h"
+#include "analysis/bench_gpu.h"
 #include "analysis/blas.h"
 #include "analysis/judge.h"
 #include "analysis/command.h"
@@ -10,17 +11,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t size = 512;
+static size_t size = 512; /* of exact and emu */
+static struct option_counts sizes;
 static const char *input_text = "urand(-1,1)";
 static const char *unit_name;
+static struct option_texts shapes;
+static struct bench_gpu gpu = {
+    .shapes = &shapes, .sizes = &sizes, .rounds = 5, .energy_milliseconds = 1000
+};
 
 static const struct option_row options[] = {
-    { "n", "rows, columns and products of an element (default 512)", OPTION_COUNT, &size,
-      "N" },
+    { "n", "size (default 512; gpu: 1024 to 16384, and may be repeated)", OPTION_COUNTS,
+      &sizes, "N" },
     { "input", "family of A and B (bitcut list inputs; default urand(-1,1))", OPTION_TEXT,
       &input_text, "I" },
     { "unit", "emu: this unit only (default: all that have a fast path)", OPTION_TEXT,
       &unit_name, "U" },
+    { "kernel", "gpu: this one, its name or how that begins, or all", OPTION_TEXT,
+      &gpu.kernel, "K" },
+    { "study", "gpu: kernels and shapes by name (bitcut list benches)", OPTION_TEXT,
+      &gpu.study, "S" },
+    { "shapes", "gpu: instead of the study's (bitcut list shapes); may be repeated",
+      OPTION_TEXTS, &shapes, "S" },
+    { "rounds", "gpu: timings of each kernel (default 5)", OPTION_COUNT, &gpu.rounds,
+      "N" },
+    { "energy", "gpu: ms of the loop whose energy is read (default 1000; 0: none)",
+      OPTION_COUNT, &gpu.energy_milliseconds, "MS" },
     { 0 }
 };
 
@@ -170,11 +186,20 @@ static int run_benches(struct context *x, struct task *t)
     return status;
 }
 
+/* The one size of a suite on the host. */
+static int take_size(void)
+{
+    if (sizes.count > 1) return complain("-n", "only bench gpu takes several");
+    if (sizes.count) size = sizes.at[0];
+    return size ? EXIT_GOOD : complain("-n", "must be 1 or more");
+}
+
 static int run_exact(struct context *x)
 {
     struct fault f;
     struct input input;
     struct task t = { .threads = x->threads, .progress = &x->progress };
+    if (take_size() != EXIT_GOOD) return EXIT_USAGE;
     if (input_parse(&input, input_text, &f) != BITCUT_OK) return fail("--input", &f);
     enum bitcut_status status =
         source_generate(&t.a, &input, INPUT_A, size, size, x->seed, x->threads, &f);
@@ -204,21 +229,29 @@ static int run_emu(struct context *x)
 {
     struct fault f;
     struct input input;
+    if (take_size() != EXIT_GOOD) return EXIT_USAGE;
     if (input_parse(&input, input_text, &f) != BITCUT_OK) return fail("--input", &f);
     return bench_emu(x, size, &input, unit_name);
+}
+
+static int run_gpu(struct context *x)
+{
+    gpu.input = input_text;
+    return bench_gpu(x, &gpu);
 }
 
 static const struct suite suites[] = {
     { "exact", "the layers of the exact reference against an MPFR loop", run_exact },
     { "emu", "emulated GEMMs against a host's SGEMM, if OpenBLAS or BLIS is there",
       run_emu },
+    { "gpu", "kernels on the device against cuBLAS", run_gpu },
     { 0 }
 };
 
 static int run(struct context *x)
 {
-    if (x->operand_count == 0) return complain("bench", "name a suite: exact or emu");
-    if (size == 0) return complain("-n", "must be 1 or more");
+    if (x->operand_count == 0)
+        return complain("bench", "name a suite: exact, emu or gpu");
     const struct suite *suite = table_find(TABLE(suites), x->operands[0]);
     return suite ? suite->run(x) : fail_unknown("bench", x->operands[0], TABLE(suites));
 }
@@ -228,6 +261,6 @@ const struct command command_bench = {
     .what = "Verify, then time, as a ratio to a peer in the same run",
     .run = run,
     .own = options,
-    .operands = "exact|emu",
+    .operands = "exact|emu|gpu",
     .operands_most = 1,
 };

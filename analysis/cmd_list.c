@@ -1,4 +1,5 @@
 /* bitcut list: the rows of any table. */
+#include "analysis/bench_plan.h"
 #include "analysis/command.h"
 #include "analysis/field.h"
 #include "analysis/metric.h"
@@ -179,6 +180,46 @@ static void describe_kernel(json_t *row, const void *of)
     set(row, "most", capability_or_null(k->most));
 }
 
+static json_t *names_list(const char *const *name, size_t most)
+{
+    json_t *names = json_array();
+    for (size_t i = 0; i < most && name[i]; i++)
+        json_array_append_new(names, json_string(name[i]));
+    return names;
+}
+
+static void describe_bench(json_t *row, const void *of)
+{
+    const struct bench_study *b = of;
+    json_t *slices = json_array();
+    for (const int *s = b->slices; *s; s++)
+        json_array_append_new(slices, json_integer(*s));
+    set(row, "shapes", json_string(b->shapes));
+    set(row, "kernels", names_list(b->kernels, SELECTIONS_MOST));
+    set(row, "slices", slices);
+}
+
+/* "4n" for 4, "n" for 1, of a scaled set; else the number. */
+static void length_text(char text[24], size_t length, bool scaled)
+{
+    snprintf(text, 24, length == 1 && scaled ? "n" : scaled ? "%zun" : "%zu", length);
+}
+
+static void describe_shapes(json_t *row, const void *of)
+{
+    const struct shape_set *s = of;
+    json_t *list = json_array();
+    for (const struct kernel_shape *at = s->shape; at->m; at++) {
+        char m[24], n[24], k[24];
+        length_text(m, at->m, s->scaled);
+        length_text(n, at->n, s->scaled);
+        length_text(k, at->k, s->scaled);
+        json_array_append_new(list, json_sprintf("%sx%sx%s", m, n, k));
+    }
+    set(row, "input", text(s->input));
+    set(row, "shapes", list);
+}
+
 /* --- printing --------------------------------------------------------------------- */
 
 static void print_row(struct context *x, const struct table_row *of,
@@ -232,6 +273,9 @@ static const struct listing listings[] = {
     LISTING("metrics", "measures of error", metrics, describe_metric),
     LISTING("studies", "questions with a figure or table as answer", studies,
             describe_nothing),
+    LISTING("benches", "what bench gpu runs: kernels on shapes", bench_studies,
+            describe_bench),
+    LISTING("shapes", "sets of m, n and k for bench gpu", shape_sets, describe_shapes),
     LISTING("variants", "ways to issue one instruction on a device", gpu_variants,
             describe_nothing),
     LISTING("architectures", "GPU architectures by compute capability", gpu_architectures,

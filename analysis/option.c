@@ -52,6 +52,7 @@ static enum bitcut_status set_value(const struct option_row *row, const char *te
                                     struct fault *f)
 {
     struct option_texts *texts = row->value;
+    struct option_counts *counts = row->value;
     uint64_t number;
     switch (row->kind) {
     case OPTION_FLAG: *(bool *)row->value = true; return BITCUT_OK;
@@ -65,6 +66,14 @@ static enum bitcut_status set_value(const struct option_row *row, const char *te
         if (!read_unsigned(&number, text, 10) || number > SIZE_MAX)
             return bad_value(row, text, "a number, 0 or more", f);
         *(size_t *)row->value = (size_t)number;
+        return BITCUT_OK;
+    case OPTION_COUNTS:
+        if (counts->count == OPTION_TEXTS_MOST)
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s: given too often", dashes(row),
+                             row->name);
+        if (!read_unsigned(&number, text, 10) || number > SIZE_MAX)
+            return bad_value(row, text, "a number, 0 or more", f);
+        counts->at[counts->count++] = (size_t)number;
         return BITCUT_OK;
     case OPTION_INT:
         if (!read_int(row->value, text)) return bad_value(row, text, "an integer", f);

@@ -6,13 +6,14 @@
 #include "lib/status.h"
 
 enum option_kind {
-    OPTION_FLAG,  /* bool: present or not                             */
-    OPTION_TEXT,  /* const char *: the argument as it stands          */
-    OPTION_TEXTS, /* struct option_texts: one each time it is given   */
-    OPTION_COUNT, /* size_t: a decimal integer, at least 0            */
-    OPTION_INT,   /* int: a decimal integer                           */
-    OPTION_SEED,  /* uint64_t: decimal, or hexadecimal with 0x        */
-    OPTION_F32    /* uint32_t: a decimal number, rounded to FP32      */
+    OPTION_FLAG,   /* bool: present or not                             */
+    OPTION_TEXT,   /* const char *: the argument as it stands          */
+    OPTION_TEXTS,  /* struct option_texts: one each time it is given   */
+    OPTION_COUNT,  /* size_t: a decimal integer, at least 0            */
+    OPTION_COUNTS, /* struct option_counts: one each time it is given  */
+    OPTION_INT,    /* int: a decimal integer                           */
+    OPTION_SEED,   /* uint64_t: decimal, or hexadecimal with 0x        */
+    OPTION_F32     /* uint32_t: a decimal number, rounded to FP32      */
 };
 
 enum { OPTION_TEXTS_MOST = 64 };
@@ -21,6 +22,11 @@ enum { OPTION_TEXTS_MOST = 64 };
 struct option_texts {
     int count;
     const char *text[OPTION_TEXTS_MOST];
+};
+
+struct option_counts {
+    int count;
+    size_t at[OPTION_TEXTS_MOST];
 };
 
 /* A row of a command's options, ended by a row whose name is NULL.  `name` without

@@ -1,6 +1,7 @@
-/* A module without a GPU: the models stand in for a device, so that `bitcut record` and
-   `bitcut verify --kernel` are tested everywhere.  Each instruction computes by the unit
-   that its `what` names, each kernel by its recipe on the unit of its instruction.
+/* A module without a GPU: the models stand in for a device, so that `bitcut record`,
+   `bitcut verify --kernel` and `bitcut bench gpu` are tested everywhere.  Each
+   instruction computes by the unit that its `what` names, each kernel by its recipe on
+   the unit of its instruction.
 
    DEVICE_FAULT in the environment makes it misbehave; see `faults`.  DEVICE_DUMP names a
    file that gets A, B, C and D of the last batch. */
@@ -55,17 +56,34 @@ static const struct gpu_kernel gemms[] = {
       { 1, 1, { { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 1, 80, 89, NULL, NULL },
     { "big.plain.f16", "for larger devices", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
       { 1, 1, { { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 65537, 1, 80, 0, NULL, NULL },
+#ifndef HONEST
     { "liar.legemm.f16", "", "legemm", "mma.m16n8k16.f32.f16", GPU_F16,
       { 2, 3, { { 1, 0, 1 }, { 0, 1, 1 }, { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 1, 80, 0, NULL, NULL },
     { "liar.noname.f16", "", "noname", "mma.m16n8k16.f32.f16", GPU_F16,
       { 1, 1, { { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 1, 80, 0, NULL, NULL },
+#endif
     { 0 }
     /* clang-format on */
 };
 
+#ifdef HONEST
+static const struct gpu_kernel fast[] = {
+    /* clang-format off */
+    { "fast.plain.f16.first", "", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
+      { 1, 1, { { 0, 0, 0 } }, 0 }, 16, 8, 16, 2, 32, 0, 1, 90, 0, NULL, NULL },
+    { "fast.plain.f16.second", "", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
+      { 1, 1, { { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 1, 90, 0, NULL, NULL },
+    { 0 }
+    /* clang-format on */
+};
+#else
+static const struct gpu_kernel fast[] = { { 0 } };
+#endif
+
 static const struct gpu_family families[] = { { "mma", "", mma, NULL },
                                               { "wgmma", "", wgmma, NULL },
                                               { "gemm", "", NULL, gemms },
+                                              { "fast", "", NULL, fast },
                                               { 0 } };
 
 /* --- faults ----------------------------------------------------------------------- */
@@ -134,6 +152,7 @@ static const struct device_fault {
     { "flips transposed", 90, NULL, NULL, NULL, flip_transposed },
     { "writes gap", 90, NULL, NULL, NULL, write_gap },
     { "interrupts", 90, NULL, NULL, interrupt, NULL },
+    { "no library", 90, NULL, NULL, NULL, NULL },
 };
 
 static const struct device_fault *fault_wanted(void)
@@ -279,6 +298,140 @@ static int split(void *words, const struct gpu_split *s, const struct gpu_operan
     return 0;
 }
 
+/* --- timing ----------------------------------------------------------------------- */
+
+/* How a peer computes, and its nanoseconds a product. */
+struct peer_own {
+    const char *recipe, *unit; /* NULL: it fails */
+    double ns;
+};
+
+enum { KERNEL_NS = 6, SPLIT_NS = 2, ENTRANTS_MOST = 64, WATTS = 700, MHZ = 1980 };
+
+static const struct gpu_peer peers[] = {
+    { "sgemm", "", NULL, GPU_PEER_SINGLE,
+      &(const struct peer_own){ "fp32", "fma/f32", 12 } },
+    { "falls", "", NULL, GPU_PEER, &(const struct peer_own){ "fp32", "fma/f32", 11 } },
+    { "fails", "", NULL, GPU_PEER, &(const struct peer_own){ NULL, NULL, 1 } },
+    { "hgemm", "", "half", GPU_PEER_HALF,
+      &(const struct peer_own){ "plain", "hopper/mma.m16n8k16.f32.f16", 1 } },
+    { "three", "", "halfhalf", GPU_PEER,
+      &(const struct peer_own){ "ootomo", "hopper/mma.m16n8k16.f32.f16", 3 } },
+    { 0 }
+};
+
+static int sessions;
+
+/* A session notes how often each entrant ran. */
+struct gpu_session {
+    size_t m, n, k;
+    uint32_t *a, *b, *d;
+    struct gpu_entrant entrant[ENTRANTS_MOST];
+    int runs[ENTRANTS_MOST], entrants;
+};
+
+static uint32_t *copy_of(const uint32_t *from, size_t count)
+{
+    uint32_t *to = calloc(count, sizeof *to);
+    if (to && from) memcpy(to, from, count * sizeof *to);
+    return to;
+}
+
+static int session_begin(struct gpu_session **session, struct gpu_library *library,
+                         size_t m, size_t n, size_t k, const uint32_t *a,
+                         const uint32_t *b, char *fault)
+{
+    const struct device_fault *wanted = fault_wanted();
+    struct gpu_session *s = calloc(1, sizeof *s);
+    snprintf(fault, GPU_FAULT_MOST, "no memory");
+    if (!s) return 1;
+    *s = (struct gpu_session){
+        m,         n,     k, copy_of(a, m * k), copy_of(b, k * n), copy_of(NULL, m * n),
+        { { 0 } }, { 0 }, 0
+    };
+    library->here = strcmp(wanted->name, "no library") != 0;
+    snprintf(library->text, GPU_TEXT_MOST, library->here ? "Peers 1.0" : "none: lost");
+    sessions++;
+    *session = s;
+    return s->a && s->b && s->d ? 0 : 1;
+}
+
+static void session_end(struct gpu_session *s)
+{
+    free(s->d);
+    free(s->b);
+    free(s->a);
+    free(s);
+}
+
+static int runs_before(struct gpu_session *s, const struct gpu_entrant *e)
+{
+    int i = 0;
+    while (i < s->entrants &&
+           (s->entrant[i].kernel != e->kernel || s->entrant[i].peer != e->peer ||
+            s->entrant[i].part != e->part))
+        i++;
+    if (i == ENTRANTS_MOST) return 0;
+    if (i == s->entrants) s->entrant[s->entrants++] = *e;
+    return s->runs[i]++;
+}
+
+/* By any three runs after each other a third, two thirds and all of three times this. */
+static double milliseconds(const struct gpu_session *s, const struct gpu_entrant *e)
+{
+    const double products = (double)(s->m * s->n * s->k);
+    const double words = (double)((s->m + s->n) * s->k);
+    const struct peer_own *own = e->peer ? e->peer->own : NULL;
+    const bool splits = e->part != GPU_PRODUCT && (e->kernel || e->peer->split);
+    const double product = e->part == GPU_SPLIT ? 0 : own ? own->ns : KERNEL_NS;
+    return 1e-6 * (product * products + (splits ? SPLIT_NS * words : 0));
+}
+
+static int compute_entrant(struct gpu_session *s, const struct gpu_entrant *e,
+                           char *fault)
+{
+    const struct peer_own *own = e->peer ? e->peer->own : NULL;
+    const struct gpu_gemm g = { .m = s->m,
+                                .n = s->n,
+                                .k = s->k,
+                                .alpha = 0x3f800000,
+                                .a = { s->a, s->k, 0, NULL },
+                                .b = { s->b, s->n, 1, NULL },
+                                .d = s->d,
+                                .ldd = s->n,
+                                .split = e->split,
+                                .slices = e->slices };
+    if (!own) return gemm(&g, e->kernel, fault);
+    snprintf(fault, GPU_FAULT_MOST, "not supported");
+    return !own->recipe ||
+           bitcut_gemm(s->d, s->n, bitcut_recipe_find(own->recipe),
+                       bitcut_unit_find(own->unit, NULL), s->m, s->n, s->k, g.alpha, s->a,
+                       s->k, s->b, s->n, 0, NULL, 0, 1) != BITCUT_OK;
+}
+
+static int session_run(struct gpu_measurement *measurement, struct gpu_session *s,
+                       const struct gpu_entrant *e, int repeats, char *fault)
+{
+    const double ms = repeats * milliseconds(s, e);
+    memset(s->d, 0xff, s->m * s->n * sizeof *s->d);
+    if (fault_wanted()->spoil == interrupt && sessions == 2 && e->part == GPU_SPLIT)
+        raise(SIGTERM);
+    if (e->part != GPU_SPLIT && compute_entrant(s, e, fault) != 0) return 1;
+    *measurement =
+        (struct gpu_measurement){ ms * (1 + runs_before(s, e) % 3), WATTS * ms, MHZ };
+    return 0;
+}
+
+static int session_read(uint32_t *row, struct gpu_session *s, size_t i, char *fault)
+{
+    (void)fault;
+    memcpy(row, s->d + i * s->n, s->n * sizeof *row);
+    return 0;
+}
+
+static const struct gpu_timer timer = { peers, session_begin, session_run, session_read,
+                                        session_end };
+
 extern const struct gpu_module bitcut_gpu_module;
 const struct gpu_module bitcut_gpu_module = { .interface = INTERFACE,
                                               .name = "models",
@@ -287,4 +440,5 @@ const struct gpu_module bitcut_gpu_module = { .interface = INTERFACE,
                                               .describe = describe,
                                               .run = run,
                                               .split = split,
-                                              .gemm = gemm };
+                                              .gemm = gemm,
+                                              .timer = &timer };

@@ -1,0 +1,384 @@
+#include "analysis/bench_gpu.h"
+
+#include "analysis/bench_plan.h"
+#include "analysis/race.h"
+#include "analysis/terminal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNNERS_MOST = 512, HEATS_MOST = 512, N_MOST = 10000000 };
+
+/* A shape to race, and whose it is. */
+struct heat {
+    const struct shape_set *set;
+    struct kernel_shape shape;
+};
+
+struct bench {
+    struct context *context;
+    const struct bench_gpu *options;
+    const struct bench_study *study;
+    struct recorder recorder;
+    struct race race;
+    struct heat heat[HEATS_MOST];       /* race.total of them             */
+    struct runner runner[RUNNERS_MOST]; /* of the shape that is raced now */
+    size_t runners;
+    const char *input; /* of that shape */
+    char label[80];
+};
+
+static const char *const part_names[GPU_PARTS] = {
+    [GPU_WHOLE] = "whole",
+    [GPU_PRODUCT] = "product",
+    [GPU_SPLIT] = "split",
+};
+
+static const struct gpu_peer *peers_of(const struct bench *b)
+{
+    return b->recorder.gpu.module->timer->peers;
+}
+
+/* --- who takes part --------------------------------------------------------------- */
+
+static bool splits_already(const struct bench *b, const char *split)
+{
+    for (size_t i = 0; i < b->runners; i++)
+        if (b->runner[i].entrant.part == GPU_SPLIT && !strcmp(b->runner[i].split, split))
+            return true;
+    return false;
+}
+
+/* All parts of it; a split that others have is timed once. */
+static enum bitcut_status add(struct bench *b, struct runner r, struct fault *f)
+{
+    for (int part = 0; part < GPU_PARTS; part++) {
+        r.entrant.part = (enum gpu_part)part;
+        if (part != GPU_WHOLE && !r.split) continue;
+        if (part == GPU_SPLIT && splits_already(b, r.split)) continue;
+        if (b->runners == RUNNERS_MOST)
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "too many kernels at a time");
+        b->runner[b->runners++] = r;
+    }
+    return BITCUT_OK;
+}
+
+static enum bitcut_status add_peer(struct bench *b, const struct gpu_peer *peer,
+                                   struct fault *f)
+{
+    struct runner r = { .entrant = { .peer = peer, .slices = 1 },
+                        .name = peer->name,
+                        .split = peer->split };
+    const struct bitcut_split *split = r.split ? bitcut_split_find(r.split) : NULL;
+    if (r.split && !split)
+        return fault_set(f, BITCUT_CANNOT, "%s: there is no split %s", r.name, r.split);
+    const enum bitcut_status status =
+        split ? gpu_split_of(&r.entrant.split, split, f) : BITCUT_OK;
+    return status == BITCUT_OK ? add(b, r, f) : status;
+}
+
+static enum bitcut_status add_kernel(struct bench *b, const struct gpu_kernel *kernel,
+                                     int slices, struct fault *f)
+{
+    struct runner r = { .entrant = { .kernel = kernel, .slices = slices },
+                        .name = kernel->name };
+    enum bitcut_status status = kernel_gemm(&r.gemm, &b->recorder, kernel, f);
+    r.gemm.slices = slices;
+    r.gemm.threads = b->context->threads;
+    if (status == BITCUT_OK) status = gemm_check(&r.gemm, f);
+    if (status == BITCUT_OK) status = gpu_split_of(&r.entrant.split, &r.gemm.split, f);
+    r.split = r.gemm.split.name;
+    return status == BITCUT_OK ? add(b, r, f) : status;
+}
+
+/* The peers first. */
+static enum bitcut_status add_all(struct bench *b, struct fault *f)
+{
+    const struct gpu_kernel *kernel = NULL;
+    enum bitcut_status status = BITCUT_OK;
+    size_t kernels = 0;
+    b->runners = 0;
+    for (const struct gpu_peer *p = peers_of(b); p->name && status == BITCUT_OK; p++)
+        status = add_peer(b, p, f);
+    while (status == BITCUT_OK && (kernel = gpu_kernel_next(&b->recorder.gpu, kernel))) {
+        if (!bench_wants(kernel, &b->recorder, b->study, b->options->kernel)) continue;
+        kernels++;
+        for (const int *slices = b->study->slices; *slices && status == BITCUT_OK;
+             slices++)
+            if (*slices <= kernel->slices_most)
+                status = add_kernel(b, kernel, *slices, f);
+    }
+    if (status == BITCUT_OK && !kernels)
+        status = fault_set(f, BITCUT_CANNOT, "no kernel of study %s is for this device",
+                           b->study->name);
+    return status;
+}
+
+/* --- rows ------------------------------------------------------------------------- */
+
+static double products(struct kernel_shape s)
+{
+    return (double)s.m * (double)s.n * (double)s.k;
+}
+
+static double word_bytes(const struct runner *r)
+{
+    return r->split ? (r->entrant.split.format == GPU_TF32 ? 4 : 2) *
+                          (double)r->entrant.split.words
+                    : 0;
+}
+
+/* The fewest bytes that the part reads and writes: operands or their words, and D. */
+static double bytes_moved(const struct runner *r, struct kernel_shape s)
+{
+    const double operands = ((double)s.m + (double)s.n) * (double)s.k;
+    const double d = (double)s.m * (double)s.n;
+    switch (r->entrant.part) {
+    case GPU_SPLIT: return (4 + word_bytes(r)) * operands;
+    case GPU_PRODUCT: return word_bytes(r) * operands + 4 * d;
+    default: return 4 * (operands + d);
+    }
+}
+
+static bool timed(const struct runner *r) { return r && !r->fault[0]; }
+
+/* The peer's same part, or all of it if it has no parts; NULL if it was not timed. */
+static const struct runner *peer_runner(const struct bench *b, const struct gpu_peer *p,
+                                        enum gpu_part part)
+{
+    const struct runner *found = NULL;
+    for (size_t i = 0; i < b->runners; i++) {
+        const struct gpu_entrant *e = &b->runner[i].entrant;
+        if (e->peer == p && (e->part == part || !p->split)) found = &b->runner[i];
+    }
+    return timed(found) ? found : NULL;
+}
+
+static json_t *real_or_null(double x) { return x > 0 ? json_real(x) : json_null(); }
+
+static json_t *text_or_null(const char *text)
+{
+    return text && *text ? json_string(text) : json_null();
+}
+
+/* How fast it is beside every peer; of a third of the rate of f16 products, percent. */
+static void describe_ratios(json_t *row, const struct bench *b, const struct runner *r)
+{
+    const enum gpu_part part = r->entrant.part;
+    double half_ms = 0;
+    for (const struct gpu_peer *p = peers_of(b); p->name; p++) {
+        char key[80];
+        const struct runner *peer = part == GPU_SPLIT ? NULL : peer_runner(b, p, part);
+        const double ratio = timed(r) && peer ? peer->ms / r->ms : 0;
+        const struct runner *half =
+            p->role == GPU_PEER_HALF ? peer_runner(b, p, GPU_PRODUCT) : NULL;
+        snprintf(key, sizeof key, "ratio_%s", p->name);
+        json_object_set_new(row, key, real_or_null(ratio));
+        if (half) half_ms = half->ms;
+    }
+    const bool third = timed(r) && part != GPU_SPLIT && half_ms > 0;
+    json_object_set_new(row, "third", real_or_null(third ? 300 * half_ms / r->ms : 0));
+}
+
+static void describe_speed(json_t *row, const struct bench *b, const struct runner *r)
+{
+    const double flops = r->entrant.part == GPU_SPLIT ? 0 : 2 * products(b->race.shape);
+    json_object_update_new(
+        row, json_pack("{s:o, s:o, s:o, s:o}", "ms", real_or_null(r->ms), "ms_min",
+                       real_or_null(r->ms_min), "ms_max", real_or_null(r->ms_max),
+                       "tflops", real_or_null(timed(r) ? flops / r->ms / 1e9 : 0)));
+    describe_ratios(row, b, r);
+}
+
+/* Where it is on a roofline, and what a GEMM costs. */
+static void describe_costs(json_t *row, const struct bench *b, const struct runner *r)
+{
+    const struct kernel_shape s = b->race.shape;
+    const double flops = r->entrant.part == GPU_SPLIT ? 0 : 2 * products(s);
+    const double bytes = bytes_moved(r, s), joules = r->millijoules / 1e3;
+    json_object_update_new(
+        row,
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "flops_per_byte",
+                  real_or_null(flops / bytes), "gb_per_second",
+                  real_or_null(timed(r) ? bytes / r->ms / 1e6 : 0), "joules",
+                  real_or_null(joules), "gflops_per_watt",
+                  real_or_null(joules > 0 ? flops / joules / 1e9 : 0), "pj_per_product",
+                  real_or_null(joules > 0 ? joules * 1e12 / products(s) : 0), "mhz",
+                  r->megahertz ? json_integer(r->megahertz) : json_null()));
+}
+
+static void describe_runner(json_t *row, const struct runner *r)
+{
+    const struct gpu_kernel *k = r->entrant.kernel;
+    char tile[80] = "";
+    if (k) snprintf(tile, sizeof tile, "%dx%dx%d", k->tile_m, k->tile_n, k->tile_k);
+    json_object_update_new(
+        row, json_pack("{s:o, s:o, s:o, s:o, s:i, s:o}", "recipe",
+                       text_or_null(k ? k->recipe : NULL), "split",
+                       text_or_null(r->split), "tile", text_or_null(tile), "stages",
+                       k ? json_integer(k->stages) : json_null(), "split_k",
+                       r->entrant.slices, "fault", text_or_null(r->fault)));
+}
+
+static void describe_device(json_t *row, const struct bench *b)
+{
+    const struct gpu_device *d = &b->recorder.device;
+    json_object_update_new(
+        row,
+        json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:i, s:o}", "study",
+                  b->study->name, "input", b->input, "rounds", (json_int_t)b->race.rounds,
+                  "seed", json_seed(b->race.seed), "device", json_text(d->name), "driver",
+                  json_text(d->driver), "runtime", json_text(d->runtime), "capability",
+                  d->capability, "library", json_text(b->race.library.text)));
+}
+
+/* What people look at first comes first: a table has room for so many columns. */
+static json_t *describe(const struct bench *b, const struct runner *r)
+{
+    const bool kernel = r->entrant.kernel;
+    const struct kernel_shape s = b->race.shape;
+    json_t *row = json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", r->name, "part",
+                            part_names[r->entrant.part], "m", json_count(s.m), "n",
+                            json_count(s.n), "k", json_count(s.k));
+    describe_speed(row, b, r);
+    json_object_update_new(
+        row, json_pack("{s:o, s:o, s:o, s:o}", "relres",
+                       r->looked_at ? json_number(r->relres) : json_null(), "compared",
+                       kernel ? json_count(r->compared) : json_null(), "mismatches",
+                       kernel ? json_count(r->mismatches) : json_null(), "fallback",
+                       text_or_null(r->fallback)));
+    describe_costs(row, b, r);
+    describe_runner(row, r);
+    describe_device(row, b);
+    return row;
+}
+
+/* --- shapes ----------------------------------------------------------------------- */
+
+static int fail_device(const struct runner *r)
+{
+    struct fault f;
+    fault_set(&f, BITCUT_CANNOT, "%s", r->fault);
+    return fail(r->name, &f);
+}
+
+static int race_shape(struct bench *b, struct heat heat)
+{
+    struct fault f;
+    struct input input;
+    int worst = EXIT_GOOD;
+    b->input = heat.set->input ? heat.set->input : b->options->input;
+    if (input_parse(&input, b->input, &f) != BITCUT_OK) return fail("--input", &f);
+    snprintf(b->label, sizeof b->label, "%zu x %zu x %zu", heat.shape.m, heat.shape.n,
+             heat.shape.k);
+    terminal_label(b->label);
+    b->race.shape = heat.shape;
+    b->race.input = &input;
+    enum bitcut_status status = add_all(b, &f);
+    if (status == BITCUT_OK) status = race_run(b->runner, b->runners, &b->race, &f);
+    if (status != BITCUT_OK) return fail("bench", &f);
+    for (size_t i = 0; i < b->runners; i++)
+        emit_row(&b->context->emitter, describe(b, &b->runner[i]));
+    b->race.done++;
+    for (size_t i = 0; i < b->runners && worst < EXIT_USAGE; i++) {
+        const struct runner *r = &b->runner[i];
+        if (r->mismatches) worst = EXIT_FOUND;
+        else if (r->entrant.kernel && r->fault[0]) worst = fail_device(r);
+    }
+    return worst;
+}
+
+/* Every shape of a set, at every size if it is scaled. */
+static int add_set(struct bench *b, const struct shape_set *set)
+{
+    const struct option_counts once = { 1, { 1 } }, *given = b->options->sizes;
+    const struct option_counts *sizes = !set->scaled   ? &once
+                                        : given->count ? given
+                                                       : &bench_sizes;
+    for (int i = 0; i < sizes->count; i++)
+        for (const struct kernel_shape *s = set->shape; s->m; s++) {
+            const size_t n = sizes->at[i];
+            if (b->race.total == HEATS_MOST)
+                return complain("--shapes", "too many at a time");
+            b->heat[b->race.total++] =
+                (struct heat){ set, { s->m * n, s->n * n, s->k * n } };
+        }
+    return EXIT_GOOD;
+}
+
+/* Those of the command line, or the study's. */
+static int add_sets(struct bench *b)
+{
+    const struct option_texts given = { 1, { b->study->shapes } }, *texts = &given;
+    int status = EXIT_GOOD;
+    if (b->options->shapes->count) texts = b->options->shapes;
+    for (int i = 0; i < texts->count && status == EXIT_GOOD; i++) {
+        const struct shape_set *set = table_find(TABLE(shape_sets), texts->text[i]);
+        if (!set) return fail_unknown("--shapes", texts->text[i], TABLE(shape_sets));
+        status = add_set(b, set);
+    }
+    return status;
+}
+
+/* --- the suite -------------------------------------------------------------------- */
+
+/* A study, a kernel and sizes that can be. */
+static int check_options(struct bench *b)
+{
+    const struct bench_gpu *o = b->options;
+    b->study = o->study ? table_find(TABLE(bench_studies), o->study) : bench_studies;
+    if (!b->study) return fail_unknown("--study", o->study, TABLE(bench_studies));
+    if (!o->rounds || o->rounds > ROUNDS_MOST)
+        return complain("--rounds", "must be 1 to 99");
+    for (int i = 0; i < o->sizes->count; i++)
+        if (o->sizes->at[i] < 1 || o->sizes->at[i] > N_MOST)
+            return complain("-n", "must be 1 to 10000000");
+    return add_sets(b);
+}
+
+static int check_kernel(const struct bench *b)
+{
+    const struct gpu_kernel *kernel = NULL;
+    if (!b->options->kernel) return EXIT_GOOD;
+    while ((kernel = gpu_kernel_next(&b->recorder.gpu, kernel)))
+        if (kernel_is_called(kernel, b->options->kernel)) return EXIT_GOOD;
+    return complain("--kernel", "unknown; bitcut list kernels has all");
+}
+
+static int run(struct bench *b)
+{
+    struct fault f;
+    int worst = check_options(b);
+    if (worst != EXIT_GOOD) return worst;
+    if (recorder_open(&b->recorder, &f) != BITCUT_OK) return fail("bench", &f);
+    worst = b->recorder.gpu.module->timer ? check_kernel(b)
+                                          : complain("bench", "the module times nothing");
+    for (size_t i = 0; i < b->race.total && worst < EXIT_USAGE; i++) {
+        const int status = race_shape(b, b->heat[i]);
+        if (status > worst) worst = status;
+    }
+    recorder_close(&b->recorder);
+    return worst;
+}
+
+int bench_gpu(struct context *x, const struct bench_gpu *options)
+{
+    struct bench *b = calloc(1, sizeof *b);
+    struct fault f;
+    if (!b) {
+        fault_set(&f, BITCUT_NO_MEMORY, "out of memory");
+        return fail("bench", &f);
+    }
+    b->context = x;
+    b->options = options;
+    b->race = (struct race){ .recorder = &b->recorder,
+                             .seed = x->seed,
+                             .threads = x->threads,
+                             .rounds = options->rounds,
+                             .energy_milliseconds = options->energy_milliseconds,
+                             .progress = &x->progress };
+    const int status = run(b);
+    free(b);
+    return status;
+}

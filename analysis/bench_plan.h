@@ -1,0 +1,39 @@
+/* What `bitcut bench gpu` runs: shapes and kernels, by name. */
+#ifndef BITCUT_ANALYSIS_BENCH_PLAN_H
+#define BITCUT_ANALYSIS_BENCH_PLAN_H
+
+#include "analysis/kernel_trial.h"
+#include "analysis/option.h"
+
+enum { SHAPES_MOST = 6, SELECTIONS_MOST = 6, SLICES_MOST = 8 };
+
+/* A row of the table of sets of shapes. */
+struct shape_set {
+    const char *name, *what;
+    bool scaled;       /* times n, for every n                                    */
+    const char *input; /* the family of its A and B; NULL: what bench takes       */
+    struct kernel_shape shape[SHAPES_MOST]; /* ended by zeros                     */
+};
+
+extern const struct shape_set shape_sets[]; /* ended by a row without a name */
+
+/* A row of the table of studies: which kernels, on which shapes, in how many slices. */
+struct bench_study {
+    const char *name, *what;
+    const char *kernels[SELECTIONS_MOST]; /* names or how they begin; none: of every
+                                             recipe the fastest                    */
+    const char *shapes;
+    int slices[SLICES_MOST]; /* ended by 0 */
+};
+
+extern const struct bench_study bench_studies[]; /* ended likewise; the default first */
+
+/* The sizes n unless the command line has others. */
+extern const struct option_counts bench_sizes;
+
+/* Whether the device is asked to run the kernel: `only` names it, or without that the
+   study has it. */
+bool bench_wants(const struct gpu_kernel *kernel, const struct recorder *r,
+                 const struct bench_study *study, const char *only);
+
+#endif

@@ -1,0 +1,305 @@
+#include "analysis/race.h"
+
+#include "analysis/excerpt.h"
+#include "analysis/judge.h"
+#include "analysis/source.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ROWS = 32,
+    COLUMNS = 128,
+    TIMED_MS = 30,
+    REPEATS_MOST = 10000,
+    PREPARED = 2 /* rounds that verifying and the energy count for */
+};
+
+static const size_t whole_products = (size_t)1 << 22;
+
+/* A race under way. */
+struct course {
+    struct race *race;
+    struct gpu_session *session;
+    struct matrix a, b;             /* the operands                                   */
+    struct excerpt rows, cols;      /* the outputs that are looked at                 */
+    struct matrix some_a, some_b;   /* their operands                                 */
+    struct matrix d, single, model; /* by a runner, single_peer, the model of modelled */
+    const struct gpu_peer *single_peer;
+    const struct gpu_kernel *modelled;
+    int modelled_slices;
+    uint32_t *row; /* of D */
+    struct judge judge;
+    size_t steps; /* for progress */
+};
+
+static const struct gpu_timer *timer_of(const struct course *c)
+{
+    return c->race->recorder->gpu.module->timer;
+}
+
+/* --- both sides ------------------------------------------------------------------- */
+
+static enum bitcut_status operands_init(struct course *c, struct fault *f)
+{
+    const struct race *r = c->race;
+    const struct kernel_shape s = r->shape;
+    const struct excerpt all = { .count = s.k };
+    const bool whole = s.m * s.n * s.k <= whole_products;
+    c->rows =
+        whole ? (struct excerpt){ .count = s.m } : excerpt_some(s.m, ROWS, r->seed, 0);
+    c->cols =
+        whole ? (struct excerpt){ .count = s.n } : excerpt_some(s.n, COLUMNS, r->seed, 1);
+    enum bitcut_status status =
+        source_generate(&c->a, r->input, INPUT_A, s.m, s.k, r->seed, r->threads, f);
+    if (status == BITCUT_OK)
+        status =
+            source_generate(&c->b, r->input, INPUT_B, s.k, s.n, r->seed, r->threads, f);
+    if (status == BITCUT_OK)
+        status = excerpt_gather(&c->some_a, &c->a, &c->rows, &all, f);
+    if (status == BITCUT_OK)
+        status = excerpt_gather(&c->some_b, &c->b, &all, &c->cols, f);
+    return status;
+}
+
+static enum bitcut_status outputs_init(struct course *c, struct fault *f)
+{
+    const size_t m = c->rows.count, n = c->cols.count;
+    enum bitcut_status status = matrix_init(&c->d, m, n, f);
+    if (status == BITCUT_OK) status = matrix_init(&c->single, m, n, f);
+    if (status == BITCUT_OK) status = matrix_init(&c->model, m, n, f);
+    if (status != BITCUT_OK) return status;
+    c->row = memory_allocate(c->race->shape.n, sizeof *c->row);
+    if (!c->row) return fault_set(f, BITCUT_NO_MEMORY, "out of memory");
+    return judge_init(&c->judge, &references[0], &c->some_a, &c->some_b, c->race->threads,
+                      c->race->progress, f);
+}
+
+static enum bitcut_status session_init(struct course *c, struct fault *f)
+{
+    char why[GPU_FAULT_MOST];
+    const struct kernel_shape s = c->race->shape;
+    if (timer_of(c)->begin(&c->session, &c->race->library, s.m, s.n, s.k, c->a.at,
+                           c->b.at, why) == 0)
+        return BITCUT_OK;
+    return fault_set(f, BITCUT_CANNOT, "%s", why);
+}
+
+static void course_clear(struct course *c)
+{
+    if (c->session) timer_of(c)->end(c->session);
+    judge_clear(&c->judge);
+    free(c->row);
+    matrix_clear(&c->model);
+    matrix_clear(&c->single);
+    matrix_clear(&c->d);
+    matrix_clear(&c->some_b);
+    matrix_clear(&c->some_a);
+    matrix_clear(&c->b);
+    matrix_clear(&c->a);
+}
+
+/* --- one run ---------------------------------------------------------------------- */
+
+/* A fault of the device goes to the runner, which is not run again. */
+static enum bitcut_status run(struct gpu_measurement *to, struct course *c,
+                              struct runner *r, const struct gpu_entrant *entrant,
+                              int repeats, struct fault *f)
+{
+    char why[GPU_FAULT_MOST];
+    if (progress_stopped(c->race->progress))
+        return fault_set(f, BITCUT_CANNOT, "stopped");
+    if (timer_of(c)->run(to, c->session, entrant, repeats, why) != 0)
+        snprintf(r->fault, sizeof r->fault, "%s", why);
+    return BITCUT_OK;
+}
+
+static int repeats_for(double milliseconds, double once)
+{
+    const double wanted = ceil(milliseconds / once);
+    return !(wanted <= REPEATS_MOST) ? REPEATS_MOST : wanted > 1 ? (int)wanted : 1;
+}
+
+static void step(struct course *c, size_t all)
+{
+    progress_report(c->race->progress, c->race->done * all + c->steps++,
+                    c->race->total * all);
+}
+
+/* --- verifying -------------------------------------------------------------------- */
+
+/* The outputs that are looked at, of what ran last. */
+static enum bitcut_status read_outputs(struct course *c, struct fault *f)
+{
+    char why[GPU_FAULT_MOST];
+    for (size_t i = 0; i < c->d.rows; i++) {
+        if (timer_of(c)->read(c->row, c->session, excerpt_line(&c->rows, i), why) != 0)
+            return fault_set(f, BITCUT_CANNOT, "%s", why);
+        for (size_t j = 0; j < c->d.cols; j++)
+            c->d.at[i * c->d.cols + j] = c->row[excerpt_line(&c->cols, j)];
+    }
+    return BITCUT_OK;
+}
+
+/* What a kernel must give; parts of one kernel follow each other. */
+static enum bitcut_status run_model(struct course *c, const struct runner *r,
+                                    struct fault *f)
+{
+    const struct gpu_entrant *e = &r->entrant;
+    if (c->modelled == e->kernel && c->modelled_slices == e->slices) return BITCUT_OK;
+    const enum bitcut_status status =
+        gemm_run(c->model.at, c->model.cols, &r->gemm, c->model.rows, c->model.cols,
+                 c->some_a.cols, c->some_a.at, c->some_a.cols, c->some_b.at,
+                 c->some_b.cols, NULL, 0, c->race->progress, f);
+    c->modelled = status == BITCUT_OK ? e->kernel : NULL;
+    c->modelled_slices = e->slices;
+    return status;
+}
+
+static enum bitcut_status compare(struct runner *r, struct course *c, struct fault *f)
+{
+    const enum bitcut_status status = run_model(c, r, f);
+    if (status != BITCUT_OK) return status;
+    r->compared = r->looked_at;
+    for (size_t i = 0; i < r->compared; i++)
+        r->mismatches += c->d.at[i] != c->model.at[i];
+    if (r->mismatches)
+        snprintf(r->fault, sizeof r->fault, "%zu of %zu outputs are not the model's",
+                 r->mismatches, r->compared);
+    return status;
+}
+
+/* Keep D of the peer in FP32; of another one, see whether it is the same. */
+static void find_fallback(struct runner *r, struct course *c)
+{
+    const struct gpu_peer *peer = r->entrant.peer;
+    const size_t bytes = c->d.rows * c->d.cols * sizeof *c->d.at;
+    if (peer->role == GPU_PEER_SINGLE) {
+        memcpy(c->single.at, c->d.at, bytes);
+        c->single_peer = peer;
+    } else if (c->single_peer && !memcmp(c->single.at, c->d.at, bytes)) {
+        r->fallback = c->single_peer->name;
+    }
+}
+
+static enum bitcut_status check(struct runner *r, struct course *c, struct fault *f)
+{
+    struct gpu_entrant whole = r->entrant;
+    struct gpu_measurement once;
+    double values[METRICS];
+    if (whole.peer && !c->race->library.here) {
+        snprintf(r->fault, sizeof r->fault, "%.*s", GPU_FAULT_MOST - 1,
+                 c->race->library.text);
+        return BITCUT_OK;
+    }
+    if (whole.part == GPU_SPLIT) whole.part = GPU_WHOLE;
+    enum bitcut_status status = run(&once, c, r, &whole, 1, f);
+    if (status != BITCUT_OK || r->fault[0]) return status;
+    status = read_outputs(c, f);
+    if (status != BITCUT_OK) return status;
+    c->judge.comparison.d = c->d.at;
+    metrics_run(values, &c->judge.comparison);
+    r->relres = values[METRIC_RELRES];
+    r->looked_at = c->d.rows * c->d.cols;
+    if (whole.kernel) return compare(r, c, f);
+    find_fallback(r, c);
+    return BITCUT_OK;
+}
+
+/* --- timing ----------------------------------------------------------------------- */
+
+static int by_size(const void *x, const void *y)
+{
+    const double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* How often it runs in a timing; the first look is a warm-up. */
+static enum bitcut_status choose_repeats(struct runner *r, struct course *c,
+                                         struct fault *f)
+{
+    struct gpu_measurement once;
+    const enum bitcut_status status = run(&once, c, r, &r->entrant, 1, f);
+    if (status == BITCUT_OK && !r->fault[0])
+        r->repeats = repeats_for(TIMED_MS, once.milliseconds);
+    return status;
+}
+
+/* Every runner once in each round. */
+static enum bitcut_status run_rounds(struct runner *runner, size_t count,
+                                     struct course *c, double *times, struct fault *f)
+{
+    const size_t rounds = c->race->rounds;
+    enum bitcut_status status = BITCUT_OK;
+    for (size_t round = 0; round < rounds && status == BITCUT_OK; round++)
+        for (size_t i = 0; i < count && status == BITCUT_OK; i++) {
+            struct runner *const r = &runner[i];
+            struct gpu_measurement x = { 0 };
+            step(c, count * (rounds + PREPARED));
+            if (r->fault[0]) continue;
+            status = run(&x, c, r, &r->entrant, r->repeats, f);
+            times[i * rounds + round] = x.milliseconds / r->repeats;
+            r->megahertz = x.megahertz;
+        }
+    return status;
+}
+
+static void take_median(struct runner *r, double *times, size_t rounds)
+{
+    qsort(times, rounds, sizeof *times, by_size);
+    r->ms = (times[(rounds - 1) / 2] + times[rounds / 2]) / 2;
+    r->ms_min = times[0];
+    r->ms_max = times[rounds - 1];
+}
+
+static enum bitcut_status measure_energy(struct runner *r, struct course *c,
+                                         struct fault *f)
+{
+    struct gpu_measurement x;
+    const int repeats = repeats_for((double)c->race->energy_milliseconds, r->ms);
+    const enum bitcut_status status = run(&x, c, r, &r->entrant, repeats, f);
+    if (status != BITCUT_OK || r->fault[0]) return status;
+    r->megahertz = x.megahertz;
+    if (x.board_millijoules > 0) r->millijoules = x.board_millijoules / repeats;
+    return status;
+}
+
+static enum bitcut_status time_all(struct runner *runner, size_t count, struct course *c,
+                                   struct fault *f)
+{
+    const size_t rounds = c->race->rounds, all = count * (rounds + PREPARED);
+    double *times = memory_allocate(count * rounds, sizeof *times);
+    if (!times) return fault_set(f, BITCUT_NO_MEMORY, "out of memory");
+    enum bitcut_status status = BITCUT_OK;
+    for (size_t i = 0; i < count && status == BITCUT_OK; i++)
+        if (!runner[i].fault[0]) status = choose_repeats(&runner[i], c, f);
+    if (status == BITCUT_OK) status = run_rounds(runner, count, c, times, f);
+    for (size_t i = 0; i < count && status == BITCUT_OK; i++) {
+        struct runner *const r = &runner[i];
+        step(c, all);
+        if (r->fault[0]) continue;
+        take_median(r, times + i * rounds, rounds);
+        if (c->race->energy_milliseconds && r->entrant.part == GPU_WHOLE)
+            status = measure_energy(r, c, f);
+    }
+    free(times);
+    return status;
+}
+
+enum bitcut_status race_run(struct runner *runner, size_t count, struct race *race,
+                            struct fault *f)
+{
+    struct course c = { .race = race };
+    enum bitcut_status status = operands_init(&c, f);
+    if (status == BITCUT_OK) status = outputs_init(&c, f);
+    if (status == BITCUT_OK) status = session_init(&c, f);
+    for (size_t i = 0; i < count && status == BITCUT_OK; i++) {
+        step(&c, count * (race->rounds + PREPARED));
+        status = check(&runner[i], &c, f);
+    }
+    if (status == BITCUT_OK) status = time_all(runner, count, &c, f);
+    course_clear(&c);
+    return status;
+}

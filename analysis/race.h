@@ -1,0 +1,52 @@
+/* GEMMs of one shape on a device: verified, then timed in turn. */
+#ifndef BITCUT_ANALYSIS_RACE_H
+#define BITCUT_ANALYSIS_RACE_H
+
+#include "analysis/kernel_trial.h"
+#include "lib/input.h"
+
+/* One that takes part, and what is found of it.  A time is of one GEMM. */
+struct runner {
+    struct gpu_entrant entrant;
+    const char *name, *split; /* split: NULL where FP32 is multiplied     */
+    struct gemm gemm;         /* of a kernel: what its D must be          */
+    /* ------------------------------------------------------------------ */
+    size_t looked_at;            /* outputs                               */
+    double relres;               /* of those                              */
+    size_t compared, mismatches; /* of those beside a kernel's model      */
+    const char *fallback;        /* the peer whose bits it gives, or NULL */
+    char fault[GPU_FAULT_MOST];  /* why it was not timed, or ""           */
+    int repeats;                 /* in each timing                        */
+    double ms, ms_min, ms_max;   /* median of the rounds, and the ends    */
+    double millijoules;          /* of one GEMM, 0: not measured          */
+    int megahertz;               /* at the end, 0: not known              */
+};
+
+enum { ROUNDS_MOST = 99 };
+
+struct race {
+    const struct recorder *recorder;
+    struct kernel_shape shape;
+    const struct input *input; /* of A and B */
+    uint64_t seed;
+    int threads;
+    size_t rounds;              /* 1 to ROUNDS_MOST                            */
+    size_t energy_milliseconds; /* of the loop whose energy is read, 0: none   */
+    size_t done, total;         /* of the races before, and all: for progress  */
+    const struct progress *progress;
+    struct gpu_library library; /* what the peers are of: an output */
+};
+
+/* Race the runners, whose fields above the line are set.  D of each is looked at first:
+   whole if the GEMM has at most 2^22 products, else 32 rows by 128 columns, the first and
+   the last among them.  A kernel must give the model's bits, or it is not timed.  A peer
+   falls back if its bits are those of the one in FP32.  relres is against the exact
+   product; that of the split pass is of the kernel or peer that it serves.  Then, in
+   every round, each is timed once in turn, for about 30 ms; last, for whole GEMMs, the
+   energy of a longer loop.  One that the device cannot run, or whose library is not here,
+   has a fault and no times.  BITCUT_CANNOT: no memory on the device, or asked to stop;
+   BITCUT_NO_MEMORY. */
+enum bitcut_status race_run(struct runner *runner, size_t count, struct race *race,
+                            struct fault *f);
+
+#endif

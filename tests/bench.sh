@@ -1,0 +1,256 @@
+#!/bin/sh
+# bitcut bench gpu without a GPU: tests/device.c, a module in which the models stand in for
+# a device, with a clock by which every time is known.  Then the device, if there is one.
+# Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
+: "${srcdir:=.}" "${CC:=cc}" "${CFLAGS:=}"
+kernels=${BITCUT_MODULES:-$PWD}
+source=$(cd "$srcdir" && pwd)
+libraries=$PWD/.libs
+[ -f "$libraries/libbitcut.so" ] || { echo "1..0 # SKIP no shared library"; exit 0; }
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+
+# module_built FOLDER WORD...: its kernels are what they say with -DHONEST.
+module_built() {
+    mkdir "$1"
+    folder=$1
+    shift
+    # shellcheck disable=SC2086 # a list of words
+    $CC -std=c11 $CFLAGS "$@" -shared -fPIC -I"$source" -o "$folder/bitcut-cuda.so" \
+        "$source/tests/device.c" "$libraries/libbitcut.so" -Wl,-rpath,"$libraries" 2>&1
+}
+
+bad_words_refused() {
+    while IFS='|' read -r status why words; do
+        # shellcheck disable=SC2086 # words
+        run "$status" bench $words
+        grep -q "$why" err || cat err
+    done << 'END'
+2|^bitcut: bench: name a suite: exact, emu or gpu$|
+2|^bitcut: -n: must be 1 to 10000000$|gpu -n 0
+2|^bitcut: -n: must be 1 to 10000000$|gpu -n 16 -n 10000001
+2|^bitcut: bench: -n 1e3: not a number|gpu -n 1e3
+2|^bitcut: -n: only bench gpu takes several$|exact -n 16 -n 32
+2|^bitcut: --study: tile: unknown; near it: tiles$|gpu --study tile
+2|^bitcut: --shapes: squar: unknown; near it: square$|gpu --shapes squar
+2|^bitcut: --kernel: unknown; bitcut list kernels has all$|gpu --kernel gem
+2|^bitcut: --rounds: must be 1 to 99$|gpu --rounds 0
+2|^bitcut: --rounds: must be 1 to 99$|gpu --rounds 100
+2|^bitcut: --input: no input is called|gpu --input urnd
+3|^bitcut: bench: no kernel of study tiles is for this device$|gpu --study tiles
+3|^bitcut: bench: no kernel of study recipes is for this device$|gpu --kernel old
+3|^bitcut: bench: not enough memory|gpu -n 10000000 --kernel gemm
+END
+    for fault in absent future; do
+        DEVICE_FAULT=$fault
+        export DEVICE_FAULT
+        run 3 bench gpu -n 16 --kernel gemm
+        unset DEVICE_FAULT
+    done
+}
+
+# rows NAME PART: those lines of `all`, as `out`.
+rows() { grep "\"name\":\"$1\",\"part\":\"$2\"" all > out; }
+
+# near KEY VALUE: to nine digits.
+near() {
+    value "$1" | awk -v key="$1" -v want="$2" '{
+        d = $1 - want
+        if (!(d * d <= 1e-18 * want * want)) print key " is " $1 ", not " want
+    } END { if (!NR) print "no " key }'
+}
+
+# Products are 32 x 32 x 32; of the clock a product takes 6, 12, 11, 1, 3 ns (kernels,
+# sgemm, falls, hgemm, three), a split value 2 ns; of three timings the median is double.
+times_true() {
+    run 0 bench gpu -n 32 --rounds 3 --kernel gemm.ootomo --json
+    cp out all
+    [ "$(wc -l < all)" -eq 11 ] || wc -l all
+    for key in m n k ms ms_min ms_max tflops ratio_sgemm third relres compared \
+        mismatches fallback flops_per_byte gb_per_second joules gflops_per_watt \
+        pj_per_product mhz recipe split tile stages split_k fault study input rounds \
+        seed device driver runtime capability library; do
+        [ "$(grep -c "\"$key\":" all)" -eq 11 ] || echo "no $key"
+    done
+    rows gemm.ootomo.f16 product
+    near ms 0.393216
+    near ms_min 0.196608
+    near ms_max 0.589824
+    near tflops 0.000166666666667
+    near ratio_sgemm 2
+    near ratio_three 0.5
+    near third 50
+    near flops_per_byte 5.33333333333
+    near gb_per_second 0.03125
+    expect joules null
+    expect compared 1024
+    expect mismatches 0
+    expect tile 16x8x16
+    expect fault null
+    rows gemm.ootomo.f16 whole
+    near ms 0.401408
+    near ratio_three 0.510204081633
+    near ratio_falls 1.79591836735
+    near joules 0.1404928
+    near gflops_per_watt 0.000466472303207
+    near pj_per_product 4287500
+    near flops_per_byte 5.33333333333
+    rows three split
+    near ms 0.008192
+    near gb_per_second 2
+    expect tflops null
+    expect third null
+    expect ratio_sgemm null
+    expect flops_per_byte null
+    rows hgemm product
+    near third 300
+    near flops_per_byte 8
+    expect mhz 1980
+    cp all out
+    expect device Models
+    expect library "Peers 1.0"
+    expect seed 1
+}
+
+# What peers say of themselves is not taken for granted.
+peers_known() {
+    for name in falls:sgemm sgemm:null three:null hgemm:null; do
+        rows "${name%:*}" whole
+        expect fallback "${name#*:}"
+    done
+    rows fails whole
+    expect fault "not supported"
+    expect ms null
+    expect relres null
+    rows sgemm whole
+    near ratio_sgemm 1
+    expect ratio_fails null
+}
+
+# Of every recipe the first kernel for the newest devices, on the sizes asked for; of
+# split-K what the kernel takes.
+study_chosen() {
+    run 0 bench gpu -n 16 -n 20 --rounds 1 --energy 0 --json --shapes square --shapes deep
+    cp out all
+    [ "$(value k | uniq | tr '\n' ' ')" = "16 20 64 80 " ] || value k | uniq
+    expect joules null
+    expect mismatches "0
+null"
+    expect rounds 1
+    grep '"recipe":"' all > out
+    expect name "fast.plain.f16.first
+gemm.ootomo.f16
+gemm.tf32x3.tf32"
+    DEVICE_FAULT="no library"
+    export DEVICE_FAULT
+    run 0 bench gpu --study splitk --kernel gemm.plain --rounds 1 --json
+    unset DEVICE_FAULT
+    expect study splitk
+    expect split_k 1
+    expect k 8192
+    expect compared "4096
+null"
+}
+
+# A wrong kernel is not timed; the others are.
+wrong_refused() {
+    DEVICE_FAULT=flips
+    export DEVICE_FAULT
+    run 1 bench gpu -n 24 --rounds 1 --kernel gemm.plain --json
+    unset DEVICE_FAULT
+    cp out all
+    grep '"recipe":"' all > out
+    expect mismatches 1
+    expect fault "1 of 576 outputs are not the model's"
+    expect ms null
+    expect tflops null
+    rows sgemm whole
+    expect fault null
+}
+
+# So is one that the device cannot run, with its rows before the line.
+broken_told() {
+    DEVICE_FAULT=breaks
+    export DEVICE_FAULT
+    run 3 bench gpu -n 24 --rounds 1 --kernel gemm.plain --json
+    unset DEVICE_FAULT
+    grep -q '^bitcut: gemm.plain.f16: it broke$' err || cat err
+    [ "$(grep -c 'it broke' out)" -eq 3 ] || cat out
+}
+
+library_missed() {
+    DEVICE_FAULT="no library"
+    export DEVICE_FAULT
+    run 0 bench gpu -n 24 --rounds 1 --kernel gemm.plain --json
+    unset DEVICE_FAULT
+    expect library "none: lost"
+    cp out all
+    rows gemm.plain.f16 whole
+    expect ratio_sgemm null
+    expect third null
+    expect mismatches 0
+    rows sgemm whole
+    expect fault "none: lost"
+    expect ms null
+}
+
+# Stopped while the second shape is timed: the rows of the first are there.
+rows_kept() {
+    DEVICE_FAULT=interrupts
+    export DEVICE_FAULT
+    run 3 bench gpu -n 16 -n 20 -n 24 --rounds 1 --kernel gemm.plain --json
+    unset DEVICE_FAULT
+    grep -q '^bitcut: bench: stopped$' err || cat err
+    [ "$(wc -l < out)" -eq 12 ] || wc -l out
+    expect m 16
+}
+
+tables_listed() {
+    run 0 list shapes --json
+    grep -q '"name":"wide".*"shapes":\["nx4nxn"\]' out || cat out
+    run 0 list benches --json
+    grep -q '"name":"splitk".*"slices":\[1,2,4,8,10,16\]' out || cat out
+}
+
+# Every study has kernels in the module.
+studies_meant() {
+    run 0 list kernels --json
+    value name > kernels
+    run 0 list benches --json
+    sed -n 's/.*"kernels":\[\([^]]*\)\].*/\1/p' out | tr -d '"' | tr ',' '\n' |
+        while read -r name; do
+            grep -q "^$name\." kernels || [ -z "$name" ] || echo "no kernel $name"
+        done
+}
+
+ok_if_empty "the module is built" "$(module_built models -DHONEST)"
+BITCUT_MODULES=$work/models
+export BITCUT_MODULES
+ok_if_empty "wrong words are refused" "$(bad_words_refused)"
+ok_if_empty "times, ratios and costs" "$(times_true)"
+ok_if_empty "fallbacks and faults of peers" "$(peers_known)"
+ok_if_empty "kernels, shapes and sizes" "$(study_chosen)"
+ok_if_empty "a wrong kernel is not timed" "$(wrong_refused)"
+ok_if_empty "a kernel that cannot run" "$(broken_told)"
+ok_if_empty "no library of peers" "$(library_missed)"
+ok_if_empty "stopped between shapes" "$(rows_kept)"
+ok_if_empty "shapes and studies are listed" "$(tables_listed)"
+
+BITCUT_MODULES=$kernels
+if [ -f "$kernels/bitcut-cuda.so" ]; then
+    ok_if_empty "the studies' kernels" "$(studies_meant)"
+else
+    skip "the studies' kernels" "no module of kernels was built"
+fi
+bitcut verify --kernel all -m 1 -n 1 -k 1 > out 2> err
+if [ $? -eq 3 ]; then skip "the device" "$(sed 's/^bitcut: verify: //' err)"
+else
+    ok_if_empty "the device" \
+        "$(run 0 bench gpu -n 512 --rounds 1 --energy 0 --json; value fault | sort -u |
+            grep -v null)"
+fi
+echo "1..$n"
