@@ -27,12 +27,6 @@ struct cell {
 
 /* --- making a recipe definite ----------------------------------------------------- */
 
-/* Whether the recipe says where the product of the low words goes, and there is one. */
-static bool low_low_fits(const struct gemm *g)
-{
-    return g->split.words == 2 && g->recipe->low_low.a == 1;
-}
-
 static struct plan plan_make(const struct gemm *g)
 {
     struct plan p = { .nan = g->unit->c == &formats[FORMAT_F32] ? (uint32_t)g->unit->nan
@@ -73,27 +67,11 @@ enum bitcut_status gemm_check(const struct gemm *g, struct fault *f)
     if (u->c != &formats[FORMAT_F32] && u->c != &formats[FORMAT_F16])
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s accumulates in %s, not f32 or f16",
                          u->name, u->c->name);
-    if (g->low_low && !low_low_fits(g))
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "only recipes of two words have a low*low term");
     if (g->promote < 0 || g->threads < 0)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "counts cannot be negative");
     if (g->slices < 1)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "k has at least one slice");
-    const struct plan p = plan_make(g);
-    for (int i = 0; i < p.terms; i++) {
-        const struct recipe_term t = p.term[i];
-        if (t.a >= g->split.words || t.b >= g->split.words)
-            return fault_set(f, BITCUT_BAD_ARGUMENT,
-                             "recipe %s needs more words than %s has", g->recipe->name,
-                             g->split.name);
-        if (g->split.scale && t.accumulator != t.a + t.b)
-            return fault_set(
-                f, BITCUT_BAD_ARGUMENT,
-                "recipe %s adds words of different scale; use a split with s = 0",
-                g->recipe->name);
-    }
-    return BITCUT_OK;
+    return recipe_takes(g->recipe, &g->split, g->low_low, f);
 }
 
 static struct k_cut k_cut_make(const struct gemm *g, size_t k)

@@ -95,3 +95,30 @@ const struct bitcut_recipe *bitcut_recipe_find(const char *name)
 {
     return table_find(TABLE(recipes), name);
 }
+
+static enum bitcut_status check_term(const struct bitcut_recipe *r,
+                                     const struct bitcut_split *split,
+                                     struct recipe_term t, struct fault *f)
+{
+    if (t.a >= split->words || t.b >= split->words)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "recipe %s needs more words than %s has",
+                         r->name, split->name);
+    if (split->scale && t.accumulator != t.a + t.b)
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "recipe %s adds words of different scale; use a split with s = 0", r->name);
+    return BITCUT_OK;
+}
+
+enum bitcut_status recipe_takes(const struct bitcut_recipe *r,
+                                const struct bitcut_split *split, bool low_low,
+                                struct fault *f)
+{
+    if (low_low && (split->words != 2 || r->low_low.a != 1))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "only recipes of two words have a low*low term");
+    enum bitcut_status status = low_low ? check_term(r, split, r->low_low, f) : BITCUT_OK;
+    for (int i = 0; i < r->terms && status == BITCUT_OK; i++)
+        status = check_term(r, split, r->term[i], f);
+    return status;
+}

@@ -3,6 +3,7 @@
 #define BITCUT_LIB_RECIPE_H
 
 #include "lib/split.h"
+#include "lib/status.h"
 
 enum { RECIPE_TERMS_MOST = 9, RECIPE_ACCUMULATORS_MOST = 5 };
 
@@ -51,5 +52,12 @@ enum {
 };
 
 extern const struct bitcut_recipe recipes[]; /* ended by a row whose name is NULL */
+
+/* Whether the recipe, with the product of the low words or without it, can have words of
+   the split: there are enough, and words of different scale never share an accumulator.
+   BITCUT_BAD_ARGUMENT says what does not fit. */
+enum bitcut_status recipe_takes(const struct bitcut_recipe *recipe,
+                                const struct bitcut_split *split, bool low_low,
+                                struct fault *f);
 
 #endif
