@@ -146,9 +146,10 @@ static json_t *variant_names(unsigned variants)
     return names;
 }
 
-static json_t *capability_or_null(int most)
+/* A bound; 0 is none. */
+static json_t *most_or_null(size_t most)
 {
-    return most ? json_integer(most) : json_null();
+    return most ? json_count(most) : json_null();
 }
 
 static void describe_instruction(json_t *row, const void *of)
@@ -159,7 +160,7 @@ static void describe_instruction(json_t *row, const void *of)
     set(row, "b_bytes", json_integer(i->b_bytes));
     set(row, "c_bytes", json_integer(i->c_bytes));
     set(row, "least", json_integer(i->least));
-    set(row, "most", capability_or_null(i->most));
+    set(row, "most", most_or_null((size_t)i->most));
     set(row, "variants", variant_names(i->variants));
 }
 
@@ -176,8 +177,9 @@ static void describe_kernel(json_t *row, const void *of)
     set(row, "threads", json_integer(k->threads));
     set(row, "shared_bytes", json_integer(k->shared_bytes));
     set(row, "slices_most", json_integer(k->slices_most));
+    set(row, "size_most", most_or_null(k->size_most));
     set(row, "least", json_integer(k->least));
-    set(row, "most", capability_or_null(k->most));
+    set(row, "most", most_or_null((size_t)k->most));
 }
 
 static json_t *names_list(const char *const *name, size_t most)

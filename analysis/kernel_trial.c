@@ -14,21 +14,6 @@
 
 /* --- what a kernel computes ------------------------------------------------------- */
 
-static bool same_term(struct recipe_term x, struct gpu_term y)
-{
-    return x.a == y.a && x.b == y.b && x.accumulator == y.accumulator;
-}
-
-/* Whether the kernel's terms are the recipe's, low*low first if it is kept. */
-static bool same_terms(const struct gemm *g, const struct gpu_recipe *p)
-{
-    if (gemm_terms(g) != p->terms || g->split.words != p->words) return false;
-    if (g->low_low && !same_term(g->recipe->low_low, p->term[0])) return false;
-    for (int i = 0; i < g->recipe->terms; i++)
-        if (!same_term(g->recipe->term[i], p->term[i + g->low_low])) return false;
-    return true;
-}
-
 bool kernel_is_called(const struct gpu_kernel *kernel, const char *name)
 {
     const size_t length = strlen(name);
@@ -49,13 +34,12 @@ enum bitcut_status kernel_gemm(struct gemm *gemm, const struct recorder *r,
     if (!unit || !recipe)
         return fault_set(f, BITCUT_CANNOT, "there is no %s %.120s",
                          unit ? "recipe" : "unit", unit ? k->recipe : name);
-    struct gemm g = gemm_of(recipe, unit);
-    g.promote = k->program.promote;
-    g.low_low = k->program.terms > recipe->terms;
-    if (!same_terms(&g, &k->program))
+    if (!gpu_kernel_implements(k, recipe))
         return fault_set(f, BITCUT_CANNOT, "its terms are not those of recipe %s",
                          k->recipe);
-    *gemm = g;
+    *gemm = gemm_of(recipe, unit);
+    gemm->promote = k->program.promote;
+    gemm->low_low = k->program.terms > recipe->terms;
     return BITCUT_OK;
 }
 
@@ -239,9 +223,10 @@ static enum bitcut_status run_device(struct live *x, size_t k, struct fault *f)
     };
     for (size_t i = 0; i < x->d.rows * x->d.ld; i++) x->d.at[i] = GAP;
     if (in_place) stored_copy(&x->d, &x->c, false);
-    const enum bitcut_status status = gpu_split_of(&g.split, &t->gemm.split, f);
-    if (status != BITCUT_OK) return status;
-    return gpu_gemm_run(&g, &t->recorder->gpu, t->kernel, f);
+    enum bitcut_status status = gpu_split_of(&g.split, &t->gemm.split, f);
+    if (status == BITCUT_OK) status = gpu_gemm_check(&g, t->kernel, f);
+    return status == BITCUT_OK ? gpu_gemm_run(&g, &t->recorder->gpu, t->kernel, f)
+                               : status;
 }
 
 /* The outputs of some rows and columns, of the first k: as a GEMM of their own. */

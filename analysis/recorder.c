@@ -13,12 +13,7 @@ enum bitcut_status recorder_open(struct recorder *r, struct fault *f)
     struct recorder x = { 0 };
     enum bitcut_status status = gpu_open(&x.gpu, f);
     if (status != BITCUT_OK) return status;
-    status = gpu_describe(&x.device, &x.gpu, f);
-    if (status == BITCUT_OK && !(x.architecture = gpu_architecture_of(&x.device)))
-        status =
-            fault_set(f, BITCUT_CANNOT,
-                      "%.100s has compute capability %d.%d, of no architecture known",
-                      x.device.name, x.device.capability / 10, x.device.capability % 10);
+    status = gpu_describe(&x.device, &x.architecture, &x.gpu, f);
     if (status == BITCUT_OK) *r = x;
     else gpu_close(&x.gpu);
     return status;

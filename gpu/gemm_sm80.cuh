@@ -327,6 +327,7 @@ constexpr struct gpu_kernel row_of(const char *name, const char *recipe)
              S::threads,
              S::shared_bytes,
              SLICES_MOST,
+             0,
              80,
              0,
              workspace<S>,

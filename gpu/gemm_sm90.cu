@@ -104,17 +104,12 @@ static int kernel_start(const CUtensorMap &a, const CUtensorMap &b, struct outpu
 }
 
 /* Tiles are counted, and their elements numbered, in an int. */
-static bool sizes_fit(const struct gpu_product *p)
-{
-    constexpr size_t most = (size_t)1 << 30;
-    return p->m <= most && p->n <= most && p->k <= most;
-}
+static constexpr size_t SIZE_MOST = (size_t)1 << 30;
 
 template <class R> static int launch(const struct gpu_product *p)
 {
     CUtensorMap a = {}, b = {};
     int status = cudaSuccess;
-    if (!sizes_fit(p)) return cudaErrorInvalidValue;
     if (p->k) status = words_map<R>(&a, &p->a, p->k, TILE_M);
     if (p->k && !status) status = words_map<R>(&b, &p->b, p->k, R::b_lines);
     return status ? status : kernel_start<R>(a, b, output_make<R>(p), p->stream);
@@ -147,6 +142,7 @@ static constexpr struct gpu_kernel row_of(const char *name, const char *recipe,
              GROUPS * GROUP,
              R::shared_bytes,
              1,
+             SIZE_MOST,
              90,
              90,
              NULL,

@@ -84,20 +84,30 @@ void gpu_close(struct gpu *g)
 
 /* --- what there is ---------------------------------------------------------------- */
 
-enum bitcut_status gpu_describe(struct gpu_device *device, const struct gpu *g,
-                                struct fault *f)
-{
-    char why[GPU_FAULT_MOST];
-    if (g->module->describe(device, why) == 0) return BITCUT_OK;
-    return fault_set(f, BITCUT_CANNOT, "no device: %s", why);
-}
-
-const struct gpu_architecture *gpu_architecture_of(const struct gpu_device *device)
+static const struct gpu_architecture *architecture_of(const struct gpu_device *device)
 {
     const struct gpu_architecture *row = NULL;
     while ((row = table_next(TABLE(gpu_architectures), row)))
         if (row->least <= device->capability && device->capability <= row->most) break;
     return row;
+}
+
+enum bitcut_status gpu_describe(struct gpu_device *device,
+                                const struct gpu_architecture **architecture,
+                                const struct gpu *g, struct fault *f)
+{
+    char why[GPU_FAULT_MOST];
+    struct gpu_device x;
+    if (g->module->describe(&x, why) != 0)
+        return fault_set(f, BITCUT_CANNOT, "no device: %s", why);
+    const struct gpu_architecture *found = architecture_of(&x);
+    if (!found)
+        return fault_set(f, BITCUT_CANNOT,
+                         "%.100s has compute capability %d.%d, of no architecture known",
+                         x.name, x.capability / 10, x.capability % 10);
+    *device = x;
+    *architecture = found;
+    return BITCUT_OK;
 }
 
 const struct gpu_instruction *gpu_find(const struct gpu *g, const char *name)
@@ -187,17 +197,119 @@ enum bitcut_status gpu_split_of(struct gpu_split *to, const struct bitcut_split 
                      split->format->name);
 }
 
+/* --- what a kernel takes ---------------------------------------------------------- */
+
+static bool same_term(struct recipe_term x, struct gpu_term y)
+{
+    return x.a == y.a && x.b == y.b && x.accumulator == y.accumulator;
+}
+
+bool gpu_kernel_implements(const struct gpu_kernel *k, const struct bitcut_recipe *r)
+{
+    const struct gpu_recipe *p = &k->program;
+    const int extra = p->terms - r->terms, words = r->split ? r->split->words : 1;
+    if (p->words != words || extra < 0 || extra > 1) return false;
+    if (extra && !same_term(r->low_low, p->term[0])) return false;
+    for (int i = 0; i < r->terms; i++)
+        if (!same_term(r->term[i], p->term[i + extra])) return false;
+    return true;
+}
+
+/* Bytes of `rows` rows of `cols` elements, from the first to the last. */
+static bool matrix_bytes(size_t *bytes, size_t rows, size_t cols, size_t ld)
+{
+    size_t before;
+    *bytes = 0;
+    if (!rows || !cols) return true;
+    return size_multiply(&before, rows - 1, ld) && before <= SIZE_MAX - cols &&
+           size_multiply(bytes, before + cols, sizeof(uint32_t));
+}
+
+/* Bytes of an operand's words, for words of the widest format. */
+static bool words_bytes(size_t *bytes, const struct gpu_split *s, size_t lines, size_t k)
+{
+    const size_t runs = k / GPU_WORDS_RUN + 1;
+    return size_multiply(bytes, lines, runs) &&
+           size_multiply(bytes, *bytes, (size_t)s->words * GPU_WORDS_RUN) &&
+           size_multiply(bytes, *bytes, sizeof(uint32_t));
+}
+
+/* Whether the words of both operands and the slices have a size, all together. */
+static bool workspace_fits(const struct gpu_gemm *g)
+{
+    enum { PARTS = 3 };
+    const size_t most = SIZE_MAX / PARTS - GPU_ALIGNMENT;
+    size_t a, b, slices;
+    return words_bytes(&a, &g->split, g->m, g->k) && a <= most &&
+           words_bytes(&b, &g->split, g->n, g->k) && b <= most &&
+           matrix_bytes(&slices, g->m, g->n, g->n) &&
+           size_multiply(&slices, slices, (size_t)g->slices) && slices <= most;
+}
+
+enum bitcut_status gpu_gemm_suits(const struct gpu_gemm *g, const struct gpu_kernel *k,
+                                  struct fault *f)
+{
+    const size_t most = k->size_most ? k->size_most : SIZE_MAX;
+    if (g->split.format != k->format || g->split.words != k->program.words)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes %d words of %s, not %d of %s",
+                         k->name, k->program.words, gpu_format_name(k->format),
+                         g->split.words, gpu_format_name(g->split.format));
+    if (g->slices < 1 || g->slices > k->slices_most)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes 1 to %d slices of k", k->name,
+                         k->slices_most);
+    if (g->m > most || g->n > most || g->k > most)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes m, n and k up to %zu", k->name,
+                         most);
+    if (!workspace_fits(g))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "the workspace does not fit any memory");
+    return BITCUT_OK;
+}
+
+static enum bitcut_status check_matrix(const char *name, const void *at, size_t rows,
+                                       size_t cols, size_t ld, struct fault *f)
+{
+    size_t bytes;
+    if (ld < cols)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s: leading dimension %zu is below the row length, %zu", name,
+                         ld, cols);
+    if (!matrix_bytes(&bytes, rows, cols, ld))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not fit any memory", name);
+    if (bytes && !at) return fault_set(f, BITCUT_BAD_ARGUMENT, "%s is missing", name);
+    if ((uintptr_t)at % sizeof(uint32_t))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s is not aligned to 4 bytes", name);
+    return BITCUT_OK;
+}
+
+enum bitcut_status gpu_operand_check(const char *name, const struct gpu_operand *x,
+                                     size_t lines, size_t k, struct fault *f)
+{
+    if (x->words) return BITCUT_OK;
+    return x->across ? check_matrix(name, x->at, k, lines, x->ld, f)
+                     : check_matrix(name, x->at, lines, k, x->ld, f);
+}
+
+enum bitcut_status gpu_gemm_check(const struct gpu_gemm *g, const struct gpu_kernel *k,
+                                  struct fault *f)
+{
+    const bool reads_c = (g->beta & 0x7fffffff) != 0;
+    enum bitcut_status status = gpu_gemm_suits(g, k, f);
+    if (status == BITCUT_OK) status = gpu_operand_check("A", &g->a, g->m, g->k, f);
+    if (status == BITCUT_OK) status = gpu_operand_check("B", &g->b, g->n, g->k, f);
+    if (status == BITCUT_OK && reads_c)
+        status = check_matrix("C", g->c, g->m, g->n, g->ldc, f);
+    if (status == BITCUT_OK) status = check_matrix("D", g->d, g->m, g->n, g->ldd, f);
+    if (status == BITCUT_OK && reads_c && g->c == g->d && g->ldc != g->ldd)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "D is C with another leading dimension");
+    return status;
+}
+
+/* --- running ---------------------------------------------------------------------- */
+
 enum bitcut_status gpu_gemm_run(const struct gpu_gemm *gemm, const struct gpu *g,
                                 const struct gpu_kernel *k, struct fault *f)
 {
     char why[GPU_FAULT_MOST];
-    if (gemm->split.format != k->format || gemm->split.words != k->program.words)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes %d words of %s, not %d of %s",
-                         k->name, k->program.words, gpu_format_name(k->format),
-                         gemm->split.words, gpu_format_name(gemm->split.format));
-    if (gemm->slices < 1 || gemm->slices > k->slices_most)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes 1 to %d slices of k", k->name,
-                         k->slices_most);
     if (g->module->gemm(gemm, k, why) == 0) return BITCUT_OK;
     return fault_set(f, BITCUT_CANNOT, "%s", why);
 }

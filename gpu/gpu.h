@@ -3,7 +3,7 @@
 #define BITCUT_GPU_GPU_H
 
 #include "gpu/module.h"
-#include "lib/split.h"
+#include "lib/recipe.h"
 #include "lib/status.h"
 
 /* A row of the table of variants: what an instruction is given and what it computes.
@@ -38,12 +38,11 @@ struct gpu {
 enum bitcut_status gpu_open(struct gpu *g, struct fault *f);
 void gpu_close(struct gpu *g);
 
-/* What device there is.  BITCUT_CANNOT with the driver's reason if there is none. */
-enum bitcut_status gpu_describe(struct gpu_device *device, const struct gpu *g,
-                                struct fault *f);
-
-/* The architecture of a device; NULL for one that the table does not have. */
-const struct gpu_architecture *gpu_architecture_of(const struct gpu_device *device);
+/* What device there is, and its architecture.  BITCUT_CANNOT with the driver's reason if
+   there is none, or if the table does not have its architecture. */
+enum bitcut_status gpu_describe(struct gpu_device *device,
+                                const struct gpu_architecture **architecture,
+                                const struct gpu *g, struct fault *f);
 
 /* The module's instruction of that name, the part of a unit's name after the '/', or
    NULL. */
@@ -80,8 +79,27 @@ const char *gpu_format_name(enum gpu_format format);
 enum bitcut_status gpu_split_of(struct gpu_split *to, const struct bitcut_split *split,
                                 struct fault *f);
 
-/* Run a GEMM as gpu_module.gemm says.  BITCUT_BAD_ARGUMENT: the kernel does not take the
-   split or the slices; BITCUT_CANNOT with the device's reason. */
+/* Whether the kernel's terms are the recipe's, with low*low first or without it. */
+bool gpu_kernel_implements(const struct gpu_kernel *kernel,
+                           const struct bitcut_recipe *recipe);
+
+/* Whether the kernel takes the GEMM's split, slices and sizes, and all that it needs
+   beside the matrices has a size.  BITCUT_BAD_ARGUMENT. */
+enum bitcut_status gpu_gemm_suits(const struct gpu_gemm *gemm,
+                                  const struct gpu_kernel *kernel, struct fault *f);
+
+/* Whether an operand called `name` can be read: its leading dimension is not below the
+   row length, its bytes have a size, and `at` is there and aligned, or words are.
+   BITCUT_BAD_ARGUMENT. */
+enum bitcut_status gpu_operand_check(const char *name, const struct gpu_operand *operand,
+                                     size_t lines, size_t k, struct fault *f);
+
+/* gpu_gemm_suits(), and the same of all matrices; D is C only with its leading
+   dimension. */
+enum bitcut_status gpu_gemm_check(const struct gpu_gemm *gemm,
+                                  const struct gpu_kernel *kernel, struct fault *f);
+
+/* Run a checked GEMM as gpu_module.gemm says.  BITCUT_CANNOT with the device's reason. */
 enum bitcut_status gpu_gemm_run(const struct gpu_gemm *gemm, const struct gpu *g,
                                 const struct gpu_kernel *kernel, struct fault *f);
 

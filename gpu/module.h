@@ -124,6 +124,7 @@ struct gpu_kernel {
     int stages;                 /* tiles in flight; 1: no asynchronous copy            */
     int threads, shared_bytes;  /* of a block                                          */
     int slices_most;            /* of split-K that it takes                            */
+    size_t size_most;           /* of m, n and k, 0: any                               */
     int least, most;            /* compute capabilities, as of an instruction          */
 
     /* For the module alone. */
@@ -197,7 +198,8 @@ struct gpu_timer {
 
 /* --- what a module has ------------------------------------------------------------ */
 
-/* A row of a module's table of families. */
+/* A row of a module's table of families.  The kernels of a recipe, through all families,
+   are ordered by speed for large matrices, the fastest first. */
 struct gpu_family {
     const char *name, *what;
     const struct gpu_instruction
@@ -217,6 +219,9 @@ struct gpu_device {
    GPU_WORDS_RUN elements: word j of element p of line i is element
    (j * lines + i) * run(k) + p, of 16 bits, or of 32 for tf32. */
 enum { GPU_WORDS_RUN = 64 };
+
+/* Bytes that words and workspaces in the device's memory are aligned to. */
+enum { GPU_ALIGNMENT = 256 };
 
 /* What a module exports.  A function returns 0, or it returns another number and has
    written one line into fault[GPU_FAULT_MOST]. */
@@ -247,9 +252,10 @@ struct gpu_module {
 
     /* The same for matrices in the device's memory.  Nothing is allocated, and nothing
        waits: all work goes to `stream` (cudaStream_t), which may be capturing a graph.
-       `workspace` is device memory of workspace() bytes, aligned to 256, that the GEMM
-       has for itself until it ends.  prepare() makes an operand's words, words() bytes,
-       for any number of GEMMs. */
+       `workspace` is device memory of workspace() bytes that the GEMM has for itself
+       until it ends; NULL if that is 0.  prepare() makes an operand's words, words()
+       bytes, for any number of GEMMs.  The query reads of the matrices only whether words
+       are NULL. */
     size_t (*words)(const struct gpu_split *split, size_t lines, size_t k);
     int (*prepare)(void *words, const struct gpu_split *split,
                    const struct gpu_operand *operand, size_t lines, size_t k,

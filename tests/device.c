@@ -1,7 +1,9 @@
 /* A module without a GPU: the models stand in for a device, so that `bitcut record`,
-   `bitcut verify --kernel` and `bitcut bench gpu` are tested everywhere.  Each
-   instruction computes by the unit that its `what` names, each kernel by its recipe on
-   the unit of its instruction.
+   `bitcut verify --kernel`, `bitcut bench gpu` and the library's own calls are tested
+   everywhere.  Each instruction computes by the unit that its `what` names.  On the
+   host's memory a kernel computes by its recipe on the unit of its instruction; on the
+   device's, which is the host's too, by its terms from words, one instruction after the
+   other.
 
    DEVICE_FAULT in the environment makes it misbehave; see `faults`.  DEVICE_DUMP names a
    file that gets A, B, C and D of the last batch. */
@@ -10,6 +12,7 @@
 #include "gpu/module.h"
 #include "lib/bitcut.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,24 +46,52 @@ static const struct gpu_instruction wgmma[] = {
     /* clang-format on */
 };
 
-/* The liars do not what they say. */
+#define CORRECTED                                                                        \
+    {                                                                                    \
+        { 1, 0, 1 }, { 0, 1, 1 }, { 0, 0, 0 }                                            \
+    }
+#define ONE                                                                              \
+    {                                                                                    \
+        {                                                                                \
+            0, 0, 0                                                                      \
+        }                                                                                \
+    }
+
+/* The liars do not what they say; with HONEST there are none, and no two kernels of a
+   recipe but of plain. */
 static const struct gpu_kernel gemms[] = {
     /* clang-format off */
-    { "gemm.ootomo.f16", "", "ootomo", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 2, 3, { { 1, 0, 1 }, { 0, 1, 1 }, { 0, 0, 0 } }, 1 }, 16, 8, 16, 1, 32, 0, 3, 80, 0, NULL, NULL },
-    { "gemm.tf32x3.tf32", "", "tf32x3", "mma.m16n8k8.f32.tf32", GPU_TF32,
-      { 2, 3, { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 } }, 0 }, 16, 8, 8, 1, 32, 0, 1, 80, 0, NULL, NULL },
-    { "gemm.plain.f16", "", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 1, 1, { { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 1, 80, 0, NULL, NULL },
-    { "old.plain.f16", "for other devices", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 1, 1, { { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 1, 80, 89, NULL, NULL },
-    { "big.plain.f16", "for larger devices", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 1, 1, { { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 65537, 1, 80, 0, NULL, NULL },
 #ifndef HONEST
+    { "vary.ootomo.f16", "another promotion", "ootomo", "mma.m16n8k16.f32.f16", GPU_F16,
+      { 2, 3, CORRECTED, 4 }, 16, 8, 16, 1, 32, 0, 3, 0, 80, 0, NULL, NULL },
+#endif
+    { "gemm.ootomo.f16", "", "ootomo", "mma.m16n8k16.f32.f16", GPU_F16,
+      { 2, 3, CORRECTED, 1 }, 16, 8, 16, 1, 32, 0, 3, 0, 80, 0, NULL, NULL },
+    { "gemm.tf32x3.tf32", "", "tf32x3", "mma.m16n8k8.f32.tf32", GPU_TF32,
+      { 2, 3, { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 } }, 0 }, 16, 8, 8, 1, 32, 0, 1, 0, 80, 0, NULL, NULL },
+#ifndef HONEST
+    { "gemm.markidis.f16", "", "markidis", "mma.m16n8k16.f32.f16", GPU_F16,
+      { 2, 4, { { 1, 1, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 1, 0, 80, 0, NULL, NULL },
+#endif
+    { "old.plain.f16", "for other devices", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
+      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 0, 1, 0, 80, 89, NULL, NULL },
+    { "big.plain.f16", "for larger devices", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
+      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 65537, 1, 0, 80, 0, NULL, NULL },
+#ifndef HONEST
+    { "small.plain.f16", "for small sizes", "plain", "wgmma.m64n8k16.f32.f16", GPU_F16,
+      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 0, 1, 32, 90, 90, NULL, NULL },
+#endif
+    { "gemm.plain.f16", "", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
+      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 0, 1, 0, 80, 0, NULL, NULL },
+#ifndef HONEST
+    { "gemm.plain.tf32", "", "plain", "mma.m16n8k8.f32.tf32", GPU_TF32,
+      { 1, 1, ONE, 0 }, 16, 8, 8, 1, 32, 0, 1, 0, 80, 0, NULL, NULL },
     { "liar.legemm.f16", "", "legemm", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 2, 3, { { 1, 0, 1 }, { 0, 1, 1 }, { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 1, 80, 0, NULL, NULL },
+      { 2, 3, CORRECTED, 0 }, 16, 8, 16, 1, 32, 0, 1, 0, 80, 0, NULL, NULL },
+    { "liar.markidis.f16", "", "markidis", "mma.m16n8k16.f32.f16", GPU_F16,
+      { 2, 4, { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 1, 0, 80, 0, NULL, NULL },
     { "liar.noname.f16", "", "noname", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 1, 1, { { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 1, 80, 0, NULL, NULL },
+      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 0, 1, 0, 80, 0, NULL, NULL },
 #endif
     { 0 }
     /* clang-format on */
@@ -70,9 +101,9 @@ static const struct gpu_kernel gemms[] = {
 static const struct gpu_kernel fast[] = {
     /* clang-format off */
     { "fast.plain.f16.first", "", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 1, 1, { { 0, 0, 0 } }, 0 }, 16, 8, 16, 2, 32, 0, 1, 90, 0, NULL, NULL },
+      { 1, 1, ONE, 0 }, 16, 8, 16, 2, 32, 0, 1, 0, 90, 0, NULL, NULL },
     { "fast.plain.f16.second", "", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 1, 1, { { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 1, 90, 0, NULL, NULL },
+      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 0, 1, 0, 90, 0, NULL, NULL },
     { 0 }
     /* clang-format on */
 };
@@ -246,7 +277,83 @@ static int run(const struct gpu_batch *batch, const struct gpu_instruction *inst
     return 0;
 }
 
-/* --- whole GEMMs ------------------------------------------------------------------ */
+/* --- words ------------------------------------------------------------------------ */
+
+/* The splits that the device knows, by what the module is told of them. */
+static const struct {
+    enum gpu_format format;
+    int words, scale, direction;
+    const char *name;
+} splits[] = {
+    { GPU_F16, 1, 0, 0, "half" },      { GPU_F16, 2, 0, 0, "markidis" },
+    { GPU_F16, 2, 11, 0, "halfhalf" }, { GPU_TF32, 1, 0, 1, "tf32" },
+    { GPU_TF32, 2, 0, 1, "tf32tf32" },
+};
+
+static const struct bitcut_split *split_of(const struct gpu_split *s)
+{
+    for (size_t i = 0; i < sizeof splits / sizeof splits[0]; i++)
+        if (splits[i].format == s->format && splits[i].words == s->words &&
+            splits[i].scale == s->scale && splits[i].direction == s->high.direction)
+            return bitcut_split_find(splits[i].name);
+    return NULL;
+}
+
+static size_t run_of(size_t k)
+{
+    return (k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN * GPU_WORDS_RUN;
+}
+
+static size_t word_bytes(enum gpu_format f) { return f == GPU_TF32 ? 4 : 2; }
+
+static size_t words(const struct gpu_split *s, size_t lines, size_t k)
+{
+    return (size_t)s->words * lines * run_of(k) * word_bytes(s->format);
+}
+
+static void set_word(void *to, enum gpu_format f, size_t at, uint64_t word)
+{
+    if (f == GPU_TF32) ((uint32_t *)to)[at] = (uint32_t)word;
+    else ((uint16_t *)to)[at] = (uint16_t)word;
+}
+
+static uint64_t get_word(const void *from, enum gpu_format f, size_t at)
+{
+    return f == GPU_TF32 ? ((const uint32_t *)from)[at] : ((const uint16_t *)from)[at];
+}
+
+static int prepare(void *to, const struct gpu_split *s, const struct gpu_operand *x,
+                   size_t lines, size_t k, void *stream, char *fault)
+{
+    const struct bitcut_split *split = split_of(s);
+    const size_t run = run_of(k);
+    (void)stream;
+    snprintf(fault, GPU_FAULT_MOST, "impossible");
+    if (!split) return 1;
+    for (size_t i = 0; i < lines; i++)
+        for (size_t p = 0; p < run; p++) {
+            uint64_t word[GPU_WORDS_MOST] = { 0 };
+            if (p < k)
+                bitcut_split_apply(word, split,
+                                   x->at[x->across ? p * x->ld + i : i * x->ld + p]);
+            for (size_t j = 0; j < (size_t)s->words; j++)
+                set_word(to, s->format, (j * lines + i) * run + p, word[j]);
+        }
+    return 0;
+}
+
+/* High words that are NaN have another payload if asked to flip. */
+static int split(void *to, const struct gpu_split *s, const struct gpu_operand *x,
+                 size_t lines, size_t k, char *fault)
+{
+    const uint64_t flip = fault_wanted()->spoil_gemm == flip_output;
+    if (prepare(to, s, x, lines, k, NULL, fault) != 0) return 1;
+    for (size_t i = 0; flip && i < lines * run_of(k); i++)
+        if (get_word(to, s->format, i) == 0x7e00) set_word(to, s->format, i, 0x7e01);
+    return 0;
+}
+
+/* --- whole GEMMs on the host's memory --------------------------------------------- */
 
 /* Lines as rows of a matrix without gaps (A), or as its columns (B). */
 static uint32_t *gather(const struct gpu_operand *x, size_t lines, size_t k, bool columns)
@@ -259,42 +366,154 @@ static uint32_t *gather(const struct gpu_operand *x, size_t lines, size_t k, boo
     return to;
 }
 
+static const struct bitcut_unit *unit_of(const struct gpu_kernel *kernel)
+{
+    char name[64];
+    snprintf(name, sizeof name, "hopper/%s", kernel->instruction);
+    return bitcut_unit_find(name, NULL);
+}
+
 static int gemm(const struct gpu_gemm *g, const struct gpu_kernel *kernel, char *fault)
 {
     const struct device_fault *wanted = fault_wanted();
-    char name[64];
-    snprintf(name, sizeof name, "hopper/%s", kernel->instruction);
     snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_run ? wanted->no_run : "impossible");
     if (wanted->no_run || g->slices != 1) return 1;
     uint32_t *a = gather(&g->a, g->m, g->k, false), *b = gather(&g->b, g->n, g->k, true);
-    const bool good =
-        a && b &&
-        bitcut_gemm(g->d, g->ldd, bitcut_recipe_find(kernel->recipe),
-                    bitcut_unit_find(name, NULL), g->m, g->n, g->k, g->alpha, a, g->k, b,
-                    g->n, g->beta, g->c, g->ldc, 1) == BITCUT_OK;
+    const bool good = a && b &&
+                      bitcut_gemm(g->d, g->ldd, bitcut_recipe_find(kernel->recipe),
+                                  unit_of(kernel), g->m, g->n, g->k, g->alpha, a, g->k, b,
+                                  g->n, g->beta, g->c, g->ldc, 1) == BITCUT_OK;
     free(b);
     free(a);
     if (good && wanted->spoil_gemm) wanted->spoil_gemm(g);
     return good ? 0 : 1;
 }
 
-/* Halfhalf alone, high words that are NaN with another payload if asked to flip. */
-static int split(void *words, const struct gpu_split *s, const struct gpu_operand *x,
-                 size_t lines, size_t k, char *fault)
+/* --- whole GEMMs on the device's -------------------------------------------------- */
+
+enum { ACCUMULATORS = 3, K_MOST = 16 };
+
+struct output {
+    const struct gpu_gemm *gemm;
+    const struct gpu_kernel *kernel;
+    const struct bitcut_unit *unit;
+    const void *a, *b; /* words */
+    size_t step;       /* k of the instruction */
+};
+
+static float f32(uint64_t encoding)
 {
-    const struct bitcut_split *halfhalf = bitcut_split_find("halfhalf");
-    const uint32_t flip = fault_wanted()->spoil_gemm == flip_output;
-    uint16_t *to = words;
-    snprintf(fault, GPU_FAULT_MOST, "impossible");
-    if (s->format != GPU_F16 || s->words != 2 || s->scale != 11 || s->high.direction ||
-        s->low.direction || x->across || k != GPU_WORDS_RUN || x->ld != k)
-        return 1;
-    for (size_t i = 0; i < lines * k; i++) {
-        uint64_t word[3];
-        bitcut_split_apply(word, halfhalf, x->at[i]);
-        to[i] = (uint16_t)(word[0] ^ (word[0] == 0x7e00 ? flip : 0));
-        to[lines * k + i] = (uint16_t)word[1];
+    const uint32_t bits = (uint32_t)encoding;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static uint32_t encoding_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return isnan(x) ? 0x7fffffff : bits;
+}
+
+static void read_words(uint64_t to[K_MOST], const struct output *o, const void *from,
+                       size_t lines, size_t line, int word, size_t p)
+{
+    const size_t run = run_of(o->gemm->k);
+    for (size_t e = 0; e < o->step; e++)
+        to[e] = get_word(from, o->kernel->format,
+                         ((size_t)word * lines + line) * run + p + e);
+}
+
+/* The k-step at p of the output (i, j). */
+static void do_step(uint64_t to[ACCUMULATORS], const struct output *o, size_t i, size_t j,
+                    size_t p)
+{
+    const struct gpu_recipe *program = &o->kernel->program;
+    uint64_t a[K_MOST], b[K_MOST];
+    for (int t = 0; t < program->terms; t++) {
+        const struct gpu_term term = program->term[t];
+        uint64_t *d = &to[term.accumulator];
+        read_words(a, o, o->a, o->gemm->m, i, term.a, p);
+        read_words(b, o, o->b, o->gemm->n, j, term.b, p);
+        bitcut_mma(d, o->unit, 1, 1, 1, o->step, a, b, d, 1);
     }
+}
+
+/* k-steps [from, to) of an output, folded. */
+static float do_slice(const struct output *o, size_t i, size_t j, size_t from, size_t to)
+{
+    const size_t promote = (size_t)o->kernel->program.promote;
+    uint64_t x[ACCUMULATORS] = { 0 };
+    float promoted = 0;
+    for (size_t s = from; s < to; s++) {
+        do_step(x, o, i, j, s * o->step);
+        if (!promote || ((s - from + 1) % promote && s + 1 < to)) continue;
+        promoted += f32(x[0]);
+        x[0] = 0;
+    }
+    float v = 0;
+    for (int c = ACCUMULATORS - 1; c >= 0; c--)
+        v = fmaf(v, ldexpf(1, -o->gemm->split.scale),
+                 c == 0 && promote ? promoted : f32(x[c]));
+    return v;
+}
+
+static void do_output(const struct output *o, size_t i, size_t j)
+{
+    const struct gpu_gemm *g = o->gemm;
+    const size_t steps = (g->k + o->step - 1) / o->step, slices = (size_t)g->slices;
+    const size_t each = (steps + slices - 1) / slices;
+    float v = 0;
+    for (size_t s = 0; s < steps; s += each) {
+        const float slice = do_slice(o, i, j, s, s + each < steps ? s + each : steps);
+        v = s ? v + slice : slice;
+    }
+    v *= f32(g->alpha);
+    if (f32(g->beta) != 0) v = fmaf(f32(g->beta), f32(g->c[i * g->ldc + j]), v);
+    g->d[i * g->ldd + j] = encoding_of(v);
+}
+
+/* Words of A and of B, unless prepared; and slices, to have something there. */
+struct parts {
+    size_t a, b, slices;
+};
+
+static struct parts parts_of(const struct gpu_gemm *g)
+{
+    return (struct parts){ g->a.words ? 0 : words(&g->split, g->m, g->k),
+                           g->b.words ? 0 : words(&g->split, g->n, g->k),
+                           g->slices > 1 ? (size_t)g->slices * g->m * g->n * 4 : 0 };
+}
+
+static size_t workspace(const struct gpu_gemm *g, const struct gpu_kernel *kernel)
+{
+    const struct parts parts = parts_of(g);
+    (void)kernel;
+    return parts.a + parts.b + parts.slices;
+}
+
+static int start(const struct gpu_gemm *g, const struct gpu_kernel *kernel, void *at,
+                 void *stream, char *fault)
+{
+    const struct device_fault *wanted = fault_wanted();
+    const struct parts parts = parts_of(g);
+    char *const b = (char *)at + parts.a;
+    struct output o = { g, kernel, unit_of(kernel), g->a.words, g->b.words, 0 };
+    int m, n, k;
+    snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_run ? wanted->no_run : "impossible");
+    if (wanted->no_run || !o.unit) return 1;
+    bitcut_unit_shape(&m, &n, &k, o.unit);
+    o.step = (size_t)k;
+    if (!g->m || !g->n) return 0;
+    if (!g->a.words && prepare(at, &g->split, &g->a, g->m, g->k, stream, fault)) return 1;
+    if (!g->b.words && prepare(b, &g->split, &g->b, g->n, g->k, stream, fault)) return 1;
+    if (!o.a) o.a = at;
+    if (!o.b) o.b = b;
+    if (parts.slices) memset(b + parts.b, 0xff, parts.slices);
+    for (size_t i = 0; i < g->m; i++)
+        for (size_t j = 0; j < g->n; j++) do_output(&o, i, j);
+    if (wanted->spoil_gemm) wanted->spoil_gemm(g);
     return 0;
 }
 
@@ -441,4 +660,8 @@ const struct gpu_module bitcut_gpu_module = { .interface = INTERFACE,
                                               .run = run,
                                               .split = split,
                                               .gemm = gemm,
+                                              .words = words,
+                                              .prepare = prepare,
+                                              .workspace = workspace,
+                                              .start = start,
                                               .timer = &timer };

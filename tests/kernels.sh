@@ -19,16 +19,18 @@ module_built() {
     mkdir models
     # shellcheck disable=SC2086 # a list of words
     $CC -std=c11 $CFLAGS -shared -fPIC -I"$source" -o models/bitcut-cuda.so \
-        "$source/tests/device.c" "$libraries/libbitcut.so" -Wl,-rpath,"$libraries" 2>&1
+        "$source/tests/device.c" "$libraries/libbitcut.so" -lm -Wl,-rpath,"$libraries" \
+        2>&1
 }
 
 kernels_listed() {
     run 0 list kernels --json
-    [ "$(value name | tr '\n' ' ')" = "gemm.ootomo.f16 gemm.tf32x3.tf32 gemm.plain.f16 \
-old.plain.f16 big.plain.f16 liar.legemm.f16 liar.noname.f16 " ] || value name
+    [ "$(value name | tr '\n' ' ')" = "vary.ootomo.f16 gemm.ootomo.f16 gemm.tf32x3.tf32 \
+gemm.markidis.f16 old.plain.f16 big.plain.f16 small.plain.f16 gemm.plain.f16 \
+gemm.plain.tf32 liar.legemm.f16 liar.markidis.f16 liar.noname.f16 " ] || value name
     for key in recipe instruction input terms promote tile stages threads shared_bytes \
-        slices_most least most what; do
-        [ "$(grep -c "\"$key\":" out)" -eq 7 ] || echo "no $key"
+        slices_most size_most least most what; do
+        [ "$(grep -c "\"$key\":" out)" -eq 12 ] || echo "no $key"
     done
 }
 
@@ -45,9 +47,10 @@ bad_words_refused() {
 2|^bitcut: --kernel: takes no matrices|--kernel gemm -d D.npy
 2|^bitcut: -m, -n, -k: all three or none$|--kernel gemm -m 1 -n 1
 2|^bitcut: --split: halfhal: unknown; near it: half, halfhalf$|--kernel split --split halfhal
-2|^bitcut: gemm.plain.f16: gemm.plain.f16 takes 1 words of f16, not 2 of f16$|--kernel gemm.plain --split halfhalf
-2|^bitcut: gemm.plain.f16: gemm.plain.f16 takes 1 to 1 slices of k$|--kernel gemm.plain --split-k 2
+2|^bitcut: gemm.plain.f16: gemm.plain.f16 takes 1 words of f16, not 2 of f16$|--kernel gemm.plain.f16 --split halfhalf
+2|^bitcut: gemm.plain.f16: gemm.plain.f16 takes 1 to 1 slices of k$|--kernel gemm.plain.f16 --split-k 2
 2|^bitcut: f32: kernels have no words of f32$|--kernel split --split f32
+2|^bitcut: small.plain.f16: small.plain.f16 takes m, n and k up to 32$|--kernel small -m 33 -n 1 -k 1
 3|^bitcut: old.plain.f16: Models cannot run it$|--kernel old
 3|^bitcut: big.plain.f16: Models cannot run it$|--kernel big
 3|^bitcut: liar.legemm.f16: its terms are not those of recipe legemm$|--kernel liar.legemm
@@ -79,7 +82,7 @@ grid_agrees() {
 names_chosen() {
     run 0 verify --kernel gemm -m 9 -n 10 -k 11 --json --seed 7
     [ "$(value kernel | tr '\n' ' ')" = \
-        "gemm.ootomo.f16 gemm.tf32x3.tf32 gemm.plain.f16 " ] || value kernel
+        "gemm.ootomo.f16 gemm.tf32x3.tf32 gemm.markidis.f16 gemm.plain.f16 gemm.plain.tf32 " ] || value kernel
     expect seed 7
     expect configurations 160
     expect compared 14400
@@ -90,7 +93,7 @@ names_chosen() {
 
 # Large shapes: eight rows and eight columns.
 lines_sampled() {
-    run 0 verify --kernel gemm.plain -m 170 -n 190 -k 150 --json
+    run 0 verify --kernel gemm.plain.f16 -m 170 -n 190 -k 150 --json
     expect configurations 8
     expect compared $((8 * (8 * 190 + 170 * 8)))
     expect mismatches 0

@@ -32,7 +32,8 @@ module() {
     shift
     # shellcheck disable=SC2086 # a list of words
     $CC -std=c11 $CFLAGS -shared -fPIC -I"$source" "$@" -o "$to" \
-        "$source/tests/device.c" "$libraries/libbitcut.so" -Wl,-rpath,"$libraries" 2>&1
+        "$source/tests/device.c" "$libraries/libbitcut.so" -lm -Wl,-rpath,"$libraries" \
+        2>&1
 }
 
 set=$BITCUT_DATA/h200/mma_m16n8k16_f16_f32
