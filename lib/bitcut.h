@@ -113,6 +113,132 @@ enum bitcut_status bitcut_exact_gemm(uint32_t *c32, uint64_t *c64, size_t m, siz
                                      size_t k, const uint32_t *a, const uint32_t *b,
                                      int threads);
 
+/* --- GEMMs on a GPU --------------------------------------------------------------- */
+
+/* The kernels of the CUDA module, and the device that runs them: the first that the
+   system shows.  Threads may share one. */
+struct bitcut_cuda;
+
+/* Room for a name, or for the line that says why a call failed, with its 0.  Such an
+   array is the last argument of every call here that can fail; it is written only then,
+   and may be NULL. */
+enum { BITCUT_TEXT_MOST = 240 };
+
+/* Open the module bitcut-cuda.so in the folder that the environment variable
+   BITCUT_MODULES names, or else where `make install` puts it.  *cuda is set only on
+   success; bitcut_cuda_close() ends it, but not GEMMs that still run.  BITCUT_CANNOT:
+   there is no module, it is of another version, or there is no device that it knows. */
+enum bitcut_status bitcut_cuda_open(struct bitcut_cuda **cuda, char *why);
+void bitcut_cuda_close(struct bitcut_cuda *cuda); /* or NULL */
+
+/* The device, as its maker calls it. */
+const char *bitcut_cuda_device(const struct bitcut_cuda *cuda);
+
+/* An operand of a GEMM, in the device's memory: FP32 values, or else words prepared from
+   them. */
+struct bitcut_cuda_operand {
+    const void *at;      /* row-major, aligned to 4 bytes                             */
+    size_t ld;           /* elements from one row in memory to the next               */
+    bool transposed;     /* those rows are the columns of the matrix                  */
+    size_t stride;       /* in a batch: elements from one matrix to the next          */
+    const void *words;   /* NULL; or what bitcut_gemm_cuda_prepare() wrote, and then
+                            nothing above is read                                     */
+    size_t words_stride; /* in a batch: bytes between them, a multiple of 256         */
+};
+
+/* D = alpha A B + beta C; a field left zero has its default.  A is m x k, B k x n, C and
+   D m x n, any sizes including 0; leading dimensions >= the row length in memory.  A
+   column-major matrix is a transposed row-major one; for column-major C and D ask for
+   D^T = B^T A^T, a GEMM with its own order of terms and so perhaps other bits.
+
+   The kernel is the first in the order of `bitcut list kernels` (the fastest for large
+   matrices first) that does what the recipe's row says, takes the split, slices and
+   sizes, and runs on the device.  There is no other choice: a recipe without such a
+   kernel is an error.  The unit decides bits, so name the kernel where they must never
+   change.
+
+   beta = +-0 never reads C, which may then be NULL.  D may be C, with ldd = ldc and
+   stride_d = stride_c; it overlaps nothing else that is read or written.  Only D, none of
+   what lies between its rows, and the workspace are written. */
+struct bitcut_cuda_gemm {
+    const struct bitcut_recipe *recipe; /* NULL: that of `kernel`                      */
+    const struct bitcut_split *split;   /* NULL: the recipe's; of plain: of one word   */
+    const char *kernel;                 /* NULL: the first that fits; else its name    */
+    int slices;                         /* split-K as `bitcut gemm --split-k`; 0 is 1  */
+    size_t m, n, k;
+    uint32_t alpha, beta; /* FP32 encodings */
+    struct bitcut_cuda_operand a, b;
+    const void *c; /* FP32 values in the device's memory, row-major, aligned to 4 bytes */
+    size_t ldc, stride_c;
+    void *d; /* likewise */
+    size_t ldd, stride_d;
+};
+
+/* All calls below check every argument before they do anything.  BITCUT_BAD_ARGUMENT: a
+   leading dimension is too small; a size in bytes does not fit 64 bits; a matrix that is
+   read or written is NULL or misaligned; neither recipe nor kernel, an unknown kernel, or
+   one of another recipe; a split of words that the kernel does not take; negative or too
+   many slices.  BITCUT_CANNOT: the device has no kernel for the recipe, or cannot run the
+   one named; or the device's own reason. */
+
+/* The kernel that computes the GEMM, and the unit that it runs on, into arrays of
+   BITCUT_TEXT_MOST.  With the recipe's own split and one slice D has the bits of
+   bitcut_gemm() on bitcut_unit_find(unit); but a kernel named with `.promoteN` has those
+   of `bitcut gemm --promote N`.  Reads no pointer or leading dimension of a matrix, which
+   may all be unset. */
+enum bitcut_status bitcut_gemm_cuda_kernel(char *name, char *unit,
+                                           const struct bitcut_cuda *cuda,
+                                           const struct bitcut_cuda_gemm *gemm,
+                                           char *why);
+
+/* Bytes of device memory that the GEMM works in; a batch needs no more.  Reads of the
+   matrices only whether words are NULL. */
+enum bitcut_status bitcut_gemm_cuda_workspace(size_t *bytes,
+                                              const struct bitcut_cuda *cuda,
+                                              const struct bitcut_cuda_gemm *gemm,
+                                              char *why);
+
+/* Start the GEMM on a stream (a cudaStream_t; NULL is the default stream) and return
+   without waiting: D is there when the stream has come so far.  The device must be the
+   thread's current one.  Nothing is allocated or synchronised, and the stream may be
+   capturing a graph, which can run any number of times while the memory lasts.
+   `workspace`, aligned to 256, has `bytes` bytes, as many as the query says or more, for
+   this GEMM alone until it is done: GEMMs of one stream can share one.  It may be NULL
+   if none are needed.
+
+   NaN in D is 0x7fffffff; infinities, zeros and subnormals are those of bitcut_gemm() on
+   the kernel's unit.  If the device fails, D is undefined. */
+enum bitcut_status bitcut_gemm_cuda(const struct bitcut_cuda *cuda,
+                                    const struct bitcut_cuda_gemm *gemm, void *workspace,
+                                    size_t bytes, void *stream, char *why);
+
+/* The same for `count` GEMMs, 0 included, one after the other: matrix i is i strides
+   after the first.  A stride of 0 gives all of them the same A, B or C, but the words of
+   such an operand are made again each time unless they are prepared.
+   BITCUT_BAD_ARGUMENT also if two matrices of D may overlap: they must lie one after the
+   other, stride_d >= (m - 1) ldd + n, or side by side, stride_d >= n and ldd >=
+   (count - 1) stride_d + n. */
+enum bitcut_status bitcut_gemm_cuda_batch(const struct bitcut_cuda *cuda,
+                                          const struct bitcut_cuda_gemm *gemm,
+                                          size_t count, void *workspace, size_t bytes,
+                                          void *stream, char *why);
+
+enum bitcut_operand { BITCUT_A, BITCUT_B };
+
+/* Bytes of the words of one operand, a multiple of 256.  They depend on its size, k, and
+   the split alone. */
+enum bitcut_status bitcut_gemm_cuda_words(size_t *bytes, const struct bitcut_cuda *cuda,
+                                          const struct bitcut_cuda_gemm *gemm,
+                                          enum bitcut_operand operand, char *why);
+
+/* Start making the words of gemm->a or gemm->b (`words` there is not read), in device
+   memory aligned to 256, as bitcut_gemm_cuda() starts a GEMM.  They serve any number of
+   GEMMs, later in the stream, whose operand has the same values, with the same split. */
+enum bitcut_status bitcut_gemm_cuda_prepare(void *words, const struct bitcut_cuda *cuda,
+                                            const struct bitcut_cuda_gemm *gemm,
+                                            enum bitcut_operand operand, void *stream,
+                                            char *why);
+
 #ifdef __cplusplus
 }
 #endif

@@ -22,10 +22,23 @@ static int multiplies(void)
     return bitcut_exact_gemm(&c, NULL, 1, 1, 2, a, b, 1) == BITCUT_OK && c == 0x41300000;
 }
 
+/* A device, or a reason why there is none. */
+static int opens(void)
+{
+    char why[BITCUT_TEXT_MOST] = "";
+    struct bitcut_cuda *cuda = NULL;
+    const enum bitcut_status status = bitcut_cuda_open(&cuda, why);
+    if (status != BITCUT_OK) return status == BITCUT_CANNOT && !cuda && strlen(why);
+    const int named = strlen(bitcut_cuda_device(cuda)) != 0;
+    bitcut_cuda_close(cuda);
+    return named;
+}
+
 int main(void)
 {
     if (!strlen(bitcut_version())) return puts("consumer: no version"), 1;
     if (!converts()) return puts("consumer: wrong conversion"), 1;
     if (!multiplies()) return puts("consumer: wrong product"), 1;
+    if (!opens()) return puts("consumer: neither a device nor a reason"), 1;
     return 0;
 }
