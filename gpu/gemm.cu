@@ -8,10 +8,12 @@
 namespace
 {
 
+/* The runtime forgets the error too: the next launch would give it again. */
 int fault_of(char *fault, cudaError_t status)
 {
-    if (status != cudaSuccess)
-        snprintf(fault, GPU_FAULT_MOST, "%s", cudaGetErrorString(status));
+    if (status == cudaSuccess) return status;
+    snprintf(fault, GPU_FAULT_MOST, "%s", cudaGetErrorString(status));
+    cudaGetLastError();
     return status;
 }
 
