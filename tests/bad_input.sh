@@ -429,9 +429,9 @@ command -v timeout > "$work/limit" && timer='timeout -s KILL 20'
 # offence STATUS TEXT WORDS: what is wrong with how that command ends.
 offence() {
     $limit
-    eval "$timer bitcut $3 --json" < /dev/null > ../out 2> ../all
+    eval "$timer bitcut $3 --json" < /dev/null > ../out 2> ../err
     status=$?
-    grep -v '^==[0-9]*==WARNING: AddressSanitizer' ../all > ../err
+    own_errors ../err
     [ $status -eq "$1" ] || echo "status $status, not $1"
     [ "$(wc -l < ../err)" -eq 1 ] || echo "not one line:"
     head -n 1 ../err | grep '^bitcut: ' | grep -qF -e "$2" || head -n 5 ../err
