@@ -601,9 +601,9 @@ static double milliseconds(const struct gpu_session *s, const struct gpu_entrant
     const double products = (double)(s->m * s->n * s->k);
     const double words = (double)((s->m + s->n) * s->k);
     const struct peer_own *own = e->peer ? e->peer->own : NULL;
-    const bool splits = e->part != GPU_PRODUCT && (e->kernel || e->peer->split);
+    const bool split_too = e->part != GPU_PRODUCT && (e->kernel || e->peer->split);
     const double product = e->part == GPU_SPLIT ? 0 : own ? own->ns : KERNEL_NS;
-    return 1e-6 * (product * products + (splits ? SPLIT_NS * words : 0));
+    return 1e-6 * (product * products + (split_too ? SPLIT_NS * words : 0));
 }
 
 static int compute_entrant(struct gpu_session *s, const struct gpu_entrant *e,
