@@ -28,7 +28,7 @@ const struct shape_set shape_sets[] = {
 
 const struct bench_study bench_studies[] = {
     { "recipes",
-      "the fastest kernel of every recipe, so every data format",
+      "the first kernel of every recipe, so every data format",
       { NULL },
       "square",
       { 1 } },
@@ -56,15 +56,13 @@ const struct bench_study bench_studies[] = {
     { 0 }
 };
 
-/* Of the recipe's kernels for the newest devices the first that this one can run. */
-static const struct gpu_kernel *fastest(const struct recorder *r, const char *recipe)
+/* The first of the recipe's kernels that the device can run. */
+static const struct gpu_kernel *first(const struct recorder *r, const char *recipe)
 {
-    const struct gpu_kernel *found = NULL, *k = NULL;
+    const struct gpu_kernel *k = NULL;
     while ((k = gpu_kernel_next(&r->gpu, k)))
-        if (!strcmp(k->recipe, recipe) && gpu_kernel_fits(&r->device, k) &&
-            (!found || k->least > found->least))
-            found = k;
-    return found;
+        if (!strcmp(k->recipe, recipe) && gpu_kernel_fits(&r->device, k)) break;
+    return k;
 }
 
 bool bench_wants(const struct gpu_kernel *kernel, const struct recorder *r,
@@ -72,7 +70,7 @@ bool bench_wants(const struct gpu_kernel *kernel, const struct recorder *r,
 {
     if (!gpu_kernel_fits(&r->device, kernel)) return false;
     if (only) return kernel_is_called(kernel, only);
-    if (!study->kernels[0]) return kernel == fastest(r, kernel->recipe);
+    if (!study->kernels[0]) return kernel == first(r, kernel->recipe);
     for (int i = 0; i < SELECTIONS_MOST && study->kernels[i]; i++)
         if (kernel_is_called(kernel, study->kernels[i])) return true;
     return false;

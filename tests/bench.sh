@@ -14,16 +14,6 @@ work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
 
-# module_built FOLDER WORD...: its kernels are what they say with -DHONEST.
-module_built() {
-    mkdir "$1"
-    folder=$1
-    shift
-    # shellcheck disable=SC2086 # a list of words
-    $CC -std=c11 $CFLAGS "$@" -shared -fPIC -I"$source" -o "$folder/bitcut-cuda.so" \
-        "$source/tests/device.c" "$libraries/libbitcut.so" -Wl,-rpath,"$libraries" 2>&1
-}
-
 bad_words_refused() {
     while IFS='|' read -r status why words; do
         # shellcheck disable=SC2086 # words
@@ -131,7 +121,7 @@ peers_known() {
     expect ratio_fails null
 }
 
-# Of every recipe the first kernel for the newest devices, on the sizes asked for; of
+# Of every recipe the first kernel that the device has, on the sizes asked for; of
 # split-K what the kernel takes.
 study_chosen() {
     run 0 bench gpu -n 16 -n 20 --rounds 1 --energy 0 --json --shapes square --shapes deep
@@ -227,7 +217,7 @@ studies_meant() {
         done
 }
 
-ok_if_empty "the module is built" "$(module_built models -DHONEST)"
+ok_if_empty "the module is built" "$(model_built models -DHONEST)"
 BITCUT_MODULES=$work/models
 export BITCUT_MODULES
 ok_if_empty "wrong words are refused" "$(bad_words_refused)"

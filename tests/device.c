@@ -113,8 +113,8 @@ static const struct gpu_kernel fast[] = { { 0 } };
 
 static const struct gpu_family families[] = { { "mma", "", mma, NULL },
                                               { "wgmma", "", wgmma, NULL },
-                                              { "gemm", "", NULL, gemms },
                                               { "fast", "", NULL, fast },
+                                              { "gemm", "", NULL, gemms },
                                               { 0 } };
 
 /* --- faults ----------------------------------------------------------------------- */

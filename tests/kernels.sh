@@ -15,14 +15,6 @@ work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
 
-module_built() {
-    mkdir models
-    # shellcheck disable=SC2086 # a list of words
-    $CC -std=c11 $CFLAGS -shared -fPIC -I"$source" -o models/bitcut-cuda.so \
-        "$source/tests/device.c" "$libraries/libbitcut.so" -lm -Wl,-rpath,"$libraries" \
-        2>&1
-}
-
 kernels_listed() {
     run 0 list kernels --json
     [ "$(value name | tr '\n' ' ')" = "vary.ootomo.f16 gemm.ootomo.f16 gemm.tf32x3.tf32 \
@@ -161,7 +153,7 @@ kernels_agree() {
     run 0 verify --kernel split --samples 10000000 --json
 }
 
-ok_if_empty "the module is built" "$(module_built)"
+ok_if_empty "the module is built" "$(model_built models)"
 BITCUT_MODULES=$work/models
 export BITCUT_MODULES
 ok_if_empty "kernels are listed" "$(kernels_listed)"

@@ -25,25 +25,14 @@ has() {
     cat "$1/meta.json"
 }
 
-# module FOLDER WORD...: build tests/device.c into a folder.
-module() {
-    mkdir "$1" || return
-    to=$1/bitcut-cuda.so
-    shift
-    # shellcheck disable=SC2086 # a list of words
-    $CC -std=c11 $CFLAGS -shared -fPIC -I"$source" "$@" -o "$to" \
-        "$source/tests/device.c" "$libraries/libbitcut.so" -lm -Wl,-rpath,"$libraries" \
-        2>&1
-}
-
 set=$BITCUT_DATA/h200/mma_m16n8k16_f16_f32
 name=hopper/mma.m16n8k16.f32.f16
 
 # --- no module, a wrong one, no device --------------------------------------------------
 
 modules_built() {
-    module models
-    module other -DINTERFACE=99
+    model_built models
+    model_built other -DINTERFACE=99
     mkdir text empty
     echo text > text/bitcut-cuda.so
     echo 'int nothing;' > empty.c

@@ -17,6 +17,17 @@ exhaustive() {
     else ok_if_empty "$1" "$($2)"; fi
 }
 
+# model_built FOLDER WORD...: tests/device.c as the module in a new FOLDER, by the compiler
+# with WORD...; $source is the project's folder, $libraries has the library.
+model_built() {
+    folder=$1
+    shift
+    mkdir "$folder"
+    # shellcheck disable=SC2086 # a list of words
+    $CC -std=c11 $CFLAGS "$@" -shared -fPIC -I"$source" -o "$folder/bitcut-cuda.so" \
+        "$source/tests/device.c" "$libraries/libbitcut.so" -lm -Wl,-rpath,"$libraries" 2>&1
+}
+
 skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
 
 # own_errors FILE: without what a sanitizer says of memory that cannot be had.
