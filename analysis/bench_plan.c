@@ -40,7 +40,7 @@ const struct bench_study bench_studies[] = {
       { 1 } },
     { "splitk",
       "1 to 16 slices of k, where D is small",
-      { "sm80.ootomo.f16" },
+      { "sm80.ootomo.f16", "sm90.ootomo.f16" },
       "splitk",
       { 1, 2, 4, 8, 10, 16 } },
     { "stages",

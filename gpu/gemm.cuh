@@ -41,6 +41,49 @@ constexpr size_t words_row_bytes(enum gpu_format format, size_t k)
     return divide_up(k, GPU_WORDS_RUN) * GPU_WORDS_RUN * format_bytes(format);
 }
 
+/* --- split-K ---------------------------------------------------------------------- */
+
+enum { SLICES_MOST = 65535 };
+
+/* k in steps of an instruction, which have 32 bytes of a line. */
+constexpr int STEP_BYTES = 32;
+
+/* How k is cut, in bytes of a line: slices of slice_bytes, the last one of what is left.
+   As many as are not empty, but one at least. */
+struct k_cut {
+    size_t bytes, slice_bytes;
+    int slices;
+};
+
+inline k_cut cut_of(const struct gpu_product *p, enum gpu_format format)
+{
+    const size_t steps = divide_up(p->k * format_bytes(format), STEP_BYTES);
+    const size_t each = divide_up(steps, p->slices);
+    return { steps * STEP_BYTES, each * STEP_BYTES,
+             steps ? (int)divide_up(steps, each) : 1 };
+}
+
+/* Bytes of a workspace for partial sums [slice][m][n], none for one slice. */
+template <enum gpu_format FORMAT> size_t slices_bytes(const struct gpu_product *p)
+{
+    const int slices = cut_of(p, FORMAT).slices;
+    return slices > 1 ? slices * p->m * p->n * sizeof(float) : 0;
+}
+
+/* Start what makes D of the partial sums in the workspace. */
+cudaError_t slices_add(const struct gpu_product *product, int slices);
+
+/* alpha `total` + beta C as lib/recipe.h says, the element of C being c[at].  c may be
+   NULL. */
+inline __device__ float output_of(float alpha, float total, float beta, const float *c,
+                                  size_t at)
+{
+    const float v = __fmul_rn(alpha, total);
+    return c ? __fmaf_rn(beta, c[at], v) : v;
+}
+
+/* --- the module's functions ------------------------------------------------------- */
+
 /* Start the split pass on a stream. */
 cudaError_t split_launch(void *words, const struct gpu_split *split,
                          const struct gpu_operand *operand, size_t lines, size_t k,

@@ -106,7 +106,7 @@ template <class SHAPE> struct mma_part {
     __device__ void steps(const char *stage)
     {
 #pragma unroll
-        for (int step = 0; step < S::tile_bytes / STEP; step++) {
+        for (int step = 0; step < S::tile_bytes / STEP_BYTES; step++) {
             load(stage, step);
             S::R::each([&](auto term) { multiply(term); });
         }

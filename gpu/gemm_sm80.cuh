@@ -32,7 +32,7 @@ namespace
 
 /* --- a kernel's shape ------------------------------------------------------------- */
 
-constexpr int CHUNK = 16, STEP = 32; /* bytes: of one copy, of k in an instruction */
+constexpr int CHUNK = 16; /* bytes of one copy */
 
 /* Where chunk c of 16 bytes of a line of TILE_BYTES is in shared memory: at c ^ (line /
    lines in 128 bytes), so that eight lines at the same c are in different banks. */
@@ -72,7 +72,7 @@ struct shape {
     static constexpr int shared_bytes = STAGES * stage_bytes;
     static_assert(R::promote <= 1, "never, or every k-step");
     static_assert(TILE_M % WARP_M == 0 && TILE_N % WARP_N == 0);
-    static_assert(WARP_M % 16 == 0 && WARP_N % 16 == 0 && tile_bytes % STEP == 0);
+    static_assert(WARP_M % 16 == 0 && WARP_N % 16 == 0 && tile_bytes % STEP_BYTES == 0);
     static_assert(TILE_M * tile_bytes % (threads * CHUNK) == 0);
     static_assert(TILE_N * tile_bytes % (threads * CHUNK) == 0);
 };
@@ -141,12 +141,6 @@ __device__ void load_stage(char *stage, const arguments &x, size_t i0, size_t j0
 
 /* --- outputs ---------------------------------------------------------------------- */
 
-__device__ float finish(const arguments &x, float total, size_t i, size_t j)
-{
-    const float v = __fmul_rn(x.alpha, total);
-    return x.c ? __fmaf_rn(x.beta, x.c[i * x.ldc + j], v) : v;
-}
-
 /* Outputs (i, j) and (i, j + 1) of a slice, those that D has. */
 __device__ void store_pair(const arguments &x, float v0, float v1, size_t i, size_t j)
 {
@@ -155,27 +149,15 @@ __device__ void store_pair(const arguments &x, float v0, float v1, size_t i, siz
     float *to =
         x.partial ? x.partial + (blockIdx.y * x.m + i) * x.n + j : x.d + i * x.ldd + j;
     if (!x.partial) {
-        v0 = finish(x, v0, i, j);
-        if (both) v1 = finish(x, v1, i, j + 1);
+        const size_t at = i * x.ldc + j;
+        v0 = output_of(x.alpha, v0, x.beta, x.c, at);
+        if (both) v1 = output_of(x.alpha, v1, x.beta, x.c, at + 1);
     }
     if (both && (uintptr_t)to % sizeof(float2) == 0) {
         *(float2 *)to = { v0, v1 };
     } else {
         to[0] = v0;
         if (both) to[1] = v1;
-    }
-}
-
-/* D of several slices, added in order. */
-__global__ void add_slices(const arguments x, int slices)
-{
-    const size_t count = x.m * x.n, stride = (size_t)gridDim.x * blockDim.x;
-    for (size_t e = (size_t)blockIdx.x * blockDim.x + threadIdx.x; e < count;
-         e += stride) {
-        float total = x.partial[e];
-        for (int s = 1; s < slices; s++)
-            total = __fadd_rn(total, x.partial[s * count + e]);
-        x.d[e / x.n * x.ldd + e % x.n] = finish(x, total, e / x.n, e % x.n);
     }
 }
 
@@ -251,27 +233,6 @@ __global__ void __launch_bounds__(PART::S::threads) gemm_kernel(const arguments 
 
 /* --- launching -------------------------------------------------------------------- */
 
-enum { SLICES_MOST = 65535 }; /* of a grid's second dimension */
-
-/* How k is cut, in bytes of a line; as many slices as are not empty, but one at least. */
-struct k_cut {
-    size_t bytes, slice_bytes;
-    int slices;
-};
-
-k_cut cut_of(const struct gpu_product *p, enum gpu_format format)
-{
-    const size_t steps = divide_up(p->k * format_bytes(format), STEP);
-    const size_t each = divide_up(steps, p->slices);
-    return { steps * STEP, each * STEP, steps ? (int)divide_up(steps, each) : 1 };
-}
-
-template <class S> size_t workspace(const struct gpu_product *p)
-{
-    const int slices = cut_of(p, S::format).slices;
-    return slices > 1 ? slices * p->m * p->n * sizeof(float) : 0;
-}
-
 template <class PART> int launch(const struct gpu_product *p)
 {
     using S = typename PART::S;
@@ -299,8 +260,8 @@ template <class PART> int launch(const struct gpu_product *p)
         gemm_kernel<PART>, cudaFuncAttributeMaxDynamicSharedMemorySize, S::shared_bytes);
     if (status != cudaSuccess) return status;
     gemm_kernel<PART><<<grid, S::threads, S::shared_bytes, p->stream>>>(x);
-    if (x.partial) add_slices<<<1024, 256, 0, p->stream>>>(x, cut.slices);
-    return cudaGetLastError();
+    const cudaError_t started = cudaGetLastError();
+    return started == cudaSuccess && x.partial ? slices_add(p, cut.slices) : started;
 }
 
 /* --- the rows --------------------------------------------------------------------- */
@@ -330,7 +291,7 @@ constexpr struct gpu_kernel row_of(const char *name, const char *recipe)
              0,
              80,
              0,
-             workspace<S>,
+             slices_bytes<S::format>,
              launch<PART> };
 }
 

@@ -23,42 +23,68 @@ static encode_function encode_find()
                                                            : (encode_function)found;
 }
 
-/* How to copy boxes of `box` lines and R::depth of k. */
+/* How to copy boxes of `box` lines and R::depth of k, from `slices` slices of k elements
+   and `bytes` each, the first of which begins `from` bytes into a line. */
 template <class R>
-static int words_map(CUtensorMap *map, const struct words *w, size_t k, int box)
+static int words_map(CUtensorMap *map, const struct words *w, size_t from, size_t k,
+                     size_t slices, size_t bytes, int box)
 {
     static const encode_function encode = encode_find();
-    const cuuint64_t size[] = { k, w->lines, R::words };
-    const cuuint64_t strides[] = { w->row_bytes, w->lines * w->row_bytes };
-    const cuuint32_t boxes[] = { R::depth, (cuuint32_t)box, 1 }, every[] = { 1, 1, 1 };
+    const cuuint64_t size[] = { k, w->lines, R::words, slices };
+    const cuuint64_t strides[] = { w->row_bytes, w->lines * w->row_bytes, bytes };
+    const cuuint32_t boxes[] = { R::depth, (cuuint32_t)box, 1, 1 };
+    const cuuint32_t every[] = { 1, 1, 1, 1 };
     const auto swizzle =
         R::row_bytes == 128 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B;
     if (!encode) return cudaErrorNotSupported;
-    return encode(map, R::format::tensor, 3, (void *)w->at, size, strides, boxes, every,
-                  CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+    return encode(map, R::format::tensor, 4, (char *)w->at + from, size, strides, boxes,
+                  every, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
                ? cudaErrorInvalidValue
                : cudaSuccess;
 }
 
+/* Both maps of an operand: nothing is read by one that no slice needs. */
+template <class R>
+static int sources_make(struct sources *to, const struct words *w, size_t k,
+                        const k_cut &cut, int box)
+{
+    const size_t body = cut.slices - 1, start = body * cut.slice_bytes;
+    const size_t each = cut.slice_bytes / R::format::bytes;
+    int status = cudaSuccess;
+    if (body)
+        status = words_map<R>(&to->of[0], w, 0, each, body, cut.slice_bytes, box);
+    if (k && !status)
+        status = words_map<R>(&to->of[1], w, start, k - start / R::format::bytes, 1,
+                              w->row_bytes, box);
+    return status;
+}
+
 /* --- the launch ------------------------------------------------------------------- */
 
-template <class R> static struct output output_make(const struct gpu_product *p)
+/* Partial sums are the D of several slices. */
+template <class R>
+static struct output output_make(const struct gpu_product *p, const k_cut &cut)
 {
     struct output o = {};
-    o.d = p->d;
-    o.ldd = (long long)p->ldd;
-    o.c = p->c;
+    const size_t last = cut.bytes - (cut.slices - 1) * cut.slice_bytes;
+    const bool partial = cut.slices > 1;
+    o.d = partial ? (float *)p->workspace : p->d;
+    o.ldd = (long long)(partial ? p->n : p->ldd);
+    o.slice_stride = (long long)(p->m * p->n);
+    o.c = partial ? NULL : p->c;
     o.ldc = (long long)p->ldc;
     o.m = (int)p->m;
     o.n = (int)p->n;
-    o.blocks = (int)divide_up(p->k, R::depth);
+    o.slices = cut.slices;
+    o.blocks[0] = (int)divide_up(cut.slice_bytes, R::row_bytes);
+    o.blocks[1] = (int)divide_up(last, R::row_bytes);
     o.clusters_m = (int)divide_up(p->m, R::cluster * TILE_M);
     o.clusters_n = (int)divide_up(p->n, R::n);
-    o.alpha = p->alpha;
+    o.alpha = partial ? 1 : p->alpha;
     o.beta = p->beta;
     o.fold = ldexpf(1, -p->scale);
-    o.pairs = p->ldd % 2 == 0 && (uintptr_t)p->d % sizeof(float2) == 0;
+    o.pairs = o.ldd % 2 == 0 && (uintptr_t)o.d % sizeof(float2) == 0;
     return o;
 }
 
@@ -81,10 +107,10 @@ template <class R> static int clusters_most()
 }
 
 template <class R>
-static int kernel_start(const CUtensorMap &a, const CUtensorMap &b, struct output o,
+static int kernel_start(const sources &a, const sources &b, struct output o,
                         cudaStream_t stream)
 {
-    const int most = clusters_most<R>(), tiles = o.clusters_m * o.clusters_n;
+    const int most = clusters_most<R>(), tiles = o.slices * o.clusters_m * o.clusters_n;
     const int status = cudaFuncSetAttribute(
         gemm_kernel<R>, cudaFuncAttributeMaxDynamicSharedMemorySize, R::shared_bytes);
     if (!most || status) return status ? status : cudaErrorNoDevice;
@@ -108,32 +134,30 @@ static constexpr size_t SIZE_MOST = (size_t)1 << 30;
 
 template <class R> static int launch(const struct gpu_product *p)
 {
-    CUtensorMap a = {}, b = {};
-    int status = cudaSuccess;
-    if (p->k) status = words_map<R>(&a, &p->a, p->k, TILE_M);
-    if (p->k && !status) status = words_map<R>(&b, &p->b, p->k, R::b_lines);
-    return status ? status : kernel_start<R>(a, b, output_make<R>(p), p->stream);
+    sources a = {}, b = {};
+    const k_cut cut = cut_of(p, R::format::words);
+    int status = sources_make<R>(&a, &p->a, p->k, cut, TILE_M);
+    if (!status) status = sources_make<R>(&b, &p->b, p->k, cut, R::b_lines);
+    if (!status) status = kernel_start<R>(a, b, output_make<R>(p, cut), p->stream);
+    return status || cut.slices == 1 ? status : slices_add(p, cut.slices);
 }
 
 /* --- the rows --------------------------------------------------------------------- */
 
-/* Of a word's format: its rows' instruction, and what the interface calls it. */
+/* The instruction of a word's format. */
 static constexpr const char *instruction_f16 = "wgmma.m64n8k16.f32.f16";
 static constexpr const char *instruction_bf16 = "wgmma.m64n8k16.f32.bf16";
 static constexpr const char *instruction_tf32 = "wgmma.m64n8k8.f32.tf32";
-static constexpr enum gpu_format words_f16 = GPU_F16, words_bf16 = GPU_BF16,
-                                 words_tf32 = GPU_TF32;
 
 template <class R>
 static constexpr struct gpu_kernel row_of(const char *name, const char *recipe,
-                                          const char *instruction,
-                                          enum gpu_format format)
+                                          const char *instruction)
 {
     return { name,
              "wgmma, TMA, clusters of 2",
              recipe,
              instruction,
-             format,
+             R::format::words,
              R::recipe::row,
              TILE_M,
              R::n,
@@ -141,18 +165,18 @@ static constexpr struct gpu_kernel row_of(const char *name, const char *recipe,
              R::stages,
              GROUPS * GROUP,
              R::shared_bytes,
-             1,
+             SLICES_MOST,
              SIZE_MOST,
              90,
              90,
-             NULL,
+             slices_bytes<R::format::words>,
              launch<R> };
 }
 
 #define ROW(RECIPE, TERMS, FORMAT, N, K, STAGES, MORE)                                   \
     row_of<row<format_##FORMAT, TERMS, N, K, STAGES, 2>>(                                \
         "sm90." RECIPE "." #FORMAT ".128x" #N "x" #K "." #STAGES MORE, RECIPE,           \
-        instruction_##FORMAT, words_##FORMAT)
+        instruction_##FORMAT)
 
 const struct gpu_kernel gemm_sm90[] = {
     /* clang-format off */

@@ -1,6 +1,7 @@
 /* The GEMM on Hopper: wgmma from words that TMA brings.
 
-   Launch: one block of 384 threads a multiprocessor, which takes tile after tile of D.
+   Launch: one block of 384 threads a multiprocessor, which takes tile after tile of D,
+   or of the partial sums of one slice of k after the other.
    A block's first warpgroup brings the words of a tile, `depth` of k at a time, into a
    ring of stages in shared memory; the other two multiply them, 64 rows of the tile each.
    Blocks of a cluster have tiles below each other: each brings its part of the columns of
@@ -10,9 +11,9 @@
    Exactness: each accumulator gets the recipe's terms in the recipe's order, k ascending,
    so it has the recipe's bits.  Accumulators do not see each other: what is issued for
    the promoted one goes ahead of the others, which run while it is added up.  TMA fills
-   what is outside the operands with +0, and products that are all zero change no
-   accumulator: so k is rounded up to whole stages, and the last promotion comes with a
-   stage's end.
+   what is outside the operands, or beyond the slice, with +0, and products that are all
+   zero change no accumulator: so a slice is rounded up to whole stages, and its last
+   promotion comes with a stage's end.
 
    Shared memory: a word of a stage is lines of `row_bytes` = 64 or 128 bytes of k,
    swizzled (PTX ISA, "Shared memory matrix layout"): eight lines are one core, and an
@@ -64,44 +65,54 @@ struct row {
     static_assert(shared_bytes <= 227 * 1024);
 };
 
+/* Words of an operand: of all slices but the last, and of the last. */
+struct sources {
+    CUtensorMap of[2];
+};
+
 /* The arguments of a kernel beside the words. */
 struct output {
     float *d;
-    const float *c; /* NULL: beta is zero */
+    long long slice_stride; /* from one slice's sums to the next */
+    const float *c;         /* NULL: beta is zero */
     long long ldd, ldc;
     int m, n;
-    int blocks;                 /* stages that k fills          */
-    int clusters_m, clusters_n; /* tiles of a cluster, in D     */
-    int band;                   /* rows of them in a band       */
+    int slices;
+    int blocks[2];              /* stages that a slice fills, as of sources */
+    int clusters_m, clusters_n; /* tiles of a cluster, in D                 */
+    int band;                   /* rows of them in a band                   */
     float alpha, beta, fold;
     bool pairs; /* of elements of D are aligned */
 };
 
 /* --- tiles ------------------------------------------------------------------------ */
 
-/* A tile of D by its first element. */
+/* A tile of D by its first element, in one slice. */
 struct tile {
-    int row, column;
+    int row, column, slice;
+    bool last; /* slice */
 };
 
-/* Tile `index` of a cluster, counted in such tiles.  They go down bands of `band` rows,
-   column by column: those that run at one time are near each other, and the L2 cache
-   serves their words. */
+/* Tile `index` of a slice for a cluster, counted in such tiles.  They go down bands of
+   `band` rows, column by column: those that run at one time are near each other, and the
+   L2 cache serves their words. */
 static __device__ tile cluster_tile(const output &o, int index)
 {
     const int in_band = o.band * o.clusters_n, first = index / in_band * o.band;
     const int rows = min(o.band, o.clusters_m - first), rest = index % in_band;
-    return { first + rest % rows, rest / rows };
+    return { first + rest % rows, rest / rows, 0, false };
 }
 
 /* Call f for every tile of this block. */
 template <class R, class F> static __device__ void each_tile(const output &o, F f)
 {
-    const int rank = blockIdx.x % R::cluster;
-    for (int i = blockIdx.x / R::cluster; i < o.clusters_m * o.clusters_n;
+    const int rank = blockIdx.x % R::cluster, tiles = o.clusters_m * o.clusters_n;
+    for (int i = blockIdx.x / R::cluster; i < o.slices * tiles;
          i += gridDim.x / R::cluster) {
-        const tile t = cluster_tile(o, i);
-        f(tile{ (t.row * R::cluster + rank) * TILE_M, t.column * R::n });
+        const int slice = i / tiles;
+        const tile t = cluster_tile(o, i - slice * tiles);
+        f(tile{ (t.row * R::cluster + rank) * TILE_M, t.column * R::n, slice,
+                slice == o.slices - 1 });
     }
 }
 
@@ -129,26 +140,29 @@ template <class R> struct ring {
 
 /* This block's part of a stage: all of A, of B its part of the columns. */
 template <class R>
-static __device__ void stage_fill(const ring<R> &r, const CUtensorMap *a,
-                                  const CUtensorMap *b, tile t, int k)
+static __device__ void stage_fill(const ring<R> &r, const sources &a, const sources &b,
+                                  tile t, int k)
 {
+    const int slice = t.last ? 0 : t.slice;
     const int first = blockIdx.x % R::cluster * R::b_lines;
     const uint32_t to_b = r.stage() + R::words * R::a_bytes + first * R::row_bytes;
     barrier_expect(r.full_now(), R::stage_bytes);
 #pragma unroll
     for (int w = 0; w < R::words; w++) {
-        copy<1>(r.stage() + w * R::a_bytes, a, k, t.row, w, r.full_now());
-        copy<R::cluster>(to_b + w * R::b_bytes, b, k, t.column + first, w, r.full_now());
+        copy<1>(r.stage() + w * R::a_bytes, &a.of[t.last], k, t.row, w, slice,
+                r.full_now());
+        copy<R::cluster>(to_b + w * R::b_bytes, &b.of[t.last], k, t.column + first, w,
+                         slice, r.full_now());
     }
 }
 
 /* One thread. */
 template <class R>
-static __device__ void produce(ring<R> r, const CUtensorMap *a, const CUtensorMap *b,
+static __device__ void produce(ring<R> r, const sources &a, const sources &b,
                                const output &o)
 {
     each_tile<R>(o, [&](tile t) {
-        for (int block = 0; block < o.blocks; block++) {
+        for (int block = 0; block < o.blocks[t.last]; block++) {
             barrier_wait(r.empty_now(), r.parity ^ 1);
             stage_fill(r, a, b, t, block * R::depth);
             r.advance();
@@ -277,12 +291,12 @@ static __device__ __forceinline__ void stage_promote(sums<R> &s, uint64_t a, uin
 
 /* All of a tile that warpgroup `consumer` of this block multiplies. */
 template <class R>
-static __device__ __forceinline__ void tile_multiply(sums<R> &s, ring<R> &r,
-                                                     const output &o, int consumer)
+static __device__ __forceinline__ void tile_multiply(sums<R> &s, ring<R> &r, int blocks,
+                                                     int consumer)
 {
     uint32_t before = 0;
     sums_clear(s);
-    for (int block = 0; block < o.blocks; block++) {
+    for (int block = 0; block < blocks; block++) {
         const uint64_t a =
             descriptor<R>(r.stage() + consumer * INSTRUCTION_M * R::row_bytes);
         const uint64_t b = descriptor<R>(r.stage() + R::words * R::a_bytes);
@@ -330,13 +344,14 @@ template <class T> struct place {
     __device__ T *of(int i) const { return at[half(i)] + column(i); }
 };
 
-/* D = alpha v + beta C for a thread's elements.  `pairs`: all are there, and pairs of
-   them are aligned. */
+/* D = alpha v + beta C for a thread's elements, D being that of a slice.  `pairs`: all
+   are there, and pairs of them are aligned. */
 template <int COUNT>
-static __device__ __forceinline__ void elements_store(const output &o, float (&v)[COUNT],
-                                                      int row, int column, bool pairs)
+static __device__ __forceinline__ void elements_store(const output &o, float *to,
+                                                      float (&v)[COUNT], int row,
+                                                      int column, bool pairs)
 {
-    const place<float> d(o.d, o.ldd, o, row, column);
+    const place<float> d(to, o.ldd, o, row, column);
     if (o.alpha != 1) {
 #pragma unroll
         for (int i = 0; i < COUNT; i++) v[i] = __fmul_rn(o.alpha, v[i]);
@@ -367,7 +382,8 @@ static __device__ __forceinline__ void tile_store(const output &o, const sums<R>
     float v[R::registers];
 #pragma unroll
     for (int i = 0; i < R::registers; i++) v[i] = sums_fold(s, i, o.fold);
-    elements_store(o, v, t.row + 16 * warp + lane / 4, t.column + 2 * (lane % 4),
+    elements_store(o, o.d + t.slice * o.slice_stride, v, t.row + 16 * warp + lane / 4,
+                   t.column + 2 * (lane % 4),
                    o.pairs && t.row + INSTRUCTION_M <= o.m && t.column + R::n <= o.n);
 }
 
@@ -376,8 +392,9 @@ static __device__ void consume(ring<R> r, const output &o, int consumer)
 {
     each_tile<R>(o, [&](tile t) {
         sums<R> s;
-        tile_multiply(s, r, o, consumer);
-        tile_store(o, s, tile{ t.row + consumer * INSTRUCTION_M, t.column });
+        tile_multiply(s, r, o.blocks[t.last], consumer);
+        t.row += consumer * INSTRUCTION_M;
+        tile_store(o, s, t);
     });
 }
 
@@ -403,17 +420,17 @@ template <class R> static __device__ void ring_init(const ring<R> &r)
 
 template <class R>
 static __global__ void __launch_bounds__(GROUPS *GROUP, 1)
-    gemm_kernel(const __grid_constant__ CUtensorMap a,
-                const __grid_constant__ CUtensorMap b, const __grid_constant__ output o)
+    gemm_kernel(const __grid_constant__ sources a, const __grid_constant__ sources b,
+                const __grid_constant__ output o)
 {
     extern __shared__ unsigned char shared[];
     const ring<R> r(shared_address(shared));
     const int group = threadIdx.x / GROUP;
-    if (threadIdx.x == 0) words_foresee(&a), words_foresee(&b);
+    if (threadIdx.x == 0) words_foresee(&a.of[1]), words_foresee(&b.of[1]);
     ring_init(r);
     if (group == 0) {
         registers_give<PRODUCER_REGISTERS>();
-        if (threadIdx.x == 0) produce(r, &a, &b, o);
+        if (threadIdx.x == 0) produce(r, a, b, o);
     } else {
         registers_take<CONSUMER_REGISTERS>();
         consume(r, o, group - 1);

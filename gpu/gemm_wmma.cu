@@ -58,7 +58,7 @@ template <class SHAPE> struct wmma_part {
 #pragma unroll
             for (int i = 0; i < COUNT; i++) {
                 const int line = w * LINES + first + SIDE * i;
-                const char *at = words + line * S::line_bytes + step * STEP;
+                const char *at = words + line * S::line_bytes + step * STEP_BYTES;
                 nvcuda::wmma::load_matrix_sync(to[w][i], (const half *)at, ld);
             }
     }
@@ -86,7 +86,7 @@ template <class SHAPE> struct wmma_part {
     __device__ void steps(const char *stage)
     {
 #pragma unroll
-        for (int step = 0; step < S::tile_bytes / STEP; step++) {
+        for (int step = 0; step < S::tile_bytes / STEP_BYTES; step++) {
             load<S::tile_m>(a, stage, i0, step);
             load<S::tile_n>(b, stage + S::a_bytes, j0, step);
             S::R::each([&](auto term) { multiply(term); });

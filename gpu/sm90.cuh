@@ -38,14 +38,17 @@
 
 /* What lines of k are made of, by the name in PTX. */
 struct format_f16 {
+    static constexpr enum gpu_format words = GPU_F16;
     static constexpr int bytes = 2;
     static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
 };
 struct format_bf16 {
+    static constexpr enum gpu_format words = GPU_BF16;
     static constexpr int bytes = 2;
     static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
 };
 struct format_tf32 {
+    static constexpr enum gpu_format words = GPU_TF32;
     static constexpr int bytes = 4;
     static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
 };
@@ -185,25 +188,27 @@ static __device__ __forceinline__ void words_foresee(const CUtensorMap *words)
     asm volatile("prefetch.tensormap [%0];" ::"l"(words) : "memory");
 }
 
-/* A box from (k, line, word) of the words; its bytes count at `barrier`.  With several
-   blocks in the cluster, to the same place in each of them. */
+/* A box from (k, line, word) of slice `slice` of a map; its bytes count at `barrier`.
+   With several blocks in the cluster, to the same place in each of them. */
 template <int BLOCKS>
 static __device__ __forceinline__ void copy(uint32_t to, const CUtensorMap *words, int k,
-                                            int line, int word, uint32_t barrier)
+                                            int line, int word, int slice,
+                                            uint32_t barrier)
 {
     if constexpr (BLOCKS == 1)
-        asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile"
-                     ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];"
+        asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile"
+                     ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];"
                      :
-                     : "r"(to), "l"(words), "r"(k), "r"(line), "r"(word), "r"(barrier)
+                     : "r"(to), "l"(words), "r"(k), "r"(line), "r"(word), "r"(slice),
+                       "r"(barrier)
                      : "memory");
     else
-        asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile"
+        asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile"
                      ".mbarrier::complete_tx::bytes.multicast::cluster"
-                     " [%0], [%1, {%2, %3, %4}], [%5], %6;"
+                     " [%0], [%1, {%2, %3, %4, %5}], [%6], %7;"
                      :
-                     : "r"(to), "l"(words), "r"(k), "r"(line), "r"(word), "r"(barrier),
-                       "h"((uint16_t)((1 << BLOCKS) - 1))
+                     : "r"(to), "l"(words), "r"(k), "r"(line), "r"(word), "r"(slice),
+                       "r"(barrier), "h"((uint16_t)((1 << BLOCKS) - 1))
                      : "memory");
 }
 
