@@ -1,0 +1,319 @@
+/* The library's GEMMs on a GPU whose memory, streams and graphs are their caller's, who
+   calls the driver and not the module's runtime.  Needs a GPU and the module; run in the
+   build folder. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "emu/gemm.h"
+#include "tests/test.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- the driver ------------------------------------------------------------------- */
+
+/* What is used of it, with the ABI of CUDA 11.4 and later. */
+typedef uint64_t address;
+static struct {
+    int (*init)(unsigned);
+    int (*primary)(void **context, int device);
+    int (*current)(void *context);
+    int (*alloc)(address *to, size_t bytes);
+    int (*release)(address);
+    int (*to_device)(address to, const void *from, size_t bytes, void *stream);
+    int (*to_host)(void *to, address from, size_t bytes, void *stream);
+    int (*stream)(void **stream, unsigned flags);
+    int (*finish)(void *stream);
+    int (*call)(void *stream, void (*what)(void *), void *with);
+    int (*capture)(void *stream, int mode);
+    int (*captured)(void *stream, void **graph);
+    int (*instantiate)(void **run, void *graph, unsigned long long flags);
+    int (*run)(void *run, void *stream);
+} driver;
+
+static const struct {
+    const char *name;
+    void *to;
+} symbols[] = {
+    { "cuInit", &driver.init },
+    { "cuDevicePrimaryCtxRetain", &driver.primary },
+    { "cuCtxSetCurrent", &driver.current },
+    { "cuMemAlloc_v2", &driver.alloc },
+    { "cuMemFree_v2", &driver.release },
+    { "cuMemcpyHtoDAsync_v2", &driver.to_device },
+    { "cuMemcpyDtoHAsync_v2", &driver.to_host },
+    { "cuStreamCreate", &driver.stream },
+    { "cuStreamSynchronize", &driver.finish },
+    { "cuLaunchHostFunc", &driver.call },
+    { "cuStreamBeginCapture_v2", &driver.capture },
+    { "cuStreamEndCapture", &driver.captured },
+    { "cuGraphInstantiateWithFlags", &driver.instantiate },
+    { "cuGraphLaunch", &driver.run },
+};
+
+/* NULL, or why there is no device. */
+static const char *driver_open(void)
+{
+    void *context, *library = dlopen("libcuda.so.1", RTLD_NOW);
+    if (!library) return "no driver";
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+        void *found = dlsym(library, symbols[i].name);
+        if (!found) return "an old driver";
+        memcpy(symbols[i].to, &found, sizeof found);
+    }
+    if (driver.init(0) || driver.primary(&context, 0) || driver.current(context))
+        return "no device";
+    return NULL;
+}
+
+#define GOOD(call) ck_assert_int_eq(call, 0)
+
+/* A stream that waits for no other. */
+static void *stream_make(void)
+{
+    void *stream;
+    GOOD(driver.stream(&stream, 1));
+    return stream;
+}
+
+/* --- a GEMM ----------------------------------------------------------------------- */
+
+enum { M = 200, N = 136, K = 300 };
+
+struct trial {
+    struct bitcut_cuda_gemm g;
+    struct gemm model;
+    address a, b, d, workspace;
+    size_t bytes;
+    uint32_t host_a[M * K], host_b[K * N], got[M * N], want[M * N];
+};
+
+static struct bitcut_cuda *cuda;
+
+static void *at(address x) { return (void *)(uintptr_t)x; }
+
+static address allocate(size_t bytes)
+{
+    address x;
+    GOOD(driver.alloc(&x, bytes ? bytes : 1));
+    return x;
+}
+
+static struct gemm model_of(const struct bitcut_cuda_gemm *g)
+{
+    char name[BITCUT_TEXT_MOST], unit[BITCUT_TEXT_MOST];
+    ck_assert_int_eq(bitcut_gemm_cuda_kernel(name, unit, cuda, g, NULL), BITCUT_OK);
+    struct gemm model = gemm_of(g->recipe, bitcut_unit_find(unit, NULL));
+    model.slices = g->slices;
+    model.alpha = g->alpha;
+    model.threads = 1;
+    return model;
+}
+
+static struct trial *trial_make(const char *recipe, int slices)
+{
+    struct trial *t = calloc(1, sizeof *t);
+    ck_assert(t);
+    t->a = allocate(sizeof t->host_a);
+    t->b = allocate(sizeof t->host_b);
+    t->d = allocate(sizeof t->got);
+    t->g = (struct bitcut_cuda_gemm){ .recipe = bitcut_recipe_find(recipe),
+                                      .slices = slices,
+                                      .m = M,
+                                      .n = N,
+                                      .k = K,
+                                      .alpha = 0x40490fdb,
+                                      .a = { .at = at(t->a), .ld = K },
+                                      .b = { .at = at(t->b), .ld = N },
+                                      .d = at(t->d),
+                                      .ldd = N };
+    t->model = model_of(&t->g);
+    ck_assert_int_eq(bitcut_gemm_cuda_workspace(&t->bytes, cuda, &t->g, NULL), BITCUT_OK);
+    t->workspace = allocate(t->bytes);
+    return t;
+}
+
+static void trial_end(struct trial *t)
+{
+    GOOD(driver.release(t->workspace));
+    GOOD(driver.release(t->d));
+    GOOD(driver.release(t->b));
+    GOOD(driver.release(t->a));
+    free(t);
+}
+
+/* Other operands, by way of the stream, and what D should be with them. */
+static void trial_fill(struct trial *t, uint64_t *state, void *stream)
+{
+    struct fault f;
+    for (int i = 0; i < M * K; i++)
+        t->host_a[i] = (uint32_t)(test_bits(state) & 0x83ffffff) | 0x3c000000;
+    for (int i = 0; i < K * N; i++)
+        t->host_b[i] = (uint32_t)(test_bits(state) & 0x83ffffff) | 0x3c000000;
+    GOOD(driver.to_device(t->a, t->host_a, sizeof t->host_a, stream));
+    GOOD(driver.to_device(t->b, t->host_b, sizeof t->host_b, stream));
+    ck_assert_int_eq(gemm_run(t->want, N, &t->model, M, N, K, t->host_a, K, t->host_b, N,
+                              NULL, 0, NULL, &f),
+                     BITCUT_OK);
+}
+
+static void trial_start(struct trial *t, void *stream)
+{
+    char why[BITCUT_TEXT_MOST] = "";
+    if (bitcut_gemm_cuda(cuda, &t->g, at(t->workspace), t->bytes, stream, why))
+        ck_abort_msg("%s", why);
+}
+
+static void trial_check(struct trial *t, void *stream)
+{
+    memset(t->got, 0xff, sizeof t->got);
+    GOOD(driver.to_host(t->got, t->d, sizeof t->got, stream));
+    GOOD(driver.finish(stream));
+    for (int i = 0; i < M * N; i++)
+        if (t->got[i] != t->want[i])
+            ck_abort_msg("%s, %d slices, D[%d] %08" PRIx32 ", not %08" PRIx32,
+                         t->g.recipe->name, t->g.slices, i, t->got[i], t->want[i]);
+}
+
+static const char *const tried[] = { "plain", "ootomo", "legemm", "tf32x3", "bf16x9" };
+enum { RECIPES = sizeof tried / sizeof tried[0] };
+static const int slices[] = { 1, 3 };
+
+/* Call f for a trial of every recipe, whole and in slices. */
+static void each_trial(void (*f)(struct trial *, uint64_t *))
+{
+    uint64_t state = test_seed();
+    for (int i = 0; i < RECIPES; i++)
+        for (int s = 0; s < 2; s++) {
+            struct trial *t = trial_make(tried[i], slices[s]);
+            f(t, &state);
+            trial_end(t);
+        }
+}
+
+/* --- tests ------------------------------------------------------------------------ */
+
+/* What a stream waits for. */
+struct gate {
+    pthread_mutex_t mutex;
+    pthread_cond_t opened;
+    bool open;
+};
+
+static void gate_pass(void *with)
+{
+    struct gate *g = with;
+    pthread_mutex_lock(&g->mutex);
+    while (!g->open) pthread_cond_wait(&g->opened, &g->mutex);
+    pthread_mutex_unlock(&g->mutex);
+}
+
+static void gate_open(struct gate *g)
+{
+    pthread_mutex_lock(&g->mutex);
+    g->open = true;
+    pthread_cond_signal(&g->opened);
+    pthread_mutex_unlock(&g->mutex);
+}
+
+/* A call that waited for its stream would wait for ever: the stream waits for what comes
+   after the call. */
+static void try_behind_gate(struct trial *t, uint64_t *state)
+{
+    struct gate gate = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false };
+    void *stream = stream_make();
+    trial_fill(t, state, stream);
+    trial_start(t, stream); /* the first loads its kernels, which may wait */
+    GOOD(driver.finish(stream));
+    GOOD(driver.call(stream, gate_pass, &gate));
+    trial_start(t, stream);
+    gate_open(&gate);
+    trial_check(t, stream);
+}
+
+START_TEST(nothing_waits)
+{
+    alarm(120);
+    each_trial(try_behind_gate);
+    alarm(0);
+}
+END_TEST
+
+static void try_graph(struct trial *t, uint64_t *state)
+{
+    void *graph, *run, *stream = stream_make();
+    GOOD(driver.capture(stream, 0));
+    trial_start(t, stream);
+    GOOD(driver.captured(stream, &graph));
+    GOOD(driver.instantiate(&run, graph, 0));
+    for (int i = 0; i < 3; i++) {
+        trial_fill(t, state, stream);
+        GOOD(driver.run(run, stream));
+        trial_check(t, stream);
+    }
+}
+
+START_TEST(graphs_run_again) { each_trial(try_graph); }
+END_TEST
+
+/* As many GEMMs at a time as there are recipes, each on its stream. */
+START_TEST(streams_side_by_side)
+{
+    uint64_t state = test_seed();
+    struct trial *t[RECIPES];
+    void *stream[RECIPES];
+    for (int i = 0; i < RECIPES; i++) {
+        t[i] = trial_make(tried[i], slices[i % 2]);
+        stream[i] = stream_make();
+        trial_fill(t[i], &state, stream[i]);
+    }
+    for (int round = 0; round < 20; round++)
+        for (int i = 0; i < RECIPES; i++) trial_start(t[i], stream[i]);
+    for (int i = 0; i < RECIPES; i++) {
+        trial_check(t[i], stream[i]);
+        trial_end(t[i]);
+    }
+}
+END_TEST
+
+/* One operand prepared on the stream, for GEMMs with another B each. */
+static void try_prepared(struct trial *t, uint64_t *state)
+{
+    size_t bytes;
+    void *stream = stream_make();
+    ck_assert_int_eq(bitcut_gemm_cuda_words(&bytes, cuda, &t->g, BITCUT_B, NULL),
+                     BITCUT_OK);
+    const address words = allocate(bytes);
+    trial_fill(t, state, stream);
+    ck_assert_int_eq(
+        bitcut_gemm_cuda_prepare(at(words), cuda, &t->g, BITCUT_B, stream, NULL),
+        BITCUT_OK);
+    t->g.b.words = at(words);
+    for (int i = 0; i < 2; i++) trial_start(t, stream);
+    trial_check(t, stream);
+    GOOD(driver.release(words));
+}
+
+START_TEST(words_prepared) { each_trial(try_prepared); }
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = { nothing_waits, graphs_run_again, streams_side_by_side,
+                                   words_prepared, NULL };
+    const char *why = driver_open();
+    char text[BITCUT_TEXT_MOST];
+    setenv("BITCUT_MODULES", ".", 0);
+    setenv("CK_FORK", "no", 1); /* a device does not survive it */
+    if (!why && bitcut_cuda_open(&cuda, text) != BITCUT_OK) why = text;
+    if (why) {
+        printf("1..0 # SKIP %s\n", why);
+        return 0;
+    }
+    const int status = test_run("graph", tests);
+    bitcut_cuda_close(cuda);
+    return status;
+}
