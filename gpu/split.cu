@@ -98,10 +98,20 @@ __device__ __noinline__ uint32_t round_word(uint32_t x, const gpu_rounding &r)
 }
 
 /* Rules that have an expression of their own for a format; ANY takes the caller's. */
-enum rule { ANY, RN, RNA, RZ, CUT };
+enum rule { ANY, RN, RNA, RZ, CUT, BIT };
+
+/* Whether BY_BIT would round the word of x away from zero, if x has more bits. */
+__device__ bool bit_is_set(uint32_t magnitude, int bit)
+{
+    const uint32_t implicit = magnitude >> 23 ? 1u << 23 : 0;
+    const uint32_t significand = (magnitude & 0x7fffff) | implicit;
+    const int at = 31 - __clz(significand) - bit;
+    return at >= 0 && (significand >> at & 1);
+}
 
 /* The word of an x that is no NaN. */
-template <gpu_format F, rule R> __device__ uint32_t make_number(float x)
+template <gpu_format F, rule R>
+__device__ uint32_t make_number(float x, const gpu_rounding &any)
 {
     const uint32_t magnitude = __float_as_uint(x) & 0x7fffffff;
     const uint32_t sign = __float_as_uint(x) & 0x80000000;
@@ -115,6 +125,11 @@ template <gpu_format F, rule R> __device__ uint32_t make_number(float x)
                               : magnitude < 0x47800000 ? normal /* 2^16 */
                                                        : format<F>::infinity;
         return word | sign >> 16;
+    } else if constexpr (F == GPU_F16 && R == BIT) {
+        const __half kept = __float2half_rz(x);
+        const bool up = __half2float(kept) != x && bit_is_set(magnitude, any.bit);
+        return magnitude < 0x47800000 ? __half_as_ushort(kept) + up
+                                      : format<F>::infinity | sign >> 16;
     } else if constexpr (F == GPU_BF16 && R == RN) {
         return __bfloat16_as_ushort(__float2bfloat16_rn(x));
     } else {
@@ -127,7 +142,7 @@ template <gpu_format F, rule R>
 __device__ uint32_t make_word(float x, const gpu_rounding &any)
 {
     if constexpr (R == ANY) return round_word<F>(__float_as_uint(x), any);
-    else return isnan(x) ? format<F>::nan : make_number<F, R>(x);
+    else return isnan(x) ? format<F>::nan : make_number<F, R>(x, any);
 }
 
 template <gpu_format F> __device__ float word_value(uint32_t word)
@@ -230,11 +245,15 @@ constexpr gpu_rounding rn = { NEAREST_EVEN, 0, OVERFLOW_IEEE, 0 };
 constexpr gpu_rounding rna = { NEAREST_AWAY, 0, OVERFLOW_IEEE, 0 };
 constexpr gpu_rounding rz = { ZERO, 0, OVERFLOW_IEEE, 0 };
 constexpr gpu_rounding cut = { ZERO, 0, OVERFLOW_INF, 1 };
+constexpr gpu_rounding feng21 = { BY_BIT, 21, OVERFLOW_IEEE, 0 };
+constexpr gpu_rounding feng22 = { BY_BIT, 22, OVERFLOW_IEEE, 0 };
 
 const fast_split fast_splits[] = {
     { GPU_F16, rn, rn, split_kernel<GPU_F16, RN, RN> },
     { GPU_F16, cut, rz, split_kernel<GPU_F16, CUT, RZ> },
     { GPU_F16, rz, rz, split_kernel<GPU_F16, RZ, RZ> },
+    { GPU_F16, feng21, rn, split_kernel<GPU_F16, BIT, RN> },
+    { GPU_F16, feng22, rn, split_kernel<GPU_F16, BIT, RN> },
     { GPU_BF16, rn, rn, split_kernel<GPU_BF16, RN, RN> },
     { GPU_TF32, rna, rna, split_kernel<GPU_TF32, RNA, RNA> },
 };
