@@ -35,12 +35,12 @@ static const struct option_row options[] = {
 
 /* --- what to rank ----------------------------------------------------------------- */
 
-enum { PATH_MOST = GPU_PATH_MOST + GPU_NAME_MOST + 8 };
+enum { PATH_MOST = KEPT_PATH_MOST + KEPT_NAME_MOST + 8 };
 
 /* The file of a kept description. */
 static int find_kept(char path[PATH_MOST])
 {
-    static struct gpu_files files;
+    static struct kept_files files;
     struct fault f;
     gpu_files_find(&files);
     if (!files.rows[0].name) {

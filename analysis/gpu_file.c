@@ -1,13 +1,8 @@
-#define _POSIX_C_SOURCE 200809L
-
 #include "analysis/gpu_file.h"
 
 #include "lib/stream.h"
 
-#include <dirent.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { FILE_MOST = 1 << 16 };
@@ -97,38 +92,9 @@ enum bitcut_status gpu_file_read(struct tile_gpu *gpu, const char *path, struct 
     return status;
 }
 
-/* --- the kept ones ---------------------------------------------------------------- */
+void gpu_files_find(struct kept_files *files) { kept_find(files, "gpu", ".json"); }
 
-static const char ending[] = ".json";
-
-/* The length of a file's name without ".json", 0 if it ends otherwise. */
-static size_t stem_length(const char *file)
+bool gpu_is_path(const char *text)
 {
-    const size_t length = strlen(file), end = sizeof ending - 1;
-    return length > end && !strcmp(file + length - end, ending) ? length - end : 0;
+    return strchr(text, '/') || kept_stem_length(text, ".json");
 }
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp((const char *)a, (const char *)b);
-}
-
-void gpu_files_find(struct gpu_files *files)
-{
-    const char *data = getenv("BITCUT_DATA");
-    size_t count = 0;
-    memset(files, 0, sizeof *files);
-    snprintf(files->folder, sizeof files->folder, "%s/gpu",
-             data && *data ? data : PKGDATADIR);
-    DIR *folder = opendir(files->folder);
-    for (struct dirent *e; folder && count < GPU_FILES_MOST && (e = readdir(folder));) {
-        const size_t length = stem_length(e->d_name);
-        if (length && length < GPU_NAME_MOST)
-            memcpy(files->name[count++], e->d_name, length);
-    }
-    if (folder) closedir(folder);
-    qsort(files->name, count, sizeof files->name[0], compare_names);
-    for (size_t i = 0; i < count; i++) files->rows[i].name = files->name[i];
-}
-
-bool gpu_is_path(const char *text) { return strchr(text, '/') || stem_length(text); }

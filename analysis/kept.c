@@ -1,0 +1,37 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "analysis/kept.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t kept_stem_length(const char *file, const char *ending)
+{
+    const size_t length = strlen(file), end = strlen(ending);
+    return length > end && !strcmp(file + length - end, ending) ? length - end : 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp((const char *)a, (const char *)b);
+}
+
+void kept_find(struct kept_files *files, const char *folder, const char *ending)
+{
+    const char *data = getenv("BITCUT_DATA");
+    size_t count = 0;
+    memset(files, 0, sizeof *files);
+    snprintf(files->folder, sizeof files->folder, "%s/%s",
+             data && *data ? data : PKGDATADIR, folder);
+    DIR *open = opendir(files->folder);
+    for (struct dirent *e; open && count < KEPT_FILES_MOST && (e = readdir(open));) {
+        const size_t length = kept_stem_length(e->d_name, ending);
+        if (length && length < KEPT_NAME_MOST)
+            memcpy(files->name[count++], e->d_name, length);
+    }
+    if (open) closedir(open);
+    qsort(files->name, count, sizeof files->name[0], compare_names);
+    for (size_t i = 0; i < count; i++) files->rows[i].name = files->name[i];
+}

@@ -1,0 +1,24 @@
+/* Data that come with bitcut, found by name. */
+#ifndef BITCUT_ANALYSIS_KEPT_H
+#define BITCUT_ANALYSIS_KEPT_H
+
+#include "lib/table.h"
+
+enum { KEPT_FILES_MOST = 256, KEPT_NAME_MOST = 64, KEPT_PATH_MOST = 4096 };
+
+/* The files of one kind: those with an ending in a folder of the one that the environment
+   variable BITCUT_DATA names, or else of where `make install` puts data. */
+struct kept_files {
+    char folder[KEPT_PATH_MOST];
+    char name[KEPT_FILES_MOST][KEPT_NAME_MOST]; /* without the ending */
+    struct table_row rows[KEPT_FILES_MOST + 1]; /* sorted by name, ended by {0} */
+};
+
+/* Look what there is with this ending in the folder of this name; no row if it cannot be
+   read. */
+void kept_find(struct kept_files *files, const char *folder, const char *ending);
+
+/* The length of a file's name without `ending`, 0 if it ends otherwise. */
+size_t kept_stem_length(const char *file, const char *ending);
+
+#endif
