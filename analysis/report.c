@@ -26,6 +26,21 @@ static void cell_text(char text[CELL_MOST], const json_t *value, int digits)
     else text[0] = 0;
 }
 
+/* In quotes, doubled inside, if it would break the line or the column. */
+static void write_csv_cell(FILE *to, const char *text)
+{
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        fputs(text, to);
+        return;
+    }
+    fputc('"', to);
+    for (; *text; text++) {
+        if (*text == '"') fputc('"', to);
+        fputc(*text, to);
+    }
+    fputc('"', to);
+}
+
 static void write_csv(FILE *to, json_t *rows)
 {
     const char *key;
@@ -43,7 +58,8 @@ static void write_csv(FILE *to, json_t *rows)
         {
             char text[CELL_MOST];
             cell_text(text, json_object_get(json_array_get(rows, i), key), 17);
-            fprintf(to, "%s%s", separator, text);
+            fputs(separator, to);
+            write_csv_cell(to, text);
             separator = ",";
         }
         fputc('\n', to);
