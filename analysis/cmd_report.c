@@ -1,8 +1,11 @@
-/* bitcut report: run every study and write the page. */
+/* bitcut report: run every study, draw recorded results, and write the page. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "analysis/command.h"
+#include "analysis/derive.h"
+#include "analysis/figure.h"
 #include "analysis/judge.h"
+#include "analysis/kept.h"
 #include "analysis/plot.h"
 #include "analysis/report.h"
 #include "analysis/terminal.h"
@@ -14,9 +17,37 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { SECTIONS_MOST = 64, PATH_MOST = 4096 };
+enum { SECTIONS_MOST = 64, PATH_MOST = KEPT_PATH_MOST + KEPT_NAME_MOST + 8 };
 
-static const struct option_row options[] = { { 0 } };
+static struct option_texts given;
+static bool no_studies;
+
+static const struct option_row options[] = {
+    { "results",
+      "draw what bench gpu or verify --kernel printed with --json, instead of "
+      "the results kept with bitcut; may be repeated",
+      OPTION_TEXTS, &given, "FILE" },
+    { "no-studies", "run no study: recorded results alone", OPTION_FLAG, &no_studies,
+      NULL },
+    { 0 }
+};
+
+/* A section to be, and what makes its rows. */
+struct part {
+    const struct study *study;   /* NULL: of a figure */
+    const struct figure *figure; /* NULL: of a study  */
+};
+
+struct report {
+    struct context *context;
+    const char *folder;
+    struct results results;
+    struct section section[SECTIONS_MOST];
+    struct part part[SECTIONS_MOST];
+    size_t count;
+};
+
+/* --- files ------------------------------------------------------------------------ */
 
 static enum bitcut_status make_folder(const char *path, struct fault *f)
 {
@@ -38,27 +69,42 @@ static enum bitcut_status write_text(const char *path, const char *text, struct 
     return output_commit(&o, f);
 }
 
-/* Run one study and write its data and figure. */
-static enum bitcut_status run_section(struct section *s, const struct context *x,
-                                      const char *folder, struct fault *f)
+/* --- sections --------------------------------------------------------------------- */
+
+static enum bitcut_status run_study(json_t *rows, const struct study *study,
+                                    const struct context *x, struct fault *f)
 {
-    char path[PATH_MOST];
-    json_t *rows = json_array();
     struct study_run run = { .seed = x->seed,
                              .threads = x->threads,
                              .progress = &x->progress,
                              .row = collect,
                              .context = rows };
-    enum bitcut_status status = s->study->run(&run, f);
-    snprintf(path, sizeof path, "%s/%s.csv", folder, s->study->name);
+    return study->run(&run, f);
+}
+
+static enum bitcut_status make_rows(json_t **rows, const struct part *part,
+                                    const struct report *r, struct fault *f)
+{
+    *rows = part->study ? json_array() : figure_rows(part->figure, &r->results);
+    return part->study ? run_study(*rows, part->study, r->context, f) : BITCUT_OK;
+}
+
+/* Make the rows of one section and write its data and figure. */
+static enum bitcut_status run_section(struct section *s, const struct part *part,
+                                      const struct report *r, struct fault *f)
+{
+    char path[PATH_MOST];
+    json_t *rows;
+    enum bitcut_status status = make_rows(&rows, part, r, f);
+    snprintf(path, sizeof path, "%s/%s.csv", r->folder, s->name);
     if (status == BITCUT_OK) status = report_write_csv(path, rows, f);
     if (status != BITCUT_OK) {
         json_decref(rows);
         return status;
     }
     s->rows = rows;
-    if (s->study->plot.y) s->svg = plot_svg(&s->study->plot, s->study->title, rows);
-    snprintf(path, sizeof path, "%s/%s.svg", folder, s->study->name);
+    if (s->plot->y) s->svg = plot_svg(s->plot, s->title, rows);
+    snprintf(path, sizeof path, "%s/%s.svg", r->folder, s->name);
     if (!s->svg) {
         remove(path); /* of an earlier run: it would not be this one's figure */
         return BITCUT_OK;
@@ -68,54 +114,129 @@ static enum bitcut_status run_section(struct section *s, const struct context *x
 
 static void emit_section(struct context *x, const struct section *s, double seconds)
 {
-    emit_row(&x->emitter,
-             json_pack("{s:s, s:I, s:s, s:f}", "study", s->study->name, "rows",
-                       (json_int_t)json_array_size(s->rows), "figure",
-                       s->svg             ? "svg"
-                       : s->study->plot.y ? "none: gnuplot is missing or failed"
-                                          : "table",
-                       "seconds", seconds));
+    emit_row(&x->emitter, json_pack("{s:s, s:I, s:s, s:f}", "study", s->name, "rows",
+                                    (json_int_t)json_array_size(s->rows), "figure",
+                                    s->svg       ? "svg"
+                                    : s->plot->y ? "none: gnuplot is missing or failed"
+                                                 : "table",
+                                    "seconds", seconds));
 }
 
-/* Every study in turn; the page is written anew after each, so that what is finished
+/* Every section in turn; the page is written anew after each, so that what is finished
  * stays. */
-static int run_all(struct context *x, const char *folder, struct section *sections,
-                   size_t count)
+static int run_all(struct report *r)
 {
     char path[PATH_MOST];
     struct fault f;
-    const struct page page = { x->command_line, x->seed, sections, count };
-    snprintf(path, sizeof path, "%s/index.html", folder);
-    for (size_t i = 0; i < count; i++) {
+    const struct page page = { r->context->command_line, r->section, r->count };
+    snprintf(path, sizeof path, "%s/index.html", r->folder);
+    for (size_t i = 0; i < r->count; i++) {
+        struct section *s = &r->section[i];
         const double start = seconds_now();
-        terminal_label(sections[i].study->name);
-        if (run_section(&sections[i], x, folder, &f) != BITCUT_OK)
-            return fail(sections[i].study->name, &f);
+        terminal_label(s->name);
+        if (run_section(s, &r->part[i], r, &f) != BITCUT_OK) return fail(s->name, &f);
         if (report_write_page(path, &page, &f) != BITCUT_OK) return fail(path, &f);
-        emit_section(x, &sections[i], seconds_now() - start);
+        emit_section(r->context, s, seconds_now() - start);
     }
     return EXIT_GOOD;
 }
 
+/* --- what there is to report ------------------------------------------------------ */
+
+static void add_studies(struct report *r)
+{
+    for (const struct study *s = studies; s->name; s++) {
+        json_t *source = json_sprintf("bitcut study %s --seed %llu", s->name,
+                                      (unsigned long long)r->context->seed);
+        r->section[r->count] = (struct section){ .name = s->name,
+                                                 .what = s->what,
+                                                 .title = s->title,
+                                                 .text = s->text,
+                                                 .source = source,
+                                                 .plot = &s->plot };
+        r->part[r->count++].study = s;
+    }
+}
+
+/* Those for which there are results. */
+static void add_figures(struct report *r)
+{
+    for (const struct figure *g = figures; g->name; g++) {
+        json_t *rows = figure_rows(g, &r->results);
+        const size_t count = json_array_size(rows);
+        json_decref(rows);
+        if (!count) continue;
+        r->section[r->count] = (struct section){ .name = g->name,
+                                                 .what = g->what,
+                                                 .title = g->title,
+                                                 .text = g->text,
+                                                 .source = json_string(g->command),
+                                                 .origin = figure_origin(g, &r->results),
+                                                 .plot = &g->plot };
+        r->part[r->count++].figure = g;
+    }
+}
+
+static int read_file(struct report *r, const char *path)
+{
+    char where[PATH_MOST + 24];
+    size_t line;
+    struct fault f;
+    if (results_read(&r->results, &line, path, &f) == BITCUT_OK) return EXIT_GOOD;
+    snprintf(where, sizeof where, line ? "%s:%zu" : "%s", path, line);
+    return fail(where, &f);
+}
+
+/* The files of the command line, or the kept ones. */
+static int read_results(struct report *r)
+{
+    static struct kept_files kept;
+    int status = EXIT_GOOD;
+    for (int i = 0; i < given.count && status == EXIT_GOOD; i++)
+        status = read_file(r, given.text[i]);
+    if (!given.count) kept_find(&kept, "results", ".jsonl");
+    for (size_t i = 0; kept.rows[i].name && status == EXIT_GOOD; i++) {
+        char path[PATH_MOST];
+        snprintf(path, sizeof path, "%s/%s.jsonl", kept.folder, kept.rows[i].name);
+        status = read_file(r, path);
+    }
+    results_derive(&r->results);
+    return status;
+}
+
+static int make(struct report *r)
+{
+    struct fault f;
+    const int status = read_results(r);
+    if (status != EXIT_GOOD) return status;
+    if (!no_studies) add_studies(r);
+    add_figures(r);
+    if (!r->count) return complain("--no-studies", "there are no results");
+    if (make_folder(r->folder, &f) != BITCUT_OK) return fail(r->folder, &f);
+    return run_all(r);
+}
+
 static int run(struct context *x)
 {
-    static struct section sections[SECTIONS_MOST];
-    const char *folder = x->output ? x->output : "report";
-    struct fault f;
-    size_t count = 0;
-    for (const struct study *s = studies; s->name; s++) sections[count++].study = s;
-    if (make_folder(folder, &f) != BITCUT_OK) return fail(folder, &f);
-    const int status = run_all(x, folder, sections, count);
-    for (size_t i = 0; i < count; i++) {
-        json_decref(sections[i].rows);
-        free(sections[i].svg);
+    static struct report r;
+    r.context = x;
+    r.folder = x->output ? x->output : "report";
+    const int status = make(&r);
+    for (size_t i = 0; i < r.count; i++) {
+        json_decref(r.section[i].source);
+        json_decref(r.section[i].origin);
+        json_decref(r.section[i].rows);
+        free(r.section[i].svg);
     }
+    results_clear(&r.results);
     return status;
 }
 
 const struct command command_report = {
     .name = "report",
-    .what = "Run every study and write one HTML page with figures, tables and data",
+    .what =
+        "Run every study, draw recorded results, and write one HTML page with figures, "
+        "tables and data",
     .run = run,
     .own = options,
     .operands = "",

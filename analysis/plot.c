@@ -41,14 +41,47 @@ static void write_series(FILE *to, const struct study_plot *plot, json_t *rows, 
     fprintf(to, "END\n");
 }
 
+/* Text in the quotes of a script, on one line whatever it holds. */
+static void write_quoted(FILE *to, const char *text)
+{
+    fputc('\'', to);
+    for (; *text; text++) {
+        if (*text == '\'') fputc('\'', to);
+        fputc((unsigned char)*text < 0x20 ? ' ' : *text, to);
+    }
+    fputc('\'', to);
+}
+
+static int larger(int a, int b) { return a > b ? a : b; }
+
+/* The picture's size and its key: beside the axes, or below if the names of series are
+   long. */
+static void write_layout(FILE *to, const struct study_plot *plot, json_t *rows)
+{
+    enum { WIDTH = 860, HEIGHT = 480, LINE = 22, LONG = 24 };
+    int count = 0, longest = 0;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        if (seen_before(rows, i, plot->series)) continue;
+        const json_t *name = json_object_get(json_array_get(rows, i), plot->series);
+        longest = larger(longest, (int)json_string_length(name));
+        count++;
+    }
+    const bool below = longest > LONG;
+    fprintf(to,
+            "set terminal svg enhanced size %d,%d font 'sans-serif,14' "
+            "background 'white'\nset key %s noenhanced\n",
+            WIDTH, HEIGHT + (below ? LINE * (count + 1) : 0),
+            below ? "bmargin left Left reverse maxcols 1 title ' '"
+                  : "outside right top");
+}
+
 static void write_script(FILE *to, const struct study_plot *plot, const char *title,
                          json_t *rows)
 {
-    fprintf(to,
-            "set terminal svg enhanced size 860,480 font 'sans-serif,14' "
-            "background 'white'\nset title '%s'\nset grid\nset key outside right top "
-            "noenhanced\n",
-            title);
+    write_layout(to, plot, rows);
+    fputs("set grid\nset title ", to);
+    write_quoted(to, title);
+    fputs(" noenhanced\n", to);
     write_axis(to, 'x', plot->x_label, plot->x_log, 2);
     write_axis(to, 'y', plot->y_label, plot->y_log, 10);
     for (size_t i = 0; i < json_array_size(rows); i++)
@@ -56,10 +89,10 @@ static void write_script(FILE *to, const struct study_plot *plot, const char *ti
     const char *separator = "plot ";
     for (size_t i = 0; i < json_array_size(rows); i++) {
         if (seen_before(rows, i, plot->series)) continue;
-        const char *name =
-            json_string_value(json_object_get(json_array_get(rows, i), plot->series));
-        fprintf(to, "%s$s%zu using 1:2 with linespoints linewidth 2 title '%s'",
-                separator, i, name);
+        fprintf(to, "%s$s%zu using 1:2 with %s linewidth 2 title ", separator, i,
+                plot->points ? "points" : "linespoints");
+        write_quoted(to, json_string_value(
+                             json_object_get(json_array_get(rows, i), plot->series)));
         separator = ", ";
     }
     fprintf(to, "\n");

@@ -134,38 +134,50 @@ static json_t *distinct(json_t *rows, const char *key)
     return values;
 }
 
-/* The value of y where x and the series have the given values, or NULL. */
-static json_t *value_at(json_t *rows, const struct study_plot *plot, const json_t *x,
-                        const json_t *series)
+/* The value of y where two keys have the given values, or NULL. */
+static json_t *value_at(json_t *rows, const char *y, const char *down, const json_t *row,
+                        const char *across, const json_t *column)
 {
     for (size_t i = 0; i < json_array_size(rows); i++) {
-        json_t *row = json_array_get(rows, i);
-        if (json_equal(json_object_get(row, plot->x), x) &&
-            json_equal(json_object_get(row, plot->series), series))
-            return json_object_get(row, plot->y);
+        json_t *at = json_array_get(rows, i);
+        if (json_equal(json_object_get(at, down), row) &&
+            json_equal(json_object_get(at, across), column))
+            return json_object_get(at, y);
     }
     return NULL;
 }
 
-/* The plotted values: a row for each x, a column for each series. */
-static void write_plotted(FILE *to, const struct study_plot *plot, json_t *rows)
+/* The values of y: a row for each value of `down`, a column for each of `across`. */
+static void write_matrix(FILE *to, json_t *rows, const char *y, const char *down,
+                         const char *across)
 {
-    json_t *xs = distinct(rows, plot->x), *series = distinct(rows, plot->series);
-    fprintf(to, "<div class=\"wide\"><table><thead><tr><th>%s</th>", plot->x);
-    for (size_t j = 0; j < json_array_size(series); j++)
-        write_cell(to, json_array_get(series, j), "th");
+    json_t *lines = distinct(rows, down), *columns = distinct(rows, across);
+    fprintf(to, "<div class=\"wide\"><table><thead><tr><th>%s</th>", down);
+    for (size_t j = 0; j < json_array_size(columns); j++)
+        write_cell(to, json_array_get(columns, j), "th");
     fputs("</tr></thead><tbody>\n", to);
-    for (size_t i = 0; i < json_array_size(xs); i++) {
+    for (size_t i = 0; i < json_array_size(lines); i++) {
+        const json_t *line = json_array_get(lines, i);
         fputs("<tr>", to);
-        write_cell(to, json_array_get(xs, i), "td");
-        for (size_t j = 0; j < json_array_size(series); j++)
-            write_cell(
-                to,
-                value_at(rows, plot, json_array_get(xs, i), json_array_get(series, j)),
-                "td");
+        write_cell(to, line, "td");
+        for (size_t j = 0; j < json_array_size(columns); j++)
+            write_cell(to,
+                       value_at(rows, y, down, line, across, json_array_get(columns, j)),
+                       "td");
         fputs("</tr>\n", to);
     }
     fputs("</tbody></table></div>\n", to);
+    json_decref(lines);
+    json_decref(columns);
+}
+
+/* The plotted values, x down or, if there are more of them, series. */
+static void write_plotted(FILE *to, const struct study_plot *plot, json_t *rows)
+{
+    json_t *xs = distinct(rows, plot->x), *series = distinct(rows, plot->series);
+    const bool long_names = json_array_size(series) > json_array_size(xs);
+    write_matrix(to, rows, plot->y, long_names ? plot->series : plot->x,
+                 long_names ? plot->x : plot->series);
     json_decref(xs);
     json_decref(series);
 }
@@ -194,23 +206,35 @@ static void write_svg(FILE *to, const char *svg)
     if (start) fprintf(to, "<figure>%s</figure>\n", start);
 }
 
-static void write_section(FILE *to, const struct page *page, const struct section *s)
+/* Where the numbers come from, and the numbers. */
+static void write_source(FILE *to, const struct section *s)
 {
-    const struct study *study = s->study;
-    fprintf(to, "<section id=\"%s\"><h2>%s</h2>\n<p>", study->name, study->title);
-    write_escaped(to, study->text);
-    fprintf(to, "</p>\n<p>Numbers: <code>bitcut study %s --seed %llu</code>", study->name,
-            (unsigned long long)page->seed);
+    fprintf(to, "<p>Numbers: <code>%s</code>", json_string_value(s->source));
+    if (s->origin) {
+        fputs(", recorded on ", to);
+        write_escaped(to, json_string_value(s->origin));
+    }
+    if (s->rows) {
+        fputs("; all of them as ", to);
+        write_data_link(to, s->name, s->rows);
+    }
+    fputs("</p>\n", to);
+}
+
+static void write_section(FILE *to, const struct section *s)
+{
+    const struct study_plot *plot = s->plot;
+    fprintf(to, "<section id=\"%s\"><h2>%s</h2>\n<p>", s->name, s->title);
+    write_escaped(to, s->text);
+    fputs("</p>\n", to);
+    write_source(to, s);
     if (!s->rows) {
-        fputs("</p>\n<p><strong>Not finished.</strong></p></section>\n", to);
+        fputs("<p><strong>Not finished.</strong></p></section>\n", to);
         return;
     }
-    fputs("; all of them as ", to);
-    write_data_link(to, study->name, s->rows);
-    fputs("</p>\n", to);
     if (s->svg) write_svg(to, s->svg);
-    else if (study->plot.y) fputs("<p>No figure: gnuplot is missing or failed.</p>\n", to);
-    if (study->plot.y) write_plotted(to, &study->plot, s->rows);
+    else if (plot->y) fputs("<p>No figure: gnuplot is missing or failed.</p>\n", to);
+    if (plot->y && !plot->points) write_plotted(to, plot, s->rows);
     else write_table(to, s->rows);
     fputs("</section>\n", to);
 }
@@ -236,17 +260,16 @@ static void write_page(FILE *to, const struct page *page)
     fprintf(to, "<p>Made by bitcut %s: <code>", bitcut_version());
     write_escaped(to, page->command);
     fputs(
-        "</code>. Every number is computed by bit-exact models of the matrix units; the "
-        "evidence for each unit is in <code>bitcut list units</code>. Numbers in tables "
-        "are "
-        "rounded to six digits; the data hold all.</p>\n<ul>\n",
+        "</code>. Numbers are computed by bit-exact models of the matrix units, the "
+        "evidence for each of which is in <code>bitcut list units</code>, but for those "
+        "that a section says were recorded on a device. In tables they are rounded to "
+        "six "
+        "digits; the data hold all.</p>\n<ul>\n",
         to);
-    for (size_t i = 0; i < page->count; i++)
-        fprintf(to, "<li><a href=\"#%s\">%s</a>: %s</li>\n",
-                page->sections[i].study->name, page->sections[i].study->title,
-                page->sections[i].study->what);
+    for (const struct section *s = page->sections; s < page->sections + page->count; s++)
+        fprintf(to, "<li><a href=\"#%s\">%s</a>: %s</li>\n", s->name, s->title, s->what);
     fputs("</ul>\n", to);
-    for (size_t i = 0; i < page->count; i++) write_section(to, page, &page->sections[i]);
+    for (size_t i = 0; i < page->count; i++) write_section(to, &page->sections[i]);
     fputs("</body></html>\n", to);
 }
 

@@ -1,25 +1,29 @@
-/* The report: studies as one HTML page, with their data and figures beside it. */
+/* The report: studies and recorded results as one HTML page, with their data and figures
+   beside it. */
 #ifndef BITCUT_ANALYSIS_REPORT_H
 #define BITCUT_ANALYSIS_REPORT_H
 
 #include "analysis/study.h"
 
-/* One study's place in the report. */
+/* One study, or one figure of recorded results, in the report. */
 struct section {
-    const struct study *study;
-    json_t *rows; /* an array of objects; NULL: not run yet */
-    char *svg;    /* NULL: no figure */
+    const char *name, *what, *title, *text;
+    json_t *source;                /* what gives the numbers: a command, as text      */
+    json_t *origin;                /* where it ran; NULL: no matter where             */
+    const struct study_plot *plot; /* its y NULL: a table                             */
+    json_t *rows;                  /* an array of objects; NULL: not run yet          */
+    char *svg;                     /* NULL: no figure                                 */
 };
 
 /* The page as a whole. */
 struct page {
     const char *command; /* the command line that makes it */
-    uint64_t seed;
     const struct section *sections;
     size_t count;
 };
 
-/* Write the rows as comma-separated values, a header line first, reals to 17 digits. */
+/* Write the rows as comma-separated values, a header line first, reals to 17 digits,
+   quotes around what has a comma, a quote or the end of a line. */
 enum bitcut_status report_write_csv(const char *path, json_t *rows, struct fault *f);
 
 /* Write the page: every section with its text, the command that gives its numbers,

@@ -17,12 +17,12 @@ struct study_run {
     void *context;
 };
 
-/* How the rows are drawn: one line for each value of `series`, y against x.  A study
-   without a figure has y NULL. */
+/* How the rows are drawn: one line for each value of `series`, y against x, or its points
+   alone.  A study without a figure has y NULL. */
 struct study_plot {
     const char *x, *y, *series;
     const char *x_label, *y_label;
-    bool x_log, y_log;
+    bool x_log, y_log, points;
 };
 
 /* A row of the table of studies. */

@@ -105,6 +105,15 @@ echo '{"units": 0}' > none.json
 printf '{"units": %065536d}' 0 > long.json
 printf '{"a\000": 1}' > zero.json
 
+# Recorded results.
+: > empty.jsonl
+echo '{"kernel": "a"' > open.jsonl
+printf '\n{"a": 1}\n' > other.jsonl
+result='"kernel": "a", "device": "b", "driver": "c", "seed": 1, "split": "d", "compared": 1'
+echo "{$result}" > few.jsonl
+printf '{%s, "mismatches": 0}\n{%s, "mismatches": -1}\n' "$result" "$result" > text.jsonl
+echo "{$result, \"mismatches\": 0}" > good.jsonl
+
 # Things that are no files to be read or written.
 mkdir folder.npy folder.mtx
 mkfifo pipe.npy
@@ -415,6 +424,16 @@ cat > "$work/table" << 'END'
 3|No such file|report -o nowhere/folder
 3|No such file|report -o ''
 2|report: folder: one word too many|report folder
+2|--results needs an argument|report --json --results #
+3|No such file|report --results $in/nowhere.jsonl
+3|not a regular file|report --results $in/folder.npy
+3|empty.jsonl: no results|report --results $in/empty.jsonl
+3|open.jsonl:1: |report --results $in/open.jsonl
+3|other.jsonl:2: not a line of bench gpu or verify|report --results $in/other.jsonl
+3|few.jsonl:1: no "mismatches"|report --results $in/few.jsonl
+3|text.jsonl:2: "mismatches" is not|report --results $in/text.jsonl
+3|other.jsonl:2: |report --results $in/good.jsonl --results $in/other.jsonl
+3|2x2.npy:1: |report --results $in/2x2.npy
 END
 array 16.npy '<f4' '4, 4' $four$four$four$four
 

@@ -429,6 +429,55 @@ report_made() {
     find new -name '*.tmp'
 }
 
+# Of the kept results: sections with data and figures, the fallback and the papers named.
+results_drawn() {
+    run 0 report --no-studies -o kept --json
+    for name in $(value study); do
+        grep -q "<section id=\"$name\">" kept/index.html || echo "no section $name"
+        [ -s "kept/$name.csv" ] || echo "no $name.csv"
+    done
+    for name in verify splitk splitk-energy stages claims; do
+        value study | grep -qx "$name" || echo "no $name"
+    done
+    grep -q '^512,512' kept/splitk.csv && cat kept/splitk.csv
+    grep -q 'recorded on NVIDIA H200; driver 580.159.04; .*; rounds 5; seed 1' \
+        kept/index.html || grep recorded kept/index.html
+    for words in 'bf16x9 (fallback: sgemm)' 'Huang et al., Table 3 (A100)'; do
+        grep -qF "$words" kept/splitk.csv || echo "$words is not in the data"
+        grep -qF "<td>$words</td>" kept/index.html || echo "$words is not in the page"
+        command -v gnuplot > /dev/null || continue
+        grep -qF "$words" kept/splitk.svg || echo "$words is not in the figure"
+    done
+    awk -F, '$1 == "sm90" && $8 != 0 || NF != 8' kept/verify.csv
+}
+
+# Names from outside are text: to gnuplot, in the page and in the data.
+results_quoted() {
+    cat > name << 'END'
+a', '< touch ran' \n<b>\"x, `touch ran`
+END
+    hostile=$(cat name) awk '{ sub(/^{"name":"[^"]*"/, "")
+        print "{\"name\":\"" ENVIRON["hostile"] "\"" $0 }' \
+        "$BITCUT_DATA/results/h200-stages.jsonl" > hostile.jsonl
+    run 0 report --no-studies --results hostile.jsonl -o hostile --json
+    [ ! -e ran ] || echo "a name was run"
+    ! grep '<b>' hostile/index.html || echo "a name is markup"
+    grep -q "^\"a', '< touch ran' \$" hostile/stages.csv || head -n 2 hostile/stages.csv
+    grep -q '^<b>""x, `touch ran`' hostile/stages.csv || head -n 3 hostile/stages.csv
+    ! command -v gnuplot > /dev/null || grep -q 'touch ran' hostile/stages.svg ||
+        echo "the name is not in the figure"
+}
+
+# A kept page is not touched by results that cannot be read.
+report_refused() {
+    cp -r kept before
+    echo '{}' > bad.jsonl
+    run 3 report --no-studies --results bad.jsonl -o kept
+    diff -r before kept
+    BITCUT_DATA=. run 2 report --no-studies
+    grep -q 'there are no results' err || cat err
+}
+
 # --- messages ---------------------------------------------------------------------------
 
 near_names_shown() {
@@ -577,6 +626,9 @@ ok_if_empty "all levels give the same bits" "$(levels_agree)"
 ok_if_empty "an unknown level is refused" "$(level_unknown)"
 ok_if_empty "unknown names come with near ones" "$(near_names_shown)"
 ok_if_empty "exit statuses" "$(statuses_as_promised)"
+ok_if_empty "report draws kept results" "$(results_drawn)"
+ok_if_empty "report quotes names" "$(results_quoted)"
+ok_if_empty "report without readable results" "$(report_refused)"
 ok_if_empty "help and version" "$(help_printed)"
 if [ -n "$python" ]; then
     ok_if_empty "--json prints JSON Lines with the promised keys" "$(json_keys)"

@@ -1,0 +1,112 @@
+#include "analysis/derive.h"
+
+#include "analysis/bench_plan.h"
+#include "lib/split.h"
+#include "lib/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *text(const json_t *row, const char *key)
+{
+    const char *value = json_string_value(json_object_get(row, key));
+    return value ? value : "";
+}
+
+static size_t size(const json_t *row, const char *key)
+{
+    return (size_t)json_integer_value(json_object_get(row, key));
+}
+
+static json_t *text_or_null(const char *name)
+{
+    return name ? json_string(name) : json_null();
+}
+
+/* --- shapes and formats ----------------------------------------------------------- */
+
+/* Whether x is the shape, or, where those are scaled, a multiple of it. */
+static bool is_shape(struct kernel_shape x, struct kernel_shape shape, bool scaled)
+{
+    const size_t n = scaled ? x.m / shape.m : 1;
+    return x.m == shape.m * n && x.n == shape.n * n && x.k == shape.k * n;
+}
+
+static json_t *shapes_of(const json_t *row)
+{
+    const struct kernel_shape x = { size(row, "m"), size(row, "n"), size(row, "k") };
+    for (const struct shape_set *set = shape_sets; set->name; set++)
+        for (const struct kernel_shape *shape = set->shape; shape->m; shape++)
+            if (is_shape(x, *shape, set->scaled)) return json_string(set->name);
+    return json_null();
+}
+
+static json_t *format_of(const json_t *row)
+{
+    const struct bitcut_split *split = bitcut_split_find(text(row, "split"));
+    return text_or_null(split ? split->format->name : NULL);
+}
+
+/* --- speed-ups -------------------------------------------------------------------- */
+
+/* Whether one is what the other would be in as many stages. */
+static bool alike(const json_t *a, const json_t *b)
+{
+    static const char *const keys[] = { "recipe", "tile",    "study", "part",   "m", "n",
+                                        "k",      "split_k", "input", "device", NULL };
+    for (const char *const *key = keys; *key; key++)
+        if (!result_same(a, b, *key)) return false;
+    return true;
+}
+
+static json_t *speedup_of(const json_t *row, json_t *all)
+{
+    const double ms = result_number(row, "ms");
+    if (ms <= 0 || size(row, "stages") < 2) return json_null();
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *x = json_array_get(all, i);
+        const double plain = result_number(x, "ms");
+        if (size(x, "stages") == 1 && plain > 0 && alike(x, row))
+            return json_real(plain / ms);
+    }
+    return json_null();
+}
+
+/* --- names ------------------------------------------------------------------------ */
+
+static bool one_device(json_t *all)
+{
+    for (size_t i = 1; i < json_array_size(all); i++)
+        if (!result_same(json_array_get(all, i), json_array_get(all, 0), "device"))
+            return false;
+    return true;
+}
+
+static json_t *label_of(const json_t *row, bool one)
+{
+    const char *fallback = text(row, "fallback");
+    return json_sprintf("%s%s%s%s%s%s", text(row, "name"),
+                        *fallback ? " (fallback: " : "", fallback, *fallback ? ")" : "",
+                        one ? "" : ", ", one ? "" : text(row, "device"));
+}
+
+static json_t *series_of(const json_t *row)
+{
+    const bool whole = result_says(row, "part", "whole");
+    return json_sprintf("%s%s%s", text(row, "label"), whole ? "" : ", ",
+                        whole ? "" : text(row, "part"));
+}
+
+void results_derive(struct results *results)
+{
+    json_t *all = results->rows[RESULT_BENCH];
+    const bool one = one_device(all);
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        json_t *row = json_array_get(all, i);
+        json_object_set_new(row, "shapes", shapes_of(row));
+        json_object_set_new(row, "format", format_of(row));
+        json_object_set_new(row, "speedup", speedup_of(row, all));
+        json_object_set_new(row, "label", label_of(row, one));
+        json_object_set_new(row, "series", series_of(row));
+    }
+}

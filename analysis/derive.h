@@ -1,0 +1,17 @@
+/* What follows from recorded results: shapes by name, formats, speed-ups, names to draw.
+ */
+#ifndef BITCUT_ANALYSIS_DERIVE_H
+#define BITCUT_ANALYSIS_DERIVE_H
+
+#include "analysis/results.h"
+
+/* Add to each result of `bench gpu`:
+     "shapes"   the set of shapes that has its m, n and k, or null
+     "format"   that of its words, or null
+     "speedup"  of a kernel of several stages over that of one with its recipe and tile,
+   in the same study, part, shape and slices on the same device, or null "series"   its
+   name, and, where they are not the usual, its part, the peer that it falls back to, and
+   the device if there are several. */
+void results_derive(struct results *results);
+
+#endif

@@ -1,0 +1,404 @@
+#include "analysis/figure.h"
+
+#include "analysis/claim.h"
+
+#include <string.h>
+
+/* --- what a figure takes ---------------------------------------------------------- */
+
+static bool has_number(const json_t *row, const char *key)
+{
+    return json_is_number(json_object_get(row, key));
+}
+
+static bool has_shape(const json_t *row, const struct figure *g)
+{
+    if (!g->shapes[0]) return true;
+    for (int i = 0; i < FIGURE_SHAPES_MOST && g->shapes[i]; i++)
+        if (result_says(row, "shapes", g->shapes[i])) return true;
+    return false;
+}
+
+static bool takes(const struct figure *g, const json_t *row)
+{
+    if (g->kind != RESULT_BENCH) return true;
+    return has_number(row, "ms") && has_shape(row, g) &&
+           (!g->study || result_says(row, "study", g->study)) &&
+           (!g->part || result_says(row, "part", g->part)) &&
+           (!g->plot.y || (has_number(row, g->plot.x) && has_number(row, g->plot.y)));
+}
+
+static json_t *taken(const struct figure *g, const struct results *results)
+{
+    json_t *all = results->rows[g->kind], *rows = json_array();
+    for (size_t i = 0; i < json_array_size(all); i++)
+        if (takes(g, json_array_get(all, i)))
+            json_array_append(rows, json_array_get(all, i));
+    return rows;
+}
+
+/* --- rows ------------------------------------------------------------------------- */
+
+/* The columns of every figure with axes. */
+static const char *const point_columns[] = { "series",
+                                             "label",
+                                             "name",
+                                             "part",
+                                             "device",
+                                             "shapes",
+                                             "m",
+                                             "n",
+                                             "k",
+                                             "split_k",
+                                             "ms",
+                                             "tflops",
+                                             "ratio_sgemm",
+                                             "third",
+                                             "relres",
+                                             "speedup",
+                                             "flops_per_byte",
+                                             "gflops_per_watt",
+                                             "pj_per_product",
+                                             "mhz",
+                                             NULL };
+
+/* An object with these keys alone, null where `row` has none. */
+static json_t *pick(json_t *row, const char *const *columns)
+{
+    json_t *picked = json_object();
+    for (; *columns; columns++) {
+        json_t *value = json_object_get(row, *columns);
+        json_object_set_new(picked, *columns, value ? json_incref(value) : json_null());
+    }
+    return picked;
+}
+
+static json_t *pick_all(json_t *rows, const char *const *columns)
+{
+    json_t *picked = json_array();
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        json_array_append_new(picked, pick(json_array_get(rows, i), columns));
+    return picked;
+}
+
+/* The index after `at` of the row with the least x, the first of equals. */
+static size_t least(json_t *rows, size_t at, const char *x)
+{
+    size_t best = at;
+    for (size_t i = at + 1; i < json_array_size(rows); i++)
+        if (result_number(json_array_get(rows, i), x) <
+            result_number(json_array_get(rows, best), x))
+            best = i;
+    return best;
+}
+
+static void sort(json_t *rows, const char *x)
+{
+    for (size_t at = 0; at < json_array_size(rows); at++) {
+        const size_t from = least(rows, at, x);
+        json_t *row = json_incref(json_array_get(rows, from));
+        json_array_remove(rows, from);
+        json_array_insert_new(rows, at, row);
+    }
+}
+
+/* The values of papers, other columns null. */
+static void append_printed(json_t *rows, const struct figure *g)
+{
+    for (const struct printed *p = g->printed; p->series; p++) {
+        json_t *empty = json_object();
+        json_t *row = pick(empty, point_columns);
+        json_object_set_new(row, "series", json_string(p->series));
+        json_object_set_new(row, g->plot.x, json_integer((json_int_t)p->x));
+        json_object_set_new(row, g->plot.y, json_real(p->y));
+        json_array_append_new(rows, row);
+        json_decref(empty);
+    }
+}
+
+json_t *figure_rows(const struct figure *g, const struct results *results)
+{
+    json_t *all = taken(g, results);
+    json_t *rows =
+        g->rows ? g->rows(all) : pick_all(all, g->plot.y ? point_columns : g->columns);
+    json_decref(all);
+    if (g->plot.y && json_array_size(rows)) {
+        sort(rows, g->plot.x);
+        append_printed(rows, g);
+    }
+    return rows;
+}
+
+/* --- origin ----------------------------------------------------------------------- */
+
+static bool seen(json_t *rows, size_t at, const char *key)
+{
+    for (size_t i = 0; i < at; i++)
+        if (json_equal(json_object_get(json_array_get(rows, i), key),
+                       json_object_get(json_array_get(rows, at), key)))
+            return true;
+    return false;
+}
+
+/* A key that says how results were recorded, and words before its value. */
+struct origin {
+    const char *key, *words;
+};
+
+static const struct origin origins[] = {
+    { "device", "" },    { "driver", "driver " }, { "runtime", "" },
+    { "library", "" },   { "input", "input " },   { "rounds", "rounds " },
+    { "seed", "seed " }, { "date", "" },          { 0 },
+};
+
+/* Append the values of a key, each once, to the text, which is released. */
+static json_t *append_values(json_t *text, json_t *rows, const struct origin *o)
+{
+    const char *separator = json_string_length(text) ? "; " : "";
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *value = json_object_get(json_array_get(rows, i), o->key);
+        if (!value || seen(rows, i, o->key)) continue;
+        const char *before = json_string_value(text), *words = json_string_value(value);
+        json_t *longer =
+            words ? json_sprintf("%s%s%s%s", before, separator, o->words, words)
+                  : json_sprintf("%s%s%s%lld", before, separator, o->words,
+                                 (long long)json_integer_value(value));
+        json_decref(text);
+        text = longer;
+        separator = ", ";
+    }
+    return text;
+}
+
+json_t *figure_origin(const struct figure *g, const struct results *results)
+{
+    json_t *rows = taken(g, results), *text = json_string("");
+    for (const struct origin *o = origins; o->key; o++)
+        text = append_values(text, rows, o);
+    json_decref(rows);
+    return text;
+}
+
+/* --- verify ----------------------------------------------------------------------- */
+
+static void add(json_t *row, const char *key, json_int_t more)
+{
+    json_object_set_new(
+        row, key, json_integer(json_integer_value(json_object_get(row, key)) + more));
+}
+
+/* The row of that family and device, made if there is none. */
+static json_t *family_row(json_t *rows, const json_t *result)
+{
+    const char *name = json_string_value(json_object_get(result, "kernel"));
+    json_t *family = json_stringn(name, strcspn(name, "."));
+    json_t *row = json_pack("{s:o, s:O, s:O, s:O, s:i, s:i, s:i, s:i}", "family", family,
+                            "device", json_object_get(result, "device"), "driver",
+                            json_object_get(result, "driver"), "seed",
+                            json_object_get(result, "seed"), "kernels", 0,
+                            "configurations", 0, "outputs", 0, "mismatches", 0);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_t *x = json_array_get(rows, i);
+        if (result_same(x, row, "family") && result_same(x, row, "device") &&
+            result_same(x, row, "driver") && result_same(x, row, "seed")) {
+            json_decref(row);
+            return x;
+        }
+    }
+    json_array_append_new(rows, row);
+    return row;
+}
+
+static json_t *verify_rows(json_t *taken_rows)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < json_array_size(taken_rows); i++) {
+        const json_t *result = json_array_get(taken_rows, i);
+        json_t *row = family_row(rows, result);
+        add(row, "kernels", 1);
+        add(row, "configurations",
+            json_integer_value(json_object_get(result, "configurations")));
+        add(row, "outputs", json_integer_value(json_object_get(result, "compared")));
+        add(row, "mismatches", json_integer_value(json_object_get(result, "mismatches")));
+    }
+    return rows;
+}
+
+/* --- the table -------------------------------------------------------------------- */
+
+static const char *const shape_columns[] = {
+    "shapes", "m",           "n",     "k",      "series",          "ms",
+    "tflops", "ratio_sgemm", "third", "relres", "gflops_per_watt", NULL
+};
+
+static const char *const format_columns[] = {
+    "format", "recipe",          "series",         "n",
+    "ms",     "tflops",          "ratio_sgemm",    "third",
+    "relres", "gflops_per_watt", "pj_per_product", NULL
+};
+
+#define AXES(X, Y, X_LABEL, Y_LABEL, X_LOG, Y_LOG)                                       \
+    .plot = { .x = X,                                                                    \
+              .y = Y,                                                                    \
+              .series = "series",                                                        \
+              .x_label = X_LABEL,                                                        \
+              .y_label = Y_LABEL,                                                        \
+              .x_log = X_LOG,                                                            \
+              .y_log = Y_LOG }
+#define AGAINST_N(Y, LABEL, LOG) AXES("n", Y, "n", LABEL, true, LOG)
+
+#define RECIPES .command = "bitcut bench gpu", .study = "recipes", .shapes = { "square" }
+
+#define HUANG3 "Huang et al., Table 3 (A100)"
+#define HUANG4 "Huang et al., Table 4 (A100)"
+
+const struct figure figures[] = {
+    /* clang-format off */
+    { .name = "verify",
+      .what = "GEMM kernels on devices against their models, bit for bit",
+      .title = "Kernels and their models",
+      .text = "Every kernel ran GEMMs with all transposes, scalars and classes of inputs, "
+              "on a grid of shapes unless one was asked for, and outputs were compared "
+              "with the emulator, signs of zeros and bits of NaNs included. A family is "
+              "an instruction set: sm80 is mma.sync, sm90 wgmma, wmma the C++ interface; "
+              "split is the split pass, word by word.",
+      .command = "bitcut verify --kernel all",
+      .kind = RESULT_VERIFY, .rows = verify_rows },
+    { .name = "speed",
+      .what = "TFLOPS of whole GEMMs against n",
+      .title = "Speed of whole GEMMs",
+      .text = "n x n x n, from FP32 matrices to FP32 D, the split included: 2 n^3 "
+              "operations over the time, whatever the number of terms. Peers are cuBLAS: "
+              "sgemm, sgemm-tf32 (FAST_TF32), bf16x9 (EMULATED_16BFX9), hgemm (f16 "
+              "words), ootomo3 (three of those on halfhalf words). A peer that gives the "
+              "bits of another is named as its fallback.",
+      RECIPES, .part = "whole", AGAINST_N("tflops", "TFLOPS", false) },
+    { .name = "speed-product",
+      .what = "TFLOPS without the split pass against n",
+      .title = "Speed of the product alone",
+      .text = "The same where the words are there already.",
+      RECIPES, .part = "product", AGAINST_N("tflops", "TFLOPS", false) },
+    { .name = "ratio-sgemm",
+      .what = "speed of whole GEMMs over SGEMM against n",
+      .title = "Speed over SGEMM",
+      .text = "The time of cuBLAS SGEMM on the FP32 cores over the time of the whole "
+              "GEMM, in the same run.",
+      RECIPES, .part = "whole", AGAINST_N("ratio_sgemm", "times SGEMM", false) },
+    { .name = "third",
+      .what = "whole GEMMs in percent of a third of the f16 rate",
+      .title = "Percent of a third of the f16 rate",
+      .text = "A GEMM of three f16 products can reach a third of the rate of one: 100 is "
+              "a third of what hgemm's product sustained on the same shape.",
+      RECIPES, .part = "whole", AGAINST_N("third", "percent", false) },
+    { .name = "relres",
+      .what = "relative residual of whole GEMMs against n",
+      .title = "Relative residual on the device",
+      .text = "||D - C||_F / ||C||_F against the exact product, of the outputs that were "
+              "looked at, beside cuBLAS SGEMM's. What a kernel gives is what its model "
+              "gives, bit for bit.",
+      RECIPES, .part = "whole", AGAINST_N("relres", "relative residual", true) },
+    { .name = "energy",
+      .what = "GFlop/s/W of whole GEMMs against n",
+      .title = "Energy efficiency",
+      .text = "2 n^3 operations over the energy that the board took (NVML), in a loop of "
+              "the whole GEMM. Ootomo and Yokota give the highest of their A100: 121 "
+              "GFlops/W for halfhalf, 80.9 for tf32tf32, 67.0 for cuBLAS SGEMM (with "
+              "Fig. 16).",
+      RECIPES, .part = "whole",
+      AGAINST_N("gflops_per_watt", "GFlop/s/W", false) },
+    { .name = "energy-product",
+      .what = "pJ for each of the m n k products against n",
+      .title = "Energy of a product",
+      .text = "The energy of the whole GEMM over its n^3 products of FP32 values.",
+      RECIPES, .part = "whole",
+      AGAINST_N("pj_per_product", "pJ", true) },
+    { .name = "roofline",
+      .what = "TFLOPS against operations a byte",
+      .title = "Roofline",
+      .text = "Each GEMM of the study on any shape, whole and product: operations over "
+              "the fewest bytes that it must move (operands or words, and D, once each) "
+              "against its speed. The roofs are those of the runs: hgemm's product, and "
+              "a third of it for three products.",
+      .command = "bitcut bench gpu", .study = "recipes",
+      .plot = { .x = "flops_per_byte", .y = "tflops", .series = "label",
+                .x_label = "operations a byte", .y_label = "TFLOPS", .x_log = true,
+                .y_log = true, .points = true } },
+    { .name = "formats",
+      .what = "recipes by the format of their words",
+      .title = "Data formats",
+      .text = "The recipes by the format of their words. Huang et al. compare formats in "
+              "a figure (Fig. 7) and print no values of it; Table 2 has the peaks of an "
+              "A100: 312 TFLOPS for fp16, 156 for tf32, 19.5 for fp32.",
+      RECIPES, .part = "whole", .columns = format_columns },
+    { .name = "splitk",
+      .what = "TFLOPS against slices of k",
+      .title = "Slices of k",
+      .text = "512 x 512 x 8192, where D is too small to fill the device: k is cut into "
+              "slices whose results are added at the end. Beside it what Huang et al. "
+              "print for an FP32 GEMM of CUTLASS on an A100, on the same shape.",
+      .command = "bitcut bench gpu --study splitk", .study = "splitk",
+      .shapes = { "splitk" }, AXES("split_k", "tflops", "slices", "TFLOPS", false, false),
+      .printed = { { 1, 5.64183, HUANG3 }, { 2, 10.6419, HUANG3 }, { 4, 17.5773, HUANG3 },
+                   { 8, 20.9134, HUANG3 }, { 10, 19.1824, HUANG3 } } },
+    { .name = "splitk-energy",
+      .what = "GFlop/s/W against slices of k",
+      .title = "Slices of k and energy",
+      .text = "The energy efficiency of the same whole GEMMs. Huang et al. do not "
+              "measure energy.",
+      .command = "bitcut bench gpu --study splitk", .study = "splitk", .part = "whole",
+      .shapes = { "splitk" },
+      AXES("split_k", "gflops_per_watt", "slices", "GFlop/s/W", false, false) },
+    { .name = "stages",
+      .what = "speed with asynchronous copies over speed without",
+      .title = "Asynchronous copies",
+      .text = "The same kernel with several stages, filled by asynchronous copies, over "
+              "the one with a single stage and plain copies. Beside it what Huang et al. "
+              "print for a kernel of f16 words on an A100.",
+      .command = "bitcut bench gpu --study stages", .study = "stages",
+      .shapes = { "square" }, AGAINST_N("speedup", "times as fast", false),
+      .printed = { { 4096, 1.228, HUANG4 }, { 8192, 1.244, HUANG4 },
+                   { 16384, 1.113, HUANG4 } } },
+    { .name = "stages-speed",
+      .what = "TFLOPS with and without asynchronous copies",
+      .title = "Speed with and without asynchronous copies",
+      .text = "The same kernels in TFLOPS.",
+      .command = "bitcut bench gpu --study stages", .study = "stages",
+      .shapes = { "square" }, AGAINST_N("tflops", "TFLOPS", false) },
+    { .name = "pipeline",
+      .what = "LE-GEMM with its pipeline over without",
+      .title = "LE-GEMM's pipeline",
+      .text = "The kernel of LE-GEMM with its pipeline over the one with a single stage. "
+              "The paper prints an average of 2.72 on an A800 and 3.02 on an MI210, and "
+              "draws the rest (Fig. 17).",
+      .command = "bitcut bench gpu --study pipeline", .study = "pipeline",
+      .shapes = { "square" }, AGAINST_N("speedup", "times as fast", false) },
+    { .name = "tiles",
+      .what = "TFLOPS of tile shapes against n",
+      .title = "Tile shapes",
+      .text = "Whole GEMMs by kernels that differ in their tile. Huang et al. print two "
+              "tiles of a CUTLASS kernel with FP32 inputs on an A100, at n = 8192 "
+              "(section 3.4).",
+      .command = "bitcut bench gpu --study tiles", .study = "tiles", .part = "whole",
+      .shapes = { "square" }, AGAINST_N("tflops", "TFLOPS", false),
+      .printed = { { 8192, 36.9567, "Huang et al., 128x128x16 (A100)" },
+                   { 8192, 115.962, "Huang et al., 256x128x16 (A100)" } } },
+    { .name = "shapes",
+      .what = "shapes of applications, and oblong ones",
+      .title = "Shapes of applications",
+      .text = "Whole GEMMs where A and B are no squares: wide (n x 4n x n) and deep (n x "
+              "n x 4n), and layers and distances of three applications, for which "
+              "LE-GEMM gives no sizes.",
+      .command = "bitcut bench gpu --shapes kmeans --shapes bert --shapes llm",
+      .study = "recipes", .part = "whole",
+      .shapes = { "wide", "deep", "kmeans", "bert", "llm" }, .columns = shape_columns },
+    { .name = "claims",
+      .what = "what papers say of whole runs, beside the same here",
+      .title = "Published values",
+      .text = "What papers print as a mean or a maximum over their runs, and the same of "
+              "so many results here. Their kernels, GPUs, sizes and libraries are "
+              "others: LE-GEMM compares with cuBLAS and with plain WMMA, here sgemm and "
+              "the first kernel of the recipe plain.",
+      .command = "bitcut bench gpu", .rows = claim_rows },
+    { 0 }
+    /* clang-format on */
+};
