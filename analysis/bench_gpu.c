@@ -226,11 +226,12 @@ static void describe_device(json_t *row, const struct bench *b)
     const struct gpu_device *d = &b->recorder.device;
     json_object_update_new(
         row,
-        json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:i, s:o}", "study",
+        json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:i, s:o}", "study",
                   b->study->name, "input", b->input, "rounds", (json_int_t)b->race.rounds,
-                  "seed", json_seed(b->race.seed), "device", json_text(d->name), "driver",
-                  json_text(d->driver), "runtime", json_text(d->runtime), "capability",
-                  d->capability, "library", json_text(b->race.library.text)));
+                  "seed", json_seed(b->race.seed), "date", json_today(), "device",
+                  json_text(d->name), "driver", json_text(d->driver), "runtime",
+                  json_text(d->runtime), "capability", d->capability, "library",
+                  json_text(b->race.library.text)));
 }
 
 /* What people look at first comes first: a table has room for so many columns. */

@@ -15,9 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-
-enum { DATE_MOST = 16 };
 
 static size_t random_outputs;
 static struct option_texts unit_names;
@@ -35,27 +32,16 @@ static const struct option_row options[] = {
 
 static const struct fault stopped = { BITCUT_CANNOT, "stopped" };
 
-/* Today in UTC, YYYY-MM-DD. */
-static void date_text(char text[DATE_MOST])
-{
-    const time_t now = time(NULL);
-    struct tm utc;
-    text[0] = 0;
-    if (gmtime_r(&now, &utc)) strftime(text, DATE_MOST, "%Y-%m-%d", &utc);
-}
-
 /* --- random inputs ---------------------------------------------------------------- */
 
 static void emit_trial(struct context *x, const struct trial *t,
                        const struct trial_result *result)
 {
-    char date[DATE_MOST];
-    date_text(date);
     emit_row(&x->emitter,
-             json_pack("{s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "unit",
+             json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "unit",
                        t->unit->name, "variant", t->variant->name, "device",
                        json_text(t->recorder->device.name), "driver",
-                       t->recorder->device.driver, "date", date, "seed",
+                       t->recorder->device.driver, "date", json_today(), "seed",
                        json_seed(t->seed), "outputs", json_count(result->outputs),
                        "mismatches", json_count(result->mismatches), "digest",
                        json_encoding(result->digest, 64), "first", result->first));
@@ -221,8 +207,6 @@ static void sign_meta(json_t *meta, const struct recording *g, const struct reco
 {
     static const char *const parts[] = { "arch",   "family", "shape",
                                          "output", "input",  "variant" };
-    char date[DATE_MOST];
-    date_text(date);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         json_object_del(meta, parts[i]);
     if (unit_names.count)
@@ -235,7 +219,7 @@ static void sign_meta(json_t *meta, const struct recording *g, const struct reco
         json_sprintf("%d.%d", r->device.capability / 10, r->device.capability % 10));
     json_object_set_new(meta, "driver", json_text(r->device.driver));
     json_object_set_new(meta, "runtime", json_text(r->device.runtime));
-    json_object_set_new(meta, "date", json_string(date));
+    json_object_set_new(meta, "date", json_today());
     json_object_set_new(meta, "origin", json_string("recorded on the device"));
     json_object_set_new(meta, "repeats_differ", json_count(g->repeats_differ));
 }

@@ -92,9 +92,9 @@ static int run_file(struct context *x)
 static json_t *describe_trial(const struct context *x, const struct recorder *r,
                               const char *kernel)
 {
-    return json_pack("{s:s, s:o, s:s, s:o}", "kernel", kernel, "device",
-                     json_text(r->device.name), "driver", r->device.driver, "seed",
-                     json_seed(x->seed));
+    return json_pack("{s:s, s:o, s:s, s:o, s:o}", "kernel", kernel, "device",
+                     json_text(r->device.name), "driver", r->device.driver, "date",
+                     json_today(), "seed", json_seed(x->seed));
 }
 
 static int try_gemm(struct context *x, const struct kernel_trial *t)

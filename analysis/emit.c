@@ -1,8 +1,11 @@
+#define _POSIX_C_SOURCE 200809L
+
 #include "analysis/emit.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum { CELL_MOST = 1 << 14, COLUMNS_MOST = 32, INDENT = 2 };
 
@@ -231,6 +234,15 @@ json_t *json_text(const char *text)
     for (char *c = copy; *c; c++)
         if ((unsigned char)*c > 127) *c = '?';
     return json_string(copy);
+}
+
+json_t *json_today(void)
+{
+    const time_t now = time(NULL);
+    char text[16] = "";
+    struct tm utc;
+    if (gmtime_r(&now, &utc)) strftime(text, sizeof text, "%Y-%m-%d", &utc);
+    return json_string(text);
 }
 
 json_t *json_whole(bool negative, bitcut_uint128 magnitude)

@@ -31,6 +31,9 @@ json_t *json_count(size_t n);
 /* Text from outside, such as a file name: bytes that are no UTF-8 become '?'. */
 json_t *json_text(const char *text);
 
+/* Today in UTC, YYYY-MM-DD. */
+json_t *json_today(void);
+
 /* A seed, exactly: an integer, or a string of digits if it is too large for JSON readers. */
 json_t *json_seed(uint64_t seed);
 

@@ -63,7 +63,7 @@ times_true() {
     for key in m n k ms ms_min ms_max tflops ratio_sgemm third relres compared \
         mismatches fallback flops_per_byte gb_per_second joules gflops_per_watt \
         pj_per_product mhz recipe split tile stages split_k fault study input rounds \
-        seed device driver runtime capability library; do
+        seed date device driver runtime capability library; do
         [ "$(grep -c "\"$key\":" all)" -eq 11 ] || echo "no $key"
     done
     rows gemm.ootomo.f16 product
@@ -104,6 +104,7 @@ times_true() {
     expect device Models
     expect library "Peers 1.0"
     expect seed 1
+    expect date "$(date -u +%Y-%m-%d)"
 }
 
 # What peers say of themselves is not taken for granted.

@@ -64,6 +64,7 @@ grid_agrees() {
     expect unit hopper/mma.m16n8k16.f32.f16
     expect device Models
     expect seed 1
+    expect date "$(date -u +%Y-%m-%d)"
     expect configurations 1640
     expect mismatches 0
     expect first null
