@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -129,6 +130,49 @@ static void print_table(json_t *rows, int indent)
     }
 }
 
+/* --- chosen columns --------------------------------------------------------------- */
+
+static const char nothing[] = "-";
+
+/* The value as the column shows it. */
+static json_t *shown(json_t *value, int digits)
+{
+    char text[CELL_MOST];
+    if (!value || json_is_null(value)) return json_string(nothing);
+    if (!json_is_real(value)) return json_incref(value);
+    snprintf(text, sizeof text, "%.*g", digits, json_real_value(value));
+    return json_real(strtod(text, NULL));
+}
+
+static bool all_usual(json_t *rows, const struct emit_column *c)
+{
+    for (size_t i = 0; c->usual && i < json_array_size(rows); i++) {
+        char text[CELL_MOST];
+        json_t *value =
+            shown(json_object_get(json_array_get(rows, i), c->key), c->digits);
+        cell_text(text, value);
+        json_decref(value);
+        if (strcmp(text, c->usual) != 0) return false;
+    }
+    return c->usual != NULL;
+}
+
+static json_t *chosen(json_t *rows, const struct emit_column *columns)
+{
+    json_t *few = json_array();
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        json_array_append_new(few, json_object());
+    for (const struct emit_column *c = columns; c->key; c++) {
+        if (all_usual(rows, c)) continue;
+        for (size_t i = 0; i < json_array_size(rows); i++) {
+            json_t *value = json_object_get(json_array_get(rows, i), c->key);
+            json_object_set_new(json_array_get(few, i), c->heading,
+                                shown(value, c->digits));
+        }
+    }
+    return few;
+}
+
 /* --- objects ---------------------------------------------------------------------- */
 
 static void print_line(const char *key, const json_t *value, int indent, int width)
@@ -201,6 +245,10 @@ bool emit_end(struct emitter *e)
 {
     if (e->rows && json_array_size(e->rows) == 1) {
         print_object(json_array_get(e->rows, 0), 0);
+    } else if (e->rows && e->columns) {
+        json_t *few = chosen(e->rows, e->columns);
+        print_table(few, 0);
+        json_decref(few);
     } else if (e->rows) {
         print_table(e->rows, 0);
         print_below(e->rows);

@@ -8,14 +8,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A column of a table that has more than people can read: the key of its values, its
+   heading, and to how many digits reals are rounded.  It is left out if no row has more to
+   say than `usual`, a value as the table would print it (NULL: never). */
+struct emit_column {
+    const char *key, *heading;
+    int digits;
+    const char *usual;
+};
+
 /* Where results go.  With `json`, every row is printed at once as one JSON object on one
    line.  Without it, rows are kept until emit_end() and then printed as a table, or as
-   one "key value" line each if there is a single row.  Values that are objects follow the
+   one "key value" line each if there is a single row.  A table has every key of its first
+   row as a column, or those that `columns` chooses.  Values that are objects follow the
    table in such lines, with what lies deeper indented: a list of texts as a line each, a
    list of flat objects as a table. */
 struct emitter {
     bool json;
-    json_t *rows; /* text: the rows so far, NULL if none */
+    const struct emit_column *columns; /* ended by a NULL key, or NULL         */
+    json_t *rows;                      /* text: the rows so far, NULL if none  */
 };
 
 /* Take over `row`, an object, and print it now or at emit_end(). */

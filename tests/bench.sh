@@ -107,6 +107,26 @@ times_true() {
     expect date "$(date -u +%Y-%m-%d)"
 }
 
+# row NAME: what follows that name in the text table, with one blank between columns.
+row() { sed -n "s/^$1  *//p" out | head -n 1 | tr -s ' '; }
+
+# The table for people: columns in order, rounded, those with nothing to say left out.
+table_short() {
+    run 0 bench gpu -n 32 --rounds 3 --kernel gemm.ootomo
+    [ "$(row name)" = "part m n k ms tflops x sgemm % third relres GFlop/s/W compared \
+fallback fault" ] || row name
+    row gemm.ootomo.f16 |
+        grep -Eqx 'whole 32 32 32 0.4014 0.0001633 1.96 49 [0-9.]*e-08 0.000466 1024 - -' ||
+        row gemm.ootomo.f16
+    row falls | grep -q ' - sgemm -$' || row falls
+    run 0 bench gpu -n 16 --rounds 1 --energy 0 --kernel gemm.plain
+    row name | grep GFlop
+    row name | grep slices
+    run 3 bench gpu -n 16 --rounds 1 --energy 0 --kernel gemm.ootomo --study splitk \
+        --shapes square
+    row name | grep -q ' k slices ms ' || row name
+}
+
 # What peers say of themselves is not taken for granted.
 peers_known() {
     for name in falls:sgemm sgemm:null three:null hgemm:null; do
@@ -223,6 +243,7 @@ BITCUT_MODULES=$work/models
 export BITCUT_MODULES
 ok_if_empty "wrong words are refused" "$(bad_words_refused)"
 ok_if_empty "times, ratios and costs" "$(times_true)"
+ok_if_empty "the table for people" "$(table_short)"
 ok_if_empty "fallbacks and faults of peers" "$(peers_known)"
 ok_if_empty "kernels, shapes and sizes" "$(study_chosen)"
 ok_if_empty "a wrong kernel is not timed" "$(wrong_refused)"
