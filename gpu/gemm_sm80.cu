@@ -148,32 +148,44 @@ template <class SHAPE> struct mma_part {
 
 const struct gpu_kernel gemm_sm80[] = {
     /* clang-format off */
-    /* recipe, terms, format, tile m, n, k, warp m, n, stages; of a recipe the fastest row
-       first (measured on an H200), then one that fits the shared memory of every device,
-       then the one without asynchronous copy */
-    ROW("plain",       one,        f16,  128, 256, 64, 64, 64, 3),
-    ROW("plain",       one,        f16,  128, 256, 32, 64, 64, 3),
-    ROW("plain",       one,        bf16, 128, 256, 64, 64, 64, 3),
-    ROW("plain",       one,        bf16, 128, 256, 32, 64, 64, 3),
-    ROW("plain",       one,        tf32, 128, 256, 32, 64, 64, 3),
-    ROW("plain",       one,        tf32, 128, 256, 16, 64, 64, 3),
-    ROW("markidis",    four,       f16,  128, 128, 32, 64, 32, 3),
-    ROW("feng",        four,       f16,  128, 128, 32, 64, 32, 3),
+    /* recipe, terms, format, tile m, n, k, warp m, n, stages; of a recipe the fastest
+       row for large matrices first (measured on an H200), then those that fit the shared
+       memory of every device, then the one without asynchronous copy */
+    ROW("plain",       one,           f16,  128, 256, 64, 64, 64, 3),
+    ROW("plain",       one,           f16,  128, 256, 32, 64, 64, 3),
+    ROW("plain",       one,           f16,   64,  64, 32, 32, 32, 3),
+    ROW("plain",       one,           bf16, 128, 256, 64, 64, 64, 3),
+    ROW("plain",       one,           bf16, 128, 256, 32, 64, 64, 3),
+    ROW("plain",       one,           bf16,  64,  64, 32, 32, 32, 3),
+    ROW("plain",       one,           tf32, 128, 256, 32, 64, 64, 3),
+    ROW("plain",       one,           tf32, 128, 256, 16, 64, 64, 3),
+    ROW("plain",       one,           tf32,  64,  64, 16, 32, 32, 3),
+    ROW("markidis",    four,          f16,  128, 128, 32, 64, 32, 3),
+    ROW("markidis",    four,          f16,   64,  64, 32, 32, 32, 3),
+    ROW("feng",        four,          f16,  128, 128, 32, 64, 32, 3),
+    ROW("feng",        four,          f16,   64,  64, 32, 32, 32, 3),
     ROW("ootomo",      main_last<1>,  f16,  128, 128, 64, 64, 32, 2),
     ROW("ootomo",      main_last<1>,  f16,  128, 128, 32, 64, 32, 3),
+    ROW("ootomo",      main_last<1>,  f16,   64,  64, 32, 32, 32, 3),
     ROW("ootomo",      main_last<1>,  f16,  128, 128, 32, 64, 32, 1),
     ROW("ootomo-tf32", main_last<1>,  tf32, 128, 128, 32, 64, 32, 2),
     ROW("ootomo-tf32", main_last<1>,  tf32, 128, 128, 16, 64, 32, 3),
+    ROW("ootomo-tf32", main_last<1>,  tf32,  64,  64, 16, 32, 32, 3),
     ROW("legemm",      main_first<0>, f16,  128, 128, 64, 64, 32, 3),
     ROW("legemm",      main_first<0>, f16,  128, 128, 32, 64, 32, 3),
+    ROW("legemm",      main_first<0>, f16,   64,  64, 32, 32, 32, 3),
     ROW("legemm",      main_first<0>, f16,  128, 128, 32, 64, 32, 1),
-    ROW("tf32x3",      three,      tf32, 128, 256, 16, 64, 64, 3),
-    ROW("tf32x3",      three,      tf32, 128, 128, 16, 64, 32, 3),
-    ROW("bf16x3",      three,      bf16, 128, 256, 32, 64, 64, 3),
-    ROW("bf16x3",      three,      bf16, 128, 128, 32, 64, 32, 3),
-    ROW("bf16x6",      six,        bf16, 128, 256, 32, 64, 64, 2),
-    ROW("bf16x6",      six,        bf16, 128, 128, 32, 64, 32, 2),
-    ROW("bf16x9",      nine,       bf16, 128,  64, 32, 32, 32, 2),
+    ROW("tf32x3",      three,         tf32, 128, 256, 16, 64, 64, 3),
+    ROW("tf32x3",      three,         tf32, 128, 128, 16, 64, 32, 3),
+    ROW("tf32x3",      three,         tf32,  64,  64, 16, 32, 32, 3),
+    ROW("bf16x3",      three,         bf16, 128, 256, 32, 64, 64, 3),
+    ROW("bf16x3",      three,         bf16, 128, 128, 32, 64, 32, 3),
+    ROW("bf16x3",      three,         bf16,  64,  64, 32, 32, 32, 3),
+    ROW("bf16x6",      six,           bf16, 128, 256, 32, 64, 64, 2),
+    ROW("bf16x6",      six,           bf16, 128, 128, 32, 64, 32, 2),
+    ROW("bf16x6",      six,           bf16,  64,  64, 32, 32, 32, 2),
+    ROW("bf16x9",      nine,          bf16, 128,  64, 32, 32, 32, 2),
+    ROW("bf16x9",      nine,          bf16,  64,  64, 32, 32, 32, 2),
     {}
     /* clang-format on */
 };

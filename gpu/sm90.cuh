@@ -12,6 +12,8 @@
 /* clang-format off */
 #define NUMBERS_32 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,"  \
     "%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define NUMBERS_40 NUMBERS_32 ",%32,%33,%34,%35,%36,%37,%38,%39"
+#define NUMBERS_48 NUMBERS_40 ",%40,%41,%42,%43,%44,%45,%46,%47"
 #define NUMBERS_64 NUMBERS_32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,"\
     "%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
 #define NUMBERS_96 NUMBERS_64 ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,"\
@@ -23,12 +25,16 @@
 #define LIST_4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define LIST_16(i) LIST_4(i), LIST_4(i + 4), LIST_4(i + 8), LIST_4(i + 12)
 #define REGISTERS_32 LIST_16(0), LIST_16(16)
+#define REGISTERS_40 REGISTERS_32, LIST_4(32), LIST_4(36)
+#define REGISTERS_48 REGISTERS_32, LIST_16(32)
 #define REGISTERS_64 REGISTERS_32, LIST_16(32), LIST_16(48)
 #define REGISTERS_96 REGISTERS_64, LIST_16(64), LIST_16(80)
 #define REGISTERS_128 REGISTERS_96, LIST_16(96), LIST_16(112)
 
 /* Where the operands behind D are: descriptors of A and B, and whether D counts. */
 #define BEHIND_32(form) form(32, 33, 34)
+#define BEHIND_40(form) form(40, 41, 42)
+#define BEHIND_48(form) form(48, 49, 50)
 #define BEHIND_64(form) form(64, 65, 66)
 #define BEHIND_96(form) form(96, 97, 98)
 #define BEHIND_128(form) form(128, 129, 130)
@@ -77,11 +83,16 @@ template <class Format, int REGISTERS> struct wgmma;
 
 /* clang-format off */
 WGMMA(f16,   64, 16,  32, ", 0, 0")
+WGMMA(f16,   96, 16,  48, ", 0, 0")
 WGMMA(f16,  128, 16,  64, ", 0, 0")
 WGMMA(f16,  192, 16,  96, ", 0, 0")
 WGMMA(f16,  256, 16, 128, ", 0, 0")
 WGMMA(bf16,  64, 16,  32, ", 0, 0")
+WGMMA(bf16,  80, 16,  40, ", 0, 0")
+WGMMA(bf16, 128, 16,  64, ", 0, 0")
+WGMMA(bf16, 192, 16,  96, ", 0, 0")
 WGMMA(bf16, 256, 16, 128, ", 0, 0")
+WGMMA(tf32,  64,  8,  32, "")
 WGMMA(tf32, 128,  8,  64, "")
 WGMMA(tf32, 256,  8, 128, "")
 /* clang-format on */
