@@ -3,12 +3,14 @@
 #include "analysis/bench_plan.h"
 #include "analysis/race.h"
 #include "analysis/terminal.h"
+#include "gpu/choose.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNNERS_MOST = 512, HEATS_MOST = 512, N_MOST = 10000000 };
+enum { RUNNERS_MOST = 512, HEATS_MOST = 512, N_MOST = 10000000, TILE_MOST = 4096 };
 
 /* A shape to race, and whose it is. */
 struct heat {
@@ -20,6 +22,7 @@ struct bench {
     struct context *context;
     const struct bench_gpu *options;
     const struct bench_study *study;
+    struct bench_filter filter;
     struct recorder recorder;
     struct race race;
     struct heat heat[HEATS_MOST];       /* race.total of them             */
@@ -102,7 +105,8 @@ static enum bitcut_status add_all(struct bench *b, struct fault *f)
     for (const struct gpu_peer *p = peers_of(b); p->name && status == BITCUT_OK; p++)
         status = add_peer(b, p, f);
     while (status == BITCUT_OK && (kernel = gpu_kernel_next(&b->recorder.gpu, kernel))) {
-        if (!bench_wants(kernel, &b->recorder, b->study, b->options->kernel)) continue;
+        if (!bench_wants(kernel, &b->recorder, b->study, &b->filter, b->race.shape))
+            continue;
         kernels++;
         for (const int *slices = b->study->slices; *slices && status == BITCUT_OK;
              slices++)
@@ -191,6 +195,42 @@ static void describe_speed(json_t *row, const struct bench *b, const struct runn
     describe_ratios(row, b, r);
 }
 
+/* Where the tile model ranks it among the kernels of the same bits: 1 is its choice. */
+static json_t *rank_of(const struct bench *b, const struct runner *r)
+{
+    const struct kernel_shape s = b->race.shape;
+    const struct gpu_gemm gemm = {
+        .m = s.m, .n = s.n, .k = s.k, .slices = r->entrant.slices
+    };
+    struct gpu_choice x[GPU_CHOICES_MOST];
+    const size_t count = gpu_kernel_rank(x, &b->recorder.gpu, &b->recorder.device,
+                                         r->entrant.kernel, &gemm);
+    for (size_t i = 0; i < count; i++)
+        if (x[i].kernel == r->entrant.kernel) return json_count(i + 1);
+    return json_null();
+}
+
+/* Its speed over that of the fastest of the same part and bits. */
+static json_t *share_of_best(const struct bench *b, const struct runner *r)
+{
+    double best = r->ms;
+    for (size_t i = 0; i < b->runners; i++) {
+        const struct runner *x = &b->runner[i];
+        if (timed(x) && x->entrant.kernel && x->entrant.part == r->entrant.part &&
+            x->entrant.slices == r->entrant.slices &&
+            gpu_kernel_alike(x->entrant.kernel, r->entrant.kernel))
+            best = fmin(best, x->ms);
+    }
+    return real_or_null(timed(r) ? best / r->ms : 0);
+}
+
+static void describe_choice(json_t *row, const struct bench *b, const struct runner *r)
+{
+    const bool tiled = r->entrant.kernel && r->entrant.part != GPU_SPLIT;
+    json_object_set_new(row, "rank", tiled ? rank_of(b, r) : json_null());
+    json_object_set_new(row, "of_best", tiled ? share_of_best(b, r) : json_null());
+}
+
 /* Where it is on a roofline, and what a GEMM costs. */
 static void describe_costs(json_t *row, const struct bench *b, const struct runner *r)
 {
@@ -250,6 +290,8 @@ static const struct emit_column columns[] = {
     { "relres",          "relres",    3, NULL },
     { "gflops_per_watt", "GFlop/s/W", 3, "-" },
     { "compared",        "compared",  0, NULL },
+    { "rank",            "rank",      0, "-" },
+    { "of_best",         "of best",   3, "-" },
     { "fallback",        "fallback",  0, "-" },
     { "fault",           "fault",     0, "-" },
     { 0 }
@@ -270,6 +312,7 @@ static json_t *describe(const struct bench *b, const struct runner *r)
                        kernel ? json_count(r->compared) : json_null(), "mismatches",
                        kernel ? json_count(r->mismatches) : json_null(), "fallback",
                        text_or_null(r->fallback)));
+    describe_choice(row, b, r);
     describe_costs(row, b, r);
     describe_runner(row, r);
     describe_device(row, b);
@@ -356,16 +399,24 @@ static int check_options(struct bench *b)
     for (int i = 0; i < o->sizes->count; i++)
         if (o->sizes->at[i] < 1 || o->sizes->at[i] > N_MOST)
             return complain("-n", "must be 1 to 10000000");
+    b->filter.kernel = o->kernel;
+    if (o->tile && !option_tile(b->filter.tile, o->tile, 2, TILE_MOST))
+        return complain("--tile", "not sides like 128x64 or 128x64x32");
     return add_sets(b);
 }
 
-static int check_kernel(const struct bench *b)
+/* Whether the module has a kernel that is called so, and one with the tile. */
+static int check_filter(const struct bench *b)
 {
     const struct gpu_kernel *kernel = NULL;
-    if (!b->options->kernel) return EXIT_GOOD;
-    while ((kernel = gpu_kernel_next(&b->recorder.gpu, kernel)))
-        if (kernel_is_called(kernel, b->options->kernel)) return EXIT_GOOD;
-    return complain("--kernel", "unknown; bitcut list kernels has all");
+    bool called = !b->filter.kernel, tiled = false;
+    while ((kernel = gpu_kernel_next(&b->recorder.gpu, kernel))) {
+        called |= b->filter.kernel && kernel_is_called(kernel, b->filter.kernel);
+        tiled |= bench_has_tile(kernel, &b->filter);
+    }
+    if (!called) return complain("--kernel", "unknown; bitcut list kernels has all");
+    return tiled ? EXIT_GOOD
+                 : complain("--tile", "no kernel has it; bitcut list kernels has all");
 }
 
 static int run(struct bench *b)
@@ -374,7 +425,7 @@ static int run(struct bench *b)
     int worst = check_options(b);
     if (worst != EXIT_GOOD) return worst;
     if (recorder_open(&b->recorder, &f) != BITCUT_OK) return fail("bench", &f);
-    worst = b->recorder.gpu.module->timer ? check_kernel(b)
+    worst = b->recorder.gpu.module->timer ? check_filter(b)
                                           : complain("bench", "the module times nothing");
     for (size_t i = 0; i < b->race.total && worst < EXIT_USAGE; i++) {
         const int status = race_shape(b, b->heat[i]);

@@ -6,7 +6,7 @@
 
 /* What of it the command line chose; NULL and 0: nothing. */
 struct bench_gpu {
-    const char *study, *kernel;
+    const char *study, *kernel, *tile;
     const struct option_texts *shapes;
     const struct option_counts *sizes;
     const char *input; /* family of A and B, unless the shapes have their own */

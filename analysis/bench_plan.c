@@ -1,5 +1,7 @@
 #include "analysis/bench_plan.h"
 
+#include "gpu/choose.h"
+
 #include <string.h>
 
 const struct option_counts bench_sizes = { 5, { 1024, 2048, 4096, 8192, 16384 } };
@@ -28,14 +30,13 @@ const struct shape_set shape_sets[] = {
 
 const struct bench_study bench_studies[] = {
     { "recipes",
-      "the first kernel of every recipe, so every data format",
+      "of every recipe the kernel that suits the shape, so every data format",
       { NULL },
       "square",
       { 1 } },
     { "tiles",
-      "tile shapes of three recipes",
-      { "sm80.plain.f16", "sm90.plain.f16", "sm80.ootomo.f16", "sm90.ootomo.f16",
-        "sm80.legemm", "sm90.legemm" },
+      "all tiles of every recipe: the tile model against exhaustive tuning",
+      { "sm80", "sm90" },
       "square",
       { 1 } },
     { "splitk",
@@ -56,21 +57,48 @@ const struct bench_study bench_studies[] = {
     { 0 }
 };
 
-/* The first of the recipe's kernels that the device can run. */
-static const struct gpu_kernel *first(const struct recorder *r, const char *recipe)
+bool bench_has_tile(const struct gpu_kernel *k, const struct bench_filter *filter)
+{
+    const int side[3] = { k->tile_m, k->tile_n, k->tile_k };
+    for (int i = 0; i < 3; i++)
+        if (filter->tile[i] && filter->tile[i] != side[i]) return false;
+    return true;
+}
+
+/* The first of the recipe's kernels with the tile that the device can run. */
+static const struct gpu_kernel *first(const struct recorder *r, const char *recipe,
+                                      const struct bench_filter *filter)
 {
     const struct gpu_kernel *k = NULL;
     while ((k = gpu_kernel_next(&r->gpu, k)))
-        if (!strcmp(k->recipe, recipe) && gpu_kernel_fits(&r->device, k)) break;
+        if (!strcmp(k->recipe, recipe) && gpu_kernel_fits(&r->device, k) &&
+            bench_has_tile(k, filter))
+            break;
     return k;
 }
 
-bool bench_wants(const struct gpu_kernel *kernel, const struct recorder *r,
-                 const struct bench_study *study, const char *only)
+/* Of the kernels with the tile that give the bits of that one, the best. */
+static const struct gpu_kernel *chosen(const struct recorder *r, const char *recipe,
+                                       const struct bench_filter *filter,
+                                       struct kernel_shape s)
 {
-    if (!gpu_kernel_fits(&r->device, kernel)) return false;
-    if (only) return kernel_is_called(kernel, only);
-    if (!study->kernels[0]) return kernel == first(r, kernel->recipe);
+    const struct gpu_gemm gemm = { .m = s.m, .n = s.n, .k = s.k, .slices = 1 };
+    const struct gpu_kernel *like = first(r, recipe, filter);
+    struct gpu_choice x[GPU_CHOICES_MOST];
+    const size_t count = like ? gpu_kernel_rank(x, &r->gpu, &r->device, like, &gemm) : 0;
+    for (size_t i = 0; i < count; i++)
+        if (bench_has_tile(x[i].kernel, filter)) return x[i].kernel;
+    return like;
+}
+
+bool bench_wants(const struct gpu_kernel *kernel, const struct recorder *r,
+                 const struct bench_study *study, const struct bench_filter *filter,
+                 struct kernel_shape shape)
+{
+    if (!gpu_kernel_fits(&r->device, kernel) || !bench_has_tile(kernel, filter))
+        return false;
+    if (filter->kernel) return kernel_is_called(kernel, filter->kernel);
+    if (!study->kernels[0]) return kernel == chosen(r, kernel->recipe, filter, shape);
     for (int i = 0; i < SELECTIONS_MOST && study->kernels[i]; i++)
         if (kernel_is_called(kernel, study->kernels[i])) return true;
     return false;

@@ -21,7 +21,7 @@ extern const struct shape_set shape_sets[]; /* ended by a row without a name */
 struct bench_study {
     const char *name, *what;
     const char *kernels[SELECTIONS_MOST]; /* names or how they begin; none: of every
-                                             recipe the fastest                    */
+                                             recipe the one that gpu/choose.h takes */
     const char *shapes;
     int slices[SLICES_MOST]; /* ended by 0 */
 };
@@ -31,9 +31,17 @@ extern const struct bench_study bench_studies[]; /* ended likewise; the default 
 /* The sizes n unless the command line has others. */
 extern const struct option_counts bench_sizes;
 
-/* Whether the device is asked to run the kernel: `only` names it, or without that the
-   study has it. */
+/* What of a study's kernels the command line wants. */
+struct bench_filter {
+    const char *kernel; /* these instead: a name or how it begins; or NULL   */
+    int tile[3];        /* m, n and k; 0: of any                             */
+};
+
+bool bench_has_tile(const struct gpu_kernel *kernel, const struct bench_filter *filter);
+
+/* Whether the device is asked to run the kernel on this shape. */
 bool bench_wants(const struct gpu_kernel *kernel, const struct recorder *r,
-                 const struct bench_study *study, const char *only);
+                 const struct bench_study *study, const struct bench_filter *filter,
+                 struct kernel_shape shape);
 
 #endif

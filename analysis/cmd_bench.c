@@ -29,6 +29,8 @@ static const struct option_row options[] = {
       &unit_name, "U" },
     { "kernel", "gpu: this one, its name or how that begins, or all", OPTION_TEXT,
       &gpu.kernel, "K" },
+    { "tile", "gpu: kernels with this tile alone (default: what suits the shape)",
+      OPTION_TEXT, &gpu.tile, "MxN[xK]" },
     { "study", "gpu: kernels and shapes by name (bitcut list benches)", OPTION_TEXT,
       &gpu.study, "S" },
     { "shapes", "gpu: instead of the study's (bitcut list shapes); may be repeated",

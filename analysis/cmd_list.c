@@ -176,6 +176,10 @@ static void describe_kernel(json_t *row, const void *of)
     set(row, "stages", json_integer(k->stages));
     set(row, "threads", json_integer(k->threads));
     set(row, "shared_bytes", json_integer(k->shared_bytes));
+    set(row, "registers", json_integer(k->registers));
+    set(row, "cluster", json_integer(k->cluster));
+    set(row, "load_bytes", json_integer(k->load_bytes));
+    set(row, "read_bytes", json_integer(k->read_bytes));
     set(row, "slices_most", json_integer(k->slices_most));
     set(row, "size_most", most_or_null(k->size_most));
     set(row, "least", json_integer(k->least));

@@ -92,21 +92,6 @@ static int check_numbers(void)
     return EXIT_GOOD;
 }
 
-/* "128x256x32". */
-static bool parse_tile(struct tile *tile, const char *text)
-{
-    int *const side[] = { &tile->m, &tile->n, &tile->k };
-    for (int i = 0; i < 3; i++) {
-        char *end;
-        if (*text < '1' || *text > '9') return false;
-        const unsigned long value = strtoul(text, &end, 10);
-        if (value > TILE_COUNT_MOST || *end != (i < 2 ? 'x' : 0)) return false;
-        *side[i] = (int)value;
-        text = end + 1;
-    }
-    return true;
-}
-
 enum { TILES_MOST = (int)OPTION_TEXTS_MOST + (int)TILE_GRID };
 
 static int make_tiles(struct tile tiles[TILES_MOST], size_t *count,
@@ -116,8 +101,10 @@ static int make_tiles(struct tile tiles[TILES_MOST], size_t *count,
     if (!given.count) tile_grid(tiles, gpu, method, stages);
     for (int i = 0; i < given.count; i++) {
         struct tile *t = &tiles[i];
-        if (!parse_tile(t, given.text[i]))
+        int side[3];
+        if (!option_tile(side, given.text[i], 3, TILE_COUNT_MOST))
             return complain("--tile", "not three sides like 128x256x32, each 1 to 4096");
+        t->m = side[0], t->n = side[1], t->k = side[2];
         t->waves = tile_waves(t->m, t->n, gpu, method);
         t->stages = stages;
     }

@@ -142,6 +142,25 @@ enum bitcut_status options_read(const char **operands, int *operand_count,
     return BITCUT_OK;
 }
 
+bool option_tile(int side[3], const char *text, int sides, int most)
+{
+    int x[3] = { 0 };
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        if (*text < '1' || *text > '9') return false;
+        const unsigned long value = strtoul(text, &end, 10);
+        if (value > (unsigned long)most) return false;
+        x[i] = (int)value;
+        if (!*end && i + 1 >= sides) {
+            memcpy(side, x, sizeof x);
+            return true;
+        }
+        if (*end != 'x') return false;
+        text = end + 1;
+    }
+    return false;
+}
+
 void options_print(const struct option_row *rows)
 {
     for (; rows->name; rows++) {

@@ -47,6 +47,10 @@ enum bitcut_status options_read(const char **operands, int *operand_count,
                                 int operands_most, const struct option_row *rows,
                                 int argc, char **argv, struct fault *f);
 
+/* The sides m, n and k of a tile, "128x256x32"; one of two sides has k = 0 if `sides`
+   is 2. Each is 1 to `most`.  False: the text is something else. */
+bool option_tile(int side[3], const char *text, int sides, int most);
+
 /* Print one line an option to standard output. */
 void options_print(const struct option_row *rows);
 

@@ -23,6 +23,31 @@ static void describe_driver(char text[GPU_TEXT_MOST], int cuda)
     nvml_close(&nvml);
 }
 
+/* What a multiprocessor can do in a clock, from the first compute capability on: products
+   of f16 or bf16 words, dense, by NVIDIA's whitepapers on each architecture. */
+static const struct {
+    int least, products;
+} rates[] = { { 120, 512 }, { 90, 2048 }, { 86, 512 }, { 80, 1024 }, { 0, 512 } };
+
+/* Bytes in a clock that fit the timings of all tiles on an H200 (gpu/choose.h): of shared
+   memory 5/2 of the 128 that its banks have; of the L2 cache those that come if all load. */
+enum { SHARED_RATE = 320, CACHE_RATE = 38 };
+
+static void describe_unit(struct gpu_device *x, const cudaDeviceProp *p)
+{
+    int i = 0;
+    while (x->capability < rates[i].least) i++;
+    x->units = p->multiProcessorCount;
+    x->unit_registers = p->regsPerMultiprocessor;
+    x->unit_threads = p->maxThreadsPerMultiProcessor;
+    x->unit_blocks = p->maxBlocksPerMultiProcessor;
+    x->unit_shared = (int)p->sharedMemPerMultiprocessor;
+    x->block_shared = (int)p->reservedSharedMemPerBlock;
+    x->products = rates[i].products;
+    x->shared_rate = SHARED_RATE;
+    x->cache_rate = CACHE_RATE;
+}
+
 static cudaError_t describe_device(struct gpu_device *device)
 {
     struct gpu_device x = {};
@@ -35,6 +60,7 @@ static cudaError_t describe_device(struct gpu_device *device)
     if (status != cudaSuccess) return status;
     x.capability = 10 * properties.major + properties.minor;
     x.shared_bytes = (int)properties.sharedMemPerBlockOptin;
+    describe_unit(&x, &properties);
     snprintf(x.name, sizeof x.name, "%s", properties.name);
     snprintf(x.runtime, sizeof x.runtime, "CUDA %d.%d", runtime / 1000,
              runtime % 1000 / 10);

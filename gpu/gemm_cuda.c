@@ -1,5 +1,5 @@
 /* The GEMMs on a GPU that lib/bitcut.h declares. */
-#include "gpu/gpu.h"
+#include "gpu/choose.h"
 #include "lib/size.h"
 
 #include <stdio.h>
@@ -124,8 +124,8 @@ static enum bitcut_status choose_kernel(struct choice *to, const struct bitcut_c
 }
 
 /* The kernel asked for, or the first that fits; the fault is that of the last tried. */
-static enum bitcut_status choose(struct choice *to, const struct bitcut_cuda *x,
-                                 const struct bitcut_cuda_gemm *g, struct fault *f)
+static enum bitcut_status choose_bits(struct choice *to, const struct bitcut_cuda *x,
+                                      const struct bitcut_cuda_gemm *g, struct fault *f)
 {
     const struct gpu_kernel *k = NULL;
     if (!g->recipe && !g->kernel)
@@ -141,6 +141,18 @@ static enum bitcut_status choose(struct choice *to, const struct bitcut_cuda *x,
         status = choose_kernel(to, x, g, k, f);
         if (status == BITCUT_OK) break;
     }
+    return status;
+}
+
+/* The kernel asked for, or the best of those with the bits of the first that fits. */
+static enum bitcut_status choose(struct choice *to, const struct bitcut_cuda *x,
+                                 const struct bitcut_cuda_gemm *g, struct fault *f)
+{
+    struct gpu_choice ranked[GPU_CHOICES_MOST];
+    const enum bitcut_status status = choose_bits(to, x, g, f);
+    if (status == BITCUT_OK && !g->kernel &&
+        gpu_kernel_rank(ranked, &x->gpu, &x->device, to->kernel, &to->gemm))
+        to->kernel = ranked[0].kernel;
     return status;
 }
 

@@ -70,6 +70,15 @@ struct shape {
     static constexpr int b_bytes = R::words * TILE_N * line_bytes;
     static constexpr int stage_bytes = a_bytes + b_bytes;
     static constexpr int shared_bytes = STAGES * stage_bytes;
+
+    /* A thread has accumulators, the fragments of a k-step, and addresses. */
+    static constexpr int fragments = R::words * (WARP_M / 4 + WARP_N / 4);
+    static constexpr int registers =
+        R::accumulators * WARP_M * WARP_N / 32 + fragments + 40;
+    static constexpr int load_bytes =
+        R::words * (TILE_M + TILE_N) * (int)format_bytes(FORMAT);
+    static constexpr int read_bytes = /* each warp its lines, once for all terms */
+        R::words * warps_m * warps_n * (WARP_M + WARP_N) * (int)format_bytes(FORMAT);
     static_assert(R::promote <= 1, "never, or every k-step");
     static_assert(TILE_M % WARP_M == 0 && TILE_N % WARP_N == 0);
     static_assert(WARP_M % 16 == 0 && WARP_N % 16 == 0 && tile_bytes % STEP_BYTES == 0);
@@ -287,6 +296,10 @@ constexpr struct gpu_kernel row_of(const char *name, const char *recipe)
              S::stages,
              S::threads,
              S::shared_bytes,
+             S::registers < 255 ? S::registers : 255,
+             1,
+             S::load_bytes,
+             S::read_bytes,
              SLICES_MOST,
              0,
              80,

@@ -37,7 +37,7 @@ constexpr int TILE_M = CONSUMERS * INSTRUCTION_M;
 
 /* Registers of a thread.  A block starts with 168 for each; the warpgroup that copies
    gives to those that multiply. */
-constexpr int PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240;
+constexpr int START_REGISTERS = 168, PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240;
 
 /* A stage has DEPTH of k, and no promotion goes beyond it. */
 template <class FORMAT, class RECIPE, int TILE_N, int DEPTH, int STAGES, int CLUSTER>
@@ -54,6 +54,11 @@ struct row {
     static constexpr int a_bytes = TILE_M * row_bytes, b_bytes = TILE_N * row_bytes;
     static constexpr int b_lines = TILE_N / CLUSTER; /* that a block brings */
     static constexpr int stage_bytes = words * (a_bytes + b_bytes);
+
+    /* For one k.  An instruction reads 64 lines of A and all of B, for every term. */
+    static constexpr int load_bytes = words * (TILE_M + TILE_N) * FORMAT::bytes;
+    static constexpr int read_bytes =
+        RECIPE::terms * CONSUMERS * (INSTRUCTION_M + TILE_N) * FORMAT::bytes;
 
     /* The ring, a full and an empty barrier a stage, and room to align the ring. */
     static constexpr int alignment = 1024;

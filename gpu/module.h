@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* Raised with every change of this file: a module of another number is refused. */
-enum { GPU_INTERFACE = 3 };
+enum { GPU_INTERFACE = 4 };
 
 enum { GPU_TEXT_MOST = 256, GPU_FAULT_MOST = 200 };
 
@@ -123,6 +123,10 @@ struct gpu_kernel {
     int tile_m, tile_n, tile_k; /* of D a block computes, and of k it loads at a time  */
     int stages;                 /* tiles in flight; 1: no asynchronous copy            */
     int threads, shared_bytes;  /* of a block                                          */
+    int registers;              /* of a thread, about                                  */
+    int cluster;                /* blocks with tiles below each other that bring the
+                                   words of B to all of them: 1 or more                */
+    int load_bytes, read_bytes; /* of a block for one k: to shared memory, from it     */
     int slices_most;            /* of split-K that it takes                            */
     size_t size_most;           /* of m, n and k, 0: any                               */
     int least, most;            /* compute capabilities, as of an instruction          */
@@ -198,8 +202,10 @@ struct gpu_timer {
 
 /* --- what a module has ------------------------------------------------------------ */
 
-/* A row of a module's table of families.  The kernels of a recipe, through all families,
-   are ordered by speed for large matrices, the fastest first. */
+/* A row of a module's table of families.  Of the kernels of a recipe, through all
+   families, the first that a device can run says which instruction and which program it
+   takes without a better reason; gpu/choose.h then chooses among those of the same bits,
+   whose order means nothing. */
 struct gpu_family {
     const char *name, *what;
     const struct gpu_instruction
@@ -213,6 +219,15 @@ struct gpu_device {
     char runtime[GPU_TEXT_MOST]; /* what the module was built with       */
     int capability;              /* compute capability, 10 major + minor */
     int shared_bytes;            /* most shared memory of a block        */
+
+    /* Of a unit, that is a multiprocessor: for the choice of a kernel (gpu/choose.h). */
+    int units;
+    int unit_registers, unit_threads, unit_blocks; /* that it holds at a time         */
+    int unit_shared;  /* bytes of its shared memory                                   */
+    int block_shared; /* of these, what a block costs beyond what it uses             */
+    int products;     /* of 16-bit words that its matrix cores make in a clock        */
+    int shared_rate;  /* bytes to or from shared memory that cost a clock of products */
+    int cache_rate;   /* bytes that come from the L2 cache in a clock, all loading    */
 };
 
 /* Words lie line after line, k ascending and padded with +0 to whole runs of

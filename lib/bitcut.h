@@ -151,10 +151,11 @@ struct bitcut_cuda_operand {
    column-major matrix is a transposed row-major one; for column-major C and D ask for
    D^T = B^T A^T, a GEMM with its own order of terms and so perhaps other bits.
 
-   The kernel is the first in the order of `bitcut list kernels` (the fastest for large
-   matrices first) that does what the recipe's row says, takes the split, slices and
-   sizes, and runs on the device.  There is no other choice: a recipe without such a
-   kernel is an error.  The unit decides bits, so name the kernel where they must never
+   The first kernel in the order of `bitcut list kernels` that does what the recipe's row
+   says, takes the split, slices and sizes, and runs on the device fixes the unit, and so
+   the bits.  Of those with these bits the one is taken whose tile suits the sizes and the
+   device best (the manual, "Tile model").  A recipe without such a kernel is an error.
+   The unit may be another on another device, so name the kernel where bits must never
    change.
 
    beta = +-0 never reads C, which may then be NULL.  D may be C, with ldd = ldc and
@@ -163,7 +164,7 @@ struct bitcut_cuda_operand {
 struct bitcut_cuda_gemm {
     const struct bitcut_recipe *recipe; /* NULL: that of `kernel`                      */
     const struct bitcut_split *split;   /* NULL: the recipe's; of plain: of one word   */
-    const char *kernel;                 /* NULL: the first that fits; else its name    */
+    const char *kernel;                 /* NULL: what suits best; else its name        */
     int slices;                         /* split-K as `bitcut gemm --split-k`; 0 is 1  */
     size_t m, n, k;
     uint32_t alpha, beta; /* FP32 encodings */

@@ -28,6 +28,13 @@ bad_words_refused() {
 2|^bitcut: --study: tile: unknown; near it: tiles$|gpu --study tile
 2|^bitcut: --shapes: squar: unknown; near it: square$|gpu --shapes squar
 2|^bitcut: --kernel: unknown; bitcut list kernels has all$|gpu --kernel gem
+2|^bitcut: --tile: not sides like 128x64 or 128x64x32$|gpu -n 16 --tile 16
+2|^bitcut: --tile: not sides like 128x64 or 128x64x32$|gpu -n 16 --tile 16x8x
+2|^bitcut: --tile: not sides like 128x64 or 128x64x32$|gpu -n 16 --tile 16x08
+2|^bitcut: --tile: not sides like 128x64 or 128x64x32$|gpu -n 16 --tile 16x8x16x1
+2|^bitcut: --tile: not sides like 128x64 or 128x64x32$|gpu -n 16 --tile 16x4097
+2|^bitcut: --tile: no kernel has it; bitcut list kernels has all$|gpu -n 16 --tile 16x16
+2|^bitcut: --tile: no kernel has it; bitcut list kernels has all$|gpu -n 16 --tile 16x8x4
 2|^bitcut: --rounds: must be 1 to 99$|gpu --rounds 0
 2|^bitcut: --rounds: must be 1 to 99$|gpu --rounds 100
 2|^bitcut: --input: no input is called|gpu --input urnd
@@ -61,7 +68,7 @@ times_true() {
     cp out all
     [ "$(wc -l < all)" -eq 11 ] || wc -l all
     for key in m n k ms ms_min ms_max tflops ratio_sgemm third relres compared \
-        mismatches fallback flops_per_byte gb_per_second joules gflops_per_watt \
+        mismatches fallback rank of_best flops_per_byte gb_per_second joules gflops_per_watt \
         pj_per_product mhz recipe split tile stages split_k fault study input rounds \
         seed date device driver runtime capability library; do
         [ "$(grep -c "\"$key\":" all)" -eq 11 ] || echo "no $key"
@@ -113,10 +120,10 @@ row() { sed -n "s/^$1  *//p" out | head -n 1 | tr -s ' '; }
 # The table for people: columns in order, rounded, those with nothing to say left out.
 table_short() {
     run 0 bench gpu -n 32 --rounds 3 --kernel gemm.ootomo
-    [ "$(row name)" = "part m n k ms tflops x sgemm % third relres GFlop/s/W compared \
-fallback fault" ] || row name
+    [ "$(row name)" = "part m n k ms tflops x sgemm % third relres GFlop/s/W compared rank \
+of best fallback fault" ] || row name
     row gemm.ootomo.f16 |
-        grep -Eqx 'whole 32 32 32 0.4014 0.0001633 1.96 49 [0-9.]*e-08 0.000466 1024 - -' ||
+        grep -Eqx 'whole 32 32 32 0.4014 0.0001633 1.96 49 [0-9.]*e-08 0.000466 1024 1 1 - -' ||
         row gemm.ootomo.f16
     row falls | grep -q ' - sgemm -$' || row falls
     run 0 bench gpu -n 16 --rounds 1 --energy 0 --kernel gemm.plain
@@ -142,8 +149,58 @@ peers_known() {
     expect ratio_fails null
 }
 
-# Of every recipe the first kernel that the device has, on the sizes asked for; of
-# split-K what the kernel takes.
+# chosen WORDS...: the kernels, of one size.
+chosen() {
+    run 0 bench gpu --rounds 1 --energy 0 --json "$@"
+    cp out all
+    grep '"recipe":"' all > out
+    value name | uniq | tr '\n' ' '
+}
+
+# Of every recipe the kernel that the tile model takes.  plain: for n = 16 two small tiles;
+# for n = 64 one round of four large tiles, which load less than four rounds of small ones.
+tile_chosen() {
+    small="fast.plain.f16.small gemm.ootomo.f16 gemm.tf32x3.tf32 "
+    [ "$(chosen -n 16)" = "$small" ] || echo "n = 16 takes other kernels"
+    [ "$(chosen -n 64 -n 16)" = "fast.plain.f16.large gemm.ootomo.f16 gemm.tf32x3.tf32 \
+$small" ] || echo "n = 64 takes other kernels"
+    [ "$(chosen -n 64 --tile 16x8)" = "$small" ] || echo "16x8 takes other kernels"
+    [ "$(chosen -n 16 --tile 32x32x16)" = "fast.plain.f16.large " ] || cat all
+    [ "$(chosen -n 16 --tile 16x8x8)" = "gemm.tf32x3.tf32 " ] || cat all
+    [ "$(chosen -n 16 --tile 16x8x16 --kernel gemm)" = \
+        "gemm.ootomo.f16 gemm.plain.f16 " ] || cat all
+}
+
+# The ranks of all kernels of the same bits, and what they reach of the fastest.
+tiles_ranked() {
+    DEVICE_FAULT="small is slow"
+    export DEVICE_FAULT
+    for size in 16:3:1:2 64:1:2:3; do
+        run 0 bench gpu -n "${size%%:*}" --rounds 1 --energy 0 --kernel all --json
+        cp out all
+        for name in fast.plain.f16.large fast.plain.f16.small gemm.plain.f16; do
+            size=${size#*:}
+            rows $name product
+            expect rank "${size%%:*}"
+        done
+    done
+    unset DEVICE_FAULT
+    rows fast.plain.f16.small product
+    near of_best 0.5
+    rows fast.plain.f16.large product
+    near of_best 1
+    rows gemm.ootomo.f16 whole
+    expect rank 1
+    near of_best 1
+    rows gemm.tf32x3.tf32 split
+    expect rank null
+    expect of_best null
+    rows sgemm whole
+    expect rank null
+    expect of_best null
+}
+
+# What is asked for on the sizes asked for; of split-K what the kernel takes.
 study_chosen() {
     run 0 bench gpu -n 16 -n 20 --rounds 1 --energy 0 --json --shapes square --shapes deep
     cp out all
@@ -153,9 +210,7 @@ study_chosen() {
 null"
     expect rounds 1
     grep '"recipe":"' all > out
-    expect name "fast.plain.f16.first
-gemm.ootomo.f16
-gemm.tf32x3.tf32"
+    expect mismatches 0
     DEVICE_FAULT="no library"
     export DEVICE_FAULT
     run 0 bench gpu --study splitk --kernel gemm.plain --rounds 1 --json
@@ -245,6 +300,8 @@ ok_if_empty "wrong words are refused" "$(bad_words_refused)"
 ok_if_empty "times, ratios and costs" "$(times_true)"
 ok_if_empty "the table for people" "$(table_short)"
 ok_if_empty "fallbacks and faults of peers" "$(peers_known)"
+ok_if_empty "the kernel by the tile model" "$(tile_chosen)"
+ok_if_empty "ranks and what they reach" "$(tiles_ranked)"
 ok_if_empty "kernels, shapes and sizes" "$(study_chosen)"
 ok_if_empty "a wrong kernel is not timed" "$(wrong_refused)"
 ok_if_empty "a kernel that cannot run" "$(broken_told)"

@@ -63,35 +63,35 @@ static const struct gpu_kernel gemms[] = {
     /* clang-format off */
 #ifndef HONEST
     { "vary.ootomo.f16", "another promotion", "ootomo", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 2, 3, CORRECTED, 4 }, 16, 8, 16, 1, 32, 0, 3, 0, 80, 0, NULL, NULL },
+      { 2, 3, CORRECTED, 4 }, 16, 8, 16, 1, 32, 0, 32, 1, 96, 96, 3, 0, 80, 0, NULL, NULL },
 #endif
     { "gemm.ootomo.f16", "", "ootomo", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 2, 3, CORRECTED, 1 }, 16, 8, 16, 1, 32, 0, 3, 0, 80, 0, NULL, NULL },
+      { 2, 3, CORRECTED, 1 }, 16, 8, 16, 1, 32, 0, 32, 1, 96, 96, 3, 0, 80, 0, NULL, NULL },
     { "gemm.tf32x3.tf32", "", "tf32x3", "mma.m16n8k8.f32.tf32", GPU_TF32,
-      { 2, 3, { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 } }, 0 }, 16, 8, 8, 1, 32, 0, 1, 0, 80, 0, NULL, NULL },
+      { 2, 3, { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 } }, 0 }, 16, 8, 8, 1, 32, 0, 32, 1, 192, 192, 1, 0, 80, 0, NULL, NULL },
 #ifndef HONEST
     { "gemm.markidis.f16", "", "markidis", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 2, 4, { { 1, 1, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 1, 0, 80, 0, NULL, NULL },
+      { 2, 4, { { 1, 1, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 32, 1, 96, 96, 1, 0, 80, 0, NULL, NULL },
 #endif
     { "old.plain.f16", "for other devices", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 0, 1, 0, 80, 89, NULL, NULL },
+      { 1, 1, ONE, 0 }, 64, 8, 16, 2, 32, 0, 32, 1, 144, 144, 1, 0, 80, 89, NULL, NULL },
     { "big.plain.f16", "for larger devices", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 65537, 1, 0, 80, 0, NULL, NULL },
+      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 65537, 32, 1, 48, 48, 1, 0, 80, 0, NULL, NULL },
 #ifndef HONEST
     { "small.plain.f16", "for small sizes", "plain", "wgmma.m64n8k16.f32.f16", GPU_F16,
-      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 0, 1, 32, 90, 90, NULL, NULL },
+      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 0, 32, 1, 48, 48, 1, 32, 90, 90, NULL, NULL },
 #endif
     { "gemm.plain.f16", "", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 0, 1, 0, 80, 0, NULL, NULL },
+      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 0, 32, 1, 48, 48, 1, 0, 80, 0, NULL, NULL },
 #ifndef HONEST
     { "gemm.plain.tf32", "", "plain", "mma.m16n8k8.f32.tf32", GPU_TF32,
-      { 1, 1, ONE, 0 }, 16, 8, 8, 1, 32, 0, 1, 0, 80, 0, NULL, NULL },
+      { 1, 1, ONE, 0 }, 16, 8, 8, 1, 32, 0, 32, 1, 96, 96, 1, 0, 80, 0, NULL, NULL },
     { "liar.legemm.f16", "", "legemm", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 2, 3, CORRECTED, 0 }, 16, 8, 16, 1, 32, 0, 1, 0, 80, 0, NULL, NULL },
+      { 2, 3, CORRECTED, 0 }, 16, 8, 16, 1, 32, 0, 32, 1, 96, 96, 1, 0, 80, 0, NULL, NULL },
     { "liar.markidis.f16", "", "markidis", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 2, 4, { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 1, 0, 80, 0, NULL, NULL },
+      { 2, 4, { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 32, 1, 96, 96, 1, 0, 80, 0, NULL, NULL },
     { "liar.noname.f16", "", "noname", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 0, 1, 0, 80, 0, NULL, NULL },
+      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 0, 32, 1, 48, 48, 1, 0, 80, 0, NULL, NULL },
 #endif
     { 0 }
     /* clang-format on */
@@ -100,10 +100,10 @@ static const struct gpu_kernel gemms[] = {
 #ifdef HONEST
 static const struct gpu_kernel fast[] = {
     /* clang-format off */
-    { "fast.plain.f16.first", "", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 1, 1, ONE, 0 }, 16, 8, 16, 2, 32, 0, 1, 0, 90, 0, NULL, NULL },
-    { "fast.plain.f16.second", "", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 0, 1, 0, 90, 0, NULL, NULL },
+    { "fast.plain.f16.large", "", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
+      { 1, 1, ONE, 0 }, 32, 32, 16, 2, 32, 0, 32, 1, 128, 128, 1, 0, 90, 0, NULL, NULL },
+    { "fast.plain.f16.small", "", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
+      { 1, 1, ONE, 0 }, 16, 8, 16, 2, 32, 0, 32, 1, 48, 48, 1, 0, 90, 0, NULL, NULL },
     { 0 }
     /* clang-format on */
 };
@@ -184,6 +184,7 @@ static const struct device_fault {
     { "writes gap", 90, NULL, NULL, NULL, write_gap },
     { "interrupts", 90, NULL, NULL, interrupt, NULL },
     { "no library", 90, NULL, NULL, NULL, NULL },
+    { "small is slow", 90, NULL, NULL, NULL, NULL },
 };
 
 static const struct device_fault *fault_wanted(void)
@@ -203,7 +204,19 @@ static int describe(struct gpu_device *device, char *fault)
         snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_device);
         return 1;
     }
-    *device = (struct gpu_device){ "Models", "1.2", "none", wanted->capability, 1 << 16 };
+    *device = (struct gpu_device){ .name = "Models",
+                                   .driver = "1.2",
+                                   .runtime = "none",
+                                   .capability = wanted->capability,
+                                   .shared_bytes = 1 << 16,
+                                   .units = 8,
+                                   .unit_registers = 1 << 10,
+                                   .unit_threads = 32,
+                                   .unit_blocks = 1,
+                                   .unit_shared = 1 << 16,
+                                   .products = 64,
+                                   .shared_rate = 64,
+                                   .cache_rate = 4 };
     return 0;
 }
 
@@ -602,7 +615,11 @@ static double milliseconds(const struct gpu_session *s, const struct gpu_entrant
     const double words = (double)((s->m + s->n) * s->k);
     const struct peer_own *own = e->peer ? e->peer->own : NULL;
     const bool split_too = e->part != GPU_PRODUCT && (e->kernel || e->peer->split);
-    const double product = e->part == GPU_SPLIT ? 0 : own ? own->ns : KERNEL_NS;
+    const bool slow = e->kernel && strstr(e->kernel->name, "small") &&
+                      !strcmp(fault_wanted()->name, "small is slow");
+    const double product = e->part == GPU_SPLIT ? 0
+                           : own                ? own->ns
+                                                : KERNEL_NS * (slow ? 2 : 1);
     return 1e-6 * (product * products + (split_too ? SPLIT_NS * words : 0));
 }
 

@@ -21,7 +21,7 @@ kernels_listed() {
 gemm.markidis.f16 old.plain.f16 big.plain.f16 small.plain.f16 gemm.plain.f16 \
 gemm.plain.tf32 liar.legemm.f16 liar.markidis.f16 liar.noname.f16 " ] || value name
     for key in recipe instruction input terms promote tile stages threads shared_bytes \
-        slices_most size_most least most what; do
+        registers cluster load_bytes read_bytes slices_most size_most least most what; do
         [ "$(grep -c "\"$key\":" out)" -eq 12 ] || echo "no $key"
     done
 }

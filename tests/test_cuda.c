@@ -335,7 +335,8 @@ static const struct {
     { "",       "plain",  NULL,       0, 33, "gemm.plain.f16",   "hopper/mma.m16n8k16.f32.f16" },
     { "",       "plain",  "half",     1, 8,  "small.plain.f16",  "hopper/wgmma.m64n8k16.f32.f16" },
     { "",       "plain",  "tf32",     1, 8,  "gemm.plain.tf32",  "hopper/mma.m16n8k8.f32.tf32" },
-    { "ampere", "plain",  NULL,       0, 8,  "old.plain.f16",    "ampere/mma.m16n8k16.f32.f16" },
+    { "ampere", "plain",  NULL,       0, 8,  "gemm.plain.f16",   "ampere/mma.m16n8k16.f32.f16" },
+    { "ampere", "plain",  NULL,       0, 512, "old.plain.f16",   "ampere/mma.m16n8k16.f32.f16" },
     { "ampere", "tf32x3", NULL,       0, 8,  "gemm.tf32x3.tf32", "ampere/mma.m16n8k8.f32.tf32" },
     /* clang-format on */
 };
