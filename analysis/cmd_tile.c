@@ -1,12 +1,15 @@
-/* bitcut tile: rank the tiles of a GEMM kernel on a described GPU. */
+/* bitcut tile: rank the tiles of a GEMM kernel on a described GPU, or the kernels that
+   there are on this machine's. */
 #include "analysis/command.h"
 #include "analysis/gpu_file.h"
+#include "analysis/kernel_trial.h"
+#include "gpu/choose.h"
 #include "lib/recipe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *gpu_name, *recipe_name = "legemm";
+static const char *gpu_name, *kernel_name, *recipe_name = "legemm";
 static struct option_texts given;
 static size_t m = 8192, n = 8192, k = 8192, top;
 static int waves, stages = 2, accumulators = 1;
@@ -15,6 +18,8 @@ static bool operands_shared;
 static const struct option_row options[] = {
     { "gpu", "a name (a100, a800, h100, h200, mi210) or a file that describes one",
       OPTION_TEXT, &gpu_name, "GPU" },
+    { "kernel", "instead: the kernels that give the bits of this one, on this device",
+      OPTION_TEXT, &kernel_name, "K" },
     { "m", "rows of A and C (default 8192)", OPTION_COUNT, &m, "M" },
     { "n", "columns of B and C (default 8192)", OPTION_COUNT, &n, "N" },
     { "k", "columns of A, rows of B (default 8192)", OPTION_COUNT, &k, "K" },
@@ -180,15 +185,14 @@ static void emit_choice(struct context *x, const struct tile_choice *c, size_t r
     emit_row(&x->emitter, row);
 }
 
-static int run(struct context *x)
+static int rank_tiles(struct context *x)
 {
     static struct tile tiles[TILES_MOST];
     static struct tile_choice choices[TILES_MOST];
     struct tile_gpu gpu;
     struct tile_method method;
     size_t count;
-    int status = check_numbers();
-    if (status == EXIT_GOOD) status = read_method(&method);
+    int status = read_method(&method);
     if (status == EXIT_GOOD) status = read_gpu(&gpu);
     if (status == EXIT_GOOD) status = make_tiles(tiles, &count, &gpu, &method);
     if (status != EXIT_GOOD) return status;
@@ -197,6 +201,82 @@ static int run(struct context *x)
     for (size_t i = 0; i < count && (!top || i < top); i++)
         emit_choice(x, &choices[i], i + 1, choices);
     return EXIT_GOOD;
+}
+
+/* --- kernels ---------------------------------------------------------------------- */
+
+static json_t *why_kernel(const struct gpu_choice *c, const struct gpu_choice *best)
+{
+    const double *f = c->factor;
+    const enum gpu_factor by = gpu_factor_worst(c, best);
+    if (c == best)
+        return json_sprintf("the highest score: %s %.3g, %s %.3g, %s %.3g",
+                            gpu_factors[GPU_BUSY].name, f[GPU_BUSY],
+                            gpu_factors[GPU_USEFUL].name, f[GPU_USEFUL],
+                            gpu_factors[GPU_RATE].name, f[GPU_RATE]);
+    if (c->score == best->score)
+        return json_string("as good as the best, later in order");
+    return json_sprintf("%s: %.3g, the best has %.3g", gpu_factors[by].name, f[by],
+                        best->factor[by]);
+}
+
+static void emit_kernel(struct context *x, const struct recorder *r,
+                        const struct gpu_choice *c, size_t rank,
+                        const struct gpu_choice *best)
+{
+    json_t *row = json_pack("{s:s, s:I, s:I, s:I, s:o, s:o}", "kernel", c->kernel->name,
+                            "m", (json_int_t)m, "n", (json_int_t)n, "k", (json_int_t)k,
+                            "rank", json_count(rank), "score", json_number(c->score));
+    for (int i = 0; i < GPU_FACTORS; i++)
+        json_object_set_new(row, gpu_factors[i].name, json_number(c->factor[i]));
+    json_object_update_new(
+        row,
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tiles",
+                  json_count((size_t)c->tiles), "busiest", json_count((size_t)c->busiest),
+                  "resident", json_count((size_t)c->resident), "steps",
+                  json_count((size_t)c->steps), "products", json_number(c->products),
+                  "shared", json_number(c->shared), "cache", json_number(c->cache), "why",
+                  why_kernel(c, best), "device", json_text(r->device.name)));
+    emit_row(&x->emitter, row);
+}
+
+static int rank_kernels_of(struct context *x, const struct recorder *r)
+{
+    const struct gpu_gemm gemm = { .m = m, .n = n, .k = k, .slices = 1 };
+    const struct gpu_kernel *like = NULL;
+    struct gpu_choice c[GPU_CHOICES_MOST];
+    struct fault f;
+    while ((like = gpu_kernel_next(&r->gpu, like)))
+        if (kernel_is_called(like, kernel_name) && gpu_kernel_fits(&r->device, like))
+            break;
+    if (!like) return complain("--kernel", "the device has none of that name");
+    const size_t count = gpu_kernel_rank(c, &r->gpu, &r->device, like, &gemm);
+    if (!count) {
+        fault_set(&f, BITCUT_CANNOT, "none takes this m, n and k");
+        return fail(like->name, &f);
+    }
+    for (size_t i = 0; i < count && (!top || i < top); i++)
+        emit_kernel(x, r, &c[i], i + 1, c);
+    return EXIT_GOOD;
+}
+
+static int rank_kernels(struct context *x)
+{
+    struct recorder r;
+    struct fault f;
+    if (gpu_name || given.count)
+        return complain("--kernel", "has its own tiles, for this machine's device");
+    if (recorder_open(&r, &f) != BITCUT_OK) return fail("tile", &f);
+    const int status = rank_kernels_of(x, &r);
+    recorder_close(&r);
+    return status;
+}
+
+static int run(struct context *x)
+{
+    const int status = check_numbers();
+    if (status != EXIT_GOOD) return status;
+    return kernel_name ? rank_kernels(x) : rank_tiles(x);
 }
 
 const struct command command_tile = {

@@ -130,6 +130,39 @@ splits_compared() {
         out || cat out
 }
 
+# Kernels that give the bits of old.plain.f16 on a device that has it, and why.
+tiles_ranked() {
+    DEVICE_FAULT=ampere
+    export DEVICE_FAULT
+    run 0 tile --kernel old -m 512 -n 8 -k 8 --json
+    [ "$(value kernel | tr '\n' ' ')" = "old.plain.f16 gemm.plain.f16 " ] || cat out
+    expect rank "1
+2"
+    expect tiles "32
+8"
+    for why in "the highest score: busy 1, useful 0.5, rate 0.118" \
+        "rate: 0.0851, the best has 0.118"; do
+        grep -qF "\"why\":\"$why\"" out || echo "no $why"
+    done
+    run 0 tile --kernel old -m 8 -n 8 -k 8 --json --top 1
+    expect kernel gemm.plain.f16
+    unset DEVICE_FAULT
+    run 2 tile --kernel old
+    grep -q '^bitcut: --kernel: the device has none of that name$' err || cat err
+    run 2 tile --kernel gem
+    run 2 tile --kernel gemm --gpu h200
+    grep -q "^bitcut: --kernel: has its own tiles, for this machine's device$" err ||
+        cat err
+    run 2 tile --kernel gemm --tile 16x8x16
+    run 2 tile --kernel gemm -m 0
+    run 3 tile --kernel small -m 33 -n 1 -k 1
+    grep -q '^bitcut: small.plain.f16: none takes this m, n and k$' err || cat err
+    DEVICE_FAULT=absent
+    export DEVICE_FAULT
+    run 3 tile --kernel gemm
+    unset DEVICE_FAULT
+}
+
 # The table of the module says what the tables of the program say.
 rows_sound() {
     run 0 list recipes --json
@@ -163,6 +196,7 @@ ok_if_empty "a grid of shapes" "$(grid_agrees)"
 ok_if_empty "kernels by the beginning of their name" "$(names_chosen)"
 ok_if_empty "rows and columns of large shapes" "$(lines_sampled)"
 ok_if_empty "broken kernels are found" "$(differences_found)"
+ok_if_empty "kernels are ranked" "$(tiles_ranked)"
 ok_if_empty "the split pass" "$(splits_compared)"
 
 BITCUT_MODULES=$kernels
