@@ -1,5 +1,6 @@
 /* The CUDA module: the device, copies to and from it, and the tables of the kernel
    files. */
+#include "gpu/batch.cuh"
 #include "gpu/gemm.cuh"
 #include "gpu/nvml.cuh"
 
@@ -180,5 +181,5 @@ const struct gpu_module bitcut_gpu_module = {
     families,      describe,       run,
     split_run,     gemm_run,       gemm_words,
     gemm_prepare,  gemm_workspace, gemm_start,
-    &timer
+    &timer,        &batched
 };

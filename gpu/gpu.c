@@ -130,14 +130,14 @@ const struct gpu_instruction *gpu_next(const struct gpu *g,
     return NULL;
 }
 
-static bool has(const struct gpu_device *device, int least, int most)
+bool gpu_is_capable(const struct gpu_device *device, int least, int most)
 {
     return least <= device->capability && (device->capability <= most || !most);
 }
 
 bool gpu_has(const struct gpu_device *device, const struct gpu_instruction *instruction)
 {
-    return has(device, instruction->least, instruction->most);
+    return gpu_is_capable(device, instruction->least, instruction->most);
 }
 
 enum bitcut_status gpu_run(const struct gpu_batch *batch, const struct gpu *g,
@@ -164,7 +164,7 @@ const struct gpu_kernel *gpu_kernel_next(const struct gpu *g, const struct gpu_k
 
 bool gpu_kernel_fits(const struct gpu_device *device, const struct gpu_kernel *kernel)
 {
-    return has(device, kernel->least, kernel->most) &&
+    return gpu_is_capable(device, kernel->least, kernel->most) &&
            kernel->shared_bytes <= device->shared_bytes;
 }
 

@@ -53,6 +53,10 @@ const struct gpu_instruction *gpu_find(const struct gpu *g, const char *name);
 const struct gpu_instruction *gpu_next(const struct gpu *g,
                                        const struct gpu_instruction *at);
 
+/* Whether the device's compute capability is from `least` to `most`, or for a `most` of 0
+   from `least` on. */
+bool gpu_is_capable(const struct gpu_device *device, int least, int most);
+
 /* Whether the device has the instruction. */
 bool gpu_has(const struct gpu_device *device, const struct gpu_instruction *instruction);
 

@@ -200,6 +200,109 @@ struct gpu_timer {
     void (*end)(struct gpu_session *session);
 };
 
+/* --- batches of small GEMMs ------------------------------------------------------- */
+
+enum { GPU_BATCHED_MOST = 64 }; /* of m, n and k */
+
+/* A matrix of every GEMM of a batch, f16 and row-major: matrix i begins i * stride
+   elements behind `at`; or, with `each`, at each[i]. */
+struct gpu_batched_operand {
+    const uint16_t *at;
+    size_t stride;
+    const uint16_t *const *each; /* NULL, or so many pointers as there are GEMMs */
+    size_t ld;                   /* elements from one row in memory to the next  */
+    int transposed;              /* of A and B: those rows are the columns       */
+};
+
+/* D_i = alpha A_i B_i + beta C_i for i < count: A_i is m x k, B_i k x n, C_i and D_i m x
+   n. beta = +-0 does not read C.  D may be C, every D_i with the place and ld of its C_i.
+ */
+struct gpu_batched {
+    size_t count;
+    int m, n, k;
+    uint32_t alpha, beta; /* FP32 encodings */
+    struct gpu_batched_operand a, b, c, d;
+};
+
+/* A row of a table of kernels for batches.  What each computes is fixed to the bit by the
+   unit of its instruction: D_i is that of bitcut_gemm() (lib/bitcut.h) by the recipe
+   plain, or by fp32 without an instruction, for the values of A_i, B_i and C_i, rounded
+   once more, to f16, to nearest even; NaN is 0x7fff. */
+struct gpu_batched_kernel {
+    const char *name, *what;   /* batch.how.size.products.stages                   */
+    const char *instruction;   /* a row of the instructions; NULL: fused multiply-adds in
+                                  FP32, the unit fma/f32                           */
+    int size_most;             /* of m, n and k                                    */
+    int products, warps;       /* so many GEMMs at a time by so many warps         */
+    int stages;                /* in shared memory; 0: straight into registers     */
+    int threads, shared_bytes; /* of a block                                       */
+    int least, most;           /* compute capabilities, as of an instruction       */
+
+    /* For the module alone: start it on a stream. */
+    int (*launch)(const struct gpu_batched *batched, void *stream);
+};
+
+/* Memory of the host. */
+struct gpu_memory {
+    void *at;
+    size_t bytes;
+};
+
+/* A row of a table of peers for batches. */
+struct gpu_batched_peer {
+    const char *name, *what;
+    int pointers;    /* matrices by pointers, not at strides */
+    const void *own; /* for the module alone                 */
+};
+
+/* What is timed: a kernel, or without one a peer. */
+struct gpu_batched_entrant {
+    const struct gpu_batched_kernel *kernel;
+    const struct gpu_batched_peer *peer;
+    int pointers; /* of a kernel, as of a peer */
+};
+
+struct gpu_batched_session; /* D_i = A_i B_i, the matrices in the device's memory */
+
+/* How batches are timed: as struct gpu_timer says of GEMMs. */
+struct gpu_batched_timer {
+    const struct gpu_batched_peer *peers; /* ended by a row without a name */
+
+    /* `count` GEMMs of m x k by k x n, row-major without gaps and one matrix after the
+       other.  A and B have `distinct` matrices each: GEMM i takes number i % distinct. */
+    int (*begin)(struct gpu_batched_session **session, struct gpu_library *library,
+                 size_t count, int m, int n, int k, const uint16_t *a, const uint16_t *b,
+                 size_t distinct, char *fault);
+    int (*run)(struct gpu_measurement *measurement, struct gpu_batched_session *session,
+               const struct gpu_batched_entrant *entrant, int repeats, char *fault);
+
+    /* Copy D_i, m n elements, to the host. */
+    int (*read)(uint16_t *d, struct gpu_batched_session *session, size_t i, char *fault);
+    void (*end)(struct gpu_batched_session *session);
+};
+
+/* What a module has for batches.  Functions return and report as those of struct
+   gpu_module. */
+struct gpu_batched_part {
+    /* Ended by a row without a name; the kernels for small sizes first, and of one size
+       the fastest first. */
+    const struct gpu_batched_kernel *kernels;
+
+    /* Run a batch whose matrices are in the host's memory, and wait.  memory[] holds all
+       matrices of A, B, C and D, in this order, and is copied whole to places that are
+       the same modulo GPU_ALIGNMENT; that of D is copied back whole.  C and D may be one.
+     */
+    int (*run)(const struct gpu_batched *batched, const struct gpu_batched_kernel *kernel,
+               const struct gpu_memory memory[4], char *fault);
+
+    /* The same for matrices and pointers in the device's memory: nothing is allocated,
+       and nothing waits. */
+    int (*start)(const struct gpu_batched *batched,
+                 const struct gpu_batched_kernel *kernel, void *stream, char *fault);
+
+    const struct gpu_batched_timer *timer; /* NULL: it times nothing */
+};
+
 /* --- what a module has ------------------------------------------------------------ */
 
 /* A row of a module's table of families.  Of the kernels of a recipe, through all
@@ -280,6 +383,8 @@ struct gpu_module {
                  void *workspace, void *stream, char *fault);
 
     const struct gpu_timer *timer; /* NULL: it times nothing */
+
+    const struct gpu_batched_part *batched; /* NULL: it has nothing for batches */
 };
 
 #endif

@@ -44,7 +44,25 @@ constexpr call_row ootomo3 = {
 constexpr call_row bf16x9 = { CUDA_R_32F, CUBLAS_COMPUTE_32F_EMULATED_16BFX9, 1, {} };
 #endif
 
+/* How cublasGemmBatchedEx() and cublasGemmStridedBatchedEx() sum; 1, for alpha, is of the
+   same type. */
+struct batched_row {
+    cublasComputeType_t compute;
+    uint32_t one;
+};
+
+constexpr batched_row single_sums = { CUBLAS_COMPUTE_32F, 0x3f800000 };
+constexpr batched_row half_sums = { CUBLAS_COMPUTE_16F, 0x3c00 };
+
 } // namespace
+
+const struct gpu_batched_peer batched_peers[] = {
+    { "strided", "cublasGemmStridedBatchedEx, FP32 sums", false, &single_sums },
+    { "pointers", "cublasGemmBatchedEx, FP32 sums", true, &single_sums },
+    { "strided-f16", "cublasGemmStridedBatchedEx, f16 sums", false, &half_sums },
+    { "pointers-f16", "cublasGemmBatchedEx, f16 sums", true, &half_sums },
+    {}
+};
 
 const struct gpu_peer peers[] = {
     /* clang-format off */
@@ -81,6 +99,21 @@ using gemm_function = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOp
                                      const void *, void *, cudaDataType, int,
                                      cublasComputeType_t, cublasGemmAlgo_t);
 
+using gemm_strided_function = cublasStatus_t(cublasHandle_t, cublasOperation_t,
+                                             cublasOperation_t, int, int, int,
+                                             const void *, const void *, cudaDataType,
+                                             int, long long, const void *, cudaDataType,
+                                             int, long long, const void *, void *,
+                                             cudaDataType, int, long long, int,
+                                             cublasComputeType_t, cublasGemmAlgo_t);
+using gemm_batched_function = cublasStatus_t(cublasHandle_t, cublasOperation_t,
+                                             cublasOperation_t, int, int, int,
+                                             const void *, const void *const[],
+                                             cudaDataType, int, const void *const[],
+                                             cudaDataType, int, const void *,
+                                             void *const[], cudaDataType, int, int,
+                                             cublasComputeType_t, cublasGemmAlgo_t);
+
 template <class Function> bool find(Function **to, void *library, const char *name)
 {
     *to = (Function *)dlsym(library, name);
@@ -97,6 +130,8 @@ struct cublas {
     decltype(cublasSetWorkspace_v2) *set_workspace;
     decltype(cublasGetStatusString) *status_string;
     gemm_function *gemm;
+    gemm_strided_function *gemm_strided;
+    gemm_batched_function *gemm_batched;
     cublasHandle_t handle;
     void *workspace;
 };
@@ -120,7 +155,9 @@ bool find_all(struct cublas *x, void *library)
            find(&x->set_stream, library, "cublasSetStream_v2") &&
            find(&x->set_workspace, library, "cublasSetWorkspace_v2") &&
            find(&x->status_string, library, "cublasGetStatusString") &&
-           find(&x->gemm, library, "cublasGemmEx");
+           find(&x->gemm, library, "cublasGemmEx") &&
+           find(&x->gemm_strided, library, "cublasGemmStridedBatchedEx") &&
+           find(&x->gemm_batched, library, "cublasGemmBatchedEx");
 }
 
 #if CUBLAS_VERSION >= 120900
@@ -226,9 +263,37 @@ int cublas_start(const struct cublas *x, const struct gpu_peer *peer,
     return status;
 }
 
+/* --- batches ---------------------------------------------------------------------- */
+
+int cublas_start_batched(const struct cublas *x, const struct gpu_batched_peer *peer,
+                         const struct gpu_batched *p, char *fault)
+{
+    const auto *row = (const batched_row *)peer->own;
+    const struct gpu_batched_operand &a = p->a, &b = p->b, &d = p->d;
+    const uint32_t zero = 0;
+    const int lda = (int)a.ld, ldb = (int)b.ld, ldd = (int)d.ld, count = (int)p->count;
+    cublasStatus_t status = CUBLAS_STATUS_INVALID_VALUE;
+    if (p->count <= INT_MAX && peer->pointers)
+        status = x->gemm_batched(x->handle, CUBLAS_OP_N, CUBLAS_OP_N, p->n, p->m, p->k,
+                                 &row->one, (const void *const *)b.each, CUDA_R_16F, ldb,
+                                 (const void *const *)a.each, CUDA_R_16F, lda, &zero,
+                                 (void *const *)d.each, CUDA_R_16F, ldd, count,
+                                 row->compute, CUBLAS_GEMM_DEFAULT);
+    else if (p->count <= INT_MAX)
+        status = x->gemm_strided(x->handle, CUBLAS_OP_N, CUBLAS_OP_N, p->n, p->m, p->k,
+                                 &row->one, b.at, CUDA_R_16F, ldb, (long long)b.stride,
+                                 a.at, CUDA_R_16F, lda, (long long)a.stride, &zero,
+                                 (void *)d.at, CUDA_R_16F, ldd, (long long)d.stride,
+                                 count, row->compute, CUBLAS_GEMM_DEFAULT);
+    if (status != CUBLAS_STATUS_SUCCESS)
+        snprintf(fault, GPU_FAULT_MOST, "%s", x->status_string(status));
+    return status;
+}
+
 #else
 
 const struct gpu_peer peers[] = { {} };
+const struct gpu_batched_peer batched_peers[] = { {} };
 
 void cublas_open(struct cublas **x, struct gpu_library *library, cudaStream_t)
 {
@@ -241,6 +306,13 @@ void cublas_close(struct cublas *) {}
 
 int cublas_start(const struct cublas *, const struct gpu_peer *,
                  const struct peer_product *, char *fault)
+{
+    snprintf(fault, GPU_FAULT_MOST, "built without cublas_v2.h");
+    return 1;
+}
+
+int cublas_start_batched(const struct cublas *, const struct gpu_batched_peer *,
+                         const struct gpu_batched *, char *fault)
 {
     snprintf(fault, GPU_FAULT_MOST, "built without cublas_v2.h");
     return 1;

@@ -4,8 +4,11 @@
 
 #include "gpu/gemm.cuh"
 
-/* The table of peers. */
+/* The table of peers for whole GEMMs. */
 extern const struct gpu_peer peers[];
+
+/* The table of those for batches. */
+extern const struct gpu_batched_peer batched_peers[];
 
 struct cublas; /* an open library, with a workspace of its own */
 
@@ -26,5 +29,9 @@ struct peer_product {
 /* Start D = A B on the library's stream.  Another number than 0 with a line in fault. */
 int cublas_start(const struct cublas *x, const struct gpu_peer *peer,
                  const struct peer_product *p, char *fault);
+
+/* The same for D_i = A_i B_i: alpha is 1 and beta 0, and nothing is transposed. */
+int cublas_start_batched(const struct cublas *x, const struct gpu_batched_peer *peer,
+                         const struct gpu_batched *p, char *fault);
 
 #endif

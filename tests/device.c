@@ -9,8 +9,8 @@
    file that gets A, B, C and D of the last batch. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "gpu/module.h"
 #include "lib/bitcut.h"
+#include "tests/device.h"
 
 #include <math.h>
 #include <signal.h>
@@ -194,6 +194,10 @@ static const struct device_fault *fault_wanted(void)
         if (!strcmp(faults[i].name, name)) return &faults[i];
     return &faults[0];
 }
+
+const char *device_refusal(void) { return fault_wanted()->no_run; }
+
+int device_has_library(void) { return strcmp(fault_wanted()->name, "no library") != 0; }
 
 /* --- the device ------------------------------------------------------------------- */
 
@@ -573,7 +577,6 @@ static int session_begin(struct gpu_session **session, struct gpu_library *libra
                          size_t m, size_t n, size_t k, const uint32_t *a,
                          const uint32_t *b, char *fault)
 {
-    const struct device_fault *wanted = fault_wanted();
     struct gpu_session *s = calloc(1, sizeof *s);
     snprintf(fault, GPU_FAULT_MOST, "no memory");
     if (!s) return 1;
@@ -581,7 +584,7 @@ static int session_begin(struct gpu_session **session, struct gpu_library *libra
         m,         n,     k, copy_of(a, m * k), copy_of(b, k * n), copy_of(NULL, m * n),
         { { 0 } }, { 0 }, 0
     };
-    library->here = strcmp(wanted->name, "no library") != 0;
+    library->here = device_has_library();
     snprintf(library->text, GPU_TEXT_MOST, library->here ? "Peers 1.0" : "none: lost");
     sessions++;
     *session = s;
@@ -681,4 +684,5 @@ const struct gpu_module bitcut_gpu_module = { .interface = INTERFACE,
                                               .prepare = prepare,
                                               .workspace = workspace,
                                               .start = start,
-                                              .timer = &timer };
+                                              .timer = &timer,
+                                              .batched = &device_batched };

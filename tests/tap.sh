@@ -17,7 +17,7 @@ exhaustive() {
     else ok_if_empty "$1" "$($2)"; fi
 }
 
-# model_built FOLDER WORD...: tests/device.c as the module in a new FOLDER, by the compiler
+# model_built FOLDER WORD...: the model device as the module in a new FOLDER, by the compiler
 # with WORD...; $source is the project's folder, $libraries has the library.
 model_built() {
     folder=$1
@@ -25,7 +25,7 @@ model_built() {
     mkdir "$folder"
     # shellcheck disable=SC2086 # a list of words
     $CC -std=c11 $CFLAGS "$@" -shared -fPIC -I"$source" -o "$folder/bitcut-cuda.so" \
-        "$source/tests/device.c" "$libraries/libbitcut.so" -lm -Wl,-rpath,"$libraries" 2>&1
+        "$source/tests/device.c" "$source/tests/device_batch.c" "$libraries/libbitcut.so" -lm -Wl,-rpath,"$libraries" 2>&1
 }
 
 skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
