@@ -411,7 +411,7 @@ static int check_filter(const struct bench *b)
     const struct gpu_kernel *kernel = NULL;
     bool called = !b->filter.kernel, tiled = false;
     while ((kernel = gpu_kernel_next(&b->recorder.gpu, kernel))) {
-        called |= b->filter.kernel && kernel_is_called(kernel, b->filter.kernel);
+        called |= b->filter.kernel && kernel_is_called(kernel->name, b->filter.kernel);
         tiled |= bench_has_tile(kernel, &b->filter);
     }
     if (!called) return complain("--kernel", "unknown; bitcut list kernels has all");

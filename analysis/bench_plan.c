@@ -97,9 +97,9 @@ bool bench_wants(const struct gpu_kernel *kernel, const struct recorder *r,
 {
     if (!gpu_kernel_fits(&r->device, kernel) || !bench_has_tile(kernel, filter))
         return false;
-    if (filter->kernel) return kernel_is_called(kernel, filter->kernel);
+    if (filter->kernel) return kernel_is_called(kernel->name, filter->kernel);
     if (!study->kernels[0]) return kernel == chosen(r, kernel->recipe, filter, shape);
     for (int i = 0; i < SELECTIONS_MOST && study->kernels[i]; i++)
-        if (kernel_is_called(kernel, study->kernels[i])) return true;
+        if (kernel_is_called(kernel->name, study->kernels[i])) return true;
     return false;
 }

@@ -5,7 +5,7 @@
 #include "analysis/metric.h"
 #include "analysis/study.h"
 #include "emu/unit.h"
-#include "gpu/gpu.h"
+#include "gpu/batched.h"
 #include "lib/input.h"
 #include "lib/recipe.h"
 
@@ -186,6 +186,21 @@ static void describe_kernel(json_t *row, const void *of)
     set(row, "most", most_or_null((size_t)k->most));
 }
 
+static void describe_batched(json_t *row, const void *of)
+{
+    const struct gpu_batched_kernel *k = of;
+    set(row, "recipe", json_string(gpu_batched_recipe(k)->name));
+    set(row, "instruction", k->instruction ? json_string(k->instruction) : json_null());
+    set(row, "size_most", json_integer(k->size_most));
+    set(row, "products", json_integer(k->products));
+    set(row, "warps", json_integer(k->warps));
+    set(row, "stages", json_integer(k->stages));
+    set(row, "threads", json_integer(k->threads));
+    set(row, "shared_bytes", json_integer(k->shared_bytes));
+    set(row, "least", json_integer(k->least));
+    set(row, "most", most_or_null((size_t)k->most));
+}
+
 static json_t *names_list(const char *const *name, size_t most)
 {
     json_t *names = json_array();
@@ -249,6 +264,11 @@ static const void *next_kernel(const struct gpu *g, const void *at)
     return gpu_kernel_next(g, at);
 }
 
+static const void *next_batched(const struct gpu *g, const void *at)
+{
+    return gpu_batched_next(g, at);
+}
+
 /* --- the table of tables ---------------------------------------------------------- */
 
 struct listing {
@@ -290,6 +310,8 @@ static const struct listing listings[] = {
       describe_instruction, next_instruction },
     { "kernels", "whole GEMMs that a device can run", NULL, 0, describe_kernel,
       next_kernel },
+    { "batched", "batches of small GEMMs that a device can run", NULL, 0,
+      describe_batched, next_batched },
     { 0 }
 };
 

@@ -1,5 +1,6 @@
 /* bitcut verify: a dumped GEMM result, or a kernel on a device, against the emulator, bit
    for bit. */
+#include "analysis/batch_trial.h"
 #include "analysis/kernel_trial.h"
 #include "analysis/metric.h"
 #include "analysis/setup.h"
@@ -97,6 +98,17 @@ static json_t *describe_trial(const struct context *x, const struct recorder *r,
                      json_today(), "seed", json_seed(x->seed));
 }
 
+/* Print the row of a trial. */
+static int found(struct context *x, json_t *row, const struct kernel_result *r)
+{
+    json_object_update_new(row, json_pack("{s:o, s:o, s:o, s:o}", "configurations",
+                                          json_count(r->configurations), "compared",
+                                          json_count(r->compared), "mismatches",
+                                          json_count(r->mismatches), "first", r->first));
+    emit_row(&x->emitter, row);
+    return r->mismatches ? EXIT_FOUND : EXIT_GOOD;
+}
+
 static int try_gemm(struct context *x, const struct kernel_trial *t)
 {
     struct kernel_result result;
@@ -108,13 +120,7 @@ static int try_gemm(struct context *x, const struct kernel_trial *t)
     setup_describe(row, &t->gemm);
     json_object_del(row, "alpha"); /* the grid has several */
     json_object_del(row, "beta");
-    json_object_update_new(row, json_pack("{s:o, s:o, s:o, s:o}", "configurations",
-                                          json_count(result.configurations), "compared",
-                                          json_count(result.compared), "mismatches",
-                                          json_count(result.mismatches), "first",
-                                          result.first));
-    emit_row(&x->emitter, row);
-    return result.mismatches ? EXIT_FOUND : EXIT_GOOD;
+    return found(x, row, &result);
 }
 
 static int try_kernel(struct context *x, const struct recorder *r,
@@ -136,24 +142,90 @@ static int try_kernel(struct context *x, const struct recorder *r,
     return try_gemm(x, &t);
 }
 
+/* Whether the options ask for words, which batches have not. */
+static bool asks_for_words(void)
+{
+    const struct setup_options *o = &setup_options;
+    return o->split || o->high || o->low || o->scale != SETUP_UNSET || o->slices != 1;
+}
+
+static int try_batch(struct context *x, const struct recorder *r,
+                     const struct gpu_batched_kernel *kernel)
+{
+    const struct kernel_shape shape = { m, n, k };
+    struct batch_trial t = { .recorder = r,
+                             .kernel = kernel,
+                             .shape = k == SIZE_MAX ? NULL : &shape,
+                             .seed = x->seed,
+                             .threads = x->threads };
+    struct kernel_result result;
+    struct fault f;
+    if (asks_for_words())
+        return complain("--kernel", "for batches it has neither a split nor slices");
+    if (batch_model_gemm(&t.gemm, r, kernel, &f) != BITCUT_OK)
+        return fail(kernel->name, &f);
+    terminal_label(kernel->name);
+    if (batch_trial_run(&result, &t, &x->progress, &f) != BITCUT_OK)
+        return fail(progress_stopped(&x->progress) ? "verify" : kernel->name, &f);
+    json_t *row = describe_trial(x, r, kernel->name);
+    json_object_update_new(row,
+                           json_pack("{s:s, s:s, s:s}", "recipe", t.gemm.recipe->name,
+                                     "unit", t.gemm.unit->name, "evidence",
+                                     evidence_text(t.gemm.unit->evidence)));
+    return found(x, row, &result);
+}
+
+/* What came of the kernels of a name. */
+struct outcome {
+    int worst, tried;
+};
+
+static void take(struct outcome *o, int status)
+{
+    if (status > o->worst) o->worst = status;
+    o->tried++;
+}
+
+/* Those that the device can run; otherwise the last of them is told. */
+static const struct gpu_kernel *try_gemms(struct outcome *o, struct context *x,
+                                          const struct recorder *r)
+{
+    const struct gpu_kernel *kernel = NULL, *unfit = NULL;
+    while ((kernel = gpu_kernel_next(&r->gpu, kernel)) && o->worst < EXIT_USAGE) {
+        if (!kernel_is_called(kernel->name, kernel_name)) continue;
+        if (gpu_kernel_fits(&r->device, kernel)) take(o, try_kernel(x, r, kernel));
+        else unfit = kernel;
+    }
+    return unfit;
+}
+
+/* The same of kernels for batches, of those that the size asked for suits. */
+static const struct gpu_batched_kernel *try_batches(struct outcome *o, struct context *x,
+                                                    const struct recorder *r)
+{
+    const struct gpu_batched_kernel *kernel = NULL, *unfit = NULL;
+    while ((kernel = gpu_batched_next(&r->gpu, kernel)) && o->worst < EXIT_USAGE) {
+        if (!kernel_is_called(kernel->name, kernel_name)) continue;
+        const bool suits =
+            k == SIZE_MAX || gpu_batched_suits(m, n, k, kernel, NULL) == BITCUT_OK;
+        if (suits && !asks_for_words() && gpu_batched_fits(&r->device, kernel))
+            take(o, try_batch(x, r, kernel));
+        else unfit = kernel;
+    }
+    return unfit;
+}
+
 /* All kernels of that name that the device can run, or the fault of the only one. */
 static int try_kernels(struct context *x, const struct recorder *r)
 {
-    const struct gpu_kernel *kernel = NULL, *unfit = NULL;
-    int worst = EXIT_GOOD, tried = 0;
-    while ((kernel = gpu_kernel_next(&r->gpu, kernel)) && worst < EXIT_USAGE) {
-        if (!kernel_is_called(kernel, kernel_name)) continue;
-        if (!gpu_kernel_fits(&r->device, kernel)) {
-            unfit = kernel;
-            continue;
-        }
-        const int status = try_kernel(x, r, kernel);
-        if (status > worst) worst = status;
-        tried++;
-    }
-    if (tried) return worst;
-    return unfit ? try_kernel(x, r, unfit)
-                 : complain("--kernel", "unknown; bitcut list kernels has all");
+    struct outcome o = { EXIT_GOOD, 0 };
+    const struct gpu_kernel *unfit = try_gemms(&o, x, r);
+    const struct gpu_batched_kernel *unfit_batch = try_batches(&o, x, r);
+    if (o.tried) return o.worst;
+    if (unfit) return try_kernel(x, r, unfit);
+    return unfit_batch
+               ? try_batch(x, r, unfit_batch)
+               : complain("--kernel", "unknown; bitcut list kernels, batched have all");
 }
 
 static int try_split(struct context *x, const struct recorder *r,

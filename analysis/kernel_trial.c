@@ -14,12 +14,11 @@
 
 /* --- what a kernel computes ------------------------------------------------------- */
 
-bool kernel_is_called(const struct gpu_kernel *kernel, const char *name)
+bool kernel_is_called(const char *kernel, const char *name)
 {
     const size_t length = strlen(name);
     if (!strcmp(name, "all")) return true;
-    return !strncmp(kernel->name, name, length) &&
-           (!kernel->name[length] || kernel->name[length] == '.');
+    return !strncmp(kernel, name, length) && (!kernel[length] || kernel[length] == '.');
 }
 
 enum bitcut_status kernel_gemm(struct gemm *gemm, const struct recorder *r,

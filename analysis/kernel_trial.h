@@ -24,8 +24,8 @@ struct kernel_result {
     json_t *first;                               /* mismatch, or null */
 };
 
-/* Whether `name` is the kernel's, the beginning of it before a '.', or "all". */
-bool kernel_is_called(const struct gpu_kernel *kernel, const char *name);
+/* Whether `name` is that of the kernel, the beginning of it before a '.', or "all". */
+bool kernel_is_called(const char *kernel, const char *name);
 
 /* The GEMM that the kernel computes on the recorder's device: its recipe with its terms
    and promotion, on the unit of its instruction.  BITCUT_CANNOT: the device cannot run

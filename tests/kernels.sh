@@ -32,7 +32,7 @@ bad_words_refused() {
         run "$status" verify $words
         grep -q "$why" err || cat err
     done << 'END'
-2|^bitcut: --kernel: unknown; bitcut list kernels has all$|--kernel gem
+2|^bitcut: --kernel: unknown; bitcut list kernels, batched have all$|--kernel gem
 2|^bitcut: --kernel: has its own recipe|--kernel gemm --recipe plain
 2|^bitcut: --kernel: has its own recipe|--kernel gemm --promote 2
 2|^bitcut: --kernel: takes no matrices|--kernel gemm --alpha 2
@@ -48,11 +48,17 @@ bad_words_refused() {
 3|^bitcut: liar.legemm.f16: its terms are not those of recipe legemm$|--kernel liar.legemm
 3|^bitcut: liar.noname.f16: there is no recipe noname$|--kernel liar.noname
 3|^bitcut: gemm.ootomo.f16: impossible$|--kernel gemm.ootomo --split-k 3
+3|^bitcut: batch.old.64: Models cannot run it$|--kernel batch.old
+3|^bitcut: batch.big.64: Models cannot run it$|--kernel batch.big
+2|^bitcut: batch.mma.16: batch.mma.16 takes m, n and k up to 16$|--kernel batch.mma.16 -m 1 -n 17 -k 1
+2|^bitcut: --kernel: for batches it has neither a split nor slices$|--kernel batch --split-k 2
+2|^bitcut: --kernel: for batches it has neither a split nor slices$|--kernel batch.fma --split half
 END
     for fault in absent future breaks; do
         DEVICE_FAULT=$fault
         export DEVICE_FAULT
         run 3 verify --kernel gemm
+        run 3 verify --kernel batch
         unset DEVICE_FAULT
     done
 }
@@ -117,6 +123,53 @@ END
     unset DEVICE_FAULT
 }
 
+batches_listed() {
+    run 0 list batched --json
+    [ "$(value name | tr '\n' ' ')" = "batch.tiny.3 batch.mma.16 batch.old.64 batch.big.64 \
+batch.mma.64 batch.fma.64 " ] || value name
+    for key in recipe instruction size_most products warps stages threads shared_bytes \
+        least most what; do
+        [ "$(grep -c "\"$key\":" out)" -eq 6 ] || echo "no $key"
+    done
+}
+
+# A grid, and one shape by every kernel that takes it.
+batches_agree() {
+    run 0 verify --kernel batch.tiny --json
+    expect recipe plain
+    expect unit hopper/mma.m16n8k16.f32.f16
+    expect configurations 168
+    expect compared $((37 * 56 * (1 + 4 + 9)))
+    expect mismatches 0
+    expect first null
+    run 0 verify --kernel batch -m 7 -n 18 -k 20 --json --seed 5
+    expect kernel "batch.fma.64
+batch.mma.64"
+    expect seed 5
+    expect configurations 56
+    expect compared $((37 * 56 * 7 * 18))
+    expect mismatches 0
+}
+
+# Broken kernels: how often, and where the first difference is said to be.
+batch_differences_found() {
+    while IFS='|' read -r fault mismatches first; do
+        DEVICE_FAULT=$fault
+        export DEVICE_FAULT
+        run 1 verify --kernel batch.mma.16 -m 6 -n 5 -k 9 --json
+        unset DEVICE_FAULT
+        expect mismatches "$mismatches"
+        for part in $first; do
+            grep -qF "\"$part" out || { echo "$fault: no $part"; cat out; }
+        done
+    done << 'END'
+flips|56|layout":"dense" transposes":"nn" matrix":36 at":[5,4]
+flips by pointers|16|layout":"pointers" count":37 matrix":36 at":[5,4]
+flips transposed|28|transposes":"nt" matrix":36 at":[5,4]
+writes gap|24|layout":"rows-by-8" matrix":null at":null model":"0x7da5 device":"0x0000
+END
+}
+
 splits_compared() {
     run 0 verify --kernel split --split halfhalf --samples 3000 --json
     expect kernel split
@@ -174,6 +227,11 @@ rows_sound() {
     value recipe | grep -vxF -f recipes
     value instruction | grep -vxF -f instructions
     value name | sort | uniq -d
+    run 0 list batched --json
+    [ -s out ] || echo "no kernels for batches"
+    value instruction | grep -vxF -f instructions | grep -v null
+    value name | sort | uniq -d
+    run 0 list kernels --json
     for recipe in plain markidis feng ootomo ootomo-tf32 legemm tf32x3 bf16x3 bf16x6 \
         bf16x9; do
         value recipe | grep -qx "$recipe" || echo "no kernel for $recipe"
@@ -197,6 +255,9 @@ ok_if_empty "kernels by the beginning of their name" "$(names_chosen)"
 ok_if_empty "rows and columns of large shapes" "$(lines_sampled)"
 ok_if_empty "broken kernels are found" "$(differences_found)"
 ok_if_empty "kernels are ranked" "$(tiles_ranked)"
+ok_if_empty "kernels for batches are listed" "$(batches_listed)"
+ok_if_empty "batches of small GEMMs" "$(batches_agree)"
+ok_if_empty "broken kernels for batches are found" "$(batch_differences_found)"
 ok_if_empty "the split pass" "$(splits_compared)"
 
 BITCUT_MODULES=$kernels
