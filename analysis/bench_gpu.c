@@ -1,5 +1,6 @@
 #include "analysis/bench_gpu.h"
 
+#include "analysis/bench_batch.h"
 #include "analysis/bench_plan.h"
 #include "analysis/race.h"
 #include "analysis/terminal.h"
@@ -402,6 +403,13 @@ static int check_options(struct bench *b)
     b->filter.kernel = o->kernel;
     if (o->tile && !option_tile(b->filter.tile, o->tile, 2, TILE_MOST))
         return complain("--tile", "not sides like 128x64 or 128x64x32");
+    for (int i = 0; i < o->batches->count; i++)
+        if (o->batches->at[i] < 1 || o->batches->at[i] > N_MOST)
+            return complain("--batch", "must be 1 to 10000000");
+    if (o->batches->count && !b->study->batches[0])
+        return complain("--batch", "is for a study of batches");
+    if (o->tile && b->study->batches[0])
+        return complain("--tile", "is not for a study of batches");
     return add_sets(b);
 }
 
@@ -419,18 +427,34 @@ static int check_filter(const struct bench *b)
                  : complain("--tile", "no kernel has it; bitcut list kernels has all");
 }
 
+static int run_batches(const struct bench *b)
+{
+    struct kernel_shape shape[HEATS_MOST];
+    const struct bench_batch batch = { b->context,   b->options, b->study,
+                                       &b->recorder, shape,      b->race.total };
+    for (size_t i = 0; i < b->race.total; i++) shape[i] = b->heat[i].shape;
+    return bench_batch(&batch);
+}
+
+static int run_gemms(struct bench *b)
+{
+    int worst = b->recorder.gpu.module->timer
+                    ? check_kernel(b)
+                    : complain("bench", "the module times nothing");
+    for (size_t i = 0; i < b->race.total && worst < EXIT_USAGE; i++) {
+        const int status = race_shape(b, b->heat[i]);
+        if (status > worst) worst = status;
+    }
+    return worst;
+}
+
 static int run(struct bench *b)
 {
     struct fault f;
     int worst = check_options(b);
     if (worst != EXIT_GOOD) return worst;
     if (recorder_open(&b->recorder, &f) != BITCUT_OK) return fail("bench", &f);
-    worst = b->recorder.gpu.module->timer ? check_filter(b)
-                                          : complain("bench", "the module times nothing");
-    for (size_t i = 0; i < b->race.total && worst < EXIT_USAGE; i++) {
-        const int status = race_shape(b, b->heat[i]);
-        if (status > worst) worst = status;
-    }
+    worst = b->study->batches[0] ? run_batches(b) : run_gemms(b);
     recorder_close(&b->recorder);
     return worst;
 }

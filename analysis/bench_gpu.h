@@ -8,7 +8,7 @@
 struct bench_gpu {
     const char *study, *kernel, *tile;
     const struct option_texts *shapes;
-    const struct option_counts *sizes;
+    const struct option_counts *sizes, *batches;
     const char *input; /* family of A and B, unless the shapes have their own */
     size_t rounds, energy_milliseconds;
 };

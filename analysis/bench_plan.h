@@ -5,7 +5,7 @@
 #include "analysis/kernel_trial.h"
 #include "analysis/option.h"
 
-enum { SHAPES_MOST = 6, SELECTIONS_MOST = 6, SLICES_MOST = 8 };
+enum { SHAPES_MOST = 6, SELECTIONS_MOST = 6, SLICES_MOST = 8, BATCHES_MOST = 4 };
 
 /* A row of the table of sets of shapes. */
 struct shape_set {
@@ -23,7 +23,8 @@ struct bench_study {
     const char *kernels[SELECTIONS_MOST]; /* names or how they begin; none: of every
                                              recipe the one that gpu/choose.h takes */
     const char *shapes;
-    int slices[SLICES_MOST]; /* ended by 0 */
+    int slices[SLICES_MOST];      /* ended by 0                                      */
+    size_t batches[BATCHES_MOST]; /* likewise; not empty: so many small GEMMs at a time */
 };
 
 extern const struct bench_study bench_studies[]; /* ended likewise; the default first */

@@ -12,13 +12,15 @@
 #include <string.h>
 
 static size_t size = 512; /* of exact and emu */
-static struct option_counts sizes;
+static struct option_counts sizes, batches;
 static const char *input_text = "urand(-1,1)";
 static const char *unit_name;
 static struct option_texts shapes;
-static struct bench_gpu gpu = {
-    .shapes = &shapes, .sizes = &sizes, .rounds = 5, .energy_milliseconds = 1000
-};
+static struct bench_gpu gpu = { .shapes = &shapes,
+                                .sizes = &sizes,
+                                .batches = &batches,
+                                .rounds = 5,
+                                .energy_milliseconds = 1000 };
 
 static const struct option_row options[] = {
     { "n", "size (default 512; gpu: 1024 to 16384, and may be repeated)", OPTION_COUNTS,
@@ -35,6 +37,8 @@ static const struct option_row options[] = {
       &gpu.study, "S" },
     { "shapes", "gpu: instead of the study's (bitcut list shapes); may be repeated",
       OPTION_TEXTS, &shapes, "S" },
+    { "batch", "gpu: small GEMMs at a time, for a study of batches; may be repeated",
+      OPTION_COUNTS, &batches, "N" },
     { "rounds", "gpu: timings of each kernel (default 5)", OPTION_COUNT, &gpu.rounds,
       "N" },
     { "energy", "gpu: ms of the loop whose energy is read (default 1000; 0: none)",

@@ -212,12 +212,15 @@ static json_t *names_list(const char *const *name, size_t most)
 static void describe_bench(json_t *row, const void *of)
 {
     const struct bench_study *b = of;
-    json_t *slices = json_array();
+    json_t *slices = json_array(), *batches = json_array();
     for (const int *s = b->slices; *s; s++)
         json_array_append_new(slices, json_integer(*s));
+    for (const size_t *s = b->batches; *s; s++)
+        json_array_append_new(batches, json_count(*s));
     set(row, "shapes", json_string(b->shapes));
     set(row, "kernels", names_list(b->kernels, SELECTIONS_MOST));
     set(row, "slices", slices);
+    set(row, "batches", batches);
 }
 
 /* "4n" for 4, "n" for 1, of a scaled set; else the number. */

@@ -247,7 +247,7 @@ static int rank_kernels_of(struct context *x, const struct recorder *r)
     struct gpu_choice c[GPU_CHOICES_MOST];
     struct fault f;
     while ((like = gpu_kernel_next(&r->gpu, like)))
-        if (kernel_is_called(like, kernel_name) && gpu_kernel_fits(&r->device, like))
+        if (kernel_is_called(like->name, kernel_name) && gpu_kernel_fits(&r->device, like))
             break;
     if (!like) return complain("--kernel", "the device has none of that name");
     const size_t count = gpu_kernel_rank(c, &r->gpu, &r->device, like, &gemm);

@@ -12,7 +12,6 @@
 enum {
     ROWS = 32,
     COLUMNS = 128,
-    TIMED_MS = 30,
     REPEATS_MOST = 10000,
     PREPARED = 2 /* rounds that verifying and the energy count for */
 };
@@ -116,7 +115,7 @@ static enum bitcut_status run(struct gpu_measurement *to, struct course *c,
     return BITCUT_OK;
 }
 
-static int repeats_for(double milliseconds, double once)
+int race_repeats(double milliseconds, double once)
 {
     const double wanted = ceil(milliseconds / once);
     return !(wanted <= REPEATS_MOST) ? REPEATS_MOST : wanted > 1 ? (int)wanted : 1;
@@ -223,7 +222,7 @@ static enum bitcut_status choose_repeats(struct runner *r, struct course *c,
     struct gpu_measurement once;
     const enum bitcut_status status = run(&once, c, r, &r->entrant, 1, f);
     if (status == BITCUT_OK && !r->fault[0])
-        r->repeats = repeats_for(TIMED_MS, once.milliseconds);
+        r->repeats = race_repeats(RACE_TIMED_MS, once.milliseconds);
     return status;
 }
 
@@ -246,19 +245,19 @@ static enum bitcut_status run_rounds(struct runner *runner, size_t count,
     return status;
 }
 
-static void take_median(struct runner *r, double *times, size_t rounds)
+void race_median(double *median, double *least, double *most, double *times, size_t count)
 {
-    qsort(times, rounds, sizeof *times, by_size);
-    r->ms = (times[(rounds - 1) / 2] + times[rounds / 2]) / 2;
-    r->ms_min = times[0];
-    r->ms_max = times[rounds - 1];
+    qsort(times, count, sizeof *times, by_size);
+    *median = (times[(count - 1) / 2] + times[count / 2]) / 2;
+    *least = times[0];
+    *most = times[count - 1];
 }
 
 static enum bitcut_status measure_energy(struct runner *r, struct course *c,
                                          struct fault *f)
 {
     struct gpu_measurement x;
-    const int repeats = repeats_for((double)c->race->energy_milliseconds, r->ms);
+    const int repeats = race_repeats((double)c->race->energy_milliseconds, r->ms);
     const enum bitcut_status status = run(&x, c, r, &r->entrant, repeats, f);
     if (status != BITCUT_OK || r->fault[0]) return status;
     r->megahertz = x.megahertz;
@@ -280,7 +279,7 @@ static enum bitcut_status time_all(struct runner *runner, size_t count, struct c
         struct runner *const r = &runner[i];
         step(c, all);
         if (r->fault[0]) continue;
-        take_median(r, times + i * rounds, rounds);
+        race_median(&r->ms, &r->ms_min, &r->ms_max, times + i * rounds, rounds);
         if (c->race->energy_milliseconds && r->entrant.part == GPU_WHOLE)
             status = measure_energy(r, c, f);
     }

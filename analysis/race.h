@@ -22,7 +22,15 @@ struct runner {
     int megahertz;               /* at the end, 0: not known              */
 };
 
-enum { ROUNDS_MOST = 99 };
+enum { ROUNDS_MOST = 99, RACE_TIMED_MS = 30 };
+
+/* How often what takes `once` milliseconds is repeated to take so many, 10000 times at
+   most. */
+int race_repeats(double milliseconds, double once);
+
+/* The median of `count` times, the least and the most; times[] is sorted. */
+void race_median(double *median, double *least, double *most, double *times,
+                 size_t count);
 
 struct race {
     const struct recorder *recorder;

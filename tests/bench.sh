@@ -41,6 +41,11 @@ bad_words_refused() {
 3|^bitcut: bench: no kernel of study tiles is for this device$|gpu --study tiles
 3|^bitcut: bench: no kernel of study recipes is for this device$|gpu --kernel old
 3|^bitcut: bench: not enough memory|gpu -n 10000000 --kernel gemm
+2|^bitcut: --kernel: unknown; bitcut list batched has all$|gpu --study batch --kernel gemm
+2|^bitcut: --batch: must be 1 to 10000000$|gpu --study batch --batch 0
+2|^bitcut: --batch: is for a study of batches$|gpu --batch 10
+3|^bitcut: bench: no kernel for 4 x 4 x 4 is for this device$|gpu --study batch --kernel batch.old
+3|^bitcut: bench: no kernel for 65 x 65 x 65 is for this device$|gpu --study batch --shapes square -n 65
 END
     for fault in absent future; do
         DEVICE_FAULT=$fault
@@ -275,6 +280,69 @@ rows_kept() {
     expect m 16
 }
 
+# Of the clock a GEMM takes 6 ns (kernels; 12 by pointers), 12 (strided), 18 (pointers).
+batches_timed() {
+    run 0 bench gpu --study batch --shapes square -n 5 -n 40 --batch 300 --batch 7 \
+        --rounds 2 --json
+    cp out all
+    [ "$(wc -l < all)" -eq 32 ] || wc -l all
+    grep -v '"name":"mean"' all > out
+    for key in m n k us us_min us_max gflops gb_per_second relres compared mismatches mhz \
+        ratio_strided ratio_pointers ratio_fails fault study input rounds seed date device \
+        driver runtime capability library; do
+        [ "$(grep -c "\"$key\":" out)" -eq 28 ] || echo "no $key"
+    done
+    grep '"name":"batch.mma.16","addressing":"strides".*"count":300' all > out
+    expect n 5
+    near us 1.8
+    near gflops 41.6666666667
+    near gb_per_second 25
+    near ratio_strided 2
+    near ratio_pointers 3
+    expect ratio_fails null
+    expect compared $((256 * 25))
+    expect mismatches 0
+    grep '"name":"batch.mma.64","addressing":"pointers".*"count":7' all > out
+    expect n 40
+    near us 0.084
+    near ratio_pointers 1.5
+    expect compared $((7 * 1600))
+    grep '"name":"fails"' all > out
+    expect fault "not supported"
+    expect us null
+    grep '"name":"mean","addressing":"pointers"' all > out
+    [ "$(value count | tr '\n' ' ')" = "300 7 " ] || value count
+    expect shapes 1
+    near ratio_strided 1
+    near ratio_pointers 1.5
+    run 0 bench gpu --study batch --shapes square -n 5 --batch 7 --rounds 1
+    head -n 1 out | grep -q '^name  *addressing  *m  *n  *k  *count  *us  *GB/s  *x strided' ||
+        cat out
+}
+
+wrong_batches_refused() {
+    DEVICE_FAULT=flips
+    export DEVICE_FAULT
+    run 1 bench gpu --study batch --shapes square -n 16 --batch 9 --rounds 1 --json \
+        --kernel batch.mma.16
+    grep '"name":"batch' out > all
+    cp all out
+    expect mismatches 1
+    expect fault "1 of 2304 outputs are not the model's"
+    expect us null
+    DEVICE_FAULT=breaks
+    run 3 bench gpu --study batch --shapes square -n 16 --batch 9 --rounds 1
+    unset DEVICE_FAULT
+    grep -q '^bitcut: batch.mma.16: it broke$' err || cat err
+    DEVICE_FAULT="no library"
+    export DEVICE_FAULT
+    run 0 bench gpu --study batch --shapes square -n 16 --batch 9 --rounds 1 --json \
+        --kernel batch.mma.16
+    unset DEVICE_FAULT
+    expect library "none: lost"
+    expect ratio_strided null
+}
+
 tables_listed() {
     run 0 list shapes --json
     grep -q '"name":"wide".*"shapes":\["nx4nxn"\]' out || cat out
@@ -307,6 +375,8 @@ ok_if_empty "a wrong kernel is not timed" "$(wrong_refused)"
 ok_if_empty "a kernel that cannot run" "$(broken_told)"
 ok_if_empty "no library of peers" "$(library_missed)"
 ok_if_empty "stopped between shapes" "$(rows_kept)"
+ok_if_empty "batches beside their peers" "$(batches_timed)"
+ok_if_empty "batches that are wrong, fail, or have no peers" "$(wrong_batches_refused)"
 ok_if_empty "shapes and studies are listed" "$(tables_listed)"
 
 BITCUT_MODULES=$kernels
