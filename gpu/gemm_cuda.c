@@ -1,4 +1,6 @@
 /* The GEMMs on a GPU that lib/bitcut.h declares. */
+#include "gpu/gemm_cuda.h"
+
 #include "gpu/choose.h"
 #include "lib/size.h"
 
@@ -6,17 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct bitcut_cuda {
-    struct gpu gpu;
-    struct gpu_device device;
-    const struct gpu_architecture *architecture;
-};
-
 _Static_assert(sizeof((struct fault *)0)->text == BITCUT_TEXT_MOST, "a fault's line");
 
-/* The status, having told why. */
-static enum bitcut_status told(char *why, enum bitcut_status status,
-                               const struct fault *f)
+enum bitcut_status cuda_told(char *why, enum bitcut_status status, const struct fault *f)
 {
     if (status != BITCUT_OK && why) memcpy(why, f->text, sizeof f->text);
     return status;
@@ -41,7 +35,7 @@ enum bitcut_status bitcut_cuda_open(struct bitcut_cuda **cuda, char *why)
         x ? open_cuda(x, &f) : fault_set(&f, BITCUT_NO_MEMORY, "no memory");
     if (status == BITCUT_OK) *cuda = x;
     else free(x);
-    return told(why, status, &f);
+    return cuda_told(why, status, &f);
 }
 
 void bitcut_cuda_close(struct bitcut_cuda *x)
@@ -163,7 +157,7 @@ enum bitcut_status bitcut_gemm_cuda_kernel(char *name, char *unit,
     struct choice c;
     struct fault f;
     const enum bitcut_status status = choose(&c, x, g, &f);
-    if (status != BITCUT_OK) return told(why, status, &f);
+    if (status != BITCUT_OK) return cuda_told(why, status, &f);
     snprintf(name, BITCUT_TEXT_MOST, "%s", c.kernel->name);
     snprintf(unit, BITCUT_TEXT_MOST, "%s/%s", x->architecture->name,
              c.kernel->instruction);
@@ -177,7 +171,7 @@ enum bitcut_status bitcut_gemm_cuda_workspace(size_t *bytes, const struct bitcut
     struct fault f;
     const enum bitcut_status status = choose(&c, x, g, &f);
     if (status == BITCUT_OK) *bytes = x->gpu.module->workspace(&c.gemm, c.kernel);
-    return told(why, status, &f);
+    return cuda_told(why, status, &f);
 }
 
 /* --- checks ----------------------------------------------------------------------- */
@@ -307,7 +301,7 @@ enum bitcut_status bitcut_gemm_cuda_batch(const struct bitcut_cuda *x,
     if (status == BITCUT_OK) status = check_batch(&c, g, count, &f);
     if (status == BITCUT_OK) status = check_workspace(x, &c, workspace, bytes, &f);
     if (status == BITCUT_OK) status = start(x, &c, g, count, workspace, stream, &f);
-    return told(why, status, &f);
+    return cuda_told(why, status, &f);
 }
 
 enum bitcut_status bitcut_gemm_cuda(const struct bitcut_cuda *x,
@@ -354,7 +348,7 @@ enum bitcut_status bitcut_gemm_cuda_words(size_t *bytes, const struct bitcut_cud
     struct fault f;
     const enum bitcut_status status = choose_source(&s, x, g, which, &f);
     if (status == BITCUT_OK) *bytes = words_bytes(x, &s);
-    return told(why, status, &f);
+    return cuda_told(why, status, &f);
 }
 
 static enum bitcut_status prepare(void *words, const struct bitcut_cuda *x,
@@ -380,5 +374,5 @@ enum bitcut_status bitcut_gemm_cuda_prepare(void *words, const struct bitcut_cud
     struct fault f;
     enum bitcut_status status = choose_source(&s, x, g, which, &f);
     if (status == BITCUT_OK) status = prepare(words, x, &s, stream, &f);
-    return told(why, status, &f);
+    return cuda_told(why, status, &f);
 }

@@ -240,6 +240,66 @@ enum bitcut_status bitcut_gemm_cuda_prepare(void *words, const struct bitcut_cud
                                             enum bitcut_operand operand, void *stream,
                                             char *why);
 
+/* --- batches of small GEMMs on a GPU ---------------------------------------------- */
+
+/* A or B of every GEMM of a batch, f16 values in the device's memory: at strides, or
+   where pointers point to. */
+struct bitcut_cuda_matrices {
+    const void *at;          /* the first: row-major, aligned to 2 bytes             */
+    size_t stride;           /* elements from one matrix to the next                 */
+    const void *const *each; /* NULL; or in the device's memory as many pointers as
+                                GEMMs, and then nothing above is read                */
+    size_t ld;               /* elements from one row in memory to the next          */
+    bool transposed;         /* those rows are the columns of the matrix             */
+};
+
+/* D_i = alpha A_i B_i + beta C_i, all f16: A_i is m x k, B_i k x n, C_i and D_i m x n,
+   each size 0 to 64.  A field left zero has its default.  A stride of 0, or equal
+   pointers, give GEMMs the same A, B or C.
+
+   The kernel is the first in the order of `bitcut list batched` that takes the sizes and
+   runs on the device: of those on its unit, the fastest for large batches.  The unit
+   decides bits, so name the kernel where they must never change.  With an instruction as
+   unit, D_i has the bits of bitcut_gemm() by the recipe plain on that unit, with the unit
+   fma/f32 by the recipe fp32, for the values of A_i, B_i and C_i; and these rounded to
+   f16, to nearest even. NaN in D is 0x7fff; infinities, zeros and subnormals are kept.
+   NaN and infinities of one GEMM change no other one.
+
+   beta = +-0 never reads C.  D may be C, with its pointers, or with ldd = ldc and
+   stride_d = stride_c; no D_i overlaps another one or anything else that is read. */
+struct bitcut_cuda_hgemm {
+    const char *kernel; /* NULL: the first that fits; else its name */
+    size_t m, n, k;
+    uint32_t alpha, beta; /* FP32 encodings */
+    struct bitcut_cuda_matrices a, b;
+    const void *c; /* as A, but never transposed */
+    size_t ldc, stride_c;
+    const void *const *each_c;
+    void *d; /* likewise */
+    size_t ldd, stride_d;
+    void *const *each_d;
+};
+
+/* The kernel that computes such GEMMs, and its unit, into arrays of BITCUT_TEXT_MOST.
+   Reads nothing of the matrices.  BITCUT_BAD_ARGUMENT: an unknown kernel, or a size above
+   what it takes; BITCUT_CANNOT: the device cannot run it. */
+enum bitcut_status bitcut_hgemm_cuda_kernel(char *name, char *unit,
+                                            const struct bitcut_cuda *cuda,
+                                            const struct bitcut_cuda_hgemm *gemm,
+                                            char *why);
+
+/* Start `count` GEMMs, 0 included, on a stream, as one launch of a kernel, and return
+   without waiting; as bitcut_gemm_cuda() with device, stream and graphs, but there is no
+   workspace.  Every argument is checked before; but what pointers in the device's memory
+   point to is not.  BITCUT_BAD_ARGUMENT: as above; a leading dimension is too small; a
+   size in bytes does not fit 64 bits; a matrix that is read or written is NULL or
+   misaligned; matrices of D overlap by their stride (as bitcut_gemm_cuda_batch() says); D
+   is C with another leading dimension or stride.  BITCUT_CANNOT: as above, or the
+   device's own reason. */
+enum bitcut_status bitcut_hgemm_cuda_batch(const struct bitcut_cuda *cuda,
+                                           const struct bitcut_cuda_hgemm *gemm,
+                                           size_t count, void *stream, char *why);
+
 #ifdef __cplusplus
 }
 #endif
