@@ -81,6 +81,7 @@ int setup_gemm(struct gemm *g, const struct context *x)
     g->beta = o->beta != SETUP_BETA_UNSET ? o->beta : o->c ? F32_ONE : 0;
     g->threads = x->threads;
     g->slices = o->slices;
+    g->equilibrate = o->equilibrate;
     if (o->promote != SETUP_UNSET) g->promote = o->promote;
     if (o->terms != SETUP_UNSET) g->low_low = o->terms == g->recipe->terms + 1;
     if (o->terms != SETUP_UNSET && gemm_terms(g) != o->terms)
@@ -137,10 +138,11 @@ void setup_describe(json_t *row, const struct gemm *g)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     json_t *what = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:o, s:o}", "recipe",
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:i, s:i, s:o, s:o}", "recipe",
         g->recipe->name, "unit", g->unit->name, "evidence",
         evidence_text(g->unit->evidence), "split", g->split.name, "high",
-        g->split.high->name, "low", g->split.low->name, "scale", g->split.scale, "terms",
+        g->split.high->name, "low", g->split.low->name, "scale", g->split.scale,
+        "equilibrate", (int)g->equilibrate, "terms",
         gemm_terms(g), "promote", g->promote, "split_k", g->slices, "alpha",
         json_number(format_to_double(f32, g->alpha)), "beta",
         json_number(format_to_double(f32, g->beta)));

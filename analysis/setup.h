@@ -34,6 +34,8 @@ struct setup {
           &setup_options.high, "RULE" },                                                 \
         { "low", "rounding of the low words", OPTION_TEXT, &setup_options.low, "RULE" }, \
         { "scale", "low words times 2^S", OPTION_INT, &setup_options.scale, "S" },       \
+        { "equilibrate", "scale rows of A and columns of B by powers of two first",      \
+          OPTION_FLAG, &setup_options.equilibrate, NULL },                               \
         { "terms", "of the recipe, with or without low*low", OPTION_INT,         \
           &setup_options.terms, "N" },                                                   \
         { "promote", "k-steps between promotions, 0: never", OPTION_INT,                 \
@@ -48,6 +50,7 @@ struct setup_options {
     const char *recipe, *unit, *a, *b, *c, *split, *high, *low;
     uint32_t alpha, beta;
     int scale, terms, promote, slices;
+    bool equilibrate;
 };
 
 enum { SETUP_UNSET = INT_MIN };

@@ -4,6 +4,7 @@
 #include "emu/fast.h"
 #include "emu/job.h"
 #include "lib/bits.h"
+#include "lib/equilibrate.h"
 #include "lib/fma.h"
 #include "lib/hostfp.h"
 #include "lib/size.h"
@@ -71,6 +72,12 @@ enum bitcut_status gemm_check(const struct gemm *g, struct fault *f)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "counts cannot be negative");
     if (g->slices < 1)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "k has at least one slice");
+    if (g->equilibrate && u->c != &formats[FORMAT_F32])
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "products of equilibrated lines overflow the %s sums of %s",
+                         u->c->name, u->name);
+    if (g->equilibrate && equilibrate_takes(&g->split, f) != BITCUT_OK)
+        return BITCUT_BAD_ARGUMENT;
     return recipe_takes(g->recipe, &g->split, g->low_low, f);
 }
 
@@ -159,6 +166,8 @@ void job_finish(const struct job *job, size_t i, size_t j, const float *total,
     const uint32_t alpha = job->g->alpha, nan = job->plan.nan;
     uint32_t *d = job->d + i * job->ldd + j;
     memcpy(d, total, count * sizeof *d);
+    for (size_t p = 0; job->g->equilibrate && p < count; p++)
+        d[p] = equilibrate_scale(d[p], -job->a.exponents[i] - job->b.exponents[j + p]);
     for (size_t p = 0; p < count; p++)
         if ((d[p] & 0x7fffffff) > 0x7f800000) d[p] = nan;
     for (size_t p = 0; alpha != F32_ONE && p < count; p++)
@@ -334,7 +343,7 @@ static enum bitcut_status job_prepare(struct job *job, size_t k, const uint32_t 
         !(job->d = memory_allocate(count, sizeof *job->d)))
         return BITCUT_NO_MEMORY;
     job->ldd = job->n;
-    const struct words_rule rule = { g->unit, &g->split, job->splits };
+    const struct words_rule rule = { g->unit, &g->split, job->splits, g->equilibrate };
     const enum bitcut_status status =
         words_make(&job->a, &rule, (struct words_source){ a, lda, false }, job->m, k,
                    length, threads);
@@ -387,6 +396,21 @@ enum bitcut_status gemm_run(uint32_t *d, size_t ldd, const struct gemm *g, size_
     return status;
 }
 
+/* A GEMM as gemm_of() made it, if it can be executed. */
+static enum bitcut_status run_public(uint32_t *d, size_t ldd, struct gemm *g, size_t m,
+                                     size_t n, size_t k, uint32_t alpha,
+                                     const uint32_t *a, size_t lda, const uint32_t *b,
+                                     size_t ldb, uint32_t beta, const uint32_t *c,
+                                     size_t ldc, int threads)
+{
+    g->alpha = alpha;
+    g->beta = beta;
+    g->threads = threads;
+    const enum bitcut_status status = gemm_check(g, NULL);
+    if (status != BITCUT_OK) return status;
+    return gemm_run(d, ldd, g, m, n, k, a, lda, b, ldb, c, ldc, NULL, NULL);
+}
+
 enum bitcut_status bitcut_gemm(uint32_t *d, size_t ldd,
                                const struct bitcut_recipe *recipe,
                                const struct bitcut_unit *unit, size_t m, size_t n,
@@ -395,10 +419,16 @@ enum bitcut_status bitcut_gemm(uint32_t *d, size_t ldd,
                                const uint32_t *c, size_t ldc, int threads)
 {
     struct gemm g = gemm_of(recipe, unit);
-    g.alpha = alpha;
-    g.beta = beta;
-    g.threads = threads;
-    const enum bitcut_status status = gemm_check(&g, NULL);
-    if (status != BITCUT_OK) return status;
-    return gemm_run(d, ldd, &g, m, n, k, a, lda, b, ldb, c, ldc, NULL, NULL);
+    return run_public(d, ldd, &g, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, threads);
+}
+
+enum bitcut_status bitcut_gemm_equilibrated(
+    uint32_t *d, size_t ldd, const struct bitcut_recipe *recipe,
+    const struct bitcut_unit *unit, size_t m, size_t n, size_t k, uint32_t alpha,
+    const uint32_t *a, size_t lda, const uint32_t *b, size_t ldb, uint32_t beta,
+    const uint32_t *c, size_t ldc, int threads)
+{
+    struct gemm g = gemm_of(recipe, unit);
+    g.equilibrate = true;
+    return run_public(d, ldd, &g, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, threads);
 }

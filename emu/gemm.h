@@ -15,6 +15,7 @@ struct gemm {
     const struct bitcut_unit *unit;
     /* ------------------------------------------------------------------------------- */
     struct bitcut_split split;
+    bool equilibrate;     /* rows of A and columns of B: lib/equilibrate.h              */
     bool low_low;         /* keep the product of the two low words                      */
     int promote;          /* k-steps between promotions of accumulator 0, 0: never      */
     int slices;           /* split-K: equal slices but the last, whole k-steps each     */
@@ -28,7 +29,8 @@ struct gemm gemm_of(const struct bitcut_recipe *recipe, const struct bitcut_unit
 
 /* Whether g can be executed: the unit's operands hold the split's words, its accumulator
    is f32 or f16, it needs no block scales, and words of different scale never share an
-   accumulator.  BITCUT_BAD_ARGUMENT says what does not fit. */
+   accumulator.  Equilibrated words cannot overflow, nor can their sums: the accumulator
+   is f32.  BITCUT_BAD_ARGUMENT says what does not fit. */
 enum bitcut_status gemm_check(const struct gemm *g, struct fault *f);
 
 /* D = alpha A B + beta C as bitcut_gemm() (lib/bitcut.h) describes, for a checked g.

@@ -36,7 +36,8 @@ struct job {
    calling thread is in the mode of hostfp_enter(). */
 uint32_t job_fma(const struct job *job, uint32_t a, uint32_t b, uint32_t c);
 
-/* Outputs (i, j) to (i, j + count - 1) from the sums over all slices: alpha and beta. */
+/* Outputs (i, j) to (i, j + count - 1) from the sums over all slices: lines that
+   were equilibrated, alpha and beta. */
 void job_finish(const struct job *job, size_t i, size_t j, const float *total,
                 size_t count);
 

@@ -1,6 +1,7 @@
 #include "emu/words.h"
 
 #include "emu/engine.h"
+#include "lib/equilibrate.h"
 #include "lib/hostfp.h"
 #include "lib/size.h"
 #include "lib/status.h"
@@ -101,16 +102,25 @@ static void split_run(struct words *w, struct limits *limits, const struct maker
     }
 }
 
-/* The same for the first `count` of them; the rest are +0. */
+/* The same for the first `count` of them; the rest are +0.  Element i is first
+   times 2 to exponents[i step], unless that is NULL. */
 static void make_run(struct words *w, struct limits *limits, const struct maker *m,
-                     size_t at, const uint32_t *x, size_t count)
+                     size_t at, const uint32_t *x, size_t count, const int *exponents,
+                     size_t step)
 {
     uint32_t run[WORDS_RUN] = { 0 };
-    if (count < WORDS_RUN) x = memcpy(run, x, count * sizeof *run);
+    if (count < WORDS_RUN || exponents) x = memcpy(run, x, count * sizeof *run);
+    for (size_t i = 0; exponents && i < count; i++)
+        run[i] = equilibrate_scale(run[i], exponents[i * step]);
     if (m->fast)
         m->rule->kernels->split(w->at, at, limits->least, limits->most, x, m->split,
                                 w->count, w->bytes);
     else split_run(w, limits, m, at, x);
+}
+
+static const int *exponents_from(const struct words *w, size_t line)
+{
+    return w->exponents ? w->exponents + line : NULL;
 }
 
 /* Runs are far apart, which no processor foresees.  Reading ahead may leave the matrix: a
@@ -134,7 +144,7 @@ static void make_rows(struct words *w, const struct maker *m, struct words_sourc
             const uint32_t *run = x.at + (first + j) * x.ld + i;
             foresee(run, x.ld);
             make_run(w, &limits[j], m, words_index(w, first + j, i), run,
-                     smaller(WORDS_RUN, k - i));
+                     smaller(WORDS_RUN, k - i), exponents_from(w, first + j), 0);
         }
     for (size_t j = 0; j < lines; j++) w->magnitudes[first + j] = limits_all(&limits[j]);
 }
@@ -149,13 +159,31 @@ static void make_columns(struct words *w, const struct maker *m, struct words_so
     for (size_t i = 0; i < k; i++) {
         const uint32_t *run = x.at + i * x.ld + first;
         foresee(run, x.ld);
-        make_run(w, &limits, m, words_index(w, first, i), run, lines);
+        make_run(w, &limits, m, words_index(w, first, i), run, lines,
+                 exponents_from(w, first), 1);
     }
     for (size_t i = 0; i < lines; i++)
         w->magnitudes[first + i] = (struct magnitudes){ limits.least[i], limits.most[i] };
 }
 
-static bool words_allocate(struct words *w)
+/* The exponents of WORDS_RUN lines, as far as there are any. */
+static void find_exponents(struct words *w, const struct maker *m, struct words_source x,
+                           size_t first, size_t k)
+{
+    const size_t lines = smaller(WORDS_RUN, w->lines - first);
+    const uint32_t *from = x.at + first * (x.columns ? 1 : x.ld);
+    uint32_t largest[WORDS_RUN] = { 0 };
+    for (size_t i = 0; i < (x.columns ? k : lines); i++)
+        for (size_t j = 0; j < (x.columns ? lines : k); j++) {
+            uint32_t *const line = &largest[x.columns ? j : i];
+            *line = equilibrate_larger(*line, from[i * x.ld + j]);
+        }
+    for (size_t i = 0; i < lines; i++)
+        w->exponents[first + i] =
+            equilibrate_exponent(m->rule->split->format, largest[i]);
+}
+
+static bool words_allocate(struct words *w, bool equilibrate)
 {
     const size_t lines = (w->lines + WORDS_RUN - 1) / WORDS_RUN * WORDS_RUN;
     const size_t length = (w->length + WORDS_RUN - 1) / WORDS_RUN * WORDS_RUN;
@@ -166,7 +194,8 @@ static bool words_allocate(struct words *w)
     for (int j = 0; j < w->count; j++)
         if (!(w->at[j] = calloc(count, (size_t)w->bytes))) return false;
     w->magnitudes = memory_allocate(w->lines, sizeof *w->magnitudes);
-    return w->magnitudes != NULL;
+    if (equilibrate) w->exponents = memory_allocate(w->lines, sizeof *w->exponents);
+    return w->magnitudes && (w->exponents || !equilibrate);
 }
 
 enum bitcut_status words_make(struct words *w, const struct words_rule *r,
@@ -182,7 +211,7 @@ enum bitcut_status words_make(struct words *w, const struct words_rule *r,
                          .lines = lines,
                          .length = length,
                          .columns = x.columns };
-    if (!words_allocate(w)) {
+    if (!words_allocate(w, r->equilibrate)) {
         words_clear(w);
         return BITCUT_NO_MEMORY;
     }
@@ -190,6 +219,7 @@ enum bitcut_status words_make(struct words *w, const struct words_rule *r,
     for (size_t i = 0; i < groups; i++) {
         struct hostfp saved;
         hostfp_enter(&saved);
+        if (w->exponents) find_exponents(w, &m, x, i * WORDS_RUN, k);
         (x.columns ? make_columns : make_rows)(w, &m, x, i * WORDS_RUN, k);
         hostfp_leave(&saved);
     }
@@ -199,6 +229,7 @@ enum bitcut_status words_make(struct words *w, const struct words_rule *r,
 void words_clear(struct words *w)
 {
     for (int j = 0; j < SPLIT_WORDS_MOST; j++) free(w->at[j]);
+    free(w->exponents);
     free(w->magnitudes);
     *w = (struct words){ .bytes = 1 };
 }

@@ -21,7 +21,8 @@ struct words {
     int count, bytes;
     bool columns;
     size_t lines, length;
-    struct magnitudes *magnitudes; /* of each line */
+    struct magnitudes *magnitudes; /* of each line                                    */
+    int *exponents;                /* by which it is equilibrated; NULL: it is not   */
 };
 
 enum { WORDS_RUN = FAST_RUN };
@@ -38,7 +39,8 @@ struct words_source {
 struct words_rule {
     const struct bitcut_unit *unit;
     const struct bitcut_split *split;
-    const struct fast_kernels *kernels; /* NULL: by split_words() */
+    const struct fast_kernels *kernels; /* NULL: by split_words()                   */
+    bool equilibrate;                   /* lines, as lib/equilibrate.h says, before */
 };
 
 /* Make the words of `lines` lines of k elements, padded to `length`.  BITCUT_NO_MEMORY

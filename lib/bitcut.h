@@ -102,6 +102,20 @@ enum bitcut_status bitcut_gemm(uint32_t *d, size_t ldd,
                                const uint32_t *b, size_t ldb, uint32_t beta,
                                const uint32_t *c, size_t ldc, int threads);
 
+/* The same with equilibrated operands, for any values of FP32.  Before the split, each
+   row of A and column of B is multiplied by the power of two 2^r that puts its largest
+   finite magnitude into [2^14, 2^15), or into the binade before the last one of the
+   split's format if that is lower: exactly, or rounded to nearest where the product is
+   below 2^-126. r = 0 for a row or column without finite values other than zeros.  Before
+   alpha, the output is multiplied by 2^-(r + r') of its row and its column and rounded
+   once, to nearest, with subnormals and infinity.  No word of a finite value overflows,
+   and no sum of them does.  BITCUT_BAD_ARGUMENT also if the unit accumulates in f16. */
+enum bitcut_status bitcut_gemm_equilibrated(
+    uint32_t *d, size_t ldd, const struct bitcut_recipe *recipe,
+    const struct bitcut_unit *unit, size_t m, size_t n, size_t k, uint32_t alpha,
+    const uint32_t *a, size_t lda, const uint32_t *b, size_t ldb, uint32_t beta,
+    const uint32_t *c, size_t ldc, int threads);
+
 /* C = A B exactly, then rounded once, to nearest even: to FP32 in `c32` and to binary64
    in `c64` (either may be NULL).  FP32 encodings, row-major and without gaps: A is m x k,
    B k x n, C m x n.  NaN and infinities as in IEEE 754 with any order of the sum: NaN if

@@ -20,8 +20,9 @@ struct recipe_term {
    0 is added to an FP32 register, to nearest, after every `promote` k-steps and at the
    end (0: never; it is the result itself).  Then accumulators are folded from the last
    one used down: v[i-1] = fma(v[i], 2^-scale, v[i-1]), to nearest.  With split-K every
-   slice does all this, and slices are added in order, to nearest.  Last, t = alpha v[0],
-   and unless beta is zero, D = fma(beta, C, t).  The product of the low words, if kept,
+   slice does all this, and slices are added in order, to nearest.  If lines
+   were equilibrated (lib/equilibrate.h), v[0] is scaled back.  Last, t = alpha v[0], and
+   unless beta is zero, D = fma(beta, C, t).  The product of the low words, if kept,
    comes first in every k-step.  The FP32 operations give the unit's NaN if its
    accumulator is f32, else 0x7fffffff.  A single slice is not added to anything. */
 struct bitcut_recipe {

@@ -226,6 +226,8 @@ cat > "$work/table" << 'END'
 2|negative|$tc $small --promote -1
 2|: |$tc --split-k 0
 2|: |$tc --split-k -1
+2|equilibrated lines need low words of f16 times 2^11 at most|$tc --scale 12 --equilibrate
+2|overflow the f16 sums|gemm --recipe plain --unit hopper/mma.m16n8k16.f16.f16 --equilibrate
 2|v100 has no instruction for tf32|gemm --recipe ootomo-tf32 --unit v100
 2|mi100 has no instruction for tf32|gemm --recipe tf32x3 --unit mi100
 2|multiplies bf16 by bf16|gemm --recipe ootomo --unit hopper/mma.m16n8k16.f32.bf16

@@ -223,6 +223,22 @@ results_verified() {
     done
 }
 
+# Exponents far beyond f16: lost without equilibration.  verify knows the option, too.
+wide_range_served() {
+    set -- --recipe ootomo --unit h100
+    run 0 gemm "$@" -m 20 -n 17 -k 37 --input-a 'exp_rand(-90,30)' --json \
+        --input-b 'exp_rand(-30,90)' --save-a wide-a.npy --save-b wide-b.npy
+    expect equilibrate false
+    expect relres inf
+    set -- "$@" -a wide-a.npy -b wide-b.npy --equilibrate
+    run 0 gemm "$@" -o D.npy --json
+    expect equilibrate true
+    value relres | awk '!($1 < 5e-7)'
+    run 0 verify "$@" -d D.npy --json
+    expect equilibrate true
+    run 1 verify --recipe ootomo --unit h100 -a wide-a.npy -b wide-b.npy -d D.npy
+}
+
 changed_result_found() {
     set -- --recipe ootomo --unit a100 -a A.npy -b B.npy
     run 0 gemm "$@" -o D.npy
@@ -583,7 +599,7 @@ $mma|unit outputs
 replay $1 $2|set unit outputs mismatches first
 replay changed|set unit outputs mismatches first
 split --from 0 --to 1|split exponent exact bits max_ulp mean_ulp p_subnormal p_zero
-$gemm -m 8 -k 8|recipe unit evidence m n k seed $errors
+$gemm -m 8 -k 8|recipe unit evidence equilibrate m n k seed $errors
 $gemm -m 8 -k 8 --input-a anybits|$errors
 $gemm -m 0 -k 0|$errors
 verify --recipe ootomo --unit a100 -a A.npy -b B.npy -d C.npy|compared mismatches first
@@ -609,6 +625,7 @@ ok_if_empty "probe shows mutants that survive" "$(mutants_survive)"
 ok_if_empty "fit finds the row of a set, and that none explains a torn one" "$(rows_fitted)"
 ok_if_empty "gemm writes matrices" "$(matrices_made)"
 ok_if_empty "verify accepts what gemm wrote, for every recipe" "$(results_verified)"
+ok_if_empty "equilibrated lines serve a wide range" "$(wide_range_served)"
 ok_if_empty "verify finds one changed bit" "$(changed_result_found)"
 ok_if_empty "alpha A B + beta C" "$(epilogue_computed)"
 ok_if_empty "text and binary files give the same bits" "$(text_files_agree)"

@@ -424,12 +424,13 @@ END_TEST
 enum { LINES = 67, LENGTH = 190 };
 
 static void words_check(const struct bitcut_unit *u, const struct bitcut_split *s,
-                        const uint32_t *x, bool columns, const struct simd_level *level)
+                        const uint32_t *x, bool columns, bool equilibrate,
+                        const struct simd_level *level)
 {
     const size_t count =
         (LINES + WORDS_RUN) / WORDS_RUN * WORDS_RUN * (LENGTH + WORDS_RUN);
     struct words got, want;
-    struct words_rule rule = { u, s, NULL };
+    struct words_rule rule = { u, s, NULL, equilibrate };
     const struct words_source from = { x, columns ? LINES : LENGTH, columns };
     ck_assert_int_eq(words_make(&want, &rule, from, LINES, LENGTH, LENGTH + 2, 1),
                      BITCUT_OK);
@@ -478,7 +479,8 @@ START_TEST(words_of_splits)
             s.low = &roundings[between(&state, ROUND_RN, ROUND_FENG22)];
             for (size_t j = 0; j < LINES * LENGTH; j++) x[j] = fill_edge(&state, u->a);
             for (const struct simd_level *l = simd_levels; l->name; l++)
-                if (level_runs(l)) words_check(u, &s, x, between(&state, 0, 1), l);
+                if (level_runs(l))
+                    words_check(u, &s, x, between(&state, 0, 1), between(&state, 0, 1), l);
         }
 }
 END_TEST

@@ -8,6 +8,7 @@
 #include "tests/test.h"
 
 #include <fenv.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -107,6 +108,7 @@ enum { SIDE = 40, LINE_MOST = 64, ROW_MOST = SIDE + 4 };
 /* The words of a row of A or a column of B as operands of the unit, then +0. */
 struct line {
     uint64_t word[SPLIT_WORDS_MOST][LINE_MOST];
+    int exponent; /* by which it is equilibrated, or 0 */
 };
 
 static void words_fill(struct line *line, size_t at, const struct gemm *g, uint32_t x)
@@ -122,13 +124,46 @@ static void words_fill(struct line *line, size_t at, const struct gemm *g, uint3
     }
 }
 
+/* x 2^exponent, rounded once. */
+static uint32_t scaled(uint32_t x, int exponent)
+{
+    mpfr_t y;
+    mpfr_init2(y, VALUE_BITS);
+    value_read(y, F32, x);
+    mpfr_mul_2si(y, y, exponent, MPFR_RNDN);
+    const uint32_t d = f32_of(y, (uint32_t)F32->nan);
+    mpfr_clear(y);
+    return d;
+}
+
+/* What takes the largest finite magnitude to [2^14, 2^15), or to half the last binade of
+   the words; 0 if there is none but zeros. */
+static int exponent_of(const struct bitcut_format *words, const uint32_t *x,
+                       size_t stride, size_t k)
+{
+    double largest = 0;
+    int exponent, target;
+    for (size_t p = 0; p < k; p++) {
+        const struct value v = oracle_value(F32, x[p * stride]);
+        if (v.class != NUMBER_NAN && v.class != NUMBER_INF)
+            largest = fmax(largest, v.magnitude);
+    }
+    frexp(oracle_value(words, format_largest(words, false)).magnitude / 4, &target);
+    frexp(largest, &exponent);
+    if (target > 14) target = 14;
+    return largest > 0 ? target - (exponent - 1) : 0;
+}
+
 static void lines_fill(struct line *lines, size_t count, const struct gemm *g,
                        const uint32_t *x, size_t line_stride, size_t stride, size_t k)
 {
     memset(lines, 0, count * sizeof *lines);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++, x += line_stride) {
+        if (g->equilibrate)
+            lines[i].exponent = exponent_of(g->split.format, x, stride, k);
         for (size_t p = 0; p < k; p++)
-            words_fill(&lines[i], p, g, x[i * line_stride + p * stride]);
+            words_fill(&lines[i], p, g, scaled(x[p * stride], lines[i].exponent));
+    }
 }
 
 /* --- the recipe -------------------------------------------------------------------- */
@@ -208,7 +243,7 @@ static bool is_zero(uint32_t x) { return (x & 0x7fffffff) == 0; }
 static uint32_t element(const struct gemm *g, const struct line *a, const struct line *b,
                         size_t k, const uint32_t *c)
 {
-    const uint32_t sum = slices_run(g, a, b, k);
+    const uint32_t sum = scaled(slices_run(g, a, b, k), -a->exponent - b->exponent);
     const uint32_t t = operate(mpfr_mul, nan_of(g), g->alpha, sum);
     return is_zero(g->beta) ? t : multiply_add(nan_of(g), g->beta, *c, t);
 }
@@ -321,9 +356,10 @@ static void print_value(const char *name, uint32_t x)
 static void print_difference(const struct gemm *g, const struct problem *p, size_t i,
                              size_t j, uint32_t got, uint32_t want)
 {
-    printf("# %s on %s, %zu x %zu x %zu, low_low %d, promote %d, slices %d, threads %d\n",
-           g->recipe->name, g->unit->name, p->m, p->n, p->k, g->low_low, g->promote,
-           g->slices, g->threads);
+    printf("# %s on %s, %zu x %zu x %zu, equilibrate %d, low_low %d, promote %d, "
+           "slices %d, threads %d\n",
+           g->recipe->name, g->unit->name, p->m, p->n, p->k, g->equilibrate, g->low_low,
+           g->promote, g->slices, g->threads);
     printf("# alpha %08" PRIx32 ", beta %08" PRIx32 ", D is %sC\n# row %zu of A:",
            g->alpha, g->beta, p->in_place ? "" : "not ", i);
     for (size_t x = 0; x < p->k; x++) printf(" %08" PRIx32, p->a[i * p->lda + x]);
@@ -361,7 +397,7 @@ static void check_same(const struct gemm *g, const struct problem *p, const uint
     }
 }
 
-/* Whether bitcut_gemm() says all of g. */
+/* Whether a function of bitcut.h says all of g. */
 static bool is_public(const struct gemm *g)
 {
     return g->slices == 1 && g->promote == g->recipe->promote &&
@@ -372,8 +408,9 @@ static enum bitcut_status run(uint32_t *d, const struct gemm *g, const struct pr
                               const uint32_t *c)
 {
     if (is_public(g))
-        return bitcut_gemm(d, p->ldd, g->recipe, g->unit, p->m, p->n, p->k, g->alpha,
-                           p->a, p->lda, p->b, p->ldb, g->beta, c, p->ldc, g->threads);
+        return (g->equilibrate ? bitcut_gemm_equilibrated : bitcut_gemm)(
+            d, p->ldd, g->recipe, g->unit, p->m, p->n, p->k, g->alpha, p->a, p->lda, p->b,
+            p->ldb, g->beta, c, p->ldc, g->threads);
     return gemm_run(d, p->ldd, g, p->m, p->n, p->k, p->a, p->lda, p->b, p->ldb, c, p->ldc,
                     NULL, NULL);
 }
@@ -475,6 +512,8 @@ static void options_draw(struct gemm *g, uint64_t *rng)
         g->promote = promotes[between(rng, 0, 3)];
         g->slices = slices[between(rng, 0, 4)];
     }
+    g->equilibrate = between(rng, 0, 1);
+    if (gemm_check(g, NULL) != BITCUT_OK) g->equilibrate = false;
     const int i = between(rng, 0, sizeof scalars / sizeof scalars[0] - 1);
     g->alpha = scalars[i].alpha;
     g->beta = scalars[i].beta;
@@ -635,6 +674,7 @@ static const struct gemm *several(int i)
     g = gemm_of(&recipes[several_recipes[i]],
                 unit_find("hopper/mma.m16n8k16.f32.f16", NULL));
     g.slices = 2;
+    g.equilibrate = i == 1;
     g.alpha = 0x3f000001;
     g.beta = 0x3fc00000;
     return &g;
@@ -753,6 +793,12 @@ static void change_words(struct gemm *g)
     g->split = splits[SPLIT_HALF], g->low_low = false;
 }
 static void change_format(struct gemm *g) { g->split = splits[SPLIT_BF16X2]; }
+static void change_lines(struct gemm *g) { g->equilibrate = true; }
+static void change_lines_and_scale(struct gemm *g)
+{
+    g->equilibrate = true;
+    g->split.scale = 12;
+}
 
 static const struct {
     const char *recipe, *unit;
@@ -777,6 +823,8 @@ static const struct {
     { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_threads, "negative" },
     { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_words, "more words than half" },
     { "markidis", "hopper/mma.m16n8k16.f32.f16", change_scale, "different scale" },
+    { "ootomo", "hopper/mma.m16n8k16.f16.f16", change_lines, "overflow the f16 sums" },
+    { "legemm", "hopper/mma.m16n8k16.f32.f16", change_lines_and_scale, "2^11 at most" },
 };
 
 START_TEST(check_refuses)

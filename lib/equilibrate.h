@@ -1,0 +1,48 @@
+/* Equilibration: the lines of a GEMM, rows of A and columns of B, scaled by powers of
+   two, so that words of a short range serve all of FP32.
+
+   A line's exponent r puts its largest finite magnitude x into the binade of the split's
+   target t: 2^t <= 2^r |x| < 2^(t+1).  r = 0 for a line without finite values other than
+   zeros.  Words are made of RN(2^r x) in FP32, subnormals kept, of every element x.  That
+   is exact unless it is below 2^-126, so 2^-(126+t) of the line's largest; zeros,
+   infinities and NaN stay what they are.  When all slices of an output are added and
+   before alpha, v becomes RN(2^-(r + r') v) for the exponents of its row and its column:
+   rounded once, subnormal or not, infinite where FP32 overflows.
+
+   t = 14, or emax - 1 of the words' format if that is less.
+   Not higher: 2^15 is the largest power of two in f16, and a word that is rounded up can
+   reach 2^(t+1).  So high words never overflow, by any rule.  What a word leaves is less
+   than its last bit, so a low word of f16 is at most 2^(t-10+s): s <= 11 is safe as well,
+   and equilibrate_takes() refuses what is not.
+   Not lower: two words of f16 keep all of a value down to 2^(-1-s), which is t + 2 + s
+   binades below the top of the line.
+   Sums are safe: products are at most 2^30, so 9 terms of 2^31 of them stay below 2^65.
+
+   Row i of A times 2^e is then row i of D times 2^e to the bit, as long as no element or
+   output leaves FP32's normal range.  Sources: van der Sluis 1969 (scaling by lines);
+   Higham, Pranesh and Zounon 2019 (before rounding to f16). */
+#ifndef BITCUT_LIB_EQUILIBRATE_H
+#define BITCUT_LIB_EQUILIBRATE_H
+
+#include "lib/split.h"
+#include "lib/status.h"
+
+/* t for words of this format. */
+int equilibrate_target(const struct bitcut_format *words);
+
+/* Whether no word of an equilibrated value can overflow: t + (words - 1)(s - fraction
+   bits) <= emax.  BITCUT_BAD_ARGUMENT. */
+enum bitcut_status equilibrate_takes(const struct bitcut_split *split, struct fault *f);
+
+/* The larger one of a magnitude and that of x, unless x is infinite or NaN: FP32
+   encodings.  Begin a line with 0. */
+uint32_t equilibrate_larger(uint32_t magnitude, uint32_t x);
+
+/* r of a line whose largest finite magnitude is this. */
+int equilibrate_exponent(const struct bitcut_format *words, uint32_t largest);
+
+/* RN(2^exponent x) for FP32 encodings, -512 <= exponent <= 512; a NaN stays some NaN. The
+   calling thread is in the mode of hostfp_enter(). */
+uint32_t equilibrate_scale(uint32_t x, int exponent);
+
+#endif
