@@ -78,7 +78,7 @@ static enum bitcut_status add_peer(struct bench *b, const struct gpu_peer *peer,
     if (r.split && !split)
         return fault_set(f, BITCUT_CANNOT, "%s: there is no split %s", r.name, r.split);
     const enum bitcut_status status =
-        split ? gpu_split_of(&r.entrant.split, split, f) : BITCUT_OK;
+        split ? gpu_split_of(&r.entrant.split, split, false, f) : BITCUT_OK;
     return status == BITCUT_OK ? add(b, r, f) : status;
 }
 
@@ -91,7 +91,8 @@ static enum bitcut_status add_kernel(struct bench *b, const struct gpu_kernel *k
     r.gemm.slices = slices;
     r.gemm.threads = b->context->threads;
     if (status == BITCUT_OK) status = gemm_check(&r.gemm, f);
-    if (status == BITCUT_OK) status = gpu_split_of(&r.entrant.split, &r.gemm.split, f);
+    if (status == BITCUT_OK)
+        status = gpu_split_of(&r.entrant.split, &r.gemm.split, r.gemm.equilibrate, f);
     r.split = r.gemm.split.name;
     return status == BITCUT_OK ? add(b, r, f) : status;
 }

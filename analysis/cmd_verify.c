@@ -137,6 +137,7 @@ static int try_kernel(struct context *x, const struct recorder *r,
     const int status = setup_split(&t.gemm.split, o->split, o->high, o->low, o->scale);
     if (status != EXIT_GOOD) return status;
     t.gemm.slices = o->slices;
+    t.gemm.equilibrate = o->equilibrate;
     t.gemm.threads = x->threads;
     if (gemm_check(&t.gemm, &f) != BITCUT_OK) return fail(kernel->name, &f);
     return try_gemm(x, &t);
@@ -231,7 +232,8 @@ static int try_kernels(struct context *x, const struct recorder *r)
 static int try_split(struct context *x, const struct recorder *r,
                      const struct bitcut_split *split)
 {
-    const struct split_trial t = { r, split, samples, x->seed, x->threads };
+    const bool equilibrate = setup_options.equilibrate;
+    const struct split_trial t = { r, split, equilibrate, samples, x->seed, x->threads };
     struct split_result result;
     struct fault f;
     terminal_label(split->name);
@@ -239,11 +241,12 @@ static int try_split(struct context *x, const struct recorder *r,
         return fail(progress_stopped(&x->progress) ? "verify" : split->name, &f);
     json_t *row = describe_trial(x, r, "split");
     json_object_update_new(
-        row, json_pack("{s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:o}", "split", split->name,
-                       "format", split->format->name, "high", split->high->name, "low",
-                       split->low->name, "scale", split->scale, "compared",
-                       (json_int_t)result.compared, "mismatches",
-                       (json_int_t)result.mismatches, "first", result.first));
+        row,
+        json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:I, s:I, s:o}", "split", split->name,
+                  "format", split->format->name, "high", split->high->name, "low",
+                  split->low->name, "scale", split->scale, "equilibrate",
+                  (int)equilibrate, "compared", (json_int_t)result.compared, "mismatches",
+                  (json_int_t)result.mismatches, "first", result.first));
     emit_row(&x->emitter, row);
     return result.mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
@@ -259,7 +262,7 @@ static int try_splits(struct context *x, const struct recorder *r)
         struct gpu_split unused;
         struct fault f;
         if (o->split ? strcmp(o->split, row->name) != 0
-                     : gpu_split_of(&unused, row, &f) != BITCUT_OK)
+                     : gpu_split_of(&unused, row, false, &f) != BITCUT_OK)
             continue;
         int status = setup_split(&split, NULL, o->high, o->low, o->scale);
         if (status == EXIT_GOOD) status = try_split(x, r, &split);

@@ -222,7 +222,8 @@ static enum bitcut_status run_device(struct live *x, size_t k, struct fault *f)
     };
     for (size_t i = 0; i < x->d.rows * x->d.ld; i++) x->d.at[i] = GAP;
     if (in_place) stored_copy(&x->d, &x->c, false);
-    enum bitcut_status status = gpu_split_of(&g.split, &t->gemm.split, f);
+    enum bitcut_status status =
+        gpu_split_of(&g.split, &t->gemm.split, t->gemm.equilibrate, f);
     if (status == BITCUT_OK) status = gpu_gemm_check(&g, t->kernel, f);
     return status == BITCUT_OK ? gpu_gemm_run(&g, &t->recorder->gpu, t->kernel, f)
                                : status;

@@ -14,7 +14,7 @@ struct kernel_shape {
 struct kernel_trial {
     const struct recorder *recorder;
     const struct gpu_kernel *kernel;
-    struct gemm gemm; /* that of kernel_gemm(), or another split, slices */
+    struct gemm gemm; /* that of kernel_gemm(), or another split, slices, equilibrated */
     const struct kernel_shape *shape; /* NULL: a grid of small ones */
     uint64_t seed;
 };

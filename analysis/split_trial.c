@@ -3,6 +3,7 @@
 #include "analysis/show.h"
 #include "emu/simd.h"
 #include "emu/words.h"
+#include "lib/equilibrate.h"
 #include "lib/rand.h"
 
 #include <stdlib.h>
@@ -33,13 +34,16 @@ static enum bitcut_status values_init(struct values *v, const struct split_trial
                                       struct fault *f)
 {
     const struct simd_level *level;
-    *v = (struct values){ .rule = { unit_with(t->split->format), t->split, NULL } };
-    enum bitcut_status status = gpu_split_of(&v->split, t->split, f);
+    *v = (struct values){ .rule = { unit_with(t->split->format), t->split, NULL,
+                                    t->equilibrate } };
+    enum bitcut_status status = gpu_split_of(&v->split, t->split, t->equilibrate, f);
+    if (status == BITCUT_OK && t->equilibrate) status = equilibrate_takes(t->split, f);
     if (status == BITCUT_OK) status = simd_choose(&level, f);
     if (status != BITCUT_OK) return status;
     v->rule.kernels = level->kernels;
     v->x = memory_allocate(VALUES, sizeof *v->x);
-    v->device = memory_allocate((size_t)t->split->words * VALUES,
+    const size_t words = (size_t)t->split->words * VALUES;
+    v->device = memory_allocate(words + LINES * sizeof(uint32_t),
                                 (size_t)words_bytes(v->rule.unit));
     return v->x && v->device ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "no memory");
 }

@@ -9,8 +9,9 @@
 
 struct split_trial {
     const struct recorder *recorder;
-    const struct bitcut_split *split; /* gpu_split_of() takes it           */
-    uint64_t samples;                 /* values at random; 0: all of FP32  */
+    const struct bitcut_split *split; /* gpu_split_of() takes it            */
+    bool equilibrate;                 /* in lines of GPU_WORDS_RUN elements */
+    uint64_t samples;                 /* values at random; 0: all of FP32   */
     uint64_t seed;
     int threads;
 };
@@ -22,7 +23,8 @@ struct split_result {
 
 /* Compare every word that the device makes with the model's.  `first` has "x", "word"
    (0: the high one), "model" and "device" (encodings).  The caller frees it.
-   BITCUT_CANNOT: the device failed, or asked to stop; BITCUT_NO_MEMORY. */
+   BITCUT_BAD_ARGUMENT: the split, equilibrated, can overflow; BITCUT_CANNOT: the device
+   failed, or asked to stop; BITCUT_NO_MEMORY. */
 enum bitcut_status split_trial_run(struct split_result *result,
                                    const struct split_trial *trial,
                                    const struct progress *progress, struct fault *f);

@@ -41,7 +41,8 @@ struct workspace {
 
 size_t words_bytes(const struct gpu_split *split, size_t lines, size_t k)
 {
-    return split->words * lines * words_row_bytes(split->format, k);
+    return lines * (split->words * words_row_bytes(split->format, k) +
+                    (split->equilibrate ? sizeof(uint32_t) : 0));
 }
 
 struct gpu_product product_of(const struct gpu_gemm *g)
@@ -90,6 +91,8 @@ cudaError_t start_on(const struct gpu_gemm *g, const struct gpu_kernel *kernel,
         p.b.at = workspace + parts.a;
         status = split_launch(workspace + parts.a, &g->split, &g->b, g->n, g->k, stream);
     }
+    p.lines = { words_largest(p.a.at, &g->split, g->m, g->k),
+                words_largest(p.b.at, &g->split, g->n, g->k) };
     return status == cudaSuccess ? (cudaError_t)kernel->launch(&p) : status;
 }
 

@@ -13,10 +13,17 @@ struct words {
     size_t lines, row_bytes; /* of a line */
 };
 
+/* The largest finite magnitudes of the lines of both operands; NULL: they are not
+   equilibrated. */
+struct lines {
+    const uint32_t *a, *b;
+};
+
 /* D = alpha A B + beta C of words. */
 struct gpu_product {
     size_t m, n, k;
     struct words a, b;
+    struct lines lines;
     int scale; /* of the split */
     float alpha, beta;
     const float *c; /* NULL: beta is zero */
@@ -39,6 +46,45 @@ constexpr size_t format_bytes(enum gpu_format format)
 constexpr size_t words_row_bytes(enum gpu_format format, size_t k)
 {
     return divide_up(k, GPU_WORDS_RUN) * GPU_WORDS_RUN * format_bytes(format);
+}
+
+/* Where the largest magnitudes of equilibrated lines are; NULL: they are not. */
+inline const uint32_t *words_largest(const void *words, const struct gpu_split *split,
+                                     size_t lines, size_t k)
+{
+    const size_t bytes = split->words * lines * words_row_bytes(split->format, k);
+    return split->equilibrate ? (const uint32_t *)((const char *)words + bytes) : NULL;
+}
+
+/* --- equilibration ---------------------------------------------------------------- */
+
+/* t of lib/equilibrate.h for the formats of words that kernels have. */
+constexpr int EQUILIBRATE_TARGET = 14;
+
+/* The exponent of a line whose largest finite magnitude is this, an FP32 encoding. */
+inline __device__ int line_exponent(uint32_t largest)
+{
+    const int field = (int)(largest >> 23);
+    const int exponent = field ? field - 127 : -118 - __clz(largest);
+    return largest ? EQUILIBRATE_TARGET - exponent : 0;
+}
+
+/* RN(2^exponent x) in two FP32 products, as if rounded once.  Upward, by 2^254 at most, a
+   product is exact or infinite.  Downward it is inexact only below 2^-126, and if that is
+   the first one, the second makes a zero of it, by 2^-126, as it should be.  Below -252
+   an exponent is taken for that: no sum of equilibrated lines is large enough to tell. */
+inline __device__ float scale_once(float x, int exponent)
+{
+    const int second = exponent < 0 ? max(exponent, -126) : max(exponent - 127, 0);
+    const int first = max(exponent - second, -126);
+    x = __fmul_rn(x, __int_as_float((first + 127) << 23));
+    return __fmul_rn(x, __int_as_float((second + 127) << 23));
+}
+
+/* An output in the scale of its row and column. */
+inline __device__ float lines_restore(float v, const struct lines &x, size_t i, size_t j)
+{
+    return x.a ? scale_once(v, -line_exponent(x.a[i]) - line_exponent(x.b[j])) : v;
 }
 
 /* --- split-K ---------------------------------------------------------------------- */

@@ -97,6 +97,7 @@ struct arguments {
     float *d;
     size_t ldd;
     float *partial; /* [slice][m][n], NULL for one slice */
+    struct lines lines;
 };
 
 /* --- shared memory ---------------------------------------------------------------- */
@@ -159,8 +160,10 @@ __device__ void store_pair(const arguments &x, float v0, float v1, size_t i, siz
         x.partial ? x.partial + (blockIdx.y * x.m + i) * x.n + j : x.d + i * x.ldd + j;
     if (!x.partial) {
         const size_t at = i * x.ldc + j;
-        v0 = output_of(x.alpha, v0, x.beta, x.c, at);
-        if (both) v1 = output_of(x.alpha, v1, x.beta, x.c, at + 1);
+        v0 = output_of(x.alpha, lines_restore(v0, x.lines, i, j), x.beta, x.c, at);
+        if (both)
+            v1 = output_of(x.alpha, lines_restore(v1, x.lines, i, j + 1), x.beta, x.c,
+                           at + 1);
     }
     if (both && (uintptr_t)to % sizeof(float2) == 0) {
         *(float2 *)to = { v0, v1 };
@@ -263,6 +266,7 @@ template <class PART> int launch(const struct gpu_product *p)
     x.ldc = p->ldc;
     x.d = p->d;
     x.ldd = p->ldd;
+    x.lines = p->lines;
     if (cut.slices > 1) x.partial = (float *)p->workspace;
     const dim3 grid(x.tiles_m * x.tiles_n, cut.slices);
     const cudaError_t status = cudaFuncSetAttribute(

@@ -52,8 +52,7 @@ static int sources_make(struct sources *to, const struct words *w, size_t k,
     const size_t body = cut.slices - 1, start = body * cut.slice_bytes;
     const size_t each = cut.slice_bytes / R::format::bytes;
     int status = cudaSuccess;
-    if (body)
-        status = words_map<R>(&to->of[0], w, 0, each, body, cut.slice_bytes, box);
+    if (body) status = words_map<R>(&to->of[0], w, 0, each, body, cut.slice_bytes, box);
     if (k && !status)
         status = words_map<R>(&to->of[1], w, start, k - start / R::format::bytes, 1,
                               w->row_bytes, box);
@@ -84,6 +83,7 @@ static struct output output_make(const struct gpu_product *p, const k_cut &cut)
     o.alpha = partial ? 1 : p->alpha;
     o.beta = p->beta;
     o.fold = ldexpf(1, -p->scale);
+    o.lines = partial ? lines{} : p->lines;
     o.pairs = o.ldd % 2 == 0 && (uintptr_t)o.d % sizeof(float2) == 0;
     return o;
 }

@@ -88,6 +88,7 @@ struct output {
     int band;                   /* rows of them in a band                   */
     float alpha, beta, fold;
     bool pairs; /* of elements of D are aligned */
+    struct lines lines;
 };
 
 /* --- tiles ------------------------------------------------------------------------ */
@@ -349,6 +350,23 @@ template <class T> struct place {
     __device__ T *of(int i) const { return at[half(i)] + column(i); }
 };
 
+/* A thread's elements in the scale of their rows and columns. */
+template <int COUNT>
+static __device__ __forceinline__ void
+elements_restore(const output &o, float (&v)[COUNT], int row, int column)
+{
+    using at = place<float>;
+    const auto exponent = [](const uint32_t *largest, int line, int lines) {
+        return line < lines ? line_exponent(largest[line]) : 0;
+    };
+    const int rows[] = { exponent(o.lines.a, row, o.m),
+                         exponent(o.lines.a, row + 8, o.m) };
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        v[i] = scale_once(v[i], -rows[at::half(i)] -
+                                    exponent(o.lines.b, column + at::column(i), o.n));
+}
+
 /* D = alpha v + beta C for a thread's elements, D being that of a slice.  `pairs`: all
    are there, and pairs of them are aligned. */
 template <int COUNT>
@@ -357,6 +375,7 @@ static __device__ __forceinline__ void elements_store(const output &o, float *to
                                                       int column, bool pairs)
 {
     const place<float> d(to, o.ldd, o, row, column);
+    if (o.lines.a) elements_restore(o, v, row, column);
     if (o.alpha != 1) {
 #pragma unroll
         for (int i = 0; i < COUNT; i++) v[i] = __fmul_rn(o.alpha, v[i]);

@@ -185,12 +185,16 @@ static struct gpu_rounding rounding_of(const struct bitcut_rounding *r)
 }
 
 enum bitcut_status gpu_split_of(struct gpu_split *to, const struct bitcut_split *split,
-                                struct fault *f)
+                                bool equilibrate, struct fault *f)
 {
     for (int i = 0; i < GPU_FORMATS; i++) {
         if (&formats[formats_of_words[i]] != split->format) continue;
-        *to = (struct gpu_split){ (enum gpu_format)i, split->words, split->scale,
-                                  rounding_of(split->high), rounding_of(split->low) };
+        *to = (struct gpu_split){ .format = (enum gpu_format)i,
+                                  .words = split->words,
+                                  .scale = split->scale,
+                                  .high = rounding_of(split->high),
+                                  .low = rounding_of(split->low),
+                                  .equilibrate = equilibrate };
         return BITCUT_OK;
     }
     return fault_set(f, BITCUT_BAD_ARGUMENT, "kernels have no words of %s",
@@ -225,10 +229,11 @@ static bool matrix_bytes(size_t *bytes, size_t rows, size_t cols, size_t ld)
            size_multiply(bytes, before + cols, sizeof(uint32_t));
 }
 
-/* Bytes of an operand's words, for words of the widest format. */
+/* Bytes of an operand's words, for words of the widest format, and more than a run to
+   spare for what follows them. */
 static bool words_bytes(size_t *bytes, const struct gpu_split *s, size_t lines, size_t k)
 {
-    const size_t runs = k / GPU_WORDS_RUN + 1;
+    const size_t runs = k / GPU_WORDS_RUN + 2;
     return size_multiply(bytes, lines, runs) &&
            size_multiply(bytes, *bytes, (size_t)s->words * GPU_WORDS_RUN) &&
            size_multiply(bytes, *bytes, sizeof(uint32_t));

@@ -78,10 +78,10 @@ bool gpu_kernel_fits(const struct gpu_device *device, const struct gpu_kernel *k
 /* The name of a format of words, as formats have it. */
 const char *gpu_format_name(enum gpu_format format);
 
-/* A split as the module takes it.  BITCUT_BAD_ARGUMENT: no device has words of its
-   format. */
+/* A split as the module takes it, of equilibrated lines or not.  BITCUT_BAD_ARGUMENT: no
+   device has words of its format. */
 enum bitcut_status gpu_split_of(struct gpu_split *to, const struct bitcut_split *split,
-                                struct fault *f);
+                                bool equilibrate, struct fault *f);
 
 /* Whether the kernel's terms are the recipe's, with low*low first or without it. */
 bool gpu_kernel_implements(const struct gpu_kernel *kernel,

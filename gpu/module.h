@@ -69,6 +69,7 @@ struct gpu_split {
     enum gpu_format format;
     int words, scale;
     struct gpu_rounding high, low;
+    int equilibrate; /* lines first, and outputs back, as lib/equilibrate.h defines */
 };
 
 struct gpu_term {
@@ -335,7 +336,8 @@ struct gpu_device {
 
 /* Words lie line after line, k ascending and padded with +0 to whole runs of
    GPU_WORDS_RUN elements: word j of element p of line i is element
-   (j * lines + i) * run(k) + p, of 16 bits, or of 32 for tf32. */
+   (j * lines + i) * run(k) + p, of 16 bits, or of 32 for tf32.  Those of equilibrated
+   lines are followed by the largest finite magnitude of each, 32 bits of FP32. */
 enum { GPU_WORDS_RUN = 64 };
 
 /* Bytes that words and workspaces in the device's memory are aligned to. */

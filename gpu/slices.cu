@@ -8,6 +8,7 @@ struct arguments {
     const float *partial;
     int slices;
     size_t m, n;
+    struct lines lines;
     float alpha, beta;
     const float *c; /* NULL: beta is zero */
     size_t ldc;
@@ -25,6 +26,7 @@ __global__ void add_slices(const arguments x)
         float total = x.partial[e];
         for (int s = 1; s < x.slices; s++)
             total = __fadd_rn(total, x.partial[s * count + e]);
+        total = lines_restore(total, x.lines, i, j);
         x.d[i * x.ldd + j] = output_of(x.alpha, total, x.beta, x.c, i * x.ldc + j);
     }
 }
@@ -37,6 +39,7 @@ cudaError_t slices_add(const struct gpu_product *p, int slices)
                           slices,
                           p->m,
                           p->n,
+                          p->lines,
                           p->alpha,
                           p->beta,
                           p->c,

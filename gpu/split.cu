@@ -5,8 +5,13 @@
    operand that lies across is read along its own rows and turned in shared memory.
    Every FP32 value is read once; places of k beyond the operand are +0.
 
+   Equilibrated lines that lie along, of at most HELD_MOST elements, are read once as
+   well: by a block a line, which holds it in shared memory, each thread what it reads,
+   until the largest magnitude is known.  For others a pass before finds that, and they
+   are read twice.
+
    Exact: a word is round_pack() of lib/round.c for FP32 values; the residual is an FP32
-   subtraction and an FP32 multiplication, to nearest. */
+   subtraction and an FP32 multiplication, to nearest; gpu/gemm.cuh scales. */
 #include "gpu/gemm.cuh"
 
 #include <cmath>
@@ -161,6 +166,7 @@ struct arguments {
     int count; /* of words */
     float scale;
     gpu_rounding high, low;
+    uint32_t *largest; /* magnitude of each line; NULL: lines are not equilibrated */
 };
 
 template <class T> struct alignas(sizeof(T) * EACH) run_of {
@@ -213,6 +219,89 @@ __device__ void read_across(float (&tile)[GPU_WORDS_RUN][BLOCK_LINES + 1],
     }
 }
 
+/* --- equilibration ---------------------------------------------------------------- */
+
+/* k: of a line that a block can hold on every device; of what a block searches. */
+enum { HELD_MOST = 24576, SEARCHED = 512 };
+
+__device__ uint32_t larger(uint32_t magnitude, float x)
+{
+    const uint32_t other = __float_as_uint(x) & 0x7fffffff;
+    return other < 0x7f800000 ? max(magnitude, other) : magnitude;
+}
+
+__device__ void equilibrate(float (&x)[EACH], uint32_t largest)
+{
+    const int exponent = line_exponent(largest);
+#pragma unroll
+    for (int e = 0; e < EACH; e++) x[e] = scale_once(x[e], exponent);
+}
+
+/* The largest magnitudes of BLOCK_LINES lines in SEARCHED of k, into what is there. */
+__global__ void __launch_bounds__(2 * THREADS) search_kernel(const arguments a)
+{
+    __shared__ uint32_t largest[BLOCK_LINES];
+    const size_t parts = (a.k + SEARCHED - 1) / SEARCHED;
+    const size_t first = blockIdx.x / parts * BLOCK_LINES;
+    const size_t from = blockIdx.x % parts * SEARCHED, left = a.k - from;
+    const int end = left < SEARCHED ? (int)left : SEARCHED;
+    const int in_turn = 2 * THREADS / BLOCK_LINES, thread = threadIdx.x;
+    const int line = a.across ? thread % BLOCK_LINES : thread / in_turn;
+    const size_t step = a.across ? a.ld : 1;
+    uint32_t mine = 0;
+    if (thread < BLOCK_LINES) largest[thread] = 0;
+    __syncthreads();
+    if (first + line < a.lines) {
+        const float *x = a.from + (first + line) * (a.across ? 1 : a.ld) + from * step;
+#pragma unroll 8
+        for (int p = a.across ? thread / BLOCK_LINES : thread % in_turn; p < end;
+             p += in_turn)
+            mine = larger(mine, x[p * step]);
+    }
+    atomicMax(&largest[line], mine);
+    __syncthreads();
+    if (thread < BLOCK_LINES && first + thread < a.lines)
+        atomicMax(&a.largest[first + thread], largest[thread]);
+}
+
+/* A line along in a block of whole warps. */
+template <gpu_format F, rule HIGH, rule LOW>
+__global__ void __launch_bounds__(2 * THREADS) held_kernel(const arguments a)
+{
+    extern __shared__ float4 held[];
+    __shared__ uint32_t largest;
+    const size_t run = (a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN * GPU_WORDS_RUN;
+    const int first = threadIdx.x * EACH, step = blockDim.x * EACH;
+    uint32_t mine = 0;
+    float x[EACH];
+    float4 *here = held + threadIdx.x;
+    if (threadIdx.x == 0) largest = 0;
+    __syncthreads();
+    for (size_t p = first; p < run; p += step) {
+        read_along(x, a, blockIdx.x, p);
+#pragma unroll
+        for (int e = 0; e < EACH; e += 4, here += blockDim.x)
+            *here = make_float4(x[e], x[e + 1], x[e + 2], x[e + 3]);
+#pragma unroll
+        for (int e = 0; e < EACH; e++) mine = larger(mine, x[e]);
+    }
+    atomicMax(&largest, mine);
+    __syncthreads();
+    if (threadIdx.x == 0) a.largest[blockIdx.x] = largest;
+    here = held + threadIdx.x;
+    for (size_t p = first; p < run; p += step) {
+#pragma unroll
+        for (int e = 0; e < EACH; e += 4, here += blockDim.x) {
+            const float4 four = *here;
+            x[e] = four.x, x[e + 1] = four.y, x[e + 2] = four.z, x[e + 3] = four.w;
+        }
+        equilibrate(x, largest);
+        split_run<F, HIGH, LOW>(a, x, blockIdx.x, p);
+    }
+}
+
+/* --- each value for itself -------------------------------------------------------- */
+
 template <gpu_format F, rule HIGH, rule LOW>
 __global__ void __launch_bounds__(2 * THREADS) split_kernel(const arguments a)
 {
@@ -229,16 +318,25 @@ __global__ void __launch_bounds__(2 * THREADS) split_kernel(const arguments a)
     }
     if (first + line >= a.lines) return;
     if (!a.across) read_along(x, a, first + line, p0 + p);
+    if (a.largest) equilibrate(x, a.largest[first + line]);
     split_run<F, HIGH, LOW>(a, x, first + line, p0 + p);
 }
 
 /* --- launching -------------------------------------------------------------------- */
 
-/* A row of the table of pairs of rules with a kernel of their own. */
+/* The kernels for a pair of rules. */
+struct pair {
+    void (*split)(arguments), (*held)(arguments);
+};
+
+template <gpu_format F, rule HIGH, rule LOW>
+constexpr pair pair_of = { split_kernel<F, HIGH, LOW>, held_kernel<F, HIGH, LOW> };
+
+/* A row of the table of pairs with kernels of their own. */
 struct fast_split {
     gpu_format format;
     gpu_rounding high, low;
-    void (*kernel)(arguments);
+    pair kernels;
 };
 
 constexpr gpu_rounding rn = { NEAREST_EVEN, 0, OVERFLOW_IEEE, 0 };
@@ -249,19 +347,19 @@ constexpr gpu_rounding feng21 = { BY_BIT, 21, OVERFLOW_IEEE, 0 };
 constexpr gpu_rounding feng22 = { BY_BIT, 22, OVERFLOW_IEEE, 0 };
 
 const fast_split fast_splits[] = {
-    { GPU_F16, rn, rn, split_kernel<GPU_F16, RN, RN> },
-    { GPU_F16, cut, rz, split_kernel<GPU_F16, CUT, RZ> },
-    { GPU_F16, rz, rz, split_kernel<GPU_F16, RZ, RZ> },
-    { GPU_F16, feng21, rn, split_kernel<GPU_F16, BIT, RN> },
-    { GPU_F16, feng22, rn, split_kernel<GPU_F16, BIT, RN> },
-    { GPU_BF16, rn, rn, split_kernel<GPU_BF16, RN, RN> },
-    { GPU_TF32, rna, rna, split_kernel<GPU_TF32, RNA, RNA> },
+    { GPU_F16, rn, rn, pair_of<GPU_F16, RN, RN> },
+    { GPU_F16, cut, rz, pair_of<GPU_F16, CUT, RZ> },
+    { GPU_F16, rz, rz, pair_of<GPU_F16, RZ, RZ> },
+    { GPU_F16, feng21, rn, pair_of<GPU_F16, BIT, RN> },
+    { GPU_F16, feng22, rn, pair_of<GPU_F16, BIT, RN> },
+    { GPU_BF16, rn, rn, pair_of<GPU_BF16, RN, RN> },
+    { GPU_TF32, rna, rna, pair_of<GPU_TF32, RNA, RNA> },
 };
 
-void (*const any_split[GPU_FORMATS])(arguments) = {
-    split_kernel<GPU_F16, ANY, ANY>,
-    split_kernel<GPU_BF16, ANY, ANY>,
-    split_kernel<GPU_TF32, ANY, ANY>,
+const pair any_split[GPU_FORMATS] = {
+    pair_of<GPU_F16, ANY, ANY>,
+    pair_of<GPU_BF16, ANY, ANY>,
+    pair_of<GPU_TF32, ANY, ANY>,
 };
 
 bool same(const gpu_rounding &x, const gpu_rounding &y)
@@ -270,12 +368,47 @@ bool same(const gpu_rounding &x, const gpu_rounding &y)
            x.flush == y.flush;
 }
 
-void (*kernel_of(const gpu_split *s))(arguments)
+pair kernels_of(const gpu_split *s)
 {
     for (const fast_split &row : fast_splits)
         if (row.format == s->format && same(row.high, s->high) && same(row.low, s->low))
-            return row.kernel;
+            return row.kernels;
     return any_split[s->format];
+}
+
+unsigned blocks_of(const arguments &a, int k_each)
+{
+    return (unsigned)(divide_up(a.lines, BLOCK_LINES) * divide_up(a.k, k_each));
+}
+
+cudaError_t split_start(void (*kernel)(arguments), const arguments &a,
+                        cudaStream_t stream)
+{
+    const unsigned blocks = blocks_of(a, GPU_WORDS_RUN);
+    if (blocks) kernel<<<blocks, 2 * THREADS, 0, stream>>>(a);
+    return cudaGetLastError();
+}
+
+cudaError_t search_start(const arguments &a, cudaStream_t stream)
+{
+    const unsigned blocks = blocks_of(a, SEARCHED);
+    const cudaError_t status =
+        cudaMemsetAsync(a.largest, 0, a.lines * sizeof *a.largest, stream);
+    if (blocks && status == cudaSuccess)
+        search_kernel<<<blocks, 2 * THREADS, 0, stream>>>(a);
+    return status == cudaSuccess ? cudaGetLastError() : status;
+}
+
+cudaError_t held_start(void (*kernel)(arguments), const arguments &a, cudaStream_t stream)
+{
+    const int most = 2 * THREADS, wanted = (int)(divide_up(a.k, 32 * EACH) * 32);
+    const int threads = wanted < most ? wanted : most;
+    const size_t held = divide_up(a.k, threads * EACH) * threads * EACH;
+    const cudaError_t status = cudaFuncSetAttribute(
+        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, HELD_MOST * sizeof(float));
+    if (status != cudaSuccess) return status;
+    kernel<<<(unsigned)a.lines, threads, held * sizeof(float), stream>>>(a);
+    return cudaGetLastError();
 }
 
 } // namespace
@@ -284,12 +417,20 @@ cudaError_t split_launch(void *words, const struct gpu_split *s,
                          const struct gpu_operand *x, size_t lines, size_t k,
                          cudaStream_t stream)
 {
-    const arguments a = {
-        words,    (const float *)x->at, lines,   k,     x->ld, x->across != 0,
-        s->words, ldexpf(1, s->scale),  s->high, s->low
-    };
-    const size_t blocks = divide_up(lines, BLOCK_LINES) * divide_up(k, GPU_WORDS_RUN);
-    if (!blocks) return cudaSuccess;
-    kernel_of(s)<<<(unsigned)blocks, 2 * THREADS, 0, stream>>>(a);
-    return cudaGetLastError();
+    const pair kernels = kernels_of(s);
+    const arguments a = { words,
+                          (const float *)x->at,
+                          lines,
+                          k,
+                          x->ld,
+                          x->across != 0,
+                          s->words,
+                          ldexpf(1, s->scale),
+                          s->high,
+                          s->low,
+                          (uint32_t *)words_largest(words, s, lines, k) };
+    if (!a.largest || !lines) return split_start(kernels.split, a, stream);
+    if (!a.across && k && k <= HELD_MOST) return held_start(kernels.held, a, stream);
+    const cudaError_t status = search_start(a, stream);
+    return status == cudaSuccess ? split_start(kernels.split, a, stream) : status;
 }

@@ -180,6 +180,7 @@ struct bitcut_cuda_gemm {
     const struct bitcut_split *split;   /* NULL: the recipe's; of plain: of one word   */
     const char *kernel;                 /* NULL: what suits best; else its name        */
     int slices;                         /* split-K as `bitcut gemm --split-k`; 0 is 1  */
+    bool equilibrate;                   /* as bitcut_gemm_equilibrated()               */
     size_t m, n, k;
     uint32_t alpha, beta; /* FP32 encodings */
     struct bitcut_cuda_operand a, b;
@@ -198,9 +199,9 @@ struct bitcut_cuda_gemm {
 
 /* The kernel that computes the GEMM, and the unit that it runs on, into arrays of
    BITCUT_TEXT_MOST.  With the recipe's own split and one slice D has the bits of
-   bitcut_gemm() on bitcut_unit_find(unit); but a kernel named with `.promoteN` has those
-   of `bitcut gemm --promote N`.  Reads no pointer or leading dimension of a matrix, which
-   may all be unset. */
+   bitcut_gemm(), or bitcut_gemm_equilibrated(), on bitcut_unit_find(unit); but a kernel
+   named with `.promoteN` has those of `bitcut gemm --promote N`.  Reads no pointer or
+   leading dimension of a matrix, which may all be unset. */
 enum bitcut_status bitcut_gemm_cuda_kernel(char *name, char *unit,
                                            const struct bitcut_cuda *cuda,
                                            const struct bitcut_cuda_gemm *gemm,
@@ -240,15 +241,16 @@ enum bitcut_status bitcut_gemm_cuda_batch(const struct bitcut_cuda *cuda,
 
 enum bitcut_operand { BITCUT_A, BITCUT_B };
 
-/* Bytes of the words of one operand, a multiple of 256.  They depend on its size, k, and
-   the split alone. */
+/* Bytes of the words of one operand, a multiple of 256.  They depend on its size, k, the
+   split, and whether it is equilibrated, alone. */
 enum bitcut_status bitcut_gemm_cuda_words(size_t *bytes, const struct bitcut_cuda *cuda,
                                           const struct bitcut_cuda_gemm *gemm,
                                           enum bitcut_operand operand, char *why);
 
 /* Start making the words of gemm->a or gemm->b (`words` there is not read), in device
    memory aligned to 256, as bitcut_gemm_cuda() starts a GEMM.  They serve any number of
-   GEMMs, later in the stream, whose operand has the same values, with the same split. */
+   GEMMs, later in the stream, whose operand has the same values, with the same split and
+   equilibration. */
 enum bitcut_status bitcut_gemm_cuda_prepare(void *words, const struct bitcut_cuda *cuda,
                                             const struct bitcut_cuda_gemm *gemm,
                                             enum bitcut_operand operand, void *stream,

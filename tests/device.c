@@ -294,6 +294,28 @@ static int run(const struct gpu_batch *batch, const struct gpu_instruction *inst
     return 0;
 }
 
+/* --- numbers ---------------------------------------------------------------------- */
+
+static float f32(uint64_t encoding)
+{
+    const uint32_t bits = (uint32_t)encoding;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static uint32_t encoding_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return isnan(x) ? 0x7fffffff : bits;
+}
+
+static uint32_t scaled(uint32_t x, int exponent)
+{
+    return encoding_of(ldexpf(f32(x), exponent));
+}
+
 /* --- words ------------------------------------------------------------------------ */
 
 /* The splits that the device knows, by what the module is told of them. */
@@ -323,9 +345,50 @@ static size_t run_of(size_t k)
 
 static size_t word_bytes(enum gpu_format f) { return f == GPU_TF32 ? 4 : 2; }
 
-static size_t words(const struct gpu_split *s, size_t lines, size_t k)
+static size_t only_words(const struct gpu_split *s, size_t lines, size_t k)
 {
     return (size_t)s->words * lines * run_of(k) * word_bytes(s->format);
+}
+
+static size_t words(const struct gpu_split *s, size_t lines, size_t k)
+{
+    return only_words(s, lines, k) + (s->equilibrate ? lines * sizeof(uint32_t) : 0);
+}
+
+/* The largest magnitudes of equilibrated lines, behind their words. */
+static void *largest_of(const void *of, const struct gpu_split *s, size_t lines, size_t k)
+{
+    return (char *)(uintptr_t)of + only_words(s, lines, k);
+}
+
+/* The exponent that takes the largest magnitude, of line i, to [2^14, 2^15). */
+static int exponent_of(const void *of, const struct gpu_split *s, size_t lines, size_t k,
+                       size_t i)
+{
+    float magnitude;
+    int exponent;
+    if (!s->equilibrate) return 0;
+    memcpy(&magnitude, (char *)largest_of(of, s, lines, k) + i * sizeof magnitude,
+           sizeof magnitude);
+    frexpf(magnitude, &exponent);
+    return magnitude > 0 ? 15 - exponent : 0;
+}
+
+static uint32_t element(const struct gpu_operand *x, size_t i, size_t p)
+{
+    return x->at[x->across ? p * x->ld + i : i * x->ld + p];
+}
+
+static void put_largest(void *to, const struct gpu_split *s, const struct gpu_operand *x,
+                        size_t lines, size_t k, size_t i)
+{
+    float largest = 0;
+    for (size_t p = 0; p < k; p++) {
+        const float magnitude = fabsf(f32(element(x, i, p)));
+        if (isfinite(magnitude)) largest = fmaxf(largest, magnitude);
+    }
+    memcpy((char *)largest_of(to, s, lines, k) + i * sizeof largest, &largest,
+           sizeof largest);
 }
 
 static void set_word(void *to, enum gpu_format f, size_t at, uint64_t word)
@@ -347,15 +410,17 @@ static int prepare(void *to, const struct gpu_split *s, const struct gpu_operand
     (void)stream;
     snprintf(fault, GPU_FAULT_MOST, "impossible");
     if (!split) return 1;
-    for (size_t i = 0; i < lines; i++)
+    for (size_t i = 0; i < lines; i++) {
+        if (s->equilibrate) put_largest(to, s, x, lines, k, i);
+        const int exponent = exponent_of(to, s, lines, k, i);
         for (size_t p = 0; p < run; p++) {
             uint64_t word[GPU_WORDS_MOST] = { 0 };
             if (p < k)
-                bitcut_split_apply(word, split,
-                                   x->at[x->across ? p * x->ld + i : i * x->ld + p]);
+                bitcut_split_apply(word, split, scaled(element(x, i, p), exponent));
             for (size_t j = 0; j < (size_t)s->words; j++)
                 set_word(to, s->format, (j * lines + i) * run + p, word[j]);
         }
+    }
     return 0;
 }
 
@@ -378,8 +443,7 @@ static uint32_t *gather(const struct gpu_operand *x, size_t lines, size_t k, boo
     uint32_t *to = calloc(lines * k + 1, sizeof *to);
     for (size_t i = 0; to && i < lines; i++)
         for (size_t p = 0; p < k; p++)
-            to[columns ? p * lines + i : i * k + p] =
-                x->at[x->across ? p * x->ld + i : i * x->ld + p];
+            to[columns ? p * lines + i : i * k + p] = element(x, i, p);
     return to;
 }
 
@@ -396,10 +460,11 @@ static int gemm(const struct gpu_gemm *g, const struct gpu_kernel *kernel, char 
     snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_run ? wanted->no_run : "impossible");
     if (wanted->no_run || g->slices != 1) return 1;
     uint32_t *a = gather(&g->a, g->m, g->k, false), *b = gather(&g->b, g->n, g->k, true);
-    const bool good = a && b &&
-                      bitcut_gemm(g->d, g->ldd, bitcut_recipe_find(kernel->recipe),
-                                  unit_of(kernel), g->m, g->n, g->k, g->alpha, a, g->k, b,
-                                  g->n, g->beta, g->c, g->ldc, 1) == BITCUT_OK;
+    const bool good =
+        a && b &&
+        (g->split.equilibrate ? bitcut_gemm_equilibrated : bitcut_gemm)(
+            g->d, g->ldd, bitcut_recipe_find(kernel->recipe), unit_of(kernel), g->m, g->n,
+            g->k, g->alpha, a, g->k, b, g->n, g->beta, g->c, g->ldc, 1) == BITCUT_OK;
     free(b);
     free(a);
     if (good && wanted->spoil_gemm) wanted->spoil_gemm(g);
@@ -417,21 +482,6 @@ struct output {
     const void *a, *b; /* words */
     size_t step;       /* k of the instruction */
 };
-
-static float f32(uint64_t encoding)
-{
-    const uint32_t bits = (uint32_t)encoding;
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static uint32_t encoding_of(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return isnan(x) ? 0x7fffffff : bits;
-}
 
 static void read_words(uint64_t to[K_MOST], const struct output *o, const void *from,
                        size_t lines, size_t line, int word, size_t p)
@@ -486,6 +536,8 @@ static void do_output(const struct output *o, size_t i, size_t j)
         const float slice = do_slice(o, i, j, s, s + each < steps ? s + each : steps);
         v = s ? v + slice : slice;
     }
+    v = ldexpf(v, -exponent_of(o->a, &g->split, g->m, g->k, i) -
+                      exponent_of(o->b, &g->split, g->n, g->k, j));
     v *= f32(g->alpha);
     if (f32(g->beta) != 0) v = fmaf(f32(g->beta), f32(g->c[i * g->ldc + j]), v);
     g->d[i * g->ldd + j] = encoding_of(v);

@@ -90,6 +90,24 @@ names_chosen() {
     grep -q '^bitcut: liar.legemm.f16: ' err || cat err
 }
 
+equilibrated() {
+    run 0 verify --kernel gemm.ootomo -m 9 -n 10 -k 11 --equilibrate --json
+    expect equilibrate true
+    expect configurations 160
+    expect mismatches 0
+    run 0 verify --kernel split --split halfhalf --equilibrate --samples 3000 --json
+    expect equilibrate true
+    expect compared 6000
+    expect mismatches 0
+    run 2 verify --kernel split --split halfhalf --equilibrate --scale 12 --samples 3
+    grep -q 'times 2^11 at most$' err || cat err
+    DEVICE_FAULT=flips
+    export DEVICE_FAULT
+    run 1 verify --kernel gemm.ootomo -m 9 -n 10 -k 11 --equilibrate --json
+    unset DEVICE_FAULT
+    expect mismatches 160
+}
+
 # Large shapes: eight rows and eight columns.
 lines_sampled() {
     run 0 verify --kernel gemm.plain.f16 -m 170 -n 190 -k 150 --json
@@ -242,6 +260,9 @@ kernels_agree() {
     run 0 verify --kernel all --json
     run 0 verify --kernel all -m 70 -n 100 -k 500 --json
     run 0 verify --kernel all -m 70 -n 100 -k 500 --split-k 3 --json
+    run 0 verify --kernel all -m 70 -n 100 -k 500 --equilibrate --json
+    run 0 verify --kernel sm80.ootomo -m 9 -n 8 -k 30000 --equilibrate --json
+    run 0 verify --kernel split --samples 10000000 --equilibrate --json
     run 0 verify --kernel split --samples 10000000 --json
 }
 
@@ -252,6 +273,7 @@ ok_if_empty "kernels are listed" "$(kernels_listed)"
 ok_if_empty "wrong words are refused" "$(bad_words_refused)"
 ok_if_empty "a grid of shapes" "$(grid_agrees)"
 ok_if_empty "kernels by the beginning of their name" "$(names_chosen)"
+ok_if_empty "equilibrated lines" "$(equilibrated)"
 ok_if_empty "rows and columns of large shapes" "$(lines_sampled)"
 ok_if_empty "broken kernels are found" "$(differences_found)"
 ok_if_empty "kernels are ranked" "$(tiles_ranked)"

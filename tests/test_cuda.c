@@ -150,6 +150,7 @@ static struct trial trial_make(uint64_t *state)
         .split = rows[row].split ? bitcut_split_find(rows[row].split) : NULL,
         .kernel = rows[row].kernel,
         .slices = (int)below(state, (size_t)rows[row].slices_most + 1),
+        .equilibrate = below(state, 2),
         .m = m,
         .n = n,
         .k = k,
@@ -192,6 +193,7 @@ static struct gemm model_of(const struct trial *t)
     if (!strcmp(name, "vary.ootomo.f16")) g.promote = 4;
     if (t->g.split) g.split = *t->g.split;
     if (t->g.slices) g.slices = t->g.slices;
+    g.equilibrate = t->g.equilibrate;
     g.alpha = t->g.alpha;
     g.beta = t->g.beta;
     g.threads = 1;
