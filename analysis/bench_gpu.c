@@ -46,11 +46,14 @@ static const struct gpu_peer *peers_of(const struct bench *b)
 
 /* --- who takes part --------------------------------------------------------------- */
 
-static bool splits_already(const struct bench *b, const char *split)
+static bool splits_already(const struct bench *b, const struct runner *r)
 {
-    for (size_t i = 0; i < b->runners; i++)
-        if (b->runner[i].entrant.part == GPU_SPLIT && !strcmp(b->runner[i].split, split))
+    for (size_t i = 0; i < b->runners; i++) {
+        const struct gpu_entrant *e = &b->runner[i].entrant;
+        if (e->part == GPU_SPLIT && !strcmp(b->runner[i].split, r->split) &&
+            e->split.equilibrate == r->entrant.split.equilibrate)
             return true;
+    }
     return false;
 }
 
@@ -60,7 +63,7 @@ static enum bitcut_status add(struct bench *b, struct runner r, struct fault *f)
     for (int part = 0; part < GPU_PARTS; part++) {
         r.entrant.part = (enum gpu_part)part;
         if (part != GPU_WHOLE && !r.split) continue;
-        if (part == GPU_SPLIT && splits_already(b, r.split)) continue;
+        if (part == GPU_SPLIT && splits_already(b, &r)) continue;
         if (b->runners == RUNNERS_MOST)
             return fault_set(f, BITCUT_BAD_ARGUMENT, "too many kernels at a time");
         b->runner[b->runners++] = r;
@@ -89,6 +92,7 @@ static enum bitcut_status add_kernel(struct bench *b, const struct gpu_kernel *k
                         .name = kernel->name };
     enum bitcut_status status = kernel_gemm(&r.gemm, &b->recorder, kernel, f);
     r.gemm.slices = slices;
+    r.gemm.equilibrate = b->options->equilibrate;
     r.gemm.threads = b->context->threads;
     if (status == BITCUT_OK) status = gemm_check(&r.gemm, f);
     if (status == BITCUT_OK)
@@ -256,11 +260,12 @@ static void describe_runner(json_t *row, const struct runner *r)
     char tile[80] = "";
     if (k) snprintf(tile, sizeof tile, "%dx%dx%d", k->tile_m, k->tile_n, k->tile_k);
     json_object_update_new(
-        row, json_pack("{s:o, s:o, s:o, s:o, s:i, s:o}", "recipe",
-                       text_or_null(k ? k->recipe : NULL), "split",
-                       text_or_null(r->split), "tile", text_or_null(tile), "stages",
-                       k ? json_integer(k->stages) : json_null(), "split_k",
-                       r->entrant.slices, "fault", text_or_null(r->fault)));
+        row,
+        json_pack("{s:o, s:o, s:b, s:o, s:o, s:i, s:o}", "recipe",
+                  text_or_null(k ? k->recipe : NULL), "split", text_or_null(r->split),
+                  "equilibrate", r->entrant.split.equilibrate, "tile", text_or_null(tile),
+                  "stages", k ? json_integer(k->stages) : json_null(), "split_k",
+                  r->entrant.slices, "fault", text_or_null(r->fault)));
 }
 
 static void describe_device(json_t *row, const struct bench *b)

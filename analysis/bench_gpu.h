@@ -11,6 +11,7 @@ struct bench_gpu {
     const struct option_counts *sizes, *batches;
     const char *input; /* family of A and B, unless the shapes have their own */
     size_t rounds, energy_milliseconds;
+    bool equilibrate; /* what kernels, not peers, multiply */
 };
 
 /* Race all kernels that are wanted and all peers on every shape: one row for each and

@@ -43,6 +43,8 @@ static const struct option_row options[] = {
       "N" },
     { "energy", "gpu: ms of the loop whose energy is read (default 1000; 0: none)",
       OPTION_COUNT, &gpu.energy_milliseconds, "MS" },
+    { "equilibrate", "gpu: kernels on lines scaled by powers of two", OPTION_FLAG,
+      &gpu.equilibrate, NULL },
     { 0 }
 };
 

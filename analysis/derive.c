@@ -47,6 +47,11 @@ static json_t *format_of(const json_t *row)
     return text_or_null(split ? split->format->name : NULL);
 }
 
+static bool is_equilibrated(const json_t *row)
+{
+    return json_is_true(json_object_get(row, "equilibrate"));
+}
+
 /* --- speed-ups -------------------------------------------------------------------- */
 
 /* Whether one is what the other would be in as many stages. */
@@ -56,7 +61,7 @@ static bool alike(const json_t *a, const json_t *b)
                                         "k",      "split_k", "input", "device", NULL };
     for (const char *const *key = keys; *key; key++)
         if (!result_same(a, b, *key)) return false;
-    return true;
+    return is_equilibrated(a) == is_equilibrated(b);
 }
 
 static json_t *speedup_of(const json_t *row, json_t *all)
@@ -85,7 +90,8 @@ static bool one_device(json_t *all)
 static json_t *label_of(const json_t *row, bool one)
 {
     const char *fallback = text(row, "fallback");
-    return json_sprintf("%s%s%s%s%s%s", text(row, "name"),
+    return json_sprintf("%s%s%s%s%s%s%s", text(row, "name"),
+                        is_equilibrated(row) ? " (equilibrated)" : "",
                         *fallback ? " (fallback: " : "", fallback, *fallback ? ")" : "",
                         one ? "" : ", ", one ? "" : text(row, "device"));
 }

@@ -42,6 +42,8 @@ static bool is_text_if_any(const json_t *x) { return !x || is_text(x); }
 
 static bool is_count_if_any(const json_t *x) { return !x || is_count(x); }
 
+static bool is_flag_if_any(const json_t *x) { return !x || json_is_boolean(x); }
+
 static bool is_seed(const json_t *x) { return json_is_integer(x) || is_text(x); }
 
 struct kind {
@@ -62,6 +64,7 @@ static const struct kind
     size_of       = { is_size,          "an integer from 1 to 2^50" },
     measure       = { is_measure,       "a number above 0, or null" },
     error_of      = { is_error,         "a number of at least 0, or null" },
+    flag_if_any   = { is_flag_if_any,   "true or false" },
     seed          = { is_seed,          "an integer, or its digits as a text" };
 /* clang-format on */
 
@@ -91,6 +94,7 @@ static const struct result_field bench_fields[] = { { "name", &text },
                                                     { "pj_per_product", &measure },
                                                     { "recipe", &text_or_null },
                                                     { "split", &text_or_null },
+                                                    { "equilibrate", &flag_if_any },
                                                     { "tile", &text_or_null },
                                                     { "stages", &count_or_null },
                                                     { "split_k", &size_of },

@@ -74,8 +74,8 @@ times_true() {
     [ "$(wc -l < all)" -eq 11 ] || wc -l all
     for key in m n k ms ms_min ms_max tflops ratio_sgemm third relres compared \
         mismatches fallback rank of_best flops_per_byte gb_per_second joules gflops_per_watt \
-        pj_per_product mhz recipe split tile stages split_k fault study input rounds \
-        seed date device driver runtime capability library; do
+        pj_per_product mhz recipe split equilibrate tile stages split_k fault study \
+        input rounds seed date device driver runtime capability library; do
         [ "$(grep -c "\"$key\":" all)" -eq 11 ] || echo "no $key"
     done
     rows gemm.ootomo.f16 product
@@ -227,6 +227,24 @@ null"
 null"
 }
 
+# Kernels on equilibrated lines; the peer three is not, so halfhalf is timed both ways.
+equilibrated() {
+    run 0 bench gpu -n 32 --rounds 1 --energy 0 --kernel gemm.ootomo --json \
+        --equilibrate --input 'exp_rand(-60,60)'
+    cp out all
+    [ "$(wc -l < all)" -eq 12 ] || wc -l all
+    rows gemm.ootomo.f16 whole
+    expect equilibrate true
+    expect mismatches 0
+    value relres | awk '!($1 < 5e-7)'
+    rows three whole
+    expect equilibrate false
+    expect relres inf
+    grep '"part":"split"' all | grep '"split":"halfhalf"' > out
+    expect equilibrate "false
+true"
+}
+
 # A wrong kernel is not timed; the others are.
 wrong_refused() {
     DEVICE_FAULT=flips
@@ -371,6 +389,7 @@ ok_if_empty "fallbacks and faults of peers" "$(peers_known)"
 ok_if_empty "the kernel by the tile model" "$(tile_chosen)"
 ok_if_empty "ranks and what they reach" "$(tiles_ranked)"
 ok_if_empty "kernels, shapes and sizes" "$(study_chosen)"
+ok_if_empty "equilibrated lines" "$(equilibrated)"
 ok_if_empty "a wrong kernel is not timed" "$(wrong_refused)"
 ok_if_empty "a kernel that cannot run" "$(broken_told)"
 ok_if_empty "no library of peers" "$(library_missed)"

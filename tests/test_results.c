@@ -160,14 +160,19 @@ END_TEST
     "{\"study\": \"stages\", \"recipe\": \"ootomo\", \"tile\": \"" tile                  \
     "\", \"stages\": " stages "}"
 
+#define EQUILIBRATED(stages, tile)                                                       \
+    "{\"study\": \"stages\", \"recipe\": \"ootomo\", \"equilibrate\": true, \"tile\": "  \
+    "\"" tile "\", \"stages\": " stages "}"
+
 /* Over one stage of the same tile on the same shape. */
 START_TEST(speedups)
 {
-    struct results r = results_of(
-        json_pack("[o, o, o, o]", bench_row("three", 64, 64, 64, 2, STAGES("3", "8x8x8")),
-                  bench_row("one", 64, 64, 64, 5, STAGES("1", "8x8x8")),
-                  bench_row("one", 32, 32, 32, 7, STAGES("1", "8x8x8")),
-                  bench_row("other", 64, 64, 64, 1, STAGES("2", "8x8x16"))));
+    struct results r = results_of(json_pack(
+        "[o, o, o, o, o]", bench_row("three", 64, 64, 64, 2, STAGES("3", "8x8x8")),
+        bench_row("one", 64, 64, 64, 9, EQUILIBRATED("1", "8x8x8")),
+        bench_row("one", 64, 64, 64, 5, STAGES("1", "8x8x8")),
+        bench_row("one", 32, 32, 32, 7, STAGES("1", "8x8x8")),
+        bench_row("other", 64, 64, 64, 1, STAGES("2", "8x8x16"))));
     json_t *rows = figure_rows(figure("stages"), &r);
     ck_assert_uint_eq(json_array_size(rows), 1 + 3);
     ck_assert_str_eq(text(rows, 0, "name"), "three");
@@ -204,16 +209,19 @@ START_TEST(claims)
 }
 END_TEST
 
-/* A fallback and, of several, the device are in the names of series and in the origin. */
+/* A fallback, equilibration and, of several, the device are in the names of series; the
+   origin has all devices. */
 START_TEST(names)
 {
     struct results r = results_of(json_pack(
-        "[o, o]", bench_row("a", 64, 64, 64, 1, "{\"fallback\": \"sgemm\"}"),
-        bench_row("b", 64, 64, 64, 1, "{\"device\": \"D2\", \"date\": \"2026-11-22\"}")));
+        "[o, o, o]", bench_row("a", 64, 64, 64, 1, "{\"fallback\": \"sgemm\"}"),
+        bench_row("b", 64, 64, 64, 1, "{\"device\": \"D2\", \"date\": \"2026-11-22\"}"),
+        bench_row("b", 64, 64, 64, 1, "{\"equilibrate\": true}")));
     json_t *rows = figure_rows(figure("speed"), &r);
     json_t *origin = figure_origin(figure("speed"), &r);
     ck_assert_str_eq(text(rows, 0, "series"), "a (fallback: sgemm), D1");
     ck_assert_str_eq(text(rows, 1, "series"), "b, D2");
+    ck_assert_str_eq(text(rows, 2, "series"), "b (equilibrated), D1");
     ck_assert_str_eq(json_string_value(origin),
                      "D1, D2; driver 1.2; R; L; input urand(-1,1); rounds 5; seed 1; "
                      "2026-11-22");
