@@ -31,7 +31,7 @@ static const struct {
 } rates[] = { { 120, 512 }, { 90, 2048 }, { 86, 512 }, { 80, 1024 }, { 0, 512 } };
 
 /* Bytes in a clock that fit the timings of all tiles on an H200 (gpu/choose.h): of shared
-   memory 5/2 of the 128 that its banks have; of the L2 cache those that come if all load. */
+   memory 5/2 of the 128 that its banks have; of the L2 cache what comes if all load. */
 enum { SHARED_RATE = 320, CACHE_RATE = 38 };
 
 static void describe_unit(struct gpu_device *x, const cudaDeviceProp *p)

@@ -184,7 +184,7 @@ static const struct device_fault {
     { "writes gap", 90, NULL, NULL, NULL, write_gap },
     { "interrupts", 90, NULL, NULL, interrupt, NULL },
     { "no library", 90, NULL, NULL, NULL, NULL },
-    { "small is slow", 90, NULL, NULL, NULL, NULL },
+    { "large is fast", 90, NULL, NULL, NULL, NULL },
 };
 
 static const struct device_fault *fault_wanted(void)
@@ -670,8 +670,8 @@ static double milliseconds(const struct gpu_session *s, const struct gpu_entrant
     const double words = (double)((s->m + s->n) * s->k);
     const struct peer_own *own = e->peer ? e->peer->own : NULL;
     const bool split_too = e->part != GPU_PRODUCT && (e->kernel || e->peer->split);
-    const bool slow = e->kernel && strstr(e->kernel->name, "small") &&
-                      !strcmp(fault_wanted()->name, "small is slow");
+    const bool slow = e->kernel && !strstr(e->kernel->name, "large") &&
+                      !strcmp(fault_wanted()->name, "large is fast");
     const double product = e->part == GPU_SPLIT ? 0
                            : own                ? own->ns
                                                 : KERNEL_NS * (slow ? 2 : 1);
