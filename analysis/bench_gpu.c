@@ -445,7 +445,7 @@ static int run_batches(const struct bench *b)
 static int run_gemms(struct bench *b)
 {
     int worst = b->recorder.gpu.module->timer
-                    ? check_kernel(b)
+                    ? check_filter(b)
                     : complain("bench", "the module times nothing");
     for (size_t i = 0; i < b->race.total && worst < EXIT_USAGE; i++) {
         const int status = race_shape(b, b->heat[i]);
