@@ -1,19 +1,8 @@
 /* Host code alone: batches of small GEMMs on the host's memory, and on the device's. */
 #include "gpu/batch.cuh"
 
-#include <cstdio>
-
 namespace
 {
-
-/* The runtime forgets the error too: the next launch would give it again. */
-int fault_of(char *fault, cudaError_t status)
-{
-    if (status == cudaSuccess) return status;
-    snprintf(fault, GPU_FAULT_MOST, "%s", cudaGetErrorString(status));
-    cudaGetLastError();
-    return status;
-}
 
 /* Memory of the host and where its copy is on the device. */
 struct copied {

@@ -1,32 +1,19 @@
 /* Timing batches: host code that works on one stream of the device. */
 #include "gpu/batch.cuh"
-#include "gpu/nvml.cuh"
-#include "gpu/peer.cuh"
-
-#include <cstdio>
+#include "gpu/stopwatch.cuh"
 
 struct gpu_batched_session {
     size_t count;
     int m, n, k;
     void *a, *b, *d;                             /* matrices, one after the other */
     const uint16_t **each_a, **each_b, **each_d; /* where each is             */
-    cudaStream_t stream;
-    cudaEvent_t from, to;
-    struct cublas *library;
-    struct nvml board;
+    struct stopwatch watch;
 };
 
 namespace
 {
 
 constexpr uint32_t f32_one = 0x3f800000;
-
-int fault_of(char *fault, cudaError_t status)
-{
-    if (status != cudaSuccess)
-        snprintf(fault, GPU_FAULT_MOST, "%s", cudaGetErrorString(status));
-    return status;
-}
 
 /* --- a session -------------------------------------------------------------------- */
 
@@ -64,9 +51,7 @@ cudaError_t session_init(struct gpu_batched_session *s, const uint16_t *a,
                          const uint16_t *b, size_t distinct)
 {
     const size_t m = (size_t)s->m, n = (size_t)s->n, k = (size_t)s->k;
-    cudaError_t status = cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking);
-    if (status == cudaSuccess) status = cudaEventCreate(&s->from);
-    if (status == cudaSuccess) status = cudaEventCreate(&s->to);
+    cudaError_t status = stopwatch_begin(&s->watch);
     if (status == cudaSuccess)
         status = matrices_init(&s->a, s->count, m * k, a, distinct);
     if (status == cudaSuccess)
@@ -82,14 +67,10 @@ cudaError_t session_init(struct gpu_batched_session *s, const uint16_t *a,
 
 void session_end(struct gpu_batched_session *s)
 {
-    nvml_close(&s->board);
-    cublas_close(s->library);
+    stopwatch_end(&s->watch);
     for (void *at :
          { (void *)s->each_a, (void *)s->each_b, (void *)s->each_d, s->a, s->b, s->d })
         cudaFree(at);
-    if (s->to) cudaEventDestroy(s->to);
-    if (s->from) cudaEventDestroy(s->from);
-    if (s->stream) cudaStreamDestroy(s->stream);
     delete s;
 }
 
@@ -107,8 +88,7 @@ int session_begin(struct gpu_batched_session **session, struct gpu_library *libr
         session_end(s);
         return status;
     }
-    cublas_open(&s->library, library, s->stream);
-    s->board = nvml_open();
+    stopwatch_open(&s->watch, library);
     *session = s;
     return 0;
 }
@@ -142,38 +122,18 @@ int entrant_start(const struct gpu_batched_session *s,
 {
     const struct gpu_batched g =
         batched_of(s, e->kernel ? e->pointers : e->peer->pointers);
-    return e->kernel ? batched_start(&g, e->kernel, s->stream, fault)
-                     : cublas_start_batched(s->library, e->peer, &g, fault);
-}
-
-/* From one event to the other; the clock is read while the device works. */
-int repeats_run(struct gpu_measurement *to, struct gpu_batched_session *s,
-                const struct gpu_batched_entrant *e, int repeats, char *fault)
-{
-    float milliseconds = 0;
-    const double before = nvml_millijoules(&s->board);
-    cudaError_t status = cudaEventRecord(s->from, s->stream);
-    for (int i = 0; i < repeats && status == cudaSuccess; i++)
-        if (const int other = entrant_start(s, e, fault)) return other;
-    if (status == cudaSuccess) status = cudaEventRecord(s->to, s->stream);
-    const int megahertz = nvml_megahertz(&s->board);
-    if (status == cudaSuccess) status = cudaEventSynchronize(s->to);
-    const double after = nvml_millijoules(&s->board);
-    if (status == cudaSuccess)
-        status = cudaEventElapsedTime(&milliseconds, s->from, s->to);
-    *to = { milliseconds, after - before, megahertz };
-    return fault_of(fault, status);
+    return e->kernel ? batched_start(&g, e->kernel, s->watch.stream, fault)
+                     : cublas_start_batched(s->watch.library, e->peer, &g, fault);
 }
 
 int session_run(struct gpu_measurement *measurement, struct gpu_batched_session *s,
                 const struct gpu_batched_entrant *e, int repeats, char *fault)
 {
     const size_t bytes = s->count * (size_t)s->m * (size_t)s->n * sizeof(uint16_t);
-    int status = fault_of(fault, cudaMemsetAsync(s->d, 0xff, bytes, s->stream));
-    if (!status) status = entrant_start(s, e, fault);
-    const cudaError_t wait = cudaStreamSynchronize(s->stream);
-    if (!status) status = fault_of(fault, wait);
-    return status ? status : repeats_run(measurement, s, e, repeats, fault);
+    const int status =
+        fault_of(fault, cudaMemsetAsync(s->d, 0xff, bytes, s->watch.stream));
+    const auto start = [&] { return entrant_start(s, e, fault); };
+    return status ? status : stopwatch_run(measurement, &s->watch, repeats, start, fault);
 }
 
 int session_read(uint16_t *d, struct gpu_batched_session *s, size_t i, char *fault)

@@ -6,13 +6,6 @@
 
 #include <cstdio>
 
-static int fault_of(char *fault, cudaError_t status)
-{
-    if (status != cudaSuccess)
-        snprintf(fault, GPU_FAULT_MOST, "%s", cudaGetErrorString(status));
-    return status;
-}
-
 /* --- the device ------------------------------------------------------------------- */
 
 /* The driver's version.  CUDA tells only its own; NVML tells the driver's. */

@@ -5,7 +5,18 @@
 #include "gpu/module.h"
 
 #include <cstdint>
+#include <cstdio>
 #include <cuda_runtime.h>
+
+/* The status, having told why.  The runtime forgets the error too: the next launch would
+   give it again. */
+inline int fault_of(char *fault, cudaError_t status)
+{
+    if (status == cudaSuccess) return status;
+    snprintf(fault, GPU_FAULT_MOST, "%s", cudaGetErrorString(status));
+    cudaGetLastError();
+    return status;
+}
 
 /* The tables of instructions, one a file. */
 extern const struct gpu_instruction mma_sm80[], wgmma_sm90[];

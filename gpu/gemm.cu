@@ -2,20 +2,10 @@
    the host's. */
 #include "gpu/gemm.cuh"
 
-#include <cstdio>
 #include <cstring>
 
 namespace
 {
-
-/* The runtime forgets the error too: the next launch would give it again. */
-int fault_of(char *fault, cudaError_t status)
-{
-    if (status == cudaSuccess) return status;
-    snprintf(fault, GPU_FAULT_MOST, "%s", cudaGetErrorString(status));
-    cudaGetLastError();
-    return status;
-}
 
 float float_of(uint32_t bits)
 {

@@ -1,8 +1,5 @@
 /* Timing GEMMs: host code that works on one stream of the device. */
-#include "gpu/nvml.cuh"
-#include "gpu/peer.cuh"
-
-#include <cstdio>
+#include "gpu/stopwatch.cuh"
 
 namespace
 {
@@ -18,23 +15,13 @@ struct buffer {
 struct gpu_session {
     size_t m, n, k;
     struct buffer a, b, d, words_a, words_b, workspace;
-    cudaStream_t stream;
-    cudaEvent_t from, to;
-    struct cublas *library;
-    struct nvml board;
+    struct stopwatch watch;
 };
 
 namespace
 {
 
 constexpr uint32_t f32_one = 0x3f800000;
-
-int fault_of(char *fault, cudaError_t status)
-{
-    if (status != cudaSuccess)
-        snprintf(fault, GPU_FAULT_MOST, "%s", cudaGetErrorString(status));
-    return status;
-}
 
 /* --- a session -------------------------------------------------------------------- */
 
@@ -58,9 +45,7 @@ cudaError_t buffer_fill(struct buffer *x, size_t count, const uint32_t *from)
 
 cudaError_t session_init(struct gpu_session *s, const uint32_t *a, const uint32_t *b)
 {
-    cudaError_t status = cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking);
-    if (status == cudaSuccess) status = cudaEventCreate(&s->from);
-    if (status == cudaSuccess) status = cudaEventCreate(&s->to);
+    cudaError_t status = stopwatch_begin(&s->watch);
     if (status == cudaSuccess) status = buffer_fill(&s->a, s->m * s->k, a);
     if (status == cudaSuccess) status = buffer_fill(&s->b, s->k * s->n, b);
     if (status == cudaSuccess)
@@ -72,14 +57,10 @@ cudaError_t session_init(struct gpu_session *s, const uint32_t *a, const uint32_
 
 void session_end(struct gpu_session *s)
 {
-    nvml_close(&s->board);
-    cublas_close(s->library);
+    stopwatch_end(&s->watch);
     for (struct buffer *x :
          { &s->a, &s->b, &s->d, &s->words_a, &s->words_b, &s->workspace })
         cudaFree(x->at);
-    if (s->to) cudaEventDestroy(s->to);
-    if (s->from) cudaEventDestroy(s->from);
-    if (s->stream) cudaStreamDestroy(s->stream);
     delete s;
 }
 
@@ -95,8 +76,7 @@ int session_begin(struct gpu_session **session, struct gpu_library *library, siz
         session_end(s);
         return status;
     }
-    cublas_open(&s->library, library, s->stream);
-    s->board = nvml_open();
+    stopwatch_open(&s->watch, library);
     *session = s;
     return 0;
 }
@@ -128,9 +108,9 @@ int words_start(const struct gpu_session *s, const struct gpu_entrant *e, char *
     const struct gpu_operand a = { (const uint32_t *)s->a.at, s->k, 0, NULL },
                              b = { (const uint32_t *)s->b.at, s->n, 1, NULL };
     const int status =
-        gemm_prepare(s->words_a.at, &e->split, &a, s->m, s->k, s->stream, fault);
+        gemm_prepare(s->words_a.at, &e->split, &a, s->m, s->k, s->watch.stream, fault);
     if (status) return status;
-    return gemm_prepare(s->words_b.at, &e->split, &b, s->n, s->k, s->stream, fault);
+    return gemm_prepare(s->words_b.at, &e->split, &b, s->n, s->k, s->watch.stream, fault);
 }
 
 int peer_start(const struct gpu_session *s, const struct gpu_entrant *e, char *fault)
@@ -145,7 +125,7 @@ int peer_start(const struct gpu_session *s, const struct gpu_entrant *e, char *f
                                     (float *)s->d.at };
     const int status =
         words && e->part == GPU_WHOLE ? words_start(s, e, fault) : cudaSuccess;
-    return status ? status : cublas_start(s->library, e->peer, &p, fault);
+    return status ? status : cublas_start(s->watch.library, e->peer, &p, fault);
 }
 
 int entrant_start(const struct gpu_session *s, const struct gpu_entrant *e, char *fault)
@@ -153,7 +133,7 @@ int entrant_start(const struct gpu_session *s, const struct gpu_entrant *e, char
     if (e->part == GPU_SPLIT) return words_start(s, e, fault);
     if (!e->kernel) return peer_start(s, e, fault);
     const struct gpu_gemm g = gemm_of(s, e);
-    return gemm_start(&g, e->kernel, s->workspace.at, s->stream, fault);
+    return gemm_start(&g, e->kernel, s->workspace.at, s->watch.stream, fault);
 }
 
 /* --- timing ----------------------------------------------------------------------- */
@@ -161,7 +141,7 @@ int entrant_start(const struct gpu_session *s, const struct gpu_entrant *e, char
 /* All that the entrant needs before it is timed; D is NaNs. */
 int entrant_prepare(struct gpu_session *s, const struct gpu_entrant *e, char *fault)
 {
-    cudaError_t status = cudaMemsetAsync(s->d.at, 0xff, s->d.bytes, s->stream);
+    cudaError_t status = cudaMemsetAsync(s->d.at, 0xff, s->d.bytes, s->watch.stream);
     if (has_words(e)) {
         if (status == cudaSuccess)
             status = buffer_reserve(&s->words_a, gemm_words(&e->split, s->m, s->k));
@@ -177,33 +157,12 @@ int entrant_prepare(struct gpu_session *s, const struct gpu_entrant *e, char *fa
                                                   : cudaSuccess;
 }
 
-/* From one event to the other; the clock is read while the device works. */
-int repeats_run(struct gpu_measurement *to, struct gpu_session *s,
-                const struct gpu_entrant *e, int repeats, char *fault)
-{
-    float milliseconds = 0;
-    const double before = nvml_millijoules(&s->board);
-    cudaError_t status = cudaEventRecord(s->from, s->stream);
-    for (int i = 0; i < repeats && status == cudaSuccess; i++)
-        if (const int other = entrant_start(s, e, fault)) return other;
-    if (status == cudaSuccess) status = cudaEventRecord(s->to, s->stream);
-    const int megahertz = nvml_megahertz(&s->board);
-    if (status == cudaSuccess) status = cudaEventSynchronize(s->to);
-    const double after = nvml_millijoules(&s->board);
-    if (status == cudaSuccess)
-        status = cudaEventElapsedTime(&milliseconds, s->from, s->to);
-    *to = { milliseconds, after - before, megahertz };
-    return fault_of(fault, status);
-}
-
 int session_run(struct gpu_measurement *measurement, struct gpu_session *s,
                 const struct gpu_entrant *e, int repeats, char *fault)
 {
-    int status = entrant_prepare(s, e, fault);
-    if (!status) status = entrant_start(s, e, fault);
-    const cudaError_t wait = cudaStreamSynchronize(s->stream);
-    if (!status) status = fault_of(fault, wait);
-    return status ? status : repeats_run(measurement, s, e, repeats, fault);
+    const int status = entrant_prepare(s, e, fault);
+    const auto start = [&] { return entrant_start(s, e, fault); };
+    return status ? status : stopwatch_run(measurement, &s->watch, repeats, start, fault);
 }
 
 int session_read(uint32_t *row, struct gpu_session *s, size_t i, char *fault)
