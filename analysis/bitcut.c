@@ -26,7 +26,6 @@ static const struct option_row shared_options[] = {
     { "seed", "of everything random (default 1)", OPTION_SEED, &context.seed, "N" },
     { "threads", "how many to use (default 0: all processors)", OPTION_INT,
       &context.threads, "N" },
-    { "o", "file or folder to write", OPTION_TEXT, &context.output, "PATH" },
     { "help", "print this and exit", OPTION_FLAG, &help, NULL },
     { 0 }
 };
@@ -36,6 +35,13 @@ enum {
     OPTIONS_MOST = 48,
     THREADS_MOST = 1024
 };
+
+/* -o, without a name for a command that has none. */
+static struct option_row output_option(const struct command *c)
+{
+    const char *name = c->output ? "o" : NULL;
+    return (struct option_row){ name, c->output, OPTION_TEXT, &context.output, "PATH" };
+}
 
 /* --- messages --------------------------------------------------------------------- */
 
@@ -108,6 +114,7 @@ static int print_command_help(const struct command *c)
     printf("Usage: bitcut %s [options]%s%s\n%s.\n\n", c->name, *c->operands ? " " : "",
            c->operands, c->what);
     options_print(c->own);
+    options_print((const struct option_row[]){ output_option(c), { 0 } });
     options_print(shared_options);
     return EXIT_GOOD;
 }
@@ -159,9 +166,10 @@ static int run(const struct command *c, int argc, char **argv)
     int n = 0;
     for (; n < SHARED; n++) rows[n] = shared_options[n];
     for (const struct option_row *own = c->own; own->name; own++) {
-        assert(n < OPTIONS_MOST - 1);
+        assert(n < OPTIONS_MOST - 2);
         rows[n++] = *own;
     }
+    rows[n] = output_option(c);
     if (options_read(operands, &context.operand_count, c->operands_most, rows, argc, argv,
                      &f))
         return fail(c->name, &f);

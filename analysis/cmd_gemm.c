@@ -207,4 +207,5 @@ const struct command command_gemm = {
     .run = run,
     .own = options,
     .operands = "",
+    .output = "D, a file .npy or .mtx",
 };

@@ -81,4 +81,5 @@ const struct command command_mma = {
     .run = run,
     .own = options,
     .operands = "",
+    .output = "D, a file .npy",
 };

@@ -304,4 +304,5 @@ const struct command command_probe = {
     .own = options,
     .operands = "[SET...]",
     .operands_most = OPERANDS_MOST,
+    .output = "folder of the sets to make",
 };

@@ -418,4 +418,5 @@ const struct command command_record = {
     .own = options,
     .operands = "[SET...]",
     .operands_most = OPERANDS_MOST,
+    .output = "folder of the sets to write",
 };

@@ -240,4 +240,5 @@ const struct command command_report = {
     .run = run,
     .own = options,
     .operands = "",
+    .output = "folder to write",
 };

@@ -22,7 +22,7 @@ struct context {
     struct emitter emitter; /* standard output: text, or JSON Lines with --json    */
     int threads;            /* --threads, 0: all processors                        */
     uint64_t seed;          /* --seed                                              */
-    const char *output;     /* -o, or NULL                                         */
+    const char *output;     /* -o of a command that has it, or NULL                */
     struct progress progress;
     const char *const *operands;
     int operand_count;
@@ -30,13 +30,14 @@ struct context {
 };
 
 /* A row of the command table.  `own` are the command's options, which point at its static
-   variables; the shared ones (--json, --threads, --seed, -o, --help) are read as well. */
+   variables; the shared ones (--json, --threads, --seed, --help) are read as well. */
 struct command {
     const char *name, *what;
     int (*run)(struct context *context);
     const struct option_row *own;
     const char *operands; /* how operands look in the usage line, "" if there are none */
     int operands_most;
+    const char *output; /* what -o names; NULL: there is no -o, all goes to standard output */
 };
 
 extern const struct command command_list, command_mma, command_replay, command_split,

@@ -247,6 +247,8 @@ cat > "$work/table" << 'END'
 2|--reference: exat: unknown; near it: exact|$tc --reference exat
 2|--beta: is not zero, but there is no -c|$tc --beta 1
 2|--beta: is not zero, but there is no -c|$tc --beta nan
+2|-o|list units -o D
+2|-o|bench exact -n 2 -o D
 3|not enough memory|$tc -m 10000000 -n 10000000 -k 1 -o D.npy
 3|not enough memory|$tc -m 18446744073709551615 -n 2 -k 3 -o D.npy
 2|at most 4294967295 rows|$tc -m 18446744073709551615 -n 1 -k 0 -o D.npy
