@@ -46,7 +46,9 @@ tables_listed() {
         echo "$tables" | grep -qx "$table" || echo "no table $table"
     done
     for table in $tables; do
-        [ "$table" != kernels ] && [ "$table" != instructions ] || [ -f "${BITCUT_MODULES:-}/bitcut-cuda.so" ] || continue
+        case $table in
+        instructions | kernels | batched) [ -f "$BITCUT_MODULES/bitcut-cuda.so" ] || continue ;;
+        esac
         rows_listed "$table"
     done
 }
