@@ -79,16 +79,19 @@ static void *stream_make(void)
     return stream;
 }
 
-/* --- a GEMM ----------------------------------------------------------------------- */
+/* --- GEMMs ------------------------------------------------------------------------ */
 
-enum { M = 200, N = 136, K = 300 };
+enum { M = 200, N = 136, K = 300, COUNT_MOST = 3 };
 
+/* `count` of them, at strides without gaps. */
 struct trial {
     struct bitcut_cuda_gemm g;
+    size_t count;
     struct gemm model;
     address a, b, d, workspace;
     size_t bytes;
-    uint32_t host_a[M * K], host_b[K * N], got[M * N], want[M * N];
+    uint32_t host_a[COUNT_MOST][M * K], host_b[COUNT_MOST][K * N];
+    uint32_t got[COUNT_MOST][M * N], want[COUNT_MOST][M * N];
 };
 
 static struct bitcut_cuda *cuda;
@@ -113,10 +116,11 @@ static struct gemm model_of(const struct bitcut_cuda_gemm *g)
     return model;
 }
 
-static struct trial *trial_make(const char *recipe, int slices)
+static struct trial *trial_make(const char *recipe, int slices, size_t count)
 {
     struct trial *t = calloc(1, sizeof *t);
     ck_assert(t);
+    t->count = count;
     t->a = allocate(sizeof t->host_a);
     t->b = allocate(sizeof t->host_b);
     t->d = allocate(sizeof t->got);
@@ -126,10 +130,11 @@ static struct trial *trial_make(const char *recipe, int slices)
                                       .n = N,
                                       .k = K,
                                       .alpha = 0x40490fdb,
-                                      .a = { .at = at(t->a), .ld = K },
-                                      .b = { .at = at(t->b), .ld = N },
+                                      .a = { .at = at(t->a), .ld = K, .stride = M * K },
+                                      .b = { .at = at(t->b), .ld = N, .stride = K * N },
                                       .d = at(t->d),
-                                      .ldd = N };
+                                      .ldd = N,
+                                      .stride_d = M * N };
     t->model = model_of(&t->g);
     ck_assert_int_eq(bitcut_gemm_cuda_workspace(&t->bytes, cuda, &t->g, NULL), BITCUT_OK);
     t->workspace = allocate(t->bytes);
@@ -145,25 +150,34 @@ static void trial_end(struct trial *t)
     free(t);
 }
 
+/* Other values of n elements. */
+static void values_make(uint32_t *x, size_t n, uint64_t *state)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = (uint32_t)(test_bits(state) & 0x83ffffff) | 0x3c000000;
+}
+
 /* Other operands, by way of the stream, and what D should be with them. */
 static void trial_fill(struct trial *t, uint64_t *state, void *stream)
 {
     struct fault f;
-    for (int i = 0; i < M * K; i++)
-        t->host_a[i] = (uint32_t)(test_bits(state) & 0x83ffffff) | 0x3c000000;
-    for (int i = 0; i < K * N; i++)
-        t->host_b[i] = (uint32_t)(test_bits(state) & 0x83ffffff) | 0x3c000000;
+    values_make(*t->host_a, t->count * (M * K), state);
+    values_make(*t->host_b, t->count * (K * N), state);
     GOOD(driver.to_device(t->a, t->host_a, sizeof t->host_a, stream));
     GOOD(driver.to_device(t->b, t->host_b, sizeof t->host_b, stream));
-    ck_assert_int_eq(gemm_run(t->want, N, &t->model, M, N, K, t->host_a, K, t->host_b, N,
-                              NULL, 0, NULL, &f),
-                     BITCUT_OK);
+    for (size_t i = 0; i < t->count; i++)
+        ck_assert_int_eq(gemm_run(t->want[i], N, &t->model, M, N, K, t->host_a[i], K,
+                                  t->host_b[i], N, NULL, 0, NULL, &f),
+                         BITCUT_OK);
 }
 
 static void trial_start(struct trial *t, void *stream)
 {
     char why[BITCUT_TEXT_MOST] = "";
-    if (bitcut_gemm_cuda(cuda, &t->g, at(t->workspace), t->bytes, stream, why))
+    void *const workspace = at(t->workspace);
+    if (t->count == 1 ? bitcut_gemm_cuda(cuda, &t->g, workspace, t->bytes, stream, why)
+                      : bitcut_gemm_cuda_batch(cuda, &t->g, t->count, workspace, t->bytes,
+                                               stream, why))
         ck_abort_msg("%s", why);
 }
 
@@ -172,10 +186,12 @@ static void trial_check(struct trial *t, void *stream)
     memset(t->got, 0xff, sizeof t->got);
     GOOD(driver.to_host(t->got, t->d, sizeof t->got, stream));
     GOOD(driver.finish(stream));
-    for (int i = 0; i < M * N; i++)
-        if (t->got[i] != t->want[i])
-            ck_abort_msg("%s, %d slices, D[%d] %08" PRIx32 ", not %08" PRIx32,
-                         t->g.recipe->name, t->g.slices, i, t->got[i], t->want[i]);
+    for (size_t g = 0; g < t->count; g++)
+        for (int i = 0; i < M * N; i++)
+            if (t->got[g][i] != t->want[g][i])
+                ck_abort_msg(
+                    "%s, %d slices, GEMM %zu, D[%d] %08" PRIx32 ", not %08" PRIx32,
+                    t->g.recipe->name, t->g.slices, g, i, t->got[g][i], t->want[g][i]);
 }
 
 static const char *const tried[] = { "plain", "ootomo", "legemm", "tf32x3", "bf16x9" };
@@ -183,15 +199,69 @@ enum { RECIPES = sizeof tried / sizeof tried[0] };
 static const int slices[] = { 1, 3 };
 
 /* Call f for a trial of every recipe, whole and in slices. */
-static void each_trial(void (*f)(struct trial *, uint64_t *))
+static void each_trial(void (*f)(struct trial *, uint64_t *), size_t count)
 {
     uint64_t state = test_seed();
     for (int i = 0; i < RECIPES; i++)
         for (int s = 0; s < 2; s++) {
-            struct trial *t = trial_make(tried[i], slices[s]);
+            struct trial *t = trial_make(tried[i], slices[s], count);
             f(t, &state);
             trial_end(t);
         }
+}
+
+/* --- small GEMMs ------------------------------------------------------------------ */
+
+enum { SIDE = 24, SIZE = SIDE * SIDE, SMALL_GEMMS = 100 };
+
+/* A, B and D of a batch, and where its matrices are. */
+struct small {
+    address at, each;
+    uint16_t host[SMALL_GEMMS][SIZE];
+    address places[SMALL_GEMMS];
+};
+
+static void small_make(struct small *x)
+{
+    x->at = allocate(sizeof x->host);
+    x->each = allocate(sizeof x->places);
+    for (size_t i = 0; i < SMALL_GEMMS; i++) x->places[i] = x->at + i * sizeof *x->host;
+}
+
+static void small_end(struct small *x)
+{
+    GOOD(driver.release(x->each));
+    GOOD(driver.release(x->at));
+}
+
+static void small_send(struct small *x, void *stream)
+{
+    GOOD(driver.to_device(x->at, x->host, sizeof x->host, stream));
+    GOOD(driver.to_device(x->each, x->places, sizeof x->places, stream));
+}
+
+/* Other f16 values from 1/8 to 4. */
+static void small_fill(struct small *x, uint64_t *state, void *stream)
+{
+    for (size_t i = 0; i < SMALL_GEMMS; i++)
+        for (size_t j = 0; j < SIZE; j++) {
+            const uint64_t bits = test_bits(state);
+            x->host[i][j] = (uint16_t)((bits & 0x83ff) | (12 + (bits >> 16) % 5) << 10);
+        }
+    small_send(x, stream);
+}
+
+static void small_start(const struct bitcut_cuda_hgemm *g, void *stream)
+{
+    char why[BITCUT_TEXT_MOST] = "";
+    if (bitcut_hgemm_cuda_batch(cuda, g, SMALL_GEMMS, stream, why))
+        ck_abort_msg("%s", why);
+}
+
+static void small_get(struct small *x, void *stream)
+{
+    GOOD(driver.to_host(x->host, x->at, sizeof x->host, stream));
+    GOOD(driver.finish(stream));
 }
 
 /* --- tests ------------------------------------------------------------------------ */
@@ -237,7 +307,7 @@ static void try_behind_gate(struct trial *t, uint64_t *state)
 START_TEST(nothing_waits)
 {
     alarm(120);
-    each_trial(try_behind_gate);
+    each_trial(try_behind_gate, 1);
     alarm(0);
 }
 END_TEST
@@ -256,7 +326,48 @@ static void try_graph(struct trial *t, uint64_t *state)
     }
 }
 
-START_TEST(graphs_run_again) { each_trial(try_graph); }
+START_TEST(graphs_run_again) { each_trial(try_graph, 1); }
+END_TEST
+
+START_TEST(graphs_of_batches_run_again) { each_trial(try_graph, COUNT_MOST); }
+END_TEST
+
+/* A graph has the bits of the call that it was captured from, for operands and pointers
+   of the time when it runs. */
+START_TEST(graphs_of_small_gemms_run_again)
+{
+    enum { A, B, WANT, GOT, OPERANDS };
+    static struct small x[OPERANDS];
+    uint64_t state = test_seed();
+    void *graph, *run, *stream = stream_make();
+    for (int i = 0; i < OPERANDS; i++) small_make(&x[i]);
+    const struct bitcut_cuda_hgemm g = { .m = SIDE,
+                                         .n = SIDE,
+                                         .k = SIDE,
+                                         .alpha = 0x3f800000,
+                                         .a = { .each = at(x[A].each), .ld = SIDE },
+                                         .b = { .each = at(x[B].each), .ld = SIDE },
+                                         .each_d = at(x[WANT].each),
+                                         .ldd = SIDE };
+    GOOD(driver.capture(stream, 0));
+    small_start(&g, stream);
+    GOOD(driver.captured(stream, &graph));
+    GOOD(driver.instantiate(&run, graph, 0));
+    for (int i = 0; i < 3; i++) {
+        small_fill(&x[A], &state, stream);
+        small_fill(&x[B], &state, stream);
+        small_send(&x[WANT], stream);
+        small_start(&g, stream);
+        memset(x[GOT].host, 0xff, sizeof x[GOT].host);
+        small_send(&x[GOT], stream);
+        GOOD(driver.to_device(x[WANT].each, x[GOT].places, sizeof x[GOT].places, stream));
+        GOOD(driver.run(run, stream));
+        small_get(&x[WANT], stream);
+        small_get(&x[GOT], stream);
+        ck_assert(!memcmp(x[GOT].host, x[WANT].host, sizeof x[GOT].host));
+    }
+    for (int i = 0; i < OPERANDS; i++) small_end(&x[i]);
+}
 END_TEST
 
 /* As many GEMMs at a time as there are recipes, each on its stream. */
@@ -266,7 +377,7 @@ START_TEST(streams_side_by_side)
     struct trial *t[RECIPES];
     void *stream[RECIPES];
     for (int i = 0; i < RECIPES; i++) {
-        t[i] = trial_make(tried[i], slices[i % 2]);
+        t[i] = trial_make(tried[i], slices[i % 2], 1);
         stream[i] = stream_make();
         trial_fill(t[i], &state, stream[i]);
     }
@@ -297,13 +408,18 @@ static void try_prepared(struct trial *t, uint64_t *state)
     GOOD(driver.release(words));
 }
 
-START_TEST(words_prepared) { each_trial(try_prepared); }
+START_TEST(words_prepared) { each_trial(try_prepared, 1); }
 END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = { nothing_waits, graphs_run_again, streams_side_by_side,
-                                   words_prepared, NULL };
+    const TTest *const tests[] = { nothing_waits,
+                                   graphs_run_again,
+                                   graphs_of_batches_run_again,
+                                   graphs_of_small_gemms_run_again,
+                                   streams_side_by_side,
+                                   words_prepared,
+                                   NULL };
     const char *why = driver_open();
     char text[BITCUT_TEXT_MOST];
     setenv("BITCUT_MODULES", ".", 0);
