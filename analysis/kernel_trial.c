@@ -68,9 +68,20 @@ static const struct scalars {
     { 0, 0x00000001 },          /* 0, 2^-149   */
 };
 
+/* How many GEMMs, and which operand all of them share. */
+static const struct batch {
+    size_t count;
+    bool one_a, one_b;
+} batches[] = {
+    { 1, false, false }, { 1, false, false }, { 2, false, true }, { 1, false, false },
+    { 3, false, false }, { 1, false, false }, { 2, true, false },
+};
+
 enum {
     CLASSES = sizeof classes / sizeof classes[0],
     SCALARS = sizeof scalars / sizeof scalars[0],
+    BATCHES = sizeof batches / sizeof batches[0],
+    COUNT_MOST = 3,
     TRANSPOSES = 4,
     EACH = CLASSES * SCALARS * TRANSPOSES, /* configurations of a small shape     */
     LINES = 8                              /* rows, and columns, of a large one   */
@@ -78,14 +89,15 @@ enum {
 
 static const size_t small_products = (size_t)1 << 18, whole_products = (size_t)1 << 22;
 
-/* One GEMM of the grid. */
+/* One of the grid. */
 struct configuration {
     struct kernel_shape shape;
     const char *input;
     bool transposed_a, transposed_b;
     struct scalars scalars;
-    bool in_place; /* D is C            */
-    size_t gap;    /* between the rows  */
+    struct batch batch;
+    bool in_place; /* D is C                        */
+    size_t gap;    /* between the rows, and matrices */
     uint64_t seed;
 };
 
@@ -108,6 +120,7 @@ static struct configuration configuration_of(struct kernel_shape s, size_t at,
         .transposed_a = t & 1,
         .transposed_b = t >> 1,
         .scalars = scalars[small ? turn / TRANSPOSES : class % SCALARS],
+        .batch = batches[small ? at % BATCHES : 0],
         .in_place = at & 1,
         .gap = at % 4,
         .seed = seed + at,
@@ -119,42 +132,57 @@ static struct configuration configuration_of(struct kernel_shape s, size_t at,
 /* What lies between rows, and in D before: a NaN that no arithmetic gives. */
 #define GAP 0x7fa5a5a5u
 
-/* A matrix as the kernel finds it. */
+/* Matrices of a batch as the kernel finds them. */
 struct stored {
     uint32_t *at;
-    size_t rows, cols, ld;
+    size_t rows, cols, ld, stride;
+    size_t elements; /* of memory */
+};
+
+/* One of them. */
+struct matrices {
+    struct matrix a, b, c;
 };
 
 struct live {
     const struct kernel_trial *trial;
     struct configuration now;
-    struct matrix a, b, c;
-    struct stored to_a, to_b, to_c, d;
+    struct matrices of[COUNT_MOST];
+    struct stored a, b, c, d;
 };
 
-static bool stored_init(struct stored *s, size_t rows, size_t cols, size_t gap)
+static enum bitcut_status stored_init(struct stored *s, size_t count, size_t rows,
+                                      size_t cols, size_t gap, struct fault *f)
 {
-    size_t count;
-    *s = (struct stored){ NULL, rows, cols, cols + gap };
-    if (!size_multiply(&count, rows, s->ld)) return false;
-    s->at = memory_allocate(count, sizeof *s->at);
-    for (size_t i = 0; s->at && i < count; i++) s->at[i] = GAP;
-    return s->at != NULL;
+    *s = (struct stored){ .rows = rows, .cols = cols, .ld = cols + gap };
+    if (size_multiply(&s->stride, rows, s->ld) && s->stride <= SIZE_MAX - gap &&
+        size_multiply(&s->elements, count, s->stride += gap))
+        s->at = memory_allocate(s->elements, sizeof *s->at);
+    for (size_t i = 0; s->at && i < s->elements; i++) s->at[i] = GAP;
+    return s->at ? BITCUT_OK
+                 : fault_set(f, BITCUT_NO_MEMORY, "no memory for the matrices");
 }
 
-static void stored_copy(struct stored *s, const struct matrix *m, bool transposed)
+static size_t place(const struct stored *s, size_t matrix, size_t i, size_t j)
+{
+    return matrix * s->stride + i * s->ld + j;
+}
+
+static void stored_copy(struct stored *s, size_t matrix, const struct matrix *m,
+                        bool transposed)
 {
     for (size_t i = 0; i < m->rows; i++)
         for (size_t j = 0; j < m->cols; j++)
-            s->at[transposed ? j * s->ld + i : i * s->ld + j] = m->at[i * m->cols + j];
+            s->at[transposed ? place(s, matrix, j, i) : place(s, matrix, i, j)] =
+                m->at[i * m->cols + j];
 }
 
-static bool store(struct stored *s, const struct matrix *m, bool transposed, size_t gap)
+static enum bitcut_status stored_operand(struct stored *s, size_t count, size_t rows,
+                                         size_t cols, bool transposed, size_t gap,
+                                         struct fault *f)
 {
-    const size_t rows = transposed ? m->cols : m->rows;
-    if (!stored_init(s, rows, transposed ? m->rows : m->cols, gap)) return false;
-    stored_copy(s, m, transposed);
-    return true;
+    return stored_init(s, count, transposed ? cols : rows, transposed ? rows : cols, gap,
+                       f);
 }
 
 static enum bitcut_status make(struct matrix *m, size_t rows, size_t cols,
@@ -167,61 +195,93 @@ static enum bitcut_status make(struct matrix *m, size_t rows, size_t cols,
     return status == BITCUT_OK ? input_fill(m, &input, role, seed, threads, f) : status;
 }
 
+/* GEMM i of the batch.  An operand that all share is that of GEMM 0. */
+static enum bitcut_status matrices_init(struct live *x, size_t i, struct fault *f)
+{
+    const struct configuration *now = &x->now;
+    const struct kernel_shape s = now->shape;
+    const int threads = x->trial->gemm.threads;
+    const uint64_t seed = now->seed ^ (uint64_t)i << 32, first = now->seed;
+    struct matrices *to = &x->of[i];
+    enum bitcut_status status = make(&to->a, s.m, s.k, now->input, INPUT_A,
+                                     now->batch.one_a ? first : seed, threads, f);
+    if (status == BITCUT_OK)
+        status = make(&to->b, s.k, s.n, now->input, INPUT_B,
+                      now->batch.one_b ? first : seed, threads, f);
+    if (status == BITCUT_OK)
+        status = make(&to->c, s.m, s.n, now->input, INPUT_A, ~seed, threads, f);
+    if (status != BITCUT_OK) return status;
+    stored_copy(&x->a, now->batch.one_a ? 0 : i, &to->a, now->transposed_a);
+    stored_copy(&x->b, now->batch.one_b ? 0 : i, &to->b, now->transposed_b);
+    stored_copy(&x->c, i, &to->c, false);
+    return status;
+}
+
 static enum bitcut_status live_init(struct live *x, const struct kernel_trial *t,
                                     struct configuration now, struct fault *f)
 {
     const struct kernel_shape s = now.shape;
-    const int threads = t->gemm.threads;
+    const size_t count = now.batch.count;
     *x = (struct live){ .trial = t, .now = now };
     enum bitcut_status status =
-        make(&x->a, s.m, s.k, now.input, INPUT_A, now.seed, threads, f);
+        stored_operand(&x->a, count, s.m, s.k, now.transposed_a, now.gap, f);
     if (status == BITCUT_OK)
-        status = make(&x->b, s.k, s.n, now.input, INPUT_B, now.seed, threads, f);
-    if (status == BITCUT_OK)
-        status = make(&x->c, s.m, s.n, now.input, INPUT_A, ~now.seed, threads, f);
-    if (status != BITCUT_OK) return status;
-    return store(&x->to_a, &x->a, now.transposed_a, now.gap) &&
-                   store(&x->to_b, &x->b, now.transposed_b, now.gap / 2) &&
-                   store(&x->to_c, &x->c, false, now.gap) &&
-                   stored_init(&x->d, s.m, s.n, now.gap)
-               ? BITCUT_OK
-               : fault_set(f, BITCUT_NO_MEMORY, "no memory for the matrices");
+        status = stored_operand(&x->b, count, s.k, s.n, now.transposed_b, now.gap / 2, f);
+    if (status == BITCUT_OK) status = stored_init(&x->c, count, s.m, s.n, now.gap, f);
+    if (status == BITCUT_OK) status = stored_init(&x->d, count, s.m, s.n, now.gap, f);
+    for (size_t i = 0; i < count && status == BITCUT_OK; i++)
+        status = matrices_init(x, i, f);
+    return status;
 }
 
 static void live_clear(struct live *x)
 {
+    for (size_t i = 0; i < COUNT_MOST; i++) {
+        matrix_clear(&x->of[i].c);
+        matrix_clear(&x->of[i].b);
+        matrix_clear(&x->of[i].a);
+    }
     free(x->d.at);
-    free(x->to_c.at);
-    free(x->to_b.at);
-    free(x->to_a.at);
-    matrix_clear(&x->c);
-    matrix_clear(&x->b);
-    matrix_clear(&x->a);
+    free(x->c.at);
+    free(x->b.at);
+    free(x->a.at);
 }
 
 /* --- both sides ------------------------------------------------------------------- */
+
+static struct gpu_operand operand_of(const struct stored *s, bool across, bool one)
+{
+    return (struct gpu_operand){
+        .at = s->at, .ld = s->ld, .across = across, .stride = one ? 0 : s->stride
+    };
+}
 
 /* D by the kernel, of the first k of A and B. */
 static enum bitcut_status run_device(struct live *x, size_t k, struct fault *f)
 {
     const struct kernel_trial *t = x->trial;
     const bool in_place = x->now.in_place && (x->now.scalars.beta & 0x7fffffff);
+    const struct batch batch = x->now.batch;
     struct gpu_gemm g = {
+        .count = batch.count,
         .m = x->now.shape.m,
         .n = x->now.shape.n,
         .k = k,
         .alpha = x->now.scalars.alpha,
         .beta = x->now.scalars.beta,
-        .a = { x->to_a.at, x->to_a.ld, x->now.transposed_a, NULL },
-        .b = { x->to_b.at, x->to_b.ld, !x->now.transposed_b, NULL },
-        .c = in_place ? x->d.at : x->to_c.at,
-        .ldc = x->to_c.ld,
+        .a = operand_of(&x->a, x->now.transposed_a, batch.one_a),
+        .b = operand_of(&x->b, !x->now.transposed_b, batch.one_b),
+        .c = in_place ? x->d.at : x->c.at,
+        .ldc = x->c.ld,
+        .stride_c = x->c.stride,
         .d = x->d.at,
         .ldd = x->d.ld,
+        .stride_d = x->d.stride,
         .slices = t->gemm.slices,
     };
-    for (size_t i = 0; i < x->d.rows * x->d.ld; i++) x->d.at[i] = GAP;
-    if (in_place) stored_copy(&x->d, &x->c, false);
+    for (size_t i = 0; i < x->d.elements; i++) x->d.at[i] = GAP;
+    for (size_t i = 0; i < batch.count && in_place; i++)
+        stored_copy(&x->d, i, &x->of[i].c, false);
     enum bitcut_status status =
         gpu_split_of(&g.split, &t->gemm.split, t->gemm.equilibrate, f);
     if (status == BITCUT_OK) status = gpu_gemm_check(&g, t->kernel, f);
@@ -229,19 +289,21 @@ static enum bitcut_status run_device(struct live *x, size_t k, struct fault *f)
                                : status;
 }
 
-/* The outputs of some rows and columns, of the first k: as a GEMM of their own. */
-static enum bitcut_status run_model(struct matrix *d, const struct live *x,
+/* The outputs of some rows and columns of a matrix, of the first k: as a GEMM of their
+   own. */
+static enum bitcut_status run_model(struct matrix *d, const struct live *x, size_t matrix,
                                     const struct excerpt *rows,
                                     const struct excerpt *cols, size_t k, struct fault *f)
 {
     const struct excerpt first = { .count = k };
+    const struct matrices *of = &x->of[matrix];
     struct matrix a = { 0 }, b = { 0 }, c = { 0 };
     struct gemm g = x->trial->gemm;
     g.alpha = x->now.scalars.alpha;
     g.beta = x->now.scalars.beta;
-    enum bitcut_status status = excerpt_gather(&a, &x->a, rows, &first, f);
-    if (status == BITCUT_OK) status = excerpt_gather(&b, &x->b, &first, cols, f);
-    if (status == BITCUT_OK) status = excerpt_gather(&c, &x->c, rows, cols, f);
+    enum bitcut_status status = excerpt_gather(&a, &of->a, rows, &first, f);
+    if (status == BITCUT_OK) status = excerpt_gather(&b, &of->b, &first, cols, f);
+    if (status == BITCUT_OK) status = excerpt_gather(&c, &of->c, rows, cols, f);
     if (status == BITCUT_OK) status = matrix_init(d, rows->count, cols->count, f);
     if (status == BITCUT_OK)
         status = gemm_run(d->at, d->cols, &g, d->rows, d->cols, k, a.at, a.cols, b.at,
@@ -254,33 +316,39 @@ static enum bitcut_status run_model(struct matrix *d, const struct live *x,
 
 /* --- a difference ----------------------------------------------------------------- */
 
-/* Whether the output (i, j) of the first `steps` k-steps differs. */
-static enum bitcut_status differs(bool *yes, struct live *x, size_t i, size_t j,
+/* An element of the memory that D lies in; j may be behind the row, in a gap. */
+struct output {
+    size_t matrix, i, j;
+};
+
+/* Whether the output differs after the first `steps` k-steps. */
+static enum bitcut_status differs(bool *yes, struct live *x, struct output at,
                                   size_t steps, struct fault *f)
 {
-    const struct excerpt row = { 1, { i }, true }, col = { 1, { j }, true };
+    const struct excerpt row = { 1, { at.i }, true }, col = { 1, { at.j }, true };
     const size_t all = x->now.shape.k, k = steps * (size_t)x->trial->gemm.unit->k;
     struct matrix want = { 0 };
     enum bitcut_status status = run_device(x, k < all ? k : all, f);
     if (status == BITCUT_OK)
-        status = run_model(&want, x, &row, &col, k < all ? k : all, f);
-    if (status == BITCUT_OK) *yes = want.at[0] != x->d.at[i * x->d.ld + j];
+        status = run_model(&want, x, at.matrix, &row, &col, k < all ? k : all, f);
+    if (status == BITCUT_OK)
+        *yes = want.at[0] != x->d.at[place(&x->d, at.matrix, at.i, at.j)];
     matrix_clear(&want);
     return status;
 }
 
 /* The step after which an output that differs in the end begins to. */
-static enum bitcut_status find_step(size_t *step, struct live *x, size_t i, size_t j,
+static enum bitcut_status find_step(size_t *step, struct live *x, struct output at,
                                     struct fault *f)
 {
     const size_t each = (size_t)x->trial->gemm.unit->k;
     size_t same = 0, other = (x->now.shape.k + each - 1) / each;
     bool yes = false;
-    enum bitcut_status status = differs(&yes, x, i, j, 0, f);
+    enum bitcut_status status = differs(&yes, x, at, 0, f);
     if (yes) other = 0;
     while (status == BITCUT_OK && other > same + 1) {
         const size_t middle = same + (other - same) / 2;
-        status = differs(&yes, x, i, j, middle, f);
+        status = differs(&yes, x, at, middle, f);
         if (yes) other = middle;
         else same = middle;
     }
@@ -288,7 +356,7 @@ static enum bitcut_status find_step(size_t *step, struct live *x, size_t i, size
     return status;
 }
 
-static json_t *describe(const struct live *x, size_t i, size_t j, uint32_t model,
+static json_t *describe(const struct live *x, struct output at, uint32_t model,
                         uint32_t device)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
@@ -297,25 +365,27 @@ static json_t *describe(const struct live *x, size_t i, size_t j, uint32_t model
     if (c->transposed_a) transposes[0] = 't';
     if (c->transposed_b) transposes[1] = 't';
     return json_pack(
-        "{s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:s, s:[o,o], s:o, s:o, s:I}", "m",
+        "{s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:s, s:o, s:o, s:[o,o], s:o, s:o, s:I}", "m",
         json_count(c->shape.m), "n", json_count(c->shape.n), "k", json_count(c->shape.k),
         "transposes", transposes, "in_place", (int)c->in_place, "alpha",
         json_number(format_to_double(f32, c->scalars.alpha)), "beta",
-        json_number(format_to_double(f32, c->scalars.beta)), "input", c->input, "at",
-        json_count(i), json_count(j), "model", show_encoding(f32, model), "device",
+        json_number(format_to_double(f32, c->scalars.beta)), "input", c->input, "count",
+        json_count(c->batch.count), "gemm", json_count(at.matrix), "at", json_count(at.i),
+        json_count(at.j), "model", show_encoding(f32, model), "device",
         show_encoding(f32, device), "ulps", (json_int_t)ulp_distance(model, device));
 }
 
 /* Count a mismatch; the first one is described and followed back, which runs the kernel
    again: x->d is lost. */
-static enum bitcut_status found(struct kernel_result *r, struct live *x, size_t i,
-                                size_t j, uint32_t model, struct fault *f)
+static enum bitcut_status found(struct kernel_result *r, struct live *x, struct output at,
+                                uint32_t model, struct fault *f)
 {
     enum bitcut_status status = BITCUT_OK;
     size_t step = 0;
-    r->first = describe(x, i, j, model, x->d.at[i * x->d.ld + j]);
-    const bool steps = j < x->now.shape.n && x->trial->gemm.slices == 1;
-    if (steps) status = find_step(&step, x, i, j, f);
+    r->first = describe(x, at, model, x->d.at[place(&x->d, at.matrix, at.i, at.j)]);
+    const bool steps =
+        at.i < x->now.shape.m && at.j < x->now.shape.n && x->trial->gemm.slices == 1;
+    if (steps) status = find_step(&step, x, at, f);
     json_object_set_new(r->first, "k_step", steps ? json_count(step) : json_null());
     return status;
 }
@@ -324,46 +394,61 @@ static enum bitcut_status found(struct kernel_result *r, struct live *x, size_t 
 
 /* What a look at D found. */
 struct tally {
-    size_t mismatches, i, j; /* where the first one is */
+    size_t mismatches;
+    struct output first;
     uint32_t model;
 };
 
-static void tally_add(struct tally *t, size_t i, size_t j, uint32_t model,
-                      uint32_t device)
+static void tally_add(struct tally *t, const struct live *x, struct output at,
+                      uint32_t model)
 {
-    if (model == device) return;
-    if (!t->mismatches++) t->i = i, t->j = j, t->model = model;
+    if (model == x->d.at[place(&x->d, at.matrix, at.i, at.j)]) return;
+    if (!t->mismatches++) t->first = at, t->model = model;
 }
 
 static enum bitcut_status compare(struct kernel_result *r, struct tally *t,
-                                  const struct live *x, const struct excerpt *rows,
-                                  const struct excerpt *cols, struct fault *f)
+                                  const struct live *x, size_t matrix,
+                                  const struct excerpt *rows, const struct excerpt *cols,
+                                  struct fault *f)
 {
     struct matrix want = { 0 };
-    const enum bitcut_status status = run_model(&want, x, rows, cols, x->now.shape.k, f);
+    const enum bitcut_status status =
+        run_model(&want, x, matrix, rows, cols, x->now.shape.k, f);
     for (size_t i = 0; i < rows->count && status == BITCUT_OK; i++)
         for (size_t j = 0; j < cols->count; j++)
-            tally_add(t, excerpt_line(rows, i), excerpt_line(cols, j),
-                      want.at[i * want.cols + j],
-                      x->d.at[excerpt_line(rows, i) * x->d.ld + excerpt_line(cols, j)]);
+            tally_add(
+                t, x,
+                (struct output){ matrix, excerpt_line(rows, i), excerpt_line(cols, j) },
+                want.at[i * want.cols + j]);
     if (status == BITCUT_OK) r->compared += rows->count * cols->count;
     matrix_clear(&want);
     return status;
 }
 
+/* What lies behind the rows of a matrix of D, and between it and the next. */
+static void compare_gaps(struct tally *t, const struct live *x, size_t matrix)
+{
+    const struct kernel_shape s = x->now.shape;
+    for (size_t i = 0; i < s.m; i++)
+        for (size_t j = s.n; j < x->d.ld; j++)
+            tally_add(t, x, (struct output){ matrix, i, j }, GAP);
+    for (size_t j = 0; j < x->d.stride - s.m * x->d.ld; j++)
+        tally_add(t, x, (struct output){ matrix, s.m, j }, GAP);
+}
+
 static enum bitcut_status compare_all(struct kernel_result *r, struct tally *t,
-                                      const struct live *x, struct fault *f)
+                                      const struct live *x, size_t matrix,
+                                      struct fault *f)
 {
     const struct kernel_shape s = x->now.shape;
     const struct excerpt rows = { .count = s.m }, cols = { .count = s.n };
-    for (size_t i = 0; i < s.m; i++)
-        for (size_t j = s.n; j < x->d.ld; j++)
-            tally_add(t, i, j, GAP, x->d.at[i * x->d.ld + j]);
-    if (products_of(s) <= whole_products) return compare(r, t, x, &rows, &cols, f);
+    compare_gaps(t, x, matrix);
+    if (products_of(s) <= whole_products)
+        return compare(r, t, x, matrix, &rows, &cols, f);
     const struct excerpt some_rows = excerpt_some(s.m, LINES, x->now.seed, 0),
                          some_cols = excerpt_some(s.n, LINES, x->now.seed, 1);
-    const enum bitcut_status status = compare(r, t, x, &some_rows, &cols, f);
-    return status == BITCUT_OK ? compare(r, t, x, &rows, &some_cols, f) : status;
+    const enum bitcut_status status = compare(r, t, x, matrix, &some_rows, &cols, f);
+    return status == BITCUT_OK ? compare(r, t, x, matrix, &rows, &some_cols, f) : status;
 }
 
 static enum bitcut_status try_one(struct kernel_result *r, const struct kernel_trial *t,
@@ -373,9 +458,10 @@ static enum bitcut_status try_one(struct kernel_result *r, const struct kernel_t
     struct tally tally = { 0 };
     enum bitcut_status status = live_init(&x, t, now, f);
     if (status == BITCUT_OK) status = run_device(&x, now.shape.k, f);
-    if (status == BITCUT_OK) status = compare_all(r, &tally, &x, f);
+    for (size_t i = 0; i < now.batch.count && status == BITCUT_OK; i++)
+        status = compare_all(r, &tally, &x, i, f);
     if (status == BITCUT_OK && tally.mismatches && !r->mismatches)
-        status = found(r, &x, tally.i, tally.j, tally.model, f);
+        status = found(r, &x, tally.first, tally.model, f);
     r->configurations++;
     r->mismatches += tally.mismatches;
     live_clear(&x);

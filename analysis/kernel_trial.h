@@ -34,12 +34,14 @@ enum bitcut_status kernel_gemm(struct gemm *gemm, const struct recorder *r,
                                const struct gpu_kernel *kernel, struct fault *f);
 
 /* Run the kernel on the device and the model on the host and compare every bit.  Of each
-   small shape all classes of inputs, all transposes and all scalars; of a larger one
-   each class with transposes and scalars in turn; of one with more than 2^22 products
-   some whole rows and columns.  Rows of all matrices lie apart, and what is between those
-   of D must stay as it was: a changed one counts as a mismatch.  `first` has
+   small shape all classes of inputs, all transposes and all scalars, and in turn single
+   GEMMs and batches of two and three, some of which share A or B; of a larger one each
+   class with transposes and scalars in turn; of one with more than 2^22 products some
+   whole rows and columns.  Rows and matrices lie apart, and what is between those of D
+   must stay as it was: a changed one counts as a mismatch.  `first` has
      "m", "n", "k", "transposes" (n or t of A and of B), "in_place" (D is C), "alpha",
-     "beta", "input", "at" (row, column), "model" and "device" (encodings), "ulps", and
+     "beta", "input", "count" and "gemm" (of a batch, from 0), "at" (row, column), "model"
+     and "device" (encodings), "ulps", and
      "k_step": the first step of k after which the outputs differ, counted from 1, found
    by running the kernel on the first steps alone; 0: they differ without any; null:
    split-K, or not an output. The caller frees it.  BITCUT_CANNOT, BITCUT_BAD_ARGUMENT: as

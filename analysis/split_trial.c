@@ -87,7 +87,7 @@ static enum bitcut_status try_values(struct split_result *r, const struct values
                                      const struct split_trial *t, size_t count,
                                      struct fault *f)
 {
-    const struct gpu_operand operand = { v->x, GPU_WORDS_RUN, 0, NULL };
+    const struct gpu_operand operand = { .at = v->x, .ld = GPU_WORDS_RUN };
     const struct words_source source = { v->x, WORDS_RUN, false };
     const size_t bytes = (size_t)words_bytes(v->rule.unit);
     const size_t lines = (count + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN;

@@ -70,8 +70,9 @@ void gpu_kernel_judge(struct gpu_choice *choice, const struct gpu_kernel *k,
     const double columns = pieces(g->n, k->tile_n), all_steps = pieces(g->k, k->tile_k);
     const double slices = fmin(g->slices, all_steps);
     const double units = fmax(floor((double)d->units / k->cluster), 1);
+    const double count = fmax((double)g->count, 1);
     c.steps = ceil(all_steps / slices);
-    c.tiles = rows * columns * slices;
+    c.tiles = count * rows * columns * slices;
     c.busiest = ceil(c.tiles / units);
     c.resident = resident(k, d);
     count_clocks(&c, d);
@@ -80,8 +81,8 @@ void gpu_kernel_judge(struct gpu_choice *choice, const struct gpu_kernel *k,
                        ceil(c.busiest / c.resident) * end_clocks(&c, d);
     const double computed = c.tiles * k->cluster * outputs(k) * c.steps * k->tile_k;
     c.factor[GPU_BUSY] = c.tiles / (units * c.busiest);
-    c.factor[GPU_USEFUL] =
-        fmax((double)g->m, 1) * fmax((double)g->n, 1) * fmax((double)g->k, 1) / computed;
+    c.factor[GPU_USEFUL] = count * fmax((double)g->m, 1) * fmax((double)g->n, 1) *
+                           fmax((double)g->k, 1) / computed;
     c.factor[GPU_RATE] = multiplying / all;
     c.score = 1;
     for (int i = 0; i < GPU_FACTORS; i++) c.score *= c.factor[i];

@@ -24,8 +24,8 @@
    d. The end of a tile, the write of its outputs, is 4 T_M T_N / cache_rate.  Blocks that
       are on a unit beside it hide it.
    e. The busiest unit has L = ceil(g / U) tiles, R of them at a time, g counting slices
-      of k; a cluster is one tile of cluster T_M rows on so many units as one.  The GEMM
-      takes L steps step + ceil(L / R) end.
+      of k and the GEMMs of a batch; a cluster is one tile of cluster T_M rows on so many
+      units as one.  The GEMM takes L steps step + ceil(L / R) end.
    f. busy = g / (U L) and useful, the share that is no padding, are as there; rate is
       what multiplying alone would take over (e).  score = busy useful rate is the share
       of all units' rate that the GEMM reaches, so the best score is the least time.
@@ -55,8 +55,8 @@ struct gpu_choice {
     double score; /* their product */
 };
 
-/* Judge one kernel that the device can run.  Of the GEMM m, n, k and slices are read; a
-   size of 0 counts as 1. */
+/* Judge one kernel that the device can run.  Of the GEMM count, m, n, k and slices are
+   read; a size or a count of 0 counts as 1. */
 void gpu_kernel_judge(struct gpu_choice *choice, const struct gpu_kernel *kernel,
                       const struct gpu_device *device, const struct gpu_gemm *gemm);
 

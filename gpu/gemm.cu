@@ -16,11 +16,22 @@ float float_of(uint32_t bits)
 
 /* --- what lies where -------------------------------------------------------------- */
 
-size_t aligned(size_t bytes) { return divide_up(bytes, 256) * 256; }
-
-struct words words_of(const void *at, const struct gpu_gemm *g, size_t lines)
+/* How many matrices an operand has, and so how often its words are made: not at all if
+   they are prepared. */
+size_t matrices(const struct gpu_gemm *g, const struct gpu_operand *x)
 {
-    return { at, lines, words_row_bytes(g->split.format, g->k) };
+    return x->stride ? g->count : 1;
+}
+size_t made(const struct gpu_gemm *g, const struct gpu_operand *x)
+{
+    return x->words ? 0 : matrices(g, x);
+}
+
+struct words words_of(const struct gpu_gemm *g, const struct gpu_operand *x, size_t lines)
+{
+    const size_t own = x->stride ? words_stride(&g->split, lines, g->k) : 0;
+    return { x->words, lines, words_row_bytes(g->split.format, g->k),
+             x->words ? x->words_stride : own };
 }
 
 /* The parts of a workspace: words of A and of B, unless they are prepared, and the
@@ -29,27 +40,24 @@ struct workspace {
     size_t a, b, kernel; /* bytes */
 };
 
-size_t words_bytes(const struct gpu_split *split, size_t lines, size_t k)
-{
-    return lines * (split->words * words_row_bytes(split->format, k) +
-                    (split->equilibrate ? sizeof(uint32_t) : 0));
-}
-
 struct gpu_product product_of(const struct gpu_gemm *g)
 {
     struct gpu_product p = {};
+    p.count = g->count;
     p.m = g->m;
     p.n = g->n;
     p.k = g->k;
-    p.a = words_of(g->a.words, g, g->m);
-    p.b = words_of(g->b.words, g, g->n);
+    p.a = words_of(g, &g->a, g->m);
+    p.b = words_of(g, &g->b, g->n);
     p.scale = g->split.scale;
     p.alpha = float_of(g->alpha);
     p.beta = float_of(g->beta);
     p.c = p.beta != 0 ? (const float *)g->c : NULL;
     p.ldc = g->ldc;
+    p.stride_c = g->stride_c;
     p.d = (float *)g->d;
     p.ldd = g->ldd;
+    p.stride_d = g->stride_d;
     p.slices = g->slices;
     return p;
 }
@@ -57,32 +65,36 @@ struct gpu_product product_of(const struct gpu_gemm *g)
 struct workspace workspace_of(const struct gpu_gemm *g, const struct gpu_kernel *kernel)
 {
     const struct gpu_product p = product_of(g);
-    return { g->a.words ? 0 : aligned(words_bytes(&g->split, g->m, g->k)),
-             g->b.words ? 0 : aligned(words_bytes(&g->split, g->n, g->k)),
+    return { made(g, &g->a) * words_stride(&g->split, g->m, g->k),
+             made(g, &g->b) * words_stride(&g->split, g->n, g->k),
              kernel->workspace ? kernel->workspace(&p) : 0 };
 }
 
 /* --- starting --------------------------------------------------------------------- */
+
+/* The words of an operand that are not there yet. */
+cudaError_t words_make(struct words *to, char *at, const struct gpu_gemm *g,
+                       const struct gpu_operand *x, cudaStream_t stream)
+{
+    if (x->words) return cudaSuccess;
+    to->at = at;
+    return split_launch(at, &g->split, x, made(g, x), to->lines, g->k, stream);
+}
 
 cudaError_t start_on(const struct gpu_gemm *g, const struct gpu_kernel *kernel,
                      char *workspace, cudaStream_t stream)
 {
     const struct workspace parts = workspace_of(g, kernel);
     struct gpu_product p = product_of(g);
-    cudaError_t status = cudaSuccess;
-    if (!g->m || !g->n) return status;
+    if (!g->count || !g->m || !g->n) return cudaSuccess;
     p.stream = stream;
     p.workspace = workspace + parts.a + parts.b;
-    if (!g->a.words) {
-        p.a.at = workspace;
-        status = split_launch(workspace, &g->split, &g->a, g->m, g->k, stream);
-    }
-    if (!g->b.words && status == cudaSuccess) {
-        p.b.at = workspace + parts.a;
-        status = split_launch(workspace + parts.a, &g->split, &g->b, g->n, g->k, stream);
-    }
+    cudaError_t status = words_make(&p.a, workspace, g, &g->a, stream);
+    if (status == cudaSuccess)
+        status = words_make(&p.b, workspace + parts.a, g, &g->b, stream);
     p.lines = { words_largest(p.a.at, &g->split, g->m, g->k),
-                words_largest(p.b.at, &g->split, g->n, g->k) };
+                words_largest(p.b.at, &g->split, g->n, g->k),
+                p.a.stride / sizeof(uint32_t), p.b.stride / sizeof(uint32_t) };
     return status == cudaSuccess ? (cudaError_t)kernel->launch(&p) : status;
 }
 
@@ -115,17 +127,19 @@ cudaError_t arrays_clear(const struct arrays *x)
     return first;
 }
 
-/* Bytes from the first element of a matrix to its last. */
-size_t matrix_bytes(size_t rows, size_t columns, size_t ld)
+/* Bytes from the first element of a batch's first matrix to the last one's last. */
+size_t matrices_bytes(size_t count, size_t stride, size_t rows, size_t columns, size_t ld)
 {
-    return rows && columns ? ((rows - 1) * ld + columns) * sizeof(float) : 0;
+    return count && rows && columns
+               ? ((count - 1) * stride + (rows - 1) * ld + columns) * sizeof(float)
+               : 0;
 }
 
-cudaError_t operand_add(struct gpu_operand *to, struct arrays *x,
+cudaError_t operand_add(struct gpu_operand *to, struct arrays *x, size_t count,
                         const struct gpu_operand *from, size_t lines, size_t k)
 {
-    const size_t bytes = from->across ? matrix_bytes(k, lines, from->ld)
-                                      : matrix_bytes(lines, k, from->ld);
+    const size_t rows = from->across ? k : lines, columns = from->across ? lines : k;
+    const size_t bytes = matrices_bytes(count, from->stride, rows, columns, from->ld);
     return array_add((void **)&to->at, x, bytes, from->at);
 }
 
@@ -134,12 +148,14 @@ cudaError_t gemm_there(struct arrays *x, const struct gpu_gemm *g,
 {
     struct gpu_gemm there = *g;
     void *workspace = NULL;
-    const size_t d_bytes = matrix_bytes(g->m, g->n, g->ldd);
+    const size_t c_bytes = matrices_bytes(g->count, g->stride_c, g->m, g->n, g->ldc);
+    const size_t d_bytes = matrices_bytes(g->count, g->stride_d, g->m, g->n, g->ldd);
     const struct workspace parts = workspace_of(g, kernel);
-    cudaError_t status = operand_add(&there.a, x, &g->a, g->m, g->k);
-    if (status == cudaSuccess) status = operand_add(&there.b, x, &g->b, g->n, g->k);
+    cudaError_t status = operand_add(&there.a, x, g->count, &g->a, g->m, g->k);
+    if (status == cudaSuccess)
+        status = operand_add(&there.b, x, g->count, &g->b, g->n, g->k);
     if (status == cudaSuccess && float_of(g->beta) != 0)
-        status = array_add((void **)&there.c, x, matrix_bytes(g->m, g->n, g->ldc), g->c);
+        status = array_add((void **)&there.c, x, c_bytes, g->c);
     if (status == cudaSuccess) status = array_add((void **)&there.d, x, d_bytes, g->d);
     if (status == cudaSuccess)
         status = array_add(&workspace, x, parts.a + parts.b + parts.kernel, NULL);
@@ -156,9 +172,9 @@ cudaError_t split_there(struct arrays *x, void *words, const struct gpu_split *s
     struct gpu_operand there = *operand;
     void *to = NULL;
     const size_t bytes = words_bytes(split, lines, k);
-    cudaError_t status = operand_add(&there, x, operand, lines, k);
+    cudaError_t status = operand_add(&there, x, 1, operand, lines, k);
     if (status == cudaSuccess) status = array_add(&to, x, bytes, NULL);
-    if (status == cudaSuccess) status = split_launch(to, split, &there, lines, k, 0);
+    if (status == cudaSuccess) status = split_launch(to, split, &there, 1, lines, k, 0);
     if (status == cudaSuccess) status = cudaDeviceSynchronize();
     if (status == cudaSuccess)
         status = cudaMemcpy(words, to, bytes, cudaMemcpyDeviceToHost);
@@ -194,8 +210,8 @@ int gemm_prepare(void *words, const struct gpu_split *split,
                  const struct gpu_operand *operand, size_t lines, size_t k, void *stream,
                  char *fault)
 {
-    return fault_of(fault,
-                    split_launch(words, split, operand, lines, k, (cudaStream_t)stream));
+    return fault_of(
+        fault, split_launch(words, split, operand, 1, lines, k, (cudaStream_t)stream));
 }
 
 size_t gemm_workspace(const struct gpu_gemm *g, const struct gpu_kernel *kernel)

@@ -11,25 +11,27 @@ extern const struct gpu_kernel gemm_sm80[], gemm_sm90[], gemm_wmma[];
 struct words {
     const void *at;
     size_t lines, row_bytes; /* of a line */
+    size_t stride;           /* bytes from one matrix to the next, 0: all have the same */
 };
 
 /* The largest finite magnitudes of the lines of both operands; NULL: they are not
    equilibrated. */
 struct lines {
     const uint32_t *a, *b;
+    size_t stride_a, stride_b; /* from one matrix to the next */
 };
 
-/* D = alpha A B + beta C of words. */
+/* D = alpha A B + beta C of words, for a batch. */
 struct gpu_product {
-    size_t m, n, k;
+    size_t count, m, n, k;
     struct words a, b;
     struct lines lines;
     int scale; /* of the split */
     float alpha, beta;
     const float *c; /* NULL: beta is zero */
-    size_t ldc;
+    size_t ldc, stride_c;
     float *d;
-    size_t ldd;
+    size_t ldd, stride_d;
     int slices;
     void *workspace;
     cudaStream_t stream;
@@ -48,12 +50,29 @@ constexpr size_t words_row_bytes(enum gpu_format format, size_t k)
     return divide_up(k, GPU_WORDS_RUN) * GPU_WORDS_RUN * format_bytes(format);
 }
 
+/* Bytes of an operand's words, without and with what follows them. */
+inline size_t words_alone(const struct gpu_split *split, size_t lines, size_t k)
+{
+    return split->words * lines * words_row_bytes(split->format, k);
+}
+inline size_t words_bytes(const struct gpu_split *split, size_t lines, size_t k)
+{
+    return words_alone(split, lines, k) +
+           (split->equilibrate ? lines * sizeof(uint32_t) : 0);
+}
+
+/* From the words of one matrix to those of the next where the split pass puts them. */
+inline size_t words_stride(const struct gpu_split *split, size_t lines, size_t k)
+{
+    return divide_up(words_bytes(split, lines, k), GPU_ALIGNMENT) * GPU_ALIGNMENT;
+}
+
 /* Where the largest magnitudes of equilibrated lines are; NULL: they are not. */
 inline const uint32_t *words_largest(const void *words, const struct gpu_split *split,
                                      size_t lines, size_t k)
 {
-    const size_t bytes = split->words * lines * words_row_bytes(split->format, k);
-    return split->equilibrate ? (const uint32_t *)((const char *)words + bytes) : NULL;
+    const char *behind = (const char *)words + words_alone(split, lines, k);
+    return split->equilibrate ? (const uint32_t *)behind : NULL;
 }
 
 /* --- equilibration ---------------------------------------------------------------- */
@@ -79,6 +98,12 @@ inline __device__ float scale_once(float x, int exponent)
     const int first = max(exponent - second, -126);
     x = __fmul_rn(x, __int_as_float((first + 127) << 23));
     return __fmul_rn(x, __int_as_float((second + 127) << 23));
+}
+
+/* The lines of one matrix. */
+inline __device__ struct lines lines_of(const struct lines &x, size_t matrix)
+{
+    return x.a ? lines{ x.a + matrix * x.stride_a, x.b + matrix * x.stride_b, 0, 0 } : x;
 }
 
 /* An output in the scale of its row and column. */
@@ -109,11 +134,11 @@ inline k_cut cut_of(const struct gpu_product *p, enum gpu_format format)
              steps ? (int)divide_up(steps, each) : 1 };
 }
 
-/* Bytes of a workspace for partial sums [slice][m][n], none for one slice. */
+/* Bytes of a workspace for partial sums [matrix][slice][m][n], none for one slice. */
 template <enum gpu_format FORMAT> size_t slices_bytes(const struct gpu_product *p)
 {
     const int slices = cut_of(p, FORMAT).slices;
-    return slices > 1 ? slices * p->m * p->n * sizeof(float) : 0;
+    return slices > 1 ? p->count * slices * p->m * p->n * sizeof(float) : 0;
 }
 
 /* Start what makes D of the partial sums in the workspace. */
@@ -130,10 +155,10 @@ inline __device__ float output_of(float alpha, float total, float beta, const fl
 
 /* --- the module's functions ------------------------------------------------------- */
 
-/* Start the split pass on a stream. */
+/* Start the split pass over `count` matrices on a stream. */
 cudaError_t split_launch(void *words, const struct gpu_split *split,
-                         const struct gpu_operand *operand, size_t lines, size_t k,
-                         cudaStream_t stream);
+                         const struct gpu_operand *operand, size_t count, size_t lines,
+                         size_t k, cudaStream_t stream);
 
 /* What struct gpu_module declares, in gpu/gemm.cu. */
 int split_run(void *words, const struct gpu_split *split,

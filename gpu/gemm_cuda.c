@@ -51,24 +51,33 @@ const char *bitcut_cuda_device(const struct bitcut_cuda *x) { return x->device.n
 /* A GEMM with all that its caller left open decided. */
 struct choice {
     const struct gpu_kernel *kernel;
-    struct gpu_gemm gemm; /* the first of a batch */
+    struct gpu_gemm gemm;
 };
 
+static struct gpu_operand operand_of(const struct bitcut_cuda_operand *x, bool across)
+{
+    return (struct gpu_operand){ x->at,    x->ld,     across,
+                                 x->words, x->stride, x->words_stride };
+}
+
 /* A row of A, or column of B, is a line: so it is B that lies across, unless turned. */
-static struct gpu_gemm gemm_of(const struct bitcut_cuda_gemm *g)
+static struct gpu_gemm gemm_of(const struct bitcut_cuda_gemm *g, size_t count)
 {
     return (struct gpu_gemm){
+        .count = count,
         .m = g->m,
         .n = g->n,
         .k = g->k,
         .alpha = g->alpha,
         .beta = g->beta,
-        .a = { g->a.at, g->a.ld, g->a.transposed, g->a.words },
-        .b = { g->b.at, g->b.ld, !g->b.transposed, g->b.words },
+        .a = operand_of(&g->a, g->a.transposed),
+        .b = operand_of(&g->b, !g->b.transposed),
         .c = g->beta & 0x7fffffff ? g->c : NULL,
         .ldc = g->ldc,
+        .stride_c = g->stride_c,
         .d = g->d,
         .ldd = g->ldd,
+        .stride_d = g->stride_d,
         .slices = g->slices ? g->slices : 1,
     };
 }
@@ -95,13 +104,13 @@ static enum bitcut_status choose_split(struct gpu_split *to,
     return status == BITCUT_OK ? gpu_split_of(to, split, g->equilibrate, f) : status;
 }
 
-/* Whether the device can compute the GEMM by the kernel. */
+/* Whether the device can compute the GEMMs by the kernel. */
 static enum bitcut_status choose_kernel(struct choice *to, const struct bitcut_cuda *x,
-                                        const struct bitcut_cuda_gemm *g,
+                                        const struct bitcut_cuda_gemm *g, size_t count,
                                         const struct gpu_kernel *k, struct fault *f)
 {
     const struct bitcut_recipe *recipe = bitcut_recipe_find(k->recipe);
-    struct choice choice = { k, gemm_of(g) };
+    struct choice choice = { k, gemm_of(g, count) };
     if (!gpu_kernel_fits(&x->device, k))
         return fault_set(f, BITCUT_CANNOT, "%.100s cannot run %s", x->device.name,
                          k->name);
@@ -119,7 +128,8 @@ static enum bitcut_status choose_kernel(struct choice *to, const struct bitcut_c
 
 /* The kernel asked for, or the first that fits; the fault is that of the last tried. */
 static enum bitcut_status choose_bits(struct choice *to, const struct bitcut_cuda *x,
-                                      const struct bitcut_cuda_gemm *g, struct fault *f)
+                                      const struct bitcut_cuda_gemm *g, size_t count,
+                                      struct fault *f)
 {
     const struct gpu_kernel *k = NULL;
     if (!g->recipe && !g->kernel)
@@ -132,7 +142,7 @@ static enum bitcut_status choose_bits(struct choice *to, const struct bitcut_cud
     while ((k = gpu_kernel_next(&x->gpu, k))) {
         if (g->kernel ? strcmp(k->name, g->kernel) != 0 : !is_plain(k, g->recipe))
             continue;
-        status = choose_kernel(to, x, g, k, f);
+        status = choose_kernel(to, x, g, count, k, f);
         if (status == BITCUT_OK) break;
     }
     return status;
@@ -140,10 +150,11 @@ static enum bitcut_status choose_bits(struct choice *to, const struct bitcut_cud
 
 /* The kernel asked for, or the best of those with the bits of the first that fits. */
 static enum bitcut_status choose(struct choice *to, const struct bitcut_cuda *x,
-                                 const struct bitcut_cuda_gemm *g, struct fault *f)
+                                 const struct bitcut_cuda_gemm *g, size_t count,
+                                 struct fault *f)
 {
     struct gpu_choice ranked[GPU_CHOICES_MOST];
-    const enum bitcut_status status = choose_bits(to, x, g, f);
+    const enum bitcut_status status = choose_bits(to, x, g, count, f);
     if (status == BITCUT_OK && !g->kernel &&
         gpu_kernel_rank(ranked, &x->gpu, &x->device, to->kernel, &to->gemm))
         to->kernel = ranked[0].kernel;
@@ -156,7 +167,7 @@ enum bitcut_status bitcut_gemm_cuda_kernel(char *name, char *unit,
 {
     struct choice c;
     struct fault f;
-    const enum bitcut_status status = choose(&c, x, g, &f);
+    const enum bitcut_status status = choose(&c, x, g, 1, &f);
     if (status != BITCUT_OK) return cuda_told(why, status, &f);
     snprintf(name, BITCUT_TEXT_MOST, "%s", c.kernel->name);
     snprintf(unit, BITCUT_TEXT_MOST, "%s/%s", x->architecture->name,
@@ -169,7 +180,7 @@ enum bitcut_status bitcut_gemm_cuda_workspace(size_t *bytes, const struct bitcut
 {
     struct choice c;
     struct fault f;
-    const enum bitcut_status status = choose(&c, x, g, &f);
+    const enum bitcut_status status = choose(&c, x, g, 1, &f);
     if (status == BITCUT_OK) *bytes = x->gpu.module->workspace(&c.gemm, c.kernel);
     return cuda_told(why, status, &f);
 }
@@ -196,14 +207,13 @@ static bool batch_fits(size_t count, size_t stride, size_t rows, size_t cols, si
            size_multiply(&bytes, before + end, sizeof(uint32_t));
 }
 
-static enum bitcut_status check_operand(const char *name,
-                                        const struct bitcut_cuda_operand *o, size_t rows,
-                                        size_t cols, size_t count, struct fault *f)
+static enum bitcut_status check_operand(const char *name, const struct gpu_operand *o,
+                                        size_t lines, size_t k, size_t count,
+                                        struct fault *f)
 {
     size_t bytes;
-    const bool turned = o->transposed;
     if (!o->words)
-        return batch_fits(count, o->stride, turned ? cols : rows, turned ? rows : cols,
+        return batch_fits(count, o->stride, o->across ? k : lines, o->across ? lines : k,
                           o->ld)
                    ? BITCUT_OK
                    : fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not fit any memory",
@@ -217,38 +227,44 @@ static enum bitcut_status check_operand(const char *name,
 }
 
 /* Whether no two matrices of D have an element in common. */
-static bool outputs_apart(const struct bitcut_cuda_gemm *g, size_t count)
+static bool outputs_apart(const struct gpu_gemm *g)
 {
-    if (count < 2 || !g->m || !g->n) return true;
+    if (g->count < 2 || !g->m || !g->n) return true;
     return g->stride_d >= (g->m - 1) * g->ldd + g->n ||
-           (g->stride_d >= g->n && (g->ldd - g->n) / g->stride_d >= count - 1);
+           (g->stride_d >= g->n && (g->ldd - g->n) / g->stride_d >= g->count - 1);
 }
 
-/* Strides of a batch, for a GEMM that is good without them. */
-static enum bitcut_status check_batch(const struct choice *x,
-                                      const struct bitcut_cuda_gemm *g, size_t count,
-                                      struct fault *f)
+/* Strides of a batch that is good without them. */
+static enum bitcut_status check_batch(const struct gpu_gemm *g, struct fault *f)
 {
-    if (!count) return BITCUT_OK;
-    enum bitcut_status status = check_operand("A", &g->a, g->m, g->k, count, f);
-    if (status == BITCUT_OK) status = check_operand("B", &g->b, g->k, g->n, count, f);
+    if (!g->count) return BITCUT_OK;
+    enum bitcut_status status = check_operand("A", &g->a, g->m, g->k, g->count, f);
+    if (status == BITCUT_OK) status = check_operand("B", &g->b, g->n, g->k, g->count, f);
     if (status != BITCUT_OK) return status;
-    if (x->gemm.c && !batch_fits(count, g->stride_c, g->m, g->n, g->ldc))
+    if (g->c && !batch_fits(g->count, g->stride_c, g->m, g->n, g->ldc))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "C does not fit any memory");
-    if (!batch_fits(count, g->stride_d, g->m, g->n, g->ldd))
+    if (!batch_fits(g->count, g->stride_d, g->m, g->n, g->ldd))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "D does not fit any memory");
-    if (!outputs_apart(g, count))
+    if (!outputs_apart(g))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "the matrices of D overlap");
-    if (x->gemm.c == x->gemm.d && count > 1 && g->stride_c != g->stride_d)
+    if (g->c == g->d && g->count > 1 && g->stride_c != g->stride_d)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "D is C with another stride");
     return BITCUT_OK;
+}
+
+/* What one GEMM needs. */
+static size_t workspace_bytes(const struct bitcut_cuda *x, const struct choice *c)
+{
+    struct gpu_gemm one = c->gemm;
+    one.count = 1;
+    return x->gpu.module->workspace(&one, c->kernel);
 }
 
 static enum bitcut_status check_workspace(const struct bitcut_cuda *x,
                                           const struct choice *c, const void *workspace,
                                           size_t bytes, struct fault *f)
 {
-    const size_t needed = x->gpu.module->workspace(&c->gemm, c->kernel);
+    const size_t needed = workspace_bytes(x, c);
     if (bytes < needed)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "a workspace of %zu bytes, not of %zu",
                          bytes, needed);
@@ -262,29 +278,42 @@ static const void *behind(const void *at, size_t bytes)
     return at ? (const char *)at + bytes : NULL;
 }
 
-/* The GEMM i strides behind the first. */
-static struct gpu_gemm gemm_at(const struct gpu_gemm *first,
-                               const struct bitcut_cuda_gemm *g, size_t i)
+static void operand_advance(struct gpu_operand *x, size_t count)
 {
-    struct gpu_gemm x = *first;
-    if (!x.a.words) x.a.at = behind(x.a.at, i * g->a.stride * sizeof *x.a.at);
-    if (!x.b.words) x.b.at = behind(x.b.at, i * g->b.stride * sizeof *x.b.at);
-    x.a.words = behind(x.a.words, i * g->a.words_stride);
-    x.b.words = behind(x.b.words, i * g->b.words_stride);
-    x.c = behind(x.c, i * g->stride_c * sizeof *x.c);
-    if (x.d) x.d += i * g->stride_d;
-    return x;
+    if (x->words) x->words = behind(x->words, count * x->words_stride);
+    else x->at = behind(x->at, count * x->stride * sizeof *x->at);
+}
+
+/* What is left behind the first `count` GEMMs. */
+static void gemm_advance(struct gpu_gemm *g, size_t count)
+{
+    operand_advance(&g->a, count);
+    operand_advance(&g->b, count);
+    g->c = behind(g->c, count * g->stride_c * sizeof *g->c);
+    if (g->d) g->d += count * g->stride_d;
+}
+
+/* As many GEMMs at a time as the workspace has room for and a kernel takes. */
+static size_t count_at_a_time(const struct bitcut_cuda *x, const struct choice *c,
+                              size_t bytes)
+{
+    const size_t each = workspace_bytes(x, c), slices = (size_t)c->gemm.slices;
+    const size_t most = GPU_COUNT_MOST / slices, room = each ? bytes / each : most;
+    return room < most ? room : most;
 }
 
 static enum bitcut_status start(const struct bitcut_cuda *x, const struct choice *c,
-                                const struct bitcut_cuda_gemm *g, size_t count,
-                                void *workspace, void *stream, struct fault *f)
+                                void *workspace, size_t bytes, void *stream,
+                                struct fault *f)
 {
     char why[GPU_FAULT_MOST];
-    for (size_t i = 0; i < count; i++) {
-        const struct gpu_gemm now = gemm_at(&c->gemm, g, i);
+    const size_t most = count_at_a_time(x, c, bytes);
+    struct gpu_gemm now = c->gemm;
+    for (size_t left = c->gemm.count; left; left -= now.count) {
+        now.count = left < most ? left : most;
         if (x->gpu.module->start(&now, c->kernel, workspace, stream, why) != 0)
             return fault_set(f, BITCUT_CANNOT, "%s", why);
+        gemm_advance(&now, now.count);
     }
     return BITCUT_OK;
 }
@@ -296,11 +325,11 @@ enum bitcut_status bitcut_gemm_cuda_batch(const struct bitcut_cuda *x,
 {
     struct choice c;
     struct fault f;
-    enum bitcut_status status = choose(&c, x, g, &f);
+    enum bitcut_status status = choose(&c, x, g, count, &f);
     if (status == BITCUT_OK) status = gpu_gemm_check(&c.gemm, c.kernel, &f);
-    if (status == BITCUT_OK) status = check_batch(&c, g, count, &f);
+    if (status == BITCUT_OK) status = check_batch(&c.gemm, &f);
     if (status == BITCUT_OK) status = check_workspace(x, &c, workspace, bytes, &f);
-    if (status == BITCUT_OK) status = start(x, &c, g, count, workspace, stream, &f);
+    if (status == BITCUT_OK) status = start(x, &c, workspace, bytes, stream, &f);
     return cuda_told(why, status, &f);
 }
 
@@ -326,7 +355,7 @@ static enum bitcut_status choose_source(struct source *to, const struct bitcut_c
                                         enum bitcut_operand which, struct fault *f)
 {
     struct choice c;
-    const enum bitcut_status status = choose(&c, x, g, f);
+    const enum bitcut_status status = choose(&c, x, g, 1, f);
     if (status != BITCUT_OK) return status;
     *to = which == BITCUT_A ? (struct source){ "A", c.gemm.a, c.gemm.split, g->m, g->k }
                             : (struct source){ "B", c.gemm.b, c.gemm.split, g->n, g->k };

@@ -1,9 +1,9 @@
 /* The core of the GEMM kernels for sm_80 and later: what all of them do but multiply.
 
-   Launch: a block of warps for each tile_m x tile_n of D and each slice of k, tiles in
-   groups of GROUP rows so that those in flight share operands in the L2 cache.  A warp
-   has warp_m x warp_n of the tile, all accumulators in registers: a part, that is a type
-   with
+   Launch: a block of warps for each tile_m x tile_n of D, for each slice of k, along y, and
+   for each matrix of a batch, along z; tiles in groups of GROUP rows so that those in
+   flight share operands in the L2 cache.  A warp has warp_m x warp_n of the tile, all
+   accumulators in registers: a part, that is a type with
      S                            its shape;
      plainly, ahead               what such kernels are, with one stage and with several;
      start()                      all accumulators +0;
@@ -88,15 +88,16 @@ struct shape {
 
 struct arguments {
     const char *a, *b; /* words */
+    size_t a_stride, b_stride;
     size_t m, n, row_bytes;
     size_t k_bytes, slice_bytes; /* of whole k-steps */
     unsigned tiles_m, tiles_n;
     float unscale, alpha, beta;
     const float *c; /* NULL: beta is zero */
-    size_t ldc;
+    size_t ldc, stride_c;
     float *d;
-    size_t ldd;
-    float *partial; /* [slice][m][n], NULL for one slice */
+    size_t ldd, stride_d;
+    float *partial; /* [matrix][slice][m][n], NULL for one slice */
     struct lines lines;
 };
 
@@ -145,24 +146,34 @@ template <class S>
 __device__ void load_stage(char *stage, const arguments &x, size_t i0, size_t j0,
                            size_t from, size_t end)
 {
-    load_operand<S, S::tile_m>(stage, x.a, i0, x.m, x.row_bytes, from, end);
-    load_operand<S, S::tile_n>(stage + S::a_bytes, x.b, j0, x.n, x.row_bytes, from, end);
+    load_operand<S, S::tile_m>(stage, x.a + blockIdx.z * x.a_stride, i0, x.m, x.row_bytes,
+                               from, end);
+    load_operand<S, S::tile_n>(stage + S::a_bytes, x.b + blockIdx.z * x.b_stride, j0, x.n,
+                               x.row_bytes, from, end);
 }
 
 /* --- outputs ---------------------------------------------------------------------- */
+
+/* Where output (i, j) of this block's slice and matrix goes. */
+__device__ float *output_at(const arguments &x, size_t i, size_t j)
+{
+    const size_t matrix = blockIdx.z, sums = matrix * gridDim.y + blockIdx.y;
+    return x.partial ? x.partial + (sums * x.m + i) * x.n + j
+                     : x.d + matrix * x.stride_d + i * x.ldd + j;
+}
 
 /* Outputs (i, j) and (i, j + 1) of a slice, those that D has. */
 __device__ void store_pair(const arguments &x, float v0, float v1, size_t i, size_t j)
 {
     if (i >= x.m || j >= x.n) return;
     const bool both = j + 1 < x.n;
-    float *to =
-        x.partial ? x.partial + (blockIdx.y * x.m + i) * x.n + j : x.d + i * x.ldd + j;
+    float *to = output_at(x, i, j);
     if (!x.partial) {
-        const size_t at = i * x.ldc + j;
-        v0 = output_of(x.alpha, lines_restore(v0, x.lines, i, j), x.beta, x.c, at);
+        const struct lines lines = lines_of(x.lines, blockIdx.z);
+        const size_t at = blockIdx.z * x.stride_c + i * x.ldc + j;
+        v0 = output_of(x.alpha, lines_restore(v0, lines, i, j), x.beta, x.c, at);
         if (both)
-            v1 = output_of(x.alpha, lines_restore(v1, x.lines, i, j + 1), x.beta, x.c,
+            v1 = output_of(x.alpha, lines_restore(v1, lines, i, j + 1), x.beta, x.c,
                            at + 1);
     }
     if (both && (uintptr_t)to % sizeof(float2) == 0) {
@@ -252,6 +263,8 @@ template <class PART> int launch(const struct gpu_product *p)
     arguments x = {};
     x.a = (const char *)p->a.at;
     x.b = (const char *)p->b.at;
+    x.a_stride = p->a.stride;
+    x.b_stride = p->b.stride;
     x.m = p->m;
     x.n = p->n;
     x.row_bytes = p->a.row_bytes;
@@ -264,11 +277,13 @@ template <class PART> int launch(const struct gpu_product *p)
     x.beta = p->beta;
     x.c = p->c;
     x.ldc = p->ldc;
+    x.stride_c = p->stride_c;
     x.d = p->d;
     x.ldd = p->ldd;
+    x.stride_d = p->stride_d;
     x.lines = p->lines;
     if (cut.slices > 1) x.partial = (float *)p->workspace;
-    const dim3 grid(x.tiles_m * x.tiles_n, cut.slices);
+    const dim3 grid(x.tiles_m * x.tiles_n, cut.slices, (unsigned)p->count);
     const cudaError_t status = cudaFuncSetAttribute(
         gemm_kernel<PART>, cudaFuncAttributeMaxDynamicSharedMemorySize, S::shared_bytes);
     if (status != cudaSuccess) return status;

@@ -24,20 +24,22 @@ static encode_function encode_find()
 }
 
 /* How to copy boxes of `box` lines and R::depth of k, from `slices` slices of k elements
-   and `bytes` each, the first of which begins `from` bytes into a line. */
+   and `bytes` each, the first of which begins `from` bytes into a line, of `matrices`
+   matrices. */
 template <class R>
 static int words_map(CUtensorMap *map, const struct words *w, size_t from, size_t k,
-                     size_t slices, size_t bytes, int box)
+                     size_t slices, size_t bytes, size_t matrices, int box)
 {
     static const encode_function encode = encode_find();
-    const cuuint64_t size[] = { k, w->lines, R::words, slices };
-    const cuuint64_t strides[] = { w->row_bytes, w->lines * w->row_bytes, bytes };
-    const cuuint32_t boxes[] = { R::depth, (cuuint32_t)box, 1, 1 };
-    const cuuint32_t every[] = { 1, 1, 1, 1 };
+    const size_t stride = matrices > 1 ? w->stride : w->row_bytes; /* 0 is no stride */
+    const cuuint64_t size[] = { k, w->lines, R::words, slices, matrices };
+    const cuuint64_t strides[] = { w->row_bytes, w->lines * w->row_bytes, bytes, stride };
+    const cuuint32_t boxes[] = { R::depth, (cuuint32_t)box, 1, 1, 1 };
+    const cuuint32_t every[] = { 1, 1, 1, 1, 1 };
     const auto swizzle =
         R::row_bytes == 128 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B;
     if (!encode) return cudaErrorNotSupported;
-    return encode(map, R::format::tensor, 4, (char *)w->at + from, size, strides, boxes,
+    return encode(map, R::format::tensor, 5, (char *)w->at + from, size, strides, boxes,
                   every, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
                ? cudaErrorInvalidValue
@@ -46,16 +48,20 @@ static int words_map(CUtensorMap *map, const struct words *w, size_t from, size_
 
 /* Both maps of an operand: nothing is read by one that no slice needs. */
 template <class R>
-static int sources_make(struct sources *to, const struct words *w, size_t k,
+static int sources_make(struct sources *to, const struct words *w, size_t count, size_t k,
                         const k_cut &cut, int box)
 {
     const size_t body = cut.slices - 1, start = body * cut.slice_bytes;
     const size_t each = cut.slice_bytes / R::format::bytes;
+    const size_t matrices = w->stride ? count : 1;
     int status = cudaSuccess;
-    if (body) status = words_map<R>(&to->of[0], w, 0, each, body, cut.slice_bytes, box);
+    to->step = w->stride != 0;
+    if (body)
+        status =
+            words_map<R>(&to->of[0], w, 0, each, body, cut.slice_bytes, matrices, box);
     if (k && !status)
         status = words_map<R>(&to->of[1], w, start, k - start / R::format::bytes, 1,
-                              w->row_bytes, box);
+                              w->row_bytes, matrices, box);
     return status;
 }
 
@@ -71,11 +77,14 @@ static struct output output_make(const struct gpu_product *p, const k_cut &cut)
     o.d = partial ? (float *)p->workspace : p->d;
     o.ldd = (long long)(partial ? p->n : p->ldd);
     o.slice_stride = (long long)(p->m * p->n);
+    o.stride_d = partial ? cut.slices * o.slice_stride : (long long)p->stride_d;
     o.c = partial ? NULL : p->c;
     o.ldc = (long long)p->ldc;
+    o.stride_c = (long long)p->stride_c;
     o.m = (int)p->m;
     o.n = (int)p->n;
     o.slices = cut.slices;
+    o.count = (int)p->count;
     o.blocks[0] = (int)divide_up(cut.slice_bytes, R::row_bytes);
     o.blocks[1] = (int)divide_up(last, R::row_bytes);
     o.clusters_m = (int)divide_up(p->m, R::cluster * TILE_M);
@@ -84,7 +93,8 @@ static struct output output_make(const struct gpu_product *p, const k_cut &cut)
     o.beta = p->beta;
     o.fold = ldexpf(1, -p->scale);
     o.lines = partial ? lines{} : p->lines;
-    o.pairs = o.ldd % 2 == 0 && (uintptr_t)o.d % sizeof(float2) == 0;
+    o.pairs = o.ldd % 2 == 0 && (o.count == 1 || o.stride_d % 2 == 0) &&
+              (uintptr_t)o.d % sizeof(float2) == 0;
     return o;
 }
 
@@ -110,7 +120,8 @@ template <class R>
 static int kernel_start(const sources &a, const sources &b, struct output o,
                         cudaStream_t stream)
 {
-    const int most = clusters_most<R>(), tiles = o.slices * o.clusters_m * o.clusters_n;
+    const int most = clusters_most<R>();
+    const int tiles = o.count * o.slices * o.clusters_m * o.clusters_n;
     const int status = cudaFuncSetAttribute(
         gemm_kernel<R>, cudaFuncAttributeMaxDynamicSharedMemorySize, R::shared_bytes);
     if (!most || status) return status ? status : cudaErrorNoDevice;
@@ -136,8 +147,8 @@ template <class R> static int launch(const struct gpu_product *p)
 {
     sources a = {}, b = {};
     const k_cut cut = cut_of(p, R::format::words);
-    int status = sources_make<R>(&a, &p->a, p->k, cut, TILE_M);
-    if (!status) status = sources_make<R>(&b, &p->b, p->k, cut, R::b_lines);
+    int status = sources_make<R>(&a, &p->a, p->count, p->k, cut, TILE_M);
+    if (!status) status = sources_make<R>(&b, &p->b, p->count, p->k, cut, R::b_lines);
     if (!status) status = kernel_start<R>(a, b, output_make<R>(p, cut), p->stream);
     return status || cut.slices == 1 ? status : slices_add(p, cut.slices);
 }

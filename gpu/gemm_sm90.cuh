@@ -1,12 +1,12 @@
 /* The GEMM on Hopper: wgmma from words that TMA brings.
 
    Launch: one block of 384 threads a multiprocessor, which takes tile after tile of D,
-   or of the partial sums of one slice of k after the other.
-   A block's first warpgroup brings the words of a tile, `depth` of k at a time, into a
-   ring of stages in shared memory; the other two multiply them, 64 rows of the tile each.
-   Blocks of a cluster have tiles below each other: each brings its part of the columns of
-   B to all.  A stage is full when the bytes that its barrier expects have come, and empty
-   when every warp of the cluster that reads it has arrived.
+   or of the partial sums of one slice of k after the other, of one matrix of a batch
+   after the other.  A block's first warpgroup brings the words of a tile, `depth` of k at
+   a time, into a ring of stages in shared memory; the other two multiply them, 64 rows of
+   the tile each.  Blocks of a cluster have tiles below each other: each brings its part of
+   the columns of B to all.  A stage is full when the bytes that its barrier expects have
+   come, and empty when every warp of the cluster that reads it has arrived.
 
    Exactness: each accumulator gets the recipe's terms in the recipe's order, k ascending,
    so it has the recipe's bits.  Accumulators do not see each other: what is issued for
@@ -73,6 +73,7 @@ struct row {
 /* Words of an operand: of all slices but the last, and of the last. */
 struct sources {
     CUtensorMap of[2];
+    int step; /* from one matrix of a batch to the next: 1, or 0 if all have the same */
 };
 
 /* The arguments of a kernel beside the words. */
@@ -80,9 +81,9 @@ struct output {
     float *d;
     long long slice_stride; /* from one slice's sums to the next */
     const float *c;         /* NULL: beta is zero */
-    long long ldd, ldc;
+    long long ldd, ldc, stride_d, stride_c;
     int m, n;
-    int slices;
+    int slices, count;          /* of k, of matrices */
     int blocks[2];              /* stages that a slice fills, as of sources */
     int clusters_m, clusters_n; /* tiles of a cluster, in D                 */
     int band;                   /* rows of them in a band                   */
@@ -93,9 +94,9 @@ struct output {
 
 /* --- tiles ------------------------------------------------------------------------ */
 
-/* A tile of D by its first element, in one slice. */
+/* A tile of D by its first element, in one slice of one matrix. */
 struct tile {
-    int row, column, slice;
+    int row, column, slice, matrix;
     bool last; /* slice */
 };
 
@@ -106,18 +107,19 @@ static __device__ tile cluster_tile(const output &o, int index)
 {
     const int in_band = o.band * o.clusters_n, first = index / in_band * o.band;
     const int rows = min(o.band, o.clusters_m - first), rest = index % in_band;
-    return { first + rest % rows, rest / rows, 0, false };
+    return { first + rest % rows, rest / rows, 0, 0, false };
 }
 
 /* Call f for every tile of this block. */
 template <class R, class F> static __device__ void each_tile(const output &o, F f)
 {
     const int rank = blockIdx.x % R::cluster, tiles = o.clusters_m * o.clusters_n;
-    for (int i = blockIdx.x / R::cluster; i < o.slices * tiles;
+    for (int i = blockIdx.x / R::cluster; i < o.count * o.slices * tiles;
          i += gridDim.x / R::cluster) {
-        const int slice = i / tiles;
-        const tile t = cluster_tile(o, i - slice * tiles);
-        f(tile{ (t.row * R::cluster + rank) * TILE_M, t.column * R::n, slice,
+        const int sums = i / tiles, matrix = sums / o.slices;
+        const int slice = sums - matrix * o.slices;
+        const tile t = cluster_tile(o, i - sums * tiles);
+        f(tile{ (t.row * R::cluster + rank) * TILE_M, t.column * R::n, slice, matrix,
                 slice == o.slices - 1 });
     }
 }
@@ -156,9 +158,9 @@ static __device__ void stage_fill(const ring<R> &r, const sources &a, const sour
 #pragma unroll
     for (int w = 0; w < R::words; w++) {
         copy<1>(r.stage() + w * R::a_bytes, &a.of[t.last], k, t.row, w, slice,
-                r.full_now());
+                t.matrix * a.step, r.full_now());
         copy<R::cluster>(to_b + w * R::b_bytes, &b.of[t.last], k, t.column + first, w,
-                         slice, r.full_now());
+                         slice, t.matrix * b.step, r.full_now());
     }
 }
 
@@ -352,36 +354,38 @@ template <class T> struct place {
 
 /* A thread's elements in the scale of their rows and columns. */
 template <int COUNT>
-static __device__ __forceinline__ void
-elements_restore(const output &o, float (&v)[COUNT], int row, int column)
+static __device__ __forceinline__ void elements_restore(const output &o,
+                                                        float (&v)[COUNT], tile t)
 {
     using at = place<float>;
+    const struct lines lines = lines_of(o.lines, t.matrix);
     const auto exponent = [](const uint32_t *largest, int line, int lines) {
         return line < lines ? line_exponent(largest[line]) : 0;
     };
-    const int rows[] = { exponent(o.lines.a, row, o.m),
-                         exponent(o.lines.a, row + 8, o.m) };
+    const int rows[] = { exponent(lines.a, t.row, o.m),
+                         exponent(lines.a, t.row + 8, o.m) };
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
         v[i] = scale_once(v[i], -rows[at::half(i)] -
-                                    exponent(o.lines.b, column + at::column(i), o.n));
+                                    exponent(lines.b, t.column + at::column(i), o.n));
 }
 
-/* D = alpha v + beta C for a thread's elements, D being that of a slice.  `pairs`: all
-   are there, and pairs of them are aligned. */
+/* D = alpha v + beta C for a thread's elements, from the first element of t on.  `pairs`:
+   all are there, and pairs of them are aligned. */
 template <int COUNT>
-static __device__ __forceinline__ void elements_store(const output &o, float *to,
-                                                      float (&v)[COUNT], int row,
-                                                      int column, bool pairs)
+static __device__ __forceinline__ void elements_store(const output &o, float (&v)[COUNT],
+                                                      tile t, bool pairs)
 {
-    const place<float> d(to, o.ldd, o, row, column);
-    if (o.lines.a) elements_restore(o, v, row, column);
+    const place<float> d(o.d + t.matrix * o.stride_d + t.slice * o.slice_stride, o.ldd, o,
+                         t.row, t.column);
+    if (o.lines.a) elements_restore(o, v, t);
     if (o.alpha != 1) {
 #pragma unroll
         for (int i = 0; i < COUNT; i++) v[i] = __fmul_rn(o.alpha, v[i]);
     }
     if (o.c) {
-        const place<const float> c(o.c, o.ldc, o, row, column);
+        const place<const float> c(o.c + t.matrix * o.stride_c, o.ldc, o, t.row,
+                                   t.column);
 #pragma unroll
         for (int i = 0; i < COUNT; i++)
             if (c.has(i)) v[i] = __fmaf_rn(o.beta, *c.of(i), v[i]);
@@ -403,12 +407,13 @@ static __device__ __forceinline__ void tile_store(const output &o, const sums<R>
                                                   tile t)
 {
     const int lane = threadIdx.x % WARP, warp = threadIdx.x % GROUP / WARP;
+    const bool all = t.row + INSTRUCTION_M <= o.m && t.column + R::n <= o.n;
     float v[R::registers];
 #pragma unroll
     for (int i = 0; i < R::registers; i++) v[i] = sums_fold(s, i, o.fold);
-    elements_store(o, o.d + t.slice * o.slice_stride, v, t.row + 16 * warp + lane / 4,
-                   t.column + 2 * (lane % 4),
-                   o.pairs && t.row + INSTRUCTION_M <= o.m && t.column + R::n <= o.n);
+    t.row += 16 * warp + lane / 4;
+    t.column += 2 * (lane % 4);
+    elements_store(o, v, t, o.pairs && all);
 }
 
 template <class R>

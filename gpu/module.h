@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* Raised with every change of this file: a module of another number is refused. */
-enum { GPU_INTERFACE = 4 };
+enum { GPU_INTERFACE = 5 };
 
 enum { GPU_TEXT_MOST = 256, GPU_FAULT_MOST = 200 };
 
@@ -92,19 +92,25 @@ struct gpu_operand {
     const uint32_t *at;
     size_t ld;
     int across;
-    const void *words; /* NULL, or what prepare() made of it: `at` is not read then */
+    const void *words;   /* NULL, or what prepare() made of it: `at` is not read then */
+    size_t stride;       /* of a batch: elements from one matrix to the next; 0: all
+                            GEMMs have the same                                       */
+    size_t words_stride; /* likewise bytes of words, a multiple of GPU_ALIGNMENT    */
 };
 
-/* D = alpha A B + beta C: C and D are row-major, m x n.  beta = +-0 does not read C.  D
-   may be C of the same ld.  For column-major C and D ask for D^T = B^T A^T. */
+enum { GPU_COUNT_MOST = 65535 }; /* of a batch, and of its slices all together */
+
+/* D = alpha A B + beta C for a batch of `count` GEMMs, 1 to GPU_COUNT_MOST: C and D are
+   row-major, m x n, and no matrices of D overlap.  beta = +-0 does not read C.  D may be
+   C of the same ld and stride.  For column-major C and D ask for D^T = B^T A^T. */
 struct gpu_gemm {
-    size_t m, n, k;
+    size_t count, m, n, k;
     uint32_t alpha, beta; /* FP32 encodings */
     struct gpu_operand a, b;
     const uint32_t *c;
-    size_t ldc;
+    size_t ldc, stride_c;
     uint32_t *d;
-    size_t ldd;
+    size_t ldd, stride_d;
     struct gpu_split split;
     int slices; /* split-K as lib/recipe.h says: 1 or more, of whole k-steps */
 };
@@ -365,8 +371,8 @@ struct gpu_module {
     int (*split)(void *words, const struct gpu_split *split,
                  const struct gpu_operand *operand, size_t lines, size_t k, char *fault);
 
-    /* Run a GEMM whose matrices are in the host's memory, and wait.  Of D all rows are
-       copied to the device before and back after, what lies between them included. */
+    /* Run GEMMs whose matrices are in the host's memory, and wait.  Of D all is copied to
+       the device before and back after, what lies between rows and matrices included. */
     int (*gemm)(const struct gpu_gemm *gemm, const struct gpu_kernel *kernel,
                 char *fault);
 

@@ -199,27 +199,29 @@ static __device__ __forceinline__ void words_foresee(const CUtensorMap *words)
     asm volatile("prefetch.tensormap [%0];" ::"l"(words) : "memory");
 }
 
-/* A box from (k, line, word) of slice `slice` of a map; its bytes count at `barrier`.
-   With several blocks in the cluster, to the same place in each of them. */
+/* A box from (k, line, word) of slice `slice` of matrix `matrix` of a map; its bytes
+   count at `barrier`.  With several blocks in the cluster, to the same place in each of
+   them. */
 template <int BLOCKS>
 static __device__ __forceinline__ void copy(uint32_t to, const CUtensorMap *words, int k,
-                                            int line, int word, int slice,
+                                            int line, int word, int slice, int matrix,
                                             uint32_t barrier)
 {
     if constexpr (BLOCKS == 1)
-        asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile"
-                     ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];"
+        asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.tile"
+                     ".mbarrier::complete_tx::bytes"
+                     " [%0], [%1, {%2, %3, %4, %5, %6}], [%7];"
                      :
                      : "r"(to), "l"(words), "r"(k), "r"(line), "r"(word), "r"(slice),
-                       "r"(barrier)
+                       "r"(matrix), "r"(barrier)
                      : "memory");
     else
-        asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile"
+        asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.tile"
                      ".mbarrier::complete_tx::bytes.multicast::cluster"
-                     " [%0], [%1, {%2, %3, %4, %5}], [%6], %7;"
+                     " [%0], [%1, {%2, %3, %4, %5, %6}], [%7], %8;"
                      :
                      : "r"(to), "l"(words), "r"(k), "r"(line), "r"(word), "r"(slice),
-                       "r"(barrier), "h"((uint16_t)((1 << BLOCKS) - 1))
+                       "r"(matrix), "r"(barrier), "h"((uint16_t)((1 << BLOCKS) - 1))
                      : "memory");
 }
 

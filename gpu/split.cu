@@ -1,9 +1,10 @@
 /* The split pass: FP32 values into words, equal to lib/split.c to the bit.
 
-   Launch: a block of THREADS for BLOCK_LINES lines by GPU_WORDS_RUN of k; a thread makes
-   the words of EACH consecutive k of one line and stores those of a word at once.  An
-   operand that lies across is read along its own rows and turned in shared memory.
-   Every FP32 value is read once; places of k beyond the operand are +0.
+   Launch: a block of 2 THREADS for BLOCK_LINES lines by GPU_WORDS_RUN of k of one matrix,
+   matrices along y; a thread makes the words of EACH consecutive k of one line and stores
+   those of a word at once.  An operand that lies across is read along its own rows and
+   turned in shared memory.  Every FP32 value is read once; places of k beyond the operand
+   are +0.
 
    Equilibrated lines that lie along, of at most HELD_MOST elements, are read once as
    well: by a block a line, which holds it in shared memory, each thread what it reads,
@@ -159,8 +160,9 @@ template <gpu_format F> __device__ float word_value(uint32_t word)
 /* --- the kernel ------------------------------------------------------------------- */
 
 struct arguments {
-    void *words;
+    char *words;
     const float *from;
+    size_t words_stride, stride; /* bytes, and elements, to the next matrix */
     size_t lines, k, ld;
     bool across;
     int count; /* of words */
@@ -168,6 +170,16 @@ struct arguments {
     gpu_rounding high, low;
     uint32_t *largest; /* magnitude of each line; NULL: lines are not equilibrated */
 };
+
+/* Of this block's matrix. */
+__device__ const float *values(const arguments &a)
+{
+    return a.from + blockIdx.y * a.stride;
+}
+__device__ uint32_t *largest_of(const arguments &a)
+{
+    return a.largest + blockIdx.y * (a.words_stride / sizeof *a.largest);
+}
 
 template <class T> struct alignas(sizeof(T) * EACH) run_of {
     T at[EACH];
@@ -188,14 +200,15 @@ __device__ void split_run(const arguments &a, float (&x)[EACH], size_t line, siz
             to.at[e] = (word)w;
             x[e] = __fmul_rn(__fadd_rn(x[e], -word_value<F>(w)), a.scale);
         }
-        *(run_of<word> *)((word *)a.words + (j * a.lines + line) * run + p) = to;
+        word *const words = (word *)(a.words + blockIdx.y * a.words_stride);
+        *(run_of<word> *)(words + (j * a.lines + line) * run + p) = to;
     }
 }
 
 /* Values of a block that lie along lines: EACH of line `line` from element p on. */
 __device__ void read_along(float (&x)[EACH], const arguments &a, size_t line, size_t p)
 {
-    const float *from = a.from + line * a.ld + p;
+    const float *from = values(a) + line * a.ld + p;
     if (p + EACH <= a.k && (uintptr_t)from % sizeof(float4) == 0) {
 #pragma unroll
         for (int e = 0; e < EACH; e += 4) {
@@ -215,7 +228,7 @@ __device__ void read_across(float (&tile)[GPU_WORDS_RUN][BLOCK_LINES + 1],
     for (int at = threadIdx.x; at < GPU_WORDS_RUN * BLOCK_LINES; at += 2 * THREADS) {
         const size_t p = p0 + at / BLOCK_LINES, line = first + at % BLOCK_LINES;
         tile[at / BLOCK_LINES][at % BLOCK_LINES] =
-            p < a.k && line < a.lines ? a.from[p * a.ld + line] : 0;
+            p < a.k && line < a.lines ? values(a)[p * a.ld + line] : 0;
     }
 }
 
@@ -252,7 +265,7 @@ __global__ void __launch_bounds__(2 * THREADS) search_kernel(const arguments a)
     if (thread < BLOCK_LINES) largest[thread] = 0;
     __syncthreads();
     if (first + line < a.lines) {
-        const float *x = a.from + (first + line) * (a.across ? 1 : a.ld) + from * step;
+        const float *x = values(a) + (first + line) * (a.across ? 1 : a.ld) + from * step;
 #pragma unroll 8
         for (int p = a.across ? thread / BLOCK_LINES : thread % in_turn; p < end;
              p += in_turn)
@@ -261,7 +274,7 @@ __global__ void __launch_bounds__(2 * THREADS) search_kernel(const arguments a)
     atomicMax(&largest[line], mine);
     __syncthreads();
     if (thread < BLOCK_LINES && first + thread < a.lines)
-        atomicMax(&a.largest[first + thread], largest[thread]);
+        atomicMax(&largest_of(a)[first + thread], largest[thread]);
 }
 
 /* A line along in a block of whole warps. */
@@ -287,7 +300,7 @@ __global__ void __launch_bounds__(2 * THREADS) held_kernel(const arguments a)
     }
     atomicMax(&largest, mine);
     __syncthreads();
-    if (threadIdx.x == 0) a.largest[blockIdx.x] = largest;
+    if (threadIdx.x == 0) largest_of(a)[blockIdx.x] = largest;
     here = held + threadIdx.x;
     for (size_t p = first; p < run; p += step) {
 #pragma unroll
@@ -318,7 +331,7 @@ __global__ void __launch_bounds__(2 * THREADS) split_kernel(const arguments a)
     }
     if (first + line >= a.lines) return;
     if (!a.across) read_along(x, a, first + line, p0 + p);
-    if (a.largest) equilibrate(x, a.largest[first + line]);
+    if (a.largest) equilibrate(x, largest_of(a)[first + line]);
     split_run<F, HIGH, LOW>(a, x, first + line, p0 + p);
 }
 
@@ -381,25 +394,26 @@ unsigned blocks_of(const arguments &a, int k_each)
     return (unsigned)(divide_up(a.lines, BLOCK_LINES) * divide_up(a.k, k_each));
 }
 
-cudaError_t split_start(void (*kernel)(arguments), const arguments &a,
+cudaError_t split_start(void (*kernel)(arguments), const arguments &a, unsigned count,
                         cudaStream_t stream)
 {
-    const unsigned blocks = blocks_of(a, GPU_WORDS_RUN);
-    if (blocks) kernel<<<blocks, 2 * THREADS, 0, stream>>>(a);
+    const dim3 grid(blocks_of(a, GPU_WORDS_RUN), count);
+    if (grid.x) kernel<<<grid, 2 * THREADS, 0, stream>>>(a);
     return cudaGetLastError();
 }
 
-cudaError_t search_start(const arguments &a, cudaStream_t stream)
+cudaError_t search_start(const arguments &a, unsigned count, cudaStream_t stream)
 {
-    const unsigned blocks = blocks_of(a, SEARCHED);
-    const cudaError_t status =
-        cudaMemsetAsync(a.largest, 0, a.lines * sizeof *a.largest, stream);
-    if (blocks && status == cudaSuccess)
-        search_kernel<<<blocks, 2 * THREADS, 0, stream>>>(a);
+    const dim3 grid(blocks_of(a, SEARCHED), count);
+    const cudaError_t status = cudaMemset2DAsync(
+        a.largest, a.words_stride, 0, a.lines * sizeof *a.largest, count, stream);
+    if (grid.x && status == cudaSuccess)
+        search_kernel<<<grid, 2 * THREADS, 0, stream>>>(a);
     return status == cudaSuccess ? cudaGetLastError() : status;
 }
 
-cudaError_t held_start(void (*kernel)(arguments), const arguments &a, cudaStream_t stream)
+cudaError_t held_start(void (*kernel)(arguments), const arguments &a, unsigned count,
+                       cudaStream_t stream)
 {
     const int most = 2 * THREADS, wanted = (int)(divide_up(a.k, 32 * EACH) * 32);
     const int threads = wanted < most ? wanted : most;
@@ -407,19 +421,23 @@ cudaError_t held_start(void (*kernel)(arguments), const arguments &a, cudaStream
     const cudaError_t status = cudaFuncSetAttribute(
         kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, HELD_MOST * sizeof(float));
     if (status != cudaSuccess) return status;
-    kernel<<<(unsigned)a.lines, threads, held * sizeof(float), stream>>>(a);
+    const dim3 grid((unsigned)a.lines, count);
+    kernel<<<grid, threads, held * sizeof(float), stream>>>(a);
     return cudaGetLastError();
 }
 
 } // namespace
 
 cudaError_t split_launch(void *words, const struct gpu_split *s,
-                         const struct gpu_operand *x, size_t lines, size_t k,
-                         cudaStream_t stream)
+                         const struct gpu_operand *x, size_t matrices, size_t lines,
+                         size_t k, cudaStream_t stream)
 {
     const pair kernels = kernels_of(s);
-    const arguments a = { words,
+    const unsigned count = (unsigned)matrices;
+    const arguments a = { (char *)words,
                           (const float *)x->at,
+                          words_stride(s, lines, k),
+                          x->stride,
                           lines,
                           k,
                           x->ld,
@@ -429,8 +447,9 @@ cudaError_t split_launch(void *words, const struct gpu_split *s,
                           s->high,
                           s->low,
                           (uint32_t *)words_largest(words, s, lines, k) };
-    if (!a.largest || !lines) return split_start(kernels.split, a, stream);
-    if (!a.across && k && k <= HELD_MOST) return held_start(kernels.held, a, stream);
-    const cudaError_t status = search_start(a, stream);
-    return status == cudaSuccess ? split_start(kernels.split, a, stream) : status;
+    if (!a.largest || !lines) return split_start(kernels.split, a, count, stream);
+    if (!a.across && k && k <= HELD_MOST)
+        return held_start(kernels.held, a, count, stream);
+    const cudaError_t status = search_start(a, count, stream);
+    return status == cudaSuccess ? split_start(kernels.split, a, count, stream) : status;
 }

@@ -90,6 +90,7 @@ struct gpu_gemm gemm_of(const struct gpu_session *s, const struct gpu_entrant *e
 {
     const bool whole = e->part == GPU_WHOLE;
     struct gpu_gemm g = {};
+    g.count = 1;
     g.m = s->m;
     g.n = s->n;
     g.k = s->k;

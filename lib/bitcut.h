@@ -207,8 +207,9 @@ enum bitcut_status bitcut_gemm_cuda_kernel(char *name, char *unit,
                                            const struct bitcut_cuda_gemm *gemm,
                                            char *why);
 
-/* Bytes of device memory that the GEMM works in; a batch needs no more.  Reads of the
-   matrices only whether words are NULL. */
+/* Bytes of device memory that the GEMM works in.  A batch needs no more, and takes as many
+   GEMMs at a time as it has been given that memory for.  Reads of the matrices only
+   whether words are NULL. */
 enum bitcut_status bitcut_gemm_cuda_workspace(size_t *bytes,
                                               const struct bitcut_cuda *cuda,
                                               const struct bitcut_cuda_gemm *gemm,
@@ -228,9 +229,12 @@ enum bitcut_status bitcut_gemm_cuda(const struct bitcut_cuda *cuda,
                                     const struct bitcut_cuda_gemm *gemm, void *workspace,
                                     size_t bytes, void *stream, char *why);
 
-/* The same for `count` GEMMs, 0 included, one after the other: matrix i is i strides
-   after the first.  A stride of 0 gives all of them the same A, B or C, but the words of
-   such an operand are made again each time unless they are prepared.
+/* The same for `count` GEMMs, 0 included: matrix i is i strides after the first.  A
+   stride of 0 gives all of them the same A, B or C.  With `bytes` of what count GEMMs
+   need, count times as many as one, they are computed by the same launches as one, up to
+   65535 with their slices; with less, so many at a time, and the words of an operand that
+   they share are made again each time unless they are prepared.  The kernel may be
+   another one than for a single GEMM, of the same bits.
    BITCUT_BAD_ARGUMENT also if two matrices of D may overlap: they must lie one after the
    other, stride_d >= (m - 1) ldd + n, or side by side, stride_d >= n and ldd >=
    (count - 1) stride_d + n. */

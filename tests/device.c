@@ -160,6 +160,12 @@ static void flip_transposed(const struct gpu_gemm *g)
     if (!g->b.across) flip_output(g);
 }
 
+/* It is where there are more GEMMs. */
+static void flip_in_batch(const struct gpu_gemm *g)
+{
+    if (g->count > 1) flip_output(g);
+}
+
 /* A row is one element too long. */
 static void write_gap(const struct gpu_gemm *g)
 {
@@ -181,6 +187,7 @@ static const struct device_fault {
     { "flips", 90, NULL, NULL, flip_last, flip_output },
     { "flips later", 90, NULL, NULL, flip_later, flip_from_step },
     { "flips transposed", 90, NULL, NULL, NULL, flip_transposed },
+    { "flips batches", 90, NULL, NULL, NULL, flip_in_batch },
     { "writes gap", 90, NULL, NULL, NULL, write_gap },
     { "interrupts", 90, NULL, NULL, interrupt, NULL },
     { "no library", 90, NULL, NULL, NULL, NULL },
@@ -454,11 +461,26 @@ static const struct bitcut_unit *unit_of(const struct gpu_kernel *kernel)
     return bitcut_unit_find(name, NULL);
 }
 
-static int gemm(const struct gpu_gemm *g, const struct gpu_kernel *kernel, char *fault)
+static void operand_advance(struct gpu_operand *x, size_t count)
 {
-    const struct device_fault *wanted = fault_wanted();
-    snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_run ? wanted->no_run : "impossible");
-    if (wanted->no_run || g->slices != 1) return 1;
+    if (x->words) x->words = (const char *)x->words + count * x->words_stride;
+    else if (x->at) x->at += count * x->stride;
+}
+
+/* GEMM i of a batch, alone. */
+static struct gpu_gemm gemm_at(const struct gpu_gemm *g, size_t i)
+{
+    struct gpu_gemm x = *g;
+    x.count = 1;
+    operand_advance(&x.a, i);
+    operand_advance(&x.b, i);
+    if (x.c) x.c += i * x.stride_c;
+    x.d += i * x.stride_d;
+    return x;
+}
+
+static int gemm_one(const struct gpu_gemm *g, const struct gpu_kernel *kernel)
+{
     uint32_t *a = gather(&g->a, g->m, g->k, false), *b = gather(&g->b, g->n, g->k, true);
     const bool good =
         a && b &&
@@ -467,8 +489,28 @@ static int gemm(const struct gpu_gemm *g, const struct gpu_kernel *kernel, char 
             g->k, g->alpha, a, g->k, b, g->n, g->beta, g->c, g->ldc, 1) == BITCUT_OK;
     free(b);
     free(a);
-    if (good && wanted->spoil_gemm) wanted->spoil_gemm(g);
     return good ? 0 : 1;
+}
+
+/* The last of a batch is spoiled. */
+static void spoil_gemm(const struct gpu_gemm *g)
+{
+    struct gpu_gemm last = gemm_at(g, g->count - 1);
+    last.count = g->count;
+    if (fault_wanted()->spoil_gemm) fault_wanted()->spoil_gemm(&last);
+}
+
+static int gemm(const struct gpu_gemm *g, const struct gpu_kernel *kernel, char *fault)
+{
+    const struct device_fault *wanted = fault_wanted();
+    snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_run ? wanted->no_run : "impossible");
+    if (wanted->no_run || g->slices != 1) return 1;
+    for (size_t i = 0; i < g->count; i++) {
+        const struct gpu_gemm one = gemm_at(g, i);
+        if (gemm_one(&one, kernel) != 0) return 1;
+    }
+    spoil_gemm(g);
+    return 0;
 }
 
 /* --- whole GEMMs on the device's -------------------------------------------------- */
@@ -545,7 +587,7 @@ static void do_output(const struct output *o, size_t i, size_t j)
 
 /* Words of A and of B, unless prepared; and slices, to have something there. */
 struct parts {
-    size_t a, b, slices;
+    size_t a, b, slices; /* of a GEMM */
 };
 
 static struct parts parts_of(const struct gpu_gemm *g)
@@ -559,22 +601,19 @@ static size_t workspace(const struct gpu_gemm *g, const struct gpu_kernel *kerne
 {
     const struct parts parts = parts_of(g);
     (void)kernel;
-    return parts.a + parts.b + parts.slices;
+    return g->count * (parts.a + parts.b + parts.slices);
 }
 
-static int start(const struct gpu_gemm *g, const struct gpu_kernel *kernel, void *at,
-                 void *stream, char *fault)
+static int start_one(const struct gpu_gemm *g, const struct gpu_kernel *kernel, void *at,
+                     void *stream, char *fault)
 {
-    const struct device_fault *wanted = fault_wanted();
     const struct parts parts = parts_of(g);
     char *const b = (char *)at + parts.a;
     struct output o = { g, kernel, unit_of(kernel), g->a.words, g->b.words, 0 };
     int m, n, k;
-    snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_run ? wanted->no_run : "impossible");
-    if (wanted->no_run || !o.unit) return 1;
+    if (!o.unit) return 1;
     bitcut_unit_shape(&m, &n, &k, o.unit);
     o.step = (size_t)k;
-    if (!g->m || !g->n) return 0;
     if (!g->a.words && prepare(at, &g->split, &g->a, g->m, g->k, stream, fault)) return 1;
     if (!g->b.words && prepare(b, &g->split, &g->b, g->n, g->k, stream, fault)) return 1;
     if (!o.a) o.a = at;
@@ -582,7 +621,23 @@ static int start(const struct gpu_gemm *g, const struct gpu_kernel *kernel, void
     if (parts.slices) memset(b + parts.b, 0xff, parts.slices);
     for (size_t i = 0; i < g->m; i++)
         for (size_t j = 0; j < g->n; j++) do_output(&o, i, j);
-    if (wanted->spoil_gemm) wanted->spoil_gemm(g);
+    return 0;
+}
+
+/* GEMMs of a batch that are given memory for all of them work side by side. */
+static int start(const struct gpu_gemm *g, const struct gpu_kernel *kernel, void *at,
+                 void *stream, char *fault)
+{
+    const struct device_fault *wanted = fault_wanted();
+    snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_run ? wanted->no_run : "impossible");
+    if (wanted->no_run) return 1;
+    if (!g->m || !g->n) return 0;
+    for (size_t i = 0; i < g->count; i++) {
+        const struct gpu_gemm one = gemm_at(g, i);
+        char *const own = (char *)at + i * workspace(&one, kernel);
+        if (start_one(&one, kernel, own, stream, fault) != 0) return 1;
+    }
+    spoil_gemm(g);
     return 0;
 }
 
@@ -682,7 +737,8 @@ static int compute_entrant(struct gpu_session *s, const struct gpu_entrant *e,
                            char *fault)
 {
     const struct peer_own *own = e->peer ? e->peer->own : NULL;
-    const struct gpu_gemm g = { .m = s->m,
+    const struct gpu_gemm g = { .count = 1,
+                                .m = s->m,
                                 .n = s->n,
                                 .k = s->k,
                                 .alpha = 0x3f800000,

@@ -251,7 +251,7 @@ static void check_same(const struct stored *x, const struct trial *t, const char
                          t->batch, t->g.slices, x->ld, x->stride);
 }
 
-static void check_trial(struct trial *t, bool prepare_a, bool prepare_b)
+static void check_trial(struct trial *t, bool prepare_a, bool prepare_b, size_t at_a_time)
 {
     char why[BITCUT_TEXT_MOST] = "";
     struct block a = block_make(0), b = block_make(0);
@@ -260,6 +260,7 @@ static void check_trial(struct trial *t, bool prepare_a, bool prepare_b)
     if (prepare_a) free(a.at), a = prepare(t, BITCUT_A, &t->g.a);
     if (prepare_b) free(b.at), b = prepare(t, BITCUT_B, &t->g.b);
     ck_assert_int_eq(bitcut_gemm_cuda_workspace(&bytes, cuda, &t->g, NULL), BITCUT_OK);
+    bytes *= at_a_time;
     const struct block workspace = block_make(bytes);
     const enum bitcut_status status =
         t->batch == 1 ? bitcut_gemm_cuda(cuda, &t->g, workspace.at, bytes, NULL, why)
@@ -281,10 +282,45 @@ START_TEST(agrees_with_emulator)
     device_open();
     for (int i = 0; i < test_cases(150, 3000); i++) {
         struct trial t = trial_make(&state);
-        check_trial(&t, below(&state, 3) == 0, below(&state, 3) == 0);
+        check_trial(&t, below(&state, 3) == 0, below(&state, 3) == 0,
+                    1 + below(&state, 3));
         trial_end(&t);
     }
     bitcut_cuda_close(cuda);
+}
+END_TEST
+
+/* The device spoils the last output of all that is started at a time. */
+START_TEST(batches_go_together)
+{
+    enum { BATCH = 5 };
+    uint32_t a[BATCH], b[BATCH], d[BATCH];
+    struct bitcut_cuda_gemm g = { .recipe = bitcut_recipe_find("ootomo"),
+                                  .m = 1,
+                                  .n = 1,
+                                  .k = 1,
+                                  .alpha = F32_ONE,
+                                  .a = { .at = a, .ld = 1, .stride = 1 },
+                                  .b = { .at = b, .ld = 1, .stride = 1 },
+                                  .d = d,
+                                  .ldd = 1,
+                                  .stride_d = 1 };
+    size_t bytes = 0;
+    for (int i = 0; i < BATCH; i++) a[i] = b[i] = F32_ONE;
+    setenv("DEVICE_FAULT", "flips", 1);
+    device_open();
+    ck_assert_int_eq(bitcut_gemm_cuda_workspace(&bytes, cuda, &g, NULL), BITCUT_OK);
+    for (size_t room = 1; room <= BATCH + 1; room++) {
+        const struct block workspace = block_make(room * bytes);
+        ck_assert_int_eq(bitcut_gemm_cuda_batch(cuda, &g, BATCH, workspace.at,
+                                                room * bytes, NULL, NULL),
+                         BITCUT_OK);
+        for (size_t i = 0; i < BATCH; i++)
+            ck_assert_uint_eq(d[i] != F32_ONE, (i + 1) % room == 0 || i + 1 == BATCH);
+        block_end(&workspace);
+    }
+    bitcut_cuda_close(cuda);
+    unsetenv("DEVICE_FAULT");
 }
 END_TEST
 
@@ -627,9 +663,11 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = { agrees_with_emulator, column_major,  kernels_chosen,
-                                   calls_refused,        words_refused, devices_refused,
-                                   device_fails,         NULL };
+    const TTest *const tests[] = {
+        agrees_with_emulator, batches_go_together, column_major,
+        kernels_chosen,       calls_refused,       words_refused,
+        devices_refused,      device_fails,        NULL
+    };
     if (access("tests/.libs/bitcut-cuda.so", F_OK) == 0) return test_run("cuda", tests);
     puts("1..0 # SKIP no shared library");
     return 0;

@@ -137,6 +137,7 @@ static struct trial *trial_make(const char *recipe, int slices, size_t count)
                                       .stride_d = M * N };
     t->model = model_of(&t->g);
     ck_assert_int_eq(bitcut_gemm_cuda_workspace(&t->bytes, cuda, &t->g, NULL), BITCUT_OK);
+    t->bytes *= (count + 1) / 2; /* GEMMs at a time */
     t->workspace = allocate(t->bytes);
     return t;
 }
