@@ -630,7 +630,7 @@ static int start(const struct gpu_gemm *g, const struct gpu_kernel *kernel, void
 {
     const struct device_fault *wanted = fault_wanted();
     snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_run ? wanted->no_run : "impossible");
-    if (wanted->no_run) return 1;
+    if (wanted->no_run || g->count > GPU_COUNT_MOST / (size_t)g->slices) return 1;
     if (!g->m || !g->n) return 0;
     for (size_t i = 0; i < g->count; i++) {
         const struct gpu_gemm one = gemm_at(g, i);

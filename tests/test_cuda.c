@@ -324,6 +324,41 @@ START_TEST(batches_go_together)
 }
 END_TEST
 
+/* More than a device takes at a time, by one GEMM and by slices. */
+START_TEST(batches_are_parted)
+{
+    enum { BATCH = 66000 };
+    static uint32_t d[BATCH];
+    uint32_t one = F32_ONE;
+    for (int slices = 1; slices <= 3; slices += 2) {
+        struct bitcut_cuda_gemm g = { .recipe = bitcut_recipe_find("ootomo"),
+                                      .slices = slices,
+                                      .m = 1,
+                                      .n = 1,
+                                      .k = 1,
+                                      .alpha = F32_ONE,
+                                      .a = { .at = &one, .ld = 1 },
+                                      .b = { .at = &one, .ld = 1 },
+                                      .d = d,
+                                      .ldd = 1,
+                                      .stride_d = 1 };
+        const size_t count = BATCH / (size_t)slices;
+        size_t bytes = 0;
+        device_open();
+        ck_assert_int_eq(bitcut_gemm_cuda_workspace(&bytes, cuda, &g, NULL), BITCUT_OK);
+        const struct block workspace = block_make(count * bytes);
+        memset(d, 0xff, sizeof d);
+        ck_assert_int_eq(bitcut_gemm_cuda_batch(cuda, &g, count, workspace.at,
+                                                count * bytes, NULL, NULL),
+                         BITCUT_OK);
+        for (size_t i = 0; i < BATCH; i++)
+            ck_assert_uint_eq(d[i], i < count ? F32_ONE : UINT32_MAX);
+        block_end(&workspace);
+        bitcut_cuda_close(cuda);
+    }
+}
+END_TEST
+
 /* Column-major A, B and D: D^T = B^T A^T, with the bits of that GEMM. */
 START_TEST(column_major)
 {
@@ -663,11 +698,11 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {
-        agrees_with_emulator, batches_go_together, column_major,
-        kernels_chosen,       calls_refused,       words_refused,
-        devices_refused,      device_fails,        NULL
-    };
+    const TTest *const tests[] = { agrees_with_emulator, batches_go_together,
+                                   batches_are_parted,   column_major,
+                                   kernels_chosen,       calls_refused,
+                                   words_refused,        devices_refused,
+                                   device_fails,         NULL };
     if (access("tests/.libs/bitcut-cuda.so", F_OK) == 0) return test_run("cuda", tests);
     puts("1..0 # SKIP no shared library");
     return 0;
