@@ -9,9 +9,9 @@ struct excerpt excerpt_some(size_t count, size_t most, uint64_t seed, uint64_t s
     struct excerpt l = { .count = most, .some = true };
     if (count <= most) return (struct excerpt){ .count = count };
     for (size_t i = 1; i + 1 < most; i++)
-        l.at[i] = rand_below(
-            rand_bits(rand_word(seed, stream, 2 * i), rand_word(seed, stream, 2 * i + 1)),
-            count);
+        l.at[i] = 1 + rand_below(rand_bits(rand_word(seed, stream, 2 * i),
+                                           rand_word(seed, stream, 2 * i + 1)),
+                                 count - 2);
     l.at[most - 1] = count - 1;
     return l;
 }

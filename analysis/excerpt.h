@@ -16,7 +16,8 @@ struct excerpt {
 size_t excerpt_line(const struct excerpt *l, size_t i);
 
 /* Of `count` lines all if they are at most `most` (2 to EXCERPT_MOST), else the first,
-   the last and others at random, from the words of `stream` of the seed. */
+   the last and others between them at random, some perhaps twice, from the words of
+   `stream` of the seed. */
 struct excerpt excerpt_some(size_t count, size_t most, uint64_t seed, uint64_t stream);
 
 /* Allocate *to and fill it with those rows and columns of `from`. */
