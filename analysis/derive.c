@@ -52,6 +52,12 @@ static bool is_equilibrated(const json_t *row)
     return json_is_true(json_object_get(row, "equilibrate"));
 }
 
+/* Of GEMMs at a time; older results have none. */
+static size_t count_of(const json_t *row)
+{
+    return json_object_get(row, "count") ? size(row, "count") : 1;
+}
+
 /* --- speed-ups -------------------------------------------------------------------- */
 
 /* Whether one is what the other would be in as many stages. */
@@ -61,7 +67,7 @@ static bool alike(const json_t *a, const json_t *b)
                                         "k",      "split_k", "input", "device", NULL };
     for (const char *const *key = keys; *key; key++)
         if (!result_same(a, b, *key)) return false;
-    return is_equilibrated(a) == is_equilibrated(b);
+    return count_of(a) == count_of(b) && is_equilibrated(a) == is_equilibrated(b);
 }
 
 static json_t *speedup_of(const json_t *row, json_t *all)

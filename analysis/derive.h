@@ -8,10 +8,11 @@
 /* Add to each result of `bench gpu`:
      "shapes"   the set of shapes that has its m, n and k, or null
      "format"   that of its words, or null
-     "speedup"  of a kernel of several stages over that of one with its recipe and tile,
-   in the same study, part, shape and slices on the same device, or null "series"   its
-   name, and, where they are not the usual, its part, the peer that it falls back to, and
-   the device if there are several. */
+     "speedup"  of a kernel of several stages over that of one, in the same recipe, tile,
+                study, part, shape, count and slices on the same device; or null
+     "label"    its name, and, where they are not the usual, the peer that it falls back
+                to, and the device if there are several
+     "series"   the label, and the part unless it is whole */
 void results_derive(struct results *results);
 
 #endif

@@ -42,6 +42,8 @@ static bool is_text_if_any(const json_t *x) { return !x || is_text(x); }
 
 static bool is_count_if_any(const json_t *x) { return !x || is_count(x); }
 
+static bool is_size_if_any(const json_t *x) { return !x || is_size(x); }
+
 static bool is_flag_if_any(const json_t *x) { return !x || json_is_boolean(x); }
 
 static bool is_seed(const json_t *x) { return json_is_integer(x) || is_text(x); }
@@ -52,6 +54,7 @@ struct kind {
 };
 
 #define COUNT "an integer from 0 to 2^50"
+#define SIZE  "an integer from 1 to 2^50"
 
 /* clang-format off */
 static const struct kind
@@ -61,7 +64,8 @@ static const struct kind
     count         = { is_count,         COUNT },
     count_or_null = { is_count_or_null, COUNT ", or null" },
     count_if_any  = { is_count_if_any,  COUNT },
-    size_of       = { is_size,          "an integer from 1 to 2^50" },
+    size_of       = { is_size,          SIZE },
+    size_if_any   = { is_size_if_any,   SIZE },
     measure       = { is_measure,       "a number above 0, or null" },
     error_of      = { is_error,         "a number of at least 0, or null" },
     flag_if_any   = { is_flag_if_any,   "true or false" },
@@ -80,6 +84,7 @@ static const struct result_field bench_fields[] = { { "name", &text },
                                                     { "m", &size_of },
                                                     { "n", &size_of },
                                                     { "k", &size_of },
+                                                    { "count", &size_if_any },
                                                     { "ms", &measure },
                                                     { "tflops", &measure },
                                                     { "third", &measure },

@@ -164,19 +164,28 @@ END_TEST
     "{\"study\": \"stages\", \"recipe\": \"ootomo\", \"equilibrate\": true, \"tile\": "  \
     "\"" tile "\", \"stages\": " stages "}"
 
-/* Over one stage of the same tile on the same shape. */
+#define BATCH(count, stages)                                                             \
+    "{\"study\": \"stages\", \"recipe\": \"ootomo\", \"tile\": \"8x8x8\", "              \
+    "\"count\": " count ", \"stages\": " stages "}"
+
+/* Over one stage of the same tile on the same shape, of as many GEMMs; none said is one.
+ */
 START_TEST(speedups)
 {
     struct results r = results_of(json_pack(
-        "[o, o, o, o, o]", bench_row("three", 64, 64, 64, 2, STAGES("3", "8x8x8")),
+        "[o, o, o, o, o, o, o]", bench_row("three", 64, 64, 64, 2, STAGES("3", "8x8x8")),
         bench_row("one", 64, 64, 64, 9, EQUILIBRATED("1", "8x8x8")),
+        bench_row("one", 64, 64, 64, 8, BATCH("2", "1")),
         bench_row("one", 64, 64, 64, 5, STAGES("1", "8x8x8")),
+        bench_row("four", 64, 64, 64, 1, BATCH("1", "4")),
         bench_row("one", 32, 32, 32, 7, STAGES("1", "8x8x8")),
         bench_row("other", 64, 64, 64, 1, STAGES("2", "8x8x16"))));
     json_t *rows = figure_rows(figure("stages"), &r);
-    ck_assert_uint_eq(json_array_size(rows), 1 + 3);
+    ck_assert_uint_eq(json_array_size(rows), 2 + 3);
     ck_assert_str_eq(text(rows, 0, "name"), "three");
     ck_assert_double_eq(number(rows, 0, "speedup"), 2.5);
+    ck_assert_str_eq(text(rows, 1, "name"), "four");
+    ck_assert_double_eq(number(rows, 1, "speedup"), 5);
     json_decref(rows);
     results_clear(&r);
 }
@@ -287,6 +296,7 @@ START_TEST(refused)
         { "{\"n\": 1.5}", "\"n\" is not" },
         { "{\"k\": 1125899906842625}", "\"k\" is not" },
         { "{\"split_k\": 0}", "\"split_k\" is not" },
+        { "{\"count\": 0}", "\"count\" is not an integer from 1 to 2^50" },
         { "{\"name\": \"\"}", "\"name\" is not a text" },
         { "{\"name\": null}", "\"name\" is not a text" },
         { "{\"part\": 1}", "\"part\" is not a text" },
