@@ -498,14 +498,11 @@ int bench_batch(const struct bench_batch *b)
 {
     const struct gpu_batched_part *part = b->recorder->gpu.module->batched;
     if (!part || !part->timer) return complain("bench", "the module times no batches");
-    const struct option_counts *given = b->options->batches;
-    const size_t *const counts = given->count ? given->at : b->study->batches;
-    size_t rounds = 0;
+    const size_t rounds = (size_t)b->counts->count;
     b->context->emitter.columns = columns;
-    while (given->count ? rounds < (size_t)given->count : counts[rounds] != 0) rounds++;
     int worst = check_kernel(b);
     for (size_t i = 0; i < rounds && worst < EXIT_USAGE; i++) {
-        const int status = race_count(b, counts[i], i, rounds);
+        const int status = race_count(b, b->counts->at[i], i, rounds);
         if (status > worst) worst = status;
     }
     return worst;

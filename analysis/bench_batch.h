@@ -5,12 +5,13 @@
 #include "analysis/bench_gpu.h"
 #include "analysis/bench_plan.h"
 
-/* A bench of batches: every shape in batches of every of the study's counts. */
+/* A bench of batches: every shape in batches of every count. */
 struct bench_batch {
     struct context *context;
     const struct bench_gpu *options;
     const struct bench_study *study;
     const struct recorder *recorder;
+    const struct option_counts *counts;
     const struct kernel_shape *shape;
     size_t shapes;
 };

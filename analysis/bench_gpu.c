@@ -26,11 +26,13 @@ struct bench {
     struct bench_filter filter;
     struct recorder recorder;
     struct race race;
-    struct heat heat[HEATS_MOST];       /* race.total of them             */
+    const struct option_counts *counts; /* of GEMMs at a time             */
+    struct heat heat[HEATS_MOST];       /* each raced in each count       */
+    size_t heats;
     struct runner runner[RUNNERS_MOST]; /* of the shape that is raced now */
     size_t runners;
     const char *input; /* of that shape */
-    char label[80];
+    char label[96];
 };
 
 static const char *const part_names[GPU_PARTS] = {
@@ -42,6 +44,15 @@ static const char *const part_names[GPU_PARTS] = {
 static const struct gpu_peer *peers_of(const struct bench *b)
 {
     return b->recorder.gpu.module->timer->peers;
+}
+
+/* The GEMMs that are raced now, as the tile model reads them. */
+static struct gpu_gemm raced_gemm(const struct bench *b, int slices)
+{
+    const struct kernel_shape s = b->race.shape;
+    return (struct gpu_gemm){
+        .count = b->race.count, .m = s.m, .n = s.n, .k = s.k, .slices = slices
+    };
 }
 
 /* --- who takes part --------------------------------------------------------------- */
@@ -104,6 +115,7 @@ static enum bitcut_status add_kernel(struct bench *b, const struct gpu_kernel *k
 /* The peers first. */
 static enum bitcut_status add_all(struct bench *b, struct fault *f)
 {
+    const struct gpu_gemm gemm = raced_gemm(b, 1);
     const struct gpu_kernel *kernel = NULL;
     enum bitcut_status status = BITCUT_OK;
     size_t kernels = 0;
@@ -111,8 +123,7 @@ static enum bitcut_status add_all(struct bench *b, struct fault *f)
     for (const struct gpu_peer *p = peers_of(b); p->name && status == BITCUT_OK; p++)
         status = add_peer(b, p, f);
     while (status == BITCUT_OK && (kernel = gpu_kernel_next(&b->recorder.gpu, kernel))) {
-        if (!bench_wants(kernel, &b->recorder, b->study, &b->filter, b->race.shape))
-            continue;
+        if (!bench_wants(kernel, &b->recorder, b->study, &b->filter, &gemm)) continue;
         kernels++;
         for (const int *slices = b->study->slices; *slices && status == BITCUT_OK;
              slices++)
@@ -127,9 +138,11 @@ static enum bitcut_status add_all(struct bench *b, struct fault *f)
 
 /* --- rows ------------------------------------------------------------------------- */
 
-static double products(struct kernel_shape s)
+/* Of all GEMMs of a batch. */
+static double products(const struct race *r)
 {
-    return (double)s.m * (double)s.n * (double)s.k;
+    const struct kernel_shape s = r->shape;
+    return (double)r->count * (double)s.m * (double)s.n * (double)s.k;
 }
 
 static double word_bytes(const struct runner *r)
@@ -140,10 +153,11 @@ static double word_bytes(const struct runner *r)
 }
 
 /* The fewest bytes that the part reads and writes: operands or their words, and D. */
-static double bytes_moved(const struct runner *r, struct kernel_shape s)
+static double bytes_moved(const struct runner *r, const struct race *race)
 {
-    const double operands = ((double)s.m + (double)s.n) * (double)s.k;
-    const double d = (double)s.m * (double)s.n;
+    const double count = (double)race->count, m = (double)race->shape.m,
+                 n = (double)race->shape.n, k = (double)race->shape.k;
+    const double operands = count * (m + n) * k, d = count * m * n;
     switch (r->entrant.part) {
     case GPU_SPLIT: return (4 + word_bytes(r)) * operands;
     case GPU_PRODUCT: return word_bytes(r) * operands + 4 * d;
@@ -193,7 +207,7 @@ static void describe_ratios(json_t *row, const struct bench *b, const struct run
 
 static void describe_speed(json_t *row, const struct bench *b, const struct runner *r)
 {
-    const double flops = r->entrant.part == GPU_SPLIT ? 0 : 2 * products(b->race.shape);
+    const double flops = r->entrant.part == GPU_SPLIT ? 0 : 2 * products(&b->race);
     json_object_update_new(
         row, json_pack("{s:o, s:o, s:o, s:o}", "ms", real_or_null(r->ms), "ms_min",
                        real_or_null(r->ms_min), "ms_max", real_or_null(r->ms_max),
@@ -204,10 +218,7 @@ static void describe_speed(json_t *row, const struct bench *b, const struct runn
 /* Where the tile model ranks it among the kernels of the same bits: 1 is its choice. */
 static json_t *rank_of(const struct bench *b, const struct runner *r)
 {
-    const struct kernel_shape s = b->race.shape;
-    const struct gpu_gemm gemm = {
-        .m = s.m, .n = s.n, .k = s.k, .slices = r->entrant.slices
-    };
+    const struct gpu_gemm gemm = raced_gemm(b, r->entrant.slices);
     struct gpu_choice x[GPU_CHOICES_MOST];
     const size_t count = gpu_kernel_rank(x, &b->recorder.gpu, &b->recorder.device,
                                          r->entrant.kernel, &gemm);
@@ -237,12 +248,12 @@ static void describe_choice(json_t *row, const struct bench *b, const struct run
     json_object_set_new(row, "of_best", tiled ? share_of_best(b, r) : json_null());
 }
 
-/* Where it is on a roofline, and what a GEMM costs. */
+/* Where it is on a roofline, and what its GEMMs cost. */
 static void describe_costs(json_t *row, const struct bench *b, const struct runner *r)
 {
-    const struct kernel_shape s = b->race.shape;
-    const double flops = r->entrant.part == GPU_SPLIT ? 0 : 2 * products(s);
-    const double bytes = bytes_moved(r, s), joules = r->millijoules / 1e3;
+    const double all = products(&b->race);
+    const double flops = r->entrant.part == GPU_SPLIT ? 0 : 2 * all;
+    const double bytes = bytes_moved(r, &b->race), joules = r->millijoules / 1e3;
     json_object_update_new(
         row,
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "flops_per_byte",
@@ -250,7 +261,7 @@ static void describe_costs(json_t *row, const struct bench *b, const struct runn
                   real_or_null(timed(r) ? bytes / r->ms / 1e6 : 0), "joules",
                   real_or_null(joules), "gflops_per_watt",
                   real_or_null(joules > 0 ? flops / joules / 1e9 : 0), "pj_per_product",
-                  real_or_null(joules > 0 ? joules * 1e12 / products(s) : 0), "mhz",
+                  real_or_null(joules > 0 ? joules * 1e12 / all : 0), "mhz",
                   r->megahertz ? json_integer(r->megahertz) : json_null()));
 }
 
@@ -289,6 +300,7 @@ static const struct emit_column columns[] = {
     { "m",               "m",         0, NULL },
     { "n",               "n",         0, NULL },
     { "k",               "k",         0, NULL },
+    { "count",           "count",     0, "1" },
     { "split_k",         "slices",    0, "1" },
     { "ms",              "ms",        4, NULL },
     { "tflops",          "tflops",    4, NULL },
@@ -309,9 +321,10 @@ static json_t *describe(const struct bench *b, const struct runner *r)
 {
     const bool kernel = r->entrant.kernel;
     const struct kernel_shape s = b->race.shape;
-    json_t *row = json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", r->name, "part",
-                            part_names[r->entrant.part], "m", json_count(s.m), "n",
-                            json_count(s.n), "k", json_count(s.k));
+    json_t *row =
+        json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "name", r->name, "part",
+                  part_names[r->entrant.part], "m", json_count(s.m), "n", json_count(s.n),
+                  "k", json_count(s.k), "count", json_count(b->race.count));
     describe_speed(row, b, r);
     json_object_update_new(
         row, json_pack("{s:o, s:o, s:o, s:o}", "relres",
@@ -335,6 +348,15 @@ static int fail_device(const struct runner *r)
     return fail(r->name, &f);
 }
 
+static void set_label(struct bench *b)
+{
+    const struct kernel_shape s = b->race.shape;
+    char count[32] = "";
+    if (b->race.count > 1) snprintf(count, sizeof count, "%zu of ", b->race.count);
+    snprintf(b->label, sizeof b->label, "%s%zu x %zu x %zu", count, s.m, s.n, s.k);
+    terminal_label(b->label);
+}
+
 static int race_shape(struct bench *b, struct heat heat)
 {
     struct fault f;
@@ -342,11 +364,9 @@ static int race_shape(struct bench *b, struct heat heat)
     int worst = EXIT_GOOD;
     b->input = heat.set->input ? heat.set->input : b->options->input;
     if (input_parse(&input, b->input, &f) != BITCUT_OK) return fail("--input", &f);
-    snprintf(b->label, sizeof b->label, "%zu x %zu x %zu", heat.shape.m, heat.shape.n,
-             heat.shape.k);
-    terminal_label(b->label);
     b->race.shape = heat.shape;
     b->race.input = &input;
+    set_label(b);
     enum bitcut_status status = add_all(b, &f);
     if (status == BITCUT_OK) status = race_run(b->runner, b->runners, &b->race, &f);
     if (status != BITCUT_OK) return fail("bench", &f);
@@ -371,10 +391,8 @@ static int add_set(struct bench *b, const struct shape_set *set)
     for (int i = 0; i < sizes->count; i++)
         for (const struct kernel_shape *s = set->shape; s->m; s++) {
             const size_t n = sizes->at[i];
-            if (b->race.total == HEATS_MOST)
-                return complain("--shapes", "too many at a time");
-            b->heat[b->race.total++] =
-                (struct heat){ set, { s->m * n, s->n * n, s->k * n } };
+            if (b->heats == HEATS_MOST) return complain("--shapes", "too many at a time");
+            b->heat[b->heats++] = (struct heat){ set, { s->m * n, s->n * n, s->k * n } };
         }
     return EXIT_GOOD;
 }
@@ -395,6 +413,22 @@ static int add_sets(struct bench *b)
 
 /* --- the suite -------------------------------------------------------------------- */
 
+/* Counts of the command line, or the study's. */
+static int check_batches(struct bench *b)
+{
+    static const struct option_counts single = { 1, { 1 } };
+    const struct option_counts *given = b->options->batches, *own = &b->study->batches;
+    const size_t most = b->study->small ? N_MOST : GPU_COUNT_MOST;
+    b->counts = given->count ? given : own->count ? own : &single;
+    if (given->count && !own->count)
+        return complain("--batch", "is for a study of batches");
+    for (int i = 0; i < b->counts->count; i++)
+        if (b->counts->at[i] < 1 || b->counts->at[i] > most)
+            return complain("--batch", b->study->small ? "must be 1 to 10000000"
+                                                       : "must be 1 to 65535");
+    return EXIT_GOOD;
+}
+
 /* A study, a kernel and sizes that can be. */
 static int check_options(struct bench *b)
 {
@@ -409,14 +443,9 @@ static int check_options(struct bench *b)
     b->filter.kernel = o->kernel;
     if (o->tile && !option_tile(b->filter.tile, o->tile, 2, TILE_MOST))
         return complain("--tile", "not sides like 128x64 or 128x64x32");
-    for (int i = 0; i < o->batches->count; i++)
-        if (o->batches->at[i] < 1 || o->batches->at[i] > N_MOST)
-            return complain("--batch", "must be 1 to 10000000");
-    if (o->batches->count && !b->study->batches[0])
-        return complain("--batch", "is for a study of batches");
-    if (o->tile && b->study->batches[0])
-        return complain("--tile", "is not for a study of batches");
-    return add_sets(b);
+    if (o->tile && b->study->small)
+        return complain("--tile", "is not for batches of small GEMMs");
+    return check_batches(b);
 }
 
 /* Whether the module has a kernel that is called so, and one with the tile. */
@@ -436,9 +465,9 @@ static int check_filter(const struct bench *b)
 static int run_batches(const struct bench *b)
 {
     struct kernel_shape shape[HEATS_MOST];
-    const struct bench_batch batch = { b->context,   b->options, b->study,
-                                       &b->recorder, shape,      b->race.total };
-    for (size_t i = 0; i < b->race.total; i++) shape[i] = b->heat[i].shape;
+    const struct bench_batch batch = { b->context, b->options, b->study, &b->recorder,
+                                       b->counts,  shape,      b->heats };
+    for (size_t i = 0; i < b->heats; i++) shape[i] = b->heat[i].shape;
     return bench_batch(&batch);
 }
 
@@ -447,8 +476,10 @@ static int run_gemms(struct bench *b)
     int worst = b->recorder.gpu.module->timer
                     ? check_filter(b)
                     : complain("bench", "the module times nothing");
-    for (size_t i = 0; i < b->race.total && worst < EXIT_USAGE; i++) {
-        const int status = race_shape(b, b->heat[i]);
+    b->race.total = b->heats * (size_t)b->counts->count;
+    while (b->race.done < b->race.total && worst < EXIT_USAGE) {
+        b->race.count = b->counts->at[b->race.done / b->heats];
+        const int status = race_shape(b, b->heat[b->race.done % b->heats]);
         if (status > worst) worst = status;
     }
     return worst;
@@ -458,9 +489,10 @@ static int run(struct bench *b)
 {
     struct fault f;
     int worst = check_options(b);
+    if (worst == EXIT_GOOD) worst = add_sets(b);
     if (worst != EXIT_GOOD) return worst;
     if (recorder_open(&b->recorder, &f) != BITCUT_OK) return fail("bench", &f);
-    worst = b->study->batches[0] ? run_batches(b) : run_gemms(b);
+    worst = b->study->small ? run_batches(b) : run_gemms(b);
     recorder_close(&b->recorder);
     return worst;
 }

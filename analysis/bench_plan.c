@@ -26,6 +26,8 @@ const struct shape_set shape_sets[] = {
       false, "urand(0.5,2.5)",
       { { 2048, 4096, 4096 }, { 2048, 12288, 4096 }, { 2048, 11008, 4096 },
         { 2048, 4096, 11008 } } },
+    { "heads",  "attention of 2048 tokens: Q K^T and P V of a head of 128", false, NULL,
+      { { 2048, 2048, 128 }, { 2048, 128, 2048 } } },
     { 0 }
     /* clang-format on */
 };
@@ -36,37 +38,50 @@ const struct bench_study bench_studies[] = {
       { NULL },
       "square",
       { 1 },
-      { 0 } },
+      { 0 },
+      false },
     { "tiles",
       "all tiles of every recipe: the tile model against exhaustive tuning",
       { "sm80", "sm90" },
       "square",
       { 1 },
-      { 0 } },
+      { 0 },
+      false },
     { "splitk",
       "1 to 16 slices of k, where D is small",
       { "sm80.ootomo.f16", "sm90.ootomo.f16" },
       "splitk",
       { 1, 2, 4, 8, 10, 16 },
-      { 0 } },
+      { 0 },
+      false },
     { "stages",
       "with and without asynchronous copies",
       { "sm80.ootomo.f16.128x128x32" },
       "square",
       { 1 },
-      { 0 } },
+      { 0 },
+      false },
     { "pipeline",
       "LE-GEMM with and without its pipeline",
       { "sm80.legemm.f16.128x128x32" },
       "square",
       { 1 },
-      { 0 } },
+      { 0 },
+      false },
     { "batch",
       "batches of small f16 GEMMs (bitcut list batched)",
       { NULL },
       "small",
       { 1 },
-      { 10000, 100000 } },
+      { 2, { 10000, 100000 } },
+      true },
+    { "strided",
+      "batches of GEMMs at strides, as heads of attention are",
+      { NULL },
+      "heads",
+      { 1 },
+      { 1, { 32 } },
+      false },
     { 0 }
 };
 
@@ -93,12 +108,11 @@ static const struct gpu_kernel *first(const struct recorder *r, const char *reci
 /* Of the kernels with the tile that give the bits of that one, the best. */
 static const struct gpu_kernel *chosen(const struct recorder *r, const char *recipe,
                                        const struct bench_filter *filter,
-                                       struct kernel_shape s)
+                                       const struct gpu_gemm *gemm)
 {
-    const struct gpu_gemm gemm = { .m = s.m, .n = s.n, .k = s.k, .slices = 1 };
     const struct gpu_kernel *like = first(r, recipe, filter);
     struct gpu_choice x[GPU_CHOICES_MOST];
-    const size_t count = like ? gpu_kernel_rank(x, &r->gpu, &r->device, like, &gemm) : 0;
+    const size_t count = like ? gpu_kernel_rank(x, &r->gpu, &r->device, like, gemm) : 0;
     for (size_t i = 0; i < count; i++)
         if (bench_has_tile(x[i].kernel, filter)) return x[i].kernel;
     return like;
@@ -106,12 +120,12 @@ static const struct gpu_kernel *chosen(const struct recorder *r, const char *rec
 
 bool bench_wants(const struct gpu_kernel *kernel, const struct recorder *r,
                  const struct bench_study *study, const struct bench_filter *filter,
-                 struct kernel_shape shape)
+                 const struct gpu_gemm *gemm)
 {
     if (!gpu_kernel_fits(&r->device, kernel) || !bench_has_tile(kernel, filter))
         return false;
     if (filter->kernel) return kernel_is_called(kernel->name, filter->kernel);
-    if (!study->kernels[0]) return kernel == chosen(r, kernel->recipe, filter, shape);
+    if (!study->kernels[0]) return kernel == chosen(r, kernel->recipe, filter, gemm);
     for (int i = 0; i < SELECTIONS_MOST && study->kernels[i]; i++)
         if (kernel_is_called(kernel->name, study->kernels[i])) return true;
     return false;

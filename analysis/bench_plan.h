@@ -5,7 +5,7 @@
 #include "analysis/kernel_trial.h"
 #include "analysis/option.h"
 
-enum { SHAPES_MOST = 6, SELECTIONS_MOST = 6, SLICES_MOST = 8, BATCHES_MOST = 4 };
+enum { SHAPES_MOST = 6, SELECTIONS_MOST = 6, SLICES_MOST = 8 };
 
 /* A row of the table of sets of shapes. */
 struct shape_set {
@@ -17,14 +17,16 @@ struct shape_set {
 
 extern const struct shape_set shape_sets[]; /* ended by a row without a name */
 
-/* A row of the table of studies: which kernels, on which shapes, in how many slices. */
+/* A row of the table of studies: which kernels, on which shapes, in how many slices, how
+   many GEMMs at a time. */
 struct bench_study {
     const char *name, *what;
     const char *kernels[SELECTIONS_MOST]; /* names or how they begin; none: of every
                                              recipe the one that gpu/choose.h takes */
     const char *shapes;
-    int slices[SLICES_MOST];      /* ended by 0                                      */
-    size_t batches[BATCHES_MOST]; /* likewise; not empty: so many small GEMMs at a time */
+    int slices[SLICES_MOST];      /* ended by 0                                  */
+    struct option_counts batches; /* none: single GEMMs                          */
+    bool small;                   /* small f16 GEMMs, of analysis/bench_batch.h  */
 };
 
 extern const struct bench_study bench_studies[]; /* ended likewise; the default first */
@@ -40,9 +42,10 @@ struct bench_filter {
 
 bool bench_has_tile(const struct gpu_kernel *kernel, const struct bench_filter *filter);
 
-/* Whether the device is asked to run the kernel on this shape. */
+/* Whether the device is asked to run the kernel; of the GEMM count, m, n, k and slices
+   are read. */
 bool bench_wants(const struct gpu_kernel *kernel, const struct recorder *r,
                  const struct bench_study *study, const struct bench_filter *filter,
-                 struct kernel_shape shape);
+                 const struct gpu_gemm *gemm);
 
 #endif

@@ -37,7 +37,7 @@ static const struct option_row options[] = {
       &gpu.study, "S" },
     { "shapes", "gpu: instead of the study's (bitcut list shapes); may be repeated",
       OPTION_TEXTS, &shapes, "S" },
-    { "batch", "gpu: small GEMMs at a time, for a study of batches; may be repeated",
+    { "batch", "gpu: GEMMs at a time, for a study of batches; may be repeated",
       OPTION_COUNTS, &batches, "N" },
     { "rounds", "gpu: timings of each kernel (default 5)", OPTION_COUNT, &gpu.rounds,
       "N" },

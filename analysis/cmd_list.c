@@ -147,10 +147,7 @@ static json_t *variant_names(unsigned variants)
 }
 
 /* A bound; 0 is none. */
-static json_t *most_or_null(size_t most)
-{
-    return most ? json_count(most) : json_null();
-}
+static json_t *most_or_null(size_t most) { return most ? json_count(most) : json_null(); }
 
 static void describe_instruction(json_t *row, const void *of)
 {
@@ -215,8 +212,8 @@ static void describe_bench(json_t *row, const void *of)
     json_t *slices = json_array(), *batches = json_array();
     for (const int *s = b->slices; *s; s++)
         json_array_append_new(slices, json_integer(*s));
-    for (const size_t *s = b->batches; *s; s++)
-        json_array_append_new(batches, json_count(*s));
+    for (int i = 0; i < b->batches.count; i++)
+        json_array_append_new(batches, json_count(b->batches.at[i]));
     set(row, "shapes", json_string(b->shapes));
     set(row, "kernels", names_list(b->kernels, SELECTIONS_MOST));
     set(row, "slices", slices);

@@ -2,7 +2,6 @@
 
 #include "analysis/excerpt.h"
 #include "analysis/judge.h"
-#include "analysis/source.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,26 +11,32 @@
 enum {
     ROWS = 32,
     COLUMNS = 128,
+    GEMMS = 3, /* and more where they are small */
     REPEATS_MOST = 10000,
     PREPARED = 2 /* rounds that verifying and the energy count for */
 };
 
-static const size_t whole_products = (size_t)1 << 22;
+static const double whole_products = 1 << 22;
 
-/* A race under way. */
+/* What the outputs of a GEMM that are looked at are made of, and should be. */
+struct look {
+    struct matrix a, b;
+    struct judge judge;
+};
+
+/* A race under way.  Matrices of several GEMMs lie below each other. */
 struct course {
     struct race *race;
     struct gpu_session *session;
-    struct matrix a, b;             /* the operands                                   */
-    struct excerpt rows, cols;      /* the outputs that are looked at                 */
-    struct matrix some_a, some_b;   /* their operands                                 */
+    struct matrix a, b;               /* the operands                                   */
+    struct excerpt gemms, rows, cols; /* the outputs that are looked at                 */
+    struct look look[EXCERPT_MOST];   /* gemms.count of them                            */
     struct matrix d, single, model; /* by a runner, single_peer, the model of modelled */
     const struct gpu_peer *single_peer;
     const struct gpu_kernel *modelled;
     int modelled_slices;
     uint32_t *row; /* of D */
-    struct judge judge;
-    size_t steps; /* for progress */
+    size_t steps;  /* for progress */
 };
 
 static const struct gpu_timer *timer_of(const struct course *c)
@@ -41,61 +46,100 @@ static const struct gpu_timer *timer_of(const struct course *c)
 
 /* --- both sides ------------------------------------------------------------------- */
 
+/* Matrix i of those below each other, each of so many rows. */
+static struct matrix matrix_at(const struct matrix *all, size_t rows, size_t i)
+{
+    return (struct matrix){ rows, all->cols, all->at + i * rows * all->cols };
+}
+
+/* The rows x cols matrices of all GEMMs, each from a seed of its own. */
+static enum bitcut_status generate(struct matrix *to, const struct race *r,
+                                   enum input_role role, size_t rows, size_t cols,
+                                   struct fault *f)
+{
+    enum bitcut_status status = matrix_init(to, r->count * rows, cols, f);
+    for (size_t i = 0; i < r->count && status == BITCUT_OK; i++) {
+        struct matrix one = matrix_at(to, rows, i);
+        status = input_fill(&one, r->input, role, r->seed + i, r->threads, f);
+    }
+    return status;
+}
+
 static enum bitcut_status operands_init(struct course *c, struct fault *f)
+{
+    const struct kernel_shape s = c->race->shape;
+    const enum bitcut_status status = generate(&c->a, c->race, INPUT_A, s.m, s.k, f);
+    return status == BITCUT_OK ? generate(&c->b, c->race, INPUT_B, s.k, s.n, f) : status;
+}
+
+static void choose_outputs(struct course *c)
 {
     const struct race *r = c->race;
     const struct kernel_shape s = r->shape;
-    const struct excerpt all = { .count = s.k };
-    const bool whole = s.m * s.n * s.k <= whole_products;
+    const double products = (double)s.m * (double)s.n * (double)s.k;
+    const double fit = fmin(fmax(GEMMS, whole_products / products), EXCERPT_MOST);
+    const bool whole = products <= whole_products;
+    c->gemms = excerpt_some(r->count, (size_t)fit, r->seed, 2);
     c->rows =
         whole ? (struct excerpt){ .count = s.m } : excerpt_some(s.m, ROWS, r->seed, 0);
     c->cols =
         whole ? (struct excerpt){ .count = s.n } : excerpt_some(s.n, COLUMNS, r->seed, 1);
-    enum bitcut_status status =
-        source_generate(&c->a, r->input, INPUT_A, s.m, s.k, r->seed, r->threads, f);
-    if (status == BITCUT_OK)
-        status =
-            source_generate(&c->b, r->input, INPUT_B, s.k, s.n, r->seed, r->threads, f);
-    if (status == BITCUT_OK)
-        status = excerpt_gather(&c->some_a, &c->a, &c->rows, &all, f);
-    if (status == BITCUT_OK)
-        status = excerpt_gather(&c->some_b, &c->b, &all, &c->cols, f);
-    return status;
+}
+
+static enum bitcut_status look_init(struct look *l, const struct course *c, size_t gemm,
+                                    struct fault *f)
+{
+    const struct race *r = c->race;
+    const struct excerpt all = { .count = r->shape.k };
+    const struct matrix a = matrix_at(&c->a, r->shape.m, gemm),
+                        b = matrix_at(&c->b, r->shape.k, gemm);
+    enum bitcut_status status = excerpt_gather(&l->a, &a, &c->rows, &all, f);
+    if (status == BITCUT_OK) status = excerpt_gather(&l->b, &b, &all, &c->cols, f);
+    return status == BITCUT_OK ? judge_init(&l->judge, &references[0], &l->a, &l->b,
+                                            r->threads, r->progress, f)
+                               : status;
 }
 
 static enum bitcut_status outputs_init(struct course *c, struct fault *f)
 {
-    const size_t m = c->rows.count, n = c->cols.count;
+    choose_outputs(c);
+    const size_t m = c->gemms.count * c->rows.count, n = c->cols.count;
     enum bitcut_status status = matrix_init(&c->d, m, n, f);
     if (status == BITCUT_OK) status = matrix_init(&c->single, m, n, f);
     if (status == BITCUT_OK) status = matrix_init(&c->model, m, n, f);
     if (status != BITCUT_OK) return status;
     c->row = memory_allocate(c->race->shape.n, sizeof *c->row);
     if (!c->row) return fault_set(f, BITCUT_NO_MEMORY, "out of memory");
-    return judge_init(&c->judge, &references[0], &c->some_a, &c->some_b, c->race->threads,
-                      c->race->progress, f);
+    for (size_t i = 0; i < c->gemms.count && status == BITCUT_OK; i++)
+        status = look_init(&c->look[i], c, excerpt_line(&c->gemms, i), f);
+    return status;
 }
 
 static enum bitcut_status session_init(struct course *c, struct fault *f)
 {
     char why[GPU_FAULT_MOST];
     const struct kernel_shape s = c->race->shape;
-    if (timer_of(c)->begin(&c->session, &c->race->library, s.m, s.n, s.k, c->a.at,
-                           c->b.at, why) == 0)
+    if (timer_of(c)->begin(&c->session, &c->race->library, c->race->count, s.m, s.n, s.k,
+                           c->a.at, c->b.at, why) == 0)
         return BITCUT_OK;
     return fault_set(f, BITCUT_CANNOT, "%s", why);
+}
+
+static void look_clear(struct look *l)
+{
+    judge_clear(&l->judge);
+    matrix_clear(&l->b);
+    matrix_clear(&l->a);
 }
 
 static void course_clear(struct course *c)
 {
     if (c->session) timer_of(c)->end(c->session);
-    judge_clear(&c->judge);
+    for (size_t i = 0; i < c->gemms.count; i++) look_clear(&c->look[i]);
     free(c->row);
     matrix_clear(&c->model);
     matrix_clear(&c->single);
     matrix_clear(&c->d);
-    matrix_clear(&c->some_b);
-    matrix_clear(&c->some_a);
     matrix_clear(&c->b);
     matrix_clear(&c->a);
 }
@@ -134,7 +178,9 @@ static enum bitcut_status read_outputs(struct course *c, struct fault *f)
 {
     char why[GPU_FAULT_MOST];
     for (size_t i = 0; i < c->d.rows; i++) {
-        if (timer_of(c)->read(c->row, c->session, excerpt_line(&c->rows, i), why) != 0)
+        const size_t gemm = excerpt_line(&c->gemms, i / c->rows.count),
+                     line = excerpt_line(&c->rows, i % c->rows.count);
+        if (timer_of(c)->read(c->row, c->session, gemm * c->race->shape.m + line, why))
             return fault_set(f, BITCUT_CANNOT, "%s", why);
         for (size_t j = 0; j < c->d.cols; j++)
             c->d.at[i * c->d.cols + j] = c->row[excerpt_line(&c->cols, j)];
@@ -147,11 +193,14 @@ static enum bitcut_status run_model(struct course *c, const struct runner *r,
                                     struct fault *f)
 {
     const struct gpu_entrant *e = &r->entrant;
-    if (c->modelled == e->kernel && c->modelled_slices == e->slices) return BITCUT_OK;
-    const enum bitcut_status status =
-        gemm_run(c->model.at, c->model.cols, &r->gemm, c->model.rows, c->model.cols,
-                 c->some_a.cols, c->some_a.at, c->some_a.cols, c->some_b.at,
-                 c->some_b.cols, NULL, 0, c->race->progress, f);
+    enum bitcut_status status = BITCUT_OK;
+    if (c->modelled == e->kernel && c->modelled_slices == e->slices) return status;
+    for (size_t i = 0; i < c->gemms.count && status == BITCUT_OK; i++) {
+        const struct look *l = &c->look[i];
+        const struct matrix d = matrix_at(&c->model, c->rows.count, i);
+        status = gemm_run(d.at, d.cols, &r->gemm, d.rows, d.cols, l->a.cols, l->a.at,
+                          l->a.cols, l->b.at, l->b.cols, NULL, 0, c->race->progress, f);
+    }
     c->modelled = status == BITCUT_OK ? e->kernel : NULL;
     c->modelled_slices = e->slices;
     return status;
@@ -183,11 +232,23 @@ static void find_fallback(struct runner *r, struct course *c)
     }
 }
 
+/* The largest of the GEMMs looked at. */
+static double find_relres(struct course *c)
+{
+    double most = 0, values[METRICS];
+    for (size_t i = 0; i < c->gemms.count; i++) {
+        struct comparison *const x = &c->look[i].judge.comparison;
+        x->d = matrix_at(&c->d, c->rows.count, i).at;
+        metrics_run(values, x);
+        if (!(values[METRIC_RELRES] <= most)) most = values[METRIC_RELRES];
+    }
+    return most;
+}
+
 static enum bitcut_status check(struct runner *r, struct course *c, struct fault *f)
 {
     struct gpu_entrant whole = r->entrant;
     struct gpu_measurement once;
-    double values[METRICS];
     if (whole.peer && !c->race->library.here) {
         snprintf(r->fault, sizeof r->fault, "%.*s", GPU_FAULT_MOST - 1,
                  c->race->library.text);
@@ -198,9 +259,7 @@ static enum bitcut_status check(struct runner *r, struct course *c, struct fault
     if (status != BITCUT_OK || r->fault[0]) return status;
     status = read_outputs(c, f);
     if (status != BITCUT_OK) return status;
-    c->judge.comparison.d = c->d.at;
-    metrics_run(values, &c->judge.comparison);
-    r->relres = values[METRIC_RELRES];
+    r->relres = find_relres(c);
     r->looked_at = c->d.rows * c->d.cols;
     if (whole.kernel) return compare(r, c, f);
     find_fallback(r, c);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* Raised with every change of this file: a module of another number is refused. */
-enum { GPU_INTERFACE = 5 };
+enum { GPU_INTERFACE = 6 };
 
 enum { GPU_TEXT_MOST = 256, GPU_FAULT_MOST = 200 };
 
@@ -184,15 +184,17 @@ struct gpu_library {
     char text[GPU_TEXT_MOST]; /* name and version, or why it is not here, one line */
 };
 
-struct gpu_session; /* D = A B of one shape, its matrices in the device's memory */
+struct gpu_session; /* D = A B of one shape, matrices in the device's memory */
 
 /* How GEMMs are timed.  Functions return and report as those of struct gpu_module. */
 struct gpu_timer {
     const struct gpu_peer *peers; /* ended by a row without a name */
 
-    /* Copy A (m x k) and B (k x n), row-major FP32 without gaps, to the device. */
-    int (*begin)(struct gpu_session **session, struct gpu_library *library, size_t m,
-                 size_t n, size_t k, const uint32_t *a, const uint32_t *b, char *fault);
+    /* Copy `count` matrices A (m x k) and B (k x n), row-major FP32 without gaps and one
+       matrix after the other, to the device: a batch of so many GEMMs. */
+    int (*begin)(struct gpu_session **session, struct gpu_library *library, size_t count,
+                 size_t m, size_t n, size_t k, const uint32_t *a, const uint32_t *b,
+                 char *fault);
 
     /* Fill D with NaNs, make the words that are not timed, start the entrant once, then
        `repeats` times between two events, and wait.  Nothing is allocated between the
@@ -201,7 +203,7 @@ struct gpu_timer {
     int (*run)(struct gpu_measurement *measurement, struct gpu_session *session,
                const struct gpu_entrant *entrant, int repeats, char *fault);
 
-    /* Copy row i of D, n elements, to the host. */
+    /* Copy row i of D, n elements, to the host: row i % m of matrix i / m. */
     int (*read)(uint32_t *row, struct gpu_session *session, size_t i, char *fault);
 
     void (*end)(struct gpu_session *session);

@@ -25,8 +25,9 @@ struct word_pair {
     int a, b;
 };
 
-/* A peer as cublasGemmEx() takes it.  Of words, D is the sum of calls, the product of
-   words a and b divided by 2^(scale (a + b)). */
+/* A peer as cublasGemmEx() takes it, or of a batch cublasGemmStridedBatchedEx().  Of
+   words, D is the sum of calls, the product of words a and b divided by 2^(scale (a +
+   b)). */
 struct call_row {
     cudaDataType operands;
     cublasComputeType_t compute;
@@ -240,11 +241,19 @@ cublasStatus_t start_call(const struct cublas *x, const call_row *row,
     const word_pair w = row->call[i];
     const float alpha = ldexpf(1, -p->scale * (w.a + w.b)), beta = i > 0;
     const int m = (int)p->m, n = (int)p->n, k = (int)p->k, line = (int)run;
-    return x->gemm(x->handle, words ? CUBLAS_OP_T : CUBLAS_OP_N, CUBLAS_OP_N, n, m, k,
-                   &alpha, words ? word_at(p->b, w.b, p->n, run) : p->b, row->operands,
-                   words ? line : n, words ? word_at(p->a, w.a, p->m, run) : p->a,
-                   row->operands, line, &beta, p->d, CUDA_R_32F, n, row->compute,
-                   CUBLAS_GEMM_DEFAULT);
+    const int ldb = words ? line : n;
+    const void *const a = words ? word_at(p->a, w.a, p->m, run) : p->a;
+    const void *const b = words ? word_at(p->b, w.b, p->n, run) : p->b;
+    const cublasOperation_t turned = words ? CUBLAS_OP_T : CUBLAS_OP_N;
+    if (p->count == 1)
+        return x->gemm(x->handle, turned, CUBLAS_OP_N, n, m, k, &alpha, b, row->operands,
+                       ldb, a, row->operands, line, &beta, p->d, CUDA_R_32F, n,
+                       row->compute, CUBLAS_GEMM_DEFAULT);
+    return x->gemm_strided(x->handle, turned, CUBLAS_OP_N, n, m, k, &alpha, b,
+                           row->operands, ldb, (long long)p->stride_b, a, row->operands,
+                           line, (long long)p->stride_a, &beta, p->d, CUDA_R_32F, n,
+                           (long long)(p->m * p->n), (int)p->count, row->compute,
+                           CUBLAS_GEMM_DEFAULT);
 }
 
 } // namespace
@@ -254,7 +263,8 @@ int cublas_start(const struct cublas *x, const struct gpu_peer *peer,
 {
     const auto *row = (const call_row *)peer->own;
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-    if (p->m > INT_MAX || p->n > INT_MAX || p->k > INT_MAX - GPU_WORDS_RUN)
+    if (p->m > INT_MAX || p->n > INT_MAX || p->k > INT_MAX - GPU_WORDS_RUN ||
+        p->count > INT_MAX)
         status = CUBLAS_STATUS_INVALID_VALUE;
     for (int i = 0; i < row->calls && status == CUBLAS_STATUS_SUCCESS; i++)
         status = start_call(x, row, p, i);

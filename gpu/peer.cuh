@@ -17,16 +17,18 @@ struct cublas; /* an open library, with a workspace of its own */
 void cublas_open(struct cublas **x, struct gpu_library *library, cudaStream_t stream);
 void cublas_close(struct cublas *x);
 
-/* Operands of a peer: FP32, A m x k and B k x n, row-major without gaps; or their words.
- */
+/* Operands of a peer, `count` of each: FP32, A m x k and B k x n, row-major without gaps;
+   or their words.  D has no gaps either. */
 struct peer_product {
-    size_t m, n, k;
+    size_t count, m, n, k;
     const void *a, *b;
-    int scale; /* of the split */
+    size_t stride_a, stride_b; /* elements from one matrix, or its words, to the next */
+    int scale;                 /* of the split                                        */
     float *d;
 };
 
-/* Start D = A B on the library's stream.  Another number than 0 with a line in fault. */
+/* Start D = A B of every GEMM on the library's stream.  Another number than 0 with a line
+   in fault. */
 int cublas_start(const struct cublas *x, const struct gpu_peer *peer,
                  const struct peer_product *p, char *fault);
 

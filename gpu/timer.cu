@@ -13,7 +13,7 @@ struct buffer {
 } // namespace
 
 struct gpu_session {
-    size_t m, n, k;
+    size_t count, m, n, k;
     struct buffer a, b, d, words_a, words_b, workspace;
     struct stopwatch watch;
 };
@@ -46,10 +46,10 @@ cudaError_t buffer_fill(struct buffer *x, size_t count, const uint32_t *from)
 cudaError_t session_init(struct gpu_session *s, const uint32_t *a, const uint32_t *b)
 {
     cudaError_t status = stopwatch_begin(&s->watch);
-    if (status == cudaSuccess) status = buffer_fill(&s->a, s->m * s->k, a);
-    if (status == cudaSuccess) status = buffer_fill(&s->b, s->k * s->n, b);
+    if (status == cudaSuccess) status = buffer_fill(&s->a, s->count * s->m * s->k, a);
+    if (status == cudaSuccess) status = buffer_fill(&s->b, s->count * s->k * s->n, b);
     if (status == cudaSuccess)
-        status = buffer_reserve(&s->d, s->m * s->n * sizeof(float));
+        status = buffer_reserve(&s->d, s->count * s->m * s->n * sizeof(float));
     if (status == cudaSuccess)
         status = cudaDeviceSynchronize(); /* the copies are there */
     return status;
@@ -64,10 +64,12 @@ void session_end(struct gpu_session *s)
     delete s;
 }
 
-int session_begin(struct gpu_session **session, struct gpu_library *library, size_t m,
-                  size_t n, size_t k, const uint32_t *a, const uint32_t *b, char *fault)
+int session_begin(struct gpu_session **session, struct gpu_library *library, size_t count,
+                  size_t m, size_t n, size_t k, const uint32_t *a, const uint32_t *b,
+                  char *fault)
 {
     struct gpu_session *const s = new struct gpu_session();
+    s->count = count;
     s->m = m;
     s->n = n;
     s->k = k;
@@ -85,20 +87,27 @@ int session_begin(struct gpu_session **session, struct gpu_library *library, siz
 
 bool has_words(const struct gpu_entrant *e) { return e->kernel || e->peer->split; }
 
-/* The GEMM of a kernel, from words that are made before unless all of it is timed. */
+/* The GEMMs of a kernel, from words that are made before unless all of it is timed. */
 struct gpu_gemm gemm_of(const struct gpu_session *s, const struct gpu_entrant *e)
 {
     const bool whole = e->part == GPU_WHOLE;
     struct gpu_gemm g = {};
-    g.count = 1;
+    g.count = s->count;
     g.m = s->m;
     g.n = s->n;
     g.k = s->k;
     g.alpha = f32_one;
-    g.a = { (const uint32_t *)s->a.at, s->k, 0, whole ? NULL : s->words_a.at };
-    g.b = { (const uint32_t *)s->b.at, s->n, 1, whole ? NULL : s->words_b.at };
+    g.a = {
+        (const uint32_t *)s->a.at,    s->k,        0,
+        whole ? NULL : s->words_a.at, s->m * s->k, words_stride(&e->split, s->m, s->k)
+    };
+    g.b = {
+        (const uint32_t *)s->b.at,    s->n,        1,
+        whole ? NULL : s->words_b.at, s->k * s->n, words_stride(&e->split, s->n, s->k)
+    };
     g.d = (uint32_t *)s->d.at;
     g.ldd = s->n;
+    g.stride_d = s->m * s->n;
     g.split = e->split;
     g.slices = e->slices;
     return g;
@@ -106,22 +115,28 @@ struct gpu_gemm gemm_of(const struct gpu_session *s, const struct gpu_entrant *e
 
 int words_start(const struct gpu_session *s, const struct gpu_entrant *e, char *fault)
 {
-    const struct gpu_operand a = { (const uint32_t *)s->a.at, s->k, 0, NULL },
-                             b = { (const uint32_t *)s->b.at, s->n, 1, NULL };
-    const int status =
-        gemm_prepare(s->words_a.at, &e->split, &a, s->m, s->k, s->watch.stream, fault);
-    if (status) return status;
-    return gemm_prepare(s->words_b.at, &e->split, &b, s->n, s->k, s->watch.stream, fault);
+    const struct gpu_gemm g = gemm_of(s, e);
+    cudaError_t status = split_launch(s->words_a.at, &g.split, &g.a, s->count, s->m, s->k,
+                                      s->watch.stream);
+    if (status == cudaSuccess)
+        status = split_launch(s->words_b.at, &g.split, &g.b, s->count, s->n, s->k,
+                              s->watch.stream);
+    return fault_of(fault, status);
 }
 
 int peer_start(const struct gpu_session *s, const struct gpu_entrant *e, char *fault)
 {
     const bool words = has_words(e);
-    const struct peer_product p = { s->m,
+    const struct gpu_gemm g = gemm_of(s, e);
+    const size_t bytes = format_bytes(e->split.format);
+    const struct peer_product p = { s->count,
+                                    s->m,
                                     s->n,
                                     s->k,
                                     words ? s->words_a.at : s->a.at,
                                     words ? s->words_b.at : s->b.at,
+                                    words ? g.a.words_stride / bytes : g.a.stride,
+                                    words ? g.b.words_stride / bytes : g.b.stride,
                                     e->split.scale,
                                     (float *)s->d.at };
     const int status =
@@ -145,9 +160,11 @@ int entrant_prepare(struct gpu_session *s, const struct gpu_entrant *e, char *fa
     cudaError_t status = cudaMemsetAsync(s->d.at, 0xff, s->d.bytes, s->watch.stream);
     if (has_words(e)) {
         if (status == cudaSuccess)
-            status = buffer_reserve(&s->words_a, gemm_words(&e->split, s->m, s->k));
+            status = buffer_reserve(&s->words_a,
+                                    s->count * words_stride(&e->split, s->m, s->k));
         if (status == cudaSuccess)
-            status = buffer_reserve(&s->words_b, gemm_words(&e->split, s->n, s->k));
+            status = buffer_reserve(&s->words_b,
+                                    s->count * words_stride(&e->split, s->n, s->k));
     }
     if (e->kernel && status == cudaSuccess) {
         const struct gpu_gemm g = gemm_of(s, e);

@@ -42,8 +42,12 @@ bad_words_refused() {
 3|^bitcut: bench: no kernel of study recipes is for this device$|gpu --kernel old
 3|^bitcut: bench: not enough memory|gpu -n 10000000 --kernel gemm
 2|^bitcut: --kernel: unknown; bitcut list batched has all$|gpu --study batch --kernel gemm
-2|^bitcut: --batch: must be 1 to 10000000$|gpu --study batch --batch 0
+2|^bitcut: --batch: must be 1 to 10000000$|gpu --study batch --shapes square -n 4 --batch 0
 2|^bitcut: --batch: is for a study of batches$|gpu --batch 10
+2|^bitcut: --tile: is not for batches of small GEMMs$|gpu --study batch --shapes square -n 4 --batch 3 --tile 16x8
+2|^bitcut: --batch: must be 1 to 65535$|gpu --study strided --shapes square -n 4 --batch 0
+2|^bitcut: --batch: must be 1 to 65535$|gpu --study strided --shapes square -n 4 --batch 3 --batch 65536
+3|^bitcut: bench: not enough memory|gpu --study strided --shapes square -n 10000000 --batch 65535
 3|^bitcut: bench: no kernel for 4 x 4 x 4 is for this device$|gpu --study batch --kernel batch.old
 3|^bitcut: bench: no kernel for 65 x 65 x 65 is for this device$|gpu --study batch --shapes square -n 65
 END
@@ -72,7 +76,7 @@ times_true() {
     run 0 bench gpu -n 32 --rounds 3 --kernel gemm.ootomo --json
     cp out all
     [ "$(wc -l < all)" -eq 11 ] || wc -l all
-    for key in m n k ms ms_min ms_max tflops ratio_sgemm third relres compared \
+    for key in m n k count ms ms_min ms_max tflops ratio_sgemm third relres compared \
         mismatches fallback rank of_best flops_per_byte gb_per_second joules gflops_per_watt \
         pj_per_product mhz recipe split equilibrate tile stages split_k fault study \
         input rounds seed date device driver runtime capability library; do
@@ -174,6 +178,12 @@ $small" ] || echo "n = 64 takes other kernels"
     [ "$(chosen -n 16 --tile 16x8x8)" = "gemm.tf32x3.tf32 " ] || cat all
     [ "$(chosen -n 16 --tile 16x8x16 --kernel gemm)" = \
         "gemm.ootomo.f16 gemm.plain.f16 " ] || cat all
+    set -- --study strided --shapes square -n 32
+    [ "$(chosen "$@" --batch 1)" = "$small" ] || echo "a GEMM of 32 takes other kernels"
+    [ "$(chosen "$@" --batch 8)" = "fast.plain.f16.large gemm.ootomo.f16 \
+gemm.tf32x3.tf32 " ] || echo "8 GEMMs of 32 take other kernels"
+    rows fast.plain.f16.large whole
+    expect rank 1
 }
 
 # The ranks of all kernels of the same bits, and what they reach of the fastest.
@@ -298,6 +308,69 @@ rows_kept() {
     expect m 16
 }
 
+# Of three GEMMs at a time everything is three times that of one, but for rates.  Each is
+# of the next seed, and their relres the largest.
+strided_timed() {
+    set -- --study strided --shapes square -n 32 --rounds 3 --kernel gemm.ootomo --json
+    run 0 bench gpu "$@" --batch 3 --batch 1
+    cp out all
+    [ "$(wc -l < all)" -eq 22 ] || wc -l all
+    [ "$(value count | uniq | tr '\n' ' ')" = "3 1 " ] || value count | uniq
+    grep '"count":1,' all > one
+    grep '"count":3,' all > three
+    cp three all
+    rows gemm.ootomo.f16 product
+    near ms 1.179648
+    near tflops 0.000166666666667
+    near ratio_sgemm 2
+    near third 50
+    near flops_per_byte 5.33333333333
+    near gb_per_second 0.03125
+    expect compared 3072
+    expect mismatches 0
+    rows gemm.ootomo.f16 whole
+    near ms 1.204224
+    near joules 0.4214784
+    near gflops_per_watt 0.000466472303207
+    near pj_per_product 4287500
+    rows falls whole
+    expect fallback sgemm
+    for seed in 2 3; do
+        run 0 bench gpu "$@" --batch 1 --seed $seed
+        cat out >> one
+    done
+    for name in sgemm hgemm gemm.ootomo.f16; do
+        rows $name whole
+        near relres "$(grep "\"$name\",\"part\":\"whole\"" one |
+            sed 's/.*"relres":\([^,]*\),.*/\1/' | sort -g | tail -n 1)"
+    done
+    run 0 bench gpu --study strided --shapes square -n 16 --rounds 1 --energy 0 \
+        --kernel gemm.plain --batch 2
+    row name | grep -q ' k count ms ' || row name
+}
+
+# All GEMMs of a batch are looked at, or 256 of small ones and three of large ones; the
+# last output of the last is wrong.
+last_noticed() {
+    while read -r size count outputs; do
+        DEVICE_FAULT=flips
+        export DEVICE_FAULT
+        run 1 bench gpu --study strided --shapes square -n "$size" --batch "$count" \
+            --rounds 1 --energy 0 --kernel gemm.plain --json
+        unset DEVICE_FAULT
+        grep '"recipe":"' out > all
+        cp all out
+        expect mismatches 1
+        expect compared "$outputs"
+        expect fault "1 of $outputs outputs are not the model's"
+        expect ms null
+    done << END
+16 9 $((9 * 16 * 16))
+4 300 $((256 * 4 * 4))
+162 6 $((3 * 32 * 128))
+END
+}
+
 # Of the clock a GEMM takes 6 ns (kernels; 12 by pointers), 12 (strided), 18 (pointers).
 batches_timed() {
     run 0 bench gpu --study batch --shapes square -n 5 -n 40 --batch 300 --batch 7 \
@@ -364,8 +437,11 @@ wrong_batches_refused() {
 tables_listed() {
     run 0 list shapes --json
     grep -q '"name":"wide".*"shapes":\["nx4nxn"\]' out || cat out
+    grep -q '"name":"heads".*"shapes":\["2048x2048x128","2048x128x2048"\]' out || cat out
     run 0 list benches --json
-    grep -q '"name":"splitk".*"slices":\[1,2,4,8,10,16\]' out || cat out
+    grep -q '"name":"splitk".*"slices":\[1,2,4,8,10,16\],"batches":\[\]' out || cat out
+    grep -q '"name":"batch".*"shapes":"small".*"batches":\[10000,100000\]' out || cat out
+    grep -q '"name":"strided".*"shapes":"heads".*"batches":\[32\]' out || cat out
 }
 
 # Every study has kernels in the module.
@@ -394,6 +470,8 @@ ok_if_empty "a wrong kernel is not timed" "$(wrong_refused)"
 ok_if_empty "a kernel that cannot run" "$(broken_told)"
 ok_if_empty "no library of peers" "$(library_missed)"
 ok_if_empty "stopped between shapes" "$(rows_kept)"
+ok_if_empty "batches at strides" "$(strided_timed)"
+ok_if_empty "a batch whose last GEMM is wrong" "$(last_noticed)"
 ok_if_empty "batches beside their peers" "$(batches_timed)"
 ok_if_empty "batches that are wrong, fail, or have no peers" "$(wrong_batches_refused)"
 ok_if_empty "shapes and studies are listed" "$(tables_listed)"
@@ -410,5 +488,8 @@ else
     ok_if_empty "the device" \
         "$(run 0 bench gpu -n 512 --rounds 1 --energy 0 --json; value fault | sort -u |
             grep -v null)"
+    ok_if_empty "batches on the device" \
+        "$(run 0 bench gpu --study strided --shapes square -n 256 --batch 100 --rounds 1 \
+            --energy 0 --json; value fault | sort -u | grep -v null)"
 fi
 echo "1..$n"

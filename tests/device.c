@@ -667,7 +667,7 @@ static int sessions;
 
 /* A session notes how often each entrant ran. */
 struct gpu_session {
-    size_t m, n, k;
+    size_t count, m, n, k;
     uint32_t *a, *b, *d;
     struct gpu_entrant entrant[ENTRANTS_MOST];
     int runs[ENTRANTS_MOST], entrants;
@@ -681,16 +681,19 @@ static uint32_t *copy_of(const uint32_t *from, size_t count)
 }
 
 static int session_begin(struct gpu_session **session, struct gpu_library *library,
-                         size_t m, size_t n, size_t k, const uint32_t *a,
+                         size_t count, size_t m, size_t n, size_t k, const uint32_t *a,
                          const uint32_t *b, char *fault)
 {
     struct gpu_session *s = calloc(1, sizeof *s);
     snprintf(fault, GPU_FAULT_MOST, "no memory");
     if (!s) return 1;
-    *s = (struct gpu_session){
-        m,         n,     k, copy_of(a, m * k), copy_of(b, k * n), copy_of(NULL, m * n),
-        { { 0 } }, { 0 }, 0
-    };
+    *s = (struct gpu_session){ .count = count,
+                               .m = m,
+                               .n = n,
+                               .k = k,
+                               .a = copy_of(a, count * m * k),
+                               .b = copy_of(b, count * k * n),
+                               .d = copy_of(NULL, count * m * n) };
     library->here = device_has_library();
     snprintf(library->text, GPU_TEXT_MOST, library->here ? "Peers 1.0" : "none: lost");
     sessions++;
@@ -721,8 +724,8 @@ static int runs_before(struct gpu_session *s, const struct gpu_entrant *e)
 /* By any three runs after each other a third, two thirds and all of three times this. */
 static double milliseconds(const struct gpu_session *s, const struct gpu_entrant *e)
 {
-    const double products = (double)(s->m * s->n * s->k);
-    const double words = (double)((s->m + s->n) * s->k);
+    const double products = (double)(s->count * s->m * s->n * s->k);
+    const double words = (double)(s->count * (s->m + s->n) * s->k);
     const struct peer_own *own = e->peer ? e->peer->own : NULL;
     const bool split_too = e->part != GPU_PRODUCT && (e->kernel || e->peer->split);
     const bool slow = e->kernel && !strstr(e->kernel->name, "large") &&
@@ -733,34 +736,45 @@ static double milliseconds(const struct gpu_session *s, const struct gpu_entrant
     return 1e-6 * (product * products + (split_too ? SPLIT_NS * words : 0));
 }
 
+static int compute_peer(const struct gpu_gemm *g, const struct peer_own *own)
+{
+    const struct bitcut_recipe *recipe =
+        own->recipe ? bitcut_recipe_find(own->recipe) : NULL;
+    const struct bitcut_unit *unit = recipe ? bitcut_unit_find(own->unit, NULL) : NULL;
+    enum bitcut_status status = recipe ? BITCUT_OK : BITCUT_CANNOT;
+    for (size_t i = 0; i < g->count && status == BITCUT_OK; i++)
+        status = bitcut_gemm(g->d + i * g->stride_d, g->ldd, recipe, unit, g->m, g->n,
+                             g->k, g->alpha, g->a.at + i * g->a.stride, g->a.ld,
+                             g->b.at + i * g->b.stride, g->b.ld, 0, NULL, 0, 1);
+    return status != BITCUT_OK;
+}
+
 static int compute_entrant(struct gpu_session *s, const struct gpu_entrant *e,
                            char *fault)
 {
     const struct peer_own *own = e->peer ? e->peer->own : NULL;
-    const struct gpu_gemm g = { .count = 1,
+    const struct gpu_gemm g = { .count = s->count,
                                 .m = s->m,
                                 .n = s->n,
                                 .k = s->k,
                                 .alpha = 0x3f800000,
-                                .a = { s->a, s->k, 0, NULL },
-                                .b = { s->b, s->n, 1, NULL },
+                                .a = { s->a, s->k, 0, NULL, s->m * s->k, 0 },
+                                .b = { s->b, s->n, 1, NULL, s->k * s->n, 0 },
                                 .d = s->d,
                                 .ldd = s->n,
+                                .stride_d = s->m * s->n,
                                 .split = e->split,
                                 .slices = e->slices };
     if (!own) return gemm(&g, e->kernel, fault);
     snprintf(fault, GPU_FAULT_MOST, "not supported");
-    return !own->recipe ||
-           bitcut_gemm(s->d, s->n, bitcut_recipe_find(own->recipe),
-                       bitcut_unit_find(own->unit, NULL), s->m, s->n, s->k, g.alpha, s->a,
-                       s->k, s->b, s->n, 0, NULL, 0, 1) != BITCUT_OK;
+    return compute_peer(&g, own);
 }
 
 static int session_run(struct gpu_measurement *measurement, struct gpu_session *s,
                        const struct gpu_entrant *e, int repeats, char *fault)
 {
     const double ms = repeats * milliseconds(s, e);
-    memset(s->d, 0xff, s->m * s->n * sizeof *s->d);
+    memset(s->d, 0xff, s->count * s->m * s->n * sizeof *s->d);
     if (fault_wanted()->spoil == interrupt && sessions == 2 && e->part == GPU_SPLIT)
         raise(SIGTERM);
     if (e->part != GPU_SPLIT && compute_entrant(s, e, fault) != 0) return 1;
