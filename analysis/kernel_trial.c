@@ -68,13 +68,16 @@ static const struct scalars {
     { 0, 0x00000001 },          /* 0, 2^-149   */
 };
 
-/* How many GEMMs, and which operand all of them share. */
+/* How many GEMMs; whether all of them share A, B or C, a C that D is not then; and
+   whether matrices of D lie side by side, so that a row in memory is one of each. */
 static const struct batch {
     size_t count;
-    bool one_a, one_b;
+    bool one_a, one_b, one_c, beside;
 } batches[] = {
-    { 1, false, false }, { 1, false, false }, { 2, false, true }, { 1, false, false },
-    { 3, false, false }, { 1, false, false }, { 2, true, false },
+    { 1, false, false, false, false }, { 2, false, true, false, false },
+    { 1, false, false, false, false }, { 3, false, false, false, true },
+    { 1, false, false, false, false }, { 3, false, false, true, false },
+    { 2, true, false, false, false },
 };
 
 enum {
@@ -121,7 +124,7 @@ static struct configuration configuration_of(struct kernel_shape s, size_t at,
         .transposed_b = t >> 1,
         .scalars = scalars[small ? turn / TRANSPOSES : class % SCALARS],
         .batch = batches[small ? at % BATCHES : 0],
-        .in_place = at & 1,
+        .in_place = (at & 1) && !(small && batches[at % BATCHES].one_c),
         .gap = at % 4,
         .seed = seed + at,
     };
@@ -135,7 +138,7 @@ static struct configuration configuration_of(struct kernel_shape s, size_t at,
 /* Matrices of a batch as the kernel finds them. */
 struct stored {
     uint32_t *at;
-    size_t rows, cols, ld, stride;
+    size_t ld, stride;
     size_t elements; /* of memory */
 };
 
@@ -151,16 +154,35 @@ struct live {
     struct stored a, b, c, d;
 };
 
-static enum bitcut_status stored_init(struct stored *s, size_t count, size_t rows,
-                                      size_t cols, size_t gap, struct fault *f)
+static enum bitcut_status stored_init(struct stored *s, size_t elements, size_t ld,
+                                      size_t stride, struct fault *f)
 {
-    *s = (struct stored){ .rows = rows, .cols = cols, .ld = cols + gap };
-    if (size_multiply(&s->stride, rows, s->ld) && s->stride <= SIZE_MAX - gap &&
-        size_multiply(&s->elements, count, s->stride += gap))
-        s->at = memory_allocate(s->elements, sizeof *s->at);
-    for (size_t i = 0; s->at && i < s->elements; i++) s->at[i] = GAP;
+    *s = (struct stored){ NULL, ld, stride, elements };
+    s->at = memory_allocate(elements, sizeof *s->at);
+    for (size_t i = 0; s->at && i < elements; i++) s->at[i] = GAP;
     return s->at ? BITCUT_OK
                  : fault_set(f, BITCUT_NO_MEMORY, "no memory for the matrices");
+}
+
+/* One after the other. */
+static enum bitcut_status stored_apart(struct stored *s, size_t count, size_t rows,
+                                       size_t cols, size_t gap, struct fault *f)
+{
+    size_t stride, elements;
+    if (!size_multiply(&stride, rows, cols + gap) || stride > SIZE_MAX - gap ||
+        !size_multiply(&elements, count, stride + gap))
+        return fault_set(f, BITCUT_NO_MEMORY, "no memory for the matrices");
+    return stored_init(s, elements, cols + gap, stride + gap, f);
+}
+
+/* C or D. */
+static enum bitcut_status stored_output(struct stored *s, const struct configuration *now,
+                                        struct fault *f)
+{
+    const size_t count = now->batch.count, m = now->shape.m, n = now->shape.n;
+    const size_t row = count * n + now->gap;
+    return now->batch.beside ? stored_init(s, m * row, row, n, f)
+                             : stored_apart(s, count, m, n, now->gap, f);
 }
 
 static size_t place(const struct stored *s, size_t matrix, size_t i, size_t j)
@@ -181,8 +203,8 @@ static enum bitcut_status stored_operand(struct stored *s, size_t count, size_t 
                                          size_t cols, bool transposed, size_t gap,
                                          struct fault *f)
 {
-    return stored_init(s, count, transposed ? cols : rows, transposed ? rows : cols, gap,
-                       f);
+    return stored_apart(s, count, transposed ? cols : rows, transposed ? rows : cols, gap,
+                        f);
 }
 
 static enum bitcut_status make(struct matrix *m, size_t rows, size_t cols,
@@ -209,11 +231,12 @@ static enum bitcut_status matrices_init(struct live *x, size_t i, struct fault *
         status = make(&to->b, s.k, s.n, now->input, INPUT_B,
                       now->batch.one_b ? first : seed, threads, f);
     if (status == BITCUT_OK)
-        status = make(&to->c, s.m, s.n, now->input, INPUT_A, ~seed, threads, f);
+        status = make(&to->c, s.m, s.n, now->input, INPUT_A,
+                      ~(now->batch.one_c ? first : seed), threads, f);
     if (status != BITCUT_OK) return status;
     stored_copy(&x->a, now->batch.one_a ? 0 : i, &to->a, now->transposed_a);
     stored_copy(&x->b, now->batch.one_b ? 0 : i, &to->b, now->transposed_b);
-    stored_copy(&x->c, i, &to->c, false);
+    stored_copy(&x->c, now->batch.one_c ? 0 : i, &to->c, false);
     return status;
 }
 
@@ -227,8 +250,8 @@ static enum bitcut_status live_init(struct live *x, const struct kernel_trial *t
         stored_operand(&x->a, count, s.m, s.k, now.transposed_a, now.gap, f);
     if (status == BITCUT_OK)
         status = stored_operand(&x->b, count, s.k, s.n, now.transposed_b, now.gap / 2, f);
-    if (status == BITCUT_OK) status = stored_init(&x->c, count, s.m, s.n, now.gap, f);
-    if (status == BITCUT_OK) status = stored_init(&x->d, count, s.m, s.n, now.gap, f);
+    if (status == BITCUT_OK) status = stored_output(&x->c, &now, f);
+    if (status == BITCUT_OK) status = stored_output(&x->d, &now, f);
     for (size_t i = 0; i < count && status == BITCUT_OK; i++)
         status = matrices_init(x, i, f);
     return status;
@@ -273,7 +296,7 @@ static enum bitcut_status run_device(struct live *x, size_t k, struct fault *f)
         .b = operand_of(&x->b, !x->now.transposed_b, batch.one_b),
         .c = in_place ? x->d.at : x->c.at,
         .ldc = x->c.ld,
-        .stride_c = x->c.stride,
+        .stride_c = batch.one_c ? 0 : x->c.stride,
         .d = x->d.at,
         .ldd = x->d.ld,
         .stride_d = x->d.stride,
@@ -425,14 +448,17 @@ static enum bitcut_status compare(struct kernel_result *r, struct tally *t,
     return status;
 }
 
-/* What lies behind the rows of a matrix of D, and between it and the next. */
+/* What lies behind the rows of a matrix of D, and between it and the next.  Of those side
+   by side the last has the gaps of all. */
 static void compare_gaps(struct tally *t, const struct live *x, size_t matrix)
 {
     const struct kernel_shape s = x->now.shape;
+    const bool beside = x->now.batch.beside, last = matrix + 1 == x->now.batch.count;
+    const size_t end = !beside ? x->d.ld : last ? s.n + x->now.gap : s.n;
     for (size_t i = 0; i < s.m; i++)
-        for (size_t j = s.n; j < x->d.ld; j++)
+        for (size_t j = s.n; j < end; j++)
             tally_add(t, x, (struct output){ matrix, i, j }, GAP);
-    for (size_t j = 0; j < x->d.stride - s.m * x->d.ld; j++)
+    for (size_t j = 0; !beside && j < x->now.gap; j++)
         tally_add(t, x, (struct output){ matrix, s.m, j }, GAP);
 }
 

@@ -15,20 +15,13 @@
    most, and each group of warps looks at its own matrices' addresses. */
 #include "gpu/batch_direct.cuh"
 
+#include <atomic>
 #include <climits>
-#include <cstring>
 
 namespace
 {
 
 /* --- launches --------------------------------------------------------------------- */
-
-float float_of(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 constexpr uint32_t divide_up(uint32_t a, uint32_t b) { return a / b + (a % b != 0); }
 
@@ -66,7 +59,7 @@ arguments arguments_of(const struct gpu_batched *g)
     x.k = g->k;
     x.alpha = float_of(g->alpha);
     x.beta = float_of(g->beta);
-    x.reads_c = x.beta != 0;
+    x.reads_c = !is_zero(g->beta);
     x.a = panel_of(&g->a, g->m, g->k, g->count);
     x.b = panel_of(&g->b, g->k, g->n, g->count);
     if (x.reads_c) x.c = panel_of(&g->c, g->m, g->n, g->count);
@@ -97,9 +90,17 @@ unsigned blocks_for(size_t count, size_t each, int most)
 /* Whether there is nothing to write. */
 bool is_empty(const struct gpu_batched *g) { return !g->count || !g->m || !g->n; }
 
+/* The same, asked once; after a failure again. */
+template <auto KERNEL> int resident_of()
+{
+    static std::atomic<int> most;
+    if (!most) most = resident((const void *)KERNEL);
+    return most;
+}
+
 template <class S> int staged_launch(const struct gpu_batched *g, void *stream)
 {
-    static const int most = resident((const void *)staged_kernel<S>);
+    const int most = resident_of<staged_kernel<S>>();
     if (is_empty(g)) return cudaSuccess;
     if (!most) return cudaErrorInvalidDeviceFunction;
     staged_kernel<S>
@@ -111,7 +112,7 @@ template <class S> int staged_launch(const struct gpu_batched *g, void *stream)
 template <int SIZE, int PRODUCTS>
 int direct_launch(const struct gpu_batched *g, void *stream)
 {
-    static const int most = resident((const void *)direct_kernel<SIZE, PRODUCTS>);
+    const int most = resident_of<direct_kernel<SIZE, PRODUCTS>>();
     if (is_empty(g)) return cudaSuccess;
     if (!most) return cudaErrorInvalidDeviceFunction;
     direct_kernel<SIZE, PRODUCTS><<<blocks_for(g->count, THREADS / 32 * PRODUCTS, most),
@@ -121,7 +122,7 @@ int direct_launch(const struct gpu_batched *g, void *stream)
 
 int chain_launch(const struct gpu_batched *g, void *stream)
 {
-    static const int most = resident((const void *)chain_kernel);
+    const int most = resident_of<chain_kernel>();
     if (is_empty(g)) return cudaSuccess;
     if (!most) return cudaErrorInvalidDeviceFunction;
     const numbering quads = numbering_of((uint32_t)g->m, divide_up((uint32_t)g->n, 4));

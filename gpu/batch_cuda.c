@@ -76,7 +76,7 @@ static enum bitcut_status start(const struct bitcut_cuda *x, const struct gpu_ba
 {
     char why[GPU_FAULT_MOST];
     if (x->gpu.module->batched->start(g, k, stream, why) == 0) return BITCUT_OK;
-    return fault_set(f, BITCUT_CANNOT, "%s", why);
+    return fault_set(f, BITCUT_CANNOT, "%s: %s", k->name, why);
 }
 
 enum bitcut_status bitcut_hgemm_cuda_batch(const struct bitcut_cuda *x,

@@ -85,11 +85,6 @@ template <int SIZE> __device__ int place(int row, int column)
     return row * SIZE + ((column / 8) ^ (row * chunks / 8 % chunks)) * 8 + column % 8;
 }
 
-__device__ uint32_t shared_address(const void *x)
-{
-    return (uint32_t)__cvta_generic_to_shared(x);
-}
-
 /* A vector to shared memory; asynchronous where it is long enough for that. */
 template <int V> __device__ void copy_in(uint16_t *to, const uint16_t *from)
 {

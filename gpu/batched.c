@@ -88,17 +88,6 @@ static enum bitcut_status check_read(const char *name,
     return check_operand(name, x, count, (size_t)height, (size_t)row, f);
 }
 
-/* Whether no two matrices of D have an element in common, as far as strides tell: one
-   after the other, or side by side. */
-static bool outputs_apart(const struct gpu_batched *g)
-{
-    const struct gpu_batched_operand *d = &g->d;
-    const size_t m = (size_t)g->m, n = (size_t)g->n;
-    if (d->each || g->count < 2 || !m || !n) return true;
-    return d->stride >= (m - 1) * d->ld + n ||
-           (d->stride >= n && (d->ld - n) / d->stride >= g->count - 1);
-}
-
 static enum bitcut_status check_outputs(const struct gpu_batched *g, struct fault *f)
 {
     const struct gpu_batched_operand *c = &g->c, *d = &g->d;
@@ -109,7 +98,8 @@ static enum bitcut_status check_outputs(const struct gpu_batched *g, struct faul
     if (reads_c) status = check_read("C", c, g->count, g->m, g->n, f);
     if (status == BITCUT_OK) status = check_read("D", d, g->count, g->m, g->n, f);
     if (status != BITCUT_OK) return status;
-    if (!outputs_apart(g))
+    if (!d->each &&
+        !gpu_outputs_apart(g->count, d->stride, (size_t)g->m, (size_t)g->n, d->ld))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "the matrices of D overlap");
     if (!reads_c || c->each != d->each || (!c->each && c->at != d->at)) return BITCUT_OK;
     if (c->ld != d->ld)

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <cuda_runtime.h>
 
 /* The status, having told why.  The runtime forgets the error too: the next launch would
@@ -17,6 +18,16 @@ inline int fault_of(char *fault, cudaError_t status)
     cudaGetLastError();
     return status;
 }
+
+/* FP32 encodings of the caller.  The host's own comparison would take a subnormal for a
+   zero where its caller has that set. */
+inline float float_of(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+inline bool is_zero(uint32_t bits) { return !(bits & 0x7fffffff); }
 
 /* The tables of instructions, one a file. */
 extern const struct gpu_instruction mma_sm80[], wgmma_sm90[];
@@ -39,6 +50,12 @@ constexpr int device_capability = __CUDA_ARCH__ / 10;
 #else
 constexpr int device_capability = 0;
 #endif
+
+/* An address as PTX has it in shared memory. */
+static __device__ __forceinline__ uint32_t shared_address(const void *p)
+{
+    return (uint32_t)__cvta_generic_to_shared(p);
+}
 
 /* A place in a matrix. */
 struct position {

@@ -2,17 +2,8 @@
    the host's. */
 #include "gpu/gemm.cuh"
 
-#include <cstring>
-
 namespace
 {
-
-float float_of(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 /* --- what lies where -------------------------------------------------------------- */
 
@@ -52,7 +43,7 @@ struct gpu_product product_of(const struct gpu_gemm *g)
     p.scale = g->split.scale;
     p.alpha = float_of(g->alpha);
     p.beta = float_of(g->beta);
-    p.c = p.beta != 0 ? (const float *)g->c : NULL;
+    p.c = is_zero(g->beta) ? NULL : (const float *)g->c;
     p.ldc = g->ldc;
     p.stride_c = g->stride_c;
     p.d = (float *)g->d;
@@ -154,9 +145,10 @@ cudaError_t gemm_there(struct arrays *x, const struct gpu_gemm *g,
     cudaError_t status = operand_add(&there.a, x, g->count, &g->a, g->m, g->k);
     if (status == cudaSuccess)
         status = operand_add(&there.b, x, g->count, &g->b, g->n, g->k);
-    if (status == cudaSuccess && float_of(g->beta) != 0)
-        status = array_add((void **)&there.c, x, c_bytes, g->c);
     if (status == cudaSuccess) status = array_add((void **)&there.d, x, d_bytes, g->d);
+    if (g->c == g->d) there.c = there.d;
+    else if (status == cudaSuccess && !is_zero(g->beta))
+        status = array_add((void **)&there.c, x, c_bytes, g->c);
     if (status == cudaSuccess)
         status = array_add(&workspace, x, parts.a + parts.b + parts.kernel, NULL);
     if (status == cudaSuccess) status = start_on(&there, kernel, (char *)workspace, 0);

@@ -175,13 +175,21 @@ enum bitcut_status bitcut_gemm_cuda_kernel(char *name, char *unit,
     return BITCUT_OK;
 }
 
+/* What one GEMM needs. */
+static size_t workspace_bytes(const struct bitcut_cuda *x, const struct choice *c)
+{
+    struct gpu_gemm one = c->gemm;
+    one.count = 1;
+    return x->gpu.module->workspace(&one, c->kernel);
+}
+
 enum bitcut_status bitcut_gemm_cuda_workspace(size_t *bytes, const struct bitcut_cuda *x,
                                               const struct bitcut_cuda_gemm *g, char *why)
 {
     struct choice c;
     struct fault f;
     const enum bitcut_status status = choose(&c, x, g, 1, &f);
-    if (status == BITCUT_OK) *bytes = x->gpu.module->workspace(&c.gemm, c.kernel);
+    if (status == BITCUT_OK) *bytes = workspace_bytes(x, &c);
     return cuda_told(why, status, &f);
 }
 
@@ -226,14 +234,6 @@ static enum bitcut_status check_operand(const char *name, const struct gpu_opera
     return check_aligned(name, o->words, 1, f);
 }
 
-/* Whether no two matrices of D have an element in common. */
-static bool outputs_apart(const struct gpu_gemm *g)
-{
-    if (g->count < 2 || !g->m || !g->n) return true;
-    return g->stride_d >= (g->m - 1) * g->ldd + g->n ||
-           (g->stride_d >= g->n && (g->ldd - g->n) / g->stride_d >= g->count - 1);
-}
-
 /* Strides of a batch that is good without them. */
 static enum bitcut_status check_batch(const struct gpu_gemm *g, struct fault *f)
 {
@@ -245,19 +245,11 @@ static enum bitcut_status check_batch(const struct gpu_gemm *g, struct fault *f)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "C does not fit any memory");
     if (!batch_fits(g->count, g->stride_d, g->m, g->n, g->ldd))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "D does not fit any memory");
-    if (!outputs_apart(g))
+    if (!gpu_outputs_apart(g->count, g->stride_d, g->m, g->n, g->ldd))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "the matrices of D overlap");
-    if (g->c == g->d && g->count > 1 && g->stride_c != g->stride_d)
+    if (g->c && g->c == g->d && g->count > 1 && g->stride_c != g->stride_d)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "D is C with another stride");
     return BITCUT_OK;
-}
-
-/* What one GEMM needs. */
-static size_t workspace_bytes(const struct bitcut_cuda *x, const struct choice *c)
-{
-    struct gpu_gemm one = c->gemm;
-    one.count = 1;
-    return x->gpu.module->workspace(&one, c->kernel);
 }
 
 static enum bitcut_status check_workspace(const struct bitcut_cuda *x,
@@ -312,7 +304,7 @@ static enum bitcut_status start(const struct bitcut_cuda *x, const struct choice
     for (size_t left = c->gemm.count; left; left -= now.count) {
         now.count = left < most ? left : most;
         if (x->gpu.module->start(&now, c->kernel, workspace, stream, why) != 0)
-            return fault_set(f, BITCUT_CANNOT, "%s", why);
+            return fault_set(f, BITCUT_CANNOT, "%s: %s", c->kernel->name, why);
         gemm_advance(&now, now.count);
     }
     return BITCUT_OK;

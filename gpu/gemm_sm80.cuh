@@ -103,11 +103,6 @@ struct arguments {
 
 /* --- shared memory ---------------------------------------------------------------- */
 
-__device__ unsigned shared_address(const void *x)
-{
-    return (unsigned)__cvta_generic_to_shared(x);
-}
-
 /* 16 bytes, or zeros if the source is not `there`; asynchronous or not. */
 template <bool ASYNCHRONOUS>
 __device__ void copy_chunk(char *to, const char *from, bool there)

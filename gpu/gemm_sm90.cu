@@ -1,6 +1,7 @@
 /* Kernels for whole GEMMs on Hopper: their launch, and the rows. */
 #include "gpu/gemm_sm90.cuh"
 
+#include <atomic>
 #include <cmath>
 
 /* --- the words -------------------------------------------------------------------- */
@@ -30,7 +31,7 @@ template <class R>
 static int words_map(CUtensorMap *map, const struct words *w, size_t from, size_t k,
                      size_t slices, size_t bytes, size_t matrices, int box)
 {
-    static const encode_function encode = encode_find();
+    static std::atomic<encode_function> known;
     const size_t stride = matrices > 1 ? w->stride : w->row_bytes; /* 0 is no stride */
     const cuuint64_t size[] = { k, w->lines, R::words, slices, matrices };
     const cuuint64_t strides[] = { w->row_bytes, w->lines * w->row_bytes, bytes, stride };
@@ -38,6 +39,8 @@ static int words_map(CUtensorMap *map, const struct words *w, size_t from, size_
     const cuuint32_t every[] = { 1, 1, 1, 1, 1 };
     const auto swizzle =
         R::row_bytes == 128 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B;
+    if (!known) known = encode_find();
+    const encode_function encode = known;
     if (!encode) return cudaErrorNotSupported;
     return encode(map, R::format::tensor, 5, (char *)w->at + from, size, strides, boxes,
                   every, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,

@@ -429,12 +429,6 @@ static __device__ void consume(ring<R> r, const output &o, int consumer)
 
 /* --- the kernel ------------------------------------------------------------------- */
 
-template <class R> static __device__ void block_sync()
-{
-    if (R::cluster > 1) cluster_sync();
-    else __syncthreads();
-}
-
 template <class R> static __device__ void ring_init(const ring<R> &r)
 {
     if (threadIdx.x == 0) {
@@ -444,7 +438,7 @@ template <class R> static __device__ void ring_init(const ring<R> &r)
         }
         barrier_init_done();
     }
-    block_sync<R>();
+    cluster_sync();
 }
 
 template <class R>
@@ -465,7 +459,7 @@ static __global__ void __launch_bounds__(GROUPS *GROUP, 1)
         consume(r, o, group - 1);
     }
     /* No block leaves while others may still write or arrive there. */
-    block_sync<R>();
+    cluster_sync();
 }
 
 #endif

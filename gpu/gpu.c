@@ -154,6 +154,7 @@ enum bitcut_status gpu_run(const struct gpu_batch *batch, const struct gpu *g,
 const struct gpu_kernel *gpu_kernel_next(const struct gpu *g, const struct gpu_kernel *at)
 {
     bool passed = !at;
+    if (at && at[1].name) return at + 1;
     for (const struct gpu_family *f = g->module->families; f->name; f++)
         for (const struct gpu_kernel *k = f->kernels; k && k->name; k++) {
             if (passed) return k;
@@ -294,6 +295,12 @@ enum bitcut_status gpu_operand_check(const char *name, const struct gpu_operand 
                      : check_matrix(name, x->at, lines, k, x->ld, f);
 }
 
+bool gpu_outputs_apart(size_t count, size_t stride, size_t m, size_t n, size_t ld)
+{
+    if (count < 2 || !m || !n) return true;
+    return stride >= (m - 1) * ld + n || (stride >= n && (ld - n) / stride >= count - 1);
+}
+
 enum bitcut_status gpu_gemm_check(const struct gpu_gemm *g, const struct gpu_kernel *k,
                                   struct fault *f)
 {
@@ -304,7 +311,7 @@ enum bitcut_status gpu_gemm_check(const struct gpu_gemm *g, const struct gpu_ker
     if (status == BITCUT_OK && reads_c)
         status = check_matrix("C", g->c, g->m, g->n, g->ldc, f);
     if (status == BITCUT_OK) status = check_matrix("D", g->d, g->m, g->n, g->ldd, f);
-    if (status == BITCUT_OK && reads_c && g->c == g->d && g->ldc != g->ldd)
+    if (status == BITCUT_OK && reads_c && g->c && g->c == g->d && g->ldc != g->ldd)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "D is C with another leading dimension");
     return status;
 }

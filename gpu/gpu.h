@@ -98,6 +98,10 @@ enum bitcut_status gpu_gemm_suits(const struct gpu_gemm *gemm,
 enum bitcut_status gpu_operand_check(const char *name, const struct gpu_operand *operand,
                                      size_t lines, size_t k, struct fault *f);
 
+/* Whether no two of `count` matrices of D at a stride have an element in common: they lie
+   one after the other, or side by side.  ld >= n. */
+bool gpu_outputs_apart(size_t count, size_t stride, size_t m, size_t n, size_t ld);
+
 /* gpu_gemm_suits(), and the same of all matrices; D is C only with its leading
    dimension. */
 enum bitcut_status gpu_gemm_check(const struct gpu_gemm *gemm,

@@ -133,11 +133,6 @@ template <int COUNT> static __device__ __forceinline__ void registers_take()
 
 /* --- barriers, clusters, copies --------------------------------------------------- */
 
-static __device__ __forceinline__ uint32_t shared_address(const void *p)
-{
-    return (uint32_t)__cvta_generic_to_shared(p);
-}
-
 static __device__ __forceinline__ void barrier_init(uint32_t barrier, int arrivals)
 {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"

@@ -250,6 +250,12 @@ __device__ void equilibrate(float (&x)[EACH], uint32_t largest)
     for (int e = 0; e < EACH; e++) x[e] = scale_once(x[e], exponent);
 }
 
+__global__ void __launch_bounds__(2 * THREADS) clear_kernel(const arguments a)
+{
+    const size_t line = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (line < a.lines) largest_of(a)[line] = 0;
+}
+
 /* The largest magnitudes of BLOCK_LINES lines in SEARCHED of k, into what is there. */
 __global__ void __launch_bounds__(2 * THREADS) search_kernel(const arguments a)
 {
@@ -404,9 +410,10 @@ cudaError_t split_start(void (*kernel)(arguments), const arguments &a, unsigned 
 
 cudaError_t search_start(const arguments &a, unsigned count, cudaStream_t stream)
 {
+    const dim3 all((unsigned)divide_up(a.lines, 2 * THREADS), count);
     const dim3 grid(blocks_of(a, SEARCHED), count);
-    const cudaError_t status = cudaMemset2DAsync(
-        a.largest, a.words_stride, 0, a.lines * sizeof *a.largest, count, stream);
+    clear_kernel<<<all, 2 * THREADS, 0, stream>>>(a);
+    const cudaError_t status = cudaGetLastError();
     if (grid.x && status == cudaSuccess)
         search_kernel<<<grid, 2 * THREADS, 0, stream>>>(a);
     return status == cudaSuccess ? cudaGetLastError() : status;

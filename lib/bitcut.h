@@ -94,7 +94,8 @@ enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *unit, size_
    BITCUT_BAD_ARGUMENT: a leading dimension is too small, threads is negative, or the
    unit's operands do not hold the split's words; BITCUT_NO_MEMORY.  The environment
    variable BITCUT_SIMD may be avx512, avx2, plain or none (the level changes no bit);
-   another value is BITCUT_BAD_ARGUMENT, a level that the processor lacks BITCUT_CANNOT.  D is unchanged unless BITCUT_OK comes back. */
+   another value is BITCUT_BAD_ARGUMENT, a level that the processor lacks BITCUT_CANNOT.
+   D is unchanged unless BITCUT_OK comes back. */
 enum bitcut_status bitcut_gemm(uint32_t *d, size_t ldd,
                                const struct bitcut_recipe *recipe,
                                const struct bitcut_unit *unit, size_t m, size_t n,
@@ -160,7 +161,8 @@ struct bitcut_cuda_operand {
     size_t words_stride; /* in a batch: bytes between them, a multiple of 256         */
 };
 
-/* D = alpha A B + beta C; a field left zero has its default.  A is m x k, B k x n, C and
+/* D = alpha A B + beta C; a field left zero has its default, but sizes, alpha and beta are
+   what they are.  A is m x k, B k x n, C and
    D m x n, any sizes including 0; leading dimensions >= the row length in memory.  A
    column-major matrix is a transposed row-major one; for column-major C and D ask for
    D^T = B^T A^T, a GEMM with its own order of terms and so perhaps other bits.
@@ -207,8 +209,8 @@ enum bitcut_status bitcut_gemm_cuda_kernel(char *name, char *unit,
                                            const struct bitcut_cuda_gemm *gemm,
                                            char *why);
 
-/* Bytes of device memory that the GEMM works in.  A batch needs no more, and takes as many
-   GEMMs at a time as it has been given that memory for.  Reads of the matrices only
+/* Bytes of device memory that the GEMM works in.  A batch needs no more, and takes as
+   many GEMMs at a time as it has been given that memory for.  Reads of the matrices only
    whether words are NULL. */
 enum bitcut_status bitcut_gemm_cuda_workspace(size_t *bytes,
                                               const struct bitcut_cuda *cuda,
@@ -217,8 +219,9 @@ enum bitcut_status bitcut_gemm_cuda_workspace(size_t *bytes,
 
 /* Start the GEMM on a stream (a cudaStream_t; NULL is the default stream) and return
    without waiting: D is there when the stream has come so far.  The device must be the
-   thread's current one.  Nothing is allocated or synchronised, and the stream may be
-   capturing a graph, which can run any number of times while the memory lasts.
+   thread's current one.  Nothing is allocated or synchronised, but the first call for a
+   kernel loads it, which may do both; and the stream may be capturing a graph, which can
+   run any number of times while the memory lasts.
    `workspace`, aligned to 256, has `bytes` bytes, as many as the query says or more, for
    this GEMM alone until it is done: GEMMs of one stream can share one.  It may be NULL
    if none are needed.

@@ -166,6 +166,18 @@ static void flip_in_batch(const struct gpu_gemm *g)
     if (g->count > 1) flip_output(g);
 }
 
+/* It is where D is C. */
+static void flip_in_place(const struct gpu_gemm *g)
+{
+    if (g->c == g->d) flip_output(g);
+}
+
+/* A column is one element too long. */
+static void write_behind(const struct gpu_gemm *g)
+{
+    if (g->stride_d > g->m * g->ldd) g->d[g->m * g->ldd] = 0;
+}
+
 /* A row is one element too long. */
 static void write_gap(const struct gpu_gemm *g)
 {
@@ -188,6 +200,8 @@ static const struct device_fault {
     { "flips later", 90, NULL, NULL, flip_later, flip_from_step },
     { "flips transposed", 90, NULL, NULL, NULL, flip_transposed },
     { "flips batches", 90, NULL, NULL, NULL, flip_in_batch },
+    { "flips in place", 90, NULL, NULL, NULL, flip_in_place },
+    { "writes behind", 90, NULL, NULL, NULL, write_behind },
     { "writes gap", 90, NULL, NULL, NULL, write_gap },
     { "interrupts", 90, NULL, NULL, interrupt, NULL },
     { "no library", 90, NULL, NULL, NULL, NULL },
@@ -581,7 +595,7 @@ static void do_output(const struct output *o, size_t i, size_t j)
     v = ldexpf(v, -exponent_of(o->a, &g->split, g->m, g->k, i) -
                       exponent_of(o->b, &g->split, g->n, g->k, j));
     v *= f32(g->alpha);
-    if (f32(g->beta) != 0) v = fmaf(f32(g->beta), f32(g->c[i * g->ldc + j]), v);
+    if (g->beta & 0x7fffffff) v = fmaf(f32(g->beta), f32(g->c[i * g->ldc + j]), v);
     g->d[i * g->ldd + j] = encoding_of(v);
 }
 

@@ -84,7 +84,7 @@ names_chosen() {
         "gemm.ootomo.f16 gemm.tf32x3.tf32 gemm.markidis.f16 gemm.plain.f16 gemm.plain.tf32 " ] || value kernel
     expect seed 7
     expect configurations 160
-    expect compared 22590
+    expect compared 26730
     expect mismatches 0
     run 3 verify --kernel all -m 1 -n 1 -k 1 --json
     grep -q '^bitcut: liar.legemm.f16: ' err || cat err
@@ -133,8 +133,10 @@ flips later|70|160|transposes":"nn" at":[5,4] ulps":1, k_step":3
 flips later|64|160|at":[5,4] k_step":3
 flips later|33|160|at":[5,4] k_step":3
 flips transposed|70|80|transposes":"nt" at":[5,4] k_step":0
-flips batches|70|68|count":2 gemm":1 at":[5,4] k_step":0
-writes gap|70|120|at":[0,5] model":"0x7fa5a5a5 k_step":null
+flips batches|70|91|count":2 gemm":1 at":[5,4] k_step":0
+flips in place|70|40|in_place":true at":[5,4] k_step":0
+writes behind|70|102|at":[6,0] model":"0x7fa5a5a5 k_step":null
+writes gap|70|125|at":[0,5] model":"0x7fa5a5a5 k_step":null
 END
     DEVICE_FAULT="flips later"
     export DEVICE_FAULT
@@ -262,6 +264,8 @@ kernels_agree() {
     run 0 verify --kernel all -m 70 -n 100 -k 500 --json
     run 0 verify --kernel all -m 70 -n 100 -k 500 --split-k 3 --json
     run 0 verify --kernel all -m 70 -n 100 -k 500 --equilibrate --json
+    run 0 verify --kernel all -m 20 -n 30 -k 130 --equilibrate --json
+    run 0 verify --kernel all -m 20 -n 30 -k 130 --equilibrate --split-k 3 --json
     run 0 verify --kernel sm80.ootomo -m 9 -n 8 -k 30000 --equilibrate --json
     run 0 verify --kernel split --samples 10000000 --equilibrate --json
     run 0 verify --kernel split --samples 10000000 --json

@@ -381,6 +381,29 @@ START_TEST(calls_refused)
 }
 END_TEST
 
+/* Matrices of D side by side, without a gap. */
+START_TEST(calls_taken)
+{
+    enum { M = 2, N = 3, COUNT = 3 };
+    const uint16_t ones[] = { 0x3c00, 0x3c00, 0x3c00 };
+    uint16_t d[COUNT * M * N] = { 0 };
+    char why[BITCUT_TEXT_MOST] = "";
+    const struct bitcut_cuda_hgemm g = { .m = M,
+                                         .n = N,
+                                         .k = 1,
+                                         .alpha = F32_ONE,
+                                         .a = { .at = ones, .ld = 1 },
+                                         .b = { .at = ones, .ld = N },
+                                         .d = d,
+                                         .ldd = COUNT * N,
+                                         .stride_d = N };
+    device_open();
+    if (bitcut_hgemm_cuda_batch(cuda, &g, COUNT, NULL, why)) ck_abort_msg("%s", why);
+    for (int i = 0; i < COUNT * M * N; i++) ck_assert_uint_eq(d[i], ones[0]);
+    bitcut_cuda_close(cuda);
+}
+END_TEST
+
 START_TEST(device_fails)
 {
     const uint16_t one = 0x3c00;
@@ -397,7 +420,7 @@ START_TEST(device_fails)
     setenv("DEVICE_FAULT", "breaks", 1);
     device_open();
     ck_assert_int_eq(bitcut_hgemm_cuda_batch(cuda, &g, 1, NULL, why), BITCUT_CANNOT);
-    ck_assert_str_eq(why, "it broke");
+    ck_assert_str_eq(why, "batch.tiny.3: it broke");
     bitcut_cuda_close(cuda);
 }
 END_TEST
@@ -405,7 +428,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = { agrees_with_emulator, kernels_chosen, calls_refused,
-                                   device_fails, NULL };
+                                   calls_taken,          device_fails,   NULL };
     if (access("tests/.libs/bitcut-cuda.so", F_OK) == 0) return test_run("batch", tests);
     puts("1..0 # SKIP no shared library");
     return 0;

@@ -155,7 +155,7 @@ static double counted_clocks(const struct gpu_kernel *k, const struct gpu_gemm *
     const double load = k->program.words * 2 * b / 38;
     const double end = 4.0 * k->tile_m * k->tile_n / 38;
     int tiles[132] = { 0 }, given = 0;
-    for (size_t slice = 0; slice < slices; slice++)
+    for (size_t part = 0; part < g->count * slices; part++)
         for (size_t i = 0; i < g->m; i += (size_t)(k->cluster * k->tile_m))
             for (size_t j = 0; j < g->n; j += (size_t)k->tile_n) tiles[given++ % units]++;
     const double step = fmax(products + bytes / 320, load) * k->tile_k;
@@ -171,14 +171,16 @@ START_TEST(counted)
             sizes(1 + below(&s, 5000), 1 + below(&s, 5000), 1 + below(&s, 5000));
         k.cluster = 1 + (int)below(&s, 4);
         g.slices = 1 + (int)below(&s, 16);
+        g.count = 1 + below(&s, 5);
         const struct gpu_choice c = judged(k, g);
         const double peak = 2048.0 * (h200.units / k.cluster) * k.cluster;
-        const double want = 3.0 * (double)g.m * (double)g.n * (double)g.k /
-                            (peak * counted_clocks(&k, &g));
+        const double want = 3.0 * (double)g.count * (double)g.m * (double)g.n *
+                            (double)g.k / (peak * counted_clocks(&k, &g));
         ck_assert_msg(near(c.score, want),
-                      "case %d: m %zu n %zu k %zu slices %d, 128x%d, cluster %d: %a, "
-                      "not %a",
-                      i, g.m, g.n, g.k, g.slices, k.tile_n, k.cluster, c.score, want);
+                      "case %d: %zu of m %zu n %zu k %zu slices %d, 128x%d, cluster %d: "
+                      "%a, not %a",
+                      i, g.count, g.m, g.n, g.k, g.slices, k.tile_n, k.cluster, c.score,
+                      want);
     }
 }
 END_TEST

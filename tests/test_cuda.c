@@ -606,6 +606,40 @@ START_TEST(calls_refused)
 END_TEST
 
 /* Words that cannot be prepared. */
+/* Matrices of D as near as they may be, and what is empty, wherever it is. */
+START_TEST(calls_taken)
+{
+    enum { M = 2, N = 3, BATCH = 3 };
+    const uint32_t a[M] = { F32_ONE, F32_ONE }, b[N] = { F32_ONE, F32_ONE, F32_ONE };
+    uint32_t d[BATCH * M * N];
+    char why[BITCUT_TEXT_MOST] = "";
+    struct bitcut_cuda_gemm g = { .recipe = bitcut_recipe_find("ootomo"),
+                                  .m = M,
+                                  .n = N,
+                                  .k = 1,
+                                  .alpha = F32_ONE,
+                                  .a = { .at = a, .ld = 1 },
+                                  .b = { .at = b, .ld = N },
+                                  .d = d,
+                                  .ldd = BATCH * N,
+                                  .stride_d = N };
+    const struct block workspace = block_make(4096);
+    device_open();
+    memset(d, FILL, sizeof d);
+    if (bitcut_gemm_cuda_batch(cuda, &g, BATCH, workspace.at, 4096, NULL, why))
+        ck_abort_msg("%s", why);
+    for (int i = 0; i < BATCH * M * N; i++) ck_assert_uint_eq(d[i], F32_ONE);
+    g.m = 0;
+    g.beta = F32_ONE;
+    g.d = NULL;
+    g.ldc = N;
+    if (bitcut_gemm_cuda_batch(cuda, &g, BATCH, workspace.at, 4096, NULL, why))
+        ck_abort_msg("%s", why);
+    bitcut_cuda_close(cuda);
+    block_end(&workspace);
+}
+END_TEST
+
 START_TEST(words_refused)
 {
     static const uint32_t a[6 * 11];
@@ -690,7 +724,7 @@ START_TEST(device_fails)
     device_open();
     ck_assert_int_eq(bitcut_gemm_cuda(cuda, &g, workspace.at, 256, NULL, why),
                      BITCUT_CANNOT);
-    ck_assert_str_eq(why, "it broke");
+    ck_assert_str_eq(why, "small.plain.f16: it broke");
     block_end(&workspace);
     bitcut_cuda_close(cuda);
 }
@@ -698,11 +732,17 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = { agrees_with_emulator, batches_go_together,
-                                   batches_are_parted,   column_major,
-                                   kernels_chosen,       calls_refused,
-                                   words_refused,        devices_refused,
-                                   device_fails,         NULL };
+    const TTest *const tests[] = { agrees_with_emulator,
+                                   batches_go_together,
+                                   batches_are_parted,
+                                   column_major,
+                                   kernels_chosen,
+                                   calls_refused,
+                                   calls_taken,
+                                   words_refused,
+                                   devices_refused,
+                                   device_fails,
+                                   NULL };
     if (access("tests/.libs/bitcut-cuda.so", F_OK) == 0) return test_run("cuda", tests);
     puts("1..0 # SKIP no shared library");
     return 0;

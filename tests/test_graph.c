@@ -7,6 +7,7 @@
 #include "tests/test.h"
 
 #include <dlfcn.h>
+#include <fenv.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +84,8 @@ static void *stream_make(void)
 
 enum { M = 200, N = 136, K = 300, COUNT_MOST = 3 };
 
+#define SMALLEST 1u /* 2^-149: with elements of C near 2^127 it counts */
+
 /* `count` of them, at strides without gaps. */
 struct trial {
     struct bitcut_cuda_gemm g;
@@ -91,6 +94,7 @@ struct trial {
     address a, b, d, workspace;
     size_t bytes;
     uint32_t host_a[COUNT_MOST][M * K], host_b[COUNT_MOST][K * N];
+    uint32_t host_c[COUNT_MOST][M * N]; /* where D comes, if beta is not zero */
     uint32_t got[COUNT_MOST][M * N], want[COUNT_MOST][M * N];
 };
 
@@ -112,11 +116,13 @@ static struct gemm model_of(const struct bitcut_cuda_gemm *g)
     struct gemm model = gemm_of(g->recipe, bitcut_unit_find(unit, NULL));
     model.slices = g->slices;
     model.alpha = g->alpha;
+    model.beta = g->beta;
     model.threads = 1;
     return model;
 }
 
-static struct trial *trial_make(const char *recipe, int slices, size_t count)
+static struct trial *trial_make(const char *recipe, int slices, size_t count,
+                                uint32_t beta)
 {
     struct trial *t = calloc(1, sizeof *t);
     ck_assert(t);
@@ -130,8 +136,12 @@ static struct trial *trial_make(const char *recipe, int slices, size_t count)
                                       .n = N,
                                       .k = K,
                                       .alpha = 0x40490fdb,
+                                      .beta = beta,
                                       .a = { .at = at(t->a), .ld = K, .stride = M * K },
                                       .b = { .at = at(t->b), .ld = N, .stride = K * N },
+                                      .c = at(t->d),
+                                      .ldc = N,
+                                      .stride_c = M * N,
                                       .d = at(t->d),
                                       .ldd = N,
                                       .stride_d = M * N };
@@ -166,20 +176,29 @@ static void trial_fill(struct trial *t, uint64_t *state, void *stream)
     values_make(*t->host_b, t->count * (K * N), state);
     GOOD(driver.to_device(t->a, t->host_a, sizeof t->host_a, stream));
     GOOD(driver.to_device(t->b, t->host_b, sizeof t->host_b, stream));
+    for (size_t i = 0; i < t->count * (M * N); i++)
+        t->host_c[0][i] = (uint32_t)(test_bits(state) & 0x807fffff) | 0x7f000000;
+    GOOD(driver.to_device(t->d, t->host_c, sizeof t->host_c, stream));
     for (size_t i = 0; i < t->count; i++)
         ck_assert_int_eq(gemm_run(t->want[i], N, &t->model, M, N, K, t->host_a[i], K,
-                                  t->host_b[i], N, NULL, 0, NULL, &f),
+                                  t->host_b[i], N, t->host_c[i], N, NULL, &f),
                          BITCUT_OK);
 }
 
+/* By a caller whose processor flushes subnormals, which beta may be. */
 static void trial_start(struct trial *t, void *stream)
 {
     char why[BITCUT_TEXT_MOST] = "";
     void *const workspace = at(t->workspace);
-    if (t->count == 1 ? bitcut_gemm_cuda(cuda, &t->g, workspace, t->bytes, stream, why)
+    fenv_t before;
+    fegetenv(&before);
+    test_host_mode(7);
+    const enum bitcut_status status =
+        t->count == 1 ? bitcut_gemm_cuda(cuda, &t->g, workspace, t->bytes, stream, why)
                       : bitcut_gemm_cuda_batch(cuda, &t->g, t->count, workspace, t->bytes,
-                                               stream, why))
-        ck_abort_msg("%s", why);
+                                               stream, why);
+    fesetenv(&before);
+    if (status != BITCUT_OK) ck_abort_msg("%s", why);
 }
 
 static void trial_check(struct trial *t, void *stream)
@@ -200,12 +219,12 @@ enum { RECIPES = sizeof tried / sizeof tried[0] };
 static const int slices[] = { 1, 3 };
 
 /* Call f for a trial of every recipe, whole and in slices. */
-static void each_trial(void (*f)(struct trial *, uint64_t *), size_t count)
+static void each_trial(void (*f)(struct trial *, uint64_t *), size_t count, uint32_t beta)
 {
     uint64_t state = test_seed();
     for (int i = 0; i < RECIPES; i++)
         for (int s = 0; s < 2; s++) {
-            struct trial *t = trial_make(tried[i], slices[s], count);
+            struct trial *t = trial_make(tried[i], slices[s], count, beta);
             f(t, &state);
             trial_end(t);
         }
@@ -308,7 +327,7 @@ static void try_behind_gate(struct trial *t, uint64_t *state)
 START_TEST(nothing_waits)
 {
     alarm(120);
-    each_trial(try_behind_gate, 1);
+    each_trial(try_behind_gate, 1, 0);
     alarm(0);
 }
 END_TEST
@@ -327,10 +346,10 @@ static void try_graph(struct trial *t, uint64_t *state)
     }
 }
 
-START_TEST(graphs_run_again) { each_trial(try_graph, 1); }
+START_TEST(graphs_run_again) { each_trial(try_graph, 1, SMALLEST); }
 END_TEST
 
-START_TEST(graphs_of_batches_run_again) { each_trial(try_graph, COUNT_MOST); }
+START_TEST(graphs_of_batches_run_again) { each_trial(try_graph, COUNT_MOST, SMALLEST); }
 END_TEST
 
 /* A graph has the bits of the call that it was captured from, for operands and pointers
@@ -378,7 +397,7 @@ START_TEST(streams_side_by_side)
     struct trial *t[RECIPES];
     void *stream[RECIPES];
     for (int i = 0; i < RECIPES; i++) {
-        t[i] = trial_make(tried[i], slices[i % 2], 1);
+        t[i] = trial_make(tried[i], slices[i % 2], 1, 0);
         stream[i] = stream_make();
         trial_fill(t[i], &state, stream[i]);
     }
@@ -391,25 +410,34 @@ START_TEST(streams_side_by_side)
 }
 END_TEST
 
-/* One operand prepared on the stream, for GEMMs with another B each. */
+/* B prepared on the stream, for GEMMs with another B each. */
 static void try_prepared(struct trial *t, uint64_t *state)
 {
     size_t bytes;
     void *stream = stream_make();
     ck_assert_int_eq(bitcut_gemm_cuda_words(&bytes, cuda, &t->g, BITCUT_B, NULL),
                      BITCUT_OK);
-    const address words = allocate(bytes);
+    const address words = allocate(t->count * bytes);
+    struct bitcut_cuda_gemm g = t->g;
     trial_fill(t, state, stream);
-    ck_assert_int_eq(
-        bitcut_gemm_cuda_prepare(at(words), cuda, &t->g, BITCUT_B, stream, NULL),
-        BITCUT_OK);
+    for (size_t i = 0; i < t->count; i++) {
+        g.b.at = at(t->b + i * sizeof *t->host_b);
+        ck_assert_int_eq(bitcut_gemm_cuda_prepare(at(words + i * bytes), cuda, &g,
+                                                  BITCUT_B, stream, NULL),
+                         BITCUT_OK);
+    }
     t->g.b.words = at(words);
+    t->g.b.words_stride = bytes;
     for (int i = 0; i < 2; i++) trial_start(t, stream);
     trial_check(t, stream);
     GOOD(driver.release(words));
 }
 
-START_TEST(words_prepared) { each_trial(try_prepared, 1); }
+START_TEST(words_prepared)
+{
+    each_trial(try_prepared, 1, 0);
+    each_trial(try_prepared, COUNT_MOST, 0);
+}
 END_TEST
 
 int main(void)
