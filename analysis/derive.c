@@ -60,14 +60,20 @@ static size_t count_of(const json_t *row)
 
 /* --- speed-ups -------------------------------------------------------------------- */
 
+static bool agree(const json_t *a, const json_t *b, const char *const *keys)
+{
+    for (; *keys; keys++)
+        if (!result_same(a, b, *keys)) return false;
+    return true;
+}
+
 /* Whether one is what the other would be in as many stages. */
 static bool alike(const json_t *a, const json_t *b)
 {
     static const char *const keys[] = { "recipe", "tile",    "study", "part",   "m", "n",
                                         "k",      "split_k", "input", "device", NULL };
-    for (const char *const *key = keys; *key; key++)
-        if (!result_same(a, b, *key)) return false;
-    return count_of(a) == count_of(b) && is_equilibrated(a) == is_equilibrated(b);
+    return agree(a, b, keys) && count_of(a) == count_of(b) &&
+           is_equilibrated(a) == is_equilibrated(b);
 }
 
 static json_t *speedup_of(const json_t *row, json_t *all)
@@ -109,8 +115,47 @@ static json_t *series_of(const json_t *row)
                         whole ? "" : text(row, "part"));
 }
 
+/* --- batches of small GEMMs ------------------------------------------------------- */
+
+static bool is_kernel(const json_t *row)
+{
+    return !json_is_null(json_object_get(row, "compared"));
+}
+
+/* Whether it is of the kernel that was listed first of those on the same batches. */
+static bool is_first(json_t *all, size_t at)
+{
+    static const char *const keys[] = { "addressing", "m",     "n",      "k",
+                                        "count",      "input", "device", NULL };
+    const json_t *row = json_array_get(all, at);
+    for (size_t i = 0; i < at; i++) {
+        const json_t *x = json_array_get(all, i);
+        if (is_kernel(x) && agree(x, row, keys)) return result_same(x, row, "name");
+    }
+    return is_kernel(row);
+}
+
+static json_t *batches_of(const json_t *row, bool one)
+{
+    return json_sprintf("%zu, %s%s%s", size(row, "count"), text(row, "addressing"),
+                        one ? "" : ", ", one ? "" : text(row, "device"));
+}
+
+static void derive_batches(json_t *all)
+{
+    const bool one = one_device(all);
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        json_t *row = json_array_get(all, i);
+        json_object_set_new(row, "shapes", shapes_of(row));
+        json_object_set_new(row, "part",
+                            json_string(is_first(all, i) ? "first" : "other"));
+        json_object_set_new(row, "series", batches_of(row, one));
+    }
+}
+
 void results_derive(struct results *results)
 {
+    derive_batches(results->rows[RESULT_BATCH]);
     json_t *all = results->rows[RESULT_BENCH];
     const bool one = one_device(all);
     for (size_t i = 0; i < json_array_size(all); i++) {

@@ -21,8 +21,8 @@ static bool has_shape(const json_t *row, const struct figure *g)
 
 static bool takes(const struct figure *g, const json_t *row)
 {
-    if (g->kind != RESULT_BENCH) return true;
-    return has_number(row, "ms") && has_shape(row, g) &&
+    if (g->kind == RESULT_VERIFY || g->kind == RESULT_MEAN) return true;
+    return (has_number(row, "ms") || has_number(row, "us")) && has_shape(row, g) &&
            (!g->study || result_says(row, "study", g->study)) &&
            (!g->part || result_says(row, "part", g->part)) &&
            (!g->plot.y || (has_number(row, g->plot.x) && has_number(row, g->plot.y)));
@@ -39,7 +39,7 @@ static json_t *taken(const struct figure *g, const struct results *results)
 
 /* --- rows ------------------------------------------------------------------------- */
 
-/* The columns of every figure with axes. */
+/* The columns of figures with axes, if they do not say others. */
 static const char *const point_columns[] = { "series",
                                              "label",
                                              "name",
@@ -120,7 +120,7 @@ json_t *figure_rows(const struct figure *g, const struct results *results)
 {
     json_t *all = taken(g, results);
     json_t *rows =
-        g->rows ? g->rows(all) : pick_all(all, g->plot.y ? point_columns : g->columns);
+        g->rows ? g->rows(all) : pick_all(all, g->columns ? g->columns : point_columns);
     json_decref(all);
     if (g->plot.y && json_array_size(rows)) {
         sort(rows, g->plot.x);
@@ -237,6 +237,34 @@ static const char *const format_columns[] = {
     "relres", "gflops_per_watt", "pj_per_product", NULL
 };
 
+static const char *const batch_columns[] = { "series",
+                                             "name",
+                                             "addressing",
+                                             "device",
+                                             "m",
+                                             "n",
+                                             "k",
+                                             "count",
+                                             "us",
+                                             "gb_per_second",
+                                             "ratio_strided",
+                                             "ratio_pointers",
+                                             "ratio_strided-f16",
+                                             "ratio_pointers-f16",
+                                             "relres",
+                                             "mhz",
+                                             NULL };
+
+static const char *const mean_columns[] = { "device",
+                                            "addressing",
+                                            "count",
+                                            "shapes",
+                                            "ratio_strided",
+                                            "ratio_pointers",
+                                            "ratio_strided-f16",
+                                            "ratio_pointers-f16",
+                                            NULL };
+
 #define AXES(X, Y, X_LABEL, Y_LABEL, X_LOG, Y_LOG)                                       \
     .plot = { .x = X,                                                                    \
               .y = Y,                                                                    \
@@ -248,6 +276,10 @@ static const char *const format_columns[] = {
 #define AGAINST_N(Y, LABEL, LOG) AXES("n", Y, "n", LABEL, true, LOG)
 
 #define RECIPES .command = "bitcut bench gpu", .study = "recipes", .shapes = { "square" }
+
+#define BATCHES                                                                          \
+    .command = "bitcut bench gpu --study batch", .kind = RESULT_BATCH, .part = "first",  \
+    .shapes = { "square" }, .columns = batch_columns
 
 #define HUANG3 "Huang et al., Table 3 (A100)"
 #define HUANG4 "Huang et al., Table 4 (A100)"
@@ -261,7 +293,8 @@ const struct figure figures[] = {
               "on a grid of shapes unless one was asked for, and outputs were compared "
               "with the emulator, signs of zeros and bits of NaNs included. A family is "
               "an instruction set: sm80 is mma.sync, sm90 wgmma, wmma the C++ interface; "
-              "split is the split pass, word by word.",
+              "split is the split pass, word by word; batch the kernels for batches of "
+              "small GEMMs.",
       .command = "bitcut verify --kernel all",
       .kind = RESULT_VERIFY, .rows = verify_rows },
     { .name = "speed",
@@ -391,6 +424,26 @@ const struct figure figures[] = {
       .command = "bitcut bench gpu --shapes kmeans --shapes bert --shapes llm",
       .study = "recipes", .part = "whole",
       .shapes = { "wide", "deep", "kmeans", "bert", "llm" }, .columns = shape_columns },
+    { .name = "batches",
+      .what = "batches of small GEMMs, their speed over cublasGemmStridedBatchedEx",
+      .title = "Batches of small GEMMs",
+      .text = "n x n x n in f16 with FP32 sums, so many at a time, at strides or by "
+              "pointers: of each n the first of the kernels that ran, which is the one "
+              "that the C library takes if all did. The time of "
+              "cublasGemmStridedBatchedEx over its time, in the same run.",
+      BATCHES, AGAINST_N("ratio_strided", "times cuBLAS at strides", true) },
+    { .name = "batches-pointers",
+      .what = "the same over cublasGemmBatchedEx",
+      .title = "Batches of small GEMMs by pointers",
+      .text = "The same kernels beside cublasGemmBatchedEx, which takes pointers.",
+      BATCHES, AGAINST_N("ratio_pointers", "times cuBLAS by pointers", true) },
+    { .name = "batches-mean",
+      .what = "the mean of these over the shapes up to 32",
+      .title = "Batches of small GEMMs on average",
+      .text = "Speed over both functions of cuBLAS, with FP32 sums and with f16 sums, the "
+              "mean over so many shapes with m, n and k up to 32.",
+      .command = "bitcut bench gpu --study batch", .kind = RESULT_MEAN,
+      .columns = mean_columns },
     { .name = "claims",
       .what = "what papers say of whole runs, beside the same here",
       .title = "Published values",

@@ -13,9 +13,9 @@ struct printed {
     const char *series; /* paper, table and GPU */
 };
 
-/* A row of the table of figures.  It takes the results of one kind; of `bench gpu` those
-   of a study, of some sets of shapes and of a part, that were timed and have a number on
-   either axis. */
+/* A row of the table of figures.  It takes the results of one kind; of `bench gpu`, but
+   for means, those of a study, of some sets of shapes and of a part, that were timed and
+   have a number on either axis. */
 struct figure {
     const char *name, *what;
     const char *title, *text; /* as of a study */
@@ -24,7 +24,8 @@ struct figure {
     const char *study, *part;                    /* NULL: any                    */
     const char *shapes[FIGURE_SHAPES_MOST];      /* ended by NULL; none: any     */
     struct study_plot plot;                      /* y NULL: a table              */
-    const char *const *columns;                  /* of its rows, ended by NULL   */
+    const char *const *columns;                  /* of its rows, ended by NULL;
+                                                    NULL: a plot's usual ones */
     json_t *(*rows)(json_t *taken);              /* instead of columns           */
     struct printed printed[FIGURE_PRINTED_MOST]; /* ended by zeros          */
 };

@@ -79,6 +79,13 @@ struct result_field {
     const struct kind *kind;
 };
 
+/* Which bench it was, and where. */
+/* clang-format off */
+#define OF_RUN                                                                           \
+    { "study", &text }, { "input", &text }, { "rounds", &size_of }, { "seed", &seed },   \
+    { "device", &text }, { "driver", &text }, { "runtime", &text }, { "library", &text }
+/* clang-format on */
+
 static const struct result_field bench_fields[] = { { "name", &text },
                                                     { "part", &text },
                                                     { "m", &size_of },
@@ -104,14 +111,7 @@ static const struct result_field bench_fields[] = { { "name", &text },
                                                     { "stages", &count_or_null },
                                                     { "split_k", &size_of },
                                                     { "fault", &text_or_null },
-                                                    { "study", &text },
-                                                    { "input", &text },
-                                                    { "rounds", &size_of },
-                                                    { "seed", &seed },
-                                                    { "device", &text },
-                                                    { "driver", &text },
-                                                    { "runtime", &text },
-                                                    { "library", &text },
+                                                    OF_RUN,
                                                     { 0 } };
 
 static const struct result_field verify_fields[] = {
@@ -119,7 +119,7 @@ static const struct result_field verify_fields[] = {
     { "device", &text },
     { "driver", &text },
     { "seed", &seed },
-    { "split", &text },
+    { "split", &text_if_any },           /* batches of small GEMMs have none */
     { "configurations", &count_if_any }, /* the split pass has none */
     { "compared", &count },
     { "mismatches", &count },
@@ -127,13 +127,41 @@ static const struct result_field verify_fields[] = {
     { 0 }
 };
 
-/* The key that tells a kind from the others, and what all of it have. */
+static const struct result_field batch_fields[] = { { "name", &text },
+                                                    { "addressing", &text },
+                                                    { "m", &size_of },
+                                                    { "n", &size_of },
+                                                    { "k", &size_of },
+                                                    { "count", &size_of },
+                                                    { "us", &measure },
+                                                    { "gb_per_second", &measure },
+                                                    { "ratio_strided", &measure },
+                                                    { "ratio_pointers", &measure },
+                                                    { "relres", &error_of },
+                                                    { "compared", &count_or_null },
+                                                    { "mismatches", &count_or_null },
+                                                    { "fault", &text_or_null },
+                                                    OF_RUN,
+                                                    { 0 } };
+
+static const struct result_field mean_fields[] = { { "name", &text },
+                                                   { "addressing", &text },
+                                                   { "shapes", &size_of },
+                                                   { "count", &size_of },
+                                                   { "ratio_strided", &measure },
+                                                   { "ratio_pointers", &measure },
+                                                   OF_RUN,
+                                                   { 0 } };
+
+/* The key that tells a kind from those after it, and what all of it have. */
 static const struct {
     const char *key;
     const struct result_field *fields;
 } kinds[RESULT_KINDS] = {
     [RESULT_BENCH] = { "part", bench_fields },
     [RESULT_VERIFY] = { "kernel", verify_fields },
+    [RESULT_MEAN] = { "shapes", mean_fields },
+    [RESULT_BATCH] = { "addressing", batch_fields },
 };
 
 static enum bitcut_status check_fields(const json_t *row,

@@ -8,8 +8,10 @@
 #include <stdbool.h>
 
 enum result_kind {
-    RESULT_BENCH,  /* a part of a kernel or peer on one shape    */
-    RESULT_VERIFY, /* a kernel, or the split pass, with its model */
+    RESULT_BENCH,  /* a part of a kernel or peer on one shape              */
+    RESULT_VERIFY, /* a kernel, or the split pass, with its model          */
+    RESULT_MEAN,   /* of batches of small GEMMs, the mean over shapes      */
+    RESULT_BATCH,  /* a kernel or peer on batches of small GEMMs of a shape */
     RESULT_KINDS
 };
 
@@ -23,7 +25,7 @@ struct results {
 
 void results_clear(struct results *r);
 
-/* Add the results of a text, one JSON object a line, of either kind and in any order;
+/* Add the results of a text, one JSON object a line, of any kind and in any order;
    lines without any character are passed over, and keys that no figure draws may have any
    value.  BITCUT_BAD_FILE: a line is no result, or there is none; BITCUT_NO_MEMORY.  Then
    *line is the line at fault, counted from 1, or 0 if it is no single one, and *r is

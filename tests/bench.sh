@@ -411,6 +411,32 @@ batches_timed() {
         cat out
 }
 
+# What verify and bench print of batches is what report reads: all of it is drawn.
+batches_reported() {
+    run 0 verify --kernel batch -m 3 -n 3 -k 3 --json
+    cp out verified
+    run 0 verify --kernel gemm -m 9 -n 10 -k 11 --json
+    cat out >> verified
+    run 0 report --no-studies --results all --results verified -o batches --json
+    [ "$(value study | tr '\n' ' ')" = "verify batches batches-pointers batches-mean " ] ||
+        cat out
+    grep -q "^batch,.*,$(grep -c '"kernel":"batch' verified),[0-9]*,[0-9]*,0\$" \
+        batches/verify.csv || cat batches/verify.csv
+    sed 1d batches/batches.csv | tr -d '"' |
+        awk -F, '{ printf "%s at%s: %s n %d %g %g\n", $1, $2, $3, $7, $12, $13 }' > drawn
+    diff - drawn << 'END'
+300 at strides: batch.mma.16 n 5 2 3
+300 at pointers: batch.mma.16 n 5 1 1.5
+7 at strides: batch.mma.16 n 5 2 3
+7 at pointers: batch.mma.16 n 5 1 1.5
+300 at strides: batch.mma.64 n 40 2 3
+300 at pointers: batch.mma.64 n 40 1 1.5
+7 at strides: batch.mma.64 n 40 2 3
+7 at pointers: batch.mma.64 n 40 1 1.5
+END
+    [ "$(wc -l < batches/batches-mean.csv)" -eq 5 ] || cat batches/batches-mean.csv
+}
+
 wrong_batches_refused() {
     DEVICE_FAULT=flips
     export DEVICE_FAULT
@@ -473,6 +499,7 @@ ok_if_empty "stopped between shapes" "$(rows_kept)"
 ok_if_empty "batches at strides" "$(strided_timed)"
 ok_if_empty "a batch whose last GEMM is wrong" "$(last_noticed)"
 ok_if_empty "batches beside their peers" "$(batches_timed)"
+ok_if_empty "batches beside their peers, reported" "$(batches_reported)"
 ok_if_empty "batches that are wrong, fail, or have no peers" "$(wrong_batches_refused)"
 ok_if_empty "shapes and studies are listed" "$(tables_listed)"
 

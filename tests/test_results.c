@@ -253,21 +253,31 @@ static json_t *verify_row(const char *kernel, int configurations, int compared,
                      mismatches);
 }
 
+/* A line of verify of a kernel for batches of small GEMMs. */
+static json_t *unsplit_row(const char *kernel)
+{
+    json_t *row = verify_row(kernel, 2, 50, 0);
+    json_object_del(row, "split");
+    return row;
+}
+
 START_TEST(families)
 {
     struct results r = results_of(json_pack(
-        "[o, o, o, o]", verify_row("sm80.plain.f16", 3, 100, 0),
+        "[o, o, o, o, o, o]", unsplit_row("batch.mma.8"),
+        verify_row("sm80.plain.f16", 3, 100, 0), unsplit_row("batch.fma.64"),
         verify_row("sm90.plain.f16", 4, 200, 7), verify_row("sm80.legemm.f16", 5, 300, 1),
         verify_row("split", 0, 400, 0)));
     json_t *rows = figure_rows(figure("verify"), &r);
     static const struct {
         const char *family;
         int kernels, configurations, outputs, mismatches;
-    } want[] = { { "sm80", 2, 8, 400, 1 },
+    } want[] = { { "batch", 2, 4, 100, 0 },
+                 { "sm80", 2, 8, 400, 1 },
                  { "sm90", 1, 4, 200, 7 },
                  { "split", 1, 0, 400, 0 } };
-    ck_assert_uint_eq(json_array_size(rows), 3);
-    for (size_t i = 0; i < 3; i++) {
+    ck_assert_uint_eq(json_array_size(rows), 4);
+    for (size_t i = 0; i < 4; i++) {
         ck_assert_str_eq(text(rows, i, "family"), want[i].family);
         ck_assert_double_eq(number(rows, i, "kernels"), want[i].kernels);
         ck_assert_double_eq(number(rows, i, "configurations"), want[i].configurations);
@@ -275,6 +285,76 @@ START_TEST(families)
         ck_assert_double_eq(number(rows, i, "mismatches"), want[i].mismatches);
     }
     json_decref(rows);
+    results_clear(&r);
+}
+END_TEST
+
+/* A line of the study `batch` for n x n x n by strides; kernels compare. */
+static json_t *batch_row(const char *name, size_t n, double ratio, const char *more)
+{
+    json_t *row = json_pack(
+        "{s:s, s:s, s:I, s:I, s:I, s:i, s:f, s:f, s:f, s:f, s:f, s:i, s:i, s:n, s:s, s:s,"
+        " s:i, s:i, s:s, s:s, s:s, s:s}",
+        "name", name, "addressing", "strides", "m", (json_int_t)n, "n", (json_int_t)n,
+        "k", (json_int_t)n, "count", 100, "us", 8 / ratio, "gb_per_second", ratio,
+        "ratio_strided", ratio, "ratio_pointers", ratio / 2, "relres", 1e-4, "compared",
+        64, "mismatches", 0, "fault", "study", "batch", "input", "urand(-1,1)", "rounds",
+        5, "seed", 1, "device", "D1", "driver", "1.2", "runtime", "R", "library", "L");
+    json_t *changes = json_loads(more, 0, NULL);
+    ck_assert(row && changes);
+    json_object_update(row, changes);
+    json_decref(changes);
+    return row;
+}
+
+static json_t *mean_row(const char *addressing)
+{
+    return json_pack("{s:s, s:s, s:i, s:i, s:f, s:n, s:s, s:s, s:i, s:i, s:s, s:s, s:s,"
+                     " s:s}",
+                     "name", "mean", "addressing", addressing, "shapes", 4, "count", 100,
+                     "ratio_strided", 2.5, "ratio_pointers", "study", "batch", "input",
+                     "urand(-1,1)", "rounds", 5, "seed", 1, "device", "D1", "driver",
+                     "1.2", "runtime", "R", "library", "L");
+}
+
+/* Of each shape the first kernel, if it was timed; no peer, no second kernel. */
+START_TEST(batches)
+{
+    static const char peer[] = "{\"compared\": null, \"mismatches\": null}",
+                      wrong[] = "{\"us\": null, \"ratio_strided\": null, "
+                                "\"ratio_pointers\": null, \"fault\": \"broke\"}";
+    struct results r = results_of(json_pack(
+        "[o, o, o, o, o, o, o, o, o, o]", batch_row("strided", 8, 1, peer),
+        batch_row("mma", 8, 4, "{}"), batch_row("fma", 8, 5, "{}"),
+        batch_row("mma", 8, 3, "{\"addressing\": \"pointers\"}"),
+        batch_row("mma", 8, 6, "{\"count\": 200}"), batch_row("fma", 4, 2, "{}"),
+        batch_row("mma", 16, 1, wrong), batch_row("fma", 16, 7, "{}"),
+        mean_row("strides"), mean_row("pointers")));
+    static const struct {
+        const char *series, *name;
+        double ratio;
+    } want[] = { { "100, strides", "fma", 2 },
+                 { "100, strides", "mma", 4 },
+                 { "100, pointers", "mma", 3 },
+                 { "200, strides", "mma", 6 } };
+    json_t *strided = figure_rows(figure("batches"), &r),
+           *pointers = figure_rows(figure("batches-pointers"), &r),
+           *means = figure_rows(figure("batches-mean"), &r);
+    ck_assert_uint_eq(json_array_size(strided), 4);
+    ck_assert_uint_eq(json_array_size(pointers), 4);
+    for (size_t i = 0; i < 4; i++) {
+        ck_assert_str_eq(text(strided, i, "series"), want[i].series);
+        ck_assert_str_eq(text(strided, i, "name"), want[i].name);
+        ck_assert_double_eq(number(strided, i, "ratio_strided"), want[i].ratio);
+        ck_assert_double_eq(number(pointers, i, "ratio_pointers"), want[i].ratio / 2);
+    }
+    ck_assert_uint_eq(json_array_size(means), 2);
+    ck_assert_str_eq(text(means, 1, "addressing"), "pointers");
+    ck_assert_double_eq(number(means, 1, "ratio_strided"), 2.5);
+    ck_assert_uint_eq(json_array_size(r.rows[RESULT_BENCH]), 0);
+    json_decref(strided);
+    json_decref(pointers);
+    json_decref(means);
     results_clear(&r);
 }
 END_TEST
@@ -335,6 +415,12 @@ START_TEST(no_results)
         { "\n[1]\n", "not a line of bench gpu or verify", 2 },
         { "{\"part\": \"whole\"}\n", "no \"name\"", 1 },
         { "{\"kernel\": \"sm90\"}\n", "no \"device\"", 1 },
+        { "{\"addressing\": \"strides\"}\n", "no \"name\"", 1 },
+        { "{\"name\": \"mean\", \"addressing\": \"strides\", \"shapes\": 0}\n",
+          "\"shapes\" is not an integer from 1", 1 },
+        { "{\"kernel\":\"a\",\"device\":\"d\",\"driver\":\"1\",\"seed\":1,"
+          "\"split\":null,\"compared\":1,\"mismatches\":0}",
+          "\"split\" is not a text", 1 },
         { "{\"kernel\":\"a\",\"device\":\"d\",\"driver\":\"1\",\"seed\":1,"
           "\"split\":\"half\",\"configurations\":-1,\"compared\":1,\"mismatches\":0}",
           "\"configurations\" is not an integer", 1 },
@@ -406,4 +492,4 @@ START_TEST(kept_results)
 END_TEST
 
 TEST_MAIN("results", points, nothing, printed_values, speedups, claims, names, families,
-          refused, no_results, many, kept_results)
+          batches, refused, no_results, many, kept_results)
