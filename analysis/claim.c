@@ -62,11 +62,13 @@ static const struct claim claims[] = {
 
 /* --- results of a claim ----------------------------------------------------------- */
 
-/* Whether the row, timed whole, is of the claim's runs and of that recipe or peer. */
+/* Whether the row, timed whole, is of the claim's runs and of that recipe or peer: single
+   GEMMs of operands as they are, as in the papers. */
 static bool is_of(const json_t *row, const struct claim *c, const char *who)
 {
     return result_says(row, "study", c->study) && result_says(row, "shapes", c->shapes) &&
            result_says(row, "part", "whole") && result_number(row, "ms") > 0 &&
+           !result_is_equilibrated(row) && result_gemms(row) == 1 &&
            (result_says(row, "recipe", who) ||
             (result_says(row, "name", who) &&
              json_is_null(json_object_get(row, "recipe"))));

@@ -47,17 +47,6 @@ static json_t *format_of(const json_t *row)
     return text_or_null(split ? split->format->name : NULL);
 }
 
-static bool is_equilibrated(const json_t *row)
-{
-    return json_is_true(json_object_get(row, "equilibrate"));
-}
-
-/* Of GEMMs at a time; older results have none. */
-static size_t count_of(const json_t *row)
-{
-    return json_object_get(row, "count") ? size(row, "count") : 1;
-}
-
 /* --- speed-ups -------------------------------------------------------------------- */
 
 static bool agree(const json_t *a, const json_t *b, const char *const *keys)
@@ -72,8 +61,8 @@ static bool alike(const json_t *a, const json_t *b)
 {
     static const char *const keys[] = { "recipe", "tile",    "study", "part",   "m", "n",
                                         "k",      "split_k", "input", "device", NULL };
-    return agree(a, b, keys) && count_of(a) == count_of(b) &&
-           is_equilibrated(a) == is_equilibrated(b);
+    return agree(a, b, keys) && result_gemms(a) == result_gemms(b) &&
+           result_is_equilibrated(a) == result_is_equilibrated(b);
 }
 
 static json_t *speedup_of(const json_t *row, json_t *all)
@@ -103,7 +92,7 @@ static json_t *label_of(const json_t *row, bool one)
 {
     const char *fallback = text(row, "fallback");
     return json_sprintf("%s%s%s%s%s%s%s", text(row, "name"),
-                        is_equilibrated(row) ? " (equilibrated)" : "",
+                        result_is_equilibrated(row) ? " (equilibrated)" : "",
                         *fallback ? " (fallback: " : "", fallback, *fallback ? ")" : "",
                         one ? "" : ", ", one ? "" : text(row, "device"));
 }

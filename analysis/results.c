@@ -236,6 +236,17 @@ double result_number(const json_t *row, const char *key)
     return json_number_value(json_object_get(row, key));
 }
 
+bool result_is_equilibrated(const json_t *row)
+{
+    return json_is_true(json_object_get(row, "equilibrate"));
+}
+
+json_int_t result_gemms(const json_t *row)
+{
+    const json_t *gemms = json_object_get(row, "count");
+    return gemms ? json_integer_value(gemms) : 1;
+}
+
 /* --- texts and files -------------------------------------------------------------- */
 
 void results_clear(struct results *r)

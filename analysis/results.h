@@ -44,4 +44,9 @@ bool result_same(const json_t *a, const json_t *b, const char *key);
 /* The value of a key, 0 if it is no number. */
 double result_number(const json_t *row, const char *key);
 
+/* Whether its operands were equilibrated; how many GEMMs ran at a time.  Results older
+   than either key are plain and of one. */
+bool result_is_equilibrated(const json_t *row);
+json_int_t result_gemms(const json_t *row);
+
 #endif

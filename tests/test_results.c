@@ -191,15 +191,22 @@ START_TEST(speedups)
 }
 END_TEST
 
-/* Means over shapes, and highest values. */
+/* Means over shapes, and highest values, of single GEMMs that are not equilibrated. */
 START_TEST(claims)
 {
-    static const char legemm[] = "{\"recipe\": \"legemm\"}";
+    static const char legemm[] = "{\"recipe\": \"legemm\"}",
+                      other[] = "{\"recipe\": \"legemm\", \"equilibrate\": true}",
+                      several[] = "{\"recipe\": \"legemm\", \"count\": 3}",
+                      one[] = "{\"count\": 1, \"equilibrate\": false}",
+                      peers[] = "{\"count\": 3, \"gflops_per_watt\": 70}";
     struct results r = results_of(json_pack(
-        "[o, o, o, o, o, o]", bench_row("x.legemm", 64, 64, 64, 2, legemm),
+        "[o, o, o, o, o, o, o, o, o]", bench_row("x.legemm", 64, 64, 64, 3, other),
+        bench_row("x.legemm", 32, 32, 32, 8, several),
+        bench_row("sgemm", 64, 64, 64, 60, peers),
+        bench_row("x.legemm", 64, 64, 64, 2, legemm),
         bench_row("x.legemm", 32, 32, 32, 1, legemm),
         bench_row("x.legemm", 16, 16, 16, 1, legemm),
-        bench_row("sgemm", 64, 64, 64, 6, "{}"), bench_row("sgemm", 32, 32, 32, 4, "{}"),
+        bench_row("sgemm", 64, 64, 64, 6, "{}"), bench_row("sgemm", 32, 32, 32, 4, one),
         bench_row("sgemm", 16, 16, 16, 9, "{\"device\": \"D2\"}")));
     json_t *rows = figure_rows(figure("claims"), &r);
     ck_assert_uint_eq(json_array_size(rows), 3);
