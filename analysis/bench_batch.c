@@ -33,9 +33,10 @@ struct batch_runner {
     double ms, ms_min, ms_max;
 };
 
-/* How much faster than each peer. */
+/* How much faster than each peer, over the shapes on which the kernel was timed. */
 struct mean {
     double sum[PEERS_MOST];
+    int timed[PEERS_MOST]; /* on so many of the shapes the peer, too */
     int shapes;
 };
 
@@ -275,7 +276,8 @@ static enum bitcut_status choose_repeats(struct batch_runner *r, struct course *
 {
     struct gpu_measurement once;
     const enum bitcut_status status = run(&once, c, r, 1, f);
-    if (status == BITCUT_OK) r->repeats = race_repeats(RACE_TIMED_MS, once.milliseconds);
+    if (status == BITCUT_OK && !r->fault[0])
+        r->repeats = race_repeats(RACE_TIMED_MS, once.milliseconds);
     return status;
 }
 
@@ -398,13 +400,22 @@ static void add_to_mean(struct mean mean[2], const struct course *c)
     for (size_t i = 0; i < c->runners; i++) {
         const struct batch_runner *r = &c->runner[i];
         if (!first) first = r->entrant.kernel;
-        if (!first || r->entrant.kernel != first) continue;
+        if (!first || r->entrant.kernel != first || r->fault[0]) continue;
         struct mean *const to = &mean[r->entrant.pointers];
         const struct gpu_batched_peer *peers = timer_of(c->bench)->peers;
         to->shapes++;
-        for (int p = 0; p < PEERS_MOST && peers[p].name; p++)
-            to->sum[p] += ratio_to(c, r, &peers[p]);
+        for (int p = 0; p < PEERS_MOST && peers[p].name; p++) {
+            const double ratio = ratio_to(c, r, &peers[p]);
+            to->sum[p] += ratio;
+            to->timed[p] += ratio > 0;
+        }
     }
+}
+
+/* All means of a row are over the same shapes: 0 if the peer was not timed on one. */
+static double mean_of(const struct mean *x, int peer)
+{
+    return x->timed[peer] == x->shapes ? x->sum[peer] / x->shapes : 0;
 }
 
 static void emit_means(const struct bench_batch *b, const struct mean mean[2],
@@ -418,7 +429,7 @@ static void emit_means(const struct bench_batch *b, const struct mean mean[2],
                                 addressing_name(pointers), "shapes", x->shapes, "count",
                                 json_count(count));
         for (int p = 0; p < PEERS_MOST && peers[p].name; p++)
-            set_ratio(row, &peers[p], x->sum[p] / x->shapes);
+            set_ratio(row, &peers[p], mean_of(x, p));
         describe_device(row, b, library);
         emit_row(&b->context->emitter, row);
     }

@@ -19,7 +19,8 @@ struct bench_batch {
 /* Verify and time, as bench_gpu() does whole GEMMs, the kernels for the smallest sizes
    that take a shape, or those called options->kernel, and all peers: by strides and by
    pointers, one row each.  Last, for each count and addressing, the mean over the shapes
-   of up to 32 of how much faster the first kernel of a shape is than each peer.  Returns
+   of up to 32, on which it was timed, of how much faster the first kernel of a shape is
+   than each peer; null for a peer that was not timed on one of them.  Returns
    an exit status: EXIT_FOUND if a kernel does not give its model's bits. */
 int bench_batch(const struct bench_batch *bench);
 

@@ -437,6 +437,32 @@ END
     [ "$(wc -l < batches/batches-mean.csv)" -eq 5 ] || cat batches/batches-mean.csv
 }
 
+# Means are over the shapes on which the kernel was timed; a peer that was not timed on all
+# of them has none.  One that fails when it is timed has no times.
+means_complete() {
+    set -- --study batch --shapes square -n 5 -n 16 --batch 9 --rounds 1 --json
+    while IFS='|' read -r fault status failed shapes strided pointers; do
+        DEVICE_FAULT=$fault
+        export DEVICE_FAULT
+        run "$status" bench gpu "$@" --kernel batch.mma.16
+        unset DEVICE_FAULT
+        cp out all
+        grep '"name":"mean","addressing":"strides"' all > out
+        expect shapes "$shapes"
+        for want in "strided:$strided" "pointers:$pointers"; do
+            if [ "${want#*:}" = null ]; then expect "ratio_${want%:*}" null
+            else near "ratio_${want%:*}" "${want#*:}"; fi
+        done
+        grep '"name":"strided"' all > out
+        [ "$(grep -c '"us":null.*"fault":"not supported"' out)" -eq "$failed" ] || cat out
+    done << 'END'
+none|0|0|2|2|3
+peer is small|0|1|2|null|3
+peer tires|0|2|2|null|3
+flips large|1|0|1|2|3
+END
+}
+
 wrong_batches_refused() {
     DEVICE_FAULT=flips
     export DEVICE_FAULT
@@ -500,6 +526,7 @@ ok_if_empty "batches at strides" "$(strided_timed)"
 ok_if_empty "a batch whose last GEMM is wrong" "$(last_noticed)"
 ok_if_empty "batches beside their peers" "$(batches_timed)"
 ok_if_empty "batches beside their peers, reported" "$(batches_reported)"
+ok_if_empty "means over batches" "$(means_complete)"
 ok_if_empty "batches that are wrong, fail, or have no peers" "$(wrong_batches_refused)"
 ok_if_empty "shapes and studies are listed" "$(tables_listed)"
 

@@ -44,6 +44,11 @@ static void flip_by_pointers(const struct gpu_batched *g)
     if (g->d.each) flip_last(g);
 }
 
+static void flip_large(const struct gpu_batched *g)
+{
+    if (g->n > 8) flip_last(g);
+}
+
 static void flip_transposed(const struct gpu_batched *g)
 {
     if (g->b.transposed) flip_last(g);
@@ -59,17 +64,21 @@ static const struct {
     const char *name;
     void (*spoil)(const struct gpu_batched *g);
 } faults[] = {
-    { "flips", flip_last },
-    { "flips by pointers", flip_by_pointers },
-    { "flips transposed", flip_transposed },
+    { "flips", flip_last },        { "flips by pointers", flip_by_pointers },
+    { "flips large", flip_large }, { "flips transposed", flip_transposed },
     { "writes gap", write_gap },
 };
 
-static void spoil(const struct gpu_batched *g)
+static int has_fault(const char *name)
 {
     const char *wanted = getenv("DEVICE_FAULT");
-    for (size_t i = 0; wanted && i < sizeof faults / sizeof faults[0]; i++)
-        if (!strcmp(faults[i].name, wanted)) faults[i].spoil(g);
+    return wanted && !strcmp(wanted, name);
+}
+
+static void spoil(const struct gpu_batched *g)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        if (has_fault(faults[i].name)) faults[i].spoil(g);
 }
 
 /* --- one GEMM --------------------------------------------------------------------- */
@@ -211,6 +220,7 @@ static const struct gpu_batched_peer peers[] = {
 struct gpu_batched_session {
     struct gpu_batched g;
     uint16_t *a, *b, *d;
+    int runs; /* of the first peer */
 };
 
 static uint16_t *repeated(const uint16_t *from, size_t each, size_t distinct,
@@ -259,6 +269,13 @@ static int session_begin(struct gpu_batched_session **session,
     return 1;
 }
 
+/* Whether the first peer does not run: large ones, or again. */
+static int is_refused(struct gpu_batched_session *s)
+{
+    return (has_fault("peer is small") && s->g.n > 8) ||
+           (has_fault("peer tires") && s->runs++ > 0);
+}
+
 /* By pointers a kernel takes twice as long. */
 static int session_run(struct gpu_measurement *measurement, struct gpu_batched_session *s,
                        const struct gpu_batched_entrant *e, int repeats, char *fault)
@@ -267,7 +284,7 @@ static int session_run(struct gpu_measurement *measurement, struct gpu_batched_s
     const size_t outputs = s->g.count * (size_t)s->g.m * (size_t)s->g.n;
     memset(s->d, 0xff, outputs * sizeof *s->d);
     snprintf(fault, GPU_FAULT_MOST, "not supported");
-    if (*ns == 0) return 1;
+    if (*ns == 0 || (e->peer == peers && is_refused(s))) return 1;
     if (start(&s->g, e->peer ? &kernels[4] : e->kernel, NULL, fault) != 0) return 1;
     *measurement =
         (struct gpu_measurement){ 1e-6 * *ns * (e->kernel && e->pointers ? 2 : 1) *
