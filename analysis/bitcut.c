@@ -61,6 +61,15 @@ int complain(const char *what, const char *why)
     return fail(what, &f);
 }
 
+int check_use(const struct context *x, const struct option_use *uses, unsigned use)
+{
+    const struct option_use *row = option_misused(x->given, x->options, uses, use);
+    char option[64];
+    if (!row) return EXIT_GOOD;
+    snprintf(option, sizeof option, "%s%s", row->name[1] ? "--" : "-", row->name);
+    return complain(option, row->otherwise);
+}
+
 /* All names of a table into `text`, or nothing if they are too many for it. */
 static void all_names(char *text, size_t size, struct table table)
 {
@@ -162,6 +171,7 @@ static int run(const struct command *c, int argc, char **argv)
 {
     static const char *operands[OPERANDS_MOST];
     struct option_row rows[OPTIONS_MOST] = { 0 };
+    bool given[OPTIONS_MOST] = { false };
     struct fault f;
     int n = 0;
     for (; n < SHARED; n++) rows[n] = shared_options[n];
@@ -170,13 +180,15 @@ static int run(const struct command *c, int argc, char **argv)
         rows[n++] = *own;
     }
     rows[n] = output_option(c);
-    if (options_read(operands, &context.operand_count, c->operands_most, rows, argc, argv,
-                     &f))
+    if (options_read(given, operands, &context.operand_count, c->operands_most, rows,
+                     argc, argv, &f))
         return fail(c->name, &f);
     if (help) return finish(print_command_help(c));
     if (context.threads < 0 || context.threads > THREADS_MOST)
         return complain("--threads", "must be 0 to 1024");
     context.operands = operands;
+    context.options = rows;
+    context.given = given;
     context.progress = terminal_progress();
     terminal_label(c->name);
     return finish(c->run(&context));

@@ -38,6 +38,24 @@ static const struct option_row options[] = {
     { 0 }
 };
 
+/* What is ranked. */
+enum { TILES = 1, KERNELS = 2 };
+
+#define KERNELS_HAVE_THEIRS "is not for --kernel: kernels have their own"
+
+static const struct option_use uses[] = {
+    /* clang-format off */
+    { "gpu",             TILES, "is not for --kernel: that is for this device" },
+    { "recipe",          TILES, KERNELS_HAVE_THEIRS },
+    { "tile",            TILES, KERNELS_HAVE_THEIRS },
+    { "waves",           TILES, KERNELS_HAVE_THEIRS },
+    { "stages",          TILES, KERNELS_HAVE_THEIRS },
+    { "accumulators",    TILES, KERNELS_HAVE_THEIRS },
+    { "operands-shared", TILES, KERNELS_HAVE_THEIRS },
+    { 0 }
+    /* clang-format on */
+};
+
 /* --- what to rank ----------------------------------------------------------------- */
 
 enum { PATH_MOST = KEPT_PATH_MOST + KEPT_NAME_MOST + 8 };
@@ -247,7 +265,8 @@ static int rank_kernels_of(struct context *x, const struct recorder *r)
     struct gpu_choice c[GPU_CHOICES_MOST];
     struct fault f;
     while ((like = gpu_kernel_next(&r->gpu, like)))
-        if (kernel_is_called(like->name, kernel_name) && gpu_kernel_fits(&r->device, like))
+        if (kernel_is_called(like->name, kernel_name) &&
+            gpu_kernel_fits(&r->device, like))
             break;
     if (!like) return complain("--kernel", "the device has none of that name");
     const size_t count = gpu_kernel_rank(c, &r->gpu, &r->device, like, &gemm);
@@ -264,8 +283,6 @@ static int rank_kernels(struct context *x)
 {
     struct recorder r;
     struct fault f;
-    if (gpu_name || given.count)
-        return complain("--kernel", "has its own tiles, for this machine's device");
     if (recorder_open(&r, &f) != BITCUT_OK) return fail("tile", &f);
     const int status = rank_kernels_of(x, &r);
     recorder_close(&r);
@@ -274,7 +291,8 @@ static int rank_kernels(struct context *x)
 
 static int run(struct context *x)
 {
-    const int status = check_numbers();
+    int status = check_use(x, uses, kernel_name ? KERNELS : TILES);
+    if (status == EXIT_GOOD) status = check_numbers();
     if (status != EXIT_GOOD) return status;
     return kernel_name ? rank_kernels(x) : rank_tiles(x);
 }

@@ -26,6 +26,8 @@ struct context {
     struct progress progress;
     const char *const *operands;
     int operand_count;
+    const struct option_row *options; /* all that the command has          */
+    const bool *given;                /* options[i] was on the command line */
     char *command_line; /* for reports: the command as it was given            */
 };
 
@@ -49,6 +51,10 @@ int fail(const char *what, const struct fault *f);
 
 /* The same for a command line that makes no sense: EXIT_USAGE. */
 int complain(const char *what, const char *why);
+
+/* Complain of the first option that was given although it does nothing in this use of the
+   command, one bit of uses->uses; EXIT_GOOD: there is none. */
+int check_use(const struct context *context, const struct option_use *uses, unsigned use);
 
 /* Print "bitcut: OPTION: NAME: unknown; near it: ..." and return EXIT_USAGE. */
 int fail_unknown(const char *option, const char *name, struct table table);

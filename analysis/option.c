@@ -3,6 +3,7 @@
 #include "lib/decimal.h"
 #include "lib/table.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -101,8 +102,8 @@ static enum bitcut_status unknown(const struct option_row *rows, const char *wor
 
 /* One option word, which may hold its argument after '='; *at moves past a separate
    one. */
-static enum bitcut_status read_option(const struct option_row *rows, int *at, int argc,
-                                      char **argv, struct fault *f)
+static enum bitcut_status read_option(bool *given, const struct option_row *rows, int *at,
+                                      int argc, char **argv, struct fault *f)
 {
     const char *word = argv[*at], *equals = strchr(word, '=');
     const char *start = word + (word[1] == '-' ? 2 : 1);
@@ -112,6 +113,7 @@ static enum bitcut_status read_option(const struct option_row *rows, int *at, in
 
     const struct option_row *row = table_find(option_table(rows), name);
     if (!row || is_short(row) != (word[1] != '-')) return unknown(rows, word, name, f);
+    given[row - rows] = true;
     if (row->kind == OPTION_FLAG && equals)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "--%s takes no argument", name);
     if (row->kind == OPTION_FLAG) return set_value(row, "", f);
@@ -120,7 +122,7 @@ static enum bitcut_status read_option(const struct option_row *rows, int *at, in
     return set_value(row, equals ? equals + 1 : argv[*at], f);
 }
 
-enum bitcut_status options_read(const char **operands, int *operand_count,
+enum bitcut_status options_read(bool *given, const char **operands, int *operand_count,
                                 int operands_most, const struct option_row *rows,
                                 int argc, char **argv, struct fault *f)
 {
@@ -131,7 +133,7 @@ enum bitcut_status options_read(const char **operands, int *operand_count,
         if (!only_operands && !strcmp(word, "--")) {
             only_operands = true;
         } else if (!only_operands && word[0] == '-' && word[1]) {
-            const enum bitcut_status status = read_option(rows, &i, argc, argv, f);
+            const enum bitcut_status status = read_option(given, rows, &i, argc, argv, f);
             if (status != BITCUT_OK) return status;
         } else if (*operand_count == operands_most) {
             return fault_set(f, BITCUT_BAD_ARGUMENT, "%.60s: one word too many", word);
@@ -140,6 +142,17 @@ enum bitcut_status options_read(const char **operands, int *operand_count,
         }
     }
     return BITCUT_OK;
+}
+
+const struct option_use *option_misused(const bool *given, const struct option_row *rows,
+                                        const struct option_use *uses, unsigned use)
+{
+    for (; uses->name; uses++) {
+        const struct option_row *row = table_find(option_table(rows), uses->name);
+        assert(row);
+        if (given[row - rows] && !(uses->uses & use)) return uses;
+    }
+    return NULL;
 }
 
 bool option_tile(int side[3], const char *text, int sides, int most)

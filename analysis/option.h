@@ -5,6 +5,8 @@
 
 #include "lib/status.h"
 
+#include <stdbool.h>
+
 enum option_kind {
     OPTION_FLAG,   /* bool: present or not                             */
     OPTION_TEXT,   /* const char *: the argument as it stands          */
@@ -39,13 +41,26 @@ struct option_row {
     const char *argument; /* its name in the help text; NULL for a flag */
 };
 
-/* Read argv[1..argc) by the table.  Operands (words that are no option, and all after
-   "--") go to operands[0..*operand_count), at most `operands_most` of them.
-   BITCUT_BAD_ARGUMENT with a sentence that names the word at fault and the options near
-   it. */
-enum bitcut_status options_read(const char **operands, int *operand_count,
+/* Read argv[1..argc) by the table; given[i] is set to true if rows[i] was there, and else
+   left.  Operands (words that are no option, and all after "--") go to
+   operands[0..*operand_count), at most `operands_most` of them.  BITCUT_BAD_ARGUMENT with
+   a sentence that names the word at fault and the options near it. */
+enum bitcut_status options_read(bool *given, const char **operands, int *operand_count,
                                 int operands_most, const struct option_row *rows,
                                 int argc, char **argv, struct fault *f);
+
+/* A row of a table of the options that do something in some uses of a command only, ended
+   by a row whose name is NULL. */
+struct option_use {
+    const char *name;      /* of an option of the command           */
+    unsigned uses;         /* a bit for each use in which it counts */
+    const char *otherwise; /* what is said of it in any other       */
+};
+
+/* The first option of `uses` that was given, as options_read() says of `rows`, although
+   it does nothing in `use`, one bit; NULL: there is none. */
+const struct option_use *option_misused(const bool *given, const struct option_row *rows,
+                                        const struct option_use *uses, unsigned use);
 
 /* The sides m, n and k of a tile, "128x256x32"; one of two sides has k = 0 if `sides`
    is 2. Each is 1 to `most`.  False: the text is something else. */

@@ -224,10 +224,19 @@ tiles_ranked() {
     run 2 tile --kernel old
     grep -q '^bitcut: --kernel: the device has none of that name$' err || cat err
     run 2 tile --kernel gem
-    run 2 tile --kernel gemm --gpu h200
-    grep -q "^bitcut: --kernel: has its own tiles, for this machine's device$" err ||
-        cat err
-    run 2 tile --kernel gemm --tile 16x8x16
+    while read -r option words; do
+        # shellcheck disable=SC2086 # words
+        run 2 tile --kernel gemm "$option" $words
+        grep -q "^bitcut: $option: is not for --kernel" err || cat err
+    done << 'END'
+--gpu h200
+--recipe plain
+--tile 16x8x16
+--waves 4
+--stages 2
+--accumulators 1
+--operands-shared
+END
     run 2 tile --kernel gemm -m 0
     run 3 tile --kernel small -m 33 -n 1 -k 1
     grep -q '^bitcut: small.plain.f16: none takes this m, n and k$' err || cat err
