@@ -9,6 +9,7 @@
 #include "analysis/terminal.h"
 #include "lib/fma.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *dump, *kernel_name;
@@ -26,6 +27,34 @@ static const struct option_row options[] = {
     { "samples", "--kernel split: FP32 values at random (default: all)", OPTION_COUNT,
       &samples, "N" },
     { 0 }
+};
+
+/* What the result is of. */
+enum { OF_FILE = 1, OF_KERNELS = 2, OF_SPLIT = 4 };
+
+#define KERNEL_HAS_ONE    "is not for --kernel: a kernel has its own"
+#define KERNEL_TAKES_NONE "is not for --kernel, which makes its own inputs"
+#define OF_ONE_SHAPE      "is for --kernel, but for split"
+
+static const struct option_use uses[] = {
+    /* clang-format off */
+    { "recipe",  OF_FILE,              KERNEL_HAS_ONE           },
+    { "unit",    OF_FILE,              KERNEL_HAS_ONE           },
+    { "terms",   OF_FILE,              KERNEL_HAS_ONE           },
+    { "promote", OF_FILE,              KERNEL_HAS_ONE           },
+    { "a",       OF_FILE,              KERNEL_TAKES_NONE        },
+    { "b",       OF_FILE,              KERNEL_TAKES_NONE        },
+    { "c",       OF_FILE,              KERNEL_TAKES_NONE        },
+    { "d",       OF_FILE,              KERNEL_TAKES_NONE        },
+    { "alpha",   OF_FILE,              KERNEL_TAKES_NONE        },
+    { "beta",    OF_FILE,              KERNEL_TAKES_NONE        },
+    { "m",       OF_KERNELS,           OF_ONE_SHAPE             },
+    { "n",       OF_KERNELS,           OF_ONE_SHAPE             },
+    { "k",       OF_KERNELS,           OF_ONE_SHAPE             },
+    { "split-k", OF_FILE | OF_KERNELS, "is not for the split"   },
+    { "samples", OF_SPLIT,             "is for --kernel split"  },
+    { 0 }
+    /* clang-format on */
 };
 
 /* --- a result from a file --------------------------------------------------------- */
@@ -109,13 +138,23 @@ static int found(struct context *x, json_t *row, const struct kernel_result *r)
     return r->mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
 
+/* Some faults begin with the kernel's name: it is said once. */
+static int fail_kernel(const struct context *x, const char *name, const struct fault *f)
+{
+    const size_t length = strlen(name);
+    struct fault rest = { .status = f->status };
+    const bool named = !strncmp(f->text, name, length) && f->text[length] == ' ';
+    snprintf(rest.text, sizeof rest.text, "%s", f->text + (named ? length + 1 : 0));
+    return fail(progress_stopped(&x->progress) ? "verify" : name, &rest);
+}
+
 static int try_gemm(struct context *x, const struct kernel_trial *t)
 {
     struct kernel_result result;
     struct fault f;
     terminal_label(t->kernel->name);
     if (kernel_trial_run(&result, t, &x->progress, &f) != BITCUT_OK)
-        return fail(progress_stopped(&x->progress) ? "verify" : t->kernel->name, &f);
+        return fail_kernel(x, t->kernel->name, &f);
     json_t *row = describe_trial(x, t->recorder, t->kernel->name);
     setup_describe(row, &t->gemm);
     json_object_del(row, "alpha"); /* the grid has several */
@@ -123,31 +162,56 @@ static int try_gemm(struct context *x, const struct kernel_trial *t)
     return found(x, row, &result);
 }
 
+/* The kernel's GEMM as the options vary it; they are checked. */
+static enum bitcut_status vary_gemm(struct gemm *g, const struct context *x,
+                                    const struct recorder *r,
+                                    const struct gpu_kernel *kernel, struct fault *f)
+{
+    const struct setup_options *o = &setup_options;
+    const enum bitcut_status status = kernel_gemm(g, r, kernel, f);
+    if (status != BITCUT_OK) return status;
+    setup_split(&g->split, o->split, o->high, o->low, o->scale);
+    g->slices = o->slices;
+    g->equilibrate = o->equilibrate;
+    g->threads = x->threads;
+    return gemm_check(g, f);
+}
+
+/* Whether the kernel takes the split, the slices and the one shape asked for. */
+static bool suits(const struct context *x, const struct recorder *r,
+                  const struct gpu_kernel *kernel)
+{
+    struct gemm gemm;
+    struct gpu_gemm g = { .count = 1, .slices = setup_options.slices };
+    struct fault f;
+    if (k != SIZE_MAX) g.m = m, g.n = n, g.k = k;
+    enum bitcut_status status = vary_gemm(&gemm, x, r, kernel, &f);
+    if (status == BITCUT_OK)
+        status = gpu_split_of(&g.split, &gemm.split, gemm.equilibrate, &f);
+    if (status == BITCUT_OK) status = gpu_gemm_suits(&g, kernel, &f);
+    return status != BITCUT_BAD_ARGUMENT;
+}
+
 static int try_kernel(struct context *x, const struct recorder *r,
                       const struct gpu_kernel *kernel)
 {
-    const struct setup_options *o = &setup_options;
     const struct kernel_shape shape = { m, n, k };
     struct kernel_trial t = { .recorder = r,
                               .kernel = kernel,
                               .shape = k == SIZE_MAX ? NULL : &shape,
                               .seed = x->seed };
     struct fault f;
-    if (kernel_gemm(&t.gemm, r, kernel, &f) != BITCUT_OK) return fail(kernel->name, &f);
-    const int status = setup_split(&t.gemm.split, o->split, o->high, o->low, o->scale);
-    if (status != EXIT_GOOD) return status;
-    t.gemm.slices = o->slices;
-    t.gemm.equilibrate = o->equilibrate;
-    t.gemm.threads = x->threads;
-    if (gemm_check(&t.gemm, &f) != BITCUT_OK) return fail(kernel->name, &f);
+    if (vary_gemm(&t.gemm, x, r, kernel, &f) != BITCUT_OK)
+        return fail_kernel(x, kernel->name, &f);
     return try_gemm(x, &t);
 }
 
-/* Whether the options ask for words, which batches have not. */
+/* Whether the options ask for what batches have not. */
 static bool asks_for_words(void)
 {
     const struct setup_options *o = &setup_options;
-    return o->split || o->high || o->low || o->scale != SETUP_UNSET || o->slices != 1;
+    return o->split || o->high || o->low || o->scale != SETUP_UNSET || o->slices != 1 ||
+           o->equilibrate;
 }
 
 static int try_batch(struct context *x, const struct recorder *r,
@@ -162,12 +226,13 @@ static int try_batch(struct context *x, const struct recorder *r,
     struct kernel_result result;
     struct fault f;
     if (asks_for_words())
-        return complain("--kernel", "for batches it has neither a split nor slices");
+        return complain("--kernel",
+                        "for batches it has no split, slices or equilibration");
     if (batch_model_gemm(&t.gemm, r, kernel, &f) != BITCUT_OK)
-        return fail(kernel->name, &f);
+        return fail_kernel(x, kernel->name, &f);
     terminal_label(kernel->name);
     if (batch_trial_run(&result, &t, &x->progress, &f) != BITCUT_OK)
-        return fail(progress_stopped(&x->progress) ? "verify" : kernel->name, &f);
+        return fail_kernel(x, kernel->name, &f);
     json_t *row = describe_trial(x, r, kernel->name);
     json_object_update_new(row,
                            json_pack("{s:s, s:s, s:s}", "recipe", t.gemm.recipe->name,
@@ -187,14 +252,17 @@ static void take(struct outcome *o, int status)
     o->tried++;
 }
 
-/* Those that the device can run; otherwise the last of them is told. */
+/* The kernel of exactly that name, and those that the device can run and the options
+   suit; otherwise the last of them is told. */
 static const struct gpu_kernel *try_gemms(struct outcome *o, struct context *x,
                                           const struct recorder *r)
 {
     const struct gpu_kernel *kernel = NULL, *unfit = NULL;
     while ((kernel = gpu_kernel_next(&r->gpu, kernel)) && o->worst < EXIT_USAGE) {
         if (!kernel_is_called(kernel->name, kernel_name)) continue;
-        if (gpu_kernel_fits(&r->device, kernel)) take(o, try_kernel(x, r, kernel));
+        const bool exact = !strcmp(kernel->name, kernel_name);
+        if (exact || (gpu_kernel_fits(&r->device, kernel) && suits(x, r, kernel)))
+            take(o, try_kernel(x, r, kernel));
         else unfit = kernel;
     }
     return unfit;
@@ -271,20 +339,14 @@ static int try_splits(struct context *x, const struct recorder *r)
     return worst;
 }
 
-/* What a kernel's name leaves no choice of. */
+/* Sizes and a split that can be, of whatever kernel. */
 static int check_kernel_options(void)
 {
     const struct setup_options *o = &setup_options;
     const int sizes = (m != SIZE_MAX) + (n != SIZE_MAX) + (k != SIZE_MAX);
-    if (o->recipe || o->unit || o->terms != SETUP_UNSET || o->promote != SETUP_UNSET)
-        return complain("--kernel", "has its own recipe, unit, terms and promotion");
-    if (o->a || o->b || o->c || dump || o->alpha != F32_ONE ||
-        o->beta != SETUP_BETA_UNSET)
-        return complain("--kernel", "takes no matrices, alpha or beta");
+    struct bitcut_split any = splits[SPLIT_HALF];
     if (sizes && sizes != 3) return complain("-m, -n, -k", "all three or none");
-    if (o->split && !bitcut_split_find(o->split))
-        return fail_unknown("--split", o->split, TABLE(splits));
-    return EXIT_GOOD;
+    return setup_split(&any, o->split, o->high, o->low, o->scale);
 }
 
 static int run_kernels(struct context *x)
@@ -301,7 +363,15 @@ static int run_kernels(struct context *x)
 
 /* --- the command ------------------------------------------------------------------ */
 
-static int run(struct context *x) { return kernel_name ? run_kernels(x) : run_file(x); }
+static int run(struct context *x)
+{
+    const unsigned use = !kernel_name                   ? OF_FILE
+                         : strcmp(kernel_name, "split") ? OF_KERNELS
+                                                        : OF_SPLIT;
+    const int status = check_use(x, uses, use);
+    if (status != EXIT_GOOD) return status;
+    return kernel_name ? run_kernels(x) : run_file(x);
+}
 
 const struct command command_verify = {
     .name = "verify",

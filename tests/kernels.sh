@@ -33,26 +33,44 @@ bad_words_refused() {
         grep -q "$why" err || cat err
     done << 'END'
 2|^bitcut: --kernel: unknown; bitcut list kernels, batched have all$|--kernel gem
-2|^bitcut: --kernel: has its own recipe|--kernel gemm --recipe plain
-2|^bitcut: --kernel: has its own recipe|--kernel gemm --promote 2
-2|^bitcut: --kernel: takes no matrices|--kernel gemm --alpha 2
-2|^bitcut: --kernel: takes no matrices|--kernel gemm -d D.npy
+2|^bitcut: --recipe: is not for --kernel: a kernel has its own$|--kernel gemm --recipe plain
+2|^bitcut: --unit: is not for --kernel: a kernel has its own$|--kernel split --unit h100
+2|^bitcut: --terms: is not for --kernel: a kernel has its own$|--kernel gemm --terms 3
+2|^bitcut: --promote: is not for --kernel: a kernel has its own$|--kernel gemm --promote 2
+2|^bitcut: -a: is not for --kernel, which makes its own inputs$|--kernel gemm -a A.npy
+2|^bitcut: -b: is not for --kernel, which makes its own inputs$|--kernel gemm -b B.npy
+2|^bitcut: -c: is not for --kernel, which makes its own inputs$|--kernel gemm -c C.npy
+2|^bitcut: -d: is not for --kernel, which makes its own inputs$|--kernel gemm -d D.npy
+2|^bitcut: --alpha: is not for --kernel, which makes its own inputs$|--kernel gemm --alpha 2
+2|^bitcut: --beta: is not for --kernel, which makes its own inputs$|--kernel gemm --beta=0
+2|^bitcut: --samples: is for --kernel split$|--kernel gemm --samples 3
+2|^bitcut: --samples: is for --kernel split$|--samples 3
+2|^bitcut: -m: is for --kernel, but for split$|--kernel split -m 1 -n 1 -k 1
+2|^bitcut: -n: is for --kernel, but for split$|--kernel split -n 1
+2|^bitcut: -k: is for --kernel, but for split$|--recipe plain --unit h100 -k 1
+2|^bitcut: --split-k: is not for the split$|--kernel split --split-k 2
 2|^bitcut: -m, -n, -k: all three or none$|--kernel gemm -m 1 -n 1
+2|^bitcut: --high: rx: unknown; near it: |--kernel all --high rx
+2|^bitcut: --scale: must be 0 to 60$|--kernel gemm --scale 61
 2|^bitcut: --split: halfhal: unknown; near it: half, halfhalf$|--kernel split --split halfhal
-2|^bitcut: gemm.plain.f16: gemm.plain.f16 takes 1 words of f16, not 2 of f16$|--kernel gemm.plain.f16 --split halfhalf
-2|^bitcut: gemm.plain.f16: gemm.plain.f16 takes 1 to 1 slices of k$|--kernel gemm.plain.f16 --split-k 2
+2|^bitcut: gemm.plain.f16: takes 1 words of f16, not 2 of f16$|--kernel gemm.plain.f16 --split halfhalf
+2|^bitcut: gemm.plain.tf32: takes 1 words of tf32, not 2 of f16$|--kernel gemm.plain --split halfhalf
+2|^bitcut: gemm.plain.f16: takes 1 to 1 slices of k$|--kernel gemm.plain.f16 --split-k 2
+2|^bitcut: gemm.plain.tf32: takes 1 to 1 slices of k$|--kernel gemm --split-k 4
 2|^bitcut: f32: kernels have no words of f32$|--kernel split --split f32
-2|^bitcut: small.plain.f16: small.plain.f16 takes m, n and k up to 32$|--kernel small -m 33 -n 1 -k 1
+2|^bitcut: small.plain.f16: takes m, n and k up to 32$|--kernel small -m 33 -n 1 -k 1
 3|^bitcut: old.plain.f16: Models cannot run it$|--kernel old
 3|^bitcut: big.plain.f16: Models cannot run it$|--kernel big
 3|^bitcut: liar.legemm.f16: its terms are not those of recipe legemm$|--kernel liar.legemm
+3|^bitcut: liar.legemm.f16: its terms are not those of recipe legemm$|--kernel all -m 33 -n 1 -k 1
 3|^bitcut: liar.noname.f16: there is no recipe noname$|--kernel liar.noname
 3|^bitcut: gemm.ootomo.f16: impossible$|--kernel gemm.ootomo --split-k 3
 3|^bitcut: batch.old.64: Models cannot run it$|--kernel batch.old
 3|^bitcut: batch.big.64: Models cannot run it$|--kernel batch.big
-2|^bitcut: batch.mma.16: batch.mma.16 takes m, n and k up to 16$|--kernel batch.mma.16 -m 1 -n 17 -k 1
-2|^bitcut: --kernel: for batches it has neither a split nor slices$|--kernel batch --split-k 2
-2|^bitcut: --kernel: for batches it has neither a split nor slices$|--kernel batch.fma --split half
+2|^bitcut: batch.mma.16: takes m, n and k up to 16$|--kernel batch.mma.16 -m 1 -n 17 -k 1
+2|^bitcut: --kernel: for batches it has no split, slices or equilibration$|--kernel batch --split-k 2
+2|^bitcut: --kernel: for batches it has no split, slices or equilibration$|--kernel batch.fma --split half
+2|^bitcut: --kernel: for batches it has no split, slices or equilibration$|--kernel batch --equilibrate
 END
     for fault in absent future breaks; do
         DEVICE_FAULT=$fault
@@ -106,6 +124,23 @@ equilibrated() {
     run 1 verify --kernel gemm.ootomo -m 9 -n 10 -k 11 --equilibrate --json
     unset DEVICE_FAULT
     expect mismatches 160
+}
+
+# Of several kernels those that take the split, the slices and the sizes.
+unfit_left_out() {
+    for row in half:gemm.plain.f16 halfhalf:gemm.ootomo.f16; do
+        run 0 verify --kernel gemm -m 9 -n 10 -k 11 --split ${row%:*} --json
+        expect kernel "${row#*:}"
+        expect mismatches 0
+    done
+    BITCUT_MODULES=$work/honest
+    run 0 verify --kernel all -m 9 -n 10 -k 11 --json
+    value kernel > all
+    grep -q '^batch' all || echo "no batches"
+    run 0 verify --kernel all -m 9 -n 10 -k 11 --equilibrate --json
+    value kernel > scaled
+    grep -v '^batch' all | cmp - scaled 2>&1
+    BITCUT_MODULES=$work/models
 }
 
 # Large shapes: eight rows and eight columns.
@@ -280,7 +315,7 @@ kernels_agree() {
     run 0 verify --kernel split --samples 10000000 --json
 }
 
-ok_if_empty "the module is built" "$(model_built models)"
+ok_if_empty "the modules are built" "$(model_built models; model_built honest -DHONEST)"
 BITCUT_MODULES=$work/models
 export BITCUT_MODULES
 ok_if_empty "kernels are listed" "$(kernels_listed)"
@@ -288,6 +323,7 @@ ok_if_empty "wrong words are refused" "$(bad_words_refused)"
 ok_if_empty "a grid of shapes" "$(grid_agrees)"
 ok_if_empty "kernels by the beginning of their name" "$(names_chosen)"
 ok_if_empty "equilibrated lines" "$(equilibrated)"
+ok_if_empty "kernels that do not suit are left out" "$(unfit_left_out)"
 ok_if_empty "rows and columns of large shapes" "$(lines_sampled)"
 ok_if_empty "broken kernels are found" "$(differences_found)"
 ok_if_empty "kernels are ranked" "$(tiles_ranked)"
