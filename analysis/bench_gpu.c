@@ -388,6 +388,8 @@ static int add_set(struct bench *b, const struct shape_set *set)
     const struct option_counts *sizes = !set->scaled   ? &once
                                         : given->count ? given
                                                        : &bench_sizes;
+    if (set->scaled && b->study->small && !given->count)
+        return complain("-n", "missing; the kernels for batches take up to 64");
     for (int i = 0; i < sizes->count; i++)
         for (const struct kernel_shape *s = set->shape; s->m; s++) {
             const size_t n = sizes->at[i];
@@ -402,12 +404,16 @@ static int add_sets(struct bench *b)
 {
     const struct option_texts given = { 1, { b->study->shapes } }, *texts = &given;
     int status = EXIT_GOOD;
+    bool scaled = false;
     if (b->options->shapes->count) texts = b->options->shapes;
     for (int i = 0; i < texts->count && status == EXIT_GOOD; i++) {
         const struct shape_set *set = table_find(TABLE(shape_sets), texts->text[i]);
         if (!set) return fail_unknown("--shapes", texts->text[i], TABLE(shape_sets));
         status = add_set(b, set);
+        scaled |= set->scaled;
     }
+    if (status == EXIT_GOOD && b->options->sizes->count && !scaled)
+        return complain("-n", "is for shapes made of n; bitcut list shapes has all");
     return status;
 }
 
@@ -443,8 +449,6 @@ static int check_options(struct bench *b)
     b->filter.kernel = o->kernel;
     if (o->tile && !option_tile(b->filter.tile, o->tile, 2, TILE_MOST))
         return complain("--tile", "not sides like 128x64 or 128x64x32");
-    if (o->tile && b->study->small)
-        return complain("--tile", "is not for batches of small GEMMs");
     return check_batches(b);
 }
 

@@ -1,6 +1,7 @@
 /* bitcut bench: verify, then time, as a ratio to a peer in the same run. */
 #include "analysis/bench_emu.h"
 #include "analysis/bench_gpu.h"
+#include "analysis/bench_plan.h"
 #include "analysis/blas.h"
 #include "analysis/judge.h"
 #include "analysis/command.h"
@@ -46,6 +47,27 @@ static const struct option_row options[] = {
     { "equilibrate", "gpu: kernels on lines scaled by powers of two", OPTION_FLAG,
       &gpu.equilibrate, NULL },
     { 0 }
+};
+
+/* What is timed: by a suite, and by bench gpu whole GEMMs or a study of small ones. */
+enum { EXACT = 1, EMU = 2, GEMMS = 4, SMALL = 8 };
+
+#define OF_GPU   "is for bench gpu"
+#define OF_GEMMS "is for bench gpu, but not for batches of small GEMMs"
+
+static const struct option_use uses[] = {
+    /* clang-format off */
+    { "unit",        EMU,           "is for bench emu" },
+    { "kernel",      GEMMS | SMALL, OF_GPU             },
+    { "study",       GEMMS | SMALL, OF_GPU             },
+    { "shapes",      GEMMS | SMALL, OF_GPU             },
+    { "batch",       GEMMS | SMALL, OF_GPU             },
+    { "rounds",      GEMMS | SMALL, OF_GPU             },
+    { "tile",        GEMMS,         OF_GEMMS           },
+    { "energy",      GEMMS,         OF_GEMMS           },
+    { "equilibrate", GEMMS,         OF_GEMMS           },
+    { 0 }
+    /* clang-format on */
 };
 
 /* The slow peer and the layers are timed on the same matrices; MPFR on fewer rows. */
@@ -230,6 +252,7 @@ static int run_exact(struct context *x)
 
 struct suite {
     const char *name, *what;
+    unsigned use;
     int (*run)(struct context *x);
 };
 
@@ -249,19 +272,29 @@ static int run_gpu(struct context *x)
 }
 
 static const struct suite suites[] = {
-    { "exact", "the layers of the exact reference against an MPFR loop", run_exact },
-    { "emu", "emulated GEMMs against a host's SGEMM, if OpenBLAS or BLIS is there",
+    { "exact", "the layers of the exact reference against an MPFR loop", EXACT,
+      run_exact },
+    { "emu", "emulated GEMMs against a host's SGEMM, if OpenBLAS or BLIS is there", EMU,
       run_emu },
-    { "gpu", "kernels on the device against cuBLAS", run_gpu },
+    { "gpu", "kernels on the device against cuBLAS", GEMMS, run_gpu },
     { 0 }
 };
+
+static unsigned use_of(const struct suite *suite)
+{
+    const struct bench_study *study =
+        gpu.study ? table_find(TABLE(bench_studies), gpu.study) : NULL;
+    return suite->use == GEMMS && study && study->small ? SMALL : suite->use;
+}
 
 static int run(struct context *x)
 {
     if (x->operand_count == 0)
         return complain("bench", "name a suite: exact, emu or gpu");
     const struct suite *suite = table_find(TABLE(suites), x->operands[0]);
-    return suite ? suite->run(x) : fail_unknown("bench", x->operands[0], TABLE(suites));
+    if (!suite) return fail_unknown("bench", x->operands[0], TABLE(suites));
+    const int status = check_use(x, uses, use_of(suite));
+    return status == EXIT_GOOD ? suite->run(x) : status;
 }
 
 const struct command command_bench = {

@@ -38,13 +38,28 @@ bad_words_refused() {
 2|^bitcut: --rounds: must be 1 to 99$|gpu --rounds 0
 2|^bitcut: --rounds: must be 1 to 99$|gpu --rounds 100
 2|^bitcut: --input: no input is called|gpu --input urnd
+2|^bitcut: --unit: is for bench emu$|exact --unit h100
+2|^bitcut: --unit: is for bench emu$|gpu --unit h100
+2|^bitcut: --kernel: is for bench gpu$|exact --kernel gemm
+2|^bitcut: --study: is for bench gpu$|emu --study tiles
+2|^bitcut: --shapes: is for bench gpu$|exact --shapes square
+2|^bitcut: --batch: is for bench gpu$|emu --batch 3
+2|^bitcut: --rounds: is for bench gpu$|exact --rounds 5
+2|^bitcut: --tile: is for bench gpu, but not|emu --tile 16x8
+2|^bitcut: --energy: is for bench gpu, but not|exact --energy 0
+2|^bitcut: --energy: is for bench gpu, but not|gpu --study batch --energy 0
+2|^bitcut: --equilibrate: is for bench gpu, but not|emu --equilibrate
+2|^bitcut: --equilibrate: is for bench gpu, but not|gpu --study batch --equilibrate
+2|^bitcut: -n: is for shapes made of n; bitcut list shapes has all$|gpu --study splitk -n 16
+2|^bitcut: -n: is for shapes made of n|gpu --shapes bert --shapes llm -n 16
+2|^bitcut: -n: missing; the kernels for batches take up to 64$|gpu --study batch --shapes square
 3|^bitcut: bench: no kernel of study tiles is for this device$|gpu --study tiles
 3|^bitcut: bench: no kernel of study recipes is for this device$|gpu --kernel old
 3|^bitcut: bench: not enough memory|gpu -n 10000000 --kernel gemm
 2|^bitcut: --kernel: unknown; bitcut list batched has all$|gpu --study batch --kernel gemm
 2|^bitcut: --batch: must be 1 to 10000000$|gpu --study batch --shapes square -n 4 --batch 0
 2|^bitcut: --batch: is for a study of batches$|gpu --batch 10
-2|^bitcut: --tile: is not for batches of small GEMMs$|gpu --study batch --shapes square -n 4 --batch 3 --tile 16x8
+2|^bitcut: --tile: is for bench gpu, but not for batches of small GEMMs$|gpu --study batch --shapes square -n 4 --batch 3 --tile 16x8
 2|^bitcut: --batch: must be 1 to 65535$|gpu --study strided --shapes square -n 4 --batch 0
 2|^bitcut: --batch: must be 1 to 65535$|gpu --study strided --shapes square -n 4 --batch 3 --batch 65536
 3|^bitcut: bench: not enough memory|gpu --study strided --shapes square -n 10000000 --batch 65535
