@@ -95,13 +95,13 @@ static double value_of(json_t *bench, const json_t *row, const struct claim *c)
     return other ? result_number(other, "ms") / result_number(row, "ms") : 0;
 }
 
-/* Whether an earlier result is of the same kernel and device. */
+/* Whether an earlier result is of the same kernel, by its label, and device. */
 static bool seen(json_t *bench, size_t at, const struct claim *c)
 {
     const json_t *row = json_array_get(bench, at);
     for (size_t i = 0; i < at; i++) {
         const json_t *x = json_array_get(bench, i);
-        if (is_of(x, c, c->who) && result_same(x, row, "name") &&
+        if (is_of(x, c, c->who) && result_same(x, row, "label") &&
             result_same(x, row, "device"))
             return true;
     }
@@ -115,7 +115,7 @@ static void add(json_t *rows, json_t *bench, json_t *row, const struct claim *c)
     int points = 0;
     for (size_t i = 0; i < json_array_size(bench); i++) {
         const json_t *x = json_array_get(bench, i);
-        if (!is_of(x, c, c->who) || !result_same(x, row, "name") ||
+        if (!is_of(x, c, c->who) || !result_same(x, row, "label") ||
             !result_same(x, row, "device"))
             continue;
         const double value = value_of(bench, x, c);
@@ -130,7 +130,7 @@ static void add(json_t *rows, json_t *bench, json_t *row, const struct claim *c)
                         "source", c->source, "gpu", c->gpu, "printed", c->printed,
                         "device", json_object_get(row, "device"), "here",
                         c->how == MEAN ? sum / points : most, "kernel",
-                        json_object_get(row, "name"), "over", c->over ? c->over : "",
+                        json_object_get(row, "label"), "over", c->over ? c->over : "",
                         "points", points));
 }
 

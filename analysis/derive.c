@@ -88,13 +88,30 @@ static bool one_device(json_t *all)
     return true;
 }
 
+/* Its name; of the kernel that the tile model chose for a recipe without tile and stages,
+   which follow the shape. */
+static json_t *name_of(const json_t *row)
+{
+    const char *name = text(row, "name");
+    char tile[64];
+    snprintf(tile, sizeof tile, ".%s.%zu", text(row, "tile"), size(row, "stages"));
+    const char *at = strstr(name, tile);
+    if (!at || !result_says(row, "study", "recipes") || size(row, "rank") != 1)
+        return json_string(name);
+    return json_sprintf("%.*s%s", (int)(at - name), name, at + strlen(tile));
+}
+
 static json_t *label_of(const json_t *row, bool one)
 {
     const char *fallback = text(row, "fallback");
-    return json_sprintf("%s%s%s%s%s%s%s", text(row, "name"),
-                        result_is_equilibrated(row) ? " (equilibrated)" : "",
-                        *fallback ? " (fallback: " : "", fallback, *fallback ? ")" : "",
-                        one ? "" : ", ", one ? "" : text(row, "device"));
+    json_t *name = name_of(row);
+    json_t *label =
+        json_sprintf("%s%s%s%s%s%s%s", json_string_value(name),
+                     result_is_equilibrated(row) ? " (equilibrated)" : "",
+                     *fallback ? " (fallback: " : "", fallback, *fallback ? ")" : "",
+                     one ? "" : ", ", one ? "" : text(row, "device"));
+    json_decref(name);
+    return label;
 }
 
 static json_t *series_of(const json_t *row)

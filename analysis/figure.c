@@ -231,6 +231,11 @@ static const char *const shape_columns[] = {
     "tflops", "ratio_sgemm", "third", "relres", "gflops_per_watt", NULL
 };
 
+static const char *const strided_columns[] = {
+    "m",  "n",      "k",           "count",         "series", "device",
+    "ms", "tflops", "ratio_sgemm", "ratio_ootomo3", "relres", NULL
+};
+
 static const char *const format_columns[] = {
     "format", "recipe",          "series",         "n",
     "ms",     "tflops",          "ratio_sgemm",    "third",
@@ -424,6 +429,13 @@ const struct figure figures[] = {
       .command = "bitcut bench gpu --shapes kmeans --shapes bert --shapes llm",
       .study = "recipes", .part = "whole",
       .shapes = { "wide", "deep", "kmeans", "bert", "llm" }, .columns = shape_columns },
+    { .name = "strided",
+      .what = "batches of GEMMs at strides",
+      .title = "Batches of GEMMs at strides",
+      .text = "So many whole GEMMs at a time, as heads of attention are. Peers are the "
+              "same calls as cublasGemmStridedBatchedEx; times are of the whole batch.",
+      .command = "bitcut bench gpu --study strided",
+      .study = "strided", .part = "whole", .columns = strided_columns },
     { .name = "batches",
       .what = "batches of small GEMMs, their speed over cublasGemmStridedBatchedEx",
       .title = "Batches of small GEMMs",

@@ -225,6 +225,30 @@ START_TEST(claims)
 }
 END_TEST
 
+/* Kernels that the tile model chose for a recipe are one line, others not. */
+START_TEST(chosen)
+{
+    static const char *const rows[][2] = {
+        { "{\"tile\": \"8x4x2\", \"stages\": 3, \"rank\": 1}", "x.legemm.f16.promote4" },
+        { "{\"tile\": \"8x4x2\", \"stages\": 3, \"rank\": 2}",
+          "x.legemm.f16.8x4x2.3.promote4" },
+        { "{\"tile\": \"8x4x2\", \"stages\": 3, \"rank\": null}",
+          "x.legemm.f16.8x4x2.3.promote4" },
+        { "{\"tile\": \"8x4x2\", \"stages\": 2, \"rank\": 1}",
+          "x.legemm.f16.8x4x2.3.promote4" },
+        { "{\"tile\": \"8x4x2\", \"stages\": 3, \"rank\": 1, \"study\": \"tiles\"}",
+          "x.legemm.f16.8x4x2.3.promote4" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct results r =
+            results_of(json_pack("[o]", bench_row("x.legemm.f16.8x4x2.3.promote4", 64, 64,
+                                                  64, 1, rows[i][0])));
+        ck_assert_str_eq(text(r.rows[RESULT_BENCH], 0, "label"), rows[i][1]);
+        results_clear(&r);
+    }
+}
+END_TEST
+
 /* A fallback, equilibration and, of several, the device are in the names of series; the
    origin has all devices. */
 START_TEST(names)
@@ -498,5 +522,5 @@ START_TEST(kept_results)
 }
 END_TEST
 
-TEST_MAIN("results", points, nothing, printed_values, speedups, claims, names, families,
-          batches, refused, no_results, many, kept_results)
+TEST_MAIN("results", points, nothing, printed_values, speedups, claims, chosen, names,
+          families, batches, refused, no_results, many, kept_results)
