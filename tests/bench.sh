@@ -518,7 +518,7 @@ studies_meant() {
     run 0 list benches --json
     sed -n 's/.*"kernels":\[\([^]]*\)\].*/\1/p' out | tr -d '"' | tr ',' '\n' |
         while read -r name; do
-            grep -q "^$name\." kernels || [ -z "$name" ] || echo "no kernel $name"
+            grep -Eq "^$name(\.|$)" kernels || [ -z "$name" ] || echo "no kernel $name"
         done
 }
 
