@@ -1,7 +1,7 @@
 /* The core of the GEMM kernels for sm_80 and later: what all of them do but multiply.
 
-   Launch: a block of warps for each tile_m x tile_n of D, for each slice of k, along y, and
-   for each matrix of a batch, along z; tiles in groups of GROUP rows so that those in
+   Launch: a block of warps for each tile_m x tile_n of D, for each slice of k, along y,
+   and for each matrix of a batch, along z; tiles in groups of GROUP rows so that those in
    flight share operands in the L2 cache.  A warp has warp_m x warp_n of the tile, all
    accumulators in registers: a part, that is a type with
      S                            its shape;

@@ -2,11 +2,11 @@
 
    Launch: one block of 384 threads a multiprocessor, which takes tile after tile of D,
    or of the partial sums of one slice of k after the other, of one matrix of a batch
-   after the other.  A block's first warpgroup brings the words of a tile, `depth` of k at
-   a time, into a ring of stages in shared memory; the other two multiply them, 64 rows of
-   the tile each.  Blocks of a cluster have tiles below each other: each brings its part of
-   the columns of B to all.  A stage is full when the bytes that its barrier expects have
-   come, and empty when every warp of the cluster that reads it has arrived.
+   after the other.  A block's first warpgroup brings the words of a tile, `depth` of k
+   at a time, into a ring of stages in shared memory; the other two multiply them, 64 rows
+   of the tile each.  Blocks of a cluster have tiles below each other: each brings its part
+   of the columns of B to all.  A stage is full when the bytes that its barrier expects
+   have come, and empty when every warp of the cluster that reads it has arrived.
 
    Exactness: each accumulator gets the recipe's terms in the recipe's order, k ascending,
    so it has the recipe's bits.  Accumulators do not see each other: what is issued for

@@ -161,11 +161,11 @@ struct bitcut_cuda_operand {
     size_t words_stride; /* in a batch: bytes between them, a multiple of 256         */
 };
 
-/* D = alpha A B + beta C; a field left zero has its default, but sizes, alpha and beta are
-   what they are.  A is m x k, B k x n, C and
-   D m x n, any sizes including 0; leading dimensions >= the row length in memory.  A
-   column-major matrix is a transposed row-major one; for column-major C and D ask for
-   D^T = B^T A^T, a GEMM with its own order of terms and so perhaps other bits.
+/* D = alpha A B + beta C; a field left zero has its default, but sizes, alpha and beta
+   are what they are.  A is m x k, B k x n, C and D m x n, any sizes including 0; leading
+   dimensions >= the row length in memory.  A column-major matrix is a transposed
+   row-major one; for column-major C and D ask for D^T = B^T A^T, a GEMM with its own
+   order of terms and so perhaps other bits.
 
    The first kernel in the order of `bitcut list kernels` that does what the recipe's row
    says, takes the split, slices and sizes, and runs on the device fixes the unit, and so
