@@ -388,7 +388,7 @@ END
 
 # Of the clock a GEMM takes 6 ns (kernels; 12 by pointers), 12 (strided), 18 (pointers).
 batches_timed() {
-    run 0 bench gpu --study batch --shapes square -n 5 -n 40 --batch 300 --batch 7 \
+    run 0 bench gpu --study batch --shapes square -n 5 -n 33 --batch 300 --batch 7 \
         --rounds 2 --json
     cp out all
     [ "$(wc -l < all)" -eq 32 ] || wc -l all
@@ -409,10 +409,10 @@ batches_timed() {
     expect compared $((256 * 25))
     expect mismatches 0
     grep '"name":"batch.mma.64","addressing":"pointers".*"count":7' all > out
-    expect n 40
+    expect n 33
     near us 0.084
     near ratio_pointers 1.5
-    expect compared $((7 * 1600))
+    expect compared $((7 * 33 * 33))
     grep '"name":"fails"' all > out
     expect fault "not supported"
     expect us null
@@ -444,10 +444,10 @@ batches_reported() {
 300 at pointers: batch.mma.16 n 5 1 1.5
 7 at strides: batch.mma.16 n 5 2 3
 7 at pointers: batch.mma.16 n 5 1 1.5
-300 at strides: batch.mma.64 n 40 2 3
-300 at pointers: batch.mma.64 n 40 1 1.5
-7 at strides: batch.mma.64 n 40 2 3
-7 at pointers: batch.mma.64 n 40 1 1.5
+300 at strides: batch.mma.64 n 33 2 3
+300 at pointers: batch.mma.64 n 33 1 1.5
+7 at strides: batch.mma.64 n 33 2 3
+7 at pointers: batch.mma.64 n 33 1 1.5
 END
     [ "$(wc -l < batches/batches-mean.csv)" -eq 5 ] || cat batches/batches-mean.csv
 }
