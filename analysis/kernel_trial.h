@@ -37,8 +37,9 @@ enum bitcut_status kernel_gemm(struct gemm *gemm, const struct recorder *r,
    small shape all classes of inputs, all transposes and all scalars, and in turn single
    GEMMs and batches of two and three, some of which share A, B or C, or have D side by
    side; of a larger one each class with transposes and scalars in turn; of one with more
-   than 2^22 products some whole rows and columns.  Rows and matrices lie apart, and what is between those of D
-   must stay as it was: a changed one counts as a mismatch.  `first` has
+   than 2^22 products some whole rows and columns.  Rows and matrices lie apart, and what
+   is between those of D must stay as it was: a changed one counts as a mismatch.  `first`
+   has
      "m", "n", "k", "transposes" (n or t of A and of B), "in_place" (D is C), "alpha",
      "beta", "input", "count" and "gemm" (of a batch, from 0), "at" (row, column), "model"
      and "device" (encodings), "ulps", and

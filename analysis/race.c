@@ -240,7 +240,8 @@ static double find_relres(struct course *c)
         struct comparison *const x = &c->look[i].judge.comparison;
         x->d = matrix_at(&c->d, c->rows.count, i).at;
         metrics_run(values, x);
-        if (!(values[METRIC_RELRES] <= most)) most = values[METRIC_RELRES];
+        if (isnan(values[METRIC_RELRES]) || values[METRIC_RELRES] > most)
+            most = values[METRIC_RELRES];
     }
     return most;
 }

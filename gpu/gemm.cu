@@ -7,15 +7,12 @@ namespace
 
 /* --- what lies where -------------------------------------------------------------- */
 
-/* How many matrices an operand has, and so how often its words are made: not at all if
-   they are prepared. */
-size_t matrices(const struct gpu_gemm *g, const struct gpu_operand *x)
-{
-    return x->stride ? g->count : 1;
-}
+/* Of how many matrices words are made: of none if they are prepared, of one that all GEMMs
+   share. */
 size_t made(const struct gpu_gemm *g, const struct gpu_operand *x)
 {
-    return x->words ? 0 : matrices(g, x);
+    if (x->words) return 0;
+    return x->stride ? g->count : 1;
 }
 
 struct words words_of(const struct gpu_gemm *g, const struct gpu_operand *x, size_t lines)
