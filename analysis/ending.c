@@ -2,7 +2,7 @@
 
 #include "lib/fma.h"
 
-/* The fields that only the end of a step reads, but for `keep`. */
+/* The fields that only the end of a step reads, but for `keep` and `keep_min`. */
 enum { RESULT, DIRECTION, OVERFLOW, FLUSH, ZERO, CHOSEN };
 
 static const int chosen[CHOSEN] = { FIELD_RESULT, FIELD_ROUNDING, FIELD_OVERFLOW,
@@ -42,12 +42,23 @@ static struct term moved(bool *good, const struct term *value, int side, int sla
     return x;
 }
 
-/* x floored to `keep` bits below its leading one. */
-static struct unrounded floored(const struct term *x, int keep)
+static int larger(int x, int y) { return x > y ? x : y; }
+
+/* The exponent of the leading one. */
+static int top_of(const struct term *x)
+{
+    return 63 - __builtin_clzll((uint64_t)x->significand) + x->exponent;
+}
+
+/* x floored to a multiple of 2^last. */
+static struct unrounded floored(const struct term *x, int last)
 {
     const uint64_t significand = (uint64_t)x->significand;
-    const int top = 63 - __builtin_clzll(significand);
-    const int drop = top > keep ? top - keep : 0;
+    const int drop = larger(last - x->exponent, 0);
+    if (drop > 63)
+        return (struct unrounded){ .significand = x->negative,
+                                   .exponent = last,
+                                   .negative = x->negative };
     const uint64_t kept = significand >> drop;
     return (struct unrounded){
         .significand = kept + (x->negative && kept << drop != significand),
@@ -69,8 +80,9 @@ static uint64_t come_out(const struct ending *x, const struct term *v, struct ch
         .flush = s->value[FIELD_FLUSH][choice.at[FLUSH]],
     };
     const bool positive = s->value[FIELD_ZERO][choice.at[ZERO]] == ZERO_POSITIVE;
-    struct unrounded sum =
-        floored(v, x->kept ? (int)s->value[FIELD_KEEP][choice.keep] : 64);
+    const int keep = x->kept ? (int)s->value[FIELD_KEEP][choice.keep] : 64;
+    const int least = x->kept ? u->keep_min : top_of(v);
+    struct unrounded sum = floored(v, larger(top_of(v), least) - keep);
     sum.sticky = x->inexact;
     uint64_t d = round_pack(result, &rounding, sum);
     if (positive && !x->keeps_sign && d == format_zero(result, true)) d = 0;
@@ -200,12 +212,6 @@ static int most_slack(const struct ending *x, const struct choices *c)
     return good;
 }
 
-/* The exponent of the leading one. */
-static int top_of(const struct term *x)
-{
-    return 63 - __builtin_clzll((uint64_t)x->significand) + x->exponent;
-}
-
 /* Whether the sum is so large or small that overflow, or flushing and zeros, may matter. */
 static void near_ends(bool *high, bool *low, const struct ending *x)
 {
@@ -219,15 +225,24 @@ static void near_ends(bool *high, bool *low, const struct ending *x)
     }
 }
 
-/* Whether no result format of the box and no value of keep has to round the sum. */
+/* Whether no value of keep and keep_min in the box cuts a sum below 2^(top + 1) whose last
+   bit is that of 2^last. */
+static bool keeps_all(const struct box *box, const struct space *s, int top, int last)
+{
+    const int64_t keep = s->value[FIELD_KEEP][__builtin_ctzll(box->set[FIELD_KEEP])];
+    const int64_t least =
+        s->value[FIELD_KEEP_MIN][63 - __builtin_clzll(box->set[FIELD_KEEP_MIN])];
+    return (least > top ? least : top) - keep <= last;
+}
+
+/* Whether no result format of the box has to round the sum, nor is it cut before. */
 static bool fits_all(const struct box *box, const struct ending *x)
 {
     const struct space *s = x->space;
     const int top = top_of(&x->value);
     const int below = top - x->value.exponent - __builtin_ctzll((uint64_t)x->value.significand);
     if (x->inexact) return false;
-    if (x->kept && s->value[FIELD_KEEP][__builtin_ctzll(box->set[FIELD_KEEP])] < below)
-        return false;
+    if (x->kept && !keeps_all(box, s, top, top - below)) return false;
     for (uint64_t r = box->set[FIELD_RESULT]; r; r &= r - 1) {
         const struct bitcut_format *f = &formats[s->value[FIELD_RESULT][__builtin_ctzll(r)]];
         if (below > f->fraction_bits || top < format_emin(f) || top > format_emax(f))
@@ -255,6 +270,15 @@ static struct choice own_choice(const struct ending *x)
     return own;
 }
 
+/* Values of keep_min below the leading one of the sum all do the same, for sums near it
+   too: those have theirs no lower than one place below. */
+static void cut_keep_min(struct box *box, const struct ending *x)
+{
+    const int most = top_of(&x->value) - 1, own = x->row->keep_min;
+    if (own <= most) box_at_most(box, x->space, FIELD_KEEP_MIN, most);
+    else box_only(box, x->space, FIELD_KEEP_MIN, own);
+}
+
 int ending_cut(struct box *box, const struct ending *x, bool slack)
 {
     /* A sum that needs no rounding: any other would be rounded by some direction. */
@@ -271,6 +295,9 @@ int ending_cut(struct box *box, const struct ending *x, bool slack)
         widen(&c, i, x, box->set[chosen[i]]);
         box->set[chosen[i]] &= c.set[i];
     }
-    if (x->kept) box->set[FIELD_KEEP] &= range_set(c.keep);
+    if (x->kept) {
+        box->set[FIELD_KEEP] &= range_set(c.keep);
+        cut_keep_min(box, x);
+    }
     return slack ? most_slack(x, &c) : EXACT;
 }

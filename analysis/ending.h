@@ -12,7 +12,7 @@ struct ending {
     const struct bitcut_unit *row;
     struct term value; /* not 0, of at most 64 bits                             */
     bool inexact;      /* there is more below; then its highest bit is the 64th */
-    bool kept;         /* it is floored to `keep` bits below the leading one    */
+    bool kept;         /* it is floored as `keep` and `keep_min` say            */
     bool keeps_sign;   /* the row's rule for zeros is not applied               */
     bool adds_c;       /* what comes out is added to `c`, to nearest            */
     uint64_t c;
@@ -22,7 +22,7 @@ struct ending {
 
 /* Cut *box, which must hold the row, down to values of the fields that only the end of a
    step reads (`result`, `rounding`, `overflow`, `flush`, `zero`, and if it is `kept`
-   `keep`) that all do as the row does: bring out `wanted`, or if `wrong` bring out
+   `keep` and `keep_min`) that all do as the row does: bring out `wanted`, or if `wrong` bring out
    anything else.  Returns for how much other sums that stays true: for all from value - t
    to value + t, where t = 2^(the returned number) units of its last bit; -1: for no other,
    or if `slack` is not asked for. */

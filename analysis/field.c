@@ -145,7 +145,7 @@ static int keep_range(int64_t *values, const struct bitcut_unit *u)
 }
 
 /* From far below any product to above the least normal result. */
-static int align_min_range(int64_t *values, const struct bitcut_unit *u)
+static int least_exponent_range(int64_t *values, const struct bitcut_unit *u)
 {
     const int emin = format_emin(u->result);
     return span(values, emin - 40, emin + 10);
@@ -201,9 +201,10 @@ const struct field fields[] = {
     [FIELD_BLOCK] = { "block", "products a step sums", &number, AT(block), always, powers_of_two },
     [FIELD_GROUP] = { "group", "products added exactly before they are scaled", &number, AT(group), is_grouped, powers_of_two },
     [FIELD_FRACTION] = { "fraction", "bits kept below the alignment exponent", &number, AT(fraction), has_fraction, fraction_range },
-    [FIELD_ALIGN_MIN] = { "align_min", "the alignment exponent is never below this", &number, AT(align_min), has_align_min, align_min_range },
+    [FIELD_ALIGN_MIN] = { "align_min", "the alignment exponent is never below this", &number, AT(align_min), has_align_min, least_exponent_range },
     [FIELD_SUM_FRACTION] = { "sum_fraction", "bits of the products' sum kept when c joins", &number, AT(sum_fraction), is_two_stage, sum_fraction_range },
     [FIELD_KEEP] = { "keep", "bits of the sum kept before it is rounded", &number, AT(keep), keeps, keep_range },
+    [FIELD_KEEP_MIN] = { "keep_min", "those bits never count from below this exponent", &number, AT(keep_min), is_two_stage, least_exponent_range },
     [FIELD_PARITY] = { "parity", "products of even and odd k are summed apart", &flag, AT(parity), is_two_stage, NULL },
     [FIELD_NORMALISE] = { "normalise", "products align by their leading one", &flag, AT(normalise), aligns_products, NULL },
     [FIELD_FLOOR] = { "floor", "cuts floor the signed term", &flag, AT(floor), aligns, NULL },

@@ -289,7 +289,7 @@ static bool zero_begins_positive(const struct bitcut_unit *u,
    fraction below c.  It is then too small to move the leading one of c + sum below c's
    exponent - 1, where `keep` cuts at least as much; and flooring twice is flooring once.
    A c of 0 or a subnormal one would leave more, but products do not get that far below
-   emin. */
+   emin, or there keep_min cuts at least as much. */
 static bool cut_again_by_keep(const struct bitcut_unit *u,
                               const struct bitcut_unit *mutant)
 {
@@ -298,7 +298,17 @@ static bool cut_again_by_keep(const struct bitcut_unit *u,
     const int distance = least - u->fraction;
     const int sum_bits = r.product_high - format_emax(u->a) - format_emax(u->b);
     return u->summation == SUM_TWO_STAGE && least >= u->keep + 1 &&
-           distance >= sum_bits + 1 && r.product_least >= r.c_least - distance;
+           distance >= sum_bits + 1 &&
+           (r.product_least >= r.c_least - distance ||
+            u->keep_min - u->keep >= r.c_least - least);
+}
+
+/* The sum is a multiple of its terms' lowest bit, or of one above it where they were
+   floored to that; so neither bound on what `keep` leaves cuts any of it. */
+static bool keep_min_drops_nothing(const struct bitcut_unit *u,
+                                   const struct bitcut_unit *mutant)
+{
+    return lowest_bit(u) >= larger(u->keep_min, mutant->keep_min) - u->keep;
 }
 
 /* --- the table -------------------------------------------------------------------- */
@@ -317,6 +327,7 @@ const struct proof proofs[] = {
     { "out of reach", "no result of normal inputs is subnormal", "flush", normal_inputs_stay_normal },
     { "out of reach", "no sum underflows to zero", "zero", zero_is_exact },
     { "starts from +0", "no sum is a sum of -0 alone, none underflows", "zero", zero_begins_positive },
+    { "drops nothing", "no sum has a bit that low", "keep_min", keep_min_drops_nothing },
     { "cut again", "keep cuts at least as much", "sum_fraction", cut_again_by_keep },
     { 0 }
     /* clang-format on */

@@ -462,13 +462,24 @@ static void fill_ties(struct sample *s, const struct bitcut_unit *u, struct rng 
     }
 }
 
+/* The exponent below which small sums keep bits from, and how many of them. */
+static int least_exponent(int *bits, const struct bitcut_unit *u)
+{
+    *bits = u->summation == SUM_TWO_STAGE     ? u->keep
+            : u->fraction == FRACTION_EXACT ? 24
+                                            : u->fraction;
+    if (u->summation == SUM_TWO_STAGE) return u->keep_min;
+    if (u->align_min) return u->align_min;
+    return format_emin(u->result) - u->result->fraction_bits + 12;
+}
+
 /* Sums that round at the last bit of the result format, of terms below the least
-   alignment exponent, with small terms at the end of the bits kept there. */
+   exponent that bits are kept from, with small terms at the end of those bits. */
 static void fill_align_min(struct sample *s, const struct bitcut_unit *u, struct rng *rng)
 {
+    int bits;
     const int ulp = format_emin(u->result) - u->result->fraction_bits;
-    const int least = u->align_min ? u->align_min : ulp + 12;
-    const int end = least - (u->fraction == FRACTION_EXACT ? 24 : u->fraction);
+    const int least = least_exponent(&bits, u), end = least - bits;
     const int sum =
         one_in(rng, 2) || least <= ulp ? ulp - 1 : between(rng, ulp, least - 1);
     const bool parts = u->k >= 32 && one_in(rng, 2); /* one product may not reach `sum` */

@@ -127,19 +127,31 @@ static bool pairs_make(struct fast_rule *r, const struct bitcut_unit *u)
 /* The bits of a double below its first `keep`. */
 static int64_t below(int keep) { return ((int64_t)1 << (53 - keep)) - 1; }
 
+/* Whether sums have no bits that keep_min cuts: neither products of such exponents have
+   any that low, nor has c. */
+static bool keep_min_cuts_nothing(const struct bitcut_unit *u, struct fast_range a,
+                                  struct fast_range b)
+{
+    const int c = format_emin(u->c) - u->c->fraction_bits, last = u->keep_min - u->keep;
+    return last <= c && last <= last_bit(u, a, b);
+}
+
 /* Sums of truncated products fit 32-bit integers, and everything else 51 bits. */
 static bool two_stage_make(struct fast_rule *r, const struct bitcut_unit *u)
 {
     const int extra = u->sum_fraction - u->fraction;
+    const struct fast_range all = fast_format_range(u);
     r->method = u->parity ? FAST_TWO_STAGE_PARITY : FAST_TWO_STAGE;
     r->fraction = u->fraction;
     r->sum_fraction = u->sum_fraction;
     if (u->keep < 1 || u->keep > 51 || u->fraction > 28) return false;
     r->dropped = below(u->keep + 1);
+    r->last = u->keep_min - u->keep;
     return rounds_as_host(u) && products_fit(u) && u->zero == ZERO_SUM_POSITIVE &&
            !u->rounding.flush && !u->flush_inputs && !u->normalise && !u->floor &&
            (int64_t)u->block << (u->fraction + 2) <= INT32_MAX && extra >= 0 &&
-           extra <= 18 && (!u->parity || fast_range_fits(fast_format_range(u)));
+           extra <= 18 &&
+           (!u->parity || (fast_range_fits(all) && keep_min_cuts_nothing(u, all, all)));
 }
 
 /* Partial sums and what they are rounded to are far from the ends of f32's range. */
@@ -240,8 +252,8 @@ static bool two_stage_fit(struct fast_rule *r, int *base_a, int *base_b,
                           const struct bitcut_unit *u, struct fast_range a,
                           struct fast_range b)
 {
-    (void)u;
-    if (!window_fits(a, b, r->sum_fraction)) {
+    if (!window_fits(a, b, r->sum_fraction) ||
+        (!u->parity && !keep_min_cuts_nothing(u, a, b))) {
         r->method = FAST_TWO_STAGE_WIDE;
         return a.high + b.high + 2 <= 128;
     }

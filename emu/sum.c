@@ -438,13 +438,15 @@ TRACED int128 floored_c(const struct bitcut_unit *u, const struct step *t, int o
     return cut;
 }
 
-/* Floor sum * 2^unit to `keep` bits below its leading one and round. */
+/* Floor sum * 2^unit to `keep` bits below its leading one, or below keep_min, and round. */
 TRACED uint64_t finish_kept(const struct bitcut_unit *u, const struct step *t, int128 sum,
                             int exponent, struct unit_trace *trace)
 {
     const uint64_t magnitude = (uint64_t)(sum < 0 ? -sum : sum);
-    const int top = magnitude ? 63 - __builtin_clzll(magnitude) : 0;
-    const int drop = top > u->keep ? top - u->keep : 0, unit = exponent - u->sum_fraction;
+    const int unit = exponent - u->sum_fraction, least = u->keep_min - unit;
+    const int leading = magnitude ? 63 - __builtin_clzll(magnitude) : 0;
+    const int top = leading > least ? leading : least;
+    const int drop = top > u->keep ? top - u->keep : 0;
     const int128 kept = floor_shift(sum, -drop);
     const uint64_t d = finish_integer(u, t, kept, unit + drop);
     trace_sum(trace, (struct trace_sum){ .aligned = true,

@@ -27,8 +27,9 @@ enum summation {
     /* Products as in FUSED, without c and without align_min; their sum floored to
        `sum_fraction` bits and c floored to `fraction` bits below the larger of the
        products' and c's exponents (that of a zero c is its format's emin); added exactly;
-       floored to `keep` bits below the leading one; rounded to `result`.  Products of
-       2^(emax + 1) or more of the result format are infinities.  With `parity`, products
+       floored to `keep` bits below the leading one, or below keep_min if that is higher;
+       rounded to `result`.  Products of 2^(emax + 1) or more of the result format are
+       infinities.  With `parity`, products
        of even and of odd k are summed apart, each floored to `fraction` bits at the larger
        of the two exponents and added; and c is left out if its exponent is more than
        fraction + 1 below. */
@@ -88,6 +89,7 @@ struct bitcut_unit {
     int fraction;                        /* bits kept below the alignment exponent     */
     int align_min;                       /* the alignment exponent is never below this */
     int sum_fraction, keep;              /* TWO_STAGE, SERIAL                          */
+    int keep_min;                        /* TWO_STAGE: `keep` never counts from below  */
     bool parity;                         /* TWO_STAGE: even and odd k apart            */
     bool normalise;                      /* FUSED, TWO_STAGE: a product's exponent is that
                                             of its leading one, not the sum of two      */

@@ -113,7 +113,8 @@
                                "added to c",                                                 \
         shape, from, .c = F(F32), .result = F(F32), .rounding = RNE,                         \
         .summation = SUM_TWO_STAGE, .block = block_, .fraction = 24, .sum_fraction = 32,     \
-        .keep = 31, .parity = parity_, .zero = ZERO_SUM_POSITIVE, .nan = 0x7fc00000,         \
+        .keep = 31, .keep_min = -126, .parity = parity_, .zero = ZERO_SUM_POSITIVE,          \
+        .nan = 0x7fc00000,                                                                   \
         PROVEN(AMD, "MMA-Sim")                                                               \
     }
 

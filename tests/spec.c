@@ -465,7 +465,10 @@ static uint64_t sum_two_stage(const struct bitcut_unit *u, struct term *terms, i
     floor_to(&sum, top - u->sum_fraction);
     floor_to(&c->value, top - u->fraction);
     if (!u->parity || c->exponent >= top - (u->fraction + 1)) add(&sum, &c->value);
-    if (mpz_sgn(sum.m) != 0) floor_to(&sum, leading(&sum) - u->keep);
+    if (mpz_sgn(sum.m) != 0) {
+        const long most = leading(&sum) > u->keep_min ? leading(&sum) : u->keep_min;
+        floor_to(&sum, most - u->keep);
+    }
     d = round_sum(u, &u->rounding, &sum, terms, block + 1);
     mpz_clear(sum.m);
     return d;
