@@ -81,7 +81,7 @@ static json_t *describe(const struct task *t, const struct gemm *g, size_t rows,
     const double rate = (double)rows * (double)t->n * (double)t->n / seconds;
     json_t *row =
         json_pack("{s:s, s:s, s:s, s:i, s:I, s:I, s:f}", "unit", g->unit->name,
-                  "evidence", evidence_text(g->unit->evidence), "simd", g->simd->name,
+                  "evidence", unit_evidence(g->unit), "simd", g->simd->name,
                   "threads", g->threads, "n", (json_int_t)t->n, "verified",
                   (json_int_t)(few_rows(t) * t->n), "products_per_second", rate);
     if (g->simd->kernels) {

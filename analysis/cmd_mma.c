@@ -46,7 +46,7 @@ static int run_on(struct context *x, const struct bitcut_unit *u,
     const int status = write_result(x, u, &in, shape);
     if (status != EXIT_GOOD) return status;
     emit_row(&x->emitter, json_pack("{s:s, s:s, s:I, s:o}", "unit", u->name, "evidence",
-                                    evidence_text(u->evidence), "outputs",
+                                    unit_evidence(u), "outputs",
                                     (json_int_t)(shape.count * shape.m * shape.n),
                                     "written",
                        json_text(x->output)));

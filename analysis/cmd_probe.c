@@ -30,8 +30,18 @@ struct kills {
     struct mutant mutant[MUTANTS_MOST];
     size_t noticed[MUTANTS_MOST]; /* outputs that differ from the mutant's */
     int count;
+    bool has_ideal; /* mutant_ideal() */
+    struct bitcut_unit ideal;
+    size_t ideal_noticed;
     size_t outputs;
 };
+
+static void kills_init(struct kills *k, const struct bitcut_unit *u)
+{
+    *k = (struct kills){ .unit = u };
+    k->count = mutants_list(k->mutant, u);
+    k->has_ideal = mutant_ideal(&k->ideal, u);
+}
 
 /* --- the matrix ------------------------------------------------------------------- */
 
@@ -77,6 +87,9 @@ static void emit_kills(struct emitter *e, const struct kills *k)
                             "vectors", (json_int_t)k->outputs, "mutants", k->count,
                             "killed", k->count - proved - surviving, "proved", proved,
                             "surviving", surviving);
+    json_object_set_new(row, "ideal",
+                        k->has_ideal ? json_integer((json_int_t)k->ideal_noticed)
+                                     : json_null());
     if (e->json) {
         json_t *list = json_array();
         for (int i = 0; i < k->count; i++) json_array_append_new(list, mutant_row(k, i));
@@ -97,22 +110,32 @@ static int kills_status(const struct kills *k)
 
 /* --- vectors from sets ------------------------------------------------------------ */
 
-/* Count the outputs of a set that each mutant does not give for operands `in`. */
+/* Add to *noticed the outputs of a set that the unit does not give for operands `in`. */
+static enum bitcut_status count_one(size_t *noticed, struct array *got,
+                                    const struct bitcut_unit *u, const struct set *s,
+                                    const struct fragments *in, const struct context *x,
+                                    struct fault *f)
+{
+    const struct progress quiet = { .stop = x->progress.stop };
+    const enum bitcut_status status =
+        fragments_run(got, u, in, s->shape, x->threads, &quiet, f);
+    if (status == BITCUT_OK) *noticed += difference_of(got, s).mismatches;
+    return status;
+}
+
+/* The same of each mutant and of the ideal unit. */
 static enum bitcut_status count_noticed(struct kills *k, const struct set *s,
                                         const struct fragments *in,
                                         const struct context *x, struct fault *f)
 {
-    const struct progress quiet = { .stop = x->progress.stop };
     struct array got;
     enum bitcut_status status =
         array_init(&got, s->d.dims, s->d.dim, s->d.bytes, false, f);
     if (status != BITCUT_OK) return status;
-    for (int i = 0; i < k->count && status == BITCUT_OK; i++) {
-        status = fragments_run(&got, &k->mutant[i].unit, in, s->shape, x->threads, &quiet,
-                               f);
-        if (status == BITCUT_OK)
-            k->noticed[i] += difference_of(&got, &s->d).mismatches;
-    }
+    for (int i = 0; i < k->count && status == BITCUT_OK; i++)
+        status = count_one(&k->noticed[i], &got, &k->mutant[i].unit, s, in, x, f);
+    if (status == BITCUT_OK && k->has_ideal)
+        status = count_one(&k->ideal_noticed, &got, &k->ideal, s, in, x, f);
     k->outputs += got.count;
     array_clear(&got);
     return status;
@@ -138,8 +161,7 @@ static struct kills *kills_of(struct kills *list, int *count, const char *name)
     for (int i = 0; i < *count; i++)
         if (!strcmp(list[i].unit->name, name)) return &list[i];
     struct kills *k = &list[(*count)++];
-    k->unit = table_find(TABLE(units), name);
-    k->count = mutants_list(k->mutant, k->unit);
+    kills_init(k, table_find(TABLE(units), name));
     return k;
 }
 
@@ -214,11 +236,12 @@ static enum bitcut_status write_directed(const char *folder, const struct direct
 static void take_kills(struct kills *k, const struct directed *d,
                        const struct bitcut_unit *u)
 {
-    k->unit = u;
-    k->count = d->mutant_count;
+    kills_init(k, u);
     k->outputs = (size_t)d->count;
-    memcpy(k->mutant, d->mutants, sizeof k->mutant);
     for (int i = 0; i < k->count; i++) k->noticed[i] = (size_t)d->kills[i];
+    for (int i = 0; i < d->count && k->has_ideal; i++)
+        k->ideal_noticed += sample_dot(&k->ideal, &d->samples[i]) !=
+                            sample_dot(u, &d->samples[i]);
 }
 
 /* Where the vectors of a unit go: -o itself, or a folder of it with the unit's name. */

@@ -181,7 +181,7 @@ static enum bitcut_status judge(struct recording *g, const struct fragments *x,
     if (status != BITCUT_OK) return status;
     status = fragments_run(&model, &s->unit, x, s->shape, context->threads,
                            &context->progress, f);
-    if (status == BITCUT_OK) g->difference = difference_of(&model, &s->d);
+    if (status == BITCUT_OK) g->difference = difference_of(&model, s);
     if (g->difference.mismatches)
         g->first =
             difference_json(&s->unit, x, s->shape, &model, &s->d, g->difference.first, 0);

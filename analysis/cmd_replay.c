@@ -23,7 +23,7 @@ static json_t *describe(const char *folder, const struct set *s,
 {
     return json_pack(
         "{s:o, s:s, s:s, s:I, s:I, s:o}", "set", json_text(folder), "unit", s->unit.name,
-        "evidence", evidence_text(s->unit.evidence), "outputs", (json_int_t)d->outputs,
+        "evidence", unit_evidence(&s->unit), "outputs", (json_int_t)d->outputs,
         "mismatches", (json_int_t)d->mismatches, "first",
         d->mismatches ? difference_json(&s->unit, x, s->shape, got, &s->d, d->first, 0)
                       : json_null());
@@ -38,7 +38,7 @@ static void replay_fragments(struct outcome *o, const char *folder, const struct
     if (array_init(&got, s->d.dims, s->d.dim, s->d.bytes, false, &o->fault)) return;
     if (fragments_run(&got, &s->unit, x, s->shape, threads, progress, &o->fault) ==
         BITCUT_OK) {
-        const struct difference d = difference_of(&got, &s->d);
+        const struct difference d = difference_of(&got, s);
         o->row = describe(folder, s, x, &got, &d);
         o->outputs = d.outputs;
         o->mismatches = d.mismatches;

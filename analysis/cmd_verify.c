@@ -237,7 +237,7 @@ static int try_batch(struct context *x, const struct recorder *r,
     json_object_update_new(row,
                            json_pack("{s:s, s:s, s:s}", "recipe", t.gemm.recipe->name,
                                      "unit", t.gemm.unit->name, "evidence",
-                                     evidence_text(t.gemm.unit->evidence)));
+                                     unit_evidence(t.gemm.unit)));
     return found(x, row, &result);
 }
 

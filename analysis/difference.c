@@ -4,11 +4,11 @@
 #include "analysis/show.h"
 #include "analysis/steps.h"
 
-struct difference difference_of(const struct array *got, const struct array *want)
+struct difference difference_of(const struct array *got, const struct set *want)
 {
     struct difference d = { .outputs = got->count };
     for (size_t i = 0; i < got->count; i++) {
-        if (array_get(got, i) == array_get(want, i)) continue;
+        if (set_has(want, i, array_get(got, i))) continue;
         if (!d.mismatches++) d.first = i;
     }
     return d;

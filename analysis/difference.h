@@ -2,7 +2,7 @@
 #ifndef BITCUT_ANALYSIS_DIFFERENCE_H
 #define BITCUT_ANALYSIS_DIFFERENCE_H
 
-#include "emu/fragment.h"
+#include "analysis/set.h"
 
 #include <jansson.h>
 
@@ -11,8 +11,9 @@ struct difference {
     size_t first; /* flat index of the first mismatch, if there is one */
 };
 
-/* Compare all elements of `got` with those of `want`, of the same count, bit for bit. */
-struct difference difference_of(const struct array *got, const struct array *want);
+/* Compare all elements of `got` with the D of the set, of the same count, bit for bit but
+   for what set_has() allows. */
+struct difference difference_of(const struct array *got, const struct set *want);
 
 /* A mismatch as an object.  "at" (fragment, row, column); the operands of that output
    "a", "b", for a unit with block scales "scale_a", "scale_b", and "c"; "got" and "want",

@@ -321,8 +321,8 @@ static bool has_word(const char *words, const char *word)
 bool field_is_open(const struct field *f, const struct bitcut_unit *u)
 {
     if (!f->used(u)) return false;
-    if (u->evidence == EVIDENCE_MODELS || u->evidence == EVIDENCE_AMD) return true;
-    return u->evidence == EVIDENCE_PUBLISHED && has_word(u->open, f->name);
+    if (u->evidence == EVIDENCE_MODELS || u->evidence == EVIDENCE_CONSISTENT) return true;
+    return has_word(u->open, f->name);
 }
 
 bool field_same(const struct bitcut_unit *x, const struct bitcut_unit *y)

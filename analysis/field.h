@@ -78,8 +78,8 @@ int field_steps(int64_t values[FIELD_VALUES_MOST], const struct field *f,
                 const struct bitcut_unit *u);
 
 /* Whether the row reads the field and its evidence does not show which value it has: of a
-   row that follows models only, every field; of one with published vectors, those it
-   names; of recorded ones and definitions none. */
+   row that follows models, every field; of one with published vectors or observations,
+   those it names; of recorded ones and definitions none. */
 bool field_is_open(const struct field *f, const struct bitcut_unit *u);
 
 /* Whether two rows compute the same because every field that they read is the same, and

@@ -183,9 +183,15 @@ static size_t used_outputs(const struct set *s, size_t most)
     return most && s->d.count > most ? most : s->d.count;
 }
 
-/* `count` outputs in equal distances. */
-static enum bitcut_status read_outputs(struct recorded *to, const struct set *s,
-                                       size_t count, struct fault *f)
+/* Whether all of the output's bits were recorded. */
+static bool is_known(const struct set *s, uint64_t d)
+{
+    return !s->negative_nan || format_decode(s->unit.c, d).class != NUMBER_NAN;
+}
+
+/* Of `count` outputs in equal distances those that are known; *done counts them, too. */
+static enum bitcut_status read_outputs(struct recorded *to, size_t *done,
+                                       const struct set *s, size_t count, struct fault *f)
 {
     const struct fragments in = set_fragments(s);
     const struct gpu_variant_row *variant;
@@ -193,9 +199,11 @@ static enum bitcut_status read_outputs(struct recorded *to, const struct set *s,
     enum bitcut_status status = variant_of(&variant, s, f);
     if (status == BITCUT_OK) status = variant_tell(&told, &s->unit, variant, &in, f);
     if (status != BITCUT_OK) return status;
-    for (size_t i = 0; i < count; i++)
-        read_output(&to[i], s, &told.x,
+    for (size_t i = 0; i < count; i++) {
+        read_output(&to[*done], s, &told.x,
                     (size_t)(((double)i + 0.5) / (double)count * (double)s->d.count));
+        *done += is_known(s, to[*done].d);
+    }
     told_clear(&told);
     return BITCUT_OK;
 }
@@ -228,12 +236,9 @@ enum bitcut_status fit_read(struct fit *fit, const struct set *sets, int set_cou
     if (status != BITCUT_OK) return status;
     struct recorded *outputs = memory_allocate(count, sizeof *outputs);
     if (!outputs) return fault_set(f, BITCUT_NO_MEMORY, "no memory");
-    for (int i = 0; i < set_count && status == BITCUT_OK; i++) {
-        const size_t used = used_outputs(&sets[i], most);
-        status = read_outputs(outputs + done, &sets[i], used, f);
-        done += used;
-    }
-    if (status == BITCUT_OK) status = fit_init(fit, &sets[0].unit, outputs, count, f);
+    for (int i = 0; i < set_count && status == BITCUT_OK; i++)
+        status = read_outputs(outputs, &done, &sets[i], used_outputs(&sets[i], most), f);
+    if (status == BITCUT_OK) status = fit_init(fit, &sets[0].unit, outputs, done, f);
     free(outputs);
     return status;
 }

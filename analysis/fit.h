@@ -25,7 +25,8 @@ enum bitcut_status fit_init(struct fit *fit, const struct bitcut_unit *unit,
                             const struct recorded *outputs, size_t count, struct fault *f);
 
 /* The same with at most `most` outputs of each set (0: all), spread evenly over it, as the
-   unit sees them in the sets' variants.  The sets must be of one instruction:
+   unit sees them in the sets' variants, without NaNs of which only the sign was recorded.
+   The sets must be of one instruction:
    BITCUT_BAD_ARGUMENT if not; BITCUT_BAD_FILE if a variant is unknown. */
 enum bitcut_status fit_read(struct fit *fit, const struct set *sets, int set_count,
                             size_t most, struct fault *f);

@@ -357,6 +357,20 @@ int mutants_list(struct mutant list[MUTANTS_MOST], const struct bitcut_unit *u)
     return n;
 }
 
+bool mutant_ideal(struct bitcut_unit *ideal, const struct bitcut_unit *u)
+{
+    *ideal = *u;
+    ideal->summation = SUM_FUSED;
+    ideal->block = u->k;
+    ideal->fraction = FRACTION_EXACT;
+    ideal->c_last = ideal->flush_inputs = ideal->normalise = ideal->floor = false;
+    ideal->via = NULL;
+    ideal->result = u->c;
+    ideal->rounding = (struct bitcut_rounding){ .direction = TO_NEAREST_EVEN };
+    if (u->k > 1) ideal->nan_rule = NAN_FIXED;
+    return unit_sound(ideal);
+}
+
 void mutant_name(char *text, size_t size, const struct mutant *m)
 {
     char value[40];

@@ -28,6 +28,11 @@ enum { MUTANTS_MOST = 64 };
    Returns how many. */
 int mutants_list(struct mutant list[MUTANTS_MOST], const struct bitcut_unit *u);
 
+/* The unit that adds all products and C exactly and rounds once, to nearest: vectors that
+   do not tell it from `u` say nothing about how u rounds.  False if there is none, for
+   want of an exact sum with block scales. */
+bool mutant_ideal(struct bitcut_unit *ideal, const struct bitcut_unit *u);
+
 /* "fraction 24" */
 void mutant_name(char *text, size_t size, const struct mutant *m);
 

@@ -105,6 +105,10 @@ static enum bitcut_status find_unit(struct set *s, struct fault *f)
 {
     if (!json_is_object(s->meta) || !complete_name(s->meta))
         return fault_set(f, BITCUT_BAD_FILE, "meta.json: names no unit");
+    const char *nan = part(s->meta, "nan");
+    s->negative_nan = nan && !strcmp(nan, "negative");
+    if (json_object_get(s->meta, "nan") && !s->negative_nan)
+        return fault_set(f, BITCUT_BAD_FILE, "meta.json: \"nan\" is not \"negative\"");
     const char *name = part(s->meta, "unit");
     const struct bitcut_unit *row = table_find(TABLE(units), name);
     if (!row) return describe_unknown(s, name, f);
@@ -213,6 +217,19 @@ void set_clear(struct set *s)
     for (int i = 0; i < FILES; i++) array_clear(arrays[i]);
     json_decref(s->meta);
     s->meta = NULL;
+}
+
+static bool is_negative_nan(const struct bitcut_format *f, uint64_t encoding)
+{
+    return format_decode(f, encoding).class == NUMBER_NAN &&
+           encoding >> (f->bits - 1) & 1;
+}
+
+bool set_has(const struct set *s, size_t at, uint64_t got)
+{
+    const uint64_t want = array_get(&s->d, at);
+    return got == want || (s->negative_nan && is_negative_nan(s->unit.c, want) &&
+                           is_negative_nan(s->unit.c, got));
 }
 
 struct fragments set_fragments(const struct set *s)

@@ -12,12 +12,14 @@
    parts ("arch", "family", "shape", "output", "input").  A unit that the table does not
    have needs its formats too: "a", "b", "c" and for block scales "scale" and
    "scale_block"; without them, they are read from a name like
-   arch/family.shape.output.input or ...output.input_a.input_b. */
+   arch/family.shape.output.input or ...output.input_a.input_b.  "nan" is "negative" where
+   it was not recorded which NaN the results are, only their sign. */
 struct set {
     struct bitcut_unit unit; /* the table's row, or only name, m, n, k and formats   */
     bool known;              /* whether the table has it                             */
     bool recorded;           /* whether there is a D                                 */
     struct array a, b, c, d, scale_a, scale_b; /* empty where there is no file       */
+    bool negative_nan;           /* a negative NaN in D stands for any other         */
     struct fragment_shape shape;
     json_t *meta; /* all of meta.json; "unit" is always there */
 };
@@ -32,6 +34,9 @@ enum { SET_KNOWN = 1, SET_RECORDED = 2, SET_OPERANDS = 4 };
 enum bitcut_status set_read(struct set *s, const char *folder, unsigned needs,
                             struct fault *f);
 void set_clear(struct set *s);
+
+/* Whether `got` is the recorded result at that place of D. */
+bool set_has(const struct set *s, size_t at, uint64_t got);
 
 /* The operands of the set as the unit takes them. */
 struct fragments set_fragments(const struct set *s);

@@ -140,7 +140,7 @@ void setup_describe(json_t *row, const struct gemm *g)
     json_t *what = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:i, s:i, s:o, s:o}", "recipe",
         g->recipe->name, "unit", g->unit->name, "evidence",
-        evidence_text(g->unit->evidence), "split", g->split.name, "high",
+        unit_evidence(g->unit), "split", g->split.name, "high",
         g->split.high->name, "low", g->split.low->name, "scale", g->split.scale,
         "equilibrate", (int)g->equilibrate, "terms",
         gemm_terms(g), "promote", g->promote, "split_k", g->slices, "alpha",

@@ -72,7 +72,7 @@ static enum bitcut_status judge(struct trial_result *result, const struct set *s
     const enum bitcut_status status =
         fragments_run(model, t->unit, x, s->shape, t->threads, stop, f);
     if (status != BITCUT_OK) return status;
-    const struct difference d = difference_of(model, &s->d);
+    const struct difference d = difference_of(model, s);
     if (d.mismatches && !result->mismatches)
         result->first =
             difference_json(t->unit, x, s->shape, model, &s->d, d.first, from);

@@ -65,11 +65,14 @@ enum nan_rule {
 
 /* How far a row is proven. */
 enum evidence {
-    EVIDENCE_RECORDED,  /* our recordings on the device are reproduced to the bit     */
-    EVIDENCE_PUBLISHED, /* somebody's published recordings are reproduced to the bit  */
-    EVIDENCE_MODELS,    /* published models only; never compared with hardware here   */
-    EVIDENCE_AMD,       /* the same for AMD units, of which no recordings are public  */
-    EVIDENCE_DEFINITION /* not hardware: exact by its definition                      */
+    EVIDENCE_RECORDED,   /* our recordings on the device are reproduced to the bit     */
+    EVIDENCE_PUBLISHED,  /* somebody's published recordings are reproduced to the bit  */
+    EVIDENCE_OBSERVED,   /* so are single results that others made hardware give       */
+    EVIDENCE_CONSISTENT, /* published models; recordings agree, but would also with a
+                            correctly rounded dot product                              */
+    EVIDENCE_MODELS,     /* published models only; never compared with hardware here   */
+    EVIDENCE_DEFINITION, /* not hardware: exact by its definition                      */
+    EVIDENCE_COUNT
 };
 
 /* A row of the unit table.  One instruction computes D[m][n] = A[m][k] B[k][n] + C[m][n];
@@ -105,9 +108,9 @@ struct bitcut_unit {
     uint64_t nan;                        /* an encoding of c                           */
     enum evidence evidence;
     const char *source;
-    const char *open; /* published vectors: the fields (of `bitcut list units`) of which some
-                         step fits them as well, separated by blanks; so those are the
-                         models' alone                                                  */
+    const char *open; /* published vectors and observations: the fields (of `bitcut list
+                         units`) of which some step fits them as well, separated by
+                         blanks; so those are the models' alone                         */
 };
 
 extern const struct bitcut_unit units[]; /* ended by a row whose name is NULL */
@@ -132,7 +135,11 @@ extern const struct chip chips[]; /* ended by a row whose name is NULL */
    units).  NULL if there is none. */
 const struct bitcut_unit *unit_find(const char *name, const struct bitcut_format *input);
 
-/* Words for an evidence value, such as "recorded" or "published models only". */
-const char *evidence_text(enum evidence evidence);
+/* Who makes the hardware of the unit's architecture: "NVIDIA"; NULL: nobody. */
+const char *unit_vendor(const struct bitcut_unit *u);
+
+/* How far the row is proven, in words: "recorded", "published models only".  Of a vendor
+   whose hardware nothing was run on by us they say that. */
+const char *unit_evidence(const struct bitcut_unit *u);
 
 #endif

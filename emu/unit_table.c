@@ -10,16 +10,17 @@
    MMA-Sim  Xie, Wang, Yang, Yang, arXiv 2511.10909 (models)
    MTC      Khattak and Mikaitis, arXiv 2512.07004, MATLAB-tensor-core (recorded vectors)
    H200     recorded on an NVIDIA H200 by the authors (data/README.md)
+   KMG      Khattak, Mikaitis and Graziani, arXiv 2609.14845 (observations of AMD hardware)
    OY       Ootomo and Yokota 2022, section 3.2 (a definition, not hardware)
 
-   Every AMD row is rounding from published models, not run on AMD hardware.
-
-   What the published vectors leave open stands in their rows.  Beyond that: align_min of
+   What published vectors and observations leave open stands in their rows.  Beyond that:
+   align_min of
    f16 results on Volta, Turing, Ampere and Ada is set by analogy with Hopper, where it was
    measured; one paper implies blocks of 4 on Turing; published models of mxf4 and nvf4
-   disagree on 25 or 35 bits, and are silent on how a zero block scale aligns; an older
-   model of CDNA3 floors the sum to 31 bits and rounds at once; the NaN patterns of AMD
-   units are a guess. */
+   disagree on 25 or 35 bits and on whether a group of zeros aligns, and are silent on how
+   a zero block scale does; published models read an operand of -0 on CDNA2 as +0, as they
+   do subnormal ones, where AMD's notes speak of those alone, and so does the table; NaN
+   results of AMD units are negative, but nobody says which (f64: nor that). */
 
 #define F(format) &formats[FORMAT_##format]
 
@@ -27,10 +28,12 @@
 #define RNE_FLUSH { .name = "rn, flushed", .direction = TO_NEAREST_EVEN, .flush = true }
 #define RZ_INF { .name = "rz, overflow to Inf", .direction = TO_ZERO, .overflow = OVERFLOW_INF }
 
-/* What a step of a tensor core rounds to: format, rule, NaN, and the format of C and D. */
+/* What a step of a tensor core rounds to: format, rule, NaN, and the format of C and D; and
+   without the rule, of a matrix core of AMD. */
 #define TO_F32 .c = F(F32), .result = F(F32), .rounding = RZ_INF, .nan = 0x7fffffff
 #define TO_E8M13 .c = F(F32), .result = F(E8M13), .rounding = RZ_INF, .nan = 0x7fffffff
 #define TO_F16 .c = F(F16), .result = F(F16), .rounding = RNE, .nan = 0x7fff
+#define CDNA_F32 .c = F(F32), .result = F(F32), .nan = 0xffc00000
 
 #define SHAPE(M, N, K) .m = (M), .n = (N), .k = (K)
 #define FROM(A) .a = F(A), .b = F(A)
@@ -88,34 +91,30 @@
     }
 
 /* E-FDPA: c and `block_` products added exactly, rounded once. */
-#define EXACT(name_, shape, from, block_)                                                    \
+#define EXACT(name_, shape, from, to, block_, ...)                                           \
     {                                                                                        \
         .name = name_, .what = "exact sum of " #block_ " products and c, rounded once",      \
-        shape, from, .c = F(F32), .result = F(F32), .rounding = RNE,                         \
-        .summation = SUM_FUSED, .block = block_, .fraction = FRACTION_EXACT,                 \
-        .zero = ZERO_IEEE, .nan = 0x7fc00000, PROVEN(AMD, "MMA-Sim")                         \
+        shape, from, to, .rounding = RNE, .summation = SUM_FUSED, .block = block_,           \
+        .fraction = FRACTION_EXACT, .zero = ZERO_IEEE, PROVEN(__VA_ARGS__)                   \
     }
 
 /* FTZ-PAIR: rounded products, rounded pairwise sums, subnormals flushed throughout. */
-#define PAIRS(name_, shape, from, block_)                                                    \
+#define PAIRS(name_, shape, from, to, block_, ...)                                           \
     {                                                                                        \
-        .name = name_, .what = "products and a tree of " #block_ " in f32, subnormals "      \
-                               "flushed in and out",                                         \
-        shape, from, .c = F(F32), .result = F(F32), .rounding = RNE_FLUSH,                   \
-        .summation = SUM_PAIRS, .block = block_, .flush_inputs = true, .zero = ZERO_IEEE,    \
-        .nan = 0x7fc00000, PROVEN(AMD, "MMA-Sim; MIOpen notes on denormals")                 \
+        .name = name_, .what = "products and a tree of " #block_ ", subnormals flushed in "  \
+                               "and out",                                                    \
+        shape, from, to, .rounding = RNE_FLUSH, .summation = SUM_PAIRS, .block = block_,     \
+        .flush_inputs = true, .zero = ZERO_IEEE, PROVEN(__VA_ARGS__)                         \
     }
 
 /* TR-FDPA and, with parity_, GTR-FDPA. */
-#define TWO_STAGE(name_, shape, from, block_, parity_)                                       \
+#define TWO_STAGE(name_, shape, from, to, block_, parity_, ...)                              \
     {                                                                                        \
         .name = name_, .what = "products truncated to 24 bits and summed, then floored and " \
                                "added to c",                                                 \
-        shape, from, .c = F(F32), .result = F(F32), .rounding = RNE,                         \
-        .summation = SUM_TWO_STAGE, .block = block_, .fraction = 24, .sum_fraction = 32,     \
-        .keep = 31, .keep_min = -126, .parity = parity_, .zero = ZERO_SUM_POSITIVE,          \
-        .nan = 0x7fc00000,                                                                   \
-        PROVEN(AMD, "MMA-Sim")                                                               \
+        shape, from, to, .rounding = RNE, .summation = SUM_TWO_STAGE, .block = block_,       \
+        .fraction = 24, .sum_fraction = 32, .keep = 31, .keep_min = -126,                    \
+        .parity = parity_, .zero = ZERO_SUM_POSITIVE, PROVEN(__VA_ARGS__)                    \
     }
 
 /* mma_rn and mma_rz: a 25-bit serial accumulator, then one addition to C. */
@@ -135,7 +134,7 @@ const struct bitcut_unit units[] = {
 
     /* Volta: name                            shape           operands   result     L   F  align_min  evidence */
     TENSOR("volta/mma.m8n8k4.f32.f16",         SHAPE(8, 8, 4),   FROM(F16),  TO_F32,    4, 23, -131, PUBLISHED, "MTC V100", "via flush_inputs flush zero nan"),
-    TENSOR("volta/mma.m8n8k4.f16.f16",         SHAPE(8, 8, 4),   FROM(F16),  TO_F16,    4, 23,  -19, PUBLISHED, "MTC V100", "fraction align_min normalise floor via flush_inputs rounding overflow flush zero nan"),
+    TENSOR("volta/mma.m8n8k4.f16.f16",         SHAPE(8, 8, 4),   FROM(F16),  TO_F16,    4, 23,  -19, CONSISTENT, "MMA-Sim; MTC V100"),
 
     TENSOR("turing/mma.m16n8k8.f32.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 24, -132, MODELS, "MMA-Sim; block open"),
     TENSOR("turing/mma.m16n8k8.f16.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F16,    8, 24,  -20, MODELS, "MMA-Sim; block and align_min open"),
@@ -143,7 +142,7 @@ const struct bitcut_unit units[] = {
     TENSOR("ampere/mma.m16n8k16.f32.f16",      SHAPE(16, 8, 16), FROM(F16),  TO_F32,    8, 24, -132, MODELS, "MMA-Sim; two m16n8k8, which are published (MTC A100, A2)"),
     TENSOR("ampere/mma.m16n8k8.f32.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 24, -132, PUBLISHED, "MTC A100, A2", "via flush_inputs flush zero nan"),
     TENSOR("ampere/mma.m16n8k16.f16.f16",      SHAPE(16, 8, 16), FROM(F16),  TO_F16,    8, 24,  -20, MODELS, "MMA-Sim; align_min open"),
-    TENSOR("ampere/mma.m16n8k8.f16.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F16,    8, 24,  -20, PUBLISHED, "MTC A100, A2", "fraction align_min normalise via flush_inputs rounding overflow flush zero nan"),
+    TENSOR("ampere/mma.m16n8k8.f16.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F16,    8, 24,  -20, CONSISTENT, "MMA-Sim; MTC A100, A2"),
     TENSOR("ampere/mma.m16n8k16.f32.bf16",     SHAPE(16, 8, 16), FROM(BF16), TO_F32,    8, 24, -132, MODELS, "MMA-Sim; two m16n8k8, which are published (MTC A100, A2)"),
     TENSOR("ampere/mma.m16n8k8.f32.bf16",      SHAPE(16, 8, 8),  FROM(BF16), TO_F32,    8, 24, -132, PUBLISHED, "MTC A100, A2", "align_min flush_inputs overflow flush zero nan"),
     TENSOR("ampere/mma.m16n8k8.f32.tf32",      SHAPE(16, 8, 8),  FROM(TF32), TO_F32,    4, 24, -132, MODELS, "MMA-Sim; two m16n8k4, which are published (MTC A100, A2)"),
@@ -153,7 +152,7 @@ const struct bitcut_unit units[] = {
     TENSOR("ada/mma.m16n8k16.f32.f16",         SHAPE(16, 8, 16), FROM(F16),  TO_F32,    8, 24, -132, MODELS, "MMA-Sim; two m16n8k8, which are published (MTC Ada, L40S)"),
     TENSOR("ada/mma.m16n8k8.f32.f16",          SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 24, -132, PUBLISHED, "MTC Ada, L40S", "via flush_inputs flush zero nan"),
     TENSOR("ada/mma.m16n8k16.f16.f16",         SHAPE(16, 8, 16), FROM(F16),  TO_F16,    8, 24,  -20, MODELS, "MMA-Sim; align_min open"),
-    TENSOR("ada/mma.m16n8k8.f16.f16",          SHAPE(16, 8, 8),  FROM(F16),  TO_F16,    8, 24,  -20, PUBLISHED, "MTC Ada, L40S", "fraction align_min normalise via flush_inputs overflow flush zero nan"),
+    TENSOR("ada/mma.m16n8k8.f16.f16",          SHAPE(16, 8, 8),  FROM(F16),  TO_F16,    8, 24,  -20, CONSISTENT, "MMA-Sim; MTC Ada, L40S"),
     TENSOR("ada/mma.m16n8k16.f32.bf16",        SHAPE(16, 8, 16), FROM(BF16), TO_F32,    8, 24, -132, MODELS, "MMA-Sim; two m16n8k8, which are published (MTC Ada, L40S)"),
     TENSOR("ada/mma.m16n8k8.f32.bf16",         SHAPE(16, 8, 8),  FROM(BF16), TO_F32,    8, 24, -132, PUBLISHED, "MTC Ada, L40S", "align_min flush_inputs overflow flush zero nan"),
     TENSOR("ada/mma.m16n8k8.f32.tf32",         SHAPE(16, 8, 8),  FROM(TF32), TO_F32,    4, 24, -132, MODELS, "MMA-Sim; two m16n8k4, which are published (MTC Ada, L40S)"),
@@ -208,12 +207,12 @@ const struct bitcut_unit units[] = {
 
     TENSOR("blackwell/mma.m16n8k16.f32.f16",   SHAPE(16, 8, 16), FROM(F16),  TO_F32,   16, 25, -133, PUBLISHED, "MTC B200", "via flush zero nan"),
     TENSOR("blackwell/mma.m16n8k8.f32.f16",    SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("blackwell/mma.m16n8k16.f16.f16",   SHAPE(16, 8, 16), FROM(F16),  TO_F16,   16, 25,  -21, PUBLISHED, "MTC B200", "fraction align_min floor via flush_inputs rounding overflow flush zero nan"),
+    TENSOR("blackwell/mma.m16n8k16.f16.f16",   SHAPE(16, 8, 16), FROM(F16),  TO_F16,   16, 25,  -21, CONSISTENT, "MMA-Sim; MTC B200"),
     TENSOR("blackwell/mma.m16n8k16.f32.bf16",  SHAPE(16, 8, 16), FROM(BF16), TO_F32,   16, 25, -133, PUBLISHED, "MTC B200", "align_min flush_inputs overflow flush zero nan"),
     TENSOR("blackwell/mma.m16n8k8.f32.tf32",   SHAPE(16, 8, 8),  FROM(TF32), TO_F32,    8, 25, -133, MODELS, "MMA-Sim"),
     TENSOR("blackwell/mma.m16n8k4.f32.tf32",   SHAPE(16, 8, 4),  FROM(TF32), TO_F32,    4, 25, -133, PUBLISHED, "MTC B200", "align_min flush_inputs overflow flush zero nan"),
-    LOWERED("blackwell/mma.m16n8k32.f32.e4m3", SHAPE(16, 8, 32), FROM(E4M3), TO_F32, 16, -133, PUBLISHED, "MTC B200", "sum order block fraction normalise floor rounding nan"),
-    LOWERED("blackwell/mma.m16n8k32.f32.e5m2", SHAPE(16, 8, 32), FROM(E5M2), TO_F32, 16, -133, PUBLISHED, "MTC B200", "sum order block fraction normalise floor via rounding nan"),
+    LOWERED("blackwell/mma.m16n8k32.f32.e4m3", SHAPE(16, 8, 32), FROM(E4M3), TO_F32, 16, -133, CONSISTENT, "MMA-Sim; MTC B200"),
+    LOWERED("blackwell/mma.m16n8k32.f32.e5m2", SHAPE(16, 8, 32), FROM(E5M2), TO_F32, 16, -133, CONSISTENT, "MMA-Sim; MTC B200"),
     LOWERED("blackwell/mma.m16n8k32.f16.e4m3", SHAPE(16, 8, 32), FROM(E4M3), TO_F16, 16,  -21, PUBLISHED, "MTC B200", "fraction normalise floor overflow flush nan"),
     LOWERED("blackwell/mma.m16n8k32.f16.e5m2", SHAPE(16, 8, 32), FROM(E5M2), TO_F16, 16,  -21, PUBLISHED, "MTC B200", "fraction normalise floor via overflow flush zero nan"),
     CHAIN("blackwell/mma.m8n8k4.f64.f64",      SHAPE(8, 8, 4),   F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim"),
@@ -256,68 +255,68 @@ const struct bitcut_unit units[] = {
     GROUPED("rtx-blackwell/mma.m16n8k64.nvf4.f32.e2m1",    SHAPE(16, 8, 64), UE4M3, 16, MODELS, "MMA-Sim; models disagree"),
     CHAIN("rtx-blackwell/mma.m8n8k4.f64.f64",  SHAPE(8, 8, 4),   F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim"),
 
-    EXACT("cdna1/mfma.32x32x8.f32.f16",        SHAPE(32, 32, 8),  FROM(F16),  4),
-    EXACT("cdna1/mfma.32x32x4_2b.f32.f16",     SHAPE(32, 32, 4),  FROM(F16),  4),
-    EXACT("cdna1/mfma.16x16x16.f32.f16",       SHAPE(16, 16, 16), FROM(F16),  4),
-    EXACT("cdna1/mfma.16x16x4_4b.f32.f16",     SHAPE(16, 16, 4),  FROM(F16),  4),
-    EXACT("cdna1/mfma.4x4x4_16b.f32.f16",      SHAPE(4, 4, 4),    FROM(F16),  4),
-    EXACT("cdna1/mfma.32x32x4.f32.bf16",       SHAPE(32, 32, 4),  FROM(BF16), 2),
-    EXACT("cdna1/mfma.32x32x2_2b.f32.bf16",    SHAPE(32, 32, 2),  FROM(BF16), 2),
-    EXACT("cdna1/mfma.16x16x8.f32.bf16",       SHAPE(16, 16, 8),  FROM(BF16), 2),
-    EXACT("cdna1/mfma.16x16x2_4b.f32.bf16",    SHAPE(16, 16, 2),  FROM(BF16), 2),
-    EXACT("cdna1/mfma.4x4x2_16b.f32.bf16",     SHAPE(4, 4, 2),    FROM(BF16), 2),
-    CHAIN("cdna1/mfma.32x32x2.f32.f32",        SHAPE(32, 32, 2),  F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
-    CHAIN("cdna1/mfma.32x32x1_2b.f32.f32",     SHAPE(32, 32, 1),  F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
-    CHAIN("cdna1/mfma.16x16x4.f32.f32",        SHAPE(16, 16, 4),  F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
-    CHAIN("cdna1/mfma.16x16x1_4b.f32.f32",     SHAPE(16, 16, 1),  F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
-    CHAIN("cdna1/mfma.4x4x1_16b.f32.f32",      SHAPE(4, 4, 1),    F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
+    EXACT("cdna1/mfma.32x32x8.f32.f16",        SHAPE(32, 32, 8),  FROM(F16), CDNA_F32,  4, MODELS, "MMA-Sim"),
+    EXACT("cdna1/mfma.32x32x4_2b.f32.f16",     SHAPE(32, 32, 4),  FROM(F16), CDNA_F32,  4, MODELS, "MMA-Sim"),
+    EXACT("cdna1/mfma.16x16x16.f32.f16",       SHAPE(16, 16, 16), FROM(F16), CDNA_F32,  4, OBSERVED, "MMA-Sim; KMG", "order zero nan"),
+    EXACT("cdna1/mfma.16x16x4_4b.f32.f16",     SHAPE(16, 16, 4),  FROM(F16), CDNA_F32,  4, MODELS, "MMA-Sim"),
+    EXACT("cdna1/mfma.4x4x4_16b.f32.f16",      SHAPE(4, 4, 4),    FROM(F16), CDNA_F32,  4, MODELS, "MMA-Sim"),
+    EXACT("cdna1/mfma.32x32x4.f32.bf16",       SHAPE(32, 32, 4),  FROM(BF16), CDNA_F32, 2, MODELS, "MMA-Sim"),
+    EXACT("cdna1/mfma.32x32x2_2b.f32.bf16",    SHAPE(32, 32, 2),  FROM(BF16), CDNA_F32, 2, MODELS, "MMA-Sim"),
+    EXACT("cdna1/mfma.16x16x8.f32.bf16",       SHAPE(16, 16, 8),  FROM(BF16), CDNA_F32, 2, OBSERVED, "MMA-Sim; KMG", "order overflow zero nan"),
+    EXACT("cdna1/mfma.16x16x2_4b.f32.bf16",    SHAPE(16, 16, 2),  FROM(BF16), CDNA_F32, 2, MODELS, "MMA-Sim"),
+    EXACT("cdna1/mfma.4x4x2_16b.f32.bf16",     SHAPE(4, 4, 2),    FROM(BF16), CDNA_F32, 2, MODELS, "MMA-Sim"),
+    CHAIN("cdna1/mfma.32x32x2.f32.f32",        SHAPE(32, 32, 2),  F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
+    CHAIN("cdna1/mfma.32x32x1_2b.f32.f32",     SHAPE(32, 32, 1),  F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
+    CHAIN("cdna1/mfma.16x16x4.f32.f32",        SHAPE(16, 16, 4),  F32, NAN_FIXED, 0xffc00000, OBSERVED, "MMA-Sim; KMG", "zero nan_rule nan"),
+    CHAIN("cdna1/mfma.16x16x1_4b.f32.f32",     SHAPE(16, 16, 1),  F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
+    CHAIN("cdna1/mfma.4x4x1_16b.f32.f32",      SHAPE(4, 4, 1),    F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
 
-    PAIRS("cdna2/mfma.32x32x8.f32.f16",        SHAPE(32, 32, 8),  FROM(F16),  4),
-    PAIRS("cdna2/mfma.32x32x4_2b.f32.f16",     SHAPE(32, 32, 4),  FROM(F16),  4),
-    PAIRS("cdna2/mfma.16x16x16.f32.f16",       SHAPE(16, 16, 16), FROM(F16),  4),
-    PAIRS("cdna2/mfma.16x16x4_4b.f32.f16",     SHAPE(16, 16, 4),  FROM(F16),  4),
-    PAIRS("cdna2/mfma.4x4x4_16b.f32.f16",      SHAPE(4, 4, 4),    FROM(F16),  4),
-    PAIRS("cdna2/mfma.32x32x8.f32.bf16_1k",    SHAPE(32, 32, 8),  FROM(BF16), 4),
-    PAIRS("cdna2/mfma.32x32x4_2b.f32.bf16_1k", SHAPE(32, 32, 4),  FROM(BF16), 4),
-    PAIRS("cdna2/mfma.16x16x16.f32.bf16_1k",   SHAPE(16, 16, 16), FROM(BF16), 4),
-    PAIRS("cdna2/mfma.16x16x4_4b.f32.bf16_1k", SHAPE(16, 16, 4),  FROM(BF16), 4),
-    PAIRS("cdna2/mfma.4x4x4_16b.f32.bf16_1k",  SHAPE(4, 4, 4),    FROM(BF16), 4),
-    PAIRS("cdna2/mfma.32x32x4.f32.bf16",       SHAPE(32, 32, 4),  FROM(BF16), 2),
-    PAIRS("cdna2/mfma.32x32x2_2b.f32.bf16",    SHAPE(32, 32, 2),  FROM(BF16), 2),
-    PAIRS("cdna2/mfma.16x16x8.f32.bf16",       SHAPE(16, 16, 8),  FROM(BF16), 2),
-    PAIRS("cdna2/mfma.16x16x2_4b.f32.bf16",    SHAPE(16, 16, 2),  FROM(BF16), 2),
-    PAIRS("cdna2/mfma.4x4x2_16b.f32.bf16",     SHAPE(4, 4, 2),    FROM(BF16), 2),
-    CHAIN("cdna2/mfma.32x32x2.f32.f32",        SHAPE(32, 32, 2),  F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
-    CHAIN("cdna2/mfma.16x16x4.f32.f32",        SHAPE(16, 16, 4),  F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
-    CHAIN("cdna2/mfma.4x4x1_16b.f32.f32",      SHAPE(4, 4, 1),    F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
-    CHAIN("cdna2/mfma.16x16x4.f64.f64",        SHAPE(16, 16, 4),  F64, NAN_FIXED, 0x7ff8000000000000, AMD, "MMA-Sim"),
-    CHAIN("cdna2/mfma.4x4x4_4b.f64.f64",       SHAPE(4, 4, 4),    F64, NAN_FIXED, 0x7ff8000000000000, AMD, "MMA-Sim"),
+    PAIRS("cdna2/mfma.32x32x8.f32.f16",        SHAPE(32, 32, 8),  FROM(F16), CDNA_F32,  4, MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.32x32x4_2b.f32.f16",     SHAPE(32, 32, 4),  FROM(F16), CDNA_F32,  4, MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.16x16x16.f32.f16",       SHAPE(16, 16, 16), FROM(F16), CDNA_F32,  4, OBSERVED, "MMA-Sim; MIOpen notes on denormals; KMG", "order flush_inputs zero nan"),
+    PAIRS("cdna2/mfma.16x16x4_4b.f32.f16",     SHAPE(16, 16, 4),  FROM(F16), CDNA_F32,  4, MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.4x4x4_16b.f32.f16",      SHAPE(4, 4, 4),    FROM(F16), CDNA_F32,  4, MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.32x32x8.f32.bf16_1k",    SHAPE(32, 32, 8),  FROM(BF16), CDNA_F32, 4, MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.32x32x4_2b.f32.bf16_1k", SHAPE(32, 32, 4),  FROM(BF16), CDNA_F32, 4, MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.16x16x16.f32.bf16_1k",   SHAPE(16, 16, 16), FROM(BF16), CDNA_F32, 4, OBSERVED, "MMA-Sim; MIOpen notes on denormals; KMG", "order flush_inputs rounding overflow flush zero nan"),
+    PAIRS("cdna2/mfma.16x16x4_4b.f32.bf16_1k", SHAPE(16, 16, 4),  FROM(BF16), CDNA_F32, 4, MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.4x4x4_16b.f32.bf16_1k",  SHAPE(4, 4, 4),    FROM(BF16), CDNA_F32, 4, MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.32x32x4.f32.bf16",       SHAPE(32, 32, 4),  FROM(BF16), CDNA_F32, 2, MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.32x32x2_2b.f32.bf16",    SHAPE(32, 32, 2),  FROM(BF16), CDNA_F32, 2, MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.16x16x8.f32.bf16",       SHAPE(16, 16, 8),  FROM(BF16), CDNA_F32, 2, OBSERVED, "MMA-Sim; MIOpen notes on denormals; KMG", "order flush_inputs rounding flush zero nan"),
+    PAIRS("cdna2/mfma.16x16x2_4b.f32.bf16",    SHAPE(16, 16, 2),  FROM(BF16), CDNA_F32, 2, MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.4x4x2_16b.f32.bf16",     SHAPE(4, 4, 2),    FROM(BF16), CDNA_F32, 2, MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    CHAIN("cdna2/mfma.32x32x2.f32.f32",        SHAPE(32, 32, 2),  F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
+    CHAIN("cdna2/mfma.16x16x4.f32.f32",        SHAPE(16, 16, 4),  F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
+    CHAIN("cdna2/mfma.4x4x1_16b.f32.f32",      SHAPE(4, 4, 1),    F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
+    CHAIN("cdna2/mfma.16x16x4.f64.f64",        SHAPE(16, 16, 4),  F64, NAN_FIXED, 0xfff8000000000000, MODELS, "MMA-Sim"),
+    CHAIN("cdna2/mfma.4x4x4_4b.f64.f64",       SHAPE(4, 4, 4),    F64, NAN_FIXED, 0xfff8000000000000, MODELS, "MMA-Sim"),
 
-    TWO_STAGE("cdna3/mfma.32x32x8.f32.f16",     SHAPE(32, 32, 8),  FROM(F16),  8, false),
-    TWO_STAGE("cdna3/mfma.32x32x4_2b.f32.f16",  SHAPE(32, 32, 4),  FROM(F16),  4, false),
-    TWO_STAGE("cdna3/mfma.16x16x16.f32.f16",    SHAPE(16, 16, 16), FROM(F16),  8, false),
-    TWO_STAGE("cdna3/mfma.16x16x4_4b.f32.f16",  SHAPE(16, 16, 4),  FROM(F16),  4, false),
-    TWO_STAGE("cdna3/mfma.4x4x4_16b.f32.f16",   SHAPE(4, 4, 4),    FROM(F16),  4, false),
-    TWO_STAGE("cdna3/mfma.32x32x8.f32.bf16",    SHAPE(32, 32, 8),  FROM(BF16), 8, false),
-    TWO_STAGE("cdna3/mfma.32x32x4_2b.f32.bf16", SHAPE(32, 32, 4),  FROM(BF16), 4, false),
-    TWO_STAGE("cdna3/mfma.16x16x16.f32.bf16",   SHAPE(16, 16, 16), FROM(BF16), 8, false),
-    TWO_STAGE("cdna3/mfma.16x16x4_4b.f32.bf16", SHAPE(16, 16, 4),  FROM(BF16), 4, false),
-    TWO_STAGE("cdna3/mfma.4x4x4_16b.f32.bf16",  SHAPE(4, 4, 4),    FROM(BF16), 4, false),
-    TWO_STAGE("cdna3/mfma.32x32x4.f32.xf32",    SHAPE(32, 32, 4),  FROM(TF32), 4, false),
-    TWO_STAGE("cdna3/mfma.16x16x8.f32.xf32",    SHAPE(16, 16, 8),  FROM(TF32), 4, false),
-    TWO_STAGE("cdna3/mfma.32x32x16.f32.fp8.fp8", SHAPE(32, 32, 16), FROM(E4M3FNUZ), 16, true),
-    TWO_STAGE("cdna3/mfma.16x16x32.f32.fp8.fp8", SHAPE(16, 16, 32), FROM(E4M3FNUZ), 16, true),
-    TWO_STAGE("cdna3/mfma.32x32x16.f32.bf8.bf8", SHAPE(32, 32, 16), FROM(E5M2FNUZ), 16, true),
-    TWO_STAGE("cdna3/mfma.16x16x32.f32.bf8.bf8", SHAPE(16, 16, 32), FROM(E5M2FNUZ), 16, true),
-    TWO_STAGE("cdna3/mfma.32x32x16.f32.fp8.bf8", SHAPE(32, 32, 16), FROM2(E4M3FNUZ, E5M2FNUZ), 16, true),
-    TWO_STAGE("cdna3/mfma.16x16x32.f32.fp8.bf8", SHAPE(16, 16, 32), FROM2(E4M3FNUZ, E5M2FNUZ), 16, true),
-    TWO_STAGE("cdna3/mfma.32x32x16.f32.bf8.fp8", SHAPE(32, 32, 16), FROM2(E5M2FNUZ, E4M3FNUZ), 16, true),
-    TWO_STAGE("cdna3/mfma.16x16x32.f32.bf8.fp8", SHAPE(16, 16, 32), FROM2(E5M2FNUZ, E4M3FNUZ), 16, true),
-    CHAIN("cdna3/mfma.32x32x2.f32.f32",        SHAPE(32, 32, 2),  F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
-    CHAIN("cdna3/mfma.16x16x4.f32.f32",        SHAPE(16, 16, 4),  F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
-    CHAIN("cdna3/mfma.4x4x1_16b.f32.f32",      SHAPE(4, 4, 1),    F32, NAN_FIXED, 0x7fc00000, AMD, "MMA-Sim"),
-    CHAIN("cdna3/mfma.16x16x4.f64.f64",        SHAPE(16, 16, 4),  F64, NAN_FIXED, 0x7ff8000000000000, AMD, "MMA-Sim"),
-    CHAIN("cdna3/mfma.4x4x4_4b.f64.f64",       SHAPE(4, 4, 4),    F64, NAN_FIXED, 0x7ff8000000000000, AMD, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.32x32x8.f32.f16",     SHAPE(32, 32, 8),  FROM(F16), CDNA_F32,  8, false, MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.32x32x4_2b.f32.f16",  SHAPE(32, 32, 4),  FROM(F16), CDNA_F32,  4, false, MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.16x16x16.f32.f16",    SHAPE(16, 16, 16), FROM(F16), CDNA_F32,  8, false, OBSERVED, "MMA-Sim; KMG", "order parity floor via flush zero nan"),
+    TWO_STAGE("cdna3/mfma.16x16x4_4b.f32.f16",  SHAPE(16, 16, 4),  FROM(F16), CDNA_F32,  4, false, MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.4x4x4_16b.f32.f16",   SHAPE(4, 4, 4),    FROM(F16), CDNA_F32,  4, false, MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.32x32x8.f32.bf16",    SHAPE(32, 32, 8),  FROM(BF16), CDNA_F32, 8, false, MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.32x32x4_2b.f32.bf16", SHAPE(32, 32, 4),  FROM(BF16), CDNA_F32, 4, false, MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.16x16x16.f32.bf16",   SHAPE(16, 16, 16), FROM(BF16), CDNA_F32, 8, false, OBSERVED, "MMA-Sim; KMG", "order block fraction sum_fraction parity normalise floor overflow zero nan"),
+    TWO_STAGE("cdna3/mfma.16x16x4_4b.f32.bf16", SHAPE(16, 16, 4),  FROM(BF16), CDNA_F32, 4, false, MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.4x4x4_16b.f32.bf16",  SHAPE(4, 4, 4),    FROM(BF16), CDNA_F32, 4, false, MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.32x32x4.f32.xf32",    SHAPE(32, 32, 4),  FROM(TF32), CDNA_F32, 4, false, MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.16x16x8.f32.xf32",    SHAPE(16, 16, 8),  FROM(TF32), CDNA_F32, 4, false, OBSERVED, "MMA-Sim; KMG", "order fraction sum_fraction keep keep_min parity normalise floor flush_inputs overflow zero nan"),
+    TWO_STAGE("cdna3/mfma.32x32x16.f32.fp8.fp8", SHAPE(32, 32, 16), FROM(E4M3FNUZ), CDNA_F32, 16, true, MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.16x16x32.f32.fp8.fp8", SHAPE(16, 16, 32), FROM(E4M3FNUZ), CDNA_F32, 16, true, MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.32x32x16.f32.bf8.bf8", SHAPE(32, 32, 16), FROM(E5M2FNUZ), CDNA_F32, 16, true, MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.16x16x32.f32.bf8.bf8", SHAPE(16, 16, 32), FROM(E5M2FNUZ), CDNA_F32, 16, true, OBSERVED, "MMA-Sim; KMG", "order block fraction sum_fraction keep parity normalise floor via flush_inputs flush zero nan"),
+    TWO_STAGE("cdna3/mfma.32x32x16.f32.fp8.bf8", SHAPE(32, 32, 16), FROM2(E4M3FNUZ, E5M2FNUZ), CDNA_F32, 16, true, MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.16x16x32.f32.fp8.bf8", SHAPE(16, 16, 32), FROM2(E4M3FNUZ, E5M2FNUZ), CDNA_F32, 16, true, MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.32x32x16.f32.bf8.fp8", SHAPE(32, 32, 16), FROM2(E5M2FNUZ, E4M3FNUZ), CDNA_F32, 16, true, MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.16x16x32.f32.bf8.fp8", SHAPE(16, 16, 32), FROM2(E5M2FNUZ, E4M3FNUZ), CDNA_F32, 16, true, MODELS, "MMA-Sim"),
+    CHAIN("cdna3/mfma.32x32x2.f32.f32",        SHAPE(32, 32, 2),  F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
+    CHAIN("cdna3/mfma.16x16x4.f32.f32",        SHAPE(16, 16, 4),  F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
+    CHAIN("cdna3/mfma.4x4x1_16b.f32.f32",      SHAPE(4, 4, 1),    F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
+    CHAIN("cdna3/mfma.16x16x4.f64.f64",        SHAPE(16, 16, 4),  F64, NAN_FIXED, 0xfff8000000000000, MODELS, "MMA-Sim"),
+    CHAIN("cdna3/mfma.4x4x4_4b.f64.f64",       SHAPE(4, 4, 4),    F64, NAN_FIXED, 0xfff8000000000000, MODELS, "MMA-Sim"),
     { 0 }
     /* clang-format on */
 };
@@ -415,12 +414,62 @@ bool unit_sound(const struct bitcut_unit *u)
     return formats_sound(u) && blocks_sound(u) && widths_sound(u);
 }
 
-/* --- chips ------------------------------------------------------------------------ */
+/* --- architectures and chips ------------------------------------------------------ */
 
-static bool is_of(const struct bitcut_unit *u, const struct chip *chip)
+/* Words for the evidence of a vendor's units. */
+struct vendor {
+    const char *name;
+    const char *evidence[EVIDENCE_COUNT];
+};
+
+#define NOT_BY_US ", not run on AMD hardware by us"
+
+static const struct vendor none = { NULL, { [EVIDENCE_DEFINITION] = "definition" } };
+static const struct vendor nvidia = {
+    "NVIDIA",
+    { [EVIDENCE_RECORDED] = "recorded",
+      [EVIDENCE_PUBLISHED] = "published vectors",
+      [EVIDENCE_CONSISTENT] = "published models, not contradicted by published vectors",
+      [EVIDENCE_MODELS] = "published models only" },
+};
+static const struct vendor amd = {
+    "AMD",
+    { [EVIDENCE_OBSERVED] = "published observations" NOT_BY_US,
+      [EVIDENCE_MODELS] = "published models" NOT_BY_US },
+};
+
+static const struct {
+    const char *name;
+    const struct vendor *vendor;
+} architectures[] = {
+    { "ideal", &none },     { "ootomo", &none },  { "fma", &none },
+    { "volta", &nvidia },   { "turing", &nvidia }, { "ampere", &nvidia },
+    { "ada", &nvidia },     { "hopper", &nvidia }, { "blackwell", &nvidia },
+    { "rtx-blackwell", &nvidia },
+    { "cdna1", &amd },      { "cdna2", &amd },    { "cdna3", &amd },
+};
+
+enum { ARCHITECTURES = sizeof architectures / sizeof architectures[0] };
+
+/* Whether the unit is of that architecture. */
+static bool is_of(const struct bitcut_unit *u, const char *architecture)
 {
-    const size_t n = strlen(chip->architecture);
-    return !strncmp(u->name, chip->architecture, n) && u->name[n] == '/';
+    const size_t n = strlen(architecture);
+    return !strncmp(u->name, architecture, n) && u->name[n] == '/';
+}
+
+static const struct vendor *vendor_of(const struct bitcut_unit *u)
+{
+    int i = 0;
+    while (i < ARCHITECTURES && !is_of(u, architectures[i].name)) i++;
+    return i < ARCHITECTURES ? architectures[i].vendor : &none;
+}
+
+const char *unit_vendor(const struct bitcut_unit *u) { return vendor_of(u)->name; }
+
+const char *unit_evidence(const struct bitcut_unit *u)
+{
+    return vendor_of(u)->evidence[u->evidence];
 }
 
 const struct bitcut_unit *unit_find(const char *name, const struct bitcut_format *input)
@@ -428,7 +477,7 @@ const struct bitcut_unit *unit_find(const char *name, const struct bitcut_format
     const struct chip *chip = table_find(TABLE(chips), name);
     if (!chip) return table_find(TABLE(units), name);
     for (const struct bitcut_unit *u = units; u->name; u++)
-        if (is_of(u, chip) && u->a == input && u->b == input && u->c == F(F32) && !u->scale)
+        if (is_of(u, chip->architecture) && u->a == input && u->b == input && u->c == F(F32) && !u->scale)
             return u;
     return input == F(F32) ? table_find(TABLE(units), "fma/f32") : NULL;
 }
@@ -448,14 +497,3 @@ void bitcut_unit_shape(int *m, int *n, int *k, const struct bitcut_unit *unit)
 
 const char *bitcut_unit_name(const struct bitcut_unit *unit) { return unit->name; }
 
-const char *evidence_text(enum evidence evidence)
-{
-    static const char *const text[] = {
-        [EVIDENCE_RECORDED] = "recorded",
-        [EVIDENCE_PUBLISHED] = "published vectors",
-        [EVIDENCE_MODELS] = "published models only",
-        [EVIDENCE_AMD] = "rounding from published models, not run on AMD hardware",
-        [EVIDENCE_DEFINITION] = "definition",
-    };
-    return text[evidence];
-}

@@ -142,6 +142,7 @@ set_of nothing ''
 set_of unclosed '{"unit": "ideal/rn25"'
 set_of array '["ideal/rn25"]'
 set_of nameless '{"device": "none"}'
+set_of nan '{"unit": "ideal/rn25", "nan": "positive"}'
 set_of unknown '{"unit": "ideal/rn26"}'
 set_of number '{"unit": 25}'
 set_of missing "$ideal"
@@ -360,6 +361,7 @@ cat > "$work/table" << 'END'
 3|meta.json line |replay $set/unclosed
 3|meta.json: names no unit|replay $set/array
 3|meta.json: names no unit|replay $set/nameless
+3|meta.json: "nan" is not "negative"|replay $set/nan
 3|meta.json: names no unit|replay $set/number
 3|meta.json: unknown unit ideal/rn26|replay $set/unknown
 3|C.npy: No such file|replay $set/missing

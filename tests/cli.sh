@@ -81,6 +81,31 @@ changed_bit_found() {
     terms_shown
 }
 
+# poke FILE OFFSET BYTES: overwrite those bytes, given as octal escapes.
+poke() {
+    printf '%b' "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2> dd.err
+}
+
+# Observations say of a NaN only that it is negative: then any other negative one is the
+# same, a positive one is not; and without that word of meta.json none but its own is.
+negative_nan_accepted() {
+    mkdir observed
+    cp "$BITCUT_DATA"/observed/cdna1/mfma.16x16x4.f32.f32/* observed
+    chmod -R u+w observed
+    at=$(($(bytes observed/D.npy) - 12 * 4 + 9 * 4)) # the tenth of 12
+    poke observed/D.npy $at '\0105\0043\0301\0377' # 0xffc12345
+    run 0 replay --json observed
+    expect mismatches 0
+    poke observed/D.npy $at '\0000\0000\0300\0177' # 0x7fc00000
+    run 1 replay --json observed
+    expect mismatches 1
+    poke observed/D.npy $at '\0105\0043\0301\0377'
+    sed '/"nan"/d; s/2609.14845",/2609.14845"/' observed/meta.json > meta
+    cp meta observed/meta.json
+    run 1 replay --json observed
+    expect mismatches 1
+}
+
 # integers KEY: the values of that key in `out`, one a line.
 integers() { grep -o "\"$1\":-\{0,1\}[0-9]*" out | sed 's/.*://'; }
 
@@ -617,6 +642,8 @@ END
 
 ok_if_empty "list prints every table" "$(tables_listed)"
 ok_if_empty "replay finds no mismatch in $(echo "$sets" | wc -l) sets" "$(sets_replayed)"
+ok_if_empty "replay takes any negative NaN where only that was observed" \
+    "$(negative_nan_accepted)"
 ok_if_empty "replay finds one changed bit and shows the operands" "$(changed_bit_found)"
 ok_if_empty "replay shows mismatches of several sets below the table" "$(mismatches_below)"
 ok_if_empty "replay searches folders for sets" "$(folders_searched)"

@@ -544,7 +544,7 @@ START_TEST(unit_names)
         ck_assert_str_eq(bitcut_unit_name(u), u->name);
         bitcut_unit_shape(&m, &n, &k, u);
         ck_assert(m == u->m && n == u->n && k == u->k);
-        ck_assert(*evidence_text(u->evidence));
+        ck_assert(*unit_evidence(u));
     }
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
         ck_assert_msg(!bitcut_unit_find(unknown[i], FORMAT(F32)), "%s", unknown[i]);
