@@ -102,6 +102,8 @@ static bool is_two_stage(const struct bitcut_unit *u)
     return u->summation == SUM_TWO_STAGE;
 }
 
+static bool is_serial(const struct bitcut_unit *u) { return u->summation == SUM_SERIAL; }
+
 static bool keeps(const struct bitcut_unit *u)
 {
     return u->summation == SUM_TWO_STAGE || u->summation == SUM_SERIAL;
@@ -171,6 +173,14 @@ static int via_range(int64_t *values, const struct bitcut_unit *u)
     return 3;
 }
 
+static int carrier_range(int64_t *values, const struct bitcut_unit *u)
+{
+    (void)u;
+    values[0] = -1;
+    values[1] = FORMAT_F64;
+    return 2;
+}
+
 /* BY_BIT belongs to splits. */
 static int direction_range(int64_t *values, const struct bitcut_unit *u)
 {
@@ -205,6 +215,7 @@ const struct field fields[] = {
     [FIELD_SUM_FRACTION] = { "sum_fraction", "bits of the products' sum kept when c joins", &number, AT(sum_fraction), is_two_stage, sum_fraction_range },
     [FIELD_KEEP] = { "keep", "bits of the sum kept before it is rounded", &number, AT(keep), keeps, keep_range },
     [FIELD_KEEP_MIN] = { "keep_min", "those bits never count from below this exponent", &number, AT(keep_min), is_two_stage, least_exponent_range },
+    [FIELD_CARRIER] = { "carrier", "what sums are rounded to before they are cut", &format, AT(carrier), is_serial, carrier_range },
     [FIELD_PARITY] = { "parity", "products of even and odd k are summed apart", &flag, AT(parity), is_two_stage, NULL },
     [FIELD_NORMALISE] = { "normalise", "products align by their leading one", &flag, AT(normalise), aligns_products, NULL },
     [FIELD_FLOOR] = { "floor", "cuts floor the signed term", &flag, AT(floor), aligns, NULL },

@@ -209,15 +209,33 @@ static void cut_two_stage(struct reads *r, const struct trace_step *step,
     cut_sum_fraction(r, sum, products, slack);
 }
 
+/* Whether a carrier holds every sum of the step exactly. */
+static bool carried_exactly(const struct reads *r, const struct trace_step *step)
+{
+    const int most = formats[FORMAT_F64].fraction_bits + 1;
+    for (int i = step->first_sum; i < step->first_sum + step->sums; i++) {
+        const struct trace_sum *sum = &r->trace.sum[i];
+        if (sum->inexact) return false;
+        if (sum->value.significand && leading_bit(sum->value.significand) + 1 -
+                                              trailing_zeros(sum->value.significand) > most)
+            return false;
+    }
+    return true;
+}
+
 /* SERIAL: rows that cut no partial sum, or hardly; or by the same number of bits. */
 static void cut_serial(struct reads *r, const struct trace_step *step,
                        const struct trace_sum *last, int slack)
 {
     int most = 0, top = LOWEST, terms = 0;
     bool cut = false;
-    for (int i = step->first_sum; i < step->first_sum + step->sums; i++) {
+    if (!carried_exactly(r, step)) {
+        only(r, FIELD_CARRIER);
+        if (r->row->carrier) slack = -1; /* of sums before they are rounded to it */
+    }
+    for (int i = step->first_sum; i < step->first_sum + step->sums - 1; i++) {
         const struct trace_sum *sum = &r->trace.sum[i];
-        if (!sum->cut || sum->value.significand == 0) continue;
+        if (sum->value.significand == 0) continue;
         const int leading = leading_bit(sum->value.significand);
         most = larger(most, leading + 1 - trailing_zeros(sum->value.significand));
         top = larger(top, leading + sum->value.exponent);
@@ -282,11 +300,12 @@ static int cut_rounded(struct reads *r, const struct trace_step *step,
         cut_zero(r, step, sum);
         return -1;
     }
+    const bool carried = u->summation == SUM_SERIAL && sum->cut;
     const struct ending ending = {
         .space = r->space,
         .row = u,
-        .value = sum->value,
-        .inexact = sum->inexact,
+        .value = carried ? sum->kept : sum->value,
+        .inexact = !carried && sum->inexact,
         .kept = u->summation == SUM_TWO_STAGE,
         .keeps_sign = u->summation == SUM_PAIRS && sum->terms == 1,
         .adds_c = wrong && u->c_last,

@@ -50,6 +50,8 @@ enum fast_method {
     FAST_TWO_STAGE_WIDE,   /* for exponents anywhere                                  */
     FAST_SERIAL_RN,        /* add c to nearest                                        */
     FAST_SERIAL_RZ,        /* toward zero                                             */
+    FAST_CARRIED_RN,       /* the same with sums that are rounded to binary64         */
+    FAST_CARRIED_RZ,
     FAST_METHODS
     /* clang-format on */
 };

@@ -159,11 +159,13 @@ static bool serial_make(struct fast_rule *r, const struct bitcut_unit *u)
 {
     const struct fast_range all = fast_format_range(u);
     const enum direction direction = u->rounding.direction;
-    r->method = direction == TO_ZERO ? FAST_SERIAL_RZ : FAST_SERIAL_RN;
+    const bool to_zero = direction == TO_ZERO;
+    r->method = u->carrier ? (to_zero ? FAST_CARRIED_RZ : FAST_CARRIED_RN)
+                           : (to_zero ? FAST_SERIAL_RZ : FAST_SERIAL_RN);
     if (u->keep < 1 || u->keep > 52) return false;
     r->dropped = below(u->keep);
     return u->c == f32() && u->result == f32() && !u->via && !u->c_last &&
-           (direction == TO_ZERO || direction == TO_NEAREST_EVEN) && !u->rounding.flush &&
+           (to_zero || direction == TO_NEAREST_EVEN) && !u->rounding.flush &&
            u->rounding.overflow != OVERFLOW_SATURATE && !u->flush_inputs &&
            u->zero == ZERO_SUM_POSITIVE && fast_range_fits(all) &&
            last_bit(u, all, all) >= format_emin(f32());
@@ -295,6 +297,8 @@ static const struct {
     [FAST_TWO_STAGE_PARITY] = { two_stage_fit,  4.5, 148    },
     [FAST_SERIAL_RN]        = { NULL,           4,    28    },
     [FAST_SERIAL_RZ]        = { NULL,           4,     8    },
+    [FAST_CARRIED_RN]       = { NULL,           4,     8    },
+    [FAST_CARRIED_RZ]       = { NULL,           4,    10    },
     /* clang-format on */
 };
 

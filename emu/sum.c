@@ -481,6 +481,30 @@ TRACED void trace_partial(struct unit_trace *trace, int index, struct term value
                           .source = TRACE_SUM, .index = index, .value = value });
 }
 
+/* The exact sum as the row's carrier holds it. */
+static struct unrounded carried(const struct bitcut_unit *u, struct unrounded x)
+{
+    if (!u->carrier) return x;
+    const uint64_t d = round_pack(u->carrier, &roundings[ROUND_RN], x);
+    return number_unrounded(u->carrier, format_decode(u->carrier, d));
+}
+
+/* The sum of the products and c, rounded. */
+TRACED uint64_t finish_serial(const struct bitcut_unit *u, const struct step *t,
+                              struct unrounded x, struct unit_trace *trace)
+{
+    const bool zero_negative = u->zero == ZERO_IEEE && all_negative_zeros(t);
+    const struct unrounded kept = carried(u, x);
+    const uint64_t d = finish(u, kept, zero_negative);
+    trace_sum(trace, (struct trace_sum){ .value = unrounded_term(x),
+                                         .inexact = x.sticky,
+                                         .cut = u->carrier != NULL,
+                                         .kept = unrounded_term(kept),
+                                         .rounded = true,
+                                         .d = d });
+    return d;
+}
+
 TRACED uint64_t serial_step(const struct bitcut_unit *u, const struct step *t,
                             struct unit_trace *trace)
 {
@@ -490,7 +514,7 @@ TRACED uint64_t serial_step(const struct bitcut_unit *u, const struct step *t,
         if (i) trace_partial(trace, i - 1, sum[0]);
         trace_product(trace, i, t->a[i].exponent + t->b[i].exponent, sum[1], 0);
         const struct unrounded x = wide_sum(sum, 2);
-        sum[0] = truncated(x, u->keep);
+        sum[0] = truncated(carried(u, x), u->keep);
         trace_sum(trace, (struct trace_sum){ .name = "partial sum",
                                              .value = unrounded_term(x),
                                              .inexact = x.sticky,
@@ -500,8 +524,7 @@ TRACED uint64_t serial_step(const struct bitcut_unit *u, const struct step *t,
     sum[1] = number_term(u->c, t->z);
     trace_partial(trace, t->n - 1, sum[0]);
     trace_accumulator(u, t, t->z.exponent, 0, trace);
-    return finish_exact(u, wide_sum(sum, 2),
-                        u->zero == ZERO_IEEE && all_negative_zeros(t), NULL, trace);
+    return finish_serial(u, t, wide_sum(sum, 2), trace);
 }
 
 /* --- the table -------------------------------------------------------------------- */

@@ -36,7 +36,8 @@ enum summation {
     SUM_TWO_STAGE,
 
     /* Products added one by one, each exact sum truncated to `keep` significant bits,
-       starting from zero; then one rounded addition to c. */
+       starting from zero; then one rounded addition to c.  With a `carrier` every one of
+       these sums is rounded to that format first, to nearest even. */
     SUM_SERIAL
 };
 
@@ -93,6 +94,7 @@ struct bitcut_unit {
     int align_min;                       /* the alignment exponent is never below this */
     int sum_fraction, keep;              /* TWO_STAGE, SERIAL                          */
     int keep_min;                        /* TWO_STAGE: `keep` never counts from below  */
+    const struct bitcut_format *carrier; /* SERIAL: what sums are held in, NULL: exact */
     bool parity;                         /* TWO_STAGE: even and odd k apart            */
     bool normalise;                      /* FUSED, TWO_STAGE: a product's exponent is that
                                             of its leading one, not the sum of two      */

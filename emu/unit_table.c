@@ -117,18 +117,21 @@
         .parity = parity_, .zero = ZERO_SUM_POSITIVE, PROVEN(__VA_ARGS__)                    \
     }
 
-/* mma_rn and mma_rz: a 25-bit serial accumulator, then one addition to C. */
-#define SERIAL(name_, what_, ...)                                                            \
+/* A 25-bit serial accumulator, exact or held in a carrier, then one addition to C. */
+#define SERIAL(name_, what_, carrier_, source_, ...)                                         \
     {                                                                                        \
         .name = name_, .what = what_, SHAPE(16, 16, 16), FROM(F16), .c = F(F32),             \
         .result = F(F32), .rounding = __VA_ARGS__, .summation = SUM_SERIAL, .block = 16,     \
-        .keep = 25, .zero = ZERO_SUM_POSITIVE, .nan = 0x7fffffff, PROVEN(DEFINITION, "OY")   \
+        .keep = 25, .carrier = carrier_, .zero = ZERO_SUM_POSITIVE, .nan = 0x7fffffff,       \
+        PROVEN(DEFINITION, source_)                                                          \
     }
 
 const struct bitcut_unit units[] = {
     /* clang-format off */
-    SERIAL("ideal/rn25", "25-bit serial accumulator, RN when added to C (mma_rn)", RNE),
-    SERIAL("ideal/rz25", "25-bit serial accumulator, RZ when added to C (mma_rz)", RZ_INF),
+    SERIAL("ideal/rn25", "25-bit serial accumulator of exact sums, RN when added to C", NULL, "OY, with exact sums", RNE),
+    SERIAL("ideal/rz25", "25-bit serial accumulator of exact sums, RZ when added to C", NULL, "OY, with exact sums", RZ_INF),
+    SERIAL("ootomo/mma_rn", "25-bit serial accumulator of binary64 sums, RN when added to C", F(F64), "OY mma_rn", RNE),
+    SERIAL("ootomo/mma_rz", "25-bit serial accumulator of binary64 sums, RZ when added to C", F(F64), "OY mma_rz", RZ_INF),
     CHAIN("fma/f32", SHAPE(1, 1, 1), F32, NAN_FIXED, 0x7fffffff, DEFINITION, "IEEE 754; PTX ISA fma.rn.f32"),
     CHAIN("fma/f64", SHAPE(1, 1, 1), F64, NAN_OPERAND, 0xfff8000000000000, DEFINITION, "IEEE 754; PTX ISA fma.rn.f64; NaN as recorded on the H200"),
 
@@ -397,7 +400,8 @@ static bool widths_sound(const struct bitcut_unit *u)
     if (u->summation == SUM_FUSED && u->fraction == FRACTION_EXACT) return !u->scale;
     if (a->fraction_bits + b->fraction_bits > PRODUCT_BITS_MOST) return false;
     if (u->summation == SUM_PAIRS) return u->result == u->c;
-    if (u->summation == SUM_SERIAL) return u->keep > 0 && u->keep < 64;
+    if (u->summation == SUM_SERIAL)
+        return u->keep > 0 && u->keep < 64 && (!u->carrier || u->carrier == F(F64));
     if (u->fraction < 0 || u->fraction > most) return false;
     if (u->summation != SUM_TWO_STAGE) return true;
     return u->sum_fraction >= u->fraction && u->sum_fraction <= SUM_BITS_MOST &&

@@ -129,6 +129,8 @@ static void decimals_digest(const struct matrix *values)
 /* One unit of each way to sum, vendor and operand size. */
 static const char *const unit_names[] = { "ideal/rn25",
                                           "ideal/rz25",
+                                          "ootomo/mma_rn",
+                                          "ootomo/mma_rz",
                                           "fma/f32",
                                           "fma/f64",
                                           "volta/mma.m8n8k4.f16.f16",
@@ -141,6 +143,7 @@ static const char *const unit_names[] = { "ideal/rn25",
                                           "cdna1/mfma.32x32x8.f32.f16",
                                           "cdna2/mfma.32x32x8.f32.f16",
                                           "cdna3/mfma.32x32x8.f32.f16",
+                                          "cdna3/mfma.16x16x16.f32.bf16",
                                           "cdna3/mfma.16x16x32.f32.fp8.bf8",
                                           NULL };
 

@@ -153,6 +153,8 @@ exit 0
 # input gendot f3682f556735a605
 # unit ideal/rn25 6fd3d9857ddfbe36
 # unit ideal/rz25 5adc0f56798b7e7e
+# unit ootomo/mma_rn 3d58c08a06db840e
+# unit ootomo/mma_rz 4a14890200043815
 # unit fma/f32 245771ed42e7d808
 # unit fma/f64 a68477968b16222e
 # unit volta/mma.m8n8k4.f16.f16 05965ecee3c05603
@@ -162,10 +164,11 @@ exit 0
 # unit hopper/mma.m16n8k16.f32.bf16 dcc00be64a596046
 # unit hopper/mma.m16n8k32.f16.e5m2 2aa24b1f52124b1d
 # unit hopper/wgmma.m64n8k32.f32.e4m3 8faa7c7f7aad6c74
-# unit cdna1/mfma.32x32x8.f32.f16 8a72e5aec9cccf94
-# unit cdna2/mfma.32x32x8.f32.f16 e1bae325134d1515
-# unit cdna3/mfma.32x32x8.f32.f16 076b9e9b949ca4c4
-# unit cdna3/mfma.16x16x32.f32.fp8.bf8 417c6d6c9113227d
+# unit cdna1/mfma.32x32x8.f32.f16 7d38eefd1c320f94
+# unit cdna2/mfma.32x32x8.f32.f16 cc3ff21527988015
+# unit cdna3/mfma.32x32x8.f32.f16 88244f2442a9e7c4
+# unit cdna3/mfma.16x16x16.f32.bf16 5211cc4f4a148554
+# unit cdna3/mfma.16x16x32.f32.fp8.bf8 c3eae06694f3027d
 # gemm plain a2fe67df466fc760
 # gemm markidis 15ca6ecc6a5d1a7f
 # gemm feng b826b06e78b822c1

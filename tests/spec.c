@@ -474,6 +474,23 @@ static uint64_t sum_two_stage(const struct bitcut_unit *u, struct term *terms, i
     return d;
 }
 
+/* x rounded to nearest even as u->carrier holds it, if there is one.  Its range is never
+   left. */
+static void carry(struct dyadic *x, const struct bitcut_unit *u)
+{
+    if (!u->carrier || mpz_sgn(x->m) == 0) return;
+    const long emin = 1 - u->carrier->bias, top = leading(x) > emin ? leading(x) : emin;
+    const long grid = top - u->carrier->fraction_bits;
+    const int sign = mpz_sgn(x->m);
+    mpz_t q;
+    mpz_init(q);
+    round_magnitude(q, x, grid, TO_NEAREST_EVEN);
+    if (sign < 0) mpz_neg(q, q);
+    mpz_set(x->m, q);
+    x->e = grid;
+    mpz_clear(q);
+}
+
 static uint64_t sum_serial(const struct bitcut_unit *u, struct term *terms, int block)
 {
     uint64_t d;
@@ -482,9 +499,11 @@ static uint64_t sum_serial(const struct bitcut_unit *u, struct term *terms, int 
     mpz_init(sum.m);
     for (int i = 0; i < block; i++) {
         add(&sum, &terms[i].value);
+        carry(&sum, u);
         if (mpz_sgn(sum.m) != 0) truncate_to(&sum, leading(&sum) - u->keep + 1);
     }
     add(&sum, &terms[block].value);
+    carry(&sum, u);
     d = round_sum(u, &u->rounding, &sum, terms, block + 1);
     mpz_clear(sum.m);
     return d;

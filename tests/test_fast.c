@@ -191,7 +191,7 @@ static uint64_t method_check(enum fast_method method)
 static const enum fast_method groups[][2] = {
     { FAST_FUSED_F32, FAST_FUSED_CUT },        { FAST_FUSED_F16, FAST_FUSED_F16_TWO },
     { FAST_CHAIN, FAST_EXACT },                { FAST_PAIRS_FLUSH, FAST_PAIRS_FLUSH },
-    { FAST_TWO_STAGE, FAST_TWO_STAGE_PARITY }, { FAST_SERIAL_RN, FAST_SERIAL_RZ },
+    { FAST_TWO_STAGE, FAST_TWO_STAGE_PARITY }, { FAST_SERIAL_RN, FAST_CARRIED_RZ },
 };
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 

@@ -440,6 +440,7 @@ static const struct {
 } unit_rows[] = {
     { "ideal/rn25", "f16" },
     { "ideal/rz25", "f16" },
+    { "ootomo/mma_rn", "f16" },
     { "fma/f32", "f32 f16 bf16 tf32" },
     { "volta/mma.m8n8k4.f32.f16", "f16" },
     { "ampere/mma.m16n8k16.f32.f16", "f16" },
