@@ -1,6 +1,7 @@
 /* The search for rows that explain recorded outputs: it finds the row of every kept set,
    and rows that no table has; and a row is among what it finds if and only if it gives
    every output.  BITCUT_DATA names the folder of kept data. */
+#include "analysis/reads.h"
 #include "analysis/search.h"
 #include "analysis/walk.h"
 #include "lib/table.h"
@@ -168,4 +169,100 @@ START_TEST(rows_of_no_table)
 }
 END_TEST
 
-TEST_MAIN("fit", rows_of_kept_sets, rows_of_no_table)
+/* --- cuts of boxes ---------------------------------------------------------------- */
+
+/* The box of space_boxes() that holds the row; false if none does. */
+static bool box_around(struct box *box, const struct space *s,
+                       const struct bitcut_unit *row)
+{
+    struct box_list list = { 0 };
+    struct box one;
+    bool found = false;
+    ck_assert(space_boxes(&list, s));
+    for (size_t i = 0; i < list.count && box_single(&one, s, row) && !found; i++) {
+        found = box_holds(&list.at[i], &one);
+        if (found) *box = list.at[i];
+    }
+    box_list_clear(&list);
+    return found;
+}
+
+/* Any row of the box. */
+static struct bitcut_unit row_of(const struct box *box, const struct space *s,
+                                 struct rng *rng)
+{
+    struct bitcut_unit row = s->base;
+    for (int f = 0; f < FIELD_COUNT; f++) {
+        uint64_t set = box->set[f];
+        for (int skip = below(rng, __builtin_popcountll(set)); skip > 0; skip--)
+            set &= set - 1;
+        field_set(&fields[f], &row, s->value[f][__builtin_ctzll(set)]);
+    }
+    return row;
+}
+
+/* Rows of the box that are sound and do give the output, or with `same` false do not: how
+   many of some at random are not what the box was cut down to. */
+static int strangers(const struct box *box, const struct space *s,
+                     const struct observed *o, uint64_t d, bool same, struct rng *rng)
+{
+    int wrong = 0;
+    for (int i = 0; i < 24; i++) {
+        const struct bitcut_unit row = row_of(box, s, rng);
+        if (!unit_sound(&row) || (observed_dot(o, s, &row) == d) == same) continue;
+        if (!wrong++) print_fields(&row);
+    }
+    return wrong;
+}
+
+/* One output: the rows that one run says give it too; and of an output that the row does
+   not give, those that do not give it either. */
+static int cut_check(const struct space *s, const struct box *box,
+                     const struct bitcut_unit *row, const struct sample *sample,
+                     struct rng *rng)
+{
+    const struct bitcut_unit other = changed(row, 1, rng);
+    const uint64_t d = sample_dot(row, sample);
+    struct observed o;
+    struct box cut = *box;
+    ck_assert(observed_init(&o, s, sample, d));
+    reads_same(&cut, s, &o, row);
+    int wrong = strangers(&cut, s, &o, d, true, rng);
+    o.d = sample_dot(&other, sample);
+    if (o.d != d) {
+        cut = *box;
+        reads_wrong(&cut, s, &o, row);
+        wrong += strangers(&cut, s, &o, o.d, false, rng);
+    }
+    observed_clear(&o);
+    return wrong;
+}
+
+/* What a row's run says of others holds for every row of the box that it cuts. */
+START_TEST(cuts_are_sound)
+{
+    struct rng rng = rng_start(test_seed(), 1);
+    int cuts = 0;
+    for (const struct bitcut_unit *u = units; u->name; u++) {
+        if (field_repeats(u)) continue;
+        const struct bitcut_unit row = changed(u, below(&rng, 3), &rng);
+        struct space s;
+        struct box box;
+        space_init(&s, &row, NULL, 0);
+        if (!unit_sound(&row) || !box_around(&box, &s, &row)) continue;
+        for (const struct sample_class *class = sample_classes; class->name; class++)
+            for (int i = 0; i < test_cases(8, 200) && (u->scale || !class->scaled); i++) {
+                struct sample sample;
+                class->fill(&sample, &row, &rng);
+                const int wrong = cut_check(&s, &box, &row, &sample, &rng);
+                if (wrong) print_fields(&row);
+                ck_assert_msg(!wrong, "class %s: %d rows", class->name, wrong);
+                cuts++;
+            }
+    }
+    printf("# %d boxes\n", cuts);
+    ck_assert_int_gt(cuts, 1000);
+}
+END_TEST
+
+TEST_MAIN("fit", rows_of_kept_sets, rows_of_no_table, cuts_are_sound)
