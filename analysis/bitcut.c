@@ -3,9 +3,9 @@
 
 #include "analysis/command.h"
 #include "analysis/terminal.h"
+#include "lib/text.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ int fail(const char *what, const struct fault *f)
 {
     terminal_label(NULL);
     fputs("bitcut: ", stderr);
-    for (; *what; what++) fputc(iscntrl((unsigned char)*what) ? '?' : *what, stderr);
+    for (char shown[TEXT_BYTES]; text_next(shown, &what);) fputs(shown, stderr);
     fprintf(stderr, ": %s\n", f->text);
     return f->status == BITCUT_BAD_ARGUMENT ? EXIT_USAGE : EXIT_CANNOT;
 }
@@ -91,6 +91,7 @@ int fail_unknown(const char *option, const char *name, struct table table)
 {
     struct fault f;
     char names[160];
+    const int length = text_fit(name, 60);
     const char *how = "near it";
     table_near(names, sizeof names, table, name);
     if (!*names) {
@@ -98,9 +99,11 @@ int fail_unknown(const char *option, const char *name, struct table table)
         all_names(names, sizeof names, table);
     }
     if (*names)
-        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.60s: unknown; %s: %s", name, how, names);
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; %s: %s", length, name, how,
+                  names);
     else
-        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.60s: unknown; bitcut list has all", name);
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; bitcut list has all", length,
+                  name);
     return fail(option, &f);
 }
 

@@ -67,7 +67,7 @@ static int find_kept(char path[PATH_MOST])
     struct fault f;
     gpu_files_find(&files);
     if (!files.rows[0].name) {
-        fault_set(&f, BITCUT_CANNOT, "no descriptions of GPUs in %.150s", files.folder);
+        fault_set(&f, BITCUT_CANNOT, "no descriptions of GPUs in %s", files.folder);
         return fail("--gpu", &f);
     }
     if (!table_find(TABLE(files.rows), gpu_name))

@@ -2,6 +2,7 @@
 
 #include "lib/decimal.h"
 #include "lib/table.h"
+#include "lib/text.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -9,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { WORD_QUOTED = 60 };
 
 static struct table option_table(const struct option_row *rows)
 {
@@ -25,8 +28,8 @@ static const char *dashes(const struct option_row *row)
 static enum bitcut_status bad_value(const struct option_row *row, const char *text,
                                     const char *wanted, struct fault *f)
 {
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s %.60s: not %s", dashes(row), row->name,
-                     text, wanted);
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s %.*s: not %s", dashes(row), row->name,
+                     text_fit(text, WORD_QUOTED), text, wanted);
 }
 
 /* A decimal integer, or hexadecimal where `base` is 0, without sign or blanks. */
@@ -94,10 +97,11 @@ static enum bitcut_status unknown(const struct option_row *rows, const char *wor
                                   const char *name, struct fault *f)
 {
     char near[120];
+    const int length = text_fit(word, WORD_QUOTED);
     table_near(near, sizeof near, option_table(rows), name);
-    if (!*near) return fault_set(f, BITCUT_BAD_ARGUMENT, "%.60s: no such option", word);
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "%.60s: no such option; near it: %s", word,
-                     near);
+    if (!*near) return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: no such option", length, word);
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: no such option; near it: %s",
+                     length, word, near);
 }
 
 /* One option word, which may hold its argument after '='; *at moves past a separate
@@ -136,7 +140,8 @@ enum bitcut_status options_read(bool *given, const char **operands, int *operand
             const enum bitcut_status status = read_option(given, rows, &i, argc, argv, f);
             if (status != BITCUT_OK) return status;
         } else if (*operand_count == operands_most) {
-            return fault_set(f, BITCUT_BAD_ARGUMENT, "%.60s: one word too many", word);
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: one word too many",
+                             text_fit(word, WORD_QUOTED), word);
         } else {
             operands[(*operand_count)++] = word;
         }

@@ -486,6 +486,31 @@ END
         echo "the name is not in the figure"
 }
 
+# steering FILE...: lines that have control characters, but for tabs.
+steering() { LC_ALL=C grep -an "$(printf '[\001-\010\013-\037\177]\|\302[\200-\237]')" "$@"; }
+
+# Control characters and halves of characters reach neither terminal nor pipe.
+names_harmless() {
+    name=$(printf 'a\033[1m\177\302\205b')
+    run 2 list "$name$(printf '\233')"
+    grep -qF 'list: a?[1m??b?: unknown' err || cat err
+    run 3 replay "$name"
+    grep -qF 'bitcut: a?[1m??b: meta.json' err || cat err
+    cp -r "$(echo "$sets" | head -n 1)" "$name"
+    run 0 replay "$name"
+    grep -q '^set  *a?\[1m??b$' out || cat out
+    run 0 replay "$name" "$name"
+    steering out
+    run 0 replay --json "$name"
+    grep -qF '"set":"a\u001B[1m\u007F\u0085b"' out || cat out
+    name=$(printf '\303\251\233')
+    cp -r "$(echo "$sets" | head -n 1)" "$name"
+    run 0 replay --json "$name"
+    grep -qF "\"set\":\"$(printf '\303\251')?\"" out || cat out
+    run 2 list "$(printf '%059d\303\251' 0)"
+    grep -q '[^0]0\{59\}: unknown' err || cat err
+}
+
 # A kept page is not touched by results that cannot be read.
 report_refused() {
     cp -r kept before
@@ -647,6 +672,7 @@ ok_if_empty "unknown names come with near ones" "$(near_names_shown)"
 ok_if_empty "exit statuses" "$(statuses_as_promised)"
 ok_if_empty "report draws kept results" "$(results_drawn)"
 ok_if_empty "report quotes names" "$(results_quoted)"
+ok_if_empty "control characters are not printed" "$(names_harmless)"
 ok_if_empty "report without readable results" "$(report_refused)"
 ok_if_empty "help and version" "$(help_printed)"
 if [ -n "$python" ]; then
