@@ -469,25 +469,64 @@ results_drawn() {
     awk -F, '$1 == "sm90" && $8 != 0 || NF != 8' kept/verify.csv
 }
 
-# Names from outside are text: to gnuplot, in the page and in the data.
-results_quoted() {
-    cat > name << 'END'
-a', '< touch ran' \n<b>\"x, `touch ran`
-END
-    hostile=$(cat name) awk '{ sub(/^{"name":"[^"]*"/, "")
-        print "{\"name\":\"" ENVIRON["hostile"] "\"" $0 }' \
-        "$BITCUT_DATA/results/h200-stages.jsonl" > hostile.jsonl
-    run 0 report --no-studies --results hostile.jsonl -o hostile --json
-    [ ! -e ran ] || echo "a name was run"
-    ! grep '<b>' hostile/index.html || echo "a name is markup"
-    grep -q "^\"a', '< touch ran' \$" hostile/stages.csv || head -n 2 hostile/stages.csv
-    grep -q '^<b>""x, `touch ran`' hostile/stages.csv || head -n 3 hostile/stages.csv
-    ! command -v gnuplot > /dev/null || grep -q 'touch ran' hostile/stages.svg ||
-        echo "the name is not in the figure"
-}
-
 # steering FILE...: lines that have control characters, but for tabs.
 steering() { LC_ALL=C grep -an "$(printf '[\001-\010\013-\037\177]\|\302[\200-\237]')" "$@"; }
+
+# drawn NAME: a report whose kernels all have this name, in JSON.
+drawn() {
+    hostile=$1 awk '{ sub(/^{"name":"[^"]*"/, "")
+        print "{\"name\":\"" ENVIRON["hostile"] "\"" $0 }' \
+        "$BITCUT_DATA/results/h200-stages.jsonl" > hostile.jsonl
+    rm -rf hostile
+    run 0 report --no-studies --results hostile.jsonl -o hostile --json
+}
+
+# Names from outside are text: to gnuplot, in the page and in the data.  A line: the name in
+# JSON, its cell in the data, the name in the figure.
+results_quoted() {
+    while IFS='|' read -r name cell text; do
+        drawn "$name"
+        [ ! -e ran ] || echo "$name was run"
+        ! grep '<b>' hostile/index.html || echo "$name is markup"
+        sed -n 2p hostile/stages.csv | grep -qF -e "$cell," || sed -n 2p hostile/stages.csv
+        steering hostile/*
+        ! command -v gnuplot > /dev/null || grep -qF -e ">$text<" hostile/stages.svg ||
+            echo "$name is not in the figure"
+    done << 'END'
+a', '< touch ran' \n<b>\"x, `touch ran`|"a', '< touch ran' ?<b>""x, `touch ran`"|a', '&lt; touch ran' ?&lt;b>"x, `touch ran`
+'touch'|'touch'|'touch'
+\"x'y|"""x'y"|"x'y
+a@b{c}^d_e\\f%g|a@b{c}^d_e\f%g|a@b{c}^d_e\f%g
+a name of more than 24 characters_x|a name of more than 24 characters_x|a name of more than 24 characters_x
+\u001b[1m\u007f\u0085\r\tx|?[1m????x|?[1m????x
+=1+2|'=1+2|=1+2
++x|'+x|+x
+-x,y|"'-x,y"|-x,y
+@x|'@x|@x
+\t=x|?=x|?=x
+-1e5|-1e5|-1e5
+-inf|-inf|-inf
+END
+}
+
+# No name is cut in the data, and none between the bytes of a character.
+long_names_whole() {
+    name=$(printf '%0199d\303\251%0100d' 0 0)
+    drawn "$name"
+    sed -n 2p hostile/stages.csv | grep -q "^$name," || sed -n 2p hostile/stages.csv
+    grep -q "<td>$name</td>" hostile/index.html || grep '<td>000' hostile/index.html
+}
+
+# What the user's settings of gnuplot say is no matter.
+settings_ignored() {
+    mkdir home
+    echo 'exit status 1' > home/.gnuplot
+    cp home/.gnuplot home/gnuplotrc
+    HOME=$work/home GNUPLOT_LIB=$work/home XDG_CONFIG_HOME=$work/home \
+        run 0 report --no-studies --results "$BITCUT_DATA/results/h200-stages.jsonl" \
+        -o settings --json
+    ! grep gnuplot out
+}
 
 # Control characters and halves of characters reach neither terminal nor pipe.
 names_harmless() {
@@ -672,6 +711,12 @@ ok_if_empty "unknown names come with near ones" "$(near_names_shown)"
 ok_if_empty "exit statuses" "$(statuses_as_promised)"
 ok_if_empty "report draws kept results" "$(results_drawn)"
 ok_if_empty "report quotes names" "$(results_quoted)"
+ok_if_empty "report keeps long names" "$(long_names_whole)"
+if command -v gnuplot > /dev/null; then
+    ok_if_empty "report ignores the settings of gnuplot" "$(settings_ignored)"
+else
+    skip "report ignores the settings of gnuplot" "no gnuplot"
+fi
 ok_if_empty "control characters are not printed" "$(names_harmless)"
 ok_if_empty "report without readable results" "$(report_refused)"
 ok_if_empty "help and version" "$(help_printed)"
