@@ -163,8 +163,10 @@ static char *join(int argc, char **argv)
 static int finish(int status)
 {
     terminal_label(NULL);
-    if (!emit_end(&context.emitter)) {
-        const struct fault f = { BITCUT_CANNOT, "cannot write" };
+    const int error = emit_end(&context.emitter);
+    if (error) {
+        struct fault f;
+        fault_set(&f, BITCUT_CANNOT, "%s", strerror(error));
         return fail("standard output", &f);
     }
     return status;

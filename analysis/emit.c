@@ -2,6 +2,7 @@
 
 #include "analysis/emit.h"
 
+#include "lib/output.h"
 #include "lib/text.h"
 
 #include <math.h>
@@ -259,7 +260,7 @@ static void print_below(json_t *rows)
     }
 }
 
-bool emit_end(struct emitter *e)
+int emit_end(struct emitter *e)
 {
     if (e->rows && json_array_size(e->rows) == 1) {
         print_object(json_array_get(e->rows, 0), 0);
@@ -273,7 +274,7 @@ bool emit_end(struct emitter *e)
     }
     json_decref(e->rows);
     e->rows = NULL;
-    return fflush(stdout) == 0 && !ferror(stdout);
+    return output_flush(stdout);
 }
 
 /* --- values ----------------------------------------------------------------------- */

@@ -33,8 +33,9 @@ struct emitter {
 /* Take over `row`, an object, and print it now or at emit_end(). */
 void emit_row(struct emitter *e, json_t *row);
 
-/* Print what is pending.  False if standard output could not be written. */
-bool emit_end(struct emitter *e);
+/* Print what is pending: 0, or the error (errno) if standard output could not be
+   written. */
+int emit_end(struct emitter *e);
 
 /* JSON values.  A number that JSON lacks becomes the string "nan", "inf" or "-inf". */
 json_t *json_number(double x);

@@ -324,8 +324,9 @@ cat > "$work/table" << 'END'
 3|Is a directory|$f32 $small -o $in/folder.npy
 3|symbolic links|$f32 $small -o $in/loop.npy
 3|No space left|$f32 $small -o $in/full.npy
-3|standard output: |$f32 $small > /dev/full
-3|standard output: |list units > /dev/full
+3|No space left|$f32 -m 200 -n 200 -k 1 -o $in/full.npy
+3|standard output: No space left|$f32 $small > /dev/full
+3|standard output: No space left|list units > /dev/full
 2|-a: missing|verify --recipe fp32 --unit fma/f32
 2|-b: missing|$verify
 2|-d: missing|$verify -b $in/2x2.npy
@@ -473,5 +474,5 @@ done < "$work/table"
 ok_if_empty "a file that cannot be written to its end" "$(
     trap '' XFSZ
     ulimit -f 16
-    offence 3 'D.npy: ' "$f32 -m 200 -n 200 -k 1 -o D.npy")"
+    offence 3 'D.npy: File too large' "$f32 -m 200 -n 200 -k 1 -o D.npy")"
 echo "1..$n"
