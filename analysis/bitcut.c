@@ -3,6 +3,7 @@
 
 #include "analysis/command.h"
 #include "analysis/terminal.h"
+#include "lib/output.h"
 #include "lib/text.h"
 
 #include <assert.h>
@@ -68,6 +69,21 @@ int check_use(const struct context *x, const struct option_use *uses, unsigned u
     if (!row) return EXIT_GOOD;
     snprintf(option, sizeof option, "%s%s", row->name[1] ? "--" : "-", row->name);
     return complain(option, row->otherwise);
+}
+
+int check_files(const struct used_file *files)
+{
+    for (const struct used_file *a = files; a->option; a++) {
+        for (const struct used_file *b = files; a->path && b->option; b++) {
+            struct fault f;
+            if (a == b || !a->written || !b->path || !output_same(a->path, b->path))
+                continue;
+            fault_set(&f, BITCUT_BAD_ARGUMENT, "%s and %s are one file; name another for %s",
+                      b->option, a->option, a->option);
+            return fail(a->path, &f);
+        }
+    }
+    return EXIT_GOOD;
 }
 
 /* All names of a table into `text`, or nothing if they are too many for it. */

@@ -53,6 +53,19 @@ static int run_on(struct context *x, const struct bitcut_unit *u,
     return EXIT_GOOD;
 }
 
+/* The result may not replace an operand. */
+static int check_output(const struct context *x)
+{
+    const struct used_file files[] = { { "-a", path[A], false },
+                                       { "-b", path[B], false },
+                                       { "-c", path[C], false },
+                                       { "--scale-a", path[SCALE_A], false },
+                                       { "--scale-b", path[SCALE_B], false },
+                                       { "-o", x->output, true },
+                                       { 0 } };
+    return check_files(files);
+}
+
 static int run(struct context *x)
 {
     if (!unit_name) return complain("--unit", "missing");
@@ -64,7 +77,7 @@ static int run(struct context *x)
     if (!u) return fail_unknown("--unit", unit_name, TABLE(units));
 
     struct array arrays[FILES] = { 0 };
-    int status = EXIT_GOOD;
+    int status = check_output(x);
     for (int i = 0; i < FILES && status == EXIT_GOOD; i++) {
         struct fault f;
         if (path[i] && npy_read(&arrays[i], path[i], &f) != BITCUT_OK)

@@ -56,6 +56,16 @@ int complain(const char *what, const char *why);
    command, one bit of uses->uses; EXIT_GOOD: there is none. */
 int check_use(const struct context *context, const struct option_use *uses, unsigned use);
 
+/* A file, or a folder, that a command reads or writes. */
+struct used_file {
+    const char *option, *path; /* path NULL: the option was not given */
+    bool written;
+};
+
+/* Complain of the first file written that is also read, or written twice, whatever its
+   names (output_same()); `files` end with an option that is NULL. */
+int check_files(const struct used_file *files);
+
 /* Print "bitcut: OPTION: NAME: unknown; near it: ..." and return EXIT_USAGE. */
 int fail_unknown(const char *option, const char *name, struct table table);
 

@@ -117,3 +117,34 @@ void output_abandon(struct output *o)
     if (o->temporary) unlink(o->temporary);
     output_clear(o);
 }
+
+/* --- names ------------------------------------------------------------------------ */
+
+/* What lies behind the last slash of a path. */
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The folder that a path is in. */
+static bool folder_stat(struct stat *about, const char *path)
+{
+    const size_t length = (size_t)(last_part(path) - path);
+    char *folder = length ? strndup(path, length) : strdup(".");
+    const bool found = folder && !stat(folder, about);
+    free(folder);
+    return found;
+}
+
+bool output_same(const char *a, const char *b)
+{
+    struct stat at_a, at_b;
+    const bool is_a = !stat(a, &at_a), is_b = !stat(b, &at_b);
+    if (!strcmp(a, b)) return true;
+    if (is_a != is_b) return false;
+    if (!is_a && (strcmp(last_part(a), last_part(b)) || !folder_stat(&at_a, a) ||
+                  !folder_stat(&at_b, b)))
+        return false;
+    return at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
+}

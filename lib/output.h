@@ -33,4 +33,8 @@ void output_abandon(struct output *o);
    failed; of one long before, it is found by writing one more end of a line. */
 int output_flush(FILE *file);
 
+/* Whether two paths lead to one file or folder: by device and inode, or, if neither is
+   there yet, by the folder and the last part of the path. */
+bool output_same(const char *a, const char *b);
+
 #endif

@@ -550,6 +550,32 @@ names_harmless() {
     grep -q '[^0]0\{59\}: unknown' err || cat err
 }
 
+# An output that is an input or another output, by whatever name.
+same_files_found() {
+    run 0 gemm --recipe fp32 --unit fma/f32 -m 2 -n 2 -k 2 --save-a a.npy --save-b b.npy
+    cp a.npy kept.npy
+    ln a.npy hard.npy
+    ln -s a.npy soft.npy
+    ln -s . here
+    mkdir page
+    cp "$BITCUT_DATA/results/h200-stages.jsonl" page/stages.csv
+    while IFS='|' read -r text words; do
+        # shellcheck disable=SC2086 # words
+        run 2 $words
+        grep -qF -e "$text" err || cat err
+        cmp a.npy kept.npy 2>&1
+    done << 'END'
+./a.npy: -a and -o are one file|gemm --recipe fp32 --unit fma/f32 -a a.npy -b b.npy -o ./a.npy
+here/b.npy: -b and --save-a are one|gemm --recipe fp32 --unit fma/f32 -a a.npy -b b.npy --save-a here/b.npy
+hard.npy: -a and -o are one file|gemm --recipe fp32 --unit fma/f32 -a a.npy -b b.npy -o hard.npy
+soft.npy: -c and -o are one file|gemm --recipe fp32 --unit fma/f32 -b b.npy -c a.npy -o soft.npy
+new.npy: -o and --save-b are one|gemm --recipe fp32 --unit fma/f32 --save-b new.npy -o here/new.npy
+hard.npy: -a and -o are one file|mma --unit fma/f32 -a a.npy -b b.npy -c b.npy -o hard.npy
+here/changed: is a set to be read|fit --next here/changed changed
+here/page/stages.csv: --results and -o|report --no-studies --results page/stages.csv -o here/page
+END
+}
+
 # A kept page is not touched by results that cannot be read.
 report_refused() {
     cp -r kept before
@@ -718,6 +744,7 @@ else
     skip "report ignores the settings of gnuplot" "no gnuplot"
 fi
 ok_if_empty "control characters are not printed" "$(names_harmless)"
+ok_if_empty "an output is no input and no other output" "$(same_files_found)"
 ok_if_empty "report without readable results" "$(report_refused)"
 ok_if_empty "help and version" "$(help_printed)"
 if [ -n "$python" ]; then

@@ -293,6 +293,35 @@ START_TEST(symbolic_link)
 }
 END_TEST
 
+/* Paths are compared as what they lead to. */
+START_TEST(names)
+{
+    const struct scratch s = scratch_make();
+    char hard[80], soft[80], other[80], around[80], dangling[80];
+    snprintf(hard, sizeof hard, "%s/hard", s.folder);
+    snprintf(soft, sizeof soft, "%s/soft", s.folder);
+    snprintf(other, sizeof other, "%s/other", s.folder);
+    snprintf(dangling, sizeof dangling, "%s/dangling", s.folder);
+    snprintf(around, sizeof around, "./%s/../%s/file", s.folder, s.folder);
+    ck_assert(output_same(s.path, s.path) && output_same(s.path, around));
+    ck_assert(!output_same(s.path, other) && !output_same(s.path, "file"));
+    ck_assert(output_same("file", "./file") && !output_same("file", "nowhere/file"));
+    ck_assert(!output_same("nowhere/file", "no-where/file"));
+
+    scratch_write(s.path, "x", 1);
+    ck_assert(output_same(s.path, around) && !output_same(s.path, other));
+    ck_assert_int_eq(link(s.path, hard), 0);
+    ck_assert_int_eq(symlink("file", soft), 0);
+    ck_assert_int_eq(symlink("nothing", dangling), 0);
+    ck_assert(output_same(s.path, hard) && output_same(soft, hard));
+    ck_assert(!output_same(s.path, dangling) && output_same(dangling, dangling));
+    scratch_write(other, "x", 1);
+    ck_assert(!output_same(s.path, other));
+    ck_assert(output_same(s.folder, ".") == 0 && output_same(".", "./."));
+    scratch_remove(&s);
+}
+END_TEST
+
 TEST_MAIN("output", commit, replace_or_abandon, permissions_kept, taken_names, no_place,
           no_permission, disk_full, early_error, early_reason, rename_fails, pipes,
-          full_device, symbolic_link)
+          full_device, symbolic_link, names)
