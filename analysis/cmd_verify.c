@@ -2,7 +2,6 @@
    for bit. */
 #include "analysis/batch_trial.h"
 #include "analysis/kernel_trial.h"
-#include "analysis/metric.h"
 #include "analysis/setup.h"
 #include "analysis/show.h"
 #include "analysis/split_trial.h"
@@ -63,11 +62,12 @@ static json_t *first_difference(const struct matrix *want, const struct matrix *
                                 size_t at)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    return json_pack("{s:[I,I], s:o, s:o, s:o}", "at", (json_int_t)(at / want->cols),
-                     (json_int_t)(at % want->cols), "emulator",
-                     show_encoding(f32, want->at[at]), "file",
-                     show_encoding(f32, got->at[at]), "ulps",
-                     json_integer((json_int_t)ulp_distance(want->at[at], got->at[at])));
+    json_t *first =
+        json_pack("{s:[I,I], s:o, s:o}", "at", (json_int_t)(at / want->cols),
+                  (json_int_t)(at % want->cols), "emulator",
+                  show_encoding(f32, want->at[at]), "file", show_encoding(f32, got->at[at]));
+    show_distance(first, f32, want->at[at], got->at[at]);
+    return first;
 }
 
 static int report(struct context *x, const struct setup *s, const struct matrix *want,

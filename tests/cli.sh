@@ -283,6 +283,35 @@ inf|--alpha inf
 END
 }
 
+# What a difference is that no number of steps says.
+differences_told() {
+    array one.mtx 1 1 1
+    while read -r a d ulps differ; do
+        array a.mtx 1 1 "$a"
+        array d.mtx 1 1 "$d"
+        run 1 verify --recipe fp32 --unit fma/f32 -a a.mtx -b one.mtx -d d.mtx --json
+        expect ulps "$ulps"
+        expect differ "$differ"
+    done << 'END'
+1 nan null a number against a NaN
+nan 1 null a NaN against a number
+nan inf null a NaN against an infinity
+nan -nan null NaNs of different bits
+inf 1 null an infinity against a number
+inf -inf null infinities of different signs
+0 -0 0 zeros of different signs
+0 1.4e-45 1
+1 -1 2130706432
+END
+    run 1 verify --recipe fp32 --unit fma/f32 -a one.mtx -b one.mtx -d d.mtx
+    ! grep differ out || cat out
+    bitcut gemm --recipe fp32 --unit fma/f32 -a one.mtx -b one.mtx -o one.npy > out
+    printf '\0\0\300\177' | dd of=one.npy bs=1 seek=128 conv=notrunc 2> dd.err
+    run 1 verify --recipe fp32 --unit fma/f32 -a one.mtx -b one.mtx -d one.npy
+    grep -q '^  ulps  *null$' out || cat out
+    grep -q '^  differ  *a number against a NaN$' out || cat out
+}
+
 text_files_agree() {
     matrix A.mtx 20 37
     matrix B.mtx 37 17
@@ -720,6 +749,7 @@ ok_if_empty "verify accepts what gemm wrote, for every recipe" "$(results_verifi
 ok_if_empty "equilibrated lines serve a wide range" "$(wide_range_served)"
 ok_if_empty "verify finds one changed bit" "$(changed_result_found)"
 ok_if_empty "alpha A B + beta C" "$(epilogue_computed)"
+ok_if_empty "verify tells what a difference is" "$(differences_told)"
 ok_if_empty "text and binary files give the same bits" "$(text_files_agree)"
 ok_if_empty "dimensions of 0" "$(empty_shapes_work)"
 ok_if_empty "one and two threads give the same output" "$(threads_do_not_matter)"
