@@ -3,6 +3,7 @@
 
 #include "analysis/command.h"
 #include "analysis/terminal.h"
+#include "emu/unit.h"
 #include "lib/output.h"
 #include "lib/text.h"
 
@@ -121,6 +122,31 @@ int fail_unknown(const char *option, const char *name, struct table table)
         fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; bitcut list has all", length,
                   name);
     return fail(option, &f);
+}
+
+int fail_unit(const char *name, bool takes_chips)
+{
+    struct fault f;
+    char names[160];
+    const int length = text_fit(name, 60);
+    const struct chip *chip = table_find(TABLE(chips), name);
+    table_near(names, sizeof names, TABLE(chips), name);
+    if (takes_chips && *names) return fail_unknown("--unit", name, TABLE(chips));
+    table_near(names, sizeof names, TABLE(units), name);
+    if (!chip && *names) return fail_unknown("--unit", name, TABLE(units));
+    all_names(names, sizeof names, TABLE(chips));
+    if (chip)
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "%s: unknown: a chip has many; name the instruction, one of %s/... in "
+                  "bitcut list units",
+                  name, chip->architecture);
+    else if (takes_chips)
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; chips: %s; or bitcut list units",
+                  length, name, names);
+    else
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; bitcut list units has all",
+                  length, name);
+    return fail("--unit", &f);
 }
 
 static int print_help(void)

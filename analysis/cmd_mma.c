@@ -72,9 +72,7 @@ static int run(struct context *x)
     if (!path[A] || !path[B] || !path[C]) return complain("-a, -b or -c", "missing");
     if (!x->output) return complain("-o", "missing");
     const struct bitcut_unit *u = table_find(TABLE(units), unit_name);
-    if (!u && table_find(TABLE(chips), unit_name))
-        return complain("--unit", "a chip has many; name the instruction");
-    if (!u) return fail_unknown("--unit", unit_name, TABLE(units));
+    if (!u) return fail_unit(unit_name, false);
 
     struct array arrays[FILES] = { 0 };
     int status = check_output(x);

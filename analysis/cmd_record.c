@@ -369,7 +369,7 @@ static int check(const struct context *x)
 {
     for (int i = 0; i < unit_names.count; i++)
         if (!table_find(TABLE(units), unit_names.text[i]))
-            return fail_unknown("--unit", unit_names.text[i], TABLE(units));
+            return fail_unit(unit_names.text[i], false);
     if (random_outputs)
         return x->operand_count ? complain("--random", "takes no sets")
                : x->output      ? complain("--random", "writes nothing; drop -o")

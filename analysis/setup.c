@@ -49,7 +49,7 @@ static int find_unit(const struct bitcut_unit **unit, const struct bitcut_recipe
     *unit = unit_find(setup_options.unit, input);
     if (*unit) return EXIT_GOOD;
     if (!table_find(TABLE(chips), setup_options.unit))
-        return fail_unknown("--unit", setup_options.unit, TABLE(units));
+        return fail_unit(setup_options.unit, true);
     struct fault f;
     fault_set(&f, BITCUT_BAD_ARGUMENT, "%s has no instruction for %s, the words of %s",
               setup_options.unit, input->name, recipe->name);
