@@ -79,8 +79,9 @@ int check_files(const struct used_file *files)
             struct fault f;
             if (a == b || !a->written || !b->path || !output_same(a->path, b->path))
                 continue;
-            fault_set(&f, BITCUT_BAD_ARGUMENT, "%s and %s are one file; name another for %s",
-                      b->option, a->option, a->option);
+            fault_set(&f, BITCUT_BAD_ARGUMENT,
+                      "%s and %s are one file; name another for %s", b->option, a->option,
+                      a->option);
             return fail(a->path, &f);
         }
     }
@@ -124,6 +125,13 @@ int fail_unknown(const char *option, const char *name, struct table table)
     return fail(option, &f);
 }
 
+int fail_input(const char *option, const char *list, const struct fault *f)
+{
+    struct fault more;
+    fault_set(&more, f->status, "%s; see bitcut list %s", f->text, list);
+    return fail(option, &more);
+}
+
 int fail_unit(const char *name, bool takes_chips)
 {
     struct fault f;
@@ -141,8 +149,8 @@ int fail_unit(const char *name, bool takes_chips)
                   "bitcut list units",
                   name, chip->architecture);
     else if (takes_chips)
-        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; chips: %s; or bitcut list units",
-                  length, name, names);
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "%.*s: unknown; chips: %s; or bitcut list units", length, name, names);
     else
         fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; bitcut list units has all",
                   length, name);

@@ -35,10 +35,12 @@ static int parse_inputs(struct input *a, struct input *b, struct setup *s)
     if (pair_name) {
         s->input_a = s->input_b = pair_name;
         if (input_pair_parse(a, b, pair_name, &f) == BITCUT_OK) return EXIT_GOOD;
-        return fail("--pair", &f);
+        return fail_input("--pair", "pairs", &f);
     }
-    if (input_parse(a, s->input_a, &f) != BITCUT_OK) return fail("--input-a", &f);
-    if (input_parse(b, s->input_b, &f) != BITCUT_OK) return fail("--input-b", &f);
+    if (input_parse(a, s->input_a, &f) != BITCUT_OK)
+        return fail_input("--input-a", "inputs", &f);
+    if (input_parse(b, s->input_b, &f) != BITCUT_OK)
+        return fail_input("--input-b", "inputs", &f);
     return EXIT_GOOD;
 }
 

@@ -68,9 +68,10 @@ static int check_output(const struct context *x)
 
 static int run(struct context *x)
 {
-    if (!unit_name) return complain("--unit", "missing");
-    if (!path[A] || !path[B] || !path[C]) return complain("-a, -b or -c", "missing");
-    if (!x->output) return complain("-o", "missing");
+    if (!unit_name) return complain("--unit", "missing; bitcut list units has all");
+    if (!path[A] || !path[B] || !path[C])
+        return complain("-a, -b or -c", "missing; all three are needed");
+    if (!x->output) return complain("-o", "missing; D is written to it, .npy");
     const struct bitcut_unit *u = table_find(TABLE(units), unit_name);
     if (!u) return fail_unit(unit_name, false);
 

@@ -329,7 +329,8 @@ static int check_plan(const struct plan *p)
     for (size_t i = 0; i < p->sets.count; i++) {
         for (size_t j = 0; j < p->sets.count; j++) {
             if (output_same(p->output[i], p->sets.at[j].folder))
-                return complain(p->output[i], "is a set to be read; name another with -o");
+                return complain(p->output[i],
+                                "is a set to be read; name another with -o");
             if (j < i && output_same(p->output[i], p->output[j]))
                 return complain(p->output[i], "two sets would be written there");
         }

@@ -69,8 +69,12 @@ int check_files(const struct used_file *files);
 /* Print "bitcut: OPTION: NAME: unknown; near it: ..." and return EXIT_USAGE. */
 int fail_unknown(const char *option, const char *name, struct table table);
 
-/* The same for --unit, with the chips where they may be named; a chip that may not is told
-   so. */
+/* Complain of an input or a pair of them, and name the list of all ("inputs", "pairs").
+ */
+int fail_input(const char *option, const char *list, const struct fault *f);
+
+/* The same as fail_unknown() for --unit, with the chips where they may be named; a chip
+   that may not is told so. */
 int fail_unit(const char *name, bool takes_chips);
 
 #endif

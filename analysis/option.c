@@ -13,6 +13,11 @@
 
 enum { WORD_QUOTED = 60 };
 
+/* What numbers look like, for those that do not. */
+#define COUNT   "a number in digits alone, below 2^64, such as 1000"
+#define INTEGER "an integer in digits alone, below 2^31, such as 8"
+#define NUMBER  "a number such as 1.5 or -2e-3"
+
 static struct table option_table(const struct option_row *rows)
 {
     return (struct table){ rows, sizeof *rows };
@@ -68,7 +73,7 @@ static enum bitcut_status set_value(const struct option_row *row, const char *te
         return BITCUT_OK;
     case OPTION_COUNT:
         if (!read_unsigned(&number, text, 10) || number > SIZE_MAX)
-            return bad_value(row, text, "a number, 0 or more", f);
+            return bad_value(row, text, COUNT, f);
         *(size_t *)row->value = (size_t)number;
         return BITCUT_OK;
     case OPTION_COUNTS:
@@ -76,32 +81,47 @@ static enum bitcut_status set_value(const struct option_row *row, const char *te
             return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s: given too often", dashes(row),
                              row->name);
         if (!read_unsigned(&number, text, 10) || number > SIZE_MAX)
-            return bad_value(row, text, "a number, 0 or more", f);
+            return bad_value(row, text, COUNT, f);
         counts->at[counts->count++] = (size_t)number;
         return BITCUT_OK;
     case OPTION_INT:
-        if (!read_int(row->value, text)) return bad_value(row, text, "an integer", f);
+        if (!read_int(row->value, text)) return bad_value(row, text, INTEGER, f);
         return BITCUT_OK;
     case OPTION_SEED:
         if (!read_unsigned(row->value, text, 0))
             return bad_value(row, text, "a number below 2^64", f);
         return BITCUT_OK;
     case OPTION_F32:
-        if (!decimal_read(row->value, text)) return bad_value(row, text, "a number", f);
+        if (!decimal_read(row->value, text)) return bad_value(row, text, NUMBER, f);
         return BITCUT_OK;
     }
     return BITCUT_OK;
 }
 
+/* What may have been meant by a word that is no option: the same with other dashes, a
+   short one with its value attached, or what is near. */
+static void meant(char *text, size_t size, const struct option_row *rows,
+                  const char *word, const char *name)
+{
+    const char letter[] = { *name, 0 };
+    const struct option_row *row = table_find(option_table(rows), name);
+    const struct option_row *first = table_find(option_table(rows), letter);
+    char near[120];
+    table_near(near, sizeof near, option_table(rows), name);
+    text[0] = 0;
+    if (row) snprintf(text, size, "; it is %s%s", dashes(row), name);
+    else if (word[1] != '-' && first && first->argument && strpbrk(name, "0123456789./"))
+        snprintf(text, size, "; a value stands apart: -%s %s", letter, name + 1);
+    else if (*near) snprintf(text, size, "; near it: %s", near);
+}
+
 static enum bitcut_status unknown(const struct option_row *rows, const char *word,
                                   const char *name, struct fault *f)
 {
-    char near[120];
-    const int length = text_fit(word, WORD_QUOTED);
-    table_near(near, sizeof near, option_table(rows), name);
-    if (!*near) return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: no such option", length, word);
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: no such option; near it: %s",
-                     length, word, near);
+    char hint[160];
+    meant(hint, sizeof hint, rows, word, name);
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: no such option%s",
+                     text_fit(word, WORD_QUOTED), word, hint);
 }
 
 /* One option word, which may hold its argument after '='; *at moves past a separate

@@ -54,12 +54,8 @@ enum bitcut_status recorder_accepts(const struct gpu_instruction *instruction,
     char names[120] = "";
     const struct gpu_variant_row *row = NULL;
     if (accepts(instruction, variant)) return BITCUT_OK;
-    while ((row = table_next(TABLE(gpu_variants), row))) {
-        const size_t used = strlen(names);
-        if (accepts(instruction, row))
-            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
-                     row->name);
-    }
+    while ((row = table_next(TABLE(gpu_variants), row)))
+        if (accepts(instruction, row)) text_append(names, sizeof names, row->name);
     return fault_set(f, BITCUT_BAD_ARGUMENT, "%s has no variant %s; it has %s",
                      instruction->name, variant->name, names);
 }

@@ -15,7 +15,8 @@ enum { NUMBER_MOST = 64 };
 
 /* --- values ----------------------------------------------------------------------- */
 
-/* A value as text, in `number` if it is a number: reals to `digits` significant digits. */
+/* A value as text, in `number` if it is a number: reals to `digits` significant digits.
+ */
 static const char *cell_text(char number[NUMBER_MOST], const json_t *value, int digits)
 {
     if (json_is_string(value)) return json_string_value(value);

@@ -200,8 +200,7 @@ enum bitcut_status set_read(struct set *s, const char *folder, unsigned needs,
     struct set x = { 0 };
     enum bitcut_status status = read_meta(&x, folder, f);
     if (status == BITCUT_OK && needs & SET_KNOWN && !x.known)
-        status = fault_set(f, BITCUT_BAD_FILE, "meta.json: unknown unit %s",
-                           x.unit.name);
+        status = fault_set(f, BITCUT_BAD_FILE, "meta.json: unknown unit %s", x.unit.name);
     if (status == BITCUT_OK) status = read_arrays(&x, folder, needs, f);
     if (status == BITCUT_OK) *s = x;
     else set_clear(&x);

@@ -90,8 +90,8 @@ static enum bitcut_status number_read(size_t *number, const struct lines *l, int
     if (*s || value < least)
         return fault_set(l->fault, BITCUT_BAD_FILE,
                          LINE "%s '%.*s' is not a whole number from %zu to %zu",
-                         l->number, what, text_fit(l->word[at], WORD_QUOTED),
-                         l->word[at], least, most);
+                         l->number, what, text_fit(l->word[at], WORD_QUOTED), l->word[at],
+                         least, most);
     *number = value;
     return BITCUT_OK;
 }

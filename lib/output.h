@@ -15,10 +15,11 @@ struct output {
     char *temporary; /* the name it has meanwhile; NULL: `path` is written itself */
 };
 
-/* Begin to write `path`.  A file that is there keeps its permissions.  If it is no regular
-   file (a device, a pipe), it is written directly, for it must not be replaced.  BITCUT_CANNOT with the system's reason:
-   the folder or file may not be written; BITCUT_NO_MEMORY.  *o is set only on success,
-   and then ends with output_commit() or output_abandon(). */
+/* Begin to write `path`.  A file that is there keeps its permissions.  If it is no
+   regular file (a device, a pipe), it is written directly, for it must not be replaced.
+   BITCUT_CANNOT with the system's reason: the folder or file may not be written;
+   BITCUT_NO_MEMORY.  *o is set only on success, and then ends with output_commit() or
+   output_abandon(). */
 enum bitcut_status output_open(struct output *o, const char *path, struct fault *f);
 
 /* Finish: the file replaces any older one of its name at once.  BITCUT_CANNOT if any

@@ -48,7 +48,8 @@ static void fold(char folded[NAME_MOST + 1], const char *name)
 {
     const int n = length(name);
     for (int i = 0; i < n; i++)
-        folded[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] - 'A' + 'a' : name[i]);
+        folded[i] =
+            (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] - 'A' + 'a' : name[i]);
     folded[n] = 0;
 }
 

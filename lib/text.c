@@ -3,6 +3,7 @@
 #include "lib/text.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { CHARACTER_MOST = TEXT_BYTES - 1 };
@@ -58,6 +59,13 @@ int text_fit(const char *text, int most)
     const int length = (int)strnlen(text, (size_t)most);
     int cut = length;
     if (length < most) return length;
-    while (cut > 0 && length - cut < CHARACTER_MOST - 1 && is_continuation(text[cut])) cut--;
+    while (cut > 0 && length - cut < CHARACTER_MOST - 1 && is_continuation(text[cut]))
+        cut--;
     return is_continuation(text[cut]) ? length : cut;
+}
+
+void text_append(char *names, size_t size, const char *name)
+{
+    const size_t used = strlen(names);
+    snprintf(names + used, size - used, "%s%s", used ? ", " : "", name);
 }

@@ -20,4 +20,8 @@ void text_clean(char *text);
    end inside a character, for the precision of "%.*s". */
 int text_fit(const char *text, int most);
 
+/* Append a name to a list of names, ", " between, as far as there is room in `size`
+   bytes. */
+void text_append(char *names, size_t size, const char *name);
+
 #endif

@@ -9,7 +9,8 @@ static const struct {
 } rows[] = {
     { "", "" },
     { "a b~", "a b~" },
-    { "\x01\x1f\t\n\r\x1b[1m\x7f", "?????" "?[1m?" },
+    { "\x01\x1f\t\n\r\x1b[1m\x7f", "?????"
+                                   "?[1m?" },
     { "\xc2\x80 \xc2\x9f \xc2\xa0", "? ? \xc2\xa0" }, /* C1, and the first behind it */
     { "\x80 \x9b \xbf \xa0", "? ? ? ?" },             /* no first byte */
     { "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80" },
@@ -71,4 +72,16 @@ START_TEST(cut_between_characters)
 }
 END_TEST
 
-TEST_MAIN("text", cleaned, exhaustive, cut_between_characters)
+START_TEST(names_listed)
+{
+    char names[8] = "";
+    text_append(names, sizeof names, "a");
+    ck_assert_str_eq(names, "a");
+    text_append(names, sizeof names, "b");
+    ck_assert_str_eq(names, "a, b");
+    text_append(names, sizeof names, "cd");
+    ck_assert_str_eq(names, "a, b, c");
+}
+END_TEST
+
+TEST_MAIN("text", cleaned, exhaustive, cut_between_characters, names_listed)
