@@ -154,7 +154,7 @@ int bench_emu(struct context *x, size_t n, const struct input *input, const char
     struct task t = { .context = x, .n = n };
     const struct bitcut_unit *only = NULL;
     if (unit && !(only = unit_find(unit, &formats[FORMAT_F16])))
-        return fail_unknown("--unit", unit, TABLE(units));
+        return fail_unit(unit, true);
     const struct gemm g = gemm_of(&recipes[RECIPE_PLAIN], only ? only : units);
     if (gemm_check(&g, &f) != BITCUT_OK) return fail("--unit", &f);
     blas_open(&t.blas);

@@ -363,7 +363,8 @@ static int race_shape(struct bench *b, struct heat heat)
     struct input input;
     int worst = EXIT_GOOD;
     b->input = heat.set->input ? heat.set->input : b->options->input;
-    if (input_parse(&input, b->input, &f) != BITCUT_OK) return fail("--input", &f);
+    if (input_parse(&input, b->input, &f) != BITCUT_OK)
+        return fail_input("--input", "inputs", &f);
     b->race.shape = heat.shape;
     b->race.input = &input;
     set_label(b);

@@ -3,9 +3,11 @@
 
 #include "analysis/command.h"
 #include "analysis/terminal.h"
+#include "emu/unit.h"
+#include "lib/output.h"
+#include "lib/text.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +51,7 @@ int fail(const char *what, const struct fault *f)
 {
     terminal_label(NULL);
     fputs("bitcut: ", stderr);
-    for (; *what; what++) fputc(iscntrl((unsigned char)*what) ? '?' : *what, stderr);
+    for (char shown[TEXT_BYTES]; text_next(shown, &what);) fputs(shown, stderr);
     fprintf(stderr, ": %s\n", f->text);
     return f->status == BITCUT_BAD_ARGUMENT ? EXIT_USAGE : EXIT_CANNOT;
 }
@@ -68,6 +70,22 @@ int check_use(const struct context *x, const struct option_use *uses, unsigned u
     if (!row) return EXIT_GOOD;
     snprintf(option, sizeof option, "%s%s", row->name[1] ? "--" : "-", row->name);
     return complain(option, row->otherwise);
+}
+
+int check_files(const struct used_file *files)
+{
+    for (const struct used_file *a = files; a->option; a++) {
+        for (const struct used_file *b = files; a->path && b->option; b++) {
+            struct fault f;
+            if (a == b || !a->written || !b->path || !output_same(a->path, b->path))
+                continue;
+            fault_set(&f, BITCUT_BAD_ARGUMENT,
+                      "%s and %s are one file; name another for %s", b->option, a->option,
+                      a->option);
+            return fail(a->path, &f);
+        }
+    }
+    return EXIT_GOOD;
 }
 
 /* All names of a table into `text`, or nothing if they are too many for it. */
@@ -91,6 +109,7 @@ int fail_unknown(const char *option, const char *name, struct table table)
 {
     struct fault f;
     char names[160];
+    const int length = text_fit(name, 60);
     const char *how = "near it";
     table_near(names, sizeof names, table, name);
     if (!*names) {
@@ -98,10 +117,44 @@ int fail_unknown(const char *option, const char *name, struct table table)
         all_names(names, sizeof names, table);
     }
     if (*names)
-        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.60s: unknown; %s: %s", name, how, names);
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; %s: %s", length, name, how,
+                  names);
     else
-        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.60s: unknown; bitcut list has all", name);
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; bitcut list has all", length,
+                  name);
     return fail(option, &f);
+}
+
+int fail_input(const char *option, const char *list, const struct fault *f)
+{
+    struct fault more;
+    fault_set(&more, f->status, "%s; see bitcut list %s", f->text, list);
+    return fail(option, &more);
+}
+
+int fail_unit(const char *name, bool takes_chips)
+{
+    struct fault f;
+    char names[160];
+    const int length = text_fit(name, 60);
+    const struct chip *chip = table_find(TABLE(chips), name);
+    table_near(names, sizeof names, TABLE(chips), name);
+    if (takes_chips && *names) return fail_unknown("--unit", name, TABLE(chips));
+    table_near(names, sizeof names, TABLE(units), name);
+    if (!chip && *names) return fail_unknown("--unit", name, TABLE(units));
+    all_names(names, sizeof names, TABLE(chips));
+    if (chip)
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "%s: unknown: a chip has many; name the instruction, one of %s/... in "
+                  "bitcut list units",
+                  name, chip->architecture);
+    else if (takes_chips)
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "%.*s: unknown; chips: %s; or bitcut list units", length, name, names);
+    else
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; bitcut list units has all",
+                  length, name);
+    return fail("--unit", &f);
 }
 
 static int print_help(void)
@@ -160,8 +213,10 @@ static char *join(int argc, char **argv)
 static int finish(int status)
 {
     terminal_label(NULL);
-    if (!emit_end(&context.emitter)) {
-        const struct fault f = { BITCUT_CANNOT, "cannot write" };
+    const int error = emit_end(&context.emitter);
+    if (error) {
+        struct fault f;
+        fault_set(&f, BITCUT_CANNOT, "%s", strerror(error));
         return fail("standard output", &f);
     }
     return status;

@@ -230,7 +230,8 @@ static int run_exact(struct context *x)
     struct input input;
     struct task t = { .threads = x->threads, .progress = &x->progress };
     if (take_size() != EXIT_GOOD) return EXIT_USAGE;
-    if (input_parse(&input, input_text, &f) != BITCUT_OK) return fail("--input", &f);
+    if (input_parse(&input, input_text, &f) != BITCUT_OK)
+        return fail_input("--input", "inputs", &f);
     enum bitcut_status status =
         source_generate(&t.a, &input, INPUT_A, size, size, x->seed, x->threads, &f);
     if (status == BITCUT_OK)
@@ -261,7 +262,8 @@ static int run_emu(struct context *x)
     struct fault f;
     struct input input;
     if (take_size() != EXIT_GOOD) return EXIT_USAGE;
-    if (input_parse(&input, input_text, &f) != BITCUT_OK) return fail("--input", &f);
+    if (input_parse(&input, input_text, &f) != BITCUT_OK)
+        return fail_input("--input", "inputs", &f);
     return bench_emu(x, size, &input, unit_name);
 }
 

@@ -3,6 +3,7 @@
 #include "analysis/judge.h"
 #include "analysis/separate.h"
 #include "analysis/walk.h"
+#include "lib/output.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -373,6 +374,17 @@ static int fit_together(struct context *x, const struct found_list *list)
     return status;
 }
 
+/* What --next writes may not replace a set. */
+static int check_next(const struct found_list *list)
+{
+    if (next && !together && list->count > 1)
+        return complain("--next", "takes one set, or --together");
+    for (size_t i = 0; next && i < list->count; i++)
+        if (output_same(next, list->at[i].folder))
+            return complain(next, "is a set to be read; name another with --next");
+    return EXIT_GOOD;
+}
+
 static int run(struct context *x)
 {
     struct found_list list = { 0 };
@@ -382,11 +394,9 @@ static int run(struct context *x)
     if (next && cases == 0) return complain("--cases", "must be at least 1");
     for (int i = 0; i < x->operand_count && status == BITCUT_OK; i++)
         status = walk_sets(&list, x->operands[i], &x->progress, &f);
-    int result;
-    if (status != BITCUT_OK) result = fail("fit", &f);
-    else if (next && !together && list.count > 1)
-        result = complain("--next", "takes one set, or --together");
-    else result = together ? fit_together(x, &list) : fit_each(x, &list);
+    int result = status == BITCUT_OK ? check_next(&list) : fail("fit", &f);
+    if (result == EXIT_GOOD)
+        result = together ? fit_together(x, &list) : fit_each(x, &list);
     walk_clear(&list);
     return result;
 }

@@ -4,8 +4,6 @@
 #include "analysis/source.h"
 #include "lib/fma.h"
 
-#include <string.h>
-
 static size_t m = 256, n = 256, k = 256;
 static const char *input_a, *input_b, *pair_name, *reference_name = "exact";
 static const char *save_a, *save_b;
@@ -37,10 +35,12 @@ static int parse_inputs(struct input *a, struct input *b, struct setup *s)
     if (pair_name) {
         s->input_a = s->input_b = pair_name;
         if (input_pair_parse(a, b, pair_name, &f) == BITCUT_OK) return EXIT_GOOD;
-        return fail("--pair", &f);
+        return fail_input("--pair", "pairs", &f);
     }
-    if (input_parse(a, s->input_a, &f) != BITCUT_OK) return fail("--input-a", &f);
-    if (input_parse(b, s->input_b, &f) != BITCUT_OK) return fail("--input-b", &f);
+    if (input_parse(a, s->input_a, &f) != BITCUT_OK)
+        return fail_input("--input-a", "inputs", &f);
+    if (input_parse(b, s->input_b, &f) != BITCUT_OK)
+        return fail_input("--input-b", "inputs", &f);
     return EXIT_GOOD;
 }
 
@@ -151,15 +151,20 @@ static int emulate(struct matrix *d, json_t *row, const struct setup *s,
 /* Outputs with a name that cannot be written are refused before the work. */
 static int check_outputs(const struct context *x)
 {
-    const char *const paths[] = { save_a, save_b, x->output };
-    for (int i = 0; i < 3; i++) {
+    const struct setup_options *o = &setup_options;
+    const struct used_file files[] = { { "-a", o->a, false },
+                                       { "-b", o->b, false },
+                                       { "-c", o->c, false },
+                                       { "--save-a", save_a, true },
+                                       { "--save-b", save_b, true },
+                                       { "-o", x->output, true },
+                                       { 0 } };
+    for (const struct used_file *file = files; file->option; file++) {
         struct fault f;
-        if (paths[i] && source_check(paths[i], &f) != BITCUT_OK) return fail(paths[i], &f);
-        for (int j = 0; j < i; j++)
-            if (paths[i] && paths[j] && !strcmp(paths[i], paths[j]))
-                return complain(paths[i], "two outputs of one name");
+        if (file->written && file->path && source_check(file->path, &f) != BITCUT_OK)
+            return fail(file->path, &f);
     }
-    return EXIT_GOOD;
+    return check_files(files);
 }
 
 static int save(const struct matrix *matrix, const char *path)

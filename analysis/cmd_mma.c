@@ -53,18 +53,30 @@ static int run_on(struct context *x, const struct bitcut_unit *u,
     return EXIT_GOOD;
 }
 
+/* The result may not replace an operand. */
+static int check_output(const struct context *x)
+{
+    const struct used_file files[] = { { "-a", path[A], false },
+                                       { "-b", path[B], false },
+                                       { "-c", path[C], false },
+                                       { "--scale-a", path[SCALE_A], false },
+                                       { "--scale-b", path[SCALE_B], false },
+                                       { "-o", x->output, true },
+                                       { 0 } };
+    return check_files(files);
+}
+
 static int run(struct context *x)
 {
-    if (!unit_name) return complain("--unit", "missing");
-    if (!path[A] || !path[B] || !path[C]) return complain("-a, -b or -c", "missing");
-    if (!x->output) return complain("-o", "missing");
+    if (!unit_name) return complain("--unit", "missing; bitcut list units has all");
+    if (!path[A] || !path[B] || !path[C])
+        return complain("-a, -b or -c", "missing; all three are needed");
+    if (!x->output) return complain("-o", "missing; D is written to it, .npy");
     const struct bitcut_unit *u = table_find(TABLE(units), unit_name);
-    if (!u && table_find(TABLE(chips), unit_name))
-        return complain("--unit", "a chip has many; name the instruction");
-    if (!u) return fail_unknown("--unit", unit_name, TABLE(units));
+    if (!u) return fail_unit(unit_name, false);
 
     struct array arrays[FILES] = { 0 };
-    int status = EXIT_GOOD;
+    int status = check_output(x);
     for (int i = 0; i < FILES && status == EXIT_GOOD; i++) {
         struct fault f;
         if (path[i] && npy_read(&arrays[i], path[i], &f) != BITCUT_OK)

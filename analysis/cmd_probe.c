@@ -302,7 +302,7 @@ static int run(struct context *x)
     if (x->output && x->operand_count)
         return complain("-o", "vectors are made for units, not from sets");
     if (unit_name && !table_find(TABLE(units), unit_name))
-        return fail_unknown("--unit", unit_name, TABLE(units));
+        return fail_unit(unit_name, false);
     struct kills *list = calloc(UNITS_MOST, sizeof *list);
     if (!list) {
         static const struct fault none = { BITCUT_NO_MEMORY, "no memory" };

@@ -9,6 +9,7 @@
 #include "analysis/trial.h"
 #include "analysis/variant.h"
 #include "analysis/walk.h"
+#include "lib/output.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -322,13 +323,18 @@ static enum bitcut_status plan_operand(struct plan *p, const struct context *x,
     return whole ? status : fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
 }
 
-/* Two sets that would go to one folder. */
+/* A set that would go where a set is, or where another goes. */
 static int check_plan(const struct plan *p)
 {
-    for (size_t i = 0; i < p->sets.count; i++)
-        for (size_t j = 0; j < i; j++)
-            if (!strcmp(p->output[i], p->output[j]))
+    for (size_t i = 0; i < p->sets.count; i++) {
+        for (size_t j = 0; j < p->sets.count; j++) {
+            if (output_same(p->output[i], p->sets.at[j].folder))
+                return complain(p->output[i],
+                                "is a set to be read; name another with -o");
+            if (j < i && output_same(p->output[i], p->output[j]))
                 return complain(p->output[i], "two sets would be written there");
+        }
+    }
     return EXIT_GOOD;
 }
 
@@ -364,7 +370,7 @@ static int check(const struct context *x)
 {
     for (int i = 0; i < unit_names.count; i++)
         if (!table_find(TABLE(units), unit_names.text[i]))
-            return fail_unknown("--unit", unit_names.text[i], TABLE(units));
+            return fail_unit(unit_names.text[i], false);
     if (random_outputs)
         return x->operand_count ? complain("--random", "takes no sets")
                : x->output      ? complain("--random", "writes nothing; drop -o")

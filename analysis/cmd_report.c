@@ -204,14 +204,43 @@ static int read_results(struct report *r)
     return status;
 }
 
+/* What the report writes may not replace results that were given. */
+static int check_output(const char *path)
+{
+    for (int i = 0; i < given.count; i++) {
+        const struct used_file files[] = { { "--results", given.text[i], false },
+                                           { "-o", path, true },
+                                           { 0 } };
+        const int status = check_files(files);
+        if (status != EXIT_GOOD) return status;
+    }
+    return EXIT_GOOD;
+}
+
+static int check_outputs(const struct report *r)
+{
+    static const char *const endings[] = { "csv", "svg" };
+    char path[PATH_MOST];
+    snprintf(path, sizeof path, "%s/index.html", r->folder);
+    int status = check_output(path);
+    for (size_t i = 0; i < 2 * r->count && status == EXIT_GOOD; i++) {
+        snprintf(path, sizeof path, "%s/%s.%s", r->folder, r->section[i / 2].name,
+                 endings[i % 2]);
+        status = check_output(path);
+    }
+    return status;
+}
+
 static int make(struct report *r)
 {
     struct fault f;
-    const int status = read_results(r);
+    int status = read_results(r);
     if (status != EXIT_GOOD) return status;
     if (!no_studies) add_studies(r);
     add_figures(r);
     if (!r->count) return complain("--no-studies", "there are no results");
+    status = check_outputs(r);
+    if (status != EXIT_GOOD) return status;
     if (make_folder(r->folder, &f) != BITCUT_OK) return fail(r->folder, &f);
     return run_all(r);
 }

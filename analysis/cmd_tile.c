@@ -67,7 +67,9 @@ static int find_kept(char path[PATH_MOST])
     struct fault f;
     gpu_files_find(&files);
     if (!files.rows[0].name) {
-        fault_set(&f, BITCUT_CANNOT, "no descriptions of GPUs in %.150s", files.folder);
+        fault_set(&f, BITCUT_CANNOT,
+                  "no descriptions of GPUs (set BITCUT_DATA, or name a file) in %s",
+                  files.folder);
         return fail("--gpu", &f);
     }
     if (!table_find(TABLE(files.rows), gpu_name))
@@ -80,7 +82,8 @@ static int read_gpu(struct tile_gpu *gpu)
 {
     char path[PATH_MOST];
     struct fault f;
-    if (!gpu_name) return complain("--gpu", "missing");
+    if (!gpu_name)
+        return complain("--gpu", "missing; a name such as a100, or a description .json");
     snprintf(path, sizeof path, "%s", gpu_name);
     const int status = gpu_is_path(gpu_name) ? EXIT_GOOD : find_kept(path);
     if (status != EXIT_GOOD) return status;

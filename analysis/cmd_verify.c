@@ -2,12 +2,12 @@
    for bit. */
 #include "analysis/batch_trial.h"
 #include "analysis/kernel_trial.h"
-#include "analysis/metric.h"
 #include "analysis/setup.h"
 #include "analysis/show.h"
 #include "analysis/split_trial.h"
 #include "analysis/terminal.h"
 #include "lib/fma.h"
+#include "lib/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -63,11 +63,12 @@ static json_t *first_difference(const struct matrix *want, const struct matrix *
                                 size_t at)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    return json_pack("{s:[I,I], s:o, s:o, s:o}", "at", (json_int_t)(at / want->cols),
-                     (json_int_t)(at % want->cols), "emulator",
-                     show_encoding(f32, want->at[at]), "file",
-                     show_encoding(f32, got->at[at]), "ulps",
-                     json_integer((json_int_t)ulp_distance(want->at[at], got->at[at])));
+    json_t *first = json_pack("{s:[I,I], s:o, s:o}", "at", (json_int_t)(at / want->cols),
+                              (json_int_t)(at % want->cols), "emulator",
+                              show_encoding(f32, want->at[at]), "file",
+                              show_encoding(f32, got->at[at]));
+    show_distance(first, f32, want->at[at], got->at[at]);
+    return first;
 }
 
 static int report(struct context *x, const struct setup *s, const struct matrix *want,
@@ -90,13 +91,8 @@ static int report(struct context *x, const struct setup *s, const struct matrix 
 static int compare(struct context *x, const struct setup *s, const struct matrix *got)
 {
     struct matrix want = { 0 };
-    struct fault f;
-    if (got->rows != s->a.rows || got->cols != s->b.cols) {
-        fault_set(&f, BITCUT_BAD_ARGUMENT, "D is %zu x %zu, not %zu x %zu", got->rows,
-                  got->cols, s->a.rows, s->b.cols);
-        return fail("matrices", &f);
-    }
-    int status = setup_run(&want, s, x);
+    int status = setup_check_shape("D", got, s->a.rows, s->b.cols);
+    if (status == EXIT_GOOD) status = setup_run(&want, s, x);
     if (status == EXIT_GOOD) status = report(x, s, &want, got);
     matrix_clear(&want);
     return status;
@@ -148,20 +144,6 @@ static int fail_kernel(const struct context *x, const char *name, const struct f
     return fail(progress_stopped(&x->progress) ? "verify" : name, &rest);
 }
 
-static int try_gemm(struct context *x, const struct kernel_trial *t)
-{
-    struct kernel_result result;
-    struct fault f;
-    terminal_label(t->kernel->name);
-    if (kernel_trial_run(&result, t, &x->progress, &f) != BITCUT_OK)
-        return fail_kernel(x, t->kernel->name, &f);
-    json_t *row = describe_trial(x, t->recorder, t->kernel->name);
-    setup_describe(row, &t->gemm);
-    json_object_del(row, "alpha"); /* the grid has several */
-    json_object_del(row, "beta");
-    return found(x, row, &result);
-}
-
 /* The kernel's GEMM as the options vary it; they are checked. */
 static enum bitcut_status vary_gemm(struct gemm *g, const struct context *x,
                                     const struct recorder *r,
@@ -192,6 +174,46 @@ static bool suits(const struct context *x, const struct recorder *r,
     return status != BITCUT_BAD_ARGUMENT;
 }
 
+/* The splits with which the kernel would do what was asked for. */
+static void suitable_splits(char *names, size_t size, const struct context *x,
+                            const struct recorder *r, const struct gpu_kernel *kernel)
+{
+    struct setup_options *o = &setup_options;
+    const char *asked = o->split;
+    names[0] = 0;
+    for (const struct bitcut_split *row = splits; row->name; row++) {
+        o->split = row->name;
+        if (suits(x, r, kernel)) text_append(names, size, row->name);
+    }
+    o->split = asked;
+}
+
+/* A kernel that does not take what was asked for, with the splits that it does take. */
+static int fail_gemm(const struct context *x, const struct recorder *r,
+                     const struct gpu_kernel *kernel, const struct fault *f)
+{
+    struct fault more = *f;
+    char names[120];
+    suitable_splits(names, sizeof names, x, r, kernel);
+    if (setup_options.split && f->status == BITCUT_BAD_ARGUMENT && *names)
+        fault_set(&more, f->status, "%s; --split can be %s", f->text, names);
+    return fail_kernel(x, kernel->name, &more);
+}
+
+static int try_gemm(struct context *x, const struct kernel_trial *t)
+{
+    struct kernel_result result;
+    struct fault f;
+    terminal_label(t->kernel->name);
+    if (kernel_trial_run(&result, t, &x->progress, &f) != BITCUT_OK)
+        return fail_gemm(x, t->recorder, t->kernel, &f);
+    json_t *row = describe_trial(x, t->recorder, t->kernel->name);
+    setup_describe(row, &t->gemm);
+    json_object_del(row, "alpha"); /* the grid has several */
+    json_object_del(row, "beta");
+    return found(x, row, &result);
+}
+
 static int try_kernel(struct context *x, const struct recorder *r,
                       const struct gpu_kernel *kernel)
 {
@@ -202,7 +224,7 @@ static int try_kernel(struct context *x, const struct recorder *r,
                               .seed = x->seed };
     struct fault f;
     if (vary_gemm(&t.gemm, x, r, kernel, &f) != BITCUT_OK)
-        return fail_kernel(x, kernel->name, &f);
+        return fail_gemm(x, r, kernel, &f);
     return try_gemm(x, &t);
 }
 

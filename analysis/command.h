@@ -56,7 +56,25 @@ int complain(const char *what, const char *why);
    command, one bit of uses->uses; EXIT_GOOD: there is none. */
 int check_use(const struct context *context, const struct option_use *uses, unsigned use);
 
+/* A file, or a folder, that a command reads or writes. */
+struct used_file {
+    const char *option, *path; /* path NULL: the option was not given */
+    bool written;
+};
+
+/* Complain of the first file written that is also read, or written twice, whatever its
+   names (output_same()); `files` end with an option that is NULL. */
+int check_files(const struct used_file *files);
+
 /* Print "bitcut: OPTION: NAME: unknown; near it: ..." and return EXIT_USAGE. */
 int fail_unknown(const char *option, const char *name, struct table table);
+
+/* Complain of an input or a pair of them, and name the list of all ("inputs", "pairs").
+ */
+int fail_input(const char *option, const char *list, const struct fault *f);
+
+/* The same as fail_unknown() for --unit, with the chips where they may be named; a chip
+   that may not is told so. */
+int fail_unit(const char *name, bool takes_chips);
 
 #endif

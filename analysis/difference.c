@@ -1,6 +1,5 @@
 #include "analysis/difference.h"
 
-#include "analysis/emit.h"
 #include "analysis/show.h"
 #include "analysis/steps.h"
 
@@ -23,24 +22,6 @@ static json_t *operands(const struct array *a, const struct bitcut_format *forma
         json_array_append_new(list,
                               show_encoding(format, array_get(a, first + i * stride)));
     return list;
-}
-
-/* Encodings as integers that grow along the line of a format's finite values. */
-static int64_t along_line(const struct bitcut_format *f, uint64_t encoding)
-{
-    const uint64_t sign = f->has_sign ? UINT64_C(1) << (f->bits - 1) : 0;
-    const int64_t magnitude = (int64_t)((encoding & ~sign) >> f->pad);
-    return encoding & sign ? -magnitude : magnitude;
-}
-
-static json_t *ulps(const struct bitcut_format *f, uint64_t x, uint64_t y)
-{
-    if (format_decode(f, x).class >= NUMBER_INF ||
-        format_decode(f, y).class >= NUMBER_INF)
-        return json_null();
-    const int64_t a = along_line(f, x), b = along_line(f, y);
-    return json_whole(false,
-                      a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a);
 }
 
 /* The block scales of output (i, j) of a fragment. */
@@ -69,12 +50,12 @@ json_t *difference_json(const struct bitcut_unit *u, const struct fragments *x,
         (json_int_t)j, "a", operands(x->a, u->a, (fragment * s.m + i) * s.k, 1, s.k), "b",
         operands(x->b, u->b, fragment * s.k * s.n + j, s.n, s.k));
     add_scales(object, u, x, s, fragment, i, j);
-    json_object_update_new(object, json_pack("{s:o, s:o, s:o, s:o, s:o}", "c",
+    json_object_update_new(object, json_pack("{s:o, s:o, s:o}", "c",
                                              show_encoding(u->c, array_get(x->c, flat)),
                                              "got", show_encoding(u->c, model), "want",
-                                             show_encoding(u->c, recorded), "ulps",
-                                             ulps(u->c, model, recorded), "steps",
-                                             steps_json(u, &trace)));
+                                             show_encoding(u->c, recorded)));
+    show_distance(object, u->c, model, recorded);
+    json_object_set_new(object, "steps", steps_json(u, &trace));
     if (trace.c_last) json_object_set_new(object, "c_last", steps_c_last_json(u, &trace));
     return object;
 }

@@ -2,6 +2,9 @@
 
 #include "analysis/emit.h"
 
+#include "lib/output.h"
+#include "lib/text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +13,21 @@
 
 enum { CELL_MOST = 1 << 14, COLUMNS_MOST = 32, INDENT = 2 };
 
+/* Control characters that JSON lets stand in a text, DEL and C1, are escaped as others
+   are. */
+static int put_json(const char *bytes, size_t size, void *unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < size; i++) {
+        const unsigned char *at = (const unsigned char *)bytes + i;
+        const bool c1 = at[0] == 0xc2 && i + 1 < size && at[1] < 0xa0;
+        if (!c1 && at[0] != 0x7f) putchar(at[0]);
+        else printf("\\u%04X", at[c1]);
+        i += c1;
+    }
+    return 0;
+}
+
 void emit_row(struct emitter *e, json_t *row)
 {
     if (!e->json) {
@@ -17,7 +35,7 @@ void emit_row(struct emitter *e, json_t *row)
         json_array_append_new(e->rows, row);
         return;
     }
-    json_dumpf(row, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_dump_callback(row, put_json, NULL, JSON_COMPACT | JSON_REAL_PRECISION(17));
     putchar('\n');
     fflush(stdout);
     json_decref(row);
@@ -25,7 +43,7 @@ void emit_row(struct emitter *e, json_t *row)
 
 /* --- one cell --------------------------------------------------------------------- */
 
-/* The text of one value, without quotes. */
+/* The text of one value, without quotes, fit to print. */
 static void cell_text(char text[CELL_MOST], const json_t *value)
 {
     if (json_is_string(value)) {
@@ -39,6 +57,7 @@ static void cell_text(char text[CELL_MOST], const json_t *value)
             json_dumpb(value, text, CELL_MOST - 1, JSON_ENCODE_ANY | JSON_COMPACT);
         text[n < CELL_MOST ? n : CELL_MOST - 1] = 0;
     }
+    text_clean(text);
 }
 
 static bool has_objects(const json_t *value)
@@ -241,7 +260,7 @@ static void print_below(json_t *rows)
     }
 }
 
-bool emit_end(struct emitter *e)
+int emit_end(struct emitter *e)
 {
     if (e->rows && json_array_size(e->rows) == 1) {
         print_object(json_array_get(e->rows, 0), 0);
@@ -255,7 +274,7 @@ bool emit_end(struct emitter *e)
     }
     json_decref(e->rows);
     e->rows = NULL;
-    return fflush(stdout) == 0 && !ferror(stdout);
+    return output_flush(stdout);
 }
 
 /* --- values ----------------------------------------------------------------------- */
@@ -279,8 +298,7 @@ json_t *json_text(const char *text)
     json_t *value = json_string(text);
     if (value) return value;
     snprintf(copy, sizeof copy, "%s", text);
-    for (char *c = copy; *c; c++)
-        if ((unsigned char)*c > 127) *c = '?';
+    text_clean(copy);
     return json_string(copy);
 }
 

@@ -18,11 +18,12 @@ struct emit_column {
 };
 
 /* Where results go.  With `json`, every row is printed at once as one JSON object on one
-   line.  Without it, rows are kept until emit_end() and then printed as a table, or as
-   one "key value" line each if there is a single row.  A table has every key of its first
-   row as a column, or those that `columns` chooses.  Values that are objects follow the
-   table in such lines, with what lies deeper indented: a list of texts as a line each, a
-   list of flat objects as a table. */
+   line, control characters escaped.  Without it, rows are kept until emit_end() and then
+   printed as a table, or as one "key value" line each if there is a single row.  A table
+   has every key of its first row as a column, or those that `columns` chooses.  Values
+   that are objects follow the table in such lines, with what lies deeper indented: a list
+   of texts as a line each, a list of flat objects as a table.  All of it is fit to print
+   (lib/text.h). */
 struct emitter {
     bool json;
     const struct emit_column *columns; /* ended by a NULL key, or NULL         */
@@ -32,14 +33,15 @@ struct emitter {
 /* Take over `row`, an object, and print it now or at emit_end(). */
 void emit_row(struct emitter *e, json_t *row);
 
-/* Print what is pending.  False if standard output could not be written. */
-bool emit_end(struct emitter *e);
+/* Print what is pending: 0, or the error (errno) if standard output could not be
+   written. */
+int emit_end(struct emitter *e);
 
 /* JSON values.  A number that JSON lacks becomes the string "nan", "inf" or "-inf". */
 json_t *json_number(double x);
 json_t *json_count(size_t n);
 
-/* Text from outside, such as a file name: bytes that are no UTF-8 become '?'. */
+/* Text from outside, such as a file name; one that is no UTF-8 becomes fit to print. */
 json_t *json_text(const char *text);
 
 /* Today in UTC, YYYY-MM-DD. */

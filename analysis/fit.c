@@ -1,6 +1,7 @@
 #include "analysis/fit.h"
 
 #include "analysis/variant.h"
+#include "lib/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -221,8 +222,9 @@ static enum bitcut_status check_sets(size_t *count, const struct set *sets, int 
     for (int i = 0; i < set_count; i++) {
         if (!same_instruction(&sets[i].unit, &sets[0].unit))
             return fault_set(f, BITCUT_BAD_ARGUMENT,
-                             "%.100s has other formats, k or scales than %.100s",
-                             sets[i].unit.name, sets[0].unit.name);
+                             "%.*s has other formats, k or scales than %.*s",
+                             text_fit(sets[i].unit.name, 90), sets[i].unit.name,
+                             text_fit(sets[0].unit.name, 90), sets[0].unit.name);
         *count += used_outputs(&sets[i], most);
     }
     return check_unit(&sets[0].unit, *count, f);

@@ -70,7 +70,7 @@ enum bitcut_status gpu_file_parse(struct tile_gpu *gpu, const void *bytes, size_
     json_error_t error;
     json_t *json = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
     if (!json)
-        return fault_set(f, BITCUT_BAD_FILE, "line %d: %.100s", error.line, error.text);
+        return fault_set(f, BITCUT_BAD_FILE, "line %d: %s", error.line, error.text);
     const enum bitcut_status status = read_fields(&x, json, f);
     json_decref(json);
     if (status == BITCUT_OK) *gpu = x;

@@ -2,7 +2,6 @@
 
 #include "analysis/emit.h"
 #include "analysis/excerpt.h"
-#include "analysis/metric.h"
 #include "analysis/show.h"
 #include "lib/fma.h"
 #include "lib/input.h"
@@ -387,15 +386,17 @@ static json_t *describe(const struct live *x, struct output at, uint32_t model,
     char transposes[] = "nn";
     if (c->transposed_a) transposes[0] = 't';
     if (c->transposed_b) transposes[1] = 't';
-    return json_pack(
-        "{s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:s, s:o, s:o, s:[o,o], s:o, s:o, s:I}", "m",
+    json_t *first = json_pack(
+        "{s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:s, s:o, s:o, s:[o,o], s:o, s:o}", "m",
         json_count(c->shape.m), "n", json_count(c->shape.n), "k", json_count(c->shape.k),
         "transposes", transposes, "in_place", (int)c->in_place, "alpha",
         json_number(format_to_double(f32, c->scalars.alpha)), "beta",
         json_number(format_to_double(f32, c->scalars.beta)), "input", c->input, "count",
         json_count(c->batch.count), "gemm", json_count(at.matrix), "at", json_count(at.i),
         json_count(at.j), "model", show_encoding(f32, model), "device",
-        show_encoding(f32, device), "ulps", (json_int_t)ulp_distance(model, device));
+        show_encoding(f32, device));
+    show_distance(first, f32, model, device);
+    return first;
 }
 
 /* Count a mismatch; the first one is described and followed back, which runs the kernel

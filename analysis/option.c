@@ -2,6 +2,7 @@
 
 #include "lib/decimal.h"
 #include "lib/table.h"
+#include "lib/text.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -9,6 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { WORD_QUOTED = 60 };
+
+/* What numbers look like, for those that do not. */
+#define COUNT   "a number in digits alone, below 2^64, such as 1000"
+#define INTEGER "an integer in digits alone, below 2^31, such as 8"
+#define NUMBER  "a number such as 1.5 or -2e-3"
 
 static struct table option_table(const struct option_row *rows)
 {
@@ -25,8 +33,8 @@ static const char *dashes(const struct option_row *row)
 static enum bitcut_status bad_value(const struct option_row *row, const char *text,
                                     const char *wanted, struct fault *f)
 {
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s %.60s: not %s", dashes(row), row->name,
-                     text, wanted);
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s %.*s: not %s", dashes(row), row->name,
+                     text_fit(text, WORD_QUOTED), text, wanted);
 }
 
 /* A decimal integer, or hexadecimal where `base` is 0, without sign or blanks. */
@@ -65,7 +73,7 @@ static enum bitcut_status set_value(const struct option_row *row, const char *te
         return BITCUT_OK;
     case OPTION_COUNT:
         if (!read_unsigned(&number, text, 10) || number > SIZE_MAX)
-            return bad_value(row, text, "a number, 0 or more", f);
+            return bad_value(row, text, COUNT, f);
         *(size_t *)row->value = (size_t)number;
         return BITCUT_OK;
     case OPTION_COUNTS:
@@ -73,31 +81,47 @@ static enum bitcut_status set_value(const struct option_row *row, const char *te
             return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s: given too often", dashes(row),
                              row->name);
         if (!read_unsigned(&number, text, 10) || number > SIZE_MAX)
-            return bad_value(row, text, "a number, 0 or more", f);
+            return bad_value(row, text, COUNT, f);
         counts->at[counts->count++] = (size_t)number;
         return BITCUT_OK;
     case OPTION_INT:
-        if (!read_int(row->value, text)) return bad_value(row, text, "an integer", f);
+        if (!read_int(row->value, text)) return bad_value(row, text, INTEGER, f);
         return BITCUT_OK;
     case OPTION_SEED:
         if (!read_unsigned(row->value, text, 0))
             return bad_value(row, text, "a number below 2^64", f);
         return BITCUT_OK;
     case OPTION_F32:
-        if (!decimal_read(row->value, text)) return bad_value(row, text, "a number", f);
+        if (!decimal_read(row->value, text)) return bad_value(row, text, NUMBER, f);
         return BITCUT_OK;
     }
     return BITCUT_OK;
 }
 
+/* What may have been meant by a word that is no option: the same with other dashes, a
+   short one with its value attached, or what is near. */
+static void meant(char *text, size_t size, const struct option_row *rows,
+                  const char *word, const char *name)
+{
+    const char letter[] = { *name, 0 };
+    const struct option_row *row = table_find(option_table(rows), name);
+    const struct option_row *first = table_find(option_table(rows), letter);
+    char near[120];
+    table_near(near, sizeof near, option_table(rows), name);
+    text[0] = 0;
+    if (row) snprintf(text, size, "; it is %s%s", dashes(row), name);
+    else if (word[1] != '-' && first && first->argument && strpbrk(name, "0123456789./"))
+        snprintf(text, size, "; a value stands apart: -%s %s", letter, name + 1);
+    else if (*near) snprintf(text, size, "; near it: %s", near);
+}
+
 static enum bitcut_status unknown(const struct option_row *rows, const char *word,
                                   const char *name, struct fault *f)
 {
-    char near[120];
-    table_near(near, sizeof near, option_table(rows), name);
-    if (!*near) return fault_set(f, BITCUT_BAD_ARGUMENT, "%.60s: no such option", word);
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "%.60s: no such option; near it: %s", word,
-                     near);
+    char hint[160];
+    meant(hint, sizeof hint, rows, word, name);
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: no such option%s",
+                     text_fit(word, WORD_QUOTED), word, hint);
 }
 
 /* One option word, which may hold its argument after '='; *at moves past a separate
@@ -136,7 +160,8 @@ enum bitcut_status options_read(bool *given, const char **operands, int *operand
             const enum bitcut_status status = read_option(given, rows, &i, argc, argv, f);
             if (status != BITCUT_OK) return status;
         } else if (*operand_count == operands_most) {
-            return fault_set(f, BITCUT_BAD_ARGUMENT, "%.60s: one word too many", word);
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: one word too many",
+                             text_fit(word, WORD_QUOTED), word);
         } else {
             operands[(*operand_count)++] = word;
         }

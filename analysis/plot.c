@@ -2,6 +2,8 @@
 
 #include "analysis/plot.h"
 
+#include "lib/text.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,15 +43,16 @@ static void write_series(FILE *to, const struct study_plot *plot, json_t *rows, 
     fprintf(to, "END\n");
 }
 
-/* Text in the quotes of a script, on one line whatever it holds. */
+/* Text in the quotes of a script.  ASCII is given by its numbers, so that gnuplot takes
+   no character (a quote, backslash, backtick, @) for more than itself. */
 static void write_quoted(FILE *to, const char *text)
 {
-    fputc('\'', to);
-    for (; *text; text++) {
-        if (*text == '\'') fputc('\'', to);
-        fputc((unsigned char)*text < 0x20 ? ' ' : *text, to);
+    fputc('"', to);
+    for (char shown[TEXT_BYTES]; text_next(shown, &text);) {
+        if (shown[1]) fputs(shown, to);
+        else fprintf(to, "\\%03o", (unsigned)*shown);
     }
-    fputc('\'', to);
+    fputc('"', to);
 }
 
 static int larger(int a, int b) { return a > b ? a : b; }
@@ -69,7 +72,7 @@ static void write_layout(FILE *to, const struct study_plot *plot, json_t *rows)
     const bool below = longest > LONG;
     fprintf(to,
             "set terminal svg enhanced size %d,%d font 'sans-serif,14' "
-            "background 'white'\nset key %s noenhanced\n",
+            "background 'white'\nset key noenhanced %s\n",
             WIDTH, HEIGHT + (below ? LINE * (count + 1) : 0),
             below ? "bmargin left Left reverse maxcols 1 title ' '"
                   : "outside right top");
@@ -109,7 +112,7 @@ static bool run_gnuplot(FILE *script, FILE *picture)
         const int null = open("/dev/null", O_WRONLY);
         if (null >= 0 && dup2(fileno(script), 0) >= 0 && dup2(fileno(picture), 1) >= 0 &&
             dup2(null, 2) >= 0)
-            execlp("gnuplot", "gnuplot", (char *)NULL);
+            execlp("gnuplot", "gnuplot", "-d", (char *)NULL); /* nobody's settings */
         _exit(127);
     }
     int status;

@@ -1,6 +1,7 @@
 #include "analysis/recorder.h"
 
 #include "lib/table.h"
+#include "lib/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,12 +30,13 @@ enum bitcut_status recorder_find(const struct gpu_instruction **instruction,
     const size_t length = strlen(architecture);
     if (strncmp(unit, architecture, length) || unit[length] != '/')
         return fault_set(f, BITCUT_CANNOT,
-                         "%.80s is not a unit of this device, %.60s (%s)", unit,
-                         r->device.name, architecture);
+                         "%.*s is not a unit of this device, %.60s (%s)",
+                         text_fit(unit, 80), unit, r->device.name, architecture);
     const struct gpu_instruction *found = gpu_find(&r->gpu, unit + length + 1);
     if (!found || !gpu_has(&r->device, found))
         return fault_set(f, BITCUT_CANNOT,
-                         "%.80s: not in the module; bitcut list instructions has all", unit);
+                         "%.*s: not in the module; bitcut list instructions has all",
+                         text_fit(unit, 80), unit);
     *instruction = found;
     return BITCUT_OK;
 }
@@ -52,12 +54,8 @@ enum bitcut_status recorder_accepts(const struct gpu_instruction *instruction,
     char names[120] = "";
     const struct gpu_variant_row *row = NULL;
     if (accepts(instruction, variant)) return BITCUT_OK;
-    while ((row = table_next(TABLE(gpu_variants), row))) {
-        const size_t used = strlen(names);
-        if (accepts(instruction, row))
-            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
-                     row->name);
-    }
+    while ((row = table_next(TABLE(gpu_variants), row)))
+        if (accepts(instruction, row)) text_append(names, sizeof names, row->name);
     return fault_set(f, BITCUT_BAD_ARGUMENT, "%s has no variant %s; it has %s",
                      instruction->name, variant->name, names);
 }

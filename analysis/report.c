@@ -1,44 +1,53 @@
 #include "analysis/report.h"
 
+#include "lib/decimal.h"
 #include "lib/output.h"
+#include "lib/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELL_MOST = 200 };
+enum { NUMBER_MOST = 64 };
 
 /* What marks a cell that is aligned to the right. */
 #define NUMBER " class=\"number\""
 
 /* --- values ----------------------------------------------------------------------- */
 
-/* A value as text: reals to `digits` significant digits. */
-static void cell_text(char text[CELL_MOST], const json_t *value, int digits)
+/* A value as text, in `number` if it is a number: reals to `digits` significant digits.
+ */
+static const char *cell_text(char number[NUMBER_MOST], const json_t *value, int digits)
 {
-    if (json_is_string(value)) snprintf(text, CELL_MOST, "%s", json_string_value(value));
-    else if (json_is_real(value))
-        snprintf(text, CELL_MOST, "%.*g", digits, json_real_value(value));
+    if (json_is_string(value)) return json_string_value(value);
+    if (json_is_boolean(value)) return json_is_true(value) ? "yes" : "no";
+    number[0] = 0;
+    if (json_is_real(value))
+        snprintf(number, NUMBER_MOST, "%.*g", digits, json_real_value(value));
     else if (json_is_integer(value))
-        snprintf(text, CELL_MOST, "%lld", (long long)json_integer_value(value));
-    else if (json_is_boolean(value))
-        snprintf(text, CELL_MOST, json_is_true(value) ? "yes" : "no");
-    else text[0] = 0;
+        snprintf(number, NUMBER_MOST, "%lld", (long long)json_integer_value(value));
+    return number;
 }
 
-/* In quotes, doubled inside, if it would break the line or the column. */
+/* Whether a spreadsheet would run it: a formula, and no number. */
+static bool is_formula(const char *text)
+{
+    uint32_t unused;
+    return *text && strchr("=+-@", *text) && !decimal_read(&unused, text);
+}
+
+/* In quotes, doubled inside, if it would break the column; a formula behind a ', which
+   makes it text. */
 static void write_csv_cell(FILE *to, const char *text)
 {
-    if (!text[strcspn(text, ",\"\r\n")]) {
-        fputs(text, to);
-        return;
+    const char *quote = text[strcspn(text, ",\"")] ? "\"" : "";
+    fputs(quote, to);
+    if (is_formula(text)) fputc('\'', to);
+    for (char shown[TEXT_BYTES]; text_next(shown, &text);) {
+        if (*shown == '"') fputc('"', to);
+        fputs(shown, to);
     }
-    fputc('"', to);
-    for (; *text; text++) {
-        if (*text == '"') fputc('"', to);
-        fputc(*text, to);
-    }
-    fputc('"', to);
+    fputs(quote, to);
 }
 
 static void write_csv(FILE *to, json_t *rows)
@@ -56,10 +65,10 @@ static void write_csv(FILE *to, json_t *rows)
         separator = "";
         json_object_foreach(first, key, value)
         {
-            char text[CELL_MOST];
-            cell_text(text, json_object_get(json_array_get(rows, i), key), 17);
+            char number[NUMBER_MOST];
+            json_t *cell = json_object_get(json_array_get(rows, i), key);
             fputs(separator, to);
-            write_csv_cell(to, text);
+            write_csv_cell(to, cell_text(number, cell, 17));
             separator = ",";
         }
         fputc('\n', to);
@@ -79,21 +88,20 @@ enum bitcut_status report_write_csv(const char *path, json_t *rows, struct fault
 
 static void write_escaped(FILE *to, const char *text)
 {
-    for (; *text; text++) {
-        if (*text == '&') fputs("&amp;", to);
-        else if (*text == '<') fputs("&lt;", to);
-        else if (*text == '>') fputs("&gt;", to);
-        else if (*text == '"') fputs("&quot;", to);
-        else fputc(*text, to);
+    for (char shown[TEXT_BYTES]; text_next(shown, &text);) {
+        if (*shown == '&') fputs("&amp;", to);
+        else if (*shown == '<') fputs("&lt;", to);
+        else if (*shown == '>') fputs("&gt;", to);
+        else if (*shown == '"') fputs("&quot;", to);
+        else fputs(shown, to);
     }
 }
 
 static void write_cell(FILE *to, const json_t *value, const char *tag)
 {
-    char text[CELL_MOST];
-    cell_text(text, value, 6);
+    char number[NUMBER_MOST];
     fprintf(to, "<%s%s>", tag, json_is_number(value) ? NUMBER : "");
-    write_escaped(to, text);
+    write_escaped(to, cell_text(number, value, 6));
     fprintf(to, "</%s>", tag);
 }
 

@@ -23,7 +23,9 @@ struct page {
 };
 
 /* Write the rows as comma-separated values, a header line first, reals to 17 digits,
-   quotes around what has a comma, a quote or the end of a line. */
+   quotes around what has a comma or a quote, and a ' before a text that a spreadsheet
+   would run (one that begins with =, +, - or @ and is no number).  Texts are fit to print
+   (lib/text.h), here and in the page. */
 enum bitcut_status report_write_csv(const char *path, json_t *rows, struct fault *f);
 
 /* Write the page: every section with its text, the command that gives its numbers,

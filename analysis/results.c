@@ -200,7 +200,7 @@ static enum bitcut_status parse_line(struct results *r, const char *at, size_t l
 {
     json_error_t error;
     json_t *row = json_loadb(at, length, JSON_REJECT_DUPLICATES, &error);
-    return row ? add(r, row, f) : fault_set(f, BITCUT_BAD_FILE, "%.100s", error.text);
+    return row ? add(r, row, f) : fault_set(f, BITCUT_BAD_FILE, "%s", error.text);
 }
 
 static enum bitcut_status parse_lines(struct results *r, size_t *line, const char *at,

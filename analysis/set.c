@@ -5,6 +5,7 @@
 #include "lib/npy.h"
 #include "lib/output.h"
 #include "lib/table.h"
+#include "lib/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -82,11 +83,12 @@ static enum bitcut_status describe_unknown(struct set *s, const char *name,
         const char *given = part(s->meta, keys[i]);
         if (given) format[i] = table_find(TABLE(formats), given);
         if (given && !format[i])
-            return fault_set(f, BITCUT_BAD_FILE, "meta.json: unknown format %.60s", given);
+            return fault_set(f, BITCUT_BAD_FILE, "meta.json: unknown format %.*s",
+                             text_fit(given, 60), given);
         if (!format[i] && i != FORMAT_SCALE)
             return fault_set(f, BITCUT_BAD_FILE,
-                             "meta.json: unknown unit %.100s, and no format \"%s\"", name,
-                             keys[i]);
+                             "meta.json: unknown unit %.*s, and no format \"%s\"",
+                             text_fit(name, 100), name, keys[i]);
     }
     const json_int_t block =
         json_integer_value(json_object_get(s->meta, "scale_block"));
@@ -127,7 +129,7 @@ static enum bitcut_status read_meta(struct set *s, const char *folder, struct fa
     if (!s->meta && error.line < 0)
         return fault_set(f, BITCUT_CANNOT, "meta.json: cannot be read");
     if (!s->meta)
-        return fault_set(f, BITCUT_BAD_FILE, "meta.json line %d: %.100s", error.line,
+        return fault_set(f, BITCUT_BAD_FILE, "meta.json line %d: %s", error.line,
                          error.text);
     return find_unit(s, f);
 }
@@ -149,7 +151,7 @@ static enum bitcut_status read_array(struct array *a, const char *folder,
         return fault_set(f, BITCUT_CANNOT, "the name is too long");
     const enum bitcut_status status = npy_read(a, path, &inner);
     return status == BITCUT_OK ? status
-                               : fault_set(f, status, "%s: %.200s", file, inner.text);
+                               : fault_set(f, status, "%s: %s", file, inner.text);
 }
 
 /* For a unit without a row: what the arrays say about the shape. */
@@ -202,8 +204,7 @@ enum bitcut_status set_read(struct set *s, const char *folder, unsigned needs,
     struct set x = { 0 };
     enum bitcut_status status = read_meta(&x, folder, f);
     if (status == BITCUT_OK && needs & SET_KNOWN && !x.known)
-        status = fault_set(f, BITCUT_BAD_FILE, "meta.json: unknown unit %.100s",
-                           x.unit.name);
+        status = fault_set(f, BITCUT_BAD_FILE, "meta.json: unknown unit %s", x.unit.name);
     if (status == BITCUT_OK) status = read_arrays(&x, folder, needs, f);
     if (status == BITCUT_OK) *s = x;
     else set_clear(&x);

@@ -36,7 +36,7 @@ struct setup {
         { "scale", "low words times 2^S", OPTION_INT, &setup_options.scale, "S" },       \
         { "equilibrate", "scale rows of A and columns of B by powers of two first",      \
           OPTION_FLAG, &setup_options.equilibrate, NULL },                               \
-        { "terms", "of the recipe, with or without low*low", OPTION_INT,         \
+        { "terms", "of the recipe, or one more with low*low", OPTION_INT,                \
           &setup_options.terms, "N" },                                                   \
         { "promote", "k-steps between promotions, 0: never", OPTION_INT,                 \
           &setup_options.promote, "N" },                                                 \
@@ -70,6 +70,10 @@ int setup_gemm(struct gemm *gemm, const struct context *x);
 /* Read -c if it was given and check the shapes of all three.  Prints and returns an exit
    status.  s->a and s->b are set already. */
 int setup_finish(struct setup *s);
+
+/* Complain of a matrix, called `name`, that has another shape.  Prints and returns an
+   exit status. */
+int setup_check_shape(const char *name, const struct matrix *m, size_t rows, size_t cols);
 
 /* Read one matrix file.  Prints and returns an exit status. */
 int setup_read(struct matrix *m, const char *option, const char *path);

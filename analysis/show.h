@@ -10,4 +10,10 @@
  * decimal. */
 json_t *show_encoding(const struct bitcut_format *format, uint64_t encoding);
 
+/* Set "ulps" of an object to the steps of a format from x to y, two encodings that
+   differ, -0 and +0 being one; null if either is not finite.  Where that does not say how
+   they differ, "differ" does in words: "a NaN against a number". */
+void show_distance(json_t *object, const struct bitcut_format *format, uint64_t x,
+                   uint64_t y);
+
 #endif

@@ -44,7 +44,7 @@ static enum bitcut_status matrix_of_array(struct matrix *m, const struct array *
     if (!format)
         return fault_set(f, BITCUT_BAD_FILE,
                          "elements of type %c%d; a matrix has f4, u4, f2 or "
-                         "f8",
+                         "f8 (NumPy: astype('f4'))",
                          a->floating ? 'f' : 'u', a->bytes);
     struct matrix x;
     const enum bitcut_status status = matrix_init(&x, a->dim[0], a->dim[1], f);
@@ -52,7 +52,9 @@ static enum bitcut_status matrix_of_array(struct matrix *m, const struct array *
     for (size_t i = 0; i < a->count; i++) {
         if (element_f32(&x.at[i], a, format, i)) continue;
         matrix_clear(&x);
-        return fault_set(f, BITCUT_BAD_FILE, "element [%zu, %zu] is no FP32 value",
+        return fault_set(f, BITCUT_BAD_FILE,
+                         "element [%zu, %zu] is no FP32 value; round the f8 to f4 first "
+                         "(NumPy: astype('f4'))",
                          i / a->dim[1], i % a->dim[1]);
     }
     *m = x;

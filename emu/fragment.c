@@ -33,8 +33,9 @@ static enum bitcut_status check_encodings(const char *name, const struct array *
     const int bytes = (format->bits + 7) / 8;
     if (x->bytes != bytes)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s has elements of %d bytes; %s takes %d", name, x->bytes,
-                         format->name, bytes);
+                         "%s has elements of %d bytes; %s takes %d, an encoding each "
+                         "(NumPy: u%d)",
+                         name, x->bytes, format->name, bytes, bytes);
     if (format->bits == 8 * bytes) return BITCUT_OK;
     for (size_t i = 0; i < x->count; i++)
         if (array_get(x, i) >> format->bits)

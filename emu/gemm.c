@@ -62,7 +62,8 @@ enum bitcut_status gemm_check(const struct gemm *g, struct fault *f)
                          "%s needs block scales; no recipe has them", u->name);
     if (u->a != u->b || !format_holds(u->a, g->split.format))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "recipe %s has words of %s, but %s multiplies %s by %s",
+                         "recipe %s has words of %s, but %s multiplies %s by %s; choose "
+                         "another unit or split",
                          g->recipe->name, g->split.format->name, u->name, u->a->name,
                          u->b->name);
     if (u->c != &formats[FORMAT_F32] && u->c != &formats[FORMAT_F16])

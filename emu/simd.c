@@ -3,6 +3,7 @@
 #include "emu/fast.h"
 #include "lib/assume.h"
 #include "lib/table.h"
+#include "lib/text.h"
 
 #include <stdlib.h>
 
@@ -170,8 +171,8 @@ enum bitcut_status simd_choose(const struct simd_level **level, struct fault *f)
     const struct simd_level *found = table_find(TABLE(simd_levels), name);
     if (!found)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "BITCUT_SIMD is %.40s; it can be avx512, avx2, plain or none",
-                         name);
+                         "BITCUT_SIMD is %.*s; it can be avx512, avx2, plain or none",
+                         text_fit(name, 40), name);
     if (!found->supported())
         return fault_set(f, BITCUT_CANNOT,
                          "BITCUT_SIMD is %s, which this processor lacks", found->name);

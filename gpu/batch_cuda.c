@@ -1,6 +1,7 @@
 /* The batches of small GEMMs on a GPU that lib/bitcut.h declares. */
 #include "gpu/batched.h"
 #include "gpu/gemm_cuda.h"
+#include "lib/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,9 +41,9 @@ static enum bitcut_status choose(const struct gpu_batched_kernel **to,
 {
     const struct gpu_batched_kernel *k = NULL;
     enum bitcut_status status =
-        g->kernel
-            ? fault_set(f, BITCUT_BAD_ARGUMENT, "there is no kernel %.100s", g->kernel)
-            : fault_set(f, BITCUT_CANNOT, "there is no kernel for batches");
+        g->kernel ? fault_set(f, BITCUT_BAD_ARGUMENT, "there is no kernel %.*s",
+                              text_fit(g->kernel, 100), g->kernel)
+                  : fault_set(f, BITCUT_CANNOT, "there is no kernel for batches");
     while ((k = gpu_batched_next(&x->gpu, k))) {
         if (g->kernel && strcmp(k->name, g->kernel) != 0) continue;
         if (!gpu_batched_fits(&x->device, k)) {

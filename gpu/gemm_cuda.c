@@ -3,6 +3,7 @@
 
 #include "gpu/choose.h"
 #include "lib/size.h"
+#include "lib/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,10 +136,10 @@ static enum bitcut_status choose_bits(struct choice *to, const struct bitcut_cud
     if (!g->recipe && !g->kernel)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "neither recipe nor kernel");
     enum bitcut_status status =
-        g->kernel
-            ? fault_set(f, BITCUT_BAD_ARGUMENT, "there is no kernel %.100s", g->kernel)
-            : fault_set(f, BITCUT_CANNOT, "there is no kernel for recipe %s",
-                        g->recipe->name);
+        g->kernel ? fault_set(f, BITCUT_BAD_ARGUMENT, "there is no kernel %.*s",
+                              text_fit(g->kernel, 100), g->kernel)
+                  : fault_set(f, BITCUT_CANNOT, "there is no kernel for recipe %s",
+                              g->recipe->name);
     while ((k = gpu_kernel_next(&x->gpu, k))) {
         if (g->kernel ? strcmp(k->name, g->kernel) != 0 : !is_plain(k, g->recipe))
             continue;

@@ -3,6 +3,7 @@
 #include "gpu/gpu.h"
 
 #include "lib/table.h"
+#include "lib/text.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -65,12 +66,12 @@ enum bitcut_status gpu_open(struct gpu *g, struct fault *f)
     const int length = snprintf(path, sizeof path, "%s/%s", folder, module_file);
     if (length < 0 || (size_t)length >= sizeof path || access(path, F_OK) != 0)
         return fault_set(f, BITCUT_CANNOT,
-                         "no GPU backend: %s is not in %.100s (built only where %s is "
+                         "no GPU backend: %s is not in %.*s (built only where %s is "
                          "found)",
-                         module_file, folder, module_compiler);
+                         module_file, text_fit(folder, 100), folder, module_compiler);
     /* Kept once loaded: the CUDA runtime leaves work for the end of the process. */
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!handle) return fault_set(f, BITCUT_CANNOT, "no GPU backend: %.200s", dlerror());
+    if (!handle) return fault_set(f, BITCUT_CANNOT, "no GPU backend: %s", dlerror());
     const enum bitcut_status status = take_module(g, handle, f);
     if (status != BITCUT_OK) dlclose(handle);
     return status;

@@ -3,6 +3,7 @@
 #include "lib/decimal.h"
 #include "lib/elementary.h"
 #include "lib/table.h"
+#include "lib/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static bool number_read(double *x, struct piece piece)
 
 static int quoted(struct piece p)
 {
-    return p.length < QUOTED_MOST ? p.length : QUOTED_MOST;
+    return text_fit(p.at, p.length < QUOTED_MOST ? p.length : QUOTED_MOST);
 }
 
 static enum bitcut_status parameter_read(double *value, const struct input_family *family,
@@ -129,7 +130,8 @@ enum bitcut_status input_parse(struct input *in, const char *text, struct fault 
     const char *at = skip_blanks(text);
     const size_t length_of_name = strcspn(at, " \t(");
     char name[QUOTED_MOST + 1] = "";
-    snprintf(name, sizeof name, "%.*s", (int)length_of_name, at);
+    const struct piece first = { .at = at, .length = (int)length_of_name };
+    snprintf(name, sizeof name, "%.*s", quoted(first), first.at);
     struct input new = { .family = table_find(TABLE(inputs), name) };
     if (!new.family) return unknown_fault(TABLE(inputs), "input", name, f);
     for (int i = 0; i < INPUT_PARAMETERS_MOST; i++)
@@ -144,7 +146,7 @@ enum bitcut_status input_parse(struct input *in, const char *text, struct fault 
     at = skip_blanks(at);
     if (*at)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: \"%.*s\" does not belong there",
-                         name, QUOTED_MOST, at);
+                         name, text_fit(at, QUOTED_MOST), at);
     *in = new;
     return BITCUT_OK;
 }

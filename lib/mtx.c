@@ -6,6 +6,7 @@
 #include "lib/fma.h"
 #include "lib/output.h"
 #include "lib/stream.h"
+#include "lib/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,6 +17,7 @@
 /* --- lines and words -------------------------------------------------------------- */
 
 enum { WORDS_MOST = 6 }; /* one more than any line needs, so that too many show */
+enum { WORD_QUOTED = 30 };
 
 /* A file and the line read last. */
 struct lines {
@@ -87,8 +89,9 @@ static enum bitcut_status number_read(size_t *number, const struct lines *l, int
     }
     if (*s || value < least)
         return fault_set(l->fault, BITCUT_BAD_FILE,
-                         LINE "%s '%.30s' is not a whole number from %zu to %zu",
-                         l->number, what, l->word[at], least, most);
+                         LINE "%s '%.*s' is not a whole number from %zu to %zu",
+                         l->number, what, text_fit(l->word[at], WORD_QUOTED), l->word[at],
+                         least, most);
     *number = value;
     return BITCUT_OK;
 }
@@ -146,8 +149,8 @@ static enum bitcut_status choice_unknown(const struct lines *l, const struct cho
         if (i) strcat(names, " ");
         strcat(names, c->name[i]);
     }
-    return fault_set(l->fault, BITCUT_BAD_FILE, LINE "%s '%.30s' is not read, only %s",
-                     l->number, c->what, word, names);
+    return fault_set(l->fault, BITCUT_BAD_FILE, LINE "%s '%.*s' is not read, only %s",
+                     l->number, c->what, text_fit(word, WORD_QUOTED), word, names);
 }
 
 static enum bitcut_status choice_read(int *picked, const struct lines *l,
@@ -272,7 +275,8 @@ static enum bitcut_status value_read(uint32_t *x, const struct lines *l,
         return BITCUT_OK;
     }
     if ((!integer || is_integer(word)) && decimal_read(x, word)) return BITCUT_OK;
-    return fault_set(l->fault, BITCUT_BAD_FILE, LINE "'%.30s' is not %s", l->number, word,
+    return fault_set(l->fault, BITCUT_BAD_FILE, LINE "'%.*s' is not %s", l->number,
+                     text_fit(word, WORD_QUOTED), word,
                      integer ? "an integer" : "a real number");
 }
 

@@ -25,15 +25,9 @@ static char *path_resolve(const char *path)
     return real || errno != ENOENT || !*path ? real : strdup(path);
 }
 
-/* Whether there is something at `path` that renaming must not replace. */
-static bool is_special(const char *path)
-{
-    struct stat about;
-    return !stat(path, &about) && !S_ISREG(about.st_mode);
-}
-
-/* Create a file of a name not yet used in the folder of o->path. */
-static int temporary_create(struct output *o)
+/* Create a file of a name not yet used in the folder of o->path, with these permissions
+   but for those that the mask of the process takes away. */
+static int temporary_create(struct output *o, mode_t mode)
 {
     const size_t size = strlen(o->path) + SUFFIX_MOST;
     o->temporary = malloc(size);
@@ -42,7 +36,7 @@ static int temporary_create(struct output *o)
     errno = EEXIST;
     for (int i = 0; i < NAMES_TRIED && descriptor < 0 && errno == EEXIST; i++) {
         snprintf(o->temporary, size, "%s.%ld.%d.tmp", o->path, (long)getpid(), i);
-        descriptor = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        descriptor = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     }
     return descriptor;
 }
@@ -50,14 +44,18 @@ static int temporary_create(struct output *o)
 /* Open what o->path is to be written to; o->file is NULL and errno set if that fails. */
 static void file_open(struct output *o)
 {
-    if (is_special(o->path)) {
+    enum { PERMISSIONS = 0777 };
+    struct stat old;
+    const bool exists = !stat(o->path, &old);
+    if (exists && !S_ISREG(old.st_mode)) { /* renaming must not replace it */
         o->file = fopen(o->path, "wb");
         return;
     }
     /* Renaming would not ask whether the file may be written. */
     if (faccessat(AT_FDCWD, o->path, W_OK, AT_EACCESS) && errno != ENOENT) return;
-    const int descriptor = temporary_create(o);
+    const int descriptor = temporary_create(o, exists ? old.st_mode & PERMISSIONS : 0666);
     if (descriptor < 0) return;
+    if (exists) fchmod(descriptor, old.st_mode & PERMISSIONS); /* where there are any */
     o->file = fdopen(descriptor, "wb");
     if (o->file) return;
     const int error = errno;
@@ -86,15 +84,21 @@ enum bitcut_status output_open(struct output *o, const char *path, struct fault 
     return BITCUT_OK;
 }
 
-/* Flush and close the file: 0, or the error of the first write that failed. */
+int output_flush(FILE *file)
+{
+    if (fflush(file)) return errno;
+    if (!ferror(file)) return 0;
+    /* The reason of a write that failed is gone by now: another fails for the same. */
+    return write(fileno(file), "\n", 1) < 0 ? errno : EIO;
+}
+
+/* Flush and close the file: 0, or the error (errno) of a write that failed. */
 static int file_finish(struct output *o)
 {
-    errno = EIO; /* for an earlier failure whose own reason is gone */
-    const bool flushed = !fflush(o->file) && !ferror(o->file);
-    const int error = flushed ? 0 : errno;
+    const int error = output_flush(o->file);
     const bool closed = !fclose(o->file);
     o->file = NULL;
-    return flushed && !closed ? errno : error;
+    return !error && !closed ? errno : error;
 }
 
 enum bitcut_status output_commit(struct output *o, struct fault *f)
@@ -112,4 +116,35 @@ void output_abandon(struct output *o)
     fclose(o->file);
     if (o->temporary) unlink(o->temporary);
     output_clear(o);
+}
+
+/* --- names ------------------------------------------------------------------------ */
+
+/* What lies behind the last slash of a path. */
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The folder that a path is in. */
+static bool folder_stat(struct stat *about, const char *path)
+{
+    const size_t length = (size_t)(last_part(path) - path);
+    char *folder = length ? strndup(path, length) : strdup(".");
+    const bool found = folder && !stat(folder, about);
+    free(folder);
+    return found;
+}
+
+bool output_same(const char *a, const char *b)
+{
+    struct stat at_a, at_b;
+    const bool is_a = !stat(a, &at_a), is_b = !stat(b, &at_b);
+    if (!strcmp(a, b)) return true;
+    if (is_a != is_b) return false;
+    if (!is_a && (strcmp(last_part(a), last_part(b)) || !folder_stat(&at_a, a) ||
+                  !folder_stat(&at_b, b)))
+        return false;
+    return at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
 }

@@ -116,7 +116,8 @@ enum bitcut_status recipe_takes(const struct bitcut_recipe *r,
 {
     if (low_low && (split->words != 2 || r->low_low.a != 1))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "only recipes of two words have a low*low term");
+                         "only recipes of two words have a low*low term; %s has %d terms",
+                         r->name, r->terms);
     enum bitcut_status status = low_low ? check_term(r, split, r->low_low, f) : BITCUT_OK;
     for (int i = 0; i < r->terms && status == BITCUT_OK; i++)
         status = check_term(r, split, r->term[i], f);

@@ -1,8 +1,11 @@
 #include "lib/status.h"
 
+#include "lib/text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const status_texts[] = {
     [BITCUT_OK] = "success",
@@ -18,22 +21,20 @@ const char *bitcut_status_text(enum bitcut_status status)
     return (size_t)status < known ? status_texts[status] : "an unknown status";
 }
 
-/* Whether c would break the line or steer a terminal: ASCII control characters.  Bytes
-   above ASCII stay, because strerror() may speak another language. */
-static bool is_control(char c) { return (unsigned char)c < 0x20 || c == 0x7f; }
-
 enum bitcut_status fault_set(struct fault *f, enum bitcut_status status,
                              const char *format, ...)
 {
+    enum { MOST = sizeof f->text - 1 };
+    char text[MOST + 2] = ""; /* a byte more, to know where a character ends */
     if (!f) return status;
-    f->status = status;
-    f->text[0] = 0;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(f->text, sizeof f->text, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    for (char *c = f->text; *c; c++)
-        if (is_control(*c)) *c = '?'; /* quoted from a hostile file */
+    text[text_fit(text, MOST)] = 0;
+    text_clean(text); /* quoted from a hostile file */
+    memcpy(f->text, text, strlen(text) + 1);
+    f->status = status;
     return status;
 }
 

@@ -6,15 +6,16 @@
 #include "lib/bitcut.h"
 
 /* Why a call failed.  `text` is one line without a newline, naming the cause but not the
-   file or the program: the caller knows those.  Valid only after a status other than
-   BITCUT_OK. */
+   file or the program: the caller knows those.  It is fit to print (lib/text.h).  Valid
+   only after a status other than BITCUT_OK. */
 struct fault {
     enum bitcut_status status;
     char text[240];
 };
 
 /* Fill *f (which may be NULL) printf-style and return `status`, so that a failing
-   function can end with `return fault_set(...)`. */
+   function can end with `return fault_set(...)`.  A text too long is cut between two
+   characters. */
 enum bitcut_status fault_set(struct fault *f, enum bitcut_status status,
                              const char *format, ...)
     __attribute__((format(printf, 3, 4)));

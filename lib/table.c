@@ -24,7 +24,7 @@ const void *table_find(struct table t, const char *name)
     return NULL;
 }
 
-/* Levenshtein distance of the first NAME_MOST characters. */
+/* Levenshtein distance. */
 static int distance(const char *a, const char *b)
 {
     const int la = length(a), lb = length(b);
@@ -43,11 +43,25 @@ static int distance(const char *a, const char *b)
     return row[lb];
 }
 
-/* Smaller is nearer: the edit distance, or 1 when one name holds the other. */
+/* The first NAME_MOST characters in small letters. */
+static void fold(char folded[NAME_MOST + 1], const char *name)
+{
+    const int n = length(name);
+    for (int i = 0; i < n; i++)
+        folded[i] =
+            (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] - 'A' + 'a' : name[i]);
+    folded[n] = 0;
+}
+
+/* Smaller is nearer: 0 if only the case of letters differs, 1 when one name holds the
+   other, or the edit distance. */
 static int farness(const char *name, const char *wanted)
 {
-    if (*wanted && (strstr(name, wanted) || strstr(wanted, name))) return 1;
-    return distance(name, wanted);
+    char a[NAME_MOST + 1], b[NAME_MOST + 1];
+    fold(a, name);
+    fold(b, wanted);
+    if (!strcmp(a, b)) return 0;
+    return *b && (strstr(a, b) || strstr(b, a)) ? 1 : distance(a, b);
 }
 
 void table_near(char *text, size_t size, struct table t, const char *name)

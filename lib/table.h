@@ -24,9 +24,9 @@ const void *table_next(struct table t, const void *row);
 /* The row called `name`, or NULL. */
 const void *table_find(struct table t, const char *name);
 
-/* Write the names nearest to `name` in edit distance, or sharing a piece of it, into
-   `text` (at most `size` bytes with the 0), separated by ", ".  Empty if nothing is
-   near. */
+/* Write the names nearest to `name` in edit distance, or sharing a piece of it, in small
+   or capital letters, into `text` (at most `size` bytes with the 0), separated by ", ".
+   Empty if nothing is near. */
 void table_near(char *text, size_t size, struct table t, const char *name);
 
 #endif

@@ -38,6 +38,8 @@ four=$word$word$word$word
 array 2x2.npy '<f4' '2, 2' $four
 array 1x4.npy '<f4' '1, 4' $four
 array 4x1.npy '<f4' '4, 1' $four
+array 4x2.npy '<f4' '4, 2' $four$four
+array 2x4.npy '<f4' '2, 4' $four$four
 array 2x2x1.npy '<f4' '2, 2, 1' $four
 array bytes.npy '|u1' '2, 2' $word
 array words.npy '<u2' '2, 2' $word$word
@@ -190,43 +192,57 @@ cat > "$work/table" << 'END'
 2|list: tables: unknown|list tables
 2|list: units: one word too many|list formats units
 2|--jason: no such option; near it: json|list --jason
-2|-json: no such option|list -json
+2|-json: no such option; it is --json|list -json
+2|--m: no such option; it is -m|$tc --m 8
+2|-m8: no such option; a value stands apart: -m 8|$tc -m8
+2|-oD.npy: no such option; a value stands apart: -o D.npy|$tc -oD.npy
+2|-recpe: no such option; near it: recipe|$tc -recpe plain
 2|--json takes no argument|list --json=1
 2|-m needs an argument|gemm --json -m #
 2|no such option|gemm --$long
 2|-m -1: not a number|$tc -m -1
 2|-m 1.5: not a number|$tc -m 1.5
+2|-m 1e3: not a number in digits alone, below 2^64, such as 1000|$tc -m 1e3
 2|-m 0x10: not a number|$tc -m 0x10
 2|-m : not a number|$tc -m ''
 2|-m 18446744073709551616: not a number|$tc -m 18446744073709551616
 2|--seed -1: not a number below 2^64|$tc --seed -1
 2|--seed 18446744073709551616: not a number|$tc --seed 18446744073709551616
-2|--threads x: not an integer|$tc --threads x
+2|--threads x: not an integer in digits alone, below 2^31, such as 8|$tc --threads x
 2|--threads 99999999999: not an integer|$tc --threads 99999999999
 2|--threads: |$tc --threads -1
 2|--threads: |$tc $small --threads 1000000
-2|--alpha 1,5: not a number|$tc --alpha 1,5
+2|--alpha 1,5: not a number such as 1.5|$tc --alpha 1,5
 2|--alpha : not a number|$tc --alpha ''
-2|--recipe, --unit: both are needed|gemm
+2|--recipe, --unit: both are needed, such as --recipe ootomo --unit a100|gemm
 2|--recipe, --unit: both are needed|gemm --recipe ootomo
 2|--recipe: otomo: unknown; near it: ootomo|gemm --recipe otomo --unit a100
 2|--recipe: : unknown|gemm --recipe '' --unit a100
-2|--unit: a101: unknown|gemm --recipe ootomo --unit a101
+2|--unit: a101: unknown; near it: a100|gemm --recipe ootomo --unit a101
+2|--unit: A100: unknown; near it: a100|gemm --recipe ootomo --unit A100
+2|--unit: H200: unknown; near it: h200|bench emu --unit H200
+2|--unit: gpu: unknown; chips: v100, t4, a100, |gemm --recipe ootomo --unit gpu
+2|mi300; or bitcut list units|verify --recipe ootomo --unit gpu
+2|--unit: a100: unknown: a chip has many; name the instruction, one of ampere/|$mma --unit a100
+2|--unit: a100: unknown: a chip has many; name the instruction, one of ampere/|probe --mutants --unit a100
+2|--unit: gpu: unknown; bitcut list units has all|probe --mutants --unit gpu
 2|--unit: hopper: unknown|gemm --recipe ootomo --unit hopper
 2|--split: halfhlf: unknown; near it: half, halfhalf|$tc --split halfhlf
 2|--high: up: unknown|$tc --high up
 2|--low: nearest: unknown|$tc --low nearest
 2|--scale: must be 0 to 60|$tc --scale 61
 2|--scale: must be 0 to 60|$tc $small --scale -1
-2|--terms: the recipe does not have that many terms|$tc --terms 7
+2|--terms: the recipe does not have that many terms: ootomo has 3, or 4 with low*low|$tc --terms 7
+2|--terms: the recipe does not have that many terms: ootomo has 3, or 4 with low*low|$tc --terms 2
+2|--terms: the recipe does not have that many terms: plain has 1|gemm --recipe plain --unit a100 --terms 3
 2|--terms: the recipe does not have that many terms|$tc --terms 0
 2|--terms: the recipe does not have that many terms|$tc $small --terms -1
-2|low*low|gemm --recipe bf16x6 --unit a100 --terms 7
+2|low*low term; bf16x6 has 6 terms|gemm --recipe bf16x6 --unit a100 --terms 7
 2|low*low|gemm --recipe plain --unit a100 --terms 2
-2|negative|$tc --promote -2
-2|negative|$tc $small --promote -1
-2|: |$tc --split-k 0
-2|: |$tc --split-k -1
+2|--promote: cannot be negative; 0 is never|$tc --promote -2
+2|--promote: cannot be negative; 0 is never|$tc $small --promote -1
+2|--split-k: must be 1 or more|$tc --split-k 0
+2|--split-k: must be 1 or more|$tc --split-k -1
 2|equilibrated lines need low words of f16 times 2^11 at most|$tc --scale 12 --equilibrate
 2|overflow the f16 sums|gemm --recipe plain --unit hopper/mma.m16n8k16.f16.f16 --equilibrate
 2|v100 has no instruction for tf32|gemm --recipe ootomo-tf32 --unit v100
@@ -235,15 +251,15 @@ cat > "$work/table" << 'END'
 2|e4m3fnuz by e5m2fnuz|gemm --recipe plain --unit cdna3/mfma.16x16x32.f32.fp8.bf8
 2|needs block scales|gemm --recipe plain --unit $rtx.m16n8k64.nvf4.f32.e2m1
 2|accumulates in f64|gemm --recipe plain --unit fma/f64
-2|words of different scale|gemm --recipe markidis --unit a100 --split halfhalf
-2|more words than|gemm --recipe bf16x9 --unit a100 --split bf16x2
+2|use a split with s = 0; --split can be markidis, feng, feng22|gemm --recipe markidis --unit a100 --split halfhalf
+2|needs more words than bf16x2 has; --split can be bf16x3, bf16x3-scaled|gemm --recipe bf16x9 --unit a100 --split bf16x2
 2|--input-a: no input is called "urnd"; near it: urand|$tc --input-a urnd
 2|--input-b: urand: a = 2 is above b = 1|$tc --input-b 'urand(2,1)'
 2|--input-a: urand: a ')' is missing|$tc --input-a 'urand(1,2'
-2|--input-a: urand takes 2 parameters|$tc --input-a 'urand(1)'
+2|--input-a: urand takes 2 parameters (a, b), not 1; see bitcut list inputs|$tc --input-a 'urand(1)'
 2|--input-a: urand: b = "x" is not a number|$tc --input-a 'urand(1,x)'
 2|--input-a: no input is called ""|$tc --input-a ''
-2|--pair: no pair|$tc --pair ill
+2|--pair: no pair of inputs is called "ill"; see bitcut list pairs|$tc --pair ill
 2|needs k of at least|$tc --input-a 'gendot(1e30)' --input-b 'gendot(1e30)' -k 2
 2|--reference: exat: unknown; near it: exact|$tc --reference exat
 2|--beta: is not zero, but there is no -c|$tc --beta 1
@@ -253,8 +269,11 @@ cat > "$work/table" << 'END'
 3|not enough memory|$tc -m 10000000 -n 10000000 -k 1 -o D.npy
 3|not enough memory|$tc -m 18446744073709551615 -n 2 -k 3 -o D.npy
 2|at most 4294967295 rows|$tc -m 18446744073709551615 -n 1 -k 0 -o D.npy
-2|A is 2 x 2 but B is 1 x 4|$f32 -a $in/2x2.npy -b $in/1x4.npy -o D.npy
-2|A is 256 x 256 but B is 2 x 2|$f32 -b $in/2x2.npy -o D.npy
+2|A is 2 x 2 but B is 1 x 4: columns of A must be rows of B|$f32 -a $in/2x2.npy -b $in/1x4.npy -o D.npy
+2|A is 256 x 256 but B is 2 x 2: give -a, or -k 2|$f32 -b $in/2x2.npy -o D.npy
+2|A is 4 x 1 but B is 4 x 1: B looks transposed (NumPy: B.T)|$f32 -a $in/4x1.npy -b $in/4x1.npy
+2|A is 1 x 4 but B is 1 x 4: B looks transposed (NumPy: B.T)|$f32 -a $in/1x4.npy -b $in/1x4.npy
+2|A is 4 x 2 but B is 4 x 1: A looks transposed (NumPy: A.T)|$f32 -a $in/4x2.npy -b $in/4x1.npy
 2|C is 1 x 4, not 2 x 2|$f32 -a $in/2x2.npy -b $in/2x2.npy -c $in/1x4.npy -o D.npy
 2|ends in .npy or .mtx|$f32 -a $in/file -o D.npy
 2|ends in .npy or .mtx|$f32 -a '' -o D.npy
@@ -293,7 +312,7 @@ cat > "$work/table" << 'END'
 3|3 dimensions; a matrix has 2|$f32 -a $in/2x2x1.npy -o D.npy
 3|elements of type u1|$f32 -a $in/bytes.npy -o D.npy
 3|elements of type u2|$f32 -a $in/words.npy -o D.npy
-3|element [0, 0] is no FP32 value|$f32 -a $in/fraction.npy -o D.npy
+3|element [0, 0] is no FP32 value; round the f8 to f4 first (NumPy: astype('f4'))|$f32 -a $in/fraction.npy -o D.npy
 3|it does not start with|$f32 -a $in/empty.mtx -o D.npy
 3|it does not start with|$f32 -a $in/banner.mtx -o D.npy
 3|object 'vector' is not read|$f32 -a $in/object.mtx -o D.npy
@@ -325,22 +344,24 @@ cat > "$work/table" << 'END'
 3|Is a directory|$f32 $small -o $in/folder.npy
 3|symbolic links|$f32 $small -o $in/loop.npy
 3|No space left|$f32 $small -o $in/full.npy
-3|standard output: |$f32 $small > /dev/full
-3|standard output: |list units > /dev/full
-2|-a: missing|verify --recipe fp32 --unit fma/f32
+3|No space left|$f32 -m 200 -n 200 -k 1 -o $in/full.npy
+3|standard output: No space left|$f32 $small > /dev/full
+3|standard output: No space left|list units > /dev/full
+2|-a: missing: A, B and D are needed, .npy or .mtx|verify --recipe fp32 --unit fma/f32
 2|-b: missing|$verify
 2|-d: missing|$verify -b $in/2x2.npy
+2|D is 4 x 2, not 2 x 4: it looks transposed; write it by rows (NumPy: D.T)|$verify -b $in/2x4.npy -d $in/4x2.npy
 2|D is 1 x 4, not 2 x 2|$verify -b $in/2x2.npy -d $in/1x4.npy
 2|A is 2 x 2 but B is 1 x 4|$verify -b $in/1x4.npy -d $in/2x2.npy
 3|cut short|$verify -b $in/2x2.npy -d $in/short.npy
 2|--unit: missing|mma
-2|-a, -b or -c: missing|mma --unit fma/f32
-2|-o: missing|mma --unit fma/f32 -a $in/2x2.npy -b $in/2x2.npy -c $in/2x2.npy
+2|-a, -b or -c: missing; all three are needed|mma --unit fma/f32
+2|-o: missing; D is written to it|mma --unit fma/f32 -a $in/2x2.npy -b $in/2x2.npy -c $in/2x2.npy
 2|--unit: fma/f33: unknown; near it: fma/f32|$mma --unit fma/f33
 2|A is 1 x 2 x 2, not 1 x 2 x 1|$mma --unit fma/f32
 2|B is 1 x 2 x 2, not 1 x 1 x 2|$mma -a $in/4x1.npy --unit fma/f32
 2|C is 1 x 2 x 2, not 1 x 4 x 4|$mma -a $in/4x1.npy -b $in/1x4.npy --unit fma/f32
-2|elements of 4 bytes; f64 takes 8|$mma -a $in/4x1.npy -b $in/1x4.npy --unit fma/f64
+2|elements of 4 bytes; f64 takes 8, an encoding each (NumPy: u8)|$mma -a $in/4x1.npy -b $in/1x4.npy --unit fma/f64
 2|A element 0 is 0x30; e2m1 has 4 bits|$fp8 --unit $rtx.m16n8k32.f32.e2m1
 2|fma/f32 has no block scales|$fma --scale-a $in/2x2.npy -o D.npy
 2|needs block scales|$fp8 --unit $rtx.m16n8k32.mxf8f6f4.f32.e4m3
@@ -387,7 +408,7 @@ cat > "$work/table" << 'END'
 3|not enough memory|bench exact -n 10000000
 2|--unit: hoper: unknown|bench emu --unit hoper
 2|--unit: |bench emu --unit fma/f64
-2|--gpu: missing|tile
+2|--gpu: missing; a name such as a100|tile
 2|--gpu: a801: unknown; near it: a800|tile --gpu a801
 2|--gpu: : unknown|tile --gpu ''
 2|--gpu: 00000000|tile --gpu $long
@@ -475,5 +496,5 @@ done < "$work/table"
 ok_if_empty "a file that cannot be written to its end" "$(
     trap '' XFSZ
     ulimit -f 16
-    offence 3 'D.npy: ' "$f32 -m 200 -n 200 -k 1 -o D.npy")"
+    offence 3 'D.npy: File too large' "$f32 -m 200 -n 200 -k 1 -o D.npy")"
 echo "1..$n"

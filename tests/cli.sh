@@ -308,6 +308,35 @@ inf|--alpha inf
 END
 }
 
+# What a difference is that no number of steps says.
+differences_told() {
+    array one.mtx 1 1 1
+    while read -r a d ulps differ; do
+        array a.mtx 1 1 "$a"
+        array d.mtx 1 1 "$d"
+        run 1 verify --recipe fp32 --unit fma/f32 -a a.mtx -b one.mtx -d d.mtx --json
+        expect ulps "$ulps"
+        expect differ "$differ"
+    done << 'END'
+1 nan null a number against a NaN
+nan 1 null a NaN against a number
+nan inf null a NaN against an infinity
+nan -nan null NaNs of different bits
+inf 1 null an infinity against a number
+inf -inf null infinities of different signs
+0 -0 0 zeros of different signs
+0 1.4e-45 1
+1 -1 2130706432
+END
+    run 1 verify --recipe fp32 --unit fma/f32 -a one.mtx -b one.mtx -d d.mtx
+    ! grep differ out || cat out
+    bitcut gemm --recipe fp32 --unit fma/f32 -a one.mtx -b one.mtx -o one.npy > out
+    printf '\0\0\300\177' | dd of=one.npy bs=1 seek=128 conv=notrunc 2> dd.err
+    run 1 verify --recipe fp32 --unit fma/f32 -a one.mtx -b one.mtx -d one.npy
+    grep -q '^  ulps  *null$' out || cat out
+    grep -q '^  differ  *a number against a NaN$' out || cat out
+}
+
 text_files_agree() {
     matrix A.mtx 20 37
     matrix B.mtx 37 17
@@ -494,21 +523,111 @@ results_drawn() {
     awk -F, '$1 == "sm90" && $8 != 0 || NF != 8' kept/verify.csv
 }
 
-# Names from outside are text: to gnuplot, in the page and in the data.
-results_quoted() {
-    cat > name << 'END'
-a', '< touch ran' \n<b>\"x, `touch ran`
-END
-    hostile=$(cat name) awk '{ sub(/^{"name":"[^"]*"/, "")
+# steering FILE...: lines that have control characters, but for tabs.
+steering() { LC_ALL=C grep -an "$(printf '[\001-\010\013-\037\177]\|\302[\200-\237]')" "$@"; }
+
+# drawn NAME: a report whose kernels all have this name, in JSON.
+drawn() {
+    hostile=$1 awk '{ sub(/^{"name":"[^"]*"/, "")
         print "{\"name\":\"" ENVIRON["hostile"] "\"" $0 }' \
         "$BITCUT_DATA/results/h200-stages.jsonl" > hostile.jsonl
+    rm -rf hostile
     run 0 report --no-studies --results hostile.jsonl -o hostile --json
-    [ ! -e ran ] || echo "a name was run"
-    ! grep '<b>' hostile/index.html || echo "a name is markup"
-    grep -q "^\"a', '< touch ran' \$" hostile/stages.csv || head -n 2 hostile/stages.csv
-    grep -q '^<b>""x, `touch ran`' hostile/stages.csv || head -n 3 hostile/stages.csv
-    ! command -v gnuplot > /dev/null || grep -q 'touch ran' hostile/stages.svg ||
-        echo "the name is not in the figure"
+}
+
+# Names from outside are text: to gnuplot, in the page and in the data.  A line: the name in
+# JSON, its cell in the data, the name in the figure.
+results_quoted() {
+    while IFS='|' read -r name cell text; do
+        drawn "$name"
+        [ ! -e ran ] || echo "$name was run"
+        ! grep '<b>' hostile/index.html || echo "$name is markup"
+        sed -n 2p hostile/stages.csv | grep -qF -e "$cell," || sed -n 2p hostile/stages.csv
+        steering hostile/*
+        ! command -v gnuplot > /dev/null || grep -qF -e ">$text<" hostile/stages.svg ||
+            echo "$name is not in the figure"
+    done << 'END'
+a', '< touch ran' \n<b>\"x, `touch ran`|"a', '< touch ran' ?<b>""x, `touch ran`"|a', '&lt; touch ran' ?&lt;b>"x, `touch ran`
+'touch'|'touch'|'touch'
+\"x'y|"""x'y"|"x'y
+a@b{c}^d_e\\f%g|a@b{c}^d_e\f%g|a@b{c}^d_e\f%g
+a name of more than 24 characters_x|a name of more than 24 characters_x|a name of more than 24 characters_x
+\u001b[1m\u007f\u0085\r\tx|?[1m????x|?[1m????x
+=1+2|'=1+2|=1+2
++x|'+x|+x
+-x,y|"'-x,y"|-x,y
+@x|'@x|@x
+\t=x|?=x|?=x
+-1e5|-1e5|-1e5
+-inf|-inf|-inf
+END
+}
+
+# No name is cut in the data, and none between the bytes of a character.
+long_names_whole() {
+    name=$(printf '%0199d\303\251%0100d' 0 0)
+    drawn "$name"
+    sed -n 2p hostile/stages.csv | grep -q "^$name," || sed -n 2p hostile/stages.csv
+    grep -q "<td>$name</td>" hostile/index.html || grep '<td>000' hostile/index.html
+}
+
+# What the user's settings of gnuplot say is no matter.
+settings_ignored() {
+    mkdir home
+    echo 'exit status 1' > home/.gnuplot
+    cp home/.gnuplot home/gnuplotrc
+    HOME=$work/home GNUPLOT_LIB=$work/home XDG_CONFIG_HOME=$work/home \
+        run 0 report --no-studies --results "$BITCUT_DATA/results/h200-stages.jsonl" \
+        -o settings --json
+    ! grep gnuplot out
+}
+
+# Control characters and halves of characters reach neither terminal nor pipe.
+names_harmless() {
+    name=$(printf 'a\033[1m\177\302\205b')
+    run 2 list "$name$(printf '\233')"
+    grep -qF 'list: a?[1m??b?: unknown' err || cat err
+    run 3 replay "$name"
+    grep -qF 'bitcut: a?[1m??b: meta.json' err || cat err
+    cp -r "$(echo "$sets" | head -n 1)" "$name"
+    run 0 replay "$name"
+    grep -q '^set  *a?\[1m??b$' out || cat out
+    run 0 replay "$name" "$name"
+    steering out
+    run 0 replay --json "$name"
+    grep -qF '"set":"a\u001B[1m\u007F\u0085b"' out || cat out
+    name=$(printf '\303\251\233')
+    cp -r "$(echo "$sets" | head -n 1)" "$name"
+    run 0 replay --json "$name"
+    grep -qF "\"set\":\"$(printf '\303\251')?\"" out || cat out
+    run 2 list "$(printf '%059d\303\251' 0)"
+    grep -q '[^0]0\{59\}: unknown' err || cat err
+}
+
+# An output that is an input or another output, by whatever name.
+same_files_found() {
+    run 0 gemm --recipe fp32 --unit fma/f32 -m 2 -n 2 -k 2 --save-a a.npy --save-b b.npy
+    cp a.npy kept.npy
+    ln a.npy hard.npy
+    ln -s a.npy soft.npy
+    ln -s . here
+    mkdir page
+    cp "$BITCUT_DATA/results/h200-stages.jsonl" page/stages.csv
+    while IFS='|' read -r text words; do
+        # shellcheck disable=SC2086 # words
+        run 2 $words
+        grep -qF -e "$text" err || cat err
+        cmp a.npy kept.npy 2>&1
+    done << 'END'
+./a.npy: -a and -o are one file|gemm --recipe fp32 --unit fma/f32 -a a.npy -b b.npy -o ./a.npy
+here/b.npy: -b and --save-a are one|gemm --recipe fp32 --unit fma/f32 -a a.npy -b b.npy --save-a here/b.npy
+hard.npy: -a and -o are one file|gemm --recipe fp32 --unit fma/f32 -a a.npy -b b.npy -o hard.npy
+soft.npy: -c and -o are one file|gemm --recipe fp32 --unit fma/f32 -b b.npy -c a.npy -o soft.npy
+new.npy: -o and --save-b are one|gemm --recipe fp32 --unit fma/f32 --save-b new.npy -o here/new.npy
+hard.npy: -a and -o are one file|mma --unit fma/f32 -a a.npy -b b.npy -c b.npy -o hard.npy
+here/changed: is a set to be read|fit --next here/changed changed
+here/page/stages.csv: --results and -o|report --no-studies --results page/stages.csv -o here/page
+END
 }
 
 # A kept page is not touched by results that cannot be read.
@@ -657,6 +776,7 @@ ok_if_empty "verify accepts what gemm wrote, for every recipe" "$(results_verifi
 ok_if_empty "equilibrated lines serve a wide range" "$(wide_range_served)"
 ok_if_empty "verify finds one changed bit" "$(changed_result_found)"
 ok_if_empty "alpha A B + beta C" "$(epilogue_computed)"
+ok_if_empty "verify tells what a difference is" "$(differences_told)"
 ok_if_empty "text and binary files give the same bits" "$(text_files_agree)"
 ok_if_empty "dimensions of 0" "$(empty_shapes_work)"
 ok_if_empty "one and two threads give the same output" "$(threads_do_not_matter)"
@@ -674,6 +794,14 @@ ok_if_empty "unknown names come with near ones" "$(near_names_shown)"
 ok_if_empty "exit statuses" "$(statuses_as_promised)"
 ok_if_empty "report draws kept results" "$(results_drawn)"
 ok_if_empty "report quotes names" "$(results_quoted)"
+ok_if_empty "report keeps long names" "$(long_names_whole)"
+if command -v gnuplot > /dev/null; then
+    ok_if_empty "report ignores the settings of gnuplot" "$(settings_ignored)"
+else
+    skip "report ignores the settings of gnuplot" "no gnuplot"
+fi
+ok_if_empty "control characters are not printed" "$(names_harmless)"
+ok_if_empty "an output is no input and no other output" "$(same_files_found)"
 ok_if_empty "report without readable results" "$(report_refused)"
 ok_if_empty "help and version" "$(help_printed)"
 if [ -n "$python" ]; then

@@ -53,8 +53,8 @@ bad_words_refused() {
 2|^bitcut: --high: rx: unknown; near it: |--kernel all --high rx
 2|^bitcut: --scale: must be 0 to 60$|--kernel gemm --scale 61
 2|^bitcut: --split: halfhal: unknown; near it: half, halfhalf$|--kernel split --split halfhal
-2|^bitcut: gemm.plain.f16: takes 1 words of f16, not 2 of f16$|--kernel gemm.plain.f16 --split halfhalf
-2|^bitcut: gemm.plain.tf32: takes 1 words of tf32, not 2 of f16$|--kernel gemm.plain --split halfhalf
+2|^bitcut: gemm.plain.f16: takes 1 words of f16, not 2 of f16; --split can be half$|--kernel gemm.plain.f16 --split halfhalf
+2|^bitcut: gemm.plain.tf32: takes 1 words of tf32, not 2 of f16; --split can be |--kernel gemm.plain --split halfhalf
 2|^bitcut: gemm.plain.f16: takes 1 to 1 slices of k$|--kernel gemm.plain.f16 --split-k 2
 2|^bitcut: gemm.plain.tf32: takes 1 to 1 slices of k$|--kernel gemm --split-k 4
 2|^bitcut: f32: kernels have no words of f32$|--kernel split --split f32

@@ -69,6 +69,31 @@ START_TEST(replace_or_abandon)
 }
 END_TEST
 
+/* A file that is there keeps its permissions, whatever the mask, and is never open to
+   more readers meanwhile. */
+START_TEST(permissions_kept)
+{
+    static const mode_t modes[] = { 0600, 0644, 0666, 0755, 0200, 0777 };
+    const struct scratch s = scratch_make();
+    const mode_t mask = umask(027);
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        struct output o;
+        struct stat about;
+        scratch_write(s.path, "old", 3);
+        ck_assert_int_eq(chmod(s.path, modes[i]), 0);
+        ck_assert_int_eq(output_open(&o, s.path, NULL), BITCUT_OK);
+        ck_assert_int_eq(stat(o.temporary, &about), 0);
+        ck_assert_uint_eq(about.st_mode & 07777, modes[i]);
+        ck_assert_int_eq(output_commit(&o, NULL), BITCUT_OK);
+        ck_assert_int_eq(stat(s.path, &about), 0);
+        ck_assert_uint_eq(about.st_mode & 07777, modes[i]);
+        ck_assert_int_eq(remove(s.path), 0);
+    }
+    umask(mask);
+    scratch_remove(&s);
+}
+END_TEST
+
 /* A name that is taken is passed over, and its file stays as it is. */
 START_TEST(taken_names)
 {
@@ -174,6 +199,25 @@ START_TEST(early_error)
 }
 END_TEST
 
+/* One whose reason is there still is told by it, whatever was written after. */
+START_TEST(early_reason)
+{
+    const struct scratch s = scratch_make();
+    struct output o;
+    struct fault f;
+    static const char block[100000];
+    ck_assert_int_eq(output_open(&o, s.path, NULL), BITCUT_OK);
+    scratch_limit(5000);
+    ck_assert_uint_lt(fwrite(block, 1, sizeof block, o.file), sizeof block);
+    errno = 0;
+    const enum bitcut_status status = output_commit(&o, &f);
+    scratch_limit(RLIM_INFINITY);
+    fault_check(status, &f, EFBIG);
+    ck_assert_int_eq(scratch_files(&s, 0), 0);
+    scratch_remove(&s);
+}
+END_TEST
+
 START_TEST(rename_fails)
 {
     const struct scratch s = scratch_make();
@@ -249,6 +293,35 @@ START_TEST(symbolic_link)
 }
 END_TEST
 
-TEST_MAIN("output", commit, replace_or_abandon, taken_names, no_place, no_permission,
-          disk_full, early_error, rename_fails, pipes, full_device,
-          symbolic_link)
+/* Paths are compared as what they lead to. */
+START_TEST(names)
+{
+    const struct scratch s = scratch_make();
+    char hard[80], soft[80], other[80], around[80], dangling[80];
+    snprintf(hard, sizeof hard, "%s/hard", s.folder);
+    snprintf(soft, sizeof soft, "%s/soft", s.folder);
+    snprintf(other, sizeof other, "%s/other", s.folder);
+    snprintf(dangling, sizeof dangling, "%s/dangling", s.folder);
+    snprintf(around, sizeof around, "./%s/../%s/file", s.folder, s.folder);
+    ck_assert(output_same(s.path, s.path) && output_same(s.path, around));
+    ck_assert(!output_same(s.path, other) && !output_same(s.path, "file"));
+    ck_assert(output_same("file", "./file") && !output_same("file", "nowhere/file"));
+    ck_assert(!output_same("nowhere/file", "no-where/file"));
+
+    scratch_write(s.path, "x", 1);
+    ck_assert(output_same(s.path, around) && !output_same(s.path, other));
+    ck_assert_int_eq(link(s.path, hard), 0);
+    ck_assert_int_eq(symlink("file", soft), 0);
+    ck_assert_int_eq(symlink("nothing", dangling), 0);
+    ck_assert(output_same(s.path, hard) && output_same(soft, hard));
+    ck_assert(!output_same(s.path, dangling) && output_same(dangling, dangling));
+    scratch_write(other, "x", 1);
+    ck_assert(!output_same(s.path, other));
+    ck_assert(output_same(s.folder, ".") == 0 && output_same(".", "./."));
+    scratch_remove(&s);
+}
+END_TEST
+
+TEST_MAIN("output", commit, replace_or_abandon, permissions_kept, taken_names, no_place,
+          no_permission, disk_full, early_error, early_reason, rename_fails, pipes,
+          full_device, symbolic_link, names)

@@ -29,8 +29,8 @@ START_TEST(fault_texts)
     ck_assert_int_eq(fault_set(&f, BITCUT_BAD_FILE, "row %d", 7), BITCUT_BAD_FILE);
     ck_assert_int_eq(f.status, BITCUT_BAD_FILE);
     ck_assert_str_eq(f.text, "row 7");
-    fault_set(&f, BITCUT_BAD_FILE, "'%s'", "a\nb\tc\x1b[1m\x7f \xc3\xa9");
-    ck_assert_str_eq(f.text, "'a?b?c?[1m? \xc3\xa9'");
+    fault_set(&f, BITCUT_BAD_FILE, "'%s'", "a\nb\tc\x1b[1m\x7f \xc3\xa9 \xc2\x9b \x9b");
+    ck_assert_str_eq(f.text, "'a?b?c?[1m? \xc3\xa9 ? ?'");
 }
 END_TEST
 
@@ -43,6 +43,13 @@ START_TEST(fault_text_is_cut)
     fault_set(&f, BITCUT_CANNOT, "%s", text);
     ck_assert_uint_eq(strlen(f.text), sizeof f.text - 1);
     ck_assert_int_eq(strncmp(f.text, text, sizeof f.text - 1), 0);
+    for (size_t at = sizeof f.text - 4; at < sizeof f.text; at++) {
+        text[at] = 0; /* a character of three bytes begins here */
+        fault_set(&f, BITCUT_CANNOT, "%s\xe2\x82\xac", text);
+        text[at] = 'x';
+        ck_assert_uint_eq(strlen(f.text), at + 3 < sizeof f.text ? at + 3 : at);
+        ck_assert_ptr_null(strchr(f.text, '?'));
+    }
 }
 END_TEST
 

@@ -1,0 +1,87 @@
+/* Texts made fit to print. */
+#include "lib/text.h"
+#include "tests/test.h"
+
+#include <string.h>
+
+static const struct {
+    const char *text, *shown;
+} rows[] = {
+    { "", "" },
+    { "a b~", "a b~" },
+    { "\x01\x1f\t\n\r\x1b[1m\x7f", "?????"
+                                   "?[1m?" },
+    { "\xc2\x80 \xc2\x9f \xc2\xa0", "? ? \xc2\xa0" }, /* C1, and the first behind it */
+    { "\x80 \x9b \xbf \xa0", "? ? ? ?" },             /* no first byte */
+    { "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80" },
+    { "\xed\x9f\xbf \xed\xa0\x80 \xed\xbf\xbf \xee\x80\x80",
+      "\xed\x9f\xbf ? ? \xee\x80\x80" }, /* surrogates */
+    { "\xf4\x8f\xbf\xbf \xf4\x90\x80\x80 \xf5\x80", "\xf4\x8f\xbf\xbf ? ??" },
+    { "\xc0\x80 \xc1\xbf \xe0\x9f\xbf \xf0\x8f\xbf\xbf", "?? ?? ? ?" }, /* too long */
+    { "\xe0\xa0\x80 \xf0\x90\x80\x80", "\xe0\xa0\x80 \xf0\x90\x80\x80" },
+    { "\xc3", "?" }, /* cut */
+    { "\xe2\x82", "?" },
+    { "\xf0\x9f\x98", "?" },
+    { "\xe2\x82x\xf0\x9f\xc3\xa9", "?x?\xc3\xa9" },
+    { "\xff\xfe", "??" },
+};
+
+START_TEST(cleaned)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[64];
+        strcpy(text, rows[i].text);
+        text_clean(text);
+        ck_assert_str_eq(text, rows[i].shown);
+        text_clean(text);
+        ck_assert_str_eq(text, rows[i].shown);
+    }
+}
+END_TEST
+
+/* Every single byte, and every code point that two bytes can say. */
+START_TEST(exhaustive)
+{
+    for (unsigned c = 1; c < 256; c++) {
+        const char text[] = { (char)c, 0 };
+        const char *at = text;
+        char shown[TEXT_BYTES];
+        ck_assert(text_next(shown, &at) && at == text + 1);
+        ck_assert_str_eq(shown, c >= 0x20 && c < 0x7f ? text : "?");
+        ck_assert(!text_next(shown, &at) && at == text + 1);
+    }
+    for (unsigned code = 0x80; code < 0x800; code++) {
+        const char text[] = { (char)(0xc0 | code >> 6), (char)(0x80 | (code & 0x3f)), 0 };
+        const char *at = text;
+        char shown[TEXT_BYTES];
+        ck_assert(text_next(shown, &at) && at == text + 2);
+        ck_assert_str_eq(shown, code < 0xa0 ? "?" : text);
+    }
+}
+END_TEST
+
+/* No length ends inside a character, and none is shorter than it must be. */
+START_TEST(cut_between_characters)
+{
+    static const char text[] = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z";
+    static const int want[] = { 0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11 };
+    for (int most = 0; most < (int)(sizeof want / sizeof want[0]); most++)
+        ck_assert_int_eq(text_fit(text, most), want[most]);
+    ck_assert_int_eq(text_fit("\x80\x80\x80\x80\x80\x80", 5), 5); /* of no character */
+    ck_assert_int_eq(text_fit("", 0), 0);
+}
+END_TEST
+
+START_TEST(names_listed)
+{
+    char names[8] = "";
+    text_append(names, sizeof names, "a");
+    ck_assert_str_eq(names, "a");
+    text_append(names, sizeof names, "b");
+    ck_assert_str_eq(names, "a, b");
+    text_append(names, sizeof names, "cd");
+    ck_assert_str_eq(names, "a, b, c");
+}
+END_TEST
+
+TEST_MAIN("text", cleaned, exhaustive, cut_between_characters, names_listed)
