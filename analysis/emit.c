@@ -10,17 +10,26 @@
 
 enum { CELL_MOST = 1 << 14, COLUMNS_MOST = 32, INDENT = 2 };
 
+/* The whole line or nothing of it: only making it needs memory. */
+static bool print_json(const json_t *row)
+{
+    char *line = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    if (!line) return false;
+    puts(line);
+    fflush(stdout);
+    free(line);
+    return true;
+}
+
 void emit_row(struct emitter *e, json_t *row)
 {
-    if (!e->json) {
-        if (!e->rows) e->rows = json_array();
-        json_array_append_new(e->rows, row);
+    if (e->json) {
+        e->broken |= !print_json(row);
+        json_decref(row);
         return;
     }
-    json_dumpf(row, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    putchar('\n');
-    fflush(stdout);
-    json_decref(row);
+    if (!e->rows) e->rows = json_array();
+    e->broken |= json_array_append_new(e->rows, row) != 0;
 }
 
 /* --- one cell --------------------------------------------------------------------- */
@@ -255,7 +264,7 @@ bool emit_end(struct emitter *e)
     }
     json_decref(e->rows);
     e->rows = NULL;
-    return fflush(stdout) == 0 && !ferror(stdout);
+    return fflush(stdout) == 0 && !ferror(stdout) && !e->broken;
 }
 
 /* --- values ----------------------------------------------------------------------- */
