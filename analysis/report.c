@@ -26,43 +26,52 @@ static void cell_text(char text[CELL_MOST], const json_t *value, int digits)
     else text[0] = 0;
 }
 
-/* In quotes, doubled inside, if it would break the line or the column. */
-static void write_csv_cell(FILE *to, const char *text)
+/* How a character of comma-separated values is written. */
+typedef int write_character(int c, FILE *to);
+
+static void write_all(FILE *to, write_character *write, const char *text)
 {
-    if (!text[strcspn(text, ",\"\r\n")]) {
-        fputs(text, to);
-        return;
-    }
-    fputc('"', to);
-    for (; *text; text++) {
-        if (*text == '"') fputc('"', to);
-        fputc(*text, to);
-    }
-    fputc('"', to);
+    for (; *text; text++) write((unsigned char)*text, to);
 }
 
-static void write_csv(FILE *to, json_t *rows)
+/* In quotes, doubled inside, if it would break the line or the column. */
+static void write_csv_cell(FILE *to, write_character *write, const char *text)
+{
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        write_all(to, write, text);
+        return;
+    }
+    write('"', to);
+    for (; *text; text++) {
+        if (*text == '"') write('"', to);
+        write((unsigned char)*text, to);
+    }
+    write('"', to);
+}
+
+static void write_csv(FILE *to, write_character *write, json_t *rows)
 {
     const char *key;
     json_t *value, *first = json_array_get(rows, 0);
     const char *separator = "";
     json_object_foreach(first, key, value)
     {
-        fprintf(to, "%s%s", separator, key);
+        write_all(to, write, separator);
+        write_all(to, write, key);
         separator = ",";
     }
-    fputc('\n', to);
+    write('\n', to);
     for (size_t i = 0; i < json_array_size(rows); i++) {
         separator = "";
         json_object_foreach(first, key, value)
         {
             char text[CELL_MOST];
             cell_text(text, json_object_get(json_array_get(rows, i), key), 17);
-            fputs(separator, to);
-            write_csv_cell(to, text);
+            write_all(to, write, separator);
+            write_csv_cell(to, write, text);
             separator = ",";
         }
-        fputc('\n', to);
+        write('\n', to);
     }
 }
 
@@ -71,7 +80,7 @@ enum bitcut_status report_write_csv(const char *path, json_t *rows, struct fault
     struct output o;
     const enum bitcut_status status = output_open(&o, path, f);
     if (status != BITCUT_OK) return status;
-    write_csv(o.file, rows);
+    write_csv(o.file, fputc, rows);
     return output_commit(&o, f);
 }
 
@@ -182,21 +191,18 @@ static void write_plotted(FILE *to, const struct study_plot *plot, json_t *rows)
     json_decref(series);
 }
 
+/* As a part of a link. */
+static int write_encoded(int c, FILE *to)
+{
+    return strchr("\n%#\"&<> ", c) ? fprintf(to, "%%%02X", (unsigned)c) : fputc(c, to);
+}
+
 /* A link that holds the data itself. */
 static void write_data_link(FILE *to, const char *name, json_t *rows)
 {
-    FILE *csv = tmpfile();
-    if (!csv) return;
-    write_csv(csv, rows);
-    rewind(csv);
     fprintf(to, "<a download=\"%s.csv\" href=\"data:text/csv,", name);
-    for (int c; (c = fgetc(csv)) != EOF;) {
-        if (c == '\n') fputs("%0A", to);
-        else if (strchr("%#\"&<> ", c)) fprintf(to, "%%%02X", (unsigned)c);
-        else fputc(c, to);
-    }
+    write_csv(to, write_encoded, rows);
     fprintf(to, "\">%s.csv</a>", name);
-    fclose(csv);
 }
 
 /* The picture without its XML prologue, which has no place inside HTML. */
