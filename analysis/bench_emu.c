@@ -118,13 +118,15 @@ static int bench_unit(struct task *t, const struct bitcut_unit *u, int threads,
 static int bench_units(struct task *t, const struct bitcut_unit *only)
 {
     const int most = threads_for(t->context->threads, SIZE_MAX);
+    struct fault f;
     for (int i = 0; simd_levels[i].name; i++)
         if (simd_levels[i].kernels && simd_levels[i].supported())
             t->peak[i] = time_peak(simd_levels[i].kernels);
     int status = EXIT_GOOD;
     for (int threads = 1; threads <= most; threads += most > 1 ? most - 1 : 1) {
-        const double peer =
-            blas_rate(&t->blas, BLAS_SINGLE, t->n, t->a.at, t->b.at, threads);
+        double peer;
+        if (blas_rate(&peer, &t->blas, BLAS_SINGLE, t->n, t->a.at, t->b.at, threads, &f))
+            return fail("bench", &f);
         for (const struct bitcut_unit *u = units; u->name && status == EXIT_GOOD; u++)
             if (only ? u == only : fast_takes(u) && !field_repeats(u))
                 status = bench_unit(t, u, threads, peer);

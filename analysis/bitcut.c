@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "analysis/command.h"
+#include "analysis/guard.h"
 #include "analysis/terminal.h"
 #include "emu/unit.h"
 #include "lib/output.h"
@@ -53,6 +54,7 @@ int fail(const char *what, const struct fault *f)
     fputs("bitcut: ", stderr);
     for (char shown[TEXT_BYTES]; text_next(shown, &what);) fputs(shown, stderr);
     fprintf(stderr, ": %s\n", f->text);
+    fflush(stderr);
     return f->status == BITCUT_BAD_ARGUMENT ? EXIT_USAGE : EXIT_CANNOT;
 }
 
@@ -249,8 +251,9 @@ static int run(const struct command *c, int argc, char **argv)
     return finish(c->run(&context));
 }
 
-int main(int argc, char **argv)
+static int run_words(int argc, char **argv)
 {
+    static const struct fault full = { BITCUT_NO_MEMORY, "not enough memory" };
     if (argc < 2) return complain("command", "missing; see bitcut --help");
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) return finish(print_help());
     if (!strcmp(argv[1], "--version")) {
@@ -260,7 +263,16 @@ int main(int argc, char **argv)
     const struct command *c = command_find(argv[1]);
     if (!c) return unknown_command(argv[1]);
     context.command_line = join(argc, argv);
+    if (!context.command_line) return fail(c->name, &full);
     const int status = run(c, argc - 1, argv + 1);
     free(context.command_line);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    guard_begin();
+    const int status = run_words(argc, argv);
+    guard_end();
     return status;
 }

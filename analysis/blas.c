@@ -69,7 +69,7 @@ void blas_close(struct blas *s)
 static void *operands(enum blas_type type, size_t n, const uint32_t *a, const uint32_t *b)
 {
     const size_t count = n * n, bytes = type == BLAS_SINGLE ? 4 : 8;
-    void *const memory = n <= INT_MAX ? calloc(count, 3 * bytes) : NULL;
+    void *const memory = calloc(count, 3 * bytes);
     for (size_t i = 0; memory && i < 2 * count; i++) {
         float x;
         memcpy(&x, i < count ? &a[i] : &b[i - count], sizeof x);
@@ -95,20 +95,23 @@ static void multiply(const struct blas *s, enum blas_type type, size_t n, void *
     }
 }
 
-double blas_rate(const struct blas *s, enum blas_type type, size_t n, const uint32_t *a,
-                 const uint32_t *b, int threads)
+enum bitcut_status blas_rate(double *rate, const struct blas *s, enum blas_type type,
+                             size_t n, const uint32_t *a, const uint32_t *b, int threads,
+                             struct fault *f)
 {
-    double best = 0;
-    void *const memory = s->multiply[type] ? operands(type, n, a, b) : NULL;
-    if (memory && s->set_threads) s->set_threads(threads);
-    for (int i = 0; memory && i < REPEATS; i++) {
+    *rate = 0;
+    if (!s->multiply[type] || n > INT_MAX) return BITCUT_OK;
+    void *const memory = operands(type, n, a, b);
+    if (!memory) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the BLAS");
+    if (s->set_threads) s->set_threads(threads);
+    for (int i = 0; i < REPEATS; i++) {
         const double start = seconds_now();
         multiply(s, type, n, memory);
-        const double rate = (double)n * (double)n * (double)n / (seconds_now() - start);
-        if (rate > best) best = rate;
+        const double now = (double)n * (double)n * (double)n / (seconds_now() - start);
+        if (now > *rate) *rate = now;
     }
     free(memory);
-    return best;
+    return BITCUT_OK;
 }
 
 void blas_describe(json_t *row, const struct blas *s, double rate, double peer)

@@ -2,8 +2,7 @@
 #ifndef BITCUT_ANALYSIS_BLAS_H
 #define BITCUT_ANALYSIS_BLAS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "lib/status.h"
 
 #include <jansson.h>
 
@@ -23,9 +22,10 @@ void blas_open(struct blas *s);
 void blas_close(struct blas *s);
 
 /* Products a second of a b for row-major n x n matrices of FP32 encodings, the best of a
-   few runs; 0 if there is no library, or no memory. */
-double blas_rate(const struct blas *s, enum blas_type type, size_t n, const uint32_t *a,
-                 const uint32_t *b, int threads);
+   few runs; 0 if there is no library, or none for such an n.  BITCUT_NO_MEMORY. */
+enum bitcut_status blas_rate(double *rate, const struct blas *s, enum blas_type type,
+                             size_t n, const uint32_t *a, const uint32_t *b, int threads,
+                             struct fault *f);
 
 /* Set the keys blas_fraction, blas_products_per_second and blas of a row whose products a
    second are `rate`, beside the library's `peer`; none if that is 0. */

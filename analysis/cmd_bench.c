@@ -188,7 +188,7 @@ static json_t *describe(const struct bench *b, size_t rows, double rate, double 
 static int run_benches(struct context *x, struct task *t)
 {
     const int threads = threads_for(t->threads, SIZE_MAX);
-    double peer = 0;
+    double peer = 0, dgemm;
     struct fault f;
     struct exact_counts counts;
     struct blas blas;
@@ -196,8 +196,10 @@ static int run_benches(struct context *x, struct task *t)
         return fail("bins", &f);
     memcpy(t->want, t->got, size * size * sizeof *t->want);
     blas_open(&blas);
-    const double dgemm = blas_rate(&blas, BLAS_DOUBLE, size, t->a.at, t->b.at, threads);
-    int status = EXIT_GOOD;
+    int status = blas_rate(&dgemm, &blas, BLAS_DOUBLE, size, t->a.at, t->b.at, threads,
+                           &f) == BITCUT_OK
+                     ? EXIT_GOOD
+                     : fail("bench", &f);
     for (const struct bench *b = benches; b->name && status == EXIT_GOOD; b++) {
         const size_t few = PEER_PRODUCTS / (size * size) + 1;
         const size_t rows = b->slow && few < size ? few : size;

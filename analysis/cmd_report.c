@@ -103,7 +103,8 @@ static enum bitcut_status run_section(struct section *s, const struct part *part
         return status;
     }
     s->rows = rows;
-    if (s->plot->y) s->svg = plot_svg(s->plot, s->title, rows);
+    if (s->plot->y) status = plot_svg(&s->svg, s->plot, s->title, rows, f);
+    if (status != BITCUT_OK) return status;
     snprintf(path, sizeof path, "%s/%s.svg", r->folder, s->name);
     if (!s->svg) {
         remove(path); /* of an earlier run: it would not be this one's figure */
@@ -191,10 +192,12 @@ static int read_file(struct report *r, const char *path)
 static int read_results(struct report *r)
 {
     static struct kept_files kept;
+    struct fault f;
     int status = EXIT_GOOD;
     for (int i = 0; i < given.count && status == EXIT_GOOD; i++)
         status = read_file(r, given.text[i]);
-    if (!given.count) kept_find(&kept, "results", ".jsonl");
+    if (!given.count && kept_find(&kept, "results", ".jsonl", &f) != BITCUT_OK)
+        return fail(kept.folder, &f);
     for (size_t i = 0; kept.rows[i].name && status == EXIT_GOOD; i++) {
         char path[PATH_MOST];
         snprintf(path, sizeof path, "%s/%s.jsonl", kept.folder, kept.rows[i].name);

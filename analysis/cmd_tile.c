@@ -65,7 +65,7 @@ static int find_kept(char path[PATH_MOST])
 {
     static struct kept_files files;
     struct fault f;
-    gpu_files_find(&files);
+    if (gpu_files_find(&files, &f) != BITCUT_OK) return fail(files.folder, &f);
     if (!files.rows[0].name) {
         fault_set(&f, BITCUT_CANNOT,
                   "no descriptions of GPUs (set BITCUT_DATA, or name a file) in %s",

@@ -66,9 +66,7 @@ static bool pool_init(struct pool *p)
 {
     *p = (struct pool){ .samples = memory_allocate(POOL_MOST, sizeof p->samples[0]),
                         .masks = memory_allocate(POOL_MOST, sizeof p->masks[0]) };
-    if (p->samples && p->masks) return true;
-    pool_clear(p);
-    return false;
+    return p->samples && p->masks;
 }
 
 static void pool_add(struct pool *p, const struct sample *s, uint64_t mask)

@@ -5,6 +5,7 @@
 #include "lib/output.h"
 #include "lib/text.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,30 +16,37 @@ enum { CELL_MOST = 1 << 14, COLUMNS_MOST = 32, INDENT = 2 };
 
 /* Control characters that JSON lets stand in a text, DEL and C1, are escaped as others
    are. */
-static int put_json(const char *bytes, size_t size, void *unused)
+static void put_json(const char *line)
 {
-    (void)unused;
-    for (size_t i = 0; i < size; i++) {
-        const unsigned char *at = (const unsigned char *)bytes + i;
-        const bool c1 = at[0] == 0xc2 && i + 1 < size && at[1] < 0xa0;
+    for (const char *at = line; *at; at++) {
+        const bool c1 = (unsigned char)at[0] == 0xc2 && (unsigned char)at[1] < 0xa0;
         if (!c1 && at[0] != 0x7f) putchar(at[0]);
-        else printf("\\u%04X", at[c1]);
-        i += c1;
+        else printf("\\u%04X", (unsigned char)at[c1]);
+        at += c1;
     }
-    return 0;
+    putchar('\n');
+}
+
+/* The whole line or nothing of it: only making it needs memory. */
+static bool print_json(const json_t *row)
+{
+    char *line = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    if (!line) return false;
+    put_json(line);
+    fflush(stdout);
+    free(line);
+    return true;
 }
 
 void emit_row(struct emitter *e, json_t *row)
 {
-    if (!e->json) {
-        if (!e->rows) e->rows = json_array();
-        json_array_append_new(e->rows, row);
+    if (e->json) {
+        e->broken |= !print_json(row);
+        json_decref(row);
         return;
     }
-    json_dump_callback(row, put_json, NULL, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    putchar('\n');
-    fflush(stdout);
-    json_decref(row);
+    if (!e->rows) e->rows = json_array();
+    e->broken |= json_array_append_new(e->rows, row) != 0;
 }
 
 /* --- one cell --------------------------------------------------------------------- */
@@ -274,7 +282,8 @@ int emit_end(struct emitter *e)
     }
     json_decref(e->rows);
     e->rows = NULL;
-    return output_flush(stdout);
+    const int error = output_flush(stdout);
+    return error || !e->broken ? error : ENOMEM;
 }
 
 /* --- values ----------------------------------------------------------------------- */

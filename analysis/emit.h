@@ -28,16 +28,19 @@ struct emitter {
     bool json;
     const struct emit_column *columns; /* ended by a NULL key, or NULL         */
     json_t *rows;                      /* text: the rows so far, NULL if none  */
+    bool broken;                       /* a row could not be made              */
 };
 
-/* Take over `row`, an object, and print it now or at emit_end(). */
+/* Take over `row`, an object, and print it now or at emit_end().  NULL, a row that could
+   not be made, is a failure of emit_end(). */
 void emit_row(struct emitter *e, json_t *row);
 
-/* Print what is pending: 0, or the error (errno) if standard output could not be
-   written. */
+/* Print what is pending: 0, or the error (errno) if standard output could not be written
+   (ENOMEM: a row could not be made). */
 int emit_end(struct emitter *e);
 
-/* JSON values.  A number that JSON lacks becomes the string "nan", "inf" or "-inf". */
+/* JSON values.  In the program none is NULL for want of memory: analysis/guard.h.  A number
+   that JSON lacks becomes the string "nan", "inf" or "-inf". */
 json_t *json_number(double x);
 json_t *json_count(size_t n);
 

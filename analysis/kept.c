@@ -3,6 +3,7 @@
 #include "analysis/kept.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@ static int compare_names(const void *a, const void *b)
     return strcmp((const char *)a, (const char *)b);
 }
 
-void kept_find(struct kept_files *files, const char *folder, const char *ending)
+enum bitcut_status kept_find(struct kept_files *files, const char *folder,
+                             const char *ending, struct fault *f)
 {
     const char *data = getenv("BITCUT_DATA");
     size_t count = 0;
@@ -26,6 +28,7 @@ void kept_find(struct kept_files *files, const char *folder, const char *ending)
     snprintf(files->folder, sizeof files->folder, "%s/%s",
              data && *data ? data : PKGDATADIR, folder);
     DIR *open = opendir(files->folder);
+    if (!open && errno != ENOENT) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
     for (struct dirent *e; open && count < KEPT_FILES_MOST && (e = readdir(open));) {
         const size_t length = kept_stem_length(e->d_name, ending);
         if (length && length < KEPT_NAME_MOST)
@@ -34,4 +37,5 @@ void kept_find(struct kept_files *files, const char *folder, const char *ending)
     if (open) closedir(open);
     qsort(files->name, count, sizeof files->name[0], compare_names);
     for (size_t i = 0; i < count; i++) files->rows[i].name = files->name[i];
+    return BITCUT_OK;
 }

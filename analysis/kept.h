@@ -2,6 +2,7 @@
 #ifndef BITCUT_ANALYSIS_KEPT_H
 #define BITCUT_ANALYSIS_KEPT_H
 
+#include "lib/status.h"
 #include "lib/table.h"
 
 enum { KEPT_FILES_MOST = 256, KEPT_NAME_MOST = 64, KEPT_PATH_MOST = 4096 };
@@ -14,9 +15,10 @@ struct kept_files {
     struct table_row rows[KEPT_FILES_MOST + 1]; /* sorted by name, ended by {0} */
 };
 
-/* Look what there is with this ending in the folder of this name; no row if it cannot be
-   read. */
-void kept_find(struct kept_files *files, const char *folder, const char *ending);
+/* Look what there is with this ending in the folder of this name; no row if there is no
+   such folder.  BITCUT_CANNOT with the system's reason: files->folder cannot be read. */
+enum bitcut_status kept_find(struct kept_files *files, const char *folder,
+                             const char *ending, struct fault *f);
 
 /* The length of a file's name without `ending`, 0 if it ends otherwise. */
 size_t kept_stem_length(const char *file, const char *ending);

@@ -4,6 +4,7 @@
 
 #include "lib/text.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,49 +104,68 @@ static void write_script(FILE *to, const struct study_plot *plot, const char *ti
 
 /* --- the program ------------------------------------------------------------------ */
 
-/* gnuplot with `script` as standard input and `picture` as standard output. */
-static bool run_gnuplot(FILE *script, FILE *picture)
+static enum bitcut_status system_fault(const char *what, struct fault *f)
 {
+    return fault_set(f, BITCUT_CANNOT, "%s: %s", what, strerror(errno));
+}
+
+static _Noreturn void become_gnuplot(FILE *script, FILE *picture)
+{
+    const int null = open("/dev/null", O_WRONLY);
+    if (null >= 0 && dup2(fileno(script), 0) >= 0 && dup2(fileno(picture), 1) >= 0 &&
+        dup2(null, 2) >= 0)
+        execlp("gnuplot", "gnuplot", "-d", (char *)NULL); /* nobody's settings */
+    _exit(127);
+}
+
+/* gnuplot with `script` as standard input and `picture` as standard output: whether it was
+   there and drew. */
+static enum bitcut_status run_gnuplot(bool *drawn, FILE *script, FILE *picture,
+                                      struct fault *f)
+{
+    if (fflush(script) || ferror(script)) return system_fault("its script", f);
+    rewind(script);
     const pid_t child = fork();
-    if (child < 0) return false;
-    if (child == 0) {
-        const int null = open("/dev/null", O_WRONLY);
-        if (null >= 0 && dup2(fileno(script), 0) >= 0 && dup2(fileno(picture), 1) >= 0 &&
-            dup2(null, 2) >= 0)
-            execlp("gnuplot", "gnuplot", "-d", (char *)NULL); /* nobody's settings */
-        _exit(127);
-    }
+    if (child < 0) return system_fault("gnuplot", f);
+    if (child == 0) become_gnuplot(script, picture);
     int status;
-    return waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-           WEXITSTATUS(status) == 0;
+    *drawn = waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+             WEXITSTATUS(status) == 0;
+    return BITCUT_OK;
 }
 
-/* All of a file as text. */
-static char *read_all(FILE *from)
+/* All of a file as text; NULL if it is empty. */
+static enum bitcut_status read_all(char **text, FILE *from, struct fault *f)
 {
-    if (fseek(from, 0, SEEK_END) != 0) return NULL;
+    if (fseek(from, 0, SEEK_END) != 0) return system_fault("the picture", f);
     const long size = ftell(from);
-    char *text = size > 0 ? malloc((size_t)size + 1) : NULL;
+    if (size <= 0) return BITCUT_OK;
+    char *bytes = memory_allocate((size_t)size + 1, 1);
+    if (!bytes) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the picture");
     rewind(from);
-    if (text && fread(text, 1, (size_t)size, from) != (size_t)size) {
-        free(text);
-        return NULL;
+    if (fread(bytes, 1, (size_t)size, from) != (size_t)size) {
+        free(bytes);
+        return system_fault("the picture", f);
     }
-    if (text) text[size] = 0;
-    return text;
+    bytes[size] = 0;
+    *text = bytes;
+    return BITCUT_OK;
 }
 
-char *plot_svg(const struct study_plot *plot, const char *title, json_t *rows)
+enum bitcut_status plot_svg(char **svg, const struct study_plot *plot, const char *title,
+                            json_t *rows, struct fault *f)
 {
     FILE *script = tmpfile(), *picture = tmpfile();
-    char *svg = NULL;
-    if (script && picture) {
+    enum bitcut_status status = BITCUT_OK;
+    bool drawn = false;
+    *svg = NULL;
+    if (!script || !picture) status = system_fault("a temporary file", f);
+    if (status == BITCUT_OK) {
         write_script(script, plot, title, rows);
-        fflush(script);
-        rewind(script);
-        if (run_gnuplot(script, picture)) svg = read_all(picture);
+        status = run_gnuplot(&drawn, script, picture, f);
     }
+    if (drawn) status = read_all(svg, picture, f);
     if (script) fclose(script);
     if (picture) fclose(picture);
-    return svg;
+    return status;
 }

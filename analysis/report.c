@@ -29,6 +29,14 @@ static const char *cell_text(char number[NUMBER_MOST], const json_t *value, int 
     return number;
 }
 
+/* How a character of comma-separated values is written. */
+typedef int write_character(int c, FILE *to);
+
+static void write_all(FILE *to, write_character *write, const char *text)
+{
+    for (; *text; text++) write((unsigned char)*text, to);
+}
+
 /* Whether a spreadsheet would run it: a formula, and no number. */
 static bool is_formula(const char *text)
 {
@@ -38,40 +46,41 @@ static bool is_formula(const char *text)
 
 /* In quotes, doubled inside, if it would break the column; a formula behind a ', which
    makes it text. */
-static void write_csv_cell(FILE *to, const char *text)
+static void write_csv_cell(FILE *to, write_character *write, const char *text)
 {
     const char *quote = text[strcspn(text, ",\"")] ? "\"" : "";
-    fputs(quote, to);
-    if (is_formula(text)) fputc('\'', to);
+    write_all(to, write, quote);
+    if (is_formula(text)) write('\'', to);
     for (char shown[TEXT_BYTES]; text_next(shown, &text);) {
-        if (*shown == '"') fputc('"', to);
-        fputs(shown, to);
+        if (*shown == '"') write('"', to);
+        write_all(to, write, shown);
     }
-    fputs(quote, to);
+    write_all(to, write, quote);
 }
 
-static void write_csv(FILE *to, json_t *rows)
+static void write_csv(FILE *to, write_character *write, json_t *rows)
 {
     const char *key;
     json_t *value, *first = json_array_get(rows, 0);
     const char *separator = "";
     json_object_foreach(first, key, value)
     {
-        fprintf(to, "%s%s", separator, key);
+        write_all(to, write, separator);
+        write_all(to, write, key);
         separator = ",";
     }
-    fputc('\n', to);
+    write('\n', to);
     for (size_t i = 0; i < json_array_size(rows); i++) {
         separator = "";
         json_object_foreach(first, key, value)
         {
             char number[NUMBER_MOST];
             json_t *cell = json_object_get(json_array_get(rows, i), key);
-            fputs(separator, to);
-            write_csv_cell(to, cell_text(number, cell, 17));
+            write_all(to, write, separator);
+            write_csv_cell(to, write, cell_text(number, cell, 17));
             separator = ",";
         }
-        fputc('\n', to);
+        write('\n', to);
     }
 }
 
@@ -80,7 +89,7 @@ enum bitcut_status report_write_csv(const char *path, json_t *rows, struct fault
     struct output o;
     const enum bitcut_status status = output_open(&o, path, f);
     if (status != BITCUT_OK) return status;
-    write_csv(o.file, rows);
+    write_csv(o.file, fputc, rows);
     return output_commit(&o, f);
 }
 
@@ -190,21 +199,18 @@ static void write_plotted(FILE *to, const struct study_plot *plot, json_t *rows)
     json_decref(series);
 }
 
+/* As a part of a link. */
+static int write_encoded(int c, FILE *to)
+{
+    return strchr("\n%#\"&<> ", c) ? fprintf(to, "%%%02X", (unsigned)c) : fputc(c, to);
+}
+
 /* A link that holds the data itself. */
 static void write_data_link(FILE *to, const char *name, json_t *rows)
 {
-    FILE *csv = tmpfile();
-    if (!csv) return;
-    write_csv(csv, rows);
-    rewind(csv);
     fprintf(to, "<a download=\"%s.csv\" href=\"data:text/csv,", name);
-    for (int c; (c = fgetc(csv)) != EOF;) {
-        if (c == '\n') fputs("%0A", to);
-        else if (strchr("%#\"&<> ", c)) fprintf(to, "%%%02X", (unsigned)c);
-        else fputc(c, to);
-    }
+    write_csv(to, write_encoded, rows);
     fprintf(to, "\">%s.csv</a>", name);
-    fclose(csv);
 }
 
 /* The picture without its XML prologue, which has no place inside HTML. */

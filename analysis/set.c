@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -314,11 +315,15 @@ static enum bitcut_status write_meta(const char *path, const json_t *meta,
                                      struct fault *f)
 {
     struct output o;
-    const enum bitcut_status status = output_open(&o, path, f);
-    if (status != BITCUT_OK) return status;
-    json_dumpf(meta, o.file, JSON_INDENT(1));
-    fputc('\n', o.file);
-    return output_commit(&o, f);
+    char *text = json_dumps(meta, JSON_INDENT(1));
+    if (!text) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    enum bitcut_status status = output_open(&o, path, f);
+    if (status == BITCUT_OK) {
+        fprintf(o.file, "%s\n", text);
+        status = output_commit(&o, f);
+    }
+    free(text);
+    return status;
 }
 
 enum bitcut_status set_write(const char *folder, const struct set *s, struct fault *f)

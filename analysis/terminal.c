@@ -45,7 +45,7 @@ struct progress terminal_progress(void)
 
 void terminal_label(const char *name)
 {
-    if (shown >= 0) fprintf(stderr, "\r\033[K");
+    if (shown >= 0) fputs("\r\033[K", stderr), fflush(stderr);
     shown = -1;
     label = name ? name : "";
 }

@@ -5,7 +5,12 @@
    function gives the same bits on any host, for any number of threads and whatever
    rounding mode or flush-to-zero setting its caller has.  Rows are opaque and constant;
    pointers to them stay valid for the life of the program.  The library never prints,
-   exits, or keeps state. */
+   exits, or keeps state.
+
+   A function that cannot have its memory returns BITCUT_NO_MEMORY; one without a status
+   needs none.  None allocates through GMP or MPFR, which would abort.  But those with an
+   argument `threads` run on OpenMP: if its runtime lacks memory of its own, or cannot
+   start a thread, it ends the process (GCC's prints a line and calls exit(1)). */
 #ifndef BITCUT_H
 #define BITCUT_H
 

@@ -497,4 +497,14 @@ ok_if_empty "a file that cannot be written to its end" "$(
     trap '' XFSZ
     ulimit -f 16
     offence 3 'D.npy: File too large' "$f32 -m 200 -n 200 -k 1 -o D.npy")"
+
+# GCC's OpenMP ends the process by exit(1) if a thread cannot be started.
+threads="threads that cannot be started"
+if ldd "$(command -v bitcut)" 2> ../err | grep -q libgomp; then
+    ok_if_empty "$threads" "$(
+        export OMP_STACKSIZE=1000000G
+        offence 3 'memory or threads: ' "$f32 -m 200 -n 200 -k 10 --threads 2")"
+else
+    skip "$threads" "not GCC's OpenMP"
+fi
 echo "1..$n"

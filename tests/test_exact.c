@@ -606,6 +606,40 @@ START_TEST(public_function)
 }
 END_TEST
 
+static void *refuse(size_t size)
+{
+    ck_abort_msg("GMP is asked for %zu bytes", size);
+    return NULL;
+}
+
+static void *refuse_more(void *memory, size_t before, size_t size)
+{
+    (void)memory;
+    (void)before;
+    return refuse(size);
+}
+
+/* GMP, and MPFR by it, would abort a program that the library has no right to end. */
+START_TEST(no_number_library)
+{
+    uint64_t state = test_seed() + 9;
+    for (const struct hard_family *h = hard_families; h->name; h++) {
+        struct problem p;
+        problem_make(&p, h, 20, 20, 30, &state);
+        uint32_t *c32 = allocate(p.m * p.n, sizeof *c32);
+        uint64_t *c64 = allocate(p.m * p.n, sizeof *c64);
+        mp_set_memory_functions(refuse, refuse_more, NULL);
+        ck_assert_int_eq(bitcut_exact_gemm(c32, c64, p.m, p.n, p.k, p.a, p.b, 2),
+                         BITCUT_OK);
+        mp_set_memory_functions(NULL, NULL, NULL);
+        ck_assert_int_eq(memcmp(c64, p.want64, p.m * p.n * sizeof *c64), 0);
+        free(c32);
+        free(c64);
+        problem_clear(&p);
+    }
+}
+END_TEST
+
 TEST_MAIN("exact", known_sums, all_ways, long_sums, full_bins, tile_edges, host_modes,
           sharp_bounds, condition_numbers, oracle_state, progress_and_stop,
-          public_function)
+          public_function, no_number_library)

@@ -1,0 +1,131 @@
+#!/bin/sh
+# Memory that cannot be had, at one allocation after the other, by tests/alloc.c: a command
+# ends with status 3 and one line, or as if nothing had been; what it wrote is whole or not
+# there.  BITCUT_BRIEF tries few of the allocations, BITCUT_LONG more.
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
+: "${BITCUT_DATA:=$(cd "${srcdir:-.}" && pwd)/data}"
+export BITCUT_DATA OMP_WAIT_POLICY=passive
+libraries=$(pwd)/tests/.libs
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/run"
+cd "$work/run" || exit 99
+
+# How many allocations are tried each; beyond, ever fewer.
+if [ -n "${BITCUT_LONG:-}" ]; then every=512
+elif [ -n "${BITCUT_BRIEF:-}" ]; then every=16
+else every=64
+fi
+
+# disturbed WORD...: how bitcut ended otherwise than it may.
+disturbed() {
+    LD_PRELOAD=$libraries/alloc.so ALLOC_EVERY=$every ALLOC_PARTS=4 bitcut "$@" \
+        < /dev/null 2>&1
+}
+
+# The folder `made` after a run: the same as the first time, or a part of that and pages,
+# which are written anew as a report grows.  Temporary names may stay.
+cat > ../check << 'END'
+case $1 in
+undisturbed)
+    if [ -d ../want ]; then diff -r made ../want; else cp -R made ../want; fi
+    ;;
+failed)
+    for file in $(find made -type f ! -name '*.tmp'); do
+        case $file in
+        *.html) [ "$(tail -n 1 "$file")" = '</body></html>' ] || echo "$file is cut short" ;;
+        *) cmp "$file" "../want/${file#made/}" ;;
+        esac
+    done
+    ;;
+esac
+rm -rf made
+mkdir made
+END
+
+# prints WHAT WORD...: a command that writes to standard output alone, by as many threads
+# as there are.
+prints() {
+    what=$1
+    shift
+    for threads in $team; do
+        ok_if_empty "$what, threads $threads" "$(disturbed "$@" --threads "$threads")"
+    done
+}
+
+# writes WHAT WORD...: one that writes into the folder `made`.
+writes() {
+    rm -rf ../want made
+    mkdir made
+    ALLOC_CHECK='sh ../check'
+    export ALLOC_CHECK
+    prints "$@"
+    unset ALLOC_CHECK
+}
+
+team='1 2'
+offences=$(disturbed --version)
+if [ -n "$offences" ]; then
+    echo "1..0 # SKIP allocations cannot be replaced: $(echo "$offences" | head -n 1)"
+    exit 0
+fi
+
+set=$BITCUT_DATA/h200/mma_m16n8k4_tf32_f32
+sizes='-m 9 -n 10 -k 11'
+gemm="--recipe ootomo --unit a100 $sizes"
+matrix='gemm --recipe fp32 --unit fma/f32 --reference none -k 2'
+# shellcheck disable=SC2086 # lists of words, here and below
+{
+    bitcut $matrix -m 9 -n 11 -o ../A.npy && bitcut $matrix -m 11 -n 10 -o ../B.npy &&
+        bitcut gemm --recipe ootomo --unit a100 -a ../A.npy -b ../B.npy -o ../D.npy &&
+        bitcut probe --unit ideal/rz25 -o ../vectors
+} > ../out || echo "Bail out! no operands"
+
+prints "list" list units
+prints "replay" replay "$set"
+# shellcheck disable=SC2086
+prints "gemm" gemm $gemm
+
+export ALLOC_LINES=1
+prints "list --json" list units --json
+prints "replay --json" replay "$set" --json
+prints "split --json" split --from 0 --to 0 --json
+prints "tile --json" tile --gpu h200 -m 64 -n 64 -k 64 --json
+prints "fit --json" fit "$set" --json
+prints "verify --json" verify --recipe ootomo --unit a100 -a ../A.npy -b ../B.npy \
+    -d ../D.npy --json
+# shellcheck disable=SC2086
+{
+    prints "gemm --json" gemm $gemm --json
+    prints "gemm against MPFR" gemm $gemm --json --reference mpfr
+}
+export ALLOC_SETS=1
+prints "probe of a set" probe --mutants ../vectors --json
+unset ALLOC_SETS ALLOC_LINES
+
+writes "mma" mma --unit hopper/mma.m16n8k4.f32.tf32 -a "$set/A.npy" -b "$set/B.npy" \
+    -c "$set/C.npy" -o made/D.npy
+# shellcheck disable=SC2086
+{
+    writes "gemm -o D.npy" gemm $gemm -o made/D.npy
+    writes "gemm -o D.mtx" gemm $gemm -o made/D.mtx
+}
+
+export BITCUT_MODULES="$libraries" # the device of tests/device.c
+prints "list kernels" list kernels --json
+# shellcheck disable=SC2086
+prints "verify --kernel" verify --kernel gemm.plain.f16 $sizes --json
+prints "record --random" record --random 3 --unit hopper/mma.m8n8k4.f64.f64 --json
+writes "record" record "$BITCUT_DATA/h200/mma_m8n8k4_f64_f64_nan" -o made/recorded
+
+team=1 every=$((every / 4)) # slow
+writes "probe" probe --unit ideal/rz25 -o made/vectors
+writes "report" report --no-studies --results "$BITCUT_DATA/results/h200-splitk.jsonl" \
+    -o made/report
+
+every=4 # of runs of seconds
+[ -z "${BITCUT_LONG:-}" ] || writes "fit --next" fit "$set" --next made/asked
+[ -z "${BITCUT_LONG:-}" ] || prints "study" study underflow
+echo "1..$n"
