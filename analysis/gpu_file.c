@@ -92,7 +92,10 @@ enum bitcut_status gpu_file_read(struct tile_gpu *gpu, const char *path, struct 
     return status;
 }
 
-void gpu_files_find(struct kept_files *files) { kept_find(files, "gpu", ".json"); }
+enum bitcut_status gpu_files_find(struct kept_files *files, struct fault *f)
+{
+    return kept_find(files, "gpu", ".json", f);
+}
 
 bool gpu_is_path(const char *text)
 {

@@ -15,8 +15,8 @@ enum bitcut_status gpu_file_parse(struct tile_gpu *gpu, const void *bytes, size_
 /* The same for the file `path`.  BITCUT_CANNOT: it cannot be read. */
 enum bitcut_status gpu_file_read(struct tile_gpu *gpu, const char *path, struct fault *f);
 
-/* The kept descriptions: files NAME.json in the folder gpu. */
-void gpu_files_find(struct kept_files *files);
+/* The kept descriptions: files NAME.json in the folder gpu.  BITCUT_CANNOT: none. */
+enum bitcut_status gpu_files_find(struct kept_files *files, struct fault *f);
 
 /* Whether --gpu TEXT names a file, not a kept description: it has a '/' or ends in
    .json. */

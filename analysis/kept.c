@@ -2,6 +2,8 @@
 
 #include "analysis/kept.h"
 
+#include "analysis/place.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,13 +20,20 @@ static int compare_names(const void *a, const void *b)
     return strcmp((const char *)a, (const char *)b);
 }
 
-void kept_find(struct kept_files *files, const char *folder, const char *ending)
+static void find_folder(char to[KEPT_PATH_MOST], const char *folder)
 {
-    const char *data = getenv("BITCUT_DATA");
+    char data[PLACE_MOST];
+    const char *named = getenv("BITCUT_DATA");
+    place_find(data, SOURCE_FOLDER "/data", PKGDATADIR);
+    snprintf(to, KEPT_PATH_MOST, "%s/%s", named && *named ? named : data, folder);
+}
+
+enum bitcut_status kept_find(struct kept_files *files, const char *folder,
+                             const char *ending, struct fault *f)
+{
     size_t count = 0;
     memset(files, 0, sizeof *files);
-    snprintf(files->folder, sizeof files->folder, "%s/%s",
-             data && *data ? data : PKGDATADIR, folder);
+    find_folder(files->folder, folder);
     DIR *open = opendir(files->folder);
     for (struct dirent *e; open && count < KEPT_FILES_MOST && (e = readdir(open));) {
         const size_t length = kept_stem_length(e->d_name, ending);
@@ -34,4 +43,8 @@ void kept_find(struct kept_files *files, const char *folder, const char *ending)
     if (open) closedir(open);
     qsort(files->name, count, sizeof files->name[0], compare_names);
     for (size_t i = 0; i < count; i++) files->rows[i].name = files->name[i];
+    if (count) return BITCUT_OK;
+    return fault_set(f, BITCUT_CANNOT,
+                     "no file *%s in %.120s (BITCUT_DATA names another folder of data)",
+                     ending, files->folder);
 }

@@ -2,21 +2,24 @@
 #ifndef BITCUT_ANALYSIS_KEPT_H
 #define BITCUT_ANALYSIS_KEPT_H
 
+#include "lib/status.h"
 #include "lib/table.h"
 
-enum { KEPT_FILES_MOST = 256, KEPT_NAME_MOST = 64, KEPT_PATH_MOST = 4096 };
+enum { KEPT_FILES_MOST = 256, KEPT_NAME_MOST = 64, KEPT_PATH_MOST = 4096 + 64 };
 
 /* The files of one kind: those with an ending in a folder of the one that the environment
-   variable BITCUT_DATA names, or else of where `make install` puts data. */
+   variable BITCUT_DATA names, or else of the program's data: in a build tree those of the
+   source tree, or where `make install` puts them (analysis/place.h). */
 struct kept_files {
     char folder[KEPT_PATH_MOST];
     char name[KEPT_FILES_MOST][KEPT_NAME_MOST]; /* without the ending */
     struct table_row rows[KEPT_FILES_MOST + 1]; /* sorted by name, ended by {0} */
 };
 
-/* Look what there is with this ending in the folder of this name; no row if it cannot be
-   read. */
-void kept_find(struct kept_files *files, const char *folder, const char *ending);
+/* Look what there is with this ending in the folder of this name.  BITCUT_CANNOT: there is
+   none, and no row. */
+enum bitcut_status kept_find(struct kept_files *files, const char *folder,
+                             const char *ending, struct fault *f);
 
 /* The length of a file's name without `ending`, 0 if it ends otherwise. */
 size_t kept_stem_length(const char *file, const char *ending);

@@ -500,7 +500,7 @@ START_TEST(kept_results)
 {
     static struct kept_files files;
     int count = 0;
-    kept_find(&files, "results", ".jsonl");
+    ck_assert_int_eq(kept_find(&files, "results", ".jsonl", NULL), BITCUT_OK);
     for (const struct table_row *row = files.rows; row->name; row++, count++) {
         char path[KEPT_PATH_MOST + KEPT_NAME_MOST + 8];
         struct results r = { { NULL } };

@@ -505,7 +505,7 @@ START_TEST(kept_descriptions)
 {
     static struct kept_files files;
     int count = 0;
-    gpu_files_find(&files);
+    ck_assert_int_eq(gpu_files_find(&files, NULL), BITCUT_OK);
     for (const struct table_row *row = files.rows; row->name; row++, count++) {
         const struct tile_gpu gpu = described(row->name);
         struct tile_choice choices[TILE_GRID];
