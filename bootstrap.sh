@@ -8,7 +8,7 @@ packages="gcc libc6-dev make autoconf automake libtool pkg-config
 libgmp-dev libmpfr-dev libjansson-dev check gnuplot-nox help2man texinfo"
 
 installed() {
-    [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+    dpkg-query -W -f '${db:Status-Status}\n' "$1" 2> /dev/null | grep -qx installed
 }
 
 # run COMMAND...: silent, unless it fails.

@@ -3,6 +3,7 @@
 #include "analysis/command.h"
 #include "analysis/field.h"
 #include "analysis/metric.h"
+#include "analysis/place.h"
 #include "analysis/study.h"
 #include "emu/unit.h"
 #include "gpu/batched.h"
@@ -328,7 +329,7 @@ static int list_module(struct context *x, const struct listing *l)
     const void *row = NULL;
     struct gpu gpu;
     struct fault f;
-    if (gpu_open(&gpu, &f) != BITCUT_OK) return fail("list", &f);
+    if (place_open_module(&gpu, &f) != BITCUT_OK) return fail("list", &f);
     while ((row = l->next(&gpu, row))) print_row(x, row, l->describe);
     gpu_close(&gpu);
     return EXIT_GOOD;

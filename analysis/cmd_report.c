@@ -20,7 +20,7 @@
 enum { SECTIONS_MOST = 64, PATH_MOST = KEPT_PATH_MOST + KEPT_NAME_MOST + 8 };
 
 static struct option_texts given;
-static bool no_studies;
+static bool no_studies, no_results;
 
 static const struct option_row options[] = {
     { "results",
@@ -29,6 +29,7 @@ static const struct option_row options[] = {
       OPTION_TEXTS, &given, "FILE" },
     { "no-studies", "run no study: recorded results alone", OPTION_FLAG, &no_studies,
       NULL },
+    { "no-results", "draw no results: studies alone", OPTION_FLAG, &no_results, NULL },
     { 0 }
 };
 
@@ -188,21 +189,29 @@ static int read_file(struct report *r, const char *path)
     return fail(where, &f);
 }
 
-/* The files of the command line, or the kept ones. */
-static int read_results(struct report *r)
+static int read_kept(struct report *r)
 {
     static struct kept_files kept;
     struct fault f;
     int status = EXIT_GOOD;
-    for (int i = 0; i < given.count && status == EXIT_GOOD; i++)
-        status = read_file(r, given.text[i]);
-    if (!given.count && kept_find(&kept, "results", ".jsonl", &f) != BITCUT_OK)
-        return fail(kept.folder, &f);
+    if (kept_find(&kept, "results", ".jsonl", &f) != BITCUT_OK)
+        return fail("recorded results", &f);
     for (size_t i = 0; kept.rows[i].name && status == EXIT_GOOD; i++) {
         char path[PATH_MOST];
         snprintf(path, sizeof path, "%s/%s.jsonl", kept.folder, kept.rows[i].name);
         status = read_file(r, path);
     }
+    return status;
+}
+
+/* The files of the command line, or the kept ones. */
+static int read_results(struct report *r)
+{
+    int status = EXIT_GOOD;
+    if (no_results) return status;
+    for (int i = 0; i < given.count && status == EXIT_GOOD; i++)
+        status = read_file(r, given.text[i]);
+    if (!given.count) status = read_kept(r);
     results_derive(&r->results);
     return status;
 }
@@ -237,11 +246,13 @@ static int check_outputs(const struct report *r)
 static int make(struct report *r)
 {
     struct fault f;
+    if (no_results && given.count) return complain("--no-results", "not with --results");
+    if (no_results && no_studies) return complain("--no-results", "not with --no-studies");
     int status = read_results(r);
     if (status != EXIT_GOOD) return status;
     if (!no_studies) add_studies(r);
     add_figures(r);
-    if (!r->count) return complain("--no-studies", "there are no results");
+    if (!r->count) return complain("--no-studies", "no figure draws these results");
     status = check_outputs(r);
     if (status != EXIT_GOOD) return status;
     if (make_folder(r->folder, &f) != BITCUT_OK) return fail(r->folder, &f);

@@ -65,13 +65,7 @@ static int find_kept(char path[PATH_MOST])
 {
     static struct kept_files files;
     struct fault f;
-    if (gpu_files_find(&files, &f) != BITCUT_OK) return fail(files.folder, &f);
-    if (!files.rows[0].name) {
-        fault_set(&f, BITCUT_CANNOT,
-                  "no descriptions of GPUs (set BITCUT_DATA, or name a file) in %s",
-                  files.folder);
-        return fail("--gpu", &f);
-    }
+    if (gpu_files_find(&files, &f) != BITCUT_OK) return fail("--gpu", &f);
     if (!table_find(TABLE(files.rows), gpu_name))
         return fail_unknown("--gpu", gpu_name, TABLE(files.rows));
     snprintf(path, PATH_MOST, "%s/%s.json", files.folder, gpu_name);

@@ -2,6 +2,9 @@
 
 #include "analysis/kept.h"
 
+#include "analysis/place.h"
+#include "lib/text.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -19,16 +22,24 @@ static int compare_names(const void *a, const void *b)
     return strcmp((const char *)a, (const char *)b);
 }
 
+static void find_folder(char to[KEPT_PATH_MOST], const char *folder)
+{
+    char data[PLACE_MOST];
+    const char *named = getenv("BITCUT_DATA");
+    place_find(data, SOURCE_FOLDER "/data", PKGDATADIR);
+    snprintf(to, KEPT_PATH_MOST, "%s/%s", named && *named ? named : data, folder);
+}
+
 enum bitcut_status kept_find(struct kept_files *files, const char *folder,
                              const char *ending, struct fault *f)
 {
-    const char *data = getenv("BITCUT_DATA");
     size_t count = 0;
     memset(files, 0, sizeof *files);
-    snprintf(files->folder, sizeof files->folder, "%s/%s",
-             data && *data ? data : PKGDATADIR, folder);
+    find_folder(files->folder, folder);
     DIR *open = opendir(files->folder);
-    if (!open && errno != ENOENT) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
+    if (!open && errno != ENOENT)
+        return fault_set(f, BITCUT_CANNOT, "%.*s: %s", text_fit(files->folder, 120),
+                         files->folder, strerror(errno));
     for (struct dirent *e; open && count < KEPT_FILES_MOST && (e = readdir(open));) {
         const size_t length = kept_stem_length(e->d_name, ending);
         if (length && length < KEPT_NAME_MOST)
@@ -37,5 +48,8 @@ enum bitcut_status kept_find(struct kept_files *files, const char *folder,
     if (open) closedir(open);
     qsort(files->name, count, sizeof files->name[0], compare_names);
     for (size_t i = 0; i < count; i++) files->rows[i].name = files->name[i];
-    return BITCUT_OK;
+    if (count) return BITCUT_OK;
+    return fault_set(f, BITCUT_CANNOT,
+                     "no file *%s in %.*s (BITCUT_DATA names another folder of data)",
+                     ending, text_fit(files->folder, 120), files->folder);
 }

@@ -5,18 +5,19 @@
 #include "lib/status.h"
 #include "lib/table.h"
 
-enum { KEPT_FILES_MOST = 256, KEPT_NAME_MOST = 64, KEPT_PATH_MOST = 4096 };
+enum { KEPT_FILES_MOST = 256, KEPT_NAME_MOST = 64, KEPT_PATH_MOST = 4096 + 64 };
 
 /* The files of one kind: those with an ending in a folder of the one that the environment
-   variable BITCUT_DATA names, or else of where `make install` puts data. */
+   variable BITCUT_DATA names, or else of the program's data: in a build tree those of the
+   source tree, or where `make install` puts them (analysis/place.h). */
 struct kept_files {
     char folder[KEPT_PATH_MOST];
     char name[KEPT_FILES_MOST][KEPT_NAME_MOST]; /* without the ending */
     struct table_row rows[KEPT_FILES_MOST + 1]; /* sorted by name, ended by {0} */
 };
 
-/* Look what there is with this ending in the folder of this name; no row if there is no
-   such folder.  BITCUT_CANNOT with the system's reason: files->folder cannot be read. */
+/* Look what there is with this ending in the folder of this name.  BITCUT_CANNOT: there is
+   none, and no row, or files->folder cannot be read, with the system's reason. */
 enum bitcut_status kept_find(struct kept_files *files, const char *folder,
                              const char *ending, struct fault *f);
 

@@ -21,7 +21,7 @@ enum bitcut_status cuda_told(char *why, enum bitcut_status status, const struct 
 
 static enum bitcut_status open_cuda(struct bitcut_cuda *x, struct fault *f)
 {
-    enum bitcut_status status = gpu_open(&x->gpu, f);
+    enum bitcut_status status = gpu_open(&x->gpu, NULL, f);
     if (status != BITCUT_OK) return status;
     status = gpu_describe(&x->device, &x->architecture, &x->gpu, f);
     if (status != BITCUT_OK) gpu_close(&x->gpu);

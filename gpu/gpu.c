@@ -39,10 +39,11 @@ const struct gpu_architecture gpu_architectures[] = {
 
 static const char module_file[] = "bitcut-cuda.so", module_compiler[] = "nvcc";
 
-static const char *modules_folder(void)
+static const char *modules_folder(const char *otherwise)
 {
     const char *folder = getenv("BITCUT_MODULES");
-    return folder && *folder ? folder : PKGLIBDIR;
+    if (folder && *folder) return folder;
+    return otherwise ? otherwise : PKGLIBDIR;
 }
 
 static enum bitcut_status take_module(struct gpu *g, void *handle, struct fault *f)
@@ -59,15 +60,15 @@ static enum bitcut_status take_module(struct gpu *g, void *handle, struct fault 
     return BITCUT_OK;
 }
 
-enum bitcut_status gpu_open(struct gpu *g, struct fault *f)
+enum bitcut_status gpu_open(struct gpu *g, const char *otherwise, struct fault *f)
 {
     char path[4096];
-    const char *folder = modules_folder();
+    const char *folder = modules_folder(otherwise);
     const int length = snprintf(path, sizeof path, "%s/%s", folder, module_file);
     if (length < 0 || (size_t)length >= sizeof path || access(path, F_OK) != 0)
         return fault_set(f, BITCUT_CANNOT,
                          "no GPU backend: %s is not in %.*s (built only where %s is "
-                         "found)",
+                         "found; BITCUT_MODULES names another folder)",
                          module_file, text_fit(folder, 100), folder, module_compiler);
     /* Kept once loaded: the CUDA runtime leaves work for the end of the process. */
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

@@ -32,10 +32,10 @@ struct gpu {
 };
 
 /* Open the module in the folder that the environment variable BITCUT_MODULES names, or
-   else where `make install` puts it.  This needs no device.  BITCUT_CANNOT: there is no
-   module, it cannot be loaded, or it is of another version.  *g is set only on success;
-   gpu_close() ends it. */
-enum bitcut_status gpu_open(struct gpu *g, struct fault *f);
+   else in `otherwise`, or if that is NULL where `make install` puts it.  This needs no device.
+   BITCUT_CANNOT: there is no module, it cannot be loaded, or it is of another version.  *g
+   is set only on success; gpu_close() ends it. */
+enum bitcut_status gpu_open(struct gpu *g, const char *otherwise, struct fault *f);
 void gpu_close(struct gpu *g);
 
 /* What device there is, and its architecture.  BITCUT_CANNOT with the driver's reason if

@@ -2,6 +2,7 @@
 
 #include "lib/assume.h"
 #include "lib/bits.h"
+#include "lib/size.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,7 +25,6 @@
 #define VECTORS               2
 #define MULTIPLY_ADD(x, y, z) _mm512_fmadd_pd(x, y, z)
 #include "lib/dgemm_kernel.inc"
-#include "lib/size.h"
 
 #define KERNEL(name)          name##_avx2
 #define TARGET                __attribute__((target("avx2,fma")))

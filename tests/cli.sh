@@ -448,7 +448,7 @@ tiles_ranked() {
 # Where no descriptions are kept.
 descriptions_missing() {
     BITCUT_DATA=$work/nowhere run 3 tile --gpu a800
-    grep -q 'no descriptions of GPUs' err || cat err
+    grep -q ": --gpu: no file \*.json in $work/nowhere/gpu (BITCUT_DATA names " err || cat err
 }
 
 benches_run() {
@@ -636,8 +636,10 @@ report_refused() {
     echo '{}' > bad.jsonl
     run 3 report --no-studies --results bad.jsonl -o kept
     diff -r before kept
-    BITCUT_DATA=. run 2 report --no-studies
-    grep -q 'there are no results' err || cat err
+    BITCUT_DATA=$work/nowhere run 3 report --no-studies
+    grep -q "no file \*.jsonl in $work/nowhere/results (BITCUT_DATA names " err || cat err
+    BITCUT_DATA=$work/nowhere run 2 report --no-studies --no-results
+    run 2 report --no-results --results bad.jsonl
 }
 
 # --- messages ---------------------------------------------------------------------------

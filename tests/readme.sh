@@ -3,6 +3,7 @@
 # lines below it must be in its output in that order; a line `...` stands for lines left
 # out.  Commands run one after the other in an empty folder, with the build first in PATH.
 set -u
+unset BITCUT_DATA BITCUT_MODULES
 readme=$(cd "${srcdir:-.}" && pwd)/README.md
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT

@@ -2,11 +2,12 @@
 # The same bits always: digests of what the library computes (tests/same_bits.c) do not
 # depend on the compiler and its options, the number of threads, the floating-point mode
 # of the caller or the locale, and they are those at the end of this file.
-# Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.
+# Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does; LOG_COMPILER
+# is what runs programs for another machine.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
-: "${srcdir:=.}" "${CC:=cc}" "${CFLAGS:=}"
+: "${srcdir:=.}" "${CC:=cc}" "${CFLAGS:=}" "${LOG_COMPILER:=}"
 [ -f .libs/libcore.a ] || { echo "1..0 # SKIP no .libs/libcore.a"; exit 0; }
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
@@ -27,14 +28,14 @@ of_build() {
     # shellcheck disable=SC2086 # lists of words
     compile build $CC $CFLAGS -fopenmp > "$work/errors" 2>&1 ||
         compile build $CC $CFLAGS 2>&1
-    "$work/build" nearest 1 > "$work/bits" 2> "$work/errors" || cat "$work/errors"
+    $LOG_COMPILER "$work/build" nearest 1 > "$work/bits" 2> "$work/errors" || cat "$work/errors"
 }
 
 # differs PROGRAM ARGUMENT...: where its digests are not those of the build.
 differs() {
     program=$work/$1
     shift
-    "$program" "$@" > "$work/got" 2> "$work/errors"
+    $LOG_COMPILER "$program" "$@" > "$work/got" 2> "$work/errors"
     status=$?
     [ $status -ne 77 ] || return 77
     [ $status -eq 0 ] || echo "status $status: $(cat "$work/errors")"

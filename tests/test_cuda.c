@@ -687,7 +687,7 @@ START_TEST(devices_refused)
     } refused[] = {
         { "nowhere", "",
           "no GPU backend: bitcut-cuda.so is not in nowhere (built only "
-          "where nvcc is found)" },
+          "where nvcc is found; BITCUT_MODULES names another folder)" },
         { models, "absent", "no device: nobody is there" },
         { models, "future",
           "Models has compute capability 99.0, of no architecture known" },

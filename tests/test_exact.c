@@ -432,10 +432,11 @@ END_TEST
 START_TEST(host_modes)
 {
     static const int rounds[] = { FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
+    const size_t side = (size_t)test_cases(40, 40);
     uint64_t state = test_seed() + 3;
     for (const struct hard_family *f = hard_families; f->name; f++) {
         struct problem p;
-        problem_make(&p, f, 40, 40, 16, &state);
+        problem_make(&p, f, side, side, 16, &state);
         for (int w = 0; w < WAYS; w++)
             for (int i = 0; i < 8; i++)
                 check(&p, &ways[w], &(struct setting){ .round = rounds[i / 2],

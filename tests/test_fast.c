@@ -367,7 +367,7 @@ START_TEST(several_tiles)
                                          "hopper/mma.m16n8k32.f16.e5m2" };
     for (size_t i = 0; i < M * K; i++) a[i] = fill_special(&state);
     for (size_t i = 0; i < K * N; i++) b[i] = fill_special(&state);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < test_cases(3, 3); i++) {
         struct gemm g = gemm_of(&recipes[RECIPE_PLAIN], bitcut_unit_find(names[i], NULL));
         g.simd = engine();
         ck_assert_int_eq(gemm_run(want, N, &g, M, N, K, a, K, b, N, NULL, 0, NULL, NULL),

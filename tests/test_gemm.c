@@ -535,15 +535,18 @@ static void check_shapes(const struct bitcut_recipe *recipe,
                          const struct bitcut_unit *unit, uint64_t *rng)
 {
     static struct problem p;
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
-        for (int c = 0; c < test_cases(1, 10) * shapes[i].classes; c++) {
-            const int class = shapes[i].classes == 1 ? 2 * between(rng, 0, 3) : c;
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        const int count = test_cases(shapes[i].classes, 10 * shapes[i].classes);
+        const int first = between(rng, 0, CLASSES - 1);
+        for (int c = 0; c < count; c++) {
+            const int class = shapes[i].classes == 1 ? 2 * between(rng, 0, 3) : first + c;
             struct gemm g = gemm_of(recipe, unit);
             options_draw(&g, rng);
             ck_assert_int_eq(gemm_check(&g, NULL), BITCUT_OK);
             problem_fill(&p, shapes[i].shape, &classes[class % CLASSES], rng);
             check_gemm(&g, &p);
         }
+    }
 }
 
 START_TEST(recipes_on_units)
