@@ -70,6 +70,20 @@ static double finite_or_0(uint32_t x) { return is_finite(x) ? value32(x) : 0; }
 static double a_at(const struct comparison *x, size_t i) { return finite_or_0(x->a[i]); }
 static double b_at(const struct comparison *x, size_t i) { return finite_or_0(x->b[i]); }
 
+/* beta C */
+static double c_at(const struct comparison *x, size_t i)
+{
+    if (x->beta << 1 == 0) return 0;
+    return finite_or_0(x->beta) * finite_or_0(x->c[i]);
+}
+
+/* |alpha| ||row i of A|| ||column j of B|| + |beta C| */
+static double lines_at(const struct comparison *x, size_t i, size_t j)
+{
+    return fabs(finite_or_0(x->alpha)) * (x->row_norm[i] * x->col_norm[j]) +
+           fabs(c_at(x, i * x->n + j));
+}
+
 static double relres(const struct comparison *x)
 {
     return quotient(frobenius(x, elements(x), error_at),
@@ -135,8 +149,7 @@ static double mixed_max(const struct comparison *x)
     double most = 0;
     for (size_t i = 0; i < x->m; i++)
         for (size_t j = 0; j < x->n; j++)
-            most = larger(most, quotient(error_at(x, i * x->n + j),
-                                         x->row_norm[i] * x->col_norm[j]) *
+            most = larger(most, quotient(error_at(x, i * x->n + j), lines_at(x, i, j)) *
                                     0x1p24);
     return most;
 }
@@ -144,7 +157,9 @@ static double mixed_max(const struct comparison *x)
 static double normwise(const struct comparison *x)
 {
     const double a = frobenius(x, x->m * x->k, a_at), b = frobenius(x, x->k * x->n, b_at);
-    return quotient(frobenius(x, elements(x), error_at), a * b) * 0x1p24;
+    const double size =
+        fabs(finite_or_0(x->alpha)) * (a * b) + frobenius(x, elements(x), c_at);
+    return quotient(frobenius(x, elements(x), error_at), size) * 0x1p24;
 }
 
 static double effective_bits(const struct comparison *x)

@@ -4,25 +4,27 @@
 
 #include "lib/bitcut.h"
 
-/* What metrics compare: m x n results with the exact product of A (m x k) and B (k x
-   n). */
+/* What metrics compare: m x n results with the exact alpha A B + beta C, A m x k, B k x
+   n. */
 struct comparison {
     size_t m, n, k;
     const uint32_t *a, *b; /* FP32 encodings                                          */
     const uint32_t *d;     /* the results                                             */
     const uint32_t *reference32; /* the exact values rounded to FP32 */
     const uint64_t *reference64; /* the exact values rounded to binary64 */
-    const double *magnitude; /* |A||B|, in binary64                                     */
+    const double *magnitude; /* |alpha||A||B| + |beta||C|, in binary64                  */
     const double *row_norm, *col_norm; /* line_norms(), unless m n = 0 */
+    uint32_t alpha, beta;              /* FP32 encodings                              */
+    const uint32_t *c;                 /* not read if beta is +-0                     */
 };
 
 /* A row of the metric table.  Sums run over the elements in row-major order in binary64,
    to nearest, so every host gets the same bits.  An element that is NaN or infinite where
    the reference is not, or the other way round, or infinite with the other sign, makes
    every measure of error infinite, effective_bits and grade 0, and is counted by `wrong`;
-   elements where both are NaN or the same infinity count as equal.  Special values of A
-   and B count as 0 in their norms.  effective_bits uses the host's log2().  u = 2^-24;
-   ulp(x) is the distance of FP32 values at x, 2^-149 at least. */
+   elements where both are NaN or the same infinity count as equal.  Special values of A,
+   B, C, alpha and beta count as 0 in norms.  effective_bits uses the host's log2().  u =
+   2^-24; ulp(x) is the distance of FP32 values at x, 2^-149 at least. */
 struct metric {
     const char *name, *what;
     double (*value)(const struct comparison *x);

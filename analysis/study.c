@@ -209,7 +209,7 @@ static enum bitcut_status figure1_column(struct study_run *run, size_t k, struct
         status = source_generate(&b, &urand, INPUT_B, k, FIGURE1_SIDE, run->seed,
                                  run->threads, f);
     if (status == BITCUT_OK)
-        status = judge_init(&j, &references[0], &a, &b, run->threads, NULL, f);
+        status = judge_init(&j, &references[0], &a, &b, NULL, run->threads, NULL, f);
     for (int i = 0; status == BITCUT_OK && i < FIGURE1_RECIPES; i++) {
         if (progress_stopped(run->progress))
             status = fault_set(f, BITCUT_CANNOT, "stopped");

@@ -197,9 +197,10 @@ struct proof {
 };
 
 /* The proof of alpha S + beta c from that of S.  High times alpha is p + q, and p plus
-   beta c is s, all exactly; the four small parts are added with at most three roundings,
-   and alpha low has one: less than 2^-50 of their magnitudes.  No product of three FP32
-   values leaves the range of binary64, nor does what its roundings lose. */
+   beta c is sum.sum + sum.error, all exactly.  The three small parts are added with two
+   roundings, and alpha low has one: together less than 2^-50 of their magnitudes.  No
+   product of three FP32 values leaves the range of binary64, nor does what its roundings
+   lose. */
 static struct proof proof_update(const struct exact_tile *t, size_t i, size_t j,
                                  struct proof s)
 {

@@ -283,6 +283,30 @@ inf|--alpha inf
 END
 }
 
+# The same updates, and longer ones, judged: by the layers as by MPFR.
+updates_judged() {
+    while read -r options; do
+        for reference in exact mpfr; do
+            # shellcheck disable=SC2086 # words
+            run 0 gemm --recipe fp32 --unit fma/f32 -a a.mtx -b b.mtx $options --json \
+                --reference $reference
+            expect reference $reference
+            expect relres 0.0
+        done
+    done << 'END'
+-c c.mtx --beta 0.5
+-c c.mtx --alpha 2 --beta -2
+--alpha -1
+--alpha inf
+END
+    set -- --recipe ootomo --unit a100 -a A.npy -b B.npy -c C.npy --alpha 1.5 --beta -0.3
+    run 0 gemm "$@" --json --reference mpfr
+    judged=$(sed 's/.*\("relres".*\),"settled_f32.*/\1/' out)
+    value relres | awk '!($1 > 0 && $1 < 5e-7)'
+    run 0 gemm "$@" --json
+    [ "$judged" = "$(sed 's/.*\("relres".*\),"settled_f32.*/\1/' out)" ] || cat out
+}
+
 text_files_agree() {
     matrix A.mtx 20 37
     matrix B.mtx 37 17
@@ -630,6 +654,7 @@ ok_if_empty "verify accepts what gemm wrote, for every recipe" "$(results_verifi
 ok_if_empty "equilibrated lines serve a wide range" "$(wide_range_served)"
 ok_if_empty "verify finds one changed bit" "$(changed_result_found)"
 ok_if_empty "alpha A B + beta C" "$(epilogue_computed)"
+ok_if_empty "alpha A B + beta C is judged" "$(updates_judged)"
 ok_if_empty "text and binary files give the same bits" "$(text_files_agree)"
 ok_if_empty "dimensions of 0" "$(empty_shapes_work)"
 ok_if_empty "one and two threads give the same output" "$(threads_do_not_matter)"

@@ -3,6 +3,7 @@
 #include "analysis/judge.h"
 #include "analysis/metric.h"
 #include "lib/bits.h"
+#include "lib/fma.h"
 #include "tests/number_oracle.h"
 #include "tests/test.h"
 
@@ -24,13 +25,28 @@ enum { SIDE = 8, INNER = 20 };
 /* A comparison and the arrays that it points to. */
 struct sample {
     struct comparison x;
-    uint32_t a[SIDE * INNER], b[INNER * SIDE], d[SIDE * SIDE], exact32[SIDE * SIDE];
+    uint32_t a[SIDE * INNER], b[INNER * SIDE], c[SIDE * SIDE], d[SIDE * SIDE];
+    uint32_t exact32[SIDE * SIDE];
     uint64_t exact64[SIDE * SIDE];
     double magnitude[SIDE * SIDE], row_norm[SIDE], col_norm[SIDE];
 };
 
-/* The exact sum of a and b's products holds in EXACT_BITS; formulas take FORMULA_BITS. */
-enum { EXACT_BITS = 640, FORMULA_BITS = 200 };
+/* alpha times the exact sum of a and b's products, and beta c, hold in EXACT_BITS;
+   formulas take FORMULA_BITS. */
+enum { EXACT_BITS = 960, FORMULA_BITS = 200 };
+
+/* alpha sum + beta c, and the same of magnitudes. */
+static void update_exact(mpfr_ptr sum, mpfr_ptr size, const struct comparison *x,
+                         size_t at)
+{
+    const double alpha = float_of_bits(x->alpha), beta = float_of_bits(x->beta);
+    mpfr_mul_d(sum, sum, alpha, MPFR_RNDN);
+    mpfr_mul_d(size, size, fabs(alpha), MPFR_RNDN);
+    if (beta == 0) return;
+    const double term = beta * (double)float_of_bits(x->c[at]);
+    mpfr_add_d(sum, sum, term, MPFR_RNDN);
+    mpfr_add_d(size, size, fabs(term), MPFR_RNDN);
+}
 
 static void product_exact(struct sample *s, size_t i, size_t j)
 {
@@ -47,6 +63,7 @@ static void product_exact(struct sample *s, size_t i, size_t j)
         mpfr_add(size, size, term, MPFR_RNDN);
     }
     const size_t at = i * x->n + j;
+    update_exact(sum, size, x, at);
     s->exact32[at] = mpfr_number_p(sum)  ? (uint32_t)oracle_round(F32, RN, sum)
                      : mpfr_nan_p(sum)   ? 0x7fc00000
                      : mpfr_signbit(sum) ? 0xff800000
@@ -56,8 +73,9 @@ static void product_exact(struct sample *s, size_t i, size_t j)
     mpfr_clears(sum, size, term, (mpfr_ptr)NULL);
 }
 
-/* The comparison of a and b, already set, with D the rounded product. */
-static void sample_make(struct sample *s, size_t m, size_t n, size_t k)
+/* The comparison of a, b and c, already set, with D the rounded result. */
+static void sample_update(struct sample *s, size_t m, size_t n, size_t k, uint32_t alpha,
+                          uint32_t beta)
 {
     s->x = (struct comparison){ .m = m,
                                 .n = n,
@@ -69,11 +87,19 @@ static void sample_make(struct sample *s, size_t m, size_t n, size_t k)
                                 .reference64 = s->exact64,
                                 .magnitude = s->magnitude,
                                 .row_norm = s->row_norm,
-                                .col_norm = s->col_norm };
+                                .col_norm = s->col_norm,
+                                .alpha = alpha,
+                                .beta = beta,
+                                .c = s->c };
     line_norms(s->row_norm, s->col_norm, &s->x);
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++) product_exact(s, i, j);
     memcpy(s->d, s->exact32, sizeof s->d);
+}
+
+static void sample_make(struct sample *s, size_t m, size_t n, size_t k)
+{
+    sample_update(s, m, n, k, F32_ONE, 0);
 }
 
 static void sample_values(double values[METRICS], const struct sample *s)
@@ -162,6 +188,8 @@ static void scale_lines(mpfr_ptr s, const struct comparison *x, size_t i)
     norm_set(s, x->a + i / x->n * x->k, x->k, 1);
     norm_set(column, x->b + i % x->n, x->k, x->n);
     mpfr_mul(s, s, column, MPFR_RNDN);
+    mpfr_set_zero(column, 1);
+    update_exact(column, s, x, i);
     mpfr_mul_2si(s, s, -24, MPFR_RNDN);
     mpfr_clear(column);
 }
@@ -242,6 +270,10 @@ static void norm_values(double *relres, double *bits, double *normwise,
     norm_set(a, x->a, x->m * x->k, 1);
     norm_set(b, x->b, x->k * x->n, 1);
     mpfr_mul(a, a, b, MPFR_RNDN);
+    mpfr_mul_d(a, a, fabs((double)float_of_bits(x->alpha)), MPFR_RNDN);
+    norm_set(b, x->c, x->m * x->n, 1);
+    mpfr_mul_d(b, b, fabs((double)float_of_bits(x->beta)), MPFR_RNDN);
+    mpfr_add(a, a, b, MPFR_RNDN);
     ratio_set(error, error, a);
     *normwise = ldexp(mpfr_get_d(error, MPFR_RNDN), 24);
     mpfr_clears(error, size, a, b, (mpfr_ptr)NULL);
@@ -358,7 +390,9 @@ START_TEST(formulas_agree)
         const size_t k = (size_t)between(&rng, 1, INNER);
         for (size_t i = 0; i < m * k; i++) s.a[i] = fills[round % 4](&rng);
         for (size_t i = 0; i < k * n; i++) s.b[i] = fills[round % 4](&rng);
-        sample_make(&s, m, n, k);
+        for (size_t i = 0; i < m * n; i++) s.c[i] = fills[round % 4](&rng);
+        if (round % 8 < 4) sample_make(&s, m, n, k);
+        else sample_update(&s, m, n, k, fills[0](&rng), round % 3 ? fills[0](&rng) : 0);
         perturb(&s, &rng);
         double want[METRICS];
         formulas(want, &s.x);
@@ -792,13 +826,15 @@ static const struct reference *reference_named(const char *name)
     return r;
 }
 
-/* The chain fma(a, b, sum) from +0, k ascending. */
+/* The chain fma(a, b, sum) from +0, k ascending; then alpha, then beta c. */
 static uint32_t fma_chain(const struct sample *s, size_t at)
 {
     float sum = 0;
     for (size_t k = 0; k < s->x.k; k++)
         sum = fmaf(float_of_bits(s->a[at / s->x.n * s->x.k + k]),
                    float_of_bits(s->b[k * s->x.n + at % s->x.n]), sum);
+    if (s->x.alpha != F32_ONE) sum *= float_of_bits(s->x.alpha);
+    if (s->x.beta) sum = fmaf(float_of_bits(s->x.beta), float_of_bits(s->c[at]), sum);
     return bits_of_float(sum);
 }
 
@@ -808,10 +844,13 @@ static void judge_compare(const struct reference *r, struct sample *s)
     const struct matrix a = { x->m, x->k, s->a }, b = { x->k, x->n, s->b };
     const bool chain = !strcmp(r->name, "fp32");
     struct judge j;
-    ck_assert_int_eq(judge_init(&j, r, &a, &b, 1, NULL, NULL), BITCUT_OK);
+    const struct exact_update u = { x->alpha, x->beta, x->beta ? s->c : NULL };
+    const bool product = x->alpha == F32_ONE && !x->beta;
+    ck_assert_int_eq(judge_init(&j, r, &a, &b, product ? NULL : &u, 1, NULL, NULL),
+                     BITCUT_OK);
     const struct comparison *y = &j.comparison;
     ck_assert(y->m == x->m && y->n == x->n && y->k == x->k && y->a == s->a &&
-              y->b == s->b);
+              y->b == s->b && y->alpha == x->alpha && y->beta == x->beta);
     ck_assert(j.seconds >= 0 && !y->d);
     for (size_t i = 0; i < x->m * x->n; i++) {
         const uint32_t want = chain ? fma_chain(s, i) : s->exact32[i];
@@ -847,7 +886,9 @@ START_TEST(judges)
         const size_t k = (size_t)between(&rng, 0, INNER);
         for (size_t i = 0; i < m * k; i++) s.a[i] = fills[round % 4](&rng);
         for (size_t i = 0; i < k * n; i++) s.b[i] = fills[round % 4](&rng);
-        sample_make(&s, m, n, k);
+        for (size_t i = 0; i < m * n; i++) s.c[i] = fills[round % 4](&rng);
+        if (round % 8 < 4) sample_make(&s, m, n, k);
+        else sample_update(&s, m, n, k, fills[0](&rng), round % 3 ? fills[0](&rng) : 0);
         for (const struct reference *r = references; r->name; r++) judge_compare(r, &s);
     }
     reference_named("exact");
@@ -867,7 +908,8 @@ START_TEST(judge_stops)
         struct judge j, before;
         memset(&j, 0xd0, sizeof j);
         before = j;
-        ck_assert_int_eq(judge_init(&j, r, &a, &b, 1, &progress, &f), BITCUT_CANNOT);
+        ck_assert_int_eq(judge_init(&j, r, &a, &b, NULL, 1, &progress, &f),
+                         BITCUT_CANNOT);
         ck_assert_int_eq(f.status, BITCUT_CANNOT);
         ck_assert(!memcmp(&j, &before, sizeof j));
     }
