@@ -115,10 +115,29 @@ enum bitcut_status judge_init(struct judge *j, const struct reference *reference
     return BITCUT_OK;
 }
 
+enum bitcut_status judge_grade(struct judge *j, struct commit_error *e,
+                               const struct gemm *g, int threads,
+                               const struct progress *progress, struct fault *f)
+{
+    struct comparison *const x = &j->comparison;
+    double *limit = memory_allocate(x->m * x->n, sizeof *limit);
+    if (!limit) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits");
+    const enum bitcut_status status = commit_fp32(limit, x, threads, progress, f);
+    if (status != BITCUT_OK) {
+        free(limit);
+        return status;
+    }
+    commit_recipe(e, g, x, threads);
+    x->limit = limit;
+    x->words = e->words;
+    return BITCUT_OK;
+}
+
 void judge_clear(struct judge *j)
 {
     free(own32(&j->comparison));
     free(own64(&j->comparison));
     free(own_size(&j->comparison));
     free(own_norms(&j->comparison));
+    free((double *)(uintptr_t)j->comparison.limit);
 }

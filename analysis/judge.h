@@ -2,7 +2,7 @@
 #ifndef BITCUT_ANALYSIS_JUDGE_H
 #define BITCUT_ANALYSIS_JUDGE_H
 
-#include "analysis/metric.h"
+#include "analysis/commit.h"
 #include "lib/exact.h"
 #include "lib/matrix.h"
 #include "lib/progress.h"
@@ -31,6 +31,12 @@ enum bitcut_status judge_init(struct judge *j, const struct reference *reference
                               const struct exact_update *update, int threads,
                               const struct progress *progress, struct fault *f);
 void judge_clear(struct judge *j);
+
+/* Set what grades need: the limits of an FP32 GEMM in j->comparison, and in *e the errors
+   of g, whose result will be judged.  As commit_fp32(); a failure leaves both alone. */
+enum bitcut_status judge_grade(struct judge *j, struct commit_error *e,
+                               const struct gemm *g, int threads,
+                               const struct progress *progress, struct fault *f);
 
 /* Seconds on a clock that never goes back. */
 double seconds_now(void);

@@ -307,6 +307,25 @@ END
     [ "$judged" = "$(sed 's/.*\("relres".*\),"settled_f32.*/\1/' out)" ] || cat out
 }
 
+# One word of f16 is not as good as FP32 for any k, two are; both errors are explained.
+graded() {
+    for k in 512 1024 4096 16384; do
+        for row in fp32:3 ootomo:3 plain:0; do
+            run 0 gemm --recipe ${row%:*} --unit a100 -m 16 -n 16 -k $k --json
+            expect grade ${row#*:}.0
+            expect explained true
+            case $row in
+            plain*) grep -q '"grade_words":"not an FP32 result: the words hold' out ;;
+            *) grep -q '"grade_words":"as good as an FP32 GEMM in every element' out ;;
+            esac || cat out
+        done
+    done
+    run 0 gemm --recipe plain --unit a100 -m 16 -n 16 -k 512 --input-a integers --json \
+        --input-b integers
+    expect grade 3.0
+    expect words_error 0.0
+}
+
 text_files_agree() {
     matrix A.mtx 20 37
     matrix B.mtx 37 17
@@ -660,6 +679,7 @@ ok_if_empty "equilibrated lines serve a wide range" "$(wide_range_served)"
 ok_if_empty "verify finds one changed bit" "$(changed_result_found)"
 ok_if_empty "alpha A B + beta C" "$(epilogue_computed)"
 ok_if_empty "alpha A B + beta C is judged" "$(updates_judged)"
+ok_if_empty "grades say whether a result is as good as FP32" "$(graded)"
 ok_if_empty "text and binary files give the same bits" "$(text_files_agree)"
 ok_if_empty "dimensions of 0" "$(empty_shapes_work)"
 ok_if_empty "one and two threads give the same output" "$(threads_do_not_matter)"
