@@ -17,7 +17,7 @@ static double larger(double a, double b) { return b > a ? b : a; }
 
 /* --- FP32 ------------------------------------------------------------------------- */
 
-enum { COLUMNS = 128 };
+enum { ROWS = 8, COLUMNS = 128 }; /* of a tile, whose sums stay in cache */
 
 /* The limit of an element from its exact sum and the sum of the squares of its partial
    sums. */
@@ -33,34 +33,50 @@ static double limit_of(const struct comparison *x, size_t at, double sum, double
     return 4 * U * sqrt(all);
 }
 
-/* `count` elements of a row of the result, at most COLUMNS. */
-static void limits_fill(double *limit, const struct comparison *x, size_t i, size_t j,
-                        size_t count)
+/* The exact sums of a tile and those of the squares of their partial sums. */
+struct sums {
+    double sum[ROWS][COLUMNS], squares[ROWS][COLUMNS];
+};
+
+/* Add a times a line of b; all COLUMNS, as loops of known length are made faster. */
+static void sums_add(struct sums *s, size_t row, double a, const double b[COLUMNS])
 {
-    double sum[COLUMNS] = { 0 }, squares[COLUMNS] = { 0 };
+    for (size_t c = 0; c < COLUMNS; c++) {
+        const double sum = s->sum[row][c] + a * b[c];
+        s->sum[row][c] = sum;
+        s->squares[row][c] += sum * sum;
+    }
+}
+
+/* The limits of rows x cols elements from (i, j). */
+static void tile_fill(double *limit, const struct comparison *x, size_t i, size_t j,
+                      size_t rows, size_t cols)
+{
+    struct sums s = { { { 0 } }, { { 0 } } };
+    double b[COLUMNS] = { 0 };
     for (size_t p = 0; p < x->k; p++) {
-        const double a = value32(x->a[i * x->k + p]);
-        const uint32_t *b = x->b + p * x->n + j;
-        for (size_t c = 0; c < count; c++) {
-            sum[c] += a * value32(b[c]);
-            squares[c] += sum[c] * sum[c];
+        for (size_t c = 0; c < cols; c++) b[c] = value32(x->b[p * x->n + j + c]);
+        for (size_t r = 0; r < rows; r++)
+            sums_add(&s, r, value32(x->a[(i + r) * x->k + p]), b);
+    }
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < cols; c++) {
+            const size_t at = (i + r) * x->n + j + c;
+            limit[at] = limit_of(x, at, s.sum[r][c], s.squares[r][c]);
         }
-    }
-    for (size_t c = 0; c < count; c++) {
-        const size_t at = i * x->n + j + c;
-        limit[at] = limit_of(x, at, sum[c], squares[c]);
-    }
 }
 
 static void model(double *limit, const struct comparison *x, int threads)
 {
+    const size_t across = divide_up(x->n, COLUMNS);
+    const size_t tiles = divide_up(x->m, ROWS) * across;
     (void)threads;
-#pragma omp parallel for schedule(static) num_threads(threads_for(threads, x->m))
-    for (size_t i = 0; i < (x->n ? x->m : 0); i++) {
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, tiles))
+    for (size_t t = 0; t < tiles; t++) {
+        const size_t i = t / across * ROWS, j = t % across * COLUMNS;
         struct hostfp mode;
         hostfp_enter(&mode);
-        for (size_t j = 0; j < x->n; j += COLUMNS)
-            limits_fill(limit, x, i, j, smaller(COLUMNS, x->n - j));
+        tile_fill(limit, x, i, j, smaller(ROWS, x->m - i), smaller(COLUMNS, x->n - j));
         hostfp_leave(&mode);
     }
 }
