@@ -76,7 +76,45 @@ static int make_operands(struct setup *s, const struct context *x)
 
 /* --- the answer ------------------------------------------------------------------- */
 
-static void add_metrics(json_t *row, struct judge *j, const struct matrix *d)
+/* The grade in words: what it says, and of which element. */
+static json_t *grade_words(const struct comparison *x, const double values[METRICS])
+{
+    static const char *const says[] = {
+        "worse than an FP32 GEMM", "as good as an FP32 GEMM in norm, not by elements",
+        "as good as an FP32 GEMM beside the norms of row and column, not by elements",
+        "as good as an FP32 GEMM in every element"
+    };
+    const size_t count = x->m * x->n;
+    size_t worst = 0;
+    if (values[METRIC_WRONG] > 0)
+        return json_sprintf("not an FP32 result: %.0f elements are NaN or infinite that "
+                            "should not be, or the reverse",
+                            values[METRIC_WRONG]);
+    if (!(x->words <= METRIC_WORDS_MOST))
+        return json_sprintf(
+            "not an FP32 result: the words hold A and B to %.3g u of their "
+            "norms, where FP32 holds them exactly and %d u would do",
+            x->words, METRIC_WORDS_MOST);
+    for (size_t i = 1; i < count; i++)
+        if (grade_ratio(x, i) > grade_ratio(x, worst)) worst = i;
+    return json_sprintf("%s: the worst, (%zu, %zu), errs by %.3g of what FP32 may",
+                        says[(int)values[METRIC_GRADE]], count ? worst / x->n : 0,
+                        count ? worst % x->n : 0, values[METRIC_GRADE_WORST]);
+}
+
+/* What the recipe may commit on the unit, and whether that explains the errors. */
+static void add_commitment(json_t *row, const struct comparison *x,
+                           const struct commit_error *e)
+{
+    const double share = commit_share(x, e);
+    json_object_update_new(row, json_pack("{s:o, s:o, s:o, s:b}", "words_error",
+                                          json_number(e->words), "recipe_limit",
+                                          json_number(e->all), "recipe_worst",
+                                          json_number(share), "explained", share <= 1));
+}
+
+static void add_metrics(json_t *row, struct judge *j, const struct matrix *d,
+                        const struct commit_error *e)
 {
     size_t bins[HISTOGRAM_BINS];
     double values[METRICS];
@@ -84,6 +122,8 @@ static void add_metrics(json_t *row, struct judge *j, const struct matrix *d)
     metrics_run(values, &j->comparison);
     for (int i = 0; i < METRICS; i++)
         json_object_set_new(row, metrics[i].name, json_number(values[i]));
+    json_object_set_new(row, "grade_words", grade_words(&j->comparison, values));
+    add_commitment(row, &j->comparison, e);
     json_t *histogram = json_array();
     ulp_histogram(bins, &j->comparison);
     for (int i = 0; i < HISTOGRAM_BINS; i++)
@@ -116,17 +156,18 @@ static int judge_result(json_t *row, const struct setup *s, const struct matrix 
 {
     struct fault f;
     struct judge j;
-    if ((s->gemm.beta & 0x7fffffff) != 0 || s->gemm.alpha != F32_ONE) {
-        json_object_set_new(row, "reference",
-                            json_string("none: alpha is not 1 or C is added"));
-        return EXIT_GOOD;
-    }
+    const struct exact_update update = { s->gemm.alpha, s->gemm.beta, s->c.at };
     const struct reference *reference = table_find(TABLE(references), reference_name);
-    if (judge_init(&j, reference, &s->a, &s->b, x->threads, &x->progress, &f) !=
+    if (judge_init(&j, reference, &s->a, &s->b, &update, x->threads, &x->progress, &f) !=
         BITCUT_OK)
         return fail("reference", &f);
+    struct commit_error e;
+    if (judge_grade(&j, &e, &s->gemm, x->threads, &x->progress, &f) != BITCUT_OK) {
+        judge_clear(&j);
+        return fail("reference", &f);
+    }
     json_object_set_new(row, "reference", json_string(reference->name));
-    add_metrics(row, &j, d);
+    add_metrics(row, &j, d, &e);
     json_object_set_new(row, "settled_f32", settled(j.counts.settled[EXACT_F32]));
     json_object_set_new(row, "settled_f64", settled(j.counts.settled[EXACT_F64]));
     json_object_set_new(row, "reference_seconds", json_number(j.seconds));

@@ -3,6 +3,7 @@
 #include "analysis/judge.h"
 
 #include "emu/gemm.h"
+#include "lib/fma.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -53,11 +54,13 @@ static enum bitcut_status fp32(struct comparison *x, struct exact_counts *counts
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     struct gemm g = gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", f32));
     g.threads = o->threads;
+    g.alpha = x->alpha;
+    g.beta = x->beta;
     enum bitcut_status status =
         exact_gemm(NULL, NULL, own_size(x), NULL, o, x->m, x->n, x->k, x->a, x->b, f);
     if (status == BITCUT_OK)
         status = gemm_run(own32(x), x->n, &g, x->m, x->n, x->k, x->a, x->k, x->b, x->n,
-                          NULL, 0, o->progress, f);
+                          x->c, x->n, o->progress, f);
     *counts = (struct exact_counts){ 0 };
     for (size_t i = 0; status == BITCUT_OK && i < x->m * x->n; i++)
         own64(x)[i] = bitcut_format_convert(&formats[FORMAT_F64], &roundings[ROUND_RN],
@@ -66,22 +69,27 @@ static enum bitcut_status fp32(struct comparison *x, struct exact_counts *counts
 }
 
 const struct reference references[] = {
-    { "exact", "the exact product, correctly rounded, by certified layers", by_layers },
+    { "exact", "the exact result, correctly rounded, by certified layers", by_layers },
     { "mpfr", "the same by MPFR alone", mpfr },
     { "fp32", "an FP32 multiply-add loop, k ascending, as LE-GEMM compares with", fp32 },
     { 0 }
 };
 
 enum bitcut_status judge_init(struct judge *j, const struct reference *reference,
-                              const struct matrix *a, const struct matrix *b, int threads,
+                              const struct matrix *a, const struct matrix *b,
+                              const struct exact_update *update, int threads,
                               const struct progress *progress, struct fault *f)
 {
+    static const struct exact_update product = { .alpha = F32_ONE };
+    const struct exact_update *u = update ? update : &product;
     const double start = seconds_now();
     size_t count;
-    struct judge x = {
-        .comparison = { .m = a->rows, .n = b->cols, .k = a->cols, .a = a->at, .b = b->at }
-    };
-    const struct exact_options options = { .threads = threads, .progress = progress };
+    struct judge x = { .comparison = { .m = a->rows, .n = b->cols, .k = a->cols,
+                                       .a = a->at, .b = b->at,
+                                       .alpha = u->alpha, .beta = u->beta, .c = u->c } };
+    const struct exact_options options = { .threads = threads,
+                                           .progress = progress,
+                                           .update = u };
     const bool fits = size_multiply(&count, a->rows, b->cols);
     const size_t lines = fits && count ? a->rows + b->cols : 0;
     if (!fits ||
@@ -107,10 +115,29 @@ enum bitcut_status judge_init(struct judge *j, const struct reference *reference
     return BITCUT_OK;
 }
 
+enum bitcut_status judge_grade(struct judge *j, struct commit_error *e,
+                               const struct gemm *g, int threads,
+                               const struct progress *progress, struct fault *f)
+{
+    struct comparison *const x = &j->comparison;
+    double *limit = memory_allocate(x->m * x->n, sizeof *limit);
+    if (!limit) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits");
+    const enum bitcut_status status = commit_fp32(limit, x, threads, progress, f);
+    if (status != BITCUT_OK) {
+        free(limit);
+        return status;
+    }
+    commit_recipe(e, g, x, threads);
+    x->limit = limit;
+    x->words = e->words;
+    return BITCUT_OK;
+}
+
 void judge_clear(struct judge *j)
 {
     free(own32(&j->comparison));
     free(own64(&j->comparison));
     free(own_size(&j->comparison));
     free(own_norms(&j->comparison));
+    free((double *)(uintptr_t)j->comparison.limit);
 }

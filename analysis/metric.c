@@ -23,8 +23,8 @@ static bool same_special(uint32_t a, uint32_t b)
     return a == b || (is_nan(a) && is_nan(b));
 }
 
-/* D - reference; 0 for the same special value, infinite if only one is special. */
-static double error_at(const struct comparison *x, size_t i)
+/* 0 for the same special value, infinite if only one is special. */
+double metric_error(const struct comparison *x, size_t i)
 {
     if (!is_finite(x->d[i]) || !is_finite(x->reference32[i]))
         return same_special(x->d[i], x->reference32[i]) ? 0 : (double)INFINITY;
@@ -70,9 +70,22 @@ static double finite_or_0(uint32_t x) { return is_finite(x) ? value32(x) : 0; }
 static double a_at(const struct comparison *x, size_t i) { return finite_or_0(x->a[i]); }
 static double b_at(const struct comparison *x, size_t i) { return finite_or_0(x->b[i]); }
 
+/* beta C */
+static double c_at(const struct comparison *x, size_t i)
+{
+    if (x->beta << 1 == 0) return 0;
+    return finite_or_0(x->beta) * finite_or_0(x->c[i]);
+}
+
+double lines_at(const struct comparison *x, size_t i, size_t j)
+{
+    return fabs(finite_or_0(x->alpha)) * (x->row_norm[i] * x->col_norm[j]) +
+           fabs(c_at(x, i * x->n + j));
+}
+
 static double relres(const struct comparison *x)
 {
-    return quotient(frobenius(x, elements(x), error_at),
+    return quotient(frobenius(x, elements(x), metric_error),
                     frobenius(x, elements(x), size_at));
 }
 
@@ -80,8 +93,8 @@ static double max_error(const struct comparison *x)
 {
     double most = 0;
     for (size_t i = 0; i < elements(x); i++)
-        most = larger(most,
-                      quotient(error_at(x, i), fabs(value32(x->d[i])) + size_at(x, i)));
+        most = larger(
+            most, quotient(metric_error(x, i), fabs(value32(x->d[i])) + size_at(x, i)));
     return most;
 }
 
@@ -89,14 +102,14 @@ static double mred(const struct comparison *x)
 {
     double sum = 0;
     for (size_t i = 0; i < elements(x); i++)
-        sum += quotient(error_at(x, i), size_at(x, i));
+        sum += quotient(metric_error(x, i), size_at(x, i));
     return elements(x) ? sum / (double)elements(x) : 0;
 }
 
 /* The error of element i against the correctly rounded result, in its ulps, signed. */
 static double ulps_at(const struct comparison *x, size_t i)
 {
-    if (!is_finite(x->d[i]) || !is_finite(x->reference32[i])) return error_at(x, i);
+    if (!is_finite(x->d[i]) || !is_finite(x->reference32[i])) return metric_error(x, i);
     return (value32(x->d[i]) - value32(x->reference32[i])) /
            unit_in_last_place(x->reference32[i]);
 }
@@ -122,29 +135,67 @@ static double ulp_bias(const struct comparison *x)
     return elements(x) ? sum / (double)elements(x) : 0;
 }
 
-static double backward_max(const struct comparison *x)
+/* An error of each element: of D, or what FP32 may commit. */
+typedef double error_of(const struct comparison *x, size_t i);
+
+/* The limit of element i; 0 where the reference is not finite, or nothing is added. */
+static double limit_at(const struct comparison *x, size_t i)
+{
+    return is_finite(x->reference32[i]) && x->magnitude[i] != 0 ? x->limit[i] : 0;
+}
+
+static double backward_of(const struct comparison *x, error_of *error)
 {
     double most = 0;
     for (size_t i = 0; i < elements(x); i++)
-        most = larger(most, quotient(error_at(x, i), x->magnitude[i]) * 0x1p24);
+        most = larger(most, quotient(error(x, i), x->magnitude[i]) * 0x1p24);
     return most;
 }
 
-static double mixed_max(const struct comparison *x)
+static double mixed_of(const struct comparison *x, error_of *error)
 {
     double most = 0;
-    for (size_t i = 0; i < x->m; i++)
+    for (size_t i = 0; x->n && i < x->m; i++)
         for (size_t j = 0; j < x->n; j++)
-            most = larger(most, quotient(error_at(x, i * x->n + j),
-                                         x->row_norm[i] * x->col_norm[j]) *
-                                    0x1p24);
+            most = larger(most,
+                          quotient(error(x, i * x->n + j), lines_at(x, i, j)) * 0x1p24);
     return most;
 }
 
-static double normwise(const struct comparison *x)
+static double normwise_of(const struct comparison *x, error_of *error)
 {
     const double a = frobenius(x, x->m * x->k, a_at), b = frobenius(x, x->k * x->n, b_at);
-    return quotient(frobenius(x, elements(x), error_at), a * b) * 0x1p24;
+    const double size =
+        fabs(finite_or_0(x->alpha)) * (a * b) + frobenius(x, elements(x), c_at);
+    return quotient(frobenius(x, elements(x), error), size) * 0x1p24;
+}
+
+static double backward_max(const struct comparison *x)
+{
+    return backward_of(x, metric_error);
+}
+static double mixed_max(const struct comparison *x) { return mixed_of(x, metric_error); }
+static double normwise(const struct comparison *x)
+{
+    return normwise_of(x, metric_error);
+}
+
+static double limit_by(const struct comparison *x,
+                       double (*measure)(const struct comparison *, error_of *))
+{
+    return x->limit ? measure(x, limit_at) : (double)NAN;
+}
+
+static double backward_limit(const struct comparison *x)
+{
+    return limit_by(x, backward_of);
+}
+
+static double mixed_limit(const struct comparison *x) { return limit_by(x, mixed_of); }
+
+static double normwise_limit(const struct comparison *x)
+{
+    return limit_by(x, normwise_of);
 }
 
 static double effective_bits(const struct comparison *x)
@@ -153,14 +204,37 @@ static double effective_bits(const struct comparison *x)
     return r <= 0x1p-53 ? 53 : isinf(r) ? 0 : -log2(r);
 }
 
-/* 3, 2, 1 for grades A, B, C: the strictest of the three error measures that n u
-   bounds. */
+static double wrong(const struct comparison *x)
+{
+    double count = 0;
+    for (size_t i = 0; i < elements(x); i++) count += isinf(metric_error(x, i)) ? 1 : 0;
+    return count;
+}
+
+double grade_ratio(const struct comparison *x, size_t i)
+{
+    const double alpha = fabs(finite_or_0(x->alpha)), limit = limit_at(x, i);
+    const double least = (alpha * (double)x->k + 2) * 0x1p-150;
+    return quotient(metric_error(x, i), x->magnitude[i] == 0 ? 0 : limit + least);
+}
+
+static double grade_worst(const struct comparison *x)
+{
+    double most = 0;
+    for (size_t i = 0; x->limit && i < elements(x); i++)
+        most = larger(most, grade_ratio(x, i));
+    return x->limit ? most : (double)NAN;
+}
+
 static double grade(const struct comparison *x)
 {
-    const double limit = (double)x->k;
-    if (backward_max(x) <= limit) return 3;
-    if (mixed_max(x) <= limit) return 2;
-    return normwise(x) <= limit ? 1 : 0;
+    if (!x->limit) return (double)NAN;
+    if (!(x->words <= METRIC_WORDS_MOST)) return 0;
+    const double worst = grade_worst(x);
+    if (worst <= 1) return 3;
+    if (wrong(x) > 0) return 0;
+    if (mixed_max(x) <= mixed_limit(x)) return 2;
+    return normwise(x) <= normwise_limit(x) ? 1 : 0;
 }
 
 static double condition_max(const struct comparison *x)
@@ -170,13 +244,6 @@ static double condition_max(const struct comparison *x)
         if (is_finite(x->reference32[i]))
             most = larger(most, quotient(x->magnitude[i], size_at(x, i)));
     return most;
-}
-
-static double wrong(const struct comparison *x)
-{
-    double count = 0;
-    for (size_t i = 0; i < elements(x); i++) count += isinf(error_at(x, i)) ? 1 : 0;
-    return count;
 }
 
 const struct metric metrics[] = {
@@ -201,9 +268,16 @@ const struct metric metrics[] = {
     [METRIC_EFFECTIVE_BITS] = { "effective_bits", "-log2 of relres, at most 53",
                                 effective_bits, "" },
     [METRIC_GRADE] = { "grade",
-                       "3, 2, 1: componentwise, mixed, normwise error within k u; 0: "
-                       "none",
+                       "3, 2, 1: componentwise, mixed, normwise as good as FP32; 0: not",
                        grade, "after grades A, B, C of Demmel et al." },
+    [METRIC_GRADE_WORST] = { "grade_worst", "max |D - C| / what FP32 may commit",
+                             grade_worst, "Hallman and Ipsen 2022" },
+    [METRIC_BACKWARD_LIMIT] = { "backward_limit", "backward_max of what FP32 may commit",
+                                backward_limit, "" },
+    [METRIC_MIXED_LIMIT] = { "mixed_limit", "mixed_max of what FP32 may commit",
+                             mixed_limit, "" },
+    [METRIC_NORMWISE_LIMIT] = { "normwise_limit", "normwise of what FP32 may commit",
+                                normwise_limit, "" },
     [METRIC_CONDITION_MAX] = { "condition_max", "max |A||B| / |C|", condition_max,
                                "Higham 2002, section 3.5" },
     [METRIC_WRONG] = { "wrong",

@@ -30,16 +30,40 @@ static void write_axis(FILE *to, char axis, const char *label, bool log, int bas
     fprintf(to, "set logscale %c %d\nset format %c '%d^{%%L}'\n", axis, base, axis, base);
 }
 
+/* Whether the series of row `at` has a value of y. */
+static bool has_values(const struct study_plot *plot, const char *y, json_t *rows,
+                       size_t at)
+{
+    json_t *series = json_object_get(json_array_get(rows, at), plot->series);
+    for (size_t i = at; i < json_array_size(rows); i++) {
+        json_t *row = json_array_get(rows, i);
+        if (json_equal(series, json_object_get(row, plot->series)) &&
+            json_is_number(json_object_get(row, y)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a line begins at row `at`. */
+static bool begins_line(const struct study_plot *plot, const char *y, json_t *rows,
+                        size_t at)
+{
+    return !seen_before(rows, at, plot->series) && has_values(plot, y, rows, at);
+}
+
 /* The points of one series as a here-document $s<at>. */
-static void write_series(FILE *to, const struct study_plot *plot, json_t *rows, size_t at)
+static void write_series(FILE *to, const struct study_plot *plot, const char *y,
+                         json_t *rows, size_t at)
 {
     json_t *series = json_object_get(json_array_get(rows, at), plot->series);
     fprintf(to, "$s%zu << END\n", at);
     for (size_t i = at; i < json_array_size(rows); i++) {
         json_t *row = json_array_get(rows, i);
-        if (json_equal(series, json_object_get(row, plot->series)))
+        const json_t *value = json_object_get(row, y);
+        if (json_equal(series, json_object_get(row, plot->series)) &&
+            json_is_number(value))
             fprintf(to, "%.17g %.17g\n", json_number_value(json_object_get(row, plot->x)),
-                    json_number_value(json_object_get(row, plot->y)));
+                    json_number_value(value));
     }
     fprintf(to, "END\n");
 }
@@ -73,26 +97,21 @@ static void write_layout(FILE *to, const struct study_plot *plot, json_t *rows)
     const bool below = longest > LONG;
     fprintf(to,
             "set terminal svg enhanced size %d,%d font 'sans-serif,14' "
-            "background 'white'\nset key noenhanced %s\n",
-            WIDTH, HEIGHT + (below ? LINE * (count + 1) : 0),
+            "background 'white'\nset key %s noenhanced\n",
+            WIDTH, (HEIGHT + (below ? LINE * (count + 1) : 0)) * (plot->below ? 2 : 1),
             below ? "bmargin left Left reverse maxcols 1 title ' '"
                   : "outside right top");
 }
 
-static void write_script(FILE *to, const struct study_plot *plot, const char *title,
-                         json_t *rows)
+/* One picture: y of every series. */
+static void write_picture(FILE *to, const struct study_plot *plot, const char *y,
+                          json_t *rows)
 {
-    write_layout(to, plot, rows);
-    fputs("set grid\nset title ", to);
-    write_quoted(to, title);
-    fputs(" noenhanced\n", to);
-    write_axis(to, 'x', plot->x_label, plot->x_log, 2);
-    write_axis(to, 'y', plot->y_label, plot->y_log, 10);
     for (size_t i = 0; i < json_array_size(rows); i++)
-        if (!seen_before(rows, i, plot->series)) write_series(to, plot, rows, i);
+        if (begins_line(plot, y, rows, i)) write_series(to, plot, y, rows, i);
     const char *separator = "plot ";
     for (size_t i = 0; i < json_array_size(rows); i++) {
-        if (seen_before(rows, i, plot->series)) continue;
+        if (!begins_line(plot, y, rows, i)) continue;
         fprintf(to, "%s$s%zu using 1:2 with %s linewidth 2 title ", separator, i,
                 plot->points ? "points" : "linespoints");
         write_quoted(to, json_string_value(
@@ -100,6 +119,24 @@ static void write_script(FILE *to, const struct study_plot *plot, const char *ti
         separator = ", ";
     }
     fprintf(to, "\n");
+}
+
+static void write_script(FILE *to, const struct study_plot *plot, const char *title,
+                         json_t *rows)
+{
+    write_layout(to, plot, rows);
+    if (plot->below) fputs("set multiplot layout 2,1\n", to);
+    fputs("set grid\nset title ", to);
+    write_quoted(to, title);
+    fputs(" noenhanced\n", to);
+    write_axis(to, 'x', plot->x_label, plot->x_log, 2);
+    write_axis(to, 'y', plot->y_label, plot->y_log, 10);
+    write_picture(to, plot, plot->y, rows);
+    if (!plot->below) return;
+    fputs("unset title\nunset logscale y\nset format y\n", to);
+    write_axis(to, 'y', plot->below_label, false, 10);
+    write_picture(to, plot, plot->below, rows);
+    fputs("unset multiplot\n", to);
 }
 
 /* --- the program ------------------------------------------------------------------ */

@@ -95,7 +95,7 @@ static enum bitcut_status look_init(struct look *l, const struct course *c, size
                         b = matrix_at(&c->b, r->shape.k, gemm);
     enum bitcut_status status = excerpt_gather(&l->a, &a, &c->rows, &all, f);
     if (status == BITCUT_OK) status = excerpt_gather(&l->b, &b, &all, &c->cols, f);
-    return status == BITCUT_OK ? judge_init(&l->judge, &references[0], &l->a, &l->b,
+    return status == BITCUT_OK ? judge_init(&l->judge, &references[0], &l->a, &l->b, NULL,
                                             r->threads, r->progress, f)
                                : status;
 }

@@ -193,8 +193,14 @@ static void write_plotted(FILE *to, const struct study_plot *plot, json_t *rows)
 {
     json_t *xs = distinct(rows, plot->x), *series = distinct(rows, plot->series);
     const bool long_names = json_array_size(series) > json_array_size(xs);
-    write_matrix(to, rows, plot->y, long_names ? plot->series : plot->x,
-                 long_names ? plot->x : plot->series);
+    const char *const down = long_names ? plot->series : plot->x;
+    const char *const across = long_names ? plot->x : plot->series;
+    if (plot->below) fprintf(to, "<p><code>%s</code>:</p>\n", plot->y);
+    write_matrix(to, rows, plot->y, down, across);
+    if (plot->below) {
+        fprintf(to, "<p><code>%s</code>:</p>\n", plot->below);
+        write_matrix(to, rows, plot->below, down, across);
+    }
     json_decref(xs);
     json_decref(series);
 }

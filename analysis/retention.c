@@ -1,5 +1,8 @@
 #include "analysis/retention.h"
 
+#include "emu/fast.h"
+#include "emu/simd.h"
+#include "lib/bits.h"
 #include "lib/hostfp.h"
 #include "lib/rand.h"
 #include "lib/threads.h"
@@ -76,6 +79,60 @@ bool retention_of(int *bits, double *ulps, const struct bitcut_split *split, uin
     return !o.overflow;
 }
 
+/* --- the same, faster ------------------------------------------------------------- */
+
+/* A binade whose words are made by vector instructions and whose sums binary64 holds
+   exactly: all terms are multiples of one power of two and below 2^53 of it. */
+struct quick {
+    const struct fast_kernels *kernels; /* NULL: the binade is not such */
+    struct fast_split word[SPLIT_WORDS_MOST];
+    double unit[SPLIT_WORDS_MOST]; /* of word i: what the float of its bits is times */
+    int shift;                     /* moves the bits of a word to those of that float */
+    double last; /* an ulp of the binade                               */
+};
+
+/* The words are IEEE formats of f16's size at most; a float of their exponent and
+   fraction fields is their magnitude times a power of two, also of a subnormal one. */
+static struct quick quick_make(const struct bitcut_split *s, int e)
+{
+    const struct bitcut_format *f = s->format;
+    const int lowest_word = format_emin(f) - f->fraction_bits - s->scale * (s->words - 1);
+    const int lowest = lowest_word < e - 23 ? lowest_word : e - 23;
+    struct quick q = { .shift = 23 - f->fraction_bits, .last = ldexp(1, e - 23) };
+    if (f->special != SPECIAL_IEEE || f->bits > 16 || e + 2 - lowest > 53 ||
+        !fast_split_make(q.word, s))
+        return q;
+    q.kernels = simd_best()->kernels;
+    for (int i = 0; i < s->words; i++) q.unit[i] = ldexp(1, 127 - f->bias - s->scale * i);
+    return q;
+}
+
+/* What judge() says of x, one of FAST_RUN values whose words these are. */
+static struct outcome quick_judge(const struct quick *q, const struct bitcut_split *s,
+                                  uint32_t x, const uint32_t *word)
+{
+    const uint32_t sign = (uint32_t)1 << (s->format->bits - 1);
+    const uint32_t infinity = (uint32_t)format_infinity(s->format, false);
+    struct outcome o = { .value = float_of_bits(x) };
+    double rest = o.value;
+    for (int i = 0; i < s->words; i++) {
+        const uint32_t w = word[i * FAST_RUN], magnitude = w & (sign - 1);
+        if (magnitude >= infinity) return (struct outcome){ .overflow = true };
+        const double size = (double)float_of_bits(magnitude << q->shift) * q->unit[i];
+        if (i == 1 && rest != 0) {
+            o.zero = magnitude == 0;
+            o.subnormal = magnitude >> s->format->fraction_bits == 0;
+        }
+        if (i == 1) o.low = size;
+        rest -= w & sign ? -size : size;
+    }
+    o.ulps = fabs(rest) / q->last;
+    o.relative = fabs(rest) / o.value;
+    o.bits = o.ulps == 0 ? 23 : 22 - ilogb(o.ulps);
+    if (o.bits < 0) o.bits = 0;
+    return o;
+}
+
 /* --- many values ------------------------------------------------------------------ */
 
 static double larger(double a, double b) { return b > a ? b : a; }
@@ -110,18 +167,45 @@ static void tally_merge(struct tally *t, const struct tally *from)
     t->max_low = larger(t->max_low, from->max_low);
 }
 
-/* Values [from, to) of the binade: fraction i, or random fraction i of the seed. */
-static struct tally run_tally(const struct bitcut_split *s, int e, size_t from, size_t to,
-                              bool sampled, uint64_t seed)
+/* What values are counted: fraction i of the binade, or random fraction i of the seed. */
+struct choice {
+    const struct bitcut_split *split;
+    int e;
+    bool sampled;
+    uint64_t seed;
+    struct quick quick;
+};
+
+static uint32_t choose(const struct choice *c, size_t i)
+{
+    const uint32_t fraction =
+        c->sampled ? rand_word(c->seed, 0, i) & (SIGNIFICANDS - 1) : (uint32_t)i;
+    return (uint32_t)(c->e + 127) << 23 | fraction;
+}
+
+/* FAST_RUN values from the first, of which `count` are added. */
+static void tally_quick(struct tally *t, const struct choice *c, size_t first,
+                        size_t count)
+{
+    _Alignas(64) uint32_t x[FAST_RUN], words[SPLIT_WORDS_MOST][FAST_RUN];
+    _Alignas(64) uint32_t least[FAST_RUN] = { 0 }, most[FAST_RUN] = { 0 };
+    void *const word[] = { words[0], words[1], words[2] };
+    for (size_t i = 0; i < FAST_RUN; i++) x[i] = choose(c, first + i);
+    c->quick.kernels->split(word, 0, least, most, x, c->quick.word, c->split->words,
+                            sizeof **words);
+    for (size_t i = 0; i < count; i++)
+        tally_add(t, quick_judge(&c->quick, c->split, x[i], words[0] + i));
+}
+
+static struct tally run_tally(const struct choice *c, size_t from, size_t to)
 {
     struct tally t = { 0 };
     struct hostfp mode;
     hostfp_enter(&mode);
-    for (size_t i = from; i < to; i++) {
-        const uint32_t fraction =
-            sampled ? rand_word(seed, 0, i) & (SIGNIFICANDS - 1) : (uint32_t)i;
-        tally_add(&t, judge(s, (uint32_t)(e + 127) << 23 | fraction));
-    }
+    for (size_t i = from; c->quick.kernels && i < to; i += FAST_RUN)
+        tally_quick(&t, c, i, to - i < FAST_RUN ? to - i : FAST_RUN);
+    for (size_t i = from; !c->quick.kernels && i < to; i++)
+        tally_add(&t, judge(c->split, choose(c, i)));
     hostfp_leave(&mode);
     return t;
 }
@@ -145,15 +229,15 @@ static struct retention summary(const struct tally *t)
 
 /* All runs, each into its own tally. */
 static void count_runs(struct tally *tallies, size_t runs, size_t count,
-                       const struct bitcut_split *s, int e, bool sampled, uint64_t seed,
-                       int threads, const struct progress *progress)
+                       const struct choice *c, int threads,
+                       const struct progress *progress)
 {
     (void)threads;
 #pragma omp parallel for schedule(static) num_threads(threads_for(threads, runs))
     for (size_t i = 0; i < runs; i++) {
         if (progress_stopped(progress)) continue;
         const size_t to = (i + 1) * RUN < count ? (i + 1) * RUN : count;
-        tallies[i] = run_tally(s, e, i * RUN, to, sampled, seed);
+        tallies[i] = run_tally(c, i * RUN, to);
     }
 }
 
@@ -163,11 +247,12 @@ enum bitcut_status retention_count(struct retention *r, const struct bitcut_spli
 {
     const size_t count = samples ? samples : SIGNIFICANDS;
     const size_t runs = count / RUN + (count % RUN != 0);
+    const struct choice c = { s, e, samples != 0, seed, quick_make(s, e) };
     struct tally *tallies = memory_allocate(runs, sizeof *tallies);
     struct tally total = { 0 };
     struct hostfp mode;
     if (!tallies) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the counts");
-    count_runs(tallies, runs, count, s, e, samples != 0, seed, threads, progress);
+    count_runs(tallies, runs, count, &c, threads, progress);
     const bool stopped = progress_stopped(progress);
     hostfp_enter(&mode);
     for (size_t i = 0; !stopped && i < runs; i++) tally_merge(&total, &tallies[i]);

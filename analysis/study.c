@@ -129,34 +129,47 @@ static enum bitcut_status run_table2(struct study_run *run, struct fault *f)
 
 /* --- underflow of the low word ---------------------------------------------------- */
 
-enum { UNDERFLOW_FROM = -20, UNDERFLOW_TO = 14, UNDERFLOW_SAMPLES = 1 << 16 };
+enum { UNDERFLOW_FROM = -20, UNDERFLOW_TO = 14 };
 
+/* `bits` is taken over. */
 static void underflow_row(struct study_run *run, const char *split, const char *by, int e,
-                          double p_subnormal, double p_zero)
+                          double p_subnormal, double p_zero, json_t *bits)
 {
     run->row(run->context,
-             json_pack("{s:o, s:s, s:i, s:f, s:f}", "series",
+             json_pack("{s:o, s:s, s:i, s:f, s:f, s:o}", "series",
                        json_sprintf("%s, %s", split, by), "split", split, "exponent", e,
-                       "p_subnormal", p_subnormal, "p_zero", p_zero));
+                       "p_subnormal", p_subnormal, "p_zero", p_zero, "bits", bits));
+}
+
+static enum bitcut_status underflow_binade(struct study_run *run,
+                                           const struct bitcut_split *s, int e,
+                                           struct fault *f)
+{
+    struct retention r;
+    const enum bitcut_status status =
+        retention_count(&r, s, e, 0, run->seed, run->threads, run->progress, f);
+    if (status != BITCUT_OK) return status;
+    underflow_row(run, s->name, "counted", e, r.p_subnormal, r.p_zero, json_real(r.bits));
+    if (e >= format_emin(s->format)) /* else high words are subnormal */
+        underflow_row(run, s->name, "theory", e, retention_p_subnormal(s, e),
+                      retention_p_zero(s, e), json_null());
+    return BITCUT_OK;
 }
 
 static enum bitcut_status run_underflow(struct study_run *run, struct fault *f)
 {
     static const int rows[] = { SPLIT_MARKIDIS, SPLIT_HALFHALF, SPLIT_BITCUT };
-    for (int i = 0; i < 3; i++)
-        for (int e = UNDERFLOW_FROM; e <= UNDERFLOW_TO; e++) {
-            const struct bitcut_split *s = &splits[rows[i]];
-            struct retention r;
-            const enum bitcut_status status =
-                retention_count(&r, s, e, UNDERFLOW_SAMPLES, run->seed, run->threads,
-                                run->progress, f);
-            if (status != BITCUT_OK) return status;
-            underflow_row(run, s->name, "counted", e, r.p_subnormal, r.p_zero);
-            if (e < format_emin(s->format)) continue; /* high words are subnormal */
-            underflow_row(run, s->name, "theory", e, retention_p_subnormal(s, e),
-                          retention_p_zero(s, e));
-        }
-    return BITCUT_OK;
+    enum {
+        ROWS = sizeof rows / sizeof rows[0],
+        BINADES = UNDERFLOW_TO - UNDERFLOW_FROM + 1
+    };
+    enum bitcut_status status = BITCUT_OK;
+    for (int i = 0; i < ROWS * BINADES && status == BITCUT_OK; i++) {
+        progress_report(run->progress, (size_t)i, (size_t)ROWS * BINADES);
+        status = underflow_binade(run, &splits[rows[i / BINADES]],
+                                  UNDERFLOW_FROM + i % BINADES, f);
+    }
+    return status;
 }
 
 /* --- figure 1 of Ootomo and Yokota ------------------------------------------------ */
@@ -209,7 +222,7 @@ static enum bitcut_status figure1_column(struct study_run *run, size_t k, struct
         status = source_generate(&b, &urand, INPUT_B, k, FIGURE1_SIDE, run->seed,
                                  run->threads, f);
     if (status == BITCUT_OK)
-        status = judge_init(&j, &references[0], &a, &b, run->threads, NULL, f);
+        status = judge_init(&j, &references[0], &a, &b, NULL, run->threads, NULL, f);
     for (int i = 0; status == BITCUT_OK && i < FIGURE1_RECIPES; i++) {
         if (progress_stopped(run->progress))
             status = fault_set(f, BITCUT_CANNOT, "stopped");
@@ -255,18 +268,21 @@ const struct study studies[] = {
     { .name = "underflow",
       .what = "probability that the low word underflows (Ootomo and Yokota, Figure 8)",
       .title = "Underflow of the low word",
-      .text = "65536 random values of each binade are split, seed as in the command. "
-              "p_subnormal is the probability that the low word leaves the normal range "
-              "though the residual is not zero, p_zero that it is zero. Theory is Ootomo and "
-              "Yokota's Eq. 13-17 in closed form, for binades whose high words are normal "
-              "numbers. It takes residuals for continuous; counts fall below it where it is "
-              "near 2^-12 or less, because residuals are whole last places of x and often "
+      .text = "All 2^23 values of each binade are split. p_subnormal is the share whose low "
+              "word leaves the normal range though the residual is not zero, p_zero that of "
+              "those where it is zero, bits the mean mantissa length that the words keep. "
+              "Theory is Ootomo and Yokota's Eq. 13-17 in closed form, for binades whose high "
+              "words are normal numbers. It takes residuals for continuous; counts fall below "
+              "it by up to 3 2^-12, because residuals are whole last places of x and often "
               "zero. Scaling by 2^11 (halfhalf) or 2^10 (bitcut) moves underflow down by as "
-              "many binades.",
+              "many binades. No underflow is not yet precision: below 2^-14 the literal bitcut "
+              "has a high word of zero, and all of x in the low word. That word is a normal "
+              "number, so nothing underflows, but it keeps only 11 bits: read the lower "
+              "picture with the upper one.",
       .run = run_underflow,
       .plot = { .x = "exponent", .y = "p_subnormal", .series = "series",
                 .x_label = "exponent of x", .y_label = "P(low word subnormal or lost)",
-                .y_log = true } },
+                .y_log = true, .below = "bits", .below_label = "mantissa bits kept, mean" } },
     { .name = "figure1",
       .what = "relative residual of six methods against k (Ootomo and Yokota, Figure 1)",
       .title = "Relative residual against k",

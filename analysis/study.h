@@ -18,11 +18,13 @@ struct study_run {
 };
 
 /* How the rows are drawn: one line for each value of `series`, y against x, or its points
-   alone.  A study without a figure has y NULL. */
+   alone.  A study without a figure has y NULL.  Below that picture there may be a second
+   one of the same series, of what misleads without it.  A value of null is not drawn. */
 struct study_plot {
     const char *x, *y, *series;
     const char *x_label, *y_label;
     bool x_log, y_log, points;
+    const char *below, *below_label; /* another y, or NULL */
 };
 
 /* A row of the table of studies. */

@@ -13,9 +13,13 @@ struct bins {
     struct wide total;
 };
 
-/* Set *x to the sum of k products a[i] b[i].  False if an operand is NaN or infinite: *x
-   then means nothing. */
-bool bins_dot(struct bins *x, size_t k, const uint32_t *a, const uint32_t *b);
+/* Set *x to `factor`, finite, times the sum of k products a[i] b[i].  False if an operand
+   is NaN or infinite: *x then means nothing. */
+bool bins_dot(struct bins *x, uint32_t factor, size_t k, const uint32_t *a,
+              const uint32_t *b);
+
+/* Add the product of two finite encodings, without a factor. */
+void bins_add_product(struct bins *x, uint32_t a, uint32_t b);
 
 /* The sum, as wide_value() says. */
 struct unrounded bins_value(const struct bins *x);

@@ -2,6 +2,7 @@
 
 #include "lib/bins.h"
 #include "lib/bits.h"
+#include "lib/fma.h"
 #include "lib/hostfp.h"
 #include "lib/lines.h"
 #include "lib/oracle.h"
@@ -33,6 +34,7 @@ struct job {
     unsigned layers;
     const struct dgemm_kernel *kernel;
     const struct progress *progress;
+    const struct exact_update *update; /* or NULL */
     size_t tile_rows, tile_cols;
 
     size_t workers;
@@ -136,8 +138,8 @@ static void settle_special(struct exact_tile *t, size_t i, size_t j,
     }
 }
 
-/* Settle an exact zero, which is -0 only if every term is; the operands are finite. */
-static void settle_zero(struct exact_tile *t, size_t i, size_t j)
+/* Whether a sum of zero is -0: only if every term is; the operands are finite. */
+static bool is_negative_zero(const struct exact_tile *t, size_t i, size_t j)
 {
     const struct job *job = t->job;
     const uint32_t *a = job->a + (t->row + i) * job->k, *b = job->b + t->col + j;
@@ -146,7 +148,27 @@ static void settle_zero(struct exact_tile *t, size_t i, size_t j)
         const uint32_t x = a[p], y = b[p * job->n];
         negative = (x << 1 == 0 || y << 1 == 0) && (x ^ y) >> 31;
     }
-    settle_special(t, i, j, NUMBER_ZERO, negative);
+    return negative;
+}
+
+/* --- the update --------------------------------------------------------------------- */
+
+static uint32_t c_at(const struct exact_tile *t, size_t i, size_t j)
+{
+    return t->job->update->c[(t->row + i) * t->job->n + t->col + j];
+}
+
+static bool adds_c(const struct job *job)
+{
+    return job->update && job->update->beta << 1 != 0;
+}
+
+/* beta c, exactly; 0 if it is not added. */
+static double beta_c(const struct exact_tile *t, size_t i, size_t j)
+{
+    if (!adds_c(t->job)) return 0;
+    return (double)float_of_bits(t->job->update->beta) *
+           (double)float_of_bits(c_at(t, i, j));
 }
 
 /* --- proofs in binary64 ------------------------------------------------------------- */
@@ -174,6 +196,22 @@ struct proof {
     double high, low, error; /* the exact sum is within `error` of high + low */
 };
 
+/* The proof of alpha S + beta c from that of S.  High times alpha is p + q, and p plus
+   beta c is sum.sum + sum.error, all exactly.  The three small parts are added with two
+   roundings, and alpha low has one: together less than 2^-50 of their magnitudes.  No
+   product of three FP32 values leaves the range of binary64, nor does what its roundings
+   lose. */
+static struct proof proof_update(const struct exact_tile *t, size_t i, size_t j,
+                                 struct proof s)
+{
+    const double alpha = (double)float_of_bits(t->job->update->alpha);
+    const double p = alpha * s.high, q = fma(alpha, s.high, -p), low = alpha * s.low;
+    const struct two_sum sum = two_sum(p, beta_c(t, i, j));
+    const double small = fabs(sum.error) + fabs(q) + fabs(low);
+    const double error = fabs(alpha) * s.error * (1 + 0x1p-50) + 0x1p-50 * small;
+    return (struct proof){ sum.sum, sum.error + q + low, error };
+}
+
 /* The magnitudes are summed for who asks for them.  Else the norms bound their sum: that
    of |a_i| |b_i| is at most the product of the 2-norms (Cauchy and Schwarz). */
 static inline struct proof proof_of(const struct exact_tile *t, size_t i, size_t j,
@@ -195,13 +233,15 @@ static inline struct proof proof_of(const struct exact_tile *t, size_t i, size_t
    rounding is monotone.  Ends on two sides of a tie, or of zero, differ. */
 static void certify(struct exact_tile *t, size_t i, size_t j, struct proof p)
 {
+    if (t->job->update) p = proof_update(t, i, j, p);
+    const struct two_sum s = two_sum(p.high, p.low);
+    if (t->job->update && (!isfinite(p.high) || s.sum == 0)) return; /* bins has rules */
     if (!isfinite(p.high)) {
         settle_special(t, i, j, isnan(p.high) ? NUMBER_NAN : NUMBER_INF, p.high < 0);
         return;
     }
-    const struct two_sum s = two_sum(p.high, p.low);
     if (s.sum == 0 && p.error == 0) {
-        settle_zero(t, i, j);
+        settle_special(t, i, j, NUMBER_ZERO, is_negative_zero(t, i, j));
         return;
     }
     for (int target = 0; target < EXACT_TARGETS; target++) {
@@ -218,7 +258,8 @@ static void certify_double(struct exact_tile *t, size_t i, size_t j)
     const struct proof p = proof_of(t, i, j, false);
     const uint32_t lower = bits_of_float((float)(p.high - p.error));
     const uint32_t upper = bits_of_float((float)(p.high + p.error));
-    if (!isfinite(p.high) || (p.error == 0 && (p.high == 0 || lacks(t, i, j, EXACT_F64))))
+    if (t->job->update || !isfinite(p.high) ||
+        (p.error == 0 && (p.high == 0 || lacks(t, i, j, EXACT_F64))))
         certify(t, i, j, p);
     else if (lower == upper) settle(t, i, j, EXACT_F32, lower);
 }
@@ -249,11 +290,10 @@ static void layer_dot2(struct exact_tile *t)
 /* --- exact sums --------------------------------------------------------------------- */
 
 /* A sum with a term that is NaN or infinite, by rule. */
-static void settle_infinite(struct exact_tile *t, size_t i, size_t j, const uint32_t *a,
-                            const uint32_t *b)
+static double infinite_sum(size_t k, const uint32_t *a, const uint32_t *b)
 {
     bool nan = false, infinite[2] = { false, false };
-    for (size_t p = 0; p < t->job->k; p++) {
+    for (size_t p = 0; p < k; p++) {
         const struct number x = format_decode(&formats[FORMAT_F32], a[p]);
         const struct number y = format_decode(&formats[FORMAT_F32], b[p]);
         const bool either = x.class == NUMBER_INF || y.class == NUMBER_INF;
@@ -261,27 +301,75 @@ static void settle_infinite(struct exact_tile *t, size_t i, size_t j, const uint
         nan |= either && (x.class == NUMBER_ZERO || y.class == NUMBER_ZERO);
         infinite[x.negative != y.negative] |= either;
     }
-    nan |= infinite[0] && infinite[1];
-    settle_special(t, i, j, nan ? NUMBER_NAN : NUMBER_INF, infinite[1]);
+    if (nan || (infinite[0] && infinite[1])) return (double)NAN;
+    return infinite[1] ? -(double)INFINITY : (double)INFINITY;
+}
+
+/* What can be multiplied exactly: alpha, or 1 with its sign if it is zero or not finite,
+   when rules need the sign of the sum. */
+static uint32_t factor_of(const struct job *job)
+{
+    const uint32_t alpha = job->update ? job->update->alpha : F32_ONE;
+    const double x = (double)float_of_bits(alpha);
+    return x != 0 && isfinite(x) ? alpha : F32_ONE | (alpha & 0x80000000u);
+}
+
+/* The sum of row a and column b, in the bins times factor_of(): NaN, an infinity, a zero,
+   or 1 with its sign. */
+static double class_of_sum(const struct exact_tile *t, size_t i, size_t j,
+                           const uint32_t *a, const uint32_t *b)
+{
+    struct bins *bins = &t->worker->bins;
+    const uint32_t factor = factor_of(t->job);
+    if (!bins_dot(bins, factor, t->job->k, a, b)) return infinite_sum(t->job->k, a, b);
+    const struct unrounded sum = bins_value(bins);
+    const bool zero = sum.significand == 0;
+    const bool negative = zero ? is_negative_zero(t, i, j) : sum.negative != factor >> 31;
+    return copysign(zero ? 0 : 1, negative ? -1 : 1);
+}
+
+/* Likewise of what is made of such a sum; 1 stands for any finite number but zeros. */
+static double class_of_update(const struct exact_tile *t, size_t i, size_t j, double sum)
+{
+    if (!t->job->update) return sum;
+    const double product = (double)float_of_bits(t->job->update->alpha) * sum;
+    return adds_c(t->job) ? product + beta_c(t, i, j) : product;
 }
 
 static void settle_bins(struct exact_tile *t, size_t i, size_t j, const uint32_t *a,
                         const uint32_t *b)
 {
+    const struct job *job = t->job;
     struct bins *bins = &t->worker->bins;
-    if (!bins_dot(bins, t->job->k, a, b)) {
-        settle_infinite(t, i, j, a, b);
+    const double sum = class_of_sum(t, i, j, a, b), class = class_of_update(t, i, j, sum);
+    if (!isfinite(class)) {
+        settle_special(t, i, j, isnan(class) ? NUMBER_NAN : NUMBER_INF, class < 0);
         return;
     }
-    const struct unrounded sum = bins_value(bins);
-    if (sum.significand == 0) {
-        settle_zero(t, i, j);
+    const bool none = job->update && job->update->alpha << 1 == 0;
+    if (none) bins_dot(bins, F32_ONE, 0, NULL, NULL);
+    if (adds_c(job)) bins_add_product(bins, job->update->beta, c_at(t, i, j));
+    const struct unrounded value = bins_value(bins);
+    if (value.significand == 0) {
+        /* zeros added, but what cancels is +0 */
+        settle_special(t, i, j, NUMBER_ZERO, (none || sum == 0) && signbit(class));
         return;
     }
     for (int target = 0; target < EXACT_TARGETS; target++)
         if (lacks(t, i, j, target))
             settle(t, i, j, target,
-                   round_pack(targets[target].format, &roundings[ROUND_RN], sum));
+                   round_pack(targets[target].format, &roundings[ROUND_RN], value));
+}
+
+static uint64_t oracle_of(const struct exact_tile *t, size_t i, size_t j,
+                          const struct bitcut_format *f, const uint32_t *a,
+                          const uint32_t *b)
+{
+    const struct job *job = t->job;
+    struct oracle *o = &t->worker->oracle;
+    if (!job->update) return oracle_dot(o, f, job->k, a, b);
+    return oracle_update(o, f, job->k, a, b, job->update->alpha, job->update->beta,
+                         adds_c(job) ? c_at(t, i, j) : 0);
 }
 
 static void settle_mpfr(struct exact_tile *t, size_t i, size_t j, const uint32_t *a,
@@ -289,8 +377,7 @@ static void settle_mpfr(struct exact_tile *t, size_t i, size_t j, const uint32_t
 {
     for (int target = 0; target < EXACT_TARGETS; target++)
         if (lacks(t, i, j, target))
-            settle(t, i, j, target, oracle_dot(&t->worker->oracle, targets[target].format,
-                                               t->job->k, a, b));
+            settle(t, i, j, target, oracle_of(t, i, j, targets[target].format, a, b));
 }
 
 static bool column_pending(const struct exact_tile *t, size_t j)
@@ -342,6 +429,14 @@ static void tile_mark(struct exact_tile *t)
     t->left = all ? t->rows * t->cols : 0;
 }
 
+static double magnitude_at(const struct exact_tile *t, size_t i, size_t j)
+{
+    const double size = t->worker->dgemm.sums.size[i * TILE_COLS + j];
+    if (!t->job->update) return size;
+    const double product = fabs((double)float_of_bits(t->job->update->alpha)) * size;
+    return adds_c(t->job) ? product + fabs(beta_c(t, i, j)) : product;
+}
+
 /* What layer_double() certifies, and the magnitudes. */
 static void tile_sum(struct exact_tile *t)
 {
@@ -353,8 +448,8 @@ static void tile_sum(struct exact_tile *t)
     }
     dgemm_plain_sum(&t->worker->dgemm, job->kernel, &x);
     for (size_t i = 0; i < t->rows; i++)
-        memcpy(job->magnitude + (t->row + i) * job->n + t->col,
-               t->worker->dgemm.sums.size + i * TILE_COLS, t->cols * sizeof(double));
+        for (size_t j = 0; j < t->cols; j++)
+            job->magnitude[(t->row + i) * job->n + t->col + j] = magnitude_at(t, i, j);
 }
 
 /* What no layer settled becomes NaN. */
@@ -529,6 +624,13 @@ enum { ALL_BUT_MPFR = 1 << LAYER_DOUBLE | 1 << LAYER_DOT2 | 1 << LAYER_BINS };
 
 static const struct exact_options defaults;
 
+/* NULL if the update is A B itself. */
+static const struct exact_update *update_of(const struct exact_options *o)
+{
+    const struct exact_update *u = o->update;
+    return u && u->alpha == F32_ONE && u->beta << 1 == 0 ? NULL : u;
+}
+
 enum bitcut_status exact_gemm(uint32_t *c32, uint64_t *c64, double *magnitude,
                               struct exact_counts *counts,
                               const struct exact_options *options, size_t m, size_t n,
@@ -540,7 +642,8 @@ enum bitcut_status exact_gemm(uint32_t *c32, uint64_t *c64, double *magnitude,
                        .m = m, .n = n, .k = k, .a = a, .b = b,
                        .layers = o->layers ? o->layers : ALL_BUT_MPFR,
                        .kernel = o->kernel ? o->kernel : dgemm_best(),
-                       .progress = o->progress };
+                       .progress = o->progress,
+                       .update = update_of(o) };
     const bool serial = uses(&job, LAYER_MPFR) && !mpfr_buildopt_tls_p();
     tiles_choose(&job, serial ? 1 : (size_t)threads_for(o->threads, SIZE_MAX));
     if (!job_init(&job))

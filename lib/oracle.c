@@ -84,6 +84,7 @@ void oracle_init(struct oracle *o)
 {
     mpfr_inits2(FRACTION + 1, o->x, o->y, o->sum, (mpfr_ptr)0);
     mpfr_init2(o->carry, ORACLE_BITS);
+    mpfr_init2(o->scaled, ORACLE_BITS + FRACTION + 1);
     o->list[0] = o->carry;
     for (int i = 0; i < ORACLE_TERMS; i++) {
         mpfr_init2(o->term[i], 2 * (FRACTION + 1));
@@ -93,7 +94,7 @@ void oracle_init(struct oracle *o)
 
 void oracle_clear(struct oracle *o)
 {
-    mpfr_clears(o->x, o->y, o->sum, o->carry, (mpfr_ptr)0);
+    mpfr_clears(o->x, o->y, o->sum, o->carry, o->scaled, (mpfr_ptr)0);
     for (int i = 0; i < ORACLE_TERMS; i++) mpfr_clear(o->term[i]);
 }
 
@@ -107,10 +108,11 @@ static void products(struct oracle *o, size_t n, const uint32_t *a, const uint32
     }
 }
 
-uint64_t oracle_dot(struct oracle *o, const struct bitcut_format *format, size_t k,
-                    const uint32_t *a, const uint32_t *b)
+/* The sum of k products, rounded to nearest with the precision of `to`, which may be the
+   carry; returns in which direction it was rounded. */
+static int sum_of_products(mpfr_ptr to, struct oracle *o, size_t k, const uint32_t *a,
+                           const uint32_t *b)
 {
-    const struct state found = state_enter();
     int carried = 0; /* the first sum has no carry: a zero would change its sign */
     for (; k > ORACLE_TERMS; k -= ORACLE_TERMS, a += ORACLE_TERMS, b += ORACLE_TERMS) {
         products(o, ORACLE_TERMS, a, b);
@@ -119,9 +121,37 @@ uint64_t oracle_dot(struct oracle *o, const struct bitcut_format *format, size_t
         carried = 1;
     }
     products(o, k, a, b);
+    return mpfr_sum(to, o->list + 1 - carried, (unsigned long)k + (unsigned long)carried,
+                    MPFR_RNDN);
+}
+
+uint64_t oracle_dot(struct oracle *o, const struct bitcut_format *format, size_t k,
+                    const uint32_t *a, const uint32_t *b)
+{
+    const struct state found = state_enter();
     mpfr_set_prec(o->sum, format->fraction_bits + 1);
-    const int ternary = mpfr_sum(o->sum, o->list + 1 - carried,
-                                 (unsigned long)k + (unsigned long)carried, MPFR_RNDN);
+    const int ternary = sum_of_products(o->sum, o, k, a, b);
+    const uint64_t encoding = finish(o->sum, ternary, format);
+    state_leave(found);
+    return encoding;
+}
+
+uint64_t oracle_update(struct oracle *o, const struct bitcut_format *format, size_t k,
+                       const uint32_t *a, const uint32_t *b, uint32_t alpha,
+                       uint32_t beta, uint32_t c)
+{
+    const struct state found = state_enter();
+    sum_of_products(o->carry, o, k, a, b); /* exact, as is all but the last operation */
+    value_of(o->x, alpha);
+    mpfr_mul(o->scaled, o->carry, o->x, MPFR_RNDN);
+    mpfr_set_prec(o->sum, format->fraction_bits + 1);
+    int ternary;
+    if (beta << 1 == 0) {
+        ternary = mpfr_set(o->sum, o->scaled, MPFR_RNDN);
+    } else {
+        products(o, 1, &beta, &c);
+        ternary = mpfr_add(o->sum, o->scaled, o->term[0], MPFR_RNDN);
+    }
     const uint64_t encoding = finish(o->sum, ternary, format);
     state_leave(found);
     return encoding;

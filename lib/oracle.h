@@ -18,7 +18,7 @@
 enum { ORACLE_TERMS = 1024, ORACLE_BITS = 600 };
 
 struct oracle {
-    mpfr_t x, y, carry, sum, term[ORACLE_TERMS];
+    mpfr_t x, y, carry, scaled, sum, term[ORACLE_TERMS];
     mpfr_ptr list[ORACLE_TERMS + 1];
 };
 
@@ -31,9 +31,15 @@ void oracle_clear(struct oracle *o);
 uint64_t oracle_dot(struct oracle *o, const struct bitcut_format *format, size_t k,
                     const uint32_t *a, const uint32_t *b);
 
-/* The same by the loop that MPFR's users write: mpfr_fma() into ORACLE_BITS bits, so that
-   no addition rounds.  Only the sign of a zero may differ: that of the order of the terms
-   in IEEE 754, starting from +0.  For comparison of speed. */
+/* alpha times that sum plus beta c, unless beta is +-0, exactly, then rounded once, as
+   exact_gemm() (lib/exact.h) says of an update. */
+uint64_t oracle_update(struct oracle *o, const struct bitcut_format *format, size_t k,
+                       const uint32_t *a, const uint32_t *b, uint32_t alpha,
+                       uint32_t beta, uint32_t c);
+
+/* The same as oracle_dot() by the loop that MPFR's users write: mpfr_fma() into
+   ORACLE_BITS bits, so that no addition rounds.  Only the sign of a zero may differ: that
+   of the order of the terms in IEEE 754, starting from +0.  For comparison of speed. */
 uint64_t oracle_fma_loop(struct oracle *o, const struct bitcut_format *format, size_t k,
                          const uint32_t *a, const uint32_t *b);
 

@@ -5,6 +5,7 @@
 #include "tests/test.h"
 
 #include "lib/exact.h"
+#include "lib/fma.h"
 #include "lib/oracle.h"
 
 #include <fenv.h>
@@ -19,10 +20,11 @@
 
 /* --- problems ----------------------------------------------------------------------- */
 
-/* A product of matrices, what MPFR says of it, and its |A| |B|. */
+/* A product of matrices or an update, what MPFR says of it, and its magnitudes. */
 struct problem {
     const char *name;
     size_t m, n, k;
+    const struct exact_update *update; /* or NULL */
     uint32_t *a, *b, *want32;
     uint64_t *want64;
     double *magnitude;
@@ -57,12 +59,26 @@ static void problem_clear(struct problem *p)
 
 static double value_of(uint32_t bits) { return (double)float_of_bits(bits); }
 
+static bool adds_c(const struct exact_update *u) { return (u->beta & 0x7fffffff) != 0; }
+
 static double magnitude_of(const struct problem *p, size_t i, size_t j)
 {
+    const struct exact_update *u = p->update;
     double sum = 0;
     for (size_t q = 0; q < p->k; q++)
         sum += fabs(value_of(p->a[i * p->k + q]) * value_of(p->b[q * p->n + j]));
+    if (u) sum *= fabs(value_of(u->alpha));
+    if (u && adds_c(u)) sum += fabs(value_of(u->beta) * value_of(u->c[i * p->n + j]));
     return sum;
+}
+
+static uint64_t oracle_of(const struct problem *p, struct oracle *o, int format,
+                          const uint32_t *row, const uint32_t *column, size_t at)
+{
+    const struct exact_update *u = p->update;
+    if (!u) return oracle_dot(o, &formats[format], p->k, row, column);
+    return oracle_update(o, &formats[format], p->k, row, column, u->alpha, u->beta,
+                         u->c ? u->c[at] : 0);
 }
 
 static void problem_solve(struct problem *p)
@@ -75,9 +91,8 @@ static void problem_solve(struct problem *p)
         for (size_t i = 0; i < p->m; i++) {
             const uint32_t *row = p->a + i * p->k;
             const size_t at = i * p->n + j;
-            p->want32[at] =
-                (uint32_t)oracle_dot(o, &formats[FORMAT_F32], p->k, row, column);
-            p->want64[at] = oracle_dot(o, &formats[FORMAT_F64], p->k, row, column);
+            p->want32[at] = (uint32_t)oracle_of(p, o, FORMAT_F32, row, column, at);
+            p->want64[at] = oracle_of(p, o, FORMAT_F64, row, column, at);
             p->magnitude[at] = magnitude_of(p, i, j);
         }
     }
@@ -169,7 +184,7 @@ static void call(uint32_t *c32, uint64_t *c64, double *magnitude,
 {
     const unsigned flush = 0x8040, flags = 0x3f; /* FTZ and DAZ; exceptions so far */
     const struct exact_options o = { .layers = layers, .kernel = s->kernel,
-                                     .threads = s->threads };
+                                     .threads = s->threads, .update = p->update };
     const unsigned found = control_get();
     fesetround(s->round);
     if (s->flush) control_set(control_get() | flush);
@@ -193,6 +208,10 @@ static void differ(const struct problem *p, const char *how, size_t at, const ch
     for (size_t q = 0; q < p->k && q < 100; q++)
         printf("#   0x%08" PRIx32 " * 0x%08" PRIx32 "\n", p->a[i * p->k + q],
                p->b[q * p->n + j]);
+    if (p->update)
+        printf("#   times 0x%08" PRIx32 " + 0x%08" PRIx32 " * 0x%08" PRIx32 "\n",
+               p->update->alpha, p->update->beta, p->update->c ? p->update->c[at] : 0);
+    fflush(stdout);
     ck_abort_msg("%s, %s: %zu x %zu x %zu, element (%zu, %zu) of %s: got 0x%" PRIx64
                  ", want 0x%" PRIx64,
                  p->name, how, p->m, p->n, p->k, i, j, what, got, want);
@@ -236,7 +255,7 @@ static void compare_magnitudes(const struct problem *p, const char *how,
 }
 
 /* The counts of one target add up to all elements, `left` of them unsettled, none settled
-   by a layer that was not asked. */
+   by a layer that was not asked.  Of an update the fast layers leave also NaNs. */
 static void compare_counts(const struct problem *p, const char *how,
                            const struct exact_counts *counts, unsigned layers, int target,
                            bool asked, uint64_t left)
@@ -246,7 +265,9 @@ static void compare_counts(const struct problem *p, const char *how,
     for (int layer = 0; layer < LAYERS; layer++)
         if (may >> layer & 1) sum += counts->settled[target][layer];
         else ck_assert_uint_eq(counts->settled[target][layer], 0);
-    if (sum != asked * p->m * p->n || counts->unsettled[target] != left)
+    const bool right = p->update ? counts->unsettled[target] >= left
+                                 : counts->unsettled[target] == left;
+    if (sum != asked * p->m * p->n || !right)
         ck_abort_msg("%s, %s, target %d: %zu x %zu elements, %" PRIu64 " counted; "
                      "%" PRIu64 " said unsettled, %" PRIu64 " are",
                      p->name, how, target, p->m, p->n, sum, counts->unsettled[target],
@@ -358,6 +379,145 @@ START_TEST(known_sums)
 }
 END_TEST
 
+/* Updates alpha (a[0] b[0] + a[1] b[1]) + beta c known by hand. */
+static const struct {
+    const char *what;
+    uint32_t alpha, a[2], b[2], beta, c, want32;
+    uint64_t want64;
+} known_updates[] = {
+    /* clang-format off */
+    { "-2 (3 + 4) + 0.5 * 8", 0xc0000000, { 0x40400000, 0x40800000 }, { 0x3f800000, 0x3f800000 },
+      0x3f000000, 0x41000000, 0xc1200000, 0xc024000000000000 },
+    /* 3 (1 + 2^-24): 3 times the sum rounded is 3, the product rounded once is not */
+    { "3 (1 + 2^-24)", 0x40400000, { 0x3f800000, 0x33800000 }, { 0x3f800000, 0x3f800000 },
+      0, 0, 0x40400001, 0x4008000018000000 },
+    /* a tie of FP32 that the last factor of C decides */
+    { "1 + 2^-24 + 2^-298", F32_ONE, { 0x3f800000, 0x33800000 }, { 0x3f800000, 0x3f800000 },
+      1, 1, 0x3f800001, 0x3ff0000010000000 },
+    { "1 + 2^-24 - 2^-298", F32_ONE, { 0x3f800000, 0x33800000 }, { 0x3f800000, 0x3f800000 },
+      0x80000001, 1, 0x3f800000, 0x3ff0000010000000 },
+    { "smallest and largest", 1, { 1, 0 }, { 1, 0 }, 0, 0, 0, 0x2400000000000000 },
+    { "2^127 (2^127 2^127)", 0x7f000000, { 0x7f000000, 0 }, { 0x7f000000, 0 }, 0, 0,
+      0x7f800000, 0x57c0000000000000 },
+    { "2 (2^127 2) - 4 2^127", 0x40000000, { 0x7f000000, 0 }, { 0x40000000, 0 },
+      0xc0800000, 0x7f000000, 0, 0 },
+    { "cancels", 0x40000000, { 0x40400000, 0 }, { 0x3f800000, 0 }, 0xbf800000, 0x40c00000, 0, 0 },
+    { "-0 * 3", 0x80000000, { 0x40400000, 0 }, { 0x3f800000, 0 }, 0, 0x7fc00000, 0x80000000,
+      0x8000000000000000 },
+    { "-0 * 3, beta = -0", 0x80000000, { 0x40400000, 0 }, { 0x3f800000, 0 }, 0x80000000,
+      0x7f800000, 0x80000000, 0x8000000000000000 },
+    { "0 * -3", 0, { 0xc0400000, 0 }, { 0x3f800000, 0 }, 0, 0, 0x80000000, 0x8000000000000000 },
+    { "-1 * +0", 0xbf800000, { 0, 0 }, { 0, 0 }, 0, 0, 0x80000000, 0x8000000000000000 },
+    { "-1 * -0", 0xbf800000, { 0x80000000, 0x80000000 }, { 0, 0 }, 0, 0, 0, 0 },
+    { "-0 - 0", 0xbf800000, { 0, 0 }, { 0, 0 }, 0x3f800000, 0x80000000, 0x80000000,
+      0x8000000000000000 },
+    { "-0 + 0", 0xbf800000, { 0, 0 }, { 0, 0 }, 0x3f800000, 0, 0, 0 },
+    { "0 * 3 + 5", 0, { 0x40400000, 0 }, { 0x3f800000, 0 }, 0x3f800000, 0x40a00000, 0x40a00000,
+      0x4014000000000000 },
+    { "inf * 3", 0x7f800000, { 0xc0400000, 0 }, { 0x3f800000, 0 }, 0, 0, 0xff800000,
+      0xfff0000000000000 },
+    { "inf * 0", 0x7f800000, { 0, 0 }, { 0, 0 }, 0, 0, 0x7fc00000, 0x7ff8000000000000 },
+    { "0 * inf", 0, { 0x7f800000, 0 }, { 0x3f800000, 0x3f800000 }, 0, 0, 0x7fc00000,
+      0x7ff8000000000000 },
+    { "-2 * inf", 0xc0000000, { 0x7f800000, 0 }, { 0x3f800000, 0 }, 0x3f800000, 0x3f800000,
+      0xff800000, 0xfff0000000000000 },
+    { "inf - inf", 0x3f800000, { 0x7f800000, 0 }, { 0x3f800000, 0 }, 0xbf800000, 0x7f800000,
+      0x7fc00000, 0x7ff8000000000000 },
+    { "1 + NaN", 0x3f800000, { 0x3f800000, 0 }, { 0x3f800000, 0 }, 0x3f800000, 0xff800001,
+      0x7fc00000, 0x7ff8000000000000 },
+    { "NaN * 1", 0x7fc00000, { 0x3f800000, 0 }, { 0x3f800000, 0 }, 0, 0, 0x7fc00000,
+      0x7ff8000000000000 },
+    { "NaN beta * 0", 0x3f800000, { 0x3f800000, 0 }, { 0x3f800000, 0 }, 0xffc00000, 0,
+      0x7fc00000, 0x7ff8000000000000 },
+    /* clang-format on */
+};
+
+START_TEST(known_alpha_beta)
+{
+    for (size_t i = 0; i < sizeof known_updates / sizeof known_updates[0]; i++) {
+        const struct exact_update u = { known_updates[i].alpha, known_updates[i].beta,
+                                        &known_updates[i].c };
+        struct problem p;
+        problem_init(&p, known_updates[i].what, 1, 1, 2);
+        p.update = &u;
+        memcpy(p.a, known_updates[i].a, 2 * sizeof *p.a);
+        memcpy(p.b, known_updates[i].b, 2 * sizeof *p.b);
+        problem_solve(&p);
+        if (p.want32[0] != known_updates[i].want32 ||
+            p.want64[0] != known_updates[i].want64)
+            ck_abort_msg("%s: MPFR says 0x%08" PRIx32 " and 0x%016" PRIx64,
+                         known_updates[i].what, p.want32[0], p.want64[0]);
+        check_ways(&p, 1);
+        problem_clear(&p);
+    }
+}
+END_TEST
+
+/* Factors of all sizes and kinds. */
+static const uint32_t factors[] = {
+    F32_ONE,    0xbf800000, 0x40400000, 0x3f000000, 0x3eaaaaab, 0xc0490fdb,
+    0x7f7fffff, 0x00000001, 0x80000001, 0x00800000, 0,          0x80000000,
+    0x7f800000, 0xff800000, 0x7fc00000, 0x3f800001
+};
+
+enum { FACTORS = sizeof factors / sizeof factors[0] };
+
+/* A C near what cancels alpha A B, of another product, or any encoding. */
+static void fill_c(uint32_t *c, const struct problem *p, uint32_t alpha, uint64_t *state)
+{
+    for (size_t i = 0; i < p->m * p->n; i++) {
+        const float x = value_of(alpha) * double_of_bits(p->want64[i]);
+        const uint64_t random = test_bits(state);
+        c[i] = random % 3 ? bits_of_float(-x) + (uint32_t)(random >> 8 & 1)
+                          : (uint32_t)(random >> 32);
+    }
+}
+
+START_TEST(all_alpha_beta)
+{
+    const int rounds = test_cases(1, 8);
+    uint64_t state = test_seed() + 9;
+    for (int round = 0; round < rounds; round++)
+        for (const struct hard_family *f = hard_families; f->name; f++)
+            for (int i = 0; i < FACTORS; i++) {
+                struct problem p;
+                problem_make(&p, f, 5, 7, 8 + test_bits(&state) % 32, &state);
+                uint32_t *c = allocate(p.m * p.n, sizeof *c);
+                const uint32_t beta = test_bits(&state) % 2 ? F32_ONE
+                                                  : factors[test_bits(&state) % FACTORS];
+                fill_c(c, &p, factors[i], &state);
+                const struct exact_update u = { factors[i], beta, beta << 1 ? c : NULL };
+                p.update = &u;
+                problem_solve(&p);
+                check_ways(&p, 1 + i % 2);
+                problem_clear(&p);
+                free(c);
+            }
+}
+END_TEST
+
+/* The fast layers settle most updates of what they settle most products of. */
+START_TEST(sharp_update)
+{
+    uint64_t state = test_seed() + 10;
+    struct problem p;
+    struct exact_counts counts;
+    problem_fill(&p, hard_find("uniform"), 100, 100, 500, &state);
+    uint32_t *c = allocate(p.m * p.n, sizeof *c);
+    for (size_t i = 0; i < p.m * p.n; i++) c[i] = p.a[i];
+    const struct exact_update u = { 0x3eaaaaab, 0xc0490fdb, c };
+    p.update = &u;
+    call(p.want32, p.want64, p.magnitude, &counts, &p, ONLY_DOUBLE | ONLY_DOT2, &plain);
+    printf("# %" PRIu64 " and %" PRIu64 " of 10000 left\n", counts.unsettled[EXACT_F32],
+           counts.unsettled[EXACT_F64]);
+    ck_assert_uint_le(counts.unsettled[EXACT_F32], 0);
+    ck_assert_uint_le(counts.unsettled[EXACT_F64], 20);
+    ck_assert_uint_ge(counts.settled[EXACT_F32][LAYER_DOUBLE], 9900);
+    free(c);
+    problem_clear(&p);
+}
+END_TEST
+
 /* A million dot products in `make check-long`. */
 START_TEST(all_ways)
 {
@@ -397,13 +557,13 @@ END_TEST
 START_TEST(full_bins)
 {
     static const size_t lengths[] = { 1 << 15, (1 << 15) + 1, 3 << 15 };
-    static const uint32_t factors[] = { 0x3fffffff, 0xbfffffff };
+    static const uint32_t full[] = { 0x3fffffff, 0xbfffffff };
     for (int i = 0; i < 3; i++)
         for (int f = 0; f < 2; f++) {
             struct problem p;
             problem_init(&p, "full bins", 1, 1, lengths[i]);
-            for (size_t q = 0; q < p.k; q++) p.a[q] = factors[0];
-            for (size_t q = 0; q < p.k; q++) p.b[q] = factors[f];
+            for (size_t q = 0; q < p.k; q++) p.a[q] = full[0];
+            for (size_t q = 0; q < p.k; q++) p.b[q] = full[f];
             problem_solve(&p);
             for (int w = 0; w < WAYS; w++) check(&p, &ways[w], &plain);
             problem_clear(&p);
@@ -641,6 +801,7 @@ START_TEST(no_number_library)
 }
 END_TEST
 
-TEST_MAIN("exact", known_sums, all_ways, long_sums, full_bins, tile_edges, host_modes,
+TEST_MAIN("exact", known_sums, known_alpha_beta, all_alpha_beta, sharp_update, all_ways,
+          long_sums, full_bins, tile_edges, host_modes,
           sharp_bounds, condition_numbers, oracle_state, progress_and_stop,
           public_function, no_number_library)

@@ -3,6 +3,7 @@
 #include "analysis/judge.h"
 #include "analysis/metric.h"
 #include "lib/bits.h"
+#include "lib/fma.h"
 #include "tests/number_oracle.h"
 #include "tests/test.h"
 
@@ -24,13 +25,28 @@ enum { SIDE = 8, INNER = 20 };
 /* A comparison and the arrays that it points to. */
 struct sample {
     struct comparison x;
-    uint32_t a[SIDE * INNER], b[INNER * SIDE], d[SIDE * SIDE], exact32[SIDE * SIDE];
+    uint32_t a[SIDE * INNER], b[INNER * SIDE], c[SIDE * SIDE], d[SIDE * SIDE];
+    uint32_t exact32[SIDE * SIDE];
     uint64_t exact64[SIDE * SIDE];
-    double magnitude[SIDE * SIDE], row_norm[SIDE], col_norm[SIDE];
+    double magnitude[SIDE * SIDE], row_norm[SIDE], col_norm[SIDE], limit[SIDE * SIDE];
 };
 
-/* The exact sum of a and b's products holds in EXACT_BITS; formulas take FORMULA_BITS. */
-enum { EXACT_BITS = 640, FORMULA_BITS = 200 };
+/* alpha times the exact sum of a and b's products, and beta c, hold in EXACT_BITS;
+   formulas take FORMULA_BITS. */
+enum { EXACT_BITS = 960, FORMULA_BITS = 200 };
+
+/* alpha sum + beta c, and the same of magnitudes. */
+static void update_exact(mpfr_ptr sum, mpfr_ptr size, const struct comparison *x,
+                         size_t at)
+{
+    const double alpha = float_of_bits(x->alpha), beta = float_of_bits(x->beta);
+    mpfr_mul_d(sum, sum, alpha, MPFR_RNDN);
+    mpfr_mul_d(size, size, fabs(alpha), MPFR_RNDN);
+    if (beta == 0) return;
+    const double term = beta * (double)float_of_bits(x->c[at]);
+    mpfr_add_d(sum, sum, term, MPFR_RNDN);
+    mpfr_add_d(size, size, fabs(term), MPFR_RNDN);
+}
 
 static void product_exact(struct sample *s, size_t i, size_t j)
 {
@@ -47,6 +63,7 @@ static void product_exact(struct sample *s, size_t i, size_t j)
         mpfr_add(size, size, term, MPFR_RNDN);
     }
     const size_t at = i * x->n + j;
+    update_exact(sum, size, x, at);
     s->exact32[at] = mpfr_number_p(sum)  ? (uint32_t)oracle_round(F32, RN, sum)
                      : mpfr_nan_p(sum)   ? 0x7fc00000
                      : mpfr_signbit(sum) ? 0xff800000
@@ -56,8 +73,50 @@ static void product_exact(struct sample *s, size_t i, size_t j)
     mpfr_clears(sum, size, term, (mpfr_ptr)NULL);
 }
 
-/* The comparison of a and b, already set, with D the rounded product. */
-static void sample_make(struct sample *s, size_t m, size_t n, size_t k)
+/* The chain fma(a, b, sum) from +0, k ascending; then alpha, then beta c. */
+static uint32_t fma_chain(const struct sample *s, size_t at)
+{
+    float sum = 0;
+    for (size_t k = 0; k < s->x.k; k++)
+        sum = fmaf(float_of_bits(s->a[at / s->x.n * s->x.k + k]),
+                   float_of_bits(s->b[k * s->x.n + at % s->x.n]), sum);
+    if (s->x.alpha != F32_ONE) sum *= float_of_bits(s->x.alpha);
+    if (s->x.beta) sum = fmaf(float_of_bits(s->x.beta), float_of_bits(s->c[at]), sum);
+    return bits_of_float(sum);
+}
+
+/* What an FP32 loop may commit: 4 u times the root of the squares of all that it rounds,
+   or what it does commit. */
+static double limit_exact(const struct sample *s, size_t at)
+{
+    const struct comparison *x = &s->x;
+    const double alpha = float_of_bits(x->alpha), beta = float_of_bits(x->beta);
+    mpfr_t sum, square, term;
+    mpfr_inits2(EXACT_BITS, sum, square, term, (mpfr_ptr)NULL);
+    mpfr_set_zero(sum, 1);
+    mpfr_set_zero(square, 1);
+    for (size_t k = 0; k < x->k; k++) {
+        mpfr_set_flt(term, float_of_bits(x->a[at / x->n * x->k + k]), MPFR_RNDN);
+        mpfr_mul_d(term, term, alpha * float_of_bits(x->b[k * x->n + at % x->n]),
+                   MPFR_RNDN);
+        mpfr_add(sum, sum, term, MPFR_RNDN);
+        mpfr_fma(square, sum, sum, square, MPFR_RNDN);
+    }
+    if (alpha != 1) mpfr_fma(square, sum, sum, square, MPFR_RNDN);
+    mpfr_add_d(sum, sum, beta == 0 ? 0 : beta * float_of_bits(s->c[at]), MPFR_RNDN);
+    if (beta != 0) mpfr_fma(square, sum, sum, square, MPFR_RNDN);
+    mpfr_sqrt(square, square, MPFR_RNDN);
+    mpfr_set_flt(term, float_of_bits(fma_chain(s, at)), MPFR_RNDN);
+    mpfr_sub_d(term, term, double_of_bits(s->exact64[at]), MPFR_RNDN);
+    const double loop = fabs(mpfr_get_d(term, MPFR_RNDN));
+    const double limit = ldexp(mpfr_get_d(square, MPFR_RNDN), -22);
+    mpfr_clears(sum, square, term, (mpfr_ptr)NULL);
+    return isfinite(loop) && loop > limit ? loop : limit;
+}
+
+/* The comparison of a, b and c, already set, with D the rounded result. */
+static void sample_update(struct sample *s, size_t m, size_t n, size_t k, uint32_t alpha,
+                          uint32_t beta)
 {
     s->x = (struct comparison){ .m = m,
                                 .n = n,
@@ -69,11 +128,23 @@ static void sample_make(struct sample *s, size_t m, size_t n, size_t k)
                                 .reference64 = s->exact64,
                                 .magnitude = s->magnitude,
                                 .row_norm = s->row_norm,
-                                .col_norm = s->col_norm };
+                                .col_norm = s->col_norm,
+                                .alpha = alpha,
+                                .beta = beta,
+                                .c = s->c,
+                                .limit = s->limit };
     line_norms(s->row_norm, s->col_norm, &s->x);
     for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j < n; j++) product_exact(s, i, j);
+        for (size_t j = 0; j < n; j++) {
+            product_exact(s, i, j);
+            s->limit[i * n + j] = limit_exact(s, i * n + j);
+        }
     memcpy(s->d, s->exact32, sizeof s->d);
+}
+
+static void sample_make(struct sample *s, size_t m, size_t n, size_t k)
+{
+    sample_update(s, m, n, k, F32_ONE, 0);
 }
 
 static void sample_values(double values[METRICS], const struct sample *s)
@@ -162,6 +233,8 @@ static void scale_lines(mpfr_ptr s, const struct comparison *x, size_t i)
     norm_set(s, x->a + i / x->n * x->k, x->k, 1);
     norm_set(column, x->b + i % x->n, x->k, x->n);
     mpfr_mul(s, s, column, MPFR_RNDN);
+    mpfr_set_zero(column, 1);
+    update_exact(column, s, x, i);
     mpfr_mul_2si(s, s, -24, MPFR_RNDN);
     mpfr_clear(column);
 }
@@ -228,8 +301,8 @@ static double largest_condition(const struct comparison *x)
     return most;
 }
 
-/* relres, -log2 of it, and the normwise error in u. */
-static void norm_values(double *relres, double *bits, double *normwise,
+/* relres, -log2 of it, the normwise error in u, and what it is measured against, in u. */
+static void norm_values(double *relres, double *bits, double *normwise, double *scale,
                         const struct comparison *x)
 {
     mpfr_t error, size, a, b;
@@ -242,22 +315,61 @@ static void norm_values(double *relres, double *bits, double *normwise,
     norm_set(a, x->a, x->m * x->k, 1);
     norm_set(b, x->b, x->k * x->n, 1);
     mpfr_mul(a, a, b, MPFR_RNDN);
+    mpfr_mul_d(a, a, fabs((double)float_of_bits(x->alpha)), MPFR_RNDN);
+    norm_set(b, x->c, x->m * x->n, 1);
+    mpfr_mul_d(b, b, fabs((double)float_of_bits(x->beta)), MPFR_RNDN);
+    mpfr_add(a, a, b, MPFR_RNDN);
     ratio_set(error, error, a);
     *normwise = ldexp(mpfr_get_d(error, MPFR_RNDN), 24);
+    *scale = ldexp(mpfr_get_d(a, MPFR_RNDN), -24);
     mpfr_clears(error, size, a, b, (mpfr_ptr)NULL);
+}
+
+/* What grade_worst divides by: with what FP32 loses in its subnormal range. */
+static void scale_limit(mpfr_ptr s, const struct comparison *x, size_t i)
+{
+    const double least =
+        ((double)fabsf(float_of_bits(x->alpha)) * (double)x->k + 2) * 0x1p-150;
+    mpfr_set_d(s, x->magnitude[i] == 0 ? 0 : x->limit[i] + least, MPFR_RNDN);
+}
+
+/* The measures of errors as large as the limits. */
+static void limit_values(double want[METRICS], const struct comparison *x)
+{
+    double squares = 0;
+    mpfr_t q, size;
+    mpfr_inits2(FORMULA_BITS, q, size, (mpfr_ptr)NULL);
+    want[METRIC_BACKWARD_LIMIT] = want[METRIC_MIXED_LIMIT] = 0;
+    for (size_t i = 0; i < x->m * x->n; i++) {
+        const double limit = x->magnitude[i] == 0 ? 0 : x->limit[i];
+        scale_set *const scales[] = { scale_magnitude, scale_lines };
+        double *const most[] = { &want[METRIC_BACKWARD_LIMIT],
+                                 &want[METRIC_MIXED_LIMIT] };
+        for (int j = 0; j < 2 && limit != 0; j++) {
+            mpfr_set_d(q, limit, MPFR_RNDN);
+            scales[j](size, x, i);
+            ratio_set(q, q, size);
+            *most[j] = fmax(*most[j], mpfr_get_d(q, MPFR_RNDN));
+        }
+        squares += limit * 0x1p200 * (limit * 0x1p200);
+    }
+    mpfr_clears(q, size, (mpfr_ptr)NULL);
+    want[METRIC_NORMWISE_LIMIT] = sqrt(squares) * 0x1p-200;
 }
 
 /* A grade that is not known: an error is its limit, but for rounding. */
 enum { GRADE_EITHER = -1 };
 
-static double grade_of(double limit, const double want[METRICS])
+static double grade_of(const double want[METRICS])
 {
-    const double errors[] = { want[METRIC_BACKWARD_MAX], want[METRIC_MIXED_MAX],
+    const double errors[] = { want[METRIC_GRADE_WORST], want[METRIC_MIXED_MAX],
                               want[METRIC_NORMWISE] };
+    const double limits[] = { 1, want[METRIC_MIXED_LIMIT], want[METRIC_NORMWISE_LIMIT] };
     for (int i = 0; i < 3; i++)
-        if (fabs(errors[i] - limit) <= 1e-12 * limit) return GRADE_EITHER;
+        if (fabs(errors[i] - limits[i]) <= 1e-12 * limits[i] && limits[i] != 0)
+            return GRADE_EITHER;
     for (int i = 0; i < 3; i++)
-        if (errors[i] <= limit) return 3 - i;
+        if (errors[i] <= limits[i]) return 3 - i;
     return 0;
 }
 
@@ -265,8 +377,9 @@ static double grade_of(double limit, const double want[METRICS])
 static void formulas(double want[METRICS], const struct comparison *x)
 {
     const struct spread ulps = spread_of(x, NULL);
+    double scale;
     norm_values(&want[METRIC_RELRES], &want[METRIC_EFFECTIVE_BITS],
-                &want[METRIC_NORMWISE], x);
+                &want[METRIC_NORMWISE], &scale, x);
     want[METRIC_MAX_ERROR] = spread_of(x, scale_abs_sum).most;
     want[METRIC_MRED] = spread_of(x, scale_reference).mean;
     want[METRIC_ULP_MAX] = ulps.most;
@@ -274,7 +387,10 @@ static void formulas(double want[METRICS], const struct comparison *x)
     want[METRIC_ULP_BIAS] = ulps.bias;
     want[METRIC_BACKWARD_MAX] = spread_of(x, scale_magnitude).most;
     want[METRIC_MIXED_MAX] = spread_of(x, scale_lines).most;
-    want[METRIC_GRADE] = grade_of((double)x->k, want);
+    want[METRIC_GRADE_WORST] = spread_of(x, scale_limit).most;
+    limit_values(want, x);
+    if (scale != 0) want[METRIC_NORMWISE_LIMIT] /= scale;
+    want[METRIC_GRADE] = grade_of(want);
     want[METRIC_CONDITION_MAX] = largest_condition(x);
     want[METRIC_WRONG] = 0;
 }
@@ -303,6 +419,11 @@ static void check_values(const struct sample *s, const double want[METRICS])
     for (int i = 0; i < METRICS; i++) {
         const double size = i == METRIC_ULP_BIAS ? want[METRIC_ULP_MEAN] : fabs(want[i]);
         if (i == METRIC_GRADE && want[i] == GRADE_EITHER) continue;
+        if (!s->x.limit && i >= METRIC_GRADE && i <= METRIC_NORMWISE_LIMIT) {
+            ck_assert_msg(isnan(got[i]), "%s: %g without limits", metrics[i].name,
+                          got[i]);
+            continue;
+        }
         if (is_close(got[i], want[i], size)) continue;
         print_sample(s);
         ck_abort_msg("%s: got %.17g, want %.17g", metrics[i].name, got[i], want[i]);
@@ -358,7 +479,9 @@ START_TEST(formulas_agree)
         const size_t k = (size_t)between(&rng, 1, INNER);
         for (size_t i = 0; i < m * k; i++) s.a[i] = fills[round % 4](&rng);
         for (size_t i = 0; i < k * n; i++) s.b[i] = fills[round % 4](&rng);
-        sample_make(&s, m, n, k);
+        for (size_t i = 0; i < m * n; i++) s.c[i] = fills[round % 4](&rng);
+        if (round % 8 < 4) sample_make(&s, m, n, k);
+        else sample_update(&s, m, n, k, fills[0](&rng), round % 3 ? fills[0](&rng) : 0);
         perturb(&s, &rng);
         double want[METRICS];
         formulas(want, &s.x);
@@ -414,28 +537,28 @@ static const struct {
     /* clang-format off */
     /* exact: -7 */
     { { 1, 2 }, { 5, -6 }, -7,
-      { [METRIC_EFFECTIVE_BITS] = 53, [METRIC_GRADE] = 3,
+      { [METRIC_EFFECTIVE_BITS] = 53,
         [METRIC_CONDITION_MAX] = 17. / 7 } },
     /* one ulp above 1 */
     { { 1, 0 }, { 1, 0 }, 1 + 0x1p-23,
       { [METRIC_RELRES] = 0x1p-23, [METRIC_MAX_ERROR] = 0x1p-23 / (2 + 0x1p-23),
         [METRIC_MRED] = 0x1p-23, [METRIC_ULP_MAX] = 1, [METRIC_ULP_MEAN] = 1,
         [METRIC_ULP_BIAS] = 1, [METRIC_BACKWARD_MAX] = 2, [METRIC_MIXED_MAX] = 2,
-        [METRIC_NORMWISE] = 2, [METRIC_EFFECTIVE_BITS] = 23, [METRIC_GRADE] = 3,
+        [METRIC_NORMWISE] = 2, [METRIC_EFFECTIVE_BITS] = 23,
         [METRIC_CONDITION_MAX] = 1 } },
     /* the value below -1, in magnitude: half an ulp of -1 */
     { { 1, 0 }, { -1, 0 }, -1 + 0x1p-24,
       { [METRIC_RELRES] = 0x1p-24, [METRIC_MAX_ERROR] = 0x1p-24 / (2 - 0x1p-24),
         [METRIC_MRED] = 0x1p-24, [METRIC_ULP_MAX] = 0.5, [METRIC_ULP_MEAN] = 0.5,
         [METRIC_ULP_BIAS] = 0.5, [METRIC_BACKWARD_MAX] = 1, [METRIC_MIXED_MAX] = 1,
-        [METRIC_NORMWISE] = 1, [METRIC_EFFECTIVE_BITS] = 24, [METRIC_GRADE] = 3,
+        [METRIC_NORMWISE] = 1, [METRIC_EFFECTIVE_BITS] = 24,
         [METRIC_CONDITION_MAX] = 1 } },
     /* |a||b| = 8, the norms of a and b 1 and 17: grade B */
     { { 1, 0 }, { 8, 15 }, 8 - 0x1p-19,
       { [METRIC_RELRES] = 0x1p-22, [METRIC_MAX_ERROR] = 0x1p-19 / (16 - 0x1p-19),
         [METRIC_MRED] = 0x1p-22, [METRIC_ULP_MAX] = 2, [METRIC_ULP_MEAN] = 2,
         [METRIC_ULP_BIAS] = -2, [METRIC_BACKWARD_MAX] = 4, [METRIC_MIXED_MAX] = 32. / 17,
-        [METRIC_NORMWISE] = 32. / 17, [METRIC_EFFECTIVE_BITS] = 22, [METRIC_GRADE] = 2,
+        [METRIC_NORMWISE] = 32. / 17, [METRIC_EFFECTIVE_BITS] = 22,
         [METRIC_CONDITION_MAX] = 1 } },
     /* the exact value is not an FP32 one, the result its nearest: no ulps */
     { { 1, 0x1p-30 }, { 1, 1 }, 1,
@@ -445,7 +568,7 @@ static const struct {
         [METRIC_BACKWARD_MAX] = 0x1p-6 / (1 + 0x1p-30),
         [METRIC_MIXED_MAX] = 0x1.6a09e667f3bcdp-7,
         [METRIC_NORMWISE] = 0x1.6a09e667f3bcdp-7, /* 2^-6 / sqrt(2) */
-        [METRIC_EFFECTIVE_BITS] = 30 + 0x1.7154p-30, [METRIC_GRADE] = 3,
+        [METRIC_EFFECTIVE_BITS] = 30 + 0x1.7154p-30,
         [METRIC_CONDITION_MAX] = 1 } },
     /* the other sign */
     { { 1, 0 }, { 1, 0 }, -1,
@@ -466,25 +589,25 @@ static const struct {
       { [METRIC_RELRES] = INF, [METRIC_MAX_ERROR] = 1, [METRIC_MRED] = INF,
         [METRIC_ULP_MAX] = 1, [METRIC_ULP_MEAN] = 1, [METRIC_ULP_BIAS] = 1,
         [METRIC_BACKWARD_MAX] = 0x1p-126, [METRIC_MIXED_MAX] = 0x1p-126,
-        [METRIC_NORMWISE] = 0x1p-126, [METRIC_GRADE] = 3,
+        [METRIC_NORMWISE] = 0x1p-126,
         [METRIC_CONDITION_MAX] = INF } },
     /* as large an error as grade B allows: |a||b| = 24, the norms 5 and 5 */
     { { 3, 4 }, { -4, 3 }, 0x19p-23,
       { [METRIC_RELRES] = INF, [METRIC_MAX_ERROR] = 1, [METRIC_MRED] = INF,
         [METRIC_ULP_MAX] = 0x19p126, [METRIC_ULP_MEAN] = 0x19p126,
         [METRIC_ULP_BIAS] = 0x19p126, [METRIC_BACKWARD_MAX] = 25. / 12,
-        [METRIC_MIXED_MAX] = 2, [METRIC_NORMWISE] = 2, [METRIC_GRADE] = 2,
+        [METRIC_MIXED_MAX] = 2, [METRIC_NORMWISE] = 2,
         [METRIC_CONDITION_MAX] = INF } },
     /* beyond FP32: infinite is right, the largest value is wrong */
     { { 0x1p127, 0 }, { 4, 0 }, INF,
-      { [METRIC_EFFECTIVE_BITS] = 53, [METRIC_GRADE] = 3 } },
+      { [METRIC_EFFECTIVE_BITS] = 53 } },
     { { 0x1p127, 0 }, { -4, 0 }, -0x1.fffffep127,
       { [METRIC_RELRES] = INF, [METRIC_MAX_ERROR] = INF, [METRIC_MRED] = INF,
         [METRIC_ULP_MAX] = INF, [METRIC_ULP_MEAN] = INF, [METRIC_ULP_BIAS] = INF,
         [METRIC_BACKWARD_MAX] = INF, [METRIC_MIXED_MAX] = INF,
         [METRIC_NORMWISE] = INF, [METRIC_WRONG] = 1 } },
     /* zeros of both signs are equal */
-    { { 0, 1 }, { 1, 0 }, -0., { [METRIC_EFFECTIVE_BITS] = 53, [METRIC_GRADE] = 3 } },
+    { { 0, 1 }, { 1, 0 }, -0., { [METRIC_EFFECTIVE_BITS] = 53 } },
     /* clang-format on */
 };
 
@@ -497,29 +620,62 @@ START_TEST(known_answers)
             s.b[k] = bits_of_float((float)known[i].b[k]);
         }
         sample_make(&s, 1, 1, 2);
+        s.x.limit = NULL;
         s.d[0] = bits_of_float((float)known[i].d);
         check_values(&s, known[i].want);
     }
 }
 END_TEST
 
-/* As large an error as grade C allows: in a result of 0, the norms being 5 and 5; then
-   one step more. */
-START_TEST(grade_c_ends)
+/* Results of (1 1) times columns of +-1, with u = 2^-24.  The first column is (1 -1)^T,
+   with the partial sums 1 and 0: its limit is 4 u.  The others are (1 1)^T, with 1 and 2:
+   4 sqrt(5) u.  Products of norms are 2, so the mixed limit is 2 u for one column and
+   4.47 u for more.  The first result errs by `error` u, the others are exact. */
+static const struct {
+    size_t columns;
+    double error, words;
+    int grade;
+} grades[] = {
+    { 1, 0, 0, 3 },        { 1, 4, 0, 3 },   { 1, 5, 0, 0 },   { 2, 8, 0, 2 },
+    { 2, 8, 32, 2 },       { 2, 9.5, 0, 1 }, /* in norm against sqrt(16 + 80) = 9.8 */
+    { 2, 10, 0, 0 },       { 4, 12, 0, 1 },  /* against sqrt(16 + 3 80) = 16 */
+    { 4, 16, 0, 1 },       { 4, 17, 0, 0 },  { 4, 0, 32, 3 },  { 4, 0, 33, 0 },
+    { 4, 0, INFINITY, 0 }, { 4, 0, NAN, 0 }, { 4, NAN, 0, 0 }, { 4, INFINITY, 0, 0 },
+};
+
+START_TEST(known_grades)
 {
-    struct sample s;
+    for (size_t i = 0; i < sizeof grades / sizeof grades[0]; i++) {
+        const size_t n = grades[i].columns;
+        struct sample s;
+        double got[METRICS];
+        s.a[0] = s.a[1] = F32_ONE;
+        for (size_t j = 0; j < n; j++) s.b[j] = s.b[n + j] = F32_ONE;
+        s.b[n] = 0xbf800000;
+        sample_make(&s, 1, n, 2);
+        s.d[0] = bits_of_float((float)ldexp(grades[i].error, -24));
+        s.x.words = grades[i].words;
+        sample_values(got, &s);
+        ck_assert_msg(got[METRIC_GRADE] == grades[i].grade, "row %zu: %g", i,
+                      got[METRIC_GRADE]);
+        if (isfinite(grades[i].error))
+            ck_assert(is_close(got[METRIC_GRADE_WORST], grades[i].error / 4, 4));
+        else ck_assert(got[METRIC_GRADE_WORST] == INF);
+    }
+}
+END_TEST
+
+/* Nothing is added: there is no error that could be right. */
+START_TEST(zero_has_no_limit)
+{
+    struct sample s = { .a = { 0, 0 }, .b = { F32_ONE, F32_ONE } };
     double got[METRICS];
-    const float a[] = { 3, 0, 0, 4 }, b[] = { 0, 5 };
-    for (int i = 0; i < 4; i++) s.a[i] = bits_of_float(a[i]);
-    for (int i = 0; i < 2; i++) s.b[i] = bits_of_float(b[i]);
-    sample_make(&s, 2, 1, 2);
-    s.d[0] = bits_of_float(0x19p-23f);
+    sample_make(&s, 1, 1, 2);
     sample_values(got, &s);
-    ck_assert(got[METRIC_BACKWARD_MAX] == INF && got[METRIC_MIXED_MAX] > 2);
-    ck_assert(got[METRIC_NORMWISE] == 2 && got[METRIC_GRADE] == 1);
-    s.d[0]++;
+    ck_assert(got[METRIC_GRADE] == 3 && got[METRIC_GRADE_WORST] == 0);
+    s.d[0] = 1;
     sample_values(got, &s);
-    ck_assert(got[METRIC_GRADE] == 0);
+    ck_assert(got[METRIC_GRADE] == 0 && got[METRIC_GRADE_WORST] == INF);
 }
 END_TEST
 
@@ -583,7 +739,10 @@ static void special_make(struct sample *s, size_t at, uint32_t d, uint32_t refer
     s->exact64[at] = bitcut_format_convert(F64, RN, F32, reference);
 }
 
-static bool grows_with_error(int metric) { return metric < METRIC_EFFECTIVE_BITS; }
+static bool grows_with_error(int metric)
+{
+    return metric < METRIC_EFFECTIVE_BITS || metric == METRIC_GRADE_WORST;
+}
 
 START_TEST(wrong_elements_make_metrics_infinite)
 {
@@ -774,6 +933,10 @@ START_TEST(rows)
         [METRIC_NORMWISE] = "normwise",
         [METRIC_EFFECTIVE_BITS] = "effective_bits",
         [METRIC_GRADE] = "grade",
+        [METRIC_GRADE_WORST] = "grade_worst",
+        [METRIC_BACKWARD_LIMIT] = "backward_limit",
+        [METRIC_MIXED_LIMIT] = "mixed_limit",
+        [METRIC_NORMWISE_LIMIT] = "normwise_limit",
         [METRIC_CONDITION_MAX] = "condition_max",
         [METRIC_WRONG] = "wrong",
     };
@@ -792,14 +955,18 @@ static const struct reference *reference_named(const char *name)
     return r;
 }
 
-/* The chain fma(a, b, sum) from +0, k ascending. */
-static uint32_t fma_chain(const struct sample *s, size_t at)
+/* The limits of a judge are those of the sample, unless it compares with the loop. */
+static void judge_limits(struct judge *j, const struct sample *s, bool chain)
 {
-    float sum = 0;
-    for (size_t k = 0; k < s->x.k; k++)
-        sum = fmaf(float_of_bits(s->a[at / s->x.n * s->x.k + k]),
-                   float_of_bits(s->b[k * s->x.n + at % s->x.n]), sum);
-    return bits_of_float(sum);
+    const struct gemm g =
+        gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", &formats[FORMAT_F32]));
+    struct commit_error e;
+    ck_assert_int_eq(judge_grade(j, &e, &g, 1, NULL, NULL), BITCUT_OK);
+    ck_assert(j->comparison.words == 0 && e.words == 0);
+    for (size_t i = 0; !chain && i < s->x.m * s->x.n; i++)
+        ck_assert_msg(is_close(j->comparison.limit[i], s->limit[i], s->limit[i]),
+                      "limit %zu: got %g, want %g", i, j->comparison.limit[i],
+                      s->limit[i]);
 }
 
 static void judge_compare(const struct reference *r, struct sample *s)
@@ -808,10 +975,14 @@ static void judge_compare(const struct reference *r, struct sample *s)
     const struct matrix a = { x->m, x->k, s->a }, b = { x->k, x->n, s->b };
     const bool chain = !strcmp(r->name, "fp32");
     struct judge j;
-    ck_assert_int_eq(judge_init(&j, r, &a, &b, 1, NULL, NULL), BITCUT_OK);
+    const struct exact_update u = { x->alpha, x->beta, x->beta ? s->c : NULL };
+    const bool product = x->alpha == F32_ONE && !x->beta;
+    ck_assert_int_eq(judge_init(&j, r, &a, &b, product ? NULL : &u, 1, NULL, NULL),
+                     BITCUT_OK);
+    judge_limits(&j, s, chain);
     const struct comparison *y = &j.comparison;
     ck_assert(y->m == x->m && y->n == x->n && y->k == x->k && y->a == s->a &&
-              y->b == s->b);
+              y->b == s->b && y->alpha == x->alpha && y->beta == x->beta);
     ck_assert(j.seconds >= 0 && !y->d);
     for (size_t i = 0; i < x->m * x->n; i++) {
         const uint32_t want = chain ? fma_chain(s, i) : s->exact32[i];
@@ -847,7 +1018,9 @@ START_TEST(judges)
         const size_t k = (size_t)between(&rng, 0, INNER);
         for (size_t i = 0; i < m * k; i++) s.a[i] = fills[round % 4](&rng);
         for (size_t i = 0; i < k * n; i++) s.b[i] = fills[round % 4](&rng);
-        sample_make(&s, m, n, k);
+        for (size_t i = 0; i < m * n; i++) s.c[i] = fills[round % 4](&rng);
+        if (round % 8 < 4) sample_make(&s, m, n, k);
+        else sample_update(&s, m, n, k, fills[0](&rng), round % 3 ? fills[0](&rng) : 0);
         for (const struct reference *r = references; r->name; r++) judge_compare(r, &s);
     }
     reference_named("exact");
@@ -867,7 +1040,8 @@ START_TEST(judge_stops)
         struct judge j, before;
         memset(&j, 0xd0, sizeof j);
         before = j;
-        ck_assert_int_eq(judge_init(&j, r, &a, &b, 1, &progress, &f), BITCUT_CANNOT);
+        ck_assert_int_eq(judge_init(&j, r, &a, &b, NULL, 1, &progress, &f),
+                         BITCUT_CANNOT);
         ck_assert_int_eq(f.status, BITCUT_CANNOT);
         ck_assert(!memcmp(&j, &before, sizeof j));
     }
@@ -887,8 +1061,8 @@ START_TEST(clock_goes_forward)
 }
 END_TEST
 
-TEST_MAIN("metric", formulas_agree, norms_of_many_lines, known_answers, grade_c_ends,
-          empty_matrices, wrong_elements_make_metrics_infinite,
+TEST_MAIN("metric", formulas_agree, norms_of_many_lines, known_answers, known_grades,
+          zero_has_no_limit, empty_matrices, wrong_elements_make_metrics_infinite,
           wrong_elements_are_counted, special_operands_hide_no_error, host_modes,
           known_distances, distances_are_steps, histogram, rows, judges, judge_stops,
           clock_goes_forward)

@@ -1,6 +1,7 @@
 /* What splits keep: all significands of a binade against plain integers and the published
    constants, single values against MPFR, underflow against its closed forms. */
 #include "analysis/retention.h"
+#include "lib/rand.h"
 #include "tests/number_oracle.h"
 #include "tests/test.h"
 
@@ -273,6 +274,52 @@ START_TEST(samples_are_of_the_binade)
 }
 END_TEST
 
+/* What is counted of a binade, by whichever way, is what retention_of() says of each of
+   its values. */
+START_TEST(samples_are_single_values)
+{
+    static const int exponents[] = { -100, -20, -15, -14, 3, 15, 100 };
+    for (const struct bitcut_split *s = splits; s->name; s++)
+        for (int i = 0; i < 7; i++) {
+            const int e = exponents[i];
+            const struct retention r = sampled(s, e, 5, 1);
+            double most = 0;
+            uint64_t exact = 0, kept = 0, finite = 0;
+            for (size_t j = 0; j < SAMPLES; j++) {
+                const uint32_t fraction = rand_word(5, 0, j) & (SIGNIFICANDS - 1);
+                int bits;
+                double ulps;
+                if (!retention_of(&bits, &ulps, s, (uint32_t)(e + 127) << 23 | fraction))
+                    continue;
+                finite++;
+                kept += (uint64_t)bits;
+                exact += ulps == 0;
+                most = fmax(most, ulps);
+            }
+            ck_assert_msg(r.bits == (double)kept / SAMPLES && r.max_ulp == most &&
+                              r.exact == (double)exact / SAMPLES &&
+                              r.p_overflow == (double)(SAMPLES - finite) / SAMPLES,
+                          "%s, exponent %d: bits %g, exact %g, max ulp %g, overflow %g",
+                          s->name, e, r.bits, r.exact, r.max_ulp, r.p_overflow);
+        }
+}
+END_TEST
+
+/* Below 2^-14 no low word of the literal bit-cut underflows, and it keeps 11 bits: 23 of
+   one value in 2^13, else 22 - floor(log2 v) where v, the last 13 bits, are cut. */
+START_TEST(no_underflow_is_not_precision)
+{
+    struct retention r;
+    for (int e = -20; e < -14; e++) {
+        ck_assert_int_eq(
+            retention_count(&r, &splits[SPLIT_BITCUT], e, 0, 1, 0, NULL, NULL),
+            BITCUT_OK);
+        ck_assert(r.count == SIGNIFICANDS && r.p_subnormal == 0 && r.p_zero == 0);
+        ck_assert(r.bits == 11 - 0x1p-13);
+    }
+}
+END_TEST
+
 static bool is_same(const struct retention *a, const struct retention *b)
 {
     return !memcmp(a, b, sizeof *a);
@@ -399,5 +446,6 @@ START_TEST(closed_forms_and_counts)
 END_TEST
 
 TEST_MAIN("retention", published_constants, other_binades, single_values,
-          samples_are_of_the_binade, thread_counts, host_modes, ends_of_the_range, stops,
-          closed_forms_as_printed, closed_forms_and_counts)
+          samples_are_of_the_binade, samples_are_single_values,
+          no_underflow_is_not_precision, thread_counts, host_modes, ends_of_the_range,
+          stops, closed_forms_as_printed, closed_forms_and_counts)

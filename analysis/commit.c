@@ -1,0 +1,421 @@
+#include "analysis/commit.h"
+
+#include "lib/bits.h"
+#include "lib/equilibrate.h"
+#include "lib/fma.h"
+#include "lib/hostfp.h"
+#include "lib/size.h"
+#include "lib/threads.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define U 0x1p-24
+
+static double value32(uint32_t encoding) { return (double)float_of_bits(encoding); }
+static double larger(double a, double b) { return b > a ? b : a; }
+
+/* --- FP32 ------------------------------------------------------------------------- */
+
+enum { ROWS = 8, COLUMNS = 128 }; /* of a tile, whose sums stay in cache */
+
+/* The limit of an element from its exact sum and the sum of the squares of its partial
+   sums. */
+static double limit_of(const struct comparison *x, size_t at, double sum, double squares)
+{
+    const double alpha = value32(x->alpha), product = alpha * sum;
+    double all = alpha * alpha * squares;
+    if (x->alpha != F32_ONE) all += product * product;
+    if (x->beta << 1 != 0) {
+        const double whole = product + value32(x->beta) * value32(x->c[at]);
+        all += whole * whole;
+    }
+    return 4 * U * sqrt(all);
+}
+
+/* The exact sums of a tile and those of the squares of their partial sums. */
+struct sums {
+    double sum[ROWS][COLUMNS], squares[ROWS][COLUMNS];
+};
+
+/* Add a times a line of b; all COLUMNS, as loops of known length are made faster. */
+static void sums_add(struct sums *s, size_t row, double a, const double b[COLUMNS])
+{
+    for (size_t c = 0; c < COLUMNS; c++) {
+        const double sum = s->sum[row][c] + a * b[c];
+        s->sum[row][c] = sum;
+        s->squares[row][c] += sum * sum;
+    }
+}
+
+/* The limits of rows x cols elements from (i, j). */
+static void tile_fill(double *limit, const struct comparison *x, size_t i, size_t j,
+                      size_t rows, size_t cols)
+{
+    struct sums s = { { { 0 } }, { { 0 } } };
+    double b[COLUMNS] = { 0 };
+    for (size_t p = 0; p < x->k; p++) {
+        for (size_t c = 0; c < cols; c++) b[c] = value32(x->b[p * x->n + j + c]);
+        for (size_t r = 0; r < rows; r++)
+            sums_add(&s, r, value32(x->a[(i + r) * x->k + p]), b);
+    }
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < cols; c++) {
+            const size_t at = (i + r) * x->n + j + c;
+            limit[at] = limit_of(x, at, s.sum[r][c], s.squares[r][c]);
+        }
+}
+
+static void model(double *limit, const struct comparison *x, int threads)
+{
+    const size_t across = divide_up(x->n, COLUMNS);
+    const size_t tiles = divide_up(x->m, ROWS) * across;
+    (void)threads;
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, tiles))
+    for (size_t t = 0; t < tiles; t++) {
+        const size_t i = t / across * ROWS, j = t % across * COLUMNS;
+        struct hostfp mode;
+        hostfp_enter(&mode);
+        tile_fill(limit, x, i, j, smaller(ROWS, x->m - i), smaller(COLUMNS, x->n - j));
+        hostfp_leave(&mode);
+    }
+}
+
+/* Raise limits to the errors of `loop`, the recipe's result; what overflowed says
+   nothing. */
+static void raise_limits(double *limit, const struct comparison *x, const uint32_t *loop)
+{
+    struct comparison of_loop = *x;
+    struct hostfp mode;
+    of_loop.d = loop;
+    hostfp_enter(&mode);
+    for (size_t i = 0; i < x->m * x->n; i++) {
+        const double error = fabs(metric_error(&of_loop, i));
+        if (isfinite(error)) limit[i] = larger(limit[i], error);
+    }
+    hostfp_leave(&mode);
+}
+
+enum bitcut_status commit_fp32(double *limit, const struct comparison *x, int threads,
+                               const struct progress *progress, struct fault *f)
+{
+    struct gemm g =
+        gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", &formats[FORMAT_F32]));
+    g.alpha = x->alpha;
+    g.beta = x->beta;
+    g.threads = threads;
+    uint32_t *loop = memory_allocate(x->m * x->n, sizeof *loop);
+    if (!loop) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits");
+    const enum bitcut_status status = gemm_run(loop, x->n, &g, x->m, x->n, x->k, x->a,
+                                               x->k, x->b, x->n, x->c, x->n, progress, f);
+    if (status == BITCUT_OK) {
+        model(limit, x, threads);
+        raise_limits(limit, x, loop);
+    }
+    free(loop);
+    return status;
+}
+
+/* --- words ------------------------------------------------------------------------ */
+
+/* What words make of a line in one norm, against the norm of the line; of several lines
+   the worst. */
+struct kept {
+    double rest;                   /* what all words leave                            */
+    double word[SPLIT_WORDS_MOST]; /* word w times 2^-sw                              */
+};
+
+/* The same in several norms; `aligned` is 2-norms with subnormal words as the least normal
+   number, by whose exponent they align, and has no rest. */
+struct norms {
+    struct kept one, two, aligned;
+};
+
+/* The rows of A or the columns of B. */
+struct side {
+    const struct gemm *gemm;
+    const uint32_t *at;
+    size_t lines, k, line_stride, stride;
+};
+
+/* The value of a word as the unit reads it. */
+static double word_value(const struct gemm *g, uint64_t encoding)
+{
+    const double v = format_to_double(g->split.format, encoding);
+    return g->unit->flush_inputs && fabs(v) < ldexp(1, format_emin(g->unit->a)) ? 0 : v;
+}
+
+static void add_word(struct norms *sum, int w, double value, double least)
+{
+    const double size = fabs(value), aligned = size == 0 ? 0 : larger(size, least);
+    sum->one.word[w] += size;
+    sum->two.word[w] += size * size;
+    sum->aligned.word[w] += aligned * aligned;
+}
+
+/* Add one element: `size` has the sums of magnitudes and of squares. */
+static void add_element(struct norms *sum, double size[2], const struct gemm *g,
+                        uint32_t x)
+{
+    uint64_t word[SPLIT_WORDS_MOST];
+    split_words(word, &g->split, x);
+    double rest = value32(x);
+    size[0] += fabs(rest);
+    size[1] += rest * rest;
+    for (int w = 0; w < g->split.words; w++) {
+        const double back = ldexp(1, -g->split.scale * w);
+        const double value = back * word_value(g, word[w]);
+        rest -= value;
+        add_word(sum, w, value, ldexp(back, format_emin(g->unit->a)));
+    }
+    sum->one.rest += fabs(rest);
+    sum->two.rest += rest * rest;
+}
+
+static int line_exponent(const struct side *s, size_t line)
+{
+    uint32_t largest = 0;
+    if (!s->gemm->equilibrate) return 0;
+    for (size_t p = 0; p < s->k; p++)
+        largest =
+            equilibrate_larger(largest, s->at[line * s->line_stride + p * s->stride]);
+    return equilibrate_exponent(s->gemm->split.format, largest);
+}
+
+/* NaN, as of Inf - Inf or Inf 0, is as bad as infinite. */
+static double known(double x) { return isnan(x) ? (double)INFINITY : x; }
+
+static struct kept kept_of(const struct kept *sum, double size, bool squares)
+{
+    struct kept x = { .rest = known(sum->rest / size) };
+    for (int w = 0; w < SPLIT_WORDS_MOST; w++) x.word[w] = known(sum->word[w] / size);
+    for (int w = 0; squares && w < SPLIT_WORDS_MOST; w++) x.word[w] = sqrt(x.word[w]);
+    if (squares) x.rest = sqrt(x.rest);
+    return x;
+}
+
+/* Values that are not finite count as 0: those show in the elements. */
+static struct norms line_norms_of(const struct side *s, size_t line)
+{
+    const int exponent = line_exponent(s, line);
+    struct norms sum = { 0 };
+    double size[2] = { 0, 0 };
+    for (size_t p = 0; p < s->k; p++) {
+        const uint32_t x = s->at[line * s->line_stride + p * s->stride];
+        if (!isfinite(value32(x))) continue;
+        add_element(&sum, size, s->gemm, exponent ? equilibrate_scale(x, exponent) : x);
+    }
+    if (size[0] == 0) return (struct norms){ 0 };
+    return (struct norms){ kept_of(&sum.one, size[0], false),
+                           kept_of(&sum.two, size[1], true),
+                           kept_of(&sum.aligned, size[1], true) };
+}
+
+static void keep_worst(struct kept *worst, const struct kept *x)
+{
+    worst->rest = larger(worst->rest, x->rest);
+    for (int w = 0; w < SPLIT_WORDS_MOST; w++)
+        worst->word[w] = larger(worst->word[w], x->word[w]);
+}
+
+static struct norms worst_of(const struct side *s, int threads)
+{
+    struct norms worst = { 0 };
+    (void)threads;
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, s->lines))
+    for (size_t i = 0; i < s->lines; i++) {
+        struct hostfp mode;
+        hostfp_enter(&mode);
+        const struct norms x = line_norms_of(s, i);
+        hostfp_leave(&mode);
+#pragma omp critical
+        {
+            keep_worst(&worst.one, &x.one);
+            keep_worst(&worst.two, &x.two);
+            keep_worst(&worst.aligned, &x.aligned);
+        }
+    }
+    return worst;
+}
+
+/* --- steps of a unit -------------------------------------------------------------- */
+
+/* A power of two; positions of FRACTION_EXACT lose nothing. */
+static double bit(int position)
+{
+    return position >= FRACTION_EXACT ? 0 : ldexp(1, -position);
+}
+
+/* One rounding to a format, relative. */
+static double rounding_error(const struct bitcut_format *f, enum direction d)
+{
+    return ldexp(1, -f->fraction_bits - (d == TO_NEAREST_EVEN || d == TO_NEAREST_AWAY));
+}
+
+static double eps_of(const struct bitcut_unit *u)
+{
+    return rounding_error(u->result, u->rounding.direction);
+}
+
+static double at_one_exponent(const struct bitcut_unit *u)
+{
+    return u->block * bit(u->fraction);
+}
+
+static double pairs(const struct bitcut_unit *u)
+{
+    return (1 + log2(u->block)) * eps_of(u);
+}
+
+static double two_stage(const struct bitcut_unit *u)
+{
+    return (u->block + 2) * bit(u->fraction) + bit(u->sum_fraction) + bit(u->keep);
+}
+
+static double serial(const struct bitcut_unit *u) { return u->block * bit(u->keep - 1); }
+
+static double (*const kappa[])(const struct bitcut_unit *u) = {
+    [SUM_FUSED] = at_one_exponent, [SUM_GROUPED] = at_one_exponent, [SUM_PAIRS] = pairs,
+    [SUM_TWO_STAGE] = two_stage,   [SUM_SERIAL] = serial,
+};
+
+static double step_error(const struct bitcut_unit *u)
+{
+    const double last = u->c_last ? rounding_error(u->c, TO_NEAREST_EVEN) : 0;
+    return eps_of(u) + kappa[u->summation](u) + last;
+}
+
+/* --- chains ----------------------------------------------------------------------- */
+
+static double gamma_of(double x) { return x < 1 ? x / (1 - x) : (double)INFINITY; }
+
+/* What a slice of k does. */
+struct course {
+    double steps;      /* of the unit, for one term                          */
+    double promotions; /* of accumulator 0, and the steps between two of them */
+    double between;
+};
+
+static struct course course_of(const struct gemm *g, size_t k)
+{
+    const size_t k_steps = divide_up(k, (size_t)g->unit->k);
+    const size_t slice = divide_up(k_steps, (size_t)g->slices);
+    const size_t run = g->promote ? smaller((size_t)g->promote, slice) : slice;
+    const double each = (double)(g->unit->k / g->unit->block);
+    return (struct course){ .steps = (double)slice * each,
+                            .promotions =
+                                g->promote && run ? (double)divide_up(slice, run) : 0,
+                            .between = (double)run * each };
+}
+
+/* The terms of g in the order of its row, then the product of the low words. */
+static int terms_of(struct recipe_term term[RECIPE_TERMS_MOST + 1], const struct gemm *g)
+{
+    int count = 0;
+    for (; count < g->recipe->terms; count++) term[count] = g->recipe->term[count];
+    if (g->low_low) term[count++] = g->recipe->low_low;
+    return count;
+}
+
+/* What the words leave of the operands, and the products that no term has. */
+static double words_error(const struct gemm *g, const struct kept *a,
+                          const struct kept *b)
+{
+    struct recipe_term term[RECIPE_TERMS_MOST + 1];
+    const int terms = terms_of(term, g);
+    double sum = a->rest + b->rest + a->rest * b->rest;
+    for (int i = 0; i < g->split.words; i++)
+        for (int j = 0; j < g->split.words; j++) {
+            bool has = false;
+            for (int t = 0; t < terms; t++) has |= term[t].a == i && term[t].b == j;
+            if (!has) sum += a->word[i] * b->word[j];
+        }
+    return sum;
+}
+
+/* What accumulator i errs by. */
+static double accumulator_error(const struct gemm *g, const struct course *c, int i,
+                                const struct kept *a, const struct kept *b)
+{
+    struct recipe_term term[RECIPE_TERMS_MOST + 1];
+    const int terms = terms_of(term, g);
+    double size = 0, count = 0;
+    for (int t = 0; t < terms; t++)
+        if (term[t].accumulator == i) {
+            size += a->word[term[t].a] * b->word[term[t].b];
+            count++;
+        }
+    if (size == 0) return 0;
+    const double chain =
+        gamma_of((i == 0 ? c->between : c->steps) * count * step_error(g->unit));
+    const double adds = i == 0 ? gamma_of(c->promotions * U) : 0;
+    return size * (chain + adds + chain * adds);
+}
+
+/* Roundings after the accumulators. */
+static double roundings_after(const struct gemm *g)
+{
+    struct recipe_term term[RECIPE_TERMS_MOST + 1];
+    const int terms = terms_of(term, g);
+    int folds = 0;
+    for (int t = 0; t < terms; t++)
+        if (term[t].accumulator > folds) folds = term[t].accumulator;
+    return folds + (g->slices - 1) + g->equilibrate + (g->alpha != F32_ONE) +
+           (g->beta << 1 != 0);
+}
+
+/* What is cut in a step where nothing is large: below align_min. */
+static double least_cut(const struct bitcut_unit *u)
+{
+    const bool aligns = u->summation == SUM_FUSED || u->summation == SUM_GROUPED;
+    return aligns ? u->block * ldexp(bit(u->fraction), u->align_min) : 0;
+}
+
+/* What underflows: in each operation of the unit as much as its result's least number,
+   and what is cut; in FP32 the same. */
+static double underflow(const struct gemm *g, const struct course *c)
+{
+    const struct bitcut_unit *u = g->unit;
+    const int quantum = format_emin(u->result) - u->result->fraction_bits;
+    const double least = ldexp(1, u->rounding.flush ? format_emin(u->result) : quantum);
+    const double steps = c->steps * gemm_terms(g) * g->slices;
+    return larger(1, fabs(value32(g->alpha))) *
+           (steps * (2 * u->block * least + least_cut(u)) +
+            (c->promotions * g->slices + roundings_after(g) + 1) * 0x1p-149);
+}
+
+void commit_recipe(struct commit_error *e, const struct gemm *g,
+                   const struct comparison *x, int threads)
+{
+    const bool empty = x->m == 0 || x->n == 0; /* sizes without elements may be huge */
+    const struct side rows = { g, x->a, empty ? 0 : x->m, x->k, x->k, 1 };
+    const struct side columns = { g, x->b, empty ? 0 : x->n, x->k, 1, x->n };
+    const struct norms a = worst_of(&rows, threads), b = worst_of(&columns, threads);
+    const struct course c = course_of(g, x->k);
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    double all = words_error(g, &a.two, &b.two);
+    for (int i = 0; i < RECIPE_ACCUMULATORS_MOST; i++)
+        all += accumulator_error(g, &c, i, &a.aligned, &b.aligned);
+    all += (1 + all) * gamma_of(roundings_after(g) * U);
+    const double least = underflow(g, &c);
+    if (g->equilibrate) all += least * 0x1p-28; /* beside lines of 2^14 at least each */
+    *e = (struct commit_error){ known(words_error(g, &a.one, &b.one)) / U, known(all) / U,
+                                least };
+    hostfp_leave(&mode);
+}
+
+double commit_share(const struct comparison *x, const struct commit_error *e)
+{
+    double most = 0;
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    for (size_t i = 0; x->n && i < x->m; i++)
+        for (size_t j = 0; j < x->n; j++) {
+            const double error = fabs(metric_error(x, i * x->n + j));
+            const double allowed = e->all * U * lines_at(x, i, j) + e->least;
+            if (error > 0) most = larger(most, error / allowed);
+        }
+    hostfp_leave(&mode);
+    return most;
+}
