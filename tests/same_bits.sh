@@ -116,13 +116,13 @@ exit 0
 # rounding cut 1b77fc5cbab23cd6
 # rounding rn-ftz 26cac09443cdd6f8
 # rounding rn-sat e9b9b08686ac5a98
-# rounding feng21 02439167135f52a2
-# rounding feng22 5f2f4b168bce88c8
+# rounding feng21 6977763398d22363
+# rounding feng22 bdd03a31017b3811
 # split f32 fc63c08e8063a7a4
 # split half 12e763f5bbcc8eb6
 # split markidis 464b1ec6c153393f
-# split feng 0d8bf6cce13ebb50
-# split feng22 5c8e016c3fcfbfc6
+# split feng e7542c00627c13f0
+# split feng22 9380b0e89cdb1726
 # split halfhalf 1a3f9821197befac
 # split bitcut 3251c2dc85b41264
 # split bitcut-gradual faef7e2b6657767a

@@ -503,6 +503,10 @@ static const struct {
     { SPLIT_FENG,           0x3f800002, { 0x3c00, 0x0004 } },
     { SPLIT_FENG22,         0x3f800002, { 0x3c01, 0x9400 } }, /* bit 22: up */
     { SPLIT_FENG22,         0x3f800004, { 0x3c00, 0x0008 } },
+    { SPLIT_FENG,           0x00400004, { 0x0001, 0x8001 } }, /* of the field: subnormal */
+    { SPLIT_FENG,           0x80400002, { 0x8000, 0x8000 } },
+    { SPLIT_FENG22,         0x80000002, { 0x8001, 0x0001 } },
+    { SPLIT_FENG22,         0x00400001, { 0x0000, 0x0000 } },
     { SPLIT_TF32TF32,       0x3f801000, { 0x3f802000, 0xba000000 } }, /* tie: away */
     { SPLIT_BF16X2,         0x3f808000, { 0x3f80, 0x3b80 } }, /* tie: to even */
     { SPLIT_BF16X3,         0x3f800101, { 0x3f80, 0x3800, 0x3400 } },
