@@ -11,6 +11,7 @@ struct setup_options setup_options = {
     .scale = SETUP_UNSET,
     .terms = SETUP_UNSET,
     .promote = SETUP_UNSET,
+    .tile_k = SETUP_UNSET,
     .slices = 1,
 };
 
@@ -83,6 +84,7 @@ int setup_gemm(struct gemm *g, const struct context *x)
     g->slices = o->slices;
     g->equilibrate = o->equilibrate;
     if (o->promote != SETUP_UNSET) g->promote = o->promote;
+    if (o->tile_k != SETUP_UNSET) g->tile_k = o->tile_k;
     if (o->terms != SETUP_UNSET) g->low_low = o->terms == g->recipe->terms + 1;
     if (o->terms != SETUP_UNSET && gemm_terms(g) != o->terms)
         return complain("--terms", "the recipe does not have that many terms");
@@ -138,12 +140,12 @@ void setup_describe(json_t *row, const struct gemm *g)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     json_t *what = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:i, s:i, s:o, s:o}", "recipe",
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:i, s:i, s:i, s:o, s:o}", "recipe",
         g->recipe->name, "unit", g->unit->name, "evidence",
         evidence_text(g->unit->evidence), "split", g->split.name, "high",
         g->split.high->name, "low", g->split.low->name, "scale", g->split.scale,
         "equilibrate", (int)g->equilibrate, "terms",
-        gemm_terms(g), "promote", g->promote, "split_k", g->slices, "alpha",
+        gemm_terms(g), "promote", g->promote, "tile_k", g->tile_k, "split_k", g->slices, "alpha",
         json_number(format_to_double(f32, g->alpha)), "beta",
         json_number(format_to_double(f32, g->beta)));
     json_object_update_new(row, what);

@@ -63,6 +63,7 @@ struct fast_rule {
     int fraction;     /* bits kept below the alignment exponent                        */
     int sum_fraction; /* TWO_STAGE: likewise of the sum of products                    */
     int least;        /* WIDE: the least alignment exponent                            */
+    int lowered;      /* accumulators may be scaled by 2^-lowered between instructions */
     int32_t floor;    /* FUSED: the least alignment exponent, less 1, in each byte     */
     int32_t scale;    /* minus an exponent's field: that of 2^(fraction - exponent)    */
     int32_t mask;     /* FUSED: the bits of a float that are kept                      */

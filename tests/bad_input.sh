@@ -224,6 +224,9 @@ cat > "$work/table" << 'END'
 2|low*low|gemm --recipe plain --unit a100 --terms 2
 2|negative|$tc --promote -2
 2|negative|$tc $small --promote -1
+2|negative|$tc --tile-k -1
+2|needs tiles of k|gemm --recipe triton-bf16x3 --unit a100 --tile-k 0
+2|promotes at the end of a tile|gemm --recipe cutlass-sm100-bf16x9 --unit h100 --promote 1
 2|: |$tc --split-k 0
 2|: |$tc --split-k -1
 2|equilibrated lines need low words of f16 times 2^11 at most|$tc --scale 12 --equilibrate

@@ -132,6 +132,10 @@ exit 0
 # split bf16x2 7f0d65119d72e208
 # split bf16x3 038a5cea81022b38
 # split bf16x3-scaled b8dd89d912ed8a08
+# split tf32-rn a16cc586b594a69f
+# split cutlass-tf32x2 000b470f33a7f031
+# split cutlass-bf16x3 b8dd89d912ed8a08
+# split triton-tf32x2 5084c471b9a8547e
 # decimal text 19b2ecddc02a1b99
 # input urand b6c20496415bc0a9
 # input nrand 6399816e25b9aaa9
@@ -177,6 +181,15 @@ exit 0
 # gemm bf16x3 0db2a8cb2d42c141
 # gemm bf16x6 c0fd710ae353d563
 # gemm bf16x9 7dd02e15a7af6224
+# gemm cublas-tf32 72b99347fe3f518d
+# gemm cutlass-tf32x3 adaf74621c0a4a35
+# gemm cutlass-sm100-bf16x9 7e727cd7f8d7e42a
+# gemm triton-tf32x3 cb958b3446f1cc6c
+# gemm triton-bf16x3 00814df995452af2
+# gemm triton-bf16x6 05c46e4666a002df
+# gemm xla-bf16x3 00814df995452af2
+# gemm xla-bf16x6 05c46e4666a002df
+# gemm xla-bf16x9 1838b5fc17b95dc6
 # exact urand(-1,1) a1afc1ab7d877e27
 # exact exp_rand(-120,120) 41e025e7250eecb4
 # exact exp_rand(-75,-60) 1b133fd4bb004e17
