@@ -234,6 +234,21 @@ START_TEST(scale_traps)
 }
 END_TEST
 
+/* Truncated words stay finite, and as large as they can be. */
+START_TEST(truncated_words_saturate)
+{
+    for (int scale = 0; scale <= 11; scale++) {
+        const struct bitcut_split s = f16_split(R(RZ), R(RZ), scale);
+        uint64_t word[SPLIT_WORDS_MOST];
+        split_words(word, &s, f32_with(100, 0));
+        const double most =
+            oracle_value(F16, word[0]).magnitude +
+            ldexp(oracle_value(F16, word[1]).magnitude, -scale);
+        ck_assert_msg(most == 65504 * (1 + ldexp(1, -scale)), "s = %d: %.17g", scale, most);
+    }
+}
+END_TEST
+
 /* --- underflow of the low word ----------------------------------------------------- */
 
 /* The residual of x = 1.m * 2^e is k 2^(e - 23) with an integer k of the low 13 bits of m
@@ -569,6 +584,6 @@ START_TEST(names_and_plain)
 }
 END_TEST
 
-TEST_MAIN("split", constants_of_all_mantissas, scale_traps, underflow_by_exponent,
-          full_retention, every_row, sign_symmetry, single_values,
+TEST_MAIN("split", constants_of_all_mantissas, scale_traps, truncated_words_saturate,
+          underflow_by_exponent, full_retention, every_row, sign_symmetry, single_values,
           bitcut_rows_agree_on_normal_numbers, names_and_plain)
