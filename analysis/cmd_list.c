@@ -84,8 +84,8 @@ static void describe_split(json_t *row, const void *of)
     set(row, "source", text(s->source));
 }
 
-/* Terms as "lh:1 hl:1 hh:0": word of A, word of B, accumulator; with a * behind it if that
-   is scaled first. */
+/* Terms as "lh:1 hl:1 hh:0": word of A, word of B, accumulator; with a * if that is
+   scaled first. */
 static json_t *terms_text(const struct bitcut_recipe *r)
 {
     static const char word[] = "hlm"; /* high, low, lowest of three */

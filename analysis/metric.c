@@ -204,7 +204,8 @@ const struct metric metrics[] = {
                        "3, 2, 1: componentwise, mixed, normwise error within k u; 0: "
                        "none",
                        grade, "after grades A, B, C of Demmel et al." },
-    [METRIC_CONDITION_MAX] = { "condition_max", "max |A||B| / |C| where RN(C) is finite", condition_max,
+    [METRIC_CONDITION_MAX] = { "condition_max",
+                               "max |A||B| / |C| where RN(C) is finite", condition_max,
                                "Higham 2002, section 3.5" },
     [METRIC_WRONG] = { "wrong",
                        "elements that are special, or RN(C) is, and not both the same",

@@ -140,12 +140,12 @@ void setup_describe(json_t *row, const struct gemm *g)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     json_t *what = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:i, s:i, s:i, s:o, s:o}", "recipe",
-        g->recipe->name, "unit", g->unit->name, "evidence",
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:i, s:i, s:i, s:o, s:o}",
+        "recipe", g->recipe->name, "unit", g->unit->name, "evidence",
         evidence_text(g->unit->evidence), "split", g->split.name, "high",
         g->split.high->name, "low", g->split.low->name, "scale", g->split.scale,
-        "equilibrate", (int)g->equilibrate, "terms",
-        gemm_terms(g), "promote", g->promote, "tile_k", g->tile_k, "split_k", g->slices, "alpha",
+        "equilibrate", (int)g->equilibrate, "terms", gemm_terms(g), "promote",
+        g->promote, "tile_k", g->tile_k, "split_k", g->slices, "alpha",
         json_number(format_to_double(f32, g->alpha)), "beta",
         json_number(format_to_double(f32, g->beta)));
     json_object_update_new(row, what);

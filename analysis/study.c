@@ -257,14 +257,13 @@ const struct study studies[] = {
       .title = "Underflow of the low word",
       .text = "65536 random values of each binade are split, seed as in the command. "
               "p_subnormal is the probability that the low word leaves the normal range "
-              "though the residual is not zero, p_zero that it is zero. Theory is the closed "
-              "form, for binades whose high words are normal numbers: Ootomo and Yokota's Eq. "
-              "13-17 where those are truncated, and twice their Eq. 15 where they are rounded "
-              "to nearest, which halves the residual. It takes residuals for continuous; they "
-              "are whole last places of x and often zero, so that the count of a whole binade "
-              "is below it by up to 3 2^-12. Scaling by 2^11 (halfhalf) or 2^10 (bitcut) moves "
-              "underflow down by as "
-              "many binades.",
+              "though the residual is not zero, p_zero that it is zero. Theory is the "
+              "closed form, for binades whose high words are normal numbers: Ootomo and "
+              "Yokota's Eq. 13-17 where those are truncated, and twice their Eq. 15 "
+              "where they are rounded to nearest, which halves the residual. It takes "
+              "residuals for continuous; they are whole last places of x and often zero, "
+              "so that the count of a whole binade is below it by up to 3 2^-12. Scaling "
+              "by 2^11 (halfhalf) or 2^10 (bitcut) moves underflow down by as many binades.",
       .run = run_underflow,
       .plot = { .x = "exponent", .y = "p_subnormal", .series = "series",
                 .x_label = "exponent of x", .y_label = "P(low word subnormal or lost)",

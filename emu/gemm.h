@@ -31,8 +31,8 @@ struct gemm gemm_of(const struct bitcut_recipe *recipe, const struct bitcut_unit
 /* Whether g can be executed: the unit's operands hold the split's words, its accumulator
    is f32 or f16, it needs no block scales, and products of different scale never meet.  A
    recipe that does something between tiles has them, and one that scales its sums
-   promotes them there alone.  Equilibrated words cannot overflow, nor can their sums: the accumulator
-   is f32.  BITCUT_BAD_ARGUMENT says what does not fit. */
+   promotes them there alone.  Equilibrated words cannot overflow, nor can their sums: the
+   accumulator is f32.  BITCUT_BAD_ARGUMENT says what does not fit. */
 enum bitcut_status gemm_check(const struct gemm *g, struct fault *f);
 
 /* D = alpha A B + beta C as bitcut_gemm() (lib/bitcut.h) describes, for a checked g.

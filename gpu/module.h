@@ -76,8 +76,8 @@ struct gpu_term {
     int a, b, accumulator;
 };
 
-/* The terms of a k-step in order, low*low in its place, and after how many instructions of
-   accumulator 0 it is promoted (0: never), of which a recipe that promotes has one in
+/* The terms of a k-step in order, low*low in its place, and after how many instructions
+   of accumulator 0 it is promoted (0: never), of which a recipe that promotes has one in
    each k-step: struct bitcut_recipe (lib/recipe.h) without tiles. */
 struct gpu_recipe {
     int words, terms;

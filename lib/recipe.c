@@ -84,8 +84,8 @@ const struct bitcut_recipe recipes[] = {
       .terms = 3,
       .term = { LH(0), HL(0), HH(0) },
       .low_low = LL(0),
-      .source = "nobody's: the order of CUTLASS and Triton on the words of Ootomo section "
-                "3.3; what they run are cutlass-tf32x3 and triton-tf32x3" },
+      .source = "nobody's: the order of CUTLASS and Triton on the words of Ootomo "
+                "section 3.3; what they run are cutlass-tf32x3 and triton-tf32x3" },
     [RECIPE_BF16X3] = { .name = "bf16x3",
       .what = "three products of two bf16 words in one accumulator, small first",
       .split = SPLIT(BF16X2),
@@ -114,8 +114,8 @@ const struct bitcut_recipe recipes[] = {
       .split = SPLIT(TF32_RN),
       .terms = 1,
       .term = { HH(0) },
-      .source = "cuBLAS 13.1, CUBLAS_COMPUTE_32F_FAST_TF32, by its results on an H200 (it "
-                "orders k by the shape)" },
+      .source = "cuBLAS 13.1, CUBLAS_COMPUTE_32F_FAST_TF32, by its results on an H200 "
+                "(it orders k by the shape)" },
     [RECIPE_CUTLASS_TF32X3] = { .name = "cutlass-tf32x3",
       .what = "three products of words by RZ and RNA in one accumulator, small first",
       .split = SPLIT(CUTLASS_TF32X2),
@@ -141,8 +141,8 @@ const struct bitcut_recipe recipes[] = {
       .low_low = LL(0),
       .tile_k = USUAL_TILE,
       .zeroed = RECIPE_ZEROES_NAN,
-      .source = "Triton 2025 tl.dot tf32x3: lib/Dialect/TritonGPU/Transforms/F32DotTC.cpp, "
-                "TF32x3; its BLOCK_K is 32 here" },
+      .source = "Triton 2025 tl.dot tf32x3: lib/Dialect/TritonGPU/Transforms/"
+                "F32DotTC.cpp, TF32x3; its BLOCK_K is 32 here" },
     [RECIPE_TRITON_BF16X3] = { .name = "triton-bf16x3",
       .what = "three products of two bf16 words, tile after tile",
       .split = SPLIT(BF16X2),
@@ -151,7 +151,8 @@ const struct bitcut_recipe recipes[] = {
       .low_low = LL(0),
       .tile_k = USUAL_TILE,
       .zeroed = RECIPE_ZEROES_NAN,
-      .source = "Triton 2025 tl.dot bf16x3: F32DotTC.cpp, BF16xN; its BLOCK_K is 32 here" },
+      .source = "Triton 2025 tl.dot bf16x3: the same file, BF16xN; its BLOCK_K is 32 "
+                "here" },
     [RECIPE_TRITON_BF16X6] = { .name = "triton-bf16x6",
       .what = "six products of three bf16 words, tile after tile",
       .split = SPLIT(BF16X3),
@@ -159,7 +160,8 @@ const struct bitcut_recipe recipes[] = {
       .term = { SIX },
       .tile_k = USUAL_TILE,
       .zeroed = RECIPE_ZEROES_NAN,
-      .source = "Triton 2025 tl.dot bf16x6: F32DotTC.cpp, BF16xN; its BLOCK_K is 32 here" },
+      .source = "Triton 2025 tl.dot bf16x6: the same file, BF16xN; its BLOCK_K is 32 "
+                "here" },
     [RECIPE_XLA_BF16X3] = { .name = "xla-bf16x3",
       .what = "as triton-bf16x3; infinite corrections are zeroed, too",
       .split = SPLIT(BF16X2),
@@ -231,6 +233,7 @@ enum bitcut_status recipe_takes(const struct bitcut_recipe *r,
     for (int i = 0; i < r->terms && status == BITCUT_OK; i++)
         status = add_term(level, r, split, r->term[i], f);
     for (int i = 0; i < RECIPE_ACCUMULATORS_MOST && status == BITCUT_OK; i++)
-        if (split->scale && level[i] != EMPTY && level[i] != i) return refuse_scales(r, f);
+        if (split->scale && level[i] != EMPTY && level[i] != i)
+            return refuse_scales(r, f);
     return status;
 }

@@ -733,8 +733,8 @@ static const struct {
     /* but three words that saturate are exact */
     { "bf16x9", HOPPER_BF16, { LARGEST, 0 }, { 1, 0 }, 1, 0, 0, (double)NAN },
     { "cutlass-sm100-bf16x9", HOPPER_BF16, { LARGEST, 0 }, { 1, 0 }, 1, 0, 0, LARGEST },
-    { "cutlass-sm100-bf16x9", HOPPER_BF16, { 1 + 0x1p-23, 0 }, { 1 - 0x1p-24, 0 }, 1, 0, 0,
-      1 },
+    { "cutlass-sm100-bf16x9", HOPPER_BF16, { 1 + 0x1p-23, 0 }, { 1 - 0x1p-24, 0 }, 1, 0,
+      0, 1 },
     /* clang-format on */
 };
 

@@ -362,9 +362,9 @@ START_TEST(closed_forms_as_printed)
 }
 END_TEST
 
-/* How far the closed forms are above the count at most, in patterns of the 13 bits that the
-   high word leaves: a residual of 0 is not counted; a low word to nearest goes up to 2^emin
-   from half a step below, and to 0 from the middle of the first. */
+/* How far the closed forms are above the count at most, in patterns of the 13 bits that
+   the high word leaves: a residual of 0 is not counted; a low word to nearest goes up to
+   2^emin from half a step below, and to 0 from the middle of the first. */
 static const struct {
     int format, high, low, scale;
     double subnormal, zero;

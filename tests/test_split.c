@@ -244,7 +244,8 @@ START_TEST(truncated_words_saturate)
         const double most =
             oracle_value(F16, word[0]).magnitude +
             ldexp(oracle_value(F16, word[1]).magnitude, -scale);
-        ck_assert_msg(most == 65504 * (1 + ldexp(1, -scale)), "s = %d: %.17g", scale, most);
+        ck_assert_msg(most == 65504 * (1 + ldexp(1, -scale)), "s = %d: %.17g", scale,
+                      most);
     }
 }
 END_TEST
@@ -518,7 +519,7 @@ static const struct {
     { SPLIT_FENG,           0x3f800002, { 0x3c00, 0x0004 } },
     { SPLIT_FENG22,         0x3f800002, { 0x3c01, 0x9400 } }, /* bit 22: up */
     { SPLIT_FENG22,         0x3f800004, { 0x3c00, 0x0008 } },
-    { SPLIT_FENG,           0x00400004, { 0x0001, 0x8001 } }, /* of the field: subnormal */
+    { SPLIT_FENG,           0x00400004, { 0x0001, 0x8001 } }, /* of the field */
     { SPLIT_FENG,           0x80400002, { 0x8000, 0x8000 } },
     { SPLIT_FENG22,         0x80000002, { 0x8001, 0x0001 } },
     { SPLIT_FENG22,         0x00400001, { 0x0000, 0x0000 } },
