@@ -86,7 +86,8 @@ static void describe_split(json_t *row, const void *of)
     set(row, "source", text(s->source));
 }
 
-/* Terms as "lh:1 hl:1 hh:0": word of A, word of B, accumulator.  */
+/* Terms as "lh:1 hl:1 hh:0": word of A, word of B, accumulator; with a * if that is
+   scaled first. */
 static json_t *terms_text(const struct bitcut_recipe *r)
 {
     static const char word[] = "hlm"; /* high, low, lowest of three */
@@ -94,8 +95,8 @@ static json_t *terms_text(const struct bitcut_recipe *r)
     for (int i = 0; i < r->terms; i++) {
         const struct recipe_term t = r->term[i];
         const size_t used = strlen(line);
-        snprintf(line + used, sizeof line - used, "%s%c%c:%d", i ? " " : "", word[t.a],
-                 word[t.b], t.accumulator);
+        snprintf(line + used, sizeof line - used, "%s%c%c:%d%s", i ? " " : "", word[t.a],
+                 word[t.b], t.accumulator, t.scaled ? "*" : "");
     }
     return json_string(line);
 }
@@ -107,6 +108,8 @@ static void describe_recipe(json_t *row, const void *of)
     set(row, "terms", terms_text(r));
     set(row, "low_low", json_boolean(r->keeps_low_low));
     set(row, "promote", json_integer(r->promote));
+    set(row, "tile_k", json_integer(r->tile_k));
+    set(row, "zeroed", json_string(recipe_zeroed_names[r->zeroed]));
     set(row, "source", text(r->source));
 }
 

@@ -42,6 +42,7 @@ static const struct option_use uses[] = {
     { "unit",    OF_FILE,              KERNEL_HAS_ONE           },
     { "terms",   OF_FILE,              KERNEL_HAS_ONE           },
     { "promote", OF_FILE,              KERNEL_HAS_ONE           },
+    { "tile-k",  OF_FILE,              KERNEL_HAS_ONE           },
     { "a",       OF_FILE,              KERNEL_TAKES_NONE        },
     { "b",       OF_FILE,              KERNEL_TAKES_NONE        },
     { "c",       OF_FILE,              KERNEL_TAKES_NONE        },

@@ -278,10 +278,11 @@ const struct metric metrics[] = {
                              mixed_limit, "" },
     [METRIC_NORMWISE_LIMIT] = { "normwise_limit", "normwise of what FP32 may commit",
                                 normwise_limit, "" },
-    [METRIC_CONDITION_MAX] = { "condition_max", "max |A||B| / |C|", condition_max,
+    [METRIC_CONDITION_MAX] = { "condition_max",
+                               "max |A||B| / |C| where RN(C) is finite", condition_max,
                                "Higham 2002, section 3.5" },
     [METRIC_WRONG] = { "wrong",
-                       "elements that are NaN or infinite where C is not, or the reverse",
+                       "elements that are special, or RN(C) is, and not both the same",
                        wrong, "" },
     { 0 }
 };

@@ -41,12 +41,12 @@ enum { METRIC_WORDS_MOST = 32 };
    without limits. */
 
 /* A row of the metric table.  Sums run over the elements in row-major order in binary64,
-   to nearest, so every host gets the same bits.  An element that is NaN or infinite where
-   the reference is not, or the other way round, or infinite with the other sign, makes
-   every measure of error infinite, effective_bits and grade 0, and is counted by `wrong`;
-   elements where both are NaN or the same infinity count as equal.  Special values of A,
-   B, C, alpha and beta count as 0 in norms.  effective_bits uses the host's log2().  u =
-   2^-24; ulp(x) is the distance of FP32 values at x, 2^-149 at least. */
+   to nearest, so every host gets the same bits.  An element that is NaN or infinite, or
+   whose reference in FP32 is, makes every measure of error infinite, effective_bits and
+   grade 0, and is counted by `wrong`, unless both are NaN or the same infinity: those
+   count as equal.  Special values of A, B, C, alpha and beta count as 0 in norms.
+   effective_bits uses the host's log2().  u = 2^-24; ulp(x) is the distance of FP32 values
+   at x, 2^-149 at least. */
 struct metric {
     const char *name, *what;
     double (*value)(const struct comparison *x);

@@ -36,11 +36,13 @@ enum bitcut_status retention_count(struct retention *r, const struct bitcut_spli
    overflowed. */
 bool retention_of(int *bits, double *ulps, const struct bitcut_split *split, uint32_t x);
 
-/* p_subnormal and p_zero in closed form, for a binade whose high words are normal numbers
-   (Ootomo Eq. 13-17): the residual is uniform up to half a step of the high word (a whole
-   step if it is truncated), and the low word leaves the normal range below 2^emin, is
-   zero below half its smallest subnormal (all of it if truncated), all times 2^-s. Splits
-   of one word give 0. */
+/* p_subnormal and p_zero in closed form, for a binade whose high words are normal
+   numbers: the residual is uniform up to half a step of the high word (a whole step if it
+   is truncated), and the low word leaves the normal range below 2^emin, is zero below
+   half its smallest subnormal (all of it if truncated), all times 2^-s.  Splits of one
+   word give 0.  Ootomo Eq. 15 and 17 are those of truncated words.  For high words of f16
+   by rn, cut or rz and low ones by rn or rz counts are no higher, and lower by at most
+   6 2^-13 (p_subnormal) and 2 2^-13 (p_zero). */
 double retention_p_subnormal(const struct bitcut_split *split, int e);
 double retention_p_zero(const struct bitcut_split *split, int e);
 

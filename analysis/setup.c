@@ -13,6 +13,7 @@ struct setup_options setup_options = {
     .scale = SETUP_UNSET,
     .terms = SETUP_UNSET,
     .promote = SETUP_UNSET,
+    .tile_k = SETUP_UNSET,
     .slices = 1,
 };
 
@@ -126,6 +127,7 @@ int setup_gemm(struct gemm *g, const struct context *x)
     g->slices = o->slices;
     g->equilibrate = o->equilibrate;
     if (o->promote != SETUP_UNSET) g->promote = o->promote;
+    if (o->tile_k != SETUP_UNSET) g->tile_k = o->tile_k;
     if (o->terms != SETUP_UNSET) g->low_low = o->terms == g->recipe->terms + 1;
     if (o->terms != SETUP_UNSET && gemm_terms(g) != o->terms) return fail_terms(recipe);
     return gemm_check(g, &f) == BITCUT_OK ? EXIT_GOOD : fail_gemm(g, &f);
@@ -199,12 +201,12 @@ void setup_describe(json_t *row, const struct gemm *g)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     json_t *what = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:i, s:i, s:o, s:o}", "recipe",
-        g->recipe->name, "unit", g->unit->name, "evidence",
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:i, s:i, s:i, s:o, s:o}",
+        "recipe", g->recipe->name, "unit", g->unit->name, "evidence",
         unit_evidence(g->unit), "split", g->split.name, "high",
         g->split.high->name, "low", g->split.low->name, "scale", g->split.scale,
-        "equilibrate", (int)g->equilibrate, "terms",
-        gemm_terms(g), "promote", g->promote, "split_k", g->slices, "alpha",
+        "equilibrate", (int)g->equilibrate, "terms", gemm_terms(g), "promote",
+        g->promote, "tile_k", g->tile_k, "split_k", g->slices, "alpha",
         json_number(format_to_double(f32, g->alpha)), "beta",
         json_number(format_to_double(f32, g->beta)));
     json_object_update_new(row, what);

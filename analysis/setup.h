@@ -38,8 +38,10 @@ struct setup {
           OPTION_FLAG, &setup_options.equilibrate, NULL },                               \
         { "terms", "of the recipe, or one more with low*low", OPTION_INT,                \
           &setup_options.terms, "N" },                                                   \
-        { "promote", "k-steps between promotions, 0: never", OPTION_INT,                 \
-          &setup_options.promote, "N" },                                                 \
+        { "promote", "instructions of accumulator 0 between promotions, 0: none",        \
+          OPTION_INT, &setup_options.promote, "N" },                                     \
+        { "tile-k", "k of a tile, which a term runs through before the next, 0: none",   \
+          OPTION_INT, &setup_options.tile_k, "K" },                                      \
     {                                                                                    \
         "split-k", "slices of k added at the end (default 1)", OPTION_INT,               \
             &setup_options.slices, "N"                                                   \
@@ -49,7 +51,7 @@ struct setup {
 struct setup_options {
     const char *recipe, *unit, *a, *b, *c, *split, *high, *low;
     uint32_t alpha, beta;
-    int scale, terms, promote, slices;
+    int scale, terms, promote, tile_k, slices;
     bool equilibrate;
 };
 

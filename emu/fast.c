@@ -26,6 +26,7 @@ struct tile {
     struct fast_format a_format, b_format;
     int unit_exponent; /* accumulators are in units of 2^unit_exponent */
     size_t i0, j0, rows, cols;
+    size_t done; /* instructions of accumulator 0 since the last promotion */
     int at[UNIT_K_MOST];          /* which k of an instruction is at each place */
     union fast_element *a, *line; /* [word][block][row][block]; [DEPTH]         */
     float *b;                     /* [word][k][column of a panel]               */
@@ -38,12 +39,12 @@ struct tile {
    sum of slices, unless one of the others is that already. */
 static size_t main_set(const struct job *job)
 {
-    return job->g->promote ? (size_t)job->plan.last + 1 : 0;
+    return job->plan.promotes ? (size_t)job->plan.last + 1 : 0;
 }
 
 static size_t slice_sets(const struct job *job)
 {
-    return (size_t)job->plan.last + 1 + (job->g->promote != 0);
+    return (size_t)job->plan.last + 1 + job->plan.promotes;
 }
 
 static size_t total_set(const struct job *job)
@@ -111,6 +112,14 @@ static struct fast_range lines_range(const struct words *w, const struct bitcut_
     return (struct fast_range){ exponent_of(u, all.least), exponent_of(u, all.most) };
 }
 
+/* By how many powers of two terms scale an accumulator in a tile of k. */
+static int lowered_by(const struct job *job)
+{
+    int n = 0;
+    for (int i = 0; i < job->plan.terms; i++) n += job->plan.term[i].scaled;
+    return n * job->g->split.scale;
+}
+
 /* Choose a method and units for a tile, or false if there is none. */
 static bool tile_fits(struct tile *t)
 {
@@ -121,6 +130,7 @@ static bool tile_fits(struct tile *t)
         a = lines_range(&t->job->a, u, t->i0, t->rows);
         b = lines_range(&t->job->b, u, t->j0, t->cols);
     }
+    t->rule.lowered = lowered_by(t->job);
     if (!fast_rule_fit(&t->rule, &base_a, &base_b, u, a, b)) return false;
     t->kernel = &t->job->kernels->method[t->rule.method];
     t->unit_exponent = base_a + base_b;
@@ -148,12 +158,18 @@ static void pack_line(struct tile *t, union fast_element *to, size_t row, size_t
     }
 }
 
-/* k [from, from + count) of all rows of the tile. */
-static void pack_a(struct tile *t, size_t from, size_t count)
+/* The word that all terms of a turn read, or -1 if there are several terms. */
+static int only_word(const struct job *job, int word)
+{
+    return job->plan.together == 1 ? word : -1;
+}
+
+/* k [from, from + count) of all rows of the tile; of one word, or of all if it is -1. */
+static void pack_a(struct tile *t, int only, size_t from, size_t count)
 {
     const struct words *w = &t->job->a;
     for (int j = 0; j < w->count; j++)
-        for (size_t i = 0; i < t->rows; i++) {
+        for (size_t i = 0; i < t->rows && (only < 0 || j == only); i++) {
             t->kernels->pack_a(t->line, words_at(w, j, t->i0 + i, from), count,
                                &t->a_format);
             pack_line(t, t->a + (size_t)j * DEPTH * FAST_ROWS, i, count);
@@ -167,12 +183,12 @@ static size_t exponent_bytes(const struct tile *t)
 }
 
 /* The same k of the columns of a panel. */
-static void pack_b(struct tile *t, size_t panel, size_t from, size_t count)
+static void pack_b(struct tile *t, int only, size_t panel, size_t from, size_t count)
 {
     const struct words *w = &t->job->b;
     const size_t columns = (size_t)t->kernels->columns, k = (size_t)t->unit->k;
     for (int j = 0; j < w->count; j++)
-        for (size_t p = 0; p < count; p++) {
+        for (size_t p = 0; p < count && (only < 0 || j == only); p++) {
             const size_t at = ((size_t)j * DEPTH + p) * columns;
             const size_t row = from + p / k * k + (size_t)t->at[p % k];
             t->kernels->pack_b(t->b + at, t->b_exponent + at * exponent_bytes(t),
@@ -225,22 +241,40 @@ static void promote(struct tile *t, size_t panel)
                         t->rows * (size_t)t->kernels->columns);
 }
 
-/* Packed instructions of a panel; `done` came before them in the slice, and the slice
-   ends after the last one if `ends`. */
-static void panel_steps(struct tile *t, size_t panel, size_t steps, size_t done,
-                        bool ends)
+/* What happens in a tile of k before term `first`, for all sums of its accumulator. */
+static void prepare(struct tile *t, int first)
+{
+    const struct plan *p = &t->job->plan;
+    const struct recipe_term term = p->term[first];
+    const int scale = term.scaled ? t->job->g->split.scale : 0;
+    const float factor = float_of_bits(f32_power_of_two(-scale));
+    const uint32_t from = first + 1 == p->terms ? p->zeroed_from : 0x80000000;
+    if (scale == 0 && from == 0x80000000) return;
+    for (size_t panel = 0; panel < panel_count(t); panel++) {
+        float *sum = panel_sums(t, (size_t)term.accumulator, panel);
+        for (size_t i = 0; i < t->rows * (size_t)t->kernels->columns; i++) {
+            sum[i] *= factor;
+            if ((bits_of_float(sum[i]) & 0x7fffffff) >= from) sum[i] = 0;
+        }
+    }
+}
+
+/* Packed k-steps of a panel by the terms from `first` on that take turns, after `done`
+   instructions of accumulator 0 since it was promoted; returns how many these are now. */
+static size_t panel_steps(struct tile *t, size_t panel, size_t steps, int first,
+                          size_t done)
 {
     const struct job *job = t->job;
-    const size_t every = (size_t)job->g->promote;
-    for (size_t s = 0; s < steps; s++) {
-        for (int i = 0; i < job->plan.terms; i++) {
+    for (size_t s = 0; s < steps; s++)
+        for (int i = first; i < first + job->plan.together; i++) {
             const struct recipe_term term = job->plan.term[i];
             multiply(t, panel_sums(t, (size_t)term.accumulator, panel), term,
                      s * (size_t)t->unit->k);
-        }
-        if (every && ((done + s + 1) % every == 0 || (ends && s + 1 == steps)))
+            if (term.accumulator || ++done != (size_t)job->g->promote) continue;
             promote(t, panel);
-    }
+            done = 0;
+        }
+    return done;
 }
 
 /* The end of a slice for outputs [at, at + count) of each set: fold, and add to the
@@ -264,19 +298,42 @@ static void fold(struct tile *t, size_t at, size_t count, bool first)
     }
 }
 
-static void tile_slice(struct tile *t, size_t from, size_t to)
+/* k-steps [from, to) by the terms from `first` on that take turns. */
+static void tile_terms(struct tile *t, size_t from, size_t to, int first)
 {
     const size_t k = (size_t)t->unit->k, count = DEPTH / k;
-    memset(t->sums, 0, slice_sets(t->job) * SET * sizeof *t->sums);
+    const struct recipe_term term = t->job->plan.term[first];
+    prepare(t, first);
     for (size_t s = from, steps; s < to && !progress_stopped(t->job->progress);
          s += steps) {
+        size_t done = 0;
         steps = smaller(count - s % count, to - s); /* never across runs of words */
-        pack_a(t, s * k, steps * k);
+        pack_a(t, only_word(t->job, term.a), s * k, steps * k);
         for (size_t p = 0; p < panel_count(t); p++) {
-            pack_b(t, p, s * k, steps * k);
-            panel_steps(t, p, steps, s - from, s + steps == to);
+            pack_b(t, only_word(t->job, term.b), p, s * k, steps * k);
+            done = panel_steps(t, p, steps, first, t->done);
         }
+        t->done = done;
     }
+}
+
+/* A tile of k, or all of a slice: every term, and the promotion at the end. */
+static void tile_of_k(struct tile *t, size_t from, size_t to)
+{
+    const struct plan *plan = &t->job->plan;
+    for (int first = 0; first < plan->terms; first += plan->together)
+        tile_terms(t, from, to, first);
+    if (plan->promotes && t->done)
+        for (size_t p = 0; p < panel_count(t); p++) promote(t, p);
+    t->done = 0;
+}
+
+static void tile_slice(struct tile *t, size_t from, size_t to)
+{
+    memset(t->sums, 0, slice_sets(t->job) * SET * sizeof *t->sums);
+    for (size_t s = from; s < to && !progress_stopped(t->job->progress);
+         s += t->job->plan.tile)
+        tile_of_k(t, s, smaller(s + t->job->plan.tile, to));
     const size_t columns = (size_t)t->kernels->columns;
     for (size_t p = 0; p < panel_count(t); p++)
         fold(t, p * FAST_ROWS * columns, t->rows * columns, from == 0);

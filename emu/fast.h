@@ -66,6 +66,7 @@ struct fast_rule {
     int sum_fraction; /* TWO_STAGE: likewise of the sum of products                    */
     int least;        /* FUSED_WIDE: the least alignment exponent                      */
     int last;         /* TWO_STAGE_WIDE: bits of the sum below this exponent are cut   */
+    int lowered;      /* accumulators may be scaled by 2^-lowered between instructions */
     int32_t floor;    /* FUSED: the least alignment exponent, less 1, in each byte     */
     int32_t scale;    /* minus an exponent's field: that of 2^(fraction - exponent)    */
     int32_t mask;     /* FUSED: the bits of a float that are kept                      */

@@ -236,7 +236,8 @@ static bool fused_fit(struct fast_rule *r, int *base_a, int *base_b,
                       const struct bitcut_unit *u, struct fast_range a,
                       struct fast_range b)
 {
-    if (!window_fits(a, b, r->fraction)) {
+    if (r->half && r->lowered) return false;
+    if (!window_fits(a, b, r->fraction + r->lowered)) {
         r->method = FAST_FUSED_WIDE;
         return !r->half && u->rounding.overflow == OVERFLOW_INF;
     }
@@ -254,7 +255,7 @@ static bool two_stage_fit(struct fast_rule *r, int *base_a, int *base_b,
                           const struct bitcut_unit *u, struct fast_range a,
                           struct fast_range b)
 {
-    if (!window_fits(a, b, r->sum_fraction) ||
+    if (!window_fits(a, b, r->sum_fraction + r->lowered) ||
         (!u->parity && !keep_min_cuts_nothing(u, a, b))) {
         r->method = FAST_TWO_STAGE_WIDE;
         return a.high + b.high + 2 <= 128;
@@ -264,14 +265,25 @@ static bool two_stage_fit(struct fast_rule *r, int *base_a, int *base_b,
     return true;
 }
 
-/* Nothing is to be flushed where no sum can be subnormal. */
+/* Nothing is to be flushed where no sum can be subnormal.  Nobody knows whether sums that
+   are scaled down are flushed, too. */
 static bool flush_fit(struct fast_rule *r, int *base_a, int *base_b,
                       const struct bitcut_unit *u, struct fast_range a,
                       struct fast_range b)
 {
     (void)base_a, (void)base_b;
-    if (last_bit(u, a, b) >= format_emin(f32())) r->method = FAST_PAIRS;
-    return true;
+    const bool normal = last_bit(u, a, b) - r->lowered >= format_emin(f32());
+    if (normal) r->method = FAST_PAIRS;
+    return normal || !r->lowered;
+}
+
+/* Sums that are scaled down may be subnormal. */
+static bool serial_fit(struct fast_rule *r, int *base_a, int *base_b,
+                       const struct bitcut_unit *u, struct fast_range a,
+                       struct fast_range b)
+{
+    (void)base_a, (void)base_b, (void)u, (void)a, (void)b;
+    return !r->lowered;
 }
 
 /* --- methods ------------------------------------------------------------------------ */
@@ -295,10 +307,10 @@ static const struct {
     [FAST_PAIRS_FLUSH]      = { flush_fit,      2,     0    }, /* as FAST_PAIRS */
     [FAST_TWO_STAGE]        = { two_stage_fit,  4.5,  94    },
     [FAST_TWO_STAGE_PARITY] = { two_stage_fit,  4.5, 148    },
-    [FAST_SERIAL_RN]        = { NULL,           4,    28    },
-    [FAST_SERIAL_RZ]        = { NULL,           4,     8    },
-    [FAST_CARRIED_RN]       = { NULL,           4,     8    },
-    [FAST_CARRIED_RZ]       = { NULL,           4,    10    },
+    [FAST_SERIAL_RN]        = { serial_fit,     4,    28    },
+    [FAST_SERIAL_RZ]        = { serial_fit,     4,     8    },
+    [FAST_CARRIED_RN]       = { serial_fit,     4,     8    },
+    [FAST_CARRIED_RZ]       = { serial_fit,     4,    10    },
     /* clang-format on */
 };
 

@@ -23,19 +23,32 @@ struct cell {
     uint64_t accumulator[RECIPE_ACCUMULATORS_MOST]; /* encodings of unit->c     */
     uint32_t master;                                /* FP32: promoted so far    */
     uint32_t total;                                 /* FP32: the slices so far  */
-    int steps;                                      /* since the last promotion */
+    size_t done; /* instructions of accumulator 0 since the last promotion */
 };
 
 /* --- making a recipe definite ----------------------------------------------------- */
 
-static struct plan plan_make(const struct gemm *g)
+/* Magnitudes from which values are zeroed, by enum recipe_zeroed. */
+static const uint32_t zeroed_from[] = {
+    [RECIPE_ZEROES_NOTHING] = 0x80000000,
+    [RECIPE_ZEROES_NAN] = 0x7f800001,
+    [RECIPE_ZEROES_NOT_FINITE] = 0x7f800000,
+};
+
+static struct plan plan_make(const struct gemm *g, struct k_cut cut)
 {
-    struct plan p = { .nan = g->unit->c == &formats[FORMAT_F32] ? (uint32_t)g->unit->nan
-                                                                : F32_NAN };
+    struct plan p = {
+        .tile = g->tile_k ? divide_up((size_t)g->tile_k, (size_t)g->unit->k)
+                          : cut.per_slice,
+        .promotes = g->promote || g->tile_k,
+        .zeroed_from = zeroed_from[g->recipe->zeroed],
+        .nan = g->unit->c == &formats[FORMAT_F32] ? (uint32_t)g->unit->nan : F32_NAN,
+    };
     if (g->low_low) p.term[p.terms++] = g->recipe->low_low;
     for (int i = 0; i < g->recipe->terms; i++) p.term[p.terms++] = g->recipe->term[i];
     for (int i = 0; i < p.terms; i++)
         if (p.term[i].accumulator > p.last) p.last = p.term[i].accumulator;
+    p.together = g->tile_k ? 1 : p.terms;
     return p;
 }
 
@@ -49,9 +62,25 @@ struct gemm gemm_of(const struct bitcut_recipe *recipe, const struct bitcut_unit
         .split = recipe->split ? *recipe->split : split_plain(unit->a),
         .low_low = recipe->keeps_low_low,
         .promote = recipe->promote,
+        .tile_k = recipe->tile_k,
         .slices = 1,
         .alpha = F32_ONE,
     };
+}
+
+/* Whether what the recipe does between tiles can be done. */
+static enum bitcut_status check_tiles(const struct gemm *g, struct fault *f)
+{
+    const struct bitcut_recipe *r = g->recipe;
+    bool scales = false;
+    for (int i = 0; i < r->terms; i++) scales |= r->term[i].scaled;
+    if (!g->tile_k && (scales || r->zeroed))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "recipe %s needs tiles of k", r->name);
+    if (g->promote && scales)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "recipe %s scales its sums: it promotes at the end of a tile",
+                         r->name);
+    return BITCUT_OK;
 }
 
 enum bitcut_status gemm_check(const struct gemm *g, struct fault *f)
@@ -69,7 +98,7 @@ enum bitcut_status gemm_check(const struct gemm *g, struct fault *f)
     if (u->c != &formats[FORMAT_F32] && u->c != &formats[FORMAT_F16])
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s accumulates in %s, not f32 or f16",
                          u->name, u->c->name);
-    if (g->promote < 0 || g->threads < 0)
+    if (g->promote < 0 || g->tile_k < 0 || g->threads < 0)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "counts cannot be negative");
     if (g->slices < 1)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "k has at least one slice");
@@ -79,7 +108,9 @@ enum bitcut_status gemm_check(const struct gemm *g, struct fault *f)
                          u->c->name, u->name);
     if (g->equilibrate && equilibrate_takes(&g->split, f) != BITCUT_OK)
         return BITCUT_BAD_ARGUMENT;
-    return recipe_takes(g->recipe, &g->split, g->low_low, f);
+    const enum bitcut_status status = check_tiles(g, f);
+    return status == BITCUT_OK ? recipe_takes(g->recipe, &g->split, g->low_low, f)
+                               : status;
 }
 
 static struct k_cut k_cut_make(const struct gemm *g, size_t k)
@@ -124,33 +155,49 @@ static void promote(struct cell *x, const struct gemm *g, const struct plan *p)
 {
     x->master = add32(p, x->master, to_f32(g, p, x->accumulator[0]));
     x->accumulator[0] = 0;
-    x->steps = 0;
+    x->done = 0;
 }
 
-/* Run one k-step: every term once.  a and b are word 0 of the operands, DEPTH numbers for
-   each word of TILE lines. */
-static void cell_step(struct cell *x, const struct gemm *g, const struct plan *p,
-                      const struct number *a, const struct number *b)
+/* An accumulator times 2^-s, rounded to nearest. */
+static uint64_t scaled(const struct gemm *g, const struct plan *p, uint64_t accumulator)
 {
-    for (int t = 0; t < p->terms; t++) {
+    const uint32_t factor = f32_power_of_two(-g->split.scale);
+    return bitcut_format_convert(g->unit->c, &roundings[ROUND_RN], &formats[FORMAT_F32],
+                                 f32_multiply(to_f32(g, p, accumulator), factor));
+}
+
+/* What happens in a tile before term t. */
+static void cell_prepare(struct cell *x, const struct gemm *g, const struct plan *p,
+                         int t)
+{
+    uint64_t *c = &x->accumulator[p->term[t].accumulator];
+    if (p->term[t].scaled) *c = scaled(g, p, *c);
+    if (t + 1 == p->terms && (to_f32(g, p, *c) & 0x7fffffff) >= p->zeroed_from) *c = 0;
+}
+
+/* Run one k-step: the terms from `first` on that take turns, once each.  a and b are word
+   0 of the operands, DEPTH numbers for each word of TILE lines. */
+static void cell_step(struct cell *x, const struct gemm *g, const struct plan *p,
+                      int first, const struct number *a, const struct number *b)
+{
+    for (int t = first; t < first + p->together; t++) {
         const struct recipe_term term = p->term[t];
         uint64_t *c = &x->accumulator[term.accumulator];
         *c = unit_dot(g->unit, (struct lane){ a + term.a * (TILE * DEPTH), NULL },
                       (struct lane){ b + term.b * (TILE * DEPTH), NULL }, *c);
+        if (term.accumulator == 0 && ++x->done == (size_t)g->promote) promote(x, g, p);
     }
-    if (++x->steps == g->promote) promote(x, g, p);
 }
 
 /* The end of a slice: fold the accumulators and add to the slices before. */
 static void cell_fold(struct cell *x, const struct gemm *g, const struct plan *p,
                       bool first)
 {
-    if (g->promote && x->steps) promote(x, g, p);
     uint32_t v = to_f32(g, p, x->accumulator[p->last]);
-    if (p->last == 0 && g->promote) v = x->master;
+    if (p->last == 0 && p->promotes) v = x->master;
     for (int i = p->last - 1; i >= 0; i--) {
         const uint32_t below =
-            i == 0 && g->promote ? x->master : to_f32(g, p, x->accumulator[i]);
+            i == 0 && p->promotes ? x->master : to_f32(g, p, x->accumulator[i]);
         v = fma32(p, v, f32_power_of_two(-g->split.scale), below);
     }
     *x = (struct cell){ .total = first ? v : add32(p, x->total, v) };
@@ -201,8 +248,10 @@ static void read_lines(struct number *to, const struct job *job, const struct wo
                        from, count);
 }
 
-/* Advance every cell of a tile through k-steps [from, to). */
-static void tile_steps(struct tile *t, const struct job *job, size_t from, size_t to)
+/* Advance every cell of a tile through k-steps [from, to), a piece that is read at once,
+   by the terms from `first` on that take turns. */
+static void tile_steps(struct tile *t, const struct job *job, size_t from, size_t to,
+                       int first)
 {
     const size_t k = (size_t)job->g->unit->k;
     read_lines(t->a, job, &job->a, t->i0, t->rows, from * k, (to - from) * k);
@@ -210,16 +259,38 @@ static void tile_steps(struct tile *t, const struct job *job, size_t from, size_
     for (size_t i = 0; i < t->rows; i++)
         for (size_t j = 0; j < t->cols; j++)
             for (size_t s = 0; s < to - from; s++)
-                cell_step(&t->cell[i][j], job->g, &job->plan, t->a + i * DEPTH + s * k,
-                          t->b + j * DEPTH + s * k);
+                cell_step(&t->cell[i][j], job->g, &job->plan, first,
+                          t->a + i * DEPTH + s * k, t->b + j * DEPTH + s * k);
+}
+
+/* The same for any number of k-steps, and what happens before. */
+static void tile_terms(struct tile *t, const struct job *job, size_t from, size_t to,
+                       int first)
+{
+    const size_t steps = DEPTH / (size_t)job->g->unit->k;
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t j = 0; j < t->cols; j++)
+            cell_prepare(&t->cell[i][j], job->g, &job->plan, first);
+    for (size_t s = from; s < to; s += steps)
+        tile_steps(t, job, s, smaller(s + steps, to), first);
+}
+
+/* A tile of k, or all of a slice: every term, and the promotion at the end. */
+static void tile_of_k(struct tile *t, const struct job *job, size_t from, size_t to)
+{
+    const struct plan *p = &job->plan;
+    for (int first = 0; first < p->terms; first += p->together)
+        tile_terms(t, job, from, to, first);
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t j = 0; j < t->cols; j++)
+            if (p->promotes && t->cell[i][j].done) promote(&t->cell[i][j], job->g, p);
 }
 
 /* One slice of every cell of a tile: k-steps [from, to), then the fold. */
 static void tile_slice(struct tile *t, const struct job *job, size_t from, size_t to)
 {
-    const size_t steps = DEPTH / (size_t)job->g->unit->k;
-    for (size_t s = from; s < to; s += steps)
-        tile_steps(t, job, s, smaller(s + steps, to));
+    for (size_t s = from; s < to; s += job->plan.tile)
+        tile_of_k(t, job, s, smaller(s + job->plan.tile, to));
     for (size_t i = 0; i < t->rows; i++)
         for (size_t j = 0; j < t->cols; j++)
             cell_fold(&t->cell[i][j], job->g, &job->plan, from == 0);
@@ -375,9 +446,10 @@ enum bitcut_status gemm_run(uint32_t *d, size_t ldd, const struct gemm *g, size_
                          "a leading dimension is below the row length");
     if (add_c && !c)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "beta is not zero but C is missing");
+    const struct k_cut cut = k_cut_make(g, k);
     struct job job = { .g = g,
-                       .plan = plan_make(g),
-                       .cut = k_cut_make(g, k),
+                       .plan = plan_make(g, cut),
+                       .cut = cut,
                        .m = m,
                        .n = n,
                        .c = add_c ? c : NULL,

@@ -17,7 +17,8 @@ struct gemm {
     struct bitcut_split split;
     bool equilibrate;     /* rows of A and columns of B: lib/equilibrate.h              */
     bool low_low;         /* keep the product of the two low words                      */
-    int promote;          /* k-steps between promotions of accumulator 0, 0: never      */
+    int promote;          /* instructions of accumulator 0 between promotions, 0: none  */
+    int tile_k;           /* k that one term runs through before the next, 0: a k-step  */
     int slices;           /* split-K: equal slices but the last, whole k-steps each     */
     uint32_t alpha, beta; /* FP32 encodings                                             */
     int threads;          /* 0: all processors                                          */
@@ -28,9 +29,10 @@ struct gemm {
 struct gemm gemm_of(const struct bitcut_recipe *recipe, const struct bitcut_unit *unit);
 
 /* Whether g can be executed: the unit's operands hold the split's words, its accumulator
-   is f32 or f16, it needs no block scales, and words of different scale never share an
-   accumulator.  Equilibrated words cannot overflow, nor can their sums: the accumulator
-   is f32.  BITCUT_BAD_ARGUMENT says what does not fit. */
+   is f32 or f16, it needs no block scales, and products of different scale never meet.  A
+   recipe that does something between tiles has them, and one that scales its sums
+   promotes them there alone.  Equilibrated words cannot overflow, nor can their sums: the
+   accumulator is f32.  BITCUT_BAD_ARGUMENT says what does not fit. */
 enum bitcut_status gemm_check(const struct gemm *g, struct fault *f);
 
 /* D = alpha A B + beta C as bitcut_gemm() (lib/bitcut.h) describes, for a checked g.

@@ -11,11 +11,15 @@ struct k_cut {
     size_t steps, per_slice;
 };
 
-/* The terms to execute, low*low in its place. */
+/* The terms to execute, low*low in its place, and how they take turns. */
 struct plan {
     struct recipe_term term[RECIPE_TERMS_MOST];
-    int terms, last; /* the last accumulator used */
-    uint32_t nan;    /* of the FP32 operations    */
+    int terms, last;      /* the last accumulator used                              */
+    int together;         /* terms that take turns in each k-step: all, or one      */
+    size_t tile;          /* k-steps of a tile; without tiles those of a slice      */
+    bool promotes;        /* accumulator 0, at the end of each tile at least        */
+    uint32_t zeroed_from; /* FP32 magnitudes that become +0 before the last term    */
+    uint32_t nan;         /* of the FP32 operations                                 */
 };
 
 struct job {

@@ -215,7 +215,7 @@ bool gpu_kernel_implements(const struct gpu_kernel *k, const struct bitcut_recip
 {
     const struct gpu_recipe *p = &k->program;
     const int extra = p->terms - r->terms, words = r->split ? r->split->words : 1;
-    if (p->words != words || extra < 0 || extra > 1) return false;
+    if (r->tile_k || p->words != words || extra < 0 || extra > 1) return false;
     if (extra && !same_term(r->low_low, p->term[0])) return false;
     for (int i = 0; i < r->terms; i++)
         if (!same_term(r->term[i], p->term[i + extra])) return false;

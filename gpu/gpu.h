@@ -83,7 +83,8 @@ const char *gpu_format_name(enum gpu_format format);
 enum bitcut_status gpu_split_of(struct gpu_split *to, const struct bitcut_split *split,
                                 bool equilibrate, struct fault *f);
 
-/* Whether the kernel's terms are the recipe's, with low*low first or without it. */
+/* Whether the kernel's terms are the recipe's, with low*low first or without it.  No
+   kernel has tiles of k that a term runs through before the next. */
 bool gpu_kernel_implements(const struct gpu_kernel *kernel,
                            const struct bitcut_recipe *recipe);
 

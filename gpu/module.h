@@ -76,9 +76,9 @@ struct gpu_term {
     int a, b, accumulator;
 };
 
-/* The terms of a k-step in order, low*low in its place, and after how many k-steps
-   accumulator 0 is promoted (0: never), as struct bitcut_recipe (lib/recipe.h) defines.
- */
+/* The terms of a k-step in order, low*low in its place, and after how many instructions
+   of accumulator 0 it is promoted (0: never), of which a recipe that promotes has one in
+   each k-step: struct bitcut_recipe (lib/recipe.h) without tiles. */
 struct gpu_recipe {
     int words, terms;
     struct gpu_term term[GPU_TERMS_MOST];

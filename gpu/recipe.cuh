@@ -20,7 +20,8 @@ constexpr int most(std::initializer_list<int> x)
     return y;
 }
 
-/* Accumulator 0 is promoted every PROMOTE k-steps, and after the last; 0: never. */
+/* Accumulator 0 is promoted after every PROMOTE of its instructions, one in each k-step,
+   and after the last; 0: never. */
 template <int PROMOTE, class... TERM> struct recipe {
     static constexpr int words = most({ TERM::words... });
     static constexpr int accumulators = most({ TERM::accumulator... }) + 1;

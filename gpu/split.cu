@@ -49,6 +49,12 @@ template <> struct format<GPU_TF32> {
     static constexpr uint32_t infinity = 0x7f800000, nan = 0x7fc00000;
 };
 
+/* Bit 1 to 23 of the fraction field, from the top: what BY_BIT looks at. */
+__device__ bool fraction_bit(uint32_t magnitude, int bit)
+{
+    return bit <= 23 && (magnitude >> (23 - bit) & 1);
+}
+
 /* One step up for what lies below the kept bits, or not: step() of lib/round.c. */
 __device__ uint32_t round_kept(uint32_t significand, int drop, bool negative,
                                const gpu_rounding &r)
@@ -61,10 +67,7 @@ __device__ uint32_t round_kept(uint32_t significand, int drop, bool negative,
     case POSITIVE: return kept + (rest && !negative);
     case NEGATIVE: return kept + (rest && negative);
     case ODD: return kept | (rest != 0);
-    case BY_BIT: {
-        const int at = 31 - __clz(significand) - r.bit;
-        return kept + (at >= 0 && rest && (significand >> at & 1));
-    }
+    case BY_BIT: return kept + (rest && fraction_bit(significand, r.bit));
     }
     return kept;
 }
@@ -106,15 +109,6 @@ __device__ __noinline__ uint32_t round_word(uint32_t x, const gpu_rounding &r)
 /* Rules that have an expression of their own for a format; ANY takes the caller's. */
 enum rule { ANY, RN, RNA, RZ, CUT, BIT };
 
-/* Whether BY_BIT would round the word of x away from zero, if x has more bits. */
-__device__ bool bit_is_set(uint32_t magnitude, int bit)
-{
-    const uint32_t implicit = magnitude >> 23 ? 1u << 23 : 0;
-    const uint32_t significand = (magnitude & 0x7fffff) | implicit;
-    const int at = 31 - __clz(significand) - bit;
-    return at >= 0 && (significand >> at & 1);
-}
-
 /* The word of an x that is no NaN. */
 template <gpu_format F, rule R>
 __device__ uint32_t make_number(float x, const gpu_rounding &any)
@@ -133,7 +127,7 @@ __device__ uint32_t make_number(float x, const gpu_rounding &any)
         return word | sign >> 16;
     } else if constexpr (F == GPU_F16 && R == BIT) {
         const __half kept = __float2half_rz(x);
-        const bool up = __half2float(kept) != x && bit_is_set(magnitude, any.bit);
+        const bool up = __half2float(kept) != x && fraction_bit(magnitude, any.bit);
         return magnitude < 0x47800000 ? __half_as_ushort(kept) + up
                                       : format<F>::infinity | sign >> 16;
     } else if constexpr (F == GPU_BF16 && R == RN) {

@@ -14,8 +14,8 @@
    reach 2^(t+1).  So high words never overflow, by any rule.  What a word leaves is less
    than its last bit, so a low word of f16 is at most 2^(t-10+s): s <= 11 is safe as well,
    and equilibrate_takes() refuses what is not.
-   Not lower: two words of f16 keep all of a value down to 2^(-1-s), which is t + 2 + s
-   binades below the top of the line.
+   Not lower: two words of f16 keep all that they can of a value down to 2^(-1-s), which
+   is t + 1 + s binades below that of the largest.
    Sums are safe: products are at most 2^30, so 9 terms of 2^31 of them stay below 2^65.
 
    Row i of A times 2^e is then row i of D times 2^e to the bit, as long as no element or

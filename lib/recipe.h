@@ -11,20 +11,35 @@ enum { RECIPE_TERMS_MOST = 9, RECIPE_ACCUMULATORS_MOST = 5 };
    the high one. */
 struct recipe_term {
     int a, b, accumulator;
+    bool scaled; /* in every tile the accumulator is multiplied by 2^-scale first */
 };
+
+/* What of the accumulator of the last term becomes +0 before that term in every tile: an
+   infinite element has low words of NaN, which are no part of the product. */
+enum recipe_zeroed { RECIPE_ZEROES_NOTHING, RECIPE_ZEROES_NAN, RECIPE_ZEROES_NOT_FINITE };
 
 /* A row of the recipe table.  It fixes every bit of D = alpha A B + beta C on a unit:
 
-   All accumulators start from +0.  For each k-step (as many k as the instruction has,
-   ascending; the last one padded with +0), the terms are executed in order.  Accumulator
-   0 is added to an FP32 register, to nearest, after every `promote` k-steps and at the
-   end (0: never; it is the result itself).  Then accumulators are folded from the last
-   one used down: v[i-1] = fma(v[i], 2^-scale, v[i-1]), to nearest.  With split-K every
-   slice does all this, and slices are added in order, to nearest.  If lines
-   were equilibrated (lib/equilibrate.h), v[0] is scaled back.  Last, t = alpha v[0], and
-   unless beta is zero, D = fma(beta, C, t).  The product of the low words, if kept,
-   comes first in every k-step.  The FP32 operations give the unit's NaN if its
-   accumulator is f32, else 0x7fffffff.  A single slice is not added to anything. */
+   All accumulators start from +0.  k is taken in k-steps, ascending: as many k as the
+   instruction has, the last one padded with +0.  Without tiles the terms are executed in
+   order for each k-step.  With them, ceil(tile_k / k of the instruction) k-steps make a
+   tile, the last one may have fewer, and in each tile every term is executed for all of
+   its k-steps before the next term is.  Then scaling by a term rounds to nearest, in the
+   accumulator's format.
+
+   Accumulator 0 is promoted, that is added to an FP32 register, to nearest, and starts
+   from +0 again: after every `promote` of its instructions (not k-steps: a recipe may
+   have several of them in each), counted from the last promotion; at the end of each
+   tile; and, if there are tiles or `promote` is not 0, at the end.  With neither it is
+   the result itself.  Then accumulators are folded from the last one used down: v[i-1] =
+   fma(v[i], 2^-scale, v[i-1]), to nearest.
+
+   With split-K every slice does all this, beginning with a tile of its own and a count of
+   0, and slices are added in order, to nearest.  If lines were equilibrated
+   (lib/equilibrate.h), v[0] is scaled back.  Last, t = alpha v[0], and unless beta is
+   zero, D = fma(beta, C, t).  The product of the low words, if kept, comes first.  The
+   FP32 operations give the unit's NaN if its accumulator is f32, else 0x7fffffff.  A
+   single slice is not added to anything. */
 struct bitcut_recipe {
     const char *name, *what;
     const struct bitcut_split
@@ -33,9 +48,16 @@ struct bitcut_recipe {
     struct recipe_term term[RECIPE_TERMS_MOST];
     struct recipe_term low_low; /* where the product of two low words goes if kept    */
     bool keeps_low_low;
-    int promote;
-    const char *source;
+    int promote;               /* instructions of accumulator 0 between promotions;
+                                  0: none                                          */
+    int tile_k;                /* k of a tile; 0: no tiles.  Needed by the next and by
+                                  scaled terms                                     */
+    enum recipe_zeroed zeroed; /* see there                                        */
+    const char *source;        /* whose it is: what they call it and where it is   */
 };
+
+/* The names of what is zeroed, by enum recipe_zeroed. */
+extern const char *const recipe_zeroed_names[];
 
 /* The rows, by position: `&recipes[RECIPE_OOTOMO]`. */
 enum {
@@ -49,13 +71,23 @@ enum {
     RECIPE_TF32X3,
     RECIPE_BF16X3,
     RECIPE_BF16X6,
-    RECIPE_BF16X9
+    RECIPE_BF16X9,
+    RECIPE_CUBLAS_TF32,
+    RECIPE_CUTLASS_TF32X3,
+    RECIPE_CUTLASS_SM100_BF16X9,
+    RECIPE_TRITON_TF32X3,
+    RECIPE_TRITON_BF16X3,
+    RECIPE_TRITON_BF16X6,
+    RECIPE_XLA_BF16X3,
+    RECIPE_XLA_BF16X6,
+    RECIPE_XLA_BF16X9
 };
 
 extern const struct bitcut_recipe recipes[]; /* ended by a row whose name is NULL */
 
 /* Whether the recipe, with the product of the low words or without it, can have words of
-   the split: there are enough, and words of different scale never share an accumulator.
+   the split: there are enough, and products of different scale never meet, neither in an
+   accumulator, but for what terms scale, nor when accumulators are folded.
    BITCUT_BAD_ARGUMENT says what does not fit. */
 enum bitcut_status recipe_takes(const struct bitcut_recipe *recipe,
                                 const struct bitcut_split *split, bool low_low,

@@ -9,8 +9,9 @@
    where the new exponent field would be 0 or less the word is 0, where it would not fit
    the word is infinity (the paper is silent on both).
    feng21, feng22: EGEMM-TC as Ootomo and Yokota describe it in their section 1: truncate,
-   then round up by the 21st fraction bit (as printed) or by the 22nd (as they argue it
-   should be, counting the implicit bit). */
+   then round up by the 21st mantissa bit of x (as printed) or by the 22nd (as they argue
+   it should be, counting the implicit bit).  Their mantissa is the 23 bits of the FP32
+   fraction field, m22 to m0: nothing in them shifts a subnormal x. */
 const struct bitcut_rounding roundings[] = {
     /* clang-format off */
     /* name, what, direction, bit, overflow, flush */
@@ -54,6 +55,15 @@ static struct cut cut_below(uint64_t significand, bool sticky, int drop)
 
 static int highest_bit(uint64_t x) { return 63 - __builtin_clzll(x); }
 
+/* The bit of weight 2^(e - bit), where e is the exponent that FP32 has for x. */
+static bool fraction_bit(struct unrounded x, int bit)
+{
+    const int top = highest_bit(x.significand) + x.exponent;
+    const int emin = format_emin(&formats[FORMAT_F32]);
+    const int at = (top < emin ? emin : top) - bit - x.exponent;
+    return at >= 0 && at < 64 && (x.significand >> at & 1);
+}
+
 /* The kept significand one step up, or not. */
 static uint64_t step(const struct bitcut_rounding *r, struct unrounded x, struct cut c)
 {
@@ -68,10 +78,8 @@ static uint64_t step(const struct bitcut_rounding *r, struct unrounded x, struct
         return c.kept + (c.lost && x.negative);
     case TO_ODD:
         return c.kept | c.lost;
-    case BY_BIT: {
-        const int at = highest_bit(x.significand) - r->bit;
-        return c.kept + (at >= 0 && c.lost && (x.significand >> at & 1));
-    }
+    case BY_BIT:
+        return c.kept + (c.lost && fraction_bit(x, r->bit));
     case TO_ZERO:
         break;
     }

@@ -11,7 +11,8 @@ enum direction {
     TO_POSITIVE,
     TO_NEGATIVE,
     TO_ODD, /* truncate, then set the last bit if anything was lost */
-    BY_BIT  /* truncate, then one step away from zero if a given fraction bit is set */
+    BY_BIT  /* truncate, then one step away from zero if anything was lost and a given
+               bit of x's fraction is set                                            */
 };
 
 enum overflow {
@@ -25,7 +26,9 @@ enum overflow {
 struct bitcut_rounding {
     const char *name, *what;
     enum direction direction;
-    int bit; /* BY_BIT: which bit below the leading one, 1 the highest    */
+    int bit; /* BY_BIT: that of weight 2^(e - bit), e the exponent of x but at least
+                -126: bit 1 to 23 of FP32's fraction field, from the top, be x normal
+                or subnormal                                                       */
     enum overflow overflow;
     bool flush; /* a subnormal result becomes a zero of its sign             */
 };

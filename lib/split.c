@@ -20,9 +20,13 @@ const struct bitcut_split splits[] = {
     [SPLIT_TF32]           = { "tf32",           "plain conversion to tf32",          F(TF32), R(RNA),    R(RNA), 1, 0,  "conversion" },
     [SPLIT_TF32TF32]       = { "tf32tf32",       "RNA + RNA, no scaling",             F(TF32), R(RNA),    R(RNA), 2, 0,  "Ootomo section 3.3" },
     [SPLIT_BF16]           = { "bf16",           "plain conversion to bf16",          F(BF16), R(RN),     R(RN),  1, 0,  "conversion" },
-    [SPLIT_BF16X2]         = { "bf16x2",         "two RN words of bf16",              F(BF16), R(RN),     R(RN),  2, 0,  "JAX and Triton BF16x3" },
-    [SPLIT_BF16X3]         = { "bf16x3",         "three RN words of bf16",            F(BF16), R(RN),     R(RN),  3, 0,  "JAX and Triton BF16x6" },
+    [SPLIT_BF16X2]         = { "bf16x2",         "two RN words of bf16",              F(BF16), R(RN),     R(RN),  2, 0,  "Henry, Tang and Heinecke 2019; Triton bf16x3, XLA BF16_BF16_F32_X3" },
+    [SPLIT_BF16X3]         = { "bf16x3",         "three RN words of bf16",            F(BF16), R(RN),     R(RN),  3, 0,  "Henry, Tang and Heinecke 2019; Triton bf16x6, XLA BF16_BF16_F32_X6" },
     [SPLIT_BF16X3_SCALED]  = { "bf16x3-scaled",  "three RN words of bf16, times 2^8", F(BF16), R(RN),     R(RN),  3, 8,  "cuBLAS BF16x9" },
+    [SPLIT_TF32_RN]        = { "tf32-rn",        "conversion to tf32, ties to even",  F(TF32), R(RN),     R(RN),  1, 0,  "cuBLAS 13.1 FAST_TF32, by its results on an H200; cvt.rn.tf32.f32" },
+    [SPLIT_CUTLASS_TF32X2] = { "cutlass-tf32x2", "RZ + RNA, no scaling",              F(TF32), R(RZ),     R(RNA), 2, 0,  "CUTLASS 4.7 numeric_conversion.h, NumericConverterFastF32" },
+    [SPLIT_CUTLASS_BF16X3] = { "cutlass-bf16x3", "as bf16x3-scaled, saturating",      F(BF16), R(RN_SAT), R(RN_SAT), 3, 8, "CUTLASS 4.7 sm100_mma_warpspecialized_emulated.hpp, CollectiveMma::transform" },
+    [SPLIT_TRITON_TF32X2]  = { "triton-tf32x2",  "RNA + RZ (by the unit), no scaling", F(TF32), R(RNA),   R(RZ),  2, 0,  "Triton 2025 F32DotTC.cpp, TF32x3: the rest is not rounded, the unit cuts it" },
     { 0 }
     /* clang-format on */
 };

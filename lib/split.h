@@ -35,7 +35,11 @@ enum {
     SPLIT_BF16,
     SPLIT_BF16X2,
     SPLIT_BF16X3,
-    SPLIT_BF16X3_SCALED
+    SPLIT_BF16X3_SCALED,
+    SPLIT_TF32_RN,
+    SPLIT_CUTLASS_TF32X2,
+    SPLIT_CUTLASS_BF16X3,
+    SPLIT_TRITON_TF32X2
 };
 
 extern const struct bitcut_split splits[]; /* ended by a row whose name is NULL */
@@ -49,7 +53,8 @@ void split_words(uint64_t word[SPLIT_WORDS_MOST], const struct bitcut_split *spl
                  uint32_t x);
 
 /* The plain one-word conversion to `format`, to nearest even: a split with no low word.
-   tf32 rounds to nearest away, the only nearest rounding cvt has for it. */
+   tf32 rounds to nearest away, as cvt.rna.tf32.f32 does: the only nearest rounding that
+   PTX has for it before compute capability 9.0. */
 struct bitcut_split split_plain(const struct bitcut_format *format);
 
 #endif

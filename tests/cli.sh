@@ -785,7 +785,7 @@ list units|name what shape a b c block fraction rounding evidence source
 list chips|name what architecture
 list formats|name what bits exponent_bits fraction_bits emin emax
 list splits|name what format high low words scale
-list recipes|name what split terms promote
+list recipes|name what split terms promote tile_k zeroed source
 list inputs|name what parameters
 list metrics|name what
 list variants|name what

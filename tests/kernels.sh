@@ -37,6 +37,7 @@ bad_words_refused() {
 2|^bitcut: --unit: is not for --kernel: a kernel has its own$|--kernel split --unit h100
 2|^bitcut: --terms: is not for --kernel: a kernel has its own$|--kernel gemm --terms 3
 2|^bitcut: --promote: is not for --kernel: a kernel has its own$|--kernel gemm --promote 2
+2|^bitcut: --tile-k: is not for --kernel: a kernel has its own$|--kernel gemm --tile-k 8
 2|^bitcut: -a: is not for --kernel, which makes its own inputs$|--kernel gemm -a A.npy
 2|^bitcut: -b: is not for --kernel, which makes its own inputs$|--kernel gemm -b B.npy
 2|^bitcut: -c: is not for --kernel, which makes its own inputs$|--kernel gemm -c C.npy

@@ -63,15 +63,11 @@ struct value oracle_value(const struct bitcut_format *f, uint64_t encoding)
     return x;
 }
 
-bool oracle_bit(const struct bitcut_format *f, uint64_t encoding, int places)
+bool oracle_bit(const struct bitcut_format *f, uint64_t encoding, int place)
 {
-    const uint64_t code = (encoding >> f->pad) % code_count(f);
-    const uint64_t fraction = code % bit(f->fraction_bits);
-    const uint64_t significand =
-        code == fraction ? fraction : bit(f->fraction_bits) | fraction;
-    int leading = f->fraction_bits;
-    while (leading > 0 && significand < bit(leading)) leading--;
-    return leading >= places && significand & bit(leading - places);
+    const double magnitude = oracle_value(f, encoding).magnitude;
+    const int e = magnitude < 0x1p-126 ? -126 : ilogb(magnitude);
+    return fmod(floor(ldexp(magnitude, place - e)), 2) == 1;
 }
 
 /* --- roundings --------------------------------------------------------------------- */

@@ -30,8 +30,8 @@ double oracle_magnitude(const struct bitcut_format *format, uint64_t code);
 /* The code of a magnitude that the format holds exactly. */
 uint64_t oracle_code(const struct bitcut_format *format, double magnitude);
 
-/* The bit that is `bit` places below the leading one of a finite encoding, 0 where there
-   is none: what a rule BY_BIT looks at. */
+/* The bit of weight 2^(e - bit) of a finite encoding's magnitude, e its exponent but that
+   of FP32's least normal number at least: what a rule BY_BIT looks at. */
 bool oracle_bit(const struct bitcut_format *format, uint64_t encoding, int bit);
 
 /* What conversion makes of an infinity or a NaN. */

@@ -71,11 +71,11 @@ static void check_same(const struct gemm *g, const struct problem *p, const uint
         if (got[i] == want[i]) continue;
         ck_abort_msg(
             "%s on %s %s, %s, class %s, state %" PRIx64 ", %zu x %zu x %zu, slices %d, "
-            "promote %d, threads %d: (%zu, %zu) got %08" PRIx32 " (%a), want "
+            "promote %d, tile_k %d, threads %d: (%zu, %zu) got %08" PRIx32 " (%a), want "
             "%08" PRIx32 " (%a)",
             g->recipe->name, g->unit->name, where.change, level->name, where.class,
-            where.seed, p->m, p->n, p->k, g->slices, g->promote, g->threads, i / p->n,
-            i % p->n, got[i], format_to_double(f32(), got[i]), want[i],
+            where.seed, p->m, p->n, p->k, g->slices, g->promote, g->tile_k, g->threads,
+            i / p->n, i % p->n, got[i], format_to_double(f32(), got[i]), want[i],
             format_to_double(f32(), want[i]));
     }
 }
@@ -332,13 +332,14 @@ static void recipe_check(const struct bitcut_recipe *r, const struct bitcut_unit
     static struct problem p;
     struct gemm g = gemm_of(r, u);
     const struct where where = { c->name, "", *state };
+    if (between(state, 0, 2) == 0) g.slices = between(state, 1, 4);
+    if (between(state, 0, 3) == 0) g.promote = between(state, 0, 5);
+    if (between(state, 0, 2) == 0) g.tile_k = between(state, 0, 80);
     if (gemm_check(&g, NULL) != BITCUT_OK) return;
     p.m = (size_t)between(state, 1, 15);
     p.n = (size_t)between(state, 1, 80);
     p.k = (size_t)between(state, 1, 100);
     inputs_fill(&p, c, state);
-    if (between(state, 0, 2) == 0) g.slices = between(state, 1, 4);
-    if (between(state, 0, 3) == 0) g.promote = between(state, 0, 5);
     if (between(state, 0, 3) == 0) g.alpha = c->fill(state);
     if (between(state, 0, 3) == 0) g.beta = fill_normal(state);
     g.threads = between(state, 0, 7) ? 1 : 3;

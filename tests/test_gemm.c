@@ -181,12 +181,28 @@ static uint32_t accumulated(const struct gemm *g, uint64_t accumulator)
     return (uint32_t)convert(F32, RN, c, accumulator);
 }
 
-static void term_run(uint64_t *accumulator, const struct gemm *g, struct recipe_term t,
+/* A slice in the middle of being computed. */
+struct sums {
+    uint64_t accumulator[RECIPE_ACCUMULATORS_MOST];
+    uint32_t promoted;
+    int waiting; /* instructions of accumulator 0 that are not promoted yet */
+};
+
+static void promote(struct sums *x, const struct gemm *g)
+{
+    x->promoted =
+        operate(mpfr_add, nan_of(g), x->promoted, accumulated(g, x->accumulator[0]));
+    x->accumulator[0] = 0;
+    x->waiting = 0;
+}
+
+static void term_run(struct sums *x, const struct gemm *g, struct recipe_term t,
                      const struct line *a, const struct line *b, size_t k)
 {
-    accumulator += t.accumulator;
-    *accumulator =
-        spec_dot(g->unit, &a->word[t.a][k], &b->word[t.b][k], NULL, NULL, *accumulator);
+    uint64_t *to = &x->accumulator[t.accumulator];
+    *to = spec_dot(g->unit, &a->word[t.a][k], &b->word[t.b][k], NULL, NULL, *to);
+    if (t.accumulator == 0) x->waiting++;
+    if (g->promote && x->waiting == g->promote) promote(x, g);
 }
 
 /* The last accumulator that some term uses. */
@@ -198,27 +214,78 @@ static int last_used(const struct gemm *g)
     return last;
 }
 
+/* All terms of a recipe, the product of the low words first; returns how many. */
+static int terms_of(struct recipe_term term[RECIPE_TERMS_MOST + 1], const struct gemm *g)
+{
+    int n = 0;
+    if (g->low_low) term[n++] = g->recipe->low_low;
+    for (int i = 0; i < g->recipe->terms; i++) term[n++] = g->recipe->term[i];
+    return n;
+}
+
+/* Before a term of a tile: its accumulator times 2^-s, in MPFR, if the term says so; and
+   before the last one what is no number, or no finite one, is +0. */
+static void before_term(struct sums *x, const struct gemm *g, struct recipe_term t,
+                        bool last)
+{
+    const struct bitcut_format *c = g->unit->c;
+    uint64_t *sum = &x->accumulator[t.accumulator];
+    const enum number_class class = oracle_value(c, *sum).class;
+    mpfr_t y;
+    if (t.scaled && (class == NUMBER_FINITE || class == NUMBER_ZERO)) {
+        mpfr_init2(y, VALUE_BITS);
+        value_read(y, c, *sum);
+        mpfr_mul_2si(y, y, -g->split.scale, MPFR_RNDN);
+        *sum = oracle_round(c, RN, y);
+        mpfr_clear(y);
+    }
+    if (last && g->recipe->zeroed != RECIPE_ZEROES_NOTHING &&
+        (class == NUMBER_NAN ||
+         (class == NUMBER_INF && g->recipe->zeroed == RECIPE_ZEROES_NOT_FINITE)))
+        *sum = 0;
+}
+
+/* One tile: all k-steps of a term, then those of the next. */
+static void tile_run(struct sums *x, const struct gemm *g, const struct line *a,
+                     const struct line *b, size_t from, size_t to)
+{
+    struct recipe_term term[RECIPE_TERMS_MOST + 1];
+    const int terms = terms_of(term, g);
+    for (int i = 0; i < terms; i++) {
+        before_term(x, g, term[i], i == terms - 1);
+        for (size_t k = from; k < to; k += (size_t)g->unit->k)
+            term_run(x, g, term[i], a, b, k);
+    }
+    if (x->waiting) promote(x, g);
+}
+
+/* No tiles: all terms of a k-step, then those of the next. */
+static void steps_run(struct sums *x, const struct gemm *g, const struct line *a,
+                      const struct line *b, size_t from, size_t to)
+{
+    struct recipe_term term[RECIPE_TERMS_MOST + 1];
+    const int terms = terms_of(term, g);
+    for (size_t k = from; k < to; k += (size_t)g->unit->k)
+        for (int i = 0; i < terms; i++) term_run(x, g, term[i], a, b, k);
+    if (g->promote && x->waiting) promote(x, g);
+}
+
 /* One slice: k from `from` to `to`. */
 static uint32_t slice_run(const struct gemm *g, const struct line *a,
                           const struct line *b, size_t from, size_t to)
 {
-    const uint32_t nan = nan_of(g);
-    uint64_t accumulator[RECIPE_ACCUMULATORS_MOST] = { 0 };
-    uint32_t v[RECIPE_ACCUMULATORS_MOST], promoted = 0;
-    for (size_t k = from, step = 1; k < to; k += (size_t)g->unit->k, step++) {
-        if (g->low_low) term_run(accumulator, g, g->recipe->low_low, a, b, k);
-        for (int i = 0; i < g->recipe->terms; i++)
-            term_run(accumulator, g, g->recipe->term[i], a, b, k);
-        const bool end = k + (size_t)g->unit->k >= to;
-        if (!g->promote || (step % (size_t)g->promote && !end)) continue;
-        promoted = operate(mpfr_add, nan, promoted, accumulated(g, accumulator[0]));
-        accumulator[0] = 0;
-    }
+    struct sums x = { .waiting = 0 };
+    uint32_t v[RECIPE_ACCUMULATORS_MOST];
+    size_t tile = 0; /* whole k-steps that hold tile_k */
+    while (tile < (size_t)g->tile_k) tile += (size_t)g->unit->k;
+    if (!tile) steps_run(&x, g, a, b, from, to);
+    for (size_t k = from; tile && k < to; k += tile)
+        tile_run(&x, g, a, b, k, k + tile < to ? k + tile : to);
     for (int i = 0; i < RECIPE_ACCUMULATORS_MOST; i++)
-        v[i] = accumulated(g, accumulator[i]);
-    if (g->promote) v[0] = promoted;
+        v[i] = accumulated(g, x.accumulator[i]);
+    if (g->promote || g->tile_k) v[0] = x.promoted;
     for (int i = last_used(g); i > 0; i--)
-        v[i - 1] = multiply_add(nan, v[i], power_of_two(-g->split.scale), v[i - 1]);
+        v[i - 1] = multiply_add(nan_of(g), v[i], power_of_two(-g->split.scale), v[i - 1]);
     return v[0];
 }
 
@@ -357,9 +424,9 @@ static void print_difference(const struct gemm *g, const struct problem *p, size
                              size_t j, uint32_t got, uint32_t want)
 {
     printf("# %s on %s, %zu x %zu x %zu, equilibrate %d, low_low %d, promote %d, "
-           "slices %d, threads %d\n",
+           "tile_k %d, slices %d, threads %d\n",
            g->recipe->name, g->unit->name, p->m, p->n, p->k, g->equilibrate, g->low_low,
-           g->promote, g->slices, g->threads);
+           g->promote, g->tile_k, g->slices, g->threads);
     printf("# alpha %08" PRIx32 ", beta %08" PRIx32 ", D is %sC\n# row %zu of A:",
            g->alpha, g->beta, p->in_place ? "" : "not ", i);
     for (size_t x = 0; x < p->k; x++) printf(" %08" PRIx32, p->a[i * p->lda + x]);
@@ -401,7 +468,7 @@ static void check_same(const struct gemm *g, const struct problem *p, const uint
 static bool is_public(const struct gemm *g)
 {
     return g->slices == 1 && g->promote == g->recipe->promote &&
-           g->low_low == g->recipe->keeps_low_low;
+           g->tile_k == g->recipe->tile_k && g->low_low == g->recipe->keeps_low_low;
 }
 
 static enum bitcut_status run(uint32_t *d, const struct gemm *g, const struct problem *p,
@@ -485,6 +552,11 @@ static const struct {
     { "ootomo", "f16" },  { "legemm", "f16" },   { "ootomo-tf32", "tf32" },
     { "tf32x3", "tf32" }, { "fp32", "f32" },     { "bf16x3", "bf16" },
     { "bf16x6", "bf16" }, { "bf16x9", "bf16" },
+    { "cublas-tf32", "tf32" },     { "cutlass-tf32x3", "tf32" },
+    { "triton-tf32x3", "tf32" },   { "cutlass-sm100-bf16x9", "bf16" },
+    { "triton-bf16x3", "bf16" },   { "triton-bf16x6", "bf16" },
+    { "xla-bf16x3", "bf16" },      { "xla-bf16x6", "bf16" },
+    { "xla-bf16x9", "bf16" },
 };
 
 enum { RECIPES = sizeof recipe_rows / sizeof recipe_rows[0] };
@@ -492,6 +564,8 @@ enum { RECIPES = sizeof recipe_rows / sizeof recipe_rows[0] };
 static void options_draw(struct gemm *g, uint64_t *rng)
 {
     static const int promotes[] = { 0, 1, 2, 3 }, slices[] = { 1, 1, 2, 3, 7 };
+    static const int tiles[] = { 1, 8, 20, 32 };
+    const struct gemm row = *g;
     static const struct {
         uint32_t alpha, beta;
     } scalars[] = {
@@ -512,6 +586,8 @@ static void options_draw(struct gemm *g, uint64_t *rng)
         g->low_low = g->split.words == 2 && between(rng, 0, 1);
         g->promote = promotes[between(rng, 0, 3)];
         g->slices = slices[between(rng, 0, 4)];
+        if (between(rng, 0, 1)) g->tile_k = tiles[between(rng, 0, 3)];
+        if (gemm_check(g, NULL) != BITCUT_OK) g->promote = row.promote;
     }
     g->equilibrate = between(rng, 0, 1);
     if (gemm_check(g, NULL) != BITCUT_OK) g->equilibrate = false;
@@ -617,6 +693,9 @@ static uint32_t f32_encode(double x)
                                            bits_of_double(x));
 }
 
+#define HOPPER_BF16 "hopper/mma.m16n8k16.f32.bf16"
+#define LARGEST     0x1.fffffep127
+
 /* One row times one column, printed with what a hand calculation gives. */
 static const struct {
     const char *recipe, *unit;
@@ -639,6 +718,27 @@ static const struct {
     { "ootomo", "h100", { 1 + 0x1p-11, 1 }, { 1 + 0x1p-11, -1 }, 1, 0, 0, 0x1p-10 },
     { "markidis", "mi100", { 1 + 0x1p-11, 1 }, { 1 + 0x1p-11, -1 }, 1, 0, 0,
       0x1p-10 + 0x1p-22 },
+    /* a tie goes to even, or away */
+    { "cublas-tf32", "hopper/mma.m16n8k8.f32.tf32", { 1 + 0x1p-11, 0 }, { 1, 0 }, 1, 0, 0,
+      1 },
+    { "plain", "hopper/mma.m16n8k8.f32.tf32", { 1 + 0x1p-11, 0 }, { 1, 0 }, 1, 0, 0,
+      1 + 0x1p-10 },
+    /* the low words of infinity are NaN, and zeroed */
+    { "bf16x3", HOPPER_BF16, { (double)INFINITY, 0 }, { 1, 0 }, 1, 0, 0, (double)NAN },
+    { "triton-bf16x3", HOPPER_BF16, { (double)INFINITY, 0 }, { 1, 0 }, 1, 0, 0,
+      (double)INFINITY },
+    { "triton-bf16x6", HOPPER_BF16, { 1, 0 }, { -(double)INFINITY, 0 }, 1, 0, 0,
+      -(double)INFINITY },
+    /* the largest value: high word Inf, low -Inf; times words of different sign */
+    { "triton-bf16x3", HOPPER_BF16, { LARGEST, 0 }, { 1 - 0x1p-10, 0 }, 1, 0, 0,
+      (double)NAN },
+    { "xla-bf16x3", HOPPER_BF16, { LARGEST, 0 }, { 1 - 0x1p-10, 0 }, 1, 0, 0,
+      (double)INFINITY },
+    /* but three words that saturate are exact */
+    { "bf16x9", HOPPER_BF16, { LARGEST, 0 }, { 1, 0 }, 1, 0, 0, (double)NAN },
+    { "cutlass-sm100-bf16x9", HOPPER_BF16, { LARGEST, 0 }, { 1, 0 }, 1, 0, 0, LARGEST },
+    { "cutlass-sm100-bf16x9", HOPPER_BF16, { 1 + 0x1p-23, 0 }, { 1 - 0x1p-24, 0 }, 1, 0,
+      0, 1 },
     /* clang-format on */
 };
 
@@ -789,6 +889,9 @@ static void change_to_two_words(struct gemm *g)
 }
 static void change_low_low(struct gemm *g) { g->low_low = true; }
 static void change_promote(struct gemm *g) { g->promote = -1; }
+static void change_promote_to_one(struct gemm *g) { g->promote = 1; }
+static void change_tile(struct gemm *g) { g->tile_k = -1; }
+static void change_tile_to_none(struct gemm *g) { g->tile_k = 0; }
 static void change_slices(struct gemm *g) { g->slices = 0; }
 static void change_threads(struct gemm *g) { g->threads = -1; }
 static void change_scale(struct gemm *g) { g->split = splits[SPLIT_HALFHALF]; }
@@ -823,6 +926,13 @@ static const struct {
     { "bf16x6", "hopper/mma.m16n8k16.f32.bf16", change_low_low, "low*low" },
     { "plain", "hopper/mma.m16n8k16.f32.f16", change_to_two_words, "low*low" },
     { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_promote, "negative" },
+    { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_tile, "negative" },
+    { "triton-bf16x3", "hopper/mma.m16n8k16.f32.bf16", change_tile_to_none,
+      "needs tiles" },
+    { "cutlass-sm100-bf16x9", "hopper/mma.m16n8k16.f32.bf16", change_tile_to_none,
+      "needs tiles" },
+    { "cutlass-sm100-bf16x9", "hopper/mma.m16n8k16.f32.bf16", change_promote_to_one,
+      "scales its sums" },
     { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_slices, "" },
     { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_threads, "negative" },
     { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_words, "more words than half" },
@@ -899,6 +1009,9 @@ static const struct {
     { "ootomo", 3, 1, false }, { "ootomo-tf32", 3, 1, false }, { "legemm", 3, 0, false },
     { "fp32", 1, 0, false },   { "tf32x3", 3, 0, false },      { "bf16x3", 3, 0, false },
     { "bf16x6", 6, 0, false }, { "bf16x9", 9, 0, false },
+    { "cublas-tf32", 1, 0, false },   { "cutlass-tf32x3", 3, 0, false },
+    { "triton-tf32x3", 3, 0, false }, { "cutlass-sm100-bf16x9", 9, 0, false },
+    { "triton-bf16x6", 6, 0, false }, { "xla-bf16x9", 9, 0, false },
 };
 
 START_TEST(rows_made_definite)

@@ -1,6 +1,7 @@
 /* What splits keep: all significands of a binade against plain integers and the published
    constants, single values against MPFR, underflow against its closed forms. */
 #include "analysis/retention.h"
+#include "lib/equilibrate.h"
 #include "lib/rand.h"
 #include "tests/number_oracle.h"
 #include "tests/test.h"
@@ -408,9 +409,9 @@ START_TEST(closed_forms_as_printed)
 }
 END_TEST
 
-/* How far the closed forms are from the count, in patterns of the 13 bits that the high
-   word leaves: a residual of 0 is not counted; a low word to nearest goes up to 2^emin
-   from half a step below, and to 0 from the middle of the first. */
+/* How far the closed forms are above the count at most, in patterns of the 13 bits that
+   the high word leaves: a residual of 0 is not counted; a low word to nearest goes up to
+   2^emin from half a step below, and to 0 from the middle of the first. */
 static const struct {
     int format, high, low, scale;
     double subnormal, zero;
@@ -419,7 +420,7 @@ static const struct {
     { FORMAT_F16, ROUND_RN, ROUND_RN, 11, 6, 1 },
     { FORMAT_F16, ROUND_CUT, ROUND_RZ, 10, 1, 1 },
     { FORMAT_F16, ROUND_RZ, ROUND_RZ, 0, 1, 1 },
-    { FORMAT_F16, ROUND_CUT, ROUND_RN, 0, 5, 1 },
+    { FORMAT_F16, ROUND_CUT, ROUND_RN, 0, 5, 0.5 },
     { FORMAT_F16, ROUND_RN, ROUND_RZ, 0, 2, 2 },
     { FORMAT_TF32, ROUND_RNA, ROUND_RNA, 0, 0, 0 },
 };
@@ -429,6 +430,7 @@ START_TEST(closed_forms_and_counts)
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         const struct bitcut_split s =
             split_make(forms[i].format, forms[i].high, forms[i].low, 2, forms[i].scale);
+        double most_subnormal = 0, most_zero = 0;
         for (int e = -14; e <= 2; e++) {
             const struct census c = census_of(&s, e, 1 << 14); /* what follows repeats */
             const double patterns = 0x1p13 / (double)c.count;
@@ -436,11 +438,33 @@ START_TEST(closed_forms_and_counts)
                 0x1p13 * retention_p_subnormal(&s, e) - (double)c.subnormal * patterns;
             const double zero =
                 0x1p13 * retention_p_zero(&s, e) - (double)c.zero * patterns;
-            ck_assert_msg(fabs(subnormal) <= forms[i].subnormal + 0x1p-60 &&
-                              fabs(zero) <= forms[i].zero + 0x1p-60,
+            most_subnormal = fmax(most_subnormal, subnormal);
+            most_zero = fmax(most_zero, zero);
+            ck_assert_msg(subnormal >= 0 && zero >= 0,
                           "row %zu, exponent %d: %g and %g patterns away", i, e,
                           subnormal, zero);
         }
+        ck_assert_msg(fabs(most_subnormal - forms[i].subnormal) < 0x1p-60 &&
+                          fabs(most_zero - forms[i].zero) < 0x1p-60,
+                      "row %zu: up to %g and %g patterns away", i, most_subnormal,
+                      most_zero);
+    }
+}
+END_TEST
+
+/* --- equilibrated lines ------------------------------------------------------------- */
+
+/* The largest value of a line is in the binade of t: all that two words can keep is kept
+   down to t + 1 + s binades below it, and no further. */
+START_TEST(equilibrated_binades)
+{
+    static const int rows[] = { SPLIT_MARKIDIS, SPLIT_HALFHALF, SPLIT_BITCUT };
+    for (int i = 0; i < 3; i++) {
+        const struct bitcut_split *s = &splits[rows[i]];
+        const int t = equilibrate_target(s->format), last = t - (t + 1 + s->scale);
+        const double all = check_binade(s, t).bits;
+        ck_assert(check_binade(s, last).bits == all);
+        ck_assert(check_binade(s, last - 1).bits < all);
     }
 }
 END_TEST
@@ -448,4 +472,5 @@ END_TEST
 TEST_MAIN("retention", published_constants, other_binades, single_values,
           samples_are_of_the_binade, samples_are_single_values,
           no_underflow_is_not_precision, thread_counts, host_modes, ends_of_the_range,
-          stops, closed_forms_as_printed, closed_forms_and_counts)
+          stops, closed_forms_as_printed, closed_forms_and_counts,
+          equilibrated_binades)

@@ -217,10 +217,11 @@ START_TEST(cut_as_printed)
 END_TEST
 
 /* EGEMM-TC: the top fraction bits copied, one more if fraction bit `bit` is set, counted
-   from 1 at the top; x normal in f32 and its word normal in f16. */
+   from 1 at the top; the word of x normal in f16, or x subnormal in f32. */
 static uint64_t feng_word(uint32_t x, int bit)
 {
-    const uint32_t rebiased = (x & 0x7fffffff) - ((127u - 15) << 23);
+    const uint32_t magnitude = x & 0x7fffffff;
+    const uint32_t rebiased = magnitude < 0x800000 ? 0 : magnitude - ((127u - 15) << 23);
     return (x >> 31) << 15 | ((rebiased >> 13) + (x >> (23 - bit) & 1));
 }
 
@@ -229,7 +230,8 @@ START_TEST(feng_as_printed)
     const struct bitcut_format *f32 = &formats[FORMAT_F32], *f16 = &formats[FORMAT_F16];
     for (int row = ROUND_FENG21; row <= ROUND_FENG22; row++) {
         const struct bitcut_rounding *r = &roundings[row];
-        for (uint64_t i = 0x38800000; i < 0x47800000; i += 101) {
+        for (uint64_t i = 1; i < 0x47800000; i += 101) {
+            if (i >= 0x800000 && i < 0x38800000) i = 0x38800000;
             const uint32_t x = (uint32_t)i | (uint32_t)(i % 2) << 31;
             const uint64_t want = feng_word(x, row == ROUND_FENG21 ? 21 : 22);
             const uint64_t got = bitcut_format_convert(f16, r, f32, x);

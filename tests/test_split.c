@@ -234,6 +234,22 @@ START_TEST(scale_traps)
 }
 END_TEST
 
+/* Truncated words stay finite, and as large as they can be. */
+START_TEST(truncated_words_saturate)
+{
+    for (int scale = 0; scale <= 11; scale++) {
+        const struct bitcut_split s = f16_split(R(RZ), R(RZ), scale);
+        uint64_t word[SPLIT_WORDS_MOST];
+        split_words(word, &s, f32_with(100, 0));
+        const double most =
+            oracle_value(F16, word[0]).magnitude +
+            ldexp(oracle_value(F16, word[1]).magnitude, -scale);
+        ck_assert_msg(most == 65504 * (1 + ldexp(1, -scale)), "s = %d: %.17g", scale,
+                      most);
+    }
+}
+END_TEST
+
 /* --- underflow of the low word ----------------------------------------------------- */
 
 /* The residual of x = 1.m * 2^e is k 2^(e - 23) with an integer k of the low 13 bits of m
@@ -503,6 +519,10 @@ static const struct {
     { SPLIT_FENG,           0x3f800002, { 0x3c00, 0x0004 } },
     { SPLIT_FENG22,         0x3f800002, { 0x3c01, 0x9400 } }, /* bit 22: up */
     { SPLIT_FENG22,         0x3f800004, { 0x3c00, 0x0008 } },
+    { SPLIT_FENG,           0x00400004, { 0x0001, 0x8001 } }, /* of the field */
+    { SPLIT_FENG,           0x80400002, { 0x8000, 0x8000 } },
+    { SPLIT_FENG22,         0x80000002, { 0x8001, 0x0001 } },
+    { SPLIT_FENG22,         0x00400001, { 0x0000, 0x0000 } },
     { SPLIT_TF32TF32,       0x3f801000, { 0x3f802000, 0xba000000 } }, /* tie: away */
     { SPLIT_BF16X2,         0x3f808000, { 0x3f80, 0x3b80 } }, /* tie: to even */
     { SPLIT_BF16X3,         0x3f800101, { 0x3f80, 0x3800, 0x3400 } },
@@ -565,6 +585,6 @@ START_TEST(names_and_plain)
 }
 END_TEST
 
-TEST_MAIN("split", constants_of_all_mantissas, scale_traps, underflow_by_exponent,
-          full_retention, every_row, sign_symmetry, single_values,
+TEST_MAIN("split", constants_of_all_mantissas, scale_traps, truncated_words_saturate,
+          underflow_by_exponent, full_retention, every_row, sign_symmetry, single_values,
           bitcut_rows_agree_on_normal_numbers, names_and_plain)
