@@ -158,10 +158,13 @@ static int run(const struct gpu_batch *batch, const struct gpu_instruction *i,
 
 /* --- what the program finds ------------------------------------------------------- */
 
+/* HOPPER: there is code for sm_90a. */
 static const struct gpu_family families[] = {
     { "mma", "mma.sync, by one warp, sm_70 and later", mma_sm80, NULL },
+#ifdef HOPPER
     { "wgmma", "wgmma.mma_async, by one warpgroup, sm_90a", wgmma_sm90, NULL },
     { "sm90", "GEMMs by wgmma and TMA, sm_90a", NULL, gemm_sm90 },
+#endif
     { "sm80", "GEMMs by mma.sync, sm_80 and later", NULL, gemm_sm80 },
     { "wmma", "GEMMs by the warp matrix functions of CUDA C++, sm_80 and later", NULL,
       gemm_wmma },

@@ -9,12 +9,30 @@
 #include <cstring>
 #include <cuda_runtime.h>
 
+/* What to do about a device whose code was not compiled. */
+inline void fault_uncompiled(char *fault)
+{
+    int device = 0, major = 0, minor = 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+    const int code = 10 * major + minor;
+    const char *own = code == 90 ? "a" : ""; /* wgmma and setmaxnreg */
+    snprintf(fault, GPU_FAULT_MOST,
+             "not compiled for this device: CUDA_GENCODE='-gencode "
+             "arch=compute_%d%s,code=sm_%d%s' ./bootstrap.sh",
+             code, own, code, own);
+}
+
 /* The status, having told why.  The runtime forgets the error too: the next launch would
    give it again. */
 inline int fault_of(char *fault, cudaError_t status)
 {
     if (status == cudaSuccess) return status;
-    snprintf(fault, GPU_FAULT_MOST, "%s", cudaGetErrorString(status));
+    if (status == cudaErrorNoKernelImageForDevice ||
+        status == cudaErrorInvalidDeviceFunction)
+        fault_uncompiled(fault);
+    else snprintf(fault, GPU_FAULT_MOST, "%s", cudaGetErrorString(status));
     cudaGetLastError();
     return status;
 }

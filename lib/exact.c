@@ -562,8 +562,10 @@ static void worker_run(const struct job *job, size_t first)
     hostfp_leave(&found);
 }
 
+/* Of lines that meet no others nothing need be known. */
 static void job_run(const struct job *job)
 {
+    if (!job->m || !job->n) return;
     lines_fill(job, job->m, rows_fill);
     lines_fill(job, job->n, cols_fill);
 #pragma omp parallel for schedule(static, 1) num_threads((int)job->workers)

@@ -180,7 +180,7 @@ broken_among_good() {
 }
 
 fragments_computed() {
-    for set in $sets; do
+    for set in $(echo "$sets" | part); do
         run 0 replay --json "$set"
         scales=
         [ ! -f "$set/scale_a.npy" ] ||

@@ -17,6 +17,9 @@ exhaustive() {
     else ok_if_empty "$1" "$($2)"; fi
 }
 
+# part: the lines of standard input, or with BITCUT_BRIEF every eighth.
+part() { awk -v step="${BITCUT_BRIEF:+8}" 'NR % (step ? step : 1) == 0'; }
+
 # model_built FOLDER WORD...: the model device as the module in a new FOLDER, by the compiler
 # with WORD...; $source is the project's folder, $libraries has the library.
 model_built() {
