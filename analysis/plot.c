@@ -3,10 +3,12 @@
 #include "analysis/plot.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* --- the script ------------------------------------------------------------------- */
@@ -100,8 +102,21 @@ static void write_script(FILE *to, const struct study_plot *plot, const char *ti
 
 /* --- the program ------------------------------------------------------------------ */
 
+/* How the child ended, as waitpid() says; killed if work is to stop.  It is looked for now
+   and then: any thread may be the one that a signal wakes. */
+static int end_of(pid_t child, const struct progress *progress)
+{
+    static const struct timespec moment = { .tv_nsec = 10000000 };
+    int status = -1;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        if (progress_stopped(progress)) kill(child, SIGKILL);
+        nanosleep(&moment, NULL);
+    }
+    return status;
+}
+
 /* gnuplot with `script` as standard input and `picture` as standard output. */
-static bool run_gnuplot(FILE *script, FILE *picture)
+static bool run_gnuplot(FILE *script, FILE *picture, const struct progress *progress)
 {
     const pid_t child = fork();
     if (child < 0) return false;
@@ -112,9 +127,8 @@ static bool run_gnuplot(FILE *script, FILE *picture)
             execlp("gnuplot", "gnuplot", (char *)NULL);
         _exit(127);
     }
-    int status;
-    return waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-           WEXITSTATUS(status) == 0;
+    const int status = end_of(child, progress);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 /* All of a file as text. */
@@ -132,7 +146,8 @@ static char *read_all(FILE *from)
     return text;
 }
 
-char *plot_svg(const struct study_plot *plot, const char *title, json_t *rows)
+char *plot_svg(const struct study_plot *plot, const char *title, json_t *rows,
+               const struct progress *progress)
 {
     FILE *script = tmpfile(), *picture = tmpfile();
     char *svg = NULL;
@@ -140,7 +155,7 @@ char *plot_svg(const struct study_plot *plot, const char *title, json_t *rows)
         write_script(script, plot, title, rows);
         fflush(script);
         rewind(script);
-        if (run_gnuplot(script, picture)) svg = read_all(picture);
+        if (run_gnuplot(script, picture, progress)) svg = read_all(picture);
     }
     if (script) fclose(script);
     if (picture) fclose(picture);

@@ -5,7 +5,8 @@
 #include "analysis/study.h"
 
 /* Draw `rows`, an array of objects, as `plot` says.  Returns the text of an SVG picture
-   to be freed, or NULL if gnuplot is not there or fails. */
-char *plot_svg(const struct study_plot *plot, const char *title, json_t *rows);
+   to be freed, or NULL if gnuplot is not there, fails, or is asked to stop. */
+char *plot_svg(const struct study_plot *plot, const char *title, json_t *rows,
+               const struct progress *progress);
 
 #endif
