@@ -3,12 +3,14 @@
 
 #include "analysis/command.h"
 #include "analysis/terminal.h"
+#include "lib/output.h"
 
 #include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command *const commands[] = {
     &command_list,  &command_mma,   &command_replay, &command_record,
@@ -19,6 +21,10 @@ static const struct command *const commands[] = {
 
 static struct context context = { .seed = 1 };
 static bool help;
+static const struct fault stopped = { BITCUT_CANNOT, "stopped" };
+static const struct fault no_thread = { BITCUT_NO_MEMORY, "not enough memory" };
+static const char *command_name;
+static bool told; /* that the command was stopped, or what it met then; stderr's lock */
 
 static const struct option_row shared_options[] = {
     { "json", "print JSON Lines and nothing else on standard output", OPTION_FLAG,
@@ -47,10 +53,13 @@ static struct option_row output_option(const struct command *c)
 
 int fail(const char *what, const struct fault *f)
 {
+    flockfile(stderr);
+    told |= progress_stopped(&context.progress);
     terminal_label(NULL);
     fputs("bitcut: ", stderr);
     for (; *what; what++) fputc(iscntrl((unsigned char)*what) ? '?' : *what, stderr);
     fprintf(stderr, ": %s\n", f->text);
+    funlockfile(stderr);
     return f->status == BITCUT_BAD_ARGUMENT ? EXIT_USAGE : EXIT_CANNOT;
 }
 
@@ -167,6 +176,17 @@ static int finish(int status)
     return status;
 }
 
+/* The command did not end when it was asked to: what it has printed so far stays, with
+   the rows that wait for more, and no file is left that is not whole. */
+static void give_up(void)
+{
+    flockfile(stderr);
+    if (!told) fail(command_name, &stopped);
+    emit_end(&context.emitter);
+    output_sweep();
+    _exit(EXIT_CANNOT);
+}
+
 static int run(const struct command *c, int argc, char **argv)
 {
     static const char *operands[OPERANDS_MOST];
@@ -189,7 +209,8 @@ static int run(const struct command *c, int argc, char **argv)
     context.operands = operands;
     context.options = rows;
     context.given = given;
-    context.progress = terminal_progress();
+    command_name = c->name;
+    if (!terminal_progress(&context.progress, give_up)) return fail(c->name, &no_thread);
     terminal_label(c->name);
     return finish(c->run(&context));
 }

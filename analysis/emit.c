@@ -10,17 +10,26 @@
 
 enum { CELL_MOST = 1 << 14, COLUMNS_MOST = 32, INDENT = 2 };
 
-void emit_row(struct emitter *e, json_t *row)
+static void print_row(json_t *row)
 {
-    if (!e->json) {
-        if (!e->rows) e->rows = json_array();
-        json_array_append_new(e->rows, row);
-        return;
-    }
     json_dumpf(row, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
     putchar('\n');
     fflush(stdout);
     json_decref(row);
+}
+
+static void keep_row(struct emitter *e, json_t *row)
+{
+    if (!e->rows) e->rows = json_array();
+    json_array_append_new(e->rows, row);
+}
+
+void emit_row(struct emitter *e, json_t *row)
+{
+    flockfile(stdout);
+    if (e->json) print_row(row);
+    else keep_row(e, row);
+    funlockfile(stdout);
 }
 
 /* --- one cell --------------------------------------------------------------------- */
@@ -241,7 +250,7 @@ static void print_below(json_t *rows)
     }
 }
 
-bool emit_end(struct emitter *e)
+static void print_rows(struct emitter *e)
 {
     if (e->rows && json_array_size(e->rows) == 1) {
         print_object(json_array_get(e->rows, 0), 0);
@@ -255,7 +264,15 @@ bool emit_end(struct emitter *e)
     }
     json_decref(e->rows);
     e->rows = NULL;
-    return fflush(stdout) == 0 && !ferror(stdout);
+}
+
+bool emit_end(struct emitter *e)
+{
+    flockfile(stdout);
+    print_rows(e);
+    const bool good = fflush(stdout) == 0 && !ferror(stdout);
+    funlockfile(stdout);
+    return good;
 }
 
 /* --- values ----------------------------------------------------------------------- */

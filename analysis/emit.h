@@ -29,10 +29,11 @@ struct emitter {
     json_t *rows;                      /* text: the rows so far, NULL if none  */
 };
 
-/* Take over `row`, an object, and print it now or at emit_end(). */
+/* Take over `row`, an object, and print it now or at emit_end().  Both are whole for all
+   threads: who begins second waits. */
 void emit_row(struct emitter *e, json_t *row);
 
-/* Print what is pending.  False if standard output could not be written. */
+/* Print what is pending, once.  False if standard output could not be written. */
 bool emit_end(struct emitter *e);
 
 /* JSON values.  A number that JSON lacks becomes the string "nan", "inf" or "-inf". */

@@ -28,4 +28,9 @@ enum bitcut_status output_commit(struct output *o, struct fault *f);
 /* Drop what was written.  Nothing happens if *o is cleared already. */
 void output_abandon(struct output *o);
 
+/* Remove the temporary files that this process is writing, for one that is about to end
+   while other threads write them; what they do with them after this fails.  Nothing
+   happens where the system has no /proc. */
+void output_sweep(void);
+
 #endif
