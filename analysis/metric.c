@@ -132,8 +132,9 @@ static double backward_max(const struct comparison *x)
 
 static double mixed_max(const struct comparison *x)
 {
+    const size_t rows = x->n ? x->m : 0; /* without columns there may be any number */
     double most = 0;
-    for (size_t i = 0; i < x->m; i++)
+    for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < x->n; j++)
             most = larger(most, quotient(error_at(x, i * x->n + j),
                                          x->row_norm[i] * x->col_norm[j]) *

@@ -541,6 +541,10 @@ enum bitcut_status exact_gemm(uint32_t *c32, uint64_t *c64, double *magnitude,
                        .layers = o->layers ? o->layers : ALL_BUT_MPFR,
                        .kernel = o->kernel ? o->kernel : dgemm_best(),
                        .progress = o->progress };
+    if (m == 0 || n == 0) { /* of the other there may be any number */
+        if (counts) *counts = (struct exact_counts){ .unsettled = { 0 } };
+        return BITCUT_OK;
+    }
     const bool serial = uses(&job, LAYER_MPFR) && !mpfr_buildopt_tls_p();
     tiles_choose(&job, serial ? 1 : (size_t)threads_for(o->threads, SIZE_MAX));
     if (!job_init(&job))
