@@ -2,6 +2,8 @@
 
 #include "analysis/plot.h"
 
+#include "analysis/distinct.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,15 +15,6 @@
 
 /* --- the script ------------------------------------------------------------------- */
 
-static bool seen_before(json_t *rows, size_t at, const char *key)
-{
-    for (size_t i = 0; i < at; i++)
-        if (json_equal(json_object_get(json_array_get(rows, i), key),
-                       json_object_get(json_array_get(rows, at), key)))
-            return true;
-    return false;
-}
-
 static void write_axis(FILE *to, char axis, const char *label, bool log, int base)
 {
     fprintf(to, "set %clabel '%s'\n", axis, label);
@@ -29,18 +22,32 @@ static void write_axis(FILE *to, char axis, const char *label, bool log, int bas
     fprintf(to, "set logscale %c %d\nset format %c '%d^{%%L}'\n", axis, base, axis, base);
 }
 
-/* The points of one series as a here-document $s<at>. */
-static void write_series(FILE *to, const struct study_plot *plot, json_t *rows, size_t at)
+/* The rows to draw and their series. */
+struct drawing {
+    const struct study_plot *plot;
+    json_t *rows;
+    struct distinct series;
+};
+
+static json_t *cell(const struct drawing *d, size_t row, const char *key)
 {
-    json_t *series = json_object_get(json_array_get(rows, at), plot->series);
-    fprintf(to, "$s%zu << END\n", at);
-    for (size_t i = at; i < json_array_size(rows); i++) {
-        json_t *row = json_array_get(rows, i);
-        if (json_equal(series, json_object_get(row, plot->series)))
-            fprintf(to, "%.17g %.17g\n", json_number_value(json_object_get(row, plot->x)),
-                    json_number_value(json_object_get(row, plot->y)));
-    }
+    return json_object_get(json_array_get(d->rows, row), key);
+}
+
+/* The points of one series as a here-document $s<series>. */
+static void write_series(FILE *to, const struct drawing *d, size_t series)
+{
+    fprintf(to, "$s%zu << END\n", series);
+    for (size_t i = d->series.first[series]; i < d->series.rows; i++)
+        if (d->series.group[i] == series)
+            fprintf(to, "%.17g %.17g\n", json_number_value(cell(d, i, d->plot->x)),
+                    json_number_value(cell(d, i, d->plot->y)));
     fprintf(to, "END\n");
+}
+
+static json_t *series_name(const struct drawing *d, size_t series)
+{
+    return cell(d, d->series.first[series], d->plot->series);
 }
 
 /* Text in the quotes of a script, on one line whatever it holds. */
@@ -58,43 +65,36 @@ static int larger(int a, int b) { return a > b ? a : b; }
 
 /* The picture's size and its key: beside the axes, or below if the names of series are
    long. */
-static void write_layout(FILE *to, const struct study_plot *plot, json_t *rows)
+static void write_layout(FILE *to, const struct drawing *d)
 {
     enum { WIDTH = 860, HEIGHT = 480, LINE = 22, LONG = 24 };
-    int count = 0, longest = 0;
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        if (seen_before(rows, i, plot->series)) continue;
-        const json_t *name = json_object_get(json_array_get(rows, i), plot->series);
-        longest = larger(longest, (int)json_string_length(name));
-        count++;
-    }
+    int longest = 0;
+    for (size_t i = 0; i < d->series.groups; i++)
+        longest = larger(longest, (int)json_string_length(series_name(d, i)));
     const bool below = longest > LONG;
     fprintf(to,
             "set terminal svg enhanced size %d,%d font 'sans-serif,14' "
             "background 'white'\nset key %s noenhanced\n",
-            WIDTH, HEIGHT + (below ? LINE * (count + 1) : 0),
+            WIDTH, HEIGHT + (below ? LINE * ((int)d->series.groups + 1) : 0),
             below ? "bmargin left Left reverse maxcols 1 title ' '"
                   : "outside right top");
 }
 
-static void write_script(FILE *to, const struct study_plot *plot, const char *title,
-                         json_t *rows)
+static void write_script(FILE *to, const struct drawing *d, const char *title)
 {
-    write_layout(to, plot, rows);
+    const struct study_plot *plot = d->plot;
+    write_layout(to, d);
     fputs("set grid\nset title ", to);
     write_quoted(to, title);
     fputs(" noenhanced\n", to);
     write_axis(to, 'x', plot->x_label, plot->x_log, 2);
     write_axis(to, 'y', plot->y_label, plot->y_log, 10);
-    for (size_t i = 0; i < json_array_size(rows); i++)
-        if (!seen_before(rows, i, plot->series)) write_series(to, plot, rows, i);
+    for (size_t i = 0; i < d->series.groups; i++) write_series(to, d, i);
     const char *separator = "plot ";
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        if (seen_before(rows, i, plot->series)) continue;
+    for (size_t i = 0; i < d->series.groups; i++) {
         fprintf(to, "%s$s%zu using 1:2 with %s linewidth 2 title ", separator, i,
                 plot->points ? "points" : "linespoints");
-        write_quoted(to, json_string_value(
-                             json_object_get(json_array_get(rows, i), plot->series)));
+        write_quoted(to, json_string_value(series_name(d, i)));
         separator = ", ";
     }
     fprintf(to, "\n");
@@ -149,14 +149,16 @@ static char *read_all(FILE *from)
 char *plot_svg(const struct study_plot *plot, const char *title, json_t *rows,
                const struct progress *progress)
 {
+    struct drawing d = { .plot = plot, .rows = rows };
     FILE *script = tmpfile(), *picture = tmpfile();
     char *svg = NULL;
-    if (script && picture) {
-        write_script(script, plot, title, rows);
+    if (script && picture && distinct_of(&d.series, rows, plot->series)) {
+        write_script(script, &d, title);
         fflush(script);
         rewind(script);
         if (run_gnuplot(script, picture, progress)) svg = read_all(picture);
     }
+    distinct_clear(&d.series);
     if (script) fclose(script);
     if (picture) fclose(picture);
     return svg;

@@ -510,7 +510,7 @@ while IFS='|' read -r status text words; do
     ok_if_empty "$words: $text" "$(offence "$status" "$text" "$words")"
 done < "$work/table"
 
-# nothing WORDS: what is wrong if outputs that are none take long.
+# nothing WORDS: what is wrong if what is next to nothing takes long.
 nothing() {
     eval "$timer bitcut $1 --json" < /dev/null > ../out 2>&1 || echo "status $?"
     grep -v '^{.*}$' ../out
@@ -521,6 +521,15 @@ ok_if_empty "2^58 fragments without elements" "$(nothing "mma --unit ideal/rn25 
     -a $set/many/A.npy -b $set/many/B.npy -c $set/many/C.npy")"
 ok_if_empty "2^58 rows without columns" \
     "$(nothing "$f32 -a $in/rows.npy -b $in/none.npy -o D.npy")"
+# 512 results that differ in name and size: each is a series and a place of its own.
+recorded=$(head -n 1 "$BITCUT_DATA/results/h200-recipes.jsonl")
+for i in $(seq 512); do
+    echo "$recorded" | sed "s/\"name\":\"/&$i/; s/\"\([mnk]\)\":1024/\"\1\":$((1024 * i))/g"
+done > ../many.jsonl
+ok_if_empty "512 distinct results" "$(
+    timer=${timer:+timeout -s KILL 60}
+    nothing "report --no-studies --results ../many.jsonl -o ../report"
+    grep -c '^<tr>' ../report/index.html | awk '$1 < 4 * 512 { print "few rows: " $1 }')"
 ok_if_empty "a module of kernels that is a pipe" "$(
     export BITCUT_MODULES=$set/modules
     offence 3 'bitcut-cuda.so is not a regular file' 'list instructions')"
