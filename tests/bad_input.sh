@@ -227,6 +227,9 @@ cat > "$work/table" << 'END'
 2|-m : not a number|$tc -m ''
 2|-m 18446744073709551616: not a number|$tc -m 18446744073709551616
 2|--seed -1: not a number below 2^64|$tc --seed -1
+2|--seed 0x: not a number|$tc --seed 0x
+2|--seed 0x-1: not a number|$tc --seed 0x-1
+2|--seed 0a: not a number|$tc --seed 0a
 2|--seed 18446744073709551616: not a number|$tc --seed 18446744073709551616
 2|--threads x: not an integer|$tc --threads x
 2|--threads 99999999999: not an integer|$tc --threads 99999999999
