@@ -562,5 +562,12 @@ enum bitcut_status bitcut_exact_gemm(uint32_t *c32, uint64_t *c64, size_t m, siz
                                      int threads)
 {
     const struct exact_options options = { .threads = threads };
+    const size_t k_most = (size_t)1 << 46;
+    if (m && n &&
+        (k > k_most || !memory_holds(a, m, k, k, sizeof *a) ||
+         !memory_holds(b, k, n, n, sizeof *b) ||
+         (c32 && !memory_holds(c32, m, n, n, sizeof *c32)) ||
+         (c64 && !memory_holds(c64, m, n, n, sizeof *c64))))
+        return BITCUT_BAD_ARGUMENT;
     return exact_gemm(c32, c64, NULL, NULL, &options, m, n, k, a, b, NULL);
 }
