@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command *const commands[] = {
     &command_list,  &command_mma,   &command_replay, &command_record,
@@ -22,6 +23,10 @@ static const struct command *const commands[] = {
 
 static struct context context = { .seed = 1 };
 static bool help;
+static const struct fault stopped = { BITCUT_CANNOT, "stopped" };
+static const struct fault no_thread = { BITCUT_NO_MEMORY, "not enough memory" };
+static const char *command_name;
+static bool told; /* that the command was stopped, or what it met then; stderr's lock */
 
 static const struct option_row shared_options[] = {
     { "json", "print JSON Lines and nothing else on standard output", OPTION_FLAG,
@@ -50,11 +55,14 @@ static struct option_row output_option(const struct command *c)
 
 int fail(const char *what, const struct fault *f)
 {
+    flockfile(stderr);
+    told |= progress_stopped(&context.progress);
     terminal_label(NULL);
     fputs("bitcut: ", stderr);
     for (char shown[TEXT_BYTES]; text_next(shown, &what);) fputs(shown, stderr);
     fprintf(stderr, ": %s\n", f->text);
     fflush(stderr);
+    funlockfile(stderr);
     return f->status == BITCUT_BAD_ARGUMENT ? EXIT_USAGE : EXIT_CANNOT;
 }
 
@@ -224,6 +232,17 @@ static int finish(int status)
     return status;
 }
 
+/* The command did not end when it was asked to: what it has printed so far stays, with
+   the rows that wait for more, and no file is left that is not whole. */
+static void give_up(void)
+{
+    flockfile(stderr);
+    if (!told) fail(command_name, &stopped);
+    emit_end(&context.emitter);
+    output_sweep();
+    _exit(terminal_status(EXIT_CANNOT));
+}
+
 static int run(const struct command *c, int argc, char **argv)
 {
     static const char *operands[OPERANDS_MOST];
@@ -246,7 +265,8 @@ static int run(const struct command *c, int argc, char **argv)
     context.operands = operands;
     context.options = rows;
     context.given = given;
-    context.progress = terminal_progress();
+    command_name = c->name;
+    if (!terminal_progress(&context.progress, give_up)) return fail(c->name, &no_thread);
     terminal_label(c->name);
     return finish(c->run(&context));
 }
@@ -274,5 +294,5 @@ int main(int argc, char **argv)
     guard_begin();
     const int status = run_words(argc, argv);
     guard_end();
-    return status;
+    return terminal_status(status);
 }

@@ -1,6 +1,9 @@
 #include "analysis/claim.h"
 
+#include "analysis/distinct.h"
 #include "analysis/results.h"
+
+#include <stdlib.h>
 
 /* --- the table -------------------------------------------------------------------- */
 
@@ -74,73 +77,90 @@ static bool is_of(const json_t *row, const struct claim *c, const char *who)
              json_is_null(json_object_get(row, "recipe"))));
 }
 
-/* The result that this one is compared with, or NULL. */
-static const json_t *rival(json_t *bench, const json_t *row, const struct claim *c)
+/* All results, by the kernel and device of each, by its label; and by what it has in common
+   with those that it is compared with. */
+struct runs {
+    json_t *bench;
+    struct distinct kernels, cases;
+};
+
+/* What a claim counts of the results of one kernel and device. */
+struct count {
+    double sum, most;
+    int points;
+    json_t *first; /* NULL: there are none */
+};
+
+/* The first result of each case that others are compared with. */
+static void find_rivals(json_t **rival, const struct runs *r, const struct claim *c)
 {
-    for (size_t i = 0; i < json_array_size(bench); i++) {
-        const json_t *x = json_array_get(bench, i);
-        if (is_of(x, c, c->over) && result_same(x, row, "device") &&
-            result_same(x, row, "input") && result_same(x, row, "m") &&
-            result_same(x, row, "n") && result_same(x, row, "k"))
-            return x;
+    for (size_t i = r->cases.rows; i-- > 0;) {
+        json_t *row = json_array_get(r->bench, i);
+        if (c->over && is_of(row, c, c->over)) rival[r->cases.group[i]] = row;
     }
-    return NULL;
 }
 
 /* What the claim counts of this row; 0: nothing. */
-static double value_of(json_t *bench, const json_t *row, const struct claim *c)
+static double value_of(const json_t *row, const json_t *rival, const struct claim *c)
 {
     if (!c->over) return result_number(row, c->column);
-    const json_t *other = rival(bench, row, c);
-    return other ? result_number(other, "ms") / result_number(row, "ms") : 0;
+    return rival ? result_number(rival, "ms") / result_number(row, "ms") : 0;
 }
 
-/* Whether an earlier result is of the same kernel, by its label, and device. */
-static bool seen(json_t *bench, size_t at, const struct claim *c)
+static void count_runs(struct count *count, json_t *const *rival, const struct runs *r,
+                       const struct claim *c)
 {
-    const json_t *row = json_array_get(bench, at);
-    for (size_t i = 0; i < at; i++) {
-        const json_t *x = json_array_get(bench, i);
-        if (is_of(x, c, c->who) && result_same(x, row, "label") &&
-            result_same(x, row, "device"))
-            return true;
+    for (size_t i = 0; i < r->kernels.rows; i++) {
+        json_t *row = json_array_get(r->bench, i);
+        struct count *of = &count[r->kernels.group[i]];
+        if (!is_of(row, c, c->who)) continue;
+        const double value = value_of(row, rival[r->cases.group[i]], c);
+        if (!of->first) of->first = row;
+        of->sum += value;
+        of->points += value > 0;
+        if (value > of->most) of->most = value;
     }
-    return false;
 }
 
-/* The claim beside all results of one kernel and device, the first of which is `row`. */
-static void add(json_t *rows, json_t *bench, json_t *row, const struct claim *c)
+/* The claim beside all results of one kernel and device. */
+static json_t *claim_row(const struct claim *c, const struct count *x)
 {
-    double sum = 0, most = 0;
-    int points = 0;
-    for (size_t i = 0; i < json_array_size(bench); i++) {
-        const json_t *x = json_array_get(bench, i);
-        if (!is_of(x, c, c->who) || !result_same(x, row, "label") ||
-            !result_same(x, row, "device"))
-            continue;
-        const double value = value_of(bench, x, c);
-        sum += value;
-        points += value > 0;
-        if (value > most) most = value;
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:O, s:f, s:O, s:s, s:i}", "claim",
+                     c->what, "how", hows[c->how], "shapes", c->shapes, "source",
+                     c->source, "gpu", c->gpu, "printed", c->printed, "device",
+                     json_object_get(x->first, "device"), "here",
+                     c->how == MEAN ? x->sum / x->points : x->most, "kernel",
+                     json_object_get(x->first, "label"), "over", c->over ? c->over : "",
+                     "points", x->points);
+}
+
+/* In the order of the first result of each kernel that counts. */
+static void add(json_t *rows, const struct runs *r, const struct claim *c)
+{
+    json_t **rival = calloc(r->cases.rows + 1, sizeof(json_t *));
+    struct count *count = calloc(r->kernels.rows + 1, sizeof *count);
+    if (rival && count) {
+        find_rivals(rival, r, c);
+        count_runs(count, rival, r, c);
     }
-    if (!points) return;
-    json_array_append_new(
-        rows, json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:O, s:f, s:O, s:s, s:i}",
-                        "claim", c->what, "how", hows[c->how], "shapes", c->shapes,
-                        "source", c->source, "gpu", c->gpu, "printed", c->printed,
-                        "device", json_object_get(row, "device"), "here",
-                        c->how == MEAN ? sum / points : most, "kernel",
-                        json_object_get(row, "label"), "over", c->over ? c->over : "",
-                        "points", points));
+    for (size_t i = 0; rival && count && i < r->kernels.rows; i++) {
+        const struct count *x = &count[r->kernels.group[i]];
+        if (x->points && x->first == json_array_get(r->bench, i))
+            json_array_append_new(rows, claim_row(c, x));
+    }
+    free(count);
+    free(rival);
 }
 
 json_t *claim_rows(json_t *bench)
 {
+    static const char *const kernel[] = { "label", "device", NULL };
+    static const char *const same[] = { "device", "input", "m", "n", "k", NULL };
     json_t *rows = json_array();
-    for (const struct claim *c = claims; c->what; c++)
-        for (size_t i = 0; i < json_array_size(bench); i++) {
-            json_t *row = json_array_get(bench, i);
-            if (is_of(row, c, c->who) && !seen(bench, i, c)) add(rows, bench, row, c);
-        }
+    struct runs r = { .bench = bench };
+    if (distinct_init(&r.kernels, bench, kernel) && distinct_init(&r.cases, bench, same))
+        for (const struct claim *c = claims; c->what; c++) add(rows, &r, c);
+    distinct_clear(&r.cases);
+    distinct_clear(&r.kernels);
     return rows;
 }

@@ -34,6 +34,14 @@ struct kills {
     struct bitcut_unit ideal;
     size_t ideal_noticed;
     size_t outputs;
+    bool done;
+};
+
+/* The units worked on, in the order in which they are printed. */
+struct kills_list {
+    struct kills *at;
+    int count, printed;
+    int status; /* the worst of what was printed */
 };
 
 static void kills_init(struct kills *k, const struct bitcut_unit *u)
@@ -108,6 +116,14 @@ static int kills_status(const struct kills *k)
     return EXIT_GOOD;
 }
 
+static void print_next(struct kills_list *list, struct emitter *e)
+{
+    const struct kills *k = &list->at[list->printed++];
+    if (!mutants || !k->unit) return; /* it failed, or was stopped */
+    emit_kills(e, k);
+    if (kills_status(k) > list->status) list->status = kills_status(k);
+}
+
 /* --- vectors from sets ------------------------------------------------------------ */
 
 /* Add to *noticed the outputs of a set that the unit does not give for operands `in`. */
@@ -156,16 +172,16 @@ static enum bitcut_status add_set(struct kills *k, const struct set *s,
 }
 
 /* The kills of a unit among those found so far, or a new place for them. */
-static struct kills *kills_of(struct kills *list, int *count, const char *name)
+static struct kills *kills_of(struct kills_list *list, const char *name)
 {
-    for (int i = 0; i < *count; i++)
-        if (!strcmp(list[i].unit->name, name)) return &list[i];
-    struct kills *k = &list[(*count)++];
+    for (int i = 0; i < list->count; i++)
+        if (!strcmp(list->at[i].unit->name, name)) return &list->at[i];
+    struct kills *k = &list->at[list->count++];
     kills_init(k, table_find(TABLE(units), name));
     return k;
 }
 
-static enum bitcut_status from_set(struct kills *list, int *count, const struct found *x,
+static enum bitcut_status from_set(struct kills_list *list, const struct found *x,
                                    const struct context *context, struct fault *f)
 {
     struct set s;
@@ -174,14 +190,16 @@ static enum bitcut_status from_set(struct kills *list, int *count, const struct 
     enum bitcut_status status = set_read(&s, x->folder, SET_KNOWN | SET_RECORDED, f);
     if (status != BITCUT_OK) return status;
     if (!unit_name || !strcmp(s.unit.name, unit_name))
-        status = add_set(kills_of(list, count, s.unit.name), &s, context, f);
+        status = add_set(kills_of(list, s.unit.name), &s, context, f);
     set_clear(&s);
     return status;
 }
 
-/* All sets named on the command line, put together by unit. */
-static int from_sets(struct kills *list, int *count, const struct context *x)
+/* All sets named on the command line, put together by unit.  No unit is finished before
+   all sets are. */
+static int from_sets(struct kills_list *list, const struct context *x)
 {
+    static const struct fault stopped = { BITCUT_CANNOT, "stopped" };
     struct found_list sets = { 0 };
     struct fault f;
     int worst = EXIT_GOOD;
@@ -189,12 +207,15 @@ static int from_sets(struct kills *list, int *count, const struct context *x)
         if (walk_sets(&sets, x->operands[i], &x->progress, &f) != BITCUT_OK)
             worst = fail("probe", &f);
     for (size_t i = 0; i < sets.count && !progress_stopped(&x->progress); i++) {
-        if (from_set(list, count, &sets.at[i], x, &f) != BITCUT_OK)
+        if (from_set(list, &sets.at[i], x, &f) != BITCUT_OK &&
+            !progress_stopped(&x->progress))
             worst = fail(sets.at[i].folder, &f);
         progress_report(&x->progress, i + 1, sets.count);
     }
     walk_clear(&sets);
-    return worst;
+    if (!progress_stopped(&x->progress)) return worst;
+    list->count = 0;
+    return fail("probe", &stopped);
 }
 
 /* --- directed vectors ------------------------------------------------------------- */
@@ -268,7 +289,8 @@ static enum bitcut_status make_one(struct kills *k, const struct bitcut_unit *u,
     return status;
 }
 
-static int from_generator(struct kills *list, int *count, const struct context *x)
+/* Units are printed as soon as those before are. */
+static int from_generator(struct kills_list *list, struct context *x)
 {
     const struct bitcut_unit *chosen[UNITS_MOST];
     const int n = choose_units(chosen);
@@ -277,21 +299,23 @@ static int from_generator(struct kills *list, int *count, const struct context *
     size_t done = 0;
     if (x->output && folder_make(x->output, &fault) != BITCUT_OK)
         return fail(x->output, &fault);
+    list->count = n;
 #pragma omp parallel for schedule(dynamic) num_threads(threads_for(x->threads, (size_t)n))
     for (int i = 0; i < n; i++) {
         struct fault f;
-        if (make_one(&list[i], chosen[i], x, &f) != BITCUT_OK) {
+        const bool good = make_one(&list->at[i], chosen[i], x, &f) == BITCUT_OK;
 #pragma omp critical
-            if (i < first) fault = f, first = i;
+        {
+            if (!good && i < first) fault = f, first = i;
+            list->at[i].done = good;
+            while (list->printed < n && list->at[list->printed].done)
+                print_next(list, &x->emitter);
+            done++;
+            if (threads_first()) progress_report(&x->progress, done, (size_t)n);
         }
-        size_t now;
-#pragma omp atomic capture
-        now = ++done;
-        if (threads_first()) progress_report(&x->progress, now, (size_t)n);
     }
-    *count = n;
-    if (progress_stopped(&x->progress)) return fail("probe", &fault);
-    return first == n ? EXIT_GOOD : fail(chosen[first]->name, &fault);
+    if (first == n) return EXIT_GOOD;
+    return fail(progress_stopped(&x->progress) ? "probe" : chosen[first]->name, &fault);
 }
 
 /* --- the command ------------------------------------------------------------------ */
@@ -303,21 +327,16 @@ static int run(struct context *x)
         return complain("-o", "vectors are made for units, not from sets");
     if (unit_name && !table_find(TABLE(units), unit_name))
         return fail_unit(unit_name, false);
-    struct kills *list = calloc(UNITS_MOST, sizeof *list);
-    if (!list) {
+    struct kills_list list = { .at = calloc(UNITS_MOST, sizeof *list.at) };
+    if (!list.at) {
         static const struct fault none = { BITCUT_NO_MEMORY, "no memory" };
         return fail("probe", &none);
     }
-    int count = 0;
-    int status = x->operand_count ? from_sets(list, &count, x)
-                                  : from_generator(list, &count, x);
-    for (int i = 0; i < count && mutants; i++) {
-        if (!list[i].unit) continue; /* stopped before */
-        emit_kills(&x->emitter, &list[i]);
-        if (kills_status(&list[i]) > status) status = kills_status(&list[i]);
-    }
-    free(list);
-    return status;
+    const int status =
+        x->operand_count ? from_sets(&list, x) : from_generator(&list, x);
+    while (list.printed < list.count) print_next(&list, &x->emitter);
+    free(list.at);
+    return status > list.status ? status : list.status;
 }
 
 const struct command command_probe = {

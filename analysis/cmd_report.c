@@ -90,6 +90,17 @@ static enum bitcut_status make_rows(json_t **rows, const struct part *part,
     return part->study ? run_study(*rows, part->study, r->context, f) : BITCUT_OK;
 }
 
+/* The figure of a section's rows; NULL: it has none, or gnuplot cannot draw it. */
+static enum bitcut_status draw(char **svg, const struct section *s, json_t *rows,
+                               const struct progress *progress, struct fault *f)
+{
+    *svg = NULL;
+    if (!s->plot->y) return BITCUT_OK;
+    const enum bitcut_status status = plot_svg(svg, s->plot, s->title, rows, progress, f);
+    if (status != BITCUT_OK || *svg || !progress_stopped(progress)) return status;
+    return fault_set(f, BITCUT_CANNOT, "stopped");
+}
+
 /* Make the rows of one section and write its data and figure. */
 static enum bitcut_status run_section(struct section *s, const struct part *part,
                                       const struct report *r, struct fault *f)
@@ -98,14 +109,13 @@ static enum bitcut_status run_section(struct section *s, const struct part *part
     json_t *rows;
     enum bitcut_status status = make_rows(&rows, part, r, f);
     snprintf(path, sizeof path, "%s/%s.csv", r->folder, s->name);
+    if (status == BITCUT_OK) status = draw(&s->svg, s, rows, &r->context->progress, f);
     if (status == BITCUT_OK) status = report_write_csv(path, rows, f);
     if (status != BITCUT_OK) {
         json_decref(rows);
         return status;
     }
     s->rows = rows;
-    if (s->plot->y) status = plot_svg(&s->svg, s->plot, s->title, rows, f);
-    if (status != BITCUT_OK) return status;
     snprintf(path, sizeof path, "%s/%s.svg", r->folder, s->name);
     if (!s->svg) {
         remove(path); /* of an earlier run: it would not be this one's figure */

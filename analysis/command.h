@@ -9,10 +9,11 @@
 
 /* Exit statuses. */
 enum {
-    EXIT_GOOD,  /* all is well                            */
-    EXIT_FOUND, /* a comparison failed                     */
-    EXIT_USAGE, /* the command line makes no sense        */
-    EXIT_CANNOT /* a file or device cannot be used        */
+    EXIT_GOOD,             /* all is well                                        */
+    EXIT_FOUND,            /* a comparison failed                                */
+    EXIT_USAGE,            /* the command line makes no sense                    */
+    EXIT_CANNOT,           /* a file or device cannot be used, or SIGTERM        */
+    EXIT_INTERRUPTED = 130 /* SIGINT; of terminal_status(), commands say CANNOT  */
 };
 
 enum { OPERANDS_MOST = 1024 };

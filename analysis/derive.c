@@ -1,10 +1,12 @@
 #include "analysis/derive.h"
 
 #include "analysis/bench_plan.h"
+#include "analysis/distinct.h"
 #include "lib/split.h"
 #include "lib/table.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *text(const json_t *row, const char *key)
@@ -128,17 +130,24 @@ static bool is_kernel(const json_t *row)
     return !json_is_null(json_object_get(row, "compared"));
 }
 
-/* Whether it is of the kernel that was listed first of those on the same batches. */
-static bool is_first(json_t *all, size_t at)
+/* Mark each result with whether it is of the kernel that was listed first of those on the
+   same batches. */
+static void mark_first(json_t *all)
 {
-    static const char *const keys[] = { "addressing", "m",     "n",      "k",
+    static const char *const same[] = { "addressing", "m",     "n",      "k",
                                         "count",      "input", "device", NULL };
-    const json_t *row = json_array_get(all, at);
-    for (size_t i = 0; i < at; i++) {
-        const json_t *x = json_array_get(all, i);
-        if (is_kernel(x) && agree(x, row, keys)) return result_same(x, row, "name");
+    struct distinct d;
+    distinct_init(&d, all, same);
+    const json_t **kernel = calloc(d.groups + 1, sizeof *kernel);
+    for (size_t i = 0; kernel && i < d.rows; i++) {
+        json_t *row = json_array_get(all, i);
+        const json_t **first = &kernel[d.group[i]];
+        if (!*first && is_kernel(row)) *first = row;
+        const bool is_first = *first && result_same(*first, row, "name");
+        json_object_set_new(row, "part", json_string(is_first ? "first" : "other"));
     }
-    return is_kernel(row);
+    free(kernel);
+    distinct_clear(&d);
 }
 
 static json_t *batches_of(const json_t *row, bool one)
@@ -150,11 +159,10 @@ static json_t *batches_of(const json_t *row, bool one)
 static void derive_batches(json_t *all)
 {
     const bool one = one_device(all);
+    mark_first(all);
     for (size_t i = 0; i < json_array_size(all); i++) {
         json_t *row = json_array_get(all, i);
         json_object_set_new(row, "shapes", shapes_of(row));
-        json_object_set_new(row, "part",
-                            json_string(is_first(all, i) ? "first" : "other"));
         json_object_set_new(row, "series", batches_of(row, one));
     }
 }

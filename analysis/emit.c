@@ -38,15 +38,24 @@ static bool print_json(const json_t *row)
     return true;
 }
 
-void emit_row(struct emitter *e, json_t *row)
+static void print_row(struct emitter *e, json_t *row)
 {
-    if (e->json) {
-        e->broken |= !print_json(row);
-        json_decref(row);
-        return;
-    }
+    e->broken |= !print_json(row);
+    json_decref(row);
+}
+
+static void keep_row(struct emitter *e, json_t *row)
+{
     if (!e->rows) e->rows = json_array();
     e->broken |= json_array_append_new(e->rows, row) != 0;
+}
+
+void emit_row(struct emitter *e, json_t *row)
+{
+    flockfile(stdout);
+    if (e->json) print_row(e, row);
+    else keep_row(e, row);
+    funlockfile(stdout);
 }
 
 /* --- one cell --------------------------------------------------------------------- */
@@ -268,7 +277,7 @@ static void print_below(json_t *rows)
     }
 }
 
-int emit_end(struct emitter *e)
+static void print_rows(struct emitter *e)
 {
     if (e->rows && json_array_size(e->rows) == 1) {
         print_object(json_array_get(e->rows, 0), 0);
@@ -282,7 +291,14 @@ int emit_end(struct emitter *e)
     }
     json_decref(e->rows);
     e->rows = NULL;
+}
+
+int emit_end(struct emitter *e)
+{
+    flockfile(stdout);
+    print_rows(e);
     const int error = output_flush(stdout);
+    funlockfile(stdout);
     return error || !e->broken ? error : ENOMEM;
 }
 

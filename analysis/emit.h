@@ -31,12 +31,13 @@ struct emitter {
     bool broken;                       /* a row could not be made              */
 };
 
-/* Take over `row`, an object, and print it now or at emit_end().  NULL, a row that could
-   not be made, is a failure of emit_end(). */
+/* Take over `row`, an object, and print it now or at emit_end().  Both are whole for all
+   threads: who begins second waits.  NULL, a row that could not be made, is a failure of
+   emit_end(). */
 void emit_row(struct emitter *e, json_t *row);
 
-/* Print what is pending: 0, or the error (errno) if standard output could not be written
-   (ENOMEM: a row could not be made). */
+/* Print what is pending, once: 0, or the error (errno) if standard output could not be
+   written (ENOMEM: a row could not be made). */
 int emit_end(struct emitter *e);
 
 /* JSON values.  In the program none is NULL for want of memory: analysis/guard.h.  A number

@@ -1,7 +1,9 @@
 #include "analysis/figure.h"
 
 #include "analysis/claim.h"
+#include "analysis/distinct.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* --- what a figure takes ---------------------------------------------------------- */
@@ -81,25 +83,33 @@ static json_t *pick_all(json_t *rows, const char *const *columns)
     return picked;
 }
 
-/* The index after `at` of the row with the least x, the first of equals. */
-static size_t least(json_t *rows, size_t at, const char *x)
+/* A row and where it was. */
+struct place {
+    double x;
+    size_t at;
+    json_t *row;
+};
+
+static int compare_places(const void *left, const void *right)
 {
-    size_t best = at;
-    for (size_t i = at + 1; i < json_array_size(rows); i++)
-        if (result_number(json_array_get(rows, i), x) <
-            result_number(json_array_get(rows, best), x))
-            best = i;
-    return best;
+    const struct place *a = left, *b = right;
+    if (a->x != b->x) return a->x < b->x ? -1 : 1;
+    return a->at < b->at ? -1 : a->at > b->at;
 }
 
+/* By ascending x, equals as they were; not at all if there is no memory. */
 static void sort(json_t *rows, const char *x)
 {
-    for (size_t at = 0; at < json_array_size(rows); at++) {
-        const size_t from = least(rows, at, x);
-        json_t *row = json_incref(json_array_get(rows, from));
-        json_array_remove(rows, from);
-        json_array_insert_new(rows, at, row);
+    const size_t count = json_array_size(rows);
+    struct place *places = memory_allocate(count, sizeof *places);
+    if (!places) return;
+    for (size_t i = 0; i < count; i++) {
+        json_t *row = json_array_get(rows, i);
+        places[i] = (struct place){ result_number(row, x), i, json_incref(row) };
     }
+    qsort(places, count, sizeof *places, compare_places);
+    for (size_t i = 0; i < count; i++) json_array_set_new(rows, i, places[i].row);
+    free(places);
 }
 
 /* The values of papers, other columns null. */
@@ -131,15 +141,6 @@ json_t *figure_rows(const struct figure *g, const struct results *results)
 
 /* --- origin ----------------------------------------------------------------------- */
 
-static bool seen(json_t *rows, size_t at, const char *key)
-{
-    for (size_t i = 0; i < at; i++)
-        if (json_equal(json_object_get(json_array_get(rows, i), key),
-                       json_object_get(json_array_get(rows, at), key)))
-            return true;
-    return false;
-}
-
 /* A key that says how results were recorded, and words before its value. */
 struct origin {
     const char *key, *words;
@@ -155,9 +156,12 @@ static const struct origin origins[] = {
 static json_t *append_values(json_t *text, json_t *rows, const struct origin *o)
 {
     const char *separator = json_string_length(text) ? "; " : "";
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *value = json_object_get(json_array_get(rows, i), o->key);
-        if (!value || seen(rows, i, o->key)) continue;
+    struct distinct d;
+    distinct_of(&d, rows, o->key);
+    for (size_t i = 0; i < d.groups; i++) {
+        const json_t *row = json_array_get(rows, d.first[i]);
+        const json_t *value = json_object_get(row, o->key);
+        if (!value) continue;
         const char *before = json_string_value(text), *words = json_string_value(value);
         json_t *longer =
             words ? json_sprintf("%s%s%s%s", before, separator, o->words, words)
@@ -167,6 +171,7 @@ static json_t *append_values(json_t *text, json_t *rows, const struct origin *o)
         text = longer;
         separator = ", ";
     }
+    distinct_clear(&d);
     return text;
 }
 
@@ -187,40 +192,39 @@ static void add(json_t *row, const char *key, json_int_t more)
         row, key, json_integer(json_integer_value(json_object_get(row, key)) + more));
 }
 
-/* The row of that family and device, made if there is none. */
-static json_t *family_row(json_t *rows, const json_t *result)
+/* What one result adds to its family. */
+static json_t *family_row(const json_t *result)
 {
     const char *name = json_string_value(json_object_get(result, "kernel"));
-    json_t *family = json_stringn(name, strcspn(name, "."));
-    json_t *row = json_pack("{s:o, s:O, s:O, s:O, s:i, s:i, s:i, s:i}", "family", family,
-                            "device", json_object_get(result, "device"), "driver",
-                            json_object_get(result, "driver"), "seed",
-                            json_object_get(result, "seed"), "kernels", 0,
-                            "configurations", 0, "outputs", 0, "mismatches", 0);
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        json_t *x = json_array_get(rows, i);
-        if (result_same(x, row, "family") && result_same(x, row, "device") &&
-            result_same(x, row, "driver") && result_same(x, row, "seed")) {
-            json_decref(row);
-            return x;
-        }
-    }
-    json_array_append_new(rows, row);
-    return row;
+    const json_t *configurations = json_object_get(result, "configurations");
+    return json_pack("{s:o, s:O, s:O, s:O, s:i, s:I, s:O, s:O}", "family",
+                     json_stringn(name, strcspn(name, ".")), "device",
+                     json_object_get(result, "device"), "driver",
+                     json_object_get(result, "driver"), "seed",
+                     json_object_get(result, "seed"), "kernels", 1, "configurations",
+                     json_integer_value(configurations), "outputs",
+                     json_object_get(result, "compared"), "mismatches",
+                     json_object_get(result, "mismatches"));
 }
 
 static json_t *verify_rows(json_t *taken_rows)
 {
-    json_t *rows = json_array();
-    for (size_t i = 0; i < json_array_size(taken_rows); i++) {
-        const json_t *result = json_array_get(taken_rows, i);
-        json_t *row = family_row(rows, result);
-        add(row, "kernels", 1);
-        add(row, "configurations",
-            json_integer_value(json_object_get(result, "configurations")));
-        add(row, "outputs", json_integer_value(json_object_get(result, "compared")));
-        add(row, "mismatches", json_integer_value(json_object_get(result, "mismatches")));
+    static const char *const same[] = { "family", "device", "driver", "seed", NULL };
+    static const char *const sums[] = { "kernels", "configurations", "outputs",
+                                        "mismatches" };
+    json_t *all = json_array(), *rows = json_array();
+    struct distinct d;
+    for (size_t i = 0; i < json_array_size(taken_rows); i++)
+        json_array_append_new(all, family_row(json_array_get(taken_rows, i)));
+    distinct_init(&d, all, same);
+    for (size_t i = 0; i < d.rows; i++) {
+        json_t *one = json_array_get(all, i), *row = json_array_get(rows, d.group[i]);
+        if (!row) json_array_append(rows, one);
+        for (size_t s = 0; row && s < sizeof sums / sizeof sums[0]; s++)
+            add(row, sums[s], json_integer_value(json_object_get(one, sums[s])));
     }
+    distinct_clear(&d);
+    json_decref(all);
     return rows;
 }
 

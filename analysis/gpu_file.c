@@ -3,6 +3,7 @@
 #include "lib/stream.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FILE_MOST = 1 << 16 };
@@ -79,16 +80,12 @@ enum bitcut_status gpu_file_parse(struct tile_gpu *gpu, const void *bytes, size_
 
 enum bitcut_status gpu_file_read(struct tile_gpu *gpu, const char *path, struct fault *f)
 {
-    static char bytes[FILE_MOST];
-    struct stream s;
-    enum bitcut_status status = stream_open(&s, path, f);
+    char *bytes;
+    size_t size;
+    enum bitcut_status status = stream_read_file(&bytes, &size, path, FILE_MOST, f);
     if (status != BITCUT_OK) return status;
-    if (s.size > sizeof bytes)
-        status = fault_set(f, BITCUT_BAD_FILE,
-                           "more than %d bytes: no description of a GPU", FILE_MOST);
-    if (status == BITCUT_OK) status = stream_read(bytes, (size_t)s.size, &s, f);
-    if (status == BITCUT_OK) status = gpu_file_parse(gpu, bytes, (size_t)s.size, f);
-    stream_close(&s);
+    status = gpu_file_parse(gpu, bytes, size, f);
+    free(bytes);
     return status;
 }
 

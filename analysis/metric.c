@@ -154,8 +154,9 @@ static double backward_of(const struct comparison *x, error_of *error)
 
 static double mixed_of(const struct comparison *x, error_of *error)
 {
+    const size_t rows = x->n ? x->m : 0; /* without columns there may be any number */
     double most = 0;
-    for (size_t i = 0; x->n && i < x->m; i++)
+    for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < x->n; j++)
             most = larger(most,
                           quotient(error(x, i * x->n + j), lines_at(x, i, j)) * 0x1p24);

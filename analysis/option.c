@@ -37,7 +37,7 @@ static enum bitcut_status bad_value(const struct option_row *row, const char *te
                      text_fit(text, WORD_QUOTED), text, wanted);
 }
 
-/* A decimal integer, or hexadecimal where `base` is 0, without sign or blanks. */
+/* An integer without sign or blanks, to a base of 10 or 16. */
 static bool read_unsigned(uint64_t *value, const char *text, int base)
 {
     char *end;
@@ -45,6 +45,13 @@ static bool read_unsigned(uint64_t *value, const char *text, int base)
     errno = 0;
     *value = strtoull(text, &end, base);
     return !*end && !errno;
+}
+
+/* Decimal, leading zeros or not; hexadecimal with 0x. */
+static bool read_seed(uint64_t *value, const char *text)
+{
+    const bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    return read_unsigned(value, text, hexadecimal ? 16 : 10);
 }
 
 static bool read_int(int *value, const char *text)
@@ -88,7 +95,7 @@ static enum bitcut_status set_value(const struct option_row *row, const char *te
         if (!read_int(row->value, text)) return bad_value(row, text, INTEGER, f);
         return BITCUT_OK;
     case OPTION_SEED:
-        if (!read_unsigned(row->value, text, 0))
+        if (!read_seed(row->value, text))
             return bad_value(row, text, "a number below 2^64", f);
         return BITCUT_OK;
     case OPTION_F32:

@@ -1,5 +1,6 @@
 #include "analysis/report.h"
 
+#include "analysis/distinct.h"
 #include "lib/decimal.h"
 #include "lib/output.h"
 #include "lib/text.h"
@@ -136,73 +137,87 @@ static void write_table(FILE *to, json_t *rows)
     fputs("</tbody></table></div>\n", to);
 }
 
-/* The rows of `rows` whose `key` differs from all before: its values in order. */
-static json_t *distinct(json_t *rows, const char *key)
+/* The values of a key of `rows`, each once, as cells. */
+static void write_heads(FILE *to, const struct distinct *d, json_t *rows, const char *key)
 {
-    json_t *values = json_array();
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        json_t *value = json_object_get(json_array_get(rows, i), key);
-        size_t at = 0;
-        while (at < json_array_size(values) &&
-               !json_equal(json_array_get(values, at), value))
-            at++;
-        if (at == json_array_size(values)) json_array_append(values, value);
-    }
-    return values;
+    for (size_t i = 0; i < d->groups; i++)
+        write_cell(to, json_object_get(json_array_get(rows, d->first[i]), key), "th");
 }
 
-/* The value of y where two keys have the given values, or NULL. */
-static json_t *value_at(json_t *rows, const char *y, const char *down, const json_t *row,
-                        const char *across, const json_t *column)
+/* The values of a plot, with a row for each value of a key down and a column for each of
+   one across. */
+struct cells {
+    const char *key_down, *key_across;
+    struct distinct down, across;
+    json_t **value; /* [down.groups][across.groups]; NULL: there is none */
+};
+
+static void cells_clear(struct cells *c)
 {
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        json_t *at = json_array_get(rows, i);
-        if (json_equal(json_object_get(at, down), row) &&
-            json_equal(json_object_get(at, across), column))
-            return json_object_get(at, y);
-    }
-    return NULL;
+    free(c->value);
+    distinct_clear(&c->across);
+    distinct_clear(&c->down);
 }
 
-/* The values of y: a row for each value of `down`, a column for each of `across`. */
-static void write_matrix(FILE *to, json_t *rows, const char *y, const char *down,
-                         const char *across)
+/* False if most of them would be empty, or there is no memory. */
+static bool cells_init(struct cells *c, json_t *rows, const char *y, const char *down,
+                       const char *across)
 {
-    json_t *lines = distinct(rows, down), *columns = distinct(rows, across);
-    fprintf(to, "<div class=\"wide\"><table><thead><tr><th>%s</th>", down);
-    for (size_t j = 0; j < json_array_size(columns); j++)
-        write_cell(to, json_array_get(columns, j), "th");
+    enum { CELLS_A_ROW = 16 };
+    *c = (struct cells){ .key_down = down, .key_across = across };
+    if (distinct_of(&c->down, rows, down) && distinct_of(&c->across, rows, across) &&
+        c->down.groups * c->across.groups <= CELLS_A_ROW * c->down.rows)
+        c->value = calloc(c->down.groups * c->across.groups, sizeof(json_t *));
+    for (size_t i = 0; i < c->down.rows && c->value; i++) {
+        json_t **value = &c->value[c->down.group[i] * c->across.groups +
+                                   c->across.group[i]];
+        if (!*value) *value = json_object_get(json_array_get(rows, i), y);
+    }
+    if (c->value) return true;
+    cells_clear(c);
+    return false;
+}
+
+static void write_matrix(FILE *to, const struct cells *c, json_t *rows)
+{
+    fprintf(to, "<div class=\"wide\"><table><thead><tr><th>%s</th>", c->key_down);
+    write_heads(to, &c->across, rows, c->key_across);
     fputs("</tr></thead><tbody>\n", to);
-    for (size_t i = 0; i < json_array_size(lines); i++) {
-        const json_t *line = json_array_get(lines, i);
+    for (size_t i = 0; i < c->down.groups; i++) {
         fputs("<tr>", to);
-        write_cell(to, line, "td");
-        for (size_t j = 0; j < json_array_size(columns); j++)
-            write_cell(to,
-                       value_at(rows, y, down, line, across, json_array_get(columns, j)),
-                       "td");
+        write_cell(to, json_object_get(json_array_get(rows, c->down.first[i]),
+                                       c->key_down), "td");
+        for (size_t j = 0; j < c->across.groups; j++)
+            write_cell(to, c->value[i * c->across.groups + j], "td");
         fputs("</tr>\n", to);
     }
     fputs("</tbody></table></div>\n", to);
-    json_decref(lines);
-    json_decref(columns);
 }
 
-/* The plotted values, x down or, if there are more of them, series. */
+/* The values of y, x down or, if there are more of them, series; all rows where that would
+   be nearly empty. */
+static void write_values(FILE *to, const struct study_plot *plot, json_t *rows,
+                         const char *y)
+{
+    struct cells c;
+    bool good = cells_init(&c, rows, y, plot->x, plot->series);
+    if (good && c.across.groups > c.down.groups) {
+        cells_clear(&c);
+        good = cells_init(&c, rows, y, plot->series, plot->x);
+    }
+    if (good) write_matrix(to, &c, rows);
+    else write_table(to, rows);
+    if (good) cells_clear(&c);
+}
+
+/* The plotted values. */
 static void write_plotted(FILE *to, const struct study_plot *plot, json_t *rows)
 {
-    json_t *xs = distinct(rows, plot->x), *series = distinct(rows, plot->series);
-    const bool long_names = json_array_size(series) > json_array_size(xs);
-    const char *const down = long_names ? plot->series : plot->x;
-    const char *const across = long_names ? plot->x : plot->series;
     if (plot->below) fprintf(to, "<p><code>%s</code>:</p>\n", plot->y);
-    write_matrix(to, rows, plot->y, down, across);
-    if (plot->below) {
-        fprintf(to, "<p><code>%s</code>:</p>\n", plot->below);
-        write_matrix(to, rows, plot->below, down, across);
-    }
-    json_decref(xs);
-    json_decref(series);
+    write_values(to, plot, rows, plot->y);
+    if (!plot->below) return;
+    fprintf(to, "<p><code>%s</code>:</p>\n", plot->below);
+    write_values(to, plot, rows, plot->below);
 }
 
 /* As a part of a link. */

@@ -291,17 +291,12 @@ enum bitcut_status results_parse(struct results *r, size_t *line, const void *by
 enum bitcut_status results_read(struct results *r, size_t *line, const char *path,
                                 struct fault *f)
 {
-    struct stream s;
+    char *bytes;
+    size_t size;
     *line = 0;
-    enum bitcut_status status = stream_open(&s, path, f);
+    enum bitcut_status status = stream_read_file(&bytes, &size, path, FILE_MOST, f);
     if (status != BITCUT_OK) return status;
-    char *bytes = s.size > FILE_MOST ? NULL : memory_allocate((size_t)s.size, 1);
-    if (s.size > FILE_MOST)
-        status = fault_set(f, BITCUT_BAD_FILE, "more than %d bytes", FILE_MOST);
-    else if (!bytes) status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
-    if (status == BITCUT_OK) status = stream_read(bytes, (size_t)s.size, &s, f);
-    if (status == BITCUT_OK) status = results_parse(r, line, bytes, (size_t)s.size, f);
+    status = results_parse(r, line, bytes, size, f);
     free(bytes);
-    stream_close(&s);
     return status;
 }

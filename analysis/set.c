@@ -4,6 +4,7 @@
 
 #include "lib/npy.h"
 #include "lib/output.h"
+#include "lib/stream.h"
 #include "lib/table.h"
 #include "lib/text.h"
 
@@ -14,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_MOST = 4096, NAME_MOST = 128 };
+enum { PATH_MOST = 4096, NAME_MOST = 128, META_MOST = 1 << 20 };
 
 /* The arrays of a set, in the order of `files`. */
 enum { A, B, C, D, SCALE_A, SCALE_B, FILES };
@@ -120,19 +121,30 @@ static enum bitcut_status find_unit(struct set *s, struct fault *f)
     return BITCUT_OK;
 }
 
-static enum bitcut_status read_meta(struct set *s, const char *folder, struct fault *f)
+static enum bitcut_status parse_meta(struct set *s, const char *bytes, size_t size,
+                                     struct fault *f)
 {
-    char path[PATH_MOST];
     json_error_t error;
-    if (!path_join(path, folder, "meta.json"))
-        return fault_set(f, BITCUT_CANNOT, "the name is too long");
-    s->meta = json_load_file(path, 0, &error);
-    if (!s->meta && error.line < 0)
-        return fault_set(f, BITCUT_CANNOT, "meta.json: cannot be read");
+    s->meta = json_loadb(bytes, size, 0, &error);
     if (!s->meta)
         return fault_set(f, BITCUT_BAD_FILE, "meta.json line %d: %s", error.line,
                          error.text);
     return find_unit(s, f);
+}
+
+static enum bitcut_status read_meta(struct set *s, const char *folder, struct fault *f)
+{
+    char path[PATH_MOST], *bytes;
+    size_t size;
+    struct fault inner;
+    if (!path_join(path, folder, "meta.json"))
+        return fault_set(f, BITCUT_CANNOT, "the name is too long");
+    enum bitcut_status status = stream_read_file(&bytes, &size, path, META_MOST, &inner);
+    if (status != BITCUT_OK)
+        return fault_set(f, status, "meta.json: %.200s", inner.text);
+    status = parse_meta(s, bytes, size, f);
+    free(bytes);
+    return status;
 }
 
 /* --- arrays ----------------------------------------------------------------------- */
@@ -171,6 +183,7 @@ static enum bitcut_status check_arrays(struct set *s, struct fault *f)
     struct fragments result = x;
     result.c = &s->d;
     take_shape(s);
+    if (!s->c.count) return fault_set(f, BITCUT_BAD_FILE, "there are no outputs");
     if (!s->known && s->unit.scale && s->unit.k % s->unit.scale_block)
         return fault_set(f, BITCUT_BAD_FILE, "meta.json: scale_block does not divide k");
     enum bitcut_status status = fragments_check(&s->shape, &s->unit, &x, f);

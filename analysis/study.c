@@ -192,10 +192,11 @@ static enum bitcut_status figure1_point(struct study_run *run,
     uint32_t d[FIGURE1_SIDE * FIGURE1_SIDE];
     double values[METRICS];
     struct gemm g = gemm_of(recipe, unit_find("a100", input));
+    const struct progress quiet = { .stop = run->progress->stop };
     g.threads = run->threads;
     const enum bitcut_status status =
         gemm_run(d, b->cols, &g, a->rows, b->cols, a->cols, a->at, a->cols, b->at,
-                 b->cols, NULL, 0, NULL, f);
+                 b->cols, NULL, 0, &quiet, f);
     if (status == BITCUT_OK) {
         j->comparison.d = d;
         metrics_run(values, &j->comparison);
@@ -211,6 +212,7 @@ static enum bitcut_status figure1_point(struct study_run *run,
 /* All recipes at one k. */
 static enum bitcut_status figure1_column(struct study_run *run, size_t k, struct fault *f)
 {
+    const struct progress quiet = { .stop = run->progress->stop };
     struct input urand;
     struct matrix a = { 0 }, b = { 0 };
     struct judge j = { 0 };
@@ -222,7 +224,7 @@ static enum bitcut_status figure1_column(struct study_run *run, size_t k, struct
         status = source_generate(&b, &urand, INPUT_B, k, FIGURE1_SIDE, run->seed,
                                  run->threads, f);
     if (status == BITCUT_OK)
-        status = judge_init(&j, &references[0], &a, &b, NULL, run->threads, NULL, f);
+        status = judge_init(&j, &references[0], &a, &b, NULL, run->threads, &quiet, f);
     for (int i = 0; status == BITCUT_OK && i < FIGURE1_RECIPES; i++) {
         if (progress_stopped(run->progress))
             status = fault_set(f, BITCUT_CANNOT, "stopped");

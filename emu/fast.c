@@ -351,6 +351,7 @@ static void tile_finish(const struct tile *t)
 
 bool fast_tile(const struct job *job, void *scratch, size_t i0, size_t j0)
 {
+    assert(hostfp_entered());
     struct tile t = { .job = job,
                       .unit = job->g->unit,
                       .kernels = job->kernels,

@@ -144,6 +144,7 @@ enum bitcut_status fragments_run(struct array *d, const struct bitcut_unit *u,
                                  struct fault *f)
 {
     size_t done = 0;
+    if (s.m == 0 || s.n == 0) s.count = 0; /* of such there may be any number */
 #pragma omp parallel for schedule(static) num_threads(threads_for(threads, s.count))
     for (size_t at = 0; at < s.count; at++) {
         if (progress_stopped(progress)) continue;
@@ -169,6 +170,14 @@ static struct array view(const uint64_t *data, size_t count, size_t rows, size_t
                            .data = (void *)(uintptr_t)data };
 }
 
+/* Whether the array can be where it is said to be. */
+static bool is_there(const struct array *x)
+{
+    size_t elements;
+    return size_multiply(&elements, x->dim[1], x->dim[2]) &&
+           memory_holds(x->data, x->dim[0], elements, elements, sizeof(uint64_t));
+}
+
 static bool encodings_fit(const struct array *x, const struct bitcut_format *format)
 {
     for (size_t i = 0; format->bits < 64 && i < x->count; i++)
@@ -182,7 +191,8 @@ enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *u, size_t c
 {
     struct array va = view(a, count, m, k), vb = view(b, count, k, n);
     struct array vc = view(c, count, m, n), vd = view(d, count, m, n);
-    if (k != (size_t)u->k || u->scale || threads < 0 || !encodings_fit(&va, u->a) ||
+    if (!u || k != (size_t)u->k || u->scale || threads < 0 || !is_there(&va) ||
+        !is_there(&vb) || !is_there(&vc) || !is_there(&vd) || !encodings_fit(&va, u->a) ||
         !encodings_fit(&vb, u->b) || !encodings_fit(&vc, u->c))
         return BITCUT_BAD_ARGUMENT;
     const struct fragments x = { &va, &vb, &vc, NULL, NULL };

@@ -211,6 +211,7 @@ uint32_t job_fma(const struct job *job, uint32_t a, uint32_t b, uint32_t c)
 void job_finish(const struct job *job, size_t i, size_t j, const float *total,
                 size_t count)
 {
+    assert(hostfp_entered());
     const uint32_t alpha = job->g->alpha, nan = job->plan.nan;
     uint32_t *d = job->d + i * job->ldd + j;
     memcpy(d, total, count * sizeof *d);
@@ -469,19 +470,36 @@ enum bitcut_status gemm_run(uint32_t *d, size_t ldd, const struct gemm *g, size_
     return status;
 }
 
-/* A GEMM as gemm_of() made it, if it can be executed. */
-static enum bitcut_status run_public(uint32_t *d, size_t ldd, struct gemm *g, size_t m,
-                                     size_t n, size_t k, uint32_t alpha,
+/* Whether a matrix can be where it is said to be; one of a GEMM without outputs is not
+   looked at. */
+static bool is_there(const uint32_t *at, size_t rows, size_t cols, size_t ld)
+{
+    return memory_holds(at, rows, cols, ld, sizeof *at);
+}
+
+/* A GEMM as its rows say, if it can be executed. */
+static enum bitcut_status run_public(uint32_t *d, size_t ldd,
+                                     const struct bitcut_recipe *recipe,
+                                     const struct bitcut_unit *unit, bool equilibrate,
+                                     size_t m, size_t n, size_t k, uint32_t alpha,
                                      const uint32_t *a, size_t lda, const uint32_t *b,
                                      size_t ldb, uint32_t beta, const uint32_t *c,
                                      size_t ldc, int threads)
 {
-    g->alpha = alpha;
-    g->beta = beta;
-    g->threads = threads;
-    const enum bitcut_status status = gemm_check(g, NULL);
+    const bool reads_c = (beta & 0x7fffffff) != 0;
+    if (!recipe || !unit) return BITCUT_BAD_ARGUMENT;
+    struct gemm g = gemm_of(recipe, unit);
+    g.equilibrate = equilibrate;
+    g.alpha = alpha;
+    g.beta = beta;
+    g.threads = threads;
+    const enum bitcut_status status = gemm_check(&g, NULL);
     if (status != BITCUT_OK) return status;
-    return gemm_run(d, ldd, g, m, n, k, a, lda, b, ldb, c, ldc, NULL, NULL);
+    if (m && n &&
+        (!is_there(a, m, k, lda) || !is_there(b, k, n, ldb) || !is_there(d, m, n, ldd) ||
+         (reads_c && !is_there(c, m, n, ldc))))
+        return BITCUT_BAD_ARGUMENT;
+    return gemm_run(d, ldd, &g, m, n, k, a, lda, b, ldb, c, ldc, NULL, NULL);
 }
 
 enum bitcut_status bitcut_gemm(uint32_t *d, size_t ldd,
@@ -491,8 +509,8 @@ enum bitcut_status bitcut_gemm(uint32_t *d, size_t ldd,
                                const uint32_t *b, size_t ldb, uint32_t beta,
                                const uint32_t *c, size_t ldc, int threads)
 {
-    struct gemm g = gemm_of(recipe, unit);
-    return run_public(d, ldd, &g, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, threads);
+    return run_public(d, ldd, recipe, unit, false, m, n, k, alpha, a, lda, b, ldb, beta, c,
+                      ldc, threads);
 }
 
 enum bitcut_status bitcut_gemm_equilibrated(
@@ -501,7 +519,6 @@ enum bitcut_status bitcut_gemm_equilibrated(
     const uint32_t *a, size_t lda, const uint32_t *b, size_t ldb, uint32_t beta,
     const uint32_t *c, size_t ldc, int threads)
 {
-    struct gemm g = gemm_of(recipe, unit);
-    g.equilibrate = true;
-    return run_public(d, ldd, &g, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, threads);
+    return run_public(d, ldd, recipe, unit, true, m, n, k, alpha, a, lda, b, ldb, beta, c,
+                      ldc, threads);
 }

@@ -40,6 +40,7 @@ static enum bitcut_status choose(const struct gpu_batched_kernel **to,
                                  const struct bitcut_cuda_hgemm *g, struct fault *f)
 {
     const struct gpu_batched_kernel *k = NULL;
+    if (!x || !g) return fault_set(f, BITCUT_BAD_ARGUMENT, "no device or GEMM");
     enum bitcut_status status =
         g->kernel ? fault_set(f, BITCUT_BAD_ARGUMENT, "there is no kernel %.*s",
                               text_fit(g->kernel, 100), g->kernel)
@@ -64,7 +65,8 @@ enum bitcut_status bitcut_hgemm_cuda_kernel(char *name, char *unit,
 {
     const struct gpu_batched_kernel *k;
     struct fault f;
-    const enum bitcut_status status = choose(&k, x, g, &f);
+    enum bitcut_status status = cuda_place(name && unit, &f);
+    if (status == BITCUT_OK) status = choose(&k, x, g, &f);
     if (status != BITCUT_OK) return cuda_told(why, status, &f);
     snprintf(name, BITCUT_TEXT_MOST, "%s", k->name);
     gpu_batched_unit(unit, BITCUT_TEXT_MOST, x->architecture, k);

@@ -17,6 +17,12 @@ enum bitcut_status cuda_told(char *why, enum bitcut_status status, const struct 
     return status;
 }
 
+enum bitcut_status cuda_place(bool there, struct fault *f)
+{
+    if (there) return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "no place for what is asked for");
+}
+
 /* --- the device ------------------------------------------------------------------- */
 
 static enum bitcut_status open_cuda(struct bitcut_cuda *x, struct fault *f)
@@ -32,8 +38,9 @@ enum bitcut_status bitcut_cuda_open(struct bitcut_cuda **cuda, char *why)
 {
     struct fault f;
     struct bitcut_cuda *x = malloc(sizeof *x);
-    const enum bitcut_status status =
-        x ? open_cuda(x, &f) : fault_set(&f, BITCUT_NO_MEMORY, "no memory");
+    enum bitcut_status status = cuda_place(cuda, &f);
+    if (status == BITCUT_OK)
+        status = x ? open_cuda(x, &f) : fault_set(&f, BITCUT_NO_MEMORY, "no memory");
     if (status == BITCUT_OK) *cuda = x;
     else free(x);
     return cuda_told(why, status, &f);
@@ -155,6 +162,7 @@ static enum bitcut_status choose(struct choice *to, const struct bitcut_cuda *x,
                                  struct fault *f)
 {
     struct gpu_choice ranked[GPU_CHOICES_MOST];
+    if (!x || !g) return fault_set(f, BITCUT_BAD_ARGUMENT, "no device or GEMM");
     const enum bitcut_status status = choose_bits(to, x, g, count, f);
     if (status == BITCUT_OK && !g->kernel &&
         gpu_kernel_rank(ranked, &x->gpu, &x->device, to->kernel, &to->gemm))
@@ -168,7 +176,8 @@ enum bitcut_status bitcut_gemm_cuda_kernel(char *name, char *unit,
 {
     struct choice c;
     struct fault f;
-    const enum bitcut_status status = choose(&c, x, g, 1, &f);
+    enum bitcut_status status = cuda_place(name && unit, &f);
+    if (status == BITCUT_OK) status = choose(&c, x, g, 1, &f);
     if (status != BITCUT_OK) return cuda_told(why, status, &f);
     snprintf(name, BITCUT_TEXT_MOST, "%s", c.kernel->name);
     snprintf(unit, BITCUT_TEXT_MOST, "%s/%s", x->architecture->name,
@@ -189,7 +198,8 @@ enum bitcut_status bitcut_gemm_cuda_workspace(size_t *bytes, const struct bitcut
 {
     struct choice c;
     struct fault f;
-    const enum bitcut_status status = choose(&c, x, g, 1, &f);
+    enum bitcut_status status = cuda_place(bytes, &f);
+    if (status == BITCUT_OK) status = choose(&c, x, g, 1, &f);
     if (status == BITCUT_OK) *bytes = workspace_bytes(x, &c);
     return cuda_told(why, status, &f);
 }
@@ -368,7 +378,8 @@ enum bitcut_status bitcut_gemm_cuda_words(size_t *bytes, const struct bitcut_cud
 {
     struct source s;
     struct fault f;
-    const enum bitcut_status status = choose_source(&s, x, g, which, &f);
+    enum bitcut_status status = cuda_place(bytes, &f);
+    if (status == BITCUT_OK) status = choose_source(&s, x, g, which, &f);
     if (status == BITCUT_OK) *bytes = words_bytes(x, &s);
     return cuda_told(why, status, &f);
 }

@@ -10,6 +10,9 @@ struct bitcut_cuda {
     const struct gpu_architecture *architecture;
 };
 
+/* BITCUT_BAD_ARGUMENT unless there is a place for a result. */
+enum bitcut_status cuda_place(bool there, struct fault *f);
+
 /* The status, having told why. */
 enum bitcut_status cuda_told(char *why, enum bitcut_status status, const struct fault *f);
 

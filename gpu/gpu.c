@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const struct gpu_variant_row gpu_variants[] = {
@@ -70,6 +71,9 @@ enum bitcut_status gpu_open(struct gpu *g, const char *otherwise, struct fault *
                          "no GPU backend: %s is not in %.*s (built only where %s is "
                          "found; BITCUT_MODULES names another folder)",
                          module_file, text_fit(folder, 100), folder, module_compiler);
+    struct stat about;
+    if (stat(path, &about) || !S_ISREG(about.st_mode)) /* opening a pipe would wait */
+        return fault_set(f, BITCUT_CANNOT, "%s is not a regular file", module_file);
     /* Kept once loaded: the CUDA runtime leaves work for the end of the process. */
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle) return fault_set(f, BITCUT_CANNOT, "no GPU backend: %s", dlerror());

@@ -10,7 +10,14 @@
    A function that cannot have its memory returns BITCUT_NO_MEMORY; one without a status
    needs none.  None allocates through GMP or MPFR, which would abort.  But those with an
    argument `threads` run on OpenMP: if its runtime lacks memory of its own, or cannot
-   start a thread, it ends the process (GCC's prints a line and calls exit(1)). */
+   start a thread, it ends the process (GCC's prints a line and calls exit(1)).
+
+   A call that returns a status refuses what it can see, with BITCUT_BAD_ARGUMENT: NULL for
+   a row, or for an array or a place that it reads or writes; and arrays of more bytes than
+   a size_t counts.  An array of no elements may be NULL.  Undefined are: NULL where a call
+   returns no status, but for names; pointers to anything but what is asked for; arrays with
+   less in them than the sizes say, or misaligned; names without their final 0; and arrays
+   written that overlap others, where their call does not say that they may. */
 #ifndef BITCUT_H
 #define BITCUT_H
 
@@ -45,7 +52,7 @@ struct bitcut_split;    /* markidis, halfhalf, bitcut, ...       */
 struct bitcut_recipe;   /* plain, ootomo, legemm, ...            */
 struct bitcut_unit;     /* hopper/mma.m16n8k16.f32.f16, ...      */
 
-/* The row of that name, or NULL.  `bitcut list` prints the names. */
+/* The row of that name, or NULL; of NULL, NULL.  `bitcut list` prints the names. */
 const struct bitcut_format *bitcut_format_find(const char *name);
 const struct bitcut_rounding *bitcut_rounding_find(const char *name);
 const struct bitcut_split *bitcut_split_find(const char *name);
@@ -65,10 +72,13 @@ void bitcut_unit_shape(int *m, int *n, int *k, const struct bitcut_unit *unit);
 
 /* --- numbers ---------------------------------------------------------------------- */
 
-/* The encoding in `to` of the value that `encoding` has in `from`, rounded once.  NaN
-   gives the quiet NaN of `to`; infinities and overflow give what the rounding rule says
-   (a format without infinity gives its NaN, without NaN its largest value).  `to` must
-   have a sign bit.  IEEE 754-2019 section 5.4.2. */
+/* The encoding in `to` of the value that `encoding` has in `from`, whose bits above those of
+   the format do not matter, rounded once.  NaN gives the quiet NaN of `to`; infinities and
+   overflow give what the rounding rule says (a format without infinity gives its NaN,
+   without NaN its largest value).  A format without a sign, ue8m0 or ue4m3, gives its NaN
+   for what is below zero, and +0 for -0; ue8m0, which has no zero, 2^-127 for what is
+   rounded to it.  IEEE 754-2019 section 5.4.2, and 4.3.1 for a tie between powers of two,
+   which goes to the larger. */
 uint64_t bitcut_format_convert(const struct bitcut_format *to,
                                const struct bitcut_rounding *rounding,
                                const struct bitcut_format *from, uint64_t encoding);
@@ -86,7 +96,7 @@ void bitcut_philox(uint32_t output[4], const uint32_t counter[4], const uint32_t
 /* A batch of fragments: D[f] = A[f] B[f] + C[f] for f < count, to the bit of the unit.
    Arrays hold one encoding an element, row-major: A[count][m][k], B[count][k][n],
    C and D[count][m][n], k that of the instruction, m and n any.  D may be C.
-   BITCUT_BAD_ARGUMENT: k is not the instruction's, the unit needs block scales,
+   BITCUT_BAD_ARGUMENT also if k is not the instruction's, the unit needs block scales,
    threads is negative, or an encoding has bits outside its format. */
 enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *unit, size_t count,
                               size_t m, size_t n, size_t k, const uint64_t *a,
@@ -96,7 +106,7 @@ enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *unit, size_
    recipe gives on that unit.  FP32 encodings, row-major with leading dimensions >= the
    row length: A is m x k, B k x n, C and D m x n.  beta = +-0 never reads C, which may
    then be NULL; D may be C.  threads = 0 uses all processors.  Any m, n, k including 0.
-   BITCUT_BAD_ARGUMENT: a leading dimension is too small, threads is negative, or the
+   BITCUT_BAD_ARGUMENT also if a leading dimension is too small, threads is negative, or the
    unit's operands do not hold the split's words; BITCUT_NO_MEMORY.  The environment
    variable BITCUT_SIMD may be avx512, avx2, plain or none (the level changes no bit);
    another value is BITCUT_BAD_ARGUMENT, a level that the processor lacks BITCUT_CANNOT.
@@ -128,7 +138,7 @@ enum bitcut_status bitcut_gemm_equilibrated(
    any term is NaN or infinities of both signs meet, as 0x7fc00000 and 0x7ff8000000000000.
    A zero sum is +0 unless every term is a negative zero.  threads = 0 uses all
    processors. A negative count of threads is as 0.
-   BITCUT_NO_MEMORY is the only failure. */
+   BITCUT_BAD_ARGUMENT also if k is above 2^46; BITCUT_NO_MEMORY. */
 enum bitcut_status bitcut_exact_gemm(uint32_t *c32, uint64_t *c64, size_t m, size_t n,
                                      size_t k, const uint32_t *a, const uint32_t *b,
                                      int threads);

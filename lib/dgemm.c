@@ -2,8 +2,10 @@
 
 #include "lib/assume.h"
 #include "lib/bits.h"
+#include "lib/hostfp.h"
 #include "lib/size.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -121,6 +123,7 @@ static void tile_run(struct dgemm *d, const struct dgemm_kernel *kernel,
                      dgemm_micro *micro, const struct dgemm_operands *x,
                      const uint8_t *wanted)
 {
+    assert(hostfp_entered());
     const size_t height = (size_t)kernel->rows, width = (size_t)kernel->cols;
     sums_clear(&d->sums, kernel, x, micro == kernel->sum);
     for (size_t from = 0; from < x->k; from += TILE_DEPTH) {

@@ -2,7 +2,9 @@
 
 #include "lib/bits.h"
 #include "lib/format.h"
+#include "lib/hostfp.h"
 
+#include <assert.h>
 #include <math.h>
 
 uint32_t f32_of_double(double x) { return bits_of_float((float)x); }
@@ -30,6 +32,7 @@ static double polynomial(const double *c, int n, double x)
    the sum. */
 double elementary_log(double x)
 {
+    assert(hostfp_entered());
     static const double series[] = { 1.0 / 3,  1.0 / 5,  1.0 / 7,  1.0 / 9,  1.0 / 11,
                                      1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21 };
     const uint64_t fraction = ((uint64_t)1 << 52) - 1;
@@ -52,6 +55,7 @@ static double power_of_two(int k) { return double_of_bits((uint64_t)(k + 1023) <
    next term is below 2^-57. */
 double elementary_exp(double x)
 {
+    assert(hostfp_entered());
     /* clang-format off */
     static const double series[] = {
         1.0,            1.0 / 2,         1.0 / 6,     1.0 / 24,     1.0 / 120,
@@ -98,6 +102,7 @@ static double as241_ratio(int piece, double r)
 
 double elementary_quantile(double p)
 {
+    assert(hostfp_entered());
     const double q = p - 0.5;
     if (q >= -0.425 && q <= 0.425) return q * as241_ratio(0, 0.180625 - q * q);
     const double r = sqrt(-elementary_log(q < 0 ? p : 1 - p));

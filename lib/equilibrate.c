@@ -1,6 +1,7 @@
 #include "lib/equilibrate.h"
 
 #include "lib/bits.h"
+#include "lib/hostfp.h"
 
 #include <assert.h>
 
@@ -38,6 +39,7 @@ int equilibrate_exponent(const struct bitcut_format *words, uint32_t largest)
 /* The product is exact in binary64. */
 uint32_t equilibrate_scale(uint32_t x, int exponent)
 {
+    assert(hostfp_entered());
     assert(-512 <= exponent && exponent <= 512);
     const double power = double_of_bits((uint64_t)(1023 + exponent) << 52);
     return bits_of_float((float)((double)float_of_bits(x) * power));

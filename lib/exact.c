@@ -646,6 +646,10 @@ enum bitcut_status exact_gemm(uint32_t *c32, uint64_t *c64, double *magnitude,
                        .kernel = o->kernel ? o->kernel : dgemm_best(),
                        .progress = o->progress,
                        .update = update_of(o) };
+    if (m == 0 || n == 0) { /* of the other there may be any number */
+        if (counts) *counts = (struct exact_counts){ .unsettled = { 0 } };
+        return BITCUT_OK;
+    }
     const bool serial = uses(&job, LAYER_MPFR) && !mpfr_buildopt_tls_p();
     tiles_choose(&job, serial ? 1 : (size_t)threads_for(o->threads, SIZE_MAX));
     if (!job_init(&job))
@@ -663,5 +667,12 @@ enum bitcut_status bitcut_exact_gemm(uint32_t *c32, uint64_t *c64, size_t m, siz
                                      int threads)
 {
     const struct exact_options options = { .threads = threads };
+    const size_t k_most = (size_t)1 << 46;
+    if (m && n &&
+        (k > k_most || !memory_holds(a, m, k, k, sizeof *a) ||
+         !memory_holds(b, k, n, n, sizeof *b) ||
+         (c32 && !memory_holds(c32, m, n, n, sizeof *c32)) ||
+         (c64 && !memory_holds(c64, m, n, n, sizeof *c64))))
+        return BITCUT_BAD_ARGUMENT;
     return exact_gemm(c32, c64, NULL, NULL, &options, m, n, k, a, b, NULL);
 }

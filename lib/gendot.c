@@ -2,6 +2,7 @@
 
 #include "lib/bits.h"
 #include "lib/elementary.h"
+#include "lib/hostfp.h"
 #include "lib/rand.h"
 #include "lib/wide.h"
 
@@ -70,6 +71,7 @@ static void x_draw(struct gendot *g, int half, uint64_t seed, uint64_t stream)
 enum bitcut_status gendot_init(struct gendot *g, size_t k, double condition,
                                uint64_t seed, uint64_t stream, struct fault *f)
 {
+    assert(hostfp_entered());
     assert(condition >= GENDOT_CONDITION_LEAST && condition <= GENDOT_CONDITION_MOST);
     const double bits = elementary_log(condition) / elementary_log(2);
     if (k < shortest(bits))
@@ -145,6 +147,7 @@ static double step_y(const struct gendot *g, size_t step, const struct sum *s,
 void gendot_column(uint32_t *y, size_t stride, const struct gendot *g, uint64_t seed,
                    uint64_t stream, size_t j)
 {
+    assert(hostfp_entered());
     struct sum s = { .size = 0 };
     wide_clear(&s.dot, -298, 256); /* holds any sum of FP32 products */
     for (size_t step = 0; step < g->k; step++) {

@@ -1,5 +1,7 @@
 #include "lib/hostfp.h"
 
+#include <assert.h>
+
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 
@@ -7,21 +9,50 @@
    bits for toward zero and for flush to zero. */
 enum { MXCSR_DEFAULT = 0x1f80, MXCSR_TO_ZERO = 0x6000, MXCSR_FLUSH = 0x8000 };
 
+/* The bits that say which exceptions there were. */
+enum { MXCSR_FLAGS = 0x3f };
+
 static unsigned control_get(void) { return _mm_getcsr(); }
 static void control_set(unsigned control) { _mm_setcsr(control); }
 static unsigned control_default(void) { return MXCSR_DEFAULT; }
 
-void hostfp_truncate(void) { _mm_setcsr(MXCSR_DEFAULT | MXCSR_TO_ZERO | MXCSR_FLUSH); }
+static bool mode_is(unsigned control)
+{
+    return (_mm_getcsr() & ~(unsigned)MXCSR_FLAGS) == control;
+}
 
-void hostfp_default(void) { _mm_setcsr(MXCSR_DEFAULT); }
+static bool is_default(void) { return mode_is(MXCSR_DEFAULT); }
+static bool is_truncating(void)
+{
+    return mode_is(MXCSR_DEFAULT | MXCSR_TO_ZERO | MXCSR_FLUSH);
+}
+
+static void set_truncating(void) { _mm_setcsr(MXCSR_DEFAULT | MXCSR_TO_ZERO | MXCSR_FLUSH); }
+static void set_default(void) { _mm_setcsr(MXCSR_DEFAULT); }
 #else
 static unsigned control_get(void) { return 0; }
 static void control_set(unsigned control) { (void)control; }
 static unsigned control_default(void) { return 0; }
 
-void hostfp_truncate(void) { fesetround(FE_TOWARDZERO); }
-void hostfp_default(void) { fesetround(FE_TONEAREST); }
+static bool is_default(void) { return fegetround() == FE_TONEAREST; }
+static bool is_truncating(void) { return fegetround() == FE_TOWARDZERO; }
+static void set_truncating(void) { fesetround(FE_TOWARDZERO); }
+static void set_default(void) { fesetround(FE_TONEAREST); }
 #endif
+
+bool hostfp_entered(void) { return is_default(); }
+
+void hostfp_truncate(void)
+{
+    assert(is_default());
+    set_truncating();
+}
+
+void hostfp_default(void)
+{
+    assert(is_truncating());
+    set_default();
+}
 
 void hostfp_enter(struct hostfp *saved)
 {

@@ -3,6 +3,7 @@
 #define BITCUT_LIB_HOSTFP_H
 
 #include <fenv.h>
+#include <stdbool.h>
 
 /* What hostfp_enter() found. */
 struct hostfp {
@@ -15,8 +16,11 @@ struct hostfp {
    in every thread: the caller may have set any mode, and threads inherit it. */
 void hostfp_enter(struct hostfp *saved);
 
-/* Between enter and leave: round toward zero, where results may be flushed to zero if
-   they are subnormal; and back to what hostfp_enter() set.  The compiler knows nothing of
+/* Whether the thread's mode is that of hostfp_enter(), for those who rely on it to assert. */
+bool hostfp_entered(void);
+
+/* After enter: round toward zero, where results may be flushed to zero if they are
+   subnormal; and after that back to what hostfp_enter() set, before leave.  The compiler knows nothing of
    it, so operations that rely on it are in functions called by pointer. */
 void hostfp_truncate(void);
 void hostfp_default(void);

@@ -1,7 +1,9 @@
 #include "lib/lines.h"
 
 #include "lib/bits.h"
+#include "lib/hostfp.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <math.h>
 
@@ -29,6 +31,7 @@ void lines_units(double *unit, const struct lines *l)
 
 void lines_norms(double *norm, const struct lines *l)
 {
+    assert(hostfp_entered());
     double sum[LINES_MOST] = { 0 };
     for (size_t p = 0; p < l->k; p++)
         for (size_t i = 0; i < l->count; i++) {

@@ -8,22 +8,20 @@
 #include "lib/stream.h"
 #include "lib/text.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 
 /* --- lines and words -------------------------------------------------------------- */
 
 enum { WORDS_MOST = 6 }; /* one more than any line needs, so that too many show */
 enum { WORD_QUOTED = 30 };
+enum { LINE_MOST = 1 << 16 };
 
 /* A file and the line read last. */
 struct lines {
     struct stream stream;
-    char *text;
-    size_t room;
+    char text[LINE_MOST + 1];
     uint64_t number; /* of the line, from 1 */
     bool ended;      /* there was no line   */
     char *word[WORDS_MOST];
@@ -52,16 +50,19 @@ static void words_split(struct lines *l)
 /* Read the next line. */
 static enum bitcut_status line_next(struct lines *l)
 {
-    errno = 0;
-    const ssize_t length = getline(&l->text, &l->room, l->stream.file);
-    l->ended = length < 0 && feof(l->stream.file);
+    size_t length = 0;
+    int c;
+    while ((c = getc_unlocked(l->stream.file)) != EOF && c != '\n') {
+        if (c == 0 || length == LINE_MOST)
+            return fault_set(l->fault, BITCUT_BAD_FILE, LINE "%s", l->number + 1,
+                             c ? "more than 2^16 characters" : "a zero byte");
+        l->text[length++] = (char)c;
+    }
+    if (c == EOF && ferror(l->stream.file)) return stream_fault(&l->stream, l->fault);
+    l->ended = c == EOF && length == 0;
     if (l->ended) return BITCUT_OK;
-    if (length < 0 && errno == ENOMEM)
-        return fault_set(l->fault, BITCUT_NO_MEMORY, "not enough memory for a line");
-    if (length < 0) return stream_fault(&l->stream, l->fault);
+    l->text[length] = 0;
     l->number++;
-    if (strlen(l->text) != (size_t)length)
-        return fault_set(l->fault, BITCUT_BAD_FILE, LINE "a zero byte", l->number);
     words_split(l);
     return BITCUT_OK;
 }
@@ -201,20 +202,28 @@ static int entry_words(const struct layout *y)
     return (y->choice[FORMAT] == COORDINATE ? 2 : 0) + (y->choice[FIELD] != PATTERN);
 }
 
+/* Whether there is room for a dense matrix: what the file holds of it takes so much of the
+   file that a short one cannot ask for much more memory. */
+static bool fits_densely(struct layout *y)
+{
+    const uint64_t most = UINT64_C(1) << 32, few = UINT64_C(1) << 28;
+    const size_t rows = y->rows ? y->rows : 1, cols = y->cols ? y->cols : 1;
+    size_t dense; /* a dimension of 0 counts as 1: loops over the other one must end */
+    if (!size_multiply(&dense, rows, cols) || dense > most) return false;
+    if (y->choice[FORMAT] == ARRAY) y->entries = array_entries(y);
+    return dense <= few || dense / 16 <= y->entries;
+}
+
 /* Hold the declared size against what memory and the file can have. */
 static enum bitcut_status size_check(struct layout *y, const struct lines *l)
 {
-    const uint64_t dense_most = UINT64_C(1) << 32;
-    const size_t rows = y->rows ? y->rows : 1, cols = y->cols ? y->cols : 1;
-    size_t dense; /* a dimension of 0 counts as 1: loops over the other one must end */
     if (y->choice[SYMMETRY] != GENERAL && y->rows != y->cols)
         return fault_set(l->fault, BITCUT_BAD_FILE, LINE "a %s matrix is square",
                          l->number, choice_name(y, SYMMETRY));
-    if (!size_multiply(&dense, rows, cols) || dense > dense_most)
+    if (!fits_densely(y))
         return fault_set(l->fault, BITCUT_BAD_FILE,
                          LINE "%zu x %zu elements are too many for a dense matrix",
                          l->number, y->rows, y->cols);
-    if (y->choice[FORMAT] == ARRAY) y->entries = array_entries(y);
     const uint64_t least = 2 * (uint64_t)entry_words(y); /* bytes: a word has a blank */
     if (y->entries > l->stream.size / least)
         return fault_set(l->fault, BITCUT_BAD_FILE,
@@ -401,7 +410,6 @@ static enum bitcut_status stream_matrix(struct matrix *m, struct stream s,
 {
     struct lines l = { .stream = s, .fault = f };
     const enum bitcut_status status = matrix_read(m, &l);
-    free(l.text);
     stream_close(&l.stream);
     return status;
 }

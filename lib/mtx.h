@@ -10,11 +10,12 @@
    triangle, if skew-symmetric without the diagonal.  Numbers are read by decimal_read():
    rounded once, to nearest even; inf and nan are numbers.  Absent coordinates and a
    skew-symmetric diagonal are +0; the mirror of a skew-symmetric entry has the other
-   sign, also if it is a zero or NaN.  One entry a line; blank lines and lines that start
-   with '%' are skipped.
+   sign, also if it is a zero or NaN.  One entry a line of at most 2^16 characters; blank
+   lines and lines that start with '%' are skipped.
    BITCUT_BAD_FILE: anything else (complex and hermitian matrices, a coordinate twice, too
-   few or too many entries), or more than 2^32 elements in the dense matrix, a dimension
-   of 0 counting as 1; the fault names the line.  BITCUT_CANNOT: no such file, or it
+   few or too many entries), or more than 2^32 elements in the dense matrix, or more than
+   2^28 and than 16 for each entry, a dimension of 0 counting as 1; the fault names the
+   line.  BITCUT_CANNOT: no such file, or it
    cannot be read.  BITCUT_NO_MEMORY: the dense matrix does not fit; memory for absent
    coordinates is asked for but not touched.  *m is set only on success; matrix_clear()
    frees it.

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Magic string and version; the length of the header follows in 2 or 4 bytes. */
-enum { MAGIC_BYTES = 6, PREFIX_BYTES = 8, ALIGNMENT = 64 };
+enum { MAGIC_BYTES = 6, PREFIX_BYTES = 8, ALIGNMENT = 64, LENGTH_MOST = 1 << 16 };
 
 static const unsigned char magic[MAGIC_BYTES + 1] = "\x93NUMPY";
 
@@ -276,6 +276,9 @@ static enum bitcut_status header_read(struct header *h, uint64_t *left, struct s
     if (length > *left)
         return fault_set(f, BITCUT_BAD_FILE, "a header of %" PRIu32 " bytes, but only %"
                          PRIu64 " follow", length, *left);
+    if (length > LENGTH_MOST)
+        return fault_set(f, BITCUT_BAD_FILE, "a header of more than %d bytes",
+                         LENGTH_MOST);
     *left -= length;
     char *text = memory_allocate(length, 1);
     if (!text) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the header");

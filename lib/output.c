@@ -2,6 +2,7 @@
 
 #include "lib/output.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAMES_TRIED = 100, SUFFIX_MOST = 40 };
+enum { NAMES_TRIED = 100, SUFFIX_MOST = 40, PATH_MOST = 4096 };
 
 static enum bitcut_status system_fault(int error, struct fault *f)
 {
@@ -25,6 +26,19 @@ static char *path_resolve(const char *path)
     return real || errno != ENOENT || !*path ? real : strdup(path);
 }
 
+/* Whether there is something at `path` that renaming must not replace. */
+static bool is_special(const char *path)
+{
+    struct stat about;
+    return !stat(path, &about) && !S_ISREG(about.st_mode);
+}
+
+/* The end of the name of this process's temporary file number i. */
+static void suffix_make(char suffix[SUFFIX_MOST], int i)
+{
+    snprintf(suffix, SUFFIX_MOST, ".%ld.%d.tmp", (long)getpid(), i);
+}
+
 /* Create a file of a name not yet used in the folder of o->path, with these permissions
    but for those that the mask of the process takes away. */
 static int temporary_create(struct output *o, mode_t mode)
@@ -35,7 +49,9 @@ static int temporary_create(struct output *o, mode_t mode)
     int descriptor = -1;
     errno = EEXIST;
     for (int i = 0; i < NAMES_TRIED && descriptor < 0 && errno == EEXIST; i++) {
-        snprintf(o->temporary, size, "%s.%ld.%d.tmp", o->path, (long)getpid(), i);
+        char suffix[SUFFIX_MOST];
+        suffix_make(suffix, i);
+        snprintf(o->temporary, size, "%s%s", o->path, suffix);
         descriptor = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     }
     return descriptor;
@@ -103,9 +119,11 @@ static int file_finish(struct output *o)
 
 enum bitcut_status output_commit(struct output *o, struct fault *f)
 {
+    const int open_still = fcntl(fileno(o->file), F_DUPFD_CLOEXEC, 0); /* see output_sweep() */
     int error = file_finish(o);
     if (!error && o->temporary && rename(o->temporary, o->path)) error = errno;
     if (error && o->temporary) unlink(o->temporary);
+    if (open_still >= 0) close(open_still);
     output_clear(o);
     return error ? system_fault(error, f) : BITCUT_OK;
 }
@@ -147,4 +165,36 @@ bool output_same(const char *a, const char *b)
                   !folder_stat(&at_b, b)))
         return false;
     return at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
+}
+
+/* --- the end of the process --------------------------------------------------------- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), end_length = strlen(end);
+    return length > end_length && !strcmp(text + length - end_length, end);
+}
+
+static bool is_temporary(const char *path)
+{
+    char suffix[SUFFIX_MOST];
+    for (int i = 0; i < NAMES_TRIED; i++) {
+        suffix_make(suffix, i);
+        if (ends_with(path, suffix)) return true;
+    }
+    return false;
+}
+
+void output_sweep(void)
+{
+    char path[PATH_MOST];
+    DIR *descriptors = opendir("/proc/self/fd"); /* links to open files */
+    for (const struct dirent *e; descriptors && (e = readdir(descriptors));) {
+        const ssize_t length =
+            readlinkat(dirfd(descriptors), e->d_name, path, sizeof path - 1);
+        if (length < 0) continue;
+        path[length] = 0;
+        if (is_temporary(path)) unlink(path);
+    }
+    if (descriptors) closedir(descriptors);
 }

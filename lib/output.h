@@ -38,4 +38,9 @@ int output_flush(FILE *file);
    there yet, by the folder and the last part of the path. */
 bool output_same(const char *a, const char *b);
 
+/* Remove the temporary files that this process is writing, for one that is about to end
+   while other threads write them; what they do with them after this fails.  Nothing
+   happens where the system has no /proc. */
+void output_sweep(void);
+
 #endif

@@ -100,8 +100,8 @@ static uint64_t overflow_encoding(const struct bitcut_format *f,
 uint64_t round_pack(const struct bitcut_format *f, const struct bitcut_rounding *r,
                     struct unrounded x)
 {
-    assert(f->has_sign);
     if (x.significand == 0) return format_zero(f, x.negative);
+    if (x.negative && !f->has_sign) return format_nan(f);
 
     const uint64_t implicit = (uint64_t)1 << f->fraction_bits;
     const int emin = format_emin(f);
@@ -142,6 +142,7 @@ uint64_t bitcut_format_convert(const struct bitcut_format *to,
     case NUMBER_NAN:
         return format_nan(to);
     case NUMBER_INF:
+        if (x.negative && !to->has_sign) return format_nan(to);
         return rounding->overflow == OVERFLOW_SATURATE ? format_largest(to, x.negative)
                                                        : format_infinity(to, x.negative);
     default:

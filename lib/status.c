@@ -45,6 +45,14 @@ bool size_multiply(size_t *product, size_t a, size_t b)
     return true;
 }
 
+bool memory_holds(const void *at, size_t rows, size_t cols, size_t ld, size_t size)
+{
+    size_t before, bytes;
+    if (!rows || !cols) return true;
+    return at && ld >= cols && size_multiply(&before, rows - 1, ld) &&
+           before <= SIZE_MAX - cols && size_multiply(&bytes, before + cols, size);
+}
+
 void *memory_allocate(size_t count, size_t size)
 {
     size_t bytes;

@@ -3,6 +3,7 @@
 #include "lib/stream.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -37,6 +38,32 @@ void stream_close(struct stream *s)
 enum bitcut_status stream_read(void *to, size_t size, struct stream *s, struct fault *f)
 {
     return fread(to, 1, size, s->file) == size ? BITCUT_OK : stream_fault(s, f);
+}
+
+/* All of a stream at its beginning. */
+static enum bitcut_status read_all(char **bytes, struct stream *s, size_t most,
+                                   struct fault *f)
+{
+    if (s->size > most)
+        return fault_set(f, BITCUT_BAD_FILE, "more than %zu bytes", most);
+    char *all = memory_allocate((size_t)s->size, 1);
+    if (!all) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    const enum bitcut_status status = stream_read(all, (size_t)s->size, s, f);
+    if (status == BITCUT_OK) *bytes = all;
+    else free(all);
+    return status;
+}
+
+enum bitcut_status stream_read_file(char **bytes, size_t *size, const char *path,
+                                    size_t most, struct fault *f)
+{
+    struct stream s;
+    enum bitcut_status status = stream_open(&s, path, f);
+    if (status != BITCUT_OK) return status;
+    status = read_all(bytes, &s, most, f);
+    if (status == BITCUT_OK) *size = (size_t)s.size;
+    stream_close(&s);
+    return status;
 }
 
 enum bitcut_status stream_fault(const struct stream *s, struct fault *f)

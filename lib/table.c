@@ -19,7 +19,7 @@ const void *table_next(struct table t, const void *row)
 const void *table_find(struct table t, const char *name)
 {
     const struct table_row *row = NULL;
-    while ((row = table_next(t, row)))
+    while (name && (row = table_next(t, row)))
         if (!strcmp(row->name, name)) return row;
     return NULL;
 }

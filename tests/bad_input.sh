@@ -71,6 +71,8 @@ array dims.npy '<f4' '1, 1, 1, 1, 1, 1, 1, 1, 1' $word
 array short.npy '<f4' '2, 2' 000
 array claims.npy '<f4' '1000000000, 1000000000' $four
 array long.npy '<f4' '2, 2' ${four}0
+printf '\223NUMPY\002\000\001\000\001\000{' > header3.npy
+truncate -s 70000 header3.npy
 
 : > empty.mtx
 mtx banner.mtx '2 2' 1 2 3 4
@@ -85,6 +87,9 @@ mtx overflow.mtx "$dense" '99999999999999999999 1' 1
 mtx huge.mtx "$dense" '4000000000 4000000000' 1
 mtx claims.mtx "$sparse" '1000 1000 1000000' '1 1 1'
 mtx tall.mtx "$dense" '4000000000000 0'
+mtx high.mtx "$dense" '4000000000 0'
+mtx dense.mtx "$sparse" '65536 65536 1' '1 1 1'
+{ echo "$dense"; printf '%065537d\n' 0; } > line.mtx
 mtx few.mtx "$dense" '2 2' 1 2 3
 mtx more.mtx "$dense" '1 2' 1 2 3
 mtx number.mtx "$dense" '1 1' one
@@ -156,6 +161,29 @@ array ../set/k/A.npy '<u2' '1, 16, 8' "$(printf '%0256d' 0)"
 set_of wide "$ideal"
 array ../set/wide/D.npy '<u8' '1, 16, 16' "$(printf '%02048d' 0)"
 
+set_of pipe "$ideal"
+rm ../set/pipe/meta.json
+mkfifo ../set/pipe/meta.json
+set_of zero "$ideal"
+rm ../set/zero/meta.json
+ln -s /dev/zero ../set/zero/meta.json
+set_of large "$ideal"
+truncate -s 1048577 ../set/large/meta.json
+set_of fifo "$ideal"
+rm ../set/fifo/B.npy
+mkfifo ../set/fifo/B.npy
+many=288230376151711744 # 2^58 fragments, none of them with an element
+mkdir ../set/many
+echo "$ideal" > ../set/many/meta.json
+array ../set/many/A.npy '<u2' "$many, 0, 16"
+array ../set/many/B.npy '<u2' "$many, 16, 0"
+array rows.npy '<f4' "$many, 0"
+array none.npy '<f4' '0, 0'
+array ../set/many/C.npy '<u4' "$many, 0, 0"
+cp ../set/many/C.npy ../set/many/D.npy
+mkdir ../set/modules
+mkfifo ../set/modules/bitcut-cuda.so
+
 mkdir -p ../set/loops/deep/er
 ln -s .. ../set/loops/deep/up
 ln -s ../.. ../set/loops/deep/er/up
@@ -207,6 +235,9 @@ cat > "$work/table" << 'END'
 2|-m : not a number|$tc -m ''
 2|-m 18446744073709551616: not a number|$tc -m 18446744073709551616
 2|--seed -1: not a number below 2^64|$tc --seed -1
+2|--seed 0x: not a number|$tc --seed 0x
+2|--seed 0x-1: not a number|$tc --seed 0x-1
+2|--seed 0a: not a number|$tc --seed 0a
 2|--seed 18446744073709551616: not a number|$tc --seed 18446744073709551616
 2|--threads x: not an integer in digits alone, below 2^31, such as 8|$tc --threads x
 2|--threads 99999999999: not an integer|$tc --threads 99999999999
@@ -327,6 +358,10 @@ cat > "$work/table" << 'END'
 3|line 2: the number of rows '-1'|$f32 -a $in/negative.mtx -o D.npy
 3|line 2: the number of rows '99999999999999999999'|$f32 -a $in/overflow.mtx -o D.npy
 3|line 2: 4000000000 x 4000000000 elements are too many|$f32 -a $in/huge.mtx -o D.npy
+3|line 2: 65536 x 65536 elements are too many|$f32 -a $in/dense.mtx -o D.npy
+3|line 2: 4000000000 x 0 elements are too many|$f32 -a $in/high.mtx -o D.npy
+3|line 2: more than 2^16 characters|$f32 -a $in/line.mtx -o D.npy
+3|a header of more than 65536 bytes|$f32 -a $in/header3.npy -o D.npy
 3|line 2: 1000000 entries are more than fit|$f32 -a $in/claims.mtx -o D.npy
 3|line 2: 4000000000000 x 0 elements are too many|$f32 -a $in/tall.mtx -o D.npy
 3|the file ends after 3 of 4 entries|$f32 -a $in/few.mtx -o D.npy
@@ -388,6 +423,15 @@ cat > "$work/table" << 'END'
 3|meta.json: "nan" is not "negative"|replay $set/nan
 3|meta.json: names no unit|replay $set/number
 3|meta.json: unknown unit ideal/rn26|replay $set/unknown
+3|meta.json: not a regular file|replay $set/pipe
+3|meta.json: not a regular file|replay $set/zero
+3|meta.json: not a regular file|fit $set/pipe
+3|meta.json: more than 1048576 bytes|replay $set/large
+3|B.npy: not a regular file|replay $set/fifo
+3|there are no outputs|replay $set/many
+3|there are no outputs|fit $set/many
+3|there are no outputs|fit --together $set/many $set/good
+3|there are no outputs|probe --mutants $set/many
 3|C.npy: No such file|replay $set/missing
 3|B.npy: the shape takes|replay $set/cut
 3|A is 1 x 16 x 8, not 1 x 16 x 16|replay $set/k
@@ -494,6 +538,30 @@ while IFS='|' read -r status text words; do
     case $words in *'/dev/full'* | *full.npy*) [ -c /dev/full ] || continue ;; esac
     ok_if_empty "$words: $text" "$(offence "$status" "$text" "$words")"
 done < "$work/table"
+
+# nothing WORDS: what is wrong if what is next to nothing takes long.
+nothing() {
+    eval "$timer bitcut $1 --json" < /dev/null > ../out 2>&1 || echo "status $?"
+    grep -v '^{.*}$' ../out
+    rm -f D.npy
+}
+
+ok_if_empty "2^58 fragments without elements" "$(nothing "mma --unit ideal/rn25 -o D.npy \
+    -a $set/many/A.npy -b $set/many/B.npy -c $set/many/C.npy")"
+ok_if_empty "2^58 rows without columns" \
+    "$(nothing "$f32 -a $in/rows.npy -b $in/none.npy -o D.npy")"
+# 512 results that differ in name and size: each is a series and a place of its own.
+recorded=$(head -n 1 "$BITCUT_DATA/results/h200-recipes.jsonl")
+for i in $(seq 512); do
+    echo "$recorded" | sed "s/\"name\":\"/&$i/; s/\"\([mnk]\)\":1024/\"\1\":$((1024 * i))/g"
+done > ../many.jsonl
+ok_if_empty "512 distinct results" "$(
+    timer=${timer:+timeout -s KILL 60}
+    nothing "report --no-studies --results ../many.jsonl -o ../report"
+    grep -c '^<tr>' ../report/index.html | awk '$1 < 4 * 512 { print "few rows: " $1 }')"
+ok_if_empty "a module of kernels that is a pipe" "$(
+    export BITCUT_MODULES=$set/modules
+    offence 3 'bitcut-cuda.so is not a regular file' 'list instructions')"
 
 # A disk that fills up while a file is written.
 ok_if_empty "a file that cannot be written to its end" "$(

@@ -422,11 +422,17 @@ threads_do_not_matter() {
 }
 
 seeds_matter() {
-    for seed in 1 0x1 2; do
+    for seed in 1 0x1 2 8 10 010 0x0a; do
         run 0 gemm --recipe plain --unit a100 -m 9 -n 9 -k 9 --seed $seed -o $seed.npy
     done
     cmp 1.npy 0x1.npy 2>&1
+    cmp 10.npy 010.npy 2>&1
+    cmp 10.npy 0x0a.npy 2>&1
     ! cmp -s 1.npy 2.npy || echo "seeds 1 and 2 give the same matrices"
+    ! cmp -s 8.npy 010.npy || echo "a leading zero means octal"
+    run 0 gemm --recipe plain --unit a100 -m 010 -n 09 -k 9 --seed 1 --json
+    expect m 10
+    expect n 9
 }
 
 # --- splits and studies -----------------------------------------------------------------

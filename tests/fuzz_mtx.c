@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* A few bytes may declare 16 GiB: that allocation is to fail, not to end the program. */
+/* A few bytes may declare 1 GiB: that allocation is to fail, not to end the program. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {

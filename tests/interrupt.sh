@@ -1,12 +1,17 @@
 #!/bin/sh
-# SIGTERM (and SIGINT alike): long work ends soon, with status 3 and one line, leaves no
-# file half written, and keeps what was finished.
+# SIGTERM (and SIGINT alike): a command ends within two seconds wherever it is, with status 3
+# (SIGINT: 130) and one line, leaves no file half written and no process behind, and keeps what was
+# finished.
 # A shell without job control starts background commands with SIGINT ignored, and bitcut
 # leaves an ignored signal ignored; so the signal here is SIGTERM.
+# Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
-: "${BITCUT_DATA:=$(cd "${srcdir:-.}" && pwd)/data}"
+: "${srcdir:=.}" "${CC:=cc}" "${CFLAGS:=}"
+: "${BITCUT_DATA:=$(cd "$srcdir" && pwd)/data}"
+# shellcheck disable=SC2034 # of model_built
+source=$(cd "$srcdir" && pwd) libraries=$PWD/.libs
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/run"
@@ -16,6 +21,8 @@ pause() {
     sleep "$1" &
     wait $!
 }
+
+milliseconds() { echo $(($(date +%s%N) / 1000000)); }
 
 # send SIGNAL FILE: to the process noted in ../pid, after $seconds and not before FILE
 # ("" for none) is there; kill it if it is still running a minute later.
@@ -29,6 +36,7 @@ send() {
         [ ! -e "$2" ] || break
         pause 1
     done
+    milliseconds > ../sent
     kill -s "$1" "$(cat ../pid)"
     pause 60
     kill -s KILL "$(cat ../pid)"
@@ -37,16 +45,20 @@ send() {
 # interrupt SIGNAL FILE WORD...: run bitcut and send it that; what is wrong with how it
 # ends.  It runs in the foreground, for a shell has SIGINT ignored in the background.
 interrupt() {
-    rm -f ../pid
+    rm -f ../pid ../sent
     send "$1" "$2" > ../send 2>&1 &
-    sender=$!
+    sender=$! want=3
+    [ "$1" = TERM ] || want=130
     shift 2
     # shellcheck disable=SC2016 # for the inner shell
     sh -c 'echo $$ > ../pid; exec bitcut "$@"' sh "$@" < /dev/null > ../out 2> ../err
     status=$?
+    taken=$(($(milliseconds) - $(cat ../sent || milliseconds)))
     kill $sender
     wait $sender
-    [ $status -eq 3 ] || echo "status $status, not 3"
+    [ -s ../sent ] || echo "it was over before the signal"
+    [ $taken -le 2000 ] || echo "it ended $taken ms after the signal"
+    [ $status -eq $want ] || echo "status $status, not $want"
     case $(wc -l < ../err):$(cat ../err) in
     '1:bitcut: '*) ;;
     *) echo "standard error is not one line: $(cat ../err)" ;;
@@ -88,6 +100,44 @@ report_interrupted() {
     rm -rf new
 }
 
+# A report stopped while it waits for gnuplot, which never ends: both end.
+figure_interrupted() {
+    mkdir ../bin
+    # shellcheck disable=SC2016 # for the script
+    printf '#!/bin/sh\necho $$ > ../gnuplot\nexec sleep 100\n' > ../bin/gnuplot
+    chmod +x ../bin/gnuplot
+    path=$PATH PATH=$work/bin:$PATH
+    interrupt TERM ../gnuplot report --no-studies -o new --threads 1 --json
+    PATH=$path
+    kill "$(cat ../gnuplot)" 2> /dev/null && echo "gnuplot still ran"
+    [ ! -e new/speed.csv ] || echo "the data of an unfinished section"
+    grep -q '<section id="verify">' new/index.html || echo "no finished section"
+    rm -rf new
+}
+
+# What was finished is printed, also without --json, where rows wait for the last one.
+rows_interrupted() {
+    interrupt TERM '' probe --mutants --threads 1 > ../rows
+    head -n 1 ../rows | grep -q '^unit  *vectors  *mutants' || cat ../rows
+    [ "$(wc -l < ../rows)" -gt 2 ] || echo "no rows"
+}
+
+# npy FILE TYPE SHAPE BYTES: an array of zeros, of so many bytes, that takes no room.
+npy() {
+    header="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
+    length="\\0$(printf %o ${#header})\\0000"
+    printf '%b%s' "\\0223NUMPY\\0001\\0000$length" "$header" > "$1"
+    truncate -s +"$4" "$1"
+}
+
+inputs_made() {
+    npy ../f16.npy '<f2' '65536, 16, 16' 33554432
+    npy ../f32.npy '<f4' '65536, 16, 16' 67108864
+    npy ../matrix.npy '<f4' '3072, 3072' 37748736
+    { echo '%%MatrixMarket matrix array real general' && yes '%' | head -n 32000000 &&
+        printf '1 1\n1\n'; } > ../comments.mtx
+}
+
 # signals: INT if it is not ignored from the start, as in the background; TERM.
 signals() {
     sh -c 'trap "echo INT" INT; kill -s INT $$'
@@ -98,15 +148,50 @@ for signal in $(signals); do
     ok_if_empty "gemm, SIG$signal" "$(interrupted "$signal" gemm --recipe ootomo \
         --unit a100 -m 4096 -n 4096 -k 4096 --reference none -o D.npy)"
 done
-seconds=5 # after the GEMM, in one tile of minutes
-ok_if_empty "gemm, its reference" "$(interrupted TERM gemm --recipe plain --unit a100 \
-    -m 128 -n 128 -k 65536 --reference mpfr -o D.npy)"
+
+# SECONDS until the signal|NAME|WORDS: a command in one of its longest loops.
+inputs_made
+# shellcheck disable=SC2034 # in the table
+gemm='gemm --recipe plain --unit a100' f32='gemm --recipe fp32 --unit fma/f32'
+# shellcheck disable=SC2034
+few='--outputs 1' bf16=$BITCUT_DATA/directed/cdna3/mfma.16x16x16.f32.bf16
+export gemm f32 few bf16
+while IFS='|' read -r seconds name words; do
+    eval "set -- $words"
+    case ${BITCUT_BRIEF:+brief}$name in
+    brief*,* | briefm* | briefb*) skip "$name" "BITCUT_BRIEF is set" && continue ;;
+    esac
+    ok_if_empty "$name" "$(interrupted TERM "$@")"
+done << 'END'
+5|gemm, its reference by mpfr|$gemm -m 128 -n 128 -k 65536 --reference mpfr -o D.npy
+3|gemm, its reference|$f32 -m 64 -n 64 -k 8000000 -o D.npy
+1|gemm, input gendot|$gemm --input-a "gendot" --input-b "gendot" -m 9 -n 6000 -k 6000
+1|gemm, input spatial|$gemm --input-a spatial -m 16000 -n 9 -k 16000
+0.5|gemm, reading|$f32 -a ../comments.mtx -b ../comments.mtx -c ../comments.mtx
+3|gemm, writing|$f32 -m 9000 -n 9000 -k 1 --reference none -o D.mtx
+1|mma|mma --unit ideal/rn25 -a ../f16.npy -b ../f16.npy -c ../f32.npy -o D.npy
+1|verify|verify --recipe ootomo --unit a100 -a ../matrix.npy -b ../matrix.npy -d ../matrix.npy
+1|split|split --exhaustive --from -126 --to 127
+1|replay|replay $(yes "$BITCUT_DATA/h200" | head -n 500)
+1|fit|fit $few "$bf16"
+1|probe|probe --mutants
+1|probe of sets|probe --mutants $(yes "$BITCUT_DATA/h200" | head -n 500)
+1|study|study figure1
+1|bench exact|bench exact -n 1536
+1|bench exact, the fma loop|bench exact -n 16384
+1|bench emu|bench emu -n 8192
+END
 seconds=1
-ok_if_empty "split" "$(interrupted TERM split --exhaustive --from -126 --to 127)"
-# shellcheck disable=SC2046 # one word a folder
-ok_if_empty "replay" "$(interrupted TERM replay $(yes "$BITCUT_DATA/h200" | head -n 500))"
-ok_if_empty "probe" "$(interrupted TERM probe --mutants)"
-ok_if_empty "study" "$(interrupted TERM study figure1)"
-ok_if_empty "bench" "$(interrupted TERM bench exact -n 1536)"
 ok_if_empty "report" "$(report_interrupted)"
+ok_if_empty "report, its figure" "$(figure_interrupted)"
+ok_if_empty "rows for people" "$(rows_interrupted)"
+if [ -f "$libraries/libbitcut.so" ]; then
+    export BITCUT_MODULES="$work/models"
+    ok_if_empty "a model device is built" "$(model_built "$BITCUT_MODULES")"
+    ok_if_empty "record" "$(interrupted TERM record --random 100000000)"
+    ok_if_empty "verify --kernel" "$(interrupted TERM verify --kernel all)"
+    ok_if_empty "verify --kernel split" "$(interrupted TERM verify --kernel split)"
+else
+    skip "commands of a device" "no shared library"
+fi
 echo "1..$n"

@@ -97,7 +97,7 @@ bad_words_refused() {
 2|^bitcut: --unit: only one goes with sets\$|$set -o new --unit $name --unit $name
 2|^bitcut: new/a: two sets would be written there\$|sets/a sets/b/a/ -o new
 2|: A is 11 x 16 x 16, not 11 x 16 x 8\$|$set -o new --unit hopper/mma.m16n8k8.f32.bf16
-3|^bitcut: missing: meta.json: cannot be read\$|missing -o new
+3|^bitcut: missing: meta.json: No such file or directory\$|missing -o new
 3|: not in the module; bitcut list instructions has all\$|$BITCUT_DATA/h200/mma_m16n8k16_f64_f64 -o new
 3|^bitcut: --unit: .*mma.m16n8k8.f32.bf16: not in the module|--random 1 --unit hopper/mma.m16n8k8.f32.bf16
 3|^bitcut: .*/file/new: cannot be made: |$set -o $work/file/new

@@ -1,6 +1,9 @@
 /* Fused multiply-add against mpfr_fma, the FP32 operations of an epilogue, and that the
    mode of the host's floating point changes none of their bits. */
+#define _POSIX_C_SOURCE 200809L
+
 #include "lib/bits.h"
+#include "lib/elementary.h"
 #include "lib/fma.h"
 #include "lib/hostfp.h"
 #include "lib/split.h"
@@ -9,6 +12,9 @@
 
 #include <fenv.h>
 #include <math.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 
 enum { NAN_HERE = 0xdead }; /* the `nan` handed to fma_round: any bits may be asked for */
@@ -347,6 +353,64 @@ START_TEST(hostfp_saves_and_restores)
 }
 END_TEST
 
+/* What relies on the mode says so when it is another one. */
+START_TEST(hostfp_is_asserted)
+{
+    struct hostfp saved;
+    hostfp_enter(&saved);
+    ck_assert(hostfp_entered());
+    hostfp_truncate();
+    ck_assert(!hostfp_entered());
+    hostfp_default();
+    ck_assert(hostfp_entered());
+    hostfp_leave(&saved);
+    for (int mode = 1; mode < 4; mode++) {
+        test_host_mode(mode);
+        const bool entered = hostfp_entered();
+        hostfp_leave(&saved);
+        ck_assert(!entered);
+    }
+}
+END_TEST
+
+static void need_truncate(void) { hostfp_default(); }
+
+static void need_default(void)
+{
+    hostfp_truncate();
+    hostfp_truncate();
+}
+
+static void need_enter(void)
+{
+    test_host_mode(3);
+    (void)elementary_log(2);
+}
+
+/* Whether a process that does it, after hostfp_enter(), is aborted. */
+static bool aborts(void (*act)(void))
+{
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0) {
+        struct hostfp saved;
+        close(STDERR_FILENO); /* the assertion's text */
+        hostfp_enter(&saved);
+        act();
+        _exit(0);
+    }
+    return waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
+           WTERMSIG(status) == SIGABRT;
+}
+
+START_TEST(hostfp_misused)
+{
+    ck_assert(aborts(need_truncate));
+    ck_assert(aborts(need_default));
+    ck_assert(aborts(need_enter));
+}
+END_TEST
+
 TEST_MAIN("fma", random_operands, edge_operands, flagged_rules, far_apart, all_small,
           f32_operations, signs_of_zero, powers_of_two, host_modes_change_nothing,
-          hostfp_saves_and_restores)
+          hostfp_saves_and_restores, hostfp_is_asserted, hostfp_misused)

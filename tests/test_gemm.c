@@ -977,7 +977,8 @@ static const struct {
     { 4, 5, 4, 4, 3, ONE, 1, true, "a100", BITCUT_BAD_ARGUMENT },
     { 4, 5, 4, 4, 3, ONE, -1, false, "a100", BITCUT_BAD_ARGUMENT },
     { 4, 5, 4, 4, 3, ONE, 1, false, "fma/f64", BITCUT_BAD_ARGUMENT },
-    { 4, 5, 4, 4, SIZE_MAX / 2, 0, 1, true, "a100", BITCUT_NO_MEMORY },
+    { 4, 5, 4, 4, SIZE_MAX / 2, 0, 1, true, "a100", BITCUT_BAD_ARGUMENT },
+    { 4, 5, 4, 4, SIZE_MAX / 64, 0, 1, true, "a100", BITCUT_NO_MEMORY },
 };
 
 /* Whether a call that fails leaves D alone; one that succeeds must not. */

@@ -46,7 +46,7 @@ START_TEST(good_files)
         { MM "array integer skew-symmetric\n1 1\n", 1, 1, { 0 } },
         { MM "array real skew-symmetric\n0 0\n", 0, 0, { 0 } },
         { MM "array real general\n0 7\n", 0, 7, { 0 } },
-        { MM "array real general\n4294967296 0\n", 4294967296, 0, { 0 } },
+        { MM "array real general\n268435456 0\n", 268435456, 0, { 0 } },
         { MM "coordinate real general\n2 3 3\n2 3 1\n1 1 -2\n2 1 3e0\n", 2, 3,
           { MINUS(TWO), 0, 0, THREE, 0, ONE } },
         { MM "coordinate integer general\n1 2 1\n1 2 4\n", 1, 2, { 0, FOUR } },
@@ -257,6 +257,10 @@ START_TEST(broken_files)
         { COORDINATE "1000000 1000000 1\n1 1 1\n",
           "line 2: 1000000 x 1000000 elements are too many for a dense matrix" },
         { COORDINATE "65536 65537 1\n1 1 1\n", "too many for a dense matrix" },
+        { COORDINATE "65536 65536 1\n1 1 1", "too many for a dense matrix" },
+        { COORDINATE "16384 16385 16777215\n1 1 1\n", "too many for a dense matrix" },
+        { COORDINATE "16384 16385 16778240\n1 1 1\n", "entries are more than fit" },
+        { ARRAY "268435457 0\n", "268435457 x 0 elements are too many" },
         { COORDINATE "4294967296 4294967296 1\n1 1 1\n", "too many for a dense matrix" },
         { COORDINATE "3 3 18446744073709551615\n1 1 1\n", "entries are more than fit" },
         { COORDINATE "3 3 20\n1 1 1\n", "20 entries are more than fit into a file" },
@@ -323,7 +327,7 @@ END_TEST
 /* A line far longer than any good one is refused or read like the others. */
 START_TEST(long_lines)
 {
-    const size_t digits = 1000000;
+    const size_t digits = (1 << 16) - 2; /* of a line of 2^16 characters */
     char *text = malloc(digits + 100);
     ck_assert_ptr_nonnull(text);
     size_t n = (size_t)sprintf(text, "%s1 1\n1.", ARRAY);
@@ -335,6 +339,9 @@ START_TEST(long_lines)
     matrix_clear(&m);
     text[n - 1] = 'x';
     refused(text, n, "line 3: '1.0000000000000000000000000000' is not a real number");
+    text[n - 1] = '0';
+    text[n] = '0';
+    refused(text, n + 1, "line 3: more than 2^16 characters");
     free(text);
 }
 END_TEST

@@ -322,6 +322,34 @@ START_TEST(names)
 }
 END_TEST
 
+/* Of the files being written nothing is left; others stay, whatever their name. */
+START_TEST(sweep)
+{
+    const struct scratch s = scratch_make();
+    struct output first, second;
+    struct fault f;
+    char other[128];
+    snprintf(other, sizeof other, "%s.%ld.0.tmp", s.path, (long)getpid() + 1);
+    scratch_write(s.path, "old", 3);
+    scratch_write(other, "other", 5);
+    FILE *reader = fopen(s.path, "r"), *stranger = fopen(other, "r");
+    ck_assert(reader && stranger);
+    ck_assert_int_eq(output_open(&first, s.path, NULL), BITCUT_OK);
+    ck_assert_int_eq(output_open(&second, s.path, NULL), BITCUT_OK);
+    ck_assert_int_eq(scratch_files(&s, 0), 4);
+    output_sweep();
+    ck_assert_int_eq(scratch_files(&s, 0), 2);
+    text_check(s.path, "old");
+    text_check(other, "other");
+    fault_check(output_commit(&first, &f), &f, ENOENT);
+    output_abandon(&second);
+    text_check(s.path, "old");
+    fclose(reader);
+    fclose(stranger);
+    scratch_remove(&s);
+}
+END_TEST
+
 TEST_MAIN("output", commit, replace_or_abandon, permissions_kept, taken_names, no_place,
           no_permission, disk_full, early_error, early_reason, rename_fails, pipes,
-          full_device, symbolic_link, names)
+          full_device, symbolic_link, names, sweep)

@@ -1,6 +1,7 @@
 /* Recorded results: what is read and refused, what follows from them, and the rows of
    figures, of results made by hand. */
 #include "analysis/derive.h"
+#include "analysis/distinct.h"
 #include "analysis/figure.h"
 #include "analysis/kept.h"
 #include "tests/test.h"
@@ -522,5 +523,28 @@ START_TEST(kept_results)
 }
 END_TEST
 
+/* Groups are those of json_equal(), numbered in the order of their first rows. */
+START_TEST(distinct_rows)
+{
+    static const size_t group[] = { 0, 1, 2, 0, 3, 4, 4, 1 }, first[] = { 0, 1, 2, 4, 5 };
+    static const char *const keys[] = { "a", "b", NULL };
+    json_t *rows = json_loads("[{\"a\":1,\"b\":\"x\"}, {\"a\":1.0,\"b\":\"x\"},"
+                              "{\"b\":1,\"a\":\"x\"}, {\"b\":\"x\",\"c\":1,\"a\":1},"
+                              "{\"a\":\"1\",\"b\":\"x\"}, {\"b\":2}, {\"a\":null,\"b\":2},"
+                              "{\"a\":1.0,\"b\":\"x\"}]", 0, NULL);
+    struct distinct d;
+    ck_assert(rows && distinct_init(&d, rows, keys));
+    ck_assert(d.rows == 8 && d.groups == 5);
+    ck_assert(!memcmp(d.group, group, sizeof group) && !memcmp(d.first, first, sizeof first));
+    distinct_clear(&d);
+    ck_assert(distinct_of(&d, rows, "b") && d.rows == 8 && d.groups == 3);
+    distinct_clear(&d);
+    ck_assert(distinct_of(&d, NULL, "b") && d.rows == 0 && d.groups == 0);
+    distinct_clear(&d);
+    json_decref(rows);
+}
+END_TEST
+
 TEST_MAIN("results", points, nothing, printed_values, speedups, claims, chosen, names,
-          families, batches, refused, no_results, many, kept_results)
+          families, batches, refused, no_results, many, kept_results,
+          distinct_rows)

@@ -466,6 +466,49 @@ START_TEST(infinities)
 }
 END_TEST
 
+/* x >= 2^-127, as the exponent field of a power of two, 0xff too large for any. */
+static unsigned power_of_two(int rule, double x)
+{
+    int exponent;
+    const double half = frexp(x, &exponent); /* 1/2 <= half < 1 */
+    const bool up = rule == ROUND_RN || rule == ROUND_RNA ? half >= 0.75
+                                                          : rule == ROUND_RU && half > 0.5;
+    const unsigned field = (unsigned)(exponent - 1 + 127) + up;
+    const bool cut = rule != ROUND_RN && rule != ROUND_RNA && rule != ROUND_RU;
+    return field >= 0xff ? cut ? 0xfe : 0xff : field;
+}
+
+/* Formats without a sign: ue4m3 has the magnitudes of e4m3, ue8m0 the powers of two. */
+START_TEST(unsigned_formats)
+{
+    const struct bitcut_format *from = &formats[FORMAT_F32], *ue8m0 = &formats[FORMAT_UE8M0];
+    const struct bitcut_format *ue4m3 = &formats[FORMAT_UE4M3], *e4m3 = &formats[FORMAT_E4M3];
+    const uint32_t step = sweep_step(test_cases(1 << 18, 1 << 22));
+    for (uint64_t x = 0; x < (uint64_t)1 << 32; x += step)
+        for (int i = 0; i < PLAIN_RULES; i++) {
+            const struct bitcut_rounding *r = &roundings[i];
+            const struct value v = oracle_value(from, x);
+            const bool negative = v.class != NUMBER_ZERO && x >> 31;
+            if (v.class == NUMBER_NAN) continue;
+            const uint64_t magnitude = x & 0x7fffffff;
+            check_encoding(ue4m3, r, from, x, bitcut_format_convert(ue4m3, r, from, x),
+                           negative ? 0x7f : bitcut_format_convert(e4m3, r, from, magnitude));
+            const uint64_t power = negative || v.class == NUMBER_INF ? 0xff
+                                   : v.magnitude < 0x1p-127          ? 0
+                                                            : power_of_two(i, v.magnitude);
+            check_encoding(ue8m0, r, from, x, bitcut_format_convert(ue8m0, r, from, x), power);
+        }
+    const struct bitcut_rounding *sat = &roundings[ROUND_RN_SAT];
+    check_encoding(ue8m0, sat, from, 0x7f800000,
+                   bitcut_format_convert(ue8m0, sat, from, 0x7f800000), 0xfe);
+    check_encoding(ue8m0, sat, from, 0xff800000,
+                   bitcut_format_convert(ue8m0, sat, from, 0xff800000), 0xff);
+    check_encoding(ue8m0, sat, from, 0, bitcut_format_convert(ue8m0, sat, from, 0), 0);
+    check_encoding(ue4m3, sat, from, 0x80000000,
+                   bitcut_format_convert(ue4m3, sat, from, 0x80000000), 0);
+}
+END_TEST
+
 /* All encodings of a small format, about 2^18 of another. */
 static void check_nans(const struct bitcut_format *to, const struct bitcut_format *from)
 {
@@ -484,7 +527,7 @@ START_TEST(every_nan_is_quiet)
 {
     for (const struct bitcut_format *to = formats; to->name; to++)
         for (const struct bitcut_format *from = formats; from->name; from++)
-            if (to->has_sign) check_nans(to, from);
+            check_nans(to, from);
 }
 END_TEST
 
@@ -492,4 +535,4 @@ TEST_MAIN("round", lists_agree_with_mpfr, f32_by_plain_rules, f32_by_cut_and_fen
           f32_with_flags, f32_to_f16_by_processor, cut_as_printed, feng_as_printed,
           f64_to_every_format, double_rounding_traps,
           every_small_encoding_to_every_small_format, sticky_significands,
-          published_values, infinities, every_nan_is_quiet)
+          published_values, infinities, unsigned_formats, every_nan_is_quiet)

@@ -80,6 +80,32 @@ START_TEST(products)
 }
 END_TEST
 
+START_TEST(places)
+{
+    static const char at[1];
+    static const struct {
+        const void *at;
+        size_t rows, cols, ld, size;
+        bool holds;
+    } rows[] = {
+        { NULL, 0, SIZE_MAX, SIZE_MAX, 8, true },
+        { NULL, SIZE_MAX, 0, 0, 8, true },
+        { NULL, 1, 1, 1, 1, false },
+        { at, 1, 1, 0, 1, false },
+        { at, 1, SIZE_MAX, SIZE_MAX, 1, true },
+        { at, 1, SIZE_MAX / 4, SIZE_MAX, 4, true },
+        { at, 1, SIZE_MAX / 4 + 1, SIZE_MAX, 4, false },
+        { at, 2, 1, SIZE_MAX - 1, 1, true },
+        { at, 2, 1, SIZE_MAX, 1, false },
+        { at, SIZE_MAX, SIZE_MAX, SIZE_MAX, 1, false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        ck_assert_msg(memory_holds(rows[i].at, rows[i].rows, rows[i].cols, rows[i].ld,
+                                   rows[i].size) == rows[i].holds,
+                      "row %zu", i);
+}
+END_TEST
+
 START_TEST(allocations)
 {
     ck_assert_ptr_null(memory_allocate(SIZE_MAX / 2, 4));
@@ -170,5 +196,5 @@ START_TEST(array_elements)
 }
 END_TEST
 
-TEST_MAIN("status", status_texts, fault_texts, fault_text_is_cut, products, allocations,
+TEST_MAIN("status", status_texts, fault_texts, fault_text_is_cut, products, places, allocations,
           matrices, array_counts, array_elements)

@@ -78,4 +78,24 @@ START_TEST(refused)
 }
 END_TEST
 
-TEST_MAIN("stream", sizes_and_bytes, nothing, shrunk, refused)
+/* Whole files, none larger than asked for. */
+START_TEST(whole_files)
+{
+    const struct scratch s = scratch_make();
+    struct fault f;
+    char *bytes = NULL;
+    size_t size = 99;
+    scratch_write(s.path, "1\n34", 4);
+    ck_assert_int_eq(stream_read_file(&bytes, &size, s.path, 3, &f), BITCUT_BAD_FILE);
+    ck_assert_str_eq(f.text, "more than 3 bytes");
+    ck_assert_int_eq(stream_read_file(&bytes, &size, s.folder, 3, &f), BITCUT_CANNOT);
+    ck_assert_str_eq(f.text, "not a regular file");
+    ck_assert(!bytes && size == 99);
+    ck_assert_int_eq(stream_read_file(&bytes, &size, s.path, 4, &f), BITCUT_OK);
+    ck_assert(size == 4 && !memcmp(bytes, "1\n34", 4));
+    free(bytes);
+    scratch_remove(&s);
+}
+END_TEST
+
+TEST_MAIN("stream", sizes_and_bytes, nothing, shrunk, refused, whole_files)

@@ -1,0 +1,62 @@
+#include "analysis/distinct.h"
+
+#include "lib/status.h"
+
+#include <stdlib.h>
+
+/* The values of the keys as a text, to be freed; NULL if there is no memory. */
+static char *text_of(const json_t *row, const char *const *keys)
+{
+    json_t *values = json_array();
+    for (; *keys; keys++) {
+        json_t *value = json_object_get(row, *keys);
+        json_array_append_new(values, value ? json_incref(value) : json_null());
+    }
+    char *text = json_dumps(values, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(values);
+    return text;
+}
+
+/* Put row `at` into its group; `known` has the numbers of groups by their texts. */
+static bool add(struct distinct *d, json_t *known, const json_t *row, size_t at,
+                const char *const *keys)
+{
+    char *text = text_of(row, keys);
+    if (!text) return false;
+    json_t *number = json_object_get(known, text);
+    bool good = true;
+    d->group[at] = number ? (size_t)json_integer_value(number) : d->groups;
+    if (!number) {
+        d->first[d->groups] = at;
+        good = !json_object_set_new(known, text, json_integer((json_int_t)d->groups));
+        d->groups++;
+    }
+    free(text);
+    return good;
+}
+
+bool distinct_init(struct distinct *d, json_t *rows, const char *const *keys)
+{
+    json_t *known = json_object();
+    *d = (struct distinct){ .rows = json_array_size(rows) };
+    d->group = memory_allocate(d->rows, sizeof *d->group);
+    d->first = memory_allocate(d->rows, sizeof *d->first);
+    bool good = known && d->group && d->first;
+    for (size_t i = 0; i < d->rows && good; i++)
+        good = add(d, known, json_array_get(rows, i), i, keys);
+    json_decref(known);
+    if (!good) distinct_clear(d);
+    return good;
+}
+
+bool distinct_of(struct distinct *d, json_t *rows, const char *key)
+{
+    return distinct_init(d, rows, (const char *const[]){ key, NULL });
+}
+
+void distinct_clear(struct distinct *d)
+{
+    free(d->group);
+    free(d->first);
+    *d = (struct distinct){ .rows = 0 };
+}
