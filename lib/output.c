@@ -108,7 +108,8 @@ static int file_finish(struct output *o)
 
 enum bitcut_status output_commit(struct output *o, struct fault *f)
 {
-    const int open_still = fcntl(fileno(o->file), F_DUPFD_CLOEXEC, 0); /* see output_sweep() */
+    /* The file stays open until it has its name, for output_sweep() to see. */
+    const int open_still = fcntl(fileno(o->file), F_DUPFD_CLOEXEC, 0);
     int error = file_finish(o);
     if (!error && o->temporary && rename(o->temporary, o->path)) error = errno;
     if (error && o->temporary) unlink(o->temporary);
