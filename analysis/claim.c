@@ -77,8 +77,8 @@ static bool is_of(const json_t *row, const struct claim *c, const char *who)
              json_is_null(json_object_get(row, "recipe"))));
 }
 
-/* All results, by the kernel and device of each, by its label; and by what it has in common
-   with those that it is compared with. */
+/* All results, by the kernel and device of each, by its label; and by what it has in
+   common with those that it is compared with. */
 struct runs {
     json_t *bench;
     struct distinct kernels, cases;

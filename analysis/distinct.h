@@ -5,17 +5,17 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Which rows have the same values of some keys.  Groups are numbered in the order of their
-   first rows. */
+/* Which rows have the same values of some keys.  Groups are numbered in the order of
+   their first rows. */
 struct distinct {
     size_t *group; /* of each row                   */
     size_t *first; /* of each group, its first row  */
     size_t rows, groups;
 };
 
-/* Group `rows`, an array of objects, by the values of `keys`, ended by NULL; a key that is
-   absent is as null.  Time and memory are those of reading the rows once, whatever they
-   hold.  False if there is no memory; *d is then cleared. */
+/* Group `rows`, an array of objects, by the values of `keys`, ended by NULL; a key that
+   is absent is as null.  Time and memory are those of reading the rows once, whatever
+   they hold.  False if there is no memory; *d is then cleared. */
 bool distinct_init(struct distinct *d, json_t *rows, const char *const *keys);
 void distinct_clear(struct distinct *d);
 

@@ -134,8 +134,8 @@ static void write_script(FILE *to, const struct drawing *d, const char *title)
 
 /* --- the program ------------------------------------------------------------------ */
 
-/* How the child ended, as waitpid() says; killed if work is to stop.  It is looked for now
-   and then: any thread may be the one that a signal wakes. */
+/* How the child ended, as waitpid() says; killed if work is to stop.  It is looked for
+   now and then: any thread may be the one that a signal wakes. */
 static int end_of(pid_t child, const struct progress *progress)
 {
     static const struct timespec moment = { .tv_nsec = 10000000 };

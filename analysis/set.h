@@ -29,8 +29,8 @@ struct set {
 enum { SET_KNOWN = 1, SET_RECORDED = 2, SET_OPERANDS = 4 };
 
 /* Read the set in `folder`, check it against its unit, and see that it has outputs and is
-   all that `needs` says.  meta.json has at most 2^20 bytes.  BITCUT_CANNOT or BITCUT_BAD_FILE with the file at fault in the text; *s
-   is set only on success. */
+   all that `needs` says.  meta.json has at most 2^20 bytes.  BITCUT_CANNOT or
+   BITCUT_BAD_FILE with the file at fault in the text; *s is set only on success. */
 enum bitcut_status set_read(struct set *s, const char *folder, unsigned needs,
                             struct fault *f);
 void set_clear(struct set *s);

@@ -72,7 +72,8 @@ static bool wait_until(const struct timespec *end)
 }
 
 /* The thread that sees to it that the process ends: work may be where it does not look
-   for signals, or be stuck in another library.  So may give_up(), which writes to pipes. */
+   for signals, or be stuck in another library.  So may give_up(), which writes to pipes.
+   */
 static void *watch(void *unused)
 {
     const struct sigaction last = { .sa_handler = leave };

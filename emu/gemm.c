@@ -445,7 +445,7 @@ enum bitcut_status gemm_run(uint32_t *d, size_t ldd, const struct gemm *g, size_
     if (lda < k || ldb < n || ldd < n || (add_c && ldc < n))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "a leading dimension is below the row length");
-    if (add_c && !c)
+    if (add_c && !c && m && n)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "beta is not zero but C is missing");
     const struct k_cut cut = k_cut_make(g, k);
     struct job job = { .g = g,
@@ -509,8 +509,8 @@ enum bitcut_status bitcut_gemm(uint32_t *d, size_t ldd,
                                const uint32_t *b, size_t ldb, uint32_t beta,
                                const uint32_t *c, size_t ldc, int threads)
 {
-    return run_public(d, ldd, recipe, unit, false, m, n, k, alpha, a, lda, b, ldb, beta, c,
-                      ldc, threads);
+    return run_public(d, ldd, recipe, unit, false, m, n, k, alpha, a, lda, b, ldb, beta,
+                      c, ldc, threads);
 }
 
 enum bitcut_status bitcut_gemm_equilibrated(

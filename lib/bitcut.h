@@ -12,12 +12,12 @@
    argument `threads` run on OpenMP: if its runtime lacks memory of its own, or cannot
    start a thread, it ends the process (GCC's prints a line and calls exit(1)).
 
-   A call that returns a status refuses what it can see, with BITCUT_BAD_ARGUMENT: NULL for
-   a row, or for an array or a place that it reads or writes; and arrays of more bytes than
-   a size_t counts.  An array of no elements may be NULL.  Undefined are: NULL where a call
-   returns no status, but for names; pointers to anything but what is asked for; arrays with
-   less in them than the sizes say, or misaligned; names without their final 0; and arrays
-   written that overlap others, where their call does not say that they may. */
+   A call that returns a status refuses what it can see, with BITCUT_BAD_ARGUMENT: NULL
+   for a row, or for an array or a place that it reads or writes; and arrays of more bytes
+   than a size_t counts.  An array of no elements may be NULL.  Undefined are: NULL where
+   a call returns no status, but for names; pointers to anything but what is asked for;
+   arrays with less in them than the sizes say, or misaligned; names without their final
+   0; and arrays written that overlap others, where their call does not say they may. */
 #ifndef BITCUT_H
 #define BITCUT_H
 
@@ -72,9 +72,9 @@ void bitcut_unit_shape(int *m, int *n, int *k, const struct bitcut_unit *unit);
 
 /* --- numbers ---------------------------------------------------------------------- */
 
-/* The encoding in `to` of the value that `encoding` has in `from`, whose bits above those of
-   the format do not matter, rounded once.  NaN gives the quiet NaN of `to`; infinities and
-   overflow give what the rounding rule says (a format without infinity gives its NaN,
+/* The encoding in `to` of the value that `encoding` has in `from`, whose bits above those
+   of the format do not matter, rounded once.  NaN gives the quiet NaN of `to`; infinities
+   and overflow give what the rounding rule says (a format without infinity gives its NaN,
    without NaN its largest value).  A format without a sign, ue8m0 or ue4m3, gives its NaN
    for what is below zero, and +0 for -0; ue8m0, which has no zero, 2^-127 for what is
    rounded to it.  IEEE 754-2019 section 5.4.2, and 4.3.1 for a tie between powers of two,
@@ -106,11 +106,11 @@ enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *unit, size_
    recipe gives on that unit.  FP32 encodings, row-major with leading dimensions >= the
    row length: A is m x k, B k x n, C and D m x n.  beta = +-0 never reads C, which may
    then be NULL; D may be C.  threads = 0 uses all processors.  Any m, n, k including 0.
-   BITCUT_BAD_ARGUMENT also if a leading dimension is too small, threads is negative, or the
-   unit's operands do not hold the split's words; BITCUT_NO_MEMORY.  The environment
+   BITCUT_BAD_ARGUMENT also if a leading dimension is too small, threads is negative, or
+   the unit's operands do not hold the split's words; BITCUT_NO_MEMORY.  The environment
    variable BITCUT_SIMD may be avx512, avx2, plain or none (the level changes no bit);
-   another value is BITCUT_BAD_ARGUMENT, a level that the processor lacks BITCUT_CANNOT.
-   D is unchanged unless BITCUT_OK comes back. */
+   another value is BITCUT_BAD_ARGUMENT, a level that the processor lacks BITCUT_CANNOT. D
+   is unchanged unless BITCUT_OK comes back. */
 enum bitcut_status bitcut_gemm(uint32_t *d, size_t ldd,
                                const struct bitcut_recipe *recipe,
                                const struct bitcut_unit *unit, size_t m, size_t n,

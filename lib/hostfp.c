@@ -27,7 +27,10 @@ static bool is_truncating(void)
     return mode_is(MXCSR_DEFAULT | MXCSR_TO_ZERO | MXCSR_FLUSH);
 }
 
-static void set_truncating(void) { _mm_setcsr(MXCSR_DEFAULT | MXCSR_TO_ZERO | MXCSR_FLUSH); }
+static void set_truncating(void)
+{
+    _mm_setcsr(MXCSR_DEFAULT | MXCSR_TO_ZERO | MXCSR_FLUSH);
+}
 static void set_default(void) { _mm_setcsr(MXCSR_DEFAULT); }
 #else
 static unsigned control_get(void) { return 0; }

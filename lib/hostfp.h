@@ -16,12 +16,14 @@ struct hostfp {
    in every thread: the caller may have set any mode, and threads inherit it. */
 void hostfp_enter(struct hostfp *saved);
 
-/* Whether the thread's mode is that of hostfp_enter(), for those who rely on it to assert. */
+/* Whether the thread's mode is that of hostfp_enter(), for those who rely on it to
+   assert. */
 bool hostfp_entered(void);
 
 /* After enter: round toward zero, where results may be flushed to zero if they are
-   subnormal; and after that back to what hostfp_enter() set, before leave.  The compiler knows nothing of
-   it, so operations that rely on it are in functions called by pointer. */
+   subnormal; and after that back to what hostfp_enter() set, before leave.  The compiler
+   knows nothing of it, so operations that rely on it are in functions called by pointer.
+   */
 void hostfp_truncate(void);
 void hostfp_default(void);
 

@@ -202,8 +202,8 @@ static int entry_words(const struct layout *y)
     return (y->choice[FORMAT] == COORDINATE ? 2 : 0) + (y->choice[FIELD] != PATTERN);
 }
 
-/* Whether there is room for a dense matrix: what the file holds of it takes so much of the
-   file that a short one cannot ask for much more memory. */
+/* Whether there is room for a dense matrix: what the file holds of it takes so much of
+   the file that a short one cannot ask for much more memory. */
 static bool fits_densely(struct layout *y)
 {
     const uint64_t most = UINT64_C(1) << 32, few = UINT64_C(1) << 28;

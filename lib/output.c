@@ -26,13 +26,6 @@ static char *path_resolve(const char *path)
     return real || errno != ENOENT || !*path ? real : strdup(path);
 }
 
-/* Whether there is something at `path` that renaming must not replace. */
-static bool is_special(const char *path)
-{
-    struct stat about;
-    return !stat(path, &about) && !S_ISREG(about.st_mode);
-}
-
 /* The end of the name of this process's temporary file number i. */
 static void suffix_make(char suffix[SUFFIX_MOST], int i)
 {
@@ -119,7 +112,8 @@ static int file_finish(struct output *o)
 
 enum bitcut_status output_commit(struct output *o, struct fault *f)
 {
-    const int open_still = fcntl(fileno(o->file), F_DUPFD_CLOEXEC, 0); /* see output_sweep() */
+    /* The file stays open until it has its name, for output_sweep() to see. */
+    const int open_still = fcntl(fileno(o->file), F_DUPFD_CLOEXEC, 0);
     int error = file_finish(o);
     if (!error && o->temporary && rename(o->temporary, o->path)) error = errno;
     if (error && o->temporary) unlink(o->temporary);

@@ -62,9 +62,9 @@ struct unrounded {
 /* Round x to `format` and encode it.  Correct for every value and direction: subnormal
    results are rounded once, at their own last bit; overflow and flushing follow the row.
    A significand of 0 without sticky gives the zero of x's sign.  If x.sticky is set, the
-   significand must have its top bit set (wide_value() sees to it).  A format without a sign
-   gives its NaN for what is below zero, and one without a zero its least value for what
-   rounds to zero. */
+   significand must have its top bit set (wide_value() sees to it).  A format without a
+   sign gives its NaN for what is below zero, and one without a zero its least value for
+   what rounds to zero. */
 uint64_t round_pack(const struct bitcut_format *format,
                     const struct bitcut_rounding *rounding, struct unrounded x);
 

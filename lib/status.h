@@ -23,9 +23,9 @@ enum bitcut_status fault_set(struct fault *f, enum bitcut_status status,
 /* a * b, or false when the product does not fit a size_t. */
 bool size_multiply(size_t *product, size_t a, size_t b);
 
-/* Whether `rows` rows of `cols` elements of `size` bytes, whose beginnings are `ld` >= cols
-   elements apart, can lie at `at`: a size_t has their bytes, and at is not NULL unless
-   there are none. */
+/* Whether `rows` rows of `cols` elements of `size` bytes, whose beginnings are `ld` >=
+   cols elements apart, can lie at `at`: a size_t has their bytes, and at is not NULL
+   unless there are none. */
 bool memory_holds(const void *at, size_t rows, size_t cols, size_t ld, size_t size);
 
 /* malloc(count * size) that fails on overflow; NULL on failure.  A count or size of zero

@@ -27,9 +27,9 @@ void stream_close(struct stream *s);
    BITCUT_CANNOT if the system fails to read it. */
 enum bitcut_status stream_read(void *to, size_t size, struct stream *s, struct fault *f);
 
-/* All of the regular file `path`, of at most `most` bytes: *bytes, to be freed, has *size.
-   Fails as stream_open() and stream_read(); BITCUT_BAD_FILE also if the file is larger, and
-   BITCUT_NO_MEMORY.  Both are set only on success. */
+/* All of the regular file `path`, of at most `most` bytes: *bytes, to be freed, has
+   *size. Fails as stream_open() and stream_read(); BITCUT_BAD_FILE also if the file is
+   larger, and BITCUT_NO_MEMORY.  Both are set only on success. */
 enum bitcut_status stream_read_file(char **bytes, size_t *size, const char *path,
                                     size_t most, struct fault *f);
 

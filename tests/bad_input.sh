@@ -553,7 +553,8 @@ ok_if_empty "2^58 rows without columns" \
 # 512 results that differ in name and size: each is a series and a place of its own.
 recorded=$(head -n 1 "$BITCUT_DATA/results/h200-recipes.jsonl")
 for i in $(seq 512); do
-    echo "$recorded" | sed "s/\"name\":\"/&$i/; s/\"\([mnk]\)\":1024/\"\1\":$((1024 * i))/g"
+    size=$((1024 * i))
+    echo "$recorded" | sed "s/\"name\":\"/&$i/; s/\"\([mnk]\)\":1024/\"\1\":$size/g"
 done > ../many.jsonl
 ok_if_empty "512 distinct results" "$(
     timer=${timer:+timeout -s KILL 60}

@@ -22,53 +22,101 @@ static int multiplies(void)
     return bitcut_exact_gemm(&c, NULL, 1, 1, 2, a, b, 1) == BITCUT_OK && c == 0x41300000;
 }
 
-/* An array of no elements may be NULL; what a call can see to be wrong is refused, and the
-   output is as it was. */
-static int refuses(void)
+/* A GEMM with one thing changed; what can be seen to be wrong is refused, and D is as it
+   was.  `all` has more bytes than a size_t counts; of no elements there may be none. */
+static int refuses_gemms(void)
+{
+    static const uint32_t x[1] = { 0x3f800000 };
+    static const size_t all = SIZE_MAX;
+    const struct bitcut_recipe *r = bitcut_recipe_find("fp32");
+    const struct bitcut_unit *u = bitcut_unit_find("fma/f32", NULL);
+    uint32_t d[1] = { 5 };
+    const struct {
+        uint32_t *d;
+        const struct bitcut_recipe *r;
+        const struct bitcut_unit *u;
+        size_t m, n, k, ld;
+        const uint32_t *a, *b, *c;
+        uint32_t beta;
+        enum bitcut_status status;
+    } rows[] = {
+        { d, NULL, u, 1, 1, 1, 1, x, x, x, 0, BITCUT_BAD_ARGUMENT },
+        { d, r, NULL, 1, 1, 1, 1, x, x, x, 0, BITCUT_BAD_ARGUMENT },
+        { d, r, u, 1, 1, 1, 1, NULL, x, x, 0, BITCUT_BAD_ARGUMENT },
+        { d, r, u, 1, 1, 1, 1, x, NULL, x, 0, BITCUT_BAD_ARGUMENT },
+        { d, r, u, 1, 1, 1, 1, x, x, NULL, 1, BITCUT_BAD_ARGUMENT },
+        { NULL, r, u, 1, 1, 1, 1, x, x, x, 0, BITCUT_BAD_ARGUMENT },
+        { d, r, u, all, 1, 1, 1, x, x, x, 0, BITCUT_BAD_ARGUMENT },
+        { d, r, u, 1, all, 1, all, x, x, x, 0, BITCUT_BAD_ARGUMENT },
+        { d, r, u, 1, 1, all, all, x, x, x, 0, BITCUT_BAD_ARGUMENT },
+        { d, r, u, 3, 1, 1, all, x, x, x, 0, BITCUT_BAD_ARGUMENT },
+        { NULL, r, u, 0, all, all, all, NULL, NULL, NULL, 1, BITCUT_OK },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (bitcut_gemm(rows[i].d, rows[i].ld, rows[i].r, rows[i].u, rows[i].m, rows[i].n,
+                        rows[i].k, x[0], rows[i].a, rows[i].ld, rows[i].b, rows[i].ld,
+                        rows[i].beta, rows[i].c, rows[i].ld, 1) != rows[i].status ||
+            bitcut_gemm_equilibrated(rows[i].d, rows[i].ld, rows[i].r, rows[i].u,
+                                     rows[i].m, rows[i].n, rows[i].k, x[0], rows[i].a,
+                                     rows[i].ld, rows[i].b, rows[i].ld, rows[i].beta,
+                                     rows[i].c, rows[i].ld, 1) != rows[i].status)
+            return 0;
+    return d[0] == 5;
+}
+
+static int refuses_products(void)
 {
     const enum bitcut_status bad = BITCUT_BAD_ARGUMENT;
-    const struct bitcut_recipe *fp32 = bitcut_recipe_find("fp32");
-    const struct bitcut_unit *fma = bitcut_unit_find("fma/f32", NULL);
-    const uint32_t x[4] = { 0x3f800000, 0, 0, 0 }, one = 0x3f800000;
-    const uint64_t w[1] = { 0 };
+    const uint32_t x[1] = { 0x3f800000 };
     const size_t all = SIZE_MAX, most = SIZE_MAX / 4;
-    uint32_t d[4] = { 5, 5, 5, 5 };
+    uint32_t d[1] = { 5 };
     uint64_t e[1] = { 5 };
-    char why[BITCUT_TEXT_MOST] = "";
-    return bitcut_recipe_find(NULL) == NULL && bitcut_unit_find(NULL, NULL) == NULL &&
-           bitcut_gemm(d, 1, NULL, fma, 1, 1, 1, one, x, 1, x, 1, 0, NULL, 0, 1) == bad &&
-           bitcut_gemm(d, 1, fp32, NULL, 1, 1, 1, one, x, 1, x, 1, 0, NULL, 0, 1) == bad &&
-           bitcut_gemm(d, 1, fp32, fma, 1, 1, 1, one, NULL, 1, x, 1, 0, NULL, 0, 1) == bad &&
-           bitcut_gemm(d, 1, fp32, fma, 1, 1, 1, one, x, 1, NULL, 1, 0, NULL, 0, 1) == bad &&
-           bitcut_gemm(d, 1, fp32, fma, 1, 1, 1, one, x, 1, x, 1, one, NULL, 1, 1) == bad &&
-           bitcut_gemm(NULL, 1, fp32, fma, 1, 1, 1, one, x, 1, x, 1, 0, NULL, 0, 1) == bad &&
-           bitcut_gemm(d, 1, fp32, fma, 1, 1, all, one, x, all, x, 1, 0, NULL, 0, 1) == bad &&
-           bitcut_gemm(d, 1, fp32, fma, all, 1, 1, one, x, 1, x, 1, 0, NULL, 0, 1) == bad &&
-           bitcut_gemm(d, all, fp32, fma, 3, 1, 1, one, x, 1, x, 1, 0, NULL, 0, 1) == bad &&
-           bitcut_gemm(d, all, fp32, fma, 1, all, 1, one, x, 1, x, all, 0, NULL, 0, 1) == bad &&
-           bitcut_gemm(NULL, all, fp32, fma, 0, all, all, one, NULL, all, NULL, all, 0, NULL,
-                       0, 1) == BITCUT_OK &&
-           bitcut_gemm_equilibrated(NULL, 1, fp32, fma, 1, 1, 1, one, x, 1, x, 1, 0, NULL, 0,
-                                    1) == bad &&
-           bitcut_exact_gemm(d, NULL, 1, 1, 1, NULL, x, 1) == bad &&
+    return bitcut_exact_gemm(d, NULL, 1, 1, 1, NULL, x, 1) == bad &&
            bitcut_exact_gemm(d, NULL, 1, 1, 1, x, NULL, 1) == bad &&
            bitcut_exact_gemm(d, e, all, 1, 1, x, x, 1) == bad &&
            bitcut_exact_gemm(d, e, 1, 1, most, x, x, 1) == bad &&
            bitcut_exact_gemm(d, e, most / 2 + 1, 2, 0, NULL, NULL, 1) == bad &&
            bitcut_exact_gemm(NULL, NULL, all, 0, all, NULL, NULL, 1) == BITCUT_OK &&
-           bitcut_mma(e, NULL, 1, 1, 1, 1, w, w, w, 1) == bad &&
-           bitcut_mma(NULL, fma, 1, 1, 1, 1, w, w, w, 1) == bad &&
-           bitcut_mma(e, fma, 1, 1, 1, 1, NULL, w, w, 1) == bad &&
-           bitcut_mma(e, fma, 1, 1, 1, 1, w, NULL, w, 1) == bad &&
-           bitcut_mma(e, fma, 1, 1, 1, 1, w, w, NULL, 1) == bad &&
-           bitcut_mma(e, fma, all, 1, 1, 1, w, w, w, 1) == bad &&
-           bitcut_mma(e, fma, 2, all / 2, 1, 1, w, w, w, 1) == bad &&
-           bitcut_mma(NULL, fma, all, 0, 0, 1, NULL, NULL, NULL, 1) == BITCUT_OK &&
+           d[0] == 5 && e[0] == 5;
+}
+
+static int refuses_fragments(void)
+{
+    const enum bitcut_status bad = BITCUT_BAD_ARGUMENT;
+    const struct bitcut_unit *u = bitcut_unit_find("fma/f32", NULL);
+    const uint64_t x[1] = { 0 };
+    const size_t all = SIZE_MAX;
+    uint64_t d[1] = { 5 };
+    return bitcut_mma(d, NULL, 1, 1, 1, 1, x, x, x, 1) == bad &&
+           bitcut_mma(NULL, u, 1, 1, 1, 1, x, x, x, 1) == bad &&
+           bitcut_mma(d, u, 1, 1, 1, 1, NULL, x, x, 1) == bad &&
+           bitcut_mma(d, u, 1, 1, 1, 1, x, NULL, x, 1) == bad &&
+           bitcut_mma(d, u, 1, 1, 1, 1, x, x, NULL, 1) == bad &&
+           bitcut_mma(d, u, all, 1, 1, 1, x, x, x, 1) == bad &&
+           bitcut_mma(d, u, 2, all / 2, 1, 1, x, x, x, 1) == bad &&
+           bitcut_mma(NULL, u, all, 0, 0, 1, NULL, NULL, NULL, 1) == BITCUT_OK &&
+           d[0] == 5;
+}
+
+static int refuses_names_and_devices(void)
+{
+    const enum bitcut_status bad = BITCUT_BAD_ARGUMENT;
+    char why[BITCUT_TEXT_MOST] = "";
+    return !bitcut_recipe_find(NULL) && !bitcut_unit_find(NULL, NULL) &&
            bitcut_cuda_open(NULL, why) == bad && strlen(why) &&
            bitcut_gemm_cuda(NULL, NULL, NULL, 0, NULL, NULL) == bad &&
+           bitcut_gemm_cuda_kernel(NULL, NULL, NULL, NULL, NULL) == bad &&
            bitcut_gemm_cuda_workspace(NULL, NULL, NULL, NULL) == bad &&
-           bitcut_hgemm_cuda_batch(NULL, NULL, 1, NULL, NULL) == bad && d[0] == 5 &&
-           e[0] == 5;
+           bitcut_gemm_cuda_words(NULL, NULL, NULL, BITCUT_A, NULL) == bad &&
+           bitcut_gemm_cuda_prepare(NULL, NULL, NULL, BITCUT_A, NULL, NULL) == bad &&
+           bitcut_hgemm_cuda_kernel(NULL, NULL, NULL, NULL, NULL) == bad &&
+           bitcut_hgemm_cuda_batch(NULL, NULL, 1, NULL, NULL) == bad;
+}
+
+static int refuses(void)
+{
+    return refuses_gemms() && refuses_products() && refuses_fragments() &&
+           refuses_names_and_devices();
 }
 
 /* A device, or a reason why there is none. */

@@ -1,7 +1,7 @@
 #!/bin/sh
-# SIGTERM (and SIGINT alike): a command ends within two seconds wherever it is, with status 3
-# (SIGINT: 130) and one line, leaves no file half written and no process behind, and keeps what was
-# finished.
+# SIGTERM (and SIGINT alike): a command ends within two seconds wherever it is, with status
+# 3 (SIGINT: 130) and one line, leaves no file half written and no process behind, and keeps
+# what was finished.
 # A shell without job control starts background commands with SIGINT ignored, and bitcut
 # leaves an ignored signal ignored; so the signal here is SIGTERM.
 # Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.
@@ -155,7 +155,8 @@ inputs_made
 gemm='gemm --recipe plain --unit a100' f32='gemm --recipe fp32 --unit fma/f32'
 # shellcheck disable=SC2034
 few='--outputs 1' bf16=$BITCUT_DATA/directed/cdna3/mfma.16x16x16.f32.bf16
-export gemm f32 few bf16
+square=../matrix.npy
+export gemm f32 few bf16 square
 while IFS='|' read -r seconds name words; do
     eval "set -- $words"
     case ${BITCUT_BRIEF:+brief}$name in
@@ -170,7 +171,7 @@ done << 'END'
 0.5|gemm, reading|$f32 -a ../comments.mtx -b ../comments.mtx -c ../comments.mtx
 3|gemm, writing|$f32 -m 9000 -n 9000 -k 1 --reference none -o D.mtx
 1|mma|mma --unit ideal/rn25 -a ../f16.npy -b ../f16.npy -c ../f32.npy -o D.npy
-1|verify|verify --recipe ootomo --unit a100 -a ../matrix.npy -b ../matrix.npy -d ../matrix.npy
+1|verify|verify --recipe ootomo --unit a100 -a $square -b $square -d $square
 1|split|split --exhaustive --from -126 --to 127
 1|replay|replay $(yes "$BITCUT_DATA/h200" | head -n 500)
 1|fit|fit $few "$bf16"

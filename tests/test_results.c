@@ -530,12 +530,14 @@ START_TEST(distinct_rows)
     static const char *const keys[] = { "a", "b", NULL };
     json_t *rows = json_loads("[{\"a\":1,\"b\":\"x\"}, {\"a\":1.0,\"b\":\"x\"},"
                               "{\"b\":1,\"a\":\"x\"}, {\"b\":\"x\",\"c\":1,\"a\":1},"
-                              "{\"a\":\"1\",\"b\":\"x\"}, {\"b\":2}, {\"a\":null,\"b\":2},"
+                              "{\"a\":\"1\",\"b\":\"x\"}, {\"b\":2},"
+                              "{\"a\":null,\"b\":2},"
                               "{\"a\":1.0,\"b\":\"x\"}]", 0, NULL);
     struct distinct d;
     ck_assert(rows && distinct_init(&d, rows, keys));
     ck_assert(d.rows == 8 && d.groups == 5);
-    ck_assert(!memcmp(d.group, group, sizeof group) && !memcmp(d.first, first, sizeof first));
+    ck_assert(!memcmp(d.group, group, sizeof group));
+    ck_assert(!memcmp(d.first, first, sizeof first));
     distinct_clear(&d);
     ck_assert(distinct_of(&d, rows, "b") && d.rows == 8 && d.groups == 3);
     distinct_clear(&d);

@@ -469,43 +469,48 @@ END_TEST
 /* x >= 2^-127, as the exponent field of a power of two, 0xff too large for any. */
 static unsigned power_of_two(int rule, double x)
 {
+    const bool nearest = rule == ROUND_RN || rule == ROUND_RNA;
+    const bool cut = !nearest && rule != ROUND_RU;
     int exponent;
     const double half = frexp(x, &exponent); /* 1/2 <= half < 1 */
-    const bool up = rule == ROUND_RN || rule == ROUND_RNA ? half >= 0.75
-                                                          : rule == ROUND_RU && half > 0.5;
+    const bool up = nearest ? half >= 0.75 : rule == ROUND_RU && half > 0.5;
     const unsigned field = (unsigned)(exponent - 1 + 127) + up;
-    const bool cut = rule != ROUND_RN && rule != ROUND_RNA && rule != ROUND_RU;
     return field >= 0xff ? cut ? 0xfe : 0xff : field;
+}
+
+static void check_unsigned(const struct bitcut_format *to, int rule, uint64_t x,
+                           uint64_t want)
+{
+    const struct bitcut_rounding *r = &roundings[rule];
+    const struct bitcut_format *from = &formats[FORMAT_F32];
+    check_encoding(to, r, from, x, bitcut_format_convert(to, r, from, x), want);
+}
+
+/* An FP32 value that is no NaN, by one rule. */
+static void convert_unsigned(int rule, uint64_t x)
+{
+    const struct bitcut_format *f32 = &formats[FORMAT_F32], *e4m3 = &formats[FORMAT_E4M3];
+    const struct value v = oracle_value(f32, x);
+    const bool negative = v.class != NUMBER_ZERO && x >> 31;
+    const uint64_t e = bitcut_format_convert(e4m3, &roundings[rule], f32, x & 0x7fffffff);
+    const uint64_t power = negative || v.class == NUMBER_INF ? 0xff
+                           : v.magnitude < 0x1p-127          ? 0
+                                                    : power_of_two(rule, v.magnitude);
+    check_unsigned(&formats[FORMAT_UE4M3], rule, x, negative ? 0x7f : e);
+    check_unsigned(&formats[FORMAT_UE8M0], rule, x, power);
 }
 
 /* Formats without a sign: ue4m3 has the magnitudes of e4m3, ue8m0 the powers of two. */
 START_TEST(unsigned_formats)
 {
-    const struct bitcut_format *from = &formats[FORMAT_F32], *ue8m0 = &formats[FORMAT_UE8M0];
-    const struct bitcut_format *ue4m3 = &formats[FORMAT_UE4M3], *e4m3 = &formats[FORMAT_E4M3];
     const uint32_t step = sweep_step(test_cases(1 << 18, 1 << 22));
     for (uint64_t x = 0; x < (uint64_t)1 << 32; x += step)
-        for (int i = 0; i < PLAIN_RULES; i++) {
-            const struct bitcut_rounding *r = &roundings[i];
-            const struct value v = oracle_value(from, x);
-            const bool negative = v.class != NUMBER_ZERO && x >> 31;
-            if (v.class == NUMBER_NAN) continue;
-            const uint64_t magnitude = x & 0x7fffffff;
-            check_encoding(ue4m3, r, from, x, bitcut_format_convert(ue4m3, r, from, x),
-                           negative ? 0x7f : bitcut_format_convert(e4m3, r, from, magnitude));
-            const uint64_t power = negative || v.class == NUMBER_INF ? 0xff
-                                   : v.magnitude < 0x1p-127          ? 0
-                                                            : power_of_two(i, v.magnitude);
-            check_encoding(ue8m0, r, from, x, bitcut_format_convert(ue8m0, r, from, x), power);
-        }
-    const struct bitcut_rounding *sat = &roundings[ROUND_RN_SAT];
-    check_encoding(ue8m0, sat, from, 0x7f800000,
-                   bitcut_format_convert(ue8m0, sat, from, 0x7f800000), 0xfe);
-    check_encoding(ue8m0, sat, from, 0xff800000,
-                   bitcut_format_convert(ue8m0, sat, from, 0xff800000), 0xff);
-    check_encoding(ue8m0, sat, from, 0, bitcut_format_convert(ue8m0, sat, from, 0), 0);
-    check_encoding(ue4m3, sat, from, 0x80000000,
-                   bitcut_format_convert(ue4m3, sat, from, 0x80000000), 0);
+        for (int i = 0; i < PLAIN_RULES; i++)
+            if ((x & 0x7fffffff) <= 0x7f800000) convert_unsigned(i, x);
+    check_unsigned(&formats[FORMAT_UE8M0], ROUND_RN_SAT, 0x7f800000, 0xfe);
+    check_unsigned(&formats[FORMAT_UE8M0], ROUND_RN_SAT, 0xff800000, 0xff);
+    check_unsigned(&formats[FORMAT_UE8M0], ROUND_RN_SAT, 0, 0);
+    check_unsigned(&formats[FORMAT_UE4M3], ROUND_RN_SAT, 0x80000000, 0);
 }
 END_TEST
 

@@ -196,5 +196,5 @@ START_TEST(array_elements)
 }
 END_TEST
 
-TEST_MAIN("status", status_texts, fault_texts, fault_text_is_cut, products, places, allocations,
-          matrices, array_counts, array_elements)
+TEST_MAIN("status", status_texts, fault_texts, fault_text_is_cut, products, places,
+          allocations, matrices, array_counts, array_elements)
