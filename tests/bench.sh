@@ -539,8 +539,8 @@ ok_if_empty "no library of peers" "$(library_missed)"
 ok_if_empty "stopped between shapes" "$(rows_kept)"
 ok_if_empty "batches at strides" "$(strided_timed)"
 ok_if_empty "a batch whose last GEMM is wrong" "$(last_noticed)"
-ok_if_empty "batches beside their peers" "$(batches_timed)"
-ok_if_empty "batches beside their peers, reported" "$(batches_reported)"
+exhaustive "batches beside their peers" batches_timed
+exhaustive "batches beside their peers, reported" batches_reported
 ok_if_empty "means over batches" "$(means_complete)"
 ok_if_empty "batches that are wrong, fail, or have no peers" "$(wrong_batches_refused)"
 ok_if_empty "shapes and studies are listed" "$(tables_listed)"

@@ -183,8 +183,8 @@ done << 'END'
 1|bench emu|bench emu -n 8192
 END
 seconds=1
-ok_if_empty "report" "$(report_interrupted)"
-ok_if_empty "report, its figure" "$(figure_interrupted)"
+exhaustive "report" report_interrupted
+exhaustive "report, its figure" figure_interrupted
 ok_if_empty "rows for people" "$(rows_interrupted)"
 if [ -f "$libraries/libbitcut.so" ]; then
     export BITCUT_MODULES="$work/models"

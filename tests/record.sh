@@ -50,7 +50,7 @@ modules_refused() {
             grep -q "^bitcut: [a-z]*: $why" err || cat err
         done
     done << 'END'
-missing|no GPU backend: bitcut-cuda.so is not in .*/missing (built only where nvcc is found)$
+missing|no GPU backend: bitcut-cuda.so is not in .*/missing (built only where nvcc is found; BITCUT_MODULES names another folder)$
 text|no GPU backend: .*bitcut-cuda.so
 empty|bitcut-cuda.so is no module of bitcut$
 other|bitcut-cuda.so has interface 99, and this bitcut needs [0-9]*: 
