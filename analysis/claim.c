@@ -1,6 +1,7 @@
 #include "analysis/claim.h"
 
 #include "analysis/distinct.h"
+#include "analysis/guard.h"
 #include "analysis/results.h"
 
 #include <stdlib.h>
@@ -137,13 +138,11 @@ static json_t *claim_row(const struct claim *c, const struct count *x)
 /* In the order of the first result of each kernel that counts. */
 static void add(json_t *rows, const struct runs *r, const struct claim *c)
 {
-    json_t **rival = calloc(r->cases.rows + 1, sizeof(json_t *));
-    struct count *count = calloc(r->kernels.rows + 1, sizeof *count);
-    if (rival && count) {
-        find_rivals(rival, r, c);
-        count_runs(count, rival, r, c);
-    }
-    for (size_t i = 0; rival && count && i < r->kernels.rows; i++) {
+    json_t **rival = guard_allocate(r->cases.groups, sizeof(json_t *));
+    struct count *count = guard_allocate(r->kernels.groups, sizeof *count);
+    find_rivals(rival, r, c);
+    count_runs(count, rival, r, c);
+    for (size_t i = 0; i < r->kernels.rows; i++) {
         const struct count *x = &count[r->kernels.group[i]];
         if (x->points && x->first == json_array_get(r->bench, i))
             json_array_append_new(rows, claim_row(c, x));
@@ -158,8 +157,9 @@ json_t *claim_rows(json_t *bench)
     static const char *const same[] = { "device", "input", "m", "n", "k", NULL };
     json_t *rows = json_array();
     struct runs r = { .bench = bench };
-    if (distinct_init(&r.kernels, bench, kernel) && distinct_init(&r.cases, bench, same))
-        for (const struct claim *c = claims; c->what; c++) add(rows, &r, c);
+    distinct_init(&r.kernels, bench, kernel);
+    distinct_init(&r.cases, bench, same);
+    for (const struct claim *c = claims; c->what; c++) add(rows, &r, c);
     distinct_clear(&r.cases);
     distinct_clear(&r.kernels);
     return rows;

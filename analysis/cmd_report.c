@@ -222,7 +222,7 @@ static int read_results(struct report *r)
     for (int i = 0; i < given.count && status == EXIT_GOOD; i++)
         status = read_file(r, given.text[i]);
     if (!given.count) status = read_kept(r);
-    results_derive(&r->results);
+    if (status == EXIT_GOOD) results_derive(&r->results);
     return status;
 }
 

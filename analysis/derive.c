@@ -2,6 +2,7 @@
 
 #include "analysis/bench_plan.h"
 #include "analysis/distinct.h"
+#include "analysis/guard.h"
 #include "lib/split.h"
 #include "lib/table.h"
 
@@ -138,8 +139,8 @@ static void mark_first(json_t *all)
                                         "count",      "input", "device", NULL };
     struct distinct d;
     distinct_init(&d, all, same);
-    const json_t **kernel = calloc(d.groups + 1, sizeof *kernel);
-    for (size_t i = 0; kernel && i < d.rows; i++) {
+    const json_t **kernel = guard_allocate(d.groups, sizeof *kernel);
+    for (size_t i = 0; i < d.rows; i++) {
         json_t *row = json_array_get(all, i);
         const json_t **first = &kernel[d.group[i]];
         if (!*first && is_kernel(row)) *first = row;

@@ -1,10 +1,10 @@
 #include "analysis/distinct.h"
 
-#include "lib/status.h"
+#include "analysis/guard.h"
 
 #include <stdlib.h>
 
-/* The values of the keys as a text, to be freed; NULL if there is no memory. */
+/* The values of the keys as a text, to be freed. */
 static char *text_of(const json_t *row, const char *const *keys)
 {
     json_t *values = json_array();
@@ -18,40 +18,32 @@ static char *text_of(const json_t *row, const char *const *keys)
 }
 
 /* Put row `at` into its group; `known` has the numbers of groups by their texts. */
-static bool add(struct distinct *d, json_t *known, const json_t *row, size_t at,
+static void add(struct distinct *d, json_t *known, const json_t *row, size_t at,
                 const char *const *keys)
 {
     char *text = text_of(row, keys);
-    if (!text) return false;
-    json_t *number = json_object_get(known, text);
-    bool good = true;
+    const json_t *number = json_object_get(known, text);
     d->group[at] = number ? (size_t)json_integer_value(number) : d->groups;
     if (!number) {
         d->first[d->groups] = at;
-        good = !json_object_set_new(known, text, json_integer((json_int_t)d->groups));
-        d->groups++;
+        json_object_set_new(known, text, json_integer((json_int_t)d->groups++));
     }
     free(text);
-    return good;
 }
 
-bool distinct_init(struct distinct *d, json_t *rows, const char *const *keys)
+void distinct_init(struct distinct *d, json_t *rows, const char *const *keys)
 {
     json_t *known = json_object();
     *d = (struct distinct){ .rows = json_array_size(rows) };
-    d->group = memory_allocate(d->rows, sizeof *d->group);
-    d->first = memory_allocate(d->rows, sizeof *d->first);
-    bool good = known && d->group && d->first;
-    for (size_t i = 0; i < d->rows && good; i++)
-        good = add(d, known, json_array_get(rows, i), i, keys);
+    d->group = guard_allocate(d->rows, sizeof *d->group);
+    d->first = guard_allocate(d->rows, sizeof *d->first);
+    for (size_t i = 0; i < d->rows; i++) add(d, known, json_array_get(rows, i), i, keys);
     json_decref(known);
-    if (!good) distinct_clear(d);
-    return good;
 }
 
-bool distinct_of(struct distinct *d, json_t *rows, const char *key)
+void distinct_of(struct distinct *d, json_t *rows, const char *key)
 {
-    return distinct_init(d, rows, (const char *const[]){ key, NULL });
+    distinct_init(d, rows, (const char *const[]){ key, NULL });
 }
 
 void distinct_clear(struct distinct *d)

@@ -3,7 +3,6 @@
 #define BITCUT_ANALYSIS_DISTINCT_H
 
 #include <jansson.h>
-#include <stdbool.h>
 
 /* Which rows have the same values of some keys.  Groups are numbered in the order of
    their first rows. */
@@ -13,13 +12,13 @@ struct distinct {
     size_t rows, groups;
 };
 
-/* Group `rows`, an array of objects, by the values of `keys`, ended by NULL; a key that
-   is absent is as null.  Time and memory are those of reading the rows once, whatever
-   they hold.  False if there is no memory; *d is then cleared. */
-bool distinct_init(struct distinct *d, json_t *rows, const char *const *keys);
+/* Group `rows`, an array of objects, by the values of `keys`, ended by NULL; a key that is
+   absent is as null.  Time and memory are those of reading the rows once, whatever they
+   hold; guard_allocate() has the memory. */
+void distinct_init(struct distinct *d, json_t *rows, const char *const *keys);
 void distinct_clear(struct distinct *d);
 
 /* The same by the values of one key. */
-bool distinct_of(struct distinct *d, json_t *rows, const char *key);
+void distinct_of(struct distinct *d, json_t *rows, const char *key);
 
 #endif

@@ -90,7 +90,7 @@ static void write_layout(FILE *to, const struct drawing *d)
     const bool below = longest > LONG;
     fprintf(to,
             "set terminal svg enhanced size %d,%d font 'sans-serif,14' "
-            "background 'white'\nset key %s noenhanced\n",
+            "background 'white'\nset key noenhanced %s\n",
             WIDTH,
             (HEIGHT + (below ? LINE * ((int)d->series.groups + 1) : 0)) *
                 (d->plot->below ? 2 : 1),
@@ -203,9 +203,8 @@ enum bitcut_status plot_svg(char **svg, const struct study_plot *plot, const cha
     bool drawn = false;
     *svg = NULL;
     if (!script || !picture) status = system_fault("a temporary file", f);
-    else if (!distinct_of(&d.series, rows, plot->series))
-        status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the picture");
     if (status == BITCUT_OK) {
+        distinct_of(&d.series, rows, plot->series);
         write_script(script, &d, title);
         status = run_gnuplot(&drawn, script, picture, progress, f);
     }

@@ -1,6 +1,7 @@
 #include "analysis/report.h"
 
 #include "analysis/distinct.h"
+#include "analysis/guard.h"
 #include "lib/decimal.h"
 #include "lib/output.h"
 #include "lib/text.h"
@@ -159,15 +160,16 @@ static void cells_clear(struct cells *c)
     distinct_clear(&c->down);
 }
 
-/* False if most of them would be empty, or there is no memory. */
+/* False if most of them would be empty. */
 static bool cells_init(struct cells *c, json_t *rows, const char *y, const char *down,
                        const char *across)
 {
     enum { CELLS_A_ROW = 16 };
     *c = (struct cells){ .key_down = down, .key_across = across };
-    if (distinct_of(&c->down, rows, down) && distinct_of(&c->across, rows, across) &&
-        c->down.groups * c->across.groups <= CELLS_A_ROW * c->down.rows)
-        c->value = calloc(c->down.groups * c->across.groups, sizeof(json_t *));
+    distinct_of(&c->down, rows, down);
+    distinct_of(&c->across, rows, across);
+    if (c->down.groups * c->across.groups <= CELLS_A_ROW * c->down.rows)
+        c->value = guard_allocate(c->down.groups * c->across.groups, sizeof(json_t *));
     for (size_t i = 0; i < c->down.rows && c->value; i++) {
         json_t **value = &c->value[c->down.group[i] * c->across.groups +
                                    c->across.group[i]];
