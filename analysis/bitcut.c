@@ -130,8 +130,7 @@ int fail_unknown(const char *option, const char *name, struct table table)
         fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; %s: %s", length, name, how,
                   names);
     else
-        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; bitcut list has all", length,
-                  name);
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; the tables of bitcut list have all", length, name);
     return fail(option, &f);
 }
 
@@ -177,7 +176,8 @@ static int print_help(void)
     printf("\n`bitcut COMMAND --help` says more.  Options of every command:\n\n");
     options_print(shared_options);
     printf("      --version          print the version and exit\n\n"
-           "Exit status: 0 good, 1 a comparison failed, 2 usage, 3 cannot run.\n");
+           "Exit status: 0 good, 1 a comparison failed, 2 usage, 3 cannot run, 130 "
+           "Ctrl-C.\n");
     return EXIT_GOOD;
 }
 

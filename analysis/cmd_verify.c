@@ -34,7 +34,7 @@ enum { OF_FILE = 1, OF_KERNELS = 2, OF_SPLIT = 4 };
 
 #define KERNEL_HAS_ONE    "is not for --kernel: a kernel has its own"
 #define KERNEL_TAKES_NONE "is not for --kernel, which makes its own inputs"
-#define OF_ONE_SHAPE      "is for --kernel, but for split"
+#define OF_ONE_SHAPE      "is for --kernel (not split); else files have sizes"
 
 static const struct option_use uses[] = {
     /* clang-format off */

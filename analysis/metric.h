@@ -35,8 +35,8 @@ enum { METRIC_WORDS_MOST = 32 };
      1  else normwise is at most normwise_limit;
      0  else; or if an element is wrong; or if the words of the recipe do not hold its
         operands to METRIC_WORDS_MOST u, so that what is right in D is only the mean of
-   many errors, no FP32 result: one word of f16 is graded 0 for every k, unless it holds A
-        and B.
+        many errors, no FP32 result: one word of f16 is graded 0 for every k, unless it
+        holds A and B.
    grade_worst is max |D - C| / (limit + that), 3 is at most 1.  These five are NaN
    without limits. */
 

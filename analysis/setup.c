@@ -67,6 +67,8 @@ static int check_numbers(const struct setup_options *o)
     if (o->slices < 1) return complain("--split-k", "must be 1 or more");
     if (o->promote < 0 && o->promote != SETUP_UNSET)
         return complain("--promote", "cannot be negative; 0 is never");
+    if (o->tile_k != SETUP_UNSET && o->tile_k < 0)
+        return complain("--tile-k", "cannot be negative; 0 is none");
     return EXIT_GOOD;
 }
 

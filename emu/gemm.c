@@ -75,11 +75,11 @@ static enum bitcut_status check_tiles(const struct gemm *g, struct fault *f)
     bool scales = false;
     for (int i = 0; i < r->terms; i++) scales |= r->term[i].scaled;
     if (!g->tile_k && (scales || r->zeroed))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "recipe %s needs tiles of k", r->name);
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s needs tiles of k, of 1 and more", r->name);
     if (g->promote && scales)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "recipe %s scales its sums: it promotes at the end of a tile",
-                         r->name);
+                         "%s scales its sums and promotes at the end of each tile, not "
+                         "besides", r->name);
     return BITCUT_OK;
 }
 

@@ -94,7 +94,7 @@ static struct gpu_gemm gemm_of(const struct bitcut_cuda_gemm *g, size_t count)
 static bool is_plain(const struct gpu_kernel *k, const struct bitcut_recipe *r)
 {
     return !strcmp(k->recipe, r->name) && k->program.promote == r->promote &&
-           k->program.terms == r->terms + r->keeps_low_low;
+           k->program.terms == r->terms + r->keeps_low_low && !r->tile_k;
 }
 
 static enum bitcut_status choose_split(struct gpu_split *to,

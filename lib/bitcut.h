@@ -138,7 +138,7 @@ enum bitcut_status bitcut_gemm_equilibrated(
    any term is NaN or infinities of both signs meet, as 0x7fc00000 and 0x7ff8000000000000.
    A zero sum is +0 unless every term is a negative zero.  threads = 0 uses all
    processors. A negative count of threads is as 0.
-   BITCUT_BAD_ARGUMENT also if k is above 2^46; BITCUT_NO_MEMORY. */
+   BITCUT_BAD_ARGUMENT also if k is above 2^46 and C has elements; BITCUT_NO_MEMORY. */
 enum bitcut_status bitcut_exact_gemm(uint32_t *c32, uint64_t *c64, size_t m, size_t n,
                                      size_t k, const uint32_t *a, const uint32_t *b,
                                      int threads);

@@ -84,8 +84,8 @@ const struct bitcut_recipe recipes[] = {
       .terms = 3,
       .term = { LH(0), HL(0), HH(0) },
       .low_low = LL(0),
-      .source = "nobody's: the order of CUTLASS and Triton on the words of Ootomo "
-                "section 3.3; what they run are cutlass-tf32x3 and triton-tf32x3" },
+      .source = "this project's kernels: the order of CUTLASS and Triton on the words of "
+                "Ootomo section 3.3; those run cutlass-tf32x3 and triton-tf32x3" },
     [RECIPE_BF16X3] = { .name = "bf16x3",
       .what = "three products of two bf16 words in one accumulator, small first",
       .split = SPLIT(BF16X2),
@@ -125,7 +125,7 @@ const struct bitcut_recipe recipes[] = {
       .source = "CUTLASS 4.7 OpMultiplyAddFastF32: gemm/warp/mma_tensor_op_fast_f32.h, "
                 "MmaTensorOpFastF32::operator()" },
     [RECIPE_CUTLASS_SM100_BF16X9] = { .name = "cutlass-sm100-bf16x9",
-      .what = "nine products in one accumulator that is scaled, promoted every k-step",
+      .what = "nine products in one accumulator that is scaled, promoted every 16 k",
       .split = SPLIT(CUTLASS_BF16X3),
       .terms = 9,
       .term = { TERM(2, 2, 0), SCALED(1, 2, 0), TERM(2, 1, 0), SCALED(0, 2, 0), LL(0),

@@ -274,9 +274,9 @@ cat > "$work/table" << 'END'
 2|--promote: cannot be negative; 0 is never|$tc $small --promote -1
 2|--split-k: must be 1 or more|$tc --split-k 0
 2|--split-k: must be 1 or more|$tc --split-k -1
-2|negative|$tc --tile-k -1
-2|needs tiles of k|gemm --recipe triton-bf16x3 --unit a100 --tile-k 0
-2|promotes at the end of a tile|gemm --recipe cutlass-sm100-bf16x9 --unit h100 --promote 1
+2|--tile-k: cannot be negative; 0 is none|$tc --tile-k -1
+2|triton-bf16x3 needs tiles of k, of 1 and more|gemm --recipe triton-bf16x3 --unit a100 --tile-k 0
+2|cutlass-sm100-bf16x9 scales its sums and promotes at the end of each tile|gemm --recipe cutlass-sm100-bf16x9 --unit h100 --promote 1
 2|equilibrated lines need low words of f16 times 2^11 at most|$tc --scale 12 --equilibrate
 2|overflow the f16 sums|gemm --recipe plain --unit hopper/mma.m16n8k16.f16.f16 --equilibrate
 2|v100 has no instruction for tf32|gemm --recipe ootomo-tf32 --unit v100

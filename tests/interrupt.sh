@@ -185,7 +185,7 @@ END
 seconds=1
 exhaustive "report" report_interrupted
 exhaustive "report, its figure" figure_interrupted
-ok_if_empty "rows for people" "$(rows_interrupted)"
+exhaustive "rows for people" rows_interrupted
 if [ -f "$libraries/libbitcut.so" ]; then
     export BITCUT_MODULES="$work/models"
     ok_if_empty "a model device is built" "$(model_built "$BITCUT_MODULES")"

@@ -46,9 +46,9 @@ bad_words_refused() {
 2|^bitcut: --beta: is not for --kernel, which makes its own inputs$|--kernel gemm --beta=0
 2|^bitcut: --samples: is for --kernel split$|--kernel gemm --samples 3
 2|^bitcut: --samples: is for --kernel split$|--samples 3
-2|^bitcut: -m: is for --kernel, but for split$|--kernel split -m 1 -n 1 -k 1
-2|^bitcut: -n: is for --kernel, but for split$|--kernel split -n 1
-2|^bitcut: -k: is for --kernel, but for split$|--recipe plain --unit h100 -k 1
+2|^bitcut: -m: is for --kernel .not split.; else files have sizes$|--kernel split -m 1 -n 1 -k 1
+2|^bitcut: -n: is for --kernel .not split.; else files have sizes$|--kernel split -n 1
+2|^bitcut: -k: is for --kernel .not split.; else files have sizes$|--recipe plain --unit h100 -k 1
 2|^bitcut: --split-k: is not for the split$|--kernel split --split-k 2
 2|^bitcut: -m, -n, -k: all three or none$|--kernel gemm -m 1 -n 1
 2|^bitcut: --high: rx: unknown; near it: |--kernel all --high rx
