@@ -433,12 +433,16 @@ static const struct vendor nvidia = {
     "NVIDIA",
     { [EVIDENCE_RECORDED] = "recorded",
       [EVIDENCE_PUBLISHED] = "published vectors",
+      [EVIDENCE_OBSERVED] = "published observations",
       [EVIDENCE_CONSISTENT] = "published models, not contradicted by published vectors",
       [EVIDENCE_MODELS] = "published models only" },
 };
 static const struct vendor amd = {
     "AMD",
-    { [EVIDENCE_OBSERVED] = "published observations" NOT_BY_US,
+    { [EVIDENCE_RECORDED] = "recorded",
+      [EVIDENCE_PUBLISHED] = "published vectors" NOT_BY_US,
+      [EVIDENCE_CONSISTENT] = "published models, not contradicted by vectors" NOT_BY_US,
+      [EVIDENCE_OBSERVED] = "published observations" NOT_BY_US,
       [EVIDENCE_MODELS] = "published models" NOT_BY_US },
 };
 
