@@ -109,7 +109,7 @@ enum bitcut_status gemm_check(const struct gemm *g, struct fault *f)
     if (g->equilibrate && equilibrate_takes(&g->split, f) != BITCUT_OK)
         return BITCUT_BAD_ARGUMENT;
     const enum bitcut_status status = check_tiles(g, f);
-    return status == BITCUT_OK ? recipe_takes(g->recipe, &g->split, g->low_low, f)
+    return status == BITCUT_OK ? recipe_takes(g->recipe, &g->split, &g->split, g->low_low, f)
                                : status;
 }
 

@@ -108,7 +108,7 @@ static enum bitcut_status choose_split(struct gpu_split *to,
     const struct bitcut_split *own = recipe->split ? recipe->split : &one;
     const struct bitcut_split *split = g->split ? g->split : own;
     const enum bitcut_status status =
-        recipe_takes(recipe, split, k->program.terms > recipe->terms, f);
+        recipe_takes(recipe, split, split, k->program.terms > recipe->terms, f);
     return status == BITCUT_OK ? gpu_split_of(to, split, g->equilibrate, f) : status;
 }
 

@@ -91,6 +91,120 @@ int bitcut_split_apply(uint64_t word[3], const struct bitcut_split *split, uint3
    the generator behind every input family. */
 void bitcut_philox(uint32_t output[4], const uint32_t counter[4], const uint32_t key[2]);
 
+/* --- one GEMM --------------------------------------------------------------------- */
+
+/* What a number that may be left open is until it is set: 0 says something else. */
+enum { BITCUT_UNSET = -1 };
+
+/* How the elements of a matrix lie in memory: row by row, or column by column. */
+enum bitcut_layout { BITCUT_ROW_MAJOR, BITCUT_COLUMN_MAJOR };
+
+/* A matrix of a GEMM, or of each GEMM of a batch: at strides, or where pointers point to.
+   Elements are encodings of the format, in 1, 2, 4 or 8 bytes, the fewest that hold it,
+   and are aligned to them.  A transposed matrix is one of the other layout. */
+struct bitcut_matrix {
+    union {
+        const void *at; /* the first one                                   */
+        void *to;       /* the same, of D: nothing else is written         */
+    };
+    union {
+        const void *const *each; /* NULL; or as many pointers as GEMMs, and then neither
+                                    `at` nor `stride` is read                           */
+        void *const *each_to;    /* the same, of D                                      */
+    };
+    const struct bitcut_format *format; /* NULL: f32                                     */
+    enum bitcut_layout layout;
+    size_t ld;     /* elements from one row, or column, in memory to the next; 0: none
+                      lie between them                                                  */
+    size_t stride; /* elements from one matrix to the next; 0: all GEMMs have the same  */
+    const void *words;   /* of A and B on a device: NULL, or what bitcut_gemm_prepare()
+                            wrote, and then nothing above is read                       */
+    size_t words_stride; /* bytes from those of one matrix to the next                  */
+};
+
+/* How partial sums that were computed apart are added in FP32, to nearest. */
+enum bitcut_reduction {
+    BITCUT_ASCENDING,  /* the first and the second, then the third, ...                */
+    BITCUT_DESCENDING, /* the last and the one before, then the one before that, ...   */
+    BITCUT_TREE        /* neighbours, then neighbours among these, ...; one left over
+                          waits                                                        */
+};
+
+/* The order in which the products of one output are added, beyond what recipe and unit
+   say of it; all zeros: k ascending, one sum.  k is taken in k-steps, as many k as the
+   instruction has, padded with +0.
+
+   k is cut into tiles of so many k that a tile begins at every multiple, counted from the
+   end that has no rest: with rest_first the tile of k mod tile elements, if there are any,
+   comes before the others.  Slices have ceil(tiles / slices) whole tiles each, the last
+   of them what is left; there may be fewer of them than were asked for.  In a slice turns
+   of so many k go to lane 0, 1, ..., and to lane 0 again; a short tile takes the turns of
+   a whole one.  Each lane of each slice is computed apart, as struct bitcut_recipe says of
+   slices (`bitcut list recipes`), from +0; then the lanes of every slice are reduced, and
+   then the slices. */
+struct bitcut_order {
+    int slices;      /* of k: split-K; 0 is 1                                          */
+    int tile;        /* k of a tile, rounded up to whole k-steps; 0: a k-step          */
+    bool rest_first; /* the tile that is not whole comes first                         */
+    int lanes;       /* sums that take turns; 0 is 1                                   */
+    int turn;        /* k of a turn, rounded up to whole k-steps; 0: a k-step          */
+    enum bitcut_reduction reduction; /* of lanes, and of slices                        */
+};
+
+/* D = alpha A B + beta C for a batch of `count` GEMMs: A is m x k, B k x n, C and D m x
+   n, each size 0 and more.  bitcut_gemm_init() leaves everything open; the recipe, or a
+   kernel, the sizes and the matrices must be set.
+
+   The same filled struct goes to the emulator and to a device, and gives the same bits
+   wherever the unit is the same.  What is left open, the recipe's row says, or the device
+   chooses; calls return the GEMM as it ran, with nothing open.
+
+   A, B and C hold values of formats that f32 holds; what f32 cannot hold of D is rounded
+   once more, to nearest even, and a NaN in D has the leading bits of the unit's NaN in
+   f32.  beta = +-0 never reads C.  D may be C, in the same place and format, or pointers;
+   it overlaps nothing else that is read, and no two matrices of it overlap.  Nothing
+   between the rows or columns of D is written. */
+struct bitcut_gemm {
+    size_t size; /* of this struct, in bytes, as its caller was compiled with          */
+
+    const struct bitcut_recipe *recipe;           /* NULL: that of `kernel`            */
+    const struct bitcut_split *split_a, *split_b; /* NULL: the recipe's; of a recipe
+                                                     without one, a single word of the
+                                                     unit's operand format              */
+    const struct bitcut_rounding *high, *low;     /* of the words; NULL: the splits'   */
+    int scale;        /* low words carry 2^scale; BITCUT_UNSET: the splits'            */
+    int low_low;      /* 1: with the product of two low words, 0: without;
+                         BITCUT_UNSET: as the recipe                                   */
+    int promote;      /* instructions of accumulator 0 between promotions, 0: never;
+                         BITCUT_UNSET: as the recipe                                   */
+    int tile_k;       /* k that a term runs through before the next, 0: a k-step;
+                         BITCUT_UNSET: as the recipe                                   */
+    bool equilibrate; /* lines of A and B are scaled by powers of two before the split,
+                         see below                                                     */
+    bool any_promotion; /* a device may promote up to every 4th time that the recipe
+                           does, where that is faster: other bits, near the same error */
+    struct bitcut_order order;
+
+    const struct bitcut_unit *unit; /* NULL: the device's, of `kernel` or its own choice */
+    const char *kernel;             /* NULL, or its name; not besides a unit             */
+
+    size_t count, m, n, k; /* count: 1 until it is set      */
+    uint32_t alpha, beta;  /* FP32 encodings; 1 and 0       */
+    struct bitcut_matrix a, b, c, d;
+};
+
+/* With `equilibrate`, before the split, each row of A and column of B is multiplied by the
+   power of two 2^r that puts its largest finite magnitude into [2^14, 2^15), or into the
+   binade before the last one of the split's format if that is lower: exactly, or rounded
+   to nearest where the product is below 2^-126. r = 0 for a row or column without finite
+   values other than zeros.  Before alpha, the output is multiplied by 2^-(r + r') of its
+   row and its column and rounded once, to nearest, with subnormals and infinity.  No word
+   of a finite value overflows, and no sum of them does. */
+
+/* A GEMM with everything left open.  `size` is sizeof(struct bitcut_gemm): a library that
+   has grown takes the struct of a program compiled before as it was then. */
+void bitcut_gemm_init(struct bitcut_gemm *gemm, size_t size);
+
 /* --- matrix units and GEMMs ------------------------------------------------------- */
 
 /* A batch of fragments: D[f] = A[f] B[f] + C[f] for f < count, to the bit of the unit.

@@ -149,3 +149,8 @@ const struct bitcut_format *bitcut_format_find(const char *name)
 {
     return table_find(TABLE(formats), name);
 }
+
+int format_bytes(const struct bitcut_format *format)
+{
+    return format->bits <= 8 ? 1 : format->bits <= 16 ? 2 : format->bits <= 32 ? 4 : 8;
+}

@@ -77,6 +77,9 @@ uint64_t format_quiet(const struct bitcut_format *format, struct number x);
 uint64_t format_largest(const struct bitcut_format *format, bool negative);
 uint64_t format_zero(const struct bitcut_format *format, bool negative);
 
+/* Bytes of an encoding in an array: 1, 2, 4 or 8, the fewest that hold it. */
+int format_bytes(const struct bitcut_format *format);
+
 /* The smallest normal exponent, 1 - bias (0 - bias for e8m0). */
 int format_emin(const struct bitcut_format *format);
 /* The largest exponent of a finite value. */

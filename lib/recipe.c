@@ -206,35 +206,56 @@ static enum bitcut_status refuse_scales(const struct bitcut_recipe *r, struct fa
                      r->name);
 }
 
+/* Both splits, as a GEMM has them. */
+struct pair {
+    const struct bitcut_split *a, *b;
+    int scale; /* of the low words of both, 0 if neither has any */
+};
+
 static enum bitcut_status add_term(int level[RECIPE_ACCUMULATORS_MOST],
-                                   const struct bitcut_recipe *r,
-                                   const struct bitcut_split *split, struct recipe_term t,
-                                   struct fault *f)
+                                   const struct bitcut_recipe *r, struct pair split,
+                                   struct recipe_term t, struct fault *f)
 {
     int *at = &level[t.accumulator];
-    if (t.a >= split->words || t.b >= split->words)
+    if (t.a >= split.a->words || t.b >= split.b->words)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "recipe %s needs more words than %s has",
-                         r->name, split->name);
+                         r->name, (t.a >= split.a->words ? split.a : split.b)->name);
     *at = *at == EMPTY ? t.a + t.b : *at - t.scaled;
-    return split->scale && *at != t.a + t.b ? refuse_scales(r, f) : BITCUT_OK;
+    return split.scale && *at != t.a + t.b ? refuse_scales(r, f) : BITCUT_OK;
+}
+
+/* Whether all that accumulators hold in the end is of the scale by which they fold. */
+static enum bitcut_status check_levels(const int level[RECIPE_ACCUMULATORS_MOST],
+                                       const struct bitcut_recipe *r, struct fault *f)
+{
+    for (int i = 0; i < RECIPE_ACCUMULATORS_MOST; i++)
+        if (level[i] != EMPTY && level[i] != i) return refuse_scales(r, f);
+    return BITCUT_OK;
 }
 
 enum bitcut_status recipe_takes(const struct bitcut_recipe *r,
-                                const struct bitcut_split *split, bool low_low,
+                                const struct bitcut_split *split_a,
+                                const struct bitcut_split *split_b, bool low_low,
                                 struct fault *f)
 {
+    const bool low_a = split_a->words > 1, low_b = split_b->words > 1;
+    const struct pair split = { split_a, split_b,
+                                low_a   ? split_a->scale
+                                : low_b ? split_b->scale
+                                        : 0 };
     int level[RECIPE_ACCUMULATORS_MOST];
     for (int i = 0; i < RECIPE_ACCUMULATORS_MOST; i++) level[i] = EMPTY;
-    if (low_low && (split->words != 2 || r->low_low.a != 1))
+    if (low_low && (split_a->words != 2 || split_b->words != 2 || r->low_low.a != 1))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "only recipes of two words have a low*low term; %s has %d terms",
                          r->name, r->terms);
+    if (low_a && low_b && split_a->scale != split_b->scale)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "low words of A carry 2^%d, those of B 2^%d", split_a->scale,
+                         split_b->scale);
     enum bitcut_status status =
         low_low ? add_term(level, r, split, r->low_low, f) : BITCUT_OK;
     for (int i = 0; i < r->terms && status == BITCUT_OK; i++)
         status = add_term(level, r, split, r->term[i], f);
-    for (int i = 0; i < RECIPE_ACCUMULATORS_MOST && status == BITCUT_OK; i++)
-        if (split->scale && level[i] != EMPTY && level[i] != i)
-            return refuse_scales(r, f);
-    return status;
+    return status == BITCUT_OK && split.scale ? check_levels(level, r, f) : status;
 }

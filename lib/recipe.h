@@ -86,11 +86,13 @@ enum {
 extern const struct bitcut_recipe recipes[]; /* ended by a row whose name is NULL */
 
 /* Whether the recipe, with the product of the low words or without it, can have words of
-   the split: there are enough, and products of different scale never meet, neither in an
-   accumulator, but for what terms scale, nor when accumulators are folded.
-   BITCUT_BAD_ARGUMENT says what does not fit. */
+   these splits of A and of B: there are enough, and products of different scale never
+   meet, neither in an accumulator, but for what terms scale, nor when accumulators are
+   folded; so both splits with low words have one scale.  BITCUT_BAD_ARGUMENT says what
+   does not fit. */
 enum bitcut_status recipe_takes(const struct bitcut_recipe *recipe,
-                                const struct bitcut_split *split, bool low_low,
+                                const struct bitcut_split *split_a,
+                                const struct bitcut_split *split_b, bool low_low,
                                 struct fault *f);
 
 #endif

@@ -1,0 +1,68 @@
+/* One GEMM, struct bitcut_gemm (lib/bitcut.h): what it leaves open decided by the rows of
+   the tables, and where the elements of its matrices lie. */
+#ifndef BITCUT_LIB_GEMM_H
+#define BITCUT_LIB_GEMM_H
+
+#include "lib/recipe.h"
+#include "lib/status.h"
+
+/* --- what is computed ------------------------------------------------------------- */
+
+enum { GEMM_SCALE_MOST = 60 };
+
+/* All that fixes the bits of a GEMM on a unit, with nothing left open. */
+struct gemm_plan {
+    const struct bitcut_recipe *recipe;
+    struct bitcut_split split_a, split_b;
+    struct recipe_term term[RECIPE_TERMS_MOST]; /* in order, low*low in its place   */
+    int terms;
+    int accumulators;          /* used: of these the terms have all                 */
+    int scale;                 /* of the low words of both, 0 if neither has any    */
+    bool low_low, equilibrate;
+    int promote, tile_k;       /* as in struct bitcut_recipe                        */
+    struct bitcut_order order; /* slices and lanes are 1 or more                    */
+};
+
+/* Copy a caller's GEMM, which may be shorter than this library's: what it lacks is left
+   open.  BITCUT_BAD_ARGUMENT: it is NULL, of no size that a library had, of a later one,
+   or of numbers that no GEMM has, whatever its recipe. */
+enum bitcut_status gemm_take(struct bitcut_gemm *to, const struct bitcut_gemm *from,
+                             struct fault *f);
+
+/* The plan of g, whose recipe is set, for a unit or a kernel with operands of the format
+   `words`.  BITCUT_BAD_ARGUMENT says what does not fit together: the recipe cannot have
+   such words (recipe_takes()); it scales or zeroes accumulators between tiles and there
+   are none, or promotes besides; equilibrated words overflow. */
+enum bitcut_status gemm_plan_make(struct gemm_plan *plan, const struct bitcut_gemm *g,
+                                  const struct bitcut_format *words, struct fault *f);
+
+/* Say in g what the plan says: nothing of it is open any more.  Its splits are
+   g->split_a and g->split_b as they were set, else the plan's own recipe's. */
+void gemm_settle(struct bitcut_gemm *g, const struct gemm_plan *plan);
+
+/* --- where elements are ----------------------------------------------------------- */
+
+/* Whether beta C is added. */
+static inline bool gemm_reads_c(const struct bitcut_gemm *g)
+{
+    return (g->beta & 0x7fffffff) != 0;
+}
+
+/* The format of a matrix. */
+const struct bitcut_format *matrix_format(const struct bitcut_matrix *x);
+
+/* Elements from one line in memory to the next, of a matrix of rows x cols. */
+size_t matrix_ld(const struct bitcut_matrix *x, size_t rows, size_t cols);
+
+/* The first element of matrix i of a batch, whose pointers can be read here. */
+const void *matrix_at(const struct bitcut_matrix *x, size_t i);
+
+/* Whether the matrices that the GEMM reads and writes can be where it says.
+   BITCUT_BAD_ARGUMENT: a leading dimension is too small; a size in bytes does not fit
+   64 bits; one is missing, though it has elements, or misaligned; its format is not one
+   that a GEMM takes; matrices of D may overlap, or D is C in another place, layout or
+   format.  With `pointers` arrays of pointers are looked into. */
+enum bitcut_status gemm_check_matrices(const struct bitcut_gemm *g, bool pointers,
+                                       struct fault *f);
+
+#endif
