@@ -1,13 +1,8 @@
 #include "analysis/batch_model.h"
 
 #include "lib/table.h"
-#include "lib/threads.h"
 
-#include <stdlib.h>
-
-enum { F16_NAN = 0x7fff };
-
-enum bitcut_status batch_model_gemm(struct gemm *gemm, const struct recorder *r,
+enum bitcut_status batch_model_gemm(struct bitcut_gemm *gemm, const struct recorder *r,
                                     const struct gpu_batched_kernel *k, struct fault *f)
 {
     char name[256];
@@ -16,79 +11,25 @@ enum bitcut_status batch_model_gemm(struct gemm *gemm, const struct recorder *r,
     if (!gpu_batched_fits(&r->device, k))
         return fault_set(f, BITCUT_CANNOT, "%.100s cannot run it", r->device.name);
     if (!unit) return fault_set(f, BITCUT_CANNOT, "there is no unit %.120s", name);
+    struct gemm_plan plan;
     *gemm = gemm_of(gpu_batched_recipe(k), unit);
-    return gemm_check(gemm, f);
+    return gemm_plan_on_unit(&plan, gemm, f);
 }
 
-/* The values as FP32. */
-static uint32_t *widened(const uint16_t *from, size_t count, int threads)
+enum bitcut_status batch_model_run(uint16_t *d, const struct bitcut_gemm *gemm,
+                                   size_t count, size_t m, size_t n, size_t k,
+                                   const uint16_t *a, const uint16_t *b,
+                                   const uint16_t *c, int threads, struct fault *f)
 {
-    uint32_t *to = memory_allocate(count + 1, sizeof *to);
-    if (!to) return NULL;
-#pragma omp parallel for schedule(static) num_threads(threads_for(threads, count))
-    for (size_t i = 0; i < count; i++)
-        to[i] = (uint32_t)bitcut_format_convert(
-            &formats[FORMAT_F32], &roundings[ROUND_RN], &formats[FORMAT_F16], from[i]);
-    return to;
-}
-
-static uint16_t narrowed(uint32_t x)
-{
-    if ((x & 0x7fffffff) > 0x7f800000) return F16_NAN;
-    return (uint16_t)bitcut_format_convert(&formats[FORMAT_F16], &roundings[ROUND_RN],
-                                           &formats[FORMAT_F32], x);
-}
-
-static void narrow(uint16_t *to, const uint32_t *from, size_t count, int threads)
-{
-#pragma omp parallel for schedule(static) num_threads(threads_for(threads, count))
-    for (size_t i = 0; i < count; i++) to[i] = narrowed(from[i]);
-}
-
-/* The FP32 side: D may be C. */
-struct sizes {
-    size_t count, m, n, k;
-};
-
-static enum bitcut_status run_all(uint32_t *d, const struct gemm *gemm, struct sizes s,
-                                  const uint32_t *a, const uint32_t *b, int threads,
-                                  struct fault *f)
-{
-    enum bitcut_status worst = BITCUT_OK;
-    struct gemm one = *gemm;
-    one.threads = 1;
-#pragma omp parallel for schedule(static) num_threads(threads_for(threads, s.count))
-    for (size_t i = 0; i < s.count; i++) {
-        struct fault own;
-        uint32_t *const at = d + i * s.m * s.n;
-        const enum bitcut_status status =
-            gemm_run(at, s.n, &one, s.m, s.n, s.k, a + i * s.m * s.k, s.k,
-                     b + i * s.k * s.n, s.n, at, s.n, NULL, &own);
-        if (status == BITCUT_OK) continue;
-#pragma omp critical(batch_model)
-        worst = status, *f = own;
-    }
-    return worst;
-}
-
-enum bitcut_status batch_model_run(uint16_t *d, const struct gemm *gemm, size_t count,
-                                   size_t m, size_t n, size_t k, const uint16_t *a,
-                                   const uint16_t *b, const uint16_t *c, int threads,
-                                   struct fault *f)
-{
-    const bool reads_c = (gemm->beta & 0x7fffffff) != 0;
-    uint32_t *const wide_a = widened(a, count * m * k, threads),
-                    *const wide_b = widened(b, count * k * n, threads),
-                    *const wide_d = reads_c ? widened(c, count * m * n, threads)
-                                            : calloc(count * m * n + 1, sizeof *wide_d);
-    enum bitcut_status status =
-        wide_a && wide_b && wide_d
-            ? run_all(wide_d, gemm, (struct sizes){ count, m, n, k }, wide_a, wide_b,
-                      threads, f)
-            : fault_set(f, BITCUT_NO_MEMORY, "no memory");
-    if (status == BITCUT_OK) narrow(d, wide_d, count * m * n, threads);
-    free(wide_d);
-    free(wide_b);
-    free(wide_a);
-    return status;
+    const struct bitcut_format *f16 = &formats[FORMAT_F16];
+    struct bitcut_gemm g = *gemm;
+    g.count = count;
+    g.m = m;
+    g.n = n;
+    g.k = k;
+    g.a = (struct bitcut_matrix){ .at = a, .format = f16, .stride = m * k };
+    g.b = (struct bitcut_matrix){ .at = b, .format = f16, .stride = k * n };
+    g.c = (struct bitcut_matrix){ .at = c, .format = f16, .stride = m * n };
+    g.d = (struct bitcut_matrix){ .to = d, .format = f16, .stride = m * n };
+    return gemm_run(&g, &(struct gemm_options){ .threads = threads }, f);
 }

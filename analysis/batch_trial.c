@@ -288,7 +288,7 @@ static enum bitcut_status run_device(struct live *x, struct fault *f)
 static enum bitcut_status run_model(struct live *x, struct fault *f)
 {
     const struct kernel_shape s = x->now.size;
-    struct gemm gemm = x->trial->gemm;
+    struct bitcut_gemm gemm = x->trial->gemm;
     gemm.alpha = x->now.scalars.alpha;
     gemm.beta = x->now.scalars.beta;
     for (size_t i = 0; i < x->d.elements; i++) x->want[i] = GAP;

@@ -24,7 +24,7 @@ enum {
 struct batch_runner {
     struct gpu_batched_entrant entrant;
     const char *name;
-    struct gemm gemm; /* of a kernel */
+    struct bitcut_gemm gemm; /* of a kernel */
     /* ------------------------------------------------------------------------------- */
     double relres; /* of the outputs looked at */
     size_t compared, mismatches;

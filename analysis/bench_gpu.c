@@ -102,13 +102,13 @@ static enum bitcut_status add_kernel(struct bench *b, const struct gpu_kernel *k
     struct runner r = { .entrant = { .kernel = kernel, .slices = slices },
                         .name = kernel->name };
     enum bitcut_status status = kernel_gemm(&r.gemm, &b->recorder, kernel, f);
-    r.gemm.slices = slices;
+    struct gemm_plan plan;
+    r.gemm.order.slices = slices;
     r.gemm.equilibrate = b->options->equilibrate;
-    r.gemm.threads = b->context->threads;
-    if (status == BITCUT_OK) status = gemm_check(&r.gemm, f);
+    if (status == BITCUT_OK) status = gemm_plan_on_unit(&plan, &r.gemm, f);
     if (status == BITCUT_OK)
-        status = gpu_split_of(&r.entrant.split, &r.gemm.split, r.gemm.equilibrate, f);
-    r.split = r.gemm.split.name;
+        status = gpu_split_of(&r.entrant.split, &plan.split_a, plan.equilibrate, f);
+    if (status == BITCUT_OK) r.split = plan.split_a.name;
     return status == BITCUT_OK ? add(b, r, f) : status;
 }
 

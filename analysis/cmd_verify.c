@@ -80,7 +80,7 @@ static int report(struct context *x, const struct setup *s, const struct matrix 
     for (size_t i = 0; i < count; i++)
         if (want->at[i] != got->at[i] && !mismatches++) first = i;
     json_t *row = json_object();
-    setup_describe(row, &s->gemm);
+    setup_describe(row, &s->gemm, &s->plan);
     json_object_update_new(
         row, json_pack("{s:I, s:I, s:o}", "compared", (json_int_t)count, "mismatches",
                        (json_int_t)mismatches, "first",
@@ -103,7 +103,7 @@ static int run_file(struct context *x)
 {
     struct setup s = { 0 };
     struct matrix got = { 0 };
-    int status = setup_gemm(&s.gemm, x);
+    int status = setup_gemm(&s);
     if (status == EXIT_GOOD) status = setup_read(&s.a, "-a", setup_options.a);
     if (status == EXIT_GOOD) status = setup_read(&s.b, "-b", setup_options.b);
     if (status == EXIT_GOOD) status = setup_read(&got, "-d", dump);
@@ -146,45 +146,47 @@ static int fail_kernel(const struct context *x, const char *name, const struct f
 }
 
 /* The kernel's GEMM as the options vary it; they are checked. */
-static enum bitcut_status vary_gemm(struct gemm *g, const struct context *x,
+static enum bitcut_status vary_gemm(struct bitcut_gemm *g, struct gemm_plan *plan,
                                     const struct recorder *r,
                                     const struct gpu_kernel *kernel, struct fault *f)
 {
     const struct setup_options *o = &setup_options;
     const enum bitcut_status status = kernel_gemm(g, r, kernel, f);
     if (status != BITCUT_OK) return status;
-    setup_split(&g->split, o->split, o->high, o->low, o->scale);
-    g->slices = o->slices;
+    g->split_a = g->split_b = bitcut_split_find(o->split);
+    g->high = bitcut_rounding_find(o->high);
+    g->low = bitcut_rounding_find(o->low);
+    if (o->scale != SETUP_UNSET) g->scale = o->scale;
+    g->order.slices = o->slices;
     g->equilibrate = o->equilibrate;
-    g->threads = x->threads;
-    return gemm_check(g, f);
+    return gemm_plan_on_unit(plan, g, f);
 }
 
 /* Whether the kernel takes the split, the slices and the one shape asked for. */
-static bool suits(const struct context *x, const struct recorder *r,
-                  const struct gpu_kernel *kernel)
+static bool suits(const struct recorder *r, const struct gpu_kernel *kernel)
 {
-    struct gemm gemm;
+    struct bitcut_gemm gemm;
+    struct gemm_plan plan;
     struct gpu_gemm g = { .count = 1, .slices = setup_options.slices };
     struct fault f;
     if (k != SIZE_MAX) g.m = m, g.n = n, g.k = k;
-    enum bitcut_status status = vary_gemm(&gemm, x, r, kernel, &f);
+    enum bitcut_status status = vary_gemm(&gemm, &plan, r, kernel, &f);
     if (status == BITCUT_OK)
-        status = gpu_split_of(&g.split, &gemm.split, gemm.equilibrate, &f);
+        status = gpu_split_of(&g.split, &plan.split_a, gemm.equilibrate, &f);
     if (status == BITCUT_OK) status = gpu_gemm_suits(&g, kernel, &f);
     return status != BITCUT_BAD_ARGUMENT;
 }
 
 /* The splits with which the kernel would do what was asked for. */
-static void suitable_splits(char *names, size_t size, const struct context *x,
-                            const struct recorder *r, const struct gpu_kernel *kernel)
+static void suitable_splits(char *names, size_t size, const struct recorder *r,
+                            const struct gpu_kernel *kernel)
 {
     struct setup_options *o = &setup_options;
     const char *asked = o->split;
     names[0] = 0;
     for (const struct bitcut_split *row = splits; row->name; row++) {
         o->split = row->name;
-        if (suits(x, r, kernel)) text_append(names, size, row->name);
+        if (suits(r, kernel)) text_append(names, size, row->name);
     }
     o->split = asked;
 }
@@ -195,7 +197,7 @@ static int fail_gemm(const struct context *x, const struct recorder *r,
 {
     struct fault more = *f;
     char names[120];
-    suitable_splits(names, sizeof names, x, r, kernel);
+    suitable_splits(names, sizeof names, r, kernel);
     if (setup_options.split && f->status == BITCUT_BAD_ARGUMENT && *names)
         fault_set(&more, f->status, "%s; --split can be %s", f->text, names);
     return fail_kernel(x, kernel->name, &more);
@@ -209,7 +211,7 @@ static int try_gemm(struct context *x, const struct kernel_trial *t)
     if (kernel_trial_run(&result, t, &x->progress, &f) != BITCUT_OK)
         return fail_gemm(x, t->recorder, t->kernel, &f);
     json_t *row = describe_trial(x, t->recorder, t->kernel->name);
-    setup_describe(row, &t->gemm);
+    setup_describe(row, &t->gemm, &t->plan);
     json_object_del(row, "alpha"); /* the grid has several */
     json_object_del(row, "beta");
     return found(x, row, &result);
@@ -222,9 +224,10 @@ static int try_kernel(struct context *x, const struct recorder *r,
     struct kernel_trial t = { .recorder = r,
                               .kernel = kernel,
                               .shape = k == SIZE_MAX ? NULL : &shape,
-                              .seed = x->seed };
+                              .seed = x->seed,
+                              .threads = x->threads };
     struct fault f;
-    if (vary_gemm(&t.gemm, x, r, kernel, &f) != BITCUT_OK)
+    if (vary_gemm(&t.gemm, &t.plan, r, kernel, &f) != BITCUT_OK)
         return fail_gemm(x, r, kernel, &f);
     return try_gemm(x, &t);
 }
@@ -284,7 +287,7 @@ static const struct gpu_kernel *try_gemms(struct outcome *o, struct context *x,
     while ((kernel = gpu_kernel_next(&r->gpu, kernel)) && o->worst < EXIT_USAGE) {
         if (!kernel_is_called(kernel->name, kernel_name)) continue;
         const bool exact = !strcmp(kernel->name, kernel_name);
-        if (exact || (gpu_kernel_fits(&r->device, kernel) && suits(x, r, kernel)))
+        if (exact || (gpu_kernel_fits(&r->device, kernel) && suits(r, kernel)))
             take(o, try_kernel(x, r, kernel));
         else unfit = kernel;
     }

@@ -52,7 +52,7 @@ struct commit_error {
    promotions, and its share of the magnitudes, the sum of t t of its terms; a subnormal
    operand counts as the least normal number, by whose exponent it aligns.  Promotions,
    folds, slices, equilibration, alpha and beta round to nearest in FP32. */
-void commit_recipe(struct commit_error *e, const struct gemm *g,
+void commit_recipe(struct commit_error *e, const struct bitcut_gemm *g,
                    const struct comparison *x, int threads);
 
 /* The largest |D - C| against what these errors allow at its element: above 1 the result

@@ -20,7 +20,7 @@ bool kernel_is_called(const char *kernel, const char *name)
     return !strncmp(kernel, name, length) && (!kernel[length] || kernel[length] == '.');
 }
 
-enum bitcut_status kernel_gemm(struct gemm *gemm, const struct recorder *r,
+enum bitcut_status kernel_gemm(struct bitcut_gemm *gemm, const struct recorder *r,
                                const struct gpu_kernel *k, struct fault *f)
 {
     char name[256];
@@ -221,7 +221,7 @@ static enum bitcut_status matrices_init(struct live *x, size_t i, struct fault *
 {
     const struct configuration *now = &x->now;
     const struct kernel_shape s = now->shape;
-    const int threads = x->trial->gemm.threads;
+    const int threads = x->trial->threads;
     const uint64_t seed = now->seed ^ (uint64_t)i << 32, first = now->seed;
     struct matrices *to = &x->of[i];
     enum bitcut_status status = make(&to->a, s.m, s.k, now->input, INPUT_A,
@@ -299,13 +299,13 @@ static enum bitcut_status run_device(struct live *x, size_t k, struct fault *f)
         .d = x->d.at,
         .ldd = x->d.ld,
         .stride_d = x->d.stride,
-        .slices = t->gemm.slices,
+        .slices = t->plan.order.slices,
     };
     for (size_t i = 0; i < x->d.elements; i++) x->d.at[i] = GAP;
     for (size_t i = 0; i < batch.count && in_place; i++)
         stored_copy(&x->d, i, &x->of[i].c, false);
     enum bitcut_status status =
-        gpu_split_of(&g.split, &t->gemm.split, t->gemm.equilibrate, f);
+        gpu_split_of(&g.split, &t->plan.split_a, t->plan.equilibrate, f);
     if (status == BITCUT_OK) status = gpu_gemm_check(&g, t->kernel, f);
     return status == BITCUT_OK ? gpu_gemm_run(&g, &t->recorder->gpu, t->kernel, f)
                                : status;
@@ -320,16 +320,17 @@ static enum bitcut_status run_model(struct matrix *d, const struct live *x, size
     const struct excerpt first = { .count = k };
     const struct matrices *of = &x->of[matrix];
     struct matrix a = { 0 }, b = { 0 }, c = { 0 };
-    struct gemm g = x->trial->gemm;
+    struct bitcut_gemm g = x->trial->gemm;
     g.alpha = x->now.scalars.alpha;
     g.beta = x->now.scalars.beta;
     enum bitcut_status status = excerpt_gather(&a, &of->a, rows, &first, f);
     if (status == BITCUT_OK) status = excerpt_gather(&b, &of->b, &first, cols, f);
     if (status == BITCUT_OK) status = excerpt_gather(&c, &of->c, rows, cols, f);
     if (status == BITCUT_OK) status = matrix_init(d, rows->count, cols->count, f);
-    if (status == BITCUT_OK)
-        status = gemm_run(d->at, d->cols, &g, d->rows, d->cols, k, a.at, a.cols, b.at,
-                          b.cols, c.at, c.cols, NULL, f);
+    if (status == BITCUT_OK) {
+        gemm_set_dense(&g, d->at, d->rows, d->cols, k, a.at, b.at, c.at);
+        status = gemm_run(&g, &(struct gemm_options){ .threads = x->trial->threads }, f);
+    }
     matrix_clear(&c);
     matrix_clear(&b);
     matrix_clear(&a);
@@ -408,7 +409,7 @@ static enum bitcut_status found(struct kernel_result *r, struct live *x, struct 
     size_t step = 0;
     r->first = describe(x, at, model, x->d.at[place(&x->d, at.matrix, at.i, at.j)]);
     const bool steps =
-        at.i < x->now.shape.m && at.j < x->now.shape.n && x->trial->gemm.slices == 1;
+        at.i < x->now.shape.m && at.j < x->now.shape.n && x->trial->plan.order.slices == 1;
     if (steps) status = find_step(&step, x, at, f);
     json_object_set_new(r->first, "k_step", steps ? json_count(step) : json_null());
     return status;

@@ -14,7 +14,10 @@ struct kernel_shape {
 struct kernel_trial {
     const struct recorder *recorder;
     const struct gpu_kernel *kernel;
-    struct gemm gemm; /* that of kernel_gemm(), or another split, slices, equilibrated */
+    struct bitcut_gemm gemm; /* that of kernel_gemm(), or another split, slices,
+                                equilibrated                                    */
+    struct gemm_plan plan;   /* of gemm                                         */
+    int threads;
     const struct kernel_shape *shape; /* NULL: a grid of small ones */
     uint64_t seed;
 };
@@ -30,7 +33,7 @@ bool kernel_is_called(const char *kernel, const char *name);
 /* The GEMM that the kernel computes on the recorder's device: its recipe with its terms
    and promotion, on the unit of its instruction.  BITCUT_CANNOT: the device cannot run
    it, or the tables do not have what it names. */
-enum bitcut_status kernel_gemm(struct gemm *gemm, const struct recorder *r,
+enum bitcut_status kernel_gemm(struct bitcut_gemm *gemm, const struct recorder *r,
                                const struct gpu_kernel *kernel, struct fault *f);
 
 /* Run the kernel on the device and the model on the host and compare every bit.  Of each

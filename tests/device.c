@@ -493,14 +493,29 @@ static struct gpu_gemm gemm_at(const struct gpu_gemm *g, size_t i)
     return x;
 }
 
+/* By the emulator, on matrices of the host without gaps but in D. */
+static enum bitcut_status emulate(const struct gpu_gemm *g, const char *recipe,
+                                  const struct bitcut_unit *unit, const uint32_t *a,
+                                  const uint32_t *b)
+{
+    struct bitcut_gemm x;
+    bitcut_gemm_init(&x, sizeof x);
+    x.recipe = bitcut_recipe_find(recipe);
+    x.unit = unit;
+    x.m = g->m, x.n = g->n, x.k = g->k;
+    x.alpha = g->alpha, x.beta = g->beta;
+    x.equilibrate = g->split.equilibrate;
+    x.a.at = a, x.b.at = b;
+    x.c.at = g->c, x.c.ld = g->ldc;
+    x.d.to = g->d, x.d.ld = g->ldd;
+    return bitcut_gemm(NULL, &x, 1, NULL);
+}
+
 static int gemm_one(const struct gpu_gemm *g, const struct gpu_kernel *kernel)
 {
     uint32_t *a = gather(&g->a, g->m, g->k, false), *b = gather(&g->b, g->n, g->k, true);
     const bool good =
-        a && b &&
-        (g->split.equilibrate ? bitcut_gemm_equilibrated : bitcut_gemm)(
-            g->d, g->ldd, bitcut_recipe_find(kernel->recipe), unit_of(kernel), g->m, g->n,
-            g->k, g->alpha, a, g->k, b, g->n, g->beta, g->c, g->ldc, 1) == BITCUT_OK;
+        a && b && emulate(g, kernel->recipe, unit_of(kernel), a, b) == BITCUT_OK;
     free(b);
     free(a);
     return good ? 0 : 1;
@@ -752,14 +767,13 @@ static double milliseconds(const struct gpu_session *s, const struct gpu_entrant
 
 static int compute_peer(const struct gpu_gemm *g, const struct peer_own *own)
 {
-    const struct bitcut_recipe *recipe =
-        own->recipe ? bitcut_recipe_find(own->recipe) : NULL;
-    const struct bitcut_unit *unit = recipe ? bitcut_unit_find(own->unit, NULL) : NULL;
-    enum bitcut_status status = recipe ? BITCUT_OK : BITCUT_CANNOT;
-    for (size_t i = 0; i < g->count && status == BITCUT_OK; i++)
-        status = bitcut_gemm(g->d + i * g->stride_d, g->ldd, recipe, unit, g->m, g->n,
-                             g->k, g->alpha, g->a.at + i * g->a.stride, g->a.ld,
-                             g->b.at + i * g->b.stride, g->b.ld, 0, NULL, 0, 1);
+    const struct bitcut_unit *unit =
+        own->recipe ? bitcut_unit_find(own->unit, NULL) : NULL;
+    enum bitcut_status status = own->recipe ? BITCUT_OK : BITCUT_CANNOT;
+    for (size_t i = 0; i < g->count && status == BITCUT_OK; i++) {
+        const struct gpu_gemm one = gemm_at(g, i);
+        status = emulate(&one, own->recipe, unit, one.a.at, one.b.at);
+    }
     return status != BITCUT_OK;
 }
 

@@ -189,10 +189,14 @@ static void expect(struct trial *t, size_t i)
              *c = original(t->in_place ? &t->d : &t->c, i, g->m, g->n);
     ck_assert_int_eq(bitcut_hgemm_cuda_kernel(name, unit, cuda, g, NULL), BITCUT_OK);
     const char *recipe = strcmp(unit, "fma/f32") ? "plain" : "fp32";
-    ck_assert_int_eq(bitcut_gemm(c, g->n, bitcut_recipe_find(recipe),
-                                 bitcut_unit_find(unit, NULL), g->m, g->n, g->k, g->alpha,
-                                 a, g->k, b, g->n, g->beta, c, g->n, 1),
-                     BITCUT_OK);
+    struct bitcut_gemm x;
+    bitcut_gemm_init(&x, sizeof x);
+    x.recipe = bitcut_recipe_find(recipe);
+    x.unit = bitcut_unit_find(unit, NULL);
+    x.m = g->m, x.n = g->n, x.k = g->k;
+    x.alpha = g->alpha, x.beta = g->beta;
+    x.a.at = a, x.b.at = b, x.c.at = c, x.d.to = c;
+    ck_assert_int_eq(bitcut_gemm(NULL, &x, 1, NULL), BITCUT_OK);
     for (size_t r = 0; r < g->m; r++)
         for (size_t s = 0; s < g->n; s++)
             t->d.copy[place(&t->d, i, r, s)] = narrowed(c[r * g->n + s]);

@@ -182,21 +182,20 @@ static void trial_end(struct trial *t)
 }
 
 /* What the emulator is to compute. */
-static struct gemm model_of(const struct trial *t)
+static struct bitcut_gemm model_of(const struct trial *t)
 {
     char name[BITCUT_TEXT_MOST], unit[BITCUT_TEXT_MOST];
     ck_assert_int_eq(bitcut_gemm_cuda_kernel(name, unit, cuda, &t->g, NULL), BITCUT_OK);
     const char *recipe = strchr(name, '.') + 1;
     char row[BITCUT_TEXT_MOST];
     snprintf(row, sizeof row, "%.*s", (int)strcspn(recipe, "."), recipe);
-    struct gemm g = gemm_of(bitcut_recipe_find(row), bitcut_unit_find(unit, NULL));
+    struct bitcut_gemm g = gemm_of(bitcut_recipe_find(row), bitcut_unit_find(unit, NULL));
     if (!strcmp(name, "vary.ootomo.f16")) g.promote = 4;
-    if (t->g.split) g.split = *t->g.split;
-    if (t->g.slices) g.slices = t->g.slices;
+    g.split_a = g.split_b = t->g.split;
+    g.order.slices = t->g.slices;
     g.equilibrate = t->g.equilibrate;
     g.alpha = t->g.alpha;
     g.beta = t->g.beta;
-    g.threads = 1;
     return g;
 }
 
@@ -204,13 +203,15 @@ static struct gemm model_of(const struct trial *t)
 static void expect(struct trial *t)
 {
     const size_t m = t->g.m, n = t->g.n, k = t->g.k;
-    const struct gemm g = model_of(t);
+    struct bitcut_gemm g = model_of(t);
     for (size_t e = 0; e < t->batch; e++) {
         uint32_t *a = original(&t->a, e, m, k), *b = original(&t->b, e, k, n);
         uint32_t *c = original(t->in_place ? &t->d : &t->c, e, m, n);
         uint32_t *d = t->d.copy + (t->d.at - t->d.memory) + e * t->d.stride;
         struct fault f;
-        if (gemm_run(d, t->d.ld, &g, m, n, k, a, k, b, n, c, n, NULL, &f) != BITCUT_OK)
+        gemm_set_dense(&g, d, m, n, k, a, b, c);
+        g.d.ld = t->d.ld;
+        if (gemm_run(&g, &(struct gemm_options){ .threads = 1 }, &f) != BITCUT_OK)
             ck_abort_msg("%s", f.text);
         free(c);
         free(b);
@@ -384,9 +385,9 @@ START_TEST(column_major)
     const struct block workspace = block_make(bytes);
     ck_assert_int_eq(bitcut_gemm_cuda(cuda, &g, workspace.at, bytes, NULL, NULL),
                      BITCUT_OK);
-    ck_assert_int_eq(bitcut_gemm(want, M, g.recipe, bitcut_unit_find(unit, NULL), N, M, K,
-                                 F32_ONE, b, K, a, M, 0, NULL, 0, 1),
-                     BITCUT_OK);
+    struct bitcut_gemm model = gemm_of(g.recipe, bitcut_unit_find(unit, NULL));
+    gemm_set_dense(&model, want, N, M, K, b, a, NULL);
+    ck_assert_int_eq(bitcut_gemm(NULL, &model, 1, NULL), BITCUT_OK);
     ck_assert_mem_eq(d, want, sizeof d);
     block_end(&workspace);
     bitcut_cuda_close(cuda);

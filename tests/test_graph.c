@@ -90,7 +90,7 @@ enum { M = 200, N = 136, K = 300, COUNT_MOST = 3 };
 struct trial {
     struct bitcut_cuda_gemm g;
     size_t count;
-    struct gemm model;
+    struct bitcut_gemm model;
     address a, b, d, workspace;
     size_t bytes;
     uint32_t host_a[COUNT_MOST][M * K], host_b[COUNT_MOST][K * N];
@@ -109,15 +109,14 @@ static address allocate(size_t bytes)
     return x;
 }
 
-static struct gemm model_of(const struct bitcut_cuda_gemm *g)
+static struct bitcut_gemm model_of(const struct bitcut_cuda_gemm *g)
 {
     char name[BITCUT_TEXT_MOST], unit[BITCUT_TEXT_MOST];
     ck_assert_int_eq(bitcut_gemm_cuda_kernel(name, unit, cuda, g, NULL), BITCUT_OK);
-    struct gemm model = gemm_of(g->recipe, bitcut_unit_find(unit, NULL));
-    model.slices = g->slices;
+    struct bitcut_gemm model = gemm_of(g->recipe, bitcut_unit_find(unit, NULL));
+    model.order.slices = g->slices;
     model.alpha = g->alpha;
     model.beta = g->beta;
-    model.threads = 1;
     return model;
 }
 
@@ -179,10 +178,12 @@ static void trial_fill(struct trial *t, uint64_t *state, void *stream)
     for (size_t i = 0; i < t->count * (M * N); i++)
         t->host_c[0][i] = (uint32_t)(test_bits(state) & 0x807fffff) | 0x7f000000;
     GOOD(driver.to_device(t->d, t->host_c, sizeof t->host_c, stream));
-    for (size_t i = 0; i < t->count; i++)
-        ck_assert_int_eq(gemm_run(t->want[i], N, &t->model, M, N, K, t->host_a[i], K,
-                                  t->host_b[i], N, t->host_c[i], N, NULL, &f),
+    for (size_t i = 0; i < t->count; i++) {
+        gemm_set_dense(&t->model, t->want[i], M, N, K, t->host_a[i], t->host_b[i],
+                       t->host_c[i]);
+        ck_assert_int_eq(gemm_run(&t->model, &(struct gemm_options){ .threads = 1 }, &f),
                          BITCUT_OK);
+    }
 }
 
 /* By a caller whose processor flushes subnormals, which beta may be. */
