@@ -1,9 +1,4 @@
-#include "emu/unit.h"
-
-#include "emu/engine.h"
-#include "lib/table.h"
-
-#include <string.h>
+#include "emu/summation.h"
 
 /* The table of matrix units.  Vendors document none of it.  Sources named in the rows:
 
@@ -47,7 +42,7 @@
     {                                                                                        \
         .name = name_, .what = "blocks of " #block_ " products and c, truncated to "         \
                                #fraction_ " bits below the largest exponent",                \
-        shape, from, to, .summation = SUM_FUSED, .block = block_, .fraction = fraction_,     \
+        shape, from, to, .summation = &sum_fused, .block = block_, .fraction = fraction_,     \
         .align_min = align_min_, .zero = ZERO_POSITIVE, PROVEN(__VA_ARGS__)                  \
     }
 
@@ -56,7 +51,7 @@
     {                                                                                        \
         .name = name_, .what = "fp8 as f16: two blocks of " #block_ " from zero, then C "    \
                                "added, RN",                                                  \
-        shape, from, to, .via = F(F16), .summation = SUM_FUSED, .order = K_BIT1,             \
+        shape, from, to, .via = F(F16), .summation = &sum_fused, .order = K_BIT1,             \
         .block = block_, .fraction = 25, .align_min = align_min_,                            \
         .c_last = true, .zero = ZERO_POSITIVE, PROVEN(__VA_ARGS__)                           \
     }
@@ -66,7 +61,7 @@
     {                                                                                        \
         .name = name_, .what = "32 products times their block scales and c, truncated to "   \
                                "25 bits below the largest exponent",                         \
-        shape, from, TO_F32, .scale = F(UE8M0), .scale_block = 32, .summation = SUM_FUSED,   \
+        shape, from, TO_F32, .scale = F(UE8M0), .scale_block = 32, .summation = &sum_fused,   \
         .block = 32, .fraction = 25, .align_min = -133, .zero = ZERO_POSITIVE,               \
         PROVEN(__VA_ARGS__)                                                                  \
     }
@@ -77,7 +72,7 @@
         .name = name_, .what = "exact groups of 16 fp4 products times their block scales "   \
                                "and c, truncated to 35 bits below the largest exponent",     \
         shape, FROM(E2M1), TO_F32, .scale = F(scale_), .scale_block = scale_block_,          \
-        .summation = SUM_GROUPED, .block = 64, .group = 16, .fraction = 35,                  \
+        .summation = &sum_grouped, .block = 64, .group = 16, .fraction = 35,                  \
         .align_min = -139, .zero = ZERO_POSITIVE, PROVEN(__VA_ARGS__)                        \
     }
 
@@ -85,7 +80,7 @@
 #define CHAIN(name_, shape, format, nan_rule_, nan_, ...)                                    \
     {                                                                                        \
         .name = name_, .what = "fma chain, k ascending", shape, FROM(format),                \
-        .c = F(format), .result = F(format), .rounding = RNE, .summation = SUM_FUSED,        \
+        .c = F(format), .result = F(format), .rounding = RNE, .summation = &sum_fused,        \
         .block = 1, .fraction = FRACTION_EXACT, .zero = ZERO_IEEE, .nan_rule = nan_rule_,    \
         .nan = nan_, PROVEN(__VA_ARGS__)                                                     \
     }
@@ -94,7 +89,7 @@
 #define EXACT(name_, shape, from, to, block_, ...)                                           \
     {                                                                                        \
         .name = name_, .what = "exact sum of " #block_ " products and c, rounded once",      \
-        shape, from, to, .rounding = RNE, .summation = SUM_FUSED, .block = block_,           \
+        shape, from, to, .rounding = RNE, .summation = &sum_fused, .block = block_,           \
         .fraction = FRACTION_EXACT, .zero = ZERO_IEEE, PROVEN(__VA_ARGS__)                   \
     }
 
@@ -103,7 +98,7 @@
     {                                                                                        \
         .name = name_, .what = "products and a tree of " #block_ ", subnormals flushed in "  \
                                "and out",                                                    \
-        shape, from, to, .rounding = RNE_FLUSH, .summation = SUM_PAIRS, .block = block_,     \
+        shape, from, to, .rounding = RNE_FLUSH, .summation = &sum_pairs, .block = block_,     \
         .flush_inputs = true, .zero = ZERO_IEEE, PROVEN(__VA_ARGS__)                         \
     }
 
@@ -112,7 +107,7 @@
     {                                                                                        \
         .name = name_, .what = "products truncated to 24 bits and summed, then floored and " \
                                "added to c",                                                 \
-        shape, from, to, .rounding = RNE, .summation = SUM_TWO_STAGE, .block = block_,       \
+        shape, from, to, .rounding = RNE, .summation = &sum_two_stage, .block = block_,       \
         .fraction = 24, .sum_fraction = 32, .keep = 31, .keep_min = -126,                    \
         .parity = parity_, .zero = ZERO_SUM_POSITIVE, PROVEN(__VA_ARGS__)                    \
     }
@@ -121,7 +116,7 @@
 #define SERIAL(name_, what_, carrier_, source_, ...)                                         \
     {                                                                                        \
         .name = name_, .what = what_, SHAPE(16, 16, 16), FROM(F16), .c = F(F32),             \
-        .result = F(F32), .rounding = __VA_ARGS__, .summation = SUM_SERIAL, .block = 16,     \
+        .result = F(F32), .rounding = __VA_ARGS__, .summation = &sum_serial, .block = 16,     \
         .keep = 25, .carrier = carrier_, .zero = ZERO_SUM_POSITIVE, .nan = 0x7fffffff,       \
         PROVEN(DEFINITION, source_)                                                          \
     }
@@ -323,185 +318,3 @@ const struct bitcut_unit units[] = {
     { 0 }
     /* clang-format on */
 };
-
-const struct chip chips[] = {
-    /* name    what                       architecture */
-    { "v100", "NVIDIA V100, sm_70", "volta" },
-    { "t4", "NVIDIA T4, sm_75", "turing" },
-    { "a100", "NVIDIA A100, sm_80", "ampere" },
-    { "a800", "NVIDIA A800, sm_80", "ampere" },
-    { "a2", "NVIDIA A2, sm_86", "ampere" },
-    { "l40s", "NVIDIA L40S, sm_89", "ada" },
-    { "h100", "NVIDIA H100, sm_90", "hopper" },
-    { "h200", "NVIDIA H200, sm_90", "hopper" },
-    { "b200", "NVIDIA B200, sm_100", "blackwell" },
-    { "rtx5090", "NVIDIA RTX 5090, sm_120", "rtx-blackwell" },
-    { "mi100", "AMD Instinct MI100, gfx908", "cdna1" },
-    { "mi210", "AMD Instinct MI210, gfx90a", "cdna2" },
-    { "mi250", "AMD Instinct MI250, gfx90a", "cdna2" },
-    { "mi300", "AMD Instinct MI300, gfx942", "cdna3" },
-    { 0 }
-};
-
-/* --- soundness -------------------------------------------------------------------- */
-
-enum {
-    SUM_BITS_MOST = 52,    /* 64 terms below 4 with that fraction fit an int64_t     */
-    GROUP_BITS_MOST = 44,  /* and so do 64 products in groups, with their scales ... */
-    GROUP_EXPONENT_MOST = 4, /* ... of at most this exponent                         */
-    PRODUCT_BITS_MOST = 62 /* fraction bits of a product whose significand fits one  */
-};
-
-static bool divides(int part, int whole) { return part > 0 && whole % part == 0; }
-
-static bool is_power_of_two(int n) { return n > 0 && (n & (n - 1)) == 0; }
-
-static bool formats_sound(const struct bitcut_unit *u)
-{
-    if (u->result->special != SPECIAL_IEEE || !format_holds(u->c, u->result)) return false;
-    if (!u->via) return true;
-    return format_holds(u->via, u->a) && format_holds(u->via, u->b);
-}
-
-/* Whether the operands are whole multiples of their last bit and small: groups are summed
-   as integers. */
-static bool are_small_integers(const struct bitcut_unit *u)
-{
-    return format_emin(u->a) >= 0 && format_emin(u->b) >= 0 &&
-           format_emax(u->a) + format_emax(u->b) <= GROUP_EXPONENT_MOST;
-}
-
-static bool blocks_sound(const struct bitcut_unit *u)
-{
-    if (!divides(u->block, u->k) || u->k > UNIT_K_MOST) return false;
-    if (u->scale && (u->order != K_ASCENDING || !divides(u->scale_block, u->k)))
-        return false;
-    switch (u->summation) {
-    case SUM_FUSED:
-        return !u->scale || (u->scale->special == SPECIAL_E8M0 &&
-                             divides(u->block, u->scale_block));
-    case SUM_GROUPED:
-        return u->scale && divides(u->group, u->scale_block) &&
-               divides(u->group, u->block) && u->zero != ZERO_IEEE &&
-               are_small_integers(u);
-    case SUM_PAIRS:
-        return !u->scale && is_power_of_two(u->block);
-    case SUM_TWO_STAGE:
-    case SUM_SERIAL:
-        return !u->scale;
-    }
-    return false;
-}
-
-static bool widths_sound(const struct bitcut_unit *u)
-{
-    const struct bitcut_format *a = u->via ? u->via : u->a, *b = u->via ? u->via : u->b;
-    const int most = u->summation == SUM_GROUPED ? GROUP_BITS_MOST : SUM_BITS_MOST;
-    if (u->summation == SUM_FUSED && u->fraction == FRACTION_EXACT) return !u->scale;
-    if (a->fraction_bits + b->fraction_bits > PRODUCT_BITS_MOST) return false;
-    if (u->summation == SUM_PAIRS) return u->result == u->c;
-    if (u->summation == SUM_SERIAL)
-        return u->keep > 0 && u->keep < 64 && (!u->carrier || u->carrier == F(F64));
-    if (u->fraction < 0 || u->fraction > most) return false;
-    if (u->summation != SUM_TWO_STAGE) return true;
-    return u->sum_fraction >= u->fraction && u->sum_fraction <= SUM_BITS_MOST &&
-           u->keep > 0 && u->keep < 64;
-}
-
-bool unit_sound(const struct bitcut_unit *u)
-{
-    const bool one_format = u->a == u->c && u->b == u->c && !u->via;
-    if (u->nan_rule == NAN_OPERAND &&
-        (u->block != 1 || !one_format || u->summation != SUM_FUSED))
-        return false;
-    if (u->rounding.direction == BY_BIT || u->m < 1 || u->n < 1 || u->k < 1) return false;
-    return formats_sound(u) && blocks_sound(u) && widths_sound(u);
-}
-
-/* --- architectures and chips ------------------------------------------------------ */
-
-/* Words for the evidence of a vendor's units. */
-struct vendor {
-    const char *name;
-    const char *evidence[EVIDENCE_COUNT];
-};
-
-#define NOT_BY_US ", not run on AMD hardware by us"
-
-static const struct vendor none = { NULL, { [EVIDENCE_DEFINITION] = "definition" } };
-static const struct vendor nvidia = {
-    "NVIDIA",
-    { [EVIDENCE_RECORDED] = "recorded",
-      [EVIDENCE_PUBLISHED] = "published vectors",
-      [EVIDENCE_OBSERVED] = "published observations",
-      [EVIDENCE_CONSISTENT] = "published models, not contradicted by published vectors",
-      [EVIDENCE_MODELS] = "published models only" },
-};
-static const struct vendor amd = {
-    "AMD",
-    { [EVIDENCE_RECORDED] = "recorded",
-      [EVIDENCE_PUBLISHED] = "published vectors" NOT_BY_US,
-      [EVIDENCE_CONSISTENT] = "published models, not contradicted by vectors" NOT_BY_US,
-      [EVIDENCE_OBSERVED] = "published observations" NOT_BY_US,
-      [EVIDENCE_MODELS] = "published models" NOT_BY_US },
-};
-
-static const struct {
-    const char *name;
-    const struct vendor *vendor;
-} architectures[] = {
-    { "ideal", &none },     { "ootomo", &none },  { "fma", &none },
-    { "volta", &nvidia },   { "turing", &nvidia }, { "ampere", &nvidia },
-    { "ada", &nvidia },     { "hopper", &nvidia }, { "blackwell", &nvidia },
-    { "rtx-blackwell", &nvidia },
-    { "cdna1", &amd },      { "cdna2", &amd },    { "cdna3", &amd },
-};
-
-enum { ARCHITECTURES = sizeof architectures / sizeof architectures[0] };
-
-/* Whether the unit is of that architecture. */
-static bool is_of(const struct bitcut_unit *u, const char *architecture)
-{
-    const size_t n = strlen(architecture);
-    return !strncmp(u->name, architecture, n) && u->name[n] == '/';
-}
-
-static const struct vendor *vendor_of(const struct bitcut_unit *u)
-{
-    int i = 0;
-    while (i < ARCHITECTURES && !is_of(u, architectures[i].name)) i++;
-    return i < ARCHITECTURES ? architectures[i].vendor : &none;
-}
-
-const char *unit_vendor(const struct bitcut_unit *u) { return vendor_of(u)->name; }
-
-const char *unit_evidence(const struct bitcut_unit *u)
-{
-    return vendor_of(u)->evidence[u->evidence];
-}
-
-const struct bitcut_unit *unit_find(const char *name, const struct bitcut_format *input)
-{
-    const struct chip *chip = table_find(TABLE(chips), name);
-    if (!chip) return table_find(TABLE(units), name);
-    for (const struct bitcut_unit *u = units; u->name; u++)
-        if (is_of(u, chip->architecture) && u->a == input && u->b == input && u->c == F(F32) && !u->scale)
-            return u;
-    return input == F(F32) ? table_find(TABLE(units), "fma/f32") : NULL;
-}
-
-const struct bitcut_unit *bitcut_unit_find(const char *name,
-                                           const struct bitcut_format *input)
-{
-    return unit_find(name, input);
-}
-
-void bitcut_unit_shape(int *m, int *n, int *k, const struct bitcut_unit *unit)
-{
-    *m = unit->m;
-    *n = unit->n;
-    *k = unit->k;
-}
-
-const char *bitcut_unit_name(const struct bitcut_unit *unit) { return unit->name; }
-
