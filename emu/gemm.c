@@ -1,7 +1,7 @@
 #include "emu/gemm.h"
 
 #include "emu/engine.h"
-#include "emu/fast.h"
+#include "emu/fast_tile.h"
 #include "emu/job.h"
 #include "lib/bits.h"
 #include "lib/equilibrate.h"
@@ -9,6 +9,7 @@
 #include "lib/hostfp.h"
 #include "lib/size.h"
 #include "lib/threads.h"
+#include "lib/view.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -108,26 +109,9 @@ static uint32_t to_f32(const struct job *job, uint64_t accumulator)
                                            accumulator);
 }
 
-/* a b is exact in binary64; its sum with c, rounded to odd there, is rounded once to
-   binary32 (Boldo and Melquiond 2008).  The error of the sum is TwoSum's. */
-static uint32_t fma32(const struct plan *p, uint32_t a, uint32_t b, uint32_t c)
-{
-    const double product = (double)float_of_bits(a) * (double)float_of_bits(b), z = float_of_bits(c);
-    double sum = product + z;
-    const double back = sum - product;
-    const double error = (product - (sum - back)) + (z - back);
-    if (!(error - error == 0)) /* NaN and Inf */
-        return (uint32_t)fma_round(&formats[FORMAT_F32], &roundings[ROUND_RN], p->nan, a,
-                                   b, c);
-    uint64_t bits = bits_of_double(sum);
-    if (error != 0 && !(bits & 1)) bits += (error > 0) == (sum > 0) ? 1 : UINT64_MAX;
-    sum = double_of_bits(bits);
-    return bits_of_float((float)sum);
-}
-
 static uint32_t add32(const struct plan *p, uint32_t a, uint32_t b)
 {
-    return fma32(p, a, F32_ONE, b);
+    return job_fma(p, a, F32_ONE, b);
 }
 
 static void promote(struct cell *x, const struct job *job)
@@ -178,31 +162,9 @@ static uint32_t cell_fold(const struct cell *x, const struct job *job)
     for (int i = p->last - 1; i >= 0; i--) {
         const uint32_t below =
             i == 0 && p->promotes ? x->master : to_f32(job, x->accumulator[i]);
-        v = fma32(p, v, f32_power_of_two(-job->g->scale), below);
+        v = job_fma(p, v, f32_power_of_two(-job->g->scale), below);
     }
     return v;
-}
-
-uint32_t job_fma(const struct job *job, uint32_t a, uint32_t b, uint32_t c)
-{
-    return fma32(&job->plan, a, b, c);
-}
-
-void job_finish(const struct job *job, size_t i, size_t j, const float *total,
-                size_t count)
-{
-    assert(hostfp_entered());
-    const uint32_t alpha = job->alpha, nan = job->plan.nan;
-    uint32_t *d = job->d + i * job->ldd + j;
-    memcpy(d, total, count * sizeof *d);
-    for (size_t p = 0; job->g->equilibrate && p < count; p++)
-        d[p] = equilibrate_scale(d[p], -job->a.exponents[i] - job->b.exponents[j + p]);
-    for (size_t p = 0; p < count; p++)
-        if ((d[p] & 0x7fffffff) > 0x7f800000) d[p] = nan;
-    for (size_t p = 0; alpha != F32_ONE && p < count; p++)
-        d[p] = fma32(&job->plan, alpha, d[p], (alpha ^ d[p]) & 0x80000000u);
-    for (size_t p = 0; job->c && p < count; p++)
-        d[p] = fma32(&job->plan, job->beta, job->c[i * job->ldc + j + p], d[p]);
 }
 
 /* --- tiles of the engine ---------------------------------------------------------- */
@@ -389,90 +351,6 @@ static enum bitcut_status job_run(const struct job *job, int threads)
     return progress_stopped(job->progress) ? BITCUT_CANNOT : BITCUT_OK;
 }
 
-/* --- matrices --------------------------------------------------------------------- */
-
-/* A matrix line by line: rows of A, C and D, columns of B. */
-struct view {
-    const char *at;
-    const struct bitcut_format *format;
-    size_t across, along; /* elements from a line to the next, and along a line */
-};
-
-static struct view view_of(const struct bitcut_matrix *x, size_t i, size_t rows,
-                           size_t cols, bool columns)
-{
-    const size_t ld = matrix_ld(x, rows, cols);
-    const bool turned = columns == (x->layout == BITCUT_ROW_MAJOR);
-    return (struct view){ matrix_nth(x, i), matrix_format(x), turned ? 1 : ld,
-                          turned ? ld : 1 };
-}
-
-/* An FP32 encoding, whatever the format. */
-static uint32_t view_get(const struct view *v, size_t line, size_t p)
-{
-    const size_t at = line * v->across + p * v->along;
-    const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    uint32_t x;
-    switch (format_bytes(v->format)) {
-    case 1: x = ((const uint8_t *)v->at)[at]; break;
-    case 2: x = ((const uint16_t *)(const void *)v->at)[at]; break;
-    default: x = ((const uint32_t *)(const void *)v->at)[at];
-    }
-    if (v->format == f32) return x;
-    return (uint32_t)bitcut_format_convert(f32, &roundings[ROUND_RN], v->format, x);
-}
-
-/* What a result is in a format: rounded once, or a NaN with its leading bits. */
-static uint32_t narrowed(const struct bitcut_format *to, uint32_t x)
-{
-    const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    if (to == f32) return x;
-    if ((x & 0x7fffffff) <= 0x7f800000 || to->special != SPECIAL_IEEE)
-        return (uint32_t)bitcut_format_convert(to, &roundings[ROUND_RN], f32, x);
-    const uint32_t fraction = (x & 0x7fffff) >> (23 - to->fraction_bits);
-    return (uint32_t)format_infinity(to, x >> 31) | fraction << to->pad;
-}
-
-static void view_set(const struct view *v, size_t line, size_t p, uint32_t x)
-{
-    const size_t at = line * v->across + p * v->along;
-    void *const to = (void *)(uintptr_t)v->at;
-    x = narrowed(v->format, x);
-    switch (format_bytes(v->format)) {
-    case 1: ((uint8_t *)to)[at] = (uint8_t)x; break;
-    case 2: ((uint16_t *)to)[at] = (uint16_t)x; break;
-    default: ((uint32_t *)to)[at] = x;
-    }
-}
-
-/* How elements are gathered from a view: lines as rows or as columns, each of `length`
-   elements, those from k on +0; and where element p of a line is there. */
-struct gathering {
-    size_t lines, k, length;
-    const size_t *element; /* NULL: each in its own place; from k on there is none */
-    bool columns;
-};
-
-/* A matrix as FP32 encodings without gaps. */
-static uint32_t *gathered(const struct view *v, const struct gathering *x, int threads)
-{
-    const size_t rows = x->columns ? x->length : x->lines,
-                 cols = x->columns ? x->lines : x->length;
-    size_t count;
-    if (!size_multiply(&count, rows, cols)) return NULL;
-    uint32_t *const to = memory_allocate(count, sizeof *to);
-    (void)threads;
-    if (!to) return NULL;
-#pragma omp parallel for schedule(static) num_threads(threads_for(threads, rows))
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < cols; j++) {
-            const size_t line = x->columns ? j : i, p = x->columns ? i : j;
-            const size_t from = x->element ? x->element[p] : p;
-            to[i * cols + j] = from < x->k ? view_get(v, line, from) : 0;
-        }
-    return to;
-}
-
 /* --- one GEMM --------------------------------------------------------------------- */
 
 /* The rows of A or the columns of B. */
@@ -495,7 +373,7 @@ static enum bitcut_status operand_make(struct words *to, const struct job *job,
     const struct gathering all = { s->lines, k, length, job->parts.element, s->columns };
     const bool direct = s->view.format == &formats[FORMAT_F32] && !all.element &&
                         s->x->layout == BITCUT_ROW_MAJOR;
-    uint32_t *const own = direct ? NULL : gathered(&s->view, &all, threads);
+    uint32_t *const own = direct ? NULL : view_gather(&s->view, &all, threads);
     if (!direct && !own) return BITCUT_NO_MEMORY;
     const struct words_source source =
         direct ? (struct words_source){ (const uint32_t *)(const void *)s->view.at,
@@ -522,7 +400,7 @@ static enum bitcut_status job_prepare(struct job *job, const struct bitcut_gemm 
         return BITCUT_NO_MEMORY;
     if (gemm_reads_c(g)) {
         const struct view c = view_of(&g->c, i, g->m, g->n, false);
-        job->c = gathered(&c, &(struct gathering){ g->m, g->n, g->n, NULL, false }, threads);
+        job->c = view_gather(&c, &(struct gathering){ g->m, g->n, g->n, NULL, false }, threads);
         if (!job->c) return BITCUT_NO_MEMORY;
     }
     const enum bitcut_status status = operand_make(&job->a, job, &a, g->k, threads);

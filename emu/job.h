@@ -2,9 +2,10 @@
 #ifndef BITCUT_EMU_JOB_H
 #define BITCUT_EMU_JOB_H
 
-#include "emu/gemm.h"
 #include "emu/words.h"
+#include "lib/gemm_plan.h"
 #include "lib/k_parts.h"
+#include "lib/progress.h"
 
 /* The terms to execute and how they take turns. */
 struct plan {
@@ -35,7 +36,7 @@ struct job {
 
 /* a b + c in FP32 to nearest even, for encodings, as the recipe's epilogue does.  The
    calling thread is in the mode of hostfp_enter(). */
-uint32_t job_fma(const struct job *job, uint32_t a, uint32_t b, uint32_t c);
+uint32_t job_fma(const struct plan *plan, uint32_t a, uint32_t b, uint32_t c);
 
 /* Outputs (i, j) to (i, j + count - 1) from the sums over all slices: lines that
    were equilibrated, alpha and beta. */

@@ -31,7 +31,8 @@ static bool is_open_or_to(int x, int most) { return x >= BITCUT_UNSET && x <= mo
 static enum bitcut_status check_numbers(const struct bitcut_gemm *g, struct fault *f)
 {
     const struct bitcut_order *o = &g->order;
-    const enum bitcut_layout layouts = g->a.layout | g->b.layout | g->c.layout | g->d.layout;
+    const enum bitcut_layout layouts =
+        g->a.layout | g->b.layout | g->c.layout | g->d.layout;
     if (!is_open_or_to(g->scale, GEMM_SCALE_MOST))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "the scale is 0 to %d", GEMM_SCALE_MOST);
     if (!is_open_or_to(g->low_low, 1) || layouts > BITCUT_COLUMN_MAJOR ||
@@ -335,7 +336,8 @@ enum bitcut_status gemm_check_matrices(const struct bitcut_gemm *g, bool pointer
     if (!are_apart(d))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "matrices of D overlap by their stride");
     if (reads_c && !agree(&g->c, &g->d, d))
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "D is C with another leading dimension, stride, layout or format");
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "D is C with another leading dimension, stride, layout or format");
     return BITCUT_OK;
 }

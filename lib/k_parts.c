@@ -67,7 +67,8 @@ static void add_turn(struct k_parts *x, const struct cut *c, size_t slice, size_
     for (size_t at = q; at < q + c->turn; at += c->step) {
         const size_t tile = slice * c->each + at / c->tile;
         if (at / c->tile >= c->each || tile >= c->tiles) return;
-        const size_t from = tile_from(c, tile) + at % c->tile, end = tile_from(c, tile + 1);
+        const size_t from = tile_from(c, tile) + at % c->tile,
+                     end = tile_from(c, tile + 1);
         if (from < end) add_step(x, c, from, end);
     }
 }

@@ -1,7 +1,7 @@
-#include "emu/fast.h"
+#include "emu/fast_tile.h"
 
 #include "emu/engine.h"
-#include "emu/job.h"
+#include "emu/fast.h"
 #include "lib/bits.h"
 #include "lib/fma.h"
 #include "lib/hostfp.h"
@@ -295,7 +295,7 @@ static void fold(struct tile *t, size_t at, size_t count, int adds)
         float v = (last ? t->sums + (size_t)last * SET + at : main)[i] * unit;
         for (int j = last - 1; j >= 0; j--) {
             const float below = (j ? t->sums + (size_t)j * SET + at : main)[i] * unit;
-            v = float_of_bits(job_fma(job, bits_of_float(v), scale, bits_of_float(below)));
+            v = float_of_bits(job_fma(&job->plan, bits_of_float(v), scale, bits_of_float(below)));
         }
         for (int j = adds - 1; j >= 0; j--) v += total[(size_t)j * SET + i];
         total[i] = v;
