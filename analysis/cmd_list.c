@@ -7,6 +7,7 @@
 #include "analysis/study.h"
 #include "emu/unit.h"
 #include "gpu/batched.h"
+#include "gpu/tile.h"
 #include "lib/input.h"
 #include "lib/recipe.h"
 
@@ -140,6 +141,17 @@ static void describe_architecture(json_t *row, const void *of)
     const struct gpu_architecture *a = of;
     set(row, "least", json_integer(a->least));
     set(row, "most", json_integer(a->most));
+}
+
+static void describe_model(json_t *row, const void *of)
+{
+    const struct tile_model *m = of;
+    json_t *factors = json_array();
+    for (int i = 0; i < TILE_FACTORS; i++)
+        json_array_append_new(
+            factors, json_sprintf("%s: %s", m->factor[i].name, m->factor[i].what));
+    set(row, "rates", json_boolean(m->rates));
+    set(row, "factors", factors);
 }
 
 static json_t *variant_names(unsigned variants)
@@ -307,6 +319,8 @@ static const struct listing listings[] = {
     LISTING("benches", "what bench gpu runs: kernels on shapes", bench_studies,
             describe_bench),
     LISTING("shapes", "sets of m, n and k for bench gpu", shape_sets, describe_shapes),
+    LISTING("models", "tile models: what ranks tiles and kernels", tile_models,
+            describe_model),
     LISTING("variants", "ways to issue one instruction on a device", gpu_variants,
             describe_nothing),
     LISTING("architectures", "GPU architectures by compute capability", gpu_architectures,
