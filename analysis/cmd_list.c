@@ -46,7 +46,7 @@ static void describe_unit(json_t *row, const void *of)
     set(row, "c", json_string(u->c->name));
     set(row, "scale", name_or_null(u->scale));
     for (const struct field *f = fields; f->name; f++)
-        set(row, f->name, f->used(u) ? field_json(f, u, field_get(f, u)) : json_null());
+        set(row, f->name, field_used(f, u) ? field_json(f, u, field_get(f, u)) : json_null());
     set(row, "vendor", unit_vendor(u) ? json_string(unit_vendor(u)) : json_null());
     set(row, "evidence", json_string(unit_evidence(u)));
     set(row, "open", open_fields(u));

@@ -292,7 +292,7 @@ static void fold(struct tile *t, size_t at, size_t count, bool first)
         float v = (last ? t->sums + (size_t)last * SET + at : main)[i] * unit;
         for (int j = last - 1; j >= 0; j--) {
             const float below = (j ? t->sums + (size_t)j * SET + at : main)[i] * unit;
-            v = float_of_bits(job_fma(job, bits_of_float(v), scale, bits_of_float(below)));
+            v = float_of_bits(job_fma(&job->plan, bits_of_float(v), scale, bits_of_float(below)));
         }
         total[i] = first ? v : total[i] + v;
     }

@@ -170,6 +170,13 @@ bool fast_range_fits(struct fast_range r);
 /* The kernels' view of a row, or false if they cannot compute it. */
 bool fast_rule_make(struct fast_rule *r, const struct bitcut_unit *u);
 
+/* The same as far as it is a matter of the summation: of rows with fields as `fused`,
+   `pairs`, `two-stage` and `serial` read them. */
+bool fast_fused(struct fast_rule *r, const struct bitcut_unit *u);
+bool fast_pairs(struct fast_rule *r, const struct bitcut_unit *u);
+bool fast_two_stage(struct fast_rule *r, const struct bitcut_unit *u);
+bool fast_serial(struct fast_rule *r, const struct bitcut_unit *u);
+
 /* Choose the method for operands whose exponents lie in a and b, and the units they are
    counted in, 2^*base_a and 2^*base_b; or false if there is none. */
 bool fast_rule_fit(struct fast_rule *r, int *base_a, int *base_b,
