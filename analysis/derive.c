@@ -2,7 +2,6 @@
 
 #include "analysis/bench_plan.h"
 #include "analysis/distinct.h"
-#include "analysis/guard.h"
 #include "lib/split.h"
 #include "lib/table.h"
 
@@ -139,7 +138,7 @@ static void mark_first(json_t *all)
                                         "count",      "input", "device", NULL };
     struct distinct d;
     distinct_init(&d, all, same);
-    const json_t **kernel = guard_allocate(d.groups, sizeof *kernel);
+    const json_t **kernel = distinct_array(d.groups, sizeof *kernel);
     for (size_t i = 0; i < d.rows; i++) {
         json_t *row = json_array_get(all, i);
         const json_t **first = &kernel[d.group[i]];
