@@ -3,7 +3,6 @@
 #include "analysis/batch_trial.h"
 #include "analysis/kernel_trial.h"
 #include "analysis/setup.h"
-#include "analysis/show.h"
 #include "analysis/split_trial.h"
 #include "analysis/terminal.h"
 #include "lib/fma.h"
@@ -66,9 +65,9 @@ static json_t *first_difference(const struct matrix *want, const struct matrix *
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     json_t *first = json_pack("{s:[I,I], s:o, s:o}", "at", (json_int_t)(at / want->cols),
                               (json_int_t)(at % want->cols), "emulator",
-                              show_encoding(f32, want->at[at]), "file",
-                              show_encoding(f32, got->at[at]));
-    show_distance(first, f32, want->at[at], got->at[at]);
+                              json_decoded(f32, want->at[at]), "file",
+                              json_decoded(f32, got->at[at]));
+    json_set_distance(first, f32, want->at[at], got->at[at]);
     return first;
 }
 

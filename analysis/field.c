@@ -1,6 +1,6 @@
 #include "analysis/field.h"
 
-#include "analysis/emit.h"
+#include "analysis/json_value.h"
 #include "lib/table.h"
 
 #include <stddef.h>

@@ -21,7 +21,7 @@
    "parts", only where sums go before: a list of such objects, with a "name" such as "s0
    products", and "d" only if they are rounded.
 
-   Integers beyond 2^53 are strings of decimal digits; encodings are as show_encoding()
+   Integers beyond 2^53 are strings of decimal digits; encodings are as json_decoded()
    has them. */
 json_t *steps_json(const struct bitcut_unit *unit, const struct unit_trace *trace);
 
