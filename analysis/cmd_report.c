@@ -1,6 +1,7 @@
 /* bitcut report: run every study, draw recorded results, and write the page. */
 #define _POSIX_C_SOURCE 200809L
 
+#include "analysis/bench_plan.h"
 #include "analysis/command.h"
 #include "analysis/derive.h"
 #include "analysis/figure.h"
@@ -222,7 +223,7 @@ static int read_results(struct report *r)
     for (int i = 0; i < given.count && status == EXIT_GOOD; i++)
         status = read_file(r, given.text[i]);
     if (!given.count) status = read_kept(r);
-    if (status == EXIT_GOOD) results_derive(&r->results);
+    if (status == EXIT_GOOD) results_derive(&r->results, shape_set_of);
     return status;
 }
 
