@@ -330,9 +330,10 @@ static int list_tables(struct context *x)
 static int list_module(struct context *x, const struct listing *l)
 {
     const void *row = NULL;
+    char folder[PLACE_MOST];
     struct gpu gpu;
     struct fault f;
-    if (place_open_module(&gpu, &f) != BITCUT_OK) return fail("list", &f);
+    if (gpu_open(&gpu, place_module(folder), &f) != BITCUT_OK) return fail("list", &f);
     while ((row = l->next(&gpu, row))) print_row(x, row, l->describe);
     gpu_close(&gpu);
     return EXIT_GOOD;
