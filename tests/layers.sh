@@ -30,8 +30,8 @@ tests              all tests
 
 # The room of a file, without its ending, that lies in the folder above; x_* is any x_.
 homes='
-analysis/evidence  difference directed field json_value mutant recorder sample sample_*
-analysis/evidence  set steps trial variant walk
+analysis/evidence  difference directed draw field json_value mutant recorder sample
+analysis/evidence  sample_* set steps trial variant walk
 analysis/fit       bound ending fit observed reads search separate space
 analysis/error     commit judge metric retention
 analysis/device    batch_model batch_trial blas excerpt kernel_trial race split_trial
