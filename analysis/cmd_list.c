@@ -199,9 +199,10 @@ static int list_rows(struct context *x, const struct bitcut_table *table)
 static int list_module(struct context *x, const struct module_table *m)
 {
     const void *row = NULL;
+    char folder[PLACE_MOST];
     struct gpu gpu;
     struct fault f;
-    if (place_open_module(&gpu, &f) != BITCUT_OK) return fail("list", &f);
+    if (gpu_open(&gpu, place_module(folder), &f) != BITCUT_OK) return fail("list", &f);
     while ((row = m->next(&gpu, row))) print_row(x, &m->table, row);
     gpu_close(&gpu);
     return EXIT_GOOD;

@@ -3,6 +3,7 @@
 
 #include "analysis/command.h"
 #include "analysis/difference.h"
+#include "analysis/place.h"
 #include "analysis/recorder.h"
 #include "analysis/set.h"
 #include "analysis/terminal.h"
@@ -396,9 +397,10 @@ static int find_variant(const struct gpu_variant_row **variant)
 static int run_on_device(struct context *x, const struct gpu_variant_row *wanted,
                          const struct plan *plan)
 {
+    char folder[PLACE_MOST];
     struct recorder r;
     struct fault f;
-    if (recorder_open(&r, &f) != BITCUT_OK) return fail("record", &f);
+    if (recorder_open(&r, place_module(folder), &f) != BITCUT_OK) return fail("record", &f);
     const int status =
         random_outputs ? run_random(x, &r, wanted) : run_sets(x, &r, wanted, plan);
     recorder_close(&r);

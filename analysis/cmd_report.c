@@ -1,6 +1,7 @@
 /* bitcut report: run every study, draw recorded results, and write the page. */
 #define _POSIX_C_SOURCE 200809L
 
+#include "analysis/bench_plan.h"
 #include "analysis/command.h"
 #include "analysis/derive.h"
 #include "analysis/figure.h"
@@ -157,7 +158,7 @@ static int run_all(struct report *r)
 
 static void add_studies(struct report *r)
 {
-    for (const struct study *s = studies; s->name; s++) {
+    for (const struct study *s = NULL; (s = table_next(TABLE(studies), s));) {
         json_t *source = json_sprintf("bitcut study %s --seed %llu", s->name,
                                       (unsigned long long)r->context->seed);
         r->section[r->count] = (struct section){ .name = s->name,
@@ -222,7 +223,7 @@ static int read_results(struct report *r)
     for (int i = 0; i < given.count && status == EXIT_GOOD; i++)
         status = read_file(r, given.text[i]);
     if (!given.count) status = read_kept(r);
-    if (status == EXIT_GOOD) results_derive(&r->results);
+    if (status == EXIT_GOOD) results_derive(&r->results, shape_set_of);
     return status;
 }
 
@@ -257,7 +258,8 @@ static int make(struct report *r)
 {
     struct fault f;
     if (no_results && given.count) return complain("--no-results", "not with --results");
-    if (no_results && no_studies) return complain("--no-results", "not with --no-studies");
+    if (no_results && no_studies)
+        return complain("--no-results", "not with --no-studies");
     int status = read_results(r);
     if (status != EXIT_GOOD) return status;
     if (!no_studies) add_studies(r);

@@ -3,6 +3,7 @@
 #include "analysis/command.h"
 #include "analysis/gpu_file.h"
 #include "analysis/kernel_trial.h"
+#include "analysis/place.h"
 #include "gpu/choose.h"
 #include "lib/recipe.h"
 
@@ -272,9 +273,10 @@ static int rank_kernels_of(struct context *x, const struct recorder *r,
 
 static int rank_kernels(struct context *x, const struct tile_model *model)
 {
+    char folder[PLACE_MOST];
     struct recorder r;
     struct fault f;
-    if (recorder_open(&r, &f) != BITCUT_OK) return fail("tile", &f);
+    if (recorder_open(&r, place_module(folder), &f) != BITCUT_OK) return fail("tile", &f);
     const int status = rank_kernels_of(x, &r, model ? model : gpu_model(&r.device));
     recorder_close(&r);
     return status;

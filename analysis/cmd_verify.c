@@ -2,6 +2,7 @@
    for bit. */
 #include "analysis/batch_trial.h"
 #include "analysis/kernel_trial.h"
+#include "analysis/place.h"
 #include "analysis/setup.h"
 #include "analysis/split_trial.h"
 #include "analysis/terminal.h"
@@ -373,11 +374,12 @@ static int check_kernel_options(void)
 
 static int run_kernels(struct context *x)
 {
+    char folder[PLACE_MOST];
     struct recorder r;
     struct fault f;
     int status = check_kernel_options();
     if (status != EXIT_GOOD) return status;
-    if (recorder_open(&r, &f) != BITCUT_OK) return fail("verify", &f);
+    if (recorder_open(&r, place_module(folder), &f) != BITCUT_OK) return fail("verify", &f);
     status = strcmp(kernel_name, "split") ? try_kernels(x, &r) : try_splits(x, &r);
     recorder_close(&r);
     return status;

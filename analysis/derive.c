@@ -1,8 +1,6 @@
 #include "analysis/derive.h"
 
-#include "analysis/bench_plan.h"
 #include "analysis/distinct.h"
-#include "analysis/guard.h"
 #include "lib/split.h"
 #include "lib/table.h"
 
@@ -28,20 +26,9 @@ static json_t *text_or_null(const char *name)
 
 /* --- shapes and formats ----------------------------------------------------------- */
 
-/* Whether x is the shape, or, where those are scaled, a multiple of it. */
-static bool is_shape(struct kernel_shape x, struct kernel_shape shape, bool scaled)
+static json_t *shapes_name(const json_t *row, shapes_namer *of)
 {
-    const size_t n = scaled ? x.m / shape.m : 1;
-    return x.m == shape.m * n && x.n == shape.n * n && x.k == shape.k * n;
-}
-
-static json_t *shapes_of(const json_t *row)
-{
-    const struct kernel_shape x = { size(row, "m"), size(row, "n"), size(row, "k") };
-    for (const struct shape_set *set = shape_sets; set->name; set++)
-        for (const struct kernel_shape *shape = set->shape; shape->m; shape++)
-            if (is_shape(x, *shape, set->scaled)) return json_string(set->name);
-    return json_null();
+    return text_or_null(of(size(row, "m"), size(row, "n"), size(row, "k")));
 }
 
 static json_t *format_of(const json_t *row)
@@ -139,7 +126,7 @@ static void mark_first(json_t *all)
                                         "count",      "input", "device", NULL };
     struct distinct d;
     distinct_init(&d, all, same);
-    const json_t **kernel = guard_allocate(d.groups, sizeof *kernel);
+    const json_t **kernel = distinct_array(d.groups, sizeof *kernel);
     for (size_t i = 0; i < d.rows; i++) {
         json_t *row = json_array_get(all, i);
         const json_t **first = &kernel[d.group[i]];
@@ -157,25 +144,25 @@ static json_t *batches_of(const json_t *row, bool one)
                         one ? "" : ", ", one ? "" : text(row, "device"));
 }
 
-static void derive_batches(json_t *all)
+static void derive_batches(json_t *all, shapes_namer *shapes)
 {
     const bool one = one_device(all);
     mark_first(all);
     for (size_t i = 0; i < json_array_size(all); i++) {
         json_t *row = json_array_get(all, i);
-        json_object_set_new(row, "shapes", shapes_of(row));
+        json_object_set_new(row, "shapes", shapes_name(row, shapes));
         json_object_set_new(row, "series", batches_of(row, one));
     }
 }
 
-void results_derive(struct results *results)
+void results_derive(struct results *results, shapes_namer *shapes)
 {
-    derive_batches(results->rows[RESULT_BATCH]);
+    derive_batches(results->rows[RESULT_BATCH], shapes);
     json_t *all = results->rows[RESULT_BENCH];
     const bool one = one_device(all);
     for (size_t i = 0; i < json_array_size(all); i++) {
         json_t *row = json_array_get(all, i);
-        json_object_set_new(row, "shapes", shapes_of(row));
+        json_object_set_new(row, "shapes", shapes_name(row, shapes));
         json_object_set_new(row, "format", format_of(row));
         json_object_set_new(row, "speedup", speedup_of(row, all));
         json_object_set_new(row, "label", label_of(row, one));

@@ -5,8 +5,11 @@
 
 #include "analysis/results.h"
 
+/* The name of the set of shapes that has an m, n and k, or NULL. */
+typedef const char *shapes_namer(size_t m, size_t n, size_t k);
+
 /* Add to each result of `bench gpu` but of batches of small GEMMs:
-     "shapes"   the set of shapes that has its m, n and k, or null
+     "shapes"   the set that `shapes` says has its m, n and k, or null
      "format"   that of its words, or null
      "speedup"  of a kernel of several stages over that of one, in the same recipe, tile,
                 study, part, shape, count and slices on the same device; or null
@@ -19,6 +22,6 @@
      "part"     first: the kernel that was listed first of those on the same batches,
                 which is the one that the C library takes if all ran; or other
      "series"   count, addressing, and the device if there are several */
-void results_derive(struct results *results);
+void results_derive(struct results *results, shapes_namer *shapes);
 
 #endif

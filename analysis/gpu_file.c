@@ -1,6 +1,7 @@
 #include "analysis/gpu_file.h"
 
 #include "lib/stream.h"
+#include "lib/text.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -96,5 +97,5 @@ enum bitcut_status gpu_files_find(struct kept_files *files, struct fault *f)
 
 bool gpu_is_path(const char *text)
 {
-    return strchr(text, '/') || kept_stem_length(text, ".json");
+    return strchr(text, '/') || text_stem(text, ".json");
 }

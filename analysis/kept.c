@@ -11,12 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t kept_stem_length(const char *file, const char *ending)
-{
-    const size_t length = strlen(file), end = strlen(ending);
-    return length > end && !strcmp(file + length - end, ending) ? length - end : 0;
-}
-
 static int compare_names(const void *a, const void *b)
 {
     return strcmp((const char *)a, (const char *)b);
@@ -41,7 +35,7 @@ enum bitcut_status kept_find(struct kept_files *files, const char *folder,
         return fault_set(f, BITCUT_CANNOT, "%.*s: %s", text_fit(files->folder, 120),
                          files->folder, strerror(errno));
     for (struct dirent *e; open && count < KEPT_FILES_MOST && (e = readdir(open));) {
-        const size_t length = kept_stem_length(e->d_name, ending);
+        const size_t length = text_stem(e->d_name, ending);
         if (length && length < KEPT_NAME_MOST)
             memcpy(files->name[count++], e->d_name, length);
     }

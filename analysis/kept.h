@@ -21,7 +21,4 @@ struct kept_files {
 enum bitcut_status kept_find(struct kept_files *files, const char *folder,
                              const char *ending, struct fault *f);
 
-/* The length of a file's name without `ending`, 0 if it ends otherwise. */
-size_t kept_stem_length(const char *file, const char *ending);
-
 #endif

@@ -24,7 +24,7 @@ uint64_t tile_threads(const struct tile *t, const struct tile_gpu *gpu)
 
 uint64_t tile_outputs(const struct tile *t) { return (uint64_t)t->m * (uint64_t)t->n; }
 
-uint64_t tile_operands(const struct tile *t)
+uint64_t tile_elements(const struct tile *t)
 {
     return (uint64_t)(t->m + t->n) * (uint64_t)t->k;
 }
@@ -36,7 +36,7 @@ struct tile_costs tile_costs_of(const struct tile *t, const struct tile_gpu *gpu
     const uint64_t load = (uint64_t)(t->m + t->n) * bytes;
     const uint64_t outputs = tile_outputs(t) * (uint64_t)method->accumulators;
     const uint64_t operands =
-        method->operands_shared ? 0 : divide_up(tile_operands(t) * bytes, 4);
+        method->operands_shared ? 0 : divide_up(tile_elements(t) * bytes, 4);
     return (struct tile_costs){
         .load = load,
         .shared = (uint64_t)t->stages * load * (uint64_t)t->k,
@@ -134,7 +134,7 @@ static void count_work(struct tile_choice *c, const struct tile_task *x)
     const double threads = (double)tile_threads(t, &x->gpu);
     c->memory = c->costs.load * (uint64_t)t->k;
     c->flops = 2 * (uint64_t)x->method.terms * tile_outputs(t) * (uint64_t)t->k;
-    c->work_dl = (double)(tile_outputs(t) + tile_operands(t)) / threads;
+    c->work_dl = (double)(tile_outputs(t) + tile_elements(t)) / threads;
     c->work_cp = (double)tile_outputs(t) / threads;
     c->tlp = (double)c->groups * threads;
 }

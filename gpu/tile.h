@@ -206,6 +206,6 @@ void tile_grid(struct tile tiles[TILE_GRID], const struct tile_gpu *gpu,
 /* Threads of a group, outputs of a tile, elements of A and of B that a step loads. */
 uint64_t tile_threads(const struct tile *tile, const struct tile_gpu *gpu);
 uint64_t tile_outputs(const struct tile *tile);
-uint64_t tile_operands(const struct tile *tile);
+uint64_t tile_elements(const struct tile *tile);
 
 #endif

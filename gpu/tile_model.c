@@ -153,8 +153,8 @@ static int compare_legemm(const struct tile_choice *a, const struct tile_choice 
 static int compare_work_dl(const struct tile_choice *a, const struct tile_choice *b)
 {
     return compare_fractions(
-        tile_outputs(&b->tile) + tile_operands(&b->tile), (bitcut_uint128)b->tile.waves,
-        tile_outputs(&a->tile) + tile_operands(&a->tile), (bitcut_uint128)a->tile.waves);
+        tile_outputs(&b->tile) + tile_elements(&b->tile), (bitcut_uint128)b->tile.waves,
+        tile_outputs(&a->tile) + tile_elements(&a->tile), (bitcut_uint128)a->tile.waves);
 }
 
 static const struct tile_detail legemm_details[] = {

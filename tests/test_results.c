@@ -1,5 +1,6 @@
 /* Recorded results: what is read and refused, what follows from them, and the rows of
    figures, of results made by hand. */
+#include "analysis/bench_plan.h"
 #include "analysis/derive.h"
 #include "analysis/distinct.h"
 #include "analysis/figure.h"
@@ -52,7 +53,7 @@ static struct results results_of(json_t *rows)
     size_t line;
     ck_assert_msg(read_rows(&r, &line, rows, &f) == BITCUT_OK, "line %zu: %s", line,
                   f.text);
-    results_derive(&r);
+    results_derive(&r, shape_set_of);
     return r;
 }
 
@@ -510,7 +511,7 @@ START_TEST(kept_results)
         snprintf(path, sizeof path, "%s/%s.jsonl", files.folder, row->name);
         ck_assert_msg(results_read(&r, &line, path, &f) == BITCUT_OK, "%s:%zu: %s", path,
                       line, f.text);
-        results_derive(&r);
+        results_derive(&r, shape_set_of);
         for (const struct figure *g = figures; g->name; g++) {
             json_t *rows = figure_rows(g, &r);
             drawn += json_array_size(rows);
