@@ -85,7 +85,7 @@ static bool pairs_sound(const struct bitcut_unit *u)
 
 static double pairs_error(const struct bitcut_unit *u)
 {
-    return (1 + log2(u->block)) * summation_roundoff(u->result, u->rounding.direction);
+    return (1 + log2(u->block)) * round_error(u->result, u->rounding.direction);
 }
 
 const struct summation sum_pairs = {

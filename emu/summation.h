@@ -87,7 +87,4 @@ unsigned summation_reads(const struct bitcut_unit *unit);
    operands matter. */
 bool summation_aligns(const struct bitcut_unit *unit);
 
-/* What one rounding to a format errs by, relative to its result. */
-double summation_roundoff(const struct bitcut_format *f, enum direction direction);
-
 #endif

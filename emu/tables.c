@@ -34,6 +34,16 @@ static void describe_unit(struct field_writer *w, const void *row)
     tell_text(w, "source", u->source);
 }
 
+static void describe_summation(struct field_writer *w, const void *row)
+{
+    const struct summation *s = row;
+    tell_list(w, "reads", BITCUT_TEXTS);
+    for (const struct field *f = fields; f->name; f++)
+        if (f->reads > 0 && s->reads & (unsigned)f->reads) tell_item(w, "%s", f->name);
+    tell_flag(w, "exact", s->reads_exact);
+    tell_flag(w, "fast", s->fast != NULL);
+}
+
 static void describe_chip(struct field_writer *w, const void *row)
 {
     tell_text(w, "architecture", ((const struct chip *)row)->architecture);
@@ -112,6 +122,7 @@ static void describe_pair(struct field_writer *w, const void *row)
 static const struct bitcut_table tables[] = {
     /* clang-format off */
     { "units",     "matrix units and how each rounds",              ROWS(units),       describe_unit },
+    { "summations", "how a step adds products, and which fields of a unit it reads", ROWS(summations), describe_summation },
     { "chips",     "names for the units of an architecture",        ROWS(chips),       describe_chip },
     { "formats",   "floating-point formats",                        ROWS(formats),     describe_format },
     { "roundings", "rounding rules",                                ROWS(roundings),   NULL },
