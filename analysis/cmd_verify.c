@@ -3,7 +3,7 @@
 #include "analysis/batch_trial.h"
 #include "analysis/kernel_trial.h"
 #include "analysis/setup.h"
-#include "analysis/show.h"
+#include "analysis/decoded.h"
 #include "analysis/split_trial.h"
 #include "analysis/terminal.h"
 #include "lib/fma.h"
@@ -66,9 +66,9 @@ static json_t *first_difference(const struct matrix *want, const struct matrix *
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     json_t *first = json_pack("{s:[I,I], s:o, s:o}", "at", (json_int_t)(at / want->cols),
                               (json_int_t)(at % want->cols), "emulator",
-                              show_encoding(f32, want->at[at]), "file",
-                              show_encoding(f32, got->at[at]));
-    show_distance(first, f32, want->at[at], got->at[at]);
+                              decoded_json(f32, want->at[at]), "file",
+                              decoded_json(f32, got->at[at]));
+    decoded_distance(first, f32, want->at[at], got->at[at]);
     return first;
 }
 
@@ -257,10 +257,9 @@ static int try_batch(struct context *x, const struct recorder *r,
     if (batch_trial_run(&result, &t, &x->progress, &f) != BITCUT_OK)
         return fail_kernel(x, kernel->name, &f);
     json_t *row = describe_trial(x, r, kernel->name);
-    json_object_update_new(row,
-                           json_pack("{s:s, s:s, s:s}", "recipe", t.gemm.recipe->name,
-                                     "unit", t.gemm.unit->name, "evidence",
-                                     unit_evidence(t.gemm.unit)));
+    json_object_update_new(row, json_pack("{s:s, s:s, s:s}", "recipe",
+                                          t.gemm.recipe->name, "unit", t.gemm.unit->name,
+                                          "evidence", unit_evidence(t.gemm.unit)));
     return found(x, row, &result);
 }
 

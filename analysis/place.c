@@ -2,7 +2,7 @@
 
 #include "analysis/place.h"
 
-#include "analysis/kept.h"
+#include "analysis/data_files.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static bool program_folder(char to[PLACE_MOST])
 static bool in_build(char to[PLACE_MOST], const char *program, const char *built)
 {
     char path[PLACE_MOST], status[PLACE_MOST];
-    const size_t above = kept_stem_length(program, "/.libs");
+    const size_t above = data_stem_length(program, "/.libs");
     const size_t length = above ? above : strlen(program);
     if (!join(status, program, length, "/config.status") || access(status, F_OK) != 0)
         return false;
@@ -42,7 +42,7 @@ static bool moved(char to[PLACE_MOST], const char *program, const char *installe
     size_t common = 0;
     for (size_t i = 0; BINDIR[i] && BINDIR[i] == installed[i]; i++)
         if (BINDIR[i] == '/') common = i;
-    const size_t length = kept_stem_length(program, BINDIR + common);
+    const size_t length = data_stem_length(program, BINDIR + common);
     return length && join(to, program, length, installed + common);
 }
 

@@ -1,6 +1,6 @@
 /* libFuzzer target of the reader of recorded results, and of all figures of what it lets
    through; data/results has seeds.  clang -fsanitize=fuzzer,address,undefined. */
-#include "analysis/derive.h"
+#include "analysis/results_derive.h"
 #include "analysis/figure.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-#include "analysis/show.h"
+#include "analysis/decoded.h"
 
 #include "analysis/emit.h"
 
-json_t *show_encoding(const struct bitcut_format *f, uint64_t encoding)
+json_t *decoded_json(const struct bitcut_format *f, uint64_t encoding)
 {
     const double x = format_to_double(f, encoding);
     return json_sprintf("0x%0*llx = %a = %.9g", (f->bits + 3) / 4,
@@ -29,7 +29,7 @@ static json_t *differ(enum number_class x, enum number_class y)
     return json_sprintf("%s against %s", one[x], one[y]);
 }
 
-void show_distance(json_t *row, const struct bitcut_format *f, uint64_t x, uint64_t y)
+void decoded_distance(json_t *row, const struct bitcut_format *f, uint64_t x, uint64_t y)
 {
     const enum number_class of_x = format_decode(f, x).class,
                             of_y = format_decode(f, y).class;

@@ -1,7 +1,7 @@
-#include "analysis/steps.h"
+#include "analysis/trace_json.h"
 
 #include "analysis/emit.h"
-#include "analysis/show.h"
+#include "analysis/decoded.h"
 
 /* The exponent of a nonzero number; zeros have one far below. */
 static json_t *json_exponent(int exponent)
@@ -86,7 +86,7 @@ static json_t *part_json(const struct bitcut_unit *u, const struct unit_trace *t
     json_t *part = json_pack("{s:o}", "name", json_sprintf("s%d %s", index, s->name));
     if (is_special(s)) json_object_set_new(part, "special", special_json(s->special));
     else add_sum(part, trace, s);
-    if (s->rounded) json_object_set_new(part, "d", show_encoding(u->result, s->d));
+    if (s->rounded) json_object_set_new(part, "d", decoded_json(u->result, s->d));
     return part;
 }
 
@@ -106,18 +106,18 @@ static json_t *step_json(const struct bitcut_unit *u, const struct unit_trace *t
     const struct trace_sum *last = sum + step->sums - 1;
     json_t *object =
         json_pack("{s:o, s:o, s:o}", "k", products_json(trace, step), "c",
-                  show_encoding(u->c, step->c), "special", special_json(last->special));
+                  decoded_json(u->c, step->c), "special", special_json(last->special));
     json_t *parts = json_array();
     for (int i = 0; i < step->sums - 1; i++)
         json_array_append_new(parts, part_json(u, trace, &sum[i], i));
     if (json_array_size(parts)) json_object_set(object, "parts", parts);
     json_decref(parts);
     if (!is_special(last)) add_sum(object, trace, last);
-    json_object_set_new(object, "d", show_encoding(u->c, step->d));
+    json_object_set_new(object, "d", decoded_json(u->c, step->d));
     return object;
 }
 
-json_t *steps_json(const struct bitcut_unit *u, const struct unit_trace *trace)
+json_t *trace_json(const struct bitcut_unit *u, const struct unit_trace *trace)
 {
     json_t *list = json_array();
     for (int i = 0; i < trace->steps; i++)
@@ -125,9 +125,9 @@ json_t *steps_json(const struct bitcut_unit *u, const struct unit_trace *trace)
     return list;
 }
 
-json_t *steps_c_last_json(const struct bitcut_unit *u, const struct unit_trace *trace)
+json_t *trace_c_last_json(const struct bitcut_unit *u, const struct unit_trace *trace)
 {
     return json_pack("{s:o, s:o, s:o}", "sum",
-                     show_encoding(u->c, trace->step[trace->steps - 1].d), "c",
-                     show_encoding(u->c, trace->c), "d", show_encoding(u->c, trace->d));
+                     decoded_json(u->c, trace->step[trace->steps - 1].d), "c",
+                     decoded_json(u->c, trace->c), "d", decoded_json(u->c, trace->d));
 }
