@@ -62,12 +62,12 @@ static const struct option_use uses[] = {
 
 /* --- what to rank ----------------------------------------------------------------- */
 
-enum { PATH_MOST = KEPT_PATH_MOST + KEPT_NAME_MOST + 8 };
+enum { PATH_MOST = DATA_PATH_MOST + DATA_NAME_MOST + 8 };
 
 /* The file of a kept description. */
 static int find_kept(char path[PATH_MOST])
 {
-    static struct kept_files files;
+    static struct data_files files;
     struct fault f;
     if (gpu_files_find(&files, &f) != BITCUT_OK) return fail("--gpu", &f);
     if (!table_find(TABLE(files.rows), gpu_name))

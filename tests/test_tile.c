@@ -527,7 +527,7 @@ END_TEST
 /* Every file in data/gpu is found by its name, can be read, and has a tile that fits. */
 START_TEST(kept_descriptions)
 {
-    static struct kept_files files;
+    static struct data_files files;
     int count = 0;
     ck_assert_int_eq(gpu_files_find(&files, NULL), BITCUT_OK);
     for (const struct table_row *row = files.rows; row->name; row++, count++) {

@@ -1,12 +1,12 @@
 /* What outputs say by themselves of every row that gives them: how precise its steps must
    be at least. */
-#ifndef BITCUT_ANALYSIS_BOUND_H
-#define BITCUT_ANALYSIS_BOUND_H
+#ifndef BITCUT_ANALYSIS_FIT_PRECISION_H
+#define BITCUT_ANALYSIS_FIT_PRECISION_H
 
-#include "analysis/observed.h"
+#include "analysis/fit_output.h"
 
-/* The values of `result`, and of `keep` of a row whose last sum is cut to it, with which a row can give all
-   outputs, as sets of positions in the space. */
+/* The values of `result`, and of `keep` of a row whose last sum is cut to it, with which
+   a row can give all outputs, as sets of positions in the space. */
 struct bound {
     uint64_t results, keeps;
 };

@@ -1,6 +1,6 @@
 /* Spaces of rows: every row that could be an instruction's, and parts of such a space. */
-#ifndef BITCUT_ANALYSIS_SPACE_H
-#define BITCUT_ANALYSIS_SPACE_H
+#ifndef BITCUT_ANALYSIS_FIT_SPACE_H
+#define BITCUT_ANALYSIS_FIT_SPACE_H
 
 #include "analysis/field.h"
 
@@ -33,15 +33,15 @@ enum { SPACE_NANS_MOST = 48 };
 void space_init(struct space *s, const struct bitcut_unit *unit, const uint64_t *nans,
                 int nan_count);
 
-/* Cut the space into boxes, one for each way to choose the summation, whether it is exact,
-   the block, the group, the NaN rule, when C is added and the order of k; orders that take
-   k in the same way are in one box.  Rows that are not sound are in none; but in boxes of
-   two-stage rows, those with sum_fraction < fraction are not rows of the space.  False if
-   there is no memory. */
+/* Cut the space into boxes, one for each way to choose the summation, whether it is
+   exact, the block, the group, the NaN rule, when C is added and the order of k; orders
+   that take k in the same way are in one box.  Rows that are not sound are in none; but
+   in boxes of two-stage rows, those with sum_fraction < fraction are not rows of the
+   space.  False if there is no memory. */
 bool space_boxes(struct box_list *to, const struct space *s);
 
-/* The orders of k, as a set of positions, with which the row computes the same because the
-   same products meet, whatever its `parity`; its own is among them. */
+/* The orders of k, as a set of positions, with which the row computes the same because
+   the same products meet, whatever its `parity`; its own is among them. */
 uint64_t space_orders(const struct space *s, const struct bitcut_unit *row);
 
 /* The position of a value in the space, or -1. */
@@ -78,8 +78,8 @@ bool box_subtract(struct box_list *to, const struct box *x, const struct box *ho
 bool box_list_add(struct box_list *list, const struct box *box);
 void box_list_clear(struct box_list *list);
 
-/* Say the same rows with few boxes: of boxes without common rows, join what can be, however
-   the rows were cut into boxes before.  False if there is no memory. */
+/* Say the same rows with few boxes: of boxes without common rows, join what can be,
+   however the rows were cut into boxes before.  False if there is no memory. */
 bool box_list_join(struct box_list *list);
 
 #endif

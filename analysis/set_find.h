@@ -1,6 +1,6 @@
 /* The sets that an operand of the command line means. */
-#ifndef BITCUT_ANALYSIS_WALK_H
-#define BITCUT_ANALYSIS_WALK_H
+#ifndef BITCUT_ANALYSIS_SET_FIND_H
+#define BITCUT_ANALYSIS_SET_FIND_H
 
 #include "lib/progress.h"
 #include "lib/status.h"
@@ -21,11 +21,11 @@ struct found_list {
 /* Append what `operand` means, at least one entry.  A folder that holds meta.json, and
    whatever is no folder: itself.  Any other folder: the sets below it, at any depth, in
    the order of their names; links are followed, but no folder is searched twice, and
-   names that begin with '.' are passed by; a set reached by two names is two sets.  Ends early if asked to stop.
-   BITCUT_NO_MEMORY; the list is whole all the same. */
-enum bitcut_status walk_sets(struct found_list *list, const char *operand,
-                             const struct progress *progress, struct fault *f);
+   names that begin with '.' are passed by; a set reached by two names is two sets.  Ends
+   early if asked to stop. BITCUT_NO_MEMORY; the list is whole all the same. */
+enum bitcut_status set_find(struct found_list *list, const char *operand,
+                            const struct progress *progress, struct fault *f);
 
-void walk_clear(struct found_list *list);
+void found_clear(struct found_list *list);
 
 #endif

@@ -1,19 +1,19 @@
 /* A recorded output, decoded once for all rows of a space. */
-#ifndef BITCUT_ANALYSIS_OBSERVED_H
-#define BITCUT_ANALYSIS_OBSERVED_H
+#ifndef BITCUT_ANALYSIS_FIT_OUTPUT_H
+#define BITCUT_ANALYSIS_FIT_OUTPUT_H
 
 #include "analysis/sample.h"
-#include "analysis/space.h"
+#include "analysis/fit_space.h"
 
-/* How operands can be read: converted to each of three formats (`via`), subnormals flushed
-   or not. */
+/* How operands can be read: converted to each of three formats (`via`), subnormals
+   flushed or not. */
 enum { READINGS = 2 * 3 };
 
 /* One recorded output, ready for every row of a space. */
 struct observed {
-    struct number *numbers;                 /* all of the below, one allocation     */
+    struct number *numbers;                   /* all of the below, one allocation     */
     struct number *a[READINGS], *b[READINGS]; /* NULL: no row reads them so         */
-    struct number *scale_a, *scale_b;       /* NULL for a unit without block scales */
+    struct number *scale_a, *scale_b;         /* NULL for a unit without block scales */
     uint8_t alias[READINGS]; /* the first reading that gives the same numbers */
     bool c_subnormal;        /* so that flushing changes it                   */
     bool nan;                /* a NaN, or Inf times 0: any row gives a NaN    */

@@ -1,4 +1,4 @@
-#include "analysis/ending.h"
+#include "analysis/fit_rounding.h"
 
 #include "lib/fma.h"
 
@@ -68,7 +68,8 @@ static struct unrounded floored(const struct term *x, int last)
 }
 
 /* What comes out of value `v` by that choice. */
-static uint64_t come_out(const struct ending *x, const struct term *v, struct choice choice)
+static uint64_t come_out(const struct ending *x, const struct term *v,
+                         struct choice choice)
 {
     const struct space *s = x->space;
     const struct bitcut_unit *u = x->row;
@@ -116,7 +117,8 @@ static bool is_met(const struct ending *x, struct choice choice, struct range ke
 /* Whether all sums within 2^slack, with all values of keep in the range, do as they
    should.  Flooring to more bits gives no smaller value, and rounding and adding keep the
    order of values, so that the least and the largest of what comes out tell. */
-static bool does(const struct ending *x, struct choice choice, struct range keep, int slack)
+static bool does(const struct ending *x, struct choice choice, struct range keep,
+                 int slack)
 {
     bool good = true;
     const struct term low = moved(&good, &x->value, -1, slack);
@@ -140,8 +142,8 @@ static bool next_choice(struct choice *choice, const struct choices *c)
 {
     for (int i = 0; i < CHOSEN; i++) {
         const uint64_t above = c->set[i] >> choice->at[i] & ~UINT64_C(1);
-        choice->at[i] = above ? choice->at[i] + __builtin_ctzll(above)
-                              : __builtin_ctzll(c->set[i]);
+        choice->at[i] =
+            above ? choice->at[i] + __builtin_ctzll(above) : __builtin_ctzll(c->set[i]);
         if (above) return true;
     }
     return false;
@@ -157,15 +159,16 @@ static bool all_do(const struct ending *x, const struct choices *c, int slack)
     return true;
 }
 
-/* The position farthest from the choice's, towards `to`, such that all up to it do as they
-   should. */
+/* The position farthest from the choice's, towards `to`, such that all up to it do as
+   they should. */
 static int last_that_does(const struct ending *x, struct choice choice, int to)
 {
     int good = choice.keep;
     while (good != to) {
         const int middle = to > good ? (good + to + 1) / 2 : (good + to) / 2;
         const bool up = middle > choice.keep;
-        const struct range range = { up ? choice.keep : middle, up ? middle : choice.keep };
+        const struct range range = { up ? choice.keep : middle,
+                                     up ? middle : choice.keep };
         if (does(x, choice, range, EXACT)) good = middle;
         else to = up ? middle - 1 : middle + 1;
     }
@@ -212,7 +215,8 @@ static int most_slack(const struct ending *x, const struct choices *c)
     return good;
 }
 
-/* Whether the sum is so large or small that overflow, or flushing and zeros, may matter. */
+/* Whether the sum is so large or small that overflow, or flushing and zeros, may matter.
+ */
 static void near_ends(bool *high, bool *low, const struct ending *x)
 {
     const struct space *s = x->space;
@@ -225,8 +229,8 @@ static void near_ends(bool *high, bool *low, const struct ending *x)
     }
 }
 
-/* Whether no value of keep and keep_min in the box cuts a sum below 2^(top + 1) whose last
-   bit is that of 2^last. */
+/* Whether no value of keep and keep_min in the box cuts a sum below 2^(top + 1) whose
+   last bit is that of 2^last. */
 static bool keeps_all(const struct box *box, const struct space *s, int top, int last)
 {
     const int64_t keep = s->value[FIELD_KEEP][__builtin_ctzll(box->set[FIELD_KEEP])];
@@ -240,11 +244,13 @@ static bool fits_all(const struct box *box, const struct ending *x)
 {
     const struct space *s = x->space;
     const int top = top_of(&x->value);
-    const int below = top - x->value.exponent - __builtin_ctzll((uint64_t)x->value.significand);
+    const int below =
+        top - x->value.exponent - __builtin_ctzll((uint64_t)x->value.significand);
     if (x->inexact) return false;
     if (x->kept && !keeps_all(box, s, top, top - below)) return false;
     for (uint64_t r = box->set[FIELD_RESULT]; r; r &= r - 1) {
-        const struct bitcut_format *f = &formats[s->value[FIELD_RESULT][__builtin_ctzll(r)]];
+        const struct bitcut_format *f =
+            &formats[s->value[FIELD_RESULT][__builtin_ctzll(r)]];
         if (below > f->fraction_bits || top < format_emin(f) || top > format_emax(f))
             return false;
     }
@@ -264,8 +270,8 @@ static struct choice own_choice(const struct ending *x)
 {
     struct choice own;
     for (int i = 0; i < CHOSEN; i++)
-        own.at[i] = space_find(x->space, chosen[i],
-                               field_get(&fields[chosen[i]], x->row));
+        own.at[i] =
+            space_find(x->space, chosen[i], field_get(&fields[chosen[i]], x->row));
     own.keep = x->kept ? space_find(x->space, FIELD_KEEP, x->row->keep) : 0;
     return own;
 }

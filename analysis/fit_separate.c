@@ -1,6 +1,6 @@
-#include "analysis/separate.h"
+#include "analysis/fit_separate.h"
 
-#include "analysis/reads.h"
+#include "analysis/fit_prune.h"
 #include "lib/threads.h"
 
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 /* A survivor. */
 struct survivor {
     struct bitcut_unit row;
-    struct box one;  /* the row alone                                            */
-    size_t group;    /* survivors that no case tells apart have the same number  */
-    bool alone;      /* no other is in its group                                 */
+    struct box one; /* the row alone                                            */
+    size_t group;   /* survivors that no case tells apart have the same number  */
+    bool alone;     /* no other is in its group                                 */
 };
 
 /* The survivors and what tells them apart so far. */
@@ -23,8 +23,8 @@ struct crowd {
 
 /* --- which rows ------------------------------------------------------------------- */
 
-/* The box with one of the orders that are the same to all of its rows; all of them, if its
-   rows differ in what they sum. */
+/* The box with one of the orders that are the same to all of its rows; all of them, if
+   its rows differ in what they sum. */
 static struct box distinct_orders(const struct space *s, const struct box *box)
 {
     struct box to = *box;
@@ -121,7 +121,7 @@ static int compare(const void *left, const void *right)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* All rows that sum and read alike, as reads_same() wants them: those with the row's
+/* All rows that sum and read alike, as prune_same() wants them: those with the row's
    framing fields. */
 static struct box frame_of(const struct space *s, const struct survivor *of)
 {
@@ -140,7 +140,8 @@ static struct box frame_of(const struct space *s, const struct survivor *of)
 
 /* The outputs of all rows that are not alone, in out[0..returned); rows of which another
    says that they read the same are not run. */
-static size_t run_all(struct outcome *out, const struct crowd *c, const struct observed *o)
+static size_t run_all(struct outcome *out, const struct crowd *c,
+                      const struct observed *o)
 {
     const struct space *s = &c->fit->space;
     size_t n = 0;
@@ -150,7 +151,7 @@ static size_t run_all(struct outcome *out, const struct crowd *c, const struct o
         const struct survivor *row = &c->at[out[first].index];
         const uint64_t d = observed_dot(o, s, &row->row);
         struct box same = frame_of(s, row);
-        reads_same(&same, s, o, &row->row);
+        prune_same(&same, s, o, &row->row);
         out[first++].d = d;
         for (size_t i = first; i < n; i++) {
             if (!box_holds(&same, &c->at[out[i].index].one)) continue;
@@ -202,8 +203,8 @@ static void split(struct crowd *c, const struct outcome *out, size_t n)
     for (size_t i = 0; i < n; i++) {
         const bool starts = i == 0 || out[i].group != out[i - 1].group;
         const bool parts = !starts && out[i].d != out[i - 1].d;
-        const bool last = i + 1 == n || out[i + 1].group != out[i].group ||
-                          out[i + 1].d != out[i].d;
+        const bool last =
+            i + 1 == n || out[i + 1].group != out[i].group || out[i + 1].d != out[i].d;
         struct survivor *s = &c->at[out[i].index];
         s->alone = (starts || parts) && last;
         if (starts) s->group = out[i].group;
@@ -223,8 +224,8 @@ struct round {
     bool no_memory;
 };
 
-static void run_round(struct round *r, const struct crowd *c, uint64_t seed, size_t number,
-                      int threads)
+static void run_round(struct round *r, const struct crowd *c, uint64_t seed,
+                      size_t number, int threads)
 {
 #pragma omp parallel for schedule(dynamic) num_threads(threads_for(threads, ROUND))
     for (size_t i = 0; i < ROUND; i++) {
@@ -233,8 +234,7 @@ static void run_round(struct round *r, const struct crowd *c, uint64_t seed, siz
         r->n[i] = r->groups[i] = 0;
         if (outcomes_of(r->out[i], &r->n[i], c, &r->sample[i]))
             r->groups[i] = count_groups(r->out[i], r->n[i]);
-        else
-            r->no_memory = true;
+        else r->no_memory = true;
     }
 }
 
@@ -283,7 +283,8 @@ static void summarize(struct separation *s, const struct crowd *c)
         const struct survivor *x = &c->at[i];
         s->left += !x->alone;
         for (size_t j = 0; j < i && !x->alone; j++)
-            for (int field = 0; field < FIELD_COUNT && c->at[j].group == x->group; field++)
+            for (int field = 0; field < FIELD_COUNT && c->at[j].group == x->group;
+                 field++)
                 s->differ[field] |= c->at[j].one.set[field] != x->one.set[field];
     }
 }
@@ -348,7 +349,8 @@ enum bitcut_status separation_write(const char *folder, const struct separation 
     struct set set;
     enum bitcut_status status = set_init(&set, u, shape, false, f);
     if (status != BITCUT_OK) return status;
-    const struct sample_arrays to = { &set.a, &set.b, &set.c, &set.scale_a, &set.scale_b };
+    const struct sample_arrays to = { &set.a, &set.b, &set.c, &set.scale_a,
+                                      &set.scale_b };
     for (size_t i = 0; i < s->count; i++) sample_store(&to, u, i, &s->cases[i]);
     status = describe(set.meta, u) ? set_write(folder, &set, f)
                                    : fault_set(f, BITCUT_NO_MEMORY, "no memory");

@@ -1,4 +1,4 @@
-#include "analysis/space.h"
+#include "analysis/fit_space.h"
 
 #include "analysis/order.h"
 
@@ -24,13 +24,19 @@ void space_init(struct space *s, const struct bitcut_unit *unit, const uint64_t 
                 int nan_count)
 {
     memset(s, 0, sizeof *s);
-    s->base = (struct bitcut_unit){ .name = unit->name, .what = unit->what,
-                                    .m = unit->m, .n = unit->n, .k = unit->k,
-                                    .a = unit->a, .b = unit->b, .c = unit->c,
+    s->base = (struct bitcut_unit){ .name = unit->name,
+                                    .what = unit->what,
+                                    .m = unit->m,
+                                    .n = unit->n,
+                                    .k = unit->k,
+                                    .a = unit->a,
+                                    .b = unit->b,
+                                    .c = unit->c,
                                     .scale = unit->scale,
                                     .scale_block = unit->scale_block,
                                     .summation = summations[0],
-                                    .block = 1, .result = unit->c };
+                                    .block = 1,
+                                    .result = unit->c };
     for (int f = 0; f < FIELD_COUNT; f++) {
         int64_t values[FIELD_VALUES_MOST];
         s->count[f] = field_candidates(values, &fields[f], &s->base);
@@ -114,7 +120,8 @@ static bool add_frames(struct box_list *to, const struct space *s,
                        const struct bitcut_unit *row, int at)
 {
     if (at == FRAMING) {
-        const bool said = row->fraction != FRACTION_EXACT || field_used(&fields[FIELD_FRACTION], row);
+        const bool said =
+            row->fraction != FRACTION_EXACT || field_used(&fields[FIELD_FRACTION], row);
         return !said || !unit_sound(row) || add_frame(to, s, row);
     }
     const int field = framing[at];
@@ -132,7 +139,8 @@ bool space_boxes(struct box_list *to, const struct space *s)
     struct bitcut_unit row = s->base;
     if (row.k > UNIT_K_MOST) return true;
     for (int f = 0; f < FIELD_COUNT; f++) set_value(&row, s, f, 0);
-    row.sum_fraction = (int)s->value[FIELD_SUM_FRACTION][s->count[FIELD_SUM_FRACTION] - 1];
+    row.sum_fraction =
+        (int)s->value[FIELD_SUM_FRACTION][s->count[FIELD_SUM_FRACTION] - 1];
     for (int i = 0; i < 2; i++) {
         row.fraction = i ? FRACTION_EXACT : (int)s->value[FIELD_FRACTION][0];
         if (!add_frames(to, s, &row, 0)) return false;
@@ -174,8 +182,9 @@ bool box_holds(const struct box *x, const struct box *y)
 bool box_single(struct box *box, const struct space *s, const struct bitcut_unit *row)
 {
     for (int f = 0; f < FIELD_COUNT; f++) {
-        const int at =
-            field_used(&fields[f], row) ? space_find(s, f, field_get(&fields[f], row)) : 0;
+        const int at = field_used(&fields[f], row)
+                           ? space_find(s, f, field_get(&fields[f], row))
+                           : 0;
         if (at < 0) return false;
         box->set[f] = bit(at);
     }
@@ -186,7 +195,8 @@ bool box_single(struct box *box, const struct space *s, const struct bitcut_unit
 static bool has_two(const struct space *s, const struct box *box)
 {
     const uint64_t sum = box->set[FIELD_SUM];
-    return sum && summations[s->value[FIELD_SUM][lowest(sum)]]->reads & READS_SUM_FRACTION;
+    return sum &&
+           summations[s->value[FIELD_SUM][lowest(sum)]]->reads & READS_SUM_FRACTION;
 }
 
 static bool takes_highest(int field)
@@ -203,7 +213,8 @@ bool box_row(struct bitcut_unit *row, const struct space *s, const struct box *b
     *row = s->base;
     for (int f = 0; f < FIELD_COUNT; f++) {
         if (!left.set[f]) return false;
-        set_value(row, s, f, takes_highest(f) ? highest(left.set[f]) : lowest(left.set[f]));
+        set_value(row, s, f,
+                  takes_highest(f) ? highest(left.set[f]) : lowest(left.set[f]));
     }
     return true;
 }

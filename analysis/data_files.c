@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 
-#include "analysis/kept.h"
+#include "analysis/data_files.h"
 
 #include "analysis/place.h"
 #include "lib/text.h"
@@ -16,16 +16,16 @@ static int compare_names(const void *a, const void *b)
     return strcmp((const char *)a, (const char *)b);
 }
 
-static void find_folder(char to[KEPT_PATH_MOST], const char *folder)
+static void find_folder(char to[DATA_PATH_MOST], const char *folder)
 {
     char data[PLACE_MOST];
     const char *named = getenv("BITCUT_DATA");
     place_find(data, SOURCE_FOLDER "/data", PKGDATADIR);
-    snprintf(to, KEPT_PATH_MOST, "%s/%s", named && *named ? named : data, folder);
+    snprintf(to, DATA_PATH_MOST, "%s/%s", named && *named ? named : data, folder);
 }
 
-enum bitcut_status kept_find(struct kept_files *files, const char *folder,
-                             const char *ending, struct fault *f)
+enum bitcut_status data_files_find(struct data_files *files, const char *folder,
+                                   const char *ending, struct fault *f)
 {
     size_t count = 0;
     memset(files, 0, sizeof *files);
@@ -34,9 +34,9 @@ enum bitcut_status kept_find(struct kept_files *files, const char *folder,
     if (!open && errno != ENOENT)
         return fault_set(f, BITCUT_CANNOT, "%.*s: %s", text_fit(files->folder, 120),
                          files->folder, strerror(errno));
-    for (struct dirent *e; open && count < KEPT_FILES_MOST && (e = readdir(open));) {
+    for (struct dirent *e; open && count < DATA_FILES_MOST && (e = readdir(open));) {
         const size_t length = text_stem(e->d_name, ending);
-        if (length && length < KEPT_NAME_MOST)
+        if (length && length < DATA_NAME_MOST)
             memcpy(files->name[count++], e->d_name, length);
     }
     if (open) closedir(open);

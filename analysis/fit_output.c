@@ -1,4 +1,4 @@
-#include "analysis/observed.h"
+#include "analysis/fit_output.h"
 
 #include "lib/wide.h"
 
@@ -27,8 +27,8 @@ static bool same_number(struct number x, int x_bits, struct number y, int y_bits
 {
     if (x.class != y.class || x.negative != y.negative) return false;
     if (x.class != NUMBER_FINITE) return true;
-    return x.exponent == y.exponent &&
-           (bitcut_uint128)x.significand << y_bits == (bitcut_uint128)y.significand << x_bits;
+    return x.exponent == y.exponent && (bitcut_uint128)x.significand << y_bits ==
+                                           (bitcut_uint128)y.significand << x_bits;
 }
 
 static bool same_numbers(const struct observed *o, const struct space *s, int reading,

@@ -1,18 +1,18 @@
 /* Inputs on which rows differ that explain the same outputs: what to record next. */
-#ifndef BITCUT_ANALYSIS_SEPARATE_H
-#define BITCUT_ANALYSIS_SEPARATE_H
+#ifndef BITCUT_ANALYSIS_FIT_SEPARATE_H
+#define BITCUT_ANALYSIS_FIT_SEPARATE_H
 
-#include "analysis/search.h"
+#include "analysis/fit_search.h"
 
 /* Cases that tell rows apart, and how far they do. */
 struct separation {
     struct sample *cases;
     size_t count;
-    size_t rows;   /* the survivors looked at: at most SEPARATE_ROWS_MOST, and of rows that
-                      are equal because their blocks take the same k, one                 */
-    size_t groups; /* rows of two groups differ on some case; those of one on none        */
-    size_t left;   /* rows in groups of more than one                                     */
-    bool differ[FIELD_COUNT]; /* the fields in which rows of such a group differ          */
+    size_t rows; /* the survivors looked at: at most SEPARATE_ROWS_MOST, and of rows that
+                    are equal because their blocks take the same k, one                 */
+    size_t groups; /* rows of two groups differ on some case; those of one on none */
+    size_t left; /* rows in groups of more than one                                     */
+    bool differ[FIELD_COUNT]; /* the fields in which rows of such a group differ */
 };
 
 enum { SEPARATE_ROWS_MOST = 2048 };

@@ -1,4 +1,4 @@
-#include "analysis/steps.h"
+#include "analysis/trace_json.h"
 
 #include "analysis/json_value.h"
 
@@ -116,7 +116,7 @@ static json_t *step_json(const struct bitcut_unit *u, const struct unit_trace *t
     return object;
 }
 
-json_t *steps_json(const struct bitcut_unit *u, const struct unit_trace *trace)
+json_t *trace_json(const struct bitcut_unit *u, const struct unit_trace *trace)
 {
     json_t *list = json_array();
     for (int i = 0; i < trace->steps; i++)
@@ -124,7 +124,7 @@ json_t *steps_json(const struct bitcut_unit *u, const struct unit_trace *trace)
     return list;
 }
 
-json_t *steps_c_last_json(const struct bitcut_unit *u, const struct unit_trace *trace)
+json_t *trace_c_last_json(const struct bitcut_unit *u, const struct unit_trace *trace)
 {
     return json_pack("{s:o, s:o, s:o}", "sum",
                      json_decoded(u->c, trace->step[trace->steps - 1].d), "c",

@@ -1,7 +1,7 @@
-#include "analysis/search.h"
+#include "analysis/fit_search.h"
 
-#include "analysis/bound.h"
-#include "analysis/reads.h"
+#include "analysis/fit_precision.h"
+#include "analysis/fit_prune.h"
 #include "lib/threads.h"
 
 #include <stdlib.h>
@@ -82,14 +82,14 @@ static void cut_to_survivors(struct box *box, struct hunt *h,
     for (size_t i = 0; i < h->party->outputs && h->known; i++) {
         if (!box_holds(&h->known[i], one)) {
             h->known[i] = whole;
-            reads_same(&h->known[i], &fit->space, &fit->outputs[i], row);
+            prune_same(&h->known[i], &fit->space, &fit->outputs[i], row);
         }
         box_intersect(box, &h->known[i]);
     }
 }
 
-/* Run a row of the box and settle all rows for which that answers the question; the others
-   are left. */
+/* Run a row of the box and settle all rows for which that answers the question; the
+   others are left. */
 static void settle(struct hunt *h, const struct box *box, const struct bitcut_unit *row)
 {
     const struct space *space = &h->party->fit->space;
@@ -99,7 +99,7 @@ static void settle(struct hunt *h, const struct box *box, const struct bitcut_un
     h->tried++;
     if (wrong.count > h->party->misses) {
         for (size_t i = 0; i < wrong.count; i++)
-            reads_wrong(&settled, space, wrong.at[i], row);
+            prune_wrong(&settled, space, wrong.at[i], row);
     } else {
         if (h->found.count == 0) h->row = *row;
         if (h->party->any) settled = one;
@@ -219,8 +219,8 @@ static enum bitcut_status search_once(struct search *s, struct party *party,
     return status;
 }
 
-/* Whether some row gives the first `outputs` but `misses`, as far as a short search tells;
-   then it is s->nearest. */
+/* Whether some row gives the first `outputs` but `misses`, as far as a short search
+   tells; then it is s->nearest. */
 static enum bitcut_status find_any(bool *found, struct search *s, struct party *party,
                                    size_t outputs, size_t misses,
                                    const struct box_list *from, int threads,
@@ -256,7 +256,8 @@ static enum bitcut_status find_nearest(struct search *s, const struct party *who
     }
     size_t least = 0, most = count; /* some row gives `least`, none gives `most` */
     while (most - least > 1 && status == BITCUT_OK) {
-        const size_t n = 2 * least + 1 < most ? 2 * least + 1 : least + (most - least) / 2;
+        const size_t n =
+            2 * least + 1 < most ? 2 * least + 1 : least + (most - least) / 2;
         bool found;
         status = find_any(&found, s, &party, n, 0, from, threads, f);
         if (status != BITCUT_OK) break;

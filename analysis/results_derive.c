@@ -1,4 +1,4 @@
-#include "analysis/derive.h"
+#include "analysis/results_derive.h"
 
 #include "analysis/distinct.h"
 #include "lib/split.h"

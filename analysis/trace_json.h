@@ -1,6 +1,6 @@
 /* The trace of an output as JSON. */
-#ifndef BITCUT_ANALYSIS_STEPS_H
-#define BITCUT_ANALYSIS_STEPS_H
+#ifndef BITCUT_ANALYSIS_TRACE_JSON_H
+#define BITCUT_ANALYSIS_TRACE_JSON_H
 
 #include "emu/trace.h"
 
@@ -23,9 +23,9 @@
 
    Integers beyond 2^53 are strings of decimal digits; encodings are as json_decoded()
    has them. */
-json_t *steps_json(const struct bitcut_unit *unit, const struct unit_trace *trace);
+json_t *trace_json(const struct bitcut_unit *unit, const struct unit_trace *trace);
 
 /* The addition of C to a chain that started from zero: "sum", "c" and "d". */
-json_t *steps_c_last_json(const struct bitcut_unit *unit, const struct unit_trace *trace);
+json_t *trace_c_last_json(const struct bitcut_unit *unit, const struct unit_trace *trace);
 
 #endif

@@ -1,7 +1,7 @@
 /* What follows from recorded results: shapes by name, formats, speed-ups, names to draw.
  */
-#ifndef BITCUT_ANALYSIS_DERIVE_H
-#define BITCUT_ANALYSIS_DERIVE_H
+#ifndef BITCUT_ANALYSIS_RESULTS_DERIVE_H
+#define BITCUT_ANALYSIS_RESULTS_DERIVE_H
 
 #include "analysis/results.h"
 

@@ -1,6 +1,6 @@
-#include "analysis/reads.h"
+#include "analysis/fit_prune.h"
 
-#include "analysis/ending.h"
+#include "analysis/fit_rounding.h"
 
 #include <stdlib.h>
 
@@ -82,8 +82,7 @@ static int other_exponent(const struct reads *r, const struct trace_term *t)
 {
     if (t->source != TRACE_PRODUCT) return t->exponent;
     if (!r->row->normalise) return t->value.exponent + leading_bit(t->value.significand);
-    return t->value.exponent +
-           unit_operand_format(r->row, r->row->a)->fraction_bits +
+    return t->value.exponent + unit_operand_format(r->row, r->row->a)->fraction_bits +
            unit_operand_format(r->row, r->row->b)->fraction_bits;
 }
 
@@ -121,7 +120,8 @@ static int bits_within(const struct trace_sum *sum, int slack, int exponent, int
     enum { SUMS = 5 };
     const int twice = 2 * (terms + SUMS);
     if (slack < 0) return HIGHEST;
-    return exponent + leading_bit((bitcut_uint128)twice) + 1 - sum->value.exponent - slack;
+    return exponent + leading_bit((bitcut_uint128)twice) + 1 - sum->value.exponent -
+           slack;
 }
 
 /* A sum cut at one exponent: rows that keep enough bits of all terms to come to
@@ -168,7 +168,8 @@ static struct extent extent_of_products(bool *differ, const struct reads *r,
     return all;
 }
 
-/* Rows whose sum of the products keeps all of its bits when c joins, or enough of them. */
+/* Rows whose sum of the products keeps all of its bits when c joins, or enough of them.
+ */
 static void cut_sum_fraction(struct reads *r, const struct trace_sum *sum,
                              const struct trace_term *products, int slack)
 {
@@ -220,7 +221,8 @@ static bool carried_exactly(const struct reads *r, const struct trace_step *step
         const struct trace_sum *sum = &r->trace.sum[i];
         if (sum->inexact) return false;
         if (sum->value.significand && leading_bit(sum->value.significand) + 1 -
-                                              trailing_zeros(sum->value.significand) > most)
+                                              trailing_zeros(sum->value.significand) >
+                                          most)
             return false;
     }
     return true;
@@ -262,8 +264,8 @@ static void cut_unknown(struct reads *r, const struct trace_step *step,
         if (fields[f].reads > 0 && field_used(&fields[f], r->row)) only(r, f);
 }
 
-/* What other rows come to the same sum of a step, or near enough: for the summations about
-   which more is known. */
+/* What other rows come to the same sum of a step, or near enough: for the summations
+   about which more is known. */
 static const struct rule {
     const struct summation *summation;
     void (*cut)(struct reads *r, const struct trace_step *step,
@@ -364,7 +366,8 @@ static bool is_special(const struct trace_sum *sum)
 }
 
 /* One step.  `wrong`: as above, for the last step; else NULL. */
-static void cut_step(struct reads *r, const struct trace_step *step, const uint64_t *wrong)
+static void cut_step(struct reads *r, const struct trace_step *step,
+                     const uint64_t *wrong)
 {
     const struct trace_sum *sums = &r->trace.sum[step->first_sum];
     const struct trace_sum *last = &sums[step->sums - 1];
@@ -403,8 +406,8 @@ static void cut(struct box *box, const struct space *s, const struct observed *o
         cut_nan(&r, row->nan, wrong);
         return;
     }
-    const uint64_t d = unit_trace(&r.trace, row, observed_a(o, reading),
-                                  observed_b(o, reading), o->c);
+    const uint64_t d =
+        unit_trace(&r.trace, row, observed_a(o, reading), observed_b(o, reading), o->c);
     /* An infinite C may turn infinities into NaNs, which have no order. */
     const bool last_wrong = wrong && !(row->c_last && class_of(&r, o->c) >= NUMBER_INF);
     cut_readings(&r);
@@ -414,13 +417,13 @@ static void cut(struct box *box, const struct space *s, const struct observed *o
     if (class_of(&r, d) == NUMBER_NAN) cut_nan(&r, d, wrong);
 }
 
-void reads_same(struct box *box, const struct space *s, const struct observed *o,
+void prune_same(struct box *box, const struct space *s, const struct observed *o,
                 const struct bitcut_unit *row)
 {
     cut(box, s, o, row, NULL);
 }
 
-void reads_wrong(struct box *box, const struct space *s, const struct observed *o,
+void prune_wrong(struct box *box, const struct space *s, const struct observed *o,
                  const struct bitcut_unit *row)
 {
     cut(box, s, o, row, &o->d);

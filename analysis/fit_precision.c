@@ -1,11 +1,11 @@
-#include "analysis/bound.h"
+#include "analysis/fit_precision.h"
 
 #include "lib/wide.h"
 
-/* The last result of a row's steps is D, or with c_last some P that gives D when C is added
-   to it to nearest.  Unless it overflowed, it is a value of the result format, and where
-   sums are floored to `keep` bits, of keep + 1 of them.  All such P lie about D - C: if there is one of
-   so many bits, one of the two nearest to D - C is. */
+/* The last result of a row's steps is D, or with c_last some P that gives D when C is
+   added to it to nearest.  Unless it overflowed, it is a value of the result format, and
+   where sums are floored to `keep` bits, of keep + 1 of them.  All such P lie about D -
+   C: if there is one of so many bits, one of the two nearest to D - C is. */
 
 /* An output and what it is about. */
 struct target {
@@ -15,7 +15,8 @@ struct target {
     struct unrounded p; /* D - C */
 };
 
-static struct term number_term(const struct bitcut_format *f, uint64_t encoding, bool negate)
+static struct term number_term(const struct bitcut_format *f, uint64_t encoding,
+                               bool negate)
 {
     const struct number x = format_decode(f, encoding);
     return (struct term){ x.significand, x.exponent - f->fraction_bits,
@@ -59,7 +60,8 @@ static bool gives(const struct target *t, struct term p)
 /* Whether a value of `bits` significant bits does. */
 static bool any_of_bits(const struct target *t, int bits)
 {
-    const int drop = 64 - bits; /* the highest bit of p is the 64th or below: move it up */
+    const int drop =
+        64 - bits; /* the highest bit of p is the 64th or below: move it up */
     const int up = __builtin_clzll(t->p.significand);
     const uint64_t significand = t->p.significand << up;
     for (uint64_t step = 0; step < 2; step++) {

@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 
-#include "analysis/walk.h"
+#include "analysis/set_find.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -128,8 +128,8 @@ static enum bitcut_status search(struct walk *w, const char *folder)
     return status;
 }
 
-enum bitcut_status walk_sets(struct found_list *list, const char *operand,
-                             const struct progress *progress, struct fault *f)
+enum bitcut_status set_find(struct found_list *list, const char *operand,
+                            const struct progress *progress, struct fault *f)
 {
     struct walk w = { .list = list, .progress = progress };
     const size_t before = list->count;
@@ -149,7 +149,7 @@ enum bitcut_status walk_sets(struct found_list *list, const char *operand,
     return status == BITCUT_OK ? status : fault_set(f, status, "not enough memory");
 }
 
-void walk_clear(struct found_list *list)
+void found_clear(struct found_list *list)
 {
     for (size_t i = 0; i < list->count; i++) free(list->at[i].folder);
     free(list->at);
