@@ -1,7 +1,6 @@
 #include "analysis/batch_trial.h"
 
-#include "analysis/emit.h"
-#include "analysis/show.h"
+#include "analysis/json_value.h"
 #include "lib/fma.h"
 #include "lib/rand.h"
 
@@ -334,8 +333,8 @@ static json_t *describe(const struct live *x, size_t element)
         json_number(format_to_double(f32, c->scalars.alpha)), "beta",
         json_number(format_to_double(f32, c->scalars.beta)), "input", c->input->name);
     describe_place(row, x, element);
-    json_object_set_new(row, "model", show_encoding(f16, x->want[element]));
-    json_object_set_new(row, "device", show_encoding(f16, x->d.memory[element]));
+    json_object_set_new(row, "model", json_decoded(f16, x->want[element]));
+    json_object_set_new(row, "device", json_decoded(f16, x->d.memory[element]));
     return row;
 }
 

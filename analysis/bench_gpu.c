@@ -2,6 +2,7 @@
 
 #include "analysis/bench_batch.h"
 #include "analysis/bench_plan.h"
+#include "analysis/place.h"
 #include "analysis/race.h"
 #include "analysis/terminal.h"
 #include "gpu/choose.h"
@@ -492,11 +493,13 @@ static int run_gemms(struct bench *b)
 
 static int run(struct bench *b)
 {
+    char folder[PLACE_MOST];
     struct fault f;
     int worst = check_options(b);
     if (worst == EXIT_GOOD) worst = add_sets(b);
     if (worst != EXIT_GOOD) return worst;
-    if (recorder_open(&b->recorder, &f) != BITCUT_OK) return fail("bench", &f);
+    if (recorder_open(&b->recorder, place_module(folder), &f) != BITCUT_OK)
+        return fail("bench", &f);
     worst = b->study->small ? run_batches(b) : run_gemms(b);
     recorder_close(&b->recorder);
     return worst;

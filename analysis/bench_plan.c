@@ -86,6 +86,22 @@ const struct bench_study bench_studies[] = {
     { 0 }
 };
 
+/* Whether x is the shape, or, where those are scaled, a multiple of it. */
+static bool is_shape(struct kernel_shape x, struct kernel_shape shape, bool scaled)
+{
+    const size_t n = scaled ? x.m / shape.m : 1;
+    return x.m == shape.m * n && x.n == shape.n * n && x.k == shape.k * n;
+}
+
+const char *shape_set_of(size_t m, size_t n, size_t k)
+{
+    const struct kernel_shape x = { .m = m, .n = n, .k = k };
+    for (const struct shape_set *set = shape_sets; set->name; set++)
+        for (const struct kernel_shape *shape = set->shape; shape->m; shape++)
+            if (is_shape(x, *shape, set->scaled)) return set->name;
+    return NULL;
+}
+
 bool bench_has_tile(const struct gpu_kernel *k, const struct bench_filter *filter)
 {
     const int side[3] = { k->tile_m, k->tile_n, k->tile_k };

@@ -17,6 +17,9 @@ struct shape_set {
 
 extern const struct shape_set shape_sets[]; /* ended by a row without a name */
 
+/* The name of the first set that has m x n x k; NULL: none has. */
+const char *shape_set_of(size_t m, size_t n, size_t k);
+
 /* A row of the table of studies: which kernels, on which shapes, in how many slices, how
    many GEMMs at a time. */
 struct bench_study {

@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_list,  &command_mma,   &command_replay, &command_record,
-    &command_probe, &command_fit,   &command_split,  &command_gemm,
+    &command_list,   &command_mma,   &command_replay, &command_record,
+    &command_probe,  &command_fit,   &command_split,  &command_gemm,
     &command_verify, &command_study, &command_report, &command_bench,
-    &command_tile, NULL,
+    &command_tile,   NULL,
 };
 
 static struct context context = { .seed = 1 };
@@ -130,7 +130,8 @@ int fail_unknown(const char *option, const char *name, struct table table)
         fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; %s: %s", length, name, how,
                   names);
     else
-        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; the tables of bitcut list have all", length, name);
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "%.*s: unknown; the tables of bitcut list have all", length, name);
     return fail(option, &f);
 }
 
@@ -171,8 +172,8 @@ static int print_help(void)
     printf("Usage: bitcut COMMAND [options]\n"
            "Bit-exact models of GPU matrix units, FP32 GEMM recipes on them, exact\n"
            "references and error analysis.\n\n");
-    for (const struct command *const *c = commands; *c; c++)
-        printf("  %-8s %s\n", (*c)->name, (*c)->what);
+    for (const struct table_row *c = NULL; (c = table_next(TABLE(commands), c));)
+        printf("  %-8s %s\n", c->name, c->what);
     printf("\n`bitcut COMMAND --help` says more.  Options of every command:\n\n");
     options_print(shared_options);
     printf("      --version          print the version and exit\n\n"
@@ -192,20 +193,6 @@ static int print_command_help(const struct command *c)
 }
 
 /* --- running a command ------------------------------------------------------------ */
-
-static const struct command *command_find(const char *name)
-{
-    for (const struct command *const *c = commands; *c; c++)
-        if (!strcmp((*c)->name, name)) return *c;
-    return NULL;
-}
-
-static int unknown_command(const char *name)
-{
-    struct table_row names[sizeof commands / sizeof commands[0]] = { 0 };
-    for (int i = 0; commands[i]; i++) names[i].name = commands[i]->name;
-    return fail_unknown("command", name, TABLE(names));
-}
 
 /* The words of the command line with blanks between, for reports. */
 static char *join(int argc, char **argv)
@@ -275,13 +262,14 @@ static int run_words(int argc, char **argv)
 {
     static const struct fault full = { BITCUT_NO_MEMORY, "not enough memory" };
     if (argc < 2) return complain("command", "missing; see bitcut --help");
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) return finish(print_help());
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))
+        return finish(print_help());
     if (!strcmp(argv[1], "--version")) {
         printf("bitcut %s\n", bitcut_version());
         return finish(EXIT_GOOD);
     }
-    const struct command *c = command_find(argv[1]);
-    if (!c) return unknown_command(argv[1]);
+    const struct command *c = table_find(TABLE(commands), argv[1]);
+    if (!c) return fail_unknown("command", argv[1], TABLE(commands));
     context.command_line = join(argc, argv);
     if (!context.command_line) return fail(c->name, &full);
     const int status = run(c, argc - 1, argv + 1);

@@ -1,7 +1,6 @@
 #include "analysis/claim.h"
 
 #include "analysis/distinct.h"
-#include "analysis/guard.h"
 #include "analysis/results.h"
 
 #include <stdlib.h>
@@ -138,8 +137,8 @@ static json_t *claim_row(const struct claim *c, const struct count *x)
 /* In the order of the first result of each kernel that counts. */
 static void add(json_t *rows, const struct runs *r, const struct claim *c)
 {
-    json_t **rival = guard_allocate(r->cases.groups, sizeof(json_t *));
-    struct count *count = guard_allocate(r->kernels.groups, sizeof *count);
+    json_t **rival = distinct_array(r->cases.groups, sizeof(json_t *));
+    struct count *count = distinct_array(r->kernels.groups, sizeof *count);
     find_rivals(rival, r, c);
     count_runs(count, rival, r, c);
     for (size_t i = 0; i < r->kernels.rows; i++) {

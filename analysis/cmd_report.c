@@ -1,11 +1,12 @@
 /* bitcut report: run every study, draw recorded results, and write the page. */
 #define _POSIX_C_SOURCE 200809L
 
+#include "analysis/bench_plan.h"
 #include "analysis/command.h"
-#include "analysis/derive.h"
+#include "analysis/results_derive.h"
 #include "analysis/figure.h"
 #include "analysis/judge.h"
-#include "analysis/kept.h"
+#include "analysis/data_files.h"
 #include "analysis/plot.h"
 #include "analysis/report.h"
 #include "analysis/terminal.h"
@@ -17,7 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { SECTIONS_MOST = 64, PATH_MOST = KEPT_PATH_MOST + KEPT_NAME_MOST + 8 };
+enum { SECTIONS_MOST = 64, PATH_MOST = DATA_PATH_MOST + DATA_NAME_MOST + 8 };
 
 static struct option_texts given;
 static bool no_studies, no_results;
@@ -157,7 +158,7 @@ static int run_all(struct report *r)
 
 static void add_studies(struct report *r)
 {
-    for (const struct study *s = studies; s->name; s++) {
+    for (const struct study *s = NULL; (s = table_next(TABLE(studies), s));) {
         json_t *source = json_sprintf("bitcut study %s --seed %llu", s->name,
                                       (unsigned long long)r->context->seed);
         r->section[r->count] = (struct section){ .name = s->name,
@@ -201,10 +202,10 @@ static int read_file(struct report *r, const char *path)
 
 static int read_kept(struct report *r)
 {
-    static struct kept_files kept;
+    static struct data_files kept;
     struct fault f;
     int status = EXIT_GOOD;
-    if (kept_find(&kept, "results", ".jsonl", &f) != BITCUT_OK)
+    if (data_files_find(&kept, "results", ".jsonl", &f) != BITCUT_OK)
         return fail("recorded results", &f);
     for (size_t i = 0; kept.rows[i].name && status == EXIT_GOOD; i++) {
         char path[PATH_MOST];
@@ -222,7 +223,7 @@ static int read_results(struct report *r)
     for (int i = 0; i < given.count && status == EXIT_GOOD; i++)
         status = read_file(r, given.text[i]);
     if (!given.count) status = read_kept(r);
-    if (status == EXIT_GOOD) results_derive(&r->results);
+    if (status == EXIT_GOOD) results_derive(&r->results, shape_set_of);
     return status;
 }
 
@@ -257,7 +258,8 @@ static int make(struct report *r)
 {
     struct fault f;
     if (no_results && given.count) return complain("--no-results", "not with --results");
-    if (no_results && no_studies) return complain("--no-results", "not with --no-studies");
+    if (no_results && no_studies)
+        return complain("--no-results", "not with --no-studies");
     int status = read_results(r);
     if (status != EXIT_GOOD) return status;
     if (!no_studies) add_studies(r);

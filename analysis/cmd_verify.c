@@ -2,8 +2,8 @@
    for bit. */
 #include "analysis/batch_trial.h"
 #include "analysis/kernel_trial.h"
+#include "analysis/place.h"
 #include "analysis/setup.h"
-#include "analysis/show.h"
 #include "analysis/split_trial.h"
 #include "analysis/terminal.h"
 #include "lib/fma.h"
@@ -66,9 +66,9 @@ static json_t *first_difference(const struct matrix *want, const struct matrix *
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     json_t *first = json_pack("{s:[I,I], s:o, s:o}", "at", (json_int_t)(at / want->cols),
                               (json_int_t)(at % want->cols), "emulator",
-                              show_encoding(f32, want->at[at]), "file",
-                              show_encoding(f32, got->at[at]));
-    show_distance(first, f32, want->at[at], got->at[at]);
+                              json_decoded(f32, want->at[at]), "file",
+                              json_decoded(f32, got->at[at]));
+    json_set_distance(first, f32, want->at[at], got->at[at]);
     return first;
 }
 
@@ -260,10 +260,9 @@ static int try_batch(struct context *x, const struct recorder *r,
     if (batch_trial_run(&result, &t, &x->progress, &f) != BITCUT_OK)
         return fail_kernel(x, kernel->name, &f);
     json_t *row = describe_trial(x, r, kernel->name);
-    json_object_update_new(row,
-                           json_pack("{s:s, s:s, s:s}", "recipe", t.gemm.recipe->name,
-                                     "unit", t.gemm.unit->name, "evidence",
-                                     unit_evidence(t.gemm.unit)));
+    json_object_update_new(row, json_pack("{s:s, s:s, s:s}", "recipe",
+                                          t.gemm.recipe->name, "unit", t.gemm.unit->name,
+                                          "evidence", unit_evidence(t.gemm.unit)));
     return found(x, row, &result);
 }
 
@@ -377,11 +376,12 @@ static int check_kernel_options(void)
 
 static int run_kernels(struct context *x)
 {
+    char folder[PLACE_MOST];
     struct recorder r;
     struct fault f;
     int status = check_kernel_options();
     if (status != EXIT_GOOD) return status;
-    if (recorder_open(&r, &f) != BITCUT_OK) return fail("verify", &f);
+    if (recorder_open(&r, place_module(folder), &f) != BITCUT_OK) return fail("verify", &f);
     status = strcmp(kernel_name, "split") ? try_kernels(x, &r) : try_splits(x, &r);
     recorder_close(&r);
     return status;

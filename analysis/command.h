@@ -2,8 +2,9 @@
 #ifndef BITCUT_ANALYSIS_COMMAND_H
 #define BITCUT_ANALYSIS_COMMAND_H
 
-#include "analysis/option.h"
 #include "analysis/emit.h"
+#include "analysis/json_value.h"
+#include "analysis/option.h"
 #include "lib/progress.h"
 #include "lib/table.h"
 

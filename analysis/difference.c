@@ -1,7 +1,7 @@
 #include "analysis/difference.h"
 
-#include "analysis/show.h"
-#include "analysis/steps.h"
+#include "analysis/json_value.h"
+#include "analysis/trace_json.h"
 
 struct difference difference_of(const struct array *got, const struct set *want)
 {
@@ -20,7 +20,7 @@ static json_t *operands(const struct array *a, const struct bitcut_format *forma
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(list,
-                              show_encoding(format, array_get(a, first + i * stride)));
+                              json_decoded(format, array_get(a, first + i * stride)));
     return list;
 }
 
@@ -51,11 +51,11 @@ json_t *difference_json(const struct bitcut_unit *u, const struct fragments *x,
         operands(x->b, u->b, fragment * s.k * s.n + j, s.n, s.k));
     add_scales(object, u, x, s, fragment, i, j);
     json_object_update_new(object, json_pack("{s:o, s:o, s:o}", "c",
-                                             show_encoding(u->c, array_get(x->c, flat)),
-                                             "got", show_encoding(u->c, model), "want",
-                                             show_encoding(u->c, recorded)));
-    show_distance(object, u->c, model, recorded);
-    json_object_set_new(object, "steps", steps_json(u, &trace));
-    if (trace.c_last) json_object_set_new(object, "c_last", steps_c_last_json(u, &trace));
+                                             json_decoded(u->c, array_get(x->c, flat)),
+                                             "got", json_decoded(u->c, model), "want",
+                                             json_decoded(u->c, recorded)));
+    json_set_distance(object, u->c, model, recorded);
+    json_object_set_new(object, "steps", trace_json(u, &trace));
+    if (trace.c_last) json_object_set_new(object, "c_last", trace_c_last_json(u, &trace));
     return object;
 }

@@ -1,8 +1,17 @@
 #include "analysis/distinct.h"
 
-#include "analysis/guard.h"
-
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+
+void *distinct_array(size_t count, size_t size)
+{
+    json_malloc_t allocate;
+    json_get_alloc_funcs(&allocate, NULL);
+    if (count == 0) count = 1;
+    if (count > SIZE_MAX / size) return allocate(SIZE_MAX);
+    return memset(allocate(count * size), 0, count * size);
+}
 
 /* The values of the keys as a text, to be freed. */
 static char *text_of(const json_t *row, const char *const *keys)
@@ -35,8 +44,8 @@ void distinct_init(struct distinct *d, json_t *rows, const char *const *keys)
 {
     json_t *known = json_object();
     *d = (struct distinct){ .rows = json_array_size(rows) };
-    d->group = guard_allocate(d->rows, sizeof *d->group);
-    d->first = guard_allocate(d->rows, sizeof *d->first);
+    d->group = distinct_array(d->rows, sizeof *d->group);
+    d->first = distinct_array(d->rows, sizeof *d->first);
     for (size_t i = 0; i < d->rows; i++) add(d, known, json_array_get(rows, i), i, keys);
     json_decref(known);
 }

@@ -6,11 +6,9 @@
 #include "lib/text.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { CELL_MOST = 1 << 14, COLUMNS_MOST = 32, INDENT = 2 };
 
@@ -300,55 +298,4 @@ int emit_end(struct emitter *e)
     const int error = output_flush(stdout);
     funlockfile(stdout);
     return error || !e->broken ? error : ENOMEM;
-}
-
-/* --- values ----------------------------------------------------------------------- */
-
-json_t *json_number(double x)
-{
-    if (isfinite(x)) return json_real(x);
-    return json_string(isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
-}
-
-json_t *json_count(size_t n) { return json_integer((json_int_t)n); }
-
-json_t *json_encoding(uint64_t encoding, int bits)
-{
-    return json_sprintf("0x%0*llx", (bits + 3) / 4, (unsigned long long)encoding);
-}
-
-json_t *json_text(const char *text)
-{
-    char copy[CELL_MOST];
-    json_t *value = json_string(text);
-    if (value) return value;
-    snprintf(copy, sizeof copy, "%s", text);
-    text_clean(copy);
-    return json_string(copy);
-}
-
-json_t *json_today(void)
-{
-    const time_t now = time(NULL);
-    char text[16] = "";
-    struct tm utc;
-    if (gmtime_r(&now, &utc)) strftime(text, sizeof text, "%Y-%m-%d", &utc);
-    return json_string(text);
-}
-
-json_t *json_whole(bool negative, bitcut_uint128 magnitude)
-{
-    const bitcut_uint128 most = (bitcut_uint128)1 << 53;
-    const int64_t small = (int64_t)magnitude;
-    if (magnitude <= most) return json_integer((json_int_t)(negative ? -small : small));
-    char digits[48], *at = digits + sizeof digits;
-    for (*--at = 0; magnitude; magnitude /= 10)
-        *--at = (char)('0' + (int)(magnitude % 10));
-    return json_sprintf("%s%s", negative ? "-" : "", at);
-}
-
-json_t *json_seed(uint64_t seed)
-{
-    if (seed <= INT64_MAX) return json_integer((json_int_t)seed);
-    return json_sprintf("%llu", (unsigned long long)seed);
 }

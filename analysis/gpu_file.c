@@ -1,6 +1,7 @@
 #include "analysis/gpu_file.h"
 
 #include "lib/stream.h"
+#include "lib/text.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -89,12 +90,12 @@ enum bitcut_status gpu_file_read(struct tile_gpu *gpu, const char *path, struct 
     return status;
 }
 
-enum bitcut_status gpu_files_find(struct kept_files *files, struct fault *f)
+enum bitcut_status gpu_files_find(struct data_files *files, struct fault *f)
 {
-    return kept_find(files, "gpu", ".json", f);
+    return data_files_find(files, "gpu", ".json", f);
 }
 
 bool gpu_is_path(const char *text)
 {
-    return strchr(text, '/') || kept_stem_length(text, ".json");
+    return strchr(text, '/') || text_stem(text, ".json");
 }

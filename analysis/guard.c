@@ -45,11 +45,6 @@ static void *or_end(void *memory)
 
 static void *allocate(size_t size) { return or_end(malloc(size)); }
 
-void *guard_allocate(size_t count, size_t size)
-{
-    return or_end(calloc(count ? count : 1, size));
-}
-
 static void *reallocate(void *memory, size_t before, size_t size)
 {
     (void)before;

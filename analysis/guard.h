@@ -7,17 +7,11 @@
 #ifndef BITCUT_ANALYSIS_GUARD_H
 #define BITCUT_ANALYSIS_GUARD_H
 
-#include <stddef.h>
-
 /* Call it once, before any of them is used.  From here on an allocation of GMP, MPFR or
    Jansson succeeds or ends the process, and so does exit() before guard_end().  Files
    begun by output_open() then keep their temporary name.  Standard error is buffered, and
    what others leave in it is dropped: who writes there flushes. */
 void guard_begin(void);
-
-/* An array of zeros, to be freed, or the end of the process in the same way: for work
-   between Jansson's calls, which has no status either. */
-void *guard_allocate(size_t count, size_t size);
 
 /* The program ends by itself now. */
 void guard_end(void);

@@ -1,8 +1,7 @@
 #include "analysis/kernel_trial.h"
 
-#include "analysis/emit.h"
+#include "analysis/json_value.h"
 #include "analysis/excerpt.h"
-#include "analysis/show.h"
 #include "lib/fma.h"
 #include "lib/input.h"
 #include "lib/table.h"
@@ -394,9 +393,9 @@ static json_t *describe(const struct live *x, struct output at, uint32_t model,
         json_number(format_to_double(f32, c->scalars.alpha)), "beta",
         json_number(format_to_double(f32, c->scalars.beta)), "input", c->input, "count",
         json_count(c->batch.count), "gemm", json_count(at.matrix), "at", json_count(at.i),
-        json_count(at.j), "model", show_encoding(f32, model), "device",
-        show_encoding(f32, device));
-    show_distance(first, f32, model, device);
+        json_count(at.j), "model", json_decoded(f32, model), "device",
+        json_decoded(f32, device));
+    json_set_distance(first, f32, model, device);
     return first;
 }
 

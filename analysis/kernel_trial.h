@@ -45,7 +45,7 @@ enum bitcut_status kernel_gemm(struct bitcut_gemm *gemm, const struct recorder *
    has
      "m", "n", "k", "transposes" (n or t of A and of B), "in_place" (D is C), "alpha",
      "beta", "input", "count" and "gemm" (of a batch, from 0), "at" (row, column), "model"
-     and "device" (encodings), "ulps" and "differ" (show_distance()), and
+     and "device" (encodings), "ulps" and "differ" (json_set_distance()), and
      "k_step": the first step of k after which the outputs differ, counted from 1, found
    by running the kernel on the first steps alone; 0: they differ without any; null:
    split-K, or not an output. The caller frees it.  BITCUT_CANNOT, BITCUT_BAD_ARGUMENT: as

@@ -2,8 +2,9 @@
 
 #include "analysis/place.h"
 
-#include "analysis/kept.h"
+#include "lib/text.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +29,7 @@ static bool program_folder(char to[PLACE_MOST])
 static bool in_build(char to[PLACE_MOST], const char *program, const char *built)
 {
     char path[PLACE_MOST], status[PLACE_MOST];
-    const size_t above = kept_stem_length(program, "/.libs");
+    const size_t above = text_stem(program, "/.libs");
     const size_t length = above ? above : strlen(program);
     if (!join(status, program, length, "/config.status") || access(status, F_OK) != 0)
         return false;
@@ -42,7 +43,7 @@ static bool moved(char to[PLACE_MOST], const char *program, const char *installe
     size_t common = 0;
     for (size_t i = 0; BINDIR[i] && BINDIR[i] == installed[i]; i++)
         if (BINDIR[i] == '/') common = i;
-    const size_t length = kept_stem_length(program, BINDIR + common);
+    const size_t length = text_stem(program, BINDIR + common);
     return length && join(to, program, length, installed + common);
 }
 
@@ -55,9 +56,8 @@ void place_find(char folder[PLACE_MOST], const char *built, const char *installe
     join(folder, installed, strlen(installed), "");
 }
 
-enum bitcut_status place_open_module(struct gpu *g, struct fault *f)
+const char *place_module(char folder[PLACE_MOST])
 {
-    char folder[PLACE_MOST];
     place_find(folder, ".", PKGLIBDIR);
-    return gpu_open(g, folder, f);
+    return folder;
 }

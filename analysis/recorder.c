@@ -1,6 +1,5 @@
 #include "analysis/recorder.h"
 
-#include "analysis/place.h"
 #include "lib/table.h"
 #include "lib/text.h"
 
@@ -10,10 +9,10 @@
 
 /* --- the device ------------------------------------------------------------------- */
 
-enum bitcut_status recorder_open(struct recorder *r, struct fault *f)
+enum bitcut_status recorder_open(struct recorder *r, const char *folder, struct fault *f)
 {
     struct recorder x = { 0 };
-    enum bitcut_status status = place_open_module(&x.gpu, f);
+    enum bitcut_status status = gpu_open(&x.gpu, folder, f);
     if (status != BITCUT_OK) return status;
     status = gpu_describe(&x.device, &x.architecture, &x.gpu, f);
     if (status == BITCUT_OK) *r = x;

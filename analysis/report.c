@@ -1,7 +1,6 @@
 #include "analysis/report.h"
 
 #include "analysis/distinct.h"
-#include "analysis/guard.h"
 #include "lib/decimal.h"
 #include "lib/output.h"
 #include "lib/text.h"
@@ -169,7 +168,7 @@ static bool cells_init(struct cells *c, json_t *rows, const char *y, const char 
     distinct_of(&c->down, rows, down);
     distinct_of(&c->across, rows, across);
     if (c->down.groups * c->across.groups <= CELLS_A_ROW * c->down.rows)
-        c->value = guard_allocate(c->down.groups * c->across.groups, sizeof(json_t *));
+        c->value = distinct_array(c->down.groups * c->across.groups, sizeof(json_t *));
     for (size_t i = 0; i < c->down.rows && c->value; i++) {
         json_t **value = &c->value[c->down.group[i] * c->across.groups +
                                    c->across.group[i]];

@@ -1,19 +1,11 @@
-/* Samples: the operands of one dot product, at random from classes that look for trouble. */
+/* Samples: the operands of one dot product, at random from classes that look for trouble.
+ */
 #ifndef BITCUT_ANALYSIS_SAMPLE_H
 #define BITCUT_ANALYSIS_SAMPLE_H
 
 #include "emu/engine.h"
 #include "emu/fragment.h"
-
-/* A stream of random bits: Philox words (lib/rand.h) of a seed and a stream, in order. */
-struct rng {
-    uint64_t seed, stream, block;
-    uint32_t word[4];
-    int left; /* words of the block not yet given */
-};
-
-struct rng rng_start(uint64_t seed, uint64_t stream);
-uint64_t rng_bits(struct rng *r); /* the next 64 */
+#include "lib/rand.h"
 
 /* The operands of one output of a unit: encodings of its formats, u->k of a and b, and
    sample_scales() of each scale. */
@@ -22,7 +14,8 @@ struct sample {
     uint64_t scale_a[UNIT_K_MOST], scale_b[UNIT_K_MOST];
 };
 
-/* A row of the table of classes.  `fill` sets all that the unit reads. */
+/* A row of the table of classes (analysis/sample_class.c).  `fill` sets all that the unit
+   reads. */
 struct sample_class {
     const char *name, *what;
     void (*fill)(struct sample *s, const struct bitcut_unit *u, struct rng *rng);

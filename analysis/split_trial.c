@@ -1,6 +1,6 @@
 #include "analysis/split_trial.h"
 
-#include "analysis/show.h"
+#include "analysis/json_value.h"
 #include "emu/simd.h"
 #include "emu/words.h"
 #include "lib/equilibrate.h"
@@ -78,8 +78,8 @@ static void compare_word(struct split_result *r, const struct values *v, int wor
         if (want == got || r->mismatches++) continue;
         r->first =
             json_pack("{s:o, s:i, s:o, s:o}", "x",
-                      show_encoding(&formats[FORMAT_F32], v->x[i]), "word", word, "model",
-                      show_encoding(format, want), "device", show_encoding(format, got));
+                      json_decoded(&formats[FORMAT_F32], v->x[i]), "word", word, "model",
+                      json_decoded(format, want), "device", json_decoded(format, got));
     }
 }
 

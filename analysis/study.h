@@ -27,7 +27,7 @@ struct study_plot {
     const char *below, *below_label; /* another y, or NULL */
 };
 
-/* A row of the table of studies. */
+/* A study as a row of its table. */
 struct study {
     const char *name, *what;
     const char *title; /* as a heading                                            */
@@ -36,6 +36,14 @@ struct study {
     struct study_plot plot;
 };
 
-extern const struct study studies[]; /* ended by a row whose name is NULL */
+/* All studies, in the order of the report: study_NAME is the row of each, in the file
+   analysis/study_*.c that computes it. */
+#define STUDIES(ROW) ROW(table1) ROW(table2) ROW(underflow) ROW(figure1)
+
+#define STUDY_ROW(name) extern const struct study study_##name;
+STUDIES(STUDY_ROW)
+#undef STUDY_ROW
+
+extern const struct study *const studies[]; /* ended by NULL */
 
 #endif

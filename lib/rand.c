@@ -58,3 +58,18 @@ uint64_t rand_below(uint64_t bits, uint64_t n)
 }
 
 double rand_open(uint64_t bits) { return (double)(2 * (bits >> 12) + 1) * 0x1p-53; }
+
+struct rng rng_start(uint64_t seed, uint64_t stream)
+{
+    return (struct rng){ .seed = seed, .stream = stream };
+}
+
+uint64_t rng_bits(struct rng *r)
+{
+    if (r->left == 0) {
+        rand_block(r->word, r->seed, r->stream, r->block++);
+        r->left = 4;
+    }
+    r->left -= 2;
+    return rand_bits(r->word[r->left], r->word[r->left + 1]);
+}

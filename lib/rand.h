@@ -36,4 +36,14 @@ uint64_t rand_below(uint64_t bits, uint64_t n);
    about 1/2 and exact, as is 1 minus it. */
 double rand_open(uint64_t bits);
 
+/* A stream of random bits: all words of a seed and a stream, block after block. */
+struct rng {
+    uint64_t seed, stream, block;
+    uint32_t word[4];
+    int left; /* words of the block not yet given */
+};
+
+struct rng rng_start(uint64_t seed, uint64_t stream);
+uint64_t rng_bits(struct rng *r); /* the next 64 */
+
 #endif

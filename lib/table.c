@@ -10,8 +10,15 @@ static int length(const char *s)
     return n < NAME_MOST ? (int)n : NAME_MOST;
 }
 
+static const void *next_listed(const void *const *at, const void *row)
+{
+    while (row && *at++ != row) continue;
+    return *at;
+}
+
 const void *table_next(struct table t, const void *row)
 {
+    if (t.row_size == sizeof(void *)) return next_listed(t.rows, row);
     const char *next = row ? (const char *)row + t.row_size : t.rows;
     return ((const struct table_row *)(const void *)next)->name ? next : NULL;
 }

@@ -1,5 +1,6 @@
 /* The one shape of every table: rows that begin with `name` and `what`, ended by a row
-   whose name is NULL.  One lookup serves all. */
+   whose name is NULL.  Where rows lie in files of their own, the table has a pointer to
+   each, ended by NULL.  One lookup serves all. */
 #ifndef BITCUT_LIB_TABLE_H
 #define BITCUT_LIB_TABLE_H
 
@@ -10,7 +11,8 @@ struct table_row {
     const char *name, *what;
 };
 
-/* A table: its rows and the size of one. */
+/* A table: its rows, or pointers to them, and the size of one: no row is as small as a
+   pointer. */
 struct table {
     const void *rows;
     size_t row_size;

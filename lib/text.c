@@ -69,3 +69,9 @@ void text_append(char *names, size_t size, const char *name)
     const size_t used = strlen(names);
     snprintf(names + used, size - used, "%s%s", used ? ", " : "", name);
 }
+
+size_t text_stem(const char *text, const char *ending)
+{
+    const size_t length = strlen(text), end = strlen(ending);
+    return length > end && !strcmp(text + length - end, ending) ? length - end : 0;
+}

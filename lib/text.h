@@ -24,4 +24,8 @@ int text_fit(const char *text, int most);
    bytes. */
 void text_append(char *names, size_t size, const char *name);
 
+/* The length of a text, such as a file's name, without `ending`; 0 if it ends otherwise,
+   or is no more than that. */
+size_t text_stem(const char *text, const char *ending);
+
 #endif

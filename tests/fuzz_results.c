@@ -1,6 +1,7 @@
 /* libFuzzer target of the reader of recorded results, and of all figures of what it lets
    through; data/results has seeds.  clang -fsanitize=fuzzer,address,undefined. */
-#include "analysis/derive.h"
+#include "analysis/bench_plan.h"
+#include "analysis/results_derive.h"
 #include "analysis/figure.h"
 
 #include <stdlib.h>
@@ -44,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         fault_check(&f, status);
         return 0;
     }
-    results_derive(&results);
+    results_derive(&results, shape_set_of);
     for (const struct figure *g = figures; g->name; g++) {
         json_t *rows = figure_rows(g, &results), *origin = figure_origin(g, &results);
         rows_check(rows);

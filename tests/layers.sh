@@ -1,6 +1,6 @@
 #!/bin/sh
-# The rules of the tree that no compiler checks: includes go lib <- emu, gpu <- analysis;
-# file names are unique; headers are guarded by their own name; no file is forgotten.
+# The rules of the tree that no compiler checks: includes go lib <- emu, gpu <- analysis, and
+# between the rooms of analysis as the table below says; file names are unique; headers are guarded by their own name; no file is forgotten.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
@@ -14,14 +14,76 @@ sources() {
     done | sort
 }
 
-# layer DIR ALLOWED: files of DIR include "..." only from folders ALLOWED (an ERE).
-layer() {
-    bad=$(sources "$1" | while read -r file; do
-        grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$file" |
-            grep -vE "\"(($2)/[^/\"]*|config\.h)\"" | sed "s|^|$file:|"
-    done)
-    ok_if_empty "$1 includes only from $2" "$bad"
+# A room, and the rooms from which its files include; `all` but tests.
+arrows='
+lib                lib
+emu                lib emu
+gpu                lib gpu
+analysis/evidence  lib emu gpu analysis/evidence
+analysis/fit       lib emu gpu analysis/evidence analysis/fit
+analysis/error     lib emu gpu analysis/error
+analysis/device    lib emu gpu analysis/evidence analysis/error analysis/device
+analysis/study     lib emu gpu analysis/error analysis/study
+analysis/cli       all
+tests              all tests
+'
+
+# The room of a file, without its ending, that lies in the folder above; x_* is any x_.
+homes='
+analysis/evidence  difference directed draw field json_value mutant recorder sample
+analysis/evidence  order sample_* set set_find trace_json trial
+analysis/evidence  variant
+analysis/fit       fit fit_*
+analysis/error     commit judge metric retention
+analysis/device    batch_model batch_trial blas excerpt kernel_trial race split_trial
+analysis/study     claim distinct figure plot report results results_* study study_*
+analysis/cli       bench_batch bench_emu bench_gpu bench_plan bitcut cmd_* command emit
+analysis/cli       data_files gpu_file guard option place setup terminal
+lib                source
+'
+
+# Every file and each that it includes by "...".
+includes() {
+    sources lib emu gpu analysis tests | while read -r file; do
+        echo "$file ."
+        sed -nE "s|^[[:space:]]*#[[:space:]]*include[[:space:]]*\"(.*)\".*|$file \1|p" "$file"
+    done
 }
+
+# misplaced: includes against the arrows, and files of no room, each after its room.
+misplaced() {
+    includes | arrows=$arrows homes=$homes awk '
+        function room(path,   name) {
+            if (match(path, /^analysis\/[^\/]*$/)) {
+                name = substr(path, 10)
+                sub(/\.[a-z]*$/, "", name)
+                if (name in home) return home[name]
+                sub(/_.*/, "_*", name)
+                return home[name]
+            }
+            while (sub(/\/[^\/]*$/, "", path)) if (path in is_room) return path
+            return ""
+        }
+        function may(from, to) {
+            return (from, to) in sees || (to != "" && to != "tests" && (from, "all") in sees)
+        }
+        BEGIN {
+            for (i = split(ENVIRON["arrows"], line, "\n"); i > 0; i--)
+                for (j = split(line[i], word); j > 0; j--) {
+                    is_room[word[1]] = 1
+                    if (j > 1) sees[word[1], word[j]] = 1
+                }
+            for (i = split(ENVIRON["homes"], line, "\n"); i > 0; i--)
+                for (j = split(line[i], word); j > 1; j--) home[word[j]] = word[1]
+        }
+        $2 == "." && room($1) == "" { print "none", $1, "is in no room" }
+        $2 != "." && $2 != "config.h" && !may(room($1), room($2)) {
+            print room($1) == "" ? "none" : room($1), $1, "includes", $2
+        }'
+}
+
+# of ROOM: what is wrong there.
+of() { printf '%s\n' "$wrong" | sed -n "s|^$1 ||p"; }
 
 guards() {
     sources lib emu gpu analysis | grep '\.h$' | while read -r file; do
@@ -45,12 +107,13 @@ unlisted() {
     done
 }
 
-echo 1..8
-layer lib 'lib'
-layer emu 'lib|emu'
-layer gpu 'lib|gpu'
-layer analysis 'lib|emu|gpu|analysis'
-layer tests 'lib|emu|gpu|analysis|tests'
+rooms=$(printf '%s' "$arrows" | awk 'NF { print $1 }')
+wrong=$(misplaced)
+echo "1..$(($(echo "$rooms" | wc -l) + 4))"
+ok_if_empty "every file is in a room" "$(of none)"
+for room in $rooms; do
+    ok_if_empty "$room includes only from where it may" "$(of "$room")"
+done
 ok_if_empty "headers are guarded by their own name" "$(guards)"
 ok_if_empty "no two files have one name" "$(same_names)"
 ok_if_empty "Makefile.am names every source and test" "$(unlisted)"

@@ -1,9 +1,10 @@
 /* Recorded results: what is read and refused, what follows from them, and the rows of
    figures, of results made by hand. */
-#include "analysis/derive.h"
+#include "analysis/bench_plan.h"
+#include "analysis/results_derive.h"
 #include "analysis/distinct.h"
 #include "analysis/figure.h"
-#include "analysis/kept.h"
+#include "analysis/data_files.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -52,7 +53,7 @@ static struct results results_of(json_t *rows)
     size_t line;
     ck_assert_msg(read_rows(&r, &line, rows, &f) == BITCUT_OK, "line %zu: %s", line,
                   f.text);
-    results_derive(&r);
+    results_derive(&r, shape_set_of);
     return r;
 }
 
@@ -499,18 +500,18 @@ END_TEST
 /* Every file in data/results can be read, and something is drawn of it. */
 START_TEST(kept_results)
 {
-    static struct kept_files files;
+    static struct data_files files;
     int count = 0;
-    ck_assert_int_eq(kept_find(&files, "results", ".jsonl", NULL), BITCUT_OK);
+    ck_assert_int_eq(data_files_find(&files, "results", ".jsonl", NULL), BITCUT_OK);
     for (const struct table_row *row = files.rows; row->name; row++, count++) {
-        char path[KEPT_PATH_MOST + KEPT_NAME_MOST + 8];
+        char path[DATA_PATH_MOST + DATA_NAME_MOST + 8];
         struct results r = { { NULL } };
         struct fault f;
         size_t line, drawn = 0;
         snprintf(path, sizeof path, "%s/%s.jsonl", files.folder, row->name);
         ck_assert_msg(results_read(&r, &line, path, &f) == BITCUT_OK, "%s:%zu: %s", path,
                       line, f.text);
-        results_derive(&r);
+        results_derive(&r, shape_set_of);
         for (const struct figure *g = figures; g->name; g++) {
             json_t *rows = figure_rows(g, &r);
             drawn += json_array_size(rows);
@@ -532,7 +533,8 @@ START_TEST(distinct_rows)
                               "{\"b\":1,\"a\":\"x\"}, {\"b\":\"x\",\"c\":1,\"a\":1},"
                               "{\"a\":\"1\",\"b\":\"x\"}, {\"b\":2},"
                               "{\"a\":null,\"b\":2},"
-                              "{\"a\":1.0,\"b\":\"x\"}]", 0, NULL);
+                              "{\"a\":1.0,\"b\":\"x\"}]",
+                              0, NULL);
     struct distinct d;
     ck_assert_ptr_nonnull(rows);
     distinct_init(&d, rows, keys);
@@ -551,5 +553,4 @@ START_TEST(distinct_rows)
 END_TEST
 
 TEST_MAIN("results", points, nothing, printed_values, speedups, claims, chosen, names,
-          families, batches, refused, no_results, many, kept_results,
-          distinct_rows)
+          families, batches, refused, no_results, many, kept_results, distinct_rows)

@@ -84,4 +84,15 @@ START_TEST(names_listed)
 }
 END_TEST
 
-TEST_MAIN("text", cleaned, exhaustive, cut_between_characters, names_listed)
+START_TEST(stems_measured)
+{
+    ck_assert_uint_eq(text_stem("h200.json", ".json"), 4);
+    ck_assert_uint_eq(text_stem("h200.jsonl", ".json"), 0);
+    ck_assert_uint_eq(text_stem(".json", ".json"), 0); /* no name is left */
+    ck_assert_uint_eq(text_stem("n", ".json"), 0);
+    ck_assert_uint_eq(text_stem("", ""), 0);
+}
+END_TEST
+
+TEST_MAIN("text", cleaned, exhaustive, cut_between_characters, names_listed,
+          stems_measured)
