@@ -282,6 +282,21 @@ enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *unit, size_
 enum bitcut_status bitcut_gemm(struct bitcut_gemm *ran, const struct bitcut_gemm *gemm,
                                int threads, char *why);
 
+/* How far GEMM i of a batch, as it has been computed, is from the exact alpha A B + beta C
+   of its operands: values[p] becomes that of metric p, for p < count, NaN beyond those
+   there are.  Everything is as in bitcut_gemm(), but D is only read, and recipe and unit
+   are needed for what grades a result alone: without a unit these are NaN.  If D is C, C
+   is no longer there: judge A B, with beta = 0, or keep C.
+   BITCUT_BAD_ARGUMENT, and a line in `why`, as bitcut_gemm(); or there is no GEMM i.
+   BITCUT_NO_MEMORY. */
+enum bitcut_status bitcut_gemm_judge(double *values, size_t count,
+                                     const struct bitcut_gemm *gemm, size_t i,
+                                     int threads, char *why);
+
+/* The name of metric i, counted from 0, as `bitcut list metrics` describes them in this
+   order; NULL from the last one on. */
+const char *bitcut_metric_name(size_t i);
+
 /* C = A B exactly, then rounded once, to nearest even: to FP32 in `c32` and to binary64
    in `c64` (either may be NULL).  FP32 encodings, row-major and without gaps: A is m x k,
    B k x n, C m x n.  NaN and infinities as in IEEE 754 with any order of the sum: NaN if

@@ -34,7 +34,7 @@ analysis/evidence  difference directed draw field json_value mutant recorder sam
 analysis/evidence  order sample_* set set_find trace_json trial
 analysis/evidence  variant
 analysis/fit       fit fit_*
-analysis/error     commit judge metric retention
+analysis/error     commit judge judge_gemm metric retention
 analysis/device    batch_model batch_trial blas excerpt kernel_trial race split_trial
 analysis/study     claim distinct figure plot report results results_* study study_*
 analysis/cli       bench_batch bench_emu bench_gpu bench_plan bitcut cmd_* command emit

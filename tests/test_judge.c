@@ -5,6 +5,7 @@
 #include "tests/sample_comparison.h"
 #include "tests/test.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct reference *reference_named(const char *name)
@@ -121,4 +122,92 @@ START_TEST(clock_goes_forward)
 }
 END_TEST
 
-TEST_MAIN("judge", judges, judge_stops, clock_goes_forward)
+/* --- through the library -------------------------------------------------------------- */
+
+enum { M = 5, N = 7, K = 40 };
+
+/* What the judge of dense matrices says. */
+static void judge_dense(double values[METRICS], const struct bitcut_gemm *g,
+                        const uint32_t *a, const uint32_t *b, const uint32_t *c,
+                        const uint32_t *d)
+{
+    static uint32_t copy_a[M * K], copy_b[K * N];
+    memcpy(copy_a, a, sizeof copy_a);
+    memcpy(copy_b, b, sizeof copy_b);
+    const struct matrix left = { M, K, copy_a }, right = { K, N, copy_b };
+    const struct exact_update update = { g->alpha, g->beta, c };
+    struct commit_error error;
+    struct judge j;
+    ck_assert_int_eq(
+        judge_init(&j, &references[0], &left, &right, &update, 1, NULL, NULL), BITCUT_OK);
+    if (g->unit) ck_assert_int_eq(judge_grade(&j, &error, g, 1, NULL, NULL), BITCUT_OK);
+    j.comparison.d = d;
+    metrics_run(values, &j.comparison);
+    judge_clear(&j);
+}
+
+/* The second of two GEMMs, as it is stored: A by columns, D by columns in steps of ld. */
+START_TEST(judged_as_filled)
+{
+    enum { LD = M + 3 };
+    static uint32_t a[2 * M * K], turned[2 * M * K], b[2 * K * N], c[M * N], dense[M * N];
+    static uint32_t d[2 * N * LD];
+    uint64_t rng = test_seed() + 5;
+    double got[METRICS + 1], want[METRICS];
+    for (int i = 0; i < 2 * M * K; i++) a[i] = sample_fills[0](&rng);
+    for (int i = 0; i < 2 * K * N; i++) b[i] = sample_fills[0](&rng);
+    for (int i = 0; i < M * N; i++) c[i] = sample_fills[0](&rng);
+    for (int e = 0; e < 2; e++)
+        for (int i = 0; i < M; i++)
+            for (int p = 0; p < K; p++)
+                turned[e * M * K + p * M + i] = a[e * M * K + i * K + p];
+    struct bitcut_gemm g =
+        gemm_of(&recipes[RECIPE_OOTOMO], unit_find("a100", &formats[FORMAT_F16]));
+    g.count = 2, g.m = M, g.n = N, g.k = K, g.beta = 0x3fc00000;
+    g.a = (struct bitcut_matrix){ .at = turned, .stride = M * K,
+                                  .layout = BITCUT_COLUMN_MAJOR };
+    g.b = (struct bitcut_matrix){ .at = b, .stride = K * N };
+    g.c = (struct bitcut_matrix){ .at = c };
+    g.d = (struct bitcut_matrix){ .to = d, .ld = LD, .stride = N * LD,
+                                  .layout = BITCUT_COLUMN_MAJOR };
+    ck_assert_int_eq(bitcut_gemm(NULL, &g, 1, NULL), BITCUT_OK);
+    d[N * LD + 3] ^= 0x100; /* a fault, so that there is something to see */
+    for (int i = 0; i < M * N; i++) dense[i] = d[N * LD + i % N * LD + i / N];
+    for (int unit = 1; unit >= 0; unit--) {
+        if (!unit) g.unit = NULL;
+        ck_assert_int_eq(bitcut_gemm_judge(got, METRICS + 1, &g, 1, 1, NULL), BITCUT_OK);
+        judge_dense(want, &g, a + M * K, b + K * N, c, dense);
+        for (int p = 0; p < METRICS; p++)
+            ck_assert_msg(!memcmp(&got[p], &want[p], sizeof got[p]) ||
+                              (isnan(got[p]) && isnan(want[p])),
+                          "%s: got %g, want %g", metrics[p].name, got[p], want[p]);
+        ck_assert(isnan(got[METRICS]) && isnan(got[METRIC_GRADE]) == !unit);
+        ck_assert(got[METRIC_RELRES] > 0);
+    }
+    for (size_t p = 0; p < METRICS; p++)
+        ck_assert_str_eq(bitcut_metric_name(p), metrics[p].name);
+    ck_assert_ptr_null(bitcut_metric_name(METRICS));
+}
+END_TEST
+
+START_TEST(judging_refused)
+{
+    uint32_t x[1] = { F32_ONE };
+    char why[BITCUT_TEXT_MOST] = "";
+    double value = 7;
+    struct bitcut_gemm g =
+        gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", &formats[FORMAT_F32]));
+    gemm_set_dense(&g, x, 1, 1, 1, x, x, NULL);
+    ck_assert_int_eq(bitcut_gemm_judge(&value, 1, &g, 1, 1, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_msg(strstr(why, "no such GEMM"), "%s", why);
+    ck_assert_int_eq(bitcut_gemm_judge(NULL, 1, &g, 0, 1, NULL), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(bitcut_gemm_judge(&value, 1, NULL, 0, 1, NULL), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(bitcut_gemm_judge(&value, 1, &g, 0, -1, NULL), BITCUT_BAD_ARGUMENT);
+    g.a.words = x;
+    ck_assert_int_eq(bitcut_gemm_judge(&value, 1, &g, 0, 1, NULL), BITCUT_BAD_ARGUMENT);
+    ck_assert(value == 7);
+}
+END_TEST
+
+TEST_MAIN("judge", judges, judge_stops, clock_goes_forward, judged_as_filled,
+          judging_refused)
