@@ -2,6 +2,7 @@
 
 #include "analysis/source.h"
 #include "lib/fma.h"
+#include "lib/k_parts.h"
 #include "lib/text.h"
 
 #include <stdio.h>
@@ -138,13 +139,6 @@ static int find_words(struct bitcut_gemm *g)
 }
 
 /* --- the order of k --------------------------------------------------------------- */
-
-static const struct table_row reductions[] = {
-    [BITCUT_ASCENDING] = { "ascending", "the first two, then the next, ..." },
-    [BITCUT_DESCENDING] = { "descending", "the last two, then the one before, ..." },
-    [BITCUT_TREE] = { "tree", "neighbours, then neighbours among these, ..." },
-    { 0 }
-};
 
 static int fail_order(const char *what)
 {

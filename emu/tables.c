@@ -1,6 +1,7 @@
 /* Every table of the library, with what it tells of its rows. */
 #include "emu/unit_field.h"
 #include "lib/input.h"
+#include "lib/k_parts.h"
 #include "lib/listing.h"
 #include "lib/recipe.h"
 
@@ -128,6 +129,7 @@ static const struct bitcut_table tables[] = {
     { "roundings", "rounding rules",                                ROWS(roundings),   NULL },
     { "splits",    "ways to make short words of an FP32 value",     ROWS(splits),      describe_split },
     { "recipes",   "whole GEMMs made of instructions",              ROWS(recipes),     describe_recipe },
+    { "reductions", "how partial sums of slices and lanes are added", ROWS(reductions), NULL },
     { "inputs",    "families of input matrices",                    ROWS(inputs),      describe_input },
     { "pairs",     "families for A and B that belong together",     ROWS(input_pairs), describe_pair },
     { 0 }

@@ -5,6 +5,13 @@
 
 #include <stdlib.h>
 
+const struct table_row reductions[] = {
+    [BITCUT_ASCENDING] = { "ascending", "the first two sums, then the next, ..." },
+    [BITCUT_DESCENDING] = { "descending", "the last two sums, then the one before, ..." },
+    [BITCUT_TREE] = { "tree", "neighbours, then neighbours among these, ..." },
+    { 0 }
+};
+
 /* An order made definite for a number of k. */
 struct cut {
     size_t k, step, tile, turn; /* tile and turn: whole steps, no more than k needs */

@@ -4,6 +4,10 @@
 #define BITCUT_LIB_K_PARTS_H
 
 #include "lib/bitcut.h"
+#include "lib/table.h"
+
+/* By enum bitcut_reduction; ended by a row whose name is NULL. */
+extern const struct table_row reductions[];
 
 /* Sums that are kept at a time, at most: of slices and of lanes one for each bit of their
    number, and one more. */

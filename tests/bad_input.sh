@@ -271,6 +271,12 @@ cat > "$work/table" << 'END'
 2|low*low term; bf16x6 has 6 terms|gemm --recipe bf16x6 --unit a100 --terms 7
 2|low*low|gemm --recipe plain --unit a100 --terms 2
 2|--promote: cannot be negative; 0 is never|$tc --promote -2
+2|--order: tile: it is a list such as|$tc $small --order tile
+2|--order: lanes: it is a list such as|$tc $small --order lanes=-1
+2|--order: rest: it is a list such as|$tc $small --order rest
+2|--order: up: unknown; there are: ascending|$tc $small --order reduction=up
+2|--split-a: half2: unknown; near it: half|$tc $small --split-a half2
+2|low words of A carry 2^11, those of B 2^0|$tc $small --split-b markidis
 2|--promote: cannot be negative; 0 is never|$tc $small --promote -1
 2|--split-k: must be 1 or more|$tc --split-k 0
 2|--split-k: must be 1 or more|$tc --split-k -1

@@ -404,6 +404,31 @@ empty_shapes_work() {
     done
 }
 
+# Orders of k that are the same have the same bits; others differ, and one sum in another
+# order is as exact on small integers.
+orders_of_k() {
+    set -- --recipe fp32 --unit fma/f32 -m 9 -n 9 -k 64 --seed 3
+    run 0 gemm "$@" -o plain.npy
+    run 0 gemm "$@" --order lanes=1,tile=8,reduction=tree -o same.npy
+    cmp plain.npy same.npy 2>&1
+    run 0 gemm "$@" --split-k 2 -o slices.npy
+    run 0 gemm "$@" --order lanes=2,turn=32 -o lanes.npy
+    cmp slices.npy lanes.npy 2>&1
+    for order in lanes=2 lanes=4,reduction=tree lanes=4,reduction=descending; do
+        run 0 gemm "$@" --order $order --json -o other.npy
+        ! cmp -s plain.npy other.npy || echo "$order changes nothing"
+    done
+    set -- "$@" --input-a integers --input-b integers
+    run 0 gemm "$@" -o plain.npy
+    run 0 gemm "$@" --order tile=24,rest-first,lanes=3,turn=8 --split-k 2 --json -o other.npy
+    cmp plain.npy other.npy 2>&1
+    expect tile 24
+    expect rest_first true
+    expect lanes 3
+    expect turn 8
+    expect reduction ascending
+}
+
 # --- threads and seeds ------------------------------------------------------------------
 
 # untimed: the JSON Lines in `out` without times.
@@ -801,6 +826,7 @@ json_keys() {
 list|name what
 list units|name what shape a b c block fraction rounding evidence source
 list summations|name what reads exact fast
+list reductions|name what
 list chips|name what architecture
 list formats|name what bits exponent_bits fraction_bits emin emax
 list splits|name what format high low words scale
@@ -841,6 +867,7 @@ ok_if_empty "probe makes vectors that kill all mutants" "$(vectors_made)"
 ok_if_empty "probe shows mutants that survive" "$(mutants_survive)"
 ok_if_empty "fit finds the row of a set, and that none explains a torn one" "$(rows_fitted)"
 ok_if_empty "gemm writes matrices" "$(matrices_made)"
+ok_if_empty "orders of k are what they say" "$(orders_of_k)"
 ok_if_empty "verify accepts what gemm wrote, for every recipe" "$(results_verified)"
 ok_if_empty "equilibrated lines serve a wide range" "$(wide_range_served)"
 ok_if_empty "verify finds one changed bit" "$(changed_result_found)"
