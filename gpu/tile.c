@@ -87,15 +87,16 @@ static void check_limits(struct tile_choice *c, const struct tile_gpu *gpu)
     c->have = limit[c->limit].have;
 }
 
-/* Groups that a unit holds at a time: one at least, as it fits. */
+/* Groups that a unit holds at a time: one at least, as it fits.  A kernel that says of a
+   cost that it is 0 is not limited by it. */
 static uint64_t resident_groups(const struct tile_choice *c, const struct tile_gpu *gpu)
 {
     const uint64_t threads = tile_threads(&c->tile, gpu);
     const uint64_t shared = c->costs.shared + (uint64_t)gpu->shared_reserved;
     uint64_t groups = (uint64_t)gpu->groups;
-    groups = smaller(groups, (uint64_t)gpu->waves / (uint64_t)c->tile.waves);
-    groups = smaller(groups, (uint64_t)gpu->shared / shared);
-    groups = smaller(groups, (uint64_t)gpu->registers / (c->costs.registers * threads));
+    groups = smaller(groups, (uint64_t)gpu->waves / some((uint64_t)c->tile.waves));
+    groups = smaller(groups, (uint64_t)gpu->shared / some(shared));
+    groups = smaller(groups, (uint64_t)gpu->registers / some(c->costs.registers * threads));
     return some(groups);
 }
 
