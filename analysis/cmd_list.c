@@ -129,13 +129,20 @@ static void describe_shapes(struct field_writer *w, const void *row)
 
 static const struct bitcut_table own_tables[] = {
     /* clang-format off */
-    { "metrics",       "measures of error",                               ROWS(metrics),           describe_metric },
-    { "studies",       "questions with a figure or table as answer",      ROWS(studies),           NULL },
-    { "benches",       "what bench gpu runs: kernels on shapes",          ROWS(bench_studies),     describe_bench },
-    { "shapes",        "sets of m, n and k for bench gpu",                ROWS(shape_sets),        describe_shapes },
-    { "models",        "tile models: what ranks tiles and kernels",       ROWS(tile_models),       describe_model },
-    { "variants",      "ways to issue one instruction on a device",       ROWS(gpu_variants),      NULL },
-    { "architectures", "GPU architectures by compute capability",         ROWS(gpu_architectures), describe_architecture },
+    { "metrics",       "measures of error",
+      ROWS(metrics),           describe_metric },
+    { "studies",       "questions with a figure or table as answer",
+      ROWS(studies),           NULL },
+    { "benches",       "what bench gpu runs: kernels on shapes",
+      ROWS(bench_studies),     describe_bench },
+    { "shapes",        "sets of m, n and k for bench gpu",
+      ROWS(shape_sets),        describe_shapes },
+    { "models",        "tile models: what ranks tiles and kernels",
+      ROWS(tile_models),       describe_model },
+    { "variants",      "ways to issue one instruction on a device",
+      ROWS(gpu_variants),      NULL },
+    { "architectures", "GPU architectures by compute capability",
+      ROWS(gpu_architectures), describe_architecture },
     { 0 }
     /* clang-format on */
 };

@@ -122,16 +122,26 @@ static void describe_pair(struct field_writer *w, const void *row)
 
 static const struct bitcut_table tables[] = {
     /* clang-format off */
-    { "units",     "matrix units and how each rounds",              ROWS(units),       describe_unit },
-    { "summations", "how a step adds products, and which fields of a unit it reads", ROWS(summations), describe_summation },
-    { "chips",     "names for the units of an architecture",        ROWS(chips),       describe_chip },
-    { "formats",   "floating-point formats",                        ROWS(formats),     describe_format },
-    { "roundings", "rounding rules",                                ROWS(roundings),   NULL },
-    { "splits",    "ways to make short words of an FP32 value",     ROWS(splits),      describe_split },
-    { "recipes",   "whole GEMMs made of instructions",              ROWS(recipes),     describe_recipe },
-    { "reductions", "how partial sums of slices and lanes are added", ROWS(reductions), NULL },
-    { "inputs",    "families of input matrices",                    ROWS(inputs),      describe_input },
-    { "pairs",     "families for A and B that belong together",     ROWS(input_pairs), describe_pair },
+    { "units",      "matrix units and how each rounds",
+      ROWS(units),       describe_unit },
+    { "summations", "how a step adds products, and which fields of a unit it reads",
+      ROWS(summations),  describe_summation },
+    { "chips",      "names for the units of an architecture",
+      ROWS(chips),       describe_chip },
+    { "formats",    "floating-point formats",
+      ROWS(formats),     describe_format },
+    { "roundings",  "rounding rules",
+      ROWS(roundings),   NULL },
+    { "splits",     "ways to make short words of an FP32 value",
+      ROWS(splits),      describe_split },
+    { "recipes",    "whole GEMMs made of instructions",
+      ROWS(recipes),     describe_recipe },
+    { "reductions", "how partial sums of slices and lanes are added",
+      ROWS(reductions),  NULL },
+    { "inputs",     "families of input matrices",
+      ROWS(inputs),      describe_input },
+    { "pairs",      "families for A and B that belong together",
+      ROWS(input_pairs), describe_pair },
     { 0 }
     /* clang-format on */
 };

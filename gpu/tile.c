@@ -87,7 +87,8 @@ static void check_limits(struct tile_choice *c, const struct tile_gpu *gpu)
     c->have = limit[c->limit].have;
 }
 
-/* Groups that a unit holds at a time: one at least, as it fits. */
+/* Groups that a unit holds at a time: one at least, as it fits.  A kernel that says of a
+   cost that it is 0 is not limited by it. */
 static uint64_t resident_groups(const struct tile_choice *c, const struct tile_gpu *gpu)
 {
     const uint64_t threads = tile_threads(&c->tile, gpu);
@@ -219,16 +220,14 @@ void tile_rank(struct tile_choice *choices, const struct tile *tiles,
 
 /* --- candidates ------------------------------------------------------------------- */
 
-static int greater(int a, int b) { return a > b ? a : b; }
-
 int tile_waves(int m, int n, const struct tile_gpu *gpu, const struct tile_method *method)
 {
     enum { WAVE_ACCUMULATORS = 64 * 64 };
-    const int fragments = greater(m / gpu->fragment_m * (n / gpu->fragment_n), 1);
+    const int fragments = larger_int(m / gpu->fragment_m * (n / gpu->fragment_n), 1);
     const int waves = (int)divide_up(
         (uint64_t)m * (uint64_t)n * (uint64_t)method->accumulators, WAVE_ACCUMULATORS);
     const int most = fragments < TILE_COUNT_MOST ? fragments : TILE_COUNT_MOST;
-    return (int)smaller((uint64_t)greater(waves, gpu->matrix_cores), (uint64_t)most);
+    return (int)smaller((uint64_t)larger_int(waves, gpu->matrix_cores), (uint64_t)most);
 }
 
 void tile_grid(struct tile tiles[TILE_GRID], const struct tile_gpu *gpu,
