@@ -1,8 +1,8 @@
 /* bitcut fit: which rows explain recorded sets. */
 #include "analysis/command.h"
 #include "analysis/judge.h"
-#include "analysis/separate.h"
-#include "analysis/walk.h"
+#include "analysis/fit_separate.h"
+#include "analysis/set_find.h"
 #include "lib/output.h"
 
 #include <stdio.h>
@@ -14,8 +14,8 @@ static const char *next;
 static bool together;
 
 static const struct option_row options[] = {
-    { "outputs", "of each set, spread evenly over it (default 1000; 0: all)", OPTION_COUNT,
-      &outputs, "N" },
+    { "outputs", "of each set, spread evenly over it (default 1000; 0: all)",
+      OPTION_COUNT, &outputs, "N" },
     { "together", "take all sets for recordings of one instruction", OPTION_FLAG,
       &together, NULL },
     { "next", "write inputs there on which the rows differ that survive", OPTION_TEXT,
@@ -60,7 +60,7 @@ static json_t *box_json(const struct space *s, const struct box *box)
     json_t *object = json_object();
     if (!box_row(&row, s, box)) return object;
     for (int f = 0; f < FIELD_COUNT; f++)
-        if (fields[f].used(&row))
+        if (field_used(&fields[f], &row))
             json_object_set_new(object, fields[f].name, set_json(s, f, box->set[f]));
     return object;
 }
@@ -119,7 +119,7 @@ static uint64_t values_of(const struct answer *a, int field)
     for (size_t i = 0; i < a->found.rows.count; i++) {
         struct bitcut_unit row;
         const struct box *box = &a->found.rows.at[i];
-        if (box_row(&row, &a->fit->space, box) && fields[field].used(&row))
+        if (box_row(&row, &a->fit->space, box) && field_used(&fields[field], &row))
             set |= box->set[field];
     }
     return set;
@@ -242,7 +242,7 @@ static json_t *group_text(const struct answer *a, const struct box *box)
     struct text t = { "" };
     struct bitcut_unit row;
     for (int f = 0; f < FIELD_COUNT; f++) {
-        if (!box_row(&row, &a->fit->space, box) || !fields[f].used(&row) ||
+        if (!box_row(&row, &a->fit->space, box) || !field_used(&fields[f], &row) ||
             box->set[f] == values_of(a, f))
             continue;
         append(&t, *t.at ? "; " : "");
@@ -262,8 +262,8 @@ static json_t *groups_text(const struct answer *a)
     for (size_t i = 0; i < count && i < SHOWN; i++)
         json_array_append_new(list, group_text(a, &a->found.rows.at[i]));
     if (count > SHOWN)
-        json_array_append_new(list, json_sprintf("and %zu more: --json has all",
-                                                 count - SHOWN));
+        json_array_append_new(
+            list, json_sprintf("and %zu more: --json has all", count - SHOWN));
     return list;
 }
 
@@ -290,16 +290,15 @@ static enum bitcut_status separate(struct answer *a, const struct context *x,
                                    struct fault *f)
 {
     if (!next || a->found.survivors == 0) return BITCUT_OK;
-    const enum bitcut_status status =
-        separate_run(&a->separation, a->fit, &a->found, cases, x->seed, x->threads,
-                     &x->progress, f);
+    const enum bitcut_status status = separate_run(
+        &a->separation, a->fit, &a->found, cases, x->seed, x->threads, &x->progress, f);
     if (status != BITCUT_OK || a->separation.count == 0) return status;
     return separation_write(next, &a->separation, &a->sets->unit, f);
 }
 
 /* Sets that are recordings of one instruction, and the exit status. */
-static int fit_sets(struct context *x, const struct set *sets, int count, const char *name,
-                    bool alone)
+static int fit_sets(struct context *x, const struct set *sets, int count,
+                    const char *name, bool alone)
 {
     struct fault f;
     struct fit fit;
@@ -330,10 +329,10 @@ static int fit_each(struct context *x, const struct found_list *list)
         struct fault f = list->at[i].fault;
         const char *name = list->at[i].folder;
         if (progress_stopped(&x->progress)) return fail("fit", &stopped);
-        const bool good = f.status == BITCUT_OK &&
-                          set_read(&s, name, SET_RECORDED, &f) == BITCUT_OK;
-        const int status = good ? fit_sets(x, &s, 1, name, list->count == 1)
-                                : fail(name, &f);
+        const bool good =
+            f.status == BITCUT_OK && set_read(&s, name, SET_RECORDED, &f) == BITCUT_OK;
+        const int status =
+            good ? fit_sets(x, &s, 1, name, list->count == 1) : fail(name, &f);
         if (good) set_clear(&s);
         if (status > worst) worst = status;
     }
@@ -393,11 +392,11 @@ static int run(struct context *x)
     if (x->operand_count == 0) return complain("fit", "name at least one folder");
     if (next && cases == 0) return complain("--cases", "must be at least 1");
     for (int i = 0; i < x->operand_count && status == BITCUT_OK; i++)
-        status = walk_sets(&list, x->operands[i], &x->progress, &f);
+        status = set_find(&list, x->operands[i], &x->progress, &f);
     int result = status == BITCUT_OK ? check_next(&list) : fail("fit", &f);
     if (result == EXIT_GOOD)
         result = together ? fit_together(x, &list) : fit_each(x, &list);
-    walk_clear(&list);
+    found_clear(&list);
     return result;
 }
 

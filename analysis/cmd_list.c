@@ -1,228 +1,108 @@
-/* bitcut list: the rows of any table. */
+/* bitcut list: the rows of any table, of the library or the program's own. */
 #include "analysis/bench_plan.h"
 #include "analysis/command.h"
-#include "analysis/field.h"
 #include "analysis/metric.h"
 #include "analysis/place.h"
 #include "analysis/study.h"
-#include "emu/unit.h"
 #include "gpu/batched.h"
-#include "lib/input.h"
-#include "lib/recipe.h"
+#include "gpu/tile.h"
+#include "lib/listing.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static json_t *name_or_null(const struct bitcut_format *format)
+/* --- what the program's tables tell of a row -------------------------------------- */
+
+static void describe_metric(struct field_writer *w, const void *row)
 {
-    return format ? json_string(format->name) : json_null();
+    tell_text(w, "source", ((const struct metric *)row)->source);
 }
 
-static json_t *text(const char *s) { return json_string(s ? s : ""); }
-
-static void set(json_t *row, const char *key, json_t *value)
+static void describe_architecture(struct field_writer *w, const void *row)
 {
-    json_object_set_new(row, key, value);
+    const struct gpu_architecture *a = row;
+    tell_integer(w, "least", a->least);
+    tell_integer(w, "most", a->most);
 }
 
-/* --- one function a table: what a row says beyond its name and purpose ------------ */
-
-/* The fields that the evidence leaves open: an array of names. */
-static json_t *open_fields(const struct bitcut_unit *u)
+static void describe_model(struct field_writer *w, const void *row)
 {
-    json_t *open = json_array();
-    for (const struct field *f = fields; f->name; f++)
-        if (field_is_open(f, u)) json_array_append_new(open, json_string(f->name));
-    return open;
-}
-
-static void describe_unit(json_t *row, const void *of)
-{
-    const struct bitcut_unit *u = of;
-    set(row, "shape", json_sprintf("%dx%dx%d", u->m, u->n, u->k));
-    set(row, "a", json_string(u->a->name));
-    set(row, "b", json_string(u->b->name));
-    set(row, "c", json_string(u->c->name));
-    set(row, "scale", name_or_null(u->scale));
-    for (const struct field *f = fields; f->name; f++)
-        set(row, f->name, f->used(u) ? field_json(f, u, field_get(f, u)) : json_null());
-    set(row, "vendor", unit_vendor(u) ? json_string(unit_vendor(u)) : json_null());
-    set(row, "evidence", json_string(unit_evidence(u)));
-    set(row, "open", open_fields(u));
-    set(row, "source", text(u->source));
-}
-
-static void describe_chip(json_t *row, const void *of)
-{
-    set(row, "architecture", json_string(((const struct chip *)of)->architecture));
-}
-
-static void describe_format(json_t *row, const void *of)
-{
-    const struct bitcut_format *f = of;
-    set(row, "bits", json_integer(f->bits - f->pad));
-    set(row, "held_in", json_integer(f->bits));
-    set(row, "exponent_bits", json_integer(f->exponent_bits));
-    set(row, "fraction_bits", json_integer(f->fraction_bits));
-    set(row, "emin", json_integer(format_emin(f)));
-    set(row, "emax", json_integer(format_emax(f)));
-    set(row, "largest", json_real(format_to_double(f, format_largest(f, false))));
-}
-
-static void describe_nothing(json_t *row, const void *of)
-{
-    (void)row;
-    (void)of;
-}
-
-static void describe_split(json_t *row, const void *of)
-{
-    const struct bitcut_split *s = of;
-    set(row, "format", json_string(s->format->name));
-    set(row, "high", json_string(s->high->name));
-    set(row, "low", json_string(s->words > 1 ? s->low->name : ""));
-    set(row, "words", json_integer(s->words));
-    set(row, "scale", json_integer(s->scale));
-    set(row, "source", text(s->source));
-}
-
-/* Terms as "lh:1 hl:1 hh:0": word of A, word of B, accumulator; with a * if that is
-   scaled first. */
-static json_t *terms_text(const struct bitcut_recipe *r)
-{
-    static const char word[] = "hlm"; /* high, low, lowest of three */
-    char line[8 * (RECIPE_TERMS_MOST + 1)] = "";
-    for (int i = 0; i < r->terms; i++) {
-        const struct recipe_term t = r->term[i];
-        const size_t used = strlen(line);
-        snprintf(line + used, sizeof line - used, "%s%c%c:%d%s", i ? " " : "", word[t.a],
-                 word[t.b], t.accumulator, t.scaled ? "*" : "");
-    }
-    return json_string(line);
-}
-
-static void describe_recipe(json_t *row, const void *of)
-{
-    const struct bitcut_recipe *r = of;
-    set(row, "split", json_string(r->split ? r->split->name : "of the unit"));
-    set(row, "terms", terms_text(r));
-    set(row, "low_low", json_boolean(r->keeps_low_low));
-    set(row, "promote", json_integer(r->promote));
-    set(row, "tile_k", json_integer(r->tile_k));
-    set(row, "zeroed", json_string(recipe_zeroed_names[r->zeroed]));
-    set(row, "source", text(r->source));
-}
-
-static void describe_input(json_t *row, const void *of)
-{
-    const struct input_family *in = of;
-    json_t *parameters = json_array();
-    for (int i = 0; i < in->parameters; i++)
-        json_array_append_new(parameters, json_sprintf("%s=%g", in->parameter[i].name,
-                                                       in->parameter[i].standard));
-    set(row, "parameters", parameters);
-}
-
-static void describe_pair(json_t *row, const void *of)
-{
-    const struct input_pair *p = of;
-    set(row, "a", json_string(p->a));
-    set(row, "b", json_string(p->b));
-}
-
-static void describe_metric(json_t *row, const void *of)
-{
-    set(row, "source", text(((const struct metric *)of)->source));
-}
-
-static void describe_architecture(json_t *row, const void *of)
-{
-    const struct gpu_architecture *a = of;
-    set(row, "least", json_integer(a->least));
-    set(row, "most", json_integer(a->most));
-}
-
-static json_t *variant_names(unsigned variants)
-{
-    json_t *names = json_array();
-    for (int i = 0; i < GPU_VARIANTS; i++)
-        if (variants >> i & 1)
-            json_array_append_new(names, json_string(gpu_variants[i].name));
-    return names;
+    const struct tile_model *m = row;
+    tell_flag(w, "rates", m->rates);
+    tell_list(w, "factors", BITCUT_TEXTS);
+    for (int i = 0; i < TILE_FACTORS; i++)
+        tell_item(w, "%s: %s", m->factor[i].name, m->factor[i].what);
 }
 
 /* A bound; 0 is none. */
-static json_t *most_or_null(size_t most) { return most ? json_count(most) : json_null(); }
-
-static void describe_instruction(json_t *row, const void *of)
+static void tell_most(struct field_writer *w, const char *name, size_t most)
 {
-    const struct gpu_instruction *i = of;
-    set(row, "shape", json_sprintf("%dx%dx%d", i->m, i->n, i->k));
-    set(row, "a_bytes", json_integer(i->a_bytes));
-    set(row, "b_bytes", json_integer(i->b_bytes));
-    set(row, "c_bytes", json_integer(i->c_bytes));
-    set(row, "least", json_integer(i->least));
-    set(row, "most", most_or_null((size_t)i->most));
-    set(row, "variants", variant_names(i->variants));
+    if (most) tell_integer(w, name, (long long)most);
+    else tell_text(w, name, NULL);
 }
 
-static void describe_kernel(json_t *row, const void *of)
+static void describe_instruction(struct field_writer *w, const void *row)
 {
-    const struct gpu_kernel *k = of;
-    set(row, "recipe", json_string(k->recipe));
-    set(row, "instruction", json_string(k->instruction));
-    set(row, "input", json_string(gpu_format_name(k->format)));
-    set(row, "terms", json_integer(k->program.terms));
-    set(row, "promote", json_integer(k->program.promote));
-    set(row, "tile", json_sprintf("%dx%dx%d", k->tile_m, k->tile_n, k->tile_k));
-    set(row, "stages", json_integer(k->stages));
-    set(row, "threads", json_integer(k->threads));
-    set(row, "shared_bytes", json_integer(k->shared_bytes));
-    set(row, "registers", json_integer(k->registers));
-    set(row, "cluster", json_integer(k->cluster));
-    set(row, "load_bytes", json_integer(k->load_bytes));
-    set(row, "read_bytes", json_integer(k->read_bytes));
-    set(row, "slices_most", json_integer(k->slices_most));
-    set(row, "size_most", most_or_null(k->size_most));
-    set(row, "least", json_integer(k->least));
-    set(row, "most", most_or_null((size_t)k->most));
+    const struct gpu_instruction *i = row;
+    tell_line(w, "shape", "%dx%dx%d", i->m, i->n, i->k);
+    tell_integer(w, "a_bytes", i->a_bytes);
+    tell_integer(w, "b_bytes", i->b_bytes);
+    tell_integer(w, "c_bytes", i->c_bytes);
+    tell_integer(w, "least", i->least);
+    tell_most(w, "most", (size_t)i->most);
+    tell_list(w, "variants", BITCUT_TEXTS);
+    for (int v = 0; v < GPU_VARIANTS; v++)
+        if (i->variants >> v & 1) tell_item(w, "%s", gpu_variants[v].name);
 }
 
-static void describe_batched(json_t *row, const void *of)
+static void describe_kernel(struct field_writer *w, const void *row)
 {
-    const struct gpu_batched_kernel *k = of;
-    set(row, "recipe", json_string(gpu_batched_recipe(k)->name));
-    set(row, "instruction", k->instruction ? json_string(k->instruction) : json_null());
-    set(row, "size_most", json_integer(k->size_most));
-    set(row, "products", json_integer(k->products));
-    set(row, "warps", json_integer(k->warps));
-    set(row, "stages", json_integer(k->stages));
-    set(row, "threads", json_integer(k->threads));
-    set(row, "shared_bytes", json_integer(k->shared_bytes));
-    set(row, "least", json_integer(k->least));
-    set(row, "most", most_or_null((size_t)k->most));
+    const struct gpu_kernel *k = row;
+    tell_text(w, "recipe", k->recipe);
+    tell_text(w, "instruction", k->instruction);
+    tell_text(w, "input", gpu_format_name(k->format));
+    tell_integer(w, "terms", k->program.terms);
+    tell_integer(w, "promote", k->program.promote);
+    tell_line(w, "tile", "%dx%dx%d", k->tile_m, k->tile_n, k->tile_k);
+    tell_integer(w, "stages", k->stages);
+    tell_integer(w, "threads", k->threads);
+    tell_integer(w, "shared_bytes", k->shared_bytes);
+    tell_integer(w, "registers", k->registers);
+    tell_integer(w, "cluster", k->cluster);
+    tell_integer(w, "load_bytes", k->load_bytes);
+    tell_integer(w, "read_bytes", k->read_bytes);
+    tell_integer(w, "slices_most", k->slices_most);
+    tell_most(w, "size_most", k->size_most);
+    tell_integer(w, "least", k->least);
+    tell_most(w, "most", (size_t)k->most);
 }
 
-static json_t *names_list(const char *const *name, size_t most)
+static void describe_batched(struct field_writer *w, const void *row)
 {
-    json_t *names = json_array();
-    for (size_t i = 0; i < most && name[i]; i++)
-        json_array_append_new(names, json_string(name[i]));
-    return names;
+    const struct gpu_batched_kernel *k = row;
+    tell_text(w, "recipe", gpu_batched_recipe(k)->name);
+    tell_text(w, "instruction", k->instruction);
+    tell_integer(w, "size_most", k->size_most);
+    tell_integer(w, "products", k->products);
+    tell_integer(w, "warps", k->warps);
+    tell_integer(w, "stages", k->stages);
+    tell_integer(w, "threads", k->threads);
+    tell_integer(w, "shared_bytes", k->shared_bytes);
+    tell_integer(w, "least", k->least);
+    tell_most(w, "most", (size_t)k->most);
 }
 
-static void describe_bench(json_t *row, const void *of)
+static void describe_bench(struct field_writer *w, const void *row)
 {
-    const struct bench_study *b = of;
-    json_t *slices = json_array(), *batches = json_array();
-    for (const int *s = b->slices; *s; s++)
-        json_array_append_new(slices, json_integer(*s));
-    for (int i = 0; i < b->batches.count; i++)
-        json_array_append_new(batches, json_count(b->batches.at[i]));
-    set(row, "shapes", json_string(b->shapes));
-    set(row, "kernels", names_list(b->kernels, SELECTIONS_MOST));
-    set(row, "slices", slices);
-    set(row, "batches", batches);
+    const struct bench_study *b = row;
+    tell_text(w, "shapes", b->shapes);
+    tell_list(w, "kernels", BITCUT_TEXTS);
+    for (int i = 0; i < SELECTIONS_MOST && b->kernels[i]; i++)
+        tell_item(w, "%s", b->kernels[i]);
+    tell_list(w, "slices", BITCUT_NUMBERS);
+    for (const int *s = b->slices; *s; s++) tell_item(w, "%d", *s);
+    tell_list(w, "batches", BITCUT_NUMBERS);
+    for (int i = 0; i < b->batches.count; i++) tell_item(w, "%zu", b->batches.at[i]);
 }
 
 /* "4n" for 4, "n" for 1, of a scaled set; else the number. */
@@ -231,34 +111,36 @@ static void length_text(char text[24], size_t length, bool scaled)
     snprintf(text, 24, length == 1 && scaled ? "n" : scaled ? "%zun" : "%zu", length);
 }
 
-static void describe_shapes(json_t *row, const void *of)
+static void describe_shapes(struct field_writer *w, const void *row)
 {
-    const struct shape_set *s = of;
-    json_t *list = json_array();
+    const struct shape_set *s = row;
+    tell_text(w, "input", s->input ? s->input : "");
+    tell_list(w, "shapes", BITCUT_TEXTS);
     for (const struct kernel_shape *at = s->shape; at->m; at++) {
         char m[24], n[24], k[24];
         length_text(m, at->m, s->scaled);
         length_text(n, at->n, s->scaled);
         length_text(k, at->k, s->scaled);
-        json_array_append_new(list, json_sprintf("%sx%sx%s", m, n, k));
+        tell_item(w, "%sx%sx%s", m, n, k);
     }
-    set(row, "input", text(s->input));
-    set(row, "shapes", list);
 }
 
-/* --- printing --------------------------------------------------------------------- */
+/* --- the program's tables --------------------------------------------------------- */
 
-static void print_row(struct context *x, const struct table_row *of,
-                      void (*describe)(json_t *row, const void *of))
-{
-    json_t *row = json_object();
-    set(row, "name", json_string(of->name));
-    describe(row, of);
-    set(row, "what", text(of->what));
-    emit_row(&x->emitter, row);
-}
+static const struct bitcut_table own_tables[] = {
+    /* clang-format off */
+    { "metrics",       "measures of error",                               ROWS(metrics),           describe_metric },
+    { "studies",       "questions with a figure or table as answer",      ROWS(studies),           NULL },
+    { "benches",       "what bench gpu runs: kernels on shapes",          ROWS(bench_studies),     describe_bench },
+    { "shapes",        "sets of m, n and k for bench gpu",                ROWS(shape_sets),        describe_shapes },
+    { "models",        "tile models: what ranks tiles and kernels",       ROWS(tile_models),       describe_model },
+    { "variants",      "ways to issue one instruction on a device",       ROWS(gpu_variants),      NULL },
+    { "architectures", "GPU architectures by compute capability",         ROWS(gpu_architectures), describe_architecture },
+    { 0 }
+    /* clang-format on */
+};
 
-/* Rows that are in the module, not in a table of the program. */
+/* Tables whose rows are in the module. */
 static const void *next_instruction(const struct gpu *g, const void *at)
 {
     return gpu_next(g, at);
@@ -274,81 +156,86 @@ static const void *next_batched(const struct gpu *g, const void *at)
     return gpu_batched_next(g, at);
 }
 
-/* --- the table of tables ---------------------------------------------------------- */
-
-struct listing {
-    const char *name, *what;
-    const void *rows;
-    size_t row_size;
-    void (*describe)(json_t *row, const void *of);
-    const void *(*next)(const struct gpu *g, const void *at); /* instead of rows: those of
-                                                                 the module */
+struct module_table {
+    struct bitcut_table table;
+    const void *(*next)(const struct gpu *g, const void *at);
 };
 
-#define LISTING(name, what, rows, describe)                                              \
-    {                                                                                    \
-        name, what, rows, sizeof(rows)[0], describe, NULL                                \
-    }
-
-static const struct listing listings[] = {
-    LISTING("units", "matrix units and how each rounds", units, describe_unit),
-    LISTING("chips", "names for the units of an architecture", chips, describe_chip),
-    LISTING("formats", "floating-point formats", formats, describe_format),
-    LISTING("roundings", "rounding rules", roundings, describe_nothing),
-    LISTING("splits", "ways to make short words of an FP32 value", splits,
-            describe_split),
-    LISTING("recipes", "whole GEMMs made of instructions", recipes, describe_recipe),
-    LISTING("inputs", "families of input matrices", inputs, describe_input),
-    LISTING("pairs", "families for A and B that belong together", input_pairs,
-            describe_pair),
-    LISTING("metrics", "measures of error", metrics, describe_metric),
-    LISTING("studies", "questions with a figure or table as answer", studies,
-            describe_nothing),
-    LISTING("benches", "what bench gpu runs: kernels on shapes", bench_studies,
-            describe_bench),
-    LISTING("shapes", "sets of m, n and k for bench gpu", shape_sets, describe_shapes),
-    LISTING("variants", "ways to issue one instruction on a device", gpu_variants,
-            describe_nothing),
-    LISTING("architectures", "GPU architectures by compute capability", gpu_architectures,
-            describe_architecture),
-    { "instructions", "single instructions that a device can record", NULL, 0,
-      describe_instruction, next_instruction },
-    { "kernels", "whole GEMMs that a device can run", NULL, 0, describe_kernel,
+static const struct module_table module_tables[] = {
+    { { "instructions",
+        "single instructions that a device can record",
+        { NULL, 0 },
+        describe_instruction },
+      next_instruction },
+    { { "kernels", "whole GEMMs that a device can run", { NULL, 0 }, describe_kernel },
       next_kernel },
-    { "batched", "batches of small GEMMs that a device can run", NULL, 0,
-      describe_batched, next_batched },
-    { 0 }
+    { { "batched",
+        "batches of small GEMMs that a device can run",
+        { NULL, 0 },
+        describe_batched },
+      next_batched },
+    { { 0 }, NULL }
 };
 
-static int list_tables(struct context *x)
+/* --- printing --------------------------------------------------------------------- */
+
+static void print_row(struct context *x, const struct bitcut_table *table, const void *of)
 {
-    for (const struct listing *l = listings; l->name; l++)
-        emit_row(&x->emitter, json_pack("{s:s, s:s}", "name", l->name, "what", l->what));
+    struct bitcut_field field;
+    json_t *row = json_pack("{s:s}", "name", bitcut_row_name(of));
+    for (size_t i = 0; bitcut_row_field(&field, table, of, i); i++)
+        json_object_set_new(row, field.name, json_told(field.kind, field.text));
+    json_object_set_new(row, "what", json_string(bitcut_row_what(of)));
+    emit_row(&x->emitter, row);
+}
+
+static int list_rows(struct context *x, const struct bitcut_table *table)
+{
+    const void *row = NULL;
+    while ((row = bitcut_row_next(table, row))) print_row(x, table, row);
     return EXIT_GOOD;
 }
 
-static int list_module(struct context *x, const struct listing *l)
+static int list_module(struct context *x, const struct module_table *m)
 {
     const void *row = NULL;
     char folder[PLACE_MOST];
     struct gpu gpu;
     struct fault f;
     if (gpu_open(&gpu, place_module(folder), &f) != BITCUT_OK) return fail("list", &f);
-    while ((row = l->next(&gpu, row))) print_row(x, row, l->describe);
+    while ((row = m->next(&gpu, row))) print_row(x, &m->table, row);
     gpu_close(&gpu);
     return EXIT_GOOD;
 }
 
+/* The names of all tables, in the order that they are listed in. */
+enum { TABLES_MOST = 32 };
+
+static void all_tables(struct table_row all[TABLES_MOST])
+{
+    const struct table parts[] = { TABLE(own_tables), TABLE(module_tables) };
+    const struct bitcut_table *t = NULL;
+    const struct table_row *row = NULL;
+    size_t count = 0;
+    while ((t = bitcut_table_next(t)))
+        all[count++] = (struct table_row){ bitcut_table_name(t), bitcut_table_what(t) };
+    for (int i = 0; i < 2; i++)
+        while ((row = table_next(parts[i], row))) all[count++] = *row;
+    all[count] = (struct table_row){ 0 };
+}
+
 static int run(struct context *x)
 {
-    if (x->operand_count == 0) return list_tables(x);
-    const struct listing *l = table_find(TABLE(listings), x->operands[0]);
-    if (!l) return fail_unknown("list", x->operands[0], TABLE(listings));
-    if (l->next) return list_module(x, l);
-    const struct table rows = { l->rows, l->row_size };
-    const struct table_row *of = NULL;
-    while ((of = table_next(rows, of))) print_row(x, of, l->describe);
-    return EXIT_GOOD;
+    struct table_row all[TABLES_MOST];
+    all_tables(all);
+    if (x->operand_count == 0)
+        return list_rows(x, &(struct bitcut_table){ .rows = TABLE(all) });
+    const char *name = x->operands[0];
+    const struct bitcut_table *t = bitcut_table_find(name);
+    if (!t) t = table_find(TABLE(own_tables), name);
+    if (t) return list_rows(x, t);
+    const struct module_table *m = table_find(TABLE(module_tables), name);
+    return m ? list_module(x, m) : fail_unknown("list", name, TABLE(all));
 }
 
 static const struct option_row options[] = { { 0 } };

@@ -4,7 +4,7 @@
 #include "analysis/directed.h"
 #include "analysis/set.h"
 #include "analysis/variant.h"
-#include "analysis/walk.h"
+#include "analysis/set_find.h"
 #include "lib/threads.h"
 
 #include <assert.h>
@@ -80,8 +80,8 @@ static json_t *mutant_row(const struct kills *k, int i)
     return json_pack("{s:s, s:o, s:o, s:I, s:o}", "field", m->field->name, "from",
                      field_json(m->field, k->unit, field_get(m->field, k->unit)), "to",
                      field_json(m->field, k->unit, m->value), "noticed",
-                     (json_int_t)k->noticed[i],
-                     "proof", m->proof ? json_string(m->proof->what) : json_null());
+                     (json_int_t)k->noticed[i], "proof",
+                     m->proof ? json_string(m->proof->what) : json_null());
 }
 
 static void emit_kills(struct emitter *e, const struct kills *k)
@@ -204,7 +204,7 @@ static int from_sets(struct kills_list *list, const struct context *x)
     struct fault f;
     int worst = EXIT_GOOD;
     for (int i = 0; i < x->operand_count; i++)
-        if (walk_sets(&sets, x->operands[i], &x->progress, &f) != BITCUT_OK)
+        if (set_find(&sets, x->operands[i], &x->progress, &f) != BITCUT_OK)
             worst = fail("probe", &f);
     for (size_t i = 0; i < sets.count && !progress_stopped(&x->progress); i++) {
         if (from_set(list, &sets.at[i], x, &f) != BITCUT_OK &&
@@ -212,7 +212,7 @@ static int from_sets(struct kills_list *list, const struct context *x)
             worst = fail(sets.at[i].folder, &f);
         progress_report(&x->progress, i + 1, sets.count);
     }
-    walk_clear(&sets);
+    found_clear(&sets);
     if (!progress_stopped(&x->progress)) return worst;
     list->count = 0;
     return fail("probe", &stopped);
@@ -261,8 +261,8 @@ static void take_kills(struct kills *k, const struct directed *d,
     k->outputs = (size_t)d->count;
     for (int i = 0; i < k->count; i++) k->noticed[i] = (size_t)d->kills[i];
     for (int i = 0; i < d->count && k->has_ideal; i++)
-        k->ideal_noticed += sample_dot(&k->ideal, &d->samples[i]) !=
-                            sample_dot(u, &d->samples[i]);
+        k->ideal_noticed +=
+            sample_dot(&k->ideal, &d->samples[i]) != sample_dot(u, &d->samples[i]);
 }
 
 /* Where the vectors of a unit go: -o itself, or a folder of it with the unit's name. */
@@ -332,8 +332,7 @@ static int run(struct context *x)
         static const struct fault none = { BITCUT_NO_MEMORY, "no memory" };
         return fail("probe", &none);
     }
-    const int status =
-        x->operand_count ? from_sets(&list, x) : from_generator(&list, x);
+    const int status = x->operand_count ? from_sets(&list, x) : from_generator(&list, x);
     while (list.printed < list.count) print_next(&list, &x->emitter);
     free(list.at);
     return status > list.status ? status : list.status;

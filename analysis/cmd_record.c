@@ -9,7 +9,7 @@
 #include "analysis/terminal.h"
 #include "analysis/trial.h"
 #include "analysis/variant.h"
-#include "analysis/walk.h"
+#include "analysis/set_find.h"
 #include "lib/output.h"
 
 #include <errno.h>
@@ -304,7 +304,7 @@ static void plan_clear(struct plan *p)
 {
     for (size_t i = 0; p->output && i < p->sets.count; i++) free(p->output[i]);
     free(p->output);
-    walk_clear(&p->sets);
+    found_clear(&p->sets);
 }
 
 /* Add what one operand means. */
@@ -312,7 +312,7 @@ static enum bitcut_status plan_operand(struct plan *p, const struct context *x,
                                        const char *operand, struct fault *f)
 {
     const size_t before = p->sets.count;
-    const enum bitcut_status status = walk_sets(&p->sets, operand, &x->progress, f);
+    const enum bitcut_status status = set_find(&p->sets, operand, &x->progress, f);
     char **output = realloc(p->output, (p->sets.count + 1) * sizeof *output);
     bool whole = output != NULL;
     if (output) p->output = output;

@@ -2,7 +2,7 @@
 #include "analysis/command.h"
 #include "analysis/difference.h"
 #include "analysis/variant.h"
-#include "analysis/walk.h"
+#include "analysis/set_find.h"
 #include "lib/threads.h"
 
 #include <stdlib.h>
@@ -152,9 +152,9 @@ static int run(struct context *x)
     enum bitcut_status status = BITCUT_OK;
     if (x->operand_count == 0) return complain("replay", "name at least one folder");
     for (int i = 0; i < x->operand_count && status == BITCUT_OK; i++)
-        status = walk_sets(&list, x->operands[i], &x->progress, &f);
+        status = set_find(&list, x->operands[i], &x->progress, &f);
     const int result = status == BITCUT_OK ? replay_list(x, &list) : fail("replay", &f);
-    walk_clear(&list);
+    found_clear(&list);
     return result;
 }
 

@@ -3,10 +3,10 @@
 
 #include "analysis/bench_plan.h"
 #include "analysis/command.h"
-#include "analysis/derive.h"
+#include "analysis/results_derive.h"
 #include "analysis/figure.h"
 #include "analysis/judge.h"
-#include "analysis/kept.h"
+#include "analysis/data_files.h"
 #include "analysis/plot.h"
 #include "analysis/report.h"
 #include "analysis/terminal.h"
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { SECTIONS_MOST = 64, PATH_MOST = KEPT_PATH_MOST + KEPT_NAME_MOST + 8 };
+enum { SECTIONS_MOST = 64, PATH_MOST = DATA_PATH_MOST + DATA_NAME_MOST + 8 };
 
 static struct option_texts given;
 static bool no_studies, no_results;
@@ -202,10 +202,10 @@ static int read_file(struct report *r, const char *path)
 
 static int read_kept(struct report *r)
 {
-    static struct kept_files kept;
+    static struct data_files kept;
     struct fault f;
     int status = EXIT_GOOD;
-    if (kept_find(&kept, "results", ".jsonl", &f) != BITCUT_OK)
+    if (data_files_find(&kept, "results", ".jsonl", &f) != BITCUT_OK)
         return fail("recorded results", &f);
     for (size_t i = 0; kept.rows[i].name && status == EXIT_GOOD; i++) {
         char path[PATH_MOST];

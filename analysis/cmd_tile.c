@@ -9,8 +9,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static const char *gpu_name, *kernel_name, *recipe_name = "legemm";
+static const char *gpu_name, *kernel_name, *model_name, *recipe_name = "legemm";
 static struct option_texts given;
 static size_t m = 8192, n = 8192, k = 8192, top;
 static int waves, stages = 2, accumulators = 1;
@@ -21,6 +22,8 @@ static const struct option_row options[] = {
       OPTION_TEXT, &gpu_name, "GPU" },
     { "kernel", "instead: the kernels that give the bits of this one, on this device",
       OPTION_TEXT, &kernel_name, "K" },
+    { "model", "what judges: clocks, legemm (default: what the device's rates allow)",
+      OPTION_TEXT, &model_name, "M" },
     { "m", "rows of A and C (default 8192)", OPTION_COUNT, &m, "M" },
     { "n", "columns of B and C (default 8192)", OPTION_COUNT, &n, "N" },
     { "k", "columns of A, rows of B (default 8192)", OPTION_COUNT, &k, "K" },
@@ -59,12 +62,12 @@ static const struct option_use uses[] = {
 
 /* --- what to rank ----------------------------------------------------------------- */
 
-enum { PATH_MOST = KEPT_PATH_MOST + KEPT_NAME_MOST + 8 };
+enum { PATH_MOST = DATA_PATH_MOST + DATA_NAME_MOST + 8 };
 
 /* The file of a kept description. */
 static int find_kept(char path[PATH_MOST])
 {
-    static struct kept_files files;
+    static struct data_files files;
     struct fault f;
     if (gpu_files_find(&files, &f) != BITCUT_OK) return fail("--gpu", &f);
     if (!table_find(TABLE(files.rows), gpu_name))
@@ -135,25 +138,19 @@ static int make_tiles(struct tile tiles[TILES_MOST], size_t *count,
 
 /* --- the answer ------------------------------------------------------------------- */
 
-static json_t *tile_text(const struct tile *t)
+static json_t *factor_text(const struct tile_factor_row *names,
+                           const struct tile_choice *c, const struct tile_choice *best)
 {
-    return json_sprintf("%dx%dx%d", t->m, t->n, t->k);
-}
-
-static json_t *factor_text(const struct tile_choice *c, const struct tile_choice *best)
-{
-    const struct tile_factor_row *row = &tile_factors[c->by];
-    return json_sprintf("%s: %.3g, the best has %.3g", row->name, c->factor[c->by],
-                        best->factor[c->by]);
+    return json_sprintf("%s: %.3g, the best has %.3g", names[c->by].name,
+                        c->factor[c->by], best->factor[c->by]);
 }
 
 /* The best stands where it does by its factors. */
-static json_t *best_text(const struct tile_choice *c)
+static json_t *best_text(const struct tile_factor_row *names, const struct tile_choice *c)
 {
-    return json_sprintf("the highest score: %s %.3g, %s %.3g, %s %.3g",
-                        tile_factors[TILE_BUSY].name, c->factor[TILE_BUSY],
-                        tile_factors[TILE_USEFUL].name, c->factor[TILE_USEFUL],
-                        tile_factors[TILE_RATIO].name, c->factor[TILE_RATIO]);
+    return json_sprintf("the highest score: %s %.3g, %s %.3g, %s %.3g", names[0].name,
+                        c->factor[0], names[1].name, c->factor[1], names[2].name,
+                        c->factor[2]);
 }
 
 static json_t *limit_text(const struct tile_choice *c)
@@ -165,11 +162,12 @@ static json_t *limit_text(const struct tile_choice *c)
     return json_sprintf("does not fit, %s: %s", row->name, text);
 }
 
-static json_t *why(const struct tile_choice *c, const struct tile_choice *best)
+static json_t *why(const struct tile_model *model, const struct tile_choice *c,
+                   const struct tile_choice *best)
 {
     switch (c->reason) {
-    case TILE_BEST: return best_text(c);
-    case TILE_BY_FACTOR: return factor_text(c, best);
+    case TILE_BEST: return best_text(model->factor, c);
+    case TILE_BY_FACTOR: return factor_text(model->factor, c, best);
     case TILE_BY_LOAD:
         return json_sprintf("work_dl: %.6g, the best has %.6g", c->work_dl,
                             best->work_dl);
@@ -179,84 +177,76 @@ static json_t *why(const struct tile_choice *c, const struct tile_choice *best)
     return limit_text(c);
 }
 
-static void emit_choice(struct context *x, const struct tile_choice *c, size_t rank,
+static json_t *detail(const struct tile_choice *c, const struct tile_detail *d)
+{
+    const char *at = (const char *)c + d->offset;
+    uint64_t count;
+    double number;
+    memcpy(&count, at, sizeof count);
+    memcpy(&number, at, sizeof number);
+    return d->counts ? json_count(count) : json_number(number);
+}
+
+/* What the model says of a choice, into the row. */
+static void describe(json_t *row, const struct tile_model *model,
+                     const struct tile_choice *c, size_t rank,
+                     const struct tile_choice *best)
+{
+    json_object_set_new(row, "rank",
+                        c->limit == TILE_FITS ? json_count(rank) : json_null());
+    json_object_set_new(row, "score", json_number(c->score));
+    for (int i = 0; i < TILE_FACTORS; i++)
+        json_object_set_new(row, model->factor[i].name, json_number(c->factor[i]));
+    for (const struct tile_detail *d = model->details; d->name; d++)
+        json_object_set_new(row, d->name, detail(c, d));
+    json_object_set_new(row, "why", why(model, c, best));
+}
+
+/* --- tiles ------------------------------------------------------------------------ */
+
+static json_t *identify(const char *key, const char *name)
+{
+    return json_pack("{s:o, s:I, s:I, s:I}", key, json_text(name), "m", (json_int_t)m,
+                     "n", (json_int_t)n, "k", (json_int_t)k);
+}
+
+static void emit_choice(struct context *x, const struct tile_task *task,
+                        const struct tile_choice *c, size_t rank,
                         const struct tile_choice *best)
 {
-    json_t *row = json_pack("{s:o, s:I, s:I, s:I, s:o, s:i, s:i, s:o, s:o}", "gpu",
-                            json_text(gpu_name), "m", (json_int_t)m, "n", (json_int_t)n,
-                            "k", (json_int_t)k, "tile", tile_text(&c->tile), "waves",
-                            c->tile.waves, "stages", c->tile.stages, "rank",
-                            c->limit == TILE_FITS ? json_count(rank) : json_null(),
-                            "score", json_number(c->score));
-    for (int i = 0; i < TILE_FACTORS; i++)
-        json_object_set_new(row, tile_factors[i].name, json_number(c->factor[i]));
+    const struct tile *t = &c->tile;
+    json_t *row = identify("gpu", gpu_name);
     json_object_update_new(
-        row, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-                       "groups", json_count(c->groups), "busiest", json_count(c->busiest),
-                       "resident", json_count(c->resident), "tlp", json_number(c->tlp),
-                       "memory", json_count(c->memory), "flops", json_count(c->flops),
-                       "work_dl", json_number(c->work_dl), "work_cp",
-                       json_number(c->work_cp), "shared", json_count(c->shared),
-                       "registers", json_count(c->registers), "why", why(c, best)));
+        row, json_pack("{s:o, s:i, s:i}", "tile",
+                       json_sprintf("%dx%dx%d", t->m, t->n, t->k), "waves", t->waves,
+                       "stages", t->stages));
+    describe(row, task->model, c, rank, best);
     emit_row(&x->emitter, row);
 }
 
-static int rank_tiles(struct context *x)
+static int rank_tiles(struct context *x, const struct tile_model *model)
 {
     static struct tile tiles[TILES_MOST];
     static struct tile_choice choices[TILES_MOST];
-    struct tile_gpu gpu;
-    struct tile_method method;
+    struct tile_task task = { .problem = { m, n, k } };
     size_t count;
-    int status = read_method(&method);
-    if (status == EXIT_GOOD) status = read_gpu(&gpu);
-    if (status == EXIT_GOOD) status = make_tiles(tiles, &count, &gpu, &method);
+    int status = read_method(&task.method);
+    if (status == EXIT_GOOD) status = read_gpu(&task.gpu);
+    if (status == EXIT_GOOD) status = make_tiles(tiles, &count, &task.gpu, &task.method);
     if (status != EXIT_GOOD) return status;
-    const struct tile_problem problem = { m, n, k };
-    tile_rank(choices, tiles, count, &gpu, &method, &problem);
+    task.model = model ? model : tile_model_of(&task.gpu);
+    if (task.model->rates)
+        return complain("--model", "needs the rates of a device: with --kernel alone");
+    tile_rank(choices, tiles, NULL, count, &task);
     for (size_t i = 0; i < count && (!top || i < top); i++)
-        emit_choice(x, &choices[i], i + 1, choices);
+        emit_choice(x, &task, &choices[i], i + 1, choices);
     return EXIT_GOOD;
 }
 
 /* --- kernels ---------------------------------------------------------------------- */
 
-static json_t *why_kernel(const struct gpu_choice *c, const struct gpu_choice *best)
-{
-    const double *f = c->factor;
-    const enum gpu_factor by = gpu_factor_worst(c, best);
-    if (c == best)
-        return json_sprintf("the highest score: %s %.3g, %s %.3g, %s %.3g",
-                            gpu_factors[GPU_BUSY].name, f[GPU_BUSY],
-                            gpu_factors[GPU_USEFUL].name, f[GPU_USEFUL],
-                            gpu_factors[GPU_RATE].name, f[GPU_RATE]);
-    if (c->score == best->score)
-        return json_string("as good as the best, later in order");
-    return json_sprintf("%s: %.3g, the best has %.3g", gpu_factors[by].name, f[by],
-                        best->factor[by]);
-}
-
-static void emit_kernel(struct context *x, const struct recorder *r,
-                        const struct gpu_choice *c, size_t rank,
-                        const struct gpu_choice *best)
-{
-    json_t *row = json_pack("{s:s, s:I, s:I, s:I, s:o, s:o}", "kernel", c->kernel->name,
-                            "m", (json_int_t)m, "n", (json_int_t)n, "k", (json_int_t)k,
-                            "rank", json_count(rank), "score", json_number(c->score));
-    for (int i = 0; i < GPU_FACTORS; i++)
-        json_object_set_new(row, gpu_factors[i].name, json_number(c->factor[i]));
-    json_object_update_new(
-        row,
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tiles",
-                  json_count((size_t)c->tiles), "busiest", json_count((size_t)c->busiest),
-                  "resident", json_count((size_t)c->resident), "steps",
-                  json_count((size_t)c->steps), "products", json_number(c->products),
-                  "shared", json_number(c->shared), "cache", json_number(c->cache), "why",
-                  why_kernel(c, best), "device", json_text(r->device.name)));
-    emit_row(&x->emitter, row);
-}
-
-static int rank_kernels_of(struct context *x, const struct recorder *r)
+static int rank_kernels_of(struct context *x, const struct recorder *r,
+                           const struct tile_model *model)
 {
     const struct gpu_gemm gemm = { .m = m, .n = n, .k = k, .slices = 1 };
     const struct gpu_kernel *like = NULL;
@@ -267,39 +257,45 @@ static int rank_kernels_of(struct context *x, const struct recorder *r)
             gpu_kernel_fits(&r->device, like))
             break;
     if (!like) return complain("--kernel", "the device has none of that name");
-    const size_t count = gpu_kernel_rank(c, &r->gpu, &r->device, like, &gemm);
+    const size_t count = gpu_kernel_rank_by(c, model, &r->gpu, &r->device, like, &gemm);
     if (!count) {
         fault_set(&f, BITCUT_CANNOT, "none takes this m, n and k");
         return fail(like->name, &f);
     }
-    for (size_t i = 0; i < count && (!top || i < top); i++)
-        emit_kernel(x, r, &c[i], i + 1, c);
+    for (size_t i = 0; i < count && (!top || i < top); i++) {
+        json_t *row = identify("kernel", c[i].kernel->name);
+        describe(row, model, &c[i].judged, i + 1, &c->judged);
+        json_object_set_new(row, "device", json_text(r->device.name));
+        emit_row(&x->emitter, row);
+    }
     return EXIT_GOOD;
 }
 
-static int rank_kernels(struct context *x)
+static int rank_kernels(struct context *x, const struct tile_model *model)
 {
     char folder[PLACE_MOST];
     struct recorder r;
     struct fault f;
     if (recorder_open(&r, place_module(folder), &f) != BITCUT_OK) return fail("tile", &f);
-    const int status = rank_kernels_of(x, &r);
+    const int status = rank_kernels_of(x, &r, model ? model : gpu_model(&r.device));
     recorder_close(&r);
     return status;
 }
 
 static int run(struct context *x)
 {
+    const struct tile_model *model = NULL;
     int status = check_use(x, uses, kernel_name ? KERNELS : TILES);
     if (status == EXIT_GOOD) status = check_numbers();
     if (status != EXIT_GOOD) return status;
-    return kernel_name ? rank_kernels(x) : rank_tiles(x);
+    if (model_name && !(model = table_find(TABLE(tile_models), model_name)))
+        return fail_unknown("--model", model_name, TABLE(tile_models));
+    return kernel_name ? rank_kernels(x, model) : rank_tiles(x, model);
 }
 
 const struct command command_tile = {
     .name = "tile",
-    .what =
-        "Rank the tiles of a GEMM kernel on a GPU by LE-GEMM's thread parallelism model",
+    .what = "Rank the tiles of a GEMM kernel on a GPU, or its kernels, by a tile model",
     .run = run,
     .own = options,
     .operands = "",

@@ -257,10 +257,9 @@ static int try_batch(struct context *x, const struct recorder *r,
     if (batch_trial_run(&result, &t, &x->progress, &f) != BITCUT_OK)
         return fail_kernel(x, kernel->name, &f);
     json_t *row = describe_trial(x, r, kernel->name);
-    json_object_update_new(row,
-                           json_pack("{s:s, s:s, s:s}", "recipe", t.gemm.recipe->name,
-                                     "unit", t.gemm.unit->name, "evidence",
-                                     unit_evidence(t.gemm.unit)));
+    json_object_update_new(row, json_pack("{s:s, s:s, s:s}", "recipe",
+                                          t.gemm.recipe->name, "unit", t.gemm.unit->name,
+                                          "evidence", unit_evidence(t.gemm.unit)));
     return found(x, row, &result);
 }
 

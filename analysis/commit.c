@@ -1,5 +1,6 @@
 #include "analysis/commit.h"
 
+#include "emu/summation.h"
 #include "lib/bits.h"
 #include "lib/equilibrate.h"
 #include "lib/fma.h"
@@ -240,49 +241,10 @@ static struct norms worst_of(const struct side *s, int threads)
 
 /* --- steps of a unit -------------------------------------------------------------- */
 
-/* A power of two; positions of FRACTION_EXACT lose nothing. */
-static double bit(int position)
-{
-    return position >= FRACTION_EXACT ? 0 : ldexp(1, -position);
-}
-
-/* One rounding to a format, relative. */
-static double rounding_error(const struct bitcut_format *f, enum direction d)
-{
-    return ldexp(1, -f->fraction_bits - (d == TO_NEAREST_EVEN || d == TO_NEAREST_AWAY));
-}
-
-static double eps_of(const struct bitcut_unit *u)
-{
-    return rounding_error(u->result, u->rounding.direction);
-}
-
-static double at_one_exponent(const struct bitcut_unit *u)
-{
-    return u->block * bit(u->fraction);
-}
-
-static double pairs(const struct bitcut_unit *u)
-{
-    return (1 + log2(u->block)) * eps_of(u);
-}
-
-static double two_stage(const struct bitcut_unit *u)
-{
-    return (u->block + 2) * bit(u->fraction) + bit(u->sum_fraction) + bit(u->keep);
-}
-
-static double serial(const struct bitcut_unit *u) { return u->block * bit(u->keep - 1); }
-
-static double (*const kappa[])(const struct bitcut_unit *u) = {
-    [SUM_FUSED] = at_one_exponent, [SUM_GROUPED] = at_one_exponent, [SUM_PAIRS] = pairs,
-    [SUM_TWO_STAGE] = two_stage,   [SUM_SERIAL] = serial,
-};
-
 static double step_error(const struct bitcut_unit *u)
 {
-    const double last = u->c_last ? rounding_error(u->c, TO_NEAREST_EVEN) : 0;
-    return eps_of(u) + kappa[u->summation](u) + last;
+    const double last = u->c_last ? round_error(u->c, TO_NEAREST_EVEN) : 0;
+    return round_error(u->result, u->rounding.direction) + u->summation->error(u) + last;
 }
 
 /* --- chains ----------------------------------------------------------------------- */
@@ -367,8 +329,8 @@ static double roundings_after(const struct gemm *g)
 /* What is cut in a step where nothing is large: below align_min. */
 static double least_cut(const struct bitcut_unit *u)
 {
-    const bool aligns = u->summation == SUM_FUSED || u->summation == SUM_GROUPED;
-    return aligns ? u->block * ldexp(bit(u->fraction), u->align_min) : 0;
+    const bool least = summation_reads(u) & READS_ALIGN_MIN;
+    return least ? u->block * ldexp(1, u->align_min - u->fraction) : 0;
 }
 
 /* What underflows: in each operation of the unit as much as its result's least number,

@@ -1,7 +1,7 @@
 #include "analysis/difference.h"
 
 #include "analysis/json_value.h"
-#include "analysis/steps.h"
+#include "analysis/trace_json.h"
 
 struct difference difference_of(const struct array *got, const struct set *want)
 {
@@ -55,7 +55,7 @@ json_t *difference_json(const struct bitcut_unit *u, const struct fragments *x,
                                              "got", json_decoded(u->c, model), "want",
                                              json_decoded(u->c, recorded)));
     json_set_distance(object, u->c, model, recorded);
-    json_object_set_new(object, "steps", steps_json(u, &trace));
-    if (trace.c_last) json_object_set_new(object, "c_last", steps_c_last_json(u, &trace));
+    json_object_set_new(object, "steps", trace_json(u, &trace));
+    if (trace.c_last) json_object_set_new(object, "c_last", trace_c_last_json(u, &trace));
     return object;
 }

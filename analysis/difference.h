@@ -18,7 +18,7 @@ struct difference difference_of(const struct array *got, const struct set *want)
 /* A mismatch as an object.  "at" (fragment, row, column); the operands of that output
    "a", "b", for a unit with block scales "scale_a", "scale_b", and "c"; "got" and "want",
    each of these as encoding and decoded; "ulps" and "differ", how they differ
-   (json_set_distance()); "steps", how the unit comes to its output (steps_json()); and
+   (json_set_distance()); "steps", how the unit comes to its output (trace_json()); and
    for a unit that adds C last "c_last", that addition.  `flat` is the output's index in
    `got`; fragments are counted from `from`. */
 json_t *difference_json(const struct bitcut_unit *unit, const struct fragments *x,

@@ -2,7 +2,7 @@
 #ifndef BITCUT_ANALYSIS_FIT_H
 #define BITCUT_ANALYSIS_FIT_H
 
-#include "analysis/observed.h"
+#include "analysis/fit_output.h"
 #include "analysis/set.h"
 
 /* An output of an instruction as it was recorded. */
@@ -19,15 +19,16 @@ struct fit {
 };
 
 /* All rows with the formats, k and block scales of `unit` are to be tested on `count` (at
-   least 1) outputs.  BITCUT_BAD_ARGUMENT if k is more than an instruction's or there is no
-   output; *fit is set only on success. */
+   least 1) outputs.  BITCUT_BAD_ARGUMENT if k is more than an instruction's or there is
+   no output; *fit is set only on success. */
 enum bitcut_status fit_init(struct fit *fit, const struct bitcut_unit *unit,
-                            const struct recorded *outputs, size_t count, struct fault *f);
+                            const struct recorded *outputs, size_t count,
+                            struct fault *f);
 
-/* The same with at most `most` outputs of each set (0: all), spread evenly over it, as the
-   unit sees them in the sets' variants, without NaNs of which only the sign was recorded.
-   The sets must be of one instruction:
-   BITCUT_BAD_ARGUMENT if not; BITCUT_BAD_FILE if a variant is unknown. */
+/* The same with at most `most` outputs of each set (0: all), spread evenly over it, as
+   the unit sees them in the sets' variants, without NaNs of which only the sign was
+   recorded. The sets must be of one instruction: BITCUT_BAD_ARGUMENT if not;
+   BITCUT_BAD_FILE if a variant is unknown. */
 enum bitcut_status fit_read(struct fit *fit, const struct set *sets, int set_count,
                             size_t most, struct fault *f);
 void fit_clear(struct fit *fit);

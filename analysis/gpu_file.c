@@ -90,9 +90,9 @@ enum bitcut_status gpu_file_read(struct tile_gpu *gpu, const char *path, struct 
     return status;
 }
 
-enum bitcut_status gpu_files_find(struct kept_files *files, struct fault *f)
+enum bitcut_status gpu_files_find(struct data_files *files, struct fault *f)
 {
-    return kept_find(files, "gpu", ".json", f);
+    return data_files_find(files, "gpu", ".json", f);
 }
 
 bool gpu_is_path(const char *text)

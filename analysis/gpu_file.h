@@ -2,7 +2,7 @@
 #ifndef BITCUT_ANALYSIS_GPU_FILE_H
 #define BITCUT_ANALYSIS_GPU_FILE_H
 
-#include "analysis/kept.h"
+#include "analysis/data_files.h"
 #include "gpu/tile.h"
 #include "lib/status.h"
 
@@ -15,8 +15,8 @@ enum bitcut_status gpu_file_parse(struct tile_gpu *gpu, const void *bytes, size_
 /* The same for the file `path`.  BITCUT_CANNOT: it cannot be read. */
 enum bitcut_status gpu_file_read(struct tile_gpu *gpu, const char *path, struct fault *f);
 
-/* The kept descriptions: files NAME.json in the folder gpu, as kept_find() says. */
-enum bitcut_status gpu_files_find(struct kept_files *files, struct fault *f);
+/* The kept descriptions: files NAME.json in the folder gpu, as data_files_find() says. */
+enum bitcut_status gpu_files_find(struct data_files *files, struct fault *f);
 
 /* Whether --gpu TEXT names a file, not a kept description: it has a '/' or ends in
    .json. */

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 enum { TEXT_MOST = 1 << 14 };
@@ -31,6 +32,26 @@ json_t *json_text(const char *text)
     snprintf(copy, sizeof copy, "%s", text);
     text_clean(copy);
     return json_string(copy);
+}
+
+static json_t *told_list(enum bitcut_kind kind, const char *text)
+{
+    json_t *list = json_array();
+    for (size_t n; *text; text += n + 1) {
+        n = strcspn(text, "\n");
+        json_array_append_new(list, kind == BITCUT_TEXTS
+                                        ? json_stringn(text, n)
+                                        : json_loadb(text, n, JSON_DECODE_ANY, NULL));
+    }
+    return list;
+}
+
+json_t *json_told(enum bitcut_kind kind, const char *text)
+{
+    if (kind == BITCUT_NULL) return json_null();
+    if (kind == BITCUT_TEXT) return json_string(text);
+    if (kind == BITCUT_TEXTS || kind == BITCUT_NUMBERS) return told_list(kind, text);
+    return json_loads(text, JSON_DECODE_ANY, NULL);
 }
 
 json_t *json_today(void)

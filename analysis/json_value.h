@@ -17,6 +17,9 @@ json_t *json_count(size_t n);
 /* Text from outside, such as a file name; one that is no UTF-8 becomes fit to print. */
 json_t *json_text(const char *text);
 
+/* The text of a field as it is told (bitcut_row_field()), as a value of its kind. */
+json_t *json_told(enum bitcut_kind kind, const char *text);
+
 /* Today in UTC, YYYY-MM-DD. */
 json_t *json_today(void);
 

@@ -1,5 +1,6 @@
 #include "analysis/draw.h"
 #include "analysis/sample_piece.h"
+#include "emu/summation.h"
 
 static void fill_anybits(struct sample *s, const struct bitcut_unit *u, struct rng *rng)
 {
@@ -261,10 +262,9 @@ static void fill_ties(struct sample *s, const struct bitcut_unit *u, struct rng 
 /* The exponent below which small sums keep bits from, and how many of them. */
 static int least_exponent(int *bits, const struct bitcut_unit *u)
 {
-    *bits = u->summation == SUM_TWO_STAGE   ? u->keep
-            : u->fraction == FRACTION_EXACT ? 24
-                                            : u->fraction;
-    if (u->summation == SUM_TWO_STAGE) return u->keep_min;
+    const bool keeps = u->summation->reads & READS_KEEP_MIN;
+    *bits = keeps ? u->keep : u->fraction == FRACTION_EXACT ? 24 : u->fraction;
+    if (keeps) return u->keep_min;
     if (u->align_min) return u->align_min;
     return format_emin(u->result) - u->result->fraction_bits + 12;
 }

@@ -1,7 +1,7 @@
 #include "emu/gemm.h"
 
 #include "emu/engine.h"
-#include "emu/fast.h"
+#include "emu/fast_tile.h"
 #include "emu/job.h"
 #include "lib/bits.h"
 #include "lib/equilibrate.h"
@@ -129,26 +129,9 @@ static uint32_t to_f32(const struct gemm *g, const struct plan *p, uint64_t accu
                                            g->unit->c, accumulator);
 }
 
-/* a b is exact in binary64; its sum with c, rounded to odd there, is rounded once to
-   binary32 (Boldo and Melquiond 2008).  The error of the sum is TwoSum's. */
-static uint32_t fma32(const struct plan *p, uint32_t a, uint32_t b, uint32_t c)
-{
-    const double product = (double)float_of_bits(a) * (double)float_of_bits(b), z = float_of_bits(c);
-    double sum = product + z;
-    const double back = sum - product;
-    const double error = (product - (sum - back)) + (z - back);
-    if (!(error - error == 0)) /* NaN and Inf */
-        return (uint32_t)fma_round(&formats[FORMAT_F32], &roundings[ROUND_RN], p->nan, a,
-                                   b, c);
-    uint64_t bits = bits_of_double(sum);
-    if (error != 0 && !(bits & 1)) bits += (error > 0) == (sum > 0) ? 1 : UINT64_MAX;
-    sum = double_of_bits(bits);
-    return bits_of_float((float)sum);
-}
-
 static uint32_t add32(const struct plan *p, uint32_t a, uint32_t b)
 {
-    return fma32(p, a, F32_ONE, b);
+    return job_fma(p, a, F32_ONE, b);
 }
 
 static void promote(struct cell *x, const struct gemm *g, const struct plan *p)
@@ -198,31 +181,9 @@ static void cell_fold(struct cell *x, const struct gemm *g, const struct plan *p
     for (int i = p->last - 1; i >= 0; i--) {
         const uint32_t below =
             i == 0 && p->promotes ? x->master : to_f32(g, p, x->accumulator[i]);
-        v = fma32(p, v, f32_power_of_two(-g->split.scale), below);
+        v = job_fma(p, v, f32_power_of_two(-g->split.scale), below);
     }
     *x = (struct cell){ .total = first ? v : add32(p, x->total, v) };
-}
-
-uint32_t job_fma(const struct job *job, uint32_t a, uint32_t b, uint32_t c)
-{
-    return fma32(&job->plan, a, b, c);
-}
-
-void job_finish(const struct job *job, size_t i, size_t j, const float *total,
-                size_t count)
-{
-    assert(hostfp_entered());
-    const uint32_t alpha = job->g->alpha, nan = job->plan.nan;
-    uint32_t *d = job->d + i * job->ldd + j;
-    memcpy(d, total, count * sizeof *d);
-    for (size_t p = 0; job->g->equilibrate && p < count; p++)
-        d[p] = equilibrate_scale(d[p], -job->a.exponents[i] - job->b.exponents[j + p]);
-    for (size_t p = 0; p < count; p++)
-        if ((d[p] & 0x7fffffff) > 0x7f800000) d[p] = nan;
-    for (size_t p = 0; alpha != F32_ONE && p < count; p++)
-        d[p] = fma32(&job->plan, alpha, d[p], (alpha ^ d[p]) & 0x80000000u);
-    for (size_t p = 0; job->c && p < count; p++)
-        d[p] = fma32(&job->plan, job->g->beta, job->c[i * job->ldc + j + p], d[p]);
 }
 
 /* --- tiles of the engine ---------------------------------------------------------- */

@@ -38,7 +38,7 @@ struct job {
 
 /* a b + c in FP32 to nearest even, for encodings, as the recipe's epilogue does.  The
    calling thread is in the mode of hostfp_enter(). */
-uint32_t job_fma(const struct job *job, uint32_t a, uint32_t b, uint32_t c);
+uint32_t job_fma(const struct plan *plan, uint32_t a, uint32_t b, uint32_t c);
 
 /* Outputs (i, j) to (i, j + count - 1) from the sums over all slices: lines that
    were equilibrated, alpha and beta. */

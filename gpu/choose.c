@@ -1,92 +1,66 @@
 #include "gpu/choose.h"
 
-#include <math.h>
+#include "lib/size.h"
+
 #include <string.h>
 
-const struct gpu_factor_row gpu_factors[] = {
-    [GPU_BUSY] = { "busy", "the share of multiprocessors at work" },
-    [GPU_USEFUL] = { "useful", "the share of work that is no padding" },
-    [GPU_RATE] = { "rate", "the share of time that a busy multiprocessor multiplies" },
-    [GPU_FACTORS] = { 0 },
-};
+/* --- a device and a kernel as the models see them --------------------------------- */
 
-/* --- one kernel ------------------------------------------------------------------- */
+/* Of an SM since compute capability 7.0 and of a CU since CDNA. */
+enum { MATRIX_CORES = 4, WAVE = 32 };
 
-/* How many of `each` hold `count`. */
-static double pieces(size_t count, int each)
+/* What only limits tiles that are no kernels is left out. */
+static struct tile_gpu gpu_of(const struct gpu_device *d)
 {
-    return count ? ceil((double)count / each) : 1;
+    return (struct tile_gpu){ .units = d->units,
+                              .registers = d->unit_registers,
+                              .shared = d->unit_shared,
+                              .shared_reserved = d->block_shared,
+                              .matrix_cores = MATRIX_CORES,
+                              .wave = WAVE,
+                              .waves = d->unit_threads / WAVE,
+                              .groups = d->unit_blocks,
+                              .products = d->products,
+                              .shared_rate = d->shared_rate,
+                              .cache_rate = d->cache_rate };
 }
 
-static double outputs(const struct gpu_kernel *k)
+static struct tile tile_of(const struct gpu_kernel *k)
 {
-    return (double)k->tile_m * k->tile_n;
+    return (struct tile){ k->tile_m, k->tile_n, k->tile_k,
+                          (int)divide_up((size_t)k->threads, WAVE), k->stages };
 }
 
-/* Blocks that a unit holds at a time: one at least, as the kernel runs. */
-static double resident(const struct gpu_kernel *k, const struct gpu_device *d)
+static struct tile_costs costs_of(const struct gpu_kernel *k)
 {
-    double blocks = d->unit_blocks;
-    blocks = fmin(blocks, floor((double)d->unit_threads / k->threads));
-    blocks = fmin(blocks,
-                  floor((double)d->unit_registers / ((double)k->registers * k->threads)));
-    blocks =
-        fmin(blocks, floor((double)d->unit_shared / (k->shared_bytes + d->block_shared)));
-    return fmax(blocks, 1);
+    return (struct tile_costs){ .load = (uint64_t)k->load_bytes,
+                                .read = (uint64_t)k->read_bytes,
+                                .shared = (uint64_t)k->shared_bytes,
+                                .registers = (uint64_t)k->registers,
+                                .cluster = k->cluster };
 }
 
-/* Bytes of one k that come from the cache: a block of a cluster loads its part of B. */
-static double cache_bytes(const struct gpu_kernel *k)
+static struct tile_task task_of(const struct tile_model *model,
+                                const struct gpu_device *device,
+                                const struct gpu_kernel *like, const struct gpu_gemm *g)
 {
-    const double own = k->tile_m + (double)k->tile_n / k->cluster;
-    return k->load_bytes * own / (k->tile_m + k->tile_n);
+    return (struct tile_task){
+        .model = model,
+        .gpu = gpu_of(device),
+        .method = { .terms = like->program.terms,
+                    .words = like->program.words,
+                    .word_bytes = like->format == GPU_TF32 ? 4 : 2,
+                    .accumulators = 1 },
+        .problem = { g->m, g->n, g->k },
+        .count = g->count,
+        .slices = (uint64_t)g->slices,
+    };
 }
 
-static void count_clocks(struct gpu_choice *c, const struct gpu_device *d)
+const struct tile_model *gpu_model(const struct gpu_device *device)
 {
-    const struct gpu_kernel *k = c->kernel;
-    const double halves = k->format == GPU_TF32 ? 2 : 1;
-    c->products = k->tile_k * k->program.terms * outputs(k) * halves / d->products;
-    c->shared = k->tile_k * ((double)k->load_bytes + k->read_bytes) / d->shared_rate;
-    c->cache = k->tile_k * cache_bytes(k) / d->cache_rate;
-}
-
-static double step_clocks(const struct gpu_choice *c)
-{
-    const double multiplying = c->products + c->shared;
-    return c->kernel->stages > 1 ? fmax(multiplying, c->cache) : multiplying + c->cache;
-}
-
-static double end_clocks(const struct gpu_choice *c, const struct gpu_device *d)
-{
-    return sizeof(float) * outputs(c->kernel) / d->cache_rate;
-}
-
-void gpu_kernel_judge(struct gpu_choice *choice, const struct gpu_kernel *k,
-                      const struct gpu_device *d, const struct gpu_gemm *g)
-{
-    struct gpu_choice c = { .kernel = k };
-    const double rows = pieces(g->m, k->cluster * k->tile_m);
-    const double columns = pieces(g->n, k->tile_n), all_steps = pieces(g->k, k->tile_k);
-    const double slices = fmin(g->slices, all_steps);
-    const double units = fmax(floor((double)d->units / k->cluster), 1);
-    const double count = fmax((double)g->count, 1);
-    c.steps = ceil(all_steps / slices);
-    c.tiles = count * rows * columns * slices;
-    c.busiest = ceil(c.tiles / units);
-    c.resident = resident(k, d);
-    count_clocks(&c, d);
-    const double multiplying = c.busiest * c.steps * c.products;
-    const double all = c.busiest * c.steps * step_clocks(&c) +
-                       ceil(c.busiest / c.resident) * end_clocks(&c, d);
-    const double computed = c.tiles * k->cluster * outputs(k) * c.steps * k->tile_k;
-    c.factor[GPU_BUSY] = c.tiles / (units * c.busiest);
-    c.factor[GPU_USEFUL] = count * fmax((double)g->m, 1) * fmax((double)g->n, 1) *
-                           fmax((double)g->k, 1) / computed;
-    c.factor[GPU_RATE] = multiplying / all;
-    c.score = 1;
-    for (int i = 0; i < GPU_FACTORS; i++) c.score *= c.factor[i];
-    *choice = c;
+    const struct tile_gpu gpu = gpu_of(device);
+    return tile_model_of(&gpu);
 }
 
 /* --- ranking ---------------------------------------------------------------------- */
@@ -114,31 +88,33 @@ static bool takes(const struct gpu_kernel *k, const struct gpu_gemm *g)
     return g->m <= most && g->n <= most && g->k <= most && g->slices <= k->slices_most;
 }
 
+size_t gpu_kernel_rank_by(struct gpu_choice choices[GPU_CHOICES_MOST],
+                          const struct tile_model *model, const struct gpu *g,
+                          const struct gpu_device *device, const struct gpu_kernel *like,
+                          const struct gpu_gemm *gemm)
+{
+    const struct tile_task task = task_of(model, device, like, gemm);
+    const struct gpu_kernel *k = NULL, *kernel[GPU_CHOICES_MOST];
+    struct tile tiles[GPU_CHOICES_MOST];
+    struct tile_costs costs[GPU_CHOICES_MOST];
+    struct tile_choice ranked[GPU_CHOICES_MOST];
+    size_t count = 0;
+    while ((k = gpu_kernel_next(g, k)) && count < GPU_CHOICES_MOST) {
+        if (!gpu_kernel_alike(k, like) || !gpu_kernel_fits(device, k) || !takes(k, gemm))
+            continue;
+        kernel[count] = k;
+        tiles[count] = tile_of(k);
+        costs[count++] = costs_of(k);
+    }
+    tile_rank(ranked, tiles, costs, count, &task);
+    for (size_t i = 0; i < count; i++)
+        choices[i] = (struct gpu_choice){ kernel[ranked[i].at], ranked[i] };
+    return count;
+}
+
 size_t gpu_kernel_rank(struct gpu_choice choices[GPU_CHOICES_MOST], const struct gpu *g,
                        const struct gpu_device *device, const struct gpu_kernel *like,
                        const struct gpu_gemm *gemm)
 {
-    const struct gpu_kernel *k = NULL;
-    size_t count = 0;
-    while ((k = gpu_kernel_next(g, k)) && count < GPU_CHOICES_MOST) {
-        struct gpu_choice c;
-        size_t at = count;
-        if (!gpu_kernel_alike(k, like) || !gpu_kernel_fits(device, k) || !takes(k, gemm))
-            continue;
-        gpu_kernel_judge(&c, k, device, gemm);
-        for (; at && c.score > choices[at - 1].score; at--) choices[at] = choices[at - 1];
-        choices[at] = c;
-        count++;
-    }
-    return count;
-}
-
-enum gpu_factor gpu_factor_worst(const struct gpu_choice *c,
-                                 const struct gpu_choice *best)
-{
-    int worst = 0;
-    for (int i = 1; i < GPU_FACTORS; i++)
-        if (c->factor[i] * best->factor[worst] < c->factor[worst] * best->factor[i])
-            worst = i;
-    return (enum gpu_factor)worst;
+    return gpu_kernel_rank_by(choices, gpu_model(device), g, device, like, gemm);
 }

@@ -1,49 +1,19 @@
-/* Which tile of C a group of threads should compute: the thread parallelism model of
-   LE-GEMM (Zhang et al., Journal of Systems Architecture 160, 2025, 103336, section 4.2).
+/* Which tile of C a group of threads should compute: candidates are counted and ranked
+   here, what is good about one is said by a tile model, a row of tile_models.
 
    A GEMM of M x N x K is cut into tiles of T_M x T_N outputs.  A group (thread block,
-   workgroup) computes one tile in steps of T_K, in W waves (warps, wavefronts) of
-   T_thread_num threads; W T_thread_num = Work_num.  The equations of the paper, in its
-   letters, for its recipe (two f16 words an operand, three products):
+   workgroup) computes one tile in steps of T_K, in W waves (warps, wavefronts).  With
+   g = ceil(M / T_M) ceil(N / T_N) groups on U units the busiest unit gets
+   L = ceil(g / U) groups, R of which fit into it at a time.  Slices of k and the GEMMs
+   of a batch are groups as well; a cluster of groups is one of cluster T_M rows on so
+   many units as one, where a model knows clusters.
 
-   (12) T_TLP = phi(M N / (T_M T_N)) T_thread_num          threads of the whole GEMM
-   (13) T_memory = 2 2 (T_M T_K + T_K T_N)                 bytes loaded in a step
-   (14) T_flops = 3 2 (T_M T_N T_K)                        operations of a step
-   (15) T_flops/memory = 3 T_M T_N / (2 (T_M + T_N))       (14) / (13)
-   (16) Work_DL = (T_M T_N + T_M T_K + T_K T_N) / Work_num elements a thread holds
-   (17) Work_CP = T_M T_N / Work_num                       outputs a thread computes
-
-   phi turns groups into waves: phi(g) = g W.  The paper maximises (12) and (15) within
-   what registers and shared memory allow.  As printed that does not decide: (12) alone
-   takes the smallest tile, (15) the largest, and no capacity is stated.  This is the
-   reading, the same for every GPU, that gives the paper's Table 2:
-
-   a. "The number of activated threads is also limited by the supported number by the GPU
-      hardware": of (12) counts the share of the matrix cores that it keeps at work.  With
-      g = ceil(M / T_M) ceil(N / T_N) groups on U units of C matrix cores, the busiest
-      unit gets L = ceil(g / U) groups, R of which fit into it at a time:
-      busy = g / (U L) min(C, min(L, R) W) / C.
-   b. Tiles at the edge are computed whole: useful = M N K / (g T_M T_N ceil(K/T_K) T_K).
-   c. score = busy useful T_flops/memory.  Equal scores: the smaller Work_DL, which is
-      also what chooses T_K, then the earlier candidate.
-   d. (13) is one buffer and the pipeline of section 4.3 has two: `stages` times T_memory
-      fit into the shared memory of a group.
-   e. A thread's elements of (16) are in registers: an element of C is one of 32 bits, one
-      of A or B with its residual is two f16 words, one register as well.  They are fewer
-      than the thread's registers, as no equation counts an address.  It is (16) that is
-      bounded: (17), which the text calls the "number of registers loaded by each thread",
-      would let a 256 x 256 tile fill an A800 to the last register.
-   f. (16) and (17) count one register an output, but Algorithm 1 has two accumulators.
-      With both, 128 x 256 outputs are all 65536 registers of an A800: Table 2 needs the
-      equations as they are printed, accumulators = 1.
-   g. A pipeline loads one fragment from shared memory while it multiplies another, so
-      with two or more stages T_K is at least two fragments.  Section 4.3 also names
-      T_K = 16 for 128 x 256 tiles "on the AMD platform": that fits an MI210, its T_K = 32
-      does not (98304 bytes of 65536), and Table 2 has 128 x 128 x 32 there.
-   h. Candidates and W are not in the paper: tile_grid() says which are used.  Other
-      sides than powers of two would do better: 192 x 192 x 32 on an A800. */
+   A model is a score, the product of factors, and what it counted on the way.  Candidates
+   come from a grid, or from kernels that exist (gpu/choose.h). */
 #ifndef BITCUT_GPU_TILE_H
 #define BITCUT_GPU_TILE_H
+
+#include "lib/wide.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,8 +21,8 @@
 
 enum { TILE_SIZE_MOST = 1 << 28, TILE_COUNT_MOST = 4096, TILE_FRAGMENT_MOST = 256 };
 
-/* What a GPU has.  A unit is an SM or a CU.  All fields are at least 1, but
-   shared_reserved may be 0 and is less than `shared`.  Those of the first half are at
+/* What a GPU has.  A unit is an SM or a CU.  All fields but the rates are at least 1, but
+   shared_reserved may be 0 and is less than `shared`.  Those of the first part are at
    most TILE_SIZE_MOST, those of the second TILE_COUNT_MOST, a fragment's
    TILE_FRAGMENT_MOST. */
 struct tile_gpu {
@@ -67,19 +37,24 @@ struct tile_gpu {
     int waves, groups;    /* that a unit holds at a time                     */
     int group_threads;    /* that a group can have                           */
     int fragment_m, fragment_n, fragment_k;
+
+    /* Rates of a unit in a clock; 0: not known. */
+    int products;    /* of 16-bit words that its matrix cores make              */
+    int shared_rate; /* bytes to or from shared memory that cost as much        */
+    int cache_rate;  /* bytes that come from the last cache, all units loading  */
 };
 
 /* What a kernel does with a tile, and what of it is kept where.  Numbers are 1 to 16. */
 struct tile_method {
-    int terms;            /* products of words: the 3 of (14)                           */
-    int words;            /* of an element of A or B: the first 2 of (13)               */
-    int word_bytes;       /* the second 2 of (13)                                       */
-    int accumulators;     /* registers an output: 1 in (16) and (17)                    */
+    int terms;            /* products of words an element                               */
+    int words;            /* of an element of A or B                                    */
+    int word_bytes;       /* of a word                                                  */
+    int accumulators;     /* registers an output                                        */
     bool operands_shared; /* instructions read A and B from shared memory, as wgmma
                              does: only outputs are in registers                        */
 };
 
-extern const struct tile_method tile_legemm; /* as (13) to (17) are printed */
+extern const struct tile_method tile_legemm; /* as LE-GEMM's (13) to (17) are printed */
 
 /* A candidate.  All fields are 1 to TILE_COUNT_MOST. */
 struct tile {
@@ -88,11 +63,29 @@ struct tile {
     int stages; /* buffers in shared memory; 1: nothing overlaps */
 };
 
+/* What a group of a candidate takes. */
+struct tile_costs {
+    uint64_t load, read; /* bytes for one k: to shared memory, from it (0: not known) */
+    uint64_t shared;     /* bytes of shared memory                                    */
+    uint64_t registers;  /* of a thread                                               */
+    int cluster;         /* groups with tiles below each other that share what they load
+                            of B: 1 or more                                           */
+};
+
 struct tile_problem {
-    uint64_t m, n, k; /* 1 to TILE_PROBLEM_MOST each */
+    uint64_t m, n, k; /* 0 counts as 1; scores are exact to TILE_PROBLEM_MOST each */
 };
 
 #define TILE_PROBLEM_MOST ((uint64_t)1 << 31)
+
+/* By what and for what candidates are judged. */
+struct tile_task {
+    const struct tile_model *model;
+    struct tile_gpu gpu;
+    struct tile_method method;
+    struct tile_problem problem;
+    uint64_t count, slices; /* GEMMs of a batch, parts of k; 0 counts as 1 */
+};
 
 /* What a candidate may break, by position in tile_limits. */
 enum tile_limit {
@@ -112,14 +105,9 @@ struct tile_limit_row {
 
 extern const struct tile_limit_row tile_limits[]; /* ended by a row without a name */
 
-/* The factors of the score, by position in tile_factors. */
-enum tile_factor { TILE_BUSY, TILE_USEFUL, TILE_RATIO, TILE_FACTORS };
-
-struct tile_factor_row {
-    const char *name, *what;
-};
-
-extern const struct tile_factor_row tile_factors[]; /* ended likewise */
+/* The factors of a score.  The first two are what tile_judge() counts; a model may lower
+   the first and says what the third is. */
+enum tile_factor { TILE_BUSY, TILE_USEFUL, TILE_RATE, TILE_FACTORS };
 
 /* Why a choice stands where it does. */
 enum tile_reason {
@@ -130,39 +118,81 @@ enum tile_reason {
     TILE_BY_LIMIT   /* does not fit                                              */
 };
 
-/* A candidate and all that the model says of it. */
+/* A candidate and all that a model says of it. */
 struct tile_choice {
     struct tile tile;
-    enum tile_limit limit;       /* the first that it breaks                        */
-    uint64_t need, have;         /* what it needs, what there is; 0 if it fits      */
-    uint64_t memory;             /* (13)                                            */
-    uint64_t flops;              /* (14)                                            */
-    double work_dl, work_cp;     /* (16), (17)                                      */
-    uint64_t shared;             /* bytes a group uses: stages T_memory             */
-    uint64_t registers;          /* a thread uses, by (e), rounded up               */
-    uint64_t groups;             /* g                                               */
-    uint64_t busiest;            /* L                                               */
-    uint64_t resident;           /* R; 0 if the candidate does not fit              */
-    double tlp;                  /* (12), of whole tiles                            */
-    double factor[TILE_FACTORS]; /* busy is 0 if it does not fit; the ratio is (15) */
-    double score;                /* their product                                   */
-    enum tile_reason reason;     /* against the best of tile_rank()                 */
-    enum tile_factor by;         /* for TILE_BY_FACTOR                              */
+    size_t at; /* its position among the candidates */
+    struct tile_costs costs;
+    enum tile_limit limit;       /* the first that it breaks                          */
+    uint64_t need, have;         /* what it needs, what there is; 0 if it fits        */
+    uint64_t groups;             /* g; of clusters, where the model knows them        */
+    uint64_t busiest;            /* L                                                 */
+    uint64_t resident;           /* R; 0 if the candidate does not fit                */
+    uint64_t steps;              /* of a group                                        */
+    uint64_t memory;             /* bytes loaded in a step                            */
+    uint64_t flops;              /* operations of a step                              */
+    double tlp;                  /* threads of the whole GEMM                         */
+    double work_dl, work_cp;     /* elements that a thread holds, outputs it computes */
+    double products_clocks, shared_clocks, cache_clocks; /* of a step, each alone     */
+    double factor[TILE_FACTORS];
+    double score;            /* their product                   */
+    enum tile_reason reason; /* against the best of tile_rank() */
+    enum tile_factor by;     /* for TILE_BY_FACTOR              */
 };
 
-/* Judge one candidate; `reason` is TILE_BEST, or TILE_BY_LIMIT if it does not fit. */
+struct tile_factor_row {
+    const char *name, *what;
+};
+
+/* A number of struct tile_choice that a model shows. */
+struct tile_detail {
+    const char *name;
+    size_t offset;
+    bool counts; /* it is an uint64_t, else a double */
+};
+
+/* A row of the table of models. */
+struct tile_model {
+    const char *name, *what;
+    struct tile_factor_row factor[TILE_FACTORS];
+    const struct tile_detail *details; /* ended by one without a name             */
+    bool rates;                        /* it needs the rates and `read`           */
+    bool clusters;                     /* it knows clusters; else each group is one */
+
+    /* Set what is the model's own of a choice: the clocks, the third factor, and what
+       changes the first. */
+    void (*judge)(struct tile_choice *choice, const struct tile_task *task);
+
+    /* What comes first, > 0 if `a` does: by the score, and then by the load.  NULL: as
+       the doubles compare, and not by the load. */
+    int (*compare_scores)(const struct tile_choice *a, const struct tile_choice *b,
+                          const struct tile_task *task);
+    int (*compare_loads)(const struct tile_choice *a, const struct tile_choice *b);
+};
+
+extern const struct tile_model tile_models[]; /* ended by a row without a name */
+enum { TILE_MODEL_CLOCKS, TILE_MODEL_LEGEMM };
+
+/* The first model whose needs the GPU meets. */
+const struct tile_model *tile_model_of(const struct tile_gpu *gpu);
+
+/* What a group would take in a kernel by `method`; read is 0, cluster 1. */
+struct tile_costs tile_costs_of(const struct tile *tile, const struct tile_gpu *gpu,
+                                const struct tile_method *method);
+
+/* Judge one candidate; `reason` is TILE_BEST, or TILE_BY_LIMIT if it does not fit.
+   `costs` are those of a kernel that runs, and so fits; NULL: tile_costs_of(). */
 void tile_judge(struct tile_choice *choice, const struct tile *tile,
-                const struct tile_gpu *gpu, const struct tile_method *method,
-                const struct tile_problem *problem);
+                const struct tile_costs *costs, const struct tile_task *task);
 
 /* Judge all candidates into choices[count], the best first.  Those that do not fit come
-   last, in their own order.  Scores are compared exactly, as fractions. */
-void tile_rank(struct tile_choice *choices, const struct tile *tiles, size_t count,
-               const struct tile_gpu *gpu, const struct tile_method *method,
-               const struct tile_problem *problem);
+   last, in their own order.  costs[count] or NULL as above. */
+void tile_rank(struct tile_choice *choices, const struct tile *tiles,
+               const struct tile_costs *costs, size_t count,
+               const struct tile_task *task);
 
 /* The waves that a tile gets without a better reason: one for every 64 x 64 accumulators,
-   so that the workload of a thread (17) is the same for all large tiles, as the paper
+   so that the workload of a thread is the same for all large tiles, as LE-GEMM's paper
    wants; at least one for each matrix core of a unit; at most one for each fragment. */
 int tile_waves(int m, int n, const struct tile_gpu *gpu,
                const struct tile_method *method);
@@ -172,5 +202,10 @@ int tile_waves(int m, int n, const struct tile_gpu *gpu,
 enum { TILE_GRID = 4 * 4 * 3 };
 void tile_grid(struct tile tiles[TILE_GRID], const struct tile_gpu *gpu,
                const struct tile_method *method, int stages);
+
+/* Threads of a group, outputs of a tile, elements of A and of B that a step loads. */
+uint64_t tile_threads(const struct tile *tile, const struct tile_gpu *gpu);
+uint64_t tile_outputs(const struct tile *tile);
+uint64_t tile_elements(const struct tile *tile);
 
 #endif

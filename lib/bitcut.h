@@ -70,6 +70,54 @@ const char *bitcut_unit_name(const struct bitcut_unit *unit);
 /* The shape of the instruction: A is m x k, B k x n. */
 void bitcut_unit_shape(int *m, int *n, int *k, const struct bitcut_unit *unit);
 
+/* --- walking tables --------------------------------------------------------------- */
+
+/* Every table of the library as `bitcut list` prints it: its rows, of each its name, its
+   purpose and its fields.  `bitcut list` has more tables, which are the program's. */
+struct bitcut_table; /* units, chips, formats, roundings, splits, recipes, ... */
+
+/* The table after `table`, or the first for NULL; NULL after the last. */
+const struct bitcut_table *bitcut_table_next(const struct bitcut_table *table);
+
+/* The table of that name, or NULL; of NULL, NULL. */
+const struct bitcut_table *bitcut_table_find(const char *name);
+
+/* Its name, and one line on what its rows are. */
+const char *bitcut_table_name(const struct bitcut_table *table);
+const char *bitcut_table_what(const struct bitcut_table *table);
+
+/* The row after `row`, a row of that table, or the first for NULL; NULL after the last.  A
+   row of "formats" is a struct bitcut_format, one of "roundings", "splits", "recipes" and
+   "units" what it is called as well. */
+const void *bitcut_row_next(const struct bitcut_table *table, const void *row);
+
+/* Its name, and one line on what it is. */
+const char *bitcut_row_name(const void *row);
+const char *bitcut_row_what(const void *row);
+
+/* What the text of a field is. */
+enum bitcut_kind {
+    BITCUT_NULL,    /* empty: the row has no such field           */
+    BITCUT_BOOL,    /* true or false                              */
+    BITCUT_NUMBER,  /* an integer, or a real with a '.' or an 'e' */
+    BITCUT_TEXT,    /* itself                                     */
+    BITCUT_NUMBERS, /* a line for each, ended by '\n'             */
+    BITCUT_TEXTS    /* likewise                                   */
+};
+
+enum { BITCUT_FIELD_MOST = 1024 }; /* room for the text of any field, with its 0 */
+
+struct bitcut_field {
+    const char *name; /* valid for the life of the program */
+    enum bitcut_kind kind;
+    char text[BITCUT_FIELD_MOST]; /* the same in any locale */
+};
+
+/* The field of a row at `index`, counted from 0: the same names in the same order for all
+   rows of a table.  False, and *field is as it was, if there are no more. */
+bool bitcut_row_field(struct bitcut_field *field, const struct bitcut_table *table,
+                      const void *row, size_t index);
+
 /* --- numbers ---------------------------------------------------------------------- */
 
 /* The encoding in `to` of the value that `encoding` has in `from`, whose bits above those

@@ -506,6 +506,17 @@ tiles_ranked() {
     expect memory 49152
 }
 
+# A model is named, and one that needs the rates of a device does not judge a description.
+models_named() {
+    run 0 tile --gpu mi210 --json
+    mv out unnamed
+    run 0 tile --gpu mi210 --model legemm --json
+    cmp out unnamed 2>&1
+    run 2 tile --gpu mi210 --model clocks
+    grep -q -e '--model: needs the rates' err || cat err
+    run 2 tile --gpu mi210 --model clock
+}
+
 # Where no descriptions are kept.
 descriptions_missing() {
     BITCUT_DATA=$work/nowhere run 3 tile --gpu a800
@@ -796,6 +807,7 @@ json_keys() {
     done << END
 list|name what
 list units|name what shape a b c block fraction rounding evidence source
+list summations|name what reads exact fast
 list chips|name what architecture
 list formats|name what bits exponent_bits fraction_bits emin emax
 list splits|name what format high low words scale
@@ -851,6 +863,7 @@ exhaustive "split counts the published bits" bits_kept
 exhaustive "study table1 agrees with the paper" table1_agrees
 exhaustive "study underflow agrees with the closed forms" underflow_as_predicted
 ok_if_empty "tile chooses as LE-GEMM does" "$(tiles_ranked)"
+ok_if_empty "tile takes the model that is named" "$(models_named)"
 ok_if_empty "tile without descriptions" "$(descriptions_missing)"
 ok_if_empty "bench verifies and times every method" "$(benches_run)"
 ok_if_empty "bench emu verifies and times every level" "$(bench_emu_runs)"

@@ -2,6 +2,7 @@
 #include <bitcut.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* 1 + 2^-11 is halfway between two f16 numbers: to even is 1. */
@@ -20,6 +21,54 @@ static int multiplies(void)
     const uint32_t b[2] = { 0x40400000, 0x40800000 };
     uint32_t c = 0;
     return bitcut_exact_gemm(&c, NULL, 1, 1, 2, a, b, 1) == BITCUT_OK && c == 0x41300000;
+}
+
+/* Whether the text is what its kind says. */
+static int well_told(const struct bitcut_field *f)
+{
+    const size_t n = strlen(f->text);
+    char *end = NULL;
+    switch (f->kind) {
+    case BITCUT_NULL: return n == 0;
+    case BITCUT_BOOL: return !strcmp(f->text, "true") || !strcmp(f->text, "false");
+    case BITCUT_NUMBER: return strtod(f->text, &end), n && end == f->text + n;
+    case BITCUT_TEXT: return 1;
+    case BITCUT_NUMBERS:
+    case BITCUT_TEXTS: return n == 0 || f->text[n - 1] == '\n';
+    }
+    return 0;
+}
+
+/* The rows of a table have a name and the fields of the first. */
+static int rows_are_told(const struct bitcut_table *table)
+{
+    const void *row = NULL, *first = bitcut_row_next(table, NULL);
+    struct bitcut_field f, of_first;
+    while ((row = bitcut_row_next(table, row))) {
+        size_t i = 0;
+        if (!strlen(bitcut_row_name(row)) || !bitcut_row_what(row)) return 0;
+        for (; bitcut_row_field(&f, table, row, i); i++)
+            if (!bitcut_row_field(&of_first, table, first, i) ||
+                strcmp(f.name, of_first.name) || !well_told(&f))
+                return 0;
+        if (bitcut_row_field(&of_first, table, first, i)) return 0;
+    }
+    return first != NULL;
+}
+
+static int walks(void)
+{
+    const struct bitcut_table *table = NULL, *units = bitcut_table_find("units");
+    const void *last = NULL, *row = NULL;
+    int tables = 0;
+    while ((table = bitcut_table_next(table))) {
+        if (bitcut_table_find(bitcut_table_name(table)) != table) return 0;
+        if (!strlen(bitcut_table_what(table)) || !rows_are_told(table)) return 0;
+        tables++;
+    }
+    while (units && (row = bitcut_row_next(units, row))) last = row;
+    return tables > 5 && last && bitcut_unit_find(bitcut_row_name(last), NULL) == last &&
+           !bitcut_table_find(NULL) && !bitcut_table_find("tables");
 }
 
 /* A GEMM with one thing changed; what can be seen to be wrong is refused, and D is as it
@@ -136,6 +185,7 @@ int main(void)
     if (!strlen(bitcut_version())) return puts("consumer: no version"), 1;
     if (!converts()) return puts("consumer: wrong conversion"), 1;
     if (!multiplies()) return puts("consumer: wrong product"), 1;
+    if (!walks()) return puts("consumer: tables are not told"), 1;
     if (!refuses()) return puts("consumer: bad arguments are not refused"), 1;
     if (!opens()) return puts("consumer: neither a device nor a reason"), 1;
     return 0;

@@ -21,20 +21,22 @@ static void fault_check(const struct fault *f, enum bitcut_status status)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    static const struct tile_problem most = { TILE_PROBLEM_MOST, TILE_PROBLEM_MOST,
-                                              TILE_PROBLEM_MOST };
-    struct tile_gpu gpu = { .units = -1 };
+    struct tile_task task = { .model = &tile_models[TILE_MODEL_LEGEMM],
+                              .gpu = { .units = -1 },
+                              .method = tile_legemm,
+                              .problem = { TILE_PROBLEM_MOST, TILE_PROBLEM_MOST,
+                                           TILE_PROBLEM_MOST } };
     struct tile tiles[TILE_GRID];
     struct tile_choice choices[TILE_GRID];
     struct fault f = { BITCUT_OK, "" };
-    const enum bitcut_status status = gpu_file_parse(&gpu, bytes, size, &f);
+    const enum bitcut_status status = gpu_file_parse(&task.gpu, bytes, size, &f);
     if (status) {
-        must(status == BITCUT_BAD_FILE && gpu.units == -1);
+        must(status == BITCUT_BAD_FILE && task.gpu.units == -1);
         fault_check(&f, status);
         return 0;
     }
-    tile_grid(tiles, &gpu, &tile_legemm, 2);
-    tile_rank(choices, tiles, TILE_GRID, &gpu, &tile_legemm, &most);
+    tile_grid(tiles, &task.gpu, &tile_legemm, 2);
+    tile_rank(choices, tiles, NULL, TILE_GRID, &task);
     for (int i = 0; i < TILE_GRID; i++)
         must((choices[i].resident > 0) == (choices[i].limit == TILE_FITS));
     return 0;

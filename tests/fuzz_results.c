@@ -1,7 +1,7 @@
 /* libFuzzer target of the reader of recorded results, and of all figures of what it lets
    through; data/results has seeds.  clang -fsanitize=fuzzer,address,undefined. */
 #include "analysis/bench_plan.h"
-#include "analysis/derive.h"
+#include "analysis/results_derive.h"
 #include "analysis/figure.h"
 
 #include <stdlib.h>

@@ -31,13 +31,14 @@ tests              all tests
 # The room of a file, without its ending, that lies in the folder above; x_* is any x_.
 homes='
 analysis/evidence  difference directed draw field json_value mutant recorder sample
-analysis/evidence  sample_* set steps trial variant walk
-analysis/fit       bound ending fit observed reads search separate space
+analysis/evidence  order sample_* set set_find trace_json trial
+analysis/evidence  variant
+analysis/fit       fit fit_*
 analysis/error     commit judge metric retention
 analysis/device    batch_model batch_trial blas excerpt kernel_trial race split_trial
-analysis/study     claim derive distinct figure plot report results study study_*
+analysis/study     claim distinct figure plot report results results_* study study_*
 analysis/cli       bench_batch bench_emu bench_gpu bench_plan bitcut cmd_* command emit
-analysis/cli       gpu_file guard kept option place setup terminal
+analysis/cli       data_files gpu_file guard option place setup terminal
 lib                source
 '
 

@@ -71,11 +71,16 @@ static struct gpu_gemm sizes(size_t m, size_t n, size_t k)
     return (struct gpu_gemm){ .m = m, .n = n, .k = k, .slices = 1 };
 }
 
-static struct gpu_choice judged(struct gpu_kernel kernel, struct gpu_gemm gemm)
+/* A kernel that is the only one of its module. */
+static struct tile_choice judged(struct gpu_kernel kernel, struct gpu_gemm gemm)
 {
-    struct gpu_choice c;
-    gpu_kernel_judge(&c, &kernel, &h200, &gemm);
-    return c;
+    const struct gpu_kernel alone[] = { kernel, { 0 } };
+    const struct gpu_family family[] = { { "alone", "", NULL, alone }, { 0 } };
+    const struct gpu_module one = { .families = family };
+    const struct gpu g = { &one, NULL };
+    struct gpu_choice c[GPU_CHOICES_MOST];
+    ck_assert_uint_eq(gpu_kernel_rank(c, &g, &h200, alone, &gemm), 1);
+    return c->judged;
 }
 
 static bool near(double a, double b) { return fabs(a - b) <= 1e-12 * fabs(b); }
@@ -86,13 +91,14 @@ static bool near(double a, double b) { return fabs(a - b) <= 1e-12 * fabs(b); }
    products, 64 (1024 + 2304) bytes through shared memory, 64 768 from the cache. */
 START_TEST(by_hand)
 {
-    const struct gpu_choice c = judged(three(128, 64, 3), sizes(1024, 1024, 1024));
+    const struct tile_choice c = judged(three(128, 64, 3), sizes(1024, 1024, 1024));
     const double step = 1536 + 665.6, end = 65536 / 38.0;
-    ck_assert(c.tiles == 32 && c.busiest == 1 && c.resident == 1 && c.steps == 16);
-    ck_assert(c.products == 1536 && near(c.shared, 665.6) && near(c.cache, 49152 / 38.0));
-    ck_assert(near(c.factor[GPU_BUSY], 32.0 / 66) && c.factor[GPU_USEFUL] == 1);
-    ck_assert(near(c.factor[GPU_RATE], 16 * 1536 / (16 * step + end)));
-    ck_assert(near(c.score, c.factor[GPU_BUSY] * c.factor[GPU_RATE]));
+    ck_assert(c.groups == 32 && c.busiest == 1 && c.resident == 1 && c.steps == 16);
+    ck_assert(c.products_clocks == 1536 && near(c.shared_clocks, 665.6) &&
+              near(c.cache_clocks, 49152 / 38.0));
+    ck_assert(near(c.factor[TILE_BUSY], 32.0 / 66) && c.factor[TILE_USEFUL] == 1);
+    ck_assert(near(c.factor[TILE_RATE], 16 * 1536 / (16 * step + end)));
+    ck_assert(near(c.score, c.factor[TILE_BUSY] * c.factor[TILE_RATE]));
 }
 END_TEST
 
@@ -102,14 +108,14 @@ START_TEST(bounds)
     struct gpu_kernel kernel = three(64, 64, 4);
     kernel.program.terms = 1;
     const double end = 4 * 128 * 64 / 38.0, load = 64 * 640 / 38.0, multiply = 256;
-    const struct gpu_choice ahead = judged(kernel, sizes(256, 64, 64));
+    const struct tile_choice ahead = judged(kernel, sizes(256, 64, 64));
     kernel.stages = 1;
-    const struct gpu_choice plainly = judged(kernel, sizes(256, 64, 64));
-    ck_assert(near(ahead.factor[GPU_RATE], multiply / (load + end)));
-    ck_assert(near(plainly.factor[GPU_RATE],
-                   multiply / (multiply + ahead.shared + load + end)));
+    const struct tile_choice plainly = judged(kernel, sizes(256, 64, 64));
+    ck_assert(near(ahead.factor[TILE_RATE], multiply / (load + end)));
+    ck_assert(near(plainly.factor[TILE_RATE],
+                   multiply / (multiply + ahead.shared_clocks + load + end)));
     kernel.format = GPU_TF32;
-    ck_assert(judged(kernel, sizes(256, 64, 64)).products == 2 * multiply);
+    ck_assert(judged(kernel, sizes(256, 64, 64)).products_clocks == 2 * multiply);
 }
 END_TEST
 
@@ -129,12 +135,15 @@ START_TEST(residents)
         kernel.threads = rows[i].threads;
         kernel.registers = rows[i].registers;
         kernel.shared_bytes = rows[i].shared;
-        const struct gpu_choice c = judged(kernel, sizes(256 * 66 * 5, 64, 64));
-        const double end = 4 * 128 * 64 / 38.0, step = c.products + c.shared;
-        ck_assert_msg(c.resident == rows[i].resident, "row %zu: %g blocks, not %g", i,
-                      c.resident, rows[i].resident);
-        ck_assert(near(c.factor[GPU_RATE],
-                       5 * c.products / (5 * step + ceil(5 / c.resident) * end)));
+        const struct tile_choice c = judged(kernel, sizes(256 * 66 * 5, 64, 64));
+        const double end = 4 * 128 * 64 / 38.0,
+                     step = c.products_clocks + c.shared_clocks;
+        ck_assert_msg((double)c.resident == rows[i].resident,
+                      "row %zu: %g blocks, not %g", i, (double)c.resident,
+                      rows[i].resident);
+        ck_assert(near(c.factor[TILE_RATE],
+                       5 * c.products_clocks /
+                           (5 * step + ceil(5 / (double)c.resident) * end)));
     }
 }
 END_TEST
@@ -172,7 +181,7 @@ START_TEST(counted)
         k.cluster = 1 + (int)below(&s, 4);
         g.slices = 1 + (int)below(&s, 16);
         g.count = 1 + below(&s, 5);
-        const struct gpu_choice c = judged(k, g);
+        const struct tile_choice c = judged(k, g);
         const double peak = 2048.0 * (h200.units / k.cluster) * k.cluster;
         const double want = 3.0 * (double)g.count * (double)g.m * (double)g.n *
                             (double)g.k / (peak * counted_clocks(&k, &g));
@@ -191,7 +200,8 @@ static int chosen_n(struct gpu_gemm gemm)
 {
     struct gpu_choice c[GPU_CHOICES_MOST];
     ck_assert_uint_eq(gpu_kernel_rank(c, &gpu, &h200, &kernels[0], &gemm), 3);
-    ck_assert(c[0].score >= c[1].score && c[1].score >= c[2].score);
+    ck_assert(c[0].judged.score >= c[1].judged.score &&
+              c[1].judged.score >= c[2].judged.score);
     return c[0].kernel->tile_n;
 }
 
@@ -239,6 +249,33 @@ START_TEST(candidates)
     ck_assert_uint_eq(gpu_kernel_rank(c, &gpu, &h200, &kernels[0], &g), 1);
     g.slices = 17;
     ck_assert_uint_eq(gpu_kernel_rank(c, &gpu, &h200, &kernels[0], &g), 0);
+}
+END_TEST
+
+/* A device whose rates are known is judged by clocks, another by LE-GEMM's score, which
+   counts no clusters: 3 128 64 / (2 (128 + 64)) operations a byte, on 64 of 132 units. */
+START_TEST(models)
+{
+    struct gpu_choice c[GPU_CHOICES_MOST];
+    const struct gpu_gemm g = sizes(1024, 512, 64);
+    struct gpu_device plain = h200;
+    plain.products = plain.shared_rate = plain.cache_rate = 0;
+    rows_set();
+    ck_assert_ptr_eq(gpu_model(&h200), &tile_models[TILE_MODEL_CLOCKS]);
+    ck_assert_ptr_eq(gpu_model(&plain), &tile_models[TILE_MODEL_LEGEMM]);
+    ck_assert_uint_eq(gpu_kernel_rank(c, &gpu, &plain, &kernels[0], &g), 3);
+    for (int i = 0; i < 3; i++) {
+        if (c[i].kernel != &kernels[2]) continue;
+        ck_assert_uint_eq(c[i].judged.groups, 64);
+        ck_assert(near(c[i].judged.score, 64.0 / 132 * (128 * 64 * 3.0 / (2 * 192))));
+    }
+    struct gpu_choice same[GPU_CHOICES_MOST];
+    ck_assert_uint_eq(gpu_kernel_rank_by(same, &tile_models[TILE_MODEL_LEGEMM], &gpu,
+                                         &h200, &kernels[0], &g),
+                      3);
+    for (int i = 0; i < 3; i++)
+        ck_assert(same[i].kernel == c[i].kernel &&
+                  same[i].judged.score == c[i].judged.score);
 }
 END_TEST
 
@@ -343,4 +380,5 @@ START_TEST(timed)
 }
 END_TEST
 
-TEST_MAIN("choose", by_hand, bounds, residents, counted, shapes, candidates, alike, timed)
+TEST_MAIN("choose", by_hand, bounds, residents, counted, shapes, candidates, models,
+          alike, timed)

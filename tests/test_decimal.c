@@ -1,4 +1,5 @@
-/* Decimal text against MPFR, printf and numbers known to lie between two encodings. */
+/* Decimal text against strtof(), printf and numbers known to lie between two encodings.
+ */
 #include "lib/bits.h"
 #include "lib/decimal.h"
 #include "tests/test.h"
@@ -40,7 +41,7 @@ START_TEST(spellings)
         { "25E-1", 0x40200000 },
         { "0.25e+1", 0x40200000 },
         { "0.1", 0x3dcccccd },
-        { "16777217", 0x4b800000 },  /* 2^24 + 1, a tie to even */
+        { "16777217", 0x4b800000 }, /* 2^24 + 1, a tie to even */
         { "16777219", 0x4b800002 },
         { "3.4028234663852886e38", 0x7f7fffff },
         { "3.4028235677973366e38", 0x7f7fffff }, /* just below the tie with 2^128 */
@@ -70,10 +71,10 @@ END_TEST
 START_TEST(no_numbers)
 {
     static const char *const rows[] = {
-        "",     "+",     "-",     ".",    "-.",    "e5",    "1e",    "1e+",   "1e-x",
-        "1,5",  " 1",    "1 ",    "1x",   "--1",   "+-1",   "0x10",  "1p3",   "in",
-        "infi", "infx",  "nan(",  "nanx", "nan()", "1e5.",  "1_000", "1.2.3", "0x1p-3",
-        "1f",   "1d5",   "@inf@", "\xd9\xa1",
+        "",      "+",     "-",      ".",    "-.",   "e5",    "1e",       "1e+",
+        "1e-x",  "1,5",   " 1",     "1 ",   "1x",   "--1",   "+-1",      "0x10",
+        "1p3",   "in",    "infi",   "infx", "nan(", "nanx",  "nan()",    "1e5.",
+        "1_000", "1.2.3", "0x1p-3", "1f",   "1d5",  "@inf@", "\xd9\xa1",
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         uint32_t x = 0x12345678;
@@ -160,7 +161,8 @@ static void midpoint_check(uint32_t x, uint64_t *state)
 
 START_TEST(midpoints)
 {
-    static const uint32_t edges[] = { 0, 1, 2, 0x007fffff, 0x00800000, 0x00ffffff,
+    static const uint32_t edges[] = { 0,          1,          2,
+                                      0x007fffff, 0x00800000, 0x00ffffff,
                                       0x3f7fffff, 0x7f7ffffe, 0x7f7fffff };
     uint64_t state = test_seed();
     const int count = test_cases(5000, 500000);
@@ -170,22 +172,6 @@ START_TEST(midpoints)
         midpoint_check((uint32_t)(test_bits(&state) % F32_INF), &state);
 }
 END_TEST
-
-static uint32_t mpfr_read(const char *text)
-{
-    const mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
-    mpfr_set_emin(-148);
-    mpfr_set_emax(128);
-    mpfr_t x;
-    mpfr_init2(x, 24);
-    const int ternary = mpfr_strtofr(x, text, NULL, 10, MPFR_RNDN);
-    mpfr_subnormalize(x, ternary, MPFR_RNDN);
-    const float value = mpfr_get_flt(x, MPFR_RNDN);
-    mpfr_clear(x);
-    mpfr_set_emin(emin);
-    mpfr_set_emax(emax);
-    return bits_of_float(value);
-}
 
 /* A number of 1 to 150 digits, most of them within or near the range of FP32. */
 static void text_draw(char text[TEXT_MOST], uint64_t *state)
@@ -201,14 +187,14 @@ static void text_draw(char text[TEXT_MOST], uint64_t *state)
     sprintf(s, "e%d", (int)(test_bits(state) % 110) - 60);
 }
 
-START_TEST(as_mpfr_reads)
+START_TEST(as_strtof_reads)
 {
     uint64_t state = test_seed();
     const int count = test_cases(20000, 2000000);
     for (int i = 0; i < count; i++) {
         char text[TEXT_MOST];
         text_draw(text, &state);
-        read_check(text, mpfr_read(text));
+        read_check(text, bits_of_float(strtof(text, NULL)));
     }
 }
 END_TEST
@@ -296,9 +282,9 @@ START_TEST(any_mode_and_locale)
         "1.40129846e-45", "-2.80259693e-45", "1.17549435e-38", "16777216",
         "0.333333343",    "-1234.56787",
     };
-    static const uint32_t value[] = { 0x3dcccccd, 0xbdcccccd, 0x7f7fffff, 0xff7fffff, 1,
-                                      0x80000002, 0x00800000, 0x4b800000, 0x3eaaaaab,
-                                      0xc49a522c };
+    static const uint32_t value[] = { 0x3dcccccd, 0xbdcccccd, 0x7f7fffff, 0xff7fffff,
+                                      1,          0x80000002, 0x00800000, 0x4b800000,
+                                      0x3eaaaaab, 0xc49a522c };
     const int count = sizeof text / sizeof text[0];
     known_check(text, value, count);
     for (int local = 0; local < 2; local++) {
@@ -314,5 +300,5 @@ START_TEST(any_mode_and_locale)
 }
 END_TEST
 
-TEST_MAIN("decimal", spellings, no_numbers, long_texts, midpoints, as_mpfr_reads,
+TEST_MAIN("decimal", spellings, no_numbers, long_texts, midpoints, as_strtof_reads,
           as_printf_writes, special_values, any_mode_and_locale)

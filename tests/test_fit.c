@@ -1,9 +1,9 @@
 /* The search for rows that explain recorded outputs: it finds the row of every kept set,
    and rows that no table has; and a row is among what it finds if and only if it gives
    every output.  BITCUT_DATA names the folder of kept data. */
-#include "analysis/reads.h"
-#include "analysis/search.h"
-#include "analysis/walk.h"
+#include "analysis/fit_prune.h"
+#include "analysis/fit_search.h"
+#include "analysis/set_find.h"
 #include "lib/table.h"
 #include "tests/test.h"
 
@@ -32,7 +32,8 @@ static void find_known(const char *folder)
                   f.text);
     run_search(&s, &fit);
     ck_assert_msg(s.complete, "%s: not complete", folder);
-    ck_assert_msg(search_has(&s, &fit, &set.unit), "%s: its own row is not found", folder);
+    ck_assert_msg(search_has(&s, &fit, &set.unit), "%s: its own row is not found",
+                  folder);
     search_clear(&s);
     fit_clear(&fit);
     set_clear(&set);
@@ -45,10 +46,10 @@ START_TEST(rows_of_kept_sets)
     char path[4096];
     struct found_list sets = { 0 };
     snprintf(path, sizeof path, "%s/h200", data ? data : "data");
-    ck_assert_int_eq(walk_sets(&sets, path, NULL, NULL), BITCUT_OK);
+    ck_assert_int_eq(set_find(&sets, path, NULL, NULL), BITCUT_OK);
     ck_assert_uint_ge(sets.count, 17);
     for (size_t i = 0; i < sets.count; i++) find_known(sets.at[i].folder);
-    walk_clear(&sets);
+    found_clear(&sets);
 }
 END_TEST
 
@@ -82,10 +83,10 @@ static bool is_in_table(const struct bitcut_unit *row)
 static struct bitcut_unit unseen(struct rng *rng)
 {
     static const char *const near[] = {
-        "hopper/mma.m16n8k16.f32.f16",   "ampere/mma.m16n8k8.f32.tf32",
-        "ada/mma.m16n8k32.f32.e4m3",     "hopper/mma.m16n8k32.f32.e5m2",
-        "cdna2/mfma.32x32x8.f32.f16",    "cdna3/mfma.32x32x8.f32.bf16",
-        "cdna1/mfma.32x32x4.f32.bf16",   "hopper/mma.m16n8k16.f32.bf16",
+        "hopper/mma.m16n8k16.f32.f16", "ampere/mma.m16n8k8.f32.tf32",
+        "ada/mma.m16n8k32.f32.e4m3",   "hopper/mma.m16n8k32.f32.e5m2",
+        "cdna2/mfma.32x32x8.f32.f16",  "cdna3/mfma.32x32x8.f32.bf16",
+        "cdna1/mfma.32x32x4.f32.bf16", "hopper/mma.m16n8k16.f32.bf16",
     };
     for (;;) {
         const char *name = near[below(rng, sizeof near / sizeof near[0])];
@@ -100,7 +101,7 @@ static void record_row(struct recorded out[OUTPUTS], const struct bitcut_unit *r
                        struct rng *rng)
 {
     const struct sample_class *class = sample_classes;
-    for (int i = 0; i < OUTPUTS; i++, class++) {
+    for (int i = 0; i < OUTPUTS; i++, class ++) {
         while (!class->name || (class->scaled && !row->scale))
             class = class->name ? class + 1 : sample_classes;
         class->fill(&out[i].sample, row, rng);
@@ -113,7 +114,7 @@ static void print_fields(const struct bitcut_unit *row)
     printf("# %s with", row->name);
     for (const struct field *f = fields; f->name; f++) {
         char text[40];
-        if (!f->used(row)) continue;
+        if (!field_used(f, row)) continue;
         field_text(text, sizeof text, f, row, field_get(f, row));
         printf(" %s %s,", f->name, text);
     }
@@ -226,12 +227,12 @@ static int cut_check(const struct space *s, const struct box *box,
     struct observed o;
     struct box cut = *box;
     ck_assert(observed_init(&o, s, sample, d));
-    reads_same(&cut, s, &o, row);
+    prune_same(&cut, s, &o, row);
     int wrong = strangers(&cut, s, &o, d, true, rng);
     o.d = sample_dot(&other, sample);
     if (o.d != d) {
         cut = *box;
-        reads_wrong(&cut, s, &o, row);
+        prune_wrong(&cut, s, &o, row);
         wrong += strangers(&cut, s, &o, o.d, false, rng);
     }
     observed_clear(&o);
@@ -250,7 +251,7 @@ START_TEST(cuts_are_sound)
         struct box box;
         space_init(&s, &row, NULL, 0);
         if (!unit_sound(&row) || !box_around(&box, &s, &row)) continue;
-        for (const struct sample_class *class = sample_classes; class->name; class++)
+        for (const struct sample_class *class = sample_classes; class->name; class ++)
             for (int i = 0; i < test_cases(8, 200) && (u->scale || !class->scaled); i++) {
                 struct sample sample;
                 class->fill(&sample, &row, &rng);

@@ -2,10 +2,10 @@
    figures, of results made by hand. */
 #include "analysis/bench_plan.h"
 #include "analysis/claim.h"
-#include "analysis/derive.h"
+#include "analysis/data_files.h"
 #include "analysis/distinct.h"
 #include "analysis/figure.h"
-#include "analysis/kept.h"
+#include "analysis/results_derive.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -501,11 +501,11 @@ END_TEST
 /* Every file in data/results can be read, and something is drawn of it. */
 START_TEST(kept_results)
 {
-    static struct kept_files files;
+    static struct data_files files;
     int count = 0;
-    ck_assert_int_eq(kept_find(&files, "results", ".jsonl", NULL), BITCUT_OK);
+    ck_assert_int_eq(data_files_find(&files, "results", ".jsonl", NULL), BITCUT_OK);
     for (const struct table_row *row = files.rows; row->name; row++, count++) {
-        char path[KEPT_PATH_MOST + KEPT_NAME_MOST + 8];
+        char path[DATA_PATH_MOST + DATA_NAME_MOST + 8];
         struct results r = { { NULL } };
         struct fault f;
         size_t line, drawn = 0;
@@ -527,10 +527,10 @@ END_TEST
 
 static void read_kept(struct results *r)
 {
-    static struct kept_files files;
-    ck_assert_int_eq(kept_find(&files, "results", ".jsonl", NULL), BITCUT_OK);
+    static struct data_files files;
+    ck_assert_int_eq(data_files_find(&files, "results", ".jsonl", NULL), BITCUT_OK);
     for (const struct table_row *row = files.rows; row->name; row++) {
-        char path[KEPT_PATH_MOST + KEPT_NAME_MOST + 8];
+        char path[DATA_PATH_MOST + DATA_NAME_MOST + 8];
         size_t line;
         snprintf(path, sizeof path, "%s/%s.jsonl", files.folder, row->name);
         ck_assert_int_eq(results_read(r, &line, path, NULL), BITCUT_OK);
@@ -572,7 +572,8 @@ START_TEST(distinct_rows)
                               "{\"b\":1,\"a\":\"x\"}, {\"b\":\"x\",\"c\":1,\"a\":1},"
                               "{\"a\":\"1\",\"b\":\"x\"}, {\"b\":2},"
                               "{\"a\":null,\"b\":2},"
-                              "{\"a\":1.0,\"b\":\"x\"}]", 0, NULL);
+                              "{\"a\":1.0,\"b\":\"x\"}]",
+                              0, NULL);
     struct distinct d;
     ck_assert_ptr_nonnull(rows);
     distinct_init(&d, rows, keys);

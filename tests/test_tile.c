@@ -23,12 +23,38 @@ static struct tile_gpu described(const char *name)
 
 static struct tile_problem cube(uint64_t n) { return (struct tile_problem){ n, n, n }; }
 
+static struct tile_task task_of(const struct tile_gpu *gpu,
+                                const struct tile_method *method,
+                                struct tile_problem problem)
+{
+    return (struct tile_task){ .model = &tile_models[TILE_MODEL_LEGEMM],
+                               .gpu = *gpu,
+                               .method = *method,
+                               .problem = problem };
+}
+
+static struct tile_choice judged_by(const struct tile_method *method, struct tile tile,
+                                    const struct tile_gpu *gpu,
+                                    struct tile_problem problem)
+{
+    const struct tile_task task = task_of(gpu, method, problem);
+    struct tile_choice c;
+    tile_judge(&c, &tile, NULL, &task);
+    return c;
+}
+
 static struct tile_choice judged(struct tile tile, const struct tile_gpu *gpu,
                                  struct tile_problem problem)
 {
-    struct tile_choice c;
-    tile_judge(&c, &tile, gpu, &tile_legemm, &problem);
-    return c;
+    return judged_by(&tile_legemm, tile, gpu, problem);
+}
+
+static void rank(struct tile_choice *choices, const struct tile *tiles, size_t count,
+                 const struct tile_gpu *gpu, const struct tile_method *method,
+                 struct tile_problem problem)
+{
+    const struct tile_task task = task_of(gpu, method, problem);
+    tile_rank(choices, tiles, NULL, count, &task);
 }
 
 /* The usual candidates, ranked. */
@@ -37,7 +63,7 @@ static void rank_grid(struct tile_choice choices[TILE_GRID], const struct tile_g
 {
     struct tile tiles[TILE_GRID];
     tile_grid(tiles, gpu, method, 2);
-    tile_rank(choices, tiles, TILE_GRID, gpu, method, &problem);
+    rank(choices, tiles, TILE_GRID, gpu, method, problem);
 }
 
 static bool is_tile(const struct tile *t, int m, int n, int k)
@@ -84,15 +110,15 @@ START_TEST(equations)
         const struct tile_choice c = judged(rows[i].tile, &gpu, cube(8192));
         ck_assert_int_eq(c.limit, TILE_FITS);
         ck_assert_uint_eq(c.memory, rows[i].memory);
-        ck_assert_uint_eq(c.shared, 2 * rows[i].memory);
+        ck_assert_uint_eq(c.costs.shared, 2 * rows[i].memory);
         ck_assert_uint_eq(c.flops, rows[i].flops);
         ck_assert_uint_eq(c.groups, rows[i].groups);
         ck_assert_uint_eq(c.busiest, rows[i].busiest);
         ck_assert_uint_eq(c.resident, 1);
         ck_assert(c.tlp == rows[i].tlp);
-        ck_assert(c.factor[TILE_RATIO] == rows[i].ratio);
+        ck_assert(c.factor[TILE_RATE] == rows[i].ratio);
         ck_assert(c.work_dl == rows[i].work_dl && c.work_cp == rows[i].work_cp);
-        ck_assert_uint_eq(c.registers, (uint64_t)rows[i].work_dl);
+        ck_assert_uint_eq(c.costs.registers, (uint64_t)rows[i].work_dl);
         ck_assert(c.factor[TILE_BUSY] == rows[i].busy && c.factor[TILE_USEFUL] == 1);
         ck_assert_int_eq(tile_waves(c.tile.m, c.tile.n, &gpu, &tile_legemm),
                          c.tile.waves);
@@ -166,14 +192,14 @@ START_TEST(two_accumulators)
     struct tile_method both = tile_legemm;
     struct tile_choice c, choices[TILE_GRID];
     both.accumulators = 2;
-    tile_judge(&c, &tile, &gpu, &both, &problem);
+    c = judged_by(&both, tile, &gpu, problem);
     ck_assert_int_eq(c.limit, TILE_REGISTERS);
-    ck_assert_uint_eq(c.registers, 304);
+    ck_assert_uint_eq(c.costs.registers, 304);
     rank_grid(choices, &gpu, &both, problem);
     ck_assert(is_tile(&choices[0].tile, 128, 128, 32));
     both.operands_shared = true; /* (128 128 2) / 128 = 256 registers: one too many */
-    tile_judge(&c, &(struct tile){ 128, 128, 32, 4, 2 }, &gpu, &both, &problem);
-    ck_assert_uint_eq(c.registers, 256);
+    c = judged_by(&both, (struct tile){ 128, 128, 32, 4, 2 }, &gpu, problem);
+    ck_assert_uint_eq(c.costs.registers, 256);
     ck_assert_int_eq(c.limit, TILE_REGISTERS);
 }
 END_TEST
@@ -186,14 +212,13 @@ START_TEST(exact_tie)
                                   { 256, 128, 32, 8, 2 },
                                   { 128, 256, 32, 8, 2 },
                                   { 64, 64, 32, 4, 2 } };
-    const struct tile_problem problem = cube(2048);
     struct tile_choice c[4];
-    tile_rank(c, tiles, 4, &gpu, &tile_legemm, &problem);
+    rank(c, tiles, 4, &gpu, &tile_legemm, cube(2048));
     ck_assert(is_tile(&c[0].tile, 256, 128, 32) && c[0].reason == TILE_BEST);
     ck_assert(is_tile(&c[1].tile, 128, 256, 32) && c[1].reason == TILE_BY_ORDER);
     ck_assert(is_tile(&c[2].tile, 128, 128, 32) && c[2].reason == TILE_BY_LOAD);
     ck_assert(is_tile(&c[3].tile, 64, 64, 32) && c[3].reason == TILE_BY_FACTOR);
-    ck_assert_int_eq(c[3].by, TILE_RATIO);
+    ck_assert_int_eq(c[3].by, TILE_RATE);
 }
 END_TEST
 
@@ -209,7 +234,7 @@ START_TEST(small_problems)
             ck_assert_int_eq(small[i].by, TILE_BUSY);
     const struct tile tiles[] = { { 128, 128, 32, 4, 2 }, { 64, 128, 32, 4, 2 } };
     const struct tile_problem narrow = { 64, 1 << 20, 64 };
-    tile_rank(edge, tiles, 2, &gpu, &tile_legemm, &narrow);
+    rank(edge, tiles, 2, &gpu, &tile_legemm, narrow);
     ck_assert(is_tile(&edge[0].tile, 64, 128, 32));
     ck_assert_int_eq(edge[1].by, TILE_USEFUL);
     ck_assert(edge[1].factor[TILE_USEFUL] == 0.5 && edge[0].factor[TILE_USEFUL] == 1);
@@ -356,7 +381,7 @@ START_TEST(ranking)
             tiles[j] = random_tile(&s);
             product += tiles[j].m * tiles[j].n * tiles[j].k;
         }
-        tile_rank(c, tiles, COUNT, &g, &tile_legemm, &p);
+        rank(c, tiles, COUNT, &g, &tile_legemm, p);
         for (int j = 0; j < COUNT; j++) {
             const double *mine = c[j].factor, *best = c[0].factor;
             ranked += c[j].tile.m * c[j].tile.n * c[j].tile.k;
@@ -412,7 +437,7 @@ START_TEST(opposed)
                                  large = judged((struct tile){ 2 * side, side, 32, 8, 2 },
                                                 &gpu, cube(8192));
         ck_assert(large.tlp == small.tlp / 2);
-        ck_assert(large.factor[TILE_RATIO] > small.factor[TILE_RATIO]);
+        ck_assert(large.factor[TILE_RATE] > small.factor[TILE_RATE]);
         ck_assert(large.work_dl > small.work_dl && large.work_cp == 2 * small.work_cp);
     }
 }
@@ -422,14 +447,13 @@ END_TEST
 START_TEST(extremes)
 {
     const struct tile_gpu one = {
-        1, TILE_SIZE_MOST, TILE_SIZE_MOST, 0, 1, 32, 255, 64, 32, 1024, 1, 1, 1
+        1, TILE_SIZE_MOST, TILE_SIZE_MOST, 0, 1, 32, 255, 64, 32, 1024, 1, 1, 1, 0, 0, 0
     };
     const struct tile tiles[] = { { 1, 2, 1, 1, 1 },
                                   { 2, 1, 1, 1, 1 },
                                   { 1, 1, 1, 1, 1 } };
-    const struct tile_problem most = cube(TILE_PROBLEM_MOST);
     struct tile_choice c[3];
-    tile_rank(c, tiles, 3, &one, &tile_legemm, &most);
+    rank(c, tiles, 3, &one, &tile_legemm, cube(TILE_PROBLEM_MOST));
     ck_assert_int_eq(c[0].reason, TILE_BEST);
     ck_assert(is_tile(&c[0].tile, 1, 2, 1));
     ck_assert_int_eq(c[1].reason, TILE_BY_ORDER);
@@ -503,7 +527,7 @@ END_TEST
 /* Every file in data/gpu is found by its name, can be read, and has a tile that fits. */
 START_TEST(kept_descriptions)
 {
-    static struct kept_files files;
+    static struct data_files files;
     int count = 0;
     ck_assert_int_eq(gpu_files_find(&files, NULL), BITCUT_OK);
     for (const struct table_row *row = files.rows; row->name; row++, count++) {

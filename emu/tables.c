@@ -1,0 +1,145 @@
+/* Every table of the library, with what it tells of its rows. */
+#include "emu/unit_field.h"
+#include "lib/input.h"
+#include "lib/listing.h"
+#include "lib/recipe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- one function a table --------------------------------------------------------- */
+
+static void tell_field(struct field_writer *w, const struct field *f,
+                       const struct bitcut_unit *u)
+{
+    char text[FIELD_TEXT_MOST];
+    if (!field_used(f, u)) tell_text(w, f->name, NULL);
+    else tell_value(w, f->name, field_value(text, f, u, field_get(f, u)), text);
+}
+
+static void describe_unit(struct field_writer *w, const void *row)
+{
+    const struct bitcut_unit *u = row;
+    tell_line(w, "shape", "%dx%dx%d", u->m, u->n, u->k);
+    tell_format(w, "a", u->a);
+    tell_format(w, "b", u->b);
+    tell_format(w, "c", u->c);
+    tell_format(w, "scale", u->scale);
+    for (const struct field *f = fields; f->name; f++) tell_field(w, f, u);
+    tell_text(w, "vendor", unit_vendor(u));
+    tell_text(w, "evidence", unit_evidence(u));
+    tell_list(w, "open", BITCUT_TEXTS);
+    for (const struct field *f = fields; f->name; f++)
+        if (field_is_open(f, u)) tell_item(w, "%s", f->name);
+    tell_text(w, "source", u->source);
+}
+
+static void describe_summation(struct field_writer *w, const void *row)
+{
+    const struct summation *s = row;
+    tell_list(w, "reads", BITCUT_TEXTS);
+    for (const struct field *f = fields; f->name; f++)
+        if (f->reads > 0 && s->reads & (unsigned)f->reads) tell_item(w, "%s", f->name);
+    tell_flag(w, "exact", s->reads_exact);
+    tell_flag(w, "fast", s->fast != NULL);
+}
+
+static void describe_chip(struct field_writer *w, const void *row)
+{
+    tell_text(w, "architecture", ((const struct chip *)row)->architecture);
+}
+
+static void describe_format(struct field_writer *w, const void *row)
+{
+    const struct bitcut_format *f = row;
+    tell_integer(w, "bits", f->bits - f->pad);
+    tell_integer(w, "held_in", f->bits);
+    tell_integer(w, "exponent_bits", f->exponent_bits);
+    tell_integer(w, "fraction_bits", f->fraction_bits);
+    tell_integer(w, "emin", format_emin(f));
+    tell_integer(w, "emax", format_emax(f));
+    tell_real(w, "largest", format_to_double(f, format_largest(f, false)));
+}
+
+static void describe_split(struct field_writer *w, const void *row)
+{
+    const struct bitcut_split *s = row;
+    tell_format(w, "format", s->format);
+    tell_text(w, "high", s->high->name);
+    tell_text(w, "low", s->words > 1 ? s->low->name : "");
+    tell_integer(w, "words", s->words);
+    tell_integer(w, "scale", s->scale);
+    tell_text(w, "source", s->source);
+}
+
+/* Terms as "lh:1 hl:1 hh:0": word of A, word of B, accumulator; with a * if that is
+   scaled first. */
+static void tell_terms(struct field_writer *w, const struct bitcut_recipe *r)
+{
+    static const char word[] = "hlm"; /* high, low, lowest of three */
+    char line[8 * (RECIPE_TERMS_MOST + 1)] = "";
+    for (int i = 0; i < r->terms; i++) {
+        const struct recipe_term t = r->term[i];
+        const size_t used = strlen(line);
+        snprintf(line + used, sizeof line - used, "%s%c%c:%d%s", i ? " " : "", word[t.a],
+                 word[t.b], t.accumulator, t.scaled ? "*" : "");
+    }
+    tell_text(w, "terms", line);
+}
+
+static void describe_recipe(struct field_writer *w, const void *row)
+{
+    const struct bitcut_recipe *r = row;
+    tell_text(w, "split", r->split ? r->split->name : "of the unit");
+    tell_terms(w, r);
+    tell_flag(w, "low_low", r->keeps_low_low);
+    tell_integer(w, "promote", r->promote);
+    tell_integer(w, "tile_k", r->tile_k);
+    tell_text(w, "zeroed", recipe_zeroed_names[r->zeroed]);
+    tell_text(w, "source", r->source);
+}
+
+static void describe_input(struct field_writer *w, const void *row)
+{
+    const struct input_family *in = row;
+    tell_list(w, "parameters", BITCUT_TEXTS);
+    for (int i = 0; i < in->parameters; i++) {
+        char value[REAL_TEXT_MOST];
+        real_text(value, in->parameter[i].standard, 6);
+        tell_item(w, "%s=%s", in->parameter[i].name, value);
+    }
+}
+
+static void describe_pair(struct field_writer *w, const void *row)
+{
+    const struct input_pair *p = row;
+    tell_text(w, "a", p->a);
+    tell_text(w, "b", p->b);
+}
+
+/* --- the table of tables ---------------------------------------------------------- */
+
+static const struct bitcut_table tables[] = {
+    /* clang-format off */
+    { "units",     "matrix units and how each rounds",              ROWS(units),       describe_unit },
+    { "summations", "how a step adds products, and which fields of a unit it reads", ROWS(summations), describe_summation },
+    { "chips",     "names for the units of an architecture",        ROWS(chips),       describe_chip },
+    { "formats",   "floating-point formats",                        ROWS(formats),     describe_format },
+    { "roundings", "rounding rules",                                ROWS(roundings),   NULL },
+    { "splits",    "ways to make short words of an FP32 value",     ROWS(splits),      describe_split },
+    { "recipes",   "whole GEMMs made of instructions",              ROWS(recipes),     describe_recipe },
+    { "inputs",    "families of input matrices",                    ROWS(inputs),      describe_input },
+    { "pairs",     "families for A and B that belong together",     ROWS(input_pairs), describe_pair },
+    { 0 }
+    /* clang-format on */
+};
+
+const struct bitcut_table *bitcut_table_next(const struct bitcut_table *table)
+{
+    return table_next(TABLE(tables), table);
+}
+
+const struct bitcut_table *bitcut_table_find(const char *name)
+{
+    return table_find(TABLE(tables), name);
+}

@@ -1,0 +1,84 @@
+/* The fields of a unit's row, one by one: to tell them and to change them. */
+#ifndef BITCUT_EMU_UNIT_FIELD_H
+#define BITCUT_EMU_UNIT_FIELD_H
+
+#include "emu/summation.h"
+
+/* How a field is held and told. */
+struct field_kind {
+    int64_t (*get)(const void *at);
+    void (*set)(void *at, int64_t value);
+    enum bitcut_kind (*tell)(char *text, const struct bitcut_unit *unit, int64_t value);
+    const char *const *text; /* instead: the texts of a choice, ended by NULL */
+    bool ordered;            /* a step goes to the next value, not to any other */
+};
+
+/* A row of the table of fields.  Values travel as integers: an enumeration's or a flag's
+   position, a number itself, the position of a format in `formats` (-1: none), an
+   encoding's bits. */
+struct field {
+    const char *name, *what;
+    const struct field_kind *kind;
+    size_t offset;                 /* in struct bitcut_unit */
+    int reads;     /* its place in enum unit_reads; 0: all summations read it; less: all
+                      without block scales                                            */
+};
+
+/* The rows, by position: `&fields[FIELD_BLOCK]`. */
+enum {
+    FIELD_SUM,
+    FIELD_ORDER,
+    FIELD_BLOCK,
+    FIELD_GROUP,
+    FIELD_FRACTION,
+    FIELD_ALIGN_MIN,
+    FIELD_SUM_FRACTION,
+    FIELD_KEEP,
+    FIELD_KEEP_MIN,
+    FIELD_CARRIER,
+    FIELD_PARITY,
+    FIELD_NORMALISE,
+    FIELD_FLOOR,
+    FIELD_VIA,
+    FIELD_C_LAST,
+    FIELD_FLUSH_INPUTS,
+    FIELD_RESULT,
+    FIELD_ROUNDING,
+    FIELD_OVERFLOW,
+    FIELD_FLUSH,
+    FIELD_ZERO,
+    FIELD_NAN_RULE,
+    FIELD_NAN,
+    FIELD_COUNT
+};
+
+extern const struct field fields[]; /* ended by a row whose name is NULL */
+
+const struct field *field_find(const char *name);
+
+/* Whether the sum of this row reads the field at all. */
+bool field_used(const struct field *f, const struct bitcut_unit *u);
+
+int64_t field_get(const struct field *f, const struct bitcut_unit *u);
+void field_set(const struct field *f, struct bitcut_unit *u, int64_t value);
+
+enum { FIELD_TEXT_MOST = 32 };
+
+/* A value as text, and of what kind, as bitcut_row_field() tells it: "two-stage", "25",
+   "0x7fffffff", "true". */
+enum bitcut_kind field_value(char text[FIELD_TEXT_MOST], const struct field *f,
+                             const struct bitcut_unit *u, int64_t value);
+
+/* Whether the row reads the field and its evidence does not show which value it has: of a
+   row that follows models, every field; of one with published vectors or observations,
+   those it names; of recorded ones and definitions none. */
+bool field_is_open(const struct field *f, const struct bitcut_unit *u);
+
+/* Whether two rows compute the same because every field that they read is the same, and
+   so are their k and formats. */
+bool field_same(const struct bitcut_unit *x, const struct bitcut_unit *y);
+
+/* Whether an earlier row of the table is the same as this row of it. */
+bool field_repeats(const struct bitcut_unit *u);
+
+#endif
