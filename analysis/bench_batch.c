@@ -1,7 +1,7 @@
 #include "analysis/bench_batch.h"
 
 #include "analysis/batch_model.h"
-#include "analysis/excerpt.h"
+#include "analysis/matrix_excerpt.h"
 #include "analysis/race.h"
 #include "analysis/source.h"
 #include "analysis/terminal.h"

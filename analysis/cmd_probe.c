@@ -1,6 +1,6 @@
 /* bitcut probe: how sharply vectors pin a unit down, and vectors that do. */
 #include "analysis/command.h"
-#include "analysis/difference.h"
+#include "analysis/set_difference.h"
 #include "analysis/directed.h"
 #include "analysis/set.h"
 #include "analysis/variant.h"

@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "analysis/command.h"
-#include "analysis/difference.h"
+#include "analysis/set_difference.h"
 #include "analysis/place.h"
 #include "analysis/recorder.h"
 #include "analysis/set.h"

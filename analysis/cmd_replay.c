@@ -1,6 +1,6 @@
 /* bitcut replay: recorded sets against the unit table. */
 #include "analysis/command.h"
-#include "analysis/difference.h"
+#include "analysis/set_difference.h"
 #include "analysis/variant.h"
 #include "analysis/set_find.h"
 #include "lib/threads.h"

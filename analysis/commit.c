@@ -13,8 +13,6 @@
 
 #define U 0x1p-24
 
-static double value32(uint32_t encoding) { return (double)float_of_bits(encoding); }
-static double larger(double a, double b) { return b > a ? b : a; }
 
 /* --- FP32 ------------------------------------------------------------------------- */
 
@@ -24,11 +22,11 @@ enum { ROWS = 8, COLUMNS = 128 }; /* of a tile, whose sums stay in cache */
    sums. */
 static double limit_of(const struct comparison *x, size_t at, double sum, double squares)
 {
-    const double alpha = value32(x->alpha), product = alpha * sum;
+    const double alpha = value_of_float(x->alpha), product = alpha * sum;
     double all = alpha * alpha * squares;
     if (x->alpha != F32_ONE) all += product * product;
     if (x->beta << 1 != 0) {
-        const double whole = product + value32(x->beta) * value32(x->c[at]);
+        const double whole = product + value_of_float(x->beta) * value_of_float(x->c[at]);
         all += whole * whole;
     }
     return 4 * U * sqrt(all);
@@ -56,9 +54,9 @@ static void tile_fill(double *limit, const struct comparison *x, size_t i, size_
     struct sums s = { { { 0 } }, { { 0 } } };
     double b[COLUMNS] = { 0 };
     for (size_t p = 0; p < x->k; p++) {
-        for (size_t c = 0; c < cols; c++) b[c] = value32(x->b[p * x->n + j + c]);
+        for (size_t c = 0; c < cols; c++) b[c] = value_of_float(x->b[p * x->n + j + c]);
         for (size_t r = 0; r < rows; r++)
-            sums_add(&s, r, value32(x->a[(i + r) * x->k + p]), b);
+            sums_add(&s, r, value_of_float(x->a[(i + r) * x->k + p]), b);
     }
     for (size_t r = 0; r < rows; r++)
         for (size_t c = 0; c < cols; c++) {
@@ -92,7 +90,7 @@ static void raise_limits(double *limit, const struct comparison *x, const uint32
     hostfp_enter(&mode);
     for (size_t i = 0; i < x->m * x->n; i++) {
         const double error = fabs(metric_error(&of_loop, i));
-        if (isfinite(error)) limit[i] = larger(limit[i], error);
+        if (isfinite(error)) limit[i] = larger_double(limit[i], error);
     }
     hostfp_leave(&mode);
 }
@@ -148,7 +146,7 @@ static double word_value(const struct gemm *g, uint64_t encoding)
 
 static void add_word(struct norms *sum, int w, double value, double least)
 {
-    const double size = fabs(value), aligned = size == 0 ? 0 : larger(size, least);
+    const double size = fabs(value), aligned = size == 0 ? 0 : larger_double(size, least);
     sum->one.word[w] += size;
     sum->two.word[w] += size * size;
     sum->aligned.word[w] += aligned * aligned;
@@ -160,7 +158,7 @@ static void add_element(struct norms *sum, double size[2], const struct gemm *g,
 {
     uint64_t word[SPLIT_WORDS_MOST];
     split_words(word, &g->split, x);
-    double rest = value32(x);
+    double rest = value_of_float(x);
     size[0] += fabs(rest);
     size[1] += rest * rest;
     for (int w = 0; w < g->split.words; w++) {
@@ -203,7 +201,7 @@ static struct norms line_norms_of(const struct side *s, size_t line)
     double size[2] = { 0, 0 };
     for (size_t p = 0; p < s->k; p++) {
         const uint32_t x = s->at[line * s->line_stride + p * s->stride];
-        if (!isfinite(value32(x))) continue;
+        if (!isfinite(value_of_float(x))) continue;
         add_element(&sum, size, s->gemm, exponent ? equilibrate_scale(x, exponent) : x);
     }
     if (size[0] == 0) return (struct norms){ 0 };
@@ -214,9 +212,9 @@ static struct norms line_norms_of(const struct side *s, size_t line)
 
 static void keep_worst(struct kept *worst, const struct kept *x)
 {
-    worst->rest = larger(worst->rest, x->rest);
+    worst->rest = larger_double(worst->rest, x->rest);
     for (int w = 0; w < SPLIT_WORDS_MOST; w++)
-        worst->word[w] = larger(worst->word[w], x->word[w]);
+        worst->word[w] = larger_double(worst->word[w], x->word[w]);
 }
 
 static struct norms worst_of(const struct side *s, int threads)
@@ -338,10 +336,10 @@ static double least_cut(const struct bitcut_unit *u)
 static double underflow(const struct gemm *g, const struct course *c)
 {
     const struct bitcut_unit *u = g->unit;
-    const int quantum = format_emin(u->result) - u->result->fraction_bits;
+    const int quantum = format_least_exponent(u->result);
     const double least = ldexp(1, u->rounding.flush ? format_emin(u->result) : quantum);
     const double steps = c->steps * gemm_terms(g) * g->slices;
-    return larger(1, fabs(value32(g->alpha))) *
+    return larger_double(1, fabs(value_of_float(g->alpha))) *
            (steps * (2 * u->block * least + least_cut(u)) +
             (c->promotions * g->slices + roundings_after(g) + 1) * 0x1p-149);
 }
@@ -376,7 +374,7 @@ double commit_share(const struct comparison *x, const struct commit_error *e)
         for (size_t j = 0; j < x->n; j++) {
             const double error = fabs(metric_error(x, i * x->n + j));
             const double allowed = e->all * U * lines_at(x, i, j) + e->least;
-            if (error > 0) most = larger(most, error / allowed);
+            if (error > 0) most = larger_double(most, error / allowed);
         }
     hostfp_leave(&mode);
     return most;

@@ -9,11 +9,6 @@ int draw_between(struct rng *rng, int low, int high)
 
 bool draw_one_in(struct rng *rng, int n) { return draw_between(rng, 1, n) == 1; }
 
-int least_leading(const struct bitcut_format *f)
-{
-    return format_emin(f) - f->fraction_bits;
-}
-
 uint64_t encoding_signed(const struct bitcut_format *f, uint64_t x, bool negative)
 {
     if (!f->has_sign) return x;
@@ -25,7 +20,7 @@ uint64_t encoding_signed(const struct bitcut_format *f, uint64_t x, bool negativ
 uint64_t encoding_at(const struct bitcut_format *f, bool negative, int exponent,
                      uint64_t fraction)
 {
-    const int top = clamp(exponent, least_leading(f), format_emax(f));
+    const int top = clamp(exponent, format_least_exponent(f), format_emax(f));
     const int emin = format_emin(f);
     uint64_t x = f->fraction_bits ? fraction >> (64 - f->fraction_bits) : 0;
     if (top < emin) x = (x | UINT64_C(1) << f->fraction_bits) >> (emin - top);
@@ -59,7 +54,7 @@ uint64_t draw_zero(const struct bitcut_format *f, struct rng *rng)
 
 uint64_t draw_wide(const struct bitcut_format *f, struct rng *rng)
 {
-    return draw_at(f, draw_between(rng, least_leading(f), format_emax(f)), rng);
+    return draw_at(f, draw_between(rng, format_least_exponent(f), format_emax(f)), rng);
 }
 
 uint64_t draw_limit(const struct bitcut_format *f, struct rng *rng)

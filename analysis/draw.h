@@ -20,9 +20,6 @@ static inline int clamp(int x, int low, int high)
 /* x with its highest `bits` bits alone, 0 to 64. */
 uint64_t highest_bits(uint64_t x, int bits);
 
-/* The lowest exponent a leading one can have in f (e8m0 has no fraction). */
-int least_leading(const struct bitcut_format *f);
-
 /* x with the given sign, or with the other one, unless f has no such number. */
 uint64_t encoding_signed(const struct bitcut_format *f, uint64_t x, bool negative);
 uint64_t encoding_negated(const struct bitcut_format *f, uint64_t x);

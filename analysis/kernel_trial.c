@@ -1,7 +1,7 @@
 #include "analysis/kernel_trial.h"
 
 #include "analysis/json_value.h"
-#include "analysis/excerpt.h"
+#include "analysis/matrix_excerpt.h"
 #include "lib/fma.h"
 #include "lib/input.h"
 #include "lib/table.h"

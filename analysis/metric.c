@@ -3,6 +3,7 @@
 #include "lib/bits.h"
 #include "lib/format.h"
 #include "lib/hostfp.h"
+#include "lib/size.h"
 
 #include <assert.h>
 #include <math.h>
@@ -10,8 +11,6 @@
 /* --- elements --------------------------------------------------------------------- */
 
 /* Exact, as subnormals are kept under hostfp_enter(). */
-static double value32(uint32_t encoding) { return float_of_bits(encoding); }
-
 static size_t elements(const struct comparison *x) { return x->m * x->n; }
 
 static bool is_finite(uint32_t x) { return (x & 0x7f800000u) != 0x7f800000u; }
@@ -28,7 +27,7 @@ double metric_error(const struct comparison *x, size_t i)
 {
     if (!is_finite(x->d[i]) || !is_finite(x->reference32[i]))
         return same_special(x->d[i], x->reference32[i]) ? 0 : (double)INFINITY;
-    return value32(x->d[i]) - double_of_bits(x->reference64[i]);
+    return value_of_float(x->d[i]) - double_of_bits(x->reference64[i]);
 }
 
 /* The size of the reference; 0 where it is not finite. */
@@ -43,8 +42,6 @@ static double quotient(double error, double size)
     return size == 0 ? (double)INFINITY : fabs(error) / size;
 }
 
-static double larger(double a, double b) { return b > a ? b : a; }
-
 static double unit_in_last_place(uint32_t x)
 {
     const int field = (int)(x >> 23 & 0xff);
@@ -58,14 +55,14 @@ static double frobenius(const struct comparison *x, size_t count,
                         double (*f)(const struct comparison *, size_t))
 {
     double most = 0, sum = 0;
-    for (size_t i = 0; i < count; i++) most = larger(most, fabs(f(x, i)));
+    for (size_t i = 0; i < count; i++) most = larger_double(most, fabs(f(x, i)));
     if (most == 0 || isinf(most)) return most;
     for (size_t i = 0; i < count; i++) sum += (f(x, i) / most) * (f(x, i) / most);
     return most * sqrt(sum);
 }
 
 /* Values of A and B, 0 where they are not finite: those show in the elements. */
-static double finite_or_0(uint32_t x) { return is_finite(x) ? value32(x) : 0; }
+static double finite_or_0(uint32_t x) { return is_finite(x) ? value_of_float(x) : 0; }
 
 static double a_at(const struct comparison *x, size_t i) { return finite_or_0(x->a[i]); }
 static double b_at(const struct comparison *x, size_t i) { return finite_or_0(x->b[i]); }
@@ -93,8 +90,8 @@ static double max_error(const struct comparison *x)
 {
     double most = 0;
     for (size_t i = 0; i < elements(x); i++)
-        most = larger(
-            most, quotient(metric_error(x, i), fabs(value32(x->d[i])) + size_at(x, i)));
+        most = larger_double(
+            most, quotient(metric_error(x, i), fabs(value_of_float(x->d[i])) + size_at(x, i)));
     return most;
 }
 
@@ -110,14 +107,14 @@ static double mred(const struct comparison *x)
 static double ulps_at(const struct comparison *x, size_t i)
 {
     if (!is_finite(x->d[i]) || !is_finite(x->reference32[i])) return metric_error(x, i);
-    return (value32(x->d[i]) - value32(x->reference32[i])) /
+    return (value_of_float(x->d[i]) - value_of_float(x->reference32[i])) /
            unit_in_last_place(x->reference32[i]);
 }
 
 static double ulp_max(const struct comparison *x)
 {
     double most = 0;
-    for (size_t i = 0; i < elements(x); i++) most = larger(most, fabs(ulps_at(x, i)));
+    for (size_t i = 0; i < elements(x); i++) most = larger_double(most, fabs(ulps_at(x, i)));
     return most;
 }
 
@@ -148,7 +145,7 @@ static double backward_of(const struct comparison *x, error_of *error)
 {
     double most = 0;
     for (size_t i = 0; i < elements(x); i++)
-        most = larger(most, quotient(error(x, i), x->magnitude[i]) * 0x1p24);
+        most = larger_double(most, quotient(error(x, i), x->magnitude[i]) * 0x1p24);
     return most;
 }
 
@@ -158,7 +155,7 @@ static double mixed_of(const struct comparison *x, error_of *error)
     double most = 0;
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < x->n; j++)
-            most = larger(most,
+            most = larger_double(most,
                           quotient(error(x, i * x->n + j), lines_at(x, i, j)) * 0x1p24);
     return most;
 }
@@ -223,7 +220,7 @@ static double grade_worst(const struct comparison *x)
 {
     double most = 0;
     for (size_t i = 0; x->limit && i < elements(x); i++)
-        most = larger(most, grade_ratio(x, i));
+        most = larger_double(most, grade_ratio(x, i));
     return x->limit ? most : (double)NAN;
 }
 
@@ -243,7 +240,7 @@ static double condition_max(const struct comparison *x)
     double most = 0;
     for (size_t i = 0; i < elements(x); i++)
         if (is_finite(x->reference32[i]))
-            most = larger(most, quotient(x->magnitude[i], size_at(x, i)));
+            most = larger_double(most, quotient(x->magnitude[i], size_at(x, i)));
     return most;
 }
 
@@ -310,7 +307,7 @@ static void norms_find(double *norm, size_t lines, const uint32_t *x, size_t lin
     double most[LINES] = { 0 }, sum[LINES] = { 0 };
     for (size_t p = 0; p < k; p++)
         for (size_t i = 0; i < lines; i++)
-            most[i] = larger(most[i], fabs(finite_or_0(x[p * stride + i * line_stride])));
+            most[i] = larger_double(most[i], fabs(finite_or_0(x[p * stride + i * line_stride])));
     for (size_t p = 0; p < k; p++)
         for (size_t i = 0; i < lines; i++) {
             const double v = finite_or_0(x[p * stride + i * line_stride]) / most[i];

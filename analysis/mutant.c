@@ -2,6 +2,7 @@
 
 #include "analysis/order.h"
 #include "emu/summation.h"
+#include "lib/size.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -23,28 +24,20 @@ struct reach {
     int c_least, c_low;
 };
 
-static int smaller(int x, int y) { return x < y ? x : y; }
-static int larger(int x, int y) { return x > y ? x : y; }
-
-static int lowest_exponent(const struct bitcut_format *f)
-{
-    return format_emin(f) - f->fraction_bits;
-}
-
 /* The least exponent that an operand of format f aligns by: a subnormal keeps emin, that
    of the format it is converted to if there is one.  Flushed, it is none. */
 static int operand_least(const struct bitcut_unit *u, const struct bitcut_format *f)
 {
-    const int low = u->flush_inputs ? format_emin(f) : lowest_exponent(f);
-    return larger(low, format_emin(u->via ? u->via : f));
+    const int low = u->flush_inputs ? format_emin(f) : format_least_exponent(f);
+    return larger_int(low, format_emin(u->via ? u->via : f));
 }
 
 static struct reach reach_of(const struct bitcut_unit *u)
 {
-    const int scale_low = u->scale ? 2 * lowest_exponent(u->scale) : 0;
+    const int scale_low = u->scale ? 2 * format_least_exponent(u->scale) : 0;
     const int scale_least = u->scale ? 2 * format_emin(u->scale) : 0;
     const int scale_most = u->scale ? 2 * (format_emax(u->scale) + 1) : 0;
-    const int low = lowest_exponent(u->a) + lowest_exponent(u->b);
+    const int low = format_least_exponent(u->a) + format_least_exponent(u->b);
     const int least = operand_least(u, u->a) + operand_least(u, u->b);
     int count_bits = 0;
     while (1 << count_bits < u->block) count_bits++;
@@ -54,7 +47,7 @@ static struct reach reach_of(const struct bitcut_unit *u)
         .product_high =
             format_emax(u->a) + format_emax(u->b) + 2 + scale_most + count_bits,
         .c_least = format_emin(u->c),
-        .c_low = lowest_exponent(u->c),
+        .c_low = format_least_exponent(u->c),
     };
 }
 
@@ -63,7 +56,7 @@ static struct reach reach_of(const struct bitcut_unit *u)
 static int lowest_bit(const struct bitcut_unit *u)
 {
     const struct reach r = reach_of(u);
-    return u->c_last ? r.product_low : smaller(r.product_low, r.c_low);
+    return u->c_last ? r.product_low : smaller_int(r.product_low, r.c_low);
 }
 
 /* --- the alignment exponent ------------------------------------------------------- */
@@ -75,8 +68,8 @@ static bool align_min_below_all(const struct bitcut_unit *u,
 {
     const struct reach r = reach_of(u);
     if (reads(u, READS_GROUP)) return false; /* groups of zeros align too */
-    return larger(u->align_min, mutant->align_min) <=
-           smaller(r.product_least, r.c_least);
+    return larger_int(u->align_min, mutant->align_min) <=
+           smaller_int(r.product_least, r.c_least);
 }
 
 /* Where one of the bounds decides the alignment, no term has a bit that is dropped: the
@@ -85,7 +78,7 @@ static bool align_min_below_all(const struct bitcut_unit *u,
 static bool align_min_drops_nothing(const struct bitcut_unit *u,
                                     const struct bitcut_unit *mutant)
 {
-    return lowest_bit(u) >= larger(u->align_min, mutant->align_min) - u->fraction;
+    return lowest_bit(u) >= larger_int(u->align_min, mutant->align_min) - u->fraction;
 }
 
 /* --- conversion of operands ------------------------------------------------------- */
@@ -114,7 +107,7 @@ static int via_reach(const struct bitcut_unit *u, const struct bitcut_unit *muta
                      const struct bitcut_format *f, const struct bitcut_format *other)
 {
     if (operand_least(u, f) == operand_least(mutant, f)) return NUMBER_ZERO_EXPONENT;
-    return larger(operand_least(u, f), operand_least(mutant, f)) + format_emax(other);
+    return larger_int(operand_least(u, f), operand_least(mutant, f)) + format_emax(other);
 }
 
 /* The rows align differently only where every product at the larger exponent has such a
@@ -123,19 +116,13 @@ static int via_reach(const struct bitcut_unit *u, const struct bitcut_unit *muta
 static bool via_drops_nothing(const struct bitcut_unit *u,
                               const struct bitcut_unit *mutant)
 {
-    const int most = larger(via_reach(u, mutant, u->a, u->b),
+    const int most = larger_int(via_reach(u, mutant, u->a, u->b),
                             via_reach(u, mutant, u->b, u->a));
     return reads(u, READS_ALIGN_MIN) && u->c_last &&
            lowest_bit(u) >= most - u->fraction;
 }
 
 /* --- results out of range --------------------------------------------------------- */
-
-static bool is_nearest(const struct bitcut_unit *u)
-{
-    return u->rounding.direction == TO_NEAREST_EVEN ||
-           u->rounding.direction == TO_NEAREST_AWAY;
-}
 
 static bool has_overflow(const struct bitcut_unit *u, const struct bitcut_unit *mutant,
                          enum overflow x, enum overflow y)
@@ -148,7 +135,7 @@ static bool has_overflow(const struct bitcut_unit *u, const struct bitcut_unit *
 static bool overflow_is_ieee(const struct bitcut_unit *u,
                              const struct bitcut_unit *mutant)
 {
-    if (is_nearest(u)) return has_overflow(u, mutant, OVERFLOW_IEEE, OVERFLOW_INF);
+    if (round_is_nearest(&u->rounding)) return has_overflow(u, mutant, OVERFLOW_IEEE, OVERFLOW_INF);
     return u->rounding.direction == TO_ZERO &&
            has_overflow(u, mutant, OVERFLOW_IEEE, OVERFLOW_SATURATE);
 }
@@ -169,7 +156,7 @@ static bool overflow_out_of_reach(const struct bitcut_unit *u,
     if (u->floor) return false;
     if (reads(u, READS_SUM_FRACTION) && u->fraction < u->c->fraction_bits) return false;
     if (u->c_last) return r.product_high + (u->k / u->block) <= emax;
-    if (!is_nearest(u) && !to_zero) return false;
+    if (!round_is_nearest(&u->rounding) && !to_zero) return false;
     if (u->result == u->c && r.product_high <= ulp - 2) return true;
     return to_zero && reads(u, READS_ALIGN_MIN) && r.product_high <= emax - u->fraction;
 }
@@ -182,7 +169,7 @@ static bool no_nonzero_sum_below(const struct bitcut_unit *u, int exponent)
     const struct reach r = reach_of(u);
     if (lowest_bit(u) >= exponent) return true;
     return reads(u, READS_ALIGN_MIN) && !reads(u, READS_GROUP) &&
-           larger(u->align_min, smaller(r.product_least, r.c_least)) - u->fraction >=
+           larger_int(u->align_min, smaller_int(r.product_least, r.c_least)) - u->fraction >=
                exponent;
 }
 
@@ -208,7 +195,7 @@ static bool normal_inputs_stay_normal(const struct bitcut_unit *u,
    differ. */
 static bool zero_is_exact(const struct bitcut_unit *u, const struct bitcut_unit *mutant)
 {
-    if (u->rounding.flush || !no_nonzero_sum_below(u, lowest_exponent(u->result)))
+    if (u->rounding.flush || !no_nonzero_sum_below(u, format_least_exponent(u->result)))
         return false;
     return u->zero != ZERO_IEEE && mutant->zero != ZERO_IEEE;
 }
@@ -220,7 +207,7 @@ static bool zero_begins_positive(const struct bitcut_unit *u,
 {
     (void)mutant;
     return u->c_last && !u->rounding.flush &&
-           no_nonzero_sum_below(u, lowest_exponent(u->result));
+           no_nonzero_sum_below(u, format_least_exponent(u->result));
 }
 
 /* --- two stages ------------------------------------------------------------------- */
@@ -234,7 +221,7 @@ static bool cut_again_by_keep(const struct bitcut_unit *u,
                               const struct bitcut_unit *mutant)
 {
     const struct reach r = reach_of(u);
-    const int least = smaller(u->sum_fraction, mutant->sum_fraction);
+    const int least = smaller_int(u->sum_fraction, mutant->sum_fraction);
     const int distance = least - u->fraction;
     const int sum_bits = r.product_high - format_emax(u->a) - format_emax(u->b);
     return least >= u->keep + 1 &&
@@ -248,7 +235,7 @@ static bool cut_again_by_keep(const struct bitcut_unit *u,
 static bool keep_min_drops_nothing(const struct bitcut_unit *u,
                                    const struct bitcut_unit *mutant)
 {
-    return lowest_bit(u) >= larger(u->keep_min, mutant->keep_min) - u->keep;
+    return lowest_bit(u) >= larger_int(u->keep_min, mutant->keep_min) - u->keep;
 }
 
 /* --- the table -------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include "analysis/plot.h"
 
 #include "analysis/distinct.h"
+#include "lib/size.h"
 #include "lib/text.h"
 
 #include <errno.h>
@@ -77,8 +78,6 @@ static void write_quoted(FILE *to, const char *text)
     fputc('"', to);
 }
 
-static int larger(int a, int b) { return a > b ? a : b; }
-
 /* The picture's size and its key: beside the axes, or below if the names of series are
    long. */
 static void write_layout(FILE *to, const struct drawing *d)
@@ -86,7 +85,7 @@ static void write_layout(FILE *to, const struct drawing *d)
     enum { WIDTH = 860, HEIGHT = 480, LINE = 22, LONG = 24 };
     int longest = 0;
     for (size_t i = 0; i < d->series.groups; i++)
-        longest = larger(longest, (int)json_string_length(series_name(d, i)));
+        longest = larger_int(longest, (int)json_string_length(series_name(d, i)));
     const bool below = longest > LONG;
     fprintf(to,
             "set terminal svg enhanced size %d,%d font 'sans-serif,14' "

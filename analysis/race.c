@@ -1,6 +1,6 @@
 #include "analysis/race.h"
 
-#include "analysis/excerpt.h"
+#include "analysis/matrix_excerpt.h"
 #include "analysis/judge.h"
 
 #include <math.h>

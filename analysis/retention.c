@@ -5,6 +5,7 @@
 #include "lib/bits.h"
 #include "lib/hostfp.h"
 #include "lib/rand.h"
+#include "lib/size.h"
 #include "lib/threads.h"
 #include "lib/wide.h"
 
@@ -96,7 +97,7 @@ struct quick {
 static struct quick quick_make(const struct bitcut_split *s, int e)
 {
     const struct bitcut_format *f = s->format;
-    const int lowest_word = format_emin(f) - f->fraction_bits - s->scale * (s->words - 1);
+    const int lowest_word = format_least_exponent(f) - s->scale * (s->words - 1);
     const int lowest = lowest_word < e - 23 ? lowest_word : e - 23;
     struct quick q = { .shift = 23 - f->fraction_bits, .last = ldexp(1, e - 23) };
     if (f->special != SPECIAL_IEEE || f->bits > 16 || e + 2 - lowest > 53 ||
@@ -135,8 +136,6 @@ static struct outcome quick_judge(const struct quick *q, const struct bitcut_spl
 
 /* --- many values ------------------------------------------------------------------ */
 
-static double larger(double a, double b) { return b > a ? b : a; }
-
 static void tally_add(struct tally *t, struct outcome o)
 {
     t->count++;
@@ -147,10 +146,10 @@ static void tally_add(struct tally *t, struct outcome o)
     t->ulps += o.ulps;
     t->subnormal += o.subnormal;
     t->zero += o.zero;
-    t->max_ulp = larger(t->max_ulp, o.ulps);
+    t->max_ulp = larger_double(t->max_ulp, o.ulps);
     t->max_relative =
-        larger(t->max_relative, o.relative);
-    t->max_low = larger(t->max_low, o.low / o.value);
+        larger_double(t->max_relative, o.relative);
+    t->max_low = larger_double(t->max_low, o.low / o.value);
 }
 
 static void tally_merge(struct tally *t, const struct tally *from)
@@ -162,9 +161,9 @@ static void tally_merge(struct tally *t, const struct tally *from)
     t->subnormal += from->subnormal;
     t->zero += from->zero;
     t->overflow += from->overflow;
-    t->max_ulp = larger(t->max_ulp, from->max_ulp);
-    t->max_relative = larger(t->max_relative, from->max_relative);
-    t->max_low = larger(t->max_low, from->max_low);
+    t->max_ulp = larger_double(t->max_ulp, from->max_ulp);
+    t->max_relative = larger_double(t->max_relative, from->max_relative);
+    t->max_low = larger_double(t->max_low, from->max_low);
 }
 
 /* What values are counted: fraction i of the binade, or random fraction i of the seed. */
@@ -264,15 +263,10 @@ enum bitcut_status retention_count(struct retention *r, const struct bitcut_spli
 
 /* --- closed forms ----------------------------------------------------------------- */
 
-static bool is_nearest(const struct bitcut_rounding *r)
-{
-    return r->direction == TO_NEAREST_EVEN || r->direction == TO_NEAREST_AWAY;
-}
-
 /* The part of the residual's range that lies below 2^exponent 2^-s. */
 static double part_below(const struct bitcut_split *s, int e, int exponent)
 {
-    const int range = e - s->format->fraction_bits - is_nearest(s->high);
+    const int range = e - s->format->fraction_bits - round_is_nearest(s->high);
     const int power = exponent - s->scale - range;
     return s->words < 2 ? 0 : power >= 0 ? 1 : ldexp(1, power);
 }
@@ -285,5 +279,5 @@ double retention_p_subnormal(const struct bitcut_split *s, int e)
 double retention_p_zero(const struct bitcut_split *s, int e)
 {
     return part_below(
-        s, e, format_emin(s->format) - s->format->fraction_bits - is_nearest(s->low));
+        s, e, format_least_exponent(s->format) - round_is_nearest(s->low));
 }

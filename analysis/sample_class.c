@@ -151,7 +151,7 @@ static void fill_subnormal(struct sample *s, const struct bitcut_unit *u, struct
     const int some = draw_between(rng, 1, 4);
     for (int k = 0; k < u->k; k++) {
         if (!draw_one_in(rng, some)) continue;
-        const int low = least_leading(u->a);
+        const int low = format_least_exponent(u->a);
         s->a[k] = draw_at(u->a, draw_between(rng, low, format_emin(u->a)), rng);
         if (draw_one_in(rng, 2)) s->b[k] = draw_wide(u->b, rng);
     }
@@ -167,9 +167,9 @@ static void fill_c_small(struct sample *s, const struct bitcut_unit *u, struct r
 /* Terms about as far below the largest one as the unit keeps bits. */
 static void fill_align(struct sample *s, const struct bitcut_unit *u, struct rng *rng)
 {
-    const int low = least_leading(u->a) + least_leading(u->b);
+    const int low = format_least_exponent(u->a) + format_least_exponent(u->b);
     const int high = format_emax(u->a) + format_emax(u->b);
-    const int least = least_leading(u->c), most = format_emax(u->c);
+    const int least = format_least_exponent(u->c), most = format_emax(u->c);
     const int top = clamp(draw_between(rng, low, high), least, most);
     const int gap = draw_gap(u, rng), few = draw_between(rng, 1, 8);
     for (int k = 0; k < u->k; k++) {
@@ -266,7 +266,7 @@ static int least_exponent(int *bits, const struct bitcut_unit *u)
     *bits = keeps ? u->keep : u->fraction == FRACTION_EXACT ? 24 : u->fraction;
     if (keeps) return u->keep_min;
     if (u->align_min) return u->align_min;
-    return format_emin(u->result) - u->result->fraction_bits + 12;
+    return format_least_exponent(u->result) + 12;
 }
 
 /* Sums that round at the last bit of the result format, of terms below the least
@@ -274,7 +274,7 @@ static int least_exponent(int *bits, const struct bitcut_unit *u)
 static void fill_align_min(struct sample *s, const struct bitcut_unit *u, struct rng *rng)
 {
     int bits;
-    const int ulp = format_emin(u->result) - u->result->fraction_bits;
+    const int ulp = format_least_exponent(u->result);
     const int least = least_exponent(&bits, u), end = least - bits;
     const int sum =
         draw_one_in(rng, 2) || least <= ulp ? ulp - 1 : draw_between(rng, ulp, least - 1);

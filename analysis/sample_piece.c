@@ -46,9 +46,9 @@ void put_power(struct sample *s, const struct bitcut_unit *u, int k, bool negati
                int exponent, struct rng *rng)
 {
     if (u->scale) exponent -= scales_exponent(s, u, k / u->scale_block);
-    const int least = least_leading(u->a), most = format_emax(u->a);
+    const int least = format_least_exponent(u->a), most = format_emax(u->a);
     const int low = clamp(exponent - format_emax(u->b), least, most);
-    const int high = clamp(exponent - least_leading(u->b), low, most);
+    const int high = clamp(exponent - format_least_exponent(u->b), low, most);
     const int first = draw_between(rng, low, high);
     s->a[k] = encoding_at(u->a, negative, first, 0);
     s->b[k] = encoding_at(u->b, false, exponent - first, 0);

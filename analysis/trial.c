@@ -1,6 +1,6 @@
 #include "analysis/trial.h"
 
-#include "analysis/difference.h"
+#include "analysis/set_difference.h"
 #include "analysis/sample.h"
 #include "analysis/set.h"
 #include "analysis/variant.h"

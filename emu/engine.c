@@ -78,16 +78,11 @@ const struct bitcut_format *unit_operand_format(const struct bitcut_unit *u,
     return u->via ? u->via : format;
 }
 
-static bool is_subnormal(const struct bitcut_format *f, struct number x)
-{
-    return x.class == NUMBER_FINITE && x.significand >> f->fraction_bits == 0;
-}
-
 struct number unit_read(const struct bitcut_unit *u, const struct bitcut_format *format,
                         uint64_t encoding)
 {
     struct number x = format_decode(format, encoding);
-    if (u->flush_inputs && is_subnormal(format, x)) x = format_decode(format, 0);
+    if (u->flush_inputs && format_is_subnormal(format, x)) x = format_decode(format, 0);
     if (!u->via) return x;
     if (x.class != NUMBER_FINITE) return x;
     return format_decode(
@@ -137,7 +132,7 @@ TRACED uint64_t dot(const struct bitcut_unit *u, struct lane a, struct lane b, u
         a.x = x;
         b.x = y;
     }
-    if (u->flush_inputs && is_subnormal(u->c, format_decode(u->c, c))) c = 0;
+    if (u->flush_inputs && format_is_subnormal(u->c, format_decode(u->c, c))) c = 0;
     if (trace) trace->c = c;
     if (!u->c_last) return chain(u, a, b, c, trace);
     const uint64_t one =

@@ -13,7 +13,7 @@ static const struct bitcut_format *f16(void) { return &formats[FORMAT_F16]; }
 struct fast_range fast_format_range(const struct bitcut_unit *u)
 {
     const struct bitcut_format *as = unit_operand_format(u, u->a);
-    const int low = format_emin(u->a) - u->a->fraction_bits, emin = format_emin(as);
+    const int low = format_least_exponent(u->a), emin = format_emin(as);
     return (struct fast_range){ as == u->a || low < emin ? emin : low,
                                 format_emax(u->a) };
 }
@@ -132,7 +132,7 @@ static int64_t below(int keep) { return ((int64_t)1 << (53 - keep)) - 1; }
 static bool keep_min_cuts_nothing(const struct bitcut_unit *u, struct fast_range a,
                                   struct fast_range b)
 {
-    const int c = format_emin(u->c) - u->c->fraction_bits, last = u->keep_min - u->keep;
+    const int c = format_least_exponent(u->c), last = u->keep_min - u->keep;
     return last <= c && last <= last_bit(u, a, b);
 }
 

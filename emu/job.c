@@ -8,22 +8,14 @@
 #include <assert.h>
 #include <string.h>
 
-/* a b is exact in binary64; its sum with c, rounded to odd there, is rounded once to
-   binary32 (Boldo and Melquiond 2008).  The error of the sum is TwoSum's. */
+/* a b is exact in binary64. */
 uint32_t job_fma(const struct plan *p, uint32_t a, uint32_t b, uint32_t c)
 {
-    const double product = (double)float_of_bits(a) * (double)float_of_bits(b),
-                 z = float_of_bits(c);
-    double sum = product + z;
-    const double back = sum - product;
-    const double error = (product - (sum - back)) + (z - back);
-    if (!(error - error == 0)) /* NaN and Inf */
-        return (uint32_t)fma_round(&formats[FORMAT_F32], &roundings[ROUND_RN], p->nan, a,
-                                   b, c);
-    uint64_t bits = bits_of_double(sum);
-    if (error != 0 && !(bits & 1)) bits += (error > 0) == (sum > 0) ? 1 : UINT64_MAX;
-    sum = double_of_bits(bits);
-    return bits_of_float((float)sum);
+    const double product = value_of_float(a) * value_of_float(b), z = value_of_float(c);
+    const double sum = product + z;
+    if (sum - sum == 0) return f32_sum(product, z);
+    return (uint32_t)fma_round(&formats[FORMAT_F32], &roundings[ROUND_RN], p->nan, a, b,
+                               c); /* NaN and Inf */
 }
 
 void job_finish(const struct job *job, size_t i, size_t j, const float *total,

@@ -1,6 +1,5 @@
+#include "emu/sum.h"
 #include "emu/summation.h"
-
-static bool divides(int part, int whole) { return part > 0 && whole % part == 0; }
 
 static bool formats_sound(const struct bitcut_unit *u)
 {

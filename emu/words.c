@@ -179,8 +179,8 @@ static void find_exponents(struct words *w, const struct maker *m, struct words_
 
 static bool words_allocate(struct words *w, bool equilibrate)
 {
-    const size_t lines = (w->lines + WORDS_RUN - 1) / WORDS_RUN * WORDS_RUN;
-    const size_t length = (w->length + WORDS_RUN - 1) / WORDS_RUN * WORDS_RUN;
+    const size_t lines = divide_up(w->lines, WORDS_RUN) * WORDS_RUN;
+    const size_t length = divide_up(w->length, WORDS_RUN) * WORDS_RUN;
     size_t count;
     if (lines < w->lines || length > SIZE_MAX - WORDS_RUN ||
         !size_multiply(&count, lines, length + WORDS_RUN))
@@ -198,7 +198,7 @@ enum bitcut_status words_make(struct words *w, const struct words_rule *r,
 {
     assert(length >= k);
     const struct maker m = maker_make(r);
-    const size_t groups = (lines + WORDS_RUN - 1) / WORDS_RUN;
+    const size_t groups = divide_up(lines, WORDS_RUN);
     (void)threads;
     *w = (struct words){ .count = r->split->words,
                          .bytes = unit_word_bytes(r->unit),

@@ -219,16 +219,14 @@ void tile_rank(struct tile_choice *choices, const struct tile *tiles,
 
 /* --- candidates ------------------------------------------------------------------- */
 
-static int greater(int a, int b) { return a > b ? a : b; }
-
 int tile_waves(int m, int n, const struct tile_gpu *gpu, const struct tile_method *method)
 {
     enum { WAVE_ACCUMULATORS = 64 * 64 };
-    const int fragments = greater(m / gpu->fragment_m * (n / gpu->fragment_n), 1);
+    const int fragments = larger_int(m / gpu->fragment_m * (n / gpu->fragment_n), 1);
     const int waves = (int)divide_up(
         (uint64_t)m * (uint64_t)n * (uint64_t)method->accumulators, WAVE_ACCUMULATORS);
     const int most = fragments < TILE_COUNT_MOST ? fragments : TILE_COUNT_MOST;
-    return (int)smaller((uint64_t)greater(waves, gpu->matrix_cores), (uint64_t)most);
+    return (int)smaller((uint64_t)larger_int(waves, gpu->matrix_cores), (uint64_t)most);
 }
 
 void tile_grid(struct tile tiles[TILE_GRID], const struct tile_gpu *gpu,

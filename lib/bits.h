@@ -19,6 +19,9 @@ static inline float float_of_bits(uint32_t bits)
     return x;
 }
 
+/* The value of a binary32, exactly. */
+static inline double value_of_float(uint32_t bits) { return (double)float_of_bits(bits); }
+
 static inline uint64_t bits_of_double(double x)
 {
     uint64_t bits;
@@ -32,5 +35,8 @@ static inline double double_of_bits(uint64_t bits)
     memcpy(&x, &bits, sizeof x);
     return x;
 }
+
+/* The position of the highest bit of x, which is not 0. */
+static inline int highest_bit(uint64_t x) { return 63 - __builtin_clzll(x); }
 
 #endif

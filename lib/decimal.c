@@ -1,6 +1,7 @@
 #include "lib/decimal.h"
 
 #include "lib/mpfr_value.h"
+#include "lib/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,14 +9,6 @@
 enum { PRECISION = 24, DIGITS_WRITTEN = 9, DIGITS_MOST = DIGITS_WRITTEN + 2 };
 
 /* --- text to encoding ------------------------------------------------------------- */
-
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
-
-static bool same_word(const char *text, const char *word)
-{
-    while (*word && lower(*text) == *word) text++, word++;
-    return *word == 0 && *text == 0;
-}
 
 /* How many digits a text begins with. */
 static size_t digits(const char *s) { return strspn(s, "0123456789"); }
@@ -28,7 +21,7 @@ static bool is_decimal(const char *s)
     const size_t after = point ? digits(s + before + 1) : 0;
     s += before + point + after;
     if (before + after == 0) return false;
-    if (lower(*s) != 'e') return *s == 0;
+    if (*s != 'e' && *s != 'E') return *s == 0;
     s += s[1] == '-' || s[1] == '+' ? 2 : 1;
     return *s && s[digits(s)] == 0;
 }
@@ -50,8 +43,8 @@ bool decimal_read(uint32_t *x, const char *text)
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     const bool negative = *text == '-';
     const char *s = text + (*text == '-' || *text == '+');
-    if (same_word(s, "nan")) *x = (uint32_t)negative << 31 | (uint32_t)format_nan(f32);
-    else if (same_word(s, "inf") || same_word(s, "infinity"))
+    if (text_same_word(s, "nan")) *x = (uint32_t)negative << 31 | (uint32_t)format_nan(f32);
+    else if (text_same_word(s, "inf") || text_same_word(s, "infinity"))
         *x = (uint32_t)format_infinity(f32, negative);
     else if (is_decimal(s)) *x = rounded(text);
     else return false;

@@ -76,8 +76,6 @@ const struct dgemm_kernel *dgemm_best(void)
 
 /* --- packing ------------------------------------------------------------------------ */
 
-static double double_of(uint32_t encoding) { return float_of_bits(encoding); }
-
 /* Steps [from, from + depth) of rows [first, first + height), zeros for missing rows. */
 static void pack_a(double *to, const struct dgemm_operands *x, size_t first,
                    size_t height, size_t from, size_t depth)
@@ -87,7 +85,7 @@ static void pack_a(double *to, const struct dgemm_operands *x, size_t first,
     for (size_t i = 0; i < rows; i++) {
         const uint32_t *a = x->a + (first + i) * x->lda + from;
         for (size_t k = 0; k < depth; k++) {
-            const double value = double_of(a[k]);
+            const double value = value_of_float(a[k]);
             to[2 * k * height + i] = value;
             to[(2 * k + 1) * height + i] = fabs(value);
         }
@@ -102,7 +100,7 @@ static void pack_b(double *to, const struct dgemm_operands *x, size_t first, siz
     if (cols < width) memset(to, 0, width * depth * sizeof *to);
     for (size_t k = 0; k < depth; k++) {
         const uint32_t *b = x->b + (from + k) * x->ldb + first;
-        for (size_t j = 0; j < cols; j++) to[k * width + j] = double_of(b[j]);
+        for (size_t j = 0; j < cols; j++) to[k * width + j] = value_of_float(b[j]);
     }
 }
 
@@ -112,7 +110,7 @@ static void sums_clear(struct dgemm_sums *sums, const struct dgemm_kernel *kerne
                        const struct dgemm_operands *x, bool only_high)
 {
     const size_t height = (size_t)kernel->rows, bytes = TILE_COLS * sizeof(double);
-    const size_t padded = (x->rows + height - 1) / height * height;
+    const size_t padded = divide_up(x->rows, height) * height;
     memset(sums->high, 0, padded * bytes);
     if (only_high) return;
     memset(sums->low, 0, padded * bytes);

@@ -1,34 +1,14 @@
 /* The layers that settle an element where a sum in binary64 and a bound on its error
    prove how the exact sum is rounded. */
 #include "lib/exact_tile.h"
+#include "lib/fma.h"
+#include "lib/hostfp.h"
 
 #include <math.h>
 
 /* --- rounding x + y, exactly given, once -------------------------------------------- */
 
-/* a + b = sum + error, exactly. */
-struct two_sum {
-    double sum, error;
-};
-
-/* Knuth, TAOCP volume 2, section 4.2.2, theorem B. */
-static struct two_sum two_sum(double a, double b)
-{
-    const double sum = a + b, z = sum - a;
-    return (struct two_sum){ sum, (a - (sum - z)) + (b - z) };
-}
-
-/* By way of x + y rounded to odd, which has bits enough that rounding it again is
-   rounding once: 53 >= 24 + 2 (Boldo and Melquiond 2008). */
-static uint64_t round_to_32(double x, double y)
-{
-    const struct two_sum s = two_sum(x, y);
-    uint64_t bits = bits_of_double(s.sum);
-    if (s.error != 0 && (bits & 1) == 0)
-        bits = (s.error > 0) == (s.sum > 0) ? bits + 1 : bits - 1;
-    return bits_of_float((float)double_of_bits(bits));
-}
-
+static uint64_t round_to_32(double x, double y) { return f32_sum(x, y); }
 static uint64_t round_to_64(double x, double y) { return bits_of_double(x + y); }
 
 static uint64_t (*const rounded[EXACT_TARGETS])(double x, double y) = {

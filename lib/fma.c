@@ -1,5 +1,7 @@
 #include "lib/fma.h"
 
+#include "lib/bits.h"
+#include "lib/hostfp.h"
 #include "lib/wide.h"
 
 #include <assert.h>
@@ -47,6 +49,15 @@ uint32_t f32_multiply(uint32_t a, uint32_t b)
 {
     /* Adding a zero of the product's sign keeps the sign of a zero product. */
     return f32_fma(a, b, (a ^ b) & 0x80000000u);
+}
+
+uint32_t f32_sum(double x, double y)
+{
+    const struct two_sum s = two_sum(x, y);
+    uint64_t bits = bits_of_double(s.sum);
+    if (s.error != 0 && (bits & 1) == 0)
+        bits = (s.error > 0) == (s.sum > 0) ? bits + 1 : bits - 1;
+    return bits_of_float((float)double_of_bits(bits));
 }
 
 uint32_t f32_power_of_two(int exponent)

@@ -19,6 +19,11 @@ uint32_t f32_fma(uint32_t a, uint32_t b, uint32_t c);
 uint32_t f32_add(uint32_t a, uint32_t b);
 uint32_t f32_multiply(uint32_t a, uint32_t b);
 
+/* x + y, whose sum is finite, rounded once to the nearest even binary32, in the mode of
+   hostfp_enter().  By way of the sum rounded to odd, which has bits enough that rounding it
+   again is rounding once: 53 >= 24 + 2 (Boldo and Melquiond 2008). */
+uint32_t f32_sum(double x, double y);
+
 /* 2^exponent as a binary32, -149 <= exponent <= 127. */
 uint32_t f32_power_of_two(int exponent);
 

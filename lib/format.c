@@ -89,6 +89,11 @@ int format_emin(const struct bitcut_format *f)
     return (f->special == SPECIAL_E8M0 ? 0 : 1) - f->bias;
 }
 
+int format_least_exponent(const struct bitcut_format *f)
+{
+    return format_emin(f) - f->fraction_bits;
+}
+
 int format_emax(const struct bitcut_format *f)
 {
     const bool reserved = f->special == SPECIAL_IEEE || f->special == SPECIAL_E8M0;
@@ -125,14 +130,18 @@ uint64_t format_zero(const struct bitcut_format *f, bool negative)
     return f->special == SPECIAL_FNUZ ? 0 : sign_bit(f, negative);
 }
 
+bool format_is_subnormal(const struct bitcut_format *f, struct number x)
+{
+    return x.class == NUMBER_FINITE && x.significand >> f->fraction_bits == 0;
+}
+
 bool format_holds(const struct bitcut_format *wide, const struct bitcut_format *narrow)
 {
     if (wide == narrow) return true;
     return wide->special == SPECIAL_IEEE && wide->has_sign &&
            wide->fraction_bits >= narrow->fraction_bits &&
            format_emax(wide) >= format_emax(narrow) &&
-           format_emin(wide) - wide->fraction_bits <=
-               format_emin(narrow) - narrow->fraction_bits;
+           format_least_exponent(wide) <= format_least_exponent(narrow);
 }
 
 double format_to_double(const struct bitcut_format *f, uint64_t encoding)

@@ -79,8 +79,13 @@ uint64_t format_zero(const struct bitcut_format *format, bool negative);
 
 /* The smallest normal exponent, 1 - bias (0 - bias for e8m0). */
 int format_emin(const struct bitcut_format *format);
+/* The exponent of the last bit of a subnormal: format_emin() less the fraction bits. */
+int format_least_exponent(const struct bitcut_format *format);
 /* The largest exponent of a finite value. */
 int format_emax(const struct bitcut_format *format);
+
+/* Whether x, a number of `format`, is below the normal ones, but not zero. */
+bool format_is_subnormal(const struct bitcut_format *format, struct number x);
 
 /* Whether every value of `narrow`, infinities and NaN included, is one of `wide`. */
 bool format_holds(const struct bitcut_format *wide, const struct bitcut_format *narrow);

@@ -27,6 +27,18 @@ bool hostfp_entered(void);
 void hostfp_truncate(void);
 void hostfp_default(void);
 
+/* Between enter and leave: a + b = sum + error, exactly, if the sum is finite; else the
+   error is NaN.  Knuth, TAOCP volume 2, section 4.2.2, theorem B. */
+struct two_sum {
+    double sum, error;
+};
+
+static inline struct two_sum two_sum(double a, double b)
+{
+    const double sum = a + b, z = sum - a;
+    return (struct two_sum){ sum, (a - (sum - z)) + (b - z) };
+}
+
 /* Put back what hostfp_enter() found, status flags included. */
 void hostfp_leave(const struct hostfp *saved);
 

@@ -4,6 +4,7 @@
 #include "lib/gendot.h"
 #include "lib/hostfp.h"
 #include "lib/rand.h"
+#include "lib/size.h"
 #include "lib/threads.h"
 
 #include <float.h>
@@ -338,7 +339,7 @@ static enum bitcut_status randtlr_fill(struct matrix *m, const struct draw *d,
     const double decay = d->parameter[1];
     struct factors t = { .tile = (size_t)d->parameter[0], .rank = 1 };
     for (double s = decay; t.rank < t.tile && s >= 0x1p-53; s *= decay) t.rank++;
-    const size_t tiles = (longer_side(d) + t.tile - 1) / t.tile;
+    const size_t tiles = divide_up(longer_side(d), t.tile);
     t.u = memory_allocate(tiles * t.tile + 1, t.rank * sizeof *t.u);
     if (!t.u) return no_memory(f, d);
     t.s = t.u + tiles * t.tile * t.rank;

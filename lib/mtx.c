@@ -134,14 +134,6 @@ static const char *choice_name(const struct layout *y, int which)
     return choices[which].name[y->choice[which]];
 }
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
-
-static bool same_word(const char *a, const char *b)
-{
-    while (*a && lower(*a) == lower(*b)) a++, b++;
-    return lower(*a) == lower(*b);
-}
-
 static enum bitcut_status choice_unknown(const struct lines *l, const struct choice *c,
                                          const char *word)
 {
@@ -158,7 +150,7 @@ static enum bitcut_status choice_read(int *picked, const struct lines *l,
                                       const struct choice *c, const char *word)
 {
     for (int i = 0; i < NAMES_MOST && c->name[i]; i++) {
-        if (!same_word(word, c->name[i])) continue;
+        if (!text_same_word(word, c->name[i])) continue;
         *picked = i;
         return BITCUT_OK;
     }
@@ -169,7 +161,7 @@ static enum bitcut_status banner_read(struct layout *y, struct lines *l)
 {
     enum bitcut_status status = line_next(l);
     if (status) return status;
-    if (l->ended || l->words == 0 || !same_word(l->word[0], BANNER))
+    if (l->ended || l->words == 0 || !text_same_word(l->word[0], BANNER))
         return fault_set(l->fault, BITCUT_BAD_FILE,
                          "not a Matrix Market file: it does not start with %s", BANNER);
     if (l->words != 1 + CHOICES)

@@ -1,5 +1,6 @@
 #include "lib/round.h"
 
+#include "lib/bits.h"
 #include "lib/table.h"
 
 #include <assert.h>
@@ -53,8 +54,6 @@ static struct cut cut_below(uint64_t significand, bool sticky, int drop)
     c.half = rest > half || (rest == half && sticky) ? 1 : rest == half ? 0 : -1;
     return c;
 }
-
-static int highest_bit(uint64_t x) { return 63 - __builtin_clzll(x); }
 
 /* The bit of weight 2^(e - bit), where e is the exponent that FP32 has for x. */
 static bool fraction_bit(struct unrounded x, int bit)

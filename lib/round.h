@@ -50,6 +50,12 @@ enum {
 
 extern const struct bitcut_rounding roundings[]; /* ended by a row whose name is NULL */
 
+/* Whether it rounds to the nearest value, whichever a tie goes to. */
+static inline bool round_is_nearest(const struct bitcut_rounding *r)
+{
+    return r->direction == TO_NEAREST_EVEN || r->direction == TO_NEAREST_AWAY;
+}
+
 /* A nonzero value on its way to a format:
    (-1)^negative * (significand + t) * 2^exponent, with t = 0, or 0 < t < 1 if
    `sticky`. */

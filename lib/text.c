@@ -64,6 +64,14 @@ int text_fit(const char *text, int most)
     return is_continuation(text[cut]) ? length : cut;
 }
 
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+bool text_same_word(const char *a, const char *b)
+{
+    while (*a && lower(*a) == lower(*b)) a++, b++;
+    return lower(*a) == lower(*b);
+}
+
 void text_append(char *names, size_t size, const char *name)
 {
     const size_t used = strlen(names);

@@ -20,6 +20,9 @@ void text_clean(char *text);
    end inside a character, for the precision of "%.*s". */
 int text_fit(const char *text, int most);
 
+/* Whether two texts are the same, a letter of ASCII being its capital, in any locale. */
+bool text_same_word(const char *a, const char *b);
+
 /* Append a name to a list of names, ", " between, as far as there is room in `size`
    bytes. */
 void text_append(char *names, size_t size, const char *name);

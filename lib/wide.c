@@ -1,5 +1,7 @@
 #include "lib/wide.h"
 
+#include "lib/bits.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -82,10 +84,10 @@ struct unrounded wide_value(const struct wide *w)
                                .sticky = any_below(magnitude, from) };
 }
 
-static int highest_bit(bitcut_uint128 x)
+static int highest_of(bitcut_uint128 x)
 {
     const uint64_t high = (uint64_t)(x >> 64);
-    return high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll((uint64_t)x);
+    return high ? 64 + highest_bit(high) : highest_bit((uint64_t)x);
 }
 
 /* Sums that fit 127 bits do without limbs. */
@@ -102,7 +104,7 @@ static struct unrounded narrow_sum(const struct term *terms, int n, int lowest)
     if (sum == 0) return (struct unrounded){ .significand = 0 };
     struct unrounded x = { .exponent = lowest, .negative = (bool)(sum >> 127) };
     if (x.negative) sum = -sum;
-    const int down = highest_bit(sum) - 63;
+    const int down = highest_of(sum) - 63;
     x.significand = (uint64_t)(down > 0 ? sum >> down : sum << -down);
     x.sticky = down > 0 && sum << (128 - down);
     x.exponent += down;
@@ -114,7 +116,7 @@ struct unrounded wide_sum(const struct term *terms, int n)
     int lowest = INT32_MAX, highest = INT32_MIN;
     for (int i = 0; i < n; i++) {
         if (!terms[i].significand) continue;
-        const int top = terms[i].exponent + highest_bit(terms[i].significand);
+        const int top = terms[i].exponent + highest_of(terms[i].significand);
         if (terms[i].exponent < lowest) lowest = terms[i].exponent;
         if (top > highest) highest = top;
     }

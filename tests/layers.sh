@@ -30,12 +30,11 @@ tests              all tests
 
 # The room of a file, without its ending, that lies in the folder above; x_* is any x_.
 homes='
-analysis/evidence  difference directed draw field json_value mutant recorder sample
-analysis/evidence  order sample_* set set_find trace_json trial
-analysis/evidence  variant
+analysis/evidence  directed draw field json_value mutant order recorder sample
+analysis/evidence  sample_* set set_* trace_json trial variant
 analysis/fit       fit fit_*
 analysis/error     commit judge metric retention
-analysis/device    batch_model batch_trial blas excerpt kernel_trial race split_trial
+analysis/device    batch_model batch_trial blas kernel_trial matrix_excerpt race split_trial
 analysis/study     claim distinct figure plot report results results_* study study_*
 analysis/cli       bench_batch bench_emu bench_gpu bench_plan bitcut cmd_* command emit
 analysis/cli       data_files gpu_file guard option place setup terminal

@@ -1,4 +1,4 @@
-#include "analysis/excerpt.h"
+#include "analysis/matrix_excerpt.h"
 
 #include "lib/rand.h"
 

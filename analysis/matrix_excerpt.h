@@ -1,7 +1,7 @@
 /* An excerpt of a GEMM, some rows and columns: what is computed again where all would
    take too long. */
-#ifndef BITCUT_ANALYSIS_EXCERPT_H
-#define BITCUT_ANALYSIS_EXCERPT_H
+#ifndef BITCUT_ANALYSIS_MATRIX_EXCERPT_H
+#define BITCUT_ANALYSIS_MATRIX_EXCERPT_H
 
 #include "lib/matrix.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/difference.h"
+#include "analysis/set_difference.h"
 
 #include "analysis/json_value.h"
 #include "analysis/trace_json.h"

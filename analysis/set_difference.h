@@ -1,6 +1,6 @@
 /* Outputs of a batch that differ: a model's from a recording's. */
-#ifndef BITCUT_ANALYSIS_DIFFERENCE_H
-#define BITCUT_ANALYSIS_DIFFERENCE_H
+#ifndef BITCUT_ANALYSIS_SET_DIFFERENCE_H
+#define BITCUT_ANALYSIS_SET_DIFFERENCE_H
 
 #include "analysis/set.h"
 
