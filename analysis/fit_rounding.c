@@ -168,6 +168,32 @@ static void near_ends(bool *high, bool *low, const struct rounded_sum *x)
     }
 }
 
+/* Whether no value of keep and keep_min in the box cuts a sum with these exponents of the
+   leading one and of the last bit. */
+static bool keeps_all(const struct space *s, const struct box *box, int top, int last)
+{
+    const int64_t keep = s->value[FIELD_KEEP][box_lowest(box, FIELD_KEEP)];
+    const int64_t least = s->value[FIELD_KEEP_MIN][box_highest(box, FIELD_KEEP_MIN)];
+    return (least > top ? least : top) - keep <= last;
+}
+
+/* Whether no row of the box cuts or rounds the sum at all. */
+static bool is_exact(const struct rounded_sum *x, const struct box *box)
+{
+    const uint64_t significand = (uint64_t)x->value.significand;
+    const int top = top_of(&x->value);
+    const int below = top - x->value.exponent - __builtin_ctzll(significand);
+    if (x->inexact || x->wrong) return false;
+    if (x->kept && !keeps_all(x->space, box, top, top - below)) return false;
+    for (uint64_t set = box->set[FIELD_RESULT]; set; set &= set - 1) {
+        const struct bitcut_format *f =
+            &formats[x->space->value[FIELD_RESULT][__builtin_ctzll(set)]];
+        if (below > f->fraction_bits || top < format_emin(f) || top > format_emax(f))
+            return false;
+    }
+    return true;
+}
+
 /* Values of keep_min below the leading one of the sum all do the same, for sums near it
    too: those have theirs no lower than one place below. */
 static void cut_keep_min(struct box *box, const struct rounded_sum *x)
@@ -180,6 +206,7 @@ static void cut_keep_min(struct box *box, const struct rounded_sum *x)
 int rounding_cut(struct box *box, const struct rounded_sum *x, bool slack)
 {
     bool high, low;
+    if (is_exact(x, box)) return EXACT; /* but another sum might not be */
     near_ends(&high, &low, x);
     const bool matters[CHOSEN] = { true, true, high, low, low };
     struct box same = *x->one;

@@ -99,11 +99,13 @@ struct box space_frame(const struct space *s, const struct bitcut_unit *row)
 static bool add_frame(struct box_list *to, const struct space *s,
                       const struct bitcut_unit *row)
 {
+    const bool ordered = field_used(&fields[FIELD_ORDER], row);
     if (!unit_sound(row)) return true;
+    if (ordered && __builtin_ctzll(space_orders(s, row)) !=
+                       space_find(s, FIELD_ORDER, (int64_t)row->order))
+        return true;
     const struct box frame = space_frame(s, row);
-    const int order = box_lowest(&frame, FIELD_ORDER);
-    return s->value[FIELD_ORDER][order] != (int64_t)row->order ||
-           box_list_add(to, &frame);
+    return box_list_add(to, &frame);
 }
 
 /* Choose a value for `field` and the framing ones after it in every way. */
