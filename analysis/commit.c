@@ -243,8 +243,8 @@ static struct norms worst_of(const struct side *s, int threads)
 
 static double step_error(const struct bitcut_unit *u)
 {
-    const double last = u->c_last ? summation_roundoff(u->c, TO_NEAREST_EVEN) : 0;
-    return summation_roundoff(u->result, u->rounding.direction) + u->summation->error(u) + last;
+    const double last = u->c_last ? round_error(u->c, TO_NEAREST_EVEN) : 0;
+    return round_error(u->result, u->rounding.direction) + u->summation->error(u) + last;
 }
 
 /* --- chains ----------------------------------------------------------------------- */

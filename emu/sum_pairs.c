@@ -85,13 +85,14 @@ static bool pairs_sound(const struct bitcut_unit *u)
 
 static double pairs_error(const struct bitcut_unit *u)
 {
-    return (1 + log2(u->block)) * summation_roundoff(u->result, u->rounding.direction);
+    return (1 + log2(u->block)) * round_error(u->result, u->rounding.direction);
 }
 
 const struct summation sum_pairs = {
     .name = "pairs",
     .what = "rounded products, a tree of rounded additions, then c",
     .rounds_each = true,
+    .rival = true,
     .sound = pairs_sound,
     .step = pairs_step_plain,
     .step_traced = pairs_step_traced,

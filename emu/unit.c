@@ -30,12 +30,6 @@ bool unit_sound(const struct bitcut_unit *u)
            nan_sound(u) && formats_sound(u) && blocks_sound(u) && u->summation->sound(u);
 }
 
-int unit_word_bytes(const struct bitcut_unit *unit)
-{
-    const int bits = unit->a->bits;
-    return bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
-}
-
 const struct bitcut_unit *bitcut_unit_find(const char *name,
                                            const struct bitcut_format *input)
 {

@@ -93,7 +93,10 @@ extern const struct bitcut_unit units[]; /* ended by a row whose name is NULL */
 bool unit_sound(const struct bitcut_unit *u);
 
 /* Bytes of one operand in memory. */
-int unit_word_bytes(const struct bitcut_unit *u);
+static inline int unit_word_bytes(const struct bitcut_unit *u)
+{
+    return u->a->bits <= 8 ? 1 : u->a->bits <= 16 ? 2 : 4;
+}
 
 /* A chip is a name for the instructions of its architecture. */
 struct chip {

@@ -1,7 +1,7 @@
-#include "emu/fast.h"
+#include "emu/fast_tile.h"
 
 #include "emu/engine.h"
-#include "emu/job.h"
+#include "emu/fast.h"
 #include "lib/bits.h"
 #include "lib/fma.h"
 #include "lib/hostfp.h"
