@@ -7,18 +7,7 @@
 
 /* --- the table -------------------------------------------------------------------- */
 
-enum claim_how { MEAN, MAXIMUM };
-
 static const char *const hows[] = { [MEAN] = "mean", [MAXIMUM] = "maximum" };
-
-/* `who` and `over` are recipes or names of peers.  With `over` it is the time of that one
-   over the time of `who`, else the column of `who`. */
-struct claim {
-    const char *what, *source, *gpu;
-    double printed;
-    const char *study, *shapes, *who, *over, *column;
-    enum claim_how how;
-};
 
 static const char legemm6[] = "LE-GEMM, Table 6", legemm15[] = "LE-GEMM, section 5.5",
                   legemm17[] = "LE-GEMM, text of Fig. 17",
@@ -27,7 +16,7 @@ static const char legemm6[] = "LE-GEMM, Table 6", legemm15[] = "LE-GEMM, section
                   huang2[] = "Huang et al., section 3.2",
                   huang4[] = "Huang et al., section 3.5";
 
-static const struct claim claims[] = {
+const struct claim claims[] = {
 /* clang-format off */
 #define TIMES_FASTER(source, gpu, printed, shapes, who, over)                            \
     { who " over " over, source, gpu, printed, "recipes", shapes, who, over, NULL, MEAN }

@@ -20,24 +20,14 @@ static bool has_nan(const struct bitcut_unit *u, const struct sample *s)
     return nan;
 }
 
-static int add_nan(uint64_t nans[SPACE_NANS_MOST], int count, uint64_t nan)
-{
-    for (int i = 0; i < count; i++)
-        if (nans[i] == nan) return count;
-    if (count < SPACE_NANS_MOST) nans[count++] = nan;
-    return count;
-}
-
 /* The NaNs among the outputs: first those that no operand can have handed on. */
-static int nans_of(uint64_t nans[SPACE_NANS_MOST], const struct bitcut_unit *u,
-                   const struct recorded *outputs, size_t count)
+static void add_nans(struct space *s, const struct recorded *outputs, size_t count)
 {
-    int n = 0;
     for (int handed_on = 0; handed_on < 2; handed_on++)
         for (size_t i = 0; i < count; i++)
-            if (is_nan(u->c, outputs[i].d) && has_nan(u, &outputs[i].sample) == handed_on)
-                n = add_nan(nans, n, outputs[i].d);
-    return n;
+            if (is_nan(s->base.c, outputs[i].d) &&
+                has_nan(&s->base, &outputs[i].sample) == handed_on)
+                space_add_nan(s, outputs[i].d);
 }
 
 /* --- the order in which outputs are tested ---------------------------------------- */
@@ -53,32 +43,38 @@ static bool is_subnormal(const struct bitcut_format *f, struct number x)
     return x.class == NUMBER_FINITE && x.significand >> f->fraction_bits == 0;
 }
 
-/* Add x y, or x if y is NULL, encodings of formats f and g. */
-static void span_add(struct span *s, const struct bitcut_format *f, uint64_t x,
-                     const struct bitcut_format *g, const uint64_t *y)
+static void span_add(struct span *s, struct number x, struct number y)
 {
-    static const struct number one = { .class = NUMBER_FINITE, .exponent = 0 };
-    const struct number a = format_decode(f, x), b = y ? format_decode(g, *y) : one;
-    const int exponent = a.exponent + b.exponent;
-    s->special |= a.class >= NUMBER_INF || b.class >= NUMBER_INF;
-    s->subnormal |= is_subnormal(f, a) || (y && is_subnormal(g, b));
-    if (a.class != NUMBER_FINITE || b.class != NUMBER_FINITE) return;
+    const int exponent = x.exponent + y.exponent;
+    s->special |= x.class >= NUMBER_INF || y.class >= NUMBER_INF;
+    if (x.class != NUMBER_FINITE || y.class != NUMBER_FINITE) return;
     if (!s->terms || exponent < s->low) s->low = exponent;
     if (!s->terms || exponent > s->high) s->high = exponent;
     s->terms++;
 }
 
+/* The products and c of an output. */
+static struct span span_of(const struct bitcut_unit *u, const struct observed *o)
+{
+    static const struct number one = { .class = NUMBER_FINITE };
+    struct span span = { .subnormal = o->c_subnormal };
+    for (int k = 0; k < u->k; k++) {
+        span_add(&span, o->a[0][k], o->b[0][k]);
+        span.subnormal |=
+            is_subnormal(u->a, o->a[0][k]) || is_subnormal(u->b, o->b[0][k]);
+    }
+    span_add(&span, format_decode(u->c, o->c), one);
+    return span;
+}
+
 /* A low rank is an output that settles many rows at once: one of several terms, not far
-   apart, so that few rows differ in which bits they cut, and with nothing near the ends of
-   the range, where many fields matter at a time. */
-static int rank_of(const struct bitcut_unit *u, const struct recorded *output)
+   apart, so that few rows differ in which bits they cut, and with nothing near the ends
+   of the range, where many fields matter at a time. */
+static int rank_of(const struct bitcut_unit *u, const struct observed *o)
 {
     enum { END = 1 << 12, ALONE = 1 << 14, SPECIAL = 1 << 15, ALIGN_MIN = 12 };
-    const struct sample *s = &output->sample;
-    const struct number d = format_decode(u->c, output->d);
-    struct span span = { .terms = 0 };
-    for (int k = 0; k < u->k; k++) span_add(&span, u->a, s->a[k], u->b, &s->b[k]);
-    span_add(&span, u->c, s->c, NULL, NULL);
+    const struct number d = format_decode(u->c, o->d);
+    const struct span span = span_of(u, o);
     if (span.special || d.class >= NUMBER_INF) return SPECIAL;
     if (span.terms < 2) return ALONE;
     int rank = span.high - span.low;
@@ -88,28 +84,11 @@ static int rank_of(const struct bitcut_unit *u, const struct recorded *output)
     return rank;
 }
 
-struct place {
-    int rank;
-    size_t index;
-};
-
-static int compare(const void *left, const void *right)
+static int compare_rank(const void *left, const void *right)
 {
-    const struct place *x = left, *y = right;
+    const struct observed *x = left, *y = right;
     if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
     return x->index < y->index ? -1 : x->index > y->index;
-}
-
-/* Outputs in the order of their rank; NULL if there is no memory. */
-static struct place *ranked(const struct bitcut_unit *u, const struct recorded *outputs,
-                            size_t count)
-{
-    struct place *places = memory_allocate(count, sizeof *places);
-    if (!places) return NULL;
-    for (size_t i = 0; i < count; i++)
-        places[i] = (struct place){ rank_of(u, &outputs[i]), i };
-    qsort(places, count, sizeof *places, compare);
-    return places;
 }
 
 /* --- what is to be explained ------------------------------------------------------ */
@@ -127,25 +106,25 @@ static enum bitcut_status check_unit(const struct bitcut_unit *u, size_t count,
 enum bitcut_status fit_init(struct fit *fit, const struct bitcut_unit *u,
                             const struct recorded *outputs, size_t count, struct fault *f)
 {
-    uint64_t nans[SPACE_NANS_MOST];
-    struct fit x = { .outputs = NULL };
     const enum bitcut_status status = check_unit(u, count, f);
     if (status != BITCUT_OK) return status;
-    struct place *places = ranked(u, outputs, count);
-    space_init(&x.space, u, nans, nans_of(nans, u, outputs, count));
-    x.outputs = calloc(count, sizeof *x.outputs);
-    while (places && x.outputs && x.count < count) {
-        const struct recorded *next = &outputs[places[x.count].index];
-        if (!observed_init(&x.outputs[x.count], &x.space, &next->sample, next->d)) break;
-        x.count++;
+    struct fit x = { .outputs = calloc(count, sizeof *x.outputs) };
+    space_init(&x.space, u);
+    add_nans(&x.space, outputs, count);
+    while (x.outputs && x.count < count) {
+        struct observed *o = &x.outputs[x.count];
+        if (!observed_init(o, &x.space, &outputs[x.count].sample, outputs[x.count].d))
+            break;
+        o->rank = rank_of(u, o);
+        o->index = x.count++;
     }
-    free(places);
-    if (x.count == count) {
-        *fit = x;
-        return BITCUT_OK;
+    if (x.count < count) {
+        fit_clear(&x);
+        return fault_set(f, BITCUT_NO_MEMORY, "no memory");
     }
-    fit_clear(&x);
-    return fault_set(f, BITCUT_NO_MEMORY, "no memory");
+    qsort(x.outputs, count, sizeof *x.outputs, compare_rank);
+    *fit = x;
+    return BITCUT_OK;
 }
 
 void fit_clear(struct fit *fit)

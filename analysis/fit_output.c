@@ -31,18 +31,21 @@ static bool same_number(struct number x, int x_bits, struct number y, int y_bits
                                            (bitcut_uint128)y.significand << x_bits;
 }
 
+static int fraction_bits(const struct bitcut_unit *row, const struct bitcut_format *f)
+{
+    return unit_operand_format(row, f)->fraction_bits;
+}
+
 static bool same_numbers(const struct observed *o, const struct space *s, int reading,
                          int other)
 {
     struct bitcut_unit x, y;
     if (!reading_row(&x, s, reading) || !reading_row(&y, s, other)) return false;
-    const int ax = unit_operand_format(&x, x.a)->fraction_bits;
-    const int bx = unit_operand_format(&x, x.b)->fraction_bits;
-    const int ay = unit_operand_format(&y, y.a)->fraction_bits;
-    const int by = unit_operand_format(&y, y.b)->fraction_bits;
     for (int k = 0; k < s->base.k; k++)
-        if (!same_number(o->a[reading][k], ax, o->a[other][k], ay) ||
-            !same_number(o->b[reading][k], bx, o->b[other][k], by))
+        if (!same_number(o->a[reading][k], fraction_bits(&x, x.a), o->a[other][k],
+                         fraction_bits(&y, y.a)) ||
+            !same_number(o->b[reading][k], fraction_bits(&x, x.b), o->b[other][k],
+                         fraction_bits(&y, y.b)))
             return false;
     return true;
 }
@@ -52,13 +55,11 @@ static bool is_subnormal(const struct bitcut_format *f, struct number x)
     return x.class == NUMBER_FINITE && x.significand >> f->fraction_bits == 0;
 }
 
-static bool surely_nan(const struct observed *o, const struct space *s,
-                       const struct sample *sample)
+static bool surely_nan(const struct observed *o, const struct space *s)
 {
     bool nan = format_decode(s->base.c, o->c).class == NUMBER_NAN;
     for (int k = 0; k < s->base.k; k++) {
-        const int a = format_decode(s->base.a, sample->a[k]).class;
-        const int b = format_decode(s->base.b, sample->b[k]).class;
+        const int a = o->a[0][k].class, b = o->b[0][k].class;
         nan |= a == NUMBER_NAN || b == NUMBER_NAN;
         nan |= a == NUMBER_INF && b == NUMBER_ZERO;
         nan |= a == NUMBER_ZERO && b == NUMBER_INF;
@@ -103,7 +104,7 @@ bool observed_init(struct observed *o, const struct space *s, const struct sampl
         o->alias[r] = (uint8_t)first;
     }
     o->c_subnormal = is_subnormal(s->base.c, format_decode(s->base.c, o->c));
-    o->nan = surely_nan(o, s, sample);
+    o->nan = surely_nan(o, s);
     return true;
 }
 

@@ -18,6 +18,8 @@ struct observed {
     bool c_subnormal;        /* so that flushing changes it                   */
     bool nan;                /* a NaN, or Inf times 0: any row gives a NaN    */
     uint64_t c, d;           /* encodings of unit->c; d is the recorded one   */
+    int rank;                /* the lower, the more rows it settles at once,  */
+    size_t index;            /* and which it was of all: in struct fit        */
 };
 
 /* Decode the operands of `sample` in all ways that the space has.  False if there is no

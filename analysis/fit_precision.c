@@ -107,22 +107,24 @@ static uint64_t at_most(const size_t *votes, int count, size_t most)
     return set;
 }
 
-struct bound bound_of(const struct space *s, const struct observed *outputs, size_t count,
-                      bool c_last, size_t misses)
+struct precision precision_of(const struct space *s, const struct observed *outputs,
+                              size_t count, bool c_last, size_t misses)
 {
     struct votes v = { { 0 }, { 0 } };
     for (size_t i = 0; i < count; i++) {
         struct target t;
         if (target_of(&t, s, &outputs[i], c_last)) vote(&v, s, &t);
     }
-    return (struct bound){ at_most(v.results, s->count[FIELD_RESULT], misses),
-                           at_most(v.keeps, s->count[FIELD_KEEP], misses) };
+    return (struct precision){ at_most(v.results, s->count[FIELD_RESULT], misses),
+                               at_most(v.keeps, s->count[FIELD_KEEP], misses) };
 }
 
-void bound_cut(struct box *box, const struct space *s, const struct bound *bound)
+void precision_cut(struct box *box, const struct space *s,
+                   const struct precision precision[2])
 {
-    struct bitcut_unit row;
-    if (!box_row(&row, s, box)) return;
-    box->set[FIELD_RESULT] &= bound->results;
-    if (row.summation->reads & READS_KEEP_MIN) box->set[FIELD_KEEP] &= bound->keeps;
+    const int64_t sum = s->value[FIELD_SUM][box_lowest(box, FIELD_SUM)];
+    const int64_t c_last = s->value[FIELD_C_LAST][box_lowest(box, FIELD_C_LAST)];
+    box->set[FIELD_RESULT] &= precision[c_last].results;
+    if (summations[sum]->reads & READS_KEEP_MIN)
+        box->set[FIELD_KEEP] &= precision[c_last].keeps;
 }

@@ -2,28 +2,24 @@
 
 #include "analysis/fit_rounding.h"
 
-#include <stdlib.h>
-
-/* One row, one output, and the box that is being cut down. */
-struct reads {
+/* One row, alone in box `one`, its output, and the box that is being cut down. */
+struct run {
     const struct space *space;
     const struct observed *observed;
     const struct bitcut_unit *row;
+    const struct box *one;
     struct box *box;
     struct unit_trace trace;
 };
 
-static void only(struct reads *r, int field)
-{
-    box_only(r->box, r->space, field, field_get(&fields[field], r->row));
-}
+static void only(struct run *r, int field) { r->box->set[field] &= r->one->set[field]; }
 
-static void at_least(struct reads *r, int field, int64_t least)
+static void at_least(struct run *r, int field, int64_t least)
 {
     box_at_least(r->box, r->space, field, least);
 }
 
-static void at_most(struct reads *r, int field, int64_t most)
+static void at_most(struct run *r, int field, int64_t most)
 {
     box_at_most(r->box, r->space, field, most);
 }
@@ -34,7 +30,7 @@ static int smaller(int x, int y) { return x < y ? x : y; }
 /* --- operands --------------------------------------------------------------------- */
 
 /* The rows that read the operands as this one does. */
-static void cut_readings(struct reads *r)
+static void cut_readings(struct run *r)
 {
     const struct space *s = r->space;
     const uint8_t *alias = r->observed->alias;
@@ -78,7 +74,7 @@ static int leading_bit(bitcut_uint128 x)
 }
 
 /* The exponent by which the term aligns if `normalise` is turned round. */
-static int other_exponent(const struct reads *r, const struct trace_term *t)
+static int other_exponent(const struct run *r, const struct trace_term *t)
 {
     if (t->source != TRACE_PRODUCT) return t->exponent;
     if (!r->row->normalise) return t->value.exponent + leading_bit(t->value.significand);
@@ -86,7 +82,7 @@ static int other_exponent(const struct reads *r, const struct trace_term *t)
            unit_operand_format(r->row, r->row->b)->fraction_bits;
 }
 
-static void extend(struct extent *e, const struct reads *r, const struct trace_term *t,
+static void extend(struct extent *e, const struct run *r, const struct trace_term *t,
                    int unit)
 {
     if (t->source == TRACE_SUM) { /* a group counts even if it is zero */
@@ -102,7 +98,7 @@ static void extend(struct extent *e, const struct reads *r, const struct trace_t
     e->terms++;
 }
 
-static struct extent extent_of(const struct reads *r, const struct trace_sum *sum)
+static struct extent extent_of(const struct run *r, const struct trace_sum *sum)
 {
     struct extent e = nothing;
     for (int i = sum->first; i < sum->first + sum->terms; i++)
@@ -126,7 +122,7 @@ static int bits_within(const struct trace_sum *sum, int slack, int exponent, int
 
 /* A sum cut at one exponent: rows that keep enough bits of all terms to come to
    the same sum, or near enough; or those that cut the same bits of the same terms. */
-static void cut_aligned(struct reads *r, const struct trace_step *step,
+static void cut_aligned(struct run *r, const struct trace_step *step,
                         const struct trace_sum *sum, int slack)
 {
     (void)step;
@@ -150,7 +146,7 @@ static void cut_aligned(struct reads *r, const struct trace_step *step,
 }
 
 /* The products of a two-stage step, which are in one or two sums. */
-static struct extent extent_of_products(bool *differ, const struct reads *r,
+static struct extent extent_of_products(bool *differ, const struct run *r,
                                         const struct trace_step *step)
 {
     struct extent all = nothing;
@@ -170,7 +166,7 @@ static struct extent extent_of_products(bool *differ, const struct reads *r,
 
 /* Rows whose sum of the products keeps all of its bits when c joins, or enough of them.
  */
-static void cut_sum_fraction(struct reads *r, const struct trace_sum *sum,
+static void cut_sum_fraction(struct run *r, const struct trace_sum *sum,
                              const struct trace_term *products, int slack)
 {
     if (products->value.significand == 0) return;
@@ -183,7 +179,7 @@ static void cut_sum_fraction(struct reads *r, const struct trace_sum *sum,
 
 /* Two stages, likewise.  Rows that come near enough keep enough bits at both stages, for
    sum_fraction is not below fraction. */
-static void cut_two_stage(struct reads *r, const struct trace_step *step,
+static void cut_two_stage(struct run *r, const struct trace_step *step,
                           const struct trace_sum *sum, int slack)
 {
     bool differ;
@@ -213,31 +209,14 @@ static void cut_two_stage(struct reads *r, const struct trace_step *step,
     cut_sum_fraction(r, sum, products, slack);
 }
 
-/* Whether a carrier holds every sum of the step exactly. */
-static bool carried_exactly(const struct reads *r, const struct trace_step *step)
-{
-    const int most = formats[FORMAT_F64].fraction_bits + 1;
-    for (int i = step->first_sum; i < step->first_sum + step->sums; i++) {
-        const struct trace_sum *sum = &r->trace.sum[i];
-        if (sum->inexact) return false;
-        if (sum->value.significand && leading_bit(sum->value.significand) + 1 -
-                                              trailing_zeros(sum->value.significand) >
-                                          most)
-            return false;
-    }
-    return true;
-}
-
 /* Partial sums: rows that cut none, or hardly; or by the same number of bits. */
-static void cut_serial(struct reads *r, const struct trace_step *step,
+static void cut_serial(struct run *r, const struct trace_step *step,
                        const struct trace_sum *last, int slack)
 {
     int most = 0, top = LOWEST, terms = 0;
     bool cut = false;
-    if (!carried_exactly(r, step)) {
-        only(r, FIELD_CARRIER);
-        if (r->row->carrier) slack = -1; /* of sums before they are rounded to it */
-    }
+    only(r, FIELD_CARRIER);
+    if (r->row->carrier) slack = -1; /* of sums before they are rounded to it */
     for (int i = step->first_sum; i < step->first_sum + step->sums - 1; i++) {
         const struct trace_sum *sum = &r->trace.sum[i];
         if (sum->value.significand == 0) continue;
@@ -256,7 +235,7 @@ static void cut_serial(struct reads *r, const struct trace_step *step,
 }
 
 /* Anything else: rows with the same fields. */
-static void cut_unknown(struct reads *r, const struct trace_step *step,
+static void cut_unknown(struct run *r, const struct trace_step *step,
                         const struct trace_sum *last, int slack)
 {
     (void)step, (void)last, (void)slack;
@@ -268,7 +247,7 @@ static void cut_unknown(struct reads *r, const struct trace_step *step,
    about which more is known. */
 static const struct rule {
     const struct summation *summation;
-    void (*cut)(struct reads *r, const struct trace_step *step,
+    void (*cut)(struct run *r, const struct trace_step *step,
                 const struct trace_sum *last, int slack);
 } rules[] = {
     { &sum_fused, cut_aligned },
@@ -287,13 +266,8 @@ static const struct rule *rule_of(const struct bitcut_unit *u)
 
 /* --- results of steps ------------------------------------------------------------- */
 
-static enum number_class class_of(const struct reads *r, uint64_t encoding)
-{
-    return (enum number_class)format_decode(r->row->c, encoding).class;
-}
-
 /* Whether any of the terms from `first` on is anything but -0. */
-static bool any_not_negative_zero(const struct reads *r, int first, int end, bool sums)
+static bool any_not_negative_zero(const struct run *r, int first, int end, bool sums)
 {
     for (int i = first; i < end; i++) {
         const struct trace_term *t = &r->trace.term[i];
@@ -305,7 +279,7 @@ static bool any_not_negative_zero(const struct reads *r, int first, int end, boo
 
 /* A sum that is zero before it is rounded: the rules agree but for a sum of -0.  Where
    each sum is rounded products are, by no rule. */
-static void cut_zero(struct reads *r, const struct trace_step *step,
+static void cut_zero(struct run *r, const struct trace_step *step,
                      const struct trace_sum *sum)
 {
     const bool each = r->row->summation->rounds_each;
@@ -317,47 +291,42 @@ static void cut_zero(struct reads *r, const struct trace_step *step,
 }
 
 /* Whether the last sum is floored to `keep` bits before it is rounded. */
-static bool keeps(const struct reads *r)
+static bool keeps(const struct run *r)
 {
     return r->row->summation->reads & READS_KEEP_MIN;
 }
 
-static bool is_open(const struct reads *r, int field)
-{
-    return r->box->set[field] & (r->box->set[field] - 1);
-}
-
 /* Whether rows of the box differ in how many bits of a sum they keep. */
-static bool bits_open(const struct reads *r)
+static bool bits_open(const struct run *r)
 {
-    return is_open(r, FIELD_FRACTION) || is_open(r, FIELD_SUM_FRACTION) ||
-           (!keeps(r) && is_open(r, FIELD_KEEP));
+    const int bits = keeps(r) ? FIELD_SUM_FRACTION : FIELD_KEEP;
+    return r->box->set[FIELD_FRACTION] != r->one->set[FIELD_FRACTION] ||
+           r->box->set[bits] != r->one->set[bits];
 }
 
-/* One rounded sum.  `wrong`: the output that it should not give in the end.  Returns the
-   slack of ending_cut(). */
-static int cut_rounded(struct reads *r, const struct trace_step *step,
+/* One rounded sum.  `wrong`: the result that it should have, and has not.  Returns the
+   slack of rounding_cut(). */
+static int cut_rounded(struct run *r, const struct trace_step *step,
                        const struct trace_sum *sum, const uint64_t *wrong)
 {
-    const struct bitcut_unit *u = r->row;
     if (sum->value.significand == 0) {
         cut_zero(r, step, sum);
         return -1;
     }
     const bool carried = sum->cut && !keeps(r);
-    const struct ending ending = {
+    const struct rounded_sum rounded = {
         .space = r->space,
-        .row = u,
+        .row = r->row,
+        .one = r->one,
         .value = carried ? sum->kept : sum->value,
         .inexact = !carried && sum->inexact,
         .kept = keeps(r),
-        .keeps_sign = u->summation->rounds_each && sum->terms == 1,
-        .adds_c = wrong && u->c_last,
-        .c = r->trace.c,
-        .wanted = wrong ? *wrong : sum->d,
+        .keeps_sign = r->row->summation->rounds_each && sum->terms == 1,
+        .c = wrong && r->row->c_last ? &r->trace.c : NULL,
+        .d = wrong ? *wrong : sum->d,
         .wrong = wrong != NULL,
     };
-    return ending_cut(r->box, &ending, bits_open(r));
+    return rounding_cut(r->box, &rounded, bits_open(r));
 }
 
 static bool is_special(const struct trace_sum *sum)
@@ -366,8 +335,7 @@ static bool is_special(const struct trace_sum *sum)
 }
 
 /* One step.  `wrong`: as above, for the last step; else NULL. */
-static void cut_step(struct reads *r, const struct trace_step *step,
-                     const uint64_t *wrong)
+static void cut_step(struct run *r, const struct trace_step *step, const uint64_t *wrong)
 {
     const struct trace_sum *sums = &r->trace.sum[step->first_sum];
     const struct trace_sum *last = &sums[step->sums - 1];
@@ -382,49 +350,42 @@ static void cut_step(struct reads *r, const struct trace_step *step,
 /* --- outputs ---------------------------------------------------------------------- */
 
 /* The output d is a NaN. */
-static void cut_nan(struct reads *r, uint64_t d, const uint64_t *wrong)
+static void cut_nan(struct run *r, uint64_t d)
 {
+    const int right = space_find(r->space, FIELD_NAN, (int64_t)r->observed->d);
     only(r, FIELD_NAN_RULE);
-    if (!wrong || r->row->nan_rule != NAN_FIXED || d != r->row->nan) {
-        only(r, FIELD_NAN);
-        return;
-    }
-    const int at = space_find(r->space, FIELD_NAN, (int64_t)*wrong);
-    if (at >= 0) r->box->set[FIELD_NAN] &= ~(UINT64_C(1) << at);
+    if (r->row->nan_rule != NAN_FIXED || d == r->observed->d) only(r, FIELD_NAN);
+    else if (right >= 0) r->box->set[FIELD_NAN] &= ~(UINT64_C(1) << right);
 }
 
-static void cut(struct box *box, const struct space *s, const struct observed *o,
-                const struct bitcut_unit *row, const uint64_t *wrong)
+static uint64_t trace_row(struct run *r)
 {
-    struct reads r; /* not initialised: the trace is large */
-    const int reading = observed_reading(s, row);
+    const struct observed *o = r->observed;
+    const int reading = observed_reading(r->space, r->row);
+    return unit_trace(&r->trace, r->row, observed_a(o, reading), observed_b(o, reading),
+                      o->c);
+}
+
+void prune(struct box *box, const struct space *s, const struct observed *o,
+           const struct bitcut_unit *row, const struct box *one)
+{
+    struct run r; /* not initialised: the trace is large */
     r.space = s;
     r.observed = o;
     r.row = row;
+    r.one = one;
     r.box = box;
     if (o->nan && row->nan_rule == NAN_FIXED) {
-        cut_nan(&r, row->nan, wrong);
+        cut_nan(&r, row->nan);
         return;
     }
-    const uint64_t d =
-        unit_trace(&r.trace, row, observed_a(o, reading), observed_b(o, reading), o->c);
+    const uint64_t d = trace_row(&r);
     /* An infinite C may turn infinities into NaNs, which have no order. */
-    const bool last_wrong = wrong && !(row->c_last && class_of(&r, o->c) >= NUMBER_INF);
+    const bool ordered = !row->c_last || format_decode(row->c, o->c).class < NUMBER_INF;
     cut_readings(&r);
-    for (int i = 0; i < r.trace.steps; i++)
-        cut_step(&r, &r.trace.step[i],
-                 last_wrong && i == r.trace.steps - 1 ? wrong : NULL);
-    if (class_of(&r, d) == NUMBER_NAN) cut_nan(&r, d, wrong);
-}
-
-void prune_same(struct box *box, const struct space *s, const struct observed *o,
-                const struct bitcut_unit *row)
-{
-    cut(box, s, o, row, NULL);
-}
-
-void prune_wrong(struct box *box, const struct space *s, const struct observed *o,
-                 const struct bitcut_unit *row)
-{
-    cut(box, s, o, row, &o->d);
+    for (int i = 0; i < r.trace.steps; i++) {
+        const bool wrong = i == r.trace.steps - 1 && ordered && d != o->d;
+        cut_step(&r, &r.trace.step[i], wrong ? &o->d : NULL);
+    }
+    if (format_decode(row->c, d).class == NUMBER_NAN) cut_nan(&r, d);
 }

@@ -20,14 +20,14 @@ struct search {
     bool complete;    /* false: in some part of the space too many rows survive to be
                          listed, or had to be run, and the rest of it was not searched */
     bool near; /* no row survives, but `nearest` gives some outputs: all but a few if
-                  a short search finds such a row, else as many as it finds before
-                  the first that it does not (in the order of fit->outputs)        */
+                  a short search finds such a row, else the most before the first that
+                  it does not, of rows that were run (in the order of fit->outputs) */
     struct bitcut_unit nearest;
 };
 
-/* Search the boxes `from` of the space, each of them part of one of space_boxes(), or the
-   whole space if `from` is NULL.  Any number of threads finds the same; 0 uses all
-   processors.  BITCUT_CANNOT if asked to stop; *s is set only on success. */
+/* Search the boxes `from`, each of them part of a frame of the space, or the whole space
+   if `from` is NULL.  Any number of threads finds the same; 0 uses all processors.
+   BITCUT_CANNOT if asked to stop; *s is set only on success. */
 enum bitcut_status search_run(struct search *s, const struct fit *fit,
                               const struct box_list *from, int threads,
                               const struct progress *progress, struct fault *f);

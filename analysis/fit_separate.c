@@ -9,16 +9,16 @@
 /* A survivor. */
 struct survivor {
     struct bitcut_unit row;
-    struct box one; /* the row alone                                            */
-    size_t group;   /* survivors that no case tells apart have the same number  */
-    bool alone;     /* no other is in its group                                 */
+    struct box one, frame; /* the row alone; all rows that sum and read alike       */
+    size_t group;          /* survivors that no case tells apart have the same number */
+    bool alone;            /* no other is in its group                                */
 };
 
 /* The survivors and what tells them apart so far. */
 struct crowd {
     const struct fit *fit;
     struct survivor *at;
-    size_t count, groups;
+    size_t count, groups, open; /* groups of more than one survivor are open */
 };
 
 /* --- which rows ------------------------------------------------------------------- */
@@ -29,14 +29,15 @@ static struct box distinct_orders(const struct space *s, const struct box *box)
 {
     struct box to = *box;
     struct bitcut_unit row;
-    for (int i = 0; i < s->count[FIELD_ORDER]; i++) {
-        struct box one = to;
-        one.set[FIELD_ORDER] &= UINT64_C(1) << i;
-        if (!box_row(&row, s, &one) || !field_used(&fields[FIELD_ORDER], &row)) continue;
-        to.set[FIELD_ORDER] &= ~space_orders(s, &row) | UINT64_C(1) << i;
-    }
     const uint64_t sums = box->set[FIELD_SUM], blocks = box->set[FIELD_BLOCK];
-    return sums & (sums - 1) || blocks & (blocks - 1) ? *box : to;
+    if (sums & (sums - 1) || blocks & (blocks - 1)) return to;
+    for (uint64_t set = box->set[FIELD_ORDER]; set; set &= set - 1) {
+        struct box one = *box;
+        one.set[FIELD_ORDER] &= to.set[FIELD_ORDER] & set & -set;
+        if (box_row(&row, s, &one) && field_used(&fields[FIELD_ORDER], &row))
+            to.set[FIELD_ORDER] &= ~space_orders(s, &row) | (set & -set);
+    }
+    return to;
 }
 
 static void add_row(struct crowd *c, const struct box *one)
@@ -47,28 +48,17 @@ static void add_row(struct crowd *c, const struct box *one)
     if (!box_single(&to->one, s, &to->row)) return;
     for (size_t i = 0; i < c->count; i++)
         if (!memcmp(&c->at[i].one, &to->one, sizeof to->one)) return;
+    to->frame = space_frame(s, &to->row);
     to->group = 0;
     to->alone = false;
     c->count++;
 }
 
-/* Move `one` to the next row of the box; false at the end. */
-static bool next_row(struct box *one, const struct box *box)
-{
-    for (int f = 0; f < FIELD_COUNT; f++) {
-        const uint64_t above = box->set[f] & ~(one->set[f] | (one->set[f] - 1));
-        one->set[f] = above ? above & -above : box->set[f] & -box->set[f];
-        if (above) return true;
-    }
-    return false;
-}
-
 static void add_all(struct crowd *c, const struct box *box)
 {
-    struct box one;
-    for (int f = 0; f < FIELD_COUNT; f++) one.set[f] = box->set[f] & -box->set[f];
+    struct box one = box_first(box);
     do add_row(c, &one);
-    while (c->count < SEPARATE_ROWS_MOST && next_row(&one, box));
+    while (c->count < SEPARATE_ROWS_MOST && box_next(&one, box));
 }
 
 static uint64_t random_bit(uint64_t set, struct rng *rng)
@@ -102,16 +92,23 @@ static void gather(struct crowd *c, const struct search *found, struct rng *rng)
         if (tries == TRIES) add_random(c, &box, rng);
         else add_all(c, &box);
     }
+    c->groups = 1;
+    c->open = c->count > 1;
 }
 
 /* --- which cases ------------------------------------------------------------------ */
 
-/* What a row's output and group are, to be sorted. */
+/* What the output and the group of a row that is not alone are, to be sorted. */
 struct outcome {
     size_t group;
     uint64_t d;
     size_t index;
 };
+
+static bool same_group(const struct outcome *x, const struct outcome *y)
+{
+    return x->group == y->group && x->d == y->d;
+}
 
 static int compare(const void *left, const void *right)
 {
@@ -121,129 +118,110 @@ static int compare(const void *left, const void *right)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* All rows that sum and read alike, as prune_same() wants them: those with the row's
-   framing fields. */
-static struct box frame_of(const struct space *s, const struct survivor *of)
-{
-    static const int framing[] = { FIELD_SUM,      FIELD_BLOCK,  FIELD_GROUP,
-                                   FIELD_NAN_RULE, FIELD_C_LAST, FIELD_ORDER };
-    struct box box;
-    for (int f = 0; f < FIELD_COUNT; f++)
-        box.set[f] = s->count[f] >= 64 ? UINT64_MAX : (UINT64_C(1) << s->count[f]) - 1;
-    for (size_t i = 0; i < sizeof framing / sizeof framing[0]; i++)
-        box.set[framing[i]] = of->one.set[framing[i]];
-    const uint64_t exact = UINT64_C(1) << space_find(s, FIELD_FRACTION, FRACTION_EXACT);
-    if (of->row.fraction == FRACTION_EXACT) box.set[FIELD_FRACTION] = exact;
-    else box.set[FIELD_FRACTION] &= ~exact;
-    return box;
-}
-
-/* The outputs of all rows that are not alone, in out[0..returned); rows of which another
-   says that they read the same are not run. */
-static size_t run_all(struct outcome *out, const struct crowd *c,
-                      const struct observed *o)
+/* Set the output of out[0], and of those of out[1] to out[n-1] of which its row says that
+   theirs is the same; these move to the front.  Returns how many they all are. */
+static size_t run_first(struct outcome *out, size_t n, const struct crowd *c,
+                        struct observed *o)
 {
     const struct space *s = &c->fit->space;
+    const struct survivor *row = &c->at[out[0].index];
+    struct box same = row->frame;
+    size_t done = 1;
+    out[0].d = o->d = observed_dot(o, s, &row->row);
+    prune(&same, s, o, &row->row, &row->one);
+    for (size_t i = 1; i < n; i++) {
+        if (!box_holds(&same, &c->at[out[i].index].one)) continue;
+        const struct outcome swap = out[i];
+        out[i] = out[done];
+        out[done] = swap;
+        out[done++].d = o->d;
+    }
+    return done;
+}
+
+/* The outcomes of a sample, sorted; returns how many, 0 if there is no memory. */
+static size_t run_all(struct outcome out[SEPARATE_ROWS_MOST], const struct crowd *c,
+                      const struct sample *sample)
+{
+    struct observed o;
     size_t n = 0;
+    if (!observed_init(&o, &c->fit->space, sample, 0)) return 0;
     for (size_t i = 0; i < c->count; i++)
         if (!c->at[i].alone) out[n++] = (struct outcome){ c->at[i].group, 0, i };
-    for (size_t first = 0; first < n;) {
-        const struct survivor *row = &c->at[out[first].index];
-        const uint64_t d = observed_dot(o, s, &row->row);
-        struct box same = frame_of(s, row);
-        prune_same(&same, s, o, &row->row);
-        out[first++].d = d;
-        for (size_t i = first; i < n; i++) {
-            if (!box_holds(&same, &c->at[out[i].index].one)) continue;
-            const struct outcome swap = out[i];
-            out[i] = out[first];
-            out[first] = swap;
-            out[first++].d = d;
-        }
-    }
+    for (size_t done = 0; done < n;) done += run_first(out + done, n - done, c, &o);
+    observed_clear(&o);
+    qsort(out, n, sizeof *out, compare);
     return n;
 }
 
-/* How many groups the sorted outcomes are in. */
-static size_t count_groups(const struct outcome *out, size_t n)
+/* How many groups the open ones become; 0 if there is no memory. */
+static size_t count_groups(const struct crowd *c, const struct sample *sample)
 {
+    struct outcome out[SEPARATE_ROWS_MOST];
+    const size_t n = run_all(out, c, sample);
     size_t groups = n > 0;
-    for (size_t i = 1; i < n; i++)
-        groups += out[i].group != out[i - 1].group || out[i].d != out[i - 1].d;
+    for (size_t i = 1; i < n; i++) groups += !same_group(&out[i], &out[i - 1]);
     return groups;
 }
 
-/* Outcomes of the sample, sorted; *n of them.  False if there is no memory. */
-static bool outcomes_of(struct outcome *out, size_t *n, const struct crowd *c,
-                        const struct sample *sample)
+/* Split the groups by what the sample gives; false if there is no memory. */
+static bool split(struct crowd *c, const struct sample *sample)
 {
-    struct observed o;
-    if (!observed_init(&o, &c->fit->space, sample, 0)) return false;
-    *n = run_all(out, c, &o);
-    observed_clear(&o);
-    qsort(out, *n, sizeof *out, compare);
-    return true;
-}
-
-/* A random sample for a random row that is not alone, of the class after `class`. */
-static void draw(struct sample *to, const struct crowd *c, size_t class, struct rng *rng)
-{
-    size_t classes = 0, i = rng_bits(rng) % c->count;
-    while (sample_classes[classes].name) classes++;
-    while (c->at[i].alone) i = (i + 1) % c->count;
-    const struct sample_class *of = &sample_classes[class % classes];
-    if (of->scaled && !c->fit->space.base.scale) of = sample_classes;
-    memset(to, 0, sizeof *to);
-    of->fill(to, &c->at[i].row, rng);
-}
-
-/* Split the groups by the sorted outcomes of a case. */
-static void split(struct crowd *c, const struct outcome *out, size_t n)
-{
+    struct outcome out[SEPARATE_ROWS_MOST];
+    const size_t n = run_all(out, c, sample);
+    size_t group = 0;
+    c->open = 0;
     for (size_t i = 0; i < n; i++) {
-        const bool starts = i == 0 || out[i].group != out[i - 1].group;
-        const bool parts = !starts && out[i].d != out[i - 1].d;
-        const bool last =
-            i + 1 == n || out[i + 1].group != out[i].group || out[i + 1].d != out[i].d;
-        struct survivor *s = &c->at[out[i].index];
-        s->alone = (starts || parts) && last;
-        if (starts) s->group = out[i].group;
-        else if (parts) s->group = c->groups++;
-        else s->group = c->at[out[i - 1].index].group;
+        const bool starts = i == 0 || !same_group(&out[i], &out[i - 1]);
+        const bool ends = i + 1 == n || !same_group(&out[i], &out[i + 1]);
+        if (i == 0 || out[i].group != out[i - 1].group) group = out[i].group;
+        else if (starts) group = c->groups++;
+        c->at[out[i].index].group = group;
+        c->at[out[i].index].alone = starts && ends;
+        c->open += ends && !starts;
     }
+    return n > 0;
 }
 
 /* Samples drawn at a time; how often in a row with nothing new before it is given up. */
 enum { ROUND = 64, ROUNDS_MOST = 64 };
 
-/* Work on rounds: the samples of one and their outcomes. */
+/* The samples of one round, and in how many groups each would split the open ones. */
 struct round {
     struct sample sample[ROUND];
-    size_t groups[ROUND], n[ROUND];
-    struct outcome *out[ROUND];
-    bool no_memory;
+    size_t groups[ROUND];
 };
 
-static void run_round(struct round *r, const struct crowd *c, uint64_t seed,
-                      size_t number, int threads)
+/* A random sample for a random row, of the class after `class`. */
+static void draw(struct sample *to, const struct crowd *c, size_t class, struct rng *rng)
 {
+    size_t classes = 0, i = rng_bits(rng) % c->count;
+    while (sample_classes[classes].name) classes++;
+    const struct sample_class *of = &sample_classes[class % classes];
+    if (of->scaled && !c->fit->space.base.scale) of = sample_classes;
+    while (c->at[i].alone) i = (i + 1) % c->count;
+    memset(to, 0, sizeof *to);
+    of->fill(to, &c->at[i].row, rng);
+}
+
+/* The sample of the round that splits most; NULL if there was no memory. */
+static const struct sample *run_round(struct round *r, const struct crowd *c,
+                                      uint64_t seed, size_t number, size_t *groups,
+                                      int threads)
+{
+    size_t best = 0;
 #pragma omp parallel for schedule(dynamic) num_threads(threads_for(threads, ROUND))
     for (size_t i = 0; i < ROUND; i++) {
         struct rng rng = rng_start(seed, number * ROUND + i + 1);
         draw(&r->sample[i], c, number * ROUND + i, &rng);
-        r->n[i] = r->groups[i] = 0;
-        if (outcomes_of(r->out[i], &r->n[i], c, &r->sample[i]))
-            r->groups[i] = count_groups(r->out[i], r->n[i]);
-        else r->no_memory = true;
+        r->groups[i] = count_groups(c, &r->sample[i]);
     }
-}
-
-/* The groups that the rows not alone are in. */
-static size_t open_groups(const struct crowd *c)
-{
-    size_t alone = 0;
-    for (size_t i = 0; i < c->count; i++) alone += c->at[i].alone;
-    return c->groups - alone;
+    for (size_t i = 0; i < ROUND; i++) {
+        if (!r->groups[i]) return NULL;
+        if (r->groups[i] > r->groups[best]) best = i;
+    }
+    *groups = r->groups[best];
+    return &r->sample[best];
 }
 
 static enum bitcut_status find_cases(struct separation *s, struct crowd *c,
@@ -252,22 +230,16 @@ static enum bitcut_status find_cases(struct separation *s, struct crowd *c,
                                      struct fault *f)
 {
     int idle = 0;
-    for (size_t number = 0; idle < ROUNDS_MOST && s->count < most && open_groups(c);
-         number++) {
-        size_t best = 0;
-        run_round(r, c, seed, number, threads);
-        if (r->no_memory) return fault_set(f, BITCUT_NO_MEMORY, "no memory");
+    for (size_t number = 0; idle < ROUNDS_MOST && s->count < most && c->open; number++) {
+        size_t groups;
+        const struct sample *best = run_round(r, c, seed, number, &groups, threads);
+        if (!best) return fault_set(f, BITCUT_NO_MEMORY, "no memory");
         if (progress_stopped(progress)) return fault_set(f, BITCUT_CANNOT, "stopped");
         progress_report(progress, s->count, most);
-        for (size_t i = 1; i < ROUND; i++)
-            if (r->groups[i] > r->groups[best]) best = i;
-        if (r->groups[best] <= open_groups(c)) {
-            idle++;
-            continue;
-        }
-        idle = 0;
-        split(c, r->out[best], r->n[best]);
-        s->cases[s->count++] = r->sample[best];
+        idle = groups > c->open ? 0 : idle + 1;
+        if (idle) continue;
+        if (!split(c, best)) return fault_set(f, BITCUT_NO_MEMORY, "no memory");
+        s->cases[s->count++] = *best;
     }
     return BITCUT_OK;
 }
@@ -279,7 +251,7 @@ static void summarize(struct separation *s, const struct crowd *c)
 {
     s->rows = c->count;
     s->groups = c->groups;
-    for (size_t i = 0; i < c->count; i++) {
+    for (size_t i = 0; i < c->count && c->open; i++) {
         const struct survivor *x = &c->at[i];
         s->left += !x->alone;
         for (size_t j = 0; j < i && !x->alone; j++)
@@ -295,24 +267,18 @@ enum bitcut_status separate_run(struct separation *s, const struct fit *fit,
                                 struct fault *f)
 {
     struct separation x = { .cases = memory_allocate(most, sizeof *x.cases) };
-    struct crowd c = { .fit = fit, .groups = 1 };
+    struct crowd c = { .fit = fit };
     struct rng rng = rng_start(seed, 0);
     struct round *r = calloc(1, sizeof *r);
+    enum bitcut_status status = BITCUT_OK;
     c.at = memory_allocate(SEPARATE_ROWS_MOST + 1, sizeof *c.at);
-    bool good = x.cases && c.at && r;
-    for (int i = 0; i < ROUND && good; i++) {
-        r->out[i] = memory_allocate(SEPARATE_ROWS_MOST, sizeof *r->out[i]);
-        good = r->out[i] != NULL;
-    }
-    enum bitcut_status status =
-        good ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "no memory");
-    if (good) {
+    if (x.cases && c.at && r) {
         gather(&c, found, &rng);
-        if (c.count == 1) c.at[0].alone = true;
         status = find_cases(&x, &c, r, most, seed, threads, progress, f);
         summarize(&x, &c);
+    } else {
+        status = fault_set(f, BITCUT_NO_MEMORY, "no memory");
     }
-    for (int i = 0; r && i < ROUND; i++) free(r->out[i]);
     free(r);
     free(c.at);
     if (status == BITCUT_OK) *s = x;

@@ -274,11 +274,12 @@ int mutants_list(struct mutant list[MUTANTS_MOST], const struct bitcut_unit *u)
         int64_t values[FIELD_VALUES_MOST];
         const int count = field_steps(values, f, u);
         for (int i = 0; i < count; i++) {
+            struct mutant m = { *u, f, values[i], NULL };
+            field_set(f, &m.unit, values[i]);
+            if (m.unit.summation != u->summation && !m.unit.summation->rival) continue;
             assert(n < MUTANTS_MOST);
-            struct mutant *m = &list[n++];
-            *m = (struct mutant){ *u, f, values[i], NULL };
-            field_set(f, &m->unit, values[i]);
-            m->proof = find_proof(u, m);
+            m.proof = find_proof(u, &m);
+            list[n++] = m;
         }
     }
     return n;

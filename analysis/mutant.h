@@ -6,7 +6,8 @@
 #include "analysis/field.h"
 
 /* Why a mutant computes what the unit computes, for every input and every sound row, of
-   the table or not.  The argument is the comment at the function; `what` is its conclusion. */
+   the table or not.  The argument is the comment at the function; `what` is its
+   conclusion. */
 struct proof {
     const char *name, *what;
     const char *field; /* of which mutants */
@@ -24,8 +25,8 @@ struct mutant {
 
 enum { MUTANTS_MOST = 64 };
 
-/* All mutants of a unit: for each field that the row reads, the values of field_steps().
-   Returns how many. */
+/* All mutants of a unit: for each field that the row reads, the values of field_steps(),
+   of summations the rivals.  Returns how many. */
 int mutants_list(struct mutant list[MUTANTS_MOST], const struct bitcut_unit *u);
 
 /* The unit that adds all products and C exactly and rounds once, to nearest: vectors that

@@ -63,6 +63,7 @@ const struct summation sum_fused = {
     .reads = READS_FRACTION | READS_ALIGN_MIN | READS_NORMALISE | READS_FLOOR,
     .reads_exact = READS_FRACTION,
     .operand_nan = true,
+    .rival = true,
     .sound = fused_sound,
     .step = fused_step_plain,
     .step_traced = fused_step_traced,

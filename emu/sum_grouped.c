@@ -95,6 +95,7 @@ const struct summation sum_grouped = {
     .name = "grouped",
     .what = "groups of products added exactly and scaled, then aligned with c as fused",
     .reads = READS_GROUP | READS_FRACTION | READS_ALIGN_MIN | READS_FLOOR,
+    .rival = true,
     .sound = grouped_sound,
     .step = grouped_step_plain,
     .step_traced = grouped_step_traced,

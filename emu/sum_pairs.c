@@ -92,6 +92,7 @@ const struct summation sum_pairs = {
     .name = "pairs",
     .what = "rounded products, a tree of rounded additions, then c",
     .rounds_each = true,
+    .rival = true,
     .sound = pairs_sound,
     .step = pairs_step_plain,
     .step_traced = pairs_step_traced,

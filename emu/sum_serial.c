@@ -84,6 +84,7 @@ const struct summation sum_serial = {
     .name = "serial",
     .what = "products added one by one, each sum cut to `keep` bits, then c",
     .reads = READS_KEEP | READS_CARRIER,
+    .rival = true,
     .sound = serial_sound,
     .step = serial_step_plain,
     .step_traced = serial_step_traced,

@@ -143,6 +143,7 @@ const struct summation sum_two_stage = {
     .reads = READS_FRACTION | READS_SUM_FRACTION | READS_KEEP | READS_KEEP_MIN |
              READS_PARITY | READS_NORMALISE | READS_FLOOR,
     .products_overflow = true,
+    .rival = true,
     .sound = two_stage_sound,
     .step = two_stage_step_plain,
     .step_traced = two_stage_step_traced,

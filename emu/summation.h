@@ -8,26 +8,30 @@
 struct fast_rule;
 struct unit_trace;
 
+/* clang-format off */
+
 /* The fields of a unit's row that only some summations read.  What a field means is the
    same in all of them; those who ask how a row rounds ask which fields it reads. */
 enum unit_reads {
-    READS_GROUP = 1 << 0,        /* groups of products are added exactly, and align by the
-                                    exponent of their scales even if they are zero          */
-    READS_FRACTION = 1 << 1,     /* terms are cut below a common exponent, unless it is
-                                    FRACTION_EXACT                                          */
-    READS_ALIGN_MIN = 1 << 2,    /* ... which is never below this; products and c align
-                                    together    */
+    READS_GROUP        = 1 << 0, /* groups of products are added exactly, and align by the
+                                    exponent of their scales even if they are zero      */
+    READS_FRACTION     = 1 << 1, /* terms are cut below a common exponent, unless it is
+                                    FRACTION_EXACT                                      */
+    READS_ALIGN_MIN    = 1 << 2, /* ... which is never below this; products and c align
+                                    together                                            */
     READS_SUM_FRACTION = 1 << 3, /* products are added first; when c joins, their sum is
                                     floored to sum_fraction bits and c to `fraction`,
-                                    which is not above */
-    READS_KEEP = 1 << 4,     /* a sum is cut to so many significant bits                */
-    READS_KEEP_MIN = 1 << 5, /* it is the last one: floored to `keep` bits below its
-                                leading one, or below keep_min, before it is rounded    */
-    READS_CARRIER = 1 << 6,
-    READS_PARITY = 1 << 7,
-    READS_NORMALISE = 1 << 8,
-    READS_FLOOR = 1 << 9 /* terms are cut, one by one                               */
+                                    which is not above                                  */
+    READS_KEEP         = 1 << 4, /* a sum is cut to so many significant bits            */
+    READS_KEEP_MIN     = 1 << 5, /* it is the last one: floored to `keep` bits below its
+                                    leading one, or below keep_min, before it is rounded */
+    READS_CARRIER      = 1 << 6,
+    READS_PARITY       = 1 << 7,
+    READS_NORMALISE    = 1 << 8,
+    READS_FLOOR        = 1 << 9  /* terms are cut, one by one                           */
 };
+
+/* clang-format on */
 
 /* One step of the chain: n products and an accumulator. */
 struct step {
@@ -40,13 +44,15 @@ struct step {
 
 struct summation {
     const char *name, *what;
-    unsigned reads;       /* the fields of enum unit_reads that a step reads ...       */
-    unsigned reads_exact; /* ... and with fraction = FRACTION_EXACT; 0: that is unsound */
-    bool rounds_each; /* every product and sum is rounded to unit->result by itself, so
-                         that the step decides NaN and infinities, too              */
+    unsigned reads;         /* the fields of enum unit_reads that a step reads ...     */
+    unsigned reads_exact;   /* ... with fraction = FRACTION_EXACT; 0: that is unsound  */
+    bool rounds_each;       /* every product and sum is rounded to unit->result by itself,
+                               so that the step decides NaN and infinities, too        */
     bool products_overflow; /* a product of 2^(emax + 1) or more of the result format is
-                               an infinity                                              */
-    bool operand_nan;       /* of one product it may have NAN_OPERAND                   */
+                               an infinity                                             */
+    bool operand_nan;       /* of one product it may have NAN_OPERAND                  */
+    bool rival;             /* a mutant of every row: vectors must tell rows from those
+                               with it, so that one more asks for other vectors        */
 
     /* Whether the fields that the step reads are in their ranges and fit the row's
        formats, block and scales.  The row is sound otherwise, as unit_sound() says. */
@@ -57,7 +63,10 @@ struct summation {
        ones overflow; unless the summation rounds each: then they may be anything. */
     uint64_t (*step)(const struct bitcut_unit *unit, const struct step *step);
 
-    /* The same result, with its sums added to the latest step of the trace. */
+    /* The same result, with its sums added to the latest step of the trace.  One that is
+       rounded is its `value`, or what is kept of that, rounded by unit->rounding and with
+       the row's rule for zeros; without that rule if the summation rounds each and it has
+       one term.  Analyses conclude from this what other rows give. */
     uint64_t (*step_traced)(const struct bitcut_unit *unit, const struct step *step,
                             struct unit_trace *trace);
 

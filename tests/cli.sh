@@ -4,6 +4,7 @@
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
+manual=$(cd "${srcdir:-.}" && pwd)/doc/bitcut.texi
 : "${BITCUT_DATA:=$(cd "${srcdir:-.}" && pwd)/data}"
 export BITCUT_DATA
 sets=$(find "$BITCUT_DATA" -name meta.json | sed 's|/meta.json$||' | sort)
@@ -50,6 +51,12 @@ tables_listed() {
         instructions | kernels | batched) [ -f "$BITCUT_MODULES/bitcut-cuda.so" ] || continue ;;
         esac
         rows_listed "$table"
+        case $table in
+        formats | splits | recipes | inputs | metrics | studies)
+            while read -r name; do
+                grep -qwF -- "$name" "$manual" || echo "the manual has no $name of $table"
+            done < names ;;
+        esac
     done
 }
 

@@ -1,6 +1,7 @@
 /* The search for rows that explain recorded outputs: it finds the row of every kept set,
-   and rows that no table has; and a row is among what it finds if and only if it gives
-   every output.  BITCUT_DATA names the folder of kept data. */
+   and rows that no table has; a row is among what it finds if and only if it gives every
+   output; and boxes, frames and the search do what looking at every row of them does.
+   BITCUT_DATA names the folder of kept data. */
 #include "analysis/fit_prune.h"
 #include "analysis/fit_search.h"
 #include "analysis/set_find.h"
@@ -172,22 +173,6 @@ END_TEST
 
 /* --- cuts of boxes ---------------------------------------------------------------- */
 
-/* The box of space_boxes() that holds the row; false if none does. */
-static bool box_around(struct box *box, const struct space *s,
-                       const struct bitcut_unit *row)
-{
-    struct box_list list = { 0 };
-    struct box one;
-    bool found = false;
-    ck_assert(space_boxes(&list, s));
-    for (size_t i = 0; i < list.count && box_single(&one, s, row) && !found; i++) {
-        found = box_holds(&list.at[i], &one);
-        if (found) *box = list.at[i];
-    }
-    box_list_clear(&list);
-    return found;
-}
-
 /* Any row of the box. */
 static struct bitcut_unit row_of(const struct box *box, const struct space *s,
                                  struct rng *rng)
@@ -218,21 +203,24 @@ static int strangers(const struct box *box, const struct space *s,
 
 /* One output: the rows that one run says give it too; and of an output that the row does
    not give, those that do not give it either. */
-static int cut_check(const struct space *s, const struct box *box,
+static int cut_check(const struct space *s, const struct box *frame,
                      const struct bitcut_unit *row, const struct sample *sample,
                      struct rng *rng)
 {
     const struct bitcut_unit other = changed(row, 1, rng);
     const uint64_t d = sample_dot(row, sample);
     struct observed o;
-    struct box cut = *box;
+    struct box one, cut = *frame;
     ck_assert(observed_init(&o, s, sample, d));
-    prune_same(&cut, s, &o, row);
+    ck_assert(box_single(&one, s, row));
+    prune(&cut, s, &o, row, &one);
+    ck_assert(box_holds(&cut, &one));
     int wrong = strangers(&cut, s, &o, d, true, rng);
     o.d = sample_dot(&other, sample);
     if (o.d != d) {
-        cut = *box;
-        prune_wrong(&cut, s, &o, row);
+        cut = *frame;
+        prune(&cut, s, &o, row, &one);
+        ck_assert(box_holds(&cut, &one));
         wrong += strangers(&cut, s, &o, o.d, false, rng);
     }
     observed_clear(&o);
@@ -248,14 +236,15 @@ START_TEST(cuts_are_sound)
         if (field_repeats(u)) continue;
         const struct bitcut_unit row = changed(u, below(&rng, 3), &rng);
         struct space s;
-        struct box box;
-        space_init(&s, &row, NULL, 0);
-        if (!unit_sound(&row) || !box_around(&box, &s, &row)) continue;
+        struct box one;
+        space_init(&s, &row);
+        if (!unit_sound(&row) || !box_single(&one, &s, &row)) continue;
+        const struct box frame = space_frame(&s, &row);
         for (const struct sample_class *class = sample_classes; class->name; class ++)
             for (int i = 0; i < test_cases(8, 200) && (u->scale || !class->scaled); i++) {
                 struct sample sample;
                 class->fill(&sample, &row, &rng);
-                const int wrong = cut_check(&s, &box, &row, &sample, &rng);
+                const int wrong = cut_check(&s, &frame, &row, &sample, &rng);
                 if (wrong) print_fields(&row);
                 ck_assert_msg(!wrong, "class %s: %d rows", class->name, wrong);
                 cuts++;
@@ -266,4 +255,194 @@ START_TEST(cuts_are_sound)
 }
 END_TEST
 
-TEST_MAIN("fit", rows_of_kept_sets, rows_of_no_table, cuts_are_sound)
+/* --- boxes ------------------------------------------------------------------------ */
+
+/* Up to four values of each of the first three fields that a join looks at, one of the
+   others: small enough to be looked at row by row. */
+static const int few[] = { FIELD_ORDER, FIELD_BLOCK, FIELD_GROUP };
+
+enum { FEW = 3, ALL = 15 };
+
+static struct box few_rows(const uint64_t sets[FEW])
+{
+    struct box box;
+    for (int f = 0; f < FIELD_COUNT; f++) box.set[f] = 1;
+    for (int i = 0; i < FEW; i++) box.set[few[i]] = sets[i];
+    return box;
+}
+
+static struct box random_box(struct rng *rng)
+{
+    uint64_t sets[FEW];
+    for (int i = 0; i < FEW; i++) sets[i] = 1 + rng_bits(rng) % ALL;
+    return few_rows(sets);
+}
+
+static int holders(const struct box_list *list, const struct box *one)
+{
+    int n = 0;
+    for (size_t i = 0; i < list->count; i++) n += box_holds(&list->at[i], one);
+    return n;
+}
+
+/* What boxes hold after others were taken away, and after they were joined, row by row.
+ */
+START_TEST(boxes_row_by_row)
+{
+    struct rng rng = rng_start(test_seed(), 2);
+    const struct box all = few_rows((const uint64_t[FEW]){ ALL, ALL, ALL });
+    for (int i = 0; i < test_cases(300, 30000); i++) {
+        const struct box x = random_box(&rng), hole = random_box(&rng);
+        struct box_list rest = { 0 };
+        ck_assert(box_subtract(&rest, &x, &hole));
+        ck_assert(box_subtract(&rest, &hole, &x));
+        const size_t before = rest.count;
+        for (int joined = 0; joined < 2; joined++) {
+            struct box one = box_first(&all);
+            int rows = 0;
+            do {
+                const bool left = box_holds(&x, &one) != box_holds(&hole, &one);
+                ck_assert_int_eq(holders(&rest, &one), left);
+                rows++;
+            } while (box_next(&one, &all));
+            ck_assert_int_eq(rows, 4 * 4 * 4);
+            box_list_join(&rest);
+            ck_assert_uint_le(rest.count, before);
+        }
+        box_list_clear(&rest);
+    }
+}
+END_TEST
+
+/* However a box was cut into pieces, one after the other, joining makes it whole. */
+START_TEST(pieces_join)
+{
+    const struct box all = few_rows((const uint64_t[FEW]){ ALL, ALL, ALL });
+    struct box_list rows = { 0 };
+    struct box one = box_first(&all);
+    do ck_assert(box_list_add(&rows, &one));
+    while (box_next(&one, &all));
+    box_list_join(&rows);
+    ck_assert_uint_eq(rows.count, 1);
+    ck_assert(box_holds(&rows.at[0], &all) && box_holds(&all, &rows.at[0]));
+    box_list_clear(&rows);
+}
+END_TEST
+
+/* --- enumeration ------------------------------------------------------------------ */
+
+/* Whether the row is sound and has no value that nobody would try. */
+static bool is_of_space(const struct space *s, const struct bitcut_unit *row)
+{
+    struct box one;
+    return unit_sound(row) && box_single(&one, s, row);
+}
+
+/* Frames have no row in common; each sound row is in one, which is space_frame(). */
+START_TEST(frames_hold_each_row_once)
+{
+    struct rng rng = rng_start(test_seed(), 3);
+    for (int i = 0; i < test_cases(12, 100); i++) {
+        const struct bitcut_unit near = unseen(&rng);
+        struct box_list frames = { 0 };
+        struct space s;
+        space_init(&s, &near);
+        ck_assert(space_frames(&frames, &s));
+        for (int j = 0; j < 50; j++) {
+            const struct bitcut_unit row = changed(&near, 1 + below(&rng, 6), &rng);
+            struct box one;
+            if (!is_of_space(&s, &row)) continue;
+            ck_assert(box_single(&one, &s, &row));
+            const struct box frame = space_frame(&s, &row);
+            ck_assert(box_holds(&frame, &one));
+            if (holders(&frames, &one) != 1) print_fields(&row);
+            ck_assert_int_eq(holders(&frames, &one), 1);
+        }
+        box_list_clear(&frames);
+    }
+}
+END_TEST
+
+/* --- search ----------------------------------------------------------------------- */
+
+/* Drop values of the box, but none that the row has, until few rows are left. */
+static void thin_out(struct box *box, const struct space *s, const struct box *one,
+                     struct rng *rng)
+{
+    enum { ROWS_MOST = 1500 };
+    while (box_rows(s, box) > ROWS_MOST) {
+        const int f = below(rng, FIELD_COUNT);
+        const uint64_t value = UINT64_C(1) << below(rng, 64);
+        if (!(one->set[f] & value)) box->set[f] &= ~value;
+    }
+}
+
+/* Run every row of the box: the survivors must be those that the search names. */
+static double brute_force(const struct search *s, const struct fit *fit,
+                          const struct box *box)
+{
+    struct box one = box_first(box);
+    double survivors = 0;
+    do {
+        struct bitcut_unit row;
+        if (!box_row(&row, &fit->space, &one)) continue; /* sum_fraction < fraction */
+        const bool explains = fit_explains(fit, &row) == fit->count;
+        if (search_has(s, fit, &row) != explains) print_fields(&row);
+        ck_assert_int_eq(search_has(s, fit, &row), explains);
+        survivors += explains;
+    } while (box_next(&one, box));
+    return survivors;
+}
+
+/* Small parts of spaces, and few outputs, so that some rows survive. */
+START_TEST(search_is_brute_force)
+{
+    static struct recorded outputs[OUTPUTS];
+    struct rng rng = rng_start(test_seed(), 4);
+    for (int i = 0; i < test_cases(40, 1000); i++) {
+        const struct bitcut_unit row = unseen(&rng);
+        struct fit fit;
+        struct search s;
+        struct box one;
+        record_row(outputs, &row, &rng);
+        ck_assert_int_eq(fit_init(&fit, &row, outputs, 60, NULL), BITCUT_OK);
+        if (box_single(&one, &fit.space, &row)) {
+            struct box box = space_frame(&fit.space, &row);
+            thin_out(&box, &fit.space, &one, &rng);
+            const struct box_list from = { .at = &box, .count = 1 };
+            ck_assert_int_eq(search_run(&s, &fit, &from, 0, NULL, NULL), BITCUT_OK);
+            ck_assert(s.complete && search_has(&s, &fit, &row));
+            ck_assert_double_eq(s.space, box_rows(&fit.space, &box));
+            ck_assert_double_eq(s.survivors, brute_force(&s, &fit, &box));
+            search_clear(&s);
+        }
+        fit_clear(&fit);
+    }
+}
+END_TEST
+
+/* A recording of which some outputs are another's: no row survives; the nearest misses no
+   more than these. */
+START_TEST(torn_recordings_have_a_nearest_row)
+{
+    static struct recorded outputs[OUTPUTS];
+    enum { TORN = 4 };
+    struct rng rng = rng_start(test_seed(), 5);
+    const struct bitcut_unit *row =
+        table_find(TABLE(units), "hopper/mma.m16n8k8.f32.tf32");
+    struct fit fit;
+    struct search s;
+    record_row(outputs, row, &rng);
+    for (int i = 0; i < TORN; i++) outputs[37 * i].d ^= UINT64_C(1) << 30;
+    ck_assert_int_eq(fit_init(&fit, row, outputs, OUTPUTS, NULL), BITCUT_OK);
+    run_search(&s, &fit);
+    ck_assert(s.survivors == 0 && s.near && !s.rows.count);
+    ck_assert_uint_eq(fit_misses(&fit, &s.nearest), TORN);
+    search_clear(&s);
+    fit_clear(&fit);
+}
+END_TEST
+
+TEST_MAIN("fit", rows_of_kept_sets, rows_of_no_table, cuts_are_sound, boxes_row_by_row,
+          pieces_join, frames_hold_each_row_once, search_is_brute_force,
+          torn_recordings_have_a_nearest_row)

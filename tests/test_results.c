@@ -1,10 +1,11 @@
 /* Recorded results: what is read and refused, what follows from them, and the rows of
    figures, of results made by hand. */
 #include "analysis/bench_plan.h"
-#include "analysis/results_derive.h"
+#include "analysis/claim.h"
+#include "analysis/data_files.h"
 #include "analysis/distinct.h"
 #include "analysis/figure.h"
-#include "analysis/data_files.h"
+#include "analysis/results_derive.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -194,7 +195,7 @@ START_TEST(speedups)
 END_TEST
 
 /* Means over shapes, and highest values, of single GEMMs that are not equilibrated. */
-START_TEST(claims)
+START_TEST(claims_and_results)
 {
     static const char legemm[] = "{\"recipe\": \"legemm\"}",
                       other[] = "{\"recipe\": \"legemm\", \"equilibrate\": true}",
@@ -524,6 +525,44 @@ START_TEST(kept_results)
 }
 END_TEST
 
+static void read_kept(struct results *r)
+{
+    static struct data_files files;
+    ck_assert_int_eq(data_files_find(&files, "results", ".jsonl", NULL), BITCUT_OK);
+    for (const struct table_row *row = files.rows; row->name; row++) {
+        char path[DATA_PATH_MOST + DATA_NAME_MOST + 8];
+        size_t line;
+        snprintf(path, sizeof path, "%s/%s.jsonl", files.folder, row->name);
+        ck_assert_int_eq(results_read(r, &line, path, NULL), BITCUT_OK);
+    }
+    results_derive(r, shape_set_of);
+}
+
+static bool is_beside(const json_t *row, const struct claim *c)
+{
+    return result_says(row, "claim", c->what) && result_says(row, "source", c->source) &&
+           result_says(row, "shapes", c->shapes) &&
+           result_number(row, "printed") == c->printed;
+}
+
+/* A claim that no recorded result stands beside has a name that is not there. */
+START_TEST(every_claim_has_results)
+{
+    struct results r = { { NULL } };
+    read_kept(&r);
+    json_t *rows = claim_rows(r.rows[RESULT_BENCH]);
+    for (const struct claim *c = claims; c->what; c++) {
+        bool found = false;
+        for (size_t i = 0; i < json_array_size(rows); i++)
+            found |= is_beside(json_array_get(rows, i), c);
+        ck_assert_msg(found, "%s, %s, on %s shapes of %s", c->what, c->source, c->shapes,
+                      c->study);
+    }
+    json_decref(rows);
+    results_clear(&r);
+}
+END_TEST
+
 /* Groups are those of json_equal(), numbered in the order of their first rows. */
 START_TEST(distinct_rows)
 {
@@ -552,5 +591,6 @@ START_TEST(distinct_rows)
 }
 END_TEST
 
-TEST_MAIN("results", points, nothing, printed_values, speedups, claims, chosen, names,
-          families, batches, refused, no_results, many, kept_results, distinct_rows)
+TEST_MAIN("results", points, nothing, printed_values, speedups, claims_and_results, chosen,
+          names, families, batches, refused, no_results, many, kept_results,
+          every_claim_has_results, distinct_rows)
