@@ -45,7 +45,8 @@ static void describe_unit(json_t *row, const void *of)
     set(row, "c", json_string(u->c->name));
     set(row, "scale", name_or_null(u->scale));
     for (const struct field *f = fields; f->name; f++)
-        set(row, f->name, field_used(f, u) ? field_json(f, u, field_get(f, u)) : json_null());
+        set(row, f->name,
+            field_used(f, u) ? field_json(f, u, field_get(f, u)) : json_null());
     set(row, "vendor", unit_vendor(u) ? json_string(unit_vendor(u)) : json_null());
     set(row, "evidence", json_string(unit_evidence(u)));
     set(row, "open", open_fields(u));
@@ -312,8 +313,8 @@ struct listing {
 
 static const struct listing listings[] = {
     LISTING("units", "matrix units and how each rounds", units, describe_unit),
-    { "summations", "how a step adds products, and which fields of a unit it reads", NULL, 0,
-      describe_summation, next_summation, false },
+    { "summations", "how a step adds products, and which fields of a unit it reads", NULL,
+      0, describe_summation, next_summation, false },
     LISTING("chips", "names for the units of an architecture", chips, describe_chip),
     LISTING("formats", "floating-point formats", formats, describe_format),
     LISTING("roundings", "rounding rules", roundings, describe_nothing),

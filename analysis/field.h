@@ -16,8 +16,8 @@ struct field {
     const char *name, *what;
     const struct field_kind *kind; /* private to field.c */
     size_t offset;                 /* in struct bitcut_unit */
-    int reads;     /* its place in enum unit_reads; 0: all summations read it; less: all
-                      without block scales                                            */
+    int reads; /* its place in enum unit_reads; 0: all summations read it; less: all
+                  without block scales                                            */
     /* The values that a search tries, ascending; NULL: all that the kind has. */
     int (*range)(int64_t values[FIELD_VALUES_MOST], const struct bitcut_unit *u);
 };

@@ -1,6 +1,4 @@
-#include "emu/summation.h"
-
-static bool divides(int part, int whole) { return part > 0 && whole % part == 0; }
+#include "emu/sum.h"
 
 static bool formats_sound(const struct bitcut_unit *u)
 {
