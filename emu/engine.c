@@ -56,7 +56,8 @@ static struct special_sum special_terms(const struct bitcut_unit *u, const struc
 }
 
 /* Whether a NaN or an infinity decides the step; if so *d is its result.  Where
-   each operation is rounded each decides, because a finite product may become infinite. */
+   each operation is rounded each decides, because a finite product may become infinite.
+ */
 TRACED bool special_step(uint64_t *d, const struct bitcut_unit *u, const struct step *t,
                          struct unit_trace *trace)
 {

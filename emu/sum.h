@@ -1,4 +1,4 @@
-/* What the summations are made of: for the files of their rows alone. */
+/* What summations are made of: for the files of their rows and the engine. */
 #ifndef BITCUT_EMU_SUM_H
 #define BITCUT_EMU_SUM_H
 

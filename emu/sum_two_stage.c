@@ -1,4 +1,4 @@
-/* Products as in FUSED, without c and without align_min; their sum floored to
+/* Products as in `fused`, without c and without align_min; their sum floored to
    `sum_fraction` bits and c floored to `fraction` bits below the larger of the products'
    and c's exponents (that of a zero c is its format's emin); added exactly; floored to
    `keep` bits below the leading one, or below keep_min if that is higher; rounded to

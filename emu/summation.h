@@ -24,7 +24,8 @@ enum unit_reads {
                                     which is not above                                  */
     READS_KEEP         = 1 << 4, /* a sum is cut to so many significant bits            */
     READS_KEEP_MIN     = 1 << 5, /* it is the last one: floored to `keep` bits below its
-                                    leading one, or below keep_min, before it is rounded */
+                                    leading one, or below keep_min, before it is
+                                    rounded                                             */
     READS_CARRIER      = 1 << 6,
     READS_PARITY       = 1 << 7,
     READS_NORMALISE    = 1 << 8,

@@ -21,7 +21,7 @@ enum k_order { K_ASCENDING, K_DESCENDING, K_BIT0, K_BIT1, K_BIT2 };
 enum zero_sign {
     ZERO_POSITIVE,     /* always +0, also when a nonzero sum underflows          */
     ZERO_SUM_POSITIVE, /* +0 for a zero sum; an underflow keeps its sign         */
-    ZERO_IEEE          /* -0 if all terms are -0; else the same.  Not for GROUPED */
+    ZERO_IEEE          /* -0 if all terms are -0; else the same                 */
 };
 
 /* Which NaN a NaN result is. */
@@ -87,9 +87,9 @@ struct bitcut_unit {
 extern const struct bitcut_unit units[]; /* ended by a row whose name is NULL */
 
 /* Whether the engine can run the row: its blocks divide k and each other, its sums fit
-   the integers, its formats hold each other, and its rules go together; what the summation
-   asks for, its row says.  Every row of the table is sound; rows made from others need not
-   be. */
+   the integers, its formats hold each other, and its rules go together; and what its
+   summation says (emu/summation.h).  Every row of the table is sound; rows made from
+   others need not be. */
 bool unit_sound(const struct bitcut_unit *u);
 
 /* Bytes of one operand in memory. */

@@ -216,8 +216,8 @@ START_TEST(errors_are_bounded)
     for (const struct bitcut_unit *u = units; u->name; u++) {
         const double step =
             round_error(u->result, u->rounding.direction) + u->summation->error(u);
-        const double most = u->k / u->block * step +
-                            (u->c_last ? round_error(u->c, TO_NEAREST_EVEN) : 0);
+        const double most =
+            u->k / u->block * step + (u->c_last ? round_error(u->c, TO_NEAREST_EVEN) : 0);
         ck_assert_msg(step > 0 && most < 1, "%s: an error of %g", u->name, step);
         for (int i = 0; i < test_cases(200, 20000); i++) {
             struct sample s;
