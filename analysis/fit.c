@@ -10,7 +10,7 @@
 
 static bool is_nan(const struct bitcut_format *f, uint64_t x)
 {
-    return format_decode(f, x).class == NUMBER_NAN;
+    return format_decode(f, x).kind == NUMBER_NAN;
 }
 
 static bool has_nan(const struct bitcut_unit *u, const struct sample *s)
@@ -50,19 +50,19 @@ struct span {
 
 static bool is_subnormal(const struct bitcut_format *f, struct number x)
 {
-    return x.class == NUMBER_FINITE && x.significand >> f->fraction_bits == 0;
+    return x.kind == NUMBER_FINITE && x.significand >> f->fraction_bits == 0;
 }
 
 /* Add x y, or x if y is NULL, encodings of formats f and g. */
 static void span_add(struct span *s, const struct bitcut_format *f, uint64_t x,
                      const struct bitcut_format *g, const uint64_t *y)
 {
-    static const struct number one = { .class = NUMBER_FINITE, .exponent = 0 };
+    static const struct number one = { .kind = NUMBER_FINITE, .exponent = 0 };
     const struct number a = format_decode(f, x), b = y ? format_decode(g, *y) : one;
     const int exponent = a.exponent + b.exponent;
-    s->special |= a.class >= NUMBER_INF || b.class >= NUMBER_INF;
+    s->special |= a.kind >= NUMBER_INF || b.kind >= NUMBER_INF;
     s->subnormal |= is_subnormal(f, a) || (y && is_subnormal(g, b));
-    if (a.class != NUMBER_FINITE || b.class != NUMBER_FINITE) return;
+    if (a.kind != NUMBER_FINITE || b.kind != NUMBER_FINITE) return;
     if (!s->terms || exponent < s->low) s->low = exponent;
     if (!s->terms || exponent > s->high) s->high = exponent;
     s->terms++;
@@ -79,7 +79,7 @@ static int rank_of(const struct bitcut_unit *u, const struct recorded *output)
     struct span span = { .terms = 0 };
     for (int k = 0; k < u->k; k++) span_add(&span, u->a, s->a[k], u->b, &s->b[k]);
     span_add(&span, u->c, s->c, NULL, NULL);
-    if (span.special || d.class >= NUMBER_INF) return SPECIAL;
+    if (span.special || d.kind >= NUMBER_INF) return SPECIAL;
     if (span.terms < 2) return ALONE;
     int rank = span.high - span.low;
     if (span.subnormal) rank += END;
@@ -187,7 +187,7 @@ static size_t used_outputs(const struct set *s, size_t most)
 /* Whether all of the output's bits were recorded. */
 static bool is_known(const struct set *s, uint64_t d)
 {
-    return !s->negative_nan || format_decode(s->unit.c, d).class != NUMBER_NAN;
+    return !s->negative_nan || format_decode(s->unit.c, d).kind != NUMBER_NAN;
 }
 
 /* Of `count` outputs in equal distances those that are known; *done counts them, too. */

@@ -254,7 +254,7 @@ static void cut_serial(struct reads *r, const struct trace_step *step,
 
 static enum number_class class_of(const struct reads *r, uint64_t encoding)
 {
-    return (enum number_class)format_decode(r->row->c, encoding).class;
+    return (enum number_class)format_decode(r->row->c, encoding).kind;
 }
 
 /* Whether any of the terms from `first` on is anything but -0. */

@@ -47,7 +47,7 @@ static uint64_t with_sign(const struct bitcut_format *f, uint64_t x, bool negati
     if (!f->has_sign) return x;
     const uint64_t sign = UINT64_C(1) << (f->bits - 1);
     const uint64_t y = negative ? x | sign : x & ~sign;
-    return format_decode(f, y).class == NUMBER_NAN ? x : y;
+    return format_decode(f, y).kind == NUMBER_NAN ? x : y;
 }
 
 /* The encoding with the leading one at `exponent`, moved into the range of f, followed by
@@ -62,7 +62,7 @@ static uint64_t place(const struct bitcut_format *f, bool negative, int exponent
         x = (x | UINT64_C(1) << f->fraction_bits) >> (emin - top);
     else
         x |= (uint64_t)(top + f->bias) << f->fraction_bits;
-    if (format_decode(f, x << f->pad).class == NUMBER_NAN) x--;
+    if (format_decode(f, x << f->pad).kind == NUMBER_NAN) x--;
     return with_sign(f, x << f->pad, negative);
 }
 
@@ -112,7 +112,7 @@ static void products_place(struct sample *s, const struct bitcut_unit *u, int lo
 static int exponent_of(const struct bitcut_format *f, uint64_t encoding)
 {
     const struct number x = format_decode(f, encoding);
-    return x.class == NUMBER_ZERO ? format_emin(f) : x.exponent;
+    return x.kind == NUMBER_ZERO ? format_emin(f) : x.exponent;
 }
 
 /* The exponent that the scales of block i add to a product. */

@@ -124,7 +124,7 @@ static struct k_cut k_cut_make(const struct gemm *g, size_t k)
 static uint32_t to_f32(const struct gemm *g, const struct plan *p, uint64_t accumulator)
 {
     if (g->unit->c == &formats[FORMAT_F32]) return (uint32_t)accumulator;
-    if (format_decode(g->unit->c, accumulator).class == NUMBER_NAN) return p->nan;
+    if (format_decode(g->unit->c, accumulator).kind == NUMBER_NAN) return p->nan;
     return (uint32_t)bitcut_format_convert(&formats[FORMAT_F32], &roundings[ROUND_RN],
                                            g->unit->c, accumulator);
 }

@@ -220,7 +220,7 @@ void decimal_write(char text[DECIMAL_MOST], uint32_t x)
     const struct number value = format_decode(&formats[FORMAT_F32], x);
     char digit[DIGITS_WRITTEN + 1];
     if (x >> 31) *text++ = '-';
-    switch (value.class) {
+    switch (value.kind) {
     case NUMBER_NAN: strcpy(text, "nan"); break;
     case NUMBER_INF: strcpy(text, "inf"); break;
     case NUMBER_ZERO: strcpy(text, "0"); break;

@@ -59,7 +59,7 @@ static const struct simd_level *engine(void)
 
 /* What was computed, for the message of a failure. */
 struct where {
-    const char *class, *change; /* of a row beside the unit's, or "" */
+    const char *kind, *change; /* of a row beside the unit's, or "" */
     uint64_t seed;
 };
 
@@ -73,7 +73,7 @@ static void check_same(const struct gemm *g, const struct problem *p, const uint
             "%s on %s %s, %s, class %s, state %" PRIx64 ", %zu x %zu x %zu, slices %d, "
             "promote %d, tile_k %d, threads %d: (%zu, %zu) got %08" PRIx32 " (%a), want "
             "%08" PRIx32 " (%a)",
-            g->recipe->name, g->unit->name, where.change, level->name, where.class,
+            g->recipe->name, g->unit->name, where.change, level->name, where.kind,
             where.seed, p->m, p->n, p->k, g->slices, g->promote, g->tile_k, g->threads,
             i / p->n, i % p->n, got[i], format_to_double(f32(), got[i]), want[i],
             format_to_double(f32(), want[i]));
