@@ -1,24 +1,10 @@
 #include "analysis/batch_model.h"
 
-#include "lib/table.h"
 #include "lib/threads.h"
 
 #include <stdlib.h>
 
 enum { F16_NAN = 0x7fff };
-
-enum bitcut_status batch_model_gemm(struct gemm *gemm, const struct recorder *r,
-                                    const struct gpu_batched_kernel *k, struct fault *f)
-{
-    char name[256];
-    gpu_batched_unit(name, sizeof name, r->architecture, k);
-    const struct bitcut_unit *unit = table_find(TABLE(units), name);
-    if (!gpu_batched_fits(&r->device, k))
-        return fault_set(f, BITCUT_CANNOT, "%.100s cannot run it", r->device.name);
-    if (!unit) return fault_set(f, BITCUT_CANNOT, "there is no unit %.120s", name);
-    *gemm = gemm_of(gpu_batched_recipe(k), unit);
-    return gemm_check(gemm, f);
-}
 
 /* The values as FP32. */
 static uint32_t *widened(const uint16_t *from, size_t count, int threads)

@@ -246,11 +246,16 @@ static void live_clear(struct live *x)
 
 /* --- both sides ------------------------------------------------------------------- */
 
-static struct gpu_batched_operand operand_of(const struct stored *s)
+static struct bitcut_matrix matrix_of(const struct stored *s)
 {
-    return (struct gpu_batched_operand){ s->pointers ? NULL : s->memory + s->begin[0],
-                                         s->stride, s->pointers ? s->each : NULL, s->ld,
-                                         s->transposed };
+    struct bitcut_matrix x = { .format = &formats[FORMAT_F16],
+                               .layout =
+                                   s->transposed ? BITCUT_COLUMN_MAJOR : BITCUT_ROW_MAJOR,
+                               .ld = s->ld,
+                               .stride = s->stride };
+    if (s->pointers) x.each = (const void *const *)s->each;
+    else x.at = s->memory + s->begin[0];
+    return x;
 }
 
 static struct gpu_memory memory_of(const struct stored *s)
@@ -262,26 +267,28 @@ static struct gpu_memory memory_of(const struct stored *s)
 static enum bitcut_status run_device(struct live *x, struct fault *f)
 {
     const struct batch_trial *t = x->trial;
-    const struct kernel_shape s = x->now.size;
+    const struct recorder *r = t->recorder;
     const struct stored *c = x->now.in_place ? &x->d : &x->c;
-    const struct gpu_batched g = { x->now.count,
-                                   (int)s.m,
-                                   (int)s.n,
-                                   (int)s.k,
-                                   x->now.scalars.alpha,
-                                   x->now.scalars.beta,
-                                   operand_of(&x->a),
-                                   operand_of(&x->b),
-                                   operand_of(c),
-                                   operand_of(&x->d) };
     const struct gpu_memory memory[4] = { memory_of(&x->a), memory_of(&x->b),
                                           memory_of(c), memory_of(&x->d) };
+    struct bitcut_gemm g = kernel_asked(&t->gemm);
+    struct gpu_work w;
+    g.count = x->now.count;
+    g.m = x->now.size.m;
+    g.n = x->now.size.n;
+    g.k = x->now.size.k;
+    g.alpha = x->now.scalars.alpha;
+    g.beta = x->now.scalars.beta;
+    g.a = matrix_of(&x->a);
+    g.b = matrix_of(&x->b);
+    g.c = matrix_of(c);
+    g.d = matrix_of(&x->d);
     if (x->now.in_place)
         memcpy(x->d.memory, x->c.memory, x->d.elements * sizeof *x->d.memory);
-    const enum bitcut_status status = gpu_batched_check(&g, t->kernel, f);
-    return status == BITCUT_OK
-               ? gpu_batched_run(&g, &t->recorder->gpu, t->kernel, memory, f)
-               : status;
+    enum bitcut_status status = gpu_work_make(&w, &g, t->kernel, &r->device, f);
+    if (status == BITCUT_OK) status = gpu_work_check(&w, f);
+    return status == BITCUT_OK ? gpu_work_run(&w, memory, &r->gpu, &r->device, f)
+                               : status;
 }
 
 /* D by the model, into what D's memory should become. */
@@ -369,8 +376,7 @@ static enum bitcut_status try_shape(struct kernel_result *r, const struct batch_
                                     const struct batch_shape *s, size_t number,
                                     const struct progress *progress, struct fault *f)
 {
-    enum bitcut_status status =
-        gpu_batched_suits(s->size.m, s->size.n, s->size.k, t->kernel, f);
+    enum bitcut_status status = BITCUT_OK;
     for (size_t i = 0; i < s->configurations && status == BITCUT_OK; i++)
         status = progress_stopped(progress)
                      ? fault_set(f, BITCUT_CANNOT, "stopped")
@@ -378,9 +384,10 @@ static enum bitcut_status try_shape(struct kernel_result *r, const struct batch_
     return status;
 }
 
-static bool is_taken(const struct batch_shape *s, const struct gpu_batched_kernel *k)
+static bool is_taken(const struct batch_shape *s, const struct gpu_kernel *k)
 {
-    return gpu_batched_suits(s->size.m, s->size.n, s->size.k, k, NULL) == BITCUT_OK;
+    const size_t most = k->size_most;
+    return s->size.m <= most && s->size.n <= most && s->size.k <= most;
 }
 
 enum bitcut_status batch_trial_run(struct kernel_result *result,

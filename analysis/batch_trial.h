@@ -7,8 +7,8 @@
 
 struct batch_trial {
     const struct recorder *recorder;
-    const struct gpu_batched_kernel *kernel;
-    struct gemm gemm;                 /* that of batch_model_gemm()       */
+    const struct gpu_kernel *kernel;
+    struct gemm gemm;                 /* that of kernel_gemm()       */
     const struct kernel_shape *shape; /* NULL: a grid of those it takes   */
     uint64_t seed;
     int threads;

@@ -6,7 +6,7 @@
 #include "analysis/place.h"
 #include "analysis/study.h"
 #include "emu/unit.h"
-#include "gpu/batched.h"
+#include "gpu/gpu.h"
 #include "lib/input.h"
 #include "lib/recipe.h"
 
@@ -135,13 +135,6 @@ static void describe_metric(json_t *row, const void *of)
     set(row, "source", text(((const struct metric *)of)->source));
 }
 
-static void describe_architecture(json_t *row, const void *of)
-{
-    const struct gpu_architecture *a = of;
-    set(row, "least", json_integer(a->least));
-    set(row, "most", json_integer(a->most));
-}
-
 static json_t *variant_names(unsigned variants)
 {
     json_t *names = json_array();
@@ -170,11 +163,16 @@ static void describe_kernel(json_t *row, const void *of)
 {
     const struct gpu_kernel *k = of;
     set(row, "recipe", json_string(k->recipe));
-    set(row, "instruction", json_string(k->instruction));
-    set(row, "input", json_string(gpu_format_name(k->format)));
+    set(row, "instruction", k->instruction ? json_string(k->instruction) : json_null());
+    set(row, "matrices", json_string(formats[k->matrices].name));
+    set(row, "input", json_string(formats[k->format].name));
     set(row, "terms", json_integer(k->program.terms));
     set(row, "promote", json_integer(k->program.promote));
-    set(row, "tile", json_sprintf("%dx%dx%d", k->tile_m, k->tile_n, k->tile_k));
+    set(row, "tile",
+        k->tile_m ? json_sprintf("%dx%dx%d", k->tile_m, k->tile_n, k->tile_k)
+                  : json_null());
+    set(row, "products", most_or_null((size_t)k->products));
+    set(row, "warps", most_or_null((size_t)k->warps));
     set(row, "stages", json_integer(k->stages));
     set(row, "threads", json_integer(k->threads));
     set(row, "shared_bytes", json_integer(k->shared_bytes));
@@ -184,21 +182,6 @@ static void describe_kernel(json_t *row, const void *of)
     set(row, "read_bytes", json_integer(k->read_bytes));
     set(row, "slices_most", json_integer(k->slices_most));
     set(row, "size_most", most_or_null(k->size_most));
-    set(row, "least", json_integer(k->least));
-    set(row, "most", most_or_null((size_t)k->most));
-}
-
-static void describe_batched(json_t *row, const void *of)
-{
-    const struct gpu_batched_kernel *k = of;
-    set(row, "recipe", json_string(gpu_batched_recipe(k)->name));
-    set(row, "instruction", k->instruction ? json_string(k->instruction) : json_null());
-    set(row, "size_most", json_integer(k->size_most));
-    set(row, "products", json_integer(k->products));
-    set(row, "warps", json_integer(k->warps));
-    set(row, "stages", json_integer(k->stages));
-    set(row, "threads", json_integer(k->threads));
-    set(row, "shared_bytes", json_integer(k->shared_bytes));
     set(row, "least", json_integer(k->least));
     set(row, "most", most_or_null((size_t)k->most));
 }
@@ -269,11 +252,6 @@ static const void *next_kernel(const struct gpu *g, const void *at)
     return gpu_kernel_next(g, at);
 }
 
-static const void *next_batched(const struct gpu *g, const void *at)
-{
-    return gpu_batched_next(g, at);
-}
-
 /* --- the table of tables ---------------------------------------------------------- */
 
 struct listing {
@@ -309,14 +287,12 @@ static const struct listing listings[] = {
     LISTING("shapes", "sets of m, n and k for bench gpu", shape_sets, describe_shapes),
     LISTING("variants", "ways to issue one instruction on a device", gpu_variants,
             describe_nothing),
-    LISTING("architectures", "GPU architectures by compute capability", gpu_architectures,
-            describe_architecture),
     { "instructions", "single instructions that a device can record", NULL, 0,
       describe_instruction, next_instruction },
     { "kernels", "whole GEMMs that a device can run", NULL, 0, describe_kernel,
       next_kernel },
-    { "batched", "batches of small GEMMs that a device can run", NULL, 0,
-      describe_batched, next_batched },
+    { "devices", "what GEMMs can run on, and why the others are not there", NULL, 0, NULL,
+      NULL },
     { 0 }
 };
 
@@ -338,12 +314,51 @@ static int list_module(struct context *x, const struct listing *l)
     return EXIT_GOOD;
 }
 
+static void print_device(struct context *x, json_t *name, const char *what,
+                         const char *why)
+{
+    emit_row(&x->emitter,
+             json_pack("{s:o, s:b, s:o, s:o}", "name", name, "here", why == NULL, "why",
+                       why ? json_text(why) : json_null(), "what", json_text(what)));
+}
+
+/* Those of an open module: all, or why there is none. */
+static void list_devices_of(struct context *x, const struct gpu *g,
+                            const struct gpu_backend *b)
+{
+    struct gpu_device device;
+    struct fault f;
+    int number = 0;
+    for (; gpu_describe(&device, g, number, &f) == BITCUT_OK; number++)
+        print_device(
+            x, number ? json_sprintf("%s:%d", b->name, number) : json_string(b->name),
+            device.name, NULL);
+    if (!number) print_device(x, json_string(b->name), b->what, f.text);
+}
+
+static int list_devices(struct context *x)
+{
+    struct gpu gpu;
+    struct fault f;
+    print_device(x, json_string("emulator"), "this program, by the units' models", NULL);
+    for (const struct gpu_backend *b = gpu_backends; b->name; b++)
+        if (!b->built_in) print_device(x, json_string(b->name), "", b->what);
+        else if (place_open_module(&gpu, &f) != BITCUT_OK)
+            print_device(x, json_string(b->name), b->what, f.text);
+        else {
+            list_devices_of(x, &gpu, b);
+            gpu_close(&gpu);
+        }
+    return EXIT_GOOD;
+}
+
 static int run(struct context *x)
 {
     if (x->operand_count == 0) return list_tables(x);
     const struct listing *l = table_find(TABLE(listings), x->operands[0]);
     if (!l) return fail_unknown("list", x->operands[0], TABLE(listings));
     if (l->next) return list_module(x, l);
+    if (!l->describe) return list_devices(x);
     const struct table rows = { l->rows, l->row_size };
     const struct table_row *of = NULL;
     while ((of = table_next(rows, of))) print_row(x, of, l->describe);

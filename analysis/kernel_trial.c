@@ -23,15 +23,13 @@ bool kernel_is_called(const char *kernel, const char *name)
 enum bitcut_status kernel_gemm(struct gemm *gemm, const struct recorder *r,
                                const struct gpu_kernel *k, struct fault *f)
 {
-    char name[256];
-    snprintf(name, sizeof name, "%s/%s", r->architecture->name, k->instruction);
-    const struct bitcut_unit *unit = table_find(TABLE(units), name);
+    const struct bitcut_unit *unit = gpu_kernel_unit(k, &r->device);
     const struct bitcut_recipe *recipe = bitcut_recipe_find(k->recipe);
     if (!gpu_kernel_fits(&r->device, k))
         return fault_set(f, BITCUT_CANNOT, "%.100s cannot run it", r->device.name);
     if (!unit || !recipe)
         return fault_set(f, BITCUT_CANNOT, "there is no %s %.120s",
-                         unit ? "recipe" : "unit", unit ? k->recipe : name);
+                         unit ? "recipe" : "unit", unit ? k->recipe : k->instruction);
     if (!gpu_kernel_implements(k, recipe))
         return fault_set(f, BITCUT_CANNOT, "its terms are not those of recipe %s",
                          k->recipe);
@@ -39,6 +37,21 @@ enum bitcut_status kernel_gemm(struct gemm *gemm, const struct recorder *r,
     gemm->promote = k->program.promote;
     gemm->low_low = k->program.terms > recipe->terms;
     return BITCUT_OK;
+}
+
+struct bitcut_gemm kernel_asked(const struct gemm *model)
+{
+    struct bitcut_gemm g;
+    bitcut_gemm_init(&g, sizeof g);
+    g.recipe = model->recipe;
+    g.split_a = g.split_b = &model->split;
+    g.low_low = model->low_low;
+    g.promote = model->promote;
+    g.equilibrate = model->equilibrate;
+    g.order.slices = model->slices;
+    g.alpha = model->alpha;
+    g.beta = model->beta;
+    return g;
 }
 
 /* --- the grid --------------------------------------------------------------------- */
@@ -271,44 +284,52 @@ static void live_clear(struct live *x)
 
 /* --- both sides ------------------------------------------------------------------- */
 
-static struct gpu_operand operand_of(const struct stored *s, bool across, bool one)
+static struct bitcut_matrix matrix_of(const struct stored *s, bool turned, bool one)
 {
-    return (struct gpu_operand){
-        .at = s->at, .ld = s->ld, .across = across, .stride = one ? 0 : s->stride
-    };
+    return (struct bitcut_matrix){ .at = s->at,
+                                   .layout =
+                                       turned ? BITCUT_COLUMN_MAJOR : BITCUT_ROW_MAJOR,
+                                   .ld = s->ld,
+                                   .stride = one ? 0 : s->stride };
+}
+
+static struct gpu_memory memory_of(const struct stored *s)
+{
+    return (struct gpu_memory){ s->at, s->elements * sizeof *s->at };
 }
 
 /* D by the kernel, of the first k of A and B. */
 static enum bitcut_status run_device(struct live *x, size_t k, struct fault *f)
 {
     const struct kernel_trial *t = x->trial;
-    const bool in_place = x->now.in_place && (x->now.scalars.beta & 0x7fffffff);
+    const bool reads_c = x->now.scalars.beta & 0x7fffffff;
+    const bool in_place = x->now.in_place && reads_c;
     const struct batch batch = x->now.batch;
-    struct gpu_gemm g = {
-        .count = batch.count,
-        .m = x->now.shape.m,
-        .n = x->now.shape.n,
-        .k = k,
-        .alpha = x->now.scalars.alpha,
-        .beta = x->now.scalars.beta,
-        .a = operand_of(&x->a, x->now.transposed_a, batch.one_a),
-        .b = operand_of(&x->b, !x->now.transposed_b, batch.one_b),
-        .c = in_place ? x->d.at : x->c.at,
-        .ldc = x->c.ld,
-        .stride_c = batch.one_c ? 0 : x->c.stride,
-        .d = x->d.at,
-        .ldd = x->d.ld,
-        .stride_d = x->d.stride,
-        .slices = t->gemm.slices,
-    };
+    const struct stored *const c = in_place ? &x->d : &x->c;
+    struct bitcut_gemm g = kernel_asked(&t->gemm);
+    struct gpu_work w;
+    g.count = batch.count;
+    g.m = x->now.shape.m;
+    g.n = x->now.shape.n;
+    g.k = k;
+    g.alpha = x->now.scalars.alpha;
+    g.beta = x->now.scalars.beta;
+    g.a = matrix_of(&x->a, x->now.transposed_a, batch.one_a);
+    g.b = matrix_of(&x->b, x->now.transposed_b, batch.one_b);
+    g.c = matrix_of(c, false, batch.one_c);
+    g.d = matrix_of(&x->d, false, false);
+    const struct gpu_memory memory[4] = { memory_of(&x->a), memory_of(&x->b),
+                                          reads_c ? memory_of(c)
+                                                  : (struct gpu_memory){ 0 },
+                                          memory_of(&x->d) };
     for (size_t i = 0; i < x->d.elements; i++) x->d.at[i] = GAP;
     for (size_t i = 0; i < batch.count && in_place; i++)
         stored_copy(&x->d, i, &x->of[i].c, false);
-    enum bitcut_status status =
-        gpu_split_of(&g.split, &t->gemm.split, t->gemm.equilibrate, f);
-    if (status == BITCUT_OK) status = gpu_gemm_check(&g, t->kernel, f);
-    return status == BITCUT_OK ? gpu_gemm_run(&g, &t->recorder->gpu, t->kernel, f)
-                               : status;
+    enum bitcut_status status = gpu_work_make(&w, &g, t->kernel, &t->recorder->device, f);
+    if (status == BITCUT_OK) status = gpu_work_check(&w, f);
+    return status == BITCUT_OK
+               ? gpu_work_run(&w, memory, &t->recorder->gpu, &t->recorder->device, f)
+               : status;
 }
 
 /* The outputs of some rows and columns of a matrix, of the first k: as a GEMM of their

@@ -33,6 +33,9 @@ bool kernel_is_called(const char *kernel, const char *name);
 enum bitcut_status kernel_gemm(struct gemm *gemm, const struct recorder *r,
                                const struct gpu_kernel *kernel, struct fault *f);
 
+/* The GEMM of the model, with its split, order and promotion, as a device takes it. */
+struct bitcut_gemm kernel_asked(const struct gemm *model);
+
 /* Run the kernel on the device and the model on the host and compare every bit.  Of each
    small shape all classes of inputs, all transposes and all scalars, and in turn single
    GEMMs and batches of two and three, some of which share A, B or C, or have D side by

@@ -8,7 +8,6 @@
 struct recorder {
     struct gpu gpu;
     struct gpu_device device;
-    const struct gpu_architecture *architecture;
 };
 
 /* Open the module and look at the device.  BITCUT_CANNOT: there is no module or no

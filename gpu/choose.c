@@ -45,7 +45,7 @@ static double cache_bytes(const struct gpu_kernel *k)
 static void count_clocks(struct gpu_choice *c, const struct gpu_device *d)
 {
     const struct gpu_kernel *k = c->kernel;
-    const double halves = k->format == GPU_TF32 ? 2 : 1;
+    const double halves = k->format == FORMAT_TF32 ? 2 : 1;
     c->products = k->tile_k * k->program.terms * outputs(k) * halves / d->products;
     c->shared = k->tile_k * ((double)k->load_bytes + k->read_bytes) / d->shared_rate;
     c->cache = k->tile_k * cache_bytes(k) / d->cache_rate;
@@ -63,12 +63,12 @@ static double end_clocks(const struct gpu_choice *c, const struct gpu_device *d)
 }
 
 void gpu_kernel_judge(struct gpu_choice *choice, const struct gpu_kernel *k,
-                      const struct gpu_device *d, const struct gpu_gemm *g)
+                      const struct gpu_device *d, const struct bitcut_gemm *g)
 {
     struct gpu_choice c = { .kernel = k };
     const double rows = pieces(g->m, k->cluster * k->tile_m);
     const double columns = pieces(g->n, k->tile_n), all_steps = pieces(g->k, k->tile_k);
-    const double slices = fmin(g->slices, all_steps);
+    const double slices = fmin(fmax(g->order.slices, 1), all_steps);
     const double units = fmax(floor((double)d->units / k->cluster), 1);
     const double count = fmax((double)g->count, 1);
     c.steps = ceil(all_steps / slices);
@@ -91,7 +91,7 @@ void gpu_kernel_judge(struct gpu_choice *choice, const struct gpu_kernel *k,
 
 /* --- ranking ---------------------------------------------------------------------- */
 
-static bool same_program(const struct gpu_recipe *x, const struct gpu_recipe *y)
+static bool same_program(const struct gpu_program *x, const struct gpu_program *y)
 {
     if (x->words != y->words || x->terms != y->terms || x->promote != y->promote)
         return false;
@@ -104,26 +104,29 @@ static bool same_program(const struct gpu_recipe *x, const struct gpu_recipe *y)
 
 bool gpu_kernel_alike(const struct gpu_kernel *x, const struct gpu_kernel *y)
 {
-    return !strcmp(x->recipe, y->recipe) && !strcmp(x->instruction, y->instruction) &&
-           x->format == y->format && same_program(&x->program, &y->program);
+    return x->matrices == y->matrices && !strcmp(x->recipe, y->recipe) &&
+           !strcmp(x->instruction, y->instruction) && x->format == y->format &&
+           same_program(&x->program, &y->program);
 }
 
-static bool takes(const struct gpu_kernel *k, const struct gpu_gemm *g)
+static bool takes(const struct gpu_kernel *k, const struct bitcut_gemm *g)
 {
     const size_t most = k->size_most ? k->size_most : SIZE_MAX;
-    return g->m <= most && g->n <= most && g->k <= most && g->slices <= k->slices_most;
+    return g->m <= most && g->n <= most && g->k <= most &&
+           g->order.slices <= k->slices_most;
 }
 
 size_t gpu_kernel_rank(struct gpu_choice choices[GPU_CHOICES_MOST], const struct gpu *g,
                        const struct gpu_device *device, const struct gpu_kernel *like,
-                       const struct gpu_gemm *gemm)
+                       const struct bitcut_gemm *gemm)
 {
     const struct gpu_kernel *k = NULL;
     size_t count = 0;
     while ((k = gpu_kernel_next(g, k)) && count < GPU_CHOICES_MOST) {
         struct gpu_choice c;
         size_t at = count;
-        if (!gpu_kernel_alike(k, like) || !gpu_kernel_fits(device, k) || !takes(k, gemm))
+        if (!k->tile_m || !gpu_kernel_alike(k, like) || !gpu_kernel_fits(device, k) ||
+            !takes(k, gemm))
             continue;
         gpu_kernel_judge(&c, k, device, gemm);
         for (; at && c.score > choices[at - 1].score; at--) choices[at] = choices[at - 1];
