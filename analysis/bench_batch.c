@@ -1,6 +1,5 @@
 #include "analysis/bench_batch.h"
 
-#include "analysis/batch_model.h"
 #include "analysis/excerpt.h"
 #include "analysis/race.h"
 #include "analysis/source.h"
@@ -24,7 +23,7 @@ enum {
 struct batch_runner {
     struct gpu_entrant entrant;
     const char *name;
-    struct gemm gemm; /* of a kernel */
+    struct bitcut_gemm gemm; /* of a kernel */
     /* ------------------------------------------------------------------------------- */
     double relres; /* of the outputs looked at */
     size_t compared, mismatches;
@@ -115,14 +114,11 @@ static enum bitcut_status add_kernel(struct course *c, const struct gpu_kernel *
                                      struct fault *f)
 {
     struct batch_runner r = { .entrant = { .kernel = k }, .name = k->name };
+    struct gpu_work w;
     enum bitcut_status status = kernel_gemm(&r.gemm, c->bench->recorder, k, f);
-    if (status == BITCUT_OK) {
-        struct gpu_work w;
-        struct bitcut_gemm asked = kernel_asked(&r.gemm);
-        asked.a.format = asked.b.format = asked.d.format = &formats[FORMAT_F16];
-        status = gpu_work_make(&w, &asked, k, &c->bench->recorder->device, f);
-        r.entrant.plan = w.plan;
-    }
+    if (status == BITCUT_OK)
+        status = gpu_work_make(&w, &r.gemm, k, &c->bench->recorder->device, f);
+    if (status == BITCUT_OK) r.entrant.plan = w.plan;
     if (status == BITCUT_OK) status = add(c, r, f);
     r.entrant.pointers = true;
     return status == BITCUT_OK ? add(c, r, f) : status;
@@ -249,8 +245,17 @@ static enum bitcut_status run_model(struct course *c, const struct batch_runner 
     const struct kernel_shape s = c->shape;
     if (c->modelled == r->entrant.kernel) return BITCUT_OK;
     c->modelled = r->entrant.kernel;
-    return batch_model_run(c->model, &r->gemm, c->distinct, s.m, s.n, s.k, c->a, c->b,
-                           NULL, c->bench->context->threads, f);
+    const struct bitcut_format *f16 = &formats[FORMAT_F16];
+    struct bitcut_gemm g = r->gemm;
+    g.count = c->distinct;
+    g.m = s.m;
+    g.n = s.n;
+    g.k = s.k;
+    g.a = (struct bitcut_matrix){ .at = c->a, .format = f16, .stride = s.m * s.k };
+    g.b = (struct bitcut_matrix){ .at = c->b, .format = f16, .stride = s.k * s.n };
+    g.d = (struct bitcut_matrix){ .to = c->model, .format = f16, .stride = s.m * s.n };
+    return gemm_run(&g, &(struct gemm_options){ .threads = c->bench->context->threads },
+                    f);
 }
 
 /* Look at D of what ran last. */

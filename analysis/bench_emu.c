@@ -32,24 +32,32 @@ static size_t few_rows(const struct task *t)
     return smaller(VERIFIED_PRODUCTS / (t->n * t->n) + 1, t->n);
 }
 
-static enum bitcut_status run(uint32_t *d, struct task *t, const struct gemm *g,
+/* A unit at a level on so many threads. */
+struct tried {
+    const struct bitcut_unit *unit;
+    struct gemm_options how;
+};
+
+static enum bitcut_status run(uint32_t *d, struct task *t, const struct tried *x,
                               size_t rows, struct fault *f)
 {
-    return gemm_run(d, t->n, g, rows, t->n, t->n, t->a.at, t->n, t->b.at, t->n, NULL, 0,
-                    &t->context->progress, f);
+    struct bitcut_gemm g = gemm_of(&recipes[RECIPE_PLAIN], x->unit);
+    gemm_set_dense(&g, d, rows, t->n, t->n, t->a.at, t->b.at, NULL);
+    return gemm_run(&g, &x->how, f);
 }
 
 /* The best of a few runs; of one that takes long, the first. */
-static enum bitcut_status time_unit(double *seconds, struct task *t, const struct gemm *g,
-                                    size_t rows, struct fault *f)
+static enum bitcut_status time_unit(double *seconds, struct task *t,
+                                    const struct tried *x, size_t rows, struct fault *f)
 {
-    enum bitcut_status status = run(t->got, t, g, few_rows(t), f);
+    enum bitcut_status status = run(t->got, t, x, few_rows(t), f);
     const size_t verified = few_rows(t) * t->n;
     if (status == BITCUT_OK && memcmp(t->got, t->want, verified * sizeof *t->got) != 0)
-        status = fault_set(f, BITCUT_CANNOT, "%s differs from the engine", g->simd->name);
+        status = fault_set(f, BITCUT_CANNOT, "%s differs from the engine",
+                           x->how.simd->name);
     for (int i = 0; status == BITCUT_OK && i < REPEATS; i++) {
         const double start = seconds_now();
-        status = run(t->got, t, g, rows, f);
+        status = run(t->got, t, x, rows, f);
         const double taken = seconds_now() - start;
         if (i == 0 || taken < *seconds) *seconds = taken;
         if (taken > LONG) break;
@@ -75,21 +83,22 @@ static double time_peak(const struct fast_kernels *k)
     return best;
 }
 
-static json_t *describe(const struct task *t, const struct gemm *g, size_t rows,
+static json_t *describe(const struct task *t, const struct tried *x, size_t rows,
                         double seconds, double peer)
 {
+    const struct simd_level *simd = x->how.simd;
     const double rate = (double)rows * (double)t->n * (double)t->n / seconds;
     json_t *row =
-        json_pack("{s:s, s:s, s:s, s:i, s:I, s:I, s:f}", "unit", g->unit->name,
-                  "evidence", unit_evidence(g->unit), "simd", g->simd->name,
-                  "threads", g->threads, "n", (json_int_t)t->n, "verified",
+        json_pack("{s:s, s:s, s:s, s:i, s:I, s:I, s:f}", "unit", x->unit->name,
+                  "evidence", unit_evidence(x->unit), "simd", simd->name, "threads",
+                  x->how.threads, "n", (json_int_t)t->n, "verified",
                   (json_int_t)(few_rows(t) * t->n), "products_per_second", rate);
-    if (g->simd->kernels) {
-        const double instructions = fast_instructions(g->unit);
+    if (simd->kernels) {
+        const double instructions = fast_instructions(x->unit);
         json_object_set_new(row, "instructions", json_real(instructions));
         json_object_set_new(
             row, "roofline",
-            json_real(t->peak[g->simd - simd_levels] * g->threads / instructions));
+            json_real(t->peak[simd - simd_levels] * x->how.threads / instructions));
     }
     blas_describe(row, &t->blas, rate, peer);
     return row;
@@ -100,17 +109,18 @@ static int bench_unit(struct task *t, const struct bitcut_unit *u, int threads,
                       double peer)
 {
     struct fault f;
-    struct gemm g = gemm_of(&recipes[RECIPE_PLAIN], u);
-    for (g.simd = simd_levels; g.simd->kernels;) g.simd++;
-    g.threads = threads;
-    if (run(t->want, t, &g, few_rows(t), &f) != BITCUT_OK) return fail(u->name, &f);
-    for (g.simd = simd_levels; g.simd->name; g.simd++) {
-        const bool fast = g.simd->kernels && fast_takes(u);
+    struct tried now = { u, { threads, simd_levels, &t->context->progress } };
+    const struct simd_level *level = simd_levels;
+    while (now.how.simd->kernels) now.how.simd++;
+    if (run(t->want, t, &now, few_rows(t), &f) != BITCUT_OK) return fail(u->name, &f);
+    for (; level->name; level++) {
+        const bool fast = level->kernels && fast_takes(u);
         const size_t rows = fast ? t->n : few_rows(t);
         double seconds = 0;
-        if (!g.simd->supported() || (g.simd->kernels && !fast)) continue;
-        if (time_unit(&seconds, t, &g, rows, &f) != BITCUT_OK) return fail(u->name, &f);
-        emit_row(&t->context->emitter, describe(t, &g, rows, seconds, peer));
+        if (!level->supported() || (level->kernels && !fast)) continue;
+        now.how.simd = level;
+        if (time_unit(&seconds, t, &now, rows, &f) != BITCUT_OK) return fail(u->name, &f);
+        emit_row(&t->context->emitter, describe(t, &now, rows, seconds, peer));
     }
     return EXIT_GOOD;
 }
@@ -157,8 +167,9 @@ int bench_emu(struct context *x, size_t n, const struct input *input, const char
     const struct bitcut_unit *only = NULL;
     if (unit && !(only = unit_find(unit, &formats[FORMAT_F16])))
         return fail_unit(unit, true);
-    const struct gemm g = gemm_of(&recipes[RECIPE_PLAIN], only ? only : units);
-    if (gemm_check(&g, &f) != BITCUT_OK) return fail("--unit", &f);
+    const struct bitcut_gemm g = gemm_of(&recipes[RECIPE_PLAIN], only ? only : units);
+    struct gemm_plan plan;
+    if (gemm_plan_on_unit(&plan, &g, &f) != BITCUT_OK) return fail("--unit", &f);
     blas_open(&t.blas);
     int status = task_fill(&t, input, &f) == BITCUT_OK ? EXIT_GOOD : fail("bench", &f);
     if (status == EXIT_GOOD) status = bench_units(&t, only);

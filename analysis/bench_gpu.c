@@ -104,18 +104,14 @@ static enum bitcut_status add_kernel(struct bench *b, const struct gpu_kernel *k
     struct gpu_work w;
     struct runner r = { .entrant = { .kernel = kernel }, .name = kernel->name };
     enum bitcut_status status = kernel_gemm(&r.gemm, &b->recorder, kernel, f);
-    r.gemm.slices = slices;
+    if (status != BITCUT_OK) return status;
+    r.gemm.order.slices = slices;
     r.gemm.equilibrate = b->options->equilibrate;
-    r.gemm.threads = b->context->threads;
-    if (status == BITCUT_OK) status = gemm_check(&r.gemm, f);
-    if (status == BITCUT_OK) {
-        struct bitcut_gemm asked = kernel_asked(&r.gemm);
-        asked.m = asked.n = asked.k = 1;
-        status = gpu_work_make(&w, &asked, kernel, &b->recorder.device, f);
-        r.entrant.plan = w.plan;
-    }
-    r.split = r.gemm.split.name;
-    return status == BITCUT_OK ? add(b, r, f) : status;
+    status = gpu_work_make(&w, &r.gemm, kernel, &b->recorder.device, f);
+    if (status != BITCUT_OK) return status;
+    r.entrant.plan = w.plan;
+    r.split = w.plan.split_a.name;
+    return add(b, r, f);
 }
 
 /* The peers first. */

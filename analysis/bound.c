@@ -3,8 +3,8 @@
 #include "lib/wide.h"
 
 /* The last result of a row's steps is D, or with c_last some P that gives D when C is added
-   to it to nearest.  Unless it overflowed, it is a value of the result format, and for
-   TWO_STAGE of keep + 1 significant bits.  All such P lie about D - C: if there is one of
+   to it to nearest.  Unless it overflowed, it is a value of the result format, and where
+   sums are floored to `keep` bits, of keep + 1 of them.  All such P lie about D - C: if there is one of
    so many bits, one of the two nearest to D - C is. */
 
 /* An output and what it is about. */
@@ -122,5 +122,5 @@ void bound_cut(struct box *box, const struct space *s, const struct bound *bound
     struct bitcut_unit row;
     if (!box_row(&row, s, box)) return;
     box->set[FIELD_RESULT] &= bound->results;
-    if (row.summation == SUM_TWO_STAGE) box->set[FIELD_KEEP] &= bound->keeps;
+    if (row.summation->reads & READS_KEEP_MIN) box->set[FIELD_KEEP] &= bound->keeps;
 }

@@ -5,7 +5,7 @@
 
 #include "analysis/observed.h"
 
-/* The values of `result`, and of `keep` of a TWO_STAGE row, with which a row can give all
+/* The values of `result`, and of `keep` of a row whose last sum is cut to it, with which a row can give all
    outputs, as sets of positions in the space. */
 struct bound {
     uint64_t results, keeps;

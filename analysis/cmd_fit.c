@@ -60,7 +60,7 @@ static json_t *box_json(const struct space *s, const struct box *box)
     json_t *object = json_object();
     if (!box_row(&row, s, box)) return object;
     for (int f = 0; f < FIELD_COUNT; f++)
-        if (fields[f].used(&row))
+        if (field_used(&fields[f], &row))
             json_object_set_new(object, fields[f].name, set_json(s, f, box->set[f]));
     return object;
 }
@@ -119,7 +119,7 @@ static uint64_t values_of(const struct answer *a, int field)
     for (size_t i = 0; i < a->found.rows.count; i++) {
         struct bitcut_unit row;
         const struct box *box = &a->found.rows.at[i];
-        if (box_row(&row, &a->fit->space, box) && fields[field].used(&row))
+        if (box_row(&row, &a->fit->space, box) && field_used(&fields[field], &row))
             set |= box->set[field];
     }
     return set;
@@ -242,7 +242,7 @@ static json_t *group_text(const struct answer *a, const struct box *box)
     struct text t = { "" };
     struct bitcut_unit row;
     for (int f = 0; f < FIELD_COUNT; f++) {
-        if (!box_row(&row, &a->fit->space, box) || !fields[f].used(&row) ||
+        if (!box_row(&row, &a->fit->space, box) || !field_used(&fields[f], &row) ||
             box->set[f] == values_of(a, f))
             continue;
         append(&t, *t.at ? "; " : "");

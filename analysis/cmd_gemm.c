@@ -142,7 +142,7 @@ static json_t *settled(const uint64_t counts[LAYERS])
 static json_t *describe(const struct setup *s, const struct context *x)
 {
     json_t *row = json_object();
-    setup_describe(row, &s->gemm);
+    setup_describe(row, &s->gemm, &s->plan);
     json_object_update_new(
         row, json_pack("{s:I, s:I, s:I, s:o, s:o, s:o}", "m", (json_int_t)s->a.rows, "n",
                        (json_int_t)s->b.cols, "k", (json_int_t)s->a.cols, "input_a",
@@ -185,7 +185,7 @@ static int emulate(struct matrix *d, json_t *row, const struct setup *s,
     const double products = (double)d->rows * (double)d->cols * (double)s->a.cols;
     json_object_set_new(row, "seconds", json_number(seconds));
     json_object_set_new(row, "products_per_second",
-                        json_number(products * gemm_terms(&s->gemm) / seconds));
+                        json_number(products * s->plan.terms / seconds));
     return EXIT_GOOD;
 }
 
@@ -235,7 +235,7 @@ static int run(struct context *x)
     else if (!table_find(TABLE(references), reference_name))
         return fail_unknown("--reference", reference_name, TABLE(references));
     int status = check_outputs(x);
-    if (status == EXIT_GOOD) status = setup_gemm(&s.gemm, x);
+    if (status == EXIT_GOOD) status = setup_gemm(&s);
     if (status == EXIT_GOOD) status = make_operands(&s, x);
     if (status == EXIT_GOOD) {
         json_t *row = describe(&s, x);

@@ -45,11 +45,24 @@ static void describe_unit(json_t *row, const void *of)
     set(row, "c", json_string(u->c->name));
     set(row, "scale", name_or_null(u->scale));
     for (const struct field *f = fields; f->name; f++)
-        set(row, f->name, f->used(u) ? field_json(f, u, field_get(f, u)) : json_null());
+        set(row, f->name,
+            field_used(f, u) ? field_json(f, u, field_get(f, u)) : json_null());
     set(row, "vendor", unit_vendor(u) ? json_string(unit_vendor(u)) : json_null());
     set(row, "evidence", json_string(unit_evidence(u)));
     set(row, "open", open_fields(u));
     set(row, "source", text(u->source));
+}
+
+static void describe_summation(json_t *row, const void *of)
+{
+    const struct summation *s = of;
+    json_t *reads = json_array();
+    for (const struct field *f = fields; f->name; f++)
+        if (f->reads > 0 && s->reads & (unsigned)f->reads)
+            json_array_append_new(reads, json_string(f->name));
+    set(row, "reads", reads);
+    set(row, "exact", json_boolean(s->reads_exact));
+    set(row, "fast", json_boolean(s->fast != NULL));
 }
 
 static void describe_chip(json_t *row, const void *of)
@@ -241,7 +254,15 @@ static void print_row(struct context *x, const struct table_row *of,
     emit_row(&x->emitter, row);
 }
 
-/* Rows that are in the module, not in a table of the program. */
+/* Rows that are not one after the other in a table. */
+static const void *next_summation(const struct gpu *g, const void *at)
+{
+    const struct summation *const *s = summations;
+    (void)g;
+    while (at && *s++ != at) continue;
+    return *s;
+}
+
 static const void *next_instruction(const struct gpu *g, const void *at)
 {
     return gpu_next(g, at);
@@ -259,17 +280,19 @@ struct listing {
     const void *rows;
     size_t row_size;
     void (*describe)(json_t *row, const void *of);
-    const void *(*next)(const struct gpu *g, const void *at); /* instead of rows: those of
-                                                                 the module */
+    const void *(*next)(const struct gpu *g, const void *at); /* instead of rows ... */
+    bool module;                                              /* ... from the module */
 };
 
 #define LISTING(name, what, rows, describe)                                              \
     {                                                                                    \
-        name, what, rows, sizeof(rows)[0], describe, NULL                                \
+        name, what, rows, sizeof(rows)[0], describe, NULL, false                         \
     }
 
 static const struct listing listings[] = {
     LISTING("units", "matrix units and how each rounds", units, describe_unit),
+    { "summations", "how a step adds products, and which fields of a unit it reads", NULL,
+      0, describe_summation, next_summation, false },
     LISTING("chips", "names for the units of an architecture", chips, describe_chip),
     LISTING("formats", "floating-point formats", formats, describe_format),
     LISTING("roundings", "rounding rules", roundings, describe_nothing),
@@ -288,11 +311,11 @@ static const struct listing listings[] = {
     LISTING("variants", "ways to issue one instruction on a device", gpu_variants,
             describe_nothing),
     { "instructions", "single instructions that a device can record", NULL, 0,
-      describe_instruction, next_instruction },
+      describe_instruction, next_instruction, true },
     { "kernels", "whole GEMMs that a device can run", NULL, 0, describe_kernel,
-      next_kernel },
+      next_kernel, true },
     { "devices", "what GEMMs can run on, and why the others are not there", NULL, 0, NULL,
-      NULL },
+      NULL, false },
     { 0 }
 };
 
@@ -303,14 +326,14 @@ static int list_tables(struct context *x)
     return EXIT_GOOD;
 }
 
-static int list_module(struct context *x, const struct listing *l)
+static int list_next(struct context *x, const struct listing *l)
 {
     const void *row = NULL;
     struct gpu gpu;
     struct fault f;
-    if (place_open_module(&gpu, &f) != BITCUT_OK) return fail("list", &f);
+    if (l->module && place_open_module(&gpu, &f) != BITCUT_OK) return fail("list", &f);
     while ((row = l->next(&gpu, row))) print_row(x, row, l->describe);
-    gpu_close(&gpu);
+    if (l->module) gpu_close(&gpu);
     return EXIT_GOOD;
 }
 
@@ -357,7 +380,7 @@ static int run(struct context *x)
     if (x->operand_count == 0) return list_tables(x);
     const struct listing *l = table_find(TABLE(listings), x->operands[0]);
     if (!l) return fail_unknown("list", x->operands[0], TABLE(listings));
-    if (l->next) return list_module(x, l);
+    if (l->next) return list_next(x, l);
     if (!l->describe) return list_devices(x);
     const struct table rows = { l->rows, l->row_size };
     const struct table_row *of = NULL;

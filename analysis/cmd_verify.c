@@ -1,6 +1,5 @@
 /* bitcut verify: a dumped GEMM result, or a kernel on a device, against the emulator, bit
    for bit. */
-#include "analysis/batch_trial.h"
 #include "analysis/kernel_trial.h"
 #include "analysis/setup.h"
 #include "analysis/show.h"
@@ -80,7 +79,7 @@ static int report(struct context *x, const struct setup *s, const struct matrix 
     for (size_t i = 0; i < count; i++)
         if (want->at[i] != got->at[i] && !mismatches++) first = i;
     json_t *row = json_object();
-    setup_describe(row, &s->gemm);
+    setup_describe(row, &s->gemm, &s->plan);
     json_object_update_new(
         row, json_pack("{s:I, s:I, s:o}", "compared", (json_int_t)count, "mismatches",
                        (json_int_t)mismatches, "first",
@@ -103,7 +102,7 @@ static int run_file(struct context *x)
 {
     struct setup s = { 0 };
     struct matrix got = { 0 };
-    int status = setup_gemm(&s.gemm, x);
+    int status = setup_gemm(&s);
     if (status == EXIT_GOOD) status = setup_read(&s.a, "-a", setup_options.a);
     if (status == EXIT_GOOD) status = setup_read(&s.b, "-b", setup_options.b);
     if (status == EXIT_GOOD) status = setup_read(&got, "-d", dump);
@@ -145,56 +144,46 @@ static int fail_kernel(const struct context *x, const char *name, const struct f
     return fail(progress_stopped(&x->progress) ? "verify" : name, &rest);
 }
 
-/* The kernel's GEMM as the options vary it; they are checked. */
-static enum bitcut_status vary_gemm(struct gemm *g, const struct context *x,
+/* The kernel's GEMM as the options vary it, and its plan; the device takes it. */
+static enum bitcut_status vary_gemm(struct bitcut_gemm *g, struct gemm_plan *plan,
                                     const struct recorder *r,
                                     const struct gpu_kernel *kernel, struct fault *f)
 {
     const struct setup_options *o = &setup_options;
-    const enum bitcut_status status = kernel_gemm(g, r, kernel, f);
+    struct gpu_work w;
+    enum bitcut_status status = kernel_gemm(g, r, kernel, f);
     if (status != BITCUT_OK) return status;
-    setup_split(&g->split, o->split, o->high, o->low, o->scale);
-    g->slices = o->slices;
+    g->split_a = g->split_b = bitcut_split_find(o->split);
+    g->high = bitcut_rounding_find(o->high);
+    g->low = bitcut_rounding_find(o->low);
+    if (o->scale != SETUP_UNSET) g->scale = o->scale;
+    g->order.slices = o->slices;
     g->equilibrate = o->equilibrate;
-    g->threads = x->threads;
-    return gemm_check(g, f);
-}
-
-/* The matrices' formats are the kernel's. */
-static struct bitcut_gemm asked_of(const struct gemm *model,
-                                   const struct gpu_kernel *kernel)
-{
-    struct bitcut_gemm g = kernel_asked(model);
-    if (k != SIZE_MAX) g.m = m, g.n = n, g.k = k;
-    g.a.format = g.b.format = g.c.format = g.d.format = &formats[kernel->matrices];
-    return g;
+    struct bitcut_gemm sized = *g;
+    if (k != SIZE_MAX) sized.m = m, sized.n = n, sized.k = k;
+    status = gpu_work_make(&w, &sized, kernel, &r->device, f);
+    return status == BITCUT_OK ? gemm_plan_on_unit(plan, g, f) : status;
 }
 
 /* Whether the kernel takes the split, the slices and the one shape asked for. */
-static bool suits(const struct context *x, const struct recorder *r,
-                  const struct gpu_kernel *kernel)
+static bool suits(const struct recorder *r, const struct gpu_kernel *kernel)
 {
-    struct gemm model;
-    struct gpu_work w;
+    struct bitcut_gemm gemm;
+    struct gemm_plan plan;
     struct fault f;
-    enum bitcut_status status = vary_gemm(&model, x, r, kernel, &f);
-    if (status == BITCUT_OK) {
-        const struct bitcut_gemm g = asked_of(&model, kernel);
-        status = gpu_work_make(&w, &g, kernel, &r->device, &f);
-    }
-    return status != BITCUT_BAD_ARGUMENT;
+    return vary_gemm(&gemm, &plan, r, kernel, &f) != BITCUT_BAD_ARGUMENT;
 }
 
 /* The splits with which the kernel would do what was asked for. */
-static void suitable_splits(char *names, size_t size, const struct context *x,
-                            const struct recorder *r, const struct gpu_kernel *kernel)
+static void suitable_splits(char *names, size_t size, const struct recorder *r,
+                            const struct gpu_kernel *kernel)
 {
     struct setup_options *o = &setup_options;
     const char *asked = o->split;
     names[0] = 0;
     for (const struct bitcut_split *row = splits; row->name; row++) {
         o->split = row->name;
-        if (suits(x, r, kernel)) text_append(names, size, row->name);
+        if (suits(r, kernel)) text_append(names, size, row->name);
     }
     o->split = asked;
 }
@@ -205,42 +194,31 @@ static int fail_gemm(const struct context *x, const struct recorder *r,
 {
     struct fault more = *f;
     char names[120];
-    suitable_splits(names, sizeof names, x, r, kernel);
+    suitable_splits(names, sizeof names, r, kernel);
     if (setup_options.split && f->status == BITCUT_BAD_ARGUMENT && *names)
         fault_set(&more, f->status, "%s; --split can be %s", f->text, names);
     return fail_kernel(x, kernel->name, &more);
 }
 
-/* By the trial for its matrices. */
-static enum bitcut_status run_trial(struct kernel_result *to, const struct gemm *model,
-                                    const struct context *x, const struct recorder *r,
-                                    const struct gpu_kernel *kernel, struct fault *f)
-{
-    const struct kernel_shape given = { m, n, k };
-    const struct kernel_shape *shape = k == SIZE_MAX ? NULL : &given;
-    const struct kernel_trial whole = { r, kernel, *model, shape, x->seed };
-    const struct batch_trial small = { r, kernel, *model, shape, x->seed, x->threads };
-    const struct bitcut_gemm g = asked_of(model, kernel);
-    struct gpu_work w;
-    const enum bitcut_status status = gpu_work_make(&w, &g, kernel, &r->device, f);
-    if (status != BITCUT_OK) return status;
-    return gpu_kernel_splits(kernel) ? kernel_trial_run(to, &whole, &x->progress, f)
-                                     : batch_trial_run(to, &small, &x->progress, f);
-}
-
 static int try_kernel(struct context *x, const struct recorder *r,
                       const struct gpu_kernel *kernel)
 {
-    struct gemm model;
+    const struct kernel_shape shape = { m, n, k };
+    struct kernel_trial t = { .recorder = r,
+                              .kernel = kernel,
+                              .shape = k == SIZE_MAX ? NULL : &shape,
+                              .seed = x->seed,
+                              .threads = x->threads };
+    struct gemm_plan plan;
     struct kernel_result result;
     struct fault f;
-    if (vary_gemm(&model, x, r, kernel, &f) != BITCUT_OK)
+    if (vary_gemm(&t.gemm, &plan, r, kernel, &f) != BITCUT_OK)
         return fail_gemm(x, r, kernel, &f);
     terminal_label(kernel->name);
-    if (run_trial(&result, &model, x, r, kernel, &f) != BITCUT_OK)
+    if (kernel_trial_run(&result, &t, &x->progress, &f) != BITCUT_OK)
         return fail_gemm(x, r, kernel, &f);
     json_t *row = describe_trial(x, r, kernel->name);
-    setup_describe(row, &model);
+    setup_describe(row, &t.gemm, &plan);
     json_object_del(row, "alpha"); /* the grid has several */
     json_object_del(row, "beta");
     return found(x, row, &result);
@@ -256,7 +234,7 @@ static int try_kernels(struct context *x, const struct recorder *r)
         if (!kernel_is_called(kernel->name, kernel_name)) continue;
         const bool exact = !strcmp(kernel->name, kernel_name);
         unfit = kernel;
-        if (!exact && !(gpu_kernel_fits(&r->device, kernel) && suits(x, r, kernel)))
+        if (!exact && !(gpu_kernel_fits(&r->device, kernel) && suits(r, kernel)))
             continue;
         const int status = try_kernel(x, r, kernel);
         if (status > worst) worst = status;

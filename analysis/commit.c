@@ -1,5 +1,6 @@
 #include "analysis/commit.h"
 
+#include "emu/summation.h"
 #include "lib/bits.h"
 #include "lib/equilibrate.h"
 #include "lib/fma.h"
@@ -7,6 +8,7 @@
 #include "lib/size.h"
 #include "lib/threads.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -99,15 +101,15 @@ static void raise_limits(double *limit, const struct comparison *x, const uint32
 enum bitcut_status commit_fp32(double *limit, const struct comparison *x, int threads,
                                const struct progress *progress, struct fault *f)
 {
-    struct gemm g =
+    struct bitcut_gemm g =
         gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", &formats[FORMAT_F32]));
+    const struct gemm_options options = { .threads = threads, .progress = progress };
     g.alpha = x->alpha;
     g.beta = x->beta;
-    g.threads = threads;
     uint32_t *loop = memory_allocate(x->m * x->n, sizeof *loop);
     if (!loop) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits");
-    const enum bitcut_status status = gemm_run(loop, x->n, &g, x->m, x->n, x->k, x->a,
-                                               x->k, x->b, x->n, x->c, x->n, progress, f);
+    gemm_set_dense(&g, loop, x->m, x->n, x->k, x->a, x->b, x->c);
+    const enum bitcut_status status = gemm_run(&g, &options, f);
     if (status == BITCUT_OK) {
         model(limit, x, threads);
         raise_limits(limit, x, loop);
@@ -131,18 +133,20 @@ struct norms {
     struct kept one, two, aligned;
 };
 
-/* The rows of A or the columns of B. */
+/* The rows of A or the columns of B, their split, and what reads its words. */
 struct side {
-    const struct gemm *gemm;
+    const struct bitcut_split *split;
+    const struct bitcut_unit *unit;
+    bool equilibrate;
     const uint32_t *at;
     size_t lines, k, line_stride, stride;
 };
 
 /* The value of a word as the unit reads it. */
-static double word_value(const struct gemm *g, uint64_t encoding)
+static double word_value(const struct side *s, uint64_t encoding)
 {
-    const double v = format_to_double(g->split.format, encoding);
-    return g->unit->flush_inputs && fabs(v) < ldexp(1, format_emin(g->unit->a)) ? 0 : v;
+    const double v = format_to_double(s->split->format, encoding);
+    return s->unit->flush_inputs && fabs(v) < ldexp(1, format_emin(s->unit->a)) ? 0 : v;
 }
 
 static void add_word(struct norms *sum, int w, double value, double least)
@@ -154,19 +158,19 @@ static void add_word(struct norms *sum, int w, double value, double least)
 }
 
 /* Add one element: `size` has the sums of magnitudes and of squares. */
-static void add_element(struct norms *sum, double size[2], const struct gemm *g,
+static void add_element(struct norms *sum, double size[2], const struct side *s,
                         uint32_t x)
 {
     uint64_t word[SPLIT_WORDS_MOST];
-    split_words(word, &g->split, x);
+    split_words(word, s->split, x);
     double rest = value32(x);
     size[0] += fabs(rest);
     size[1] += rest * rest;
-    for (int w = 0; w < g->split.words; w++) {
-        const double back = ldexp(1, -g->split.scale * w);
-        const double value = back * word_value(g, word[w]);
+    for (int w = 0; w < s->split->words; w++) {
+        const double back = ldexp(1, -s->split->scale * w);
+        const double value = back * word_value(s, word[w]);
         rest -= value;
-        add_word(sum, w, value, ldexp(back, format_emin(g->unit->a)));
+        add_word(sum, w, value, ldexp(back, format_emin(s->unit->a)));
     }
     sum->one.rest += fabs(rest);
     sum->two.rest += rest * rest;
@@ -175,11 +179,11 @@ static void add_element(struct norms *sum, double size[2], const struct gemm *g,
 static int line_exponent(const struct side *s, size_t line)
 {
     uint32_t largest = 0;
-    if (!s->gemm->equilibrate) return 0;
+    if (!s->equilibrate) return 0;
     for (size_t p = 0; p < s->k; p++)
         largest =
             equilibrate_larger(largest, s->at[line * s->line_stride + p * s->stride]);
-    return equilibrate_exponent(s->gemm->split.format, largest);
+    return equilibrate_exponent(s->split->format, largest);
 }
 
 /* NaN, as of Inf - Inf or Inf 0, is as bad as infinite. */
@@ -203,7 +207,7 @@ static struct norms line_norms_of(const struct side *s, size_t line)
     for (size_t p = 0; p < s->k; p++) {
         const uint32_t x = s->at[line * s->line_stride + p * s->stride];
         if (!isfinite(value32(x))) continue;
-        add_element(&sum, size, s->gemm, exponent ? equilibrate_scale(x, exponent) : x);
+        add_element(&sum, size, s, exponent ? equilibrate_scale(x, exponent) : x);
     }
     if (size[0] == 0) return (struct norms){ 0 };
     return (struct norms){ kept_of(&sum.one, size[0], false),
@@ -240,167 +244,142 @@ static struct norms worst_of(const struct side *s, int threads)
 
 /* --- steps of a unit -------------------------------------------------------------- */
 
-/* A power of two; positions of FRACTION_EXACT lose nothing. */
-static double bit(int position)
-{
-    return position >= FRACTION_EXACT ? 0 : ldexp(1, -position);
-}
-
-/* One rounding to a format, relative. */
-static double rounding_error(const struct bitcut_format *f, enum direction d)
-{
-    return ldexp(1, -f->fraction_bits - (d == TO_NEAREST_EVEN || d == TO_NEAREST_AWAY));
-}
-
-static double eps_of(const struct bitcut_unit *u)
-{
-    return rounding_error(u->result, u->rounding.direction);
-}
-
-static double at_one_exponent(const struct bitcut_unit *u)
-{
-    return u->block * bit(u->fraction);
-}
-
-static double pairs(const struct bitcut_unit *u)
-{
-    return (1 + log2(u->block)) * eps_of(u);
-}
-
-static double two_stage(const struct bitcut_unit *u)
-{
-    return (u->block + 2) * bit(u->fraction) + bit(u->sum_fraction) + bit(u->keep);
-}
-
-static double serial(const struct bitcut_unit *u) { return u->block * bit(u->keep - 1); }
-
-static double (*const kappa[])(const struct bitcut_unit *u) = {
-    [SUM_FUSED] = at_one_exponent, [SUM_GROUPED] = at_one_exponent, [SUM_PAIRS] = pairs,
-    [SUM_TWO_STAGE] = two_stage,   [SUM_SERIAL] = serial,
-};
-
 static double step_error(const struct bitcut_unit *u)
 {
-    const double last = u->c_last ? rounding_error(u->c, TO_NEAREST_EVEN) : 0;
-    return eps_of(u) + kappa[u->summation](u) + last;
+    const double last = u->c_last ? round_error(u->c, TO_NEAREST_EVEN) : 0;
+    return round_error(u->result, u->rounding.direction) + u->summation->error(u) + last;
 }
 
 /* --- chains ----------------------------------------------------------------------- */
 
 static double gamma_of(double x) { return x < 1 ? x / (1 - x) : (double)INFINITY; }
 
-/* What a slice of k does. */
+/* What errs. */
+struct subject {
+    struct gemm_plan plan;
+    const struct bitcut_unit *unit;
+    uint32_t alpha, beta;
+};
+
+/* What a lane of a slice of k does. */
 struct course {
     double steps;      /* of the unit, for one term                          */
     double promotions; /* of accumulator 0, and the steps between two of them */
     double between;
 };
 
-static struct course course_of(const struct gemm *g, size_t k)
+/* The most of `steps` that one of `parts` has, which take `each` of them at a time. */
+static size_t share_of(size_t steps, int parts, size_t each)
 {
-    const size_t k_steps = divide_up(k, (size_t)g->unit->k);
-    const size_t slice = divide_up(k_steps, (size_t)g->slices);
-    const size_t run = g->promote ? smaller((size_t)g->promote, slice) : slice;
-    const double each = (double)(g->unit->k / g->unit->block);
-    return (struct course){ .steps = (double)slice * each,
+    return smaller(steps, divide_up(divide_up(steps, each), (size_t)parts) * each);
+}
+
+static size_t steps_of(int k, const struct bitcut_unit *u)
+{
+    return k ? divide_up((size_t)k, (size_t)u->k) : 1;
+}
+
+static struct course course_of(const struct subject *s, size_t k)
+{
+    const struct bitcut_unit *u = s->unit;
+    const struct bitcut_order *o = &s->plan.order;
+    const size_t promote = (size_t)s->plan.promote;
+    const size_t slice = share_of(divide_up(k, (size_t)u->k), o->slices,
+                                  steps_of(o->tile, u)),
+                 lane = share_of(slice, o->lanes, steps_of(o->turn, u));
+    const size_t run = promote ? smaller(promote, lane) : lane;
+    const double each = (double)(u->k / u->block);
+    return (struct course){ .steps = (double)lane * each,
                             .promotions =
-                                g->promote && run ? (double)divide_up(slice, run) : 0,
+                                promote && run ? (double)divide_up(lane, run) : 0,
                             .between = (double)run * each };
 }
 
-/* The terms of g in the order of its row, then the product of the low words. */
-static int terms_of(struct recipe_term term[RECIPE_TERMS_MOST + 1], const struct gemm *g)
-{
-    int count = 0;
-    for (; count < g->recipe->terms; count++) term[count] = g->recipe->term[count];
-    if (g->low_low) term[count++] = g->recipe->low_low;
-    return count;
-}
-
 /* What the words leave of the operands, and the products that no term has. */
-static double words_error(const struct gemm *g, const struct kept *a,
+static double words_error(const struct gemm_plan *p, const struct kept *a,
                           const struct kept *b)
 {
-    struct recipe_term term[RECIPE_TERMS_MOST + 1];
-    const int terms = terms_of(term, g);
     double sum = a->rest + b->rest + a->rest * b->rest;
-    for (int i = 0; i < g->split.words; i++)
-        for (int j = 0; j < g->split.words; j++) {
+    for (int i = 0; i < p->split_a.words; i++)
+        for (int j = 0; j < p->split_b.words; j++) {
             bool has = false;
-            for (int t = 0; t < terms; t++) has |= term[t].a == i && term[t].b == j;
+            for (int t = 0; t < p->terms; t++)
+                has |= p->term[t].a == i && p->term[t].b == j;
             if (!has) sum += a->word[i] * b->word[j];
         }
     return sum;
 }
 
 /* What accumulator i errs by. */
-static double accumulator_error(const struct gemm *g, const struct course *c, int i,
+static double accumulator_error(const struct subject *s, const struct course *c, int i,
                                 const struct kept *a, const struct kept *b)
 {
-    struct recipe_term term[RECIPE_TERMS_MOST + 1];
-    const int terms = terms_of(term, g);
+    const struct gemm_plan *p = &s->plan;
     double size = 0, count = 0;
-    for (int t = 0; t < terms; t++)
-        if (term[t].accumulator == i) {
-            size += a->word[term[t].a] * b->word[term[t].b];
+    for (int t = 0; t < p->terms; t++)
+        if (p->term[t].accumulator == i) {
+            size += a->word[p->term[t].a] * b->word[p->term[t].b];
             count++;
         }
     if (size == 0) return 0;
     const double chain =
-        gamma_of((i == 0 ? c->between : c->steps) * count * step_error(g->unit));
+        gamma_of((i == 0 ? c->between : c->steps) * count * step_error(s->unit));
     const double adds = i == 0 ? gamma_of(c->promotions * U) : 0;
     return size * (chain + adds + chain * adds);
 }
 
 /* Roundings after the accumulators. */
-static double roundings_after(const struct gemm *g)
+static double roundings_after(const struct subject *s)
 {
-    struct recipe_term term[RECIPE_TERMS_MOST + 1];
-    const int terms = terms_of(term, g);
-    int folds = 0;
-    for (int t = 0; t < terms; t++)
-        if (term[t].accumulator > folds) folds = term[t].accumulator;
-    return folds + (g->slices - 1) + g->equilibrate + (g->alpha != F32_ONE) +
-           (g->beta << 1 != 0);
+    const struct gemm_plan *p = &s->plan;
+    return p->accumulators - 1 + (p->order.slices - 1) + (p->order.lanes - 1) +
+           p->equilibrate + (s->alpha != F32_ONE) + (s->beta << 1 != 0);
 }
 
 /* What is cut in a step where nothing is large: below align_min. */
 static double least_cut(const struct bitcut_unit *u)
 {
-    const bool aligns = u->summation == SUM_FUSED || u->summation == SUM_GROUPED;
-    return aligns ? u->block * ldexp(bit(u->fraction), u->align_min) : 0;
+    const bool least = summation_reads(u) & READS_ALIGN_MIN;
+    return least ? u->block * ldexp(1, u->align_min - u->fraction) : 0;
 }
 
 /* What underflows: in each operation of the unit as much as its result's least number,
    and what is cut; in FP32 the same. */
-static double underflow(const struct gemm *g, const struct course *c)
+static double underflow(const struct subject *s, const struct course *c)
 {
-    const struct bitcut_unit *u = g->unit;
+    const struct bitcut_unit *u = s->unit;
+    const double parts = (double)s->plan.order.slices * s->plan.order.lanes;
     const int quantum = format_emin(u->result) - u->result->fraction_bits;
     const double least = ldexp(1, u->rounding.flush ? format_emin(u->result) : quantum);
-    const double steps = c->steps * gemm_terms(g) * g->slices;
-    return larger(1, fabs(value32(g->alpha))) *
+    const double steps = c->steps * s->plan.terms * parts;
+    return larger(1, fabs(value32(s->alpha))) *
            (steps * (2 * u->block * least + least_cut(u)) +
-            (c->promotions * g->slices + roundings_after(g) + 1) * 0x1p-149);
+            (c->promotions * parts + roundings_after(s) + 1) * 0x1p-149);
 }
 
-void commit_recipe(struct commit_error *e, const struct gemm *g,
+void commit_recipe(struct commit_error *e, const struct bitcut_gemm *g,
                    const struct comparison *x, int threads)
 {
+    struct subject s = { .unit = g->unit, .alpha = g->alpha, .beta = g->beta };
+    const enum bitcut_status status = gemm_plan_on_unit(&s.plan, g, NULL);
+    assert(status == BITCUT_OK);
+    (void)status;
     const bool empty = x->m == 0 || x->n == 0; /* sizes without elements may be huge */
-    const struct side rows = { g, x->a, empty ? 0 : x->m, x->k, x->k, 1 };
-    const struct side columns = { g, x->b, empty ? 0 : x->n, x->k, 1, x->n };
+    const struct side rows = { &s.plan.split_a, s.unit, s.plan.equilibrate, x->a,
+                                empty ? 0 : x->m, x->k, x->k, 1 };
+    const struct side columns = { &s.plan.split_b, s.unit, s.plan.equilibrate, x->b,
+                                   empty ? 0 : x->n, x->k, 1, x->n };
     const struct norms a = worst_of(&rows, threads), b = worst_of(&columns, threads);
-    const struct course c = course_of(g, x->k);
+    const struct course c = course_of(&s, x->k);
     struct hostfp mode;
     hostfp_enter(&mode);
-    double all = words_error(g, &a.two, &b.two);
+    double all = words_error(&s.plan, &a.two, &b.two);
     for (int i = 0; i < RECIPE_ACCUMULATORS_MOST; i++)
-        all += accumulator_error(g, &c, i, &a.aligned, &b.aligned);
-    all += (1 + all) * gamma_of(roundings_after(g) * U);
-    const double least = underflow(g, &c);
-    if (g->equilibrate) all += least * 0x1p-28; /* beside lines of 2^14 at least each */
-    *e = (struct commit_error){ known(words_error(g, &a.one, &b.one)) / U, known(all) / U,
+        all += accumulator_error(&s, &c, i, &a.aligned, &b.aligned);
+    all += (1 + all) * gamma_of(roundings_after(&s) * U);
+    const double least = underflow(&s, &c);
+    if (s.plan.equilibrate) all += least * 0x1p-28; /* beside lines of 2^14 at least each */
+    *e = (struct commit_error){ known(words_error(&s.plan, &a.one, &b.one)) / U, known(all) / U,
                                 least };
     hostfp_leave(&mode);
 }

@@ -42,17 +42,13 @@ struct commit_error {
 
    A step of the unit errs by at most v = eps + kappa times the sum of the magnitudes of
    its terms and c: eps is 2^-fraction bits of the result, half of it to nearest; kappa is
-     block 2^-F                                     FUSED (0 if exact)
-     (1 + log2 block) eps                           PAIRS
-     (block + 2) 2^-F + 2^-sum_fraction + 2^-keep   TWO_STAGE
-     block 2^(1 - keep)                             SERIAL
-   and a unit with c_last rounds once more.  A chain of q steps errs by gamma(q v), where
+   what its summation errs by (emu/summation.h); and a unit with c_last rounds once more.  A chain of q steps errs by gamma(q v), where
    gamma(x) = x / (1 - x) (Blanchard et al. 2020; Fasi et al. 2023 for several words).
    Accumulator i has the chain of its terms in a slice, or, the first one, between two
    promotions, and its share of the magnitudes, the sum of t t of its terms; a subnormal
    operand counts as the least normal number, by whose exponent it aligns.  Promotions,
    folds, slices, equilibration, alpha and beta round to nearest in FP32. */
-void commit_recipe(struct commit_error *e, const struct gemm *g,
+void commit_recipe(struct commit_error *e, const struct bitcut_gemm *g,
                    const struct comparison *x, int threads);
 
 /* The largest |D - C| against what these errors allow at its element: above 1 the result

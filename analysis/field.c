@@ -36,15 +36,24 @@ static void set_format(void *at, int64_t value)
     *(const struct bitcut_format **)at = value < 0 ? NULL : &formats[value];
 }
 
-_Static_assert(sizeof(enum summation) == sizeof(int), "read as int");
+static int64_t get_summation(const void *at)
+{
+    int i = 0;
+    while (summations[i] != *(const struct summation *const *)at) i++;
+    return i;
+}
+
+static void set_summation(void *at, int64_t value)
+{
+    *(const struct summation **)at = summations[value];
+}
+
 _Static_assert(sizeof(enum k_order) == sizeof(int), "read as int");
 _Static_assert(sizeof(enum zero_sign) == sizeof(int), "read as int");
 _Static_assert(sizeof(enum nan_rule) == sizeof(int), "read as int");
 _Static_assert(sizeof(enum direction) == sizeof(int), "read as int");
 _Static_assert(sizeof(enum overflow) == sizeof(int), "read as int");
 
-static const char *const summations[] = { "fused",     "grouped", "pairs",
-                                          "two-stage", "serial",  NULL };
 static const char *const orders[] = { "ascending", "descending", "bit 0", "bit 1",
                                       "bit 2",     NULL };
 static const char *const zeros[] = { "positive", "sum positive", "IEEE", NULL };
@@ -58,58 +67,12 @@ static const struct field_kind number = { get_int, set_int, NULL, true };
 static const struct field_kind flag = { get_bool, set_bool, NULL, false };
 static const struct field_kind format = { get_format, set_format, NULL, false };
 static const struct field_kind bits = { get_bits, set_bits, NULL, false };
-static const struct field_kind summation = { get_int, set_int, summations, false };
+static const struct field_kind summation = { get_summation, set_summation, NULL, false };
 static const struct field_kind order = { get_int, set_int, orders, false };
 static const struct field_kind zero = { get_int, set_int, zeros, false };
 static const struct field_kind nan_rule = { get_int, set_int, nan_rules, false };
 static const struct field_kind direction = { get_int, set_int, directions, false };
 static const struct field_kind overflow = { get_int, set_int, overflows, false };
-
-/* --- which rows read a field ------------------------------------------------------ */
-
-static bool always(const struct bitcut_unit *u)
-{
-    (void)u;
-    return true;
-}
-
-/* Whether terms are aligned and cut. */
-static bool aligns(const struct bitcut_unit *u)
-{
-    return (u->summation == SUM_FUSED && u->fraction != FRACTION_EXACT) ||
-           u->summation == SUM_GROUPED || u->summation == SUM_TWO_STAGE;
-}
-
-static bool has_fraction(const struct bitcut_unit *u)
-{
-    return aligns(u) || u->summation == SUM_FUSED;
-}
-
-static bool has_align_min(const struct bitcut_unit *u)
-{
-    return aligns(u) && u->summation != SUM_TWO_STAGE;
-}
-
-static bool aligns_products(const struct bitcut_unit *u)
-{
-    return aligns(u) && u->summation != SUM_GROUPED;
-}
-
-static bool is_grouped(const struct bitcut_unit *u) { return u->summation == SUM_GROUPED; }
-
-static bool is_two_stage(const struct bitcut_unit *u)
-{
-    return u->summation == SUM_TWO_STAGE;
-}
-
-static bool is_serial(const struct bitcut_unit *u) { return u->summation == SUM_SERIAL; }
-
-static bool keeps(const struct bitcut_unit *u)
-{
-    return u->summation == SUM_TWO_STAGE || u->summation == SUM_SERIAL;
-}
-
-static bool has_no_scale(const struct bitcut_unit *u) { return !u->scale; }
 
 /* --- which values are worth trying ------------------------------------------------ */
 
@@ -118,6 +81,14 @@ static int span(int64_t *values, int from, int to)
     int n = 0;
     for (int i = from; i <= to; i++) values[n++] = i;
     return n;
+}
+
+static int summation_range(int64_t *values, const struct bitcut_unit *u)
+{
+    int n = 0;
+    (void)u;
+    while (summations[n]) n++;
+    return span(values, 0, n - 1);
 }
 
 static int powers_of_two(int64_t *values, const struct bitcut_unit *u)
@@ -130,8 +101,9 @@ static int powers_of_two(int64_t *values, const struct bitcut_unit *u)
 static int fraction_range(int64_t *values, const struct bitcut_unit *u)
 {
     const int n = span(values, 6, 52);
+    (void)u;
     values[n] = FRACTION_EXACT;
-    return n + (u->summation == SUM_FUSED);
+    return n + 1;
 }
 
 static int sum_fraction_range(int64_t *values, const struct bitcut_unit *u)
@@ -204,31 +176,34 @@ static int nan_range(int64_t *values, const struct bitcut_unit *u)
 
 #define AT(member) offsetof(struct bitcut_unit, member)
 
+/* In place of a field of enum unit_reads: read by rows without block scales. */
+enum { UNSCALED = -1 };
+
 const struct field fields[] = {
     /* clang-format off */
-    [FIELD_SUM] = { "sum", "how a block of products and c are added", &summation, AT(summation), always, NULL },
-    [FIELD_ORDER] = { "order", "in which order k enters the blocks", &order, AT(order), has_no_scale, NULL },
-    [FIELD_BLOCK] = { "block", "products a step sums", &number, AT(block), always, powers_of_two },
-    [FIELD_GROUP] = { "group", "products added exactly before they are scaled", &number, AT(group), is_grouped, powers_of_two },
-    [FIELD_FRACTION] = { "fraction", "bits kept below the alignment exponent", &number, AT(fraction), has_fraction, fraction_range },
-    [FIELD_ALIGN_MIN] = { "align_min", "the alignment exponent is never below this", &number, AT(align_min), has_align_min, least_exponent_range },
-    [FIELD_SUM_FRACTION] = { "sum_fraction", "bits of the products' sum kept when c joins", &number, AT(sum_fraction), is_two_stage, sum_fraction_range },
-    [FIELD_KEEP] = { "keep", "bits of the sum kept before it is rounded", &number, AT(keep), keeps, keep_range },
-    [FIELD_KEEP_MIN] = { "keep_min", "those bits never count from below this exponent", &number, AT(keep_min), is_two_stage, least_exponent_range },
-    [FIELD_CARRIER] = { "carrier", "what sums are rounded to before they are cut", &format, AT(carrier), is_serial, carrier_range },
-    [FIELD_PARITY] = { "parity", "products of even and odd k are summed apart", &flag, AT(parity), is_two_stage, NULL },
-    [FIELD_NORMALISE] = { "normalise", "products align by their leading one", &flag, AT(normalise), aligns_products, NULL },
-    [FIELD_FLOOR] = { "floor", "cuts floor the signed term", &flag, AT(floor), aligns, NULL },
-    [FIELD_VIA] = { "via", "what operands are converted to first", &format, AT(via), has_no_scale, via_range },
-    [FIELD_C_LAST] = { "c_last", "C is added at the end, to nearest", &flag, AT(c_last), always, NULL },
-    [FIELD_FLUSH_INPUTS] = { "flush_inputs", "subnormal a, b and C are read as +0", &flag, AT(flush_inputs), always, NULL },
-    [FIELD_RESULT] = { "result", "the format a step is rounded to", &format, AT(result), always, result_range },
-    [FIELD_ROUNDING] = { "rounding", "the direction a step is rounded in", &direction, AT(rounding.direction), always, direction_range },
-    [FIELD_OVERFLOW] = { "overflow", "what a step gives above the largest value", &overflow, AT(rounding.overflow), always, NULL },
-    [FIELD_FLUSH] = { "flush", "subnormal results become zero", &flag, AT(rounding.flush), always, NULL },
-    [FIELD_ZERO] = { "zero", "the sign of a zero result", &zero, AT(zero), always, NULL },
-    [FIELD_NAN_RULE] = { "nan_rule", "which NaN a NaN result is", &nan_rule, AT(nan_rule), always, NULL },
-    [FIELD_NAN] = { "nan", "the NaN of the fixed rule, and of an invalid operation", &bits, AT(nan), always, nan_range },
+    [FIELD_SUM] = { "sum", "how a block of products and c are added", &summation, AT(summation), 0, summation_range },
+    [FIELD_ORDER] = { "order", "in which order k enters the blocks", &order, AT(order), UNSCALED, NULL },
+    [FIELD_BLOCK] = { "block", "products a step sums", &number, AT(block), 0, powers_of_two },
+    [FIELD_GROUP] = { "group", "products added exactly before they are scaled", &number, AT(group), READS_GROUP, powers_of_two },
+    [FIELD_FRACTION] = { "fraction", "bits kept below the alignment exponent", &number, AT(fraction), READS_FRACTION, fraction_range },
+    [FIELD_ALIGN_MIN] = { "align_min", "the alignment exponent is never below this", &number, AT(align_min), READS_ALIGN_MIN, least_exponent_range },
+    [FIELD_SUM_FRACTION] = { "sum_fraction", "bits of the products' sum kept when c joins", &number, AT(sum_fraction), READS_SUM_FRACTION, sum_fraction_range },
+    [FIELD_KEEP] = { "keep", "bits of the sum kept before it is rounded", &number, AT(keep), READS_KEEP, keep_range },
+    [FIELD_KEEP_MIN] = { "keep_min", "those bits never count from below this exponent", &number, AT(keep_min), READS_KEEP_MIN, least_exponent_range },
+    [FIELD_CARRIER] = { "carrier", "what sums are rounded to before they are cut", &format, AT(carrier), READS_CARRIER, carrier_range },
+    [FIELD_PARITY] = { "parity", "products of even and odd k are summed apart", &flag, AT(parity), READS_PARITY, NULL },
+    [FIELD_NORMALISE] = { "normalise", "products align by their leading one", &flag, AT(normalise), READS_NORMALISE, NULL },
+    [FIELD_FLOOR] = { "floor", "cuts floor the signed term", &flag, AT(floor), READS_FLOOR, NULL },
+    [FIELD_VIA] = { "via", "what operands are converted to first", &format, AT(via), UNSCALED, via_range },
+    [FIELD_C_LAST] = { "c_last", "C is added at the end, to nearest", &flag, AT(c_last), 0, NULL },
+    [FIELD_FLUSH_INPUTS] = { "flush_inputs", "subnormal a, b and C are read as +0", &flag, AT(flush_inputs), 0, NULL },
+    [FIELD_RESULT] = { "result", "the format a step is rounded to", &format, AT(result), 0, result_range },
+    [FIELD_ROUNDING] = { "rounding", "the direction a step is rounded in", &direction, AT(rounding.direction), 0, direction_range },
+    [FIELD_OVERFLOW] = { "overflow", "what a step gives above the largest value", &overflow, AT(rounding.overflow), 0, NULL },
+    [FIELD_FLUSH] = { "flush", "subnormal results become zero", &flag, AT(rounding.flush), 0, NULL },
+    [FIELD_ZERO] = { "zero", "the sign of a zero result", &zero, AT(zero), 0, NULL },
+    [FIELD_NAN_RULE] = { "nan_rule", "which NaN a NaN result is", &nan_rule, AT(nan_rule), 0, NULL },
+    [FIELD_NAN] = { "nan", "the NaN of the fixed rule, and of an invalid operation", &bits, AT(nan), 0, nan_range },
     [FIELD_COUNT] = { 0 }
     /* clang-format on */
 };
@@ -236,6 +211,12 @@ const struct field fields[] = {
 const struct field *field_find(const char *name)
 {
     return table_find(TABLE(fields), name);
+}
+
+bool field_used(const struct field *f, const struct bitcut_unit *u)
+{
+    if (f->reads == UNSCALED) return !u->scale;
+    return f->reads == 0 || summation_reads(u) & (unsigned)f->reads;
 }
 
 int64_t field_get(const struct field *f, const struct bitcut_unit *u)
@@ -255,6 +236,7 @@ json_t *field_json(const struct field *f, const struct bitcut_unit *u, int64_t v
     if (f->kind->text) return json_string(f->kind->text[value]);
     if (f->kind == &flag) return json_boolean(value);
     if (f->kind == &format) return value < 0 ? json_null() : json_string(formats[value].name);
+    if (f->kind == &summation) return json_string(summations[value]->name);
     if (f->kind == &bits) return json_encoding((uint64_t)value, u->c->bits);
     if (value == FRACTION_EXACT) return json_string("exact");
     return json_integer(value);
@@ -295,7 +277,7 @@ int field_values(int64_t values[FIELD_VALUES_MOST], const struct field *f,
 {
     int64_t all[FIELD_VALUES_MOST];
     const int64_t own = field_get(f, u);
-    if (!f->used(u)) return 0;
+    if (!field_used(f, u)) return 0;
     const int count = field_candidates(all, f, u);
     int n = 0;
     bool listed = false;
@@ -331,7 +313,7 @@ static bool has_word(const char *words, const char *word)
 
 bool field_is_open(const struct field *f, const struct bitcut_unit *u)
 {
-    if (!f->used(u)) return false;
+    if (!field_used(f, u)) return false;
     if (u->evidence == EVIDENCE_MODELS || u->evidence == EVIDENCE_CONSISTENT) return true;
     return has_word(u->open, f->name);
 }
@@ -342,7 +324,7 @@ bool field_same(const struct bitcut_unit *x, const struct bitcut_unit *y)
     if (x->scale != y->scale || (x->scale && x->scale_block != y->scale_block))
         return false;
     for (const struct field *f = fields; f->name; f++)
-        if ((f->used(x) || f->used(y)) && field_get(f, x) != field_get(f, y)) return false;
+        if ((field_used(f, x) || field_used(f, y)) && field_get(f, x) != field_get(f, y)) return false;
     return true;
 }
 

@@ -3,7 +3,7 @@
 #ifndef BITCUT_ANALYSIS_FIELD_H
 #define BITCUT_ANALYSIS_FIELD_H
 
-#include "emu/unit.h"
+#include "emu/summation.h"
 
 #include <jansson.h>
 
@@ -16,8 +16,8 @@ struct field {
     const char *name, *what;
     const struct field_kind *kind; /* private to field.c */
     size_t offset;                 /* in struct bitcut_unit */
-    /* Whether the sum of this row reads the field at all. */
-    bool (*used)(const struct bitcut_unit *u);
+    int reads;     /* its place in enum unit_reads; 0: all summations read it; less: all
+                      without block scales                                            */
     /* The values that a search tries, ascending; NULL: all that the kind has. */
     int (*range)(int64_t values[FIELD_VALUES_MOST], const struct bitcut_unit *u);
 };
@@ -53,6 +53,9 @@ enum {
 extern const struct field fields[]; /* ended by a row whose name is NULL */
 
 const struct field *field_find(const char *name);
+
+/* Whether the sum of this row reads the field at all. */
+bool field_used(const struct field *f, const struct bitcut_unit *u);
 
 int64_t field_get(const struct field *f, const struct bitcut_unit *u);
 void field_set(const struct field *f, struct bitcut_unit *u, int64_t value);

@@ -52,15 +52,14 @@ static enum bitcut_status fp32(struct comparison *x, struct exact_counts *counts
                                const struct exact_options *o, struct fault *f)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    struct gemm g = gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", f32));
-    g.threads = o->threads;
+    struct bitcut_gemm g = gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", f32));
+    const struct gemm_options options = { .threads = o->threads, .progress = o->progress };
+    gemm_set_dense(&g, own32(x), x->m, x->n, x->k, x->a, x->b, x->c);
     g.alpha = x->alpha;
     g.beta = x->beta;
     enum bitcut_status status =
         exact_gemm(NULL, NULL, own_size(x), NULL, o, x->m, x->n, x->k, x->a, x->b, f);
-    if (status == BITCUT_OK)
-        status = gemm_run(own32(x), x->n, &g, x->m, x->n, x->k, x->a, x->k, x->b, x->n,
-                          x->c, x->n, o->progress, f);
+    if (status == BITCUT_OK) status = gemm_run(&g, &options, f);
     *counts = (struct exact_counts){ 0 };
     for (size_t i = 0; status == BITCUT_OK && i < x->m * x->n; i++)
         own64(x)[i] = bitcut_format_convert(&formats[FORMAT_F64], &roundings[ROUND_RN],
@@ -116,7 +115,7 @@ enum bitcut_status judge_init(struct judge *j, const struct reference *reference
 }
 
 enum bitcut_status judge_grade(struct judge *j, struct commit_error *e,
-                               const struct gemm *g, int threads,
+                               const struct bitcut_gemm *g, int threads,
                                const struct progress *progress, struct fault *f)
 {
     struct comparison *const x = &j->comparison;

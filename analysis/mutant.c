@@ -1,11 +1,17 @@
 #include "analysis/mutant.h"
 
-#include "emu/engine.h"
+#include "analysis/order.h"
+#include "emu/summation.h"
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+/* Whether the row reads any of these fields. */
+static bool reads(const struct bitcut_unit *u, unsigned any)
+{
+    return summation_reads(u) & any;
+}
 
 /* --- how far terms reach ---------------------------------------------------------- */
 
@@ -60,60 +66,6 @@ static int lowest_bit(const struct bitcut_unit *u)
     return u->c_last ? r.product_low : smaller(r.product_low, r.c_low);
 }
 
-/* --- order ------------------------------------------------------------------------ */
-
-static int compare_masks(const void *x, const void *y)
-{
-    const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-    return (a > b) - (a < b);
-}
-
-_Static_assert(UNIT_K_MOST <= 64, "a set of products is a mask of 64 bits");
-
-enum { SETS_MOST = 2 * UNIT_K_MOST };
-
-/* The sets of products that the sum of the block at k[0] forms on its way, as sorted
-   masks; how many.  Adding is commutative, so the sets are all that matters. */
-static int block_sets(uint64_t sets[SETS_MOST], const struct bitcut_unit *u, const int *k)
-{
-    int n = 0;
-    if (u->summation == SUM_PAIRS) {
-        for (int width = 1; width <= u->block; width *= 2)
-            for (int i = 0; i < u->block; i += width) {
-                sets[n] = 0;
-                for (int j = i; j < i + width; j++) sets[n] |= UINT64_C(1) << k[j];
-                n++;
-            }
-    } else {
-        const int halves = u->summation == SUM_TWO_STAGE && u->parity ? 2 : 1;
-        for (; n < halves; n++) {
-            sets[n] = 0;
-            for (int i = n; i < u->block; i += halves) sets[n] |= UINT64_C(1) << k[i];
-        }
-    }
-    qsort(sets, (size_t)n, sizeof sets[0], compare_masks);
-    return n;
-}
-
-/* Both orders put the same products into the same blocks, and inside a block only sets of
-   products matter: what FUSED and GROUPED add exactly, the halves of parity, the nodes of
-   a tree of pairs.  SERIAL adds one after the other, so there only the same order will
-   do. */
-static bool same_blocks(const struct bitcut_unit *u, const struct bitcut_unit *mutant)
-{
-    int x[UNIT_K_MOST], y[UNIT_K_MOST];
-    unit_order(x, u->k, u->order);
-    unit_order(y, mutant->k, mutant->order);
-    if (u->summation == SUM_SERIAL) return !memcmp(x, y, (size_t)u->k * sizeof x[0]);
-    for (int i = 0; i < u->k; i += u->block) {
-        uint64_t s[SETS_MOST], t[SETS_MOST];
-        const int n = block_sets(s, u, x + i);
-        block_sets(t, mutant, y + i);
-        if (memcmp(s, t, (size_t)n * sizeof s[0])) return false;
-    }
-    return true;
-}
-
 /* --- the alignment exponent ------------------------------------------------------- */
 
 /* No nonzero term has an exponent below either bound, so neither ever is the largest; and
@@ -122,7 +74,7 @@ static bool align_min_below_all(const struct bitcut_unit *u,
                                 const struct bitcut_unit *mutant)
 {
     const struct reach r = reach_of(u);
-    if (u->summation == SUM_GROUPED) return false; /* groups of zeros align too */
+    if (reads(u, READS_GROUP)) return false; /* groups of zeros align too */
     return larger(u->align_min, mutant->align_min) <=
            smaller(r.product_least, r.c_least);
 }
@@ -138,24 +90,12 @@ static bool align_min_drops_nothing(const struct bitcut_unit *u,
 
 /* --- conversion of operands ------------------------------------------------------- */
 
-static bool has_align_min(const struct bitcut_unit *u)
-{
-    return u->summation == SUM_GROUPED ||
-           (u->summation == SUM_FUSED && u->fraction != FRACTION_EXACT);
-}
-
-static bool values_only(const struct bitcut_unit *u)
-{
-    return u->summation == SUM_PAIRS || u->summation == SUM_SERIAL ||
-           (u->summation == SUM_FUSED && u->fraction == FRACTION_EXACT);
-}
-
 /* The conversion is exact, and the sum uses values and no exponents. */
 static bool via_changes_no_value(const struct bitcut_unit *u,
                                  const struct bitcut_unit *mutant)
 {
     (void)mutant;
-    return values_only(u);
+    return !summation_aligns(u);
 }
 
 /* Operands have the same exponents in both: the least of them are the same, and above
@@ -185,7 +125,7 @@ static bool via_drops_nothing(const struct bitcut_unit *u,
 {
     const int most = larger(via_reach(u, mutant, u->a, u->b),
                             via_reach(u, mutant, u->b, u->a));
-    return u->summation == SUM_FUSED && u->c_last &&
+    return reads(u, READS_ALIGN_MIN) && u->c_last &&
            lowest_bit(u) >= most - u->fraction;
 }
 
@@ -218,7 +158,7 @@ static bool overflow_is_ieee(const struct bitcut_unit *u,
    which is a result.  Toward zero, terms aligned: beside an accumulator of the largest
    exponent the products are dropped; and beside one below, the sum cannot reach
    2^(emax + 1).  With c_last the products are alone.  A floor may add to a magnitude, so
-   none of this holds where one is taken: with `floor`, and of a c that TWO_STAGE cuts. */
+   none of this holds where one is taken: with `floor`, and of a c that joins a sum of products. */
 static bool overflow_out_of_reach(const struct bitcut_unit *u,
                                   const struct bitcut_unit *mutant)
 {
@@ -227,11 +167,11 @@ static bool overflow_out_of_reach(const struct bitcut_unit *u,
     const bool to_zero = u->rounding.direction == TO_ZERO;
     (void)mutant;
     if (u->floor) return false;
-    if (u->summation == SUM_TWO_STAGE && u->fraction < u->c->fraction_bits) return false;
+    if (reads(u, READS_SUM_FRACTION) && u->fraction < u->c->fraction_bits) return false;
     if (u->c_last) return r.product_high + (u->k / u->block) <= emax;
     if (!is_nearest(u) && !to_zero) return false;
     if (u->result == u->c && r.product_high <= ulp - 2) return true;
-    return to_zero && has_align_min(u) && r.product_high <= emax - u->fraction;
+    return to_zero && reads(u, READS_ALIGN_MIN) && r.product_high <= emax - u->fraction;
 }
 
 /* Whether a sum that is not 0 is at least 2^exponent, before it is rounded.  It is a
@@ -241,7 +181,7 @@ static bool no_nonzero_sum_below(const struct bitcut_unit *u, int exponent)
 {
     const struct reach r = reach_of(u);
     if (lowest_bit(u) >= exponent) return true;
-    return u->summation == SUM_FUSED && has_align_min(u) &&
+    return reads(u, READS_ALIGN_MIN) && !reads(u, READS_GROUP) &&
            larger(u->align_min, smaller(r.product_least, r.c_least)) - u->fraction >=
                exponent;
 }
@@ -260,7 +200,7 @@ static bool normal_inputs_stay_normal(const struct bitcut_unit *u,
                                       const struct bitcut_unit *mutant)
 {
     (void)mutant;
-    return u->flush_inputs && u->summation == SUM_PAIRS &&
+    return u->flush_inputs && u->summation->rounds_each &&
            reach_of(u).product_low - 1 - u->c->fraction_bits >= format_emin(u->c);
 }
 
@@ -297,7 +237,7 @@ static bool cut_again_by_keep(const struct bitcut_unit *u,
     const int least = smaller(u->sum_fraction, mutant->sum_fraction);
     const int distance = least - u->fraction;
     const int sum_bits = r.product_high - format_emax(u->a) - format_emax(u->b);
-    return u->summation == SUM_TWO_STAGE && least >= u->keep + 1 &&
+    return least >= u->keep + 1 &&
            distance >= sum_bits + 1 &&
            (r.product_least >= r.c_least - distance ||
             u->keep_min - u->keep >= r.c_least - least);
@@ -315,7 +255,7 @@ static bool keep_min_drops_nothing(const struct bitcut_unit *u,
 
 const struct proof proofs[] = {
     /* clang-format off */
-    { "same blocks", "the same products meet in the same sums", "order", same_blocks },
+    { "same blocks", "the same products meet in the same sums", "order", order_same },
     { "below all terms", "no term aligns that low", "align_min", align_min_below_all },
     { "drops nothing", "no term has a bit that low", "align_min", align_min_drops_nothing },
     { "same values", "the sum uses no exponents", "via", via_changes_no_value },
@@ -360,7 +300,7 @@ int mutants_list(struct mutant list[MUTANTS_MOST], const struct bitcut_unit *u)
 bool mutant_ideal(struct bitcut_unit *ideal, const struct bitcut_unit *u)
 {
     *ideal = *u;
-    ideal->summation = SUM_FUSED;
+    ideal->summation = &sum_fused;
     ideal->block = u->k;
     ideal->fraction = FRACTION_EXACT;
     ideal->c_last = ideal->flush_inputs = ideal->normalise = ideal->floor = false;

@@ -201,14 +201,17 @@ static enum bitcut_status run_model(struct course *c, const struct runner *r,
                                     struct fault *f)
 {
     const struct gpu_entrant *e = &r->entrant;
+    const struct gemm_options options = { .threads = c->race->threads,
+                                          .progress = c->race->progress };
     enum bitcut_status status = BITCUT_OK;
     if (c->modelled == e->kernel && c->modelled_slices == e->plan.order.slices)
         return status;
     for (size_t i = 0; i < c->gemms.count && status == BITCUT_OK; i++) {
         const struct look *l = &c->look[i];
         const struct matrix d = part_of(&c->model, c->rows.count, i);
-        status = gemm_run(d.at, d.cols, &r->gemm, d.rows, d.cols, l->a.cols, l->a.at,
-                          l->a.cols, l->b.at, l->b.cols, NULL, 0, c->race->progress, f);
+        struct bitcut_gemm g = r->gemm;
+        gemm_set_dense(&g, d.at, d.rows, d.cols, l->a.cols, l->a.at, l->b.at, NULL);
+        status = gemm_run(&g, &options, f);
     }
     c->modelled = status == BITCUT_OK ? e->kernel : NULL;
     c->modelled_slices = e->plan.order.slices;

@@ -10,7 +10,7 @@
 struct runner {
     struct gpu_entrant entrant;
     const char *name, *split; /* split: NULL where FP32 is multiplied     */
-    struct gemm gemm;         /* of a kernel: what its D must be          */
+    struct bitcut_gemm gemm;  /* of a kernel: what its D must be          */
     /* ------------------------------------------------------------------ */
     size_t looked_at;            /* outputs                               */
     double relres;               /* of the worst of their GEMMs           */

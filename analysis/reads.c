@@ -124,10 +124,13 @@ static int bits_within(const struct trace_sum *sum, int slack, int exponent, int
     return exponent + leading_bit((bitcut_uint128)twice) + 1 - sum->value.exponent - slack;
 }
 
-/* FUSED with a fraction, and GROUPED: rows that keep enough bits of all terms to come to
+/* A sum cut at one exponent: rows that keep enough bits of all terms to come to
    the same sum, or near enough; or those that cut the same bits of the same terms. */
-static void cut_aligned(struct reads *r, const struct trace_sum *sum, int slack)
+static void cut_aligned(struct reads *r, const struct trace_step *step,
+                        const struct trace_sum *sum, int slack)
 {
+    (void)step;
+    if (!sum->at_exponent) return;
     const struct extent e = extent_of(r, sum);
     const int align_min = r->row->align_min, most = larger(e.exponent, e.other);
     const int highest = larger(sum->exponent, most);
@@ -146,7 +149,7 @@ static void cut_aligned(struct reads *r, const struct trace_sum *sum, int slack)
     else at_most(r, FIELD_ALIGN_MIN, e.exponent);
 }
 
-/* The products of a TWO_STAGE step, which are in one or two sums. */
+/* The products of a two-stage step, which are in one or two sums. */
 static struct extent extent_of_products(bool *differ, const struct reads *r,
                                         const struct trace_step *step)
 {
@@ -177,7 +180,7 @@ static void cut_sum_fraction(struct reads *r, const struct trace_sum *sum,
     else only(r, FIELD_SUM_FRACTION);
 }
 
-/* TWO_STAGE, likewise.  Rows that come near enough keep enough bits at both stages, for
+/* Two stages, likewise.  Rows that come near enough keep enough bits at both stages, for
    sum_fraction is not below fraction. */
 static void cut_two_stage(struct reads *r, const struct trace_step *step,
                           const struct trace_sum *sum, int slack)
@@ -223,7 +226,7 @@ static bool carried_exactly(const struct reads *r, const struct trace_step *step
     return true;
 }
 
-/* SERIAL: rows that cut no partial sum, or hardly; or by the same number of bits. */
+/* Partial sums: rows that cut none, or hardly; or by the same number of bits. */
 static void cut_serial(struct reads *r, const struct trace_step *step,
                        const struct trace_sum *last, int slack)
 {
@@ -250,6 +253,36 @@ static void cut_serial(struct reads *r, const struct trace_step *step,
     }
 }
 
+/* Anything else: rows with the same fields. */
+static void cut_unknown(struct reads *r, const struct trace_step *step,
+                        const struct trace_sum *last, int slack)
+{
+    (void)step, (void)last, (void)slack;
+    for (int f = 0; f < FIELD_COUNT; f++)
+        if (fields[f].reads > 0 && field_used(&fields[f], r->row)) only(r, f);
+}
+
+/* What other rows come to the same sum of a step, or near enough: for the summations about
+   which more is known. */
+static const struct rule {
+    const struct summation *summation;
+    void (*cut)(struct reads *r, const struct trace_step *step,
+                const struct trace_sum *last, int slack);
+} rules[] = {
+    { &sum_fused, cut_aligned },
+    { &sum_grouped, cut_aligned },
+    { &sum_two_stage, cut_two_stage },
+    { &sum_serial, cut_serial },
+    { NULL, cut_unknown },
+};
+
+static const struct rule *rule_of(const struct bitcut_unit *u)
+{
+    const struct rule *rule = rules;
+    while (rule->summation && rule->summation != u->summation) rule++;
+    return rule;
+}
+
 /* --- results of steps ------------------------------------------------------------- */
 
 static enum number_class class_of(const struct reads *r, uint64_t encoding)
@@ -268,26 +301,35 @@ static bool any_not_negative_zero(const struct reads *r, int first, int end, boo
     return false;
 }
 
-/* A sum that is zero before it is rounded: the rules agree but for a sum of -0.  PAIRS
-   rounds its sums one by one, and products by no rule. */
+/* A sum that is zero before it is rounded: the rules agree but for a sum of -0.  Where
+   each sum is rounded products are, by no rule. */
 static void cut_zero(struct reads *r, const struct trace_step *step,
                      const struct trace_sum *sum)
 {
-    const bool pairs = r->row->summation == SUM_PAIRS;
-    const int first = pairs ? sum->first : r->trace.sum[step->first_sum].first;
-    if (pairs && sum->terms == 1) return;
-    if (any_not_negative_zero(r, first, sum->first + sum->terms, pairs)) return;
+    const bool each = r->row->summation->rounds_each;
+    const int first = each ? sum->first : r->trace.sum[step->first_sum].first;
+    if (each && sum->terms == 1) return;
+    if (any_not_negative_zero(r, first, sum->first + sum->terms, each)) return;
     if (r->row->zero == ZERO_IEEE) only(r, FIELD_ZERO);
     else at_most(r, FIELD_ZERO, ZERO_SUM_POSITIVE);
+}
+
+/* Whether the last sum is floored to `keep` bits before it is rounded. */
+static bool keeps(const struct reads *r)
+{
+    return r->row->summation->reads & READS_KEEP_MIN;
+}
+
+static bool is_open(const struct reads *r, int field)
+{
+    return r->box->set[field] & (r->box->set[field] - 1);
 }
 
 /* Whether rows of the box differ in how many bits of a sum they keep. */
 static bool bits_open(const struct reads *r)
 {
-    const uint64_t *set = r->box->set;
-    const bool serial = r->row->summation == SUM_SERIAL;
-    const uint64_t first = set[serial ? FIELD_KEEP : FIELD_FRACTION];
-    return first & (first - 1) || set[FIELD_SUM_FRACTION] & (set[FIELD_SUM_FRACTION] - 1);
+    return is_open(r, FIELD_FRACTION) || is_open(r, FIELD_SUM_FRACTION) ||
+           (!keeps(r) && is_open(r, FIELD_KEEP));
 }
 
 /* One rounded sum.  `wrong`: the output that it should not give in the end.  Returns the
@@ -300,14 +342,14 @@ static int cut_rounded(struct reads *r, const struct trace_step *step,
         cut_zero(r, step, sum);
         return -1;
     }
-    const bool carried = u->summation == SUM_SERIAL && sum->cut;
+    const bool carried = sum->cut && !keeps(r);
     const struct ending ending = {
         .space = r->space,
         .row = u,
         .value = carried ? sum->kept : sum->value,
         .inexact = !carried && sum->inexact,
-        .kept = u->summation == SUM_TWO_STAGE,
-        .keeps_sign = u->summation == SUM_PAIRS && sum->terms == 1,
+        .kept = keeps(r),
+        .keeps_sign = u->summation->rounds_each && sum->terms == 1,
         .adds_c = wrong && u->c_last,
         .c = r->trace.c,
         .wanted = wrong ? *wrong : sum->d,
@@ -330,10 +372,8 @@ static void cut_step(struct reads *r, const struct trace_step *step, const uint6
     for (const struct trace_sum *sum = sums; sum <= last; sum++)
         if (sum->rounded && !is_special(sum))
             slack = cut_rounded(r, step, sum, sum == last ? wrong : NULL);
-    if (is_special(last)) return;
-    if (r->row->summation == SUM_SERIAL) cut_serial(r, step, last, slack);
-    else if (r->row->summation == SUM_TWO_STAGE) cut_two_stage(r, step, last, slack);
-    else if (last->at_exponent) cut_aligned(r, last, slack);
+    if (!is_special(last) || r->row->summation->rounds_each)
+        rule_of(r->row)->cut(r, step, last, slack);
 }
 
 /* --- outputs ---------------------------------------------------------------------- */

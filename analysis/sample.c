@@ -1,6 +1,7 @@
 #include "analysis/sample.h"
 
 #include "emu/engine.h"
+#include "emu/summation.h"
 #include "lib/rand.h"
 
 #include <assert.h>
@@ -465,10 +466,9 @@ static void fill_ties(struct sample *s, const struct bitcut_unit *u, struct rng 
 /* The exponent below which small sums keep bits from, and how many of them. */
 static int least_exponent(int *bits, const struct bitcut_unit *u)
 {
-    *bits = u->summation == SUM_TWO_STAGE     ? u->keep
-            : u->fraction == FRACTION_EXACT ? 24
-                                            : u->fraction;
-    if (u->summation == SUM_TWO_STAGE) return u->keep_min;
+    const bool keeps = u->summation->reads & READS_KEEP_MIN;
+    *bits = keeps ? u->keep : u->fraction == FRACTION_EXACT ? 24 : u->fraction;
+    if (keeps) return u->keep_min;
     if (u->align_min) return u->align_min;
     return format_emin(u->result) - u->result->fraction_bits + 12;
 }

@@ -32,7 +32,7 @@ static struct box distinct_orders(const struct space *s, const struct box *box)
     for (int i = 0; i < s->count[FIELD_ORDER]; i++) {
         struct box one = to;
         one.set[FIELD_ORDER] &= UINT64_C(1) << i;
-        if (!box_row(&row, s, &one) || !fields[FIELD_ORDER].used(&row)) continue;
+        if (!box_row(&row, s, &one) || !field_used(&fields[FIELD_ORDER], &row)) continue;
         to.set[FIELD_ORDER] &= ~space_orders(s, &row) | UINT64_C(1) << i;
     }
     const uint64_t sums = box->set[FIELD_SUM], blocks = box->set[FIELD_BLOCK];

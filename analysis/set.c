@@ -2,6 +2,7 @@
 
 #include "analysis/set.h"
 
+#include "emu/summation.h"
 #include "lib/npy.h"
 #include "lib/output.h"
 #include "lib/stream.h"
@@ -101,7 +102,8 @@ static enum bitcut_status describe_unknown(struct set *s, const char *name,
                                     .b = format[FORMAT_B],
                                     .c = format[FORMAT_C],
                                     .scale = format[FORMAT_SCALE],
-                                    .scale_block = (int)block };
+                                    .scale_block = (int)block,
+                                    .summation = summations[0] };
     return BITCUT_OK;
 }
 

@@ -11,7 +11,8 @@
 
 /* A GEMM with its matrices: D (m x n) = alpha A B + beta C. */
 struct setup {
-    struct gemm gemm;
+    struct bitcut_gemm gemm; /* all but sizes and matrices */
+    struct gemm_plan plan;   /* of gemm                    */
     struct matrix a, b, c;         /* c.at is NULL unless -c was given */
     const char *input_a, *input_b; /* where A and B came from: a family or a file */
 };
@@ -30,6 +31,8 @@ struct setup {
           "X" },                                                                         \
         { "split", "use this split's words (bitcut list splits)", OPTION_TEXT,           \
           &setup_options.split, "S" },                                                   \
+        { "split-a", "the same of A alone", OPTION_TEXT, &setup_options.split_a, "S" },  \
+        { "split-b", "the same of B alone", OPTION_TEXT, &setup_options.split_b, "S" },  \
         { "high", "rounding of the high word (bitcut list roundings)", OPTION_TEXT,      \
           &setup_options.high, "RULE" },                                                 \
         { "low", "rounding of the low words", OPTION_TEXT, &setup_options.low, "RULE" }, \
@@ -42,14 +45,17 @@ struct setup {
           OPTION_INT, &setup_options.promote, "N" },                                     \
         { "tile-k", "k of a tile, which a term runs through before the next, 0: none",   \
           OPTION_INT, &setup_options.tile_k, "K" },                                      \
+        { "split-k", "slices of k added at the end (default 1)", OPTION_INT,             \
+          &setup_options.slices, "N" },                                                  \
     {                                                                                    \
-        "split-k", "slices of k added at the end (default 1)", OPTION_INT,               \
-            &setup_options.slices, "N"                                                   \
+        "order", "of k: tile=K, rest-first, lanes=N, turn=K, reduction=R, with commas",  \
+            OPTION_TEXT, &setup_options.order, "LIST"                                    \
     }
 
 /* What those options said. */
 struct setup_options {
-    const char *recipe, *unit, *a, *b, *c, *split, *high, *low;
+    const char *recipe, *unit, *a, *b, *c, *split, *split_a, *split_b, *high, *low,
+        *order;
     uint32_t alpha, beta;
     int scale, terms, promote, tile_k, slices;
     bool equilibrate;
@@ -66,8 +72,12 @@ extern struct setup_options setup_options;
 int setup_split(struct bitcut_split *split, const char *name, const char *high,
                 const char *low, int scale);
 
-/* The recipe, unit and variations into *gemm.  Prints and returns an exit status. */
-int setup_gemm(struct gemm *gemm, const struct context *x);
+/* The order of k that the options say.  Prints and returns an exit status. */
+int setup_order(struct bitcut_order *order);
+
+/* The recipe, unit and variations into s->gemm and s->plan.  Prints and returns an exit
+   status. */
+int setup_gemm(struct setup *s);
 
 /* Read -c if it was given and check the shapes of all three.  Prints and returns an exit
    status.  s->a and s->b are set already. */
@@ -83,9 +93,10 @@ int setup_read(struct matrix *m, const char *option, const char *path);
 /* Emulate: allocate *d and fill it with the result.  Prints and returns an exit status. */
 int setup_run(struct matrix *d, const struct setup *s, const struct context *x);
 
-/* Add to a row what is computed: recipe, unit and its evidence, the split as it is, and
-   every variation. */
-void setup_describe(json_t *row, const struct gemm *gemm);
+/* Add to a row what is computed: recipe, unit and its evidence, the splits as they are,
+   and every variation. */
+void setup_describe(json_t *row, const struct bitcut_gemm *gemm,
+                    const struct gemm_plan *plan);
 
 /* Free the matrices. */
 void setup_clear(struct setup *s);

@@ -1,6 +1,6 @@
 #include "analysis/space.h"
 
-#include "emu/engine.h"
+#include "analysis/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +29,7 @@ void space_init(struct space *s, const struct bitcut_unit *unit, const uint64_t 
                                     .a = unit->a, .b = unit->b, .c = unit->c,
                                     .scale = unit->scale,
                                     .scale_block = unit->scale_block,
+                                    .summation = summations[0],
                                     .block = 1, .result = unit->c };
     for (int f = 0; f < FIELD_COUNT; f++) {
         int64_t values[FIELD_VALUES_MOST];
@@ -50,37 +51,15 @@ static void set_value(struct bitcut_unit *row, const struct space *s, int field,
     field_set(&fields[field], row, s->value[field][i]);
 }
 
-/* The k in the order in which they enter the blocks of the row; ascending in each block
-   if the block's sum does not depend on it. */
-static void sequence(int to[UNIT_K_MOST], const struct bitcut_unit *row)
-{
-    struct unit_trace trace;
-    struct number zeros[UNIT_K_MOST];
-    for (int k = 0; k < row->k; k++) zeros[k] = format_decode(row->a, 0);
-    const struct lane lane = { zeros, row->scale ? zeros : NULL };
-    unit_trace(&trace, row, lane, lane, 0);
-    memcpy(to, trace.k, (size_t)row->k * sizeof to[0]);
-    if (row->summation != SUM_FUSED && row->summation != SUM_GROUPED) return;
-    for (int at = 0; at < row->k; at += row->block)
-        for (int i = 1; i < row->block; i++)
-            for (int j = at + i; j > at && to[j] < to[j - 1]; j--) {
-                const int k = to[j];
-                to[j] = to[j - 1];
-                to[j - 1] = k;
-            }
-}
-
 uint64_t space_orders(const struct space *s, const struct bitcut_unit *row)
 {
-    int own[UNIT_K_MOST], other[UNIT_K_MOST];
+    struct bitcut_unit own = *row;
     uint64_t same = 0;
-    sequence(own, row);
+    own.parity = true; /* orders that are the same then are so without it, too */
     for (int i = 0; i < s->count[FIELD_ORDER]; i++) {
-        struct bitcut_unit changed = *row;
+        struct bitcut_unit changed = own;
         set_value(&changed, s, FIELD_ORDER, i);
-        if (!unit_sound(&changed)) continue;
-        sequence(other, &changed);
-        if (!memcmp(own, other, (size_t)row->k * sizeof own[0])) same |= bit(i);
+        if (unit_sound(&changed) && order_same(&own, &changed)) same |= bit(i);
     }
     return same;
 }
@@ -121,7 +100,7 @@ static bool add_frame(struct box_list *to, const struct space *s,
     struct box box;
     for (int f = 0; f < FIELD_COUNT; f++) {
         const int own = space_find(s, f, field_get(&fields[f], row));
-        if (!fields[f].used(row)) box.set[f] = 1;
+        if (!field_used(&fields[f], row)) box.set[f] = 1;
         else if (f == FIELD_ORDER) box.set[f] = space_orders(s, row);
         else if (is_framing(f)) box.set[f] = bit(own);
         else box.set[f] = sound_values(s, row, f);
@@ -135,11 +114,11 @@ static bool add_frames(struct box_list *to, const struct space *s,
                        const struct bitcut_unit *row, int at)
 {
     if (at == FRAMING) {
-        const bool said = row->fraction != FRACTION_EXACT || fields[FIELD_FRACTION].used(row);
+        const bool said = row->fraction != FRACTION_EXACT || field_used(&fields[FIELD_FRACTION], row);
         return !said || !unit_sound(row) || add_frame(to, s, row);
     }
     const int field = framing[at];
-    const int count = fields[field].used(row) ? s->count[field] : 1;
+    const int count = field_used(&fields[field], row) ? s->count[field] : 1;
     for (int i = 0; i < count; i++) {
         struct bitcut_unit chosen = *row;
         set_value(&chosen, s, field, i);
@@ -196,16 +175,18 @@ bool box_single(struct box *box, const struct space *s, const struct bitcut_unit
 {
     for (int f = 0; f < FIELD_COUNT; f++) {
         const int at =
-            fields[f].used(row) ? space_find(s, f, field_get(&fields[f], row)) : 0;
+            field_used(&fields[f], row) ? space_find(s, f, field_get(&fields[f], row)) : 0;
         if (at < 0) return false;
         box->set[f] = bit(at);
     }
     return true;
 }
 
-static bool is_two_stage(const struct space *s, const struct box *box)
+/* Whether the box's rows have two fractions. */
+static bool has_two(const struct space *s, const struct box *box)
 {
-    return box->set[FIELD_SUM] == bit(space_find(s, FIELD_SUM, SUM_TWO_STAGE));
+    const uint64_t sum = box->set[FIELD_SUM];
+    return sum && summations[s->value[FIELD_SUM][lowest(sum)]]->reads & READS_SUM_FRACTION;
 }
 
 static bool takes_highest(int field)
@@ -216,7 +197,7 @@ static bool takes_highest(int field)
 bool box_row(struct bitcut_unit *row, const struct space *s, const struct box *box)
 {
     struct box left = *box;
-    if (is_two_stage(s, box))
+    if (has_two(s, box))
         box_at_most(&left, s, FIELD_FRACTION,
                     s->value[FIELD_SUM_FRACTION][highest(box->set[FIELD_SUM_FRACTION])]);
     *row = s->base;
@@ -241,7 +222,7 @@ static int fraction_pairs(const struct space *s, const struct box *box)
 
 double box_rows(const struct space *s, const struct box *box)
 {
-    const bool paired = is_two_stage(s, box);
+    const bool paired = has_two(s, box);
     double rows = paired ? fraction_pairs(s, box) : 1;
     for (int f = 0; f < FIELD_COUNT; f++)
         if (!paired || (f != FIELD_FRACTION && f != FIELD_SUM_FRACTION))

@@ -40,8 +40,8 @@ void space_init(struct space *s, const struct bitcut_unit *unit, const uint64_t 
    there is no memory. */
 bool space_boxes(struct box_list *to, const struct space *s);
 
-/* The orders of k, as a set of positions, with which the row computes the same because all
-   blocks take the same k; its own is among them. */
+/* The orders of k, as a set of positions, with which the row computes the same because the
+   same products meet, whatever its `parity`; its own is among them. */
 uint64_t space_orders(const struct space *s, const struct bitcut_unit *row);
 
 /* The position of a value in the space, or -1. */

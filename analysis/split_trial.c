@@ -46,7 +46,7 @@ static enum bitcut_status values_init(struct values *v, const struct split_trial
     v->x = memory_allocate(VALUES, sizeof *v->x);
     const size_t words = (size_t)t->split->words * VALUES;
     v->device = memory_allocate(words + LINES * sizeof(uint32_t),
-                                (size_t)words_bytes(v->rule.unit));
+                                (size_t)unit_word_bytes(v->rule.unit));
     return v->x && v->device ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "no memory");
 }
 
@@ -72,7 +72,7 @@ static void compare_word(struct split_result *r, const struct values *v, int wor
                          const void *model, const void *device, size_t count)
 {
     const struct bitcut_format *format = v->rule.split->format;
-    const int bytes = words_bytes(v->rule.unit);
+    const int bytes = unit_word_bytes(v->rule.unit);
     r->compared += count;
     if (!memcmp(model, device, count * (size_t)bytes)) return;
     for (size_t i = 0; i < count; i++) {
@@ -90,7 +90,7 @@ static enum bitcut_status try_values(struct split_result *r, const struct values
                                      struct fault *f)
 {
     const struct words_source source = { v->x, WORDS_RUN, false };
-    const size_t bytes = (size_t)words_bytes(v->rule.unit);
+    const size_t bytes = (size_t)unit_word_bytes(v->rule.unit);
     const size_t lines = (count + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN;
     struct words model;
     struct gpu_work w = v->work;

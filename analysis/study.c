@@ -191,12 +191,11 @@ static enum bitcut_status figure1_point(struct study_run *run,
         recipe->split ? recipe->split->format : &formats[FORMAT_F16];
     uint32_t d[FIGURE1_SIDE * FIGURE1_SIDE];
     double values[METRICS];
-    struct gemm g = gemm_of(recipe, unit_find("a100", input));
+    struct bitcut_gemm g = gemm_of(recipe, unit_find("a100", input));
     const struct progress quiet = { .stop = run->progress->stop };
-    g.threads = run->threads;
-    const enum bitcut_status status =
-        gemm_run(d, b->cols, &g, a->rows, b->cols, a->cols, a->at, a->cols, b->at,
-                 b->cols, NULL, 0, &quiet, f);
+    const struct gemm_options options = { .threads = run->threads, .progress = &quiet };
+    gemm_set_dense(&g, d, a->rows, b->cols, a->cols, a->at, b->at, NULL);
+    const enum bitcut_status status = gemm_run(&g, &options, f);
     if (status == BITCUT_OK) {
         j->comparison.d = d;
         metrics_run(values, &j->comparison);

@@ -5,7 +5,7 @@
 
 /* --- special values --------------------------------------------------------------- */
 
-/* TWO_STAGE: a finite product too large for the result format counts as infinite. */
+/* Where products overflow, a finite one too large for the result format is infinite. */
 static void add_overflow(struct special_sum *s, const struct bitcut_unit *u,
                          struct number a, struct number b)
 {
@@ -30,7 +30,7 @@ static bool nan_operand(uint64_t *d, const struct bitcut_unit *u, const struct s
 /* Whether a NaN or an infinity may decide the step. */
 static bool may_be_special(const struct bitcut_unit *u, const struct step *t)
 {
-    if (u->summation == SUM_TWO_STAGE) return true; /* by overflow of a product */
+    if (u->summation->products_overflow) return true;
     unsigned any = t->z.kind;
     for (int i = 0; i < t->n; i++) any |= t->a[i].kind | t->b[i].kind;
     for (int i = 0; u->scale && i < t->n; i += u->scale_block)
@@ -42,12 +42,11 @@ static bool may_be_special(const struct bitcut_unit *u, const struct step *t)
 /* What the terms of the step add up to. */
 static struct special_sum special_terms(const struct bitcut_unit *u, const struct step *t)
 {
-    const bool may_overflow = u->summation == SUM_TWO_STAGE;
     struct special_sum s = { 0 };
     special_add(&s, t->z);
     for (int i = 0; i < t->n; i++) {
         special_add_product(&s, t->a[i], t->b[i]);
-        if (may_overflow) add_overflow(&s, u, t->a[i], t->b[i]);
+        if (u->summation->products_overflow) add_overflow(&s, u, t->a[i], t->b[i]);
     }
     for (int i = 0; u->scale && i < t->n; i += u->scale_block) {
         s.nan |= t->scale_a[i / u->scale_block].kind == NUMBER_NAN;
@@ -56,12 +55,12 @@ static struct special_sum special_terms(const struct bitcut_unit *u, const struc
     return s;
 }
 
-/* Whether a NaN or an infinity decides the step; if so *d is its result.  PAIRS decides
-   at every operation, because a finite product may become infinite. */
+/* Whether a NaN or an infinity decides the step; if so *d is its result.  Where
+   each operation is rounded each decides, because a finite product may become infinite. */
 TRACED bool special_step(uint64_t *d, const struct bitcut_unit *u, const struct step *t,
                          struct unit_trace *trace)
 {
-    if (u->summation == SUM_PAIRS || !may_be_special(u, t)) return false;
+    if (u->summation->rounds_each || !may_be_special(u, t)) return false;
     struct special_sum s = { .nan = true, .operand = true };
     if (!nan_operand(d, u, t)) {
         s = special_terms(u, t);
@@ -120,7 +119,8 @@ TRACED uint64_t chain(const struct bitcut_unit *u, struct lane a, struct lane b,
         };
         trace_step(trace, k, u->block, c);
         if (!special_step(&c, u, &t, trace))
-            c = trace ? sum_step_traced(u, &t, trace) : sum_step(u, &t);
+            c = trace ? u->summation->step_traced(u, &t, trace)
+                      : u->summation->step(u, &t);
     }
     return c;
 }

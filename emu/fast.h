@@ -170,6 +170,13 @@ bool fast_range_fits(struct fast_range r);
 /* The kernels' view of a row, or false if they cannot compute it. */
 bool fast_rule_make(struct fast_rule *r, const struct bitcut_unit *u);
 
+/* The same as far as it is a matter of the summation: of rows with fields as `fused`,
+   `pairs`, `two-stage` and `serial` read them. */
+bool fast_fused(struct fast_rule *r, const struct bitcut_unit *u);
+bool fast_pairs(struct fast_rule *r, const struct bitcut_unit *u);
+bool fast_two_stage(struct fast_rule *r, const struct bitcut_unit *u);
+bool fast_serial(struct fast_rule *r, const struct bitcut_unit *u);
+
 /* Choose the method for operands whose exponents lie in a and b, and the units they are
    counted in, 2^*base_a and 2^*base_b; or false if there is none. */
 bool fast_rule_fit(struct fast_rule *r, int *base_a, int *base_b,
@@ -183,13 +190,6 @@ struct fast_format fast_format_make(const struct bitcut_unit *u, int base,
 bool fast_split_make(struct fast_split s[SPLIT_WORDS_MOST],
                      const struct bitcut_split *split);
 
-/* --- running ---------------------------------------------------------------------- */
-
-struct job;
-
-/* Rows and columns of a tile. */
-enum { FAST_ROWS = 256, FAST_COLUMNS = 256 };
-
 /* Whether a fast path takes the unit. */
 bool fast_takes(const struct bitcut_unit *u);
 
@@ -198,14 +198,5 @@ bool fast_takes(const struct bitcut_unit *u);
    operands whose exponents lie close together: no kernel can be faster than the processor
    executes them.  The unit is one that a fast path takes. */
 double fast_instructions(const struct bitcut_unit *u);
-
-/* Bytes of scratch that one thread needs for a job; they must be aligned to 64. */
-size_t fast_scratch_bytes(const struct job *job);
-
-/* The outputs of the tile at (i0, j0).  False, and nothing is done, if its operands are
-   out of the kernels' range.  Outputs of lines with NaN or Inf (words_special()) are not
-   those of the unit: the engine is to compute them again.  The calling thread is in the
-   mode of hostfp_enter(). */
-bool fast_tile(const struct job *job, void *scratch, size_t i0, size_t j0);
 
 #endif

@@ -1,7 +1,7 @@
 /* Which rows, splits and tiles the fast paths take, and what their kernels are told. */
 #include "emu/engine.h"
 #include "emu/fast.h"
-#include "emu/words.h"
+#include "emu/summation.h"
 #include "lib/bits.h"
 #include "lib/fma.h"
 
@@ -107,7 +107,7 @@ static bool exact_make(struct fast_rule *r, const struct bitcut_unit *u)
            u->zero == ZERO_IEEE && u->block <= 4 && u->block != 3 && errors_fit(u);
 }
 
-static bool fused_make(struct fast_rule *r, const struct bitcut_unit *u)
+bool fast_fused(struct fast_rule *r, const struct bitcut_unit *u)
 {
     return u->fraction == FRACTION_EXACT ? exact_make(r, u) : truncated_make(r, u);
 }
@@ -117,7 +117,7 @@ static bool fused_make(struct fast_rule *r, const struct bitcut_unit *u)
 /* Products of at most 23 bits are exact in f32 as long as they are not far below its
    normal numbers, and so are sums that are subnormal: it does not matter whether they are
    flushed before rounding or after. */
-static bool pairs_make(struct fast_rule *r, const struct bitcut_unit *u)
+bool fast_pairs(struct fast_rule *r, const struct bitcut_unit *u)
 {
     r->method = FAST_PAIRS_FLUSH;
     return rounds_as_host(u) && u->rounding.flush && u->zero == ZERO_IEEE &&
@@ -137,7 +137,7 @@ static bool keep_min_cuts_nothing(const struct bitcut_unit *u, struct fast_range
 }
 
 /* Sums of truncated products fit 32-bit integers, and everything else 51 bits. */
-static bool two_stage_make(struct fast_rule *r, const struct bitcut_unit *u)
+bool fast_two_stage(struct fast_rule *r, const struct bitcut_unit *u)
 {
     const int extra = u->sum_fraction - u->fraction;
     const struct fast_range all = fast_format_range(u);
@@ -155,7 +155,7 @@ static bool two_stage_make(struct fast_rule *r, const struct bitcut_unit *u)
 }
 
 /* Partial sums and what they are rounded to are far from the ends of f32's range. */
-static bool serial_make(struct fast_rule *r, const struct bitcut_unit *u)
+bool fast_serial(struct fast_rule *r, const struct bitcut_unit *u)
 {
     const struct fast_range all = fast_format_range(u);
     const enum direction direction = u->rounding.direction;
@@ -171,19 +171,7 @@ static bool serial_make(struct fast_rule *r, const struct bitcut_unit *u)
            last_bit(u, all, all) >= format_emin(f32());
 }
 
-static bool none_make(struct fast_rule *r, const struct bitcut_unit *u)
-{
-    (void)r, (void)u;
-    return false;
-}
-
 /* --- rows --------------------------------------------------------------------------- */
-
-static bool (*const make[])(struct fast_rule *, const struct bitcut_unit *) = {
-    [SUM_FUSED] = fused_make,   [SUM_GROUPED] = none_make,
-    [SUM_PAIRS] = pairs_make,   [SUM_TWO_STAGE] = two_stage_make,
-    [SUM_SERIAL] = serial_make,
-};
 
 /* Whether the operands are encodings that kernels can read: a sign, and magnitudes in the
    order of their values, up to the largest finite one and then only NaN and Inf. */
@@ -198,8 +186,8 @@ static bool operands_fit(const struct bitcut_unit *u)
 bool fast_rule_make(struct fast_rule *r, const struct bitcut_unit *u)
 {
     *r = (struct fast_rule){ .block = u->block };
-    return u->nan_rule == NAN_FIXED && WORDS_RUN % u->k == 0 && operands_fit(u) &&
-           make[u->summation](r, u);
+    return u->nan_rule == NAN_FIXED && FAST_RUN % u->k == 0 && operands_fit(u) &&
+           u->summation->fast && u->summation->fast(r, u);
 }
 
 bool fast_takes(const struct bitcut_unit *u)
@@ -336,7 +324,7 @@ struct fast_format fast_format_make(const struct bitcut_unit *u, int base,
 {
     const struct bitcut_format *f = u->a;
     return (struct fast_format){
-        .bytes = words_bytes(u),
+        .bytes = unit_word_bytes(u),
         .magnitude = ((uint32_t)1 << (f->bits - 1)) - 1,
         .shift = 23 - f->fraction_bits - f->pad,
         .sign_shift = 32 - f->bits,

@@ -1,27 +1,42 @@
-/* The summations: what one step of a unit computes of finite terms. */
+/* What the summations are made of: for the files of their rows alone. */
 #ifndef BITCUT_EMU_SUM_H
 #define BITCUT_EMU_SUM_H
 
+#include "emu/summation.h"
 #include "emu/trace.h"
-#include "emu/unit.h"
 
-/* One step of the chain: n products and an accumulator. */
-struct step {
-    const struct number *a, *b;
-    const struct number *scale_a, *scale_b; /* of the first product; NULL if none */
-    int n;
-    uint64_t c;      /* the accumulator as an encoding of unit->c ... */
-    struct number z; /* ... and as a number                           */
-};
+#include <assert.h>
 
-/* The step's result, an encoding of unit->c, by the summation of the row.  Operands,
-   scales and accumulator must be finite, and for TWO_STAGE product_top() at most emax of
-   the result; for PAIRS they may be anything. */
-uint64_t sum_step(const struct bitcut_unit *unit, const struct step *step);
+/* Define NAME_plain and NAME_traced of a TRACED function NAME, a step: without a trace,
+   where calls are many, and with one. */
+#define BOTH(name)                                                                       \
+    static uint64_t name##_plain(const struct bitcut_unit *u, const struct step *t)      \
+    {                                                                                    \
+        return name(u, t, NULL);                                                         \
+    }                                                                                    \
+    static uint64_t name##_traced(const struct bitcut_unit *u, const struct step *t,     \
+                                  struct unit_trace *trace)                              \
+    {                                                                                    \
+        return name(u, t, trace);                                                        \
+    }
 
-/* The same result, with its sums added to the latest step of the trace. */
-uint64_t sum_step_traced(const struct bitcut_unit *unit, const struct step *step,
-                         struct unit_trace *trace);
+/* --- what rows need --------------------------------------------------------------- */
+
+static inline bool divides(int part, int whole) { return part > 0 && whole % part == 0; }
+
+/* Whether the significand of a product fits 64 bits. */
+bool sum_products_fit(const struct bitcut_unit *u);
+
+/* 64 terms below 4 with that fraction fit an int64_t. */
+enum { SUM_BITS_MOST = 52 };
+
+/* Whether u->fraction is a number of bits, and not above `most`. */
+bool sum_fraction_fits(const struct bitcut_unit *u, int most);
+
+/* 2^-position as an error; 0 for FRACTION_EXACT. */
+double sum_bit(int position);
+
+/* --- products --------------------------------------------------------------------- */
 
 /* Fraction bits of a product's significand: those of both operands as read. */
 static inline int product_fraction_bits(const struct bitcut_unit *u)
@@ -36,6 +51,157 @@ static inline int product_top(const struct bitcut_unit *u, struct number a,
 {
     return 63 - __builtin_clzll(a.significand * b.significand) + a.exponent + b.exponent -
            product_fraction_bits(u);
+}
+
+static inline bool product_negative(struct number a, struct number b)
+{
+    return a.negative != b.negative;
+}
+
+/* The exponent by which a product aligns; far below any other if it is zero. */
+static inline int product_exponent(const struct bitcut_unit *u, struct number a,
+                                   struct number b)
+{
+    if (u->normalise && a.significand && b.significand) return product_top(u, a, b);
+    return a.exponent + b.exponent;
+}
+
+/* --- values as terms -------------------------------------------------------------- */
+
+static inline struct term product_term(const struct bitcut_unit *u, struct number a,
+                                       struct number b)
+{
+    return (struct term){ (bitcut_uint128)a.significand * b.significand,
+                          a.exponent + b.exponent - product_fraction_bits(u),
+                          product_negative(a, b) };
+}
+
+static inline struct term number_term(const struct bitcut_format *f, struct number z)
+{
+    return (struct term){ z.significand, z.exponent - f->fraction_bits, z.negative };
+}
+
+static inline struct term integer_term(int128 x, int exponent)
+{
+    return (struct term){ x < 0 ? -(bitcut_uint128)x : (bitcut_uint128)x, exponent,
+                          x < 0 };
+}
+
+static inline struct term unrounded_term(struct unrounded x)
+{
+    return (struct term){ x.significand, x.exponent, x.negative };
+}
+
+/* --- cutting and rounding --------------------------------------------------------- */
+
+/* significand * 2^up with the bits below the unit place dropped, of the magnitude or,
+   with u->floor, of the signed value. */
+static inline int64_t aligned(const struct bitcut_unit *u, uint64_t significand, int up,
+                              bool negative)
+{
+    uint64_t m = 0;
+    if (up >= 0) {
+        assert(significand == 0 || up <= __builtin_clzll(significand) - 1);
+        m = significand << (significand ? up : 0);
+    } else {
+        if (up > -64) m = significand >> -up;
+        if (u->floor && negative && (up <= -64 ? significand : significand - (m << -up)))
+            m++;
+    }
+    return negative ? -(int64_t)m : (int64_t)m;
+}
+
+/* Round sum * 2^exponent to an encoding of the result format, with the row's zero rule.
+   `zero_negative` is the sign of an exact zero sum where the rule asks for it. */
+uint64_t sum_round(const struct bitcut_unit *u, struct unrounded sum, bool zero_negative);
+
+/* Whether all terms of a step are -0. */
+bool sum_negative_zeros(const struct step *t);
+
+/* The same for sum * 2^exponent, the terms of the step added up. */
+uint64_t sum_round_integer(const struct bitcut_unit *u, const struct step *t, int128 sum,
+                           int exponent);
+
+/* Round an exact sum and trace it by that name. */
+TRACED uint64_t finish_exact(const struct bitcut_unit *u, struct unrounded sum,
+                             bool zero_negative, const char *name,
+                             struct unit_trace *trace)
+{
+    const uint64_t d = sum_round(u, sum, zero_negative);
+    trace_sum(trace, (struct trace_sum){ .name = name,
+                                         .value = unrounded_term(sum),
+                                         .inexact = sum.sticky,
+                                         .rounded = true,
+                                         .d = d });
+    return d;
+}
+
+TRACED void trace_accumulator(const struct bitcut_unit *u, const struct step *t,
+                              int exponent, int128 cut, struct unit_trace *trace)
+{
+    trace_term(trace, (struct trace_term){ .source = TRACE_C,
+                                           .exponent = exponent,
+                                           .value = number_term(u->c, t->z),
+                                           .aligned = cut });
+}
+
+/* --- sums at one alignment -------------------------------------------------------- */
+
+/* The largest exponent of products `from`, from + stride and so on, at least `least`. */
+static inline int largest_exponent(const struct bitcut_unit *u, const struct step *t,
+                                   int from, int stride, int least)
+{
+    for (int i = from; i < t->n; i += stride) {
+        const int e = product_exponent(u, t->a[i], t->b[i]);
+        if (e > least) least = e;
+    }
+    return least;
+}
+
+/* Those products times 2^scale, cut to `fraction` bits below `exponent` and added. */
+TRACED int64_t aligned_products(const struct bitcut_unit *u, const struct step *t,
+                                int from, int stride, int scale, int exponent,
+                                struct unit_trace *trace)
+{
+    const int up = u->fraction - product_fraction_bits(u) + scale - exponent;
+    int64_t sum = 0;
+    for (int i = from; i < t->n; i += stride) {
+        const struct number a = t->a[i], b = t->b[i];
+        const int64_t cut = aligned(u, a.significand * b.significand,
+                                    up + a.exponent + b.exponent, product_negative(a, b));
+        sum += cut;
+        if (trace) {
+            struct term value = product_term(u, a, b);
+            value.exponent += scale;
+            trace_product(trace, i, product_exponent(u, a, b) + scale, value, cut);
+        }
+    }
+    return sum;
+}
+
+/* The accumulator cut likewise. */
+TRACED int64_t aligned_c(const struct bitcut_unit *u, const struct step *t, int exponent,
+                         struct unit_trace *trace)
+{
+    const int up = u->fraction - u->c->fraction_bits + t->z.exponent - exponent;
+    const int64_t cut = aligned(u, t->z.significand, up, t->z.negative);
+    trace_accumulator(u, t, t->z.exponent, cut, trace);
+    return cut;
+}
+
+/* Round an aligned sum: the last thing of a step. */
+TRACED uint64_t finish_aligned(const struct bitcut_unit *u, const struct step *t,
+                               int128 sum, int exponent, struct unit_trace *trace)
+{
+    const uint64_t d = sum_round_integer(u, t, sum, exponent - u->fraction);
+    trace_sum(trace,
+              (struct trace_sum){ .aligned = true,
+                                  .at_exponent = true,
+                                  .exponent = exponent,
+                                  .value = integer_term(sum, exponent - u->fraction),
+                                  .rounded = true,
+                                  .d = d });
+    return d;
 }
 
 #endif

@@ -29,7 +29,7 @@ struct trace_sum {
     int exponent;
     struct term value; /* of the terms, before any rounding; its exponent is the unit   */
     bool inexact;      /* `value` is cut, with something nonzero below                  */
-    bool cut;          /* TWO_STAGE, SERIAL: it was then cut to ...                     */
+    bool cut;          /* it was then cut to ...                                        */
     struct term kept;
     bool rounded; /* it was then rounded to ...                                         */
     uint64_t d;   /* ... an encoding of unit->result                                    */

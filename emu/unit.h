@@ -5,42 +5,9 @@
 #include "lib/format.h"
 #include "lib/round.h"
 
-/* How one block of products and the accumulator are summed.  The engine has one function
-   for each; every field it reads is in the row. */
-enum summation {
-    /* All terms (products, and c) at once: aligned at the largest exponent among the
-       nonzero terms, but never below align_min; each magnitude truncated to `fraction`
-       bits below that exponent; added exactly; rounded once to `result`.  A product's
-       exponent is the sum of its operands' (but see `normalise`).  fraction =
-       FRACTION_EXACT drops nothing; with block = 1 that is an FMA chain. */
-    SUM_FUSED,
+struct summation;
 
-    /* As FUSED, but first `group` products are added exactly and multiplied by their block
-       scales.  The group's exponent is that of its scales, whatever its own size and even
-       if it is zero; but a group with a zero scale takes no part. */
-    SUM_GROUPED,
-
-    /* Each product rounded to `result`, then added as a balanced tree of rounded
-       additions, then one rounded addition to c. */
-    SUM_PAIRS,
-
-    /* Products as in FUSED, without c and without align_min; their sum floored to
-       `sum_fraction` bits and c floored to `fraction` bits below the larger of the
-       products' and c's exponents (that of a zero c is its format's emin); added exactly;
-       floored to `keep` bits below the leading one, or below keep_min if that is higher;
-       rounded to `result`.  Products of 2^(emax + 1) or more of the result format are
-       infinities.  With `parity`, products
-       of even and of odd k are summed apart, each floored to `fraction` bits at the larger
-       of the two exponents and added; and c is left out if its exponent is more than
-       fraction + 1 below. */
-    SUM_TWO_STAGE,
-
-    /* Products added one by one, each exact sum truncated to `keep` significant bits,
-       starting from zero; then one rounded addition to c.  With a `carrier` every one of
-       these sums is rounded to that format first, to nearest even. */
-    SUM_SERIAL
-};
-
+/* `fraction` of a sum that drops nothing. */
 enum { FRACTION_EXACT = 0x7fff };
 
 /* No instruction takes more products. */
@@ -86,20 +53,22 @@ struct bitcut_unit {
     const struct bitcut_format *scale; /* block scales of A and B, NULL if none        */
     int scale_block;                   /* products that share one scale                */
     const struct bitcut_format *via;   /* what operands are converted to first, or NULL */
-    enum summation summation;
+    const struct summation *summation; /* how a block and c are added, and which of the
+                                          fields below that reads: emu/summation.h     */
     enum k_order order;
     int block;                           /* products a step sums                       */
-    int group;                           /* GROUPED: products added before scaling     */
+    int group;                           /* products added before scaling              */
     int fraction;                        /* bits kept below the alignment exponent     */
     int align_min;                       /* the alignment exponent is never below this */
-    int sum_fraction, keep;              /* TWO_STAGE, SERIAL                          */
-    int keep_min;                        /* TWO_STAGE: `keep` never counts from below  */
-    const struct bitcut_format *carrier; /* SERIAL: what sums are held in, NULL: exact */
-    bool parity;                         /* TWO_STAGE: even and odd k apart            */
-    bool normalise;                      /* FUSED, TWO_STAGE: a product's exponent is that
-                                            of its leading one, not the sum of two      */
-    bool floor;                          /* FUSED, GROUPED, TWO_STAGE: bits are dropped by
-                                            flooring the signed term, not its magnitude */
+    int sum_fraction;                    /* the same of a sum that c joins             */
+    int keep;                            /* significant bits of a sum                  */
+    int keep_min;                        /* `keep` never counts from below             */
+    const struct bitcut_format *carrier; /* what sums are held in, NULL: exact         */
+    bool parity;                         /* even and odd k apart                       */
+    bool normalise;                      /* a product's exponent is that of its leading
+                                            one, not the sum of two                    */
+    bool floor;                          /* bits are dropped by flooring the signed term,
+                                            not its magnitude                          */
     bool c_last;                         /* start from +0; C is added at the end, RN to
                                             its format; zeros as IEEE 754 has them     */
     bool flush_inputs;                   /* subnormal a, b and C are read as +0        */
@@ -118,10 +87,16 @@ struct bitcut_unit {
 extern const struct bitcut_unit units[]; /* ended by a row whose name is NULL */
 
 /* Whether the engine can run the row: its blocks divide k and each other, its sums fit
-   the integers, its formats hold each other, and its rules go together (FUSED takes
-   scales that are powers of two, GROUPED operands whose emin is not below 0).  Every row of
-   the table is sound; rows made from others need not be. */
+   the integers, its formats hold each other, and its rules go together; what the summation
+   asks for, its row says.  Every row of the table is sound; rows made from others need not
+   be. */
 bool unit_sound(const struct bitcut_unit *u);
+
+/* Bytes of one operand in memory. */
+static inline int unit_word_bytes(const struct bitcut_unit *u)
+{
+    return u->a->bits <= 8 ? 1 : u->a->bits <= 16 ? 2 : 4;
+}
 
 /* A chip is a name for the instructions of its architecture. */
 struct chip {

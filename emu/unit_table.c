@@ -1,9 +1,4 @@
-#include "emu/unit.h"
-
-#include "emu/engine.h"
-#include "lib/table.h"
-
-#include <string.h>
+#include "emu/summation.h"
 
 /* The table of matrix units.  Vendors document none of it.  Sources named in the rows:
 
@@ -13,14 +8,14 @@
    KMG      Khattak, Mikaitis and Graziani, arXiv 2609.14845 (observations of AMD hardware)
    OY       Ootomo and Yokota 2022, section 3.2 (a definition, not hardware)
 
-   What published vectors and observations leave open stands in their rows.  Beyond that:
-   align_min of
-   f16 results on Volta, Turing, Ampere and Ada is set by analogy with Hopper, where it was
-   measured; one paper implies blocks of 4 on Turing; published models of mxf4 and nvf4
-   disagree on 25 or 35 bits and on whether a group of zeros aligns, and are silent on how
-   a zero block scale does; published models read an operand of -0 on CDNA2 as +0, as they
-   do subnormal ones, where AMD's notes speak of those alone, and so does the table; NaN
-   results of AMD units are negative, but nobody says which (f64: nor that). */
+   What published vectors and observations leave open stands in their rows. Beyond that:
+   align_min of f16 results on Volta, Turing, Ampere and Ada is set by analogy with
+   Hopper, where it was measured; one paper implies blocks of 4 on Turing; published
+   models of mxf4 and nvf4 disagree on 25 or 35 bits and on whether a group of zeros
+   aligns, and are silent on how a zero block scale does; published models read an operand
+   of -0 on CDNA2 as +0, as they do subnormal ones, where AMD's notes speak of those
+   alone, and so does the table; NaN results of AMD units are negative, but nobody says
+   which (f64: nor that). */
 
 #define F(format) &formats[FORMAT_##format]
 
@@ -35,473 +30,421 @@
 #define TO_F16 .c = F(F16), .result = F(F16), .rounding = RNE, .nan = 0x7fff
 #define CDNA_F32 .c = F(F32), .result = F(F32), .nan = 0xffc00000
 
+/* The NaN of chains on vendors' units. */
+#define NAN_F32 .nan_rule = NAN_FIXED, .nan = 0xffc00000
+#define NAN_F64 .nan_rule = NAN_FIXED, .nan = 0xfff8000000000000
+#define NAN_F64_OPERAND .nan_rule = NAN_OPERAND, .nan = 0xfff8000000000000
+
 #define SHAPE(M, N, K) .m = (M), .n = (N), .k = (K)
-#define FROM(A) .a = F(A), .b = F(A)
-#define FROM2(A, B) .a = F(A), .b = F(B)
+#define FROM(A, B) .a = F(A), .b = F(B)
 /* Evidence, source, and for published vectors the fields they leave open. */
 #define PROVEN(...) PROVEN_(__VA_ARGS__, "", )
 #define PROVEN_(E, S, O, ...) .evidence = EVIDENCE_##E, .source = (S), .open = (O)
 
 /* T-FDPA: blocks of `block_` products and c aligned at the largest exponent. */
-#define TENSOR(name_, shape, from, to, block_, fraction_, align_min_, ...)                   \
+#define TENSOR(name_, m_, n_, k_, a_, b_, to, block_, fraction_, align_min_, ...)            \
     {                                                                                        \
         .name = name_, .what = "blocks of " #block_ " products and c, truncated to "         \
                                #fraction_ " bits below the largest exponent",                \
-        shape, from, to, .summation = SUM_FUSED, .block = block_, .fraction = fraction_,     \
-        .align_min = align_min_, .zero = ZERO_POSITIVE, PROVEN(__VA_ARGS__)                  \
+        SHAPE(m_, n_, k_), FROM(a_, b_), to, .summation = &sum_fused, .block = block_,       \
+        .fraction = fraction_, .align_min = align_min_, .zero = ZERO_POSITIVE,               \
+        PROVEN(__VA_ARGS__)                                                                  \
     }
 
 /* fp8 on the f16 tensor core: k with bit 1 clear, then set, from c = 0; C added last. */
-#define LOWERED(name_, shape, from, to, block_, align_min_, ...)                             \
+#define LOWERED(name_, m_, n_, k_, a_, b_, to, block_, align_min_, ...)                      \
     {                                                                                        \
         .name = name_, .what = "fp8 as f16: two blocks of " #block_ " from zero, then C "    \
                                "added, RN",                                                  \
-        shape, from, to, .via = F(F16), .summation = SUM_FUSED, .order = K_BIT1,             \
-        .block = block_, .fraction = 25, .align_min = align_min_,                            \
+        SHAPE(m_, n_, k_), FROM(a_, b_), to, .via = F(F16), .summation = &sum_fused,         \
+        .order = K_BIT1, .block = block_, .fraction = 25, .align_min = align_min_,           \
         .c_last = true, .zero = ZERO_POSITIVE, PROVEN(__VA_ARGS__)                           \
     }
 
 /* Block-scaled products (kind::mxf8f6f4): one power-of-two scale for each 32. */
-#define SCALED(name_, shape, from, ...)                                                      \
+#define SCALED(name_, m_, n_, k_, a_, b_, ...)                                               \
     {                                                                                        \
         .name = name_, .what = "32 products times their block scales and c, truncated to "   \
                                "25 bits below the largest exponent",                         \
-        shape, from, TO_F32, .scale = F(UE8M0), .scale_block = 32, .summation = SUM_FUSED,   \
-        .block = 32, .fraction = 25, .align_min = -133, .zero = ZERO_POSITIVE,               \
-        PROVEN(__VA_ARGS__)                                                                  \
+        SHAPE(m_, n_, k_), FROM(a_, b_), TO_F32, .scale = F(UE8M0), .scale_block = 32,       \
+        .summation = &sum_fused, .block = 32, .fraction = 25, .align_min = -133,             \
+        .zero = ZERO_POSITIVE, PROVEN(__VA_ARGS__)                                           \
     }
 
 /* fp4 with block scales: exact groups of 16, aligned at the exponents of their scales. */
-#define GROUPED(name_, shape, scale_, scale_block_, ...)                                     \
+#define GROUPED(name_, m_, n_, k_, scale_, scale_block_, ...)                                \
     {                                                                                        \
         .name = name_, .what = "exact groups of 16 fp4 products times their block scales "   \
                                "and c, truncated to 35 bits below the largest exponent",     \
-        shape, FROM(E2M1), TO_F32, .scale = F(scale_), .scale_block = scale_block_,          \
-        .summation = SUM_GROUPED, .block = 64, .group = 16, .fraction = 35,                  \
-        .align_min = -139, .zero = ZERO_POSITIVE, PROVEN(__VA_ARGS__)                        \
+        SHAPE(m_, n_, k_), FROM(E2M1, E2M1), TO_F32, .scale = F(scale_),                     \
+        .scale_block = scale_block_, .summation = &sum_grouped, .block = 64, .group = 16,    \
+        .fraction = 35, .align_min = -139, .zero = ZERO_POSITIVE, PROVEN(__VA_ARGS__)        \
     }
 
 /* d = fma(a_k, b_k, d) for ascending k, to nearest even. */
-#define CHAIN(name_, shape, format, nan_rule_, nan_, ...)                                    \
+#define CHAIN(name_, m_, n_, k_, format, nan_, ...)                                          \
     {                                                                                        \
-        .name = name_, .what = "fma chain, k ascending", shape, FROM(format),                \
-        .c = F(format), .result = F(format), .rounding = RNE, .summation = SUM_FUSED,        \
-        .block = 1, .fraction = FRACTION_EXACT, .zero = ZERO_IEEE, .nan_rule = nan_rule_,    \
-        .nan = nan_, PROVEN(__VA_ARGS__)                                                     \
+        .name = name_, .what = "fma chain, k ascending", SHAPE(m_, n_, k_),                  \
+        FROM(format, format), .c = F(format), .result = F(format), .rounding = RNE,          \
+        .summation = &sum_fused, .block = 1, .fraction = FRACTION_EXACT, .zero = ZERO_IEEE,  \
+        nan_, PROVEN(__VA_ARGS__)                                                            \
     }
 
 /* E-FDPA: c and `block_` products added exactly, rounded once. */
-#define EXACT(name_, shape, from, to, block_, ...)                                           \
+#define EXACT(name_, m_, n_, k_, a_, b_, to, block_, ...)                                    \
     {                                                                                        \
         .name = name_, .what = "exact sum of " #block_ " products and c, rounded once",      \
-        shape, from, to, .rounding = RNE, .summation = SUM_FUSED, .block = block_,           \
-        .fraction = FRACTION_EXACT, .zero = ZERO_IEEE, PROVEN(__VA_ARGS__)                   \
+        SHAPE(m_, n_, k_), FROM(a_, b_), to, .rounding = RNE, .summation = &sum_fused,       \
+        .block = block_, .fraction = FRACTION_EXACT, .zero = ZERO_IEEE, PROVEN(__VA_ARGS__)  \
     }
 
 /* FTZ-PAIR: rounded products, rounded pairwise sums, subnormals flushed throughout. */
-#define PAIRS(name_, shape, from, to, block_, ...)                                           \
+#define PAIRS(name_, m_, n_, k_, a_, b_, to, block_, ...)                                    \
     {                                                                                        \
         .name = name_, .what = "products and a tree of " #block_ ", subnormals flushed in "  \
                                "and out",                                                    \
-        shape, from, to, .rounding = RNE_FLUSH, .summation = SUM_PAIRS, .block = block_,     \
-        .flush_inputs = true, .zero = ZERO_IEEE, PROVEN(__VA_ARGS__)                         \
+        SHAPE(m_, n_, k_), FROM(a_, b_), to, .rounding = RNE_FLUSH,                          \
+        .summation = &sum_pairs, .block = block_, .flush_inputs = true, .zero = ZERO_IEEE,   \
+        PROVEN(__VA_ARGS__)                                                                  \
     }
 
 /* TR-FDPA and, with parity_, GTR-FDPA. */
-#define TWO_STAGE(name_, shape, from, to, block_, parity_, ...)                              \
+#define TWO_STAGE(name_, m_, n_, k_, a_, b_, to, block_, parity_, ...)                       \
     {                                                                                        \
         .name = name_, .what = "products truncated to 24 bits and summed, then floored and " \
                                "added to c",                                                 \
-        shape, from, to, .rounding = RNE, .summation = SUM_TWO_STAGE, .block = block_,       \
-        .fraction = 24, .sum_fraction = 32, .keep = 31, .keep_min = -126,                    \
+        SHAPE(m_, n_, k_), FROM(a_, b_), to, .rounding = RNE, .summation = &sum_two_stage,   \
+        .block = block_, .fraction = 24, .sum_fraction = 32, .keep = 31, .keep_min = -126,   \
         .parity = parity_, .zero = ZERO_SUM_POSITIVE, PROVEN(__VA_ARGS__)                    \
     }
 
 /* A 25-bit serial accumulator, exact or held in a carrier, then one addition to C. */
-#define SERIAL(name_, what_, carrier_, source_, ...)                                         \
+#define SERIAL(name_, sums, carrier_, rule, rounding_, source_)                              \
     {                                                                                        \
-        .name = name_, .what = what_, SHAPE(16, 16, 16), FROM(F16), .c = F(F32),             \
-        .result = F(F32), .rounding = __VA_ARGS__, .summation = SUM_SERIAL, .block = 16,     \
-        .keep = 25, .carrier = carrier_, .zero = ZERO_SUM_POSITIVE, .nan = 0x7fffffff,       \
-        PROVEN(DEFINITION, source_)                                                          \
+        .name = name_, .what = "25-bit serial accumulator of " sums " sums, " rule           \
+                               " when added to C",                                           \
+        SHAPE(16, 16, 16), FROM(F16, F16), .c = F(F32), .result = F(F32), rounding_,         \
+        .summation = &sum_serial, .block = 16, .keep = 25, .carrier = carrier_,              \
+        .zero = ZERO_SUM_POSITIVE, .nan = 0x7fffffff, PROVEN(DEFINITION, source_)            \
     }
 
+/* Name, m, n, k, formats of A and B, what a step rounds to, and what the macro says; then
+   evidence, source, and what is open. */
 const struct bitcut_unit units[] = {
     /* clang-format off */
-    SERIAL("ideal/rn25", "25-bit serial accumulator of exact sums, RN when added to C", NULL, "OY, with exact sums", RNE),
-    SERIAL("ideal/rz25", "25-bit serial accumulator of exact sums, RZ when added to C", NULL, "OY, with exact sums", RZ_INF),
-    SERIAL("ootomo/mma_rn", "25-bit serial accumulator of binary64 sums, RN when added to C", F(F64), "OY mma_rn", RNE),
-    SERIAL("ootomo/mma_rz", "25-bit serial accumulator of binary64 sums, RZ when added to C", F(F64), "OY mma_rz", RZ_INF),
-    CHAIN("fma/f32", SHAPE(1, 1, 1), F32, NAN_FIXED, 0x7fffffff, DEFINITION, "IEEE 754; PTX ISA fma.rn.f32"),
-    CHAIN("fma/f64", SHAPE(1, 1, 1), F64, NAN_OPERAND, 0xfff8000000000000, DEFINITION, "IEEE 754; PTX ISA fma.rn.f64; NaN as recorded on the H200"),
+    SERIAL("ideal/rn25",    "exact",    NULL,   "RN", .rounding = RNE,    "OY, with exact sums"),
+    SERIAL("ideal/rz25",    "exact",    NULL,   "RZ", .rounding = RZ_INF, "OY, with exact sums"),
+    SERIAL("ootomo/mma_rn", "binary64", F(F64), "RN", .rounding = RNE,    "OY mma_rn"),
+    SERIAL("ootomo/mma_rz", "binary64", F(F64), "RZ", .rounding = RZ_INF, "OY mma_rz"),
+    CHAIN("fma/f32", 1, 1, 1, F32, .nan = 0x7fffffff, DEFINITION, "IEEE 754; PTX ISA fma.rn.f32"),
+    CHAIN("fma/f64", 1, 1, 1, F64, NAN_F64_OPERAND,
+          DEFINITION, "IEEE 754; PTX ISA fma.rn.f64; NaN as recorded on the H200"),
 
-    /* Volta: name                            shape           operands   result     L   F  align_min  evidence */
-    TENSOR("volta/mma.m8n8k4.f32.f16",         SHAPE(8, 8, 4),   FROM(F16),  TO_F32,    4, 23, -131, PUBLISHED, "MTC V100", "via flush_inputs flush zero nan"),
-    TENSOR("volta/mma.m8n8k4.f16.f16",         SHAPE(8, 8, 4),   FROM(F16),  TO_F16,    4, 23,  -19, CONSISTENT, "MMA-Sim; MTC V100"),
+    TENSOR("volta/mma.m8n8k4.f32.f16", 8, 8, 4, F16, F16, TO_F32, 4, 23, -131,
+           PUBLISHED, "MTC V100", "via flush_inputs flush zero nan"),
+    TENSOR("volta/mma.m8n8k4.f16.f16", 8, 8, 4, F16, F16, TO_F16, 4, 23,  -19,
+           CONSISTENT, "MMA-Sim; MTC V100"),
 
-    TENSOR("turing/mma.m16n8k8.f32.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 24, -132, MODELS, "MMA-Sim; block open"),
-    TENSOR("turing/mma.m16n8k8.f16.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F16,    8, 24,  -20, MODELS, "MMA-Sim; block and align_min open"),
+    TENSOR("turing/mma.m16n8k8.f32.f16", 16, 8, 8, F16, F16, TO_F32, 8, 24, -132,
+           MODELS, "MMA-Sim; block open"),
+    TENSOR("turing/mma.m16n8k8.f16.f16", 16, 8, 8, F16, F16, TO_F16, 8, 24,  -20,
+           MODELS, "MMA-Sim; block and align_min open"),
 
-    TENSOR("ampere/mma.m16n8k16.f32.f16",      SHAPE(16, 8, 16), FROM(F16),  TO_F32,    8, 24, -132, MODELS, "MMA-Sim; two m16n8k8, which are published (MTC A100, A2)"),
-    TENSOR("ampere/mma.m16n8k8.f32.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 24, -132, PUBLISHED, "MTC A100, A2", "via flush_inputs flush zero nan"),
-    TENSOR("ampere/mma.m16n8k16.f16.f16",      SHAPE(16, 8, 16), FROM(F16),  TO_F16,    8, 24,  -20, MODELS, "MMA-Sim; align_min open"),
-    TENSOR("ampere/mma.m16n8k8.f16.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F16,    8, 24,  -20, CONSISTENT, "MMA-Sim; MTC A100, A2"),
-    TENSOR("ampere/mma.m16n8k16.f32.bf16",     SHAPE(16, 8, 16), FROM(BF16), TO_F32,    8, 24, -132, MODELS, "MMA-Sim; two m16n8k8, which are published (MTC A100, A2)"),
-    TENSOR("ampere/mma.m16n8k8.f32.bf16",      SHAPE(16, 8, 8),  FROM(BF16), TO_F32,    8, 24, -132, PUBLISHED, "MTC A100, A2", "align_min flush_inputs overflow flush zero nan"),
-    TENSOR("ampere/mma.m16n8k8.f32.tf32",      SHAPE(16, 8, 8),  FROM(TF32), TO_F32,    4, 24, -132, MODELS, "MMA-Sim; two m16n8k4, which are published (MTC A100, A2)"),
-    TENSOR("ampere/mma.m16n8k4.f32.tf32",      SHAPE(16, 8, 4),  FROM(TF32), TO_F32,    4, 24, -132, PUBLISHED, "MTC A100, A2", "align_min flush_inputs overflow flush zero nan"),
-    CHAIN("ampere/mma.m8n8k4.f64.f64",         SHAPE(8, 8, 4),   F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim; NaN as recorded on the H200"),
+    TENSOR("ampere/mma.m16n8k16.f32.f16",  16, 8, 16, F16,  F16,  TO_F32, 8, 24, -132,
+           MODELS, "MMA-Sim; two m16n8k8, which are published (MTC A100, A2)"),
+    TENSOR("ampere/mma.m16n8k8.f32.f16",   16, 8,  8, F16,  F16,  TO_F32, 8, 24, -132,
+           PUBLISHED, "MTC A100, A2", "via flush_inputs flush zero nan"),
+    TENSOR("ampere/mma.m16n8k16.f16.f16",  16, 8, 16, F16,  F16,  TO_F16, 8, 24,  -20,
+           MODELS, "MMA-Sim; align_min open"),
+    TENSOR("ampere/mma.m16n8k8.f16.f16",   16, 8,  8, F16,  F16,  TO_F16, 8, 24,  -20,
+           CONSISTENT, "MMA-Sim; MTC A100, A2"),
+    TENSOR("ampere/mma.m16n8k16.f32.bf16", 16, 8, 16, BF16, BF16, TO_F32, 8, 24, -132,
+           MODELS, "MMA-Sim; two m16n8k8, which are published (MTC A100, A2)"),
+    TENSOR("ampere/mma.m16n8k8.f32.bf16",  16, 8,  8, BF16, BF16, TO_F32, 8, 24, -132,
+           PUBLISHED, "MTC A100, A2", "align_min flush_inputs overflow flush zero nan"),
+    TENSOR("ampere/mma.m16n8k8.f32.tf32",  16, 8,  8, TF32, TF32, TO_F32, 4, 24, -132,
+           MODELS, "MMA-Sim; two m16n8k4, which are published (MTC A100, A2)"),
+    TENSOR("ampere/mma.m16n8k4.f32.tf32",  16, 8,  4, TF32, TF32, TO_F32, 4, 24, -132,
+           PUBLISHED, "MTC A100, A2", "align_min flush_inputs overflow flush zero nan"),
+    CHAIN("ampere/mma.m8n8k4.f64.f64", 8, 8, 4, F64, NAN_F64_OPERAND,
+          MODELS, "MMA-Sim; NaN as recorded on the H200"),
 
-    TENSOR("ada/mma.m16n8k16.f32.f16",         SHAPE(16, 8, 16), FROM(F16),  TO_F32,    8, 24, -132, MODELS, "MMA-Sim; two m16n8k8, which are published (MTC Ada, L40S)"),
-    TENSOR("ada/mma.m16n8k8.f32.f16",          SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 24, -132, PUBLISHED, "MTC Ada, L40S", "via flush_inputs flush zero nan"),
-    TENSOR("ada/mma.m16n8k16.f16.f16",         SHAPE(16, 8, 16), FROM(F16),  TO_F16,    8, 24,  -20, MODELS, "MMA-Sim; align_min open"),
-    TENSOR("ada/mma.m16n8k8.f16.f16",          SHAPE(16, 8, 8),  FROM(F16),  TO_F16,    8, 24,  -20, CONSISTENT, "MMA-Sim; MTC Ada, L40S"),
-    TENSOR("ada/mma.m16n8k16.f32.bf16",        SHAPE(16, 8, 16), FROM(BF16), TO_F32,    8, 24, -132, MODELS, "MMA-Sim; two m16n8k8, which are published (MTC Ada, L40S)"),
-    TENSOR("ada/mma.m16n8k8.f32.bf16",         SHAPE(16, 8, 8),  FROM(BF16), TO_F32,    8, 24, -132, PUBLISHED, "MTC Ada, L40S", "align_min flush_inputs overflow flush zero nan"),
-    TENSOR("ada/mma.m16n8k8.f32.tf32",         SHAPE(16, 8, 8),  FROM(TF32), TO_F32,    4, 24, -132, MODELS, "MMA-Sim; two m16n8k4, which are published (MTC Ada, L40S)"),
-    TENSOR("ada/mma.m16n8k4.f32.tf32",         SHAPE(16, 8, 4),  FROM(TF32), TO_F32,    4, 24, -132, PUBLISHED, "MTC Ada, L40S", "align_min flush_inputs overflow flush zero nan"),
-    TENSOR("ada/mma.m16n8k32.f32.e4m3",        SHAPE(16, 8, 32), FROM(E4M3), TO_E8M13, 16, 13, -132, PUBLISHED, "MTC Ada, L40S", "via flush zero nan"),
-    TENSOR("ada/mma.m16n8k32.f32.e5m2",        SHAPE(16, 8, 32), FROM(E5M2), TO_E8M13, 16, 13, -132, PUBLISHED, "MTC Ada, L40S", "via flush_inputs flush zero nan"),
-    TENSOR("ada/mma.m16n8k32.f16.e4m3",        SHAPE(16, 8, 32), FROM(E4M3), TO_F16,   16, 13,  -20, PUBLISHED, "MTC Ada", "via overflow flush zero nan"),
-    TENSOR("ada/mma.m16n8k32.f16.e5m2",        SHAPE(16, 8, 32), FROM(E5M2), TO_F16,   16, 13,  -20, PUBLISHED, "MTC Ada", "via flush_inputs overflow flush zero nan"),
-    CHAIN("ada/mma.m8n8k4.f64.f64",            SHAPE(8, 8, 4),   F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim; NaN as recorded on the H200"),
+    TENSOR("ada/mma.m16n8k16.f32.f16",  16, 8, 16, F16,  F16,  TO_F32,    8, 24, -132,
+           MODELS, "MMA-Sim; two m16n8k8, which are published (MTC Ada, L40S)"),
+    TENSOR("ada/mma.m16n8k8.f32.f16",   16, 8,  8, F16,  F16,  TO_F32,    8, 24, -132,
+           PUBLISHED, "MTC Ada, L40S", "via flush_inputs flush zero nan"),
+    TENSOR("ada/mma.m16n8k16.f16.f16",  16, 8, 16, F16,  F16,  TO_F16,    8, 24,  -20,
+           MODELS, "MMA-Sim; align_min open"),
+    TENSOR("ada/mma.m16n8k8.f16.f16",   16, 8,  8, F16,  F16,  TO_F16,    8, 24,  -20,
+           CONSISTENT, "MMA-Sim; MTC Ada, L40S"),
+    TENSOR("ada/mma.m16n8k16.f32.bf16", 16, 8, 16, BF16, BF16, TO_F32,    8, 24, -132,
+           MODELS, "MMA-Sim; two m16n8k8, which are published (MTC Ada, L40S)"),
+    TENSOR("ada/mma.m16n8k8.f32.bf16",  16, 8,  8, BF16, BF16, TO_F32,    8, 24, -132,
+           PUBLISHED, "MTC Ada, L40S", "align_min flush_inputs overflow flush zero nan"),
+    TENSOR("ada/mma.m16n8k8.f32.tf32",  16, 8,  8, TF32, TF32, TO_F32,    4, 24, -132,
+           MODELS, "MMA-Sim; two m16n8k4, which are published (MTC Ada, L40S)"),
+    TENSOR("ada/mma.m16n8k4.f32.tf32",  16, 8,  4, TF32, TF32, TO_F32,    4, 24, -132,
+           PUBLISHED, "MTC Ada, L40S", "align_min flush_inputs overflow flush zero nan"),
+    TENSOR("ada/mma.m16n8k32.f32.e4m3", 16, 8, 32, E4M3, E4M3, TO_E8M13, 16, 13, -132,
+           PUBLISHED, "MTC Ada, L40S", "via flush zero nan"),
+    TENSOR("ada/mma.m16n8k32.f32.e5m2", 16, 8, 32, E5M2, E5M2, TO_E8M13, 16, 13, -132,
+           PUBLISHED, "MTC Ada, L40S", "via flush_inputs flush zero nan"),
+    TENSOR("ada/mma.m16n8k32.f16.e4m3", 16, 8, 32, E4M3, E4M3, TO_F16,   16, 13,  -20,
+           PUBLISHED, "MTC Ada", "via overflow flush zero nan"),
+    TENSOR("ada/mma.m16n8k32.f16.e5m2", 16, 8, 32, E5M2, E5M2, TO_F16,   16, 13,  -20,
+           PUBLISHED, "MTC Ada", "via flush_inputs overflow flush zero nan"),
+    CHAIN("ada/mma.m8n8k4.f64.f64", 8, 8, 4, F64, NAN_F64_OPERAND,
+          MODELS, "MMA-Sim; NaN as recorded on the H200"),
 
-    TENSOR("hopper/mma.m16n8k16.f32.f16",      SHAPE(16, 8, 16), FROM(F16),  TO_F32,   16, 25, -133, RECORDED, "H200; MTC H100, H200"),
-    TENSOR("hopper/mma.m16n8k8.f32.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 25, -133, RECORDED, "H200"),
-    TENSOR("hopper/mma.m16n8k16.f16.f16",      SHAPE(16, 8, 16), FROM(F16),  TO_F16,   16, 25,  -21, RECORDED, "H200; MTC H100, H200"),
-    TENSOR("hopper/mma.m16n8k8.f16.f16",       SHAPE(16, 8, 8),  FROM(F16),  TO_F16,    8, 25,  -21, RECORDED, "H200"),
-    TENSOR("hopper/mma.m16n8k16.f32.bf16",     SHAPE(16, 8, 16), FROM(BF16), TO_F32,   16, 25, -133, RECORDED, "H200; MTC H100, H200"),
-    TENSOR("hopper/mma.m16n8k8.f32.bf16",      SHAPE(16, 8, 8),  FROM(BF16), TO_F32,    8, 25, -133, RECORDED, "H200"),
-    TENSOR("hopper/mma.m16n8k8.f32.tf32",      SHAPE(16, 8, 8),  FROM(TF32), TO_F32,    8, 25, -133, RECORDED, "H200"),
-    TENSOR("hopper/mma.m16n8k4.f32.tf32",      SHAPE(16, 8, 4),  FROM(TF32), TO_F32,    4, 25, -133, RECORDED, "H200; MTC H100, H200"),
-    LOWERED("hopper/mma.m16n8k32.f32.e4m3",        SHAPE(16, 8, 32), FROM(E4M3),        TO_F32, 16, -133, RECORDED, "H200"),
-    LOWERED("hopper/mma.m16n8k32.f32.e5m2",        SHAPE(16, 8, 32), FROM(E5M2),        TO_F32, 16, -133, RECORDED, "H200"),
-    LOWERED("hopper/mma.m16n8k32.f32.e4m3.e5m2",   SHAPE(16, 8, 32), FROM2(E4M3, E5M2), TO_F32, 16, -133, RECORDED, "H200"),
-    LOWERED("hopper/mma.m16n8k32.f32.e5m2.e4m3",   SHAPE(16, 8, 32), FROM2(E5M2, E4M3), TO_F32, 16, -133, RECORDED, "H200"),
-    LOWERED("hopper/mma.m16n8k32.f16.e4m3",        SHAPE(16, 8, 32), FROM(E4M3),        TO_F16, 16,  -21, RECORDED, "H200; MTC H100, H200"),
-    LOWERED("hopper/mma.m16n8k32.f16.e5m2",        SHAPE(16, 8, 32), FROM(E5M2),        TO_F16, 16,  -21, RECORDED, "H200; MTC H100, H200"),
-    LOWERED("hopper/mma.m16n8k32.f16.e4m3.e5m2",   SHAPE(16, 8, 32), FROM2(E4M3, E5M2), TO_F16, 16,  -21, RECORDED, "H200"),
-    LOWERED("hopper/mma.m16n8k32.f16.e5m2.e4m3",   SHAPE(16, 8, 32), FROM2(E5M2, E4M3), TO_F16, 16,  -21, RECORDED, "H200"),
-    LOWERED("hopper/mma.m16n8k16.f32.e4m3",        SHAPE(16, 8, 16), FROM(E4M3),        TO_F32,  8, -133, RECORDED, "H200"),
-    LOWERED("hopper/mma.m16n8k16.f32.e5m2",        SHAPE(16, 8, 16), FROM(E5M2),        TO_F32,  8, -133, RECORDED, "H200"),
-    LOWERED("hopper/mma.m16n8k16.f32.e4m3.e5m2",   SHAPE(16, 8, 16), FROM2(E4M3, E5M2), TO_F32,  8, -133, RECORDED, "H200"),
-    LOWERED("hopper/mma.m16n8k16.f32.e5m2.e4m3",   SHAPE(16, 8, 16), FROM2(E5M2, E4M3), TO_F32,  8, -133, RECORDED, "H200"),
-    LOWERED("hopper/mma.m16n8k16.f16.e4m3",        SHAPE(16, 8, 16), FROM(E4M3),        TO_F16,  8,  -21, RECORDED, "H200"),
-    LOWERED("hopper/mma.m16n8k16.f16.e5m2",        SHAPE(16, 8, 16), FROM(E5M2),        TO_F16,  8,  -21, RECORDED, "H200"),
-    LOWERED("hopper/mma.m16n8k16.f16.e4m3.e5m2",   SHAPE(16, 8, 16), FROM2(E4M3, E5M2), TO_F16,  8,  -21, RECORDED, "H200"),
-    LOWERED("hopper/mma.m16n8k16.f16.e5m2.e4m3",   SHAPE(16, 8, 16), FROM2(E5M2, E4M3), TO_F16,  8,  -21, RECORDED, "H200"),
-    CHAIN("hopper/mma.m16n8k16.f64.f64",       SHAPE(16, 8, 16), F64, NAN_OPERAND, 0xfff8000000000000, RECORDED, "H200"),
-    CHAIN("hopper/mma.m16n8k8.f64.f64",        SHAPE(16, 8, 8),  F64, NAN_OPERAND, 0xfff8000000000000, RECORDED, "H200"),
-    CHAIN("hopper/mma.m16n8k4.f64.f64",        SHAPE(16, 8, 4),  F64, NAN_OPERAND, 0xfff8000000000000, RECORDED, "H200"),
-    CHAIN("hopper/mma.m8n8k4.f64.f64",         SHAPE(8, 8, 4),   F64, NAN_OPERAND, 0xfff8000000000000, RECORDED, "H200"),
-    TENSOR("hopper/wgmma.m64n8k16.f32.f16",    SHAPE(64, 8, 16), FROM(F16),  TO_F32,   16, 25, -133, RECORDED, "H200"),
-    TENSOR("hopper/wgmma.m64n256k16.f32.f16",  SHAPE(64, 256, 16), FROM(F16), TO_F32,  16, 25, -133, RECORDED, "H200; n rounds alike from 8 to 256"),
-    TENSOR("hopper/wgmma.m64n8k16.f16.f16",    SHAPE(64, 8, 16), FROM(F16),  TO_F16,   16, 25,  -21, RECORDED, "H200"),
-    TENSOR("hopper/wgmma.m64n8k16.f32.bf16",   SHAPE(64, 8, 16), FROM(BF16), TO_F32,   16, 25, -133, RECORDED, "H200"),
-    TENSOR("hopper/wgmma.m64n8k8.f32.tf32",    SHAPE(64, 8, 8),  FROM(TF32), TO_F32,    8, 25, -133, RECORDED, "H200"),
-    TENSOR("hopper/wgmma.m64n8k32.f32.e4m3",       SHAPE(64, 8, 32), FROM(E4M3),        TO_E8M13, 32, 13, -133, RECORDED, "H200; MTC H100, H200"),
-    TENSOR("hopper/wgmma.m64n8k32.f32.e5m2",       SHAPE(64, 8, 32), FROM(E5M2),        TO_E8M13, 32, 13, -133, RECORDED, "H200; MTC H100, H200"),
-    TENSOR("hopper/wgmma.m64n8k32.f32.e4m3.e5m2",  SHAPE(64, 8, 32), FROM2(E4M3, E5M2), TO_E8M13, 32, 13, -133, RECORDED, "H200"),
-    TENSOR("hopper/wgmma.m64n8k32.f32.e5m2.e4m3",  SHAPE(64, 8, 32), FROM2(E5M2, E4M3), TO_E8M13, 32, 13, -133, RECORDED, "H200"),
-    TENSOR("hopper/wgmma.m64n8k32.f16.e4m3",       SHAPE(64, 8, 32), FROM(E4M3),        TO_F16,   32, 13,  -21, RECORDED, "H200"),
-    TENSOR("hopper/wgmma.m64n8k32.f16.e5m2",       SHAPE(64, 8, 32), FROM(E5M2),        TO_F16,   32, 13,  -21, RECORDED, "H200"),
-    TENSOR("hopper/wgmma.m64n8k32.f16.e4m3.e5m2",  SHAPE(64, 8, 32), FROM2(E4M3, E5M2), TO_F16,   32, 13,  -21, RECORDED, "H200"),
-    TENSOR("hopper/wgmma.m64n8k32.f16.e5m2.e4m3",  SHAPE(64, 8, 32), FROM2(E5M2, E4M3), TO_F16,   32, 13,  -21, RECORDED, "H200"),
+    TENSOR("hopper/mma.m16n8k16.f32.f16",  16, 8, 16, F16,  F16,  TO_F32, 16, 25, -133,
+           RECORDED, "H200; MTC H100, H200"),
+    TENSOR("hopper/mma.m16n8k8.f32.f16",   16, 8,  8, F16,  F16,  TO_F32,  8, 25, -133, RECORDED, "H200"),
+    TENSOR("hopper/mma.m16n8k16.f16.f16",  16, 8, 16, F16,  F16,  TO_F16, 16, 25,  -21,
+           RECORDED, "H200; MTC H100, H200"),
+    TENSOR("hopper/mma.m16n8k8.f16.f16",   16, 8,  8, F16,  F16,  TO_F16,  8, 25,  -21, RECORDED, "H200"),
+    TENSOR("hopper/mma.m16n8k16.f32.bf16", 16, 8, 16, BF16, BF16, TO_F32, 16, 25, -133,
+           RECORDED, "H200; MTC H100, H200"),
+    TENSOR("hopper/mma.m16n8k8.f32.bf16",  16, 8,  8, BF16, BF16, TO_F32,  8, 25, -133, RECORDED, "H200"),
+    TENSOR("hopper/mma.m16n8k8.f32.tf32",  16, 8,  8, TF32, TF32, TO_F32,  8, 25, -133, RECORDED, "H200"),
+    TENSOR("hopper/mma.m16n8k4.f32.tf32",  16, 8,  4, TF32, TF32, TO_F32,  4, 25, -133,
+           RECORDED, "H200; MTC H100, H200"),
+    LOWERED("hopper/mma.m16n8k32.f32.e4m3",      16, 8, 32, E4M3, E4M3, TO_F32, 16, -133, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k32.f32.e5m2",      16, 8, 32, E5M2, E5M2, TO_F32, 16, -133, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k32.f32.e4m3.e5m2", 16, 8, 32, E4M3, E5M2, TO_F32, 16, -133, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k32.f32.e5m2.e4m3", 16, 8, 32, E5M2, E4M3, TO_F32, 16, -133, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k32.f16.e4m3",      16, 8, 32, E4M3, E4M3, TO_F16, 16,  -21,
+            RECORDED, "H200; MTC H100, H200"),
+    LOWERED("hopper/mma.m16n8k32.f16.e5m2",      16, 8, 32, E5M2, E5M2, TO_F16, 16,  -21,
+            RECORDED, "H200; MTC H100, H200"),
+    LOWERED("hopper/mma.m16n8k32.f16.e4m3.e5m2", 16, 8, 32, E4M3, E5M2, TO_F16, 16,  -21, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k32.f16.e5m2.e4m3", 16, 8, 32, E5M2, E4M3, TO_F16, 16,  -21, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k16.f32.e4m3",      16, 8, 16, E4M3, E4M3, TO_F32,  8, -133, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k16.f32.e5m2",      16, 8, 16, E5M2, E5M2, TO_F32,  8, -133, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k16.f32.e4m3.e5m2", 16, 8, 16, E4M3, E5M2, TO_F32,  8, -133, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k16.f32.e5m2.e4m3", 16, 8, 16, E5M2, E4M3, TO_F32,  8, -133, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k16.f16.e4m3",      16, 8, 16, E4M3, E4M3, TO_F16,  8,  -21, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k16.f16.e5m2",      16, 8, 16, E5M2, E5M2, TO_F16,  8,  -21, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k16.f16.e4m3.e5m2", 16, 8, 16, E4M3, E5M2, TO_F16,  8,  -21, RECORDED, "H200"),
+    LOWERED("hopper/mma.m16n8k16.f16.e5m2.e4m3", 16, 8, 16, E5M2, E4M3, TO_F16,  8,  -21, RECORDED, "H200"),
+    CHAIN("hopper/mma.m16n8k16.f64.f64", 16, 8, 16, F64, NAN_F64_OPERAND, RECORDED, "H200"),
+    CHAIN("hopper/mma.m16n8k8.f64.f64",  16, 8,  8, F64, NAN_F64_OPERAND, RECORDED, "H200"),
+    CHAIN("hopper/mma.m16n8k4.f64.f64",  16, 8,  4, F64, NAN_F64_OPERAND, RECORDED, "H200"),
+    CHAIN("hopper/mma.m8n8k4.f64.f64",    8, 8,  4, F64, NAN_F64_OPERAND, RECORDED, "H200"),
+    TENSOR("hopper/wgmma.m64n8k16.f32.f16",       64,   8, 16, F16,  F16,  TO_F32,   16, 25, -133,
+           RECORDED, "H200"),
+    TENSOR("hopper/wgmma.m64n256k16.f32.f16",     64, 256, 16, F16,  F16,  TO_F32,   16, 25, -133,
+           RECORDED, "H200; n rounds alike from 8 to 256"),
+    TENSOR("hopper/wgmma.m64n8k16.f16.f16",       64,   8, 16, F16,  F16,  TO_F16,   16, 25,  -21,
+           RECORDED, "H200"),
+    TENSOR("hopper/wgmma.m64n8k16.f32.bf16",      64,   8, 16, BF16, BF16, TO_F32,   16, 25, -133,
+           RECORDED, "H200"),
+    TENSOR("hopper/wgmma.m64n8k8.f32.tf32",       64,   8,  8, TF32, TF32, TO_F32,    8, 25, -133,
+           RECORDED, "H200"),
+    TENSOR("hopper/wgmma.m64n8k32.f32.e4m3",      64,   8, 32, E4M3, E4M3, TO_E8M13, 32, 13, -133,
+           RECORDED, "H200; MTC H100, H200"),
+    TENSOR("hopper/wgmma.m64n8k32.f32.e5m2",      64,   8, 32, E5M2, E5M2, TO_E8M13, 32, 13, -133,
+           RECORDED, "H200; MTC H100, H200"),
+    TENSOR("hopper/wgmma.m64n8k32.f32.e4m3.e5m2", 64,   8, 32, E4M3, E5M2, TO_E8M13, 32, 13, -133,
+           RECORDED, "H200"),
+    TENSOR("hopper/wgmma.m64n8k32.f32.e5m2.e4m3", 64,   8, 32, E5M2, E4M3, TO_E8M13, 32, 13, -133,
+           RECORDED, "H200"),
+    TENSOR("hopper/wgmma.m64n8k32.f16.e4m3",      64,   8, 32, E4M3, E4M3, TO_F16,   32, 13,  -21,
+           RECORDED, "H200"),
+    TENSOR("hopper/wgmma.m64n8k32.f16.e5m2",      64,   8, 32, E5M2, E5M2, TO_F16,   32, 13,  -21,
+           RECORDED, "H200"),
+    TENSOR("hopper/wgmma.m64n8k32.f16.e4m3.e5m2", 64,   8, 32, E4M3, E5M2, TO_F16,   32, 13,  -21,
+           RECORDED, "H200"),
+    TENSOR("hopper/wgmma.m64n8k32.f16.e5m2.e4m3", 64,   8, 32, E5M2, E4M3, TO_F16,   32, 13,  -21,
+           RECORDED, "H200"),
 
-    TENSOR("blackwell/mma.m16n8k16.f32.f16",   SHAPE(16, 8, 16), FROM(F16),  TO_F32,   16, 25, -133, PUBLISHED, "MTC B200", "via flush zero nan"),
-    TENSOR("blackwell/mma.m16n8k8.f32.f16",    SHAPE(16, 8, 8),  FROM(F16),  TO_F32,    8, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("blackwell/mma.m16n8k16.f16.f16",   SHAPE(16, 8, 16), FROM(F16),  TO_F16,   16, 25,  -21, CONSISTENT, "MMA-Sim; MTC B200"),
-    TENSOR("blackwell/mma.m16n8k16.f32.bf16",  SHAPE(16, 8, 16), FROM(BF16), TO_F32,   16, 25, -133, PUBLISHED, "MTC B200", "align_min flush_inputs overflow flush zero nan"),
-    TENSOR("blackwell/mma.m16n8k8.f32.tf32",   SHAPE(16, 8, 8),  FROM(TF32), TO_F32,    8, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("blackwell/mma.m16n8k4.f32.tf32",   SHAPE(16, 8, 4),  FROM(TF32), TO_F32,    4, 25, -133, PUBLISHED, "MTC B200", "align_min flush_inputs overflow flush zero nan"),
-    LOWERED("blackwell/mma.m16n8k32.f32.e4m3", SHAPE(16, 8, 32), FROM(E4M3), TO_F32, 16, -133, CONSISTENT, "MMA-Sim; MTC B200"),
-    LOWERED("blackwell/mma.m16n8k32.f32.e5m2", SHAPE(16, 8, 32), FROM(E5M2), TO_F32, 16, -133, CONSISTENT, "MMA-Sim; MTC B200"),
-    LOWERED("blackwell/mma.m16n8k32.f16.e4m3", SHAPE(16, 8, 32), FROM(E4M3), TO_F16, 16,  -21, PUBLISHED, "MTC B200", "fraction normalise floor overflow flush nan"),
-    LOWERED("blackwell/mma.m16n8k32.f16.e5m2", SHAPE(16, 8, 32), FROM(E5M2), TO_F16, 16,  -21, PUBLISHED, "MTC B200", "fraction normalise floor via overflow flush zero nan"),
-    CHAIN("blackwell/mma.m8n8k4.f64.f64",      SHAPE(8, 8, 4),   F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim"),
-    TENSOR("blackwell/tcgen05.m128n8k16.f32.f16",  SHAPE(128, 8, 16), FROM(F16),  TO_F32, 16, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("blackwell/tcgen05.m128n8k16.f16.f16",  SHAPE(128, 8, 16), FROM(F16),  TO_F16, 16, 25,  -21, MODELS, "MMA-Sim"),
-    TENSOR("blackwell/tcgen05.m128n8k16.f32.bf16", SHAPE(128, 8, 16), FROM(BF16), TO_F32, 16, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("blackwell/tcgen05.m128n8k8.f32.tf32",  SHAPE(128, 8, 8),  FROM(TF32), TO_F32,  8, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("blackwell/tcgen05.m128n8k32.f32.e4m3", SHAPE(128, 8, 32), FROM(E4M3), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("blackwell/tcgen05.m128n8k32.f32.e5m2", SHAPE(128, 8, 32), FROM(E5M2), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("blackwell/tcgen05.m128n8k32.f32.e3m2", SHAPE(128, 8, 32), FROM(E3M2), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("blackwell/tcgen05.m128n8k32.f32.e2m3", SHAPE(128, 8, 32), FROM(E2M3), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("blackwell/tcgen05.m128n8k32.f32.e2m1", SHAPE(128, 8, 32), FROM(E2M1), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("blackwell/tcgen05.m128n8k32.f16.e4m3", SHAPE(128, 8, 32), FROM(E4M3), TO_F16, 32, 25,  -21, MODELS, "MMA-Sim"),
-    TENSOR("blackwell/tcgen05.m128n8k32.f16.e5m2", SHAPE(128, 8, 32), FROM(E5M2), TO_F16, 32, 25,  -21, MODELS, "MMA-Sim"),
-    SCALED("blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e4m3", SHAPE(128, 8, 32), FROM(E4M3), MODELS, "MMA-Sim"),
-    SCALED("blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e5m2", SHAPE(128, 8, 32), FROM(E5M2), MODELS, "MMA-Sim"),
-    SCALED("blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e3m2", SHAPE(128, 8, 32), FROM(E3M2), MODELS, "MMA-Sim"),
-    SCALED("blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e2m3", SHAPE(128, 8, 32), FROM(E2M3), MODELS, "MMA-Sim"),
-    SCALED("blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e2m1", SHAPE(128, 8, 32), FROM(E2M1), MODELS, "MMA-Sim"),
-    GROUPED("blackwell/tcgen05.m128n8k64.mxf4.f32.e2m1",    SHAPE(128, 8, 64), UE8M0, 32, MODELS, "MMA-Sim; models disagree"),
-    GROUPED("blackwell/tcgen05.m128n8k64.nvf4.f32.e2m1",    SHAPE(128, 8, 64), UE4M3, 16, MODELS, "MMA-Sim; models disagree"),
+    TENSOR("blackwell/mma.m16n8k16.f32.f16",  16, 8, 16, F16,  F16,  TO_F32, 16, 25, -133,
+           PUBLISHED, "MTC B200", "via flush zero nan"),
+    TENSOR("blackwell/mma.m16n8k8.f32.f16",   16, 8,  8, F16,  F16,  TO_F32,  8, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("blackwell/mma.m16n8k16.f16.f16",  16, 8, 16, F16,  F16,  TO_F16, 16, 25,  -21,
+           CONSISTENT, "MMA-Sim; MTC B200"),
+    TENSOR("blackwell/mma.m16n8k16.f32.bf16", 16, 8, 16, BF16, BF16, TO_F32, 16, 25, -133,
+           PUBLISHED, "MTC B200", "align_min flush_inputs overflow flush zero nan"),
+    TENSOR("blackwell/mma.m16n8k8.f32.tf32",  16, 8,  8, TF32, TF32, TO_F32,  8, 25, -133, MODELS, "MMA-Sim"),
+    TENSOR("blackwell/mma.m16n8k4.f32.tf32",  16, 8,  4, TF32, TF32, TO_F32,  4, 25, -133,
+           PUBLISHED, "MTC B200", "align_min flush_inputs overflow flush zero nan"),
+    LOWERED("blackwell/mma.m16n8k32.f32.e4m3", 16, 8, 32, E4M3, E4M3, TO_F32, 16, -133,
+            CONSISTENT, "MMA-Sim; MTC B200"),
+    LOWERED("blackwell/mma.m16n8k32.f32.e5m2", 16, 8, 32, E5M2, E5M2, TO_F32, 16, -133,
+            CONSISTENT, "MMA-Sim; MTC B200"),
+    LOWERED("blackwell/mma.m16n8k32.f16.e4m3", 16, 8, 32, E4M3, E4M3, TO_F16, 16,  -21,
+            PUBLISHED, "MTC B200", "fraction normalise floor overflow flush nan"),
+    LOWERED("blackwell/mma.m16n8k32.f16.e5m2", 16, 8, 32, E5M2, E5M2, TO_F16, 16,  -21,
+            PUBLISHED, "MTC B200", "fraction normalise floor via overflow flush zero nan"),
+    CHAIN("blackwell/mma.m8n8k4.f64.f64", 8, 8, 4, F64, NAN_F64_OPERAND, MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k16.f32.f16",  128, 8, 16, F16,  F16,  TO_F32, 16, 25, -133,
+           MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k16.f16.f16",  128, 8, 16, F16,  F16,  TO_F16, 16, 25,  -21,
+           MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k16.f32.bf16", 128, 8, 16, BF16, BF16, TO_F32, 16, 25, -133,
+           MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k8.f32.tf32",  128, 8,  8, TF32, TF32, TO_F32,  8, 25, -133,
+           MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k32.f32.e4m3", 128, 8, 32, E4M3, E4M3, TO_F32, 32, 25, -133,
+           MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k32.f32.e5m2", 128, 8, 32, E5M2, E5M2, TO_F32, 32, 25, -133,
+           MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k32.f32.e3m2", 128, 8, 32, E3M2, E3M2, TO_F32, 32, 25, -133,
+           MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k32.f32.e2m3", 128, 8, 32, E2M3, E2M3, TO_F32, 32, 25, -133,
+           MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k32.f32.e2m1", 128, 8, 32, E2M1, E2M1, TO_F32, 32, 25, -133,
+           MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k32.f16.e4m3", 128, 8, 32, E4M3, E4M3, TO_F16, 32, 25,  -21,
+           MODELS, "MMA-Sim"),
+    TENSOR("blackwell/tcgen05.m128n8k32.f16.e5m2", 128, 8, 32, E5M2, E5M2, TO_F16, 32, 25,  -21,
+           MODELS, "MMA-Sim"),
+    SCALED("blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e4m3", 128, 8, 32, E4M3, E4M3, MODELS, "MMA-Sim"),
+    SCALED("blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e5m2", 128, 8, 32, E5M2, E5M2, MODELS, "MMA-Sim"),
+    SCALED("blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e3m2", 128, 8, 32, E3M2, E3M2, MODELS, "MMA-Sim"),
+    SCALED("blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e2m3", 128, 8, 32, E2M3, E2M3, MODELS, "MMA-Sim"),
+    SCALED("blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e2m1", 128, 8, 32, E2M1, E2M1, MODELS, "MMA-Sim"),
+    GROUPED("blackwell/tcgen05.m128n8k64.mxf4.f32.e2m1", 128, 8, 64, UE8M0, 32,
+            MODELS, "MMA-Sim; models disagree"),
+    GROUPED("blackwell/tcgen05.m128n8k64.nvf4.f32.e2m1", 128, 8, 64, UE4M3, 16,
+            MODELS, "MMA-Sim; models disagree"),
 
-    TENSOR("rtx-blackwell/mma.m16n8k16.f32.f16",  SHAPE(16, 8, 16), FROM(F16),  TO_F32, 16, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("rtx-blackwell/mma.m16n8k16.f16.f16",  SHAPE(16, 8, 16), FROM(F16),  TO_F16, 16, 25,  -21, MODELS, "MMA-Sim"),
-    TENSOR("rtx-blackwell/mma.m16n8k16.f32.bf16", SHAPE(16, 8, 16), FROM(BF16), TO_F32, 16, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("rtx-blackwell/mma.m16n8k8.f32.tf32",  SHAPE(16, 8, 8),  FROM(TF32), TO_F32,  8, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("rtx-blackwell/mma.m16n8k32.f32.e4m3", SHAPE(16, 8, 32), FROM(E4M3), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("rtx-blackwell/mma.m16n8k32.f32.e5m2", SHAPE(16, 8, 32), FROM(E5M2), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("rtx-blackwell/mma.m16n8k32.f32.e3m2", SHAPE(16, 8, 32), FROM(E3M2), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("rtx-blackwell/mma.m16n8k32.f32.e2m3", SHAPE(16, 8, 32), FROM(E2M3), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("rtx-blackwell/mma.m16n8k32.f32.e2m1", SHAPE(16, 8, 32), FROM(E2M1), TO_F32, 32, 25, -133, MODELS, "MMA-Sim"),
-    TENSOR("rtx-blackwell/mma.m16n8k32.f16.e4m3", SHAPE(16, 8, 32), FROM(E4M3), TO_F16, 32, 25,  -21, MODELS, "MMA-Sim"),
-    TENSOR("rtx-blackwell/mma.m16n8k32.f16.e5m2", SHAPE(16, 8, 32), FROM(E5M2), TO_F16, 32, 25,  -21, MODELS, "MMA-Sim"),
-    SCALED("rtx-blackwell/mma.m16n8k32.mxf8f6f4.f32.e4m3", SHAPE(16, 8, 32), FROM(E4M3), MODELS, "MMA-Sim"),
-    SCALED("rtx-blackwell/mma.m16n8k32.mxf8f6f4.f32.e5m2", SHAPE(16, 8, 32), FROM(E5M2), MODELS, "MMA-Sim"),
-    SCALED("rtx-blackwell/mma.m16n8k32.mxf8f6f4.f32.e3m2", SHAPE(16, 8, 32), FROM(E3M2), MODELS, "MMA-Sim"),
-    SCALED("rtx-blackwell/mma.m16n8k32.mxf8f6f4.f32.e2m3", SHAPE(16, 8, 32), FROM(E2M3), MODELS, "MMA-Sim"),
-    SCALED("rtx-blackwell/mma.m16n8k32.mxf8f6f4.f32.e2m1", SHAPE(16, 8, 32), FROM(E2M1), MODELS, "MMA-Sim"),
-    GROUPED("rtx-blackwell/mma.m16n8k64.mxf4.f32.e2m1",    SHAPE(16, 8, 64), UE8M0, 32, MODELS, "MMA-Sim; models disagree"),
-    GROUPED("rtx-blackwell/mma.m16n8k64.nvf4.f32.e2m1",    SHAPE(16, 8, 64), UE4M3, 16, MODELS, "MMA-Sim; models disagree"),
-    CHAIN("rtx-blackwell/mma.m8n8k4.f64.f64",  SHAPE(8, 8, 4),   F64, NAN_OPERAND, 0xfff8000000000000, MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k16.f32.f16",  16, 8, 16, F16,  F16,  TO_F32, 16, 25, -133,
+           MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k16.f16.f16",  16, 8, 16, F16,  F16,  TO_F16, 16, 25,  -21,
+           MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k16.f32.bf16", 16, 8, 16, BF16, BF16, TO_F32, 16, 25, -133,
+           MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k8.f32.tf32",  16, 8,  8, TF32, TF32, TO_F32,  8, 25, -133,
+           MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k32.f32.e4m3", 16, 8, 32, E4M3, E4M3, TO_F32, 32, 25, -133,
+           MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k32.f32.e5m2", 16, 8, 32, E5M2, E5M2, TO_F32, 32, 25, -133,
+           MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k32.f32.e3m2", 16, 8, 32, E3M2, E3M2, TO_F32, 32, 25, -133,
+           MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k32.f32.e2m3", 16, 8, 32, E2M3, E2M3, TO_F32, 32, 25, -133,
+           MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k32.f32.e2m1", 16, 8, 32, E2M1, E2M1, TO_F32, 32, 25, -133,
+           MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k32.f16.e4m3", 16, 8, 32, E4M3, E4M3, TO_F16, 32, 25,  -21,
+           MODELS, "MMA-Sim"),
+    TENSOR("rtx-blackwell/mma.m16n8k32.f16.e5m2", 16, 8, 32, E5M2, E5M2, TO_F16, 32, 25,  -21,
+           MODELS, "MMA-Sim"),
+    SCALED("rtx-blackwell/mma.m16n8k32.mxf8f6f4.f32.e4m3", 16, 8, 32, E4M3, E4M3, MODELS, "MMA-Sim"),
+    SCALED("rtx-blackwell/mma.m16n8k32.mxf8f6f4.f32.e5m2", 16, 8, 32, E5M2, E5M2, MODELS, "MMA-Sim"),
+    SCALED("rtx-blackwell/mma.m16n8k32.mxf8f6f4.f32.e3m2", 16, 8, 32, E3M2, E3M2, MODELS, "MMA-Sim"),
+    SCALED("rtx-blackwell/mma.m16n8k32.mxf8f6f4.f32.e2m3", 16, 8, 32, E2M3, E2M3, MODELS, "MMA-Sim"),
+    SCALED("rtx-blackwell/mma.m16n8k32.mxf8f6f4.f32.e2m1", 16, 8, 32, E2M1, E2M1, MODELS, "MMA-Sim"),
+    GROUPED("rtx-blackwell/mma.m16n8k64.mxf4.f32.e2m1", 16, 8, 64, UE8M0, 32,
+            MODELS, "MMA-Sim; models disagree"),
+    GROUPED("rtx-blackwell/mma.m16n8k64.nvf4.f32.e2m1", 16, 8, 64, UE4M3, 16,
+            MODELS, "MMA-Sim; models disagree"),
+    CHAIN("rtx-blackwell/mma.m8n8k4.f64.f64", 8, 8, 4, F64, NAN_F64_OPERAND, MODELS, "MMA-Sim"),
 
-    EXACT("cdna1/mfma.32x32x8.f32.f16",        SHAPE(32, 32, 8),  FROM(F16), CDNA_F32,  4, MODELS, "MMA-Sim"),
-    EXACT("cdna1/mfma.32x32x4_2b.f32.f16",     SHAPE(32, 32, 4),  FROM(F16), CDNA_F32,  4, MODELS, "MMA-Sim"),
-    EXACT("cdna1/mfma.16x16x16.f32.f16",       SHAPE(16, 16, 16), FROM(F16), CDNA_F32,  4, OBSERVED, "MMA-Sim; KMG", "order zero nan"),
-    EXACT("cdna1/mfma.16x16x4_4b.f32.f16",     SHAPE(16, 16, 4),  FROM(F16), CDNA_F32,  4, MODELS, "MMA-Sim"),
-    EXACT("cdna1/mfma.4x4x4_16b.f32.f16",      SHAPE(4, 4, 4),    FROM(F16), CDNA_F32,  4, MODELS, "MMA-Sim"),
-    EXACT("cdna1/mfma.32x32x4.f32.bf16",       SHAPE(32, 32, 4),  FROM(BF16), CDNA_F32, 2, MODELS, "MMA-Sim"),
-    EXACT("cdna1/mfma.32x32x2_2b.f32.bf16",    SHAPE(32, 32, 2),  FROM(BF16), CDNA_F32, 2, MODELS, "MMA-Sim"),
-    EXACT("cdna1/mfma.16x16x8.f32.bf16",       SHAPE(16, 16, 8),  FROM(BF16), CDNA_F32, 2, OBSERVED, "MMA-Sim; KMG", "order overflow zero nan"),
-    EXACT("cdna1/mfma.16x16x2_4b.f32.bf16",    SHAPE(16, 16, 2),  FROM(BF16), CDNA_F32, 2, MODELS, "MMA-Sim"),
-    EXACT("cdna1/mfma.4x4x2_16b.f32.bf16",     SHAPE(4, 4, 2),    FROM(BF16), CDNA_F32, 2, MODELS, "MMA-Sim"),
-    CHAIN("cdna1/mfma.32x32x2.f32.f32",        SHAPE(32, 32, 2),  F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
-    CHAIN("cdna1/mfma.32x32x1_2b.f32.f32",     SHAPE(32, 32, 1),  F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
-    CHAIN("cdna1/mfma.16x16x4.f32.f32",        SHAPE(16, 16, 4),  F32, NAN_FIXED, 0xffc00000, OBSERVED, "MMA-Sim; KMG", "zero nan_rule nan"),
-    CHAIN("cdna1/mfma.16x16x1_4b.f32.f32",     SHAPE(16, 16, 1),  F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
-    CHAIN("cdna1/mfma.4x4x1_16b.f32.f32",      SHAPE(4, 4, 1),    F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
+    EXACT("cdna1/mfma.32x32x8.f32.f16",     32, 32,  8, F16,  F16,  CDNA_F32, 4, MODELS, "MMA-Sim"),
+    EXACT("cdna1/mfma.32x32x4_2b.f32.f16",  32, 32,  4, F16,  F16,  CDNA_F32, 4, MODELS, "MMA-Sim"),
+    EXACT("cdna1/mfma.16x16x16.f32.f16",    16, 16, 16, F16,  F16,  CDNA_F32, 4,
+          OBSERVED, "MMA-Sim; KMG", "order zero nan"),
+    EXACT("cdna1/mfma.16x16x4_4b.f32.f16",  16, 16,  4, F16,  F16,  CDNA_F32, 4, MODELS, "MMA-Sim"),
+    EXACT("cdna1/mfma.4x4x4_16b.f32.f16",    4,  4,  4, F16,  F16,  CDNA_F32, 4, MODELS, "MMA-Sim"),
+    EXACT("cdna1/mfma.32x32x4.f32.bf16",    32, 32,  4, BF16, BF16, CDNA_F32, 2, MODELS, "MMA-Sim"),
+    EXACT("cdna1/mfma.32x32x2_2b.f32.bf16", 32, 32,  2, BF16, BF16, CDNA_F32, 2, MODELS, "MMA-Sim"),
+    EXACT("cdna1/mfma.16x16x8.f32.bf16",    16, 16,  8, BF16, BF16, CDNA_F32, 2,
+          OBSERVED, "MMA-Sim; KMG", "order overflow zero nan"),
+    EXACT("cdna1/mfma.16x16x2_4b.f32.bf16", 16, 16,  2, BF16, BF16, CDNA_F32, 2, MODELS, "MMA-Sim"),
+    EXACT("cdna1/mfma.4x4x2_16b.f32.bf16",   4,  4,  2, BF16, BF16, CDNA_F32, 2, MODELS, "MMA-Sim"),
+    CHAIN("cdna1/mfma.32x32x2.f32.f32",    32, 32, 2, F32, NAN_F32, MODELS, "MMA-Sim"),
+    CHAIN("cdna1/mfma.32x32x1_2b.f32.f32", 32, 32, 1, F32, NAN_F32, MODELS, "MMA-Sim"),
+    CHAIN("cdna1/mfma.16x16x4.f32.f32",    16, 16, 4, F32, NAN_F32,
+          OBSERVED, "MMA-Sim; KMG", "zero nan_rule nan"),
+    CHAIN("cdna1/mfma.16x16x1_4b.f32.f32", 16, 16, 1, F32, NAN_F32, MODELS, "MMA-Sim"),
+    CHAIN("cdna1/mfma.4x4x1_16b.f32.f32",   4,  4, 1, F32, NAN_F32, MODELS, "MMA-Sim"),
 
-    PAIRS("cdna2/mfma.32x32x8.f32.f16",        SHAPE(32, 32, 8),  FROM(F16), CDNA_F32,  4, MODELS, "MMA-Sim; MIOpen notes on denormals"),
-    PAIRS("cdna2/mfma.32x32x4_2b.f32.f16",     SHAPE(32, 32, 4),  FROM(F16), CDNA_F32,  4, MODELS, "MMA-Sim; MIOpen notes on denormals"),
-    PAIRS("cdna2/mfma.16x16x16.f32.f16",       SHAPE(16, 16, 16), FROM(F16), CDNA_F32,  4, OBSERVED, "MMA-Sim; MIOpen notes on denormals; KMG", "order flush_inputs zero nan"),
-    PAIRS("cdna2/mfma.16x16x4_4b.f32.f16",     SHAPE(16, 16, 4),  FROM(F16), CDNA_F32,  4, MODELS, "MMA-Sim; MIOpen notes on denormals"),
-    PAIRS("cdna2/mfma.4x4x4_16b.f32.f16",      SHAPE(4, 4, 4),    FROM(F16), CDNA_F32,  4, MODELS, "MMA-Sim; MIOpen notes on denormals"),
-    PAIRS("cdna2/mfma.32x32x8.f32.bf16_1k",    SHAPE(32, 32, 8),  FROM(BF16), CDNA_F32, 4, MODELS, "MMA-Sim; MIOpen notes on denormals"),
-    PAIRS("cdna2/mfma.32x32x4_2b.f32.bf16_1k", SHAPE(32, 32, 4),  FROM(BF16), CDNA_F32, 4, MODELS, "MMA-Sim; MIOpen notes on denormals"),
-    PAIRS("cdna2/mfma.16x16x16.f32.bf16_1k",   SHAPE(16, 16, 16), FROM(BF16), CDNA_F32, 4, OBSERVED, "MMA-Sim; MIOpen notes on denormals; KMG", "order flush_inputs rounding overflow flush zero nan"),
-    PAIRS("cdna2/mfma.16x16x4_4b.f32.bf16_1k", SHAPE(16, 16, 4),  FROM(BF16), CDNA_F32, 4, MODELS, "MMA-Sim; MIOpen notes on denormals"),
-    PAIRS("cdna2/mfma.4x4x4_16b.f32.bf16_1k",  SHAPE(4, 4, 4),    FROM(BF16), CDNA_F32, 4, MODELS, "MMA-Sim; MIOpen notes on denormals"),
-    PAIRS("cdna2/mfma.32x32x4.f32.bf16",       SHAPE(32, 32, 4),  FROM(BF16), CDNA_F32, 2, MODELS, "MMA-Sim; MIOpen notes on denormals"),
-    PAIRS("cdna2/mfma.32x32x2_2b.f32.bf16",    SHAPE(32, 32, 2),  FROM(BF16), CDNA_F32, 2, MODELS, "MMA-Sim; MIOpen notes on denormals"),
-    PAIRS("cdna2/mfma.16x16x8.f32.bf16",       SHAPE(16, 16, 8),  FROM(BF16), CDNA_F32, 2, OBSERVED, "MMA-Sim; MIOpen notes on denormals; KMG", "order flush_inputs rounding flush zero nan"),
-    PAIRS("cdna2/mfma.16x16x2_4b.f32.bf16",    SHAPE(16, 16, 2),  FROM(BF16), CDNA_F32, 2, MODELS, "MMA-Sim; MIOpen notes on denormals"),
-    PAIRS("cdna2/mfma.4x4x2_16b.f32.bf16",     SHAPE(4, 4, 2),    FROM(BF16), CDNA_F32, 2, MODELS, "MMA-Sim; MIOpen notes on denormals"),
-    CHAIN("cdna2/mfma.32x32x2.f32.f32",        SHAPE(32, 32, 2),  F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
-    CHAIN("cdna2/mfma.16x16x4.f32.f32",        SHAPE(16, 16, 4),  F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
-    CHAIN("cdna2/mfma.4x4x1_16b.f32.f32",      SHAPE(4, 4, 1),    F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
-    CHAIN("cdna2/mfma.16x16x4.f64.f64",        SHAPE(16, 16, 4),  F64, NAN_FIXED, 0xfff8000000000000, MODELS, "MMA-Sim"),
-    CHAIN("cdna2/mfma.4x4x4_4b.f64.f64",       SHAPE(4, 4, 4),    F64, NAN_FIXED, 0xfff8000000000000, MODELS, "MMA-Sim"),
+    PAIRS("cdna2/mfma.32x32x8.f32.f16",        32, 32,  8, F16,  F16,  CDNA_F32, 4,
+          MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.32x32x4_2b.f32.f16",     32, 32,  4, F16,  F16,  CDNA_F32, 4,
+          MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.16x16x16.f32.f16",       16, 16, 16, F16,  F16,  CDNA_F32, 4,
+          OBSERVED, "MMA-Sim; MIOpen notes on denormals; KMG", "order flush_inputs zero nan"),
+    PAIRS("cdna2/mfma.16x16x4_4b.f32.f16",     16, 16,  4, F16,  F16,  CDNA_F32, 4,
+          MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.4x4x4_16b.f32.f16",       4,  4,  4, F16,  F16,  CDNA_F32, 4,
+          MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.32x32x8.f32.bf16_1k",    32, 32,  8, BF16, BF16, CDNA_F32, 4,
+          MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.32x32x4_2b.f32.bf16_1k", 32, 32,  4, BF16, BF16, CDNA_F32, 4,
+          MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.16x16x16.f32.bf16_1k",   16, 16, 16, BF16, BF16, CDNA_F32, 4,
+          OBSERVED, "MMA-Sim; MIOpen notes on denormals; KMG",
+          "order flush_inputs rounding overflow flush zero nan"),
+    PAIRS("cdna2/mfma.16x16x4_4b.f32.bf16_1k", 16, 16,  4, BF16, BF16, CDNA_F32, 4,
+          MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.4x4x4_16b.f32.bf16_1k",   4,  4,  4, BF16, BF16, CDNA_F32, 4,
+          MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.32x32x4.f32.bf16",       32, 32,  4, BF16, BF16, CDNA_F32, 2,
+          MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.32x32x2_2b.f32.bf16",    32, 32,  2, BF16, BF16, CDNA_F32, 2,
+          MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.16x16x8.f32.bf16",       16, 16,  8, BF16, BF16, CDNA_F32, 2,
+          OBSERVED, "MMA-Sim; MIOpen notes on denormals; KMG", "order flush_inputs rounding flush zero nan"),
+    PAIRS("cdna2/mfma.16x16x2_4b.f32.bf16",    16, 16,  2, BF16, BF16, CDNA_F32, 2,
+          MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    PAIRS("cdna2/mfma.4x4x2_16b.f32.bf16",      4,  4,  2, BF16, BF16, CDNA_F32, 2,
+          MODELS, "MMA-Sim; MIOpen notes on denormals"),
+    CHAIN("cdna2/mfma.32x32x2.f32.f32",   32, 32, 2, F32, NAN_F32, MODELS, "MMA-Sim"),
+    CHAIN("cdna2/mfma.16x16x4.f32.f32",   16, 16, 4, F32, NAN_F32, MODELS, "MMA-Sim"),
+    CHAIN("cdna2/mfma.4x4x1_16b.f32.f32",  4,  4, 1, F32, NAN_F32, MODELS, "MMA-Sim"),
+    CHAIN("cdna2/mfma.16x16x4.f64.f64",   16, 16, 4, F64, NAN_F64, MODELS, "MMA-Sim"),
+    CHAIN("cdna2/mfma.4x4x4_4b.f64.f64",   4,  4, 4, F64, NAN_F64, MODELS, "MMA-Sim"),
 
-    TWO_STAGE("cdna3/mfma.32x32x8.f32.f16",     SHAPE(32, 32, 8),  FROM(F16), CDNA_F32,  8, false, MODELS, "MMA-Sim"),
-    TWO_STAGE("cdna3/mfma.32x32x4_2b.f32.f16",  SHAPE(32, 32, 4),  FROM(F16), CDNA_F32,  4, false, MODELS, "MMA-Sim"),
-    TWO_STAGE("cdna3/mfma.16x16x16.f32.f16",    SHAPE(16, 16, 16), FROM(F16), CDNA_F32,  8, false, OBSERVED, "MMA-Sim; KMG", "order parity floor via flush zero nan"),
-    TWO_STAGE("cdna3/mfma.16x16x4_4b.f32.f16",  SHAPE(16, 16, 4),  FROM(F16), CDNA_F32,  4, false, MODELS, "MMA-Sim"),
-    TWO_STAGE("cdna3/mfma.4x4x4_16b.f32.f16",   SHAPE(4, 4, 4),    FROM(F16), CDNA_F32,  4, false, MODELS, "MMA-Sim"),
-    TWO_STAGE("cdna3/mfma.32x32x8.f32.bf16",    SHAPE(32, 32, 8),  FROM(BF16), CDNA_F32, 8, false, MODELS, "MMA-Sim"),
-    TWO_STAGE("cdna3/mfma.32x32x4_2b.f32.bf16", SHAPE(32, 32, 4),  FROM(BF16), CDNA_F32, 4, false, MODELS, "MMA-Sim"),
-    TWO_STAGE("cdna3/mfma.16x16x16.f32.bf16",   SHAPE(16, 16, 16), FROM(BF16), CDNA_F32, 8, false, OBSERVED, "MMA-Sim; KMG", "order block fraction sum_fraction parity normalise floor overflow zero nan"),
-    TWO_STAGE("cdna3/mfma.16x16x4_4b.f32.bf16", SHAPE(16, 16, 4),  FROM(BF16), CDNA_F32, 4, false, MODELS, "MMA-Sim"),
-    TWO_STAGE("cdna3/mfma.4x4x4_16b.f32.bf16",  SHAPE(4, 4, 4),    FROM(BF16), CDNA_F32, 4, false, MODELS, "MMA-Sim"),
-    TWO_STAGE("cdna3/mfma.32x32x4.f32.xf32",    SHAPE(32, 32, 4),  FROM(TF32), CDNA_F32, 4, false, MODELS, "MMA-Sim"),
-    TWO_STAGE("cdna3/mfma.16x16x8.f32.xf32",    SHAPE(16, 16, 8),  FROM(TF32), CDNA_F32, 4, false, OBSERVED, "MMA-Sim; KMG", "order fraction sum_fraction keep keep_min parity normalise floor flush_inputs overflow zero nan"),
-    TWO_STAGE("cdna3/mfma.32x32x16.f32.fp8.fp8", SHAPE(32, 32, 16), FROM(E4M3FNUZ), CDNA_F32, 16, true, MODELS, "MMA-Sim"),
-    TWO_STAGE("cdna3/mfma.16x16x32.f32.fp8.fp8", SHAPE(16, 16, 32), FROM(E4M3FNUZ), CDNA_F32, 16, true, MODELS, "MMA-Sim"),
-    TWO_STAGE("cdna3/mfma.32x32x16.f32.bf8.bf8", SHAPE(32, 32, 16), FROM(E5M2FNUZ), CDNA_F32, 16, true, MODELS, "MMA-Sim"),
-    TWO_STAGE("cdna3/mfma.16x16x32.f32.bf8.bf8", SHAPE(16, 16, 32), FROM(E5M2FNUZ), CDNA_F32, 16, true, OBSERVED, "MMA-Sim; KMG", "order block fraction sum_fraction keep parity normalise floor via flush_inputs flush zero nan"),
-    TWO_STAGE("cdna3/mfma.32x32x16.f32.fp8.bf8", SHAPE(32, 32, 16), FROM2(E4M3FNUZ, E5M2FNUZ), CDNA_F32, 16, true, MODELS, "MMA-Sim"),
-    TWO_STAGE("cdna3/mfma.16x16x32.f32.fp8.bf8", SHAPE(16, 16, 32), FROM2(E4M3FNUZ, E5M2FNUZ), CDNA_F32, 16, true, MODELS, "MMA-Sim"),
-    TWO_STAGE("cdna3/mfma.32x32x16.f32.bf8.fp8", SHAPE(32, 32, 16), FROM2(E5M2FNUZ, E4M3FNUZ), CDNA_F32, 16, true, MODELS, "MMA-Sim"),
-    TWO_STAGE("cdna3/mfma.16x16x32.f32.bf8.fp8", SHAPE(16, 16, 32), FROM2(E5M2FNUZ, E4M3FNUZ), CDNA_F32, 16, true, MODELS, "MMA-Sim"),
-    CHAIN("cdna3/mfma.32x32x2.f32.f32",        SHAPE(32, 32, 2),  F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
-    CHAIN("cdna3/mfma.16x16x4.f32.f32",        SHAPE(16, 16, 4),  F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
-    CHAIN("cdna3/mfma.4x4x1_16b.f32.f32",      SHAPE(4, 4, 1),    F32, NAN_FIXED, 0xffc00000, MODELS, "MMA-Sim"),
-    CHAIN("cdna3/mfma.16x16x4.f64.f64",        SHAPE(16, 16, 4),  F64, NAN_FIXED, 0xfff8000000000000, MODELS, "MMA-Sim"),
-    CHAIN("cdna3/mfma.4x4x4_4b.f64.f64",       SHAPE(4, 4, 4),    F64, NAN_FIXED, 0xfff8000000000000, MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.32x32x8.f32.f16",      32, 32,  8, F16,      F16,      CDNA_F32,  8, false,
+              MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.32x32x4_2b.f32.f16",   32, 32,  4, F16,      F16,      CDNA_F32,  4, false,
+              MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.16x16x16.f32.f16",     16, 16, 16, F16,      F16,      CDNA_F32,  8, false,
+              OBSERVED, "MMA-Sim; KMG", "order parity floor via flush zero nan"),
+    TWO_STAGE("cdna3/mfma.16x16x4_4b.f32.f16",   16, 16,  4, F16,      F16,      CDNA_F32,  4, false,
+              MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.4x4x4_16b.f32.f16",     4,  4,  4, F16,      F16,      CDNA_F32,  4, false,
+              MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.32x32x8.f32.bf16",     32, 32,  8, BF16,     BF16,     CDNA_F32,  8, false,
+              MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.32x32x4_2b.f32.bf16",  32, 32,  4, BF16,     BF16,     CDNA_F32,  4, false,
+              MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.16x16x16.f32.bf16",    16, 16, 16, BF16,     BF16,     CDNA_F32,  8, false,
+              OBSERVED, "MMA-Sim; KMG",
+              "order block fraction sum_fraction parity normalise floor overflow zero nan"),
+    TWO_STAGE("cdna3/mfma.16x16x4_4b.f32.bf16",  16, 16,  4, BF16,     BF16,     CDNA_F32,  4, false,
+              MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.4x4x4_16b.f32.bf16",    4,  4,  4, BF16,     BF16,     CDNA_F32,  4, false,
+              MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.32x32x4.f32.xf32",     32, 32,  4, TF32,     TF32,     CDNA_F32,  4, false,
+              MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.16x16x8.f32.xf32",     16, 16,  8, TF32,     TF32,     CDNA_F32,  4, false,
+              OBSERVED, "MMA-Sim; KMG",
+        "order fraction sum_fraction keep keep_min parity normalise floor flush_inputs overflow zero nan"),
+    TWO_STAGE("cdna3/mfma.32x32x16.f32.fp8.fp8", 32, 32, 16, E4M3FNUZ, E4M3FNUZ, CDNA_F32, 16, true,
+              MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.16x16x32.f32.fp8.fp8", 16, 16, 32, E4M3FNUZ, E4M3FNUZ, CDNA_F32, 16, true,
+              MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.32x32x16.f32.bf8.bf8", 32, 32, 16, E5M2FNUZ, E5M2FNUZ, CDNA_F32, 16, true,
+              MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.16x16x32.f32.bf8.bf8", 16, 16, 32, E5M2FNUZ, E5M2FNUZ, CDNA_F32, 16, true,
+              OBSERVED, "MMA-Sim; KMG",
+        "order block fraction sum_fraction keep parity normalise floor via flush_inputs flush zero nan"),
+    TWO_STAGE("cdna3/mfma.32x32x16.f32.fp8.bf8", 32, 32, 16, E4M3FNUZ, E5M2FNUZ, CDNA_F32, 16, true,
+              MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.16x16x32.f32.fp8.bf8", 16, 16, 32, E4M3FNUZ, E5M2FNUZ, CDNA_F32, 16, true,
+              MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.32x32x16.f32.bf8.fp8", 32, 32, 16, E5M2FNUZ, E4M3FNUZ, CDNA_F32, 16, true,
+              MODELS, "MMA-Sim"),
+    TWO_STAGE("cdna3/mfma.16x16x32.f32.bf8.fp8", 16, 16, 32, E5M2FNUZ, E4M3FNUZ, CDNA_F32, 16, true,
+              MODELS, "MMA-Sim"),
+    CHAIN("cdna3/mfma.32x32x2.f32.f32",   32, 32, 2, F32, NAN_F32, MODELS, "MMA-Sim"),
+    CHAIN("cdna3/mfma.16x16x4.f32.f32",   16, 16, 4, F32, NAN_F32, MODELS, "MMA-Sim"),
+    CHAIN("cdna3/mfma.4x4x1_16b.f32.f32",  4,  4, 1, F32, NAN_F32, MODELS, "MMA-Sim"),
+    CHAIN("cdna3/mfma.16x16x4.f64.f64",   16, 16, 4, F64, NAN_F64, MODELS, "MMA-Sim"),
+    CHAIN("cdna3/mfma.4x4x4_4b.f64.f64",   4,  4, 4, F64, NAN_F64, MODELS, "MMA-Sim"),
     { 0 }
     /* clang-format on */
 };
-
-const struct chip chips[] = {
-    /* name    what                       architecture */
-    { "v100", "NVIDIA V100, sm_70", "volta" },
-    { "t4", "NVIDIA T4, sm_75", "turing" },
-    { "a100", "NVIDIA A100, sm_80", "ampere" },
-    { "a800", "NVIDIA A800, sm_80", "ampere" },
-    { "a2", "NVIDIA A2, sm_86", "ampere" },
-    { "l40s", "NVIDIA L40S, sm_89", "ada" },
-    { "h100", "NVIDIA H100, sm_90", "hopper" },
-    { "h200", "NVIDIA H200, sm_90", "hopper" },
-    { "b200", "NVIDIA B200, sm_100", "blackwell" },
-    { "rtx5090", "NVIDIA RTX 5090, sm_120", "rtx-blackwell" },
-    { "mi100", "AMD Instinct MI100, gfx908", "cdna1" },
-    { "mi210", "AMD Instinct MI210, gfx90a", "cdna2" },
-    { "mi250", "AMD Instinct MI250, gfx90a", "cdna2" },
-    { "mi300", "AMD Instinct MI300, gfx942", "cdna3" },
-    { 0 }
-};
-
-/* --- soundness -------------------------------------------------------------------- */
-
-enum {
-    SUM_BITS_MOST = 52,    /* 64 terms below 4 with that fraction fit an int64_t     */
-    GROUP_BITS_MOST = 44,  /* and so do 64 products in groups, with their scales ... */
-    GROUP_EXPONENT_MOST = 4, /* ... of at most this exponent                         */
-    PRODUCT_BITS_MOST = 62 /* fraction bits of a product whose significand fits one  */
-};
-
-static bool divides(int part, int whole) { return part > 0 && whole % part == 0; }
-
-static bool is_power_of_two(int n) { return n > 0 && (n & (n - 1)) == 0; }
-
-static bool formats_sound(const struct bitcut_unit *u)
-{
-    if (u->result->special != SPECIAL_IEEE || !format_holds(u->c, u->result)) return false;
-    if (!u->via) return true;
-    return format_holds(u->via, u->a) && format_holds(u->via, u->b);
-}
-
-/* Whether the operands are whole multiples of their last bit and small: groups are summed
-   as integers. */
-static bool are_small_integers(const struct bitcut_unit *u)
-{
-    return format_emin(u->a) >= 0 && format_emin(u->b) >= 0 &&
-           format_emax(u->a) + format_emax(u->b) <= GROUP_EXPONENT_MOST;
-}
-
-static bool blocks_sound(const struct bitcut_unit *u)
-{
-    if (!divides(u->block, u->k) || u->k > UNIT_K_MOST) return false;
-    if (u->scale && (u->order != K_ASCENDING || !divides(u->scale_block, u->k)))
-        return false;
-    switch (u->summation) {
-    case SUM_FUSED:
-        return !u->scale || (u->scale->special == SPECIAL_E8M0 &&
-                             divides(u->block, u->scale_block));
-    case SUM_GROUPED:
-        return u->scale && divides(u->group, u->scale_block) &&
-               divides(u->group, u->block) && u->zero != ZERO_IEEE &&
-               are_small_integers(u);
-    case SUM_PAIRS:
-        return !u->scale && is_power_of_two(u->block);
-    case SUM_TWO_STAGE:
-    case SUM_SERIAL:
-        return !u->scale;
-    }
-    return false;
-}
-
-static bool widths_sound(const struct bitcut_unit *u)
-{
-    const struct bitcut_format *a = u->via ? u->via : u->a, *b = u->via ? u->via : u->b;
-    const int most = u->summation == SUM_GROUPED ? GROUP_BITS_MOST : SUM_BITS_MOST;
-    if (u->summation == SUM_FUSED && u->fraction == FRACTION_EXACT) return !u->scale;
-    if (a->fraction_bits + b->fraction_bits > PRODUCT_BITS_MOST) return false;
-    if (u->summation == SUM_PAIRS) return u->result == u->c;
-    if (u->summation == SUM_SERIAL)
-        return u->keep > 0 && u->keep < 64 && (!u->carrier || u->carrier == F(F64));
-    if (u->fraction < 0 || u->fraction > most) return false;
-    if (u->summation != SUM_TWO_STAGE) return true;
-    return u->sum_fraction >= u->fraction && u->sum_fraction <= SUM_BITS_MOST &&
-           u->keep > 0 && u->keep < 64;
-}
-
-bool unit_sound(const struct bitcut_unit *u)
-{
-    const bool one_format = u->a == u->c && u->b == u->c && !u->via;
-    if (u->nan_rule == NAN_OPERAND &&
-        (u->block != 1 || !one_format || u->summation != SUM_FUSED))
-        return false;
-    if (u->rounding.direction == BY_BIT || u->m < 1 || u->n < 1 || u->k < 1) return false;
-    return formats_sound(u) && blocks_sound(u) && widths_sound(u);
-}
-
-/* --- architectures and chips ------------------------------------------------------ */
-
-/* Words for the evidence of a vendor's units. */
-struct vendor {
-    const char *name;
-    const char *evidence[EVIDENCE_COUNT];
-};
-
-#define NOT_BY_US ", not run on AMD hardware by us"
-
-static const struct vendor none = { NULL, { [EVIDENCE_DEFINITION] = "definition" } };
-static const struct vendor nvidia = {
-    "NVIDIA",
-    { [EVIDENCE_RECORDED] = "recorded",
-      [EVIDENCE_PUBLISHED] = "published vectors",
-      [EVIDENCE_OBSERVED] = "published observations",
-      [EVIDENCE_CONSISTENT] = "published models, not contradicted by published vectors",
-      [EVIDENCE_MODELS] = "published models only" },
-};
-static const struct vendor amd = {
-    "AMD",
-    { [EVIDENCE_RECORDED] = "recorded",
-      [EVIDENCE_PUBLISHED] = "published vectors" NOT_BY_US,
-      [EVIDENCE_CONSISTENT] = "published models, not contradicted by vectors" NOT_BY_US,
-      [EVIDENCE_OBSERVED] = "published observations" NOT_BY_US,
-      [EVIDENCE_MODELS] = "published models" NOT_BY_US },
-};
-
-static const struct {
-    const char *name;
-    const struct vendor *vendor;
-} architectures[] = {
-    { "ideal", &none },     { "ootomo", &none },  { "fma", &none },
-    { "volta", &nvidia },   { "turing", &nvidia }, { "ampere", &nvidia },
-    { "ada", &nvidia },     { "hopper", &nvidia }, { "blackwell", &nvidia },
-    { "rtx-blackwell", &nvidia },
-    { "cdna1", &amd },      { "cdna2", &amd },    { "cdna3", &amd },
-};
-
-enum { ARCHITECTURES = sizeof architectures / sizeof architectures[0] };
-
-/* Whether the unit is of that architecture. */
-static bool is_of(const struct bitcut_unit *u, const char *architecture)
-{
-    const size_t n = strlen(architecture);
-    return !strncmp(u->name, architecture, n) && u->name[n] == '/';
-}
-
-static const struct vendor *vendor_of(const struct bitcut_unit *u)
-{
-    int i = 0;
-    while (i < ARCHITECTURES && !is_of(u, architectures[i].name)) i++;
-    return i < ARCHITECTURES ? architectures[i].vendor : &none;
-}
-
-const char *unit_vendor(const struct bitcut_unit *u) { return vendor_of(u)->name; }
-
-const char *unit_evidence(const struct bitcut_unit *u)
-{
-    return vendor_of(u)->evidence[u->evidence];
-}
-
-const struct bitcut_unit *unit_find(const char *name, const struct bitcut_format *input)
-{
-    const struct chip *chip = table_find(TABLE(chips), name);
-    if (!chip) return table_find(TABLE(units), name);
-    for (const struct bitcut_unit *u = units; u->name; u++)
-        if (is_of(u, chip->architecture) && u->a == input && u->b == input && u->c == F(F32) && !u->scale)
-            return u;
-    return input == F(F32) ? table_find(TABLE(units), "fma/f32") : NULL;
-}
-
-const struct bitcut_unit *bitcut_unit_find(const char *name,
-                                           const struct bitcut_format *input)
-{
-    return unit_find(name, input);
-}
-
-void bitcut_unit_shape(int *m, int *n, int *k, const struct bitcut_unit *unit)
-{
-    *m = unit->m;
-    *n = unit->n;
-    *k = unit->k;
-}
-
-const char *bitcut_unit_name(const struct bitcut_unit *unit) { return unit->name; }
-

@@ -11,12 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int words_bytes(const struct bitcut_unit *unit)
-{
-    const int bits = unit->a->bits;
-    return bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
-}
-
 static uint32_t get(const struct words *w, int word, size_t at)
 {
     switch (w->bytes) {
@@ -207,7 +201,7 @@ enum bitcut_status words_make(struct words *w, const struct words_rule *r,
     const size_t groups = (lines + WORDS_RUN - 1) / WORDS_RUN;
     (void)threads;
     *w = (struct words){ .count = r->split->words,
-                         .bytes = words_bytes(r->unit),
+                         .bytes = unit_word_bytes(r->unit),
                          .lines = lines,
                          .length = length,
                          .columns = x.columns };

@@ -65,7 +65,4 @@ void words_read(struct number *to, const struct words *w, const struct bitcut_un
 /* Whether a line holds a NaN or an infinity.  unit->a has a sign. */
 bool words_special(const struct words *w, const struct bitcut_unit *unit, size_t line);
 
-/* Bytes of one element of words for `unit`. */
-int words_bytes(const struct bitcut_unit *unit);
-
 #endif

@@ -174,24 +174,14 @@ static enum bitcut_status choose(struct gpu_work *to, const struct bitcut_device
     return status;
 }
 
-/* Say what ran in a caller's GEMM, as long as that is. */
+/* Say what runs in a caller's GEMM. */
 static void settle(struct bitcut_gemm *ran, const struct gpu_work *w)
 {
     struct bitcut_gemm g = w->gemm;
-    const size_t size = ran->size;
     gemm_settle(&g, &w->plan);
     g.kernel = w->kernel->name;
     g.any_promotion = false;
-    memcpy(ran, &g, size);
-    ran->size = size;
-}
-
-static enum bitcut_status check_ran(const struct bitcut_gemm *ran, struct fault *f)
-{
-    struct bitcut_gemm g;
-    bitcut_gemm_init(&g, sizeof g);
-    if (ran) g.size = ran->size;
-    return gemm_take(&g, ran ? &g : NULL, f);
+    gemm_give(ran, &g);
 }
 
 enum bitcut_status bitcut_gemm_choose(struct bitcut_gemm *ran,
@@ -200,7 +190,8 @@ enum bitcut_status bitcut_gemm_choose(struct bitcut_gemm *ran,
 {
     struct gpu_work w;
     struct fault f;
-    enum bitcut_status status = check_ran(ran, &f);
+    enum bitcut_status status = check_there(ran, &f);
+    if (status == BITCUT_OK) status = gemm_check_place(ran, &f);
     if (status == BITCUT_OK) status = choose(&w, x, gemm, &f);
     if (status == BITCUT_OK) settle(ran, &w);
     return told(why, status, &f);
@@ -335,12 +326,12 @@ enum bitcut_status bitcut_gemm_start(struct bitcut_gemm *ran,
 {
     struct gpu_work w;
     struct fault f;
-    enum bitcut_status status = ran ? check_ran(ran, &f) : BITCUT_OK;
+    enum bitcut_status status = gemm_check_place(ran, &f);
     if (status == BITCUT_OK) status = choose(&w, x, gemm, &f);
     if (status == BITCUT_OK) status = check_matrices(&w, x, &f);
     if (status == BITCUT_OK) status = check_workspace(x, &w, workspace, bytes, &f);
     if (status == BITCUT_OK) status = start(x, &w, workspace, bytes, stream, &f);
-    if (status == BITCUT_OK && ran) settle(ran, &w);
+    if (status == BITCUT_OK) settle(ran, &w);
     return told(why, status, &f);
 }
 

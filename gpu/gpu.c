@@ -3,7 +3,7 @@
 #include "gpu/gpu.h"
 
 #include "lib/table.h"
-#include "lib/gemm.h"
+#include "lib/gemm_plan.h"
 #include "lib/text.h"
 
 #include <dlfcn.h>

@@ -7,7 +7,7 @@
 #ifndef BITCUT_GPU_MODULE_H
 #define BITCUT_GPU_MODULE_H
 
-#include "lib/gemm.h"
+#include "lib/gemm_plan.h"
 
 /* Raised with every change of this file: a module of another number is refused. */
 enum { GPU_INTERFACE = 7 };

@@ -44,6 +44,10 @@ enum bitcut_status {
 /* One line of English for a status. */
 const char *bitcut_status_text(enum bitcut_status status);
 
+/* Room for the line that says why a call failed, with its 0.  Such an array is the last
+   argument of calls that have much to say; it is written only then, and may be NULL. */
+enum { BITCUT_TEXT_MOST = 240 };
+
 /* --- tables ----------------------------------------------------------------------- */
 
 struct bitcut_format;   /* f16, bf16, tf32, e4m3, f32, ...       */
@@ -216,35 +220,19 @@ enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *unit, size_
                               size_t m, size_t n, size_t k, const uint64_t *a,
                               const uint64_t *b, const uint64_t *c, int threads);
 
-/* D = alpha A B + beta C by a recipe on a unit: every bit that a kernel following the
-   recipe gives on that unit.  FP32 encodings, row-major with leading dimensions >= the
-   row length: A is m x k, B k x n, C and D m x n.  beta = +-0 never reads C, which may
-   then be NULL; D may be C.  threads = 0 uses all processors.  Any m, n, k including 0.
-   BITCUT_BAD_ARGUMENT also if a leading dimension is too small, threads is negative, or
-   the unit's operands do not hold the split's words; BITCUT_NO_MEMORY.  The environment
-   variable BITCUT_SIMD may be avx512, avx2, plain or none (the level changes no bit);
-   another value is BITCUT_BAD_ARGUMENT, a level that the processor lacks BITCUT_CANNOT. D
-   is unchanged unless BITCUT_OK comes back. */
-enum bitcut_status bitcut_gemm(uint32_t *d, size_t ldd,
-                               const struct bitcut_recipe *recipe,
-                               const struct bitcut_unit *unit, size_t m, size_t n,
-                               size_t k, uint32_t alpha, const uint32_t *a, size_t lda,
-                               const uint32_t *b, size_t ldb, uint32_t beta,
-                               const uint32_t *c, size_t ldc, int threads);
-
-/* The same with equilibrated operands, for any values of FP32.  Before the split, each
-   row of A and column of B is multiplied by the power of two 2^r that puts its largest
-   finite magnitude into [2^14, 2^15), or into the binade before the last one of the
-   split's format if that is lower: exactly, or rounded to nearest where the product is
-   below 2^-126. r = 0 for a row or column without finite values other than zeros.  Before
-   alpha, the output is multiplied by 2^-(r + r') of its row and its column and rounded
-   once, to nearest, with subnormals and infinity.  No word of a finite value overflows,
-   and no sum of them does.  BITCUT_BAD_ARGUMENT also if the unit accumulates in f16. */
-enum bitcut_status bitcut_gemm_equilibrated(
-    uint32_t *d, size_t ldd, const struct bitcut_recipe *recipe,
-    const struct bitcut_unit *unit, size_t m, size_t n, size_t k, uint32_t alpha,
-    const uint32_t *a, size_t lda, const uint32_t *b, size_t ldb, uint32_t beta,
-    const uint32_t *c, size_t ldc, int threads);
+/* Compute the GEMMs of a batch on their unit: every bit that a kernel following the recipe
+   gives there.  gemm->unit must be set, and none of its words.  D may be C.  threads = 0
+   uses all processors.  Into *ran, whose size bitcut_gemm_init() has set, goes the GEMM
+   with nothing open; it may be `gemm` or NULL.
+   BITCUT_BAD_ARGUMENT, and a line in `why`, an array of BITCUT_TEXT_MOST or NULL: what
+   does not fit together; a leading dimension is too small; a matrix that is read or
+   written is missing or misaligned; negative threads; the unit's operands do not hold the
+   words, or it accumulates in f16 and lines are equilibrated.  BITCUT_NO_MEMORY.  The
+   environment variable BITCUT_SIMD may be avx512, avx2, plain or none (the level changes
+   no bit); another value is BITCUT_BAD_ARGUMENT, a level that the processor lacks
+   BITCUT_CANNOT.  Unless BITCUT_OK comes back, a D is as it was or, in a batch, done. */
+enum bitcut_status bitcut_gemm(struct bitcut_gemm *ran, const struct bitcut_gemm *gemm,
+                               int threads, char *why);
 
 /* C = A B exactly, then rounded once, to nearest even: to FP32 in `c32` and to binary64
    in `c64` (either may be NULL).  FP32 encodings, row-major and without gaps: A is m x k,
@@ -259,12 +247,8 @@ enum bitcut_status bitcut_exact_gemm(uint32_t *c32, uint64_t *c64, size_t m, siz
 
 /* --- GEMMs on a device ------------------------------------------------------------ */
 
-/* A device and its kernels.  Threads may share one. */
+/* A device and its kernels.  Threads may share one.  `why` is as that of bitcut_gemm(). */
 struct bitcut_device;
-
-/* Room for the line that says why a call failed, with its 0.  Such an array is the last
-   argument of every call here that can fail; it is written only then, and may be NULL. */
-enum { BITCUT_TEXT_MOST = 240 };
 
 /* Open a device by its name: "cuda" or "cuda:1", the first GPU that CUDA shows or the
    second, by the module bitcut-cuda.so in the folder that the environment variable

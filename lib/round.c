@@ -3,6 +3,7 @@
 #include "lib/table.h"
 
 #include <assert.h>
+#include <math.h>
 
 /* rn rna rz ru rd: IEEE 754-2019 section 4.3.  odd: Boldo and Melquiond 2008.
    cut: LE-GEMM section 4.1, the exponent field rebiased and the top fraction bits copied;
@@ -148,4 +149,9 @@ uint64_t bitcut_format_convert(const struct bitcut_format *to,
     default:
         return round_pack(to, rounding, number_unrounded(from, x));
     }
+}
+
+double round_error(const struct bitcut_format *f, enum direction d)
+{
+    return ldexp(1, -f->fraction_bits - (d == TO_NEAREST_EVEN || d == TO_NEAREST_AWAY));
 }

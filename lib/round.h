@@ -71,4 +71,8 @@ uint64_t round_pack(const struct bitcut_format *format,
 /* x as a number of `format` on its way elsewhere.  x must be finite or zero. */
 struct unrounded number_unrounded(const struct bitcut_format *format, struct number x);
 
+/* What one rounding errs by at most, relative to its result if that is normal: a power of
+   two. */
+double round_error(const struct bitcut_format *format, enum direction direction);
+
 #endif

@@ -38,6 +38,12 @@ enum bitcut_status fault_set(struct fault *f, enum bitcut_status status,
     return status;
 }
 
+enum bitcut_status fault_tell(char *why, enum bitcut_status status, const struct fault *f)
+{
+    if (status != BITCUT_OK && why) memcpy(why, f->text, sizeof f->text);
+    return status;
+}
+
 bool size_multiply(size_t *product, size_t a, size_t b)
 {
     if (a && b > SIZE_MAX / a) return false;

@@ -10,7 +10,7 @@
    only after a status other than BITCUT_OK. */
 struct fault {
     enum bitcut_status status;
-    char text[240];
+    char text[BITCUT_TEXT_MOST];
 };
 
 /* Fill *f (which may be NULL) printf-style and return `status`, so that a failing
@@ -19,6 +19,11 @@ struct fault {
 enum bitcut_status fault_set(struct fault *f, enum bitcut_status status,
                              const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The status, having copied the line of one that is not BITCUT_OK to `why`, an array of
+   BITCUT_TEXT_MOST or NULL. */
+enum bitcut_status fault_tell(char *why, enum bitcut_status status,
+                              const struct fault *f);
 
 /* a * b, or false when the product does not fit a size_t. */
 bool size_multiply(size_t *product, size_t a, size_t b);

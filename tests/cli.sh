@@ -789,6 +789,7 @@ json_keys() {
     done << END
 list|name what
 list units|name what shape a b c block fraction rounding evidence source
+list summations|name what reads exact fast
 list chips|name what architecture
 list formats|name what bits exponent_bits fraction_bits emin emax
 list splits|name what format high low words scale

@@ -52,16 +52,22 @@ static int refuses_gemms(void)
         { d, r, u, 3, 1, 1, all, x, x, x, 0, BITCUT_BAD_ARGUMENT },
         { NULL, r, u, 0, all, all, all, NULL, NULL, NULL, 1, BITCUT_OK },
     };
+    struct bitcut_gemm g;
+    bitcut_gemm_init(&g, sizeof g);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (bitcut_gemm(rows[i].d, rows[i].ld, rows[i].r, rows[i].u, rows[i].m, rows[i].n,
-                        rows[i].k, x[0], rows[i].a, rows[i].ld, rows[i].b, rows[i].ld,
-                        rows[i].beta, rows[i].c, rows[i].ld, 1) != rows[i].status ||
-            bitcut_gemm_equilibrated(rows[i].d, rows[i].ld, rows[i].r, rows[i].u,
-                                     rows[i].m, rows[i].n, rows[i].k, x[0], rows[i].a,
-                                     rows[i].ld, rows[i].b, rows[i].ld, rows[i].beta,
-                                     rows[i].c, rows[i].ld, 1) != rows[i].status)
-            return 0;
-    return d[0] == 5;
+        for (int equilibrate = 0; equilibrate < 2; equilibrate++) {
+            g.recipe = rows[i].r, g.unit = rows[i].u;
+            g.equilibrate = equilibrate != 0;
+            g.m = rows[i].m, g.n = rows[i].n, g.k = rows[i].k;
+            g.a.at = rows[i].a, g.b.at = rows[i].b, g.c.at = rows[i].c;
+            g.d.to = rows[i].d;
+            g.a.ld = g.b.ld = g.c.ld = g.d.ld = rows[i].ld;
+            g.beta = rows[i].beta;
+            if (bitcut_gemm(NULL, &g, 1, NULL) != rows[i].status) return 0;
+        }
+    g.size = 1;
+    return bitcut_gemm(NULL, &g, 1, NULL) == BITCUT_BAD_ARGUMENT &&
+           bitcut_gemm(NULL, NULL, 1, NULL) == BITCUT_BAD_ARGUMENT && d[0] == 5;
 }
 
 static int refuses_products(void)

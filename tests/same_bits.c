@@ -1,7 +1,7 @@
 /* Digests of what the library computes, one line each: same_bits MODE THREADS [LOCALE].
    MODE is the floating-point mode it is called in; nothing may depend on these.
    Exit status 77: this host has no such mode or locale. */
-#include "emu/unit.h"
+#include "emu/gemm.h"
 #include "lib/decimal.h"
 #include "lib/input.h"
 #include "lib/recipe.h"
@@ -207,9 +207,11 @@ static void recipes_digest(void)
         if (r->split) input = r->split->format;
         const struct bitcut_unit *u = bitcut_unit_find("a100", input);
         require(u != NULL, r->name);
-        require(bitcut_gemm(d.at, N, r, u, M, N, K, alpha, a.at, K, b.at, N, beta, c.at,
-                            N, threads) == BITCUT_OK,
-                r->name);
+        struct bitcut_gemm g = gemm_of(r, u);
+        gemm_set_dense(&g, d.at, M, N, K, a.at, b.at, c.at);
+        g.alpha = alpha;
+        g.beta = beta;
+        require(bitcut_gemm(NULL, &g, threads, NULL) == BITCUT_OK, r->name);
         uint64_t digest = digest_empty;
         matrix_add(&digest, &d);
         digest_print("gemm", r->name, digest);

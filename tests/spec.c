@@ -1,7 +1,10 @@
 #include "tests/spec.h"
 
+#include "emu/summation.h"
+
 #include <assert.h>
 #include <gmp.h>
+#include <string.h>
 
 /* --- exact numbers ---------------------------------------------------------------- */
 
@@ -348,8 +351,10 @@ static long align_exponent(const struct term *terms, int n, long least)
 /* Each sum below has `block` products in terms[0], terms[1], ... and c in terms[block],
    and may change them. */
 
-static uint64_t sum_fused(const struct bitcut_unit *u, struct term *terms, int block)
+static uint64_t fused_sum(const struct bitcut_unit *u, struct term *terms,
+                          const struct term *scales, int block)
 {
+    (void)scales;
     const int n = block + 1;
     const long top = align_exponent(terms, n, u->align_min);
     if (u->fraction != FRACTION_EXACT)
@@ -376,9 +381,9 @@ static void term_swap(struct term *x, struct term *y)
     *y = kept;
 }
 
-/* As sum_fused(), after groups of products have become terms.  scales[i] belongs to
+/* As fused_sum(), after groups of products have become terms.  scales[i] belongs to
    product i. */
-static uint64_t sum_grouped(const struct bitcut_unit *u, struct term *terms,
+static uint64_t grouped_sum(const struct bitcut_unit *u, struct term *terms,
                             const struct term *scales, int block)
 {
     const int groups = block / u->group;
@@ -388,11 +393,13 @@ static uint64_t sum_grouped(const struct bitcut_unit *u, struct term *terms,
         term_swap(&terms[g], &terms[g * u->group]);
     }
     term_swap(&terms[groups], &terms[block]);
-    return sum_fused(u, terms, groups);
+    return fused_sum(u, terms, scales, groups);
 }
 
-static uint64_t sum_pairs(const struct bitcut_unit *u, struct term *terms, int block)
+static uint64_t pairs_sum(const struct bitcut_unit *u, struct term *terms,
+                          const struct term *scales, int block)
 {
+    (void)scales;
     for (int i = 0; i < block; i++)
         term_read(&terms[i], u->c, exact_sum(u, &u->rounding, &terms[i], 1));
     for (int n = block; n > 1; n /= 2) {
@@ -452,8 +459,10 @@ static void products_overflow(const struct bitcut_unit *u, struct term *terms, i
             terms[i].kind = KIND_INFINITE;
 }
 
-static uint64_t sum_two_stage(const struct bitcut_unit *u, struct term *terms, int block)
+static uint64_t two_stage_sum(const struct bitcut_unit *u, struct term *terms,
+                              const struct term *scales, int block)
 {
+    (void)scales;
     uint64_t d;
     products_overflow(u, terms, block);
     if (special_sum(&d, u, terms, block + 1)) return d;
@@ -491,8 +500,10 @@ static void carry(struct dyadic *x, const struct bitcut_unit *u)
     mpz_clear(q);
 }
 
-static uint64_t sum_serial(const struct bitcut_unit *u, struct term *terms, int block)
+static uint64_t serial_sum(const struct bitcut_unit *u, struct term *terms,
+                           const struct term *scales, int block)
 {
+    (void)scales;
     uint64_t d;
     if (special_sum(&d, u, terms, block + 1)) return d;
     struct dyadic sum = { .e = 0 };
@@ -508,6 +519,32 @@ static uint64_t sum_serial(const struct bitcut_unit *u, struct term *terms, int 
     mpz_clear(sum.m);
     return d;
 }
+
+/* --- the summations --------------------------------------------------------------- */
+
+/* By the name of the summation. */
+static const struct sum {
+    const char *name;
+    uint64_t (*add)(const struct bitcut_unit *u, struct term *terms,
+                    const struct term *scales, int block);
+    bool scales_groups; /* scales[i] is that of product i; if not, they are multiplied */
+} sums[] = {
+    { "fused", fused_sum, false },
+    { "grouped", grouped_sum, true },
+    { "pairs", pairs_sum, false },
+    { "two-stage", two_stage_sum, false },
+    { "serial", serial_sum, false },
+    { 0 },
+};
+
+static const struct sum *find_sum(const char *name)
+{
+    const struct sum *sum = sums;
+    while (sum->name && strcmp(sum->name, name)) sum++;
+    return sum->name ? sum : NULL;
+}
+
+bool spec_adds(const char *summation) { return find_sum(summation) != NULL; }
 
 /* --- the instruction -------------------------------------------------------------- */
 
@@ -528,24 +565,6 @@ static void workspace_clear(struct workspace *w, int block)
     mpz_clear(w->factor.value.m);
     for (int i = 0; i < block; i++) mpz_clear(w->scales[i].value.m);
     for (int i = 0; i <= block; i++) mpz_clear(w->terms[i].value.m);
-}
-
-static uint64_t sum_block(const struct bitcut_unit *u, struct workspace *w)
-{
-    switch (u->summation) {
-    case SUM_FUSED:
-        return sum_fused(u, w->terms, u->block);
-    case SUM_GROUPED:
-        return sum_grouped(u, w->terms, w->scales, u->block);
-    case SUM_PAIRS:
-        return sum_pairs(u, w->terms, u->block);
-    case SUM_TWO_STAGE:
-        return sum_two_stage(u, w->terms, u->block);
-    case SUM_SERIAL:
-        return sum_serial(u, w->terms, u->block);
-    }
-    assert(!"no such summation");
-    return 0;
 }
 
 static void operand_read(struct term *t, const struct bitcut_unit *u,
@@ -622,16 +641,18 @@ struct operands {
 static uint64_t step(struct workspace *w, const struct bitcut_unit *u,
                      const struct operands *x, const int *k, uint64_t d)
 {
+    const struct sum *sum = find_sum(u->summation->name);
+    assert(sum);
     if (operand_nan(&d, u, x->a[k[0]], x->b[k[0]], d)) return d;
     for (int i = 0; i < u->block; i++) {
         product_read(&w->terms[i], &w->factor, u, x->a[k[i]], x->b[k[i]]);
         if (!u->scale) continue;
         const int at = k[i] / u->scale_block;
         scale_read(&w->scales[i], &w->factor, u, x->scale_a[at], x->scale_b[at]);
-        if (u->summation != SUM_GROUPED) term_multiply(&w->terms[i], &w->scales[i]);
+        if (!sum->scales_groups) term_multiply(&w->terms[i], &w->scales[i]);
     }
     term_read(&w->terms[u->block], u->c, d);
-    return sum_block(u, w);
+    return sum->add(u, w->terms, w->scales, u->block);
 }
 
 uint64_t spec_dot(const struct bitcut_unit *u, const uint64_t *a, const uint64_t *b,

@@ -1,5 +1,5 @@
-/* What a matrix unit computes, stated a second time: exact rationals, from the definition
-   of the row in emu/unit.h.  It shares the row structures with the emulator and no code,
+/* What a matrix unit computes, stated a second time: exact rationals, from the definitions
+   of the rows in emu/unit.h and of their summations.  It shares the row structures with the emulator and no code,
    so that an equality of the two is evidence for both.  Slow; for tests. */
 #ifndef BITCUT_TESTS_SPEC_H
 #define BITCUT_TESTS_SPEC_H
@@ -17,5 +17,8 @@ enum { SPEC_K_MOST = 64 };
    conversion to `via` is exact, `rounding` is not BY_BIT.  Cannot fail otherwise. */
 uint64_t spec_dot(const struct bitcut_unit *u, const uint64_t *a, const uint64_t *b,
                   const uint64_t *scale_a, const uint64_t *scale_b, uint64_t c);
+
+/* Whether the summation of that name is stated here. */
+bool spec_adds(const char *summation);
 
 #endif

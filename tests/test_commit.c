@@ -16,30 +16,29 @@
 
 /* A B of a family, emulated and judged. */
 struct trial {
-    struct gemm gemm;
+    struct bitcut_gemm gemm;
     struct matrix a, b, d;
     struct judge judge;
     struct commit_error error;
 };
 
-static struct gemm gemm_on(int recipe, const char *unit)
+static struct bitcut_gemm gemm_on(int recipe, const char *unit)
 {
     const struct bitcut_split *s = recipes[recipe].split;
-    struct gemm g =
-        gemm_of(&recipes[recipe], unit_find(unit, s ? s->format : &formats[FORMAT_F16]));
-    g.threads = 1;
-    return g;
+    return gemm_of(&recipes[recipe],
+                   unit_find(unit, s ? s->format : &formats[FORMAT_F16]));
 }
 
-static void emulate(struct matrix *d, const struct gemm *g, const struct matrix *a,
+static void emulate(struct matrix *d, const struct bitcut_gemm *g, const struct matrix *a,
                     const struct matrix *b)
 {
-    ck_assert_int_eq(gemm_run(d->at, d->cols, g, a->rows, b->cols, a->cols, a->at,
-                              a->cols, b->at, b->cols, NULL, 0, NULL, NULL),
+    struct bitcut_gemm posed = *g;
+    gemm_set_dense(&posed, d->at, d->rows, d->cols, a->cols, a->at, b->at, NULL);
+    ck_assert_int_eq(gemm_run(&posed, &(struct gemm_options){ .threads = 1 }, NULL),
                      BITCUT_OK);
 }
 
-static void trial_init(struct trial *t, const struct gemm *g, const char *family,
+static void trial_init(struct trial *t, const struct bitcut_gemm *g, const char *family,
                        size_t m, size_t n, size_t k)
 {
     struct input input;
@@ -87,9 +86,9 @@ START_TEST(grades_at_every_k)
     for (int i = 0; i < 4; i++)
         for (int positive = 0; positive < 2; positive++) {
             const char *family = positive ? "positive" : "urand(-1,1)";
-            const struct gemm plain = gemm_on(RECIPE_PLAIN, "a100");
-            const struct gemm mi100 = gemm_on(RECIPE_PLAIN, "mi100");
-            const struct gemm good[] = { gemm_on(RECIPE_FP32, "a100"),
+            const struct bitcut_gemm plain = gemm_on(RECIPE_PLAIN, "a100");
+            const struct bitcut_gemm mi100 = gemm_on(RECIPE_PLAIN, "mi100");
+            const struct bitcut_gemm good[] = { gemm_on(RECIPE_FP32, "a100"),
                                          gemm_on(RECIPE_OOTOMO, "a100"),
                                          gemm_on(RECIPE_OOTOMO, "h200") };
             struct trial t;
@@ -117,7 +116,7 @@ END_TEST
 /* Words that hold all of the operands are as good as FP32. */
 START_TEST(whole_words)
 {
-    const struct gemm plain = gemm_on(RECIPE_PLAIN, "a100");
+    const struct bitcut_gemm plain = gemm_on(RECIPE_PLAIN, "a100");
     struct trial t;
     trial_init(&t, &plain, "integers", 16, 16, 512);
     ck_assert(grade_of(&t) == 3 && t.error.words == 0);
@@ -129,7 +128,7 @@ END_TEST
    and one that is not a number. */
 START_TEST(spoiled_elements)
 {
-    const struct gemm g = gemm_on(RECIPE_OOTOMO, "a100");
+    const struct bitcut_gemm g = gemm_on(RECIPE_OOTOMO, "a100");
     struct trial t;
     trial_init(&t, &g, "urand(-1,1)", 16, 16, 1024);
     const struct comparison *x = &t.judge.comparison;
@@ -157,7 +156,7 @@ END_TEST
 /* --- bounds ------------------------------------------------------------------------ */
 
 /* x times 1, k times, by a recipe on a unit: what is committed, in u. */
-static struct commit_error of_one(const struct gemm *g, uint32_t x, size_t k)
+static struct commit_error of_one(const struct bitcut_gemm *g, uint32_t x, size_t k)
 {
     uint32_t *a = malloc(k * sizeof *a), *b = malloc(k * sizeof *b);
     struct commit_error e;
@@ -184,7 +183,7 @@ START_TEST(bounds_by_hand)
 {
     const uint32_t x = 0x3f801000;
     const double ampere = 0x1p-23 + 8 * 0x1p-24, rest = 0x1p-11 / (1 + 0x1p-11);
-    struct gemm g = gemm_on(RECIPE_PLAIN, "a100"); /* 2 steps of 8 for 16 of k */
+    struct bitcut_gemm g = gemm_on(RECIPE_PLAIN, "a100"); /* 2 steps of 8 for 16 of k */
     struct commit_error e = of_one(&g, x, 40);
     check("plain, words", e.words, rest / U);
     check("plain", e.all, (rest + (1 - rest) * gamma_of(6 * ampere)) / U);
@@ -203,11 +202,14 @@ START_TEST(bounds_by_hand)
     g = gemm_on(RECIPE_FP32, "a100");
     e = of_one(&g, x, 40);
     check("fp32", e.all, gamma_of(40 * U) / U);
-    g.slices = 4;
+    g.order.slices = 4;
     g.alpha = 0x40000000;
     e = of_one(&g, x, 40);
     const double slice = gamma_of(10 * U);
     check("fp32 in slices", e.all, (slice + (1 + slice) * gamma_of(4 * U)) / U);
+    g.order = (struct bitcut_order){ .slices = 2, .lanes = 2 };
+    e = of_one(&g, x, 40);
+    check("fp32 in lanes", e.all, (slice + (1 + slice) * gamma_of(3 * U)) / U);
 }
 END_TEST
 
@@ -221,13 +223,14 @@ START_TEST(no_error_beyond)
     for (const struct bitcut_recipe *r = recipes; r->name; r++)
         for (const struct bitcut_unit *u = units; u->name; u++)
             for (int i = 0; i < rounds; i++) {
-                struct gemm g = gemm_of(r, u);
+                struct bitcut_gemm g = gemm_of(r, u);
                 struct trial t;
-                g.threads = 1;
-                g.slices = 1 + count % 3;
+                struct gemm_plan plan;
+                g.order.slices = 1 + count % 3;
+                g.order.lanes = 1 + count % 4;
                 g.equilibrate = count % 5 == 4;
                 if (count % 4 == 3) g.promote = 2;
-                if (gemm_check(&g, NULL) != BITCUT_OK) continue;
+                if (gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK) continue;
                 trial_init(&t, &g, families[count++ % 6], 4, 4, 300);
                 double values[METRICS];
                 metrics_run(values, &t.judge.comparison);
@@ -244,7 +247,7 @@ END_TEST
 /* Infinite words are infinitely far. */
 START_TEST(lost_operands)
 {
-    const struct gemm g = gemm_on(RECIPE_OOTOMO, "a100");
+    const struct bitcut_gemm g = gemm_on(RECIPE_OOTOMO, "a100");
     const struct commit_error e = of_one(&g, 0x7f000000, 4);
     ck_assert(e.words == INFINITY && e.all == INFINITY);
 }

@@ -133,11 +133,10 @@ static void multiply(uint32_t *d, const char *recipe, bool equilibrated,
 {
     const struct bitcut_recipe *r = bitcut_recipe_find(recipe);
     const struct bitcut_format *words = r->split ? r->split->format : F16;
-    const enum bitcut_status status =
-        (equilibrated ? bitcut_gemm_equilibrated
-                      : bitcut_gemm)(d, N, r, bitcut_unit_find("h100", words), M, N, K,
-                                     F32_ONE, a, K, b, N, 0, NULL, 0, 1);
-    ck_assert_int_eq(status, BITCUT_OK);
+    struct bitcut_gemm g = gemm_of(r, bitcut_unit_find("h100", words));
+    gemm_set_dense(&g, d, M, N, K, a, b, NULL);
+    g.equilibrate = equilibrated;
+    ck_assert_int_eq(bitcut_gemm(NULL, &g, 1, NULL), BITCUT_OK);
 }
 
 static const char *const names[] = { "plain",  "markidis",    "feng",   "ootomo",

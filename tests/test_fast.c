@@ -37,16 +37,27 @@ static bool level_runs(const struct simd_level *l)
     return l->kernels && l->supported();
 }
 
-static void run(uint32_t *d, const struct gemm *g, const struct problem *p,
+/* A recipe on a unit, varied, on so many threads. */
+struct task {
+    struct bitcut_gemm gemm; /* without matrices */
+    int threads;
+};
+
+static struct task task_of(const struct bitcut_recipe *r, const struct bitcut_unit *u)
+{
+    return (struct task){ gemm_of(r, u), 1 };
+}
+
+static void run(uint32_t *d, const struct task *t, const struct problem *p,
                 const struct simd_level *level)
 {
-    struct gemm with = *g;
+    struct bitcut_gemm g = t->gemm;
+    const struct gemm_options options = { .threads = t->threads, .simd = level };
     struct fault f;
-    with.simd = level;
     for (size_t i = 0; i < p->m * p->n; i++) d[i] = 0xd0d0d0d0;
-    if (gemm_run(d, p->n, &with, p->m, p->n, p->k, p->a, p->k, p->b, p->n, p->c, p->n,
-                 NULL, &f) != BITCUT_OK)
-        ck_abort_msg("%s on %s, %s: %s", g->recipe->name, g->unit->name, level->name,
+    gemm_set_dense(&g, d, p->m, p->n, p->k, p->a, p->b, p->c);
+    if (gemm_run(&g, &options, &f) != BITCUT_OK)
+        ck_abort_msg("%s on %s, %s: %s", g.recipe->name, g.unit->name, level->name,
                      f.text);
 }
 
@@ -63,33 +74,36 @@ struct where {
     uint64_t seed;
 };
 
-static void check_same(const struct gemm *g, const struct problem *p, const uint32_t *got,
+static void check_same(const struct task *t, const struct problem *p, const uint32_t *got,
                        const uint32_t *want, const struct simd_level *level,
                        struct where where)
 {
+    const struct bitcut_gemm *g = &t->gemm;
     for (size_t i = 0; i < p->m * p->n; i++) {
         if (got[i] == want[i]) continue;
         ck_abort_msg(
             "%s on %s %s, %s, class %s, state %" PRIx64 ", %zu x %zu x %zu, slices %d, "
-            "promote %d, tile_k %d, threads %d: (%zu, %zu) got %08" PRIx32 " (%a), want "
+            "tile %d, rest_first %d, lanes %d, turn %d, reduction %d, promote %d, tile_k %d, threads %d: (%zu, %zu) got %08" PRIx32 " (%a), want "
             "%08" PRIx32 " (%a)",
             g->recipe->name, g->unit->name, where.change, level->name, where.kind,
-            where.seed, p->m, p->n, p->k, g->slices, g->promote, g->tile_k, g->threads,
+            where.seed, p->m, p->n, p->k, g->order.slices, g->order.tile,
+            g->order.rest_first, g->order.lanes, g->order.turn,
+            (int)g->order.reduction, g->promote, g->tile_k, t->threads,
             i / p->n, i % p->n, got[i], format_to_double(f32(), got[i]), want[i],
             format_to_double(f32(), want[i]));
     }
 }
 
 /* Every level against the engine; returns how many outputs were compared at each. */
-static uint64_t check_levels(const struct gemm *g, const struct problem *p,
+static uint64_t check_levels(const struct task *t, const struct problem *p,
                              struct where where)
 {
     static uint32_t got[SIDE * SIDE], want[SIDE * SIDE];
-    run(want, g, p, engine());
+    run(want, t, p, engine());
     for (const struct simd_level *l = simd_levels; l->name; l++) {
         if (!level_runs(l)) continue;
-        run(got, g, p, l);
-        check_same(g, p, got, want, l, where);
+        run(got, t, p, l);
+        check_same(t, p, got, want, l, where);
     }
     return p->m * p->n;
 }
@@ -158,12 +172,12 @@ static uint64_t class_check(const struct bitcut_unit *u, const char *change,
                             const struct sample_class *c, uint64_t *state)
 {
     static struct problem p;
-    struct gemm g = gemm_of(&recipes[RECIPE_PLAIN], u);
+    struct task t = task_of(&recipes[RECIPE_PLAIN], u);
     const struct where where = { c->name, change, *state };
     shape_random(&p, state);
     samples_fill(&p, u, c, state);
-    g.threads = between(state, 0, 7) ? 1 : 3;
-    return check_levels(&g, &p, where);
+    t.threads = between(state, 0, 7) ? 1 : 3;
+    return check_levels(&t, &p, where);
 }
 
 static uint64_t unit_check(const struct bitcut_unit *u, uint64_t *state, uint64_t wanted)
@@ -227,16 +241,19 @@ static bool grouped(enum fast_method m)
 /* Whether a GEMM can run on the unit at all. */
 static bool can_run(const struct bitcut_unit *u)
 {
-    const struct gemm g = gemm_of(&recipes[RECIPE_PLAIN], u);
-    return gemm_check(&g, NULL) == BITCUT_OK;
+    const struct bitcut_gemm g = gemm_of(&recipes[RECIPE_PLAIN], u);
+    struct gemm_plan plan;
+    return gemm_plan_on_unit(&plan, &g, NULL) == BITCUT_OK;
 }
 
-/* No row of the table that a GEMM can run on is left to the engine, and none untested. */
+/* No row of the table that a GEMM can run on is left to the engine, unless its summation
+   is, and none untested. */
 START_TEST(all_rows)
 {
     for (const struct bitcut_unit *u = units; u->name; u++)
-        ck_assert_msg(!can_run(u) || (fast_takes(u) && grouped(method_of(u))), "%s",
-                      u->name);
+        ck_assert_msg(!can_run(u) || !u->summation->fast ||
+                          (fast_takes(u) && grouped(method_of(u))),
+                      "%s", u->name);
 }
 END_TEST
 
@@ -330,20 +347,28 @@ static void recipe_check(const struct bitcut_recipe *r, const struct bitcut_unit
                          const struct input_class *c, uint64_t *state)
 {
     static struct problem p;
-    struct gemm g = gemm_of(r, u);
+    struct task t = task_of(r, u);
+    struct bitcut_gemm *const g = &t.gemm;
+    struct gemm_plan plan;
     const struct where where = { c->name, "", *state };
-    if (between(state, 0, 2) == 0) g.slices = between(state, 1, 4);
-    if (between(state, 0, 3) == 0) g.promote = between(state, 0, 5);
-    if (between(state, 0, 2) == 0) g.tile_k = between(state, 0, 80);
-    if (gemm_check(&g, NULL) != BITCUT_OK) return;
+    if (between(state, 0, 2) == 0) g->order.slices = between(state, 1, 4);
+    if (between(state, 0, 3) == 0) {
+        g->order.lanes = between(state, 1, 5);
+        g->order.tile = between(state, 0, 40);
+        g->order.rest_first = between(state, 0, 1);
+        g->order.reduction = (enum bitcut_reduction)between(state, 0, 2);
+    }
+    if (between(state, 0, 3) == 0) g->promote = between(state, 0, 5);
+    if (between(state, 0, 2) == 0) g->tile_k = between(state, 0, 80);
+    if (gemm_plan_on_unit(&plan, g, NULL) != BITCUT_OK) return;
     p.m = (size_t)between(state, 1, 15);
     p.n = (size_t)between(state, 1, 80);
     p.k = (size_t)between(state, 1, 100);
     inputs_fill(&p, c, state);
-    if (between(state, 0, 3) == 0) g.alpha = c->fill(state);
-    if (between(state, 0, 3) == 0) g.beta = fill_normal(state);
-    g.threads = between(state, 0, 7) ? 1 : 3;
-    check_levels(&g, &p, where);
+    if (between(state, 0, 3) == 0) g->alpha = c->fill(state);
+    if (between(state, 0, 3) == 0) g->beta = fill_normal(state);
+    t.threads = between(state, 0, 7) ? 1 : 3;
+    check_levels(&t, &p, where);
 }
 
 START_TEST(all_recipes)
@@ -369,15 +394,15 @@ START_TEST(several_tiles)
     for (size_t i = 0; i < M * K; i++) a[i] = fill_special(&state);
     for (size_t i = 0; i < K * N; i++) b[i] = fill_special(&state);
     for (int i = 0; i < test_cases(3, 3); i++) {
-        struct gemm g = gemm_of(&recipes[RECIPE_PLAIN], bitcut_unit_find(names[i], NULL));
-        g.simd = engine();
-        ck_assert_int_eq(gemm_run(want, N, &g, M, N, K, a, K, b, N, NULL, 0, NULL, NULL),
+        struct bitcut_gemm g =
+            gemm_of(&recipes[RECIPE_PLAIN], bitcut_unit_find(names[i], NULL));
+        gemm_set_dense(&g, want, M, N, K, a, b, NULL);
+        ck_assert_int_eq(gemm_run(&g, &(struct gemm_options){ .simd = engine() }, NULL),
                          0);
+        g.d.to = got;
         for (const struct simd_level *l = simd_levels; l->name; l++) {
             if (!level_runs(l)) continue;
-            g.simd = l;
-            ck_assert_int_eq(
-                gemm_run(got, N, &g, M, N, K, a, K, b, N, NULL, 0, NULL, NULL), 0);
+            ck_assert_int_eq(gemm_run(&g, &(struct gemm_options){ .simd = l }, NULL), 0);
             for (size_t j = 0; j < M * N; j++)
                 ck_assert_msg(got[j] == want[j], "%s, %s: (%zu, %zu) %08x, want %08x",
                               names[i], l->name, j / N, j % N, got[j], want[j]);
@@ -401,7 +426,8 @@ START_TEST(host_modes)
     for (int i = 0; i < 3; i++)
         for (const struct simd_level *l = simd_levels; l->name; l++) {
             const struct bitcut_unit *u = bitcut_unit_find(names[i], NULL);
-            struct gemm g = gemm_of(&recipes[i == 0 ? RECIPE_LEGEMM : RECIPE_PLAIN], u);
+            struct task g = task_of(&recipes[i == 0 ? RECIPE_LEGEMM : RECIPE_PLAIN], u);
+            g.threads = 0;
             if (!level_runs(l)) continue;
             p.m = 19, p.n = 70, p.k = 75;
             inputs_fill(&p, &classes[1], &state);
@@ -503,9 +529,9 @@ START_TEST(environment)
     ck_assert_int_eq(simd_choose(&l, &f), BITCUT_BAD_ARGUMENT);
     ck_assert_str_eq(f.text, "BITCUT_SIMD is sse; it can be avx512, avx2, plain or none");
     uint32_t one = F32_ONE, d = 7;
-    const struct gemm g = gemm_of(&recipes[RECIPE_PLAIN], units);
-    ck_assert_int_eq(gemm_run(&d, 1, &g, 1, 1, 1, &one, 1, &one, 1, NULL, 0, NULL, &f),
-                     BITCUT_BAD_ARGUMENT);
+    struct bitcut_gemm g = gemm_of(&recipes[RECIPE_PLAIN], units);
+    gemm_set_dense(&g, &d, 1, 1, 1, &one, &one, NULL);
+    ck_assert_int_eq(gemm_run(&g, &(struct gemm_options){ 0 }, &f), BITCUT_BAD_ARGUMENT);
     ck_assert_uint_eq(d, 7);
     setenv("BITCUT_SIMD", "", 1);
     ck_assert_int_eq(simd_choose(&l, &f), BITCUT_OK);

@@ -113,7 +113,7 @@ static void print_fields(const struct bitcut_unit *row)
     printf("# %s with", row->name);
     for (const struct field *f = fields; f->name; f++) {
         char text[40];
-        if (!f->used(row)) continue;
+        if (!field_used(f, row)) continue;
         field_text(text, sizeof text, f, row, field_get(f, row));
         printf(" %s %s,", f->name, text);
     }

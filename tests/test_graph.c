@@ -90,7 +90,7 @@ enum { M = 200, N = 136, K = 300, COUNT_MOST = 3 };
 struct trial {
     struct bitcut_gemm g;
     size_t count;
-    struct gemm model;
+    struct bitcut_gemm model;
     address a, b, d, workspace;
     size_t bytes;
     uint32_t host_a[COUNT_MOST][M * K], host_b[COUNT_MOST][K * N];
@@ -109,17 +109,14 @@ static address allocate(size_t bytes)
     return x;
 }
 
-static struct gemm model_of(const struct bitcut_gemm *g)
+static struct bitcut_gemm model_of(const struct bitcut_gemm *g)
 {
     struct bitcut_gemm ran;
     bitcut_gemm_init(&ran, sizeof ran);
     ck_assert_int_eq(bitcut_gemm_choose(&ran, cuda, g, NULL), BITCUT_OK);
-    struct gemm model = gemm_of(ran.recipe, ran.unit);
-    model.slices = ran.order.slices;
-    model.alpha = ran.alpha;
-    model.beta = ran.beta;
-    model.threads = 1;
-    return model;
+    ran.kernel = NULL;
+    ran.count = 1;
+    return ran;
 }
 
 static struct trial *trial_make(const char *recipe, int slices_wanted, size_t count,
@@ -178,10 +175,12 @@ static void trial_fill(struct trial *t, uint64_t *state, void *stream)
     for (size_t i = 0; i < t->count * (M * N); i++)
         t->host_c[0][i] = (uint32_t)(test_bits(state) & 0x807fffff) | 0x7f000000;
     GOOD(driver.to_device(t->d, t->host_c, sizeof t->host_c, stream));
-    for (size_t i = 0; i < t->count; i++)
-        ck_assert_int_eq(gemm_run(t->want[i], N, &t->model, M, N, K, t->host_a[i], K,
-                                  t->host_b[i], N, t->host_c[i], N, NULL, &f),
+    for (size_t i = 0; i < t->count; i++) {
+        gemm_set_dense(&t->model, t->want[i], M, N, K, t->host_a[i], t->host_b[i],
+                       t->host_c[i]);
+        ck_assert_int_eq(gemm_run(&t->model, &(struct gemm_options){ .threads = 1 }, &f),
                          BITCUT_OK);
+    }
 }
 
 /* By a caller whose processor flushes subnormals, which beta may be. */

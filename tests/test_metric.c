@@ -958,7 +958,7 @@ static const struct reference *reference_named(const char *name)
 /* The limits of a judge are those of the sample, unless it compares with the loop. */
 static void judge_limits(struct judge *j, const struct sample *s, bool chain)
 {
-    const struct gemm g =
+    const struct bitcut_gemm g =
         gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", &formats[FORMAT_F32]));
     struct commit_error e;
     ck_assert_int_eq(judge_grade(j, &e, &g, 1, NULL, NULL), BITCUT_OK);

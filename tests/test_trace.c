@@ -285,7 +285,7 @@ static void set_sum(mpq_t q, const struct audit *x, int index)
     const struct trace_sum *sum = &x->t->sum[x->step->first_sum + index];
     if (sum->rounded) mpq_set_d(q, format_to_double(x->u->result, sum->d));
     else set_term(q, sum->cut ? sum->kept : sum->value);
-    if (x->u->summation == SUM_GROUPED)
+    if (x->u->summation == &sum_grouped)
         multiply_scales(q, x, x->step->first + index * x->u->group);
 }
 
@@ -302,7 +302,7 @@ static void set_source(mpq_t q, const struct audit *x, const struct trace_term *
     set_operand(q, x, x->u->a, x->s->a[term->index]);
     set_operand(b, x, x->u->b, x->s->b[term->index]);
     mpq_mul(q, q, b);
-    if (x->u->summation == SUM_FUSED) multiply_scales(q, x, term->index);
+    if (x->u->summation == &sum_fused) multiply_scales(q, x, term->index);
     mpq_clear(b);
 }
 
@@ -330,7 +330,7 @@ static bool is_near(mpq_t whole, mpq_t part, int unit)
 static void audit_aligned(struct audit *x, const struct trace_sum *sum,
                           const struct trace_term *term, mpq_t value)
 {
-    const bool staged = x->u->summation == SUM_TWO_STAGE && term->source != TRACE_PRODUCT;
+    const bool staged = x->u->summation == &sum_two_stage && term->source != TRACE_PRODUCT;
     const bool coarse = staged && term->source == TRACE_C;
     const int unit =
         sum->value.exponent + (coarse ? x->u->sum_fraction - x->u->fraction : 0);
@@ -407,7 +407,7 @@ static void audit_result(struct audit *x, const struct trace_sum *sum)
     const struct bitcut_format *f = x->u->result;
     const bool flushed = x->u->rounding.flush && sum->rounded &&
                          format_decode(f, sum->d).kind == NUMBER_ZERO;
-    const bool floors = x->u->summation == SUM_TWO_STAGE;
+    const bool floors = x->u->summation == &sum_two_stage;
     mpq_t value, kept;
     mpq_init(value), mpq_init(kept);
     set_term(value, sum->value);
@@ -441,7 +441,7 @@ static void audit_products(struct audit *x)
     for (int i = first; i < x->t->sum[last].first + x->t->sum[last].terms; i++)
         seen += x->t->term[i].source == TRACE_PRODUCT;
     expect(x, decided || seen == x->step->products, "a product too few or too many");
-    if (x->u->summation == SUM_TWO_STAGE && x->u->parity) return; /* even k come first */
+    if (x->u->summation == &sum_two_stage && x->u->parity) return; /* even k come first */
     for (int i = first; i < x->t->sum[last].first + x->t->sum[last].terms; i++)
         if (x->t->term[i].source == TRACE_PRODUCT && !decided)
             expect(x, x->t->term[i].index == x->t->k[at++], "the order of products");

@@ -1,4 +1,4 @@
-#include "lib/gemm.h"
+#include "lib/gemm_plan.h"
 
 #include "lib/equilibrate.h"
 
@@ -31,7 +31,8 @@ static bool is_open_or_to(int x, int most) { return x >= BITCUT_UNSET && x <= mo
 static enum bitcut_status check_numbers(const struct bitcut_gemm *g, struct fault *f)
 {
     const struct bitcut_order *o = &g->order;
-    const enum bitcut_layout layouts = g->a.layout | g->b.layout | g->c.layout | g->d.layout;
+    const enum bitcut_layout layouts =
+        g->a.layout | g->b.layout | g->c.layout | g->d.layout;
     if (!is_open_or_to(g->scale, GEMM_SCALE_MOST))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "the scale is 0 to %d", GEMM_SCALE_MOST);
     if (!is_open_or_to(g->low_low, 1) || layouts > BITCUT_COLUMN_MAJOR ||
@@ -45,19 +46,38 @@ static enum bitcut_status check_numbers(const struct bitcut_gemm *g, struct faul
     return BITCUT_OK;
 }
 
+static enum bitcut_status check_size(size_t size, struct fault *f)
+{
+    if (size >= SIZE_LEAST && size <= sizeof(struct bitcut_gemm)) return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "a GEMM of %zu bytes is not one of this library: %s", size,
+                     size < SIZE_LEAST ? "bitcut_gemm_init() sets the size"
+                                       : "the program is newer than it");
+}
+
 enum bitcut_status gemm_take(struct bitcut_gemm *to, const struct bitcut_gemm *from,
                              struct fault *f)
 {
     if (!from) return fault_set(f, BITCUT_BAD_ARGUMENT, "no GEMM");
-    if (from->size < SIZE_LEAST || from->size > sizeof *to)
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "a GEMM of %zu bytes is not one of this library: %s", from->size,
-                         from->size > sizeof *to ? "the program is newer than it"
-                                                 : "bitcut_gemm_init() sets the size");
+    const enum bitcut_status status = check_size(from->size, f);
+    if (status != BITCUT_OK) return status;
     *to = open_gemm;
     memcpy(to, from, from->size);
     to->size = sizeof *to;
     return check_numbers(to, f);
+}
+
+enum bitcut_status gemm_check_place(const struct bitcut_gemm *to, struct fault *f)
+{
+    return to ? check_size(to->size, f) : BITCUT_OK;
+}
+
+void gemm_give(struct bitcut_gemm *to, const struct bitcut_gemm *g)
+{
+    if (!to) return;
+    const size_t size = to->size;
+    memcpy(to, g, size);
+    to->size = size;
 }
 
 /* --- the plan --------------------------------------------------------------------- */
@@ -149,8 +169,6 @@ void gemm_settle(struct bitcut_gemm *g, const struct gemm_plan *p)
     g->recipe = p->recipe;
     if (!g->split_a) g->split_a = p->recipe->split;
     if (!g->split_b) g->split_b = p->recipe->split;
-    g->high = p->split_a.high;
-    g->low = p->split_a.low;
     g->scale = p->scale;
     g->low_low = p->low_low;
     g->promote = p->promote;
@@ -159,6 +177,18 @@ void gemm_settle(struct bitcut_gemm *g, const struct gemm_plan *p)
 }
 
 /* --- where elements are ----------------------------------------------------------- */
+
+void gemm_set_dense(struct bitcut_gemm *g, uint32_t *d, size_t m, size_t n, size_t k,
+                    const uint32_t *a, const uint32_t *b, const uint32_t *c)
+{
+    g->m = m;
+    g->n = n;
+    g->k = k;
+    g->a = (struct bitcut_matrix){ .at = a };
+    g->b = (struct bitcut_matrix){ .at = b };
+    g->c = (struct bitcut_matrix){ .at = c };
+    g->d = (struct bitcut_matrix){ .to = d };
+}
 
 const struct bitcut_format *matrix_format(const struct bitcut_matrix *x)
 {
@@ -181,7 +211,7 @@ size_t matrix_ld(const struct bitcut_matrix *x, size_t rows, size_t cols)
     return x->ld ? x->ld : lines_of(x, rows, cols).length;
 }
 
-const void *matrix_at(const struct bitcut_matrix *x, size_t i)
+const void *matrix_nth(const struct bitcut_matrix *x, size_t i)
 {
     const size_t bytes = (size_t)format_bytes(matrix_format(x));
     return x->each ? x->each[i] : (const char *)x->at + i * x->stride * bytes;
@@ -208,7 +238,7 @@ static bool extent(size_t *elements, const struct checked *m)
 static bool batch_fits(const struct checked *m, size_t each)
 {
     size_t elements, bytes;
-    return m->x->each || !m->count ||
+    return m->x->each ||
            (size_multiply(&elements, m->count - 1, m->x->stride) &&
             !__builtin_add_overflow(elements, each, &elements) &&
             size_multiply(&bytes, elements, (size_t)format_bytes(matrix_format(m->x))));
@@ -259,9 +289,10 @@ static enum bitcut_status check_matrix(const struct checked *m, bool pointers,
                          "%s: leading dimension %zu is below the %s length, %zu", m->name,
                          m->x->ld, m->x->layout == BITCUT_ROW_MAJOR ? "row" : "column",
                          length);
+    if (!m->count) return BITCUT_OK;
     if (!extent(&each, m) || !batch_fits(m, each))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not fit any memory", m->name);
-    return each && m->count ? check_places(m, pointers, f) : BITCUT_OK;
+    return each ? check_places(m, pointers, f) : BITCUT_OK;
 }
 
 /* No two matrices of D have an element in common: they lie one after the other, or side
@@ -303,7 +334,8 @@ enum bitcut_status gemm_check_matrices(const struct bitcut_gemm *g, bool pointer
     if (!are_apart(d))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "matrices of D overlap by their stride");
     if (reads_c && !agree(&g->c, &g->d, d))
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "D is C with another leading dimension, stride, layout or format");
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "D is C with another leading dimension, stride, layout or format");
     return BITCUT_OK;
 }

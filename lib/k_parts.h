@@ -1,17 +1,17 @@
 /* The order in which the k of a GEMM are taken: struct bitcut_order (lib/bitcut.h) for a
    number of k and an instruction. */
-#ifndef BITCUT_LIB_K_ORDER_H
-#define BITCUT_LIB_K_ORDER_H
+#ifndef BITCUT_LIB_K_PARTS_H
+#define BITCUT_LIB_K_PARTS_H
 
 #include "lib/bitcut.h"
 
 /* Sums that are kept at a time, at most: of slices and of lanes one for each bit of their
    number, and one more. */
-enum { K_ORDER_KEPT_MOST = 64 };
+enum { K_PARTS_KEPT_MOST = 64 };
 
 /* Where the k go: sequences of whole k-steps, one for each lane of each slice that has
    any, in the order in which they are computed and reduced. */
-struct k_order {
+struct k_parts {
     size_t steps;    /* all together                                                  */
     size_t count;    /* sequences                                                     */
     size_t *first;   /* [count + 1]: the first step of each                           */
@@ -24,8 +24,8 @@ struct k_order {
 
 /* The order of `k` in steps of `step`, for an order that gemm_take() took.
    BITCUT_NO_MEMORY leaves *x cleared. */
-enum bitcut_status k_order_make(struct k_order *x, const struct bitcut_order *order,
+enum bitcut_status k_parts_make(struct k_parts *x, const struct bitcut_order *order,
                                 size_t k, size_t step);
-void k_order_clear(struct k_order *x);
+void k_parts_clear(struct k_parts *x);
 
 #endif

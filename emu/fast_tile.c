@@ -1,7 +1,7 @@
-#include "emu/fast.h"
+#include "emu/fast_tile.h"
 
 #include "emu/engine.h"
-#include "emu/job.h"
+#include "emu/fast.h"
 #include "lib/bits.h"
 #include "lib/fma.h"
 #include "lib/hostfp.h"
@@ -27,6 +27,7 @@ struct tile {
     int unit_exponent; /* accumulators are in units of 2^unit_exponent */
     size_t i0, j0, rows, cols;
     size_t done; /* instructions of accumulator 0 since the last promotion */
+    int kept;    /* sums of slices and lanes, in sets from total_set() on  */
     int at[UNIT_K_MOST];          /* which k of an instruction is at each place */
     union fast_element *a, *line; /* [word][block][row][block]; [DEPTH]         */
     float *b;                     /* [word][k][column of a panel]               */
@@ -35,8 +36,8 @@ struct tile {
     float *sums;                  /* [set][panel][row][column of a panel]       */
 };
 
-/* The sets of sums: the accumulators, the one that accumulator 0 is promoted to, and the
-   sum of slices, unless one of the others is that already. */
+/* The sets of sums: the accumulators, the one that accumulator 0 is promoted to, and those
+   that are kept of slices and lanes, unless one of the others is that already. */
 static size_t main_set(const struct job *job)
 {
     return job->plan.promotes ? (size_t)job->plan.last + 1 : 0;
@@ -49,8 +50,8 @@ static size_t slice_sets(const struct job *job)
 
 static size_t total_set(const struct job *job)
 {
-    const bool single = job->cut.steps == job->cut.per_slice && job->plan.last == 0;
-    return single ? main_set(job) : slice_sets(job);
+    return job->parts.count <= 1 && job->plan.last == 0 ? main_set(job)
+                                                         : slice_sets(job);
 }
 
 enum { SET = FAST_ROWS * FAST_COLUMNS, PANEL_MOST = 64 };
@@ -58,11 +59,13 @@ enum { SET = FAST_ROWS * FAST_COLUMNS, PANEL_MOST = 64 };
 /* Lay out the scratch; returns its size in bytes.  Every part is a multiple of 64. */
 static size_t lay_out(struct tile *t, float *scratch, const struct job *job)
 {
-    const size_t words = (size_t)job->a.count, depth = DEPTH;
+    const size_t words = (size_t)(job->a.count > job->b.count ? job->a.count
+                                                              : job->b.count);
+    const size_t depth = DEPTH, kept = (size_t)job->parts.kept + !job->parts.kept;
     const size_t count[] = {
         (words * FAST_ROWS + 1) * depth * 2, words * depth * PANEL_MOST,
         words * depth * PANEL_MOST,          2 * depth,
-        (size_t)FAST_ROWS * PANEL_MOST,      (slice_sets(job) + 1) * SET
+        (size_t)FAST_ROWS * PANEL_MOST,      (slice_sets(job) + kept) * SET
     };
     float *part[6];
     size_t bytes = 0;
@@ -117,7 +120,7 @@ static int lowered_by(const struct job *job)
 {
     int n = 0;
     for (int i = 0; i < job->plan.terms; i++) n += job->plan.term[i].scaled;
-    return n * job->g->split.scale;
+    return n * job->g->scale;
 }
 
 /* Choose a method and units for a tile, or false if there is none. */
@@ -246,7 +249,7 @@ static void prepare(struct tile *t, int first)
 {
     const struct plan *p = &t->job->plan;
     const struct recipe_term term = p->term[first];
-    const int scale = term.scaled ? t->job->g->split.scale : 0;
+    const int scale = term.scaled ? t->job->g->scale : 0;
     const float factor = float_of_bits(f32_power_of_two(-scale));
     const uint32_t from = first + 1 == p->terms ? p->zeroed_from : 0x80000000;
     if (scale == 0 && from == 0x80000000) return;
@@ -277,24 +280,25 @@ static size_t panel_steps(struct tile *t, size_t panel, size_t steps, int first,
     return done;
 }
 
-/* The end of a slice for outputs [at, at + count) of each set: fold, and add to the
-   slices before. */
-static void fold(struct tile *t, size_t at, size_t count, bool first)
+/* The end of a sequence for outputs [at, at + count) of each set: fold, and add the last
+   of those that were kept. */
+static void fold(struct tile *t, size_t at, size_t count, int adds)
 {
     const struct job *job = t->job;
     const int last = job->plan.last;
     const float unit = float_of_bits(f32_power_of_two(t->unit_exponent));
-    const uint32_t scale = f32_power_of_two(-job->g->split.scale);
+    const uint32_t scale = f32_power_of_two(-job->g->scale);
     const float *main = t->sums + main_set(job) * SET + at;
-    float *total = t->sums + total_set(job) * SET + at;
+    float *total = t->sums + (total_set(job) + (size_t)(t->kept - adds)) * SET + at;
     if (total == main && t->unit_exponent == 0) return;
     for (size_t i = 0; i < count; i++) {
         float v = (last ? t->sums + (size_t)last * SET + at : main)[i] * unit;
         for (int j = last - 1; j >= 0; j--) {
             const float below = (j ? t->sums + (size_t)j * SET + at : main)[i] * unit;
-            v = float_of_bits(job_fma(job, bits_of_float(v), scale, bits_of_float(below)));
+            v = float_of_bits(job_fma(&job->plan, bits_of_float(v), scale, bits_of_float(below)));
         }
-        total[i] = first ? v : total[i] + v;
+        for (int j = adds - 1; j >= 0; j--) v += total[(size_t)j * SET + i];
+        total[i] = v;
     }
 }
 
@@ -328,15 +332,20 @@ static void tile_of_k(struct tile *t, size_t from, size_t to)
     t->done = 0;
 }
 
-static void tile_slice(struct tile *t, size_t from, size_t to)
+/* A sequence: one lane of a slice. */
+static void tile_sequence(struct tile *t, size_t sequence)
 {
+    const struct k_parts *order = &t->job->parts;
+    const size_t from = order->first[sequence], to = order->first[sequence + 1];
+    const int adds = order->adds[sequence];
     memset(t->sums, 0, slice_sets(t->job) * SET * sizeof *t->sums);
     for (size_t s = from; s < to && !progress_stopped(t->job->progress);
          s += t->job->plan.tile)
         tile_of_k(t, s, smaller(s + t->job->plan.tile, to));
     const size_t columns = (size_t)t->kernels->columns;
     for (size_t p = 0; p < panel_count(t); p++)
-        fold(t, p * FAST_ROWS * columns, t->rows * columns, from == 0);
+        fold(t, p * FAST_ROWS * columns, t->rows * columns, adds);
+    t->kept += 1 - adds;
 }
 
 static void tile_finish(const struct tile *t)
@@ -353,7 +362,7 @@ bool fast_tile(const struct job *job, void *scratch, size_t i0, size_t j0)
 {
     assert(hostfp_entered());
     struct tile t = { .job = job,
-                      .unit = job->g->unit,
+                      .unit = job->unit,
                       .kernels = job->kernels,
                       .i0 = i0,
                       .j0 = j0,
@@ -366,9 +375,8 @@ bool fast_tile(const struct job *job, void *scratch, size_t i0, size_t j0)
     unit_order(t.at, t.unit->k, t.unit->order);
     /* c_last adds a partial sum to an accumulator and leaves it zero. */
     memset(t.partial, 0, (size_t)FAST_ROWS * PANEL_MOST * sizeof *t.partial);
-    for (size_t s = 0; s < job->cut.steps; s += job->cut.per_slice)
-        tile_slice(&t, s, smaller(s + job->cut.per_slice, job->cut.steps));
-    if (job->cut.steps == 0)
+    for (size_t s = 0; s < job->parts.count; s++) tile_sequence(&t, s);
+    if (job->parts.count == 0)
         memset(t.sums, 0, (slice_sets(job) + 1) * SET * sizeof *t.sums);
     tile_finish(&t);
     return true;

@@ -1,4 +1,4 @@
-#include "lib/k_order.h"
+#include "lib/k_parts.h"
 
 #include "lib/size.h"
 #include "lib/status.h"
@@ -52,27 +52,38 @@ static int adds_after(enum bitcut_reduction reduction, size_t i, size_t count)
 
 /* --- one lane of one slice -------------------------------------------------------- */
 
+/* Add the step that begins with k `from` in a tile that ends before `end`. */
+static void add_step(struct k_parts *x, const struct cut *c, size_t from, size_t end)
+{
+    size_t *const to = x->element ? x->element + x->steps * c->step : NULL;
+    for (size_t i = 0; to && i < c->step; i++)
+        to[i] = from + i < end ? from + i : SIZE_MAX;
+    x->steps++;
+}
+
 /* Add the steps of a turn, which begin at q k of its slice, to the sequence. */
-static void add_turn(struct k_order *x, const struct cut *c, size_t slice, size_t q)
+static void add_turn(struct k_parts *x, const struct cut *c, size_t slice, size_t q)
 {
     for (size_t at = q; at < q + c->turn; at += c->step) {
         const size_t tile = slice * c->each + at / c->tile;
         if (at / c->tile >= c->each || tile >= c->tiles) return;
-        const size_t from = tile_from(c, tile) + at % c->tile, end = tile_from(c, tile + 1);
-        if (from >= end) continue;
-        size_t *const to = x->element ? x->element + x->steps * c->step : NULL;
-        for (size_t i = 0; to && i < c->step; i++)
-            to[i] = from + i < end ? from + i : SIZE_MAX;
-        x->steps++;
+        const size_t from = tile_from(c, tile) + at % c->tile,
+                     end = tile_from(c, tile + 1);
+        if (from < end) add_step(x, c, from, end);
     }
 }
 
-/* The sequence of a lane; false if it has nothing. */
-static bool add_lane(struct k_order *x, const struct cut *c, size_t slice, size_t lane)
+/* The sequence of a lane; false if it has nothing.  Without elements to place, a single
+   lane is only counted. */
+static bool add_lane(struct k_parts *x, const struct cut *c, size_t slice, size_t lane)
 {
+    const size_t first = slice * c->each, last = smaller(first + c->each, c->tiles);
     x->first[x->count] = x->steps;
-    for (size_t q = lane * c->turn; q < c->each * c->tile; q += c->lanes * c->turn)
-        add_turn(x, c, slice, q);
+    if (c->lanes == 1 && !x->element)
+        x->steps += divide_up(tile_from(c, last) - tile_from(c, first), c->step);
+    else
+        for (size_t q = lane * c->turn; q < c->each * c->tile; q += c->lanes * c->turn)
+            add_turn(x, c, slice, q);
     return x->steps > x->first[x->count];
 }
 
@@ -81,7 +92,7 @@ static bool add_lane(struct k_order *x, const struct cut *c, size_t slice, size_
 /* How many lanes of a slice have anything; a short tile may leave out some. */
 static size_t lanes_of(const struct cut *c, size_t slice)
 {
-    struct k_order none = { .first = (size_t[1]){ 0 } };
+    struct k_parts none = { .first = (size_t[1]){ 0 } };
     size_t count = 0;
     for (size_t lane = 0; lane < c->lanes; lane++) {
         none.steps = 0;
@@ -90,7 +101,7 @@ static size_t lanes_of(const struct cut *c, size_t slice)
     return count;
 }
 
-static void add_slice(struct k_order *x, const struct cut *c, enum bitcut_reduction how,
+static void add_slice(struct k_parts *x, const struct cut *c, enum bitcut_reduction how,
                       size_t i)
 {
     const bool down = how == BITCUT_DESCENDING;
@@ -103,7 +114,7 @@ static void add_slice(struct k_order *x, const struct cut *c, enum bitcut_reduct
     }
 }
 
-static int most_kept(const struct k_order *x)
+static int most_kept(const struct k_parts *x)
 {
     int kept = 0, most = 0;
     for (size_t i = 0; i < x->count; i++) {
@@ -113,7 +124,7 @@ static int most_kept(const struct k_order *x)
     return most;
 }
 
-static bool allocate(struct k_order *x, const struct cut *c, bool down)
+static bool allocate(struct k_parts *x, const struct cut *c, bool down)
 {
     const bool moved = c->lanes > 1 || c->rest || (down && c->slices > 1);
     const size_t steps = divide_up(c->k, c->step);
@@ -126,13 +137,13 @@ static bool allocate(struct k_order *x, const struct cut *c, bool down)
     return x->first && x->adds && (x->element || !moved);
 }
 
-enum bitcut_status k_order_make(struct k_order *x, const struct bitcut_order *order,
+enum bitcut_status k_parts_make(struct k_parts *x, const struct bitcut_order *order,
                                 size_t k, size_t step)
 {
     const struct cut c = cut_make(order, k, step);
-    *x = (struct k_order){ 0 };
+    *x = (struct k_parts){ 0 };
     if (!allocate(x, &c, order->reduction == BITCUT_DESCENDING)) {
-        k_order_clear(x);
+        k_parts_clear(x);
         return BITCUT_NO_MEMORY;
     }
     for (size_t i = 0; i < c.slices; i++) add_slice(x, &c, order->reduction, i);
@@ -141,10 +152,10 @@ enum bitcut_status k_order_make(struct k_order *x, const struct bitcut_order *or
     return BITCUT_OK;
 }
 
-void k_order_clear(struct k_order *x)
+void k_parts_clear(struct k_parts *x)
 {
     free(x->element);
     free(x->adds);
     free(x->first);
-    *x = (struct k_order){ 0 };
+    *x = (struct k_parts){ 0 };
 }

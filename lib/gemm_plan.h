@@ -1,7 +1,7 @@
 /* One GEMM, struct bitcut_gemm (lib/bitcut.h): what it leaves open decided by the rows of
    the tables, and where the elements of its matrices lie. */
-#ifndef BITCUT_LIB_GEMM_H
-#define BITCUT_LIB_GEMM_H
+#ifndef BITCUT_LIB_GEMM_PLAN_H
+#define BITCUT_LIB_GEMM_PLAN_H
 
 #include "lib/recipe.h"
 #include "lib/status.h"
@@ -29,6 +29,12 @@ struct gemm_plan {
 enum bitcut_status gemm_take(struct bitcut_gemm *to, const struct bitcut_gemm *from,
                              struct fault *f);
 
+/* The same for a place where a GEMM is to be given back, which may be NULL. */
+enum bitcut_status gemm_check_place(const struct bitcut_gemm *to, struct fault *f);
+
+/* Give g back there. */
+void gemm_give(struct bitcut_gemm *to, const struct bitcut_gemm *g);
+
 /* The plan of g, whose recipe is set, for a unit or a kernel with operands of the format
    `words`.  BITCUT_BAD_ARGUMENT says what does not fit together: the recipe cannot have
    such words (recipe_takes()); it scales or zeroes accumulators between tiles and there
@@ -37,10 +43,16 @@ enum bitcut_status gemm_plan_make(struct gemm_plan *plan, const struct bitcut_ge
                                   const struct bitcut_format *words, struct fault *f);
 
 /* Say in g what the plan says: nothing of it is open any more.  Its splits are
-   g->split_a and g->split_b as they were set, else the plan's own recipe's. */
+   g->split_a and g->split_b as they were set, else the plan's own recipe's; roundings that
+   were left open are those of each split. */
 void gemm_settle(struct bitcut_gemm *g, const struct gemm_plan *plan);
 
 /* --- where elements are ----------------------------------------------------------- */
+
+/* Set the sizes, and matrices of FP32 encodings that are row-major without gaps.  C may be
+   NULL if it is not read. */
+void gemm_set_dense(struct bitcut_gemm *g, uint32_t *d, size_t m, size_t n, size_t k,
+                    const uint32_t *a, const uint32_t *b, const uint32_t *c);
 
 /* Whether beta C is added. */
 static inline bool gemm_reads_c(const struct bitcut_gemm *g)
@@ -55,7 +67,7 @@ const struct bitcut_format *matrix_format(const struct bitcut_matrix *x);
 size_t matrix_ld(const struct bitcut_matrix *x, size_t rows, size_t cols);
 
 /* The first element of matrix i of a batch, whose pointers can be read here. */
-const void *matrix_at(const struct bitcut_matrix *x, size_t i);
+const void *matrix_nth(const struct bitcut_matrix *x, size_t i);
 
 /* Whether the matrices that the GEMM reads and writes can be where it says.
    BITCUT_BAD_ARGUMENT: a leading dimension is too small; a size in bytes does not fit

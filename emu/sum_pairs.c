@@ -1,0 +1,100 @@
+/* Each product rounded to `result`, then added as a balanced tree of rounded additions,
+   then one rounded addition to c. */
+#include "emu/fast.h"
+#include "emu/sum.h"
+
+#include <math.h>
+
+/* One product rounded to the result format, an encoding of it. */
+TRACED uint64_t rounded_product(const struct bitcut_unit *u, const struct step *t, int i,
+                                struct unit_trace *trace)
+{
+    static const char name[] = "product";
+    const struct number a = t->a[i], b = t->b[i];
+    struct special_sum s = { 0 };
+    uint64_t d;
+    special_add_product(&s, a, b);
+    if (special_result(&d, u, s)) {
+        trace_special(trace, name, s, d);
+        return d;
+    }
+    const struct term p = product_term(u, a, b);
+    const struct unrounded x = { .significand = (uint64_t)p.significand,
+                                 .exponent = p.exponent,
+                                 .negative = p.negative };
+    d = round_pack(u->result, &u->rounding, x);
+    trace_product(trace, i, a.exponent + b.exponent, p, 0);
+    trace_sum(trace,
+              (struct trace_sum){ .name = name, .value = p, .rounded = true, .d = d });
+    return d;
+}
+
+/* x + y rounded, encodings of the result format. */
+TRACED uint64_t rounded_sum(const struct bitcut_unit *u, uint64_t x, uint64_t y,
+                            const char *name, struct unit_trace *trace)
+{
+    const struct number a = format_decode(u->result, x), b = format_decode(u->result, y);
+    struct special_sum s = { 0 };
+    uint64_t d;
+    special_add(&s, a);
+    special_add(&s, b);
+    if (special_result(&d, u, s)) {
+        trace_special(trace, name, s, d);
+        return d;
+    }
+    const struct term terms[2] = { number_term(u->result, a), number_term(u->result, b) };
+    return finish_exact(u, wide_sum(terms, 2), a.negative && b.negative, name, trace);
+}
+
+/* Sum `index` of the step, rounded to the encoding x, as a term. */
+TRACED void trace_rounded(const struct bitcut_unit *u, int index, uint64_t x,
+                          struct unit_trace *trace)
+{
+    if (!trace) return;
+    const struct number z = format_decode(u->result, x);
+    trace_term_add(trace, (struct trace_term){ .source = TRACE_SUM,
+                                               .index = index,
+                                               .exponent = z.exponent,
+                                               .value = number_term(u->result, z) });
+}
+
+TRACED uint64_t pairs_step(const struct bitcut_unit *u, const struct step *t,
+                           struct unit_trace *trace)
+{
+    uint64_t s[UNIT_K_MOST];
+    int first = 0; /* which of the step's sums s[0] is */
+    for (int i = 0; i < t->n; i++) s[i] = rounded_product(u, t, i, trace);
+    for (int n = t->n; n > 1; first += n, n /= 2)
+        for (int i = 0; i < n / 2; i++) {
+            trace_rounded(u, first + 2 * i, s[2 * i], trace);
+            trace_rounded(u, first + 2 * i + 1, s[2 * i + 1], trace);
+            s[i] = rounded_sum(u, s[2 * i], s[2 * i + 1], "pair", trace);
+        }
+    trace_accumulator(u, t, t->z.exponent, 0, trace);
+    trace_rounded(u, first, s[0], trace);
+    return rounded_sum(u, t->c, s[0], NULL, trace);
+}
+
+BOTH(pairs_step)
+
+static bool pairs_sound(const struct bitcut_unit *u)
+{
+    const bool tree = u->block > 0 && (u->block & (u->block - 1)) == 0;
+    return !u->scale && tree && sum_products_fit(u) && u->result == u->c;
+}
+
+static double pairs_error(const struct bitcut_unit *u)
+{
+    return (1 + log2(u->block)) * round_error(u->result, u->rounding.direction);
+}
+
+const struct summation sum_pairs = {
+    .name = "pairs",
+    .what = "rounded products, a tree of rounded additions, then c",
+    .rounds_each = true,
+    .sound = pairs_sound,
+    .step = pairs_step_plain,
+    .step_traced = pairs_step_traced,
+    .error = pairs_error,
+    .fast = fast_pairs,
+};

@@ -1,0 +1,390 @@
+/* Matrices of a GEMM: formats, layouts, batches, what is refused, and the order of k, all
+   beside the same GEMM of dense FP32 matrices. */
+#include "emu/gemm.h"
+#include "lib/k_parts.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { M = 9, N = 11, K = 21, COUNT = 3, GAP = 5 };
+
+static int between(uint64_t *rng, int low, int high)
+{
+    return low + (int)(test_bits(rng) % (uint64_t)(high - low + 1));
+}
+
+/* --- one matrix in memory ----------------------------------------------------------- */
+
+/* COUNT matrices, as they lie in memory and without gaps. */
+struct stored {
+    size_t rows, cols, elements;
+    struct bitcut_matrix x;
+    unsigned char *memory;
+    uint32_t *dense; /* their values, FP32 */
+    const void *each[COUNT];
+};
+
+static size_t place(const struct stored *s, size_t matrix, size_t i, size_t j)
+{
+    const bool by_rows = s->x.layout == BITCUT_ROW_MAJOR;
+    return matrix * s->x.stride + (by_rows ? i * s->x.ld + j : j * s->x.ld + i);
+}
+
+static uint64_t stored_get(const struct stored *s, size_t at)
+{
+    const int bytes = format_bytes(matrix_format(&s->x));
+    uint64_t encoding = 0;
+    memcpy(&encoding, s->memory + at * (size_t)bytes, (size_t)bytes);
+    return encoding;
+}
+
+/* A random finite encoding; now and then a NaN with a payload, or an infinity. */
+static uint64_t some_encoding(const struct bitcut_format *f, uint64_t *rng)
+{
+    for (;;) {
+        uint64_t e = test_bits(rng) & (((uint64_t)1 << f->bits) - 1);
+        e &= ~(((uint64_t)1 << f->pad) - 1);
+        const struct number x = format_decode(f, e);
+        const bool special = x.kind == NUMBER_NAN || x.kind == NUMBER_INF;
+        if ((special && !between(rng, 0, 9)) || (!special && abs(x.exponent) < 12)) return e;
+    }
+}
+
+static struct stored stored_make(size_t rows, size_t cols,
+                                 const struct bitcut_format *format,
+                                 enum bitcut_layout layout, uint64_t *rng)
+{
+    const size_t bytes = (size_t)format_bytes(format);
+    const size_t length = layout == BITCUT_ROW_MAJOR ? cols : rows;
+    struct stored s = { .rows = rows, .cols = cols };
+    s.x = (struct bitcut_matrix){ .format = format, .layout = layout,
+                                  .ld = length + (size_t)between(rng, 0, 2) };
+    s.x.stride = s.x.ld * (rows * cols / length) + GAP;
+    s.elements = COUNT * s.x.stride;
+    s.memory = malloc(s.elements * bytes);
+    s.dense = malloc(COUNT * rows * cols * sizeof *s.dense);
+    ck_assert(s.memory && s.dense);
+    for (size_t at = 0; at < s.elements; at++) {
+        const uint64_t e = some_encoding(format, rng);
+        memcpy(s.memory + at * bytes, &e, bytes);
+    }
+    for (size_t matrix = 0; matrix < COUNT; matrix++)
+        for (size_t i = 0; i < rows * cols; i++) {
+            const uint64_t e = stored_get(&s, place(&s, matrix, i / cols, i % cols));
+            s.dense[matrix * rows * cols + i] =
+                format == &formats[FORMAT_F32]
+                    ? (uint32_t)e
+                    : (uint32_t)bitcut_format_convert(&formats[FORMAT_F32],
+                                                      &roundings[ROUND_RN], format, e);
+        }
+    s.x.at = s.memory;
+    return s;
+}
+
+/* By pointers, in another order. */
+static void by_pointers(struct stored *s)
+{
+    const size_t bytes = (size_t)format_bytes(s->x.format);
+    for (size_t i = 0; i < COUNT; i++) s->each[i] = s->memory + i * s->x.stride * bytes;
+    s->x.each = s->each;
+    s->x.at = NULL;
+}
+
+static void stored_clear(struct stored *s)
+{
+    free(s->dense);
+    free(s->memory);
+}
+
+/* --- formats and layouts ------------------------------------------------------------- */
+
+/* The leading bits of a NaN, or one rounding: stated apart from the emulator. */
+static uint64_t narrowed(const struct bitcut_format *to, uint32_t x)
+{
+    if (to == &formats[FORMAT_F32]) return x;
+    if ((x & 0x7fffffff) > 0x7f800000) {
+        if (to == &formats[FORMAT_F16])
+            return (x >> 16 & 0x8000) | 0x7c00 | (x >> 13 & 0x3ff);
+        if (to == &formats[FORMAT_BF16]) return x >> 16;
+        if (to == &formats[FORMAT_TF32]) return x & 0xffffe000;
+        if (to == &formats[FORMAT_E5M2])
+            return (x >> 24 & 0x80) | 0x7c | (x >> 21 & 3);
+        return to->nan;
+    }
+    return bitcut_format_convert(to, &roundings[ROUND_RN], &formats[FORMAT_F32], x);
+}
+
+/* GEMM i of the batch on dense FP32 matrices. */
+static void expect(uint32_t *want, const struct bitcut_gemm *g, size_t i,
+                   const struct stored *a, const struct stored *b, const struct stored *c)
+{
+    struct bitcut_gemm x = *g;
+    gemm_set_dense(&x, want, M, N, K, a->dense + i * M * K, b->dense + i * K * N,
+                   c->dense + i * M * N);
+    x.count = 1;
+    ck_assert_int_eq(bitcut_gemm(NULL, &x, 1, NULL), BITCUT_OK);
+}
+
+static void check_batch(const struct bitcut_gemm *g, const struct stored *a,
+                        const struct stored *b, const struct stored *c, struct stored *d,
+                        const unsigned char *before)
+{
+    const size_t bytes = (size_t)format_bytes(d->x.format);
+    uint32_t want[M * N];
+    for (size_t i = 0; i < COUNT; i++) {
+        expect(want, g, i, a, b, c);
+        for (size_t e = 0; e < M * N; e++) {
+            const size_t at = place(d, i, e / N, e % N);
+            const uint64_t got = stored_get(d, at), should = narrowed(d->x.format, want[e]);
+            ck_assert_msg(got == should,
+                          "%s on %s, D of %s: (%zu, %zu) of %zu: got %" PRIx64
+                          ", want %" PRIx64,
+                          g->recipe->name, g->unit->name, d->x.format->name, e / N, e % N,
+                          i, got, should);
+            memcpy(d->memory + at * bytes, before + at * bytes, bytes);
+        }
+    }
+    ck_assert_msg(!memcmp(d->memory, before, d->elements * bytes),
+                  "%s: what is not D was written", g->recipe->name);
+}
+
+static void try_matrices(const struct bitcut_gemm *recipe, uint64_t *rng)
+{
+    static const int held[] = { FORMAT_F32,  FORMAT_F16,  FORMAT_BF16, FORMAT_TF32,
+                                FORMAT_E4M3, FORMAT_E5M2, FORMAT_F32 };
+    const struct bitcut_format *f[4];
+    enum bitcut_layout l[4];
+    struct bitcut_gemm g = *recipe;
+    for (int i = 0; i < 4; i++) {
+        f[i] = &formats[held[between(rng, 0, 6)]];
+        l[i] = (enum bitcut_layout)between(rng, 0, 1);
+    }
+    struct stored a = stored_make(M, K, f[0], l[0], rng),
+                  b = stored_make(K, N, f[1], l[1], rng),
+                  c = stored_make(M, N, f[2], l[2], rng),
+                  d = stored_make(M, N, f[3], l[3], rng);
+    unsigned char *before = malloc(d.elements * 4);
+    ck_assert_ptr_nonnull(before);
+    memcpy(before, d.memory, d.elements * (size_t)format_bytes(f[3]));
+    if (between(rng, 0, 1)) by_pointers(&a);
+    if (between(rng, 0, 1)) by_pointers(&d);
+    g.m = M, g.n = N, g.k = K;
+    g.count = COUNT;
+    g.alpha = 0xbfa00000;
+    g.beta = between(rng, 0, 1) ? 0x3f400000 : 0;
+    g.a = a.x, g.b = b.x, g.c = c.x, g.d = d.x;
+    ck_assert_int_eq(bitcut_gemm(NULL, &g, between(rng, 1, 2), NULL), BITCUT_OK);
+    check_batch(&g, &a, &b, &c, &d, before);
+    free(before);
+    stored_clear(&d);
+    stored_clear(&c);
+    stored_clear(&b);
+    stored_clear(&a);
+}
+
+/* Every recipe on every unit that takes its words, with payloads among the NaNs. */
+START_TEST(formats_and_layouts)
+{
+    uint64_t rng = test_seed();
+    int tried = 0;
+    for (const struct bitcut_recipe *r = recipes; r->name; r++)
+        for (const struct bitcut_unit *u = units; u->name; u++) {
+            const struct bitcut_gemm g = gemm_of(r, u);
+            struct gemm_plan plan;
+            if (gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK) continue;
+            for (int i = 0; i < test_cases(2, 10); i++) try_matrices(&g, &rng);
+            tried++;
+        }
+    ck_assert_int_gt(tried, 100);
+}
+END_TEST
+
+/* D in the place of C, in each layout. */
+START_TEST(in_place)
+{
+    uint64_t rng = test_seed() + 1;
+    for (int layout = 0; layout < 2; layout++) {
+        struct bitcut_gemm g = gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", NULL));
+        const struct bitcut_format *f16 = &formats[FORMAT_F16];
+        struct stored a = stored_make(M, K, f16, BITCUT_ROW_MAJOR, &rng),
+                      b = stored_make(K, N, f16, BITCUT_ROW_MAJOR, &rng),
+                      c = stored_make(M, N, f16, (enum bitcut_layout)layout, &rng);
+        unsigned char *before = malloc(c.elements * 2);
+        ck_assert_ptr_nonnull(before);
+        memcpy(before, c.memory, c.elements * 2);
+        g.m = M, g.n = N, g.k = K, g.count = COUNT, g.beta = 0x40000000;
+        g.a = a.x, g.b = b.x, g.c = g.d = c.x;
+        ck_assert_int_eq(bitcut_gemm(NULL, &g, 2, NULL), BITCUT_OK);
+        check_batch(&g, &a, &b, &c, &c, before);
+        free(before);
+        stored_clear(&c);
+        stored_clear(&b);
+        stored_clear(&a);
+    }
+}
+END_TEST
+
+/* --- the struct ----------------------------------------------------------------------- */
+
+static void open_everything(struct bitcut_gemm *g) { bitcut_gemm_init(g, sizeof *g); }
+static void no_recipe(struct bitcut_gemm *g) { g->recipe = NULL; }
+static void no_unit(struct bitcut_gemm *g) { g->unit = NULL; }
+static void a_kernel(struct bitcut_gemm *g) { g->kernel = "x", g->unit = NULL; }
+static void unit_and_kernel(struct bitcut_gemm *g) { g->kernel = "x"; }
+static void too_short(struct bitcut_gemm *g) { g->size = 8; }
+static void too_long(struct bitcut_gemm *g) { g->size = sizeof *g + 8; }
+static void scale(struct bitcut_gemm *g) { g->scale = 61; }
+static void low_low(struct bitcut_gemm *g) { g->low_low = 2; }
+static void promote(struct bitcut_gemm *g) { g->promote = -2; }
+static void tile_k(struct bitcut_gemm *g) { g->tile_k = -2; }
+static void slices(struct bitcut_gemm *g) { g->order.slices = -1; }
+static void lanes(struct bitcut_gemm *g) { g->order.lanes = -1; }
+static void reduction(struct bitcut_gemm *g)
+{
+    g->order.reduction = (enum bitcut_reduction)3;
+}
+static void layout(struct bitcut_gemm *g) { g->d.layout = (enum bitcut_layout)2; }
+static void words(struct bitcut_gemm *g) { g->a.words = g; }
+static void too_wide(struct bitcut_gemm *g) { g->a.format = &formats[FORMAT_F64]; }
+static void no_nan(struct bitcut_gemm *g) { g->d.format = &formats[FORMAT_E2M1]; }
+static void misaligned(struct bitcut_gemm *g) { g->b.at = (const char *)g->b.at + 2; }
+static void column_ld(struct bitcut_gemm *g)
+{
+    g->d.layout = BITCUT_COLUMN_MAJOR;
+    g->d.ld = 1;
+}
+static void overlap(struct bitcut_gemm *g) { g->count = 2, g->d.stride = 3; }
+static void same_d(struct bitcut_gemm *g) { g->count = 2; }
+static void turned_c(struct bitcut_gemm *g)
+{
+    g->c = g->d;
+    g->c.layout = BITCUT_COLUMN_MAJOR;
+    g->beta = 0x3f800000;
+}
+static void missing(struct bitcut_gemm *g)
+{
+    static const void *const none[2] = { NULL, NULL };
+    g->count = 2, g->d.stride = 4;
+    g->a.each = none;
+}
+
+static const struct {
+    void (*change)(struct bitcut_gemm *g);
+    const char *text;
+} refusals[] = {
+    { open_everything, "needed" },      { no_recipe, "needed" },
+    { no_unit, "needed" },              { a_kernel, "on a device" },
+    { unit_and_kernel, "not both" },    { too_short, "sets the size" },
+    { too_long, "newer" },              { scale, "0 to 60" },
+    { low_low, "choice" },              { promote, "negative" },
+    { tile_k, "negative" },             { slices, "negative" },
+    { lanes, "negative" },              { reduction, "choice" },
+    { layout, "choice" },               { words, "device" },
+    { too_wide, "A cannot be of f64" }, { no_nan, "D cannot be of e2m1" },
+    { misaligned, "B is not aligned" }, { column_ld, "column length, 2" },
+    { overlap, "overlap" },             { same_d, "overlap" },
+    { turned_c, "D is C" },             { missing, "A is missing" },
+};
+
+START_TEST(refused)
+{
+    uint32_t a[4] = { 0 }, b[4] = { 0 }, d[8] = { 7, 7, 7, 7, 7, 7, 7, 7 };
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        char why[BITCUT_TEXT_MOST] = "";
+        struct bitcut_gemm g = gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", NULL));
+        gemm_set_dense(&g, d, 2, 2, 2, a, b, NULL);
+        refusals[i].change(&g);
+        ck_assert_msg(bitcut_gemm(NULL, &g, 1, why) == BITCUT_BAD_ARGUMENT, "row %zu", i);
+        ck_assert_msg(strstr(why, refusals[i].text), "row %zu: %s", i, why);
+        ck_assert_uint_eq(d[0], 7);
+    }
+}
+END_TEST
+
+/* What ran has nothing open, and gives the same. */
+START_TEST(what_ran)
+{
+    uint32_t a[4] = { 0x3f800001, 0x40000003, 0, 0x3f8fffff }, d[4], again[4];
+    struct bitcut_gemm g = gemm_of(&recipes[RECIPE_OOTOMO],
+                                   unit_find("hopper/mma.m16n8k16.f32.f16", NULL)),
+                       ran;
+    gemm_set_dense(&g, d, 2, 2, 2, a, a, NULL);
+    bitcut_gemm_init(&ran, sizeof ran);
+    ck_assert_int_eq(bitcut_gemm(&ran, &g, 1, NULL), BITCUT_OK);
+    ck_assert(ran.size == sizeof ran && ran.split_a == &splits[SPLIT_HALFHALF] &&
+              ran.split_b == ran.split_a && ran.promote == 1 && ran.low_low == 0 &&
+              ran.tile_k == 0 && ran.scale == 11 && ran.order.slices == 1 &&
+              ran.order.lanes == 1 && ran.high == ran.split_a->high);
+    ran.d.to = again;
+    ck_assert_int_eq(bitcut_gemm(NULL, &ran, 1, NULL), BITCUT_OK);
+    ck_assert_mem_eq(d, again, sizeof d);
+    ran.size = 3;
+    ck_assert_int_eq(bitcut_gemm(&ran, &g, 1, NULL), BITCUT_BAD_ARGUMENT);
+}
+END_TEST
+
+/* --- the order of k ------------------------------------------------------------------- */
+
+/* Sequences by hand: k of each step, -1 for none, steps divided by '|'. */
+static const struct {
+    struct bitcut_order order;
+    size_t k, step;
+    const char *steps, *adds;
+    int kept;
+} orders[] = {
+    { { 0 }, 5, 2, "0 1,2 3,4 -", "0", 1 },
+    { { .slices = 2 }, 7, 2, "0 1,2 3|4 5,6 -", "01", 1 },
+    { { .slices = 5 }, 3, 1, "0|1|2", "011", 1 },
+    { { .slices = 2, .tile = 4 }, 13, 2, "0 1,2 3,4 5,6 7|8 9,10 11,12 -", "01", 1 },
+    { { .tile = 4, .rest_first = true }, 9, 2, "0 -,1 2,3 4,5 6,7 8", "0", 1 },
+    { { .tile = 3, .rest_first = true }, 9, 2, "0 -,1 2,3 4,5 6,7 8", "0", 1 },
+    { { .lanes = 2 }, 5, 1, "0,2,4|1,3", "01", 1 },
+    { { .lanes = 2, .turn = 4 }, 9, 2, "0 1,2 3,8 -|4 5,6 7", "01", 1 },
+    { { .lanes = 2, .turn = 2, .tile = 4, .rest_first = true }, 7, 1,
+      "0,1,3,4|2,5,6", "01", 1 },
+    { { .slices = 2, .lanes = 2 }, 8, 1, "0,2|1,3|4,6|5,7", "0102", 2 },
+    { { .slices = 3, .reduction = BITCUT_DESCENDING }, 6, 2, "4 5|2 3|0 1", "011", 1 },
+    { { .slices = 7, .reduction = BITCUT_TREE }, 7, 1, "0|1|2|3|4|5|6", "0102012", 2 },
+    { { .slices = 3, .lanes = 3, .reduction = BITCUT_TREE }, 9, 1,
+      "0|1|2|3|4|5|6|7|8", "011012012", 2 },
+    { { .lanes = 4 }, 2, 1, "0|1", "01", 1 },
+    { { .slices = 3 }, 0, 4, "", "", 0 },
+};
+
+static void describe(char *steps, char *adds, const struct k_parts *x, size_t k,
+                     size_t step)
+{
+    for (size_t s = 0; s < x->count; s++) {
+        for (size_t i = x->first[s]; i < x->first[s + 1]; i++) {
+            steps += sprintf(steps, "%s", i > x->first[s] ? "," : s ? "|" : "");
+            for (size_t p = i * step; p < (i + 1) * step; p++) {
+                const size_t at = x->element ? x->element[p] : p;
+                steps += sprintf(steps, p > i * step ? " " : "");
+                steps += at < k ? sprintf(steps, "%zu", at) : sprintf(steps, "-");
+            }
+        }
+        *adds++ = (char)('0' + x->adds[s]);
+    }
+    *steps = *adds = 0;
+}
+
+START_TEST(orders_by_hand)
+{
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        char steps[200], adds[40];
+        struct k_parts x;
+        ck_assert_int_eq(k_parts_make(&x, &orders[i].order, orders[i].k, orders[i].step),
+                         BITCUT_OK);
+        describe(steps, adds, &x, orders[i].k, orders[i].step);
+        ck_assert_str_eq(steps, orders[i].steps);
+        ck_assert_str_eq(adds, orders[i].adds);
+        ck_assert_int_eq(x.kept, orders[i].kept);
+        k_parts_clear(&x);
+    }
+}
+END_TEST
+
+TEST_MAIN("gemm_matrices", formats_and_layouts, in_place, refused, what_ran,
+          orders_by_hand)
