@@ -230,7 +230,7 @@ static enum bitcut_status check_row(struct bitcut_gemm *g, const struct gpu_kern
         return fault_set(f, BITCUT_CANNOT, "%s does not run on %.100s", k->name,
                          device->name);
     if (!recipe || !unit)
-        return fault_set(f, BITCUT_CANNOT, "%s: there is no %s %.100s", k->name,
+        return fault_set(f, BITCUT_CANNOT, "%s names a %s that there is not: %.100s", k->name,
                          unit ? "recipe" : "unit", unit ? k->recipe : k->instruction);
     if (!gpu_kernel_implements(k, recipe))
         return fault_set(f, BITCUT_CANNOT, "%s has not the terms of recipe %s", k->name,

@@ -177,7 +177,7 @@ static const struct {
     /* clang-format off */
     { "ootomo",   NULL,       NULL,       NULL,              BITCUT_UNSET, 3, false },
     { "ootomo",   NULL,       NULL,       NULL,              4,            3, false },
-    { "ootomo",   "halfhalf", "bitcut",   NULL,              BITCUT_UNSET, 3, false },
+    { "ootomo",   "markidis", "feng",     NULL,              BITCUT_UNSET, 3, false },
     { "ootomo",   "markidis", "markidis", NULL,              BITCUT_UNSET, 3, false },
     { NULL,       NULL,       NULL,       "vary.ootomo.f16", BITCUT_UNSET, 3, false },
     { "tf32x3",   NULL,       NULL,       NULL,              BITCUT_UNSET, 1, false },
@@ -661,7 +661,7 @@ static const struct refusal {
     { big_kernel,        BITCUT_CANNOT,       "big.plain.f16 does not run on Models" },
     { liar,              BITCUT_CANNOT,       "liar.legemm.f16 has not the terms of recipe legemm" },
     { low_liar,          BITCUT_CANNOT,       "liar.markidis.f16 has not the terms of recipe markidis" },
-    { no_row,            BITCUT_CANNOT,       "liar.noname.f16: there is no recipe noname" },
+    { no_row,            BITCUT_CANNOT,       "liar.noname.f16 names a recipe that there is not: noname" },
     { small_kernel,      BITCUT_BAD_ARGUMENT, "small.plain.f16 takes m, n and k up to 32" },
     { one_word,          BITCUT_BAD_ARGUMENT, "recipe ootomo needs more words than half has" },
     { one_word_of_b,     BITCUT_BAD_ARGUMENT, "recipe ootomo needs more words than half has" },
