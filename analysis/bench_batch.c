@@ -1,6 +1,5 @@
 #include "analysis/bench_batch.h"
 
-#include "analysis/batch_model.h"
 #include "analysis/matrix_excerpt.h"
 #include "analysis/race.h"
 #include "analysis/source.h"
@@ -22,7 +21,7 @@ enum {
 
 /* One that takes part, and what is found of it.  A time is of one batch. */
 struct batch_runner {
-    struct gpu_batched_entrant entrant;
+    struct gpu_entrant entrant;
     const char *name;
     struct bitcut_gemm gemm; /* of a kernel */
     /* ------------------------------------------------------------------------------- */
@@ -47,17 +46,26 @@ struct course {
     size_t count, distinct;
     uint16_t *a, *b, *d, *model; /* distinct matrices; D: one; the model's: as A */
     double *exact;               /* as the model's                               */
-    const struct gpu_batched_kernel *modelled;
+    const struct gpu_kernel *modelled;
     struct excerpt some; /* the GEMMs looked at */
-    struct gpu_batched_session *session;
+    struct gpu_session *session;
     struct gpu_library library;
     struct batch_runner runner[RUNNERS_MOST];
     size_t runners;
 };
 
-static const struct gpu_batched_timer *timer_of(const struct bench_batch *b)
+static const struct gpu_timer *timer_of(const struct bench_batch *b)
 {
-    return b->recorder->gpu.module->batched->timer;
+    return b->recorder->gpu.module->timer;
+}
+
+/* The peer after `at` that takes f16 matrices; the first for NULL; NULL at the end. */
+static const struct gpu_peer *peer_next(const struct bench_batch *b,
+                                        const struct gpu_peer *at)
+{
+    at = at ? at + 1 : timer_of(b)->peers;
+    while (at->name && at->matrices != FORMAT_F16) at++;
+    return at->name ? at : NULL;
 }
 
 static bool by_pointers(const struct batch_runner *r)
@@ -67,26 +75,26 @@ static bool by_pointers(const struct batch_runner *r)
 
 /* --- who takes part --------------------------------------------------------------- */
 
-static bool takes(const struct bench_batch *b, const struct gpu_batched_kernel *k,
+static bool takes(const struct bench_batch *b, const struct gpu_kernel *k,
                   struct kernel_shape s)
 {
-    return gpu_batched_fits(&b->recorder->device, k) &&
-           gpu_batched_suits(s.m, s.n, s.k, k, NULL) == BITCUT_OK;
+    return !gpu_kernel_splits(k) && gpu_kernel_fits(&b->recorder->device, k) &&
+           s.m <= k->size_most && s.n <= k->size_most && s.k <= k->size_most;
 }
 
 /* Whether no kernel on the same instruction is for smaller sizes and takes the shape. */
-static bool is_smallest(const struct bench_batch *b, const struct gpu_batched_kernel *k,
+static bool is_smallest(const struct bench_batch *b, const struct gpu_kernel *k,
                         struct kernel_shape s)
 {
-    const struct gpu_batched_kernel *other = NULL;
-    while ((other = gpu_batched_next(&b->recorder->gpu, other)))
+    const struct gpu_kernel *other = NULL;
+    while ((other = gpu_kernel_next(&b->recorder->gpu, other)))
         if (!other->instruction == !k->instruction && other->size_most < k->size_most &&
             takes(b, other, s))
             return false;
     return true;
 }
 
-static bool wants(const struct bench_batch *b, const struct gpu_batched_kernel *k,
+static bool wants(const struct bench_batch *b, const struct gpu_kernel *k,
                   struct kernel_shape s)
 {
     if (!takes(b, k, s)) return false;
@@ -102,29 +110,32 @@ static enum bitcut_status add(struct course *c, struct batch_runner r, struct fa
     return BITCUT_OK;
 }
 
-static enum bitcut_status add_kernel(struct course *c, const struct gpu_batched_kernel *k,
+static enum bitcut_status add_kernel(struct course *c, const struct gpu_kernel *k,
                                      struct fault *f)
 {
     struct batch_runner r = { .entrant = { .kernel = k }, .name = k->name };
-    enum bitcut_status status = batch_model_gemm(&r.gemm, c->bench->recorder, k, f);
-    for (r.entrant.pointers = 0; status == BITCUT_OK && r.entrant.pointers < 2;
-         r.entrant.pointers++)
-        status = add(c, r, f);
-    return status;
+    struct gpu_work w;
+    enum bitcut_status status = kernel_gemm(&r.gemm, c->bench->recorder, k, f);
+    if (status == BITCUT_OK)
+        status = gpu_work_make(&w, &r.gemm, k, &c->bench->recorder->device, f);
+    if (status == BITCUT_OK) r.entrant.plan = w.plan;
+    if (status == BITCUT_OK) status = add(c, r, f);
+    r.entrant.pointers = true;
+    return status == BITCUT_OK ? add(c, r, f) : status;
 }
 
 /* The peers first. */
 static enum bitcut_status add_all(struct course *c, struct fault *f)
 {
     const struct bench_batch *b = c->bench;
-    const struct gpu_batched_kernel *k = NULL;
+    const struct gpu_kernel *k = NULL;
     enum bitcut_status status = BITCUT_OK;
-    for (const struct gpu_batched_peer *p = timer_of(b)->peers;
-         p->name && status == BITCUT_OK; p++)
+    const struct gpu_peer *p = NULL;
+    while (status == BITCUT_OK && (p = peer_next(b, p)))
         status =
             add(c, (struct batch_runner){ .entrant = { .peer = p }, .name = p->name }, f);
     const size_t peers = c->runners;
-    while (status == BITCUT_OK && (k = gpu_batched_next(&b->recorder->gpu, k)))
+    while (status == BITCUT_OK && (k = gpu_kernel_next(&b->recorder->gpu, k)))
         if (wants(b, k, c->shape)) status = add_kernel(c, k, f);
     if (status == BITCUT_OK && c->runners == peers)
         status = fault_set(f, BITCUT_CANNOT,
@@ -189,8 +200,16 @@ static enum bitcut_status course_init(struct course *c, struct fault *f)
     if (!c->d || !c->model || !c->exact)
         return fault_set(f, BITCUT_NO_MEMORY, "no memory");
     make_exact(c);
-    if (timer_of(c->bench)->begin(&c->session, &c->library, c->count, (int)s.m, (int)s.n,
-                                  (int)s.k, c->a, c->b, c->distinct, why) == 0)
+    struct bitcut_gemm g;
+    bitcut_gemm_init(&g, sizeof g);
+    g.count = c->count;
+    g.m = s.m;
+    g.n = s.n;
+    g.k = s.k;
+    g.a = (struct bitcut_matrix){ .at = c->a, .format = &formats[FORMAT_F16] };
+    g.b = (struct bitcut_matrix){ .at = c->b, .format = &formats[FORMAT_F16] };
+    if (timer_of(c->bench)->begin(&c->session, &c->library, &g, c->distinct,
+                                  c->bench->recorder->device.number, why) == 0)
         return BITCUT_OK;
     return fault_set(f, BITCUT_CANNOT, "%s", why);
 }
@@ -226,8 +245,17 @@ static enum bitcut_status run_model(struct course *c, const struct batch_runner 
     const struct kernel_shape s = c->shape;
     if (c->modelled == r->entrant.kernel) return BITCUT_OK;
     c->modelled = r->entrant.kernel;
-    return batch_model_run(c->model, &r->gemm, c->distinct, s.m, s.n, s.k, c->a, c->b,
-                           NULL, c->bench->context->threads, f);
+    const struct bitcut_format *f16 = &formats[FORMAT_F16];
+    struct bitcut_gemm g = r->gemm;
+    g.count = c->distinct;
+    g.m = s.m;
+    g.n = s.n;
+    g.k = s.k;
+    g.a = (struct bitcut_matrix){ .at = c->a, .format = f16, .stride = s.m * s.k };
+    g.b = (struct bitcut_matrix){ .at = c->b, .format = f16, .stride = s.k * s.n };
+    g.d = (struct bitcut_matrix){ .to = c->model, .format = f16, .stride = s.m * s.n };
+    return gemm_run(&g, &(struct gemm_options){ .threads = c->bench->context->threads },
+                    f);
 }
 
 /* Look at D of what ran last. */
@@ -238,7 +266,8 @@ static enum bitcut_status look(struct batch_runner *r, struct course *c, struct 
     char why[GPU_FAULT_MOST];
     for (size_t i = 0; i < c->some.count; i++) {
         const size_t gemm = excerpt_line(&c->some, i), at = gemm % c->distinct * outputs;
-        if (timer_of(c->bench)->read(c->d, c->session, gemm, why) != 0)
+        if (timer_of(c->bench)->read(c->d, c->session, gemm * c->shape.m, c->shape.m,
+                                     why) != 0)
             return fault_set(f, BITCUT_CANNOT, "%s", why);
         for (size_t e = 0; e < outputs; e++) {
             const double exact = c->exact[at + e], off = half(c->d[e]) - exact;
@@ -315,7 +344,7 @@ static const char *addressing_name(bool pointers)
 
 /* How much faster than a peer, or 0. */
 static double ratio_to(const struct course *c, const struct batch_runner *r,
-                       const struct gpu_batched_peer *p)
+                       const struct gpu_peer *p)
 {
     for (size_t i = 0; i < c->runners; i++)
         if (c->runner[i].entrant.peer == p && !c->runner[i].fault[0] && !r->fault[0])
@@ -323,7 +352,7 @@ static double ratio_to(const struct course *c, const struct batch_runner *r,
     return 0;
 }
 
-static void set_ratio(json_t *row, const struct gpu_batched_peer *p, double ratio)
+static void set_ratio(json_t *row, const struct gpu_peer *p, double ratio)
 {
     char key[80];
     snprintf(key, sizeof key, "ratio_%s", p->name);
@@ -378,8 +407,8 @@ static json_t *describe(const struct course *c, const struct batch_runner *r)
         real_or_null(r->ms_max * 1e3), "gflops",
         real_or_null(timed ? 2 * count * m * n * k / seconds / 1e9 : 0), "gb_per_second",
         real_or_null(timed ? bytes / seconds / 1e9 : 0));
-    for (const struct gpu_batched_peer *p = timer_of(c->bench)->peers; p->name; p++)
-        set_ratio(row, p, ratio_to(c, r, p));
+    const struct gpu_peer *p = NULL;
+    while ((p = peer_next(c->bench, p))) set_ratio(row, p, ratio_to(c, r, p));
     json_object_update_new(
         row, json_pack("{s:o, s:o, s:o, s:o, s:o}", "relres",
                        timed || r->mismatches ? json_number(r->relres) : json_null(),
@@ -394,7 +423,7 @@ static json_t *describe(const struct course *c, const struct batch_runner *r)
 /* The first kernel's ratios into the mean of its addressing. */
 static void add_to_mean(struct mean mean[2], const struct course *c)
 {
-    const struct gpu_batched_kernel *first = NULL;
+    const struct gpu_kernel *first = NULL;
     if (c->shape.m > MEAN_MOST || c->shape.n > MEAN_MOST || c->shape.k > MEAN_MOST)
         return;
     for (size_t i = 0; i < c->runners; i++) {
@@ -402,10 +431,10 @@ static void add_to_mean(struct mean mean[2], const struct course *c)
         if (!first) first = r->entrant.kernel;
         if (!first || r->entrant.kernel != first || r->fault[0]) continue;
         struct mean *const to = &mean[r->entrant.pointers];
-        const struct gpu_batched_peer *peers = timer_of(c->bench)->peers;
+        const struct gpu_peer *peer = NULL;
         to->shapes++;
-        for (int p = 0; p < PEERS_MOST && peers[p].name; p++) {
-            const double ratio = ratio_to(c, r, &peers[p]);
+        for (int p = 0; p < PEERS_MOST && (peer = peer_next(c->bench, peer)); p++) {
+            const double ratio = ratio_to(c, r, peer);
             to->sum[p] += ratio;
             to->timed[p] += ratio > 0;
         }
@@ -421,15 +450,15 @@ static double mean_of(const struct mean *x, int peer)
 static void emit_means(const struct bench_batch *b, const struct mean mean[2],
                        size_t count, const char *library)
 {
-    const struct gpu_batched_peer *peers = timer_of(b)->peers;
     for (int pointers = 0; pointers < 2; pointers++) {
         const struct mean *x = &mean[pointers];
         if (!x->shapes) continue;
         json_t *row = json_pack("{s:s, s:s, s:i, s:o}", "name", "mean", "addressing",
                                 addressing_name(pointers), "shapes", x->shapes, "count",
                                 json_count(count));
-        for (int p = 0; p < PEERS_MOST && peers[p].name; p++)
-            set_ratio(row, &peers[p], mean_of(x, p));
+        const struct gpu_peer *peer = NULL;
+        for (int p = 0; p < PEERS_MOST && (peer = peer_next(b, peer)); p++)
+            set_ratio(row, peer, mean_of(x, p));
         describe_device(row, b, library);
         emit_row(&b->context->emitter, row);
     }
@@ -498,17 +527,17 @@ static int race_count(const struct bench_batch *b, size_t count, size_t round,
 
 static int check_kernel(const struct bench_batch *b)
 {
-    const struct gpu_batched_kernel *k = NULL;
+    const struct gpu_kernel *k = NULL;
     if (!b->options->kernel) return EXIT_GOOD;
-    while ((k = gpu_batched_next(&b->recorder->gpu, k)))
-        if (kernel_is_called(k->name, b->options->kernel)) return EXIT_GOOD;
-    return complain("--kernel", "unknown; bitcut list batched has all");
+    while ((k = gpu_kernel_next(&b->recorder->gpu, k)))
+        if (!gpu_kernel_splits(k) && kernel_is_called(k->name, b->options->kernel))
+            return EXIT_GOOD;
+    return complain("--kernel", "not one for batches; bitcut list kernels has all");
 }
 
 int bench_batch(const struct bench_batch *b)
 {
-    const struct gpu_batched_part *part = b->recorder->gpu.module->batched;
-    if (!part || !part->timer) return complain("bench", "the module times no batches");
+    if (!timer_of(b)) return complain("bench", "the module times nothing");
     const size_t rounds = (size_t)b->counts->count;
     b->context->emitter.columns = columns;
     int worst = check_kernel(b);

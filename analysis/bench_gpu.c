@@ -42,17 +42,20 @@ static const char *const part_names[GPU_PARTS] = {
     [GPU_SPLIT] = "split",
 };
 
-static const struct gpu_peer *peers_of(const struct bench *b)
+/* The peer after `at` that takes FP32 matrices; the first for NULL; NULL at the end. */
+static const struct gpu_peer *peer_next(const struct bench *b, const struct gpu_peer *at)
 {
-    return b->recorder.gpu.module->timer->peers;
+    at = at ? at + 1 : b->recorder.gpu.module->timer->peers;
+    while (at->name && at->matrices != FORMAT_F32) at++;
+    return at->name ? at : NULL;
 }
 
 /* The GEMMs that are raced now, as the tile model reads them. */
-static struct gpu_gemm raced_gemm(const struct bench *b, int slices)
+static struct bitcut_gemm raced_gemm(const struct bench *b, int slices)
 {
     const struct kernel_shape s = b->race.shape;
-    return (struct gpu_gemm){
-        .count = b->race.count, .m = s.m, .n = s.n, .k = s.k, .slices = slices
+    return (struct bitcut_gemm){
+        .count = b->race.count, .m = s.m, .n = s.n, .k = s.k, .order.slices = slices
     };
 }
 
@@ -63,7 +66,7 @@ static bool splits_already(const struct bench *b, const struct runner *r)
     for (size_t i = 0; i < b->runners; i++) {
         const struct gpu_entrant *e = &b->runner[i].entrant;
         if (e->part == GPU_SPLIT && !strcmp(b->runner[i].split, r->split) &&
-            e->split.equilibrate == r->entrant.split.equilibrate)
+            e->plan.equilibrate == r->entrant.plan.equilibrate)
             return true;
     }
     return false;
@@ -86,43 +89,42 @@ static enum bitcut_status add(struct bench *b, struct runner r, struct fault *f)
 static enum bitcut_status add_peer(struct bench *b, const struct gpu_peer *peer,
                                    struct fault *f)
 {
-    struct runner r = { .entrant = { .peer = peer, .slices = 1 },
+    struct runner r = { .entrant = { .peer = peer, .plan.order.slices = 1 },
                         .name = peer->name,
                         .split = peer->split };
     const struct bitcut_split *split = r.split ? bitcut_split_find(r.split) : NULL;
     if (r.split && !split)
         return fault_set(f, BITCUT_CANNOT, "%s: there is no split %s", r.name, r.split);
-    const enum bitcut_status status =
-        split ? gpu_split_of(&r.entrant.split, split, false, f) : BITCUT_OK;
-    return status == BITCUT_OK ? add(b, r, f) : status;
+    if (split) r.entrant.plan.split_a = r.entrant.plan.split_b = *split;
+    return add(b, r, f);
 }
 
 static enum bitcut_status add_kernel(struct bench *b, const struct gpu_kernel *kernel,
                                      int slices, struct fault *f)
 {
-    struct runner r = { .entrant = { .kernel = kernel, .slices = slices },
-                        .name = kernel->name };
+    struct gpu_work w;
+    struct runner r = { .entrant = { .kernel = kernel }, .name = kernel->name };
     enum bitcut_status status = kernel_gemm(&r.gemm, &b->recorder, kernel, f);
-    struct gemm_plan plan;
+    if (status != BITCUT_OK) return status;
     r.gemm.order.slices = slices;
     r.gemm.equilibrate = b->options->equilibrate;
-    if (status == BITCUT_OK) status = gemm_plan_on_unit(&plan, &r.gemm, f);
-    if (status == BITCUT_OK)
-        status = gpu_split_of(&r.entrant.split, &plan.split_a, plan.equilibrate, f);
-    if (status == BITCUT_OK) r.split = plan.split_a.name;
-    return status == BITCUT_OK ? add(b, r, f) : status;
+    status = gpu_work_make(&w, &r.gemm, kernel, &b->recorder.device, f);
+    if (status != BITCUT_OK) return status;
+    r.entrant.plan = w.plan;
+    r.split = w.plan.split_a.name;
+    return add(b, r, f);
 }
 
 /* The peers first. */
 static enum bitcut_status add_all(struct bench *b, struct fault *f)
 {
-    const struct gpu_gemm gemm = raced_gemm(b, 1);
+    const struct bitcut_gemm gemm = raced_gemm(b, 1);
+    const struct gpu_peer *p = NULL;
     const struct gpu_kernel *kernel = NULL;
     enum bitcut_status status = BITCUT_OK;
     size_t kernels = 0;
     b->runners = 0;
-    for (const struct gpu_peer *p = peers_of(b); p->name && status == BITCUT_OK; p++)
-        status = add_peer(b, p, f);
+    while (status == BITCUT_OK && (p = peer_next(b, p))) status = add_peer(b, p, f);
     while (status == BITCUT_OK && (kernel = gpu_kernel_next(&b->recorder.gpu, kernel))) {
         if (!bench_wants(kernel, &b->recorder, b->study, &b->filter, &gemm)) continue;
         kernels++;
@@ -148,9 +150,8 @@ static double products(const struct race *r)
 
 static double word_bytes(const struct runner *r)
 {
-    return r->split ? (r->entrant.split.format == GPU_TF32 ? 4 : 2) *
-                          (double)r->entrant.split.words
-                    : 0;
+    const struct bitcut_split *s = &r->entrant.plan.split_a;
+    return r->split ? (double)format_bytes(s->format) * s->words : 0;
 }
 
 /* The fewest bytes that the part reads and writes: operands or their words, and D. */
@@ -192,7 +193,8 @@ static void describe_ratios(json_t *row, const struct bench *b, const struct run
 {
     const enum gpu_part part = r->entrant.part;
     double half_ms = 0;
-    for (const struct gpu_peer *p = peers_of(b); p->name; p++) {
+    const struct gpu_peer *p = NULL;
+    while ((p = peer_next(b, p))) {
         char key[80];
         const struct runner *peer = part == GPU_SPLIT ? NULL : peer_runner(b, p, part);
         const double ratio = timed(r) && peer ? peer->ms / r->ms : 0;
@@ -219,7 +221,7 @@ static void describe_speed(json_t *row, const struct bench *b, const struct runn
 /* Where the tile model ranks it among the kernels of the same bits: 1 is its choice. */
 static json_t *rank_of(const struct bench *b, const struct runner *r)
 {
-    const struct gpu_gemm gemm = raced_gemm(b, r->entrant.slices);
+    const struct bitcut_gemm gemm = raced_gemm(b, r->entrant.plan.order.slices);
     struct gpu_choice x[GPU_CHOICES_MOST];
     const size_t count = gpu_kernel_rank(x, &b->recorder.gpu, &b->recorder.device,
                                          r->entrant.kernel, &gemm);
@@ -235,7 +237,7 @@ static json_t *share_of_best(const struct bench *b, const struct runner *r)
     for (size_t i = 0; i < b->runners; i++) {
         const struct runner *x = &b->runner[i];
         if (timed(x) && x->entrant.kernel && x->entrant.part == r->entrant.part &&
-            x->entrant.slices == r->entrant.slices &&
+            x->entrant.plan.order.slices == r->entrant.plan.order.slices &&
             gpu_kernel_alike(x->entrant.kernel, r->entrant.kernel))
             best = fmin(best, x->ms);
     }
@@ -272,12 +274,12 @@ static void describe_runner(json_t *row, const struct runner *r)
     char tile[80] = "";
     if (k) snprintf(tile, sizeof tile, "%dx%dx%d", k->tile_m, k->tile_n, k->tile_k);
     json_object_update_new(
-        row,
-        json_pack("{s:o, s:o, s:b, s:o, s:o, s:i, s:o}", "recipe",
-                  text_or_null(k ? k->recipe : NULL), "split", text_or_null(r->split),
-                  "equilibrate", r->entrant.split.equilibrate, "tile", text_or_null(tile),
-                  "stages", k ? json_integer(k->stages) : json_null(), "split_k",
-                  r->entrant.slices, "fault", text_or_null(r->fault)));
+        row, json_pack("{s:o, s:o, s:b, s:o, s:o, s:i, s:o}", "recipe",
+                       text_or_null(k ? k->recipe : NULL), "split",
+                       text_or_null(r->split), "equilibrate",
+                       (int)r->entrant.plan.equilibrate, "tile", text_or_null(tile),
+                       "stages", k ? json_integer(k->stages) : json_null(), "split_k",
+                       r->entrant.plan.order.slices, "fault", text_or_null(r->fault)));
 }
 
 static void describe_device(json_t *row, const struct bench *b)
@@ -460,6 +462,7 @@ static int check_filter(const struct bench *b)
     const struct gpu_kernel *kernel = NULL;
     bool called = !b->filter.kernel, tiled = false;
     while ((kernel = gpu_kernel_next(&b->recorder.gpu, kernel))) {
+        if (!gpu_kernel_splits(kernel)) continue;
         called |= b->filter.kernel && kernel_is_called(kernel->name, b->filter.kernel);
         tiled |= bench_has_tile(kernel, &b->filter);
     }

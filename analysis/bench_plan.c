@@ -70,7 +70,7 @@ const struct bench_study bench_studies[] = {
       { 0 },
       false },
     { "batch",
-      "batches of small f16 GEMMs (bitcut list batched)",
+      "batches of small f16 GEMMs (bitcut list kernels)",
       { NULL },
       "small",
       { 1 },
@@ -116,8 +116,8 @@ static const struct gpu_kernel *first(const struct recorder *r, const char *reci
 {
     const struct gpu_kernel *k = NULL;
     while ((k = gpu_kernel_next(&r->gpu, k)))
-        if (!strcmp(k->recipe, recipe) && gpu_kernel_fits(&r->device, k) &&
-            bench_has_tile(k, filter))
+        if (gpu_kernel_splits(k) && !strcmp(k->recipe, recipe) &&
+            gpu_kernel_fits(&r->device, k) && bench_has_tile(k, filter))
             break;
     return k;
 }
@@ -125,7 +125,7 @@ static const struct gpu_kernel *first(const struct recorder *r, const char *reci
 /* Of the kernels with the tile that give the bits of that one, the best. */
 static const struct gpu_kernel *chosen(const struct recorder *r, const char *recipe,
                                        const struct bench_filter *filter,
-                                       const struct gpu_gemm *gemm)
+                                       const struct bitcut_gemm *gemm)
 {
     const struct gpu_kernel *like = first(r, recipe, filter);
     struct gpu_choice x[GPU_CHOICES_MOST];
@@ -137,9 +137,10 @@ static const struct gpu_kernel *chosen(const struct recorder *r, const char *rec
 
 bool bench_wants(const struct gpu_kernel *kernel, const struct recorder *r,
                  const struct bench_study *study, const struct bench_filter *filter,
-                 const struct gpu_gemm *gemm)
+                 const struct bitcut_gemm *gemm)
 {
-    if (!gpu_kernel_fits(&r->device, kernel) || !bench_has_tile(kernel, filter))
+    if (!gpu_kernel_splits(kernel) || !gpu_kernel_fits(&r->device, kernel) ||
+        !bench_has_tile(kernel, filter))
         return false;
     if (filter->kernel) return kernel_is_called(kernel->name, filter->kernel);
     if (!study->kernels[0]) return kernel == chosen(r, kernel->recipe, filter, gemm);

@@ -49,6 +49,6 @@ bool bench_has_tile(const struct gpu_kernel *kernel, const struct bench_filter *
    are read. */
 bool bench_wants(const struct gpu_kernel *kernel, const struct recorder *r,
                  const struct bench_study *study, const struct bench_filter *filter,
-                 const struct gpu_gemm *gemm);
+                 const struct bitcut_gemm *gemm);
 
 #endif

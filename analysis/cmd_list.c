@@ -4,7 +4,7 @@
 #include "analysis/metric.h"
 #include "analysis/place.h"
 #include "analysis/study.h"
-#include "gpu/batched.h"
+#include "gpu/gpu.h"
 #include "gpu/tile.h"
 #include "lib/listing.h"
 
@@ -16,13 +16,6 @@
 static void describe_metric(struct field_writer *w, const void *row)
 {
     tell_text(w, "source", ((const struct metric *)row)->source);
-}
-
-static void describe_architecture(struct field_writer *w, const void *row)
-{
-    const struct gpu_architecture *a = row;
-    tell_integer(w, "least", a->least);
-    tell_integer(w, "most", a->most);
 }
 
 static void describe_model(struct field_writer *w, const void *row)
@@ -60,10 +53,14 @@ static void describe_kernel(struct field_writer *w, const void *row)
     const struct gpu_kernel *k = row;
     tell_text(w, "recipe", k->recipe);
     tell_text(w, "instruction", k->instruction);
-    tell_text(w, "input", gpu_format_name(k->format));
+    tell_text(w, "matrices", formats[k->matrices].name);
+    tell_text(w, "input", formats[k->format].name);
     tell_integer(w, "terms", k->program.terms);
     tell_integer(w, "promote", k->program.promote);
-    tell_line(w, "tile", "%dx%dx%d", k->tile_m, k->tile_n, k->tile_k);
+    if (k->tile_m) tell_line(w, "tile", "%dx%dx%d", k->tile_m, k->tile_n, k->tile_k);
+    else tell_text(w, "tile", NULL);
+    tell_most(w, "products", (size_t)k->products);
+    tell_most(w, "warps", (size_t)k->warps);
     tell_integer(w, "stages", k->stages);
     tell_integer(w, "threads", k->threads);
     tell_integer(w, "shared_bytes", k->shared_bytes);
@@ -73,21 +70,6 @@ static void describe_kernel(struct field_writer *w, const void *row)
     tell_integer(w, "read_bytes", k->read_bytes);
     tell_integer(w, "slices_most", k->slices_most);
     tell_most(w, "size_most", k->size_most);
-    tell_integer(w, "least", k->least);
-    tell_most(w, "most", (size_t)k->most);
-}
-
-static void describe_batched(struct field_writer *w, const void *row)
-{
-    const struct gpu_batched_kernel *k = row;
-    tell_text(w, "recipe", gpu_batched_recipe(k)->name);
-    tell_text(w, "instruction", k->instruction);
-    tell_integer(w, "size_most", k->size_most);
-    tell_integer(w, "products", k->products);
-    tell_integer(w, "warps", k->warps);
-    tell_integer(w, "stages", k->stages);
-    tell_integer(w, "threads", k->threads);
-    tell_integer(w, "shared_bytes", k->shared_bytes);
     tell_integer(w, "least", k->least);
     tell_most(w, "most", (size_t)k->most);
 }
@@ -141,8 +123,6 @@ static const struct bitcut_table own_tables[] = {
       ROWS(tile_models),       describe_model },
     { "variants",      "ways to issue one instruction on a device",
       ROWS(gpu_variants),      NULL },
-    { "architectures", "GPU architectures by compute capability",
-      ROWS(gpu_architectures), describe_architecture },
     { 0 }
     /* clang-format on */
 };
@@ -158,11 +138,6 @@ static const void *next_kernel(const struct gpu *g, const void *at)
     return gpu_kernel_next(g, at);
 }
 
-static const void *next_batched(const struct gpu *g, const void *at)
-{
-    return gpu_batched_next(g, at);
-}
-
 struct module_table {
     struct bitcut_table table;
     const void *(*next)(const struct gpu *g, const void *at);
@@ -176,11 +151,6 @@ static const struct module_table module_tables[] = {
       next_instruction },
     { { "kernels", "whole GEMMs that a device can run", { NULL, 0 }, describe_kernel },
       next_kernel },
-    { { "batched",
-        "batches of small GEMMs that a device can run",
-        { NULL, 0 },
-        describe_batched },
-      next_batched },
     { { 0 }, NULL }
 };
 
@@ -215,18 +185,62 @@ static int list_module(struct context *x, const struct module_table *m)
     return EXIT_GOOD;
 }
 
+static const struct table_row device_table[] = {
+    { "devices", "what GEMMs can run on, and why the others are not there" }, { 0 }
+};
+
+static void print_device(struct context *x, json_t *name, const char *what,
+                         const char *why)
+{
+    emit_row(&x->emitter,
+             json_pack("{s:o, s:b, s:o, s:o}", "name", name, "here", why == NULL, "why",
+                       why ? json_text(why) : json_null(), "what", json_text(what)));
+}
+
+/* Those of an open module: all, or why there is none. */
+static void list_devices_of(struct context *x, const struct gpu *g,
+                            const struct gpu_backend *b)
+{
+    struct gpu_device device;
+    struct fault f;
+    int number = 0;
+    for (; gpu_describe(&device, g, number, &f) == BITCUT_OK; number++)
+        print_device(
+            x, number ? json_sprintf("%s:%d", b->name, number) : json_string(b->name),
+            device.name, NULL);
+    if (!number) print_device(x, json_string(b->name), b->what, f.text);
+}
+
+static int list_devices(struct context *x)
+{
+    char folder[PLACE_MOST];
+    struct gpu gpu;
+    struct fault f;
+    print_device(x, json_string("emulator"), "this program, by the units' models", NULL);
+    for (const struct gpu_backend *b = gpu_backends; b->name; b++)
+        if (!b->built_in) print_device(x, json_string(b->name), "", b->what);
+        else if (gpu_open(&gpu, place_module(folder), &f) != BITCUT_OK)
+            print_device(x, json_string(b->name), b->what, f.text);
+        else {
+            list_devices_of(x, &gpu, b);
+            gpu_close(&gpu);
+        }
+    return EXIT_GOOD;
+}
+
 /* The names of all tables, in the order that they are listed in. */
 enum { TABLES_MOST = 32 };
 
 static void all_tables(struct table_row all[TABLES_MOST])
 {
-    const struct table parts[] = { TABLE(own_tables), TABLE(module_tables) };
+    const struct table parts[] = { TABLE(own_tables), TABLE(module_tables),
+                                   TABLE(device_table) };
     const struct bitcut_table *t = NULL;
     const struct table_row *row = NULL;
     size_t count = 0;
     while ((t = bitcut_table_next(t)))
         all[count++] = (struct table_row){ bitcut_table_name(t), bitcut_table_what(t) };
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         while ((row = table_next(parts[i], row))) all[count++] = *row;
     all[count] = (struct table_row){ 0 };
 }
@@ -241,6 +255,7 @@ static int run(struct context *x)
     const struct bitcut_table *t = bitcut_table_find(name);
     if (!t) t = table_find(TABLE(own_tables), name);
     if (t) return list_rows(x, t);
+    if (table_find(TABLE(device_table), name)) return list_devices(x);
     const struct module_table *m = table_find(TABLE(module_tables), name);
     return m ? list_module(x, m) : fail_unknown("list", name, TABLE(all));
 }

@@ -84,7 +84,7 @@ static int try_all(struct context *x, struct trial *t,
     t->instruction = NULL;
     while ((t->instruction = gpu_next(&t->recorder->gpu, t->instruction))) {
         char name[256];
-        snprintf(name, sizeof name, "%s/%s", t->recorder->architecture->name,
+        snprintf(name, sizeof name, "%s/%s", t->recorder->device.architecture,
                  t->instruction->name);
         t->unit = table_find(TABLE(units), name);
         if (!t->unit || !gpu_has(&t->recorder->device, t->instruction)) continue;

@@ -248,12 +248,12 @@ static int rank_tiles(struct context *x, const struct tile_model *model)
 static int rank_kernels_of(struct context *x, const struct recorder *r,
                            const struct tile_model *model)
 {
-    const struct gpu_gemm gemm = { .m = m, .n = n, .k = k, .slices = 1 };
+    const struct bitcut_gemm gemm = { .m = m, .n = n, .k = k };
     const struct gpu_kernel *like = NULL;
     struct gpu_choice c[GPU_CHOICES_MOST];
     struct fault f;
     while ((like = gpu_kernel_next(&r->gpu, like)))
-        if (kernel_is_called(like->name, kernel_name) &&
+        if (like->tile_m && kernel_is_called(like->name, kernel_name) &&
             gpu_kernel_fits(&r->device, like))
             break;
     if (!like) return complain("--kernel", "the device has none of that name");

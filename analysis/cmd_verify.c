@@ -1,6 +1,5 @@
 /* bitcut verify: a dumped GEMM result, or a kernel on a device, against the emulator, bit
    for bit. */
-#include "analysis/batch_trial.h"
 #include "analysis/kernel_trial.h"
 #include "analysis/place.h"
 #include "analysis/setup.h"
@@ -145,13 +144,14 @@ static int fail_kernel(const struct context *x, const char *name, const struct f
     return fail(progress_stopped(&x->progress) ? "verify" : name, &rest);
 }
 
-/* The kernel's GEMM as the options vary it; they are checked. */
+/* The kernel's GEMM as the options vary it, and its plan; the device takes it. */
 static enum bitcut_status vary_gemm(struct bitcut_gemm *g, struct gemm_plan *plan,
                                     const struct recorder *r,
                                     const struct gpu_kernel *kernel, struct fault *f)
 {
     const struct setup_options *o = &setup_options;
-    const enum bitcut_status status = kernel_gemm(g, r, kernel, f);
+    struct gpu_work w;
+    enum bitcut_status status = kernel_gemm(g, r, kernel, f);
     if (status != BITCUT_OK) return status;
     g->split_a = g->split_b = bitcut_split_find(o->split);
     g->high = bitcut_rounding_find(o->high);
@@ -159,7 +159,10 @@ static enum bitcut_status vary_gemm(struct bitcut_gemm *g, struct gemm_plan *pla
     if (o->scale != SETUP_UNSET) g->scale = o->scale;
     g->order.slices = o->slices;
     g->equilibrate = o->equilibrate;
-    return gemm_plan_on_unit(plan, g, f);
+    struct bitcut_gemm sized = *g;
+    if (k != SIZE_MAX) sized.m = m, sized.n = n, sized.k = k;
+    status = gpu_work_make(&w, &sized, kernel, &r->device, f);
+    return status == BITCUT_OK ? gemm_plan_on_unit(plan, g, f) : status;
 }
 
 /* Whether the kernel takes the split, the slices and the one shape asked for. */
@@ -167,14 +170,8 @@ static bool suits(const struct recorder *r, const struct gpu_kernel *kernel)
 {
     struct bitcut_gemm gemm;
     struct gemm_plan plan;
-    struct gpu_gemm g = { .count = 1, .slices = setup_options.slices };
     struct fault f;
-    if (k != SIZE_MAX) g.m = m, g.n = n, g.k = k;
-    enum bitcut_status status = vary_gemm(&gemm, &plan, r, kernel, &f);
-    if (status == BITCUT_OK)
-        status = gpu_split_of(&g.split, &plan.split_a, gemm.equilibrate, &f);
-    if (status == BITCUT_OK) status = gpu_gemm_suits(&g, kernel, &f);
-    return status != BITCUT_BAD_ARGUMENT;
+    return vary_gemm(&gemm, &plan, r, kernel, &f) != BITCUT_BAD_ARGUMENT;
 }
 
 /* The splits with which the kernel would do what was asked for. */
@@ -203,20 +200,6 @@ static int fail_gemm(const struct context *x, const struct recorder *r,
     return fail_kernel(x, kernel->name, &more);
 }
 
-static int try_gemm(struct context *x, const struct kernel_trial *t)
-{
-    struct kernel_result result;
-    struct fault f;
-    terminal_label(t->kernel->name);
-    if (kernel_trial_run(&result, t, &x->progress, &f) != BITCUT_OK)
-        return fail_gemm(x, t->recorder, t->kernel, &f);
-    json_t *row = describe_trial(x, t->recorder, t->kernel->name);
-    setup_describe(row, &t->gemm, &t->plan);
-    json_object_del(row, "alpha"); /* the grid has several */
-    json_object_del(row, "beta");
-    return found(x, row, &result);
-}
-
 static int try_kernel(struct context *x, const struct recorder *r,
                       const struct gpu_kernel *kernel)
 {
@@ -226,100 +209,40 @@ static int try_kernel(struct context *x, const struct recorder *r,
                               .shape = k == SIZE_MAX ? NULL : &shape,
                               .seed = x->seed,
                               .threads = x->threads };
-    struct fault f;
-    if (vary_gemm(&t.gemm, &t.plan, r, kernel, &f) != BITCUT_OK)
-        return fail_gemm(x, r, kernel, &f);
-    return try_gemm(x, &t);
-}
-
-/* Whether the options ask for what batches have not. */
-static bool asks_for_words(void)
-{
-    const struct setup_options *o = &setup_options;
-    return o->split || o->high || o->low || o->scale != SETUP_UNSET || o->slices != 1 ||
-           o->equilibrate;
-}
-
-static int try_batch(struct context *x, const struct recorder *r,
-                     const struct gpu_batched_kernel *kernel)
-{
-    const struct kernel_shape shape = { m, n, k };
-    struct batch_trial t = { .recorder = r,
-                             .kernel = kernel,
-                             .shape = k == SIZE_MAX ? NULL : &shape,
-                             .seed = x->seed,
-                             .threads = x->threads };
+    struct gemm_plan plan;
     struct kernel_result result;
     struct fault f;
-    if (asks_for_words())
-        return complain("--kernel",
-                        "for batches it has no split, slices or equilibration");
-    if (batch_model_gemm(&t.gemm, r, kernel, &f) != BITCUT_OK)
-        return fail_kernel(x, kernel->name, &f);
+    if (vary_gemm(&t.gemm, &plan, r, kernel, &f) != BITCUT_OK)
+        return fail_gemm(x, r, kernel, &f);
     terminal_label(kernel->name);
-    if (batch_trial_run(&result, &t, &x->progress, &f) != BITCUT_OK)
-        return fail_kernel(x, kernel->name, &f);
+    if (kernel_trial_run(&result, &t, &x->progress, &f) != BITCUT_OK)
+        return fail_gemm(x, r, kernel, &f);
     json_t *row = describe_trial(x, r, kernel->name);
-    json_object_update_new(row, json_pack("{s:s, s:s, s:s}", "recipe",
-                                          t.gemm.recipe->name, "unit", t.gemm.unit->name,
-                                          "evidence", unit_evidence(t.gemm.unit)));
+    setup_describe(row, &t.gemm, &plan);
+    json_object_del(row, "alpha"); /* the grid has several */
+    json_object_del(row, "beta");
     return found(x, row, &result);
 }
 
-/* What came of the kernels of a name. */
-struct outcome {
-    int worst, tried;
-};
-
-static void take(struct outcome *o, int status)
-{
-    if (status > o->worst) o->worst = status;
-    o->tried++;
-}
-
-/* The kernel of exactly that name, and those that the device can run and the options
-   suit; otherwise the last of them is told. */
-static const struct gpu_kernel *try_gemms(struct outcome *o, struct context *x,
-                                          const struct recorder *r)
-{
-    const struct gpu_kernel *kernel = NULL, *unfit = NULL;
-    while ((kernel = gpu_kernel_next(&r->gpu, kernel)) && o->worst < EXIT_USAGE) {
-        if (!kernel_is_called(kernel->name, kernel_name)) continue;
-        const bool exact = !strcmp(kernel->name, kernel_name);
-        if (exact || (gpu_kernel_fits(&r->device, kernel) && suits(r, kernel)))
-            take(o, try_kernel(x, r, kernel));
-        else unfit = kernel;
-    }
-    return unfit;
-}
-
-/* The same of kernels for batches, of those that the size asked for suits. */
-static const struct gpu_batched_kernel *try_batches(struct outcome *o, struct context *x,
-                                                    const struct recorder *r)
-{
-    const struct gpu_batched_kernel *kernel = NULL, *unfit = NULL;
-    while ((kernel = gpu_batched_next(&r->gpu, kernel)) && o->worst < EXIT_USAGE) {
-        if (!kernel_is_called(kernel->name, kernel_name)) continue;
-        const bool suits =
-            k == SIZE_MAX || gpu_batched_suits(m, n, k, kernel, NULL) == BITCUT_OK;
-        if (suits && !asks_for_words() && gpu_batched_fits(&r->device, kernel))
-            take(o, try_batch(x, r, kernel));
-        else unfit = kernel;
-    }
-    return unfit;
-}
-
-/* All kernels of that name that the device can run, or the fault of the only one. */
+/* The kernel of exactly that name, or those that the device can run and the options suit;
+   without any the last of them is told. */
 static int try_kernels(struct context *x, const struct recorder *r)
 {
-    struct outcome o = { EXIT_GOOD, 0 };
-    const struct gpu_kernel *unfit = try_gemms(&o, x, r);
-    const struct gpu_batched_kernel *unfit_batch = try_batches(&o, x, r);
-    if (o.tried) return o.worst;
-    if (unfit) return try_kernel(x, r, unfit);
-    return unfit_batch
-               ? try_batch(x, r, unfit_batch)
-               : complain("--kernel", "unknown; bitcut list kernels, batched have all");
+    const struct gpu_kernel *kernel = NULL, *unfit = NULL;
+    int worst = EXIT_GOOD, tried = 0;
+    while ((kernel = gpu_kernel_next(&r->gpu, kernel)) && worst < EXIT_USAGE) {
+        if (!kernel_is_called(kernel->name, kernel_name)) continue;
+        const bool exact = !strcmp(kernel->name, kernel_name);
+        unfit = kernel;
+        if (!exact && !(gpu_kernel_fits(&r->device, kernel) && suits(r, kernel)))
+            continue;
+        const int status = try_kernel(x, r, kernel);
+        if (status > worst) worst = status;
+        tried++;
+    }
+    if (tried) return worst;
+    return unfit ? try_kernel(x, r, unfit)
+                 : complain("--kernel", "unknown; bitcut list kernels has all");
 }
 
 static int try_split(struct context *x, const struct recorder *r,
@@ -344,6 +267,14 @@ static int try_split(struct context *x, const struct recorder *r,
     return result.mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
 
+/* Whether devices make words of its format. */
+static bool is_of_words(const struct bitcut_split *split)
+{
+    return split->format == &formats[FORMAT_F16] ||
+           split->format == &formats[FORMAT_BF16] ||
+           split->format == &formats[FORMAT_TF32];
+}
+
 /* The split asked for, with its variations, or all that a device has. */
 static int try_splits(struct context *x, const struct recorder *r)
 {
@@ -352,11 +283,13 @@ static int try_splits(struct context *x, const struct recorder *r)
     int worst = EXIT_GOOD;
     while ((row = table_next(TABLE(splits), row)) && worst < EXIT_USAGE) {
         struct bitcut_split split = *row;
-        struct gpu_split unused;
         struct fault f;
-        if (o->split ? strcmp(o->split, row->name) != 0
-                     : gpu_split_of(&unused, row, false, &f) != BITCUT_OK)
-            continue;
+        if (o->split ? strcmp(o->split, row->name) != 0 : !is_of_words(row)) continue;
+        if (!is_of_words(row)) {
+            fault_set(&f, BITCUT_BAD_ARGUMENT, "kernels have no words of %s",
+                      row->format->name);
+            return fail(row->name, &f);
+        }
         int status = setup_split(&split, NULL, o->high, o->low, o->scale);
         if (status == EXIT_GOOD) status = try_split(x, r, &split);
         if (status > worst) worst = status;

@@ -14,7 +14,7 @@ uint64_t encoding_signed(const struct bitcut_format *f, uint64_t x, bool negativ
     if (!f->has_sign) return x;
     const uint64_t sign = UINT64_C(1) << (f->bits - 1);
     const uint64_t y = negative ? x | sign : x & ~sign;
-    return format_decode(f, y).class == NUMBER_NAN ? x : y;
+    return format_decode(f, y).kind == NUMBER_NAN ? x : y;
 }
 
 uint64_t encoding_at(const struct bitcut_format *f, bool negative, int exponent,
@@ -25,7 +25,7 @@ uint64_t encoding_at(const struct bitcut_format *f, bool negative, int exponent,
     uint64_t x = f->fraction_bits ? fraction >> (64 - f->fraction_bits) : 0;
     if (top < emin) x = (x | UINT64_C(1) << f->fraction_bits) >> (emin - top);
     else x |= (uint64_t)(top + f->bias) << f->fraction_bits;
-    if (format_decode(f, x << f->pad).class == NUMBER_NAN) x--;
+    if (format_decode(f, x << f->pad).kind == NUMBER_NAN) x--;
     return encoding_signed(f, x << f->pad, negative);
 }
 

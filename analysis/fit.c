@@ -10,7 +10,7 @@
 
 static bool is_nan(const struct bitcut_format *f, uint64_t x)
 {
-    return format_decode(f, x).class == NUMBER_NAN;
+    return format_decode(f, x).kind == NUMBER_NAN;
 }
 
 static bool has_nan(const struct bitcut_unit *u, const struct sample *s)
@@ -40,14 +40,14 @@ struct span {
 
 static bool is_subnormal(const struct bitcut_format *f, struct number x)
 {
-    return x.class == NUMBER_FINITE && x.significand >> f->fraction_bits == 0;
+    return x.kind == NUMBER_FINITE && x.significand >> f->fraction_bits == 0;
 }
 
 static void span_add(struct span *s, struct number x, struct number y)
 {
     const int exponent = x.exponent + y.exponent;
-    s->special |= x.class >= NUMBER_INF || y.class >= NUMBER_INF;
-    if (x.class != NUMBER_FINITE || y.class != NUMBER_FINITE) return;
+    s->special |= x.kind >= NUMBER_INF || y.kind >= NUMBER_INF;
+    if (x.kind != NUMBER_FINITE || y.kind != NUMBER_FINITE) return;
     if (!s->terms || exponent < s->low) s->low = exponent;
     if (!s->terms || exponent > s->high) s->high = exponent;
     s->terms++;
@@ -56,7 +56,7 @@ static void span_add(struct span *s, struct number x, struct number y)
 /* The products and c of an output. */
 static struct span span_of(const struct bitcut_unit *u, const struct observed *o)
 {
-    static const struct number one = { .class = NUMBER_FINITE };
+    static const struct number one = { .kind = NUMBER_FINITE };
     struct span span = { .subnormal = o->c_subnormal };
     for (int k = 0; k < u->k; k++) {
         span_add(&span, o->a[0][k], o->b[0][k]);
@@ -75,7 +75,7 @@ static int rank_of(const struct bitcut_unit *u, const struct observed *o)
     enum { END = 1 << 12, ALONE = 1 << 14, SPECIAL = 1 << 15, ALIGN_MIN = 12 };
     const struct number d = format_decode(u->c, o->d);
     const struct span span = span_of(u, o);
-    if (span.special || d.class >= NUMBER_INF) return SPECIAL;
+    if (span.special || d.kind >= NUMBER_INF) return SPECIAL;
     if (span.terms < 2) return ALONE;
     int rank = span.high - span.low;
     if (span.subnormal) rank += END;
@@ -166,7 +166,7 @@ static size_t used_outputs(const struct set *s, size_t most)
 /* Whether all of the output's bits were recorded. */
 static bool is_known(const struct set *s, uint64_t d)
 {
-    return !s->negative_nan || format_decode(s->unit.c, d).class != NUMBER_NAN;
+    return !s->negative_nan || format_decode(s->unit.c, d).kind != NUMBER_NAN;
 }
 
 /* Of `count` outputs in equal distances those that are known; *done counts them, too. */

@@ -25,8 +25,8 @@ int observed_reading(const struct space *s, const struct bitcut_unit *row)
    NaNs, infinities and zeros no reading changes more than the class. */
 static bool same_number(struct number x, int x_bits, struct number y, int y_bits)
 {
-    if (x.class != y.class || x.negative != y.negative) return false;
-    if (x.class != NUMBER_FINITE) return true;
+    if (x.kind != y.kind || x.negative != y.negative) return false;
+    if (x.kind != NUMBER_FINITE) return true;
     return x.exponent == y.exponent && (bitcut_uint128)x.significand << y_bits ==
                                            (bitcut_uint128)y.significand << x_bits;
 }
@@ -52,14 +52,14 @@ static bool same_numbers(const struct observed *o, const struct space *s, int re
 
 static bool is_subnormal(const struct bitcut_format *f, struct number x)
 {
-    return x.class == NUMBER_FINITE && x.significand >> f->fraction_bits == 0;
+    return x.kind == NUMBER_FINITE && x.significand >> f->fraction_bits == 0;
 }
 
 static bool surely_nan(const struct observed *o, const struct space *s)
 {
-    bool nan = format_decode(s->base.c, o->c).class == NUMBER_NAN;
+    bool nan = format_decode(s->base.c, o->c).kind == NUMBER_NAN;
     for (int k = 0; k < s->base.k; k++) {
-        const int a = o->a[0][k].class, b = o->b[0][k].class;
+        const int a = o->a[0][k].kind, b = o->b[0][k].kind;
         nan |= a == NUMBER_NAN || b == NUMBER_NAN;
         nan |= a == NUMBER_INF && b == NUMBER_ZERO;
         nan |= a == NUMBER_ZERO && b == NUMBER_INF;

@@ -27,7 +27,7 @@ static struct term number_term(const struct bitcut_format *f, uint64_t encoding,
 static bool is_moderate(const struct bitcut_format *f, uint64_t encoding)
 {
     const struct number x = format_decode(f, encoding);
-    return x.class < NUMBER_INF && x.exponent < format_emax(f) - 2;
+    return x.kind < NUMBER_INF && x.exponent < format_emax(f) - 2;
 }
 
 /* False if the output says nothing. */
@@ -37,7 +37,7 @@ static bool target_of(struct target *t, const struct space *s, const struct obse
     const struct bitcut_format *f = s->base.c;
     if (!is_moderate(f, o->d) || (c_last && !is_moderate(f, o->c))) return false;
     /* A C that is flushed is not what is added, and any P = -C gives a zero. */
-    if (c_last && (o->c_subnormal || format_decode(f, o->d).class == NUMBER_ZERO))
+    if (c_last && (o->c_subnormal || format_decode(f, o->d).kind == NUMBER_ZERO))
         return false;
     const struct term none = { 0 };
     const struct term terms[2] = { number_term(f, o->d, false),
@@ -78,7 +78,7 @@ static bool any_of_format(const struct target *t, const struct bitcut_format *re
     static const int directions[] = { ROUND_RD, ROUND_RU };
     for (int i = 0; i < 2; i++) {
         const uint64_t p = round_pack(result, &roundings[directions[i]], t->p);
-        if (format_decode(result, p).class < NUMBER_INF &&
+        if (format_decode(result, p).kind < NUMBER_INF &&
             gives(t, number_term(result, p, false)))
             return true;
     }

@@ -381,11 +381,11 @@ void prune(struct box *box, const struct space *s, const struct observed *o,
     }
     const uint64_t d = trace_row(&r);
     /* An infinite C may turn infinities into NaNs, which have no order. */
-    const bool ordered = !row->c_last || format_decode(row->c, o->c).class < NUMBER_INF;
+    const bool ordered = !row->c_last || format_decode(row->c, o->c).kind < NUMBER_INF;
     cut_readings(&r);
     for (int i = 0; i < r.trace.steps; i++) {
         const bool wrong = i == r.trace.steps - 1 && ordered && d != o->d;
         cut_step(&r, &r.trace.step[i], wrong ? &o->d : NULL);
     }
-    if (format_decode(row->c, d).class == NUMBER_NAN) cut_nan(&r, d);
+    if (format_decode(row->c, d).kind == NUMBER_NAN) cut_nan(&r, d);
 }

@@ -109,8 +109,8 @@ static json_t *differ(enum number_class x, enum number_class y)
 
 void json_set_distance(json_t *row, const struct bitcut_format *f, uint64_t x, uint64_t y)
 {
-    const enum number_class of_x = format_decode(f, x).class,
-                            of_y = format_decode(f, y).class;
+    const enum number_class of_x = format_decode(f, x).kind,
+                            of_y = format_decode(f, y).kind;
     const int64_t a = along_line(f, x), b = along_line(f, y);
     const uint64_t steps = a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
     const bool finite = of_x < NUMBER_INF && of_y < NUMBER_INF;

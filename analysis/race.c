@@ -47,7 +47,7 @@ static const struct gpu_timer *timer_of(const struct course *c)
 /* --- both sides ------------------------------------------------------------------- */
 
 /* Matrix i of those below each other, each of so many rows. */
-static struct matrix matrix_at(const struct matrix *all, size_t rows, size_t i)
+static struct matrix part_of(const struct matrix *all, size_t rows, size_t i)
 {
     return (struct matrix){ rows, all->cols, all->at + i * rows * all->cols };
 }
@@ -59,7 +59,7 @@ static enum bitcut_status generate(struct matrix *to, const struct race *r,
 {
     enum bitcut_status status = matrix_init(to, r->count * rows, cols, f);
     for (size_t i = 0; i < r->count && status == BITCUT_OK; i++) {
-        struct matrix one = matrix_at(to, rows, i);
+        struct matrix one = part_of(to, rows, i);
         status = input_fill(&one, r->input, role, r->seed + i, r->threads, f);
     }
     return status;
@@ -91,8 +91,8 @@ static enum bitcut_status look_init(struct look *l, const struct course *c, size
 {
     const struct race *r = c->race;
     const struct excerpt all = { .count = r->shape.k };
-    const struct matrix a = matrix_at(&c->a, r->shape.m, gemm),
-                        b = matrix_at(&c->b, r->shape.k, gemm);
+    const struct matrix a = part_of(&c->a, r->shape.m, gemm),
+                        b = part_of(&c->b, r->shape.k, gemm);
     enum bitcut_status status = excerpt_gather(&l->a, &a, &c->rows, &all, f);
     if (status == BITCUT_OK) status = excerpt_gather(&l->b, &b, &all, &c->cols, f);
     return status == BITCUT_OK ? judge_init(&l->judge, &references[0], &l->a, &l->b, NULL,
@@ -118,9 +118,17 @@ static enum bitcut_status outputs_init(struct course *c, struct fault *f)
 static enum bitcut_status session_init(struct course *c, struct fault *f)
 {
     char why[GPU_FAULT_MOST];
-    const struct kernel_shape s = c->race->shape;
-    if (timer_of(c)->begin(&c->session, &c->race->library, c->race->count, s.m, s.n, s.k,
-                           c->a.at, c->b.at, why) == 0)
+    const struct race *r = c->race;
+    struct bitcut_gemm g;
+    bitcut_gemm_init(&g, sizeof g);
+    g.count = r->count;
+    g.m = r->shape.m;
+    g.n = r->shape.n;
+    g.k = r->shape.k;
+    g.a = (struct bitcut_matrix){ .at = c->a.at, .format = &formats[FORMAT_F32] };
+    g.b = (struct bitcut_matrix){ .at = c->b.at, .format = &formats[FORMAT_F32] };
+    if (timer_of(c)->begin(&c->session, &c->race->library, &g, g.count,
+                           r->recorder->device.number, why) == 0)
         return BITCUT_OK;
     return fault_set(f, BITCUT_CANNOT, "%s", why);
 }
@@ -180,7 +188,7 @@ static enum bitcut_status read_outputs(struct course *c, struct fault *f)
     for (size_t i = 0; i < c->d.rows; i++) {
         const size_t gemm = excerpt_line(&c->gemms, i / c->rows.count),
                      line = excerpt_line(&c->rows, i % c->rows.count);
-        if (timer_of(c)->read(c->row, c->session, gemm * c->race->shape.m + line, why))
+        if (timer_of(c)->read(c->row, c->session, gemm * c->race->shape.m + line, 1, why))
             return fault_set(f, BITCUT_CANNOT, "%s", why);
         for (size_t j = 0; j < c->d.cols; j++)
             c->d.at[i * c->d.cols + j] = c->row[excerpt_line(&c->cols, j)];
@@ -196,16 +204,17 @@ static enum bitcut_status run_model(struct course *c, const struct runner *r,
     const struct gemm_options options = { .threads = c->race->threads,
                                           .progress = c->race->progress };
     enum bitcut_status status = BITCUT_OK;
-    if (c->modelled == e->kernel && c->modelled_slices == e->slices) return status;
+    if (c->modelled == e->kernel && c->modelled_slices == e->plan.order.slices)
+        return status;
     for (size_t i = 0; i < c->gemms.count && status == BITCUT_OK; i++) {
         const struct look *l = &c->look[i];
-        const struct matrix d = matrix_at(&c->model, c->rows.count, i);
+        const struct matrix d = part_of(&c->model, c->rows.count, i);
         struct bitcut_gemm g = r->gemm;
         gemm_set_dense(&g, d.at, d.rows, d.cols, l->a.cols, l->a.at, l->b.at, NULL);
         status = gemm_run(&g, &options, f);
     }
     c->modelled = status == BITCUT_OK ? e->kernel : NULL;
-    c->modelled_slices = e->slices;
+    c->modelled_slices = e->plan.order.slices;
     return status;
 }
 
@@ -241,7 +250,7 @@ static double find_relres(struct course *c)
     double most = 0, values[METRICS];
     for (size_t i = 0; i < c->gemms.count; i++) {
         struct comparison *const x = &c->look[i].judge.comparison;
-        x->d = matrix_at(&c->d, c->rows.count, i).at;
+        x->d = part_of(&c->d, c->rows.count, i).at;
         metrics_run(values, x);
         if (isnan(values[METRIC_RELRES]) || values[METRIC_RELRES] > most)
             most = values[METRIC_RELRES];

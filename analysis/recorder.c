@@ -14,7 +14,7 @@ enum bitcut_status recorder_open(struct recorder *r, const char *folder, struct 
     struct recorder x = { 0 };
     enum bitcut_status status = gpu_open(&x.gpu, folder, f);
     if (status != BITCUT_OK) return status;
-    status = gpu_describe(&x.device, &x.architecture, &x.gpu, f);
+    status = gpu_describe(&x.device, &x.gpu, 0, f);
     if (status == BITCUT_OK) *r = x;
     else gpu_close(&x.gpu);
     return status;
@@ -26,7 +26,7 @@ enum bitcut_status recorder_find(const struct gpu_instruction **instruction,
                                  const struct recorder *r, const char *unit,
                                  struct fault *f)
 {
-    const char *architecture = r->architecture->name;
+    const char *architecture = r->device.architecture;
     const size_t length = strlen(architecture);
     if (strncmp(unit, architecture, length) || unit[length] != '/')
         return fault_set(f, BITCUT_CANNOT,
@@ -174,7 +174,7 @@ static enum bitcut_status run_tiles(struct array *d, size_t *differ,
     const struct gpu_batch batch = { t->d, t->a, t->b, t->c, count };
     unsigned char *to = (unsigned char *)d->data + at * s.m * s.n * t->c_bytes;
     for (size_t i = 0; i < count; i++) tile_fill(t, i, x, s, at + i);
-    const enum bitcut_status status = gpu_run(&batch, &r->gpu, instruction, variant, f);
+    const enum bitcut_status status = gpu_run(&batch, &r->gpu, &r->device, instruction, variant, f);
     for (size_t i = 0; i < count && status == BITCUT_OK; i++)
         *differ += tile_take(to + i * s.m * s.n * t->c_bytes, t, i, s);
     return status;

@@ -8,7 +8,6 @@
 struct recorder {
     struct gpu gpu;
     struct gpu_device device;
-    const struct gpu_architecture *architecture;
 };
 
 /* Open the module, which may be in `folder` (gpu_open()), and look at the device.

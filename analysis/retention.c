@@ -54,9 +54,9 @@ static struct outcome judge(const struct bitcut_split *s, uint32_t x)
     terms[0] = (struct term){ value.significand, last, false };
     for (int i = 0; i < s->words; i++) {
         const struct number w = format_decode(s->format, word[i]);
-        if (w.class >= NUMBER_INF) return (struct outcome){ .overflow = true };
+        if (w.kind >= NUMBER_INF) return (struct outcome){ .overflow = true };
         if (i == 1 && wide_sum(terms, 2).significand != 0) {
-            o.zero = w.class == NUMBER_ZERO;
+            o.zero = w.kind == NUMBER_ZERO;
             o.subnormal = w.significand >> s->format->fraction_bits == 0;
         }
         terms[i + 1] = word_term(s, w, i);

@@ -6,7 +6,7 @@
 static int exponent_of(const struct bitcut_format *f, uint64_t encoding)
 {
     const struct number x = format_decode(f, encoding);
-    return x.class == NUMBER_ZERO ? format_emin(f) : x.exponent;
+    return x.kind == NUMBER_ZERO ? format_emin(f) : x.exponent;
 }
 
 int scales_exponent(const struct sample *s, const struct bitcut_unit *u, int i)

@@ -238,7 +238,7 @@ void set_clear(struct set *s)
 
 static bool is_negative_nan(const struct bitcut_format *f, uint64_t encoding)
 {
-    return format_decode(f, encoding).class == NUMBER_NAN &&
+    return format_decode(f, encoding).kind == NUMBER_NAN &&
            encoding >> (f->bits - 1) & 1;
 }
 

@@ -31,7 +31,7 @@ static bool element_f32(uint32_t *x, const struct array *a,
     const struct bitcut_rounding *rn = &roundings[ROUND_RN];
     const uint64_t bits = array_get(a, i);
     *x = (uint32_t)(format == f32 ? bits : bitcut_format_convert(f32, rn, format, bits));
-    return format_decode(format, bits).class == NUMBER_NAN ||
+    return format_decode(format, bits).kind == NUMBER_NAN ||
            bitcut_format_convert(format, rn, f32, *x) == bits;
 }
 

@@ -20,7 +20,7 @@ struct values {
     uint32_t *x;
     unsigned char *device; /* words, one array after the other */
     struct words_rule rule;
-    struct gpu_split split;
+    struct gpu_work work; /* of so many lines of one run, as A */
 };
 
 static const struct bitcut_unit *unit_with(const struct bitcut_format *words)
@@ -36,11 +36,13 @@ static enum bitcut_status values_init(struct values *v, const struct split_trial
     const struct simd_level *level;
     *v = (struct values){ .rule = { unit_with(t->split->format), t->split, NULL,
                                     t->equilibrate } };
-    enum bitcut_status status = gpu_split_of(&v->split, t->split, t->equilibrate, f);
-    if (status == BITCUT_OK && t->equilibrate) status = equilibrate_takes(t->split, f);
+    enum bitcut_status status =
+        t->equilibrate ? equilibrate_takes(t->split, f) : BITCUT_OK;
     if (status == BITCUT_OK) status = simd_choose(&level, f);
     if (status != BITCUT_OK) return status;
     v->rule.kernels = level->kernels;
+    v->work.plan =
+        (struct gemm_plan){ .split_a = *t->split, .equilibrate = t->equilibrate };
     v->x = memory_allocate(VALUES, sizeof *v->x);
     const size_t words = (size_t)t->split->words * VALUES;
     v->device = memory_allocate(words + LINES * sizeof(uint32_t),
@@ -87,13 +89,18 @@ static enum bitcut_status try_values(struct split_result *r, const struct values
                                      const struct split_trial *t, size_t count,
                                      struct fault *f)
 {
-    const struct gpu_operand operand = { .at = v->x, .ld = GPU_WORDS_RUN };
     const struct words_source source = { v->x, WORDS_RUN, false };
     const size_t bytes = (size_t)unit_word_bytes(v->rule.unit);
     const size_t lines = (count + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN;
     struct words model;
-    enum bitcut_status status = gpu_split_run(v->device, &t->recorder->gpu, &v->split,
-                                              &operand, lines, GPU_WORDS_RUN, f);
+    struct gpu_work w = v->work;
+    w.gemm.a = (struct bitcut_matrix){ .at = v->x,
+                                       .format = &formats[FORMAT_F32],
+                                       .ld = GPU_WORDS_RUN };
+    w.gemm.m = lines;
+    w.gemm.k = GPU_WORDS_RUN;
+    enum bitcut_status status = gpu_split_run(v->device, &w, BITCUT_A, &t->recorder->gpu,
+                                              &t->recorder->device, f);
     if (status != BITCUT_OK) return status;
     if (words_make(&model, &v->rule, source, lines, WORDS_RUN, WORDS_RUN, t->threads) !=
         BITCUT_OK)

@@ -20,7 +20,7 @@ static bool nan_operand(uint64_t *d, const struct bitcut_unit *u, const struct s
 {
     const struct number candidate[] = { t->b[0], t->z, t->a[0] };
     for (int i = 0; u->nan_rule == NAN_OPERAND && i < 3; i++) {
-        if (candidate[i].class != NUMBER_NAN) continue;
+        if (candidate[i].kind != NUMBER_NAN) continue;
         *d = format_quiet(u->c, candidate[i]);
         return true;
     }
@@ -31,11 +31,11 @@ static bool nan_operand(uint64_t *d, const struct bitcut_unit *u, const struct s
 static bool may_be_special(const struct bitcut_unit *u, const struct step *t)
 {
     if (u->summation->products_overflow) return true;
-    unsigned any = t->z.class;
-    for (int i = 0; i < t->n; i++) any |= t->a[i].class | t->b[i].class;
+    unsigned any = t->z.kind;
+    for (int i = 0; i < t->n; i++) any |= t->a[i].kind | t->b[i].kind;
     for (int i = 0; u->scale && i < t->n; i += u->scale_block)
         any |=
-            t->scale_a[i / u->scale_block].class | t->scale_b[i / u->scale_block].class;
+            t->scale_a[i / u->scale_block].kind | t->scale_b[i / u->scale_block].kind;
     return any >= NUMBER_INF;
 }
 
@@ -49,8 +49,8 @@ static struct special_sum special_terms(const struct bitcut_unit *u, const struc
         if (u->summation->products_overflow) add_overflow(&s, u, t->a[i], t->b[i]);
     }
     for (int i = 0; u->scale && i < t->n; i += u->scale_block) {
-        s.nan |= t->scale_a[i / u->scale_block].class == NUMBER_NAN;
-        s.nan |= t->scale_b[i / u->scale_block].class == NUMBER_NAN;
+        s.nan |= t->scale_a[i / u->scale_block].kind == NUMBER_NAN;
+        s.nan |= t->scale_b[i / u->scale_block].kind == NUMBER_NAN;
     }
     return s;
 }
@@ -85,7 +85,7 @@ struct number unit_read(const struct bitcut_unit *u, const struct bitcut_format 
     struct number x = format_decode(format, encoding);
     if (u->flush_inputs && format_is_subnormal(format, x)) x = format_decode(format, 0);
     if (!u->via) return x;
-    if (x.class != NUMBER_FINITE) return x;
+    if (x.kind != NUMBER_FINITE) return x;
     return format_decode(
         u->via, round_pack(u->via, &roundings[ROUND_RN], number_unrounded(format, x)));
 }

@@ -104,7 +104,7 @@ static uint32_t to_f32(const struct job *job, uint64_t accumulator)
 {
     const struct bitcut_format *c = job->unit->c;
     if (c == &formats[FORMAT_F32]) return (uint32_t)accumulator;
-    if (format_decode(c, accumulator).class == NUMBER_NAN) return job->plan.nan;
+    if (format_decode(c, accumulator).kind == NUMBER_NAN) return job->plan.nan;
     return (uint32_t)bitcut_format_convert(&formats[FORMAT_F32], &roundings[ROUND_RN], c,
                                            accumulator);
 }

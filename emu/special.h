@@ -13,19 +13,19 @@ struct special_sum {
 static inline void special_add_product(struct special_sum *s, struct number a,
                                        struct number b)
 {
-    const bool infinite = a.class == NUMBER_INF || b.class == NUMBER_INF;
-    const bool zero = a.class == NUMBER_ZERO || b.class == NUMBER_ZERO;
+    const bool infinite = a.kind == NUMBER_INF || b.kind == NUMBER_INF;
+    const bool zero = a.kind == NUMBER_ZERO || b.kind == NUMBER_ZERO;
     const bool negative = a.negative != b.negative;
-    s->nan |= a.class == NUMBER_NAN || b.class == NUMBER_NAN || (infinite && zero);
+    s->nan |= a.kind == NUMBER_NAN || b.kind == NUMBER_NAN || (infinite && zero);
     s->positive |= infinite && !negative;
     s->negative |= infinite && negative;
 }
 
 static inline void special_add(struct special_sum *s, struct number z)
 {
-    s->nan |= z.class == NUMBER_NAN;
-    s->positive |= z.class == NUMBER_INF && !z.negative;
-    s->negative |= z.class == NUMBER_INF && z.negative;
+    s->nan |= z.kind == NUMBER_NAN;
+    s->positive |= z.kind == NUMBER_INF && !z.negative;
+    s->negative |= z.kind == NUMBER_INF && z.negative;
 }
 
 /* Whether a term is NaN or infinite; if so *d is the result, an encoding of u->c. */

@@ -34,7 +34,7 @@ uint64_t sum_round(const struct bitcut_unit *u, struct unrounded sum, bool zero_
 
 static bool is_negative_zero(struct number x, bool negative)
 {
-    return x.class == NUMBER_ZERO && negative;
+    return x.kind == NUMBER_ZERO && negative;
 }
 
 bool sum_negative_zeros(const struct step *t)

@@ -115,7 +115,7 @@ TRACED uint64_t two_stage_step(const struct bitcut_unit *u, const struct step *t
 {
     const struct stage p = u->parity ? parity_stage(u, t, trace)
                                      : product_stage(u, t, 0, 1, "products", trace);
-    const int zc = t->z.class == NUMBER_ZERO ? format_emin(u->c) : t->z.exponent;
+    const int zc = t->z.kind == NUMBER_ZERO ? format_emin(u->c) : t->z.exponent;
     const int e = p.exponent > zc ? p.exponent : zc;
     int128 sum = floored_stage(u, p, u->parity ? 2 : 0, u->sum_fraction, e, trace);
     sum += floored_c(u, t, zc, e, trace);

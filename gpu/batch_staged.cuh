@@ -3,7 +3,7 @@
 #ifndef BITCUT_GPU_BATCH_STAGED_CUH
 #define BITCUT_GPU_BATCH_STAGED_CUH
 
-#include "gpu/batch.cuh"
+#include "gpu/gemm.cuh"
 
 #include <cuda_fp16.h>
 #include <type_traits>

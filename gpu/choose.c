@@ -42,18 +42,18 @@ static struct tile_costs costs_of(const struct gpu_kernel *k)
 
 static struct tile_task task_of(const struct tile_model *model,
                                 const struct gpu_device *device,
-                                const struct gpu_kernel *like, const struct gpu_gemm *g)
+                                const struct gpu_kernel *like, const struct bitcut_gemm *g)
 {
     return (struct tile_task){
         .model = model,
         .gpu = gpu_of(device),
         .method = { .terms = like->program.terms,
                     .words = like->program.words,
-                    .word_bytes = like->format == GPU_TF32 ? 4 : 2,
+                    .word_bytes = like->format == FORMAT_TF32 ? 4 : 2,
                     .accumulators = 1 },
         .problem = { g->m, g->n, g->k },
         .count = g->count,
-        .slices = (uint64_t)g->slices,
+        .slices = (uint64_t)g->order.slices,
     };
 }
 
@@ -63,9 +63,19 @@ const struct tile_model *gpu_model(const struct gpu_device *device)
     return tile_model_of(&gpu);
 }
 
+void gpu_kernel_judge(struct gpu_choice *choice, const struct gpu_kernel *k,
+                      const struct gpu_device *device, const struct bitcut_gemm *g)
+{
+    const struct tile_task task = task_of(gpu_model(device), device, k, g);
+    const struct tile tile = tile_of(k);
+    const struct tile_costs costs = costs_of(k);
+    choice->kernel = k;
+    tile_judge(&choice->judged, &tile, &costs, &task);
+}
+
 /* --- ranking ---------------------------------------------------------------------- */
 
-static bool same_program(const struct gpu_recipe *x, const struct gpu_recipe *y)
+static bool same_program(const struct gpu_program *x, const struct gpu_program *y)
 {
     if (x->words != y->words || x->terms != y->terms || x->promote != y->promote)
         return false;
@@ -78,20 +88,22 @@ static bool same_program(const struct gpu_recipe *x, const struct gpu_recipe *y)
 
 bool gpu_kernel_alike(const struct gpu_kernel *x, const struct gpu_kernel *y)
 {
-    return !strcmp(x->recipe, y->recipe) && !strcmp(x->instruction, y->instruction) &&
-           x->format == y->format && same_program(&x->program, &y->program);
+    return x->matrices == y->matrices && !strcmp(x->recipe, y->recipe) &&
+           !strcmp(x->instruction, y->instruction) && x->format == y->format &&
+           same_program(&x->program, &y->program);
 }
 
-static bool takes(const struct gpu_kernel *k, const struct gpu_gemm *g)
+static bool takes(const struct gpu_kernel *k, const struct bitcut_gemm *g)
 {
     const size_t most = k->size_most ? k->size_most : SIZE_MAX;
-    return g->m <= most && g->n <= most && g->k <= most && g->slices <= k->slices_most;
+    return g->m <= most && g->n <= most && g->k <= most &&
+           g->order.slices <= k->slices_most;
 }
 
 size_t gpu_kernel_rank_by(struct gpu_choice choices[GPU_CHOICES_MOST],
                           const struct tile_model *model, const struct gpu *g,
                           const struct gpu_device *device, const struct gpu_kernel *like,
-                          const struct gpu_gemm *gemm)
+                          const struct bitcut_gemm *gemm)
 {
     const struct tile_task task = task_of(model, device, like, gemm);
     const struct gpu_kernel *k = NULL, *kernel[GPU_CHOICES_MOST];
@@ -100,7 +112,8 @@ size_t gpu_kernel_rank_by(struct gpu_choice choices[GPU_CHOICES_MOST],
     struct tile_choice ranked[GPU_CHOICES_MOST];
     size_t count = 0;
     while ((k = gpu_kernel_next(g, k)) && count < GPU_CHOICES_MOST) {
-        if (!gpu_kernel_alike(k, like) || !gpu_kernel_fits(device, k) || !takes(k, gemm))
+        if (!k->tile_m || !gpu_kernel_alike(k, like) || !gpu_kernel_fits(device, k) ||
+            !takes(k, gemm))
             continue;
         kernel[count] = k;
         tiles[count] = tile_of(k);
@@ -114,7 +127,7 @@ size_t gpu_kernel_rank_by(struct gpu_choice choices[GPU_CHOICES_MOST],
 
 size_t gpu_kernel_rank(struct gpu_choice choices[GPU_CHOICES_MOST], const struct gpu *g,
                        const struct gpu_device *device, const struct gpu_kernel *like,
-                       const struct gpu_gemm *gemm)
+                       const struct bitcut_gemm *gemm)
 {
     return gpu_kernel_rank_by(choices, gpu_model(device), g, device, like, gemm);
 }

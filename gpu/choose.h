@@ -18,22 +18,28 @@ struct gpu_choice {
 /* What ranks the device's kernels without a better reason: tile_model_of() its rates. */
 const struct tile_model *gpu_model(const struct gpu_device *device);
 
+/* Judge one kernel with a tile that the device can run.  Of the GEMM count, m, n, k and
+   slices are read; one of them that is 0 counts as 1. */
+void gpu_kernel_judge(struct gpu_choice *choice, const struct gpu_kernel *kernel,
+                      const struct gpu_device *device, const struct bitcut_gemm *gemm);
+
 /* Whether two kernels give the same bits for every GEMM that both take. */
 bool gpu_kernel_alike(const struct gpu_kernel *x, const struct gpu_kernel *y);
 
 enum { GPU_CHOICES_MOST = 64 };
 
-/* Judge all kernels like `like` that the device can run and that take the GEMM's sizes
-   and slices, the best first.  Of the GEMM count, m, n, k and slices are read; a size or
-   a count of 0 counts as 1.  Returns how many, 0 if not even `like` is among them. */
+/* Judge all kernels with a tile like `like` that the device can run and that take the
+   GEMM's sizes and slices, the best first.  Of the GEMM count, m, n, k and slices are
+   read; a size or a count of 0 counts as 1.  Returns how many, 0 if not even `like` is
+   among them. */
 size_t gpu_kernel_rank(struct gpu_choice choices[GPU_CHOICES_MOST], const struct gpu *g,
                        const struct gpu_device *device, const struct gpu_kernel *like,
-                       const struct gpu_gemm *gemm);
+                       const struct bitcut_gemm *gemm);
 
 /* The same by `model`, which has what it needs. */
 size_t gpu_kernel_rank_by(struct gpu_choice choices[GPU_CHOICES_MOST],
                           const struct tile_model *model, const struct gpu *g,
                           const struct gpu_device *device, const struct gpu_kernel *like,
-                          const struct gpu_gemm *gemm);
+                          const struct bitcut_gemm *gemm);
 
 #endif

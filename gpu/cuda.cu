@@ -1,6 +1,5 @@
 /* The CUDA module: the device, copies to and from it, and the tables of the kernel
    files. */
-#include "gpu/batch.cuh"
 #include "gpu/gemm.cuh"
 #include "gpu/nvml.cuh"
 
@@ -15,6 +14,24 @@ static void describe_driver(char text[GPU_TEXT_MOST], int cuda)
     if (!nvml_driver(text, &nvml))
         snprintf(text, GPU_TEXT_MOST, "CUDA %d.%d", cuda / 1000, cuda % 1000 / 10);
     nvml_close(&nvml);
+}
+
+/* The units of an architecture, by its compute capabilities. */
+static const struct {
+    const char *name;
+    int least, most;
+} architectures[] = {
+    { "volta", 70, 72 },           { "turing", 75, 75 },
+    { "ampere", 80, 87 },          { "ada", 89, 89 },
+    { "hopper", 90, 90 },          { "blackwell", 100, 103 },
+    { "rtx-blackwell", 120, 121 },
+};
+
+static void describe_architecture(struct gpu_device *x)
+{
+    for (const auto &row : architectures)
+        if (row.least <= x->capability && x->capability <= row.most)
+            snprintf(x->architecture, sizeof x->architecture, "%s", row.name);
 }
 
 /* What a multiprocessor can do in a clock, from the first compute capability on: products
@@ -43,30 +60,39 @@ static void describe_unit(struct gpu_device *x, const cudaDeviceProp *p)
     x->cache_rate = CACHE_RATE;
 }
 
-static cudaError_t describe_device(struct gpu_device *device)
+static cudaError_t describe_device(struct gpu_device *to, int device)
 {
     struct gpu_device x = {};
     cudaDeviceProp properties;
-    int driver = 0, runtime = 0, count = 0;
-    cudaError_t status = cudaGetDeviceCount(&count);
-    if (status == cudaSuccess) status = cudaGetDeviceProperties(&properties, 0);
+    int driver = 0, runtime = 0;
+    cudaError_t status = cudaGetDeviceProperties(&properties, device);
     if (status == cudaSuccess) status = cudaDriverGetVersion(&driver);
     if (status == cudaSuccess) status = cudaRuntimeGetVersion(&runtime);
     if (status != cudaSuccess) return status;
+    x.number = device;
     x.capability = 10 * properties.major + properties.minor;
     x.shared_bytes = (int)properties.sharedMemPerBlockOptin;
+    describe_architecture(&x);
     describe_unit(&x, &properties);
     snprintf(x.name, sizeof x.name, "%s", properties.name);
     snprintf(x.runtime, sizeof x.runtime, "CUDA %d.%d", runtime / 1000,
              runtime % 1000 / 10);
     describe_driver(x.driver, driver);
-    *device = x;
+    *to = x;
     return status;
 }
 
-static int describe(struct gpu_device *device, char *fault)
+static int describe(struct gpu_device *to, int device, char *fault)
 {
-    return fault_of(fault, describe_device(device));
+    int count = 0;
+    const cudaError_t status = cudaGetDeviceCount(&count);
+    if (status != cudaSuccess) return fault_of(fault, status);
+    if (device >= count) {
+        snprintf(fault, GPU_FAULT_MOST, "there is no device %d: the last is %d", device,
+                 count - 1);
+        return 1;
+    }
+    return fault_of(fault, describe_device(to, device));
 }
 
 /* --- batches ---------------------------------------------------------------------- */
@@ -142,13 +168,15 @@ static cudaError_t run_chunk(const struct gpu_batch *batch, const struct buffers
 }
 
 static int run(const struct gpu_batch *batch, const struct gpu_instruction *i,
-               enum gpu_variant variant, char *fault)
+               enum gpu_variant variant, int device, char *fault)
 {
     const struct sizes s = sizes_of(i);
     const size_t most = chunk_of(s), chunk = batch->count < most ? batch->count : most;
+    const on_device on(device);
     struct buffers x;
     if (!batch->count) return 0;
-    cudaError_t status = buffers_init(&x, s, chunk);
+    cudaError_t status = on.status;
+    if (status == cudaSuccess) status = buffers_init(&x, s, chunk);
     for (size_t at = 0; at < batch->count && status == cudaSuccess; at += chunk) {
         const size_t left = batch->count - at;
         status = run_chunk(batch, &x, i, variant, at, left < chunk ? left : chunk);
@@ -169,6 +197,8 @@ static const struct gpu_family families[] = {
     { "sm80", "GEMMs by mma.sync, sm_80 and later", NULL, gemm_sm80 },
     { "wmma", "GEMMs by the warp matrix functions of CUDA C++, sm_80 and later", NULL,
       gemm_wmma },
+    { "batch", "batches of small GEMMs of f16 matrices, sm_80 and later", NULL,
+      batch_kernels },
     {}
 };
 
@@ -176,7 +206,7 @@ extern "C" __attribute__((visibility("default")))
 const struct gpu_module bitcut_gpu_module = {
     GPU_INTERFACE, "cuda",         "NVIDIA GPUs through CUDA",
     families,      describe,       run,
-    split_run,     gemm_run,       gemm_words,
+    gemm_words,    gemm_split,     gemm_run,
     gemm_prepare,  gemm_workspace, gemm_start,
-    &timer,        &batched
+    gemm_reaches,  &timer
 };

@@ -37,6 +37,29 @@ inline int fault_of(char *fault, cudaError_t status)
     return status;
 }
 
+/* Devices of which something is known once; more are asked each time. */
+constexpr int DEVICES_MOST = 64;
+
+/* Makes a device the thread's current one while it is there. */
+struct on_device {
+    int before = -1; /* the one that was, if it is another */
+    cudaError_t status;
+
+    explicit on_device(int device)
+    {
+        int now = 0;
+        status = cudaGetDevice(&now);
+        if (status != cudaSuccess || now == device) return;
+        status = cudaSetDevice(device);
+        if (status == cudaSuccess) before = now;
+    }
+    ~on_device()
+    {
+        if (before >= 0) cudaSetDevice(before);
+    }
+    on_device(const on_device &) = delete;
+};
+
 /* FP32 encodings of the caller.  The host's own comparison would take a subnormal for a
    zero where its caller has that set. */
 inline float float_of(uint32_t bits)
@@ -45,7 +68,6 @@ inline float float_of(uint32_t bits)
     memcpy(&x, &bits, sizeof x);
     return x;
 }
-inline bool is_zero(uint32_t bits) { return !(bits & 0x7fffffff); }
 
 /* The tables of instructions, one a file. */
 extern const struct gpu_instruction mma_sm80[], wgmma_sm90[];

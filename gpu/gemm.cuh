@@ -5,7 +5,7 @@
 #include "gpu/cuda.cuh"
 
 /* The tables of kernels, one a file. */
-extern const struct gpu_kernel gemm_sm80[], gemm_sm90[], gemm_wmma[];
+extern const struct gpu_kernel batch_kernels[], gemm_sm80[], gemm_sm90[], gemm_wmma[];
 
 /* Words of one operand in the device's memory, in the layout of gpu/module.h. */
 struct words {
@@ -21,17 +21,21 @@ struct lines {
     size_t stride_a, stride_b; /* from one matrix to the next */
 };
 
+/* Where C or D is. */
+struct elements {
+    float *at; /* NULL: it is not read */
+    size_t ld, stride;
+    bool turned; /* column-major */
+};
+
 /* D = alpha A B + beta C of words, for a batch. */
 struct gpu_product {
     size_t count, m, n, k;
     struct words a, b;
     struct lines lines;
-    int scale; /* of the split */
+    int scale; /* of the low words */
     float alpha, beta;
-    const float *c; /* NULL: beta is zero */
-    size_t ldc, stride_c;
-    float *d;
-    size_t ldd, stride_d;
+    struct elements c, d;
     int slices;
     void *workspace;
     cudaStream_t stream;
@@ -39,40 +43,68 @@ struct gpu_product {
 
 constexpr size_t divide_up(size_t a, size_t b) { return a / b + (a % b != 0); }
 
-constexpr size_t format_bytes(enum gpu_format format)
-{
-    return format == GPU_TF32 ? 4 : 2;
-}
+constexpr size_t word_bytes(int format) { return format == FORMAT_TF32 ? 4 : 2; }
 
 /* Bytes of a line of one word. */
-constexpr size_t words_row_bytes(enum gpu_format format, size_t k)
+constexpr size_t words_row_bytes(int format, size_t k)
 {
-    return divide_up(k, GPU_WORDS_RUN) * GPU_WORDS_RUN * format_bytes(format);
+    return divide_up(k, GPU_WORDS_RUN) * GPU_WORDS_RUN * word_bytes(format);
+}
+
+/* Which of the formats of words, FORMAT_..., a row is: the rows are the program's. */
+inline int format_of(const struct bitcut_format *row)
+{
+    if (row->exponent_bits == 5) return FORMAT_F16;
+    return row->fraction_bits == 7 ? FORMAT_BF16 : FORMAT_TF32;
+}
+
+/* An operand as the split pass sees it: element p of line i is at[i ld + p], or, if it
+   lies across, at[p ld + i]. */
+struct operand {
+    const struct bitcut_matrix *matrix;
+    const struct bitcut_split *split;
+    bool equilibrate, across;
+    size_t lines, k;
+};
+
+inline struct operand operand_of(const struct gpu_work *w, enum bitcut_operand which)
+{
+    const struct bitcut_gemm *g = &w->gemm;
+    return which == BITCUT_A ? operand{ &g->a,
+                                        &w->plan.split_a,
+                                        w->plan.equilibrate,
+                                        g->a.layout == BITCUT_COLUMN_MAJOR,
+                                        g->m,
+                                        g->k }
+                             : operand{ &g->b,
+                                        &w->plan.split_b,
+                                        w->plan.equilibrate,
+                                        g->b.layout == BITCUT_ROW_MAJOR,
+                                        g->n,
+                                        g->k };
 }
 
 /* Bytes of an operand's words, without and with what follows them. */
-inline size_t words_alone(const struct gpu_split *split, size_t lines, size_t k)
+inline size_t words_alone(const struct operand &x)
 {
-    return split->words * lines * words_row_bytes(split->format, k);
+    return x.split->words * x.lines * words_row_bytes(format_of(x.split->format), x.k);
 }
-inline size_t words_bytes(const struct gpu_split *split, size_t lines, size_t k)
+inline size_t words_bytes(const struct operand &x)
 {
-    return words_alone(split, lines, k) +
-           (split->equilibrate ? lines * sizeof(uint32_t) : 0);
+    return words_alone(x) + (x.equilibrate ? x.lines * sizeof(uint32_t) : 0);
 }
 
 /* From the words of one matrix to those of the next where the split pass puts them. */
-inline size_t words_stride(const struct gpu_split *split, size_t lines, size_t k)
+inline size_t words_stride(const struct operand &x)
 {
-    return divide_up(words_bytes(split, lines, k), GPU_ALIGNMENT) * GPU_ALIGNMENT;
+    return divide_up(words_bytes(x), GPU_ALIGNMENT) * GPU_ALIGNMENT;
 }
 
 /* Where the largest magnitudes of equilibrated lines are; NULL: they are not. */
-inline const uint32_t *words_largest(const void *words, const struct gpu_split *split,
-                                     size_t lines, size_t k)
+inline const uint32_t *words_largest(const void *words, const struct operand &x)
 {
-    const char *behind = (const char *)words + words_alone(split, lines, k);
-    return split->equilibrate ? (const uint32_t *)behind : NULL;
+    return x.equilibrate ? (const uint32_t *)((const char *)words + words_alone(x))
+                         : NULL;
 }
 
 /* --- equilibration ---------------------------------------------------------------- */
@@ -126,23 +158,29 @@ struct k_cut {
     int slices;
 };
 
-inline k_cut cut_of(const struct gpu_product *p, enum gpu_format format)
+inline k_cut cut_of(const struct gpu_product *p, int format)
 {
-    const size_t steps = divide_up(p->k * format_bytes(format), STEP_BYTES);
+    const size_t steps = divide_up(p->k * word_bytes(format), STEP_BYTES);
     const size_t each = divide_up(steps, p->slices);
     return { steps * STEP_BYTES, each * STEP_BYTES,
              steps ? (int)divide_up(steps, each) : 1 };
 }
 
-/* Bytes of a workspace for partial sums [matrix][slice][m][n], none for one slice. */
-template <enum gpu_format FORMAT> size_t slices_bytes(const struct gpu_product *p)
+/* Whether a kernel leaves sums in the workspace, [matrix][slice][m][n], of which D is
+   made afterwards: of several slices, or where C or D is column-major. */
+inline bool makes_sums(const struct gpu_product *p, const k_cut &cut)
 {
-    const int slices = cut_of(p, FORMAT).slices;
-    return slices > 1 ? p->count * slices * p->m * p->n * sizeof(float) : 0;
+    return cut.slices > 1 || p->c.turned || p->d.turned;
 }
 
-/* Start what makes D of the partial sums in the workspace. */
-cudaError_t slices_add(const struct gpu_product *product, int slices);
+template <int FORMAT> size_t sums_bytes(const struct gpu_product *p)
+{
+    const k_cut cut = cut_of(p, FORMAT);
+    return makes_sums(p, cut) ? p->count * cut.slices * p->m * p->n * sizeof(float) : 0;
+}
+
+/* Start what makes D of the sums. */
+cudaError_t sums_add(const struct gpu_product *product, int slices);
 
 /* alpha `total` + beta C as lib/recipe.h says, the element of C being c[at].  c may be
    NULL. */
@@ -156,20 +194,23 @@ inline __device__ float output_of(float alpha, float total, float beta, const fl
 /* --- the module's functions ------------------------------------------------------- */
 
 /* Start the split pass over `count` matrices on a stream. */
-cudaError_t split_launch(void *words, const struct gpu_split *split,
-                         const struct gpu_operand *operand, size_t count, size_t lines,
-                         size_t k, cudaStream_t stream);
+cudaError_t split_launch(void *words, const struct operand &operand, size_t count,
+                         cudaStream_t stream);
 
 /* What struct gpu_module declares, in gpu/gemm.cu. */
-int split_run(void *words, const struct gpu_split *split,
-              const struct gpu_operand *operand, size_t lines, size_t k, char *fault);
-int gemm_run(const struct gpu_gemm *gemm, const struct gpu_kernel *kernel, char *fault);
-size_t gemm_words(const struct gpu_split *split, size_t lines, size_t k);
-int gemm_prepare(void *words, const struct gpu_split *split,
-                 const struct gpu_operand *operand, size_t lines, size_t k, void *stream,
-                 char *fault);
-size_t gemm_workspace(const struct gpu_gemm *gemm, const struct gpu_kernel *kernel);
-int gemm_start(const struct gpu_gemm *gemm, const struct gpu_kernel *kernel,
-               void *workspace, void *stream, char *fault);
+size_t gemm_words(const struct gpu_work *work, enum bitcut_operand which);
+int gemm_split(void *words, const struct gpu_work *work, enum bitcut_operand which,
+               int device, char *fault);
+int gemm_run(const struct gpu_work *work, const struct gpu_memory memory[4], int device,
+             char *fault);
+int gemm_prepare(void *words, const struct gpu_work *work, enum bitcut_operand which,
+                 int device, void *stream, char *fault);
+size_t gemm_workspace(const struct gpu_work *work);
+int gemm_start(const struct gpu_work *work, void *workspace, int device, void *stream,
+               char *fault);
+int gemm_reaches(const void *at, int device, char *fault);
+
+/* gemm_start() on the current device. */
+cudaError_t work_start(const struct gpu_work *work, void *workspace, cudaStream_t stream);
 
 #endif

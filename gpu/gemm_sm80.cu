@@ -25,12 +25,12 @@ __device__ void load_matrices(uint32_t &x0, uint32_t &x1, uint32_t &x2, uint32_t
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]),     \
                    "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]))
 
-template <gpu_format FORMAT>
+template <int FORMAT>
 __device__ void mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
                     const float (&c)[4])
 {
-    if constexpr (FORMAT == GPU_F16) MMA("f16", "m16n8k16");
-    else if constexpr (FORMAT == GPU_BF16) MMA("bf16", "m16n8k16");
+    if constexpr (FORMAT == FORMAT_F16) MMA("f16", "m16n8k16");
+    else if constexpr (FORMAT == FORMAT_BF16) MMA("bf16", "m16n8k16");
     else MMA("tf32", "m16n8k8");
 }
 
@@ -138,9 +138,9 @@ template <class SHAPE> struct mma_part {
 
 } // namespace
 
-#define f16  GPU_F16
-#define bf16 GPU_BF16
-#define tf32 GPU_TF32
+#define f16  FORMAT_F16
+#define bf16 FORMAT_BF16
+#define tf32 FORMAT_TF32
 
 #define ROW(RECIPE, TERMS, FORMAT, M, N, K, WARP_M, WARP_N, STAGES)                      \
     row_of<mma_part<shape<FORMAT, TERMS, M, N, K, WARP_M, WARP_N, STAGES>>>(             \

@@ -54,14 +54,14 @@ template <int TILE_BYTES> struct padded {
     }
 };
 
-template <gpu_format FORMAT, class RECIPE, int TILE_M, int TILE_N, int TILE_K, int WARP_M,
+template <int FORMAT, class RECIPE, int TILE_M, int TILE_N, int TILE_K, int WARP_M,
           int WARP_N, int STAGES, template <int> class LAYOUT = permuted>
 struct shape {
     using R = RECIPE;
-    using layout = LAYOUT<TILE_K * (int)format_bytes(FORMAT)>;
-    static constexpr gpu_format format = FORMAT;
+    using layout = LAYOUT<TILE_K * (int)word_bytes(FORMAT)>;
+    static constexpr int format = FORMAT;
     static constexpr int tile_m = TILE_M, tile_n = TILE_N, tile_k = TILE_K;
-    static constexpr int tile_bytes = TILE_K * (int)format_bytes(FORMAT);
+    static constexpr int tile_bytes = TILE_K * (int)word_bytes(FORMAT);
     static constexpr int warp_m = WARP_M, warp_n = WARP_N, stages = STAGES;
     static constexpr int warps_m = TILE_M / WARP_M, warps_n = TILE_N / WARP_N;
     static constexpr int threads = 32 * warps_m * warps_n;
@@ -76,9 +76,9 @@ struct shape {
     static constexpr int registers =
         R::accumulators * WARP_M * WARP_N / 32 + fragments + 40;
     static constexpr int load_bytes =
-        R::words * (TILE_M + TILE_N) * (int)format_bytes(FORMAT);
+        R::words * (TILE_M + TILE_N) * (int)word_bytes(FORMAT);
     static constexpr int read_bytes = /* each warp its lines, once for all terms */
-        R::words * warps_m * warps_n * (WARP_M + WARP_N) * (int)format_bytes(FORMAT);
+        R::words * warps_m * warps_n * (WARP_M + WARP_N) * (int)word_bytes(FORMAT);
     static_assert(R::promote <= 1, "never, or every k-step");
     static_assert(TILE_M % WARP_M == 0 && TILE_N % WARP_N == 0);
     static_assert(WARP_M % 16 == 0 && WARP_N % 16 == 0 && tile_bytes % STEP_BYTES == 0);
@@ -270,56 +270,57 @@ template <class PART> int launch(const struct gpu_product *p)
     x.unscale = ldexpf(1, -p->scale);
     x.alpha = p->alpha;
     x.beta = p->beta;
-    x.c = p->c;
-    x.ldc = p->ldc;
-    x.stride_c = p->stride_c;
-    x.d = p->d;
-    x.ldd = p->ldd;
-    x.stride_d = p->stride_d;
+    x.c = p->c.at;
+    x.ldc = p->c.ld;
+    x.stride_c = p->c.stride;
+    x.d = p->d.at;
+    x.ldd = p->d.ld;
+    x.stride_d = p->d.stride;
     x.lines = p->lines;
-    if (cut.slices > 1) x.partial = (float *)p->workspace;
+    if (makes_sums(p, cut)) x.partial = (float *)p->workspace;
     const dim3 grid(x.tiles_m * x.tiles_n, cut.slices, (unsigned)p->count);
     const cudaError_t status = cudaFuncSetAttribute(
         gemm_kernel<PART>, cudaFuncAttributeMaxDynamicSharedMemorySize, S::shared_bytes);
     if (status != cudaSuccess) return status;
     gemm_kernel<PART><<<grid, S::threads, S::shared_bytes, p->stream>>>(x);
     const cudaError_t started = cudaGetLastError();
-    return started == cudaSuccess && x.partial ? slices_add(p, cut.slices) : started;
+    return started == cudaSuccess && x.partial ? sums_add(p, cut.slices) : started;
 }
 
 /* --- the rows --------------------------------------------------------------------- */
 
-template <gpu_format FORMAT>
-constexpr const char *instruction = FORMAT == GPU_F16    ? "mma.m16n8k16.f32.f16"
-                                    : FORMAT == GPU_BF16 ? "mma.m16n8k16.f32.bf16"
+template <int FORMAT>
+constexpr const char *instruction = FORMAT == FORMAT_F16    ? "mma.m16n8k16.f32.f16"
+                                    : FORMAT == FORMAT_BF16 ? "mma.m16n8k16.f32.bf16"
                                                          : "mma.m16n8k8.f32.tf32";
 
 template <class PART>
 constexpr struct gpu_kernel row_of(const char *name, const char *recipe)
 {
     using S = typename PART::S;
-    return { name,
-             S::stages == 1 ? PART::plainly : PART::ahead,
-             recipe,
-             instruction<S::format>,
-             S::format,
-             S::R::row,
-             S::tile_m,
-             S::tile_n,
-             S::tile_k,
-             S::stages,
-             S::threads,
-             S::shared_bytes,
-             S::registers < 255 ? S::registers : 255,
-             1,
-             S::load_bytes,
-             S::read_bytes,
-             SLICES_MOST,
-             0,
-             80,
-             0,
-             slices_bytes<S::format>,
-             launch<PART> };
+    struct gpu_kernel k = {};
+    k.name = name;
+    k.what = S::stages == 1 ? PART::plainly : PART::ahead;
+    k.recipe = recipe;
+    k.instruction = instruction<S::format>;
+    k.matrices = FORMAT_F32;
+    k.format = S::format;
+    k.program = S::R::row;
+    k.tile_m = S::tile_m;
+    k.tile_n = S::tile_n;
+    k.tile_k = S::tile_k;
+    k.stages = S::stages;
+    k.threads = S::threads;
+    k.shared_bytes = S::shared_bytes;
+    k.registers = S::registers < 255 ? S::registers : 255;
+    k.cluster = 1;
+    k.load_bytes = S::load_bytes;
+    k.read_bytes = S::read_bytes;
+    k.slices_most = SLICES_MOST;
+    k.least = 80;
+    k.workspace = sums_bytes<S::format>;
+    k.launch = launch<PART>;
+    return k;
 }
 
 } // namespace

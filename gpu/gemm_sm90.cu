@@ -70,20 +70,20 @@ static int sources_make(struct sources *to, const struct words *w, size_t count,
 
 /* --- the launch ------------------------------------------------------------------- */
 
-/* Partial sums are the D of several slices. */
+/* Sums are the D of what makes them. */
 template <class R>
 static struct output output_make(const struct gpu_product *p, const k_cut &cut)
 {
     struct output o = {};
     const size_t last = cut.bytes - (cut.slices - 1) * cut.slice_bytes;
-    const bool partial = cut.slices > 1;
-    o.d = partial ? (float *)p->workspace : p->d;
-    o.ldd = (long long)(partial ? p->n : p->ldd);
+    const bool partial = makes_sums(p, cut);
+    o.d = partial ? (float *)p->workspace : p->d.at;
+    o.ldd = (long long)(partial ? p->n : p->d.ld);
     o.slice_stride = (long long)(p->m * p->n);
-    o.stride_d = partial ? cut.slices * o.slice_stride : (long long)p->stride_d;
-    o.c = partial ? NULL : p->c;
-    o.ldc = (long long)p->ldc;
-    o.stride_c = (long long)p->stride_c;
+    o.stride_d = partial ? cut.slices * o.slice_stride : (long long)p->d.stride;
+    o.c = partial ? NULL : p->c.at;
+    o.ldc = (long long)p->c.ld;
+    o.stride_c = (long long)p->c.stride;
     o.m = (int)p->m;
     o.n = (int)p->n;
     o.slices = cut.slices;
@@ -153,7 +153,7 @@ template <class R> static int launch(const struct gpu_product *p)
     int status = sources_make<R>(&a, &p->a, p->count, p->k, cut, TILE_M);
     if (!status) status = sources_make<R>(&b, &p->b, p->count, p->k, cut, R::b_lines);
     if (!status) status = kernel_start<R>(a, b, output_make<R>(p, cut), p->stream);
-    return status || cut.slices == 1 ? status : slices_add(p, cut.slices);
+    return status || !makes_sums(p, cut) ? status : sums_add(p, cut.slices);
 }
 
 /* --- the rows --------------------------------------------------------------------- */
@@ -167,28 +167,30 @@ template <class R>
 static constexpr struct gpu_kernel row_of(const char *name, const char *recipe,
                                           const char *instruction)
 {
-    return { name,
-             "wgmma, TMA, clusters of 2",
-             recipe,
-             instruction,
-             R::format::words,
-             R::recipe::row,
-             TILE_M,
-             R::n,
-             R::depth,
-             R::stages,
-             GROUPS * GROUP,
-             R::shared_bytes,
-             START_REGISTERS,
-             R::cluster,
-             R::load_bytes,
-             R::read_bytes,
-             SLICES_MOST,
-             SIZE_MOST,
-             90,
-             90,
-             slices_bytes<R::format::words>,
-             launch<R> };
+    struct gpu_kernel k = {};
+    k.name = name;
+    k.what = "wgmma, TMA, clusters of 2";
+    k.recipe = recipe;
+    k.instruction = instruction;
+    k.matrices = FORMAT_F32;
+    k.format = R::format::words;
+    k.program = R::recipe::row;
+    k.tile_m = TILE_M;
+    k.tile_n = R::n;
+    k.tile_k = R::depth;
+    k.stages = R::stages;
+    k.threads = GROUPS * GROUP;
+    k.shared_bytes = R::shared_bytes;
+    k.registers = START_REGISTERS;
+    k.cluster = R::cluster;
+    k.load_bytes = R::load_bytes;
+    k.read_bytes = R::read_bytes;
+    k.slices_most = SLICES_MOST;
+    k.size_most = SIZE_MOST;
+    k.least = k.most = 90;
+    k.workspace = sums_bytes<R::format::words>;
+    k.launch = launch<R>;
+    return k;
 }
 
 #define ROW(RECIPE, TERMS, FORMAT, N, K, STAGES, MORE)                                   \

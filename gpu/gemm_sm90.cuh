@@ -230,13 +230,13 @@ template <class R> static __device__ __forceinline__ uint64_t descriptor(uint32_
 
 /* Which terms are issued together. */
 struct every_term {
-    static __device__ constexpr bool takes(gpu_term) { return true; }
+    static __device__ constexpr bool takes(recipe_term) { return true; }
 };
 struct promoted_terms {
-    static __device__ constexpr bool takes(gpu_term t) { return t.accumulator == 0; }
+    static __device__ constexpr bool takes(recipe_term t) { return t.accumulator == 0; }
 };
 struct other_terms {
-    static __device__ constexpr bool takes(gpu_term t) { return t.accumulator != 0; }
+    static __device__ constexpr bool takes(recipe_term t) { return t.accumulator != 0; }
 };
 
 /* Issue and commit R::together k-steps of these terms.  a and b are descriptors of word
@@ -246,7 +246,7 @@ static __device__ __forceinline__ void issue(sums<R> &s, uint64_t a, uint64_t b)
 {
     repeat<R::together>([&](auto step) {
         repeat<R::recipe::terms>([&](auto i) {
-            constexpr gpu_term t = R::recipe::at[i.value];
+            constexpr recipe_term t = R::recipe::at[i.value];
             constexpr int k = step.value * INSTRUCTION_K_BYTES;
             constexpr bool starts = R::promote && step.value == 0 && t.accumulator == 0;
             if constexpr (Terms::takes(t))

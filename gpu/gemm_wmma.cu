@@ -22,7 +22,7 @@ template <class SHAPE> struct wmma_part {
     static constexpr int ld = S::line_bytes / (int)sizeof(half);
     static constexpr const char *plainly = "wmma, no asynchronous copy",
                                 *ahead = "wmma, cp.async";
-    static_assert(S::format == GPU_F16 && S::line_bytes % CHUNK == 0);
+    static_assert(S::format == FORMAT_F16 && S::line_bytes % CHUNK == 0);
     static_assert(S::threads / 32 * SIDE * SIDE * sizeof(float) <= S::shared_bytes);
 
     sums sum[S::R::accumulators][fragments_m][fragments_n];
@@ -130,7 +130,7 @@ template <class SHAPE> struct wmma_part {
 } // namespace
 
 #define ROW(RECIPE, TERMS, M, N, K, WARP_M, WARP_N, STAGES)                              \
-    row_of<wmma_part<shape<GPU_F16, TERMS, M, N, K, WARP_M, WARP_N, STAGES, padded>>>(   \
+    row_of<wmma_part<shape<FORMAT_F16, TERMS, M, N, K, WARP_M, WARP_N, STAGES, padded>>>(   \
         "wmma." RECIPE ".f16." #M "x" #N "x" #K "." #STAGES, RECIPE)
 
 const struct gpu_kernel gemm_wmma[] = {

@@ -3,6 +3,7 @@
 #include "gpu/gpu.h"
 
 #include "lib/table.h"
+#include "lib/gemm_plan.h"
 #include "lib/text.h"
 
 #include <dlfcn.h>
@@ -25,15 +26,16 @@ const struct gpu_variant_row gpu_variants[] = {
     /* clang-format on */
 };
 
-const struct gpu_architecture gpu_architectures[] = {
-    { "volta", "NVIDIA Volta", 70, 72 },
-    { "turing", "NVIDIA Turing", 75, 75 },
-    { "ampere", "NVIDIA Ampere", 80, 87 },
-    { "ada", "NVIDIA Ada", 89, 89 },
-    { "hopper", "NVIDIA Hopper", 90, 90 },
-    { "blackwell", "NVIDIA Blackwell for data centres", 100, 103 },
-    { "rtx-blackwell", "NVIDIA Blackwell for workstations", 120, 121 },
+#define NOT_BUILT "not built in"
+
+const struct gpu_backend gpu_backends[] = {
+    /* clang-format off */
+    { "cuda",     "NVIDIA GPUs, by the module bitcut-cuda.so", true  },
+    { "hip",      NOT_BUILT,                                   false },
+    { "host",     NOT_BUILT,                                   false },
+    { "executor", NOT_BUILT,                                   false },
     { 0 }
+    /* clang-format on */
 };
 
 /* --- opening ---------------------------------------------------------------------- */
@@ -90,29 +92,42 @@ void gpu_close(struct gpu *g)
 
 /* --- what there is ---------------------------------------------------------------- */
 
-static const struct gpu_architecture *architecture_of(const struct gpu_device *device)
+/* 0 to 9999 in digits; -1: not that. */
+static int number_of(const char *text)
 {
-    const struct gpu_architecture *row = NULL;
-    while ((row = table_next(TABLE(gpu_architectures), row)))
-        if (row->least <= device->capability && device->capability <= row->most) break;
-    return row;
+    const size_t length = strspn(text, "0123456789");
+    return length < 1 || length > 4 || text[length] ? -1 : atoi(text);
 }
 
-enum bitcut_status gpu_describe(struct gpu_device *device,
-                                const struct gpu_architecture **architecture,
-                                const struct gpu *g, struct fault *f)
+enum bitcut_status gpu_device_parse(int *number, const char *name, struct fault *f)
+{
+    const size_t length = strcspn(name, ":");
+    const int wanted = name[length] ? number_of(name + length + 1) : 0;
+    const struct gpu_backend *row = NULL;
+    while ((row = table_next(TABLE(gpu_backends), row)))
+        if (strlen(row->name) == length && !strncmp(row->name, name, length)) break;
+    if (row && !row->built_in)
+        return fault_set(f, BITCUT_CANNOT, "%s: %s", row->name, row->what);
+    if (!row || wanted < 0)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%.*s: no device is called so, but cuda, cuda:1, ...",
+                         text_fit(name, 100), name);
+    *number = wanted;
+    return BITCUT_OK;
+}
+
+enum bitcut_status gpu_describe(struct gpu_device *device, const struct gpu *g,
+                                int number, struct fault *f)
 {
     char why[GPU_FAULT_MOST];
     struct gpu_device x;
-    if (g->module->describe(&x, why) != 0)
+    if (g->module->describe(&x, number, why) != 0)
         return fault_set(f, BITCUT_CANNOT, "no device: %s", why);
-    const struct gpu_architecture *found = architecture_of(&x);
-    if (!found)
+    if (!*x.architecture)
         return fault_set(f, BITCUT_CANNOT,
                          "%.100s has compute capability %d.%d, of no architecture known",
                          x.name, x.capability / 10, x.capability % 10);
     *device = x;
-    *architecture = found;
     return BITCUT_OK;
 }
 
@@ -147,11 +162,13 @@ bool gpu_has(const struct gpu_device *device, const struct gpu_instruction *inst
 }
 
 enum bitcut_status gpu_run(const struct gpu_batch *batch, const struct gpu *g,
+                           const struct gpu_device *device,
                            const struct gpu_instruction *instruction,
                            enum gpu_variant variant, struct fault *f)
 {
     char why[GPU_FAULT_MOST];
-    if (g->module->run(batch, instruction, variant, why) == 0) return BITCUT_OK;
+    if (g->module->run(batch, instruction, variant, device->number, why) == 0)
+        return BITCUT_OK;
     return fault_set(f, BITCUT_CANNOT, "%s", why);
 }
 
@@ -175,49 +192,26 @@ bool gpu_kernel_fits(const struct gpu_device *device, const struct gpu_kernel *k
            kernel->shared_bytes <= device->shared_bytes;
 }
 
-static const int formats_of_words[GPU_FORMATS] = {
-    [GPU_F16] = FORMAT_F16,
-    [GPU_BF16] = FORMAT_BF16,
-    [GPU_TF32] = FORMAT_TF32,
-};
-
-const char *gpu_format_name(enum gpu_format format)
+const struct bitcut_unit *gpu_kernel_unit(const struct gpu_kernel *kernel,
+                                          const struct gpu_device *device)
 {
-    return formats[formats_of_words[format]].name;
+    char name[GPU_TEXT_MOST];
+    if (!kernel->instruction) return bitcut_unit_find("fma/f32", NULL);
+    snprintf(name, sizeof name, "%s/%s", device->architecture, kernel->instruction);
+    return bitcut_unit_find(name, NULL);
 }
 
-static struct gpu_rounding rounding_of(const struct bitcut_rounding *r)
-{
-    return (struct gpu_rounding){ (int)r->direction, r->bit, (int)r->overflow, r->flush };
-}
+/* --- what a kernel does ----------------------------------------------------------- */
 
-enum bitcut_status gpu_split_of(struct gpu_split *to, const struct bitcut_split *split,
-                                bool equilibrate, struct fault *f)
+static bool same_term(struct recipe_term x, struct recipe_term y)
 {
-    for (int i = 0; i < GPU_FORMATS; i++) {
-        if (&formats[formats_of_words[i]] != split->format) continue;
-        *to = (struct gpu_split){ .format = (enum gpu_format)i,
-                                  .words = split->words,
-                                  .scale = split->scale,
-                                  .high = rounding_of(split->high),
-                                  .low = rounding_of(split->low),
-                                  .equilibrate = equilibrate };
-        return BITCUT_OK;
-    }
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "kernels have no words of %s",
-                     split->format->name);
-}
-
-/* --- what a kernel takes ---------------------------------------------------------- */
-
-static bool same_term(struct recipe_term x, struct gpu_term y)
-{
-    return x.a == y.a && x.b == y.b && x.accumulator == y.accumulator;
+    return x.a == y.a && x.b == y.b && x.accumulator == y.accumulator &&
+           x.scaled == y.scaled;
 }
 
 bool gpu_kernel_implements(const struct gpu_kernel *k, const struct bitcut_recipe *r)
 {
-    const struct gpu_recipe *p = &k->program;
+    const struct gpu_program *p = &k->program;
     const int extra = p->terms - r->terms, words = r->split ? r->split->words : 1;
     if (r->tile_k || p->words != words || extra < 0 || extra > 1) return false;
     if (extra && !same_term(r->low_low, p->term[0])) return false;
@@ -226,19 +220,88 @@ bool gpu_kernel_implements(const struct gpu_kernel *k, const struct bitcut_recip
     return true;
 }
 
-/* Bytes of `rows` rows of `cols` elements, from the first to the last. */
-static bool matrix_bytes(size_t *bytes, size_t rows, size_t cols, size_t ld)
+/* Set the recipe and unit of a GEMM by the kernel. */
+static enum bitcut_status check_row(struct bitcut_gemm *g, const struct gpu_kernel *k,
+                                    const struct gpu_device *device, struct fault *f)
 {
-    size_t before;
-    *bytes = 0;
-    if (!rows || !cols) return true;
-    return size_multiply(&before, rows - 1, ld) && before <= SIZE_MAX - cols &&
-           size_multiply(bytes, before + cols, sizeof(uint32_t));
+    const struct bitcut_recipe *recipe = bitcut_recipe_find(k->recipe);
+    const struct bitcut_unit *unit = gpu_kernel_unit(k, device);
+    if (!gpu_kernel_fits(device, k))
+        return fault_set(f, BITCUT_CANNOT, "%s does not run on %.100s", k->name,
+                         device->name);
+    if (!recipe || !unit)
+        return fault_set(f, BITCUT_CANNOT, "%s names a %s that there is not: %.100s", k->name,
+                         unit ? "recipe" : "unit", unit ? k->recipe : k->instruction);
+    if (!gpu_kernel_implements(k, recipe))
+        return fault_set(f, BITCUT_CANNOT, "%s has not the terms of recipe %s", k->name,
+                         k->recipe);
+    if (g->recipe && g->recipe != recipe)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s computes recipe %s, not %s", k->name,
+                         k->recipe, g->recipe->name);
+    if (g->unit && g->unit != unit)
+        return fault_set(f, BITCUT_CANNOT, "%s runs on %.70s, not %.70s", k->name,
+                         bitcut_unit_name(unit), bitcut_unit_name(g->unit));
+    g->recipe = recipe;
+    g->unit = unit;
+    return BITCUT_OK;
 }
+
+static enum bitcut_status check_split(const struct gpu_kernel *k,
+                                      const struct bitcut_split *s, struct fault *f)
+{
+    const struct bitcut_format *words = &formats[k->format];
+    if (s->format != words || s->words != k->program.words)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes %d words of %s, not %d of %s",
+                         k->name, k->program.words, words->name, s->words,
+                         s->format->name);
+    if (!gpu_kernel_splits(k) &&
+        (s->high->flush || s->high->overflow == OVERFLOW_SATURATE))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s reads all values as they are",
+                         k->name);
+    return BITCUT_OK;
+}
+
+/* Steps of an order of k are those of the unit. */
+static bool is_plain_order(const struct bitcut_order *o, const struct bitcut_unit *unit)
+{
+    int m, n, k;
+    bitcut_unit_shape(&m, &n, &k, unit);
+    return o->lanes == 1 && !o->rest_first &&
+           (o->slices == 1 || (o->tile <= k && o->reduction == BITCUT_ASCENDING));
+}
+
+/* Whether the kernel does what the plan says. */
+static enum bitcut_status check_plan(const struct gemm_plan *p, const struct gpu_work *w,
+                                     struct fault *f)
+{
+    const struct gpu_kernel *k = w->kernel;
+    enum bitcut_status status = check_split(k, &p->split_a, f);
+    if (status == BITCUT_OK) status = check_split(k, &p->split_b, f);
+    if (status != BITCUT_OK) return status;
+    if (p->terms != k->program.terms || p->tile_k)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s has %d terms and no tiles of k",
+                         k->name, k->program.terms);
+    if (p->promote != k->program.promote)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s promotes after %d instructions (0: never), not %d", k->name,
+                         k->program.promote, p->promote);
+    if (p->equilibrate && !gpu_kernel_splits(k))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not equilibrate", k->name);
+    if (!is_plain_order(&p->order, w->gemm.unit))
+        return fault_set(f, BITCUT_CANNOT,
+                         "%s takes k ascending, in slices of whole k-steps", k->name);
+    if (p->order.slices > k->slices_most)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes 1 to %d slices of k", k->name,
+                         k->slices_most);
+    return BITCUT_OK;
+}
+
+/* --- what a kernel takes ---------------------------------------------------------- */
 
 /* Bytes of an operand's words, for words of the widest format, and more than a run to
    spare for what follows them. */
-static bool words_bytes(size_t *bytes, const struct gpu_split *s, size_t lines, size_t k)
+static bool words_bytes(size_t *bytes, const struct bitcut_split *s, size_t lines,
+                        size_t k)
 {
     const size_t runs = k / GPU_WORDS_RUN + 2;
     return size_multiply(bytes, lines, runs) &&
@@ -247,97 +310,134 @@ static bool words_bytes(size_t *bytes, const struct gpu_split *s, size_t lines, 
 }
 
 /* Whether the words of both operands and the slices have a size, all together. */
-static bool workspace_fits(const struct gpu_gemm *g)
+static bool workspace_fits(const struct gpu_work *w)
 {
     enum { PARTS = 3 };
+    const struct bitcut_gemm *g = &w->gemm;
     const size_t most = SIZE_MAX / PARTS - GPU_ALIGNMENT;
     size_t a, b, slices;
-    return words_bytes(&a, &g->split, g->m, g->k) && a <= most &&
-           words_bytes(&b, &g->split, g->n, g->k) && b <= most &&
-           matrix_bytes(&slices, g->m, g->n, g->n) &&
-           size_multiply(&slices, slices, (size_t)g->slices) && slices <= most;
+    return words_bytes(&a, &w->plan.split_a, g->m, g->k) && a <= most &&
+           words_bytes(&b, &w->plan.split_b, g->n, g->k) && b <= most &&
+           size_multiply(&slices, g->m, g->n) &&
+           size_multiply(&slices, slices, sizeof(uint32_t)) &&
+           size_multiply(&slices, slices, (size_t)w->plan.order.slices) && slices <= most;
 }
 
-enum bitcut_status gpu_gemm_suits(const struct gpu_gemm *g, const struct gpu_kernel *k,
-                                  struct fault *f)
+static enum bitcut_status check_sizes(const struct gpu_work *w, struct fault *f)
 {
+    const struct gpu_kernel *k = w->kernel;
+    const struct bitcut_gemm *g = &w->gemm;
     const size_t most = k->size_most ? k->size_most : SIZE_MAX;
-    if (g->split.format != k->format || g->split.words != k->program.words)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes %d words of %s, not %d of %s",
-                         k->name, k->program.words, gpu_format_name(k->format),
-                         g->split.words, gpu_format_name(g->split.format));
-    if (g->slices < 1 || g->slices > k->slices_most)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes 1 to %d slices of k", k->name,
-                         k->slices_most);
     if (g->m > most || g->n > most || g->k > most)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes m, n and k up to %zu", k->name,
                          most);
-    if (!workspace_fits(g))
+    if (gpu_kernel_splits(k) && !workspace_fits(w))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "the workspace does not fit any memory");
     return BITCUT_OK;
 }
 
-static enum bitcut_status check_matrix(const char *name, const void *at, size_t rows,
-                                       size_t cols, size_t ld, struct fault *f)
+/* Give a matrix its format and leading dimension, if the kernel takes it. */
+static enum bitcut_status check_matrix(struct bitcut_matrix *x, const char *name,
+                                       size_t rows, size_t cols,
+                                       const struct gpu_kernel *k, struct fault *f)
 {
-    size_t bytes;
-    if (ld < cols)
+    const struct bitcut_format *takes = &formats[k->matrices];
+    if (x->words && gpu_kernel_splits(k)) return BITCUT_OK;
+    if (matrix_format(x) != takes)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s: leading dimension %zu is below the row length, %zu", name,
-                         ld, cols);
-    if (!matrix_bytes(&bytes, rows, cols, ld))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not fit any memory", name);
-    if (bytes && !at) return fault_set(f, BITCUT_BAD_ARGUMENT, "%s is missing", name);
-    if ((uintptr_t)at % sizeof(uint32_t))
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s is not aligned to 4 bytes", name);
+                         "%s takes A, B, C and D of %s; %s is of %s", k->name,
+                         takes->name, name, matrix_format(x)->name);
+    if (gpu_kernel_splits(k) ? x->each != NULL : x->words != NULL)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes no %s", k->name,
+                         gpu_kernel_splits(k) ? "pointers to matrices" : "words");
+    x->format = takes;
+    x->ld = matrix_ld(x, rows, cols);
     return BITCUT_OK;
 }
 
-enum bitcut_status gpu_operand_check(const char *name, const struct gpu_operand *x,
-                                     size_t lines, size_t k, struct fault *f)
+static enum bitcut_status check_matrices(struct bitcut_gemm *g,
+                                         const struct gpu_kernel *k, struct fault *f)
 {
-    if (x->words) return BITCUT_OK;
-    return x->across ? check_matrix(name, x->at, k, lines, x->ld, f)
-                     : check_matrix(name, x->at, lines, k, x->ld, f);
-}
-
-bool gpu_outputs_apart(size_t count, size_t stride, size_t m, size_t n, size_t ld)
-{
-    if (count < 2 || !m || !n) return true;
-    return stride >= (m - 1) * ld + n || (stride >= n && (ld - n) / stride >= count - 1);
-}
-
-enum bitcut_status gpu_gemm_check(const struct gpu_gemm *g, const struct gpu_kernel *k,
-                                  struct fault *f)
-{
-    const bool reads_c = (g->beta & 0x7fffffff) != 0;
-    enum bitcut_status status = gpu_gemm_suits(g, k, f);
-    if (status == BITCUT_OK) status = gpu_operand_check("A", &g->a, g->m, g->k, f);
-    if (status == BITCUT_OK) status = gpu_operand_check("B", &g->b, g->n, g->k, f);
+    const bool reads_c = gemm_reads_c(g);
+    enum bitcut_status status = check_matrix(&g->a, "A", g->m, g->k, k, f);
+    if (status == BITCUT_OK) status = check_matrix(&g->b, "B", g->k, g->n, k, f);
+    if (status == BITCUT_OK) status = check_matrix(&g->d, "D", g->m, g->n, k, f);
     if (status == BITCUT_OK && reads_c)
-        status = check_matrix("C", g->c, g->m, g->n, g->ldc, f);
-    if (status == BITCUT_OK) status = check_matrix("D", g->d, g->m, g->n, g->ldd, f);
-    if (status == BITCUT_OK && reads_c && g->c && g->c == g->d && g->ldc != g->ldd)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "D is C with another leading dimension");
+        status = check_matrix(&g->c, "C", g->m, g->n, k, f);
+    if (status == BITCUT_OK && !gpu_kernel_splits(k) && reads_c &&
+        g->c.layout != g->d.layout)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes C and D of one layout",
+                         k->name);
     return status;
+}
+
+/* All that is left open decided. */
+static enum bitcut_status make(struct gpu_work *w, struct fault *f)
+{
+    const struct gpu_kernel *k = w->kernel;
+    struct bitcut_gemm *g = &w->gemm;
+    if (g->promote == BITCUT_UNSET) g->promote = k->program.promote;
+    if (g->low_low == BITCUT_UNSET) g->low_low = k->program.terms > g->recipe->terms;
+    enum bitcut_status status = gemm_plan_make(&w->plan, g, &formats[k->format], f);
+    if (status == BITCUT_OK) status = check_plan(&w->plan, w, f);
+    if (status == BITCUT_OK) status = check_sizes(w, f);
+    return status == BITCUT_OK ? check_matrices(g, k, f) : status;
+}
+
+enum bitcut_status gpu_work_make(struct gpu_work *to, const struct bitcut_gemm *gemm,
+                                 const struct gpu_kernel *k,
+                                 const struct gpu_device *device, struct fault *f)
+{
+    struct gpu_work w = { .kernel = k, .gemm = *gemm };
+    enum bitcut_status status = check_row(&w.gemm, k, device, f);
+    if (status == BITCUT_OK) status = make(&w, f);
+    if (status == BITCUT_OK) *to = w;
+    return status;
+}
+
+/* --- where it is ------------------------------------------------------------------ */
+
+static enum bitcut_status check_words(const char *name, const struct bitcut_matrix *x,
+                                      size_t count, struct fault *f)
+{
+    size_t bytes;
+    if (!x->words) return BITCUT_OK;
+    if (count && (x->words_stride % GPU_ALIGNMENT ||
+                  !size_multiply(&bytes, count - 1, x->words_stride)))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s: the stride of words is no multiple of %d below 2^64", name,
+                         GPU_ALIGNMENT);
+    if ((uintptr_t)x->words % GPU_ALIGNMENT)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: not aligned to %d bytes", name,
+                         GPU_ALIGNMENT);
+    return BITCUT_OK;
+}
+
+enum bitcut_status gpu_work_check(const struct gpu_work *w, struct fault *f)
+{
+    const struct bitcut_gemm *g = &w->gemm;
+    enum bitcut_status status = gemm_check_matrices(g, false, f);
+    if (status == BITCUT_OK) status = check_words("A", &g->a, g->count, f);
+    return status == BITCUT_OK ? check_words("B", &g->b, g->count, f) : status;
 }
 
 /* --- running ---------------------------------------------------------------------- */
 
-enum bitcut_status gpu_gemm_run(const struct gpu_gemm *gemm, const struct gpu *g,
-                                const struct gpu_kernel *k, struct fault *f)
+enum bitcut_status gpu_work_run(const struct gpu_work *work,
+                                const struct gpu_memory memory[4], const struct gpu *g,
+                                const struct gpu_device *device, struct fault *f)
 {
     char why[GPU_FAULT_MOST];
-    if (g->module->gemm(gemm, k, why) == 0) return BITCUT_OK;
+    if (g->module->gemm(work, memory, device->number, why) == 0) return BITCUT_OK;
     return fault_set(f, BITCUT_CANNOT, "%s", why);
 }
 
-enum bitcut_status gpu_split_run(void *words, const struct gpu *g,
-                                 const struct gpu_split *split,
-                                 const struct gpu_operand *operand, size_t lines,
-                                 size_t k, struct fault *f)
+enum bitcut_status gpu_split_run(void *words, const struct gpu_work *work,
+                                 enum bitcut_operand operand, const struct gpu *g,
+                                 const struct gpu_device *device, struct fault *f)
 {
     char why[GPU_FAULT_MOST];
-    if (g->module->split(words, split, operand, lines, k, why) == 0) return BITCUT_OK;
+    if (g->module->split(words, work, operand, device->number, why) == 0)
+        return BITCUT_OK;
     return fault_set(f, BITCUT_CANNOT, "%s", why);
 }

@@ -17,14 +17,6 @@ struct gpu_variant_row {
 /* By enum gpu_variant; ended by a row without a name. */
 extern const struct gpu_variant_row gpu_variants[];
 
-/* A row of the table of architectures. */
-struct gpu_architecture {
-    const char *name, *what; /* the part of a unit's name before the '/' */
-    int least, most;         /* its compute capabilities                 */
-};
-
-extern const struct gpu_architecture gpu_architectures[]; /* ended likewise */
-
 /* An open module. */
 struct gpu {
     const struct gpu_module *module;
@@ -32,17 +24,29 @@ struct gpu {
 };
 
 /* Open the module in the folder that the environment variable BITCUT_MODULES names, or
-   else in `otherwise`, or if that is NULL where `make install` puts it.  This needs no device.
-   BITCUT_CANNOT: there is no module, it cannot be loaded, or it is of another version.  *g
-   is set only on success; gpu_close() ends it. */
+   else in `otherwise`, or if that is NULL where `make install` puts it.  This needs no
+   device. BITCUT_CANNOT: there is no module, it cannot be loaded, or it is of another
+   version.  *g is set only on success; gpu_close() ends it. */
 enum bitcut_status gpu_open(struct gpu *g, const char *otherwise, struct fault *f);
 void gpu_close(struct gpu *g);
 
-/* What device there is, and its architecture.  BITCUT_CANNOT with the driver's reason if
-   there is none, or if the table does not have its architecture. */
-enum bitcut_status gpu_describe(struct gpu_device *device,
-                                const struct gpu_architecture **architecture,
-                                const struct gpu *g, struct fault *f);
+/* The backends by their names in those of devices, "cuda" or "cuda:1". */
+struct gpu_backend {
+    const char *name, *what;
+    bool built_in; /* else what says why not */
+};
+
+extern const struct gpu_backend gpu_backends[]; /* ended by a row without a name */
+
+/* The backend and the number of a device's name; without ":N" the first, 0.
+   BITCUT_BAD_ARGUMENT: no device is called so; BITCUT_CANNOT: one of a backend that is
+   not built in. */
+enum bitcut_status gpu_device_parse(int *number, const char *name, struct fault *f);
+
+/* What the device of that number is.  BITCUT_CANNOT with the driver's reason if there is
+   none, or if its units have no names. */
+enum bitcut_status gpu_describe(struct gpu_device *device, const struct gpu *g,
+                                int number, struct fault *f);
 
 /* The module's instruction of that name, the part of a unit's name after the '/', or
    NULL. */
@@ -62,6 +66,7 @@ bool gpu_has(const struct gpu_device *device, const struct gpu_instruction *inst
 
 /* Run a batch as gpu_module.run says.  BITCUT_CANNOT with the device's reason. */
 enum bitcut_status gpu_run(const struct gpu_batch *batch, const struct gpu *g,
+                           const struct gpu_device *device,
                            const struct gpu_instruction *instruction,
                            enum gpu_variant variant, struct fault *f);
 
@@ -75,47 +80,44 @@ const struct gpu_kernel *gpu_kernel_next(const struct gpu *g,
    enough. */
 bool gpu_kernel_fits(const struct gpu_device *device, const struct gpu_kernel *kernel);
 
-/* The name of a format of words, as formats have it. */
-const char *gpu_format_name(enum gpu_format format);
+/* Whether the kernel multiplies words, that a split pass makes of FP32 matrices. */
+static inline bool gpu_kernel_splits(const struct gpu_kernel *kernel)
+{
+    return kernel->matrices == FORMAT_F32;
+}
 
-/* A split as the module takes it, of equilibrated lines or not.  BITCUT_BAD_ARGUMENT: no
-   device has words of its format. */
-enum bitcut_status gpu_split_of(struct gpu_split *to, const struct bitcut_split *split,
-                                bool equilibrate, struct fault *f);
+/* The unit that the kernel runs on, on the device; NULL: the table of units lacks it. */
+const struct bitcut_unit *gpu_kernel_unit(const struct gpu_kernel *kernel,
+                                          const struct gpu_device *device);
 
 /* Whether the kernel's terms are the recipe's, with low*low first or without it.  No
    kernel has tiles of k that a term runs through before the next. */
 bool gpu_kernel_implements(const struct gpu_kernel *kernel,
                            const struct bitcut_recipe *recipe);
 
-/* Whether the kernel takes the GEMM's split, slices and sizes, and all that it needs
-   beside the matrices has a size.  BITCUT_BAD_ARGUMENT. */
-enum bitcut_status gpu_gemm_suits(const struct gpu_gemm *gemm,
-                                  const struct gpu_kernel *kernel, struct fault *f);
+/* The GEMM, which gemm_take() took, by the kernel on the device: promotion and low*low
+   are the kernel's where they are left open.  Places are not read, but for whether words
+   and pointers are NULL.  The fault begins with the kernel's name.  BITCUT_CANNOT: the
+   device cannot run it, no table has its recipe or unit, its terms are not those of its
+   recipe, the unit asked for is another, or so is the order of k; BITCUT_BAD_ARGUMENT: it
+   does something else than asked for, or does not take the words, slices, sizes, formats,
+   layouts or pointers, or what it needs beside the matrices has no size. */
+enum bitcut_status gpu_work_make(struct gpu_work *to, const struct bitcut_gemm *gemm,
+                                 const struct gpu_kernel *kernel,
+                                 const struct gpu_device *device, struct fault *f);
 
-/* Whether an operand called `name` can be read: its leading dimension is not below the
-   row length, its bytes have a size, and `at` is there and aligned, or words are.
-   BITCUT_BAD_ARGUMENT. */
-enum bitcut_status gpu_operand_check(const char *name, const struct gpu_operand *operand,
-                                     size_t lines, size_t k, struct fault *f);
-
-/* Whether no two of `count` matrices of D at a stride have an element in common: they lie
-   one after the other, or side by side.  ld >= n. */
-bool gpu_outputs_apart(size_t count, size_t stride, size_t m, size_t n, size_t ld);
-
-/* gpu_gemm_suits(), and the same of all matrices; D is C only with its leading
-   dimension. */
-enum bitcut_status gpu_gemm_check(const struct gpu_gemm *gemm,
-                                  const struct gpu_kernel *kernel, struct fault *f);
+/* Whether all that the GEMM reads and writes can be where it says: gemm_check_matrices(),
+   and the same of words.  BITCUT_BAD_ARGUMENT. */
+enum bitcut_status gpu_work_check(const struct gpu_work *work, struct fault *f);
 
 /* Run a checked GEMM as gpu_module.gemm says.  BITCUT_CANNOT with the device's reason. */
-enum bitcut_status gpu_gemm_run(const struct gpu_gemm *gemm, const struct gpu *g,
-                                const struct gpu_kernel *kernel, struct fault *f);
+enum bitcut_status gpu_work_run(const struct gpu_work *work,
+                                const struct gpu_memory memory[4], const struct gpu *g,
+                                const struct gpu_device *device, struct fault *f);
 
 /* Make words as gpu_module.split says.  BITCUT_CANNOT with the device's reason. */
-enum bitcut_status gpu_split_run(void *words, const struct gpu *g,
-                                 const struct gpu_split *split,
-                                 const struct gpu_operand *operand, size_t lines,
-                                 size_t k, struct fault *f);
+enum bitcut_status gpu_split_run(void *words, const struct gpu_work *work,
+                                 enum bitcut_operand operand, const struct gpu *g,
+                                 const struct gpu_device *device, struct fault *f);
 
 #endif

@@ -25,55 +25,48 @@ struct word_pair {
     int a, b;
 };
 
-/* A peer as cublasGemmEx() takes it, or of a batch cublasGemmStridedBatchedEx().  Of
-   words, D is the sum of calls, the product of words a and b divided by 2^(scale (a +
-   b)). */
+/* A peer as cublasGemmEx() takes it, or of a batch cublasGemmStridedBatchedEx() or
+   cublasGemmBatchedEx().  Of words, D is the sum of calls, the product of words a and b
+   divided by 2^(scale (a + b)).  alpha and beta are of the type that sums have. */
 struct call_row {
-    cudaDataType operands;
+    cudaDataType operands, output;
     cublasComputeType_t compute;
     int calls;
     word_pair call[CALLS_MOST];
 };
 
-constexpr call_row sgemm = { CUDA_R_32F, CUBLAS_COMPUTE_32F, 1, {} };
-constexpr call_row sgemm_tf32 = { CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, 1, {} };
-constexpr call_row hgemm = { CUDA_R_16F, CUBLAS_COMPUTE_32F, 1, {} };
+constexpr call_row sgemm = { CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F, 1, {} };
+constexpr call_row sgemm_tf32 = { CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, 1,
+                                  {} };
+constexpr call_row hgemm = { CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F, 1, {} };
 constexpr call_row ootomo3 = {
-    CUDA_R_16F, CUBLAS_COMPUTE_32F, 3, { { 1, 0 }, { 0, 1 }, { 0, 0 } }
+    CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F, 3, { { 1, 0 }, { 0, 1 }, { 0, 0 } }
 };
 #if CUBLAS_VERSION >= 120900
-constexpr call_row bf16x9 = { CUDA_R_32F, CUBLAS_COMPUTE_32F_EMULATED_16BFX9, 1, {} };
+constexpr call_row bf16x9 = { CUDA_R_32F, CUDA_R_32F,
+                              CUBLAS_COMPUTE_32F_EMULATED_16BFX9, 1, {} };
 #endif
-
-/* How cublasGemmBatchedEx() and cublasGemmStridedBatchedEx() sum; 1, for alpha, is of the
-   same type. */
-struct batched_row {
-    cublasComputeType_t compute;
-    uint32_t one;
-};
-
-constexpr batched_row single_sums = { CUBLAS_COMPUTE_32F, 0x3f800000 };
-constexpr batched_row half_sums = { CUBLAS_COMPUTE_16F, 0x3c00 };
+constexpr call_row single_sums = { CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F, 1, {} };
+constexpr call_row half_sums = { CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_16F, 1, {} };
 
 } // namespace
 
-const struct gpu_batched_peer batched_peers[] = {
-    { "strided", "cublasGemmStridedBatchedEx, FP32 sums", false, &single_sums },
-    { "pointers", "cublasGemmBatchedEx, FP32 sums", true, &single_sums },
-    { "strided-f16", "cublasGemmStridedBatchedEx, f16 sums", false, &half_sums },
-    { "pointers-f16", "cublasGemmBatchedEx, f16 sums", true, &half_sums },
-    {}
-};
+#define F32 FORMAT_F32, false
+#define F16 FORMAT_F16
 
 const struct gpu_peer peers[] = {
     /* clang-format off */
-    { "sgemm",      "cuBLAS, FP32",                                NULL,       GPU_PEER_SINGLE, &sgemm },
-    { "sgemm-tf32", "cuBLAS, FP32 in and out, FAST_TF32",          NULL,       GPU_PEER,        &sgemm_tf32 },
+    { "sgemm",        "cuBLAS, FP32",                               F32,        NULL,       GPU_PEER_SINGLE, &sgemm },
+    { "sgemm-tf32",   "cuBLAS, FP32 in and out, FAST_TF32",         F32,        NULL,       GPU_PEER,        &sgemm_tf32 },
 #if CUBLAS_VERSION >= 120900
-    { "bf16x9",     "cuBLAS, FP32 in and out, EMULATED_16BFX9",    NULL,       GPU_PEER,        &bf16x9 },
+    { "bf16x9",       "cuBLAS, FP32 in and out, EMULATED_16BFX9",   F32,        NULL,       GPU_PEER,        &bf16x9 },
 #endif
-    { "hgemm",      "cuBLAS, f16 in, FP32 accumulated and out",    "half",     GPU_PEER_HALF,   &hgemm },
-    { "ootomo3",    "cuBLAS, three f16 products of split words",   "halfhalf", GPU_PEER,        &ootomo3 },
+    { "hgemm",        "cuBLAS, f16 in, FP32 accumulated and out",   F32,        "half",     GPU_PEER_HALF,   &hgemm },
+    { "ootomo3",      "cuBLAS, three f16 products of split words",  F32,        "halfhalf", GPU_PEER,        &ootomo3 },
+    { "strided",      "cublasGemmStridedBatchedEx, FP32 sums",      F16, false, NULL,       GPU_PEER,        &single_sums },
+    { "pointers",     "cublasGemmBatchedEx, FP32 sums",             F16, true,  NULL,       GPU_PEER,        &single_sums },
+    { "strided-f16",  "cublasGemmStridedBatchedEx, f16 sums",       F16, false, NULL,       GPU_PEER,        &half_sums },
+    { "pointers-f16", "cublasGemmBatchedEx, f16 sums",              F16, true,  NULL,       GPU_PEER,        &half_sums },
     {}
     /* clang-format on */
 };
@@ -227,74 +220,82 @@ void cublas_close(struct cublas *x)
 namespace
 {
 
-/* Word `word` of an operand. */
-const void *word_at(const void *words, int word, size_t lines, size_t run)
+/* An operand as cuBLAS takes it: its first element, lines and strides in elements. */
+struct factor {
+    const void *at, *const *each;
+    cublasOperation_t turned;
+    int ld;
+    long long stride;
+};
+
+struct factor factor_of(const struct gpu_work *w, const struct gpu_peer *peer,
+                        enum bitcut_operand which, int word)
 {
-    return (const uint16_t *)words + (size_t)word * lines * run;
+    const struct operand x = operand_of(w, which);
+    const struct bitcut_matrix *m = x.matrix;
+    const size_t run = words_row_bytes(FORMAT_F16, x.k) / sizeof(uint16_t);
+    if (!peer->split)
+        return { m->at, m->each, CUBLAS_OP_N, (int)m->ld, (long long)m->stride };
+    return { (const uint16_t *)m->words + (size_t)word * x.lines * run, NULL,
+             which == BITCUT_B ? CUBLAS_OP_T : CUBLAS_OP_N, (int)run,
+             (long long)(m->words_stride / sizeof(uint16_t)) };
 }
 
-cublasStatus_t start_call(const struct cublas *x, const call_row *row,
-                          const struct peer_product *p, int i)
+/* A number of the type that the row sums in. */
+union scalar {
+    float single;
+    uint16_t half;
+};
+
+union scalar scalar_of(const call_row *row, float x)
 {
-    const bool words = row->operands != CUDA_R_32F;
-    const size_t run = words ? words_row_bytes(GPU_F16, p->k) / sizeof(uint16_t) : p->k;
-    const word_pair w = row->call[i];
-    const float alpha = ldexpf(1, -p->scale * (w.a + w.b)), beta = i > 0;
-    const int m = (int)p->m, n = (int)p->n, k = (int)p->k, line = (int)run;
-    const int ldb = words ? line : n;
-    const void *const a = words ? word_at(p->a, w.a, p->m, run) : p->a;
-    const void *const b = words ? word_at(p->b, w.b, p->n, run) : p->b;
-    const cublasOperation_t turned = words ? CUBLAS_OP_T : CUBLAS_OP_N;
-    if (p->count == 1)
-        return x->gemm(x->handle, turned, CUBLAS_OP_N, n, m, k, &alpha, b, row->operands,
-                       ldb, a, row->operands, line, &beta, p->d, CUDA_R_32F, n,
-                       row->compute, CUBLAS_GEMM_DEFAULT);
-    return x->gemm_strided(x->handle, turned, CUBLAS_OP_N, n, m, k, &alpha, b,
-                           row->operands, ldb, (long long)p->stride_b, a, row->operands,
-                           line, (long long)p->stride_a, &beta, p->d, CUDA_R_32F, n,
-                           (long long)(p->m * p->n), (int)p->count, row->compute,
+    union scalar s = {};
+    if (row->compute == CUBLAS_COMPUTE_16F) s.half = x == 1 ? 0x3c00 : 0;
+    else s.single = x;
+    return s;
+}
+
+cublasStatus_t start_call(const struct cublas *x, const struct gpu_peer *peer,
+                          const struct gpu_work *w, int i)
+{
+    const auto *row = (const call_row *)peer->own;
+    const struct bitcut_gemm *g = &w->gemm;
+    const word_pair words = row->call[i];
+    const struct factor a = factor_of(w, peer, BITCUT_A, words.a),
+                        b = factor_of(w, peer, BITCUT_B, words.b);
+    const int exponent = -w->plan.split_a.scale * (words.a + words.b);
+    const union scalar alpha = scalar_of(row, ldexpf(1, exponent)),
+                       beta = scalar_of(row, i > 0);
+    const int m = (int)g->m, n = (int)g->n, k = (int)g->k, count = (int)g->count;
+    if (a.each)
+        return x->gemm_batched(x->handle, b.turned, a.turned, n, m, k, &alpha, b.each,
+                               row->operands, b.ld, a.each, row->operands, a.ld, &beta,
+                               g->d.each_to, row->output, n, count, row->compute,
+                               CUBLAS_GEMM_DEFAULT);
+    if (count == 1 && row->output == CUDA_R_32F)
+        return x->gemm(x->handle, b.turned, a.turned, n, m, k, &alpha, b.at,
+                       row->operands, b.ld, a.at, row->operands, a.ld, &beta, g->d.to,
+                       row->output, n, row->compute, CUBLAS_GEMM_DEFAULT);
+    return x->gemm_strided(x->handle, b.turned, a.turned, n, m, k, &alpha, b.at,
+                           row->operands, b.ld, b.stride, a.at, row->operands, a.ld,
+                           a.stride, &beta, g->d.to, row->output, n,
+                           (long long)g->d.stride, count, row->compute,
                            CUBLAS_GEMM_DEFAULT);
 }
 
 } // namespace
 
 int cublas_start(const struct cublas *x, const struct gpu_peer *peer,
-                 const struct peer_product *p, char *fault)
+                 const struct gpu_work *w, char *fault)
 {
     const auto *row = (const call_row *)peer->own;
+    const struct bitcut_gemm *g = &w->gemm;
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-    if (p->m > INT_MAX || p->n > INT_MAX || p->k > INT_MAX - GPU_WORDS_RUN ||
-        p->count > INT_MAX)
+    if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX - GPU_WORDS_RUN ||
+        g->count > INT_MAX)
         status = CUBLAS_STATUS_INVALID_VALUE;
     for (int i = 0; i < row->calls && status == CUBLAS_STATUS_SUCCESS; i++)
-        status = start_call(x, row, p, i);
-    if (status != CUBLAS_STATUS_SUCCESS)
-        snprintf(fault, GPU_FAULT_MOST, "%s", x->status_string(status));
-    return status;
-}
-
-/* --- batches ---------------------------------------------------------------------- */
-
-int cublas_start_batched(const struct cublas *x, const struct gpu_batched_peer *peer,
-                         const struct gpu_batched *p, char *fault)
-{
-    const auto *row = (const batched_row *)peer->own;
-    const struct gpu_batched_operand &a = p->a, &b = p->b, &d = p->d;
-    const uint32_t zero = 0;
-    const int lda = (int)a.ld, ldb = (int)b.ld, ldd = (int)d.ld, count = (int)p->count;
-    cublasStatus_t status = CUBLAS_STATUS_INVALID_VALUE;
-    if (p->count <= INT_MAX && peer->pointers)
-        status = x->gemm_batched(x->handle, CUBLAS_OP_N, CUBLAS_OP_N, p->n, p->m, p->k,
-                                 &row->one, (const void *const *)b.each, CUDA_R_16F, ldb,
-                                 (const void *const *)a.each, CUDA_R_16F, lda, &zero,
-                                 (void *const *)d.each, CUDA_R_16F, ldd, count,
-                                 row->compute, CUBLAS_GEMM_DEFAULT);
-    else if (p->count <= INT_MAX)
-        status = x->gemm_strided(x->handle, CUBLAS_OP_N, CUBLAS_OP_N, p->n, p->m, p->k,
-                                 &row->one, b.at, CUDA_R_16F, ldb, (long long)b.stride,
-                                 a.at, CUDA_R_16F, lda, (long long)a.stride, &zero,
-                                 (void *)d.at, CUDA_R_16F, ldd, (long long)d.stride,
-                                 count, row->compute, CUBLAS_GEMM_DEFAULT);
+        status = start_call(x, peer, w, i);
     if (status != CUBLAS_STATUS_SUCCESS)
         snprintf(fault, GPU_FAULT_MOST, "%s", x->status_string(status));
     return status;
@@ -303,7 +304,6 @@ int cublas_start_batched(const struct cublas *x, const struct gpu_batched_peer *
 #else
 
 const struct gpu_peer peers[] = { {} };
-const struct gpu_batched_peer batched_peers[] = { {} };
 
 void cublas_open(struct cublas **x, struct gpu_library *library, cudaStream_t)
 {
@@ -314,15 +314,8 @@ void cublas_open(struct cublas **x, struct gpu_library *library, cudaStream_t)
 
 void cublas_close(struct cublas *) {}
 
-int cublas_start(const struct cublas *, const struct gpu_peer *,
-                 const struct peer_product *, char *fault)
-{
-    snprintf(fault, GPU_FAULT_MOST, "built without cublas_v2.h");
-    return 1;
-}
-
-int cublas_start_batched(const struct cublas *, const struct gpu_batched_peer *,
-                         const struct gpu_batched *, char *fault)
+int cublas_start(const struct cublas *, const struct gpu_peer *, const struct gpu_work *,
+                 char *fault)
 {
     snprintf(fault, GPU_FAULT_MOST, "built without cublas_v2.h");
     return 1;

@@ -9,7 +9,7 @@
 /* A term: word A of A times word B of B. */
 template <int A, int B, int ACCUMULATOR> struct term {
     static constexpr int accumulator = ACCUMULATOR;
-    static constexpr struct gpu_term row = { A, B, ACCUMULATOR };
+    static constexpr struct recipe_term row = { A, B, ACCUMULATOR, false };
     static constexpr int words = (A > B ? A : B) + 1;
 };
 
@@ -26,8 +26,8 @@ template <int PROMOTE, class... TERM> struct recipe {
     static constexpr int words = most({ TERM::words... });
     static constexpr int accumulators = most({ TERM::accumulator... }) + 1;
     static constexpr int promote = PROMOTE, terms = sizeof...(TERM);
-    static constexpr struct gpu_term at[] = { TERM::row... };
-    static constexpr struct gpu_recipe row = {
+    static constexpr struct recipe_term at[] = { TERM::row... };
+    static constexpr struct gpu_program row = {
         words, terms, { TERM::row... }, PROMOTE
     };
     static_assert(PROMOTE == 0 || ((TERM::accumulator == 0) + ...) == 1);

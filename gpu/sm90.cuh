@@ -44,17 +44,17 @@
 
 /* What lines of k are made of, by the name in PTX. */
 struct format_f16 {
-    static constexpr enum gpu_format words = GPU_F16;
+    static constexpr int words = FORMAT_F16;
     static constexpr int bytes = 2;
     static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
 };
 struct format_bf16 {
-    static constexpr enum gpu_format words = GPU_BF16;
+    static constexpr int words = FORMAT_BF16;
     static constexpr int bytes = 2;
     static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
 };
 struct format_tf32 {
-    static constexpr enum gpu_format words = GPU_TF32;
+    static constexpr int words = FORMAT_TF32;
     static constexpr int bytes = 4;
     static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
 };

@@ -25,25 +25,21 @@ namespace
 enum { BLOCK_LINES = 32, EACH = 8 };
 static_assert(GPU_WORDS_RUN == 64 && THREADS * EACH * 2 == BLOCK_LINES * GPU_WORDS_RUN);
 
-/* Positions in enum direction and enum overflow of lib/round.h. */
-enum { NEAREST_EVEN, NEAREST_AWAY, ZERO, POSITIVE, NEGATIVE, ODD, BY_BIT };
-enum { OVERFLOW_IEEE, OVERFLOW_INF, OVERFLOW_SATURATE };
-
 /* --- rounding --------------------------------------------------------------------- */
 
 /* What lib/format.c says of the words' formats. */
-template <gpu_format> struct format;
-template <> struct format<GPU_F16> {
+template <int> struct format;
+template <> struct format<FORMAT_F16> {
     using word = uint16_t;
     static constexpr int bits = 16, pad = 0, fraction = 10, bias = 15;
     static constexpr uint32_t infinity = 0x7c00, nan = 0x7e00;
 };
-template <> struct format<GPU_BF16> {
+template <> struct format<FORMAT_BF16> {
     using word = uint16_t;
     static constexpr int bits = 16, pad = 0, fraction = 7, bias = 127;
     static constexpr uint32_t infinity = 0x7f80, nan = 0x7fc0;
 };
-template <> struct format<GPU_TF32> {
+template <> struct format<FORMAT_TF32> {
     using word = uint32_t;
     static constexpr int bits = 32, pad = 13, fraction = 10, bias = 127;
     static constexpr uint32_t infinity = 0x7f800000, nan = 0x7fc00000;
@@ -57,32 +53,32 @@ __device__ bool fraction_bit(uint32_t magnitude, int bit)
 
 /* One step up for what lies below the kept bits, or not: step() of lib/round.c. */
 __device__ uint32_t round_kept(uint32_t significand, int drop, bool negative,
-                               const gpu_rounding &r)
+                               const bitcut_rounding &r)
 {
     const uint32_t kept = significand >> drop, half = 1u << (drop - 1);
     const uint32_t rest = significand & (2 * half - 1);
     switch (r.direction) {
-    case NEAREST_EVEN: return kept + (rest > half || (rest == half && (kept & 1)));
-    case NEAREST_AWAY: return kept + (rest >= half);
-    case POSITIVE: return kept + (rest && !negative);
-    case NEGATIVE: return kept + (rest && negative);
-    case ODD: return kept | (rest != 0);
+    case TO_NEAREST_EVEN: return kept + (rest > half || (rest == half && (kept & 1)));
+    case TO_NEAREST_AWAY: return kept + (rest >= half);
+    case TO_POSITIVE: return kept + (rest && !negative);
+    case TO_NEGATIVE: return kept + (rest && negative);
+    case TO_ODD: return kept | (rest != 0);
     case BY_BIT: return kept + (rest && fraction_bit(significand, r.bit));
+    default: return kept;
     }
-    return kept;
 }
 
-__device__ bool overflows_to_infinity(bool negative, const gpu_rounding &r)
+__device__ bool overflows_to_infinity(bool negative, const bitcut_rounding &r)
 {
     if (r.overflow != OVERFLOW_IEEE) return r.overflow == OVERFLOW_INF;
-    return r.direction == NEAREST_EVEN || r.direction == NEAREST_AWAY ||
-           r.direction == BY_BIT || r.direction == (negative ? NEGATIVE : POSITIVE);
+    return r.direction == TO_NEAREST_EVEN || r.direction == TO_NEAREST_AWAY ||
+           r.direction == BY_BIT || r.direction == (negative ? TO_NEGATIVE : TO_POSITIVE);
 }
 
 /* Any rule: the bits of FP32 encoding x as a word.  Not inlined: nvcc takes many
    minutes over the copies. */
-template <gpu_format F>
-__device__ __noinline__ uint32_t round_word(uint32_t x, const gpu_rounding &r)
+template <int F>
+__device__ __noinline__ uint32_t round_word(uint32_t x, const bitcut_rounding &r)
 {
     using f = format<F>;
     constexpr uint32_t step = 1u << f::pad, implicit = 1u << f::fraction;
@@ -110,45 +106,45 @@ __device__ __noinline__ uint32_t round_word(uint32_t x, const gpu_rounding &r)
 enum rule { ANY, RN, RNA, RZ, CUT, BIT };
 
 /* The word of an x that is no NaN. */
-template <gpu_format F, rule R>
-__device__ uint32_t make_number(float x, const gpu_rounding &any)
+template <int F, rule R>
+__device__ uint32_t make_number(float x, const bitcut_rounding &any)
 {
     const uint32_t magnitude = __float_as_uint(x) & 0x7fffffff;
     const uint32_t sign = __float_as_uint(x) & 0x80000000;
-    if constexpr (F == GPU_F16 && R == RN) {
+    if constexpr (F == FORMAT_F16 && R == RN) {
         return __half_as_ushort(__float2half_rn(x));
-    } else if constexpr (F == GPU_F16 && R == RZ) {
+    } else if constexpr (F == FORMAT_F16 && R == RZ) {
         return __half_as_ushort(__float2half_rz(x));
-    } else if constexpr (F == GPU_F16 && R == CUT) {
+    } else if constexpr (F == FORMAT_F16 && R == CUT) {
         const uint32_t normal = (magnitude - ((127 - 15) << 23)) >> 13;
         const uint32_t word = magnitude < 0x38800000   ? 0      /* 2^-14 */
                               : magnitude < 0x47800000 ? normal /* 2^16 */
                                                        : format<F>::infinity;
         return word | sign >> 16;
-    } else if constexpr (F == GPU_F16 && R == BIT) {
+    } else if constexpr (F == FORMAT_F16 && R == BIT) {
         const __half kept = __float2half_rz(x);
         const bool up = __half2float(kept) != x && fraction_bit(magnitude, any.bit);
         return magnitude < 0x47800000 ? __half_as_ushort(kept) + up
                                       : format<F>::infinity | sign >> 16;
-    } else if constexpr (F == GPU_BF16 && R == RN) {
+    } else if constexpr (F == FORMAT_BF16 && R == RN) {
         return __bfloat16_as_ushort(__float2bfloat16_rn(x));
     } else {
-        static_assert(F == GPU_TF32 && R == RNA);
+        static_assert(F == FORMAT_TF32 && R == RNA);
         return ((magnitude + 0x1000) & ~0x1fffu) | sign;
     }
 }
 
-template <gpu_format F, rule R>
-__device__ uint32_t make_word(float x, const gpu_rounding &any)
+template <int F, rule R>
+__device__ uint32_t make_word(float x, const bitcut_rounding &any)
 {
     if constexpr (R == ANY) return round_word<F>(__float_as_uint(x), any);
     else return isnan(x) ? format<F>::nan : make_number<F, R>(x, any);
 }
 
-template <gpu_format F> __device__ float word_value(uint32_t word)
+template <int F> __device__ float word_value(uint32_t word)
 {
-    if constexpr (F == GPU_F16) return __half2float(__ushort_as_half((uint16_t)word));
-    else return __uint_as_float(F == GPU_BF16 ? word << 16 : word);
+    if constexpr (F == FORMAT_F16) return __half2float(__ushort_as_half((uint16_t)word));
+    else return __uint_as_float(F == FORMAT_BF16 ? word << 16 : word);
 }
 
 /* --- the kernel ------------------------------------------------------------------- */
@@ -161,7 +157,7 @@ struct arguments {
     bool across;
     int count; /* of words */
     float scale;
-    gpu_rounding high, low;
+    bitcut_rounding high, low;
     uint32_t *largest; /* magnitude of each line; NULL: lines are not equilibrated */
 };
 
@@ -180,7 +176,7 @@ template <class T> struct alignas(sizeof(T) * EACH) run_of {
 };
 
 /* Words of values x of line `line` from element p on. */
-template <gpu_format F, rule HIGH, rule LOW>
+template <int F, rule HIGH, rule LOW>
 __device__ void split_run(const arguments &a, float (&x)[EACH], size_t line, size_t p)
 {
     using word = typename format<F>::word;
@@ -278,7 +274,7 @@ __global__ void __launch_bounds__(2 * THREADS) search_kernel(const arguments a)
 }
 
 /* A line along in a block of whole warps. */
-template <gpu_format F, rule HIGH, rule LOW>
+template <int F, rule HIGH, rule LOW>
 __global__ void __launch_bounds__(2 * THREADS) held_kernel(const arguments a)
 {
     extern __shared__ float4 held[];
@@ -315,7 +311,7 @@ __global__ void __launch_bounds__(2 * THREADS) held_kernel(const arguments a)
 
 /* --- each value for itself -------------------------------------------------------- */
 
-template <gpu_format F, rule HIGH, rule LOW>
+template <int F, rule HIGH, rule LOW>
 __global__ void __launch_bounds__(2 * THREADS) split_kernel(const arguments a)
 {
     __shared__ float tile[GPU_WORDS_RUN][BLOCK_LINES + 1];
@@ -342,51 +338,53 @@ struct pair {
     void (*split)(arguments), (*held)(arguments);
 };
 
-template <gpu_format F, rule HIGH, rule LOW>
+template <int F, rule HIGH, rule LOW>
 constexpr pair pair_of = { split_kernel<F, HIGH, LOW>, held_kernel<F, HIGH, LOW> };
 
 /* A row of the table of pairs with kernels of their own. */
 struct fast_split {
-    gpu_format format;
-    gpu_rounding high, low;
+    int format;
+    bitcut_rounding high, low;
     pair kernels;
 };
 
-constexpr gpu_rounding rn = { NEAREST_EVEN, 0, OVERFLOW_IEEE, 0 };
-constexpr gpu_rounding rna = { NEAREST_AWAY, 0, OVERFLOW_IEEE, 0 };
-constexpr gpu_rounding rz = { ZERO, 0, OVERFLOW_IEEE, 0 };
-constexpr gpu_rounding cut = { ZERO, 0, OVERFLOW_INF, 1 };
-constexpr gpu_rounding feng21 = { BY_BIT, 21, OVERFLOW_IEEE, 0 };
-constexpr gpu_rounding feng22 = { BY_BIT, 22, OVERFLOW_IEEE, 0 };
+constexpr bitcut_rounding rounding(enum direction direction, int bit = 0,
+                                   enum overflow overflow = OVERFLOW_IEEE,
+                                   bool flush = false)
+{
+    return { NULL, NULL, direction, bit, overflow, flush };
+}
+
+constexpr bitcut_rounding rn = rounding(TO_NEAREST_EVEN), rna = rounding(TO_NEAREST_AWAY),
+                          rz = rounding(TO_ZERO),
+                          cut = rounding(TO_ZERO, 0, OVERFLOW_INF, true),
+                          feng21 = rounding(BY_BIT, 21), feng22 = rounding(BY_BIT, 22);
 
 const fast_split fast_splits[] = {
-    { GPU_F16, rn, rn, pair_of<GPU_F16, RN, RN> },
-    { GPU_F16, cut, rz, pair_of<GPU_F16, CUT, RZ> },
-    { GPU_F16, rz, rz, pair_of<GPU_F16, RZ, RZ> },
-    { GPU_F16, feng21, rn, pair_of<GPU_F16, BIT, RN> },
-    { GPU_F16, feng22, rn, pair_of<GPU_F16, BIT, RN> },
-    { GPU_BF16, rn, rn, pair_of<GPU_BF16, RN, RN> },
-    { GPU_TF32, rna, rna, pair_of<GPU_TF32, RNA, RNA> },
+    { FORMAT_F16, rn, rn, pair_of<FORMAT_F16, RN, RN> },
+    { FORMAT_F16, cut, rz, pair_of<FORMAT_F16, CUT, RZ> },
+    { FORMAT_F16, rz, rz, pair_of<FORMAT_F16, RZ, RZ> },
+    { FORMAT_F16, feng21, rn, pair_of<FORMAT_F16, BIT, RN> },
+    { FORMAT_F16, feng22, rn, pair_of<FORMAT_F16, BIT, RN> },
+    { FORMAT_BF16, rn, rn, pair_of<FORMAT_BF16, RN, RN> },
+    { FORMAT_TF32, rna, rna, pair_of<FORMAT_TF32, RNA, RNA> },
 };
 
-const pair any_split[GPU_FORMATS] = {
-    pair_of<GPU_F16, ANY, ANY>,
-    pair_of<GPU_BF16, ANY, ANY>,
-    pair_of<GPU_TF32, ANY, ANY>,
-};
-
-bool same(const gpu_rounding &x, const gpu_rounding &y)
+bool same(const bitcut_rounding &x, const bitcut_rounding &y)
 {
     return x.direction == y.direction && x.bit == y.bit && x.overflow == y.overflow &&
            x.flush == y.flush;
 }
 
-pair kernels_of(const gpu_split *s)
+pair kernels_of(const struct bitcut_split &s)
 {
+    const int format = format_of(s.format);
     for (const fast_split &row : fast_splits)
-        if (row.format == s->format && same(row.high, s->high) && same(row.low, s->low))
+        if (row.format == format && same(row.high, *s.high) && same(row.low, *s.low))
             return row.kernels;
-    return any_split[s->format];
+    return format == FORMAT_F16    ? pair_of<FORMAT_F16, ANY, ANY>
+           : format == FORMAT_BF16 ? pair_of<FORMAT_BF16, ANY, ANY>
+                                   : pair_of<FORMAT_TF32, ANY, ANY>;
 }
 
 unsigned blocks_of(const arguments &a, int k_each)
@@ -429,27 +427,26 @@ cudaError_t held_start(void (*kernel)(arguments), const arguments &a, unsigned c
 
 } // namespace
 
-cudaError_t split_launch(void *words, const struct gpu_split *s,
-                         const struct gpu_operand *x, size_t matrices, size_t lines,
-                         size_t k, cudaStream_t stream)
+cudaError_t split_launch(void *words, const struct operand &x, size_t matrices,
+                         cudaStream_t stream)
 {
-    const pair kernels = kernels_of(s);
+    const pair kernels = kernels_of(*x.split);
     const unsigned count = (unsigned)matrices;
     const arguments a = { (char *)words,
-                          (const float *)x->at,
-                          words_stride(s, lines, k),
-                          x->stride,
-                          lines,
-                          k,
-                          x->ld,
-                          x->across != 0,
-                          s->words,
-                          ldexpf(1, s->scale),
-                          s->high,
-                          s->low,
-                          (uint32_t *)words_largest(words, s, lines, k) };
-    if (!a.largest || !lines) return split_start(kernels.split, a, count, stream);
-    if (!a.across && k && k <= HELD_MOST)
+                          (const float *)x.matrix->at,
+                          words_stride(x),
+                          x.matrix->stride,
+                          x.lines,
+                          x.k,
+                          x.matrix->ld,
+                          x.across,
+                          x.split->words,
+                          ldexpf(1, x.split->scale),
+                          *x.split->high,
+                          *x.split->low,
+                          (uint32_t *)words_largest(words, x) };
+    if (!a.largest || !a.lines) return split_start(kernels.split, a, count, stream);
+    if (!a.across && a.k && a.k <= HELD_MOST)
         return held_start(kernels.held, a, count, stream);
     const cudaError_t status = search_start(a, count, stream);
     return status == cudaSuccess ? split_start(kernels.split, a, count, stream) : status;

@@ -1,5 +1,4 @@
-/* Timing on a stream of its own: what the sessions of gpu/timer.cu and
-   gpu/batch_timer.cu share. */
+/* Timing on a stream of its own. */
 #ifndef BITCUT_GPU_STOPWATCH_CUH
 #define BITCUT_GPU_STOPWATCH_CUH
 

@@ -1,4 +1,4 @@
-/* Timing GEMMs: host code that works on one stream of the device. */
+/* Timing GEMMs: host code that works on one stream of a device. */
 #include "gpu/stopwatch.cuh"
 
 namespace
@@ -13,8 +13,12 @@ struct buffer {
 } // namespace
 
 struct gpu_session {
-    size_t count, m, n, k;
-    struct buffer a, b, d, words_a, words_b, workspace;
+    int device;
+    size_t count, m, n, k, bytes; /* bytes: of an element */
+    struct buffer a, b, d;        /* matrices, one after the other */
+    struct buffer each_a, each_b, each_d; /* where each is, for those that take pointers */
+    struct buffer words_a, words_b, workspace;
+    struct bitcut_gemm gemm; /* D = A B there */
     struct stopwatch watch;
 };
 
@@ -35,45 +39,92 @@ cudaError_t buffer_reserve(struct buffer *x, size_t bytes)
     return cudaMalloc(&x->at, bytes ? bytes : 1);
 }
 
-cudaError_t buffer_fill(struct buffer *x, size_t count, const uint32_t *from)
+/* `bytes` bytes: those at `from`, of which there are `given`, over and over. */
+cudaError_t buffer_fill(struct buffer *x, size_t bytes, const void *from, size_t given)
 {
-    const size_t bytes = count * sizeof *from;
-    const cudaError_t status = buffer_reserve(x, bytes);
-    return status == cudaSuccess ? cudaMemcpy(x->at, from, bytes, cudaMemcpyHostToDevice)
-                                 : status;
+    size_t done = given < bytes ? given : bytes;
+    cudaError_t status = buffer_reserve(x, bytes);
+    if (status == cudaSuccess)
+        status = cudaMemcpy(x->at, from, done, cudaMemcpyHostToDevice);
+    while (done && done < bytes && status == cudaSuccess) {
+        const size_t more = done < bytes - done ? done : bytes - done;
+        status = cudaMemcpy((char *)x->at + done, x->at, more, cudaMemcpyDeviceToDevice);
+        done += more;
+    }
+    return status;
 }
 
-cudaError_t session_init(struct gpu_session *s, const uint32_t *a, const uint32_t *b)
+/* Pointers to `count` matrices of `bytes` each. */
+cudaError_t pointers_fill(struct buffer *x, const struct buffer *to, size_t count,
+                          size_t bytes)
 {
+    const char **const from = new const char *[count];
+    for (size_t i = 0; i < count; i++) from[i] = (const char *)to->at + i * bytes;
+    const cudaError_t status =
+        buffer_fill(x, count * sizeof *from, from, count * sizeof *from);
+    delete[] from;
+    return status;
+}
+
+struct bitcut_matrix matrix_of(const struct buffer *x, const struct bitcut_format *format,
+                               size_t rows, size_t columns)
+{
+    struct bitcut_matrix m = {};
+    m.at = x->at;
+    m.format = format;
+    m.ld = columns;
+    m.stride = rows * columns;
+    return m;
+}
+
+cudaError_t session_init(struct gpu_session *s, const struct bitcut_gemm *g,
+                         size_t distinct)
+{
+    const size_t a = s->m * s->k * s->bytes, b = s->k * s->n * s->bytes,
+                 d = s->m * s->n * s->bytes;
     cudaError_t status = stopwatch_begin(&s->watch);
-    if (status == cudaSuccess) status = buffer_fill(&s->a, s->count * s->m * s->k, a);
-    if (status == cudaSuccess) status = buffer_fill(&s->b, s->count * s->k * s->n, b);
     if (status == cudaSuccess)
-        status = buffer_reserve(&s->d, s->count * s->m * s->n * sizeof(float));
+        status = buffer_fill(&s->a, s->count * a, g->a.at, distinct * a);
+    if (status == cudaSuccess)
+        status = buffer_fill(&s->b, s->count * b, g->b.at, distinct * b);
+    if (status == cudaSuccess) status = buffer_reserve(&s->d, s->count * d);
+    if (status == cudaSuccess) status = pointers_fill(&s->each_a, &s->a, s->count, a);
+    if (status == cudaSuccess) status = pointers_fill(&s->each_b, &s->b, s->count, b);
+    if (status == cudaSuccess) status = pointers_fill(&s->each_d, &s->d, s->count, d);
     if (status == cudaSuccess)
         status = cudaDeviceSynchronize(); /* the copies are there */
+    s->gemm = *g;
+    s->gemm.alpha = f32_one;
+    s->gemm.beta = 0;
+    s->gemm.a = matrix_of(&s->a, g->a.format, s->m, s->k);
+    s->gemm.b = matrix_of(&s->b, g->a.format, s->k, s->n);
+    s->gemm.d = matrix_of(&s->d, g->a.format, s->m, s->n);
     return status;
 }
 
 void session_end(struct gpu_session *s)
 {
+    const on_device on(s->device);
     stopwatch_end(&s->watch);
-    for (struct buffer *x :
-         { &s->a, &s->b, &s->d, &s->words_a, &s->words_b, &s->workspace })
+    for (struct buffer *x : { &s->a, &s->b, &s->d, &s->each_a, &s->each_b, &s->each_d,
+                              &s->words_a, &s->words_b, &s->workspace })
         cudaFree(x->at);
     delete s;
 }
 
-int session_begin(struct gpu_session **session, struct gpu_library *library, size_t count,
-                  size_t m, size_t n, size_t k, const uint32_t *a, const uint32_t *b,
-                  char *fault)
+int session_begin(struct gpu_session **session, struct gpu_library *library,
+                  const struct bitcut_gemm *g, size_t distinct, int device, char *fault)
 {
+    const on_device on(device);
     struct gpu_session *const s = new struct gpu_session();
-    s->count = count;
-    s->m = m;
-    s->n = n;
-    s->k = k;
-    const int status = fault_of(fault, session_init(s, a, b));
+    s->device = device;
+    s->count = g->count;
+    s->m = g->m;
+    s->n = g->n;
+    s->k = g->k;
+    s->bytes = (size_t)g->a.format->bits / 8;
+    const int status = fault_of(
+        fault, on.status == cudaSuccess ? session_init(s, g, distinct) : on.status);
     if (status) {
         session_end(s);
         return status;
@@ -85,108 +136,109 @@ int session_begin(struct gpu_session **session, struct gpu_library *library, siz
 
 /* --- one start of an entrant ------------------------------------------------------ */
 
-bool has_words(const struct gpu_entrant *e) { return e->kernel || e->peer->split; }
-
-/* The GEMMs of a kernel, from words that are made before unless all of it is timed. */
-struct gpu_gemm gemm_of(const struct gpu_session *s, const struct gpu_entrant *e)
+bool has_words(const struct gpu_entrant *e)
 {
-    const bool whole = e->part == GPU_WHOLE;
-    struct gpu_gemm g = {};
-    g.count = s->count;
-    g.m = s->m;
-    g.n = s->n;
-    g.k = s->k;
-    g.alpha = f32_one;
-    g.a = {
-        (const uint32_t *)s->a.at,    s->k,        0,
-        whole ? NULL : s->words_a.at, s->m * s->k, words_stride(&e->split, s->m, s->k)
-    };
-    g.b = {
-        (const uint32_t *)s->b.at,    s->n,        1,
-        whole ? NULL : s->words_b.at, s->k * s->n, words_stride(&e->split, s->n, s->k)
-    };
-    g.d = (uint32_t *)s->d.at;
-    g.ldd = s->n;
-    g.stride_d = s->m * s->n;
-    g.split = e->split;
-    g.slices = e->slices;
-    return g;
+    return e->kernel ? e->kernel->launch != NULL : e->peer->split != NULL;
 }
 
-int words_start(const struct gpu_session *s, const struct gpu_entrant *e, char *fault)
+bool takes_pointers(const struct gpu_entrant *e)
 {
-    const struct gpu_gemm g = gemm_of(s, e);
-    cudaError_t status = split_launch(s->words_a.at, &g.split, &g.a, s->count, s->m, s->k,
-                                      s->watch.stream);
-    if (status == cudaSuccess)
-        status = split_launch(s->words_b.at, &g.split, &g.b, s->count, s->n, s->k,
-                              s->watch.stream);
-    return fault_of(fault, status);
+    return e->kernel ? e->pointers : e->peer->pointers;
+}
+
+void words_set(struct bitcut_matrix *m, const struct buffer *words,
+               const struct operand &x)
+{
+    m->words = words->at;
+    m->words_stride = words_stride(x);
+}
+
+/* What it does, from words that are made before unless all of it is timed. */
+struct gpu_work work_of(const struct gpu_session *s, const struct gpu_entrant *e)
+{
+    struct gpu_work w = { e->kernel, s->gemm, e->plan };
+    if (has_words(e) && e->part != GPU_WHOLE) {
+        words_set(&w.gemm.a, &s->words_a, operand_of(&w, BITCUT_A));
+        words_set(&w.gemm.b, &s->words_b, operand_of(&w, BITCUT_B));
+    }
+    if (takes_pointers(e)) {
+        w.gemm.a.each = (const void *const *)s->each_a.at;
+        w.gemm.b.each = (const void *const *)s->each_b.at;
+        w.gemm.d.each = (const void *const *)s->each_d.at;
+    }
+    return w;
+}
+
+cudaError_t words_start(const struct gpu_session *s, const struct gpu_entrant *e)
+{
+    const struct gpu_work w = work_of(s, e);
+    const cudaError_t status = split_launch(s->words_a.at, operand_of(&w, BITCUT_A),
+                                            s->count, s->watch.stream);
+    return status == cudaSuccess ? split_launch(s->words_b.at, operand_of(&w, BITCUT_B),
+                                                s->count, s->watch.stream)
+                                 : status;
 }
 
 int peer_start(const struct gpu_session *s, const struct gpu_entrant *e, char *fault)
 {
-    const bool words = has_words(e);
-    const struct gpu_gemm g = gemm_of(s, e);
-    const size_t bytes = format_bytes(e->split.format);
-    const struct peer_product p = { s->count,
-                                    s->m,
-                                    s->n,
-                                    s->k,
-                                    words ? s->words_a.at : s->a.at,
-                                    words ? s->words_b.at : s->b.at,
-                                    words ? g.a.words_stride / bytes : g.a.stride,
-                                    words ? g.b.words_stride / bytes : g.b.stride,
-                                    e->split.scale,
-                                    (float *)s->d.at };
-    const int status =
-        words && e->part == GPU_WHOLE ? words_start(s, e, fault) : cudaSuccess;
-    return status ? status : cublas_start(s->watch.library, e->peer, &p, fault);
+    struct gpu_entrant product = *e;
+    if (has_words(e)) {
+        const cudaError_t status =
+            e->part == GPU_WHOLE ? words_start(s, e) : cudaSuccess;
+        if (status != cudaSuccess) return fault_of(fault, status);
+        product.part = GPU_PRODUCT;
+    }
+    const struct gpu_work w = work_of(s, &product);
+    return cublas_start(s->watch.library, e->peer, &w, fault);
 }
 
 int entrant_start(const struct gpu_session *s, const struct gpu_entrant *e, char *fault)
 {
-    if (e->part == GPU_SPLIT) return words_start(s, e, fault);
+    if (e->part == GPU_SPLIT) return fault_of(fault, words_start(s, e));
     if (!e->kernel) return peer_start(s, e, fault);
-    const struct gpu_gemm g = gemm_of(s, e);
-    return gemm_start(&g, e->kernel, s->workspace.at, s->watch.stream, fault);
+    const struct gpu_work w = work_of(s, e);
+    return fault_of(fault, work_start(&w, s->workspace.at, s->watch.stream));
 }
 
 /* --- timing ----------------------------------------------------------------------- */
 
 /* All that the entrant needs before it is timed; D is NaNs. */
-int entrant_prepare(struct gpu_session *s, const struct gpu_entrant *e, char *fault)
+cudaError_t entrant_prepare(struct gpu_session *s, const struct gpu_entrant *e)
 {
+    struct gpu_work w = work_of(s, e);
     cudaError_t status = cudaMemsetAsync(s->d.at, 0xff, s->d.bytes, s->watch.stream);
     if (has_words(e)) {
         if (status == cudaSuccess)
             status = buffer_reserve(&s->words_a,
-                                    s->count * words_stride(&e->split, s->m, s->k));
+                                    s->count * words_stride(operand_of(&w, BITCUT_A)));
         if (status == cudaSuccess)
             status = buffer_reserve(&s->words_b,
-                                    s->count * words_stride(&e->split, s->n, s->k));
+                                    s->count * words_stride(operand_of(&w, BITCUT_B)));
     }
-    if (e->kernel && status == cudaSuccess) {
-        const struct gpu_gemm g = gemm_of(s, e);
-        status = buffer_reserve(&s->workspace, gemm_workspace(&g, e->kernel));
-    }
-    if (status != cudaSuccess) return fault_of(fault, status);
-    return has_words(e) && e->part == GPU_PRODUCT ? words_start(s, e, fault)
-                                                  : cudaSuccess;
+    w = work_of(s, e);
+    if (e->kernel && status == cudaSuccess)
+        status = buffer_reserve(&s->workspace, gemm_workspace(&w));
+    return status == cudaSuccess && has_words(e) && e->part == GPU_PRODUCT
+               ? words_start(s, e)
+               : status;
 }
 
 int session_run(struct gpu_measurement *measurement, struct gpu_session *s,
                 const struct gpu_entrant *e, int repeats, char *fault)
 {
-    const int status = entrant_prepare(s, e, fault);
+    const on_device on(s->device);
+    const int status = fault_of(fault, on.status == cudaSuccess ? entrant_prepare(s, e)
+                                                                : on.status);
     const auto start = [&] { return entrant_start(s, e, fault); };
     return status ? status : stopwatch_run(measurement, &s->watch, repeats, start, fault);
 }
 
-int session_read(uint32_t *row, struct gpu_session *s, size_t i, char *fault)
+int session_read(void *to, struct gpu_session *s, size_t i, size_t rows, char *fault)
 {
-    return fault_of(fault, cudaMemcpy(row, (const uint32_t *)s->d.at + i * s->n,
-                                      s->n * sizeof *row, cudaMemcpyDeviceToHost));
+    const size_t row = s->n * s->bytes;
+    const on_device on(s->device);
+    return fault_of(fault, cudaMemcpy(to, (const char *)s->d.at + i * row, rows * row,
+                                      cudaMemcpyDeviceToHost));
 }
 
 } // namespace

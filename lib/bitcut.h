@@ -308,195 +308,97 @@ enum bitcut_status bitcut_exact_gemm(uint32_t *c32, uint64_t *c64, size_t m, siz
                                      size_t k, const uint32_t *a, const uint32_t *b,
                                      int threads);
 
-/* --- GEMMs on a GPU --------------------------------------------------------------- */
+/* --- GEMMs on a device ------------------------------------------------------------ */
 
-/* The kernels of the CUDA module, and the device that runs them: the first that the
-   system shows.  Threads may share one. */
-struct bitcut_cuda;
+/* A device and its kernels.  Threads may share one.  `why` is as that of bitcut_gemm(). */
+struct bitcut_device;
 
-/* Open the module bitcut-cuda.so in the folder that the environment variable
-   BITCUT_MODULES names, or else where `make install` puts it.  *cuda is set only on
-   success; bitcut_cuda_close() ends it, but not GEMMs that still run.  BITCUT_CANNOT:
-   there is no module, it is of another version, or there is no device that it knows. */
-enum bitcut_status bitcut_cuda_open(struct bitcut_cuda **cuda, char *why);
-void bitcut_cuda_close(struct bitcut_cuda *cuda); /* or NULL */
+/* Open a device by its name: "cuda" or "cuda:1", the first GPU that CUDA shows or the
+   second, by the module bitcut-cuda.so in the folder that the environment variable
+   BITCUT_MODULES names, or else where `make install` puts it.  *device is set only on
+   success; bitcut_device_close() ends it, but not GEMMs that still run.  BITCUT_CANNOT:
+   the backend ("hip", "host", ...) is not built in, there is no module, it is of another
+   version, or there is no such device, or none that it knows; BITCUT_BAD_ARGUMENT: no
+   device can be called so. */
+enum bitcut_status bitcut_device_open(struct bitcut_device **device, const char *name,
+                                      char *why);
+void bitcut_device_close(struct bitcut_device *device); /* or NULL */
 
-/* The device, as its maker calls it. */
-const char *bitcut_cuda_device(const struct bitcut_cuda *cuda);
+/* What its maker calls it. */
+const char *bitcut_device_name(const struct bitcut_device *device);
 
-/* An operand of a GEMM, in the device's memory: FP32 values, or else words prepared from
-   them. */
-struct bitcut_cuda_operand {
-    const void *at;      /* row-major, aligned to 4 bytes                             */
-    size_t ld;           /* elements from one row in memory to the next               */
-    bool transposed;     /* those rows are the columns of the matrix                  */
-    size_t stride;       /* in a batch: elements from one matrix to the next          */
-    const void *words;   /* NULL; or what bitcut_gemm_cuda_prepare() wrote, and then
-                            nothing above is read                                     */
-    size_t words_stride; /* in a batch: bytes between them, a multiple of 256         */
-};
+/* What runs a GEMM is a kernel (`bitcut list kernels`).  `kernel` names it.  Else it is of
+   the recipe, and does what the row and the variations `promote` and `low_low` say.  The
+   first in the order of the list that does, takes the matrices, splits, slices and sizes,
+   and runs on the device, on `unit` if that is set, fixes the unit, and so the bits.  Of
+   those with these bits the one is taken whose tile suits the sizes and the device best
+   (the manual, "Tile model"); with `any_promotion` also of those that promote less often.
+   The unit may be another on another device, so set it, or name the kernel, where bits
+   must never change.
 
-/* D = alpha A B + beta C; a field left zero has its default, but sizes, alpha and beta
-   are what they are.  A is m x k, B k x n, C and D m x n, any sizes including 0; leading
-   dimensions >= the row length in memory.  A column-major matrix is a transposed
-   row-major one; for column-major C and D ask for D^T = B^T A^T, a GEMM with its own
-   order of terms and so perhaps other bits.
+   Most kernels take f32 matrices at strides, each in either layout; k is taken ascending,
+   in one slice or several of whole k-steps.  Those for batches of small GEMMs take f16
+   matrices, at strides or by pointers, C and D of one layout: by the recipe plain, or by
+   fp32 on the unit fma/f32.  Column-major C and D have the bits of row-major ones.
 
-   The first kernel in the order of `bitcut list kernels` that does what the recipe's row
-   says, takes the split, slices and sizes, and runs on the device fixes the unit, and so
-   the bits.  Of those with these bits the one is taken whose tile suits the sizes and the
-   device best (the manual, "Tile model").  A recipe without such a kernel is an error.
-   The unit may be another on another device, so name the kernel where bits must never
-   change.
+   All calls check every argument before they do anything.  BITCUT_BAD_ARGUMENT: as the
+   contract of struct bitcut_gemm says; an unknown kernel, one of another recipe, or one
+   that does not do or take what is asked for; a matrix that the device does not reach, as
+   in the memory of the host or of another device; pointers that are in an array on the
+   device are not looked at.  BITCUT_CANNOT: the device has no kernel for the GEMM, or
+   cannot run the one named, or not on the unit; or the device's own reason. */
 
-   beta = +-0 never reads C, which may then be NULL.  D may be C, with ldd = ldc and
-   stride_d = stride_c; it overlaps nothing else that is read or written.  Only D, none of
-   what lies between its rows, and the workspace are written. */
-struct bitcut_cuda_gemm {
-    const struct bitcut_recipe *recipe; /* NULL: that of `kernel`                      */
-    const struct bitcut_split *split;   /* NULL: the recipe's; of plain: of one word   */
-    const char *kernel;                 /* NULL: what suits best; else its name        */
-    int slices;                         /* split-K as `bitcut gemm --split-k`; 0 is 1  */
-    bool equilibrate;                   /* as bitcut_gemm_equilibrated()               */
-    size_t m, n, k;
-    uint32_t alpha, beta; /* FP32 encodings */
-    struct bitcut_cuda_operand a, b;
-    const void *c; /* FP32 values in the device's memory, row-major, aligned to 4 bytes */
-    size_t ldc, stride_c;
-    void *d; /* likewise */
-    size_t ldd, stride_d;
-};
+/* What would run: the GEMM with nothing open, and both its unit and its kernel.  To
+   emulate it, make the kernel NULL; to run no other than it, the unit.  `ran` may be
+   `gemm`; ran->size must be set, as by bitcut_gemm_init().  No place of a matrix is read,
+   only whether words and pointers are NULL. */
+enum bitcut_status bitcut_gemm_choose(struct bitcut_gemm *ran,
+                                      const struct bitcut_device *device,
+                                      const struct bitcut_gemm *gemm, char *why);
 
-/* All calls below check every argument before they do anything.  BITCUT_BAD_ARGUMENT: a
-   leading dimension is too small; a size in bytes does not fit 64 bits; a matrix that is
-   read or written is NULL or misaligned; neither recipe nor kernel, an unknown kernel, or
-   one of another recipe; a split of words that the kernel does not take; negative or too
-   many slices.  BITCUT_CANNOT: the device has no kernel for the recipe, or cannot run the
-   one named; or the device's own reason. */
+/* Bytes of device memory that one GEMM of the batch works in.  A batch needs no more, and
+   takes as many GEMMs at a time as it has been given that memory for.  Places are read as
+   by bitcut_gemm_choose(). */
+enum bitcut_status bitcut_gemm_workspace(size_t *bytes, const struct bitcut_device *device,
+                                         const struct bitcut_gemm *gemm, char *why);
 
-/* The kernel that computes the GEMM, and the unit that it runs on, into arrays of
-   BITCUT_TEXT_MOST.  With the recipe's own split and one slice D has the bits of
-   bitcut_gemm(), or bitcut_gemm_equilibrated(), on bitcut_unit_find(unit); but a kernel
-   named with `.promoteN` has those of `bitcut gemm --promote N`.  Reads no pointer or
-   leading dimension of a matrix, which may all be unset. */
-enum bitcut_status bitcut_gemm_cuda_kernel(char *name, char *unit,
-                                           const struct bitcut_cuda *cuda,
-                                           const struct bitcut_cuda_gemm *gemm,
-                                           char *why);
+/* Start the batch of GEMMs on a stream (a cudaStream_t; NULL is the default stream) and
+   return without waiting: D is there when the stream has come so far.  Any device may be
+   the thread's current one, and stays so.  Nothing is allocated or synchronised, but the
+   first call for a kernel loads it, which may do both; and the stream may be capturing a
+   graph, which can run any number of times while the memory lasts.
 
-/* Bytes of device memory that the GEMM works in.  A batch needs no more, and takes as
-   many GEMMs at a time as it has been given that memory for.  Reads of the matrices only
-   whether words are NULL. */
-enum bitcut_status bitcut_gemm_cuda_workspace(size_t *bytes,
-                                              const struct bitcut_cuda *cuda,
-                                              const struct bitcut_cuda_gemm *gemm,
-                                              char *why);
-
-/* Start the GEMM on a stream (a cudaStream_t; NULL is the default stream) and return
-   without waiting: D is there when the stream has come so far.  The device must be the
-   thread's current one.  Nothing is allocated or synchronised, but the first call for a
-   kernel loads it, which may do both; and the stream may be capturing a graph, which can
-   run any number of times while the memory lasts.
    `workspace`, aligned to 256, has `bytes` bytes, as many as the query says or more, for
-   this GEMM alone until it is done: GEMMs of one stream can share one.  It may be NULL
-   if none are needed.
+   this batch alone until it is done: those of one stream can share one.  It may be NULL if
+   none are needed.  With `count` times what one GEMM needs all are computed by the same
+   launches as one, up to 65535 with their slices; with less, so many at a time, and the
+   words of an operand that they share are made again each time unless they are prepared.
+   Batches of small GEMMs are one launch always.
 
-   NaN in D is 0x7fffffff; infinities, zeros and subnormals are those of bitcut_gemm() on
-   the kernel's unit.  If the device fails, D is undefined. */
-enum bitcut_status bitcut_gemm_cuda(const struct bitcut_cuda *cuda,
-                                    const struct bitcut_cuda_gemm *gemm, void *workspace,
-                                    size_t bytes, void *stream, char *why);
-
-/* The same for `count` GEMMs, 0 included: matrix i is i strides after the first.  A
-   stride of 0 gives all of them the same A, B or C.  With `bytes` of what count GEMMs
-   need, count times as many as one, they are computed by the same launches as one, up to
-   65535 with their slices; with less, so many at a time, and the words of an operand that
-   they share are made again each time unless they are prepared.  The kernel may be
-   another one than for a single GEMM, of the same bits.
-   BITCUT_BAD_ARGUMENT also if two matrices of D may overlap: they must lie one after the
-   other, stride_d >= (m - 1) ldd + n, or side by side, stride_d >= n and ldd >=
-   (count - 1) stride_d + n. */
-enum bitcut_status bitcut_gemm_cuda_batch(const struct bitcut_cuda *cuda,
-                                          const struct bitcut_cuda_gemm *gemm,
-                                          size_t count, void *workspace, size_t bytes,
-                                          void *stream, char *why);
+   *ran is what bitcut_gemm_choose() gives, unless it is NULL.  NaN in D is 0x7fffffff, of
+   f16 0x7fff; infinities, zeros and subnormals are those of the unit.  NaN and infinities
+   of one GEMM change no other one.  If the device fails, D is undefined. */
+enum bitcut_status bitcut_gemm_start(struct bitcut_gemm *ran,
+                                     const struct bitcut_device *device,
+                                     const struct bitcut_gemm *gemm, void *workspace,
+                                     size_t bytes, void *stream, char *why);
 
 enum bitcut_operand { BITCUT_A, BITCUT_B };
 
 /* Bytes of the words of one operand, a multiple of 256.  They depend on its size, k, the
    split, and whether it is equilibrated, alone. */
-enum bitcut_status bitcut_gemm_cuda_words(size_t *bytes, const struct bitcut_cuda *cuda,
-                                          const struct bitcut_cuda_gemm *gemm,
-                                          enum bitcut_operand operand, char *why);
+enum bitcut_status bitcut_gemm_words(size_t *bytes, const struct bitcut_device *device,
+                                     const struct bitcut_gemm *gemm,
+                                     enum bitcut_operand operand, char *why);
 
-/* Start making the words of gemm->a or gemm->b (`words` there is not read), in device
-   memory aligned to 256, as bitcut_gemm_cuda() starts a GEMM.  They serve any number of
-   GEMMs, later in the stream, whose operand has the same values, with the same split and
-   equilibration. */
-enum bitcut_status bitcut_gemm_cuda_prepare(void *words, const struct bitcut_cuda *cuda,
-                                            const struct bitcut_cuda_gemm *gemm,
-                                            enum bitcut_operand operand, void *stream,
-                                            char *why);
-
-/* --- batches of small GEMMs on a GPU ---------------------------------------------- */
-
-/* A or B of every GEMM of a batch, f16 values in the device's memory: at strides, or
-   where pointers point to. */
-struct bitcut_cuda_matrices {
-    const void *at;          /* the first: row-major, aligned to 2 bytes             */
-    size_t stride;           /* elements from one matrix to the next                 */
-    const void *const *each; /* NULL; or in the device's memory as many pointers as
-                                GEMMs, and then nothing above is read                */
-    size_t ld;               /* elements from one row in memory to the next          */
-    bool transposed;         /* those rows are the columns of the matrix             */
-};
-
-/* D_i = alpha A_i B_i + beta C_i, all f16: A_i is m x k, B_i k x n, C_i and D_i m x n,
-   each size 0 to 64.  A field left zero has its default.  A stride of 0, or equal
-   pointers, give GEMMs the same A, B or C.
-
-   The kernel is the first in the order of `bitcut list batched` that takes the sizes and
-   runs on the device: of those on its unit, the fastest for large batches.  The unit
-   decides bits, so name the kernel where they must never change.  With an instruction as
-   unit, D_i has the bits of bitcut_gemm() by the recipe plain on that unit, with the unit
-   fma/f32 by the recipe fp32, for the values of A_i, B_i and C_i; and these rounded to
-   f16, to nearest even. NaN in D is 0x7fff; infinities, zeros and subnormals are kept.
-   NaN and infinities of one GEMM change no other one.
-
-   beta = +-0 never reads C.  D may be C, with its pointers, or with ldd = ldc and
-   stride_d = stride_c; no D_i overlaps another one or anything else that is read. */
-struct bitcut_cuda_hgemm {
-    const char *kernel; /* NULL: the first that fits; else its name */
-    size_t m, n, k;
-    uint32_t alpha, beta; /* FP32 encodings */
-    struct bitcut_cuda_matrices a, b;
-    const void *c; /* as A, but never transposed */
-    size_t ldc, stride_c;
-    const void *const *each_c;
-    void *d; /* likewise */
-    size_t ldd, stride_d;
-    void *const *each_d;
-};
-
-/* The kernel that computes such GEMMs, and its unit, into arrays of BITCUT_TEXT_MOST.
-   Reads nothing of the matrices.  BITCUT_BAD_ARGUMENT: an unknown kernel, or a size above
-   what it takes; BITCUT_CANNOT: the device cannot run it. */
-enum bitcut_status bitcut_hgemm_cuda_kernel(char *name, char *unit,
-                                            const struct bitcut_cuda *cuda,
-                                            const struct bitcut_cuda_hgemm *gemm,
-                                            char *why);
-
-/* Start `count` GEMMs, 0 included, on a stream, as one launch of a kernel, and return
-   without waiting; as bitcut_gemm_cuda() with device, stream and graphs, but there is no
-   workspace.  Every argument is checked before; but what pointers in the device's memory
-   point to is not.  BITCUT_BAD_ARGUMENT: as above; a leading dimension is too small; a
-   size in bytes does not fit 64 bits; a matrix that is read or written is NULL or
-   misaligned; matrices of D overlap by their stride (as bitcut_gemm_cuda_batch() says); D
-   is C with another leading dimension or stride.  BITCUT_CANNOT: as above, or the
-   device's own reason. */
-enum bitcut_status bitcut_hgemm_cuda_batch(const struct bitcut_cuda *cuda,
-                                           const struct bitcut_cuda_hgemm *gemm,
-                                           size_t count, void *stream, char *why);
+/* Start making the words of the first matrix of gemm->a or gemm->b (`words` there is not
+   read), in device memory aligned to 256, as bitcut_gemm_start() starts a GEMM.  They
+   serve any number of GEMMs, later in the stream, whose operand has the same values, with
+   the same split and equilibration. */
+enum bitcut_status bitcut_gemm_prepare(void *words, const struct bitcut_device *device,
+                                       const struct bitcut_gemm *gemm,
+                                       enum bitcut_operand operand, void *stream,
+                                       char *why);
 
 #ifdef __cplusplus
 }

@@ -12,9 +12,9 @@ static double infinite_sum(size_t k, const uint32_t *a, const uint32_t *b)
     for (size_t p = 0; p < k; p++) {
         const struct number x = format_decode(&formats[FORMAT_F32], a[p]);
         const struct number y = format_decode(&formats[FORMAT_F32], b[p]);
-        const bool either = x.class == NUMBER_INF || y.class == NUMBER_INF;
-        nan |= x.class == NUMBER_NAN || y.class == NUMBER_NAN;
-        nan |= either && (x.class == NUMBER_ZERO || y.class == NUMBER_ZERO);
+        const bool either = x.kind == NUMBER_INF || y.kind == NUMBER_INF;
+        nan |= x.kind == NUMBER_NAN || y.kind == NUMBER_NAN;
+        nan |= either && (x.kind == NUMBER_ZERO || y.kind == NUMBER_ZERO);
         infinite[x.negative != y.negative] |= either;
     }
     if (nan || (infinite[0] && infinite[1])) return (double)NAN;

@@ -18,14 +18,14 @@ uint64_t fma_round(const struct bitcut_format *f, const struct bitcut_rounding *
     const struct number x = format_decode(f, a), y = format_decode(f, b);
     const struct number z = format_decode(f, c);
     const bool negative = x.negative != y.negative;
-    if (x.class == NUMBER_NAN || y.class == NUMBER_NAN || z.class == NUMBER_NAN)
+    if (x.kind == NUMBER_NAN || y.kind == NUMBER_NAN || z.kind == NUMBER_NAN)
         return nan;
-    if (x.class == NUMBER_INF || y.class == NUMBER_INF) {
-        if (x.class == NUMBER_ZERO || y.class == NUMBER_ZERO) return nan;
-        if (z.class == NUMBER_INF && z.negative != negative) return nan;
+    if (x.kind == NUMBER_INF || y.kind == NUMBER_INF) {
+        if (x.kind == NUMBER_ZERO || y.kind == NUMBER_ZERO) return nan;
+        if (z.kind == NUMBER_INF && z.negative != negative) return nan;
         return format_infinity(f, negative);
     }
-    if (z.class == NUMBER_INF) return format_infinity(f, z.negative);
+    if (z.kind == NUMBER_INF) return format_infinity(f, z.negative);
 
     const struct term terms[2] = {
         { (bitcut_uint128)x.significand * y.significand,

@@ -72,14 +72,14 @@ struct number format_decode(const struct bitcut_format *f, uint64_t encoding)
     const bool negative = f->has_sign && encoding >> (f->bits - 1) & 1;
     const enum number_class class = classify(f, negative, field, fraction);
 
-    struct number x = { .class = class, .negative = negative };
+    struct number x = { .kind = class, .negative = negative };
     if (class == NUMBER_NAN) x.significand = fraction;
     if (class != NUMBER_FINITE) return x;
     const bool normal = field != 0 || f->special == SPECIAL_E8M0;
     x.significand = fraction | (uint64_t)normal << f->fraction_bits;
     x.exponent = normal ? (int)field - f->bias : format_emin(f);
     if (x.significand == 0)
-        x = (struct number){ .class = NUMBER_ZERO, .negative = negative,
+        x = (struct number){ .kind = NUMBER_ZERO, .negative = negative,
                              .exponent = NUMBER_ZERO_EXPONENT };
     return x;
 }
@@ -132,7 +132,7 @@ uint64_t format_zero(const struct bitcut_format *f, bool negative)
 
 bool format_is_subnormal(const struct bitcut_format *f, struct number x)
 {
-    return x.class == NUMBER_FINITE && x.significand >> f->fraction_bits == 0;
+    return x.kind == NUMBER_FINITE && x.significand >> f->fraction_bits == 0;
 }
 
 bool format_holds(const struct bitcut_format *wide, const struct bitcut_format *narrow)
@@ -148,9 +148,9 @@ double format_to_double(const struct bitcut_format *f, uint64_t encoding)
 {
     const struct number x = format_decode(f, encoding);
     double v = 0;
-    if (x.class == NUMBER_NAN) v = (double)NAN;
-    if (x.class == NUMBER_INF) v = (double)INFINITY;
-    if (x.class == NUMBER_FINITE) v = ldexp((double)x.significand, x.exponent - f->fraction_bits);
+    if (x.kind == NUMBER_NAN) v = (double)NAN;
+    if (x.kind == NUMBER_INF) v = (double)INFINITY;
+    if (x.kind == NUMBER_FINITE) v = ldexp((double)x.significand, x.exponent - f->fraction_bits);
     return x.negative ? -v : v;
 }
 

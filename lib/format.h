@@ -58,7 +58,7 @@ enum number_class { NUMBER_ZERO, NUMBER_FINITE, NUMBER_INF, NUMBER_NAN };
 struct number {
     uint64_t significand;
     int32_t exponent;
-    uint8_t class;
+    uint8_t kind;
     bool negative;
 };
 

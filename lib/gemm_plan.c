@@ -169,8 +169,6 @@ void gemm_settle(struct bitcut_gemm *g, const struct gemm_plan *p)
     g->recipe = p->recipe;
     if (!g->split_a) g->split_a = p->recipe->split;
     if (!g->split_b) g->split_b = p->recipe->split;
-    g->high = p->split_a.high;
-    g->low = p->split_a.low;
     g->scale = p->scale;
     g->low_low = p->low_low;
     g->promote = p->promote;

@@ -43,7 +43,8 @@ enum bitcut_status gemm_plan_make(struct gemm_plan *plan, const struct bitcut_ge
                                   const struct bitcut_format *words, struct fault *f);
 
 /* Say in g what the plan says: nothing of it is open any more.  Its splits are
-   g->split_a and g->split_b as they were set, else the plan's own recipe's. */
+   g->split_a and g->split_b as they were set, else the plan's own recipe's; roundings that
+   were left open are those of each split. */
 void gemm_settle(struct bitcut_gemm *g, const struct gemm_plan *plan);
 
 /* --- where elements are ----------------------------------------------------------- */

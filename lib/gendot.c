@@ -120,7 +120,7 @@ static double dot_value(const struct sum *s)
 static void product_add(struct sum *s, uint32_t x, uint32_t y)
 {
     const struct number a = format_decode(f32, x), b = format_decode(f32, y);
-    if (b.class == NUMBER_ZERO) return;
+    if (b.kind == NUMBER_ZERO) return;
     wide_add(&s->dot, a.negative != b.negative, a.significand * b.significand,
              a.exponent + b.exponent - 2 * f32->fraction_bits);
     s->size += fabs(double_of_f32(x) * double_of_f32(y));

@@ -138,7 +138,7 @@ uint64_t bitcut_format_convert(const struct bitcut_format *to,
                                const struct bitcut_format *from, uint64_t encoding)
 {
     const struct number x = format_decode(from, encoding);
-    switch (x.class) {
+    switch (x.kind) {
     case NUMBER_NAN:
         return format_nan(to);
     case NUMBER_INF:

@@ -56,7 +56,7 @@ bad_words_refused() {
 3|^bitcut: bench: no kernel of study tiles is for this device$|gpu --study tiles
 3|^bitcut: bench: no kernel of study recipes is for this device$|gpu --kernel old
 3|^bitcut: bench: not enough memory|gpu -n 10000000 --kernel gemm
-2|^bitcut: --kernel: unknown; bitcut list batched has all$|gpu --study batch --kernel gemm
+2|^bitcut: --kernel: not one for batches; bitcut list kernels has all$|gpu --study batch --kernel gemm
 2|^bitcut: --batch: must be 1 to 10000000$|gpu --study batch --shapes square -n 4 --batch 0
 2|^bitcut: --batch: is for a study of batches$|gpu --batch 10
 2|^bitcut: --tile: is for bench gpu, but not for batches of small GEMMs$|gpu --study batch --shapes square -n 4 --batch 3 --tile 16x8
@@ -153,7 +153,7 @@ of best fallback fault" ] || row name
     run 0 bench gpu -n 16 --rounds 1 --energy 0 --kernel gemm.plain
     row name | grep GFlop
     row name | grep slices
-    run 3 bench gpu -n 16 --rounds 1 --energy 0 --kernel gemm.ootomo --study splitk \
+    run 0 bench gpu -n 16 --rounds 1 --energy 0 --kernel gemm.ootomo --study splitk \
         --shapes square
     row name | grep -q ' k slices ms ' || row name
 }

@@ -841,7 +841,7 @@ list recipes|name what split terms promote tile_k zeroed source
 list inputs|name what parameters
 list metrics|name what
 list variants|name what
-list architectures|name what least most
+list devices|name what here why
 list studies|name what
 $mma|unit outputs
 replay $1 $2|set unit outputs mismatches first

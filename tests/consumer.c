@@ -157,15 +157,19 @@ static int refuses_names_and_devices(void)
 {
     const enum bitcut_status bad = BITCUT_BAD_ARGUMENT;
     char why[BITCUT_TEXT_MOST] = "";
+    struct bitcut_device *device = NULL;
+    struct bitcut_gemm gemm;
+    bitcut_gemm_init(&gemm, sizeof gemm);
     return !bitcut_recipe_find(NULL) && !bitcut_unit_find(NULL, NULL) &&
-           bitcut_cuda_open(NULL, why) == bad && strlen(why) &&
-           bitcut_gemm_cuda(NULL, NULL, NULL, 0, NULL, NULL) == bad &&
-           bitcut_gemm_cuda_kernel(NULL, NULL, NULL, NULL, NULL) == bad &&
-           bitcut_gemm_cuda_workspace(NULL, NULL, NULL, NULL) == bad &&
-           bitcut_gemm_cuda_words(NULL, NULL, NULL, BITCUT_A, NULL) == bad &&
-           bitcut_gemm_cuda_prepare(NULL, NULL, NULL, BITCUT_A, NULL, NULL) == bad &&
-           bitcut_hgemm_cuda_kernel(NULL, NULL, NULL, NULL, NULL) == bad &&
-           bitcut_hgemm_cuda_batch(NULL, NULL, 1, NULL, NULL) == bad;
+           bitcut_device_open(NULL, "cuda", why) == bad && strlen(why) &&
+           bitcut_device_open(&device, NULL, NULL) == bad &&
+           bitcut_device_open(&device, "gpu", NULL) == bad && !device &&
+           bitcut_gemm_start(NULL, NULL, &gemm, NULL, 0, NULL, NULL) == bad &&
+           bitcut_gemm_start(NULL, NULL, NULL, NULL, 0, NULL, NULL) == bad &&
+           bitcut_gemm_choose(NULL, NULL, NULL, NULL) == bad &&
+           bitcut_gemm_workspace(NULL, NULL, NULL, NULL) == bad &&
+           bitcut_gemm_words(NULL, NULL, NULL, BITCUT_A, NULL) == bad &&
+           bitcut_gemm_prepare(NULL, NULL, NULL, BITCUT_A, NULL, NULL) == bad;
 }
 
 static int refuses(void)
@@ -178,11 +182,11 @@ static int refuses(void)
 static int opens(void)
 {
     char why[BITCUT_TEXT_MOST] = "";
-    struct bitcut_cuda *cuda = NULL;
-    const enum bitcut_status status = bitcut_cuda_open(&cuda, why);
-    if (status != BITCUT_OK) return status == BITCUT_CANNOT && !cuda && strlen(why);
-    const int named = strlen(bitcut_cuda_device(cuda)) != 0;
-    bitcut_cuda_close(cuda);
+    struct bitcut_device *device = NULL;
+    const enum bitcut_status status = bitcut_device_open(&device, "cuda", why);
+    if (status != BITCUT_OK) return status == BITCUT_CANNOT && !device && strlen(why);
+    const int named = strlen(bitcut_device_name(device)) != 0;
+    bitcut_device_close(device);
     return named;
 }
 

@@ -1,16 +1,14 @@
 /* A module without a GPU: the models stand in for a device, so that `bitcut record`,
    `bitcut verify --kernel`, `bitcut bench gpu` and the library's own calls are tested
-   everywhere.  Each instruction computes by the unit that its `what` names.  On the
-   host's memory a kernel computes by its recipe on the unit of its instruction; on the
-   device's, which is the host's too, by its terms from words, one instruction after the
-   other.
+   everywhere.  Each instruction computes by the unit that its `what` names; a kernel by
+   its terms from words, one instruction after the other, all outputs at a time.  The
+   device's memory is the host's.
 
    DEVICE_FAULT in the environment makes it misbehave; see `faults`.  DEVICE_DUMP names a
    file that gets A, B, C and D of the last batch. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "lib/bitcut.h"
-#include "tests/device.h"
+#include "gpu/module.h"
 
 #include <math.h>
 #include <signal.h>
@@ -46,76 +44,105 @@ static const struct gpu_instruction wgmma[] = {
     /* clang-format on */
 };
 
+/* --- kernels ---------------------------------------------------------------------- */
+
+#define MMA   "mma.m16n8k16.f32.f16"
+#define TF32  "mma.m16n8k8.f32.tf32"
+#define WGMMA "wgmma.m64n8k16.f32.f16"
+
 #define CORRECTED                                                                        \
+    3,                                                                                   \
     {                                                                                    \
-        { 1, 0, 1 }, { 0, 1, 1 }, { 0, 0, 0 }                                            \
+        { 1, 0, 1, 0 }, { 0, 1, 1, 0 }, { 0, 0, 0, 0 }                                   \
+    }
+#define FOUR(HIGHEST)                                                                    \
+    4,                                                                                   \
+    {                                                                                    \
+        { HIGHEST, HIGHEST, 0, 0 }, { 1, 0, 0, 0 }, { 0, 1, 0, 0 }, { 0, 0, 0, 0 }       \
+    }
+#define THREE                                                                            \
+    3,                                                                                   \
+    {                                                                                    \
+        { 1, 0, 0, 0 }, { 0, 1, 0, 0 }, { 0, 0, 0, 0 }                                   \
     }
 #define ONE                                                                              \
+    1,                                                                                   \
     {                                                                                    \
         {                                                                                \
-            0, 0, 0                                                                      \
+            0, 0, 0, 0                                                                   \
         }                                                                                \
     }
+
+/* What rows have in common.  BYTES: of what a block loads for one k, and reads. */
+#define WORDS(FORMAT, N, TERMS, PROMOTE, BYTES)                                          \
+    .what = "", .matrices = FORMAT_F32, .format = FORMAT_##FORMAT,                       \
+    .program = { N, TERMS, PROMOTE }, .threads = 32, .registers = 32, .cluster = 1,      \
+    .load_bytes = BYTES, .read_bytes = BYTES
+#define TILE(M, N, K, STAGES)   .tile_m = M, .tile_n = N, .tile_k = K, .stages = STAGES
+#define ON(LEAST, MOST, SLICES) .least = LEAST, .most = MOST, .slices_most = SLICES
+#define SMALL(FORMAT, SIZE, PRODUCTS, WARPS, STAGES, BYTES, MOST)                        \
+    .what = "", .matrices = FORMAT_F16, .format = FORMAT_##FORMAT,                       \
+    .program = { 1, ONE, 0 }, .products = PRODUCTS, .warps = WARPS, .stages = STAGES,    \
+    .threads = 128, .shared_bytes = BYTES, .cluster = 1, .size_most = SIZE,              \
+    ON(80, MOST, 1)
 
 /* The liars do not what they say; with HONEST there are none, and no two kernels of a
    recipe but of plain. */
 static const struct gpu_kernel gemms[] = {
-    /* clang-format off */
+/* clang-format off */
 #ifndef HONEST
-    { "vary.ootomo.f16", "another promotion", "ootomo", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 2, 3, CORRECTED, 4 }, 16, 8, 16, 1, 32, 0, 32, 1, 96, 96, 3, 0, 80, 0, NULL, NULL },
+    { .name = "vary.ootomo.f16",   .recipe = "ootomo",   .instruction = MMA,  WORDS(F16, 2, CORRECTED, 4, 96), TILE(16, 8, 16, 1), ON(80, 0, 3) },
 #endif
-    { "gemm.ootomo.f16", "", "ootomo", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 2, 3, CORRECTED, 1 }, 16, 8, 16, 1, 32, 0, 32, 1, 96, 96, 3, 0, 80, 0, NULL, NULL },
-    { "gemm.tf32x3.tf32", "", "tf32x3", "mma.m16n8k8.f32.tf32", GPU_TF32,
-      { 2, 3, { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 } }, 0 }, 16, 8, 8, 1, 32, 0, 32, 1, 192, 192, 1, 0, 80, 0, NULL, NULL },
+    { .name = "gemm.ootomo.f16",   .recipe = "ootomo",   .instruction = MMA,  WORDS(F16, 2, CORRECTED, 1, 96), TILE(16, 8, 16, 1), ON(80, 0, 3) },
+    { .name = "gemm.tf32x3.tf32",  .recipe = "tf32x3",   .instruction = TF32, WORDS(TF32, 2, THREE, 0, 192),   TILE(16, 8, 8, 1),  ON(80, 0, 1) },
 #ifndef HONEST
-    { "gemm.markidis.f16", "", "markidis", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 2, 4, { { 1, 1, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 32, 1, 96, 96, 1, 0, 80, 0, NULL, NULL },
+    { .name = "gemm.markidis.f16", .recipe = "markidis", .instruction = MMA,  WORDS(F16, 2, FOUR(1), 0, 96),   TILE(16, 8, 16, 1), ON(80, 0, 1) },
 #endif
-    { "old.plain.f16", "for other devices", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 1, 1, ONE, 0 }, 64, 8, 16, 2, 32, 0, 32, 1, 144, 144, 1, 0, 80, 89, NULL, NULL },
-    { "big.plain.f16", "for larger devices", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 65537, 32, 1, 48, 48, 1, 0, 80, 0, NULL, NULL },
+    { .name = "old.plain.f16",     .recipe = "plain",    .instruction = MMA,  WORDS(F16, 1, ONE, 0, 144),      TILE(64, 8, 16, 2), ON(80, 89, 1) },
+    { .name = "big.plain.f16",     .recipe = "plain",    .instruction = MMA,  WORDS(F16, 1, ONE, 0, 48),       TILE(16, 8, 16, 1), ON(80, 0, 1), .shared_bytes = 65537 },
 #ifndef HONEST
-    { "small.plain.f16", "for small sizes", "plain", "wgmma.m64n8k16.f32.f16", GPU_F16,
-      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 0, 32, 1, 48, 48, 1, 32, 90, 90, NULL, NULL },
+    { .name = "small.plain.f16",   .recipe = "plain",    .instruction = WGMMA, WORDS(F16, 1, ONE, 0, 48),      TILE(16, 8, 16, 1), ON(90, 90, 1), .size_most = 32 },
 #endif
-    { "gemm.plain.f16", "", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 0, 32, 1, 48, 48, 1, 0, 80, 0, NULL, NULL },
+    { .name = "gemm.plain.f16",    .recipe = "plain",    .instruction = MMA,  WORDS(F16, 1, ONE, 0, 48),       TILE(16, 8, 16, 1), ON(80, 0, 1) },
 #ifndef HONEST
-    { "gemm.plain.tf32", "", "plain", "mma.m16n8k8.f32.tf32", GPU_TF32,
-      { 1, 1, ONE, 0 }, 16, 8, 8, 1, 32, 0, 32, 1, 96, 96, 1, 0, 80, 0, NULL, NULL },
-    { "liar.legemm.f16", "", "legemm", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 2, 3, CORRECTED, 0 }, 16, 8, 16, 1, 32, 0, 32, 1, 96, 96, 1, 0, 80, 0, NULL, NULL },
-    { "liar.markidis.f16", "", "markidis", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 2, 4, { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 } }, 0 }, 16, 8, 16, 1, 32, 0, 32, 1, 96, 96, 1, 0, 80, 0, NULL, NULL },
-    { "liar.noname.f16", "", "noname", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 1, 1, ONE, 0 }, 16, 8, 16, 1, 32, 0, 32, 1, 48, 48, 1, 0, 80, 0, NULL, NULL },
+    { .name = "gemm.plain.tf32",   .recipe = "plain",    .instruction = TF32, WORDS(TF32, 1, ONE, 0, 96),      TILE(16, 8, 8, 1),  ON(80, 0, 1) },
+    { .name = "liar.legemm.f16",   .recipe = "legemm",   .instruction = MMA,  WORDS(F16, 2, CORRECTED, 0, 96), TILE(16, 8, 16, 1), ON(80, 0, 1) },
+    { .name = "liar.markidis.f16", .recipe = "markidis", .instruction = MMA,  WORDS(F16, 2, FOUR(0), 0, 96),   TILE(16, 8, 16, 1), ON(80, 0, 1) },
+    { .name = "liar.noname.f16",   .recipe = "noname",   .instruction = MMA,  WORDS(F16, 1, ONE, 0, 48),       TILE(16, 8, 16, 1), ON(80, 0, 1) },
 #endif
     { 0 }
     /* clang-format on */
 };
 
-#ifdef HONEST
 static const struct gpu_kernel fast[] = {
-    /* clang-format off */
-    { "fast.plain.f16.large", "", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 1, 1, ONE, 0 }, 32, 32, 16, 2, 32, 0, 32, 1, 128, 128, 1, 0, 90, 0, NULL, NULL },
-    { "fast.plain.f16.small", "", "plain", "mma.m16n8k16.f32.f16", GPU_F16,
-      { 1, 1, ONE, 0 }, 16, 8, 16, 2, 32, 0, 32, 1, 48, 48, 1, 0, 90, 0, NULL, NULL },
+/* clang-format off */
+#ifdef HONEST
+    { .name = "fast.plain.f16.large", .recipe = "plain", .instruction = MMA, WORDS(F16, 1, ONE, 0, 128), TILE(32, 32, 16, 2), ON(90, 0, 1) },
+    { .name = "fast.plain.f16.small", .recipe = "plain", .instruction = MMA, WORDS(F16, 1, ONE, 0, 48),  TILE(16, 8, 16, 2),  ON(90, 0, 1) },
+#endif
     { 0 }
     /* clang-format on */
 };
-#else
-static const struct gpu_kernel fast[] = { { 0 } };
-#endif
 
-static const struct gpu_family families[] = { { "mma", "", mma, NULL },
-                                              { "wgmma", "", wgmma, NULL },
-                                              { "fast", "", NULL, fast },
-                                              { "gemm", "", NULL, gemms },
-                                              { 0 } };
+enum { LARGE = 4 }; /* the row that peers compute by */
+
+static const struct gpu_kernel batches[] = {
+    /* clang-format off */
+    { .name = "batch.tiny.3", .recipe = "plain", .instruction = MMA, SMALL(F16,  3, 4, 1, 0,     0,  0) },
+    { .name = "batch.mma.16", .recipe = "plain", .instruction = MMA, SMALL(F16, 16, 2, 1, 1,  1024,  0) },
+    { .name = "batch.old.64", .recipe = "plain", .instruction = MMA, SMALL(F16, 64, 1, 1, 1,     0, 89) },
+    { .name = "batch.big.64", .recipe = "plain", .instruction = MMA, SMALL(F16, 64, 1, 4, 2, 65537,  0) },
+    { .name = "batch.mma.64", .recipe = "plain", .instruction = MMA, SMALL(F16, 64, 1, 4, 2,  4096,  0) },
+    { .name = "batch.fma.64", .recipe = "fp32",                      SMALL(F32, 64, 1, 1, 0,     0,  0) },
+    { 0 }
+    /* clang-format on */
+};
+
+static const struct gpu_family families[] = {
+    { "mma", "", mma, NULL },       { "wgmma", "", wgmma, NULL },
+    { "fast", "", NULL, fast },     { "gemm", "", NULL, gemms },
+    { "batch", "", NULL, batches }, { 0 }
+};
 
 /* --- faults ----------------------------------------------------------------------- */
 
@@ -129,59 +156,106 @@ static void flip_last(struct gpu_batch *batch, const struct gpu_instruction *i)
 /* The same, but in no first batch. */
 static void flip_later(struct gpu_batch *batch, const struct gpu_instruction *i)
 {
-    static int batches;
-    if (++batches > 1) flip_last(batch, i);
+    static int batches_run;
+    if (++batches_run > 1) flip_last(batch, i);
 }
 
 /* Be interrupted while the second batch runs. */
 static void interrupt(struct gpu_batch *batch, const struct gpu_instruction *i)
 {
-    static int batches;
+    static int batches_run;
     (void)batch;
     (void)i;
-    if (++batches == 2) raise(SIGTERM);
+    if (++batches_run == 2) raise(SIGTERM);
 }
 
-/* The lowest bit of the last output of a GEMM is wrong. */
-static void flip_output(const struct gpu_gemm *g)
+static size_t bytes_of(const struct bitcut_matrix *x)
 {
-    if (g->m && g->n) g->d[(g->m - 1) * g->ldd + g->n - 1] ^= 1;
+    return (size_t)x->format->bits / 8;
+}
+
+/* Matrix i. */
+static char *matrix_of(const struct bitcut_matrix *x, size_t i)
+{
+    return x->each ? (char *)(uintptr_t)x->each[i]
+                   : (char *)(uintptr_t)x->at + i * x->stride * bytes_of(x);
+}
+
+static char *element_of(const struct bitcut_matrix *x, size_t matrix, size_t i, size_t j)
+{
+    const size_t at = x->layout == BITCUT_COLUMN_MAJOR ? j * x->ld + i : i * x->ld + j;
+    return matrix_of(x, matrix) + at * bytes_of(x);
+}
+
+/* The lowest bit of the last output of a batch is wrong. */
+static void flip_output(const struct bitcut_gemm *g)
+{
+    if (g->m && g->n) *element_of(&g->d, g->count - 1, g->m - 1, g->n - 1) ^= 1;
 }
 
 /* It is from the third k-step of 16 on. */
-static void flip_from_step(const struct gpu_gemm *g)
+static void flip_from_step(const struct bitcut_gemm *g)
 {
     if (g->k > 32) flip_output(g);
 }
 
-/* It is where B is transposed. */
-static void flip_transposed(const struct gpu_gemm *g)
+static void flip_transposed(const struct bitcut_gemm *g)
 {
-    if (!g->b.across) flip_output(g);
+    if (g->b.layout == BITCUT_COLUMN_MAJOR) flip_output(g);
 }
 
-/* It is where there are more GEMMs. */
-static void flip_in_batch(const struct gpu_gemm *g)
+static void flip_down(const struct bitcut_gemm *g)
+{
+    if (g->d.layout == BITCUT_COLUMN_MAJOR) flip_output(g);
+}
+
+static void flip_in_batch(const struct bitcut_gemm *g)
 {
     if (g->count > 1) flip_output(g);
 }
 
-/* It is where D is C. */
-static void flip_in_place(const struct gpu_gemm *g)
+static void flip_in_place(const struct bitcut_gemm *g)
 {
-    if (g->c == g->d) flip_output(g);
+    if (g->c.at == g->d.at) flip_output(g);
 }
 
-/* A column is one element too long. */
-static void write_behind(const struct gpu_gemm *g)
+static void flip_by_pointers(const struct bitcut_gemm *g)
 {
-    if (g->stride_d > g->m * g->ldd) g->d[g->m * g->ldd] = 0;
+    if (g->d.each) flip_output(g);
 }
 
-/* A row is one element too long. */
-static void write_gap(const struct gpu_gemm *g)
+static void flip_large(const struct bitcut_gemm *g)
 {
-    if (g->m > 1 && g->ldd > g->n) g->d[g->n] = 0;
+    if (g->n > 8) flip_output(g);
+}
+
+static void put_zero(const struct bitcut_gemm *g, size_t element)
+{
+    memset(matrix_of(&g->d, g->count - 1) + element * bytes_of(&g->d), 0,
+           bytes_of(&g->d));
+}
+
+/* Lines of a matrix of D in memory, and their length. */
+static size_t lines_of(const struct bitcut_gemm *g)
+{
+    return g->d.layout == BITCUT_COLUMN_MAJOR ? g->n : g->m;
+}
+
+static size_t length_of(const struct bitcut_gemm *g)
+{
+    return g->d.layout == BITCUT_COLUMN_MAJOR ? g->m : g->n;
+}
+
+/* There is a line too many. */
+static void write_behind(const struct bitcut_gemm *g)
+{
+    if (g->d.stride > lines_of(g) * g->d.ld) put_zero(g, lines_of(g) * g->d.ld);
+}
+
+/* A line is one element too long. */
+static void write_gap(const struct bitcut_gemm *g)
+{
+    if (lines_of(g) > 1 && g->d.ld > length_of(g)) put_zero(g, length_of(g));
 }
 
 static const struct device_fault {
@@ -189,7 +263,7 @@ static const struct device_fault {
     int capability; /* of the device */
     const char *no_device, *no_run;
     void (*spoil)(struct gpu_batch *batch, const struct gpu_instruction *i);
-    void (*spoil_gemm)(const struct gpu_gemm *g);
+    void (*spoil_gemm)(const struct bitcut_gemm *g);
 } faults[] = {
     { "", 90, NULL, NULL, NULL, NULL },
     { "absent", 90, "nobody is there", NULL, NULL, NULL },
@@ -199,13 +273,19 @@ static const struct device_fault {
     { "flips", 90, NULL, NULL, flip_last, flip_output },
     { "flips later", 90, NULL, NULL, flip_later, flip_from_step },
     { "flips transposed", 90, NULL, NULL, NULL, flip_transposed },
+    { "flips down", 90, NULL, NULL, NULL, flip_down },
     { "flips batches", 90, NULL, NULL, NULL, flip_in_batch },
     { "flips in place", 90, NULL, NULL, NULL, flip_in_place },
+    { "flips by pointers", 90, NULL, NULL, NULL, flip_by_pointers },
+    { "flips large", 90, NULL, NULL, NULL, flip_large },
     { "writes behind", 90, NULL, NULL, NULL, write_behind },
     { "writes gap", 90, NULL, NULL, NULL, write_gap },
     { "interrupts", 90, NULL, NULL, interrupt, NULL },
     { "no library", 90, NULL, NULL, NULL, NULL },
     { "large is fast", 90, NULL, NULL, NULL, NULL },
+    { "peer is small", 90, NULL, NULL, NULL, NULL },
+    { "peer tires", 90, NULL, NULL, NULL, NULL },
+    { "far memory", 90, NULL, NULL, NULL, NULL },
 };
 
 static const struct device_fault *fault_wanted(void)
@@ -216,33 +296,56 @@ static const struct device_fault *fault_wanted(void)
     return &faults[0];
 }
 
-const char *device_refusal(void) { return fault_wanted()->no_run; }
+static bool has_fault(const char *name) { return !strcmp(fault_wanted()->name, name); }
 
-int device_has_library(void) { return strcmp(fault_wanted()->name, "no library") != 0; }
+/* Why nothing can be run; 0: it can. */
+static int refuse(char *fault)
+{
+    const char *why = fault_wanted()->no_run;
+    snprintf(fault, GPU_FAULT_MOST, "%s", why ? why : "impossible");
+    return why != NULL;
+}
 
 /* --- the device ------------------------------------------------------------------- */
 
-static int describe(struct gpu_device *device, char *fault)
+enum { DEVICES = 2 };
+
+static int describe(struct gpu_device *to, int device, char *fault)
 {
     const struct device_fault *wanted = fault_wanted();
-    if (wanted->no_device) {
-        snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_device);
+    if (wanted->no_device || device >= DEVICES) {
+        snprintf(fault, GPU_FAULT_MOST, "%s",
+                 wanted->no_device ? wanted->no_device : "there are two");
         return 1;
     }
-    *device = (struct gpu_device){ .name = "Models",
-                                   .driver = "1.2",
-                                   .runtime = "none",
-                                   .capability = wanted->capability,
-                                   .shared_bytes = 1 << 16,
-                                   .units = 8,
-                                   .unit_registers = 1 << 10,
-                                   .unit_threads = 32,
-                                   .unit_blocks = 1,
-                                   .unit_shared = 1 << 16,
-                                   .products = 64,
-                                   .shared_rate = 64,
-                                   .cache_rate = 4 };
+    *to = (struct gpu_device){ .number = device,
+                               .driver = "1.2",
+                               .runtime = "none",
+                               .capability = wanted->capability,
+                               .shared_bytes = 1 << 16,
+                               .units = 8,
+                               .unit_registers = 1 << 10,
+                               .unit_threads = 32,
+                               .unit_blocks = 1,
+                               .unit_shared = 1 << 16,
+                               .products = 64,
+                               .shared_rate = 64,
+                               .cache_rate = 4 };
+    snprintf(to->name, sizeof to->name, "%s", device ? "More models" : "Models");
+    snprintf(to->architecture, sizeof to->architecture, "%s",
+             wanted->capability == 90   ? "hopper"
+             : wanted->capability == 86 ? "ampere"
+                                        : "");
     return 0;
+}
+
+/* The host's memory is the device's. */
+static int reaches(const void *at, int device, char *fault)
+{
+    (void)at;
+    (void)device;
+    snprintf(fault, GPU_FAULT_MOST, "is far away");
+    return has_fault("far memory");
 }
 
 /* `count` elements of `bytes` as 64-bit encodings, some bits flipped, others kept. */
@@ -304,9 +407,10 @@ static void dump(const struct gpu_batch *batch, const struct gpu_instruction *i)
 }
 
 static int run(const struct gpu_batch *batch, const struct gpu_instruction *instruction,
-               enum gpu_variant variant, char *fault)
+               enum gpu_variant variant, int device, char *fault)
 {
     const struct device_fault *wanted = fault_wanted();
+    (void)device;
     struct gpu_batch copy = *batch;
     snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_run ? wanted->no_run : "impossible");
     if (wanted->no_run || compute(batch, instruction, variant) != 0) return 1;
@@ -332,31 +436,43 @@ static uint32_t encoding_of(float x)
     return isnan(x) ? 0x7fffffff : bits;
 }
 
-static uint32_t scaled(uint32_t x, int exponent)
+/* An element, of f32 or f16, as FP32. */
+static uint32_t load(const struct bitcut_matrix *x, size_t matrix, size_t i, size_t j)
 {
-    return encoding_of(ldexpf(f32(x), exponent));
+    uint32_t bits = 0;
+    memcpy(&bits, element_of(x, matrix, i, j), bytes_of(x));
+    return (uint32_t)bitcut_format_convert(bitcut_format_find("f32"),
+                                           bitcut_rounding_find("rn"), x->format, bits);
+}
+
+static void store(const struct bitcut_matrix *x, size_t matrix, size_t i, size_t j,
+                  float v)
+{
+    const uint64_t nan = x->format->bits == 16 ? 0x7fff : 0x7fffffff;
+    const uint64_t bits =
+        isnan(v) ? nan
+                 : bitcut_format_convert(x->format, bitcut_rounding_find("rn"),
+                                         bitcut_format_find("f32"), encoding_of(v));
+    memcpy(element_of(x, matrix, i, j), &bits, bytes_of(x));
 }
 
 /* --- words ------------------------------------------------------------------------ */
 
-/* The splits that the device knows, by what the module is told of them. */
-static const struct {
-    enum gpu_format format;
-    int words, scale, direction;
-    const char *name;
-} splits[] = {
-    { GPU_F16, 1, 0, 0, "half" },      { GPU_F16, 2, 0, 0, "markidis" },
-    { GPU_F16, 2, 11, 0, "halfhalf" }, { GPU_TF32, 1, 0, 1, "tf32" },
-    { GPU_TF32, 2, 0, 1, "tf32tf32" },
+/* An operand: `lines` rows of A, or columns of B, of k elements. */
+struct operand {
+    const struct bitcut_matrix *matrix;
+    const struct bitcut_split *split;
+    bool equilibrate, columns;
+    size_t lines, k;
 };
 
-static const struct bitcut_split *split_of(const struct gpu_split *s)
+static struct operand operand_of(const struct gpu_work *w, enum bitcut_operand which)
 {
-    for (size_t i = 0; i < sizeof splits / sizeof splits[0]; i++)
-        if (splits[i].format == s->format && splits[i].words == s->words &&
-            splits[i].scale == s->scale && splits[i].direction == s->high.direction)
-            return bitcut_split_find(splits[i].name);
-    return NULL;
+    const struct bitcut_gemm *g = &w->gemm;
+    const struct gemm_plan *p = &w->plan;
+    return which == BITCUT_A
+               ? (struct operand){ &g->a, &p->split_a, p->equilibrate, false, g->m, g->k }
+               : (struct operand){ &g->b, &p->split_b, p->equilibrate, true, g->n, g->k };
 }
 
 static size_t run_of(size_t k)
@@ -364,366 +480,399 @@ static size_t run_of(size_t k)
     return (k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN * GPU_WORDS_RUN;
 }
 
-static size_t word_bytes(enum gpu_format f) { return f == GPU_TF32 ? 4 : 2; }
-
-static size_t only_words(const struct gpu_split *s, size_t lines, size_t k)
+static size_t word_bytes(const struct operand *x)
 {
-    return (size_t)s->words * lines * run_of(k) * word_bytes(s->format);
+    return (size_t)x->split->format->bits / 8;
 }
 
-static size_t words(const struct gpu_split *s, size_t lines, size_t k)
+static size_t only_words(const struct operand *x)
 {
-    return only_words(s, lines, k) + (s->equilibrate ? lines * sizeof(uint32_t) : 0);
+    return (size_t)x->split->words * x->lines * run_of(x->k) * word_bytes(x);
 }
 
-/* The largest magnitudes of equilibrated lines, behind their words. */
-static void *largest_of(const void *of, const struct gpu_split *s, size_t lines, size_t k)
+static size_t words_of(const struct operand *x)
 {
-    return (char *)(uintptr_t)of + only_words(s, lines, k);
+    return only_words(x) + (x->equilibrate ? x->lines * sizeof(float) : 0);
+}
+
+static size_t words(const struct gpu_work *w, enum bitcut_operand which)
+{
+    const struct operand x = operand_of(w, which);
+    return words_of(&x);
+}
+
+static uint32_t value(const struct operand *x, size_t matrix, size_t i, size_t p)
+{
+    return x->columns ? load(x->matrix, matrix, p, i) : load(x->matrix, matrix, i, p);
 }
 
 /* The exponent that takes the largest magnitude, of line i, to [2^14, 2^15). */
-static int exponent_of(const void *of, const struct gpu_split *s, size_t lines, size_t k,
-                       size_t i)
+static int exponent_of(const struct operand *x, const void *of, size_t i)
 {
     float magnitude;
     int exponent;
-    if (!s->equilibrate) return 0;
-    memcpy(&magnitude, (char *)largest_of(of, s, lines, k) + i * sizeof magnitude,
+    if (!x->equilibrate) return 0;
+    memcpy(&magnitude, (const char *)of + only_words(x) + i * sizeof magnitude,
            sizeof magnitude);
     frexpf(magnitude, &exponent);
     return magnitude > 0 ? 15 - exponent : 0;
 }
 
-static uint32_t element(const struct gpu_operand *x, size_t i, size_t p)
-{
-    return x->at[x->across ? p * x->ld + i : i * x->ld + p];
-}
-
-static void put_largest(void *to, const struct gpu_split *s, const struct gpu_operand *x,
-                        size_t lines, size_t k, size_t i)
+static void put_largest(void *to, const struct operand *x, size_t matrix, size_t i)
 {
     float largest = 0;
-    for (size_t p = 0; p < k; p++) {
-        const float magnitude = fabsf(f32(element(x, i, p)));
+    for (size_t p = 0; p < x->k; p++) {
+        const float magnitude = fabsf(f32(value(x, matrix, i, p)));
         if (isfinite(magnitude)) largest = fmaxf(largest, magnitude);
     }
-    memcpy((char *)largest_of(to, s, lines, k) + i * sizeof largest, &largest,
-           sizeof largest);
+    memcpy((char *)to + only_words(x) + i * sizeof largest, &largest, sizeof largest);
 }
 
-static void set_word(void *to, enum gpu_format f, size_t at, uint64_t word)
+static char *word_at(const void *of, const struct operand *x, size_t word, size_t line,
+                     size_t p)
 {
-    if (f == GPU_TF32) ((uint32_t *)to)[at] = (uint32_t)word;
-    else ((uint16_t *)to)[at] = (uint16_t)word;
+    return (char *)(uintptr_t)of +
+           ((word * x->lines + line) * run_of(x->k) + p) * word_bytes(x);
 }
 
-static uint64_t get_word(const void *from, enum gpu_format f, size_t at)
+static void make_words(void *to, const struct operand *x, size_t matrix)
 {
-    return f == GPU_TF32 ? ((const uint32_t *)from)[at] : ((const uint16_t *)from)[at];
-}
-
-static int prepare(void *to, const struct gpu_split *s, const struct gpu_operand *x,
-                   size_t lines, size_t k, void *stream, char *fault)
-{
-    const struct bitcut_split *split = split_of(s);
-    const size_t run = run_of(k);
-    (void)stream;
-    snprintf(fault, GPU_FAULT_MOST, "impossible");
-    if (!split) return 1;
-    for (size_t i = 0; i < lines; i++) {
-        if (s->equilibrate) put_largest(to, s, x, lines, k, i);
-        const int exponent = exponent_of(to, s, lines, k, i);
-        for (size_t p = 0; p < run; p++) {
-            uint64_t word[GPU_WORDS_MOST] = { 0 };
-            if (p < k)
-                bitcut_split_apply(word, split, scaled(element(x, i, p), exponent));
-            for (size_t j = 0; j < (size_t)s->words; j++)
-                set_word(to, s->format, (j * lines + i) * run + p, word[j]);
+    for (size_t i = 0; i < x->lines; i++) {
+        if (x->equilibrate) put_largest(to, x, matrix, i);
+        const int exponent = exponent_of(x, to, i);
+        for (size_t p = 0; p < run_of(x->k); p++) {
+            uint64_t word[SPLIT_WORDS_MOST] = { 0 };
+            if (p < x->k)
+                bitcut_split_apply(
+                    word, x->split,
+                    exponent ? encoding_of(ldexpf(f32(value(x, matrix, i, p)), exponent))
+                             : value(x, matrix, i, p));
+            for (size_t j = 0; j < (size_t)x->split->words; j++)
+                memcpy(word_at(to, x, j, i, p), &word[j], word_bytes(x));
         }
     }
+}
+
+static int prepare(void *to, const struct gpu_work *w, enum bitcut_operand which,
+                   int device, void *stream, char *fault)
+{
+    const struct operand x = operand_of(w, which);
+    (void)device;
+    (void)stream;
+    if (refuse(fault)) return 1;
+    make_words(to, &x, 0);
     return 0;
 }
 
 /* High words that are NaN have another payload if asked to flip. */
-static int split(void *to, const struct gpu_split *s, const struct gpu_operand *x,
-                 size_t lines, size_t k, char *fault)
+static int split(void *to, const struct gpu_work *w, enum bitcut_operand which,
+                 int device, char *fault)
 {
-    const uint64_t flip = fault_wanted()->spoil_gemm == flip_output;
-    if (prepare(to, s, x, lines, k, NULL, fault) != 0) return 1;
-    for (size_t i = 0; flip && i < lines * run_of(k); i++)
-        if (get_word(to, s->format, i) == 0x7e00) set_word(to, s->format, i, 0x7e01);
+    const bool flip = fault_wanted()->spoil_gemm == flip_output;
+    const struct operand x = operand_of(w, which);
+    if (prepare(to, w, which, device, NULL, fault)) return 1;
+    for (size_t i = 0; flip && i < x.lines * run_of(x.k); i++) {
+        uint16_t *const word = (uint16_t *)to + i;
+        if (*word == 0x7e00) *word = 0x7e01;
+    }
     return 0;
 }
 
-/* --- whole GEMMs on the host's memory --------------------------------------------- */
+/* --- whole GEMMs ------------------------------------------------------------------ */
 
-/* Lines as rows of a matrix without gaps (A), or as its columns (B). */
-static uint32_t *gather(const struct gpu_operand *x, size_t lines, size_t k, bool columns)
-{
-    uint32_t *to = calloc(lines * k + 1, sizeof *to);
-    for (size_t i = 0; to && i < lines; i++)
-        for (size_t p = 0; p < k; p++)
-            to[columns ? p * lines + i : i * k + p] = element(x, i, p);
-    return to;
-}
+/* One of a batch: its words, and m x n sums in each accumulator. */
+struct one {
+    const struct gpu_work *work;
+    const struct bitcut_unit *unit;
+    struct operand x[2];
+    const void *words[2];
+    size_t matrix, step; /* step: k of the instruction */
+    uint64_t *sum[RECIPE_ACCUMULATORS_MOST], *fragment[2];
+    float *promoted, *total;
+};
 
 static const struct bitcut_unit *unit_of(const struct gpu_kernel *kernel)
 {
     char name[64];
-    snprintf(name, sizeof name, "hopper/%s", kernel->instruction);
+    snprintf(name, sizeof name, "%s%s", kernel->instruction ? "hopper/" : "fma/f32",
+             kernel->instruction ? kernel->instruction : "");
     return bitcut_unit_find(name, NULL);
 }
 
-static void operand_advance(struct gpu_operand *x, size_t count)
+/* Word `word` of the k-step at p, of all lines. */
+static void load_fragment(struct one *o, int which, int word, size_t p)
 {
-    if (x->words) x->words = (const char *)x->words + count * x->words_stride;
-    else if (x->at) x->at += count * x->stride;
+    const struct operand *x = &o->x[which];
+    for (size_t i = 0; i < x->lines; i++)
+        for (size_t e = 0; e < o->step; e++) {
+            uint64_t bits = 0;
+            if (p + e < x->k)
+                memcpy(&bits, word_at(o->words[which], x, (size_t)word, i, p + e),
+                       word_bytes(x));
+            o->fragment[which][which ? e * x->lines + i : i * o->step + e] = bits;
+        }
 }
 
-/* GEMM i of a batch, alone. */
-static struct gpu_gemm gemm_at(const struct gpu_gemm *g, size_t i)
+static void do_step(struct one *o, size_t p)
 {
-    struct gpu_gemm x = *g;
-    x.count = 1;
-    operand_advance(&x.a, i);
-    operand_advance(&x.b, i);
-    if (x.c) x.c += i * x.stride_c;
-    x.d += i * x.stride_d;
-    return x;
-}
-
-/* By the emulator, on matrices of the host without gaps but in D. */
-static enum bitcut_status emulate(const struct gpu_gemm *g, const char *recipe,
-                                  const struct bitcut_unit *unit, const uint32_t *a,
-                                  const uint32_t *b)
-{
-    struct bitcut_gemm x;
-    bitcut_gemm_init(&x, sizeof x);
-    x.recipe = bitcut_recipe_find(recipe);
-    x.unit = unit;
-    x.m = g->m, x.n = g->n, x.k = g->k;
-    x.alpha = g->alpha, x.beta = g->beta;
-    x.equilibrate = g->split.equilibrate;
-    x.a.at = a, x.b.at = b;
-    x.c.at = g->c, x.c.ld = g->ldc;
-    x.d.to = g->d, x.d.ld = g->ldd;
-    return bitcut_gemm(NULL, &x, 1, NULL);
-}
-
-static int gemm_one(const struct gpu_gemm *g, const struct gpu_kernel *kernel)
-{
-    uint32_t *a = gather(&g->a, g->m, g->k, false), *b = gather(&g->b, g->n, g->k, true);
-    const bool good =
-        a && b && emulate(g, kernel->recipe, unit_of(kernel), a, b) == BITCUT_OK;
-    free(b);
-    free(a);
-    return good ? 0 : 1;
-}
-
-/* The last of a batch is spoiled. */
-static void spoil_gemm(const struct gpu_gemm *g)
-{
-    struct gpu_gemm last = gemm_at(g, g->count - 1);
-    last.count = g->count;
-    if (fault_wanted()->spoil_gemm) fault_wanted()->spoil_gemm(&last);
-}
-
-static int gemm(const struct gpu_gemm *g, const struct gpu_kernel *kernel, char *fault)
-{
-    const struct device_fault *wanted = fault_wanted();
-    snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_run ? wanted->no_run : "impossible");
-    if (wanted->no_run || g->slices != 1) return 1;
-    for (size_t i = 0; i < g->count; i++) {
-        const struct gpu_gemm one = gemm_at(g, i);
-        if (gemm_one(&one, kernel) != 0) return 1;
-    }
-    spoil_gemm(g);
-    return 0;
-}
-
-/* --- whole GEMMs on the device's -------------------------------------------------- */
-
-enum { ACCUMULATORS = 3, K_MOST = 16 };
-
-struct output {
-    const struct gpu_gemm *gemm;
-    const struct gpu_kernel *kernel;
-    const struct bitcut_unit *unit;
-    const void *a, *b; /* words */
-    size_t step;       /* k of the instruction */
-};
-
-static void read_words(uint64_t to[K_MOST], const struct output *o, const void *from,
-                       size_t lines, size_t line, int word, size_t p)
-{
-    const size_t run = run_of(o->gemm->k);
-    for (size_t e = 0; e < o->step; e++)
-        to[e] = get_word(from, o->kernel->format,
-                         ((size_t)word * lines + line) * run + p + e);
-}
-
-/* The k-step at p of the output (i, j). */
-static void do_step(uint64_t to[ACCUMULATORS], const struct output *o, size_t i, size_t j,
-                    size_t p)
-{
-    const struct gpu_recipe *program = &o->kernel->program;
-    uint64_t a[K_MOST], b[K_MOST];
+    const struct gpu_program *program = &o->work->kernel->program;
     for (int t = 0; t < program->terms; t++) {
-        const struct gpu_term term = program->term[t];
-        uint64_t *d = &to[term.accumulator];
-        read_words(a, o, o->a, o->gemm->m, i, term.a, p);
-        read_words(b, o, o->b, o->gemm->n, j, term.b, p);
-        bitcut_mma(d, o->unit, 1, 1, 1, o->step, a, b, d, 1);
+        const struct recipe_term term = program->term[t];
+        uint64_t *d = o->sum[term.accumulator];
+        load_fragment(o, 0, term.a, p);
+        load_fragment(o, 1, term.b, p);
+        bitcut_mma(d, o->unit, 1, o->x[0].lines, o->x[1].lines, o->step, o->fragment[0],
+                   o->fragment[1], d, 1);
     }
 }
 
-/* k-steps [from, to) of an output, folded. */
-static float do_slice(const struct output *o, size_t i, size_t j, size_t from, size_t to)
+static void promote(struct one *o, size_t outputs)
 {
-    const size_t promote = (size_t)o->kernel->program.promote;
-    uint64_t x[ACCUMULATORS] = { 0 };
-    float promoted = 0;
+    for (size_t i = 0; i < outputs; i++) o->promoted[i] += f32(o->sum[0][i]);
+    memset(o->sum[0], 0, outputs * sizeof *o->sum[0]);
+}
+
+/* k-steps [from, to), folded and added to the slices before. */
+static void do_slice(struct one *o, size_t from, size_t to, bool first)
+{
+    const size_t every = (size_t)o->work->kernel->program.promote;
+    const size_t outputs = o->x[0].lines * o->x[1].lines;
+    for (int c = 0; c < RECIPE_ACCUMULATORS_MOST; c++)
+        memset(o->sum[c], 0, outputs * sizeof *o->sum[c]);
+    memset(o->promoted, 0, outputs * sizeof *o->promoted);
     for (size_t s = from; s < to; s++) {
-        do_step(x, o, i, j, s * o->step);
-        if (!promote || ((s - from + 1) % promote && s + 1 < to)) continue;
-        promoted += f32(x[0]);
-        x[0] = 0;
+        do_step(o, s * o->step);
+        if (every && ((s - from + 1) % every == 0 || s + 1 == to)) promote(o, outputs);
     }
-    float v = 0;
-    for (int c = ACCUMULATORS - 1; c >= 0; c--)
-        v = fmaf(v, ldexpf(1, -o->gemm->split.scale),
-                 c == 0 && promote ? promoted : f32(x[c]));
-    return v;
+    for (size_t i = 0; i < outputs; i++) {
+        float v = 0;
+        for (int c = RECIPE_ACCUMULATORS_MOST - 1; c >= 0; c--)
+            v = fmaf(v, ldexpf(1, -o->work->plan.scale),
+                     c == 0 && every ? o->promoted[i] : f32(o->sum[c][i]));
+        o->total[i] = first ? v : o->total[i] + v;
+    }
 }
 
-static void do_output(const struct output *o, size_t i, size_t j)
+static void do_outputs(const struct one *o)
 {
-    const struct gpu_gemm *g = o->gemm;
-    const size_t steps = (g->k + o->step - 1) / o->step, slices = (size_t)g->slices;
+    const struct bitcut_gemm *g = &o->work->gemm;
+    for (size_t i = 0; i < g->m; i++)
+        for (size_t j = 0; j < g->n; j++) {
+            float v =
+                ldexpf(o->total[i * g->n + j], -exponent_of(&o->x[0], o->words[0], i) -
+                                                   exponent_of(&o->x[1], o->words[1], j));
+            v *= f32(g->alpha);
+            if (g->beta & 0x7fffffff)
+                v = fmaf(f32(g->beta), f32(load(&g->c, o->matrix, i, j)), v);
+            store(&g->d, o->matrix, i, j, v);
+        }
+}
+
+static void compute_one(struct one *o)
+{
+    const size_t steps = (o->x[0].k + o->step - 1) / o->step;
+    const size_t slices = (size_t)o->work->plan.order.slices;
     const size_t each = (steps + slices - 1) / slices;
-    float v = 0;
-    for (size_t s = 0; s < steps; s += each) {
-        const float slice = do_slice(o, i, j, s, s + each < steps ? s + each : steps);
-        v = s ? v + slice : slice;
-    }
-    v = ldexpf(v, -exponent_of(o->a, &g->split, g->m, g->k, i) -
-                      exponent_of(o->b, &g->split, g->n, g->k, j));
-    v *= f32(g->alpha);
-    if (g->beta & 0x7fffffff) v = fmaf(f32(g->beta), f32(g->c[i * g->ldc + j]), v);
-    g->d[i * g->ldd + j] = encoding_of(v);
+    do_slice(o, 0, each < steps ? each : steps, true);
+    for (size_t s = each; s < steps; s += each)
+        do_slice(o, s, s + each < steps ? s + each : steps, false);
+    do_outputs(o);
+}
+
+static void *zeros(size_t count, size_t bytes) { return calloc(count + 1, bytes); }
+
+/* Room for the sums of a GEMM. */
+static bool one_init(struct one *o, const struct gpu_work *w)
+{
+    const size_t outputs = w->gemm.m * w->gemm.n;
+    int m, n, k;
+    *o = (struct one){ .work = w,
+                       .unit = unit_of(w->kernel),
+                       .x = { operand_of(w, BITCUT_A), operand_of(w, BITCUT_B) } };
+    if (!o->unit) return false;
+    bitcut_unit_shape(&m, &n, &k, o->unit);
+    o->step = (size_t)k;
+    for (int c = 0; c < RECIPE_ACCUMULATORS_MOST; c++)
+        o->sum[c] = zeros(outputs, sizeof *o->sum[c]);
+    for (int i = 0; i < 2; i++)
+        o->fragment[i] = zeros(o->x[i].lines * o->step, sizeof *o->fragment[i]);
+    o->promoted = zeros(outputs, sizeof *o->promoted);
+    o->total = zeros(outputs, sizeof *o->total);
+    return true;
+}
+
+static void one_clear(struct one *o)
+{
+    free(o->total);
+    free(o->promoted);
+    for (int i = 0; i < 2; i++) free(o->fragment[i]);
+    for (int c = 0; c < RECIPE_ACCUMULATORS_MOST; c++) free(o->sum[c]);
 }
 
 /* Words of A and of B, unless prepared; and slices, to have something there. */
 struct parts {
-    size_t a, b, slices; /* of a GEMM */
+    size_t words[2], slices; /* of a GEMM */
 };
 
-static struct parts parts_of(const struct gpu_gemm *g)
+static struct parts parts_of(const struct gpu_work *w)
 {
-    return (struct parts){ g->a.words ? 0 : words(&g->split, g->m, g->k),
-                           g->b.words ? 0 : words(&g->split, g->n, g->k),
-                           g->slices > 1 ? (size_t)g->slices * g->m * g->n * 4 : 0 };
+    const struct bitcut_gemm *g = &w->gemm;
+    const size_t slices = (size_t)w->plan.order.slices;
+    return (struct parts){ { g->a.words ? 0 : words(w, BITCUT_A),
+                             g->b.words ? 0 : words(w, BITCUT_B) },
+                           slices > 1 ? slices * g->m * g->n * sizeof(float) : 0 };
 }
 
-static size_t workspace(const struct gpu_gemm *g, const struct gpu_kernel *kernel)
+static size_t bytes_for(const struct gpu_work *w)
 {
-    const struct parts parts = parts_of(g);
-    (void)kernel;
-    return g->count * (parts.a + parts.b + parts.slices);
+    const struct parts parts = parts_of(w);
+    return w->gemm.count * (parts.words[0] + parts.words[1] + parts.slices);
 }
 
-static int start_one(const struct gpu_gemm *g, const struct gpu_kernel *kernel, void *at,
-                     void *stream, char *fault)
+/* Kernels that read matrices as they are need nothing there. */
+static size_t workspace(const struct gpu_work *w)
 {
-    const struct parts parts = parts_of(g);
-    char *const b = (char *)at + parts.a;
-    struct output o = { g, kernel, unit_of(kernel), g->a.words, g->b.words, 0 };
-    int m, n, k;
-    if (!o.unit) return 1;
-    bitcut_unit_shape(&m, &n, &k, o.unit);
-    o.step = (size_t)k;
-    if (!g->a.words && prepare(at, &g->split, &g->a, g->m, g->k, stream, fault)) return 1;
-    if (!g->b.words && prepare(b, &g->split, &g->b, g->n, g->k, stream, fault)) return 1;
-    if (!o.a) o.a = at;
-    if (!o.b) o.b = b;
-    if (parts.slices) memset(b + parts.b, 0xff, parts.slices);
-    for (size_t i = 0; i < g->m; i++)
-        for (size_t j = 0; j < g->n; j++) do_output(&o, i, j);
-    return 0;
+    return w->kernel->matrices == FORMAT_F32 ? bytes_for(w) : 0;
 }
 
-/* GEMMs of a batch that are given memory for all of them work side by side. */
-static int start(const struct gpu_gemm *g, const struct gpu_kernel *kernel, void *at,
-                 void *stream, char *fault)
+/* GEMMs of a batch work side by side. */
+static void compute_all(struct one *o, char *at)
 {
-    const struct device_fault *wanted = fault_wanted();
-    snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_run ? wanted->no_run : "impossible");
-    if (wanted->no_run || g->count > GPU_COUNT_MOST / (size_t)g->slices) return 1;
-    if (!g->m || !g->n) return 0;
-    for (size_t i = 0; i < g->count; i++) {
-        const struct gpu_gemm one = gemm_at(g, i);
-        char *const own = (char *)at + i * workspace(&one, kernel);
-        if (start_one(&one, kernel, own, stream, fault) != 0) return 1;
+    const struct gpu_work *w = o->work;
+    const struct parts parts = parts_of(w);
+    for (o->matrix = 0; o->matrix < w->gemm.count; o->matrix++) {
+        for (int i = 0; i < 2; at += parts.words[i++]) {
+            const struct bitcut_matrix *m = o->x[i].matrix;
+            if (!m->words) make_words(at, &o->x[i], o->matrix);
+            o->words[i] =
+                m->words ? (const char *)m->words + o->matrix * m->words_stride : at;
+        }
+        if (parts.slices) memset(at, 0xff, parts.slices);
+        at += parts.slices;
+        compute_one(o);
     }
-    spoil_gemm(g);
+    if (fault_wanted()->spoil_gemm) fault_wanted()->spoil_gemm(&w->gemm);
+}
+
+static int start(const struct gpu_work *w, void *at, int device, void *stream,
+                 char *fault)
+{
+    const size_t slices = (size_t)w->plan.order.slices;
+    const bool own = !workspace(w);
+    struct one o;
+    (void)device;
+    (void)stream;
+    if (refuse(fault)) return 1;
+    if (!own && w->gemm.count > GPU_COUNT_MOST / slices) return 1;
+    if (!w->gemm.count || !w->gemm.m || !w->gemm.n) return 0;
+    if (!one_init(&o, w)) return 1;
+    char *const memory = own ? zeros(bytes_for(w), 1) : at;
+    compute_all(&o, memory);
+    if (own) free(memory);
+    one_clear(&o);
     return 0;
+}
+
+/* On the host's memory. */
+static int gemm(const struct gpu_work *w, const struct gpu_memory memory[4], int device,
+                char *fault)
+{
+    void *at = zeros(workspace(w), 1);
+    (void)memory;
+    const int status = start(w, at, device, NULL, fault);
+    free(at);
+    return status;
 }
 
 /* --- timing ----------------------------------------------------------------------- */
 
-/* How a peer computes, and its nanoseconds a product. */
+/* The kernel that a peer computes by, and its nanoseconds a product; of small GEMMs a
+   GEMM. */
 struct peer_own {
-    const char *recipe, *unit; /* NULL: it fails */
+    const struct gpu_kernel *like; /* NULL: it fails */
     double ns;
 };
 
 enum { KERNEL_NS = 6, SPLIT_NS = 2, ENTRANTS_MOST = 64, WATTS = 700, MHZ = 1980 };
 
+static const struct gpu_kernel singles = { .instruction = NULL,
+                                           .matrices = FORMAT_F32,
+                                           .format = FORMAT_F32,
+                                           .program = { 1, ONE, 0 } };
+
+#ifdef HONEST
+enum { OOTOMO = 0, PLAIN = 4 }; /* rows of gemms */
+#else
+enum { OOTOMO = 1, PLAIN = 7 };
+#endif
+
+#define OWN(LIKE, NS)                                                                    \
+    &(const struct peer_own) { LIKE, NS }
+
 static const struct gpu_peer peers[] = {
-    { "sgemm", "", NULL, GPU_PEER_SINGLE,
-      &(const struct peer_own){ "fp32", "fma/f32", 12 } },
-    { "falls", "", NULL, GPU_PEER, &(const struct peer_own){ "fp32", "fma/f32", 11 } },
-    { "fails", "", NULL, GPU_PEER, &(const struct peer_own){ NULL, NULL, 1 } },
-    { "hgemm", "", "half", GPU_PEER_HALF,
-      &(const struct peer_own){ "plain", "hopper/mma.m16n8k16.f32.f16", 1 } },
-    { "three", "", "halfhalf", GPU_PEER,
-      &(const struct peer_own){ "ootomo", "hopper/mma.m16n8k16.f32.f16", 3 } },
+    /* clang-format off */
+    { "sgemm",    "", FORMAT_F32, false, NULL,       GPU_PEER_SINGLE, OWN(&singles, 12) },
+    { "falls",    "", FORMAT_F32, false, NULL,       GPU_PEER,        OWN(&singles, 11) },
+    { "fails",    "", FORMAT_F32, false, NULL,       GPU_PEER,        OWN(NULL, 1) },
+    { "hgemm",    "", FORMAT_F32, false, "half",     GPU_PEER_HALF,   OWN(&gemms[PLAIN], 1) },
+    { "three",    "", FORMAT_F32, false, "halfhalf", GPU_PEER,        OWN(&gemms[OOTOMO], 3) },
+    { "strided",  "", FORMAT_F16, false, NULL,       GPU_PEER,        OWN(&batches[LARGE], 12) },
+    { "pointers", "", FORMAT_F16, true,  NULL,       GPU_PEER,        OWN(&batches[LARGE], 18) },
+    { "fails",    "", FORMAT_F16, true,  NULL,       GPU_PEER,        OWN(NULL, 1) },
     { 0 }
+    /* clang-format on */
 };
 
 static int sessions;
 
 /* A session notes how often each entrant ran. */
 struct gpu_session {
-    size_t count, m, n, k;
-    uint32_t *a, *b, *d;
+    struct bitcut_gemm gemm;
+    size_t bytes; /* of an element */
+    char *a, *b, *d;
     struct gpu_entrant entrant[ENTRANTS_MOST];
     int runs[ENTRANTS_MOST], entrants;
+    int strided; /* runs of that peer */
 };
 
-static uint32_t *copy_of(const uint32_t *from, size_t count)
+/* `bytes` bytes: the `given` at `from`, over and over. */
+static char *repeated(const char *from, size_t given, size_t bytes)
 {
-    uint32_t *to = calloc(count, sizeof *to);
-    if (to && from) memcpy(to, from, count * sizeof *to);
+    char *to = zeros(bytes, 1);
+    for (size_t i = 0; to && from && i < bytes; i++) to[i] = from[i % given];
     return to;
 }
 
+static struct bitcut_matrix dense(void *at, const struct bitcut_format *format,
+                                  size_t rows, size_t columns)
+{
+    return (struct bitcut_matrix){
+        .at = at, .format = format, .ld = columns, .stride = rows * columns
+    };
+}
+
 static int session_begin(struct gpu_session **session, struct gpu_library *library,
-                         size_t count, size_t m, size_t n, size_t k, const uint32_t *a,
-                         const uint32_t *b, char *fault)
+                         const struct bitcut_gemm *g, size_t distinct, int device,
+                         char *fault)
 {
     struct gpu_session *s = calloc(1, sizeof *s);
+    const struct bitcut_format *f = g->a.format;
+    (void)device;
     snprintf(fault, GPU_FAULT_MOST, "no memory");
     if (!s) return 1;
-    *s = (struct gpu_session){ .count = count,
-                               .m = m,
-                               .n = n,
-                               .k = k,
-                               .a = copy_of(a, count * m * k),
-                               .b = copy_of(b, count * k * n),
-                               .d = copy_of(NULL, count * m * n) };
-    library->here = device_has_library();
+    s->bytes = (size_t)f->bits / 8;
+    const size_t a = g->m * g->k * s->bytes, b = g->k * g->n * s->bytes;
+    s->a = repeated(g->a.at, distinct * a, g->count * a);
+    s->b = repeated(g->b.at, distinct * b, g->count * b);
+    s->d = zeros(g->count * g->m * g->n, s->bytes);
+    s->gemm = *g;
+    s->gemm.alpha = 0x3f800000;
+    s->gemm.beta = 0;
+    s->gemm.a = dense(s->a, f, g->m, g->k);
+    s->gemm.b = dense(s->b, f, g->k, g->n);
+    s->gemm.c = (struct bitcut_matrix){ 0 };
+    s->gemm.d = dense(s->d, f, g->m, g->n);
+    library->here = !has_fault("no library");
     snprintf(library->text, GPU_TEXT_MOST, library->here ? "Peers 1.0" : "none: lost");
     sessions++;
     *session = s;
@@ -751,70 +900,77 @@ static int runs_before(struct gpu_session *s, const struct gpu_entrant *e)
 }
 
 /* By any three runs after each other a third, two thirds and all of three times this. */
-static double milliseconds(const struct gpu_session *s, const struct gpu_entrant *e)
+static double large_milliseconds(const struct gpu_session *s, const struct gpu_entrant *e)
 {
-    const double products = (double)(s->count * s->m * s->n * s->k);
-    const double words = (double)(s->count * (s->m + s->n) * s->k);
+    const struct bitcut_gemm *g = &s->gemm;
+    const double products = (double)(g->count * g->m * g->n * g->k);
+    const double words_made = (double)(g->count * (g->m + g->n) * g->k);
     const struct peer_own *own = e->peer ? e->peer->own : NULL;
     const bool split_too = e->part != GPU_PRODUCT && (e->kernel || e->peer->split);
-    const bool slow = e->kernel && !strstr(e->kernel->name, "large") &&
-                      !strcmp(fault_wanted()->name, "large is fast");
+    const bool slow =
+        e->kernel && !strstr(e->kernel->name, "large") && has_fault("large is fast");
     const double product = e->part == GPU_SPLIT ? 0
                            : own                ? own->ns
                                                 : KERNEL_NS * (slow ? 2 : 1);
-    return 1e-6 * (product * products + (split_too ? SPLIT_NS * words : 0));
+    return 1e-6 * (product * products + (split_too ? SPLIT_NS * words_made : 0));
 }
 
-static int compute_peer(const struct gpu_gemm *g, const struct peer_own *own)
+/* By pointers a kernel takes twice as long. */
+static double small_milliseconds(const struct gpu_session *s, const struct gpu_entrant *e)
 {
-    const struct bitcut_unit *unit =
-        own->recipe ? bitcut_unit_find(own->unit, NULL) : NULL;
-    enum bitcut_status status = own->recipe ? BITCUT_OK : BITCUT_CANNOT;
-    for (size_t i = 0; i < g->count && status == BITCUT_OK; i++) {
-        const struct gpu_gemm one = gemm_at(g, i);
-        status = emulate(&one, own->recipe, unit, one.a.at, one.b.at);
-    }
-    return status != BITCUT_OK;
+    const struct peer_own *own = e->peer ? e->peer->own : NULL;
+    const double ns = own ? own->ns : KERNEL_NS * (e->pointers ? 2 : 1);
+    return 1e-6 * ns * (double)s->gemm.count;
 }
 
+/* Whether the peer at strides does not run: large ones, or again. */
+static bool is_refused(struct gpu_session *s, const struct gpu_entrant *e)
+{
+    return e->peer && !strcmp(e->peer->name, "strided") &&
+           ((has_fault("peer is small") && s->gemm.n > 8) ||
+            (has_fault("peer tires") && s->strided++ > 0));
+}
+
+/* What the entrant computes; a peer that has no split reads numbers as they are. */
 static int compute_entrant(struct gpu_session *s, const struct gpu_entrant *e,
                            char *fault)
 {
     const struct peer_own *own = e->peer ? e->peer->own : NULL;
-    const struct gpu_gemm g = { .count = s->count,
-                                .m = s->m,
-                                .n = s->n,
-                                .k = s->k,
-                                .alpha = 0x3f800000,
-                                .a = { s->a, s->k, 0, NULL, s->m * s->k, 0 },
-                                .b = { s->b, s->n, 1, NULL, s->k * s->n, 0 },
-                                .d = s->d,
-                                .ldd = s->n,
-                                .stride_d = s->m * s->n,
-                                .split = e->split,
-                                .slices = e->slices };
-    if (!own) return gemm(&g, e->kernel, fault);
-    snprintf(fault, GPU_FAULT_MOST, "not supported");
-    return compute_peer(&g, own);
+    struct gpu_work w = { own ? own->like : e->kernel, s->gemm, e->plan };
+    if (own && !w.plan.split_a.format) {
+        w.plan.split_a = *bitcut_split_find(s->bytes == 2 ? "half" : "f32");
+        w.plan.split_b = w.plan.split_a;
+    }
+    if (own) w.plan.order.slices = 1;
+    if (own && (!own->like || is_refused(s, e))) {
+        snprintf(fault, GPU_FAULT_MOST, "not supported");
+        return 1;
+    }
+    return gemm(&w, NULL, 0, fault);
 }
 
 static int session_run(struct gpu_measurement *measurement, struct gpu_session *s,
                        const struct gpu_entrant *e, int repeats, char *fault)
 {
-    const double ms = repeats * milliseconds(s, e);
-    memset(s->d, 0xff, s->count * s->m * s->n * sizeof *s->d);
+    const bool small = s->bytes == 2;
+    const double ms =
+        repeats * (small ? small_milliseconds(s, e) : large_milliseconds(s, e));
+    memset(s->d, 0xff, s->gemm.count * s->gemm.m * s->gemm.n * s->bytes);
     if (fault_wanted()->spoil == interrupt && sessions == 2 && e->part == GPU_SPLIT)
         raise(SIGTERM);
     if (e->part != GPU_SPLIT && compute_entrant(s, e, fault) != 0) return 1;
-    *measurement =
-        (struct gpu_measurement){ ms * (1 + runs_before(s, e) % 3), WATTS * ms, MHZ };
+    *measurement = small ? (struct gpu_measurement){ ms, 0, MHZ }
+                         : (struct gpu_measurement){ ms * (1 + runs_before(s, e) % 3),
+                                                     WATTS * ms, MHZ };
     return 0;
 }
 
-static int session_read(uint32_t *row, struct gpu_session *s, size_t i, char *fault)
+static int session_read(void *to, struct gpu_session *s, size_t i, size_t rows,
+                        char *fault)
 {
+    const size_t row = s->gemm.n * s->bytes;
     (void)fault;
-    memcpy(row, s->d + i * s->n, s->n * sizeof *row);
+    memcpy(to, s->d + i * row, rows * row);
     return 0;
 }
 
@@ -828,11 +984,11 @@ const struct gpu_module bitcut_gpu_module = { .interface = INTERFACE,
                                               .families = families,
                                               .describe = describe,
                                               .run = run,
+                                              .words = words,
                                               .split = split,
                                               .gemm = gemm,
-                                              .words = words,
                                               .prepare = prepare,
                                               .workspace = workspace,
                                               .start = start,
-                                              .timer = &timer,
-                                              .batched = &device_batched };
+                                              .reaches = reaches,
+                                              .timer = &timer };

@@ -55,11 +55,11 @@ struct value oracle_value(const struct bitcut_format *f, uint64_t encoding)
     const bool nan = f->special == SPECIAL_FNUZ   ? negative && code == 0
                      : f->special == SPECIAL_IEEE ? code > oracle_finite(f)
                                                   : code >= oracle_finite(f);
-    struct value x = { .class = NUMBER_FINITE, .negative = negative };
-    if (nan) x.class = NUMBER_NAN;
-    else if (code >= oracle_finite(f)) x.class = NUMBER_INF;
+    struct value x = { .kind = NUMBER_FINITE, .negative = negative };
+    if (nan) x.kind = NUMBER_NAN;
+    else if (code >= oracle_finite(f)) x.kind = NUMBER_INF;
     else x.magnitude = oracle_magnitude(f, code);
-    if (x.class == NUMBER_FINITE && x.magnitude == 0) x.class = NUMBER_ZERO;
+    if (x.kind == NUMBER_FINITE && x.magnitude == 0) x.kind = NUMBER_ZERO;
     return x;
 }
 
@@ -91,7 +91,7 @@ uint64_t oracle_special(const struct bitcut_format *f, const struct bitcut_round
                         struct value x)
 {
     const uint64_t largest = oracle_finite(f) - 1;
-    if (x.class == NUMBER_NAN) return f->nan ? f->nan : encoding_of(f, false, largest);
+    if (x.kind == NUMBER_NAN) return f->nan ? f->nan : encoding_of(f, false, largest);
     if (r->overflow == OVERFLOW_SATURATE) return encoding_of(f, x.negative, largest);
     return infinity_of(f, x.negative);
 }

@@ -12,7 +12,7 @@
 #include <mpfr.h>
 
 struct value {
-    enum number_class class;
+    enum number_class kind;
     bool negative;
     double magnitude; /* exact; 0 for zero, meaningless for Inf and NaN */
 };

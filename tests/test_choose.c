@@ -29,7 +29,8 @@ static struct gpu_kernel hopper(int terms, int words, int bytes, int n, int k, i
     return (struct gpu_kernel){ .name = "hopper",
                                 .recipe = "legemm",
                                 .instruction = "wgmma",
-                                .format = bytes == 4 ? GPU_TF32 : GPU_F16,
+                                .matrices = FORMAT_F32,
+                                .format = bytes == 4 ? FORMAT_TF32 : FORMAT_F16,
                                 .program = { .words = words, .terms = terms },
                                 .tile_m = 128,
                                 .tile_n = n,
@@ -66,13 +67,13 @@ static void rows_set(void)
     kernels[3].program.promote = 4;
 }
 
-static struct gpu_gemm sizes(size_t m, size_t n, size_t k)
+static struct bitcut_gemm sizes(size_t m, size_t n, size_t k)
 {
-    return (struct gpu_gemm){ .m = m, .n = n, .k = k, .slices = 1 };
+    return (struct bitcut_gemm){ .m = m, .n = n, .k = k, .order.slices = 1 };
 }
 
 /* A kernel that is the only one of its module. */
-static struct tile_choice judged(struct gpu_kernel kernel, struct gpu_gemm gemm)
+static struct tile_choice judged(struct gpu_kernel kernel, struct bitcut_gemm gemm)
 {
     const struct gpu_kernel alone[] = { kernel, { 0 } };
     const struct gpu_family family[] = { { "alone", "", NULL, alone }, { 0 } };
@@ -114,7 +115,7 @@ START_TEST(bounds)
     ck_assert(near(ahead.factor[TILE_RATE], multiply / (load + end)));
     ck_assert(near(plainly.factor[TILE_RATE],
                    multiply / (multiply + ahead.shared_clocks + load + end)));
-    kernel.format = GPU_TF32;
+    kernel.format = FORMAT_TF32;
     ck_assert(judged(kernel, sizes(256, 64, 64)).products_clocks == 2 * multiply);
 }
 END_TEST
@@ -154,11 +155,12 @@ END_TEST
 static size_t below(uint64_t *state, size_t n) { return (size_t)(test_bits(state) % n); }
 
 /* Clocks of the busiest unit, to which tiles are given in turn. */
-static double counted_clocks(const struct gpu_kernel *k, const struct gpu_gemm *g)
+static double counted_clocks(const struct gpu_kernel *k, const struct bitcut_gemm *g)
 {
     const int units = h200.units / k->cluster;
     const size_t steps = g->k / (size_t)k->tile_k + (g->k % (size_t)k->tile_k != 0);
-    const size_t slices = (size_t)g->slices < steps ? (size_t)g->slices : steps;
+    const size_t slices =
+        (size_t)g->order.slices < steps ? (size_t)g->order.slices : steps;
     const double bytes = k->load_bytes + k->read_bytes;
     const double products = k->program.terms * k->tile_m * k->tile_n / 2048.0;
     const double b = k->tile_n / (double)k->cluster + k->tile_m;
@@ -177,10 +179,10 @@ START_TEST(counted)
     uint64_t s = test_seed();
     for (int i = 0; i < 3000; i++) {
         struct gpu_kernel k = three(16 * (1 + (int)below(&s, 16)), 64, 2);
-        struct gpu_gemm g =
+        struct bitcut_gemm g =
             sizes(1 + below(&s, 5000), 1 + below(&s, 5000), 1 + below(&s, 5000));
         k.cluster = 1 + (int)below(&s, 4);
-        g.slices = 1 + (int)below(&s, 16);
+        g.order.slices = 1 + (int)below(&s, 16);
         g.count = 1 + below(&s, 5);
         const struct tile_choice c = judged(k, g);
         const double peak = 2048.0 * (h200.units / k.cluster) * k.cluster;
@@ -189,15 +191,15 @@ START_TEST(counted)
         ck_assert_msg(near(c.score, want),
                       "case %d: %zu of m %zu n %zu k %zu slices %d, 128x%d, cluster %d: "
                       "%a, not %a",
-                      i, g.count, g.m, g.n, g.k, g.slices, k.tile_n, k.cluster, c.score,
-                      want);
+                      i, g.count, g.m, g.n, g.k, g.order.slices, k.tile_n, k.cluster,
+                      c.score, want);
     }
 }
 END_TEST
 
 /* --- which is chosen -------------------------------------------------------------- */
 
-static int chosen_n(struct gpu_gemm gemm)
+static int chosen_n(struct bitcut_gemm gemm)
 {
     struct gpu_choice c[GPU_CHOICES_MOST];
     ck_assert_uint_eq(gpu_kernel_rank(c, &gpu, &h200, &kernels[0], &gemm), 3);
@@ -222,8 +224,8 @@ START_TEST(shapes)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         ck_assert_int_eq(chosen_n(sizes(rows[i].m, rows[i].n, rows[i].k)),
                          rows[i].tile_n);
-    struct gpu_gemm sliced = sizes(1024, 1024, 8192);
-    sliced.slices = 2;
+    struct bitcut_gemm sliced = sizes(1024, 1024, 8192);
+    sliced.order.slices = 2;
     ck_assert_int_eq(chosen_n(sizes(1024, 1024, 8192)), 64);
     ck_assert_int_eq(chosen_n(sliced), 128); /* 64 tiles of a cluster */
     ck_assert_int_gt(chosen_n(sizes(0, 0, 0)), 0);
@@ -235,7 +237,7 @@ END_TEST
 START_TEST(candidates)
 {
     struct gpu_choice c[GPU_CHOICES_MOST];
-    struct gpu_gemm g = sizes(100, 100, 100);
+    struct bitcut_gemm g = sizes(100, 100, 100);
     rows_set();
     ck_assert_uint_eq(gpu_kernel_rank(c, &gpu, &h200, &kernels[3], &g), 1);
     ck_assert_ptr_eq(c[0].kernel, &kernels[3]);
@@ -248,7 +250,7 @@ START_TEST(candidates)
     ck_assert_uint_eq(gpu_kernel_rank(c, &gpu, &h200, &kernels[0], &g), 2);
     kernels[1].least = 91;
     ck_assert_uint_eq(gpu_kernel_rank(c, &gpu, &h200, &kernels[0], &g), 1);
-    g.slices = 17;
+    g.order.slices = 17;
     ck_assert_uint_eq(gpu_kernel_rank(c, &gpu, &h200, &kernels[0], &g), 0);
 }
 END_TEST
@@ -258,7 +260,7 @@ END_TEST
 START_TEST(models)
 {
     struct gpu_choice c[GPU_CHOICES_MOST];
-    const struct gpu_gemm g = sizes(1024, 512, 64);
+    const struct bitcut_gemm g = sizes(1024, 512, 64);
     struct gpu_device plain = h200;
     plain.products = plain.shared_rate = plain.cache_rate = 0;
     rows_set();
@@ -284,17 +286,18 @@ END_TEST
 START_TEST(alike)
 {
     const struct gpu_kernel x = three(64, 64, 4);
-    struct gpu_kernel y[] = { x, x, x, x, x, x, x, x };
+    struct gpu_kernel y[] = { x, x, x, x, x, x, x, x, x };
     y[0].recipe = "ootomo";
     y[1].instruction = "mma";
-    y[2].format = GPU_BF16;
+    y[2].format = FORMAT_BF16;
     y[3].program.words = 3;
     y[4].program.terms = 4;
     y[5].program.promote = 1;
     y[6].program.term[2].b = 1;
     y[7].program.term[0].accumulator = 1;
+    y[8].matrices = FORMAT_F16;
     ck_assert(gpu_kernel_alike(&x, &x));
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 9; i++)
         ck_assert_msg(!gpu_kernel_alike(&x, &y[i]), "change %d is overlooked", i);
     const struct gpu_kernel other = three(192, 32, 5);
     ck_assert(gpu_kernel_alike(&x, &other));

@@ -70,7 +70,7 @@ static const struct simd_level *engine(void)
 
 /* What was computed, for the message of a failure. */
 struct where {
-    const char *class, *change; /* of a row beside the unit's, or "" */
+    const char *kind, *change; /* of a row beside the unit's, or "" */
     uint64_t seed;
 };
 
@@ -85,7 +85,7 @@ static void check_same(const struct task *t, const struct problem *p, const uint
             "%s on %s %s, %s, class %s, state %" PRIx64 ", %zu x %zu x %zu, slices %d, "
             "tile %d, rest_first %d, lanes %d, turn %d, reduction %d, promote %d, tile_k %d, threads %d: (%zu, %zu) got %08" PRIx32 " (%a), want "
             "%08" PRIx32 " (%a)",
-            g->recipe->name, g->unit->name, where.change, level->name, where.class,
+            g->recipe->name, g->unit->name, where.change, level->name, where.kind,
             where.seed, p->m, p->n, p->k, g->order.slices, g->order.tile,
             g->order.rest_first, g->order.lanes, g->order.turn,
             (int)g->order.reduction, g->promote, g->tile_k, t->threads,

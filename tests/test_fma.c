@@ -30,8 +30,8 @@ struct operands {
 static void set_value(mpfr_ptr y, const struct bitcut_format *f, uint64_t encoding)
 {
     const struct value x = oracle_value(f, encoding);
-    if (x.class == NUMBER_NAN) mpfr_set_nan(y);
-    else if (x.class == NUMBER_INF) mpfr_set_inf(y, 1);
+    if (x.kind == NUMBER_NAN) mpfr_set_nan(y);
+    else if (x.kind == NUMBER_INF) mpfr_set_inf(y, 1);
     else mpfr_set_d(y, x.magnitude, MPFR_RNDN);
     if (x.negative) mpfr_neg(y, y, MPFR_RNDN);
 }

@@ -67,10 +67,10 @@ static double number_value(const struct bitcut_format *f, struct number x)
 /* Whether x is the number that `want` says, with the exponent of its field. */
 static bool number_is(const struct bitcut_format *f, struct number x, struct value want)
 {
-    if (x.class != want.class || x.negative != want.negative) return false;
-    if (x.class == NUMBER_NAN) return x.exponent == 0;
-    if (x.class == NUMBER_INF) return x.significand == 0 && x.exponent == 0;
-    if (x.class == NUMBER_ZERO)
+    if (x.kind != want.kind || x.negative != want.negative) return false;
+    if (x.kind == NUMBER_NAN) return x.exponent == 0;
+    if (x.kind == NUMBER_INF) return x.significand == 0 && x.exponent == 0;
+    if (x.kind == NUMBER_ZERO)
         return x.significand == 0 && x.exponent == NUMBER_ZERO_EXPONENT;
     const uint64_t implicit = (uint64_t)1 << f->fraction_bits;
     const int emin = 1 - f->bias - (f->special == SPECIAL_E8M0);
@@ -82,8 +82,8 @@ static bool number_is(const struct bitcut_format *f, struct number x, struct val
 
 static bool double_is(double x, struct value want)
 {
-    if (want.class == NUMBER_NAN) return isnan(x);
-    if (want.class == NUMBER_INF) want.magnitude = INFINITY;
+    if (want.kind == NUMBER_NAN) return isnan(x);
+    if (want.kind == NUMBER_INF) want.magnitude = INFINITY;
     return fabs(x) == want.magnitude && (signbit(x) != 0) == want.negative;
 }
 
@@ -95,8 +95,8 @@ static void check_decode(const struct bitcut_format *f, uint64_t encoding)
         ck_abort_msg("%s 0x%" PRIx64 ": got class %d, %c%" PRIu64
                      " * 2^(%d - %d), want class "
                      "%d, %c%a",
-                     f->name, encoding, got.class, got.negative ? '-' : '+',
-                     got.significand, got.exponent, f->fraction_bits, (int)want.class,
+                     f->name, encoding, got.kind, got.negative ? '-' : '+',
+                     got.significand, got.exponent, f->fraction_bits, (int)want.kind,
                      want.negative ? '-' : '+', want.magnitude);
     if (!double_is(format_to_double(f, encoding), want))
         ck_abort_msg("%s 0x%" PRIx64 ": format_to_double got %a, want %c%a", f->name,
@@ -142,7 +142,7 @@ START_TEST(padding_is_ignored)
             const uint64_t x = test_bits(&state) >> (64 - f->bits);
             const struct number a = format_decode(f, x);
             const struct number b = format_decode(f, x >> f->pad << f->pad);
-            if (a.class != b.class || a.negative != b.negative ||
+            if (a.kind != b.kind || a.negative != b.negative ||
                 a.exponent != b.exponent || a.significand != b.significand)
                 ck_abort_msg("%s 0x%" PRIx64 ": the padding changes the number", f->name,
                              x);
@@ -154,7 +154,7 @@ END_TEST
    fraction bit set (IEEE 754-2019 section 6.2.1). */
 static void check_nan(const struct bitcut_format *f, uint64_t x)
 {
-    if (oracle_value(f, x).class != NUMBER_NAN) return;
+    if (oracle_value(f, x).kind != NUMBER_NAN) return;
     const struct number n = format_decode(f, x);
     const uint64_t fraction = (x >> f->pad) % ((uint64_t)1 << f->fraction_bits);
     if (n.significand != fraction)
@@ -239,9 +239,9 @@ START_TEST(class_counts)
         uint64_t count[NUMBER_NAN + 1] = { 0 }, subnormals = 0, x = 0;
         do {
             const struct number n = format_decode(f, x);
-            count[n.class]++;
+            count[n.kind]++;
             subnormals +=
-                n.class == NUMBER_FINITE && fabs(number_value(f, n)) < p->least_normal;
+                n.kind == NUMBER_FINITE && fabs(number_value(f, n)) < p->least_normal;
         } while ((x = next_encoding(f, x)));
         ck_assert_msg(count[NUMBER_NAN] == p->nans &&
                           count[NUMBER_INF] == p->infinities &&
@@ -262,7 +262,7 @@ static void check_round_trip(const struct bitcut_format *f,
                              const struct bitcut_rounding *r, uint64_t x)
 {
     const struct number n = format_decode(f, x);
-    if (r->flush || (n.class != NUMBER_FINITE && n.class != NUMBER_ZERO)) return;
+    if (r->flush || (n.kind != NUMBER_FINITE && n.kind != NUMBER_ZERO)) return;
     const uint64_t got = round_pack(f, r, number_unrounded(f, n));
     if (got != x >> f->pad << f->pad)
         ck_abort_msg("%s 0x%" PRIx64 " by %s: came back as 0x%" PRIx64, f->name, x,

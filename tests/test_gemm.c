@@ -32,8 +32,8 @@ enum { EXACT_BITS = 600, VALUE_BITS = 53 };
 static void value_read(mpfr_ptr x, const struct bitcut_format *f, uint64_t encoding)
 {
     const struct value v = oracle_value(f, encoding);
-    if (v.class == NUMBER_NAN) mpfr_set_nan(x);
-    else if (v.class == NUMBER_INF) mpfr_set_inf(x, 1);
+    if (v.kind == NUMBER_NAN) mpfr_set_nan(x);
+    else if (v.kind == NUMBER_INF) mpfr_set_inf(x, 1);
     else mpfr_set_d(x, v.magnitude, MPFR_RNDN);
     if (v.negative) mpfr_neg(x, x, MPFR_RNDN);
 }
@@ -151,7 +151,7 @@ static uint64_t convert(const struct bitcut_format *to, const struct bitcut_roun
                         const struct bitcut_format *from, uint64_t x)
 {
     const struct value v = oracle_value(from, x);
-    if (v.class == NUMBER_NAN || v.class == NUMBER_INF) return oracle_special(to, r, v);
+    if (v.kind == NUMBER_NAN || v.kind == NUMBER_INF) return oracle_special(to, r, v);
     const struct bitcut_rounding rule = directed(r, from, x);
     mpfr_t y;
     mpfr_init2(y, VALUE_BITS);
@@ -203,7 +203,7 @@ static int exponent_of(const struct bitcut_format *words, const uint32_t *x,
     int exponent, target;
     for (size_t p = 0; p < k; p++) {
         const struct value v = oracle_value(F32, x[p * stride]);
-        if (v.class != NUMBER_NAN && v.class != NUMBER_INF)
+        if (v.kind != NUMBER_NAN && v.kind != NUMBER_INF)
             largest = fmax(largest, v.magnitude);
     }
     frexp(oracle_value(words, format_largest(words, false)).magnitude / 4, &target);
@@ -236,7 +236,7 @@ static uint32_t nan_of(const struct asked *g)
 static uint32_t accumulated(const struct asked *g, uint64_t accumulator)
 {
     const struct bitcut_format *c = g->unit->c;
-    if (oracle_value(c, accumulator).class == NUMBER_NAN) return nan_of(g);
+    if (oracle_value(c, accumulator).kind == NUMBER_NAN) return nan_of(g);
     return (uint32_t)convert(F32, RN, c, accumulator);
 }
 
@@ -289,7 +289,7 @@ static void before_term(struct sums *x, const struct asked *g, struct recipe_ter
 {
     const struct bitcut_format *c = g->unit->c;
     uint64_t *sum = &x->accumulator[t.accumulator];
-    const enum number_class class = oracle_value(c, *sum).class;
+    const enum number_class class = oracle_value(c, *sum).kind;
     mpfr_t y;
     if (t.scaled && (class == NUMBER_FINITE || class == NUMBER_ZERO)) {
         mpfr_init2(y, VALUE_BITS);

@@ -47,7 +47,7 @@ static uint64_t some_encoding(const struct bitcut_format *f, uint64_t *rng)
         uint64_t e = test_bits(rng) & (((uint64_t)1 << f->bits) - 1);
         e &= ~(((uint64_t)1 << f->pad) - 1);
         const struct number x = format_decode(f, e);
-        const bool special = x.class == NUMBER_NAN || x.class == NUMBER_INF;
+        const bool special = x.kind == NUMBER_NAN || x.kind == NUMBER_INF;
         if ((special && !between(rng, 0, 9)) || (!special && abs(x.exponent) < 12)) return e;
     }
 }

@@ -88,7 +88,7 @@ enum { M = 200, N = 136, K = 300, COUNT_MOST = 3 };
 
 /* `count` of them, at strides without gaps. */
 struct trial {
-    struct bitcut_cuda_gemm g;
+    struct bitcut_gemm g;
     size_t count;
     struct bitcut_gemm model;
     address a, b, d, workspace;
@@ -98,7 +98,7 @@ struct trial {
     uint32_t got[COUNT_MOST][M * N], want[COUNT_MOST][M * N];
 };
 
-static struct bitcut_cuda *cuda;
+static struct bitcut_device *cuda;
 
 static void *at(address x) { return (void *)(uintptr_t)x; }
 
@@ -109,18 +109,17 @@ static address allocate(size_t bytes)
     return x;
 }
 
-static struct bitcut_gemm model_of(const struct bitcut_cuda_gemm *g)
+static struct bitcut_gemm model_of(const struct bitcut_gemm *g)
 {
-    char name[BITCUT_TEXT_MOST], unit[BITCUT_TEXT_MOST];
-    ck_assert_int_eq(bitcut_gemm_cuda_kernel(name, unit, cuda, g, NULL), BITCUT_OK);
-    struct bitcut_gemm model = gemm_of(g->recipe, bitcut_unit_find(unit, NULL));
-    model.order.slices = g->slices;
-    model.alpha = g->alpha;
-    model.beta = g->beta;
-    return model;
+    struct bitcut_gemm ran;
+    bitcut_gemm_init(&ran, sizeof ran);
+    ck_assert_int_eq(bitcut_gemm_choose(&ran, cuda, g, NULL), BITCUT_OK);
+    ran.kernel = NULL;
+    ran.count = 1;
+    return ran;
 }
 
-static struct trial *trial_make(const char *recipe, int slices, size_t count,
+static struct trial *trial_make(const char *recipe, int slices_wanted, size_t count,
                                 uint32_t beta)
 {
     struct trial *t = calloc(1, sizeof *t);
@@ -129,23 +128,21 @@ static struct trial *trial_make(const char *recipe, int slices, size_t count,
     t->a = allocate(sizeof t->host_a);
     t->b = allocate(sizeof t->host_b);
     t->d = allocate(sizeof t->got);
-    t->g = (struct bitcut_cuda_gemm){ .recipe = bitcut_recipe_find(recipe),
-                                      .slices = slices,
-                                      .m = M,
-                                      .n = N,
-                                      .k = K,
-                                      .alpha = 0x40490fdb,
-                                      .beta = beta,
-                                      .a = { .at = at(t->a), .ld = K, .stride = M * K },
-                                      .b = { .at = at(t->b), .ld = N, .stride = K * N },
-                                      .c = at(t->d),
-                                      .ldc = N,
-                                      .stride_c = M * N,
-                                      .d = at(t->d),
-                                      .ldd = N,
-                                      .stride_d = M * N };
+    bitcut_gemm_init(&t->g, sizeof t->g);
+    t->g.recipe = bitcut_recipe_find(recipe);
+    t->g.order.slices = slices_wanted;
+    t->g.count = count;
+    t->g.m = M;
+    t->g.n = N;
+    t->g.k = K;
+    t->g.alpha = 0x40490fdb;
+    t->g.beta = beta;
+    t->g.a = (struct bitcut_matrix){ .at = at(t->a), .stride = M * K };
+    t->g.b = (struct bitcut_matrix){ .at = at(t->b), .stride = K * N };
+    t->g.c = (struct bitcut_matrix){ .at = at(t->d), .stride = M * N };
+    t->g.d = (struct bitcut_matrix){ .at = at(t->d), .stride = M * N };
     t->model = model_of(&t->g);
-    ck_assert_int_eq(bitcut_gemm_cuda_workspace(&t->bytes, cuda, &t->g, NULL), BITCUT_OK);
+    ck_assert_int_eq(bitcut_gemm_workspace(&t->bytes, cuda, &t->g, NULL), BITCUT_OK);
     t->bytes *= (count + 1) / 2; /* GEMMs at a time */
     t->workspace = allocate(t->bytes);
     return t;
@@ -195,9 +192,7 @@ static void trial_start(struct trial *t, void *stream)
     fegetenv(&before);
     test_host_mode(7);
     const enum bitcut_status status =
-        t->count == 1 ? bitcut_gemm_cuda(cuda, &t->g, workspace, t->bytes, stream, why)
-                      : bitcut_gemm_cuda_batch(cuda, &t->g, t->count, workspace, t->bytes,
-                                               stream, why);
+        bitcut_gemm_start(NULL, cuda, &t->g, workspace, t->bytes, stream, why);
     fesetenv(&before);
     if (status != BITCUT_OK) ck_abort_msg("%s", why);
 }
@@ -210,9 +205,10 @@ static void trial_check(struct trial *t, void *stream)
     for (size_t g = 0; g < t->count; g++)
         for (int i = 0; i < M * N; i++)
             if (t->got[g][i] != t->want[g][i])
-                ck_abort_msg(
-                    "%s, %d slices, GEMM %zu, D[%d] %08" PRIx32 ", not %08" PRIx32,
-                    t->g.recipe->name, t->g.slices, g, i, t->got[g][i], t->want[g][i]);
+                ck_abort_msg("%s, %d slices, GEMM %zu, D[%d] %08" PRIx32
+                             ", not %08" PRIx32,
+                             t->g.recipe->name, t->g.order.slices, g, i, t->got[g][i],
+                             t->want[g][i]);
 }
 
 static const char *const tried[] = { "plain", "ootomo", "legemm", "tf32x3", "bf16x9" };
@@ -272,11 +268,16 @@ static void small_fill(struct small *x, uint64_t *state, void *stream)
     small_send(x, stream);
 }
 
-static void small_start(const struct bitcut_cuda_hgemm *g, void *stream)
+static struct bitcut_matrix small_matrix(const struct small *x)
+{
+    return (struct bitcut_matrix){ .each = at(x->each),
+                                   .format = bitcut_format_find("f16") };
+}
+
+static void small_start(const struct bitcut_gemm *g, void *stream)
 {
     char why[BITCUT_TEXT_MOST] = "";
-    if (bitcut_hgemm_cuda_batch(cuda, g, SMALL_GEMMS, stream, why))
-        ck_abort_msg("%s", why);
+    if (bitcut_gemm_start(NULL, cuda, g, NULL, 0, stream, why)) ck_abort_msg("%s", why);
 }
 
 static void small_get(struct small *x, void *stream)
@@ -362,14 +363,14 @@ START_TEST(graphs_of_small_gemms_run_again)
     uint64_t state = test_seed();
     void *graph, *run, *stream = stream_make();
     for (int i = 0; i < OPERANDS; i++) small_make(&x[i]);
-    const struct bitcut_cuda_hgemm g = { .m = SIDE,
-                                         .n = SIDE,
-                                         .k = SIDE,
-                                         .alpha = 0x3f800000,
-                                         .a = { .each = at(x[A].each), .ld = SIDE },
-                                         .b = { .each = at(x[B].each), .ld = SIDE },
-                                         .each_d = at(x[WANT].each),
-                                         .ldd = SIDE };
+    struct bitcut_gemm g;
+    bitcut_gemm_init(&g, sizeof g);
+    g.recipe = bitcut_recipe_find("plain");
+    g.count = SMALL_GEMMS;
+    g.m = g.n = g.k = SIDE;
+    g.a = small_matrix(&x[A]);
+    g.b = small_matrix(&x[B]);
+    g.d = small_matrix(&x[WANT]);
     GOOD(driver.capture(stream, 0));
     small_start(&g, stream);
     GOOD(driver.captured(stream, &graph));
@@ -416,16 +417,15 @@ static void try_prepared(struct trial *t, uint64_t *state)
 {
     size_t bytes;
     void *stream = stream_make();
-    ck_assert_int_eq(bitcut_gemm_cuda_words(&bytes, cuda, &t->g, BITCUT_B, NULL),
-                     BITCUT_OK);
+    ck_assert_int_eq(bitcut_gemm_words(&bytes, cuda, &t->g, BITCUT_B, NULL), BITCUT_OK);
     const address words = allocate(t->count * bytes);
-    struct bitcut_cuda_gemm g = t->g;
+    struct bitcut_gemm g = t->g;
     trial_fill(t, state, stream);
     for (size_t i = 0; i < t->count; i++) {
         g.b.at = at(t->b + i * sizeof *t->host_b);
-        ck_assert_int_eq(bitcut_gemm_cuda_prepare(at(words + i * bytes), cuda, &g,
-                                                  BITCUT_B, stream, NULL),
-                         BITCUT_OK);
+        ck_assert_int_eq(
+            bitcut_gemm_prepare(at(words + i * bytes), cuda, &g, BITCUT_B, stream, NULL),
+            BITCUT_OK);
     }
     t->g.b.words = at(words);
     t->g.b.words_stride = bytes;
@@ -441,6 +441,28 @@ START_TEST(words_prepared)
 }
 END_TEST
 
+/* Memory of the host is refused, unless the device reads it as well; a stream that
+   captures a graph does not mind. */
+START_TEST(host_memory_refused)
+{
+    static uint32_t here[M * K];
+    uint64_t state = test_seed();
+    char why[BITCUT_TEXT_MOST] = "";
+    void *graph, *stream = stream_make();
+    struct trial *t = trial_make("plain", 1, 1, 0);
+    trial_fill(t, &state, stream);
+    GOOD(driver.capture(stream, 0));
+    t->g.a.at = here;
+    const enum bitcut_status status =
+        bitcut_gemm_start(NULL, cuda, &t->g, at(t->workspace), t->bytes, stream, why);
+    if (status != BITCUT_OK) ck_assert_str_eq(why, "A is in the host's memory");
+    t->g.a.at = at(t->a);
+    trial_start(t, stream);
+    GOOD(driver.captured(stream, &graph));
+    trial_end(t);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = { nothing_waits,
@@ -449,17 +471,18 @@ int main(void)
                                    graphs_of_small_gemms_run_again,
                                    streams_side_by_side,
                                    words_prepared,
+                                   host_memory_refused,
                                    NULL };
     const char *why = driver_open();
     char text[BITCUT_TEXT_MOST];
     setenv("BITCUT_MODULES", ".", 0);
     setenv("CK_FORK", "no", 1); /* a device does not survive it */
-    if (!why && bitcut_cuda_open(&cuda, text) != BITCUT_OK) why = text;
+    if (!why && bitcut_device_open(&cuda, "cuda", text) != BITCUT_OK) why = text;
     if (why) {
         printf("1..0 # SKIP %s\n", why);
         return 0;
     }
     const int status = test_run("graph", tests);
-    bitcut_cuda_close(cuda);
+    bitcut_device_close(cuda);
     return status;
 }

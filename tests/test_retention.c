@@ -187,7 +187,7 @@ static bool words_sum(mpfr_ptr sum, const struct bitcut_split *s, uint32_t x)
     bool finite = true;
     for (int i = 0; i < s->words; i++) {
         const struct value v = oracle_value(s->format, word[i]);
-        finite &= v.class == NUMBER_ZERO || v.class == NUMBER_FINITE;
+        finite &= v.kind == NUMBER_ZERO || v.kind == NUMBER_FINITE;
         mpfr_set_d(term, v.negative ? -v.magnitude : v.magnitude, MPFR_RNDN);
         mpfr_mul_2si(term, term, -s->scale * i, MPFR_RNDN);
         if (mpfr_add(sum, sum, term, MPFR_RNDN)) ck_abort_msg("sum of words rounded");

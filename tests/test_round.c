@@ -300,7 +300,7 @@ static void convert_small(const struct ladder *l, const struct bitcut_format *fr
                           uint64_t encoding)
 {
     const struct value x = oracle_value(from, encoding);
-    const bool finite = x.class == NUMBER_FINITE || x.class == NUMBER_ZERO;
+    const bool finite = x.kind == NUMBER_FINITE || x.kind == NUMBER_ZERO;
     struct place p = { .side = SIDE_ON };
     if (finite) p = ladder_find(l, x.magnitude);
     for (int i = 0; i < PLAIN_RULES; i++) {
@@ -457,7 +457,7 @@ START_TEST(infinities)
             if (!to->has_sign || from->special != SPECIAL_IEEE) continue;
             for (int i = 0; i < 2 * FLAGGED_RULES; i++) {
                 const struct bitcut_rounding *r = &rule[i / 2];
-                const struct value x = { .class = NUMBER_INF, .negative = i % 2 };
+                const struct value x = { .kind = NUMBER_INF, .negative = i % 2 };
                 const uint64_t bits = oracle_special(from, &roundings[ROUND_RN], x);
                 const uint64_t got = bitcut_format_convert(to, r, from, bits);
                 check_encoding(to, r, from, bits, got, oracle_special(to, r, x));
@@ -491,9 +491,9 @@ static void convert_unsigned(int rule, uint64_t x)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32], *e4m3 = &formats[FORMAT_E4M3];
     const struct value v = oracle_value(f32, x);
-    const bool negative = v.class != NUMBER_ZERO && x >> 31;
+    const bool negative = v.kind != NUMBER_ZERO && x >> 31;
     const uint64_t e = bitcut_format_convert(e4m3, &roundings[rule], f32, x & 0x7fffffff);
-    const uint64_t power = negative || v.class == NUMBER_INF ? 0xff
+    const uint64_t power = negative || v.kind == NUMBER_INF ? 0xff
                            : v.magnitude < 0x1p-127          ? 0
                                                     : power_of_two(rule, v.magnitude);
     check_unsigned(&formats[FORMAT_UE4M3], rule, x, negative ? 0x7f : e);
@@ -522,7 +522,7 @@ static void check_nans(const struct bitcut_format *to, const struct bitcut_forma
     const uint64_t want = to->nan ? to->nan : oracle_finite(to) - 1;
     for (uint64_t x = 0, i = 0; i <= last / step; x += step, i++) {
         const struct bitcut_rounding *r = &roundings[i % RULES];
-        if (oracle_value(from, x).class == NUMBER_NAN)
+        if (oracle_value(from, x).kind == NUMBER_NAN)
             check_encoding(to, r, from, x, bitcut_format_convert(to, r, from, x), want);
     }
 }

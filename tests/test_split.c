@@ -398,7 +398,7 @@ static uint64_t expected_word(const struct ladder *l, const struct bitcut_roundi
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     const uint32_t bits = bits_of_float(x);
     const struct value v = oracle_value(f32, bits);
-    if (v.class == NUMBER_INF || v.class == NUMBER_NAN)
+    if (v.kind == NUMBER_INF || v.kind == NUMBER_NAN)
         return oracle_special(l->format, r, v);
     struct place p = { .code = bits & 0x7fffffff, .side = SIDE_ON };
     if (l->magnitude) p = ladder_find(l, v.magnitude);
@@ -413,8 +413,8 @@ static void expected_words(uint64_t word[SPLIT_WORDS_MOST], const struct ladder 
     for (int i = 0; i < s->words; i++) {
         word[i] = expected_word(l, i ? s->low : s->high, x);
         const struct value v = oracle_value(s->format, word[i]);
-        const double back = v.class == NUMBER_INF   ? INFINITY
-                            : v.class == NUMBER_NAN ? NAN
+        const double back = v.kind == NUMBER_INF   ? INFINITY
+                            : v.kind == NUMBER_NAN ? NAN
                                                     : v.magnitude;
         const volatile float residual = x - (float)(v.negative ? -back : back);
         x = residual * ldexpf(1, s->scale);
@@ -479,7 +479,7 @@ START_TEST(sign_symmetry)
             split_words(minus, s, x | 0x80000000);
             for (int j = 0; j < s->words; j++) {
                 const bool same =
-                    plus[j] == 0 || oracle_value(s->format, plus[j]).class == NUMBER_NAN;
+                    plus[j] == 0 || oracle_value(s->format, plus[j]).kind == NUMBER_NAN;
                 const uint64_t magnitude = minus[j] & (sign - 1);
                 if (minus[j] != (plus[j] ^ sign) && !(same && magnitude == plus[j]))
                     ck_abort_msg("%s of +-0x%08x: word %d: 0x%" PRIx64 " and 0x%" PRIx64,

@@ -392,7 +392,7 @@ static bool is_rounded(const struct bitcut_format *f, uint64_t d, mpq_t value)
 {
     const bool negative = (d & format_zero(f, true)) != 0;
     mpq_t bound, magnitude;
-    if (format_decode(f, d).class == NUMBER_NAN) return false;
+    if (format_decode(f, d).kind == NUMBER_NAN) return false;
     mpq_init(bound), mpq_init(magnitude);
     mpq_set(magnitude, value);
     if (negative) mpq_neg(magnitude, value);
@@ -406,7 +406,7 @@ static void audit_result(struct audit *x, const struct trace_sum *sum)
 {
     const struct bitcut_format *f = x->u->result;
     const bool flushed = x->u->rounding.flush && sum->rounded &&
-                         format_decode(f, sum->d).class == NUMBER_ZERO;
+                         format_decode(f, sum->d).kind == NUMBER_ZERO;
     const bool floors = x->u->summation == &sum_two_stage;
     mpq_t value, kept;
     mpq_init(value), mpq_init(kept);
@@ -473,8 +473,8 @@ static void audit_chain(struct audit *x)
     const uint64_t last = t->step[t->steps - 1].d;
     expect(x, t->c_last || t->d == last, "the last step");
     expect(x, t->c_last == x->u->c_last, "c_last");
-    if (!t->c_last || format_decode(x->u->c, last).class >= NUMBER_INF ||
-        format_decode(x->u->c, t->c).class >= NUMBER_INF)
+    if (!t->c_last || format_decode(x->u->c, last).kind >= NUMBER_INF ||
+        format_decode(x->u->c, t->c).kind >= NUMBER_INF)
         return;
     mpq_init(sum), mpq_init(c);
     mpq_set_d(sum, format_to_double(x->u->c, last));

@@ -1,0 +1,419 @@
+/* The GEMMs on a device that lib/bitcut.h declares. */
+#include "gpu/choose.h"
+#include "lib/size.h"
+#include "lib/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof((struct fault *)0)->text == BITCUT_TEXT_MOST, "a fault's line");
+
+struct bitcut_device {
+    struct gpu gpu;
+    struct gpu_device is;
+};
+
+/* The status, having told why. */
+static enum bitcut_status told(char *why, enum bitcut_status status,
+                               const struct fault *f)
+{
+    if (status != BITCUT_OK && why) memcpy(why, f->text, sizeof f->text);
+    return status;
+}
+
+static enum bitcut_status check_there(bool there, struct fault *f)
+{
+    if (there) return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "no device, name, or place for a result");
+}
+
+/* --- the device ------------------------------------------------------------------- */
+
+static enum bitcut_status device_init(struct bitcut_device *x, const char *name,
+                                      struct fault *f)
+{
+    int number;
+    enum bitcut_status status = gpu_device_parse(&number, name, f);
+    if (status == BITCUT_OK) status = gpu_open(&x->gpu, NULL, f);
+    if (status != BITCUT_OK) return status;
+    status = gpu_describe(&x->is, &x->gpu, number, f);
+    if (status != BITCUT_OK) gpu_close(&x->gpu);
+    return status;
+}
+
+enum bitcut_status bitcut_device_open(struct bitcut_device **device, const char *name,
+                                      char *why)
+{
+    struct fault f;
+    enum bitcut_status status = check_there(device && name, &f);
+    if (status != BITCUT_OK) return told(why, status, &f);
+    struct bitcut_device *x = malloc(sizeof *x);
+    status = x ? device_init(x, name, &f) : fault_set(&f, BITCUT_NO_MEMORY, "no memory");
+    if (status == BITCUT_OK) *device = x;
+    else free(x);
+    return told(why, status, &f);
+}
+
+void bitcut_device_close(struct bitcut_device *x)
+{
+    if (x) gpu_close(&x->gpu);
+    free(x);
+}
+
+const char *bitcut_device_name(const struct bitcut_device *x) { return x->is.name; }
+
+/* --- which kernel ----------------------------------------------------------------- */
+
+/* Promotions that will do: the one asked for, or with any_promotion up to every 4th. */
+static bool promotes_as(const struct gpu_kernel *k, const struct bitcut_gemm *g,
+                        int promote)
+{
+    enum { SELDOM = 4 };
+    const int p = k->program.promote;
+    return p == promote || (g->any_promotion && promote && p > promote &&
+                            (int64_t)p <= (int64_t)SELDOM * promote);
+}
+
+/* Whether the kernel is meant: the one named; or any of the recipe for such matrices. */
+static bool is_meant(const struct gpu_kernel *k, const struct bitcut_gemm *g)
+{
+    if (g->kernel) return !strcmp(k->name, g->kernel);
+    return !strcmp(k->recipe, g->recipe->name) &&
+           &formats[k->matrices] == matrix_format(&g->d);
+}
+
+/* The GEMM by the kernel, with its own promotion if that will do. */
+static enum bitcut_status try_kernel(struct gpu_work *to, const struct bitcut_device *x,
+                                     const struct bitcut_gemm *g, int promote,
+                                     const struct gpu_kernel *k, struct fault *f)
+{
+    struct bitcut_gemm own = *g;
+    if (!own.kernel) {
+        own.promote = promotes_as(k, g, promote) ? k->program.promote : promote;
+        if (own.low_low == BITCUT_UNSET) own.low_low = g->recipe->keeps_low_low;
+    }
+    return gpu_work_make(to, &own, k, &x->is, f);
+}
+
+static enum bitcut_status no_kernel(const struct bitcut_gemm *g, struct fault *f)
+{
+    return g->kernel
+               ? fault_set(f, BITCUT_BAD_ARGUMENT, "there is no kernel %.*s",
+                           text_fit(g->kernel, 100), g->kernel)
+               : fault_set(f, BITCUT_CANNOT,
+                           "there is no kernel for recipe %s and matrices of %s; they "
+                           "take f32, or small ones of f16",
+                           g->recipe->name, matrix_format(&g->d)->name);
+}
+
+/* The kernel asked for, or the first that does what is asked for, promoting `promote`d at
+   best; the fault is that of the last tried. */
+static enum bitcut_status choose_bits(struct gpu_work *to, const struct bitcut_device *x,
+                                      const struct bitcut_gemm *g, int promote,
+                                      struct fault *f)
+{
+    const struct gpu_kernel *k = NULL;
+    struct gpu_work other;
+    bool found = false;
+    enum bitcut_status status = no_kernel(g, f);
+    while ((k = gpu_kernel_next(&x->gpu, k))) {
+        struct fault own;
+        if (!is_meant(k, g)) continue;
+        const enum bitcut_status tried = try_kernel(&other, x, g, promote, k, &own);
+        if (tried != BITCUT_OK && !found) status = tried, *f = own;
+        if (tried != BITCUT_OK) continue;
+        const bool exact = g->kernel || k->program.promote == promote;
+        if (!found || exact) *to = other;
+        found = true;
+        if (exact) break;
+    }
+    return found ? BITCUT_OK : status;
+}
+
+/* Whether the kernels differ in nothing but what the tile and the promotion are. */
+static bool are_alike(const struct gpu_kernel *x, const struct gpu_kernel *y)
+{
+    struct gpu_kernel same = *y;
+    same.program.promote = x->program.promote;
+    return x->tile_m && y->tile_m && gpu_kernel_alike(x, &same);
+}
+
+/* Of the kernels with these bits, or of other promotions that will do, the best. */
+static void choose_tile(struct gpu_work *to, const struct bitcut_device *x,
+                        const struct bitcut_gemm *g, int promote)
+{
+    const struct gpu_kernel *const first = to->kernel, *k = NULL;
+    double best = -1;
+    while ((k = gpu_kernel_next(&x->gpu, k))) {
+        struct gpu_choice c;
+        struct gpu_work other;
+        if (!are_alike(first, k) || !promotes_as(k, g, promote) ||
+            try_kernel(&other, x, g, promote, k, NULL) != BITCUT_OK)
+            continue;
+        gpu_kernel_judge(&c, k, &x->is, &other.gemm);
+        if (c.judged.score <= best) continue;
+        best = c.judged.score;
+        *to = other;
+    }
+}
+
+/* The GEMM as the device computes it. */
+static enum bitcut_status choose(struct gpu_work *to, const struct bitcut_device *x,
+                                 const struct bitcut_gemm *gemm, struct fault *f)
+{
+    struct bitcut_gemm g;
+    enum bitcut_status status = check_there(x, f);
+    if (status == BITCUT_OK) status = gemm_take(&g, gemm, f);
+    if (status != BITCUT_OK) return status;
+    if (!g.recipe && !g.kernel)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "neither recipe nor kernel");
+    const int promote =
+        g.promote != BITCUT_UNSET || g.kernel ? g.promote : g.recipe->promote;
+    status = choose_bits(to, x, &g, promote, f);
+    if (status == BITCUT_OK && !g.kernel) choose_tile(to, x, &g, promote);
+    return status;
+}
+
+/* Say what runs in a caller's GEMM. */
+static void settle(struct bitcut_gemm *ran, const struct gpu_work *w)
+{
+    struct bitcut_gemm g = w->gemm;
+    gemm_settle(&g, &w->plan);
+    g.kernel = w->kernel->name;
+    g.any_promotion = false;
+    gemm_give(ran, &g);
+}
+
+enum bitcut_status bitcut_gemm_choose(struct bitcut_gemm *ran,
+                                      const struct bitcut_device *x,
+                                      const struct bitcut_gemm *gemm, char *why)
+{
+    struct gpu_work w;
+    struct fault f;
+    enum bitcut_status status = check_there(ran, &f);
+    if (status == BITCUT_OK) status = gemm_check_place(ran, &f);
+    if (status == BITCUT_OK) status = choose(&w, x, gemm, &f);
+    if (status == BITCUT_OK) settle(ran, &w);
+    return told(why, status, &f);
+}
+
+/* What one GEMM of the batch needs. */
+static size_t workspace_bytes(const struct bitcut_device *x, const struct gpu_work *w)
+{
+    struct gpu_work one = *w;
+    one.gemm.count = 1;
+    return x->gpu.module->workspace(&one);
+}
+
+enum bitcut_status bitcut_gemm_workspace(size_t *bytes, const struct bitcut_device *x,
+                                         const struct bitcut_gemm *gemm, char *why)
+{
+    struct gpu_work w;
+    struct fault f;
+    enum bitcut_status status = check_there(bytes, &f);
+    if (status == BITCUT_OK) status = choose(&w, x, gemm, &f);
+    if (status == BITCUT_OK) *bytes = workspace_bytes(x, &w);
+    return told(why, status, &f);
+}
+
+/* --- checks ----------------------------------------------------------------------- */
+
+/* Whether the device reaches what is at `at`. */
+static enum bitcut_status check_reached(const char *name, const void *at,
+                                        const struct bitcut_device *x, struct fault *f)
+{
+    char why[GPU_FAULT_MOST];
+    if (!at || x->gpu.module->reaches(at, x->is.number, why) == 0) return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s %s", name, why);
+}
+
+static enum bitcut_status check_matrix(const char *name, const struct bitcut_matrix *m,
+                                       size_t elements, const struct bitcut_device *x,
+                                       struct fault *f)
+{
+    if (!elements) return BITCUT_OK;
+    return check_reached(name,
+                         m->words  ? m->words
+                         : m->each ? (const void *)m->each
+                                   : m->at,
+                         x, f);
+}
+
+static enum bitcut_status check_matrices(const struct gpu_work *w,
+                                         const struct bitcut_device *x, struct fault *f)
+{
+    const struct bitcut_gemm *g = &w->gemm;
+    const bool empty = !g->count || !g->m || !g->n;
+    enum bitcut_status status = gpu_work_check(w, f);
+    if (status != BITCUT_OK || empty) return status;
+    status = check_matrix("A", &g->a, g->k, x, f);
+    if (status == BITCUT_OK) status = check_matrix("B", &g->b, g->k, x, f);
+    if (status == BITCUT_OK && gemm_reads_c(g))
+        status = check_matrix("C", &g->c, 1, x, f);
+    return status == BITCUT_OK ? check_matrix("D", &g->d, 1, x, f) : status;
+}
+
+static enum bitcut_status check_aligned(const char *name, const void *at, size_t bytes,
+                                        const struct bitcut_device *x, struct fault *f)
+{
+    if (bytes && !at) return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: missing", name);
+    if ((uintptr_t)at % GPU_ALIGNMENT)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: not aligned to %d bytes", name,
+                         GPU_ALIGNMENT);
+    return bytes ? check_reached(name, at, x, f) : BITCUT_OK;
+}
+
+static enum bitcut_status check_workspace(const struct bitcut_device *x,
+                                          const struct gpu_work *w, const void *workspace,
+                                          size_t bytes, struct fault *f)
+{
+    const size_t needed = workspace_bytes(x, w);
+    if (bytes < needed)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "a workspace of %zu bytes, not of %zu",
+                         bytes, needed);
+    return check_aligned("workspace", workspace, needed, x, f);
+}
+
+/* --- starting --------------------------------------------------------------------- */
+
+static void matrix_advance(struct bitcut_matrix *x, size_t count)
+{
+    if (x->words) x->words = (const char *)x->words + count * x->words_stride;
+    else if (x->at)
+        x->at = (const char *)x->at +
+                count * x->stride * (size_t)format_bytes(matrix_format(x));
+}
+
+/* What is left behind the first `count` GEMMs. */
+static void gemm_advance(struct bitcut_gemm *g, size_t count)
+{
+    matrix_advance(&g->a, count);
+    matrix_advance(&g->b, count);
+    if (gemm_reads_c(g)) matrix_advance(&g->c, count);
+    matrix_advance(&g->d, count);
+}
+
+/* As many GEMMs at a time as the workspace has room for and a kernel takes. */
+static size_t count_at_a_time(const struct bitcut_device *x, const struct gpu_work *w,
+                              size_t bytes)
+{
+    if (!gpu_kernel_splits(w->kernel)) return w->gemm.count;
+    const size_t each = workspace_bytes(x, w), slices = (size_t)w->plan.order.slices;
+    const size_t most = GPU_COUNT_MOST / slices, room = each ? bytes / each : most;
+    return room < most ? room : most;
+}
+
+static enum bitcut_status start(const struct bitcut_device *x, const struct gpu_work *w,
+                                void *workspace, size_t bytes, void *stream,
+                                struct fault *f)
+{
+    char why[GPU_FAULT_MOST];
+    const size_t most = count_at_a_time(x, w, bytes);
+    struct gpu_work now = *w;
+    for (size_t left = w->gemm.count; left; left -= now.gemm.count) {
+        now.gemm.count = left < most ? left : most;
+        if (x->gpu.module->start(&now, workspace, x->is.number, stream, why) != 0)
+            return fault_set(f, BITCUT_CANNOT, "%s: %s", w->kernel->name, why);
+        gemm_advance(&now.gemm, now.gemm.count);
+    }
+    return BITCUT_OK;
+}
+
+enum bitcut_status bitcut_gemm_start(struct bitcut_gemm *ran,
+                                     const struct bitcut_device *x,
+                                     const struct bitcut_gemm *gemm, void *workspace,
+                                     size_t bytes, void *stream, char *why)
+{
+    struct gpu_work w;
+    struct fault f;
+    enum bitcut_status status = gemm_check_place(ran, &f);
+    if (status == BITCUT_OK) status = choose(&w, x, gemm, &f);
+    if (status == BITCUT_OK) status = check_matrices(&w, x, &f);
+    if (status == BITCUT_OK) status = check_workspace(x, &w, workspace, bytes, &f);
+    if (status == BITCUT_OK) status = start(x, &w, workspace, bytes, stream, &f);
+    if (status == BITCUT_OK) settle(ran, &w);
+    return told(why, status, &f);
+}
+
+/* --- words ------------------------------------------------------------------------ */
+
+/* What the words of an operand are made of: it alone, as no words are there. */
+static enum bitcut_status choose_words(struct gpu_work *to, const struct bitcut_device *x,
+                                       const struct bitcut_gemm *gemm,
+                                       enum bitcut_operand which, struct fault *f)
+{
+    const enum bitcut_status status = choose(to, x, gemm, f);
+    if (status != BITCUT_OK) return status;
+    struct bitcut_gemm *g = &to->gemm;
+    struct bitcut_matrix *m = which == BITCUT_A ? &g->a : &g->b;
+    if (which != BITCUT_A && which != BITCUT_B)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "neither A nor B");
+    if (!gpu_kernel_splits(to->kernel))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes no words", to->kernel->name);
+    m->words = NULL;
+    m->ld = which == BITCUT_A ? matrix_ld(m, g->m, g->k) : matrix_ld(m, g->k, g->n);
+    return BITCUT_OK;
+}
+
+static size_t words_bytes(const struct bitcut_device *x, const struct gpu_work *w,
+                          enum bitcut_operand which)
+{
+    return divide_up(x->gpu.module->words(w, which), GPU_ALIGNMENT) * GPU_ALIGNMENT;
+}
+
+enum bitcut_status bitcut_gemm_words(size_t *bytes, const struct bitcut_device *x,
+                                     const struct bitcut_gemm *gemm,
+                                     enum bitcut_operand which, char *why)
+{
+    struct gpu_work w;
+    struct fault f;
+    enum bitcut_status status = check_there(bytes, &f);
+    if (status == BITCUT_OK) status = choose_words(&w, x, gemm, which, &f);
+    if (status == BITCUT_OK) *bytes = words_bytes(x, &w, which);
+    return told(why, status, &f);
+}
+
+/* The operand alone: as of a GEMM with the words of one other line. */
+static enum bitcut_status check_operand(const struct gpu_work *w,
+                                        enum bitcut_operand which,
+                                        const struct bitcut_device *x, struct fault *f)
+{
+    static const char any[GPU_ALIGNMENT] __attribute__((aligned(GPU_ALIGNMENT)));
+    struct bitcut_gemm g = w->gemm;
+    struct bitcut_matrix *m = which == BITCUT_A ? &g.a : &g.b;
+    struct bitcut_matrix *other = which == BITCUT_A ? &g.b : &g.a;
+    const size_t elements = which == BITCUT_A ? g.m : g.n;
+    *(which == BITCUT_A ? &g.n : &g.m) = 1;
+    g.count = 1;
+    g.beta = 0;
+    other->words = any;
+    g.d = (struct bitcut_matrix){ .at = any };
+    const enum bitcut_status status = gemm_check_matrices(&g, false, f);
+    if (status != BITCUT_OK) return status;
+    return check_matrix(which == BITCUT_A ? "A" : "B", m, elements && g.k, x, f);
+}
+
+static enum bitcut_status prepare(void *words, const struct bitcut_device *x,
+                                  const struct gpu_work *w, enum bitcut_operand which,
+                                  void *stream, struct fault *f)
+{
+    char why[GPU_FAULT_MOST];
+    enum bitcut_status status = check_operand(w, which, x, f);
+    if (status == BITCUT_OK)
+        status = check_aligned("words", words, words_bytes(x, w, which), x, f);
+    if (status != BITCUT_OK) return status;
+    if (x->gpu.module->prepare(words, w, which, x->is.number, stream, why))
+        return fault_set(f, BITCUT_CANNOT, "%s", why);
+    return BITCUT_OK;
+}
+
+enum bitcut_status bitcut_gemm_prepare(void *words, const struct bitcut_device *x,
+                                       const struct bitcut_gemm *gemm,
+                                       enum bitcut_operand which, void *stream, char *why)
+{
+    struct gpu_work w;
+    struct fault f;
+    enum bitcut_status status = choose_words(&w, x, gemm, which, &f);
+    if (status == BITCUT_OK) status = prepare(words, x, &w, which, stream, &f);
+    return told(why, status, &f);
+}
