@@ -979,7 +979,7 @@ static int compute_entrant(struct gpu_session *s, const struct gpu_entrant *e,
         snprintf(fault, GPU_FAULT_MOST, "not supported");
         return 1;
     }
-    return gemm(&w, NULL, 0, fault);
+    return own ? emulate(&w) != BITCUT_OK : gemm(&w, NULL, 0, fault);
 }
 
 static int session_run(struct gpu_measurement *measurement, struct gpu_session *s,
