@@ -1,8 +1,8 @@
 /* A module without a GPU: the models stand in for a device, so that `bitcut record`,
    `bitcut verify --kernel`, `bitcut bench gpu` and the library's own calls are tested
    everywhere.  Each instruction computes by the unit that its `what` names; a kernel by
-   its terms from words, one instruction after the other, all outputs at a time.  The
-   device's memory is the host's.
+   the emulator, or from words that were prepared by its terms, one instruction after the
+   other.  The device's memory is the host's.
 
    DEVICE_FAULT in the environment makes it misbehave; see `faults`.  DEVICE_DUMP names a
    file that gets A, B, C and D of the last batch. */
@@ -372,8 +372,8 @@ static void narrow(void *to, const uint64_t *from, size_t count, int bytes)
 
 static uint64_t sign(int bytes) { return UINT64_C(1) << (8 * bytes - 1); }
 
-static int compute(const struct gpu_batch *batch, const struct gpu_instruction *i,
-                   enum gpu_variant variant)
+static int compute_fragments(const struct gpu_batch *batch,
+                             const struct gpu_instruction *i, enum gpu_variant variant)
 {
     const size_t m = (size_t)i->m, n = (size_t)i->n, k = (size_t)i->k;
     const size_t outputs = batch->count * m * n;
@@ -413,7 +413,7 @@ static int run(const struct gpu_batch *batch, const struct gpu_instruction *inst
     (void)device;
     struct gpu_batch copy = *batch;
     snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_run ? wanted->no_run : "impossible");
-    if (wanted->no_run || compute(batch, instruction, variant) != 0) return 1;
+    if (wanted->no_run || compute_fragments(batch, instruction, variant) != 0) return 1;
     if (wanted->spoil) wanted->spoil(&copy, instruction);
     dump(batch, instruction);
     return 0;
@@ -751,25 +751,58 @@ static void compute_all(struct one *o, char *at)
         at += parts.slices;
         compute_one(o);
     }
-    if (fault_wanted()->spoil_gemm) fault_wanted()->spoil_gemm(&w->gemm);
+}
+
+/* By the emulator, where no words are prepared. */
+static enum bitcut_status emulate(const struct gpu_work *w)
+{
+    const struct gpu_kernel *k = w->kernel;
+    struct bitcut_gemm g;
+    bitcut_gemm_init(&g, sizeof g);
+    g.recipe = bitcut_recipe_find(k->recipe);
+    g.unit = unit_of(k);
+    if (!g.recipe) return BITCUT_CANNOT;
+    g.split_a = &w->plan.split_a;
+    g.split_b = &w->plan.split_b;
+    g.low_low = k->program.terms > g.recipe->terms;
+    g.promote = k->program.promote;
+    g.equilibrate = w->plan.equilibrate;
+    g.order = w->plan.order;
+    g.count = w->gemm.count;
+    g.m = w->gemm.m;
+    g.n = w->gemm.n;
+    g.k = w->gemm.k;
+    g.alpha = w->gemm.alpha;
+    g.beta = w->gemm.beta;
+    g.a = w->gemm.a;
+    g.b = w->gemm.b;
+    g.c = w->gemm.c;
+    g.d = w->gemm.d;
+    return bitcut_gemm(NULL, &g, 1, NULL);
+}
+
+/* Word by word. */
+static bool compute(const struct gpu_work *w, void *at)
+{
+    struct one o;
+    if (!one_init(&o, w)) return false;
+    compute_all(&o, at);
+    one_clear(&o);
+    return true;
 }
 
 static int start(const struct gpu_work *w, void *at, int device, void *stream,
                  char *fault)
 {
     const size_t slices = (size_t)w->plan.order.slices;
-    const bool own = !workspace(w);
-    struct one o;
+    const bool words_there = w->gemm.a.words || w->gemm.b.words;
     (void)device;
     (void)stream;
     if (refuse(fault)) return 1;
-    if (!own && w->gemm.count > GPU_COUNT_MOST / slices) return 1;
+    if (workspace(w) && w->gemm.count > GPU_COUNT_MOST / slices) return 1;
     if (!w->gemm.count || !w->gemm.m || !w->gemm.n) return 0;
-    if (!one_init(&o, w)) return 1;
-    char *const memory = own ? zeros(bytes_for(w), 1) : at;
-    compute_all(&o, memory);
-    if (own) free(memory);
-    one_clear(&o);
+    if (words_there ? !compute(w, at) : emulate(w) != BITCUT_OK) return 1;
+    if (fault_wanted()->spoil_gemm) fault_wanted()->spoil_gemm(&w->gemm);
     return 0;
 }
 
@@ -795,7 +828,7 @@ struct peer_own {
 
 enum { KERNEL_NS = 6, SPLIT_NS = 2, ENTRANTS_MOST = 64, WATTS = 700, MHZ = 1980 };
 
-static const struct gpu_kernel singles = { .instruction = NULL,
+static const struct gpu_kernel singles = { .recipe = "fp32",
                                            .matrices = FORMAT_F32,
                                            .format = FORMAT_F32,
                                            .program = { 1, ONE, 0 } };
@@ -946,7 +979,7 @@ static int compute_entrant(struct gpu_session *s, const struct gpu_entrant *e,
         snprintf(fault, GPU_FAULT_MOST, "not supported");
         return 1;
     }
-    return gemm(&w, NULL, 0, fault);
+    return own ? emulate(&w) != BITCUT_OK : gemm(&w, NULL, 0, fault);
 }
 
 static int session_run(struct gpu_measurement *measurement, struct gpu_session *s,
