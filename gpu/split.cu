@@ -103,11 +103,10 @@ __device__ __noinline__ uint32_t round_word(uint32_t x, const bitcut_rounding &r
 }
 
 /* Rules that have an expression of their own for a format; ANY takes the caller's. */
-enum rule { ANY, RN, RNA, RZ, CUT, BIT };
+enum rule { ANY, RN, RNA, RZ, CUT, BIT21, BIT22 };
 
 /* The word of an x that is no NaN. */
-template <int F, rule R>
-__device__ uint32_t make_number(float x, const bitcut_rounding &any)
+template <int F, rule R> __device__ uint32_t make_number(float x)
 {
     const uint32_t magnitude = __float_as_uint(x) & 0x7fffffff;
     const uint32_t sign = __float_as_uint(x) & 0x80000000;
@@ -121,9 +120,9 @@ __device__ uint32_t make_number(float x, const bitcut_rounding &any)
                               : magnitude < 0x47800000 ? normal /* 2^16 */
                                                        : format<F>::infinity;
         return word | sign >> 16;
-    } else if constexpr (F == FORMAT_F16 && R == BIT) {
+    } else if constexpr (F == FORMAT_F16 && (R == BIT21 || R == BIT22)) {
         const __half kept = __float2half_rz(x);
-        const bool up = __half2float(kept) != x && fraction_bit(magnitude, any.bit);
+        const bool up = __half2float(kept) != x && fraction_bit(magnitude, R == BIT21 ? 21 : 22);
         return magnitude < 0x47800000 ? __half_as_ushort(kept) + up
                                       : format<F>::infinity | sign >> 16;
     } else if constexpr (F == FORMAT_BF16 && R == RN) {
@@ -138,7 +137,7 @@ template <int F, rule R>
 __device__ uint32_t make_word(float x, const bitcut_rounding &any)
 {
     if constexpr (R == ANY) return round_word<F>(__float_as_uint(x), any);
-    else return isnan(x) ? format<F>::nan : make_number<F, R>(x, any);
+    else return isnan(x) ? format<F>::nan : make_number<F, R>(x);
 }
 
 template <int F> __device__ float word_value(uint32_t word)
@@ -364,8 +363,8 @@ const fast_split fast_splits[] = {
     { FORMAT_F16, rn, rn, pair_of<FORMAT_F16, RN, RN> },
     { FORMAT_F16, cut, rz, pair_of<FORMAT_F16, CUT, RZ> },
     { FORMAT_F16, rz, rz, pair_of<FORMAT_F16, RZ, RZ> },
-    { FORMAT_F16, feng21, rn, pair_of<FORMAT_F16, BIT, RN> },
-    { FORMAT_F16, feng22, rn, pair_of<FORMAT_F16, BIT, RN> },
+    { FORMAT_F16, feng21, rn, pair_of<FORMAT_F16, BIT21, RN> },
+    { FORMAT_F16, feng22, rn, pair_of<FORMAT_F16, BIT22, RN> },
     { FORMAT_BF16, rn, rn, pair_of<FORMAT_BF16, RN, RN> },
     { FORMAT_TF32, rna, rna, pair_of<FORMAT_TF32, RNA, RNA> },
 };
