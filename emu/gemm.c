@@ -1,7 +1,7 @@
 #include "emu/gemm.h"
 
 #include "emu/engine.h"
-#include "emu/fast_tile.h"
+#include "emu/fast/fast_tile.h"
 #include "emu/job.h"
 #include "lib/bits.h"
 #include "lib/equilibrate.h"

@@ -2,7 +2,7 @@
 #ifndef BITCUT_EMU_GEMM_H
 #define BITCUT_EMU_GEMM_H
 
-#include "emu/simd.h"
+#include "emu/fast/simd.h"
 #include "emu/unit.h"
 #include "lib/gemm_plan.h"
 #include "lib/progress.h"

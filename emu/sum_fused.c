@@ -3,7 +3,7 @@
    that exponent; added exactly; rounded once to `result`.  A product's exponent is the
    sum of its operands' (but see `normalise`).  fraction = FRACTION_EXACT drops nothing;
    with block = 1 that is an FMA chain.  Scales are powers of two. */
-#include "emu/fast.h"
+#include "emu/fast/fast.h"
 #include "emu/sum.h"
 
 TRACED uint64_t exact_step(const struct bitcut_unit *u, const struct step *t,

@@ -1,6 +1,6 @@
 /* Each product rounded to `result`, then added as a balanced tree of rounded additions,
    then one rounded addition to c. */
-#include "emu/fast.h"
+#include "emu/fast/fast.h"
 #include "emu/sum.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Products added one by one, each exact sum truncated to `keep` significant bits,
    starting from zero; then one rounded addition to c.  With a `carrier` every one of
    these sums is rounded to that format first, to nearest even. */
-#include "emu/fast.h"
+#include "emu/fast/fast.h"
 #include "emu/sum.h"
 
 /* x truncated to `keep` significant bits. */

@@ -6,7 +6,7 @@
    `parity`, products of even and of odd k are summed apart, each floored to `fraction`
    bits at the larger of the two exponents and added; and c is left out if its exponent is
    more than fraction + 1 below. */
-#include "emu/fast.h"
+#include "emu/fast/fast.h"
 #include "emu/sum.h"
 
 static int128 floor_shift(int128 x, int up)

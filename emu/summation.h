@@ -76,7 +76,7 @@ struct summation {
        hostfp_enter(). */
     double (*error)(const struct bitcut_unit *unit);
 
-    /* Fill in the method and numbers by which fast paths (emu/fast.h) compute the row, or
+    /* Fill in the method and numbers by which fast paths (emu/fast/fast.h) compute the row, or
        false if they cannot.  NULL: there is none. */
     bool (*fast)(struct fast_rule *rule, const struct bitcut_unit *unit);
 };

@@ -1,6 +1,6 @@
 /* Every table of the library, with what it tells of its rows. */
 #include "emu/unit_field.h"
-#include "lib/input.h"
+#include "lib/file/input.h"
 #include "lib/k_parts.h"
 #include "lib/listing.h"
 #include "lib/recipe.h"

@@ -2,7 +2,7 @@
 #ifndef BITCUT_EMU_WORDS_H
 #define BITCUT_EMU_WORDS_H
 
-#include "emu/fast.h"
+#include "emu/fast/fast.h"
 
 /* What a line of a matrix, a row of A or a column of B, holds in all its words: the least
    of the magnitudes that are not zero, as encodings without sign (INT32_MAX if all are

@@ -10,7 +10,7 @@
 static void *both(size_t n) { void *x = NULL; cudaMallocManaged(&x, n); return x; }
 #define WAIT() (cudaDeviceSynchronize() == cudaSuccess)
 #else
-static void *both(size_t n) { return malloc(n); }
+static void *both(size_t n) { return aligned_alloc(256, (n + 256) / 256 * 256); }
 #define WAIT() 1
 #endif
 

@@ -113,7 +113,7 @@ writes "mma" mma --unit hopper/mma.m16n8k4.f32.tf32 -a "$set/A.npy" -b "$set/B.n
     writes "gemm -o D.mtx" gemm $gemm -o made/D.mtx
 }
 
-export BITCUT_MODULES="$libraries" # the device of tests/device.c
+export BITCUT_MODULES="$libraries" # the device of tests/gpu/device.c
 prints "list kernels" list kernels --json
 # shellcheck disable=SC2086
 prints "verify --kernel" verify --kernel gemm.plain.f16 $sizes --json

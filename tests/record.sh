@@ -1,5 +1,5 @@
 #!/bin/sh
-# bitcut record without a GPU: tests/device.c, a module in which the models stand in for a
+# bitcut record without a GPU: tests/gpu/device.c, a module in which the models stand in for a
 # device, is built and opened.  Then the module with the kernels, if it was built, and the
 # device, if there is one.
 # Run in the build folder with srcdir, CC, CFLAGS and NM set, as `make check` does.

@@ -2,8 +2,8 @@
    MODE is the floating-point mode it is called in; nothing may depend on these.
    Exit status 77: this host has no such mode or locale. */
 #include "emu/gemm.h"
-#include "lib/decimal.h"
-#include "lib/input.h"
+#include "lib/file/decimal.h"
+#include "lib/file/input.h"
 #include "lib/recipe.h"
 
 #include <fenv.h>

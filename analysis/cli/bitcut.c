@@ -1,0 +1,286 @@
+/* The program: a table of commands and the options they share. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "analysis/cli/command.h"
+#include "analysis/cli/guard.h"
+#include "analysis/cli/terminal.h"
+#include "emu/unit.h"
+#include "lib/file/output.h"
+#include "lib/text.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct command *const commands[] = {
+    &command_list,   &command_mma,   &command_replay, &command_record,
+    &command_probe,  &command_fit,   &command_split,  &command_gemm,
+    &command_verify, &command_study, &command_report, &command_bench,
+    &command_tile,   NULL,
+};
+
+static struct context context = { .seed = 1 };
+static bool help;
+static const struct fault stopped = { BITCUT_CANNOT, "stopped" };
+static const struct fault no_thread = { BITCUT_NO_MEMORY, "not enough memory" };
+static const char *command_name;
+static bool told; /* that the command was stopped, or what it met then; stderr's lock */
+
+static const struct option_row shared_options[] = {
+    { "json", "print JSON Lines and nothing else on standard output", OPTION_FLAG,
+      &context.emitter.json, NULL },
+    { "seed", "of everything random (default 1)", OPTION_SEED, &context.seed, "N" },
+    { "threads", "how many to use (default 0: all processors)", OPTION_INT,
+      &context.threads, "N" },
+    { "help", "print this and exit", OPTION_FLAG, &help, NULL },
+    { 0 }
+};
+
+enum {
+    SHARED = sizeof shared_options / sizeof shared_options[0] - 1,
+    OPTIONS_MOST = 48,
+    THREADS_MOST = 1024
+};
+
+/* -o, without a name for a command that has none. */
+static struct option_row output_option(const struct command *c)
+{
+    const char *name = c->output ? "o" : NULL;
+    return (struct option_row){ name, c->output, OPTION_TEXT, &context.output, "PATH" };
+}
+
+/* --- messages --------------------------------------------------------------------- */
+
+int fail(const char *what, const struct fault *f)
+{
+    flockfile(stderr);
+    told |= progress_stopped(&context.progress);
+    terminal_label(NULL);
+    fputs("bitcut: ", stderr);
+    for (char shown[TEXT_BYTES]; text_next(shown, &what);) fputs(shown, stderr);
+    fprintf(stderr, ": %s\n", f->text);
+    fflush(stderr);
+    funlockfile(stderr);
+    return f->status == BITCUT_BAD_ARGUMENT ? EXIT_USAGE : EXIT_CANNOT;
+}
+
+int complain(const char *what, const char *why)
+{
+    struct fault f;
+    fault_set(&f, BITCUT_BAD_ARGUMENT, "%s", why);
+    return fail(what, &f);
+}
+
+int check_use(const struct context *x, const struct option_use *uses, unsigned use)
+{
+    const struct option_use *row = option_misused(x->given, x->options, uses, use);
+    char option[64];
+    if (!row) return EXIT_GOOD;
+    snprintf(option, sizeof option, "%s%s", row->name[1] ? "--" : "-", row->name);
+    return complain(option, row->otherwise);
+}
+
+int check_files(const struct used_file *files)
+{
+    for (const struct used_file *a = files; a->option; a++) {
+        for (const struct used_file *b = files; a->path && b->option; b++) {
+            struct fault f;
+            if (a == b || !a->written || !b->path || !output_same(a->path, b->path))
+                continue;
+            fault_set(&f, BITCUT_BAD_ARGUMENT,
+                      "%s and %s are one file; name another for %s", b->option, a->option,
+                      a->option);
+            return fail(a->path, &f);
+        }
+    }
+    return EXIT_GOOD;
+}
+
+/* All names of a table into `text`, or nothing if they are too many for it. */
+static void all_names(char *text, size_t size, struct table table)
+{
+    const struct table_row *row = NULL;
+    size_t used = 0;
+    text[0] = 0;
+    while ((row = table_next(table, row))) {
+        const size_t left = size - used;
+        const int n = snprintf(text + used, left, "%s%s", used ? ", " : "", row->name);
+        if (n < 0 || (size_t)n >= left) {
+            text[0] = 0;
+            return;
+        }
+        used += (size_t)n;
+    }
+}
+
+int fail_unknown(const char *option, const char *name, struct table table)
+{
+    struct fault f;
+    char names[160];
+    const int length = text_fit(name, 60);
+    const char *how = "near it";
+    table_near(names, sizeof names, table, name);
+    if (!*names) {
+        how = "there are";
+        all_names(names, sizeof names, table);
+    }
+    if (*names)
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; %s: %s", length, name, how,
+                  names);
+    else
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "%.*s: unknown; the tables of bitcut list have all", length, name);
+    return fail(option, &f);
+}
+
+int fail_input(const char *option, const char *list, const struct fault *f)
+{
+    struct fault more;
+    fault_set(&more, f->status, "%s; see bitcut list %s", f->text, list);
+    return fail(option, &more);
+}
+
+int fail_unit(const char *name, bool takes_chips)
+{
+    struct fault f;
+    char names[160];
+    const int length = text_fit(name, 60);
+    const struct chip *chip = table_find(TABLE(chips), name);
+    table_near(names, sizeof names, TABLE(chips), name);
+    if (takes_chips && *names) return fail_unknown("--unit", name, TABLE(chips));
+    table_near(names, sizeof names, TABLE(units), name);
+    if (!chip && *names) return fail_unknown("--unit", name, TABLE(units));
+    all_names(names, sizeof names, TABLE(chips));
+    if (chip)
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "%s: unknown: a chip has many; name the instruction, one of %s/... in "
+                  "bitcut list units",
+                  name, chip->architecture);
+    else if (takes_chips)
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "%.*s: unknown; chips: %s; or bitcut list units", length, name, names);
+    else
+        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; bitcut list units has all",
+                  length, name);
+    return fail("--unit", &f);
+}
+
+static int print_help(void)
+{
+    printf("Usage: bitcut COMMAND [options]\n"
+           "Bit-exact models of GPU matrix units, FP32 GEMM recipes on them, exact\n"
+           "references and error analysis.\n\n");
+    for (const struct table_row *c = NULL; (c = table_next(TABLE(commands), c));)
+        printf("  %-8s %s\n", c->name, c->what);
+    printf("\n`bitcut COMMAND --help` says more.  Options of every command:\n\n");
+    options_print(shared_options);
+    printf("      --version          print the version and exit\n\n"
+           "Exit status: 0 good, 1 a comparison failed, 2 usage, 3 cannot run, 130 "
+           "Ctrl-C.\n");
+    return EXIT_GOOD;
+}
+
+static int print_command_help(const struct command *c)
+{
+    printf("Usage: bitcut %s [options]%s%s\n%s.\n\n", c->name, *c->operands ? " " : "",
+           c->operands, c->what);
+    options_print(c->own);
+    options_print((const struct option_row[]){ output_option(c), { 0 } });
+    options_print(shared_options);
+    return EXIT_GOOD;
+}
+
+/* --- running a command ------------------------------------------------------------ */
+
+/* The words of the command line with blanks between, for reports. */
+static char *join(int argc, char **argv)
+{
+    size_t length = 1;
+    for (int i = 0; i < argc; i++) length += strlen(argv[i]) + 1;
+    char *line = calloc(length, 1);
+    for (int i = 0; line && i < argc; i++) {
+        if (i) strcat(line, " ");
+        strcat(line, i ? argv[i] : "bitcut");
+    }
+    return line;
+}
+
+static int finish(int status)
+{
+    terminal_label(NULL);
+    const int error = emit_end(&context.emitter);
+    if (error) {
+        struct fault f;
+        fault_set(&f, BITCUT_CANNOT, "%s", strerror(error));
+        return fail("standard output", &f);
+    }
+    return status;
+}
+
+/* The command did not end when it was asked to: what it has printed so far stays, with
+   the rows that wait for more, and no file is left that is not whole. */
+static void give_up(void)
+{
+    flockfile(stderr);
+    if (!told) fail(command_name, &stopped);
+    emit_end(&context.emitter);
+    output_sweep();
+    _exit(terminal_status(EXIT_CANNOT));
+}
+
+static int run(const struct command *c, int argc, char **argv)
+{
+    static const char *operands[OPERANDS_MOST];
+    struct option_row rows[OPTIONS_MOST] = { 0 };
+    bool given[OPTIONS_MOST] = { false };
+    struct fault f;
+    int n = 0;
+    for (; n < SHARED; n++) rows[n] = shared_options[n];
+    for (const struct option_row *own = c->own; own->name; own++) {
+        assert(n < OPTIONS_MOST - 2);
+        rows[n++] = *own;
+    }
+    rows[n] = output_option(c);
+    if (options_read(given, operands, &context.operand_count, c->operands_most, rows,
+                     argc, argv, &f))
+        return fail(c->name, &f);
+    if (help) return finish(print_command_help(c));
+    if (context.threads < 0 || context.threads > THREADS_MOST)
+        return complain("--threads", "must be 0 to 1024");
+    context.operands = operands;
+    context.options = rows;
+    context.given = given;
+    command_name = c->name;
+    if (!terminal_progress(&context.progress, give_up)) return fail(c->name, &no_thread);
+    terminal_label(c->name);
+    return finish(c->run(&context));
+}
+
+static int run_words(int argc, char **argv)
+{
+    static const struct fault full = { BITCUT_NO_MEMORY, "not enough memory" };
+    if (argc < 2) return complain("command", "missing; see bitcut --help");
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))
+        return finish(print_help());
+    if (!strcmp(argv[1], "--version")) {
+        printf("bitcut %s\n", bitcut_version());
+        return finish(EXIT_GOOD);
+    }
+    const struct command *c = table_find(TABLE(commands), argv[1]);
+    if (!c) return fail_unknown("command", argv[1], TABLE(commands));
+    context.command_line = join(argc, argv);
+    if (!context.command_line) return fail(c->name, &full);
+    const int status = run(c, argc - 1, argv + 1);
+    free(context.command_line);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    guard_begin();
+    const int status = run_words(argc, argv);
+    guard_end();
+    return terminal_status(status);
+}

@@ -1,0 +1,272 @@
+/* bitcut list: the rows of any table, of the library or the program's own. */
+#include "analysis/cli/bench_plan.h"
+#include "analysis/cli/command.h"
+#include "analysis/error/metric.h"
+#include "analysis/cli/place.h"
+#include "analysis/study/study.h"
+#include "gpu/gpu.h"
+#include "gpu/tile.h"
+#include "lib/listing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- what the program's tables tell of a row -------------------------------------- */
+
+static void describe_metric(struct field_writer *w, const void *row)
+{
+    tell_text(w, "source", ((const struct metric *)row)->source);
+}
+
+static void describe_model(struct field_writer *w, const void *row)
+{
+    const struct tile_model *m = row;
+    tell_flag(w, "rates", m->rates);
+    tell_list(w, "factors", BITCUT_TEXTS);
+    for (int i = 0; i < TILE_FACTORS; i++)
+        tell_item(w, "%s: %s", m->factor[i].name, m->factor[i].what);
+}
+
+/* A bound; 0 is none. */
+static void tell_most(struct field_writer *w, const char *name, size_t most)
+{
+    if (most) tell_integer(w, name, (long long)most);
+    else tell_text(w, name, NULL);
+}
+
+static void describe_instruction(struct field_writer *w, const void *row)
+{
+    const struct gpu_instruction *i = row;
+    tell_line(w, "shape", "%dx%dx%d", i->m, i->n, i->k);
+    tell_integer(w, "a_bytes", i->a_bytes);
+    tell_integer(w, "b_bytes", i->b_bytes);
+    tell_integer(w, "c_bytes", i->c_bytes);
+    tell_integer(w, "least", i->least);
+    tell_most(w, "most", (size_t)i->most);
+    tell_list(w, "variants", BITCUT_TEXTS);
+    for (int v = 0; v < GPU_VARIANTS; v++)
+        if (i->variants >> v & 1) tell_item(w, "%s", gpu_variants[v].name);
+}
+
+static void describe_kernel(struct field_writer *w, const void *row)
+{
+    const struct gpu_kernel *k = row;
+    tell_text(w, "recipe", k->recipe);
+    tell_text(w, "instruction", k->instruction);
+    tell_text(w, "matrices", formats[k->matrices].name);
+    tell_text(w, "input", formats[k->format].name);
+    tell_integer(w, "terms", k->program.terms);
+    tell_integer(w, "promote", k->program.promote);
+    if (k->tile_m) tell_line(w, "tile", "%dx%dx%d", k->tile_m, k->tile_n, k->tile_k);
+    else tell_text(w, "tile", NULL);
+    tell_most(w, "products", (size_t)k->products);
+    tell_most(w, "warps", (size_t)k->warps);
+    tell_integer(w, "stages", k->stages);
+    tell_integer(w, "threads", k->threads);
+    tell_integer(w, "shared_bytes", k->shared_bytes);
+    tell_integer(w, "registers", k->registers);
+    tell_integer(w, "cluster", k->cluster);
+    tell_integer(w, "load_bytes", k->load_bytes);
+    tell_integer(w, "read_bytes", k->read_bytes);
+    tell_integer(w, "slices_most", k->slices_most);
+    tell_most(w, "size_most", k->size_most);
+    tell_integer(w, "least", k->least);
+    tell_most(w, "most", (size_t)k->most);
+}
+
+static void describe_bench(struct field_writer *w, const void *row)
+{
+    const struct bench_study *b = row;
+    tell_text(w, "shapes", b->shapes);
+    tell_list(w, "kernels", BITCUT_TEXTS);
+    for (int i = 0; i < SELECTIONS_MOST && b->kernels[i]; i++)
+        tell_item(w, "%s", b->kernels[i]);
+    tell_list(w, "slices", BITCUT_NUMBERS);
+    for (const int *s = b->slices; *s; s++) tell_item(w, "%d", *s);
+    tell_list(w, "batches", BITCUT_NUMBERS);
+    for (int i = 0; i < b->batches.count; i++) tell_item(w, "%zu", b->batches.at[i]);
+}
+
+/* "4n" for 4, "n" for 1, of a scaled set; else the number. */
+static void length_text(char text[24], size_t length, bool scaled)
+{
+    snprintf(text, 24, length == 1 && scaled ? "n" : scaled ? "%zun" : "%zu", length);
+}
+
+static void describe_shapes(struct field_writer *w, const void *row)
+{
+    const struct shape_set *s = row;
+    tell_text(w, "input", s->input ? s->input : "");
+    tell_list(w, "shapes", BITCUT_TEXTS);
+    for (const struct kernel_shape *at = s->shape; at->m; at++) {
+        char m[24], n[24], k[24];
+        length_text(m, at->m, s->scaled);
+        length_text(n, at->n, s->scaled);
+        length_text(k, at->k, s->scaled);
+        tell_item(w, "%sx%sx%s", m, n, k);
+    }
+}
+
+/* --- the program's tables --------------------------------------------------------- */
+
+static const struct bitcut_table own_tables[] = {
+    /* clang-format off */
+    { "metrics",       "measures of error",
+      ROWS(metrics),           describe_metric },
+    { "studies",       "questions with a figure or table as answer",
+      ROWS(studies),           NULL },
+    { "benches",       "what bench gpu runs: kernels on shapes",
+      ROWS(bench_studies),     describe_bench },
+    { "shapes",        "sets of m, n and k for bench gpu",
+      ROWS(shape_sets),        describe_shapes },
+    { "models",        "tile models: what ranks tiles and kernels",
+      ROWS(tile_models),       describe_model },
+    { "variants",      "ways to issue one instruction on a device",
+      ROWS(gpu_variants),      NULL },
+    { 0 }
+    /* clang-format on */
+};
+
+/* Tables whose rows are in the module. */
+static const void *next_instruction(const struct gpu *g, const void *at)
+{
+    return gpu_next(g, at);
+}
+
+static const void *next_kernel(const struct gpu *g, const void *at)
+{
+    return gpu_kernel_next(g, at);
+}
+
+struct module_table {
+    struct bitcut_table table;
+    const void *(*next)(const struct gpu *g, const void *at);
+};
+
+static const struct module_table module_tables[] = {
+    { { "instructions",
+        "single instructions that a device can record",
+        { NULL, 0 },
+        describe_instruction },
+      next_instruction },
+    { { "kernels", "whole GEMMs that a device can run", { NULL, 0 }, describe_kernel },
+      next_kernel },
+    { { 0 }, NULL }
+};
+
+/* --- printing --------------------------------------------------------------------- */
+
+static void print_row(struct context *x, const struct bitcut_table *table, const void *of)
+{
+    struct bitcut_field field;
+    json_t *row = json_pack("{s:s}", "name", bitcut_row_name(of));
+    for (size_t i = 0; bitcut_row_field(&field, table, of, i); i++)
+        json_object_set_new(row, field.name, json_told(field.kind, field.text));
+    json_object_set_new(row, "what", json_string(bitcut_row_what(of)));
+    emit_row(&x->emitter, row);
+}
+
+static int list_rows(struct context *x, const struct bitcut_table *table)
+{
+    const void *row = NULL;
+    while ((row = bitcut_row_next(table, row))) print_row(x, table, row);
+    return EXIT_GOOD;
+}
+
+static int list_module(struct context *x, const struct module_table *m)
+{
+    const void *row = NULL;
+    char folder[PLACE_MOST];
+    struct gpu gpu;
+    struct fault f;
+    if (gpu_open(&gpu, place_module(folder), &f) != BITCUT_OK) return fail("list", &f);
+    while ((row = m->next(&gpu, row))) print_row(x, &m->table, row);
+    gpu_close(&gpu);
+    return EXIT_GOOD;
+}
+
+static const struct table_row device_table[] = {
+    { "devices", "what GEMMs can run on, and why the others are not there" }, { 0 }
+};
+
+static void print_device(struct context *x, json_t *name, const char *what,
+                         const char *why)
+{
+    emit_row(&x->emitter,
+             json_pack("{s:o, s:b, s:o, s:o}", "name", name, "here", why == NULL, "why",
+                       why ? json_text(why) : json_null(), "what", json_text(what)));
+}
+
+/* Those of an open module: all, or why there is none. */
+static void list_devices_of(struct context *x, const struct gpu *g,
+                            const struct gpu_backend *b)
+{
+    struct gpu_device device;
+    struct fault f;
+    int number = 0;
+    for (; gpu_describe(&device, g, number, &f) == BITCUT_OK; number++)
+        print_device(
+            x, number ? json_sprintf("%s:%d", b->name, number) : json_string(b->name),
+            device.name, NULL);
+    if (!number) print_device(x, json_string(b->name), b->what, f.text);
+}
+
+static int list_devices(struct context *x)
+{
+    char folder[PLACE_MOST];
+    struct gpu gpu;
+    struct fault f;
+    print_device(x, json_string("emulator"), "this program, by the units' models", NULL);
+    for (const struct gpu_backend *b = gpu_backends; b->name; b++)
+        if (!b->built_in) print_device(x, json_string(b->name), "", b->what);
+        else if (gpu_open(&gpu, place_module(folder), &f) != BITCUT_OK)
+            print_device(x, json_string(b->name), b->what, f.text);
+        else {
+            list_devices_of(x, &gpu, b);
+            gpu_close(&gpu);
+        }
+    return EXIT_GOOD;
+}
+
+/* The names of all tables, in the order that they are listed in. */
+enum { TABLES_MOST = 32 };
+
+static void all_tables(struct table_row all[TABLES_MOST])
+{
+    const struct table parts[] = { TABLE(own_tables), TABLE(module_tables),
+                                   TABLE(device_table) };
+    const struct bitcut_table *t = NULL;
+    const struct table_row *row = NULL;
+    size_t count = 0;
+    while ((t = bitcut_table_next(t)))
+        all[count++] = (struct table_row){ bitcut_table_name(t), bitcut_table_what(t) };
+    for (int i = 0; i < 3; i++)
+        while ((row = table_next(parts[i], row))) all[count++] = *row;
+    all[count] = (struct table_row){ 0 };
+}
+
+static int run(struct context *x)
+{
+    struct table_row all[TABLES_MOST];
+    all_tables(all);
+    if (x->operand_count == 0)
+        return list_rows(x, &(struct bitcut_table){ .rows = TABLE(all) });
+    const char *name = x->operands[0];
+    const struct bitcut_table *t = bitcut_table_find(name);
+    if (!t) t = table_find(TABLE(own_tables), name);
+    if (t) return list_rows(x, t);
+    if (table_find(TABLE(device_table), name)) return list_devices(x);
+    const struct module_table *m = table_find(TABLE(module_tables), name);
+    return m ? list_module(x, m) : fail_unknown("list", name, TABLE(all));
+}
+
+static const struct option_row options[] = { { 0 } };
+
+const struct command command_list = {
+    .name = "list",
+    .what = "Print the rows of a table: units, formats, splits, recipes, inputs and more",
+    .run = run,
+    .own = options,
+    .operands = "[TABLE]",
+    .operands_most = 1,
+};

@@ -1,0 +1,97 @@
+/* bitcut mma: a batch of fragments on a unit, raw encodings in and out. */
+#include "analysis/cli/command.h"
+#include "emu/fragment.h"
+#include "lib/file/npy.h"
+
+enum { A, B, C, SCALE_A, SCALE_B, FILES };
+
+static const char *path[FILES], *unit_name;
+
+static const struct option_row options[] = {
+    { "unit", "matrix unit (bitcut list units)", OPTION_TEXT, &unit_name, "U" },
+    { "a", "A[count][m][k], .npy of encodings", OPTION_TEXT, &path[A], "FILE" },
+    { "b", "B[count][k][n]", OPTION_TEXT, &path[B], "FILE" },
+    { "c", "C[count][m][n]", OPTION_TEXT, &path[C], "FILE" },
+    { "scale-a", "block scales [count][m][k / block]", OPTION_TEXT, &path[SCALE_A],
+      "FILE" },
+    { "scale-b", "block scales [count][k / block][n]", OPTION_TEXT, &path[SCALE_B],
+      "FILE" },
+    { 0 }
+};
+
+/* Compute D of checked operands and write it. */
+static int write_result(const struct context *x, const struct bitcut_unit *u,
+                        const struct fragments *in, struct fragment_shape shape)
+{
+    struct array d;
+    struct fault f;
+    const size_t dim[3] = { shape.count, shape.m, shape.n };
+    enum bitcut_status status = array_init(&d, 3, dim, in->c->bytes, in->c->floating, &f);
+    if (status != BITCUT_OK) return fail(x->output, &f);
+    status = fragments_run(&d, u, in, shape, x->threads, &x->progress, &f);
+    if (status == BITCUT_OK) status = npy_write(x->output, &d, &f);
+    array_clear(&d);
+    return status == BITCUT_OK ? EXIT_GOOD : fail(x->output, &f);
+}
+
+static int run_on(struct context *x, const struct bitcut_unit *u,
+                  const struct array *arrays)
+{
+    const struct fragments in = { &arrays[A], &arrays[B], &arrays[C],
+                                  path[SCALE_A] ? &arrays[SCALE_A] : NULL,
+                                  path[SCALE_B] ? &arrays[SCALE_B] : NULL };
+    struct fragment_shape shape;
+    struct fault f;
+    if (fragments_check(&shape, u, &in, &f) != BITCUT_OK) return fail("mma", &f);
+    const int status = write_result(x, u, &in, shape);
+    if (status != EXIT_GOOD) return status;
+    emit_row(&x->emitter, json_pack("{s:s, s:s, s:I, s:o}", "unit", u->name, "evidence",
+                                    unit_evidence(u), "outputs",
+                                    (json_int_t)(shape.count * shape.m * shape.n),
+                                    "written",
+                       json_text(x->output)));
+    return EXIT_GOOD;
+}
+
+/* The result may not replace an operand. */
+static int check_output(const struct context *x)
+{
+    const struct used_file files[] = { { "-a", path[A], false },
+                                       { "-b", path[B], false },
+                                       { "-c", path[C], false },
+                                       { "--scale-a", path[SCALE_A], false },
+                                       { "--scale-b", path[SCALE_B], false },
+                                       { "-o", x->output, true },
+                                       { 0 } };
+    return check_files(files);
+}
+
+static int run(struct context *x)
+{
+    if (!unit_name) return complain("--unit", "missing; bitcut list units has all");
+    if (!path[A] || !path[B] || !path[C])
+        return complain("-a, -b or -c", "missing; all three are needed");
+    if (!x->output) return complain("-o", "missing; D is written to it, .npy");
+    const struct bitcut_unit *u = table_find(TABLE(units), unit_name);
+    if (!u) return fail_unit(unit_name, false);
+
+    struct array arrays[FILES] = { 0 };
+    int status = check_output(x);
+    for (int i = 0; i < FILES && status == EXIT_GOOD; i++) {
+        struct fault f;
+        if (path[i] && npy_read(&arrays[i], path[i], &f) != BITCUT_OK)
+            status = fail(path[i], &f);
+    }
+    if (status == EXIT_GOOD) status = run_on(x, u, arrays);
+    for (int i = 0; i < FILES; i++) array_clear(&arrays[i]);
+    return status;
+}
+
+const struct command command_mma = {
+    .name = "mma",
+    .what = "Compute a batch of fragments on a matrix unit, to the bit",
+    .run = run,
+    .own = options,
+    .operands = "",
+    .output = "D, a file .npy",
+};

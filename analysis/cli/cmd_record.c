@@ -1,0 +1,430 @@
+/* bitcut record: what a device computes, kept as sets or compared with the model. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "analysis/cli/command.h"
+#include "analysis/evidence/set_difference.h"
+#include "analysis/cli/place.h"
+#include "analysis/evidence/recorder.h"
+#include "analysis/evidence/set.h"
+#include "analysis/cli/terminal.h"
+#include "analysis/evidence/trial.h"
+#include "analysis/evidence/variant.h"
+#include "analysis/evidence/set_find.h"
+#include "lib/file/output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static size_t random_outputs;
+static struct option_texts unit_names;
+static const char *variant_name;
+
+static const struct option_row options[] = {
+    { "unit", "this instruction, not the set's (--random: not all; may be repeated)",
+      OPTION_TEXTS, &unit_names, "U" },
+    { "variant", "how to issue it (bitcut list variants; --random: or all)", OPTION_TEXT,
+      &variant_name, "V" },
+    { "random", "compare N random outputs of each instruction with the model",
+      OPTION_COUNT, &random_outputs, "N" },
+    { 0 }
+};
+
+static const struct fault stopped = { BITCUT_CANNOT, "stopped" };
+
+/* --- random inputs ---------------------------------------------------------------- */
+
+static void emit_trial(struct context *x, const struct trial *t,
+                       const struct trial_result *result)
+{
+    emit_row(&x->emitter,
+             json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "unit",
+                       t->unit->name, "variant", t->variant->name, "device",
+                       json_text(t->recorder->device.name), "driver",
+                       t->recorder->device.driver, "date", json_today(), "seed",
+                       json_seed(t->seed), "outputs", json_count(result->outputs),
+                       "mismatches", json_count(result->mismatches), "digest",
+                       json_encoding(result->digest, 64), "first", result->first));
+}
+
+static int try_variant(struct context *x, const struct trial *t)
+{
+    struct trial_result result;
+    struct fault f;
+    terminal_label(t->instruction->name);
+    if (trial_run(&result, t, &x->progress, &f) != BITCUT_OK)
+        return fail(progress_stopped(&x->progress) ? "record" : t->unit->name, &f);
+    emit_trial(x, t, &result);
+    return result.mismatches ? EXIT_FOUND : EXIT_GOOD;
+}
+
+/* The variants that are wanted (NULL: all) and that the instruction has. */
+static int try_variants(struct context *x, struct trial *t,
+                        const struct gpu_variant_row *wanted)
+{
+    int worst = EXIT_GOOD;
+    for (t->variant = gpu_variants; t->variant->name; t->variant++) {
+        struct fault unused;
+        if (wanted && wanted != t->variant) continue;
+        if (recorder_accepts(t->instruction, t->variant, &unused) != BITCUT_OK) continue;
+        const int status = try_variant(x, t);
+        if (status > worst) worst = status;
+        if (status == EXIT_CANNOT) break;
+    }
+    return worst;
+}
+
+/* Every instruction of the device that has a row in the unit table. */
+static int try_all(struct context *x, struct trial *t,
+                   const struct gpu_variant_row *wanted)
+{
+    int worst = EXIT_GOOD;
+    t->instruction = NULL;
+    while ((t->instruction = gpu_next(&t->recorder->gpu, t->instruction))) {
+        char name[256];
+        snprintf(name, sizeof name, "%s/%s", t->recorder->device.architecture,
+                 t->instruction->name);
+        t->unit = table_find(TABLE(units), name);
+        if (!t->unit || !gpu_has(&t->recorder->device, t->instruction)) continue;
+        const int status = try_variants(x, t, wanted);
+        if (status > worst) worst = status;
+        if (status == EXIT_CANNOT) break;
+    }
+    return worst;
+}
+
+static int try_named(struct context *x, struct trial *t,
+                     const struct gpu_variant_row *wanted)
+{
+    int worst = EXIT_GOOD;
+    for (int i = 0; i < unit_names.count && worst != EXIT_CANNOT; i++) {
+        struct fault f;
+        t->unit = table_find(TABLE(units), unit_names.text[i]);
+        if (recorder_find(&t->instruction, t->recorder, t->unit->name, &f) != BITCUT_OK)
+            return fail("--unit", &f);
+        if (wanted && recorder_accepts(t->instruction, wanted, &f) != BITCUT_OK)
+            return fail("--variant", &f);
+        const int status = try_variants(x, t, wanted);
+        if (status > worst) worst = status;
+    }
+    return worst;
+}
+
+static int run_random(struct context *x, const struct recorder *r,
+                      const struct gpu_variant_row *wanted)
+{
+    struct trial t = {
+        .recorder = r, .seed = x->seed, .outputs = random_outputs, .threads = x->threads
+    };
+    return unit_names.count ? try_named(x, &t, wanted) : try_all(x, &t, wanted);
+}
+
+/* --- sets ------------------------------------------------------------------------- */
+
+/* A set on its way: what is read, recorded and computed. */
+struct recording {
+    struct set set;
+    const struct gpu_instruction *instruction;
+    const struct gpu_variant_row *variant;
+    size_t repeats_differ;
+    struct difference difference;
+    json_t *first; /* mismatch, or null */
+};
+
+/* Read the set and see that the device can record it; `wanted` is NULL for the set's own
+   variant. */
+static enum bitcut_status prepare(struct recording *g, const struct recorder *r,
+                                  const char *folder,
+                                  const struct gpu_variant_row *wanted, struct fault *f)
+{
+    enum bitcut_status status = set_read(&g->set, folder, SET_OPERANDS, f);
+    if (status != BITCUT_OK) return status;
+    g->variant = wanted;
+    if (!wanted) status = variant_of(&g->variant, &g->set, f);
+    if (status == BITCUT_OK && unit_names.count) {
+        const struct fragments x = set_fragments(&g->set);
+        const struct bitcut_unit *u = table_find(TABLE(units), unit_names.text[0]);
+        g->set.unit = *u;
+        g->set.known = true;
+        status = fragments_check(&g->set.shape, u, &x, f);
+    }
+    if (status == BITCUT_OK)
+        status = recorder_find(&g->instruction, r, g->set.unit.name, f);
+    if (status == BITCUT_OK) status = recorder_accepts(g->instruction, g->variant, f);
+    return status;
+}
+
+static enum bitcut_status record(struct recording *g, const struct recorder *r,
+                                 const struct progress *progress, struct fault *f)
+{
+    struct set *s = &g->set;
+    const struct fragments in = set_fragments(s);
+    array_clear(&s->d);
+    s->recorded = false;
+    enum bitcut_status status =
+        array_init(&s->d, s->c.dims, s->c.dim, s->c.bytes, s->c.floating, f);
+    if (status == BITCUT_OK)
+        status = recorder_run(&s->d, &g->repeats_differ, r, g->instruction, g->variant,
+                              &in, s->shape, progress, f);
+    s->recorded = status == BITCUT_OK;
+    return status;
+}
+
+/* What the model says, if there is one; x: the operands as the unit sees them. */
+static enum bitcut_status judge(struct recording *g, const struct fragments *x,
+                                const struct context *context, struct fault *f)
+{
+    const struct set *s = &g->set;
+    struct array model;
+    enum bitcut_status status =
+        array_init(&model, s->d.dims, s->d.dim, s->d.bytes, false, f);
+    if (status != BITCUT_OK) return status;
+    status = fragments_run(&model, &s->unit, x, s->shape, context->threads,
+                           &context->progress, f);
+    if (status == BITCUT_OK) g->difference = difference_of(&model, s);
+    if (g->difference.mismatches)
+        g->first =
+            difference_json(&s->unit, x, s->shape, &model, &s->d, g->difference.first, 0);
+    array_clear(&model);
+    return status;
+}
+
+static enum bitcut_status compare(struct recording *g, const struct context *x,
+                                  struct fault *f)
+{
+    const struct fragments in = set_fragments(&g->set);
+    struct told told;
+    if (!g->set.known) return BITCUT_OK;
+    enum bitcut_status status = variant_tell(&told, &g->set.unit, g->variant, &in, f);
+    if (status != BITCUT_OK) return status;
+    status = judge(g, &told.x, x, f);
+    told_clear(&told);
+    return status;
+}
+
+/* What meta.json says of the recording; all else it said stays. */
+static void sign_meta(json_t *meta, const struct recording *g, const struct recorder *r)
+{
+    static const char *const parts[] = { "arch",   "family", "shape",
+                                         "output", "input",  "variant" };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        json_object_del(meta, parts[i]);
+    if (unit_names.count)
+        json_object_set_new(meta, "unit", json_string(g->set.unit.name));
+    if (g->variant != &gpu_variants[GPU_PLAIN])
+        json_object_set_new(meta, "variant", json_string(g->variant->name));
+    json_object_set_new(meta, "device", json_text(r->device.name));
+    json_object_set_new(
+        meta, "capability",
+        json_sprintf("%d.%d", r->device.capability / 10, r->device.capability % 10));
+    json_object_set_new(meta, "driver", json_text(r->device.driver));
+    json_object_set_new(meta, "runtime", json_text(r->device.runtime));
+    json_object_set_new(meta, "date", json_today());
+    json_object_set_new(meta, "origin", json_string("recorded on the device"));
+    json_object_set_new(meta, "repeats_differ", json_count(g->repeats_differ));
+}
+
+static void emit_recording(struct context *x, const char *folder, const char *output,
+                           const struct recording *g, const struct recorder *r)
+{
+    const struct set *s = &g->set;
+    emit_row(&x->emitter,
+             json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:O, s:o}", "set",
+                       json_text(folder), "unit", s->unit.name, "variant",
+                       g->variant->name, "device", json_text(r->device.name), "outputs",
+                       json_count(s->d.count), "mismatches",
+                       s->known ? json_count(g->difference.mismatches) : json_null(),
+                       "repeats_differ", json_count(g->repeats_differ), "first", g->first,
+                       "written", json_text(output)));
+}
+
+static int record_set(struct context *x, const struct recorder *r,
+                      const struct gpu_variant_row *wanted, const char *folder,
+                      const char *output)
+{
+    struct recording g = { .first = json_null() };
+    struct fault f;
+    const char *at = folder;
+    enum bitcut_status status = prepare(&g, r, folder, wanted, &f);
+    if (status == BITCUT_OK) status = record(&g, r, &x->progress, &f);
+    if (status == BITCUT_OK) status = compare(&g, x, &f);
+    if (status == BITCUT_OK) {
+        at = output;
+        sign_meta(g.set.meta, &g, r);
+        status = set_write(output, &g.set, &f);
+    }
+    if (status == BITCUT_OK) emit_recording(x, folder, output, &g, r);
+    json_decref(g.first);
+    set_clear(&g.set);
+    if (status != BITCUT_OK) return fail(at, &f);
+    return g.difference.mismatches || g.repeats_differ ? EXIT_FOUND : EXIT_GOOD;
+}
+
+/* --- where sets go ---------------------------------------------------------------- */
+
+/* The sets that the operands mean, and the folder that each is written to. */
+struct plan {
+    struct found_list sets;
+    char **output;
+};
+
+/* The last part of a folder's name, without slashes behind it. */
+static const char *last_part(size_t *length, const char *folder)
+{
+    size_t end = strlen(folder);
+    while (end > 1 && folder[end - 1] == '/') end--;
+    size_t start = end;
+    while (start > 0 && folder[start - 1] != '/') start--;
+    *length = end - start;
+    return folder + start;
+}
+
+/* Where a set of an operand goes: one that is the only operand to -o itself, one that is
+   an operand to its name in -o, one found below an operand to its path from there. */
+static char *place(const struct context *x, const char *operand, const char *set)
+{
+    size_t length;
+    const char *name = last_part(&length, set);
+    if (strcmp(operand, set)) {
+        name = set + strlen(operand);
+        while (*name == '/') name++;
+        length = strlen(name);
+    } else if (x->operand_count == 1) {
+        return strdup(x->output);
+    }
+    const size_t size = strlen(x->output) + length + 2;
+    char *path = memory_allocate(size, 1);
+    if (path) snprintf(path, size, "%s/%.*s", x->output, (int)length, name);
+    return path;
+}
+
+static void plan_clear(struct plan *p)
+{
+    for (size_t i = 0; p->output && i < p->sets.count; i++) free(p->output[i]);
+    free(p->output);
+    found_clear(&p->sets);
+}
+
+/* Add what one operand means. */
+static enum bitcut_status plan_operand(struct plan *p, const struct context *x,
+                                       const char *operand, struct fault *f)
+{
+    const size_t before = p->sets.count;
+    const enum bitcut_status status = set_find(&p->sets, operand, &x->progress, f);
+    char **output = realloc(p->output, (p->sets.count + 1) * sizeof *output);
+    bool whole = output != NULL;
+    if (output) p->output = output;
+    for (size_t i = before; output && i < p->sets.count; i++) {
+        output[i] = place(x, operand, p->sets.at[i].folder);
+        whole &= output[i] != NULL;
+    }
+    if (!output) p->sets.count = before;
+    return whole ? status : fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+}
+
+/* A set that would go where a set is, or where another goes. */
+static int check_plan(const struct plan *p)
+{
+    for (size_t i = 0; i < p->sets.count; i++) {
+        for (size_t j = 0; j < p->sets.count; j++) {
+            if (output_same(p->output[i], p->sets.at[j].folder))
+                return complain(p->output[i],
+                                "is a set to be read; name another with -o");
+            if (j < i && output_same(p->output[i], p->output[j]))
+                return complain(p->output[i], "two sets would be written there");
+        }
+    }
+    return EXIT_GOOD;
+}
+
+static int plan_make(struct plan *p, const struct context *x)
+{
+    enum bitcut_status status = BITCUT_OK;
+    struct fault f;
+    for (int i = 0; i < x->operand_count && status == BITCUT_OK; i++)
+        status = plan_operand(p, x, x->operands[i], &f);
+    return status == BITCUT_OK ? check_plan(p) : fail("record", &f);
+}
+
+static int run_sets(struct context *x, const struct recorder *r,
+                    const struct gpu_variant_row *wanted, const struct plan *p)
+{
+    int worst = EXIT_GOOD;
+    for (size_t i = 0; i < p->sets.count; i++) {
+        const struct found *set = &p->sets.at[i];
+        if (progress_stopped(&x->progress)) return fail("record", &stopped);
+        const int status = set->fault.status != BITCUT_OK
+                               ? fail(set->folder, &set->fault)
+                               : record_set(x, r, wanted, set->folder, p->output[i]);
+        if (status > worst) worst = status;
+        if (status == EXIT_CANNOT && progress_stopped(&x->progress)) break;
+    }
+    return worst;
+}
+
+/* --- the command ------------------------------------------------------------------ */
+
+/* What is wrong with the command line, whatever the device. */
+static int check(const struct context *x)
+{
+    for (int i = 0; i < unit_names.count; i++)
+        if (!table_find(TABLE(units), unit_names.text[i]))
+            return fail_unit(unit_names.text[i], false);
+    if (random_outputs)
+        return x->operand_count ? complain("--random", "takes no sets")
+               : x->output      ? complain("--random", "writes nothing; drop -o")
+                                : EXIT_GOOD;
+    if (x->operand_count == 0)
+        return complain("record", "name at least one set, or give --random");
+    if (!x->output) return complain("-o", "missing");
+    if (unit_names.count > 1) return complain("--unit", "only one goes with sets");
+    return EXIT_GOOD;
+}
+
+/* The variant asked for: NULL for all, and for sets without the option. */
+static int find_variant(const struct gpu_variant_row **variant)
+{
+    const bool all = random_outputs && variant_name && !strcmp(variant_name, "all");
+    *variant = random_outputs ? &gpu_variants[GPU_PLAIN] : NULL;
+    if (all) *variant = NULL;
+    else if (variant_name) *variant = table_find(TABLE(gpu_variants), variant_name);
+    if (all || !variant_name || *variant) return EXIT_GOOD;
+    return fail_unknown("--variant", variant_name, TABLE(gpu_variants));
+}
+
+static int run_on_device(struct context *x, const struct gpu_variant_row *wanted,
+                         const struct plan *plan)
+{
+    char folder[PLACE_MOST];
+    struct recorder r;
+    struct fault f;
+    if (recorder_open(&r, place_module(folder), &f) != BITCUT_OK) return fail("record", &f);
+    const int status =
+        random_outputs ? run_random(x, &r, wanted) : run_sets(x, &r, wanted, plan);
+    recorder_close(&r);
+    return status;
+}
+
+static int run(struct context *x)
+{
+    const struct gpu_variant_row *wanted;
+    struct plan plan = { 0 };
+    int status = find_variant(&wanted);
+    if (status == EXIT_GOOD) status = check(x);
+    if (status == EXIT_GOOD) status = plan_make(&plan, x);
+    if (status == EXIT_GOOD) status = run_on_device(x, wanted, &plan);
+    plan_clear(&plan);
+    return status;
+}
+
+const struct command command_record = {
+    .name = "record",
+    .what = "Run fragments on a GPU and keep what it gives, or compare it with the model",
+    .run = run,
+    .own = options,
+    .operands = "[SET...]",
+    .operands_most = OPERANDS_MOST,
+    .output = "folder of the sets to write",
+};

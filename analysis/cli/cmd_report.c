@@ -1,0 +1,299 @@
+/* bitcut report: run every study, draw recorded results, and write the page. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "analysis/cli/bench_plan.h"
+#include "analysis/cli/command.h"
+#include "analysis/study/results_derive.h"
+#include "analysis/study/figure.h"
+#include "analysis/error/judge.h"
+#include "analysis/cli/data_files.h"
+#include "analysis/study/plot.h"
+#include "analysis/study/report.h"
+#include "analysis/cli/terminal.h"
+#include "lib/file/output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SECTIONS_MOST = 64, PATH_MOST = DATA_PATH_MOST + DATA_NAME_MOST + 8 };
+
+static struct option_texts given;
+static bool no_studies, no_results;
+
+static const struct option_row options[] = {
+    { "results",
+      "draw what bench gpu or verify --kernel printed with --json, instead of "
+      "the results kept with bitcut; may be repeated",
+      OPTION_TEXTS, &given, "FILE" },
+    { "no-studies", "run no study: recorded results alone", OPTION_FLAG, &no_studies,
+      NULL },
+    { "no-results", "draw no results: studies alone", OPTION_FLAG, &no_results, NULL },
+    { 0 }
+};
+
+/* A section to be, and what makes its rows. */
+struct part {
+    const struct study *study;   /* NULL: of a figure */
+    const struct figure *figure; /* NULL: of a study  */
+};
+
+struct report {
+    struct context *context;
+    const char *folder;
+    struct results results;
+    struct section section[SECTIONS_MOST];
+    struct part part[SECTIONS_MOST];
+    size_t count;
+};
+
+/* --- files ------------------------------------------------------------------------ */
+
+static enum bitcut_status make_folder(const char *path, struct fault *f)
+{
+    struct stat s;
+    if (mkdir(path, 0777) == 0) return BITCUT_OK;
+    if (errno == EEXIST && stat(path, &s) == 0 && S_ISDIR(s.st_mode)) return BITCUT_OK;
+    if (errno == EEXIST) errno = ENOTDIR;
+    return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
+}
+
+static void collect(void *context, json_t *row) { json_array_append_new(context, row); }
+
+static enum bitcut_status write_text(const char *path, const char *text, struct fault *f)
+{
+    struct output o;
+    const enum bitcut_status status = output_open(&o, path, f);
+    if (status != BITCUT_OK) return status;
+    fputs(text, o.file);
+    return output_commit(&o, f);
+}
+
+/* --- sections --------------------------------------------------------------------- */
+
+static enum bitcut_status run_study(json_t *rows, const struct study *study,
+                                    const struct context *x, struct fault *f)
+{
+    struct study_run run = { .seed = x->seed,
+                             .threads = x->threads,
+                             .progress = &x->progress,
+                             .row = collect,
+                             .context = rows };
+    return study->run(&run, f);
+}
+
+static enum bitcut_status make_rows(json_t **rows, const struct part *part,
+                                    const struct report *r, struct fault *f)
+{
+    *rows = part->study ? json_array() : figure_rows(part->figure, &r->results);
+    return part->study ? run_study(*rows, part->study, r->context, f) : BITCUT_OK;
+}
+
+/* The figure of a section's rows; NULL: it has none, or gnuplot cannot draw it. */
+static enum bitcut_status draw(char **svg, const struct section *s, json_t *rows,
+                               const struct progress *progress, struct fault *f)
+{
+    *svg = NULL;
+    if (!s->plot->y) return BITCUT_OK;
+    const enum bitcut_status status = plot_svg(svg, s->plot, s->title, rows, progress, f);
+    if (status != BITCUT_OK || *svg || !progress_stopped(progress)) return status;
+    return fault_set(f, BITCUT_CANNOT, "stopped");
+}
+
+/* Make the rows of one section and write its data and figure. */
+static enum bitcut_status run_section(struct section *s, const struct part *part,
+                                      const struct report *r, struct fault *f)
+{
+    char path[PATH_MOST];
+    json_t *rows;
+    enum bitcut_status status = make_rows(&rows, part, r, f);
+    snprintf(path, sizeof path, "%s/%s.csv", r->folder, s->name);
+    if (status == BITCUT_OK) status = draw(&s->svg, s, rows, &r->context->progress, f);
+    if (status == BITCUT_OK) status = report_write_csv(path, rows, f);
+    if (status != BITCUT_OK) {
+        json_decref(rows);
+        return status;
+    }
+    s->rows = rows;
+    snprintf(path, sizeof path, "%s/%s.svg", r->folder, s->name);
+    if (!s->svg) {
+        remove(path); /* of an earlier run: it would not be this one's figure */
+        return BITCUT_OK;
+    }
+    return write_text(path, s->svg, f);
+}
+
+static void emit_section(struct context *x, const struct section *s, double seconds)
+{
+    emit_row(&x->emitter, json_pack("{s:s, s:I, s:s, s:f}", "study", s->name, "rows",
+                                    (json_int_t)json_array_size(s->rows), "figure",
+                                    s->svg       ? "svg"
+                                    : s->plot->y ? "none: gnuplot is missing or failed"
+                                                 : "table",
+                                    "seconds", seconds));
+}
+
+/* Every section in turn; the page is written anew after each, so that what is finished
+ * stays. */
+static int run_all(struct report *r)
+{
+    char path[PATH_MOST];
+    struct fault f;
+    const struct page page = { r->context->command_line, r->section, r->count };
+    snprintf(path, sizeof path, "%s/index.html", r->folder);
+    for (size_t i = 0; i < r->count; i++) {
+        struct section *s = &r->section[i];
+        const double start = seconds_now();
+        terminal_label(s->name);
+        if (run_section(s, &r->part[i], r, &f) != BITCUT_OK) return fail(s->name, &f);
+        if (report_write_page(path, &page, &f) != BITCUT_OK) return fail(path, &f);
+        emit_section(r->context, s, seconds_now() - start);
+    }
+    return EXIT_GOOD;
+}
+
+/* --- what there is to report ------------------------------------------------------ */
+
+static void add_studies(struct report *r)
+{
+    for (const struct study *s = NULL; (s = table_next(TABLE(studies), s));) {
+        json_t *source = json_sprintf("bitcut study %s --seed %llu", s->name,
+                                      (unsigned long long)r->context->seed);
+        r->section[r->count] = (struct section){ .name = s->name,
+                                                 .what = s->what,
+                                                 .title = s->title,
+                                                 .text = s->text,
+                                                 .source = source,
+                                                 .plot = &s->plot };
+        r->part[r->count++].study = s;
+    }
+}
+
+/* Those for which there are results. */
+static void add_figures(struct report *r)
+{
+    for (const struct figure *g = figures; g->name; g++) {
+        json_t *rows = figure_rows(g, &r->results);
+        const size_t count = json_array_size(rows);
+        json_decref(rows);
+        if (!count) continue;
+        r->section[r->count] = (struct section){ .name = g->name,
+                                                 .what = g->what,
+                                                 .title = g->title,
+                                                 .text = g->text,
+                                                 .source = json_string(g->command),
+                                                 .origin = figure_origin(g, &r->results),
+                                                 .plot = &g->plot };
+        r->part[r->count++].figure = g;
+    }
+}
+
+static int read_file(struct report *r, const char *path)
+{
+    char where[PATH_MOST + 24];
+    size_t line;
+    struct fault f;
+    if (results_read(&r->results, &line, path, &f) == BITCUT_OK) return EXIT_GOOD;
+    snprintf(where, sizeof where, line ? "%s:%zu" : "%s", path, line);
+    return fail(where, &f);
+}
+
+static int read_kept(struct report *r)
+{
+    static struct data_files kept;
+    struct fault f;
+    int status = EXIT_GOOD;
+    if (data_files_find(&kept, "results", ".jsonl", &f) != BITCUT_OK)
+        return fail("recorded results", &f);
+    for (size_t i = 0; kept.rows[i].name && status == EXIT_GOOD; i++) {
+        char path[PATH_MOST];
+        snprintf(path, sizeof path, "%s/%s.jsonl", kept.folder, kept.rows[i].name);
+        status = read_file(r, path);
+    }
+    return status;
+}
+
+/* The files of the command line, or the kept ones. */
+static int read_results(struct report *r)
+{
+    int status = EXIT_GOOD;
+    if (no_results) return status;
+    for (int i = 0; i < given.count && status == EXIT_GOOD; i++)
+        status = read_file(r, given.text[i]);
+    if (!given.count) status = read_kept(r);
+    if (status == EXIT_GOOD) results_derive(&r->results, shape_set_of);
+    return status;
+}
+
+/* What the report writes may not replace results that were given. */
+static int check_output(const char *path)
+{
+    for (int i = 0; i < given.count; i++) {
+        const struct used_file files[] = { { "--results", given.text[i], false },
+                                           { "-o", path, true },
+                                           { 0 } };
+        const int status = check_files(files);
+        if (status != EXIT_GOOD) return status;
+    }
+    return EXIT_GOOD;
+}
+
+static int check_outputs(const struct report *r)
+{
+    static const char *const endings[] = { "csv", "svg" };
+    char path[PATH_MOST];
+    snprintf(path, sizeof path, "%s/index.html", r->folder);
+    int status = check_output(path);
+    for (size_t i = 0; i < 2 * r->count && status == EXIT_GOOD; i++) {
+        snprintf(path, sizeof path, "%s/%s.%s", r->folder, r->section[i / 2].name,
+                 endings[i % 2]);
+        status = check_output(path);
+    }
+    return status;
+}
+
+static int make(struct report *r)
+{
+    struct fault f;
+    if (no_results && given.count) return complain("--no-results", "not with --results");
+    if (no_results && no_studies)
+        return complain("--no-results", "not with --no-studies");
+    int status = read_results(r);
+    if (status != EXIT_GOOD) return status;
+    if (!no_studies) add_studies(r);
+    add_figures(r);
+    if (!r->count) return complain("--no-studies", "no figure draws these results");
+    status = check_outputs(r);
+    if (status != EXIT_GOOD) return status;
+    if (make_folder(r->folder, &f) != BITCUT_OK) return fail(r->folder, &f);
+    return run_all(r);
+}
+
+static int run(struct context *x)
+{
+    static struct report r;
+    r.context = x;
+    r.folder = x->output ? x->output : "report";
+    const int status = make(&r);
+    for (size_t i = 0; i < r.count; i++) {
+        json_decref(r.section[i].source);
+        json_decref(r.section[i].origin);
+        json_decref(r.section[i].rows);
+        free(r.section[i].svg);
+    }
+    results_clear(&r.results);
+    return status;
+}
+
+const struct command command_report = {
+    .name = "report",
+    .what =
+        "Run every study, draw recorded results, and write one HTML page with figures, "
+        "tables and data",
+    .run = run,
+    .own = options,
+    .operands = "",
+    .output = "folder to write",
+};

@@ -1,0 +1,302 @@
+/* bitcut tile: rank the tiles of a GEMM kernel on a described GPU, or the kernels that
+   there are on this machine's. */
+#include "analysis/cli/command.h"
+#include "analysis/cli/gpu_file.h"
+#include "analysis/device/kernel_trial.h"
+#include "analysis/cli/place.h"
+#include "gpu/choose.h"
+#include "lib/recipe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *gpu_name, *kernel_name, *model_name, *recipe_name = "legemm";
+static struct option_texts given;
+static size_t m = 8192, n = 8192, k = 8192, top;
+static int waves, stages = 2, accumulators = 1;
+static bool operands_shared;
+
+static const struct option_row options[] = {
+    { "gpu", "a name (a100, a800, h100, h200, mi210) or a file that describes one",
+      OPTION_TEXT, &gpu_name, "GPU" },
+    { "kernel", "instead: the kernels that give the bits of this one, on this device",
+      OPTION_TEXT, &kernel_name, "K" },
+    { "model", "what judges: clocks, legemm (default: what the device's rates allow)",
+      OPTION_TEXT, &model_name, "M" },
+    { "m", "rows of A and C (default 8192)", OPTION_COUNT, &m, "M" },
+    { "n", "columns of B and C (default 8192)", OPTION_COUNT, &n, "N" },
+    { "k", "columns of A, rows of B (default 8192)", OPTION_COUNT, &k, "K" },
+    { "recipe", "whose words and products are counted (default legemm)", OPTION_TEXT,
+      &recipe_name, "R" },
+    { "tile", "rank this one, not the usual ones; may be repeated", OPTION_TEXTS, &given,
+      "MxNxK" },
+    { "waves", "waves of a group (default: as many as suit the tile)", OPTION_INT, &waves,
+      "N" },
+    { "stages", "buffers in shared memory (default 2)", OPTION_INT, &stages, "N" },
+    { "accumulators", "registers an output (default 1, as Eq. 16 counts)", OPTION_INT,
+      &accumulators, "N" },
+    { "operands-shared", "instructions read A and B from shared memory, as wgmma does",
+      OPTION_FLAG, &operands_shared, NULL },
+    { "top", "print so many rows (default: all)", OPTION_COUNT, &top, "N" },
+    { 0 }
+};
+
+/* What is ranked. */
+enum { TILES = 1, KERNELS = 2 };
+
+#define KERNELS_HAVE_THEIRS "is not for --kernel: kernels have their own"
+
+static const struct option_use uses[] = {
+    /* clang-format off */
+    { "gpu",             TILES, "is not for --kernel: that is for this device" },
+    { "recipe",          TILES, KERNELS_HAVE_THEIRS },
+    { "tile",            TILES, KERNELS_HAVE_THEIRS },
+    { "waves",           TILES, KERNELS_HAVE_THEIRS },
+    { "stages",          TILES, KERNELS_HAVE_THEIRS },
+    { "accumulators",    TILES, KERNELS_HAVE_THEIRS },
+    { "operands-shared", TILES, KERNELS_HAVE_THEIRS },
+    { 0 }
+    /* clang-format on */
+};
+
+/* --- what to rank ----------------------------------------------------------------- */
+
+enum { PATH_MOST = DATA_PATH_MOST + DATA_NAME_MOST + 8 };
+
+/* The file of a kept description. */
+static int find_kept(char path[PATH_MOST])
+{
+    static struct data_files files;
+    struct fault f;
+    if (gpu_files_find(&files, &f) != BITCUT_OK) return fail("--gpu", &f);
+    if (!table_find(TABLE(files.rows), gpu_name))
+        return fail_unknown("--gpu", gpu_name, TABLE(files.rows));
+    snprintf(path, PATH_MOST, "%s/%s.json", files.folder, gpu_name);
+    return EXIT_GOOD;
+}
+
+static int read_gpu(struct tile_gpu *gpu)
+{
+    char path[PATH_MOST];
+    struct fault f;
+    if (!gpu_name)
+        return complain("--gpu", "missing; a name such as a100, or a description .json");
+    snprintf(path, sizeof path, "%s", gpu_name);
+    const int status = gpu_is_path(gpu_name) ? EXIT_GOOD : find_kept(path);
+    if (status != EXIT_GOOD) return status;
+    return gpu_file_read(gpu, path, &f) == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
+}
+
+static int read_method(struct tile_method *method)
+{
+    const struct bitcut_recipe *r = table_find(TABLE(recipes), recipe_name);
+    if (!r) return fail_unknown("--recipe", recipe_name, TABLE(recipes));
+    const struct bitcut_split *s = r->split ? r->split : &splits[SPLIT_HALF];
+    *method = (struct tile_method){ .terms = r->terms + r->keeps_low_low,
+                                    .words = s->words,
+                                    .word_bytes = s->format->bits / 8,
+                                    .accumulators = accumulators,
+                                    .operands_shared = operands_shared };
+    return EXIT_GOOD;
+}
+
+static int check_numbers(void)
+{
+    const size_t sides[] = { m, n, k };
+    for (int i = 0; i < 3; i++)
+        if (!sides[i] || sides[i] > TILE_PROBLEM_MOST)
+            return complain("-m, -n, -k", "must be 1 to 2147483648");
+    if (waves < 0 || waves > TILE_COUNT_MOST)
+        return complain("--waves", "must be 1 to 4096, or 0 for as many as suit");
+    if (stages < 1 || stages > TILE_COUNT_MOST)
+        return complain("--stages", "must be 1 to 4096");
+    if (accumulators < 1 || accumulators > 16)
+        return complain("--accumulators", "must be 1 to 16");
+    return EXIT_GOOD;
+}
+
+enum { TILES_MOST = (int)OPTION_TEXTS_MOST + (int)TILE_GRID };
+
+static int make_tiles(struct tile tiles[TILES_MOST], size_t *count,
+                      const struct tile_gpu *gpu, const struct tile_method *method)
+{
+    *count = given.count ? (size_t)given.count : TILE_GRID;
+    if (!given.count) tile_grid(tiles, gpu, method, stages);
+    for (int i = 0; i < given.count; i++) {
+        struct tile *t = &tiles[i];
+        int side[3];
+        if (!option_tile(side, given.text[i], 3, TILE_COUNT_MOST))
+            return complain("--tile", "not three sides like 128x256x32, each 1 to 4096");
+        t->m = side[0], t->n = side[1], t->k = side[2];
+        t->waves = tile_waves(t->m, t->n, gpu, method);
+        t->stages = stages;
+    }
+    for (size_t i = 0; waves && i < *count; i++) tiles[i].waves = waves;
+    return EXIT_GOOD;
+}
+
+/* --- the answer ------------------------------------------------------------------- */
+
+static json_t *factor_text(const struct tile_factor_row *names,
+                           const struct tile_choice *c, const struct tile_choice *best)
+{
+    return json_sprintf("%s: %.3g, the best has %.3g", names[c->by].name,
+                        c->factor[c->by], best->factor[c->by]);
+}
+
+/* The best stands where it does by its factors. */
+static json_t *best_text(const struct tile_factor_row *names, const struct tile_choice *c)
+{
+    return json_sprintf("the highest score: %s %.3g, %s %.3g, %s %.3g", names[0].name,
+                        c->factor[0], names[1].name, c->factor[1], names[2].name,
+                        c->factor[2]);
+}
+
+static json_t *limit_text(const struct tile_choice *c)
+{
+    const struct tile_limit_row *row = &tile_limits[c->limit];
+    char text[160];
+    snprintf(text, sizeof text, row->what, (unsigned long long)c->need,
+             (unsigned long long)c->have);
+    return json_sprintf("does not fit, %s: %s", row->name, text);
+}
+
+static json_t *why(const struct tile_model *model, const struct tile_choice *c,
+                   const struct tile_choice *best)
+{
+    switch (c->reason) {
+    case TILE_BEST: return best_text(model->factor, c);
+    case TILE_BY_FACTOR: return factor_text(model->factor, c, best);
+    case TILE_BY_LOAD:
+        return json_sprintf("work_dl: %.6g, the best has %.6g", c->work_dl,
+                            best->work_dl);
+    case TILE_BY_ORDER: return json_string("as good as the best, later in order");
+    case TILE_BY_LIMIT: break;
+    }
+    return limit_text(c);
+}
+
+static json_t *detail(const struct tile_choice *c, const struct tile_detail *d)
+{
+    const char *at = (const char *)c + d->offset;
+    uint64_t count;
+    double number;
+    memcpy(&count, at, sizeof count);
+    memcpy(&number, at, sizeof number);
+    return d->counts ? json_count(count) : json_number(number);
+}
+
+/* What the model says of a choice, into the row. */
+static void describe(json_t *row, const struct tile_model *model,
+                     const struct tile_choice *c, size_t rank,
+                     const struct tile_choice *best)
+{
+    json_object_set_new(row, "rank",
+                        c->limit == TILE_FITS ? json_count(rank) : json_null());
+    json_object_set_new(row, "score", json_number(c->score));
+    for (int i = 0; i < TILE_FACTORS; i++)
+        json_object_set_new(row, model->factor[i].name, json_number(c->factor[i]));
+    for (const struct tile_detail *d = model->details; d->name; d++)
+        json_object_set_new(row, d->name, detail(c, d));
+    json_object_set_new(row, "why", why(model, c, best));
+}
+
+/* --- tiles ------------------------------------------------------------------------ */
+
+static json_t *identify(const char *key, const char *name)
+{
+    return json_pack("{s:o, s:I, s:I, s:I}", key, json_text(name), "m", (json_int_t)m,
+                     "n", (json_int_t)n, "k", (json_int_t)k);
+}
+
+static void emit_choice(struct context *x, const struct tile_task *task,
+                        const struct tile_choice *c, size_t rank,
+                        const struct tile_choice *best)
+{
+    const struct tile *t = &c->tile;
+    json_t *row = identify("gpu", gpu_name);
+    json_object_update_new(
+        row, json_pack("{s:o, s:i, s:i}", "tile",
+                       json_sprintf("%dx%dx%d", t->m, t->n, t->k), "waves", t->waves,
+                       "stages", t->stages));
+    describe(row, task->model, c, rank, best);
+    emit_row(&x->emitter, row);
+}
+
+static int rank_tiles(struct context *x, const struct tile_model *model)
+{
+    static struct tile tiles[TILES_MOST];
+    static struct tile_choice choices[TILES_MOST];
+    struct tile_task task = { .problem = { m, n, k } };
+    size_t count;
+    int status = read_method(&task.method);
+    if (status == EXIT_GOOD) status = read_gpu(&task.gpu);
+    if (status == EXIT_GOOD) status = make_tiles(tiles, &count, &task.gpu, &task.method);
+    if (status != EXIT_GOOD) return status;
+    task.model = model ? model : tile_model_of(&task.gpu);
+    if (task.model->rates)
+        return complain("--model", "needs the rates of a device: with --kernel alone");
+    tile_rank(choices, tiles, NULL, count, &task);
+    for (size_t i = 0; i < count && (!top || i < top); i++)
+        emit_choice(x, &task, &choices[i], i + 1, choices);
+    return EXIT_GOOD;
+}
+
+/* --- kernels ---------------------------------------------------------------------- */
+
+static int rank_kernels_of(struct context *x, const struct recorder *r,
+                           const struct tile_model *model)
+{
+    const struct bitcut_gemm gemm = { .m = m, .n = n, .k = k };
+    const struct gpu_kernel *like = NULL;
+    struct gpu_choice c[GPU_CHOICES_MOST];
+    struct fault f;
+    while ((like = gpu_kernel_next(&r->gpu, like)))
+        if (like->tile_m && kernel_is_called(like->name, kernel_name) &&
+            gpu_kernel_fits(&r->device, like))
+            break;
+    if (!like) return complain("--kernel", "the device has none of that name");
+    const size_t count = gpu_kernel_rank_by(c, model, &r->gpu, &r->device, like, &gemm);
+    if (!count) {
+        fault_set(&f, BITCUT_CANNOT, "none takes this m, n and k");
+        return fail(like->name, &f);
+    }
+    for (size_t i = 0; i < count && (!top || i < top); i++) {
+        json_t *row = identify("kernel", c[i].kernel->name);
+        describe(row, model, &c[i].judged, i + 1, &c->judged);
+        json_object_set_new(row, "device", json_text(r->device.name));
+        emit_row(&x->emitter, row);
+    }
+    return EXIT_GOOD;
+}
+
+static int rank_kernels(struct context *x, const struct tile_model *model)
+{
+    char folder[PLACE_MOST];
+    struct recorder r;
+    struct fault f;
+    if (recorder_open(&r, place_module(folder), &f) != BITCUT_OK) return fail("tile", &f);
+    const int status = rank_kernels_of(x, &r, model ? model : gpu_model(&r.device));
+    recorder_close(&r);
+    return status;
+}
+
+static int run(struct context *x)
+{
+    const struct tile_model *model = NULL;
+    int status = check_use(x, uses, kernel_name ? KERNELS : TILES);
+    if (status == EXIT_GOOD) status = check_numbers();
+    if (status != EXIT_GOOD) return status;
+    if (model_name && !(model = table_find(TABLE(tile_models), model_name)))
+        return fail_unknown("--model", model_name, TABLE(tile_models));
+    return kernel_name ? rank_kernels(x, model) : rank_tiles(x, model);
+}
+
+const struct command command_tile = {
+    .name = "tile",
+    .what = "Rank the tiles of a GEMM kernel on a GPU, or its kernels, by a tile model",
+    .run = run,
+    .own = options,
+    .operands = "",
+};

@@ -1,0 +1,24 @@
+/* Data that come with bitcut, found by name. */
+#ifndef BITCUT_ANALYSIS_CLI_DATA_FILES_H
+#define BITCUT_ANALYSIS_CLI_DATA_FILES_H
+
+#include "lib/status.h"
+#include "lib/table.h"
+
+enum { DATA_FILES_MOST = 256, DATA_NAME_MOST = 64, DATA_PATH_MOST = 4096 + 64 };
+
+/* The files of one kind: those with an ending in a folder of the one that the environment
+   variable BITCUT_DATA names, or else of the program's data: in a build tree those of the
+   source tree, or where `make install` puts them (analysis/cli/place.h). */
+struct data_files {
+    char folder[DATA_PATH_MOST];
+    char name[DATA_FILES_MOST][DATA_NAME_MOST]; /* without the ending */
+    struct table_row rows[DATA_FILES_MOST + 1]; /* sorted by name, ended by {0} */
+};
+
+/* Look what there is with this ending in the folder of this name.  BITCUT_CANNOT: there
+   is none, and no row, or files->folder cannot be read, with the system's reason. */
+enum bitcut_status data_files_find(struct data_files *files, const char *folder,
+                                   const char *ending, struct fault *f);
+
+#endif

@@ -1,0 +1,217 @@
+#include "analysis/cli/option.h"
+
+#include "lib/file/decimal.h"
+#include "lib/table.h"
+#include "lib/text.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD_QUOTED = 60 };
+
+/* What numbers look like, for those that do not. */
+#define COUNT   "a number in digits alone, below 2^64, such as 1000"
+#define INTEGER "an integer in digits alone, below 2^31, such as 8"
+#define NUMBER  "a number such as 1.5 or -2e-3"
+
+static struct table option_table(const struct option_row *rows)
+{
+    return (struct table){ rows, sizeof *rows };
+}
+
+static bool is_short(const struct option_row *row) { return row->name[1] == 0; }
+
+static const char *dashes(const struct option_row *row)
+{
+    return is_short(row) ? "-" : "--";
+}
+
+static enum bitcut_status bad_value(const struct option_row *row, const char *text,
+                                    const char *wanted, struct fault *f)
+{
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s %.*s: not %s", dashes(row), row->name,
+                     text_fit(text, WORD_QUOTED), text, wanted);
+}
+
+/* An integer without sign or blanks, to a base of 10 or 16. */
+static bool read_unsigned(uint64_t *value, const char *text, int base)
+{
+    char *end;
+    if (*text < '0' || *text > '9') return false;
+    errno = 0;
+    *value = strtoull(text, &end, base);
+    return !*end && !errno;
+}
+
+/* Decimal, leading zeros or not; hexadecimal with 0x. */
+static bool read_seed(uint64_t *value, const char *text)
+{
+    const bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    return read_unsigned(value, text, hexadecimal ? 16 : 10);
+}
+
+static bool read_int(int *value, const char *text)
+{
+    uint64_t magnitude;
+    const bool negative = *text == '-';
+    if (!read_unsigned(&magnitude, text + negative, 10) || magnitude > INT_MAX)
+        return false;
+    *value = negative ? -(int)magnitude : (int)magnitude;
+    return true;
+}
+
+static enum bitcut_status set_value(const struct option_row *row, const char *text,
+                                    struct fault *f)
+{
+    struct option_texts *texts = row->value;
+    struct option_counts *counts = row->value;
+    uint64_t number;
+    switch (row->kind) {
+    case OPTION_FLAG: *(bool *)row->value = true; return BITCUT_OK;
+    case OPTION_TEXT: *(const char **)row->value = text; return BITCUT_OK;
+    case OPTION_TEXTS:
+        if (texts->count == OPTION_TEXTS_MOST)
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "--%s: given too often", row->name);
+        texts->text[texts->count++] = text;
+        return BITCUT_OK;
+    case OPTION_COUNT:
+        if (!read_unsigned(&number, text, 10) || number > SIZE_MAX)
+            return bad_value(row, text, COUNT, f);
+        *(size_t *)row->value = (size_t)number;
+        return BITCUT_OK;
+    case OPTION_COUNTS:
+        if (counts->count == OPTION_TEXTS_MOST)
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s: given too often", dashes(row),
+                             row->name);
+        if (!read_unsigned(&number, text, 10) || number > SIZE_MAX)
+            return bad_value(row, text, COUNT, f);
+        counts->at[counts->count++] = (size_t)number;
+        return BITCUT_OK;
+    case OPTION_INT:
+        if (!read_int(row->value, text)) return bad_value(row, text, INTEGER, f);
+        return BITCUT_OK;
+    case OPTION_SEED:
+        if (!read_seed(row->value, text))
+            return bad_value(row, text, "a number below 2^64", f);
+        return BITCUT_OK;
+    case OPTION_F32:
+        if (!decimal_read(row->value, text)) return bad_value(row, text, NUMBER, f);
+        return BITCUT_OK;
+    }
+    return BITCUT_OK;
+}
+
+/* What may have been meant by a word that is no option: the same with other dashes, a
+   short one with its value attached, or what is near. */
+static void meant(char *text, size_t size, const struct option_row *rows,
+                  const char *word, const char *name)
+{
+    const char letter[] = { *name, 0 };
+    const struct option_row *row = table_find(option_table(rows), name);
+    const struct option_row *first = table_find(option_table(rows), letter);
+    char near[120];
+    table_near(near, sizeof near, option_table(rows), name);
+    text[0] = 0;
+    if (row) snprintf(text, size, "; it is %s%s", dashes(row), name);
+    else if (word[1] != '-' && first && first->argument && strpbrk(name, "0123456789./"))
+        snprintf(text, size, "; a value stands apart: -%s %s", letter, name + 1);
+    else if (*near) snprintf(text, size, "; near it: %s", near);
+}
+
+static enum bitcut_status unknown(const struct option_row *rows, const char *word,
+                                  const char *name, struct fault *f)
+{
+    char hint[160];
+    meant(hint, sizeof hint, rows, word, name);
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: no such option%s",
+                     text_fit(word, WORD_QUOTED), word, hint);
+}
+
+/* One option word, which may hold its argument after '='; *at moves past a separate
+   one. */
+static enum bitcut_status read_option(bool *given, const struct option_row *rows, int *at,
+                                      int argc, char **argv, struct fault *f)
+{
+    const char *word = argv[*at], *equals = strchr(word, '=');
+    const char *start = word + (word[1] == '-' ? 2 : 1);
+    char name[64];
+    const size_t length = equals ? (size_t)(equals - start) : strlen(start);
+    snprintf(name, sizeof name, "%.*s", (int)(length < 63 ? length : 63), start);
+
+    const struct option_row *row = table_find(option_table(rows), name);
+    if (!row || is_short(row) != (word[1] != '-')) return unknown(rows, word, name, f);
+    given[row - rows] = true;
+    if (row->kind == OPTION_FLAG && equals)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "--%s takes no argument", name);
+    if (row->kind == OPTION_FLAG) return set_value(row, "", f);
+    if (!equals && ++*at == argc)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s needs an argument", word);
+    return set_value(row, equals ? equals + 1 : argv[*at], f);
+}
+
+enum bitcut_status options_read(bool *given, const char **operands, int *operand_count,
+                                int operands_most, const struct option_row *rows,
+                                int argc, char **argv, struct fault *f)
+{
+    bool only_operands = false;
+    *operand_count = 0;
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        if (!only_operands && !strcmp(word, "--")) {
+            only_operands = true;
+        } else if (!only_operands && word[0] == '-' && word[1]) {
+            const enum bitcut_status status = read_option(given, rows, &i, argc, argv, f);
+            if (status != BITCUT_OK) return status;
+        } else if (*operand_count == operands_most) {
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: one word too many",
+                             text_fit(word, WORD_QUOTED), word);
+        } else {
+            operands[(*operand_count)++] = word;
+        }
+    }
+    return BITCUT_OK;
+}
+
+const struct option_use *option_misused(const bool *given, const struct option_row *rows,
+                                        const struct option_use *uses, unsigned use)
+{
+    for (; uses->name; uses++) {
+        const struct option_row *row = table_find(option_table(rows), uses->name);
+        assert(row);
+        if (given[row - rows] && !(uses->uses & use)) return uses;
+    }
+    return NULL;
+}
+
+bool option_tile(int side[3], const char *text, int sides, int most)
+{
+    int x[3] = { 0 };
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        if (*text < '1' || *text > '9') return false;
+        const unsigned long value = strtoul(text, &end, 10);
+        if (value > (unsigned long)most) return false;
+        x[i] = (int)value;
+        if (!*end && i + 1 >= sides) {
+            memcpy(side, x, sizeof x);
+            return true;
+        }
+        if (*end != 'x') return false;
+        text = end + 1;
+    }
+    return false;
+}
+
+void options_print(const struct option_row *rows)
+{
+    for (; rows->name; rows++) {
+        char left[64];
+        snprintf(left, sizeof left, "%s%s%s%s", dashes(rows), rows->name,
+                 rows->argument ? " " : "", rows->argument ? rows->argument : "");
+        printf("  %-22s %s\n", left, rows->what);
+    }
+}

@@ -1,0 +1,72 @@
+/* Command-line options: a table for each command, one parser and one help text for
+   all. */
+#ifndef BITCUT_ANALYSIS_CLI_OPTION_H
+#define BITCUT_ANALYSIS_CLI_OPTION_H
+
+#include "lib/status.h"
+
+#include <stdbool.h>
+
+enum option_kind {
+    OPTION_FLAG,   /* bool: present or not                             */
+    OPTION_TEXT,   /* const char *: the argument as it stands          */
+    OPTION_TEXTS,  /* struct option_texts: one each time it is given   */
+    OPTION_COUNT,  /* size_t: a decimal integer, at least 0            */
+    OPTION_COUNTS, /* struct option_counts: one each time it is given  */
+    OPTION_INT,    /* int: a decimal integer                           */
+    OPTION_SEED,   /* uint64_t: decimal, or hexadecimal with 0x        */
+    OPTION_F32     /* uint32_t: a decimal number, rounded to FP32      */
+};
+
+enum { OPTION_TEXTS_MOST = 64 };
+
+/* The arguments of an option that may be given more than once. */
+struct option_texts {
+    int count;
+    const char *text[OPTION_TEXTS_MOST];
+};
+
+struct option_counts {
+    int count;
+    size_t at[OPTION_TEXTS_MOST];
+};
+
+/* A row of a command's options, ended by a row whose name is NULL.  `name` without
+   dashes: a name of one letter is given as -x, a longer one as --name.  `value` is where
+   the argument goes; it keeps its default when the option is absent. */
+struct option_row {
+    const char *name, *what;
+    enum option_kind kind;
+    void *value;
+    const char *argument; /* its name in the help text; NULL for a flag */
+};
+
+/* Read argv[1..argc) by the table; given[i] is set to true if rows[i] was there, and else
+   left.  Operands (words that are no option, and all after "--") go to
+   operands[0..*operand_count), at most `operands_most` of them.  BITCUT_BAD_ARGUMENT with
+   a sentence that names the word at fault and the options near it. */
+enum bitcut_status options_read(bool *given, const char **operands, int *operand_count,
+                                int operands_most, const struct option_row *rows,
+                                int argc, char **argv, struct fault *f);
+
+/* A row of a table of the options that do something in some uses of a command only, ended
+   by a row whose name is NULL. */
+struct option_use {
+    const char *name;      /* of an option of the command           */
+    unsigned uses;         /* a bit for each use in which it counts */
+    const char *otherwise; /* what is said of it in any other       */
+};
+
+/* The first option of `uses` that was given, as options_read() says of `rows`, although
+   it does nothing in `use`, one bit; NULL: there is none. */
+const struct option_use *option_misused(const bool *given, const struct option_row *rows,
+                                        const struct option_use *uses, unsigned use);
+
+/* The sides m, n and k of a tile, "128x256x32"; one of two sides has k = 0 if `sides`
+   is 2. Each is 1 to `most`.  False: the text is something else. */
+bool option_tile(int side[3], const char *text, int sides, int most);
+
+/* Print one line an option to standard output. */
+void options_print(const struct option_row *rows);
+
+#endif

@@ -1,0 +1,17 @@
+/* Where the program's own files are. */
+#ifndef BITCUT_ANALYSIS_CLI_PLACE_H
+#define BITCUT_ANALYSIS_CLI_PLACE_H
+
+enum { PLACE_MOST = 4096 };
+
+/* A folder of the program's files.  Of a program in its build tree, that is where
+   config.status is beside it or, from its .libs, above it: `built`, as seen from there.
+   Or else `installed`, a folder of `make install`; if the program was moved with all that
+   was installed, then from where it is now as `installed` is from the configured bindir.
+ */
+void place_find(char folder[PLACE_MOST], const char *built, const char *installed);
+
+/* The folder of the program's module, for gpu_open(): `folder`, filled in. */
+const char *place_module(char folder[PLACE_MOST]);
+
+#endif

@@ -1,0 +1,311 @@
+#include "analysis/cli/setup.h"
+
+#include "lib/file/source.h"
+#include "lib/fma.h"
+#include "lib/k_parts.h"
+#include "lib/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct setup_options setup_options = {
+    .alpha = F32_ONE,
+    .beta = SETUP_BETA_UNSET,
+    .scale = SETUP_UNSET,
+    .terms = SETUP_UNSET,
+    .promote = SETUP_UNSET,
+    .tile_k = SETUP_UNSET,
+    .slices = 1,
+};
+
+static int set_rounding(const struct bitcut_rounding **r, const char *option,
+                        const char *name)
+{
+    if (!name) return EXIT_GOOD;
+    const struct bitcut_rounding *found = bitcut_rounding_find(name);
+    if (!found) return fail_unknown(option, name, TABLE(roundings));
+    *r = found;
+    return EXIT_GOOD;
+}
+
+static int check_scale(int scale)
+{
+    if (scale == SETUP_UNSET || (scale >= 0 && scale <= GEMM_SCALE_MOST)) return EXIT_GOOD;
+    return complain("--scale", "must be 0 to 60");
+}
+
+int setup_split(struct bitcut_split *split, const char *name, const char *high,
+                const char *low, int scale)
+{
+    if (name) {
+        const struct bitcut_split *row = bitcut_split_find(name);
+        if (!row) return fail_unknown("--split", name, TABLE(splits));
+        *split = *row;
+    }
+    if (set_rounding(&split->high, "--high", high) ||
+        set_rounding(&split->low, "--low", low))
+        return EXIT_USAGE;
+    if (scale != SETUP_UNSET) split->scale = scale;
+    return check_scale(scale);
+}
+
+/* The format of the words that an operand has, if the recipe or the options say. */
+static const struct bitcut_format *words_format(const struct bitcut_gemm *g)
+{
+    const struct bitcut_split *split = g->split_a ? g->split_a : g->recipe->split;
+    return split ? split->format : &formats[FORMAT_F16];
+}
+
+static int find_unit(struct bitcut_gemm *g)
+{
+    const struct bitcut_format *input = words_format(g);
+    g->unit = unit_find(setup_options.unit, input);
+    if (g->unit) return EXIT_GOOD;
+    if (!table_find(TABLE(chips), setup_options.unit))
+        return fail_unit(setup_options.unit, true);
+    struct fault f;
+    fault_set(
+        &f, BITCUT_BAD_ARGUMENT,
+        "%s has no instruction for %s, the words of %s; choose another chip or recipe",
+        setup_options.unit, input->name, g->recipe->name);
+    return fail("--unit", &f);
+}
+
+/* Whether the numbers of the options can be, whatever the recipe. */
+static int check_numbers(const struct setup_options *o)
+{
+    if (o->slices < 1) return complain("--split-k", "must be 1 or more");
+    if (o->promote < 0 && o->promote != SETUP_UNSET)
+        return complain("--promote", "cannot be negative; 0 is never");
+    if (o->tile_k != SETUP_UNSET && o->tile_k < 0)
+        return complain("--tile-k", "cannot be negative; 0 is none");
+    return EXIT_GOOD;
+}
+
+static int fail_terms(const struct bitcut_recipe *r)
+{
+    struct fault f;
+    char more[40] = "";
+    if (r->low_low.a) snprintf(more, sizeof more, ", or %d with low*low", r->terms + 1);
+    fault_set(&f, BITCUT_BAD_ARGUMENT,
+              "the recipe does not have that many terms: %s has %d%s", r->name, r->terms,
+              more);
+    return fail("--terms", &f);
+}
+
+/* What is wrong with the GEMM, with the splits that would do if one was asked for. */
+static int fail_gemm(const struct bitcut_gemm *g, const struct fault *f)
+{
+    struct bitcut_gemm other = *g;
+    struct gemm_plan plan;
+    struct fault more = *f;
+    char names[120] = "";
+    for (const struct bitcut_split *row = splits; row->name; row++) {
+        other.split_a = other.split_b = row;
+        if (gemm_plan_on_unit(&plan, &other, NULL) == BITCUT_OK)
+            text_append(names, sizeof names, row->name);
+    }
+    if (setup_options.split && *names)
+        fault_set(&more, f->status, "%s; --split can be %s", f->text, names);
+    return fail("--recipe", &more);
+}
+
+static int find_split(const struct bitcut_split **split, const char *option,
+                      const char *name)
+{
+    if (!name) return EXIT_GOOD;
+    const struct bitcut_split *found = bitcut_split_find(name);
+    if (!found) return fail_unknown(option, name, TABLE(splits));
+    *split = found;
+    return EXIT_GOOD;
+}
+
+/* Words of a recipe that has none of its own are halves, if they are varied. */
+static int find_words(struct bitcut_gemm *g)
+{
+    const struct setup_options *o = &setup_options;
+    const bool varied = o->high || o->low || o->scale != SETUP_UNSET;
+    if (!g->recipe->split && varied) g->split_a = g->split_b = &splits[SPLIT_HALF];
+    int status = find_split(&g->split_a, "--split", o->split);
+    g->split_b = status == EXIT_GOOD && o->split ? g->split_a : g->split_b;
+    if (status == EXIT_GOOD) status = find_split(&g->split_a, "--split-a", o->split_a);
+    if (status == EXIT_GOOD) status = find_split(&g->split_b, "--split-b", o->split_b);
+    if (status == EXIT_GOOD) status = set_rounding(&g->high, "--high", o->high);
+    if (status == EXIT_GOOD) status = set_rounding(&g->low, "--low", o->low);
+    if (status == EXIT_GOOD) status = check_scale(o->scale);
+    if (o->scale != SETUP_UNSET) g->scale = o->scale;
+    return status;
+}
+
+/* --- the order of k --------------------------------------------------------------- */
+
+static int fail_order(const char *what)
+{
+    struct fault f;
+    fault_set(&f, BITCUT_BAD_ARGUMENT,
+              "%.60s: it is a list such as tile=32,rest-first,lanes=2,turn=8,"
+              "reduction=tree", what);
+    return fail("--order", &f);
+}
+
+/* One item of the list, NAME or NAME=VALUE. */
+static int take_item(struct bitcut_order *o, const char *name, const char *value)
+{
+    const struct {
+        const char *name;
+        int *to;
+    } counts[] = { { "tile", &o->tile }, { "lanes", &o->lanes }, { "turn", &o->turn } };
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        if (strcmp(name, counts[i].name) != 0) continue;
+        const size_t digits = value ? strspn(value, "0123456789") : 0;
+        if (!digits || digits > 9 || value[digits]) return fail_order(name);
+        *counts[i].to = atoi(value);
+        return EXIT_GOOD;
+    }
+    if (!strcmp(name, "rest-first") && !value) return o->rest_first = true, EXIT_GOOD;
+    if (strcmp(name, "reduction") != 0 || !value) return fail_order(name);
+    const struct table_row *row = table_find(TABLE(reductions), value);
+    if (!row) return fail_unknown("--order", value, TABLE(reductions));
+    o->reduction = (enum bitcut_reduction)(row - reductions);
+    return EXIT_GOOD;
+}
+
+int setup_order(struct bitcut_order *order)
+{
+    struct bitcut_order o = { .slices = setup_options.slices };
+    char text[200] = "";
+    const char *asked = setup_options.order ? setup_options.order : "";
+    if (strlen(asked) >= sizeof text) return fail_order("too long");
+    strcpy(text, asked);
+    for (char *item = text, *next; item && *item; item = next) {
+        next = strchr(item, ',');
+        if (next) *next++ = 0;
+        char *value = strchr(item, '=');
+        if (value) *value++ = 0;
+        const int status = take_item(&o, item, value);
+        if (status != EXIT_GOOD) return status;
+    }
+    *order = o;
+    return EXIT_GOOD;
+}
+
+/* --- all of it -------------------------------------------------------------------- */
+
+static int make_plan(struct setup *s)
+{
+    const struct setup_options *o = &setup_options;
+    const struct bitcut_recipe *r = s->gemm.recipe;
+    struct fault f;
+    if (o->terms != SETUP_UNSET) s->gemm.low_low = o->terms == r->terms + 1;
+    if (o->terms != SETUP_UNSET && r->terms + s->gemm.low_low != o->terms)
+        return fail_terms(r);
+    if (gemm_plan_on_unit(&s->plan, &s->gemm, &f) == BITCUT_OK) return EXIT_GOOD;
+    return fail_gemm(&s->gemm, &f);
+}
+
+int setup_gemm(struct setup *s)
+{
+    const struct setup_options *o = &setup_options;
+    if (!o->recipe || !o->unit)
+        return complain("--recipe, --unit",
+                        "both are needed, such as --recipe ootomo --unit a100");
+    const struct bitcut_recipe *recipe = bitcut_recipe_find(o->recipe);
+    if (!recipe) return fail_unknown("--recipe", o->recipe, TABLE(recipes));
+    struct bitcut_gemm *const g = &s->gemm;
+    *g = gemm_of(recipe, NULL);
+    int status = check_numbers(o);
+    if (status == EXIT_GOOD) status = find_words(g);
+    if (status == EXIT_GOOD) status = find_unit(g);
+    if (status == EXIT_GOOD) status = setup_order(&g->order);
+    if (status != EXIT_GOOD) return status;
+    g->alpha = o->alpha;
+    g->beta = o->beta != SETUP_BETA_UNSET ? o->beta : o->c ? F32_ONE : 0;
+    g->equilibrate = o->equilibrate;
+    if (o->promote != SETUP_UNSET) g->promote = o->promote;
+    if (o->tile_k != SETUP_UNSET) g->tile_k = o->tile_k;
+    return make_plan(s);
+}
+
+int setup_read(struct matrix *m, const char *option, const char *path)
+{
+    struct fault f;
+    if (!path) return complain(option, "missing: A, B and D are needed, .npy or .mtx");
+    return source_read(m, path, &f) == BITCUT_OK ? EXIT_GOOD : fail(path, &f);
+}
+
+int setup_check_shape(const char *name, const struct matrix *m, size_t rows, size_t cols)
+{
+    struct fault f;
+    const bool transposed = m->rows == cols && m->cols == rows;
+    if (m->rows == rows && m->cols == cols) return EXIT_GOOD;
+    fault_set(&f, BITCUT_BAD_ARGUMENT, "%s is %zu x %zu, not %zu x %zu%s%s%s", name,
+              m->rows, m->cols, rows, cols,
+              transposed ? ": it looks transposed; write it by rows (NumPy: " : "",
+              transposed ? name : "", transposed ? ".T)" : "");
+    return fail("matrices", &f);
+}
+
+/* A has as many columns as B has rows. */
+static int check_inner(const struct setup *s)
+{
+    struct fault f;
+    char hint[80] = "columns of A must be rows of B";
+    if (s->a.cols == s->b.rows) return EXIT_GOOD;
+    if (!setup_options.a) snprintf(hint, sizeof hint, "give -a, or -k %zu", s->b.rows);
+    else if (s->a.cols == s->b.cols) strcpy(hint, "B looks transposed (NumPy: B.T)");
+    else if (s->a.rows == s->b.rows) strcpy(hint, "A looks transposed (NumPy: A.T)");
+    fault_set(&f, BITCUT_BAD_ARGUMENT, "A is %zu x %zu but B is %zu x %zu: %s", s->a.rows,
+              s->a.cols, s->b.rows, s->b.cols, hint);
+    return fail("matrices", &f);
+}
+
+int setup_finish(struct setup *s)
+{
+    int status = check_inner(s);
+    if (status != EXIT_GOOD) return status;
+    if (!setup_options.c) {
+        if ((s->gemm.beta & 0x7fffffff) == 0) return EXIT_GOOD;
+        return complain("--beta", "is not zero, but there is no -c");
+    }
+    status = setup_read(&s->c, "-c", setup_options.c);
+    if (status != EXIT_GOOD) return status;
+    return setup_check_shape("C", &s->c, s->a.rows, s->b.cols);
+}
+
+int setup_run(struct matrix *d, const struct setup *s, const struct context *x)
+{
+    struct fault f;
+    struct bitcut_gemm g = s->gemm;
+    const struct gemm_options options = { .threads = x->threads,
+                                          .progress = &x->progress };
+    if (matrix_init(d, s->a.rows, s->b.cols, &f) != BITCUT_OK) return fail("D", &f);
+    gemm_set_dense(&g, d->at, d->rows, d->cols, s->a.cols, s->a.at, s->b.at, s->c.at);
+    return gemm_run(&g, &options, &f) == BITCUT_OK ? EXIT_GOOD : fail("gemm", &f);
+}
+
+void setup_clear(struct setup *s)
+{
+    matrix_clear(&s->a);
+    matrix_clear(&s->b);
+    matrix_clear(&s->c);
+}
+
+void setup_describe(json_t *row, const struct bitcut_gemm *g, const struct gemm_plan *p)
+{
+    const struct bitcut_format *f32 = &formats[FORMAT_F32];
+    const struct bitcut_order *o = &p->order;
+    json_t *what = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:i, s:i, s:i, s:i, s:b, "
+        "s:i, s:i, s:s, s:o, s:o}",
+        "recipe", p->recipe->name, "unit", g->unit->name, "evidence",
+        unit_evidence(g->unit), "split", p->split_a.name, "split_b", p->split_b.name,
+        "high", p->split_a.high->name, "low", p->split_a.low->name, "scale",
+        p->split_a.scale, "equilibrate", (int)p->equilibrate, "terms", p->terms,
+        "promote", p->promote, "tile_k", p->tile_k, "split_k", o->slices, "tile",
+        o->tile, "rest_first", (int)o->rest_first, "lanes", o->lanes, "turn", o->turn,
+        "reduction", reductions[o->reduction].name, "alpha",
+        json_number(format_to_double(f32, g->alpha)), "beta",
+        json_number(format_to_double(f32, g->beta)));
+    json_object_update_new(row, what);
+}

@@ -1,0 +1,113 @@
+#define _XOPEN_SOURCE 700 /* setitimer() */
+
+#include "analysis/cli/terminal.h"
+
+#include "analysis/cli/command.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted; /* the first signal that came, or 0 */
+static sem_t signals; /* that came and were not seen yet */
+static void (*give_up)(void);
+static const char *label = "";
+static int shown = -1; /* the percentage on the screen, -1: none */
+
+/* --- percentages ------------------------------------------------------------------ */
+
+static void show(void *context, double part)
+{
+    const int percent = (int)(100 * part);
+    (void)context;
+    if (percent == shown) return;
+    shown = percent;
+    fprintf(stderr, "\r%s %3d %%\033[K", label, percent);
+    fflush(stderr);
+}
+
+void terminal_label(const char *name)
+{
+    if (shown >= 0) fputs("\r\033[K", stderr), fflush(stderr);
+    shown = -1;
+    label = name ? name : "";
+}
+
+/* --- signals ---------------------------------------------------------------------- */
+
+/* How long work may take to end by itself, in seconds; then how long give_up() may. */
+enum { GRACE_SECONDS = 1, LAST_MICROSECONDS = 500000 };
+
+static void interrupt(int number)
+{
+    const int error = errno;
+    if (!interrupted) interrupted = number;
+    sem_post(&signals);
+    errno = error;
+}
+
+int terminal_status(int status)
+{
+    return status == EXIT_CANNOT && interrupted == SIGINT ? EXIT_INTERRUPTED : status;
+}
+
+static void leave(int number)
+{
+    (void)number;
+    _exit(terminal_status(EXIT_CANNOT));
+}
+
+/* Whether a signal came before the time was over. */
+static bool wait_until(const struct timespec *end)
+{
+    int failed;
+    do failed = sem_timedwait(&signals, end);
+    while (failed && errno == EINTR);
+    return !failed;
+}
+
+/* The thread that sees to it that the process ends: work may be where it does not look
+   for signals, or be stuck in another library.  So may give_up(), which writes to pipes.
+   */
+static void *watch(void *unused)
+{
+    const struct sigaction last = { .sa_handler = leave };
+    const struct itimerval time_left = { .it_value.tv_usec = LAST_MICROSECONDS };
+    struct timespec end;
+    while (sem_wait(&signals)) {}
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += GRACE_SECONDS;
+    wait_until(&end);
+    sigaction(SIGALRM, &last, NULL);
+    setitimer(ITIMER_REAL, &time_left, NULL);
+    give_up();
+    return unused;
+}
+
+/* Unless whoever started the program had it ignored. */
+static void catch_signal(int number)
+{
+    struct sigaction action = { .sa_flags = SA_RESTART }, before;
+    action.sa_handler = interrupt;
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
+bool terminal_progress(struct progress *progress, void (*last_words)(void))
+{
+    pthread_t thread;
+    give_up = last_words;
+    if (sem_init(&signals, 0, 0) || pthread_create(&thread, NULL, watch, NULL))
+        return false;
+    pthread_detach(thread);
+    catch_signal(SIGINT);
+    catch_signal(SIGTERM);
+    *progress = (struct progress){ .report = isatty(STDERR_FILENO) ? show : NULL,
+                                   .stop = &interrupted };
+    return true;
+}

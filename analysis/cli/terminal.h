@@ -1,0 +1,22 @@
+/* The person at the terminal: progress on standard error, and Ctrl-C. */
+#ifndef BITCUT_ANALYSIS_CLI_TERMINAL_H
+#define BITCUT_ANALYSIS_CLI_TERMINAL_H
+
+#include "lib/progress.h"
+
+/* A progress that prints percentages to standard error if that is a terminal, and that
+   stops when the process is interrupted: the first SIGINT or SIGTERM asks long work to
+   end.  If there is a second one, or the process is still there a second later, wherever
+   it is, give_up() is called in a thread of its own, to end it; if it has not in half a
+   second, the process ends as terminal_status(EXIT_CANNOT) says.  False if there is no memory for that. */
+bool terminal_progress(struct progress *progress, void (*give_up)(void));
+
+/* The exit status of a command that ended with `status`: EXIT_INTERRUPTED if it is
+   EXIT_CANNOT and SIGINT had come first.  Safe in a handler of signals. */
+int terminal_status(int status);
+
+/* What the percentages count from now on, such as "report: figure1"; NULL clears the
+   line. `name` must stay valid. */
+void terminal_label(const char *name);
+
+#endif

@@ -1,0 +1,34 @@
+/* A BLAS of the host, if it has one: a yardstick for speed. */
+#ifndef BITCUT_ANALYSIS_DEVICE_BLAS_H
+#define BITCUT_ANALYSIS_DEVICE_BLAS_H
+
+#include "lib/status.h"
+
+#include <jansson.h>
+
+/* What is multiplied. */
+enum blas_type { BLAS_SINGLE, BLAS_DOUBLE, BLAS_TYPES };
+
+struct blas {
+    void *library;
+    void (*multiply[BLAS_TYPES])(void); /* cblas_sgemm and cblas_dgemm; NULL: none here */
+    void (*set_threads)(int);
+    char name[80]; /* the library and the kernels that it chose */
+};
+
+/* Load OpenBLAS or BLIS.  OpenBLAS takes its oldest kernels on processors that it does not
+   know, so OPENBLAS_CORETYPE is set to what this one has, unless it is set already. */
+void blas_open(struct blas *s);
+void blas_close(struct blas *s);
+
+/* Products a second of a b for row-major n x n matrices of FP32 encodings, the best of a
+   few runs; 0 if there is no library, or none for such an n.  BITCUT_NO_MEMORY. */
+enum bitcut_status blas_rate(double *rate, const struct blas *s, enum blas_type type,
+                             size_t n, const uint32_t *a, const uint32_t *b, int threads,
+                             struct fault *f);
+
+/* Set the keys blas_fraction, blas_products_per_second and blas of a row whose products a
+   second are `rate`, beside the library's `peer`; none if that is 0. */
+void blas_describe(json_t *row, const struct blas *s, double rate, double peer);
+
+#endif

@@ -1,0 +1,58 @@
+/* A kernel on a device beside its model: whole GEMMs, bit for bit. */
+#ifndef BITCUT_ANALYSIS_DEVICE_KERNEL_TRIAL_H
+#define BITCUT_ANALYSIS_DEVICE_KERNEL_TRIAL_H
+
+#include "analysis/evidence/recorder.h"
+#include "emu/gemm.h"
+
+#include <jansson.h>
+
+struct kernel_shape {
+    size_t m, n, k;
+};
+
+struct kernel_trial {
+    const struct recorder *recorder;
+    const struct gpu_kernel *kernel;
+    struct bitcut_gemm gemm; /* that of kernel_gemm(), or another split, slices,
+                                equilibrated                                    */
+    int threads;
+    const struct kernel_shape *shape; /* NULL: a grid of small ones */
+    uint64_t seed;
+};
+
+struct kernel_result {
+    size_t configurations, compared, mismatches; /* compared: outputs */
+    json_t *first;                               /* mismatch, or null */
+};
+
+/* Whether `name` is that of the kernel, the beginning of it before a '.', or "all". */
+bool kernel_is_called(const char *kernel, const char *name);
+
+/* The GEMM that the kernel computes on the recorder's device: its recipe with its terms
+   and promotion, on the unit of its instruction, without sizes and matrices.
+   BITCUT_CANNOT: the device cannot run it, or the tables do not have what it names. */
+enum bitcut_status kernel_gemm(struct bitcut_gemm *gemm, const struct recorder *r,
+                               const struct gpu_kernel *kernel, struct fault *f);
+
+/* Run the kernel on the device and the model on the host and compare every bit of D's
+   memory, what lies between and around its matrices included.  Of a kernel that splits:
+   of each small shape all classes of inputs, all layouts of A and B and all scalars, and
+   in turn those of C and D, D in the place of C, and single GEMMs and batches of two and
+   three, some of which share A, B or C, or have D side by side; of a larger shape each
+   class; of one with more than 2^22 products some whole rows and columns.  Of one for
+   small GEMMs every class in every room (at strides or by pointers, aligned or not, with
+   gaps or not, one B for all), and all else in turn.  `first` has "m", "n", "k", "layout"
+   (the room), "transposes" and "outputs" (n or t of A and B, and of C and D: t is
+   column-major), "in_place" (D is C), "alpha", "beta", "input", "count" and "gemm" (of a
+   batch, from 0), "at" (row, column), both null if it is no output, "model" and "device"
+   (encodings), "ulps" and "differ" (json_set_distance()), and "k_step": the first step of k
+   after which the outputs differ, counted from 1, found by running the kernel on the
+   first steps alone; 0: they differ without any; null: split-K, or not an output.  The
+   caller frees it.  BITCUT_CANNOT, BITCUT_BAD_ARGUMENT: as gpu_work_run(), or asked to
+   stop; BITCUT_NO_MEMORY. */
+enum bitcut_status kernel_trial_run(struct kernel_result *result,
+                                    const struct kernel_trial *trial,
+                                    const struct progress *progress, struct fault *f);
+
+#endif

@@ -1,0 +1,136 @@
+#include "analysis/device/split_trial.h"
+
+#include "analysis/evidence/json_value.h"
+#include "emu/fast/simd.h"
+#include "emu/words.h"
+#include "lib/equilibrate.h"
+#include "lib/rand.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Values on the device at a time, as lines of one run: words of both sides then lie in
+   the order of the values. */
+enum { LINES = 1 << 18, VALUES = LINES * GPU_WORDS_RUN };
+
+/* words.h has its elements in runs as well. */
+_Static_assert((int)WORDS_RUN == (int)GPU_WORDS_RUN, "runs of one length");
+
+struct values {
+    uint32_t *x;
+    unsigned char *device; /* words, one array after the other */
+    struct words_rule rule;
+    struct gpu_work work; /* of so many lines of one run, as A */
+};
+
+static const struct bitcut_unit *unit_with(const struct bitcut_format *words)
+{
+    const struct bitcut_unit *u = units;
+    while (u->name && u->a != words) u++;
+    return u;
+}
+
+static enum bitcut_status values_init(struct values *v, const struct split_trial *t,
+                                      struct fault *f)
+{
+    const struct simd_level *level;
+    *v = (struct values){ .rule = { unit_with(t->split->format), t->split, NULL,
+                                    t->equilibrate } };
+    enum bitcut_status status =
+        t->equilibrate ? equilibrate_takes(t->split, f) : BITCUT_OK;
+    if (status == BITCUT_OK) status = simd_choose(&level, f);
+    if (status != BITCUT_OK) return status;
+    v->rule.kernels = level->kernels;
+    v->work.plan =
+        (struct gemm_plan){ .split_a = *t->split, .equilibrate = t->equilibrate };
+    v->x = memory_allocate(VALUES, sizeof *v->x);
+    const size_t words = (size_t)t->split->words * VALUES;
+    v->device = memory_allocate(words + LINES * sizeof(uint32_t),
+                                (size_t)unit_word_bytes(v->rule.unit));
+    return v->x && v->device ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "no memory");
+}
+
+static void values_clear(struct values *v)
+{
+    free(v->device);
+    free(v->x);
+}
+
+/* Values `first` on of the walk. */
+static void values_fill(struct values *v, const struct split_trial *t, uint64_t first)
+{
+    if (t->samples) rand_fill(v->x, VALUES, t->seed, 0, first);
+    for (size_t i = 0; !t->samples && i < VALUES; i++) v->x[i] = (uint32_t)(first + i);
+}
+
+static uint32_t word_at(const void *words, size_t i, int bytes)
+{
+    return bytes == 2 ? ((const uint16_t *)words)[i] : ((const uint32_t *)words)[i];
+}
+
+static void compare_word(struct split_result *r, const struct values *v, int word,
+                         const void *model, const void *device, size_t count)
+{
+    const struct bitcut_format *format = v->rule.split->format;
+    const int bytes = unit_word_bytes(v->rule.unit);
+    r->compared += count;
+    if (!memcmp(model, device, count * (size_t)bytes)) return;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t want = word_at(model, i, bytes), got = word_at(device, i, bytes);
+        if (want == got || r->mismatches++) continue;
+        r->first =
+            json_pack("{s:o, s:i, s:o, s:o}", "x",
+                      json_decoded(&formats[FORMAT_F32], v->x[i]), "word", word, "model",
+                      json_decoded(format, want), "device", json_decoded(format, got));
+    }
+}
+
+static enum bitcut_status try_values(struct split_result *r, const struct values *v,
+                                     const struct split_trial *t, size_t count,
+                                     struct fault *f)
+{
+    const struct words_source source = { v->x, WORDS_RUN, false };
+    const size_t bytes = (size_t)unit_word_bytes(v->rule.unit);
+    const size_t lines = (count + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN;
+    struct words model;
+    struct gpu_work w = v->work;
+    w.gemm.a = (struct bitcut_matrix){ .at = v->x,
+                                       .format = &formats[FORMAT_F32],
+                                       .ld = GPU_WORDS_RUN };
+    w.gemm.m = lines;
+    w.gemm.k = GPU_WORDS_RUN;
+    enum bitcut_status status = gpu_split_run(v->device, &w, BITCUT_A, &t->recorder->gpu,
+                                              &t->recorder->device, f);
+    if (status != BITCUT_OK) return status;
+    if (words_make(&model, &v->rule, source, lines, WORDS_RUN, WORDS_RUN, t->threads) !=
+        BITCUT_OK)
+        return fault_set(f, BITCUT_NO_MEMORY, "no memory");
+    for (int j = 0; j < model.count; j++)
+        compare_word(r, v, j, model.at[j],
+                     v->device + (size_t)j * lines * WORDS_RUN * bytes, count);
+    words_clear(&model);
+    return BITCUT_OK;
+}
+
+enum bitcut_status split_trial_run(struct split_result *result,
+                                   const struct split_trial *t,
+                                   const struct progress *progress, struct fault *f)
+{
+    const uint64_t all = t->samples ? t->samples : (uint64_t)1 << 32;
+    struct split_result r = { 0 };
+    struct values v;
+    enum bitcut_status status = values_init(&v, t, f);
+    for (uint64_t at = 0; at < all && status == BITCUT_OK; at += VALUES) {
+        const uint64_t left = all - at;
+        progress_report(progress, (size_t)at, (size_t)all);
+        values_fill(&v, t, at);
+        status = progress_stopped(progress)
+                     ? fault_set(f, BITCUT_CANNOT, "stopped")
+                     : try_values(&r, &v, t, left < VALUES ? (size_t)left : VALUES, f);
+    }
+    values_clear(&v);
+    if (status != BITCUT_OK) json_decref(r.first);
+    else if (!r.first) r.first = json_null();
+    if (status == BITCUT_OK) *result = r;
+    return status;
+}

@@ -1,0 +1,32 @@
+/* The split pass of a device beside split_words(): every FP32 value, bit for bit. */
+#ifndef BITCUT_ANALYSIS_DEVICE_SPLIT_TRIAL_H
+#define BITCUT_ANALYSIS_DEVICE_SPLIT_TRIAL_H
+
+#include "analysis/evidence/recorder.h"
+#include "lib/split.h"
+
+#include <jansson.h>
+
+struct split_trial {
+    const struct recorder *recorder;
+    const struct bitcut_split *split; /* of f16, bf16 or tf32               */
+    bool equilibrate;                 /* in lines of GPU_WORDS_RUN elements */
+    uint64_t samples;                 /* values at random; 0: all of FP32   */
+    uint64_t seed;
+    int threads;
+};
+
+struct split_result {
+    uint64_t compared, mismatches; /* words */
+    json_t *first;                 /* mismatch, or null */
+};
+
+/* Compare every word that the device makes with the model's.  `first` has "x", "word"
+   (0: the high one), "model" and "device" (encodings).  The caller frees it.
+   BITCUT_BAD_ARGUMENT: the split, equilibrated, can overflow; BITCUT_CANNOT: the device
+   failed, or asked to stop; BITCUT_NO_MEMORY. */
+enum bitcut_status split_trial_run(struct split_result *result,
+                                   const struct split_trial *trial,
+                                   const struct progress *progress, struct fault *f);
+
+#endif

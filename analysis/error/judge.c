@@ -1,0 +1,142 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "analysis/error/judge.h"
+
+#include "emu/gemm.h"
+#include "lib/fma.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The arrays of a comparison are the judge's own; this is how it writes them. */
+static uint32_t *own32(const struct comparison *x)
+{
+    return (uint32_t *)(uintptr_t)x->reference32;
+}
+static uint64_t *own64(const struct comparison *x)
+{
+    return (uint64_t *)(uintptr_t)x->reference64;
+}
+static double *own_size(const struct comparison *x)
+{
+    return (double *)(uintptr_t)x->magnitude;
+}
+static double *own_norms(const struct comparison *x)
+{
+    return (double *)(uintptr_t)x->row_norm;
+}
+
+static enum bitcut_status by_layers(struct comparison *x, struct exact_counts *counts,
+                                    const struct exact_options *o, struct fault *f)
+{
+    return exact_gemm(own32(x), own64(x), own_size(x), counts, o, x->m, x->n, x->k, x->a,
+                      x->b, f);
+}
+
+static enum bitcut_status mpfr(struct comparison *x, struct exact_counts *counts,
+                               const struct exact_options *o, struct fault *f)
+{
+    struct exact_options only = *o;
+    only.layers = 1u << LAYER_MPFR;
+    return by_layers(x, counts, &only, f);
+}
+
+static enum bitcut_status fp32(struct comparison *x, struct exact_counts *counts,
+                               const struct exact_options *o, struct fault *f)
+{
+    const struct bitcut_format *f32 = &formats[FORMAT_F32];
+    struct bitcut_gemm g = gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", f32));
+    const struct gemm_options options = { .threads = o->threads, .progress = o->progress };
+    gemm_set_dense(&g, own32(x), x->m, x->n, x->k, x->a, x->b, x->c);
+    g.alpha = x->alpha;
+    g.beta = x->beta;
+    enum bitcut_status status =
+        exact_gemm(NULL, NULL, own_size(x), NULL, o, x->m, x->n, x->k, x->a, x->b, f);
+    if (status == BITCUT_OK) status = gemm_run(&g, &options, f);
+    *counts = (struct exact_counts){ 0 };
+    for (size_t i = 0; status == BITCUT_OK && i < x->m * x->n; i++)
+        own64(x)[i] = bitcut_format_convert(&formats[FORMAT_F64], &roundings[ROUND_RN],
+                                            f32, x->reference32[i]);
+    return status;
+}
+
+const struct reference references[] = {
+    { "exact", "the exact result, correctly rounded, by certified layers", by_layers },
+    { "mpfr", "the same by MPFR alone", mpfr },
+    { "fp32", "an FP32 multiply-add loop, k ascending, as LE-GEMM compares with", fp32 },
+    { 0 }
+};
+
+enum bitcut_status judge_init(struct judge *j, const struct reference *reference,
+                              const struct matrix *a, const struct matrix *b,
+                              const struct exact_update *update, int threads,
+                              const struct progress *progress, struct fault *f)
+{
+    static const struct exact_update product = { .alpha = F32_ONE };
+    const struct exact_update *u = update ? update : &product;
+    const double start = seconds_now();
+    size_t count;
+    struct judge x = { .comparison = { .m = a->rows, .n = b->cols, .k = a->cols,
+                                       .a = a->at, .b = b->at,
+                                       .alpha = u->alpha, .beta = u->beta, .c = u->c } };
+    const struct exact_options options = { .threads = threads,
+                                           .progress = progress,
+                                           .update = u };
+    const bool fits = size_multiply(&count, a->rows, b->cols);
+    const size_t lines = fits && count ? a->rows + b->cols : 0;
+    if (!fits ||
+        !(x.comparison.reference32 = memory_allocate(count, sizeof(uint32_t))) ||
+        !(x.comparison.reference64 = memory_allocate(count, sizeof(uint64_t))) ||
+        !(x.comparison.magnitude = memory_allocate(count, sizeof(double))) ||
+        !(x.comparison.row_norm = memory_allocate(lines, sizeof(double)))) {
+        judge_clear(&x);
+        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the reference");
+    }
+    x.comparison.col_norm = x.comparison.row_norm + (count ? a->rows : 0);
+    if (count)
+        line_norms(own_norms(&x.comparison), own_norms(&x.comparison) + a->rows,
+                   &x.comparison);
+    const enum bitcut_status status =
+        count ? reference->compute(&x.comparison, &x.counts, &options, f) : BITCUT_OK;
+    if (status != BITCUT_OK) {
+        judge_clear(&x);
+        return status;
+    }
+    x.seconds = seconds_now() - start;
+    *j = x;
+    return BITCUT_OK;
+}
+
+enum bitcut_status judge_grade(struct judge *j, struct commit_error *e,
+                               const struct bitcut_gemm *g, int threads,
+                               const struct progress *progress, struct fault *f)
+{
+    struct comparison *const x = &j->comparison;
+    double *limit = memory_allocate(x->m * x->n, sizeof *limit);
+    if (!limit) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits");
+    const enum bitcut_status status = commit_fp32(limit, x, threads, progress, f);
+    if (status != BITCUT_OK) {
+        free(limit);
+        return status;
+    }
+    commit_recipe(e, g, x, threads);
+    x->limit = limit;
+    x->words = e->words;
+    return BITCUT_OK;
+}
+
+void judge_clear(struct judge *j)
+{
+    free(own32(&j->comparison));
+    free(own64(&j->comparison));
+    free(own_size(&j->comparison));
+    free(own_norms(&j->comparison));
+    free((double *)(uintptr_t)j->comparison.limit);
+}

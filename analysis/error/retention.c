@@ -1,0 +1,283 @@
+#include "analysis/error/retention.h"
+
+#include "emu/fast/fast.h"
+#include "emu/fast/simd.h"
+#include "lib/bits.h"
+#include "lib/hostfp.h"
+#include "lib/rand.h"
+#include "lib/size.h"
+#include "lib/threads.h"
+#include "lib/wide.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Values are counted in runs of this many, one thread each. */
+enum { RUN = 1 << 14 };
+
+/* What a run of values adds up to. */
+struct tally {
+    uint64_t count, exact, bits, subnormal, zero, overflow;
+    double ulps, max_ulp, max_relative, max_low;
+};
+
+/* --- one value -------------------------------------------------------------------- */
+
+struct outcome {
+    double value, ulps, relative; /* x, and the error in ulps of x and against x */
+    double low;                   /* |2^-s w1| */
+    int bits;
+    bool overflow, subnormal, zero;
+};
+
+/* Word `at` of the split as an exact term of x - (w0 + 2^-s w1 + ...). */
+static struct term word_term(const struct bitcut_split *s, struct number w, int at)
+{
+    return (struct term){ w.significand, w.exponent - s->format->fraction_bits - s->scale * at,
+                          !w.negative };
+}
+
+/* |x| in units of 2^exponent; its top 64 bits decide. */
+static double size_in(struct unrounded x, int exponent)
+{
+    return ldexp((double)x.significand, x.exponent - exponent);
+}
+
+static struct outcome judge(const struct bitcut_split *s, uint32_t x)
+{
+    uint64_t word[SPLIT_WORDS_MOST];
+    struct term terms[SPLIT_WORDS_MOST + 1];
+    const struct number value = format_decode(&formats[FORMAT_F32], x);
+    const int last = value.exponent - 23; /* an ulp of x is 2^last */
+    struct outcome o = { .value = format_to_double(&formats[FORMAT_F32], x) };
+    split_words(word, s, x);
+    terms[0] = (struct term){ value.significand, last, false };
+    for (int i = 0; i < s->words; i++) {
+        const struct number w = format_decode(s->format, word[i]);
+        if (w.kind >= NUMBER_INF) return (struct outcome){ .overflow = true };
+        if (i == 1 && wide_sum(terms, 2).significand != 0) {
+            o.zero = w.kind == NUMBER_ZERO;
+            o.subnormal = w.significand >> s->format->fraction_bits == 0;
+        }
+        terms[i + 1] = word_term(s, w, i);
+        if (i == 1) o.low = size_in(wide_sum(&terms[2], 1), 0);
+    }
+    o.ulps = size_in(wide_sum(terms, s->words + 1), last);
+    o.relative = ldexp(o.ulps, last) / o.value;
+    o.bits = o.ulps == 0 ? 23 : 22 - ilogb(o.ulps);
+    if (o.bits < 0) o.bits = 0;
+    return o;
+}
+
+bool retention_of(int *bits, double *ulps, const struct bitcut_split *split, uint32_t x)
+{
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    const struct outcome o = judge(split, x);
+    hostfp_leave(&mode);
+    *bits = o.bits;
+    *ulps = o.ulps;
+    return !o.overflow;
+}
+
+/* --- the same, faster ------------------------------------------------------------- */
+
+/* A binade whose words are made by vector instructions and whose sums binary64 holds
+   exactly: all terms are multiples of one power of two and below 2^53 of it. */
+struct quick {
+    const struct fast_kernels *kernels; /* NULL: the binade is not such */
+    struct fast_split word[SPLIT_WORDS_MOST];
+    double unit[SPLIT_WORDS_MOST]; /* of word i: what the float of its bits is times */
+    int shift;                     /* moves the bits of a word to those of that float */
+    double last; /* an ulp of the binade                               */
+};
+
+/* The words are IEEE formats of f16's size at most; a float of their exponent and
+   fraction fields is their magnitude times a power of two, also of a subnormal one. */
+static struct quick quick_make(const struct bitcut_split *s, int e)
+{
+    const struct bitcut_format *f = s->format;
+    const int lowest_word = format_least_exponent(f) - s->scale * (s->words - 1);
+    const int lowest = lowest_word < e - 23 ? lowest_word : e - 23;
+    struct quick q = { .shift = 23 - f->fraction_bits, .last = ldexp(1, e - 23) };
+    if (f->special != SPECIAL_IEEE || f->bits > 16 || e + 2 - lowest > 53 ||
+        !fast_split_make(q.word, s))
+        return q;
+    q.kernels = simd_best()->kernels;
+    for (int i = 0; i < s->words; i++) q.unit[i] = ldexp(1, 127 - f->bias - s->scale * i);
+    return q;
+}
+
+/* What judge() says of x, one of FAST_RUN values whose words these are. */
+static struct outcome quick_judge(const struct quick *q, const struct bitcut_split *s,
+                                  uint32_t x, const uint32_t *word)
+{
+    const uint32_t sign = (uint32_t)1 << (s->format->bits - 1);
+    const uint32_t infinity = (uint32_t)format_infinity(s->format, false);
+    struct outcome o = { .value = float_of_bits(x) };
+    double rest = o.value;
+    for (int i = 0; i < s->words; i++) {
+        const uint32_t w = word[i * FAST_RUN], magnitude = w & (sign - 1);
+        if (magnitude >= infinity) return (struct outcome){ .overflow = true };
+        const double size = (double)float_of_bits(magnitude << q->shift) * q->unit[i];
+        if (i == 1 && rest != 0) {
+            o.zero = magnitude == 0;
+            o.subnormal = magnitude >> s->format->fraction_bits == 0;
+        }
+        if (i == 1) o.low = size;
+        rest -= w & sign ? -size : size;
+    }
+    o.ulps = fabs(rest) / q->last;
+    o.relative = fabs(rest) / o.value;
+    o.bits = o.ulps == 0 ? 23 : 22 - ilogb(o.ulps);
+    if (o.bits < 0) o.bits = 0;
+    return o;
+}
+
+/* --- many values ------------------------------------------------------------------ */
+
+static void tally_add(struct tally *t, struct outcome o)
+{
+    t->count++;
+    t->overflow += o.overflow;
+    if (o.overflow) return;
+    t->exact += o.ulps == 0;
+    t->bits += (uint64_t)o.bits;
+    t->ulps += o.ulps;
+    t->subnormal += o.subnormal;
+    t->zero += o.zero;
+    t->max_ulp = larger_double(t->max_ulp, o.ulps);
+    t->max_relative =
+        larger_double(t->max_relative, o.relative);
+    t->max_low = larger_double(t->max_low, o.low / o.value);
+}
+
+static void tally_merge(struct tally *t, const struct tally *from)
+{
+    t->count += from->count;
+    t->exact += from->exact;
+    t->bits += from->bits;
+    t->ulps += from->ulps;
+    t->subnormal += from->subnormal;
+    t->zero += from->zero;
+    t->overflow += from->overflow;
+    t->max_ulp = larger_double(t->max_ulp, from->max_ulp);
+    t->max_relative = larger_double(t->max_relative, from->max_relative);
+    t->max_low = larger_double(t->max_low, from->max_low);
+}
+
+/* What values are counted: fraction i of the binade, or random fraction i of the seed. */
+struct choice {
+    const struct bitcut_split *split;
+    int e;
+    bool sampled;
+    uint64_t seed;
+    struct quick quick;
+};
+
+static uint32_t choose(const struct choice *c, size_t i)
+{
+    const uint32_t fraction =
+        c->sampled ? rand_word(c->seed, 0, i) & (SIGNIFICANDS - 1) : (uint32_t)i;
+    return (uint32_t)(c->e + 127) << 23 | fraction;
+}
+
+/* FAST_RUN values from the first, of which `count` are added. */
+static void tally_quick(struct tally *t, const struct choice *c, size_t first,
+                        size_t count)
+{
+    _Alignas(64) uint32_t x[FAST_RUN], words[SPLIT_WORDS_MOST][FAST_RUN];
+    _Alignas(64) uint32_t least[FAST_RUN] = { 0 }, most[FAST_RUN] = { 0 };
+    void *const word[] = { words[0], words[1], words[2] };
+    for (size_t i = 0; i < FAST_RUN; i++) x[i] = choose(c, first + i);
+    c->quick.kernels->split(word, 0, least, most, x, c->quick.word, c->split->words,
+                            sizeof **words);
+    for (size_t i = 0; i < count; i++)
+        tally_add(t, quick_judge(&c->quick, c->split, x[i], words[0] + i));
+}
+
+static struct tally run_tally(const struct choice *c, size_t from, size_t to)
+{
+    struct tally t = { 0 };
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    for (size_t i = from; c->quick.kernels && i < to; i += FAST_RUN)
+        tally_quick(&t, c, i, to - i < FAST_RUN ? to - i : FAST_RUN);
+    for (size_t i = from; !c->quick.kernels && i < to; i++)
+        tally_add(&t, judge(c->split, choose(c, i)));
+    hostfp_leave(&mode);
+    return t;
+}
+
+static struct retention summary(const struct tally *t)
+{
+    const double count = (double)t->count, finite = (double)(t->count - t->overflow);
+    return (struct retention){
+        .count = t->count,
+        .exact = (double)t->exact / count,
+        .bits = (double)t->bits / count,
+        .max_ulp = t->max_ulp,
+        .mean_ulp = finite > 0 ? t->ulps / finite : 0,
+        .max_relative = t->max_relative,
+        .max_low = t->max_low,
+        .p_subnormal = (double)t->subnormal / count,
+        .p_zero = (double)t->zero / count,
+        .p_overflow = (double)t->overflow / count,
+    };
+}
+
+/* All runs, each into its own tally. */
+static void count_runs(struct tally *tallies, size_t runs, size_t count,
+                       const struct choice *c, int threads,
+                       const struct progress *progress)
+{
+    (void)threads;
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, runs))
+    for (size_t i = 0; i < runs; i++) {
+        if (progress_stopped(progress)) continue;
+        const size_t to = (i + 1) * RUN < count ? (i + 1) * RUN : count;
+        tallies[i] = run_tally(c, i * RUN, to);
+    }
+}
+
+enum bitcut_status retention_count(struct retention *r, const struct bitcut_split *s, int e,
+                                   size_t samples, uint64_t seed, int threads,
+                                   const struct progress *progress, struct fault *f)
+{
+    const size_t count = samples ? samples : SIGNIFICANDS;
+    const size_t runs = count / RUN + (count % RUN != 0);
+    const struct choice c = { s, e, samples != 0, seed, quick_make(s, e) };
+    struct tally *tallies = memory_allocate(runs, sizeof *tallies);
+    struct tally total = { 0 };
+    struct hostfp mode;
+    if (!tallies) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the counts");
+    count_runs(tallies, runs, count, &c, threads, progress);
+    const bool stopped = progress_stopped(progress);
+    hostfp_enter(&mode);
+    for (size_t i = 0; !stopped && i < runs; i++) tally_merge(&total, &tallies[i]);
+    if (!stopped) *r = summary(&total);
+    hostfp_leave(&mode);
+    free(tallies);
+    return stopped ? fault_set(f, BITCUT_CANNOT, "stopped") : BITCUT_OK;
+}
+
+/* --- closed forms ----------------------------------------------------------------- */
+
+/* The part of the residual's range that lies below 2^exponent 2^-s. */
+static double part_below(const struct bitcut_split *s, int e, int exponent)
+{
+    const int range = e - s->format->fraction_bits - round_is_nearest(s->high);
+    const int power = exponent - s->scale - range;
+    return s->words < 2 ? 0 : power >= 0 ? 1 : ldexp(1, power);
+}
+
+double retention_p_subnormal(const struct bitcut_split *s, int e)
+{
+    return part_below(s, e, format_emin(s->format));
+}
+
+double retention_p_zero(const struct bitcut_split *s, int e)
+{
+    return part_below(
+        s, e, format_least_exponent(s->format) - round_is_nearest(s->low));
+}

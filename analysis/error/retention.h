@@ -1,0 +1,49 @@
+/* What a split keeps of the values of one binade. */
+#ifndef BITCUT_ANALYSIS_ERROR_RETENTION_H
+#define BITCUT_ANALYSIS_ERROR_RETENTION_H
+
+#include "lib/progress.h"
+#include "lib/split.h"
+#include "lib/status.h"
+
+enum { SIGNIFICANDS = 1 << 23 };
+
+/* Over the positive FP32 values of exponent e, with r = |x - (w0 + 2^-s w1 + ...)| in
+   ulps of x (2^(e-23)): bits is the mean of 23 where r = 0, else of 22 - floor(log2 r),
+   but not below 0 (the mantissa length of Ootomo and Yokota, section 3.1; 22.75 for RN +
+   RN, 22.25 for RZ + RZ); underflow is of word 1 where its residual is not zero: below
+   the normal range (zero included), or zero.  A value with an infinite or NaN word
+   overflowed and keeps 0 bits; the error figures leave it out. */
+struct retention {
+    size_t count;
+    double exact; /* share with r = 0                             */
+    double bits;  /* mean                                         */
+    double max_ulp, mean_ulp;
+    double max_relative; /* max r ulp / |x|: rho                         */
+    double max_low;      /* max |2^-s w1| / |x|: theta                   */
+    double p_subnormal, p_zero, p_overflow;
+};
+
+/* Count all 2^23 values of exponent e (-126 to 127), or `samples` of them chosen by the
+   seed if `samples` is not 0.  Sums are taken in a fixed order, so neither the number of
+   threads nor the caller's rounding mode matters.  BITCUT_NO_MEMORY, or BITCUT_CANNOT if
+   asked to stop; *r is set only on success. */
+enum bitcut_status retention_count(struct retention *r, const struct bitcut_split *split,
+                                   int e, size_t samples, uint64_t seed, int threads,
+                                   const struct progress *progress, struct fault *f);
+
+/* The bits kept of one value of exponent e and its error in ulps; false if a word
+   overflowed. */
+bool retention_of(int *bits, double *ulps, const struct bitcut_split *split, uint32_t x);
+
+/* p_subnormal and p_zero in closed form, for a binade whose high words are normal
+   numbers: the residual is uniform up to half a step of the high word (a whole step if it
+   is truncated), and the low word leaves the normal range below 2^emin, is zero below
+   half its smallest subnormal (all of it if truncated), all times 2^-s.  Splits of one
+   word give 0.  Ootomo Eq. 15 and 17 are those of truncated words.  For high words of f16
+   by rn, cut or rz and low ones by rn or rz counts are no higher, and lower by at most
+   6 2^-13 (p_subnormal) and 2 2^-13 (p_zero). */
+double retention_p_subnormal(const struct bitcut_split *split, int e);
+double retention_p_zero(const struct bitcut_split *split, int e);
+
+#endif

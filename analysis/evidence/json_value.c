@@ -1,0 +1,120 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "analysis/evidence/json_value.h"
+
+#include "lib/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { TEXT_MOST = 1 << 14 };
+
+json_t *json_number(double x)
+{
+    if (isfinite(x)) return json_real(x);
+    return json_string(isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
+}
+
+json_t *json_count(size_t n) { return json_integer((json_int_t)n); }
+
+json_t *json_encoding(uint64_t encoding, int bits)
+{
+    return json_sprintf("0x%0*llx", (bits + 3) / 4, (unsigned long long)encoding);
+}
+
+json_t *json_text(const char *text)
+{
+    char copy[TEXT_MOST];
+    json_t *value = json_string(text);
+    if (value) return value;
+    snprintf(copy, sizeof copy, "%s", text);
+    text_clean(copy);
+    return json_string(copy);
+}
+
+static json_t *told_list(enum bitcut_kind kind, const char *text)
+{
+    json_t *list = json_array();
+    for (size_t n; *text; text += n + 1) {
+        n = strcspn(text, "\n");
+        json_array_append_new(list, kind == BITCUT_TEXTS
+                                        ? json_stringn(text, n)
+                                        : json_loadb(text, n, JSON_DECODE_ANY, NULL));
+    }
+    return list;
+}
+
+json_t *json_told(enum bitcut_kind kind, const char *text)
+{
+    if (kind == BITCUT_NULL) return json_null();
+    if (kind == BITCUT_TEXT) return json_string(text);
+    if (kind == BITCUT_TEXTS || kind == BITCUT_NUMBERS) return told_list(kind, text);
+    return json_loads(text, JSON_DECODE_ANY, NULL);
+}
+
+json_t *json_today(void)
+{
+    const time_t now = time(NULL);
+    char text[16] = "";
+    struct tm utc;
+    if (gmtime_r(&now, &utc)) strftime(text, sizeof text, "%Y-%m-%d", &utc);
+    return json_string(text);
+}
+
+json_t *json_whole(bool negative, bitcut_uint128 magnitude)
+{
+    const bitcut_uint128 most = (bitcut_uint128)1 << 53;
+    const int64_t small = (int64_t)magnitude;
+    if (magnitude <= most) return json_integer((json_int_t)(negative ? -small : small));
+    char digits[48], *at = digits + sizeof digits;
+    for (*--at = 0; magnitude; magnitude /= 10)
+        *--at = (char)('0' + (int)(magnitude % 10));
+    return json_sprintf("%s%s", negative ? "-" : "", at);
+}
+
+json_t *json_seed(uint64_t seed)
+{
+    if (seed <= INT64_MAX) return json_integer((json_int_t)seed);
+    return json_sprintf("%llu", (unsigned long long)seed);
+}
+
+json_t *json_decoded(const struct bitcut_format *f, uint64_t encoding)
+{
+    const double x = format_to_double(f, encoding);
+    return json_sprintf("0x%0*llx = %a = %.9g", (f->bits + 3) / 4,
+                        (unsigned long long)encoding, x, x);
+}
+
+/* Encodings as integers that grow along the line of a format's finite values. */
+static int64_t along_line(const struct bitcut_format *f, uint64_t encoding)
+{
+    const uint64_t sign = f->has_sign ? UINT64_C(1) << (f->bits - 1) : 0;
+    const int64_t magnitude = (int64_t)((encoding & ~sign) >> f->pad);
+    return encoding & sign ? -magnitude : magnitude;
+}
+
+/* What two numbers are of which no distance says how they differ; NULL: one does. */
+static json_t *differ(enum number_class x, enum number_class y)
+{
+    static const char *const one[] = { "a number", "a number", "an infinity", "a NaN" };
+    static const char *const both[] = { "zeros of different signs", NULL,
+                                        "infinities of different signs",
+                                        "NaNs of different bits" };
+    if (x == y) return both[x] ? json_string(both[x]) : NULL;
+    if (x < NUMBER_INF && y < NUMBER_INF) return NULL;
+    return json_sprintf("%s against %s", one[x], one[y]);
+}
+
+void json_set_distance(json_t *row, const struct bitcut_format *f, uint64_t x, uint64_t y)
+{
+    const enum number_class of_x = format_decode(f, x).kind,
+                            of_y = format_decode(f, y).kind;
+    const int64_t a = along_line(f, x), b = along_line(f, y);
+    const uint64_t steps = a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+    const bool finite = of_x < NUMBER_INF && of_y < NUMBER_INF;
+    json_t *words = differ(of_x, of_y);
+    json_object_set_new(row, "ulps", finite ? json_whole(false, steps) : json_null());
+    if (words) json_object_set_new(row, "differ", words);
+}

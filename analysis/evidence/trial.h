@@ -1,0 +1,36 @@
+/* Random fragments on a device, against the model. */
+#ifndef BITCUT_ANALYSIS_EVIDENCE_TRIAL_H
+#define BITCUT_ANALYSIS_EVIDENCE_TRIAL_H
+
+#include "analysis/evidence/recorder.h"
+
+#include <jansson.h>
+
+/* What to try. */
+struct trial {
+    const struct recorder *recorder;
+    const struct bitcut_unit *unit; /* the model of the instruction */
+    const struct gpu_instruction *instruction;
+    const struct gpu_variant_row *variant;
+    uint64_t seed;
+    size_t outputs; /* rounded up to whole fragments */
+    int threads;
+};
+
+/* What came of it. */
+struct trial_result {
+    size_t outputs, mismatches;
+    uint64_t digest; /* of all encodings, see below                    */
+    json_t *first;   /* difference_json() of the first mismatch, or null */
+};
+
+/* Fragment f, as large as the instruction, is of the sample class f mod their number,
+   from stream f of the seed (analysis/evidence/sample.h).  The digest is the 64-bit FNV-1a of the
+   fragments in order, of each A, B, C and the device's D, element by element, low byte
+   first; it does not depend on threads.  BITCUT_CANNOT: the device failed, or asked to
+   stop; BITCUT_NO_MEMORY.  *result is set only on success, and its `first` is the
+   caller's. */
+enum bitcut_status trial_run(struct trial_result *result, const struct trial *trial,
+                             const struct progress *progress, struct fault *f);
+
+#endif

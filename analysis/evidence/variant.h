@@ -1,0 +1,27 @@
+/* What the model says of an instruction that was issued in some way. */
+#ifndef BITCUT_ANALYSIS_EVIDENCE_VARIANT_H
+#define BITCUT_ANALYSIS_EVIDENCE_VARIANT_H
+
+#include "analysis/evidence/set.h"
+#include "gpu/gpu.h"
+
+/* How a set was recorded: the variant that "variant" in its meta.json names, plain
+   without that key.  BITCUT_BAD_FILE for a name that the table does not have. */
+enum bitcut_status variant_of(const struct gpu_variant_row **variant, const struct set *s,
+                              struct fault *f);
+
+/* The operands of a batch as the unit sees them, with the signs and the C of a variant.
+ */
+struct told {
+    struct fragments x;
+    struct array a, b, c; /* what is not as in the batch itself; else empty */
+};
+
+/* BITCUT_NO_MEMORY is the only failure, and leaves nothing to clear.  *t uses the arrays
+   of *x until told_clear(). */
+enum bitcut_status variant_tell(struct told *t, const struct bitcut_unit *unit,
+                                const struct gpu_variant_row *variant,
+                                const struct fragments *x, struct fault *f);
+void told_clear(struct told *t);
+
+#endif

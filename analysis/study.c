@@ -1,5 +1,0 @@
-#include "analysis/study.h"
-
-#define LISTED(name) &study_##name,
-
-const struct study *const studies[] = { STUDIES(LISTED) NULL };

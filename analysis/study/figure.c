@@ -1,0 +1,473 @@
+#include "analysis/study/figure.h"
+
+#include "analysis/study/claim.h"
+#include "analysis/study/distinct.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- what a figure takes ---------------------------------------------------------- */
+
+static bool has_number(const json_t *row, const char *key)
+{
+    return json_is_number(json_object_get(row, key));
+}
+
+static bool has_shape(const json_t *row, const struct figure *g)
+{
+    if (!g->shapes[0]) return true;
+    for (int i = 0; i < FIGURE_SHAPES_MOST && g->shapes[i]; i++)
+        if (result_says(row, "shapes", g->shapes[i])) return true;
+    return false;
+}
+
+static bool takes(const struct figure *g, const json_t *row)
+{
+    if (g->kind == RESULT_VERIFY || g->kind == RESULT_MEAN) return true;
+    return (has_number(row, "ms") || has_number(row, "us")) && has_shape(row, g) &&
+           (!g->study || result_says(row, "study", g->study)) &&
+           (!g->part || result_says(row, "part", g->part)) &&
+           (!g->plot.y || (has_number(row, g->plot.x) && has_number(row, g->plot.y)));
+}
+
+static json_t *taken(const struct figure *g, const struct results *results)
+{
+    json_t *all = results->rows[g->kind], *rows = json_array();
+    for (size_t i = 0; i < json_array_size(all); i++)
+        if (takes(g, json_array_get(all, i)))
+            json_array_append(rows, json_array_get(all, i));
+    return rows;
+}
+
+/* --- rows ------------------------------------------------------------------------- */
+
+/* The columns of figures with axes, if they do not say others. */
+static const char *const point_columns[] = { "series",
+                                             "label",
+                                             "name",
+                                             "part",
+                                             "device",
+                                             "shapes",
+                                             "m",
+                                             "n",
+                                             "k",
+                                             "split_k",
+                                             "ms",
+                                             "tflops",
+                                             "ratio_sgemm",
+                                             "third",
+                                             "relres",
+                                             "speedup",
+                                             "flops_per_byte",
+                                             "gflops_per_watt",
+                                             "pj_per_product",
+                                             "mhz",
+                                             NULL };
+
+/* An object with these keys alone, null where `row` has none. */
+static json_t *pick(json_t *row, const char *const *columns)
+{
+    json_t *picked = json_object();
+    for (; *columns; columns++) {
+        json_t *value = json_object_get(row, *columns);
+        json_object_set_new(picked, *columns, value ? json_incref(value) : json_null());
+    }
+    return picked;
+}
+
+static json_t *pick_all(json_t *rows, const char *const *columns)
+{
+    json_t *picked = json_array();
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        json_array_append_new(picked, pick(json_array_get(rows, i), columns));
+    return picked;
+}
+
+/* A row and where it was. */
+struct place {
+    double x;
+    size_t at;
+    json_t *row;
+};
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    if (a->x != b->x) return a->x < b->x ? -1 : 1;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+/* By ascending x, equals as they were; not at all if there is no memory. */
+static void sort(json_t *rows, const char *x)
+{
+    const size_t count = json_array_size(rows);
+    struct place *places = memory_allocate(count, sizeof *places);
+    if (!places) return;
+    for (size_t i = 0; i < count; i++) {
+        json_t *row = json_array_get(rows, i);
+        places[i] = (struct place){ result_number(row, x), i, json_incref(row) };
+    }
+    qsort(places, count, sizeof *places, compare_places);
+    for (size_t i = 0; i < count; i++) json_array_set_new(rows, i, places[i].row);
+    free(places);
+}
+
+/* The values of papers, other columns null. */
+static void append_printed(json_t *rows, const struct figure *g)
+{
+    for (const struct printed *p = g->printed; p->series; p++) {
+        json_t *empty = json_object();
+        json_t *row = pick(empty, point_columns);
+        json_object_set_new(row, "series", json_string(p->series));
+        json_object_set_new(row, g->plot.x, json_integer((json_int_t)p->x));
+        json_object_set_new(row, g->plot.y, json_real(p->y));
+        json_array_append_new(rows, row);
+        json_decref(empty);
+    }
+}
+
+json_t *figure_rows(const struct figure *g, const struct results *results)
+{
+    json_t *all = taken(g, results);
+    json_t *rows =
+        g->rows ? g->rows(all) : pick_all(all, g->columns ? g->columns : point_columns);
+    json_decref(all);
+    if (g->plot.y && json_array_size(rows)) {
+        sort(rows, g->plot.x);
+        append_printed(rows, g);
+    }
+    return rows;
+}
+
+/* --- origin ----------------------------------------------------------------------- */
+
+/* A key that says how results were recorded, and words before its value. */
+struct origin {
+    const char *key, *words;
+};
+
+static const struct origin origins[] = {
+    { "device", "" },    { "driver", "driver " }, { "runtime", "" },
+    { "library", "" },   { "input", "input " },   { "rounds", "rounds " },
+    { "seed", "seed " }, { "date", "" },          { 0 },
+};
+
+/* Append the values of a key, each once, to the text, which is released. */
+static json_t *append_values(json_t *text, json_t *rows, const struct origin *o)
+{
+    const char *separator = json_string_length(text) ? "; " : "";
+    struct distinct d;
+    distinct_of(&d, rows, o->key);
+    for (size_t i = 0; i < d.groups; i++) {
+        const json_t *row = json_array_get(rows, d.first[i]);
+        const json_t *value = json_object_get(row, o->key);
+        if (!value) continue;
+        const char *before = json_string_value(text), *words = json_string_value(value);
+        json_t *longer =
+            words ? json_sprintf("%s%s%s%s", before, separator, o->words, words)
+                  : json_sprintf("%s%s%s%lld", before, separator, o->words,
+                                 (long long)json_integer_value(value));
+        json_decref(text);
+        text = longer;
+        separator = ", ";
+    }
+    distinct_clear(&d);
+    return text;
+}
+
+json_t *figure_origin(const struct figure *g, const struct results *results)
+{
+    json_t *rows = taken(g, results), *text = json_string("");
+    for (const struct origin *o = origins; o->key; o++)
+        text = append_values(text, rows, o);
+    json_decref(rows);
+    return text;
+}
+
+/* --- verify ----------------------------------------------------------------------- */
+
+static void add(json_t *row, const char *key, json_int_t more)
+{
+    json_object_set_new(
+        row, key, json_integer(json_integer_value(json_object_get(row, key)) + more));
+}
+
+/* What one result adds to its family. */
+static json_t *family_row(const json_t *result)
+{
+    const char *name = json_string_value(json_object_get(result, "kernel"));
+    const json_t *configurations = json_object_get(result, "configurations");
+    return json_pack("{s:o, s:O, s:O, s:O, s:i, s:I, s:O, s:O}", "family",
+                     json_stringn(name, strcspn(name, ".")), "device",
+                     json_object_get(result, "device"), "driver",
+                     json_object_get(result, "driver"), "seed",
+                     json_object_get(result, "seed"), "kernels", 1, "configurations",
+                     json_integer_value(configurations), "outputs",
+                     json_object_get(result, "compared"), "mismatches",
+                     json_object_get(result, "mismatches"));
+}
+
+static json_t *verify_rows(json_t *taken_rows)
+{
+    static const char *const same[] = { "family", "device", "driver", "seed", NULL };
+    static const char *const sums[] = { "kernels", "configurations", "outputs",
+                                        "mismatches" };
+    json_t *all = json_array(), *rows = json_array();
+    struct distinct d;
+    for (size_t i = 0; i < json_array_size(taken_rows); i++)
+        json_array_append_new(all, family_row(json_array_get(taken_rows, i)));
+    distinct_init(&d, all, same);
+    for (size_t i = 0; i < d.rows; i++) {
+        json_t *one = json_array_get(all, i), *row = json_array_get(rows, d.group[i]);
+        if (!row) json_array_append(rows, one);
+        for (size_t s = 0; row && s < sizeof sums / sizeof sums[0]; s++)
+            add(row, sums[s], json_integer_value(json_object_get(one, sums[s])));
+    }
+    distinct_clear(&d);
+    json_decref(all);
+    return rows;
+}
+
+/* --- the table -------------------------------------------------------------------- */
+
+static const char *const shape_columns[] = {
+    "shapes", "m",           "n",     "k",      "series",          "ms",
+    "tflops", "ratio_sgemm", "third", "relres", "gflops_per_watt", NULL
+};
+
+static const char *const strided_columns[] = {
+    "m",  "n",      "k",           "count",         "series", "device",
+    "ms", "tflops", "ratio_sgemm", "ratio_ootomo3", "relres", NULL
+};
+
+static const char *const format_columns[] = {
+    "format", "recipe",          "series",         "n",
+    "ms",     "tflops",          "ratio_sgemm",    "third",
+    "relres", "gflops_per_watt", "pj_per_product", NULL
+};
+
+static const char *const batch_columns[] = { "series",
+                                             "name",
+                                             "addressing",
+                                             "device",
+                                             "m",
+                                             "n",
+                                             "k",
+                                             "count",
+                                             "us",
+                                             "gb_per_second",
+                                             "ratio_strided",
+                                             "ratio_pointers",
+                                             "ratio_strided-f16",
+                                             "ratio_pointers-f16",
+                                             "relres",
+                                             "mhz",
+                                             NULL };
+
+static const char *const mean_columns[] = { "device",
+                                            "addressing",
+                                            "count",
+                                            "shapes",
+                                            "ratio_strided",
+                                            "ratio_pointers",
+                                            "ratio_strided-f16",
+                                            "ratio_pointers-f16",
+                                            NULL };
+
+#define AXES(X, Y, X_LABEL, Y_LABEL, X_LOG, Y_LOG)                                       \
+    .plot = { .x = X,                                                                    \
+              .y = Y,                                                                    \
+              .series = "series",                                                        \
+              .x_label = X_LABEL,                                                        \
+              .y_label = Y_LABEL,                                                        \
+              .x_log = X_LOG,                                                            \
+              .y_log = Y_LOG }
+#define AGAINST_N(Y, LABEL, LOG) AXES("n", Y, "n", LABEL, true, LOG)
+
+#define RECIPES .command = "bitcut bench gpu", .study = "recipes", .shapes = { "square" }
+
+#define BATCHES                                                                          \
+    .command = "bitcut bench gpu --study batch", .kind = RESULT_BATCH, .part = "first",  \
+    .shapes = { "square" }, .columns = batch_columns
+
+#define HUANG3 "Huang et al., Table 3 (A100)"
+#define HUANG4 "Huang et al., Table 4 (A100)"
+
+const struct figure figures[] = {
+    /* clang-format off */
+    { .name = "verify",
+      .what = "GEMM kernels on devices against their models, bit for bit",
+      .title = "Kernels and their models",
+      .text = "Every kernel ran GEMMs with all transposes, scalars and classes of inputs, "
+              "on a grid of shapes unless one was asked for, and outputs were compared "
+              "with the emulator, signs of zeros and bits of NaNs included. A family is "
+              "an instruction set: sm80 is mma.sync, sm90 wgmma, wmma the C++ interface; "
+              "split is the split pass, word by word; batch the kernels for batches of "
+              "small GEMMs.",
+      .command = "bitcut verify --kernel all",
+      .kind = RESULT_VERIFY, .rows = verify_rows },
+    { .name = "speed",
+      .what = "TFLOPS of whole GEMMs against n",
+      .title = "Speed of whole GEMMs",
+      .text = "n x n x n, from FP32 matrices to FP32 D, the split included: 2 n^3 "
+              "operations over the time, whatever the number of terms. Peers are cuBLAS: "
+              "sgemm, sgemm-tf32 (FAST_TF32), bf16x9 (EMULATED_16BFX9), hgemm (f16 "
+              "words), ootomo3 (three of those on halfhalf words). A peer that gives the "
+              "bits of another is named as its fallback.",
+      RECIPES, .part = "whole", AGAINST_N("tflops", "TFLOPS", false) },
+    { .name = "speed-product",
+      .what = "TFLOPS without the split pass against n",
+      .title = "Speed of the product alone",
+      .text = "The same where the words are there already.",
+      RECIPES, .part = "product", AGAINST_N("tflops", "TFLOPS", false) },
+    { .name = "ratio-sgemm",
+      .what = "speed of whole GEMMs over SGEMM against n",
+      .title = "Speed over SGEMM",
+      .text = "The time of cuBLAS SGEMM on the FP32 cores over the time of the whole "
+              "GEMM, in the same run.",
+      RECIPES, .part = "whole", AGAINST_N("ratio_sgemm", "times SGEMM", false) },
+    { .name = "third",
+      .what = "whole GEMMs in percent of a third of the f16 rate",
+      .title = "Percent of a third of the f16 rate",
+      .text = "A GEMM of three f16 products can reach a third of the rate of one: 100 is "
+              "a third of what hgemm's product sustained on the same shape.",
+      RECIPES, .part = "whole", AGAINST_N("third", "percent", false) },
+    { .name = "relres",
+      .what = "relative residual of whole GEMMs against n",
+      .title = "Relative residual on the device",
+      .text = "||D - C||_F / ||C||_F against the exact product, of the outputs that were "
+              "looked at, beside cuBLAS SGEMM's. What a kernel gives is what its model "
+              "gives, bit for bit.",
+      RECIPES, .part = "whole", AGAINST_N("relres", "relative residual", true) },
+    { .name = "energy",
+      .what = "GFlop/s/W of whole GEMMs against n",
+      .title = "Energy efficiency",
+      .text = "2 n^3 operations over the energy that the board took (NVML), in a loop of "
+              "the whole GEMM. Ootomo and Yokota give the highest of their A100: 121 "
+              "GFlops/W for halfhalf, 80.9 for tf32tf32, 67.0 for cuBLAS SGEMM (with "
+              "Fig. 16).",
+      RECIPES, .part = "whole",
+      AGAINST_N("gflops_per_watt", "GFlop/s/W", false) },
+    { .name = "energy-product",
+      .what = "pJ for each of the m n k products against n",
+      .title = "Energy of a product",
+      .text = "The energy of the whole GEMM over its n^3 products of FP32 values.",
+      RECIPES, .part = "whole",
+      AGAINST_N("pj_per_product", "pJ", true) },
+    { .name = "roofline",
+      .what = "TFLOPS against operations a byte",
+      .title = "Roofline",
+      .text = "Each GEMM of the study on any shape, whole and product: operations over "
+              "the fewest bytes that it must move (operands or words, and D, once each) "
+              "against its speed. The roofs are those of the runs: hgemm's product, and "
+              "a third of it for three products.",
+      .command = "bitcut bench gpu", .study = "recipes",
+      .plot = { .x = "flops_per_byte", .y = "tflops", .series = "label",
+                .x_label = "operations a byte", .y_label = "TFLOPS", .x_log = true,
+                .y_log = true, .points = true } },
+    { .name = "formats",
+      .what = "recipes by the format of their words",
+      .title = "Data formats",
+      .text = "The recipes by the format of their words. Huang et al. compare formats in "
+              "a figure (Fig. 7) and print no values of it; Table 2 has the peaks of an "
+              "A100: 312 TFLOPS for fp16, 156 for tf32, 19.5 for fp32.",
+      RECIPES, .part = "whole", .columns = format_columns },
+    { .name = "splitk",
+      .what = "TFLOPS against slices of k",
+      .title = "Slices of k",
+      .text = "512 x 512 x 8192, where D is too small to fill the device: k is cut into "
+              "slices whose results are added at the end. Beside it what Huang et al. "
+              "print for an FP32 GEMM of CUTLASS on an A100, on the same shape.",
+      .command = "bitcut bench gpu --study splitk", .study = "splitk",
+      .shapes = { "splitk" }, AXES("split_k", "tflops", "slices", "TFLOPS", false, false),
+      .printed = { { 1, 5.64183, HUANG3 }, { 2, 10.6419, HUANG3 }, { 4, 17.5773, HUANG3 },
+                   { 8, 20.9134, HUANG3 }, { 10, 19.1824, HUANG3 } } },
+    { .name = "splitk-energy",
+      .what = "GFlop/s/W against slices of k",
+      .title = "Slices of k and energy",
+      .text = "The energy efficiency of the same whole GEMMs. Huang et al. do not "
+              "measure energy.",
+      .command = "bitcut bench gpu --study splitk", .study = "splitk", .part = "whole",
+      .shapes = { "splitk" },
+      AXES("split_k", "gflops_per_watt", "slices", "GFlop/s/W", false, false) },
+    { .name = "stages",
+      .what = "speed with asynchronous copies over speed without",
+      .title = "Asynchronous copies",
+      .text = "The same kernel with several stages, filled by asynchronous copies, over "
+              "the one with a single stage and plain copies. Beside it what Huang et al. "
+              "print for a kernel of f16 words on an A100.",
+      .command = "bitcut bench gpu --study stages", .study = "stages",
+      .shapes = { "square" }, AGAINST_N("speedup", "times as fast", false),
+      .printed = { { 4096, 1.228, HUANG4 }, { 8192, 1.244, HUANG4 },
+                   { 16384, 1.113, HUANG4 } } },
+    { .name = "stages-speed",
+      .what = "TFLOPS with and without asynchronous copies",
+      .title = "Speed with and without asynchronous copies",
+      .text = "The same kernels in TFLOPS.",
+      .command = "bitcut bench gpu --study stages", .study = "stages",
+      .shapes = { "square" }, AGAINST_N("tflops", "TFLOPS", false) },
+    { .name = "pipeline",
+      .what = "LE-GEMM with its pipeline over without",
+      .title = "LE-GEMM's pipeline",
+      .text = "The kernel of LE-GEMM with its pipeline over the one with a single stage. "
+              "The paper prints an average of 2.72 on an A800 and 3.02 on an MI210, and "
+              "draws the rest (Fig. 17).",
+      .command = "bitcut bench gpu --study pipeline", .study = "pipeline",
+      .shapes = { "square" }, AGAINST_N("speedup", "times as fast", false) },
+    { .name = "tiles",
+      .what = "TFLOPS of tile shapes against n",
+      .title = "Tile shapes",
+      .text = "Whole GEMMs by kernels that differ in their tile. Huang et al. print two "
+              "tiles of a CUTLASS kernel with FP32 inputs on an A100, at n = 8192 "
+              "(section 3.4).",
+      .command = "bitcut bench gpu --study tiles", .study = "tiles", .part = "whole",
+      .shapes = { "square" }, AGAINST_N("tflops", "TFLOPS", false),
+      .printed = { { 8192, 36.9567, "Huang et al., 128x128x16 (A100)" },
+                   { 8192, 115.962, "Huang et al., 256x128x16 (A100)" } } },
+    { .name = "shapes",
+      .what = "shapes of applications, and oblong ones",
+      .title = "Shapes of applications",
+      .text = "Whole GEMMs where A and B are no squares: wide (n x 4n x n) and deep (n x "
+              "n x 4n), and layers and distances of three applications, for which "
+              "LE-GEMM gives no sizes.",
+      .command = "bitcut bench gpu --shapes kmeans --shapes bert --shapes llm",
+      .study = "recipes", .part = "whole",
+      .shapes = { "wide", "deep", "kmeans", "bert", "llm" }, .columns = shape_columns },
+    { .name = "strided",
+      .what = "batches of GEMMs at strides",
+      .title = "Batches of GEMMs at strides",
+      .text = "So many whole GEMMs at a time, as heads of attention are. Peers are the "
+              "same calls as cublasGemmStridedBatchedEx; times are of the whole batch.",
+      .command = "bitcut bench gpu --study strided",
+      .study = "strided", .part = "whole", .columns = strided_columns },
+    { .name = "batches",
+      .what = "batches of small GEMMs, their speed over cublasGemmStridedBatchedEx",
+      .title = "Batches of small GEMMs",
+      .text = "n x n x n in f16 with FP32 sums, so many at a time, at strides or by "
+              "pointers: of each n the first of the kernels that ran, which is the one "
+              "that the C library takes if all did. The time of "
+              "cublasGemmStridedBatchedEx over its time, in the same run.",
+      BATCHES, AGAINST_N("ratio_strided", "times cuBLAS at strides", true) },
+    { .name = "batches-pointers",
+      .what = "the same over cublasGemmBatchedEx",
+      .title = "Batches of small GEMMs by pointers",
+      .text = "The same kernels beside cublasGemmBatchedEx, which takes pointers.",
+      BATCHES, AGAINST_N("ratio_pointers", "times cuBLAS by pointers", true) },
+    { .name = "batches-mean",
+      .what = "the mean of these over the shapes up to 32",
+      .title = "Batches of small GEMMs on average",
+      .text = "Speed over both functions of cuBLAS, with FP32 sums and with f16 sums, the "
+              "mean over so many shapes with m, n and k up to 32.",
+      .command = "bitcut bench gpu --study batch", .kind = RESULT_MEAN,
+      .columns = mean_columns },
+    { .name = "claims",
+      .what = "what papers say of whole runs, beside the same here",
+      .title = "Published values",
+      .text = "What papers print as a mean or a maximum over their runs, and the same of "
+              "so many results here. Their kernels, GPUs, sizes and libraries are "
+              "others: LE-GEMM compares with cuBLAS and with plain WMMA, here sgemm and "
+              "the first kernel of the recipe plain.",
+      .command = "bitcut bench gpu", .rows = claim_rows },
+    { 0 }
+    /* clang-format on */
+};

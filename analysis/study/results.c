@@ -1,0 +1,302 @@
+#include "analysis/study/results.h"
+
+#include "lib/file/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MOST = 1 << 26 };
+
+/* So that no sum of RESULTS_MOST counts overflows. */
+#define COUNT_MOST ((json_int_t)1 << 50)
+
+/* --- values (NULL: there is none) ------------------------------------------------- */
+
+static bool is_text(const json_t *x) { return json_string_length(x) > 0; }
+
+static bool is_text_or_null(const json_t *x) { return json_is_null(x) || is_text(x); }
+
+static bool is_count(const json_t *x)
+{
+    const json_int_t n = json_integer_value(x);
+    return json_is_integer(x) && n >= 0 && n <= COUNT_MOST;
+}
+
+static bool is_count_or_null(const json_t *x) { return json_is_null(x) || is_count(x); }
+
+static bool is_size(const json_t *x) { return is_count(x) && json_integer_value(x) > 0; }
+
+static bool is_measure(const json_t *x)
+{
+    return json_is_null(x) || (json_is_number(x) && json_number_value(x) > 0);
+}
+
+/* An error may be 0, or not finite, which is written as text. */
+static bool is_error(const json_t *x)
+{
+    return json_is_string(x) || json_is_null(x) ||
+           (json_is_number(x) && json_number_value(x) >= 0);
+}
+
+static bool is_text_if_any(const json_t *x) { return !x || is_text(x); }
+
+static bool is_count_if_any(const json_t *x) { return !x || is_count(x); }
+
+static bool is_size_if_any(const json_t *x) { return !x || is_size(x); }
+
+static bool is_flag_if_any(const json_t *x) { return !x || json_is_boolean(x); }
+
+static bool is_seed(const json_t *x) { return json_is_integer(x) || is_text(x); }
+
+struct kind {
+    bool (*holds)(const json_t *x);
+    const char *what;
+};
+
+#define COUNT "an integer from 0 to 2^50"
+#define SIZE  "an integer from 1 to 2^50"
+
+/* clang-format off */
+static const struct kind
+    text          = { is_text,          "a text" },
+    text_or_null  = { is_text_or_null,  "a text or null" },
+    text_if_any   = { is_text_if_any,   "a text" },
+    count         = { is_count,         COUNT },
+    count_or_null = { is_count_or_null, COUNT ", or null" },
+    count_if_any  = { is_count_if_any,  COUNT },
+    size_of       = { is_size,          SIZE },
+    size_if_any   = { is_size_if_any,   SIZE },
+    measure       = { is_measure,       "a number above 0, or null" },
+    error_of      = { is_error,         "a number of at least 0, or null" },
+    flag_if_any   = { is_flag_if_any,   "true or false" },
+    seed          = { is_seed,          "an integer, or its digits as a text" };
+/* clang-format on */
+
+/* --- lines ------------------------------------------------------------------------ */
+
+struct result_field {
+    const char *name;
+    const struct kind *kind;
+};
+
+/* Which bench it was, and where. */
+/* clang-format off */
+#define OF_RUN                                                                           \
+    { "study", &text }, { "input", &text }, { "rounds", &size_of }, { "seed", &seed },   \
+    { "device", &text }, { "driver", &text }, { "runtime", &text }, { "library", &text }
+/* clang-format on */
+
+static const struct result_field bench_fields[] = { { "name", &text },
+                                                    { "part", &text },
+                                                    { "m", &size_of },
+                                                    { "n", &size_of },
+                                                    { "k", &size_of },
+                                                    { "count", &size_if_any },
+                                                    { "ms", &measure },
+                                                    { "tflops", &measure },
+                                                    { "third", &measure },
+                                                    { "relres", &error_of },
+                                                    { "compared", &count_or_null },
+                                                    { "mismatches", &count_or_null },
+                                                    { "fallback", &text_or_null },
+                                                    { "flops_per_byte", &measure },
+                                                    { "gb_per_second", &measure },
+                                                    { "joules", &measure },
+                                                    { "gflops_per_watt", &measure },
+                                                    { "pj_per_product", &measure },
+                                                    { "recipe", &text_or_null },
+                                                    { "split", &text_or_null },
+                                                    { "equilibrate", &flag_if_any },
+                                                    { "tile", &text_or_null },
+                                                    { "stages", &count_or_null },
+                                                    { "split_k", &size_of },
+                                                    { "fault", &text_or_null },
+                                                    OF_RUN,
+                                                    { 0 } };
+
+static const struct result_field verify_fields[] = {
+    { "kernel", &text },
+    { "device", &text },
+    { "driver", &text },
+    { "seed", &seed },
+    { "split", &text_if_any },           /* batches of small GEMMs have none */
+    { "configurations", &count_if_any }, /* the split pass has none */
+    { "compared", &count },
+    { "mismatches", &count },
+    { "date", &text_if_any },
+    { 0 }
+};
+
+static const struct result_field batch_fields[] = { { "name", &text },
+                                                    { "addressing", &text },
+                                                    { "m", &size_of },
+                                                    { "n", &size_of },
+                                                    { "k", &size_of },
+                                                    { "count", &size_of },
+                                                    { "us", &measure },
+                                                    { "gb_per_second", &measure },
+                                                    { "ratio_strided", &measure },
+                                                    { "ratio_pointers", &measure },
+                                                    { "relres", &error_of },
+                                                    { "compared", &count_or_null },
+                                                    { "mismatches", &count_or_null },
+                                                    { "fault", &text_or_null },
+                                                    OF_RUN,
+                                                    { 0 } };
+
+static const struct result_field mean_fields[] = { { "name", &text },
+                                                   { "addressing", &text },
+                                                   { "shapes", &size_of },
+                                                   { "count", &size_of },
+                                                   { "ratio_strided", &measure },
+                                                   { "ratio_pointers", &measure },
+                                                   OF_RUN,
+                                                   { 0 } };
+
+/* The key that tells a kind from those after it, and what all of it have. */
+static const struct {
+    const char *key;
+    const struct result_field *fields;
+} kinds[RESULT_KINDS] = {
+    [RESULT_BENCH] = { "part", bench_fields },
+    [RESULT_VERIFY] = { "kernel", verify_fields },
+    [RESULT_MEAN] = { "shapes", mean_fields },
+    [RESULT_BATCH] = { "addressing", batch_fields },
+};
+
+static enum bitcut_status check_fields(const json_t *row,
+                                       const struct result_field *fields, struct fault *f)
+{
+    for (const struct result_field *field = fields; field->name; field++) {
+        const json_t *value = json_object_get(row, field->name);
+        if (field->kind->holds(value)) continue;
+        return value ? fault_set(f, BITCUT_BAD_FILE, "\"%s\" is not %s", field->name,
+                                 field->kind->what)
+                     : fault_set(f, BITCUT_BAD_FILE, "no \"%s\"", field->name);
+    }
+    return BITCUT_OK;
+}
+
+/* Take the row over, whatever becomes of it. */
+static enum bitcut_status add(struct results *r, json_t *row, struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    int kind = 0;
+    while (kind < RESULT_KINDS && !json_object_get(row, kinds[kind].key)) kind++;
+    if (kind == RESULT_KINDS)
+        status = fault_set(f, BITCUT_BAD_FILE,
+                           "not a line of bench gpu or verify --kernel with --json");
+    if (status == BITCUT_OK) status = check_fields(row, kinds[kind].fields, f);
+    if (status == BITCUT_OK && json_array_size(r->rows[kind]) == RESULTS_MOST)
+        status = fault_set(f, BITCUT_BAD_FILE, "more than %d results", RESULTS_MOST);
+    if (status == BITCUT_OK && json_array_append(r->rows[kind], row))
+        status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    json_decref(row);
+    return status;
+}
+
+static enum bitcut_status parse_line(struct results *r, const char *at, size_t length,
+                                     struct fault *f)
+{
+    json_error_t error;
+    json_t *row = json_loadb(at, length, JSON_REJECT_DUPLICATES, &error);
+    return row ? add(r, row, f) : fault_set(f, BITCUT_BAD_FILE, "%s", error.text);
+}
+
+static enum bitcut_status parse_lines(struct results *r, size_t *line, const char *at,
+                                      size_t left, struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    for (*line = 0; left && status == BITCUT_OK;) {
+        const char *end = memchr(at, '\n', left);
+        const size_t length = end ? (size_t)(end - at) : left;
+        ++*line;
+        if (length) status = parse_line(r, at, length, f);
+        at += length + (end != NULL);
+        left -= length + (end != NULL);
+    }
+    return status;
+}
+
+/* --- reading one ------------------------------------------------------------------ */
+
+bool result_says(const json_t *row, const char *key, const char *words)
+{
+    const char *value = json_string_value(json_object_get(row, key));
+    return value && !strcmp(value, words);
+}
+
+bool result_same(const json_t *a, const json_t *b, const char *key)
+{
+    return json_equal(json_object_get(a, key), json_object_get(b, key));
+}
+
+double result_number(const json_t *row, const char *key)
+{
+    return json_number_value(json_object_get(row, key));
+}
+
+bool result_is_equilibrated(const json_t *row)
+{
+    return json_is_true(json_object_get(row, "equilibrate"));
+}
+
+json_int_t result_gemms(const json_t *row)
+{
+    const json_t *gemms = json_object_get(row, "count");
+    return gemms ? json_integer_value(gemms) : 1;
+}
+
+/* --- texts and files -------------------------------------------------------------- */
+
+void results_clear(struct results *r)
+{
+    for (int i = 0; i < RESULT_KINDS; i++) json_decref(r->rows[i]);
+    memset(r, 0, sizeof *r);
+}
+
+/* The same rows in arrays of its own. */
+static void copy(struct results *to, const struct results *from)
+{
+    for (int i = 0; i < RESULT_KINDS; i++)
+        to->rows[i] = from->rows[i] ? json_copy(from->rows[i]) : json_array();
+}
+
+static size_t total(const struct results *r)
+{
+    size_t n = 0;
+    for (int i = 0; i < RESULT_KINDS; i++) n += json_array_size(r->rows[i]);
+    return n;
+}
+
+enum bitcut_status results_parse(struct results *r, size_t *line, const void *bytes,
+                                 size_t size, struct fault *f)
+{
+    struct results all;
+    copy(&all, r);
+    enum bitcut_status status = parse_lines(&all, line, bytes, size, f);
+    if (status == BITCUT_OK && total(&all) == total(r)) {
+        *line = 0;
+        status = fault_set(f, BITCUT_BAD_FILE, "no results");
+    }
+    if (status != BITCUT_OK) {
+        results_clear(&all);
+        return status;
+    }
+    results_clear(r);
+    *r = all;
+    return BITCUT_OK;
+}
+
+enum bitcut_status results_read(struct results *r, size_t *line, const char *path,
+                                struct fault *f)
+{
+    char *bytes;
+    size_t size;
+    *line = 0;
+    enum bitcut_status status = stream_read_file(&bytes, &size, path, FILE_MOST, f);
+    if (status != BITCUT_OK) return status;
+    status = results_parse(r, line, bytes, size, f);
+    free(bytes);
+    return status;
+}

@@ -1,0 +1,171 @@
+#include "analysis/study/results_derive.h"
+
+#include "analysis/study/distinct.h"
+#include "lib/split.h"
+#include "lib/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *text(const json_t *row, const char *key)
+{
+    const char *value = json_string_value(json_object_get(row, key));
+    return value ? value : "";
+}
+
+static size_t size(const json_t *row, const char *key)
+{
+    return (size_t)json_integer_value(json_object_get(row, key));
+}
+
+static json_t *text_or_null(const char *name)
+{
+    return name ? json_string(name) : json_null();
+}
+
+/* --- shapes and formats ----------------------------------------------------------- */
+
+static json_t *shapes_name(const json_t *row, shapes_namer *of)
+{
+    return text_or_null(of(size(row, "m"), size(row, "n"), size(row, "k")));
+}
+
+static json_t *format_of(const json_t *row)
+{
+    const struct bitcut_split *split = bitcut_split_find(text(row, "split"));
+    return text_or_null(split ? split->format->name : NULL);
+}
+
+/* --- speed-ups -------------------------------------------------------------------- */
+
+static bool agree(const json_t *a, const json_t *b, const char *const *keys)
+{
+    for (; *keys; keys++)
+        if (!result_same(a, b, *keys)) return false;
+    return true;
+}
+
+/* Whether one is what the other would be in as many stages. */
+static bool alike(const json_t *a, const json_t *b)
+{
+    static const char *const keys[] = { "recipe", "tile",    "study", "part",   "m", "n",
+                                        "k",      "split_k", "input", "device", NULL };
+    return agree(a, b, keys) && result_gemms(a) == result_gemms(b) &&
+           result_is_equilibrated(a) == result_is_equilibrated(b);
+}
+
+static json_t *speedup_of(const json_t *row, json_t *all)
+{
+    const double ms = result_number(row, "ms");
+    if (ms <= 0 || size(row, "stages") < 2) return json_null();
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *x = json_array_get(all, i);
+        const double plain = result_number(x, "ms");
+        if (size(x, "stages") == 1 && plain > 0 && alike(x, row))
+            return json_real(plain / ms);
+    }
+    return json_null();
+}
+
+/* --- names ------------------------------------------------------------------------ */
+
+static bool one_device(json_t *all)
+{
+    for (size_t i = 1; i < json_array_size(all); i++)
+        if (!result_same(json_array_get(all, i), json_array_get(all, 0), "device"))
+            return false;
+    return true;
+}
+
+/* Its name; of the kernel that the tile model chose for a recipe without tile and stages,
+   which follow the shape. */
+static json_t *name_of(const json_t *row)
+{
+    const char *name = text(row, "name");
+    char tile[64];
+    snprintf(tile, sizeof tile, ".%s.%zu", text(row, "tile"), size(row, "stages"));
+    const char *at = strstr(name, tile);
+    if (!at || !result_says(row, "study", "recipes") || size(row, "rank") != 1)
+        return json_string(name);
+    return json_sprintf("%.*s%s", (int)(at - name), name, at + strlen(tile));
+}
+
+static json_t *label_of(const json_t *row, bool one)
+{
+    const char *fallback = text(row, "fallback");
+    json_t *name = name_of(row);
+    json_t *label =
+        json_sprintf("%s%s%s%s%s%s%s", json_string_value(name),
+                     result_is_equilibrated(row) ? " (equilibrated)" : "",
+                     *fallback ? " (fallback: " : "", fallback, *fallback ? ")" : "",
+                     one ? "" : ", ", one ? "" : text(row, "device"));
+    json_decref(name);
+    return label;
+}
+
+static json_t *series_of(const json_t *row)
+{
+    const bool whole = result_says(row, "part", "whole");
+    return json_sprintf("%s%s%s", text(row, "label"), whole ? "" : ", ",
+                        whole ? "" : text(row, "part"));
+}
+
+/* --- batches of small GEMMs ------------------------------------------------------- */
+
+static bool is_kernel(const json_t *row)
+{
+    return !json_is_null(json_object_get(row, "compared"));
+}
+
+/* Mark each result with whether it is of the kernel that was listed first of those on the
+   same batches. */
+static void mark_first(json_t *all)
+{
+    static const char *const same[] = { "addressing", "m",     "n",      "k",
+                                        "count",      "input", "device", NULL };
+    struct distinct d;
+    distinct_init(&d, all, same);
+    const json_t **kernel = distinct_array(d.groups, sizeof *kernel);
+    for (size_t i = 0; i < d.rows; i++) {
+        json_t *row = json_array_get(all, i);
+        const json_t **first = &kernel[d.group[i]];
+        if (!*first && is_kernel(row)) *first = row;
+        const bool is_first = *first && result_same(*first, row, "name");
+        json_object_set_new(row, "part", json_string(is_first ? "first" : "other"));
+    }
+    free(kernel);
+    distinct_clear(&d);
+}
+
+static json_t *batches_of(const json_t *row, bool one)
+{
+    return json_sprintf("%zu, %s%s%s", size(row, "count"), text(row, "addressing"),
+                        one ? "" : ", ", one ? "" : text(row, "device"));
+}
+
+static void derive_batches(json_t *all, shapes_namer *shapes)
+{
+    const bool one = one_device(all);
+    mark_first(all);
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        json_t *row = json_array_get(all, i);
+        json_object_set_new(row, "shapes", shapes_name(row, shapes));
+        json_object_set_new(row, "series", batches_of(row, one));
+    }
+}
+
+void results_derive(struct results *results, shapes_namer *shapes)
+{
+    derive_batches(results->rows[RESULT_BATCH], shapes);
+    json_t *all = results->rows[RESULT_BENCH];
+    const bool one = one_device(all);
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        json_t *row = json_array_get(all, i);
+        json_object_set_new(row, "shapes", shapes_name(row, shapes));
+        json_object_set_new(row, "format", format_of(row));
+        json_object_set_new(row, "speedup", speedup_of(row, all));
+        json_object_set_new(row, "label", label_of(row, one));
+        json_object_set_new(row, "series", series_of(row));
+    }
+}

@@ -1,0 +1,385 @@
+/* Which rows, splits and tiles the fast paths take, and what their kernels are told. */
+#include "emu/engine.h"
+#include "emu/fast/fast.h"
+#include "emu/summation.h"
+#include "lib/bits.h"
+#include "lib/fma.h"
+
+static const struct bitcut_format *f32(void) { return &formats[FORMAT_F32]; }
+static const struct bitcut_format *f16(void) { return &formats[FORMAT_F16]; }
+
+/* --- exponents -------------------------------------------------------------------- */
+
+struct fast_range fast_format_range(const struct bitcut_unit *u)
+{
+    const struct bitcut_format *as = unit_operand_format(u, u->a);
+    const int low = format_least_exponent(u->a), emin = format_emin(as);
+    return (struct fast_range){ as == u->a || low < emin ? emin : low,
+                                format_emax(u->a) };
+}
+
+bool fast_range_fits(struct fast_range r)
+{
+    return r.low >= FAST_LOW && r.high <= FAST_HIGH;
+}
+
+/* The last bit that a product can have. */
+static int last_bit(const struct bitcut_unit *u, struct fast_range a, struct fast_range b)
+{
+    return a.low + b.low - 2 * u->a->fraction_bits;
+}
+
+/* --- aligned sums ------------------------------------------------------------------ */
+
+/* Whether products are exact floats. */
+static bool products_fit(const struct bitcut_unit *u)
+{
+    return u->a->fraction_bits <= 11;
+}
+
+/* Whether the sums of a block fit: one 32-bit sum of all, or two, of which the first
+   begins with c.  In units of the last bit kept a product is at most `most`, and c below
+   2^(fraction + 1). */
+static bool sums_fit(struct fast_rule *r, bool *two, const struct bitcut_unit *u)
+{
+    const int drop = u->fraction - 2 * u->a->fraction_bits;
+    if (drop < 0 || u->fraction > 29) return false;
+    const int64_t significand = ((int64_t)2 << u->a->fraction_bits) - 1;
+    const int64_t most = significand * significand << drop;
+    const int64_t c = (int64_t)2 << u->fraction;
+    *two = u->block * most + c > INT32_MAX;
+    r->first = *two ? u->block / 2 : u->block;
+    return r->first % 4 == 0 && r->first * most + c <= INT32_MAX &&
+           (u->block - r->first) * most <= INT32_MAX && u->block * most + c <= UINT32_MAX;
+}
+
+/* Rounded toward zero to f32 or to fewer fraction bits with the same exponents; or to
+   nearest f16, whose sums are rounded to odd in f32 before. */
+static bool fused_result(struct fast_rule *r, const struct bitcut_unit *u)
+{
+    const enum direction direction = u->rounding.direction;
+    if (u->rounding.flush || u->rounding.overflow == OVERFLOW_SATURATE) return false;
+    r->method = FAST_FUSED_F16;
+    r->half = u->result == f16();
+    if (r->half)
+        return u->c == f16() && direction == TO_NEAREST_EVEN &&
+               fast_range_fits(fast_format_range(u));
+    r->method = u->result == f32() ? FAST_FUSED_F32 : FAST_FUSED_CUT;
+    r->mask = -(1 << (23 - u->result->fraction_bits));
+    return u->c == f32() && direction == TO_ZERO && format_holds(f32(), u->result) &&
+           format_emin(u->result) == format_emin(f32()) && u->result->bits == 32;
+}
+
+static bool truncated_make(struct fast_rule *r, const struct bitcut_unit *u)
+{
+    bool two;
+    if (u->normalise || u->floor || u->flush_inputs || u->zero != ZERO_POSITIVE ||
+        u->block % 4 || !products_fit(u) || !fused_result(r, u) ||
+        !sums_fit(r, &two, u) || (two && r->method == FAST_FUSED_CUT))
+        return false;
+    if (two) r->method = r->half ? FAST_FUSED_F16_TWO : FAST_FUSED_F32_TWO;
+    r->fraction = u->fraction;
+    r->least = u->align_min;
+    return true;
+}
+
+/* Whether the row rounds as the processor does, to nearest f32 with signed zeros. */
+static bool rounds_as_host(const struct bitcut_unit *u)
+{
+    return u->c == f32() && u->result == f32() && !u->via && !u->c_last &&
+           u->rounding.direction == TO_NEAREST_EVEN &&
+           u->rounding.overflow != OVERFLOW_SATURATE;
+}
+
+/* The errors of the additions of a step's products are added in binary64: of one addition
+   there is one error; else they must lie within 53 bits. */
+static bool errors_fit(const struct bitcut_unit *u)
+{
+    const struct fast_range all = fast_format_range(u);
+    const int sum_top = 2 * all.high + 2 + u->block; /* 2^block > block */
+    return u->block <= 2 || sum_top - 52 - last_bit(u, all, all) <= 53;
+}
+
+static bool exact_make(struct fast_rule *r, const struct bitcut_unit *u)
+{
+    r->method = u->block == 1 ? FAST_CHAIN : FAST_EXACT;
+    return rounds_as_host(u) && !u->rounding.flush && !u->flush_inputs &&
+           u->zero == ZERO_IEEE && u->block <= 4 && u->block != 3 && errors_fit(u);
+}
+
+bool fast_fused(struct fast_rule *r, const struct bitcut_unit *u)
+{
+    return u->fraction == FRACTION_EXACT ? exact_make(r, u) : truncated_make(r, u);
+}
+
+/* --- other sums --------------------------------------------------------------------- */
+
+/* Products of at most 23 bits are exact in f32 as long as they are not far below its
+   normal numbers, and so are sums that are subnormal: it does not matter whether they are
+   flushed before rounding or after. */
+bool fast_pairs(struct fast_rule *r, const struct bitcut_unit *u)
+{
+    r->method = FAST_PAIRS_FLUSH;
+    return rounds_as_host(u) && u->rounding.flush && u->zero == ZERO_IEEE &&
+           u->flush_inputs && u->a->fraction_bits <= 10 && u->block > 1 && u->block <= 4;
+}
+
+/* The bits of a double below its first `keep`. */
+static int64_t below(int keep) { return ((int64_t)1 << (53 - keep)) - 1; }
+
+/* Whether sums have no bits that keep_min cuts: neither products of such exponents have
+   any that low, nor has c. */
+static bool keep_min_cuts_nothing(const struct bitcut_unit *u, struct fast_range a,
+                                  struct fast_range b)
+{
+    const int c = format_least_exponent(u->c), last = u->keep_min - u->keep;
+    return last <= c && last <= last_bit(u, a, b);
+}
+
+/* Sums of truncated products fit 32-bit integers, and everything else 51 bits. */
+bool fast_two_stage(struct fast_rule *r, const struct bitcut_unit *u)
+{
+    const int extra = u->sum_fraction - u->fraction;
+    const struct fast_range all = fast_format_range(u);
+    r->method = u->parity ? FAST_TWO_STAGE_PARITY : FAST_TWO_STAGE;
+    r->fraction = u->fraction;
+    r->sum_fraction = u->sum_fraction;
+    if (u->keep < 1 || u->keep > 51 || u->fraction > 28) return false;
+    r->dropped = below(u->keep + 1);
+    r->last = u->keep_min - u->keep;
+    return rounds_as_host(u) && products_fit(u) && u->zero == ZERO_SUM_POSITIVE &&
+           !u->rounding.flush && !u->flush_inputs && !u->normalise && !u->floor &&
+           (int64_t)u->block << (u->fraction + 2) <= INT32_MAX && extra >= 0 &&
+           extra <= 18 &&
+           (!u->parity || (fast_range_fits(all) && keep_min_cuts_nothing(u, all, all)));
+}
+
+/* Partial sums and what they are rounded to are far from the ends of f32's range. */
+bool fast_serial(struct fast_rule *r, const struct bitcut_unit *u)
+{
+    const struct fast_range all = fast_format_range(u);
+    const enum direction direction = u->rounding.direction;
+    const bool to_zero = direction == TO_ZERO;
+    r->method = u->carrier ? (to_zero ? FAST_CARRIED_RZ : FAST_CARRIED_RN)
+                           : (to_zero ? FAST_SERIAL_RZ : FAST_SERIAL_RN);
+    if (u->keep < 1 || u->keep > 52) return false;
+    r->dropped = below(u->keep);
+    return u->c == f32() && u->result == f32() && !u->via && !u->c_last &&
+           (to_zero || direction == TO_NEAREST_EVEN) && !u->rounding.flush &&
+           u->rounding.overflow != OVERFLOW_SATURATE && !u->flush_inputs &&
+           u->zero == ZERO_SUM_POSITIVE && fast_range_fits(all) &&
+           last_bit(u, all, all) >= format_emin(f32());
+}
+
+/* --- rows --------------------------------------------------------------------------- */
+
+/* Whether the operands are encodings that kernels can read: a sign, and magnitudes in the
+   order of their values, up to the largest finite one and then only NaN and Inf. */
+static bool operands_fit(const struct bitcut_unit *u)
+{
+    const struct bitcut_format *f = u->a;
+    return f == u->b && f->has_sign && f->bits <= 32 && f->exponent_bits <= 8 &&
+           f->special != SPECIAL_E8M0 && !u->scale &&
+           (!u->via || format_holds(u->via, f));
+}
+
+bool fast_rule_make(struct fast_rule *r, const struct bitcut_unit *u)
+{
+    *r = (struct fast_rule){ .block = u->block };
+    return u->nan_rule == NAN_FIXED && FAST_RUN % u->k == 0 && operands_fit(u) &&
+           u->summation->fast && u->summation->fast(r, u);
+}
+
+bool fast_takes(const struct bitcut_unit *u)
+{
+    struct fast_rule r;
+    return fast_rule_make(&r, u);
+}
+
+/* --- tiles -------------------------------------------------------------------------- */
+
+/* The least that exponents need to be lowered by, so that they fit the kernels' window.
+ */
+static int window_base(struct fast_range r)
+{
+    if (r.high > FAST_HIGH) return r.high - FAST_HIGH;
+    return r.low < FAST_LOW ? r.low - FAST_LOW : 0;
+}
+
+/* Whether exponents can be compared as bytes, and values counted in units of a power of
+   two.  That changes nothing as long as no value that the kernels could meet, in these
+   units or the real ones, is subnormal or overflows: sums are multiples of 2^(low -
+   fraction), and an accumulator stops growing where products are dropped beside it;
+   promoted sums are given 2^40 additions. */
+static bool window_fits(struct fast_range a, struct fast_range b, int fraction)
+{
+    const int low = a.low + b.low, high = a.high + b.high;
+    const int growth = (fraction > 40 ? fraction : 40) + 8;
+    return a.high - a.low <= FAST_HIGH - FAST_LOW &&
+           b.high - b.low <= FAST_HIGH - FAST_LOW && low - fraction >= -126 &&
+           high + growth <= 127;
+}
+
+static bool fused_fit(struct fast_rule *r, int *base_a, int *base_b,
+                      const struct bitcut_unit *u, struct fast_range a,
+                      struct fast_range b)
+{
+    if (r->half && r->lowered) return false;
+    if (!window_fits(a, b, r->fraction + r->lowered)) {
+        r->method = FAST_FUSED_WIDE;
+        return !r->half && u->rounding.overflow == OVERFLOW_INF;
+    }
+    *base_a = window_base(a);
+    *base_b = window_base(b);
+    const int least = r->least - *base_a - *base_b;
+    const int floor = least > FAST_FLOOR ? least : FAST_FLOOR;
+    r->floor = (int32_t)(((uint32_t)(floor - 1) & 0xff) * 0x01010101u);
+    r->scale = (int32_t)((uint32_t)(254 + r->fraction) << 23);
+    return true;
+}
+
+/* A product of 2^128 or more is an infinity: then the engine decides. */
+static bool two_stage_fit(struct fast_rule *r, int *base_a, int *base_b,
+                          const struct bitcut_unit *u, struct fast_range a,
+                          struct fast_range b)
+{
+    if (!window_fits(a, b, r->sum_fraction + r->lowered) ||
+        (!u->parity && !keep_min_cuts_nothing(u, a, b))) {
+        r->method = FAST_TWO_STAGE_WIDE;
+        return a.high + b.high + 2 <= 128;
+    }
+    *base_a = window_base(a);
+    *base_b = window_base(b);
+    return true;
+}
+
+/* Nothing is to be flushed where no sum can be subnormal.  Nobody knows whether sums that
+   are scaled down are flushed, too. */
+static bool flush_fit(struct fast_rule *r, int *base_a, int *base_b,
+                      const struct bitcut_unit *u, struct fast_range a,
+                      struct fast_range b)
+{
+    (void)base_a, (void)base_b;
+    const bool normal = last_bit(u, a, b) - r->lowered >= format_emin(f32());
+    if (normal) r->method = FAST_PAIRS;
+    return normal || !r->lowered;
+}
+
+/* Sums that are scaled down may be subnormal. */
+static bool serial_fit(struct fast_rule *r, int *base_a, int *base_b,
+                       const struct bitcut_unit *u, struct fast_range a,
+                       struct fast_range b)
+{
+    (void)base_a, (void)base_b, (void)u, (void)a, (void)b;
+    return !r->lowered;
+}
+
+/* --- methods ------------------------------------------------------------------------ */
+
+/* By enum fast_method: which tiles there are rules for (NULL: all as they are), and the
+   instructions for a vector of f32 outputs, for each product and for each step.  Methods
+   that only tiles choose have neither. */
+static const struct {
+    bool (*fit)(struct fast_rule *r, int *base_a, int *base_b,
+                const struct bitcut_unit *u, struct fast_range a, struct fast_range b);
+    double product, step;
+} methods[FAST_METHODS] = {
+    /* clang-format off */
+    [FAST_FUSED_F32]        = { fused_fit,      4.5,  10.25 },
+    [FAST_FUSED_F32_TWO]    = { fused_fit,      4.5,  13.25 },
+    [FAST_FUSED_CUT]        = { fused_fit,      4.5,  11.25 },
+    [FAST_FUSED_F16]        = { fused_fit,      4.5,  21.25 },
+    [FAST_FUSED_F16_TWO]    = { fused_fit,      4.5,  24.25 },
+    [FAST_CHAIN]            = { NULL,           1,     0    },
+    [FAST_EXACT]            = { NULL,          16,    20    },
+    [FAST_PAIRS_FLUSH]      = { flush_fit,      2,     0    }, /* as FAST_PAIRS */
+    [FAST_TWO_STAGE]        = { two_stage_fit,  4.5,  94    },
+    [FAST_TWO_STAGE_PARITY] = { two_stage_fit,  4.5, 148    },
+    [FAST_SERIAL_RN]        = { serial_fit,     4,    28    },
+    [FAST_SERIAL_RZ]        = { serial_fit,     4,     8    },
+    [FAST_CARRIED_RN]       = { serial_fit,     4,     8    },
+    [FAST_CARRIED_RZ]       = { serial_fit,     4,    10    },
+    /* clang-format on */
+};
+
+bool fast_rule_fit(struct fast_rule *r, int *base_a, int *base_b,
+                   const struct bitcut_unit *u, struct fast_range a, struct fast_range b)
+{
+    *base_a = *base_b = 0;
+    return !methods[r->method].fit ||
+           methods[r->method].fit(r, base_a, base_b, u, a, b);
+}
+
+double fast_instructions(const struct bitcut_unit *u)
+{
+    struct fast_rule r;
+    if (!fast_rule_make(&r, u)) return 0;
+    return methods[r.method].product + methods[r.method].step / r.block;
+}
+
+/* --- formats ------------------------------------------------------------------------ */
+
+struct fast_format fast_format_make(const struct bitcut_unit *u, int base,
+                                    enum fast_packing packing)
+{
+    const struct bitcut_format *f = u->a;
+    return (struct fast_format){
+        .bytes = unit_word_bytes(u),
+        .magnitude = ((uint32_t)1 << (f->bits - 1)) - 1,
+        .shift = 23 - f->fraction_bits - f->pad,
+        .sign_shift = 32 - f->bits,
+        .rebias = (127 - f->bias - base) * (1 << 23),
+        .flushed = u->flush_inputs ? 1 << 23 : 0,
+        .least = format_emin(unit_operand_format(u, f)) - base,
+        .packing = packing,
+    };
+}
+
+/* --- splits ------------------------------------------------------------------------- */
+
+static uint32_t f32_of(const struct bitcut_format *from, uint64_t encoding)
+{
+    return (uint32_t)bitcut_format_convert(f32(), &roundings[ROUND_RN], from, encoding);
+}
+
+static bool word_make(struct fast_split *s, const struct bitcut_format *f,
+                      const struct bitcut_rounding *r, int scale)
+{
+    const int emin = format_emin(f);
+    const uint32_t largest = f32_of(f, format_largest(f, false)), too_large = 0x7f7fffff;
+    *s = (struct fast_split){
+        .direction = r->direction,
+        .drop = 23 - f->fraction_bits,
+        .pad = f->pad,
+        .sign = f->bits - 1,
+        .least_normal = (emin + 127) * (1 << 23),
+        .most = (int32_t)largest,
+        .rebias = (127 - f->bias) * (1 << 23),
+        .least_count = r->flush ? 1 << f->fraction_bits : 0,
+        .infinity = (uint32_t)bitcut_format_convert(f, r, f32(), 0x7f800000),
+        .overflow = (uint32_t)bitcut_format_convert(f, r, f32(), too_large),
+        .nan = (uint32_t)format_nan(f),
+        .zero_sign = f->special == SPECIAL_FNUZ ? 0 : -1,
+        .step = float_of_bits(f32_power_of_two(scale)),
+    };
+    s->infinity_value = f32_of(f, s->infinity);
+    s->overflow_value = f32_of(f, s->overflow);
+    if (s->drop < 0 || !f->has_sign || f->bits > 32 ||
+        (r->direction != TO_NEAREST_EVEN && r->direction != TO_NEAREST_AWAY &&
+         r->direction != TO_ZERO))
+        return false;
+    /* Subnormal words that are subnormal floats round where normal ones do. */
+    if (emin <= -126) s->least_normal = 0;
+    else s->to_count = float_of_bits(f32_power_of_two(f->fraction_bits - emin));
+    if (emin > -126) s->of_count = float_of_bits(f32_power_of_two(emin - f->fraction_bits));
+    return emin > -126 || (emin == -126 && !r->flush);
+}
+
+bool fast_split_make(struct fast_split s[SPLIT_WORDS_MOST],
+                     const struct bitcut_split *split)
+{
+    for (int i = 0; i < split->words; i++)
+        if (!word_make(&s[i], split->format, i ? split->low : split->high, split->scale))
+            return false;
+    return true;
+}

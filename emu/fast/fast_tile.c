@@ -1,0 +1,383 @@
+#include "emu/fast/fast_tile.h"
+
+#include "emu/engine.h"
+#include "emu/fast/fast.h"
+#include "lib/bits.h"
+#include "lib/fma.h"
+#include "lib/hostfp.h"
+#include "lib/size.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* k's packed at a time, whole instructions: the packed operands stay in cache. */
+enum { DEPTH = WORDS_RUN };
+
+/* --- a tile ----------------------------------------------------------------------- */
+
+/* Everything about the tile being computed.  Packed operands and accumulators lie in the
+   thread's scratch. */
+struct tile {
+    const struct job *job;
+    const struct bitcut_unit *unit;
+    const struct fast_kernels *kernels;
+    const struct fast_kernel *kernel; /* the one of kernels that the rule names */
+    struct fast_rule rule;
+    struct fast_format a_format, b_format;
+    int unit_exponent; /* accumulators are in units of 2^unit_exponent */
+    size_t i0, j0, rows, cols;
+    size_t done; /* instructions of accumulator 0 since the last promotion */
+    int kept;    /* sums of slices and lanes, in sets from total_set() on  */
+    int at[UNIT_K_MOST];          /* which k of an instruction is at each place */
+    union fast_element *a, *line; /* [word][block][row][block]; [DEPTH]         */
+    float *b;                     /* [word][k][column of a panel]               */
+    char *b_exponent;             /* the same, of 4 bytes at most               */
+    float *partial;               /* [row][column of a panel]: see c_last       */
+    float *sums;                  /* [set][panel][row][column of a panel]       */
+};
+
+/* The sets of sums: the accumulators, the one that accumulator 0 is promoted to, and those
+   that are kept of slices and lanes, unless one of the others is that already. */
+static size_t main_set(const struct job *job)
+{
+    return job->plan.promotes ? (size_t)job->plan.last + 1 : 0;
+}
+
+static size_t slice_sets(const struct job *job)
+{
+    return (size_t)job->plan.last + 1 + job->plan.promotes;
+}
+
+static size_t total_set(const struct job *job)
+{
+    return job->parts.count <= 1 && job->plan.last == 0 ? main_set(job)
+                                                         : slice_sets(job);
+}
+
+enum { SET = FAST_ROWS * FAST_COLUMNS, PANEL_MOST = 64 };
+
+/* Lay out the scratch; returns its size in bytes.  Every part is a multiple of 64. */
+static size_t lay_out(struct tile *t, float *scratch, const struct job *job)
+{
+    const size_t words = (size_t)(job->a.count > job->b.count ? job->a.count
+                                                              : job->b.count);
+    const size_t depth = DEPTH, kept = (size_t)job->parts.kept + !job->parts.kept;
+    const size_t count[] = {
+        (words * FAST_ROWS + 1) * depth * 2, words * depth * PANEL_MOST,
+        words * depth * PANEL_MOST,          2 * depth,
+        (size_t)FAST_ROWS * PANEL_MOST,      (slice_sets(job) + kept) * SET
+    };
+    float *part[6];
+    size_t bytes = 0;
+    for (int i = 0; i < 6; i++) {
+        part[i] = scratch;
+        if (scratch) scratch += count[i];
+        bytes += count[i] * sizeof *scratch;
+    }
+    t->a = (union fast_element *)part[0];
+    t->b = part[1];
+    t->b_exponent = (char *)part[2];
+    t->line = (union fast_element *)part[3];
+    t->partial = part[4];
+    t->sums = part[5];
+    return bytes;
+}
+
+size_t fast_scratch_bytes(const struct job *job)
+{
+    struct tile t;
+    return lay_out(&t, NULL, job);
+}
+
+/* --- exponents -------------------------------------------------------------------- */
+
+/* At least that of the format, also of what is flushed. */
+static int exponent_of(const struct bitcut_unit *u, uint32_t magnitude)
+{
+    const int e = unit_read(u, u->a, magnitude).exponent,
+              least = fast_format_range(u).low;
+    return e > least ? e : least;
+}
+
+/* The exponents of lines [first, first + count) without NaN and Inf; 0 if all are zero.
+ */
+static struct fast_range lines_range(const struct words *w, const struct bitcut_unit *u,
+                                     size_t first, size_t count)
+{
+    struct magnitudes all = { INT32_MAX, 0 };
+    for (size_t i = first; i < first + count; i++) {
+        const struct magnitudes m = w->magnitudes[i];
+        if (words_special(w, u, i)) continue;
+        if (m.least < all.least) all.least = m.least;
+        if (m.most > all.most) all.most = m.most;
+    }
+    if (all.most == 0) return (struct fast_range){ 0, 0 };
+    return (struct fast_range){ exponent_of(u, all.least), exponent_of(u, all.most) };
+}
+
+/* By how many powers of two terms scale an accumulator in a tile of k. */
+static int lowered_by(const struct job *job)
+{
+    int n = 0;
+    for (int i = 0; i < job->plan.terms; i++) n += job->plan.term[i].scaled;
+    return n * job->g->scale;
+}
+
+/* Choose a method and units for a tile, or false if there is none. */
+static bool tile_fits(struct tile *t)
+{
+    const struct bitcut_unit *u = t->unit;
+    struct fast_range a = fast_format_range(u), b = a;
+    int base_a, base_b;
+    if (!fast_range_fits(a)) {
+        a = lines_range(&t->job->a, u, t->i0, t->rows);
+        b = lines_range(&t->job->b, u, t->j0, t->cols);
+    }
+    t->rule.lowered = lowered_by(t->job);
+    if (!fast_rule_fit(&t->rule, &base_a, &base_b, u, a, b)) return false;
+    t->kernel = &t->job->kernels->method[t->rule.method];
+    t->unit_exponent = base_a + base_b;
+    t->a_format = fast_format_make(u, base_a, t->kernel->packing);
+    t->b_format = fast_format_make(u, base_b, t->kernel->packing);
+    return true;
+}
+
+/* --- packing ---------------------------------------------------------------------- */
+
+static const char *words_at(const struct words *w, int word, size_t line, size_t k)
+{
+    return (const char *)w->at[word] + words_index(w, line, k) * (size_t)w->bytes;
+}
+
+/* One line of A: each block's elements to their places. */
+static void pack_line(struct tile *t, union fast_element *to, size_t row, size_t count)
+{
+    const size_t block = (size_t)t->rule.block, k = (size_t)t->unit->k;
+    const bool ascending = t->unit->order == K_ASCENDING;
+    for (size_t i = 0; i < count; i += block) {
+        union fast_element *at = to + i * t->rows + row * block;
+        for (size_t p = 0; p < block; p++)
+            at[p] = t->line[ascending ? i + p : i / k * k + (size_t)t->at[(i + p) % k]];
+    }
+}
+
+/* The word that all terms of a turn read, or -1 if there are several terms. */
+static int only_word(const struct job *job, int word)
+{
+    return job->plan.together == 1 ? word : -1;
+}
+
+/* k [from, from + count) of all rows of the tile; of one word, or of all if it is -1. */
+static void pack_a(struct tile *t, int only, size_t from, size_t count)
+{
+    const struct words *w = &t->job->a;
+    for (int j = 0; j < w->count; j++)
+        for (size_t i = 0; i < t->rows && (only < 0 || j == only); i++) {
+            t->kernels->pack_a(t->line, words_at(w, j, t->i0 + i, from), count,
+                               &t->a_format);
+            pack_line(t, t->a + (size_t)j * DEPTH * FAST_ROWS, i, count);
+        }
+}
+
+/* Bytes of an exponent of packed B. */
+static size_t exponent_bytes(const struct tile *t)
+{
+    return t->kernel->packing == FAST_INTS ? 4 : 1;
+}
+
+/* The same k of the columns of a panel. */
+static void pack_b(struct tile *t, int only, size_t panel, size_t from, size_t count)
+{
+    const struct words *w = &t->job->b;
+    const size_t columns = (size_t)t->kernels->columns, k = (size_t)t->unit->k;
+    for (int j = 0; j < w->count; j++)
+        for (size_t p = 0; p < count && (only < 0 || j == only); p++) {
+            const size_t at = ((size_t)j * DEPTH + p) * columns;
+            const size_t row = from + p / k * k + (size_t)t->at[p % k];
+            t->kernels->pack_b(t->b + at, t->b_exponent + at * exponent_bytes(t),
+                               words_at(w, j, t->j0 + panel * columns, row),
+                               &t->b_format);
+        }
+}
+
+/* --- running ---------------------------------------------------------------------- */
+
+static float *panel_sums(const struct tile *t, size_t set, size_t panel)
+{
+    return t->sums + set * SET + panel * FAST_ROWS * (size_t)t->kernels->columns;
+}
+
+static size_t panel_count(const struct tile *t)
+{
+    const size_t columns = (size_t)t->kernels->columns;
+    return (t->cols + columns - 1) / columns;
+}
+
+/* sum = sum + x, in the accumulators' format. */
+static void add(const struct tile *t, float *sum, float *x)
+{
+    const size_t count = t->rows * (size_t)t->kernels->columns;
+    (t->rule.half ? t->kernels->add_f16 : t->kernels->add_f32)(sum, x, count);
+}
+
+/* c += the products [at, at + unit->k) of two packed words, one instruction. */
+static void multiply(struct tile *t, float *c, struct recipe_term term, size_t at)
+{
+    const struct fast_rule *r = &t->rule;
+    const size_t columns = (size_t)t->kernels->columns, k = (size_t)t->unit->k;
+    float *sum = t->unit->c_last ? t->partial : c;
+    if (t->kernel->toward_zero) hostfp_truncate();
+    for (size_t p = at; p < at + k; p += (size_t)r->block) {
+        const union fast_element *a =
+            t->a + (size_t)term.a * FAST_ROWS * DEPTH + p * t->rows;
+        const size_t b = ((size_t)term.b * DEPTH + p) * columns;
+        t->kernel->block(sum, a, t->b + b, t->b_exponent + b * exponent_bytes(t), t->rows,
+                         r);
+    }
+    if (t->kernel->toward_zero) hostfp_default();
+    if (t->unit->c_last) add(t, c, sum);
+}
+
+static void promote(struct tile *t, size_t panel)
+{
+    t->kernels->add_f32(panel_sums(t, main_set(t->job), panel), panel_sums(t, 0, panel),
+                        t->rows * (size_t)t->kernels->columns);
+}
+
+/* What happens in a tile of k before term `first`, for all sums of its accumulator. */
+static void prepare(struct tile *t, int first)
+{
+    const struct plan *p = &t->job->plan;
+    const struct recipe_term term = p->term[first];
+    const int scale = term.scaled ? t->job->g->scale : 0;
+    const float factor = float_of_bits(f32_power_of_two(-scale));
+    const uint32_t from = first + 1 == p->terms ? p->zeroed_from : 0x80000000;
+    if (scale == 0 && from == 0x80000000) return;
+    for (size_t panel = 0; panel < panel_count(t); panel++) {
+        float *sum = panel_sums(t, (size_t)term.accumulator, panel);
+        for (size_t i = 0; i < t->rows * (size_t)t->kernels->columns; i++) {
+            sum[i] *= factor;
+            if ((bits_of_float(sum[i]) & 0x7fffffff) >= from) sum[i] = 0;
+        }
+    }
+}
+
+/* Packed k-steps of a panel by the terms from `first` on that take turns, after `done`
+   instructions of accumulator 0 since it was promoted; returns how many these are now. */
+static size_t panel_steps(struct tile *t, size_t panel, size_t steps, int first,
+                          size_t done)
+{
+    const struct job *job = t->job;
+    for (size_t s = 0; s < steps; s++)
+        for (int i = first; i < first + job->plan.together; i++) {
+            const struct recipe_term term = job->plan.term[i];
+            multiply(t, panel_sums(t, (size_t)term.accumulator, panel), term,
+                     s * (size_t)t->unit->k);
+            if (term.accumulator || ++done != (size_t)job->g->promote) continue;
+            promote(t, panel);
+            done = 0;
+        }
+    return done;
+}
+
+/* The end of a sequence for outputs [at, at + count) of each set: fold, and add the last
+   of those that were kept. */
+static void fold(struct tile *t, size_t at, size_t count, int adds)
+{
+    const struct job *job = t->job;
+    const int last = job->plan.last;
+    const float unit = float_of_bits(f32_power_of_two(t->unit_exponent));
+    const uint32_t scale = f32_power_of_two(-job->g->scale);
+    const float *main = t->sums + main_set(job) * SET + at;
+    float *total = t->sums + (total_set(job) + (size_t)(t->kept - adds)) * SET + at;
+    if (total == main && t->unit_exponent == 0) return;
+    for (size_t i = 0; i < count; i++) {
+        float v = (last ? t->sums + (size_t)last * SET + at : main)[i] * unit;
+        for (int j = last - 1; j >= 0; j--) {
+            const float below = (j ? t->sums + (size_t)j * SET + at : main)[i] * unit;
+            v = float_of_bits(job_fma(&job->plan, bits_of_float(v), scale, bits_of_float(below)));
+        }
+        for (int j = adds - 1; j >= 0; j--) v += total[(size_t)j * SET + i];
+        total[i] = v;
+    }
+}
+
+/* k-steps [from, to) by the terms from `first` on that take turns. */
+static void tile_terms(struct tile *t, size_t from, size_t to, int first)
+{
+    const size_t k = (size_t)t->unit->k, count = DEPTH / k;
+    const struct recipe_term term = t->job->plan.term[first];
+    prepare(t, first);
+    for (size_t s = from, steps; s < to && !progress_stopped(t->job->progress);
+         s += steps) {
+        size_t done = 0;
+        steps = smaller(count - s % count, to - s); /* never across runs of words */
+        pack_a(t, only_word(t->job, term.a), s * k, steps * k);
+        for (size_t p = 0; p < panel_count(t); p++) {
+            pack_b(t, only_word(t->job, term.b), p, s * k, steps * k);
+            done = panel_steps(t, p, steps, first, t->done);
+        }
+        t->done = done;
+    }
+}
+
+/* A tile of k, or all of a slice: every term, and the promotion at the end. */
+static void tile_of_k(struct tile *t, size_t from, size_t to)
+{
+    const struct plan *plan = &t->job->plan;
+    for (int first = 0; first < plan->terms; first += plan->together)
+        tile_terms(t, from, to, first);
+    if (plan->promotes && t->done)
+        for (size_t p = 0; p < panel_count(t); p++) promote(t, p);
+    t->done = 0;
+}
+
+/* A sequence: one lane of a slice. */
+static void tile_sequence(struct tile *t, size_t sequence)
+{
+    const struct k_parts *order = &t->job->parts;
+    const size_t from = order->first[sequence], to = order->first[sequence + 1];
+    const int adds = order->adds[sequence];
+    memset(t->sums, 0, slice_sets(t->job) * SET * sizeof *t->sums);
+    for (size_t s = from; s < to && !progress_stopped(t->job->progress);
+         s += t->job->plan.tile)
+        tile_of_k(t, s, smaller(s + t->job->plan.tile, to));
+    const size_t columns = (size_t)t->kernels->columns;
+    for (size_t p = 0; p < panel_count(t); p++)
+        fold(t, p * FAST_ROWS * columns, t->rows * columns, adds);
+    t->kept += 1 - adds;
+}
+
+static void tile_finish(const struct tile *t)
+{
+    const size_t columns = (size_t)t->kernels->columns;
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t j = 0; j < t->cols; j += columns)
+            job_finish(t->job, t->i0 + i, t->j0 + j,
+                       panel_sums(t, total_set(t->job), j / columns) + i * columns,
+                       smaller(columns, t->cols - j));
+}
+
+bool fast_tile(const struct job *job, void *scratch, size_t i0, size_t j0)
+{
+    assert(hostfp_entered());
+    struct tile t = { .job = job,
+                      .unit = job->unit,
+                      .kernels = job->kernels,
+                      .i0 = i0,
+                      .j0 = j0,
+                      .rows = smaller(FAST_ROWS, job->m - i0),
+                      .cols = smaller(FAST_COLUMNS, job->n - j0) };
+    const bool taken = fast_rule_make(&t.rule, t.unit);
+    assert(taken);
+    if (!taken || !tile_fits(&t)) return false;
+    lay_out(&t, scratch, job);
+    unit_order(t.at, t.unit->k, t.unit->order);
+    /* c_last adds a partial sum to an accumulator and leaves it zero. */
+    memset(t.partial, 0, (size_t)FAST_ROWS * PANEL_MOST * sizeof *t.partial);
+    for (size_t s = 0; s < job->parts.count; s++) tile_sequence(&t, s);
+    if (job->parts.count == 0)
+        memset(t.sums, 0, (slice_sets(job) + 1) * SET * sizeof *t.sums);
+    tile_finish(&t);
+    return true;
+}

@@ -1,0 +1,24 @@
+/* Levels of vector instructions: which of them this processor has, and which to use. */
+#ifndef BITCUT_EMU_FAST_SIMD_H
+#define BITCUT_EMU_FAST_SIMD_H
+
+#include "lib/status.h"
+
+/* A row of the table of levels, the best first. */
+struct simd_level {
+    const char *name, *what;
+    bool (*supported)(void);
+    const struct fast_kernels *kernels; /* NULL: the engine does everything */
+};
+
+extern const struct simd_level simd_levels[]; /* ended by a row whose name is NULL */
+
+/* The best level that this processor has. */
+const struct simd_level *simd_best(void);
+
+/* The level that the environment variable BITCUT_SIMD names; the best if it is not set or
+   empty.  BITCUT_BAD_ARGUMENT for an unknown name, BITCUT_CANNOT for a level that this
+   processor lacks. */
+enum bitcut_status simd_choose(const struct simd_level **level, struct fault *f);
+
+#endif

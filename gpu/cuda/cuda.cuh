@@ -1,0 +1,153 @@
+/* What the files of kernels share: encodings, registers, launches. */
+#ifndef BITCUT_GPU_CUDA_CUDA_CUH
+#define BITCUT_GPU_CUDA_CUDA_CUH
+
+#include "gpu/module.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <cuda_runtime.h>
+
+/* What to do about a device whose code was not compiled. */
+inline void fault_uncompiled(char *fault)
+{
+    int device = 0, major = 0, minor = 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+    const int code = 10 * major + minor;
+    const char *own = code == 90 ? "a" : ""; /* wgmma and setmaxnreg */
+    snprintf(fault, GPU_FAULT_MOST,
+             "not compiled for this device: CUDA_GENCODE='-gencode "
+             "arch=compute_%d%s,code=sm_%d%s' ./bootstrap.sh",
+             code, own, code, own);
+}
+
+/* The status, having told why.  The runtime forgets the error too: the next launch would
+   give it again. */
+inline int fault_of(char *fault, cudaError_t status)
+{
+    if (status == cudaSuccess) return status;
+    if (status == cudaErrorNoKernelImageForDevice ||
+        status == cudaErrorInvalidDeviceFunction)
+        fault_uncompiled(fault);
+    else snprintf(fault, GPU_FAULT_MOST, "%s", cudaGetErrorString(status));
+    cudaGetLastError();
+    return status;
+}
+
+/* Devices of which something is known once; more are asked each time. */
+constexpr int DEVICES_MOST = 64;
+
+/* Makes a device the thread's current one while it is there. */
+struct on_device {
+    int before = -1; /* the one that was, if it is another */
+    cudaError_t status;
+
+    explicit on_device(int device)
+    {
+        int now = 0;
+        status = cudaGetDevice(&now);
+        if (status != cudaSuccess || now == device) return;
+        status = cudaSetDevice(device);
+        if (status == cudaSuccess) before = now;
+    }
+    ~on_device()
+    {
+        if (before >= 0) cudaSetDevice(before);
+    }
+    on_device(const on_device &) = delete;
+};
+
+/* FP32 encodings of the caller.  The host's own comparison would take a subnormal for a
+   zero where its caller has that set. */
+inline float float_of(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The tables of instructions, one a file. */
+extern const struct gpu_instruction mma_sm80[], wgmma_sm90[];
+
+/* How the module times, in gpu/cuda/timer.cu. */
+extern const struct gpu_timer timer;
+
+/* The integer that holds an encoding of each format, by the format's name in PTX. */
+using encoding_f16 = uint16_t;
+using encoding_bf16 = uint16_t;
+using encoding_tf32 = uint32_t;
+using encoding_e4m3 = uint8_t;
+using encoding_e5m2 = uint8_t;
+using encoding_f32 = uint32_t;
+using encoding_f64 = uint64_t;
+
+/* The architecture that is compiled for, 10 major + minor; 0 for the host. */
+#ifdef __CUDA_ARCH__
+constexpr int device_capability = __CUDA_ARCH__ / 10;
+#else
+constexpr int device_capability = 0;
+#endif
+
+/* An address as PTX has it in shared memory. */
+static __device__ __forceinline__ uint32_t shared_address(const void *p)
+{
+    return (uint32_t)__cvta_generic_to_shared(p);
+}
+
+/* A place in a matrix. */
+struct position {
+    int row, column;
+};
+
+/* Fill registers from a row-major matrix.  Element q of a lane, counted through its
+   registers from the low bits up, is at where(q). */
+template <class T, class R, int COUNT, class Where>
+__device__ void registers_load(R (&to)[COUNT], const T *from, int columns, Where where)
+{
+    constexpr int each = sizeof(R) / sizeof(T);
+#pragma unroll
+    for (int r = 0; r < COUNT; r++) {
+        to[r] = 0;
+#pragma unroll
+        for (int e = 0; e < each; e++) {
+            const position p = where(r * each + e);
+            const R x = from[p.row * columns + p.column];
+            to[r] |= x << (8 * sizeof(T) * e % (8 * sizeof(R)));
+        }
+    }
+}
+
+/* The way back. */
+template <class T, class R, int COUNT, class Where>
+__device__ void registers_store(T *to, int columns, const R (&from)[COUNT], Where where)
+{
+    constexpr int each = sizeof(R) / sizeof(T);
+#pragma unroll
+    for (int r = 0; r < COUNT; r++) {
+#pragma unroll
+        for (int e = 0; e < each; e++) {
+            const position p = where(r * each + e);
+            to[p.row * columns + p.column] =
+                (T)(from[r] >> (8 * sizeof(T) * e % (8 * sizeof(R))));
+        }
+    }
+}
+
+enum { THREADS = 128 };
+constexpr size_t BLOCKS_MOST = 1 << 16;
+
+/* Start a kernel with a block of THREADS for every `per_block` of `count`, at most
+   BLOCKS_MOST: its blocks loop. */
+static inline int launch_blocks(void (*kernel)(gpu_batch), const gpu_batch *batch,
+                                size_t per_block)
+{
+    const size_t blocks = (batch->count + per_block - 1) / per_block;
+    if (!blocks) return cudaSuccess;
+    kernel<<<(unsigned)(blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST), THREADS>>>(*batch);
+    return cudaGetLastError();
+}
+
+#endif

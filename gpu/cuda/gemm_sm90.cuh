@@ -1,0 +1,465 @@
+/* The GEMM on Hopper: wgmma from words that TMA brings.
+
+   Launch: one block of 384 threads a multiprocessor, which takes tile after tile of D,
+   or of the partial sums of one slice of k after the other, of one matrix of a batch
+   after the other.  A block's first warpgroup brings the words of a tile, `depth` of k
+   at a time, into a ring of stages in shared memory; the other two multiply them, 64 rows
+   of the tile each.  Blocks of a cluster have tiles below each other: each brings its part
+   of the columns of B to all.  A stage is full when the bytes that its barrier expects
+   have come, and empty when every warp of the cluster that reads it has arrived.
+
+   Exactness: each accumulator gets the recipe's terms in the recipe's order, k ascending,
+   so it has the recipe's bits.  Accumulators do not see each other: what is issued for
+   the promoted one goes ahead of the others, which run while it is added up.  TMA fills
+   what is outside the operands, or beyond the slice, with +0, and products that are all
+   zero change no accumulator: so a slice is rounded up to whole stages, and its last
+   promotion comes with a stage's end.
+
+   Shared memory: a word of a stage is lines of `row_bytes` = 64 or 128 bytes of k,
+   swizzled (PTX ISA, "Shared memory matrix layout"): eight lines are one core, and an
+   instruction takes 32 bytes of each line.  Registers: as gpu/cuda/wgmma_sm90.cu says.
+
+   wgmma and setmaxnreg are in sm_90a alone, for which alone this file is compiled. */
+#ifndef BITCUT_GPU_CUDA_GEMM_SM90_CUH
+#define BITCUT_GPU_CUDA_GEMM_SM90_CUH
+
+#include "gpu/cuda/gemm.cuh"
+#include "gpu/cuda/recipe.cuh"
+#include "gpu/cuda/sm90.cuh"
+
+#include <utility>
+
+/* --- a kernel's numbers ----------------------------------------------------------- */
+
+constexpr int WARP = 32, GROUP = 128, CONSUMERS = 2, GROUPS = 1 + CONSUMERS;
+constexpr int INSTRUCTION_M = 64, INSTRUCTION_K_BYTES = 32;
+constexpr int TILE_M = CONSUMERS * INSTRUCTION_M;
+
+/* Registers of a thread.  A block starts with 168 for each; the warpgroup that copies
+   gives to those that multiply. */
+constexpr int START_REGISTERS = 168, PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240;
+
+/* A stage has DEPTH of k, and no promotion goes beyond it. */
+template <class FORMAT, class RECIPE, int TILE_N, int DEPTH, int STAGES, int CLUSTER>
+struct row {
+    using format = FORMAT;
+    using recipe = RECIPE;
+    static constexpr int words = RECIPE::words, accumulators = RECIPE::accumulators;
+    static constexpr int promote = RECIPE::promote, n = TILE_N, stages = STAGES,
+                         cluster = CLUSTER;
+    static constexpr int depth = DEPTH, row_bytes = DEPTH * FORMAT::bytes;
+    static constexpr int registers = TILE_N / 2; /* of an accumulator, in a thread */
+    static constexpr int steps = row_bytes / INSTRUCTION_K_BYTES; /* of a stage */
+    static constexpr int together = promote ? promote : steps;    /* issued at once */
+    static constexpr int a_bytes = TILE_M * row_bytes, b_bytes = TILE_N * row_bytes;
+    static constexpr int b_lines = TILE_N / CLUSTER; /* that a block brings */
+    static constexpr int stage_bytes = words * (a_bytes + b_bytes);
+
+    /* For one k.  An instruction reads 64 lines of A and all of B, for every term. */
+    static constexpr int load_bytes = words * (TILE_M + TILE_N) * FORMAT::bytes;
+    static constexpr int read_bytes =
+        RECIPE::terms * CONSUMERS * (INSTRUCTION_M + TILE_N) * FORMAT::bytes;
+
+    /* The ring, a full and an empty barrier a stage, and room to align the ring. */
+    static constexpr int alignment = 1024;
+    static constexpr int shared_bytes = STAGES * (stage_bytes + 16) + alignment;
+
+    static_assert(row_bytes == 64 || row_bytes == 128);
+    static_assert(steps % together == 0);
+    static_assert(b_lines % 8 == 0 && b_lines <= 256);
+    static_assert(shared_bytes <= 227 * 1024);
+};
+
+/* Words of an operand: of all slices but the last, and of the last. */
+struct sources {
+    CUtensorMap of[2];
+    int step; /* from one matrix of a batch to the next: 1, or 0 if all have the same */
+};
+
+/* The arguments of a kernel beside the words. */
+struct output {
+    float *d;
+    long long slice_stride; /* from one slice's sums to the next */
+    const float *c;         /* NULL: beta is zero */
+    long long ldd, ldc, stride_d, stride_c;
+    int m, n;
+    int slices, count;          /* of k, of matrices */
+    int blocks[2];              /* stages that a slice fills, as of sources */
+    int clusters_m, clusters_n; /* tiles of a cluster, in D                 */
+    int band;                   /* rows of them in a band                   */
+    float alpha, beta, fold;
+    bool pairs; /* of elements of D are aligned */
+    struct lines lines;
+};
+
+/* --- tiles ------------------------------------------------------------------------ */
+
+/* A tile of D by its first element, in one slice of one matrix. */
+struct tile {
+    int row, column, slice, matrix;
+    bool last; /* slice */
+};
+
+/* Tile `index` of a slice for a cluster, counted in such tiles.  They go down bands of
+   `band` rows, column by column: those that run at one time are near each other, and the
+   L2 cache serves their words. */
+static __device__ tile cluster_tile(const output &o, int index)
+{
+    const int in_band = o.band * o.clusters_n, first = index / in_band * o.band;
+    const int rows = min(o.band, o.clusters_m - first), rest = index % in_band;
+    return { first + rest % rows, rest / rows, 0, 0, false };
+}
+
+/* Call f for every tile of this block. */
+template <class R, class F> static __device__ void each_tile(const output &o, F f)
+{
+    const int rank = blockIdx.x % R::cluster, tiles = o.clusters_m * o.clusters_n;
+    for (int i = blockIdx.x / R::cluster; i < o.count * o.slices * tiles;
+         i += gridDim.x / R::cluster) {
+        const int sums = i / tiles, matrix = sums / o.slices;
+        const int slice = sums - matrix * o.slices;
+        const tile t = cluster_tile(o, i - sums * tiles);
+        f(tile{ (t.row * R::cluster + rank) * TILE_M, t.column * R::n, slice, matrix,
+                slice == o.slices - 1 });
+    }
+}
+
+/* The ring of stages, as both sides go round it.  Members are addresses. */
+template <class R> struct ring {
+    uint32_t stages, full, empty;
+    int at = 0;
+    uint32_t parity = 0;
+
+    __device__ ring(uint32_t shared)
+        : stages((shared + R::alignment - 1) / R::alignment * R::alignment),
+          full(stages + R::stages * R::stage_bytes), empty(full + 8 * R::stages)
+    {
+    }
+    __device__ uint32_t stage() const { return stages + at * R::stage_bytes; }
+    __device__ uint32_t full_now() const { return full + 8 * at; }
+    __device__ uint32_t empty_now() const { return empty + 8 * at; }
+    __device__ void advance()
+    {
+        if (++at == R::stages) at = 0, parity ^= 1;
+    }
+};
+
+/* --- the warpgroup that copies ---------------------------------------------------- */
+
+/* This block's part of a stage: all of A, of B its part of the columns. */
+template <class R>
+static __device__ void stage_fill(const ring<R> &r, const sources &a, const sources &b,
+                                  tile t, int k)
+{
+    const int slice = t.last ? 0 : t.slice;
+    const int first = blockIdx.x % R::cluster * R::b_lines;
+    const uint32_t to_b = r.stage() + R::words * R::a_bytes + first * R::row_bytes;
+    barrier_expect(r.full_now(), R::stage_bytes);
+#pragma unroll
+    for (int w = 0; w < R::words; w++) {
+        copy<1>(r.stage() + w * R::a_bytes, &a.of[t.last], k, t.row, w, slice,
+                t.matrix * a.step, r.full_now());
+        copy<R::cluster>(to_b + w * R::b_bytes, &b.of[t.last], k, t.column + first, w,
+                         slice, t.matrix * b.step, r.full_now());
+    }
+}
+
+/* One thread. */
+template <class R>
+static __device__ void produce(ring<R> r, const sources &a, const sources &b,
+                               const output &o)
+{
+    each_tile<R>(o, [&](tile t) {
+        for (int block = 0; block < o.blocks[t.last]; block++) {
+            barrier_wait(r.empty_now(), r.parity ^ 1);
+            stage_fill(r, a, b, t, block * R::depth);
+            r.advance();
+        }
+    });
+}
+
+/* --- the warpgroups that multiply ------------------------------------------------- */
+
+/* Call f with 0 to COUNT - 1, each as the `value` of an argument. */
+template <int VALUE> struct constant {
+    static constexpr int value = VALUE;
+};
+template <int... I, class F>
+static __device__ __forceinline__ void repeat(std::integer_sequence<int, I...>, F f)
+{
+    (f(constant<I>{}), ...);
+}
+template <int COUNT, class F> static __device__ __forceinline__ void repeat(F f)
+{
+    repeat(std::make_integer_sequence<int, COUNT>{}, f);
+}
+
+/* A thread's share of the accumulators, and of what has been promoted. */
+template <class R> struct sums {
+    float accumulator[R::accumulators][R::registers];
+    float master[R::promote ? R::registers : 1];
+};
+
+template <class R> static __device__ __forceinline__ void sums_clear(sums<R> &s)
+{
+#pragma unroll
+    for (int i = 0; i < R::registers; i++) {
+#pragma unroll
+        for (int j = 0; j < R::accumulators; j++) s.accumulator[j][i] = 0;
+        if (R::promote) s.master[i] = 0;
+    }
+}
+
+/* Accumulator 0 starts again from +0 with the next instruction. */
+template <class R> static __device__ __forceinline__ void promote(sums<R> &s)
+{
+    pin(s.accumulator[0]);
+#pragma unroll
+    for (int i = 0; i < R::registers; i++)
+        s.master[i] = __fadd_rn(s.master[i], s.accumulator[0][i]);
+}
+
+/* Lines of R::row_bytes from `address` on, as wgmma's matrix descriptor: address, an
+   offset that swizzled lines do not use, the distance of cores, the swizzle. */
+template <class R> static __device__ __forceinline__ uint64_t descriptor(uint32_t address)
+{
+    constexpr uint64_t swizzle = R::row_bytes == 128 ? 1 : 2;
+    return (address & 0x3ffff) >> 4 | 1 << 16 | (uint64_t)(8 * R::row_bytes >> 4) << 32 |
+           swizzle << 62;
+}
+
+/* Which terms are issued together. */
+struct every_term {
+    static __device__ constexpr bool takes(recipe_term) { return true; }
+};
+struct promoted_terms {
+    static __device__ constexpr bool takes(recipe_term t) { return t.accumulator == 0; }
+};
+struct other_terms {
+    static __device__ constexpr bool takes(recipe_term t) { return t.accumulator != 0; }
+};
+
+/* Issue and commit R::together k-steps of these terms.  a and b are descriptors of word
+   0. */
+template <class R, class Terms>
+static __device__ __forceinline__ void issue(sums<R> &s, uint64_t a, uint64_t b)
+{
+    repeat<R::together>([&](auto step) {
+        repeat<R::recipe::terms>([&](auto i) {
+            constexpr recipe_term t = R::recipe::at[i.value];
+            constexpr int k = step.value * INSTRUCTION_K_BYTES;
+            constexpr bool starts = R::promote && step.value == 0 && t.accumulator == 0;
+            if constexpr (Terms::takes(t))
+                wgmma<typename R::format, R::registers>::issue(
+                    s.accumulator[t.accumulator], a + ((t.a * R::a_bytes + k) >> 4),
+                    b + ((t.b * R::b_bytes + k) >> 4), !starts);
+        });
+    });
+    wgmma_commit();
+}
+
+/* This warp is done with a stage: tell the blocks that fill it. */
+template <class R> static __device__ __forceinline__ void stage_free(uint32_t empty)
+{
+    if (threadIdx.x % WARP < R::cluster) barrier_arrive(empty, threadIdx.x % WARP);
+}
+
+/* Multiply a stage without promotion, and free the one before, unless that is 0, as soon
+   as it is done with. */
+template <class R>
+static __device__ __forceinline__ void stage_multiply(sums<R> &s, uint64_t a, uint64_t b,
+                                                      uint32_t before)
+{
+    wgmma_fence();
+    issue<R, every_term>(s, a, b);
+    wgmma_wait<1>();
+    if (before) stage_free<R>(before);
+}
+
+/* The same with promotion.  The terms of accumulator 0 are waited for while the others
+   run, so that the multipliers always have work. */
+template <class R>
+static __device__ __forceinline__ void stage_promote(sums<R> &s, uint64_t a, uint64_t b,
+                                                     uint32_t before)
+{
+    constexpr int others = R::accumulators > 1;
+    repeat<R::steps / R::together>([&](auto part) {
+        constexpr int k = part.value * R::together * INSTRUCTION_K_BYTES >> 4;
+        wgmma_fence();
+        issue<R, promoted_terms>(s, a + k, b + k);
+        if constexpr (others) issue<R, other_terms>(s, a + k, b + k);
+        if constexpr (part.value == 0) {
+            wgmma_wait<1 + others>();
+            if (before) stage_free<R>(before);
+        }
+        wgmma_wait<others>();
+        promote(s);
+    });
+}
+
+/* All of a tile that warpgroup `consumer` of this block multiplies. */
+template <class R>
+static __device__ __forceinline__ void tile_multiply(sums<R> &s, ring<R> &r, int blocks,
+                                                     int consumer)
+{
+    uint32_t before = 0;
+    sums_clear(s);
+    for (int block = 0; block < blocks; block++) {
+        const uint64_t a =
+            descriptor<R>(r.stage() + consumer * INSTRUCTION_M * R::row_bytes);
+        const uint64_t b = descriptor<R>(r.stage() + R::words * R::a_bytes);
+        barrier_wait(r.full_now(), r.parity);
+        if constexpr (R::promote) stage_promote(s, a, b, before);
+        else stage_multiply(s, a, b, before);
+        before = r.empty_now();
+        r.advance();
+    }
+    wgmma_wait<0>();
+#pragma unroll
+    for (int j = 0; j < R::accumulators; j++) pin(s.accumulator[j]);
+    if (before) stage_free<R>(before);
+}
+
+/* --- the epilogue ----------------------------------------------------------------- */
+
+/* The recipe's fold of register i, from the last accumulator down. */
+template <class R>
+static __device__ __forceinline__ float sums_fold(const sums<R> &s, int i, float fold)
+{
+    constexpr int last = R::accumulators - 1;
+    float v = last == 0 && R::promote ? s.master[i] : s.accumulator[last][i];
+#pragma unroll
+    for (int j = last - 1; j >= 0; j--)
+        v = __fmaf_rn(v, fold, j == 0 && R::promote ? s.master[i] : s.accumulator[j][i]);
+    return v;
+}
+
+/* A thread's elements of a matrix: element i is at[i / 2 % 2][8 (i / 4) + i % 2], and
+   there if that column is below `columns`. */
+template <class T> struct place {
+    T *at[2];
+    int columns[2];
+
+    __device__ place(T *matrix, long long ld, const output &o, int row, int column)
+        : at{ matrix + row * ld + column, matrix + (row + 8) * ld + column }, columns{
+              row < o.m ? o.n - column : 0, row + 8 < o.m ? o.n - column : 0
+          }
+    {
+    }
+    static __device__ constexpr int half(int i) { return i / 2 % 2; }
+    static __device__ constexpr int column(int i) { return i / 4 * 8 + i % 2; }
+    __device__ bool has(int i) const { return column(i) < columns[half(i)]; }
+    __device__ T *of(int i) const { return at[half(i)] + column(i); }
+};
+
+/* A thread's elements in the scale of their rows and columns. */
+template <int COUNT>
+static __device__ __forceinline__ void elements_restore(const output &o,
+                                                        float (&v)[COUNT], tile t)
+{
+    using at = place<float>;
+    const struct lines lines = lines_of(o.lines, t.matrix);
+    const auto exponent = [](const uint32_t *largest, int line, int lines) {
+        return line < lines ? line_exponent(largest[line]) : 0;
+    };
+    const int rows[] = { exponent(lines.a, t.row, o.m),
+                         exponent(lines.a, t.row + 8, o.m) };
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        v[i] = scale_once(v[i], -rows[at::half(i)] -
+                                    exponent(lines.b, t.column + at::column(i), o.n));
+}
+
+/* D = alpha v + beta C for a thread's elements, from the first element of t on.  `pairs`:
+   all are there, and pairs of them are aligned. */
+template <int COUNT>
+static __device__ __forceinline__ void elements_store(const output &o, float (&v)[COUNT],
+                                                      tile t, bool pairs)
+{
+    const place<float> d(o.d + t.matrix * o.stride_d + t.slice * o.slice_stride, o.ldd, o,
+                         t.row, t.column);
+    if (o.lines.a) elements_restore(o, v, t);
+    if (o.alpha != 1) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) v[i] = __fmul_rn(o.alpha, v[i]);
+    }
+    if (o.c) {
+        const place<const float> c(o.c + t.matrix * o.stride_c, o.ldc, o, t.row,
+                                   t.column);
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            if (c.has(i)) v[i] = __fmaf_rn(o.beta, *c.of(i), v[i]);
+    }
+    if (pairs) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i += 2)
+            *(float2 *)d.of(i) = make_float2(v[i], v[i + 1]);
+    } else {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            if (d.has(i)) *d.of(i) = v[i];
+    }
+}
+
+/* The 64 rows of a warpgroup from tile t on. */
+template <class R>
+static __device__ __forceinline__ void tile_store(const output &o, const sums<R> &s,
+                                                  tile t)
+{
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x % GROUP / WARP;
+    const bool all = t.row + INSTRUCTION_M <= o.m && t.column + R::n <= o.n;
+    float v[R::registers];
+#pragma unroll
+    for (int i = 0; i < R::registers; i++) v[i] = sums_fold(s, i, o.fold);
+    t.row += 16 * warp + lane / 4;
+    t.column += 2 * (lane % 4);
+    elements_store(o, v, t, o.pairs && all);
+}
+
+template <class R>
+static __device__ void consume(ring<R> r, const output &o, int consumer)
+{
+    each_tile<R>(o, [&](tile t) {
+        sums<R> s;
+        tile_multiply(s, r, o.blocks[t.last], consumer);
+        t.row += consumer * INSTRUCTION_M;
+        tile_store(o, s, t);
+    });
+}
+
+/* --- the kernel ------------------------------------------------------------------- */
+
+template <class R> static __device__ void ring_init(const ring<R> &r)
+{
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < R::stages; i++) {
+            barrier_init(r.full + 8 * i, 1);
+            barrier_init(r.empty + 8 * i, R::cluster * CONSUMERS * GROUP / WARP);
+        }
+        barrier_init_done();
+    }
+    cluster_sync();
+}
+
+template <class R>
+static __global__ void __launch_bounds__(GROUPS *GROUP, 1)
+    gemm_kernel(const __grid_constant__ sources a, const __grid_constant__ sources b,
+                const __grid_constant__ output o)
+{
+    extern __shared__ unsigned char shared[];
+    const ring<R> r(shared_address(shared));
+    const int group = threadIdx.x / GROUP;
+    if (threadIdx.x == 0) words_foresee(&a.of[1]), words_foresee(&b.of[1]);
+    ring_init(r);
+    if (group == 0) {
+        registers_give<PRODUCER_REGISTERS>();
+        if (threadIdx.x == 0) produce(r, a, b, o);
+    } else {
+        registers_take<CONSUMER_REGISTERS>();
+        consume(r, o, group - 1);
+    }
+    /* No block leaves while others may still write or arrive there. */
+    cluster_sync();
+}
+
+#endif

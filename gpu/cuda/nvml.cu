@@ -1,0 +1,64 @@
+/* Host code alone.  The prototypes are those of NVIDIA's NVML reference; its header comes
+   with the toolkit, and is not always installed. */
+#include "gpu/cuda/nvml.cuh"
+
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+
+enum { CLOCK_SM = 1, BUS_ID_MOST = 32 }; /* NVML_CLOCK_SM */
+
+template <class... Arguments>
+static bool call(const struct nvml *x, const char *name, Arguments... arguments)
+{
+    const auto function = (int (*)(Arguments...))dlsym(x->library, name);
+    return function && function(arguments...) == 0;
+}
+
+struct nvml nvml_open(void)
+{
+    struct nvml x = {};
+    char id[BUS_ID_MOST];
+    int device = 0;
+    x.library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!x.library) return x;
+    if (!call(&x, "nvmlInit_v2")) {
+        dlclose(x.library);
+        return {};
+    }
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetPCIBusId(id, sizeof id, device) != cudaSuccess ||
+        !call(&x, "nvmlDeviceGetHandleByPciBusId_v2", (const char *)id, &x.device))
+        x.device = NULL;
+    return x;
+}
+
+void nvml_close(struct nvml *x)
+{
+    if (!x->library) return;
+    call(x, "nvmlShutdown");
+    dlclose(x->library);
+    *x = {};
+}
+
+int nvml_driver(char text[GPU_TEXT_MOST], const struct nvml *x)
+{
+    return x->library &&
+           call(x, "nvmlSystemGetDriverVersion", text, (unsigned)GPU_TEXT_MOST);
+}
+
+double nvml_millijoules(const struct nvml *x)
+{
+    unsigned long long count = 0;
+    if (!x->device || !call(x, "nvmlDeviceGetTotalEnergyConsumption", x->device, &count))
+        return 0;
+    return (double)count;
+}
+
+int nvml_megahertz(const struct nvml *x)
+{
+    unsigned clock = 0;
+    if (!x->device ||
+        !call(x, "nvmlDeviceGetClockInfo", x->device, (int)CLOCK_SM, &clock))
+        return 0;
+    return (int)clock;
+}

@@ -1,0 +1,223 @@
+/* Hopper's own instructions: wgmma, barriers with transaction counts, clusters, TMA.  PTX
+   ISA says what each does; addresses of shared memory are 32 bits. */
+#ifndef BITCUT_GPU_CUDA_SM90_CUH
+#define BITCUT_GPU_CUDA_SM90_CUH
+
+#include <cstdint>
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+/* --- wgmma ------------------------------------------------------------------------ */
+
+/* clang-format off */
+#define NUMBERS_32 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,"  \
+    "%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define NUMBERS_40 NUMBERS_32 ",%32,%33,%34,%35,%36,%37,%38,%39"
+#define NUMBERS_48 NUMBERS_40 ",%40,%41,%42,%43,%44,%45,%46,%47"
+#define NUMBERS_64 NUMBERS_32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,"\
+    "%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define NUMBERS_96 NUMBERS_64 ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,"\
+    "%78,%79,%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
+#define NUMBERS_128 NUMBERS_96 ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,"    \
+    "%107,%108,%109,%110,%111,%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,"   \
+    "%123,%124,%125,%126,%127"
+
+#define LIST_4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define LIST_16(i) LIST_4(i), LIST_4(i + 4), LIST_4(i + 8), LIST_4(i + 12)
+#define REGISTERS_32 LIST_16(0), LIST_16(16)
+#define REGISTERS_40 REGISTERS_32, LIST_4(32), LIST_4(36)
+#define REGISTERS_48 REGISTERS_32, LIST_16(32)
+#define REGISTERS_64 REGISTERS_32, LIST_16(32), LIST_16(48)
+#define REGISTERS_96 REGISTERS_64, LIST_16(64), LIST_16(80)
+#define REGISTERS_128 REGISTERS_96, LIST_16(96), LIST_16(112)
+
+/* Where the operands behind D are: descriptors of A and B, and whether D counts. */
+#define BEHIND_32(form) form(32, 33, 34)
+#define BEHIND_40(form) form(40, 41, 42)
+#define BEHIND_48(form) form(48, 49, 50)
+#define BEHIND_64(form) form(64, 65, 66)
+#define BEHIND_96(form) form(96, 97, 98)
+#define BEHIND_128(form) form(128, 129, 130)
+#define PREDICATE(a, b, p) "%" #p
+#define OPERANDS(a, b, p) "%" #a ", %" #b ", p, 1, 1"
+/* clang-format on */
+
+/* What lines of k are made of, by the name in PTX. */
+struct format_f16 {
+    static constexpr int words = FORMAT_F16;
+    static constexpr int bytes = 2;
+    static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+};
+struct format_bf16 {
+    static constexpr int words = FORMAT_BF16;
+    static constexpr int bytes = 2;
+    static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+};
+struct format_tf32 {
+    static constexpr int words = FORMAT_TF32;
+    static constexpr int bytes = 4;
+    static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+};
+
+/* D += A B, or D = A B if `counts` is 0: one m64nN instruction, not waited for. */
+template <class Format, int REGISTERS> struct wgmma;
+
+#define WGMMA(FORMAT, N, K, REGISTERS, LAYOUT)                                           \
+    template <> struct wgmma<format_##FORMAT, REGISTERS> {                               \
+        static __device__ __forceinline__ void issue(float (&d)[REGISTERS], uint64_t a,  \
+                                                     uint64_t b, int counts)             \
+        {                                                                                \
+            asm volatile("{\n"                                                           \
+                         ".reg .pred p;\n"                                               \
+                         "setp.ne.b32 p, " BEHIND_##REGISTERS(                           \
+                             PREDICATE) ", 0;\n"                                         \
+                                        "wgmma.mma_async.sync.aligned.m64n" #N "k" #K    \
+                                        ".f32." #FORMAT "." #FORMAT                      \
+                                        " {" NUMBERS_##REGISTERS                         \
+                         "}, " BEHIND_##REGISTERS(OPERANDS) LAYOUT ";\n"                 \
+                                                                   "}\n"                 \
+                         : REGISTERS_##REGISTERS                                         \
+                         : "l"(a), "l"(b), "r"(counts));                                 \
+        }                                                                                \
+    };
+
+/* clang-format off */
+WGMMA(f16,   64, 16,  32, ", 0, 0")
+WGMMA(f16,   96, 16,  48, ", 0, 0")
+WGMMA(f16,  128, 16,  64, ", 0, 0")
+WGMMA(f16,  192, 16,  96, ", 0, 0")
+WGMMA(f16,  256, 16, 128, ", 0, 0")
+WGMMA(bf16,  64, 16,  32, ", 0, 0")
+WGMMA(bf16,  80, 16,  40, ", 0, 0")
+WGMMA(bf16, 128, 16,  64, ", 0, 0")
+WGMMA(bf16, 192, 16,  96, ", 0, 0")
+WGMMA(bf16, 256, 16, 128, ", 0, 0")
+WGMMA(tf32,  64,  8,  32, "")
+WGMMA(tf32, 128,  8,  64, "")
+WGMMA(tf32, 256,  8, 128, "")
+/* clang-format on */
+
+/* Registers of D were written by other than wgmma: before the next one. */
+static __device__ __forceinline__ void wgmma_fence()
+{
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+static __device__ __forceinline__ void wgmma_commit()
+{
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+/* Wait until at most PENDING of the committed groups run. */
+template <int PENDING> static __device__ __forceinline__ void wgmma_wait()
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
+}
+
+/* The compiler may not move what reads or writes these registers across this point. */
+template <int COUNT> static __device__ __forceinline__ void pin(float (&d)[COUNT])
+{
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) asm volatile("" : "+f"(d[i])::"memory");
+}
+
+/* Registers of a thread from here on: each warpgroup gives or takes. */
+template <int COUNT> static __device__ __forceinline__ void registers_give()
+{
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COUNT));
+}
+template <int COUNT> static __device__ __forceinline__ void registers_take()
+{
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(COUNT));
+}
+
+/* --- barriers, clusters, copies --------------------------------------------------- */
+
+static __device__ __forceinline__ void barrier_init(uint32_t barrier, int arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
+                 :
+                 : "r"(barrier), "r"(arrivals)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void barrier_expect(uint32_t barrier, int bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
+                 "r"(bytes)
+                 : "memory");
+}
+
+/* Arrive at the barrier at the same place in block `rank` of the cluster.  What this
+   thread wrote is released to its own block only: it wrote nothing that others read, and
+   a release to the cluster waits for all memory of the device. */
+static __device__ __forceinline__ void barrier_arrive(uint32_t barrier, uint32_t rank)
+{
+    asm volatile("{\n"
+                 ".reg .b32 there;\n"
+                 "mapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
+                 "}\n" ::"r"(barrier),
+                 "r"(rank)
+                 : "memory");
+}
+
+/* Barriers that blocks of the cluster may arrive at. */
+static __device__ __forceinline__ void barrier_init_done()
+{
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+/* Wait for the end of the phase of this parity. */
+static __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity)
+{
+    asm volatile("{\n"
+                 ".reg .pred done;\n"
+                 "again:\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+                 "@!done bra again;\n"
+                 "}\n" ::"r"(barrier),
+                 "r"(parity)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void cluster_sync()
+{
+    asm volatile("barrier.cluster.arrive.release;\n"
+                 "barrier.cluster.wait.acquire;\n" ::
+                     : "memory");
+}
+
+/* The words will be copied soon. */
+static __device__ __forceinline__ void words_foresee(const CUtensorMap *words)
+{
+    asm volatile("prefetch.tensormap [%0];" ::"l"(words) : "memory");
+}
+
+/* A box from (k, line, word) of slice `slice` of matrix `matrix` of a map; its bytes
+   count at `barrier`.  With several blocks in the cluster, to the same place in each of
+   them. */
+template <int BLOCKS>
+static __device__ __forceinline__ void copy(uint32_t to, const CUtensorMap *words, int k,
+                                            int line, int word, int slice, int matrix,
+                                            uint32_t barrier)
+{
+    if constexpr (BLOCKS == 1)
+        asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.tile"
+                     ".mbarrier::complete_tx::bytes"
+                     " [%0], [%1, {%2, %3, %4, %5, %6}], [%7];"
+                     :
+                     : "r"(to), "l"(words), "r"(k), "r"(line), "r"(word), "r"(slice),
+                       "r"(matrix), "r"(barrier)
+                     : "memory");
+    else
+        asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.tile"
+                     ".mbarrier::complete_tx::bytes.multicast::cluster"
+                     " [%0], [%1, {%2, %3, %4, %5, %6}], [%7], %8;"
+                     :
+                     : "r"(to), "l"(words), "r"(k), "r"(line), "r"(word), "r"(slice),
+                       "r"(matrix), "r"(barrier), "h"((uint16_t)((1 << BLOCKS) - 1))
+                     : "memory");
+}
+
+#endif

@@ -1,0 +1,452 @@
+/* The split pass: FP32 values into words, equal to lib/split.c to the bit.
+
+   Launch: a block of 2 THREADS for BLOCK_LINES lines by GPU_WORDS_RUN of k of one matrix,
+   matrices along y; a thread makes the words of EACH consecutive k of one line and stores
+   those of a word at once.  An operand that lies across is read along its own rows and
+   turned in shared memory.  Every FP32 value is read once; places of k beyond the operand
+   are +0.
+
+   Equilibrated lines that lie along, of at most HELD_MOST elements, are read once as
+   well: by a block a line, which holds it in shared memory, each thread what it reads,
+   until the largest magnitude is known.  For others a pass before finds that, and they
+   are read twice.
+
+   Exact: a word is round_pack() of lib/round.c for FP32 values; the residual is an FP32
+   subtraction and an FP32 multiplication, to nearest; gpu/cuda/gemm.cuh scales. */
+#include "gpu/cuda/gemm.cuh"
+
+#include <cmath>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+namespace
+{
+
+enum { BLOCK_LINES = 32, EACH = 8 };
+static_assert(GPU_WORDS_RUN == 64 && THREADS * EACH * 2 == BLOCK_LINES * GPU_WORDS_RUN);
+
+/* --- rounding --------------------------------------------------------------------- */
+
+/* What lib/format.c says of the words' formats. */
+template <int> struct format;
+template <> struct format<FORMAT_F16> {
+    using word = uint16_t;
+    static constexpr int bits = 16, pad = 0, fraction = 10, bias = 15;
+    static constexpr uint32_t infinity = 0x7c00, nan = 0x7e00;
+};
+template <> struct format<FORMAT_BF16> {
+    using word = uint16_t;
+    static constexpr int bits = 16, pad = 0, fraction = 7, bias = 127;
+    static constexpr uint32_t infinity = 0x7f80, nan = 0x7fc0;
+};
+template <> struct format<FORMAT_TF32> {
+    using word = uint32_t;
+    static constexpr int bits = 32, pad = 13, fraction = 10, bias = 127;
+    static constexpr uint32_t infinity = 0x7f800000, nan = 0x7fc00000;
+};
+
+/* Bit 1 to 23 of the fraction field, from the top: what BY_BIT looks at. */
+__device__ bool fraction_bit(uint32_t magnitude, int bit)
+{
+    return bit <= 23 && (magnitude >> (23 - bit) & 1);
+}
+
+/* One step up for what lies below the kept bits, or not: step() of lib/round.c. */
+__device__ uint32_t round_kept(uint32_t significand, int drop, bool negative,
+                               const bitcut_rounding &r)
+{
+    const uint32_t kept = significand >> drop, half = 1u << (drop - 1);
+    const uint32_t rest = significand & (2 * half - 1);
+    switch (r.direction) {
+    case TO_NEAREST_EVEN: return kept + (rest > half || (rest == half && (kept & 1)));
+    case TO_NEAREST_AWAY: return kept + (rest >= half);
+    case TO_POSITIVE: return kept + (rest && !negative);
+    case TO_NEGATIVE: return kept + (rest && negative);
+    case TO_ODD: return kept | (rest != 0);
+    case BY_BIT: return kept + (rest && fraction_bit(significand, r.bit));
+    default: return kept;
+    }
+}
+
+__device__ bool overflows_to_infinity(bool negative, const bitcut_rounding &r)
+{
+    if (r.overflow != OVERFLOW_IEEE) return r.overflow == OVERFLOW_INF;
+    return r.direction == TO_NEAREST_EVEN || r.direction == TO_NEAREST_AWAY ||
+           r.direction == BY_BIT || r.direction == (negative ? TO_NEGATIVE : TO_POSITIVE);
+}
+
+/* Any rule: the bits of FP32 encoding x as a word.  Not inlined: nvcc takes many
+   minutes over the copies. */
+template <int F>
+__device__ __noinline__ uint32_t round_word(uint32_t x, const bitcut_rounding &r)
+{
+    using f = format<F>;
+    constexpr uint32_t step = 1u << f::pad, implicit = 1u << f::fraction;
+    const bool negative = x >> 31;
+    const uint32_t magnitude = x & 0x7fffffff, sign = (x >> 31) << (f::bits - 1);
+    if (magnitude > 0x7f800000) return f::nan;
+    if (magnitude == 0x7f800000)
+        return sign |
+               (r.overflow == OVERFLOW_SATURATE ? f::infinity - step : f::infinity);
+    if (magnitude == 0) return sign;
+    const int field = (int)(magnitude >> 23);
+    const uint32_t significand = (magnitude & 0x7fffff) | (field ? 1u << 23 : 0);
+    const int exponent = (field ? field : 1) - 127 + f::bias; /* field of the word */
+    const int below = exponent < 1 ? 1 - exponent : 0;
+    const int drop = 23 - f::fraction + below;
+    const uint32_t kept = round_kept(significand, drop < 26 ? drop : 26, negative, r);
+    if (kept < implicit && r.flush) return sign;
+    const uint32_t base = (uint32_t)(exponent + below - 1) << f::fraction;
+    const uint32_t word = (base + kept) << f::pad;
+    if (base + kept < f::infinity >> f::pad) return sign | word;
+    return sign | (overflows_to_infinity(negative, r) ? f::infinity : f::infinity - step);
+}
+
+/* Rules that have an expression of their own for a format; ANY takes the caller's. */
+enum rule { ANY, RN, RNA, RZ, CUT, BIT21, BIT22 };
+
+/* The word of an x that is no NaN. */
+template <int F, rule R> __device__ uint32_t make_number(float x)
+{
+    const uint32_t magnitude = __float_as_uint(x) & 0x7fffffff;
+    const uint32_t sign = __float_as_uint(x) & 0x80000000;
+    if constexpr (F == FORMAT_F16 && R == RN) {
+        return __half_as_ushort(__float2half_rn(x));
+    } else if constexpr (F == FORMAT_F16 && R == RZ) {
+        return __half_as_ushort(__float2half_rz(x));
+    } else if constexpr (F == FORMAT_F16 && R == CUT) {
+        const uint32_t normal = (magnitude - ((127 - 15) << 23)) >> 13;
+        const uint32_t word = magnitude < 0x38800000   ? 0      /* 2^-14 */
+                              : magnitude < 0x47800000 ? normal /* 2^16 */
+                                                       : format<F>::infinity;
+        return word | sign >> 16;
+    } else if constexpr (F == FORMAT_F16 && (R == BIT21 || R == BIT22)) {
+        const __half kept = __float2half_rz(x);
+        const bool up = __half2float(kept) != x && fraction_bit(magnitude, R == BIT21 ? 21 : 22);
+        return magnitude < 0x47800000 ? __half_as_ushort(kept) + up
+                                      : format<F>::infinity | sign >> 16;
+    } else if constexpr (F == FORMAT_BF16 && R == RN) {
+        return __bfloat16_as_ushort(__float2bfloat16_rn(x));
+    } else {
+        static_assert(F == FORMAT_TF32 && R == RNA);
+        return ((magnitude + 0x1000) & ~0x1fffu) | sign;
+    }
+}
+
+template <int F, rule R>
+__device__ uint32_t make_word(float x, const bitcut_rounding &any)
+{
+    if constexpr (R == ANY) return round_word<F>(__float_as_uint(x), any);
+    else return isnan(x) ? format<F>::nan : make_number<F, R>(x);
+}
+
+template <int F> __device__ float word_value(uint32_t word)
+{
+    if constexpr (F == FORMAT_F16) return __half2float(__ushort_as_half((uint16_t)word));
+    else return __uint_as_float(F == FORMAT_BF16 ? word << 16 : word);
+}
+
+/* --- the kernel ------------------------------------------------------------------- */
+
+struct arguments {
+    char *words;
+    const float *from;
+    size_t words_stride, stride; /* bytes, and elements, to the next matrix */
+    size_t lines, k, ld;
+    bool across;
+    int count; /* of words */
+    float scale;
+    bitcut_rounding high, low;
+    uint32_t *largest; /* magnitude of each line; NULL: lines are not equilibrated */
+};
+
+/* Of this block's matrix. */
+__device__ const float *values(const arguments &a)
+{
+    return a.from + blockIdx.y * a.stride;
+}
+__device__ uint32_t *largest_of(const arguments &a)
+{
+    return a.largest + blockIdx.y * (a.words_stride / sizeof *a.largest);
+}
+
+template <class T> struct alignas(sizeof(T) * EACH) run_of {
+    T at[EACH];
+};
+
+/* Words of values x of line `line` from element p on. */
+template <int F, rule HIGH, rule LOW>
+__device__ void split_run(const arguments &a, float (&x)[EACH], size_t line, size_t p)
+{
+    using word = typename format<F>::word;
+    const size_t run = (a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN * GPU_WORDS_RUN;
+    for (int j = 0; j < a.count; j++) {
+        run_of<word> to;
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+            const uint32_t w =
+                j ? make_word<F, LOW>(x[e], a.low) : make_word<F, HIGH>(x[e], a.high);
+            to.at[e] = (word)w;
+            x[e] = __fmul_rn(__fadd_rn(x[e], -word_value<F>(w)), a.scale);
+        }
+        word *const words = (word *)(a.words + blockIdx.y * a.words_stride);
+        *(run_of<word> *)(words + (j * a.lines + line) * run + p) = to;
+    }
+}
+
+/* Values of a block that lie along lines: EACH of line `line` from element p on. */
+__device__ void read_along(float (&x)[EACH], const arguments &a, size_t line, size_t p)
+{
+    const float *from = values(a) + line * a.ld + p;
+    if (p + EACH <= a.k && (uintptr_t)from % sizeof(float4) == 0) {
+#pragma unroll
+        for (int e = 0; e < EACH; e += 4) {
+            const float4 four = *(const float4 *)(from + e);
+            x[e] = four.x, x[e + 1] = four.y, x[e + 2] = four.z, x[e + 3] = four.w;
+        }
+        return;
+    }
+#pragma unroll
+    for (int e = 0; e < EACH; e++) x[e] = p + e < a.k ? from[e] : 0;
+}
+
+/* All values of a block that lie across lines. */
+__device__ void read_across(float (&tile)[GPU_WORDS_RUN][BLOCK_LINES + 1],
+                            const arguments &a, size_t first, size_t p0)
+{
+    for (int at = threadIdx.x; at < GPU_WORDS_RUN * BLOCK_LINES; at += 2 * THREADS) {
+        const size_t p = p0 + at / BLOCK_LINES, line = first + at % BLOCK_LINES;
+        tile[at / BLOCK_LINES][at % BLOCK_LINES] =
+            p < a.k && line < a.lines ? values(a)[p * a.ld + line] : 0;
+    }
+}
+
+/* --- equilibration ---------------------------------------------------------------- */
+
+/* k: of a line that a block can hold on every device; of what a block searches. */
+enum { HELD_MOST = 24576, SEARCHED = 512 };
+
+__device__ uint32_t larger(uint32_t magnitude, float x)
+{
+    const uint32_t other = __float_as_uint(x) & 0x7fffffff;
+    return other < 0x7f800000 ? max(magnitude, other) : magnitude;
+}
+
+__device__ void equilibrate(float (&x)[EACH], uint32_t largest)
+{
+    const int exponent = line_exponent(largest);
+#pragma unroll
+    for (int e = 0; e < EACH; e++) x[e] = scale_once(x[e], exponent);
+}
+
+__global__ void __launch_bounds__(2 * THREADS) clear_kernel(const arguments a)
+{
+    const size_t line = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (line < a.lines) largest_of(a)[line] = 0;
+}
+
+/* The largest magnitudes of BLOCK_LINES lines in SEARCHED of k, into what is there. */
+__global__ void __launch_bounds__(2 * THREADS) search_kernel(const arguments a)
+{
+    __shared__ uint32_t largest[BLOCK_LINES];
+    const size_t parts = (a.k + SEARCHED - 1) / SEARCHED;
+    const size_t first = blockIdx.x / parts * BLOCK_LINES;
+    const size_t from = blockIdx.x % parts * SEARCHED, left = a.k - from;
+    const int end = left < SEARCHED ? (int)left : SEARCHED;
+    const int in_turn = 2 * THREADS / BLOCK_LINES, thread = threadIdx.x;
+    const int line = a.across ? thread % BLOCK_LINES : thread / in_turn;
+    const size_t step = a.across ? a.ld : 1;
+    uint32_t mine = 0;
+    if (thread < BLOCK_LINES) largest[thread] = 0;
+    __syncthreads();
+    if (first + line < a.lines) {
+        const float *x = values(a) + (first + line) * (a.across ? 1 : a.ld) + from * step;
+#pragma unroll 8
+        for (int p = a.across ? thread / BLOCK_LINES : thread % in_turn; p < end;
+             p += in_turn)
+            mine = larger(mine, x[p * step]);
+    }
+    atomicMax(&largest[line], mine);
+    __syncthreads();
+    if (thread < BLOCK_LINES && first + thread < a.lines)
+        atomicMax(&largest_of(a)[first + thread], largest[thread]);
+}
+
+/* A line along in a block of whole warps. */
+template <int F, rule HIGH, rule LOW>
+__global__ void __launch_bounds__(2 * THREADS) held_kernel(const arguments a)
+{
+    extern __shared__ float4 held[];
+    __shared__ uint32_t largest;
+    const size_t run = (a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN * GPU_WORDS_RUN;
+    const int first = threadIdx.x * EACH, step = blockDim.x * EACH;
+    uint32_t mine = 0;
+    float x[EACH];
+    float4 *here = held + threadIdx.x;
+    if (threadIdx.x == 0) largest = 0;
+    __syncthreads();
+    for (size_t p = first; p < run; p += step) {
+        read_along(x, a, blockIdx.x, p);
+#pragma unroll
+        for (int e = 0; e < EACH; e += 4, here += blockDim.x)
+            *here = make_float4(x[e], x[e + 1], x[e + 2], x[e + 3]);
+#pragma unroll
+        for (int e = 0; e < EACH; e++) mine = larger(mine, x[e]);
+    }
+    atomicMax(&largest, mine);
+    __syncthreads();
+    if (threadIdx.x == 0) largest_of(a)[blockIdx.x] = largest;
+    here = held + threadIdx.x;
+    for (size_t p = first; p < run; p += step) {
+#pragma unroll
+        for (int e = 0; e < EACH; e += 4, here += blockDim.x) {
+            const float4 four = *here;
+            x[e] = four.x, x[e + 1] = four.y, x[e + 2] = four.z, x[e + 3] = four.w;
+        }
+        equilibrate(x, largest);
+        split_run<F, HIGH, LOW>(a, x, blockIdx.x, p);
+    }
+}
+
+/* --- each value for itself -------------------------------------------------------- */
+
+template <int F, rule HIGH, rule LOW>
+__global__ void __launch_bounds__(2 * THREADS) split_kernel(const arguments a)
+{
+    __shared__ float tile[GPU_WORDS_RUN][BLOCK_LINES + 1];
+    const size_t runs = (a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN;
+    const size_t first = blockIdx.x / runs * BLOCK_LINES;
+    const size_t p0 = blockIdx.x % runs * GPU_WORDS_RUN;
+    const int line = threadIdx.x / EACH, p = threadIdx.x % EACH * EACH;
+    float x[EACH];
+    if (a.across) {
+        read_across(tile, a, first, p0);
+        __syncthreads();
+        for (int e = 0; e < EACH; e++) x[e] = tile[p + e][line];
+    }
+    if (first + line >= a.lines) return;
+    if (!a.across) read_along(x, a, first + line, p0 + p);
+    if (a.largest) equilibrate(x, largest_of(a)[first + line]);
+    split_run<F, HIGH, LOW>(a, x, first + line, p0 + p);
+}
+
+/* --- launching -------------------------------------------------------------------- */
+
+/* The kernels for a pair of rules. */
+struct pair {
+    void (*split)(arguments), (*held)(arguments);
+};
+
+template <int F, rule HIGH, rule LOW>
+constexpr pair pair_of = { split_kernel<F, HIGH, LOW>, held_kernel<F, HIGH, LOW> };
+
+/* A row of the table of pairs with kernels of their own. */
+struct fast_split {
+    int format;
+    bitcut_rounding high, low;
+    pair kernels;
+};
+
+constexpr bitcut_rounding rounding(enum direction direction, int bit = 0,
+                                   enum overflow overflow = OVERFLOW_IEEE,
+                                   bool flush = false)
+{
+    return { NULL, NULL, direction, bit, overflow, flush };
+}
+
+constexpr bitcut_rounding rn = rounding(TO_NEAREST_EVEN), rna = rounding(TO_NEAREST_AWAY),
+                          rz = rounding(TO_ZERO),
+                          cut = rounding(TO_ZERO, 0, OVERFLOW_INF, true),
+                          feng21 = rounding(BY_BIT, 21), feng22 = rounding(BY_BIT, 22);
+
+const fast_split fast_splits[] = {
+    { FORMAT_F16, rn, rn, pair_of<FORMAT_F16, RN, RN> },
+    { FORMAT_F16, cut, rz, pair_of<FORMAT_F16, CUT, RZ> },
+    { FORMAT_F16, rz, rz, pair_of<FORMAT_F16, RZ, RZ> },
+    { FORMAT_F16, feng21, rn, pair_of<FORMAT_F16, BIT21, RN> },
+    { FORMAT_F16, feng22, rn, pair_of<FORMAT_F16, BIT22, RN> },
+    { FORMAT_BF16, rn, rn, pair_of<FORMAT_BF16, RN, RN> },
+    { FORMAT_TF32, rna, rna, pair_of<FORMAT_TF32, RNA, RNA> },
+};
+
+bool same(const bitcut_rounding &x, const bitcut_rounding &y)
+{
+    return x.direction == y.direction && x.bit == y.bit && x.overflow == y.overflow &&
+           x.flush == y.flush;
+}
+
+pair kernels_of(const struct bitcut_split &s)
+{
+    const int format = format_of(s.format);
+    for (const fast_split &row : fast_splits)
+        if (row.format == format && same(row.high, *s.high) && same(row.low, *s.low))
+            return row.kernels;
+    return format == FORMAT_F16    ? pair_of<FORMAT_F16, ANY, ANY>
+           : format == FORMAT_BF16 ? pair_of<FORMAT_BF16, ANY, ANY>
+                                   : pair_of<FORMAT_TF32, ANY, ANY>;
+}
+
+unsigned blocks_of(const arguments &a, int k_each)
+{
+    return (unsigned)(divide_up(a.lines, BLOCK_LINES) * divide_up(a.k, k_each));
+}
+
+cudaError_t split_start(void (*kernel)(arguments), const arguments &a, unsigned count,
+                        cudaStream_t stream)
+{
+    const dim3 grid(blocks_of(a, GPU_WORDS_RUN), count);
+    if (grid.x) kernel<<<grid, 2 * THREADS, 0, stream>>>(a);
+    return cudaGetLastError();
+}
+
+cudaError_t search_start(const arguments &a, unsigned count, cudaStream_t stream)
+{
+    const dim3 all((unsigned)divide_up(a.lines, 2 * THREADS), count);
+    const dim3 grid(blocks_of(a, SEARCHED), count);
+    clear_kernel<<<all, 2 * THREADS, 0, stream>>>(a);
+    const cudaError_t status = cudaGetLastError();
+    if (grid.x && status == cudaSuccess)
+        search_kernel<<<grid, 2 * THREADS, 0, stream>>>(a);
+    return status == cudaSuccess ? cudaGetLastError() : status;
+}
+
+cudaError_t held_start(void (*kernel)(arguments), const arguments &a, unsigned count,
+                       cudaStream_t stream)
+{
+    const int most = 2 * THREADS, wanted = (int)(divide_up(a.k, 32 * EACH) * 32);
+    const int threads = wanted < most ? wanted : most;
+    const size_t held = divide_up(a.k, threads * EACH) * threads * EACH;
+    const cudaError_t status = cudaFuncSetAttribute(
+        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, HELD_MOST * sizeof(float));
+    if (status != cudaSuccess) return status;
+    const dim3 grid((unsigned)a.lines, count);
+    kernel<<<grid, threads, held * sizeof(float), stream>>>(a);
+    return cudaGetLastError();
+}
+
+} // namespace
+
+cudaError_t split_launch(void *words, const struct operand &x, size_t matrices,
+                         cudaStream_t stream)
+{
+    const pair kernels = kernels_of(*x.split);
+    const unsigned count = (unsigned)matrices;
+    const arguments a = { (char *)words,
+                          (const float *)x.matrix->at,
+                          words_stride(x),
+                          x.matrix->stride,
+                          x.lines,
+                          x.k,
+                          x.matrix->ld,
+                          x.across,
+                          x.split->words,
+                          ldexpf(1, x.split->scale),
+                          *x.split->high,
+                          *x.split->low,
+                          (uint32_t *)words_largest(words, x) };
+    if (!a.largest || !a.lines) return split_start(kernels.split, a, count, stream);
+    if (!a.across && a.k && a.k <= HELD_MOST)
+        return held_start(kernels.held, a, count, stream);
+    const cudaError_t status = search_start(a, count, stream);
+    return status == cudaSuccess ? split_start(kernels.split, a, count, stream) : status;
+}

@@ -1,0 +1,247 @@
+/* Timing GEMMs: host code that works on one stream of a device. */
+#include "gpu/cuda/stopwatch.cuh"
+
+namespace
+{
+
+/* Bytes in the device's memory that grow when they are asked to. */
+struct buffer {
+    void *at;
+    size_t bytes;
+};
+
+} // namespace
+
+struct gpu_session {
+    int device;
+    size_t count, m, n, k, bytes; /* bytes: of an element */
+    struct buffer a, b, d;        /* matrices, one after the other */
+    struct buffer each_a, each_b, each_d; /* where each is, for those that take pointers */
+    struct buffer words_a, words_b, workspace;
+    struct bitcut_gemm gemm; /* D = A B there */
+    struct stopwatch watch;
+};
+
+namespace
+{
+
+constexpr uint32_t f32_one = 0x3f800000;
+
+/* --- a session -------------------------------------------------------------------- */
+
+cudaError_t buffer_reserve(struct buffer *x, size_t bytes)
+{
+    if (x->at && bytes <= x->bytes) return cudaSuccess;
+    const cudaError_t status = cudaFree(x->at);
+    *x = {};
+    if (status != cudaSuccess) return status;
+    x->bytes = bytes;
+    return cudaMalloc(&x->at, bytes ? bytes : 1);
+}
+
+/* `bytes` bytes: those at `from`, of which there are `given`, over and over. */
+cudaError_t buffer_fill(struct buffer *x, size_t bytes, const void *from, size_t given)
+{
+    size_t done = given < bytes ? given : bytes;
+    cudaError_t status = buffer_reserve(x, bytes);
+    if (status == cudaSuccess)
+        status = cudaMemcpy(x->at, from, done, cudaMemcpyHostToDevice);
+    while (done && done < bytes && status == cudaSuccess) {
+        const size_t more = done < bytes - done ? done : bytes - done;
+        status = cudaMemcpy((char *)x->at + done, x->at, more, cudaMemcpyDeviceToDevice);
+        done += more;
+    }
+    return status;
+}
+
+/* Pointers to `count` matrices of `bytes` each. */
+cudaError_t pointers_fill(struct buffer *x, const struct buffer *to, size_t count,
+                          size_t bytes)
+{
+    const char **const from = new const char *[count];
+    for (size_t i = 0; i < count; i++) from[i] = (const char *)to->at + i * bytes;
+    const cudaError_t status =
+        buffer_fill(x, count * sizeof *from, from, count * sizeof *from);
+    delete[] from;
+    return status;
+}
+
+struct bitcut_matrix matrix_of(const struct buffer *x, const struct bitcut_format *format,
+                               size_t rows, size_t columns)
+{
+    struct bitcut_matrix m = {};
+    m.at = x->at;
+    m.format = format;
+    m.ld = columns;
+    m.stride = rows * columns;
+    return m;
+}
+
+cudaError_t session_init(struct gpu_session *s, const struct bitcut_gemm *g,
+                         size_t distinct)
+{
+    const size_t a = s->m * s->k * s->bytes, b = s->k * s->n * s->bytes,
+                 d = s->m * s->n * s->bytes;
+    cudaError_t status = stopwatch_begin(&s->watch);
+    if (status == cudaSuccess)
+        status = buffer_fill(&s->a, s->count * a, g->a.at, distinct * a);
+    if (status == cudaSuccess)
+        status = buffer_fill(&s->b, s->count * b, g->b.at, distinct * b);
+    if (status == cudaSuccess) status = buffer_reserve(&s->d, s->count * d);
+    if (status == cudaSuccess) status = pointers_fill(&s->each_a, &s->a, s->count, a);
+    if (status == cudaSuccess) status = pointers_fill(&s->each_b, &s->b, s->count, b);
+    if (status == cudaSuccess) status = pointers_fill(&s->each_d, &s->d, s->count, d);
+    if (status == cudaSuccess)
+        status = cudaDeviceSynchronize(); /* the copies are there */
+    s->gemm = *g;
+    s->gemm.alpha = f32_one;
+    s->gemm.beta = 0;
+    s->gemm.a = matrix_of(&s->a, g->a.format, s->m, s->k);
+    s->gemm.b = matrix_of(&s->b, g->a.format, s->k, s->n);
+    s->gemm.d = matrix_of(&s->d, g->a.format, s->m, s->n);
+    return status;
+}
+
+void session_end(struct gpu_session *s)
+{
+    const on_device on(s->device);
+    stopwatch_end(&s->watch);
+    for (struct buffer *x : { &s->a, &s->b, &s->d, &s->each_a, &s->each_b, &s->each_d,
+                              &s->words_a, &s->words_b, &s->workspace })
+        cudaFree(x->at);
+    delete s;
+}
+
+int session_begin(struct gpu_session **session, struct gpu_library *library,
+                  const struct bitcut_gemm *g, size_t distinct, int device, char *fault)
+{
+    const on_device on(device);
+    struct gpu_session *const s = new struct gpu_session();
+    s->device = device;
+    s->count = g->count;
+    s->m = g->m;
+    s->n = g->n;
+    s->k = g->k;
+    s->bytes = (size_t)g->a.format->bits / 8;
+    const int status = fault_of(
+        fault, on.status == cudaSuccess ? session_init(s, g, distinct) : on.status);
+    if (status) {
+        session_end(s);
+        return status;
+    }
+    stopwatch_open(&s->watch, library);
+    *session = s;
+    return 0;
+}
+
+/* --- one start of an entrant ------------------------------------------------------ */
+
+bool has_words(const struct gpu_entrant *e)
+{
+    return e->kernel ? e->kernel->launch != NULL : e->peer->split != NULL;
+}
+
+bool takes_pointers(const struct gpu_entrant *e)
+{
+    return e->kernel ? e->pointers : e->peer->pointers;
+}
+
+void words_set(struct bitcut_matrix *m, const struct buffer *words,
+               const struct operand &x)
+{
+    m->words = words->at;
+    m->words_stride = words_stride(x);
+}
+
+/* What it does, from words that are made before unless all of it is timed. */
+struct gpu_work work_of(const struct gpu_session *s, const struct gpu_entrant *e)
+{
+    struct gpu_work w = { e->kernel, s->gemm, e->plan };
+    if (has_words(e) && e->part != GPU_WHOLE) {
+        words_set(&w.gemm.a, &s->words_a, operand_of(&w, BITCUT_A));
+        words_set(&w.gemm.b, &s->words_b, operand_of(&w, BITCUT_B));
+    }
+    if (takes_pointers(e)) {
+        w.gemm.a.each = (const void *const *)s->each_a.at;
+        w.gemm.b.each = (const void *const *)s->each_b.at;
+        w.gemm.d.each = (const void *const *)s->each_d.at;
+    }
+    return w;
+}
+
+cudaError_t words_start(const struct gpu_session *s, const struct gpu_entrant *e)
+{
+    const struct gpu_work w = work_of(s, e);
+    const cudaError_t status = split_launch(s->words_a.at, operand_of(&w, BITCUT_A),
+                                            s->count, s->watch.stream);
+    return status == cudaSuccess ? split_launch(s->words_b.at, operand_of(&w, BITCUT_B),
+                                                s->count, s->watch.stream)
+                                 : status;
+}
+
+int peer_start(const struct gpu_session *s, const struct gpu_entrant *e, char *fault)
+{
+    struct gpu_entrant product = *e;
+    if (has_words(e)) {
+        const cudaError_t status =
+            e->part == GPU_WHOLE ? words_start(s, e) : cudaSuccess;
+        if (status != cudaSuccess) return fault_of(fault, status);
+        product.part = GPU_PRODUCT;
+    }
+    const struct gpu_work w = work_of(s, &product);
+    return cublas_start(s->watch.library, e->peer, &w, fault);
+}
+
+int entrant_start(const struct gpu_session *s, const struct gpu_entrant *e, char *fault)
+{
+    if (e->part == GPU_SPLIT) return fault_of(fault, words_start(s, e));
+    if (!e->kernel) return peer_start(s, e, fault);
+    const struct gpu_work w = work_of(s, e);
+    return fault_of(fault, work_start(&w, s->workspace.at, s->watch.stream));
+}
+
+/* --- timing ----------------------------------------------------------------------- */
+
+/* All that the entrant needs before it is timed; D is NaNs. */
+cudaError_t entrant_prepare(struct gpu_session *s, const struct gpu_entrant *e)
+{
+    struct gpu_work w = work_of(s, e);
+    cudaError_t status = cudaMemsetAsync(s->d.at, 0xff, s->d.bytes, s->watch.stream);
+    if (has_words(e)) {
+        if (status == cudaSuccess)
+            status = buffer_reserve(&s->words_a,
+                                    s->count * words_stride(operand_of(&w, BITCUT_A)));
+        if (status == cudaSuccess)
+            status = buffer_reserve(&s->words_b,
+                                    s->count * words_stride(operand_of(&w, BITCUT_B)));
+    }
+    w = work_of(s, e);
+    if (e->kernel && status == cudaSuccess)
+        status = buffer_reserve(&s->workspace, gemm_workspace(&w));
+    return status == cudaSuccess && has_words(e) && e->part == GPU_PRODUCT
+               ? words_start(s, e)
+               : status;
+}
+
+int session_run(struct gpu_measurement *measurement, struct gpu_session *s,
+                const struct gpu_entrant *e, int repeats, char *fault)
+{
+    const on_device on(s->device);
+    const int status = fault_of(fault, on.status == cudaSuccess ? entrant_prepare(s, e)
+                                                                : on.status);
+    const auto start = [&] { return entrant_start(s, e, fault); };
+    return status ? status : stopwatch_run(measurement, &s->watch, repeats, start, fault);
+}
+
+int session_read(void *to, struct gpu_session *s, size_t i, size_t rows, char *fault)
+{
+    const size_t row = s->n * s->bytes;
+    const on_device on(s->device);
+    return fault_of(fault, cudaMemcpy(to, (const char *)s->d.at + i * row, rows * row,
+                                      cudaMemcpyDeviceToHost));
+}
+
+} // namespace
+
+const struct gpu_timer timer = { peers, session_begin, session_run, session_read,
+                                 session_end };

@@ -1,0 +1,295 @@
+#include "lib/exact/exact.h"
+
+#include "lib/exact/exact_tile.h"
+#include "lib/fma.h"
+#include "lib/hostfp.h"
+#include "lib/exact/lines.h"
+#include "lib/size.h"
+#include "lib/threads.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct exact_layer exact_layers[] = {
+    [LAYER_DOUBLE] = { "double", "a sum in binary64 and its error bound", layer_double },
+    [LAYER_DOT2] = { "dot2", "a compensated sum and its error bound", layer_dot2 },
+    [LAYER_BINS] = { "bins", "an exact integer for each exponent", layer_bins },
+    [LAYER_MPFR] = { "mpfr", "mpfr_sum of exact products", layer_mpfr },
+    { 0 }
+};
+
+/* Whether there are plain sums without those of the magnitudes. */
+static bool sums_bare(const struct exact_job *job)
+{
+    return !job->magnitude && job->c32 && uses(job, LAYER_DOUBLE);
+}
+
+/* --- tiles -------------------------------------------------------------------------- */
+
+static void tile_mark(struct exact_tile *t)
+{
+    const struct exact_job *job = t->job;
+    const int all = (job->c32 != NULL) << EXACT_F32 | (job->c64 != NULL) << EXACT_F64;
+    memset(t->worker->pending, 0, sizeof t->worker->pending);
+    for (size_t i = 0; i < t->rows; i++) memset(pending(t, i, 0), all, t->cols);
+    t->left = all ? t->rows * t->cols : 0;
+}
+
+static double magnitude_at(const struct exact_tile *t, size_t i, size_t j)
+{
+    const double size = t->worker->dgemm.sums.size[i * TILE_COLS + j];
+    if (!t->job->update) return size;
+    const double product = fabs((double)float_of_bits(t->job->update->alpha)) * size;
+    return adds_c(t->job) ? product + fabs(beta_c(t, i, j)) : product;
+}
+
+/* What layer_double() certifies, and the magnitudes. */
+static void tile_sum(struct exact_tile *t)
+{
+    const struct exact_job *job = t->job;
+    const struct dgemm_operands x = tile_operands(t);
+    if (!job->magnitude) {
+        if (sums_bare(job)) dgemm_sum(&t->worker->dgemm, job->kernel, &x);
+        return;
+    }
+    dgemm_plain_sum(&t->worker->dgemm, job->kernel, &x);
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t j = 0; j < t->cols; j++)
+            job->magnitude[(t->row + i) * job->n + t->col + j] = magnitude_at(t, i, j);
+}
+
+/* What no layer settled becomes NaN. */
+static void tile_give_up(struct exact_tile *t)
+{
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t j = 0; j < t->cols; j++)
+            for (int target = 0; target < EXACT_TARGETS; target++) {
+                if (!lacks(t, i, j, target)) continue;
+                output(t, i, j, target, format_nan(exact_formats[target]));
+                t->worker->counts.unsettled[target]++;
+            }
+}
+
+static void tile_run(const struct exact_job *job, struct exact_worker *w, size_t row,
+                     size_t col)
+{
+    struct exact_tile t = { .job = job,
+                            .worker = w,
+                            .row = row,
+                            .col = col,
+                            .rows = smaller(job->tile_rows, job->m - row),
+                            .cols = smaller(job->tile_cols, job->n - col) };
+    tile_mark(&t);
+    tile_sum(&t);
+    for (t.layer = 0; t.layer < LAYERS; t.layer++)
+        if (t.left && uses(job, t.layer)) exact_layers[t.layer].settle(&t);
+    if (t.left) tile_give_up(&t);
+}
+
+static size_t tiles_count(const struct exact_job *job)
+{
+    return divide_up(job->m, job->tile_rows) * divide_up(job->n, job->tile_cols);
+}
+
+/* Tiles as large as leaves each of several threads a few; no more threads than tiles. */
+static void tiles_choose(struct exact_job *job, size_t threads)
+{
+    job->tile_rows = TILE_ROWS;
+    job->tile_cols = TILE_COLS;
+    const size_t enough = threads > 1 ? 4 * threads : 1;
+    while (tiles_count(job) < enough && job->tile_rows > TILE_ROWS / 8) {
+        if (job->tile_cols > job->tile_rows) job->tile_cols /= 2;
+        else job->tile_rows /= 2;
+    }
+    job->workers = smaller(threads, tiles_count(job));
+    if (job->workers == 0) job->workers = 1;
+}
+
+/* --- lines -------------------------------------------------------------------------- */
+
+enum { NORM_ROWS = 8 }; /* at a time: sums that do not wait for each other */
+
+/* `count` rows of A from the first, and columns of B. */
+static struct lines rows_of(const struct exact_job *job, size_t first, size_t count)
+{
+    return (struct lines){ job->a + first * job->k, count, job->k, job->k, 1 };
+}
+
+static struct lines cols_of(const struct exact_job *job, size_t first, size_t count)
+{
+    return (struct lines){ job->b + first, count, 1, job->k, job->n };
+}
+
+/* What is known of at most LINES_MOST rows and columns from the first. */
+static void rows_fill(const struct exact_job *job, size_t first)
+{
+    const size_t end = smaller(first + LINES_MOST, job->m);
+    for (size_t i = first; i < end; i += NORM_ROWS) {
+        const struct lines rows = rows_of(job, i, smaller(NORM_ROWS, end - i));
+        lines_units(job->row_unit + i, &rows);
+        if (sums_bare(job)) lines_norms(job->row_norm + i, &rows);
+    }
+}
+
+static void cols_fill(const struct exact_job *job, size_t first)
+{
+    const struct lines cols = cols_of(job, first, smaller(LINES_MOST, job->n - first));
+    lines_units(job->col_unit + first, &cols);
+    if (sums_bare(job)) lines_norms(job->col_norm + first, &cols);
+}
+
+/* fill() for every LINES_MOST of `count` lines, under a known mode. */
+static void lines_fill(const struct exact_job *job, size_t count,
+                       void (*fill)(const struct exact_job *job, size_t first))
+{
+    const bool worth = job->k * (job->m + job->n) > 1 << 16;
+    const int threads = worth ? (int)job->workers : 1;
+    (void)threads;
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (size_t i = 0; i < count; i += LINES_MOST) {
+        struct hostfp found;
+        hostfp_enter(&found);
+        fill(job, i);
+        hostfp_leave(&found);
+    }
+}
+
+/* --- threads ------------------------------------------------------------------------ */
+
+/* Every tile whose number leaves the remainder `first`. */
+static void worker_run(const struct exact_job *job, size_t first)
+{
+    struct hostfp found;
+    hostfp_enter(&found);
+    const size_t tiles = tiles_count(job), across = divide_up(job->n, job->tile_cols);
+    for (size_t i = first; i < tiles; i += job->workers) {
+        if (progress_stopped(job->progress)) break;
+        tile_run(job, &job->worker[first], i / across * job->tile_rows,
+                 i % across * job->tile_cols);
+        if (first == 0)
+            progress_report(job->progress, smaller(i + job->workers, tiles), tiles);
+    }
+    hostfp_leave(&found);
+}
+
+/* Of lines that meet no others nothing need be known. */
+static void job_run(const struct exact_job *job)
+{
+    if (!job->m || !job->n) return;
+    lines_fill(job, job->m, rows_fill);
+    lines_fill(job, job->n, cols_fill);
+#pragma omp parallel for schedule(static, 1) num_threads((int)job->workers)
+    for (size_t i = 0; i < job->workers; i++) worker_run(job, i);
+}
+
+static void memory_free(struct exact_job *job)
+{
+    free(job->worker);
+    free(job->columns);
+    free(job->row_unit);
+}
+
+/* False if there is not enough memory. */
+static bool job_init(struct exact_job *job)
+{
+    job->worker = aligned_alloc(DGEMM_ALIGNMENT, job->workers * sizeof *job->worker);
+    job->columns = memory_allocate(job->k, job->workers * sizeof *job->columns);
+    job->row_unit = memory_allocate(job->m + job->n, 2 * sizeof *job->row_unit);
+    if (!job->worker || !job->columns || !job->row_unit) {
+        memory_free(job);
+        return false;
+    }
+    job->col_unit = job->row_unit + job->m;
+    job->row_norm = job->col_unit + job->n;
+    job->col_norm = job->row_norm + job->m;
+    for (size_t i = 0; i < job->workers; i++) {
+        job->worker[i].column = job->columns + i * job->k;
+        job->worker[i].counts = (struct exact_counts){ 0 };
+        if (uses(job, LAYER_MPFR)) oracle_init(&job->worker[i].oracle);
+    }
+    return true;
+}
+
+static void job_clear(struct exact_job *job)
+{
+    for (size_t i = 0; uses(job, LAYER_MPFR) && i < job->workers; i++)
+        oracle_clear(&job->worker[i].oracle);
+    memory_free(job);
+}
+
+static struct exact_counts job_counts(const struct exact_job *job)
+{
+    struct exact_counts sum = { 0 };
+    for (size_t i = 0; i < job->workers; i++)
+        for (int target = 0; target < EXACT_TARGETS; target++) {
+            const struct exact_counts *x = &job->worker[i].counts;
+            sum.unsettled[target] += x->unsettled[target];
+            for (int layer = 0; layer < LAYERS; layer++)
+                sum.settled[target][layer] += x->settled[target][layer];
+        }
+    return sum;
+}
+
+/* --- the whole ---------------------------------------------------------------------- */
+
+enum { ALL_BUT_MPFR = 1 << LAYER_DOUBLE | 1 << LAYER_DOT2 | 1 << LAYER_BINS };
+
+static const struct exact_options defaults;
+
+/* NULL if the update is A B itself. */
+static const struct exact_update *update_of(const struct exact_options *o)
+{
+    const struct exact_update *u = o->update;
+    return u && u->alpha == F32_ONE && u->beta << 1 == 0 ? NULL : u;
+}
+
+enum bitcut_status exact_gemm(uint32_t *c32, uint64_t *c64, double *magnitude,
+                              struct exact_counts *counts,
+                              const struct exact_options *options, size_t m, size_t n,
+                              size_t k, const uint32_t *a, const uint32_t *b,
+                              struct fault *f)
+{
+    const struct exact_options *o = options ? options : &defaults;
+    struct exact_job job = { .c32 = c32,
+                             .c64 = c64,
+                             .magnitude = magnitude,
+                             .m = m,
+                             .n = n,
+                             .k = k,
+                             .a = a,
+                             .b = b,
+                             .layers = o->layers ? o->layers : ALL_BUT_MPFR,
+                             .kernel = o->kernel ? o->kernel : dgemm_best(),
+                             .progress = o->progress,
+                             .update = update_of(o) };
+    if (m == 0 || n == 0) { /* of the other there may be any number */
+        if (counts) *counts = (struct exact_counts){ .unsettled = { 0 } };
+        return BITCUT_OK;
+    }
+    const bool serial = uses(&job, LAYER_MPFR) && !mpfr_buildopt_tls_p();
+    tiles_choose(&job, serial ? 1 : (size_t)threads_for(o->threads, SIZE_MAX));
+    if (!job_init(&job))
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for %zu threads",
+                         job.workers);
+    job_run(&job);
+    if (counts) *counts = job_counts(&job);
+    job_clear(&job);
+    return progress_stopped(o->progress) ? fault_set(f, BITCUT_CANNOT, "stopped")
+                                         : BITCUT_OK;
+}
+
+enum bitcut_status bitcut_exact_gemm(uint32_t *c32, uint64_t *c64, size_t m, size_t n,
+                                     size_t k, const uint32_t *a, const uint32_t *b,
+                                     int threads)
+{
+    const struct exact_options options = { .threads = threads };
+    const size_t k_most = (size_t)1 << 46;
+    if (m && n &&
+        (k > k_most || !memory_holds(a, m, k, k, sizeof *a) ||
+         !memory_holds(b, k, n, n, sizeof *b) ||
+         (c32 && !memory_holds(c32, m, n, n, sizeof *c32)) ||
+         (c64 && !memory_holds(c64, m, n, n, sizeof *c64))))
+        return BITCUT_BAD_ARGUMENT;
+    return exact_gemm(c32, c64, NULL, NULL, &options, m, n, k, a, b, NULL);
+}

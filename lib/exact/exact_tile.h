@@ -1,0 +1,121 @@
+/* A tile of an exact product, and what the layers that settle it share. */
+#ifndef BITCUT_LIB_EXACT_EXACT_TILE_H
+#define BITCUT_LIB_EXACT_EXACT_TILE_H
+
+#include "lib/exact/bins.h"
+#include "lib/bits.h"
+#include "lib/exact/exact.h"
+#include "lib/format.h"
+#include "lib/exact/oracle.h"
+
+/* What one thread works with. */
+struct exact_worker {
+    struct dgemm dgemm;
+    struct bins bins;
+    struct oracle oracle;  /* only if its layer is used                            */
+    uint8_t pending[TILE]; /* what (i, j) lacks, bit 1 << target, rows as in dgemm */
+    uint32_t *column;      /* a column of B without gaps                           */
+    struct exact_counts counts;
+};
+
+struct exact_job {
+    uint32_t *c32;
+    uint64_t *c64;
+    double *magnitude;
+    size_t m, n, k;
+    const uint32_t *a, *b;
+    unsigned layers;
+    const struct dgemm_kernel *kernel;
+    const struct progress *progress;
+    const struct exact_update *update; /* or NULL */
+    size_t tile_rows, tile_cols;
+
+    size_t workers;
+    struct exact_worker *worker; /* [workers]                                           */
+    uint32_t *columns;           /* [workers][k]                                        */
+    double *row_unit, *col_unit; /* [m] and [n]: a power of two divides each line       */
+    double *row_norm, *col_norm; /* [m] and [n]: at least the 2-norm of each line       */
+};
+
+/* Rows [row, row + rows), columns [col, col + cols) of C, in the hands of one layer. */
+struct exact_tile {
+    const struct exact_job *job;
+    struct exact_worker *worker;
+    size_t row, col, rows, cols;
+    size_t left; /* elements that lack something */
+    int layer;
+};
+
+static inline bool uses(const struct exact_job *job, int layer)
+{
+    return job->layers >> layer & 1;
+}
+
+/* The formats of the targets. */
+extern const struct bitcut_format *const exact_formats[EXACT_TARGETS];
+
+/* The layers: each settles those elements of a tile that it can (exact_layers). */
+void layer_double(struct exact_tile *tile);
+void layer_dot2(struct exact_tile *tile);
+void layer_bins(struct exact_tile *tile);
+void layer_mpfr(struct exact_tile *tile);
+
+/* The operands of the tile, for its sums in binary64. */
+struct dgemm_operands tile_operands(const struct exact_tile *t);
+
+/* What (i, j) lacks, and whether it lacks a target. */
+static inline uint8_t *pending(const struct exact_tile *t, size_t i, size_t j)
+{
+    return &t->worker->pending[i * TILE_COLS + j];
+}
+
+static inline bool lacks(const struct exact_tile *t, size_t i, size_t j, int target)
+{
+    return *pending(t, i, j) >> target & 1;
+}
+
+static inline void output(const struct exact_tile *t, size_t i, size_t j, int target,
+                          uint64_t encoding)
+{
+    const size_t at = (t->row + i) * t->job->n + t->col + j;
+    if (target == EXACT_F32) t->job->c32[at] = (uint32_t)encoding;
+    else t->job->c64[at] = encoding;
+}
+
+/* Settle what (i, j) lacks of a target. */
+static inline void settle(struct exact_tile *t, size_t i, size_t j, int target,
+                          uint64_t encoding)
+{
+    output(t, i, j, target, encoding);
+    t->worker->counts.settled[target][t->layer]++;
+    *pending(t, i, j) &= (uint8_t) ~(1u << target);
+    t->left -= *pending(t, i, j) == 0;
+}
+
+/* The update at (i, j), if there is one. */
+static inline uint32_t c_at(const struct exact_tile *t, size_t i, size_t j)
+{
+    return t->job->update->c[(t->row + i) * t->job->n + t->col + j];
+}
+
+static inline bool adds_c(const struct exact_job *job)
+{
+    return job->update && job->update->beta << 1 != 0;
+}
+
+/* beta c, exactly; 0 if it is not added. */
+static inline double beta_c(const struct exact_tile *t, size_t i, size_t j)
+{
+    if (!adds_c(t->job)) return 0;
+    return (double)float_of_bits(t->job->update->beta) *
+           (double)float_of_bits(c_at(t, i, j));
+}
+
+/* Settle what (i, j) lacks as a NaN, an infinity or a zero. */
+void tile_settle_special(struct exact_tile *t, size_t i, size_t j,
+                         enum number_class class, bool negative);
+
+/* Whether a sum of zero is -0: only if every term is; the operands are finite. */
+bool tile_is_negative_zero(const struct exact_tile *t, size_t i, size_t j);
+
+#endif

@@ -1,0 +1,43 @@
+#include "lib/exact/lines.h"
+
+#include "lib/bits.h"
+#include "lib/hostfp.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <math.h>
+
+/* The exponent of the last bit set in the value of x, not NaN; INT_MAX for a zero. */
+static int last_bit(uint32_t x)
+{
+    const int field = (int)(x >> 23 & 0xff);
+    return x << 1 ? field + !field - 150 + __builtin_ctz(x | 1u << 23) : INT_MAX;
+}
+
+void lines_units(double *unit, const struct lines *l)
+{
+    int last[LINES_MOST];
+    for (size_t i = 0; i < l->count; i++) last[i] = INT_MAX;
+    for (size_t p = 0; p < l->k; p++)
+        for (size_t i = 0; i < l->count; i++) {
+            const int bit = last_bit(l->at[p * l->stride + i * l->step]);
+            if (bit < last[i]) last[i] = bit;
+        }
+    for (size_t i = 0; i < l->count; i++) {
+        const int exponent = last[i] == INT_MAX ? 0 : last[i];
+        unit[i] = double_of_bits((uint64_t)(exponent + 1023) << 52);
+    }
+}
+
+void lines_norms(double *norm, const struct lines *l)
+{
+    assert(hostfp_entered());
+    double sum[LINES_MOST] = { 0 };
+    for (size_t p = 0; p < l->k; p++)
+        for (size_t i = 0; i < l->count; i++) {
+            const double v = float_of_bits(l->at[p * l->stride + i * l->step]);
+            sum[i] += v * v;
+        }
+    for (size_t i = 0; i < l->count; i++)
+        norm[i] = sqrt(sum[i]) * (1 + (double)(l->k + 4) * 0x1p-52);
+}

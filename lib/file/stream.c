@@ -1,0 +1,73 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "lib/file/stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum bitcut_status stream_open(struct stream *s, const char *path, struct fault *f)
+{
+    struct stat about;
+    if (stat(path, &about)) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
+    if (!S_ISREG(about.st_mode)) /* before it is opened: opening a pipe would wait */
+        return fault_set(f, BITCUT_CANNOT, "not a regular file");
+    FILE *file = fopen(path, "rb");
+    if (!file) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
+    *s = (struct stream){ .file = file, .size = (uint64_t)about.st_size };
+    return BITCUT_OK;
+}
+
+enum bitcut_status stream_open_memory(struct stream *s, const void *bytes, size_t size,
+                                      struct fault *f)
+{
+    /* Only read, though the prototype of fmemopen() says nothing of that. */
+    FILE *file = fmemopen((void *)(uintptr_t)bytes, size, "rb");
+    if (!file) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a stream");
+    *s = (struct stream){ .file = file, .size = size };
+    return BITCUT_OK;
+}
+
+void stream_close(struct stream *s)
+{
+    fclose(s->file);
+    *s = (struct stream){ 0 };
+}
+
+enum bitcut_status stream_read(void *to, size_t size, struct stream *s, struct fault *f)
+{
+    return fread(to, 1, size, s->file) == size ? BITCUT_OK : stream_fault(s, f);
+}
+
+/* All of a stream at its beginning. */
+static enum bitcut_status read_all(char **bytes, struct stream *s, size_t most,
+                                   struct fault *f)
+{
+    if (s->size > most)
+        return fault_set(f, BITCUT_BAD_FILE, "more than %zu bytes", most);
+    char *all = memory_allocate((size_t)s->size, 1);
+    if (!all) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    const enum bitcut_status status = stream_read(all, (size_t)s->size, s, f);
+    if (status == BITCUT_OK) *bytes = all;
+    else free(all);
+    return status;
+}
+
+enum bitcut_status stream_read_file(char **bytes, size_t *size, const char *path,
+                                    size_t most, struct fault *f)
+{
+    struct stream s;
+    enum bitcut_status status = stream_open(&s, path, f);
+    if (status != BITCUT_OK) return status;
+    status = read_all(bytes, &s, most, f);
+    if (status == BITCUT_OK) *size = (size_t)s.size;
+    stream_close(&s);
+    return status;
+}
+
+enum bitcut_status stream_fault(const struct stream *s, struct fault *f)
+{
+    if (ferror(s->file)) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
+    return fault_set(f, BITCUT_BAD_FILE, "the file ends too early");
+}

@@ -1,0 +1,43 @@
+/* libFuzzer target of the reader of GPU descriptions, and of the model on what it lets
+   through; data/gpu has seeds.  clang -fsanitize=fuzzer,address,undefined. */
+#include "analysis/cli/gpu_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void must(bool holds)
+{
+    if (!holds) abort();
+}
+
+/* A failure has one line that says why. */
+static void fault_check(const struct fault *f, enum bitcut_status status)
+{
+    must(f->status == status && f->text[0] && strlen(f->text) < sizeof f->text);
+    for (const char *c = f->text; *c; c++) must((unsigned char)*c >= 0x20 && *c != 0x7f);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    struct tile_task task = { .model = &tile_models[TILE_MODEL_LEGEMM],
+                              .gpu = { .units = -1 },
+                              .method = tile_legemm,
+                              .problem = { TILE_PROBLEM_MOST, TILE_PROBLEM_MOST,
+                                           TILE_PROBLEM_MOST } };
+    struct tile tiles[TILE_GRID];
+    struct tile_choice choices[TILE_GRID];
+    struct fault f = { BITCUT_OK, "" };
+    const enum bitcut_status status = gpu_file_parse(&task.gpu, bytes, size, &f);
+    if (status) {
+        must(status == BITCUT_BAD_FILE && task.gpu.units == -1);
+        fault_check(&f, status);
+        return 0;
+    }
+    tile_grid(tiles, &task.gpu, &tile_legemm, 2);
+    tile_rank(choices, tiles, NULL, TILE_GRID, &task);
+    for (int i = 0; i < TILE_GRID; i++)
+        must((choices[i].resident > 0) == (choices[i].limit == TILE_FITS));
+    return 0;
+}

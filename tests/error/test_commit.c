@@ -1,0 +1,257 @@
+/* What recipes commit on units: grades of results that are good, poor and spoiled; bounds
+   by hand, and no error beyond them. */
+#include "analysis/error/judge.h"
+#include "lib/file/source.h"
+#include "lib/bits.h"
+#include "lib/fma.h"
+#include "tests/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define U 0x1p-24
+
+/* --- results and grades ------------------------------------------------------------ */
+
+/* A B of a family, emulated and judged. */
+struct trial {
+    struct bitcut_gemm gemm;
+    struct matrix a, b, d;
+    struct judge judge;
+    struct commit_error error;
+};
+
+static struct bitcut_gemm gemm_on(int recipe, const char *unit)
+{
+    const struct bitcut_split *s = recipes[recipe].split;
+    return gemm_of(&recipes[recipe],
+                   unit_find(unit, s ? s->format : &formats[FORMAT_F16]));
+}
+
+static void emulate(struct matrix *d, const struct bitcut_gemm *g, const struct matrix *a,
+                    const struct matrix *b)
+{
+    struct bitcut_gemm posed = *g;
+    gemm_set_dense(&posed, d->at, d->rows, d->cols, a->cols, a->at, b->at, NULL);
+    ck_assert_int_eq(gemm_run(&posed, &(struct gemm_options){ .threads = 1 }, NULL),
+                     BITCUT_OK);
+}
+
+static void trial_init(struct trial *t, const struct bitcut_gemm *g, const char *family,
+                       size_t m, size_t n, size_t k)
+{
+    struct input input;
+    *t = (struct trial){ .gemm = *g };
+    ck_assert_int_eq(input_parse(&input, family, NULL), BITCUT_OK);
+    ck_assert_int_eq(source_generate(&t->a, &input, INPUT_A, m, k, test_seed(), 1, NULL),
+                     BITCUT_OK);
+    ck_assert_int_eq(source_generate(&t->b, &input, INPUT_B, k, n, test_seed(), 1, NULL),
+                     BITCUT_OK);
+    ck_assert_int_eq(matrix_init(&t->d, m, n, NULL), BITCUT_OK);
+    emulate(&t->d, &t->gemm, &t->a, &t->b);
+    ck_assert_int_eq(
+        judge_init(&t->judge, &references[0], &t->a, &t->b, NULL, 1, NULL, NULL),
+        BITCUT_OK);
+    ck_assert_int_eq(judge_grade(&t->judge, &t->error, g, 1, NULL, NULL), BITCUT_OK);
+    t->judge.comparison.d = t->d.at;
+}
+
+static void trial_clear(struct trial *t)
+{
+    matrix_clear(&t->a);
+    matrix_clear(&t->b);
+    matrix_clear(&t->d);
+    judge_clear(&t->judge);
+}
+
+static double grade_of(const struct trial *t)
+{
+    double values[METRICS];
+    metrics_run(values, &t->judge.comparison);
+    return values[METRIC_GRADE];
+}
+
+static double share_of(const struct trial *t)
+{
+    return commit_share(&t->judge.comparison, &t->error);
+}
+
+static const size_t lengths[] = { 512, 1024, 4096, 16384 };
+
+/* For no k is one word of f16 as good as FP32; two with promotion are.  And the results
+   of one word are not taken for those of two. */
+START_TEST(grades_at_every_k)
+{
+    for (int i = 0; i < 4; i++)
+        for (int positive = 0; positive < 2; positive++) {
+            const char *family = positive ? "positive" : "urand(-1,1)";
+            const struct bitcut_gemm plain = gemm_on(RECIPE_PLAIN, "a100");
+            const struct bitcut_gemm mi100 = gemm_on(RECIPE_PLAIN, "mi100");
+            const struct bitcut_gemm good[] = { gemm_on(RECIPE_FP32, "a100"),
+                                         gemm_on(RECIPE_OOTOMO, "a100"),
+                                         gemm_on(RECIPE_OOTOMO, "h200") };
+            struct trial t;
+            for (int j = 0; j < 3; j++) {
+                trial_init(&t, &good[j], family, 16, 16, lengths[i]);
+                ck_assert_msg(grade_of(&t) == 3, "%s, k = %zu, %s: %g",
+                              good[j].recipe->name, lengths[i], family, grade_of(&t));
+                ck_assert(share_of(&t) <= 1);
+                if (j == 1) emulate(&t.d, &plain, &t.a, &t.b);
+                if (j == 1 && !positive) ck_assert(grade_of(&t) < 3);
+                trial_clear(&t);
+            }
+            trial_init(&t, &mi100, family, 16, 16, lengths[i]);
+            ck_assert_msg(grade_of(&t) == 0, "plain on mi100, k = %zu, %s: %g",
+                          lengths[i], family, grade_of(&t));
+            ck_assert(share_of(&t) <= 1);
+            trial_clear(&t);
+            trial_init(&t, &plain, family, 16, 16, lengths[i]);
+            ck_assert(grade_of(&t) == 0 && share_of(&t) <= 1);
+            trial_clear(&t);
+        }
+}
+END_TEST
+
+/* Words that hold all of the operands are as good as FP32. */
+START_TEST(whole_words)
+{
+    const struct bitcut_gemm plain = gemm_on(RECIPE_PLAIN, "a100");
+    struct trial t;
+    trial_init(&t, &plain, "integers", 16, 16, 512);
+    ck_assert(grade_of(&t) == 3 && t.error.words == 0);
+    trial_clear(&t);
+}
+END_TEST
+
+/* One element that is off by twice what FP32 may commit there, small beside the whole;
+   and one that is not a number. */
+START_TEST(spoiled_elements)
+{
+    const struct bitcut_gemm g = gemm_on(RECIPE_OOTOMO, "a100");
+    struct trial t;
+    trial_init(&t, &g, "urand(-1,1)", 16, 16, 1024);
+    const struct comparison *x = &t.judge.comparison;
+    size_t least = 0;
+    for (size_t i = 0; i < 256; i++)
+        if (x->limit[i] < x->limit[least]) least = i;
+    ck_assert(grade_of(&t) == 3);
+    const double exact = double_of_bits(x->reference64[least]);
+    t.d.at[least] = bits_of_float((float)(exact + 2 * x->limit[least]));
+    ck_assert(grade_of(&t) == 2);
+    double values[METRICS];
+    metrics_run(values, x);
+    const double mixed =
+        values[METRIC_MIXED_LIMIT] * U * lines_at(x, least / 16, least % 16);
+    t.d.at[least] = bits_of_float((float)(exact + 1.5 * mixed));
+    ck_assert(grade_of(&t) == 1);
+    t.d.at[least] = bits_of_float((float)(exact + 1));
+    ck_assert(grade_of(&t) == 0 && share_of(&t) > 1);
+    t.d.at[least] = F32_NAN;
+    ck_assert(grade_of(&t) == 0 && share_of(&t) == INFINITY);
+    trial_clear(&t);
+}
+END_TEST
+
+/* --- bounds ------------------------------------------------------------------------ */
+
+/* x times 1, k times, by a recipe on a unit: what is committed, in u. */
+static struct commit_error of_one(const struct bitcut_gemm *g, uint32_t x, size_t k)
+{
+    uint32_t *a = malloc(k * sizeof *a), *b = malloc(k * sizeof *b);
+    struct commit_error e;
+    ck_assert(a && b);
+    for (size_t i = 0; i < k; i++) a[i] = x, b[i] = F32_ONE;
+    const struct comparison c = { .m = 1, .n = 1, .k = k, .a = a, .b = b };
+    commit_recipe(&e, g, &c, 1);
+    free(a);
+    free(b);
+    return e;
+}
+
+static double gamma_of(double x) { return x / (1 - x); }
+
+static void check(const char *what, double got, double want)
+{
+    ck_assert_msg(fabs(got - want) <= 1e-12 * want, "%s: got %.17g, want %.17g", what,
+                  got, want);
+}
+
+/* 1 + 2^-11 is 1 in one word of f16, and in two words with scale 11 it is 1 and 1; 1 is
+   in both cases 1. */
+START_TEST(bounds_by_hand)
+{
+    const uint32_t x = 0x3f801000;
+    const double ampere = 0x1p-23 + 8 * 0x1p-24, rest = 0x1p-11 / (1 + 0x1p-11);
+    struct bitcut_gemm g = gemm_on(RECIPE_PLAIN, "a100"); /* 2 steps of 8 for 16 of k */
+    struct commit_error e = of_one(&g, x, 40);
+    check("plain, words", e.words, rest / U);
+    check("plain", e.all, (rest + (1 - rest) * gamma_of(6 * ampere)) / U);
+
+    g = gemm_on(RECIPE_OOTOMO, "a100");
+    e = of_one(&g, x, 40);
+    /* high * high with its promotions, and 2^-11 of it, low * high, in a chain that
+       high * low shares; then one fold */
+    const double chain = gamma_of(2 * ampere), adds = gamma_of(3 * U);
+    double all = (1 - rest) * (chain + adds + chain * adds);
+    all += rest * gamma_of(2 * 6 * ampere);
+    all += (1 + all) * gamma_of(U);
+    check("ootomo", e.all, all / U);
+    ck_assert(e.words == 0);
+
+    g = gemm_on(RECIPE_FP32, "a100");
+    e = of_one(&g, x, 40);
+    check("fp32", e.all, gamma_of(40 * U) / U);
+    g.order.slices = 4;
+    g.alpha = 0x40000000;
+    e = of_one(&g, x, 40);
+    const double slice = gamma_of(10 * U);
+    check("fp32 in slices", e.all, (slice + (1 + slice) * gamma_of(4 * U)) / U);
+    g.order = (struct bitcut_order){ .slices = 2, .lanes = 2 };
+    e = of_one(&g, x, 40);
+    check("fp32 in lanes", e.all, (slice + (1 + slice) * gamma_of(3 * U)) / U);
+}
+END_TEST
+
+/* No recipe on any unit errs by more, whatever the inputs. */
+START_TEST(no_error_beyond)
+{
+    static const char *const families[] = { "urand(-1,1)", "positive", "exp_rand(-15,14)",
+                                            "subnormal",   "rz_worst", "const(0.1)" };
+    const int rounds = test_cases(1, 6);
+    int count = 0;
+    for (const struct bitcut_recipe *r = recipes; r->name; r++)
+        for (const struct bitcut_unit *u = units; u->name; u++)
+            for (int i = 0; i < rounds; i++) {
+                struct bitcut_gemm g = gemm_of(r, u);
+                struct trial t;
+                struct gemm_plan plan;
+                g.order.slices = 1 + count % 3;
+                g.order.lanes = 1 + count % 4;
+                g.equilibrate = count % 5 == 4;
+                if (count % 4 == 3) g.promote = 2;
+                if (gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK) continue;
+                trial_init(&t, &g, families[count++ % 6], 4, 4, 300);
+                double values[METRICS];
+                metrics_run(values, &t.judge.comparison);
+                const double share = share_of(&t);
+                ck_assert_msg(share <= 1 || values[METRIC_WRONG] > 0,
+                              "%s on %s, %s: %g of %g u", r->name, u->name,
+                              families[(count - 1) % 6], share, t.error.all);
+                trial_clear(&t);
+            }
+    ck_assert_int_gt(count, 100);
+}
+END_TEST
+
+/* Infinite words are infinitely far. */
+START_TEST(lost_operands)
+{
+    const struct bitcut_gemm g = gemm_on(RECIPE_OOTOMO, "a100");
+    const struct commit_error e = of_one(&g, 0x7f000000, 4);
+    ck_assert(e.words == INFINITY && e.all == INFINITY);
+}
+END_TEST
+
+TEST_MAIN("commit", grades_at_every_k, whole_words, spoiled_elements, bounds_by_hand,
+          no_error_beyond, lost_operands)
