@@ -26,14 +26,14 @@ const struct gpu_variant_row gpu_variants[] = {
     /* clang-format on */
 };
 
-#define NOT_BUILT "not built in"
+const char gpu_not_built[] = "not built in";
 
 const struct gpu_backend gpu_backends[] = {
     /* clang-format off */
-    { "cuda",     "NVIDIA GPUs, by the module bitcut-cuda.so", true  },
-    { "hip",      NOT_BUILT,                                   false },
-    { "host",     NOT_BUILT,                                   false },
-    { "executor", NOT_BUILT,                                   false },
+    { "cuda",     "NVIDIA GPUs, by the module bitcut-cuda.so",          true  },
+    { "hip",      "AMD GPUs",                                           false },
+    { "host",     "the matrix unit of this machine's processor",        false },
+    { "executor", "AMD GPUs' own code, executed by a model of the GPU", false },
     { 0 }
     /* clang-format on */
 };
@@ -107,7 +107,7 @@ enum bitcut_status gpu_device_parse(int *number, const char *name, struct fault 
     while ((row = table_next(TABLE(gpu_backends), row)))
         if (strlen(row->name) == length && !strncmp(row->name, name, length)) break;
     if (row && !row->built_in)
-        return fault_set(f, BITCUT_CANNOT, "%s: %s", row->name, row->what);
+        return fault_set(f, BITCUT_CANNOT, "%s: %s", row->name, gpu_not_built);
     if (!row || wanted < 0)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "%.*s: no device is called so, but cuda, cuda:1, ...",

@@ -33,8 +33,10 @@ void gpu_close(struct gpu *g);
 /* The backends by their names in those of devices, "cuda" or "cuda:1". */
 struct gpu_backend {
     const char *name, *what;
-    bool built_in; /* else what says why not */
+    bool built_in;
 };
+
+extern const char gpu_not_built[]; /* why there is no device of another one */
 
 extern const struct gpu_backend gpu_backends[]; /* ended by a row without a name */
 

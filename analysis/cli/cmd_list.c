@@ -218,7 +218,7 @@ static int list_devices(struct context *x)
     struct fault f;
     print_device(x, json_string("emulator"), "this program, by the units' models", NULL);
     for (const struct gpu_backend *b = gpu_backends; b->name; b++)
-        if (!b->built_in) print_device(x, json_string(b->name), "", b->what);
+        if (!b->built_in) print_device(x, json_string(b->name), b->what, gpu_not_built);
         else if (gpu_open(&gpu, place_module(folder), &f) != BITCUT_OK)
             print_device(x, json_string(b->name), b->what, f.text);
         else {
