@@ -209,7 +209,8 @@ struct bitcut_order {
 
    The same filled struct goes to the emulator and to a device, and gives the same bits
    wherever the unit is the same.  What is left open, the recipe's row says, or the device
-   chooses; calls return the GEMM as it ran, with nothing open.
+   chooses; calls return the GEMM as it ran, with nothing open (roundings that are NULL are
+   those of the splits).
 
    A, B and C hold values of formats that f32 holds; what f32 cannot hold of D is rounded
    once more, to nearest even, and a NaN in D has the leading bits of the unit's NaN in
