@@ -129,7 +129,7 @@ static struct gemm_plan plan_of(const struct bitcut_gemm *g,
     p.scale = p.split_a.words > 1   ? p.split_a.scale
               : p.split_b.words > 1 ? p.split_b.scale
                                     : 0;
-    if (p.low_low) add_term(&p, r->low_low);
+    if (p.low_low && r->low_low.a) add_term(&p, r->low_low); /* else it is refused */
     for (int i = 0; i < r->terms; i++) add_term(&p, r->term[i]);
     return p;
 }
