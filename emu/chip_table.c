@@ -93,3 +93,20 @@ const struct bitcut_unit *unit_find(const char *name, const struct bitcut_format
             return u;
     return input == &formats[FORMAT_F32] ? table_find(TABLE(units), "fma/f32") : NULL;
 }
+
+/* Whether both are of one architecture and family. */
+static bool are_akin(const struct bitcut_unit *x, const struct bitcut_unit *y)
+{
+    const size_t n = strcspn(x->name, ".");
+    return n == strcspn(y->name, ".") && !strncmp(x->name, y->name, n);
+}
+
+const struct bitcut_unit *unit_beside(const struct bitcut_unit *u,
+                                      const struct bitcut_format *a,
+                                      const struct bitcut_format *b)
+{
+    for (const struct bitcut_unit *x = units; x->name; x++)
+        if (are_akin(x, u) && x->a == a && x->b == b && x->c == u->c && !x->scale)
+            return x;
+    return NULL;
+}

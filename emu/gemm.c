@@ -35,20 +35,16 @@ static const uint32_t zeroed_from[] = {
     [RECIPE_ZEROES_NOT_FINITE] = 0x7f800000,
 };
 
-static struct plan schedule_make(const struct gemm_plan *g, const struct bitcut_unit *u,
-                                 size_t steps)
+static struct schedule schedule_make(const struct gemm_plan *p,
+                                     const struct bitcut_unit *u, size_t steps)
 {
-    struct plan p = {
-        .terms = g->terms,
-        .last = g->accumulators - 1,
-        .tile = g->tile_k ? divide_up((size_t)g->tile_k, (size_t)u->k) : steps,
-        .promotes = g->promote || g->tile_k,
-        .zeroed_from = zeroed_from[g->recipe->zeroed],
+    return (struct schedule){
+        .together = p->tile_k ? 1 : p->terms,
+        .tile = p->tile_k ? divide_up((size_t)p->tile_k, (size_t)p->k_step) : steps,
+        .promotes = p->promote || p->tile_k,
+        .zeroed_from = zeroed_from[p->recipe->zeroed],
         .nan = u->c == &formats[FORMAT_F32] ? (uint32_t)u->nan : F32_NAN,
-        .together = g->tile_k ? 1 : g->terms,
     };
-    memcpy(p.term, g->term, sizeof p.term);
-    return p;
 }
 
 struct bitcut_gemm gemm_of(const struct bitcut_recipe *recipe,
@@ -61,62 +57,25 @@ struct bitcut_gemm gemm_of(const struct bitcut_recipe *recipe,
     return g;
 }
 
-static enum bitcut_status check_words(const struct gemm_plan *p,
-                                      const struct bitcut_split *split,
-                                      const struct bitcut_unit *u, struct fault *f)
-{
-    if (u->a == u->b && format_holds(u->a, split->format)) return BITCUT_OK;
-    return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "recipe %s has words of %s, but %s multiplies %s by %s; choose "
-                     "another unit or split",
-                     p->recipe->name, split->format->name, u->name, u->a->name,
-                     u->b->name);
-}
-
-enum bitcut_status gemm_plan_on_unit(struct gemm_plan *to, const struct bitcut_gemm *g,
-                                     struct fault *f)
-{
-    const struct bitcut_unit *u = g->unit;
-    struct gemm_plan p;
-    if (!g->recipe || !u)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "a recipe and a unit are needed");
-    if (u->scale)
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s needs block scales; no recipe has them", u->name);
-    enum bitcut_status status = gemm_plan_make(&p, g, u->a, f);
-    if (status == BITCUT_OK) status = check_words(&p, &p.split_a, u, f);
-    if (status == BITCUT_OK) status = check_words(&p, &p.split_b, u, f);
-    if (status != BITCUT_OK) return status;
-    if (u->c != &formats[FORMAT_F32] && u->c != &formats[FORMAT_F16])
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s accumulates in %s, not f32 or f16",
-                         u->name, u->c->name);
-    if (p.equilibrate && u->c != &formats[FORMAT_F32])
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "products of equilibrated lines overflow the %s sums of %s",
-                         u->c->name, u->name);
-    *to = p;
-    return BITCUT_OK;
-}
-
 /* --- one output ------------------------------------------------------------------- */
 
 static uint32_t to_f32(const struct job *job, uint64_t accumulator)
 {
     const struct bitcut_format *c = job->unit->c;
     if (c == &formats[FORMAT_F32]) return (uint32_t)accumulator;
-    if (format_decode(c, accumulator).kind == NUMBER_NAN) return job->plan.nan;
+    if (format_decode(c, accumulator).kind == NUMBER_NAN) return job->schedule.nan;
     return (uint32_t)bitcut_format_convert(&formats[FORMAT_F32], &roundings[ROUND_RN], c,
                                            accumulator);
 }
 
-static uint32_t add32(const struct plan *p, uint32_t a, uint32_t b)
+static uint32_t add32(const struct job *job, uint32_t a, uint32_t b)
 {
-    return job_fma(p, a, F32_ONE, b);
+    return job_fma(&job->schedule, a, F32_ONE, b);
 }
 
 static void promote(struct cell *x, const struct job *job)
 {
-    x->master = add32(&job->plan, x->master, to_f32(job, x->accumulator[0]));
+    x->master = add32(job, x->master, to_f32(job, x->accumulator[0]));
     x->accumulator[0] = 0;
     x->done = 0;
 }
@@ -124,7 +83,7 @@ static void promote(struct cell *x, const struct job *job)
 /* An accumulator times 2^-s, rounded to nearest. */
 static uint64_t scaled(const struct job *job, uint64_t accumulator)
 {
-    const uint32_t factor = f32_power_of_two(-job->g->scale);
+    const uint32_t factor = f32_power_of_two(-job->plan->scale);
     return bitcut_format_convert(job->unit->c, &roundings[ROUND_RN], &formats[FORMAT_F32],
                                  f32_multiply(to_f32(job, accumulator), factor));
 }
@@ -132,10 +91,24 @@ static uint64_t scaled(const struct job *job, uint64_t accumulator)
 /* What happens in a tile before term t. */
 static void cell_prepare(struct cell *x, const struct job *job, int t)
 {
-    const struct plan *p = &job->plan;
+    const struct gemm_plan *p = job->plan;
+    const uint32_t from = job->schedule.zeroed_from;
     uint64_t *c = &x->accumulator[p->term[t].accumulator];
     if (p->term[t].scaled) *c = scaled(job, *c);
-    if (t + 1 == p->terms && (to_f32(job, *c) & 0x7fffffff) >= p->zeroed_from) *c = 0;
+    if (t + 1 == p->terms && (to_f32(job, *c) & 0x7fffffff) >= from) *c = 0;
+}
+
+/* Run the instructions of a term in a k-step.  a and b are those of its words. */
+static void cell_term(struct cell *x, const struct job *job, int t,
+                      const struct number *a, const struct number *b)
+{
+    const struct bitcut_unit *u = job->plan->unit[t];
+    const int accumulator = job->plan->term[t].accumulator;
+    uint64_t *c = &x->accumulator[accumulator];
+    for (int k = 0; k < job->plan->k_step; k += u->k) {
+        *c = unit_dot(u, (struct lane){ a + k, NULL }, (struct lane){ b + k, NULL }, *c);
+        if (accumulator == 0 && ++x->done == (size_t)job->plan->promote) promote(x, job);
+    }
 }
 
 /* Run one k-step: the terms from `first` on that take turns, once each.  a and b are word
@@ -143,26 +116,23 @@ static void cell_prepare(struct cell *x, const struct job *job, int t)
 static void cell_step(struct cell *x, const struct job *job, int first,
                       const struct number *a, const struct number *b)
 {
-    for (int t = first; t < first + job->plan.together; t++) {
-        const struct recipe_term term = job->plan.term[t];
-        uint64_t *c = &x->accumulator[term.accumulator];
-        *c = unit_dot(job->unit, (struct lane){ a + term.a * (TILE * DEPTH), NULL },
-                      (struct lane){ b + term.b * (TILE * DEPTH), NULL }, *c);
-        if (term.accumulator == 0 && ++x->done == (size_t)job->g->promote)
-            promote(x, job);
+    for (int t = first; t < first + job->schedule.together; t++) {
+        const struct recipe_term term = job->plan->term[t];
+        cell_term(x, job, t, a + term.a * (TILE * DEPTH), b + term.b * (TILE * DEPTH));
     }
 }
 
 /* The accumulators of a cell folded into one. */
 static uint32_t cell_fold(const struct cell *x, const struct job *job)
 {
-    const struct plan *p = &job->plan;
-    uint32_t v = to_f32(job, x->accumulator[p->last]);
-    if (p->last == 0 && p->promotes) v = x->master;
-    for (int i = p->last - 1; i >= 0; i--) {
+    const int last = job->plan->accumulators - 1;
+    const bool promotes = job->schedule.promotes;
+    uint32_t v = to_f32(job, x->accumulator[last]);
+    if (last == 0 && promotes) v = x->master;
+    for (int i = last - 1; i >= 0; i--) {
         const uint32_t below =
-            i == 0 && p->promotes ? x->master : to_f32(job, x->accumulator[i]);
-        v = job_fma(p, v, f32_power_of_two(-job->g->scale), below);
+            i == 0 && promotes ? x->master : to_f32(job, x->accumulator[i]);
+        v = job_fma(&job->schedule, v, f32_power_of_two(-job->plan->scale), below);
     }
     return v;
 }
@@ -188,10 +158,13 @@ static size_t engine_numbers(const struct job *job)
 static void read_lines(struct number *to, const struct job *job, const struct words *w,
                        size_t first, size_t lines, size_t from, size_t count)
 {
-    for (int j = 0; j < w->count; j++)
-        for (size_t i = 0; i < lines; i++)
-            words_read(to + ((size_t)j * TILE + i) * DEPTH, w, job->unit, j, first + i,
-                       from, count);
+    for (int j = 0; j < w->count; j++) {
+        const struct bitcut_unit *u = gemm_plan_reader(
+            job->plan, w == &job->b ? BITCUT_B : BITCUT_A, j);
+        for (size_t i = 0; u && i < lines; i++)
+            words_read(to + ((size_t)j * TILE + i) * DEPTH, w, u, j, first + i, from,
+                       count);
+    }
 }
 
 /* Advance every cell of a tile through k-steps [from, to), a piece that is read at once,
@@ -199,7 +172,7 @@ static void read_lines(struct number *to, const struct job *job, const struct wo
 static void tile_steps(struct tile *t, const struct job *job, size_t from, size_t to,
                        int first)
 {
-    const size_t k = (size_t)job->unit->k;
+    const size_t k = (size_t)job->plan->k_step;
     read_lines(t->a, job, &job->a, t->i0, t->rows, from * k, (to - from) * k);
     read_lines(t->b, job, &job->b, t->j0, t->cols, from * k, (to - from) * k);
     for (size_t i = 0; i < t->rows; i++)
@@ -213,7 +186,7 @@ static void tile_steps(struct tile *t, const struct job *job, size_t from, size_
 static void tile_terms(struct tile *t, const struct job *job, size_t from, size_t to,
                        int first)
 {
-    const size_t steps = DEPTH / (size_t)job->unit->k;
+    const size_t steps = DEPTH / (size_t)job->plan->k_step;
     for (size_t i = 0; i < t->rows; i++)
         for (size_t j = 0; j < t->cols; j++)
             cell_prepare(&t->cell[i][j], job, first);
@@ -224,19 +197,19 @@ static void tile_terms(struct tile *t, const struct job *job, size_t from, size_
 /* A tile of k, or all of a slice: every term, and the promotion at the end. */
 static void tile_of_k(struct tile *t, const struct job *job, size_t from, size_t to)
 {
-    const struct plan *p = &job->plan;
-    for (int first = 0; first < p->terms; first += p->together)
+    for (int first = 0; first < job->plan->terms; first += job->schedule.together)
         tile_terms(t, job, from, to, first);
     for (size_t i = 0; i < t->rows; i++)
         for (size_t j = 0; j < t->cols; j++)
-            if (p->promotes && t->cell[i][j].done) promote(&t->cell[i][j], job);
+            if (job->schedule.promotes && t->cell[i][j].done)
+                promote(&t->cell[i][j], job);
 }
 
 /* The sum of a cell and the last `adds` of those kept of it; which takes their place. */
 static void cell_keep(struct tile *t, const struct job *job, size_t i, size_t j, int adds)
 {
     uint32_t v = cell_fold(&t->cell[i][j], job);
-    for (int n = 1; n <= adds; n++) v = add32(&job->plan, t->sum[t->kept - n][i][j], v);
+    for (int n = 1; n <= adds; n++) v = add32(job, t->sum[t->kept - n][i][j], v);
     t->sum[t->kept - adds][i][j] = v;
     t->cell[i][j] = (struct cell){ 0 };
 }
@@ -246,8 +219,8 @@ static void tile_sequence(struct tile *t, const struct job *job, size_t sequence
 {
     const size_t from = job->parts.first[sequence], to = job->parts.first[sequence + 1];
     const int adds = job->parts.adds[sequence];
-    for (size_t s = from; s < to; s += job->plan.tile)
-        tile_of_k(t, job, s, smaller(s + job->plan.tile, to));
+    for (size_t s = from; s < to; s += job->schedule.tile)
+        tile_of_k(t, job, s, smaller(s + job->schedule.tile, to));
     for (size_t i = 0; i < t->rows; i++)
         for (size_t j = 0; j < t->cols; j++) cell_keep(t, job, i, j, adds);
     t->kept += 1 - adds;
@@ -308,10 +281,10 @@ static void fast_run(const struct job *job, const struct grid *x, char *scratch,
         return;
     }
     for (size_t i = 0; i < rows; i++)
-        if (words_special(&job->a, job->unit, i0 + i))
+        if (words_special(&job->a, i0 + i))
             engine_run(job, numbers, i0 + i, j0, 1, cols);
     for (size_t j = 0; j < cols; j++)
-        if (words_special(&job->b, job->unit, j0 + j))
+        if (words_special(&job->b, j0 + j))
             engine_run(job, numbers, i0, j0 + j, rows, 1);
 }
 
@@ -367,9 +340,9 @@ struct side {
 static enum bitcut_status operand_make(struct words *to, const struct job *job,
                                        const struct side *s, size_t k, int threads)
 {
-    const size_t length = job->parts.steps * (size_t)job->unit->k;
-    const struct words_rule rule = { job->unit, s->split, job->splits,
-                                     job->g->equilibrate };
+    const size_t length = job->parts.steps * (size_t)job->plan->k_step;
+    const struct words_rule rule = { job->unit->a, s->split, job->splits,
+                                     job->plan->equilibrate };
     const struct gathering all = { s->lines, k, length, job->parts.element, s->columns };
     const bool direct = s->view.format == &formats[FORMAT_F32] && !all.element &&
                         s->x->layout == BITCUT_ROW_MAJOR;
@@ -386,14 +359,47 @@ static enum bitcut_status operand_make(struct words *to, const struct job *job,
     return status;
 }
 
+/* The same, or the words that are kept; which the job then only borrows. */
+static enum bitcut_status operand_take(struct words *to, struct kept_words *kept,
+                                       const struct job *job, const struct side *s,
+                                       size_t k, int threads)
+{
+    const size_t length = job->parts.steps * (size_t)job->plan->k_step;
+    const struct words_rule rule = { job->unit->a, s->split, job->splits,
+                                     job->plan->equilibrate };
+    if (!kept || job->parts.element) return operand_make(to, job, s, k, threads);
+    if (!words_serve(kept, &rule, s->view.at, s->lines, k, length)) {
+        words_clear(&kept->words);
+        kept->operand = NULL;
+        const enum bitcut_status status = operand_make(&kept->words, job, s, k, threads);
+        if (status != BITCUT_OK) return status;
+        *kept = (struct kept_words){ kept->words, *s->split, job->unit->a, s->view.at,
+                                     s->lines, k, job->plan->equilibrate };
+    }
+    *to = kept->words;
+    return BITCUT_OK;
+}
+
+static void operand_end(struct words *w, const struct kept_words *kept)
+{
+    if (!kept || w->at[0] != kept->words.at[0]) words_clear(w);
+}
+
+void gemm_words_clear(struct gemm_words *w)
+{
+    words_clear(&w->a.words);
+    words_clear(&w->b.words);
+    *w = (struct gemm_words){ 0 };
+}
+
 /* Operands, C, and a separate D, so that D may be C and a stopped run leaves it alone. */
 static enum bitcut_status job_prepare(struct job *job, const struct bitcut_gemm *g,
                                       size_t i, int threads)
 {
-    const struct side a = { &g->a, &job->g->split_a, view_of(&g->a, i, g->m, g->k, false),
-                            g->m, false },
-                      b = { &g->b, &job->g->split_b, view_of(&g->b, i, g->k, g->n, true),
-                            g->n, true };
+    const struct view va = view_of(&g->a, i, g->m, g->k, false),
+                      vb = view_of(&g->b, i, g->k, g->n, true);
+    const struct side a = { &g->a, &job->plan->split_a, va, g->m, false },
+                      b = { &g->b, &job->plan->split_b, vb, g->n, true };
     size_t count;
     if (!size_multiply(&count, job->m, job->n) ||
         !(job->d = memory_allocate(count, sizeof *job->d)))
@@ -403,8 +409,11 @@ static enum bitcut_status job_prepare(struct job *job, const struct bitcut_gemm 
         job->c = view_gather(&c, &(struct gathering){ g->m, g->n, g->n, NULL, false }, threads);
         if (!job->c) return BITCUT_NO_MEMORY;
     }
-    const enum bitcut_status status = operand_make(&job->a, job, &a, g->k, threads);
-    return status == BITCUT_OK ? operand_make(&job->b, job, &b, g->k, threads) : status;
+    const enum bitcut_status status =
+        operand_take(&job->a, job->keep_a, job, &a, g->k, threads);
+    return status == BITCUT_OK
+               ? operand_take(&job->b, job->keep_b, job, &b, g->k, threads)
+               : status;
 }
 
 static void store(const struct bitcut_gemm *g, size_t i, const struct job *job)
@@ -427,8 +436,8 @@ static enum bitcut_status run_one(const struct bitcut_gemm *g, size_t i,
     enum bitcut_status status = job_prepare(&job, g, i, threads);
     if (status == BITCUT_OK) status = job_run(&job, threads);
     if (status == BITCUT_OK) store(g, i, &job);
-    words_clear(&job.a);
-    words_clear(&job.b);
+    operand_end(&job.a, job.keep_a);
+    operand_end(&job.b, job.keep_b);
     free(job.d);
     free(job.c);
     return status;
@@ -462,22 +471,23 @@ static enum bitcut_status run_all(const struct bitcut_gemm *g, const struct job 
     return worst;
 }
 
-/* Which kernels compute a job: those of the level asked for, if they take the unit. */
+/* Which kernels compute a job: those of the level asked for, if they take the unit and it
+   takes all words. */
 static enum bitcut_status choose_kernels(struct job *job, const struct simd_level *level,
                                          struct fault *f)
 {
     const enum bitcut_status status = level ? BITCUT_OK : simd_choose(&level, f);
     if (status != BITCUT_OK) return status;
     job->splits = level->kernels;
-    job->kernels = fast_takes(job->unit) ? level->kernels : NULL;
+    if (gemm_unit_takes_words(job->unit, job->plan) && fast_takes(job->unit))
+        job->kernels = level->kernels;
     return BITCUT_OK;
 }
 
-static enum bitcut_status run_plan(const struct bitcut_gemm *g,
-                                   const struct gemm_plan *plan,
-                                   const struct gemm_options *o, struct fault *f)
+enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g, const struct gemm_plan *plan,
+                                 const struct gemm_options *o, struct fault *f)
 {
-    struct job job = { .g = plan,
+    struct job job = { .plan = plan,
                        .unit = g->unit,
                        .alpha = g->alpha,
                        .beta = g->beta,
@@ -485,11 +495,13 @@ static enum bitcut_status run_plan(const struct bitcut_gemm *g,
                        .n = g->n,
                        .ldd = g->n,
                        .ldc = g->n,
+                       .keep_a = o->words ? &o->words->a : NULL,
+                       .keep_b = o->words ? &o->words->b : NULL,
                        .progress = o->progress };
     enum bitcut_status status = choose_kernels(&job, o->simd, f);
     if (status != BITCUT_OK || !g->m || !g->n || !g->count) return status;
-    status = k_parts_make(&job.parts, &plan->order, g->k, (size_t)g->unit->k);
-    job.plan = schedule_make(plan, g->unit, job.parts.steps);
+    status = k_parts_make(&job.parts, &plan->order, g->k, (size_t)plan->k_step);
+    job.schedule = schedule_make(plan, g->unit, job.parts.steps);
     if (status == BITCUT_OK) status = run_all(g, &job, o->threads);
     if (status == BITCUT_NO_MEMORY)
         fault_set(f, status, "out of memory for the operands");
@@ -504,7 +516,7 @@ enum bitcut_status gemm_run(const struct bitcut_gemm *g, const struct gemm_optio
     struct gemm_plan plan;
     enum bitcut_status status = gemm_plan_on_unit(&plan, g, f);
     if (status == BITCUT_OK) status = gemm_check_matrices(g, true, f);
-    return status == BITCUT_OK ? run_plan(g, &plan, o, f) : status;
+    return status == BITCUT_OK ? gemm_run_plan(g, &plan, o, f) : status;
 }
 
 /* Whether a caller's GEMM can be emulated as it is. */
@@ -519,6 +531,16 @@ static enum bitcut_status check_public(const struct bitcut_gemm *g, int threads,
     if (threads < 0)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "counts cannot be negative");
     return BITCUT_OK;
+}
+
+const struct bitcut_unit *bitcut_gemm_unit(const struct bitcut_gemm *gemm, size_t index)
+{
+    struct bitcut_gemm g;
+    struct gemm_plan plan;
+    if (gemm_take(&g, gemm, NULL) != BITCUT_OK ||
+        gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK)
+        return NULL;
+    return index < (size_t)plan.terms ? plan.unit[index] : NULL;
 }
 
 enum bitcut_status bitcut_gemm(struct bitcut_gemm *ran, const struct bitcut_gemm *gemm,

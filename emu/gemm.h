@@ -4,6 +4,7 @@
 
 #include "emu/fast/simd.h"
 #include "emu/unit.h"
+#include "emu/words.h"
 #include "lib/gemm_plan.h"
 #include "lib/progress.h"
 
@@ -11,18 +12,30 @@
 struct bitcut_gemm gemm_of(const struct bitcut_recipe *recipe,
                            const struct bitcut_unit *unit);
 
-/* The plan of g, a GEMM that gemm_take() took, if its unit can execute it: the unit's
-   operands hold the words, its accumulator is f32 or f16, it needs no block scales, and
-   products of different scale never meet.  Equilibrated words cannot overflow, nor can
-   their sums: the accumulator is f32.  BITCUT_BAD_ARGUMENT says what does not fit. */
+/* The plan of g, a GEMM that gemm_take() took, if its unit can execute it: both operands
+   of the unit are of one format and hold the high words, for other words there are units
+   beside it (struct bitcut_recipe), its accumulator is f32 or f16, it needs no block
+   scales, and products of different scale never meet.  Equilibrated words cannot
+   overflow, nor can their sums: the accumulator is f32.  BITCUT_BAD_ARGUMENT says what
+   does not fit. */
 enum bitcut_status gemm_plan_on_unit(struct gemm_plan *plan, const struct bitcut_gemm *g,
                                      struct fault *f);
+
+/* The words of A and B, for runs on the same matrices one after the other, whose elements
+   do not change: those of one run serve the next that has the same.  All zeros at first;
+   gemm_words_clear() ends it.  Of one thread. */
+struct gemm_words {
+    struct kept_words a, b;
+};
+
+void gemm_words_clear(struct gemm_words *w);
 
 /* How a GEMM is emulated; nothing here changes a bit. */
 struct gemm_options {
     int threads;                     /* 0: all processors                               */
     const struct simd_level *simd;   /* NULL: what BITCUT_SIMD says, else the best      */
     const struct progress *progress; /* or NULL                                         */
+    struct gemm_words *words;        /* of a single GEMM, that keeps them; or NULL      */
 };
 
 /* Run g on its unit, as bitcut_gemm() (lib/bitcut.h) says.  If `progress` asks to stop,
@@ -31,5 +44,12 @@ struct gemm_options {
    (BITCUT_CANNOT). */
 enum bitcut_status gemm_run(const struct bitcut_gemm *g,
                             const struct gemm_options *options, struct fault *f);
+
+/* The same for a GEMM that was checked, by a plan that gemm_plan_on_unit() made of it or
+   of another on the same unit; also one changed afterwards: terms, dropped, repeated or in
+   another order, `scale` by which accumulators fold, promotion, roundings of words and the
+   scale that they carry.  So are kernels modelled that do not do what a recipe says. */
+enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g, const struct gemm_plan *plan,
+                                 const struct gemm_options *options, struct fault *f);
 
 #endif

@@ -9,12 +9,12 @@
 #include <string.h>
 
 /* a b is exact in binary64. */
-uint32_t job_fma(const struct plan *p, uint32_t a, uint32_t b, uint32_t c)
+uint32_t job_fma(const struct schedule *s, uint32_t a, uint32_t b, uint32_t c)
 {
     const double product = value_of_float(a) * value_of_float(b), z = value_of_float(c);
     const double sum = product + z;
     if (sum - sum == 0) return f32_sum(product, z);
-    return (uint32_t)fma_round(&formats[FORMAT_F32], &roundings[ROUND_RN], p->nan, a, b,
+    return (uint32_t)fma_round(&formats[FORMAT_F32], &roundings[ROUND_RN], s->nan, a, b,
                                c); /* NaN and Inf */
 }
 
@@ -22,15 +22,15 @@ void job_finish(const struct job *job, size_t i, size_t j, const float *total,
                 size_t count)
 {
     assert(hostfp_entered());
-    const uint32_t alpha = job->alpha, nan = job->plan.nan;
+    const uint32_t alpha = job->alpha, nan = job->schedule.nan;
     uint32_t *d = job->d + i * job->ldd + j;
     memcpy(d, total, count * sizeof *d);
-    for (size_t p = 0; job->g->equilibrate && p < count; p++)
+    for (size_t p = 0; job->plan->equilibrate && p < count; p++)
         d[p] = equilibrate_scale(d[p], -job->a.exponents[i] - job->b.exponents[j + p]);
     for (size_t p = 0; p < count; p++)
         if ((d[p] & 0x7fffffff) > 0x7f800000) d[p] = nan;
     for (size_t p = 0; alpha != F32_ONE && p < count; p++)
-        d[p] = job_fma(&job->plan, alpha, d[p], (alpha ^ d[p]) & 0x80000000u);
+        d[p] = job_fma(&job->schedule, alpha, d[p], (alpha ^ d[p]) & 0x80000000u);
     for (size_t p = 0; job->c && p < count; p++)
-        d[p] = job_fma(&job->plan, job->beta, job->c[i * job->ldc + j + p], d[p]);
+        d[p] = job_fma(&job->schedule, job->beta, job->c[i * job->ldc + j + p], d[p]);
 }

@@ -7,10 +7,8 @@
 #include "lib/k_parts.h"
 #include "lib/progress.h"
 
-/* The terms to execute and how they take turns. */
-struct plan {
-    struct recipe_term term[RECIPE_TERMS_MOST];
-    int terms, last;      /* the last accumulator used                              */
+/* How the terms of a plan take turns, and what happens between them. */
+struct schedule {
     int together;         /* terms that take turns in each k-step: all, or one      */
     size_t tile;          /* k-steps of a tile; without tiles all                   */
     bool promotes;        /* accumulator 0, at the end of each tile at least        */
@@ -19,24 +17,29 @@ struct plan {
 };
 
 struct job {
-    const struct gemm_plan *g;
+    const struct gemm_plan *plan;
+    struct schedule schedule;
     const struct bitcut_unit *unit;
     uint32_t alpha, beta; /* FP32 encodings */
     const struct fast_kernels *kernels; /* NULL: only the engine           */
     const struct fast_kernels *splits;  /* NULL: words are made one by one */
-    struct plan plan;
     struct k_parts parts;
     struct words a, b;
     uint32_t *d;
     size_t m, n, ldd;
     uint32_t *c; /* NULL if beta is zero */
     size_t ldc;
+    struct kept_words *keep_a, *keep_b; /* NULL: words are not kept */
     const struct progress *progress; /* looked at within a tile, too; may be NULL */
 };
 
+/* Whether the unit takes all words of both operands, so that words are of one format and
+   every term runs on it. */
+bool gemm_unit_takes_words(const struct bitcut_unit *unit, const struct gemm_plan *plan);
+
 /* a b + c in FP32 to nearest even, for encodings, as the recipe's epilogue does.  The
    calling thread is in the mode of hostfp_enter(). */
-uint32_t job_fma(const struct plan *plan, uint32_t a, uint32_t b, uint32_t c);
+uint32_t job_fma(const struct schedule *schedule, uint32_t a, uint32_t b, uint32_t c);
 
 /* Outputs (i, j) to (i, j + count - 1) from the sums over all slices: lines that
    were equilibrated, alpha and beta. */

@@ -62,28 +62,53 @@ static void describe_format(struct field_writer *w, const void *row)
     tell_real(w, "largest", format_to_double(f, format_largest(f, false)));
 }
 
+/* The format of each word; of no split, none. */
+static void tell_formats(struct field_writer *w, const struct bitcut_split *s)
+{
+    tell_list(w, "formats", BITCUT_TEXTS);
+    for (int i = 0; s && i < s->words; i++) tell_item(w, "%s", s->word[i].format->name);
+}
+
+/* Levels of all words, and which are copies. */
+static void tell_levels(struct field_writer *w, const struct bitcut_split *s)
+{
+    tell_list(w, "levels", BITCUT_NUMBERS);
+    for (int i = 0; i < s->words; i++) tell_item(w, "%d", s->word[i].level);
+    tell_list(w, "copies", BITCUT_NUMBERS);
+    for (int i = 0; i < s->words; i++)
+        if (s->word[i].copy) tell_item(w, "%d", i);
+}
+
 static void describe_split(struct field_writer *w, const void *row)
 {
     const struct bitcut_split *s = row;
-    tell_format(w, "format", s->format);
-    tell_text(w, "high", s->high->name);
-    tell_text(w, "low", s->words > 1 ? s->low->name : "");
+    tell_format(w, "format", s->word[0].format);
+    tell_text(w, "high", s->word[0].rounding->name);
+    tell_text(w, "low", s->words > 1 ? split_low(s)->name : "");
     tell_integer(w, "words", s->words);
+    tell_formats(w, s);
     tell_integer(w, "scale", s->scale);
+    tell_levels(w, s);
     tell_text(w, "source", s->source);
+}
+
+/* High, low and lowest of three, or a copy of the value. */
+static char letter_of(const struct bitcut_split *s, int word)
+{
+    return s && s->word[word].copy ? 'c' : "hlm"[word];
 }
 
 /* Terms as "lh:1 hl:1 hh:0": word of A, word of B, accumulator; with a * if that is
    scaled first. */
 static void tell_terms(struct field_writer *w, const struct bitcut_recipe *r)
 {
-    static const char word[] = "hlm"; /* high, low, lowest of three */
     char line[8 * (RECIPE_TERMS_MOST + 1)] = "";
     for (int i = 0; i < r->terms; i++) {
         const struct recipe_term t = r->term[i];
         const size_t used = strlen(line);
-        snprintf(line + used, sizeof line - used, "%s%c%c:%d%s", i ? " " : "", word[t.a],
-                 word[t.b], t.accumulator, t.scaled ? "*" : "");
+        snprintf(line + used, sizeof line - used, "%s%c%c:%d%s", i ? " " : "",
+                 letter_of(r->split, t.a), letter_of(r->split, t.b), t.accumulator,
+                 t.scaled ? "*" : "");
     }
     tell_text(w, "terms", line);
 }
@@ -92,6 +117,7 @@ static void describe_recipe(struct field_writer *w, const void *row)
 {
     const struct bitcut_recipe *r = row;
     tell_text(w, "split", r->split ? r->split->name : "of the unit");
+    tell_formats(w, r->split);
     tell_terms(w, r);
     tell_flag(w, "low_low", r->keeps_low_low);
     tell_integer(w, "promote", r->promote);

@@ -112,6 +112,14 @@ extern const struct chip chips[]; /* ended by a row whose name is NULL */
    units).  NULL if there is none. */
 const struct bitcut_unit *unit_find(const char *name, const struct bitcut_format *input);
 
+/* The first row for operands of `a` and `b` beside u: of its architecture and family (the
+   name up to the first '.': "hopper/mma"), with its accumulator format and no block
+   scales.  NULL if there is none.  Units of one architecture and family read operands of
+   one format alike: flush_inputs and `via` are the same. */
+const struct bitcut_unit *unit_beside(const struct bitcut_unit *u,
+                                      const struct bitcut_format *a,
+                                      const struct bitcut_format *b);
+
 /* Who makes the hardware of the unit's architecture: "NVIDIA"; NULL: nobody. */
 const char *unit_vendor(const struct bitcut_unit *u);
 

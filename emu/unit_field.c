@@ -1,7 +1,5 @@
 #include "emu/unit_field.h"
 
-#include "lib/table.h"
-
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -146,11 +144,6 @@ const struct field fields[] = {
     [FIELD_COUNT] = { 0 }
     /* clang-format on */
 };
-
-const struct field *field_find(const char *name)
-{
-    return table_find(TABLE(fields), name);
-}
 
 bool field_used(const struct field *f, const struct bitcut_unit *u)
 {

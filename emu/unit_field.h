@@ -54,8 +54,6 @@ enum {
 
 extern const struct field fields[]; /* ended by a row whose name is NULL */
 
-const struct field *field_find(const char *name);
-
 /* Whether the sum of this row reads the field at all. */
 bool field_used(const struct field *f, const struct bitcut_unit *u);
 

@@ -98,6 +98,15 @@
         .block = block_, .fraction = FRACTION_EXACT, .zero = ZERO_IEEE, PROVEN(__VA_ARGS__)  \
     }
 
+/* Rounded products, rounded sums: what a processor without fused multiply-add does. */
+#define MULTIPLY_ADD(name_, format_, nan_, ...)                                              \
+    {                                                                                        \
+        .name = name_, .what = "a product, rounded, then added to c and rounded again",      \
+        SHAPE(1, 1, 1), FROM(format_, format_), .c = F(format_), .result = F(format_),       \
+        .rounding = RNE, .summation = &sum_pairs, .block = 1, .zero = ZERO_IEEE,             \
+        nan_, PROVEN(__VA_ARGS__)                                                            \
+    }
+
 /* FTZ-PAIR: rounded products, rounded pairwise sums, subnormals flushed throughout. */
 #define PAIRS(name_, m_, n_, k_, a_, b_, to, block_, ...)                                    \
     {                                                                                        \
@@ -139,6 +148,7 @@ const struct bitcut_unit units[] = {
     CHAIN("fma/f32", 1, 1, 1, F32, .nan = 0x7fffffff, DEFINITION, "IEEE 754; PTX ISA fma.rn.f32"),
     CHAIN("fma/f64", 1, 1, 1, F64, NAN_F64_OPERAND,
           DEFINITION, "IEEE 754; PTX ISA fma.rn.f64; NaN as recorded on the H200"),
+    MULTIPLY_ADD("mul-add/f32", F32, .nan = 0x7fffffff, DEFINITION, "IEEE 754"),
 
     TENSOR("volta/mma.m8n8k4.f32.f16", 8, 8, 4, F16, F16, TO_F32, 4, 23, -131,
            PUBLISHED, "MTC V100", "via flush_inputs flush zero nan"),

@@ -13,7 +13,7 @@
 
 static uint32_t get(const struct words *w, int word, size_t at)
 {
-    switch (w->bytes) {
+    switch (format_bytes(w->format[word])) {
     case 1: return ((const uint8_t *)w->at[word])[at];
     case 2: return ((const uint16_t *)w->at[word])[at];
     default: return ((const uint32_t *)w->at[word])[at];
@@ -22,7 +22,7 @@ static uint32_t get(const struct words *w, int word, size_t at)
 
 static void set(struct words *w, int word, size_t at, uint32_t encoding)
 {
-    switch (w->bytes) {
+    switch (format_bytes(w->format[word])) {
     case 1: ((uint8_t *)w->at[word])[at] = (uint8_t)encoding; break;
     case 2: ((uint16_t *)w->at[word])[at] = (uint16_t)encoding; break;
     default: ((uint32_t *)w->at[word])[at] = encoding;
@@ -36,15 +36,17 @@ struct maker {
     const struct words_rule *rule;
     bool fast; /* by the kernels and `split` */
     struct fast_split split[SPLIT_WORDS_MOST];
-    uint32_t magnitude; /* all bits of an encoding but the sign */
 };
+
+static bool is_widened(const struct words_rule *r)
+{
+    return r->operand != r->split->word[0].format;
+}
 
 static struct maker maker_make(const struct words_rule *r)
 {
-    struct maker m = { .rule = r,
-                       .magnitude = ((uint32_t)1 << (r->unit->a->bits - 1)) - 1 };
-    m.fast = r->kernels && r->unit->a == r->split->format &&
-             fast_split_make(m.split, r->split);
+    struct maker m = { .rule = r };
+    m.fast = r->kernels && !is_widened(r) && fast_split_make(m.split, r->split);
     return m;
 }
 
@@ -75,20 +77,27 @@ static bool is_fnuz_nan(const struct bitcut_format *f, uint32_t encoding)
     return f->special == SPECIAL_FNUZ && encoding == f->nan;
 }
 
+/* A word in the format that units read. */
+static uint32_t widened(const struct words *w, const struct maker *m, int j,
+                        uint64_t word)
+{
+    const struct bitcut_format *from = m->rule->split->word[j].format, *to = w->format[j];
+    if (to == from) return (uint32_t)word;
+    return (uint32_t)bitcut_format_convert(to, &roundings[ROUND_RN], from, word);
+}
+
 /* Split a run of FP32 encodings into the elements from `at` on. */
 static void split_run(struct words *w, struct limits *limits, const struct maker *m,
                       size_t at, const uint32_t *x)
 {
-    const struct bitcut_format *to = m->rule->unit->a, *from = m->rule->split->format;
     for (int i = 0; i < WORDS_RUN; i++) {
         uint64_t word[SPLIT_WORDS_MOST];
         split_words(word, m->rule->split, x[i]);
         for (int j = 0; j < w->count; j++) {
-            const uint32_t e =
-                (uint32_t)(to == from ? word[j]
-                                      : bitcut_format_convert(to, &roundings[ROUND_RN],
-                                                              from, word[j]));
-            const uint32_t magnitude = is_fnuz_nan(to, e) ? e : e & m->magnitude;
+            const struct bitcut_format *f = w->format[j];
+            const uint32_t e = widened(w, m, j, word[j]);
+            const uint32_t sign = (uint32_t)1 << (f->bits - 1);
+            const uint32_t magnitude = is_fnuz_nan(f, e) ? e : e & (sign - 1);
             set(w, j, at + (size_t)i, e);
             if (magnitude > limits->most[i]) limits->most[i] = magnitude;
             if (magnitude && magnitude < limits->least[i]) limits->least[i] = magnitude;
@@ -108,7 +117,7 @@ static void make_run(struct words *w, struct limits *limits, const struct maker 
         run[i] = equilibrate_scale(run[i], exponents[i * step]);
     if (m->fast)
         m->rule->kernels->split(w->at, at, limits->least, limits->most, x, m->split,
-                                w->count, w->bytes);
+                                w->count, format_bytes(w->format[0]));
     else split_run(w, limits, m, at, x);
 }
 
@@ -174,7 +183,7 @@ static void find_exponents(struct words *w, const struct maker *m, struct words_
         }
     for (size_t i = 0; i < lines; i++)
         w->exponents[first + i] =
-            equilibrate_exponent(m->rule->split->format, largest[i]);
+            equilibrate_exponent(m->rule->split, largest[i]);
 }
 
 static bool words_allocate(struct words *w, bool equilibrate)
@@ -186,7 +195,7 @@ static bool words_allocate(struct words *w, bool equilibrate)
         !size_multiply(&count, lines, length + WORDS_RUN))
         return false;
     for (int j = 0; j < w->count; j++)
-        if (!(w->at[j] = calloc(count, (size_t)w->bytes))) return false;
+        if (!(w->at[j] = calloc(count, (size_t)format_bytes(w->format[j])))) return false;
     w->magnitudes = memory_allocate(w->lines, sizeof *w->magnitudes);
     if (equilibrate) w->exponents = memory_allocate(w->lines, sizeof *w->exponents);
     return w->magnitudes && (w->exponents || !equilibrate);
@@ -201,10 +210,11 @@ enum bitcut_status words_make(struct words *w, const struct words_rule *r,
     const size_t groups = divide_up(lines, WORDS_RUN);
     (void)threads;
     *w = (struct words){ .count = r->split->words,
-                         .bytes = unit_word_bytes(r->unit),
                          .lines = lines,
                          .length = length,
                          .columns = x.columns };
+    for (int i = 0; i < w->count; i++)
+        w->format[i] = is_widened(r) ? r->operand : r->split->word[i].format;
     if (!words_allocate(w, r->equilibrate)) {
         words_clear(w);
         return BITCUT_NO_MEMORY;
@@ -225,17 +235,26 @@ void words_clear(struct words *w)
     for (int j = 0; j < SPLIT_WORDS_MOST; j++) free(w->at[j]);
     free(w->exponents);
     free(w->magnitudes);
-    *w = (struct words){ .bytes = 1 };
+    *w = (struct words){ 0 };
+}
+
+bool words_serve(const struct kept_words *kept, const struct words_rule *r, const void *at,
+                 size_t lines, size_t k, size_t length)
+{
+    return kept->operand == r->operand && kept->at == at && kept->lines == lines &&
+           kept->k == k && kept->words.length == length &&
+           kept->equilibrate == r->equilibrate && split_same(&kept->split, r->split);
 }
 
 void words_read(struct number *to, const struct words *w, const struct bitcut_unit *unit,
                 int word, size_t line, size_t from, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        to[i] = unit_read(unit, unit->a, get(w, word, words_index(w, line, from + i)));
+        to[i] = unit_read(unit, w->format[word],
+                          get(w, word, words_index(w, line, from + i)));
 }
 
-bool words_special(const struct words *w, const struct bitcut_unit *unit, size_t line)
+bool words_special(const struct words *w, size_t line)
 {
-    return w->magnitudes[line].most > format_largest(unit->a, false);
+    return w->magnitudes[line].most > format_largest(w->format[0], false);
 }

@@ -1,6 +1,7 @@
 #include "gpu/choose.h"
 
 #include "lib/size.h"
+#include "lib/text.h"
 
 #include <string.h>
 
@@ -42,7 +43,8 @@ static struct tile_costs costs_of(const struct gpu_kernel *k)
 
 static struct tile_task task_of(const struct tile_model *model,
                                 const struct gpu_device *device,
-                                const struct gpu_kernel *like, const struct bitcut_gemm *g)
+                                const struct gpu_kernel *like,
+                                const struct bitcut_gemm *g)
 {
     return (struct tile_task){
         .model = model,
@@ -130,4 +132,117 @@ size_t gpu_kernel_rank(struct gpu_choice choices[GPU_CHOICES_MOST], const struct
                        const struct bitcut_gemm *gemm)
 {
     return gpu_kernel_rank_by(choices, gpu_model(device), g, device, like, gemm);
+}
+
+/* --- the kernel of a GEMM --------------------------------------------------------- */
+
+/* Promotions that will do: the one asked for, or with any_promotion up to every 4th. */
+static bool promotes_as(const struct gpu_kernel *k, const struct bitcut_gemm *g,
+                        int promote)
+{
+    enum { SELDOM = 4 };
+    const int p = k->program.promote;
+    return p == promote || (g->any_promotion && promote && p > promote &&
+                            (int64_t)p <= (int64_t)SELDOM * promote);
+}
+
+/* Whether the kernel is meant: the one named; or any of the recipe for such matrices. */
+static bool is_meant(const struct gpu_kernel *k, const struct bitcut_gemm *g)
+{
+    if (g->kernel) return !strcmp(k->name, g->kernel);
+    return !strcmp(k->recipe, g->recipe->name) &&
+           &formats[k->matrices] == matrix_format(&g->d);
+}
+
+/* The GEMM by the kernel, with its own promotion if that will do. */
+static enum bitcut_status try_kernel(struct gpu_work *to, const struct gpu_device *device,
+                                     const struct bitcut_gemm *g, int promote,
+                                     const struct gpu_kernel *k, struct fault *f)
+{
+    struct bitcut_gemm own = *g;
+    if (!own.kernel) {
+        own.promote = promotes_as(k, g, promote) ? k->program.promote : promote;
+        if (own.low_low == BITCUT_UNSET) own.low_low = g->recipe->keeps_low_low;
+    }
+    return gpu_work_make(to, &own, k, device, f);
+}
+
+static enum bitcut_status no_kernel(const struct bitcut_gemm *g, struct fault *f)
+{
+    return g->kernel
+               ? fault_set(f, BITCUT_BAD_ARGUMENT, "there is no kernel %.*s",
+                           text_fit(g->kernel, 100), g->kernel)
+               : fault_set(f, BITCUT_CANNOT,
+                           "there is no kernel for recipe %s and matrices of %s; they "
+                           "take f32, or small ones of f16",
+                           g->recipe->name, matrix_format(&g->d)->name);
+}
+
+/* The kernel asked for, or the first that does what is asked for, promoting `promote`d at
+   best; the fault is that of the last tried. */
+static enum bitcut_status choose_bits(struct gpu_work *to, const struct gpu *gpu,
+                                      const struct gpu_device *device,
+                                      const struct bitcut_gemm *g, int promote,
+                                      struct fault *f)
+{
+    const struct gpu_kernel *k = NULL;
+    struct gpu_work other;
+    bool found = false;
+    enum bitcut_status status = no_kernel(g, f);
+    while ((k = gpu_kernel_next(gpu, k))) {
+        struct fault own;
+        if (!is_meant(k, g)) continue;
+        const enum bitcut_status tried = try_kernel(&other, device, g, promote, k, &own);
+        if (tried != BITCUT_OK && !found) status = tried, *f = own;
+        if (tried != BITCUT_OK) continue;
+        const bool exact = g->kernel || k->program.promote == promote;
+        if (!found || exact) *to = other;
+        found = true;
+        if (exact) break;
+    }
+    return found ? BITCUT_OK : status;
+}
+
+/* Whether the kernels differ in nothing but what the tile and the promotion are. */
+static bool are_alike(const struct gpu_kernel *x, const struct gpu_kernel *y)
+{
+    struct gpu_kernel same = *y;
+    same.program.promote = x->program.promote;
+    return x->tile_m && y->tile_m && gpu_kernel_alike(x, &same);
+}
+
+/* Of the kernels with these bits, or of other promotions that will do, the best. */
+static void choose_tile(struct gpu_work *to, const struct gpu *gpu,
+                        const struct gpu_device *device, const struct bitcut_gemm *g,
+                        int promote)
+{
+    const struct gpu_kernel *const first = to->kernel, *k = NULL;
+    double best = -1;
+    while ((k = gpu_kernel_next(gpu, k))) {
+        struct gpu_choice c;
+        struct gpu_work other;
+        if (!are_alike(first, k) || !promotes_as(k, g, promote) ||
+            try_kernel(&other, device, g, promote, k, NULL) != BITCUT_OK)
+            continue;
+        gpu_kernel_judge(&c, k, device, &other.gemm);
+        if (c.judged.score <= best) continue;
+        best = c.judged.score;
+        *to = other;
+    }
+}
+
+enum bitcut_status gpu_work_choose(struct gpu_work *to, const struct gpu *gpu,
+                                   const struct gpu_device *device,
+                                   const struct bitcut_gemm *gemm, struct fault *f)
+{
+    struct bitcut_gemm g;
+    enum bitcut_status status = gemm_take(&g, gemm, f);
+    if (status != BITCUT_OK) return status;
+    if (!g.recipe && !g.kernel)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "neither recipe nor kernel");
+    const int promote =
+        g.promote != BITCUT_UNSET || g.kernel ? g.promote : g.recipe->promote;
+    status = choose_bits(to, gpu, device, &g, promote, f);
+    if (status == BITCUT_OK && !g.kernel) choose_tile(to, gpu, device, &g, promote);
+    return status;
 }

@@ -42,4 +42,9 @@ size_t gpu_kernel_rank_by(struct gpu_choice choices[GPU_CHOICES_MOST],
                           const struct gpu_device *device, const struct gpu_kernel *like,
                           const struct bitcut_gemm *gemm);
 
+/* What the device runs for a GEMM, as bitcut_gemm_choose() (lib/bitcut.h) says. */
+enum bitcut_status gpu_work_choose(struct gpu_work *to, const struct gpu *g,
+                                   const struct gpu_device *device,
+                                   const struct bitcut_gemm *gemm, struct fault *f);
+
 #endif

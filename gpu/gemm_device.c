@@ -1,25 +1,13 @@
 /* The GEMMs on a device that lib/bitcut.h declares. */
 #include "gpu/choose.h"
 #include "lib/size.h"
-#include "lib/text.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-_Static_assert(sizeof((struct fault *)0)->text == BITCUT_TEXT_MOST, "a fault's line");
 
 struct bitcut_device {
     struct gpu gpu;
     struct gpu_device is;
 };
-
-/* The status, having told why. */
-static enum bitcut_status told(char *why, enum bitcut_status status,
-                               const struct fault *f)
-{
-    if (status != BITCUT_OK && why) memcpy(why, f->text, sizeof f->text);
-    return status;
-}
 
 static enum bitcut_status check_there(bool there, struct fault *f)
 {
@@ -29,29 +17,18 @@ static enum bitcut_status check_there(bool there, struct fault *f)
 
 /* --- the device ------------------------------------------------------------------- */
 
-static enum bitcut_status device_init(struct bitcut_device *x, const char *name,
-                                      struct fault *f)
-{
-    int number;
-    enum bitcut_status status = gpu_device_parse(&number, name, f);
-    if (status == BITCUT_OK) status = gpu_open(&x->gpu, NULL, f);
-    if (status != BITCUT_OK) return status;
-    status = gpu_describe(&x->is, &x->gpu, number, f);
-    if (status != BITCUT_OK) gpu_close(&x->gpu);
-    return status;
-}
-
 enum bitcut_status bitcut_device_open(struct bitcut_device **device, const char *name,
                                       char *why)
 {
     struct fault f;
     enum bitcut_status status = check_there(device && name, &f);
-    if (status != BITCUT_OK) return told(why, status, &f);
+    if (status != BITCUT_OK) return fault_tell(why, status, &f);
     struct bitcut_device *x = malloc(sizeof *x);
-    status = x ? device_init(x, name, &f) : fault_set(&f, BITCUT_NO_MEMORY, "no memory");
+    status = x ? gpu_open_device(&x->gpu, &x->is, name, NULL, &f)
+               : fault_set(&f, BITCUT_NO_MEMORY, "no memory");
     if (status == BITCUT_OK) *device = x;
     else free(x);
-    return told(why, status, &f);
+    return fault_tell(why, status, &f);
 }
 
 void bitcut_device_close(struct bitcut_device *x)
@@ -62,116 +39,14 @@ void bitcut_device_close(struct bitcut_device *x)
 
 const char *bitcut_device_name(const struct bitcut_device *x) { return x->is.name; }
 
-/* --- which kernel ----------------------------------------------------------------- */
-
-/* Promotions that will do: the one asked for, or with any_promotion up to every 4th. */
-static bool promotes_as(const struct gpu_kernel *k, const struct bitcut_gemm *g,
-                        int promote)
-{
-    enum { SELDOM = 4 };
-    const int p = k->program.promote;
-    return p == promote || (g->any_promotion && promote && p > promote &&
-                            (int64_t)p <= (int64_t)SELDOM * promote);
-}
-
-/* Whether the kernel is meant: the one named; or any of the recipe for such matrices. */
-static bool is_meant(const struct gpu_kernel *k, const struct bitcut_gemm *g)
-{
-    if (g->kernel) return !strcmp(k->name, g->kernel);
-    return !strcmp(k->recipe, g->recipe->name) &&
-           &formats[k->matrices] == matrix_format(&g->d);
-}
-
-/* The GEMM by the kernel, with its own promotion if that will do. */
-static enum bitcut_status try_kernel(struct gpu_work *to, const struct bitcut_device *x,
-                                     const struct bitcut_gemm *g, int promote,
-                                     const struct gpu_kernel *k, struct fault *f)
-{
-    struct bitcut_gemm own = *g;
-    if (!own.kernel) {
-        own.promote = promotes_as(k, g, promote) ? k->program.promote : promote;
-        if (own.low_low == BITCUT_UNSET) own.low_low = g->recipe->keeps_low_low;
-    }
-    return gpu_work_make(to, &own, k, &x->is, f);
-}
-
-static enum bitcut_status no_kernel(const struct bitcut_gemm *g, struct fault *f)
-{
-    return g->kernel
-               ? fault_set(f, BITCUT_BAD_ARGUMENT, "there is no kernel %.*s",
-                           text_fit(g->kernel, 100), g->kernel)
-               : fault_set(f, BITCUT_CANNOT,
-                           "there is no kernel for recipe %s and matrices of %s; they "
-                           "take f32, or small ones of f16",
-                           g->recipe->name, matrix_format(&g->d)->name);
-}
-
-/* The kernel asked for, or the first that does what is asked for, promoting `promote`d at
-   best; the fault is that of the last tried. */
-static enum bitcut_status choose_bits(struct gpu_work *to, const struct bitcut_device *x,
-                                      const struct bitcut_gemm *g, int promote,
-                                      struct fault *f)
-{
-    const struct gpu_kernel *k = NULL;
-    struct gpu_work other;
-    bool found = false;
-    enum bitcut_status status = no_kernel(g, f);
-    while ((k = gpu_kernel_next(&x->gpu, k))) {
-        struct fault own;
-        if (!is_meant(k, g)) continue;
-        const enum bitcut_status tried = try_kernel(&other, x, g, promote, k, &own);
-        if (tried != BITCUT_OK && !found) status = tried, *f = own;
-        if (tried != BITCUT_OK) continue;
-        const bool exact = g->kernel || k->program.promote == promote;
-        if (!found || exact) *to = other;
-        found = true;
-        if (exact) break;
-    }
-    return found ? BITCUT_OK : status;
-}
-
-/* Whether the kernels differ in nothing but what the tile and the promotion are. */
-static bool are_alike(const struct gpu_kernel *x, const struct gpu_kernel *y)
-{
-    struct gpu_kernel same = *y;
-    same.program.promote = x->program.promote;
-    return x->tile_m && y->tile_m && gpu_kernel_alike(x, &same);
-}
-
-/* Of the kernels with these bits, or of other promotions that will do, the best. */
-static void choose_tile(struct gpu_work *to, const struct bitcut_device *x,
-                        const struct bitcut_gemm *g, int promote)
-{
-    const struct gpu_kernel *const first = to->kernel, *k = NULL;
-    double best = -1;
-    while ((k = gpu_kernel_next(&x->gpu, k))) {
-        struct gpu_choice c;
-        struct gpu_work other;
-        if (!are_alike(first, k) || !promotes_as(k, g, promote) ||
-            try_kernel(&other, x, g, promote, k, NULL) != BITCUT_OK)
-            continue;
-        gpu_kernel_judge(&c, k, &x->is, &other.gemm);
-        if (c.judged.score <= best) continue;
-        best = c.judged.score;
-        *to = other;
-    }
-}
+/* --- what runs --------------------------------------------------------------------- */
 
 /* The GEMM as the device computes it. */
 static enum bitcut_status choose(struct gpu_work *to, const struct bitcut_device *x,
                                  const struct bitcut_gemm *gemm, struct fault *f)
 {
-    struct bitcut_gemm g;
-    enum bitcut_status status = check_there(x, f);
-    if (status == BITCUT_OK) status = gemm_take(&g, gemm, f);
-    if (status != BITCUT_OK) return status;
-    if (!g.recipe && !g.kernel)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "neither recipe nor kernel");
-    const int promote =
-        g.promote != BITCUT_UNSET || g.kernel ? g.promote : g.recipe->promote;
-    status = choose_bits(to, x, &g, promote, f);
-    if (status == BITCUT_OK && !g.kernel) choose_tile(to, x, &g, promote);
-    return status;
+    const enum bitcut_status status = check_there(x, f);
+    return status == BITCUT_OK ? gpu_work_choose(to, &x->gpu, &x->is, gemm, f) : status;
 }
 
 /* Say what runs in a caller's GEMM. */
@@ -194,7 +69,7 @@ enum bitcut_status bitcut_gemm_choose(struct bitcut_gemm *ran,
     if (status == BITCUT_OK) status = gemm_check_place(ran, &f);
     if (status == BITCUT_OK) status = choose(&w, x, gemm, &f);
     if (status == BITCUT_OK) settle(ran, &w);
-    return told(why, status, &f);
+    return fault_tell(why, status, &f);
 }
 
 /* What one GEMM of the batch needs. */
@@ -213,7 +88,7 @@ enum bitcut_status bitcut_gemm_workspace(size_t *bytes, const struct bitcut_devi
     enum bitcut_status status = check_there(bytes, &f);
     if (status == BITCUT_OK) status = choose(&w, x, gemm, &f);
     if (status == BITCUT_OK) *bytes = workspace_bytes(x, &w);
-    return told(why, status, &f);
+    return fault_tell(why, status, &f);
 }
 
 /* --- checks ----------------------------------------------------------------------- */
@@ -332,7 +207,7 @@ enum bitcut_status bitcut_gemm_start(struct bitcut_gemm *ran,
     if (status == BITCUT_OK) status = check_workspace(x, &w, workspace, bytes, &f);
     if (status == BITCUT_OK) status = start(x, &w, workspace, bytes, stream, &f);
     if (status == BITCUT_OK) settle(ran, &w);
-    return told(why, status, &f);
+    return fault_tell(why, status, &f);
 }
 
 /* --- words ------------------------------------------------------------------------ */
@@ -370,7 +245,7 @@ enum bitcut_status bitcut_gemm_words(size_t *bytes, const struct bitcut_device *
     enum bitcut_status status = check_there(bytes, &f);
     if (status == BITCUT_OK) status = choose_words(&w, x, gemm, which, &f);
     if (status == BITCUT_OK) *bytes = words_bytes(x, &w, which);
-    return told(why, status, &f);
+    return fault_tell(why, status, &f);
 }
 
 /* The operand alone: as of a GEMM with the words of one other line. */
@@ -415,5 +290,5 @@ enum bitcut_status bitcut_gemm_prepare(void *words, const struct bitcut_device *
     struct fault f;
     enum bitcut_status status = choose_words(&w, x, gemm, which, &f);
     if (status == BITCUT_OK) status = prepare(words, x, &w, which, stream, &f);
-    return told(why, status, &f);
+    return fault_tell(why, status, &f);
 }

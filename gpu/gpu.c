@@ -26,21 +26,17 @@ const struct gpu_variant_row gpu_variants[] = {
     /* clang-format on */
 };
 
-const char gpu_not_built[] = "not built in";
-
 const struct gpu_backend gpu_backends[] = {
     /* clang-format off */
-    { "cuda",     "NVIDIA GPUs, by the module bitcut-cuda.so",          true  },
-    { "hip",      "AMD GPUs",                                           false },
-    { "host",     "the matrix unit of this machine's processor",        false },
-    { "executor", "AMD GPUs' own code, executed by a model of the GPU", false },
+    { "cuda",     "NVIDIA GPUs, by the module bitcut-cuda.so",          "bitcut-cuda.so", "nvcc" },
+    { "hip",      "AMD GPUs",                                           NULL,             NULL   },
+    { "host",     "the matrix unit of this machine's processor",        NULL,             NULL   },
+    { "executor", "AMD GPUs' own code, executed by a model of the GPU", NULL,             NULL   },
     { 0 }
     /* clang-format on */
 };
 
 /* --- opening ---------------------------------------------------------------------- */
-
-static const char module_file[] = "bitcut-cuda.so", module_compiler[] = "nvcc";
 
 static const char *modules_folder(const char *otherwise)
 {
@@ -49,37 +45,39 @@ static const char *modules_folder(const char *otherwise)
     return otherwise ? otherwise : PKGLIBDIR;
 }
 
-static enum bitcut_status take_module(struct gpu *g, void *handle, struct fault *f)
+static enum bitcut_status take_module(struct gpu *g, void *handle, const char *file,
+                                      struct fault *f)
 {
     const struct gpu_module *module = dlsym(handle, GPU_MODULE_SYMBOL);
-    if (!module)
-        return fault_set(f, BITCUT_CANNOT, "%s is no module of bitcut", module_file);
+    if (!module) return fault_set(f, BITCUT_CANNOT, "%s is no module of bitcut", file);
     if (module->interface != GPU_INTERFACE)
         return fault_set(f, BITCUT_CANNOT,
                          "%s has interface %d, and this bitcut needs %d: build both from "
                          "one source",
-                         module_file, module->interface, GPU_INTERFACE);
+                         file, module->interface, GPU_INTERFACE);
     *g = (struct gpu){ module, handle };
     return BITCUT_OK;
 }
 
-enum bitcut_status gpu_open(struct gpu *g, const char *otherwise, struct fault *f)
+enum bitcut_status gpu_open(struct gpu *g, const struct gpu_backend *backend,
+                            const char *otherwise, struct fault *f)
 {
     char path[4096];
-    const char *folder = modules_folder(otherwise);
-    const int length = snprintf(path, sizeof path, "%s/%s", folder, module_file);
+    const char *folder = modules_folder(otherwise), *file = backend->module;
+    if (!file) return fault_set(f, BITCUT_CANNOT, "not built in");
+    const int length = snprintf(path, sizeof path, "%s/%s", folder, file);
     if (length < 0 || (size_t)length >= sizeof path || access(path, F_OK) != 0)
         return fault_set(f, BITCUT_CANNOT,
                          "no GPU backend: %s is not in %.*s (built only where %s is "
                          "found; BITCUT_MODULES names another folder)",
-                         module_file, text_fit(folder, 100), folder, module_compiler);
+                         file, text_fit(folder, 100), folder, backend->compiler);
     struct stat about;
     if (stat(path, &about) || !S_ISREG(about.st_mode)) /* opening a pipe would wait */
-        return fault_set(f, BITCUT_CANNOT, "%s is not a regular file", module_file);
+        return fault_set(f, BITCUT_CANNOT, "%s is not a regular file", file);
     /* Kept once loaded: the CUDA runtime leaves work for the end of the process. */
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle) return fault_set(f, BITCUT_CANNOT, "no GPU backend: %s", dlerror());
-    const enum bitcut_status status = take_module(g, handle, f);
+    const enum bitcut_status status = take_module(g, handle, file, f);
     if (status != BITCUT_OK) dlclose(handle);
     return status;
 }
@@ -99,19 +97,21 @@ static int number_of(const char *text)
     return length < 1 || length > 4 || text[length] ? -1 : atoi(text);
 }
 
-enum bitcut_status gpu_device_parse(int *number, const char *name, struct fault *f)
+/* The backend and the number of a device's name. */
+static enum bitcut_status parse(const struct gpu_backend **backend, int *number,
+                                const char *name, struct fault *f)
 {
     const size_t length = strcspn(name, ":");
     const int wanted = name[length] ? number_of(name + length + 1) : 0;
     const struct gpu_backend *row = NULL;
     while ((row = table_next(TABLE(gpu_backends), row)))
         if (strlen(row->name) == length && !strncmp(row->name, name, length)) break;
-    if (row && !row->built_in)
-        return fault_set(f, BITCUT_CANNOT, "%s: %s", row->name, gpu_not_built);
-    if (!row || wanted < 0)
+    if (!row || (row->module && wanted < 0))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "%.*s: no device is called so, but cuda, cuda:1, ...",
                          text_fit(name, 100), name);
+    if (!row->module) return fault_set(f, BITCUT_CANNOT, "%s: not built in", row->name);
+    *backend = row;
     *number = wanted;
     return BITCUT_OK;
 }
@@ -123,12 +123,31 @@ enum bitcut_status gpu_describe(struct gpu_device *device, const struct gpu *g,
     struct gpu_device x;
     if (g->module->describe(&x, number, why) != 0)
         return fault_set(f, BITCUT_CANNOT, "no device: %s", why);
-    if (!*x.architecture)
-        return fault_set(f, BITCUT_CANNOT,
-                         "%.100s has compute capability %d.%d, of no architecture known",
-                         x.name, x.capability / 10, x.capability % 10);
     *device = x;
     return BITCUT_OK;
+}
+
+enum bitcut_status gpu_open_device(struct gpu *g, struct gpu_device *device,
+                                   const char *name, const char *otherwise,
+                                   struct fault *f)
+{
+    struct gpu x;
+    const struct gpu_backend *backend = NULL;
+    int number = 0;
+    enum bitcut_status status = parse(&backend, &number, name, f);
+    if (status == BITCUT_OK) status = gpu_open(&x, backend, otherwise, f);
+    if (status != BITCUT_OK) return status;
+    status = gpu_describe(device, &x, number, f);
+    if (status == BITCUT_OK) *g = x;
+    else gpu_close(&x);
+    return status;
+}
+
+const struct gpu_architecture *gpu_architecture_next(const struct gpu *g,
+                                                     const struct gpu_architecture *at)
+{
+    const struct gpu_architecture *next = at ? at + 1 : g->module->architectures;
+    return next->name ? next : NULL;
 }
 
 const struct gpu_instruction *gpu_find(const struct gpu *g, const char *name)
@@ -151,14 +170,9 @@ const struct gpu_instruction *gpu_next(const struct gpu *g,
     return NULL;
 }
 
-bool gpu_is_capable(const struct gpu_device *device, int least, int most)
-{
-    return least <= device->capability && (device->capability <= most || !most);
-}
-
 bool gpu_has(const struct gpu_device *device, const struct gpu_instruction *instruction)
 {
-    return gpu_is_capable(device, instruction->least, instruction->most);
+    return instruction->architectures & device->architecture->bit;
 }
 
 enum bitcut_status gpu_run(const struct gpu_batch *batch, const struct gpu *g,
@@ -188,7 +202,7 @@ const struct gpu_kernel *gpu_kernel_next(const struct gpu *g, const struct gpu_k
 
 bool gpu_kernel_fits(const struct gpu_device *device, const struct gpu_kernel *kernel)
 {
-    return gpu_is_capable(device, kernel->least, kernel->most) &&
+    return (kernel->architectures & device->architecture->bit) &&
            kernel->shared_bytes <= device->shared_bytes;
 }
 
@@ -197,7 +211,8 @@ const struct bitcut_unit *gpu_kernel_unit(const struct gpu_kernel *kernel,
 {
     char name[GPU_TEXT_MOST];
     if (!kernel->instruction) return bitcut_unit_find("fma/f32", NULL);
-    snprintf(name, sizeof name, "%s/%s", device->architecture, kernel->instruction);
+    snprintf(name, sizeof name, "%s/%s", device->architecture->units,
+             kernel->instruction);
     return bitcut_unit_find(name, NULL);
 }
 
@@ -209,7 +224,9 @@ static bool same_term(struct recipe_term x, struct recipe_term y)
            x.scaled == y.scaled;
 }
 
-bool gpu_kernel_implements(const struct gpu_kernel *k, const struct bitcut_recipe *r)
+/* Whether the kernel's terms are the recipe's, with low*low first or without it.  No
+   kernel has tiles of k that a term runs through before the next. */
+static bool implements(const struct gpu_kernel *k, const struct bitcut_recipe *r)
 {
     const struct gpu_program *p = &k->program;
     const int extra = p->terms - r->terms, words = r->split ? r->split->words : 1;
@@ -232,7 +249,7 @@ static enum bitcut_status check_row(struct bitcut_gemm *g, const struct gpu_kern
     if (!recipe || !unit)
         return fault_set(f, BITCUT_CANNOT, "%s names a %s that there is not: %.100s", k->name,
                          unit ? "recipe" : "unit", unit ? k->recipe : k->instruction);
-    if (!gpu_kernel_implements(k, recipe))
+    if (!implements(k, recipe))
         return fault_set(f, BITCUT_CANNOT, "%s has not the terms of recipe %s", k->name,
                          k->recipe);
     if (g->recipe && g->recipe != recipe)
@@ -250,12 +267,17 @@ static enum bitcut_status check_split(const struct gpu_kernel *k,
                                       const struct bitcut_split *s, struct fault *f)
 {
     const struct bitcut_format *words = &formats[k->format];
-    if (s->format != words || s->words != k->program.words)
+    const struct split_word *high = &s->word[0];
+    if (!split_is_uniform(s))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s takes words of one format, not of %s and %s", k->name,
+                         high->format->name, s->word[s->words - 1].format->name);
+    if (high->format != words || s->words != k->program.words)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes %d words of %s, not %d of %s",
                          k->name, k->program.words, words->name, s->words,
-                         s->format->name);
+                         high->format->name);
     if (!gpu_kernel_splits(k) &&
-        (s->high->flush || s->high->overflow == OVERFLOW_SATURATE))
+        (high->rounding->flush || high->rounding->overflow == OVERFLOW_SATURATE))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s reads all values as they are",
                          k->name);
     return BITCUT_OK;
@@ -266,7 +288,7 @@ static bool is_plain_order(const struct bitcut_order *o, const struct bitcut_uni
 {
     int m, n, k;
     bitcut_unit_shape(&m, &n, &k, unit);
-    return o->lanes == 1 && !o->rest_first &&
+    return o->lanes == 1 && !o->rest_first && !o->cut &&
            (o->slices == 1 || (o->tile <= k && o->reduction == BITCUT_ASCENDING));
 }
 
@@ -364,10 +386,6 @@ static enum bitcut_status check_matrices(struct bitcut_gemm *g,
     if (status == BITCUT_OK) status = check_matrix(&g->d, "D", g->m, g->n, k, f);
     if (status == BITCUT_OK && reads_c)
         status = check_matrix(&g->c, "C", g->m, g->n, k, f);
-    if (status == BITCUT_OK && !gpu_kernel_splits(k) && reads_c &&
-        g->c.layout != g->d.layout)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes C and D of one layout",
-                         k->name);
     return status;
 }
 

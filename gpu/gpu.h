@@ -17,38 +17,45 @@ struct gpu_variant_row {
 /* By enum gpu_variant; ended by a row without a name. */
 extern const struct gpu_variant_row gpu_variants[];
 
+/* A row of the table of backends, whose names are in those of devices: "cuda", or
+   "cuda:1" for the second. */
+struct gpu_backend {
+    const char *name, *what;
+    const char *module;   /* its file's name; NULL: there is none yet */
+    const char *compiler; /* that it is built by                      */
+};
+
+extern const struct gpu_backend gpu_backends[]; /* ended by a row without a name */
+
 /* An open module. */
 struct gpu {
     const struct gpu_module *module;
     void *handle;
 };
 
-/* Open the module in the folder that the environment variable BITCUT_MODULES names, or
-   else in `otherwise`, or if that is NULL where `make install` puts it.  This needs no
-   device. BITCUT_CANNOT: there is no module, it cannot be loaded, or it is of another
-   version.  *g is set only on success; gpu_close() ends it. */
-enum bitcut_status gpu_open(struct gpu *g, const char *otherwise, struct fault *f);
+/* Open a backend's module in the folder that the environment variable BITCUT_MODULES
+   names, or else in `otherwise`, or if that is NULL where `make install` puts it.  This
+   needs no device.  BITCUT_CANNOT: there is no module, it cannot be loaded, or it is of
+   another version.  *g is set only on success; gpu_close() ends it. */
+enum bitcut_status gpu_open(struct gpu *g, const struct gpu_backend *backend,
+                            const char *otherwise, struct fault *f);
 void gpu_close(struct gpu *g);
 
-/* The backends by their names in those of devices, "cuda" or "cuda:1". */
-struct gpu_backend {
-    const char *name, *what;
-    bool built_in;
-};
-
-extern const char gpu_not_built[]; /* why there is no device of another one */
-
-extern const struct gpu_backend gpu_backends[]; /* ended by a row without a name */
-
-/* The backend and the number of a device's name; without ":N" the first, 0.
-   BITCUT_BAD_ARGUMENT: no device is called so; BITCUT_CANNOT: one of a backend that is
-   not built in. */
-enum bitcut_status gpu_device_parse(int *number, const char *name, struct fault *f);
-
 /* What the device of that number is.  BITCUT_CANNOT with the driver's reason if there is
-   none, or if its units have no names. */
+   none, or if it is of no architecture of the module's table. */
 enum bitcut_status gpu_describe(struct gpu_device *device, const struct gpu *g,
                                 int number, struct fault *f);
+
+/* Open the module of the device that is called so, and describe it: gpu_open(),
+   gpu_describe().  Without ":N" it is the first.  BITCUT_BAD_ARGUMENT: no device is
+   called so. */
+enum bitcut_status gpu_open_device(struct gpu *g, struct gpu_device *device,
+                                   const char *name, const char *otherwise,
+                                   struct fault *f);
+
+/* The architecture after `at`; the first for NULL; NULL at the end. */
+const struct gpu_architecture *gpu_architecture_next(const struct gpu *g,
+                                                     const struct gpu_architecture *at);
 
 /* The module's instruction of that name, the part of a unit's name after the '/', or
    NULL. */
@@ -58,10 +65,6 @@ const struct gpu_instruction *gpu_find(const struct gpu *g, const char *name);
    end. */
 const struct gpu_instruction *gpu_next(const struct gpu *g,
                                        const struct gpu_instruction *at);
-
-/* Whether the device's compute capability is from `least` to `most`, or for a `most` of 0
-   from `least` on. */
-bool gpu_is_capable(const struct gpu_device *device, int least, int most);
 
 /* Whether the device has the instruction. */
 bool gpu_has(const struct gpu_device *device, const struct gpu_instruction *instruction);
@@ -78,7 +81,7 @@ enum bitcut_status gpu_run(const struct gpu_batch *batch, const struct gpu *g,
 const struct gpu_kernel *gpu_kernel_next(const struct gpu *g,
                                          const struct gpu_kernel *at);
 
-/* Whether the device's compute capability is one of the kernel's, and its shared memory
+/* Whether the device's architecture is one of the kernel's, and its shared memory
    enough. */
 bool gpu_kernel_fits(const struct gpu_device *device, const struct gpu_kernel *kernel);
 
@@ -88,14 +91,10 @@ static inline bool gpu_kernel_splits(const struct gpu_kernel *kernel)
     return kernel->matrices == FORMAT_F32;
 }
 
-/* The unit that the kernel runs on, on the device; NULL: the table of units lacks it. */
+/* The unit that the kernel runs on, on a device of one of its architectures; NULL: the
+   table of units lacks it. */
 const struct bitcut_unit *gpu_kernel_unit(const struct gpu_kernel *kernel,
                                           const struct gpu_device *device);
-
-/* Whether the kernel's terms are the recipe's, with low*low first or without it.  No
-   kernel has tiles of k that a term runs through before the next. */
-bool gpu_kernel_implements(const struct gpu_kernel *kernel,
-                           const struct bitcut_recipe *recipe);
 
 /* The GEMM, which gemm_take() took, by the kernel on the device: promotion and low*low
    are the kernel's where they are left open.  Places are not read, but for whether words

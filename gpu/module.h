@@ -9,12 +9,20 @@
 
 #include "lib/gemm_plan.h"
 
-/* Raised with every change of this file: a module of another number is refused. */
-enum { GPU_INTERFACE = 7 };
+/* Raised with every change of this file, and of the rows and plans that it passes on: a
+   module of another number is refused. */
+enum { GPU_INTERFACE = 9 };
 
 enum { GPU_TEXT_MOST = 256, GPU_FAULT_MOST = 200 };
 
 #define GPU_MODULE_SYMBOL "bitcut_gpu_module"
+
+/* A row of a table of architectures: the devices that one code is compiled for. */
+struct gpu_architecture {
+    const char *name, *what; /* as their compiler calls them: "sm_90a", "gfx90a" */
+    const char *units;       /* the part of their units' names before the '/'     */
+    unsigned bit;            /* in sets of the table's rows: one of its own       */
+};
 
 /* --- single instructions ---------------------------------------------------------- */
 
@@ -43,9 +51,8 @@ struct gpu_instruction {
     const char *name, *what; /* a unit's name behind the '/': family.shape.output.input */
     int m, n, k;             /* shape                                                   */
     int a_bytes, b_bytes, c_bytes; /* of an element; D is as C                          */
-    int least, most; /* compute capabilities (10 major + minor) that have it, 0 for most:
-                        all from least on                                               */
-    unsigned variants; /* those it has: bits 1u << GPU_PLAIN, ...                       */
+    unsigned architectures; /* that have it: a set of rows of the module's table        */
+    unsigned variants;      /* those it has: bits 1u << GPU_PLAIN, ...                  */
 
     /* For the module alone: start the batch, whose arrays are in the device's memory.
        The module's own status, 0 if it has started. */
@@ -81,9 +88,9 @@ struct gpu_product;
 /* A row of a table of kernels.  What each computes is fixed to the bit by its recipe, the
    split and the unit of its instruction on the device's architecture: D is that of
    bitcut_gemm (lib/bitcut.h).  A kernel whose matrices are f32 multiplies words that the
-   split pass makes before; it takes A and B in either layout, and C and D as well, at
-   strides.  Another one reads the matrices as they are, at strides or by pointers, C and
-   D of one layout, and needs no workspace. */
+   split pass makes before, of matrices at strides.  Another one reads the matrices as they
+   are, at strides or by pointers, and needs no workspace.  Each matrix is in either
+   layout. */
 struct gpu_kernel {
     const char *name, *what;    /* family.recipe.input.tile.stages                     */
     const char *recipe;         /* name of the row of lib/recipe.h that it implements  */
@@ -106,7 +113,7 @@ struct gpu_kernel {
     int load_bytes, read_bytes; /* of a block for one k: to shared memory, from it     */
     int slices_most;            /* of split-K that it takes                            */
     size_t size_most;           /* of m, n and k, 0: any                               */
-    int least, most;            /* compute capabilities, as of an instruction          */
+    unsigned architectures;     /* that run it, as of an instruction                   */
 
     /* For the module alone. */
     size_t (*workspace)(const struct gpu_product *product); /* bytes; NULL: none        */
@@ -203,8 +210,7 @@ struct gpu_device {
     char name[GPU_TEXT_MOST];    /* as the maker says: "NVIDIA H200"     */
     char driver[GPU_TEXT_MOST];  /* version of the driver                */
     char runtime[GPU_TEXT_MOST]; /* what the module was built with       */
-    char architecture[32];       /* the part of its units' names before the '/' */
-    int capability;              /* compute capability, 10 major + minor */
+    const struct gpu_architecture *architecture; /* a row of the module's table */
     int shared_bytes;            /* most shared memory of a block        */
 
     /* Of a unit, that is a multiprocessor: for the choice of a kernel (gpu/choose.h). */
@@ -239,8 +245,10 @@ struct gpu_memory {
 struct gpu_module {
     int interface; /* GPU_INTERFACE */
     const char *name, *what;
-    const struct gpu_family *families; /* ended by a row without a name */
+    const struct gpu_architecture *architectures; /* ended by a row without a name */
+    const struct gpu_family *families;            /* likewise                      */
 
+    /* What the device is.  One of an architecture that is no row is refused. */
     int (*describe)(struct gpu_device *to, int device, char *fault);
 
     /* Issue one instruction a fragment and wait: D[f] from A[f], B[f] and C[f] for every
@@ -267,7 +275,8 @@ struct gpu_module {
                 int device, char *fault);
 
     /* The same for what is in the device's memory.  Nothing is allocated, and nothing
-       waits: all work goes to `stream` (cudaStream_t), which may be capturing a graph.
+       waits: all work goes to `stream`, the runtime's own (a cudaStream_t, a hipStream_t),
+       which may be capturing a graph.
        `workspace` is device memory of workspace() bytes that the GEMM has for itself
        until it ends; NULL if that is 0.  The query reads of the matrices only layouts,
        strides, and whether words are NULL. */

@@ -136,7 +136,9 @@ uint64_t bitcut_format_convert(const struct bitcut_format *to,
                                const struct bitcut_format *from, uint64_t encoding);
 
 /* The words of the FP32 encoding x under a split, high word first; returns how many (1 to
-   3).  Word i carries 2^(i s), s the split's scale. */
+   3).  A word carries 2^(l s), s the split's scale and l its level; x is about the sum of
+   those that are not copies.  `bitcut list splits` has levels, copies, and the format of
+   each word, whose encoding it is. */
 int bitcut_split_apply(uint64_t word[3], const struct bitcut_split *split, uint32_t x);
 
 /* The four 32-bit outputs of Philox 4x32-10 (Salmon et al., SC'11) for a counter and key:
@@ -184,20 +186,22 @@ enum bitcut_reduction {
 
 /* The order in which the products of one output are added, beyond what recipe and unit
    say of it; all zeros: k ascending, one sum.  k is taken in k-steps, as many k as the
-   instruction has, padded with +0.
+   instruction has, of several the most, padded with +0.
 
    k is cut into tiles of so many k that a tile begins at every multiple, counted from the
    end that has no rest: with rest_first the tile of k mod tile elements, if there are any,
    comes before the others.  Slices have ceil(tiles / slices) whole tiles each, the last
    of them what is left; there may be fewer of them than were asked for.  In a slice turns
    of so many k go to lane 0, 1, ..., and to lane 0 again; a short tile takes the turns of
-   a whole one.  Each lane of each slice is computed apart, as struct bitcut_recipe says of
+   a whole one.  With `cut`, slices have whole multiples of so many k instead, the last of
+   them what is left, and tiles, with what is not whole, begin anew in each.  Each lane of each slice is computed apart, as struct bitcut_recipe says of
    slices (`bitcut list recipes`), from +0; then the lanes of every slice are reduced, and
    then the slices. */
 struct bitcut_order {
     int slices;      /* of k: split-K; 0 is 1                                          */
     int tile;        /* k of a tile, rounded up to whole k-steps; 0: a k-step          */
     bool rest_first; /* the tile that is not whole comes first                         */
+    int cut;         /* k that slices are whole multiples of; 0: tiles of all of k     */
     int lanes;       /* sums that take turns; 0 is 1                                   */
     int turn;        /* k of a turn, rounded up to whole k-steps; 0: a k-step          */
     enum bitcut_reduction reduction; /* of lanes, and of slices                        */
@@ -238,7 +242,8 @@ struct bitcut_gemm {
                            does, where that is faster: other bits, near the same error */
     struct bitcut_order order;
 
-    const struct bitcut_unit *unit; /* NULL: the device's, of `kernel` or its own choice */
+    const struct bitcut_unit *unit; /* of the product of the high words, see below; NULL:
+                                       the device's, of `kernel` or its own choice      */
     const char *kernel;             /* NULL, or its name; not besides a unit             */
 
     size_t count, m, n, k; /* count: 1 until it is set      */
@@ -246,13 +251,26 @@ struct bitcut_gemm {
     struct bitcut_matrix a, b, c, d;
 };
 
-/* With `equilibrate`, before the split, each row of A and column of B is multiplied by the
-   power of two 2^r that puts its largest finite magnitude into [2^14, 2^15), or into the
-   binade before the last one of the split's format if that is lower: exactly, or rounded
-   to nearest where the product is below 2^-126. r = 0 for a row or column without finite
-   values other than zeros.  Before alpha, the output is multiplied by 2^-(r + r') of its
-   row and its column and rounded once, to nearest, with subnormals and infinity.  No word
-   of a finite value overflows, and no sum of them does. */
+/* Words of one split may have several formats.  The unit takes the high words, other
+   words of their format and, where its operand is wider than the high word, all that it
+   holds.  A product with another word runs on the first unit of `bitcut list units` for
+   just the formats of its two words, of the same architecture and family (the name up to
+   its first '.', as hopper/mma), with the same accumulator format and no block scales: so
+   `unit` fixes them all, and bitcut_gemm_unit() names them.  A k-step has the largest k
+   of theirs, and the others execute as many instructions as make one, k ascending. */
+
+/* What the product at position `index` runs on, counted from 0 in the order of the terms,
+   that of two low words first if it is kept.  The GEMM has a recipe and a unit.  NULL
+   from the last one on, and if bitcut_gemm() would refuse recipe, splits or unit. */
+const struct bitcut_unit *bitcut_gemm_unit(const struct bitcut_gemm *gemm, size_t index);
+
+/* With `equilibrate`, before the split, each row of A and column of B is multiplied by
+   the power of two 2^r that puts its largest finite magnitude into [2^14, 2^15), or into
+   the binade before the last one of the high word's format, or of a copy's, if that is
+   lower: exactly, or rounded to nearest where the product is below 2^-126.  r = 0 for a
+   row or column without finite values other than zeros.  Before alpha, the output is
+   multiplied by 2^-(r + r') of its row and its column and rounded once, to nearest, with
+   subnormals and infinity.  No word of a finite value overflows; no sum of them does. */
 
 /* A GEMM with everything left open.  `size` is sizeof(struct bitcut_gemm): a library that
    has grown takes the struct of a program compiled before as it was then. */
@@ -276,7 +294,8 @@ enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *unit, size_
    BITCUT_BAD_ARGUMENT, and a line in `why`, an array of BITCUT_TEXT_MOST or NULL: what
    does not fit together; a leading dimension is too small; a matrix that is read or
    written is missing or misaligned; negative threads; the unit's operands do not hold the
-   words, or it accumulates in f16 and lines are equilibrated.  BITCUT_NO_MEMORY.  The
+   high words, or there is no unit for others; it accumulates in f16 and lines are
+   equilibrated.  BITCUT_NO_MEMORY.  The
    environment variable BITCUT_SIMD may be avx512, avx2, plain or none (the level changes
    no bit); another value is BITCUT_BAD_ARGUMENT, a level that the processor lacks
    BITCUT_CANNOT.  Unless BITCUT_OK comes back, a D is as it was or, in a batch, done. */
@@ -309,6 +328,61 @@ enum bitcut_status bitcut_exact_gemm(uint32_t *c32, uint64_t *c64, size_t m, siz
                                      size_t k, const uint32_t *a, const uint32_t *b,
                                      int threads);
 
+/* --- what computed a matrix ------------------------------------------------------- */
+
+/* How much bitcut_explain() looks at.  What is 0 is the default, and `size` is
+   sizeof(struct bitcut_explain_options). */
+struct bitcut_explain_options {
+    size_t size;    /* of this struct, in bytes, as its caller was compiled with       */
+    size_t samples; /* outputs on which a hypothesis is confirmed; 0: 4096             */
+    double seconds; /* for the search, and again for comparing all of D; 0: 60         */
+    uint64_t seed;  /* of which outputs are looked at                                  */
+};
+
+enum { BITCUT_EXPLANATION_MOST = 1024 }; /* room for the sentence, with its 0 */
+
+/* What bitcut_explain() found; `size` is set by the caller, as of a struct above. */
+struct bitcut_explanation {
+    size_t size;
+    bool found;        /* something gives everything that was compared, what it says of
+                          faults and of places included                                */
+    bool runs;         /* bitcut_gemm() gives it, of the GEMM that came back           */
+    bool complete;     /* the search had the time that it needs                        */
+    const char *fault; /* its name, as "k lost": of the hypothesis, or of a place that
+                          differs; NULL: there is none.  Valid for the life of the
+                          program                                                      */
+    size_t matched, sampled;        /* outputs of the sample that it gives to the bit  */
+    size_t compared, differ, total; /* outputs of D that were compared, those of them
+                                       that differ from it, and all that D has         */
+    size_t tried;                   /* hypotheses                                      */
+    char text[BITCUT_EXPLANATION_MOST]; /* one sentence of English with all of it      */
+};
+
+/* What computed D of `gemm`, which is read here: the recipe, its unit, its words, how it
+   is promoted, the order of k, and what a kernel may do wrong (the manual, "bitcut
+   explain").  Of the GEMM its sizes, alpha, beta and matrices count, and recipe and unit:
+   one that is set is the only one that is tried.  All else is what is looked for, and not
+   read.  Each matrix has any format and layout that bitcut_gemm() takes; one that only
+   fits, or gives D far nearer, with its rows as columns is read so.  In D of a format
+   other than f32 any NaN is as good as another.  If D is C, C is no longer there: keep it.
+
+   *found, whose size bitcut_gemm_init() has set, becomes the GEMM with nothing open, of
+   the matrices as they were read: what gives all of D, or the most of it.  Where `runs` is
+   false some of what was found is nothing that a GEMM says, as another order of the
+   products, or D differs in places: `text` says it.  *report and *found are set only on
+   success; each may be NULL, as may `options`.  threads = 0 uses all processors.
+
+   With the same seed it says the same, unless time ran out: `complete` is false then, or
+   `compared` is below `total`.  BITCUT_BAD_ARGUMENT, and a line in `why`: as bitcut_gemm()
+   of matrices; `count` is not 1; D has no elements; no GEMM runs on the unit; a size that
+   no library had; seconds below 0 or NaN.  BITCUT_NO_MEMORY; BITCUT_CANNOT as
+   bitcut_gemm(). */
+enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
+                                  struct bitcut_gemm *found,
+                                  const struct bitcut_gemm *gemm,
+                                  const struct bitcut_explain_options *options,
+                                  int threads, char *why);
+
 /* --- GEMMs on a device ------------------------------------------------------------ */
 
 /* A device and its kernels.  Threads may share one.  `why` is as that of bitcut_gemm(). */
@@ -337,10 +411,10 @@ const char *bitcut_device_name(const struct bitcut_device *device);
    The unit may be another on another device, so set it, or name the kernel, where bits
    must never change.
 
-   Most kernels take f32 matrices at strides, each in either layout; k is taken ascending,
-   in one slice or several of whole k-steps.  Those for batches of small GEMMs take f16
-   matrices, at strides or by pointers, C and D of one layout: by the recipe plain, or by
-   fp32 on the unit fma/f32.  Column-major C and D have the bits of row-major ones.
+   Most kernels take f32 matrices at strides; k is taken ascending, in one slice or several
+   of whole k-steps.  Those for batches of small GEMMs take f16 matrices, at strides or by
+   pointers: by the recipe plain, or by fp32 on the unit fma/f32.  Each matrix is in either
+   layout; column-major C and D have the bits of row-major ones.
 
    All calls check every argument before they do anything.  BITCUT_BAD_ARGUMENT: as the
    contract of struct bitcut_gemm says; an unknown kernel, one of another recipe, or one
@@ -363,11 +437,12 @@ enum bitcut_status bitcut_gemm_choose(struct bitcut_gemm *ran,
 enum bitcut_status bitcut_gemm_workspace(size_t *bytes, const struct bitcut_device *device,
                                          const struct bitcut_gemm *gemm, char *why);
 
-/* Start the batch of GEMMs on a stream (a cudaStream_t; NULL is the default stream) and
-   return without waiting: D is there when the stream has come so far.  Any device may be
-   the thread's current one, and stays so.  Nothing is allocated or synchronised, but the
-   first call for a kernel loads it, which may do both; and the stream may be capturing a
-   graph, which can run any number of times while the memory lasts.
+/* Start the batch of GEMMs on a stream of the device's runtime (a cudaStream_t or a
+   hipStream_t; NULL is the default stream) and return without waiting: D is there when the
+   stream has come so far.  Any device may be the thread's current one, and stays so.
+   Nothing is allocated or synchronised, but the first call for a kernel loads it, which
+   may do both; and the stream may be capturing a graph, which can run any number of times
+   while the memory lasts.
 
    `workspace`, aligned to 256, has `bytes` bytes, as many as the query says or more, for
    this batch alone until it is done: those of one stream can share one.  It may be NULL if

@@ -5,21 +5,30 @@
 
 #include <assert.h>
 
-int equilibrate_target(const struct bitcut_format *words)
+int equilibrate_target(const struct bitcut_split *s)
 {
-    enum { MOST = 14 };
-    const int below_largest = format_emax(words) - 1;
-    return below_largest < MOST ? below_largest : MOST;
+    int target = 14;
+    for (int i = 0; i < s->words; i++) {
+        const struct split_word *w = &s->word[i];
+        const int most = format_emax(w->format) - 1 - w->level * s->scale;
+        if ((i == 0 || w->copy) && most < target) target = most;
+    }
+    return target;
 }
 
 enum bitcut_status equilibrate_takes(const struct bitcut_split *s, struct fault *f)
 {
-    const int growth = s->scale - s->format->fraction_bits; /* of each next word */
-    if (equilibrate_target(s->format) + (s->words - 1) * growth <= format_emax(s->format))
-        return BITCUT_OK;
-    return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "equilibrated lines need low words of %s times 2^%d at most",
-                     s->format->name, s->format->fraction_bits + 1);
+    int left = equilibrate_target(s); /* the exponent of what the words before leave */
+    for (int i = 0; i < s->words; i++) {
+        const struct split_word *w = &s->word[i];
+        if (w->copy) continue;
+        if (left + w->level * s->scale > format_emax(w->format))
+            return fault_set(f, BITCUT_BAD_ARGUMENT,
+                             "equilibrated lines need low words of %s times 2^%d at most",
+                             w->format->name, s->word[0].format->fraction_bits + 1);
+        left -= w->format->fraction_bits;
+    }
+    return BITCUT_OK;
 }
 
 uint32_t equilibrate_larger(uint32_t magnitude, uint32_t x)
@@ -28,12 +37,12 @@ uint32_t equilibrate_larger(uint32_t magnitude, uint32_t x)
     return x > magnitude && x < 0x7f800000 ? x : magnitude;
 }
 
-int equilibrate_exponent(const struct bitcut_format *words, uint32_t largest)
+int equilibrate_exponent(const struct bitcut_split *split, uint32_t largest)
 {
     if (largest == 0) return 0;
     const int field = (int)(largest >> 23);
     const int exponent = field ? field - 127 : -118 - __builtin_clz(largest);
-    return equilibrate_target(words) - exponent;
+    return equilibrate_target(split) - exponent;
 }
 
 /* The product is exact in binary64. */

@@ -9,11 +9,12 @@
    before alpha, v becomes RN(2^-(r + r') v) for the exponents of its row and its column:
    rounded once, subnormal or not, infinite where FP32 overflows.
 
-   t = 14, or emax - 1 of the words' format if that is less.
+   t = 14, or if that is less emax - 1 of the high word's format, or of a copy's less its
+   level times s (lib/split.h).
    Not higher: 2^15 is the largest power of two in f16, and a word that is rounded up can
-   reach 2^(t+1).  So high words never overflow, by any rule.  What a word leaves is less
-   than its last bit, so a low word of f16 is at most 2^(t-10+s): s <= 11 is safe as well,
-   and equilibrate_takes() refuses what is not.
+   reach 2^(t+1).  So high words and copies never overflow, by any rule.  What a word
+   leaves is less than its last bit, so a low word of f16 is at most 2^(t-10+s): s <= 11
+   is safe as well, and equilibrate_takes() refuses what is not.
    Not lower: two words of f16 keep all that they can of a value down to 2^(-1-s), which
    is t + 1 + s binades below that of the largest.
    Sums are safe: products are at most 2^30, so 9 terms of 2^31 of them stay below 2^65.
@@ -27,11 +28,12 @@
 #include "lib/split.h"
 #include "lib/status.h"
 
-/* t for words of this format. */
-int equilibrate_target(const struct bitcut_format *words);
+/* t for these words. */
+int equilibrate_target(const struct bitcut_split *split);
 
-/* Whether no word of an equilibrated value can overflow: t + (words - 1)(s - fraction
-   bits) <= emax.  BITCUT_BAD_ARGUMENT. */
+/* Whether no word of an equilibrated value can overflow: of each low word, t plus s times
+   its level less the fraction bits of the words before is emax of its format at most.
+   BITCUT_BAD_ARGUMENT. */
 enum bitcut_status equilibrate_takes(const struct bitcut_split *split, struct fault *f);
 
 /* The larger one of a magnitude and that of x, unless x is infinite or NaN: FP32
@@ -39,7 +41,7 @@ enum bitcut_status equilibrate_takes(const struct bitcut_split *split, struct fa
 uint32_t equilibrate_larger(uint32_t magnitude, uint32_t x);
 
 /* r of a line whose largest finite magnitude is this. */
-int equilibrate_exponent(const struct bitcut_format *words, uint32_t largest);
+int equilibrate_exponent(const struct bitcut_split *split, uint32_t largest);
 
 /* RN(2^exponent x) for FP32 encodings, -512 <= exponent <= 512; a NaN stays some NaN. The
    calling thread is in the mode of hostfp_enter(). */

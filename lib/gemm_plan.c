@@ -39,7 +39,7 @@ static enum bitcut_status check_numbers(const struct bitcut_gemm *g, struct faul
         o->reduction > BITCUT_TREE)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "a choice that there is not");
     if (!is_open_or_to(g->promote, INT32_MAX) || !is_open_or_to(g->tile_k, INT32_MAX) ||
-        o->slices < 0 || o->tile < 0 || o->lanes < 0 || o->turn < 0)
+        o->slices < 0 || o->tile < 0 || o->cut < 0 || o->lanes < 0 || o->turn < 0)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "counts cannot be negative");
     if (g->unit && g->kernel)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "a unit or a kernel, not both");
@@ -89,8 +89,8 @@ static struct bitcut_split split_of(const struct bitcut_gemm *g,
 {
     const struct bitcut_split *row = own ? own : g->recipe->split;
     struct bitcut_split s = row ? *row : split_plain(words);
-    if (g->high) s.high = g->high;
-    if (g->low) s.low = g->low;
+    if (g->high) s.word[0].rounding = g->high;
+    for (int i = 1; g->low && i < s.words; i++) s.word[i].rounding = g->low;
     if (g->scale != BITCUT_UNSET) s.scale = g->scale;
     return s;
 }
@@ -162,6 +162,15 @@ enum bitcut_status gemm_plan_make(struct gemm_plan *to, const struct bitcut_gemm
     if (status == BITCUT_OK && p.equilibrate) status = equilibrate_takes(&p.split_b, f);
     if (status == BITCUT_OK) *to = p;
     return status;
+}
+
+const struct bitcut_unit *gemm_plan_reader(const struct gemm_plan *p,
+                                           enum bitcut_operand operand, int word)
+{
+    for (int i = 0; i < p->terms; i++)
+        if ((operand == BITCUT_A ? p->term[i].a : p->term[i].b) == word)
+            return p->unit[i];
+    return NULL;
 }
 
 void gemm_settle(struct bitcut_gemm *g, const struct gemm_plan *p)

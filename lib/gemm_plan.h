@@ -21,6 +21,8 @@ struct gemm_plan {
     bool low_low, equilibrate;
     int promote, tile_k;       /* as in struct bitcut_recipe                        */
     struct bitcut_order order; /* slices and lanes are 1 or more                    */
+    const struct bitcut_unit *unit[RECIPE_TERMS_MOST]; /* what each term runs on ...  */
+    int k_step;                /* ... and k of a k-step; 0 where a kernel decides   */
 };
 
 /* Copy a caller's GEMM, which may be shorter than this library's: what it lacks is left
@@ -41,6 +43,11 @@ void gemm_give(struct bitcut_gemm *to, const struct bitcut_gemm *g);
    are none, or promotes besides; equilibrated words overflow. */
 enum bitcut_status gemm_plan_make(struct gemm_plan *plan, const struct bitcut_gemm *g,
                                   const struct bitcut_format *words, struct fault *f);
+
+/* The unit that reads a word of A or of B: of the first term that has it; others read it
+   alike (emu/unit.h).  NULL: no term has it. */
+const struct bitcut_unit *gemm_plan_reader(const struct gemm_plan *plan,
+                                           enum bitcut_operand operand, int word);
 
 /* Say in g what the plan says: nothing of it is open any more.  Its splits are
    g->split_a and g->split_b as they were set, else the plan's own recipe's; roundings that

@@ -16,8 +16,9 @@ const struct table_row reductions[] = {
 struct cut {
     size_t k, step, tile, turn; /* tile and turn: whole steps, no more than k needs */
     size_t slices, lanes;       /* that can have any k                              */
-    size_t tiles, each;         /* of all k, and of a slice                         */
-    size_t rest;                /* k of the first tile if that is short, else 0     */
+    size_t each;                /* places for tiles in a slice                      */
+    size_t length;              /* k of a slice that is cut by k; 0: by tiles       */
+    bool rest_first;
 };
 
 static size_t part_of(size_t k, int asked, size_t step)
@@ -32,21 +33,48 @@ static struct cut cut_make(const struct bitcut_order *o, size_t k, size_t step)
                      .step = step,
                      .tile = part_of(k, o->tile, step),
                      .turn = part_of(k, o->turn, step),
-                     .lanes = o->lanes ? (size_t)o->lanes : 1 };
+                     .lanes = o->lanes ? (size_t)o->lanes : 1,
+                     .rest_first = o->rest_first && k };
+    const size_t unit = o->cut ? smaller((size_t)o->cut, k) : c.tile;
     if (!k) return c;
-    c.tiles = divide_up(k, c.tile);
-    c.each = divide_up(c.tiles, o->slices ? (size_t)o->slices : 1);
-    c.slices = divide_up(c.tiles, c.each);
+    c.each = divide_up(divide_up(k, unit), o->slices ? (size_t)o->slices : 1);
+    c.slices = divide_up(divide_up(k, unit), c.each);
+    if (o->cut) {
+        c.length = c.each * unit;
+        c.each = divide_up(c.length, c.tile);
+    }
     c.lanes = smaller(c.lanes, divide_up(c.each * c.tile, c.turn));
-    c.rest = o->rest_first ? k % c.tile : 0;
     return c;
 }
 
-/* The k with which tile t begins; that of the tile after the last one is k. */
-static size_t tile_from(const struct cut *c, size_t t)
+/* The k of a slice, and those of its first tile. */
+struct slice {
+    size_t from, end, first;
+};
+
+static struct slice slice_at(const struct cut *c, size_t i)
 {
-    const size_t short_by = c->rest ? c->tile - c->rest : 0;
-    return t ? smaller(t * c->tile - short_by, c->k) : 0;
+    struct slice s = { 0, c->k, c->tile };
+    const size_t rest = c->rest_first ? c->k % c->tile : 0;
+    if (c->length) {
+        s.from = i * c->length;
+        s.end = smaller(s.from + c->length, c->k);
+        if (c->rest_first && (s.end - s.from) % c->tile)
+            s.first = (s.end - s.from) % c->tile;
+        return s;
+    }
+    const size_t size = c->each * c->tile, short_by = rest ? c->tile - rest : 0;
+    if (i) s.from = i * size - short_by;
+    else s.first = c->tile - short_by;
+    s.end = smaller((i + 1) * size - short_by, c->k);
+    return s;
+}
+
+/* The k with which tile t of a slice begins; that of the tile after the last one, and of
+   all behind, is the end. */
+static size_t tile_from(const struct cut *c, const struct slice *s, size_t t)
+{
+    return t ? smaller(s->from + s->first + (t - 1) * c->tile, s->end) : s->from;
 }
 
 /* How many sums are added to sum i of `count`, those before it having been added. */
@@ -69,13 +97,13 @@ static void add_step(struct k_parts *x, const struct cut *c, size_t from, size_t
 }
 
 /* Add the steps of a turn, which begin at q k of its slice, to the sequence. */
-static void add_turn(struct k_parts *x, const struct cut *c, size_t slice, size_t q)
+static void add_turn(struct k_parts *x, const struct cut *c, const struct slice *s,
+                     size_t q)
 {
     for (size_t at = q; at < q + c->turn; at += c->step) {
-        const size_t tile = slice * c->each + at / c->tile;
-        if (at / c->tile >= c->each || tile >= c->tiles) return;
-        const size_t from = tile_from(c, tile) + at % c->tile,
-                     end = tile_from(c, tile + 1);
+        const size_t tile = at / c->tile;
+        const size_t from = tile_from(c, s, tile) + at % c->tile,
+                     end = tile_from(c, s, tile + 1);
         if (from < end) add_step(x, c, from, end);
     }
 }
@@ -84,13 +112,12 @@ static void add_turn(struct k_parts *x, const struct cut *c, size_t slice, size_
    lane is only counted. */
 static bool add_lane(struct k_parts *x, const struct cut *c, size_t slice, size_t lane)
 {
-    const size_t first = slice * c->each, last = smaller(first + c->each, c->tiles);
+    const struct slice s = slice_at(c, slice);
     x->first[x->count] = x->steps;
-    if (c->lanes == 1 && !x->element)
-        x->steps += divide_up(tile_from(c, last) - tile_from(c, first), c->step);
+    if (c->lanes == 1 && !x->element) x->steps += divide_up(s.end - s.from, c->step);
     else
         for (size_t q = lane * c->turn; q < c->each * c->tile; q += c->lanes * c->turn)
-            add_turn(x, c, slice, q);
+            add_turn(x, c, &s, q);
     return x->steps > x->first[x->count];
 }
 
@@ -133,8 +160,10 @@ static int most_kept(const struct k_parts *x)
 
 static bool allocate(struct k_parts *x, const struct cut *c, bool down)
 {
-    const bool moved = c->lanes > 1 || c->rest || (down && c->slices > 1);
-    const size_t steps = divide_up(c->k, c->step);
+    const bool moved = c->lanes > 1 || (c->rest_first && c->k % c->tile) || c->length ||
+                       (down && c->slices > 1);
+    const size_t steps =
+        c->length ? c->slices * divide_up(c->length, c->step) : divide_up(c->k, c->step);
     size_t parts, elements;
     if (!size_multiply(&parts, c->slices, c->lanes) || parts > steps) parts = steps;
     x->first = memory_allocate(parts + 1, sizeof *x->first);

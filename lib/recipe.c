@@ -188,6 +188,14 @@ const struct bitcut_recipe recipes[] = {
       .tile_k = USUAL_TILE,
       .zeroed = RECIPE_ZEROES_NOT_FINITE,
       .source = "XLA 2025 (JAX) BF16_BF16_F32_X9: the same file, EmitBF16x9Matmul" },
+    [RECIPE_HALF_FP8] = { .name = "half-fp8",
+      .what = "as ootomo with corrections in 8 bits: residuals times copies of the value",
+      .split = SPLIT(HALF_E4M3),
+      .terms = 3,
+      .term = { TERM(1, 2, 1), TERM(2, 1, 1), HH(0) },
+      .low_low = LL(2),
+      .promote = 1,
+      .source = "this project's own; none that mixes formats was found published" },
     { 0 }
 };
 
@@ -220,8 +228,9 @@ static enum bitcut_status add_term(int level[RECIPE_ACCUMULATORS_MOST],
     if (t.a >= split.a->words || t.b >= split.b->words)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "recipe %s needs more words than %s has",
                          r->name, (t.a >= split.a->words ? split.a : split.b)->name);
-    *at = *at == EMPTY ? t.a + t.b : *at - t.scaled;
-    return split.scale && *at != t.a + t.b ? refuse_scales(r, f) : BITCUT_OK;
+    const int product = split.a->word[t.a].level + split.b->word[t.b].level;
+    *at = *at == EMPTY ? product : *at - t.scaled;
+    return split.scale && *at != product ? refuse_scales(r, f) : BITCUT_OK;
 }
 
 /* Whether all that accumulators hold in the end is of the scale by which they fold. */
@@ -245,7 +254,8 @@ enum bitcut_status recipe_takes(const struct bitcut_recipe *r,
                                         : 0 };
     int level[RECIPE_ACCUMULATORS_MOST];
     for (int i = 0; i < RECIPE_ACCUMULATORS_MOST; i++) level[i] = EMPTY;
-    if (low_low && (split_a->words != 2 || split_b->words != 2 || r->low_low.a != 1))
+    if (low_low &&
+        (split_parts(split_a) != 2 || split_parts(split_b) != 2 || r->low_low.a != 1))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "only recipes of two words have a low*low term; %s has %d terms",
                          r->name, r->terms);

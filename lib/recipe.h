@@ -7,8 +7,8 @@
 
 enum { RECIPE_TERMS_MOST = 9, RECIPE_ACCUMULATORS_MOST = 5 };
 
-/* One instruction of a k-step: accumulator += word a of A times word b of B.  Word 0 is
-   the high one. */
+/* One product of a k-step: accumulator += word a of A times word b of B.  Word 0 is the
+   high one. */
 struct recipe_term {
     int a, b, accumulator;
     bool scaled; /* in every tile the accumulator is multiplied by 2^-scale first */
@@ -20,12 +20,21 @@ enum recipe_zeroed { RECIPE_ZEROES_NOTHING, RECIPE_ZEROES_NAN, RECIPE_ZEROES_NOT
 
 /* A row of the recipe table.  It fixes every bit of D = alpha A B + beta C on a unit:
 
+   Each term runs on an instruction.  The GEMM's unit takes the high words, other words of
+   their format and, where its operand is wider than the high word, all words that it
+   holds.  A term with another word runs on the first unit in the table that is for just
+   the formats of its words (no wider), of the same architecture and family as the GEMM's
+   (the name up to the first '.': "hopper/mma"), with its accumulator format and without
+   block scales.  If there is none the GEMM is refused.
+
    All accumulators start from +0.  k is taken in k-steps, ascending: as many k as the
-   instruction has, the last one padded with +0.  Without tiles the terms are executed in
-   order for each k-step.  With them, ceil(tile_k / k of the instruction) k-steps make a
-   tile, the last one may have fewer, and in each tile every term is executed for all of
-   its k-steps before the next term is.  Then scaling by a term rounds to nearest, in the
-   accumulator's format.
+   instruction has, of several that of the largest k, which those of the others divide (or
+   the GEMM is refused); the last one padded with +0.  A term of an instruction with fewer
+   k executes it as often as a k-step has its k, ascending, padding included.  Without
+   tiles the terms are executed in order for each k-step.  With them, ceil(tile_k / k of a
+   k-step) k-steps make a tile, the last one may have fewer, and in each tile every term
+   is executed for all of its k-steps before the next term is.  Then scaling by a term
+   rounds to nearest, in the accumulator's format.
 
    Accumulator 0 is promoted, that is added to an FP32 register, to nearest, and starts
    from +0 again: after every `promote` of its instructions (not k-steps: a recipe may
@@ -38,7 +47,8 @@ enum recipe_zeroed { RECIPE_ZEROES_NOTHING, RECIPE_ZEROES_NAN, RECIPE_ZEROES_NOT
    0, and slices are added in order, to nearest.  If lines were equilibrated
    (lib/equilibrate.h), v[0] is scaled back.  Last, t = alpha v[0], and unless beta is
    zero, D = fma(beta, C, t).  The product of the low words, if kept, comes first.  The
-   FP32 operations give the unit's NaN if its accumulator is f32, else 0x7fffffff.  A
+   FP32 operations give the NaN of the GEMM's unit if its accumulator is f32, else
+   0x7fffffff.  A
    single slice is not added to anything. */
 struct bitcut_recipe {
     const char *name, *what;
@@ -80,16 +90,17 @@ enum {
     RECIPE_TRITON_BF16X6,
     RECIPE_XLA_BF16X3,
     RECIPE_XLA_BF16X6,
-    RECIPE_XLA_BF16X9
+    RECIPE_XLA_BF16X9,
+    RECIPE_HALF_FP8
 };
 
 extern const struct bitcut_recipe recipes[]; /* ended by a row whose name is NULL */
 
 /* Whether the recipe, with the product of the low words or without it, can have words of
-   these splits of A and of B: there are enough, and products of different scale never
-   meet, neither in an accumulator, but for what terms scale, nor when accumulators are
-   folded; so both splits with low words have one scale.  BITCUT_BAD_ARGUMENT says what
-   does not fit. */
+   these splits of A and of B: there are enough, and products of different scale, by the
+   levels of their words, never meet, neither in an accumulator, but for what terms scale,
+   nor when accumulators are folded; so both splits with low words have one scale.
+   BITCUT_BAD_ARGUMENT says what does not fit. */
 enum bitcut_status recipe_takes(const struct bitcut_recipe *recipe,
                                 const struct bitcut_split *split_a,
                                 const struct bitcut_split *split_b, bool low_low,

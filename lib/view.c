@@ -11,7 +11,8 @@ struct view view_of(const struct bitcut_matrix *x, size_t i, size_t rows, size_t
                           turned ? ld : 1 };
 }
 
-uint32_t view_get(const struct view *v, size_t line, size_t p)
+/* Element p of a line as an FP32 encoding. */
+static uint32_t view_get(const struct view *v, size_t line, size_t p)
 {
     const size_t at = line * v->across + p * v->along;
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
@@ -65,4 +66,13 @@ uint32_t *view_gather(const struct view *v, const struct gathering *x, int threa
             to[i * cols + j] = from < x->k ? view_get(v, line, from) : 0;
         }
     return to;
+}
+
+bool view_matrix(struct matrix *to, const struct bitcut_matrix *from, size_t i,
+                 size_t rows, size_t cols, int threads)
+{
+    const struct view view = view_of(from, i, rows, cols, false);
+    const struct gathering all = { .lines = rows, .k = cols, .length = cols };
+    *to = (struct matrix){ rows, cols, view_gather(&view, &all, threads) };
+    return to->at;
 }

@@ -3,6 +3,7 @@
 #define BITCUT_LIB_VIEW_H
 
 #include "lib/gemm_plan.h"
+#include "lib/matrix.h"
 
 /* A matrix line by line: rows of A, C and D, columns of B. */
 struct view {
@@ -14,10 +15,6 @@ struct view {
 /* The rows, or the columns, of matrix i of a batch of matrices of rows x cols. */
 struct view view_of(const struct bitcut_matrix *x, size_t i, size_t rows, size_t cols,
                     bool columns);
-
-/* Element p of a line as an FP32 encoding; exact, but a NaN of another format is that of
-   FP32. */
-uint32_t view_get(const struct view *v, size_t line, size_t p);
 
 /* Make it what an FP32 encoding is in the format: rounded once, to nearest even; a NaN is
    one with its leading bits, or the only one of the format. */
@@ -31,7 +28,13 @@ struct gathering {
     bool columns;
 };
 
-/* A matrix of FP32 encodings without gaps, which the caller frees; NULL: no memory. */
+/* A matrix of FP32 encodings without gaps, which the caller frees; NULL: no memory.
+   Elements are exact, but a NaN of another format is that of FP32. */
 uint32_t *view_gather(const struct view *v, const struct gathering *x, int threads);
+
+/* All of matrix i of a batch of matrices of rows x cols, likewise.  False: no memory, and
+   there is nothing to clear. */
+bool view_matrix(struct matrix *to, const struct bitcut_matrix *from, size_t i,
+                 size_t rows, size_t cols, int threads);
 
 #endif

@@ -287,6 +287,8 @@ cat > "$work/table" << 'END'
 2|overflow the f16 sums|gemm --recipe plain --unit hopper/mma.m16n8k16.f16.f16 --equilibrate
 2|v100 has no instruction for tf32|gemm --recipe ootomo-tf32 --unit v100
 2|mi100 has no instruction for tf32|gemm --recipe tf32x3 --unit mi100
+2|beside ampere/mma.m16n8k16.f32.f16 there is no instruction for these with sums in f32|gemm --recipe half-fp8 --unit a100
+2|tiles are modelled for words of one format|tile --recipe half-fp8 --gpu h100 -m 64 -n 64 -k 64
 2|multiplies bf16 by bf16|gemm --recipe ootomo --unit hopper/mma.m16n8k16.f32.bf16
 2|e4m3fnuz by e5m2fnuz|gemm --recipe plain --unit cdna3/mfma.16x16x32.f32.fp8.bf8
 2|needs block scales|gemm --recipe plain --unit $rtx.m16n8k64.nvf4.f32.e2m1

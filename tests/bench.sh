@@ -38,6 +38,7 @@ bad_words_refused() {
 2|^bitcut: --rounds: must be 1 to 99$|gpu --rounds 0
 2|^bitcut: --rounds: must be 1 to 99$|gpu --rounds 100
 2|^bitcut: --input: no input is called|gpu --input urnd
+2|^bitcut: --input: no input is called|gpu --study batch --shapes square -n 4 --input urnd
 2|^bitcut: --unit: is for bench emu$|exact --unit h100
 2|^bitcut: --unit: is for bench emu$|gpu --unit h100
 2|^bitcut: --kernel: is for bench gpu$|exact --kernel gemm
@@ -94,7 +95,7 @@ times_true() {
     for key in m n k count ms ms_min ms_max tflops ratio_sgemm third relres compared \
         mismatches fallback rank of_best flops_per_byte gb_per_second joules gflops_per_watt \
         pj_per_product mhz recipe split equilibrate tile stages split_k fault study \
-        input rounds seed date device driver runtime capability library; do
+        input rounds seed date device driver runtime architecture library; do
         [ "$(grep -c "\"$key\":" all)" -eq 11 ] || echo "no $key"
     done
     rows gemm.ootomo.f16 product
@@ -395,7 +396,7 @@ batches_timed() {
     grep -v '"name":"mean"' all > out
     for key in m n k us us_min us_max gflops gb_per_second relres compared mismatches mhz \
         ratio_strided ratio_pointers ratio_fails fault study input rounds seed date device \
-        driver runtime capability library; do
+        driver runtime architecture library; do
         [ "$(grep -c "\"$key\":" out)" -eq 28 ] || echo "no $key"
     done
     grep '"name":"batch.mma.16","addressing":"strides".*"count":300' all > out
@@ -501,6 +502,22 @@ wrong_batches_refused() {
     expect ratio_strided null
 }
 
+# relres is of all outputs looked at: the largest would never fall with the count, whose
+# GEMMs are drawn together.  Infinities and NaNs that are the exact product's are no errors.
+batches_judged() {
+    run 0 bench gpu --study batch --shapes square -n 4 --rounds 1 --json --batch 1 --batch 2 \
+        --batch 4 --batch 8 --batch 16 --kernel batch.mma.16
+    grep '"name":"strided"' out > all
+    cp all out
+    value relres | awk '$1 < last { fell = 1 } { last = $1 } END { if (!fell) print "all rise" }'
+    run 0 bench gpu --study batch --shapes square -n 16 --batch 9 --rounds 1 --json \
+        --input 'exp_rand(-60,60)'
+    grep '"name":"batch' out > all
+    cp all out
+    expect mismatches 0
+    expect relres 0.0
+}
+
 tables_listed() {
     run 0 list shapes --json
     grep -q '"name":"wide".*"shapes":\["nx4nxn"\]' out || cat out
@@ -543,6 +560,7 @@ exhaustive "batches beside their peers" batches_timed
 exhaustive "batches beside their peers, reported" batches_reported
 ok_if_empty "means over batches" "$(means_complete)"
 ok_if_empty "batches that are wrong, fail, or have no peers" "$(wrong_batches_refused)"
+ok_if_empty "errors of batches" "$(batches_judged)"
 ok_if_empty "shapes and studies are listed" "$(tables_listed)"
 
 BITCUT_MODULES=$kernels

@@ -48,7 +48,7 @@ tables_listed() {
     done
     for table in $tables; do
         case $table in
-        instructions | kernels | batched) [ -f "$BITCUT_MODULES/bitcut-cuda.so" ] || continue ;;
+        architectures | instructions | kernels) [ -f "$BITCUT_MODULES/bitcut-cuda.so" ] || continue ;;
         esac
         rows_listed "$table"
         case $table in
@@ -248,13 +248,30 @@ matrices_made() {
 results_verified() {
     run 0 list recipes --json
     for recipe in $(value name); do
-        set -- --recipe "$recipe" --unit a100 -a A.npy -b B.npy -c C.npy --alpha 1.5 \
+        set -- --recipe "$recipe" --unit h100 -a A.npy -b B.npy -c C.npy --alpha 1.5 \
             --beta -0.3
         run 0 gemm "$@" -o D.npy
         run 0 verify "$@" -d D.npy --json
         expect compared 340
         expect mismatches 0
     done
+}
+
+# Words of several formats, and the units of their products.
+mixed_words_said() {
+    run 0 list recipes --json
+    grep '"half-fp8"' out | grep -F '"formats":["f16","e4m3","e4m3"],"terms":"lc:1 cl:1 hh:0"' \
+        > err || echo "formats of half-fp8"
+    run 0 list splits --json
+    grep '"half-e5m2"' out | grep -F '"formats":["f16","e5m2","e5m2"]' |
+        grep -F '"levels":[0,1,0],"copies":[2]' > err || echo "words of half-e5m2"
+    eight=hopper/mma.m16n8k32.f32.e4m3
+    run 0 gemm --recipe half-fp8 --unit h100 -m 4 -n 4 -k 40 --json
+    grep -F "\"units\":[\"$eight\",\"$eight\",\"hopper/mma.m16n8k16.f32.f16\"]" out \
+        > err || echo "units of half-fp8"
+    expect explained true
+    run 0 gemm --recipe half-fp8 --unit fma/f32 -m 4 -n 4 -k 40 --json
+    if grep '"units"' out; then echo "of one unit"; fi
 }
 
 # Exponents far beyond f16: lost without equilibration.  verify knows the option, too.
@@ -270,19 +287,89 @@ wide_range_served() {
     value relres | awk '!($1 < 5e-7)'
     run 0 verify "$@" -d D.npy --json
     expect equilibrate true
-    run 1 verify --recipe ootomo --unit h100 -a wide-a.npy -b wide-b.npy -d D.npy
+    run 1 verify --recipe ootomo --unit h100 -a wide-a.npy -b wide-b.npy -d D.npy \
+        --seconds 0
 }
 
 changed_result_found() {
     set -- --recipe ootomo --unit a100 -a A.npy -b B.npy
     run 0 gemm "$@" -o D.npy
     flip D.npy $(($(bytes D.npy) - 4))
-    run 1 verify "$@" -d D.npy --json
+    run 1 verify "$@" -d D.npy --seconds 0 --json
     expect mismatches 1
     expect ulps 1
+    expect hypothesis null
     grep -q '"at":\[19,16],"emulator":"0x[0-9a-f]* = [^"]*","file":"0x' out || cat out
-    run 1 verify "$@" -d D.npy
-    sed -n '/^first$/,$p' out | grep -q '^  at  *\[19,16]$' || cat out
+    run 1 verify "$@" -d D.npy --seconds 0
+    grep -q '^first difference  row 19, column 16: the file has 0x.*: 1 ulp apart$' out || cat out
+}
+
+# For people: at most ten lines, the same of every recipe; with --verbose every key, too.
+lines_for_people() {
+    for recipe in plain ootomo half-fp8 triton-tf32x3; do
+        set -- gemm --recipe $recipe --unit h100 -m 20 -n 30 -k 70
+        run 0 "$@"
+        [ "$(wc -l < out)" -le 10 ] || cat out
+        for words in recipe words "sum over k" matrices "componentwise error" \
+            "relative error" "error in ulps" "range of words" verdict; do
+            grep -q "^$words  " out || echo "$recipe: no $words"
+        done
+        grep -q '^componentwise error  [0-9.e+]* u |A||B| at most, u = 2^-24 ' out || cat out
+        run 0 "$@" --verbose
+        mv out said
+        run 0 "$@" --json
+        tr , '\n' < out | sed -n 's/^{\{0,1\}"\([a-z0-9_]*\)":.*/\1/p' | while read -r key; do
+            grep -Eq "^ *$key(\[0])? " said || grep -qx "$key" said ||
+                [ "$key" = ulp_histogram ] || echo "$recipe --verbose: no $key"
+        done
+        grep -q '^distances  .* (FP32 steps from the exact result: outputs)$' said || cat said
+    done
+    run 0 gemm --recipe markidis --unit h100 -m 1 -n 1 -k 9 --input-a 'const(70000)' \
+        --input-b 'const(1e-5)'
+    grep -q '^range of words .*underflow in 0 of 9 .* and 9 of 9 of B; overflow in 9 and 0$' \
+        out || cat out
+}
+
+# Some rows by some columns, with C: never more than asked for, and where they are.
+samples_verified() {
+    set -- --recipe ootomo --unit a100 -a A.npy -b B.npy -c C.npy --alpha 1.5
+    run 0 gemm "$@" -o D.npy
+    run 0 gemm "$@" -o D.mtx
+    awk 'NR > 2 && (NR - 3) % 20 == 7 { $1 = 3 } { print }' D.mtx > row7.mtx
+    found=
+    for seed in 1 2 3 4; do
+        for most in 1 100 339; do
+            run 0 verify "$@" -d D.npy --samples $most --seed $seed --json
+            expect total 340
+            value compared | awk -v most=$most '$1 > most || $1 < most * 0.9'
+            expect mismatches 0
+        done
+        bitcut verify "$@" -d row7.mtx --samples 100 --seed $seed --seconds 0 --json > out
+        [ $? -eq 0 ] && continue
+        grep -q '"mismatches":10,"first":{"at":\[7,[0-9]*],' out || cat out
+        found=$((found + 1))
+    done
+    [ "$found" ] && [ "$found" -lt 4 ] || echo "row 7 is in $found of 4 samples"
+    run 0 verify "$@" -d D.npy --samples 100
+    grep -q '^compared  *100 of 340 outputs, .* a sample' out || cat out
+    ! grep -w all out
+    run 0 verify "$@" -d D.npy --samples 340
+    grep -q '^compared  *all 340 outputs' out || cat out
+}
+
+# Another unit than the one asked for is named in the last line, of a sample too.
+failures_explained() {
+    run 0 gemm --recipe ootomo --unit a100 -m 40 -n 30 -k 100 --save-a a.npy --save-b b.npy \
+        -o d.npy
+    set -- --recipe ootomo --unit h100 -a a.npy -b b.npy -d d.npy
+    run 1 verify "$@"
+    [ "$(wc -l < out)" -le 10 ] || cat out
+    tail -n 1 out | grep -q '^explanation  *D is ootomo on ampere/mma.m16n8k16.f32.f16: 1200 ' ||
+        cat out
+    run 1 verify "$@" --samples 100 --json
+    grep -q '"hypothesis":"D is ootomo on ampere/mma.m16n8k16.f32.f16: 100 of 100 ' out || cat out
+    run 0 verify --recipe ootomo --unit a100 -a a.npy -b b.npy -d d.npy --json
+    expect hypothesis null
 }
 
 # array FILE ROWS COLUMNS VALUE...: a Matrix Market file.
@@ -321,7 +408,8 @@ differences_told() {
     while read -r a d ulps differ; do
         array a.mtx 1 1 "$a"
         array d.mtx 1 1 "$d"
-        run 1 verify --recipe fp32 --unit fma/f32 -a a.mtx -b one.mtx -d d.mtx --json
+        run 1 verify --recipe fp32 --unit fma/f32 -a a.mtx -b one.mtx -d d.mtx --json \
+            --seconds 0
         expect ulps "$ulps"
         expect differ "$differ"
     done << 'END'
@@ -335,13 +423,12 @@ inf -inf null infinities of different signs
 0 1.4e-45 1
 1 -1 2130706432
 END
-    run 1 verify --recipe fp32 --unit fma/f32 -a one.mtx -b one.mtx -d d.mtx
-    ! grep differ out || cat out
+    run 1 verify --recipe fp32 --unit fma/f32 -a one.mtx -b one.mtx -d d.mtx --seconds 0
+    grep -q ' = 1: 2130706432 ulps apart$' out || cat out
     bitcut gemm --recipe fp32 --unit fma/f32 -a one.mtx -b one.mtx -o one.npy > out
     printf '\0\0\300\177' | dd of=one.npy bs=1 seek=128 conv=notrunc 2> dd.err
-    run 1 verify --recipe fp32 --unit fma/f32 -a one.mtx -b one.mtx -d one.npy
-    grep -q '^  ulps  *null$' out || cat out
-    grep -q '^  differ  *a number against a NaN$' out || cat out
+    run 1 verify --recipe fp32 --unit fma/f32 -a one.mtx -b one.mtx -d one.npy --seconds 0
+    grep -q '^first difference .* = 1: a number against a NaN$' out || cat out
 }
 
 # The same updates, and longer ones, judged: by the layers as by MPFR.
@@ -434,6 +521,10 @@ orders_of_k() {
     expect lanes 3
     expect turn 8
     expect reduction ascending
+    expect cut 0
+    run 0 gemm "$@" --order cut=4,tile=16,rest-first --split-k 3 --json -o other.npy
+    cmp plain.npy other.npy 2>&1
+    expect cut 4
 }
 
 # --- threads and seeds ------------------------------------------------------------------
@@ -762,7 +853,7 @@ END
 
 statuses_as_promised() {
     run 0 list
-    run 1 verify --recipe ootomo --unit a100 -a A.npy -b B.npy -d C.npy
+    run 1 verify --recipe ootomo --unit a100 -a A.npy -b B.npy -d C.npy --seconds 0
     run 2 gemm
     run 2 frobnicate
     run 2 list --frobnicate
@@ -785,7 +876,7 @@ help_printed() {
     grep -q '3 cannot run, 130 Ctrl-C' out || cat out
     cmp help out 2>&1
     commands=$(sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' out)
-    for name in list mma replay record split gemm verify study report bench tile; do
+    for name in list mma replay record split gemm verify explain study report bench tile; do
         echo "$commands" | grep -qx "$name" || echo "no command $name"
     done
     for name in $commands; do
@@ -823,6 +914,7 @@ json_keys() {
     mma="mma --unit $(value unit) -a $1/A.npy -b $1/B.npy -c $1/C.npy -o json.npy"
     gemm='gemm --recipe ootomo --unit a100 -n 8'
     errors='relres max_error mred ulp_max backward_max seconds products_per_second'
+    errors="$errors words_underflow words_overflow ulp_histogram"
     terms='busy useful ratio groups busiest resident tlp memory flops work_dl work_cp'
     terms="$terms shared registers"
     while IFS='|' read -r words keys; do
@@ -836,8 +928,8 @@ list summations|name what reads exact fast
 list reductions|name what
 list chips|name what architecture
 list formats|name what bits exponent_bits fraction_bits emin emax
-list splits|name what format high low words scale
-list recipes|name what split terms promote tile_k zeroed source
+list splits|name what format high low words formats scale levels copies
+list recipes|name what split formats terms promote tile_k zeroed source
 list inputs|name what parameters
 list metrics|name what
 list variants|name what
@@ -847,10 +939,12 @@ $mma|unit outputs
 replay $1 $2|set unit outputs mismatches first
 replay changed|set unit outputs mismatches first
 split --from 0 --to 1|split exponent exact bits max_ulp mean_ulp p_subnormal p_zero
+gemm --recipe half-fp8 --unit h100 -m 8 -n 8 -k 8|recipe unit units split
 $gemm -m 8 -k 8|recipe unit evidence equilibrate m n k seed $errors
 $gemm -m 8 -k 8 --input-a anybits|$errors
 $gemm -m 0 -k 0|$errors
-verify --recipe ootomo --unit a100 -a A.npy -b B.npy -d C.npy|compared mismatches first
+verify --recipe ootomo --unit a100 -a A.npy -b B.npy -d C.npy --seconds 0|m n k compared total mismatches first hypothesis
+explain -a A.npy -b B.npy -d C.npy --seconds 1|hypothesis tried matched sampled compared differ total found complete ulps period distances
 fit --outputs 200 $BITCUT_DATA/h200/mma_m8n8k4_f64_f64|set unit outputs survivors rows open
 probe --mutants --unit fma/f32|unit vectors mutants killed proved surviving matrix
 study underflow|split exponent p_subnormal p_zero bits
@@ -876,8 +970,12 @@ ok_if_empty "fit finds the row of a set, and that none explains a torn one" "$(r
 ok_if_empty "gemm writes matrices" "$(matrices_made)"
 ok_if_empty "orders of k are what they say" "$(orders_of_k)"
 ok_if_empty "verify accepts what gemm wrote, for every recipe" "$(results_verified)"
+ok_if_empty "mixed words have formats, levels and units" "$(mixed_words_said)"
 ok_if_empty "equilibrated lines serve a wide range" "$(wide_range_served)"
 ok_if_empty "verify finds one changed bit" "$(changed_result_found)"
+ok_if_empty "people read ten lines, and --verbose has all" "$(lines_for_people)"
+ok_if_empty "verify compares a sample" "$(samples_verified)"
+ok_if_empty "verify says what computed a result that differs" "$(failures_explained)"
 ok_if_empty "alpha A B + beta C" "$(epilogue_computed)"
 ok_if_empty "alpha A B + beta C is judged" "$(updates_judged)"
 ok_if_empty "verify tells what a difference is" "$(differences_told)"

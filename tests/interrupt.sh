@@ -115,11 +115,23 @@ figure_interrupted() {
     rm -rf new
 }
 
-# What was finished is printed, also without --json, where rows wait for the last one.
+# What was finished is printed, also without --json, where rows wait for the last one: one
+# row as a list of fields, more as a table.
 rows_interrupted() {
     interrupt TERM '' probe --mutants --threads 1 > ../rows
-    head -n 1 ../rows | grep -q '^unit  *vectors  *mutants' || cat ../rows
-    [ "$(wc -l < ../rows)" -gt 2 ] || echo "no rows"
+    head -n 1 ../rows | grep -q '^unit  ' || cat ../rows
+    [ "$(wc -l < ../rows)" -gt 1 ] || echo "no rows"
+}
+
+# explain_interrupted SIGNAL SENTENCE WORD...: what was found by then is said.
+explain_interrupted() {
+    signal=$1 sentence=$2
+    shift 2
+    interrupt "$signal" '' explain "$@" --seconds 600 --threads 1 --json
+    grep -q '"interrupted":true' ../out || echo "it does not say that it was interrupted"
+    grep -q "\"hypothesis\":\"[^\"]*$sentence" ../out || cat ../out
+    grep -q '"found":true,"compared":0' ../out && echo "something is found in nothing"
+    grep -Eq 'stopped; [1-9][0-9]* hypotheses were tried, and [0-9]+ of' ../err || cat ../err
 }
 
 # npy FILE TYPE SHAPE BYTES: an array of zeros, of so many bytes, that takes no room.
@@ -134,6 +146,12 @@ inputs_made() {
     npy ../f16.npy '<f2' '65536, 16, 16' 33554432
     npy ../f32.npy '<f4' '65536, 16, 16' 67108864
     npy ../matrix.npy '<f4' '3072, 3072' 37748736
+    npy ../small.npy '<f4' '768, 768' 2359296
+    for seed in 1 2; do
+        bitcut gemm --recipe plain --unit a100 -m 256 -n 256 -k 2048 --seed $seed \
+            --save-a ../A$seed.npy --save-b ../B$seed.npy -o ../D$seed.npy \
+            --reference none > ../made
+    done
     { echo '%%MatrixMarket matrix array real general' && yes '%' | head -n 32000000 &&
         printf '1 1\n1\n'; } > ../comments.mtx
 }
@@ -182,6 +200,16 @@ done << 'END'
 1|bench exact, the fma loop|bench exact -n 16384
 1|bench emu|bench emu -n 8192
 END
+seconds=2
+for signal in $(signals); do
+    ok_if_empty "explain, SIG$signal in its search" "$(explain_interrupted "$signal" \
+        'Interrupted after [1-9][0-9]* hypotheses' -a ../A1.npy -b ../B1.npy -d ../D2.npy)"
+done
+seconds=3
+ok_if_empty "explain, comparing" "$(BITCUT_SIMD=none; export BITCUT_SIMD
+    explain_interrupted TERM 'interrupted when [1-9][0-9]* of 768 rows were compared' \
+        -a ../small.npy -b ../small.npy -d ../small.npy --recipe ootomo \
+        --unit ampere/mma.m16n8k16.f32.f16)"
 seconds=1
 exhaustive "report" report_interrupted
 exhaustive "report, its figure" figure_interrupted

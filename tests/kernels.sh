@@ -23,7 +23,7 @@ gemm.plain.tf32 liar.legemm.f16 liar.markidis.f16 liar.noname.f16 batch.tiny.3 b
 batch.old.64 batch.big.64 batch.mma.64 batch.fma.64 " ] || value name
     for key in recipe instruction matrices input terms promote tile products warps stages \
         threads shared_bytes registers cluster load_bytes read_bytes slices_most size_most \
-        least most what; do
+        architectures what; do
         [ "$(grep -c "\"$key\":" out)" -eq 18 ] || echo "no $key"
     done
 }
@@ -46,8 +46,8 @@ bad_words_refused() {
 2|^bitcut: -d: is not for --kernel, which makes its own inputs$|--kernel gemm -d D.npy
 2|^bitcut: --alpha: is not for --kernel, which makes its own inputs$|--kernel gemm --alpha 2
 2|^bitcut: --beta: is not for --kernel, which makes its own inputs$|--kernel gemm --beta=0
-2|^bitcut: --samples: is for --kernel split$|--kernel gemm --samples 3
-2|^bitcut: --samples: is for --kernel split$|--samples 3
+2|^bitcut: --samples: is for -d and --kernel split$|--kernel gemm --samples 3
+2|^bitcut: --seconds: is not for the split$|--kernel split --seconds 3
 2|^bitcut: -m: is for --kernel .not split.; else files have sizes$|--kernel split -m 1 -n 1 -k 1
 2|^bitcut: -n: is for --kernel .not split.; else files have sizes$|--kernel split -n 1
 2|^bitcut: -k: is for --kernel .not split.; else files have sizes$|--recipe plain --unit h100 -k 1
@@ -61,6 +61,7 @@ bad_words_refused() {
 2|^bitcut: gemm.plain.f16: takes 1 to 1 slices of k$|--kernel gemm.plain.f16 --split-k 2
 2|^bitcut: gemm.plain.tf32: takes 1 to 1 slices of k$|--kernel gemm --split-k 4
 2|^bitcut: f32: kernels have no words of f32$|--kernel split --split f32
+2|^bitcut: half-e4m3: kernels have no words of several formats$|--kernel split --split half-e4m3
 2|^bitcut: small.plain.f16: takes m, n and k up to 32$|--kernel small -m 33 -n 1 -k 1
 3|^bitcut: old.plain.f16: does not run on Models$|--kernel old
 3|^bitcut: big.plain.f16: does not run on Models$|--kernel big
@@ -123,7 +124,7 @@ equilibrated() {
     grep -q 'times 2^11 at most$' err || cat err
     DEVICE_FAULT=flips
     export DEVICE_FAULT
-    run 1 verify --kernel gemm.ootomo -m 9 -n 10 -k 11 --equilibrate --json
+    run 1 verify --kernel gemm.ootomo -m 9 -n 10 -k 11 --equilibrate --seconds 0 --json
     unset DEVICE_FAULT
     expect mismatches 160
 }
@@ -159,7 +160,7 @@ differences_found() {
     while IFS='|' read -r fault k mismatches first; do
         DEVICE_FAULT=$fault
         export DEVICE_FAULT
-        run 1 verify --kernel gemm.ootomo -m 6 -n 5 -k "$k" --json
+        run 1 verify --kernel gemm.ootomo -m 6 -n 5 -k "$k" --seconds 0 --json
         expect mismatches "$mismatches"
         for part in $first; do
             grep -qF "\"$part" out || { echo "$fault: no $part"; cat out; }
@@ -180,6 +181,27 @@ END
     DEVICE_FAULT="flips later"
     export DEVICE_FAULT
     run 0 verify --kernel gemm.ootomo -m 6 -n 5 -k 32
+    unset DEVICE_FAULT
+}
+
+# What a broken kernel does instead is said of its first mismatch; what it writes outside of
+# D is no output.  Of several kernels below their table.
+differences_explained() {
+    forgets='D is ootomo on hopper/mma.m16n8k16.f32.f16, but in rows 5 to 5, columns 0 to 4 (5 differ): they hold zeros'
+    DEVICE_FAULT="forgets a row"
+    export DEVICE_FAULT
+    run 1 verify --kernel gemm.ootomo -m 6 -n 5 -k 33 --seconds 1 --json
+    grep -qF "\"hypothesis\":\"$forgets" out || cat out
+    run 1 verify --kernel gemm -m 6 -n 5 -k 17 --seconds 1
+    [ "$(grep -c '^  first difference  row 5, column 0: the device has 0x00000000 ' out)" -eq 5 ] ||
+        cat out
+    grep -qF "  explanation       $forgets" out || cat out
+    run 1 verify --kernel batch.mma.16 -m 6 -n 5 -k 9 --seconds 1
+    tail -n 1 out | grep -q '^explanation  .* rounded to f16, .*columns 0 to 4 (5 differ)' || cat out
+    [ "$(wc -l < out)" -le 10 ] || cat out
+    DEVICE_FAULT="writes gap"
+    run 1 verify --kernel gemm.ootomo -m 6 -n 5 -k 33 --json
+    expect hypothesis null
     unset DEVICE_FAULT
 }
 
@@ -206,7 +228,7 @@ batch_differences_found() {
     while IFS='|' read -r fault mismatches first; do
         DEVICE_FAULT=$fault
         export DEVICE_FAULT
-        run 1 verify --kernel batch.mma.16 -m 6 -n 5 -k 9 --json
+        run 1 verify --kernel batch.mma.16 -m 6 -n 5 -k 9 --seconds 0 --json
         unset DEVICE_FAULT
         expect mismatches "$mismatches"
         for part in $first; do
@@ -216,6 +238,7 @@ batch_differences_found() {
 flips|56|layout":"dense" transposes":"nn" gemm":36 at":[5,4] ulps":1, k_step":0
 flips by pointers|16|layout":"pointers" count":37 gemm":36 at":[5,4]
 flips transposed|28|transposes":"nt" gemm":36 at":[5,4]
+flips crossed|11|outputs":"nt" gemm":36 at":[5,4]
 writes gap|24|layout":"rows-by-8" gemm":null at":null model":"0x7da5 device":"0x0000
 END
 }
@@ -293,6 +316,35 @@ rows_sound() {
     done
 }
 
+# Each architecture has units, and rows say which of them run them.
+architectures_sound() {
+    run 0 list units --json
+    value name | sed 's#/.*##' | sort -u > families
+    run 0 list architectures --json
+    value units | grep -vxF -f families
+    run 0 list instructions --json
+    mv out rows
+    run 0 list kernels --json
+    cat rows >> out
+    while read -r name first last; do
+        set=$(sed -n "s/^{\"name\":\"$name\".*\"architectures\":\[\([^]]*\)\].*/\1/p" out |
+            sort -u)
+        case $set in
+        "\"$first\""*"\"$last\"") ;;
+        *) echo "$name: $set" ;;
+        esac
+    done << 'END'
+mma.m8n8k4.f32.f16 sm_70 sm_121
+mma.m16n8k8.f32.f16 sm_75 sm_121
+mma.m16n8k32.f32.e4m3 sm_89 sm_121
+mma.m16n8k16.f64.f64 sm_90a sm_121
+sm80.ootomo.[^"]* sm_80 sm_121
+batch.mma.8.x8.s1 sm_80 sm_121
+END
+    [ "$(grep -c '"architectures":\["sm_90a"\]' out)" -eq "$(grep -c '^{"name":"\(wgmma\|sm90\)' out)" ] ||
+        echo "wgmma is of sm_90a"
+}
+
 kernels_agree() {
     run 0 verify --kernel all --json
     run 0 verify --kernel all -m 70 -n 100 -k 500 --json
@@ -316,6 +368,7 @@ ok_if_empty "equilibrated lines" "$(equilibrated)"
 ok_if_empty "kernels that do not suit are left out" "$(unfit_left_out)"
 ok_if_empty "rows and columns of large shapes" "$(lines_sampled)"
 ok_if_empty "broken kernels are found" "$(differences_found)"
+ok_if_empty "what broken kernels do is explained" "$(differences_explained)"
 ok_if_empty "kernels are ranked" "$(tiles_ranked)"
 ok_if_empty "batches of small GEMMs" "$(batches_agree)"
 ok_if_empty "broken kernels for batches are found" "$(batch_differences_found)"
@@ -324,11 +377,13 @@ ok_if_empty "the split pass" "$(splits_compared)"
 BITCUT_MODULES=$kernels
 if [ -f "$kernels/bitcut-cuda.so" ]; then
     ok_if_empty "the module's kernels have recipes and units" "$(rows_sound)"
+    ok_if_empty "architectures have units, and rows name those that run them" "$(architectures_sound)"
     bitcut verify --kernel all -m 1 -n 1 -k 1 > out 2> err
     if [ $? -eq 3 ]; then skip "the device" "$(sed 's/^bitcut: verify: //' err)"
     else ok_if_empty "the device" "$(kernels_agree)"; fi
 else
-    for what in "the module's kernels have recipes and units" "the device"; do
+    for what in "the module's kernels have recipes and units" \
+        "architectures have units, and rows name those that run them" "the device"; do
         skip "$what" "no module of kernels was built"
     done
 fi

@@ -27,6 +27,7 @@ gpu/cuda           lib gpu gpu/cuda
 analysis/evidence  lib lib/file emu gpu analysis/evidence
 analysis/fit       lib lib/file emu analysis/evidence analysis/fit
 analysis/error     lib lib/exact emu emu/fast analysis/error
+analysis/explain   lib lib/exact emu analysis/explain
 analysis/device    lib lib/file emu emu/fast gpu analysis/evidence analysis/error analysis/device
 analysis/study     lib lib/file emu analysis/error analysis/study
 analysis/cli       all
@@ -40,6 +41,7 @@ tests/evidence     all tests tests/lib tests/emu tests/evidence
 tests/fit          all tests tests/lib tests/fit
 tests/error        all tests tests/lib tests/error
 tests/study        all tests tests/lib tests/study
+tests/explain      all tests tests/emu tests/explain
 tests/cli          all tests tests/lib tests/cli
 '
 
@@ -88,6 +90,12 @@ guards() {
     done
 }
 
+# What knows no backend: there is nothing of CUDA's runtime, but for what a stream is.
+foreign_names() {
+    sources lib emu analysis gpu | grep -v '^gpu/cuda/\|^gpu/rt\.h$' |
+        xargs grep -noE '\b(cuda|hip)[A-Z][A-Za-z_]*' | grep -v ':\(cuda\|hip\)Stream_t$'
+}
+
 same_names() {
     sources lib emu gpu analysis tests | sed 's|.*/||' | sort | uniq -d
 }
@@ -101,11 +109,12 @@ unlisted() {
 
 rooms=$(printf '%s' "$arrows" | awk 'NF { print $1 }')
 wrong=$(misplaced)
-echo "1..$(($(echo "$rooms" | wc -l) + 4))"
+echo "1..$(($(echo "$rooms" | wc -l) + 5))"
 ok_if_empty "every file is in a room" "$(of none)"
 for room in $rooms; do
     ok_if_empty "$room includes only from where it may" "$(of "$room")"
 done
 ok_if_empty "headers are guarded by their own name" "$(guards)"
+ok_if_empty "a runtime is called in its backend's room alone" "$(foreign_names)"
 ok_if_empty "no two files have one name" "$(same_names)"
 ok_if_empty "Makefile.am names every source and test" "$(unlisted)"

@@ -68,7 +68,7 @@ devices_refused() {
         done
     done << 'END'
 absent|no device: nobody is there
-future|Models has compute capability 99.0, of no architecture known
+future|Models is of no architecture known
 ampere|hopper/mma.m16n8k16.f32.f16 is not a unit of this device, Models (ampere)
 breaks|it broke
 END
@@ -211,7 +211,7 @@ set_recorded() {
     has one device '"Models"'
     has one driver '"1.2"'
     has one runtime '"none"'
-    has one capability '"9.0"'
+    has one architecture '"m90"'
     has one date "\"$(date -u +%Y-%m-%d)\""
     has one origin '"recorded on the device"'
     has one repeats_differ 0

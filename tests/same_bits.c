@@ -194,7 +194,8 @@ static void units_digest(void)
     }
 }
 
-/* Every recipe on an A100: 1.5 A B - 0.25 C, values of any size. */
+/* Every recipe on an A100, of mixed words on an H100: 1.5 A B - 0.25 C, values of any
+   size. */
 static void recipes_digest(void)
 {
     const uint32_t alpha = 0x3fc00000, beta = 0xbe800000;
@@ -204,8 +205,9 @@ static void recipes_digest(void)
     struct matrix d = matrix_make("zeros", INPUT_A, M, N);
     for (const struct bitcut_recipe *r = recipes; r->name; r++) {
         const struct bitcut_format *input = &formats[FORMAT_F16];
-        if (r->split) input = r->split->format;
-        const struct bitcut_unit *u = bitcut_unit_find("a100", input);
+        if (r->split) input = r->split->word[0].format;
+        const bool mixed = r->split && !split_is_uniform(r->split);
+        const struct bitcut_unit *u = bitcut_unit_find(mixed ? "h100" : "a100", input);
         require(u != NULL, r->name);
         struct bitcut_gemm g = gemm_of(r, u);
         gemm_set_dense(&g, d.at, M, N, K, a.at, b.at, c.at);

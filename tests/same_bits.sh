@@ -137,6 +137,8 @@ exit 0
 # split cutlass-tf32x2 000b470f33a7f031
 # split cutlass-bf16x3 b8dd89d912ed8a08
 # split triton-tf32x2 5084c471b9a8547e
+# split half-e4m3 c0d3b8dcb6396e4b
+# split half-e5m2 616ae7cd232bb6d5
 # decimal text 19b2ecddc02a1b99
 # input urand b6c20496415bc0a9
 # input nrand 6399816e25b9aaa9
@@ -194,6 +196,7 @@ exit 0
 # gemm xla-bf16x3 00814df995452af2
 # gemm xla-bf16x6 05c46e4666a002df
 # gemm xla-bf16x9 1838b5fc17b95dc6
+# gemm half-fp8 b9b97e559de3380e
 # exact urand(-1,1) a1afc1ab7d877e27
 # exact exp_rand(-120,120) 41e025e7250eecb4
 # exact exp_rand(-75,-60) 1b133fd4bb004e17

@@ -55,3 +55,8 @@ int test_host_mode(int mode)
 #endif
     return modes[mode % 4];
 }
+
+int test_between(uint64_t *state, int low, int high)
+{
+    return low + (int)(test_bits(state) % (uint64_t)(high - low + 1));
+}

@@ -32,7 +32,9 @@ int test_host_mode(int mode);
    BITCUT_BRIEF (for slow builds: sanitizers, valgrind, emulated processors). */
 int test_cases(int usual, int most);
 
-/* The next 64 random bits of a stream (SplitMix64; Steele, Lea, Flood 2014). */
+/* The next 64 random bits of a stream (SplitMix64; Steele, Lea, Flood 2014), and of these
+   an integer from low to high. */
 uint64_t test_bits(uint64_t *state);
+int test_between(uint64_t *state, int low, int high);
 
 #endif

@@ -3,6 +3,7 @@
 #include "analysis/device/blas.h"
 #include "analysis/evidence/field.h"
 #include "analysis/error/judge.h"
+#include "lib/clock.h"
 #include "lib/file/source.h"
 #include "emu/fast/fast.h"
 #include "emu/gemm.h"
@@ -109,7 +110,7 @@ static int bench_unit(struct task *t, const struct bitcut_unit *u, int threads,
                       double peer)
 {
     struct fault f;
-    struct tried now = { u, { threads, simd_levels, &t->context->progress } };
+    struct tried now = { u, { threads, simd_levels, &t->context->progress, NULL } };
     const struct simd_level *level = simd_levels;
     while (now.how.simd->kernels) now.how.simd++;
     if (run(t->want, t, &now, few_rows(t), &f) != BITCUT_OK) return fail(u->name, &f);

@@ -14,8 +14,7 @@ struct bench_gpu {
     bool equilibrate; /* what kernels, not peers, multiply */
 };
 
-/* Race all kernels that are wanted and all peers on every shape: one row for each and
-   each part of it that is timed, printed when its shape is finished.  Returns an exit
+/* Print the rows of race_run() (analysis/device/race.h) as heats finish.  Returns an exit
    status: EXIT_FOUND if a kernel does not give its model's bits. */
 int bench_gpu(struct context *x, const struct bench_gpu *options);
 

@@ -1,10 +1,12 @@
 /* bitcut bench: verify, then time, as a ratio to a peer in the same run. */
 #include "analysis/cli/bench_emu.h"
 #include "analysis/cli/bench_gpu.h"
-#include "analysis/cli/bench_plan.h"
+#include "analysis/cli/device_option.h"
 #include "analysis/device/blas.h"
+#include "analysis/device/race_plan.h"
 #include "analysis/error/judge.h"
 #include "analysis/cli/command.h"
+#include "lib/clock.h"
 #include "lib/file/source.h"
 #include "lib/exact/oracle.h"
 #include "lib/threads.h"
@@ -30,6 +32,7 @@ static const struct option_row options[] = {
       &input_text, "I" },
     { "unit", "emu: this unit only (default: all that have a fast path)", OPTION_TEXT,
       &unit_name, "U" },
+    DEVICE_OPTION("of gpu: cuda"),
     { "kernel", "gpu: this one, its name or how that begins, or all", OPTION_TEXT,
       &gpu.kernel, "K" },
     { "tile", "gpu: kernels with this tile alone (default: what suits the shape)",
@@ -58,6 +61,7 @@ enum { EXACT = 1, EMU = 2, GEMMS = 4, SMALL = 8 };
 static const struct option_use uses[] = {
     /* clang-format off */
     { "unit",        EMU,           "is for bench emu" },
+    { "device",      GEMMS | SMALL, OF_GPU             },
     { "kernel",      GEMMS | SMALL, OF_GPU             },
     { "study",       GEMMS | SMALL, OF_GPU             },
     { "shapes",      GEMMS | SMALL, OF_GPU             },
@@ -288,7 +292,8 @@ static unsigned use_of(const struct suite *suite)
 {
     const struct bench_study *study =
         gpu.study ? table_find(TABLE(bench_studies), gpu.study) : NULL;
-    return suite->use == GEMMS && study && study->small ? SMALL : suite->use;
+    return suite->use == GEMMS && study && study->matrices != FORMAT_F32 ? SMALL
+                                                                         : suite->use;
 }
 
 static int run(struct context *x)

@@ -3,6 +3,7 @@
 #include "analysis/error/judge.h"
 #include "analysis/fit/fit_separate.h"
 #include "analysis/evidence/set_find.h"
+#include "lib/clock.h"
 #include "lib/file/output.h"
 
 #include <stdio.h>

@@ -1,15 +1,22 @@
-/* bitcut gemm: emulate a whole GEMM and judge the result. */
+/* bitcut gemm: a whole GEMM, emulated or by a kernel on a device, and judged. */
+#include "analysis/cli/device_gemm.h"
+#include "analysis/cli/device_option.h"
+#include "analysis/cli/say.h"
 #include "analysis/error/judge.h"
-#include "analysis/cli/setup.h"
+#include "analysis/explain/order_say.h"
+#include "lib/clock.h"
 #include "lib/file/source.h"
 #include "lib/fma.h"
 
 static size_t m = 256, n = 256, k = 256;
 static const char *input_a, *input_b, *pair_name, *reference_name = "exact";
-static const char *save_a, *save_b;
+static const char *save_a, *save_b, *kernel_name;
 
 static const struct option_row options[] = {
     SETUP_OPTIONS,
+    DEVICE_OPTION("emulator"),
+    { "kernel", "by this kernel (bitcut list kernels; default: what suits the device)",
+      OPTION_TEXT, &kernel_name, "K" },
     { "m", "rows of A and D (default 256)", OPTION_COUNT, &m, "M" },
     { "n", "columns of B and D (default 256)", OPTION_COUNT, &n, "N" },
     { "k", "columns of A, rows of B (default 256)", OPTION_COUNT, &k, "K" },
@@ -22,7 +29,106 @@ static const struct option_row options[] = {
     { "save-b", "write B to this file", OPTION_TEXT, &save_b, "FILE" },
     { "reference", "exact, mpfr, fp32 or none (default exact)", OPTION_TEXT,
       &reference_name, "R" },
+    VERBOSE_OPTION,
     { 0 }
+};
+
+/* --- what people look at; --json has all ------------------------------------------ */
+
+static bool say_componentwise(char *text, size_t size, const struct emit_line *line,
+                              const json_t *row)
+{
+    char error[SAY_NUMBER_MOST], limit[SAY_NUMBER_MOST];
+    say_more(text, size, "%s u |A||B| at most, u = 2^-24 (an FP32 GEMM may have %s)",
+             say_number(error, row, line->key, 3),
+             say_number(limit, row, "backward_limit", 3));
+    return true;
+}
+
+static bool say_relative(char *text, size_t size, const struct emit_line *line,
+                         const json_t *row)
+{
+    char error[SAY_NUMBER_MOST], bits[SAY_NUMBER_MOST];
+    say_more(text, size, "%s of ||C||, C the exact result: %s bits kept (FP32 has 24)",
+             say_number(error, row, line->key, 3),
+             say_number(bits, row, "effective_bits", 3));
+    return true;
+}
+
+static bool say_ulps(char *text, size_t size, const struct emit_line *line,
+                     const json_t *row)
+{
+    char mean[SAY_NUMBER_MOST], most[SAY_NUMBER_MOST], condition[SAY_NUMBER_MOST];
+    say_more(text, size,
+             "%s on average, %s at most (sums cancel: |A||B| is up to %s |C|)",
+             say_number(mean, row, line->key, 3), say_number(most, row, "ulp_max", 4),
+             say_number(condition, row, "condition_max", 3));
+    return true;
+}
+
+static long long whole_of(const json_t *row, const char *key, size_t i)
+{
+    const json_t *value = json_object_get(row, key);
+    return json_integer_value(json_is_array(value) ? json_array_get(value, i) : value);
+}
+
+static bool say_lost(char *text, size_t size, const struct emit_line *line,
+                     const json_t *row)
+{
+    const long long depth = whole_of(row, "k", 0);
+    say_more(text, size,
+             "underflow in %lld of %lld elements of A and %lld of %lld of B; overflow in "
+             "%lld and %lld",
+             whole_of(row, line->key, 0), whole_of(row, "m", 0) * depth,
+             whole_of(row, line->key, 1), depth * whole_of(row, "n", 0),
+             whole_of(row, "words_overflow", 0), whole_of(row, "words_overflow", 1));
+    return true;
+}
+
+static bool say_limit(char *text, size_t size, const struct emit_line *line,
+                      const json_t *row)
+{
+    char limit[SAY_NUMBER_MOST];
+    const json_t *worst = json_object_get(row, "recipe_worst");
+    if (!json_is_number(json_object_get(row, line->key))) return false;
+    say_more(text, size, "%s u ||row of A|| ||column of B||",
+             say_number(limit, row, line->key, 3));
+    if (json_is_number(worst))
+        say_more(text, size, ", of which the worst output takes %.3g %%",
+                 100 * json_number_value(worst));
+    say_more(text, size, "%s",
+             json_is_true(json_object_get(row, "explained"))
+                 ? ""
+                 : ": more than this recipe on this unit explains");
+    return true;
+}
+
+static bool say_histogram(char *text, size_t size, const struct emit_line *line,
+                          const json_t *row)
+{
+    const json_t *bins = json_object_get(row, line->key);
+    for (size_t i = 0; i < json_array_size(bins); i++) {
+        const long long count = json_integer_value(json_array_get(bins, i));
+        if (count && i + 1 < json_array_size(bins)) say_bin(text, size, (int)i, count);
+        else if (count) say_more(text, size, "%smore: %lld", *text ? ", " : "", count);
+    }
+    say_more(text, size, " (FP32 steps from the exact result: outputs)");
+    return true;
+}
+
+static const struct emit_line lines[] = {
+    /* clang-format off */
+    SAY_GEMM,
+    { "m",               "matrices",            NULL, say_matrices,      LINE_ALWAYS },
+    { "backward_max",    "componentwise error", NULL, say_componentwise, LINE_ALWAYS },
+    { "relres",          "relative error",      NULL, say_relative,      LINE_ALWAYS },
+    { "ulp_mean",        "error in ulps",       NULL, say_ulps,          LINE_ALWAYS },
+    { "words_underflow", "range of words",      NULL, say_lost,          LINE_ALWAYS },
+    { "recipe_limit",    "limit of the recipe", NULL, say_limit,         LINE_ALWAYS },
+    { "grade_words",     "verdict",             NULL, say_value,         LINE_ALWAYS },
+    { "ulp_histogram",   "distances",           NULL, say_histogram,     LINE_VERBOSE },
+    { 0 }
+    /* clang-format on */
 };
 
 /* --- matrices --------------------------------------------------------------------- */
@@ -107,10 +213,14 @@ static void add_commitment(json_t *row, const struct comparison *x,
                            const struct commit_error *e)
 {
     const double share = commit_share(x, e);
-    json_object_update_new(row, json_pack("{s:o, s:o, s:o, s:b}", "words_error",
-                                          json_number(e->words), "recipe_limit",
-                                          json_number(e->all), "recipe_worst",
-                                          json_number(share), "explained", share <= 1));
+    json_object_update_new(
+        row,
+        json_pack("{s:o, s:o, s:o, s:b, s:[o,o], s:[o,o]}", "words_error",
+                  json_number(e->words), "recipe_limit", json_number(e->all),
+                  "recipe_worst", json_number(share), "explained", share <= 1,
+                  "words_underflow", json_count(e->underflow[0]),
+                  json_count(e->underflow[1]), "words_overflow",
+                  json_count(e->overflow[0]), json_count(e->overflow[1])));
 }
 
 static void add_metrics(json_t *row, struct judge *j, const struct matrix *d,
@@ -137,6 +247,17 @@ static json_t *settled(const uint64_t counts[LAYERS])
     for (int i = 0; i < LAYERS; i++)
         json_object_set_new(row, exact_layers[i].name, json_count((size_t)counts[i]));
     return row;
+}
+
+/* Where it ran, and by which kernel. */
+static void describe_place(json_t *row, const struct device_gemm *g)
+{
+    const struct gpu_kernel *kernel = g->work.kernel;
+    json_object_set_new(row, "device",
+                        device_is_emulator() ? json_string("emulator")
+                                             : json_text(g->recorder.device.name));
+    json_object_set_new(row, "kernel",
+                        kernel ? json_string(kernel->name) : json_null());
 }
 
 static json_t *describe(const struct setup *s, const struct context *x)
@@ -175,11 +296,12 @@ static int judge_result(json_t *row, const struct setup *s, const struct matrix 
     return EXIT_GOOD;
 }
 
-static int emulate(struct matrix *d, json_t *row, const struct setup *s,
-                   const struct context *x)
+static int compute(struct matrix *d, json_t *row, const struct setup *s,
+                   const struct device_gemm *g, const struct context *x)
 {
     const double start = seconds_now();
-    const int status = setup_run(d, s, x);
+    const int status =
+        device_is_emulator() ? setup_run(d, s, x) : device_gemm_run(d, g, s);
     if (status != EXIT_GOOD) return status;
     const double seconds = seconds_now() - start;
     const double products = (double)d->rows * (double)d->cols * (double)s->a.cols;
@@ -215,10 +337,11 @@ static int save(const struct matrix *matrix, const char *path)
     return fail(path, &f);
 }
 
-static int run_on(struct context *x, const struct setup *s, json_t *row)
+static int run_on(struct context *x, const struct setup *s, const struct device_gemm *g,
+                  json_t *row)
 {
     struct matrix d = { 0 };
-    int status = emulate(&d, row, s, x);
+    int status = compute(&d, row, s, g, x);
     if (status == EXIT_GOOD && reference_name) status = judge_result(row, s, &d, x);
     if (status == EXIT_GOOD) status = save(&s->a, save_a);
     if (status == EXIT_GOOD) status = save(&s->b, save_b);
@@ -227,29 +350,53 @@ static int run_on(struct context *x, const struct setup *s, json_t *row)
     return status;
 }
 
+/* The GEMM as a device, or a kernel that is emulated, computes it. */
+static int make_by_kernel(struct setup *s, struct device_gemm *g, const struct context *x)
+{
+    int status = device_gemm_open(g, kernel_name);
+    if (status != EXIT_GOOD) return status;
+    const char *recipe = setup_options.recipe;
+    if (!recipe && !g->kernel)
+        return complain("--recipe", "is needed, such as ootomo, unless --kernel is given");
+    status = setup_open_gemm(s, recipe ? recipe : g->kernel->recipe);
+    if (status == EXIT_GOOD) status = make_operands(s, x);
+    return status == EXIT_GOOD ? device_gemm_choose(g, s) : status;
+}
+
+static int make(struct setup *s, struct device_gemm *g, const struct context *x)
+{
+    if (kernel_name || !device_is_emulator()) return make_by_kernel(s, g, x);
+    const int status = setup_gemm(s);
+    return status == EXIT_GOOD ? make_operands(s, x) : status;
+}
+
 static int run(struct context *x)
 {
     static const struct table_row none[] = { { "none", "" }, { 0 } };
     struct setup s = { 0 };
+    struct device_gemm g = { 0 };
+    x->emitter.lines = lines;
+    x->emitter.verbose = say_verbose;
     if (table_find(TABLE(none), reference_name)) reference_name = NULL;
     else if (!table_find(TABLE(references), reference_name))
         return fail_unknown("--reference", reference_name, TABLE(references));
     int status = check_outputs(x);
-    if (status == EXIT_GOOD) status = setup_gemm(&s);
-    if (status == EXIT_GOOD) status = make_operands(&s, x);
+    if (status == EXIT_GOOD) status = make(&s, &g, x);
     if (status == EXIT_GOOD) {
         json_t *row = describe(&s, x);
-        status = run_on(x, &s, row);
+        describe_place(row, &g);
+        status = run_on(x, &s, &g, row);
         if (status == EXIT_GOOD) emit_row(&x->emitter, row);
         else json_decref(row);
     }
+    device_gemm_close(&g);
     setup_clear(&s);
     return status;
 }
 
 const struct command command_gemm = {
     .name = "gemm",
-    .what = "Emulate a GEMM by a recipe on a unit and measure its error",
+    .what = "Compute a GEMM by a recipe on a unit or a device and measure its error",
     .run = run,
     .own = options,
     .operands = "",

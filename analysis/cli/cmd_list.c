@@ -1,5 +1,5 @@
 /* bitcut list: the rows of any table, of the library or the program's own. */
-#include "analysis/cli/bench_plan.h"
+#include "analysis/device/race_plan.h"
 #include "analysis/cli/command.h"
 #include "analysis/error/metric.h"
 #include "analysis/cli/place.h"
@@ -34,6 +34,21 @@ static void tell_most(struct field_writer *w, const char *name, size_t most)
     else tell_text(w, name, NULL);
 }
 
+static struct gpu gpu; /* the module that is listed */
+
+static void describe_architecture(struct field_writer *w, const void *row)
+{
+    tell_text(w, "units", ((const struct gpu_architecture *)row)->units);
+}
+
+static void tell_architectures(struct field_writer *w, unsigned set)
+{
+    const struct gpu_architecture *row = NULL;
+    tell_list(w, "architectures", BITCUT_TEXTS);
+    while ((row = gpu_architecture_next(&gpu, row)))
+        if (set & row->bit) tell_item(w, "%s", row->name);
+}
+
 static void describe_instruction(struct field_writer *w, const void *row)
 {
     const struct gpu_instruction *i = row;
@@ -41,8 +56,7 @@ static void describe_instruction(struct field_writer *w, const void *row)
     tell_integer(w, "a_bytes", i->a_bytes);
     tell_integer(w, "b_bytes", i->b_bytes);
     tell_integer(w, "c_bytes", i->c_bytes);
-    tell_integer(w, "least", i->least);
-    tell_most(w, "most", (size_t)i->most);
+    tell_architectures(w, i->architectures);
     tell_list(w, "variants", BITCUT_TEXTS);
     for (int v = 0; v < GPU_VARIANTS; v++)
         if (i->variants >> v & 1) tell_item(w, "%s", gpu_variants[v].name);
@@ -70,8 +84,7 @@ static void describe_kernel(struct field_writer *w, const void *row)
     tell_integer(w, "read_bytes", k->read_bytes);
     tell_integer(w, "slices_most", k->slices_most);
     tell_most(w, "size_most", k->size_most);
-    tell_integer(w, "least", k->least);
-    tell_most(w, "most", (size_t)k->most);
+    tell_architectures(w, k->architectures);
 }
 
 static void describe_bench(struct field_writer *w, const void *row)
@@ -84,7 +97,7 @@ static void describe_bench(struct field_writer *w, const void *row)
     tell_list(w, "slices", BITCUT_NUMBERS);
     for (const int *s = b->slices; *s; s++) tell_item(w, "%d", *s);
     tell_list(w, "batches", BITCUT_NUMBERS);
-    for (int i = 0; i < b->batches.count; i++) tell_item(w, "%zu", b->batches.at[i]);
+    for (const size_t *count = b->batches; *count; count++) tell_item(w, "%zu", *count);
 }
 
 /* "4n" for 4, "n" for 1, of a scaled set; else the number. */
@@ -128,6 +141,11 @@ static const struct bitcut_table own_tables[] = {
 };
 
 /* Tables whose rows are in the module. */
+static const void *next_architecture(const struct gpu *g, const void *at)
+{
+    return gpu_architecture_next(g, at);
+}
+
 static const void *next_instruction(const struct gpu *g, const void *at)
 {
     return gpu_next(g, at);
@@ -144,6 +162,11 @@ struct module_table {
 };
 
 static const struct module_table module_tables[] = {
+    { { "architectures",
+        "devices that one code is compiled for, and whose units they have",
+        { NULL, 0 },
+        describe_architecture },
+      next_architecture },
     { { "instructions",
         "single instructions that a device can record",
         { NULL, 0 },
@@ -177,11 +200,14 @@ static int list_module(struct context *x, const struct module_table *m)
 {
     const void *row = NULL;
     char folder[PLACE_MOST];
-    struct gpu gpu;
     struct fault f;
-    if (gpu_open(&gpu, place_module(folder), &f) != BITCUT_OK) return fail("list", &f);
-    while ((row = m->next(&gpu, row))) print_row(x, &m->table, row);
-    gpu_close(&gpu);
+    for (const struct gpu_backend *b = gpu_backends; b->name; b++) {
+        if (!b->module) continue;
+        if (gpu_open(&gpu, b, place_module(folder), &f) != BITCUT_OK)
+            return fail("list", &f);
+        while ((row = m->next(&gpu, row))) print_row(x, &m->table, row);
+        gpu_close(&gpu);
+    }
     return EXIT_GOOD;
 }
 
@@ -214,12 +240,10 @@ static void list_devices_of(struct context *x, const struct gpu *g,
 static int list_devices(struct context *x)
 {
     char folder[PLACE_MOST];
-    struct gpu gpu;
     struct fault f;
     print_device(x, json_string("emulator"), "this program, by the units' models", NULL);
     for (const struct gpu_backend *b = gpu_backends; b->name; b++)
-        if (!b->built_in) print_device(x, json_string(b->name), b->what, gpu_not_built);
-        else if (gpu_open(&gpu, place_module(folder), &f) != BITCUT_OK)
+        if (gpu_open(&gpu, b, place_module(folder), &f) != BITCUT_OK)
             print_device(x, json_string(b->name), b->what, f.text);
         else {
             list_devices_of(x, &gpu, b);

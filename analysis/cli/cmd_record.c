@@ -3,7 +3,7 @@
 
 #include "analysis/cli/command.h"
 #include "analysis/evidence/set_difference.h"
-#include "analysis/cli/place.h"
+#include "analysis/cli/device_option.h"
 #include "analysis/evidence/recorder.h"
 #include "analysis/evidence/set.h"
 #include "analysis/cli/terminal.h"
@@ -29,6 +29,7 @@ static const struct option_row options[] = {
       &variant_name, "V" },
     { "random", "compare N random outputs of each instruction with the model",
       OPTION_COUNT, &random_outputs, "N" },
+    DEVICE_OPTION("cuda"),
     { 0 }
 };
 
@@ -84,7 +85,7 @@ static int try_all(struct context *x, struct trial *t,
     t->instruction = NULL;
     while ((t->instruction = gpu_next(&t->recorder->gpu, t->instruction))) {
         char name[256];
-        snprintf(name, sizeof name, "%s/%s", t->recorder->device.architecture,
+        snprintf(name, sizeof name, "%s/%s", t->recorder->device.architecture->units,
                  t->instruction->name);
         t->unit = table_find(TABLE(units), name);
         if (!t->unit || !gpu_has(&t->recorder->device, t->instruction)) continue;
@@ -216,9 +217,8 @@ static void sign_meta(json_t *meta, const struct recording *g, const struct reco
     if (g->variant != &gpu_variants[GPU_PLAIN])
         json_object_set_new(meta, "variant", json_string(g->variant->name));
     json_object_set_new(meta, "device", json_text(r->device.name));
-    json_object_set_new(
-        meta, "capability",
-        json_sprintf("%d.%d", r->device.capability / 10, r->device.capability % 10));
+    json_object_set_new(meta, "architecture",
+                        json_string(r->device.architecture->name));
     json_object_set_new(meta, "driver", json_text(r->device.driver));
     json_object_set_new(meta, "runtime", json_text(r->device.runtime));
     json_object_set_new(meta, "date", json_today());
@@ -397,12 +397,10 @@ static int find_variant(const struct gpu_variant_row **variant)
 static int run_on_device(struct context *x, const struct gpu_variant_row *wanted,
                          const struct plan *plan)
 {
-    char folder[PLACE_MOST];
     struct recorder r;
-    struct fault f;
-    if (recorder_open(&r, place_module(folder), &f) != BITCUT_OK) return fail("record", &f);
-    const int status =
-        random_outputs ? run_random(x, &r, wanted) : run_sets(x, &r, wanted, plan);
+    int status = device_open(&r, "record");
+    if (status != EXIT_GOOD) return status;
+    status = random_outputs ? run_random(x, &r, wanted) : run_sets(x, &r, wanted, plan);
     recorder_close(&r);
     return status;
 }

@@ -1,7 +1,7 @@
 /* bitcut report: run every study, draw recorded results, and write the page. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "analysis/cli/bench_plan.h"
+#include "analysis/device/race_plan.h"
 #include "analysis/cli/command.h"
 #include "analysis/study/results_derive.h"
 #include "analysis/study/figure.h"
@@ -10,6 +10,7 @@
 #include "analysis/study/plot.h"
 #include "analysis/study/report.h"
 #include "analysis/cli/terminal.h"
+#include "lib/clock.h"
 #include "lib/file/output.h"
 
 #include <errno.h>

@@ -30,10 +30,12 @@ static int choose(struct bitcut_split *split)
 {
     const int status = setup_split(split, name, high, low, scale);
     if (status != EXIT_GOOD) return status;
-    if (format_name && !(split->format = bitcut_format_find(format_name)))
+    const struct bitcut_format *format = bitcut_format_find(format_name);
+    if (format_name && !format)
         return fail_unknown("--format", format_name, TABLE(formats));
-    if (!split->format->has_sign || split->format->fraction_bits > 23)
+    if (format && (!format->has_sign || format->fraction_bits > 23))
         return complain("--format", "not a format for words of an FP32 value");
+    for (int i = 0; format && i < split->words; i++) split->word[i].format = format;
     if (from < -126 || to > 127 || from > to)
         return complain("--from, --to", "need -126 <= from <= to <= 127");
     if (!exhaustive && !samples) return complain("--samples", "must be 1 or more");
@@ -45,7 +47,8 @@ static json_t *describe(const struct bitcut_split *s, int e, const struct retent
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
         "s:o, s:o, s:o}",
-        "split", s->name, "format", s->format->name, "high", s->high->name, "low", s->low->name, "scale", s->scale,
+        "split", s->name, "format", s->word[0].format->name, "high",
+        s->word[0].rounding->name, "low", split_low(s)->name, "scale", s->scale,
         "exponent", e, "count", (json_int_t)r->count, "exact", json_number(r->exact),
         "bits", json_number(r->bits), "max_ulp", json_number(r->max_ulp), "mean_ulp",
         json_number(r->mean_ulp), "rho", json_number(r->max_relative), "theta",

@@ -1,9 +1,9 @@
 /* bitcut tile: rank the tiles of a GEMM kernel on a described GPU, or the kernels that
-   there are on this machine's. */
+   there are on a device. */
 #include "analysis/cli/command.h"
 #include "analysis/cli/gpu_file.h"
 #include "analysis/device/kernel_trial.h"
-#include "analysis/cli/place.h"
+#include "analysis/cli/device_option.h"
 #include "gpu/choose.h"
 #include "lib/recipe.h"
 
@@ -20,8 +20,9 @@ static bool operands_shared;
 static const struct option_row options[] = {
     { "gpu", "a name (a100, a800, h100, h200, mi210) or a file that describes one",
       OPTION_TEXT, &gpu_name, "GPU" },
-    { "kernel", "instead: the kernels that give the bits of this one, on this device",
+    { "kernel", "instead: the kernels that give the bits of this one, on --device",
       OPTION_TEXT, &kernel_name, "K" },
+    DEVICE_OPTION("of --kernel: cuda"),
     { "model", "what judges: clocks, legemm (default: what the device's rates allow)",
       OPTION_TEXT, &model_name, "M" },
     { "m", "rows of A and C (default 8192)", OPTION_COUNT, &m, "M" },
@@ -49,7 +50,8 @@ enum { TILES = 1, KERNELS = 2 };
 
 static const struct option_use uses[] = {
     /* clang-format off */
-    { "gpu",             TILES, "is not for --kernel: that is for this device" },
+    { "gpu",             TILES, "is not for --kernel: that is for --device" },
+    { "device",          KERNELS, "is for --kernel; tiles are ranked on --gpu" },
     { "recipe",          TILES, KERNELS_HAVE_THEIRS },
     { "tile",            TILES, KERNELS_HAVE_THEIRS },
     { "waves",           TILES, KERNELS_HAVE_THEIRS },
@@ -93,9 +95,11 @@ static int read_method(struct tile_method *method)
     const struct bitcut_recipe *r = table_find(TABLE(recipes), recipe_name);
     if (!r) return fail_unknown("--recipe", recipe_name, TABLE(recipes));
     const struct bitcut_split *s = r->split ? r->split : &splits[SPLIT_HALF];
+    if (!split_is_uniform(s))
+        return complain("--recipe", "tiles are modelled for words of one format");
     *method = (struct tile_method){ .terms = r->terms + r->keeps_low_low,
                                     .words = s->words,
-                                    .word_bytes = s->format->bits / 8,
+                                    .word_bytes = s->word[0].format->bits / 8,
                                     .accumulators = accumulators,
                                     .operands_shared = operands_shared };
     return EXIT_GOOD;
@@ -273,11 +277,10 @@ static int rank_kernels_of(struct context *x, const struct recorder *r,
 
 static int rank_kernels(struct context *x, const struct tile_model *model)
 {
-    char folder[PLACE_MOST];
     struct recorder r;
-    struct fault f;
-    if (recorder_open(&r, place_module(folder), &f) != BITCUT_OK) return fail("tile", &f);
-    const int status = rank_kernels_of(x, &r, model ? model : gpu_model(&r.device));
+    int status = device_open(&r, "tile");
+    if (status != EXIT_GOOD) return status;
+    status = rank_kernels_of(x, &r, model ? model : gpu_model(&r.device));
     recorder_close(&r);
     return status;
 }

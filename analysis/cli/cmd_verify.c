@@ -1,30 +1,40 @@
 /* bitcut verify: a dumped GEMM result, or a kernel on a device, against the emulator, bit
    for bit. */
 #include "analysis/device/kernel_trial.h"
-#include "analysis/cli/place.h"
+#include "analysis/cli/device_option.h"
+#include "analysis/cli/explain_say.h"
+#include "analysis/cli/say.h"
 #include "analysis/cli/setup.h"
 #include "analysis/device/split_trial.h"
 #include "analysis/cli/terminal.h"
+#include "analysis/cli/verify_say.h"
 #include "lib/fma.h"
+#include "lib/size.h"
 #include "lib/text.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *dump, *kernel_name;
-static size_t samples, m = SIZE_MAX, n = SIZE_MAX, k = SIZE_MAX;
+static size_t samples, seconds = 20, m = SIZE_MAX, n = SIZE_MAX, k = SIZE_MAX;
 
 static const struct option_row options[] = {
     SETUP_OPTIONS,
     { "d", "the result to check, .npy or .mtx", OPTION_TEXT, &dump, "FILE" },
     { "kernel", "run this one on the device: its name or how that begins, all, or split",
       OPTION_TEXT, &kernel_name, "K" },
+    DEVICE_OPTION("of --kernel: cuda"),
     { "m", "--kernel: rows of D, with -n and -k (default: a grid of shapes)",
       OPTION_COUNT, &m, "M" },
     { "n", "columns of D", OPTION_COUNT, &n, "N" },
     { "k", "columns of A", OPTION_COUNT, &k, "K" },
-    { "samples", "--kernel split: FP32 values at random (default: all)", OPTION_COUNT,
-      &samples, "N" },
+    { "samples", "outputs of -d at most, or values of --kernel split (default: all)",
+      OPTION_COUNT, &samples, "N" },
+    { "seconds", "to explain a result that differs, 0: do not (default 20)", OPTION_COUNT,
+      &seconds, "S" },
+    VERBOSE_OPTION,
     { 0 }
 };
 
@@ -52,62 +62,158 @@ static const struct option_use uses[] = {
     { "n",       OF_KERNELS,           OF_ONE_SHAPE             },
     { "k",       OF_KERNELS,           OF_ONE_SHAPE             },
     { "split-k", OF_FILE | OF_KERNELS, "is not for the split"   },
-    { "samples", OF_SPLIT,             "is for --kernel split"  },
+    { "seconds", OF_FILE | OF_KERNELS, "is not for the split"   },
+    { "samples", OF_FILE | OF_SPLIT,   "is for -d and --kernel split" },
     { 0 }
     /* clang-format on */
 };
 
 /* --- a result from a file --------------------------------------------------------- */
 
-static json_t *first_difference(const struct matrix *want, const struct matrix *got,
-                                size_t at)
+/* What a file holds beside what it should; some lines of it if `part` is not NULL. */
+struct pair {
+    const struct setup *s;
+    const struct matrix *want, *got;
+    const struct block *part;
+    size_t m, n; /* of the file */
+};
+
+static json_t *first_difference(const struct pair *p, size_t at)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    json_t *first = json_pack("{s:[I,I], s:o, s:o}", "at", (json_int_t)(at / want->cols),
-                              (json_int_t)(at % want->cols), "emulator",
-                              json_decoded(f32, want->at[at]), "file",
-                              json_decoded(f32, got->at[at]));
-    json_set_distance(first, f32, want->at[at], got->at[at]);
+    const size_t i = at / p->want->cols, j = at % p->want->cols;
+    json_t *first = json_pack("{s:[I,I], s:o, s:o}", "at",
+                              (json_int_t)(p->part ? p->part->row[i] : i),
+                              (json_int_t)(p->part ? p->part->col[j] : j), "emulator",
+                              json_decoded(f32, p->want->at[at]), "file",
+                              json_decoded(f32, p->got->at[at]));
+    json_set_distance(first, f32, p->want->at[at], p->got->at[at]);
     return first;
 }
 
-static int report(struct context *x, const struct setup *s, const struct matrix *want,
-                  const struct matrix *got)
+/* What computed the file, if it is not what was asked for. */
+static int explain_pair(json_t **sentence, const struct pair *p, const struct context *x)
 {
-    const size_t count = want->rows * want->cols;
-    size_t mismatches = 0, first = 0;
-    for (size_t i = 0; i < count; i++)
-        if (want->at[i] != got->at[i] && !mismatches++) first = i;
-    json_t *row = json_object();
-    setup_describe(row, &s->gemm, &s->plan);
-    json_object_update_new(
-        row, json_pack("{s:I, s:I, s:o}", "compared", (json_int_t)count, "mismatches",
-                       (json_int_t)mismatches, "first",
-                       mismatches ? first_difference(want, got, first) : json_null()));
-    emit_row(&x->emitter, row);
-    return mismatches ? EXIT_FOUND : EXIT_GOOD;
+    const struct bitcut_gemm *g = &p->s->gemm;
+    struct question q = { .a = p->s->a,
+                          .b = p->s->b,
+                          .c = p->s->c,
+                          .d = *p->got,
+                          .alpha = g->alpha,
+                          .beta = g->beta };
+    q.format = question_format(&q.d);
+    return explain_sentence(sentence, &q, p->part, seconds, x);
 }
 
-static int compare(struct context *x, const struct setup *s, const struct matrix *got)
+static int report(struct context *x, const struct pair *p)
+{
+    const size_t count = p->want->rows * p->want->cols;
+    size_t mismatches = 0, first = 0;
+    int status = EXIT_GOOD;
+    json_t *row = json_object(), *sentence = json_null();
+    for (size_t i = 0; i < count; i++)
+        if (p->want->at[i] != p->got->at[i] && !mismatches++) first = i;
+    if (mismatches) status = explain_pair(&sentence, p, x);
+    setup_describe(row, &p->s->gemm, &p->s->plan);
+    json_object_update_new(
+        row, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "m", json_count(p->m),
+                       "n", json_count(p->n), "k", json_count(p->s->a.cols), "compared",
+                       json_count(count), "total", json_count(p->m * p->n), "mismatches",
+                       json_count(mismatches), "first",
+                       mismatches ? first_difference(p, first) : json_null(),
+                       "hypothesis", sentence));
+    emit_row(&x->emitter, row);
+    return status != EXIT_GOOD ? status : mismatches ? EXIT_FOUND : EXIT_GOOD;
+}
+
+/* Emulate what the pair is to be compared with. */
+static int compare(struct context *x, struct pair p)
 {
     struct matrix want = { 0 };
-    int status = setup_check_shape("D", got, s->a.rows, s->b.cols);
-    if (status == EXIT_GOOD) status = setup_run(&want, s, x);
-    if (status == EXIT_GOOD) status = report(x, s, &want, got);
+    p.want = &want;
+    int status = setup_run(&want, p.s, x);
+    if (status == EXIT_GOOD) status = report(x, &p);
     matrix_clear(&want);
     return status;
+}
+
+/* A matrix of a block's elements, which stay the block's. */
+static struct matrix matrix_of(uint32_t *at, size_t rows, size_t cols)
+{
+    return (struct matrix){ .rows = rows, .cols = cols, .at = at };
+}
+
+/* At most so many outputs, of rows and columns at random, about as many of each. */
+static enum bitcut_status take_sample(struct block *part, const struct setup *s,
+                                      const struct matrix *got, const struct context *x,
+                                      struct fault *f)
+{
+    enum { STREAM_ROWS = 40, STREAM_COLUMNS };
+    const struct question q = { .a = s->a, .b = s->b, .c = s->c, .d = *got };
+    const size_t side = (size_t)sqrt((double)samples),
+                 few = smaller(s->b.cols, samples / smaller(s->a.rows, side)),
+                 rows = smaller(s->a.rows, samples / few),
+                 cols = smaller(s->b.cols, samples / rows);
+    size_t *const row = memory_allocate(rows, sizeof *row),
+                  *const col = memory_allocate(cols, sizeof *col);
+    enum bitcut_status status =
+        row && col ? BITCUT_OK
+                   : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
+    if (status == BITCUT_OK) {
+        lines_draw(row, rows, s->a.rows, x->seed, STREAM_ROWS);
+        lines_draw(col, cols, s->b.cols, x->seed, STREAM_COLUMNS);
+        status = block_take(part, &q, row, rows, col, cols, f);
+    }
+    free(row);
+    free(col);
+    return status;
+}
+
+static int compare_sample(struct context *x, const struct setup *s,
+                          const struct matrix *got)
+{
+    struct block part;
+    struct fault f;
+    if (take_sample(&part, s, got, x, &f) != BITCUT_OK) return fail("sample", &f);
+    struct setup some = *s;
+    some.a = matrix_of(part.a, part.rows, part.k);
+    some.b = matrix_of(part.b, part.k, part.cols);
+    some.c = matrix_of(part.c, part.rows, part.cols);
+    const struct matrix d = matrix_of(part.d, part.rows, part.cols);
+    const int status = compare(x, (struct pair){ .s = &some,
+                                                 .got = &d,
+                                                 .part = &part,
+                                                 .m = got->rows,
+                                                 .n = got->cols });
+    block_clear(&part);
+    return status;
+}
+
+static int compare_file(struct context *x, const struct setup *s,
+                        const struct matrix *got)
+{
+    const size_t total = got->rows * got->cols;
+    const int status = setup_check_shape("D", got, s->a.rows, s->b.cols);
+    if (status != EXIT_GOOD) return status;
+    return samples && samples < total ? compare_sample(x, s, got)
+                                      : compare(x, (struct pair){ .s = s,
+                                                                  .got = got,
+                                                                  .m = got->rows,
+                                                                  .n = got->cols });
 }
 
 static int run_file(struct context *x)
 {
     struct setup s = { 0 };
     struct matrix got = { 0 };
+    if (!device_is_emulator())
+        return complain("--device", "is for --kernel; a file is checked by the emulator");
     int status = setup_gemm(&s);
     if (status == EXIT_GOOD) status = setup_read(&s.a, "-a", setup_options.a);
     if (status == EXIT_GOOD) status = setup_read(&s.b, "-b", setup_options.b);
     if (status == EXIT_GOOD) status = setup_read(&got, "-d", dump);
     if (status == EXIT_GOOD) status = setup_finish(&s);
-    if (status == EXIT_GOOD) status = compare(x, &s, &got);
+    if (status == EXIT_GOOD) status = compare_file(x, &s, &got);
     matrix_clear(&got);
     setup_clear(&s);
     return status;
@@ -123,15 +229,35 @@ static json_t *describe_trial(const struct context *x, const struct recorder *r,
                      json_today(), "seed", json_seed(x->seed));
 }
 
-/* Print the row of a trial. */
-static int found(struct context *x, json_t *row, const struct kernel_result *r)
+/* What the kernel did instead in its first mismatch. */
+static int explain_kernel(json_t **sentence, const struct kernel_failure *from,
+                          const struct context *x)
 {
-    json_object_update_new(row, json_pack("{s:o, s:o, s:o, s:o}", "configurations",
-                                          json_count(r->configurations), "compared",
-                                          json_count(r->compared), "mismatches",
-                                          json_count(r->mismatches), "first", r->first));
+    const struct question q = { .a = from->a,
+                                .b = from->b,
+                                .c = from->c,
+                                .d = from->d,
+                                .format = from->format,
+                                .alpha = from->alpha,
+                                .beta = from->c.at ? from->beta : 0 };
+    *sentence = json_null();
+    return from->d.at ? explain_sentence(sentence, &q, NULL, seconds, x) : EXIT_GOOD;
+}
+
+/* Print the row of a trial. */
+static int found(struct context *x, json_t *row, struct kernel_result *r)
+{
+    json_t *sentence;
+    const int status = explain_kernel(&sentence, &r->failure, x);
+    json_object_update_new(row,
+                           json_pack("{s:o, s:o, s:o, s:o, s:o}", "configurations",
+                                     json_count(r->configurations), "compared",
+                                     json_count(r->compared), "mismatches",
+                                     json_count(r->mismatches), "first", r->first,
+                                     "hypothesis", sentence));
+    kernel_failure_clear(&r->failure);
     emit_row(&x->emitter, row);
-    return r->mismatches ? EXIT_FOUND : EXIT_GOOD;
+    return status != EXIT_GOOD ? status : r->mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
 
 /* Some faults begin with the kernel's name: it is said once. */
@@ -257,22 +383,23 @@ static int try_split(struct context *x, const struct recorder *r,
         return fail(progress_stopped(&x->progress) ? "verify" : split->name, &f);
     json_t *row = describe_trial(x, r, "split");
     json_object_update_new(
-        row,
-        json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:I, s:I, s:o}", "split", split->name,
-                  "format", split->format->name, "high", split->high->name, "low",
-                  split->low->name, "scale", split->scale, "equilibrate",
-                  (int)equilibrate, "compared", (json_int_t)result.compared, "mismatches",
-                  (json_int_t)result.mismatches, "first", result.first));
+        row, json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:I, s:I, s:o}", "split",
+                       split->name, "format", split->word[0].format->name, "high",
+                       split->word[0].rounding->name, "low", split_low(split)->name,
+                       "scale", split->scale, "equilibrate", (int)equilibrate, "compared",
+                       (json_int_t)result.compared, "mismatches",
+                       (json_int_t)result.mismatches, "first", result.first));
     emit_row(&x->emitter, row);
     return result.mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
 
-/* Whether devices make words of its format. */
+/* Whether devices make such words. */
 static bool is_of_words(const struct bitcut_split *split)
 {
-    return split->format == &formats[FORMAT_F16] ||
-           split->format == &formats[FORMAT_BF16] ||
-           split->format == &formats[FORMAT_TF32];
+    const struct bitcut_format *f = split->word[0].format;
+    return split_is_uniform(split) &&
+           (f == &formats[FORMAT_F16] || f == &formats[FORMAT_BF16] ||
+            f == &formats[FORMAT_TF32]);
 }
 
 /* The split asked for, with its variations, or all that a device has. */
@@ -287,7 +414,8 @@ static int try_splits(struct context *x, const struct recorder *r)
         if (o->split ? strcmp(o->split, row->name) != 0 : !is_of_words(row)) continue;
         if (!is_of_words(row)) {
             fault_set(&f, BITCUT_BAD_ARGUMENT, "kernels have no words of %s",
-                      row->format->name);
+                      split_is_uniform(row) ? row->word[0].format->name
+                                            : "several formats");
             return fail(row->name, &f);
         }
         int status = setup_split(&split, NULL, o->high, o->low, o->scale);
@@ -309,12 +437,10 @@ static int check_kernel_options(void)
 
 static int run_kernels(struct context *x)
 {
-    char folder[PLACE_MOST];
     struct recorder r;
-    struct fault f;
     int status = check_kernel_options();
+    if (status == EXIT_GOOD) status = device_open(&r, "verify");
     if (status != EXIT_GOOD) return status;
-    if (recorder_open(&r, place_module(folder), &f) != BITCUT_OK) return fail("verify", &f);
     status = strcmp(kernel_name, "split") ? try_kernels(x, &r) : try_splits(x, &r);
     recorder_close(&r);
     return status;
@@ -329,6 +455,9 @@ static int run(struct context *x)
                                                         : OF_SPLIT;
     const int status = check_use(x, uses, use);
     if (status != EXIT_GOOD) return status;
+    x->emitter.lines = verify_lines;
+    x->emitter.columns = use == OF_SPLIT ? verify_split_columns : verify_kernel_columns;
+    x->emitter.verbose = say_verbose;
     return kernel_name ? run_kernels(x) : run_file(x);
 }
 

@@ -3,6 +3,7 @@
 #include "analysis/cli/emit.h"
 
 #include "lib/file/output.h"
+#include "lib/size.h"
 #include "lib/text.h"
 
 #include <errno.h>
@@ -275,9 +276,107 @@ static void print_below(json_t *rows)
     }
 }
 
+/* --- lines ------------------------------------------------------------------------ */
+
+/* What the line says of the row; false: it is left out. */
+static bool line_says(char text[CELL_MOST], const struct emit_line *line,
+                      const json_t *row)
+{
+    const json_t *value = json_object_get(row, line->key);
+    text[0] = 0;
+    if (!value || json_is_null(value) || !line->say(text, CELL_MOST, line, row))
+        return false;
+    text_clean(text);
+    return true;
+}
+
+/* The lines of a row that are printed by then, with their words in a column. */
+static void print_lines(const json_t *row, const struct emit_line *lines, unsigned when,
+                        int indent)
+{
+    char text[CELL_MOST];
+    int width = 0;
+    for (const struct emit_line *line = lines; line->key; line++)
+        if (when & 1u << line->when && line_says(text, line, row))
+            width = larger_int(width, (int)strlen(line->words));
+    for (const struct emit_line *line = lines; line->key; line++) {
+        if (!(when & 1u << line->when) || !line_says(text, line, row)) continue;
+        printf("%*s%-*s  %s%s%s\n", indent, "", width, line->words, text,
+               line->unit ? " " : "", line->unit ? line->unit : "");
+    }
+}
+
+static bool is_said(const struct emit_line *lines, const char *key, const json_t *row)
+{
+    char text[CELL_MOST];
+    for (; lines->key; lines++)
+        if (lines->when == LINE_VERBOSE && !strcmp(lines->key, key) &&
+            line_says(text, lines, row))
+            return true;
+    return false;
+}
+
+/* All lines of a row, and then its keys. */
+static void print_verbose(json_t *row, const struct emit_line *lines)
+{
+    json_t *rest = json_copy(row);
+    const char *key;
+    json_t *value;
+    print_lines(row, lines, ~0u, 0);
+    putchar('\n');
+    json_object_foreach(row, key, value)
+    {
+        if (is_said(lines, key, row)) json_object_del(rest, key);
+    }
+    print_object(rest, 0);
+    json_decref(rest);
+}
+
+/* What lines have to say below a table, under the first field of each row. */
+static void print_lines_below(json_t *rows, const struct emit_line *lines,
+                              const struct emit_column *columns)
+{
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        char text[CELL_MOST];
+        json_t *row = json_array_get(rows, i);
+        const struct emit_line *line = lines;
+        while (line->key && !(line->when == LINE_BELOW && line_says(text, line, row)))
+            line++;
+        if (!line->key) continue;
+        cell_text(text, columns ? json_object_get(row, columns->key)
+                                : json_object_iter_value(json_object_iter(row)));
+        printf("\n%s\n", text);
+        print_lines(row, lines, 1u << LINE_BELOW, INDENT);
+    }
+}
+
+/* Rows that have lines. */
+static void print_rows_by_lines(const struct emitter *e)
+{
+    const size_t count = json_array_size(e->rows);
+    const unsigned usual = 1u << LINE_ALWAYS | 1u << LINE_BELOW;
+    for (size_t i = 0; e->verbose && i < count; i++) {
+        if (i) putchar('\n');
+        print_verbose(json_array_get(e->rows, i), e->lines);
+    }
+    if (e->verbose) return;
+    if (count == 1) {
+        print_lines(json_array_get(e->rows, 0), e->lines, usual, 0);
+        return;
+    }
+    json_t *few = e->columns ? chosen(e->rows, e->columns) : json_incref(e->rows);
+    print_table(few, 0);
+    json_decref(few);
+    print_lines_below(e->rows, e->lines, e->columns);
+}
+
+/* --- all of it -------------------------------------------------------------------- */
+
 static void print_rows(struct emitter *e)
 {
-    if (e->rows && json_array_size(e->rows) == 1) {
+    if (e->rows && e->lines) {
+        print_rows_by_lines(e);
+    } else if (e->rows && json_array_size(e->rows) == 1) {
         print_object(json_array_get(e->rows, 0), 0);
     } else if (e->rows && e->columns) {
         json_t *few = chosen(e->rows, e->columns);

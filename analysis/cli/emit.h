@@ -14,16 +14,39 @@ struct emit_column {
     const char *usual;
 };
 
+struct emit_line;
+
+/* Write what a line says of a row; false: nothing, and the line is left out. */
+typedef bool emit_say(char *text, size_t size, const struct emit_line *line,
+                      const json_t *row);
+
+/* A line of a row for people: the key that it is about, which the row has to have and not
+   as null; what the value is, in words; its unit; how it is said; when it is printed. */
+struct emit_line {
+    const char *key, *words, *unit; /* unit: after the value, NULL: it is in the text */
+    emit_say *say;
+    enum {
+        LINE_ALWAYS,
+        LINE_VERBOSE, /* alone, in place of the key */
+        LINE_BELOW    /* always, also under a table */
+    } when;
+};
+
 /* Where results go.  With `json`, every row is printed at once as one JSON object on one
    line, control characters escaped.  Without it, rows are kept until emit_end() and then
    printed as a table, or as one "key value" line each if there is a single row.  A table
    has every key of its first row as a column, or those that `columns` chooses.  Values
    that are objects follow the table in such lines, with what lies deeper indented: a list
    of texts as a line each, a list of flat objects as a table.  All of it is fit to print
-   (lib/text.h). */
+   (lib/text.h).
+
+   With `lines` a single row is those, a line of words each; and so is what LINE_BELOW has
+   of the rows of a table, under the first field of each.  With `verbose` every row is
+   printed by itself, with all lines, and then every key but those of LINE_VERBOSE. */
 struct emitter {
-    bool json;
+    bool json, verbose;
     const struct emit_column *columns; /* ended by a NULL key, or NULL         */
+    const struct emit_line *lines;     /* likewise                             */
     json_t *rows;                      /* text: the rows so far, NULL if none  */
     bool broken;                       /* a row could not be made              */
 };

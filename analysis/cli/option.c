@@ -75,7 +75,8 @@ static enum bitcut_status set_value(const struct option_row *row, const char *te
     case OPTION_TEXT: *(const char **)row->value = text; return BITCUT_OK;
     case OPTION_TEXTS:
         if (texts->count == OPTION_TEXTS_MOST)
-            return fault_set(f, BITCUT_BAD_ARGUMENT, "--%s: given too often", row->name);
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "%s%s: given too often", dashes(row),
+                             row->name);
         texts->text[texts->count++] = text;
         return BITCUT_OK;
     case OPTION_COUNT:

@@ -31,7 +31,8 @@ static int set_rounding(const struct bitcut_rounding **r, const char *option,
 
 static int check_scale(int scale)
 {
-    if (scale == SETUP_UNSET || (scale >= 0 && scale <= GEMM_SCALE_MOST)) return EXIT_GOOD;
+    if (scale == SETUP_UNSET || (scale >= 0 && scale <= GEMM_SCALE_MOST))
+        return EXIT_GOOD;
     return complain("--scale", "must be 0 to 60");
 }
 
@@ -43,18 +44,18 @@ int setup_split(struct bitcut_split *split, const char *name, const char *high,
         if (!row) return fail_unknown("--split", name, TABLE(splits));
         *split = *row;
     }
-    if (set_rounding(&split->high, "--high", high) ||
-        set_rounding(&split->low, "--low", low))
-        return EXIT_USAGE;
+    if (set_rounding(&split->word[0].rounding, "--high", high)) return EXIT_USAGE;
+    for (int i = 1; i < SPLIT_WORDS_MOST; i++)
+        if (set_rounding(&split->word[i].rounding, "--low", low)) return EXIT_USAGE;
     if (scale != SETUP_UNSET) split->scale = scale;
     return check_scale(scale);
 }
 
-/* The format of the words that an operand has, if the recipe or the options say. */
+/* The format of the high words that an operand has, if the recipe or the options say. */
 static const struct bitcut_format *words_format(const struct bitcut_gemm *g)
 {
     const struct bitcut_split *split = g->split_a ? g->split_a : g->recipe->split;
-    return split ? split->format : &formats[FORMAT_F16];
+    return split ? split->word[0].format : &formats[FORMAT_F16];
 }
 
 static int find_unit(struct bitcut_gemm *g)
@@ -144,8 +145,9 @@ static int fail_order(const char *what)
 {
     struct fault f;
     fault_set(&f, BITCUT_BAD_ARGUMENT,
-              "%.60s: it is a list such as tile=32,rest-first,lanes=2,turn=8,"
-              "reduction=tree", what);
+              "%.60s: it is a list such as tile=32,rest-first,cut=4,lanes=2,turn=8,"
+              "reduction=tree",
+              what);
     return fail("--order", &f);
 }
 
@@ -155,7 +157,10 @@ static int take_item(struct bitcut_order *o, const char *name, const char *value
     const struct {
         const char *name;
         int *to;
-    } counts[] = { { "tile", &o->tile }, { "lanes", &o->lanes }, { "turn", &o->turn } };
+    } counts[] = { { "tile", &o->tile },
+                   { "cut", &o->cut },
+                   { "lanes", &o->lanes },
+                   { "turn", &o->turn } };
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (strcmp(name, counts[i].name) != 0) continue;
         const size_t digits = value ? strspn(value, "0123456789") : 0;
@@ -171,7 +176,8 @@ static int take_item(struct bitcut_order *o, const char *name, const char *value
     return EXIT_GOOD;
 }
 
-int setup_order(struct bitcut_order *order)
+/* The order of k that the options say.  Prints and returns an exit status. */
+static int find_order(struct bitcut_order *order)
 {
     struct bitcut_order o = { .slices = setup_options.slices };
     char text[200] = "";
@@ -192,39 +198,47 @@ int setup_order(struct bitcut_order *order)
 
 /* --- all of it -------------------------------------------------------------------- */
 
-static int make_plan(struct setup *s)
+static int find_terms(struct bitcut_gemm *g)
 {
     const struct setup_options *o = &setup_options;
-    const struct bitcut_recipe *r = s->gemm.recipe;
-    struct fault f;
-    if (o->terms != SETUP_UNSET) s->gemm.low_low = o->terms == r->terms + 1;
-    if (o->terms != SETUP_UNSET && r->terms + s->gemm.low_low != o->terms)
-        return fail_terms(r);
-    if (gemm_plan_on_unit(&s->plan, &s->gemm, &f) == BITCUT_OK) return EXIT_GOOD;
-    return fail_gemm(&s->gemm, &f);
+    const struct bitcut_recipe *r = g->recipe;
+    if (o->terms == SETUP_UNSET) return EXIT_GOOD;
+    g->low_low = o->terms == r->terms + 1;
+    return r->terms + g->low_low == o->terms ? EXIT_GOOD : fail_terms(r);
 }
 
-int setup_gemm(struct setup *s)
+int setup_open_gemm(struct setup *s, const char *name)
 {
     const struct setup_options *o = &setup_options;
-    if (!o->recipe || !o->unit)
-        return complain("--recipe, --unit",
-                        "both are needed, such as --recipe ootomo --unit a100");
-    const struct bitcut_recipe *recipe = bitcut_recipe_find(o->recipe);
-    if (!recipe) return fail_unknown("--recipe", o->recipe, TABLE(recipes));
+    const struct bitcut_recipe *recipe = bitcut_recipe_find(name);
+    if (!recipe) return fail_unknown("--recipe", name, TABLE(recipes));
     struct bitcut_gemm *const g = &s->gemm;
     *g = gemm_of(recipe, NULL);
     int status = check_numbers(o);
     if (status == EXIT_GOOD) status = find_words(g);
-    if (status == EXIT_GOOD) status = find_unit(g);
-    if (status == EXIT_GOOD) status = setup_order(&g->order);
+    if (status == EXIT_GOOD && o->unit) status = find_unit(g);
+    if (status == EXIT_GOOD) status = find_order(&g->order);
+    if (status == EXIT_GOOD) status = find_terms(g);
     if (status != EXIT_GOOD) return status;
     g->alpha = o->alpha;
     g->beta = o->beta != SETUP_BETA_UNSET ? o->beta : o->c ? F32_ONE : 0;
     g->equilibrate = o->equilibrate;
     if (o->promote != SETUP_UNSET) g->promote = o->promote;
     if (o->tile_k != SETUP_UNSET) g->tile_k = o->tile_k;
-    return make_plan(s);
+    return EXIT_GOOD;
+}
+
+int setup_gemm(struct setup *s)
+{
+    const struct setup_options *o = &setup_options;
+    struct fault f;
+    if (!o->recipe || !o->unit)
+        return complain("--recipe, --unit",
+                        "both are needed, such as --recipe ootomo --unit a100");
+    const int status = setup_open_gemm(s, o->recipe);
+    if (status != EXIT_GOOD) return status;
+    if (gemm_plan_on_unit(&s->plan, &s->gemm, &f) == BITCUT_OK) return EXIT_GOOD;
+    return fail_gemm(&s->gemm, &f);
 }
 
 int setup_read(struct matrix *m, const char *option, const char *path)
@@ -291,21 +305,44 @@ void setup_clear(struct setup *s)
     matrix_clear(&s->c);
 }
 
+json_t *setup_order_json(const struct bitcut_order *o)
+{
+    char cut[24] = "";
+    if (o->cut) snprintf(cut, sizeof cut, ",cut=%d", o->cut);
+    return json_sprintf("slices=%d%s,tile=%d%s,lanes=%d,turn=%d,reduction=%s", o->slices,
+                        cut, o->tile, o->rest_first ? ",rest-first" : "", o->lanes,
+                        o->turn, reductions[o->reduction].name);
+}
+
+/* What each term runs on, unless that is the GEMM's unit for all. */
+static void describe_units(json_t *row, const struct bitcut_unit *unit,
+                           const struct gemm_plan *p)
+{
+    bool same = true;
+    for (int i = 0; i < p->terms; i++) same &= !p->unit[i] || p->unit[i] == unit;
+    if (same) return;
+    json_t *names = json_array();
+    for (int i = 0; i < p->terms; i++)
+        json_array_append_new(names, json_string(p->unit[i]->name));
+    json_object_set_new(row, "units", names);
+}
+
 void setup_describe(json_t *row, const struct bitcut_gemm *g, const struct gemm_plan *p)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     const struct bitcut_order *o = &p->order;
     json_t *what = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:i, s:i, s:i, s:i, s:b, "
-        "s:i, s:i, s:s, s:o, s:o}",
+        "s:i, s:i, s:i, s:s, s:o, s:o}",
         "recipe", p->recipe->name, "unit", g->unit->name, "evidence",
         unit_evidence(g->unit), "split", p->split_a.name, "split_b", p->split_b.name,
-        "high", p->split_a.high->name, "low", p->split_a.low->name, "scale",
-        p->split_a.scale, "equilibrate", (int)p->equilibrate, "terms", p->terms,
-        "promote", p->promote, "tile_k", p->tile_k, "split_k", o->slices, "tile",
-        o->tile, "rest_first", (int)o->rest_first, "lanes", o->lanes, "turn", o->turn,
-        "reduction", reductions[o->reduction].name, "alpha",
+        "high", p->split_a.word[0].rounding->name, "low", split_low(&p->split_a)->name,
+        "scale", p->split_a.scale, "equilibrate", (int)p->equilibrate, "terms", p->terms,
+        "promote", p->promote, "tile_k", p->tile_k, "split_k", o->slices, "tile", o->tile,
+        "rest_first", (int)o->rest_first, "cut", o->cut, "lanes", o->lanes, "turn",
+        o->turn, "reduction", reductions[o->reduction].name, "alpha",
         json_number(format_to_double(f32, g->alpha)), "beta",
         json_number(format_to_double(f32, g->beta)));
     json_object_update_new(row, what);
+    describe_units(row, g->unit, p);
 }

@@ -48,7 +48,7 @@ struct setup {
         { "split-k", "slices of k added at the end (default 1)", OPTION_INT,             \
           &setup_options.slices, "N" },                                                  \
     {                                                                                    \
-        "order", "of k: tile=K, rest-first, lanes=N, turn=K, reduction=R, with commas",  \
+        "order", "of k: tile=K, rest-first, cut=K, lanes=N, turn=K, reduction=R",        \
             OPTION_TEXT, &setup_options.order, "LIST"                                    \
     }
 
@@ -72,12 +72,13 @@ extern struct setup_options setup_options;
 int setup_split(struct bitcut_split *split, const char *name, const char *high,
                 const char *low, int scale);
 
-/* The order of k that the options say.  Prints and returns an exit status. */
-int setup_order(struct bitcut_order *order);
-
 /* The recipe, unit and variations into s->gemm and s->plan.  Prints and returns an exit
    status. */
 int setup_gemm(struct setup *s);
+
+/* The same for what decides the rest, a device: the recipe is of that name, s->gemm.unit
+   NULL unless --unit was given, and there is no plan. */
+int setup_open_gemm(struct setup *s, const char *recipe);
 
 /* Read -c if it was given and check the shapes of all three.  Prints and returns an exit
    status.  s->a and s->b are set already. */
@@ -97,6 +98,9 @@ int setup_run(struct matrix *d, const struct setup *s, const struct context *x);
    and every variation. */
 void setup_describe(json_t *row, const struct bitcut_gemm *gemm,
                     const struct gemm_plan *plan);
+
+/* An order of k as --split-k and --order would say it. */
+json_t *setup_order_json(const struct bitcut_order *order);
 
 /* Free the matrices. */
 void setup_clear(struct setup *s);

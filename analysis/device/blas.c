@@ -3,6 +3,7 @@
 
 #include "analysis/error/judge.h"
 #include "emu/fast/simd.h"
+#include "lib/clock.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -4,6 +4,7 @@
 
 #include "analysis/evidence/recorder.h"
 #include "emu/gemm.h"
+#include "lib/matrix.h"
 
 #include <jansson.h>
 
@@ -21,9 +22,19 @@ struct kernel_trial {
     uint64_t seed;
 };
 
+/* The GEMM of the first mismatch, one of its batch, as its elements' numbers in FP32;
+   what the kernel made of it is D.  d.at is NULL: there is none, or the mismatch is no
+   output. */
+struct kernel_failure {
+    struct matrix a, b, c, d;
+    uint32_t alpha, beta;
+    const struct bitcut_format *format; /* of the matrices */
+};
+
 struct kernel_result {
     size_t configurations, compared, mismatches; /* compared: outputs */
     json_t *first;                               /* mismatch, or null */
+    struct kernel_failure failure;
 };
 
 /* Whether `name` is that of the kernel, the beginning of it before a '.', or "all". */
@@ -46,13 +57,15 @@ enum bitcut_status kernel_gemm(struct bitcut_gemm *gemm, const struct recorder *
    (the room), "transposes" and "outputs" (n or t of A and B, and of C and D: t is
    column-major), "in_place" (D is C), "alpha", "beta", "input", "count" and "gemm" (of a
    batch, from 0), "at" (row, column), both null if it is no output, "model" and "device"
-   (encodings), "ulps" and "differ" (json_set_distance()), and "k_step": the first step of k
-   after which the outputs differ, counted from 1, found by running the kernel on the
+   (encodings), "ulps" and "differ" (json_set_distance()), and "k_step": the first step of
+   k after which the outputs differ, counted from 1, found by running the kernel on the
    first steps alone; 0: they differ without any; null: split-K, or not an output.  The
-   caller frees it.  BITCUT_CANNOT, BITCUT_BAD_ARGUMENT: as gpu_work_run(), or asked to
+   caller frees it, and clears `failure`.  BITCUT_CANNOT, BITCUT_BAD_ARGUMENT: as gpu_work_run(), or asked to
    stop; BITCUT_NO_MEMORY. */
 enum bitcut_status kernel_trial_run(struct kernel_result *result,
                                     const struct kernel_trial *trial,
                                     const struct progress *progress, struct fault *f);
+
+void kernel_failure_clear(struct kernel_failure *failure);
 
 #endif

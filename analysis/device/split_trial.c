@@ -23,18 +23,11 @@ struct values {
     struct gpu_work work; /* of so many lines of one run, as A */
 };
 
-static const struct bitcut_unit *unit_with(const struct bitcut_format *words)
-{
-    const struct bitcut_unit *u = units;
-    while (u->name && u->a != words) u++;
-    return u;
-}
-
 static enum bitcut_status values_init(struct values *v, const struct split_trial *t,
                                       struct fault *f)
 {
     const struct simd_level *level;
-    *v = (struct values){ .rule = { unit_with(t->split->format), t->split, NULL,
+    *v = (struct values){ .rule = { t->split->word[0].format, t->split, NULL,
                                     t->equilibrate } };
     enum bitcut_status status =
         t->equilibrate ? equilibrate_takes(t->split, f) : BITCUT_OK;
@@ -46,7 +39,7 @@ static enum bitcut_status values_init(struct values *v, const struct split_trial
     v->x = memory_allocate(VALUES, sizeof *v->x);
     const size_t words = (size_t)t->split->words * VALUES;
     v->device = memory_allocate(words + LINES * sizeof(uint32_t),
-                                (size_t)unit_word_bytes(v->rule.unit));
+                                (size_t)format_bytes(v->rule.operand));
     return v->x && v->device ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "no memory");
 }
 
@@ -71,8 +64,8 @@ static uint32_t word_at(const void *words, size_t i, int bytes)
 static void compare_word(struct split_result *r, const struct values *v, int word,
                          const void *model, const void *device, size_t count)
 {
-    const struct bitcut_format *format = v->rule.split->format;
-    const int bytes = unit_word_bytes(v->rule.unit);
+    const struct bitcut_format *format = v->rule.operand;
+    const int bytes = format_bytes(v->rule.operand);
     r->compared += count;
     if (!memcmp(model, device, count * (size_t)bytes)) return;
     for (size_t i = 0; i < count; i++) {
@@ -90,7 +83,7 @@ static enum bitcut_status try_values(struct split_result *r, const struct values
                                      struct fault *f)
 {
     const struct words_source source = { v->x, WORDS_RUN, false };
-    const size_t bytes = (size_t)unit_word_bytes(v->rule.unit);
+    const size_t bytes = (size_t)format_bytes(v->rule.operand);
     const size_t lines = (count + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN;
     struct words model;
     struct gpu_work w = v->work;

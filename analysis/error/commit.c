@@ -121,30 +121,33 @@ enum bitcut_status commit_fp32(double *limit, const struct comparison *x, int th
 /* What words make of a line in one norm, against the norm of the line; of several lines
    the worst. */
 struct kept {
-    double rest;                   /* what all words leave                            */
-    double word[SPLIT_WORDS_MOST]; /* word w times 2^-sw                              */
+    double rest;                   /* what all words leave that are not copies        */
+    double word[SPLIT_WORDS_MOST]; /* word w times 2^-(s level)                       */
+    double left[SPLIT_WORDS_MOST]; /* what word w leaves if it is a copy              */
 };
 
 /* The same in several norms; `aligned` is 2-norms with subnormal words as the least normal
    number, by whose exponent they align, and has no rest. */
 struct norms {
     struct kept one, two, aligned;
+    size_t underflow, overflow; /* elements, as struct commit_error says */
 };
 
 /* The rows of A or the columns of B, their split, and what reads its words. */
 struct side {
     const struct bitcut_split *split;
-    const struct bitcut_unit *unit;
+    const struct bitcut_format *operand[SPLIT_WORDS_MOST]; /* as each word is read ... */
+    bool flush[SPLIT_WORDS_MOST]; /* ... and whether subnormal ones are read as 0   */
     bool equilibrate;
     const uint32_t *at;
     size_t lines, k, line_stride, stride;
 };
 
-/* The value of a word as the unit reads it. */
-static double word_value(const struct side *s, uint64_t encoding)
+/* The value of a word as its unit reads it. */
+static double word_value(const struct side *s, int w, uint64_t encoding)
 {
-    const double v = format_to_double(s->split->format, encoding);
-    return s->unit->flush_inputs && fabs(v) < ldexp(1, format_emin(s->unit->a)) ? 0 : v;
+    const double v = format_to_double(s->split->word[w].format, encoding);
+    return s->flush[w] && fabs(v) < ldexp(1, format_emin(s->operand[w])) ? 0 : v;
 }
 
 static void add_word(struct norms *sum, int w, double value, double least)
@@ -161,17 +164,28 @@ static void add_element(struct norms *sum, double size[2], const struct side *s,
 {
     uint64_t word[SPLIT_WORDS_MOST];
     split_words(word, s->split, x);
-    double rest = value_of_float(x);
-    size[0] += fabs(rest);
-    size[1] += rest * rest;
+    const double whole = value_of_float(x);
+    double rest = whole;
+    bool small = false, large = false;
+    size[0] += fabs(whole);
+    size[1] += whole * whole;
     for (int w = 0; w < s->split->words; w++) {
-        const double back = ldexp(1, -s->split->scale * w);
-        const double value = back * word_value(s, word[w]);
-        rest -= value;
-        add_word(sum, w, value, ldexp(back, format_emin(s->unit->a)));
+        const double back = ldexp(1, -s->split->scale * s->split->word[w].level);
+        const double value = back * word_value(s, w, word[w]), left = whole - value;
+        large |= !isfinite(value);
+        if (!s->split->word[w].copy) {
+            const int emin = format_emin(s->split->word[w].format);
+            small |= rest != 0 && fabs(value) < ldexp(back, emin);
+            rest -= value;
+        }
+        sum->one.left[w] += fabs(left);
+        sum->two.left[w] += left * left;
+        add_word(sum, w, value, ldexp(back, format_emin(s->operand[w])));
     }
     sum->one.rest += fabs(rest);
     sum->two.rest += rest * rest;
+    sum->underflow += small;
+    sum->overflow += large;
 }
 
 static int line_exponent(const struct side *s, size_t line)
@@ -181,18 +195,25 @@ static int line_exponent(const struct side *s, size_t line)
     for (size_t p = 0; p < s->k; p++)
         largest =
             equilibrate_larger(largest, s->at[line * s->line_stride + p * s->stride]);
-    return equilibrate_exponent(s->split->format, largest);
+    return equilibrate_exponent(s->split, largest);
 }
 
 /* NaN, as of Inf - Inf or Inf 0, is as bad as infinite. */
 static double known(double x) { return isnan(x) ? (double)INFINITY : x; }
 
+static double share(double sum, double size, bool squares)
+{
+    const double x = known(sum / size);
+    return squares ? sqrt(x) : x;
+}
+
 static struct kept kept_of(const struct kept *sum, double size, bool squares)
 {
-    struct kept x = { .rest = known(sum->rest / size) };
-    for (int w = 0; w < SPLIT_WORDS_MOST; w++) x.word[w] = known(sum->word[w] / size);
-    for (int w = 0; squares && w < SPLIT_WORDS_MOST; w++) x.word[w] = sqrt(x.word[w]);
-    if (squares) x.rest = sqrt(x.rest);
+    struct kept x = { .rest = share(sum->rest, size, squares) };
+    for (int w = 0; w < SPLIT_WORDS_MOST; w++) {
+        x.word[w] = share(sum->word[w], size, squares);
+        x.left[w] = share(sum->left[w], size, squares);
+    }
     return x;
 }
 
@@ -210,14 +231,17 @@ static struct norms line_norms_of(const struct side *s, size_t line)
     if (size[0] == 0) return (struct norms){ 0 };
     return (struct norms){ kept_of(&sum.one, size[0], false),
                            kept_of(&sum.two, size[1], true),
-                           kept_of(&sum.aligned, size[1], true) };
+                           kept_of(&sum.aligned, size[1], true), sum.underflow,
+                           sum.overflow };
 }
 
 static void keep_worst(struct kept *worst, const struct kept *x)
 {
     worst->rest = larger_double(worst->rest, x->rest);
-    for (int w = 0; w < SPLIT_WORDS_MOST; w++)
+    for (int w = 0; w < SPLIT_WORDS_MOST; w++) {
         worst->word[w] = larger_double(worst->word[w], x->word[w]);
+        worst->left[w] = larger_double(worst->left[w], x->left[w]);
+    }
 }
 
 static struct norms worst_of(const struct side *s, int threads)
@@ -235,6 +259,8 @@ static struct norms worst_of(const struct side *s, int threads)
             keep_worst(&worst.one, &x.one);
             keep_worst(&worst.two, &x.two);
             keep_worst(&worst.aligned, &x.aligned);
+            worst.underflow += x.underflow;
+            worst.overflow += x.overflow;
         }
     }
     return worst;
@@ -255,15 +281,13 @@ static double gamma_of(double x) { return x < 1 ? x / (1 - x) : (double)INFINITY
 /* What errs. */
 struct subject {
     struct gemm_plan plan;
-    const struct bitcut_unit *unit;
     uint32_t alpha, beta;
 };
 
 /* What a lane of a slice of k does. */
 struct course {
-    double steps;      /* of the unit, for one term                          */
-    double promotions; /* of accumulator 0, and the steps between two of them */
-    double between;
+    double k_steps;
+    double promotions; /* of accumulator 0 */
 };
 
 /* The most of `steps` that one of `parts` has, which take `each` of them at a time. */
@@ -272,39 +296,70 @@ static size_t share_of(size_t steps, int parts, size_t each)
     return smaller(steps, divide_up(divide_up(steps, each), (size_t)parts) * each);
 }
 
-static size_t steps_of(int k, const struct bitcut_unit *u)
+static size_t steps_of(int k, const struct gemm_plan *p)
 {
-    return k ? divide_up((size_t)k, (size_t)u->k) : 1;
+    return k ? divide_up((size_t)k, (size_t)p->k_step) : 1;
 }
 
-static struct course course_of(const struct subject *s, size_t k)
+static struct course course_of(const struct gemm_plan *p, size_t k)
 {
-    const struct bitcut_unit *u = s->unit;
-    const struct bitcut_order *o = &s->plan.order;
-    const size_t promote = (size_t)s->plan.promote;
-    const size_t slice = share_of(divide_up(k, (size_t)u->k), o->slices,
-                                  steps_of(o->tile, u)),
-                 lane = share_of(slice, o->lanes, steps_of(o->turn, u));
-    const size_t run = promote ? smaller(promote, lane) : lane;
-    const double each = (double)(u->k / u->block);
-    return (struct course){ .steps = (double)lane * each,
-                            .promotions =
-                                promote && run ? (double)divide_up(lane, run) : 0,
-                            .between = (double)run * each };
+    const struct bitcut_order *o = &p->order;
+    const size_t slice = share_of(divide_up(k, (size_t)p->k_step), o->slices,
+                                  steps_of(o->tile, p)),
+                 lane = share_of(slice, o->lanes, steps_of(o->turn, p));
+    size_t instructions = 0; /* of accumulator 0 */
+    for (int t = 0; t < p->terms; t++)
+        if (p->term[t].accumulator == 0)
+            instructions += lane * (size_t)(p->k_step / p->unit[t]->k);
+    return (struct course){
+        .k_steps = (double)lane,
+        .promotions =
+            p->promote ? (double)divide_up(instructions, (size_t)p->promote) : 0
+    };
 }
 
-/* What the words leave of the operands, and the products that no term has. */
+/* Steps of its unit that term t runs in a chain: in a lane, or between promotions. */
+static double chain_steps(const struct gemm_plan *p, const struct course *c, int t)
+{
+    const struct bitcut_unit *u = p->unit[t];
+    const double lane = c->k_steps * (p->k_step / u->k), most = p->promote;
+    const bool cut = p->promote && p->term[t].accumulator == 0 && lane > most;
+    return (cut ? most : lane) * (u->k / u->block);
+}
+
+/* How many terms have the product of two words; a copy stands for all words. */
+static int terms_with(const struct gemm_plan *p, int i, int j)
+{
+    int count = 0;
+    for (int t = 0; t < p->terms; t++) {
+        const int a = p->term[t].a, b = p->term[t].b;
+        count +=
+            (a == i || p->split_a.word[a].copy) && (b == j || p->split_b.word[b].copy);
+    }
+    return count;
+}
+
+/* What copies in a term leave. */
+static double copies_error(const struct gemm_plan *p, struct recipe_term t,
+                           const struct kept *a, const struct kept *b)
+{
+    const bool copy_a = p->split_a.word[t.a].copy, copy_b = p->split_b.word[t.b].copy;
+    const double left_a = copy_a ? a->left[t.a] : 0, left_b = copy_b ? b->left[t.b] : 0;
+    return left_a * (copy_b ? 1 : b->word[t.b]) + left_b * (copy_a ? 1 : a->word[t.a]) +
+           left_a * left_b;
+}
+
+/* What the words leave of the operands, and products that no term has, or several. */
 static double words_error(const struct gemm_plan *p, const struct kept *a,
                           const struct kept *b)
 {
     double sum = a->rest + b->rest + a->rest * b->rest;
     for (int i = 0; i < p->split_a.words; i++)
         for (int j = 0; j < p->split_b.words; j++) {
-            bool has = false;
-            for (int t = 0; t < p->terms; t++)
-                has |= p->term[t].a == i && p->term[t].b == j;
-            if (!has) sum += a->word[i] * b->word[j];
+            if (p->split_a.word[i].copy || p->split_b.word[j].copy) continue;
+            sum += abs(terms_with(p, i, j) - 1) * a->word[i] * b->word[j];
         }
+    for (int t = 0; t < p->terms; t++) sum += copies_error(p, p->term[t], a, b);
     return sum;
 }
 
@@ -313,15 +368,14 @@ static double accumulator_error(const struct subject *s, const struct course *c,
                                 const struct kept *a, const struct kept *b)
 {
     const struct gemm_plan *p = &s->plan;
-    double size = 0, count = 0;
+    double size = 0, errors = 0;
     for (int t = 0; t < p->terms; t++)
         if (p->term[t].accumulator == i) {
             size += a->word[p->term[t].a] * b->word[p->term[t].b];
-            count++;
+            errors += chain_steps(p, c, t) * step_error(p->unit[t]);
         }
     if (size == 0) return 0;
-    const double chain =
-        gamma_of((i == 0 ? c->between : c->steps) * count * step_error(s->unit));
+    const double chain = gamma_of(errors);
     const double adds = i == 0 ? gamma_of(c->promotions * U) : 0;
     return size * (chain + adds + chain * adds);
 }
@@ -341,34 +395,58 @@ static double least_cut(const struct bitcut_unit *u)
     return least ? u->block * ldexp(1, u->align_min - u->fraction) : 0;
 }
 
-/* What underflows: in each operation of the unit as much as its result's least number,
-   and what is cut; in FP32 the same. */
-static double underflow(const struct subject *s, const struct course *c)
+/* What underflows in a step of the unit: in each operation as much as its result's least
+   number, and what is cut. */
+static double step_underflow(const struct bitcut_unit *u)
 {
-    const struct bitcut_unit *u = s->unit;
-    const double parts = (double)s->plan.order.slices * s->plan.order.lanes;
     const int quantum = format_least_exponent(u->result);
     const double least = ldexp(1, u->rounding.flush ? format_emin(u->result) : quantum);
-    const double steps = c->steps * s->plan.terms * parts;
-    return larger_double(1, fabs(value_of_float(s->alpha))) *
-           (steps * (2 * u->block * least + least_cut(u)) +
-            (c->promotions * parts + roundings_after(s) + 1) * 0x1p-149);
+    return 2 * u->block * least + least_cut(u);
+}
+
+/* What underflows in all steps, and in FP32. */
+static double underflow(const struct subject *s, const struct course *c)
+{
+    const struct gemm_plan *p = &s->plan;
+    const double parts = (double)p->order.slices * p->order.lanes;
+    double all = (c->promotions * parts + roundings_after(s) + 1) * 0x1p-149;
+    for (int t = 0; t < p->terms; t++)
+        all += c->k_steps * (p->k_step / p->unit[t]->block) * parts *
+               step_underflow(p->unit[t]);
+    return larger_double(1, fabs(value_of_float(s->alpha))) * all;
+}
+
+/* The rows of A or the columns of B of x; sizes without elements may be huge. */
+static struct side side_of(const struct gemm_plan *p, const struct comparison *x,
+                           enum bitcut_operand which)
+{
+    const bool of_a = which == BITCUT_A, empty = x->m == 0 || x->n == 0;
+    struct side s = { .split = of_a ? &p->split_a : &p->split_b,
+                      .equilibrate = p->equilibrate,
+                      .at = of_a ? x->a : x->b,
+                      .lines = empty ? 0 : of_a ? x->m : x->n,
+                      .k = x->k,
+                      .line_stride = of_a ? x->k : 1,
+                      .stride = of_a ? 1 : x->n };
+    for (int w = 0; w < s.split->words; w++) {
+        const struct bitcut_unit *u = gemm_plan_reader(p, which, w);
+        s.operand[w] = !u ? s.split->word[w].format : of_a ? u->a : u->b;
+        s.flush[w] = u && u->flush_inputs;
+    }
+    return s;
 }
 
 void commit_recipe(struct commit_error *e, const struct bitcut_gemm *g,
                    const struct comparison *x, int threads)
 {
-    struct subject s = { .unit = g->unit, .alpha = g->alpha, .beta = g->beta };
+    struct subject s = { .alpha = g->alpha, .beta = g->beta };
     const enum bitcut_status status = gemm_plan_on_unit(&s.plan, g, NULL);
     assert(status == BITCUT_OK);
     (void)status;
-    const bool empty = x->m == 0 || x->n == 0; /* sizes without elements may be huge */
-    const struct side rows = { &s.plan.split_a, s.unit, s.plan.equilibrate, x->a,
-                                empty ? 0 : x->m, x->k, x->k, 1 };
-    const struct side columns = { &s.plan.split_b, s.unit, s.plan.equilibrate, x->b,
-                                   empty ? 0 : x->n, x->k, 1, x->n };
+    const struct side rows = side_of(&s.plan, x, BITCUT_A),
+                      columns = side_of(&s.plan, x, BITCUT_B);
     const struct norms a = worst_of(&rows, threads), b = worst_of(&columns, threads);
-    const struct course c = course_of(&s, x->k);
+    const struct course c = course_of(&s.plan, x->k);
     struct hostfp mode;
     hostfp_enter(&mode);
     double all = words_error(&s.plan, &a.two, &b.two);
@@ -377,8 +455,11 @@ void commit_recipe(struct commit_error *e, const struct bitcut_gemm *g,
     all += (1 + all) * gamma_of(roundings_after(&s) * U);
     const double least = underflow(&s, &c);
     if (s.plan.equilibrate) all += least * 0x1p-28; /* beside lines of 2^14 at least each */
-    *e = (struct commit_error){ known(words_error(&s.plan, &a.one, &b.one)) / U, known(all) / U,
-                                least };
+    *e = (struct commit_error){ .words = known(words_error(&s.plan, &a.one, &b.one)) / U,
+                                .all = known(all) / U,
+                                .least = least,
+                                .underflow = { a.underflow, b.underflow },
+                                .overflow = { a.overflow, b.overflow } };
     hostfp_leave(&mode);
 }
 

@@ -1,19 +1,10 @@
-#define _POSIX_C_SOURCE 200809L
-
 #include "analysis/error/judge.h"
 
 #include "emu/gemm.h"
+#include "lib/clock.h"
 #include "lib/fma.h"
 
 #include <stdlib.h>
-#include <time.h>
-
-double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The arrays of a comparison are the judge's own; this is how it writes them. */
 static uint32_t *own32(const struct comparison *x)

@@ -38,7 +38,4 @@ enum bitcut_status judge_grade(struct judge *j, struct commit_error *e,
                                const struct bitcut_gemm *g, int threads,
                                const struct progress *progress, struct fault *f);
 
-/* Seconds on a clock that never goes back. */
-double seconds_now(void);
-
 #endif

@@ -20,22 +20,13 @@ static void dense_clear(struct dense *x)
     matrix_clear(&x->d);
 }
 
-static bool gather(struct matrix *to, const struct bitcut_matrix *from, size_t i,
-                   size_t rows, size_t cols, int threads)
-{
-    const struct view view = view_of(from, i, rows, cols, false);
-    const struct gathering all = { .lines = rows, .k = cols, .length = cols };
-    *to = (struct matrix){ rows, cols, view_gather(&view, &all, threads) };
-    return to->at;
-}
-
 static bool gather_all(struct dense *x, const struct bitcut_gemm *g, size_t i,
                        int threads)
 {
-    return gather(&x->a, &g->a, i, g->m, g->k, threads) &&
-           gather(&x->b, &g->b, i, g->k, g->n, threads) &&
-           gather(&x->d, &g->d, i, g->m, g->n, threads) &&
-           (!gemm_reads_c(g) || gather(&x->c, &g->c, i, g->m, g->n, threads));
+    return view_matrix(&x->a, &g->a, i, g->m, g->k, threads) &&
+           view_matrix(&x->b, &g->b, i, g->k, g->n, threads) &&
+           view_matrix(&x->d, &g->d, i, g->m, g->n, threads) &&
+           (!gemm_reads_c(g) || view_matrix(&x->c, &g->c, i, g->m, g->n, threads));
 }
 
 static enum bitcut_status judge(double *values, size_t count, const struct bitcut_gemm *g,

@@ -30,11 +30,11 @@ struct outcome {
     bool overflow, subnormal, zero;
 };
 
-/* Word `at` of the split as an exact term of x - (w0 + 2^-s w1 + ...). */
+/* Word `at` of the split as an exact term of x less their sum. */
 static struct term word_term(const struct bitcut_split *s, struct number w, int at)
 {
-    return (struct term){ w.significand, w.exponent - s->format->fraction_bits - s->scale * at,
-                          !w.negative };
+    const int down = s->word[at].format->fraction_bits + s->scale * s->word[at].level;
+    return (struct term){ w.significand, w.exponent - down, !w.negative };
 }
 
 /* |x| in units of 2^exponent; its top 64 bits decide. */
@@ -47,22 +47,25 @@ static struct outcome judge(const struct bitcut_split *s, uint32_t x)
 {
     uint64_t word[SPLIT_WORDS_MOST];
     struct term terms[SPLIT_WORDS_MOST + 1];
+    int count = 1;
     const struct number value = format_decode(&formats[FORMAT_F32], x);
     const int last = value.exponent - 23; /* an ulp of x is 2^last */
     struct outcome o = { .value = format_to_double(&formats[FORMAT_F32], x) };
     split_words(word, s, x);
     terms[0] = (struct term){ value.significand, last, false };
     for (int i = 0; i < s->words; i++) {
-        const struct number w = format_decode(s->format, word[i]);
+        const struct bitcut_format *f = s->word[i].format;
+        const struct number w = format_decode(f, word[i]);
         if (w.kind >= NUMBER_INF) return (struct outcome){ .overflow = true };
+        if (s->word[i].copy) continue;
         if (i == 1 && wide_sum(terms, 2).significand != 0) {
             o.zero = w.kind == NUMBER_ZERO;
-            o.subnormal = w.significand >> s->format->fraction_bits == 0;
+            o.subnormal = w.significand >> f->fraction_bits == 0;
         }
-        terms[i + 1] = word_term(s, w, i);
+        terms[count++] = word_term(s, w, i);
         if (i == 1) o.low = size_in(wide_sum(&terms[2], 1), 0);
     }
-    o.ulps = size_in(wide_sum(terms, s->words + 1), last);
+    o.ulps = size_in(wide_sum(terms, count), last);
     o.relative = ldexp(o.ulps, last) / o.value;
     o.bits = o.ulps == 0 ? 23 : 22 - ilogb(o.ulps);
     if (o.bits < 0) o.bits = 0;
@@ -96,7 +99,7 @@ struct quick {
    fraction fields is their magnitude times a power of two, also of a subnormal one. */
 static struct quick quick_make(const struct bitcut_split *s, int e)
 {
-    const struct bitcut_format *f = s->format;
+    const struct bitcut_format *f = s->word[0].format;
     const int lowest_word = format_least_exponent(f) - s->scale * (s->words - 1);
     const int lowest = lowest_word < e - 23 ? lowest_word : e - 23;
     struct quick q = { .shift = 23 - f->fraction_bits, .last = ldexp(1, e - 23) };
@@ -112,8 +115,9 @@ static struct quick quick_make(const struct bitcut_split *s, int e)
 static struct outcome quick_judge(const struct quick *q, const struct bitcut_split *s,
                                   uint32_t x, const uint32_t *word)
 {
-    const uint32_t sign = (uint32_t)1 << (s->format->bits - 1);
-    const uint32_t infinity = (uint32_t)format_infinity(s->format, false);
+    const struct bitcut_format *f = s->word[0].format;
+    const uint32_t sign = (uint32_t)1 << (f->bits - 1);
+    const uint32_t infinity = (uint32_t)format_infinity(f, false);
     struct outcome o = { .value = float_of_bits(x) };
     double rest = o.value;
     for (int i = 0; i < s->words; i++) {
@@ -122,7 +126,7 @@ static struct outcome quick_judge(const struct quick *q, const struct bitcut_spl
         const double size = (double)float_of_bits(magnitude << q->shift) * q->unit[i];
         if (i == 1 && rest != 0) {
             o.zero = magnitude == 0;
-            o.subnormal = magnitude >> s->format->fraction_bits == 0;
+            o.subnormal = magnitude >> f->fraction_bits == 0;
         }
         if (i == 1) o.low = size;
         rest -= w & sign ? -size : size;
@@ -266,18 +270,21 @@ enum bitcut_status retention_count(struct retention *r, const struct bitcut_spli
 /* The part of the residual's range that lies below 2^exponent 2^-s. */
 static double part_below(const struct bitcut_split *s, int e, int exponent)
 {
-    const int range = e - s->format->fraction_bits - round_is_nearest(s->high);
+    const struct split_word *high = &s->word[0];
+    const int range = e - high->format->fraction_bits - round_is_nearest(high->rounding);
     const int power = exponent - s->scale - range;
-    return s->words < 2 ? 0 : power >= 0 ? 1 : ldexp(1, power);
+    return power >= 0 ? 1 : ldexp(1, power);
 }
 
 double retention_p_subnormal(const struct bitcut_split *s, int e)
 {
-    return part_below(s, e, format_emin(s->format));
+    return s->words < 2 ? 0 : part_below(s, e, format_emin(s->word[1].format));
 }
 
 double retention_p_zero(const struct bitcut_split *s, int e)
 {
+    const struct split_word *low = &s->word[1];
+    if (s->words < 2) return 0;
     return part_below(
-        s, e, format_least_exponent(s->format) - round_is_nearest(s->low));
+        s, e, format_least_exponent(low->format) - round_is_nearest(low->rounding));
 }

@@ -8,12 +8,13 @@
 
 enum { SIGNIFICANDS = 1 << 23 };
 
-/* Over the positive FP32 values of exponent e, with r = |x - (w0 + 2^-s w1 + ...)| in
-   ulps of x (2^(e-23)): bits is the mean of 23 where r = 0, else of 22 - floor(log2 r),
-   but not below 0 (the mantissa length of Ootomo and Yokota, section 3.1; 22.75 for RN +
-   RN, 22.25 for RZ + RZ); underflow is of word 1 where its residual is not zero: below
-   the normal range (zero included), or zero.  A value with an infinite or NaN word
-   overflowed and keeps 0 bits; the error figures leave it out. */
+/* Over the positive FP32 values of exponent e, with r = |x - (w0 + 2^-s w1 + ...)|, the
+   sum of a split's words without copies, in ulps of x (2^(e-23)): bits is the mean of 23
+   where r = 0, else of 22 - floor(log2 r), but not below 0 (the mantissa length of Ootomo
+   and Yokota, section 3.1; 22.75 for RN + RN, 22.25 for RZ + RZ); underflow is of word 1
+   where its residual is not zero: below the normal range (zero included), or zero.  A
+   value with an infinite or NaN word overflowed and keeps 0 bits; the error figures leave
+   it out. */
 struct retention {
     size_t count;
     double exact; /* share with r = 0                             */

@@ -9,15 +9,10 @@
 
 /* --- the device ------------------------------------------------------------------- */
 
-enum bitcut_status recorder_open(struct recorder *r, const char *folder, struct fault *f)
+enum bitcut_status recorder_open(struct recorder *r, const char *name, const char *folder,
+                                 struct fault *f)
 {
-    struct recorder x = { 0 };
-    enum bitcut_status status = gpu_open(&x.gpu, folder, f);
-    if (status != BITCUT_OK) return status;
-    status = gpu_describe(&x.device, &x.gpu, 0, f);
-    if (status == BITCUT_OK) *r = x;
-    else gpu_close(&x.gpu);
-    return status;
+    return gpu_open_device(&r->gpu, &r->device, name, folder, f);
 }
 
 void recorder_close(struct recorder *r) { gpu_close(&r->gpu); }
@@ -26,7 +21,7 @@ enum bitcut_status recorder_find(const struct gpu_instruction **instruction,
                                  const struct recorder *r, const char *unit,
                                  struct fault *f)
 {
-    const char *architecture = r->device.architecture;
+    const char *architecture = r->device.architecture->units;
     const size_t length = strlen(architecture);
     if (strncmp(unit, architecture, length) || unit[length] != '/')
         return fault_set(f, BITCUT_CANNOT,

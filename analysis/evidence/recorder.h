@@ -10,10 +10,10 @@ struct recorder {
     struct gpu_device device;
 };
 
-/* Open the module, which may be in `folder` (gpu_open()), and look at the device.
-   BITCUT_CANNOT: there is no module or no device, or one whose architecture has no name
-   here.  *r is set only on success. */
-enum bitcut_status recorder_open(struct recorder *r, const char *folder, struct fault *f);
+/* Open the device that is called so, whose module may be in `folder`: gpu_open_device().
+   *r is set only on success. */
+enum bitcut_status recorder_open(struct recorder *r, const char *name, const char *folder,
+                                 struct fault *f);
 void recorder_close(struct recorder *r);
 
 /* The instruction that the unit called `unit`, architecture/instruction, is on this

@@ -119,7 +119,7 @@ static enum bitcut_status run_table1(struct study_run *run, struct fault *f)
 static enum bitcut_status run_table2(struct study_run *run, struct fault *f)
 {
     struct bitcut_split split = splits[SPLIT_MARKIDIS];
-    split.high = split.low = &roundings[ROUND_RZ];
+    split.word[0].rounding = split.word[1].rounding = &roundings[ROUND_RZ];
     return run_printed(run, table2, 22.25, &split, f);
 }
 

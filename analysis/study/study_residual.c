@@ -19,7 +19,7 @@ static enum bitcut_status run_method(struct study_run *run,
                                      struct judge *j, struct fault *f)
 {
     const struct bitcut_format *input =
-        recipe->split ? recipe->split->format : &formats[FORMAT_F16];
+        recipe->split ? recipe->split->word[0].format : &formats[FORMAT_F16];
     uint32_t d[SIDE * SIDE];
     double values[METRICS];
     struct bitcut_gemm g = gemm_of(recipe, unit_find("a100", input));

@@ -24,7 +24,7 @@ static enum bitcut_status underflow_binade(struct study_run *run,
         retention_count(&r, s, e, 0, run->seed, run->threads, run->progress, f);
     if (status != BITCUT_OK) return status;
     underflow_row(run, s->name, "counted", e, r.p_subnormal, r.p_zero, json_real(r.bits));
-    if (e >= format_emin(s->format)) /* else high words are subnormal */
+    if (e >= format_emin(s->word[0].format)) /* else high words are subnormal */
         underflow_row(run, s->name, "theory", e, retention_p_subnormal(s, e),
                       retention_p_zero(s, e), json_null());
     return BITCUT_OK;

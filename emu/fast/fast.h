@@ -42,6 +42,7 @@ enum fast_method {
     FAST_FUSED_F16_TWO,
     FAST_FUSED_WIDE,       /* as F32 and CUT, for exponents anywhere                  */
     FAST_CHAIN,            /* fma after fma                                           */
+    FAST_MULTIPLY_ADD,     /* a rounded product after the other, added and rounded    */
     FAST_EXACT,            /* add products and c exactly, round once                  */
     FAST_PAIRS,            /* round products, pairs of them, pairs of pairs, the sum  */
     FAST_PAIRS_FLUSH,      /* and flush what is subnormal                             */

@@ -117,11 +117,24 @@ bool fast_fused(struct fast_rule *r, const struct bitcut_unit *u)
 /* Products of at most 23 bits are exact in f32 as long as they are not far below its
    normal numbers, and so are sums that are subnormal: it does not matter whether they are
    flushed before rounding or after. */
-bool fast_pairs(struct fast_rule *r, const struct bitcut_unit *u)
+static bool flushed_pairs(struct fast_rule *r, const struct bitcut_unit *u)
 {
     r->method = FAST_PAIRS_FLUSH;
     return rounds_as_host(u) && u->rounding.flush && u->zero == ZERO_IEEE &&
            u->flush_inputs && u->a->fraction_bits <= 10 && u->block > 1 && u->block <= 4;
+}
+
+/* Products one at a time, rounded and added by the processor itself. */
+static bool multiply_add(struct fast_rule *r, const struct bitcut_unit *u)
+{
+    r->method = FAST_MULTIPLY_ADD;
+    return rounds_as_host(u) && !u->rounding.flush && u->zero == ZERO_IEEE &&
+           !u->flush_inputs && u->block == 1;
+}
+
+bool fast_pairs(struct fast_rule *r, const struct bitcut_unit *u)
+{
+    return flushed_pairs(r, u) || multiply_add(r, u);
 }
 
 /* The bits of a double below its first `keep`. */
@@ -291,6 +304,7 @@ static const struct {
     [FAST_FUSED_F16]        = { fused_fit,      4.5,  21.25 },
     [FAST_FUSED_F16_TWO]    = { fused_fit,      4.5,  24.25 },
     [FAST_CHAIN]            = { NULL,           1,     0    },
+    [FAST_MULTIPLY_ADD]     = { NULL,           2,     0    },
     [FAST_EXACT]            = { NULL,          16,    20    },
     [FAST_PAIRS_FLUSH]      = { flush_fit,      2,     0    }, /* as FAST_PAIRS */
     [FAST_TWO_STAGE]        = { two_stage_fit,  4.5,  94    },
@@ -379,7 +393,8 @@ bool fast_split_make(struct fast_split s[SPLIT_WORDS_MOST],
                      const struct bitcut_split *split)
 {
     for (int i = 0; i < split->words; i++)
-        if (!word_make(&s[i], split->format, i ? split->low : split->high, split->scale))
+        if (!word_make(&s[i], split->word[i].format, split->word[i].rounding,
+                       split->scale))
             return false;
-    return true;
+    return split_is_uniform(split);
 }

@@ -26,9 +26,9 @@ struct tile {
     struct fast_format a_format, b_format;
     int unit_exponent; /* accumulators are in units of 2^unit_exponent */
     size_t i0, j0, rows, cols;
-    size_t done; /* instructions of accumulator 0 since the last promotion */
-    int kept;    /* sums of slices and lanes, in sets from total_set() on  */
-    int at[UNIT_K_MOST];          /* which k of an instruction is at each place */
+    size_t done;         /* instructions of accumulator 0 since the last promotion */
+    int kept;            /* sums of slices and lanes, in sets from total_set() on  */
+    int at[UNIT_K_MOST]; /* which k of an instruction is at each place */
     union fast_element *a, *line; /* [word][block][row][block]; [DEPTH]         */
     float *b;                     /* [word][k][column of a panel]               */
     char *b_exponent;             /* the same, of 4 bytes at most               */
@@ -36,22 +36,22 @@ struct tile {
     float *sums;                  /* [set][panel][row][column of a panel]       */
 };
 
-/* The sets of sums: the accumulators, the one that accumulator 0 is promoted to, and those
-   that are kept of slices and lanes, unless one of the others is that already. */
+/* The sets of sums: the accumulators, the one that accumulator 0 is promoted to, and
+   those that are kept of slices and lanes, unless one of the others is that already. */
 static size_t main_set(const struct job *job)
 {
-    return job->plan.promotes ? (size_t)job->plan.last + 1 : 0;
+    return job->schedule.promotes ? (size_t)job->plan->accumulators : 0;
 }
 
 static size_t slice_sets(const struct job *job)
 {
-    return (size_t)job->plan.last + 1 + job->plan.promotes;
+    return (size_t)job->plan->accumulators + job->schedule.promotes;
 }
 
 static size_t total_set(const struct job *job)
 {
-    return job->parts.count <= 1 && job->plan.last == 0 ? main_set(job)
-                                                         : slice_sets(job);
+    return job->parts.count <= 1 && job->plan->accumulators == 1 ? main_set(job)
+                                                                 : slice_sets(job);
 }
 
 enum { SET = FAST_ROWS * FAST_COLUMNS, PANEL_MOST = 64 };
@@ -59,8 +59,8 @@ enum { SET = FAST_ROWS * FAST_COLUMNS, PANEL_MOST = 64 };
 /* Lay out the scratch; returns its size in bytes.  Every part is a multiple of 64. */
 static size_t lay_out(struct tile *t, float *scratch, const struct job *job)
 {
-    const size_t words = (size_t)(job->a.count > job->b.count ? job->a.count
-                                                              : job->b.count);
+    const size_t words =
+        (size_t)(job->a.count > job->b.count ? job->a.count : job->b.count);
     const size_t depth = DEPTH, kept = (size_t)job->parts.kept + !job->parts.kept;
     const size_t count[] = {
         (words * FAST_ROWS + 1) * depth * 2, words * depth * PANEL_MOST,
@@ -107,7 +107,7 @@ static struct fast_range lines_range(const struct words *w, const struct bitcut_
     struct magnitudes all = { INT32_MAX, 0 };
     for (size_t i = first; i < first + count; i++) {
         const struct magnitudes m = w->magnitudes[i];
-        if (words_special(w, u, i)) continue;
+        if (words_special(w, i)) continue;
         if (m.least < all.least) all.least = m.least;
         if (m.most > all.most) all.most = m.most;
     }
@@ -119,8 +119,8 @@ static struct fast_range lines_range(const struct words *w, const struct bitcut_
 static int lowered_by(const struct job *job)
 {
     int n = 0;
-    for (int i = 0; i < job->plan.terms; i++) n += job->plan.term[i].scaled;
-    return n * job->g->scale;
+    for (int i = 0; i < job->plan->terms; i++) n += job->plan->term[i].scaled;
+    return n * job->plan->scale;
 }
 
 /* Choose a method and units for a tile, or false if there is none. */
@@ -146,7 +146,8 @@ static bool tile_fits(struct tile *t)
 
 static const char *words_at(const struct words *w, int word, size_t line, size_t k)
 {
-    return (const char *)w->at[word] + words_index(w, line, k) * (size_t)w->bytes;
+    return (const char *)w->at[word] +
+           words_index(w, line, k) * (size_t)format_bytes(w->format[word]);
 }
 
 /* One line of A: each block's elements to their places. */
@@ -164,7 +165,7 @@ static void pack_line(struct tile *t, union fast_element *to, size_t row, size_t
 /* The word that all terms of a turn read, or -1 if there are several terms. */
 static int only_word(const struct job *job, int word)
 {
-    return job->plan.together == 1 ? word : -1;
+    return job->schedule.together == 1 ? word : -1;
 }
 
 /* k [from, from + count) of all rows of the tile; of one word, or of all if it is -1. */
@@ -247,11 +248,12 @@ static void promote(struct tile *t, size_t panel)
 /* What happens in a tile of k before term `first`, for all sums of its accumulator. */
 static void prepare(struct tile *t, int first)
 {
-    const struct plan *p = &t->job->plan;
+    const struct gemm_plan *p = t->job->plan;
     const struct recipe_term term = p->term[first];
-    const int scale = term.scaled ? t->job->g->scale : 0;
+    const int scale = term.scaled ? p->scale : 0;
     const float factor = float_of_bits(f32_power_of_two(-scale));
-    const uint32_t from = first + 1 == p->terms ? p->zeroed_from : 0x80000000;
+    const uint32_t from =
+        first + 1 == p->terms ? t->job->schedule.zeroed_from : 0x80000000;
     if (scale == 0 && from == 0x80000000) return;
     for (size_t panel = 0; panel < panel_count(t); panel++) {
         float *sum = panel_sums(t, (size_t)term.accumulator, panel);
@@ -269,11 +271,11 @@ static size_t panel_steps(struct tile *t, size_t panel, size_t steps, int first,
 {
     const struct job *job = t->job;
     for (size_t s = 0; s < steps; s++)
-        for (int i = first; i < first + job->plan.together; i++) {
-            const struct recipe_term term = job->plan.term[i];
+        for (int i = first; i < first + job->schedule.together; i++) {
+            const struct recipe_term term = job->plan->term[i];
             multiply(t, panel_sums(t, (size_t)term.accumulator, panel), term,
                      s * (size_t)t->unit->k);
-            if (term.accumulator || ++done != (size_t)job->g->promote) continue;
+            if (term.accumulator || ++done != (size_t)job->plan->promote) continue;
             promote(t, panel);
             done = 0;
         }
@@ -285,9 +287,9 @@ static size_t panel_steps(struct tile *t, size_t panel, size_t steps, int first,
 static void fold(struct tile *t, size_t at, size_t count, int adds)
 {
     const struct job *job = t->job;
-    const int last = job->plan.last;
+    const int last = job->plan->accumulators - 1;
     const float unit = float_of_bits(f32_power_of_two(t->unit_exponent));
-    const uint32_t scale = f32_power_of_two(-job->g->scale);
+    const uint32_t scale = f32_power_of_two(-job->plan->scale);
     const float *main = t->sums + main_set(job) * SET + at;
     float *total = t->sums + (total_set(job) + (size_t)(t->kept - adds)) * SET + at;
     if (total == main && t->unit_exponent == 0) return;
@@ -295,7 +297,8 @@ static void fold(struct tile *t, size_t at, size_t count, int adds)
         float v = (last ? t->sums + (size_t)last * SET + at : main)[i] * unit;
         for (int j = last - 1; j >= 0; j--) {
             const float below = (j ? t->sums + (size_t)j * SET + at : main)[i] * unit;
-            v = float_of_bits(job_fma(&job->plan, bits_of_float(v), scale, bits_of_float(below)));
+            v = float_of_bits(
+                job_fma(&job->schedule, bits_of_float(v), scale, bits_of_float(below)));
         }
         for (int j = adds - 1; j >= 0; j--) v += total[(size_t)j * SET + i];
         total[i] = v;
@@ -306,7 +309,7 @@ static void fold(struct tile *t, size_t at, size_t count, int adds)
 static void tile_terms(struct tile *t, size_t from, size_t to, int first)
 {
     const size_t k = (size_t)t->unit->k, count = DEPTH / k;
-    const struct recipe_term term = t->job->plan.term[first];
+    const struct recipe_term term = t->job->plan->term[first];
     prepare(t, first);
     for (size_t s = from, steps; s < to && !progress_stopped(t->job->progress);
          s += steps) {
@@ -324,12 +327,22 @@ static void tile_terms(struct tile *t, size_t from, size_t to, int first)
 /* A tile of k, or all of a slice: every term, and the promotion at the end. */
 static void tile_of_k(struct tile *t, size_t from, size_t to)
 {
-    const struct plan *plan = &t->job->plan;
-    for (int first = 0; first < plan->terms; first += plan->together)
+    const struct schedule *s = &t->job->schedule;
+    for (int first = 0; first < t->job->plan->terms; first += s->together)
         tile_terms(t, from, to, first);
-    if (plan->promotes && t->done)
+    if (s->promotes && t->done)
         for (size_t p = 0; p < panel_count(t); p++) promote(t, p);
     t->done = 0;
+}
+
+/* Zeros in the first sets, as far as the tile has outputs: of a small one that is little.
+ */
+static void clear_sums(struct tile *t, size_t sets)
+{
+    const size_t columns = (size_t)t->kernels->columns;
+    for (size_t set = 0; set < sets; set++)
+        for (size_t p = 0; p < panel_count(t); p++)
+            memset(panel_sums(t, set, p), 0, t->rows * columns * sizeof *t->sums);
 }
 
 /* A sequence: one lane of a slice. */
@@ -338,10 +351,10 @@ static void tile_sequence(struct tile *t, size_t sequence)
     const struct k_parts *order = &t->job->parts;
     const size_t from = order->first[sequence], to = order->first[sequence + 1];
     const int adds = order->adds[sequence];
-    memset(t->sums, 0, slice_sets(t->job) * SET * sizeof *t->sums);
+    clear_sums(t, slice_sets(t->job));
     for (size_t s = from; s < to && !progress_stopped(t->job->progress);
-         s += t->job->plan.tile)
-        tile_of_k(t, s, smaller(s + t->job->plan.tile, to));
+         s += t->job->schedule.tile)
+        tile_of_k(t, s, smaller(s + t->job->schedule.tile, to));
     const size_t columns = (size_t)t->kernels->columns;
     for (size_t p = 0; p < panel_count(t); p++)
         fold(t, p * FAST_ROWS * columns, t->rows * columns, adds);
@@ -374,10 +387,9 @@ bool fast_tile(const struct job *job, void *scratch, size_t i0, size_t j0)
     lay_out(&t, scratch, job);
     unit_order(t.at, t.unit->k, t.unit->order);
     /* c_last adds a partial sum to an accumulator and leaves it zero. */
-    memset(t.partial, 0, (size_t)FAST_ROWS * PANEL_MOST * sizeof *t.partial);
+    memset(t.partial, 0, t.rows * PANEL_MOST * sizeof *t.partial);
     for (size_t s = 0; s < job->parts.count; s++) tile_sequence(&t, s);
-    if (job->parts.count == 0)
-        memset(t.sums, 0, (slice_sets(job) + 1) * SET * sizeof *t.sums);
+    if (job->parts.count == 0) clear_sums(&t, slice_sets(job) + 1);
     tile_finish(&t);
     return true;
 }

@@ -52,8 +52,8 @@ panel panel_of(const struct bitcut_matrix &x, size_t rows, size_t columns, size_
     return p;
 }
 
-/* Where C and D are column-major, D^T = B^T A^T: an output is the same sum, for a product
-   does not know which of its factors came first. */
+/* Where D is column-major, D^T = B^T A^T: an output is the same sum, for a product does
+   not know which of its factors came first.  So D is never turned, but C may be. */
 arguments arguments_of(const struct bitcut_gemm &g)
 {
     const bool turned = g.d.layout == BITCUT_COLUMN_MAJOR;
@@ -153,7 +153,7 @@ constexpr struct gpu_kernel row_of(const char *name, const char *what, int size)
     k.cluster = 1;
     k.slices_most = 1;
     k.size_most = (size_t)size;
-    k.least = 80;
+    k.architectures = sm_from(80);
     return k;
 }
 

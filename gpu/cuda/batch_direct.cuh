@@ -39,7 +39,7 @@ __device__ void put_two(const arguments &x, size_t i, int row, int column, float
                         float sum1)
 {
     if (row >= x.m || column >= x.n) return;
-    const uint32_t c = x.reads_c ? line_reader(x.c, i, true)(row, column) : 0;
+    const uint32_t c = x.reads_c ? line_reader(x.c, i, !x.c.turned)(row, column) : 0;
     const uint32_t two = finish_two(sum0, sum1, x, c);
     uint16_t *const at = (uint16_t *)matrix_at(x.d, i) + row * x.d.ld + column;
     if (((uint32_t)(uintptr_t)at | x.d.offsets) % 4 == 0) {

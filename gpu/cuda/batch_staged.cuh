@@ -136,8 +136,9 @@ template <class S> __device__ void group_wait()
     else __syncthreads();
 }
 
-/* do_(place in the tiles, address) for every vector of `live` matrices. */
-template <class S, int V, class Do>
+/* do_(place in the tiles, address) for every vector of `live` matrices; ACROSS, which
+   is for single elements: the place of the one across the diagonal. */
+template <class S, int V, bool ACROSS = false, class Do>
 __device__ void each_vector(const panel &x, const uint16_t *own, uint32_t live,
                             int thread, Do do_)
 {
@@ -152,8 +153,9 @@ __device__ void each_vector(const panel &x, const uint16_t *own, uint32_t live,
         const uint16_t *const matrix = S::products == 1 ? own : place_of(x, own, i);
         const uint32_t in = q - i * n.matrix, row = quotient(in, n.by_row);
         const uint32_t column = (in - row * n.row) << V;
-        if (q < vectors)
-            do_(i * S::tile + place<S::size>(row, column), matrix + row * x.ld + column);
+        const int at =
+            ACROSS ? place<S::size>(column, row) : place<S::size>(row, column);
+        if (q < vectors) do_(i * S::tile + at, matrix + row * x.ld + column);
     }
 }
 
@@ -184,6 +186,17 @@ __device__ void fetch_panel(uint16_t *tiles, const panel &x, const uint16_t *own
     });
 }
 
+/* The same as it will be replaced by D, row by row. */
+template <class S>
+__device__ void fetch_c(uint16_t *tiles, const panel &x, const uint16_t *own,
+                        uint32_t live, int thread)
+{
+    if (!x.turned) return fetch_panel<S>(tiles, x, own, live, thread);
+    each_vector<S, 0, true>(x, own, live, thread, [&](int at, const uint16_t *from) {
+        copy_in<0>(tiles + at, from);
+    });
+}
+
 /* How many matrices there are from `first` on, PRODUCTS at most. */
 template <class S> __device__ uint32_t live_from(const arguments &x, size_t first)
 {
@@ -201,8 +214,8 @@ __device__ void fetch(uint16_t *stage, const arguments &x, size_t first, int thr
         fetch_panel<S>(stage, x.a, a, live, thread);
         fetch_panel<S>(stage + S::tiles, x.b, b, live, thread);
         if (x.reads_c)
-            fetch_panel<S>(stage + 2 * S::tiles, x.c,
-                           own_place(x.c, first, live, thread % 32), live, thread);
+            fetch_c<S>(stage + 2 * S::tiles, x.c,
+                       own_place(x.c, first, live, thread % 32), live, thread);
     }
     commit();
 }

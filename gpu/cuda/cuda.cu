@@ -16,22 +16,31 @@ static void describe_driver(char text[GPU_TEXT_MOST], int cuda)
     nvml_close(&nvml);
 }
 
-/* The units of an architecture, by its compute capabilities. */
-static const struct {
-    const char *name;
-    int least, most;
-} architectures[] = {
-    { "volta", 70, 72 },           { "turing", 75, 75 },
-    { "ampere", 80, 87 },          { "ada", 89, 89 },
-    { "hopper", 90, 90 },          { "blackwell", 100, 103 },
-    { "rtx-blackwell", 120, 121 },
+/* One for each of `capabilities` (gpu/cuda/cuda.cuh), in their order. */
+static const struct gpu_architecture architectures[] = {
+    /* clang-format off */
+    { "sm_70",  "V100, Titan V",            "volta",         sm(70)  },
+    { "sm_72",  "Jetson Xavier",            "volta",         sm(72)  },
+    { "sm_75",  "T4, GeForce RTX 20",       "turing",        sm(75)  },
+    { "sm_80",  "A100, A800, A30",          "ampere",        sm(80)  },
+    { "sm_86",  "A2, A40, GeForce RTX 30",  "ampere",        sm(86)  },
+    { "sm_87",  "Jetson Orin",              "ampere",        sm(87)  },
+    { "sm_89",  "L4, L40S, GeForce RTX 40", "ada",           sm(89)  },
+    { "sm_90a", "H100, H200, GH200",        "hopper",        sm(90)  },
+    { "sm_100", "B200, GB200",              "blackwell",     sm(100) },
+    { "sm_101", "Jetson Thor",              "blackwell",     sm(101) },
+    { "sm_103", "B300, GB300",              "blackwell",     sm(103) },
+    { "sm_120", "GeForce RTX 50",           "rtx-blackwell", sm(120) },
+    { "sm_121", "GB10",                     "rtx-blackwell", sm(121) },
+    {}
+    /* clang-format on */
 };
 
-static void describe_architecture(struct gpu_device *x)
+static const struct gpu_architecture *architecture_of(int capability)
 {
-    for (const auto &row : architectures)
-        if (row.least <= x->capability && x->capability <= row.most)
-            snprintf(x->architecture, sizeof x->architecture, "%s", row.name);
+    const struct gpu_architecture *row = architectures;
+    while (row->name && row->bit != sm(capability)) row++;
+    return row->name ? row : NULL;
 }
 
 /* What a multiprocessor can do in a clock, from the first compute capability on: products
@@ -45,10 +54,12 @@ static const struct {
    load. */
 enum { SHARED_RATE = 320, CACHE_RATE = 38 };
 
+static int capability_of(const cudaDeviceProp *p) { return 10 * p->major + p->minor; }
+
 static void describe_unit(struct gpu_device *x, const cudaDeviceProp *p)
 {
     int i = 0;
-    while (x->capability < rates[i].least) i++;
+    while (capability_of(p) < rates[i].least) i++;
     x->units = p->multiProcessorCount;
     x->unit_registers = p->regsPerMultiprocessor;
     x->unit_threads = p->maxThreadsPerMultiProcessor;
@@ -60,21 +71,19 @@ static void describe_unit(struct gpu_device *x, const cudaDeviceProp *p)
     x->cache_rate = CACHE_RATE;
 }
 
-static cudaError_t describe_device(struct gpu_device *to, int device)
+static rt_error describe_device(struct gpu_device *to, int device,
+                                const cudaDeviceProp *p)
 {
     struct gpu_device x = {};
-    cudaDeviceProp properties;
     int driver = 0, runtime = 0;
-    cudaError_t status = cudaGetDeviceProperties(&properties, device);
-    if (status == cudaSuccess) status = cudaDriverGetVersion(&driver);
-    if (status == cudaSuccess) status = cudaRuntimeGetVersion(&runtime);
-    if (status != cudaSuccess) return status;
+    rt_error status = cudaDriverGetVersion(&driver);
+    if (status == RT_SUCCESS) status = cudaRuntimeGetVersion(&runtime);
+    if (status != RT_SUCCESS) return status;
     x.number = device;
-    x.capability = 10 * properties.major + properties.minor;
-    x.shared_bytes = (int)properties.sharedMemPerBlockOptin;
-    describe_architecture(&x);
-    describe_unit(&x, &properties);
-    snprintf(x.name, sizeof x.name, "%s", properties.name);
+    x.architecture = architecture_of(capability_of(p));
+    x.shared_bytes = (int)p->sharedMemPerBlockOptin;
+    describe_unit(&x, p);
+    snprintf(x.name, sizeof x.name, "%s", p->name);
     snprintf(x.runtime, sizeof x.runtime, "CUDA %d.%d", runtime / 1000,
              runtime % 1000 / 10);
     describe_driver(x.driver, driver);
@@ -82,17 +91,31 @@ static cudaError_t describe_device(struct gpu_device *to, int device)
     return status;
 }
 
+/* Code for another architecture may not run on it, and no unit is known to be its. */
+static int check_architecture(const cudaDeviceProp *p, char *fault)
+{
+    if (architecture_of(capability_of(p))) return 0;
+    snprintf(fault, GPU_FAULT_MOST,
+             "%.100s has compute capability %d.%d, of no architecture known", p->name,
+             p->major, p->minor);
+    return 1;
+}
+
 static int describe(struct gpu_device *to, int device, char *fault)
 {
     int count = 0;
-    const cudaError_t status = cudaGetDeviceCount(&count);
-    if (status != cudaSuccess) return fault_of(fault, status);
+    cudaDeviceProp properties;
+    rt_error status = rt_device_count(&count);
+    if (status != RT_SUCCESS) return fault_of(fault, status);
     if (device >= count) {
         snprintf(fault, GPU_FAULT_MOST, "there is no device %d: the last is %d", device,
                  count - 1);
         return 1;
     }
-    return fault_of(fault, describe_device(to, device));
+    status = cudaGetDeviceProperties(&properties, device);
+    if (status == RT_SUCCESS && check_architecture(&properties, fault)) return 1;
+    return fault_of(fault, status == RT_SUCCESS ? describe_device(to, device, &properties)
+                                                : status);
 }
 
 /* --- batches ---------------------------------------------------------------------- */
@@ -123,31 +146,31 @@ struct buffers {
     void *a = NULL, *b = NULL, *c = NULL, *d = NULL;
 };
 
-static cudaError_t buffers_init(struct buffers *x, struct sizes s, size_t count)
+static rt_error buffers_init(struct buffers *x, struct sizes s, size_t count)
 {
-    cudaError_t status = cudaMalloc(&x->a, s.a * count);
-    if (status == cudaSuccess) status = cudaMalloc(&x->b, s.b * count);
-    if (status == cudaSuccess) status = cudaMalloc(&x->c, s.c * count);
-    if (status == cudaSuccess) status = cudaMalloc(&x->d, s.c * count);
+    rt_error status = rt_malloc(&x->a, s.a * count);
+    if (status == RT_SUCCESS) status = rt_malloc(&x->b, s.b * count);
+    if (status == RT_SUCCESS) status = rt_malloc(&x->c, s.c * count);
+    if (status == RT_SUCCESS) status = rt_malloc(&x->d, s.c * count);
     return status;
 }
 
 /* Free them all, whatever happens; the first status that is no success. */
-static cudaError_t buffers_clear(struct buffers *x)
+static rt_error buffers_clear(struct buffers *x)
 {
     void *const all[] = { x->d, x->c, x->b, x->a };
-    cudaError_t first = cudaSuccess;
+    rt_error first = RT_SUCCESS;
     for (void *one : all) {
-        const cudaError_t status = cudaFree(one);
-        if (first == cudaSuccess) first = status;
+        const rt_error status = rt_free(one);
+        if (first == RT_SUCCESS) first = status;
     }
     return first;
 }
 
 /* Fragments first to first + count - 1 through the device. */
-static cudaError_t run_chunk(const struct gpu_batch *batch, const struct buffers *x,
-                             const struct gpu_instruction *i, enum gpu_variant variant,
-                             size_t first, size_t count)
+static rt_error run_chunk(const struct gpu_batch *batch, const struct buffers *x,
+                          const struct gpu_instruction *i, enum gpu_variant variant,
+                          size_t first, size_t count)
 {
     const struct sizes s = sizes_of(i);
     const struct gpu_batch there = { x->d, x->a, x->b, x->c, count };
@@ -155,15 +178,12 @@ static cudaError_t run_chunk(const struct gpu_batch *batch, const struct buffers
     const auto *b = (const char *)batch->b + first * s.b;
     const auto *c = (const char *)batch->c + first * s.c;
     auto *d = (char *)batch->d + first * s.c;
-    cudaError_t status = cudaMemcpy(x->a, a, count * s.a, cudaMemcpyHostToDevice);
-    if (status == cudaSuccess)
-        status = cudaMemcpy(x->b, b, count * s.b, cudaMemcpyHostToDevice);
-    if (status == cudaSuccess)
-        status = cudaMemcpy(x->c, c, count * s.c, cudaMemcpyHostToDevice);
-    if (status == cudaSuccess) status = (cudaError_t)i->launch(&there, variant);
-    if (status == cudaSuccess) status = cudaDeviceSynchronize();
-    if (status == cudaSuccess)
-        status = cudaMemcpy(d, x->d, count * s.c, cudaMemcpyDeviceToHost);
+    rt_error status = rt_copy(x->a, a, count * s.a, RT_TO_DEVICE);
+    if (status == RT_SUCCESS) status = rt_copy(x->b, b, count * s.b, RT_TO_DEVICE);
+    if (status == RT_SUCCESS) status = rt_copy(x->c, c, count * s.c, RT_TO_DEVICE);
+    if (status == RT_SUCCESS) status = (rt_error)i->launch(&there, variant);
+    if (status == RT_SUCCESS) status = rt_device_wait();
+    if (status == RT_SUCCESS) status = rt_copy(d, x->d, count * s.c, RT_TO_HOST);
     return status;
 }
 
@@ -175,14 +195,14 @@ static int run(const struct gpu_batch *batch, const struct gpu_instruction *i,
     const on_device on(device);
     struct buffers x;
     if (!batch->count) return 0;
-    cudaError_t status = on.status;
-    if (status == cudaSuccess) status = buffers_init(&x, s, chunk);
-    for (size_t at = 0; at < batch->count && status == cudaSuccess; at += chunk) {
+    rt_error status = on.status;
+    if (status == RT_SUCCESS) status = buffers_init(&x, s, chunk);
+    for (size_t at = 0; at < batch->count && status == RT_SUCCESS; at += chunk) {
         const size_t left = batch->count - at;
         status = run_chunk(batch, &x, i, variant, at, left < chunk ? left : chunk);
     }
-    const cudaError_t end = buffers_clear(&x);
-    return fault_of(fault, status != cudaSuccess ? status : end);
+    const rt_error end = buffers_clear(&x);
+    return fault_of(fault, status != RT_SUCCESS ? status : end);
 }
 
 /* --- what the program finds ------------------------------------------------------- */
@@ -205,7 +225,8 @@ static const struct gpu_family families[] = {
 extern "C" __attribute__((visibility("default")))
 const struct gpu_module bitcut_gpu_module = {
     GPU_INTERFACE, "cuda",         "NVIDIA GPUs through CUDA",
-    families,      describe,       run,
+    architectures, families,       describe,
+    run,
     gemm_words,    gemm_split,     gemm_run,
     gemm_prepare,  gemm_workspace, gemm_start,
     gemm_reaches,  &timer

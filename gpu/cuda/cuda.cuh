@@ -3,19 +3,39 @@
 #define BITCUT_GPU_CUDA_CUDA_CUH
 
 #include "gpu/module.h"
+#include "gpu/rt.h"
 
+#include <climits>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <cuda_runtime.h>
+
+/* The architectures that there is code for, by their compute capabilities, 10 major +
+   minor, in the order of the module's table (gpu/cuda/cuda.cu). */
+constexpr int capabilities[] = { 70, 72, 75,  80,  86,  87, 89,
+                                 90, 100, 101, 103, 120, 121 };
+
+/* The set of those from `least` to `most`. */
+constexpr unsigned sm_between(int least, int most)
+{
+    unsigned set = 0, bit = 1;
+    for (const int capability : capabilities) {
+        if (least <= capability && capability <= most) set |= bit;
+        bit <<= 1;
+    }
+    return set;
+}
+
+constexpr unsigned sm(int capability) { return sm_between(capability, capability); }
+constexpr unsigned sm_from(int least) { return sm_between(least, INT_MAX); }
 
 /* What to do about a device whose code was not compiled. */
 inline void fault_uncompiled(char *fault)
 {
     int device = 0, major = 0, minor = 0;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+    rt_device_get(&device);
+    rt_device_ask(&major, cudaDevAttrComputeCapabilityMajor, device);
+    rt_device_ask(&minor, cudaDevAttrComputeCapabilityMinor, device);
     const int code = 10 * major + minor;
     const char *own = code == 90 ? "a" : ""; /* wgmma and setmaxnreg */
     snprintf(fault, GPU_FAULT_MOST,
@@ -26,14 +46,12 @@ inline void fault_uncompiled(char *fault)
 
 /* The status, having told why.  The runtime forgets the error too: the next launch would
    give it again. */
-inline int fault_of(char *fault, cudaError_t status)
+inline int fault_of(char *fault, rt_error status)
 {
-    if (status == cudaSuccess) return status;
-    if (status == cudaErrorNoKernelImageForDevice ||
-        status == cudaErrorInvalidDeviceFunction)
-        fault_uncompiled(fault);
-    else snprintf(fault, GPU_FAULT_MOST, "%s", cudaGetErrorString(status));
-    cudaGetLastError();
+    if (status == RT_SUCCESS) return status;
+    if (status == RT_NO_CODE || status == RT_NO_FUNCTION) fault_uncompiled(fault);
+    else snprintf(fault, GPU_FAULT_MOST, "%s", rt_error_text(status));
+    rt_last_error();
     return status;
 }
 
@@ -43,19 +61,19 @@ constexpr int DEVICES_MOST = 64;
 /* Makes a device the thread's current one while it is there. */
 struct on_device {
     int before = -1; /* the one that was, if it is another */
-    cudaError_t status;
+    rt_error status;
 
     explicit on_device(int device)
     {
         int now = 0;
-        status = cudaGetDevice(&now);
-        if (status != cudaSuccess || now == device) return;
-        status = cudaSetDevice(device);
-        if (status == cudaSuccess) before = now;
+        status = rt_device_get(&now);
+        if (status != RT_SUCCESS || now == device) return;
+        status = rt_device_set(device);
+        if (status == RT_SUCCESS) before = now;
     }
     ~on_device()
     {
-        if (before >= 0) cudaSetDevice(before);
+        if (before >= 0) rt_device_set(before);
     }
     on_device(const on_device &) = delete;
 };
@@ -145,9 +163,9 @@ static inline int launch_blocks(void (*kernel)(gpu_batch), const gpu_batch *batc
                                 size_t per_block)
 {
     const size_t blocks = (batch->count + per_block - 1) / per_block;
-    if (!blocks) return cudaSuccess;
+    if (!blocks) return RT_SUCCESS;
     kernel<<<(unsigned)(blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST), THREADS>>>(*batch);
-    return cudaGetLastError();
+    return rt_last_error();
 }
 
 #endif

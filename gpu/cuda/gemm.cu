@@ -19,7 +19,7 @@ struct words words_of(const struct operand &x)
 {
     const struct bitcut_matrix *m = x.matrix;
     const size_t own = m->stride ? words_stride(x) : 0;
-    return { m->words, x.lines, words_row_bytes(format_of(x.split->format), x.k),
+    return { m->words, x.lines, words_row_bytes(format_of(x.split->word[0].format), x.k),
              m->words ? m->words_stride : own };
 }
 
@@ -72,28 +72,28 @@ size_t workspace_bytes(const struct gpu_work *w)
 /* --- starting --------------------------------------------------------------------- */
 
 /* The words of an operand that are not there yet. */
-cudaError_t words_make(struct words *to, char *at, const struct gpu_work *w,
-                       enum bitcut_operand which, cudaStream_t stream)
+rt_error words_make(struct words *to, char *at, const struct gpu_work *w,
+                    enum bitcut_operand which, rt_stream stream)
 {
     const struct operand x = operand_of(w, which);
-    if (x.matrix->words) return cudaSuccess;
+    if (x.matrix->words) return RT_SUCCESS;
     to->at = at;
     return split_launch(at, x, made(w, x), stream);
 }
 
-cudaError_t product_start(const struct gpu_work *w, char *workspace, cudaStream_t stream)
+rt_error product_start(const struct gpu_work *w, char *workspace, rt_stream stream)
 {
     const struct parts parts = parts_of(w);
     struct gpu_product p = product_of(w);
     p.stream = stream;
     p.workspace = workspace + parts.a + parts.b;
-    cudaError_t status = words_make(&p.a, workspace, w, BITCUT_A, stream);
-    if (status == cudaSuccess)
+    rt_error status = words_make(&p.a, workspace, w, BITCUT_A, stream);
+    if (status == RT_SUCCESS)
         status = words_make(&p.b, workspace + parts.a, w, BITCUT_B, stream);
     p.lines = { words_largest(p.a.at, operand_of(w, BITCUT_A)),
                 words_largest(p.b.at, operand_of(w, BITCUT_B)),
                 p.a.stride / sizeof(uint32_t), p.b.stride / sizeof(uint32_t) };
-    return status == cudaSuccess ? (cudaError_t)w->kernel->launch(&p) : status;
+    return status == RT_SUCCESS ? (rt_error)w->kernel->launch(&p) : status;
 }
 
 /* --- the host's memory ------------------------------------------------------------ */
@@ -106,14 +106,13 @@ struct copied {
     const void **each;
 };
 
-cudaError_t copy_there(struct copied *x, const struct gpu_memory *here)
+rt_error copy_there(struct copied *x, const struct gpu_memory *here)
 {
     x->here = here;
-    const cudaError_t status =
-        cudaMalloc((void **)&x->memory, here->bytes + GPU_ALIGNMENT);
-    if (status != cudaSuccess) return status;
+    const rt_error status = rt_malloc((void **)&x->memory, here->bytes + GPU_ALIGNMENT);
+    if (status != RT_SUCCESS) return status;
     x->there = x->memory + (uintptr_t)here->at % GPU_ALIGNMENT;
-    return cudaMemcpy(x->there, here->at, here->bytes, cudaMemcpyHostToDevice);
+    return rt_copy(x->there, here->at, here->bytes, RT_TO_DEVICE);
 }
 
 const void *translated(const struct copied *x, const void *at)
@@ -122,28 +121,27 @@ const void *translated(const struct copied *x, const void *at)
 }
 
 /* The pointers that `from` has, as those on the device. */
-cudaError_t copy_pointers(struct copied *x, const void *const *from, size_t count)
+rt_error copy_pointers(struct copied *x, const void *const *from, size_t count)
 {
     const size_t bytes = count * sizeof *from;
     const void **const each = new const void *[count];
     for (size_t i = 0; i < count; i++) each[i] = translated(x, from[i]);
-    cudaError_t status = cudaMalloc((void **)&x->each, bytes);
-    if (status == cudaSuccess)
-        status = cudaMemcpy(x->each, each, bytes, cudaMemcpyHostToDevice);
+    rt_error status = rt_malloc((void **)&x->each, bytes);
+    if (status == RT_SUCCESS) status = rt_copy(x->each, each, bytes, RT_TO_DEVICE);
     delete[] each;
     return status;
 }
 
 /* The matrices there; memory that was copied for others is the same. */
-cudaError_t matrix_there(struct bitcut_matrix *m, struct copied *x,
-                         const struct gpu_memory *here, const struct copied *other,
-                         size_t count)
+rt_error matrix_there(struct bitcut_matrix *m, struct copied *x,
+                      const struct gpu_memory *here, const struct copied *other,
+                      size_t count)
 {
-    cudaError_t status = cudaSuccess;
+    rt_error status = RT_SUCCESS;
     if (other && other->here && other->here->at == here->at)
         x->here = here, x->there = other->there;
     else status = copy_there(x, here);
-    if (status != cudaSuccess) return status;
+    if (status != RT_SUCCESS) return status;
     if (m->each && count) {
         status = copy_pointers(x, m->each, count);
         m->each = x->each;
@@ -154,48 +152,47 @@ cudaError_t matrix_there(struct bitcut_matrix *m, struct copied *x,
 }
 
 /* A workspace of ones: NaNs, so that reading what nothing wrote shows. */
-cudaError_t run_started(const struct gpu_work *w)
+rt_error run_started(const struct gpu_work *w)
 {
     void *workspace = NULL;
     const size_t bytes = workspace_bytes(w);
-    cudaError_t status = bytes ? cudaMalloc(&workspace, bytes) : cudaSuccess;
-    if (status == cudaSuccess && bytes) status = cudaMemset(workspace, 0xff, bytes);
-    if (status == cudaSuccess) status = work_start(w, workspace, NULL);
-    if (status == cudaSuccess) status = cudaDeviceSynchronize();
-    const cudaError_t end = cudaFree(workspace);
-    return status == cudaSuccess ? end : status;
+    rt_error status = bytes ? rt_malloc(&workspace, bytes) : RT_SUCCESS;
+    if (status == RT_SUCCESS && bytes) status = rt_fill(workspace, 0xff, bytes);
+    if (status == RT_SUCCESS) status = work_start(w, workspace, NULL);
+    if (status == RT_SUCCESS) status = rt_device_wait();
+    const rt_error end = rt_free(workspace);
+    return status == RT_SUCCESS ? end : status;
 }
 
-cudaError_t run_there(struct copied x[4], const struct gpu_work *w,
-                      const struct gpu_memory memory[4])
+rt_error run_there(struct copied x[4], const struct gpu_work *w,
+                   const struct gpu_memory memory[4])
 {
     struct gpu_work there = *w;
     struct bitcut_gemm *g = &there.gemm;
     struct bitcut_matrix *const matrix[4] = { &g->a, &g->b, &g->c, &g->d };
-    cudaError_t status = cudaSuccess;
-    for (int i = 0; i < 4 && status == cudaSuccess; i++)
+    rt_error status = RT_SUCCESS;
+    for (int i = 0; i < 4 && status == RT_SUCCESS; i++)
         if (memory[i].at)
             status = matrix_there(matrix[i], &x[i], &memory[i], i == 3 ? &x[2] : NULL,
                                   g->count);
-    if (status == cudaSuccess) status = run_started(&there);
-    if (status == cudaSuccess && memory[3].at)
-        status =
-            cudaMemcpy(memory[3].at, x[3].there, memory[3].bytes, cudaMemcpyDeviceToHost);
+    if (status == RT_SUCCESS) status = run_started(&there);
+    if (status == RT_SUCCESS && memory[3].at)
+        status = rt_copy(memory[3].at, x[3].there, memory[3].bytes, RT_TO_HOST);
     return status;
 }
 
-cudaError_t copied_clear(struct copied *x, int count, cudaError_t first)
+rt_error copied_clear(struct copied *x, int count, rt_error first)
 {
     for (int i = 0; i < count; i++)
         for (void *at : { (void *)x[i].each, (void *)x[i].memory }) {
-            const cudaError_t status = cudaFree(at);
-            if (first == cudaSuccess) first = status;
+            const rt_error status = rt_free(at);
+            if (first == RT_SUCCESS) first = status;
         }
     return first;
 }
 
-cudaError_t split_there(struct copied *x, void *words, const struct gpu_work *w,
-                        enum bitcut_operand which)
+rt_error split_there(struct copied *x, void *words, const struct gpu_work *w,
+                     enum bitcut_operand which)
 {
     struct gpu_work there = *w;
     struct bitcut_matrix *const m = which == BITCUT_A ? &there.gemm.a : &there.gemm.b;
@@ -206,14 +203,13 @@ cudaError_t split_there(struct copied *x, void *words, const struct gpu_work *w,
                                          ? ((count - 1) * m->ld + length) * sizeof(float)
                                          : 0 };
     const struct gpu_memory to = { words, words_bytes(o) };
-    cudaError_t status = matrix_there(m, &x[0], &from, NULL, 1);
-    if (status == cudaSuccess) status = copy_there(&x[1], &to);
-    if (status == cudaSuccess) status = cudaMemset(x[1].memory, 0xff, to.bytes);
+    rt_error status = matrix_there(m, &x[0], &from, NULL, 1);
+    if (status == RT_SUCCESS) status = copy_there(&x[1], &to);
+    if (status == RT_SUCCESS) status = rt_fill(x[1].memory, 0xff, to.bytes);
     char *const at = x[1].memory; /* aligned */
-    if (status == cudaSuccess) status = split_launch(at, o, 1, NULL);
-    if (status == cudaSuccess) status = cudaDeviceSynchronize();
-    if (status == cudaSuccess)
-        status = cudaMemcpy(words, at, to.bytes, cudaMemcpyDeviceToHost);
+    if (status == RT_SUCCESS) status = split_launch(at, o, 1, NULL);
+    if (status == RT_SUCCESS) status = rt_device_wait();
+    if (status == RT_SUCCESS) status = rt_copy(words, at, to.bytes, RT_TO_HOST);
     return status;
 }
 
@@ -221,10 +217,10 @@ cudaError_t split_there(struct copied *x, void *words, const struct gpu_work *w,
 
 /* --- what the module has ---------------------------------------------------------- */
 
-cudaError_t work_start(const struct gpu_work *w, void *workspace, cudaStream_t stream)
+rt_error work_start(const struct gpu_work *w, void *workspace, rt_stream stream)
 {
-    if (!w->gemm.count || !w->gemm.m || !w->gemm.n) return cudaSuccess;
-    return w->kernel->start ? (cudaError_t)w->kernel->start(w, stream)
+    if (!w->gemm.count || !w->gemm.m || !w->gemm.n) return RT_SUCCESS;
+    return w->kernel->start ? (rt_error)w->kernel->start(w, stream)
                             : product_start(w, (char *)workspace, stream);
 }
 
@@ -233,8 +229,7 @@ int gemm_run(const struct gpu_work *w, const struct gpu_memory memory[4], int de
 {
     struct copied x[4] = {};
     const on_device on(device);
-    const cudaError_t status =
-        on.status == cudaSuccess ? run_there(x, w, memory) : on.status;
+    const rt_error status = on.status == RT_SUCCESS ? run_there(x, w, memory) : on.status;
     return fault_of(fault, copied_clear(x, 4, status));
 }
 
@@ -243,8 +238,8 @@ int gemm_split(void *words, const struct gpu_work *w, enum bitcut_operand which,
 {
     struct copied x[2] = {};
     const on_device on(device);
-    const cudaError_t status =
-        on.status == cudaSuccess ? split_there(x, words, w, which) : on.status;
+    const rt_error status =
+        on.status == RT_SUCCESS ? split_there(x, words, w, which) : on.status;
     return fault_of(fault, copied_clear(x, 2, status));
 }
 
@@ -257,10 +252,10 @@ int gemm_prepare(void *words, const struct gpu_work *w, enum bitcut_operand whic
                  int device, void *stream, char *fault)
 {
     const on_device on(device);
-    return fault_of(
-        fault, on.status == cudaSuccess
-                   ? split_launch(words, operand_of(w, which), 1, (cudaStream_t)stream)
-                   : on.status);
+    return fault_of(fault,
+                    on.status == RT_SUCCESS
+                        ? split_launch(words, operand_of(w, which), 1, (rt_stream)stream)
+                        : on.status);
 }
 
 size_t gemm_workspace(const struct gpu_work *w) { return workspace_bytes(w); }
@@ -269,33 +264,29 @@ int gemm_start(const struct gpu_work *w, void *workspace, int device, void *stre
                char *fault)
 {
     const on_device on(device);
-    return fault_of(fault, on.status == cudaSuccess
-                               ? work_start(w, workspace, (cudaStream_t)stream)
+    return fault_of(fault, on.status == RT_SUCCESS
+                               ? work_start(w, workspace, (rt_stream)stream)
                                : on.status);
 }
 
 /* Memory that the runtime does not know is the host's. */
-static const char *why_unreached(const struct cudaPointerAttributes *x, int device,
-                                 int pageable)
+static const char *why_unreached(const rt_pointer *x, int device, int pageable)
 {
-    if (x->type == cudaMemoryTypeUnregistered)
-        return pageable ? NULL : "is in the host's memory";
-    if (x->type == cudaMemoryTypeDevice && x->device != device)
+    if (x->type == RT_OF_NOBODY) return pageable ? NULL : "is in the host's memory";
+    if (x->type == RT_OF_DEVICE && x->device != device)
         return "is in the memory of another device";
     return x->devicePointer ? NULL : "is in memory that the device does not reach";
 }
 
 int gemm_reaches(const void *at, int device, char *fault)
 {
-    struct cudaPointerAttributes x = {};
+    rt_pointer x = {};
     int pageable = 0;
     const on_device on(device);
-    cudaError_t status = on.status;
-    if (status == cudaSuccess) status = cudaPointerGetAttributes(&x, at);
-    if (status == cudaSuccess)
-        status =
-            cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, device);
-    if (status != cudaSuccess) return fault_of(fault, status);
+    rt_error status = on.status;
+    if (status == RT_SUCCESS) status = rt_pointer_get(&x, at);
+    if (status == RT_SUCCESS) status = rt_device_ask(&pageable, RT_PAGEABLE, device);
+    if (status != RT_SUCCESS) return fault_of(fault, status);
     const char *why = why_unreached(&x, device, pageable);
     if (why) snprintf(fault, GPU_FAULT_MOST, "%s", why);
     return why != NULL;

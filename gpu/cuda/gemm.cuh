@@ -38,7 +38,7 @@ struct gpu_product {
     struct elements c, d;
     int slices;
     void *workspace;
-    cudaStream_t stream;
+    rt_stream stream;
 };
 
 constexpr size_t divide_up(size_t a, size_t b) { return a / b + (a % b != 0); }
@@ -87,7 +87,8 @@ inline struct operand operand_of(const struct gpu_work *w, enum bitcut_operand w
 /* Bytes of an operand's words, without and with what follows them. */
 inline size_t words_alone(const struct operand &x)
 {
-    return x.split->words * x.lines * words_row_bytes(format_of(x.split->format), x.k);
+    return x.split->words * x.lines *
+           words_row_bytes(format_of(x.split->word[0].format), x.k);
 }
 inline size_t words_bytes(const struct operand &x)
 {
@@ -180,7 +181,7 @@ template <int FORMAT> size_t sums_bytes(const struct gpu_product *p)
 }
 
 /* Start what makes D of the sums. */
-cudaError_t sums_add(const struct gpu_product *product, int slices);
+rt_error sums_add(const struct gpu_product *product, int slices);
 
 /* alpha `total` + beta C as lib/recipe.h says, the element of C being c[at].  c may be
    NULL. */
@@ -194,8 +195,8 @@ inline __device__ float output_of(float alpha, float total, float beta, const fl
 /* --- the module's functions ------------------------------------------------------- */
 
 /* Start the split pass over `count` matrices on a stream. */
-cudaError_t split_launch(void *words, const struct operand &operand, size_t count,
-                         cudaStream_t stream);
+rt_error split_launch(void *words, const struct operand &operand, size_t count,
+                      rt_stream stream);
 
 /* What struct gpu_module declares, in gpu/cuda/gemm.cu. */
 size_t gemm_words(const struct gpu_work *work, enum bitcut_operand which);
@@ -211,6 +212,6 @@ int gemm_start(const struct gpu_work *work, void *workspace, int device, void *s
 int gemm_reaches(const void *at, int device, char *fault);
 
 /* gemm_start() on the current device. */
-cudaError_t work_start(const struct gpu_work *work, void *workspace, cudaStream_t stream);
+rt_error work_start(const struct gpu_work *work, void *workspace, rt_stream stream);
 
 #endif

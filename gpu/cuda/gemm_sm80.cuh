@@ -317,7 +317,7 @@ constexpr struct gpu_kernel row_of(const char *name, const char *recipe)
     k.load_bytes = S::load_bytes;
     k.read_bytes = S::read_bytes;
     k.slices_most = SLICES_MOST;
-    k.least = 80;
+    k.architectures = sm_from(80);
     k.workspace = sums_bytes<S::format>;
     k.launch = launch<PART>;
     return k;

@@ -187,7 +187,7 @@ static constexpr struct gpu_kernel row_of(const char *name, const char *recipe,
     k.read_bytes = R::read_bytes;
     k.slices_most = SLICES_MOST;
     k.size_most = SIZE_MOST;
-    k.least = k.most = 90;
+    k.architectures = sm(90);
     k.workspace = sums_bytes<R::format::words>;
     k.launch = launch<R>;
     return k;

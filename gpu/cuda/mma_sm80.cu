@@ -153,7 +153,7 @@ template <class I> int mma_launch(const gpu_batch *batch, gpu_variant)
 /* A name has the second operand only where it is of another format than the first. */
 #define ROW_NAMED(NAME, least, M, N, K, D, A, B)                                         \
     { NAME, PTX(M, N, K, D, A, B), M, N, K, sizeof(encoding_##A), sizeof(encoding_##B),  \
-      sizeof(encoding_##D), least, 0, 1u << GPU_PLAIN,                                   \
+      sizeof(encoding_##D), sm_from(least), 1u << GPU_PLAIN,                             \
       mma_launch<MMA(M, N, K, D, A, B)> },
 #define ROW(least, M, N, K, D, A, B, ...)                                                \
     ROW_NAMED("mma.m" #M "n" #N "k" #K "." #D "." #A, least, M, N, K, D, A, B)

@@ -101,7 +101,7 @@ constexpr size_t BLOCK = SIDE * ROWS, BLOCKS = 1024; /* threads of one; at most 
 
 } // namespace
 
-cudaError_t sums_add(const struct gpu_product *p, int slices)
+rt_error sums_add(const struct gpu_product *p, int slices)
 {
     const arguments x = { (const float *)p->workspace,
                           slices,
@@ -118,5 +118,5 @@ cudaError_t sums_add(const struct gpu_product *p, int slices)
     const dim3 grid((unsigned)(blocks < BLOCKS ? blocks : BLOCKS), (unsigned)p->count);
     if (down) add_down<<<grid, dim3(SIDE, ROWS), 0, p->stream>>>(x);
     else add_along<<<grid, BLOCK, 0, p->stream>>>(x);
-    return cudaGetLastError();
+    return rt_last_error();
 }

@@ -377,9 +377,10 @@ bool same(const bitcut_rounding &x, const bitcut_rounding &y)
 
 pair kernels_of(const struct bitcut_split &s)
 {
-    const int format = format_of(s.format);
+    const int format = format_of(s.word[0].format);
     for (const fast_split &row : fast_splits)
-        if (row.format == format && same(row.high, *s.high) && same(row.low, *s.low))
+        if (row.format == format && same(row.high, *s.word[0].rounding) &&
+            same(row.low, *split_low(&s)))
             return row.kernels;
     return format == FORMAT_F16    ? pair_of<FORMAT_F16, ANY, ANY>
            : format == FORMAT_BF16 ? pair_of<FORMAT_BF16, ANY, ANY>
@@ -391,43 +392,43 @@ unsigned blocks_of(const arguments &a, int k_each)
     return (unsigned)(divide_up(a.lines, BLOCK_LINES) * divide_up(a.k, k_each));
 }
 
-cudaError_t split_start(void (*kernel)(arguments), const arguments &a, unsigned count,
-                        cudaStream_t stream)
+rt_error split_start(void (*kernel)(arguments), const arguments &a, unsigned count,
+                     rt_stream stream)
 {
     const dim3 grid(blocks_of(a, GPU_WORDS_RUN), count);
     if (grid.x) kernel<<<grid, 2 * THREADS, 0, stream>>>(a);
-    return cudaGetLastError();
+    return rt_last_error();
 }
 
-cudaError_t search_start(const arguments &a, unsigned count, cudaStream_t stream)
+rt_error search_start(const arguments &a, unsigned count, rt_stream stream)
 {
     const dim3 all((unsigned)divide_up(a.lines, 2 * THREADS), count);
     const dim3 grid(blocks_of(a, SEARCHED), count);
     clear_kernel<<<all, 2 * THREADS, 0, stream>>>(a);
-    const cudaError_t status = cudaGetLastError();
-    if (grid.x && status == cudaSuccess)
+    const rt_error status = rt_last_error();
+    if (grid.x && status == RT_SUCCESS)
         search_kernel<<<grid, 2 * THREADS, 0, stream>>>(a);
-    return status == cudaSuccess ? cudaGetLastError() : status;
+    return status == RT_SUCCESS ? rt_last_error() : status;
 }
 
-cudaError_t held_start(void (*kernel)(arguments), const arguments &a, unsigned count,
-                       cudaStream_t stream)
+rt_error held_start(void (*kernel)(arguments), const arguments &a, unsigned count,
+                    rt_stream stream)
 {
     const int most = 2 * THREADS, wanted = (int)(divide_up(a.k, 32 * EACH) * 32);
     const int threads = wanted < most ? wanted : most;
     const size_t held = divide_up(a.k, threads * EACH) * threads * EACH;
-    const cudaError_t status = cudaFuncSetAttribute(
-        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, HELD_MOST * sizeof(float));
-    if (status != cudaSuccess) return status;
+    const rt_error status =
+        rt_function_set(kernel, RT_SHARED_BYTES, HELD_MOST * sizeof(float));
+    if (status != RT_SUCCESS) return status;
     const dim3 grid((unsigned)a.lines, count);
     kernel<<<grid, threads, held * sizeof(float), stream>>>(a);
-    return cudaGetLastError();
+    return rt_last_error();
 }
 
 } // namespace
 
-cudaError_t split_launch(void *words, const struct operand &x, size_t matrices,
-                         cudaStream_t stream)
+rt_error split_launch(void *words, const struct operand &x, size_t matrices,
+                      rt_stream stream)
 {
     const pair kernels = kernels_of(*x.split);
     const unsigned count = (unsigned)matrices;
@@ -441,12 +442,12 @@ cudaError_t split_launch(void *words, const struct operand &x, size_t matrices,
                           x.across,
                           x.split->words,
                           ldexpf(1, x.split->scale),
-                          *x.split->high,
-                          *x.split->low,
+                          *x.split->word[0].rounding,
+                          *split_low(x.split),
                           (uint32_t *)words_largest(words, x) };
     if (!a.largest || !a.lines) return split_start(kernels.split, a, count, stream);
     if (!a.across && a.k && a.k <= HELD_MOST)
         return held_start(kernels.held, a, count, stream);
-    const cudaError_t status = search_start(a, count, stream);
-    return status == cudaSuccess ? split_start(kernels.split, a, count, stream) : status;
+    const rt_error status = search_start(a, count, stream);
+    return status == RT_SUCCESS ? split_start(kernels.split, a, count, stream) : status;
 }

@@ -7,18 +7,18 @@
 
 /* Zero before it is begun. */
 struct stopwatch {
-    cudaStream_t stream;
-    cudaEvent_t from, to;
+    rt_stream stream;
+    rt_event from, to;
     struct cublas *library; /* for work on the stream */
     struct nvml board;
 };
 
 /* Make the stream and the events. */
-inline cudaError_t stopwatch_begin(struct stopwatch *s)
+inline rt_error stopwatch_begin(struct stopwatch *s)
 {
-    cudaError_t status = cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking);
-    if (status == cudaSuccess) status = cudaEventCreate(&s->from);
-    if (status == cudaSuccess) status = cudaEventCreate(&s->to);
+    rt_error status = rt_stream_create(&s->stream, RT_NON_BLOCKING);
+    if (status == RT_SUCCESS) status = rt_event_create(&s->from);
+    if (status == RT_SUCCESS) status = rt_event_create(&s->to);
     return status;
 }
 
@@ -34,9 +34,9 @@ inline void stopwatch_end(struct stopwatch *s)
 {
     nvml_close(&s->board);
     cublas_close(s->library);
-    if (s->to) cudaEventDestroy(s->to);
-    if (s->from) cudaEventDestroy(s->from);
-    if (s->stream) cudaStreamDestroy(s->stream);
+    if (s->to) rt_event_end(s->to);
+    if (s->from) rt_event_end(s->from);
+    if (s->stream) rt_stream_end(s->stream);
 }
 
 /* Call start(), which starts work on the stream, once, and then `repeats` times from one
@@ -48,18 +48,17 @@ int stopwatch_run(struct gpu_measurement *to, struct stopwatch *s, int repeats,
 {
     float milliseconds = 0;
     int other = start();
-    cudaError_t status = cudaStreamSynchronize(s->stream);
+    rt_error status = rt_stream_wait(s->stream);
     if (other) return other;
     const double before = nvml_millijoules(&s->board);
-    if (status == cudaSuccess) status = cudaEventRecord(s->from, s->stream);
-    for (int i = 0; i < repeats && status == cudaSuccess; i++)
+    if (status == RT_SUCCESS) status = rt_event_record(s->from, s->stream);
+    for (int i = 0; i < repeats && status == RT_SUCCESS; i++)
         if ((other = start())) return other;
-    if (status == cudaSuccess) status = cudaEventRecord(s->to, s->stream);
+    if (status == RT_SUCCESS) status = rt_event_record(s->to, s->stream);
     const int megahertz = nvml_megahertz(&s->board);
-    if (status == cudaSuccess) status = cudaEventSynchronize(s->to);
+    if (status == RT_SUCCESS) status = rt_event_wait(s->to);
     const double after = nvml_millijoules(&s->board);
-    if (status == cudaSuccess)
-        status = cudaEventElapsedTime(&milliseconds, s->from, s->to);
+    if (status == RT_SUCCESS) status = rt_event_between(&milliseconds, s->from, s->to);
     *to = { milliseconds, after - before, megahertz };
     return fault_of(fault, status);
 }

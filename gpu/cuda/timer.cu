@@ -29,38 +29,37 @@ constexpr uint32_t f32_one = 0x3f800000;
 
 /* --- a session -------------------------------------------------------------------- */
 
-cudaError_t buffer_reserve(struct buffer *x, size_t bytes)
+rt_error buffer_reserve(struct buffer *x, size_t bytes)
 {
-    if (x->at && bytes <= x->bytes) return cudaSuccess;
-    const cudaError_t status = cudaFree(x->at);
+    if (x->at && bytes <= x->bytes) return RT_SUCCESS;
+    const rt_error status = rt_free(x->at);
     *x = {};
-    if (status != cudaSuccess) return status;
+    if (status != RT_SUCCESS) return status;
     x->bytes = bytes;
-    return cudaMalloc(&x->at, bytes ? bytes : 1);
+    return rt_malloc(&x->at, bytes ? bytes : 1);
 }
 
 /* `bytes` bytes: those at `from`, of which there are `given`, over and over. */
-cudaError_t buffer_fill(struct buffer *x, size_t bytes, const void *from, size_t given)
+rt_error buffer_fill(struct buffer *x, size_t bytes, const void *from, size_t given)
 {
     size_t done = given < bytes ? given : bytes;
-    cudaError_t status = buffer_reserve(x, bytes);
-    if (status == cudaSuccess)
-        status = cudaMemcpy(x->at, from, done, cudaMemcpyHostToDevice);
-    while (done && done < bytes && status == cudaSuccess) {
+    rt_error status = buffer_reserve(x, bytes);
+    if (status == RT_SUCCESS) status = rt_copy(x->at, from, done, RT_TO_DEVICE);
+    while (done && done < bytes && status == RT_SUCCESS) {
         const size_t more = done < bytes - done ? done : bytes - done;
-        status = cudaMemcpy((char *)x->at + done, x->at, more, cudaMemcpyDeviceToDevice);
+        status = rt_copy((char *)x->at + done, x->at, more, RT_ON_DEVICE);
         done += more;
     }
     return status;
 }
 
 /* Pointers to `count` matrices of `bytes` each. */
-cudaError_t pointers_fill(struct buffer *x, const struct buffer *to, size_t count,
-                          size_t bytes)
+rt_error pointers_fill(struct buffer *x, const struct buffer *to, size_t count,
+                       size_t bytes)
 {
     const char **const from = new const char *[count];
     for (size_t i = 0; i < count; i++) from[i] = (const char *)to->at + i * bytes;
-    const cudaError_t status =
+    const rt_error status =
         buffer_fill(x, count * sizeof *from, from, count * sizeof *from);
     delete[] from;
     return status;
@@ -77,22 +76,20 @@ struct bitcut_matrix matrix_of(const struct buffer *x, const struct bitcut_forma
     return m;
 }
 
-cudaError_t session_init(struct gpu_session *s, const struct bitcut_gemm *g,
-                         size_t distinct)
+rt_error session_init(struct gpu_session *s, const struct bitcut_gemm *g, size_t distinct)
 {
     const size_t a = s->m * s->k * s->bytes, b = s->k * s->n * s->bytes,
                  d = s->m * s->n * s->bytes;
-    cudaError_t status = stopwatch_begin(&s->watch);
-    if (status == cudaSuccess)
+    rt_error status = stopwatch_begin(&s->watch);
+    if (status == RT_SUCCESS)
         status = buffer_fill(&s->a, s->count * a, g->a.at, distinct * a);
-    if (status == cudaSuccess)
+    if (status == RT_SUCCESS)
         status = buffer_fill(&s->b, s->count * b, g->b.at, distinct * b);
-    if (status == cudaSuccess) status = buffer_reserve(&s->d, s->count * d);
-    if (status == cudaSuccess) status = pointers_fill(&s->each_a, &s->a, s->count, a);
-    if (status == cudaSuccess) status = pointers_fill(&s->each_b, &s->b, s->count, b);
-    if (status == cudaSuccess) status = pointers_fill(&s->each_d, &s->d, s->count, d);
-    if (status == cudaSuccess)
-        status = cudaDeviceSynchronize(); /* the copies are there */
+    if (status == RT_SUCCESS) status = buffer_reserve(&s->d, s->count * d);
+    if (status == RT_SUCCESS) status = pointers_fill(&s->each_a, &s->a, s->count, a);
+    if (status == RT_SUCCESS) status = pointers_fill(&s->each_b, &s->b, s->count, b);
+    if (status == RT_SUCCESS) status = pointers_fill(&s->each_d, &s->d, s->count, d);
+    if (status == RT_SUCCESS) status = rt_device_wait(); /* the copies are there */
     s->gemm = *g;
     s->gemm.alpha = f32_one;
     s->gemm.beta = 0;
@@ -108,7 +105,7 @@ void session_end(struct gpu_session *s)
     stopwatch_end(&s->watch);
     for (struct buffer *x : { &s->a, &s->b, &s->d, &s->each_a, &s->each_b, &s->each_d,
                               &s->words_a, &s->words_b, &s->workspace })
-        cudaFree(x->at);
+        rt_free(x->at);
     delete s;
 }
 
@@ -124,7 +121,7 @@ int session_begin(struct gpu_session **session, struct gpu_library *library,
     s->k = g->k;
     s->bytes = (size_t)g->a.format->bits / 8;
     const int status = fault_of(
-        fault, on.status == cudaSuccess ? session_init(s, g, distinct) : on.status);
+        fault, on.status == RT_SUCCESS ? session_init(s, g, distinct) : on.status);
     if (status) {
         session_end(s);
         return status;
@@ -169,23 +166,22 @@ struct gpu_work work_of(const struct gpu_session *s, const struct gpu_entrant *e
     return w;
 }
 
-cudaError_t words_start(const struct gpu_session *s, const struct gpu_entrant *e)
+rt_error words_start(const struct gpu_session *s, const struct gpu_entrant *e)
 {
     const struct gpu_work w = work_of(s, e);
-    const cudaError_t status = split_launch(s->words_a.at, operand_of(&w, BITCUT_A),
-                                            s->count, s->watch.stream);
-    return status == cudaSuccess ? split_launch(s->words_b.at, operand_of(&w, BITCUT_B),
-                                                s->count, s->watch.stream)
-                                 : status;
+    const rt_error status =
+        split_launch(s->words_a.at, operand_of(&w, BITCUT_A), s->count, s->watch.stream);
+    return status == RT_SUCCESS ? split_launch(s->words_b.at, operand_of(&w, BITCUT_B),
+                                               s->count, s->watch.stream)
+                                : status;
 }
 
 int peer_start(const struct gpu_session *s, const struct gpu_entrant *e, char *fault)
 {
     struct gpu_entrant product = *e;
     if (has_words(e)) {
-        const cudaError_t status =
-            e->part == GPU_WHOLE ? words_start(s, e) : cudaSuccess;
-        if (status != cudaSuccess) return fault_of(fault, status);
+        const rt_error status = e->part == GPU_WHOLE ? words_start(s, e) : RT_SUCCESS;
+        if (status != RT_SUCCESS) return fault_of(fault, status);
         product.part = GPU_PRODUCT;
     }
     const struct gpu_work w = work_of(s, &product);
@@ -203,22 +199,22 @@ int entrant_start(const struct gpu_session *s, const struct gpu_entrant *e, char
 /* --- timing ----------------------------------------------------------------------- */
 
 /* All that the entrant needs before it is timed; D is NaNs. */
-cudaError_t entrant_prepare(struct gpu_session *s, const struct gpu_entrant *e)
+rt_error entrant_prepare(struct gpu_session *s, const struct gpu_entrant *e)
 {
     struct gpu_work w = work_of(s, e);
-    cudaError_t status = cudaMemsetAsync(s->d.at, 0xff, s->d.bytes, s->watch.stream);
+    rt_error status = rt_fill_start(s->d.at, 0xff, s->d.bytes, s->watch.stream);
     if (has_words(e)) {
-        if (status == cudaSuccess)
+        if (status == RT_SUCCESS)
             status = buffer_reserve(&s->words_a,
                                     s->count * words_stride(operand_of(&w, BITCUT_A)));
-        if (status == cudaSuccess)
+        if (status == RT_SUCCESS)
             status = buffer_reserve(&s->words_b,
                                     s->count * words_stride(operand_of(&w, BITCUT_B)));
     }
     w = work_of(s, e);
-    if (e->kernel && status == cudaSuccess)
+    if (e->kernel && status == RT_SUCCESS)
         status = buffer_reserve(&s->workspace, gemm_workspace(&w));
-    return status == cudaSuccess && has_words(e) && e->part == GPU_PRODUCT
+    return status == RT_SUCCESS && has_words(e) && e->part == GPU_PRODUCT
                ? words_start(s, e)
                : status;
 }
@@ -227,8 +223,8 @@ int session_run(struct gpu_measurement *measurement, struct gpu_session *s,
                 const struct gpu_entrant *e, int repeats, char *fault)
 {
     const on_device on(s->device);
-    const int status = fault_of(fault, on.status == cudaSuccess ? entrant_prepare(s, e)
-                                                                : on.status);
+    const int status =
+        fault_of(fault, on.status == RT_SUCCESS ? entrant_prepare(s, e) : on.status);
     const auto start = [&] { return entrant_start(s, e, fault); };
     return status ? status : stopwatch_run(measurement, &s->watch, repeats, start, fault);
 }
@@ -237,8 +233,8 @@ int session_read(void *to, struct gpu_session *s, size_t i, size_t rows, char *f
 {
     const size_t row = s->n * s->bytes;
     const on_device on(s->device);
-    return fault_of(fault, cudaMemcpy(to, (const char *)s->d.at + i * row, rows * row,
-                                      cudaMemcpyDeviceToHost));
+    return fault_of(fault,
+                    rt_copy(to, (const char *)s->d.at + i * row, rows * row, RT_TO_HOST));
 }
 
 } // namespace

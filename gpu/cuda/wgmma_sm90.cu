@@ -214,7 +214,7 @@ enum {
 /* A name has the second operand only where it is of another format than the first. */
 #define ROW_NAMED(NAME, N, K, D, A, B, WIDTH)                                            \
     { NAME, PTX(N, K, D, A, B), 64, N, K, sizeof(encoding_##A), sizeof(encoding_##B),    \
-      sizeof(encoding_##D), 90, 90, VARIANTS_##WIDTH,                                    \
+      sizeof(encoding_##D), sm(90), VARIANTS_##WIDTH,                                    \
       wgmma_launch<WGMMA(N, K, D, A, B)> },
 #define ROW(N, K, D, A, B, RD, WIDTH)                                                    \
     ROW_NAMED("wgmma.m64n" #N "k" #K "." #D "." #A, N, K, D, A, B, WIDTH)

@@ -35,7 +35,9 @@ static bool element_f32(uint32_t *x, const struct array *a,
            bitcut_format_convert(format, rn, f32, *x) == bits;
 }
 
-static enum bitcut_status matrix_of_array(struct matrix *m, const struct array *a,
+/* Of elements that are FP32 encodings already the memory is the matrix's from now on: a
+   large file is not held twice. */
+static enum bitcut_status matrix_of_array(struct matrix *m, struct array *a,
                                           struct fault *f)
 {
     const struct bitcut_format *format = element_format(a);
@@ -46,6 +48,11 @@ static enum bitcut_status matrix_of_array(struct matrix *m, const struct array *
                          "elements of type %c%d; a matrix has f4, u4, f2 or "
                          "f8 (NumPy: astype('f4'))",
                          a->floating ? 'f' : 'u', a->bytes);
+    if (format == &formats[FORMAT_F32]) {
+        *m = (struct matrix){ .rows = a->dim[0], .cols = a->dim[1], .at = a->data };
+        a->data = NULL;
+        return BITCUT_OK;
+    }
     struct matrix x;
     const enum bitcut_status status = matrix_init(&x, a->dim[0], a->dim[1], f);
     if (status != BITCUT_OK) return status;

@@ -19,11 +19,6 @@ enum { SIDE = 140, DEPTH = 160 };
 
 static const struct bitcut_format *f32(void) { return &formats[FORMAT_F32]; }
 
-static int between(uint64_t *rng, int low, int high)
-{
-    return low + (int)(test_bits(rng) % (uint64_t)(high - low + 1));
-}
-
 /* --- problems ---------------------------------------------------------------------- */
 
 struct problem {
@@ -128,8 +123,8 @@ static void samples_fill(struct problem *p, const struct bitcut_unit *u,
     for (size_t i = 0; i < lines; i++)
         for (size_t k = 0; k < p->k; k += step) {
             struct sample s;
-            const bool any = between(state, 0, 3) == 0;
-            (any ? &sample_classes[between(state, 0, classes - 1)] : class)
+            const bool any = test_between(state, 0, 3) == 0;
+            (any ? &sample_classes[test_between(state, 0, classes - 1)] : class)
                 ->fill(&s, u, &rng);
             for (size_t j = 0; j < step && k + j < p->k; j++) {
                 if (i < p->m) p->a[i * p->k + k + j] = value_of(u, s.a[j]);
@@ -141,14 +136,17 @@ static void samples_fill(struct problem *p, const struct bitcut_unit *u,
 
 static void shape_random(struct problem *p, uint64_t *state)
 {
-    const int most = test_long() || between(state, 0, 7) == 0 ? SIDE : 30;
-    p->m = (size_t)between(state, 1, most);
-    p->n = (size_t)between(state, 1, most);
-    p->k = (size_t)between(state, 0, between(state, 0, 2) ? 50 : DEPTH);
+    const int most = test_long() || test_between(state, 0, 7) == 0 ? SIDE : 30;
+    p->m = (size_t)test_between(state, 1, most);
+    p->n = (size_t)test_between(state, 1, most);
+    p->k = (size_t)test_between(state, 0, test_between(state, 0, 2) ? 50 : DEPTH);
 }
 
 /* One of 8 in `make check`, all in check-long. */
-static bool drawn(uint64_t *state) { return between(state, 0, 63) < test_cases(8, 64); }
+static bool drawn(uint64_t *state)
+{
+    return test_between(state, 0, 63) < test_cases(8, 64);
+}
 
 /* How a unit is computed. */
 static enum fast_method method_of(const struct bitcut_unit *u)
@@ -176,7 +174,7 @@ static uint64_t class_check(const struct bitcut_unit *u, const char *change,
     const struct where where = { c->name, change, *state };
     shape_random(&p, state);
     samples_fill(&p, u, c, state);
-    t.threads = between(state, 0, 7) ? 1 : 3;
+    t.threads = test_between(state, 0, 7) ? 1 : 3;
     return check_levels(&t, &p, where);
 }
 
@@ -288,7 +286,7 @@ END_TEST
 static uint32_t exponents(uint64_t *rng, int low, int high)
 {
     const uint32_t bits = (uint32_t)test_bits(rng);
-    return (bits & 0x807fffff) | (uint32_t)(between(rng, low, high) + 127) << 23;
+    return (bits & 0x807fffff) | (uint32_t)(test_between(rng, low, high) + 127) << 23;
 }
 
 static uint32_t fill_normal(uint64_t *rng) { return exponents(rng, -12, 2); }
@@ -301,13 +299,13 @@ static uint32_t fill_least(uint64_t *rng) { return exponents(rng, -127, -100); }
 static uint32_t fill_any(uint64_t *rng) { return (uint32_t)test_bits(rng); }
 static uint32_t fill_largest(uint64_t *rng)
 {
-    return 0x3fffffff ^ (uint32_t)between(rng, 0, 1) << 13;
+    return 0x3fffffff ^ (uint32_t)test_between(rng, 0, 1) << 13;
 }
 
 static uint32_t fill_few(uint64_t *rng)
 {
     static const uint32_t few[] = { 0, 0x3f800000, 0x3fc00000, 0x40000000, 0x3f800001 };
-    return few[between(rng, 0, 4)] | (uint32_t)between(rng, 0, 1) << 31;
+    return few[test_between(rng, 0, 4)] | (uint32_t)test_between(rng, 0, 1) << 31;
 }
 
 /* A NaN or an infinity now and then, so that most lines have none. */
@@ -315,7 +313,7 @@ static uint32_t fill_special(uint64_t *rng)
 {
     static const uint32_t special[] = { 0x7f800000, 0xff800000, 0x7fc00000, 0x7f7fffff,
                                         1 };
-    return between(rng, 0, 999) ? fill_normal(rng) : special[between(rng, 0, 4)];
+    return test_between(rng, 0, 999) ? fill_normal(rng) : special[test_between(rng, 0, 4)];
 }
 
 static const struct input_class {
@@ -351,23 +349,24 @@ static void recipe_check(const struct bitcut_recipe *r, const struct bitcut_unit
     struct bitcut_gemm *const g = &t.gemm;
     struct gemm_plan plan;
     const struct where where = { c->name, "", *state };
-    if (between(state, 0, 2) == 0) g->order.slices = between(state, 1, 4);
-    if (between(state, 0, 3) == 0) {
-        g->order.lanes = between(state, 1, 5);
-        g->order.tile = between(state, 0, 40);
-        g->order.rest_first = between(state, 0, 1);
-        g->order.reduction = (enum bitcut_reduction)between(state, 0, 2);
+    if (test_between(state, 0, 2) == 0) g->order.slices = test_between(state, 1, 4);
+    if (test_between(state, 0, 3) == 0) {
+        g->order.lanes = test_between(state, 1, 5);
+        g->order.tile = test_between(state, 0, 40);
+        g->order.rest_first = test_between(state, 0, 1);
+        g->order.cut = test_between(state, 0, 1) * test_between(state, 0, 20);
+        g->order.reduction = (enum bitcut_reduction)test_between(state, 0, 2);
     }
-    if (between(state, 0, 3) == 0) g->promote = between(state, 0, 5);
-    if (between(state, 0, 2) == 0) g->tile_k = between(state, 0, 80);
+    if (test_between(state, 0, 3) == 0) g->promote = test_between(state, 0, 5);
+    if (test_between(state, 0, 2) == 0) g->tile_k = test_between(state, 0, 80);
     if (gemm_plan_on_unit(&plan, g, NULL) != BITCUT_OK) return;
-    p.m = (size_t)between(state, 1, 15);
-    p.n = (size_t)between(state, 1, 80);
-    p.k = (size_t)between(state, 1, 100);
+    p.m = (size_t)test_between(state, 1, 15);
+    p.n = (size_t)test_between(state, 1, 80);
+    p.k = (size_t)test_between(state, 1, 100);
     inputs_fill(&p, c, state);
-    if (between(state, 0, 3) == 0) g->alpha = c->fill(state);
-    if (between(state, 0, 3) == 0) g->beta = fill_normal(state);
-    t.threads = between(state, 0, 7) ? 1 : 3;
+    if (test_between(state, 0, 3) == 0) g->alpha = c->fill(state);
+    if (test_between(state, 0, 3) == 0) g->beta = fill_normal(state);
+    t.threads = test_between(state, 0, 7) ? 1 : 3;
     check_levels(&t, &p, where);
 }
 
@@ -457,7 +456,7 @@ static void words_check(const struct bitcut_unit *u, const struct bitcut_split *
     const size_t count =
         (LINES + WORDS_RUN) / WORDS_RUN * WORDS_RUN * (LENGTH + WORDS_RUN);
     struct words got, want;
-    struct words_rule rule = { u, s, NULL, equilibrate };
+    struct words_rule rule = { u->a, s, NULL, equilibrate };
     const struct words_source from = { x, columns ? LINES : LENGTH, columns };
     ck_assert_int_eq(words_make(&want, &rule, from, LINES, LENGTH, LENGTH + 2, 1),
                      BITCUT_OK);
@@ -465,9 +464,9 @@ static void words_check(const struct bitcut_unit *u, const struct bitcut_split *
     ck_assert_int_eq(words_make(&got, &rule, from, LINES, LENGTH, LENGTH + 2, 2),
                      BITCUT_OK);
     for (int w = 0; w < s->words; w++)
-        ck_assert_msg(!memcmp(got.at[w], want.at[w], count * (size_t)got.bytes),
-                      "word %d of %s %s %s, %s", w, s->format->name, s->high->name,
-                      s->low->name, level->name);
+        ck_assert_msg(!memcmp(got.at[w], want.at[w], count * (size_t)unit_word_bytes(u)),
+                      "word %d of %s %s %s, %s", w, u->a->name,
+                      s->word[0].rounding->name, s->word[1].rounding->name, level->name);
     ck_assert(!memcmp(got.magnitudes, want.magnitudes, LINES * sizeof *got.magnitudes));
     words_clear(&got);
     words_clear(&want);
@@ -478,16 +477,16 @@ static uint32_t fill_edge(uint64_t *rng, const struct bitcut_format *f)
 {
     const int at[] = { format_emin(f), format_emin(f) - f->fraction_bits,
                        format_emax(f) };
-    const int e = at[between(rng, 0, 2)] + between(rng, -2, 2);
+    const int e = at[test_between(rng, 0, 2)] + test_between(rng, -2, 2);
     const uint32_t fraction = (uint32_t)test_bits(rng) & 0x7fffff;
-    const uint32_t cut = fraction & -(1u << between(rng, 0, 22));
-    if (between(rng, 0, 2) == 0) return fill_any(rng);
+    const uint32_t cut = fraction & -(1u << test_between(rng, 0, 22));
+    if (test_between(rng, 0, 2) == 0) return fill_any(rng);
     return (uint32_t)(e + 127 < 0     ? 0
                       : e + 127 > 255 ? 255
                                       : e + 127)
                << 23 |
-           (between(rng, 0, 1) ? cut : cut - 1u) % 0x800000 |
-           (uint32_t)between(rng, 0, 1) << 31;
+           (test_between(rng, 0, 1) ? cut : cut - 1u) % 0x800000 |
+           (uint32_t)test_between(rng, 0, 1) << 31;
 }
 
 /* Any rule for the high and the low word, of every format that a unit multiplies. */
@@ -500,14 +499,18 @@ START_TEST(words_of_splits)
             struct bitcut_split s = split_plain(u->a);
             if (u->a != u->b || u->a->bits > 32 || !u->a->has_sign) continue;
             if (u > units && u->a == u[-1].a) continue;
-            s.words = between(&state, 1, 3);
-            s.scale = between(&state, 0, 12);
-            s.high = &roundings[between(&state, ROUND_RN, ROUND_FENG22)];
-            s.low = &roundings[between(&state, ROUND_RN, ROUND_FENG22)];
+            s.words = test_between(&state, 1, 3);
+            s.scale = test_between(&state, 0, 12);
+            const struct bitcut_rounding
+                *high = &roundings[test_between(&state, ROUND_RN, ROUND_FENG22)],
+                *low = &roundings[test_between(&state, ROUND_RN, ROUND_FENG22)];
+            for (int j = 0; j < SPLIT_WORDS_MOST; j++)
+                s.word[j] = (struct split_word){ u->a, j ? low : high, j, false };
             for (size_t j = 0; j < LINES * LENGTH; j++) x[j] = fill_edge(&state, u->a);
             for (const struct simd_level *l = simd_levels; l->name; l++)
                 if (level_runs(l))
-                    words_check(u, &s, x, between(&state, 0, 1), between(&state, 0, 1), l);
+                    words_check(u, &s, x, test_between(&state, 0, 1),
+                                test_between(&state, 0, 1), l);
         }
 }
 END_TEST

@@ -551,6 +551,59 @@ START_TEST(unit_names)
 }
 END_TEST
 
+/* The part of a name before its first '.', of the second name as well. */
+static bool are_akin(const char *x, const char *y)
+{
+    size_t i = 0;
+    while (x[i] && x[i] == y[i] && x[i] != '.') i++;
+    return (!x[i] || x[i] == '.') && (!y[i] || y[i] == '.');
+}
+
+/* Words are read once for all the units of a family that multiply them. */
+START_TEST(families_read_alike)
+{
+    for (const struct bitcut_unit *x = units; x->name; x++)
+        for (const struct bitcut_unit *y = units; y->name; y++)
+            if (are_akin(x->name, y->name) && !x->scale && !y->scale &&
+                (x->a == y->a || x->b == y->b || x->a == y->b))
+                ck_assert_msg(x->via == y->via && x->flush_inputs == y->flush_inputs,
+                              "%s and %s", x->name, y->name);
+}
+END_TEST
+
+static const struct {
+    const char *unit;
+    int a, b;
+    const char *beside;
+} neighbours[] = {
+    /* clang-format off */
+    { "hopper/mma.m16n8k16.f32.f16", FORMAT_E4M3, FORMAT_E4M3, "hopper/mma.m16n8k32.f32.e4m3" },
+    { "hopper/mma.m16n8k16.f16.f16", FORMAT_E4M3, FORMAT_E5M2, "hopper/mma.m16n8k32.f16.e4m3.e5m2" },
+    { "hopper/wgmma.m64n8k16.f32.f16", FORMAT_E4M3, FORMAT_E4M3, "hopper/wgmma.m64n8k32.f32.e4m3" },
+    { "hopper/mma.m16n8k32.f32.e4m3", FORMAT_F16, FORMAT_F16, "hopper/mma.m16n8k16.f32.f16" },
+    { "blackwell/tcgen05.m128n8k16.f32.f16", FORMAT_E2M1, FORMAT_E2M1, "blackwell/tcgen05.m128n8k32.f32.e2m1" },
+    { "cdna3/mfma.32x32x8.f32.f16", FORMAT_E4M3FNUZ, FORMAT_E5M2FNUZ, "cdna3/mfma.32x32x16.f32.fp8.bf8" },
+    { "hopper/mma.m16n8k16.f32.f16", FORMAT_F16, FORMAT_E4M3, NULL },
+    { "ada/mma.m16n8k16.f32.f16", FORMAT_E4M3, FORMAT_E5M2, NULL },
+    { "rtx-blackwell/mma.m16n8k16.f16.f16", FORMAT_E3M2, FORMAT_E3M2, NULL },
+    { "ampere/mma.m16n8k16.f32.f16", FORMAT_E4M3, FORMAT_E4M3, NULL },
+    { "fma/f32", FORMAT_F64, FORMAT_F64, NULL },
+    /* clang-format on */
+};
+
+START_TEST(units_beside)
+{
+    for (size_t i = 0; i < sizeof neighbours / sizeof neighbours[0]; i++) {
+        const struct bitcut_unit *u =
+            unit_beside(unit_find(neighbours[i].unit, NULL), &formats[neighbours[i].a],
+                        &formats[neighbours[i].b]);
+        const char *want = neighbours[i].beside;
+        ck_assert_msg(u ? want && !strcmp(u->name, want) : !want, "row %zu: %s", i,
+                      u ? u->name : "none");
+    }
+}
+END_TEST
+
 TEST_MAIN("fragment", batches, thread_counts, empty_batches, stop, public_call,
           public_statuses, check_refuses, scales_are_for_units_with_scales, chip_names,
-          unit_names)
+          unit_names, families_read_alike, units_beside)

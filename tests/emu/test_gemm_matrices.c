@@ -10,11 +10,6 @@
 
 enum { M = 9, N = 11, K = 21, COUNT = 3, GAP = 5 };
 
-static int between(uint64_t *rng, int low, int high)
-{
-    return low + (int)(test_bits(rng) % (uint64_t)(high - low + 1));
-}
-
 /* --- one matrix in memory ----------------------------------------------------------- */
 
 /* COUNT matrices, as they lie in memory and without gaps. */
@@ -48,7 +43,8 @@ static uint64_t some_encoding(const struct bitcut_format *f, uint64_t *rng)
         e &= ~(((uint64_t)1 << f->pad) - 1);
         const struct number x = format_decode(f, e);
         const bool special = x.kind == NUMBER_NAN || x.kind == NUMBER_INF;
-        if ((special && !between(rng, 0, 9)) || (!special && abs(x.exponent) < 12)) return e;
+        if ((special && !test_between(rng, 0, 9)) || (!special && abs(x.exponent) < 12))
+            return e;
     }
 }
 
@@ -60,7 +56,7 @@ static struct stored stored_make(size_t rows, size_t cols,
     const size_t length = layout == BITCUT_ROW_MAJOR ? cols : rows;
     struct stored s = { .rows = rows, .cols = cols };
     s.x = (struct bitcut_matrix){ .format = format, .layout = layout,
-                                  .ld = length + (size_t)between(rng, 0, 2) };
+                                  .ld = length + (size_t)test_between(rng, 0, 2) };
     s.x.stride = s.x.ld * (rows * cols / length) + GAP;
     s.elements = COUNT * s.x.stride;
     s.memory = malloc(s.elements * bytes);
@@ -158,8 +154,8 @@ static void try_matrices(const struct bitcut_gemm *recipe, uint64_t *rng)
     enum bitcut_layout l[4];
     struct bitcut_gemm g = *recipe;
     for (int i = 0; i < 4; i++) {
-        f[i] = &formats[held[between(rng, 0, 6)]];
-        l[i] = (enum bitcut_layout)between(rng, 0, 1);
+        f[i] = &formats[held[test_between(rng, 0, 6)]];
+        l[i] = (enum bitcut_layout)test_between(rng, 0, 1);
     }
     struct stored a = stored_make(M, K, f[0], l[0], rng),
                   b = stored_make(K, N, f[1], l[1], rng),
@@ -168,14 +164,14 @@ static void try_matrices(const struct bitcut_gemm *recipe, uint64_t *rng)
     unsigned char *before = malloc(d.elements * 4);
     ck_assert_ptr_nonnull(before);
     memcpy(before, d.memory, d.elements * (size_t)format_bytes(f[3]));
-    if (between(rng, 0, 1)) by_pointers(&a);
-    if (between(rng, 0, 1)) by_pointers(&d);
+    if (test_between(rng, 0, 1)) by_pointers(&a);
+    if (test_between(rng, 0, 1)) by_pointers(&d);
     g.m = M, g.n = N, g.k = K;
     g.count = COUNT;
     g.alpha = 0xbfa00000;
-    g.beta = between(rng, 0, 1) ? 0x3f400000 : 0;
+    g.beta = test_between(rng, 0, 1) ? 0x3f400000 : 0;
     g.a = a.x, g.b = b.x, g.c = c.x, g.d = d.x;
-    ck_assert_int_eq(bitcut_gemm(NULL, &g, between(rng, 1, 2), NULL), BITCUT_OK);
+    ck_assert_int_eq(bitcut_gemm(NULL, &g, test_between(rng, 1, 2), NULL), BITCUT_OK);
     check_batch(&g, &a, &b, &c, &d, before);
     free(before);
     stored_clear(&d);
@@ -325,6 +321,47 @@ START_TEST(what_ran)
 }
 END_TEST
 
+/* `high` is of the first word, `low` of all others, of both operands. */
+START_TEST(roundings_of_words)
+{
+    const struct bitcut_rounding *up = &roundings[ROUND_RU], *down = &roundings[ROUND_RD];
+    struct bitcut_gemm g =
+        gemm_of(&recipes[RECIPE_BF16X6], unit_find("hopper/mma.m16n8k16.f32.bf16", NULL));
+    struct gemm_plan p;
+    g.high = up;
+    g.low = down;
+    ck_assert_int_eq(gemm_plan_on_unit(&p, &g, NULL), BITCUT_OK);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_ptr_eq(p.split_a.word[i].rounding, i ? down : up);
+        ck_assert_ptr_eq(p.split_b.word[i].rounding, i ? down : up);
+    }
+}
+END_TEST
+
+/* What each product runs on. */
+START_TEST(units_of_products)
+{
+    const struct bitcut_unit *f16 = unit_find("hopper/mma.m16n8k16.f32.f16", NULL),
+                             *e4m3 = unit_find("hopper/mma.m16n8k32.f32.e4m3", NULL),
+                             *f32 = unit_find("fma/f32", NULL);
+    struct bitcut_gemm g = gemm_of(&recipes[RECIPE_HALF_FP8], f16);
+    g.low_low = 1;
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_ptr_eq(bitcut_gemm_unit(&g, i), i < 3 ? e4m3 : f16);
+    ck_assert_ptr_null(bitcut_gemm_unit(&g, 4));
+    g.unit = f32; /* wider than f16: it takes all words */
+    for (size_t i = 0; i < 4; i++) ck_assert_ptr_eq(bitcut_gemm_unit(&g, i), f32);
+    g.unit = unit_find("a100", &formats[FORMAT_F16]);
+    ck_assert_ptr_null(bitcut_gemm_unit(&g, 0));
+    g.unit = NULL;
+    ck_assert_ptr_null(bitcut_gemm_unit(&g, 0));
+    ck_assert_ptr_null(bitcut_gemm_unit(NULL, 0));
+    g = gemm_of(&recipes[RECIPE_OOTOMO], f16);
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_ptr_eq(bitcut_gemm_unit(&g, i), i < 3 ? f16 : NULL);
+}
+END_TEST
+
 /* --- the order of k ------------------------------------------------------------------- */
 
 /* Sequences by hand: k of each step, -1 for none, steps divided by '|'. */
@@ -350,6 +387,14 @@ static const struct {
     { { .slices = 3, .lanes = 3, .reduction = BITCUT_TREE }, 9, 1,
       "0|1|2|3|4|5|6|7|8", "011012012", 2 },
     { { .lanes = 4 }, 2, 1, "0|1", "01", 1 },
+    { { .slices = 2, .cut = 3 }, 10, 2, "0 1,2 3,4 5|6 7,8 9", "01", 1 },
+    { { .slices = 3, .cut = 1 }, 8, 2, "0 1,2 -|3 4,5 -|6 7", "011", 1 },
+    { { .slices = 2, .cut = 5, .rest_first = true }, 8, 2, "0 -,1 2,3 4|5 -,6 7", "01",
+      1 },
+    { { .slices = 2, .cut = 7, .tile = 4, .rest_first = true }, 13, 2,
+      "0 1,2 -,3 4,5 6|7 8,9 10,11 12", "01", 1 },
+    { { .slices = 2, .cut = 5, .lanes = 2 }, 9, 2, "0 1,4 -|2 3|5 6|7 8", "0102", 2 },
+    { { .cut = 100, .rest_first = true, .tile = 4 }, 5, 1, "0,1,2,3,4", "0", 1 },
     { { .slices = 3 }, 0, 4, "", "", 0 },
 };
 
@@ -387,4 +432,4 @@ START_TEST(orders_by_hand)
 END_TEST
 
 TEST_MAIN("gemm_matrices", formats_and_layouts, in_place, refused, what_ran,
-          orders_by_hand)
+          roundings_of_words, units_of_products, orders_by_hand)

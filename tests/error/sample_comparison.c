@@ -152,16 +152,11 @@ void sample_check(const struct sample *s, const double want[METRICS])
     }
 }
 
-int rng_between(uint64_t *rng, int low, int high)
-{
-    return low + (int)(test_bits(rng) % (uint64_t)(high - low + 1));
-}
-
 static uint32_t exponents(uint64_t *rng, int low, int high)
 {
     const uint64_t bits = test_bits(rng);
     return (uint32_t)(bits >> 63) << 31 |
-           (uint32_t)(rng_between(rng, low, high) + 127) << 23 |
+           (uint32_t)(test_between(rng, low, high) + 127) << 23 |
            (uint32_t)(bits & 0x7fffff);
 }
 
@@ -171,20 +166,35 @@ static uint32_t fill_tiny(uint64_t *rng) { return exponents(rng, -80, -60); }
 
 static uint32_t fill_integer(uint64_t *rng)
 {
-    return bits_of_float((float)rng_between(rng, -2, 2));
+    return bits_of_float((float)test_between(rng, -2, 2));
 }
 
 uint32_t (*const sample_fills[FILLS])(uint64_t *rng) = { fill_normal, fill_wide,
                                                          fill_tiny, fill_integer };
 
+void sample_draw(struct sample *s, uint64_t *rng, int round, int least)
+{
+    uint32_t (*const fill)(uint64_t *) = sample_fills[round % FILLS];
+    const size_t m = (size_t)test_between(rng, least, SIDE);
+    const size_t n = (size_t)test_between(rng, least, SIDE);
+    const size_t k = (size_t)test_between(rng, least, INNER);
+    for (size_t i = 0; i < m * k; i++) s->a[i] = fill(rng);
+    for (size_t i = 0; i < k * n; i++) s->b[i] = fill(rng);
+    for (size_t i = 0; i < m * n; i++) s->c[i] = fill(rng);
+    if (round % (2 * FILLS) < FILLS) sample_make(s, m, n, k);
+    else
+        sample_update(s, m, n, k, sample_fills[0](rng),
+                      round % 3 ? sample_fills[0](rng) : 0);
+}
+
 void sample_perturb(struct sample *s, uint64_t *rng)
 {
-    const int bits = rng_between(rng, 0, 20), every = rng_between(rng, 1, 4);
+    const int bits = test_between(rng, 0, 20), every = test_between(rng, 1, 4);
     for (size_t i = 0; i < s->x.m * s->x.n; i++) {
-        const uint32_t steps = (uint32_t)rng_between(rng, 0, 1 << bits);
-        if (rng_between(rng, 1, every) > 1 || (s->d[i] & 0x7fffffff) > 0x7e000000)
+        const uint32_t steps = (uint32_t)test_between(rng, 0, 1 << bits);
+        if (test_between(rng, 1, every) > 1 || (s->d[i] & 0x7fffffff) > 0x7e000000)
             continue;
-        if (s->d[i] & 0x7fffffff && rng_between(rng, 0, 1)) s->d[i] -= 1;
+        if (s->d[i] & 0x7fffffff && test_between(rng, 0, 1)) s->d[i] -= 1;
         else s->d[i] += steps;
     }
 }

@@ -33,12 +33,13 @@ void update_exact(mpfr_ptr sum, mpfr_ptr size, const struct comparison *x, size_
 /* The chain fma(a, b, sum) from +0, k ascending; then alpha, then beta c. */
 uint32_t fma_chain(const struct sample *s, size_t at);
 
-/* An integer from low to high of a stream of test_bits(). */
-int rng_between(uint64_t *rng, int low, int high);
-
 /* Random elements: normal, far apart, tiny, and integers. */
 enum { FILLS = 4 };
 extern uint32_t (*const sample_fills[FILLS])(uint64_t *rng);
+
+/* Sample `round` of many: a random product or update of one fill, m, n and k from `least`
+   on. */
+void sample_draw(struct sample *s, uint64_t *rng, int round, int least);
 
 /* Move some results by up to 2^bits FP32 values, away from the infinities. */
 void sample_perturb(struct sample *s, uint64_t *rng);

@@ -26,7 +26,7 @@ static struct bitcut_gemm gemm_on(int recipe, const char *unit)
 {
     const struct bitcut_split *s = recipes[recipe].split;
     return gemm_of(&recipes[recipe],
-                   unit_find(unit, s ? s->format : &formats[FORMAT_F16]));
+                   unit_find(unit, s ? s->word[0].format : &formats[FORMAT_F16]));
 }
 
 static void emulate(struct matrix *d, const struct bitcut_gemm *g, const struct matrix *a,
@@ -155,18 +155,24 @@ END_TEST
 
 /* --- bounds ------------------------------------------------------------------------ */
 
-/* x times 1, k times, by a recipe on a unit: what is committed, in u. */
-static struct commit_error of_one(const struct bitcut_gemm *g, uint32_t x, size_t k)
+/* x times y, k times, by a recipe on a unit: what is committed, in u. */
+static struct commit_error of_two(const struct bitcut_gemm *g, uint32_t x, uint32_t y,
+                                  size_t k)
 {
     uint32_t *a = malloc(k * sizeof *a), *b = malloc(k * sizeof *b);
     struct commit_error e;
     ck_assert(a && b);
-    for (size_t i = 0; i < k; i++) a[i] = x, b[i] = F32_ONE;
+    for (size_t i = 0; i < k; i++) a[i] = x, b[i] = y;
     const struct comparison c = { .m = 1, .n = 1, .k = k, .a = a, .b = b };
     commit_recipe(&e, g, &c, 1);
     free(a);
     free(b);
     return e;
+}
+
+static struct commit_error of_one(const struct bitcut_gemm *g, uint32_t x, size_t k)
+{
+    return of_two(g, x, F32_ONE, k);
 }
 
 static double gamma_of(double x) { return x / (1 - x); }
@@ -213,6 +219,40 @@ START_TEST(bounds_by_hand)
 }
 END_TEST
 
+/* Words of f16 and of e4m3, whose copy of 1 + 2^-11 is 1: times 1 only low * copy is not
+   0 beside the main product, 4 times 8 steps of 16 in 2 k-steps of 32, in a chain that
+   copy * low shares; the main one is promoted 4 times. */
+START_TEST(mixed_bounds_by_hand)
+{
+    const uint32_t x = 0x3f801000;
+    const double rest = 0x1p-11 / (1 + 0x1p-11);
+    const double f16 = 0x1p-23 + 16 * 0x1p-25, e4m3 = f16 + 0x1p-24;
+    const struct bitcut_gemm g = gemm_on(RECIPE_HALF_FP8, "h100");
+    struct commit_error e = of_one(&g, x, 40);
+    const double chain = gamma_of(f16), adds = gamma_of(4 * U);
+    double all = (1 - rest) * (chain + adds + chain * adds);
+    all += rest * gamma_of(2 * 4 * e4m3);
+    all += (1 + all) * gamma_of(U);
+    ck_assert(e.words == 0);
+    check("half-fp8", e.all, all / U);
+    /* low * low is in both corrections, and each copy lacks what the low word has */
+    e = of_two(&g, x, x, 40);
+    check("half-fp8, words", e.words, 3 * rest * rest / U);
+}
+END_TEST
+
+/* Every promotion counts, of whatever terms: 3 of them in each of 3 k-steps. */
+START_TEST(promotions_of_all_terms)
+{
+    struct bitcut_gemm g = gemm_on(RECIPE_TF32X3, "a100");
+    const double ampere = 2 * (0x1p-23 + 4 * 0x1p-24); /* 2 steps an instruction */
+    g.promote = 1;
+    const struct commit_error e = of_one(&g, F32_ONE, 24);
+    const double chain = gamma_of(3 * ampere), adds = gamma_of(9 * U);
+    check("tf32x3", e.all, (chain + adds + chain * adds) / U);
+}
+END_TEST
+
 /* No recipe on any unit errs by more, whatever the inputs. */
 START_TEST(no_error_beyond)
 {
@@ -250,8 +290,26 @@ START_TEST(lost_operands)
     const struct bitcut_gemm g = gemm_on(RECIPE_OOTOMO, "a100");
     const struct commit_error e = of_one(&g, 0x7f000000, 4);
     ck_assert(e.words == INFINITY && e.all == INFINITY);
+    ck_assert(e.overflow[0] == 4 && e.overflow[1] == 0);
+}
+END_TEST
+
+/* 1 + 2^-23 leaves 2^-23, which is a normal number of f16 times 2^11 only; 1 leaves nothing.
+   2^-16 is a subnormal high word. */
+START_TEST(elements_that_underflow)
+{
+    struct bitcut_gemm g = gemm_on(RECIPE_MARKIDIS, "a100");
+    struct commit_error e = of_one(&g, 0x3f800001, 5);
+    ck_assert(e.underflow[0] == 5 && e.underflow[1] == 0);
+    g = gemm_on(RECIPE_OOTOMO, "a100");
+    e = of_one(&g, 0x3f800001, 5);
+    ck_assert(e.underflow[0] == 0 && e.underflow[1] == 0);
+    e = of_two(&g, F32_ONE, 0x37800000, 3);
+    ck_assert(e.underflow[0] == 0 && e.underflow[1] == 3);
+    ck_assert(e.overflow[0] == 0 && e.overflow[1] == 0);
 }
 END_TEST
 
 TEST_MAIN("commit", grades_at_every_k, whole_words, spoiled_elements, bounds_by_hand,
-          no_error_beyond, lost_operands)
+          mixed_bounds_by_hand, promotions_of_all_terms,
+          no_error_beyond, lost_operands, elements_that_underflow)

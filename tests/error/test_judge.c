@@ -72,16 +72,7 @@ START_TEST(judges)
     static struct sample s;
     uint64_t rng = test_seed() + 3;
     for (int round = 0; round < 40; round++) {
-        const size_t m = (size_t)rng_between(&rng, 0, SIDE);
-        const size_t n = (size_t)rng_between(&rng, 0, SIDE);
-        const size_t k = (size_t)rng_between(&rng, 0, INNER);
-        for (size_t i = 0; i < m * k; i++) s.a[i] = sample_fills[round % 4](&rng);
-        for (size_t i = 0; i < k * n; i++) s.b[i] = sample_fills[round % 4](&rng);
-        for (size_t i = 0; i < m * n; i++) s.c[i] = sample_fills[round % 4](&rng);
-        if (round % 8 < 4) sample_make(&s, m, n, k);
-        else
-            sample_update(&s, m, n, k, sample_fills[0](&rng),
-                          round % 3 ? sample_fills[0](&rng) : 0);
+        sample_draw(&s, &rng, round, 0);
         for (const struct reference *r = references; r->name; r++) judge_compare(r, &s);
     }
     reference_named("exact");

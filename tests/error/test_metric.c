@@ -368,11 +368,11 @@ START_TEST(distances_are_steps)
 {
     uint64_t rng = test_seed() + 2;
     for (int round = 0; round < 20000; round++) {
-        const int binade = rng_between(&rng, 0, 2) ? rng_between(&rng, -126, 126) : 0;
-        uint32_t from = (uint32_t)(binade + 127) << 23 | (uint32_t)rng_between(&rng, 0, 1)
-                                                             << 31;
-        if (round % 3 == 0) from = (uint32_t)rng_between(&rng, 0, 40);
-        const int steps = rng_between(&rng, 0, 60);
+        const int binade = test_between(&rng, 0, 2) ? test_between(&rng, -126, 126) : 0;
+        uint32_t from =
+            (uint32_t)(binade + 127) << 23 | (uint32_t)test_between(&rng, 0, 1) << 31;
+        if (round % 3 == 0) from = (uint32_t)test_between(&rng, 0, 40);
+        const int steps = test_between(&rng, 0, 60);
         float x = nextafterf(float_of_bits(from), INFINITY);
         for (int i = 0; i < steps; i++) x = nextafterf(x, -INFINITY);
         const uint64_t want = (uint64_t)(steps > 0 ? steps - 1 : 1);

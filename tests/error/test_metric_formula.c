@@ -253,16 +253,7 @@ START_TEST(formulas_agree)
     uint64_t rng = test_seed();
     bool graded[4] = { false };
     for (int round = 0; round < test_cases(3000, 20000); round++) {
-        const size_t m = (size_t)rng_between(&rng, 1, SIDE);
-        const size_t n = (size_t)rng_between(&rng, 1, SIDE);
-        const size_t k = (size_t)rng_between(&rng, 1, INNER);
-        for (size_t i = 0; i < m * k; i++) s.a[i] = sample_fills[round % 4](&rng);
-        for (size_t i = 0; i < k * n; i++) s.b[i] = sample_fills[round % 4](&rng);
-        for (size_t i = 0; i < m * n; i++) s.c[i] = sample_fills[round % 4](&rng);
-        if (round % 8 < 4) sample_make(&s, m, n, k);
-        else
-            sample_update(&s, m, n, k, sample_fills[0](&rng),
-                          round % 3 ? sample_fills[0](&rng) : 0);
+        sample_draw(&s, &rng, round, 1);
         sample_perturb(&s, &rng);
         double want[METRICS];
         formulas(want, &s.x);

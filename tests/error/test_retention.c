@@ -11,15 +11,17 @@
 #include <string.h>
 
 
+#define F(format)   &formats[format]
+#define R(rounding) &roundings[rounding]
+
 static struct bitcut_split split_make(int format, int high, int low, int words, int scale)
 {
     return (struct bitcut_split){ .name = "test",
                                   .what = "of this test",
-                                  .format = &formats[format],
-                                  .high = &roundings[high],
-                                  .low = &roundings[low],
+                                  .scale = scale,
                                   .words = words,
-                                  .scale = scale };
+                                  .word = { { F(format), R(high), 0, false },
+                                            { F(format), R(low), 1, false } } };
 }
 
 /* --- a binade in integers ---------------------------------------------------------- */
@@ -56,16 +58,17 @@ static uint64_t multiple(const struct bitcut_rounding *r, uint64_t x, int step)
    multiple of the last of the significand's bits, and of the smallest subnormal. */
 static uint64_t low_word(const struct bitcut_split *s, uint64_t rest, int e)
 {
-    const int fraction_bits = s->format->fraction_bits, emin = 1 - s->format->bias;
+    const int fraction_bits = s->word[0].format->fraction_bits,
+              emin = 1 - s->word[0].format->bias;
     const int last = length(rest) - 1 - fraction_bits;
     const int smallest = emin - fraction_bits - s->scale - (e - 23);
-    return multiple(s->low, rest, last > smallest ? last : smallest);
+    return multiple(s->word[1].rounding, rest, last > smallest ? last : smallest);
 }
 
 /* Whether a low word is not a normal number. */
 static bool is_below_normal(const struct bitcut_split *s, uint64_t low, int e)
 {
-    const int emin = 1 - s->format->bias, normal = emin - s->scale - (e - 23);
+    const int emin = 1 - s->word[0].format->bias, normal = emin - s->scale - (e - 23);
     return low == 0 || length(low) <= normal;
 }
 
@@ -74,8 +77,10 @@ static void census_add(struct census *c, const struct bitcut_split *s, int e,
                        uint32_t fraction)
 {
     const uint64_t x = UINT64_C(1) << 23 | fraction;
-    const int emax = (1 << s->format->exponent_bits) - 2 - s->format->bias;
-    const uint64_t high = multiple(s->high, x, 23 - s->format->fraction_bits);
+    const int emax =
+        (1 << s->word[0].format->exponent_bits) - 2 - s->word[0].format->bias;
+    const uint64_t high =
+        multiple(s->word[0].rounding, x, 23 - s->word[0].format->fraction_bits);
     const uint64_t rest = high > x ? high - x : x - high;
     const uint64_t low = s->words == 2 ? low_word(s, rest, e) : 0;
     const uint64_t error = rest > low ? rest - low : low - rest;
@@ -128,8 +133,9 @@ static struct retention check_binade(const struct bitcut_split *s, int e)
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
         ck_assert_msg(pairs[i].got == pairs[i].want,
                       "%s of %s, %s + %s, s = %d, exponent %d: got %a, want %a",
-                      pairs[i].name, s->format->name, s->high->name, s->low->name,
-                      s->scale, e, pairs[i].got, pairs[i].want);
+                      pairs[i].name, s->word[0].format->name, s->word[0].rounding->name,
+                      s->word[1].rounding->name, s->scale, e, pairs[i].got,
+                      pairs[i].want);
     return r;
 }
 
@@ -176,7 +182,8 @@ END_TEST
 
 /* --- single values ----------------------------------------------------------------- */
 
-/* The sum of the words, each with its power of two; false if one is not finite. */
+/* The sum of the words that are not copies, each with its power of two; false if a word
+   is not finite. */
 static bool words_sum(mpfr_ptr sum, const struct bitcut_split *s, uint32_t x)
 {
     uint64_t word[SPLIT_WORDS_MOST];
@@ -186,10 +193,11 @@ static bool words_sum(mpfr_ptr sum, const struct bitcut_split *s, uint32_t x)
     mpfr_set_zero(sum, 1);
     bool finite = true;
     for (int i = 0; i < s->words; i++) {
-        const struct value v = oracle_value(s->format, word[i]);
+        const struct value v = oracle_value(s->word[i].format, word[i]);
         finite &= v.kind == NUMBER_ZERO || v.kind == NUMBER_FINITE;
         mpfr_set_d(term, v.negative ? -v.magnitude : v.magnitude, MPFR_RNDN);
-        mpfr_mul_2si(term, term, -s->scale * i, MPFR_RNDN);
+        mpfr_mul_2si(term, term, -s->scale * s->word[i].level, MPFR_RNDN);
+        if (s->word[i].copy) continue;
         if (mpfr_add(sum, sum, term, MPFR_RNDN)) ck_abort_msg("sum of words rounded");
     }
     mpfr_clear(term);
@@ -461,7 +469,7 @@ START_TEST(equilibrated_binades)
     static const int rows[] = { SPLIT_MARKIDIS, SPLIT_HALFHALF, SPLIT_BITCUT };
     for (int i = 0; i < 3; i++) {
         const struct bitcut_split *s = &splits[rows[i]];
-        const int t = equilibrate_target(s->format), last = t - (t + 1 + s->scale);
+        const int t = equilibrate_target(s), last = t - (t + 1 + s->scale);
         const double all = check_binade(s, t).bits;
         ck_assert(check_binade(s, last).bits == all);
         ck_assert(check_binade(s, last - 1).bits < all);

@@ -13,11 +13,6 @@
 
 static int below(uint64_t *state, int n) { return (int)(test_bits(state) % (uint64_t)n); }
 
-static int between(uint64_t *state, int low, int high)
-{
-    return low + below(state, high - low + 1);
-}
-
 static int random_sign(uint64_t *state) { return below(state, 2) ? 1 : -1; }
 
 /* Uniform in [-1, 1], with 24 significant bits. */
@@ -30,7 +25,7 @@ static float uniform(uint64_t *state)
 static uint32_t spread(uint64_t *state, int low, int high)
 {
     const float x = uniform(state);
-    return bits_of_float(ldexpf(x, between(state, low, high)));
+    return bits_of_float(ldexpf(x, test_between(state, low, high)));
 }
 
 /* A random sign and significand, with a magnitude in [2^(exponent-1), 2^exponent). */
@@ -64,13 +59,13 @@ static uint32_t element_huge(uint64_t *s) { return spread(s, 62, 65); }
 
 static uint32_t element_integer(uint64_t *s)
 {
-    return bits_of_float((float)between(s, -0xfffff, 0xfffff));
+    return bits_of_float((float)test_between(s, -0xfffff, 0xfffff));
 }
 
 static uint32_t element_half(uint64_t *s)
 {
-    const float x = (float)between(s, -2047, 2047);
-    return bits_of_float(ldexpf(x, between(s, -24, 5)));
+    const float x = (float)test_between(s, -2047, 2047);
+    return bits_of_float(ldexpf(x, test_between(s, -24, 5)));
 }
 
 static uint32_t element_zero(uint64_t *s)
@@ -113,7 +108,7 @@ static void put_value(struct hard_dot *d, uint64_t *s, int significand, int expo
 {
     const int low = exponent - 127 > -149 ? exponent - 127 : -149;
     const int high = exponent + 149 < 104 ? exponent + 149 : 104;
-    const int first = between(s, low, high);
+    const int first = test_between(s, low, high);
     put(d, bits_of_float(ldexpf((float)significand, first)),
         bits_of_float(ldexpf(1, exponent - first)));
 }
@@ -121,7 +116,7 @@ static void put_value(struct hard_dot *d, uint64_t *s, int significand, int expo
 /* A positive, zero or negative unit of a place up to `most` below 2^exponent. */
 static void put_beside(struct hard_dot *d, uint64_t *s, int exponent, int most)
 {
-    const int sign = between(s, -1, 1), place = exponent - between(s, 1, most);
+    const int sign = test_between(s, -1, 1), place = exponent - test_between(s, 1, most);
     put_value(d, s, sign, place < -298 ? -298 : place);
 }
 
@@ -129,7 +124,7 @@ static void put_beside(struct hard_dot *d, uint64_t *s, int exponent, int most)
 static void put_cancelling(struct hard_dot *d, uint64_t *s, int exponent)
 {
     while (d->used + 2 <= d->k) {
-        const int e = between(s, exponent - 40, exponent);
+        const int e = test_between(s, exponent - 40, exponent);
         const uint32_t a = bits_of_float(scaled(s, e / 2)), b = bits_of_float(scaled(s, e - e / 2));
         put(d, a, b);
         put(d, a ^ 0x80000000, b);
@@ -154,7 +149,7 @@ static void put_number(struct hard_dot *d, uint64_t *s, int bits, int exponent, 
 {
     for (int from = 0; from < bits; from += 24) {
         const int width = bits - from < 24 ? bits - from : 24;
-        int piece = between(s, 0, (1 << width) - 1);
+        int piece = test_between(s, 0, (1 << width) - 1);
         if (from + width == bits) piece |= 1 << (width - 1);
         put_value(d, s, sign * piece, exponent + from);
     }
@@ -167,19 +162,19 @@ static void put_tie(struct hard_dot *d, uint64_t *s, int bits, int exponent)
     put_number(d, s, bits, exponent, sign);
     put_value(d, s, sign, half);
     put_beside(d, s, half, 200);
-    put_cancelling(d, s, between(s, half - 30, half + 60));
+    put_cancelling(d, s, test_between(s, half - 30, half + 60));
     shuffle(d, s);
 }
 
 static void dot_tie32(struct hard_dot *d, uint64_t *s)
 {
-    if (below(s, 4)) put_tie(d, s, 24, between(s, -148, 60));
-    else put_tie(d, s, between(s, 1, 23), -149);
+    if (below(s, 4)) put_tie(d, s, 24, test_between(s, -148, 60));
+    else put_tie(d, s, test_between(s, 1, 23), -149);
 }
 
 static void dot_tie64(struct hard_dot *d, uint64_t *s)
 {
-    put_tie(d, s, 53, between(s, -200, 60));
+    put_tie(d, s, 53, test_between(s, -200, 60));
 }
 
 static void dot_tie_largest(struct hard_dot *d, uint64_t *s)
@@ -188,7 +183,7 @@ static void dot_tie_largest(struct hard_dot *d, uint64_t *s)
     put_value(d, s, sign * 0xffffff, 104);
     put_value(d, s, sign, 103);
     put_beside(d, s, 103, 300);
-    put_cancelling(d, s, between(s, 60, 250));
+    put_cancelling(d, s, test_between(s, 60, 250));
     shuffle(d, s);
 }
 
@@ -196,15 +191,15 @@ static void dot_tie_least(struct hard_dot *d, uint64_t *s)
 {
     put_value(d, s, random_sign(s), -150);
     put_beside(d, s, -150, 148);
-    put_cancelling(d, s, between(s, -200, -100));
+    put_cancelling(d, s, test_between(s, -200, -100));
     shuffle(d, s);
 }
 
 static void dot_cancel(struct hard_dot *d, uint64_t *s)
 {
-    const int sign = random_sign(s), exponent = between(s, -149, 0);
+    const int sign = random_sign(s), exponent = test_between(s, -149, 0);
     if (below(s, 2)) put_number(d, s, 24, exponent, sign);
-    put_cancelling(d, s, between(s, -60, 60));
+    put_cancelling(d, s, test_between(s, -60, 60));
     shuffle(d, s);
 }
 
@@ -212,12 +207,12 @@ static void dot_cancel(struct hard_dot *d, uint64_t *s)
    up to that of the condition number, the second half bring the sum down to 1. */
 static void dot_ill(struct hard_dot *d, uint64_t *s)
 {
-    const int bits = between(s, 0, 100), half = (int)(d->k / 2), rest = (int)d->k - half;
+    const int bits = test_between(s, 0, 100), half = (int)(d->k / 2), rest = (int)d->k - half;
     mpfr_t sum, t;
     mpfr_inits2(600, sum, t, (mpfr_ptr)0);
     mpfr_set_zero(sum, 1);
     for (int i = -half; i < rest; i++) {
-        int e = between(s, 0, bits / 2);
+        int e = test_between(s, 0, bits / 2);
         if (i == -half) e = bits / 2 + 1;
         if (i >= 0) e = bits / 2 - bits / 2 * i / (rest - 1);
         const float x = scaled(s, e);

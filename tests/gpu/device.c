@@ -25,21 +25,28 @@ enum {
           1 << GPU_SCALE_D_0
 };
 
+/* Architectures, and sets of them. */
+enum { OLD = 1, NEW = 2, BOTH = OLD | NEW };
+
+static const struct gpu_architecture architectures[] = {
+    { "m80", "the older", "ampere", OLD }, { "m90", "the newer", "hopper", NEW }, { 0 }
+};
+
 static const struct gpu_instruction mma[] = {
     /* clang-format off */
-    { "mma.m16n8k16.f32.f16",     "hopper/mma.m16n8k16.f32.f16",     16, 8, 16, 2, 2, 4, 80,  0, 1, NULL },
-    { "mma.m16n8k8.f32.tf32",     "hopper/mma.m16n8k8.f32.tf32",     16, 8,  8, 4, 4, 4, 80,  0, 1, NULL },
-    { "mma.m16n8k32.f32.e4m3",    "hopper/mma.m16n8k32.f32.e4m3",    16, 8, 32, 1, 1, 4, 89,  0, 1, NULL },
-    { "mma.m8n8k4.f64.f64",       "hopper/mma.m8n8k4.f64.f64",        8, 8,  4, 8, 8, 8, 80,  0, 1, NULL },
-    { "mma.m16n8k16.f32.f16.f16", "hopper/mma.m16n8k16.f32.f16",     16, 8, 16, 2, 2, 4, 80,  0, 1, NULL },
-    { "mma.m16n8k8.f32.bf16",     "hopper/mma.m16n8k8.f32.bf16",     16, 8,  8, 2, 2, 4, 80, 89, 1, NULL },
+    { "mma.m16n8k16.f32.f16",     "hopper/mma.m16n8k16.f32.f16",     16, 8, 16, 2, 2, 4, BOTH, 1, NULL },
+    { "mma.m16n8k8.f32.tf32",     "hopper/mma.m16n8k8.f32.tf32",     16, 8,  8, 4, 4, 4, BOTH, 1, NULL },
+    { "mma.m16n8k32.f32.e4m3",    "hopper/mma.m16n8k32.f32.e4m3",    16, 8, 32, 1, 1, 4, NEW,  1, NULL },
+    { "mma.m8n8k4.f64.f64",       "hopper/mma.m8n8k4.f64.f64",        8, 8,  4, 8, 8, 8, BOTH, 1, NULL },
+    { "mma.m16n8k16.f32.f16.f16", "hopper/mma.m16n8k16.f32.f16",     16, 8, 16, 2, 2, 4, BOTH, 1, NULL },
+    { "mma.m16n8k8.f32.bf16",     "hopper/mma.m16n8k8.f32.bf16",     16, 8,  8, 2, 2, 4, OLD,  1, NULL },
     { 0 }
     /* clang-format on */
 };
 
 static const struct gpu_instruction wgmma[] = {
     /* clang-format off */
-    { "wgmma.m64n8k16.f32.f16",   "hopper/wgmma.m64n8k16.f32.f16",   64, 8, 16, 2, 2, 4, 90, 90, ALL, NULL },
+    { "wgmma.m64n8k16.f32.f16",   "hopper/wgmma.m64n8k16.f32.f16",   64, 8, 16, 2, 2, 4, NEW, ALL, NULL },
     { 0 }
     /* clang-format on */
 };
@@ -79,36 +86,36 @@ static const struct gpu_instruction wgmma[] = {
     .program = { N, TERMS, PROMOTE }, .threads = 32, .registers = 32, .cluster = 1,      \
     .load_bytes = BYTES, .read_bytes = BYTES
 #define TILE(M, N, K, STAGES)   .tile_m = M, .tile_n = N, .tile_k = K, .stages = STAGES
-#define ON(LEAST, MOST, SLICES) .least = LEAST, .most = MOST, .slices_most = SLICES
-#define SMALL(FORMAT, SIZE, PRODUCTS, WARPS, STAGES, BYTES, MOST)                        \
+#define ON(SET, SLICES)         .architectures = SET, .slices_most = SLICES
+#define SMALL(FORMAT, SIZE, PRODUCTS, WARPS, STAGES, BYTES, SET)                         \
     .what = "", .matrices = FORMAT_F16, .format = FORMAT_##FORMAT,                       \
     .program = { 1, ONE, 0 }, .products = PRODUCTS, .warps = WARPS, .stages = STAGES,    \
     .threads = 128, .shared_bytes = BYTES, .cluster = 1, .size_most = SIZE,              \
-    ON(80, MOST, 1)
+    ON(SET, 1)
 
 /* The liars do not what they say; with HONEST there are none, and no two kernels of a
    recipe but of plain. */
 static const struct gpu_kernel gemms[] = {
 /* clang-format off */
 #ifndef HONEST
-    { .name = "vary.ootomo.f16",   .recipe = "ootomo",   .instruction = MMA,  WORDS(F16, 2, CORRECTED, 4, 96), TILE(16, 8, 16, 1), ON(80, 0, 3) },
+    { .name = "vary.ootomo.f16",   .recipe = "ootomo",   .instruction = MMA,  WORDS(F16, 2, CORRECTED, 4, 96), TILE(16, 8, 16, 1), ON(BOTH, 3) },
 #endif
-    { .name = "gemm.ootomo.f16",   .recipe = "ootomo",   .instruction = MMA,  WORDS(F16, 2, CORRECTED, 1, 96), TILE(16, 8, 16, 1), ON(80, 0, 3) },
-    { .name = "gemm.tf32x3.tf32",  .recipe = "tf32x3",   .instruction = TF32, WORDS(TF32, 2, THREE, 0, 192),   TILE(16, 8, 8, 1),  ON(80, 0, 1) },
+    { .name = "gemm.ootomo.f16",   .recipe = "ootomo",   .instruction = MMA,  WORDS(F16, 2, CORRECTED, 1, 96), TILE(16, 8, 16, 1), ON(BOTH, 3) },
+    { .name = "gemm.tf32x3.tf32",  .recipe = "tf32x3",   .instruction = TF32, WORDS(TF32, 2, THREE, 0, 192),   TILE(16, 8, 8, 1),  ON(BOTH, 1) },
 #ifndef HONEST
-    { .name = "gemm.markidis.f16", .recipe = "markidis", .instruction = MMA,  WORDS(F16, 2, FOUR(1), 0, 96),   TILE(16, 8, 16, 1), ON(80, 0, 1) },
+    { .name = "gemm.markidis.f16", .recipe = "markidis", .instruction = MMA,  WORDS(F16, 2, FOUR(1), 0, 96),   TILE(16, 8, 16, 1), ON(BOTH, 1) },
 #endif
-    { .name = "old.plain.f16",     .recipe = "plain",    .instruction = MMA,  WORDS(F16, 1, ONE, 0, 144),      TILE(64, 8, 16, 2), ON(80, 89, 1) },
-    { .name = "big.plain.f16",     .recipe = "plain",    .instruction = MMA,  WORDS(F16, 1, ONE, 0, 48),       TILE(16, 8, 16, 1), ON(80, 0, 1), .shared_bytes = 65537 },
+    { .name = "old.plain.f16",     .recipe = "plain",    .instruction = MMA,  WORDS(F16, 1, ONE, 0, 144),      TILE(64, 8, 16, 2), ON(OLD, 1) },
+    { .name = "big.plain.f16",     .recipe = "plain",    .instruction = MMA,  WORDS(F16, 1, ONE, 0, 48),       TILE(16, 8, 16, 1), ON(BOTH, 1), .shared_bytes = 65537 },
 #ifndef HONEST
-    { .name = "small.plain.f16",   .recipe = "plain",    .instruction = WGMMA, WORDS(F16, 1, ONE, 0, 48),      TILE(16, 8, 16, 1), ON(90, 90, 1), .size_most = 32 },
+    { .name = "small.plain.f16",   .recipe = "plain",    .instruction = WGMMA, WORDS(F16, 1, ONE, 0, 48),      TILE(16, 8, 16, 1), ON(NEW, 1), .size_most = 32 },
 #endif
-    { .name = "gemm.plain.f16",    .recipe = "plain",    .instruction = MMA,  WORDS(F16, 1, ONE, 0, 48),       TILE(16, 8, 16, 1), ON(80, 0, 1) },
+    { .name = "gemm.plain.f16",    .recipe = "plain",    .instruction = MMA,  WORDS(F16, 1, ONE, 0, 48),       TILE(16, 8, 16, 1), ON(BOTH, 1) },
 #ifndef HONEST
-    { .name = "gemm.plain.tf32",   .recipe = "plain",    .instruction = TF32, WORDS(TF32, 1, ONE, 0, 96),      TILE(16, 8, 8, 1),  ON(80, 0, 1) },
-    { .name = "liar.legemm.f16",   .recipe = "legemm",   .instruction = MMA,  WORDS(F16, 2, CORRECTED, 0, 96), TILE(16, 8, 16, 1), ON(80, 0, 1) },
-    { .name = "liar.markidis.f16", .recipe = "markidis", .instruction = MMA,  WORDS(F16, 2, FOUR(0), 0, 96),   TILE(16, 8, 16, 1), ON(80, 0, 1) },
-    { .name = "liar.noname.f16",   .recipe = "noname",   .instruction = MMA,  WORDS(F16, 1, ONE, 0, 48),       TILE(16, 8, 16, 1), ON(80, 0, 1) },
+    { .name = "gemm.plain.tf32",   .recipe = "plain",    .instruction = TF32, WORDS(TF32, 1, ONE, 0, 96),      TILE(16, 8, 8, 1),  ON(BOTH, 1) },
+    { .name = "liar.legemm.f16",   .recipe = "legemm",   .instruction = MMA,  WORDS(F16, 2, CORRECTED, 0, 96), TILE(16, 8, 16, 1), ON(BOTH, 1) },
+    { .name = "liar.markidis.f16", .recipe = "markidis", .instruction = MMA,  WORDS(F16, 2, FOUR(0), 0, 96),   TILE(16, 8, 16, 1), ON(BOTH, 1) },
+    { .name = "liar.noname.f16",   .recipe = "noname",   .instruction = MMA,  WORDS(F16, 1, ONE, 0, 48),       TILE(16, 8, 16, 1), ON(BOTH, 1) },
 #endif
     { 0 }
     /* clang-format on */
@@ -117,8 +124,8 @@ static const struct gpu_kernel gemms[] = {
 static const struct gpu_kernel fast[] = {
 /* clang-format off */
 #ifdef HONEST
-    { .name = "fast.plain.f16.large", .recipe = "plain", .instruction = MMA, WORDS(F16, 1, ONE, 0, 128), TILE(32, 32, 16, 2), ON(90, 0, 1) },
-    { .name = "fast.plain.f16.small", .recipe = "plain", .instruction = MMA, WORDS(F16, 1, ONE, 0, 48),  TILE(16, 8, 16, 2),  ON(90, 0, 1) },
+    { .name = "fast.plain.f16.large", .recipe = "plain", .instruction = MMA, WORDS(F16, 1, ONE, 0, 128), TILE(32, 32, 16, 2), ON(NEW, 1) },
+    { .name = "fast.plain.f16.small", .recipe = "plain", .instruction = MMA, WORDS(F16, 1, ONE, 0, 48),  TILE(16, 8, 16, 2),  ON(NEW, 1) },
 #endif
     { 0 }
     /* clang-format on */
@@ -128,12 +135,12 @@ enum { LARGE = 4 }; /* the row that peers compute by */
 
 static const struct gpu_kernel batches[] = {
     /* clang-format off */
-    { .name = "batch.tiny.3", .recipe = "plain", .instruction = MMA, SMALL(F16,  3, 4, 1, 0,     0,  0) },
-    { .name = "batch.mma.16", .recipe = "plain", .instruction = MMA, SMALL(F16, 16, 2, 1, 1,  1024,  0) },
-    { .name = "batch.old.64", .recipe = "plain", .instruction = MMA, SMALL(F16, 64, 1, 1, 1,     0, 89) },
-    { .name = "batch.big.64", .recipe = "plain", .instruction = MMA, SMALL(F16, 64, 1, 4, 2, 65537,  0) },
-    { .name = "batch.mma.64", .recipe = "plain", .instruction = MMA, SMALL(F16, 64, 1, 4, 2,  4096,  0) },
-    { .name = "batch.fma.64", .recipe = "fp32",                      SMALL(F32, 64, 1, 1, 0,     0,  0) },
+    { .name = "batch.tiny.3", .recipe = "plain", .instruction = MMA, SMALL(F16,  3, 4, 1, 0,     0, BOTH) },
+    { .name = "batch.mma.16", .recipe = "plain", .instruction = MMA, SMALL(F16, 16, 2, 1, 1,  1024, BOTH) },
+    { .name = "batch.old.64", .recipe = "plain", .instruction = MMA, SMALL(F16, 64, 1, 1, 1,     0, OLD)  },
+    { .name = "batch.big.64", .recipe = "plain", .instruction = MMA, SMALL(F16, 64, 1, 4, 2, 65537, BOTH) },
+    { .name = "batch.mma.64", .recipe = "plain", .instruction = MMA, SMALL(F16, 64, 1, 4, 2,  4096, BOTH) },
+    { .name = "batch.fma.64", .recipe = "fp32",                      SMALL(F32, 64, 1, 1, 0,     0, BOTH) },
     { 0 }
     /* clang-format on */
 };
@@ -209,6 +216,11 @@ static void flip_down(const struct bitcut_gemm *g)
     if (g->d.layout == BITCUT_COLUMN_MAJOR) flip_output(g);
 }
 
+static void flip_crossed(const struct bitcut_gemm *g)
+{
+    if ((g->beta & 0x7fffffff) && g->c.layout != g->d.layout) flip_output(g);
+}
+
 static void flip_in_batch(const struct bitcut_gemm *g)
 {
     if (g->count > 1) flip_output(g);
@@ -227,6 +239,14 @@ static void flip_by_pointers(const struct bitcut_gemm *g)
 static void flip_large(const struct bitcut_gemm *g)
 {
     if (g->n > 8) flip_output(g);
+}
+
+/* The last row of each GEMM is not computed. */
+static void forget_row(const struct bitcut_gemm *g)
+{
+    for (size_t e = 0; e < g->count && g->m; e++)
+        for (size_t j = 0; j < g->n; j++)
+            memset(element_of(&g->d, e, g->m - 1, j), 0, bytes_of(&g->d));
 }
 
 static void put_zero(const struct bitcut_gemm *g, size_t element)
@@ -258,34 +278,39 @@ static void write_gap(const struct bitcut_gemm *g)
     if (lines_of(g) > 1 && g->d.ld > length_of(g)) put_zero(g, length_of(g));
 }
 
+#define NEWER &architectures[1]
+
 static const struct device_fault {
     const char *name;
-    int capability; /* of the device */
+    const struct gpu_architecture *architecture; /* of the device, NULL: unknown */
     const char *no_device, *no_run;
     void (*spoil)(struct gpu_batch *batch, const struct gpu_instruction *i);
     void (*spoil_gemm)(const struct bitcut_gemm *g);
 } faults[] = {
-    { "", 90, NULL, NULL, NULL, NULL },
-    { "absent", 90, "nobody is there", NULL, NULL, NULL },
-    { "ampere", 86, NULL, NULL, NULL, NULL },
-    { "future", 990, NULL, NULL, NULL, NULL },
-    { "breaks", 90, NULL, "it broke", NULL, NULL },
-    { "flips", 90, NULL, NULL, flip_last, flip_output },
-    { "flips later", 90, NULL, NULL, flip_later, flip_from_step },
-    { "flips transposed", 90, NULL, NULL, NULL, flip_transposed },
-    { "flips down", 90, NULL, NULL, NULL, flip_down },
-    { "flips batches", 90, NULL, NULL, NULL, flip_in_batch },
-    { "flips in place", 90, NULL, NULL, NULL, flip_in_place },
-    { "flips by pointers", 90, NULL, NULL, NULL, flip_by_pointers },
-    { "flips large", 90, NULL, NULL, NULL, flip_large },
-    { "writes behind", 90, NULL, NULL, NULL, write_behind },
-    { "writes gap", 90, NULL, NULL, NULL, write_gap },
-    { "interrupts", 90, NULL, NULL, interrupt, NULL },
-    { "no library", 90, NULL, NULL, NULL, NULL },
-    { "large is fast", 90, NULL, NULL, NULL, NULL },
-    { "peer is small", 90, NULL, NULL, NULL, NULL },
-    { "peer tires", 90, NULL, NULL, NULL, NULL },
-    { "far memory", 90, NULL, NULL, NULL, NULL },
+    { "", NEWER, NULL, NULL, NULL, NULL },
+    { "absent", NEWER, "nobody is there", NULL, NULL, NULL },
+    { "ampere", &architectures[0], NULL, NULL, NULL, NULL },
+    { "future", NULL, NULL, NULL, NULL, NULL },
+    { "breaks", NEWER, NULL, "it broke", NULL, NULL },
+    { "flips", NEWER, NULL, NULL, flip_last, flip_output },
+    { "second flips", NEWER, NULL, NULL, flip_last, flip_output },
+    { "flips later", NEWER, NULL, NULL, flip_later, flip_from_step },
+    { "flips transposed", NEWER, NULL, NULL, NULL, flip_transposed },
+    { "flips down", NEWER, NULL, NULL, NULL, flip_down },
+    { "flips crossed", NEWER, NULL, NULL, NULL, flip_crossed },
+    { "flips batches", NEWER, NULL, NULL, NULL, flip_in_batch },
+    { "flips in place", NEWER, NULL, NULL, NULL, flip_in_place },
+    { "flips by pointers", NEWER, NULL, NULL, NULL, flip_by_pointers },
+    { "flips large", NEWER, NULL, NULL, NULL, flip_large },
+    { "forgets a row", NEWER, NULL, NULL, NULL, forget_row },
+    { "writes behind", NEWER, NULL, NULL, NULL, write_behind },
+    { "writes gap", NEWER, NULL, NULL, NULL, write_gap },
+    { "interrupts", NEWER, NULL, NULL, interrupt, NULL },
+    { "no library", NEWER, NULL, NULL, NULL, NULL },
+    { "large is fast", NEWER, NULL, NULL, NULL, NULL },
+    { "peer is small", NEWER, NULL, NULL, NULL, NULL },
+    { "peer tires", NEWER, NULL, NULL, NULL, NULL },
+    { "far memory", NEWER, NULL, NULL, NULL, NULL },
 };
 
 static const struct device_fault *fault_wanted(void)
@@ -294,6 +319,13 @@ static const struct device_fault *fault_wanted(void)
     for (size_t i = 0; name && i < sizeof faults / sizeof faults[0]; i++)
         if (!strcmp(faults[i].name, name)) return &faults[i];
     return &faults[0];
+}
+
+/* What is wrong with one of the devices: "second ..." spares the first. */
+static const struct device_fault *fault_on(int device)
+{
+    const struct device_fault *wanted = fault_wanted();
+    return device == 0 && !strncmp(wanted->name, "second", 6) ? &faults[0] : wanted;
 }
 
 static bool has_fault(const char *name) { return !strcmp(fault_wanted()->name, name); }
@@ -318,10 +350,14 @@ static int describe(struct gpu_device *to, int device, char *fault)
                  wanted->no_device ? wanted->no_device : "there are two");
         return 1;
     }
+    if (!wanted->architecture) {
+        snprintf(fault, GPU_FAULT_MOST, "Models is of no architecture known");
+        return 1;
+    }
     *to = (struct gpu_device){ .number = device,
                                .driver = "1.2",
                                .runtime = "none",
-                               .capability = wanted->capability,
+                               .architecture = wanted->architecture,
                                .shared_bytes = 1 << 16,
                                .units = 8,
                                .unit_registers = 1 << 10,
@@ -332,10 +368,6 @@ static int describe(struct gpu_device *to, int device, char *fault)
                                .shared_rate = 64,
                                .cache_rate = 4 };
     snprintf(to->name, sizeof to->name, "%s", device ? "More models" : "Models");
-    snprintf(to->architecture, sizeof to->architecture, "%s",
-             wanted->capability == 90   ? "hopper"
-             : wanted->capability == 86 ? "ampere"
-                                        : "");
     return 0;
 }
 
@@ -409,8 +441,7 @@ static void dump(const struct gpu_batch *batch, const struct gpu_instruction *i)
 static int run(const struct gpu_batch *batch, const struct gpu_instruction *instruction,
                enum gpu_variant variant, int device, char *fault)
 {
-    const struct device_fault *wanted = fault_wanted();
-    (void)device;
+    const struct device_fault *wanted = fault_on(device);
     struct gpu_batch copy = *batch;
     snprintf(fault, GPU_FAULT_MOST, "%s", wanted->no_run ? wanted->no_run : "impossible");
     if (wanted->no_run || compute_fragments(batch, instruction, variant) != 0) return 1;
@@ -482,7 +513,7 @@ static size_t run_of(size_t k)
 
 static size_t word_bytes(const struct operand *x)
 {
-    return (size_t)x->split->format->bits / 8;
+    return (size_t)x->split->word[0].format->bits / 8;
 }
 
 static size_t only_words(const struct operand *x)
@@ -568,7 +599,7 @@ static int prepare(void *to, const struct gpu_work *w, enum bitcut_operand which
 static int split(void *to, const struct gpu_work *w, enum bitcut_operand which,
                  int device, char *fault)
 {
-    const bool flip = fault_wanted()->spoil_gemm == flip_output;
+    const bool flip = fault_on(device)->spoil_gemm == flip_output;
     const struct operand x = operand_of(w, which);
     if (prepare(to, w, which, device, NULL, fault)) return 1;
     for (size_t i = 0; flip && i < x.lines * run_of(x.k); i++) {
@@ -796,13 +827,13 @@ static int start(const struct gpu_work *w, void *at, int device, void *stream,
 {
     const size_t slices = (size_t)w->plan.order.slices;
     const bool words_there = w->gemm.a.words || w->gemm.b.words;
-    (void)device;
+    const struct device_fault *wanted = fault_on(device);
     (void)stream;
     if (refuse(fault)) return 1;
     if (workspace(w) && w->gemm.count > GPU_COUNT_MOST / slices) return 1;
     if (!w->gemm.count || !w->gemm.m || !w->gemm.n) return 0;
     if (words_there ? !compute(w, at) : emulate(w) != BITCUT_OK) return 1;
-    if (fault_wanted()->spoil_gemm) fault_wanted()->spoil_gemm(&w->gemm);
+    if (wanted->spoil_gemm) wanted->spoil_gemm(&w->gemm);
     return 0;
 }
 
@@ -861,6 +892,7 @@ static int sessions;
 /* A session notes how often each entrant ran. */
 struct gpu_session {
     struct bitcut_gemm gemm;
+    int device;
     size_t bytes; /* of an element */
     char *a, *b, *d;
     struct gpu_entrant entrant[ENTRANTS_MOST];
@@ -890,9 +922,9 @@ static int session_begin(struct gpu_session **session, struct gpu_library *libra
 {
     struct gpu_session *s = calloc(1, sizeof *s);
     const struct bitcut_format *f = g->a.format;
-    (void)device;
     snprintf(fault, GPU_FAULT_MOST, "no memory");
     if (!s) return 1;
+    s->device = device;
     s->bytes = (size_t)f->bits / 8;
     const size_t a = g->m * g->k * s->bytes, b = g->k * g->n * s->bytes;
     s->a = repeated(g->a.at, distinct * a, g->count * a);
@@ -970,7 +1002,7 @@ static int compute_entrant(struct gpu_session *s, const struct gpu_entrant *e,
 {
     const struct peer_own *own = e->peer ? e->peer->own : NULL;
     struct gpu_work w = { own ? own->like : e->kernel, s->gemm, e->plan };
-    if (own && !w.plan.split_a.format) {
+    if (own && !w.plan.split_a.words) {
         w.plan.split_a = *bitcut_split_find(s->bytes == 2 ? "half" : "f32");
         w.plan.split_b = w.plan.split_a;
     }
@@ -979,7 +1011,7 @@ static int compute_entrant(struct gpu_session *s, const struct gpu_entrant *e,
         snprintf(fault, GPU_FAULT_MOST, "not supported");
         return 1;
     }
-    return own ? emulate(&w) != BITCUT_OK : gemm(&w, NULL, 0, fault);
+    return own ? emulate(&w) != BITCUT_OK : gemm(&w, NULL, s->device, fault);
 }
 
 static int session_run(struct gpu_measurement *measurement, struct gpu_session *s,
@@ -1014,6 +1046,7 @@ extern const struct gpu_module bitcut_gpu_module;
 const struct gpu_module bitcut_gpu_module = { .interface = INTERFACE,
                                               .name = "models",
                                               .what = "no GPU at all",
+                                              .architectures = architectures,
                                               .families = families,
                                               .describe = describe,
                                               .run = run,

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct gpu_architecture only = { "sm_90a", "", "hopper", 1 };
+
 /* An H200, and kernels of gpu/cuda/gemm_sm90.cu as their rows are. */
-static const struct gpu_device h200 = { .capability = 90,
+static const struct gpu_device h200 = { .architecture = &only,
                                         .shared_bytes = 232448,
                                         .units = 132,
                                         .unit_registers = 65536,
@@ -42,7 +44,8 @@ static struct gpu_kernel hopper(int terms, int words, int bytes, int n, int k, i
                                 .cluster = 2,
                                 .load_bytes = load,
                                 .read_bytes = read,
-                                .slices_most = 16 };
+                                .slices_most = 16,
+                                .architectures = only.bit };
 }
 
 /* Three terms of two 16-bit words. */
@@ -248,7 +251,7 @@ START_TEST(candidates)
     ck_assert_uint_eq(gpu_kernel_rank(c, &gpu, &h200, &kernels[0], &g), 3);
     kernels[3].shared_bytes = h200.shared_bytes + 1;
     ck_assert_uint_eq(gpu_kernel_rank(c, &gpu, &h200, &kernels[0], &g), 2);
-    kernels[1].least = 91;
+    kernels[1].architectures = ~only.bit;
     ck_assert_uint_eq(gpu_kernel_rank(c, &gpu, &h200, &kernels[0], &g), 1);
     g.order.slices = 17;
     ck_assert_uint_eq(gpu_kernel_rank(c, &gpu, &h200, &kernels[0], &g), 0);

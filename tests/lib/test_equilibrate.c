@@ -10,7 +10,7 @@
 #include <fenv.h>
 #include <math.h>
 
-#define F16 (&formats[FORMAT_F16])
+#define HALF (&splits[SPLIT_HALF])
 
 enum { INFINITE = 0x7f800000, LARGEST = 0x7f7fffff };
 
@@ -27,9 +27,12 @@ START_TEST(targets_of_formats)
 {
     for (const struct bitcut_split *s = splits; s->name; s++)
         ck_assert_int_eq(equilibrate_takes(s, NULL), BITCUT_OK);
-    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
-        ck_assert_int_eq(equilibrate_target(&formats[targets[i].format]),
-                         targets[i].target);
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        const struct bitcut_split s = split_plain(&formats[targets[i].format]);
+        ck_assert_int_eq(equilibrate_target(&s), targets[i].target);
+    }
+    ck_assert_int_eq(equilibrate_target(&splits[SPLIT_HALF_E4M3]), 7); /* of the copy */
+    ck_assert_int_eq(equilibrate_target(&splits[SPLIT_HALF_E5M2]), 14);
 }
 END_TEST
 
@@ -53,7 +56,7 @@ START_TEST(exponents_of_lines)
         uint32_t largest = 0;
         for (int j = 0; j < 4; j++) largest = equilibrate_larger(largest, lines[i].x[j]);
         ck_assert_uint_eq(largest, lines[i].largest);
-        ck_assert_int_eq(equilibrate_exponent(F16, largest), lines[i].exponent);
+        ck_assert_int_eq(equilibrate_exponent(HALF, largest), lines[i].exponent);
     }
 }
 END_TEST
@@ -64,9 +67,9 @@ START_TEST(ends_of_binades)
     for (int e = -149; e <= 127; e++) {
         const uint32_t first = f32_power_of_two(e);
         const uint32_t last = e < 127 ? f32_power_of_two(e + 1) - 1 : LARGEST;
-        const int r = equilibrate_exponent(F16, first);
+        const int r = equilibrate_exponent(HALF, first);
         ck_assert_int_eq(r, 14 - e);
-        ck_assert_int_eq(equilibrate_exponent(F16, last), r);
+        ck_assert_int_eq(equilibrate_exponent(HALF, last), r);
         ck_assert_uint_eq(equilibrate_scale(first, r), f32_power_of_two(14));
         ck_assert_uint_lt(equilibrate_scale(last, r), f32_power_of_two(15));
     }
@@ -132,7 +135,8 @@ static void multiply(uint32_t *d, const char *recipe, bool equilibrated,
                      const uint32_t *a, const uint32_t *b)
 {
     const struct bitcut_recipe *r = bitcut_recipe_find(recipe);
-    const struct bitcut_format *words = r->split ? r->split->format : F16;
+    const struct bitcut_format *words =
+        r->split ? r->split->word[0].format : &formats[FORMAT_F16];
     struct bitcut_gemm g = gemm_of(r, bitcut_unit_find("h100", words));
     gemm_set_dense(&g, d, M, N, K, a, b, NULL);
     g.equilibrate = equilibrated;

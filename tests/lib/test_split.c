@@ -16,8 +16,12 @@ enum { MANTISSAS = 1 << 23, F16_INF = 0x7c00, F16_MOST = 0x7bff };
 static struct bitcut_split f16_split(const struct bitcut_rounding *high,
                                      const struct bitcut_rounding *low, int scale)
 {
-    return (struct bitcut_split){ .name = "test", .what = "two words", .format = F16,
-                                  .high = high, .low = low, .words = 2, .scale = scale };
+    return (struct bitcut_split){ .name = "test",
+                                  .what = "two words",
+                                  .scale = scale,
+                                  .words = 2,
+                                  .word = { { F16, high, 0, false },
+                                            { F16, low, 1, false } } };
 }
 
 /* 1.mantissa * 2^exponent as an f32. */
@@ -228,8 +232,9 @@ START_TEST(scale_traps)
             f16_split(&roundings[trap[i].high], &roundings[trap[i].low], trap[i].scale);
         const int got = infinite_low_words(&s);
         ck_assert_msg(got == trap[i].infinite,
-                      "%s + %s, s = %d: %d infinite low words, not %d", s.high->name,
-                      s.low->name, s.scale, got, trap[i].infinite);
+                      "%s + %s, s = %d: %d infinite low words, not %d",
+                      s.word[0].rounding->name, s.word[1].rounding->name, s.scale, got,
+                      trap[i].infinite);
     }
 }
 END_TEST
@@ -340,8 +345,8 @@ static void check_underflow(const struct bitcut_split *s, const double *value,
         ck_assert_msg(got.below_normal == want.below_normal && got.zero == want.zero,
                       "%s + %s, s = %d, exponent %d: %g patterns below normal, %g lost; "
                       "want %g, %g",
-                      s->high->name, s->low->name, s->scale, exponent, got.below_normal,
-                      got.zero, want.below_normal, want.zero);
+                      s->word[0].rounding->name, s->word[1].rounding->name, s->scale,
+                      exponent, got.below_normal, got.zero, want.below_normal, want.zero);
     }
 }
 
@@ -406,18 +411,31 @@ static uint64_t expected_word(const struct ladder *l, const struct bitcut_roundi
     return oracle_choose(l->format, r, v.negative, p);
 }
 
-/* The words with the host's FP32 arithmetic for the residuals. */
+/* The value of a word, NaN and infinities too. */
+static double value_of(const struct bitcut_format *f, uint64_t word)
+{
+    const struct value v = oracle_value(f, word);
+    const double magnitude = v.kind == NUMBER_INF   ? INFINITY
+                             : v.kind == NUMBER_NAN ? NAN
+                                                    : v.magnitude;
+    return v.negative ? -magnitude : magnitude;
+}
+
+/* The words with the host's FP32 arithmetic for the residuals; l[i] has the values of
+   word i's format. */
 static void expected_words(uint64_t word[SPLIT_WORDS_MOST], const struct ladder *l,
                            const struct bitcut_split *s, float x)
 {
-    for (int i = 0; i < s->words; i++) {
-        word[i] = expected_word(l, i ? s->low : s->high, x);
-        const struct value v = oracle_value(s->format, word[i]);
-        const double back = v.kind == NUMBER_INF   ? INFINITY
-                            : v.kind == NUMBER_NAN ? NAN
-                                                    : v.magnitude;
-        const volatile float residual = x - (float)(v.negative ? -back : back);
-        x = residual * ldexpf(1, s->scale);
+    float rest = x;
+    for (int i = 0, level = 0; i < s->words; i++) {
+        const struct split_word *w = &s->word[i];
+        const volatile float made_of =
+            w->copy ? x * ldexpf(1, w->level * s->scale)
+                    : rest * ldexpf(1, (w->level - level) * s->scale);
+        word[i] = expected_word(&l[i], w->rounding, made_of);
+        if (w->copy) continue;
+        rest = made_of - (float)value_of(w->format, word[i]);
+        level = w->level;
     }
 }
 
@@ -447,20 +465,23 @@ START_TEST(every_row)
 {
     uint64_t state = test_seed();
     for (const struct bitcut_split *s = splits; s->name; s++) {
-        struct ladder l = { .format = s->format };
-        if (s->format->exponent_bits + s->format->fraction_bits <= LADDER_BITS)
-            ladder_init(&l, s->format);
+        struct ladder l[SPLIT_WORDS_MOST];
+        for (int i = 0; i < s->words; i++) {
+            const struct bitcut_format *f = s->word[i].format;
+            l[i] = (struct ladder){ .format = f };
+            if (f->exponent_bits + f->fraction_bits <= LADDER_BITS) ladder_init(&l[i], f);
+        }
         for (int i = 0; i < EDGES; i++) {
-            check_words(&l, s, edges[i]);
-            check_words(&l, s, edges[i] | 0x80000000);
+            check_words(l, s, edges[i]);
+            check_words(l, s, edges[i] | 0x80000000);
         }
         for (int i = 0; i < test_cases(60000, 5000000); i++) {
             const uint64_t bits = test_bits(&state);
             const uint32_t near_f16 = f32_with((int)(bits >> 58) - 40, bits & 0x7fffff);
-            check_words(&l, s,
+            check_words(l, s,
                         i % 2 ? (uint32_t)bits : near_f16 | (bits >> 26 & 1u) << 31);
         }
-        ladder_clear(&l);
+        for (int i = 0; i < s->words; i++) ladder_clear(&l[i]);
     }
 }
 END_TEST
@@ -473,13 +494,14 @@ START_TEST(sign_symmetry)
     for (const struct bitcut_split *s = splits; s->name; s++)
         for (int i = 0; i < 20000; i++) {
             const uint32_t x = (uint32_t)test_bits(&state) & 0x7fffffff;
-            const uint64_t sign = (uint64_t)1 << (s->format->bits - 1);
             uint64_t plus[SPLIT_WORDS_MOST], minus[SPLIT_WORDS_MOST];
             split_words(plus, s, x);
             split_words(minus, s, x | 0x80000000);
             for (int j = 0; j < s->words; j++) {
+                const struct bitcut_format *f = s->word[j].format;
+                const uint64_t sign = (uint64_t)1 << (f->bits - 1);
                 const bool same =
-                    plus[j] == 0 || oracle_value(s->format, plus[j]).kind == NUMBER_NAN;
+                    plus[j] == 0 || oracle_value(f, plus[j]).kind == NUMBER_NAN;
                 const uint64_t magnitude = minus[j] & (sign - 1);
                 if (minus[j] != (plus[j] ^ sign) && !(same && magnitude == plus[j]))
                     ck_abort_msg("%s of +-0x%08x: word %d: 0x%" PRIx64 " and 0x%" PRIx64,
@@ -531,6 +553,15 @@ static const struct {
     { SPLIT_TF32,           0x3f801000, { 0x3f802000 } },
     { SPLIT_BF16,           0x3f808000, { 0x3f80 } },
     { SPLIT_F32,            0x12345678, { 0x12345678 } },
+    { SPLIT_HALF_E4M3,      0x3f800800, { 0x3c00, 0x30, 0x38 } }, /* 1, 2^-12 2^11, 1 */
+    { SPLIT_HALF_E5M2,      0x3f800800, { 0x3c00, 0x38, 0x3c } },
+    { SPLIT_HALF_E4M3,      0x3b000000, { 0x1800, 0x00, 0x01 } }, /* 2^-9: the least */
+    { SPLIT_HALF_E5M2,      0x3b000000, { 0x1800, 0x00, 0x18 } },
+    { SPLIT_HALF_E4M3,      0x47000800, { 0x7800, 0x7e, 0x7e } }, /* 2^15 + 8: too large */
+    { SPLIT_HALF_E5M2,      0x47000800, { 0x7800, 0x74, 0x78 } },
+    { SPLIT_HALF_E4M3,      0xff800000, { 0xfc00, 0x7f, 0xfe } }, /* -Inf: NaN, saturated */
+    { SPLIT_HALF_E5M2,      0x7f800000, { F16_INF, 0x7f, 0x7b } },
+    { SPLIT_HALF_E5M2,      0x80000000, { 0x8000, 0x00, 0x80 } },
     /* clang-format on */
 };
 
@@ -579,8 +610,8 @@ START_TEST(names_and_plain)
     ck_assert_ptr_null(bitcut_split_find("ootomo"));
     for (const struct bitcut_format *f = formats; f->name; f++) {
         const struct bitcut_split s = split_plain(f);
-        ck_assert(s.format == f && s.words == 1);
-        ck_assert(s.high == (f == &formats[FORMAT_TF32] ? R(RNA) : R(RN)));
+        ck_assert(s.word[0].format == f && s.words == 1);
+        ck_assert(s.word[0].rounding == (f == &formats[FORMAT_TF32] ? R(RNA) : R(RN)));
     }
 }
 END_TEST

@@ -1,6 +1,6 @@
 /* libFuzzer target of the reader of recorded results, and of all figures of what it lets
    through; data/results has seeds.  clang -fsanitize=fuzzer,address,undefined. */
-#include "analysis/cli/bench_plan.h"
+#include "analysis/device/race_plan.h"
 #include "analysis/study/results_derive.h"
 #include "analysis/study/figure.h"
 

@@ -1,6 +1,6 @@
 /* Recorded results: what is read and refused, what follows from them, and the rows of
    figures, of results made by hand. */
-#include "analysis/cli/bench_plan.h"
+#include "analysis/device/race_plan.h"
 #include "analysis/study/claim.h"
 #include "analysis/cli/data_files.h"
 #include "analysis/study/distinct.h"

@@ -1,11 +1,10 @@
-/* What `bitcut bench gpu` runs: shapes and kernels, by name. */
-#ifndef BITCUT_ANALYSIS_CLI_BENCH_PLAN_H
-#define BITCUT_ANALYSIS_CLI_BENCH_PLAN_H
+/* What is raced: kernels and shapes, by name. */
+#ifndef BITCUT_ANALYSIS_DEVICE_RACE_PLAN_H
+#define BITCUT_ANALYSIS_DEVICE_RACE_PLAN_H
 
 #include "analysis/device/kernel_trial.h"
-#include "analysis/cli/option.h"
 
-enum { SHAPES_MOST = 6, SELECTIONS_MOST = 6, SLICES_MOST = 8 };
+enum { SHAPES_MOST = 6, SELECTIONS_MOST = 6, SLICES_MOST = 8, COUNTS_MOST = 4 };
 
 /* A row of the table of sets of shapes. */
 struct shape_set {
@@ -24,20 +23,19 @@ const char *shape_set_of(size_t m, size_t n, size_t k);
    many GEMMs at a time. */
 struct bench_study {
     const char *name, *what;
+    int matrices; /* FORMAT_...: of A, B and D of its kernels and peers.  f32: large
+                     ones, from words; f16: small ones, read as they are             */
     const char *kernels[SELECTIONS_MOST]; /* names or how they begin; none: of every
-                                             recipe the one that gpu/choose.h takes */
+                                             recipe the one that gpu/choose.h takes, or
+                                             those for the smallest sizes             */
     const char *shapes;
-    int slices[SLICES_MOST];      /* ended by 0                                  */
-    struct option_counts batches; /* none: single GEMMs                          */
-    bool small;                   /* small f16 GEMMs, of analysis/cli/bench_batch.h  */
+    int slices[SLICES_MOST];     /* ended by 0                          */
+    size_t batches[COUNTS_MOST]; /* ended by 0; none: single GEMMs      */
 };
 
 extern const struct bench_study bench_studies[]; /* ended likewise; the default first */
 
-/* The sizes n unless the command line has others. */
-extern const struct option_counts bench_sizes;
-
-/* What of a study's kernels the command line wants. */
+/* What of a study's kernels is wanted. */
 struct bench_filter {
     const char *kernel; /* these instead: a name or how it begins; or NULL   */
     int tile[3];        /* m, n and k; 0: of any                             */

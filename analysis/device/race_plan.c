@@ -1,10 +1,8 @@
-#include "analysis/cli/bench_plan.h"
+#include "analysis/device/race_plan.h"
 
 #include "gpu/choose.h"
 
 #include <string.h>
-
-const struct option_counts bench_sizes = { 5, { 1024, 2048, 4096, 8192, 16384 } };
 
 const struct shape_set shape_sets[] = {
     /* clang-format off */
@@ -33,57 +31,31 @@ const struct shape_set shape_sets[] = {
 };
 
 const struct bench_study bench_studies[] = {
-    { "recipes",
-      "of every recipe the kernel that suits the shape, so every data format",
-      { NULL },
-      "square",
-      { 1 },
-      { 0 },
-      false },
-    { "tiles",
-      "all tiles of every recipe: the tile model against exhaustive tuning",
-      { "sm80", "sm90" },
-      "square",
-      { 1 },
-      { 0 },
-      false },
-    { "splitk",
-      "1 to 16 slices of k, where D is small",
-      { "sm80.ootomo.f16.128x128x32.3", "sm80.ootomo.f16.64x64x32.3",
-        "sm90.ootomo.f16.128x128x64.3.promote4", "sm90.ootomo.f16.128x64x64.4.promote4" },
-      "splitk",
-      { 1, 2, 4, 8, 10, 16 },
-      { 0 },
-      false },
-    { "stages",
-      "with and without asynchronous copies",
-      { "sm80.ootomo.f16.128x128x32" },
-      "square",
-      { 1 },
-      { 0 },
-      false },
-    { "pipeline",
-      "LE-GEMM with and without its pipeline",
-      { "sm80.legemm.f16.128x128x32" },
-      "square",
-      { 1 },
-      { 0 },
-      false },
-    { "batch",
-      "batches of small f16 GEMMs (bitcut list kernels)",
-      { NULL },
-      "small",
-      { 1 },
-      { 2, { 10000, 100000 } },
-      true },
-    { "strided",
-      "batches of GEMMs at strides, as heads of attention are",
-      { NULL },
-      "heads",
-      { 1 },
-      { 1, { 32 } },
-      false },
+    /* clang-format off */
+    { .name = "recipes",  .matrices = FORMAT_F32, .shapes = "square", .slices = { 1 },
+      .what = "of every recipe the kernel that suits the shape, so every data format" },
+    { .name = "tiles",    .matrices = FORMAT_F32, .shapes = "square", .slices = { 1 },
+      .what = "all tiles of every recipe: the tile model against exhaustive tuning",
+      .kernels = { "sm80", "sm90" } },
+    { .name = "splitk",   .matrices = FORMAT_F32, .shapes = "splitk",
+      .what = "1 to 16 slices of k, where D is small", .slices = { 1, 2, 4, 8, 10, 16 },
+      .kernels = { "sm80.ootomo.f16.128x128x32.3", "sm80.ootomo.f16.64x64x32.3",
+                   "sm90.ootomo.f16.128x128x64.3.promote4",
+                   "sm90.ootomo.f16.128x64x64.4.promote4" } },
+    { .name = "stages",   .matrices = FORMAT_F32, .shapes = "square", .slices = { 1 },
+      .what = "with and without asynchronous copies",
+      .kernels = { "sm80.ootomo.f16.128x128x32" } },
+    { .name = "pipeline", .matrices = FORMAT_F32, .shapes = "square", .slices = { 1 },
+      .what = "LE-GEMM with and without its pipeline",
+      .kernels = { "sm80.legemm.f16.128x128x32" } },
+    { .name = "batch",    .matrices = FORMAT_F16, .shapes = "small",  .slices = { 1 },
+      .what = "batches of small f16 GEMMs (bitcut list kernels)",
+      .batches = { 10000, 100000 } },
+    { .name = "strided",  .matrices = FORMAT_F32, .shapes = "heads",  .slices = { 1 },
+      .what = "batches of GEMMs at strides, as heads of attention are",
+      .batches = { 32 } },
     { 0 }
+    /* clang-format on */
 };
 
 /* Whether x is the shape, or, where those are scaled, a multiple of it. */
@@ -135,14 +107,35 @@ static const struct gpu_kernel *chosen(const struct recorder *r, const char *rec
     return like;
 }
 
+/* Whether the device runs the kernel on matrices of that format and size. */
+static bool takes(const struct gpu_kernel *k, const struct recorder *r, int matrices,
+                  const struct bitcut_gemm *g)
+{
+    const size_t most = k->size_most ? k->size_most : SIZE_MAX;
+    return k->matrices == matrices && gpu_kernel_fits(&r->device, k) && g->m <= most &&
+           g->n <= most && g->k <= most;
+}
+
+/* Whether no kernel on the same instruction is for smaller sizes and takes the GEMM. */
+static bool is_smallest(const struct gpu_kernel *k, const struct recorder *r,
+                        const struct bitcut_gemm *g)
+{
+    const struct gpu_kernel *other = NULL;
+    while ((other = gpu_kernel_next(&r->gpu, other)))
+        if (!other->instruction == !k->instruction && other->size_most < k->size_most &&
+            takes(other, r, k->matrices, g))
+            return false;
+    return true;
+}
+
 bool bench_wants(const struct gpu_kernel *kernel, const struct recorder *r,
                  const struct bench_study *study, const struct bench_filter *filter,
                  const struct bitcut_gemm *gemm)
 {
-    if (!gpu_kernel_splits(kernel) || !gpu_kernel_fits(&r->device, kernel) ||
-        !bench_has_tile(kernel, filter))
+    if (!takes(kernel, r, study->matrices, gemm) || !bench_has_tile(kernel, filter))
         return false;
     if (filter->kernel) return kernel_is_called(kernel->name, filter->kernel);
+    if (!gpu_kernel_splits(kernel)) return is_smallest(kernel, r, gemm);
     if (!study->kernels[0]) return kernel == chosen(r, kernel->recipe, filter, gemm);
     for (int i = 0; i < SELECTIONS_MOST && study->kernels[i]; i++)
         if (kernel_is_called(kernel->name, study->kernels[i])) return true;

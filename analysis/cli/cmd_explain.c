@@ -1,0 +1,257 @@
+/* bitcut explain: what computed a matrix. */
+#include "analysis/cli/explain_probe.h"
+#include "analysis/cli/explain_say.h"
+#include "analysis/cli/explain_two.h"
+#include "analysis/cli/say.h"
+#include "analysis/cli/setup.h"
+#include "lib/clock.h"
+#include "lib/fma.h"
+
+#include <math.h>
+
+static const char *file_a, *file_b, *file_c, *recipe, *unit;
+static struct option_texts files_d;
+static uint32_t alpha = F32_ONE, beta = SETUP_BETA_UNSET;
+static size_t samples = 4096, seconds = 60;
+
+enum { RESULTS = 2 }; /* that one command explains */
+
+static const struct option_row options[] = {
+    { "a", "A, .npy or .mtx", OPTION_TEXT, &file_a, "FILE" },
+    { "b", "B", OPTION_TEXT, &file_b, "FILE" },
+    { "c", "C (default: no C)", OPTION_TEXT, &file_c, "FILE" },
+    { "d", "D, the result to explain; given twice, a second one to compare it with",
+      OPTION_TEXTS, &files_d, "FILE" },
+    { "alpha", "what it should be (default 1)", OPTION_F32, &alpha, "X" },
+    { "beta", "what it should be (default 0, or 1 if -c is given)", OPTION_F32, &beta,
+      "X" },
+    { "recipe", "the only one that it can be (default: any)", OPTION_TEXT, &recipe, "R" },
+    { "unit", "likewise; a name of bitcut list units", OPTION_TEXT, &unit, "U" },
+    { "samples", "outputs on which a hypothesis is confirmed (default 4096)",
+      OPTION_COUNT, &samples, "N" },
+    { "seconds", "for the search, and again for comparing all of D (default 60)",
+      OPTION_COUNT, &seconds, "S" },
+    EXPLAIN_PROBE_OPTIONS,
+    VERBOSE_OPTION,
+    { 0 }
+};
+
+/* --- rows ------------------------------------------------------------------------- */
+
+static json_t *changes_json(const struct verdict *v, const struct space *s)
+{
+    char text[600];
+    verdict_say(text, sizeof text, v, s);
+    return *text ? json_string(text) : json_null();
+}
+
+static json_t *verdict_json(const struct explanation *e)
+{
+    const struct verdict *v = &e->best;
+    json_t *row = json_object();
+    setup_describe(row, &v->x.gemm, &v->x.plan);
+    json_object_update_new(
+        row,
+        json_pack("{s:o, s:o, s:s?, s:o, s:o}", "changes", changes_json(v, &e->space),
+                  "order", setup_order_json(&v->x.plan.order), "fault", explain_fault(e),
+                  "matched", json_count(v->matched), "sampled", json_count(v->sampled)));
+    return row;
+}
+
+static json_t *parts_json(const struct explanation *e)
+{
+    json_t *parts = json_array();
+    for (size_t i = 0; i < e->parts && i < PARTS_MOST; i++) {
+        const struct box *b = &e->part[i];
+        json_array_append_new(
+            parts, json_pack("{s:[o,o], s:[o,o], s:o, s:s?, s:s}", "rows",
+                             json_count(b->row), json_count(b->row_end), "columns",
+                             json_count(b->col), json_count(b->col_end), "differ",
+                             json_count(b->differ), "fault", b->fault, "what", b->what));
+    }
+    return parts;
+}
+
+static json_t *equals_json(const struct explanation *e)
+{
+    json_t *equal = json_array();
+    for (size_t i = 0; i < e->equals && i < EQUALS_MOST; i++) {
+        const struct verdict *v = &e->equal[i];
+        json_array_append_new(equal, json_pack("{s:s, s:s, s:o}", "recipe",
+                                               v->x.gemm.recipe->name, "unit",
+                                               v->x.gemm.unit->name, "changes",
+                                               changes_json(v, &e->space)));
+    }
+    return equal;
+}
+
+static json_t *explanation_json(const struct explanation *e, const char *file,
+                                double taken)
+{
+    char sentence[SENTENCE_MOST];
+    explain_say(sentence, e);
+    json_t *row = e->best.sampled ? verdict_json(e) : json_object();
+    json_object_update_new(
+        row, json_pack(
+                 "{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o}",
+                 "d", file, "hypothesis", sentence, "found", (int)e->found, "compared",
+                 json_count(e->compared), "differ", json_count(e->differ), "total",
+                 json_count(e->total), "tried", json_count(e->tried), "error",
+                 json_number(e->error), "parts", parts_json(e), "equal", equals_json(e),
+                 "equals", json_count(e->equals), "complete", (int)e->complete,
+                 "interrupted", (int)e->interrupted, "seconds", json_number(taken)));
+    json_object_update_new(row, json_pack("{s:o, s:o, s:o}", "ulps", explain_ulps(e),
+                                          "period", explain_period(e), "distances",
+                                          explain_distances(e)));
+    return row;
+}
+
+/* Of several files people read a table of sentences. */
+static json_t *sentence_json(const char *file, const char *sentence)
+{
+    return json_pack("{s:s, s:s}", "d", file, "explanation", sentence);
+}
+
+static void print(struct context *x, const struct explanation *e, const char *file,
+                  double taken)
+{
+    char sentence[SENTENCE_MOST];
+    const bool whole = x->emitter.json || x->emitter.lines;
+    explain_say(sentence, e);
+    emit_row(&x->emitter,
+             whole ? explanation_json(e, file, taken) : sentence_json(file, sentence));
+}
+
+static void print_two(struct context *x, const struct two *t, const struct explanation *e)
+{
+    char sentence[SENTENCE_MOST];
+    two_say(sentence, t, e);
+    emit_row(&x->emitter, x->emitter.json ? explain_two_json(t, e, files_d.text)
+                                          : sentence_json("both", sentence));
+}
+
+/* --- the command ------------------------------------------------------------------ */
+
+static int fail_interrupted(const struct explanation *e)
+{
+    struct fault f;
+    fault_set(&f, BITCUT_CANNOT,
+              "stopped; %zu hypotheses were tried, and %zu of %zu "
+              "outputs compared",
+              e->tried, e->compared, e->total);
+    return fail("explain", &f);
+}
+
+/* Explain one D and print what it is.  There is something to clear if the status is
+   EXIT_GOOD or EXIT_FOUND. */
+static int explain(struct explanation *e, struct context *x, const struct question *q,
+                   const struct explain_options *o, const char *file)
+{
+    struct fault f;
+    const double start = seconds_now();
+    if (explain_run(e, q, o, &f) != BITCUT_OK) return fail("explain", &f);
+    print(x, e, file, seconds_now() - start);
+    if (!e->interrupted) return e->found ? EXIT_GOOD : EXIT_FOUND;
+    const int status = fail_interrupted(e);
+    explain_clear(e);
+    return status;
+}
+
+/* Two results, which share the time: what the first leaves the second has. */
+static int explain_two(struct context *x, const struct question q[2],
+                       const struct explain_options *all)
+{
+    struct explain_options o = *all;
+    struct explanation e[2];
+    struct two t;
+    struct fault f;
+    const double start = seconds_now();
+    o.seconds = all->seconds / 2;
+    const int first = explain(&e[0], x, &q[0], &o, files_d.text[0]);
+    if (first > EXIT_FOUND) return first;
+    o.seconds = fmax(o.seconds, all->seconds - (seconds_now() - start));
+    o.like = &e[0];
+    int status = explain(&e[1], x, &q[1], &o, files_d.text[1]);
+    if (status <= EXIT_FOUND) {
+        if (first > status) status = first;
+        if (two_compare(&t, e, &o, &f) == BITCUT_OK) print_two(x, &t, e);
+        else status = fail("explain", &f);
+        explain_clear(&e[1]);
+    }
+    explain_clear(&e[0]);
+    return status;
+}
+
+static int explain_all(struct context *x, const struct question *q)
+{
+    const struct explain_options o = { .samples = samples,
+                                       .seconds = (double)seconds,
+                                       .seed = x->seed,
+                                       .threads = x->threads,
+                                       .progress = &x->progress };
+    struct explanation e;
+    x->emitter.lines = files_d.count == 1 ? explain_lines : NULL;
+    x->emitter.verbose = say_verbose;
+    if (files_d.count == 2) return explain_two(x, q, &o);
+    const int status = explain(&e, x, q, &o, files_d.text[0]);
+    if (status <= EXIT_FOUND) explain_clear(&e);
+    return status;
+}
+
+/* What alone may have computed D, as far as it was said. */
+static int narrow(struct question *q)
+{
+    q->recipe = recipe ? bitcut_recipe_find(recipe) : NULL;
+    q->unit = unit ? table_find(TABLE(units), unit) : NULL;
+    if (recipe && !q->recipe) return fail_unknown("--recipe", recipe, TABLE(recipes));
+    return unit && !q->unit ? fail_unit(unit, false) : EXIT_GOOD;
+}
+
+/* The matrices of one question, and D of each. */
+static int read_all(struct question q[RESULTS])
+{
+    int status = setup_read(&q[0].a, "-a", file_a);
+    if (status == EXIT_GOOD) status = setup_read(&q[0].b, "-b", file_b);
+    if (status == EXIT_GOOD && file_c) status = setup_read(&q[0].c, "-c", file_c);
+    for (int i = 0; (!i || i < files_d.count) && status == EXIT_GOOD; i++) {
+        q[i] = q[0];
+        if (i) q[i].d = (struct matrix){ 0 };
+        status = setup_read(&q[i].d, "-d", files_d.text[i]);
+        if (status == EXIT_GOOD) q[i].format = question_format(&q[i].d);
+    }
+    return status;
+}
+
+static int check_options(void)
+{
+    if (!samples) return complain("--samples", "must be at least 1");
+    if (files_d.count > RESULTS) return complain("-d", "given more than twice");
+    if (beta != SETUP_BETA_UNSET && (beta & 0x7fffffff) && !file_c)
+        return complain("--beta", "is not zero, but there is no -c");
+    return EXIT_GOOD;
+}
+
+static int run(struct context *x)
+{
+    struct question q[RESULTS] = { { .alpha = alpha, .beta = beta } };
+    if (beta == SETUP_BETA_UNSET) q[0].beta = file_c ? F32_ONE : 0;
+    if (explain_probe_misused(x)) return EXIT_USAGE;
+    if (explain_probe_asked()) return explain_probe(x);
+    int status = check_options();
+    if (status == EXIT_GOOD) status = narrow(&q[0]);
+    if (status == EXIT_GOOD) status = read_all(q);
+    if (status == EXIT_GOOD) status = explain_all(x, q);
+    matrix_clear(&q[0].a);
+    matrix_clear(&q[0].b);
+    matrix_clear(&q[0].c);
+    for (int i = 0; i < RESULTS; i++) matrix_clear(&q[i].d);
+    return status;
+}
+
+const struct command command_explain = {
+    .name = "explain",
+    .what = "Say what computed a matrix: recipe, unit, order of k, and which fault",
+    .run = run,
+    .own = options,
+    .operands = "",
+};

@@ -1,0 +1,31 @@
+/* `gemm` by a kernel: on a device, or as the emulator computes it. */
+#ifndef BITCUT_ANALYSIS_CLI_DEVICE_GEMM_H
+#define BITCUT_ANALYSIS_CLI_DEVICE_GEMM_H
+
+#include "analysis/cli/setup.h"
+#include "analysis/evidence/recorder.h"
+
+/* Zero before it is opened. */
+struct device_gemm {
+    struct recorder recorder; /* where the emulator runs, a device that is not there: of
+                                 an architecture of the kernel, with memory enough */
+    const struct gpu_kernel *kernel; /* the one named, or NULL */
+    struct gpu_work work;            /* what was chosen        */
+};
+
+/* Open the device of --device and find the kernel of that name; or for the emulator the
+   module that has it, and its first architecture that fits --unit.  Prints and returns an
+   exit status; device_gemm_close() ends it, whatever that is. */
+int device_gemm_open(struct device_gemm *x, const char *kernel);
+void device_gemm_close(struct device_gemm *x);
+
+/* Choose what computes D, of the sizes that s has, as bitcut_gemm_choose() does; s->gemm
+   and s->plan become that, for the emulator.  Prints and returns an exit status:
+   EXIT_USAGE if the device has no kernel on the unit asked for. */
+int device_gemm_choose(struct device_gemm *x, struct setup *s);
+
+/* Allocate *d and fill it by the kernel on the device.  Prints and returns an exit
+   status. */
+int device_gemm_run(struct matrix *d, const struct device_gemm *x, const struct setup *s);
+
+#endif

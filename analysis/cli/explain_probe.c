@@ -1,0 +1,222 @@
+#include "analysis/cli/explain_probe.h"
+
+#include "analysis/cli/probe_command.h"
+#include "analysis/cli/setup.h"
+#include "analysis/device/kernel_trial.h"
+#include "analysis/explain/probe.h"
+#include "lib/clock.h"
+#include "lib/k_parts.h"
+
+#include <string.h>
+
+struct explain_probe_options explain_probe_options = {
+    .m = 64, .n = 64, .k = 256, .slices = 1
+};
+
+/* --- options ---------------------------------------------------------------------- */
+
+enum { OF_FILES = 1, OF_COMMAND = 2, OF_KERNEL = 4 };
+
+#define MADE_BY_PROBE "is not for --probe and --kernel, which make their own inputs"
+#define FILES_HAVE    "is for --probe and --kernel; files have sizes"
+
+static const struct option_use uses[] = {
+    /* clang-format off */
+    { "a",       OF_FILES,               MADE_BY_PROBE                       },
+    { "b",       OF_FILES,               MADE_BY_PROBE                       },
+    { "c",       OF_FILES,               MADE_BY_PROBE                       },
+    { "d",       OF_FILES,               MADE_BY_PROBE                       },
+    { "alpha",   OF_FILES,               MADE_BY_PROBE                       },
+    { "beta",    OF_FILES,               MADE_BY_PROBE                       },
+    { "samples", OF_FILES,               "is for a D from a file"            },
+    { "seconds", OF_FILES,               "is for a D from a file"            },
+    { "m",       OF_COMMAND | OF_KERNEL, FILES_HAVE                          },
+    { "n",       OF_COMMAND | OF_KERNEL, FILES_HAVE                          },
+    { "k",       OF_COMMAND | OF_KERNEL, FILES_HAVE                          },
+    { "format",  OF_COMMAND,             "is for --probe: a kernel has its own" },
+    { "device",  OF_KERNEL,              "is for --kernel"                   },
+    { "split-k", OF_KERNEL,              "is for --kernel"                   },
+    { "kernel",  OF_KERNEL,              "and --probe: one of them"          },
+    { 0 }
+    /* clang-format on */
+};
+
+bool explain_probe_asked(void)
+{
+    return explain_probe_options.command || explain_probe_options.kernel;
+}
+
+int explain_probe_misused(const struct context *x)
+{
+    const struct explain_probe_options *o = &explain_probe_options;
+    return check_use(x, uses, o->command ? OF_COMMAND : o->kernel ? OF_KERNEL : OF_FILES);
+}
+
+/* The row of inputs of that format, or NULL. */
+static const struct probe_input *find_input(const struct bitcut_format *format)
+{
+    const struct probe_input *row = probe_inputs;
+    while (row->format && row->format != format) row++;
+    return row->format ? row : NULL;
+}
+
+/* --- the row ---------------------------------------------------------------------- */
+
+static json_t *units_json(const struct probe_fit *fit)
+{
+    json_t *names = json_array();
+    for (size_t i = 0; i < fit->units; i++)
+        json_array_append_new(names, json_string(fit->unit[i]->name));
+    return names;
+}
+
+static json_t *guess_json(const struct probe_guess *g)
+{
+    static const char *const joins[] = {
+        [PROBE_CUT] = "cut", [PROBE_EXACT] = "exact", [PROBE_PAIRS] = "pairs"
+    };
+    const struct bitcut_order *o = &g->order;
+    return json_pack("{s:o, s:i, s:i, s:i, s:i, s:s, s:b, s:o, s:s, s:o}", "order",
+                     setup_order_json(o), "slices", o->slices, "tile", o->tile, "lanes",
+                     o->lanes, "turn", o->turn, "reduction",
+                     reductions[o->reduction].name, "rest_first", (int)o->rest_first,
+                     "block", json_count(g->block), "join", joins[g->join], "promote_k",
+                     json_count(g->promote));
+}
+
+static json_t *fit_json(const struct probe_fit *fit)
+{
+    return json_pack(
+        "{s:s?, s:s?, s:o, s:o, s:o}", "recipe", fit->recipe ? fit->recipe->name : NULL,
+        "unit", fit->recipe ? fit->unit[0]->name : NULL, "units", units_json(fit),
+        "compared", json_count(fit->compared), "mismatches", json_count(fit->mismatches));
+}
+
+static json_t *result_json(const struct probe *p, const struct probe_result *r,
+                           double seconds)
+{
+    char sentence[PROBE_TEXT_MOST];
+    probe_say(sentence, r);
+    json_t *row =
+        json_pack("{s:s, s:b, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "hypothesis", sentence,
+                  "found", (int)r->found, "m", json_count(p->m), "n", json_count(p->n),
+                  "k", json_count(p->k), "format", p->input->format->name, "positions",
+                  json_count(r->positions), "calls", json_count(r->calls), "seconds",
+                  json_number(seconds));
+    if (r->found) json_object_update_new(row, guess_json(&r->guess));
+    if (r->found) json_object_update_new(row, fit_json(&r->fit));
+    return row;
+}
+
+static void print(struct context *x, const struct probe *p, const struct probe_result *r,
+                  double seconds)
+{
+    char sentence[PROBE_TEXT_MOST];
+    probe_say(sentence, r);
+    emit_row(&x->emitter, x->emitter.json ? result_json(p, r, seconds)
+                                          : json_pack("{s:s}", "explanation", sentence));
+}
+
+/* --- running ---------------------------------------------------------------------- */
+
+static int probe(struct context *x, const char *what, const struct bitcut_format *format,
+                 probe_program *run, void *context)
+{
+    const struct explain_probe_options *o = &explain_probe_options;
+    const struct probe p = { run,     context,    o->m,
+                             o->n,    o->k,       find_input(format),
+                             x->seed, x->threads, &x->progress };
+    struct probe_result r;
+    struct fault f;
+    const double start = seconds_now();
+    if (probe_run(&r, &p, &f) != BITCUT_OK) return fail(what, &f);
+    print(x, &p, &r, seconds_now() - start);
+    return r.found && r.fit.units ? EXIT_GOOD : EXIT_FOUND;
+}
+
+static int probe_shell(struct context *x)
+{
+    const char *name = explain_probe_options.format;
+    const struct bitcut_format *format = bitcut_format_find(name ? name : "f32");
+    struct probe_command command;
+    struct fault f;
+    if (!format || !find_input(format))
+        return complain("--format", "must be f16, bf16, tf32 or f32");
+    if (probe_command_open(&command, explain_probe_options.command, &x->progress, &f) !=
+        BITCUT_OK)
+        return fail("--probe", &f);
+    const int status = probe(x, "--probe", format, probe_command_run, &command);
+    probe_command_close(&command);
+    return status;
+}
+
+/* A kernel on its device, with FP32 matrices. */
+struct probed_kernel {
+    struct recorder recorder;
+    const struct gpu_kernel *kernel;
+    struct bitcut_gemm gemm;
+};
+
+static struct gpu_memory memory_of(const struct matrix *m)
+{
+    return (struct gpu_memory){ m->at, m->rows * m->cols * sizeof *m->at };
+}
+
+static enum bitcut_status run_kernel(struct matrix *to, void *context,
+                                     const struct matrix *a, const struct matrix *b,
+                                     struct fault *f)
+{
+    const struct probed_kernel *x = context;
+    const struct recorder *r = &x->recorder;
+    struct bitcut_gemm g = x->gemm;
+    struct gpu_work w;
+    struct matrix d;
+    enum bitcut_status status = matrix_init(&d, a->rows, b->cols, f);
+    if (status != BITCUT_OK) return status;
+    gemm_set_dense(&g, d.at, d.rows, d.cols, a->cols, a->at, b->at, NULL);
+    const struct gpu_memory memory[4] = {
+        memory_of(a), memory_of(b), { 0 }, memory_of(&d)
+    };
+    status = gpu_work_make(&w, &g, x->kernel, &r->device, f);
+    if (status == BITCUT_OK) status = gpu_work_check(&w, f);
+    if (status == BITCUT_OK) status = gpu_work_run(&w, memory, &r->gpu, &r->device, f);
+    if (status == BITCUT_OK) *to = d;
+    else matrix_clear(&d);
+    return status;
+}
+
+static int find_kernel(struct probed_kernel *x)
+{
+    const char *name = explain_probe_options.kernel;
+    struct fault f;
+    while ((x->kernel = gpu_kernel_next(&x->recorder.gpu, x->kernel)))
+        if (!strcmp(x->kernel->name, name)) break;
+    if (!x->kernel) return complain("--kernel", "unknown; bitcut list kernels has all");
+    if (kernel_gemm(&x->gemm, &x->recorder, x->kernel, &f) != BITCUT_OK)
+        return fail("--kernel", &f);
+    if (x->kernel->matrices != FORMAT_F32)
+        return complain("--kernel", "is for matrices of another format than f32, which cannot be probed");
+    if (!find_input(&formats[x->kernel->format]))
+        return complain("--kernel", "its words are too short to be probed");
+    x->gemm.order.slices = explain_probe_options.slices;
+    return EXIT_GOOD;
+}
+
+static int probe_kernel(struct context *x)
+{
+    struct probed_kernel k = { .kernel = NULL };
+    if (explain_probe_options.slices < 1)
+        return complain("--split-k", "must be 1 or more");
+    int status = device_open(&k.recorder, "explain");
+    if (status != EXIT_GOOD) return status;
+    status = find_kernel(&k);
+    if (status == EXIT_GOOD)
+        status = probe(x, "--kernel", &formats[k.kernel->format], run_kernel, &k);
+    recorder_close(&k.recorder);
+    return status;
+}
+
+int explain_probe(struct context *x)
+{
+    return explain_probe_options.command ? probe_shell(x) : probe_kernel(x);
+}

@@ -1,0 +1,174 @@
+#include "analysis/cli/say.h"
+
+#include "analysis/explain/order_say.h"
+#include "lib/split.h"
+#include "lib/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool say_verbose;
+
+/* --- values ----------------------------------------------------------------------- */
+
+const char *say_number(char text[SAY_NUMBER_MOST], const json_t *row, const char *key,
+                       int digits)
+{
+    const json_t *value = json_object_get(row, key);
+    const char *word = json_string_value(value);
+    if (json_is_integer(value))
+        snprintf(text, SAY_NUMBER_MOST, "%lld", (long long)json_integer_value(value));
+    else if (json_is_number(value))
+        snprintf(text, SAY_NUMBER_MOST, "%.*g", digits, json_number_value(value));
+    else snprintf(text, SAY_NUMBER_MOST, "%s", word ? word : "?");
+    return text;
+}
+
+bool say_value(char *text, size_t size, const struct emit_line *line, const json_t *row)
+{
+    const json_t *value = json_object_get(row, line->key);
+    char number[SAY_NUMBER_MOST];
+    say_more(text, size, "%s",
+             json_is_string(value) ? json_string_value(value)
+                                   : say_number(number, row, line->key, 3));
+    return true;
+}
+
+void say_bin(char *text, size_t size, int i, long long count)
+{
+    enum { SMALL = 10 }; /* bins whose numbers are easily read */
+    const long long from = i ? 1ll << (i - 1) : 0, to = i ? 2 * from - 1 : 0;
+    if (*text) say_more(text, size, ", ");
+    if (i > SMALL) say_more(text, size, "2^%d-2^%d", i - 1, i);
+    else say_more(text, size, from < to ? "%lld-%lld" : "%lld", from, to);
+    say_more(text, size, ": %lld", count);
+}
+
+static const char *text_at(const json_t *row, const char *key)
+{
+    return json_string_value(json_object_get(row, key));
+}
+
+static long long whole_at(const json_t *row, const char *key)
+{
+    return json_integer_value(json_object_get(row, key));
+}
+
+/* --- what ran --------------------------------------------------------------------- */
+
+bool say_what_ran(char *text, size_t size, const struct emit_line *line,
+                  const json_t *row)
+{
+    const char *kernel = text_at(row, "kernel"), *device = text_at(row, "device");
+    say_more(text, size, "%s on %s", text_at(row, line->key), text_at(row, "unit"));
+    if (kernel) say_more(text, size, " by the kernel %s", kernel);
+    if (device && strcmp(device, "emulator") != 0) say_more(text, size, " on %s", device);
+    say_more(text, size, " (evidence of the unit: %s)", text_at(row, "evidence"));
+    return true;
+}
+
+/* --- words ------------------------------------------------------------------------ */
+
+/* "f16 + 2^-11 f16", what an element becomes. */
+static void say_split(char *text, size_t size, const struct bitcut_split *s, int scale)
+{
+    for (int w = 0; w < s->words; w++) {
+        const int power = scale * s->word[w].level;
+        if (s->word[w].copy) continue;
+        say_more(text, size, "%s", w ? " + " : "");
+        if (power) say_more(text, size, "2^-%d ", power);
+        say_more(text, size, "%s", s->word[w].format->name);
+    }
+    for (int w = 0; w < s->words; w++)
+        if (s->word[w].copy)
+            say_more(text, size, ", and a copy in %s", s->word[w].format->name);
+}
+
+bool say_words(char *text, size_t size, const struct emit_line *line, const json_t *row)
+{
+    const int scale = (int)whole_at(row, "scale"), terms = (int)whole_at(row, "terms");
+    const char *const name[] = { text_at(row, line->key), text_at(row, "split_b") };
+    const bool same = !name[1] || !strcmp(name[0], name[1]);
+    for (int i = 0; i < (same ? 1 : 2); i++) {
+        const struct bitcut_split *s = table_find(TABLE(splits), name[i]);
+        say_more(text, size, "%s%s is ", i ? "; " : "",
+                 same ? "each element of A and B"
+                 : i  ? "of B"
+                      : "each element of A");
+        if (s) say_split(text, size, s, scale);
+        say_more(text, size, s ? " (%s)" : "%s", name[i]); /* else the name of a format */
+    }
+    say_more(text, size, "; rounded by %s", text_at(row, "high"));
+    if (strcmp(text_at(row, "high"), text_at(row, "low")) != 0)
+        say_more(text, size, ", low words by %s", text_at(row, "low"));
+    if (json_is_true(json_object_get(row, "equilibrate")))
+        say_more(text, size, "; rows and columns scaled first");
+    if (terms) say_more(text, size, "; %d product%s", terms, terms > 1 ? "s" : "");
+    return true;
+}
+
+/* --- order ------------------------------------------------------------------------ */
+
+bool say_sum(char *text, size_t size, const struct emit_line *line, const json_t *row)
+{
+    const long long promote = whole_at(row, line->key), tile_k = whole_at(row, "tile_k"),
+                    tile = whole_at(row, "tile"), lanes = whole_at(row, "lanes"),
+                    turn = whole_at(row, "turn"), slices = whole_at(row, "split_k"),
+                    cut = whole_at(row, "cut");
+    say_more(text, size,
+             promote ? "promoted to FP32 after every "
+                     : "kept in the unit's accumulator, never promoted");
+    if (promote > 1) say_more(text, size, "%lld instructions", promote);
+    else if (promote) say_more(text, size, "instruction");
+    if (tile_k) say_more(text, size, "; a product takes %lld of k at a time", tile_k);
+    if (tile) say_more(text, size, "; tiles of %lld k", tile);
+    if (json_is_true(json_object_get(row, "rest_first")))
+        say_more(text, size, ", the one that is not whole first");
+    if (lanes > 1) say_more(text, size, "; %lld sums in turn", lanes);
+    if (lanes > 1 && turn) say_more(text, size, ", %lld k at a time", turn);
+    if (slices > 1) say_more(text, size, "; %lld slices of k", slices);
+    if (cut) say_more(text, size, ", multiples of %lld, with tiles of their own", cut);
+    if (lanes > 1 || slices > 1)
+        say_more(text, size, ", added %s",
+                 strcmp(text_at(row, "reduction"), "tree") ? text_at(row, "reduction")
+                                                           : "as a tree");
+    return true;
+}
+
+/* --- matrices --------------------------------------------------------------------- */
+
+/* "2 A B + 0.5 C" */
+static void say_update(char *text, size_t size, const json_t *row)
+{
+    char alpha[SAY_NUMBER_MOST], beta[SAY_NUMBER_MOST];
+    say_number(alpha, row, "alpha", 9);
+    say_number(beta, row, "beta", 9);
+    const bool one = !strcmp(alpha, "1"),
+               none = !strcmp(beta, "0") || !strcmp(beta, "-0");
+    say_more(text, size, "D = %s%sA B", one ? "" : alpha, one ? "" : " ");
+    if (!none)
+        say_more(text, size, " + %s%sC", strcmp(beta, "1") ? beta : "",
+                 strcmp(beta, "1") ? " " : "");
+}
+
+static void say_operand(char *text, size_t size, const json_t *row, const char *name,
+                        const char *rows, const char *cols, const char *input)
+{
+    say_more(text, size, ", %s %lld x %lld", name, whole_at(row, rows),
+             whole_at(row, cols));
+    if (text_at(row, input)) say_more(text, size, " %s", text_at(row, input));
+}
+
+bool say_matrices(char *text, size_t size, const struct emit_line *line,
+                  const json_t *row)
+{
+    char seed[SAY_NUMBER_MOST];
+    (void)line;
+    say_update(text, size, row);
+    say_operand(text, size, row, "D", "m", "n", "");
+    say_operand(text, size, row, "A", "m", "k", "input_a");
+    say_operand(text, size, row, "B", "k", "n", "input_b");
+    if (json_object_get(row, "seed"))
+        say_more(text, size, ", seed %s", say_number(seed, row, "seed", 20));
+    return true;
+}

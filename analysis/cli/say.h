@@ -1,0 +1,42 @@
+/* What rows of several commands say to people: sayers for tables of lines (emit.h). */
+#ifndef BITCUT_ANALYSIS_CLI_SAY_H
+#define BITCUT_ANALYSIS_CLI_SAY_H
+
+#include "analysis/cli/emit.h"
+#include "analysis/cli/option.h"
+
+/* A number of a row to so many digits, or what stands for one that JSON lacks. */
+enum { SAY_NUMBER_MOST = 32 };
+const char *say_number(char text[SAY_NUMBER_MOST], const json_t *row, const char *key,
+                       int digits);
+
+/* The value of the line's key: a text as it stands, a number to 3 digits. */
+emit_say say_value;
+
+/* Add "3: 17", how many there are of 2^(i-1) to 2^i - 1, bin i; "0: 17" of bin 0.  Large
+   ones are said by powers of two: "2^14-2^15" are below 2^15. */
+void say_bin(char *text, size_t size, int i, long long count);
+
+/* Of rows that setup_describe() made, and of what ran them: recipe, unit, evidence,
+   kernel and device; what words an element becomes; how the products are added; and the
+   sizes, scalars and inputs. */
+emit_say say_what_ran, say_words, say_sum, say_matrices;
+
+/* The lines of the first three, with which the tables of commands begin. */
+#define SAY_GEMM                                                                         \
+    { "recipe", "recipe", NULL, say_what_ran, LINE_ALWAYS },                             \
+        { "split", "words", NULL, say_words, LINE_ALWAYS },                              \
+    {                                                                                    \
+        "promote", "sum over k", NULL, say_sum, LINE_ALWAYS                              \
+    }
+
+/* The option --verbose of a command, for emitter.verbose. */
+#define VERBOSE_OPTION                                                                   \
+    {                                                                                    \
+        "verbose", "print every key after the lines for people", OPTION_FLAG,            \
+            &say_verbose, NULL                                                           \
+    }
+
+extern bool say_verbose;
+
+#endif

@@ -1,0 +1,31 @@
+/* Where a result differs from a hypothesis, and what is there instead. */
+#ifndef BITCUT_ANALYSIS_EXPLAIN_DIFFERENCE_H
+#define BITCUT_ANALYSIS_EXPLAIN_DIFFERENCE_H
+
+#include "lib/matrix.h"
+
+enum { DIFFERENCE_TEXT_MOST = 200 };
+
+/* Rows [row, row_end) by columns [col, col_end) of D; `differ` of its outputs do. */
+struct box {
+    size_t row, row_end, col, col_end, differ;
+    const char *fault;               /* the name of what is there; NULL: not known */
+    char what[DIFFERENCE_TEXT_MOST]; /* and in words                               */
+};
+
+/* A result and what it should be: row-major m x n without gaps; c may be NULL. */
+struct pair_of {
+    size_t m, n;
+    const uint32_t *d, *h, *c;
+};
+
+/* The boxes that hold all differences, the largest first: rows of cells of 8 x 8 in which
+   the same cells differ, and in each such strip neighbouring cells.  Returns how many
+   there are; the first `most` of them are written. */
+size_t difference_boxes(struct box *box, size_t most, const struct pair_of *x);
+
+/* Say what is in a box, if all of its differences are plain: zeros, NaN, one number, C,
+   or outputs from elsewhere.  False: nothing of that. */
+bool difference_say(struct box *box, const struct pair_of *x);
+
+#endif

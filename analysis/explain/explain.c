@@ -1,0 +1,481 @@
+#include "analysis/explain/explain.h"
+
+#include "analysis/explain/coarse.h"
+#include "analysis/explain/defect.h"
+#include "lib/clock.h"
+#include "lib/size.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Outputs on which every hypothesis is tried. */
+enum { SCREEN_COLS = 16, STREAM_SCREEN = 10, STREAM_SAMPLE = 20 };
+
+/* Of long sums fewer. */
+static size_t screen_rows(const struct question *q)
+{
+    return question_k(q) > 1024 ? 2 : 4;
+}
+
+/* --- blocks of outputs ------------------------------------------------------------ */
+
+/* Rows and columns of part of D, some of them. */
+struct window {
+    size_t row, row_end, col, col_end;
+};
+
+static enum bitcut_status take_some(struct block *to, const struct question *q,
+                                    struct window w, size_t rows, size_t cols,
+                                    uint64_t seed, uint64_t stream, struct fault *f)
+{
+    rows = smaller(rows, w.row_end - w.row);
+    cols = smaller(cols, w.col_end - w.col);
+    size_t *const row = memory_allocate(rows, sizeof *row), *const col = memory_allocate(
+                                                                cols, sizeof *col);
+    enum bitcut_status status =
+        row && col ? BITCUT_OK
+                   : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
+    if (status == BITCUT_OK) {
+        lines_draw(row, rows, w.row_end - w.row, seed, stream);
+        lines_draw(col, cols, w.col_end - w.col, seed, stream + 1);
+        for (size_t i = 0; i < rows; i++) row[i] += w.row;
+        for (size_t j = 0; j < cols; j++) col[j] += w.col;
+        status = block_take(to, q, row, rows, col, cols, f);
+    }
+    free(row);
+    free(col);
+    return status;
+}
+
+/* --- confirming ------------------------------------------------------------------- */
+
+/* What happens while hypotheses are confirmed on the sample. */
+struct confirmation {
+    struct explanation *e;
+    const struct block *sample;
+    uint32_t *scratch;
+};
+
+static struct verdict judge(const struct confirmation *c, struct hypothesis h)
+{
+    struct verdict v = { .h = h, .sampled = c->sample->rows * c->sample->cols };
+    if (candidate_make(&v.x, &c->e->space, h))
+        v.matched =
+            candidate_match(&v.x, &c->e->space, c->sample, c->scratch, NULL).matched;
+    return v;
+}
+
+static bool confirm(void *context, const struct finding *f)
+{
+    struct confirmation *const c = context;
+    const struct verdict v = judge(c, f->h);
+    if (v.matched > c->e->best.matched || !c->e->best.sampled) c->e->best = v;
+    return v.matched == v.sampled;
+}
+
+/* Which of two hypotheses that give the same is named: what was recorded on hardware,
+   then definitions, then what nobody here ran. */
+static int rank(const struct verdict *v)
+{
+    const enum evidence e = v->x.gemm.unit->evidence;
+    return e == EVIDENCE_RECORDED ? 0 : e == EVIDENCE_DEFINITION ? 1 : 2;
+}
+
+static void add_equal(struct explanation *e, struct verdict v)
+{
+    if (rank(&v) < rank(&e->best)) {
+        const struct verdict other = e->best;
+        e->best = v;
+        v = other;
+    }
+    if (e->equals++ < EQUALS_MOST) e->equal[e->equals - 1] = v;
+}
+
+/* What came nearest before there was a stop, if nothing was confirmed until then: of the
+   outputs on which it was tried. */
+static void take_screened(struct explanation *e, const struct search *s)
+{
+    if (e->best.sampled || !s->count || !s->found[0].matched) return;
+    e->best = (struct verdict){ .h = s->found[0].h,
+                                .matched = s->found[0].matched,
+                                .sampled = s->screen->rows * s->screen->cols };
+    candidate_make(&e->best.x, &e->space, e->best.h);
+}
+
+/* Of those that give all of the block, others than the best that give all of the sample;
+   if none does, the best of the nearest ones. */
+static void compare_findings(struct confirmation *c, const struct search *s)
+{
+    struct explanation *const e = c->e;
+    const bool all = e->best.matched == e->best.sampled && e->best.sampled;
+    const size_t outputs = s->screen->rows * s->screen->cols;
+    const struct hypothesis first = e->best.h;
+    if (progress_stopped(s->progress)) take_screened(e, s);
+    for (size_t i = 0; i < s->count && !progress_stopped(s->progress) &&
+                       (all ? s->found[i].matched == outputs : i < 64);
+         i++) {
+        const struct verdict v = judge(c, s->found[i].h);
+        const bool same = !memcmp(&v.h, &first, sizeof v.h);
+        if (all && !same && v.matched == v.sampled) add_equal(e, v);
+        if (!all && (v.matched > e->best.matched || !e->best.sampled)) e->best = v;
+    }
+}
+
+static enum bitcut_status find(struct explanation *e, const struct block *screen,
+                               const struct block *sample, const struct hypothesis *base,
+                               double seconds, const struct explain_options *o,
+                               struct fault *f)
+{
+    struct search *const s = calloc(1, sizeof *s);
+    struct confirmation c = {
+        e, sample, memory_allocate(sample->rows, sample->cols * sizeof(uint32_t))
+    };
+    enum bitcut_status status = BITCUT_NO_MEMORY;
+    if (s && c.scratch) {
+        *s = (struct search){ .space = &e->space,
+                              .screen = screen,
+                              .base = base,
+                              .end = seconds_now() + seconds,
+                              .threads = o->threads,
+                              .progress = o->progress };
+        status = explain_search(s, confirm, &c, f);
+        e->tried = s->tried;
+        e->complete = !s->cut_short;
+        memcpy(e->distance, s->distance, sizeof e->distance);
+        compare_findings(&c, s);
+    } else fault_set(f, status, "out of memory for the search");
+    free(s);
+    free(c.scratch);
+    return status;
+}
+
+/* Say a hypothesis of one space in another of the same question, which may know other
+   ranges of k, and so other faults.  False: it has none. */
+static bool carry_over(struct hypothesis *h, const struct space *to,
+                       const struct space *from)
+{
+    const struct defect_choice c = from->fault[h->at[AXIS_FAULT]];
+    if (to->k != from->k || to->units != from->units) return false;
+    if (!c.row) return true;
+    for (size_t i = 1; i < to->faults && !c.row->of_ranges; i++)
+        if (to->fault[i].row == c.row && to->fault[i].kind == c.kind) {
+            h->at[AXIS_FAULT] = (uint16_t)i;
+            return true;
+        }
+    return false;
+}
+
+/* Try what another result was found to be, and what else gave that one. */
+static enum bitcut_status find_like(struct explanation *e, const struct block *sample,
+                                    const struct explain_options *o, struct fault *f)
+{
+    const struct explanation *const like = o->like;
+    struct confirmation c = {
+        e, sample, memory_allocate(sample->rows, sample->cols * sizeof(uint32_t))
+    };
+    if (!c.scratch) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the search");
+    for (size_t i = 0; i <= smaller(like->equals, EQUALS_MOST) && like->best.sampled &&
+                       !progress_stopped(o->progress);
+         i++) {
+        struct hypothesis h = i ? like->equal[i - 1].h : like->best.h;
+        if (!carry_over(&h, &e->space, &like->space)) continue;
+        const struct verdict v = judge(&c, h);
+        e->tried++;
+        if (v.matched < v.sampled) continue;
+        if (e->complete) add_equal(e, v);
+        else e->best = v;
+        e->complete = true;
+    }
+    free(c.scratch);
+    return BITCUT_OK;
+}
+
+/* --- the rest of D ---------------------------------------------------------------- */
+
+/* D as it is read, what the best hypothesis gives, and C; all, or its first rows. */
+struct whole {
+    struct pair_of x;
+    uint32_t *d, *h, *c;
+};
+
+static void whole_clear(struct whole *w)
+{
+    free(w->d);
+    free(w->h);
+    free(w->c);
+}
+
+/* Rows [from, to) of D, by all columns. */
+static enum bitcut_status take_rows(struct block *b, const struct question *q,
+                                    size_t from, size_t to, struct fault *f)
+{
+    const struct window w = { from, to, 0, question_n(q) };
+    return take_some(b, q, w, to - from, w.col_end, 0, 0, f);
+}
+
+static enum bitcut_status compare_rows(struct whole *w, const struct explanation *e,
+                                       size_t from, size_t to,
+                                       const struct explain_options *o, struct fault *f)
+{
+    struct block b;
+    const size_t at = from * w->x.n, count = (to - from) * w->x.n;
+    enum bitcut_status status = take_rows(&b, &e->q, from, to, f);
+    if (status != BITCUT_OK) return status;
+    status = candidate_run(
+        w->h + at, &e->best.x, &e->space, &b,
+        &(struct gemm_options){ .threads = o->threads, .progress = o->progress }, f);
+    memcpy(w->d + at, b.d, count * sizeof *b.d);
+    if (b.c) memcpy(w->c + at, b.c, count * sizeof *b.c);
+    block_clear(&b);
+    return status;
+}
+
+/* A stop is no failure: what there is stands. */
+static enum bitcut_status unless_stopped(enum bitcut_status status,
+                                         const struct explain_options *o)
+{
+    return status == BITCUT_CANNOT && progress_stopped(o->progress) ? BITCUT_OK : status;
+}
+
+/* As many rows as the time allows, and at least the first ones, up to a stop. */
+static enum bitcut_status compare_all(struct whole *w, const struct explanation *e,
+                                      const struct explain_options *o, struct fault *f)
+{
+    enum { PANELS = 16 };
+    const size_t m = question_m(&e->q), n = question_n(&e->q),
+                 panel = divide_up(m, PANELS) < 64 ? 64 : divide_up(m, PANELS);
+    const double end = seconds_now() + o->seconds;
+    *w = (struct whole){ .x = { .n = n } };
+    w->d = memory_allocate(m, n * sizeof *w->d);
+    w->h = memory_allocate(m, n * sizeof *w->h);
+    if (e->q.c.at) w->c = memory_allocate(m, n * sizeof *w->c);
+    if (!w->d || !w->h || (e->q.c.at && !w->c))
+        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the result");
+    enum bitcut_status status = BITCUT_OK;
+    while (status == BITCUT_OK && w->x.m < m && !progress_stopped(o->progress) &&
+           (!w->x.m || seconds_now() < end)) {
+        const size_t to = smaller(w->x.m + panel, m);
+        status = compare_rows(w, e, w->x.m, to, o, f);
+        if (status == BITCUT_OK) w->x.m = to;
+    }
+    w->x.d = w->d, w->x.h = w->h, w->x.c = w->c;
+    return unless_stopped(status, o);
+}
+
+/* --- parts that differ ------------------------------------------------------------ */
+
+/* Whether a candidate gives every output of a box. */
+static enum bitcut_status gives_box(bool *gives, const struct box *box,
+                                    const struct explanation *e, const struct verdict *v,
+                                    const struct space *space,
+                                    const struct explain_options *o, struct fault *f)
+{
+    struct block b;
+    const struct window w = { box->row, box->row_end, box->col, box->col_end };
+    const size_t rows = w.row_end - w.row, cols = w.col_end - w.col;
+    uint32_t *const d = memory_allocate(rows, cols * sizeof *d);
+    enum bitcut_status status =
+        d ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a part of D");
+    if (status == BITCUT_OK) status = take_some(&b, &e->q, w, rows, cols, 0, 0, f);
+    if (status == BITCUT_OK) {
+        const struct gemm_options all = { .threads = o->threads,
+                                          .progress = o->progress };
+        status = candidate_run(d, &v->x, space, &b, &all, f);
+        *gives = status == BITCUT_OK && !memcmp(d, b.d, rows * cols * sizeof *d);
+        block_clear(&b);
+    }
+    free(d);
+    return status;
+}
+
+/* What is known of a part. */
+static enum bitcut_status tell_part(struct box *box, const struct explanation *e,
+                                    const struct explanation *part,
+                                    const struct explain_options *o, struct fault *f)
+{
+    bool gives = false;
+    const struct verdict *v = &part->best;
+    if (!v->sampled || v->matched < v->sampled) return BITCUT_OK;
+    const enum bitcut_status status = gives_box(&gives, box, e, v, &part->space, o, f);
+    if (!gives) return status;
+    verdict_say(box->what, sizeof box->what, v, &part->space);
+    box->fault = v->h.at[AXIS_FAULT] ? fault_name(&part->space, v->h.at[AXIS_FAULT])
+                                     : "another order";
+    return status;
+}
+
+/* What the same recipe on the same unit would have to do to give a box. */
+static enum bitcut_status explain_part(struct box *box, const struct explanation *e,
+                                       const struct explain_options *o, struct fault *f)
+{
+    enum { SECONDS = 5 };
+    struct k_range range[RANGES_MOST];
+    struct explanation part = { .q = e->q };
+    struct block b;
+    const struct window w = { box->row, box->row_end, box->col, box->col_end };
+    enum bitcut_status status = take_some(&b, &e->q, w, screen_rows(&e->q), SCREEN_COLS,
+                                          o->seed, STREAM_SCREEN, f);
+    if (status != BITCUT_OK) return status;
+    const size_t ranges = coarse_ranges(range, &b, e->q.alpha, e->q.beta);
+    status = explain_space_make(&part.space, &e->q, range, ranges, f);
+    if (status == BITCUT_OK) status = find(&part, &b, &b, &e->best.h, SECONDS, o, f);
+    if (status == BITCUT_OK) status = tell_part(box, e, &part, o, f);
+    explain_space_clear(&part.space);
+    block_clear(&b);
+    return status;
+}
+
+static enum bitcut_status explain_parts(struct explanation *e, const struct whole *w,
+                                        const struct explain_options *o, struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    size_t known = 0;
+    e->parts = difference_boxes(e->part, PARTS_MOST, &w->x);
+    for (size_t i = 0; i < e->parts && i < PARTS_MOST && status == BITCUT_OK; i++)
+        if (!difference_say(&e->part[i], &w->x) && e->part[i].differ > 1)
+            status = explain_part(&e->part[i], e, o, f);
+    for (size_t i = 0; i < e->parts && i < PARTS_MOST; i++)
+        known += e->part[i].fault != NULL;
+    e->found = known == e->parts;
+    return unless_stopped(status, o);
+}
+
+static size_t count_differences(const struct whole *w)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < w->x.m * w->x.n; i++) count += w->x.d[i] != w->x.h[i];
+    return count;
+}
+
+/* Of hypotheses that the sample does not tell apart, the one that gives the most of D:
+   the best, compared in *w, or another.  Ends with *w of the best. */
+static enum bitcut_status choose_best(struct whole *w, struct explanation *e,
+                                      const struct explain_options *o, struct fault *f)
+{
+    const double end = seconds_now() + o->seconds;
+    enum bitcut_status status = BITCUT_OK;
+    for (size_t i = 0;
+         i < e->equals && i < EQUALS_MOST && e->differ && status == BITCUT_OK &&
+         seconds_now() < end && !progress_stopped(o->progress);
+         i++) {
+        const struct verdict before = e->best;
+        struct whole other;
+        e->best = e->equal[i];
+        status = compare_all(&other, e, o, f);
+        const size_t differ = status == BITCUT_OK && other.x.m == w->x.m
+                                  ? count_differences(&other)
+                                  : SIZE_MAX;
+        if (differ < e->differ) {
+            struct whole kept = other;
+            other = *w;
+            *w = kept;
+            e->differ = differ;
+            e->equal[i] = before;
+        } else e->best = before;
+        whole_clear(&other);
+    }
+    return status;
+}
+
+/* Compare what there is time for with the best hypothesis, and look at what differs, if
+   that is not nearly everything. */
+static enum bitcut_status finish(struct explanation *e, const struct explain_options *o,
+                                 struct fault *f)
+{
+    struct whole w;
+    enum bitcut_status status = compare_all(&w, e, o, f);
+    e->compared = w.x.m * w.x.n;
+    if (status == BITCUT_OK) e->differ = count_differences(&w);
+    if (status == BITCUT_OK) status = choose_best(&w, e, o, f);
+    e->found = e->compared && !e->differ;
+    if (status == BITCUT_OK) status = spread_find(&e->spread, &w.x, e->q.format, f);
+    if (status == BITCUT_OK && e->differ && e->differ <= e->compared / 2)
+        status = explain_parts(e, &w, o, f);
+    whole_clear(&w);
+    return status;
+}
+
+/* --- all of it -------------------------------------------------------------------- */
+
+static enum bitcut_status search_blocks(struct explanation *e, const struct block *screen,
+                                        const struct block *sample,
+                                        const struct explain_options *o, struct fault *f)
+{
+    struct k_range range[RANGES_MOST];
+    const size_t ranges = coarse_ranges(range, screen, e->q.alpha, e->q.beta);
+    e->error = coarse_error(screen, e->q.alpha, e->q.beta);
+    enum bitcut_status status = explain_space_make(&e->space, &e->q, range, ranges, f);
+    if (status == BITCUT_OK && o->like) status = find_like(e, sample, o, f);
+    if (status == BITCUT_OK && !e->complete)
+        status = find(e, screen, sample, NULL, o->seconds, o, f);
+    if (status == BITCUT_OK && e->best.sampled) status = finish(e, o, f);
+    return status;
+}
+
+/* The outputs on which hypotheses are tried; of results of few bits those that tell. */
+static enum bitcut_status take_screen(struct block *to, const struct question *q,
+                                      struct window w, uint64_t seed, struct fault *f)
+{
+    enum { WIDE = 512 };
+    const bool is_short = q->format != &formats[FORMAT_F32];
+    size_t col[SCREEN_COLS];
+    struct block wide;
+    enum bitcut_status status =
+        take_some(is_short ? &wide : to, q, w, screen_rows(q),
+                  is_short ? WIDE : SCREEN_COLS, seed, STREAM_SCREEN, f);
+    if (status != BITCUT_OK || !is_short) return status;
+    const size_t cols =
+        coarse_ties(col, SCREEN_COLS, &wide, q->format, q->alpha, q->beta);
+    for (size_t j = 0; j < cols; j++) col[j] = wide.col[col[j]];
+    status = cols ? block_take(to, q, wide.row, wide.rows, col, cols, f)
+                  : fault_set(f, BITCUT_NO_MEMORY, "out of memory for outputs near ties");
+    block_clear(&wide);
+    return status;
+}
+
+static enum bitcut_status
+search_question(struct explanation *e, const struct explain_options *o, struct fault *f)
+{
+    const struct window all = { 0, question_m(&e->q), 0, question_n(&e->q) };
+    const size_t side = (size_t)sqrt((double)o->samples);
+    struct block screen, sample = { 0 };
+    e->total = all.row_end * all.col_end;
+    enum bitcut_status status = take_screen(&screen, &e->q, all, o->seed, f);
+    if (status != BITCUT_OK) return status;
+    status = take_some(&sample, &e->q, all, side, side, o->seed, STREAM_SAMPLE, f);
+    if (status == BITCUT_OK) status = search_blocks(e, &screen, &sample, o, f);
+    block_clear(&screen);
+    block_clear(&sample);
+    return status;
+}
+
+/* Whether GEMMs run on the only unit, if there is one: each word of one is its operand.
+ */
+static enum bitcut_status check_unit(const struct question *q, struct fault *f)
+{
+    struct gemm_plan plan;
+    struct bitcut_gemm g;
+    bitcut_gemm_init(&g, sizeof g);
+    g.recipe = bitcut_recipe_find("plain");
+    g.unit = q->unit;
+    return q->unit ? gemm_plan_on_unit(&plan, &g, f) : BITCUT_OK;
+}
+
+enum bitcut_status explain_run(struct explanation *e, const struct question *q,
+                               const struct explain_options *o, struct fault *f)
+{
+    struct explanation x = { .q = *q };
+    enum bitcut_status status = check_unit(q, f);
+    if (status == BITCUT_OK) status = coarse_read(&x.q, o->seed, f);
+    if (status == BITCUT_OK && (!question_m(&x.q) || !question_n(&x.q)))
+        status = fault_set(f, BITCUT_BAD_ARGUMENT, "D has no elements");
+    if (status == BITCUT_OK) status = search_question(&x, o, f);
+    x.interrupted = progress_stopped(o->progress);
+    if (status == BITCUT_OK) *e = x;
+    else explain_space_clear(&x.space);
+    return status;
+}
+
+void explain_clear(struct explanation *e) { explain_space_clear(&e->space); }

@@ -1,0 +1,68 @@
+/* What computed a matrix. */
+#ifndef BITCUT_ANALYSIS_EXPLAIN_EXPLAIN_H
+#define BITCUT_ANALYSIS_EXPLAIN_EXPLAIN_H
+
+#include "analysis/explain/difference.h"
+#include "analysis/explain/search.h"
+#include "analysis/explain/spread.h"
+
+struct explanation;
+
+/* How much is looked at. */
+struct explain_options {
+    size_t samples; /* outputs on which hypotheses are confirmed */
+    double seconds; /* for the search, and for comparing the rest */
+    uint64_t seed;
+    int threads;
+    const struct progress *progress;
+    const struct explanation *like; /* of another D of the same A, B and C: what that was
+                                       is tried first, and if it gives the sample nothing
+                                       else; or NULL                                    */
+};
+
+enum { EQUALS_MOST = 64, PARTS_MOST = 4, SENTENCE_MOST = 1000 };
+
+/* A hypothesis and how far it goes. */
+struct verdict {
+    struct hypothesis h;
+    struct candidate x;
+    size_t matched, sampled; /* outputs of the sample that it gives to the bit          */
+};
+
+struct explanation {
+    struct question q; /* as the matrices are read                                   */
+    struct space space;
+    double error;        /* median |D - exact| in 2^-24 |A||B|                          */
+    struct verdict best; /* it gives everything that was compared, or the most         */
+    bool found;          /* everything, what its parts say included                    */
+    struct verdict equal[EQUALS_MOST]; /* others that give all of the sample */
+    size_t equals; /* so many of them, also beyond those kept        */
+    size_t tried, compared, differ, total;
+    bool complete;    /* the search had the time that it needs                      */
+    bool interrupted; /* progress asked to stop: this is what was found by then  */
+    struct box part[PARTS_MOST]; /* where D differs from the best one */
+    size_t parts;
+    struct spread spread; /* of D and the best one, in what was compared */
+    double distance[RECIPES_MOST]; /* struct search: of each recipe, by position */
+};
+
+/* Explain D of *q, whose matrices stay the caller's.  When progress asks to stop, what
+   was found and compared so far stands.  BITCUT_BAD_ARGUMENT: shapes that do not fit, or
+   no GEMM runs on the unit; BITCUT_NO_MEMORY.  Only after BITCUT_OK there is something to
+   clear. */
+enum bitcut_status explain_run(struct explanation *e, const struct question *q,
+                               const struct explain_options *o, struct fault *f);
+void explain_clear(struct explanation *e);
+
+/* The one sentence: what D is, or that no hypothesis gives it, and the nearest one. */
+void explain_say(char text[SENTENCE_MOST], const struct explanation *e);
+
+/* The name of a fault: of the hypothesis, else of the first part that differs; NULL:
+   there is none. */
+const char *explain_fault(const struct explanation *e);
+
+/* What a hypothesis says beyond recipe and unit: parts of a sentence after "but ", an
+   empty text if it changes nothing. */
+void verdict_say(char *text, size_t size, const struct verdict *v, const struct space *s);
+
+#endif

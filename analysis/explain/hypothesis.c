@@ -1,0 +1,499 @@
+#include "analysis/explain/hypothesis.h"
+
+#include "analysis/explain/order_say.h"
+#include "analysis/explain/defect.h"
+#include "emu/unit_field.h"
+#include "lib/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- recipe and unit -------------------------------------------------------------- */
+
+static size_t recipe_count(const struct space *s)
+{
+    (void)s;
+    size_t count = 0;
+    while (recipes[count].name) count++;
+    return count;
+}
+
+static bool recipe_vary(struct candidate *x, const struct space *s, size_t value)
+{
+    (void)s;
+    x->gemm.recipe = &recipes[value];
+    return true;
+}
+
+static size_t unit_count(const struct space *s) { return s->units; }
+
+static bool unit_vary(struct candidate *x, const struct space *s, size_t value)
+{
+    x->gemm.unit = s->unit[value];
+    x->unit = *x->gemm.unit;
+    return true;
+}
+
+/* --- promotion -------------------------------------------------------------------- */
+
+static const int intervals[] = { BITCUT_UNSET, 0, 1, 2, 3, 4, 6, 8, 12, 16, 32, 64 };
+
+static size_t promote_count(const struct space *s)
+{
+    (void)s;
+    return sizeof intervals / sizeof *intervals;
+}
+
+static bool promote_vary(struct candidate *x, const struct space *s, size_t value)
+{
+    (void)s;
+    /* One product after the other in one sum: slices of an order say the same. */
+    if (x->gemm.unit->block == 1 && x->gemm.recipe->terms == 1 && intervals[value] > 0)
+        return false;
+    x->gemm.promote = intervals[value];
+    return intervals[value] != x->gemm.recipe->promote;
+}
+
+static void promote_say(char *text, size_t size, const struct candidate *x,
+                        const struct space *s, size_t value)
+{
+    (void)x, (void)s;
+    if (intervals[value])
+        snprintf(text, size, "its sum is promoted every %d instructions",
+                 intervals[value]);
+    else snprintf(text, size, "its sum is never promoted");
+}
+
+/* --- words ------------------------------------------------------------------------ */
+
+static size_t words_count(const struct space *s) { return s->words_count; }
+
+static bool words_vary(struct candidate *x, const struct space *s, size_t value)
+{
+    const struct words_choice w = s->words[value];
+    x->gemm.split_a = w.a;
+    x->gemm.split_b = w.b;
+    x->gemm.high = w.high;
+    x->gemm.low = w.low;
+    x->gemm.scale = w.scale;
+    return true;
+}
+
+/* What differs from the recipe's own words. */
+static bool words_alter(struct candidate *x, const struct space *s, size_t value)
+{
+    (void)s, (void)value;
+    struct gemm_plan own;
+    struct bitcut_gemm g = x->gemm;
+    g.split_a = g.split_b = NULL;
+    g.high = g.low = NULL;
+    g.scale = BITCUT_UNSET;
+    return gemm_plan_on_unit(&own, &g, NULL) != BITCUT_OK ||
+           !split_same(&own.split_a, &x->plan.split_a) ||
+           !split_same(&own.split_b, &x->plan.split_b);
+}
+
+static void say_if(char *text, size_t size, const char *what, const char *name)
+{
+    const size_t length = strlen(text);
+    if (name) snprintf(text + length, size - length, what, *text ? ", " : "", name);
+}
+
+static void words_say(char *text, size_t size, const struct candidate *x,
+                      const struct space *s, size_t value)
+{
+    (void)x;
+    const struct words_choice w = s->words[value];
+    char scale[16];
+    text[0] = 0;
+    snprintf(scale, sizeof scale, "2^%d", w.scale);
+    if (w.a == w.b)
+        say_if(text, size, "%sits words are those of split %s", w.a ? w.a->name : NULL);
+    else {
+        say_if(text, size, "%sthe words of A are those of split %s",
+               w.a ? w.a->name : NULL);
+        say_if(text, size, "%sthe words of B are those of split %s",
+               w.b ? w.b->name : NULL);
+    }
+    say_if(text, size, "%sits high words are rounded by %s",
+           w.high ? w.high->name : NULL);
+    say_if(text, size, "%sits low words are rounded by %s", w.low ? w.low->name : NULL);
+    say_if(text, size, "%sits low words carry %s",
+           w.scale == BITCUT_UNSET ? NULL : scale);
+}
+
+/* --- terms ------------------------------------------------------------------------ */
+
+/* Permutations of at most so many terms are tried all; of more only the reverse. */
+enum { PERMUTED_MOST = 4, PERMUTATIONS = 24 };
+
+/* As the recipe has it or not, low*low; and each with every order. */
+static size_t terms_count(const struct space *s)
+{
+    (void)s;
+    return 2 * (PERMUTATIONS + 1);
+}
+
+static bool terms_vary(struct candidate *x, const struct space *s, size_t value)
+{
+    (void)s;
+    const bool other = value > PERMUTATIONS;
+    const struct bitcut_recipe *r = x->gemm.recipe;
+    if (other && r->terms == RECIPE_TERMS_MOST) return false;
+    if (other) x->gemm.low_low = !r->keeps_low_low;
+    return true;
+}
+
+/* Permutation `index` of n things, by their factorial digits; false: there are fewer. */
+static bool permute(struct recipe_term *term, int n, size_t index)
+{
+    struct recipe_term from[PERMUTED_MOST];
+    memcpy(from, term, (size_t)n * sizeof *from);
+    for (int i = 0, left = n; i < n; i++, left--) {
+        const size_t at = index % (size_t)left;
+        index /= (size_t)left;
+        term[i] = from[at];
+        memmove(&from[at], &from[at + 1], ((size_t)left - at - 1) * sizeof *from);
+    }
+    return index == 0;
+}
+
+static void reverse(struct recipe_term *term, int n)
+{
+    for (int i = 0; i < n / 2; i++) {
+        const struct recipe_term kept = term[i];
+        term[i] = term[n - 1 - i];
+        term[n - 1 - i] = kept;
+    }
+}
+
+static bool terms_alter(struct candidate *x, const struct space *s, size_t value)
+{
+    (void)s;
+    struct gemm_plan *p = &x->plan;
+    const size_t at = value % (PERMUTATIONS + 1);
+    if (value > PERMUTATIONS && p->low_low == x->gemm.recipe->keeps_low_low) return false;
+    if (at == 0) return value != 0;
+    if (!candidate_uniform(x)) return false;
+    if (at == PERMUTATIONS) reverse(p->term, p->terms);
+    return at == PERMUTATIONS
+               ? p->terms > PERMUTED_MOST
+               : p->terms <= PERMUTED_MOST && permute(p->term, p->terms, at);
+}
+
+static void terms_say(char *text, size_t size, const struct candidate *x,
+                      const struct space *s, size_t value)
+{
+    (void)s;
+    const struct gemm_plan *p = &x->plan;
+    size_t length = 0;
+    text[0] = 0;
+    if (value > PERMUTATIONS)
+        length = (size_t)snprintf(text, size, "it has %s product of the low words%s",
+                                  p->low_low ? "the" : "no",
+                                  value % (PERMUTATIONS + 1) ? ", and " : "");
+    if (value % (PERMUTATIONS + 1) == 0) return;
+    length +=
+        (size_t)snprintf(text + length, size - length, "its products come in order");
+    for (int t = 0; t < p->terms && length < size; t++)
+        length += (size_t)snprintf(text + length, size - length, " %c(A)%c(B)",
+                                   "hlm"[p->term[t].a], "hlm"[p->term[t].b]);
+}
+
+/* --- tiles and lines -------------------------------------------------------------- */
+
+static const int tiles[] = { BITCUT_UNSET, 0, 8, 16, 32, 64, 128, 256 };
+
+static size_t tile_count(const struct space *s)
+{
+    (void)s;
+    return sizeof tiles / sizeof *tiles;
+}
+
+static bool tile_vary(struct candidate *x, const struct space *s, size_t value)
+{
+    (void)s;
+    x->gemm.tile_k = tiles[value];
+    return tiles[value] != x->gemm.recipe->tile_k;
+}
+
+static void tile_say(char *text, size_t size, const struct candidate *x,
+                     const struct space *s, size_t value)
+{
+    (void)x, (void)s;
+    if (tiles[value]) snprintf(text, size, "its tiles have %d k", tiles[value]);
+    else snprintf(text, size, "it has no tiles of k");
+}
+
+static size_t lines_count(const struct space *s)
+{
+    (void)s;
+    return 2;
+}
+
+static bool lines_vary(struct candidate *x, const struct space *s, size_t value)
+{
+    (void)s;
+    x->gemm.equilibrate = value;
+    return true;
+}
+
+static void lines_say(char *text, size_t size, const struct candidate *x,
+                      const struct space *s, size_t value)
+{
+    (void)x, (void)s, (void)value;
+    snprintf(text, size, "rows of A and columns of B are equilibrated");
+}
+
+/* --- order ------------------------------------------------------------------------ */
+
+static size_t order_count(const struct space *s) { return s->orders; }
+
+/* A slice or a turn that is no whole number of k-steps would be rounded up to another one
+   of the table. */
+static bool order_vary(struct candidate *x, const struct space *s, size_t value)
+{
+    const struct bitcut_order o = s->order[value];
+    const int step = x->gemm.unit->k;
+    x->gemm.order = o;
+    return o.tile % step == 0 && o.turn % step == 0;
+}
+
+static void order_say(char *text, size_t size, const struct candidate *x,
+                      const struct space *s, size_t value)
+{
+    (void)x;
+    order_text(text, size, &s->order[value], s->k);
+}
+
+/* --- faults ----------------------------------------------------------------------- */
+
+static size_t fault_count(const struct space *s) { return s->faults; }
+
+static bool fault_vary(struct candidate *x, const struct space *s, size_t value)
+{
+    const struct defect_choice c = s->fault[value];
+    return !c.row || !c.row->vary || c.row->vary(x, s, c.kind);
+}
+
+static bool fault_alter(struct candidate *x, const struct space *s, size_t value)
+{
+    const struct defect_choice c = s->fault[value];
+    return !c.row || !c.row->alter || c.row->alter(x, s, c.kind);
+}
+
+static void fault_say(char *text, size_t size, const struct candidate *x,
+                      const struct space *s, size_t value)
+{
+    const struct defect_choice c = s->fault[value];
+    if (c.row->say) c.row->say(text, size, x, s, c.kind);
+    else snprintf(text, size, "%s", c.row->what);
+}
+
+const char *fault_name(const struct space *s, size_t value)
+{
+    return s->fault[value].row->name;
+}
+
+bool fault_is_coarse(const struct space *s, size_t value)
+{
+    return value && !s->fault[value].row->fine;
+}
+
+bool fault_is_of_slices(const struct space *s, size_t value, size_t order)
+{
+    struct candidate x = { 0 };
+    const struct defect_choice c = s->fault[value];
+    const size_t tile = (size_t)s->order[order].tile;
+    if (!c.row || !c.row->of_ranges || !c.row->alter(&x, s, c.kind)) return false;
+    const struct k_range r = x.lost.end ? x.lost : x.twice;
+    return s->order[order].slices > 1 && r.first % tile == 0 &&
+           (r.end == s->k || (r.end - r.first) % tile == 0);
+}
+
+/* --- the table -------------------------------------------------------------------- */
+
+const struct axis axes[AXES] = {
+    [AXIS_RECIPE] = { "recipe", "how the GEMM is put together", recipe_count, recipe_vary,
+                      NULL, NULL },
+    [AXIS_UNIT] = { "unit", "the matrix instruction", unit_count, unit_vary, NULL, NULL },
+    [AXIS_PROMOTE] = { "promote", "how often the sum is promoted to FP32", promote_count,
+                       promote_vary, NULL, promote_say },
+    [AXIS_WORDS] = { "words", "splits, roundings and scale", words_count, words_vary,
+                     words_alter, words_say },
+    [AXIS_TERMS] = { "terms", "which products, in which order", terms_count, terms_vary,
+                     terms_alter, terms_say },
+    [AXIS_TILE] = { "tile_k", "k that a term runs through before the next", tile_count,
+                    tile_vary, NULL, tile_say },
+    [AXIS_LINES] = { "equilibrate", "lines scaled by powers of two", lines_count,
+                     lines_vary, NULL, lines_say },
+    [AXIS_ORDER] = { "order", "slices, lanes and reduction of k", order_count, order_vary,
+                     NULL, order_say },
+    [AXIS_FAULT] = { "fault", "what a kernel may do wrong", fault_count, fault_vary,
+                     fault_alter, fault_say },
+};
+
+/* --- candidates ------------------------------------------------------------------- */
+
+bool candidate_uniform(const struct candidate *x)
+{
+    bool same = true;
+    for (int t = 0; t < x->plan.terms; t++) same &= x->plan.unit[t] == x->gemm.unit;
+    return same;
+}
+
+bool candidate_make(struct candidate *x, const struct space *s, struct hypothesis h)
+{
+    memset(x, 0, sizeof *x);
+    bitcut_gemm_init(&x->gemm, sizeof x->gemm);
+    x->gemm.alpha = s->alpha;
+    x->gemm.beta = s->beta;
+    x->store = &roundings[ROUND_RN];
+    for (int i = 0; i < AXES; i++)
+        if ((h.at[i] || i <= AXIS_UNIT) && !axes[i].vary(x, s, h.at[i])) return false;
+    if (gemm_plan_on_unit(&x->plan, &x->gemm, NULL) != BITCUT_OK) return false;
+    /* Words of a shorter format than the instruction's nobody multiplies. */
+    if (x->plan.split_a.word[0].format != x->unit.a) return false;
+    /* FP32 operands as they are: the recipe fp32 says the same. */
+    if (!x->gemm.recipe->split && x->unit.a == &formats[FORMAT_F32]) return false;
+    for (int i = 0; i < AXES; i++)
+        if (h.at[i] && axes[i].alter && !axes[i].alter(x, s, h.at[i])) return false;
+    return true;
+}
+
+/* The operands of a candidate that are not those of the block. */
+struct operands {
+    uint32_t *a, *b;
+    size_t k;
+    uint32_t *own_a, *own_b;
+};
+
+/* Where element p of a line was in the block's; SIZE_MAX: it is zero. */
+static size_t source_of(const struct candidate *x, size_t p)
+{
+    const size_t lost = x->lost.end - x->lost.first,
+                 twice = x->twice.end - x->twice.first;
+    if (lost && x->lost_are_zero)
+        return p >= x->lost.first && p < x->lost.end ? SIZE_MAX : p;
+    if (lost && p >= x->lost.first) return p + lost;
+    return twice && p >= x->twice.end ? p - twice : p;
+}
+
+static uint32_t read_element(const struct candidate *x, uint32_t value)
+{
+    const bool subnormal = (value & 0x7f800000) == 0;
+    return x->flushed && subnormal ? value & 0x80000000 : value;
+}
+
+static void rearrange(struct operands *o, const struct candidate *x,
+                      const struct block *b)
+{
+    for (size_t p = 0; p < o->k; p++) {
+        const size_t from = source_of(x, p);
+        for (size_t i = 0; i < b->rows; i++)
+            o->own_a[i * o->k + p] =
+                from == SIZE_MAX ? 0 : read_element(x, b->a[i * b->k + from]);
+        for (size_t j = 0; j < b->cols; j++)
+            o->own_b[p * b->cols + j] =
+                from == SIZE_MAX ? 0 : read_element(x, b->b[from * b->cols + j]);
+    }
+    o->a = o->own_a;
+    o->b = o->own_b;
+}
+
+static bool operands_make(struct operands *o, const struct candidate *x,
+                          const struct block *b)
+{
+    const size_t lost = x->lost.end - x->lost.first,
+                 twice = x->twice.end - x->twice.first;
+    *o = (struct operands){ .a = b->a, .b = b->b, .k = b->k };
+    if (!lost && !twice && !x->flushed) return true;
+    o->k += twice - (x->lost_are_zero ? 0 : lost);
+    o->own_a = memory_allocate(b->rows, o->k * sizeof *o->own_a);
+    o->own_b = memory_allocate(b->cols, o->k * sizeof *o->own_b);
+    if (!o->own_a || !o->own_b) return false;
+    rearrange(o, x, b);
+    return true;
+}
+
+static void operands_clear(struct operands *o)
+{
+    free(o->own_a);
+    free(o->own_b);
+}
+
+/* x as a format holds it that f32 holds. */
+static uint32_t through(const struct bitcut_format *format,
+                        const struct bitcut_rounding *rounding, uint32_t x)
+{
+    const struct bitcut_format *f32 = &formats[FORMAT_F32];
+    if (format == f32) return x;
+    const uint64_t short_x = bitcut_format_convert(format, rounding, f32, x);
+    return (uint32_t)bitcut_format_convert(f32, &roundings[ROUND_RN], format, short_x);
+}
+
+static void store_all(uint32_t *d, const struct candidate *x, const struct space *s,
+                      size_t count)
+{
+    for (size_t i = 0; i < count && x->through; i++)
+        d[i] = through(x->through, &roundings[ROUND_RN], d[i]);
+    for (size_t i = 0; i < count && s->format != &formats[FORMAT_F32]; i++)
+        d[i] = through(s->format, x->store, d[i]);
+}
+
+enum bitcut_status candidate_run(uint32_t *d, const struct candidate *x,
+                                 const struct space *s, const struct block *b,
+                                 const struct gemm_options *options, struct fault *f)
+{
+    struct bitcut_gemm g = x->gemm;
+    struct gemm_plan plan = x->plan;
+    struct operands o;
+    struct gemm_options own = *options; /* words of changed operands are not kept */
+    g.unit = &x->unit;
+    for (int t = 0; t < RECIPE_TERMS_MOST && candidate_uniform(x); t++)
+        plan.unit[t] = &x->unit;
+    enum bitcut_status status =
+        operands_make(&o, x, b)
+            ? BITCUT_OK
+            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the operands");
+    if (status == BITCUT_OK) {
+        if (o.own_a) own.words = NULL;
+        gemm_set_dense(&g, d, b->rows, b->cols, o.k, o.a, o.b, b->c);
+        status = gemm_run_plan(&g, &plan, &own, f);
+    }
+    if (status == BITCUT_OK) store_all(d, x, s, b->rows * b->cols);
+    operands_clear(&o);
+    return status;
+}
+
+/* FP32 encodings as integers that grow along the line of numbers. */
+static int64_t along_line(uint32_t x)
+{
+    return x & 0x80000000 ? -(int64_t)(x & 0x7fffffff) : (int64_t)x;
+}
+
+static int compare_words(const void *x, const void *y)
+{
+    const uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    return (a > b) - (a < b);
+}
+
+struct nearness candidate_match(const struct candidate *x, const struct space *s,
+                                const struct block *b, uint32_t *scratch,
+                                struct gemm_words *words)
+{
+    const struct gemm_options one = { .threads = 1, .words = words };
+    const size_t count = b->rows * b->cols;
+    struct nearness near = { 0, INFINITY };
+    if (candidate_run(scratch, x, s, b, &one, NULL) != BITCUT_OK) return near;
+    for (size_t i = 0; i < count; i++) {
+        const int64_t apart = along_line(scratch[i]) - along_line(b->d[i]);
+        near.matched += scratch[i] == b->d[i];
+        scratch[i] = (uint32_t)(apart < 0 ? -apart : apart);
+    }
+    qsort(scratch, count, sizeof *scratch, compare_words);
+    near.distance = scratch[count / 2];
+    return near;
+}

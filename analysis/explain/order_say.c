@@ -1,0 +1,45 @@
+#include "analysis/explain/order_say.h"
+
+#include "lib/size.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void say_more(char *text, size_t size, const char *format, ...)
+{
+    const size_t length = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + length, size - length, format, arguments);
+    va_end(arguments);
+}
+
+void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
+{
+    static const char *const ways[] = {
+        [BITCUT_ASCENDING] = "in order",
+        [BITCUT_DESCENDING] = "from the last one on",
+        [BITCUT_TREE] = "as a tree",
+    };
+    const size_t unit = o->cut ? (size_t)o->cut : o->tile ? (size_t)o->tile : 1;
+    const size_t slice =
+        o->slices > 1 ? divide_up(divide_up(k, unit), (size_t)o->slices) * unit : k;
+    text[0] = 0;
+    if (o->rest_first && !o->cut)
+        say_more(text, size, "the %zu k that fill no tile of %d come first", k % unit,
+                 o->tile);
+    if (o->slices > 1)
+        say_more(text, size, "%sk is cut into slices of %zu", *text ? ", " : "", slice);
+    if (o->rest_first && o->cut)
+        say_more(text, size, "%swhat fills no tile of %d comes first%s",
+                 *text ? ", in each of which " : "", o->tile, *text ? "" : " in k");
+    if (o->lanes > 1 && o->turn)
+        say_more(text, size, "%sk goes to %d sums in turn, %d at a time",
+                 *text ? ", " : "", o->lanes, o->turn);
+    else if (o->lanes > 1)
+        say_more(text, size, "%sk-steps go to %d sums in turn", *text ? ", " : "",
+                 o->lanes);
+    if (o->slices > 1 || o->lanes > 1)
+        say_more(text, size, ", which are added %s", ways[o->reduction]);
+}

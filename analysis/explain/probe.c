@@ -1,0 +1,135 @@
+#include "analysis/explain/probe.h"
+
+#include "analysis/explain/order_say.h"
+
+/* --- the order -------------------------------------------------------------------- */
+
+/* Of orders that give all sizes the first that fits on random data, or else the first. */
+static enum bitcut_status choose(struct probe_result *r, const struct probe_guess *guess,
+                                 size_t count, const struct probe *p, struct fault *f)
+{
+    struct probe_data x;
+    struct probe_fit fit;
+    enum bitcut_status status = probe_data_make(&x, p, f);
+    if (status != BITCUT_OK) return status;
+    r->calls++;
+    for (size_t i = 0; i < count && !r->fit.units && status == BITCUT_OK; i++) {
+        status = probe_fit_units(&fit, &guess[i], &x, p, f);
+        if (i && !fit.units) continue;
+        r->guess = guess[i];
+        r->fit = fit;
+    }
+    probe_data_clear(&x);
+    return status;
+}
+
+static enum bitcut_status find(struct probe_result *r, const struct probe_sizes *s,
+                               const struct probe *p, struct fault *f)
+{
+    struct probe_guess guess[PROBE_GUESSES_MOST];
+    size_t count;
+    const enum bitcut_status status = probe_search(guess, &count, s, p->progress, f);
+    if (status != BITCUT_OK) return status;
+    r->found = count;
+    if (count) return choose(r, guess, count, p, f);
+    r->sums = probe_sums(r->sum, PROBE_SUMS_MOST, s);
+    size_t first = 1;
+    for (size_t y = 2; y < s->count; y++)
+        if (probe_below(s, 0, y) < probe_below(s, 0, first)) first = y;
+    r->first = s->at[first];
+    r->first_below = probe_below(s, 0, first);
+    return BITCUT_OK;
+}
+
+static enum bitcut_status check(const struct probe *p, struct fault *f)
+{
+    if (!p->m || !p->n || !p->k)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "m, n and k must be at least 1");
+    if (p->k > p->input->k_most)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "k can be 1 to %zu for %s",
+                         p->input->k_most, p->input->format->name);
+    return BITCUT_OK;
+}
+
+enum bitcut_status probe_run(struct probe_result *to, const struct probe *p,
+                             struct fault *f)
+{
+    struct probe_sizes s;
+    enum bitcut_status status = check(p, f);
+    if (status == BITCUT_OK) status = probe_sizes_make(&s, p, f);
+    if (status != BITCUT_OK) return status;
+    struct probe_result r = { .k = p->k, .positions = s.count, .calls = s.calls };
+    status = find(&r, &s, p, f);
+    probe_sizes_clear(&s);
+    if (status == BITCUT_OK) *to = r;
+    return status;
+}
+
+/* --- words ------------------------------------------------------------------------ */
+
+static void say_sums(char *text, size_t size, const struct probe_result *r)
+{
+    say_more(text, size, "No order of slices and lanes adds as the program does");
+    if (!r->sums)
+        say_more(text, size, "; product 0 is first added to product %zu, in a sum of %zu",
+                 r->first, r->first_below);
+    for (size_t i = 0; i < r->sums && i < PROBE_SUMS_MOST; i++)
+        say_more(text, size, "%s%zu", i ? ", " : "; neighbours are in sums of ",
+                 r->sum[i]);
+    if (r->sums) say_more(text, size, r->sums > PROBE_SUMS_MOST ? ", ... k" : " k");
+    say_more(text, size, ".");
+}
+
+static void say_order(char *text, size_t size, const struct probe_result *r)
+{
+    static const char *const joins[] = {
+        [PROBE_CUT] = "%zu products are added at a time",
+        [PROBE_EXACT] = "%zu products are added exactly at a time",
+        [PROBE_PAIRS] = "%zu products are added in pairs at a time",
+    };
+    const struct probe_guess *g = &r->guess;
+    char order[300];
+    order_text(order, sizeof order, &g->order, r->k);
+    if (!*order) say_more(text, size, "k is added in order, in one sum");
+    else {
+        say_more(text, size, "%s", order);
+        if (*text == 't') *text = 'T';
+    }
+    if (g->order.slices > 1 && g->order.lanes == 1 && !g->order.rest_first &&
+        g->order.reduction == BITCUT_ASCENDING && !g->promote)
+        say_more(text, size, " (or one sum is promoted every %d k)", g->order.tile);
+    if (g->promote)
+        say_more(text, size, ", each sum is promoted every %zu k", g->promote);
+    say_more(text, size, "; ");
+    if (g->block == 1) say_more(text, size, "one product is added at a time");
+    else say_more(text, size, joins[g->join], g->block);
+    say_more(text, size, ".");
+}
+
+static void say_fit(char *text, size_t size, const struct probe_fit *fit)
+{
+    if (!fit->recipe) {
+        say_more(text, size, " No unit here has such inputs and this order.");
+        return;
+    }
+    say_more(text, size, " On random data %s on %s", fit->recipe->name,
+             fit->unit[0]->name);
+    if (fit->units > 1)
+        say_more(text, size, ", as %zu unit%s more,", fit->units - 1,
+                 fit->units > 2 ? "s" : "");
+    if (fit->mismatches)
+        say_more(text, size, " comes nearest: %zu of %zu outputs differ.",
+                 fit->mismatches, fit->compared);
+    else say_more(text, size, " gives all %zu outputs to the bit.", fit->compared);
+}
+
+void probe_say(char text[PROBE_TEXT_MOST], const struct probe_result *r)
+{
+    text[0] = 0;
+    if (!r->found) {
+        say_sums(text, PROBE_TEXT_MOST, r);
+        return;
+    }
+    say_order(text, PROBE_TEXT_MOST, r);
+    say_fit(text, PROBE_TEXT_MOST, &r->fit);
+}

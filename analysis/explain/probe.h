@@ -1,0 +1,32 @@
+/* The order in which a program adds the products of an output, found by running it on
+   matrices made for that: after FPRev (Xie et al., arXiv 2411.00442). */
+#ifndef BITCUT_ANALYSIS_EXPLAIN_PROBE_H
+#define BITCUT_ANALYSIS_EXPLAIN_PROBE_H
+
+#include "analysis/explain/probe_search.h"
+#include "analysis/explain/probe_sizes.h"
+#include "analysis/explain/probe_units.h"
+
+enum { PROBE_SUMS_MOST = 8, PROBE_TEXT_MOST = 1000 };
+
+/* What is known of the order. */
+struct probe_result {
+    bool found;                        /* an order gives every sum that was looked at */
+    struct probe_guess guess;          /* that order                                  */
+    struct probe_fit fit;              /* of it, on random data                       */
+    size_t sum[PROBE_SUMS_MOST], sums; /* else: k of sums of neighbours, the first    */
+    size_t first, first_below;         /* ... the product that product 0 meets first   */
+    size_t k, positions, calls;        /* runs of the program                         */
+};
+
+/* Probe the program, and run it once more on random data to compare with the units.
+   BITCUT_BAD_ARGUMENT: sizes of 0, or k that the format cannot tell apart;
+   BITCUT_CANNOT: the program's own fault, its D is not of a sum in FP32, or asked to
+   stop; BITCUT_NO_MEMORY. */
+enum bitcut_status probe_run(struct probe_result *r, const struct probe *p,
+                             struct fault *f);
+
+/* What the probe found, in one or two sentences. */
+void probe_say(char text[PROBE_TEXT_MOST], const struct probe_result *r);
+
+#endif

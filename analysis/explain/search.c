@@ -1,0 +1,437 @@
+#include "analysis/explain/search.h"
+
+#include "lib/clock.h"
+#include "lib/size.h"
+#include "lib/threads.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- levels ----------------------------------------------------------------------- */
+
+#define AXIS(name) (1u << AXIS_##name)
+
+/* Axes that vary together, beside recipe and unit; the others are as in the recipe's row.
+   All of them change here: what changes fewer was tried before.  Recipes of one product
+   are what libraries call a GEMM, in all of the orders: they come early. */
+struct level {
+    unsigned axes;
+    bool one_term; /* only recipes of one product */
+};
+
+static const struct level levels[] = {
+    { .axes = 0 },
+    { .axes = AXIS(PROMOTE), .one_term = true },
+    { .axes = AXIS(ORDER), .one_term = true },
+    { .axes = AXIS(PROMOTE) },
+    { .axes = AXIS(TILE) },
+    { .axes = AXIS(LINES) },
+    { .axes = AXIS(TERMS) },
+    { .axes = AXIS(FAULT) },
+    { .axes = AXIS(WORDS) },
+    { .axes = AXIS(ORDER) },
+    /* two at a time */
+    { .axes = AXIS(ORDER) | AXIS(FAULT) },
+    { .axes = AXIS(PROMOTE) | AXIS(LINES) },
+    { .axes = AXIS(PROMOTE) | AXIS(TERMS) },
+    { .axes = AXIS(PROMOTE) | AXIS(FAULT) },
+    { .axes = AXIS(PROMOTE) | AXIS(WORDS) },
+    { .axes = AXIS(PROMOTE) | AXIS(ORDER) },
+    { .axes = AXIS(TILE) | AXIS(FAULT) },
+    { .axes = AXIS(TILE) | AXIS(WORDS) },
+    { .axes = AXIS(TERMS) | AXIS(FAULT) },
+    { .axes = AXIS(TERMS) | AXIS(WORDS) },
+    { .axes = AXIS(WORDS) | AXIS(FAULT) },
+    { .axes = AXIS(ORDER) | AXIS(WORDS) },
+};
+
+enum { LEVELS = sizeof levels / sizeof *levels, PAIRS = 10 }; /* the first with two */
+
+static bool varies(int level, int axis)
+{
+    return axis <= AXIS_UNIT || (levels[level].axes & 1u << axis);
+}
+
+/* Values of an axis beside recipe and unit at a level: those that change, so not the
+   first. */
+static size_t values(const struct search *s, int level, int axis)
+{
+    return varies(level, axis) ? axes[axis].count(s->space) - 1 : 1;
+}
+
+/* Hypotheses of one basis at a level. */
+static size_t level_size(const struct search *s, int level)
+{
+    size_t size = 1;
+    for (int i = AXIS_UNIT + 1; i < AXES; i++) size *= values(s, level, i);
+    return size;
+}
+
+/* Hypothesis `index` of a basis at a level.  Words are the outermost: they serve for all
+   that is inside. */
+static struct hypothesis nth(const struct search *s, struct hypothesis h, int level,
+                             size_t index)
+{
+    static const int inside[] = { AXIS_PROMOTE, AXIS_FAULT, AXIS_ORDER, AXIS_TILE,
+                                  AXIS_TERMS,   AXIS_LINES, AXIS_WORDS };
+    for (size_t n = 0; n < sizeof inside / sizeof *inside; n++) {
+        const int i = inside[n];
+        const size_t count = values(s, level, i);
+        if (varies(level, i)) h.at[i] = (uint16_t)(index % count + 1);
+        index /= count;
+    }
+    return h;
+}
+
+/* --- what is plausible ------------------------------------------------------------ */
+
+/* Sums of the right words in a wrong order, or promoted otherwise, are about as far from
+   D as those in the right order are from the exact sum; in one chain they may be farther,
+   the more so the longer it is.  So what is much farther than other recipes are, on the
+   best of their units, is not tried with what changes little; nor is a unit that is
+   farther still. */
+enum { FAR = 4, FAR_UNIT = 16, CHAIN = 64 };
+
+static double least_distance(const struct search *s)
+{
+    double least = INFINITY;
+    for (int i = 0; i < RECIPES_MOST; i++)
+        if (s->distance[i] < least) least = s->distance[i];
+    return least;
+}
+
+static bool is_far(const struct search *s, const struct basis *b)
+{
+    const double far = (FAR + (double)s->space->k / CHAIN) * (least_distance(s) + 1);
+    return s->distance[b->h.at[AXIS_RECIPE]] > far || b->distance > FAR_UNIT * far;
+}
+
+static bool is_plausible(const struct search *s, int level, const struct basis *b,
+                         const struct hypothesis *h)
+{
+    if (levels[level].one_term && recipes[h->at[AXIS_RECIPE]].terms > 1) return false;
+    if ((levels[level].axes & AXIS(ORDER)) && (levels[level].axes & AXIS(FAULT)) &&
+        !fault_is_of_slices(s->space, h->at[AXIS_FAULT], h->at[AXIS_ORDER]))
+        return false;
+    return fault_is_coarse(s->space, h->at[AXIS_FAULT]) || !b->far;
+}
+
+/* --- what is kept ----------------------------------------------------------------- */
+
+static bool better(const struct finding *x, const struct finding *y)
+{
+    return x->matched != y->matched ? x->matched > y->matched : x->turn < y->turn;
+}
+
+static void keep(struct search *s, struct finding now)
+{
+    size_t at = s->count;
+    if (s->count == FINDINGS_MOST && !better(&now, &s->found[FINDINGS_MOST - 1])) return;
+    if (s->count < FINDINGS_MOST) s->count++;
+    else at--;
+    for (; at > 0 && better(&now, &s->found[at - 1]); at--)
+        s->found[at] = s->found[at - 1];
+    s->found[at] = now;
+}
+
+/* --- trying ----------------------------------------------------------------------- */
+
+enum { BLOCKS = 2 }; /* a few outputs, and the screen */
+
+/* A walk through levels. */
+struct walk {
+    struct search *s;
+    struct basis *basis; /* the nearest first            */
+    size_t bases;
+    int level;
+    struct block few;         /* outputs of the screen        */
+    uint32_t *scratch;        /* of every thread              */
+    struct gemm_words *words; /* likewise, of both blocks     */
+};
+
+static void walk_clear(struct walk *w, int threads)
+{
+    for (int i = 0; w->words && i < BLOCKS * threads; i++) gemm_words_clear(&w->words[i]);
+    block_clear(&w->few);
+    free(w->words);
+    free(w->scratch);
+    free(w->basis);
+}
+
+/* A few outputs, of more than one row: one may be wrong as a whole. */
+static enum bitcut_status take_few(struct walk *w, struct fault *f)
+{
+    enum { ROWS = 2, COLS = 8 };
+    const struct block *const b = w->s->screen;
+    const size_t rows = smaller(ROWS, b->rows), cols = smaller(COLS, b->cols);
+    size_t row[ROWS], col[COLS];
+    for (size_t i = 0; i < rows; i++) row[i] = b->row[i * (b->rows - 1)];
+    for (size_t j = 0; j < cols; j++) col[j] = b->col[j * b->cols / cols];
+    return block_take(&w->few, b->q, row, rows, col, cols, f);
+}
+
+static struct nearness match(const struct walk *w, const struct candidate *x, int which)
+{
+    const struct block *const screen = w->s->screen;
+    const size_t thread = (size_t)threads_number();
+    return candidate_match(x, w->s->space, which ? screen : &w->few,
+                           w->scratch + thread * screen->rows * screen->cols,
+                           &w->words[BLOCKS * thread + (size_t)which]);
+}
+
+/* What gives too few of a few outputs is not tried on more: how many it would give is
+   estimated. */
+static struct nearness nearness_of(const struct walk *w, const struct candidate *x)
+{
+    enum { SHARE = 4 };
+    const size_t count = w->few.rows * w->few.cols;
+    struct nearness few = match(w, x, 0);
+    if (SHARE * few.matched >= count) return match(w, x, 1);
+    few.matched = few.matched * w->s->screen->rows * w->s->screen->cols / count;
+    return few;
+}
+
+static void try_one(const struct walk *w, const struct basis *b, size_t index,
+                    size_t turn)
+{
+    struct search *s = w->s;
+    struct candidate x;
+    const struct hypothesis h = nth(s, b->h, w->level, index);
+    if (!is_plausible(s, w->level, b, &h) || !candidate_make(&x, s->space, h)) return;
+    const struct nearness near = nearness_of(w, &x);
+#pragma omp critical(explain_keep)
+    {
+        s->tried++;
+        keep(s, (struct finding){ h, near.matched, w->level, turn });
+    }
+}
+
+/* Hypotheses of the bases [from, to) at a level; false: the time is over, or there was a
+   stop. */
+static bool try_some(const struct walk *w, size_t from, size_t to)
+{
+    const size_t each = level_size(w->s, w->level), size = (to - from) * each;
+    bool over = false;
+#pragma omp parallel for schedule(dynamic, 16)                                           \
+    num_threads(threads_for(w->s->threads, size))
+    for (size_t i = 0; i < size; i++) {
+        const size_t at = from + i / each;
+        bool now;
+#pragma omp atomic read
+        now = over;
+        if (now) continue;
+        try_one(w, &w->basis[at], i % each,
+                ((size_t)w->level << 48) + at * each + i % each);
+        if (!progress_stopped(w->s->progress) && (i % 64 || seconds_now() < w->s->end))
+            continue;
+#pragma omp atomic write
+        over = true;
+    }
+    return !over;
+}
+
+/* --- bases ------------------------------------------------------------------------ */
+
+/* How near one of the bases comes as it stands; NAN: there is no such GEMM, or none is
+   looked for. */
+static double measure_basis(const struct walk *w, size_t index)
+{
+    struct search *const s = w->s;
+    const struct hypothesis h = w->basis[index].h;
+    const struct bitcut_recipe *only = s->space->recipe;
+    struct candidate x;
+    if (only && only != &recipes[h.at[AXIS_RECIPE]]) return NAN;
+    if (!candidate_make(&x, s->space, h)) return NAN;
+    const struct nearness near = match(w, &x, 1);
+#pragma omp critical(explain_keep)
+    {
+        s->tried++;
+        keep(s, (struct finding){ h, near.matched, 0, index });
+    }
+    return near.distance;
+}
+
+/* False: the time is over, or there was a stop, and some are not measured. */
+static bool measure_bases(const struct walk *w)
+{
+    const struct search *const s = w->s;
+    bool over = false;
+#pragma omp parallel for schedule(dynamic) num_threads(threads_for(s->threads, w->bases))
+    for (size_t i = 0; i < w->bases; i++) {
+        const bool now = progress_stopped(s->progress) || seconds_now() >= s->end;
+        w->basis[i].distance = now ? NAN : measure_basis(w, i);
+        if (!now) continue;
+#pragma omp atomic write
+        over = true;
+    }
+    return !over;
+}
+
+/* What is not far first; of that what was recorded, then the nearest. */
+static int nearer_basis(const void *x, const void *y)
+{
+    const struct basis *a = x, *b = y;
+    const struct hypothesis *g = &a->h, *h = &b->h;
+    if (a->far != b->far) return a->far - b->far;
+    if (!a->far && a->recorded != b->recorded) return b->recorded - a->recorded;
+    if (a->distance != b->distance) return a->distance < b->distance ? -1 : 1;
+    return g->at[AXIS_RECIPE] != h->at[AXIS_RECIPE]
+               ? g->at[AXIS_RECIPE] - h->at[AXIS_RECIPE]
+               : g->at[AXIS_UNIT] - h->at[AXIS_UNIT];
+}
+
+/* Sort out what there is, the nearest first. */
+static void sort_bases(struct walk *w)
+{
+    struct search *const s = w->s;
+    size_t kept = 0;
+    for (size_t i = 0; i < w->bases; i++) {
+        const struct basis b = w->basis[i];
+        double *const least = &s->distance[b.h.at[AXIS_RECIPE]];
+        if (isnan(b.distance)) continue;
+        if (b.distance < *least) *least = b.distance;
+        w->basis[kept++] = b;
+    }
+    w->bases = kept;
+    for (size_t i = 0; i < kept; i++) {
+        struct basis *const b = &w->basis[i];
+        const struct bitcut_unit *u = s->space->unit[b->h.at[AXIS_UNIT]];
+        b->far = is_far(s, b);
+        b->recorded = u->evidence == EVIDENCE_RECORDED || u->k == 1;
+    }
+    qsort(w->basis, kept, sizeof *w->basis, nearer_basis);
+}
+
+/* Every recipe on every unit; or the one base. */
+static bool list_bases(struct walk *w)
+{
+    const struct search *const s = w->s;
+    const size_t recipes_count = axes[AXIS_RECIPE].count(s->space),
+                 units_count = axes[AXIS_UNIT].count(s->space);
+    w->bases = s->base ? 1 : recipes_count * units_count;
+    w->basis = memory_allocate(w->bases, sizeof *w->basis);
+    for (size_t i = 0; w->basis && i < w->bases; i++)
+        w->basis[i].h =
+            s->base
+                ? *s->base
+                : (struct hypothesis){ { [AXIS_RECIPE] = (uint16_t)(i / units_count),
+                                         [AXIS_UNIT] = (uint16_t)(i % units_count) } };
+    return w->basis != NULL;
+}
+
+/* --- phases ----------------------------------------------------------------------- */
+
+/* The first that a caller accepts of what was found from a turn on, or NULL. */
+static const struct finding *accepted(const struct search *s, explain_accept *accept,
+                                      void *context, size_t from)
+{
+    const size_t outputs = s->screen->rows * s->screen->cols;
+    for (size_t i = 0;
+         i < s->count && s->found[i].matched == outputs && !progress_stopped(s->progress);
+         i++)
+        if (s->found[i].turn >= from && accept(context, &s->found[i]))
+            return &s->found[i];
+    return NULL;
+}
+
+/* What else gives the same: all that h changes, by the bases from `from` on. */
+static void try_equals(const struct walk *w, struct hypothesis h, size_t from)
+{
+    const size_t each = level_size(w->s, w->level);
+    size_t index = 0;
+    while (index < each &&
+           memcmp(h.at, nth(w->s, h, w->level, index).at, sizeof h.at) != 0)
+        index++;
+#pragma omp parallel for schedule(dynamic)                                               \
+    num_threads(threads_for(w->s->threads, w->bases))
+    for (size_t i = from; i < w->bases; i++)
+        try_one(w, &w->basis[i], index, ((size_t)w->level << 48) + i * each + index);
+}
+
+/* A level for the first bases; true: something was accepted. */
+static bool try_level(struct walk *w, int level, size_t bases, explain_accept *accept,
+                      void *context)
+{
+    enum { CHUNK = 1024 };
+    struct search *const s = w->s;
+    const size_t each = level_size(s, level), step = each ? divide_up(CHUNK, each) : 1;
+    w->level = level;
+    for (size_t i = 0; i < bases && each && !s->cut_short; i += step) {
+        const size_t end = smaller(i + step, bases);
+        s->cut_short = !try_some(w, i, end);
+        const struct finding *f =
+            accepted(s, accept, context, ((size_t)level << 48) + i * each);
+        if (f) try_equals(w, f->h, end);
+        if (f) return true;
+    }
+    progress_report(s->progress, (size_t)level + 1, LEVELS);
+    return false;
+}
+
+/* Levels [from, to) of all bases. */
+static bool try_levels(struct walk *w, int from, int to, explain_accept *accept,
+                       void *context)
+{
+    for (int level = from; level < to && !w->s->cut_short; level++)
+        if (try_level(w, level, w->bases, accept, context)) return true;
+    return false;
+}
+
+/* Whether a hypothesis is of a basis. */
+static bool is_of(const struct basis *b, const struct hypothesis *h)
+{
+    return b->h.at[AXIS_RECIPE] == h->at[AXIS_RECIPE] &&
+           b->h.at[AXIS_UNIT] == h->at[AXIS_UNIT];
+}
+
+enum { NEAREST = 16 };
+
+/* Bring to the front the bases of what is nearest by now; returns how many these are. */
+static size_t bring_forward(struct walk *w)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < w->s->count && count < NEAREST; i++) {
+        const struct hypothesis *h = &w->s->found[i].h;
+        size_t at = 0;
+        while (at < w->bases && !is_of(&w->basis[at], h)) at++;
+        if (at == w->bases || at < count) continue;
+        const struct basis b = w->basis[at];
+        memmove(&w->basis[count + 1], &w->basis[count], (at - count) * sizeof *w->basis);
+        w->basis[count++] = b;
+    }
+    return count;
+}
+
+static void try_all(struct walk *w, explain_accept *accept, void *context)
+{
+    struct search *const s = w->s;
+    s->cut_short = !measure_bases(w);
+    sort_bases(w);
+    if (accepted(s, accept, context, 0) || try_levels(w, 1, PAIRS, accept, context))
+        return;
+    const size_t nearest = bring_forward(w);
+    for (int level = PAIRS; level < LEVELS && !s->cut_short; level++)
+        if (try_level(w, level, nearest, accept, context)) return;
+    if (nearest < w->bases) try_levels(w, PAIRS, LEVELS, accept, context);
+}
+
+enum bitcut_status explain_search(struct search *s, explain_accept *accept, void *context,
+                                  struct fault *f)
+{
+    const size_t outputs = s->screen->rows * s->screen->cols;
+    const int threads = threads_for(s->threads, SIZE_MAX);
+    struct walk w = { .s = s,
+                      .scratch =
+                          memory_allocate((size_t)threads, outputs * sizeof *w.scratch),
+                      .words = calloc(BLOCKS * (size_t)threads, sizeof *w.words) };
+    const bool enough =
+        w.scratch && w.words && list_bases(&w) && take_few(&w, NULL) == BITCUT_OK;
+    s->tried = s->count = 0;
+    s->cut_short = false;
+    for (int i = 0; i < RECIPES_MOST; i++) s->distance[i] = INFINITY;
+    if (enough) try_all(&w, accept, context);
+    walk_clear(&w, threads);
+    return enough ? BITCUT_OK
+                  : fault_set(f, BITCUT_NO_MEMORY, "out of memory for outputs");
+}

@@ -1,0 +1,53 @@
+/* The search through hypotheses: from those that change least to those that change most,
+   each tried on a few outputs. */
+#ifndef BITCUT_ANALYSIS_EXPLAIN_SEARCH_H
+#define BITCUT_ANALYSIS_EXPLAIN_SEARCH_H
+
+#include "analysis/explain/hypothesis.h"
+
+enum { FINDINGS_MOST = 512, RECIPES_MOST = 64 };
+
+struct finding {
+    struct hypothesis h;
+    size_t matched; /* outputs of the block             */
+    int level;      /* at which it was tried            */
+    size_t turn;    /* its place among those tried      */
+};
+
+/* A recipe on a unit, and how near it comes as it stands. */
+struct basis {
+    struct hypothesis h;
+    double distance; /* struct nearness's                                             */
+    bool far;        /* so far from D that only a coarse fault makes D of it           */
+    bool recorded;   /* a unit as it was recorded on hardware, or of scalars            */
+};
+
+struct search {
+    const struct space *space;
+    const struct block *screen; /* every hypothesis is tried on it       */
+    double end;                 /* by seconds_now(), the search ends     */
+    int threads;
+    const struct progress *progress;
+    const struct hypothesis *base; /* NULL; or one of which all is kept that does not
+                                      vary, recipe and unit among it */
+
+    double distance[RECIPES_MOST]; /* of each recipe as it stands, on its nearest unit */
+    size_t tried;
+    bool cut_short; /* for want of time, or by a stop               */
+    struct finding found[FINDINGS_MOST]; /* the best, most outputs first, then the
+                                            earliest                                    */
+    size_t count;
+};
+
+/* Whether a hypothesis that gives all of the block is accepted; more outputs may be
+   looked at. */
+typedef bool explain_accept(void *context, const struct finding *f);
+
+/* Try level after level: every recipe on every unit as it stands; then one axis at a
+   time, and two for the nearest of them, and two for all; in every level the nearest
+   recipes and units first, up to those among which one is accepted, and what changes the
+   same in all others.  With a base all of it for that one alone.  BITCUT_NO_MEMORY. */
+enum bitcut_status explain_search(struct search *s, explain_accept *accept, void *context,
+                                  struct fault *f);
+
+#endif

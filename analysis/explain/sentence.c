@@ -1,0 +1,121 @@
+/* What was found, in words. */
+#include "analysis/explain/explain.h"
+#include "analysis/explain/order_say.h"
+
+void verdict_say(char *text, size_t size, const struct verdict *v, const struct space *s)
+{
+    text[0] = 0;
+    for (int i = 0; i < AXES; i++) {
+        char part[300] = "";
+        if (!v->h.at[i] || !axes[i].say) continue;
+        axes[i].say(part, sizeof part, &v->x, s, v->h.at[i]);
+        say_more(text, size, "%s%s", *text ? ", and " : "", part);
+    }
+}
+
+const char *explain_fault(const struct explanation *e)
+{
+    const size_t fault = e->best.h.at[AXIS_FAULT];
+    if (fault) return fault_name(&e->space, fault);
+    return e->parts ? e->part[0].fault : NULL;
+}
+
+static void name_hypothesis(char *text, size_t size, const struct explanation *e)
+{
+    const struct verdict *v = &e->best;
+    char changes[600];
+    say_more(text, size, "%s on %s", v->x.gemm.recipe->name, v->x.gemm.unit->name);
+    if (e->space.format != &formats[FORMAT_F32])
+        say_more(text, size, ", rounded to %s", e->space.format->name);
+    verdict_say(changes, sizeof changes, v, &e->space);
+    if (*changes) say_more(text, size, ", but %s", changes);
+}
+
+static void say_reading(char *text, const struct question *q)
+{
+    const struct {
+        bool transposed;
+        const char *name;
+    } one[] = { { q->transposed_a, "A" },
+                { q->transposed_b, "B" },
+                { q->transposed_d, "D" } };
+    const char *between = "; transposed: ";
+    for (int i = 0; i < 3; i++)
+        if (one[i].transposed) {
+            say_more(text, SENTENCE_MOST, "%s%s", between, one[i].name);
+            between = ", ";
+        }
+}
+
+static void say_counts(char *text, const struct explanation *e)
+{
+    const size_t same = e->compared - e->differ;
+    say_more(text, SENTENCE_MOST, ": %zu of %zu outputs agree", same, e->compared);
+    if (e->compared < e->total)
+        say_more(text, SENTENCE_MOST, " (D has %zu%s)", e->total,
+                 e->interrupted ? "" : "; more seconds look at more");
+    say_more(text, SENTENCE_MOST, "; %zu hypotheses were tried", e->tried);
+    if (!e->equals) return;
+    say_more(text, SENTENCE_MOST, ", %zu more give the same bits on these data: %s on %s",
+             e->equals, e->equal[0].x.gemm.recipe->name, e->equal[0].x.gemm.unit->name);
+    if (e->equals > 1) say_more(text, SENTENCE_MOST, ", ...");
+}
+
+static void say_parts(char *text, const struct explanation *e)
+{
+    for (size_t i = 0; i < e->parts && i < PARTS_MOST; i++) {
+        const struct box *b = &e->part[i];
+        say_more(text, SENTENCE_MOST,
+                 "%s rows %zu to %zu, columns %zu to %zu (%zu differ)%s%s",
+                 i ? "; in" : ", but in", b->row, b->row_end - 1, b->col, b->col_end - 1,
+                 b->differ, *b->what ? ": " : "", b->what);
+    }
+    if (e->parts > PARTS_MOST)
+        say_more(text, SENTENCE_MOST, "; and in %zu more places", e->parts - PARTS_MOST);
+}
+
+/* What gives the most is no more than that, be it only one output short. */
+static void say_nearest(char *text, const struct explanation *e)
+{
+    const size_t same = e->compared - e->differ;
+    say_more(text, SENTENCE_MOST, "No hypothesis gives D, of %zu tried%s", e->tried,
+             e->complete ? "" : " in the seconds given");
+    if (!same) return;
+    say_more(text, SENTENCE_MOST, "; the nearest gives %zu of %zu outputs%s: ", same,
+             e->compared, e->parts ? "" : ", which may be chance");
+    name_hypothesis(text, SENTENCE_MOST, e);
+    say_parts(text, e);
+}
+
+/* Before anything of D was compared: what came nearest by then. */
+static void say_interrupted_search(char *text, const struct explanation *e)
+{
+    const struct verdict *v = &e->best;
+    say_more(text, SENTENCE_MOST, "Interrupted after %zu hypotheses", e->tried);
+    if (!v->matched) return;
+    say_more(text, SENTENCE_MOST,
+             "; the nearest gives %zu of %zu outputs of a sample: ", v->matched,
+             v->sampled);
+    name_hypothesis(text, SENTENCE_MOST, e);
+}
+
+static void say_interrupted(char *text, const struct explanation *e)
+{
+    const size_t n = question_n(&e->q);
+    say_more(text, SENTENCE_MOST, "; interrupted when %zu of %zu rows were compared",
+             e->compared / n, e->total / n);
+}
+
+void explain_say(char text[SENTENCE_MOST], const struct explanation *e)
+{
+    text[0] = 0;
+    if (e->interrupted && !e->compared) say_interrupted_search(text, e);
+    else if (e->found) {
+        say_more(text, SENTENCE_MOST, "D is ");
+        name_hypothesis(text, SENTENCE_MOST, e);
+        say_parts(text, e);
+    } else say_nearest(text, e);
+    say_reading(text, &e->q);
+    if (e->found) say_counts(text, e);
+    if (e->interrupted && e->compared) say_interrupted(text, e);
+}

@@ -1,0 +1,195 @@
+/* What the axes range over. */
+#include "analysis/explain/defect.h"
+#include "emu/unit_field.h"
+#include "lib/size.h"
+#include "lib/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A list that grows; `failed` once memory is out. */
+struct list {
+    void *at;
+    size_t count, room, size; /* size: of an element, in bytes */
+    bool failed;
+};
+
+static void list_add(struct list *l, const void *element)
+{
+    if (l->count == l->room && !l->failed) {
+        const size_t room = l->room ? 2 * l->room : 64;
+        void *const more = realloc(l->at, room * l->size);
+        if (more) l->at = more, l->room = room;
+        l->failed = !more;
+    }
+    if (!l->failed) memcpy((char *)l->at + l->count++ * l->size, element, l->size);
+}
+
+#define LIST(type)                                                                       \
+    {                                                                                    \
+        .size = sizeof(type)                                                             \
+    }
+#define ADD(list, type, ...) list_add(list, &(type)__VA_ARGS__)
+
+/* --- units ------------------------------------------------------------------------ */
+
+/* The only unit; or those of FP32 GEMMs, of those that compute the same the first. */
+static void add_units(struct list *l, const struct bitcut_unit *only)
+{
+    for (const struct bitcut_unit *u = units; u->name && !only; u++)
+        if (!u->scale && u->a == u->b && !field_repeats(u) &&
+            (u->c == &formats[FORMAT_F32] || u->c == &formats[FORMAT_F16]))
+            list_add(l, &u);
+    if (only) list_add(l, &only);
+}
+
+/* --- words ------------------------------------------------------------------------ */
+
+static const int scales[] = { 0, 6, 8, 10, 11, 12, 13, 16, 22, 24 };
+
+/* Roundings that kernels have, or have by mistake. */
+static const int rules[] = { ROUND_RN, ROUND_RNA, ROUND_RZ, ROUND_CUT, ROUND_RN_FTZ };
+
+enum { ROUNDINGS = sizeof rules / sizeof *rules };
+
+/* One thing changed, then two roundings together. */
+static void add_words(struct list *l)
+{
+    ADD(l, struct words_choice, { .scale = BITCUT_UNSET });
+    for (const struct bitcut_split *a = splits; a->name; a++)
+        for (int both = 1; both <= 3; both++)
+            ADD(l, struct words_choice,
+                { .a = both & 1 ? a : NULL,
+                  .b = both & 2 ? a : NULL,
+                  .scale = BITCUT_UNSET });
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++)
+        ADD(l, struct words_choice, { .scale = scales[i] });
+    for (size_t high = 0; high <= ROUNDINGS; high++)
+        for (size_t low = 0; low <= ROUNDINGS; low++)
+            if (high || low)
+                ADD(l, struct words_choice,
+                    { .high = high ? &roundings[rules[high - 1]] : NULL,
+                      .low = low ? &roundings[rules[low - 1]] : NULL,
+                      .scale = BITCUT_UNSET });
+}
+
+/* --- orders ----------------------------------------------------------------------- */
+
+/* Slices of every length that is a multiple of 4, of long k fewer. */
+static void add_slices(struct list *l, size_t k)
+{
+    for (size_t length = 4; length<k; length += k> 4096 && length >= 512 ? 32 : 4) {
+        const int slices = (int)divide_up(k, length);
+        for (int r = BITCUT_ASCENDING; r <= BITCUT_TREE; r++)
+            if (slices <= 1024 &&
+                (r == BITCUT_ASCENDING || (length % 16 == 0 && slices > 2)))
+                ADD(l, struct bitcut_order,
+                    { .slices = slices, .tile = (int)length, .reduction = r });
+    }
+}
+
+/* Lanes, also in slices of whole turns of all of them. */
+static void add_lanes(struct list *l, size_t k)
+{
+    static const int lanes[] = { 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 32 };
+    for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++)
+        for (int turn = 1; turn <= 64 && (size_t)turn < k; turn *= 2)
+            for (int slices = 1; slices <= 8 && (slices == 1 || turn * lanes[i] >= 16);
+                 slices++)
+                for (int r = BITCUT_ASCENDING; r <= BITCUT_TREE; r += BITCUT_TREE)
+                    if (slices == 1 || r == BITCUT_ASCENDING)
+                        ADD(l, struct bitcut_order,
+                            { .slices = slices,
+                              .tile = slices == 1 ? 0 : lanes[i] * turn,
+                              .lanes = lanes[i],
+                              .turn = turn,
+                              .reduction = r });
+}
+
+/* The k that fill no tile first; alone, and with slices of tiles. */
+static void add_rest_first(struct list *l, size_t k)
+{
+    for (int tile = 4; tile <= 256; tile *= 2)
+        for (int slices = 1; slices <= 32 && k % (size_t)tile; slices++)
+            ADD(l, struct bitcut_order,
+                { .slices = slices, .tile = tile, .rest_first = true });
+}
+
+/* Slices as equal as words of 16 bytes allow, which their tiles do not fill: what is left
+   over comes first in each, as loops over tiles have it. */
+static void add_cut_slices(struct list *l, size_t k)
+{
+    for (int cut = 4; cut <= 8; cut *= 2)
+        for (int tile = 8; tile <= 64; tile *= 2)
+            for (int slices = 2; slices <= 32; slices++)
+                if (divide_up(divide_up(k, (size_t)cut), (size_t)slices) * (size_t)cut %
+                    (size_t)tile)
+                    ADD(l, struct bitcut_order,
+                        { .slices = slices,
+                          .cut = cut,
+                          .tile = tile,
+                          .rest_first = true });
+}
+
+static void add_orders(struct list *l, size_t k)
+{
+    ADD(l, struct bitcut_order, { 0 });
+    add_slices(l, k);
+    add_lanes(l, k);
+    add_rest_first(l, k);
+    add_cut_slices(l, k);
+}
+
+/* --- faults ----------------------------------------------------------------------- */
+
+static void add_faults(struct list *l, const struct space *s)
+{
+    ADD(l, struct defect_choice, { NULL, 0 });
+    for (const struct defect *d = defects; d->name; d++)
+        for (int kind = 0; kind < (int)(d->kinds ? d->kinds(s) : 1); kind++)
+            ADD(l, struct defect_choice, { d, kind });
+}
+
+/* --- all of them ------------------------------------------------------------------ */
+
+enum bitcut_status explain_space_make(struct space *to, const struct question *q,
+                                      const struct k_range *range, size_t ranges,
+                                      struct fault *f)
+{
+    struct list unit = LIST(struct bitcut_unit *), words = LIST(struct words_choice),
+                order = LIST(struct bitcut_order), fault = LIST(struct defect_choice),
+                lost = LIST(struct k_range);
+    struct space s = { .ranges = ranges,
+                       .k = question_k(q),
+                       .format = q->format,
+                       .recipe = q->recipe,
+                       .alpha = q->alpha,
+                       .beta = q->beta,
+                       .reads_c = q->c.at != NULL };
+    for (size_t i = 0; i < ranges; i++) list_add(&lost, &range[i]);
+    s.range = lost.at;
+    add_units(&unit, q->unit);
+    add_words(&words);
+    add_orders(&order, s.k);
+    add_faults(&fault, &s);
+    s.unit = unit.at, s.units = unit.count;
+    s.words = words.at, s.words_count = words.count;
+    s.order = order.at, s.orders = order.count;
+    s.fault = fault.at, s.faults = fault.count;
+    if (unit.failed || words.failed || order.failed || fault.failed || lost.failed) {
+        explain_space_clear(&s);
+        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the hypotheses");
+    }
+    *to = s;
+    return BITCUT_OK;
+}
+
+void explain_space_clear(struct space *s)
+{
+    free(s->unit);
+    free(s->words);
+    free(s->order);
+    free(s->fault);
+    free(s->range);
+    *s = (struct space){ 0 };
+}

@@ -1,0 +1,91 @@
+/* Which unit each term of a recipe runs on. */
+#include "emu/job.h"
+#include "emu/gemm.h"
+
+/* Whether the unit multiplies the high words. */
+static enum bitcut_status check_high(const struct gemm_plan *p,
+                                     const struct bitcut_unit *u, struct fault *f)
+{
+    const struct bitcut_format *a = p->split_a.word[0].format,
+                               *b = p->split_b.word[0].format;
+    if (u->a == u->b && format_holds(u->a, a) && format_holds(u->b, b)) return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "recipe %s has words of %s, but %s multiplies %s by %s; choose "
+                     "another unit or split",
+                     p->recipe->name, (format_holds(u->a, a) ? b : a)->name, u->name,
+                     u->a->name, u->b->name);
+}
+
+/* Whether a unit whose operand this is takes a word of the split: one of the high word's
+   format, or any if the operand is wider. */
+static bool takes(const struct bitcut_format *operand, const struct bitcut_split *s,
+                  int w)
+{
+    const struct bitcut_format *word = s->word[w].format, *high = s->word[0].format;
+    return word == high || (operand != high && format_holds(operand, word));
+}
+
+/* The units of all terms. */
+static enum bitcut_status find_units(struct gemm_plan *p, const struct bitcut_unit *u,
+                                     struct fault *f)
+{
+    for (int i = 0; i < p->terms; i++) {
+        const struct recipe_term t = p->term[i];
+        const struct bitcut_format *a = p->split_a.word[t.a].format,
+                                   *b = p->split_b.word[t.b].format;
+        const bool own = takes(u->a, &p->split_a, t.a) && takes(u->b, &p->split_b, t.b);
+        p->unit[i] = own ? u : unit_beside(u, a, b);
+        if (!p->unit[i])
+            return fault_set(
+                f, BITCUT_BAD_ARGUMENT,
+                "recipe %s multiplies words of %s by %s, and beside %s there "
+                "is no instruction for these with sums in %s",
+                p->recipe->name, a->name, b->name, u->name, u->c->name);
+        if (p->unit[i]->k > p->k_step) p->k_step = p->unit[i]->k;
+    }
+    return BITCUT_OK;
+}
+
+/* Whether a k-step is whole instructions of every term. */
+static enum bitcut_status check_k_step(const struct gemm_plan *p, struct fault *f)
+{
+    for (int i = 0; i < p->terms; i++)
+        if (p->k_step % p->unit[i]->k)
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "k of %s is no part of %d",
+                             p->unit[i]->name, p->k_step);
+    return BITCUT_OK;
+}
+
+enum bitcut_status gemm_plan_on_unit(struct gemm_plan *to, const struct bitcut_gemm *g,
+                                     struct fault *f)
+{
+    const struct bitcut_unit *u = g->unit;
+    struct gemm_plan p;
+    if (!g->recipe || !u)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "a recipe and a unit are needed");
+    if (u->scale)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s needs block scales; no recipe has them", u->name);
+    enum bitcut_status status = gemm_plan_make(&p, g, u->a, f);
+    if (status == BITCUT_OK) status = check_high(&p, u, f);
+    if (status == BITCUT_OK) status = find_units(&p, u, f);
+    if (status == BITCUT_OK) status = check_k_step(&p, f);
+    if (status != BITCUT_OK) return status;
+    if (u->c != &formats[FORMAT_F32] && u->c != &formats[FORMAT_F16])
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s accumulates in %s, not f32 or f16",
+                         u->name, u->c->name);
+    if (p.equilibrate && u->c != &formats[FORMAT_F32])
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "products of equilibrated lines overflow the %s sums of %s",
+                         u->c->name, u->name);
+    *to = p;
+    return BITCUT_OK;
+}
+
+bool gemm_unit_takes_words(const struct bitcut_unit *u, const struct gemm_plan *p)
+{
+    bool all = true;
+    for (int i = 0; i < p->split_a.words; i++) all &= takes(u->a, &p->split_a, i);
+    for (int i = 0; i < p->split_b.words; i++) all &= takes(u->b, &p->split_b, i);
+    return all;
+}

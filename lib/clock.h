@@ -1,0 +1,8 @@
+/* Time. */
+#ifndef BITCUT_LIB_CLOCK_H
+#define BITCUT_LIB_CLOCK_H
+
+/* Seconds on a clock that never goes back. */
+double seconds_now(void);
+
+#endif

@@ -1,0 +1,176 @@
+#!/bin/sh
+# --device in every command that has it, on tests/gpu/device.c, a module in which the models
+# stand in for two devices, of which the second can be made to lie.
+# Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
+: "${srcdir:=.}" "${CC:=cc}" "${CFLAGS:=}"
+source=$(cd "$srcdir" && pwd)
+libraries=$PWD/.libs
+[ -f "$libraries/libbitcut.so" ] || { echo "1..0 # SKIP no shared library"; exit 0; }
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+ootomo="gemm --recipe ootomo --unit h100 -m 20 -n 10 -k 40"
+
+# Each case by the emulator and by the device: all bits of D, and what is said of it.
+gemm_agrees() {
+    run 0 gemm -m 20 -n 10 -k 3 --recipe plain --unit h100 -o C.npy
+    while read -r words; do
+        for device in emulator cuda; do
+            # shellcheck disable=SC2086 # words
+            run 0 gemm -m 20 -n 10 -k 40 $words --device $device --json -o $device.npy
+            expect unit hopper/mma.m16n8k16.f32.f16
+            sed 's/"seconds".*"products_per_second":[^,]*,//; s/"device".*"kernel":[^,]*,//
+                s/"reference_seconds":[^,]*//' out > "$device.said"
+        done
+        [ "$(value device)" = Models ] || echo "not by the device: $(value device)"
+        cmp emulator.npy cuda.npy || echo "$words"
+        cmp emulator.said cuda.said || echo "$words"
+    done << 'END'
+--recipe ootomo --unit h100
+--recipe ootomo --unit h100 --split-k 3
+--recipe plain --unit hopper/mma.m16n8k16.f32.f16 -c C.npy --alpha 3 --beta=-0.5
+--recipe ootomo --unit h200 --equilibrate --input-a exp_rand(-40,40)
+--recipe ootomo --unit h100 --split halfhalf --scale 11
+END
+}
+
+# Without a unit the device has its own; a kernel has recipe, terms and promotion.
+kernels_run() {
+    while IFS='|' read -r kernel unit promote words; do
+        # shellcheck disable=SC2086 # words
+        run 0 gemm -m 20 -n 10 -k 100 $words --json -o D.npy
+        expect kernel "$kernel"
+        expect unit "$unit"
+        expect promote "$promote"
+    done << 'END'
+gemm.ootomo.f16|hopper/mma.m16n8k16.f32.f16|1|--device cuda --recipe ootomo
+vary.ootomo.f16|hopper/mma.m16n8k16.f32.f16|4|--device cuda --recipe ootomo --promote 4
+vary.ootomo.f16|hopper/mma.m16n8k16.f32.f16|4|--device cuda --kernel vary.ootomo.f16
+vary.ootomo.f16|ampere/mma.m16n8k16.f32.f16|4|--kernel vary.ootomo.f16
+vary.ootomo.f16|ampere/mma.m16n8k16.f32.f16|4|--kernel vary.ootomo.f16 --unit a100
+vary.ootomo.f16|hopper/mma.m16n8k16.f32.f16|4|--kernel vary.ootomo.f16 --unit h100
+old.plain.f16|ampere/mma.m16n8k16.f32.f16|0|--kernel old.plain.f16 --device emulator
+END
+    kernel="--kernel vary.ootomo.f16 -m 20 -n 10 -k 100"
+    # shellcheck disable=SC2086 # words
+    run 0 gemm $kernel --device cuda -o there.npy
+    # shellcheck disable=SC2086
+    run 0 gemm $kernel --unit h100 -o here.npy
+    cmp there.npy here.npy
+    run 0 gemm --recipe ootomo --unit h100 -m 20 -n 10 -k 100 -o once.npy
+    ! cmp -s once.npy here.npy || echo "promoted as the recipe says, not the kernel"
+}
+
+# Only the second lies: what finds it has looked at that one.
+second_found() {
+    DEVICE_FAULT="second flips"
+    export DEVICE_FAULT
+    while IFS='|' read -r words; do
+        # shellcheck disable=SC2086 # words
+        run 0 $words --device cuda:0
+        # shellcheck disable=SC2086
+        run 1 $words --device cuda:1
+    done << 'END'
+verify --kernel gemm.ootomo.f16 -m 1 -n 2 -k 3
+verify --kernel batch.mma.16 -m 5 -n 6 -k 7
+verify --kernel split --split halfhalf --samples 70000
+record --random 128 --unit hopper/mma.m16n8k16.f32.f16
+bench gpu --kernel gemm.ootomo.f16 -n 16 --rounds 1 --energy 0
+bench gpu --study batch --kernel batch.mma.16 --shapes square -n 4 --batch 3 --rounds 1
+END
+    run 0 probe --unit hopper/mma.m16n8k16.f32.f16 -o set
+    run 0 record set -o first --device cuda
+    run 1 record set -o second --device cuda:1
+    # shellcheck disable=SC2086
+    run 0 $ootomo -o model.npy
+    for n in 0 1; do
+        # shellcheck disable=SC2086
+        run 0 $ootomo --device cuda:$n -o $n.npy
+    done
+    cmp model.npy 0.npy
+    ! cmp -s model.npy 1.npy || echo "gemm ran on the first"
+    run 0 tile --kernel gemm.ootomo.f16 --device cuda:1 --json
+    expect device "More models"
+    unset DEVICE_FAULT
+}
+
+# offences STATUS WHY WORDS...: of every command with WORDS.
+offences() {
+    status=$1
+    why=$2
+    shift 2
+    for command in "$ootomo" "verify --kernel split --samples 8" "record --random 8" "bench gpu -n 8 --rounds 1" \
+        "tile --kernel gemm.ootomo.f16"; do
+        # shellcheck disable=SC2086 # words
+        run "$status" $command "$@"
+        grep -q "^bitcut: $why\$" err || cat err
+    done
+}
+
+refused() {
+    offences 3 "--device: hip: not built in" --device hip
+    offences 3 "--device: hip: not built in" --device hip:1
+    offences 3 "--device: host: not built in" --device host
+    offences 3 "--device: executor: not built in" --device executor:gfx90a
+    offences 3 "--device: no device: there are two" --device cuda:2
+    offences 2 "--device: gpu: no device is called so, but cuda, cuda:1, ..." --device gpu
+    offences 2 "--device: cuda:x: no device is called so, but cuda, cuda:1, ..." \
+        --device cuda:x
+    while IFS='|' read -r status why words; do
+        # shellcheck disable=SC2086 # words
+        run "$status" $words
+        grep -q "^bitcut: $why\$" err || cat err
+    done << 'END'
+2|--device: the emulator does not do here; a GPU, such as cuda|verify --kernel gemm --device emulator
+2|--device: the emulator does not do here; a GPU, such as cuda|record --random 8 --device emulator
+2|--device: the emulator does not do here; a GPU, such as cuda|bench gpu --device emulator
+2|--device: is for bench gpu|bench emu --device cuda
+2|--device: is for --kernel; tiles are ranked on --gpu|tile --gpu a100 --device cuda
+2|--device: is for --kernel; a file is checked by the emulator|verify --recipe plain --unit h100 -a A -b B -d D --device cuda
+2|--recipe: is needed, such as ootomo, unless --kernel is given|gemm --device cuda
+2|volta/mma.m8n8k4.f32.f16: no kernel of Models runs on it, and emulating a unit there is not built|gemm --device cuda --recipe ootomo --unit v100
+2|hopper/mma.m16n8k8.f32.f16: no kernel of Models runs on it, and emulating a unit there is not built|gemm --device cuda --recipe ootomo --unit hopper/mma.m16n8k8.f32.f16
+2|hopper/mma.m16n8k8.f32.f16: gemm.ootomo.f16 runs on hopper/mma.m16n8k16.f32.f16|gemm --kernel gemm.ootomo.f16 --unit hopper/mma.m16n8k8.f32.f16
+2|ampere/mma.m16n8k16.f32.f16: gemm.ootomo.f16 runs on hopper/mma.m16n8k16.f32.f16|gemm --kernel gemm.ootomo.f16 --device cuda --unit a100
+2|--unit: no architecture of the kernel has it; bitcut list kernels|gemm --kernel small.plain.f16 --unit a100
+2|--kernel: unknown; bitcut list kernels has all|gemm --kernel gemm
+2|--kernel: unknown; bitcut list kernels has all|gemm --kernel gemm --device cuda
+2|gemm: gemm.ootomo.f16 computes recipe ootomo, not plain|gemm --kernel gemm.ootomo.f16 --recipe plain
+2|gemm: gemm.ootomo.f16 promotes after 1 instructions (0: never), not 2|gemm --kernel gemm.ootomo.f16 --promote 2
+3|gemm: old.plain.f16 does not run on Models|gemm --kernel old.plain.f16 --device cuda
+3|gemm: there is no kernel for recipe feng and matrices of f32; they take f32, or small ones of f16|gemm --device cuda --recipe feng
+END
+    DEVICE_FAULT=ampere
+    export DEVICE_FAULT
+    run 3 gemm --kernel small.plain.f16 --unit h100 --device cuda
+    DEVICE_FAULT=breaks
+    run 3 gemm --recipe ootomo --device cuda
+    grep -q '^bitcut: gemm.ootomo.f16: it broke$' err || cat err
+    unset DEVICE_FAULT
+}
+
+# A kernel is emulated by its row, which is in the module.
+module_needed() {
+    BITCUT_MODULES=$work/nowhere
+    run 3 gemm --kernel gemm.ootomo.f16
+    grep -q '^bitcut: --kernel: no GPU backend: ' err || cat err
+    run 3 gemm --recipe ootomo --device cuda
+    grep -q '^bitcut: --device: no GPU backend: ' err || cat err
+    # shellcheck disable=SC2086
+    run 0 $ootomo --device emulator --json
+    expect device emulator
+    expect kernel null
+}
+
+ok_if_empty "the module is built" "$(model_built models)"
+BITCUT_MODULES=$work/models
+export BITCUT_MODULES
+ok_if_empty "a GEMM on the device has the emulator's bits" "$(gemm_agrees)"
+ok_if_empty "kernels are chosen, and emulated" "$(kernels_run)"
+ok_if_empty "the second device is the second" "$(second_found)"
+ok_if_empty "devices and units that are not there are refused" "$(refused)"
+ok_if_empty "without a module there is the emulator" "$(module_needed)"
+echo "1..$n"

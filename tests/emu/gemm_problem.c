@@ -1,0 +1,196 @@
+#include "tests/emu/gemm_problem.h"
+
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- what is asked for ------------------------------------------------------------- */
+
+struct asked asked_of(const struct bitcut_recipe *r, const struct bitcut_unit *u)
+{
+    const struct bitcut_split split = r->split ? *r->split : split_plain(u->a);
+    return (struct asked){ .recipe = r,
+                           .unit = u,
+                           .split_a = split,
+                           .split_b = split,
+                           .low_low = r->keeps_low_low,
+                           .promote = r->promote,
+                           .tile_k = r->tile_k,
+                           .order = { .slices = 1, .lanes = 1 },
+                           .alpha = ONE };
+}
+
+struct bitcut_gemm asked_given(const struct asked *g)
+{
+    struct bitcut_gemm x = gemm_of(g->recipe, g->unit);
+    x.split_a = &g->split_a;
+    x.split_b = &g->split_b;
+    x.low_low = g->low_low == g->recipe->keeps_low_low ? BITCUT_UNSET : g->low_low;
+    x.promote = g->promote == g->recipe->promote ? BITCUT_UNSET : g->promote;
+    x.tile_k = g->tile_k == g->recipe->tile_k ? BITCUT_UNSET : g->tile_k;
+    x.equilibrate = g->equilibrate;
+    x.order = g->order;
+    x.alpha = g->alpha;
+    x.beta = g->beta;
+    return x;
+}
+
+enum bitcut_status asked_check(const struct asked *g, struct fault *f)
+{
+    const struct bitcut_gemm x = asked_given(g);
+    struct gemm_plan plan;
+    return gemm_plan_on_unit(&plan, &x, f);
+}
+
+/* --- matrices ---------------------------------------------------------------------- */
+
+static uint32_t sign_random(uint64_t *rng)
+{
+    return (uint32_t)(test_bits(rng) >> 63) << 31;
+}
+
+static uint32_t exponents(uint64_t *rng, int low, int high)
+{
+    const uint32_t fraction = (uint32_t)test_bits(rng) & 0x7fffff;
+    return sign_random(rng) | power_of_two(test_between(rng, low, high)) | fraction;
+}
+
+static uint32_t fill_normal(uint64_t *rng) { return exponents(rng, -3, 3); }
+
+/* About the range of f16, subnormals and overflow included. */
+static uint32_t fill_wide(uint64_t *rng) { return exponents(rng, -36, 16); }
+
+static uint32_t fill_huge(uint64_t *rng) { return exponents(rng, -126, 127); }
+
+static uint32_t fill_subnormal(uint64_t *rng)
+{
+    if (test_bits(rng) & 1) return exponents(rng, -126, -100);
+    return sign_random(rng) | ((uint32_t)test_bits(rng) & 0x7fffff);
+}
+
+static uint32_t fill_special(uint64_t *rng)
+{
+    static const uint32_t special[] = { INFINITE, A_NAN, 0x7f800001, 0x7f7fffff, 0, 1 };
+    if (test_between(rng, 0, 40)) return exponents(rng, -8, 4);
+    return special[test_between(rng, 0, 5)] | sign_random(rng);
+}
+
+static uint32_t fill_zeros(uint64_t *rng)
+{
+    return test_between(rng, 0, 3) ? sign_random(rng) : fill_subnormal(rng);
+}
+
+/* Sums that cancel: small multiples of powers of two. */
+static uint32_t fill_few(uint64_t *rng)
+{
+    return sign_random(rng) | power_of_two(test_between(rng, 0, 2)) |
+           (uint32_t)test_between(rng, 0, 1) << 22 | (uint32_t)!test_between(rng, 0, 5);
+}
+
+const struct input_class input_classes[CLASSES] = {
+    { "normal", fill_normal },   { "wide", fill_wide },
+    { "huge", fill_huge },       { "subnormal", fill_subnormal },
+    { "special", fill_special }, { "zeros", fill_zeros },
+    { "few", fill_few },
+};
+
+/* rows x cols elements of a class; what lies between the rows is NaN. */
+static void matrix_fill(uint32_t *x, size_t rows, size_t cols, size_t ld,
+                        const struct input_class *class, uint64_t *rng)
+{
+    for (size_t i = 0; i < rows * ld; i++)
+        x[i] = i % ld < cols ? class->fill(rng) : (uint32_t)A_NAN;
+}
+
+void gemm_problem_fill(struct problem *p, struct shape shape,
+                       const struct input_class *class, uint64_t *rng)
+{
+    const struct input_class *other = test_between(rng, 0, 1) ? class : &input_classes[0];
+    p->m = shape.m, p->n = shape.n, p->k = shape.k;
+    p->lda = p->k + (size_t)test_between(rng, 0, 3);
+    p->ldb = p->n + (size_t)test_between(rng, 0, 3);
+    p->ldc = p->n + (size_t)test_between(rng, 0, 3);
+    p->ldd = p->n + (size_t)test_between(rng, 0, 3);
+    p->in_place = test_between(rng, 0, 1);
+    matrix_fill(p->a, p->m, p->k, p->lda, class, rng);
+    matrix_fill(p->b, p->k, p->n, p->ldb, other, rng);
+    matrix_fill(p->c, p->m, p->n, p->ldc, class, rng);
+    for (size_t i = 0; i < SIDE * ROW_MOST; i++) p->d[i] = 0xd0d0d0d0u ^ (uint32_t)i;
+}
+
+/* --- the comparison ---------------------------------------------------------------- */
+
+static void print_value(const char *name, uint32_t x)
+{
+    printf(" %s %08" PRIx32 " (%a)", name, x, format_to_double(F32, x));
+}
+
+static void print_difference(const struct asked *g, const struct problem *p, size_t i,
+                             size_t j, uint32_t got, uint32_t want)
+{
+    printf(
+        "# %s on %s, %zu x %zu x %zu, equilibrate %d, low_low %d, promote %d, "
+        "tile_k %d, slices %d, tile %d, rest_first %d, lanes %d, turn %d, reduction %d, "
+        "threads %d, splits %s %s\n",
+        g->recipe->name, g->unit->name, p->m, p->n, p->k, g->equilibrate, g->low_low,
+        g->promote, g->tile_k, g->order.slices, g->order.tile, g->order.rest_first,
+        g->order.lanes, g->order.turn, (int)g->order.reduction, g->threads,
+        g->split_a.name, g->split_b.name);
+    printf("# alpha %08" PRIx32 ", beta %08" PRIx32 ", D is %sC\n# row %zu of A:",
+           g->alpha, g->beta, p->in_place ? "" : "not ", i);
+    for (size_t x = 0; x < p->k; x++) printf(" %08" PRIx32, p->a[i * p->lda + x]);
+    printf("\n# column %zu of B:", j);
+    for (size_t x = 0; x < p->k; x++) printf(" %08" PRIx32, p->b[x * p->ldb + j]);
+    printf("\n#");
+    print_value("got", got);
+    print_value("want", want);
+    printf("\n");
+    fflush(stdout); /* a failed check ends the process without it */
+}
+
+/* Compare all of D's storage with what is wanted; prints the first difference. */
+static void check_same(const struct asked *g, const struct problem *p,
+                       const uint32_t *got, const uint32_t *want)
+{
+    for (size_t i = 0; i < SIDE * ROW_MOST; i++) {
+        if (got[i] == want[i]) continue;
+        if (p->ldd && i / p->ldd < p->m && i % p->ldd < p->n)
+            print_difference(g, p, i / p->ldd, i % p->ldd, got[i], want[i]);
+        ck_abort_msg("%s on %s: D at %zu (of rows of %zu)", g->recipe->name,
+                     g->unit->name, i, p->ldd);
+    }
+}
+
+struct bitcut_gemm gemm_posed(const struct asked *g, uint32_t *d, const struct problem *p,
+                              const uint32_t *c)
+{
+    struct bitcut_gemm x = asked_given(g);
+    gemm_set_dense(&x, d, p->m, p->n, p->k, p->a, p->b, c);
+    x.a.ld = p->lda, x.b.ld = p->ldb, x.c.ld = p->ldc, x.d.ld = p->ldd;
+    return x;
+}
+
+enum bitcut_status gemm_problem_run(uint32_t *d, const struct asked *g,
+                                    const struct problem *p, const uint32_t *c)
+{
+    const struct bitcut_gemm x = gemm_posed(g, d, p, c);
+    return bitcut_gemm(NULL, &x, g->threads, NULL);
+}
+
+void gemm_problem_check(const struct asked *g, struct problem *p)
+{
+    static uint32_t got[SIDE * ROW_MOST], want[SIDE * ROW_MOST];
+    const bool in_place = p->in_place && !is_zero(g->beta);
+    if (in_place) {
+        p->ldd = p->ldc;
+        memcpy(p->d, p->c, sizeof p->d);
+    }
+    gemm_problem_solve(want, g, p);
+    memcpy(got, p->d, sizeof got);
+    const uint32_t *c = in_place ? got : p->c;
+    ck_assert_int_eq(
+        gemm_problem_run(got, g, p, is_zero(g->beta) && p->in_place ? NULL : c),
+        BITCUT_OK);
+    check_same(g, p, got, want);
+}

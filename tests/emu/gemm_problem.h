@@ -1,0 +1,93 @@
+/* GEMMs to compute, and a second statement of what they are: words, k-steps, promotion,
+   folding, slices and epilogue from the prose of lib/split.h and lib/recipe.h,
+   instructions by tests/emu/spec.h, FP32 operations exact in MPFR and rounded once. */
+#ifndef BITCUT_TESTS_EMU_GEMM_PROBLEM_H
+#define BITCUT_TESTS_EMU_GEMM_PROBLEM_H
+
+#include "emu/gemm.h"
+
+#define F32 (&formats[FORMAT_F32])
+#define RN  (&roundings[ROUND_RN])
+
+enum {
+    ONE = 0x3f800000,
+    SIGN = (int)0x80000000,
+    INFINITE = 0x7f800000,
+    A_NAN = 0x7fc12345
+};
+
+static inline uint32_t power_of_two(int exponent)
+{
+    return (uint32_t)(exponent + 127) << 23;
+}
+
+static inline bool is_zero(uint32_t x) { return (x & 0x7fffffff) == 0; }
+
+/* --- what is asked for ------------------------------------------------------------- */
+
+/* A GEMM with nothing left open, but sizes and matrices. */
+struct asked {
+    const struct bitcut_recipe *recipe;
+    const struct bitcut_unit *unit;
+    struct bitcut_split split_a, split_b;
+    bool equilibrate, low_low;
+    int promote, tile_k;
+    struct bitcut_order order;
+    uint32_t alpha, beta;
+    int threads;
+};
+
+/* As the recipe's row says. */
+struct asked asked_of(const struct bitcut_recipe *r, const struct bitcut_unit *u);
+
+/* The same as it is given to the library: what is as in the row may be left open. */
+struct bitcut_gemm asked_given(const struct asked *g);
+
+/* What the library says of it, without matrices. */
+enum bitcut_status asked_check(const struct asked *g, struct fault *f);
+
+/* --- matrices ---------------------------------------------------------------------- */
+
+enum { SIDE = 40, LINE_MOST = 64, ROW_MOST = SIDE + 4 };
+
+/* Matrices to compute with, all row-major. */
+struct problem {
+    size_t m, n, k, lda, ldb, ldc, ldd;
+    uint32_t a[SIDE * ROW_MOST], b[SIDE * ROW_MOST], c[SIDE * ROW_MOST];
+    uint32_t d[SIDE * ROW_MOST];
+    bool in_place; /* D is C */
+};
+
+struct shape {
+    size_t m, n, k;
+};
+
+/* A class of values. */
+struct input_class {
+    const char *name;
+    uint32_t (*fill)(uint64_t *rng);
+};
+
+enum { CLASSES = 7 };
+extern const struct input_class input_classes[CLASSES];
+
+/* Matrices of a class or of two, with gaps between their rows. */
+void gemm_problem_fill(struct problem *p, struct shape shape,
+                       const struct input_class *class, uint64_t *rng);
+
+/* --- both sides -------------------------------------------------------------------- */
+
+/* What is wanted in place of D: D with its m x n elements computed. */
+void gemm_problem_solve(uint32_t *want, const struct asked *g, const struct problem *p);
+
+/* The GEMM with its matrices, and run by the library. */
+struct bitcut_gemm gemm_posed(const struct asked *g, uint32_t *d, const struct problem *p,
+                              const uint32_t *c);
+enum bitcut_status gemm_problem_run(uint32_t *d, const struct asked *g,
+                                    const struct problem *p, const uint32_t *c);
+
+/* Fail, with the first difference, unless both sides are the same in all of D's
+   storage. */
+void gemm_problem_check(const struct asked *g, struct problem *p);
+
+#endif

@@ -1,0 +1,471 @@
+/* The second statement of a GEMM, apart from all code of emu. */
+#include "tests/emu/gemm_problem.h"
+#include "tests/emu/spec.h"
+#include "tests/lib/number_oracle.h"
+#include "tests/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- FP32 arithmetic --------------------------------------------------------------- */
+
+/* Any product of two FP32 values plus a third is a multiple of 2^-298 below 2^257; the
+   value of one encoding has fewer bits. */
+enum { EXACT_BITS = 600, VALUE_BITS = 53 };
+
+static void value_read(mpfr_ptr x, const struct bitcut_format *f, uint64_t encoding)
+{
+    const struct value v = oracle_value(f, encoding);
+    if (v.kind == NUMBER_NAN) mpfr_set_nan(x);
+    else if (v.kind == NUMBER_INF) mpfr_set_inf(x, 1);
+    else mpfr_set_d(x, v.magnitude, MPFR_RNDN);
+    if (v.negative) mpfr_neg(x, x, MPFR_RNDN);
+}
+
+static uint32_t f32_of(mpfr_srcptr x, uint32_t nan)
+{
+    const uint32_t sign = mpfr_signbit(x) ? (uint32_t)SIGN : 0;
+    if (mpfr_nan_p(x)) return nan;
+    return mpfr_inf_p(x) ? sign | INFINITE : (uint32_t)oracle_round(F32, RN, x);
+}
+
+typedef int operation(mpfr_ptr, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
+
+static uint32_t operate(operation *f, uint32_t nan, uint32_t a, uint32_t b)
+{
+    mpfr_t x, y;
+    mpfr_inits2(EXACT_BITS, x, y, (mpfr_ptr)NULL);
+    value_read(x, F32, a);
+    value_read(y, F32, b);
+    if (f(x, x, y, MPFR_RNDN)) ck_abort_msg("not exact: %08" PRIx32 " %08" PRIx32, a, b);
+    const uint32_t d = f32_of(x, nan);
+    mpfr_clears(x, y, (mpfr_ptr)NULL);
+    return d;
+}
+
+static uint32_t multiply_add(uint32_t nan, uint32_t a, uint32_t b, uint32_t c)
+{
+    mpfr_t x, y, z;
+    mpfr_inits2(EXACT_BITS, x, y, z, (mpfr_ptr)NULL);
+    value_read(x, F32, a);
+    value_read(y, F32, b);
+    value_read(z, F32, c);
+    if (mpfr_fma(x, x, y, z, MPFR_RNDN)) ck_abort_msg("not exact: %08" PRIx32, c);
+    const uint32_t d = f32_of(x, nan);
+    mpfr_clears(x, y, z, (mpfr_ptr)NULL);
+    return d;
+}
+
+/* The low words of both sides carry 2 to this. */
+static int scale_of(const struct asked *g)
+{
+    return g->split_a.words > 1 ? g->split_a.scale : g->split_b.scale;
+}
+
+/* --- units ------------------------------------------------------------------------- */
+
+/* What words of 8 bits beside words of f16 run on: a name without its formats. */
+static const struct {
+    const char *unit, *eight;
+} beside[] = {
+    { "ada/mma.m16n8k16.f32.f16", "ada/mma.m16n8k32.f32." },
+    { "hopper/mma.m16n8k16.f32.f16", "hopper/mma.m16n8k32.f32." },
+    { "hopper/mma.m16n8k8.f32.f16", "hopper/mma.m16n8k32.f32." },
+    { "hopper/mma.m16n8k16.f16.f16", "hopper/mma.m16n8k32.f16." },
+    { "hopper/wgmma.m64n8k16.f32.f16", "hopper/wgmma.m64n8k32.f32." },
+};
+
+/* Units of f16 leave words of 8 bits to others; wider ones take them as their own. */
+static bool leaves(const struct bitcut_unit *u, const struct bitcut_format *word)
+{
+    return u->a == &formats[FORMAT_F16] && word->bits == 8;
+}
+
+static const struct bitcut_unit *unit_of(const struct asked *g, struct recipe_term t)
+{
+    const struct bitcut_format *a = g->split_a.word[t.a].format,
+                               *b = g->split_b.word[t.b].format;
+    char name[80];
+    size_t i = 0;
+    if (!leaves(g->unit, a) && !leaves(g->unit, b)) return g->unit;
+    while (strcmp(beside[i].unit, g->unit->name) != 0) i++;
+    snprintf(name, sizeof name, "%s%s%s%s", beside[i].eight, a->name, a == b ? "" : ".",
+             a == b ? "" : b->name);
+    return unit_find(name, NULL);
+}
+
+/* All terms of a recipe, the product of the low words first; returns how many. */
+static int terms_of(struct recipe_term term[RECIPE_TERMS_MOST + 1], const struct asked *g)
+{
+    int n = 0;
+    if (g->low_low) term[n++] = g->recipe->low_low;
+    for (int i = 0; i < g->recipe->terms; i++) term[n++] = g->recipe->term[i];
+    return n;
+}
+
+/* k of a k-step: the largest of all instructions. */
+static size_t step_of(const struct asked *g)
+{
+    struct recipe_term term[RECIPE_TERMS_MOST + 1];
+    size_t step = 0;
+    for (int i = terms_of(term, g) - 1; i >= 0; i--) {
+        const size_t k = (size_t)unit_of(g, term[i])->k;
+        if (k > step) step = k;
+    }
+    return step;
+}
+
+/* --- words ------------------------------------------------------------------------- */
+
+/* MPFR's rounding for a rule on x: a step away from zero, or none, for a rule by bit. */
+static struct bitcut_rounding directed(const struct bitcut_rounding *r,
+                                       const struct bitcut_format *f, uint64_t x)
+{
+    struct bitcut_rounding d = *r;
+    if (r->direction != BY_BIT) return d;
+    d.overflow = OVERFLOW_INF;
+    d.direction = TO_ZERO;
+    if (oracle_bit(f, x, r->bit))
+        d.direction = oracle_value(f, x).negative ? TO_NEGATIVE : TO_POSITIVE;
+    return d;
+}
+
+static uint64_t convert(const struct bitcut_format *to, const struct bitcut_rounding *r,
+                        const struct bitcut_format *from, uint64_t x)
+{
+    const struct value v = oracle_value(from, x);
+    if (v.kind == NUMBER_NAN || v.kind == NUMBER_INF) return oracle_special(to, r, v);
+    const struct bitcut_rounding rule = directed(r, from, x);
+    mpfr_t y;
+    mpfr_init2(y, VALUE_BITS);
+    value_read(y, from, x);
+    const uint64_t d = oracle_round(to, &rule, y);
+    mpfr_clear(y);
+    return d;
+}
+
+/* The words of a row of A or a column of B as operands of the unit, then +0. */
+struct line {
+    uint64_t word[SPLIT_WORDS_MOST][LINE_MOST];
+    int exponent; /* by which it is equilibrated, or 0 */
+};
+
+static void words_fill(struct line *line, size_t at, const struct asked *g,
+                       const struct bitcut_split *s, uint32_t x)
+{
+    const uint32_t nan = (uint32_t)F32->nan;
+    uint32_t rest = x;
+    for (int i = 0, level = 0; i < s->words; i++) {
+        const struct split_word *w = &s->word[i];
+        const int by = w->copy ? w->level : w->level - level;
+        const uint32_t from =
+            operate(mpfr_mul, nan, w->copy ? x : rest, power_of_two(by * s->scale));
+        const uint64_t word = convert(w->format, w->rounding, F32, from);
+        const uint32_t taken = (uint32_t)convert(F32, RN, w->format, word);
+        line->word[i][at] =
+            leaves(g->unit, w->format) ? word : convert(g->unit->a, RN, w->format, word);
+        if (w->copy) continue;
+        rest = operate(mpfr_sub, nan, from, taken);
+        level = w->level;
+    }
+}
+
+/* x 2^exponent, rounded once. */
+static uint32_t scaled(uint32_t x, int exponent)
+{
+    mpfr_t y;
+    mpfr_init2(y, VALUE_BITS);
+    value_read(y, F32, x);
+    mpfr_mul_2si(y, y, exponent, MPFR_RNDN);
+    const uint32_t d = f32_of(y, (uint32_t)F32->nan);
+    mpfr_clear(y);
+    return d;
+}
+
+/* The binade before the last one of a word that x or a part of it is rounded to. */
+static int binade_of(const struct bitcut_split *s, int word)
+{
+    const struct bitcut_format *f = s->word[word].format;
+    int target;
+    frexp(oracle_value(f, format_largest(f, false)).magnitude / 4, &target);
+    return target - s->word[word].level * s->scale;
+}
+
+/* What takes the largest finite magnitude to [2^14, 2^15), or to the binade before the
+   last one of the high word and of copies; 0 if there is none but zeros. */
+static int exponent_of(const struct bitcut_split *s, const uint32_t *x, size_t stride,
+                       size_t k)
+{
+    double largest = 0;
+    int exponent, target = 14;
+    for (size_t p = 0; p < k; p++) {
+        const struct value v = oracle_value(F32, x[p * stride]);
+        if (v.kind != NUMBER_NAN && v.kind != NUMBER_INF)
+            largest = fmax(largest, v.magnitude);
+    }
+    for (int i = 0; i < s->words; i++)
+        if ((!i || s->word[i].copy) && binade_of(s, i) < target) target = binade_of(s, i);
+    frexp(largest, &exponent);
+    return largest > 0 ? target - (exponent - 1) : 0;
+}
+
+static void lines_fill(struct line *lines, size_t count, const struct asked *g,
+                       const struct bitcut_split *split, const uint32_t *x,
+                       size_t line_stride, size_t stride, size_t k)
+{
+    memset(lines, 0, count * sizeof *lines);
+    for (size_t i = 0; i < count; i++, x += line_stride) {
+        if (g->equilibrate) lines[i].exponent = exponent_of(split, x, stride, k);
+        for (size_t p = 0; p < k; p++)
+            words_fill(&lines[i], p, g, split, scaled(x[p * stride], lines[i].exponent));
+    }
+}
+
+/* --- the recipe -------------------------------------------------------------------- */
+
+/* The NaN of FP32 operations: that of the unit's FP32 results, else CUDA's. */
+static uint32_t nan_of(const struct asked *g)
+{
+    return g->unit->c == F32 ? (uint32_t)g->unit->nan : 0x7fffffff;
+}
+
+static uint32_t accumulated(const struct asked *g, uint64_t accumulator)
+{
+    const struct bitcut_format *c = g->unit->c;
+    if (oracle_value(c, accumulator).kind == NUMBER_NAN) return nan_of(g);
+    return (uint32_t)convert(F32, RN, c, accumulator);
+}
+
+/* A slice in the middle of being computed. */
+struct sums {
+    uint64_t accumulator[RECIPE_ACCUMULATORS_MOST];
+    uint32_t promoted;
+    int waiting; /* instructions of accumulator 0 that are not promoted yet */
+};
+
+static void promote(struct sums *x, const struct asked *g)
+{
+    x->promoted =
+        operate(mpfr_add, nan_of(g), x->promoted, accumulated(g, x->accumulator[0]));
+    x->accumulator[0] = 0;
+    x->waiting = 0;
+}
+
+/* All instructions of a term in the k-step that begins with k. */
+static void term_run(struct sums *x, const struct asked *g, struct recipe_term t,
+                     const struct line *a, const struct line *b, size_t k)
+{
+    const struct bitcut_unit *u = unit_of(g, t);
+    uint64_t *to = &x->accumulator[t.accumulator];
+    for (size_t end = k + step_of(g); k < end; k += (size_t)u->k) {
+        *to = spec_dot(u, &a->word[t.a][k], &b->word[t.b][k], NULL, NULL, *to);
+        if (t.accumulator == 0) x->waiting++;
+        if (g->promote && x->waiting == g->promote) promote(x, g);
+    }
+}
+
+/* The last accumulator that some term uses. */
+static int last_used(const struct asked *g)
+{
+    int last = g->low_low ? g->recipe->low_low.accumulator : 0;
+    for (int i = 0; i < g->recipe->terms; i++)
+        if (g->recipe->term[i].accumulator > last) last = g->recipe->term[i].accumulator;
+    return last;
+}
+
+/* Before a term of a tile: its accumulator times 2^-s, in MPFR, if the term says so; and
+   before the last one what is no number, or no finite one, is +0. */
+static void before_term(struct sums *x, const struct asked *g, struct recipe_term t,
+                        bool last)
+{
+    const struct bitcut_format *c = g->unit->c;
+    uint64_t *sum = &x->accumulator[t.accumulator];
+    const enum number_class class = oracle_value(c, *sum).kind;
+    mpfr_t y;
+    if (t.scaled && (class == NUMBER_FINITE || class == NUMBER_ZERO)) {
+        mpfr_init2(y, VALUE_BITS);
+        value_read(y, c, *sum);
+        mpfr_mul_2si(y, y, -scale_of(g), MPFR_RNDN);
+        *sum = oracle_round(c, RN, y);
+        mpfr_clear(y);
+    }
+    if (last && g->recipe->zeroed != RECIPE_ZEROES_NOTHING &&
+        (class == NUMBER_NAN ||
+         (class == NUMBER_INF && g->recipe->zeroed == RECIPE_ZEROES_NOT_FINITE)))
+        *sum = 0;
+}
+
+/* One tile: all k-steps of a term, then those of the next. */
+static void tile_run(struct sums *x, const struct asked *g, const struct line *a,
+                     const struct line *b, size_t from, size_t to)
+{
+    struct recipe_term term[RECIPE_TERMS_MOST + 1];
+    const int terms = terms_of(term, g);
+    for (int i = 0; i < terms; i++) {
+        before_term(x, g, term[i], i == terms - 1);
+        for (size_t k = from; k < to; k += step_of(g)) term_run(x, g, term[i], a, b, k);
+    }
+    if (x->waiting) promote(x, g);
+}
+
+/* No tiles: all terms of a k-step, then those of the next. */
+static void steps_run(struct sums *x, const struct asked *g, const struct line *a,
+                      const struct line *b, size_t from, size_t to)
+{
+    struct recipe_term term[RECIPE_TERMS_MOST + 1];
+    const int terms = terms_of(term, g);
+    for (size_t k = from; k < to; k += step_of(g))
+        for (int i = 0; i < terms; i++) term_run(x, g, term[i], a, b, k);
+    if (g->promote && x->waiting) promote(x, g);
+}
+
+/* One lane of a slice: its k from `from` to `to`. */
+static uint32_t slice_run(const struct asked *g, const struct line *a,
+                          const struct line *b, size_t from, size_t to)
+{
+    struct sums x = { .waiting = 0 };
+    uint32_t v[RECIPE_ACCUMULATORS_MOST];
+    size_t tile = 0; /* whole k-steps that hold tile_k */
+    while (tile < (size_t)g->tile_k) tile += step_of(g);
+    if (!tile) steps_run(&x, g, a, b, from, to);
+    for (size_t k = from; tile && k < to; k += tile)
+        tile_run(&x, g, a, b, k, k + tile < to ? k + tile : to);
+    for (int i = 0; i < RECIPE_ACCUMULATORS_MOST; i++)
+        v[i] = accumulated(g, x.accumulator[i]);
+    if (g->promote || g->tile_k) v[0] = x.promoted;
+    for (int i = last_used(g); i > 0; i--)
+        v[i - 1] = multiply_add(nan_of(g), v[i], power_of_two(-scale_of(g)), v[i - 1]);
+    return v[0];
+}
+
+/* The k-steps of all lanes of all slices, in tables: which k each begins with, how many
+   it has, and whose it is. */
+struct step {
+    size_t from, count, slice, lane;
+};
+
+enum { STEPS_MOST = 2 * LINE_MOST };
+
+static size_t whole_steps(const struct asked *g, int k)
+{
+    size_t size = 0;
+    while (size < (size_t)k || !size) size += step_of(g);
+    return size;
+}
+
+/* Deal k [begin, begin + k): tiles to slices from number `slice` on, their steps by turns
+   to lanes. */
+static size_t deal_some(struct step *to, const struct asked *g, size_t begin, size_t k,
+                        size_t slice, size_t slices)
+{
+    const size_t tile = whole_steps(g, g->order.tile),
+                 turn = whole_steps(g, g->order.turn);
+    const size_t rest = k % tile, tiles = k / tile + (rest > 0);
+    const size_t each = (tiles + slices - 1) / slices;
+    size_t count = 0;
+    for (size_t t = 0; t < tiles; t++) {
+        const bool is_short = rest && t == (g->order.rest_first ? 0 : tiles - 1);
+        const size_t size = is_short ? rest : tile;
+        for (size_t at = 0; at < size; at += step_of(g)) {
+            const size_t left = size - at, step = step_of(g);
+            const size_t in_slice = t % each * tile + at;
+            to[count++] =
+                (struct step){ begin + at, left < step ? left : step, slice + t / each,
+                               in_slice / turn % (size_t)g->order.lanes };
+        }
+        begin += size;
+    }
+    return count;
+}
+
+/* Deal all of k. */
+static size_t deal(struct step *to, const struct asked *g, size_t k)
+{
+    const size_t slices = (size_t)g->order.slices, cut = (size_t)g->order.cut;
+    size_t length = cut, count = 0;
+    if (!cut) return deal_some(to, g, 0, k, 0, slices);
+    while (length * slices < k) length += cut;
+    for (size_t slice = 0; slice * length < k; slice++) {
+        const size_t left = k - slice * length;
+        count += deal_some(to + count, g, slice * length, left < length ? left : length,
+                           slice, 1);
+    }
+    return count;
+}
+
+/* The words of the steps of a lane, one after the other, each padded with +0; returns how
+   many k that are. */
+static size_t gather(struct line *to, const struct asked *g, const struct line *from,
+                     const struct step *steps, size_t count, size_t slice, size_t lane)
+{
+    size_t k = 0;
+    memset(to, 0, sizeof *to);
+    for (size_t i = 0; i < count; i++) {
+        if (steps[i].slice != slice || steps[i].lane != lane) continue;
+        for (int w = 0; w < SPLIT_WORDS_MOST; w++)
+            memcpy(&to->word[w][k], &from->word[w][steps[i].from],
+                   steps[i].count * sizeof to->word[w][0]);
+        k += step_of(g);
+    }
+    return k;
+}
+
+/* All of x[count] added as the order says; +0 of none. */
+static uint32_t reduced(const struct asked *g, uint32_t *x, size_t count)
+{
+    const uint32_t nan = nan_of(g);
+    if (count < 2) return count ? x[0] : 0;
+    if (g->order.reduction == BITCUT_TREE) {
+        for (size_t i = 0; i + 1 < count; i += 2)
+            x[i / 2] = operate(mpfr_add, nan, x[i], x[i + 1]);
+        if (count % 2) x[count / 2] = x[count - 1];
+        return reduced(g, x, count / 2 + count % 2);
+    }
+    const bool down = g->order.reduction == BITCUT_DESCENDING;
+    uint32_t sum = x[down ? count - 1 : 0];
+    for (size_t i = 1; i < count; i++)
+        sum = operate(mpfr_add, nan, sum, x[down ? count - 1 - i : i]);
+    return sum;
+}
+
+/* Lanes of each slice, then slices; what has no step does not exist. */
+static uint32_t slices_run(const struct asked *g, const struct line *a,
+                           const struct line *b, size_t k)
+{
+    struct step steps[STEPS_MOST];
+    struct line own_a, own_b;
+    uint32_t slice[STEPS_MOST];
+    const size_t count = deal(steps, g, k);
+    const size_t slices = count ? steps[count - 1].slice + 1 : 0;
+    for (size_t s = 0; s < slices; s++) {
+        uint32_t lane[STEPS_MOST];
+        size_t lanes = 0;
+        for (size_t l = 0; l < (size_t)g->order.lanes && l < STEPS_MOST; l++) {
+            const size_t own = gather(&own_a, g, a, steps, count, s, l);
+            gather(&own_b, g, b, steps, count, s, l);
+            if (own) lane[lanes++] = slice_run(g, &own_a, &own_b, 0, own);
+        }
+        slice[s] = reduced(g, lane, lanes);
+    }
+    return reduced(g, slice, slices);
+}
+
+static uint32_t element(const struct asked *g, const struct line *a, const struct line *b,
+                        size_t k, const uint32_t *c)
+{
+    const uint32_t sum = scaled(slices_run(g, a, b, k), -a->exponent - b->exponent);
+    const uint32_t t = operate(mpfr_mul, nan_of(g), g->alpha, sum);
+    return is_zero(g->beta) ? t : multiply_add(nan_of(g), g->beta, *c, t);
+}
+
+void gemm_problem_solve(uint32_t *want, const struct asked *g, const struct problem *p)
+{
+    static struct line a[SIDE], b[SIDE];
+    lines_fill(a, p->m, g, &g->split_a, p->a, p->lda, 1, p->k);
+    lines_fill(b, p->n, g, &g->split_b, p->b, 1, p->ldb, p->k);
+    memcpy(want, p->d, sizeof p->d);
+    for (size_t i = 0; i < p->m; i++)
+        for (size_t j = 0; j < p->n; j++)
+            want[i * p->ldd + j] = element(g, &a[i], &b[j], p->k, &p->c[i * p->ldc + j]);
+}

@@ -1,0 +1,318 @@
+/* Calls of GEMMs: what must not matter, stopping, refusals, and what rows say. */
+#include "tests/emu/gemm_problem.h"
+#include "tests/test.h"
+
+#include <fenv.h>
+#include <string.h>
+
+/* --- what must not matter ---------------------------------------------------------- */
+
+/* Several tiles in both directions. */
+static const struct shape tiles_shape = { 37, 40, 20 };
+
+static const int several_recipes[] = { RECIPE_PLAIN, RECIPE_OOTOMO, RECIPE_LEGEMM };
+
+static const struct asked *several(int i)
+{
+    static struct asked g;
+    g = asked_of(&recipes[several_recipes[i]],
+                 unit_find("hopper/mma.m16n8k16.f32.f16", NULL));
+    g.order = (struct bitcut_order){ .slices = 2, .lanes = 1 + i };
+    g.equilibrate = i == 1;
+    g.alpha = 0x3f000001;
+    g.beta = 0x3fc00000;
+    return &g;
+}
+
+static void several_run(uint32_t *d, const struct problem *p, int i, int threads)
+{
+    struct asked g = *several(i);
+    g.threads = threads;
+    memcpy(d, p->d, sizeof p->d);
+    ck_assert_int_eq(gemm_problem_run(d, &g, p, p->c), BITCUT_OK);
+}
+
+START_TEST(thread_counts)
+{
+    static struct problem p;
+    static uint32_t one[SIDE * ROW_MOST], many[SIDE * ROW_MOST];
+    uint64_t rng = test_seed() + 3;
+    for (int i = 0; i < 3; i++) {
+        gemm_problem_fill(&p, tiles_shape, &input_classes[i], &rng);
+        several_run(one, &p, i, 1);
+        for (int n = 0; n <= 4; n++) {
+            several_run(many, &p, i, n);
+            ck_assert_msg(!memcmp(many, one, sizeof one), "%d threads, recipe %s", n,
+                          recipes[several_recipes[i]].name);
+        }
+    }
+}
+END_TEST
+
+START_TEST(host_modes)
+{
+    static struct problem p;
+    static uint32_t got[SIDE * ROW_MOST], want[SIDE * ROW_MOST];
+    uint64_t rng = test_seed() + 4;
+    fenv_t host;
+    fegetenv(&host);
+    for (int i = 0; i < 3; i++) {
+        gemm_problem_fill(&p, tiles_shape, &input_classes[1 + i], &rng);
+        several_run(want, &p, i, 2);
+        for (int mode = 0; mode < 8; mode++) {
+            test_host_mode(mode);
+            several_run(got, &p, i, 2);
+            fesetenv(&host);
+            ck_assert_msg(!memcmp(got, want, sizeof want), "mode %d, class %s", mode,
+                          input_classes[1 + i].name);
+        }
+    }
+}
+END_TEST
+
+/* --- stopping ---------------------------------------------------------------------- */
+
+struct watch {
+    int reports, stop_after; /* 0: do not stop */
+    double last;
+    volatile sig_atomic_t stop;
+};
+
+static void watch_report(void *context, double part)
+{
+    struct watch *w = context;
+    ck_assert(part > w->last && part <= 1);
+    w->last = part;
+    if (++w->reports == w->stop_after) w->stop = 1;
+}
+
+static enum bitcut_status watched_run(struct watch *w, uint32_t *d,
+                                      const struct problem *p, struct fault *f)
+{
+    const struct progress progress = { watch_report, w, &w->stop };
+    struct gemm_options options = { .threads = 1, .simd = simd_levels,
+                                    .progress = &progress };
+    while (options.simd->kernels) options.simd++; /* the engine, whose tiles are small */
+    const struct bitcut_gemm g = gemm_posed(several(0), d, p, p->c);
+    return gemm_run(&g, &options, f);
+}
+
+START_TEST(stop_and_progress)
+{
+    static struct problem p;
+    static uint32_t d[SIDE * ROW_MOST];
+    uint64_t rng = test_seed() + 5;
+    gemm_problem_fill(&p, tiles_shape, &input_classes[0], &rng);
+    memcpy(d, p.d, sizeof d);
+    for (int after = 0; after <= 3; after++) {
+        struct fault f = { 0 };
+        struct watch w = { .stop_after = after, .stop = after == 0 };
+        ck_assert_int_eq(watched_run(&w, d, &p, &f), BITCUT_CANNOT);
+        ck_assert(f.status == BITCUT_CANNOT && strstr(f.text, "stopped"));
+        ck_assert_int_eq(w.reports, after);
+        ck_assert(!memcmp(d, p.d, sizeof d));
+    }
+    struct watch w = { 0 };
+    ck_assert_int_eq(watched_run(&w, d, &p, NULL), BITCUT_OK);
+    ck_assert(w.reports > 3 && w.last == 1);
+}
+END_TEST
+
+/* --- refusals ---------------------------------------------------------------------- */
+
+static void change_nothing(struct asked *g) { (void)g; }
+static void change_to_two_words(struct asked *g)
+{
+    g->split_a = g->split_b = splits[SPLIT_HALFHALF];
+    g->low_low = true;
+}
+static void change_low_low(struct asked *g) { g->low_low = true; }
+static void change_promote_to_one(struct asked *g) { g->promote = 1; }
+static void change_tile_to_none(struct asked *g) { g->tile_k = 0; }
+static void change_scale(struct asked *g)
+{
+    g->split_a = g->split_b = splits[SPLIT_HALFHALF];
+}
+static void change_scale_of_a(struct asked *g) { g->split_a = splits[SPLIT_MARKIDIS]; }
+static void change_words(struct asked *g)
+{
+    g->split_a = g->split_b = splits[SPLIT_HALF], g->low_low = false;
+}
+static void change_words_of_b(struct asked *g) { g->split_b = splits[SPLIT_HALF]; }
+static void change_format(struct asked *g)
+{
+    g->split_a = g->split_b = splits[SPLIT_BF16X2];
+}
+static void change_format_of_b(struct asked *g) { g->split_b = splits[SPLIT_BF16X2]; }
+static void change_to_mixed(struct asked *g)
+{
+    g->split_a = g->split_b = splits[SPLIT_HALF_E4M3];
+}
+static void change_lines(struct asked *g) { g->equilibrate = true; }
+static void change_lines_and_scale(struct asked *g)
+{
+    g->equilibrate = true;
+    g->split_a.scale = g->split_b.scale = 12;
+}
+
+static const struct {
+    const char *recipe, *unit;
+    void (*change)(struct asked *g);
+    const char *text; /* part of the message */
+} refusals[] = {
+    { "plain", "blackwell/tcgen05.m128n8k32.mxf8f6f4.f32.e4m3", change_nothing,
+      "block scales" },
+    { "markidis", "hopper/mma.m16n8k16.f32.bf16", change_nothing, "words of f16" },
+    { "fp32", "hopper/mma.m16n8k8.f32.tf32", change_nothing, "words of f32" },
+    { "bf16x3", "hopper/mma.m16n8k16.f32.f16", change_nothing, "multiplies f16 by f16" },
+    { "plain", "cdna3/mfma.32x32x16.f32.fp8.bf8", change_nothing,
+      "multiplies e4m3fnuz by e5m2fnuz" },
+    { "legemm", "hopper/mma.m16n8k16.f32.f16", change_format, "words of bf16" },
+    { "plain", "hopper/mma.m8n8k4.f64.f64", change_nothing, "accumulates in f64" },
+    { "markidis", "fma/f64", change_nothing, "accumulates in f64" },
+    { "plain", "hopper/mma.m16n8k16.f32.f16", change_low_low, "low*low" },
+    { "bf16x6", "hopper/mma.m16n8k16.f32.bf16", change_low_low, "low*low" },
+    { "plain", "hopper/mma.m16n8k16.f32.f16", change_to_two_words, "low*low" },
+    { "triton-bf16x3", "hopper/mma.m16n8k16.f32.bf16", change_tile_to_none,
+      "needs tiles" },
+    { "cutlass-sm100-bf16x9", "hopper/mma.m16n8k16.f32.bf16", change_tile_to_none,
+      "needs tiles" },
+    { "cutlass-sm100-bf16x9", "hopper/mma.m16n8k16.f32.bf16", change_promote_to_one,
+      "scales its sums" },
+    { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_words_of_b, "more words than half" },
+    { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_scale_of_a, "carry 2^0" },
+    { "markidis", "hopper/mma.m16n8k16.f32.f16", change_format_of_b, "words of bf16" },
+    { "ootomo", "hopper/mma.m16n8k16.f32.f16", change_words, "more words than half" },
+    { "markidis", "hopper/mma.m16n8k16.f32.f16", change_scale, "different scale" },
+    { "half-fp8", "ampere/mma.m16n8k16.f32.f16", change_nothing,
+      "multiplies words of e4m3 by e4m3, and beside ampere/mma.m16n8k16.f32.f16 there is "
+      "no instruction" },
+    { "half-fp8", "cdna3/mfma.32x32x8.f32.f16", change_nothing, "no instruction" },
+    { "half-fp8", "hopper/mma.m16n8k16.f32.bf16", change_nothing, "words of f16" },
+    { "half-fp8", "hopper/mma.m16n8k16.f32.f16", change_words_of_b, "more words than half" },
+    { "legemm", "hopper/mma.m16n8k16.f32.f16", change_to_mixed,
+      "multiplies words of f16 by e4m3" },
+    { "ootomo", "hopper/mma.m16n8k16.f16.f16", change_lines, "overflow the f16 sums" },
+    { "legemm", "hopper/mma.m16n8k16.f32.f16", change_lines_and_scale, "2^11 at most" },
+};
+
+START_TEST(check_refuses)
+{
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        struct fault f = { 0 };
+        struct asked g = asked_of(bitcut_recipe_find(refusals[i].recipe),
+                                unit_find(refusals[i].unit, NULL));
+        refusals[i].change(&g);
+        ck_assert_msg(asked_check(&g, &f) == BITCUT_BAD_ARGUMENT, "row %zu: accepted", i);
+        ck_assert_int_eq(f.status, BITCUT_BAD_ARGUMENT);
+        ck_assert_msg(*f.text && strstr(f.text, refusals[i].text), "row %zu: %s", i,
+                      f.text);
+        ck_assert_int_eq(asked_check(&g, NULL), BITCUT_BAD_ARGUMENT);
+    }
+}
+END_TEST
+
+/* k of an instruction that no k-step is made of: no row of the table has it. */
+START_TEST(k_steps_are_whole)
+{
+    struct bitcut_unit odd = *unit_find("hopper/mma.m16n8k16.f32.f16", NULL);
+    struct bitcut_gemm g = gemm_of(&recipes[RECIPE_HALF_FP8], &odd);
+    struct gemm_plan plan;
+    struct fault f;
+    ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
+    ck_assert_int_eq(plan.k_step, 32);
+    odd.k = odd.block = 12;
+    ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, &f), BITCUT_BAD_ARGUMENT);
+    ck_assert_str_eq(f.text, "k of hopper/mma.m16n8k16.f32.f16 is no part of 32");
+}
+END_TEST
+
+/* The row as it is, alone or with one argument changed. */
+static const struct {
+    size_t ldd, lda, ldb, ldc, m;
+    uint32_t beta;
+    int threads;
+    bool no_c;
+    const char *unit;
+    enum bitcut_status status;
+} calls[] = {
+    /* ldd lda ldb ldc  m  beta threads no_c unit      status */
+    { 4, 5, 4, 4, 3, ONE, 1, false, "a100", BITCUT_OK },
+    { 4, 5, 4, 0, 3, 0, 1, true, "a100", BITCUT_OK },
+    { 4, 5, 4, 0, 3, (uint32_t)SIGN, 1, true, "a100", BITCUT_OK },
+    { 3, 5, 4, 4, 3, ONE, 1, false, "a100", BITCUT_BAD_ARGUMENT },
+    { 4, 4, 4, 4, 3, ONE, 1, false, "a100", BITCUT_BAD_ARGUMENT },
+    { 4, 5, 3, 4, 3, ONE, 1, false, "a100", BITCUT_BAD_ARGUMENT },
+    { 4, 5, 4, 3, 3, ONE, 1, false, "a100", BITCUT_BAD_ARGUMENT },
+    { 4, 5, 4, 4, 3, ONE, 1, true, "a100", BITCUT_BAD_ARGUMENT },
+    { 4, 5, 4, 4, 3, ONE, -1, false, "a100", BITCUT_BAD_ARGUMENT },
+    { 4, 5, 4, 4, 3, ONE, 1, false, "fma/f64", BITCUT_BAD_ARGUMENT },
+    { 4, 5, 4, 4, SIZE_MAX / 2, 0, 1, true, "a100", BITCUT_BAD_ARGUMENT },
+    { 4, 5, 4, 4, SIZE_MAX / 64, 0, 1, true, "a100", BITCUT_NO_MEMORY },
+};
+
+/* Whether a call that fails leaves D alone; one that succeeds must not. */
+START_TEST(public_statuses)
+{
+    static uint32_t a[15], b[20], c[12], d[12], before[12];
+    for (int i = 0; i < 12; i++) before[i] = 0xd0d0d0d0u ^ (uint32_t)i;
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        const struct bitcut_unit *u = unit_find(calls[i].unit, &formats[FORMAT_F16]);
+        struct bitcut_gemm g = gemm_of(&recipes[RECIPE_OOTOMO], u);
+        char why[BITCUT_TEXT_MOST] = "";
+        gemm_set_dense(&g, d, calls[i].m, 4, 5, a, b, calls[i].no_c ? NULL : c);
+        g.a.ld = calls[i].lda, g.b.ld = calls[i].ldb;
+        g.c.ld = calls[i].ldc, g.d.ld = calls[i].ldd;
+        g.beta = calls[i].beta;
+        memcpy(d, before, sizeof d);
+        const enum bitcut_status status =
+            bitcut_gemm(NULL, &g, calls[i].threads, why);
+        ck_assert_msg(status == calls[i].status, "row %zu: status %d", i, (int)status);
+        ck_assert_int_eq(!memcmp(d, before, sizeof d), status != BITCUT_OK);
+        ck_assert_int_eq(*why != 0, status != BITCUT_OK);
+    }
+}
+END_TEST
+
+/* --- rows -------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    int terms, promote;
+    bool low_low;
+} defaults[] = {
+    { "plain", 1, 0, false },  { "markidis", 4, 0, true },     { "feng", 4, 0, true },
+    { "ootomo", 3, 1, false }, { "ootomo-tf32", 3, 1, false }, { "legemm", 3, 0, false },
+    { "fp32", 1, 0, false },   { "tf32x3", 3, 0, false },      { "bf16x3", 3, 0, false },
+    { "bf16x6", 6, 0, false }, { "bf16x9", 9, 0, false },
+    { "cublas-tf32", 1, 0, false },   { "cutlass-tf32x3", 3, 0, false },
+    { "triton-tf32x3", 3, 0, false }, { "cutlass-sm100-bf16x9", 9, 0, false },
+    { "triton-bf16x6", 6, 0, false }, { "xla-bf16x9", 9, 0, false },
+    { "half-fp8", 3, 1, false },
+};
+
+START_TEST(rows_made_definite)
+{
+    const struct bitcut_unit *u = unit_find("fma/f32", NULL);
+    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
+        const struct bitcut_recipe *r = bitcut_recipe_find(defaults[i].name);
+        ck_assert_msg(r != NULL, "no recipe %s", defaults[i].name);
+        struct bitcut_gemm g = gemm_of(r, u);
+        struct gemm_plan plan;
+        ck_assert(g.alpha == ONE && g.beta == 0 && g.count == 1);
+        ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
+        ck_assert_int_eq(plan.promote, defaults[i].promote);
+        ck_assert_int_eq(plan.low_low, defaults[i].low_low);
+        ck_assert_msg(plan.terms == defaults[i].terms, "%s: %d terms", r->name,
+                      plan.terms);
+        g.low_low = !plan.low_low;
+        if (gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK) continue;
+        ck_assert_int_eq(plan.terms, defaults[i].terms + (g.low_low ? 1 : -1));
+    }
+    ck_assert_ptr_null(bitcut_recipe_find("ootomo "));
+    ck_assert_ptr_null(bitcut_recipe_find(""));
+}
+END_TEST
+
+TEST_MAIN("gemm calls", thread_counts, host_modes, stop_and_progress, check_refuses,
+          k_steps_are_whole, public_statuses, rows_made_definite)

@@ -1,0 +1,374 @@
+#!/bin/sh
+# The injector of faults (tests/explain/faulty.c), by which `bitcut explain` is measured:
+# without a fault it is the emulator, to the bit; with one, D is another.  And what explain
+# says of some of them.
+# Run in the build folder with srcdir set, as `make check` does.
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
+faulty=$PWD/tests/explain/faulty
+[ -x "$faulty" ] || { echo "1..0 # SKIP no tests/explain/faulty: Check was not found"; exit 0; }
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+
+# Recipes and units that the injector has.
+pairs='
+plain       volta/mma.m8n8k4.f32.f16
+plain       ampere/mma.m16n8k8.f32.f16
+plain       ampere/mma.m16n8k16.f32.bf16
+plain       hopper/mma.m16n8k16.f32.bf16
+plain       hopper/mma.m16n8k8.f32.tf32
+plain       fma/f32
+fp32        fma/f32
+markidis    volta/mma.m8n8k4.f32.f16
+markidis    hopper/mma.m16n8k8.f32.f16
+ootomo      ampere/mma.m16n8k16.f32.f16
+ootomo      hopper/mma.m16n8k16.f32.f16
+legemm      volta/mma.m8n8k4.f32.f16
+legemm      ampere/mma.m16n8k16.f32.f16
+legemm      hopper/mma.m16n8k16.f32.f16
+tf32x3      ampere/mma.m16n8k8.f32.tf32
+tf32x3      hopper/mma.m16n8k8.f32.tf32
+ootomo-tf32 hopper/mma.m16n8k8.f32.tf32
+'
+
+# said KEY: what truth.json says.
+said() { sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p" truth.json; }
+
+# epilogue: the words for C, if there is one.
+epilogue() {
+    [ "$(said beta)" = 0 ] || echo "-c C.npy --alpha $(said alpha) --beta $(said beta)"
+}
+
+# verified RECIPE UNIT ARGUMENT...: what is wrong if the emulator has another D.
+verified() {
+    recipe=$1
+    unit=$2
+    shift
+    rm -f ./*.npy
+    "$faulty" . "$recipe" "$@" || { echo "faulty $recipe $*: status $?"; return; }
+    # shellcheck disable=SC2046 # words
+    run 0 verify --recipe "${recipe%%:*}" --unit "$unit" -a A.npy -b B.npy -d D.npy \
+        --promote "$(said promote)" --split-k "$(said slices)" $(epilogue)
+    [ "$(said changed)" = 0 ] || echo "faulty $recipe $*: $(said changed) changed"
+}
+
+right_on_all() {
+    echo "$pairs" | while read -r recipe unit; do
+        [ -n "$unit" ] || continue
+        verified "$recipe" "$unit" 33 20 70 1 none
+        verified "$recipe" "$unit" 16 24 100 2 none
+    done
+}
+
+right_on_any_inputs() {
+    echo "$pairs" | while read -r recipe unit; do
+        case $unit in *f16) ;; *) continue ;; esac
+        for kind in none-tiny none-huge; do
+            verified "$recipe" "$unit" 17 9 60 3 $kind
+            verified "$recipe" "$unit" 32 16 32 4 $kind
+        done
+    done
+}
+
+right_in_any_order() {
+    echo "$pairs" | part | while read -r recipe unit; do
+        [ -n "$unit" ] || continue
+        for kind in none-slices none-promotion; do
+            verified "$recipe" "$unit" 18 17 150 5 $kind
+        done
+        verified "$recipe:slices=3:promote=2" "$unit" 18 17 150 6 none
+    done
+}
+
+# Faults that are variations which the emulator has, too: nothing may differ then.
+variations() {
+    while IFS='|' read -r fault recipe unit words; do
+        rm -f ./*.npy
+        "$faulty" . "$recipe" "$unit" 40 24 176 8 "$fault" || echo "$fault: status $?"
+        [ "$(said changed)" != 0 ] || echo "$fault changes nothing"
+        # shellcheck disable=SC2046,SC2086 # words
+        run 0 verify --recipe "$recipe" --unit "$unit" -a A.npy -b B.npy -d D.npy \
+            $(epilogue) $words
+    done << END
+high-rz|markidis|hopper/mma.m16n8k16.f32.f16|--high rz
+high-rz|ootomo|ampere/mma.m16n8k16.f32.f16|--high rz
+high-rn|legemm|hopper/mma.m16n8k16.f32.f16|--high rn
+high-rna|ootomo|volta/mma.m8n8k4.f32.f16|--high rna
+high-saturates|legemm|hopper/mma.m16n8k16.f32.f16|--high rn-sat
+low-rz|ootomo|ampere/mma.m16n8k16.f32.f16|--low rz
+low-rn|legemm|volta/mma.m8n8k4.f32.f16|--low rn
+low-rna|markidis|hopper/mma.m16n8k16.f32.f16|--low rna
+low-flushed|markidis|volta/mma.m8n8k4.f32.f16|--low rn-ftz
+other-scale|ootomo|ampere/mma.m16n8k16.f32.f16|--scale 10
+drop-ll|markidis|ampere/mma.m16n8k16.f32.f16|--terms 3
+drop-corrections|legemm|ampere/mma.m16n8k16.f32.f16|--recipe plain --high cut
+promote-never|ootomo|hopper/mma.m16n8k16.f32.f16|--promote 0
+promote-interval|ootomo|hopper/mma.m16n8k16.f32.f16|--promote 2
+promote-more-often|legemm|volta/mma.m8n8k4.f32.f16|--promote 1
+slice-descending|plain|ampere/mma.m16n8k16.f32.f16|--split-k 4 --order reduction=descending
+slice-pairs|legemm|hopper/mma.m16n8k16.f32.f16|--split-k 4 --order reduction=tree
+END
+}
+
+# with_fault RECIPE UNIT: the faults that the recipe can have, and whether they are seen.
+with_fault() {
+    cut -d' ' -f1 faults | while read -r fault; do
+        "$faulty" . "$1" "$2" 33 24 200 2 "$fault" 2> err
+        case $? in
+        0) echo "$fault $(said changed)" ;;
+        77) ;;
+        *) echo "$fault $(cat err)" ;;
+        esac
+    done
+}
+
+# unseen: faults that no recipe shows, and `none` that does something.
+unseen() {
+    "$faulty" list > faults
+    {
+        with_fault markidis hopper/mma.m16n8k16.f32.f16
+        with_fault ootomo ampere/mma.m16n8k16.f32.f16
+        with_fault legemm hopper/mma.m16n8k16.f32.f16
+    } > seen
+    awk 'NR == FNR { if ($2 != 0) seen[$1] = 1; next }
+         (seen[$1] && $2 == "none") || (!seen[$1] && $2 != "none") { print }' seen faults
+}
+
+# A fifth of them is outside of what a table of faults can have, and there are enough.
+kinds() {
+    "$faulty" list | awk '{ if (count[$1]++) print $1, "twice" }
+        $2 == "outside" { outside++ }
+        END { if (NR < 60 || 5 * outside < NR - 5) print NR, "rows,", outside, "outside" }'
+}
+
+repeats() {
+    mkdir again
+    for folder in . again; do
+        "$faulty" $folder legemm hopper/mma.m16n8k16.f32.f16 20 30 40 8 noisy || echo failed
+    done
+    for file in A.npy B.npy C.npy D.npy truth.json; do cmp $file again/$file 2>&1; done
+}
+
+refused() {
+    while IFS='|' read -r wanted words; do
+        # shellcheck disable=SC2086 # words
+        "$faulty" $words > out 2> err
+        status=$?
+        [ $status -eq "$wanted" ] || echo "faulty $words: status $status"
+        [ "$(wc -l < err)" -eq 1 ] || cat err
+    done << END
+2|
+2|list all
+2|. legemm hopper/mma.m16n8k16.f32.f16 1 1 1 1 nothing
+2|. legemm hopper/mma.m16n8k8.f32.tf32 1 1 1 1 none
+2|. gemm hopper/mma.m16n8k16.f32.f16 1 1 1 1 none
+2|. plain hoper 1 1 1 1 none
+2|. plain fma/f32 1 0 1 1 none
+2|. plain fma/f32 1 1x 1 1 none
+2|. plain:slices=0 fma/f32 1 1 1 1 none
+3|missing plain fma/f32 1 1 1 1 none
+77|. plain fma/f32 1 1 1 1 drop-lh
+END
+}
+
+# explained STATUS: of the files here; the words of the epilogue are the injector's.
+explained() {
+    # shellcheck disable=SC2046 # words
+    run "$1" explain -a A.npy -b B.npy -d D.npy $(epilogue) --seconds 600 --json
+}
+
+# Recipe and unit are found without a name, or are among those that give the same bits; units
+# that compute alike have the name of the first.
+named() {
+    echo "$pairs" | part | while read -r recipe unit; do
+        [ "$recipe" ] && [ "$recipe $unit" != "plain fma/f32" ] || continue
+        "$faulty" . "$recipe" "$unit" 24 20 50 3 none
+        explained 0
+        expect fault null
+        expect differ 0
+        grep -q "\"recipe\":\"$recipe\",\"unit\":\"[a-z]*/${unit#*/}\"" out ||
+            echo "$recipe on $unit is said to be $(value recipe) on $(value unit)"
+    done
+}
+
+# The injector's fault, explain's, and a part of its sentence.
+faults_named() {
+    part << 'END' | while IFS='|' read -r injected fault sentence; do
+drop-lh|term missing|the product low(A) high(B) is missing
+lh-for-hl|wrong words|in place of the product high(A) low(B) there is low(A) high(B)
+fold-scale|epilogue scale wrong|scaled back by 2^-10, but words carry 2^11
+low-flushed|subnormal words flushed|subnormal low words are flushed to zero
+k-step-lost|k lost|the products of k from 32 to 47 are lost
+k-step-twice|k twice|the products of k from 32 to 47 are added twice
+slice-lost|k lost|k is cut into slices of 16
+hl-twice|term twice|the product high(A) low(B) is added twice
+race-lost-slice|k lost|in rows 16 to 31
+END
+        "$faulty" . ootomo ampere/mma.m16n8k16.f32.f16 64 64 64 1 "$injected"
+        explained 0
+        expect recipe ootomo
+        [ "$(sed -n 's/.*"total":[0-9]*.*"fault":"\([^"]*\)".*/\1/p; s/.*"fault":"\([^"]*\)".*"total":.*/\1/p' out | head -n 1)" = "$fault" ] ||
+            echo "$injected is not called $fault"
+        grep -qF "$sentence" out || { echo "$injected: no $sentence"; cat out; }
+    done
+}
+
+# Variations that are no faults: what is changed in the recipe.
+changes_named() {
+    part << 'END' | while IFS='|' read -r sentence words; do
+its sum is promoted every 4 instructions|--recipe ootomo --unit a100 --promote 4
+its low words are rounded by rn|--recipe legemm --unit h100 --low rn
+its low words carry 2^6|--recipe legemm --unit h100 --scale 6
+its tiles have 64 k|--recipe triton-tf32x3 --unit h100 --tile-k 64
+which are added as a tree|--recipe plain --unit h100 --split-k 4 --order reduction=tree
+k goes to 4 sums in turn, 8 at a time|--recipe fp32 --unit fma/f32 --order lanes=4,turn=8
+k goes to 5 sums in turn, 8 at a time|--recipe fp32 --unit fma/f32 --order lanes=5,turn=8
+D is fp32 on mul-add/f32:|--recipe fp32 --unit mul-add/f32
+slices of 52, in each of which|--recipe plain --unit h100 --split-k 5 --order cut=4,tile=32,rest-first
+END
+        # shellcheck disable=SC2086 # words
+        run 0 gemm $words -m 40 -n 32 -k 256 --save-a A.npy --save-b B.npy -o D.npy \
+            --reference none
+        run 0 explain -a A.npy -b B.npy -d D.npy --json
+        expect fault null
+        grep -qF "$sentence" out || { echo "no $sentence"; cat out; }
+    done
+}
+
+# narrowed STATUS RECIPE UNIT WORD...: with these words D is said to be that, or that is the
+# nearest.
+narrowed() {
+    status=$1 recipe=$2 unit=$3
+    shift 3
+    run "$status" explain -a A.npy -b B.npy -d D.npy --json --seconds 5 "$@"
+    expect recipe "$recipe"
+    expect unit "$unit"
+}
+
+# A recipe or a unit that is named is the only one that is tried, under its own name.
+search_narrowed() {
+    "$faulty" . legemm ampere/mma.m16n8k16.f32.f16 32 24 64 3 none
+    narrowed 0 legemm ampere/mma.m16n8k16.f32.f16 --recipe legemm
+    narrowed 0 legemm ada/mma.m16n8k16.f32.f16 --unit ada/mma.m16n8k16.f32.f16
+    narrowed 1 plain turing/mma.m16n8k8.f32.f16 --recipe plain --seconds 1 \
+        --unit turing/mma.m16n8k8.f32.f16
+}
+
+# result FILE WORD...: of one A and B.
+result() {
+    file=$1
+    shift
+    run 0 gemm "$@" -m 40 -n 32 -k 256 --save-a A.npy --save-b B.npy -o "$file" \
+        --reference none
+}
+
+# Elements of 4 bytes in which two files of 1280 of them differ; a header has 128 bytes.
+elements_differ() { cmp -l D.npy D2.npy | awk '{ print int(($1 - 129) / 4) }' | uniq | wc -l; }
+
+# compared STATUS SENTENCE SECONDS: the last row, of D.npy and D2.npy.
+compared() {
+    run "$1" explain -a A.npy -b B.npy -d D.npy -d D2.npy --json --seconds "$3"
+    [ "$(grep -c '^{.*"d":"D2*.npy"' out)" = 2 ] || cat out
+    tail -n 1 out > pair
+    grep -Eq "\"difference\":\"[^\"]*$2" pair || cat pair
+    grep -q "\"pair\":\\[\"D.npy\",\"D2.npy\"\],\"differ\":$(elements_differ),\"total\":1280" \
+        pair || cat pair
+}
+
+# Two results of one product: where they differ, why, and which is nearer to the exact one.
+two_compared() {
+    result D.npy --recipe plain --unit h100
+    while IFS='|' read -r sentence words; do
+        # shellcheck disable=SC2086 # words
+        result D2.npy $words
+        compared 0 "$sentence" 600
+    done << 'END'
+: of D k is one sum, ascending, of D2 k is cut into slices of 64, which are added as a tree;|--recipe plain --unit h100 --split-k 4 --order reduction=tree
+: D is on hopper/mma.m16n8k16.f32.f16, D2 on ampere/mma.m16n8k16.f32.f16 .*fraction 25 and 24|--recipe plain --unit a100
+: D is plain, D2 is legemm; D2 is nearer to the exact result in 12[78][0-9] of 1280|--recipe legemm --unit h100
+the same to the bit, all 1280 outputs"|--recipe plain --unit h100
+END
+    sed -n 2p out | grep -q '"tried":1,' || echo "the second is not first what the first is"
+    ones > D2.npy
+    compared 1 'D2 is not explained, so why is not known; D is nearer' 2
+    run 2 explain -a A.npy -b B.npy -d D.npy -d D.npy -d D.npy
+}
+
+# D.npy with one number everywhere but in its header.
+ones() { head -c 128 D.npy; head -c 5120 /dev/zero | tr '\0' '@'; }
+
+# Noise, and a D of something else: no hypothesis, and no word of one that matches.
+nothing_named() {
+    "$faulty" . plain ampere/mma.m16n8k16.f32.f16 32 32 64 1 noisy
+    run 1 explain -a A.npy -b B.npy -d D.npy --seconds 2 --json
+    expect found false
+    grep -q '"hypothesis":"No hypothesis gives D' out || cat out
+    "$faulty" . plain ampere/mma.m16n8k16.f32.f16 32 32 64 1 one-flip
+    run 1 explain -a A.npy -b B.npy -d D.npy --seconds 2 --json
+    grep -q '"hypothesis":"No hypothesis gives D.* gives 1023 of 1024 outputs: plain on ' out ||
+        cat out
+}
+
+# How far D is from the nearest hypothesis, where, and whether that repeats; for people in
+# at most ten lines, the sentence first.
+distances_told() {
+    set -- plain ampere/mma.m16n8k16.f32.f16 32 48 64 1
+    "$faulty" . "$@" odd-columns-zero
+    run 0 explain -a A.npy -b B.npy -d D.npy --seconds 1 --json
+    grep -q '"period":{"rows":null,"columns":2}' out || cat out
+    grep -q '"ulps":\[{"from":0,"to":0,"count":768},{' out || cat out
+    total=$(sed 's/.*"ulps":\[\([^]]*\)\].*/\1/' out | grep -o '"count":[0-9]*' |
+        awk -F: '{ n += $2 } END { print n }')
+    [ "$total" = 1536 ] || echo "$total outputs have distances"
+    grep -q '"distances":\[{"name":"plain","ulps":' out || cat out
+    "$faulty" . "$@" tile-nan
+    run 0 explain -a A.npy -b B.npy -d D.npy --seconds 1 --json
+    grep -q '{"from":null,"to":null,"count":[1-9]' out || cat out
+    "$faulty" . "$@" one-flip
+    run 1 explain -a A.npy -b B.npy -d D.npy --seconds 1
+    [ "$(wc -l < out)" -le 10 ] || cat out
+    head -n 1 out | grep -q '^explanation  *No hypothesis' || cat out
+    grep -q '^D lies off by  0: 1535, [0-9^-]*: 1 (ulps: outputs)$' out || cat out
+    grep -Eq '^differs in     rows ([0-9]+) to \1, columns ([0-9]+) to \2: 1 ' out || cat out
+    grep -q '^error of D  *[0-9.]* u |A||B| ' out || cat out
+    run 1 explain -a A.npy -b B.npy -d D.npy --seconds 1 --verbose
+    grep -q '^parts$' out || cat out
+}
+
+explain_refused() {
+    "$faulty" . plain fma/f32 5 6 7 1 none
+    while IFS='|' read -r status why words; do
+        # shellcheck disable=SC2086 # words
+        run "$status" explain $words
+        grep -q "$why" err || cat err
+    done << 'END'
+2|^bitcut: -d: missing|-a A.npy -b B.npy
+2|^bitcut: explain: A is 5 x 7, B 5 x 7 and D 5 x 6: no product|-a A.npy -b A.npy -d D.npy
+2|^bitcut: --beta: is not zero, but there is no -c$|-a A.npy -b B.npy -d D.npy --beta 1
+2|^bitcut: --samples: must be at least 1$|-a A.npy -b B.npy -d D.npy --samples 0
+2|^bitcut: --recipe: legem: unknown; near it: legemm$|-a A.npy -b B.npy -d D.npy --recipe legem
+2|^bitcut: --unit: h100: unknown: a chip has many|-a A.npy -b B.npy -d D.npy --unit h100
+2|accumulates in f64, not f32 or f16$|-a A.npy -b B.npy -d D.npy --unit fma/f64
+3|no.npy|-a no.npy -b B.npy -d D.npy
+END
+}
+
+echo 1..16
+ok_if_empty "without a fault the injector is the emulator" "$(right_on_all)"
+ok_if_empty "also where words are subnormal or overflow" "$(right_on_any_inputs)"
+ok_if_empty "also with slices and promotion" "$(right_in_any_order)"
+ok_if_empty "faults that the emulator can have as variations are these" "$(variations)"
+ok_if_empty "every fault can be seen" "$(unseen)"
+ok_if_empty "faults of all kinds" "$(kinds)"
+ok_if_empty "the same arguments give the same files" "$(repeats)"
+ok_if_empty "what cannot be is refused" "$(refused)"
+ok_if_empty "explain names recipes and units" "$(named)"
+ok_if_empty "explain names faults" "$(faults_named)"
+ok_if_empty "explain names what is changed in a recipe" "$(changes_named)"
+ok_if_empty "explain tries only the recipe and the unit that are named" "$(search_narrowed)"
+ok_if_empty "explain compares two results" "$(two_compared)"
+ok_if_empty "explain says that nothing gives noise" "$(nothing_named)"
+ok_if_empty "explain tells distances and places" "$(distances_told)"
+ok_if_empty "explain refuses what cannot be" "$(explain_refused)"
