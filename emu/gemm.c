@@ -159,8 +159,8 @@ static void read_lines(struct number *to, const struct job *job, const struct wo
                        size_t first, size_t lines, size_t from, size_t count)
 {
     for (int j = 0; j < w->count; j++) {
-        const struct bitcut_unit *u = gemm_plan_reader(
-            job->plan, w == &job->b ? BITCUT_B : BITCUT_A, j);
+        const struct bitcut_unit *u =
+            gemm_plan_reader(job->plan, w == &job->b ? BITCUT_B : BITCUT_A, j);
         for (size_t i = 0; u && i < lines; i++)
             words_read(to + ((size_t)j * TILE + i) * DEPTH, w, u, j, first + i, from,
                        count);
@@ -178,8 +178,8 @@ static void tile_steps(struct tile *t, const struct job *job, size_t from, size_
     for (size_t i = 0; i < t->rows; i++)
         for (size_t j = 0; j < t->cols; j++)
             for (size_t s = 0; s < to - from; s++)
-                cell_step(&t->cell[i][j], job, first,
-                          t->a + i * DEPTH + s * k, t->b + j * DEPTH + s * k);
+                cell_step(&t->cell[i][j], job, first, t->a + i * DEPTH + s * k,
+                          t->b + j * DEPTH + s * k);
 }
 
 /* The same for any number of k-steps, and what happens before. */
@@ -188,8 +188,7 @@ static void tile_terms(struct tile *t, const struct job *job, size_t from, size_
 {
     const size_t steps = DEPTH / (size_t)job->plan->k_step;
     for (size_t i = 0; i < t->rows; i++)
-        for (size_t j = 0; j < t->cols; j++)
-            cell_prepare(&t->cell[i][j], job, first);
+        for (size_t j = 0; j < t->cols; j++) cell_prepare(&t->cell[i][j], job, first);
     for (size_t s = from; s < to; s += steps)
         tile_steps(t, job, s, smaller(s + steps, to), first);
 }
@@ -208,8 +207,9 @@ static void tile_of_k(struct tile *t, const struct job *job, size_t from, size_t
 /* The sum of a cell and the last `adds` of those kept of it; which takes their place. */
 static void cell_keep(struct tile *t, const struct job *job, size_t i, size_t j, int adds)
 {
-    uint32_t v = cell_fold(&t->cell[i][j], job);
-    for (int n = 1; n <= adds; n++) v = add32(job, t->sum[t->kept - n][i][j], v);
+    uint32_t v = job_sum(job, cell_fold(&t->cell[i][j], job));
+    for (int n = 1; n <= adds; n++)
+        v = job_sum(job, add32(job, t->sum[t->kept - n][i][j], v));
     t->sum[t->kept - adds][i][j] = v;
     t->cell[i][j] = (struct cell){ 0 };
 }
@@ -281,11 +281,9 @@ static void fast_run(const struct job *job, const struct grid *x, char *scratch,
         return;
     }
     for (size_t i = 0; i < rows; i++)
-        if (words_special(&job->a, i0 + i))
-            engine_run(job, numbers, i0 + i, j0, 1, cols);
+        if (words_special(&job->a, i0 + i)) engine_run(job, numbers, i0 + i, j0, 1, cols);
     for (size_t j = 0; j < cols; j++)
-        if (words_special(&job->b, j0 + j))
-            engine_run(job, numbers, i0, j0 + j, rows, 1);
+        if (words_special(&job->b, j0 + j)) engine_run(job, numbers, i0, j0 + j, rows, 1);
 }
 
 static void grid_run(const struct job *job, const struct grid *x, char *scratch,
@@ -353,8 +351,8 @@ static enum bitcut_status operand_make(struct words *to, const struct job *job,
                                         s->columns ? s->view.along : s->view.across,
                                         s->columns }
                : (struct words_source){ own, s->columns ? s->lines : length, s->columns };
-    const enum bitcut_status status = words_make(to, &rule, source, s->lines,
-                                                 direct ? k : length, length, threads);
+    const enum bitcut_status status =
+        words_make(to, &rule, source, s->lines, direct ? k : length, length, threads);
     free(own);
     return status;
 }
@@ -373,8 +371,10 @@ static enum bitcut_status operand_take(struct words *to, struct kept_words *kept
         kept->operand = NULL;
         const enum bitcut_status status = operand_make(&kept->words, job, s, k, threads);
         if (status != BITCUT_OK) return status;
-        *kept = (struct kept_words){ kept->words, *s->split, job->unit->a, s->view.at,
-                                     s->lines, k, job->plan->equilibrate };
+        *kept = (struct kept_words){
+            kept->words, *s->split, job->unit->a,          s->view.at,
+            s->lines,    k,         job->plan->equilibrate
+        };
     }
     *to = kept->words;
     return BITCUT_OK;
@@ -406,7 +406,8 @@ static enum bitcut_status job_prepare(struct job *job, const struct bitcut_gemm 
         return BITCUT_NO_MEMORY;
     if (gemm_reads_c(g)) {
         const struct view c = view_of(&g->c, i, g->m, g->n, false);
-        job->c = view_gather(&c, &(struct gathering){ g->m, g->n, g->n, NULL, false }, threads);
+        job->c = view_gather(&c, &(struct gathering){ g->m, g->n, g->n, NULL, false },
+                             threads);
         if (!job->c) return BITCUT_NO_MEMORY;
     }
     const enum bitcut_status status =
@@ -484,7 +485,8 @@ static enum bitcut_status choose_kernels(struct job *job, const struct simd_leve
     return BITCUT_OK;
 }
 
-enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g, const struct gemm_plan *plan,
+enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
+                                 const struct gemm_plan *plan,
                                  const struct gemm_options *o, struct fault *f)
 {
     struct job job = { .plan = plan,

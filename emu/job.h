@@ -20,7 +20,7 @@ struct job {
     const struct gemm_plan *plan;
     struct schedule schedule;
     const struct bitcut_unit *unit;
-    uint32_t alpha, beta; /* FP32 encodings */
+    uint32_t alpha, beta;               /* FP32 encodings */
     const struct fast_kernels *kernels; /* NULL: only the engine           */
     const struct fast_kernels *splits;  /* NULL: words are made one by one */
     struct k_parts parts;
@@ -30,7 +30,7 @@ struct job {
     uint32_t *c; /* NULL if beta is zero */
     size_t ldc;
     struct kept_words *keep_a, *keep_b; /* NULL: words are not kept */
-    const struct progress *progress; /* looked at within a tile, too; may be NULL */
+    const struct progress *progress;    /* looked at within a tile, too; may be NULL */
 };
 
 /* Whether the unit takes all words of both operands, so that words are of one format and
@@ -40,6 +40,9 @@ bool gemm_unit_takes_words(const struct bitcut_unit *unit, const struct gemm_pla
 /* a b + c in FP32 to nearest even, for encodings, as the recipe's epilogue does.  The
    calling thread is in the mode of hostfp_enter(). */
 uint32_t job_fma(const struct schedule *schedule, uint32_t a, uint32_t b, uint32_t c);
+
+/* The sum of a lane or a slice, or of some of these, as the order of k has it. */
+uint32_t job_sum(const struct job *job, uint32_t sum);
 
 /* Outputs (i, j) to (i, j + count - 1) from the sums over all slices: lines that
    were equilibrated, alpha and beta. */

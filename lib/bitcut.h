@@ -90,7 +90,7 @@ const struct bitcut_table *bitcut_table_find(const char *name);
 const char *bitcut_table_name(const struct bitcut_table *table);
 const char *bitcut_table_what(const struct bitcut_table *table);
 
-/* The row after `row`, a row of that table, or the first for NULL; NULL after the last.  A
+/* The row after `row`, a row of that table, or the first for NULL; NULL after the last. A
    row of "formats" is a struct bitcut_format, one of "roundings", "splits", "recipes" and
    "units" what it is called as well. */
 const void *bitcut_row_next(const struct bitcut_table *table, const void *row);
@@ -166,7 +166,7 @@ struct bitcut_matrix {
                                     `at` nor `stride` is read                           */
         void *const *each_to;    /* the same, of D                                      */
     };
-    const struct bitcut_format *format; /* NULL: f32                                     */
+    const struct bitcut_format *format; /* NULL: f32 */
     enum bitcut_layout layout;
     size_t ld;     /* elements from one row, or column, in memory to the next; 0: none
                       lie between them                                                  */
@@ -189,14 +189,17 @@ enum bitcut_reduction {
    instruction has, of several the most, padded with +0.
 
    k is cut into tiles of so many k that a tile begins at every multiple, counted from the
-   end that has no rest: with rest_first the tile of k mod tile elements, if there are any,
-   comes before the others.  Slices have ceil(tiles / slices) whole tiles each, the last
-   of them what is left; there may be fewer of them than were asked for.  In a slice turns
-   of so many k go to lane 0, 1, ..., and to lane 0 again; a short tile takes the turns of
-   a whole one.  With `cut`, slices have whole multiples of so many k instead, the last of
-   them what is left, and tiles, with what is not whole, begin anew in each.  Each lane of each slice is computed apart, as struct bitcut_recipe says of
-   slices (`bitcut list recipes`), from +0; then the lanes of every slice are reduced, and
-   then the slices. */
+   end that has no rest: with rest_first the tile of k mod tile elements, if there are
+   any, comes before the others.  Slices have ceil(tiles / slices) whole tiles each, the
+   last of them what is left; there may be fewer of them than were asked for.  In a slice
+   turns of so many k go to lane 0, 1, ..., and to lane 0 again; a short tile takes the
+   turns of a whole one.  With `cut`, slices have whole multiples of so many k instead,
+   the last of them what is left, and tiles, with what is not whole, begin anew in each.
+   Each lane of each slice is computed apart, as struct bitcut_recipe says of slices
+   (`bitcut list recipes`), from +0; then the lanes of every slice are reduced, and then
+   the slices.  The sum of each lane, and every sum of two, is FP32 rounded to nearest
+   even; with `sums` it is rounded once more, to nearest even of that format.  Of f16 and
+   bf16 that is what an addition in this format gives. */
 struct bitcut_order {
     int slices;      /* of k: split-K; 0 is 1                                          */
     int tile;        /* k of a tile, rounded up to whole k-steps; 0: a k-step          */
@@ -204,7 +207,8 @@ struct bitcut_order {
     int cut;         /* k that slices are whole multiples of; 0: tiles of all of k     */
     int lanes;       /* sums that take turns; 0 is 1                                   */
     int turn;        /* k of a turn, rounded up to whole k-steps; 0: a k-step          */
-    enum bitcut_reduction reduction; /* of lanes, and of slices                        */
+    enum bitcut_reduction reduction;  /* of lanes, and of slices                        */
+    const struct bitcut_format *sums; /* that sums of lanes and slices have; NULL: f32 */
 };
 
 /* D = alpha A B + beta C for a batch of `count` GEMMs: A is m x k, B k x n, C and D m x
@@ -213,8 +217,8 @@ struct bitcut_order {
 
    The same filled struct goes to the emulator and to a device, and gives the same bits
    wherever the unit is the same.  What is left open, the recipe's row says, or the device
-   chooses; calls return the GEMM as it ran, with nothing open (roundings that are NULL are
-   those of the splits).
+   chooses; calls return the GEMM as it ran, with nothing open (roundings that are NULL
+   are those of the splits).
 
    A, B and C hold values of formats that f32 holds; what f32 cannot hold of D is rounded
    once more, to nearest even, and a NaN in D has the leading bits of the unit's NaN in
@@ -244,7 +248,7 @@ struct bitcut_gemm {
 
     const struct bitcut_unit *unit; /* of the product of the high words, see below; NULL:
                                        the device's, of `kernel` or its own choice      */
-    const char *kernel;             /* NULL, or its name; not besides a unit             */
+    const char *kernel; /* NULL, or its name; not besides a unit             */
 
     size_t count, m, n, k; /* count: 1 until it is set      */
     uint32_t alpha, beta;  /* FP32 encodings; 1 and 0       */
@@ -287,23 +291,23 @@ enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *unit, size_
                               size_t m, size_t n, size_t k, const uint64_t *a,
                               const uint64_t *b, const uint64_t *c, int threads);
 
-/* Compute the GEMMs of a batch on their unit: every bit that a kernel following the recipe
-   gives there.  gemm->unit must be set, and none of its words.  D may be C.  threads = 0
-   uses all processors.  Into *ran, whose size bitcut_gemm_init() has set, goes the GEMM
-   with nothing open; it may be `gemm` or NULL.
-   BITCUT_BAD_ARGUMENT, and a line in `why`, an array of BITCUT_TEXT_MOST or NULL: what
-   does not fit together; a leading dimension is too small; a matrix that is read or
-   written is missing or misaligned; negative threads; the unit's operands do not hold the
-   high words, or there is no unit for others; it accumulates in f16 and lines are
-   equilibrated.  BITCUT_NO_MEMORY.  The
-   environment variable BITCUT_SIMD may be avx512, avx2, plain or none (the level changes
-   no bit); another value is BITCUT_BAD_ARGUMENT, a level that the processor lacks
-   BITCUT_CANNOT.  Unless BITCUT_OK comes back, a D is as it was or, in a batch, done. */
+/* Compute the GEMMs of a batch on their unit: every bit that a kernel following the
+   recipe gives there.  gemm->unit must be set, and none of its words.  D may be C.
+   threads = 0 uses all processors.  Into *ran, whose size bitcut_gemm_init() has set,
+   goes the GEMM with nothing open; it may be `gemm` or NULL. BITCUT_BAD_ARGUMENT, and a
+   line in `why`, an array of BITCUT_TEXT_MOST or NULL: what does not fit together; a
+   leading dimension is too small; a matrix that is read or written is missing or
+   misaligned; negative threads; the unit's operands do not hold the high words, or there
+   is no unit for others; it accumulates in f16 and lines are equilibrated.
+   BITCUT_NO_MEMORY.  The environment variable BITCUT_SIMD may be avx512, avx2, plain or
+   none (the level changes no bit); another value is BITCUT_BAD_ARGUMENT, a level that the
+   processor lacks BITCUT_CANNOT.  Unless BITCUT_OK comes back, a D is as it was or, in a
+   batch, done. */
 enum bitcut_status bitcut_gemm(struct bitcut_gemm *ran, const struct bitcut_gemm *gemm,
                                int threads, char *why);
 
-/* How far GEMM i of a batch, as it has been computed, is from the exact alpha A B + beta C
-   of its operands: values[p] becomes that of metric p, for p < count, NaN beyond those
+/* How far GEMM i of a batch, as it has been computed, is from the exact alpha A B + beta
+   C of its operands: values[p] becomes that of metric p, for p < count, NaN beyond those
    there are.  Everything is as in bitcut_gemm(), but D is only read, and recipe and unit
    are needed for what grades a result alone: without a unit these are NaN.  If D is C, C
    is no longer there: judge A B, with beta = 0, or keep C.
@@ -364,19 +368,20 @@ struct bitcut_explanation {
    one that is set is the only one that is tried.  All else is what is looked for, and not
    read.  Each matrix has any format and layout that bitcut_gemm() takes; one that only
    fits, or gives D far nearer, with its rows as columns is read so.  In D of a format
-   other than f32 any NaN is as good as another.  If D is C, C is no longer there: keep it.
+   other than f32 any NaN is as good as another.  If D is C, C is no longer there: keep
+   it.
 
    *found, whose size bitcut_gemm_init() has set, becomes the GEMM with nothing open, of
-   the matrices as they were read: what gives all of D, or the most of it.  Where `runs` is
-   false some of what was found is nothing that a GEMM says, as another order of the
+   the matrices as they were read: what gives all of D, or the most of it.  Where `runs`
+   is false some of what was found is nothing that a GEMM says, as another order of the
    products, or D differs in places: `text` says it.  *report and *found are set only on
    success; each may be NULL, as may `options`.  threads = 0 uses all processors.
 
    With the same seed it says the same, unless time ran out: `complete` is false then, or
-   `compared` is below `total`.  BITCUT_BAD_ARGUMENT, and a line in `why`: as bitcut_gemm()
-   of matrices; `count` is not 1; D has no elements; no GEMM runs on the unit; a size that
-   no library had; seconds below 0 or NaN.  BITCUT_NO_MEMORY; BITCUT_CANNOT as
-   bitcut_gemm(). */
+   `compared` is below `total`.  BITCUT_BAD_ARGUMENT, and a line in `why`: as
+   bitcut_gemm() of matrices; `count` is not 1; D has no elements; no GEMM runs on the
+   unit; a size that no library had; seconds below 0 or NaN.  BITCUT_NO_MEMORY;
+   BITCUT_CANNOT as bitcut_gemm(). */
 enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
                                   struct bitcut_gemm *found,
                                   const struct bitcut_gemm *gemm,
@@ -385,7 +390,8 @@ enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
 
 /* --- GEMMs on a device ------------------------------------------------------------ */
 
-/* A device and its kernels.  Threads may share one.  `why` is as that of bitcut_gemm(). */
+/* A device and its kernels.  Threads may share one.  `why` is as that of bitcut_gemm().
+ */
 struct bitcut_device;
 
 /* Open a device by its name: "cuda" or "cuda:1", the first GPU that CUDA shows or the
@@ -402,19 +408,19 @@ void bitcut_device_close(struct bitcut_device *device); /* or NULL */
 /* What its maker calls it. */
 const char *bitcut_device_name(const struct bitcut_device *device);
 
-/* What runs a GEMM is a kernel (`bitcut list kernels`).  `kernel` names it.  Else it is of
-   the recipe, and does what the row and the variations `promote` and `low_low` say.  The
-   first in the order of the list that does, takes the matrices, splits, slices and sizes,
-   and runs on the device, on `unit` if that is set, fixes the unit, and so the bits.  Of
-   those with these bits the one is taken whose tile suits the sizes and the device best
-   (the manual, "Tile model"); with `any_promotion` also of those that promote less often.
-   The unit may be another on another device, so set it, or name the kernel, where bits
-   must never change.
+/* What runs a GEMM is a kernel (`bitcut list kernels`).  `kernel` names it.  Else it is
+   of the recipe, and does what the row and the variations `promote` and `low_low` say.
+   The first in the order of the list that does, takes the matrices, splits, slices and
+   sizes, and runs on the device, on `unit` if that is set, fixes the unit, and so the
+   bits.  Of those with these bits the one is taken whose tile suits the sizes and the
+   device best (the manual, "Tile model"); with `any_promotion` also of those that promote
+   less often. The unit may be another on another device, so set it, or name the kernel,
+   where bits must never change.
 
-   Most kernels take f32 matrices at strides; k is taken ascending, in one slice or several
-   of whole k-steps.  Those for batches of small GEMMs take f16 matrices, at strides or by
-   pointers: by the recipe plain, or by fp32 on the unit fma/f32.  Each matrix is in either
-   layout; column-major C and D have the bits of row-major ones.
+   Most kernels take f32 matrices at strides; k is taken ascending, in one slice or
+   several of whole k-steps.  Those for batches of small GEMMs take f16 matrices, at
+   strides or by pointers: by the recipe plain, or by fp32 on the unit fma/f32.  Each
+   matrix is in either layout; column-major C and D have the bits of row-major ones.
 
    All calls check every argument before they do anything.  BITCUT_BAD_ARGUMENT: as the
    contract of struct bitcut_gemm says; an unknown kernel, one of another recipe, or one
@@ -434,22 +440,23 @@ enum bitcut_status bitcut_gemm_choose(struct bitcut_gemm *ran,
 /* Bytes of device memory that one GEMM of the batch works in.  A batch needs no more, and
    takes as many GEMMs at a time as it has been given that memory for.  Places are read as
    by bitcut_gemm_choose(). */
-enum bitcut_status bitcut_gemm_workspace(size_t *bytes, const struct bitcut_device *device,
+enum bitcut_status bitcut_gemm_workspace(size_t *bytes,
+                                         const struct bitcut_device *device,
                                          const struct bitcut_gemm *gemm, char *why);
 
 /* Start the batch of GEMMs on a stream of the device's runtime (a cudaStream_t or a
-   hipStream_t; NULL is the default stream) and return without waiting: D is there when the
-   stream has come so far.  Any device may be the thread's current one, and stays so.
+   hipStream_t; NULL is the default stream) and return without waiting: D is there when
+   the stream has come so far.  Any device may be the thread's current one, and stays so.
    Nothing is allocated or synchronised, but the first call for a kernel loads it, which
    may do both; and the stream may be capturing a graph, which can run any number of times
    while the memory lasts.
 
    `workspace`, aligned to 256, has `bytes` bytes, as many as the query says or more, for
-   this batch alone until it is done: those of one stream can share one.  It may be NULL if
-   none are needed.  With `count` times what one GEMM needs all are computed by the same
-   launches as one, up to 65535 with their slices; with less, so many at a time, and the
-   words of an operand that they share are made again each time unless they are prepared.
-   Batches of small GEMMs are one launch always.
+   this batch alone until it is done: those of one stream can share one.  It may be NULL
+   if none are needed.  With `count` times what one GEMM needs all are computed by the
+   same launches as one, up to 65535 with their slices; with less, so many at a time, and
+   the words of an operand that they share are made again each time unless they are
+   prepared. Batches of small GEMMs are one launch always.
 
    *ran is what bitcut_gemm_choose() gives, unless it is NULL.  NaN in D is 0x7fffffff, of
    f16 0x7fff; infinities, zeros and subnormals are those of the unit.  NaN and infinities

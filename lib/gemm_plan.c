@@ -25,6 +25,12 @@ void bitcut_gemm_init(struct bitcut_gemm *g, size_t size)
     g->size = size;
 }
 
+/* Whether every FP32 value, NaN among them, can be rounded to a format and read back. */
+static bool is_result_format(const struct bitcut_format *format)
+{
+    return format_holds(&formats[FORMAT_F32], format) && format->has_sign && format->nan;
+}
+
 /* Numbers that may be left open, and the largest that they can be. */
 static bool is_open_or_to(int x, int most) { return x >= BITCUT_UNSET && x <= most; }
 
@@ -105,6 +111,7 @@ static struct bitcut_order order_of(struct bitcut_order o)
 {
     if (!o.slices) o.slices = 1;
     if (!o.lanes) o.lanes = 1;
+    if (o.sums == &formats[FORMAT_F32]) o.sums = NULL;
     return o;
 }
 
@@ -158,6 +165,9 @@ enum bitcut_status gemm_plan_make(struct gemm_plan *to, const struct bitcut_gemm
     enum bitcut_status status =
         recipe_takes(g->recipe, &p.split_a, &p.split_b, p.low_low, f);
     if (status == BITCUT_OK) status = check_tiles(&p, f);
+    if (status == BITCUT_OK && p.order.sums && !is_result_format(p.order.sums))
+        status = fault_set(f, BITCUT_BAD_ARGUMENT, "sums of k cannot be %s",
+                           p.order.sums->name);
     if (status == BITCUT_OK && p.equilibrate) status = equilibrate_takes(&p.split_a, f);
     if (status == BITCUT_OK && p.equilibrate) status = equilibrate_takes(&p.split_b, f);
     if (status == BITCUT_OK) *to = p;
@@ -279,9 +289,9 @@ static enum bitcut_status check_places(const struct checked *m, bool pointers,
 /* Whether f32 holds what an operand has, or rounds to what D can have. */
 static bool takes_format(const struct checked *m)
 {
-    const struct bitcut_format *format = matrix_format(m->x), *f32 = &formats[FORMAT_F32];
-    return format_holds(f32, format) &&
-           (!m->written || (format->has_sign && format->nan));
+    const struct bitcut_format *format = matrix_format(m->x);
+    return m->written ? is_result_format(format)
+                      : format_holds(&formats[FORMAT_F32], format);
 }
 
 static enum bitcut_status check_matrix(const struct checked *m, bool pointers,

@@ -275,6 +275,8 @@ cat > "$work/table" << 'END'
 2|--order: lanes: it is a list such as|$tc $small --order lanes=-1
 2|--order: rest: it is a list such as|$tc $small --order rest
 2|--order: up: unknown; there are: ascending|$tc $small --order reduction=up
+2|--order: f99: unknown; near it: f64, f32, f16|$tc $small --order sums=f99
+2|sums of k cannot be ue8m0|$tc $small --order sums=ue8m0
 2|--split-a: half2: unknown; near it: half|$tc $small --split-a half2
 2|low words of A carry 2^11, those of B 2^0|$tc $small --split-b markidis
 2|--promote: cannot be negative; 0 is never|$tc $small --promote -1

@@ -525,6 +525,10 @@ orders_of_k() {
     run 0 gemm "$@" --order cut=4,tile=16,rest-first --split-k 3 --json -o other.npy
     cmp plain.npy other.npy 2>&1
     expect cut 4
+    expect sums f32
+    run 0 gemm "$@" --order sums=bf16 --split-k 3 --json -o other.npy
+    ! cmp -s plain.npy other.npy
+    expect sums bf16
 }
 
 # --- threads and seeds ------------------------------------------------------------------

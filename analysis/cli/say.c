@@ -132,6 +132,8 @@ bool say_sum(char *text, size_t size, const struct emit_line *line, const json_t
         say_more(text, size, ", added %s",
                  strcmp(text_at(row, "reduction"), "tree") ? text_at(row, "reduction")
                                                            : "as a tree");
+    if (strcmp(text_at(row, "sums"), "f32") != 0)
+        say_more(text, size, " in %s", text_at(row, "sums"));
     return true;
 }
 

@@ -146,7 +146,7 @@ static int fail_order(const char *what)
     struct fault f;
     fault_set(&f, BITCUT_BAD_ARGUMENT,
               "%.60s: it is a list such as tile=32,rest-first,cut=4,lanes=2,turn=8,"
-              "reduction=tree",
+              "reduction=tree,sums=f16",
               what);
     return fail("--order", &f);
 }
@@ -169,6 +169,10 @@ static int take_item(struct bitcut_order *o, const char *name, const char *value
         return EXIT_GOOD;
     }
     if (!strcmp(name, "rest-first") && !value) return o->rest_first = true, EXIT_GOOD;
+    if (!strcmp(name, "sums") && value) {
+        o->sums = bitcut_format_find(value);
+        return o->sums ? EXIT_GOOD : fail_unknown("--order", value, TABLE(formats));
+    }
     if (strcmp(name, "reduction") != 0 || !value) return fail_order(name);
     const struct table_row *row = table_find(TABLE(reductions), value);
     if (!row) return fail_unknown("--order", value, TABLE(reductions));
@@ -307,11 +311,12 @@ void setup_clear(struct setup *s)
 
 json_t *setup_order_json(const struct bitcut_order *o)
 {
-    char cut[24] = "";
+    char cut[24] = "", sums[24] = "";
     if (o->cut) snprintf(cut, sizeof cut, ",cut=%d", o->cut);
-    return json_sprintf("slices=%d%s,tile=%d%s,lanes=%d,turn=%d,reduction=%s", o->slices,
-                        cut, o->tile, o->rest_first ? ",rest-first" : "", o->lanes,
-                        o->turn, reductions[o->reduction].name);
+    if (o->sums) snprintf(sums, sizeof sums, ",sums=%s", o->sums->name);
+    return json_sprintf("slices=%d%s,tile=%d%s,lanes=%d,turn=%d,reduction=%s%s",
+                        o->slices, cut, o->tile, o->rest_first ? ",rest-first" : "",
+                        o->lanes, o->turn, reductions[o->reduction].name, sums);
 }
 
 /* What each term runs on, unless that is the GEMM's unit for all. */
@@ -333,14 +338,15 @@ void setup_describe(json_t *row, const struct bitcut_gemm *g, const struct gemm_
     const struct bitcut_order *o = &p->order;
     json_t *what = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:i, s:i, s:i, s:i, s:b, "
-        "s:i, s:i, s:i, s:s, s:o, s:o}",
+        "s:i, s:i, s:i, s:s, s:s, s:o, s:o}",
         "recipe", p->recipe->name, "unit", g->unit->name, "evidence",
         unit_evidence(g->unit), "split", p->split_a.name, "split_b", p->split_b.name,
         "high", p->split_a.word[0].rounding->name, "low", split_low(&p->split_a)->name,
         "scale", p->split_a.scale, "equilibrate", (int)p->equilibrate, "terms", p->terms,
         "promote", p->promote, "tile_k", p->tile_k, "split_k", o->slices, "tile", o->tile,
         "rest_first", (int)o->rest_first, "cut", o->cut, "lanes", o->lanes, "turn",
-        o->turn, "reduction", reductions[o->reduction].name, "alpha",
+        o->turn, "reduction", reductions[o->reduction].name, "sums",
+        o->sums ? o->sums->name : formats[FORMAT_F32].name, "alpha",
         json_number(format_to_double(f32, g->alpha)), "beta",
         json_number(format_to_double(f32, g->beta)));
     json_object_update_new(row, what);

@@ -48,7 +48,7 @@ struct setup {
         { "split-k", "slices of k added at the end (default 1)", OPTION_INT,             \
           &setup_options.slices, "N" },                                                  \
     {                                                                                    \
-        "order", "of k: tile=K, rest-first, cut=K, lanes=N, turn=K, reduction=R",        \
+        "order", "of k: tile=K, rest-first, cut=K, lanes=N, turn=K, reduction=R, sums=FORMAT",        \
             OPTION_TEXT, &setup_options.order, "LIST"                                    \
     }
 

@@ -76,16 +76,24 @@ static bool confirm(void *context, const struct finding *f)
 }
 
 /* Which of two hypotheses that give the same is named: what was recorded on hardware,
-   then definitions, then what nobody here ran. */
-static int rank(const struct verdict *v)
+   then definitions, then what nobody here ran; among these the unit whose operands have
+   no more bits than A and B need. */
+static int rank(const struct verdict *v, const struct block *sample)
 {
     const enum evidence e = v->x.gemm.unit->evidence;
-    return e == EVIDENCE_RECORDED ? 0 : e == EVIDENCE_DEFINITION ? 1 : 2;
+    const struct bitcut_format *f = v->x.plan.split_a.word[0].format;
+    const bool whole = format_has_all(f, sample->a, sample->rows * sample->k) &&
+                       format_has_all(f, sample->b, sample->k * sample->cols);
+    return 100 * (e == EVIDENCE_RECORDED     ? 0
+                  : e == EVIDENCE_DEFINITION ? 1
+                                             : 2) +
+           (whole ? f->fraction_bits : 99);
 }
 
-static void add_equal(struct explanation *e, struct verdict v)
+static void add_equal(const struct confirmation *c, struct verdict v)
 {
-    if (rank(&v) < rank(&e->best)) {
+    struct explanation *const e = c->e;
+    if (rank(&v, c->sample) < rank(&e->best, c->sample)) {
         const struct verdict other = e->best;
         e->best = v;
         v = other;
@@ -118,7 +126,7 @@ static void compare_findings(struct confirmation *c, const struct search *s)
          i++) {
         const struct verdict v = judge(c, s->found[i].h);
         const bool same = !memcmp(&v.h, &first, sizeof v.h);
-        if (all && !same && v.matched == v.sampled) add_equal(e, v);
+        if (all && !same && v.matched == v.sampled) add_equal(c, v);
         if (!all && (v.matched > e->best.matched || !e->best.sampled)) e->best = v;
     }
 }
@@ -184,7 +192,7 @@ static enum bitcut_status find_like(struct explanation *e, const struct block *s
         const struct verdict v = judge(&c, h);
         e->tried++;
         if (v.matched < v.sampled) continue;
-        if (e->complete) add_equal(e, v);
+        if (e->complete) add_equal(&c, v);
         else e->best = v;
         e->complete = true;
     }

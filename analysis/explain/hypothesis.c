@@ -252,13 +252,14 @@ static void lines_say(char *text, size_t size, const struct candidate *x,
 static size_t order_count(const struct space *s) { return s->orders; }
 
 /* A slice or a turn that is no whole number of k-steps would be rounded up to another one
-   of the table. */
+   of the table.  Sums are in a shorter format where accumulators are. */
 static bool order_vary(struct candidate *x, const struct space *s, size_t value)
 {
     const struct bitcut_order o = s->order[value];
     const int step = x->gemm.unit->k;
     x->gemm.order = o;
-    return o.tile % step == 0 && o.turn % step == 0;
+    return o.tile % step == 0 && o.turn % step == 0 &&
+           (!o.sums || o.sums == x->gemm.unit->c);
 }
 
 static void order_say(char *text, size_t size, const struct candidate *x,

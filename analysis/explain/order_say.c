@@ -1,5 +1,6 @@
 #include "analysis/explain/order_say.h"
 
+#include "lib/format.h"
 #include "lib/size.h"
 
 #include <stdarg.h>
@@ -41,5 +42,6 @@ void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
         say_more(text, size, "%sk-steps go to %d sums in turn", *text ? ", " : "",
                  o->lanes);
     if (o->slices > 1 || o->lanes > 1)
-        say_more(text, size, ", which are added %s", ways[o->reduction]);
+        say_more(text, size, ", which are added %s%s%s", ways[o->reduction],
+                 o->sums ? " in " : "", o->sums ? o->sums->name : "");
 }

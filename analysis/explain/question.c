@@ -34,16 +34,13 @@ bool question_fits(const struct question *q)
                          cols_of(&q->c, q->transposed_d) == n));
 }
 
-/* Whether a format has every number of D; NaN are in all. */
-static bool holds(const struct bitcut_format *format, const struct matrix *d)
+bool format_has_all(const struct bitcut_format *format, const uint32_t *x, size_t count)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    for (size_t i = 0; i < d->rows * d->cols; i++) {
-        const uint64_t x =
-            bitcut_format_convert(format, &roundings[ROUND_RN], f32, d->at[i]);
-        const bool nan = (d->at[i] & 0x7fffffff) > 0x7f800000;
-        if (!nan &&
-            bitcut_format_convert(f32, &roundings[ROUND_RN], format, x) != d->at[i])
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t y = bitcut_format_convert(format, &roundings[ROUND_RN], f32, x[i]);
+        const bool nan = (x[i] & 0x7fffffff) > 0x7f800000;
+        if (!nan && bitcut_format_convert(f32, &roundings[ROUND_RN], format, y) != x[i])
             return false;
     }
     return true;
@@ -53,7 +50,8 @@ const struct bitcut_format *question_format(const struct matrix *d)
 {
     static const int shorter[] = { FORMAT_BF16, FORMAT_F16 }; /* f16 has most of bf16's */
     for (size_t i = 0; i < sizeof shorter / sizeof *shorter; i++)
-        if (holds(&formats[shorter[i]], d)) return &formats[shorter[i]];
+        if (format_has_all(&formats[shorter[i]], d->at, d->rows * d->cols))
+            return &formats[shorter[i]];
     return &formats[FORMAT_F32];
 }
 

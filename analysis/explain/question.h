@@ -20,6 +20,9 @@ size_t question_m(const struct question *q);
 size_t question_n(const struct question *q);
 size_t question_k(const struct question *q);
 
+/* Whether a format has all of these FP32 values; NaN are in all. */
+bool format_has_all(const struct bitcut_format *format, const uint32_t *x, size_t count);
+
 /* The first of bf16, f16 and f32 that has every number of D. */
 const struct bitcut_format *question_format(const struct matrix *d);
 
@@ -34,8 +37,8 @@ uint32_t *question_result(const struct question *q);
    row-major and without gaps. */
 struct block {
     size_t rows, cols, k;
-    size_t *row, *col;       /* of D as it is read                      */
-    uint32_t *a, *b, *c, *d; /* rows x k, k x cols, rows x cols twice; c may be NULL */
+    size_t *row, *col;        /* of D as it is read                      */
+    uint32_t *a, *b, *c, *d;  /* rows x k, k x cols, rows x cols twice; c may be NULL */
     const struct question *q; /* what it is a part of, which stays where it is      */
 };
 

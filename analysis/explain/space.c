@@ -131,13 +131,25 @@ static void add_cut_slices(struct list *l, size_t k)
                           .rest_first = true });
 }
 
-static void add_orders(struct list *l, size_t k)
+/* Sums in the shorter format of D, as accumulators of it are added. */
+static void add_short_sums(struct list *l, const struct bitcut_format *format)
+{
+    const size_t count = l->count;
+    for (size_t i = 0; i < count && format != &formats[FORMAT_F32]; i++) {
+        struct bitcut_order o = ((const struct bitcut_order *)l->at)[i];
+        o.sums = format;
+        if (o.slices > 1 || o.lanes > 1) list_add(l, &o);
+    }
+}
+
+static void add_orders(struct list *l, size_t k, const struct bitcut_format *format)
 {
     ADD(l, struct bitcut_order, { 0 });
     add_slices(l, k);
     add_lanes(l, k);
     add_rest_first(l, k);
     add_cut_slices(l, k);
+    add_short_sums(l, format);
 }
 
 /* --- faults ----------------------------------------------------------------------- */
@@ -170,7 +182,7 @@ enum bitcut_status explain_space_make(struct space *to, const struct question *q
     s.range = lost.at;
     add_units(&unit, q->unit);
     add_words(&words);
-    add_orders(&order, s.k);
+    add_orders(&order, s.k, s.format);
     add_faults(&fault, &s);
     s.unit = unit.at, s.units = unit.count;
     s.words = words.at, s.words_count = words.count;

@@ -282,6 +282,11 @@ static size_t panel_steps(struct tile *t, size_t panel, size_t steps, int first,
     return done;
 }
 
+static float as_kept(const struct job *job, float sum)
+{
+    return job->plan->order.sums ? float_of_bits(job_sum(job, bits_of_float(sum))) : sum;
+}
+
 /* The end of a sequence for outputs [at, at + count) of each set: fold, and add the last
    of those that were kept. */
 static void fold(struct tile *t, size_t at, size_t count, int adds)
@@ -292,7 +297,7 @@ static void fold(struct tile *t, size_t at, size_t count, int adds)
     const uint32_t scale = f32_power_of_two(-job->plan->scale);
     const float *main = t->sums + main_set(job) * SET + at;
     float *total = t->sums + (total_set(job) + (size_t)(t->kept - adds)) * SET + at;
-    if (total == main && t->unit_exponent == 0) return;
+    if (total == main && t->unit_exponent == 0 && !job->plan->order.sums) return;
     for (size_t i = 0; i < count; i++) {
         float v = (last ? t->sums + (size_t)last * SET + at : main)[i] * unit;
         for (int j = last - 1; j >= 0; j--) {
@@ -300,7 +305,9 @@ static void fold(struct tile *t, size_t at, size_t count, int adds)
             v = float_of_bits(
                 job_fma(&job->schedule, bits_of_float(v), scale, bits_of_float(below)));
         }
-        for (int j = adds - 1; j >= 0; j--) v += total[(size_t)j * SET + i];
+        v = as_kept(job, v);
+        for (int j = adds - 1; j >= 0; j--)
+            v = as_kept(job, v + total[(size_t)j * SET + i]);
         total[i] = v;
     }
 }

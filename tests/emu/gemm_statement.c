@@ -411,21 +411,39 @@ static size_t gather(struct line *to, const struct asked *g, const struct line *
     return k;
 }
 
+/* A sum as the order keeps it. */
+static uint32_t sum_kept(const struct asked *g, uint32_t sum)
+{
+    mpfr_t y;
+    const struct bitcut_format *f = g->order.sums;
+    if (!f || (sum & 0x7fffffff) >= INFINITE) return sum;
+    mpfr_init2(y, VALUE_BITS);
+    value_read(y, F32, sum);
+    value_read(y, f, oracle_round(f, RN, y));
+    sum = f32_of(y, nan_of(g));
+    mpfr_clear(y);
+    return sum;
+}
+
+static uint32_t sum_of_two(const struct asked *g, uint32_t x, uint32_t y)
+{
+    return sum_kept(g, operate(mpfr_add, nan_of(g), x, y));
+}
+
 /* All of x[count] added as the order says; +0 of none. */
 static uint32_t reduced(const struct asked *g, uint32_t *x, size_t count)
 {
-    const uint32_t nan = nan_of(g);
     if (count < 2) return count ? x[0] : 0;
     if (g->order.reduction == BITCUT_TREE) {
         for (size_t i = 0; i + 1 < count; i += 2)
-            x[i / 2] = operate(mpfr_add, nan, x[i], x[i + 1]);
+            x[i / 2] = sum_of_two(g, x[i], x[i + 1]);
         if (count % 2) x[count / 2] = x[count - 1];
         return reduced(g, x, count / 2 + count % 2);
     }
     const bool down = g->order.reduction == BITCUT_DESCENDING;
     uint32_t sum = x[down ? count - 1 : 0];
     for (size_t i = 1; i < count; i++)
-        sum = operate(mpfr_add, nan, sum, x[down ? count - 1 - i : i]);
+        sum = sum_of_two(g, sum, x[down ? count - 1 - i : i]);
     return sum;
 }
 
@@ -444,7 +462,7 @@ static uint32_t slices_run(const struct asked *g, const struct line *a,
         for (size_t l = 0; l < (size_t)g->order.lanes && l < STEPS_MOST; l++) {
             const size_t own = gather(&own_a, g, a, steps, count, s, l);
             gather(&own_b, g, b, steps, count, s, l);
-            if (own) lane[lanes++] = slice_run(g, &own_a, &own_b, 0, own);
+            if (own) lane[lanes++] = sum_kept(g, slice_run(g, &own_a, &own_b, 0, own));
         }
         slice[s] = reduced(g, lane, lanes);
     }

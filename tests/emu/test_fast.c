@@ -1,5 +1,6 @@
-/* The fast paths against the engine, which tests/emu/test_engine.c and tests/emu/test_gemm.c hold
-   to second statements: whole GEMMs at every level of vector instructions, bit for bit.
+/* The fast paths against the engine, which tests/emu/test_engine.c and
+   tests/emu/test_gemm.c hold to second statements: whole GEMMs at every level of vector
+   instructions, bit for bit.
  */
 #define _POSIX_C_SOURCE 200809L /* setenv */
 #include "analysis/evidence/mutant.h"
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 
 enum { SIDE = 140, DEPTH = 160 };
 
@@ -78,14 +78,14 @@ static void check_same(const struct task *t, const struct problem *p, const uint
         if (got[i] == want[i]) continue;
         ck_abort_msg(
             "%s on %s %s, %s, class %s, state %" PRIx64 ", %zu x %zu x %zu, slices %d, "
-            "tile %d, rest_first %d, lanes %d, turn %d, reduction %d, promote %d, tile_k %d, threads %d: (%zu, %zu) got %08" PRIx32 " (%a), want "
+            "tile %d, rest_first %d, lanes %d, turn %d, reduction %d, promote %d, tile_k "
+            "%d, threads %d: (%zu, %zu) got %08" PRIx32 " (%a), want "
             "%08" PRIx32 " (%a)",
             g->recipe->name, g->unit->name, where.change, level->name, where.kind,
             where.seed, p->m, p->n, p->k, g->order.slices, g->order.tile,
-            g->order.rest_first, g->order.lanes, g->order.turn,
-            (int)g->order.reduction, g->promote, g->tile_k, t->threads,
-            i / p->n, i % p->n, got[i], format_to_double(f32(), got[i]), want[i],
-            format_to_double(f32(), want[i]));
+            g->order.rest_first, g->order.lanes, g->order.turn, (int)g->order.reduction,
+            g->promote, g->tile_k, t->threads, i / p->n, i % p->n, got[i],
+            format_to_double(f32(), got[i]), want[i], format_to_double(f32(), want[i]));
     }
 }
 
@@ -201,9 +201,12 @@ static uint64_t method_check(enum fast_method method)
 /* Methods of rows, first and last of a test: in check-long a test of all would be longer
    than Check can say (2^32 microseconds). */
 static const enum fast_method groups[][2] = {
-    { FAST_FUSED_F32, FAST_FUSED_CUT },        { FAST_FUSED_F16, FAST_FUSED_F16_TWO },
-    { FAST_CHAIN, FAST_EXACT },                { FAST_PAIRS_FLUSH, FAST_PAIRS_FLUSH },
-    { FAST_TWO_STAGE, FAST_TWO_STAGE_PARITY }, { FAST_SERIAL_RN, FAST_CARRIED_RZ },
+    { FAST_FUSED_F32, FAST_FUSED_CUT },
+    { FAST_FUSED_F16, FAST_FUSED_F16_TWO },
+    { FAST_CHAIN, FAST_EXACT },
+    { FAST_PAIRS_FLUSH, FAST_PAIRS_FLUSH },
+    { FAST_TWO_STAGE, FAST_TWO_STAGE_PARITY },
+    { FAST_SERIAL_RN, FAST_CARRIED_RZ },
 };
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 
@@ -313,7 +316,8 @@ static uint32_t fill_special(uint64_t *rng)
 {
     static const uint32_t special[] = { 0x7f800000, 0xff800000, 0x7fc00000, 0x7f7fffff,
                                         1 };
-    return test_between(rng, 0, 999) ? fill_normal(rng) : special[test_between(rng, 0, 4)];
+    return test_between(rng, 0, 999) ? fill_normal(rng)
+                                     : special[test_between(rng, 0, 4)];
 }
 
 static const struct input_class {
@@ -356,6 +360,7 @@ static void recipe_check(const struct bitcut_recipe *r, const struct bitcut_unit
         g->order.rest_first = test_between(state, 0, 1);
         g->order.cut = test_between(state, 0, 1) * test_between(state, 0, 20);
         g->order.reduction = (enum bitcut_reduction)test_between(state, 0, 2);
+        g->order.sums = test_between(state, 0, 2) ? NULL : &formats[FORMAT_F16];
     }
     if (test_between(state, 0, 3) == 0) g->promote = test_between(state, 0, 5);
     if (test_between(state, 0, 2) == 0) g->tile_k = test_between(state, 0, 80);
@@ -465,8 +470,8 @@ static void words_check(const struct bitcut_unit *u, const struct bitcut_split *
                      BITCUT_OK);
     for (int w = 0; w < s->words; w++)
         ck_assert_msg(!memcmp(got.at[w], want.at[w], count * (size_t)unit_word_bytes(u)),
-                      "word %d of %s %s %s, %s", w, u->a->name,
-                      s->word[0].rounding->name, s->word[1].rounding->name, level->name);
+                      "word %d of %s %s %s, %s", w, u->a->name, s->word[0].rounding->name,
+                      s->word[1].rounding->name, level->name);
     ck_assert(!memcmp(got.magnitudes, want.magnitudes, LINES * sizeof *got.magnitudes));
     words_clear(&got);
     words_clear(&want);
@@ -542,6 +547,6 @@ START_TEST(environment)
 }
 END_TEST
 
-TEST_MAIN("fast", fused_to_f32, fused_to_f16, chains_and_exact, pairs, two_stage,
-          serial, all_rows, one_step_away, all_recipes, several_tiles,
-          host_modes, words_of_splits, environment)
+TEST_MAIN("fast", fused_to_f32, fused_to_f16, chains_and_exact, pairs, two_stage, serial,
+          all_rows, one_step_away, all_recipes, several_tiles, host_modes,
+          words_of_splits, environment)

@@ -75,7 +75,8 @@ enum { RECIPES = sizeof recipe_rows / sizeof recipe_rows[0] };
 
 static void order_draw(struct bitcut_order *o, uint64_t *rng)
 {
-    static const int slices[] = { 1, 1, 2, 3, 7 }, parts[] = { 0, 0, 1, 8, 20, 32 };
+    static const int slices[] = { 1, 1, 2, 3, 7 }, parts[] = { 0, 0, 1, 8, 20, 32 },
+                     sums[] = { FORMAT_F16, FORMAT_BF16, FORMAT_TF32, FORMAT_F32 };
     o->slices = slices[test_between(rng, 0, 4)];
     if (test_between(rng, 0, 1)) return;
     o->tile = parts[test_between(rng, 0, 5)];
@@ -84,6 +85,7 @@ static void order_draw(struct bitcut_order *o, uint64_t *rng)
     o->lanes = test_between(rng, 1, 5);
     o->turn = parts[test_between(rng, 0, 5)];
     o->reduction = (enum bitcut_reduction)test_between(rng, 0, 2);
+    o->sums = test_between(rng, 0, 1) ? NULL : &formats[sums[test_between(rng, 0, 3)]];
 }
 
 /* Another split for one side, if the recipe and the unit take it. */

@@ -1,6 +1,7 @@
 /* The judge, which computes what metrics compare with. */
 #include "analysis/error/judge.h"
 #include "lib/bits.h"
+#include "lib/clock.h"
 #include "lib/fma.h"
 #include "tests/error/sample_comparison.h"
 #include "tests/test.h"

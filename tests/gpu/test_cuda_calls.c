@@ -1,5 +1,5 @@
-/* Calls of the library on a device, with tests/gpu/device.c as the device: which kernel they
-   take, every refusal, and which devices there are.  Run in the build folder. */
+/* Calls of the library on a device, with tests/gpu/device.c as the device: which kernel
+   they take, every refusal, and which devices there are.  Run in the build folder. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "emu/gemm.h"
@@ -133,6 +133,8 @@ SPOIL(lanes, x->g.order.lanes = 2)
 SPOIL(rest_first, x->g.order.rest_first = true)
 SPOIL(cut, (x->g.order.slices = 2, x->g.order.cut = 16))
 SPOIL(negative_cut, x->g.order.cut = -1)
+SPOIL(sums, x->g.order.sums = &formats[FORMAT_F16])
+SPOIL(unsigned_sums, x->g.order.sums = &formats[FORMAT_UE8M0])
 SPOIL(long_tiles, (x->g.order.slices = 2, x->g.order.tile = 32))
 SPOIL(tree, (x->g.order.slices = 2, x->g.order.reduction = BITCUT_TREE))
 SPOIL(short_a, x->g.a.ld--)
@@ -225,8 +227,10 @@ static const struct refusal {
     { many_slices,       BITCUT_BAD_ARGUMENT, "gemm.ootomo.f16 takes 1 to 3 slices of k" },
     { tiles,             BITCUT_BAD_ARGUMENT, "gemm.ootomo.f16 has 3 terms and no tiles of k" },
     { lanes,             BITCUT_CANNOT,       K_ASCENDING },
+    { sums,              BITCUT_CANNOT,       K_ASCENDING },
     { rest_first,        BITCUT_CANNOT,       K_ASCENDING },
     { cut,               BITCUT_CANNOT,       K_ASCENDING },
+    { unsigned_sums,     BITCUT_BAD_ARGUMENT, "sums of k cannot be ue8m0" },
     { negative_cut,      BITCUT_BAD_ARGUMENT, "counts cannot be negative" },
     { long_tiles,        BITCUT_CANNOT,       K_ASCENDING },
     { tree,              BITCUT_CANNOT,       K_ASCENDING },
