@@ -221,6 +221,7 @@ changes_named() {
 its sum is promoted every 4 instructions|--recipe ootomo --unit a100 --promote 4
 its low words are rounded by rn|--recipe legemm --unit h100 --low rn
 its low words carry 2^6|--recipe legemm --unit h100 --scale 6
+all products are sums by themselves, which are added as a tree|--recipe fp32 --unit fma/f32 --split-k 256 --order reduction=tree
 its tiles have 64 k|--recipe triton-tf32x3 --unit h100 --tile-k 64
 which are added as a tree|--recipe plain --unit h100 --split-k 4 --order reduction=tree
 k goes to 4 sums in turn, 8 at a time|--recipe fp32 --unit fma/f32 --order lanes=4,turn=8

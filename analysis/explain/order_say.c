@@ -30,7 +30,8 @@ void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
     if (o->rest_first && !o->cut)
         say_more(text, size, "the %zu k that fill no tile of %d come first", k % unit,
                  o->tile);
-    if (o->slices > 1)
+    if (o->slices > 1 && slice == 1) say_more(text, size, "all products are sums by themselves");
+    else if (o->slices > 1)
         say_more(text, size, "%sk is cut into slices of %zu", *text ? ", " : "", slice);
     if (o->rest_first && o->cut)
         say_more(text, size, "%swhat fills no tile of %d comes first%s",

@@ -4,6 +4,7 @@
 #include "lib/size.h"
 #include "lib/table.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,17 @@ static void add_slices(struct list *l, size_t k)
     }
 }
 
+/* Pairwise: neighbours, or short chains of them, as a tree. */
+static void add_pairs(struct list *l, size_t k)
+{
+    for (size_t length = 1; length <= 8; length *= 2)
+        if (k <= INT_MAX && k > 2 * length)
+            ADD(l, struct bitcut_order,
+                { .slices = (int)divide_up(k, length),
+                  .tile = (int)length,
+                  .reduction = BITCUT_TREE });
+}
+
 /* Lanes, also in slices of whole turns of all of them. */
 static void add_lanes(struct list *l, size_t k)
 {
@@ -146,6 +158,7 @@ static void add_orders(struct list *l, size_t k, const struct bitcut_format *for
 {
     ADD(l, struct bitcut_order, { 0 });
     add_slices(l, k);
+    add_pairs(l, k);
     add_lanes(l, k);
     add_rest_first(l, k);
     add_cut_slices(l, k);
