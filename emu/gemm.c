@@ -59,6 +59,30 @@ struct bitcut_gemm gemm_of(const struct bitcut_recipe *recipe,
 
 /* --- one output ------------------------------------------------------------------- */
 
+static inline void tell(const struct job *job, enum watch_kind kind, int accumulator,
+                        uint64_t before, uint64_t after)
+{
+    if (!job->watch) return;
+    const struct watch_event e = {
+        .kind = kind, .accumulator = accumulator, .before = before, .after = after
+    };
+    job->watch->see(job->watch->context, &e);
+}
+
+static void tell_instruction(const struct job *job, int t, const struct number *a,
+                             const struct number *b, uint64_t before, uint64_t after)
+{
+    const struct watch_event e = { .kind = WATCH_INSTRUCTION,
+                                   .term = t,
+                                   .accumulator = job->plan->term[t].accumulator,
+                                   .unit = job->plan->unit[t],
+                                   .a = a,
+                                   .b = b,
+                                   .before = before,
+                                   .after = after };
+    job->watch->see(job->watch->context, &e);
+}
+
 static uint32_t to_f32(const struct job *job, uint64_t accumulator)
 {
     const struct bitcut_format *c = job->unit->c;
@@ -75,7 +99,9 @@ static uint32_t add32(const struct job *job, uint32_t a, uint32_t b)
 
 static void promote(struct cell *x, const struct job *job)
 {
-    x->master = add32(job, x->master, to_f32(job, x->accumulator[0]));
+    const uint32_t before = x->master;
+    x->master = add32(job, before, to_f32(job, x->accumulator[0]));
+    tell(job, WATCH_PROMOTION, 0, before, x->master);
     x->accumulator[0] = 0;
     x->done = 0;
 }
@@ -93,9 +119,17 @@ static void cell_prepare(struct cell *x, const struct job *job, int t)
 {
     const struct gemm_plan *p = job->plan;
     const uint32_t from = job->schedule.zeroed_from;
-    uint64_t *c = &x->accumulator[p->term[t].accumulator];
-    if (p->term[t].scaled) *c = scaled(job, *c);
-    if (t + 1 == p->terms && (to_f32(job, *c) & 0x7fffffff) >= from) *c = 0;
+    const int accumulator = p->term[t].accumulator;
+    uint64_t *c = &x->accumulator[accumulator];
+    if (p->term[t].scaled) {
+        const uint64_t before = *c;
+        *c = scaled(job, before);
+        tell(job, WATCH_SCALING, accumulator, to_f32(job, before), to_f32(job, *c));
+    }
+    if (t + 1 == p->terms && (to_f32(job, *c) & 0x7fffffff) >= from) {
+        tell(job, WATCH_ZEROING, accumulator, to_f32(job, *c), 0);
+        *c = 0;
+    }
 }
 
 /* Run the instructions of a term in a k-step.  a and b are those of its words. */
@@ -106,7 +140,9 @@ static void cell_term(struct cell *x, const struct job *job, int t,
     const int accumulator = job->plan->term[t].accumulator;
     uint64_t *c = &x->accumulator[accumulator];
     for (int k = 0; k < job->plan->k_step; k += u->k) {
+        const uint64_t before = *c;
         *c = unit_dot(u, (struct lane){ a + k, NULL }, (struct lane){ b + k, NULL }, *c);
+        if (job->watch) tell_instruction(job, t, a + k, b + k, before, *c);
         if (accumulator == 0 && ++x->done == (size_t)job->plan->promote) promote(x, job);
     }
 }
@@ -129,10 +165,13 @@ static uint32_t cell_fold(const struct cell *x, const struct job *job)
     const bool promotes = job->schedule.promotes;
     uint32_t v = to_f32(job, x->accumulator[last]);
     if (last == 0 && promotes) v = x->master;
+    tell(job, WATCH_START, last, v, v);
     for (int i = last - 1; i >= 0; i--) {
-        const uint32_t below =
-            i == 0 && promotes ? x->master : to_f32(job, x->accumulator[i]);
+        const uint32_t from = v, below = i == 0 && promotes
+                                             ? x->master
+                                             : to_f32(job, x->accumulator[i]);
         v = job_fma(&job->schedule, v, f32_power_of_two(-job->plan->scale), below);
+        tell(job, WATCH_FOLD, i, from, v);
     }
     return v;
 }
@@ -207,9 +246,14 @@ static void tile_of_k(struct tile *t, const struct job *job, size_t from, size_t
 /* The sum of a cell and the last `adds` of those kept of it; which takes their place. */
 static void cell_keep(struct tile *t, const struct job *job, size_t i, size_t j, int adds)
 {
-    uint32_t v = job_sum(job, cell_fold(&t->cell[i][j], job));
-    for (int n = 1; n <= adds; n++)
+    const uint32_t own = cell_fold(&t->cell[i][j], job);
+    uint32_t v = job_sum(job, own);
+    tell(job, WATCH_SUM, 0, own, v);
+    for (int n = 1; n <= adds; n++) {
+        const uint32_t before = v;
         v = job_sum(job, add32(job, t->sum[t->kept - n][i][j], v));
+        tell(job, WATCH_ADDITION, 0, before, v);
+    }
     t->sum[t->kept - adds][i][j] = v;
     t->cell[i][j] = (struct cell){ 0 };
 }
@@ -239,6 +283,7 @@ static void tile_run(const struct job *job, struct number *scratch, size_t i0, s
         for (size_t j = 0; j < cols; j++) {
             const float total = float_of_bits(t.sum[0][i][j]);
             job_finish(job, i0 + i, j0 + j, &total, 1);
+            tell(job, WATCH_END, 0, t.sum[0][i][j], job->d[(i0 + i) * job->ldd + j0 + j]);
         }
 }
 
@@ -480,7 +525,8 @@ static enum bitcut_status choose_kernels(struct job *job, const struct simd_leve
     const enum bitcut_status status = level ? BITCUT_OK : simd_choose(&level, f);
     if (status != BITCUT_OK) return status;
     job->splits = level->kernels;
-    if (gemm_unit_takes_words(job->unit, job->plan) && fast_takes(job->unit))
+    if (!job->watch && gemm_unit_takes_words(job->unit, job->plan) &&
+        fast_takes(job->unit))
         job->kernels = level->kernels;
     return BITCUT_OK;
 }
@@ -497,6 +543,7 @@ enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
                        .n = g->n,
                        .ldd = g->n,
                        .ldc = g->n,
+                       .watch = o->watch,
                        .keep_a = o->words ? &o->words->a : NULL,
                        .keep_b = o->words ? &o->words->b : NULL,
                        .progress = o->progress };

@@ -4,6 +4,7 @@
 
 #include "emu/fast/simd.h"
 #include "emu/unit.h"
+#include "emu/watch.h"
 #include "emu/words.h"
 #include "lib/gemm_plan.h"
 #include "lib/progress.h"
@@ -36,6 +37,7 @@ struct gemm_options {
     const struct simd_level *simd;   /* NULL: what BITCUT_SIMD says, else the best      */
     const struct progress *progress; /* or NULL                                         */
     struct gemm_words *words;        /* of a single GEMM, that keeps them; or NULL      */
+    const struct gemm_watch *watch;  /* of a GEMM of one output, or NULL; slower        */
 };
 
 /* Run g on its unit, as bitcut_gemm() (lib/bitcut.h) says.  If `progress` asks to stop,
@@ -46,10 +48,12 @@ enum bitcut_status gemm_run(const struct bitcut_gemm *g,
                             const struct gemm_options *options, struct fault *f);
 
 /* The same for a GEMM that was checked, by a plan that gemm_plan_on_unit() made of it or
-   of another on the same unit; also one changed afterwards: terms, dropped, repeated or in
-   another order, `scale` by which accumulators fold, promotion, roundings of words and the
-   scale that they carry.  So are kernels modelled that do not do what a recipe says. */
-enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g, const struct gemm_plan *plan,
+   of another on the same unit; also one changed afterwards: terms, dropped, repeated or
+   in another order, `scale` by which accumulators fold, promotion, roundings of words and
+   the scale that they carry.  So are kernels modelled that do not do what a recipe says.
+ */
+enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
+                                 const struct gemm_plan *plan,
                                  const struct gemm_options *options, struct fault *f);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef BITCUT_EMU_JOB_H
 #define BITCUT_EMU_JOB_H
 
+#include "emu/watch.h"
 #include "emu/words.h"
 #include "lib/gemm_plan.h"
 #include "lib/k_parts.h"
@@ -30,6 +31,7 @@ struct job {
     uint32_t *c; /* NULL if beta is zero */
     size_t ldc;
     struct kept_words *keep_a, *keep_b; /* NULL: words are not kept */
+    const struct gemm_watch *watch;     /* NULL usually */
     const struct progress *progress;    /* looked at within a tile, too; may be NULL */
 };
 

@@ -54,8 +54,8 @@ static enum bitcut_status time_unit(double *seconds, struct task *t,
     enum bitcut_status status = run(t->got, t, x, few_rows(t), f);
     const size_t verified = few_rows(t) * t->n;
     if (status == BITCUT_OK && memcmp(t->got, t->want, verified * sizeof *t->got) != 0)
-        status = fault_set(f, BITCUT_CANNOT, "%s differs from the engine",
-                           x->how.simd->name);
+        status =
+            fault_set(f, BITCUT_CANNOT, "%s differs from the engine", x->how.simd->name);
     for (int i = 0; status == BITCUT_OK && i < REPEATS; i++) {
         const double start = seconds_now();
         status = run(t->got, t, x, rows, f);
@@ -110,7 +110,9 @@ static int bench_unit(struct task *t, const struct bitcut_unit *u, int threads,
                       double peer)
 {
     struct fault f;
-    struct tried now = { u, { threads, simd_levels, &t->context->progress, NULL } };
+    struct tried now = {
+        u, { .threads = threads, .simd = simd_levels, .progress = &t->context->progress }
+    };
     const struct simd_level *level = simd_levels;
     while (now.how.simd->kernels) now.how.simd++;
     if (run(t->want, t, &now, few_rows(t), &f) != BITCUT_OK) return fail(u->name, &f);

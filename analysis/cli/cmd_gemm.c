@@ -1,4 +1,5 @@
 /* bitcut gemm: a whole GEMM, emulated or by a kernel on a device, and judged. */
+#include "analysis/cli/budget_command.h"
 #include "analysis/cli/device_gemm.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/say.h"
@@ -29,6 +30,7 @@ static const struct option_row options[] = {
     { "save-b", "write B to this file", OPTION_TEXT, &save_b, "FILE" },
     { "reference", "exact, mpfr, fp32 or none (default exact)", OPTION_TEXT,
       &reference_name, "R" },
+    BUDGET_OPTIONS,
     VERBOSE_OPTION,
     { 0 }
 };
@@ -76,6 +78,7 @@ static bool say_lost(char *text, size_t size, const struct emit_line *line,
                      const json_t *row)
 {
     const long long depth = whole_of(row, "k", 0);
+    if (json_object_get(row, "budget")) return false;
     say_more(text, size,
              "underflow in %lld of %lld elements of A and %lld of %lld of B; overflow in "
              "%lld and %lld",
@@ -90,7 +93,8 @@ static bool say_limit(char *text, size_t size, const struct emit_line *line,
 {
     char limit[SAY_NUMBER_MOST];
     const json_t *worst = json_object_get(row, "recipe_worst");
-    if (!json_is_number(json_object_get(row, line->key))) return false;
+    if (!json_is_number(json_object_get(row, line->key)) || json_object_get(row, "at"))
+        return false;
     say_more(text, size, "%s u ||row of A|| ||column of B||",
              say_number(limit, row, line->key, 3));
     if (json_is_number(worst))
@@ -125,6 +129,7 @@ static const struct emit_line lines[] = {
     { "ulp_mean",        "error in ulps",       NULL, say_ulps,          LINE_ALWAYS },
     { "words_underflow", "range of words",      NULL, say_lost,          LINE_ALWAYS },
     { "recipe_limit",    "limit of the recipe", NULL, say_limit,         LINE_ALWAYS },
+    SAY_BUDGET,
     { "grade_words",     "verdict",             NULL, say_value,         LINE_ALWAYS },
     { "ulp_histogram",   "distances",           NULL, say_histogram,     LINE_VERBOSE },
     { 0 }
@@ -343,6 +348,7 @@ static int run_on(struct context *x, const struct setup *s, const struct device_
     struct matrix d = { 0 };
     int status = compute(&d, row, s, g, x);
     if (status == EXIT_GOOD && reference_name) status = judge_result(row, s, &d, x);
+    if (status == EXIT_GOOD) status = budget_describe(row, s, x);
     if (status == EXIT_GOOD) status = save(&s->a, save_a);
     if (status == EXIT_GOOD) status = save(&s->b, save_b);
     if (status == EXIT_GOOD) status = save(&d, x->output);

@@ -1,0 +1,188 @@
+#include "analysis/cli/budget_command.h"
+
+#include "analysis/error/budget.h"
+#include "analysis/explain/order_say.h"
+#include "lib/size.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct budget_options budget_options;
+
+/* --- rows ------------------------------------------------------------------------- */
+
+static const char *part_name(int part)
+{
+    return part < BUDGET_PARTS ? budget_rows[part].name : "error";
+}
+
+static json_t *statistics_json(const struct budget_statistics *s)
+{
+    return json_pack("{s:o, s:o, s:o}", "mean", json_number(s->mean), "rms",
+                     json_number(s->rms), "max", json_number(s->most));
+}
+
+/* [i, j] of an output, or null. */
+static json_t *place_json(size_t at, const struct budget_summary *b, size_t n)
+{
+    if (at == b->total) return json_null();
+    return json_pack("[o, o]", json_count(at / n), json_count(at % n));
+}
+
+static json_t *event_json(const struct budget_event *e)
+{
+    if (!e->what) return json_null();
+    return json_pack("{s:s, s:i, s:o}", "what", e->what, "term", e->term, "instructions",
+                     json_count(e->at));
+}
+
+static json_t *summary_json(const struct budget_summary *b, size_t n)
+{
+    json_t *parts = json_array();
+    for (int i = 0; i <= BUDGET_PARTS; i++)
+        json_array_append_new(parts,
+                              json_pack("{s:s, s:o, s:o}", "name", part_name(i), "u",
+                                        statistics_json(&b->part[i][BUDGET_U]), "ulp",
+                                        statistics_json(&b->part[i][BUDGET_ULP])));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "total", json_count(b->total),
+                     "outputs", json_count(b->outputs), "without_sum",
+                     json_count(b->without), "first_without", place_json(b->first, b, n),
+                     "event", event_json(&b->event), "worst", place_json(b->worst, b, n),
+                     "parts", parts);
+}
+
+static json_t *output_json(const struct budget_output *b, size_t i, size_t j)
+{
+    json_t *parts = json_array();
+    for (int p = 0; p < BUDGET_PARTS && !b->event.what; p++)
+        json_array_append_new(
+            parts, json_pack("{s:s, s:o, s:s}", "name", budget_rows[p].name, "value",
+                             json_number(b->part[p]), "exact", b->exact[p]));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "i", json_count(i), "j",
+        json_count(j), "d", json_number(format_to_double(&formats[FORMAT_F32], b->d)),
+        "value", b->event.what ? json_null() : json_number(b->value), "error",
+        b->event.what ? json_null() : json_number(b->error), "size", json_number(b->size),
+        "event", event_json(&b->event), "parts", parts);
+}
+
+/* --- computing -------------------------------------------------------------------- */
+
+/* "3,5"; false: it is not that, or there is no such output. */
+static bool parse_at(size_t *i, size_t *j, const char *text, const struct setup *s)
+{
+    char *end;
+    const size_t digits = strspn(text, "0123456789");
+    if (!digits || text[digits] != ',') return false;
+    const char *rest = text + digits + 1;
+    if (!*rest || rest[strspn(rest, "0123456789")]) return false;
+    *i = (size_t)strtoull(text, &end, 10);
+    *j = (size_t)strtoull(rest, &end, 10);
+    return *i < s->a.rows && *j < s->b.cols;
+}
+
+static int describe_at(json_t *row, const struct setup *s,
+                       const struct budget_matrices *x)
+{
+    struct budget_output b;
+    struct fault f;
+    size_t i, j;
+    if (!parse_at(&i, &j, budget_options.at, s)) {
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "%.40s: it is I,J, a row below %zu and a column below %zu",
+                  budget_options.at, s->a.rows, s->b.cols);
+        return fail("--at", &f);
+    }
+    const enum bitcut_status status = budget_at(&b, &s->gemm, &s->plan, x, i, j, &f);
+    if (status == BITCUT_OK) json_object_set_new(row, "at", output_json(&b, i, j));
+    budget_clear(&b);
+    return status == BITCUT_OK ? EXIT_GOOD : fail("--at", &f);
+}
+
+int budget_describe(json_t *row, const struct setup *s, const struct context *x)
+{
+    const struct budget_matrices matrices = { s->a.at,   s->b.at,   s->c.at,
+                                              s->a.rows, s->b.cols, s->a.cols };
+    struct budget_summary b;
+    struct fault f;
+    if (budget_options.all) {
+        if (budget_gemm(&b, &s->gemm, &s->plan, &matrices, x->threads, &x->progress,
+                        &f) != BITCUT_OK)
+            return fail("--budget", &f);
+        json_object_set_new(row, "budget", summary_json(&b, s->b.cols));
+    }
+    return budget_options.at ? describe_at(row, s, &matrices) : EXIT_GOOD;
+}
+
+/* --- what people look at ---------------------------------------------------------- */
+
+static double number_in(const json_t *row, const char *key, const char *inner)
+{
+    const json_t *x = json_object_get(row, key);
+    return json_number_value(inner ? json_object_get(x, inner) : x);
+}
+
+/* The parts, the largest first; zeros are left out. */
+static void say_parts(char *text, size_t size, const json_t *parts, const char *key,
+                      const char *inner, double unit)
+{
+    bool said[BUDGET_PARTS + 1] = { false };
+    const size_t count = smaller(json_array_size(parts), BUDGET_PARTS);
+    for (size_t n = 0; n < count; n++) {
+        size_t most = count;
+        for (size_t i = 0; i < count; i++) {
+            const double x = fabs(number_in(json_array_get(parts, i), key, inner));
+            if (!said[i] && x > 0 &&
+                (most == count ||
+                 x > fabs(number_in(json_array_get(parts, most), key, inner))))
+                most = i;
+        }
+        if (most == count) return;
+        said[most] = true;
+        say_more(text, size, "%s%s %.3g", n ? ", " : "", budget_rows[most].name,
+                 number_in(json_array_get(parts, most), key, inner) / unit);
+    }
+}
+
+bool say_budget(char *text, size_t size, const struct emit_line *line, const json_t *row)
+{
+    const json_t *b = json_object_get(row, line->key),
+                 *parts = json_object_get(b, "parts"),
+                 *all = json_object_get(json_array_get(parts, BUDGET_PARTS), "u");
+    const long long outputs = json_integer_value(json_object_get(b, "outputs")),
+                    total = json_integer_value(json_object_get(b, "total")),
+                    without = json_integer_value(json_object_get(b, "without_sum"));
+    say_parts(text, size, parts, "u", "rms", 1);
+    say_more(text, size, "%s%.3g u |A||B| in all (RMS; mean %.3g, most %.3g)",
+             *text ? "; " : "", number_in(all, "rms", NULL), number_in(all, "mean", NULL),
+             number_in(all, "max", NULL));
+    if (outputs < total)
+        say_more(text, size, ", of %lld of %lld outputs", outputs, total);
+    if (without)
+        say_more(text, size, "; %lld more have none: %s", without,
+                 json_string_value(json_object_get(json_object_get(b, "event"), "what")));
+    return true;
+}
+
+bool say_budget_at(char *text, size_t size, const struct emit_line *line,
+                   const json_t *row)
+{
+    const json_t *b = json_object_get(row, line->key),
+                 *event = json_object_get(b, "event");
+    const double unit = ldexp(number_in(b, "size", NULL), -24);
+    say_more(text, size, "(%lld, %lld) ", json_integer_value(json_object_get(b, "i")),
+             json_integer_value(json_object_get(b, "j")));
+    if (!json_is_null(event)) {
+        say_more(text, size, "has no sum: %s, after %lld instructions",
+                 json_string_value(json_object_get(event, "what")),
+                 json_integer_value(json_object_get(event, "instructions")));
+        return true;
+    }
+    say_more(text, size, "errs by %.3g u |A||B|: ", number_in(b, "error", NULL) / unit);
+    char parts[400] = "";
+    say_parts(parts, sizeof parts, json_object_get(b, "parts"), "value", NULL,
+              unit > 0 ? unit : 1);
+    say_more(text, size, "%s", *parts ? parts : "it is exact");
+    return true;
+}

@@ -1,0 +1,147 @@
+/* Budgets of many outputs. */
+#include "analysis/error/budget.h"
+#include "lib/bits.h"
+#include "lib/size.h"
+#include "lib/threads.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { CHUNK = 1024, LEAST_EXPONENT = -149, FRACTION = 23 };
+
+/* --- one output ------------------------------------------------------------------- */
+
+static enum bitcut_status output_budget(struct budget_output *to,
+                                        const struct bitcut_gemm *g,
+                                        const struct gemm_plan *plan,
+                                        const struct budget_matrices *x, size_t at,
+                                        bool texts, struct fault *f)
+{
+    const size_t i = at / x->n, j = at % x->n;
+    uint32_t *const column = memory_allocate(x->k, sizeof *column);
+    if (!column) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for a budget");
+    for (size_t p = 0; p < x->k; p++) column[p] = x->b[p * x->n + j];
+    const struct budget_lines lines = { x->a + i * x->k, column, x->k,
+                                        x->c ? x->c[at] : 0 };
+    const enum bitcut_status status = budget_one(to, g, plan, &lines, texts, f);
+    free(column);
+    return status;
+}
+
+enum bitcut_status budget_at(struct budget_output *to, const struct bitcut_gemm *g,
+                             const struct gemm_plan *plan,
+                             const struct budget_matrices *x, size_t i, size_t j,
+                             struct fault *f)
+{
+    return output_budget(to, g, plan, x, i * x->n + j, true, f);
+}
+
+/* --- statistics ------------------------------------------------------------------- */
+
+/* The distance of FP32 values at x. */
+static double ulp_at(double x)
+{
+    int exponent;
+    if (x == 0) return ldexp(1, LEAST_EXPONENT);
+    frexp(x, &exponent);
+    return ldexp(1, larger_int(exponent - 1 - FRACTION, LEAST_EXPONENT));
+}
+
+/* What a part is measured in; of |A||B| = 0 nothing errs. */
+static double unit_of(const struct budget_output *x, enum budget_measure measure)
+{
+    const double unit = measure == BUDGET_U ? ldexp(x->size, -24) : ulp_at(x->value);
+    return unit > 0 ? unit : 1;
+}
+
+static void take_part(struct budget_statistics *to, double x)
+{
+    to->mean += x;
+    to->rms += x * x;
+    to->most = larger_double(to->most, fabs(x));
+}
+
+static void take_output(struct budget_summary *to, const struct budget_output *x,
+                        size_t at, double *worst)
+{
+    to->outputs++;
+    if (x->event.what) {
+        if (!to->without++) to->first = at, to->event = x->event;
+        return;
+    }
+    for (int measure = 0; measure < BUDGET_MEASURES; measure++) {
+        const double unit = unit_of(x, (enum budget_measure)measure);
+        for (int i = 0; i <= BUDGET_PARTS; i++)
+            take_part(&to->part[i][measure],
+                      (i < BUDGET_PARTS ? x->part[i] : x->error) / unit);
+    }
+    const double error = fabs(x->error) / unit_of(x, BUDGET_U);
+    if (to->worst == to->total || error > *worst) to->worst = at, *worst = error;
+}
+
+static void finish(struct budget_summary *x)
+{
+    const double count = (double)(x->outputs - x->without);
+    for (int i = 0; i <= BUDGET_PARTS; i++)
+        for (int measure = 0; measure < BUDGET_MEASURES; measure++) {
+            struct budget_statistics *const s = &x->part[i][measure];
+            s->mean /= count;
+            s->rms = sqrt(s->rms / count);
+            if (count == 0) s->most = (double)NAN;
+        }
+}
+
+/* --- all of them ------------------------------------------------------------------ */
+
+/* How many outputs are looked at. */
+static size_t sample_of(const struct budget_matrices *x)
+{
+    const double most = 0x1p30 / larger_double(1, (double)x->k),
+                 all = (double)x->m * (double)x->n;
+    return all <= most ? x->m * x->n : (size_t)larger_double(1, most);
+}
+
+/* Outputs `from` to `to` of those looked at. */
+static enum bitcut_status
+run_chunk(struct budget_output *out, const struct bitcut_gemm *g,
+          const struct gemm_plan *plan, const struct budget_matrices *x, size_t from,
+          size_t to, double stride, int threads, const struct progress *progress)
+{
+    enum bitcut_status worst = BITCUT_OK;
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads_for(threads, to - from))
+    for (size_t t = from; t < to; t++) {
+        if (progress_stopped(progress)) continue;
+        const enum bitcut_status status = output_budget(
+            &out[t - from], g, plan, x, (size_t)((double)t * stride), false, NULL);
+        if (status == BITCUT_OK) continue;
+#pragma omp atomic write
+        worst = status;
+    }
+    return worst;
+}
+
+enum bitcut_status budget_gemm(struct budget_summary *to, const struct bitcut_gemm *g,
+                               const struct gemm_plan *plan,
+                               const struct budget_matrices *x, int threads,
+                               const struct progress *progress, struct fault *f)
+{
+    const size_t total = x->m * x->n, count = sample_of(x);
+    const double stride = count ? (double)total / (double)count : 1;
+    struct budget_output *const out = memory_allocate(CHUNK, sizeof *out);
+    enum bitcut_status status = out ? BITCUT_OK : BITCUT_NO_MEMORY;
+    double worst = 0;
+    *to = (struct budget_summary){ .total = total, .first = total, .worst = total };
+    for (size_t from = 0; from < count && status == BITCUT_OK; from += CHUNK) {
+        const size_t end = smaller(from + CHUNK, count);
+        status = run_chunk(out, g, plan, x, from, end, stride, threads, progress);
+        if (progress_stopped(progress)) break;
+        for (size_t t = from; t < end && status == BITCUT_OK; t++)
+            take_output(to, &out[t - from], (size_t)((double)t * stride), &worst);
+        progress_report(progress, end, count);
+    }
+    free(out);
+    finish(to);
+    return status == BITCUT_OK
+               ? BITCUT_OK
+               : fault_set(f, status, "out of memory for the budgets of outputs");
+}
