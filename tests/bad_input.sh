@@ -274,6 +274,13 @@ cat > "$work/table" << 'END'
 2|--order: tile: it is a list such as|$tc $small --order tile
 2|--order: lanes: it is a list such as|$tc $small --order lanes=-1
 2|--order: rest: it is a list such as|$tc $small --order rest
+2|--at: 3: it is I,J, a row below 2 and a column below 2|$tc $small --at 3
+2|--at: 3,: it is I,J|$tc $small --at 3,
+2|--at: 1,1,1: it is I,J|$tc $small --at 1,1,1
+2|--at: 0,2: it is I,J|$tc $small --at 0,2
+2|--at: -1,0: it is I,J|$tc $small --at -1,0
+2|--at: 99999999999999999999,0: it is I,J|$tc $small --at 99999999999999999999,0
+2|--at: is of all outputs, not with --samples|$verify -b $in/2x2.npy -d $in/2x2.npy --samples 2 --at 0,0
 2|--order: up: unknown; there are: ascending|$tc $small --order reduction=up
 2|--order: f99: unknown; near it: f64, f32, f16|$tc $small --order sums=f99
 2|sums of k cannot be ue8m0|$tc $small --order sums=ue8m0

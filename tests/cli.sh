@@ -531,6 +531,24 @@ orders_of_k() {
     expect sums bf16
 }
 
+# Parts and lines of --budget; --at alone.
+budgets() {
+    set -- --recipe ootomo --unit h100 -m 5 -n 6 -k 70
+    run 0 gemm "$@" --budget --at 4,5 --json --save-a a.npy --save-b b.npy -o d.npy
+    grep -q '"outputs":30,"without_sum":0,' out || cat out
+    grep -q '"at":{"i":4,"j":5,.*"name":"epilogue","value":0.0,"exact":"0\*2^0"}\]}' out || cat out
+    [ "$(grep -o '"name":"[a-z]*"' out | sort | uniq -c | grep -c ' 2 ')" = 9 ] || cat out
+    run 0 gemm "$@" --budget --at 4,5
+    grep -q '^error budget .* u |A||B| in all' out || cat out
+    grep -q '^one output .*(4, 5) errs by ' out || cat out
+    [ "$(wc -l < out)" -le 10 ] || cat out
+    run 0 verify --recipe ootomo --unit h100 -a a.npy -b b.npy -d d.npy --budget
+    grep -q '^error budget .* u |A||B| in all' out || cat out
+    run 0 gemm --recipe plain --unit h100 --input-a 'urand(1e6,2e6)' -m 2 -n 2 -k 4 --budget --at 1,1
+    grep -q '^error budget .*have none: a word is infinite or NaN' out || cat out
+    grep -q '^one output .*has no sum: a word is infinite or NaN' out || cat out
+}
+
 # --- threads and seeds ------------------------------------------------------------------
 
 # untimed: the JSON Lines in `out` without times.
@@ -974,6 +992,7 @@ ok_if_empty "fit finds the row of a set, and that none explains a torn one" "$(r
 ok_if_empty "gemm writes matrices" "$(matrices_made)"
 ok_if_empty "orders of k are what they say" "$(orders_of_k)"
 ok_if_empty "verify accepts what gemm wrote, for every recipe" "$(results_verified)"
+ok_if_empty "the error has parts" "$(budgets)"
 ok_if_empty "mixed words have formats, levels and units" "$(mixed_words_said)"
 ok_if_empty "equilibrated lines serve a wide range" "$(wide_range_served)"
 ok_if_empty "verify finds one changed bit" "$(changed_result_found)"

@@ -243,6 +243,101 @@ def metrics():
     return None
 
 
+# --- an error budget ----------------------------------------------------------------
+
+
+def exponent_of(x):
+    """floor(log2 |x|), of a fraction other than zero."""
+    e = x.numerator.bit_length() - x.denominator.bit_length()
+    return e if abs(x) >= Fraction(2) ** e else e - 1
+
+
+def toward_zero(x, place):
+    unit = Fraction(2) ** place
+    return (1 if x > 0 else -1) * (abs(x) // unit) * unit
+
+
+def hopper(pairs, c):
+    """One f16 instruction of Hopper's tensor cores: what it gives, and what it gave if
+    nothing were cut before terms are added, and after.  All terms are cut 25 bits below
+    the largest exponent, a product's being the sum of its operands', and the sum to 24."""
+    terms = [(a * b, exponent_of(a) + exponent_of(b)) for a, b in pairs if a * b]
+    if c:
+        terms.append((c, exponent_of(c)))
+    exact = sum((x for x, _ in terms), Fraction(0))
+    if not terms:
+        return exact, exact, exact
+    place = max(e for _, e in terms) - 25
+    aligned = sum((toward_zero(x, place) for x, _ in terms), Fraction(0))
+    got = toward_zero(aligned, exponent_of(aligned) - 23) if aligned else aligned
+    return exact, aligned, got
+
+
+def nearest_in(x, bits, least):
+    """To nearest, ties to even, in so many bits, or at 2^least."""
+    if x == 0:
+        return x
+    unit = Fraction(2) ** max(exponent_of(x) - bits + 1, least)
+    return round(x / unit) * unit
+
+
+def two_words(x, least):
+    high = nearest_in(x, 11, least)
+    return high, nearest_in((x - high) * 2048, 11, least)
+
+
+def ootomo_parts(a, b):
+    """The parts of the error of one output of Ootomo's method on Hopper."""
+    free, real = ([[two_words(x, least) for x in line] for line in (a, b)]
+                  for least in (-400, -24))
+    whole = [[[h + l / 2048 for h, l in line] for line in words] for words in (free, real)]
+    total = sum(x * y for x, y in zip(a, b))
+    sums = [sum(x * y for x, y in zip(*lines)) for lines in whole]
+    (a_words, b_words), kept = real, Fraction(0)
+    promoted, correction = Fraction(0), Fraction(0)
+    lost = {"alignment": Fraction(0), "accumulation": Fraction(0), "promotion": Fraction(0)}
+    for k in range(0, len(a), 16):
+        for p, q in ((1, 0), (0, 1), (0, 0)):
+            pairs = [(x[p], y[q]) for x, y in zip(a_words[k:k + 16], b_words[k:k + 16])]
+            scale = 2048 if p + q else 1
+            exact, aligned, got = hopper(pairs, correction if p + q else Fraction(0))
+            kept += sum(x * y for x, y in pairs) / scale
+            lost["alignment"] += (aligned - exact) / scale
+            lost["accumulation"] += (got - aligned) / scale
+            if p + q:
+                correction = got
+                continue
+            now = Fraction(float(rounded(promoted + got)))
+            lost["promotion"] += now - promoted - got
+            promoted = now
+    d = Fraction(float(rounded(promoted + correction / 2048)))
+    lost["promotion"] += d - promoted - correction / 2048
+    return d, {"representation": sums[0] - total, "underflow": sums[1] - sums[0],
+               "saturation": 0, "dropped": kept - sums[1], **lost, "slices": 0, "epilogue": 0}
+
+
+def budget():
+    """Every part of the error of some outputs, to the last digit."""
+    a, b = saved(uniform(M, 90), uniform(90, N))
+    a[3] *= F32(2.0**-9)
+    np.save("A.npy", a)
+    for i, j in (0, 0), (3, 7), (36, 52):
+        row = bitcut("gemm", "-a", "A.npy", "-b", "B.npy", "-o", "D.npy", "--recipe", "ootomo",
+                     "--unit", "hopper/mma.m16n8k16.f32.f16", "--at", f"{i},{j}",
+                     "--reference", "none")["at"]
+        lines = [[Fraction(float(x)) for x in line] for line in (a[i], b[:, j])]
+        d, want = ootomo_parts(*lines)
+        if d != Fraction(row["d"]):
+            return f"D[{i}, {j}] is {row['d']!r}, not {float(d)!r}"
+        for part in row["parts"]:
+            m, e = part["exact"].split("*2^")
+            if int(m) * Fraction(2) ** int(e) != want[part["name"]]:
+                return f"{part['name']} of [{i}, {j}]: {part['exact']}, not {want[part['name']]}"
+        if sum(want.values()) != d - sum(x * y for x, y in zip(*lines)):
+            return "the parts do not add up"
+    return None
+
+
 POINTS = [
     ("plain, one f16 word", recipe(PLAIN, plain, uniform)),
     ("plain, beyond the range of f16", recipe(PLAIN, plain, wide)),
@@ -254,6 +349,7 @@ POINTS = [
     ("alpha and beta", epilogue),
     ("an inner dimension of 0", empty),
     ("metrics", metrics),
+    ("a budget of Ootomo's method on Hopper, in fractions", budget),
 ]
 
 

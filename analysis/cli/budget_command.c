@@ -82,18 +82,24 @@ static bool parse_at(size_t *i, size_t *j, const char *text, const struct setup 
     return *i < s->a.rows && *j < s->b.cols;
 }
 
+int budget_check(const struct setup *s)
+{
+    struct fault f;
+    size_t i, j;
+    if (!budget_options.at || parse_at(&i, &j, budget_options.at, s)) return EXIT_GOOD;
+    fault_set(&f, BITCUT_BAD_ARGUMENT,
+              "%.40s: it is I,J, a row below %zu and a column below %zu",
+              budget_options.at, s->a.rows, s->b.cols);
+    return fail("--at", &f);
+}
+
 static int describe_at(json_t *row, const struct setup *s,
                        const struct budget_matrices *x)
 {
     struct budget_output b;
     struct fault f;
-    size_t i, j;
-    if (!parse_at(&i, &j, budget_options.at, s)) {
-        fault_set(&f, BITCUT_BAD_ARGUMENT,
-                  "%.40s: it is I,J, a row below %zu and a column below %zu",
-                  budget_options.at, s->a.rows, s->b.cols);
-        return fail("--at", &f);
-    }
+    size_t i = 0, j = 0;
+    parse_at(&i, &j, budget_options.at, s);
     const enum bitcut_status status = budget_at(&b, &s->gemm, &s->plan, x, i, j, &f);
     if (status == BITCUT_OK) json_object_set_new(row, "at", output_json(&b, i, j));
     budget_clear(&b);

@@ -20,6 +20,9 @@ extern struct budget_options budget_options;
             &budget_options.at, "I,J"                                                    \
     }
 
+/* Whether there is such an output; prints and returns an exit status. */
+int budget_check(const struct setup *s);
+
 /* Add the keys `budget` and `at` to a row, as far as they are asked for.  Prints and
    returns an exit status. */
 int budget_describe(json_t *row, const struct setup *s, const struct context *x);

@@ -219,13 +219,12 @@ static void add_commitment(json_t *row, const struct comparison *x,
 {
     const double share = commit_share(x, e);
     json_object_update_new(
-        row,
-        json_pack("{s:o, s:o, s:o, s:b, s:[o,o], s:[o,o]}", "words_error",
-                  json_number(e->words), "recipe_limit", json_number(e->all),
-                  "recipe_worst", json_number(share), "explained", share <= 1,
-                  "words_underflow", json_count(e->underflow[0]),
-                  json_count(e->underflow[1]), "words_overflow",
-                  json_count(e->overflow[0]), json_count(e->overflow[1])));
+        row, json_pack("{s:o, s:o, s:o, s:b, s:[o,o], s:[o,o]}", "words_error",
+                       json_number(e->words), "recipe_limit", json_number(e->all),
+                       "recipe_worst", json_number(share), "explained", share <= 1,
+                       "words_underflow", json_count(e->underflow[0]),
+                       json_count(e->underflow[1]), "words_overflow",
+                       json_count(e->overflow[0]), json_count(e->overflow[1])));
 }
 
 static void add_metrics(json_t *row, struct judge *j, const struct matrix *d,
@@ -261,8 +260,7 @@ static void describe_place(json_t *row, const struct device_gemm *g)
     json_object_set_new(row, "device",
                         device_is_emulator() ? json_string("emulator")
                                              : json_text(g->recorder.device.name));
-    json_object_set_new(row, "kernel",
-                        kernel ? json_string(kernel->name) : json_null());
+    json_object_set_new(row, "kernel", kernel ? json_string(kernel->name) : json_null());
 }
 
 static json_t *describe(const struct setup *s, const struct context *x)
@@ -363,7 +361,8 @@ static int make_by_kernel(struct setup *s, struct device_gemm *g, const struct c
     if (status != EXIT_GOOD) return status;
     const char *recipe = setup_options.recipe;
     if (!recipe && !g->kernel)
-        return complain("--recipe", "is needed, such as ootomo, unless --kernel is given");
+        return complain("--recipe",
+                        "is needed, such as ootomo, unless --kernel is given");
     status = setup_open_gemm(s, recipe ? recipe : g->kernel->recipe);
     if (status == EXIT_GOOD) status = make_operands(s, x);
     return status == EXIT_GOOD ? device_gemm_choose(g, s) : status;
@@ -388,6 +387,7 @@ static int run(struct context *x)
         return fail_unknown("--reference", reference_name, TABLE(references));
     int status = check_outputs(x);
     if (status == EXIT_GOOD) status = make(&s, &g, x);
+    if (status == EXIT_GOOD) status = budget_check(&s);
     if (status == EXIT_GOOD) {
         json_t *row = describe(&s, x);
         describe_place(row, &g);

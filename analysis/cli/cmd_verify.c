@@ -1,6 +1,7 @@
 /* bitcut verify: a dumped GEMM result, or a kernel on a device, against the emulator, bit
    for bit. */
 #include "analysis/device/kernel_trial.h"
+#include "analysis/cli/budget_command.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/explain_say.h"
 #include "analysis/cli/say.h"
@@ -34,6 +35,7 @@ static const struct option_row options[] = {
       OPTION_COUNT, &samples, "N" },
     { "seconds", "to explain a result that differs, 0: do not (default 20)", OPTION_COUNT,
       &seconds, "S" },
+    BUDGET_OPTIONS,
     VERBOSE_OPTION,
     { 0 }
 };
@@ -61,6 +63,8 @@ static const struct option_use uses[] = {
     { "m",       OF_KERNELS,           OF_ONE_SHAPE             },
     { "n",       OF_KERNELS,           OF_ONE_SHAPE             },
     { "k",       OF_KERNELS,           OF_ONE_SHAPE             },
+    { "budget",  OF_FILE,              KERNEL_TAKES_NONE        },
+    { "at",      OF_FILE,              KERNEL_TAKES_NONE        },
     { "split-k", OF_FILE | OF_KERNELS, "is not for the split"   },
     { "seconds", OF_FILE | OF_KERNELS, "is not for the split"   },
     { "samples", OF_FILE | OF_SPLIT,   "is for -d and --kernel split" },
@@ -122,6 +126,7 @@ static int report(struct context *x, const struct pair *p)
                        json_count(mismatches), "first",
                        mismatches ? first_difference(p, first) : json_null(),
                        "hypothesis", sentence));
+    if (status == EXIT_GOOD) status = budget_describe(row, p->s, x);
     emit_row(&x->emitter, row);
     return status != EXIT_GOOD ? status : mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
@@ -208,11 +213,14 @@ static int run_file(struct context *x)
     struct matrix got = { 0 };
     if (!device_is_emulator())
         return complain("--device", "is for --kernel; a file is checked by the emulator");
+    if (samples && budget_options.at)
+        return complain("--at", "is of all outputs, not with --samples");
     int status = setup_gemm(&s);
     if (status == EXIT_GOOD) status = setup_read(&s.a, "-a", setup_options.a);
     if (status == EXIT_GOOD) status = setup_read(&s.b, "-b", setup_options.b);
     if (status == EXIT_GOOD) status = setup_read(&got, "-d", dump);
     if (status == EXIT_GOOD) status = setup_finish(&s);
+    if (status == EXIT_GOOD) status = budget_check(&s);
     if (status == EXIT_GOOD) status = compare_file(x, &s, &got);
     matrix_clear(&got);
     setup_clear(&s);

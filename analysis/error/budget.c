@@ -447,21 +447,56 @@ static struct term element_value(const struct operand *o, enum stage stage, uint
     return unrounded_term(sum);
 }
 
-/* The sum of products at each stage, times 2^(both exponents). */
-static void stage_sums(mpz_t to[STAGES], const struct operand *a, const struct operand *b,
-                       const struct budget_lines *x)
+/* An element at a stage: significand 2^exponent. */
+struct value {
+    uint64_t significand;
+    int32_t exponent;
+    bool negative;
+};
+
+struct budget_values {
+    int exponent; /* by which the line is equilibrated: values are 2^exponent of it */
+    size_t k;
+    struct value at[]; /* [stage][k] */
+};
+
+struct budget_values *budget_values_make(const struct gemm_plan *plan,
+                                         enum bitcut_operand operand,
+                                         const uint32_t *line, size_t k)
 {
-    for (int stage = 0; stage < STAGES; stage++) {
+    struct budget_values *const to =
+        memory_allocate(k * sizeof to->at[0] + sizeof *to, STAGES);
+    const struct bitcut_split *const split =
+        operand == BITCUT_A ? &plan->split_a : &plan->split_b;
+    const struct operand o = { plan, operand, split,
+                               line_exponent(plan, split, line, k) };
+    struct hostfp saved;
+    if (!to) return NULL;
+    to->exponent = o.exponent;
+    to->k = k;
+    hostfp_enter(&saved);
+    for (size_t i = 0; i < STAGES * k; i++) {
+        const struct term t = element_value(&o, (enum stage)(i / k), line[i % k]);
+        to->at[i] = (struct value){ (uint64_t)t.significand, t.exponent, t.negative };
+    }
+    hostfp_leave(&saved);
+    return to;
+}
+
+/* The sum of products at each stage, times 2^(both exponents). */
+static void stage_sums(mpz_t to[STAGES], const struct budget_values *a,
+                       const struct budget_values *b)
+{
+    for (size_t stage = 0; stage < STAGES; stage++) {
         struct wide sum;
         wide_clear(&sum, -1200, 700);
-        for (size_t p = 0; p < x->k; p++) {
-            const struct term s = element_value(a, (enum stage)stage, x->a[p]),
-                              t = element_value(b, (enum stage)stage, x->b[p]);
+        for (size_t p = stage * a->k; p < (stage + 1) * a->k; p++)
             add_term(&sum,
-                     (struct term){ s.significand * t.significand,
-                                    s.exponent + t.exponent, s.negative != t.negative },
+                     (struct term){ (bitcut_uint128)a->at[p].significand *
+                                        b->at[p].significand,
+                                    a->at[p].exponent + b->at[p].exponent,
+                                    a->at[p].negative != b->at[p].negative },
                      false);
-        }
         set_wide(to[stage], &sum);
     }
 }
@@ -563,20 +598,13 @@ static enum bitcut_status settle_account(struct budget_output *to,
                                          const struct bitcut_gemm *g,
                                          const struct budget_lines *x, bool texts)
 {
-    const struct gemm_plan *p = w->plan;
-    const struct operand a = { p, BITCUT_A, &p->split_a,
-                               line_exponent(p, &p->split_a, x->a, x->k) },
-                         b = { p, BITCUT_B, &p->split_b,
-                               line_exponent(p, &p->split_b, x->b, x->k) };
+    const int exponents = x->values_a->exponent + x->values_b->exponent;
     struct account all;
-    struct hostfp saved;
     bool enough = true;
     account_init(&all);
-    hostfp_enter(&saved);
-    stage_sums(all.stage, &a, &b, x);
-    hostfp_leave(&saved);
-    account_fill(&all, w, g, x->c, a.exponent + b.exponent);
-    account_close(&all, w, g, x->c, a.exponent + b.exponent);
+    stage_sums(all.stage, x->values_a, x->values_b);
+    account_fill(&all, w, g, x->c, exponents);
+    account_close(&all, w, g, x->c, exponents);
     for (int i = 0; i < BUDGET_PARTS; i++) {
         to->part[i] = value_of(all.part[i]);
         if (texts) enough &= (to->exact[i] = text_of(all.part[i])) != NULL;
@@ -585,6 +613,27 @@ static enum bitcut_status settle_account(struct budget_output *to,
     to->value = value_of(all.value);
     account_clear(&all);
     return enough ? BITCUT_OK : BITCUT_NO_MEMORY;
+}
+
+/* The same with values that are there. */
+static enum bitcut_status settle(struct budget_output *to, const struct watcher *w,
+                                 const struct bitcut_gemm *g,
+                                 const struct budget_lines *x, bool texts,
+                                 struct fault *f)
+{
+    struct budget_lines lines = *x;
+    struct budget_values *own[2] = { NULL, NULL };
+    if (!x->values_a)
+        lines.values_a = own[0] = budget_values_make(w->plan, BITCUT_A, x->a, x->k);
+    if (!x->values_b)
+        lines.values_b = own[1] = budget_values_make(w->plan, BITCUT_B, x->b, x->k);
+    const enum bitcut_status status = lines.values_a && lines.values_b
+                                          ? settle_account(to, w, g, &lines, texts)
+                                          : BITCUT_NO_MEMORY;
+    free(own[0]);
+    free(own[1]);
+    return status == BITCUT_OK ? status
+                               : fault_set(f, status, "out of memory for a budget");
 }
 
 enum bitcut_status budget_one(struct budget_output *to, const struct bitcut_gemm *g,
@@ -604,10 +653,7 @@ enum bitcut_status budget_one(struct budget_output *to, const struct bitcut_gemm
     if (status == BITCUT_OK && !w->event.what && !is_finite(&formats[FORMAT_F32], w->d))
         end_with(w, "the result overflows", -1);
     to->event = w->event;
-    if (status == BITCUT_OK && !w->event.what) {
-        status = settle_account(to, w, g, x, texts);
-        if (status != BITCUT_OK) fault_set(f, status, "out of memory for a budget");
-    }
+    if (status == BITCUT_OK && !w->event.what) status = settle(to, w, g, x, texts, f);
     watcher_free(w);
     return status;
 }

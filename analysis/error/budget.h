@@ -44,11 +44,20 @@ struct budget_output {
     uint32_t d;
 };
 
+/* What the words of a line, k elements of A or B, stand for. */
+struct budget_values;
+
+/* NULL: no memory; free() ends it.  The line stays where it is. */
+struct budget_values *budget_values_make(const struct gemm_plan *plan,
+                                         enum bitcut_operand operand,
+                                         const uint32_t *line, size_t k);
+
 /* A row of A, a column of B and an element of C, each without gaps. */
 struct budget_lines {
     const uint32_t *a, *b;
     size_t k;
     uint32_t c;
+    const struct budget_values *values_a, *values_b; /* NULL: they are made */
 };
 
 /* The budget of one output of g, a GEMM on a unit, by its plan.  `texts`: with exact

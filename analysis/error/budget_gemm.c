@@ -7,25 +7,70 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { CHUNK = 1024, LEAST_EXPONENT = -149, FRACTION = 23 };
+enum { CHUNK = 1024, ELEMENTS_MOST = 1 << 24, LEAST_EXPONENT = -149, FRACTION = 23 };
 
 /* --- one output ------------------------------------------------------------------- */
+
+/* Columns of B without gaps, and values of lines for all outputs, if they are not too
+   many. */
+struct prepared {
+    const struct budget_matrices *x;
+    uint32_t *column;              /* [n][k]                              */
+    struct budget_values **a, **b; /* [m], [n], or NULL: each output its own */
+};
+
+static void prepared_clear(struct prepared *p)
+{
+    for (size_t i = 0; p->a && i < p->x->m; i++) free(p->a[i]);
+    for (size_t j = 0; p->b && j < p->x->n; j++) free(p->b[j]);
+    free(p->a);
+    free(p->b);
+    free(p->column);
+}
+
+static bool make_values(struct prepared *p, const struct gemm_plan *plan, int threads)
+{
+    const size_t m = p->x->m, lines = m + p->x->n, k = p->x->k;
+    bool enough = true;
+    p->a = calloc(m, sizeof(struct budget_values *));
+    p->b = calloc(p->x->n, sizeof(struct budget_values *));
+    if (!p->a || !p->b) return false;
+#pragma omp parallel for schedule(dynamic) num_threads(threads_for(threads, lines))
+    for (size_t i = 0; i < lines; i++) {
+        struct budget_values **const to = i < m ? &p->a[i] : &p->b[i - m];
+        *to = i < m ? budget_values_make(plan, BITCUT_A, p->x->a + i * k, k)
+                    : budget_values_make(plan, BITCUT_B, p->column + (i - m) * k, k);
+        if (*to) continue;
+#pragma omp atomic write
+        enough = false;
+    }
+    return enough;
+}
+
+static bool prepare(struct prepared *p, const struct gemm_plan *plan,
+                    const struct budget_matrices *x, int threads)
+{
+    *p = (struct prepared){ .x = x };
+    p->column = memory_allocate(x->n, x->k * sizeof *p->column);
+    if (!p->column) return false;
+    for (size_t i = 0; i < x->k; i++)
+        for (size_t j = 0; j < x->n; j++) p->column[j * x->k + i] = x->b[i * x->n + j];
+    return (double)(x->m + x->n) * (double)x->k > ELEMENTS_MOST ||
+           make_values(p, plan, threads);
+}
 
 static enum bitcut_status output_budget(struct budget_output *to,
                                         const struct bitcut_gemm *g,
                                         const struct gemm_plan *plan,
-                                        const struct budget_matrices *x, size_t at,
-                                        bool texts, struct fault *f)
+                                        const struct prepared *p, size_t at)
 {
+    const struct budget_matrices *const x = p->x;
     const size_t i = at / x->n, j = at % x->n;
-    uint32_t *const column = memory_allocate(x->k, sizeof *column);
-    if (!column) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for a budget");
-    for (size_t p = 0; p < x->k; p++) column[p] = x->b[p * x->n + j];
-    const struct budget_lines lines = { x->a + i * x->k, column, x->k,
-                                        x->c ? x->c[at] : 0 };
-    const enum bitcut_status status = budget_one(to, g, plan, &lines, texts, f);
-    free(column);
-    return status;
+    const struct budget_lines lines = {
+        x->a + i * x->k,     p->column + j * x->k,  x->k,
+        x->c ? x->c[at] : 0, p->a ? p->a[i] : NULL, p->b ? p->b[j] : NULL
+    };
+    return budget_one(to, g, plan, &lines, false, NULL);
 }
 
 enum bitcut_status budget_at(struct budget_output *to, const struct bitcut_gemm *g,
@@ -33,7 +78,15 @@ enum bitcut_status budget_at(struct budget_output *to, const struct bitcut_gemm 
                              const struct budget_matrices *x, size_t i, size_t j,
                              struct fault *f)
 {
-    return output_budget(to, g, plan, x, i * x->n + j, true, f);
+    uint32_t *const column = memory_allocate(x->k, sizeof *column);
+    if (!column) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for a budget");
+    for (size_t p = 0; p < x->k; p++) column[p] = x->b[p * x->n + j];
+    const struct budget_lines lines = {
+        .a = x->a + i * x->k, .b = column, .k = x->k, .c = x->c ? x->c[i * x->n + j] : 0
+    };
+    const enum bitcut_status status = budget_one(to, g, plan, &lines, true, f);
+    free(column);
+    return status;
 }
 
 /* --- statistics ------------------------------------------------------------------- */
@@ -104,15 +157,15 @@ static size_t sample_of(const struct budget_matrices *x)
 /* Outputs `from` to `to` of those looked at. */
 static enum bitcut_status
 run_chunk(struct budget_output *out, const struct bitcut_gemm *g,
-          const struct gemm_plan *plan, const struct budget_matrices *x, size_t from,
-          size_t to, double stride, int threads, const struct progress *progress)
+          const struct gemm_plan *plan, const struct prepared *p, size_t from, size_t to,
+          double stride, int threads, const struct progress *progress)
 {
     enum bitcut_status worst = BITCUT_OK;
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads_for(threads, to - from))
     for (size_t t = from; t < to; t++) {
         if (progress_stopped(progress)) continue;
-        const enum bitcut_status status = output_budget(
-            &out[t - from], g, plan, x, (size_t)((double)t * stride), false, NULL);
+        const enum bitcut_status status =
+            output_budget(&out[t - from], g, plan, p, (size_t)((double)t * stride));
         if (status == BITCUT_OK) continue;
 #pragma omp atomic write
         worst = status;
@@ -128,18 +181,21 @@ enum bitcut_status budget_gemm(struct budget_summary *to, const struct bitcut_ge
     const size_t total = x->m * x->n, count = sample_of(x);
     const double stride = count ? (double)total / (double)count : 1;
     struct budget_output *const out = memory_allocate(CHUNK, sizeof *out);
-    enum bitcut_status status = out ? BITCUT_OK : BITCUT_NO_MEMORY;
+    struct prepared p;
     double worst = 0;
+    enum bitcut_status status =
+        prepare(&p, plan, x, threads) && out ? BITCUT_OK : BITCUT_NO_MEMORY;
     *to = (struct budget_summary){ .total = total, .first = total, .worst = total };
     for (size_t from = 0; from < count && status == BITCUT_OK; from += CHUNK) {
         const size_t end = smaller(from + CHUNK, count);
-        status = run_chunk(out, g, plan, x, from, end, stride, threads, progress);
+        status = run_chunk(out, g, plan, &p, from, end, stride, threads, progress);
         if (progress_stopped(progress)) break;
         for (size_t t = from; t < end && status == BITCUT_OK; t++)
             take_output(to, &out[t - from], (size_t)((double)t * stride), &worst);
         progress_report(progress, end, count);
     }
     free(out);
+    prepared_clear(&p);
     finish(to);
     return status == BITCUT_OK
                ? BITCUT_OK
