@@ -522,9 +522,10 @@ orders_of_k() {
     expect turn 8
     expect reduction ascending
     expect cut 0
-    run 0 gemm "$@" --order cut=4,tile=16,rest-first --split-k 3 --json -o other.npy
+    run 0 gemm "$@" --order slices=3,cut=4,tile=16,rest-first --json -o other.npy
     cmp plain.npy other.npy 2>&1
     expect cut 4
+    expect split_k 3
 }
 
 # --- threads and seeds ------------------------------------------------------------------

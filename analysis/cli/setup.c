@@ -157,7 +157,8 @@ static int take_item(struct bitcut_order *o, const char *name, const char *value
     const struct {
         const char *name;
         int *to;
-    } counts[] = { { "tile", &o->tile },
+    } counts[] = { { "slices", &o->slices },
+                   { "tile", &o->tile },
                    { "cut", &o->cut },
                    { "lanes", &o->lanes },
                    { "turn", &o->turn } };
