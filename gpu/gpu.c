@@ -247,8 +247,9 @@ static enum bitcut_status check_row(struct bitcut_gemm *g, const struct gpu_kern
         return fault_set(f, BITCUT_CANNOT, "%s does not run on %.100s", k->name,
                          device->name);
     if (!recipe || !unit)
-        return fault_set(f, BITCUT_CANNOT, "%s names a %s that there is not: %.100s", k->name,
-                         unit ? "recipe" : "unit", unit ? k->recipe : k->instruction);
+        return fault_set(f, BITCUT_CANNOT, "%s names a %s that there is not: %.100s",
+                         k->name, unit ? "recipe" : "unit",
+                         unit ? k->recipe : k->instruction);
     if (!implements(k, recipe))
         return fault_set(f, BITCUT_CANNOT, "%s has not the terms of recipe %s", k->name,
                          k->recipe);
@@ -288,7 +289,7 @@ static bool is_plain_order(const struct bitcut_order *o, const struct bitcut_uni
 {
     int m, n, k;
     bitcut_unit_shape(&m, &n, &k, unit);
-    return o->lanes == 1 && !o->rest_first && !o->cut &&
+    return o->lanes == 1 && !o->rest_first && !o->cut && !o->halve &&
            (o->slices == 1 || (o->tile <= k && o->reduction == BITCUT_ASCENDING));
 }
 

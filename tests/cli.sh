@@ -526,6 +526,9 @@ orders_of_k() {
     cmp plain.npy other.npy 2>&1
     expect cut 4
     expect split_k 3
+    run 0 gemm "$@" --order slices=2,tile=16,halve=4 --json -o other.npy
+    cmp plain.npy other.npy 2>&1
+    expect halve 4
 }
 
 # --- threads and seeds ------------------------------------------------------------------

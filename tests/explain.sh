@@ -226,6 +226,7 @@ which are added as a tree|--recipe plain --unit h100 --split-k 4 --order reducti
 k goes to 4 sums in turn, 8 at a time|--recipe fp32 --unit fma/f32 --order lanes=4,turn=8
 k goes to 5 sums in turn, 8 at a time|--recipe fp32 --unit fma/f32 --order lanes=5,turn=8
 D is fp32 on mul-add/f32:|--recipe fp32 --unit mul-add/f32
+slices of 112, of which the last two are halves of what both have (the first a multiple of 8)|--recipe fp32 --unit fma/f32 --order slices=3,tile=112,halve=8
 slices of 52, in each of which|--recipe plain --unit h100 --split-k 5 --order cut=4,tile=32,rest-first
 END
         # shellcheck disable=SC2086 # words

@@ -49,7 +49,8 @@ struct setup {
           &setup_options.slices, "N" },                                                  \
     {                                                                                    \
         "order",                                                                         \
-            "of k: slices=N, tile=K, rest-first, cut=K, lanes=N, turn=K, reduction=R",   \
+            "of k: slices=N, tile=K, rest-first, cut=K, halve=K, lanes=N, turn=K, "      \
+            "reduction=R",                                                               \
             OPTION_TEXT, &setup_options.order, "LIST"                                    \
     }
 

@@ -88,6 +88,19 @@ static void add_slices(struct list *l, size_t k)
     }
 }
 
+/* Slices whose last two are halves of what both have, as a loop over panels of k has it
+   that takes no short one: OpenBLAS, driver/level3/level3.c, where the first half is a
+   multiple of what its kernel takes at a time, and level3_thread.c, where it is not. */
+static void add_halved_slices(struct list *l, size_t k)
+{
+    for (size_t length = 64; length < k; length += 16)
+        for (int halve = 1; halve <= 32 && k % length; halve *= 2)
+            ADD(l, struct bitcut_order,
+                { .slices = (int)divide_up(k, length),
+                  .tile = (int)length,
+                  .halve = halve });
+}
+
 /* Lanes, also in slices of whole turns of all of them. */
 static void add_lanes(struct list *l, size_t k)
 {
@@ -135,6 +148,7 @@ static void add_orders(struct list *l, size_t k)
 {
     ADD(l, struct bitcut_order, { 0 });
     add_slices(l, k);
+    add_halved_slices(l, k);
     add_lanes(l, k);
     add_rest_first(l, k);
     add_cut_slices(l, k);

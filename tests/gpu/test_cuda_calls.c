@@ -133,6 +133,8 @@ SPOIL(lanes, x->g.order.lanes = 2)
 SPOIL(rest_first, x->g.order.rest_first = true)
 SPOIL(cut, (x->g.order.slices = 2, x->g.order.cut = 16))
 SPOIL(negative_cut, x->g.order.cut = -1)
+SPOIL(halve, (x->g.order.slices = 2, x->g.order.halve = 16))
+SPOIL(negative_halve, x->g.order.halve = -1)
 SPOIL(long_tiles, (x->g.order.slices = 2, x->g.order.tile = 32))
 SPOIL(tree, (x->g.order.slices = 2, x->g.order.reduction = BITCUT_TREE))
 SPOIL(short_a, x->g.a.ld--)
@@ -228,6 +230,8 @@ static const struct refusal {
     { rest_first,        BITCUT_CANNOT,       K_ASCENDING },
     { cut,               BITCUT_CANNOT,       K_ASCENDING },
     { negative_cut,      BITCUT_BAD_ARGUMENT, "counts cannot be negative" },
+    { halve,             BITCUT_CANNOT,       K_ASCENDING },
+    { negative_halve,    BITCUT_BAD_ARGUMENT, "counts cannot be negative" },
     { long_tiles,        BITCUT_CANNOT,       K_ASCENDING },
     { tree,              BITCUT_CANNOT,       K_ASCENDING },
     { short_a,           BITCUT_BAD_ARGUMENT, "A: leading dimension 10 is below the row length, 11" },
