@@ -93,12 +93,13 @@ static void add_slices(struct list *l, size_t k)
    multiple of what its kernel takes at a time, and level3_thread.c, where it is not. */
 static void add_halved_slices(struct list *l, size_t k)
 {
+    static const int halves[] = { 16, 8, 4, 2, 32, 1 }; /* the usual one first */
     for (size_t length = 64; length < k; length += 16)
-        for (int halve = 1; halve <= 32 && k % length; halve *= 2)
+        for (size_t i = 0; i < sizeof halves / sizeof *halves && k % length; i++)
             ADD(l, struct bitcut_order,
                 { .slices = (int)divide_up(k, length),
                   .tile = (int)length,
-                  .halve = halve });
+                  .halve = halves[i] });
 }
 
 /* Lanes, also in slices of whole turns of all of them. */

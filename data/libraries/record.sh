@@ -50,8 +50,8 @@ if ! grep -q '"found":true' "$folder/out" || ! grep -q '"differ":0,' "$folder/ou
     exit 1
 fi
 
-# text KEY: a text that explain printed.
-text() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" "$folder/out"; }
+# text KEY: a text of what explain found; what gives the same bits comes behind.
+text() { grep -o "\"$1\":\"[^\"]*\"" "$folder/out" | head -n 1 | cut -d'"' -f4; }
 
 printf '{%s,"seed":%d,"m":%d,"n":%d,"k":%d,"recipe":"%s","unit":"%s","order":"%s",' \
     "$members" "$seed" "$m" "$n" "$k" "$(text recipe)" "$(text unit)" "$(text order)"
