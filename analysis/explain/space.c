@@ -199,6 +199,27 @@ enum bitcut_status explain_space_make(struct space *to, const struct question *q
     return BITCUT_OK;
 }
 
+enum bitcut_status explain_space_add_lanes(struct space *s,
+                                           const struct bitcut_order *slices,
+                                           struct fault *f)
+{
+    static const int lanes[] = { 2, 3, 4, 6, 8, 12, 16 };
+    struct list l = { s->order, s->orders, s->orders, sizeof *s->order, false };
+    for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++)
+        for (int turn = 1; turn <= 8; turn *= 2)
+            for (int r = BITCUT_ASCENDING; r <= BITCUT_TREE; r += BITCUT_TREE) {
+                struct bitcut_order o = *slices;
+                o.lanes = lanes[i];
+                o.turn = turn;
+                o.reduction = (enum bitcut_reduction)r;
+                list_add(&l, &o);
+            }
+    s->order = l.at;
+    if (l.failed) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for more orders");
+    s->orders = l.count;
+    return BITCUT_OK;
+}
+
 void explain_space_clear(struct space *s)
 {
     free(s->unit);
