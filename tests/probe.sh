@@ -59,6 +59,7 @@ promotion_found() {
     grep -q 'slices of 64, .* (or one sum is promoted every 64 k)' out || cat out
     probed f32 '' '--recipe fp32 --unit fma/f32 --promote 1' # products rounded first
     expect block 1
+    expect unit mul-add/f32
 }
 
 # Units, how many products they add at a time, and how they join.
