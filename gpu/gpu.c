@@ -289,7 +289,7 @@ static bool is_plain_order(const struct bitcut_order *o, const struct bitcut_uni
 {
     int m, n, k;
     bitcut_unit_shape(&m, &n, &k, unit);
-    return o->lanes == 1 && !o->rest_first && !o->cut && !o->sums &&
+    return o->lanes == 1 && !o->rest_first && !o->cut && !o->halve && !o->sums &&
            (o->slices == 1 || (o->tile <= k && o->reduction == BITCUT_ASCENDING));
 }
 

@@ -189,22 +189,27 @@ enum bitcut_reduction {
    instruction has, of several the most, padded with +0.
 
    k is cut into tiles of so many k that a tile begins at every multiple, counted from the
-   end that has no rest: with rest_first the tile of k mod tile elements, if there are
-   any, comes before the others.  Slices have ceil(tiles / slices) whole tiles each, the
-   last of them what is left; there may be fewer of them than were asked for.  In a slice
-   turns of so many k go to lane 0, 1, ..., and to lane 0 again; a short tile takes the
-   turns of a whole one.  With `cut`, slices have whole multiples of so many k instead,
-   the last of them what is left, and tiles, with what is not whole, begin anew in each.
-   Each lane of each slice is computed apart, as struct bitcut_recipe says of slices
-   (`bitcut list recipes`), from +0; then the lanes of every slice are reduced, and then
-   the slices.  The sum of each lane, and every sum of two, is FP32 rounded to nearest
-   even; with `sums` it is rounded once more, to nearest even of that format.  Of f16 and
-   bf16 that is what an addition in this format gives. */
+   end that has no rest: with rest_first the tile of k mod tile elements, if there are any,
+   comes before the others.  Slices have ceil(tiles / slices) whole tiles each, the last
+   of them what is left; there may be fewer of them than were asked for.  In a slice turns
+   of so many k go to lane 0, 1, ..., and to lane 0 again; a short tile takes the turns of
+   a whole one.  With `cut`, slices have whole multiples of so many k instead, the last of
+   them what is left, and tiles, with what is not whole, begin anew in each.  With `halve`
+   they do so, too, and where the last slice would be shorter than the others, it and the
+   one before have half each of what both have: that one the larger half if halve is 1,
+   else the smaller one rounded up to whole multiples of so many k, but never more than the
+   slices before.  Each lane of each slice is computed apart, as struct bitcut_recipe says
+   of slices (`bitcut list recipes`), from +0; then the lanes of every slice are reduced,
+   and then the slices.  The sum of each lane, and every sum of two, is FP32 rounded to
+   nearest even; with `sums` it is rounded once more, to nearest even of that format.  Of
+   f16 and bf16 that is what an addition in this format gives. */
 struct bitcut_order {
     int slices;      /* of k: split-K; 0 is 1                                          */
     int tile;        /* k of a tile, rounded up to whole k-steps; 0: a k-step          */
     bool rest_first; /* the tile that is not whole comes first                         */
     int cut;         /* k that slices are whole multiples of; 0: tiles of all of k     */
+    int halve;       /* k that half of the last two slices is a multiple of; 0: they
+                        stay as they are                                               */
     int lanes;       /* sums that take turns; 0 is 1                                   */
     int turn;        /* k of a turn, rounded up to whole k-steps; 0: a k-step          */
     enum bitcut_reduction reduction;  /* of lanes, and of slices                        */

@@ -45,7 +45,8 @@ static enum bitcut_status check_numbers(const struct bitcut_gemm *g, struct faul
         o->reduction > BITCUT_TREE)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "a choice that there is not");
     if (!is_open_or_to(g->promote, INT32_MAX) || !is_open_or_to(g->tile_k, INT32_MAX) ||
-        o->slices < 0 || o->tile < 0 || o->cut < 0 || o->lanes < 0 || o->turn < 0)
+        o->slices < 0 || o->tile < 0 || o->cut < 0 || o->halve < 0 || o->lanes < 0 ||
+        o->turn < 0)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "counts cannot be negative");
     if (g->unit && g->kernel)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "a unit or a kernel, not both");

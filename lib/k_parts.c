@@ -18,6 +18,7 @@ struct cut {
     size_t slices, lanes;       /* that can have any k                              */
     size_t each;                /* places for tiles in a slice                      */
     size_t length;              /* k of a slice that is cut by k; 0: by tiles       */
+    size_t half;                /* k of the last slice but one, if it is another    */
     bool rest_first;
 };
 
@@ -25,6 +26,15 @@ static size_t part_of(size_t k, int asked, size_t step)
 {
     const size_t part = asked ? (size_t)asked : 1;
     return divide_up(smaller(part, k), step) * step;
+}
+
+/* Of the k of the last two slices those of the first. */
+static size_t half_of(size_t k, const struct bitcut_order *o, size_t slice)
+{
+    const size_t multiple = (size_t)o->halve,
+                 half = multiple > 1 ? divide_up(k / 2, multiple) * multiple
+                                     : divide_up(k, 2);
+    return smaller(half, slice);
 }
 
 static struct cut cut_make(const struct bitcut_order *o, size_t k, size_t step)
@@ -39,10 +49,12 @@ static struct cut cut_make(const struct bitcut_order *o, size_t k, size_t step)
     if (!k) return c;
     c.each = divide_up(divide_up(k, unit), o->slices ? (size_t)o->slices : 1);
     c.slices = divide_up(divide_up(k, unit), c.each);
-    if (o->cut) {
+    if (o->cut || o->halve) {
         c.length = c.each * unit;
         c.each = divide_up(c.length, c.tile);
     }
+    if (o->halve && c.slices > 1)
+        c.half = half_of(k - (c.slices - 2) * c.length, o, c.length);
     c.lanes = smaller(c.lanes, divide_up(c.each * c.tile, c.turn));
     return c;
 }
@@ -52,13 +64,20 @@ struct slice {
     size_t from, end, first;
 };
 
+/* Where slice i begins, of slices that are cut by k. */
+static size_t slice_from(const struct cut *c, size_t i)
+{
+    const size_t moved = c->half && i + 1 == c->slices ? c->length - c->half : 0;
+    return smaller(i * c->length, c->k + moved) - moved;
+}
+
 static struct slice slice_at(const struct cut *c, size_t i)
 {
     struct slice s = { 0, c->k, c->tile };
     const size_t rest = c->rest_first ? c->k % c->tile : 0;
     if (c->length) {
-        s.from = i * c->length;
-        s.end = smaller(s.from + c->length, c->k);
+        s.from = slice_from(c, i);
+        s.end = slice_from(c, i + 1);
         if (c->rest_first && (s.end - s.from) % c->tile)
             s.first = (s.end - s.from) % c->tile;
         return s;

@@ -73,7 +73,7 @@ const struct bitcut_recipe recipes[] = {
       .low_low = LL(2),
       .source = "LE-GEMM Algorithm 1" },
     [RECIPE_FP32] = { .name = "fp32",
-      .what = "FP32 multiply-add, k ascending (cuBLAS adds in another order)",
+      .what = "FP32 multiply-add, k ascending (SGEMM of libraries, in their orders of k)",
       .split = SPLIT(F32),
       .terms = 1,
       .term = { HH(0) },
@@ -115,7 +115,7 @@ const struct bitcut_recipe recipes[] = {
       .terms = 1,
       .term = { HH(0) },
       .source = "cuBLAS 13.1, CUBLAS_COMPUTE_32F_FAST_TF32, by its results on an H200 "
-                "(it orders k by the shape)" },
+                "(data/libraries; it orders k by the shape)" },
     [RECIPE_CUTLASS_TF32X3] = { .name = "cutlass-tf32x3",
       .what = "three products of words by RZ and RNA in one accumulator, small first",
       .split = SPLIT(CUTLASS_TF32X2),

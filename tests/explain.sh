@@ -228,6 +228,7 @@ k goes to 4 sums in turn, 8 at a time|--recipe fp32 --unit fma/f32 --order lanes
 k goes to 5 sums in turn, 8 at a time|--recipe fp32 --unit fma/f32 --order lanes=5,turn=8
 D is fp32 on mul-add/f32:|--recipe fp32 --unit mul-add/f32
 slices of 64, which are added in order in f16:|--recipe plain --unit hopper/mma.m16n8k16.f16.f16 --split-k 4 --order sums=f16
+slices of 112, of which the last two are halves of what both have (the first a multiple of 8)|--recipe fp32 --unit fma/f32 --order slices=3,tile=112,halve=8
 slices of 52, in each of which|--recipe plain --unit h100 --split-k 5 --order cut=4,tile=32,rest-first
 END
         # shellcheck disable=SC2086 # words
@@ -301,6 +302,34 @@ END
 # D.npy with one number everywhere but in its header.
 ones() { head -c 128 D.npy; head -c 5120 /dev/zero | tr '\0' '@'; }
 
+# mixed: D.npy with six of twelve rows of D2.npy; a row, and the header, has 128 bytes.
+mixed() {
+    for i in $(seq 0 40); do
+        from=D.npy
+        [ $((i % 12)) -le 6 ] || from=D2.npy
+        dd if=$from bs=128 skip="$i" count=1 2> /dev/null
+    done
+}
+
+# A kernel may take some rows in another order, between others; what agrees by chance is
+# either.
+rows_mixed() {
+    result D.npy --recipe fp32 --unit fma/f32 --split-k 2
+    result D2.npy --recipe fp32 --unit fma/f32 --order slices=2,tile=128,lanes=2,turn=1
+    mixed > both.npy
+    mv both.npy D.npy
+    run 0 explain -a A.npy -b B.npy -d D.npy --seconds 1 --json
+    expect order slices=2
+    grep -q 'slices of 128, which are added in order, but in rows 6 to 3[0-9], columns 0 to 31 ([0-9]* differ): where they do, k is cut into slices of 128, k goes to 2 sums in turn, 1 at a time' out ||
+        cat out
+    expect fault 'another order'
+    result D2.npy --recipe fp32 --unit fma/f32 --seed 2
+    result D.npy --recipe fp32 --unit fma/f32
+    mixed > both.npy
+    mv both.npy D.npy
+    run 1 explain -a A.npy -b B.npy -d D.npy --seconds 1 --json
+}
+
 # Noise, and a D of something else: no hypothesis, and no word of one that matches.
 nothing_named() {
     "$faulty" . plain ampere/mma.m16n8k16.f32.f16 32 32 64 1 noisy
@@ -357,7 +386,7 @@ explain_refused() {
 END
 }
 
-echo 1..16
+echo 1..17
 ok_if_empty "without a fault the injector is the emulator" "$(right_on_all)"
 ok_if_empty "also where words are subnormal or overflow" "$(right_on_any_inputs)"
 ok_if_empty "also with slices and promotion" "$(right_in_any_order)"
@@ -371,6 +400,7 @@ ok_if_empty "explain names faults" "$(faults_named)"
 ok_if_empty "explain names what is changed in a recipe" "$(changes_named)"
 ok_if_empty "explain tries only the recipe and the unit that are named" "$(search_narrowed)"
 ok_if_empty "explain compares two results" "$(two_compared)"
+ok_if_empty "explain finds a second order in some rows" "$(rows_mixed)"
 ok_if_empty "explain says that nothing gives noise" "$(nothing_named)"
 ok_if_empty "explain tells distances and places" "$(distances_told)"
 ok_if_empty "explain refuses what cannot be" "$(explain_refused)"

@@ -42,6 +42,7 @@ tests/fit          all tests tests/lib tests/fit
 tests/error        all tests tests/lib tests/error
 tests/study        all tests tests/lib tests/study
 tests/explain      all tests tests/emu tests/explain
+tests/libraries    all tests tests/libraries
 tests/cli          all tests tests/lib tests/cli
 '
 

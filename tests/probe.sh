@@ -38,6 +38,7 @@ f32|-k 100|--recipe fp32 --unit fma/f32 --split-k 3|slices=3,tile=34,lanes=1,tur
 f32||--recipe fp32 --unit fma/f32 --order lanes=4,turn=1,reduction=tree|slices=1,tile=0,lanes=4,turn=1,reduction=tree|1
 f32||--recipe fp32 --unit fma/f32 --split-k 2 --order tile=32,lanes=2,turn=8|slices=2,tile=128,lanes=2,turn=8,reduction=ascending|1
 f32|-k 90|--recipe fp32 --unit fma/f32 --split-k 2 --order tile=16,rest-first|slices=2,tile=8,rest-first,lanes=1,turn=0,reduction=ascending|1
+f32|-k 272|--recipe fp32 --unit mul-add/f32 --split-k 4 --order tile=80,halve=8|slices=4,tile=80,halve=8,lanes=1,turn=0,reduction=ascending|1
 f16||--recipe plain --unit h100|slices=1,tile=0,lanes=1,turn=0,reduction=ascending|16
 f16||--recipe plain --unit h100 --split-k 3|slices=3,tile=96,lanes=1,turn=0,reduction=ascending|16
 f16||--recipe plain --unit a100 --split-k 5 --order reduction=descending|slices=4,tile=64,lanes=1,turn=0,reduction=descending|8
@@ -59,6 +60,7 @@ promotion_found() {
     grep -q 'slices of 64, .* (or one sum is promoted every 64 k)' out || cat out
     probed f32 '' '--recipe fp32 --unit fma/f32 --promote 1' # products rounded first
     expect block 1
+    expect unit mul-add/f32
 }
 
 # Units, how many products they add at a time, and how they join.

@@ -114,7 +114,7 @@ bool say_sum(char *text, size_t size, const struct emit_line *line, const json_t
     const long long promote = whole_at(row, line->key), tile_k = whole_at(row, "tile_k"),
                     tile = whole_at(row, "tile"), lanes = whole_at(row, "lanes"),
                     turn = whole_at(row, "turn"), slices = whole_at(row, "split_k"),
-                    cut = whole_at(row, "cut");
+                    cut = whole_at(row, "cut"), halve = whole_at(row, "halve");
     say_more(text, size,
              promote ? "promoted to FP32 after every "
                      : "kept in the unit's accumulator, never promoted");
@@ -128,6 +128,7 @@ bool say_sum(char *text, size_t size, const struct emit_line *line, const json_t
     if (lanes > 1 && turn) say_more(text, size, ", %lld k at a time", turn);
     if (slices > 1) say_more(text, size, "; %lld slices of k", slices);
     if (cut) say_more(text, size, ", multiples of %lld, with tiles of their own", cut);
+    if (halve) say_more(text, size, ", the last two alike, to %lld k", halve);
     if (lanes > 1 || slices > 1)
         say_more(text, size, ", added %s",
                  strcmp(text_at(row, "reduction"), "tree") ? text_at(row, "reduction")

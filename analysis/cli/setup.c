@@ -157,10 +157,10 @@ static int take_item(struct bitcut_order *o, const char *name, const char *value
     const struct {
         const char *name;
         int *to;
-    } counts[] = { { "tile", &o->tile },
-                   { "cut", &o->cut },
-                   { "lanes", &o->lanes },
-                   { "turn", &o->turn } };
+    } counts[] = {
+        { "slices", &o->slices }, { "tile", &o->tile },   { "cut", &o->cut },
+        { "halve", &o->halve },   { "lanes", &o->lanes }, { "turn", &o->turn }
+    };
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (strcmp(name, counts[i].name) != 0) continue;
         const size_t digits = value ? strspn(value, "0123456789") : 0;
@@ -311,12 +311,14 @@ void setup_clear(struct setup *s)
 
 json_t *setup_order_json(const struct bitcut_order *o)
 {
-    char cut[24] = "", sums[24] = "";
+    char cut[24] = "", halve[24] = "", sums[24] = "";
     if (o->cut) snprintf(cut, sizeof cut, ",cut=%d", o->cut);
+    if (o->halve) snprintf(halve, sizeof halve, ",halve=%d", o->halve);
     if (o->sums) snprintf(sums, sizeof sums, ",sums=%s", o->sums->name);
-    return json_sprintf("slices=%d%s,tile=%d%s,lanes=%d,turn=%d,reduction=%s%s",
-                        o->slices, cut, o->tile, o->rest_first ? ",rest-first" : "",
-                        o->lanes, o->turn, reductions[o->reduction].name, sums);
+    return json_sprintf("slices=%d%s,tile=%d%s%s,lanes=%d,turn=%d,reduction=%s%s",
+                        o->slices, cut, o->tile, halve,
+                        o->rest_first ? ",rest-first" : "", o->lanes, o->turn,
+                        reductions[o->reduction].name, sums);
 }
 
 /* What each term runs on, unless that is the GEMM's unit for all. */
@@ -338,14 +340,14 @@ void setup_describe(json_t *row, const struct bitcut_gemm *g, const struct gemm_
     const struct bitcut_order *o = &p->order;
     json_t *what = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:i, s:i, s:i, s:i, s:b, "
-        "s:i, s:i, s:i, s:s, s:s, s:o, s:o}",
+        "s:i, s:i, s:i, s:i, s:s, s:s, s:o, s:o}",
         "recipe", p->recipe->name, "unit", g->unit->name, "evidence",
         unit_evidence(g->unit), "split", p->split_a.name, "split_b", p->split_b.name,
         "high", p->split_a.word[0].rounding->name, "low", split_low(&p->split_a)->name,
         "scale", p->split_a.scale, "equilibrate", (int)p->equilibrate, "terms", p->terms,
         "promote", p->promote, "tile_k", p->tile_k, "split_k", o->slices, "tile", o->tile,
-        "rest_first", (int)o->rest_first, "cut", o->cut, "lanes", o->lanes, "turn",
-        o->turn, "reduction", reductions[o->reduction].name, "sums",
+        "rest_first", (int)o->rest_first, "cut", o->cut, "halve", o->halve, "lanes",
+        o->lanes, "turn", o->turn, "reduction", reductions[o->reduction].name, "sums",
         o->sums ? o->sums->name : formats[FORMAT_F32].name, "alpha",
         json_number(format_to_double(f32, g->alpha)), "beta",
         json_number(format_to_double(f32, g->beta)));

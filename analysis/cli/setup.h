@@ -11,8 +11,8 @@
 
 /* A GEMM with its matrices: D (m x n) = alpha A B + beta C. */
 struct setup {
-    struct bitcut_gemm gemm; /* all but sizes and matrices */
-    struct gemm_plan plan;   /* of gemm                    */
+    struct bitcut_gemm gemm;       /* all but sizes and matrices */
+    struct gemm_plan plan;         /* of gemm                    */
     struct matrix a, b, c;         /* c.at is NULL unless -c was given */
     const char *input_a, *input_b; /* where A and B came from: a family or a file */
 };
@@ -48,7 +48,9 @@ struct setup {
         { "split-k", "slices of k added at the end (default 1)", OPTION_INT,             \
           &setup_options.slices, "N" },                                                  \
     {                                                                                    \
-        "order", "of k: tile=K, rest-first, cut=K, lanes=N, turn=K, reduction=R, sums=FORMAT",        \
+        "order",                                                                         \
+            "of k: slices=N, tile=K, rest-first, cut=K, halve=K, lanes=N, turn=K, "      \
+            "reduction=R, sums=FORMAT",                                                  \
             OPTION_TEXT, &setup_options.order, "LIST"                                    \
     }
 
@@ -91,7 +93,8 @@ int setup_check_shape(const char *name, const struct matrix *m, size_t rows, siz
 /* Read one matrix file.  Prints and returns an exit status. */
 int setup_read(struct matrix *m, const char *option, const char *path);
 
-/* Emulate: allocate *d and fill it with the result.  Prints and returns an exit status. */
+/* Emulate: allocate *d and fill it with the result.  Prints and returns an exit status.
+ */
 int setup_run(struct matrix *d, const struct setup *s, const struct context *x);
 
 /* Add to a row what is computed: recipe, unit and its evidence, the splits as they are,

@@ -301,11 +301,19 @@ static size_t steps_of(int k, const struct gemm_plan *p)
     return k ? divide_up((size_t)k, (size_t)p->k_step) : 1;
 }
 
+/* Steps of the longest slice; halves are no longer. */
+static size_t slice_steps(const struct gemm_plan *p, size_t k)
+{
+    const struct bitcut_order *o = &p->order;
+    const size_t step = (size_t)p->k_step;
+    if (o->cut) return divide_up(share_of(k, o->slices, (size_t)o->cut), step);
+    return share_of(divide_up(k, step), o->slices, steps_of(o->tile, p));
+}
+
 static struct course course_of(const struct gemm_plan *p, size_t k)
 {
     const struct bitcut_order *o = &p->order;
-    const size_t slice = share_of(divide_up(k, (size_t)p->k_step), o->slices,
-                                  steps_of(o->tile, p)),
+    const size_t slice = slice_steps(p, k),
                  lane = share_of(slice, o->lanes, steps_of(o->turn, p));
     size_t instructions = 0; /* of accumulator 0 */
     for (int t = 0; t < p->terms; t++)

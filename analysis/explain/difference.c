@@ -67,6 +67,21 @@ static struct box trimmed(const struct pair_of *x, size_t row, size_t row_end, s
     return b;
 }
 
+void difference_lines(size_t *row, size_t *rows, size_t *col, size_t *cols,
+                      const struct box *b, const struct pair_of *x)
+{
+    *rows = *cols = 0;
+    for (size_t i = b->row; i < b->row_end; i++)
+        if (count_in(x, i, i + 1, b->col, b->col_end)) row[(*rows)++] = i;
+    for (size_t j = b->col; j < b->col_end; j++)
+        if (count_in(x, b->row, b->row_end, j, j + 1)) col[(*cols)++] = j;
+}
+
+struct box difference_bounds(const struct pair_of *x)
+{
+    return trimmed(x, 0, (x->m - 1) / CELL + 1, 0, (x->n - 1) / CELL + 1);
+}
+
 /* Whether the same cells of two rows of them differ. */
 static bool same_cells(const struct pair_of *x, size_t i, size_t other)
 {

@@ -4,7 +4,7 @@
 
 #include "lib/matrix.h"
 
-enum { DIFFERENCE_TEXT_MOST = 200 };
+enum { DIFFERENCE_TEXT_MOST = 300 };
 
 /* Rows [row, row_end) by columns [col, col_end) of D; `differ` of its outputs do. */
 struct box {
@@ -23,6 +23,14 @@ struct pair_of {
    the same cells differ, and in each such strip neighbouring cells.  Returns how many
    there are; the first `most` of them are written. */
 size_t difference_boxes(struct box *box, size_t most, const struct pair_of *x);
+
+/* The rows and the columns of a box in which any of its outputs differs, ascending: row
+   and col have room for those of the box. */
+void difference_lines(size_t *row, size_t *rows, size_t *col, size_t *cols,
+                      const struct box *box, const struct pair_of *x);
+
+/* The box of all differences, of which there are some; nothing is said of it. */
+struct box difference_bounds(const struct pair_of *x);
 
 /* Say what is in a box, if all of its differences are plain: zeros, NaN, one number, C,
    or outputs from elsewhere.  False: nothing of that. */

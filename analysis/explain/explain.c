@@ -274,64 +274,144 @@ static enum bitcut_status compare_all(struct whole *w, const struct explanation 
 
 /* --- parts that differ ------------------------------------------------------------ */
 
-/* Whether a candidate gives every output of a box. */
-static enum bitcut_status gives_box(bool *gives, const struct box *box,
-                                    const struct explanation *e, const struct verdict *v,
-                                    const struct space *space,
-                                    const struct explain_options *o, struct fault *f)
+/* Rows and columns of a box. */
+struct lines {
+    size_t *row, *col;
+    size_t rows, cols;
+};
+
+static void lines_clear(struct lines *l)
+{
+    free(l->row);
+    free(l->col);
+}
+
+/* Those that are looked at.  A kernel may take some rows and columns another way, between
+   others: where much differs, lines without a difference tell nothing.  Where little does
+   all lines have to agree, or chance would explain it. */
+static enum bitcut_status take_lines(struct lines *l, const struct box *box,
+                                     const struct pair_of *x, struct fault *f)
+{
+    enum { MANY = 64 };
+    const size_t rows = box->row_end - box->row, cols = box->col_end - box->col;
+    *l = (struct lines){ memory_allocate(rows, sizeof *l->row),
+                         memory_allocate(cols, sizeof *l->col), rows, cols };
+    if (!l->row || !l->col) {
+        lines_clear(l);
+        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for a part of D");
+    }
+    for (size_t i = 0; i < rows; i++) l->row[i] = box->row + i;
+    for (size_t j = 0; j < cols; j++) l->col[j] = box->col + j;
+    if (box->differ >= MANY) difference_lines(l->row, &l->rows, l->col, &l->cols, box, x);
+    return BITCUT_OK;
+}
+
+/* Whether a candidate gives every output of the lines. */
+static enum bitcut_status gives_lines(bool *gives, const struct lines *l,
+                                      const struct explanation *part,
+                                      const struct explain_options *o, struct fault *f)
 {
     struct block b;
-    const struct window w = { box->row, box->row_end, box->col, box->col_end };
-    const size_t rows = w.row_end - w.row, cols = w.col_end - w.col;
-    uint32_t *const d = memory_allocate(rows, cols * sizeof *d);
+    uint32_t *const d = memory_allocate(l->rows, l->cols * sizeof *d);
     enum bitcut_status status =
         d ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a part of D");
-    if (status == BITCUT_OK) status = take_some(&b, &e->q, w, rows, cols, 0, 0, f);
+    if (status == BITCUT_OK)
+        status = block_take(&b, &part->q, l->row, l->rows, l->col, l->cols, f);
     if (status == BITCUT_OK) {
         const struct gemm_options all = { .threads = o->threads,
                                           .progress = o->progress };
-        status = candidate_run(d, &v->x, space, &b, &all, f);
-        *gives = status == BITCUT_OK && !memcmp(d, b.d, rows * cols * sizeof *d);
+        status = candidate_run(d, &part->best.x, &part->space, &b, &all, f);
+        *gives = status == BITCUT_OK && !memcmp(d, b.d, l->rows * l->cols * sizeof *d);
         block_clear(&b);
     }
     free(d);
     return status;
 }
 
-/* What is known of a part. */
-static enum bitcut_status tell_part(struct box *box, const struct explanation *e,
-                                    const struct explanation *part,
-                                    const struct explain_options *o, struct fault *f)
+/* Whether what gives a part gives every output of all that differ. */
+static enum bitcut_status gives_rest(bool *gives, const struct whole *w,
+                                     const struct explanation *part,
+                                     const struct explain_options *o, struct fault *f)
 {
-    bool gives = false;
-    const struct verdict *v = &part->best;
-    if (!v->sampled || v->matched < v->sampled) return BITCUT_OK;
-    const enum bitcut_status status = gives_box(&gives, box, e, v, &part->space, o, f);
-    if (!gives) return status;
-    verdict_say(box->what, sizeof box->what, v, &part->space);
-    box->fault = v->h.at[AXIS_FAULT] ? fault_name(&part->space, v->h.at[AXIS_FAULT])
-                                     : "another order";
+    struct whole other;
+    const enum bitcut_status status = compare_all(&other, part, o, f);
+    *gives = status == BITCUT_OK && other.x.m == w->x.m;
+    for (size_t i = 0; *gives && i < w->x.m * w->x.n; i++)
+        *gives = w->d[i] == w->h[i] || w->d[i] == other.h[i];
+    whole_clear(&other);
     return status;
 }
 
+/* Say what is known of a part; where only some of its outputs are so, of those. */
+static void say_part(struct box *box, const struct explanation *part, bool some)
+{
+    const struct verdict *v = &part->best;
+    const int length =
+        snprintf(box->what, sizeof box->what, "%s", some ? "where they do, " : "");
+    verdict_say(box->what + length, sizeof box->what - (size_t)length, v, &part->space);
+    box->fault = v->h.at[AXIS_FAULT] ? fault_name(&part->space, v->h.at[AXIS_FAULT])
+                                     : "another order";
+}
+
+/* What is known of part i, or by that of all parts: then there is but one.  Where a fault
+   is matters more: it has its parts, unless they are too many to be told. */
+static enum bitcut_status tell_part(struct explanation *e, size_t i,
+                                    const struct explanation *part, const struct lines *l,
+                                    const struct whole *w,
+                                    const struct explain_options *o, struct fault *f)
+{
+    struct box *const box = &e->part[i];
+    bool gives = false, rest = false;
+    if (!part->best.sampled || part->best.matched < part->best.sampled) return BITCUT_OK;
+    enum bitcut_status status = gives_lines(&gives, l, part, o, f);
+    if (!gives) return status;
+    if (!i && e->parts > (part->best.h.at[AXIS_FAULT] ? PARTS_MOST : 1))
+        status = gives_rest(&rest, w, part, o, f);
+    if (rest) *box = difference_bounds(&w->x);
+    if (rest) e->parts = 1;
+    say_part(box, part,
+             rest || l->rows < box->row_end - box->row ||
+                 l->cols < box->col_end - box->col);
+    return status;
+}
+
+/* A few outputs of the lines, as all are tried on. */
+static enum bitcut_status take_lines_screen(struct block *b, const struct lines *l,
+                                            const struct question *q, struct fault *f)
+{
+    enum { ROWS = 4 };
+    const size_t rows = smaller(smaller(ROWS, screen_rows(q)), l->rows),
+                 cols = smaller(SCREEN_COLS, l->cols);
+    size_t row[ROWS], col[SCREEN_COLS];
+    for (size_t i = 0; i < rows; i++) row[i] = l->row[i * l->rows / rows];
+    for (size_t j = 0; j < cols; j++) col[j] = l->col[j * l->cols / cols];
+    return block_take(b, q, row, rows, col, cols, f);
+}
+
 /* What the same recipe on the same unit would have to do to give a box. */
-static enum bitcut_status explain_part(struct box *box, const struct explanation *e,
+static enum bitcut_status explain_part(struct explanation *e, size_t i,
+                                       const struct whole *w,
                                        const struct explain_options *o, struct fault *f)
 {
     enum { SECONDS = 5 };
     struct k_range range[RANGES_MOST];
     struct explanation part = { .q = e->q };
-    struct block b;
-    const struct window w = { box->row, box->row_end, box->col, box->col_end };
-    enum bitcut_status status = take_some(&b, &e->q, w, screen_rows(&e->q), SCREEN_COLS,
-                                          o->seed, STREAM_SCREEN, f);
+    struct block b = { 0 };
+    struct lines l;
+    enum bitcut_status status = take_lines(&l, &e->part[i], &w->x, f);
     if (status != BITCUT_OK) return status;
-    const size_t ranges = coarse_ranges(range, &b, e->q.alpha, e->q.beta);
-    status = explain_space_make(&part.space, &e->q, range, ranges, f);
+    status = take_lines_screen(&b, &l, &e->q, f);
+    if (status == BITCUT_OK) {
+        const size_t ranges = coarse_ranges(range, &b, e->q.alpha, e->q.beta);
+        status = explain_space_make(&part.space, &e->q, range, ranges, f);
+    }
+    if (status == BITCUT_OK)
+        status = explain_space_add_lanes(&part.space, &e->best.x.gemm.order, f);
     if (status == BITCUT_OK) status = find(&part, &b, &b, &e->best.h, SECONDS, o, f);
-    if (status == BITCUT_OK) status = tell_part(box, e, &part, o, f);
+    if (status == BITCUT_OK) status = tell_part(e, i, &part, &l, w, o, f);
     explain_space_clear(&part.space);
     block_clear(&b);
+    lines_clear(&l);
     return status;
 }
 
@@ -343,7 +423,7 @@ static enum bitcut_status explain_parts(struct explanation *e, const struct whol
     e->parts = difference_boxes(e->part, PARTS_MOST, &w->x);
     for (size_t i = 0; i < e->parts && i < PARTS_MOST && status == BITCUT_OK; i++)
         if (!difference_say(&e->part[i], &w->x) && e->part[i].differ > 1)
-            status = explain_part(&e->part[i], e, o, f);
+            status = explain_part(e, i, w, o, f);
     for (size_t i = 0; i < e->parts && i < PARTS_MOST; i++)
         known += e->part[i].fault != NULL;
     e->found = known == e->parts;

@@ -71,6 +71,13 @@ enum bitcut_status explain_space_make(struct space *to, const struct question *q
                                       struct fault *f);
 void explain_space_clear(struct space *s);
 
+/* Add the orders that have lanes in the slices of one that the space has: as another
+   kernel of the same library may, for what is left of tiles.  BITCUT_NO_MEMORY leaves the
+   space as it was. */
+enum bitcut_status explain_space_add_lanes(struct space *s,
+                                           const struct bitcut_order *slices,
+                                           struct fault *f);
+
 /* A hypothesis made definite: a GEMM, its plan, and what a kernel does besides. */
 struct candidate {
     struct bitcut_gemm gemm;

@@ -26,6 +26,8 @@ void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
     const size_t unit = o->cut ? (size_t)o->cut : o->tile ? (size_t)o->tile : 1;
     const size_t slice =
         o->slices > 1 ? divide_up(divide_up(k, unit), (size_t)o->slices) * unit : k;
+    char multiple[40];
+    snprintf(multiple, sizeof multiple, "the first a multiple of %d", o->halve);
     text[0] = 0;
     if (o->rest_first && !o->cut)
         say_more(text, size, "the %zu k that fill no tile of %d come first", k % unit,
@@ -33,6 +35,9 @@ void order_text(char *text, size_t size, const struct bitcut_order *o, size_t k)
     if (o->slices > 1 && slice == 1) say_more(text, size, "all products are sums by themselves");
     else if (o->slices > 1)
         say_more(text, size, "%sk is cut into slices of %zu", *text ? ", " : "", slice);
+    if (o->slices > 1 && o->halve)
+        say_more(text, size, ", of which the last two are halves of what both have (%s)",
+                 o->halve > 1 ? multiple : "the larger first");
     if (o->rest_first && o->cut)
         say_more(text, size, "%swhat fills no tile of %d comes first%s",
                  *text ? ", in each of which " : "", o->tile, *text ? "" : " in k");

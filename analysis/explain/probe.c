@@ -96,7 +96,7 @@ static void say_order(char *text, size_t size, const struct probe_result *r)
         if (*text == 't') *text = 'T';
     }
     if (g->order.slices > 1 && g->order.lanes == 1 && !g->order.rest_first &&
-        g->order.reduction == BITCUT_ASCENDING && !g->promote)
+        !g->order.halve && g->order.reduction == BITCUT_ASCENDING && !g->promote)
         say_more(text, size, " (or one sum is promoted every %d k)", g->order.tile);
     if (g->promote)
         say_more(text, size, ", each sum is promoted every %zu k", g->promote);

@@ -340,6 +340,25 @@ static void try_blocks(struct probing *x, size_t from)
         }
 }
 
+/* Slices whose last two are halves of what both have: their sums say which. */
+static void try_halves(struct probing *x)
+{
+    static const int halves[] = { 16, 8, 4, 2, 32, 1 };
+    size_t sum[2];
+    const size_t sums = probe_sums(sum, COUNT(sum), x->s);
+    for (size_t b = 0; sums > 1 && b < x->blocks; b++)
+        for (size_t i = 0; i < COUNT(halves) && !x->count; i++) {
+            const struct probe_guess g = {
+                .order = { .slices = (int)sums,
+                           .tile = (int)(sum[0] > sum[1] ? sum[0] : sum[1]),
+                           .halve = halves[i],
+                           .lanes = 1 },
+                .block = x->block[b],
+            };
+            if ((size_t)g.order.tile % g.block == 0) try_guess(x, &g);
+        }
+}
+
 enum bitcut_status probe_search(struct probe_guess *to, size_t *count,
                                 const struct probe_sizes *s,
                                 const struct progress *progress, struct fault *f)
@@ -359,6 +378,7 @@ enum bitcut_status probe_search(struct probe_guess *to, size_t *count,
     if (!x.count) try_blocks(&x, seen);
     x.ascends = !x.ascends; /* lanes of one turn are like slices */
     if (!x.count && !x.ascends) try_blocks(&x, 0);
+    if (!x.count) try_halves(&x);
     *count = x.count;
     if (x.status == BITCUT_CANNOT) return fault_set(f, x.status, "asked to stop");
     if (x.status != BITCUT_OK)

@@ -123,18 +123,6 @@ static enum bitcut_status try_unit(struct probe_fit *fit, const struct bitcut_ge
     return status;
 }
 
-/* Products that are added one at a time may be rounded before, or not: trees do not say.
- */
-static int intervals_of(int interval[2], const struct probe_guess *guess,
-                        const struct bitcut_unit *u)
-{
-    const size_t k = (size_t)u->k;
-    interval[0] = (int)(guess->promote / k);
-    interval[1] = 1;
-    if (guess->promote % k) return 0;
-    return guess->block == 1 && !guess->promote && k == 1 ? 2 : 1;
-}
-
 enum bitcut_status probe_fit_units(struct probe_fit *fit, const struct probe_guess *guess,
                                    const struct probe_data *x, const struct probe *p,
                                    struct fault *f)
@@ -144,12 +132,11 @@ enum bitcut_status probe_fit_units(struct probe_fit *fit, const struct probe_gue
     for (const struct bitcut_recipe *r = recipes; r->name; r++)
         for (const struct bitcut_unit *u = units; u->name && status == BITCUT_OK; u++) {
             struct bitcut_gemm g;
-            int interval[2];
-            const int count = intervals_of(interval, guess, u);
+            const size_t k = (size_t)u->k;
             if (fit->units && r != fit->recipe) break;
-            for (int i = 0; i < count && status == BITCUT_OK; i++)
-                if (make_gemm(&g, guess, r, u, interval[i], p->input->format))
-                    status = try_unit(fit, &g, x, p, f);
+            if (guess->promote % k == 0 &&
+                make_gemm(&g, guess, r, u, (int)(guess->promote / k), p->input->format))
+                status = try_unit(fit, &g, x, p, f);
         }
     return status;
 }

@@ -100,6 +100,20 @@ static void add_pairs(struct list *l, size_t k)
                   .reduction = BITCUT_TREE });
 }
 
+/* Slices whose last two are halves of what both have, as a loop over panels of k has it
+   that takes no short one: OpenBLAS, driver/level3/level3.c, where the first half is a
+   multiple of what its kernel takes at a time, and level3_thread.c, where it is not. */
+static void add_halved_slices(struct list *l, size_t k)
+{
+    static const int halves[] = { 16, 8, 4, 2, 32, 1 }; /* the usual one first */
+    for (size_t length = 64; length < k; length += 16)
+        for (size_t i = 0; i < sizeof halves / sizeof *halves && k % length; i++)
+            ADD(l, struct bitcut_order,
+                { .slices = (int)divide_up(k, length),
+                  .tile = (int)length,
+                  .halve = halves[i] });
+}
+
 /* Lanes, also in slices of whole turns of all of them. */
 static void add_lanes(struct list *l, size_t k)
 {
@@ -159,6 +173,7 @@ static void add_orders(struct list *l, size_t k, const struct bitcut_format *for
     ADD(l, struct bitcut_order, { 0 });
     add_slices(l, k);
     add_pairs(l, k);
+    add_halved_slices(l, k);
     add_lanes(l, k);
     add_rest_first(l, k);
     add_cut_slices(l, k);
@@ -206,6 +221,27 @@ enum bitcut_status explain_space_make(struct space *to, const struct question *q
         return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the hypotheses");
     }
     *to = s;
+    return BITCUT_OK;
+}
+
+enum bitcut_status explain_space_add_lanes(struct space *s,
+                                           const struct bitcut_order *slices,
+                                           struct fault *f)
+{
+    static const int lanes[] = { 2, 3, 4, 6, 8, 12, 16 };
+    struct list l = { s->order, s->orders, s->orders, sizeof *s->order, false };
+    for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++)
+        for (int turn = 1; turn <= 8; turn *= 2)
+            for (int r = BITCUT_ASCENDING; r <= BITCUT_TREE; r += BITCUT_TREE) {
+                struct bitcut_order o = *slices;
+                o.lanes = lanes[i];
+                o.turn = turn;
+                o.reduction = (enum bitcut_reduction)r;
+                list_add(&l, &o);
+            }
+    s->order = l.at;
+    if (l.failed) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for more orders");
+    s->orders = l.count;
     return BITCUT_OK;
 }
 

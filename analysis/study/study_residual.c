@@ -87,8 +87,8 @@ const struct study study_figure1 = {
             "||D - C||_F / ||C||_F against the exact product (Ootomo Eq. 7). As k grows, "
             "Markidis and Feng lose to the truncating accumulator what their words keep; "
             "Ootomo's promotion to FP32 registers after every instruction avoids it; "
-            "LE-GEMM does not promote. fp32 adds one product after the other; cuBLAS adds "
-            "in another order.",
+            "LE-GEMM does not promote. fp32 adds one product after the other; SGEMM of "
+            "libraries does so in several sums.",
     .run = run_figure1,
     .plot = { .x = "k", .y = "relres", .series = "recipe",
               .x_label = "k", .y_label = "relative residual",

@@ -131,11 +131,11 @@ static void print_difference(const struct asked *g, const struct problem *p, siz
 {
     printf(
         "# %s on %s, %zu x %zu x %zu, equilibrate %d, low_low %d, promote %d, "
-        "tile_k %d, slices %d, tile %d, rest_first %d, lanes %d, turn %d, reduction %d, "
+        "tile_k %d, slices %d, tile %d, rest_first %d, cut %d, halve %d, lanes %d, turn %d, reduction %d, "
         "threads %d, splits %s %s\n",
         g->recipe->name, g->unit->name, p->m, p->n, p->k, g->equilibrate, g->low_low,
         g->promote, g->tile_k, g->order.slices, g->order.tile, g->order.rest_first,
-        g->order.lanes, g->order.turn, (int)g->order.reduction, g->threads,
+        g->order.cut, g->order.halve, g->order.lanes, g->order.turn, (int)g->order.reduction, g->threads,
         g->split_a.name, g->split_b.name);
     printf("# alpha %08" PRIx32 ", beta %08" PRIx32 ", D is %sC\n# row %zu of A:",
            g->alpha, g->beta, p->in_place ? "" : "not ", i);

@@ -379,17 +379,30 @@ static size_t deal_some(struct step *to, const struct asked *g, size_t begin, si
     return count;
 }
 
+/* Of the k that are left how many the next slice has: whole ones have `length`. */
+static size_t next_slice(const struct asked *g, size_t left, size_t length)
+{
+    const size_t multiple = (size_t)g->order.halve;
+    size_t half = 0;
+    if (left <= length) return left;
+    if (!multiple || left >= 2 * length) return length;
+    if (multiple == 1) return left - left / 2;
+    while (half < left / 2) half += multiple;
+    return half < length ? half : length;
+}
+
 /* Deal all of k. */
 static size_t deal(struct step *to, const struct asked *g, size_t k)
 {
-    const size_t slices = (size_t)g->order.slices, cut = (size_t)g->order.cut;
-    size_t length = cut, count = 0;
-    if (!cut) return deal_some(to, g, 0, k, 0, slices);
-    while (length * slices < k) length += cut;
-    for (size_t slice = 0; slice * length < k; slice++) {
-        const size_t left = k - slice * length;
-        count += deal_some(to + count, g, slice * length, left < length ? left : length,
-                           slice, 1);
+    const size_t slices = (size_t)g->order.slices, cut = (size_t)g->order.cut,
+                 unit = cut ? cut : whole_steps(g, g->order.tile);
+    size_t length = unit, count = 0;
+    if (!cut && !g->order.halve) return deal_some(to, g, 0, k, 0, slices);
+    while (length * slices < k) length += unit;
+    for (size_t slice = 0, from = 0; from < k; slice++) {
+        const size_t size = next_slice(g, k - from, length);
+        count += deal_some(to + count, g, from, size, slice, 1);
+        from += size;
     }
     return count;
 }

@@ -359,6 +359,7 @@ static void recipe_check(const struct bitcut_recipe *r, const struct bitcut_unit
         g->order.tile = test_between(state, 0, 40);
         g->order.rest_first = test_between(state, 0, 1);
         g->order.cut = test_between(state, 0, 1) * test_between(state, 0, 20);
+        g->order.halve = test_between(state, 0, 1) * test_between(state, 0, 20);
         g->order.reduction = (enum bitcut_reduction)test_between(state, 0, 2);
         g->order.sums = test_between(state, 0, 2) ? NULL : &formats[FORMAT_F16];
     }

@@ -82,6 +82,7 @@ static void order_draw(struct bitcut_order *o, uint64_t *rng)
     o->tile = parts[test_between(rng, 0, 5)];
     o->rest_first = test_between(rng, 0, 1);
     o->cut = parts[test_between(rng, 0, 5)];
+    o->halve = parts[test_between(rng, 0, 5)];
     o->lanes = test_between(rng, 1, 5);
     o->turn = parts[test_between(rng, 0, 5)];
     o->reduction = (enum bitcut_reduction)test_between(rng, 0, 2);

@@ -216,6 +216,10 @@ START_TEST(bounds_by_hand)
     g.order = (struct bitcut_order){ .slices = 2, .lanes = 2 };
     e = of_one(&g, x, 40);
     check("fp32 in lanes", e.all, (slice + (1 + slice) * gamma_of(3 * U)) / U);
+    g.order = (struct bitcut_order){ .slices = 2, .cut = 30 };
+    e = of_one(&g, x, 40);
+    const double longest = gamma_of(30 * U);
+    check("fp32 in cut slices", e.all, (longest + (1 + longest) * gamma_of(2 * U)) / U);
 }
 END_TEST
 

@@ -95,10 +95,16 @@ static float backwards(const float *product, size_t count)
     return sum;
 }
 
-static float in_unequal_slices(const float *product, size_t count)
+static float in_halves(const float *product, size_t count)
 {
     return in_order(product, 384) + in_order(product + 384, 320) +
            in_order(product + 704, count - 704);
+}
+
+static float in_unequal_slices(const float *product, size_t count)
+{
+    return in_order(product, 384) + in_order(product + 384, 256) +
+           in_order(product + 640, count - 640);
 }
 
 static float middle_first(const float *product, size_t count)
@@ -129,6 +135,11 @@ START_TEST(test_order_found)
     ck_assert_int_eq(r.guess.order.lanes, 8);
     ck_assert_int_eq(r.guess.order.turn, 1);
     ck_assert_int_eq(r.guess.order.reduction, BITCUT_TREE);
+    r = probed(in_halves, 16, 1024);
+    ck_assert(r.found && r.fit.units && !r.fit.mismatches);
+    ck_assert_int_eq(r.guess.order.slices, 3);
+    ck_assert_int_eq(r.guess.order.tile, 384);
+    ck_assert_int_eq(r.guess.order.halve, 16);
 }
 END_TEST
 
@@ -151,7 +162,7 @@ START_TEST(test_order_unknown)
     ck_assert(!r.found);
     ck_assert_uint_eq(r.sums, 3);
     probe_say(text, &r);
-    ck_assert_ptr_nonnull(strstr(text, "sums of 384, 320, 320 k."));
+    ck_assert_ptr_nonnull(strstr(text, "sums of 384, 256, 384 k."));
     ck_assert_int_eq(probed(backwards, 16, 60).guess.order.reduction, BITCUT_DESCENDING);
     ck_assert(!probed(middle_first, 16, 60).found);
 }

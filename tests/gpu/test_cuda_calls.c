@@ -135,6 +135,8 @@ SPOIL(cut, (x->g.order.slices = 2, x->g.order.cut = 16))
 SPOIL(negative_cut, x->g.order.cut = -1)
 SPOIL(sums, x->g.order.sums = &formats[FORMAT_F16])
 SPOIL(unsigned_sums, x->g.order.sums = &formats[FORMAT_UE8M0])
+SPOIL(halve, (x->g.order.slices = 2, x->g.order.halve = 16))
+SPOIL(negative_halve, x->g.order.halve = -1)
 SPOIL(long_tiles, (x->g.order.slices = 2, x->g.order.tile = 32))
 SPOIL(tree, (x->g.order.slices = 2, x->g.order.reduction = BITCUT_TREE))
 SPOIL(short_a, x->g.a.ld--)
@@ -232,6 +234,8 @@ static const struct refusal {
     { cut,               BITCUT_CANNOT,       K_ASCENDING },
     { unsigned_sums,     BITCUT_BAD_ARGUMENT, "sums of k cannot be ue8m0" },
     { negative_cut,      BITCUT_BAD_ARGUMENT, "counts cannot be negative" },
+    { halve,             BITCUT_CANNOT,       K_ASCENDING },
+    { negative_halve,    BITCUT_BAD_ARGUMENT, "counts cannot be negative" },
     { long_tiles,        BITCUT_CANNOT,       K_ASCENDING },
     { tree,              BITCUT_CANNOT,       K_ASCENDING },
     { short_a,           BITCUT_BAD_ARGUMENT, "A: leading dimension 10 is below the row length, 11" },

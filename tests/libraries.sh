@@ -1,0 +1,87 @@
+#!/bin/sh
+# What libraries' GEMMs gave on devices and processors (data/libraries): the emulator gives
+# all of each result from the words of its row, and explain finds these words.
+# Run in the build folder with srcdir set, as `make check` does.
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
+rows=$(cd "${srcdir:-.}" && pwd)/data/libraries
+matrices=$PWD/tests/libraries/matrices
+[ -x "$matrices" ] || { echo "1..0 # SKIP no tests/libraries/matrices: Check was not found"; exit 0; }
+sha256sum < /dev/null > /dev/null 2>&1 || { echo "1..0 # SKIP no sha256sum"; exit 0; }
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+
+# of KEY: what the row says.
+of() { printf '%s\n' "$row" | sed -n "s/.*\"$1\":\"\{0,1\}\([^\"}]*\)[\"}].*/\1/p"; }
+number() { printf '%s\n' "$row" | sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"; }
+
+# sum FILE: of its elements, which have 4 bytes each and a header of 128 before them.
+sum() { tail -c +129 "$1" | sha256sum | cut -d' ' -f1; }
+
+# made: A.npy and B.npy of the row, and what is wrong with them.
+made() {
+    rm -f ./*.npy
+    case $(of inputs) in
+    numpy) "$matrices" numpy "$m" "$cols" "$k" "$(number seed)" "$(of operands)" ;;
+    *)
+        run 0 gemm --recipe fp32 --unit fma/f32 -m "$m" -n "$cols" -k "$k" --reference none \
+            --input-a "$(of inputs)" --input-b "$(of inputs)" --seed "$(number seed)" \
+            --save-a A.npy --save-b B.npy
+        ;;
+    esac
+    [ "$(sum A.npy)" = "$(of a)" ] || echo "A is not that of the row"
+    [ "$(sum B.npy)" = "$(of b)" ] || echo "B is not that of the row"
+}
+
+# emulated: D.npy by the words of the row.
+emulated() {
+    run 0 gemm --recipe "$(of recipe)" --unit "$(of unit)" --order "$(of order)" -a A.npy \
+        -b B.npy -o D.npy --reference none
+    [ "$(of result)" = f32 ] || "$matrices" narrow "$(of result)" D.npy
+}
+
+# samples_differ: those of the row that D.npy has not.
+samples_differ() {
+    printf '%s\n' "$row" | grep -o '\[[0-9]*,"[0-9a-f]*"\]' | tr -d '[]"' |
+        while IFS=, read -r at wanted; do
+            got=$(od -An -tx4 --endian=little -j $((128 + 4 * at)) -N 4 D.npy | tr -d ' ')
+            [ "$got" = "$wanted" ] || echo "D[$((at / cols)),$((at % cols))]: got $got, want $wanted"
+        done
+}
+
+reproduced() {
+    made
+    emulated
+    [ "$(sum D.npy)" = "$(of d)" ] && return
+    echo "D is another: $(sum D.npy)"
+    samples_differ
+}
+
+# explained: what explain says of D.npy are the words of the row, or it lists them with what
+# gives the same bits.
+explained() {
+    run 0 explain -a A.npy -b B.npy -d D.npy --seconds 600 --json
+    expect found true
+    expect differ 0
+    recipe=$(of recipe) unit=$(of unit)
+    grep -q "\"recipe\":\"$recipe\",\"unit\":\"$unit\"" out ||
+        echo "$recipe on $unit is not named"
+    grep -q "\"order\":\"$(of order)\"" out || { echo "not $(of order):"; cat out; }
+}
+
+# Of small ones also what explain says; of long k it takes seconds.
+small() { [ $((m * cols * k)) -le $((1 << 22)) ]; }
+
+for file in "$rows"/*.jsonl; do
+    part < "$file" > some
+    while read -r row; do
+        m=$(number m) cols=$(number n) k=$(number k)
+        name="$(of library) $(of function) $(of core) $(of layout), $(of operands) to \
+$(of result), $m x $cols x $k"
+        ok_if_empty "the emulator gives $name" "$(reproduced)"
+        small && ok_if_empty "explain finds $name" "$(explained)"
+    done < some
+done
+echo "1..$n"
