@@ -10,19 +10,41 @@
 
 enum { GEMM_SCALE_MOST = 60 };
 
+/* What kernels do that no recipe says, by mistake; all zeros: nothing. */
+struct gemm_slips {
+    uint32_t start; /* FP32 encoding, in place of +0, of accumulator 0 of every slice */
+    const struct bitcut_format *kept; /* what an accumulator goes through after each
+                                         instruction, rounded by ...                  */
+    const struct bitcut_rounding *kept_by;
+    const struct bitcut_format *moved;  /* what accumulator 0 goes through before it is
+                                           promoted, to nearest even                    */
+    const struct bitcut_format *held;   /* and the register afterwards                  */
+    const struct bitcut_rounding *adds; /* of the addition to the register; NULL: RN   */
+    bool stays; /* accumulator 0 is not cleared when it is promoted                    */
+    bool replaces; /* it is stored in the register, not added */
+    bool forgets;  /* what was not yet promoted at the end never is  */
+
+    /* Change the words of element k of a line, FP32 encodings of numbers that their
+       formats have before and after.  NULL: they stay. */
+    void (*respell)(uint32_t *word, const void *context, enum bitcut_operand operand,
+                    size_t line, size_t k);
+    const void *context;
+};
+
 /* All that fixes the bits of a GEMM on a unit, with nothing left open. */
 struct gemm_plan {
     const struct bitcut_recipe *recipe;
     struct bitcut_split split_a, split_b;
     struct recipe_term term[RECIPE_TERMS_MOST]; /* in order, low*low in its place   */
     int terms;
-    int accumulators;          /* used: of these the terms have all                 */
-    int scale;                 /* of the low words of both, 0 if neither has any    */
+    int accumulators; /* used: of these the terms have all                 */
+    int scale;        /* of the low words of both, 0 if neither has any    */
     bool low_low, equilibrate;
     int promote, tile_k;       /* as in struct bitcut_recipe                        */
     struct bitcut_order order; /* slices and lanes are 1 or more                    */
     const struct bitcut_unit *unit[RECIPE_TERMS_MOST]; /* what each term runs on ...  */
-    int k_step;                /* ... and k of a k-step; 0 where a kernel decides   */
+    int k_step; /* ... and k of a k-step; 0 where a kernel decides   */
+    const struct gemm_slips *slips; /* NULL: there are none                          */
 };
 
 /* Copy a caller's GEMM, which may be shorter than this library's: what it lacks is left
@@ -50,14 +72,14 @@ const struct bitcut_unit *gemm_plan_reader(const struct gemm_plan *plan,
                                            enum bitcut_operand operand, int word);
 
 /* Say in g what the plan says: nothing of it is open any more.  Its splits are
-   g->split_a and g->split_b as they were set, else the plan's own recipe's; roundings that
-   were left open are those of each split. */
+   g->split_a and g->split_b as they were set, else the plan's own recipe's; roundings
+   that were left open are those of each split. */
 void gemm_settle(struct bitcut_gemm *g, const struct gemm_plan *plan);
 
 /* --- where elements are ----------------------------------------------------------- */
 
-/* Set the sizes, and matrices of FP32 encodings that are row-major without gaps.  C may be
-   NULL if it is not read. */
+/* Set the sizes, and matrices of FP32 encodings that are row-major without gaps.  C may
+   be NULL if it is not read. */
 void gemm_set_dense(struct bitcut_gemm *g, uint32_t *d, size_t m, size_t n, size_t k,
                     const uint32_t *a, const uint32_t *b, const uint32_t *c);
 

@@ -311,15 +311,13 @@ static enum bitcut_status explain_part(struct box *box, const struct explanation
                                        const struct explain_options *o, struct fault *f)
 {
     enum { SECONDS = 5 };
-    struct k_range range[RANGES_MOST];
     struct explanation part = { .q = e->q };
     struct block b;
     const struct window w = { box->row, box->row_end, box->col, box->col_end };
     enum bitcut_status status = take_some(&b, &e->q, w, screen_rows(&e->q), SCREEN_COLS,
                                           o->seed, STREAM_SCREEN, f);
     if (status != BITCUT_OK) return status;
-    const size_t ranges = coarse_ranges(range, &b, e->q.alpha, e->q.beta);
-    status = explain_space_make(&part.space, &e->q, range, ranges, f);
+    status = explain_space_make(&part.space, &b, f);
     if (status == BITCUT_OK) status = find(&part, &b, &b, &e->best.h, SECONDS, o, f);
     if (status == BITCUT_OK) status = tell_part(box, e, &part, o, f);
     explain_space_clear(&part.space);
@@ -403,10 +401,8 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
                                         const struct block *sample,
                                         const struct explain_options *o, struct fault *f)
 {
-    struct k_range range[RANGES_MOST];
-    const size_t ranges = coarse_ranges(range, screen, e->q.alpha, e->q.beta);
     e->error = coarse_error(screen, e->q.alpha, e->q.beta);
-    enum bitcut_status status = explain_space_make(&e->space, &e->q, range, ranges, f);
+    enum bitcut_status status = explain_space_make(&e->space, screen, f);
     if (status == BITCUT_OK && o->like) status = find_like(e, sample, o, f);
     if (status == BITCUT_OK && !e->complete)
         status = find(e, screen, sample, NULL, o->seconds, o, f);

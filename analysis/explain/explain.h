@@ -42,7 +42,7 @@ struct explanation {
     bool interrupted; /* progress asked to stop: this is what was found by then  */
     struct box part[PARTS_MOST]; /* where D differs from the best one */
     size_t parts;
-    struct spread spread; /* of D and the best one, in what was compared */
+    struct spread spread;          /* of D and the best one, in what was compared */
     double distance[RECIPES_MOST]; /* struct search: of each recipe, by position */
 };
 

@@ -20,6 +20,11 @@ size_t question_m(const struct question *q);
 size_t question_n(const struct question *q);
 size_t question_k(const struct question *q);
 
+/* Element k of line `line`, a row of A or a column of B; and C of an output. */
+uint32_t question_element(const struct question *q, enum bitcut_operand operand,
+                          size_t line, size_t k);
+uint32_t question_c(const struct question *q, size_t i, size_t j);
+
 /* The first of bf16, f16 and f32 that has every number of D. */
 const struct bitcut_format *question_format(const struct matrix *d);
 
@@ -34,8 +39,8 @@ uint32_t *question_result(const struct question *q);
    row-major and without gaps. */
 struct block {
     size_t rows, cols, k;
-    size_t *row, *col;       /* of D as it is read                      */
-    uint32_t *a, *b, *c, *d; /* rows x k, k x cols, rows x cols twice; c may be NULL */
+    size_t *row, *col;        /* of D as it is read                      */
+    uint32_t *a, *b, *c, *d;  /* rows x k, k x cols, rows x cols twice; c may be NULL */
     const struct question *q; /* what it is a part of, which stays where it is      */
 };
 

@@ -17,7 +17,8 @@
    are what libraries call a GEMM, in all of the orders: they come early. */
 struct level {
     unsigned axes;
-    bool one_term; /* only recipes of one product */
+    bool one_term;     /* only recipes of one product */
+    bool of_promotion; /* only faults of it           */
 };
 
 static const struct level levels[] = {
@@ -32,6 +33,7 @@ static const struct level levels[] = {
     { .axes = AXIS(WORDS) },
     { .axes = AXIS(ORDER) },
     /* two at a time */
+    { .axes = AXIS(PROMOTE) | AXIS(FAULT), .of_promotion = true },
     { .axes = AXIS(ORDER) | AXIS(FAULT) },
     { .axes = AXIS(PROMOTE) | AXIS(LINES) },
     { .axes = AXIS(PROMOTE) | AXIS(TERMS) },
@@ -110,11 +112,15 @@ static bool is_far(const struct search *s, const struct basis *b)
 static bool is_plausible(const struct search *s, int level, const struct basis *b,
                          const struct hypothesis *h)
 {
+    const bool has_fault = b->h.at[AXIS_FAULT] && !s->base;
     if (levels[level].one_term && recipes[h->at[AXIS_RECIPE]].terms > 1) return false;
+    if ((levels[level].axes & AXIS(FAULT)) && has_fault) return false;
+    if (levels[level].of_promotion && !fault_is_of_promotion(s->space, h->at[AXIS_FAULT]))
+        return false;
     if ((levels[level].axes & AXIS(ORDER)) && (levels[level].axes & AXIS(FAULT)) &&
         !fault_is_of_slices(s->space, h->at[AXIS_FAULT], h->at[AXIS_ORDER]))
         return false;
-    return fault_is_coarse(s->space, h->at[AXIS_FAULT]) || !b->far;
+    return (!has_fault && fault_is_coarse(s->space, h->at[AXIS_FAULT])) || !b->far;
 }
 
 /* --- what is kept ----------------------------------------------------------------- */
@@ -276,9 +282,10 @@ static int nearer_basis(const void *x, const void *y)
     if (a->far != b->far) return a->far - b->far;
     if (!a->far && a->recorded != b->recorded) return b->recorded - a->recorded;
     if (a->distance != b->distance) return a->distance < b->distance ? -1 : 1;
-    return g->at[AXIS_RECIPE] != h->at[AXIS_RECIPE]
-               ? g->at[AXIS_RECIPE] - h->at[AXIS_RECIPE]
-               : g->at[AXIS_UNIT] - h->at[AXIS_UNIT];
+    if (g->at[AXIS_RECIPE] != h->at[AXIS_RECIPE])
+        return g->at[AXIS_RECIPE] - h->at[AXIS_RECIPE];
+    return g->at[AXIS_UNIT] != h->at[AXIS_UNIT] ? g->at[AXIS_UNIT] - h->at[AXIS_UNIT]
+                                                : g->at[AXIS_FAULT] - h->at[AXIS_FAULT];
 }
 
 /* Sort out what there is, the nearest first. */
@@ -303,20 +310,25 @@ static void sort_bases(struct walk *w)
     qsort(w->basis, kept, sizeof *w->basis, nearer_basis);
 }
 
-/* Every recipe on every unit; or the one base. */
+/* Every recipe on every unit, or the one base; each also with every fault that brings the
+   exact product nearer to D. */
 static bool list_bases(struct walk *w)
 {
     const struct search *const s = w->s;
     const size_t recipes_count = axes[AXIS_RECIPE].count(s->space),
-                 units_count = axes[AXIS_UNIT].count(s->space);
-    w->bases = s->base ? 1 : recipes_count * units_count;
+                 units_count = axes[AXIS_UNIT].count(s->space),
+                 right = s->base ? 1 : recipes_count * units_count;
+    w->bases = right * (1 + s->space->suggestions);
     w->basis = memory_allocate(w->bases, sizeof *w->basis);
-    for (size_t i = 0; w->basis && i < w->bases; i++)
-        w->basis[i].h =
-            s->base
-                ? *s->base
-                : (struct hypothesis){ { [AXIS_RECIPE] = (uint16_t)(i / units_count),
-                                         [AXIS_UNIT] = (uint16_t)(i % units_count) } };
+    for (size_t i = 0; w->basis && i < w->bases; i++) {
+        struct hypothesis *const h = &w->basis[i].h;
+        const size_t of = i % right;
+        if (s->base) *h = *s->base;
+        else
+            *h = (struct hypothesis){ { [AXIS_RECIPE] = (uint16_t)(of / units_count),
+                                        [AXIS_UNIT] = (uint16_t)(of % units_count) } };
+        if (i >= right) h->at[AXIS_FAULT] = (uint16_t)s->space->suggested[i / right - 1];
+    }
     return w->basis != NULL;
 }
 
@@ -381,8 +393,10 @@ static bool try_levels(struct walk *w, int from, int to, explain_accept *accept,
 /* Whether a hypothesis is of a basis. */
 static bool is_of(const struct basis *b, const struct hypothesis *h)
 {
+    const bool has_fault = b->h.at[AXIS_FAULT] != 0;
     return b->h.at[AXIS_RECIPE] == h->at[AXIS_RECIPE] &&
-           b->h.at[AXIS_UNIT] == h->at[AXIS_UNIT];
+           b->h.at[AXIS_UNIT] == h->at[AXIS_UNIT] &&
+           (!has_fault || b->h.at[AXIS_FAULT] == h->at[AXIS_FAULT]);
 }
 
 enum { NEAREST = 16 };
@@ -403,13 +417,22 @@ static size_t bring_forward(struct walk *w)
     return count;
 }
 
+/* What changes one thing, for the nearest bases. */
+static bool try_first(struct walk *w, explain_accept *accept, void *context)
+{
+    for (int level = 1; level < PAIRS && !w->s->cut_short; level++)
+        if (try_level(w, level, NEAREST, accept, context)) return true;
+    return false;
+}
+
 static void try_all(struct walk *w, explain_accept *accept, void *context)
 {
     struct search *const s = w->s;
     s->cut_short = !measure_bases(w);
     sort_bases(w);
-    if (accepted(s, accept, context, 0) || try_levels(w, 1, PAIRS, accept, context))
-        return;
+    if (accepted(s, accept, context, 0)) return;
+    if (w->bases > NEAREST && try_first(w, accept, context)) return;
+    if (try_levels(w, 1, PAIRS, accept, context)) return;
     const size_t nearest = bring_forward(w);
     for (int level = PAIRS; level < LEVELS && !s->cut_short; level++)
         if (try_level(w, level, nearest, accept, context)) return;

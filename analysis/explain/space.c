@@ -1,5 +1,6 @@
 /* What the axes range over. */
-#include "analysis/explain/defect.h"
+#include "analysis/explain/clue.h"
+#include "analysis/explain/coarse.h"
 #include "emu/unit_field.h"
 #include "lib/size.h"
 #include "lib/table.h"
@@ -142,20 +143,50 @@ static void add_orders(struct list *l, size_t k)
 
 /* --- faults ----------------------------------------------------------------------- */
 
-static void add_faults(struct list *l, const struct space *s)
+/* Much nearer to D than the product without a fault. */
+enum { NEARER = 8 };
+
+/* Keep the nearest of those that change the exact product, as suggestions. */
+static void suggest(struct space *s, double misfit[SUGGESTED_MOST], size_t fault,
+                    double now)
 {
+    for (size_t i = 0; i < SUGGESTED_MOST; i++) {
+        if (i < s->suggestions && misfit[i] <= now) continue;
+        const size_t next = s->suggested[i];
+        const double next_misfit = misfit[i];
+        const bool more = i < s->suggestions;
+        s->suggested[i] = fault, misfit[i] = now;
+        if (!more) {
+            s->suggestions = i + 1;
+            return;
+        }
+        fault = next, now = next_misfit;
+    }
+}
+
+static void add_faults(struct list *l, struct space *s, const struct block *b)
+{
+    double misfit[SUGGESTED_MOST] = { 0 };
+    const double none = clue_misfit(s, b, NULL);
     ADD(l, struct defect_choice, { NULL, 0 });
-    for (const struct defect *d = defects; d->name; d++)
-        for (int kind = 0; kind < (int)(d->kinds ? d->kinds(s) : 1); kind++)
-            ADD(l, struct defect_choice, { d, kind });
+    for (const struct defect *d = defect_next(NULL); d; d = defect_next(d))
+        for (int kind = 0; kind < (int)(d->kinds ? d->kinds(s) : 1); kind++) {
+            const struct defect_choice one = { d, kind };
+            const double now = d->exact ? clue_misfit(s, b, &one) : 0;
+            if (d->exact && !(NEARER * now < none)) continue;
+            if (d->exact) suggest(s, misfit, l->count, now);
+            list_add(l, &one);
+        }
 }
 
 /* --- all of them ------------------------------------------------------------------ */
 
-enum bitcut_status explain_space_make(struct space *to, const struct question *q,
-                                      const struct k_range *range, size_t ranges,
+enum bitcut_status explain_space_make(struct space *to, const struct block *b,
                                       struct fault *f)
 {
+    struct k_range range[RANGES_MOST];
+    const struct question *const q = b->q;
+    const size_t ranges = coarse_ranges(range, b, q->alpha, q->beta);
     struct list unit = LIST(struct bitcut_unit *), words = LIST(struct words_choice),
                 order = LIST(struct bitcut_order), fault = LIST(struct defect_choice),
                 lost = LIST(struct k_range);
@@ -171,7 +202,8 @@ enum bitcut_status explain_space_make(struct space *to, const struct question *q
     add_units(&unit, q->unit);
     add_words(&words);
     add_orders(&order, s.k);
-    add_faults(&fault, &s);
+    s.start = clue_start(&s, b);
+    add_faults(&fault, &s, b);
     s.unit = unit.at, s.units = unit.count;
     s.words = words.at, s.words_count = words.count;
     s.order = order.at, s.orders = order.count;
