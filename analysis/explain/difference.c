@@ -184,9 +184,9 @@ bool difference_say(struct box *b, const struct pair_of *x)
 {
     const uint32_t first = first_of(b, x);
     const char *what = NULL;
-    if (b->differ > 1 && is_filled(b, x, NULL, 0, 0, first))
+    if (b->differ > 1 && all_nan(b, x)) what = "they hold NaN";
+    else if (b->differ > 1 && is_filled(b, x, NULL, 0, 0, first))
         what = first & 0x7fffffff ? "they all hold one number" : "they hold zeros";
-    else if (b->differ > 1 && all_nan(b, x)) what = "they hold NaN";
     else if (b->differ > 1 && x->c && is_filled(b, x, x->c, 0, 0, 0))
         what = "they still hold C";
     if (what) {

@@ -9,6 +9,7 @@ enum { DIFFERENCE_TEXT_MOST = 200 };
 /* Rows [row, row_end) by columns [col, col_end) of D; `differ` of its outputs do. */
 struct box {
     size_t row, row_end, col, col_end, differ;
+    size_t elsewhere; /* of those that differ: outside, where the same was done          */
     const char *fault;               /* the name of what is there; NULL: not known */
     char what[DIFFERENCE_TEXT_MOST]; /* and in words                               */
 };

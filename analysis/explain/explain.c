@@ -123,6 +123,56 @@ static void compare_findings(struct confirmation *c, const struct search *s)
     }
 }
 
+/* --- results that are wrong in part ----------------------------------------------- */
+
+/* Outputs of a few cells of D, contiguous, as a candidate gives them: whether most cells
+   agree as a whole, and the others do not in whole lines. */
+static bool agrees_in_cells(const struct block *b, const uint32_t *d)
+{
+    enum { CELL = 8, LEAST = 4, SHARE = 3 };
+    size_t cells = 0, agree = 0, differ = 0, filled = 0;
+    for (size_t i = 0; i + CELL <= b->rows; i += CELL)
+        for (size_t j = 0; j + CELL <= b->cols; j += CELL) {
+            size_t count = 0;
+            unsigned rows = 0, cols = 0;
+            for (size_t at = 0; at < CELL * CELL; at++) {
+                const size_t y = at / CELL, x = at % CELL,
+                             place = (i + y) * b->cols + j + x;
+                if (b->d[place] == d[place]) continue;
+                count++, rows |= 1u << y, cols |= 1u << x;
+            }
+            cells++, agree += !count, differ += count;
+            filled += (size_t)__builtin_popcount(rows) * (size_t)__builtin_popcount(cols);
+            if (count && count < LEAST) return false;
+        }
+    return SHARE * agree >= cells && agree < cells && 2 * differ >= filled;
+}
+
+/* Whether what gives the most of the block is right but in some parts of D: the search
+   ends and these are looked at. */
+static bool is_right_in_part(const struct search *s, void *context)
+{
+    enum { SIDE = 128, ENOUGH = 4 };
+    const struct confirmation *const c = context;
+    const struct question *const q = &c->e->q;
+    const size_t m = question_m(q), n = question_n(q);
+    const struct window w = { 0, smaller(m, SIDE), 0, smaller(n, SIDE) };
+    struct candidate x;
+    struct block b;
+    bool settled = false;
+    if (!s->count || ENOUGH * s->found[0].matched < s->screen->rows * s->screen->cols ||
+        !candidate_make(&x, &c->e->space, s->found[0].h) ||
+        take_some(&b, q, w, SIDE, SIDE, 0, 0, NULL) != BITCUT_OK)
+        return false;
+    uint32_t *const d = memory_allocate(b.rows, b.cols * sizeof *d);
+    const struct gemm_options all = { .threads = s->threads, .progress = s->progress };
+    if (d && candidate_run(d, &x, &c->e->space, &b, &all, NULL) == BITCUT_OK)
+        settled = agrees_in_cells(&b, d);
+    free(d);
+    block_clear(&b);
+    return settled;
+}
+
 static enum bitcut_status find(struct explanation *e, const struct block *screen,
                                const struct block *sample, const struct hypothesis *base,
                                double seconds, const struct explain_options *o,
@@ -139,6 +189,7 @@ static enum bitcut_status find(struct explanation *e, const struct block *screen
                               .base = base,
                               .end = seconds_now() + seconds,
                               .threads = o->threads,
+                              .settled = base ? NULL : is_right_in_part,
                               .progress = o->progress };
         status = explain_search(s, confirm, &c, f);
         e->tried = s->tried;
@@ -266,40 +317,108 @@ static enum bitcut_status compare_all(struct whole *w, const struct explanation 
 
 /* --- parts that differ ------------------------------------------------------------ */
 
-/* Whether a candidate gives every output of a box. */
-static enum bitcut_status gives_box(bool *gives, const struct box *box,
-                                    const struct explanation *e, const struct verdict *v,
-                                    const struct space *space,
-                                    const struct explain_options *o, struct fault *f)
+static bool differs_at(const struct whole *w, size_t i, size_t j)
 {
+    return w->x.d[i * w->x.n + j] != w->x.h[i * w->x.n + j];
+}
+
+static bool row_differs(const struct whole *w, const struct box *box, size_t i)
+{
+    bool any = false;
+    for (size_t j = box->col; j < box->col_end; j++) any |= differs_at(w, i, j);
+    return any;
+}
+
+static bool column_differs(const struct whole *w, const struct box *box, size_t j)
+{
+    bool any = false;
+    for (size_t i = box->row; i < box->row_end; i++) any |= differs_at(w, i, j);
+    return any;
+}
+
+/* Some of those rows and columns of a box in which there are differences. */
+static enum bitcut_status take_part(struct block *b, const struct whole *w,
+                                    const struct box *box, const struct question *q,
+                                    struct fault *f)
+{
+    const size_t rows_most = screen_rows(q);
+    size_t row[4], col[SCREEN_COLS], rows = 0, cols = 0;
+    for (size_t i = box->row; i < box->row_end && rows < rows_most; i++)
+        if (row_differs(w, box, i)) row[rows++] = i;
+    for (size_t j = box->col; j < box->col_end && cols < SCREEN_COLS; j++)
+        if (column_differs(w, box, j)) col[cols++] = j;
+    return block_take(b, q, row, rows, col, cols, f);
+}
+
+/* Take as explained what a candidate gives of the rows [from, to) that differ; returns
+   how many outputs in *gives. */
+static enum bitcut_status settle_rows(size_t *gives, struct whole *w,
+                                      const struct explanation *e,
+                                      const struct candidate *x, const struct space *s,
+                                      size_t from, size_t to,
+                                      const struct explain_options *o, struct fault *f)
+{
+    const struct gemm_options all = { .threads = o->threads, .progress = o->progress };
     struct block b;
-    const struct window w = { box->row, box->row_end, box->col, box->col_end };
-    const size_t rows = w.row_end - w.row, cols = w.col_end - w.col;
-    uint32_t *const d = memory_allocate(rows, cols * sizeof *d);
+    uint32_t *const d = memory_allocate(to - from, w->x.n * sizeof *d);
     enum bitcut_status status =
-        d ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a part of D");
-    if (status == BITCUT_OK) status = take_some(&b, &e->q, w, rows, cols, 0, 0, f);
+        d ? take_rows(&b, &e->q, from, to, f)
+          : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a part of D");
     if (status == BITCUT_OK) {
-        const struct gemm_options all = { .threads = o->threads,
-                                          .progress = o->progress };
-        status = candidate_run(d, &v->x, space, &b, &all, f);
-        *gives = status == BITCUT_OK && !memcmp(d, b.d, rows * cols * sizeof *d);
+        status = candidate_run(d, x, s, &b, &all, f);
+        for (size_t i = 0; i < b.rows * b.cols && status == BITCUT_OK; i++) {
+            uint32_t *const h = &w->h[from * w->x.n + i];
+            if (*h == b.d[i] || d[i] != b.d[i]) continue;
+            *h = d[i];
+            ++*gives;
+        }
         block_clear(&b);
     }
     free(d);
     return status;
 }
 
-/* What is known of a part. */
-static enum bitcut_status tell_part(struct box *box, const struct explanation *e,
+/* What a candidate gives of all that differs. */
+static enum bitcut_status settle_all(size_t *gives, struct whole *w,
+                                     const struct explanation *e, const struct verdict *v,
+                                     const struct space *space,
+                                     const struct explain_options *o, struct fault *f)
+{
+    enum { PANEL = 64 };
+    const struct box all = { .row_end = w->x.m, .col_end = w->x.n };
+    enum bitcut_status status = BITCUT_OK;
+    *gives = 0;
+    for (size_t i = 0; i < w->x.m && status == BITCUT_OK; i += PANEL) {
+        const size_t end = smaller(i + PANEL, w->x.m);
+        bool any = false;
+        for (size_t row = i; row < end; row++) any |= row_differs(w, &all, row);
+        if (any) status = settle_rows(gives, w, e, &v->x, space, i, end, o, f);
+    }
+    return status;
+}
+
+/* Take what is in a box as looked at. */
+static void settle_box(struct whole *w, const struct box *box)
+{
+    for (size_t i = box->row; i < box->row_end; i++)
+        for (size_t j = box->col; j < box->col_end; j++)
+            w->h[i * w->x.n + j] = w->x.d[i * w->x.n + j];
+}
+
+/* What is known of a part, which may be in more places than the box. */
+static enum bitcut_status tell_part(struct box *box, struct whole *w,
+                                    const struct explanation *e,
                                     const struct explanation *part,
                                     const struct explain_options *o, struct fault *f)
 {
-    bool gives = false;
     const struct verdict *v = &part->best;
+    const size_t in_box = box->differ;
+    size_t gives;
     if (!v->sampled || v->matched < v->sampled) return BITCUT_OK;
-    const enum bitcut_status status = gives_box(&gives, box, e, v, &part->space, o, f);
-    if (!gives) return status;
+    const enum bitcut_status status = settle_all(&gives, w, e, v, &part->space, o, f);
+    if (status != BITCUT_OK || gives < in_box) return status;
+    box->differ = gives;
+    box->elsewhere = gives - in_box;
     verdict_say(box->what, sizeof box->what, v, &part->space);
     box->fault = v->h.at[AXIS_FAULT] ? fault_name(&part->space, v->h.at[AXIS_FAULT])
                                      : "another order";
@@ -307,36 +426,54 @@ static enum bitcut_status tell_part(struct box *box, const struct explanation *e
 }
 
 /* What the same recipe on the same unit would have to do to give a box. */
-static enum bitcut_status explain_part(struct box *box, const struct explanation *e,
+static enum bitcut_status explain_part(struct box *box, struct whole *w,
+                                       const struct explanation *e,
                                        const struct explain_options *o, struct fault *f)
 {
     enum { SECONDS = 5 };
     struct explanation part = { .q = e->q };
     struct block b;
-    const struct window w = { box->row, box->row_end, box->col, box->col_end };
-    enum bitcut_status status = take_some(&b, &e->q, w, screen_rows(&e->q), SCREEN_COLS,
-                                          o->seed, STREAM_SCREEN, f);
+    enum bitcut_status status = take_part(&b, w, box, &e->q, f);
     if (status != BITCUT_OK) return status;
     status = explain_space_make(&part.space, &b, f);
     if (status == BITCUT_OK) status = find(&part, &b, &b, &e->best.h, SECONDS, o, f);
-    if (status == BITCUT_OK) status = tell_part(box, e, &part, o, f);
+    if (status == BITCUT_OK) status = tell_part(box, w, e, &part, o, f);
     explain_space_clear(&part.space);
     block_clear(&b);
     return status;
 }
 
-static enum bitcut_status explain_parts(struct explanation *e, const struct whole *w,
+/* Add a part to those that are told; those of the same kind are one. */
+static void add_part(struct explanation *e, const struct box *box)
+{
+    for (size_t i = 0; i < e->parts && i < PARTS_MOST; i++) {
+        struct box *const p = &e->part[i];
+        if (!box->fault || !p->fault || strcmp(p->what, box->what) != 0) continue;
+        p->differ += box->differ;
+        p->elsewhere += box->differ;
+        return;
+    }
+    if (e->parts++ < PARTS_MOST) e->part[e->parts - 1] = *box;
+}
+
+/* The largest box that differs, then the largest of what is left; each whole D of what
+   gave one of them. */
+static enum bitcut_status explain_parts(struct explanation *e, struct whole *w,
                                         const struct explain_options *o, struct fault *f)
 {
+    enum { ROUNDS = 256, SEARCHES = PARTS_MOST };
     enum bitcut_status status = BITCUT_OK;
-    size_t known = 0;
-    e->parts = difference_boxes(e->part, PARTS_MOST, &w->x);
-    for (size_t i = 0; i < e->parts && i < PARTS_MOST && status == BITCUT_OK; i++)
-        if (!difference_say(&e->part[i], &w->x) && e->part[i].differ > 1)
-            status = explain_part(&e->part[i], e, o, f);
-    for (size_t i = 0; i < e->parts && i < PARTS_MOST; i++)
-        known += e->part[i].fault != NULL;
-    e->found = known == e->parts;
+    struct box box;
+    bool known = true;
+    int searches = 0, round = 0;
+    while (round++ < ROUNDS && status == BITCUT_OK && difference_boxes(&box, 1, &w->x)) {
+        if (!difference_say(&box, &w->x) && box.differ > 1 && searches++ < SEARCHES)
+            status = explain_part(&box, w, e, o, f);
+        known &= box.fault != NULL;
+        add_part(e, &box);
+        settle_box(w, &box);
+    }
+    e->found = known && round <= ROUNDS && status == BITCUT_OK;
     return unless_stopped(status, o);
 }
 

@@ -268,6 +268,12 @@ static void order_say(char *text, size_t size, const struct candidate *x,
     order_text(text, size, &s->order[value], s->k);
 }
 
+bool order_is_of_slices(const struct space *s, size_t value)
+{
+    const struct bitcut_order o = s->order[value];
+    return o.slices > 1 && o.lanes <= 1 && !o.rest_first && !o.cut;
+}
+
 /* --- faults ----------------------------------------------------------------------- */
 
 static size_t fault_count(const struct space *s) { return s->faults; }

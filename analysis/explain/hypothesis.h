@@ -183,6 +183,9 @@ size_t candidate_places(const struct candidate *x, size_t k);
 /* D from the product as the candidate finishes. */
 uint32_t candidate_finish(const struct candidate *x, uint32_t product, uint32_t c);
 
+/* Whether a value of AXIS_ORDER cuts k into slices and does no more. */
+bool order_is_of_slices(const struct space *s, size_t value);
+
 /* False: there is no such GEMM. */
 bool candidate_make(struct candidate *x, const struct space *s, struct hypothesis h);
 

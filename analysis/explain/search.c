@@ -19,6 +19,7 @@ struct level {
     unsigned axes;
     bool one_term;     /* only recipes of one product */
     bool of_promotion; /* only faults of it           */
+    bool of_slices;    /* only orders that are slices */
 };
 
 static const struct level levels[] = {
@@ -29,6 +30,7 @@ static const struct level levels[] = {
     { .axes = AXIS(TILE) },
     { .axes = AXIS(LINES) },
     { .axes = AXIS(TERMS) },
+    { .axes = AXIS(ORDER), .of_slices = true },
     { .axes = AXIS(FAULT) },
     { .axes = AXIS(WORDS) },
     { .axes = AXIS(ORDER) },
@@ -48,7 +50,11 @@ static const struct level levels[] = {
     { .axes = AXIS(ORDER) | AXIS(WORDS) },
 };
 
-enum { LEVELS = sizeof levels / sizeof *levels, PAIRS = 10 }; /* the first with two */
+enum {
+    LEVELS = sizeof levels / sizeof *levels,
+    ORDERS = 10,
+    PAIRS = 11
+}; /* all orders; the first with two */
 
 static bool varies(int level, int axis)
 {
@@ -115,6 +121,8 @@ static bool is_plausible(const struct search *s, int level, const struct basis *
     const bool has_fault = b->h.at[AXIS_FAULT] && !s->base;
     if (levels[level].one_term && recipes[h->at[AXIS_RECIPE]].terms > 1) return false;
     if ((levels[level].axes & AXIS(FAULT)) && has_fault) return false;
+    if (levels[level].of_slices && !order_is_of_slices(s->space, h->at[AXIS_ORDER]))
+        return false;
     if (levels[level].of_promotion && !fault_is_of_promotion(s->space, h->at[AXIS_FAULT]))
         return false;
     if ((levels[level].axes & AXIS(ORDER)) && (levels[level].axes & AXIS(FAULT)) &&
@@ -139,6 +147,19 @@ static void keep(struct search *s, struct finding now)
     for (; at > 0 && better(&now, &s->found[at - 1]); at--)
         s->found[at] = s->found[at - 1];
     s->found[at] = now;
+}
+
+/* The same of those that change something, by distance. */
+static void keep_near(struct search *s, struct finding now)
+{
+    size_t at = s->near_count;
+    if (!(now.distance < INFINITY)) return;
+    if (at == NEAR_MOST && now.distance >= s->near[NEAR_MOST - 1].distance) return;
+    if (at < NEAR_MOST) s->near_count++;
+    else at--;
+    for (; at > 0 && now.distance < s->near[at - 1].distance; at--)
+        s->near[at] = s->near[at - 1];
+    s->near[at] = now;
 }
 
 /* --- trying ----------------------------------------------------------------------- */
@@ -209,7 +230,8 @@ static void try_one(const struct walk *w, const struct basis *b, size_t index,
 #pragma omp critical(explain_keep)
     {
         s->tried++;
-        keep(s, (struct finding){ h, near.matched, w->level, turn });
+        keep(s, (struct finding){ h, near.matched, w->level, turn, near.distance });
+        keep_near(s, (struct finding){ h, near.matched, w->level, turn, near.distance });
     }
 }
 
@@ -253,7 +275,7 @@ static double measure_basis(const struct walk *w, size_t index)
 #pragma omp critical(explain_keep)
     {
         s->tried++;
-        keep(s, (struct finding){ h, near.matched, 0, index });
+        keep(s, (struct finding){ h, near.matched, 0, index, near.distance });
     }
     return near.distance;
 }
@@ -417,11 +439,66 @@ static size_t bring_forward(struct walk *w)
     return count;
 }
 
-/* What changes one thing, for the nearest bases. */
-static bool try_first(struct walk *w, explain_accept *accept, void *context)
+/* Whether two bases differ in no more than how their units round and in how many steps
+   these add. */
+static bool alike(const struct walk *w, const struct basis *x, const struct basis *y)
 {
-    for (int level = 1; level < PAIRS && !w->s->cut_short; level++)
-        if (try_level(w, level, NEAREST, accept, context)) return true;
+    const struct bitcut_unit *const u = w->s->space->unit[x->h.at[AXIS_UNIT]],
+                                    *const v = w->s->space->unit[y->h.at[AXIS_UNIT]];
+    return x->h.at[AXIS_RECIPE] == y->h.at[AXIS_RECIPE] &&
+           x->h.at[AXIS_FAULT] == y->h.at[AXIS_FAULT] && u->k == v->k && u->a == v->a &&
+           u->c == v->c;
+}
+
+/* Bring to the front the nearest of bases that are alike; returns how many these are. */
+static size_t bring_kinds(struct walk *w)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < w->bases; i++) {
+        size_t at = 0;
+        while (at < count && !alike(w, &w->basis[at], &w->basis[i])) at++;
+        if (at < count) continue;
+        const struct basis b = w->basis[i];
+        memmove(&w->basis[count + 1], &w->basis[count], (i - count) * sizeof *w->basis);
+        w->basis[count++] = b;
+    }
+    return count;
+}
+
+/* Whether a change brings a basis so much nearer that other units may have it right. */
+static bool is_promising(const struct search *s, const struct finding *f)
+{
+    enum { NEARER = 2, SHARE = 4 };
+    return NEARER * f->distance < least_distance(s) ||
+           SHARE * f->matched >= s->screen->rows * s->screen->cols;
+}
+
+/* What came nearest at this level, on all bases. */
+static bool try_elsewhere(struct walk *w, explain_accept *accept, void *context)
+{
+    struct search *const s = w->s;
+    struct finding near[NEAR_MOST];
+    const size_t count = s->near_count;
+    memcpy(near, s->near, count * sizeof *near);
+    for (size_t i = 0; i < count && !s->cut_short; i++) {
+        if (!is_promising(s, &near[i])) continue;
+        try_equals(w, near[i].h, 0);
+        s->cut_short = progress_stopped(s->progress) || seconds_now() >= s->end;
+        if (accepted(s, accept, context, (size_t)w->level << 48)) return true;
+    }
+    return false;
+}
+
+/* Levels [from, to) of the first bases, and after each what came nearest of all. */
+static bool try_first(struct walk *w, size_t bases, int from, int to,
+                      explain_accept *accept, void *context)
+{
+    for (int level = from; level < to && !w->s->cut_short; level++) {
+        w->s->near_count = 0;
+        if (try_level(w, level, bases, accept, context) ||
+            try_elsewhere(w, accept, context))
+            return true;
+    }
     return false;
 }
 
@@ -431,8 +508,12 @@ static void try_all(struct walk *w, explain_accept *accept, void *context)
     s->cut_short = !measure_bases(w);
     sort_bases(w);
     if (accepted(s, accept, context, 0)) return;
-    if (w->bases > NEAREST && try_first(w, accept, context)) return;
-    if (try_levels(w, 1, PAIRS, accept, context)) return;
+    const size_t kinds = bring_kinds(w);
+    if (try_first(w, kinds, 1, ORDERS, accept, context) ||
+        (s->settled && s->settled(s, context)) ||
+        try_first(w, kinds, ORDERS, PAIRS + 1, accept, context))
+        return;
+    if (kinds < w->bases && try_levels(w, 1, PAIRS, accept, context)) return;
     const size_t nearest = bring_forward(w);
     for (int level = PAIRS; level < LEVELS && !s->cut_short; level++)
         if (try_level(w, level, nearest, accept, context)) return;

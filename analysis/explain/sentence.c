@@ -66,9 +66,10 @@ static void say_parts(char *text, const struct explanation *e)
     for (size_t i = 0; i < e->parts && i < PARTS_MOST; i++) {
         const struct box *b = &e->part[i];
         say_more(text, SENTENCE_MOST,
-                 "%s rows %zu to %zu, columns %zu to %zu (%zu differ)%s%s",
+                 "%s rows %zu to %zu, columns %zu to %zu%s (%zu differ)%s%s",
                  i ? "; in" : ", but in", b->row, b->row_end - 1, b->col, b->col_end - 1,
-                 b->differ, *b->what ? ": " : "", b->what);
+                 b->elsewhere ? " and elsewhere" : "", b->differ, *b->what ? ": " : "",
+                 b->what);
     }
     if (e->parts > PARTS_MOST)
         say_more(text, SENTENCE_MOST, "; and in %zu more places", e->parts - PARTS_MOST);
