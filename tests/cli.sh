@@ -933,6 +933,8 @@ list recipes|name what split formats terms promote tile_k zeroed source
 list inputs|name what parameters
 list metrics|name what
 list variants|name what
+list axes|name what
+list faults|name what changes
 list devices|name what here why
 list studies|name what
 $mma|unit outputs

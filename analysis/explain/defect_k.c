@@ -30,7 +30,11 @@ static size_t every_range(const struct space *s) { return s->ranges; }
 
 static bool k_twice(struct candidate *x, const struct space *s, int kind)
 {
+    struct bitcut_order *const o = &x->plan.order;
     x->twice = s->range[kind];
+    /* One slice more, if there are any. */
+    if (o->slices > 1 && o->tile)
+        o->slices = (int)divide_up(candidate_places(x, s->k), (size_t)o->tile);
     return true;
 }
 
@@ -165,13 +169,13 @@ static void say_stale(char *text, size_t size, const struct candidate *x,
 
 /* --- slices ----------------------------------------------------------------------- */
 
-/* Slices of by[1] k, each but the first with the last by[0] k of the one before; a first
-   one that is shorter begins with zeros. */
+/* Slices of by[1] k, each but the first with the last by[0] k of the one before; the
+   first one begins with zeros. */
 static size_t overlapping(const struct candidate *x, size_t p, size_t k)
 {
     const size_t each = (size_t)x->by[1] + step_of(x), slice = p / each, at = p % each;
     (void)k;
-    if (!slice) return at < step_of(x) ? SIZE_MAX : at - step_of(x);
+    if (!slice && at < step_of(x)) return SIZE_MAX;
     return slice * (size_t)x->by[1] + at - step_of(x);
 }
 
@@ -180,26 +184,37 @@ static size_t overlapping_places(const struct candidate *x, size_t k)
     return k + divide_up(k, (size_t)x->by[1]) * step_of(x);
 }
 
+enum { SLICES_MOST = 16 };
+
+static size_t every_overlap(const struct space *s)
+{
+    (void)s;
+    return STEPS * (SLICES_MOST - 1);
+}
+
 static bool slices_overlap(struct candidate *x, const struct space *s, int kind)
 {
-    struct bitcut_order *const o = &x->plan.order;
-    x->by[0] = 4 << kind;
-    x->by[1] = o->tile;
-    if (o->slices < 2 || o->tile <= x->by[0] || o->lanes > 1 || o->rest_first || o->cut ||
-        o->tile % x->by[0] || x->by[0] % x->plan.k_step)
-        return false;
+    const int step = 4 << kind % STEPS, slices = kind / STEPS + 2;
+    const size_t steps = divide_up(s->k, (size_t)step);
+    x->by[0] = step;
+    x->by[1] = step * (int)divide_up(steps, (size_t)slices);
     x->k_at = overlapping;
     x->places = overlapping_places;
-    o->tile += x->by[0];
-    o->slices = (int)divide_up(overlapping_places(x, s->k), (size_t)o->tile);
-    return true;
+    x->plan.order.tile = x->by[1] + step;
+    x->plan.order.slices =
+        (int)divide_up(overlapping_places(x, s->k), (size_t)x->plan.order.tile);
+    return steps > 1 && x->plan.order.slices == slices &&
+           (!x->plan.k_step || step % x->plan.k_step == 0);
 }
 
 static void say_overlap(char *text, size_t size, const struct candidate *x,
                         const struct space *s, int kind)
 {
     (void)s, (void)kind;
-    say_steps(text, size, "each but the first begins %d k early", x);
+    snprintf(text, size,
+             "k is cut into slices of %d, each but the first of which begins "
+             "%d k early",
+             x->by[1], x->by[0]);
 }
 
 /* --- the table -------------------------------------------------------------------- */
@@ -238,9 +253,9 @@ const struct defect defects_k[] = {
       .alter = k_strided,
       .say = say_strided },
     { .name = "slices overlap",
-      .of_slices = true,
+      .exact = true,
       .what = "slices have k of the one before",
-      .kinds = every_step,
+      .kinds = every_overlap,
       .alter = slices_overlap,
       .say = say_overlap },
     { 0 }

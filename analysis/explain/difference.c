@@ -1,5 +1,7 @@
 #include "analysis/explain/difference.h"
 
+#include "lib/bits.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,6 +179,26 @@ static bool lines_moved(struct box *b, const struct pair_of *x, size_t first, si
     snprintf(b->what, sizeof b->what,
              "%s are in another order: what belongs to %s %zu is in %s %zu", name, name,
              source, name, first);
+    return true;
+}
+
+bool difference_foreign(struct box *b, const struct pair_of *x)
+{
+    enum { LEAST = 32 };
+    double d = 0, h = 0, dd = 0, hh = 0, dh = 0;
+    const size_t count = (b->row_end - b->row) * (b->col_end - b->col);
+    const double n = (double)count;
+    for (size_t i = b->row; i < b->row_end; i++)
+        for (size_t j = b->col; j < b->col_end; j++) {
+            const double u = value_of_float(x->d[i * x->n + j]),
+                         v = value_of_float(x->h[i * x->n + j]);
+            d += u, h += v, dd += u * u, hh += v * v, dh += u * v;
+        }
+    const double both = n * dh - d * h, own = (n * dd - d * d) * (n * hh - h * h);
+    if (count < LEAST || b->differ < count || !(n * both * both < 9 * own)) return false;
+    b->fault = "not written";
+    snprintf(b->what, sizeof b->what,
+             "they hold numbers that have nothing in common with the product");
     return true;
 }
 

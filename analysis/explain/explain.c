@@ -405,6 +405,20 @@ static void settle_box(struct whole *w, const struct box *box)
             w->h[i * w->x.n + j] = w->x.d[i * w->x.n + j];
 }
 
+/* What a part is called that has another value of an axis. */
+static const char *const other_names[AXES] = {
+    [AXIS_PROMOTE] = "another promotion", [AXIS_WORDS] = "other words",
+    [AXIS_TERMS] = "other terms",         [AXIS_TILE] = "other tiles of k",
+    [AXIS_LINES] = "equilibration",       [AXIS_ORDER] = "another order",
+};
+
+static int first_axis(const struct hypothesis *h)
+{
+    int axis = AXIS_PROMOTE;
+    while (axis < AXIS_ORDER && !h->at[axis]) axis++;
+    return axis;
+}
+
 /* What is known of a part, which may be in more places than the box. */
 static enum bitcut_status tell_part(struct box *box, struct whole *w,
                                     const struct explanation *e,
@@ -421,7 +435,7 @@ static enum bitcut_status tell_part(struct box *box, struct whole *w,
     box->elsewhere = gives - in_box;
     verdict_say(box->what, sizeof box->what, v, &part->space);
     box->fault = v->h.at[AXIS_FAULT] ? fault_name(&part->space, v->h.at[AXIS_FAULT])
-                                     : "another order";
+                                     : other_names[first_axis(&v->h)];
     return status;
 }
 
@@ -456,6 +470,15 @@ static void add_part(struct explanation *e, const struct box *box)
     if (e->parts++ < PARTS_MOST) e->part[e->parts - 1] = *box;
 }
 
+/* Say what is in all of D, if that is plain. */
+static void explain_all(struct explanation *e, const struct whole *w)
+{
+    struct box all = { .row_end = w->x.m, .col_end = w->x.n, .differ = e->differ };
+    if (!difference_say(&all, &w->x)) return;
+    add_part(e, &all);
+    e->found = true;
+}
+
 /* The largest box that differs, then the largest of what is left; each whole D of what
    gave one of them. */
 static enum bitcut_status explain_parts(struct explanation *e, struct whole *w,
@@ -469,6 +492,7 @@ static enum bitcut_status explain_parts(struct explanation *e, struct whole *w,
     while (round++ < ROUNDS && status == BITCUT_OK && difference_boxes(&box, 1, &w->x)) {
         if (!difference_say(&box, &w->x) && box.differ > 1 && searches++ < SEARCHES)
             status = explain_part(&box, w, e, o, f);
+        if (!box.fault) difference_foreign(&box, &w->x);
         known &= box.fault != NULL;
         add_part(e, &box);
         settle_box(w, &box);
@@ -528,11 +552,23 @@ static enum bitcut_status finish(struct explanation *e, const struct explain_opt
     if (status == BITCUT_OK) status = spread_find(&e->spread, &w.x, e->q.format, f);
     if (status == BITCUT_OK && e->differ && e->differ <= e->compared / 2)
         status = explain_parts(e, &w, o, f);
+    else if (status == BITCUT_OK && e->differ) explain_all(e, &w);
     whole_clear(&w);
     return status;
 }
 
 /* --- all of it -------------------------------------------------------------------- */
+
+/* Whether all outputs are one number, or NaN: hardly a product. */
+static bool is_plain(const struct block *b)
+{
+    bool same = b->rows * b->cols > 1, nan = same;
+    for (size_t i = 0; i < b->rows * b->cols; i++) {
+        same &= b->d[i] == b->d[0];
+        nan &= (b->d[i] & 0x7fffffff) > 0x7f800000;
+    }
+    return same || nan;
+}
 
 static enum bitcut_status search_blocks(struct explanation *e, const struct block *screen,
                                         const struct block *sample,
@@ -542,7 +578,8 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
     enum bitcut_status status = explain_space_make(&e->space, screen, f);
     if (status == BITCUT_OK && o->like) status = find_like(e, sample, o, f);
     if (status == BITCUT_OK && !e->complete)
-        status = find(e, screen, sample, NULL, o->seconds, o, f);
+        status = find(e, screen, sample, NULL,
+                      is_plain(sample) ? fmin(1, o->seconds) : o->seconds, o, f);
     if (status == BITCUT_OK && e->best.sampled) status = finish(e, o, f);
     return status;
 }

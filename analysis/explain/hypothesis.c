@@ -318,7 +318,6 @@ bool fault_is_of_slices(const struct space *s, size_t value, size_t order)
     struct candidate x = { 0 };
     const struct defect_choice c = s->fault[value];
     const size_t tile = (size_t)s->order[order].tile;
-    if (c.row && c.row->of_slices) return s->order[order].slices > 1;
     if (!c.row || !c.row->of_ranges || !c.row->alter(&x, s, c.kind)) return false;
     const struct k_range r = x.lost.end ? x.lost : x.twice;
     return s->order[order].slices > 1 && r.first % tile == 0 &&
@@ -327,7 +326,7 @@ bool fault_is_of_slices(const struct space *s, size_t value, size_t order)
 
 /* --- the table -------------------------------------------------------------------- */
 
-const struct axis axes[AXES] = {
+const struct axis axes[AXES + 1] = {
     [AXIS_RECIPE] = { "recipe", "how the GEMM is put together", recipe_count, recipe_vary,
                       NULL, NULL },
     [AXIS_UNIT] = { "unit", "the matrix instruction", unit_count, unit_vary, NULL, NULL },

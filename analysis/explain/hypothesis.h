@@ -148,7 +148,7 @@ struct axis {
                 size_t value);
 };
 
-extern const struct axis axes[AXES];
+extern const struct axis axes[AXES + 1]; /* ended by a row whose name is NULL */
 
 /* Whether all terms run on one unit: only then they can be changed. */
 bool candidate_uniform(const struct candidate *x);
@@ -157,8 +157,7 @@ bool candidate_uniform(const struct candidate *x);
 const char *fault_name(const struct space *s, size_t value);
 
 /* Whether a value of AXIS_FAULT may change results by much; whether it is one of
-   promotion; whether it is one of slices, or of a range of k that is a slice of an order.
- */
+   promotion; whether it is of a range of k that is a slice of an order. */
 bool fault_is_coarse(const struct space *s, size_t value);
 bool fault_is_of_promotion(const struct space *s, size_t value);
 bool fault_is_of_slices(const struct space *s, size_t value, size_t order);

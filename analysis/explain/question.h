@@ -11,6 +11,8 @@ struct question {
     const struct bitcut_format *format; /* of D, whose elements are widened     */
     uint32_t alpha, beta;               /* FP32 encodings                       */
     bool transposed_a, transposed_b, transposed_d; /* how they are read           */
+    bool by_columns; /* what is read transposed has its own sizes, but is stored by
+                        columns */
     const struct bitcut_recipe *recipe; /* what alone may have computed D, or NULL */
     const struct bitcut_unit *unit;     /* likewise                                */
 };

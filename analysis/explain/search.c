@@ -33,9 +33,9 @@ static const struct level levels[] = {
     { .axes = AXIS(ORDER), .of_slices = true },
     { .axes = AXIS(FAULT) },
     { .axes = AXIS(WORDS) },
+    { .axes = AXIS(PROMOTE) | AXIS(FAULT), .of_promotion = true },
     { .axes = AXIS(ORDER) },
     /* two at a time */
-    { .axes = AXIS(PROMOTE) | AXIS(FAULT), .of_promotion = true },
     { .axes = AXIS(ORDER) | AXIS(FAULT) },
     { .axes = AXIS(PROMOTE) | AXIS(LINES) },
     { .axes = AXIS(PROMOTE) | AXIS(TERMS) },
@@ -52,8 +52,8 @@ static const struct level levels[] = {
 
 enum {
     LEVELS = sizeof levels / sizeof *levels,
-    ORDERS = 10,
-    PAIRS = 11
+    ORDERS = 11,
+    PAIRS = 12
 }; /* all orders; the first with two */
 
 static bool varies(int level, int axis)
@@ -477,9 +477,11 @@ static bool is_promising(const struct search *s, const struct finding *f)
 static bool try_elsewhere(struct walk *w, explain_accept *accept, void *context)
 {
     struct search *const s = w->s;
-    struct finding near[NEAR_MOST];
-    const size_t count = s->near_count;
+    struct finding near[2 * NEAR_MOST];
+    size_t count = s->near_count;
     memcpy(near, s->near, count * sizeof *near);
+    for (size_t i = 0; i < s->count && count < 2 * NEAR_MOST; i++)
+        if (s->found[i].level == w->level) near[count++] = s->found[i];
     for (size_t i = 0; i < count && !s->cut_short; i++) {
         if (!is_promising(s, &near[i])) continue;
         try_equals(w, near[i].h, 0);
@@ -511,7 +513,7 @@ static void try_all(struct walk *w, explain_accept *accept, void *context)
     const size_t kinds = bring_kinds(w);
     if (try_first(w, kinds, 1, ORDERS, accept, context) ||
         (s->settled && s->settled(s, context)) ||
-        try_first(w, kinds, ORDERS, PAIRS + 1, accept, context))
+        try_first(w, kinds, ORDERS, PAIRS, accept, context))
         return;
     if (kinds < w->bases && try_levels(w, 1, PAIRS, accept, context)) return;
     const size_t nearest = bring_forward(w);

@@ -24,8 +24,8 @@ struct basis {
 };
 
 struct search {
-    /* NULL; or whether the best of what was found, which does not give all of the block, is
-       what gives the rest: then there is no more search. */
+    /* NULL; or whether the best of what was found, which does not give all of the block,
+       is what gives the rest: then there is no more search. */
     bool (*settled)(const struct search *s, void *context);
     const struct space *space;
     const struct block *screen; /* every hypothesis is tried on it       */

@@ -14,13 +14,17 @@ set -u
 # output, `clean` is right, and of one of class `outside`, `none`.
 # Where there is more than one answer they describe the same bits:
 #  - words 2^10 with fold 2^-11 are words 2^11 with fold 2^-12: powers of two are exact;
+#  - low times low in the accumulator of corrections has another scale than these;
 #  - inputs are multiples of 2^-24 below 1, whose low words are exact with and without scale;
 #  - a low word of B that is zero leaves out the products that have it;
 #  - k that are lost from the start of a slice to its end are a slice that is lost;
 #  - a high word that is added in place of what is promoted is that of the last k alone;
 #  - columns of D that are swapped are columns of B, where there is no C;
+#  - in few bits units and recipes give the same;
 #  - what is in a format that D has as a whole was rounded to it;
 #  - the last k of all in a single step are the partial step;
+#  - k of A that are swapped in pairs give the products of k of B that are;
+#  - f16 and tf32 have one significand, and these numbers are in the range of both;
 #  - a transposed matrix is one that is read by columns.
 answers='
 drop-lh             -> term-missing ~low(A)-high(B)-is-missing
@@ -35,7 +39,7 @@ lh-for-hl           -> wrong-words ~in-place-of-the-product-high(A)-low(B)-there
 lh-for-hh           -> wrong-words ~in-place-of-the-product-high(A)-high(B)-there-is-low(A)-high(B)
 terms-reversed      -> clean other ~products-come-in-order
 one-accumulator     -> one-accumulator
-low-low-added       -> clean other ~the-product-of-the-low-words
+low-low-added       -> wrong-accumulator clean other ~low
 low-low-in-main     -> wrong-accumulator ~low(A)-low(B)-is-added-in-accumulator-0
 high-rn             -> clean other ~high-words-are-rounded-by-rn
 high-rz             -> clean other ~high-words-are-rounded-by-rz
@@ -43,7 +47,7 @@ high-rna            -> clean other ~high-words-are-rounded-by-rna
 low-rn              -> clean other ~low-words-are-rounded-by-rn
 low-rz              -> clean other ~low-words-are-rounded-by-
 low-rna             -> clean other ~low-words-are-rounded-by-rna
-high-saturates      -> clean other ~rounded-by-rn-sat
+high-saturates      -> clean other other-words ~rounded-by-rn-sat
 low-nan-zeroed      -> low-words-not-finite-zeroed
 high-via-bf16       -> high-words-through-another-format ~bf16
 low-via-bf16        -> low-words-through-another-format ~bf16
@@ -66,7 +70,7 @@ slice-middle-lost   -> k-lost
 slice-twice         -> k-twice
 slice-first-only    -> k-lost
 slice-overlap       -> slices-overlap
-slice-descending    -> clean other ~descending
+slice-descending    -> clean other ~from-the-last-one-on
 slice-pairs         -> clean other ~tree
 slice-f16           -> slices-short slices-reduced-in-f16 clean other ~f16
 race-lost-slice     -> k-lost ~in-rows
@@ -87,9 +91,9 @@ stage-stale-tile    -> k-stale ~in-rows
 start-nonzero       -> accumulator-not-cleared ~0.125
 start-tiny          -> accumulator-not-cleared ~0.001
 start-warp          -> accumulator-not-cleared ~2.75
-accumulate-f16      -> accumulator-short ~f16
+accumulate-f16      -> accumulator-short ~(rn)-after
 accumulate-bf16     -> accumulator-short ~bf16
-accumulate-tf32     -> accumulator-short ~tf32
+accumulate-tf32     -> accumulator-short ~(rz)-after
 promote-interval    -> clean other
 promote-more-often  -> clean other
 promote-never       -> clean other ~never
@@ -120,8 +124,8 @@ b-transposed        -> by-columns clean ~B
 d-transposed        -> by-columns clean ~D
 k-beyond-end        -> not-masked
 b-next-k            -> wrong-k ~k-of-B
-b-k-pairs           -> wrong-k ~k-of-B
-a-k-halves          -> wrong-k ~k-of-A
+b-k-pairs           -> wrong-k ~k-xor-1
+a-k-halves          -> wrong-k ~xor
 a-rows-swapped      -> wrong-lines ~of-A
 b-columns-swapped   -> wrong-lines ~of-B
 a-next-row          -> wrong-lines ~of-A
@@ -144,11 +148,11 @@ tile-doubled        -> result-twice
 warp-negated        -> result-negated
 all-zero            -> not-written ~zeros
 all-nan             -> not-written ~NaN
-out-f16             -> store-short clean ~f16
+out-f16             -> store-short clean other ~f16
 out-f16-rz          -> store-truncated store-short ~f16
-out-bf16            -> store-short clean ~bf16
+out-bf16            -> store-short clean other ~bf16
 out-bf16-rz         -> store-truncated store-short ~bf16
-out-tf32            -> store-short ~tf32
+out-tf32            -> store-short clean other ~rounded-to
 '
 
 : "${EXPLAIN:=./bitcut explain}" "${FAULTY:=tests/explain/faulty}" "${SEED:=1}"
