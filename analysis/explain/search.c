@@ -230,8 +230,10 @@ static void try_one(const struct walk *w, const struct basis *b, size_t index,
 #pragma omp critical(explain_keep)
     {
         s->tried++;
-        keep(s, (struct finding){ h, near.matched, w->level, turn, near.distance });
-        keep_near(s, (struct finding){ h, near.matched, w->level, turn, near.distance });
+        keep(s,
+             (struct finding){ h, near.matched, w->level, turn, near.distance, false });
+        keep_near(
+            s, (struct finding){ h, near.matched, w->level, turn, near.distance, false });
     }
 }
 
@@ -275,7 +277,7 @@ static double measure_basis(const struct walk *w, size_t index)
 #pragma omp critical(explain_keep)
     {
         s->tried++;
-        keep(s, (struct finding){ h, near.matched, 0, index, near.distance });
+        keep(s, (struct finding){ h, near.matched, 0, index, near.distance, false });
     }
     return near.distance;
 }
@@ -356,16 +358,20 @@ static bool list_bases(struct walk *w)
 
 /* --- phases ----------------------------------------------------------------------- */
 
-/* The first that a caller accepts of what was found from a turn on, or NULL. */
-static const struct finding *accepted(const struct search *s, explain_accept *accept,
+/* The first that a caller accepts of what was found from a turn on, or NULL; what was
+   refused is not asked for again. */
+static const struct finding *accepted(struct search *s, explain_accept *accept,
                                       void *context, size_t from)
 {
     const size_t outputs = s->screen->rows * s->screen->cols;
     for (size_t i = 0;
          i < s->count && s->found[i].matched == outputs && !progress_stopped(s->progress);
-         i++)
-        if (s->found[i].turn >= from && accept(context, &s->found[i]))
-            return &s->found[i];
+         i++) {
+        struct finding *const f = &s->found[i];
+        if (f->turn < from || f->refused) continue;
+        if (accept(context, f)) return f;
+        f->refused = true;
+    }
     return NULL;
 }
 

@@ -13,6 +13,7 @@ struct finding {
     int level;       /* at which it was tried            */
     size_t turn;     /* its place among those tried      */
     double distance; /* struct nearness's                */
+    bool refused;    /* more outputs were looked at      */
 };
 
 /* A recipe on a unit, and how near it comes as it stands. */
