@@ -291,13 +291,13 @@ two_compared() {
 the same to the bit, all 1280 outputs"|--recipe plain --unit h100
 END
     sed -n 2p out | grep -q '"tried":1,' || echo "the second is not first what the first is"
-    ones > D2.npy
+    other > D2.npy
     compared 1 'D2 is not explained, so why is not known; D is nearer' 2
     run 2 explain -a A.npy -b B.npy -d D.npy -d D.npy -d D.npy
 }
 
-# D.npy with one number everywhere but in its header.
-ones() { head -c 128 D.npy; head -c 5120 /dev/zero | tr '\0' '@'; }
+# D.npy with elements of A in place of its own.
+other() { head -c 128 D.npy; tail -c 5120 A.npy; }
 
 # Noise, and a D of something else: no hypothesis, and no word of one that matches.
 nothing_named() {

@@ -51,13 +51,14 @@ size_t candidate_k_at(const struct candidate *x, size_t p, size_t k)
     if (lost && x->lost_are_zero)
         return p >= x->lost.first && p < x->lost.end ? SIZE_MAX : p;
     if (lost && p >= x->lost.first) return p + lost;
-    return twice && p >= x->twice.end ? p - twice : p;
+    if (!twice || p < x->twice.end) return p;
+    return p < x->twice.end + x->gap ? SIZE_MAX : p - twice - x->gap;
 }
 
 size_t candidate_places(const struct candidate *x, size_t k)
 {
     if (x->places) return x->places(x, k);
-    return k + (x->twice.end - x->twice.first) -
+    return k + x->gap + (x->twice.end - x->twice.first) -
            (x->lost_are_zero ? 0 : x->lost.end - x->lost.first);
 }
 

@@ -31,10 +31,12 @@ static size_t every_range(const struct space *s) { return s->ranges; }
 static bool k_twice(struct candidate *x, const struct space *s, int kind)
 {
     struct bitcut_order *const o = &x->plan.order;
+    const bool sliced = o->slices > 1 && o->tile;
+    const size_t step = (size_t)(sliced ? o->tile : larger_int(x->plan.k_step, 1));
     x->twice = s->range[kind];
-    /* One slice more, if there are any. */
-    if (o->slices > 1 && o->tile)
-        o->slices = (int)divide_up(candidate_places(x, s->k), (size_t)o->tile);
+    if (x->twice.end == s->k) x->gap = divide_up(s->k, step) * step - s->k;
+    /* A slice more. */
+    if (sliced) o->slices = (int)divide_up(candidate_places(x, s->k), (size_t)o->tile);
     return true;
 }
 

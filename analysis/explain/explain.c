@@ -148,6 +148,25 @@ static bool agrees_in_cells(const struct block *b, const uint32_t *d)
     return SHARE * agree >= cells && agree < cells && 2 * differ >= filled;
 }
 
+/* The same of columns, or of rows: most agree as a whole, and in the others most differ.
+ */
+static bool agrees_in_lines(const struct block *b, const uint32_t *d, bool columns)
+{
+    enum { SHARE = 3 };
+    const size_t lines = columns ? b->cols : b->rows, each = columns ? b->rows : b->cols;
+    size_t agree = 0, differ = 0;
+    for (size_t line = 0; line < lines; line++) {
+        size_t count = 0;
+        for (size_t i = 0; i < each; i++) {
+            const size_t at = columns ? i * b->cols + line : line * b->cols + i;
+            count += b->d[at] != d[at];
+        }
+        agree += !count, differ += count;
+    }
+    return SHARE * agree >= lines && agree < lines &&
+           2 * differ >= (lines - agree) * each;
+}
+
 /* Whether what gives the most of the block is right but in some parts of D: the search
    ends and these are looked at. */
 static bool is_right_in_part(const struct search *s, void *context)
@@ -167,7 +186,8 @@ static bool is_right_in_part(const struct search *s, void *context)
     uint32_t *const d = memory_allocate(b.rows, b.cols * sizeof *d);
     const struct gemm_options all = { .threads = s->threads, .progress = s->progress };
     if (d && candidate_run(d, &x, &c->e->space, &b, &all, NULL) == BITCUT_OK)
-        settled = agrees_in_cells(&b, d);
+        settled = agrees_in_cells(&b, d) || agrees_in_lines(&b, d, false) ||
+                  agrees_in_lines(&b, d, true);
     free(d);
     block_clear(&b);
     return settled;

@@ -103,6 +103,7 @@ struct candidate {
     struct bitcut_unit unit; /* what gemm.unit stands for: with a fault, another row */
     struct k_range lost;  /* k whose products are not added                           */
     struct k_range twice; /* k whose products are added again, right behind           */
+    size_t gap;           /* zeros before these: k twice that fill no step or slice   */
     bool lost_are_zero;   /* lost k are taken as zeros; else the next k follows       */
     bool flushed;         /* subnormal elements of A and B are read as zeros          */
     const struct bitcut_format *through; /* what results go through first, or NULL ...  */

@@ -31,8 +31,8 @@ static const struct level levels[] = {
     { .axes = AXIS(LINES) },
     { .axes = AXIS(TERMS) },
     { .axes = AXIS(ORDER), .of_slices = true },
-    { .axes = AXIS(FAULT) },
     { .axes = AXIS(WORDS) },
+    { .axes = AXIS(FAULT) },
     { .axes = AXIS(PROMOTE) | AXIS(FAULT), .of_promotion = true },
     { .axes = AXIS(ORDER) },
     /* two at a time */

@@ -48,9 +48,9 @@ static void add_units(struct list *l, const struct bitcut_unit *only)
 
 static const int scales[] = { 0, 6, 8, 10, 11, 12, 13, 16, 22, 24 };
 
-/* Roundings that kernels have, or have by mistake. */
-static const int rules[] = { ROUND_RN,  ROUND_RNA,    ROUND_RZ,
-                             ROUND_CUT, ROUND_RN_FTZ, ROUND_RN_SAT };
+/* Roundings that kernels have, or have by mistake; subnormal words that are flushed are
+   called a fault. */
+static const int rules[] = { ROUND_RN, ROUND_RNA, ROUND_RZ, ROUND_CUT, ROUND_RN_SAT };
 
 enum { ROUNDINGS = sizeof rules / sizeof *rules };
 

@@ -25,6 +25,9 @@ set -u
 #  - the last k of all in a single step are the partial step;
 #  - k of A that are swapped in pairs give the products of k of B that are;
 #  - f16 and tf32 have one significand, and these numbers are in the range of both;
+#  - inputs rounded to e4m3 that are multiplied are a GEMM of a unit of e4m3;
+#  - subnormal words that are flushed are low ones, where high ones are flushed anyway;
+#  - three slices have no pairs: then they were added from the last one down;
 #  - a transposed matrix is one that is read by columns.
 answers='
 drop-lh             -> term-missing ~low(A)-high(B)-is-missing
@@ -55,7 +58,7 @@ low-not-scaled      -> low-words-not-scaled epilogue-scale-twice
 split-scale         -> epilogue-scale-wrong
 fold-scale          -> epilogue-scale-wrong
 other-scale         -> clean other ~low-words-carry-2^1
-low-flushed         -> subnormal-words-flushed clean other ~low-words
+low-flushed         -> subnormal-words-flushed clean other ~words
 high-flushed        -> subnormal-high-words-lost
 inputs-flushed      -> small-inputs-flushed
 residual-negated    -> residual-negated
@@ -71,7 +74,7 @@ slice-twice         -> k-twice
 slice-first-only    -> k-lost
 slice-overlap       -> slices-overlap
 slice-descending    -> clean other ~from-the-last-one-on
-slice-pairs         -> clean other ~tree
+slice-pairs         -> clean other ~which-are-added
 slice-f16           -> slices-short slices-reduced-in-f16 clean other ~f16
 race-lost-slice     -> k-lost ~in-rows
 race-twice          -> k-twice ~in-rows
@@ -152,6 +155,7 @@ out-f16             -> store-short clean other ~f16
 out-f16-rz          -> store-truncated store-short ~f16
 out-bf16            -> store-short clean other ~bf16
 out-bf16-rz         -> store-truncated store-short ~bf16
+four-bits           -> other ~.e4m3
 out-tf32            -> store-short clean other ~rounded-to
 '
 
@@ -193,7 +197,15 @@ as_asked() {
     promote=$(said promote)
     [ -z "$promote" ] || [ "$promote" = "$(truth promote)" ] || return
     slices=$(said order | sed -n 's/.*slices=\([0-9]*\).*/\1/p')
-    [ -z "$slices" ] || [ "$slices" = "$(truth slices)" ]
+    [ -z "$slices" ] || [ "$slices" = "$(slices_filled)" ]
+}
+
+# slices_filled: how many of those that were asked for have any of k, in whole steps.
+slices_filled() {
+    awk -v k="$(truth k)" -v slices="$(truth slices)" -v unit="$(truth unit)" '
+        function up(x, y) { return int((x + y - 1) / y) }
+        BEGIN { match(unit, /n[0-9]+k[0-9]+/); split(substr(unit, RSTART, RLENGTH), x, "k")
+                steps = up(k, x[2]); print up(steps, up(steps, slices)) }'
 }
 
 answer() {
@@ -214,13 +226,13 @@ line() { echo "$answers" | sed -n "s/^$1  *-> *//p" | tr '\n' ' '; }
 # accepted FAULT CLASS: the right answers, between blanks.
 accepted() {
     if [ "$2" = none ] || [ "$(truth changed)" = 0 ]; then echo " clean "
-    elif [ "$2" = outside ]; then echo " none "
+    elif [ "$2" = outside ]; then echo " none $(line "$1" | sed 's/~[^ ]*//g') "
     else echo " $(line "$1" | sed 's/~[^ ]*//g') "; fi
 }
 
-# sentence_fits FAULT CLASS: whether the sentence has what it must have.
+# sentence_fits FAULT CLASS ANSWER: whether the sentence has what it must have.
 sentence_fits() {
-    [ "$2" != none ] && [ "$2" != outside ] && [ "$(truth changed)" != 0 ] || return 0
+    [ "$2" != none ] && [ "$3" != none ] && [ "$(truth changed)" != 0 ] || return 0
     must=$(line "$1" | sed -n 's/.*~\([^ ]*\).*/\1/p')
     said hypothesis | tr ' ' - | grep -qF -e "$must"
 }
@@ -229,7 +241,7 @@ sentence_fits() {
 verdict() {
     case "$3:$(accepted "$1" "$2")" in
     failed:*) echo failed ;;
-    "$3:"*" $3 "*) if sentence_fits "$1" "$2"; then echo right; else echo wrong; fi ;;
+    "$3:"*" $3 "*) if sentence_fits "$1" "$2" "$3"; then echo right; else echo wrong; fi ;;
     none:*) echo none ;;
     *) echo wrong ;;
     esac
