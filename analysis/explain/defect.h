@@ -13,6 +13,7 @@ struct defect {
     bool exact;        /* it changes the exact product: a kind is only
                           tried if that comes nearer to D         */
     bool of_ranges;    /* of k, by `alter`: maybe slices      */
+    bool of_words;     /* it changes words once they are made: slow */
     bool of_promotion; /* only where sums are promoted          */
     size_t (*kinds)(const struct space *s); /* NULL: 1 */
     bool (*vary)(struct candidate *x, const struct space *s, int kind);

@@ -313,6 +313,11 @@ bool fault_is_of_promotion(const struct space *s, size_t value)
     return value && s->fault[value].row->of_promotion;
 }
 
+bool fault_is_of_words(const struct space *s, size_t value)
+{
+    return value && s->fault[value].row->of_words;
+}
+
 bool fault_is_of_slices(const struct space *s, size_t value, size_t order)
 {
     struct candidate x = { 0 };

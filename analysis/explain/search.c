@@ -115,12 +115,39 @@ static bool is_far(const struct search *s, const struct basis *b)
     return s->distance[b->h.at[AXIS_RECIPE]] > far || b->distance > FAR_UNIT * far;
 }
 
+/* Whether no order of the same sums comes to D: what they lose on the way is a few units
+   in the last place of the accumulator at a time, and these are wider in short formats.
+ */
+static bool is_off(const struct search *s, const struct basis *b)
+{
+    enum { MANY = 64 };
+    const struct bitcut_unit *const u = s->space->unit[b->h.at[AXIS_UNIT]];
+    const int kept = u->fraction > 0 && u->fraction < u->c->fraction_bits
+                         ? u->fraction
+                         : u->c->fraction_bits,
+              bits = kept < s->space->format->fraction_bits
+                         ? kept
+                         : s->space->format->fraction_bits;
+    const double ulp = ldexp(1, formats[FORMAT_F32].fraction_bits - bits);
+    return b->distance > MANY * ulp * (FAR + (double)s->space->k / CHAIN);
+}
+
+/* Axes that are no more than an order of sums. */
+static bool is_of_order(int level)
+{
+    const unsigned of_order = AXIS(ORDER) | AXIS(PROMOTE) | AXIS(TILE);
+    return levels[level].axes && !(levels[level].axes & ~of_order);
+}
+
 static bool is_plausible(const struct search *s, int level, const struct basis *b,
                          const struct hypothesis *h)
 {
     const bool has_fault = b->h.at[AXIS_FAULT] && !s->base;
     if (levels[level].one_term && recipes[h->at[AXIS_RECIPE]].terms > 1) return false;
     if ((levels[level].axes & AXIS(FAULT)) && has_fault) return false;
+    if (b->off && is_of_order(level)) return false;
+    if (s->first && !b->first && fault_is_of_words(s->space, h->at[AXIS_FAULT]))
+        return false;
     if (levels[level].of_slices && !order_is_of_slices(s->space, h->at[AXIS_ORDER]))
         return false;
     if (levels[level].of_promotion && !fault_is_of_promotion(s->space, h->at[AXIS_FAULT]))
@@ -329,6 +356,7 @@ static void sort_bases(struct walk *w)
         struct basis *const b = &w->basis[i];
         const struct bitcut_unit *u = s->space->unit[b->h.at[AXIS_UNIT]];
         b->far = is_far(s, b);
+        b->off = is_off(s, b);
         b->recorded = u->evidence == EVIDENCE_RECORDED || u->k == 1;
     }
     qsort(w->basis, kept, sizeof *w->basis, nearer_basis);
@@ -456,6 +484,19 @@ static bool alike(const struct walk *w, const struct basis *x, const struct basi
            u->c == v->c;
 }
 
+/* Mark the nearest basis of each recipe, and each fault, that accumulates in f32. */
+static void mark_first(struct walk *w)
+{
+    for (size_t i = 0; i < w->bases; i++) {
+        struct basis *const b = &w->basis[i];
+        b->first = w->s->space->unit[b->h.at[AXIS_UNIT]]->c == &formats[FORMAT_F32];
+        for (size_t j = 0; j < i && b->first; j++)
+            b->first = !(w->basis[j].first &&
+                         w->basis[j].h.at[AXIS_RECIPE] == b->h.at[AXIS_RECIPE] &&
+                         w->basis[j].h.at[AXIS_FAULT] == b->h.at[AXIS_FAULT]);
+    }
+}
+
 /* Bring to the front the nearest of bases that are alike; returns how many these are. */
 static size_t bring_kinds(struct walk *w)
 {
@@ -503,9 +544,10 @@ static bool try_first(struct walk *w, size_t bases, int from, int to,
 {
     for (int level = from; level < to && !w->s->cut_short; level++) {
         w->s->near_count = 0;
-        if (try_level(w, level, bases, accept, context) ||
-            try_elsewhere(w, accept, context))
-            return true;
+        w->s->first = true;
+        const bool found = try_level(w, level, bases, accept, context);
+        w->s->first = false;
+        if (found || try_elsewhere(w, accept, context)) return true;
     }
     return false;
 }
@@ -516,6 +558,7 @@ static void try_all(struct walk *w, explain_accept *accept, void *context)
     s->cut_short = !measure_bases(w);
     sort_bases(w);
     if (accepted(s, accept, context, 0)) return;
+    mark_first(w);
     const size_t kinds = bring_kinds(w);
     if (try_first(w, kinds, 1, ORDERS, accept, context) ||
         (s->settled && s->settled(s, context)) ||

@@ -21,6 +21,8 @@ struct basis {
     struct hypothesis h;
     double distance; /* struct nearness's                                             */
     bool far;        /* so far from D that only a coarse fault makes D of it           */
+    bool off;        /* so far that no order of sums makes D of it                     */
+    bool first;      /* the nearest of its recipe that accumulates in f32              */
     bool recorded;   /* a unit as it was recorded on hardware, or of scalars            */
 };
 
@@ -37,6 +39,7 @@ struct search {
                                       vary, recipe and unit among it */
 
     double distance[RECIPES_MOST]; /* of each recipe as it stands, on its nearest unit */
+    bool first; /* words that are changed are tried on one unit of a recipe       */
     size_t tried;
     bool cut_short; /* for want of time, or by a stop               */
     struct finding found[FINDINGS_MOST]; /* the best, most outputs first, then the
