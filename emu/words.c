@@ -86,11 +86,11 @@ static uint32_t widened(const struct words *w, const struct maker *m, int j,
     return (uint32_t)bitcut_format_convert(to, &roundings[ROUND_RN], from, word);
 }
 
-/* Split a run of FP32 encodings into the elements from `at` on. */
+/* Split FP32 encodings into the elements from `at` on, of a run whose others are +0. */
 static void split_run(struct words *w, struct limits *limits, const struct maker *m,
-                      size_t at, const uint32_t *x)
+                      size_t at, const uint32_t *x, size_t count)
 {
-    for (int i = 0; i < WORDS_RUN; i++) {
+    for (size_t i = 0; i < count; i++) {
         uint64_t word[SPLIT_WORDS_MOST];
         split_words(word, m->rule->split, x[i]);
         for (int j = 0; j < w->count; j++) {
@@ -98,7 +98,7 @@ static void split_run(struct words *w, struct limits *limits, const struct maker
             const uint32_t e = widened(w, m, j, word[j]);
             const uint32_t sign = (uint32_t)1 << (f->bits - 1);
             const uint32_t magnitude = is_fnuz_nan(f, e) ? e : e & (sign - 1);
-            set(w, j, at + (size_t)i, e);
+            set(w, j, at + i, e);
             if (magnitude > limits->most[i]) limits->most[i] = magnitude;
             if (magnitude && magnitude < limits->least[i]) limits->least[i] = magnitude;
         }
@@ -118,7 +118,7 @@ static void make_run(struct words *w, struct limits *limits, const struct maker 
     if (m->fast)
         m->rule->kernels->split(w->at, at, limits->least, limits->most, x, m->split,
                                 w->count, format_bytes(w->format[0]));
-    else split_run(w, limits, m, at, x);
+    else split_run(w, limits, m, at, x, count);
 }
 
 static const int *exponents_from(const struct words *w, size_t line)
