@@ -50,14 +50,17 @@ static const int scales[] = { 0, 6, 8, 10, 11, 12, 13, 16, 22, 24 };
 
 /* Roundings that kernels have, or have by mistake; subnormal words that are flushed are
    called a fault. */
-static const int rules[] = { ROUND_RN, ROUND_RNA, ROUND_RZ, ROUND_CUT, ROUND_RN_SAT };
+static const int rules[] = { ROUND_RN, ROUND_RNA, ROUND_RZ, ROUND_CUT };
 
 enum { ROUNDINGS = sizeof rules / sizeof *rules };
 
-/* One thing changed, then two roundings together. */
+/* One thing changed, then two roundings together.  A low word that saturates gives what
+   one gives that is zeroed if it is not finite, which is called a fault. */
 static void add_words(struct list *l)
 {
     ADD(l, struct words_choice, { .scale = BITCUT_UNSET });
+    ADD(l, struct words_choice,
+        { .high = &roundings[ROUND_RN_SAT], .scale = BITCUT_UNSET });
     for (const struct bitcut_split *a = splits; a->name; a++)
         for (int both = 1; both <= 3; both++)
             ADD(l, struct words_choice,
