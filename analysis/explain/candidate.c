@@ -1,4 +1,4 @@
-/* Hypotheses made definite, and run. */
+/* Hypotheses made definite: what they read, and how they are run. */
 #include "analysis/explain/hypothesis.h"
 
 #include "lib/fma.h"
@@ -6,8 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* --- making ----------------------------------------------------------------------- */
 
 bool candidate_uniform(const struct candidate *x)
 {
@@ -23,21 +21,6 @@ void candidate_clean(struct candidate *x, const struct space *s)
     x->gemm.alpha = s->alpha;
     x->gemm.beta = s->beta;
     x->store = x->through_by = &roundings[ROUND_RN];
-}
-
-bool candidate_make(struct candidate *x, const struct space *s, struct hypothesis h)
-{
-    candidate_clean(x, s);
-    for (int i = 0; i < AXES; i++)
-        if ((h.at[i] || i <= AXIS_UNIT) && !axes[i].vary(x, s, h.at[i])) return false;
-    if (gemm_plan_on_unit(&x->plan, &x->gemm, NULL) != BITCUT_OK) return false;
-    /* Words of a shorter format than the instruction's nobody multiplies. */
-    if (x->plan.split_a.word[0].format != x->unit.a) return false;
-    /* FP32 operands as they are: the recipe fp32 says the same. */
-    if (!x->gemm.recipe->split && x->unit.a == &formats[FORMAT_F32]) return false;
-    for (int i = 0; i < AXES; i++)
-        if (h.at[i] && axes[i].alter && !axes[i].alter(x, s, h.at[i])) return false;
-    return true;
 }
 
 /* --- what is read ----------------------------------------------------------------- */

@@ -350,3 +350,20 @@ const struct axis axes[AXES + 1] = {
     [AXIS_FAULT] = { "fault", "what a kernel may do wrong", fault_count, fault_vary,
                      fault_alter, fault_say },
 };
+
+/* --- making ----------------------------------------------------------------------- */
+
+bool candidate_make(struct candidate *x, const struct space *s, struct hypothesis h)
+{
+    candidate_clean(x, s);
+    for (int i = 0; i < AXES; i++)
+        if ((h.at[i] || i <= AXIS_UNIT) && !axes[i].vary(x, s, h.at[i])) return false;
+    if (gemm_plan_on_unit(&x->plan, &x->gemm, NULL) != BITCUT_OK) return false;
+    /* Words of a shorter format than the instruction's nobody multiplies. */
+    if (x->plan.split_a.word[0].format != x->unit.a) return false;
+    /* FP32 operands as they are: the recipe fp32 says the same. */
+    if (!x->gemm.recipe->split && x->unit.a == &formats[FORMAT_F32]) return false;
+    for (int i = 0; i < AXES; i++)
+        if (h.at[i] && axes[i].alter && !axes[i].alter(x, s, h.at[i])) return false;
+    return true;
+}
