@@ -28,11 +28,13 @@ set -u
 #  - inputs rounded to e4m3 that are multiplied are a GEMM of a unit of e4m3;
 #  - subnormal words that are flushed are low ones, where high ones are flushed anyway;
 #  - three slices have no pairs: then they were added from the last one down;
+#  - an FP32 accumulator that is cut to tf32 is one of f16 whose sums are rounded toward zero;
+#  - a recipe that is not promoted, as its row says, has nothing that it does not do;
 #  - a transposed matrix is one that is read by columns.
 answers='
 drop-lh             -> term-missing ~low(A)-high(B)-is-missing
 drop-hl             -> term-missing ~high(A)-low(B)-is-missing
-drop-ll             -> term-missing other ~low
+drop-ll             -> term-missing clean other ~low
 drop-hh             -> term-missing ~high(A)-high(B)-is-missing
 drop-corrections    -> corrections-missing other
 hh-twice            -> term-twice ~high(A)-high(B)-is-added-twice
@@ -96,10 +98,10 @@ start-tiny          -> accumulator-not-cleared ~0.001
 start-warp          -> accumulator-not-cleared ~2.75
 accumulate-f16      -> accumulator-short ~(rn)-after
 accumulate-bf16     -> accumulator-short ~bf16
-accumulate-tf32     -> accumulator-short ~(rz)-after
+accumulate-tf32     -> accumulator-short accumulator-rounding
 promote-interval    -> clean other
 promote-more-often  -> clean other
-promote-never       -> clean other ~never
+promote-never       -> clean other
 promote-no-reset    -> promotion-without-clearing
 promote-stores      -> promotion-overwrites
 promote-rz          -> promotion-truncated
