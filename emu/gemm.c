@@ -97,13 +97,53 @@ static uint32_t add32(const struct job *job, uint32_t a, uint32_t b)
     return job_fma(&job->schedule, a, F32_ONE, b);
 }
 
+/* An FP32 number after it went through a format; NULL: as it is. */
+static uint32_t through(const struct bitcut_format *format,
+                        const struct bitcut_rounding *rounding, uint32_t x)
+{
+    const struct bitcut_format *f32 = &formats[FORMAT_F32];
+    if (!format) return x;
+    return (uint32_t)bitcut_format_convert(
+        f32, &roundings[ROUND_RN], format,
+        bitcut_format_convert(format, rounding, f32, x));
+}
+
+static uint64_t from_f32(const struct job *job, uint32_t x)
+{
+    return bitcut_format_convert(job->unit->c, &roundings[ROUND_RN], &formats[FORMAT_F32],
+                                 x);
+}
+
+/* The register after accumulator 0 was promoted to it by a kernel that slips. */
+static uint32_t promoted(const struct cell *x, const struct job *job,
+                         const struct gemm_slips *s)
+{
+    const uint32_t v =
+        through(s->moved, &roundings[ROUND_RN], to_f32(job, x->accumulator[0]));
+    const uint32_t sum =
+        s->replaces ? v
+        : s->adds ? (uint32_t)fma_round(&formats[FORMAT_F32], s->adds, job->schedule.nan,
+                                        x->master, F32_ONE, v)
+                  : add32(job, x->master, v);
+    return through(s->held, &roundings[ROUND_RN], sum);
+}
+
 static void promote(struct cell *x, const struct job *job)
 {
+    const struct gemm_slips *s = job->plan->slips;
     const uint32_t before = x->master;
-    x->master = add32(job, before, to_f32(job, x->accumulator[0]));
+    x->master =
+        s ? promoted(x, job, s) : add32(job, before, to_f32(job, x->accumulator[0]));
     tell(job, WATCH_PROMOTION, 0, before, x->master);
-    x->accumulator[0] = 0;
+    if (!s || !s->stays) x->accumulator[0] = 0;
     x->done = 0;
+}
+
+static void cell_start(struct cell *x, const struct job *job)
+{
+    const struct gemm_slips *s = job->plan->slips;
+    *x = (struct cell){ 0 };
+    if (s && s->start) x->accumulator[0] = from_f32(job, s->start);
 }
 
 /* An accumulator times 2^-s, rounded to nearest. */
@@ -137,11 +177,14 @@ static void cell_term(struct cell *x, const struct job *job, int t,
                       const struct number *a, const struct number *b)
 {
     const struct bitcut_unit *u = job->plan->unit[t];
+    const struct gemm_slips *slips = job->plan->slips;
     const int accumulator = job->plan->term[t].accumulator;
     uint64_t *c = &x->accumulator[accumulator];
     for (int k = 0; k < job->plan->k_step; k += u->k) {
         const uint64_t before = *c;
         *c = unit_dot(u, (struct lane){ a + k, NULL }, (struct lane){ b + k, NULL }, *c);
+        if (slips && slips->kept)
+            *c = from_f32(job, through(slips->kept, slips->kept_by, to_f32(job, *c)));
         if (job->watch) tell_instruction(job, t, a + k, b + k, before, *c);
         if (accumulator == 0 && ++x->done == (size_t)job->plan->promote) promote(x, job);
     }
@@ -237,10 +280,11 @@ static void tile_of_k(struct tile *t, const struct job *job, size_t from, size_t
 {
     for (int first = 0; first < job->plan->terms; first += job->schedule.together)
         tile_terms(t, job, from, to, first);
-    for (size_t i = 0; i < t->rows; i++)
+    const bool adds =
+        job->schedule.promotes && !(job->plan->slips && job->plan->slips->forgets);
+    for (size_t i = 0; i < t->rows && adds; i++)
         for (size_t j = 0; j < t->cols; j++)
-            if (job->schedule.promotes && t->cell[i][j].done)
-                promote(&t->cell[i][j], job);
+            if (t->cell[i][j].done) promote(&t->cell[i][j], job);
 }
 
 /* The sum of a cell and the last `adds` of those kept of it; which takes their place. */
@@ -255,7 +299,7 @@ static void cell_keep(struct tile *t, const struct job *job, size_t i, size_t j,
         tell(job, WATCH_ADDITION, 0, before, v);
     }
     t->sum[t->kept - adds][i][j] = v;
-    t->cell[i][j] = (struct cell){ 0 };
+    cell_start(&t->cell[i][j], job);
 }
 
 /* One lane of a slice of every cell of a tile. */
@@ -276,7 +320,8 @@ static void tile_run(const struct job *job, struct number *scratch, size_t i0, s
     struct tile t;
     t.i0 = i0, t.j0 = j0, t.rows = rows, t.cols = cols, t.kept = 0;
     t.a = scratch, t.b = scratch + engine_numbers(job);
-    memset(t.cell, 0, sizeof t.cell);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++) cell_start(&t.cell[i][j], job);
     memset(t.sum[0], 0, sizeof t.sum[0]);
     for (size_t s = 0; s < job->parts.count; s++) tile_sequence(&t, job, s);
     for (size_t i = 0; i < rows; i++)
@@ -398,6 +443,9 @@ static enum bitcut_status operand_make(struct words *to, const struct job *job,
                : (struct words_source){ own, s->columns ? s->lines : length, s->columns };
     const enum bitcut_status status =
         words_make(to, &rule, source, s->lines, direct ? k : length, length, threads);
+    if (status == BITCUT_OK && job->plan->slips && job->plan->slips->respell)
+        words_respell(to, job->plan->slips, s->columns ? BITCUT_B : BITCUT_A, all.element,
+                      k);
     free(own);
     return status;
 }
@@ -517,6 +565,13 @@ static enum bitcut_status run_all(const struct bitcut_gemm *g, const struct job 
     return worst;
 }
 
+/* Whether there is more than words that are respelled: only the engine does that. */
+static bool slips_in_sums(const struct gemm_slips *s)
+{
+    return s && (s->start || s->kept || s->moved || s->held || s->adds || s->stays ||
+                 s->replaces || s->forgets);
+}
+
 /* Which kernels compute a job: those of the level asked for, if they take the unit and it
    takes all words. */
 static enum bitcut_status choose_kernels(struct job *job, const struct simd_level *level,
@@ -526,7 +581,7 @@ static enum bitcut_status choose_kernels(struct job *job, const struct simd_leve
     if (status != BITCUT_OK) return status;
     job->splits = level->kernels;
     if (!job->watch && gemm_unit_takes_words(job->unit, job->plan) &&
-        fast_takes(job->unit))
+        fast_takes(job->unit) && !slips_in_sums(job->plan->slips))
         job->kernels = level->kernels;
     return BITCUT_OK;
 }

@@ -50,8 +50,8 @@ enum bitcut_status gemm_run(const struct bitcut_gemm *g,
 /* The same for a GEMM that was checked, by a plan that gemm_plan_on_unit() made of it or
    of another on the same unit; also one changed afterwards: terms, dropped, repeated or
    in another order, `scale` by which accumulators fold, promotion, roundings of words and
-   the scale that they carry.  So are kernels modelled that do not do what a recipe says.
- */
+   the scale that they carry, and with slips; no vector instructions run sums that have
+   any.  So are kernels modelled that do not do what a recipe says. */
 enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
                                  const struct gemm_plan *plan,
                                  const struct gemm_options *options, struct fault *f);

@@ -86,11 +86,11 @@ static uint32_t widened(const struct words *w, const struct maker *m, int j,
     return (uint32_t)bitcut_format_convert(to, &roundings[ROUND_RN], from, word);
 }
 
-/* Split a run of FP32 encodings into the elements from `at` on. */
+/* Split FP32 encodings into the elements from `at` on, of a run whose others are +0. */
 static void split_run(struct words *w, struct limits *limits, const struct maker *m,
-                      size_t at, const uint32_t *x)
+                      size_t at, const uint32_t *x, size_t count)
 {
-    for (int i = 0; i < WORDS_RUN; i++) {
+    for (size_t i = 0; i < count; i++) {
         uint64_t word[SPLIT_WORDS_MOST];
         split_words(word, m->rule->split, x[i]);
         for (int j = 0; j < w->count; j++) {
@@ -98,7 +98,7 @@ static void split_run(struct words *w, struct limits *limits, const struct maker
             const uint32_t e = widened(w, m, j, word[j]);
             const uint32_t sign = (uint32_t)1 << (f->bits - 1);
             const uint32_t magnitude = is_fnuz_nan(f, e) ? e : e & (sign - 1);
-            set(w, j, at + (size_t)i, e);
+            set(w, j, at + i, e);
             if (magnitude > limits->most[i]) limits->most[i] = magnitude;
             if (magnitude && magnitude < limits->least[i]) limits->least[i] = magnitude;
         }
@@ -118,7 +118,7 @@ static void make_run(struct words *w, struct limits *limits, const struct maker 
     if (m->fast)
         m->rule->kernels->split(w->at, at, limits->least, limits->most, x, m->split,
                                 w->count, format_bytes(w->format[0]));
-    else split_run(w, limits, m, at, x);
+    else split_run(w, limits, m, at, x, count);
 }
 
 static const int *exponents_from(const struct words *w, size_t line)
@@ -182,8 +182,7 @@ static void find_exponents(struct words *w, const struct maker *m, struct words_
             *line = equilibrate_larger(*line, from[i * x.ld + j]);
         }
     for (size_t i = 0; i < lines; i++)
-        w->exponents[first + i] =
-            equilibrate_exponent(m->rule->split, largest[i]);
+        w->exponents[first + i] = equilibrate_exponent(m->rule->split, largest[i]);
 }
 
 static bool words_allocate(struct words *w, bool equilibrate)
@@ -209,10 +208,9 @@ enum bitcut_status words_make(struct words *w, const struct words_rule *r,
     const struct maker m = maker_make(r);
     const size_t groups = divide_up(lines, WORDS_RUN);
     (void)threads;
-    *w = (struct words){ .count = r->split->words,
-                         .lines = lines,
-                         .length = length,
-                         .columns = x.columns };
+    *w = (struct words){
+        .count = r->split->words, .lines = lines, .length = length, .columns = x.columns
+    };
     for (int i = 0; i < w->count; i++)
         w->format[i] = is_widened(r) ? r->operand : r->split->word[i].format;
     if (!words_allocate(w, r->equilibrate)) {
@@ -230,6 +228,41 @@ enum bitcut_status words_make(struct words *w, const struct words_rule *r,
     return BITCUT_OK;
 }
 
+/* Respell the words at `at`, those of element k of a line. */
+static void respell(struct words *w, struct magnitudes *all, size_t at,
+                    const struct gemm_slips *slips, enum bitcut_operand operand,
+                    size_t line, size_t k)
+{
+    const struct bitcut_format *f32 = &formats[FORMAT_F32];
+    const struct bitcut_rounding *rn = &roundings[ROUND_RN];
+    uint32_t word[SPLIT_WORDS_MOST] = { 0 };
+    for (int j = 0; j < w->count; j++)
+        word[j] = (uint32_t)bitcut_format_convert(f32, rn, w->format[j], get(w, j, at));
+    slips->respell(word, slips->context, operand, line, k);
+    for (int j = 0; j < w->count; j++) {
+        const struct bitcut_format *f = w->format[j];
+        const uint32_t e = (uint32_t)bitcut_format_convert(f, rn, f32, word[j]),
+                       magnitude = e & (((uint32_t)1 << (f->bits - 1)) - 1);
+        set(w, j, at, e);
+        if (magnitude > all->most) all->most = magnitude;
+        if (magnitude && magnitude < all->least) all->least = magnitude;
+    }
+}
+
+void words_respell(struct words *w, const struct gemm_slips *slips,
+                   enum bitcut_operand operand, const size_t *element, size_t k)
+{
+    for (size_t line = 0; line < w->lines; line++) {
+        struct magnitudes all = { INT32_MAX, 0 };
+        for (size_t p = 0; p < w->length; p++) {
+            const size_t from = element ? element[p] : p;
+            if (from < k)
+                respell(w, &all, words_index(w, line, p), slips, operand, line, from);
+        }
+        w->magnitudes[line] = all;
+    }
+}
+
 void words_clear(struct words *w)
 {
     for (int j = 0; j < SPLIT_WORDS_MOST; j++) free(w->at[j]);
@@ -238,8 +271,8 @@ void words_clear(struct words *w)
     *w = (struct words){ 0 };
 }
 
-bool words_serve(const struct kept_words *kept, const struct words_rule *r, const void *at,
-                 size_t lines, size_t k, size_t length)
+bool words_serve(const struct kept_words *kept, const struct words_rule *r,
+                 const void *at, size_t lines, size_t k, size_t length)
 {
     return kept->operand == r->operand && kept->at == at && kept->lines == lines &&
            kept->k == k && kept->words.length == length &&

@@ -3,6 +3,7 @@
 #define BITCUT_EMU_WORDS_H
 
 #include "emu/fast/fast.h"
+#include "lib/gemm_plan.h"
 
 /* What a line of a matrix, a row of A or a column of B, holds in all its words: the least
    of the magnitudes that are not zero, as encodings without sign (INT32_MAX if all are
@@ -53,6 +54,11 @@ enum bitcut_status words_make(struct words *w, const struct words_rule *r,
                               size_t length, int threads);
 void words_clear(struct words *w);
 
+/* Change all words as slips->respell does, but those of padding.  Element p of a line is
+   its k element[p], SIZE_MAX for padding; NULL: p, padding from k on. */
+void words_respell(struct words *w, const struct gemm_slips *slips,
+                   enum bitcut_operand operand, const size_t *element, size_t k);
+
 /* Words kept for the next run on the same matrix, and what they were made by. */
 struct kept_words {
     struct words words;
@@ -64,8 +70,8 @@ struct kept_words {
 };
 
 /* Whether the words that are kept are those that the rule makes of it. */
-bool words_serve(const struct kept_words *kept, const struct words_rule *r, const void *at,
-                 size_t lines, size_t k, size_t length);
+bool words_serve(const struct kept_words *kept, const struct words_rule *r,
+                 const void *at, size_t lines, size_t k, size_t length);
 
 /* Where element k of a line is in at[]. */
 static inline size_t words_index(const struct words *w, size_t line, size_t k)
@@ -79,7 +85,8 @@ static inline size_t words_index(const struct words *w, size_t line, size_t k)
 void words_read(struct number *to, const struct words *w, const struct bitcut_unit *unit,
                 int word, size_t line, size_t from, size_t count);
 
-/* Whether a line holds a NaN or an infinity.  They are words of one format, with a sign. */
+/* Whether a line holds a NaN or an infinity.  They are words of one format, with a sign.
+ */
 bool words_special(const struct words *w, size_t line);
 
 #endif

@@ -10,6 +10,27 @@
 
 enum { GEMM_SCALE_MOST = 60 };
 
+/* What kernels do that no recipe says, by mistake; all zeros: nothing. */
+struct gemm_slips {
+    uint32_t start; /* FP32 encoding, in place of +0, of accumulator 0 of every slice */
+    const struct bitcut_format *kept; /* what an accumulator goes through after each
+                                         instruction, rounded by ...                  */
+    const struct bitcut_rounding *kept_by;
+    const struct bitcut_format *moved;  /* what accumulator 0 goes through before it is
+                                           promoted, to nearest even                    */
+    const struct bitcut_format *held;   /* and the register afterwards                  */
+    const struct bitcut_rounding *adds; /* of the addition to the register; NULL: RN   */
+    bool stays; /* accumulator 0 is not cleared when it is promoted                    */
+    bool replaces; /* it is stored in the register, not added */
+    bool forgets;  /* what was not yet promoted at the end never is  */
+
+    /* Change the words of element k of a line, FP32 encodings of numbers that their
+       formats have before and after.  NULL: they stay. */
+    void (*respell)(uint32_t *word, const void *context, enum bitcut_operand operand,
+                    size_t line, size_t k);
+    const void *context;
+};
+
 /* All that fixes the bits of a GEMM on a unit, with nothing left open. */
 struct gemm_plan {
     const struct bitcut_recipe *recipe;
@@ -23,6 +44,7 @@ struct gemm_plan {
     struct bitcut_order order; /* slices and lanes are 1 or more; sums: NULL if f32 */
     const struct bitcut_unit *unit[RECIPE_TERMS_MOST]; /* what each term runs on ...  */
     int k_step; /* ... and k of a k-step; 0 where a kernel decides   */
+    const struct gemm_slips *slips; /* NULL: there are none                          */
 };
 
 /* Copy a caller's GEMM, which may be shorter than this library's: what it lacks is left

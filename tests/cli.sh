@@ -37,7 +37,7 @@ rows_listed() {
     [ "$(value what | grep -c .)" -eq "$(wc -l < out)" ] || echo "$1: a row says nothing"
     sed 's/^{"name":"\([^"]*\)".*/\1/' out > names
     run 0 list "$1"
-    awk 'NR > 1 { print $1 }' out | diff names -
+    awk -F '  +' 'NR > 1 { print $1 }' out | diff names -
 }
 
 tables_listed() {
@@ -959,6 +959,8 @@ list recipes|name what split formats terms promote tile_k zeroed source
 list inputs|name what parameters
 list metrics|name what
 list variants|name what
+list axes|name what
+list faults|name what changes
 list devices|name what here why
 list studies|name what
 $mma|unit outputs

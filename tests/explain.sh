@@ -193,9 +193,9 @@ named() {
     done
 }
 
-# The injector's fault, explain's, and a part of its sentence.
+# The injector's fault, explain's, a part of its sentence, and the recipe if it is no ootomo.
 faults_named() {
-    part << 'END' | while IFS='|' read -r injected fault sentence; do
+    part << 'END' | while IFS='|' read -r injected fault sentence recipe; do
 drop-lh|term missing|the product low(A) high(B) is missing
 lh-for-hl|wrong words|in place of the product high(A) low(B) there is low(A) high(B)
 fold-scale|epilogue scale wrong|scaled back by 2^-10, but words carry 2^11
@@ -204,15 +204,80 @@ k-step-lost|k lost|the products of k from 32 to 47 are lost
 k-step-twice|k twice|the products of k from 32 to 47 are added twice
 slice-lost|k lost|k is cut into slices of 16
 hl-twice|term twice|the product high(A) low(B) is added twice
-race-lost-slice|k lost|in rows 16 to 31
+race-lost-slice|k lost|in rows 16 to 31, columns 16 to 31 and elsewhere (640 differ)
+one-accumulator|one accumulator|all products are added in one accumulator
+low-low-in-main|wrong accumulator|the product low(A) low(B) is added in accumulator 0
+fold-missing|epilogue scale missing|not scaled back before
+low-not-scaled|low words not scaled|the low words of A and B are not multiplied by 2^11
+high-flushed|subnormal high words lost|once residuals were taken
+inputs-flushed|small inputs flushed|that are subnormal as high words
+residual-negated|residual negated|the low word has the other sign
+residual-of-other|residual of another word|those of high words rounded by rz
+low-nan-zeroed|low words not finite zeroed|NaN or infinite
+high-via-bf16|high words through another format|to bf16 on the way to their high words
+low-via-bf16|low words through another format|to bf16 on the way to low words
+low-is-high|low words are high words|in place of the low one
+low-of-b|words of the other operand|the low words of B stand in place of those of A
+alpha-ignored|alpha ignored|alpha is taken as 1
+alpha-twice|alpha twice|multiplied by alpha twice
+beta-ignored|C ignored|beta C is not added
+c-not-scaled|beta ignored|beta is taken as 1
+c-twice|C twice|added twice
+c-times-alpha|C times alpha|multiplied by alpha, too
+c-subtracted|C subtracted|subtracted
+c-for-product|C for the product|in place of the product|plain
+c-transposed|C by columns|stored by columns
+alpha-beta-swapped|alpha and beta swapped|and C by alpha
+epilogue-not-fused|epilogue not fused|rounded before it is added
+epilogue-other-fma|epilogue fused otherwise|before they are added
+epilogue-rz|epilogue truncated|toward zero
+k-descending|k descending|from the last down, 16 at a time
+k-even-odd|k in turns|16 at a time
+stage-stale|k stale|of every 2 steps of 16 k, number 0 has
+slice-overlap|slices overlap|slices of 16, each but the first of which begins 16 k early
+slice-twice|k twice|the products of k from 48 to 63 are added twice
+a-k-halves|wrong k|k xor 8
+a-next-row|wrong lines|row i + 1 stands for row i
+b-half-fragment|wrong lines|column i without the bit of 4
+b-stale-lanes|stale lines|columns of B with the bit of 1 have the k of 16 before
+tile-stale|moved|in rows 16 to 31, columns 56 to 63
+tile-earlier|not written|nothing in common
+tile-doubled|result twice|in rows 16 to 31
+warp-negated|result negated|and elsewhere (1024 differ)
+start-warp|accumulator not cleared|starts from 2.75
+accumulate-bf16|accumulator short|to bf16 (rn) after each instruction
+promote-no-reset|promotion without clearing|is not cleared
+promote-stores|promotion overwrites|stored in the register
+promote-rz|promotion truncated|promoted toward zero
+promote-f16|promotion in short|promoted to f16
+promote-via-bf16|promotion through short|rounded to bf16 before
+promote-rest-lost|promotion forgets the rest|is promoted every 3 instructions, and what is
+out-f16-rz|store truncated|rounded to f16, but
+all-nan|not written|they hold NaN|plain
 END
         "$faulty" . ootomo ampere/mma.m16n8k16.f32.f16 64 64 64 1 "$injected"
         explained 0
-        expect recipe ootomo
+        expect recipe "${recipe:-ootomo}"
         [ "$(sed -n 's/.*"total":[0-9]*.*"fault":"\([^"]*\)".*/\1/p; s/.*"fault":"\([^"]*\)".*"total":.*/\1/p' out | head -n 1)" = "$fault" ] ||
             echo "$injected is not called $fault"
         grep -qF "$sentence" out || { echo "$injected: no $sentence"; cat out; }
     done
+}
+
+# Every fault that is named is in the table of them, or is of parts that no GEMM computed; and
+# the axes are those of the rows that explain prints.
+faults_listed() {
+    run 0 list faults --json
+    value name | sort > listed
+    for fault in 'term missing' 'corrections missing' 'low words zero' 'not masked' 'k lost' \
+        'by columns' 'accumulator rounding' 'accumulator bits' 'accumulator block' \
+        'subnormal inputs flushed' 'store short' 'epilogue scale twice' 'residual short'; do
+        grep -qx "$fault" listed || echo "no $fault"
+    done
+    [ "$(uniq -d listed)" = '' ] || uniq -d listed
+    run 0 list axes --json
+    [ "$(value name | tr '\n' ' ')" = \
+        'recipe unit promote words terms tile_k equilibrate order fault ' ] || cat out
 }
 
 # Variations that are no faults: what is changed in the recipe.
@@ -294,13 +359,13 @@ two_compared() {
 the same to the bit, all 1280 outputs"|--recipe plain --unit h100
 END
     sed -n 2p out | grep -q '"tried":1,' || echo "the second is not first what the first is"
-    ones > D2.npy
+    other > D2.npy
     compared 1 'D2 is not explained, so why is not known; D is nearer' 2
     run 2 explain -a A.npy -b B.npy -d D.npy -d D.npy -d D.npy
 }
 
-# D.npy with one number everywhere but in its header.
-ones() { head -c 128 D.npy; head -c 5120 /dev/zero | tr '\0' '@'; }
+# D.npy with elements of A in place of its own.
+other() { head -c 128 D.npy; tail -c 5120 A.npy; }
 
 # mixed: D.npy with six of twelve rows of D2.npy; a row, and the header, has 128 bytes.
 mixed() {
@@ -320,7 +385,7 @@ rows_mixed() {
     mv both.npy D.npy
     run 0 explain -a A.npy -b B.npy -d D.npy --seconds 1 --json
     expect order slices=2
-    grep -q 'slices of 128, which are added in order, but in rows 6 to 3[0-9], columns 0 to 31 ([0-9]* differ): where they do, k is cut into slices of 128, k goes to 2 sums in turn, 1 at a time' out ||
+    grep -q 'slices of 128, which are added in order, but in rows 6 to 3[0-9], columns 0 to 31 ([0-9]* differ): k is cut into slices of 128, k goes to 2 sums in turn, 1 at a time' out ||
         cat out
     expect fault 'another order'
     result D2.npy --recipe fp32 --unit fma/f32 --seed 2
@@ -386,7 +451,7 @@ explain_refused() {
 END
 }
 
-echo 1..17
+echo 1..18
 ok_if_empty "without a fault the injector is the emulator" "$(right_on_all)"
 ok_if_empty "also where words are subnormal or overflow" "$(right_on_any_inputs)"
 ok_if_empty "also with slices and promotion" "$(right_in_any_order)"
@@ -397,6 +462,7 @@ ok_if_empty "the same arguments give the same files" "$(repeats)"
 ok_if_empty "what cannot be is refused" "$(refused)"
 ok_if_empty "explain names recipes and units" "$(named)"
 ok_if_empty "explain names faults" "$(faults_named)"
+ok_if_empty "the faults and axes are listed" "$(faults_listed)"
 ok_if_empty "explain names what is changed in a recipe" "$(changes_named)"
 ok_if_empty "explain tries only the recipe and the unit that are named" "$(search_narrowed)"
 ok_if_empty "explain compares two results" "$(two_compared)"

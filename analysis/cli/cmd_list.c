@@ -2,6 +2,7 @@
 #include "analysis/device/race_plan.h"
 #include "analysis/cli/command.h"
 #include "analysis/error/metric.h"
+#include "analysis/explain/defect.h"
 #include "analysis/cli/place.h"
 #include "analysis/study/study.h"
 #include "gpu/gpu.h"
@@ -136,8 +137,36 @@ static const struct bitcut_table own_tables[] = {
       ROWS(tile_models),       describe_model },
     { "variants",      "ways to issue one instruction on a device",
       ROWS(gpu_variants),      NULL },
+    { "axes",          "ways in which GEMMs differ, along which explain searches",
+      ROWS(axes),              NULL },
     { 0 }
     /* clang-format on */
+};
+
+/* Tables in pieces. */
+static const void *next_fault(const void *row) { return defect_next(row); }
+
+static void describe_fault(struct field_writer *w, const void *row)
+{
+    const struct defect *const d = row;
+    tell_text(w, "changes",
+              d->exact  ? "the product"
+              : d->fine ? "a few ulps"
+                        : "words or sums");
+}
+
+struct chained_table {
+    struct bitcut_table table;
+    const void *(*next)(const void *row);
+};
+
+static const struct chained_table chained_tables[] = {
+    { { "faults",
+        "what kernels do wrong, as explain knows it",
+        { NULL, 0 },
+        describe_fault },
+      next_fault },
+    { { 0 }, NULL }
 };
 
 /* Tables whose rows are in the module. */
@@ -193,6 +222,13 @@ static int list_rows(struct context *x, const struct bitcut_table *table)
 {
     const void *row = NULL;
     while ((row = bitcut_row_next(table, row))) print_row(x, table, row);
+    return EXIT_GOOD;
+}
+
+static int list_chained(struct context *x, const struct chained_table *c)
+{
+    const void *row = NULL;
+    while ((row = c->next(row))) print_row(x, &c->table, row);
     return EXIT_GOOD;
 }
 
@@ -257,14 +293,14 @@ enum { TABLES_MOST = 32 };
 
 static void all_tables(struct table_row all[TABLES_MOST])
 {
-    const struct table parts[] = { TABLE(own_tables), TABLE(module_tables),
-                                   TABLE(device_table) };
+    const struct table parts[] = { TABLE(own_tables), TABLE(chained_tables),
+                                   TABLE(module_tables), TABLE(device_table) };
     const struct bitcut_table *t = NULL;
     const struct table_row *row = NULL;
     size_t count = 0;
     while ((t = bitcut_table_next(t)))
         all[count++] = (struct table_row){ bitcut_table_name(t), bitcut_table_what(t) };
-    for (int i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         while ((row = table_next(parts[i], row))) all[count++] = *row;
     all[count] = (struct table_row){ 0 };
 }
@@ -280,6 +316,8 @@ static int run(struct context *x)
     if (!t) t = table_find(TABLE(own_tables), name);
     if (t) return list_rows(x, t);
     if (table_find(TABLE(device_table), name)) return list_devices(x);
+    const struct chained_table *c = table_find(TABLE(chained_tables), name);
+    if (c) return list_chained(x, c);
     const struct module_table *m = table_find(TABLE(module_tables), name);
     return m ? list_module(x, m) : fail_unknown("list", name, TABLE(all));
 }

@@ -116,6 +116,20 @@ static enum bitcut_status error_of(double *error, const struct question *q, uint
     return status;
 }
 
+/* Take what is read transposed for stored by columns, as the sizes have it. */
+static bool by_columns(struct question *q)
+{
+    struct matrix *const matrix[] = { &q->a, &q->b, &q->d };
+    const bool transposed[] = { q->transposed_a, q->transposed_b, q->transposed_d };
+    for (int i = 0; i < 3; i++)
+        if (transposed[i]) {
+            const size_t rows = matrix[i]->rows;
+            matrix[i]->rows = matrix[i]->cols, matrix[i]->cols = rows;
+        }
+    q->by_columns = true;
+    return question_fits(q);
+}
+
 enum bitcut_status coarse_read(struct question *q, uint64_t seed, struct fault *f)
 {
     enum { MUCH = 16 };
@@ -127,7 +141,7 @@ enum bitcut_status coarse_read(struct question *q, uint64_t seed, struct fault *
         double error = NAN;
         now.transposed_a = way & 1, now.transposed_b = way & 2,
         now.transposed_d = way & 4;
-        if (!question_fits(&now)) continue;
+        if (!question_fits(&now) && !by_columns(&now)) continue;
         const enum bitcut_status status = error_of(&error, &now, seed, f);
         if (status != BITCUT_OK) return status;
         /* As they stand, unless another way is far nearer. */

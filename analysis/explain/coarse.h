@@ -6,8 +6,8 @@
 #include "analysis/explain/hypothesis.h"
 
 /* Read the matrices of q in a way that fits their sizes: as they stand if that does,
-   unless D is far nearer to the product in another way. BITCUT_BAD_ARGUMENT: none fits;
-   BITCUT_NO_MEMORY. */
+   unless D is far nearer to the product in another way: transposed, or stored by columns.
+   BITCUT_BAD_ARGUMENT: none fits; BITCUT_NO_MEMORY. */
 enum bitcut_status coarse_read(struct question *q, uint64_t seed, struct fault *f);
 
 /* Ranges of k whose products, left out or added again, bring the exact sum much nearer to

@@ -1,5 +1,7 @@
 #include "analysis/explain/difference.h"
 
+#include "lib/bits.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,21 +67,6 @@ static struct box trimmed(const struct pair_of *x, size_t row, size_t row_end, s
     while (!count_in(x, b.row, b.row_end, b.col_end - 1, b.col_end)) b.col_end--;
     b.differ = count_in(x, b.row, b.row_end, b.col, b.col_end);
     return b;
-}
-
-void difference_lines(size_t *row, size_t *rows, size_t *col, size_t *cols,
-                      const struct box *b, const struct pair_of *x)
-{
-    *rows = *cols = 0;
-    for (size_t i = b->row; i < b->row_end; i++)
-        if (count_in(x, i, i + 1, b->col, b->col_end)) row[(*rows)++] = i;
-    for (size_t j = b->col; j < b->col_end; j++)
-        if (count_in(x, b->row, b->row_end, j, j + 1)) col[(*cols)++] = j;
-}
-
-struct box difference_bounds(const struct pair_of *x)
-{
-    return trimmed(x, 0, (x->m - 1) / CELL + 1, 0, (x->n - 1) / CELL + 1);
 }
 
 /* Whether the same cells of two rows of them differ. */
@@ -195,15 +182,48 @@ static bool lines_moved(struct box *b, const struct pair_of *x, size_t first, si
     return true;
 }
 
+bool difference_foreign(struct box *b, const struct pair_of *x)
+{
+    enum { LEAST = 32 };
+    double d = 0, h = 0, dd = 0, hh = 0, dh = 0;
+    const size_t count = (b->row_end - b->row) * (b->col_end - b->col);
+    const double n = (double)count;
+    for (size_t i = b->row; i < b->row_end; i++)
+        for (size_t j = b->col; j < b->col_end; j++) {
+            const double u = value_of_float(x->d[i * x->n + j]),
+                         v = value_of_float(x->h[i * x->n + j]);
+            d += u, h += v, dd += u * u, hh += v * v, dh += u * v;
+        }
+    const double both = n * dh - d * h, own = (n * dd - d * d) * (n * hh - h * h);
+    if (count < LEAST || b->differ < count || !(n * both * both < 9 * own)) return false;
+    b->fault = "not written";
+    snprintf(b->what, sizeof b->what,
+             "they hold numbers that have nothing in common with the product");
+    return true;
+}
+
+/* Whether what differs fills the lines that it is in, as what a kernel leaves out does.
+ */
+static bool fills_lines(const struct box *b, const struct pair_of *x)
+{
+    size_t rows = 0, cols = 0;
+    for (size_t i = b->row; i < b->row_end; i++)
+        rows += count_in(x, i, i + 1, b->col, b->col_end) > 0;
+    for (size_t j = b->col; j < b->col_end; j++)
+        cols += count_in(x, b->row, b->row_end, j, j + 1) > 0;
+    return 2 * b->differ > rows * cols;
+}
+
 bool difference_say(struct box *b, const struct pair_of *x)
 {
     const uint32_t first = first_of(b, x);
     const char *what = NULL;
-    if (b->differ > 1 && is_filled(b, x, NULL, 0, 0, first))
+    if (b->differ > 1 && all_nan(b, x)) what = "they hold NaN";
+    else if (b->differ > 1 && is_filled(b, x, NULL, 0, 0, first))
         what = first & 0x7fffffff ? "they all hold one number" : "they hold zeros";
-    else if (b->differ > 1 && all_nan(b, x)) what = "they hold NaN";
     else if (b->differ > 1 && x->c && is_filled(b, x, x->c, 0, 0, 0))
         what = "they still hold C";
+    if (what && !fills_lines(b, x)) return false;
     if (what) {
         b->fault = "not written";
         snprintf(b->what, sizeof b->what, "%s", what);

@@ -9,7 +9,8 @@ enum { DIFFERENCE_TEXT_MOST = 300 };
 /* Rows [row, row_end) by columns [col, col_end) of D; `differ` of its outputs do. */
 struct box {
     size_t row, row_end, col, col_end, differ;
-    const char *fault;               /* the name of what is there; NULL: not known */
+    size_t elsewhere;  /* of those that differ: outside, where the same was done  */
+    const char *fault; /* the name of what is there; NULL: not known */
     char what[DIFFERENCE_TEXT_MOST]; /* and in words                               */
 };
 
@@ -24,16 +25,13 @@ struct pair_of {
    there are; the first `most` of them are written. */
 size_t difference_boxes(struct box *box, size_t most, const struct pair_of *x);
 
-/* The rows and the columns of a box in which any of its outputs differs, ascending: row
-   and col have room for those of the box. */
-void difference_lines(size_t *row, size_t *rows, size_t *col, size_t *cols,
-                      const struct box *box, const struct pair_of *x);
-
-/* The box of all differences, of which there are some; nothing is said of it. */
-struct box difference_bounds(const struct pair_of *x);
-
 /* Say what is in a box, if all of its differences are plain: zeros, NaN, one number, C,
    or outputs from elsewhere.  False: nothing of that. */
 bool difference_say(struct box *box, const struct pair_of *x);
+
+/* The same where all of a box differ and its values do not go with those that should be
+   there: no more than numbers drawn at random do, of 3 standard errors of their
+   correlation. Host floating point; not a word on bits. */
+bool difference_foreign(struct box *box, const struct pair_of *x);
 
 #endif

@@ -131,6 +131,76 @@ static void compare_findings(struct confirmation *c, const struct search *s)
     }
 }
 
+/* --- results that are wrong in part ----------------------------------------------- */
+
+/* Outputs of a few cells of D, contiguous, as a candidate gives them: whether most cells
+   agree as a whole, and the others do not in whole lines. */
+static bool agrees_in_cells(const struct block *b, const uint32_t *d)
+{
+    enum { CELL = 8, LEAST = 4, SHARE = 3 };
+    size_t cells = 0, agree = 0, differ = 0, filled = 0;
+    for (size_t i = 0; i + CELL <= b->rows; i += CELL)
+        for (size_t j = 0; j + CELL <= b->cols; j += CELL) {
+            size_t count = 0;
+            unsigned rows = 0, cols = 0;
+            for (size_t at = 0; at < CELL * CELL; at++) {
+                const size_t y = at / CELL, x = at % CELL,
+                             place = (i + y) * b->cols + j + x;
+                if (b->d[place] == d[place]) continue;
+                count++, rows |= 1u << y, cols |= 1u << x;
+            }
+            cells++, agree += !count, differ += count;
+            filled += (size_t)__builtin_popcount(rows) * (size_t)__builtin_popcount(cols);
+            if (count && count < LEAST) return false;
+        }
+    return SHARE * agree >= cells && agree < cells && 2 * differ >= filled;
+}
+
+/* The same of columns, or of rows: most agree as a whole, and in the others most differ.
+ */
+static bool agrees_in_lines(const struct block *b, const uint32_t *d, bool columns)
+{
+    enum { SHARE = 3 };
+    const size_t lines = columns ? b->cols : b->rows, each = columns ? b->rows : b->cols;
+    size_t agree = 0, differ = 0;
+    for (size_t line = 0; line < lines; line++) {
+        size_t count = 0;
+        for (size_t i = 0; i < each; i++) {
+            const size_t at = columns ? i * b->cols + line : line * b->cols + i;
+            count += b->d[at] != d[at];
+        }
+        agree += !count, differ += count;
+    }
+    return SHARE * agree >= lines && agree < lines &&
+           2 * differ >= (lines - agree) * each;
+}
+
+/* Whether what gives the most of the block is right but in some parts of D: the search
+   ends and these are looked at. */
+static bool is_right_in_part(const struct search *s, void *context)
+{
+    enum { SIDE = 128, ENOUGH = 4 };
+    const struct confirmation *const c = context;
+    const struct question *const q = &c->e->q;
+    const size_t m = question_m(q), n = question_n(q);
+    const struct window w = { 0, smaller(m, SIDE), 0, smaller(n, SIDE) };
+    struct candidate x;
+    struct block b;
+    bool settled = false;
+    if (!s->count || ENOUGH * s->found[0].matched < s->screen->rows * s->screen->cols ||
+        !candidate_make(&x, &c->e->space, s->found[0].h) ||
+        take_some(&b, q, w, SIDE, SIDE, 0, 0, NULL) != BITCUT_OK)
+        return false;
+    uint32_t *const d = memory_allocate(b.rows, b.cols * sizeof *d);
+    const struct gemm_options all = { .threads = s->threads, .progress = s->progress };
+    if (d && candidate_run(d, &x, &c->e->space, &b, &all, NULL) == BITCUT_OK)
+        settled = agrees_in_cells(&b, d) || agrees_in_lines(&b, d, false) ||
+                  agrees_in_lines(&b, d, true);
+    free(d);
+    block_clear(&b);
+    return settled;
+}
+
 static enum bitcut_status find(struct explanation *e, const struct block *screen,
                                const struct block *sample, const struct hypothesis *base,
                                double seconds, const struct explain_options *o,
@@ -147,6 +217,7 @@ static enum bitcut_status find(struct explanation *e, const struct block *screen
                               .base = base,
                               .end = seconds_now() + seconds,
                               .threads = o->threads,
+                              .settled = base ? NULL : is_right_in_part,
                               .progress = o->progress };
         status = explain_search(s, confirm, &c, f);
         e->tried = s->tried;
@@ -274,159 +345,189 @@ static enum bitcut_status compare_all(struct whole *w, const struct explanation 
 
 /* --- parts that differ ------------------------------------------------------------ */
 
-/* Rows and columns of a box. */
-struct lines {
-    size_t *row, *col;
-    size_t rows, cols;
-};
-
-static void lines_clear(struct lines *l)
+static bool differs_at(const struct whole *w, size_t i, size_t j)
 {
-    free(l->row);
-    free(l->col);
+    return w->x.d[i * w->x.n + j] != w->x.h[i * w->x.n + j];
 }
 
-/* Those that are looked at.  A kernel may take some rows and columns another way, between
-   others: where much differs, lines without a difference tell nothing.  Where little does
-   all lines have to agree, or chance would explain it. */
-static enum bitcut_status take_lines(struct lines *l, const struct box *box,
-                                     const struct pair_of *x, struct fault *f)
+static bool row_differs(const struct whole *w, const struct box *box, size_t i)
 {
-    enum { MANY = 64 };
-    const size_t rows = box->row_end - box->row, cols = box->col_end - box->col;
-    *l = (struct lines){ memory_allocate(rows, sizeof *l->row),
-                         memory_allocate(cols, sizeof *l->col), rows, cols };
-    if (!l->row || !l->col) {
-        lines_clear(l);
-        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for a part of D");
-    }
-    for (size_t i = 0; i < rows; i++) l->row[i] = box->row + i;
-    for (size_t j = 0; j < cols; j++) l->col[j] = box->col + j;
-    if (box->differ >= MANY) difference_lines(l->row, &l->rows, l->col, &l->cols, box, x);
-    return BITCUT_OK;
+    bool any = false;
+    for (size_t j = box->col; j < box->col_end; j++) any |= differs_at(w, i, j);
+    return any;
 }
 
-/* Whether a candidate gives every output of the lines. */
-static enum bitcut_status gives_lines(bool *gives, const struct lines *l,
-                                      const struct explanation *part,
+static bool column_differs(const struct whole *w, const struct box *box, size_t j)
+{
+    bool any = false;
+    for (size_t i = box->row; i < box->row_end; i++) any |= differs_at(w, i, j);
+    return any;
+}
+
+/* Some of those rows and columns of a box in which there are differences. */
+static enum bitcut_status take_part(struct block *b, const struct whole *w,
+                                    const struct box *box, const struct question *q,
+                                    struct fault *f)
+{
+    const size_t rows_most = screen_rows(q);
+    size_t row[4], col[SCREEN_COLS], rows = 0, cols = 0;
+    for (size_t i = box->row; i < box->row_end && rows < rows_most; i++)
+        if (row_differs(w, box, i)) row[rows++] = i;
+    for (size_t j = box->col; j < box->col_end && cols < SCREEN_COLS; j++)
+        if (column_differs(w, box, j)) col[cols++] = j;
+    return block_take(b, q, row, rows, col, cols, f);
+}
+
+/* Take as explained what a candidate gives of the rows [from, to) that differ; returns
+   how many outputs in *gives. */
+static enum bitcut_status settle_rows(size_t *gives, struct whole *w,
+                                      const struct explanation *e,
+                                      const struct candidate *x, const struct space *s,
+                                      size_t from, size_t to,
                                       const struct explain_options *o, struct fault *f)
 {
+    const struct gemm_options all = { .threads = o->threads, .progress = o->progress };
     struct block b;
-    uint32_t *const d = memory_allocate(l->rows, l->cols * sizeof *d);
+    uint32_t *const d = memory_allocate(to - from, w->x.n * sizeof *d);
     enum bitcut_status status =
-        d ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a part of D");
-    if (status == BITCUT_OK)
-        status = block_take(&b, &part->q, l->row, l->rows, l->col, l->cols, f);
+        d ? take_rows(&b, &e->q, from, to, f)
+          : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a part of D");
     if (status == BITCUT_OK) {
-        const struct gemm_options all = { .threads = o->threads,
-                                          .progress = o->progress };
-        status = candidate_run(d, &part->best.x, &part->space, &b, &all, f);
-        *gives = status == BITCUT_OK && !memcmp(d, b.d, l->rows * l->cols * sizeof *d);
+        status = candidate_run(d, x, s, &b, &all, f);
+        for (size_t i = 0; i < b.rows * b.cols && status == BITCUT_OK; i++) {
+            uint32_t *const h = &w->h[from * w->x.n + i];
+            if (*h == b.d[i] || d[i] != b.d[i]) continue;
+            *h = d[i];
+            ++*gives;
+        }
         block_clear(&b);
     }
     free(d);
     return status;
 }
 
-/* Whether what gives a part gives every output of all that differ. */
-static enum bitcut_status gives_rest(bool *gives, const struct whole *w,
-                                     const struct explanation *part,
+/* What a candidate gives of all that differs. */
+static enum bitcut_status settle_all(size_t *gives, struct whole *w,
+                                     const struct explanation *e, const struct verdict *v,
+                                     const struct space *space,
                                      const struct explain_options *o, struct fault *f)
 {
-    struct whole other;
-    const enum bitcut_status status = compare_all(&other, part, o, f);
-    *gives = status == BITCUT_OK && other.x.m == w->x.m;
-    for (size_t i = 0; *gives && i < w->x.m * w->x.n; i++)
-        *gives = w->d[i] == w->h[i] || w->d[i] == other.h[i];
-    whole_clear(&other);
+    enum { PANEL = 64 };
+    const struct box all = { .row_end = w->x.m, .col_end = w->x.n };
+    enum bitcut_status status = BITCUT_OK;
+    *gives = 0;
+    for (size_t i = 0; i < w->x.m && status == BITCUT_OK; i += PANEL) {
+        const size_t end = smaller(i + PANEL, w->x.m);
+        bool any = false;
+        for (size_t row = i; row < end; row++) any |= row_differs(w, &all, row);
+        if (any) status = settle_rows(gives, w, e, &v->x, space, i, end, o, f);
+    }
     return status;
 }
 
-/* Say what is known of a part; where only some of its outputs are so, of those. */
-static void say_part(struct box *box, const struct explanation *part, bool some)
+/* Take what is in a box as looked at. */
+static void settle_box(struct whole *w, const struct box *box)
 {
-    const struct verdict *v = &part->best;
-    const int length =
-        snprintf(box->what, sizeof box->what, "%s", some ? "where they do, " : "");
-    verdict_say(box->what + length, sizeof box->what - (size_t)length, v, &part->space);
-    box->fault = v->h.at[AXIS_FAULT] ? fault_name(&part->space, v->h.at[AXIS_FAULT])
-                                     : "another order";
+    for (size_t i = box->row; i < box->row_end; i++)
+        for (size_t j = box->col; j < box->col_end; j++)
+            w->h[i * w->x.n + j] = w->x.d[i * w->x.n + j];
 }
 
-/* What is known of part i, or by that of all parts: then there is but one.  Where a fault
-   is matters more: it has its parts, unless they are too many to be told. */
-static enum bitcut_status tell_part(struct explanation *e, size_t i,
-                                    const struct explanation *part, const struct lines *l,
-                                    const struct whole *w,
+/* What a part is called that has another value of an axis. */
+static const char *const other_names[AXES] = {
+    [AXIS_PROMOTE] = "another promotion", [AXIS_WORDS] = "other words",
+    [AXIS_TERMS] = "other terms",         [AXIS_TILE] = "other tiles of k",
+    [AXIS_LINES] = "equilibration",       [AXIS_ORDER] = "another order",
+};
+
+static int first_axis(const struct hypothesis *h)
+{
+    int axis = AXIS_PROMOTE;
+    while (axis < AXIS_ORDER && !h->at[axis]) axis++;
+    return axis;
+}
+
+/* What is known of a part, which may be in more places than the box. */
+static enum bitcut_status tell_part(struct box *box, struct whole *w,
+                                    const struct explanation *e,
+                                    const struct explanation *part,
                                     const struct explain_options *o, struct fault *f)
 {
-    struct box *const box = &e->part[i];
-    bool gives = false, rest = false;
-    if (!part->best.sampled || part->best.matched < part->best.sampled) return BITCUT_OK;
-    enum bitcut_status status = gives_lines(&gives, l, part, o, f);
-    if (!gives) return status;
-    if (!i && e->parts > (part->best.h.at[AXIS_FAULT] ? PARTS_MOST : 1))
-        status = gives_rest(&rest, w, part, o, f);
-    if (rest) *box = difference_bounds(&w->x);
-    if (rest) e->parts = 1;
-    say_part(box, part,
-             rest || l->rows < box->row_end - box->row ||
-                 l->cols < box->col_end - box->col);
+    const struct verdict *v = &part->best;
+    const size_t in_box = box->differ;
+    size_t gives;
+    if (!v->sampled || v->matched < v->sampled) return BITCUT_OK;
+    const enum bitcut_status status = settle_all(&gives, w, e, v, &part->space, o, f);
+    if (status != BITCUT_OK || gives < in_box) return status;
+    box->differ = gives;
+    box->elsewhere = gives - in_box;
+    verdict_say(box->what, sizeof box->what, v, &part->space);
+    box->fault = v->h.at[AXIS_FAULT] ? fault_name(&part->space, v->h.at[AXIS_FAULT])
+                                     : other_names[first_axis(&v->h)];
     return status;
-}
-
-/* A few outputs of the lines, as all are tried on. */
-static enum bitcut_status take_lines_screen(struct block *b, const struct lines *l,
-                                            const struct question *q, struct fault *f)
-{
-    enum { ROWS = 4 };
-    const size_t rows = smaller(smaller(ROWS, screen_rows(q)), l->rows),
-                 cols = smaller(SCREEN_COLS, l->cols);
-    size_t row[ROWS], col[SCREEN_COLS];
-    for (size_t i = 0; i < rows; i++) row[i] = l->row[i * l->rows / rows];
-    for (size_t j = 0; j < cols; j++) col[j] = l->col[j * l->cols / cols];
-    return block_take(b, q, row, rows, col, cols, f);
 }
 
 /* What the same recipe on the same unit would have to do to give a box. */
-static enum bitcut_status explain_part(struct explanation *e, size_t i,
-                                       const struct whole *w,
+static enum bitcut_status explain_part(struct box *box, struct whole *w,
+                                       const struct explanation *e,
                                        const struct explain_options *o, struct fault *f)
 {
     enum { SECONDS = 5 };
-    struct k_range range[RANGES_MOST];
     struct explanation part = { .q = e->q };
-    struct block b = { 0 };
-    struct lines l;
-    enum bitcut_status status = take_lines(&l, &e->part[i], &w->x, f);
+    struct block b;
+    enum bitcut_status status = take_part(&b, w, box, &e->q, f);
     if (status != BITCUT_OK) return status;
-    status = take_lines_screen(&b, &l, &e->q, f);
-    if (status == BITCUT_OK) {
-        const size_t ranges = coarse_ranges(range, &b, e->q.alpha, e->q.beta);
-        status = explain_space_make(&part.space, &e->q, range, ranges, f);
-    }
+    status = explain_space_make(&part.space, &b, f);
     if (status == BITCUT_OK)
         status = explain_space_add_lanes(&part.space, &e->best.x.gemm.order, f);
     if (status == BITCUT_OK) status = find(&part, &b, &b, &e->best.h, SECONDS, o, f);
-    if (status == BITCUT_OK) status = tell_part(e, i, &part, &l, w, o, f);
+    if (status == BITCUT_OK) status = tell_part(box, w, e, &part, o, f);
     explain_space_clear(&part.space);
     block_clear(&b);
-    lines_clear(&l);
     return status;
 }
 
-static enum bitcut_status explain_parts(struct explanation *e, const struct whole *w,
+/* Add a part to those that are told; those of the same kind are one. */
+static void add_part(struct explanation *e, const struct box *box)
+{
+    for (size_t i = 0; i < e->parts && i < PARTS_MOST; i++) {
+        struct box *const p = &e->part[i];
+        if (!box->fault || !p->fault || strcmp(p->what, box->what) != 0) continue;
+        p->differ += box->differ;
+        p->elsewhere += box->differ;
+        return;
+    }
+    if (e->parts++ < PARTS_MOST) e->part[e->parts - 1] = *box;
+}
+
+/* Say what is in all of D, if that is plain. */
+static void explain_all(struct explanation *e, const struct whole *w)
+{
+    struct box all = { .row_end = w->x.m, .col_end = w->x.n, .differ = e->differ };
+    if (!difference_say(&all, &w->x)) return;
+    add_part(e, &all);
+    e->found = true;
+}
+
+/* The largest box that differs, then the largest of what is left; each whole D of what
+   gave one of them. */
+static enum bitcut_status explain_parts(struct explanation *e, struct whole *w,
                                         const struct explain_options *o, struct fault *f)
 {
+    enum { ROUNDS = 256, SEARCHES = PARTS_MOST };
     enum bitcut_status status = BITCUT_OK;
-    size_t known = 0;
-    e->parts = difference_boxes(e->part, PARTS_MOST, &w->x);
-    for (size_t i = 0; i < e->parts && i < PARTS_MOST && status == BITCUT_OK; i++)
-        if (!difference_say(&e->part[i], &w->x) && e->part[i].differ > 1)
-            status = explain_part(e, i, w, o, f);
-    for (size_t i = 0; i < e->parts && i < PARTS_MOST; i++)
-        known += e->part[i].fault != NULL;
-    e->found = known == e->parts;
+    struct box box;
+    bool known = true;
+    int searches = 0, round = 0;
+    while (round++ < ROUNDS && status == BITCUT_OK && difference_boxes(&box, 1, &w->x)) {
+        if (!difference_say(&box, &w->x) && box.differ > 1 && searches++ < SEARCHES)
+            status = explain_part(&box, w, e, o, f);
+        if (!box.fault) difference_foreign(&box, &w->x);
+        known &= box.fault != NULL;
+        add_part(e, &box);
+        settle_box(w, &box);
+    }
+    e->found = known && round <= ROUNDS && status == BITCUT_OK;
     return unless_stopped(status, o);
 }
 
@@ -481,23 +582,34 @@ static enum bitcut_status finish(struct explanation *e, const struct explain_opt
     if (status == BITCUT_OK) status = spread_find(&e->spread, &w.x, e->q.format, f);
     if (status == BITCUT_OK && e->differ && e->differ <= e->compared / 2)
         status = explain_parts(e, &w, o, f);
+    else if (status == BITCUT_OK && e->differ) explain_all(e, &w);
     whole_clear(&w);
     return status;
 }
 
 /* --- all of it -------------------------------------------------------------------- */
 
+/* Whether all outputs are one number, or NaN: hardly a product. */
+static bool is_plain(const struct block *b)
+{
+    bool same = b->rows * b->cols > 1, nan = same;
+    for (size_t i = 0; i < b->rows * b->cols; i++) {
+        same &= b->d[i] == b->d[0];
+        nan &= (b->d[i] & 0x7fffffff) > 0x7f800000;
+    }
+    return same || nan;
+}
+
 static enum bitcut_status search_blocks(struct explanation *e, const struct block *screen,
                                         const struct block *sample,
                                         const struct explain_options *o, struct fault *f)
 {
-    struct k_range range[RANGES_MOST];
-    const size_t ranges = coarse_ranges(range, screen, e->q.alpha, e->q.beta);
     e->error = coarse_error(screen, e->q.alpha, e->q.beta);
-    enum bitcut_status status = explain_space_make(&e->space, &e->q, range, ranges, f);
+    enum bitcut_status status = explain_space_make(&e->space, screen, f);
     if (status == BITCUT_OK && o->like) status = find_like(e, sample, o, f);
     if (status == BITCUT_OK && !e->complete)
-        status = find(e, screen, sample, NULL, o->seconds, o, f);
+        status = find(e, screen, sample, NULL,
+                      is_plain(sample) ? fmin(1, o->seconds) : o->seconds, o, f);
     if (status == BITCUT_OK && e->best.sampled) status = finish(e, o, f);
     return status;
 }

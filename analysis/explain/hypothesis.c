@@ -269,6 +269,12 @@ static void order_say(char *text, size_t size, const struct candidate *x,
     order_text(text, size, &s->order[value], s->k);
 }
 
+bool order_is_of_slices(const struct space *s, size_t value)
+{
+    const struct bitcut_order o = s->order[value];
+    return o.slices > 1 && o.lanes <= 1 && !o.rest_first && !o.cut;
+}
+
 /* --- faults ----------------------------------------------------------------------- */
 
 static size_t fault_count(const struct space *s) { return s->faults; }
@@ -303,6 +309,16 @@ bool fault_is_coarse(const struct space *s, size_t value)
     return value && !s->fault[value].row->fine;
 }
 
+bool fault_is_of_promotion(const struct space *s, size_t value)
+{
+    return value && s->fault[value].row->of_promotion;
+}
+
+bool fault_is_of_words(const struct space *s, size_t value)
+{
+    return value && s->fault[value].row->of_words;
+}
+
 bool fault_is_of_slices(const struct space *s, size_t value, size_t order)
 {
     struct candidate x = { 0 };
@@ -316,7 +332,7 @@ bool fault_is_of_slices(const struct space *s, size_t value, size_t order)
 
 /* --- the table -------------------------------------------------------------------- */
 
-const struct axis axes[AXES] = {
+const struct axis axes[AXES + 1] = {
     [AXIS_RECIPE] = { "recipe", "how the GEMM is put together", recipe_count, recipe_vary,
                       NULL, NULL },
     [AXIS_UNIT] = { "unit", "the matrix instruction", unit_count, unit_vary, NULL, NULL },
@@ -336,22 +352,11 @@ const struct axis axes[AXES] = {
                      fault_alter, fault_say },
 };
 
-/* --- candidates ------------------------------------------------------------------- */
-
-bool candidate_uniform(const struct candidate *x)
-{
-    bool same = true;
-    for (int t = 0; t < x->plan.terms; t++) same &= x->plan.unit[t] == x->gemm.unit;
-    return same;
-}
+/* --- making ----------------------------------------------------------------------- */
 
 bool candidate_make(struct candidate *x, const struct space *s, struct hypothesis h)
 {
-    memset(x, 0, sizeof *x);
-    bitcut_gemm_init(&x->gemm, sizeof x->gemm);
-    x->gemm.alpha = s->alpha;
-    x->gemm.beta = s->beta;
-    x->store = &roundings[ROUND_RN];
+    candidate_clean(x, s);
     for (int i = 0; i < AXES; i++)
         if ((h.at[i] || i <= AXIS_UNIT) && !axes[i].vary(x, s, h.at[i])) return false;
     if (gemm_plan_on_unit(&x->plan, &x->gemm, NULL) != BITCUT_OK) return false;
@@ -362,139 +367,4 @@ bool candidate_make(struct candidate *x, const struct space *s, struct hypothesi
     for (int i = 0; i < AXES; i++)
         if (h.at[i] && axes[i].alter && !axes[i].alter(x, s, h.at[i])) return false;
     return true;
-}
-
-/* The operands of a candidate that are not those of the block. */
-struct operands {
-    uint32_t *a, *b;
-    size_t k;
-    uint32_t *own_a, *own_b;
-};
-
-/* Where element p of a line was in the block's; SIZE_MAX: it is zero. */
-static size_t source_of(const struct candidate *x, size_t p)
-{
-    const size_t lost = x->lost.end - x->lost.first,
-                 twice = x->twice.end - x->twice.first;
-    if (lost && x->lost_are_zero)
-        return p >= x->lost.first && p < x->lost.end ? SIZE_MAX : p;
-    if (lost && p >= x->lost.first) return p + lost;
-    return twice && p >= x->twice.end ? p - twice : p;
-}
-
-static uint32_t read_element(const struct candidate *x, uint32_t value)
-{
-    const bool subnormal = (value & 0x7f800000) == 0;
-    return x->flushed && subnormal ? value & 0x80000000 : value;
-}
-
-static void rearrange(struct operands *o, const struct candidate *x,
-                      const struct block *b)
-{
-    for (size_t p = 0; p < o->k; p++) {
-        const size_t from = source_of(x, p);
-        for (size_t i = 0; i < b->rows; i++)
-            o->own_a[i * o->k + p] =
-                from == SIZE_MAX ? 0 : read_element(x, b->a[i * b->k + from]);
-        for (size_t j = 0; j < b->cols; j++)
-            o->own_b[p * b->cols + j] =
-                from == SIZE_MAX ? 0 : read_element(x, b->b[from * b->cols + j]);
-    }
-    o->a = o->own_a;
-    o->b = o->own_b;
-}
-
-static bool operands_make(struct operands *o, const struct candidate *x,
-                          const struct block *b)
-{
-    const size_t lost = x->lost.end - x->lost.first,
-                 twice = x->twice.end - x->twice.first;
-    *o = (struct operands){ .a = b->a, .b = b->b, .k = b->k };
-    if (!lost && !twice && !x->flushed) return true;
-    o->k += twice - (x->lost_are_zero ? 0 : lost);
-    o->own_a = memory_allocate(b->rows, o->k * sizeof *o->own_a);
-    o->own_b = memory_allocate(b->cols, o->k * sizeof *o->own_b);
-    if (!o->own_a || !o->own_b) return false;
-    rearrange(o, x, b);
-    return true;
-}
-
-static void operands_clear(struct operands *o)
-{
-    free(o->own_a);
-    free(o->own_b);
-}
-
-/* x as a format holds it that f32 holds. */
-static uint32_t through(const struct bitcut_format *format,
-                        const struct bitcut_rounding *rounding, uint32_t x)
-{
-    const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    if (format == f32) return x;
-    const uint64_t short_x = bitcut_format_convert(format, rounding, f32, x);
-    return (uint32_t)bitcut_format_convert(f32, &roundings[ROUND_RN], format, short_x);
-}
-
-static void store_all(uint32_t *d, const struct candidate *x, const struct space *s,
-                      size_t count)
-{
-    for (size_t i = 0; i < count && x->through; i++)
-        d[i] = through(x->through, &roundings[ROUND_RN], d[i]);
-    for (size_t i = 0; i < count && s->format != &formats[FORMAT_F32]; i++)
-        d[i] = through(s->format, x->store, d[i]);
-}
-
-enum bitcut_status candidate_run(uint32_t *d, const struct candidate *x,
-                                 const struct space *s, const struct block *b,
-                                 const struct gemm_options *options, struct fault *f)
-{
-    struct bitcut_gemm g = x->gemm;
-    struct gemm_plan plan = x->plan;
-    struct operands o;
-    struct gemm_options own = *options; /* words of changed operands are not kept */
-    g.unit = &x->unit;
-    for (int t = 0; t < RECIPE_TERMS_MOST && candidate_uniform(x); t++)
-        plan.unit[t] = &x->unit;
-    enum bitcut_status status =
-        operands_make(&o, x, b)
-            ? BITCUT_OK
-            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the operands");
-    if (status == BITCUT_OK) {
-        if (o.own_a) own.words = NULL;
-        gemm_set_dense(&g, d, b->rows, b->cols, o.k, o.a, o.b, b->c);
-        status = gemm_run_plan(&g, &plan, &own, f);
-    }
-    if (status == BITCUT_OK) store_all(d, x, s, b->rows * b->cols);
-    operands_clear(&o);
-    return status;
-}
-
-/* FP32 encodings as integers that grow along the line of numbers. */
-static int64_t along_line(uint32_t x)
-{
-    return x & 0x80000000 ? -(int64_t)(x & 0x7fffffff) : (int64_t)x;
-}
-
-static int compare_words(const void *x, const void *y)
-{
-    const uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-    return (a > b) - (a < b);
-}
-
-struct nearness candidate_match(const struct candidate *x, const struct space *s,
-                                const struct block *b, uint32_t *scratch,
-                                struct gemm_words *words)
-{
-    const struct gemm_options one = { .threads = 1, .words = words };
-    const size_t count = b->rows * b->cols;
-    struct nearness near = { 0, INFINITY };
-    if (candidate_run(scratch, x, s, b, &one, NULL) != BITCUT_OK) return near;
-    for (size_t i = 0; i < count; i++) {
-        const int64_t apart = along_line(scratch[i]) - along_line(b->d[i]);
-        near.matched += scratch[i] == b->d[i];
-        scratch[i] = (uint32_t)(apart < 0 ? -apart : apart);
-    }
-    qsort(scratch, count, sizeof *scratch, compare_words);
-    near.distance = scratch[count / 2];
-    return near;
 }

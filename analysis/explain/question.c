@@ -25,6 +25,18 @@ size_t question_m(const struct question *q) { return rows_of(&q->a, q->transpose
 size_t question_n(const struct question *q) { return cols_of(&q->b, q->transposed_b); }
 size_t question_k(const struct question *q) { return cols_of(&q->a, q->transposed_a); }
 
+uint32_t question_element(const struct question *q, enum bitcut_operand operand,
+                          size_t line, size_t k)
+{
+    return operand == BITCUT_A ? element(&q->a, q->transposed_a, line, k)
+                               : element(&q->b, q->transposed_b, k, line);
+}
+
+uint32_t question_c(const struct question *q, size_t i, size_t j)
+{
+    return element(&q->c, q->transposed_d, i, j);
+}
+
 bool question_fits(const struct question *q)
 {
     const size_t m = question_m(q), n = question_n(q);

@@ -11,6 +11,8 @@ struct question {
     const struct bitcut_format *format; /* of D, whose elements are widened     */
     uint32_t alpha, beta;               /* FP32 encodings                       */
     bool transposed_a, transposed_b, transposed_d; /* how they are read           */
+    bool by_columns; /* what is read transposed has its own sizes, but is stored by
+                        columns */
     const struct bitcut_recipe *recipe; /* what alone may have computed D, or NULL */
     const struct bitcut_unit *unit;     /* likewise                                */
 };
@@ -22,6 +24,11 @@ size_t question_k(const struct question *q);
 
 /* Whether a format has all of these FP32 values; NaN are in all. */
 bool format_has_all(const struct bitcut_format *format, const uint32_t *x, size_t count);
+
+/* Element k of line `line`, a row of A or a column of B; and C of an output. */
+uint32_t question_element(const struct question *q, enum bitcut_operand operand,
+                          size_t line, size_t k);
+uint32_t question_c(const struct question *q, size_t i, size_t j);
 
 /* The first of bf16, f16 and f32 that has every number of D. */
 const struct bitcut_format *question_format(const struct matrix *d);

@@ -17,7 +17,9 @@
    are what libraries call a GEMM, in all of the orders: they come early. */
 struct level {
     unsigned axes;
-    bool one_term; /* only recipes of one product */
+    bool one_term;     /* only recipes of one product */
+    bool of_promotion; /* only faults of it           */
+    bool of_slices;    /* only orders that are slices */
 };
 
 static const struct level levels[] = {
@@ -28,8 +30,10 @@ static const struct level levels[] = {
     { .axes = AXIS(TILE) },
     { .axes = AXIS(LINES) },
     { .axes = AXIS(TERMS) },
-    { .axes = AXIS(FAULT) },
+    { .axes = AXIS(ORDER), .of_slices = true },
     { .axes = AXIS(WORDS) },
+    { .axes = AXIS(FAULT) },
+    { .axes = AXIS(PROMOTE) | AXIS(FAULT), .of_promotion = true },
     { .axes = AXIS(ORDER) },
     /* two at a time */
     { .axes = AXIS(ORDER) | AXIS(FAULT) },
@@ -46,7 +50,11 @@ static const struct level levels[] = {
     { .axes = AXIS(ORDER) | AXIS(WORDS) },
 };
 
-enum { LEVELS = sizeof levels / sizeof *levels, PAIRS = 10 }; /* the first with two */
+enum {
+    LEVELS = sizeof levels / sizeof *levels,
+    ORDERS = 11,
+    PAIRS = 12
+}; /* all orders; the first with two */
 
 static bool varies(int level, int axis)
 {
@@ -107,14 +115,47 @@ static bool is_far(const struct search *s, const struct basis *b)
     return s->distance[b->h.at[AXIS_RECIPE]] > far || b->distance > FAR_UNIT * far;
 }
 
+/* Whether no order of the same sums comes to D: what they lose on the way is a few units
+   in the last place of the accumulator at a time, and these are wider in short formats.
+ */
+static bool is_off(const struct search *s, const struct basis *b)
+{
+    enum { MANY = 64 };
+    const struct bitcut_unit *const u = s->space->unit[b->h.at[AXIS_UNIT]];
+    const int kept = u->fraction > 0 && u->fraction < u->c->fraction_bits
+                         ? u->fraction
+                         : u->c->fraction_bits,
+              bits = kept < s->space->format->fraction_bits
+                         ? kept
+                         : s->space->format->fraction_bits;
+    const double ulp = ldexp(1, formats[FORMAT_F32].fraction_bits - bits);
+    return b->distance > MANY * ulp * (FAR + (double)s->space->k / CHAIN);
+}
+
+/* Axes that are no more than an order of sums. */
+static bool is_of_order(int level)
+{
+    const unsigned of_order = AXIS(ORDER) | AXIS(PROMOTE) | AXIS(TILE);
+    return levels[level].axes && !(levels[level].axes & ~of_order);
+}
+
 static bool is_plausible(const struct search *s, int level, const struct basis *b,
                          const struct hypothesis *h)
 {
+    const bool has_fault = b->h.at[AXIS_FAULT] && !s->base;
     if (levels[level].one_term && recipes[h->at[AXIS_RECIPE]].terms > 1) return false;
+    if ((levels[level].axes & AXIS(FAULT)) && has_fault) return false;
+    if (b->off && is_of_order(level)) return false;
+    if (s->first && !b->first && fault_is_of_words(s->space, h->at[AXIS_FAULT]))
+        return false;
+    if (levels[level].of_slices && !order_is_of_slices(s->space, h->at[AXIS_ORDER]))
+        return false;
+    if (levels[level].of_promotion && !fault_is_of_promotion(s->space, h->at[AXIS_FAULT]))
+        return false;
     if ((levels[level].axes & AXIS(ORDER)) && (levels[level].axes & AXIS(FAULT)) &&
         !fault_is_of_slices(s->space, h->at[AXIS_FAULT], h->at[AXIS_ORDER]))
         return false;
-    return fault_is_coarse(s->space, h->at[AXIS_FAULT]) || !b->far;
+    return (!has_fault && fault_is_coarse(s->space, h->at[AXIS_FAULT])) || !b->far;
 }
 
 /* --- what is kept ----------------------------------------------------------------- */
@@ -133,6 +174,19 @@ static void keep(struct search *s, struct finding now)
     for (; at > 0 && better(&now, &s->found[at - 1]); at--)
         s->found[at] = s->found[at - 1];
     s->found[at] = now;
+}
+
+/* The same of those that change something, by distance. */
+static void keep_near(struct search *s, struct finding now)
+{
+    size_t at = s->near_count;
+    if (!(now.distance < INFINITY)) return;
+    if (at == NEAR_MOST && now.distance >= s->near[NEAR_MOST - 1].distance) return;
+    if (at < NEAR_MOST) s->near_count++;
+    else at--;
+    for (; at > 0 && now.distance < s->near[at - 1].distance; at--)
+        s->near[at] = s->near[at - 1];
+    s->near[at] = now;
 }
 
 /* --- trying ----------------------------------------------------------------------- */
@@ -203,7 +257,10 @@ static void try_one(const struct walk *w, const struct basis *b, size_t index,
 #pragma omp critical(explain_keep)
     {
         s->tried++;
-        keep(s, (struct finding){ h, near.matched, w->level, turn });
+        keep(s,
+             (struct finding){ h, near.matched, w->level, turn, near.distance, false });
+        keep_near(
+            s, (struct finding){ h, near.matched, w->level, turn, near.distance, false });
     }
 }
 
@@ -247,7 +304,7 @@ static double measure_basis(const struct walk *w, size_t index)
 #pragma omp critical(explain_keep)
     {
         s->tried++;
-        keep(s, (struct finding){ h, near.matched, 0, index });
+        keep(s, (struct finding){ h, near.matched, 0, index, near.distance, false });
     }
     return near.distance;
 }
@@ -276,9 +333,10 @@ static int nearer_basis(const void *x, const void *y)
     if (a->far != b->far) return a->far - b->far;
     if (!a->far && a->recorded != b->recorded) return b->recorded - a->recorded;
     if (a->distance != b->distance) return a->distance < b->distance ? -1 : 1;
-    return g->at[AXIS_RECIPE] != h->at[AXIS_RECIPE]
-               ? g->at[AXIS_RECIPE] - h->at[AXIS_RECIPE]
-               : g->at[AXIS_UNIT] - h->at[AXIS_UNIT];
+    if (g->at[AXIS_RECIPE] != h->at[AXIS_RECIPE])
+        return g->at[AXIS_RECIPE] - h->at[AXIS_RECIPE];
+    return g->at[AXIS_UNIT] != h->at[AXIS_UNIT] ? g->at[AXIS_UNIT] - h->at[AXIS_UNIT]
+                                                : g->at[AXIS_FAULT] - h->at[AXIS_FAULT];
 }
 
 /* Sort out what there is, the nearest first. */
@@ -298,40 +356,50 @@ static void sort_bases(struct walk *w)
         struct basis *const b = &w->basis[i];
         const struct bitcut_unit *u = s->space->unit[b->h.at[AXIS_UNIT]];
         b->far = is_far(s, b);
+        b->off = is_off(s, b);
         b->recorded = u->evidence == EVIDENCE_RECORDED || u->k == 1;
     }
     qsort(w->basis, kept, sizeof *w->basis, nearer_basis);
 }
 
-/* Every recipe on every unit; or the one base. */
+/* Every recipe on every unit, or the one base; each also with every fault that brings the
+   exact product nearer to D. */
 static bool list_bases(struct walk *w)
 {
     const struct search *const s = w->s;
     const size_t recipes_count = axes[AXIS_RECIPE].count(s->space),
-                 units_count = axes[AXIS_UNIT].count(s->space);
-    w->bases = s->base ? 1 : recipes_count * units_count;
+                 units_count = axes[AXIS_UNIT].count(s->space),
+                 right = s->base ? 1 : recipes_count * units_count;
+    w->bases = right * (1 + s->space->suggestions);
     w->basis = memory_allocate(w->bases, sizeof *w->basis);
-    for (size_t i = 0; w->basis && i < w->bases; i++)
-        w->basis[i].h =
-            s->base
-                ? *s->base
-                : (struct hypothesis){ { [AXIS_RECIPE] = (uint16_t)(i / units_count),
-                                         [AXIS_UNIT] = (uint16_t)(i % units_count) } };
+    for (size_t i = 0; w->basis && i < w->bases; i++) {
+        struct hypothesis *const h = &w->basis[i].h;
+        const size_t of = i % right;
+        if (s->base) *h = *s->base;
+        else
+            *h = (struct hypothesis){ { [AXIS_RECIPE] = (uint16_t)(of / units_count),
+                                        [AXIS_UNIT] = (uint16_t)(of % units_count) } };
+        if (i >= right) h->at[AXIS_FAULT] = (uint16_t)s->space->suggested[i / right - 1];
+    }
     return w->basis != NULL;
 }
 
 /* --- phases ----------------------------------------------------------------------- */
 
-/* The first that a caller accepts of what was found from a turn on, or NULL. */
-static const struct finding *accepted(const struct search *s, explain_accept *accept,
+/* The first that a caller accepts of what was found from a turn on, or NULL; what was
+   refused is not asked for again. */
+static const struct finding *accepted(struct search *s, explain_accept *accept,
                                       void *context, size_t from)
 {
     const size_t outputs = s->screen->rows * s->screen->cols;
     for (size_t i = 0;
          i < s->count && s->found[i].matched == outputs && !progress_stopped(s->progress);
-         i++)
-        if (s->found[i].turn >= from && accept(context, &s->found[i]))
-            return &s->found[i];
+         i++) {
+        struct finding *const f = &s->found[i];
+        if (f->turn < from || f->refused) continue;
+        if (accept(context, f)) return f;
+        f->refused = true;
+    }
     return NULL;
 }
 
@@ -381,8 +449,10 @@ static bool try_levels(struct walk *w, int from, int to, explain_accept *accept,
 /* Whether a hypothesis is of a basis. */
 static bool is_of(const struct basis *b, const struct hypothesis *h)
 {
+    const bool has_fault = b->h.at[AXIS_FAULT] != 0;
     return b->h.at[AXIS_RECIPE] == h->at[AXIS_RECIPE] &&
-           b->h.at[AXIS_UNIT] == h->at[AXIS_UNIT];
+           b->h.at[AXIS_UNIT] == h->at[AXIS_UNIT] &&
+           (!has_fault || b->h.at[AXIS_FAULT] == h->at[AXIS_FAULT]);
 }
 
 enum { NEAREST = 16 };
@@ -403,13 +473,98 @@ static size_t bring_forward(struct walk *w)
     return count;
 }
 
+/* Whether two bases differ in no more than how their units round and in how many steps
+   these add. */
+static bool alike(const struct walk *w, const struct basis *x, const struct basis *y)
+{
+    const struct bitcut_unit *const u = w->s->space->unit[x->h.at[AXIS_UNIT]],
+                                    *const v = w->s->space->unit[y->h.at[AXIS_UNIT]];
+    return x->h.at[AXIS_RECIPE] == y->h.at[AXIS_RECIPE] &&
+           x->h.at[AXIS_FAULT] == y->h.at[AXIS_FAULT] && u->k == v->k && u->a == v->a &&
+           u->c == v->c;
+}
+
+/* Mark the nearest basis of each recipe, and each fault, that accumulates in f32. */
+static void mark_first(struct walk *w)
+{
+    for (size_t i = 0; i < w->bases; i++) {
+        struct basis *const b = &w->basis[i];
+        b->first = w->s->space->unit[b->h.at[AXIS_UNIT]]->c == &formats[FORMAT_F32];
+        for (size_t j = 0; j < i && b->first; j++)
+            b->first = !(w->basis[j].first &&
+                         w->basis[j].h.at[AXIS_RECIPE] == b->h.at[AXIS_RECIPE] &&
+                         w->basis[j].h.at[AXIS_FAULT] == b->h.at[AXIS_FAULT]);
+    }
+}
+
+/* Bring to the front the nearest of bases that are alike; returns how many these are. */
+static size_t bring_kinds(struct walk *w)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < w->bases; i++) {
+        size_t at = 0;
+        while (at < count && !alike(w, &w->basis[at], &w->basis[i])) at++;
+        if (at < count) continue;
+        const struct basis b = w->basis[i];
+        memmove(&w->basis[count + 1], &w->basis[count], (i - count) * sizeof *w->basis);
+        w->basis[count++] = b;
+    }
+    return count;
+}
+
+/* Whether a change brings a basis so much nearer that other units may have it right. */
+static bool is_promising(const struct search *s, const struct finding *f)
+{
+    enum { NEARER = 2, SHARE = 4 };
+    return NEARER * f->distance < least_distance(s) ||
+           SHARE * f->matched >= s->screen->rows * s->screen->cols;
+}
+
+/* What came nearest at this level, on all bases. */
+static bool try_elsewhere(struct walk *w, explain_accept *accept, void *context)
+{
+    struct search *const s = w->s;
+    struct finding near[2 * NEAR_MOST];
+    size_t count = s->near_count;
+    memcpy(near, s->near, count * sizeof *near);
+    for (size_t i = 0; i < s->count && count < 2 * NEAR_MOST; i++)
+        if (s->found[i].level == w->level) near[count++] = s->found[i];
+    for (size_t i = 0; i < count && !s->cut_short; i++) {
+        if (!is_promising(s, &near[i])) continue;
+        try_equals(w, near[i].h, 0);
+        s->cut_short = progress_stopped(s->progress) || seconds_now() >= s->end;
+        if (accepted(s, accept, context, (size_t)w->level << 48)) return true;
+    }
+    return false;
+}
+
+/* Levels [from, to) of the first bases, and after each what came nearest of all. */
+static bool try_first(struct walk *w, size_t bases, int from, int to,
+                      explain_accept *accept, void *context)
+{
+    for (int level = from; level < to && !w->s->cut_short; level++) {
+        w->s->near_count = 0;
+        w->s->first = true;
+        const bool found = try_level(w, level, bases, accept, context);
+        w->s->first = false;
+        if (found || try_elsewhere(w, accept, context)) return true;
+    }
+    return false;
+}
+
 static void try_all(struct walk *w, explain_accept *accept, void *context)
 {
     struct search *const s = w->s;
     s->cut_short = !measure_bases(w);
     sort_bases(w);
-    if (accepted(s, accept, context, 0) || try_levels(w, 1, PAIRS, accept, context))
+    if (accepted(s, accept, context, 0)) return;
+    mark_first(w);
+    const size_t kinds = bring_kinds(w);
+    if (try_first(w, kinds, 1, ORDERS, accept, context) ||
+        (s->settled && s->settled(s, context)) ||
+        try_first(w, kinds, ORDERS, PAIRS, accept, context))
         return;
+    if (kinds < w->bases && try_levels(w, 1, PAIRS, accept, context)) return;
     const size_t nearest = bring_forward(w);
     for (int level = PAIRS; level < LEVELS && !s->cut_short; level++)
         if (try_level(w, level, nearest, accept, context)) return;

@@ -39,7 +39,7 @@ static void say_reading(char *text, const struct question *q)
     } one[] = { { q->transposed_a, "A" },
                 { q->transposed_b, "B" },
                 { q->transposed_d, "D" } };
-    const char *between = "; transposed: ";
+    const char *between = q->by_columns ? "; stored by columns: " : "; transposed: ";
     for (int i = 0; i < 3; i++)
         if (one[i].transposed) {
             say_more(text, SENTENCE_MOST, "%s%s", between, one[i].name);
@@ -66,9 +66,10 @@ static void say_parts(char *text, const struct explanation *e)
     for (size_t i = 0; i < e->parts && i < PARTS_MOST; i++) {
         const struct box *b = &e->part[i];
         say_more(text, SENTENCE_MOST,
-                 "%s rows %zu to %zu, columns %zu to %zu (%zu differ)%s%s",
+                 "%s rows %zu to %zu, columns %zu to %zu%s (%zu differ)%s%s",
                  i ? "; in" : ", but in", b->row, b->row_end - 1, b->col, b->col_end - 1,
-                 b->differ, *b->what ? ": " : "", b->what);
+                 b->elsewhere ? " and elsewhere" : "", b->differ, *b->what ? ": " : "",
+                 b->what);
     }
     if (e->parts > PARTS_MOST)
         say_more(text, SENTENCE_MOST, "; and in %zu more places", e->parts - PARTS_MOST);
@@ -106,13 +107,19 @@ static void say_interrupted(char *text, const struct explanation *e)
              e->compared / n, e->total / n);
 }
 
+/* Most of D is what is said of its parts. */
+static bool is_other(const struct explanation *e)
+{
+    return e->parts && e->differ > e->compared / 2;
+}
+
 void explain_say(char text[SENTENCE_MOST], const struct explanation *e)
 {
     text[0] = 0;
     if (e->interrupted && !e->compared) say_interrupted_search(text, e);
     else if (e->found) {
-        say_more(text, SENTENCE_MOST, "D is ");
-        name_hypothesis(text, SENTENCE_MOST, e);
+        say_more(text, SENTENCE_MOST, "D is %s", is_other(e) ? "no product" : "");
+        if (!is_other(e)) name_hypothesis(text, SENTENCE_MOST, e);
         say_parts(text, e);
     } else say_nearest(text, e);
     say_reading(text, &e->q);

@@ -1,5 +1,6 @@
 /* What the axes range over. */
-#include "analysis/explain/defect.h"
+#include "analysis/explain/clue.h"
+#include "analysis/explain/coarse.h"
 #include "emu/unit_field.h"
 #include "lib/size.h"
 #include "lib/table.h"
@@ -48,15 +49,19 @@ static void add_units(struct list *l, const struct bitcut_unit *only)
 
 static const int scales[] = { 0, 6, 8, 10, 11, 12, 13, 16, 22, 24 };
 
-/* Roundings that kernels have, or have by mistake. */
-static const int rules[] = { ROUND_RN, ROUND_RNA, ROUND_RZ, ROUND_CUT, ROUND_RN_FTZ };
+/* Roundings that kernels have, or have by mistake; subnormal words that are flushed are
+   called a fault. */
+static const int rules[] = { ROUND_RN, ROUND_RNA, ROUND_RZ, ROUND_CUT };
 
 enum { ROUNDINGS = sizeof rules / sizeof *rules };
 
-/* One thing changed, then two roundings together. */
+/* One thing changed, then two roundings together.  A low word that saturates gives what
+   one gives that is zeroed if it is not finite, which is called a fault. */
 static void add_words(struct list *l)
 {
     ADD(l, struct words_choice, { .scale = BITCUT_UNSET });
+    ADD(l, struct words_choice,
+        { .high = &roundings[ROUND_RN_SAT], .scale = BITCUT_UNSET });
     for (const struct bitcut_split *a = splits; a->name; a++)
         for (int both = 1; both <= 3; both++)
             ADD(l, struct words_choice,
@@ -182,20 +187,50 @@ static void add_orders(struct list *l, size_t k, const struct bitcut_format *for
 
 /* --- faults ----------------------------------------------------------------------- */
 
-static void add_faults(struct list *l, const struct space *s)
+/* Much nearer to D than the product without a fault. */
+enum { NEARER = 8 };
+
+/* Keep the nearest of those that change the exact product, as suggestions. */
+static void suggest(struct space *s, double misfit[SUGGESTED_MOST], size_t fault,
+                    double now)
 {
+    for (size_t i = 0; i < SUGGESTED_MOST; i++) {
+        if (i < s->suggestions && misfit[i] <= now) continue;
+        const size_t next = s->suggested[i];
+        const double next_misfit = misfit[i];
+        const bool more = i < s->suggestions;
+        s->suggested[i] = fault, misfit[i] = now;
+        if (!more) {
+            s->suggestions = i + 1;
+            return;
+        }
+        fault = next, now = next_misfit;
+    }
+}
+
+static void add_faults(struct list *l, struct space *s, const struct block *b)
+{
+    double misfit[SUGGESTED_MOST] = { 0 };
+    const double none = clue_misfit(s, b, NULL);
     ADD(l, struct defect_choice, { NULL, 0 });
-    for (const struct defect *d = defects; d->name; d++)
-        for (int kind = 0; kind < (int)(d->kinds ? d->kinds(s) : 1); kind++)
-            ADD(l, struct defect_choice, { d, kind });
+    for (const struct defect *d = defect_next(NULL); d; d = defect_next(d))
+        for (int kind = 0; kind < (int)(d->kinds ? d->kinds(s) : 1); kind++) {
+            const struct defect_choice one = { d, kind };
+            const double now = d->exact ? clue_misfit(s, b, &one) : 0;
+            if (d->exact && !(NEARER * now < none)) continue;
+            if (d->exact) suggest(s, misfit, l->count, now);
+            list_add(l, &one);
+        }
 }
 
 /* --- all of them ------------------------------------------------------------------ */
 
-enum bitcut_status explain_space_make(struct space *to, const struct question *q,
-                                      const struct k_range *range, size_t ranges,
+enum bitcut_status explain_space_make(struct space *to, const struct block *b,
                                       struct fault *f)
 {
+    struct k_range range[RANGES_MOST];
+    const struct question *const q = b->q;
+    const size_t ranges = coarse_ranges(range, b, q->alpha, q->beta);
     struct list unit = LIST(struct bitcut_unit *), words = LIST(struct words_choice),
                 order = LIST(struct bitcut_order), fault = LIST(struct defect_choice),
                 lost = LIST(struct k_range);
@@ -211,7 +246,8 @@ enum bitcut_status explain_space_make(struct space *to, const struct question *q
     add_units(&unit, q->unit);
     add_words(&words);
     add_orders(&order, s.k, s.format);
-    add_faults(&fault, &s);
+    s.start = clue_start(&s, b);
+    add_faults(&fault, &s, b);
     s.unit = unit.at, s.units = unit.count;
     s.words = words.at, s.words_count = words.count;
     s.order = order.at, s.orders = order.count;
