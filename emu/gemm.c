@@ -97,17 +97,6 @@ static uint32_t add32(const struct job *job, uint32_t a, uint32_t b)
     return job_fma(&job->schedule, a, F32_ONE, b);
 }
 
-/* An FP32 number after it went through a format; NULL: as it is. */
-static uint32_t through(const struct bitcut_format *format,
-                        const struct bitcut_rounding *rounding, uint32_t x)
-{
-    const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    if (!format) return x;
-    return (uint32_t)bitcut_format_convert(
-        f32, &roundings[ROUND_RN], format,
-        bitcut_format_convert(format, rounding, f32, x));
-}
-
 static uint64_t from_f32(const struct job *job, uint32_t x)
 {
     return bitcut_format_convert(job->unit->c, &roundings[ROUND_RN], &formats[FORMAT_F32],
@@ -119,13 +108,13 @@ static uint32_t promoted(const struct cell *x, const struct job *job,
                          const struct gemm_slips *s)
 {
     const uint32_t v =
-        through(s->moved, &roundings[ROUND_RN], to_f32(job, x->accumulator[0]));
+        f32_through(s->moved, &roundings[ROUND_RN], to_f32(job, x->accumulator[0]));
     const uint32_t sum =
         s->replaces ? v
         : s->adds ? (uint32_t)fma_round(&formats[FORMAT_F32], s->adds, job->schedule.nan,
                                         x->master, F32_ONE, v)
                   : add32(job, x->master, v);
-    return through(s->held, &roundings[ROUND_RN], sum);
+    return f32_through(s->held, &roundings[ROUND_RN], sum);
 }
 
 static void promote(struct cell *x, const struct job *job)
@@ -184,7 +173,7 @@ static void cell_term(struct cell *x, const struct job *job, int t,
         const uint64_t before = *c;
         *c = unit_dot(u, (struct lane){ a + k, NULL }, (struct lane){ b + k, NULL }, *c);
         if (slips && slips->kept)
-            *c = from_f32(job, through(slips->kept, slips->kept_by, to_f32(job, *c)));
+            *c = from_f32(job, f32_through(slips->kept, slips->kept_by, to_f32(job, *c)));
         if (job->watch) tell_instruction(job, t, a + k, b + k, before, *c);
         if (accumulator == 0 && ++x->done == (size_t)job->plan->promote) promote(x, job);
     }

@@ -20,11 +20,8 @@ uint32_t job_fma(const struct schedule *s, uint32_t a, uint32_t b, uint32_t c)
 
 uint32_t job_sum(const struct job *job, uint32_t sum)
 {
-    const struct bitcut_format *to = job->plan->order.sums, *f32 = &formats[FORMAT_F32];
-    if (!to || (sum & 0x7fffffff) > 0x7f800000) return sum;
-    return (uint32_t)bitcut_format_convert(
-        f32, &roundings[ROUND_RN], to,
-        bitcut_format_convert(to, &roundings[ROUND_RN], f32, sum));
+    const bool nan = (sum & 0x7fffffff) > 0x7f800000;
+    return nan ? sum : f32_through(job->plan->order.sums, &roundings[ROUND_RN], sum);
 }
 
 void job_finish(const struct job *job, size_t i, size_t j, const float *total,

@@ -68,20 +68,13 @@ static bool fraction_bit(struct unrounded x, int bit)
 static uint64_t step(const struct bitcut_rounding *r, struct unrounded x, struct cut c)
 {
     switch (r->direction) {
-    case TO_NEAREST_EVEN:
-        return c.kept + (c.half > 0 || (c.half == 0 && (c.kept & 1)));
-    case TO_NEAREST_AWAY:
-        return c.kept + (c.half >= 0);
-    case TO_POSITIVE:
-        return c.kept + (c.lost && !x.negative);
-    case TO_NEGATIVE:
-        return c.kept + (c.lost && x.negative);
-    case TO_ODD:
-        return c.kept | c.lost;
-    case BY_BIT:
-        return c.kept + (c.lost && fraction_bit(x, r->bit));
-    case TO_ZERO:
-        break;
+    case TO_NEAREST_EVEN: return c.kept + (c.half > 0 || (c.half == 0 && (c.kept & 1)));
+    case TO_NEAREST_AWAY: return c.kept + (c.half >= 0);
+    case TO_POSITIVE: return c.kept + (c.lost && !x.negative);
+    case TO_NEGATIVE: return c.kept + (c.lost && x.negative);
+    case TO_ODD: return c.kept | c.lost;
+    case BY_BIT: return c.kept + (c.lost && fraction_bit(x, r->bit));
+    case TO_ZERO: break;
     }
     return c.kept;
 }
@@ -139,18 +132,26 @@ uint64_t bitcut_format_convert(const struct bitcut_format *to,
 {
     const struct number x = format_decode(from, encoding);
     switch (x.kind) {
-    case NUMBER_NAN:
-        return format_nan(to);
+    case NUMBER_NAN: return format_nan(to);
     case NUMBER_INF:
         if (x.negative && !to->has_sign) return format_nan(to);
         return rounding->overflow == OVERFLOW_SATURATE ? format_largest(to, x.negative)
                                                        : format_infinity(to, x.negative);
-    default:
-        return round_pack(to, rounding, number_unrounded(from, x));
+    default: return round_pack(to, rounding, number_unrounded(from, x));
     }
 }
 
 double round_error(const struct bitcut_format *f, enum direction d)
 {
     return ldexp(1, -f->fraction_bits - (d == TO_NEAREST_EVEN || d == TO_NEAREST_AWAY));
+}
+
+uint32_t f32_through(const struct bitcut_format *format,
+                     const struct bitcut_rounding *rounding, uint32_t x)
+{
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32];
+    if (!format || format == f32) return x;
+    return (uint32_t)bitcut_format_convert(
+        f32, &roundings[ROUND_RN], format,
+        bitcut_format_convert(format, rounding, f32, x));
 }

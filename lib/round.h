@@ -74,6 +74,11 @@ struct unrounded {
 uint64_t round_pack(const struct bitcut_format *format,
                     const struct bitcut_rounding *rounding, struct unrounded x);
 
+/* The FP32 encoding x rounded to a format that FP32 holds, as FP32 again; a NaN becomes
+   that of the format.  NULL: x. */
+uint32_t f32_through(const struct bitcut_format *format,
+                     const struct bitcut_rounding *rounding, uint32_t x);
+
 /* x as a number of `format` on its way elsewhere.  x must be finite or zero. */
 struct unrounded number_unrounded(const struct bitcut_format *format, struct number x);
 

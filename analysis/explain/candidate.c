@@ -163,15 +163,6 @@ static void respell(uint32_t *word, const void *context, enum bitcut_operand ope
     r->x->respell(&s);
 }
 
-uint32_t number_through(const struct bitcut_format *format,
-                        const struct bitcut_rounding *rounding, uint32_t x)
-{
-    const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    if (format == f32) return x;
-    const uint64_t short_x = bitcut_format_convert(format, rounding, f32, x);
-    return (uint32_t)bitcut_format_convert(f32, &roundings[ROUND_RN], format, short_x);
-}
-
 /* From the products, where the epilogue is another, to what is in D. */
 static void finish_all(uint32_t *d, const struct candidate *x, const struct space *s,
                        const struct block *b, bool products)
@@ -179,8 +170,8 @@ static void finish_all(uint32_t *d, const struct candidate *x, const struct spac
     for (size_t i = 0; i < b->rows * b->cols; i++) {
         const size_t row = b->row[i / b->cols], col = b->col[i % b->cols];
         if (products) d[i] = candidate_finish(x, d[i], candidate_c(x, b->q, row, col));
-        if (x->through) d[i] = number_through(x->through, x->through_by, d[i]);
-        d[i] = number_through(s->format, x->store, d[i]);
+        if (x->through) d[i] = f32_through(x->through, x->through_by, d[i]);
+        d[i] = f32_through(s->format, x->store, d[i]);
     }
 }
 

@@ -137,7 +137,7 @@ static uint32_t negated(uint32_t x) { return x ^ 0x80000000u; }
 
 static uint32_t rounded(const struct split_word *w, uint32_t x)
 {
-    return number_through(w->format, w->rounding, x);
+    return f32_through(w->format, w->rounding, x);
 }
 
 /* The low word of a residual. */
@@ -158,14 +158,14 @@ static void low_negated(const struct spelling *s) { s->word[1] = negated(s->word
 static void low_is_high(const struct spelling *s)
 {
     s->word[1] =
-        number_through(s->split->word[1].format, &roundings[ROUND_RN], s->word[0]);
+        f32_through(s->split->word[1].format, &roundings[ROUND_RN], s->word[0]);
 }
 
 /* x->by[0]: a rule by which the high word was rounded whose residual is taken. */
 static void low_of_another(const struct spelling *s)
 {
     const uint32_t high =
-        number_through(s->split->word[0].format, &roundings[s->x->by[0]], s->element);
+        f32_through(s->split->word[0].format, &roundings[s->x->by[0]], s->element);
     s->word[1] = low_of(s->split, residual_of(s->element, high));
 }
 
@@ -173,7 +173,7 @@ static void low_of_another(const struct spelling *s)
 static void high_through(const struct spelling *s)
 {
     const uint32_t x =
-        number_through(&formats[s->x->by[0]], &roundings[ROUND_RN], s->element);
+        f32_through(&formats[s->x->by[0]], &roundings[ROUND_RN], s->element);
     s->word[0] = rounded(&s->split->word[0], x);
     if (s->split->words > 1)
         s->word[1] = low_of(s->split, residual_of(s->element, s->word[0]));
@@ -183,7 +183,7 @@ static void low_through(const struct spelling *s)
 {
     const uint32_t r = residual_of(s->element, s->word[0]);
     s->word[1] =
-        low_of(s->split, number_through(&formats[s->x->by[0]], &roundings[ROUND_RN], r));
+        low_of(s->split, f32_through(&formats[s->x->by[0]], &roundings[ROUND_RN], r));
 }
 
 /* The residual is held in the format of words before it is scaled. */
@@ -191,7 +191,7 @@ static void low_before_scale(const struct spelling *s)
 {
     const uint32_t r = residual_of(s->element, s->word[0]);
     s->word[1] = low_of(
-        s->split, number_through(s->split->word[1].format, &roundings[ROUND_RN], r));
+        s->split, f32_through(s->split->word[1].format, &roundings[ROUND_RN], r));
 }
 
 static bool below_normal(const struct bitcut_format *format, uint32_t x)
@@ -199,7 +199,7 @@ static bool below_normal(const struct bitcut_format *format, uint32_t x)
     static const struct bitcut_rounding flushed = { .name = "rz, flushed",
                                                     .direction = TO_ZERO,
                                                     .flush = true };
-    return (number_through(format, &flushed, x) & 0x7fffffff) == 0;
+    return (f32_through(format, &flushed, x) & 0x7fffffff) == 0;
 }
 
 static void high_flushed_late(const struct spelling *s)

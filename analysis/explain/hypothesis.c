@@ -3,6 +3,7 @@
 #include "analysis/explain/order_say.h"
 #include "analysis/explain/defect.h"
 #include "emu/unit_field.h"
+#include "lib/size.h"
 #include "lib/table.h"
 
 #include <math.h>
@@ -272,7 +273,22 @@ static void order_say(char *text, size_t size, const struct candidate *x,
 bool order_is_of_slices(const struct space *s, size_t value)
 {
     const struct bitcut_order o = s->order[value];
-    return o.slices > 1 && o.lanes <= 1 && !o.rest_first && !o.cut;
+    return o.slices > 1 && o.lanes <= 1 && !o.rest_first && !o.cut && !o.halve && !o.sums;
+}
+
+bool order_is_usual(const struct space *s, size_t value)
+{
+    enum { SLICES_MOST = 32 };
+    static const size_t multiples[] = { 16, 32, 64, 128 };
+    const struct bitcut_order o = s->order[value];
+    const size_t slices = (size_t)o.slices;
+    bool usual = false;
+    if (!order_is_of_slices(s, value) || o.reduction != BITCUT_ASCENDING) return false;
+    for (size_t i = 0; i < sizeof multiples / sizeof *multiples && slices <= SLICES_MOST;
+         i++)
+        usual |= divide_up(divide_up(s->k, multiples[i]), slices) * multiples[i] ==
+                 (size_t)o.tile;
+    return usual;
 }
 
 /* --- faults ----------------------------------------------------------------------- */

@@ -172,10 +172,6 @@ bool fault_is_of_promotion(const struct space *s, size_t value);
 bool fault_is_of_words(const struct space *s, size_t value);
 bool fault_is_of_slices(const struct space *s, size_t value, size_t order);
 
-/* x as a format holds it that f32 holds. */
-uint32_t number_through(const struct bitcut_format *format,
-                        const struct bitcut_rounding *rounding, uint32_t x);
-
 /* What a candidate that has no recipe yet has besides one: nothing. */
 void candidate_clean(struct candidate *x, const struct space *s);
 
@@ -194,6 +190,10 @@ uint32_t candidate_finish(const struct candidate *x, uint32_t product, uint32_t 
 
 /* Whether a value of AXIS_ORDER cuts k into slices and does no more. */
 bool order_is_of_slices(const struct space *s, size_t value);
+
+/* The same of no more than 32 slices, as long as each other, in tiles of 16 to 128 k:
+   what is asked for as split-K. */
+bool order_is_usual(const struct space *s, size_t value);
 
 /* False: there is no such GEMM. */
 bool candidate_make(struct candidate *x, const struct space *s, struct hypothesis h);

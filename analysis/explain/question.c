@@ -48,12 +48,9 @@ bool question_fits(const struct question *q)
 
 bool format_has_all(const struct bitcut_format *format, const uint32_t *x, size_t count)
 {
-    const struct bitcut_format *f32 = &formats[FORMAT_F32];
     for (size_t i = 0; i < count; i++) {
-        const uint64_t y = bitcut_format_convert(format, &roundings[ROUND_RN], f32, x[i]);
         const bool nan = (x[i] & 0x7fffffff) > 0x7f800000;
-        if (!nan && bitcut_format_convert(f32, &roundings[ROUND_RN], format, y) != x[i])
-            return false;
+        if (!nan && f32_through(format, &roundings[ROUND_RN], x[i]) != x[i]) return false;
     }
     return true;
 }

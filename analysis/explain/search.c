@@ -20,6 +20,7 @@ struct level {
     bool one_term;     /* only recipes of one product */
     bool of_promotion; /* only faults of it           */
     bool of_slices;    /* only orders that are slices */
+    bool usual;        /* ... and few of them, alike  */
 };
 
 static const struct level levels[] = {
@@ -27,6 +28,8 @@ static const struct level levels[] = {
     { .axes = AXIS(PROMOTE), .one_term = true },
     { .axes = AXIS(ORDER), .one_term = true },
     { .axes = AXIS(PROMOTE) },
+    { .axes = AXIS(ORDER), .usual = true },
+    { .axes = AXIS(PROMOTE) | AXIS(ORDER), .usual = true },
     { .axes = AXIS(TILE) },
     { .axes = AXIS(LINES) },
     { .axes = AXIS(TERMS) },
@@ -52,8 +55,8 @@ static const struct level levels[] = {
 
 enum {
     LEVELS = sizeof levels / sizeof *levels,
-    ORDERS = 11,
-    PAIRS = 12
+    ORDERS = 13,
+    PAIRS = 14
 }; /* all orders; the first with two */
 
 static bool varies(int level, int axis)
@@ -150,6 +153,7 @@ static bool is_plausible(const struct search *s, int level, const struct basis *
         return false;
     if (levels[level].of_slices && !order_is_of_slices(s->space, h->at[AXIS_ORDER]))
         return false;
+    if (levels[level].usual && !order_is_usual(s->space, h->at[AXIS_ORDER])) return false;
     if (levels[level].of_promotion && !fault_is_of_promotion(s->space, h->at[AXIS_FAULT]))
         return false;
     if ((levels[level].axes & AXIS(ORDER)) && (levels[level].axes & AXIS(FAULT)) &&

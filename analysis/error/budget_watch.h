@@ -1,0 +1,57 @@
+/* What happens to an output on its way, as exact ledgers. */
+#ifndef BITCUT_ANALYSIS_ERROR_BUDGET_WATCH_H
+#define BITCUT_ANALYSIS_ERROR_BUDGET_WATCH_H
+
+#include "analysis/error/budget.h"
+#include "analysis/error/dyadic.h"
+#include "emu/trace.h"
+#include "lib/k_parts.h"
+
+/* What a sum is made of: exact products, and errors. */
+enum {
+    LEDGER_PRODUCTS,
+    LEDGER_ALIGNED,
+    LEDGER_ACCUMULATED,
+    LEDGER_PROMOTED,
+    LEDGER_SLICED,
+    LEDGER_ENTRIES
+};
+
+struct ledger {
+    mpz_t entry[LEDGER_ENTRIES];
+};
+
+/* An accumulator: its ledger up to some instruction, and the products and what was cut
+   since. */
+struct running {
+    struct ledger ledger;
+    struct wide products, cut;
+    bool used; /* since */
+    mpz_t now;
+};
+
+struct watcher {
+    const struct gemm_plan *plan;
+    struct running accumulator[RECIPE_ACCUMULATORS_MOST];
+    struct ledger promoted, sum[K_PARTS_KEPT_MOST + 1]; /* the last one: not yet kept */
+    int kept;
+    size_t instructions;
+    struct budget_event event;
+    struct unit_trace trace;
+    uint32_t total, d;
+};
+
+/* A watcher of a GEMM by that plan, of one output; NULL: no memory. */
+struct watcher *watcher_new(const struct gemm_plan *plan);
+void watcher_free(struct watcher *w);
+
+/* For struct gemm_watch, with the watcher as its context.  At the end sum[0] has the
+   ledger of `total`, unless there is an event. */
+void watcher_see(void *context, const struct watch_event *e);
+
+/* The output has no sum, unless that was known before. */
+void watcher_end(struct watcher *w, const char *what, int term);
+
+bool watcher_finite(const struct bitcut_format *f, uint64_t encoding);
+
+#endif
