@@ -378,6 +378,21 @@ static void grid_run(const struct job *job, const struct grid *x, char *scratch,
     hostfp_leave(&saved);
 }
 
+/* Memory for a job's threads, which is kept if the job says so. */
+static char *scratch_take(const struct job *job, size_t threads, size_t bytes)
+{
+    struct gemm_scratch *const kept = job->scratch;
+    size_t all;
+    if (!kept || !size_multiply(&all, threads, bytes))
+        return memory_allocate(threads, bytes);
+    if (all > kept->bytes) {
+        free(kept->at);
+        kept->at = memory_allocate(threads, bytes);
+        kept->bytes = kept->at ? all : 0;
+    }
+    return kept->at;
+}
+
 /* All tiles; BITCUT_CANNOT if asked to stop. */
 static enum bitcut_status job_run(const struct job *job, int threads)
 {
@@ -385,7 +400,7 @@ static enum bitcut_status job_run(const struct job *job, int threads)
     const struct grid x = grid_make(job);
     const int count = threads_for(threads, x.tiles);
     size_t done = 0;
-    char *memory = memory_allocate((size_t)count + 1, x.thread_bytes + ALIGNMENT);
+    char *memory = scratch_take(job, (size_t)count + 1, x.thread_bytes + ALIGNMENT);
     if (!memory) return BITCUT_NO_MEMORY;
     char *const scratch = memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT);
 #pragma omp parallel for schedule(dynamic) num_threads(count)
@@ -397,7 +412,7 @@ static enum bitcut_status job_run(const struct job *job, int threads)
         now = ++done;
         if (threads_first()) progress_report(job->progress, now, x.tiles);
     }
-    free(memory);
+    if (!job->scratch) free(memory);
     return progress_stopped(job->progress) ? BITCUT_CANNOT : BITCUT_OK;
 }
 
@@ -588,6 +603,7 @@ enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
                        .ldd = g->n,
                        .ldc = g->n,
                        .watch = o->watch,
+                       .scratch = g->count == 1 && o->threads == 1 ? o->scratch : NULL,
                        .keep_a = o->words ? &o->words->a : NULL,
                        .keep_b = o->words ? &o->words->b : NULL,
                        .progress = o->progress };

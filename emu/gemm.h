@@ -31,12 +31,19 @@ struct gemm_words {
 
 void gemm_words_clear(struct gemm_words *w);
 
+/* Memory for runs on one thread one after the other; free() of `at` ends it. */
+struct gemm_scratch {
+    char *at;
+    size_t bytes;
+};
+
 /* How a GEMM is emulated; nothing here changes a bit. */
 struct gemm_options {
     int threads;                     /* 0: all processors                               */
     const struct simd_level *simd;   /* NULL: what BITCUT_SIMD says, else the best      */
     const struct progress *progress; /* or NULL                                         */
     struct gemm_words *words;        /* of a single GEMM, that keeps them; or NULL      */
+    struct gemm_scratch *scratch;    /* of a single GEMM on one thread, or NULL         */
     const struct gemm_watch *watch;  /* of a GEMM of one output, or NULL; slower        */
 };
 

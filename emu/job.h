@@ -17,6 +17,8 @@ struct schedule {
     uint32_t nan;         /* of the FP32 operations                                 */
 };
 
+struct gemm_scratch;
+
 struct job {
     const struct gemm_plan *plan;
     struct schedule schedule;
@@ -31,6 +33,7 @@ struct job {
     uint32_t *c; /* NULL if beta is zero */
     size_t ldc;
     struct kept_words *keep_a, *keep_b; /* NULL: words are not kept */
+    struct gemm_scratch *scratch;       /* NULL: none is kept      */
     const struct gemm_watch *watch;     /* NULL usually */
     const struct progress *progress;    /* looked at within a tile, too; may be NULL */
 };

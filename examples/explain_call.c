@@ -30,6 +30,8 @@ int main(int argc, char **argv)
 {
     char why[BITCUT_TEXT_MOST] = "";
     struct bitcut_explanation report = { .size = sizeof report };
+    const struct bitcut_explain_options options = { .size = sizeof options,
+                                                    .seconds = 10 };
     struct bitcut_gemm gemm, found;
 
     random_values(a, M * K, 1);
@@ -43,7 +45,7 @@ int main(int argc, char **argv)
     if (compute(gemm, why)) return fprintf(stderr, "%s\n", why), 3;
     if (argc > 1 && !strcmp(argv[1], "flip")) d[M * N / 2] ^= 1;
 
-    if (bitcut_explain(&report, &found, &gemm, NULL, 0, why))
+    if (bitcut_explain(&report, &found, &gemm, &options, 0, why))
         return fprintf(stderr, "%s\n", why), 3;
     puts(report.text);
     if (!report.runs) return 1;

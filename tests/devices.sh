@@ -74,8 +74,8 @@ second_found() {
         # shellcheck disable=SC2086
         run 1 $words --device cuda:1
     done << 'END'
-verify --kernel gemm.ootomo.f16 -m 1 -n 2 -k 3
-verify --kernel batch.mma.16 -m 5 -n 6 -k 7
+verify --kernel gemm.ootomo.f16 -m 1 -n 2 -k 3 --seconds 0
+verify --kernel batch.mma.16 -m 5 -n 6 -k 7 --seconds 0
 verify --kernel split --split halfhalf --samples 70000
 record --random 128 --unit hopper/mma.m16n8k16.f32.f16
 bench gpu --kernel gemm.ootomo.f16 -n 16 --rounds 1 --energy 0

@@ -227,11 +227,20 @@ static int compare_words(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
+void candidate_forget(struct candidate_memory *m)
+{
+    gemm_words_clear(&m->words);
+    free(m->scratch.at);
+    *m = (struct candidate_memory){ 0 };
+}
+
 struct nearness candidate_match(const struct candidate *x, const struct space *s,
                                 const struct block *b, uint32_t *scratch,
-                                struct gemm_words *words)
+                                struct candidate_memory *memory)
 {
-    const struct gemm_options one = { .threads = 1, .words = words };
+    const struct gemm_options one = { .threads = 1,
+                                      .words = memory ? &memory->words : NULL,
+                                      .scratch = memory ? &memory->scratch : NULL };
     const size_t count = b->rows * b->cols;
     struct nearness near = { 0, INFINITY };
     if (candidate_run(scratch, x, s, b, &one, NULL) != BITCUT_OK) return near;

@@ -210,10 +210,19 @@ struct nearness {
     double distance; /* the median of the others and these, in ulps of FP32   */
 };
 
-/* `scratch` has room for the block's outputs; `words` are those of the block, or NULL.
+/* What runs on the same block, one after the other, need not make again.  All zeros at
+   first; candidate_forget() ends it. */
+struct candidate_memory {
+    struct gemm_words words;
+    struct gemm_scratch scratch;
+};
+
+void candidate_forget(struct candidate_memory *m);
+
+/* `scratch` has room for the block's outputs; `memory` is that of the block, or NULL.
    What cannot be run matches nothing. */
 struct nearness candidate_match(const struct candidate *x, const struct space *s,
                                 const struct block *b, uint32_t *scratch,
-                                struct gemm_words *words);
+                                struct candidate_memory *memory);
 
 #endif

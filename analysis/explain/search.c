@@ -203,16 +203,17 @@ struct walk {
     struct basis *basis; /* the nearest first            */
     size_t bases;
     int level;
-    struct block few;         /* outputs of the screen        */
-    uint32_t *scratch;        /* of every thread              */
-    struct gemm_words *words; /* likewise, of both blocks     */
+    struct block few;                /* outputs of the screen        */
+    uint32_t *scratch;               /* of every thread              */
+    struct candidate_memory *memory; /* likewise, of both blocks */
 };
 
 static void walk_clear(struct walk *w, int threads)
 {
-    for (int i = 0; w->words && i < BLOCKS * threads; i++) gemm_words_clear(&w->words[i]);
+    for (int i = 0; w->memory && i < BLOCKS * threads; i++)
+        candidate_forget(&w->memory[i]);
     block_clear(&w->few);
-    free(w->words);
+    free(w->memory);
     free(w->scratch);
     free(w->basis);
 }
@@ -235,7 +236,7 @@ static struct nearness match(const struct walk *w, const struct candidate *x, in
     const size_t thread = (size_t)threads_number();
     return candidate_match(x, w->s->space, which ? screen : &w->few,
                            w->scratch + thread * screen->rows * screen->cols,
-                           &w->words[BLOCKS * thread + (size_t)which]);
+                           &w->memory[BLOCKS * thread + (size_t)which]);
 }
 
 /* What gives too few of a few outputs is not tried on more: how many it would give is
@@ -583,9 +584,9 @@ enum bitcut_status explain_search(struct search *s, explain_accept *accept, void
     struct walk w = { .s = s,
                       .scratch =
                           memory_allocate((size_t)threads, outputs * sizeof *w.scratch),
-                      .words = calloc(BLOCKS * (size_t)threads, sizeof *w.words) };
+                      .memory = calloc(BLOCKS * (size_t)threads, sizeof *w.memory) };
     const bool enough =
-        w.scratch && w.words && list_bases(&w) && take_few(&w, NULL) == BITCUT_OK;
+        w.scratch && w.memory && list_bases(&w) && take_few(&w, NULL) == BITCUT_OK;
     s->tried = s->count = 0;
     s->cut_short = false;
     for (int i = 0; i < RECIPES_MOST; i++) s->distance[i] = INFINITY;
