@@ -276,17 +276,18 @@ bool order_is_of_slices(const struct space *s, size_t value)
     return o.slices > 1 && o.lanes <= 1 && !o.rest_first && !o.cut && !o.halve && !o.sums;
 }
 
+const size_t usual_tiles[] = { 16, 32, 64, 128, 0 };
+
 bool order_is_usual(const struct space *s, size_t value)
 {
-    enum { SLICES_MOST = 32 };
-    static const size_t multiples[] = { 16, 32, 64, 128 };
     const struct bitcut_order o = s->order[value];
     const size_t slices = (size_t)o.slices;
     bool usual = false;
-    if (!order_is_of_slices(s, value) || o.reduction != BITCUT_ASCENDING) return false;
-    for (size_t i = 0; i < sizeof multiples / sizeof *multiples && slices <= SLICES_MOST;
-         i++)
-        usual |= divide_up(divide_up(s->k, multiples[i]), slices) * multiples[i] ==
+    if (!order_is_of_slices(s, value) || o.reduction != BITCUT_ASCENDING ||
+        slices > USUAL_SLICES_MOST)
+        return false;
+    for (size_t i = 0; usual_tiles[i]; i++)
+        usual |= divide_up(divide_up(s->k, usual_tiles[i]), slices) * usual_tiles[i] ==
                  (size_t)o.tile;
     return usual;
 }

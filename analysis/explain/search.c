@@ -26,9 +26,9 @@ struct level {
 static const struct level levels[] = {
     { .axes = 0 },
     { .axes = AXIS(PROMOTE), .one_term = true },
+    { .axes = AXIS(ORDER), .usual = true },
     { .axes = AXIS(ORDER), .one_term = true },
     { .axes = AXIS(PROMOTE) },
-    { .axes = AXIS(ORDER), .usual = true },
     { .axes = AXIS(PROMOTE) | AXIS(ORDER), .usual = true },
     { .axes = AXIS(TILE) },
     { .axes = AXIS(LINES) },

@@ -5,6 +5,7 @@
 #include "lib/size.h"
 #include "lib/table.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,10 +82,17 @@ static void add_words(struct list *l)
 
 /* --- orders ----------------------------------------------------------------------- */
 
-/* Slices of every length that is a multiple of 4, of long k fewer. */
+/* Slices of every length that is a multiple of 4; of long k fewer, by about 1/16 of the
+   length apart in the end. */
+static size_t next_length(size_t length, size_t k)
+{
+    if (k <= 4096 || length < 512) return length + 4;
+    return length + (length < 16384 ? 32 : length / 512 * 32);
+}
+
 static void add_slices(struct list *l, size_t k)
 {
-    for (size_t length = 4; length<k; length += k> 4096 && length >= 512 ? 32 : 4) {
+    for (size_t length = 4; length < k; length = next_length(length, k)) {
         const int slices = (int)divide_up(k, length);
         for (int r = BITCUT_ASCENDING; r <= BITCUT_TREE; r++)
             if (slices <= 1024 &&
@@ -92,6 +100,29 @@ static void add_slices(struct list *l, size_t k)
                 ADD(l, struct bitcut_order,
                     { .slices = slices, .tile = (int)length, .reduction = r });
     }
+}
+
+static bool has_slices(const struct list *l, size_t length)
+{
+    const struct bitcut_order *const o = l->at;
+    bool any = false;
+    for (size_t i = 0; i < l->count; i++)
+        any |= o[i].slices > 1 && (size_t)o[i].tile == length &&
+               o[i].reduction == BITCUT_ASCENDING;
+    return any;
+}
+
+/* Those that order_is_usual() knows, of long k, too. */
+static void add_usual_slices(struct list *l, size_t k)
+{
+    for (size_t slices = 2; slices <= USUAL_SLICES_MOST; slices++)
+        for (size_t i = 0; usual_tiles[i]; i++) {
+            const size_t tile = usual_tiles[i],
+                         length = divide_up(divide_up(k, tile), slices) * tile;
+            if (length < k && length <= INT_MAX && !has_slices(l, length))
+                ADD(l, struct bitcut_order,
+                    { .slices = (int)divide_up(k, length), .tile = (int)length });
+        }
 }
 
 /* Pairwise: neighbours, or short chains of them, as a tree. */
@@ -111,7 +142,8 @@ static void add_pairs(struct list *l, size_t k)
 static void add_halved_slices(struct list *l, size_t k)
 {
     static const int halves[] = { 16, 8, 4, 2, 32, 1 }; /* the usual one first */
-    for (size_t length = 64; length < k; length += 16)
+    enum { PANEL_MOST = 2048 };
+    for (size_t length = 64; length < k && length <= PANEL_MOST; length += 16)
         for (size_t i = 0; i < sizeof halves / sizeof *halves && k % length; i++)
             ADD(l, struct bitcut_order,
                 { .slices = (int)divide_up(k, length),
@@ -177,6 +209,7 @@ static void add_orders(struct list *l, size_t k, const struct bitcut_format *for
 {
     ADD(l, struct bitcut_order, { 0 });
     add_slices(l, k);
+    add_usual_slices(l, k);
     add_pairs(l, k);
     add_halved_slices(l, k);
     add_lanes(l, k);
@@ -252,6 +285,8 @@ enum bitcut_status explain_space_make(struct space *to, const struct block *b,
     s.words = words.at, s.words_count = words.count;
     s.order = order.at, s.orders = order.count;
     s.fault = fault.at, s.faults = fault.count;
+    assert(words.count <= UINT16_MAX && order.count <= UINT16_MAX &&
+           fault.count <= UINT16_MAX); /* struct hypothesis */
     if (unit.failed || words.failed || order.failed || fault.failed || lost.failed) {
         explain_space_clear(&s);
         return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the hypotheses");
