@@ -254,6 +254,7 @@ promote-via-bf16|promotion through short|rounded to bf16 before
 promote-rest-lost|promotion forgets the rest|is promoted every 3 instructions, and what is
 out-f16-rz|store truncated|rounded to f16, but
 all-nan|not written|they hold NaN|plain
+all-zero|not written|they hold zeros|plain
 END
         "$faulty" . ootomo ampere/mma.m16n8k16.f32.f16 64 64 64 1 "$injected"
         explained 0

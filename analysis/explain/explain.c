@@ -78,8 +78,8 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
     enum bitcut_status status = explain_space_make(&e->space, screen, f);
     if (status == BITCUT_OK && o->like) status = explain_find_like(e, sample, o, f);
     if (status == BITCUT_OK && !e->complete)
-        status = explain_find(e, screen, sample, NULL,
-                              is_plain(sample) ? fmin(1, o->seconds) : o->seconds, o, f);
+        status = explain_find(e, screen, sample, NULL, is_plain(sample) ? 0 : o->seconds,
+                              o, f);
     if (status == BITCUT_OK && e->best.sampled) status = finish(e, o, f);
     return status;
 }

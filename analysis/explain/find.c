@@ -4,6 +4,7 @@
 #include "lib/clock.h"
 #include "lib/size.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,7 +197,8 @@ enum bitcut_status explain_find(struct explanation *e, const struct block *scree
         *s = (struct search){ .space = &e->space,
                               .screen = screen,
                               .base = base,
-                              .end = seconds_now() + seconds,
+                              .end = seconds > 0 ? seconds_now() + seconds : INFINITY,
+                              .as_they_are = seconds == 0,
                               .threads = o->threads,
                               .settled = base ? NULL : is_right_in_part,
                               .progress = o->progress };
@@ -217,8 +219,7 @@ static bool carry_over(struct hypothesis *h, const struct space *to,
                        const struct space *from)
 {
     const struct defect_choice c = from->fault[h->at[AXIS_FAULT]];
-    if (to->k != from->k || to->units != from->units ||
-        h->at[AXIS_ORDER] >= to->orders)
+    if (to->k != from->k || to->units != from->units || h->at[AXIS_ORDER] >= to->orders)
         return false;
     if (!c.row) return true;
     for (size_t i = 1; i < to->faults && !c.row->of_ranges; i++)

@@ -22,8 +22,9 @@ enum bitcut_status window_take(struct block *to, const struct question *q,
                                struct window w, size_t rows, size_t cols, uint64_t seed,
                                uint64_t stream, struct fault *f);
 
-/* Search for what gives all of the screen and of the sample, for so long; from `base` on
-   only, or all if that is NULL.  Sets the best, its equals, how many were tried and
+/* Search for what gives all of the screen and of the sample, for so long, or with 0
+   seconds only what changes nothing in a recipe; from `base` on only, or all if that is
+   NULL.  Sets the best, its equals, how many were tried and
    whether that was all.  BITCUT_NO_MEMORY. */
 enum bitcut_status explain_find(struct explanation *e, const struct block *screen,
                                 const struct block *sample, const struct hypothesis *base,

@@ -562,7 +562,7 @@ static void try_all(struct walk *w, explain_accept *accept, void *context)
     struct search *const s = w->s;
     s->cut_short = !measure_bases(w);
     sort_bases(w);
-    if (accepted(s, accept, context, 0)) return;
+    if (accepted(s, accept, context, 0) || s->as_they_are) return;
     mark_first(w);
     const size_t kinds = bring_kinds(w);
     if (try_first(w, kinds, 1, ORDERS, accept, context) ||

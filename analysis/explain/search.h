@@ -33,6 +33,7 @@ struct search {
     const struct space *space;
     const struct block *screen; /* every hypothesis is tried on it       */
     double end;                 /* by seconds_now(), the search ends     */
+    bool as_they_are;           /* recipes without any change, and no more */
     int threads;
     const struct progress *progress;
     const struct hypothesis *base; /* NULL; or one of which all is kept that does not

@@ -30,6 +30,8 @@ set -u
 #  - three slices have no pairs: then they were added from the last one down;
 #  - an FP32 accumulator that is cut to tf32 is one of f16 whose sums are rounded toward zero;
 #  - a recipe that is not promoted, as its row says, has nothing that it does not do;
+#  - a residual that goes through f16 before it is scaled is a low word of Markidis's;
+#  - FP32 sums of pairs are an order that explain has by now;
 #  - a transposed matrix is one that is read by columns.
 answers='
 drop-lh             -> term-missing ~low(A)-high(B)-is-missing
@@ -64,7 +66,7 @@ low-flushed         -> subnormal-words-flushed clean other ~words
 high-flushed        -> subnormal-high-words-lost
 inputs-flushed      -> small-inputs-flushed
 residual-negated    -> residual-negated
-residual-short      -> residual-short
+residual-short      -> residual-short clean other
 residual-of-other   -> residual-of-another-word
 low-is-high         -> low-words-are-high-words
 low-of-b            -> words-of-the-other-operand ~low-words-of-B-stand
@@ -158,6 +160,7 @@ out-f16-rz          -> store-truncated store-short ~f16
 out-bf16            -> store-short clean other ~bf16
 out-bf16-rz         -> store-truncated store-short ~bf16
 four-bits           -> other ~.e4m3
+pairwise            -> other ~as-a-tree
 out-tf32            -> store-short clean other ~rounded-to
 '
 
