@@ -6,7 +6,8 @@
 
 /* Sources: IEEE 754-2019 (f16, f32, f64); PTX ISA 9.0 section 5.2.3 (bf16, tf32, e4m3,
    e5m2); OCP Microscaling Formats 1.0 (e2m1, e2m3, e3m2, ue8m0); AMD CDNA3 ISA (fnuz).
-   e8m13 is what an fp8 tensor core writes into an f32: 13 fraction bits, ten zero bits. */
+   e8m13 is what an fp8 tensor core writes into an f32: 13 fraction bits, ten zero bits.
+ */
 const struct bitcut_format formats[] = {
     /* clang-format off */
     /* name      what                                 bits pad exp frac  bias  sign  special         nan */
@@ -79,7 +80,8 @@ struct number format_decode(const struct bitcut_format *f, uint64_t encoding)
     x.significand = fraction | (uint64_t)normal << f->fraction_bits;
     x.exponent = normal ? (int)field - f->bias : format_emin(f);
     if (x.significand == 0)
-        x = (struct number){ .kind = NUMBER_ZERO, .negative = negative,
+        x = (struct number){ .kind = NUMBER_ZERO,
+                             .negative = negative,
                              .exponent = NUMBER_ZERO_EXPONENT };
     return x;
 }
@@ -150,7 +152,8 @@ double format_to_double(const struct bitcut_format *f, uint64_t encoding)
     double v = 0;
     if (x.kind == NUMBER_NAN) v = (double)NAN;
     if (x.kind == NUMBER_INF) v = (double)INFINITY;
-    if (x.kind == NUMBER_FINITE) v = ldexp((double)x.significand, x.exponent - f->fraction_bits);
+    if (x.kind == NUMBER_FINITE)
+        v = ldexp((double)x.significand, x.exponent - f->fraction_bits);
     return x.negative ? -v : v;
 }
 
@@ -162,4 +165,16 @@ const struct bitcut_format *bitcut_format_find(const char *name)
 int format_bytes(const struct bitcut_format *format)
 {
     return format->bits <= 8 ? 1 : format->bits <= 16 ? 2 : format->bits <= 32 ? 4 : 8;
+}
+
+int64_t format_along_line(const struct bitcut_format *format, uint64_t encoding)
+{
+    const uint64_t sign = format->has_sign ? UINT64_C(1) << (format->bits - 1) : 0;
+    const int64_t magnitude = (int64_t)((encoding & ~sign) >> format->pad);
+    return encoding & sign ? -magnitude : magnitude;
+}
+
+bool format_is_finite(const struct bitcut_format *format, uint64_t encoding)
+{
+    return format_decode(format, encoding).kind < NUMBER_INF;
 }

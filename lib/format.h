@@ -90,6 +90,13 @@ int format_emax(const struct bitcut_format *format);
 /* Whether x, a number of `format`, is below the normal ones, but not zero. */
 bool format_is_subnormal(const struct bitcut_format *format, struct number x);
 
+/* An encoding as an integer that grows by one from each finite value of a format to the
+   next; both zeros are 0. */
+int64_t format_along_line(const struct bitcut_format *format, uint64_t encoding);
+
+/* Whether it is a number, neither infinite nor NaN. */
+bool format_is_finite(const struct bitcut_format *format, uint64_t encoding);
+
 /* Whether every value of `narrow`, infinities and NaN included, is one of `wide`. */
 bool format_holds(const struct bitcut_format *wide, const struct bitcut_format *narrow);
 

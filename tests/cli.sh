@@ -549,8 +549,10 @@ budgets() {
     run 0 verify --recipe ootomo --unit h100 -a a.npy -b b.npy -d d.npy --budget
     grep -q '^error budget .* u |A||B| in all' out || cat out
     run 0 gemm --recipe plain --unit h100 --input-a 'urand(1e6,2e6)' -m 2 -n 2 -k 4 --budget --at 1,1
-    grep -q '^error budget .*have none: a word is infinite or NaN' out || cat out
+    grep -q '^error budget  *all 4 outputs have none: a word is infinite or NaN$' out || cat out
     grep -q '^one output .*has no sum: a word is infinite or NaN' out || cat out
+    run 0 gemm --recipe plain --unit h100 -m 0 -n 2 -k 4 --budget
+    grep -q '^error budget' out && cat out
 }
 
 # --- threads and seeds ------------------------------------------------------------------

@@ -159,6 +159,12 @@ bool say_budget(char *text, size_t size, const struct emit_line *line, const jso
     const long long outputs = json_integer_value(json_object_get(b, "outputs")),
                     total = json_integer_value(json_object_get(b, "total")),
                     without = json_integer_value(json_object_get(b, "without_sum"));
+    if (without == outputs) {
+        if (!outputs) return false;
+        say_more(text, size, "all %lld outputs have none: %s", outputs,
+                 json_string_value(json_object_get(json_object_get(b, "event"), "what")));
+        return true;
+    }
     say_parts(text, size, parts, "u", "rms", 1);
     say_more(text, size, "%s%.3g u |A||B| in all (RMS; mean %.3g, most %.3g)",
              *text ? "; " : "", number_in(all, "rms", NULL), number_in(all, "mean", NULL),
@@ -166,7 +172,7 @@ bool say_budget(char *text, size_t size, const struct emit_line *line, const jso
     if (outputs < total)
         say_more(text, size, ", of %lld of %lld outputs", outputs, total);
     if (without)
-        say_more(text, size, "; %lld more have none: %s", without,
+        say_more(text, size, "; %lld have none: %s", without,
                  json_string_value(json_object_get(json_object_get(b, "event"), "what")));
     return true;
 }

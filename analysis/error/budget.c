@@ -104,10 +104,10 @@ static double size_of(const struct bitcut_gemm *g, const struct budget_lines *x)
 static bool inputs_finite(const struct bitcut_gemm *g, const struct budget_lines *x)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
-    bool all = watcher_finite(f32, g->alpha) && watcher_finite(f32, g->beta) &&
-               (!(g->beta & 0x7fffffff) || watcher_finite(f32, x->c));
+    bool all = format_is_finite(f32, g->alpha) && format_is_finite(f32, g->beta) &&
+               (!(g->beta & 0x7fffffff) || format_is_finite(f32, x->c));
     for (size_t p = 0; p < x->k; p++)
-        all &= watcher_finite(f32, x->a[p]) && watcher_finite(f32, x->b[p]);
+        all &= format_is_finite(f32, x->a[p]) && format_is_finite(f32, x->b[p]);
     return all;
 }
 
@@ -170,7 +170,7 @@ enum bitcut_status budget_one(struct budget_output *to, const struct bitcut_gemm
     gemm_set_dense(&one, &to->d, 1, 1, x->k, x->a, x->b, &x->c);
     status = gemm_run_plan(&one, plan, &options, f);
     if (status == BITCUT_OK && !w->event.what &&
-        !watcher_finite(&formats[FORMAT_F32], w->d))
+        !format_is_finite(&formats[FORMAT_F32], w->d))
         watcher_end(w, "the result overflows", -1);
     to->event = w->event;
     if (status == BITCUT_OK && !w->event.what) status = settle(to, w, g, x, texts, f);

@@ -32,8 +32,8 @@ static bool make_values(struct prepared *p, const struct gemm_plan *plan, int th
 {
     const size_t m = p->x->m, lines = m + p->x->n, k = p->x->k;
     bool enough = true;
-    p->a = calloc(m, sizeof(struct budget_values *));
-    p->b = calloc(p->x->n, sizeof(struct budget_values *));
+    p->a = calloc(m + 1, sizeof(struct budget_values *));
+    p->b = calloc(p->x->n + 1, sizeof(struct budget_values *));
     if (!p->a || !p->b) return false;
 #pragma omp parallel for schedule(dynamic) num_threads(threads_for(threads, lines))
     for (size_t i = 0; i < lines; i++) {

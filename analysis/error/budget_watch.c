@@ -109,12 +109,6 @@ static void add_cut(struct running *x, const struct unit_trace *t,
     }
 }
 
-bool watcher_finite(const struct bitcut_format *f, uint64_t encoding)
-{
-    const enum number_class kind = format_decode(f, encoding).kind;
-    return kind == NUMBER_FINITE || kind == NUMBER_ZERO;
-}
-
 static bool all_finite(const struct number *x, int count)
 {
     bool all = true;
@@ -134,7 +128,7 @@ static void see_instruction(struct watcher *w, const struct watch_event *e)
     struct running *const x = &w->accumulator[e->accumulator];
     if (!all_finite(e->a, u->k) || !all_finite(e->b, u->k))
         watcher_end(w, "a word is infinite or NaN", e->term);
-    else if (!watcher_finite(u->c, e->after))
+    else if (!format_is_finite(u->c, e->after))
         watcher_end(w, "an accumulator overflows", e->term);
     w->instructions++;
     if (w->event.what) return;
@@ -236,7 +230,7 @@ void watcher_see(void *context, const struct watch_event *e)
     struct watcher *const w = context;
     if (e->kind == WATCH_ZEROING) watcher_end(w, "an accumulator is set to zero", -1);
     else if (e->kind != WATCH_INSTRUCTION &&
-             !watcher_finite(&formats[FORMAT_F32], e->after))
+             !format_is_finite(&formats[FORMAT_F32], e->after))
         watcher_end(w, "a sum overflows", -1);
     if (e->kind == WATCH_END) w->total = (uint32_t)e->before, w->d = (uint32_t)e->after;
     else if (!w->event.what || e->kind == WATCH_INSTRUCTION) how[e->kind](w, e);

@@ -52,6 +52,4 @@ void watcher_see(void *context, const struct watch_event *e);
 /* The output has no sum, unless that was known before. */
 void watcher_end(struct watcher *w, const char *what, int term);
 
-bool watcher_finite(const struct bitcut_format *f, uint64_t encoding);
-
 #endif

@@ -90,8 +90,9 @@ static double max_error(const struct comparison *x)
 {
     double most = 0;
     for (size_t i = 0; i < elements(x); i++)
-        most = larger_double(
-            most, quotient(metric_error(x, i), fabs(value_of_float(x->d[i])) + size_at(x, i)));
+        most =
+            larger_double(most, quotient(metric_error(x, i),
+                                         fabs(value_of_float(x->d[i])) + size_at(x, i)));
     return most;
 }
 
@@ -114,7 +115,8 @@ static double ulps_at(const struct comparison *x, size_t i)
 static double ulp_max(const struct comparison *x)
 {
     double most = 0;
-    for (size_t i = 0; i < elements(x); i++) most = larger_double(most, fabs(ulps_at(x, i)));
+    for (size_t i = 0; i < elements(x); i++)
+        most = larger_double(most, fabs(ulps_at(x, i)));
     return most;
 }
 
@@ -155,8 +157,8 @@ static double mixed_of(const struct comparison *x, error_of *error)
     double most = 0;
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < x->n; j++)
-            most = larger_double(most,
-                          quotient(error(x, i * x->n + j), lines_at(x, i, j)) * 0x1p24);
+            most = larger_double(
+                most, quotient(error(x, i * x->n + j), lines_at(x, i, j)) * 0x1p24);
     return most;
 }
 
@@ -276,9 +278,8 @@ const struct metric metrics[] = {
                              mixed_limit, "" },
     [METRIC_NORMWISE_LIMIT] = { "normwise_limit", "normwise of what FP32 may commit",
                                 normwise_limit, "" },
-    [METRIC_CONDITION_MAX] = { "condition_max",
-                               "max |A||B| / |C| where RN(C) is finite", condition_max,
-                               "Higham 2002, section 3.5" },
+    [METRIC_CONDITION_MAX] = { "condition_max", "max |A||B| / |C| where RN(C) is finite",
+                               condition_max, "Higham 2002, section 3.5" },
     [METRIC_WRONG] = { "wrong",
                        "elements that are special, or RN(C) is, and not both the same",
                        wrong, "" },
@@ -307,7 +308,8 @@ static void norms_find(double *norm, size_t lines, const uint32_t *x, size_t lin
     double most[LINES] = { 0 }, sum[LINES] = { 0 };
     for (size_t p = 0; p < k; p++)
         for (size_t i = 0; i < lines; i++)
-            most[i] = larger_double(most[i], fabs(finite_or_0(x[p * stride + i * line_stride])));
+            most[i] = larger_double(most[i],
+                                    fabs(finite_or_0(x[p * stride + i * line_stride])));
     for (size_t p = 0; p < k; p++)
         for (size_t i = 0; i < lines; i++) {
             const double v = finite_or_0(x[p * stride + i * line_stride]) / most[i];
@@ -329,17 +331,11 @@ void line_norms(double *row, double *col, const struct comparison *x)
 
 /* --- distances -------------------------------------------------------------------- */
 
-/* Encodings as integers that grow along the line of FP32 values. */
-static int64_t along_line(uint32_t x)
-{
-    const int64_t magnitude = x & 0x7fffffff;
-    return x >> 31 ? -magnitude : magnitude;
-}
-
 uint64_t ulp_distance(uint32_t a, uint32_t b)
 {
     if (!is_finite(a) || !is_finite(b)) return same_special(a, b) ? 0 : UINT64_MAX;
-    const int64_t d = along_line(a) - along_line(b);
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32];
+    const int64_t d = format_along_line(f32, a) - format_along_line(f32, b);
     return (uint64_t)(d < 0 ? -d : d);
 }
 

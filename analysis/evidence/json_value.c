@@ -87,14 +87,6 @@ json_t *json_decoded(const struct bitcut_format *f, uint64_t encoding)
                         (unsigned long long)encoding, x, x);
 }
 
-/* Encodings as integers that grow along the line of a format's finite values. */
-static int64_t along_line(const struct bitcut_format *f, uint64_t encoding)
-{
-    const uint64_t sign = f->has_sign ? UINT64_C(1) << (f->bits - 1) : 0;
-    const int64_t magnitude = (int64_t)((encoding & ~sign) >> f->pad);
-    return encoding & sign ? -magnitude : magnitude;
-}
-
 /* What two numbers are of which no distance says how they differ; NULL: one does. */
 static json_t *differ(enum number_class x, enum number_class y)
 {
@@ -111,7 +103,7 @@ void json_set_distance(json_t *row, const struct bitcut_format *f, uint64_t x, u
 {
     const enum number_class of_x = format_decode(f, x).kind,
                             of_y = format_decode(f, y).kind;
-    const int64_t a = along_line(f, x), b = along_line(f, y);
+    const int64_t a = format_along_line(f, x), b = format_along_line(f, y);
     const uint64_t steps = a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
     const bool finite = of_x < NUMBER_INF && of_y < NUMBER_INF;
     json_t *words = differ(of_x, of_y);

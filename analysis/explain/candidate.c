@@ -215,12 +215,6 @@ enum bitcut_status candidate_run(uint32_t *d, const struct candidate *x,
 
 /* --- comparing -------------------------------------------------------------------- */
 
-/* FP32 encodings as integers that grow along the line of numbers. */
-static int64_t along_line(uint32_t x)
-{
-    return x & 0x80000000 ? -(int64_t)(x & 0x7fffffff) : (int64_t)x;
-}
-
 static int compare_words(const void *x, const void *y)
 {
     const uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
@@ -241,11 +235,13 @@ struct nearness candidate_match(const struct candidate *x, const struct space *s
     const struct gemm_options one = { .threads = 1,
                                       .words = memory ? &memory->words : NULL,
                                       .scratch = memory ? &memory->scratch : NULL };
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32];
     const size_t count = b->rows * b->cols;
     struct nearness near = { 0, INFINITY };
     if (candidate_run(scratch, x, s, b, &one, NULL) != BITCUT_OK) return near;
     for (size_t i = 0; i < count; i++) {
-        const int64_t apart = along_line(scratch[i]) - along_line(b->d[i]);
+        const int64_t apart =
+            format_along_line(f32, scratch[i]) - format_along_line(f32, b->d[i]);
         near.matched += scratch[i] == b->d[i];
         scratch[i] = (uint32_t)(apart < 0 ? -apart : apart);
     }

@@ -13,15 +13,11 @@
 
 /* --- where -------------------------------------------------------------------------- */
 
-/* An FP32 encoding as an integer that grows by one from each number of a format to the
-   next; both zeros are 0. */
+/* The place of an FP32 encoding on the line of a format's numbers. */
 static int64_t along_line(const struct bitcut_format *format, uint32_t x)
 {
-    const uint64_t e =
-        bitcut_format_convert(format, &roundings[ROUND_RN], &formats[FORMAT_F32], x);
-    const int sign = format->bits - 1;
-    const int64_t size = (int64_t)((e & (((uint64_t)1 << sign) - 1)) >> format->pad);
-    return e >> sign & 1 ? -size : size;
+    return format_along_line(format, bitcut_format_convert(format, &roundings[ROUND_RN],
+                                                           &formats[FORMAT_F32], x));
 }
 
 static bool is_number(uint32_t x) { return (x & 0x7f800000) != 0x7f800000; }
