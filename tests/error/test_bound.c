@@ -153,10 +153,8 @@ START_TEST(two_words_by_hand)
 {
     const struct bitcut_gemm g = gemm_on(RECIPE_OOTOMO, "h100");
     const double rho = 0x1p-23, theta = 0x1p-11 + 0x1p-23, high = 1 + 0x1p-11;
-    const double step = gamma_of(10 * U), adds = gamma_of(63 * U), fold = gamma_of(U),
-                 chain = gamma_of(2 * 64 * 10 * U);
-    const double main = (1 + step) * (1 + adds) * (1 + fold) - 1,
-                 corrections = (1 + chain) * (1 + fold) - 1;
+    const double main = gamma_of(10 * U + 63 * U + U),
+                 corrections = gamma_of(2 * 64 * 10 * U + U);
     const double want = 2 * rho + rho * rho + theta * theta + high * high * main +
                         2 * high * theta * corrections;
     const double got = apriori_of(&g, 1024, false).relative;
