@@ -1,10 +1,10 @@
 #include "analysis/error/usual.h"
 
+#include "analysis/error/runs.h"
 #include "analysis/error/tail.h"
 #include "lib/elementary.h"
 #include "lib/hostfp.h"
 #include "lib/size.h"
-#include "lib/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -54,21 +54,30 @@ static void take_groups(double *square, const struct comparison *x, size_t group
     hostfp_leave(&mode);
 }
 
-static enum bitcut_status run_one(double *square, const struct bitcut_gemm *g,
-                                  const struct gemm_data *from, const struct course *c,
-                                  uint64_t run)
+/* What all runs share. */
+struct shared {
+    double *square;
+    const struct bitcut_gemm *g;
+    const struct gemm_data *data;
+    struct course course;
+};
+
+static enum bitcut_status run_one(void *context, size_t run, struct fault *f)
 {
+    const struct shared *const s = context;
+    const struct course *const c = &s->course;
     struct gemm_data p;
     struct judge j;
     enum bitcut_status status =
-        gemm_data_shuffle(&p, from, c->rows, c->cols, c->seed, run, NULL);
+        gemm_data_shuffle(&p, s->data, c->rows, c->cols, c->seed, run + 1, f);
     if (status != BITCUT_OK) return status;
     uint32_t *const d = memory_allocate(c->rows * c->cols, sizeof *d);
-    status = d ? gemm_data_run(d, &p, g, NULL) : BITCUT_NO_MEMORY;
-    if (status == BITCUT_OK) status = gemm_data_judge(&j, &p, g, NULL);
+    status = d ? gemm_data_run(d, &p, s->g, f)
+               : fault_set(f, BITCUT_NO_MEMORY, "out of memory for usual errors");
+    if (status == BITCUT_OK) status = gemm_data_judge(&j, &p, s->g, f);
     if (status == BITCUT_OK) {
         j.comparison.d = d;
-        take_groups(square, &j.comparison, c->groups);
+        take_groups(s->square + run * c->groups, &j.comparison, c->groups);
         judge_clear(&j);
     }
     free(d);
@@ -95,35 +104,20 @@ static void find_range(struct usual *to, double *square, const struct course *c,
     to->outputs = c->runs * c->rows * c->cols;
 }
 
-static enum bitcut_status run_all(double *square, const struct bitcut_gemm *g,
-                                  const struct gemm_data *p, const struct course *c,
-                                  int threads)
-{
-    enum bitcut_status worst = BITCUT_OK;
-    (void)threads;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_for(threads, c->runs))
-    for (size_t r = 0; r < c->runs; r++) {
-        const enum bitcut_status status = run_one(square + r * c->groups, g, p, c, r + 1);
-        if (status == BITCUT_OK) continue;
-#pragma omp atomic write
-        worst = status;
-    }
-    return worst;
-}
-
 enum bitcut_status usual_range(struct usual *to, const struct bitcut_gemm *g,
                                const struct gemm_data *p, uint64_t seed, int threads,
-                               struct fault *f)
+                               const struct progress *progress, struct fault *f)
 {
     const size_t m = p->a.rows, n = p->b.cols;
     double square[2 * GROUPS_MOST];
     struct hostfp mode;
     hostfp_enter(&mode);
-    const struct course c = course_of(m, n, p->a.cols, seed);
-    const enum bitcut_status status = run_all(square, g, p, &c, threads);
+    struct shared s = { square, g, p, course_of(m, n, p->a.cols, seed) };
+    const enum bitcut_status status =
+        runs_do(s.course.runs, run_one, &s, threads, progress, f);
     *to = (struct usual){ 0 };
-    if (status == BITCUT_OK && c.runs) find_range(to, square, &c, (double)m * (double)n);
+    if (status == BITCUT_OK && s.course.runs)
+        find_range(to, square, &s.course, (double)m * (double)n);
     hostfp_leave(&mode);
-    return status == BITCUT_OK ? BITCUT_OK
-                               : fault_set(f, status, "out of memory for usual errors");
+    return status;
 }

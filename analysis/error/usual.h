@@ -3,6 +3,7 @@
 #define BITCUT_ANALYSIS_ERROR_USUAL_H
 
 #include "analysis/error/gemm_data.h"
+#include "lib/progress.h"
 
 /* Between which numbers most runs have their backward_max (metric.h): 72 to 100 % of 40
    runs each of seven recipes, units and inputs, where the model says 98. */
@@ -16,9 +17,10 @@ struct usual {
    of A and B in all.  The largest error of all m n outputs is guessed from the largest of
    groups, as if squares of these had exponential tails, as of normal errors they have:
    its quantiles of 1 and of 99 %.
-   The same for any number of threads.  BITCUT_NO_MEMORY. */
+   The same for any number of threads.  BITCUT_NO_MEMORY; BITCUT_CANNOT
+   if asked to stop. */
 enum bitcut_status usual_range(struct usual *to, const struct bitcut_gemm *g,
                                const struct gemm_data *p, uint64_t seed, int threads,
-                               struct fault *f);
+                               const struct progress *progress, struct fault *f);
 
 #endif

@@ -154,7 +154,7 @@ START_TEST(most_are_usual)
             struct gemm_data p = problem_of(cases[c].input, cases[c].m, cases[c].n,
                                             cases[c].k, test_seed() * 100 + seed);
             struct usual u;
-            ck_assert_int_eq(usual_range(&u, &g, &p, seed, 0, NULL), BITCUT_OK);
+            ck_assert_int_eq(usual_range(&u, &g, &p, seed, 0, NULL, NULL), BITCUT_OK);
             const double error = error_of(&g, &p);
             ck_assert_msg(u.low > 0 && u.low < u.high && u.high < 3 * u.low && u.outputs,
                           "%s on %s: %g to %g", cases[c].recipe, cases[c].unit, u.low,
@@ -174,11 +174,11 @@ START_TEST(same_range)
     const struct bitcut_gemm g = gemm_named("ootomo", "h100");
     struct gemm_data p = problem_of("urand(-1,1)", 40, 50, 300, test_seed());
     struct usual one, other, seed;
-    ck_assert_int_eq(usual_range(&one, &g, &p, 1, 1, NULL), BITCUT_OK);
+    ck_assert_int_eq(usual_range(&one, &g, &p, 1, 1, NULL, NULL), BITCUT_OK);
     test_host_mode(5);
-    ck_assert_int_eq(usual_range(&other, &g, &p, 1, 3, NULL), BITCUT_OK);
+    ck_assert_int_eq(usual_range(&other, &g, &p, 1, 3, NULL, NULL), BITCUT_OK);
     fesetenv(FE_DFL_ENV);
-    ck_assert_int_eq(usual_range(&seed, &g, &p, 2, 3, NULL), BITCUT_OK);
+    ck_assert_int_eq(usual_range(&seed, &g, &p, 2, 3, NULL, NULL), BITCUT_OK);
     ck_assert(one.low == other.low && one.high == other.high && one.low != seed.low);
     gemm_data_clear(&p);
 }
@@ -190,19 +190,19 @@ START_TEST(without_errors)
     const struct bitcut_gemm g = gemm_named("plain", "h100");
     struct gemm_data p = problem_of("urand(-1,1)", 0, 5, 20, 1);
     struct usual u;
-    ck_assert_int_eq(usual_range(&u, &g, &p, 1, 1, NULL), BITCUT_OK);
+    ck_assert_int_eq(usual_range(&u, &g, &p, 1, 1, NULL, NULL), BITCUT_OK);
     ck_assert(u.outputs == 0);
     gemm_data_clear(&p);
     p = problem_of("zeros", 1, 1, (1 << 17) + 1, 1);
-    ck_assert_int_eq(usual_range(&u, &g, &p, 1, 1, NULL), BITCUT_OK);
+    ck_assert_int_eq(usual_range(&u, &g, &p, 1, 1, NULL, NULL), BITCUT_OK);
     ck_assert(u.outputs == 0);
     gemm_data_clear(&p);
     p = problem_of("integers", 8, 8, 8, 1);
-    ck_assert_int_eq(usual_range(&u, &g, &p, 1, 1, NULL), BITCUT_OK);
+    ck_assert_int_eq(usual_range(&u, &g, &p, 1, 1, NULL, NULL), BITCUT_OK);
     ck_assert(u.outputs && u.low == 0 && u.high == 0);
     gemm_data_clear(&p);
     p = problem_of("const(1e6)", 8, 8, 8, 1);
-    ck_assert_int_eq(usual_range(&u, &g, &p, 1, 1, NULL), BITCUT_OK);
+    ck_assert_int_eq(usual_range(&u, &g, &p, 1, 1, NULL, NULL), BITCUT_OK);
     ck_assert(isinf(u.low) && isinf(u.high));
     gemm_data_clear(&p);
 }
