@@ -47,6 +47,11 @@ static bool norm(const struct sample_run *r, const struct tolerance *t)
     return metrics[METRIC_NORMWISE].value(&r->x) <= t->norm.observed;
 }
 
+static bool both(const struct sample_run *r, const struct tolerance *t)
+{
+    return observed(r, t) && norm(r, t);
+}
+
 static bool own_allclose(const struct sample_run *r, const struct tolerance *t)
 {
     return keeps_allclose(r, t->allclose[1]);
@@ -71,6 +76,8 @@ const struct criterion criteria[] = {
                           bound },
     [CRITERION_OBSERVED] = { "observed", "componentwise, the observed limit", observed },
     [CRITERION_NORM] = { "norm", "normwise, the observed limit", norm },
+    [CRITERION_BOTH] = { "both", "componentwise and normwise, the observed limits",
+                         both },
     [CRITERION_ALLCLOSE] = { "allclose", "allclose() by the observed limit",
                              own_allclose },
     [CRITERION_TORCH] = { "torch", "torch.testing.assert_close(), rtol 1.3e-6, atol 1e-5",

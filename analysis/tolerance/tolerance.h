@@ -39,7 +39,7 @@ struct tolerance {
                                    absolute                                      */
     double sums;                /* what two sums in binary64, for C and |A||B|, err
                                    by in whatever order: u |A||B|; in the limits of
-                                   allclose() and of lines.h, not in these two     */
+                                   allclose() and of python_lines.h, not in these two     */
     struct tolerance_limit component; /* |D - C| <= that times |A||B|; `bound` with what
                                          the bound has besides                         */
     struct tolerance_limit norm;      /* ||D - C||_F <= that times ||A||_F ||B||_F     */
