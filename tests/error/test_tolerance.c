@@ -103,13 +103,15 @@ START_TEST(limits_hold)
             ck_assert(t.norm.most < t.norm.observed &&
                       t.norm.observed <= 5 * t.norm.most);
             struct power p;
-            ck_assert_int_eq(power_measure(&p, &q, &t, RUNS, 1, 0, NULL, NULL), BITCUT_OK);
+            ck_assert_int_eq(power_measure(&p, &q, &t, RUNS, 1, 0, NULL, NULL),
+                             BITCUT_OK);
             for (size_t i = 0; i < p.rows && p.row[i].correct; i++)
                 for (int k = 0; k <= CRITERION_ALLCLOSE; k++)
-                    ck_assert_msg(
-                        p.row[i].runs == RUNS && (p.row[i].rejected[k] == 0 || (i && !any)),
-                        "%s, %s: %s rejects %zu of %zu", cases[c].recipe, p.row[i].name,
-                        criteria[k].name, p.row[i].rejected[k], p.row[i].runs);
+                    ck_assert_msg(p.row[i].runs == RUNS &&
+                                      (p.row[i].rejected[k] == 0 || (i && !any)),
+                                  "%s, %s: %s rejects %zu of %zu", cases[c].recipe,
+                                  p.row[i].name, criteria[k].name, p.row[i].rejected[k],
+                                  p.row[i].runs);
             power_clear(&p);
         }
     }
@@ -348,6 +350,88 @@ START_TEST(epilogues_and_pairs)
 }
 END_TEST
 
+/* --- the call --------------------------------------------------------------------- */
+
+static struct bitcut_tolerances called(const struct bitcut_gemm *g,
+                                       const struct bitcut_tolerance_options *o)
+{
+    struct bitcut_tolerances t = { .size = sizeof t };
+    char why[BITCUT_TEXT_MOST] = "";
+    ck_assert_msg(bitcut_tolerance(&t, g, o, 2, why) == BITCUT_OK, "%s", why);
+    return t;
+}
+
+/* It says what tolerance_find() does of the same runs, whatever the layout of A. */
+START_TEST(calls)
+{
+    const struct family x = { "urand(-1,1)", 100, test_seed() };
+    const struct bitcut_tolerance_options o = { .size = sizeof o, .runs = 40, .seed = 3 };
+    struct gemm_data from;
+    uint32_t turned[20 * 100], d[20 * 20];
+    family_make(&from, &x, 20, 20, 0, NULL);
+    const struct shuffled_source source = { &from, 3 };
+    struct bitcut_gemm g = gemm_named("ootomo", "h100");
+    struct tolerance_question q = question_of(&g, &x, 20);
+    q.source = (struct run_source){ shuffled_make, &source };
+    const struct tolerance want = found(&q, 1);
+    gemm_set_dense(&g, d, 20, 20, 100, from.a.at, from.b.at, NULL);
+    g.d.to = NULL;
+    const struct bitcut_tolerances got = called(&g, &o);
+    ck_assert(
+        got.observed == want.component.observed && got.bound == want.component.bound &&
+        got.most == want.component.most && got.norm_observed == want.norm.observed &&
+        got.atol == want.allclose[1].atol && got.bound_atol == want.allclose[0].atol &&
+        got.slack == want.slack && got.rtol_slack > 8 && got.outputs == 400 &&
+        got.cancelling == want.cancelling[1] && got.underflow == want.lost);
+    for (size_t i = 0; i < 20; i++)
+        for (size_t p = 0; p < 100; p++) turned[p * 20 + i] = from.a.at[i * 100 + p];
+    g.a.at = turned;
+    g.a.layout = BITCUT_COLUMN_MAJOR;
+    const struct bitcut_tolerances other = called(&g, &o);
+    ck_assert(!memcmp(&other, &got, sizeof got));
+    gemm_data_clear(&from);
+}
+END_TEST
+
+START_TEST(calls_refused)
+{
+    const uint32_t x[4] = { 0 };
+    struct bitcut_tolerances t = { .size = sizeof t, .runs = 77 };
+    struct bitcut_gemm right = gemm_named("fp32", "h100"), g;
+    gemm_set_dense(&right, NULL, 2, 2, 2, x, x, NULL);
+    const struct {
+        const struct bitcut_recipe *recipe;
+        const struct bitcut_unit *unit;
+        size_t count, m, k;
+        const void *a;
+        uint32_t beta;
+    } wrong[] = { { NULL, right.unit, 1, 2, 2, x, 0 },
+                  { right.recipe, NULL, 1, 2, 2, x, 0 },
+                  { right.recipe, right.unit, 2, 2, 2, x, 0 },
+                  { right.recipe, right.unit, 1, 0, 2, x, 0 },
+                  { right.recipe, right.unit, 1, 2, 0, x, 0 },
+                  { right.recipe, right.unit, 1, 2, 2, NULL, 0 },
+                  { right.recipe, right.unit, 1, 2, 2, x, F32_ONE } };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char why[BITCUT_TEXT_MOST] = "";
+        g = right;
+        g.recipe = wrong[i].recipe;
+        g.unit = wrong[i].unit;
+        g.count = wrong[i].count;
+        g.m = wrong[i].m;
+        g.k = wrong[i].k;
+        g.a.at = wrong[i].a;
+        g.beta = wrong[i].beta;
+        ck_assert_msg(bitcut_tolerance(&t, &g, NULL, 1, why) == BITCUT_BAD_ARGUMENT &&
+                          *why && t.runs == 77,
+                      "case %zu", i);
+    }
+    ck_assert_int_eq(bitcut_tolerance(&t, &right, NULL, -1, NULL), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(bitcut_tolerance(&t, &right, NULL, 1, NULL), BITCUT_OK);
+    ck_assert(t.observed == 0 && t.most == 0 && t.wrong == 0);
+}
+END_TEST
+
 /* --- lines ------------------------------------------------------------------------ */
 
 START_TEST(lines_of_python)
@@ -381,5 +465,5 @@ START_TEST(lines_of_python)
 END_TEST
 
 TEST_MAIN("tolerance", limits_hold, same_limits, wider_limits, relative_limits,
-          ends_of_the_range, allowances, faults_found, epilogues_and_pairs,
-          lines_of_python)
+          ends_of_the_range, allowances, faults_found, epilogues_and_pairs, calls,
+          calls_refused, lines_of_python)
