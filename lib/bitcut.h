@@ -393,6 +393,67 @@ enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
                                   const struct bitcut_explain_options *options,
                                   int threads, char *why);
 
+/* --- what a test should accept ---------------------------------------------------- */
+
+/* How bitcut_tolerance() looks.  What is 0 is the default, and `size` is
+   sizeof(struct bitcut_tolerance_options). */
+struct bitcut_tolerance_options {
+    size_t size;    /* of this struct, in bytes, as its caller was compiled with         */
+    size_t runs;    /* that limits are observed in; 0: 100                               */
+    double alarm;   /* probability that a correct result is above an observed limit, below
+                       1; 0: 10^-6                                                       */
+    uint64_t seed;  /* of what runs are                                                  */
+    bool any_order; /* k in any order, not only that of the GEMM                         */
+    bool two;       /* D is compared with another correct result, not with the exact one */
+};
+
+/* Limits that a correct D keeps; `size` is set by the caller, as of a struct above.  With
+   u = 2^-24, C the exact alpha A B + beta C and |A||B| the sum of magnitudes |alpha| |A||B|
+   + |beta C|.  A limit is infinite where there is none.  With `two` C is the other result,
+   and all limits but `most` and `norm_most` are those of both together. */
+struct bitcut_tolerances {
+    size_t size;
+    size_t runs, outputs; /* of each run so many                                       */
+    double bound;         /* |D - C| <= bound u |A||B| + what underflows, for certain  */
+    double underflow;     /* that is so many u |A||B| at most in the runs              */
+    double observed;      /* |D - C| <= observed u |A||B|, ...                         */
+    double most;          /* ... and the largest of all runs                           */
+    double norm_bound;    /* ||D - C|| <= that u (||A|| ||B||), Frobenius norms        */
+    double norm_observed, norm_most;
+    double rtol, atol; /* |D - C| <= atol + rtol |C|, by the observed limit ...         */
+    double bound_rtol, bound_atol; /* ... and by the bound                              */
+    double slack; /* how many times wider these are than the limit in |A||B|, at nine of
+                     ten outputs at most; above 8 they are not worth having            */
+    double rtol_alone; /* with atol = 0, observed; infinite where terms cancel          */
+    double rtol_slack; /* likewise                                                      */
+    double cancelling; /* share of outputs with |A||B| above 10 |C|                     */
+    size_t wrong; /* outputs of correct runs that are NaN or infinite where C is not    */
+};
+
+/* What a test of D, of a GEMM like `gemm`, should accept: limits that the recipe on the unit
+   keeps, with everything else that the GEMM says.  D is not read.
+
+   The bound is a priori: it follows from recipe, unit, order and k (the manual, "Error
+   bounds").  Observed limits come from runs on the matrices at hand, of some rows and
+   columns with k in random orders.  They are above the largest error of n runs by
+
+     e r (((r + 1) / ((n + 1) p))^(1/r) - 1) from the median on, r = n/2, e the mean excess
+     over it,
+
+   p the alarm, divided by how many runs have as many outputs as D: a correct D is above
+   with a probability of p at most, what the runs do not tell included, if the tail of
+   largest errors falls no slower than exponentially.  They are no more than the bound.
+
+   The same for any number of threads; threads = 0 uses all processors.  `options` may be
+   NULL.  *to is set only on success.  BITCUT_BAD_ARGUMENT, and a line in `why`: as
+   bitcut_gemm() of the GEMM and its matrices; `count` is not 1, or a size is 0; a size of a
+   struct that no library had; an alarm that is no probability.  BITCUT_NO_MEMORY;
+   BITCUT_CANNOT as bitcut_gemm(). */
+enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
+                                    const struct bitcut_gemm *gemm,
+                                    const struct bitcut_tolerance_options *options,
+                                    int threads, char *why);
+
 /* --- GEMMs on a device ------------------------------------------------------------ */
 
 /* A device and its kernels.  Threads may share one.  `why` is as that of bitcut_gemm().

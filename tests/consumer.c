@@ -178,6 +178,31 @@ static int refuses(void)
            refuses_names_and_devices();
 }
 
+/* Limits of a small product, whose errors are below the bound; bad options are refused. */
+static int tolerates(void)
+{
+    static const uint32_t third[8] = { 0x3eaaaaab, 0x3eaaaaab, 0x3e4ccccd, 0x3dcccccd,
+                                       0x3f19999a, 0x3f333333, 0x3eaaaaab, 0x3f800001 };
+    struct bitcut_tolerance_options options = { sizeof options, 20, 0, 7, true, false };
+    struct bitcut_tolerances t;
+    struct bitcut_gemm g;
+    bitcut_gemm_init(&g, sizeof g);
+    g.recipe = bitcut_recipe_find("fp32");
+    g.unit = bitcut_unit_find("fma/f32", NULL);
+    g.m = 2, g.n = 2, g.k = 4;
+    g.a.at = g.b.at = third;
+    t.size = sizeof t;
+    if (bitcut_tolerance(&t, &g, &options, 1, NULL) != BITCUT_OK) return 0;
+    if (!(t.most > 0 && t.most <= t.observed && t.observed <= t.bound && t.bound < 10 &&
+          t.rtol >= 0 && t.atol >= 0 && t.runs == 20 && t.outputs == 4 && !t.wrong))
+        return 0;
+    options.alarm = 2;
+    if (bitcut_tolerance(&t, &g, &options, 1, NULL) != BITCUT_BAD_ARGUMENT) return 0;
+    t.size = 1;
+    return bitcut_tolerance(&t, &g, NULL, 1, NULL) == BITCUT_BAD_ARGUMENT &&
+           bitcut_tolerance(NULL, &g, NULL, 1, NULL) == BITCUT_BAD_ARGUMENT;
+}
+
 /* A device, or a reason why there is none. */
 static int opens(void)
 {
@@ -197,6 +222,7 @@ int main(void)
     if (!multiplies()) return puts("consumer: wrong product"), 1;
     if (!walks()) return puts("consumer: tables are not told"), 1;
     if (!refuses()) return puts("consumer: bad arguments are not refused"), 1;
+    if (!tolerates()) return puts("consumer: wrong tolerances"), 1;
     if (!opens()) return puts("consumer: neither a device nor a reason"), 1;
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "analysis/cli/budget_command.h"
 #include "analysis/cli/device_gemm.h"
 #include "analysis/cli/device_option.h"
+#include "analysis/cli/operands.h"
 #include "analysis/cli/say.h"
 #include "analysis/error/judge.h"
 #include "analysis/explain/order_say.h"
@@ -9,8 +10,7 @@
 #include "lib/file/source.h"
 #include "lib/fma.h"
 
-static size_t m = 256, n = 256, k = 256;
-static const char *input_a, *input_b, *pair_name, *reference_name = "exact";
+static const char *reference_name = "exact";
 static const char *save_a, *save_b, *kernel_name;
 
 static const struct option_row options[] = {
@@ -18,14 +18,7 @@ static const struct option_row options[] = {
     DEVICE_OPTION("emulator"),
     { "kernel", "by this kernel (bitcut list kernels; default: what suits the device)",
       OPTION_TEXT, &kernel_name, "K" },
-    { "m", "rows of A and D (default 256)", OPTION_COUNT, &m, "M" },
-    { "n", "columns of B and D (default 256)", OPTION_COUNT, &n, "N" },
-    { "k", "columns of A, rows of B (default 256)", OPTION_COUNT, &k, "K" },
-    { "input-a", "family of A (bitcut list inputs; default urand(-1,1))", OPTION_TEXT,
-      &input_a, "I" },
-    { "input-b", "family of B", OPTION_TEXT, &input_b, "I" },
-    { "pair", "families of A and B together (bitcut list pairs)", OPTION_TEXT, &pair_name,
-      "P" },
+    OPERAND_OPTIONS,
     { "save-a", "write A to this file, .npy or .mtx", OPTION_TEXT, &save_a, "FILE" },
     { "save-b", "write B to this file", OPTION_TEXT, &save_b, "FILE" },
     { "reference", "exact, mpfr, fp32 or none (default exact)", OPTION_TEXT,
@@ -135,55 +128,6 @@ static const struct emit_line lines[] = {
     { 0 }
     /* clang-format on */
 };
-
-/* --- matrices --------------------------------------------------------------------- */
-
-static int parse_inputs(struct input *a, struct input *b, struct setup *s)
-{
-    struct fault f;
-    s->input_a = input_a ? input_a : "urand(-1,1)";
-    s->input_b = input_b ? input_b : "urand(-1,1)";
-    if (pair_name) {
-        s->input_a = s->input_b = pair_name;
-        if (input_pair_parse(a, b, pair_name, &f) == BITCUT_OK) return EXIT_GOOD;
-        return fail_input("--pair", "pairs", &f);
-    }
-    if (input_parse(a, s->input_a, &f) != BITCUT_OK)
-        return fail_input("--input-a", "inputs", &f);
-    if (input_parse(b, s->input_b, &f) != BITCUT_OK)
-        return fail_input("--input-b", "inputs", &f);
-    return EXIT_GOOD;
-}
-
-/* A or B: from its file if there is one, else rows x cols of the family. */
-static int make_operand(struct matrix *to, const char **from, const char *path,
-                        const char *option, const struct input *input,
-                        enum input_role role, size_t rows, size_t cols,
-                        const struct context *x)
-{
-    struct fault f;
-    if (path) {
-        *from = path;
-        return setup_read(to, option, path);
-    }
-    if (source_generate(to, input, role, rows, cols, x->seed, x->threads, &f) ==
-        BITCUT_OK)
-        return EXIT_GOOD;
-    return fail(option, &f);
-}
-
-static int make_operands(struct setup *s, const struct context *x)
-{
-    struct input a, b;
-    const struct setup_options *o = &setup_options;
-    int status = parse_inputs(&a, &b, s);
-    if (status == EXIT_GOOD)
-        status = make_operand(&s->a, &s->input_a, o->a, "-a", &a, INPUT_A, m, k, x);
-    if (status == EXIT_GOOD && o->a && !o->b) k = s->a.cols;
-    if (status == EXIT_GOOD)
-        status = make_operand(&s->b, &s->input_b, o->b, "-b", &b, INPUT_B, k, n, x);
-    return status == EXIT_GOOD ? setup_finish(s) : status;
-}
 
 /* --- the answer ------------------------------------------------------------------- */
 
@@ -364,7 +308,7 @@ static int make_by_kernel(struct setup *s, struct device_gemm *g, const struct c
         return complain("--recipe",
                         "is needed, such as ootomo, unless --kernel is given");
     status = setup_open_gemm(s, recipe ? recipe : g->kernel->recipe);
-    if (status == EXIT_GOOD) status = make_operands(s, x);
+    if (status == EXIT_GOOD) status = operands_make(s, x);
     return status == EXIT_GOOD ? device_gemm_choose(g, s) : status;
 }
 
@@ -372,7 +316,7 @@ static int make(struct setup *s, struct device_gemm *g, const struct context *x)
 {
     if (kernel_name || !device_is_emulator()) return make_by_kernel(s, g, x);
     const int status = setup_gemm(s);
-    return status == EXIT_GOOD ? make_operands(s, x) : status;
+    return status == EXIT_GOOD ? operands_make(s, x) : status;
 }
 
 static int run(struct context *x)
