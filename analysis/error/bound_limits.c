@@ -27,34 +27,65 @@ static double alpha_of(const struct bound_problem *x)
 
 /* --- from constants --------------------------------------------------------------- */
 
-/* The magnitudes of a row of A or a column of B: their sum, and the most. */
+/* The magnitudes of a row of A or a column of B: their sum, the most, and the least but
+   for zeros, 0 if there are no others. */
 struct line {
-    double sum, most;
+    double sum, most, least;
 };
+
+static void line_add(struct line *to, double v)
+{
+    to->sum += v;
+    to->most = v <= to->most ? to->most : v; /* NaN stays */
+    if (v != 0 && !(v >= to->least && to->least != 0)) to->least = v;
+}
 
 static void lines_find(struct line *to, const uint32_t *x, size_t lines, size_t k,
                        size_t across, size_t along)
 {
-    for (size_t i = 0; i < lines; i++) to[i] = (struct line){ 0, 0 };
+    for (size_t i = 0; i < lines; i++) to[i] = (struct line){ 0, 0, 0 };
     for (size_t p = 0; p < k; p++)
-        for (size_t i = 0; i < lines; i++) {
-            const double v = fabs(value_of_float(x[i * across + p * along]));
-            to[i].sum += v;
-            to[i].most = v <= to[i].most ? to[i].most : v; /* NaN stays */
-        }
+        for (size_t i = 0; i < lines; i++)
+            line_add(&to[i], fabs(value_of_float(x[i * across + p * along])));
+}
+
+/* What underflows in the elements of a line: nothing, low words, or any. */
+enum level { FULL, LOW, ANY };
+
+static enum level level_of(const struct bound_apriori *c, struct line l, bool related)
+{
+    const double least = related && l.most != 0 ? l.least / l.most : l.least;
+    return l.least == 0 || least >= c->from ? FULL : least >= c->normal ? LOW : ANY;
+}
+
+/* What underflows in sum. */
+static double beside_of(const struct bound_apriori *c, const struct bound_problem *x,
+                        struct line a, struct line b)
+{
+    const bool lines = x->plan->equilibrate;
+    const enum level in_a = level_of(c, a, lines), in_b = level_of(c, b, lines);
+    const double by_a = lines ? a.most : 1, by_b = lines ? b.most : 1;
+    const double of_a = in_b == FULL  ? 0
+                        : in_b == LOW ? c->low.of_a
+                                      : c->of_a,
+                 of_b = in_a == FULL  ? 0
+                        : in_a == LOW ? c->low.of_b
+                                      : c->of_b,
+                 each = in_a == FULL || in_b == FULL ? 0
+                        : in_a == LOW && in_b == LOW ? c->low.each
+                                                     : c->each;
+    return of_a * by_b * a.sum + of_b * by_a * b.sum +
+           (double)x->x->k * each * by_a * by_b;
 }
 
 /* The limit of an output of which |alpha| |A||B| + |beta c| is `size`. */
 static double limit_of(const struct bound_apriori *c, const struct bound_problem *x,
                        double size, struct line a, struct line b)
 {
-    const bool lines = x->plan->equilibrate;
-    const double of_a = lines ? b.most : 1, of_b = lines ? a.most : 1,
-                 k = (double)x->x->k;
+    const double lines = x->plan->equilibrate ? c->lines * a.most * b.most : 0;
     if (!(a.most <= c->most && b.most <= c->most && isfinite(size))) return NAN;
-    return c->relative * U * size + c->least + c->lines * of_a * of_b +
-           alpha_of(x) * (c->of_a * of_a * a.sum + c->of_b * of_b * b.sum +
-                          k * c->each * of_a * of_b);
+    return c->relative * U * size + c->least + lines +
+           alpha_of(x) * beside_of(c, x, a, b);
 }
 
 static enum bitcut_status fill_constants(double *limit, const struct bound_apriori *c,
