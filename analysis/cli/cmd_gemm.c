@@ -4,11 +4,14 @@
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/operands.h"
 #include "analysis/cli/say.h"
+#include "analysis/error/bound_run.h"
 #include "analysis/error/judge.h"
 #include "analysis/explain/order_say.h"
 #include "lib/clock.h"
 #include "lib/file/source.h"
 #include "lib/fma.h"
+
+#include <math.h>
 
 static const char *reference_name = "exact";
 static const char *save_a, *save_b, *kernel_name;
@@ -157,36 +160,74 @@ static json_t *grade_words(const struct comparison *x, const double values[METRI
                         count ? worst % x->n : 0, values[METRIC_GRADE_WORST]);
 }
 
-/* What the recipe may commit on the unit, and whether that explains the errors. */
-static void add_commitment(json_t *row, const struct comparison *x,
-                           const struct commit_error *e)
+/* The grade beside what the recipe may commit on the unit. */
+static json_t *verdict_words(const struct comparison *x, const double values[METRICS],
+                             const struct bound_result *b)
 {
-    const double share = commit_share(x, e);
-    json_object_update_new(
-        row, json_pack("{s:o, s:o, s:o, s:b, s:[o,o], s:[o,o]}", "words_error",
-                       json_number(e->words), "recipe_limit", json_number(e->all),
-                       "recipe_worst", json_number(share), "explained", share <= 1,
-                       "words_underflow", json_count(e->underflow[0]),
-                       json_count(e->underflow[1]), "words_overflow",
-                       json_count(e->overflow[0]), json_count(e->overflow[1])));
+    json_t *grade = grade_words(x, values);
+    const char *const says = json_string_value(grade);
+    json_t *verdict =
+        !b->applies   ? json_string(says)
+        : !b->outputs ? json_sprintf("no output has a bound; %s", says)
+        : b->violations
+            ? json_sprintf(
+                  "beyond the bound of recipe and unit in %zu outputs, (%zu, %zu) "
+                  "by %.3g u where %.3g u are allowed; %s",
+                  b->violations, b->worst / x->n, b->worst % x->n, b->worst_error,
+                  b->worst_limit, says)
+            : json_sprintf("%.3g u of %.3g u allowed; %s", b->worst_error, b->worst_limit,
+                           says);
+    json_decref(grade);
+    return verdict;
 }
 
-static void add_metrics(json_t *row, struct judge *j, const struct matrix *d,
-                        const struct commit_error *e)
+/* What the recipe may commit on the unit, and whether that explains the errors. */
+static void add_commitment(json_t *row, const struct comparison *x,
+                           const struct commit_error *e, const struct bound_result *b)
+{
+    json_object_update_new(
+        row,
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:[o,o], s:[o,o]}", "words_error",
+                  json_number(e->words), "recipe_limit", json_number(e->all),
+                  "recipe_worst", json_number(commit_share(x, e)), "bound_max",
+                  json_number(b->limit_most), "bound_worst", json_number(b->ratio),
+                  "explained", b->applies ? b->violations == 0 : commit_share(x, e) <= 1,
+                  "words_underflow", json_count(e->underflow[0]),
+                  json_count(e->underflow[1]), "words_overflow",
+                  json_count(e->overflow[0]), json_count(e->overflow[1])));
+}
+
+static void add_metrics(json_t *row, struct judge *j, const struct commit_error *e,
+                        const struct bound_result *b)
 {
     size_t bins[HISTOGRAM_BINS];
     double values[METRICS];
-    j->comparison.d = d->at;
     metrics_run(values, &j->comparison);
     for (int i = 0; i < METRICS; i++)
         json_object_set_new(row, metrics[i].name, json_number(values[i]));
-    json_object_set_new(row, "grade_words", grade_words(&j->comparison, values));
-    add_commitment(row, &j->comparison, e);
+    json_object_set_new(row, "grade_words", verdict_words(&j->comparison, values, b));
+    add_commitment(row, &j->comparison, e, b);
     json_t *histogram = json_array();
     ulp_histogram(bins, &j->comparison);
     for (int i = 0; i < HISTOGRAM_BINS; i++)
         json_array_append_new(histogram, json_count(bins[i]));
     json_object_set_new(row, "ulp_histogram", histogram);
+}
+
+/* Whether recipe and unit allow the errors; beside an exact reference. */
+static enum bitcut_status bound_result(struct bound_result *b, const struct setup *s,
+                                       const struct judge *j,
+                                       const struct reference *reference,
+                                       const struct context *x, struct fault *f)
+{
+    struct bound_problem problem;
+    *b = (struct bound_result){ .limit_most = (double)NAN, .ratio = (double)NAN };
+    if (!reference->exact) return BITCUT_OK;
+    const enum bitcut_status status =
+        bound_problem_make(&problem, &s->gemm, &s->plan, &j->comparison, true, f);
+    return status != BITCUT_OK ? status
+                               : bound_run_row(b, &bounds[BOUND_ALIGNED], &problem,
+                                               x->threads, &x->progress, f);
 }
 
 static json_t *settled(const uint64_t counts[LAYERS])
@@ -230,12 +271,15 @@ static int judge_result(json_t *row, const struct setup *s, const struct matrix 
         BITCUT_OK)
         return fail("reference", &f);
     struct commit_error e;
-    if (judge_grade(&j, &e, &s->gemm, x->threads, &x->progress, &f) != BITCUT_OK) {
+    struct bound_result b;
+    j.comparison.d = d->at;
+    if (judge_grade(&j, &e, &s->gemm, x->threads, &x->progress, &f) != BITCUT_OK ||
+        bound_result(&b, s, &j, reference, x, &f) != BITCUT_OK) {
         judge_clear(&j);
         return fail("reference", &f);
     }
     json_object_set_new(row, "reference", json_string(reference->name));
-    add_metrics(row, &j, d, &e);
+    add_metrics(row, &j, &e, &b);
     json_object_set_new(row, "settled_f32", settled(j.counts.settled[EXACT_F32]));
     json_object_set_new(row, "settled_f64", settled(j.counts.settled[EXACT_F64]));
     json_object_set_new(row, "reference_seconds", json_number(j.seconds));
