@@ -383,6 +383,12 @@ END_TEST
 
 /* --- sharpness ---------------------------------------------------------------------- */
 
+/* Sums are about 2^16 if that can be, so that operands of 8 bits reach as far down. */
+static int top_of(const struct bitcut_unit *u)
+{
+    return format_emax(u->c) > 20 ? 16 : format_emax(u->c) - 5;
+}
+
 /* One product of 2^top, and others just below `place`, as large as operands can have
    them: alignment at `place` cuts all of each. */
 static void fill_worst(struct matrix *a, struct matrix *b, const struct bitcut_unit *u,
@@ -444,7 +450,7 @@ static void sharp_check(const struct bitcut_unit *u)
     struct bound_watched watched;
     struct trial own, less;
     weaker.fraction = u->fraction - 1;
-    const int top = 6, place = top - weaker.fraction;
+    const int top = top_of(u), place = top - weaker.fraction;
     worst_init(&own, u, u, top, top - u->fraction, 8 * (size_t)u->k);
     const double part = part_of_limit(&own, u, &watched);
     ck_assert_msg(part <= 1 && part > 0.35, "%s: its worst is %g of its limit", u->name,
@@ -461,6 +467,14 @@ static void sharp_check(const struct bitcut_unit *u)
     trial_clear(&less);
 }
 
+/* Whether there are normal operands of that size. */
+static bool reaches(const struct bitcut_unit *u)
+{
+    const int top = top_of(u), least = (top - u->fraction - 2) / 2 - 1;
+    return least >= format_emin(u->a) && least >= format_emin(u->b) &&
+           top / 2 <= format_emax(u->a) && top / 2 <= format_emax(u->b);
+}
+
 START_TEST(sharp_bounds)
 {
     int count = 0;
@@ -469,7 +483,7 @@ START_TEST(sharp_bounds)
         struct gemm_plan plan;
         const struct step_error e = u->summation->error(u);
         if (u->summation != &sum_fused || !summation_aligns(u) || u->c_last ||
-            gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK)
+            !reaches(u) || gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK)
             continue;
         if (e.sum < 1.5 * round_error(u->result, u->rounding.direction)) continue;
         sharp_check(u);
