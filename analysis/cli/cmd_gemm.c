@@ -126,7 +126,7 @@ static const struct emit_line lines[] = {
     { "words_underflow", "range of words",      NULL, say_lost,          LINE_ALWAYS },
     { "recipe_limit",    "limit of the recipe", NULL, say_limit,         LINE_ALWAYS },
     SAY_BUDGET,
-    { "grade_words",     "verdict",             NULL, say_value,         LINE_ALWAYS },
+    { "verdict",         "verdict",             NULL, say_value,         LINE_ALWAYS },
     { "ulp_histogram",   "distances",           NULL, say_histogram,     LINE_VERBOSE },
     { 0 }
     /* clang-format on */
@@ -160,25 +160,19 @@ static json_t *grade_words(const struct comparison *x, const double values[METRI
                         count ? worst % x->n : 0, values[METRIC_GRADE_WORST]);
 }
 
-/* The grade beside what the recipe may commit on the unit. */
-static json_t *verdict_words(const struct comparison *x, const double values[METRICS],
+/* A grade in words beside what the recipe may commit on the unit. */
+static json_t *verdict_words(const struct comparison *x, const char *grade,
                              const struct bound_result *b)
 {
-    json_t *grade = grade_words(x, values);
-    const char *const says = json_string_value(grade);
-    json_t *verdict =
-        !b->applies   ? json_string(says)
-        : !b->outputs ? json_sprintf("no output has a bound; %s", says)
-        : b->violations
-            ? json_sprintf(
-                  "beyond the bound of recipe and unit in %zu outputs, (%zu, %zu) "
-                  "by %.3g u where %.3g u are allowed; %s",
-                  b->violations, b->worst / x->n, b->worst % x->n, b->worst_error,
-                  b->worst_limit, says)
-            : json_sprintf("%.3g u of %.3g u allowed; %s", b->worst_error, b->worst_limit,
-                           says);
-    json_decref(grade);
-    return verdict;
+    if (!b->applies) return json_string(grade);
+    if (!b->outputs) return json_sprintf("no output has a bound; %s", grade);
+    if (!b->violations)
+        return json_sprintf("%.3g u of %.3g u allowed; %s", b->worst_error,
+                            b->worst_limit, grade);
+    return json_sprintf("beyond the bound of recipe and unit in %zu outputs, (%zu, %zu) "
+                        "by %.3g u where %.3g u are allowed; %s",
+                        b->violations, b->worst / x->n, b->worst % x->n, b->worst_error,
+                        b->worst_limit, grade);
 }
 
 /* What the recipe may commit on the unit, and whether that explains the errors. */
@@ -205,7 +199,10 @@ static void add_metrics(json_t *row, struct judge *j, const struct commit_error 
     metrics_run(values, &j->comparison);
     for (int i = 0; i < METRICS; i++)
         json_object_set_new(row, metrics[i].name, json_number(values[i]));
-    json_object_set_new(row, "grade_words", verdict_words(&j->comparison, values, b));
+    json_t *grade = grade_words(&j->comparison, values);
+    json_object_set_new(row, "grade_words", grade);
+    json_object_set_new(row, "verdict",
+                        verdict_words(&j->comparison, json_string_value(grade), b));
     add_commitment(row, &j->comparison, e, b);
     json_t *histogram = json_array();
     ulp_histogram(bins, &j->comparison);
