@@ -5,6 +5,7 @@
 #include "analysis/cli/operands.h"
 #include "analysis/cli/say.h"
 #include "analysis/error/judge.h"
+#include "analysis/error/usual.h"
 #include "analysis/explain/order_say.h"
 #include "lib/clock.h"
 #include "lib/file/source.h"
@@ -34,8 +35,14 @@ static bool say_componentwise(char *text, size_t size, const struct emit_line *l
                               const json_t *row)
 {
     char error[SAY_NUMBER_MOST], limit[SAY_NUMBER_MOST];
-    say_more(text, size, "%s u |A||B| at most, u = 2^-24 (an FP32 GEMM may have %s)",
-             say_number(error, row, line->key, 3),
+    const json_t *const usual = json_object_get(row, "usual");
+    say_more(text, size, "%s u |A||B| at most, u = 2^-24 (",
+             say_number(error, row, line->key, 3));
+    if (json_is_number(json_array_get(usual, 1)))
+        say_more(text, size, "usual %.2g to %.2g; ",
+                 json_number_value(json_array_get(usual, 0)),
+                 json_number_value(json_array_get(usual, 1)));
+    say_more(text, size, "an FP32 GEMM may have %s)",
              say_number(limit, row, "backward_limit", 3));
     return true;
 }
@@ -189,6 +196,22 @@ static void add_metrics(json_t *row, struct judge *j, const struct matrix *d,
     json_object_set_new(row, "ulp_histogram", histogram);
 }
 
+/* What error such a GEMM usually has on such data. */
+static int add_usual(json_t *row, const struct setup *s, const struct context *x)
+{
+    const struct gemm_data data = { s->a, s->b, s->c };
+    struct usual u;
+    struct fault f;
+    if (usual_range(&u, &s->gemm, &data, x->seed, x->threads, &x->progress, &f) !=
+        BITCUT_OK)
+        return fail("gemm", &f);
+    json_object_set_new(row, "usual",
+                        u.outputs
+                            ? json_pack("[o, o]", json_number(u.low), json_number(u.high))
+                            : json_null());
+    return EXIT_GOOD;
+}
+
 static json_t *settled(const uint64_t counts[LAYERS])
 {
     json_t *row = json_object();
@@ -290,6 +313,7 @@ static int run_on(struct context *x, const struct setup *s, const struct device_
     struct matrix d = { 0 };
     int status = compute(&d, row, s, g, x);
     if (status == EXIT_GOOD && reference_name) status = judge_result(row, s, &d, x);
+    if (status == EXIT_GOOD && reference_name) status = add_usual(row, s, x);
     if (status == EXIT_GOOD) status = budget_describe(row, s, x);
     if (status == EXIT_GOOD) status = save(&s->a, save_a);
     if (status == EXIT_GOOD) status = save(&s->b, save_b);
