@@ -2,7 +2,10 @@
 #ifndef BITCUT_ANALYSIS_ERROR_BOUND_H
 #define BITCUT_ANALYSIS_ERROR_BOUND_H
 
-#include "emu/gemm.h"
+#include "analysis/error/budget.h"
+#include "analysis/error/metric.h"
+#include "analysis/error/path.h"
+#include "lib/status.h"
 
 /* --- before A and B are known ----------------------------------------------------- */
 
@@ -41,5 +44,83 @@ struct bound_apriori {
    BITCUT_NO_MEMORY. */
 enum bitcut_status bound_apriori(struct bound_apriori *to, const struct bitcut_gemm *g,
                                  size_t k, bool any_order, struct fault *f);
+
+/* --- bounds of given A, B and C --------------------------------------------------- */
+
+/* What is bounded: a GEMM on a unit by its plan, and its matrices with what is exact and
+   its D; of these every array but `limit`. */
+struct bound_problem {
+    const struct bitcut_gemm *gemm;
+    const struct gemm_plan *plan;
+    const struct comparison *x;
+    bool given; /* D is another's than the emulator's */
+    struct path path;
+    struct path_error way;
+};
+
+/* BITCUT_NO_MEMORY. */
+enum bitcut_status bound_problem_make(struct bound_problem *to,
+                                      const struct bitcut_gemm *g,
+                                      const struct gemm_plan *plan,
+                                      const struct comparison *x, bool given,
+                                      struct fault *f);
+
+/* One output that was run step by step. */
+struct bound_watched {
+    struct budget_output budget;
+    double lost;      /* what words lose, and products that the recipe lacks, at most */
+    double underflow; /* ... of that what underflows                                 */
+};
+
+enum bound_kind {
+    BOUND_RIGOROUS,      /* no D of this recipe on this unit is beyond                 */
+    BOUND_PROBABILISTIC, /* few are, if rounding errors are independent and of mean 0 */
+    BOUND_ESTIMATE       /* few are, by a model of what this D's roundings lost       */
+};
+
+extern const char *const bound_kinds[]; /* by kind */
+
+enum { BOUND_WHY_MOST = 200 };
+
+/* A row of the table of bounds.  One of the last three is not NULL.  Limits are in the
+   units of D, epilogue included, and rounded upward: binary64 sums of k numbers that are
+   not negative are too small by k 2^-53 of them at most, so they are multiplied by 1 + (k
+   + 64) 2^-52.  NaN: there is no limit, as an input or a word is not finite, or too
+   large.  All are limits of |D - (alpha A B + beta C)|, where D is finite, but those with
+   `part`: of that part of an error budget. */
+struct bound_row {
+    const char *name, *what;
+    enum bound_kind kind;
+    const char *source;
+    bool underflow; /* it bounds what underflows in words, nothing else  */
+    bool sharp;     /* some inputs come near to it                       */
+
+    /* Whether it holds; if not `why` says why. */
+    bool (*applies)(char why[BOUND_WHY_MOST], const struct bound_problem *x);
+
+    /* From the GEMM and k alone. */
+    struct bound_apriori (*constants)(const struct bound_problem *x);
+
+    /* Of each output, m n of them.  BITCUT_NO_MEMORY, or BITCUT_CANNOT if asked to
+       stop. */
+    enum bitcut_status (*fill)(double *limit, const struct bound_problem *x, int threads,
+                               const struct progress *progress, struct fault *f);
+
+    /* Of one that was watched. */
+    double (*watched)(const struct bound_watched *one);
+};
+
+extern const struct bound_row bounds[]; /* ended by a row whose name is NULL */
+
+/* The limits of all outputs, m n of them, by a row that applies and watches nothing.
+   No number of threads changes a bit.  BITCUT_NO_MEMORY, or BITCUT_CANNOT if asked to
+   stop. */
+enum bitcut_status bound_limits(double *limit, const struct bound_row *row,
+                                const struct bound_problem *x, int threads,
+                                const struct progress *progress, struct fault *f);
+
+/* Output `at`, i n + j, watched. */
+enum bitcut_status bound_watch(struct bound_watched *to, const struct bound_problem *x,
+                               size_t at, struct fault *f);
 
 #endif

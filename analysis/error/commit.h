@@ -29,7 +29,8 @@ struct commit_error {
        products, in 1-norms of lines, the worst of all rows of A and columns of B: with
        r = ||x - words of x|| / ||x|| and t_w = ||2^-sw word w|| / ||x||,
          words = r_A + r_B + r_A r_B + sum of t_i t_j over products i j that are dropped,
-       or counted twice, as a copy in a term stands for all words; with c = ||x - copy|| /
+       or counted twice, as a copy in a term stands for all words; with c = ||words -
+       copy|| /
        ||x|| a term adds c times the t of its other word, of two copies c_A + c_B +
        c_A c_B.  A rare element that is lost weighs little, as in the product.  Infinite
        if a word of a finite value is. */

@@ -57,10 +57,12 @@ struct kept_event kept_of(struct kept *to, const struct kept_reader *r, uint32_t
             event.small |= rest != 0 && fabs(value) < r->small[w];
             rest -= value;
         }
-        to->at[KEPT_LEFT + w] = fabs(whole - value);
+        to->at[KEPT_LEFT + w] = value;
         to->at[KEPT_WORD + w] = fabs(value);
     }
     to->at[KEPT_REST] = fabs(rest);
+    for (int w = 0; w < s->words; w++)
+        to->at[KEPT_LEFT + w] = fabs(whole - rest - to->at[KEPT_LEFT + w]);
     return event;
 }
 
@@ -114,22 +116,30 @@ static struct residual leave(const struct kept_reader *r, int w, struct residual
                           .beside = own ? least : larger_double(part * x.beside, least) };
 }
 
-/* The least x, a power of two, of which word w leaves no more ulps than that, and counts
-   as no more than `times` of x where it aligns. */
+/* The least x, a power of two, of which word w has all that it would have if its format
+   had more exponents: it is normal, or its last place is no more than `places` ulps of x.
+   */
+static double least_of(const struct kept_reader *r, int w, struct residual before,
+                       double places)
+{
+    const bool own = w == 0 || r->split->word[w].copy,
+               zeroes = r->flush[w] || r->split->word[w].rounding->flush;
+    const double normal = larger_double(r->small[w], r->least[w]);
+    if (before.ulps == 0 || (place_of(r, w) <= 0x1p-149 && !zeroes)) return 0;
+    return own ? normal : ULPS * (zeroes ? normal : place_of(r, w) / places);
+}
+
+/* ... of which it leaves no more than that, and counts as no more than `times` of x where
+   it aligns. */
 static double from_of(const struct kept_reader *r, int w, struct residual before,
                       double after, double times)
 {
-    const bool own = w == 0 || r->split->word[w].copy,
-               nearest = round_is_nearest(r->split->word[w].rounding);
-    const bool zeroes = r->flush[w] || r->split->word[w].rounding->flush;
-    const double steps = after == 0 ? 1
-                         : nearest  ? 2 * after
-                                    : after + 1,
-                 normal = larger_double(r->small[w], r->least[w]),
-                 lost = zeroes ? normal : place_of(r, w) / steps,
-                 aligned = r->aligns[w] ? r->least[w] / times : 0;
-    if (before.ulps == 0 || (place_of(r, w) <= 0x1p-149 && !zeroes)) return 0;
-    return larger_double(own ? normal : lost * ULPS, aligned);
+    const bool nearest = round_is_nearest(r->split->word[w].rounding);
+    const double places = after == 0 ? 1
+                          : nearest  ? 2 * after
+                                     : after + 1,
+                 least = least_of(r, w, before, places);
+    return least == 0 ? 0 : larger_double(least, r->aligns[w] ? r->least[w] / times : 0);
 }
 
 /* The largest x of which word w, at most `times` of x, does not overflow. */
@@ -155,6 +165,7 @@ static struct residual add_word(struct kept_most *to, const struct kept_reader *
         (own ? 0 : before.beside) + after.beside + (r->aligns[w] ? r->least[w] : 0);
     to->beside.at[KEPT_LEFT + w] = after.beside + lost;
     if (!copy) to->beside.at[KEPT_REST] += lost;
+    to->full = larger_double(to->full, least_of(r, w, before, 1));
     to->from = larger_double(to->from, from_of(r, w, before, after.ulps, times));
     to->most = fmin(to->most, most_of(r, w, times));
     return after;
@@ -172,6 +183,10 @@ struct kept_most kept_most_of(const struct kept_reader *r)
     }
     to.times.at[KEPT_REST] = now.ulps / ULPS;
     to.beside.at[KEPT_REST] += now.beside;
+    for (int w = 0; w < r->split->words; w++) {
+        to.times.at[KEPT_LEFT + w] += to.times.at[KEPT_REST];
+        to.beside.at[KEPT_LEFT + w] += to.beside.at[KEPT_REST];
+    }
     return to;
 }
 
@@ -196,8 +211,11 @@ static double copies_lost(const struct gemm_plan *p, struct recipe_term t,
     const bool copy_a = p->split_a.word[t.a].copy, copy_b = p->split_b.word[t.b].copy;
     const double left_a = copy_a ? a->at[KEPT_LEFT + t.a] : 0,
                  left_b = copy_b ? b->at[KEPT_LEFT + t.b] : 0;
-    return left_a * b->at[copy_b ? KEPT_WHOLE : KEPT_WORD + t.b] +
-           left_b * a->at[copy_a ? KEPT_WHOLE : KEPT_WORD + t.a] + left_a * left_b;
+    const double of_a = copy_a ? a->at[KEPT_WHOLE] + a->at[KEPT_REST]
+                               : a->at[KEPT_WORD + t.a],
+                 of_b = copy_b ? b->at[KEPT_WHOLE] + b->at[KEPT_REST]
+                               : b->at[KEPT_WORD + t.b];
+    return left_a * of_b + left_b * of_a + left_a * left_b;
 }
 
 double kept_lost(const struct gemm_plan *p, const struct kept *a, const struct kept *b)

@@ -10,7 +10,7 @@ enum {
     KEPT_WHOLE, /* |x|                                     */
     KEPT_REST,  /* |x - the sum of words that are no copies| */
     KEPT_WORD,  /* |w|, and those of the others behind     */
-    KEPT_LEFT = KEPT_WORD + SPLIT_WORDS_MOST, /* |x - w|, likewise; of copies */
+    KEPT_LEFT = KEPT_WORD + SPLIT_WORDS_MOST, /* |the sum - w|, likewise; of copies */
     KEPT_FIELDS = KEPT_LEFT + SPLIT_WORDS_MOST
 };
 
@@ -58,6 +58,7 @@ int kept_exponent(const struct gemm_plan *plan, const struct kept_reader *r,
 struct kept_most {
     struct kept times, beside;
     double from, most;
+    double full; /* from there on no word loses anything by underflow */
 };
 
 struct kept_most kept_most_of(const struct kept_reader *r);
@@ -68,8 +69,8 @@ struct kept_most kept_most_of(const struct kept_reader *r);
 
      rest_a |b| + |a| rest_b + rest_a rest_b + sum of t_i t_j over the products i j that
      are dropped, or counted twice, as a copy in a term stands for all words; of a term
-     with a copy the copy's `left` times its other word, of two copies left_a |b| + |a|
-     left_b + left_a left_b. */
+     with a copy the copy's `left` times its other word, of two copies left_a |B| + |A|
+     left_b + left_a left_b, |A| and |B| at most whole + rest. */
 double kept_lost(const struct gemm_plan *plan, const struct kept *a,
                  const struct kept *b);
 

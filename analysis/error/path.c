@@ -12,11 +12,6 @@
 
 #define U 0x1p-24
 
-double path_compound(double x, double y)
-{
-    return isinf(x) || isinf(y) ? (double)INFINITY : x + y + x * y;
-}
-
 double path_gamma(double x) { return x < 1 ? x / (1 - x) : (double)INFINITY; }
 
 /* --- the order of k --------------------------------------------------------------- */
@@ -44,19 +39,55 @@ enum bitcut_status path_of(struct path *to, const struct gemm_plan *p, size_t k)
 
 /* --- accumulators ----------------------------------------------------------------- */
 
-/* What an instruction errs by: beside all that meets it, and beside its products only. */
-struct instruction_error {
-    double all, products;
+/* Sums over the roundings that a product meets: of v; of what v is inside of steps and of
+   their results (path_error.block); of v^2. */
+struct met {
+    double all, block, squares;
 };
 
-static struct instruction_error instruction_error_of(const struct bitcut_unit *u)
+static struct met met_add(struct met x, double times, struct met y)
+{
+    return (struct met){ x.all + times * y.all, x.block + times * y.block,
+                         x.squares + times * y.squares };
+}
+
+static struct met met_most(struct met x, struct met y)
+{
+    return (struct met){ larger_double(x.all, y.all), larger_double(x.block, y.block),
+                         larger_double(x.squares, y.squares) };
+}
+
+/* So many roundings by v. */
+static struct met met_of(double times, double v)
+{
+    return (struct met){ times * v, times * v, times * v * v };
+}
+
+/* What an instruction does to all that meets it, and to its own products besides. */
+struct instruction {
+    struct met all, own;
+};
+
+/* v of an operation inside of a step, of units that round each; else 0. */
+static double inner_error(const struct bitcut_unit *u)
 {
     const struct step_error e = u->summation->error(u);
-    const double steps =
-        (u->k / u->block) * (round_error(u->result, u->rounding.direction) + e.sum);
-    if (!u->c_last) return (struct instruction_error){ steps, e.products };
-    return (struct instruction_error){ round_error(u->c, TO_NEAREST_EVEN),
-                                       steps + e.products };
+    if (u->summation->rounds_each) return round_error(u->result, u->rounding.direction);
+    return e.products / u->block; /* of serial sums */
+}
+
+static struct instruction instruction_of(const struct bitcut_unit *u)
+{
+    const struct step_error e = u->summation->error(u);
+    const double steps = u->k / u->block,
+                 eps = round_error(u->result, u->rounding.direction),
+                 inner = inner_error(u);
+    const struct met chain = { steps * (eps + e.sum),
+                               steps * eps + (u->k - steps) * inner, steps * eps * eps },
+                     own = { e.products, inner, e.products * inner };
+    if (!u->c_last) return (struct instruction){ chain, own };
+    return (struct instruction){ met_of(1, round_error(u->c, TO_NEAREST_EVEN)),
+                                 met_add(own, 1, chain) };
 }
 
 /* Instructions of a term in a k-step. */
@@ -90,22 +121,30 @@ static struct course course_of(const struct gemm_plan *p, const struct path *pat
     return c;
 }
 
-/* What a product errs by in its accumulator and by its promotions. */
-static double accumulator_error(const struct gemm_plan *p, const struct path *path,
-                                int accumulator)
+/* What a product meets in its accumulator and in its promotions, the first of which is to
+   0. */
+static struct met accumulator_met(const struct gemm_plan *p, const struct path *path,
+                                  int accumulator)
 {
     const struct course c = course_of(p, path, accumulator);
-    double all = 0, most = 0, own = 0;
+    struct met all = { 0 }, most = { 0 }, own = { 0 };
+    double instructions = 0;
     for (int t = 0; t < p->terms; t++) {
         if (p->term[t].accumulator != accumulator) continue;
-        const struct instruction_error e = instruction_error_of(p->unit[t]);
-        all += c.k_steps * instructions_of(p, t) * e.all;
-        most = larger_double(most, e.all);
-        own = larger_double(own, e.products);
+        const struct instruction x = instruction_of(p->unit[t]);
+        const double count = c.k_steps * instructions_of(p, t);
+        all = met_add(all, count, x.all);
+        most = met_most(most, x.all);
+        own = met_most(own, x.own);
+        instructions += count;
     }
-    const double chain = path_gamma(fmin(all, c.most * most) + own);
-    const double adds = path_gamma(larger_double(c.promotions - 1, 0) * U);
-    return path_compound(chain, adds);
+    if (instructions > c.most) {
+        const struct met chain = met_add((struct met){ 0 }, c.most, most);
+        all = (struct met){ fmin(all.all, chain.all), fmin(all.block, chain.block),
+                            fmin(all.squares, chain.squares) };
+    }
+    const struct met promotions = met_of(larger_double(c.promotions - 1, 0), U);
+    return met_add(met_add(all, 1, own), 1, promotions);
 }
 
 /* --- afterwards ------------------------------------------------------------------- */
@@ -117,18 +156,28 @@ static double folds_of(const struct gemm_plan *p, int i)
     return i == last ? last : i + 1;
 }
 
-static double sums_error(const struct gemm_plan *p)
+static double scalars_of(uint32_t alpha, uint32_t beta)
 {
-    return p->order.sums ? round_error(p->order.sums, TO_NEAREST_EVEN) : 0;
+    return (alpha != F32_ONE) + (beta << 1 != 0);
 }
 
-/* From the sum of a lane to D, with so many folds before. */
-static double error_after(const struct gemm_plan *p, const struct path *path,
-                          double folds, uint32_t alpha, uint32_t beta)
+/* From accumulator i to D. */
+static struct met after_met(const struct gemm_plan *p, const struct path *path, int i,
+                            uint32_t alpha, uint32_t beta)
 {
-    const double own = folds + (alpha != F32_ONE) + (beta << 1 != 0),
-                 additions = (double)path->additions;
-    return path_gamma((own + additions) * U + (1 + additions) * sums_error(p));
+    const double additions = (double)path->additions,
+                 sums = p->order.sums ? round_error(p->order.sums, TO_NEAREST_EVEN) : 0;
+    const struct met own =
+        met_of(folds_of(p, i) + additions + scalars_of(alpha, beta), U);
+    return met_add(own, 1, met_of(1 + additions, sums));
+}
+
+/* Additions of sums in all lanes. */
+static double additions_of(const struct gemm_plan *p, const struct path *path)
+{
+    const double lanes = (double)path->lanes,
+                 promotions = course_of(p, path, 0).promotions;
+    return lanes * (larger_double(promotions, 1) + p->accumulators - 1) - 1;
 }
 
 /* --- what underflows -------------------------------------------------------------- */
@@ -179,15 +228,19 @@ static double least_before(const struct gemm_plan *p, const struct path *path)
 struct path_error path_error_of(const struct gemm_plan *p, const struct path *path,
                                 uint32_t alpha, uint32_t beta)
 {
-    const double scalars = (alpha != F32_ONE) + (beta << 1 != 0),
+    const double scalars = scalars_of(alpha, beta),
                  back = p->equilibrate ? fabs(value_of_float(alpha)) : 0;
-    struct path_error e = { .update = beta << 1 != 0 ? U : 0 };
+    struct path_error e = { .update = beta << 1 != 0 ? U : 0,
+                            .additions = additions_of(p, path) };
     double most = 0;
     assert(hostfp_entered());
     for (int t = 0; t < p->terms; t++) {
         const int i = p->term[t].accumulator;
-        e.term[t] = path_compound(accumulator_error(p, path, i),
-                                  error_after(p, path, folds_of(p, i), alpha, beta));
+        const struct met met =
+            met_add(accumulator_met(p, path, i), 1, after_met(p, path, i, alpha, beta));
+        e.term[t] = path_gamma(met.all);
+        e.block[t] = path_gamma(met.block);
+        e.squares[t] = met.squares;
         most = larger_double(most, e.term[t]);
     }
     e.before = (1 + most) * least_before(p, path);

@@ -35,6 +35,16 @@ enum bitcut_status path_of(struct path *to, const struct gemm_plan *plan, size_t
 struct path_error {
     double term[RECIPE_TERMS_MOST];
     double update, before, after;
+
+    /* The same as `term` of units whose operations are each rounded (summation_aligns()
+       is false), as Blanchard et al. have it: a step rounds its result, and of a chain of
+       n products in q steps n - q + 1 operations are inside of steps. */
+    double block[RECIPE_TERMS_MOST];
+
+    /* The sum of v^2 over the roundings that a product meets, of such units. */
+    double squares[RECIPE_TERMS_MOST];
+    double additions; /* of all sums in the GEMM: how many roundings in FP32 there are
+                         beside those of products                                     */
 };
 
 struct path_error path_error_of(const struct gemm_plan *plan, const struct path *path,
@@ -46,9 +56,6 @@ struct path_error path_error_of(const struct gemm_plan *plan, const struct path 
    product each. */
 struct path_error path_error_any(const struct gemm_plan *plan, size_t k, uint32_t alpha,
                                  uint32_t beta);
-
-/* x + y + x y: two errors, one after the other. */
-double path_compound(double x, double y);
 
 /* x / (1 - x), infinite from 1 on. */
 double path_gamma(double x);

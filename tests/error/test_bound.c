@@ -1,5 +1,5 @@
 /* Bounds on errors: constants by hand, and no error beyond them. */
-#include "analysis/error/bound.h"
+#include "analysis/error/bound_run.h"
 #include "analysis/error/judge.h"
 #include "analysis/error/kept.h"
 #include "lib/bits.h"
@@ -153,10 +153,8 @@ START_TEST(two_words_by_hand)
 {
     const struct bitcut_gemm g = gemm_on(RECIPE_OOTOMO, "h100");
     const double rho = 0x1p-23, theta = 0x1p-11 + 0x1p-23, high = 1 + 0x1p-11;
-    const double step = gamma_of(10 * U), adds = gamma_of(63 * U), fold = gamma_of(U),
-                 chain = gamma_of(2 * 64 * 10 * U);
-    const double main = (1 + step) * (1 + adds) * (1 + fold) - 1,
-                 corrections = (1 + chain) * (1 + fold) - 1;
+    const double main = gamma_of(10 * U + 63 * U + U),
+                 corrections = gamma_of(2 * 64 * 10 * U + U);
     const double want = 2 * rho + rho * rho + theta * theta + high * high * main +
                         2 * high * theta * corrections;
     const double got = apriori_of(&g, 1024, false).relative;
@@ -332,5 +330,60 @@ START_TEST(no_error_beyond_apriori)
 }
 END_TEST
 
+/* --- rows --------------------------------------------------------------------------- */
+
+static void run_rows(struct bound_result results[BOUNDS], const struct trial *t,
+                     const struct bitcut_gemm *g, bool given)
+{
+    struct gemm_plan plan;
+    struct bound_problem x;
+    ck_assert_int_eq(gemm_plan_on_unit(&plan, g, NULL), BITCUT_OK);
+    ck_assert_int_eq(bound_problem_make(&x, g, &plan, &t->judge.comparison, given, NULL),
+                     BITCUT_OK);
+    ck_assert_int_eq(bound_run(results, &x, 0, 1, NULL, NULL), BITCUT_OK);
+}
+
+static int row_named(const char *name)
+{
+    int row = 0;
+    while (strcmp(bounds[row].name, name) != 0) row++;
+    return row;
+}
+
+/* No D is beyond a rigorous bound. */
+START_TEST(no_error_beyond_rows)
+{
+    uint64_t rng = test_seed();
+    size_t outputs[BOUNDS] = { 0 }, beyond[BOUNDS] = { 0 };
+    int count = 0;
+    for (int round = 0; round < test_cases(1, 8); round++)
+        for (const struct bitcut_recipe *r = recipes; r->name; r++)
+            for (const struct bitcut_unit *u = units; u->name; u++) {
+                struct bitcut_gemm g = gemm_of(r, u);
+                struct gemm_plan plan;
+                struct bound_result results[BOUNDS];
+                struct trial t;
+                vary(&g, &rng);
+                if (gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK) continue;
+                trial_init(&t, &g, families[count++ % FAMILIES], 2, 2,
+                           (size_t)test_between(&rng, 1, 200), test_bits(&rng));
+                run_rows(results, &t, &g, false);
+                for (int i = 0; i < BOUNDS; i++) {
+                    outputs[i] += results[i].outputs;
+                    beyond[i] += results[i].violations;
+                    ck_assert_msg(
+                        bounds[i].kind != BOUND_RIGOROUS || results[i].violations == 0,
+                        "%s, %s on %s, %s, k = %zu: %g of its limit", bounds[i].name,
+                        r->name, u->name, families[(count - 1) % FAMILIES],
+                        t.judge.comparison.k, results[i].ratio);
+                }
+                trial_clear(&t);
+            }
+    for (int i = 0; i < BOUNDS; i++)
+        ck_assert_msg(outputs[i] > 10 && (double)beyond[i] <= 0.002 * (double)outputs[i],
+                      "%s: %zu of %zu outputs", bounds[i].name, beyond[i], outputs[i]);
+}
+END_TEST
+
 TEST_MAIN("bound", splits_by_hand, elements_keep_as_much, constants_by_hand,
-          two_words_by_hand, no_error_beyond_apriori)
+          two_words_by_hand, no_error_beyond_apriori, no_error_beyond_rows)
