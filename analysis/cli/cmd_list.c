@@ -5,6 +5,7 @@
 #include "analysis/explain/defect.h"
 #include "analysis/cli/place.h"
 #include "analysis/study/study.h"
+#include "analysis/tolerance/criterion.h"
 #include "gpu/gpu.h"
 #include "gpu/tile.h"
 #include "lib/listing.h"
@@ -127,6 +128,8 @@ static const struct bitcut_table own_tables[] = {
     /* clang-format off */
     { "metrics",       "measures of error",
       ROWS(metrics),           describe_metric },
+    { "criteria",      "tests of a result, which tolerance tries on faulty kernels",
+      ROWS(criteria),          NULL },
     { "studies",       "questions with a figure or table as answer",
       ROWS(studies),           NULL },
     { "benches",       "what bench gpu runs: kernels on shapes",

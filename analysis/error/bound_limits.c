@@ -27,53 +27,66 @@ static double alpha_of(const struct bound_problem *x)
 
 /* --- from constants --------------------------------------------------------------- */
 
-/* The magnitudes of a row of A or a column of B: their sum, and the most. */
+/* The magnitudes of a row of A or a column of B: their sum, the most, the least but 0. */
 struct line {
-    double sum, most;
+    double sum, most, least;
 };
 
 static void lines_find(struct line *to, const uint32_t *x, size_t lines, size_t k,
                        size_t across, size_t along)
 {
-    for (size_t i = 0; i < lines; i++) to[i] = (struct line){ 0, 0 };
+    for (size_t i = 0; i < lines; i++) to[i] = (struct line){ 0, 0, INFINITY };
     for (size_t p = 0; p < k; p++)
         for (size_t i = 0; i < lines; i++) {
             const double v = fabs(value_of_float(x[i * across + p * along]));
             to[i].sum += v;
             to[i].most = v <= to[i].most ? to[i].most : v; /* NaN stays */
+            if (v > 0 && v < to[i].least) to[i].least = v;
         }
 }
 
-/* The limit of an output of which |alpha| |A||B| + |beta c| is `size`. */
-static double limit_of(const struct bound_apriori *c, const struct bound_problem *x,
-                       double size, struct line a, struct line b)
+/* Whether in one of the lines something underflows in words. */
+static bool is_small(const struct line *x, size_t lines, const struct bound_apriori *c,
+                     bool equilibrate)
 {
-    const bool lines = x->plan->equilibrate;
-    const double of_a = lines ? b.most : 1, of_b = lines ? a.most : 1,
-                 k = (double)x->x->k;
-    if (!(a.most <= c->most && b.most <= c->most && isfinite(size))) return NAN;
-    return c->relative * U * size + c->least + c->lines * of_a * of_b +
-           alpha_of(x) * (c->of_a * of_a * a.sum + c->of_b * of_b * b.sum +
-                          k * c->each * of_a * of_b);
+    bool small = false;
+    for (size_t i = 0; i < lines; i++)
+        small |= x[i].least < c->from * (equilibrate ? x[i].most : 1);
+    return small;
 }
 
-static enum bitcut_status fill_constants(double *limit, const struct bound_apriori *c,
-                                         const struct bound_problem *x, int threads,
-                                         struct fault *f)
+/* The limit of an output of which |alpha| |A||B| + |beta c| is `size`. */
+static double limit_of(const struct bound_apriori *c, const struct comparison *x,
+                       bool equilibrate, double size, struct line a, struct line b)
 {
-    const size_t m = x->x->m, n = x->x->n, k = x->x->k;
+    const double of_a = equilibrate ? b.most : 1, of_b = equilibrate ? a.most : 1,
+                 alpha = fabs(value_of_float(x->alpha)), k = (double)x->k;
+    if (!(a.most <= c->most && b.most <= c->most && isfinite(size))) return NAN;
+    return c->relative * U * size + c->least + c->lines * of_a * of_b +
+           alpha * (c->of_a * of_a * a.sum + c->of_b * of_b * b.sum +
+                    k * c->each * of_a * of_b);
+}
+
+enum bitcut_status bound_apriori_limits(double *limit, const struct bound_apriori *c,
+                                        bool equilibrate, const struct comparison *x,
+                                        struct fault *f)
+{
+    const size_t m = x->m, n = x->n, k = x->k;
     struct line *const rows = memory_allocate(m + n, sizeof *rows);
-    (void)threads;
+    struct bound_apriori own = *c;
     if (!rows) return no_memory(f);
     struct line *const columns = rows + m;
     struct hostfp mode;
     hostfp_enter(&mode);
-    for (size_t i = 0; i < m; i++) lines_find(rows + i, x->x->a + i * k, 1, k, 0, 1);
-    lines_find(columns, x->x->b, n, k, 1, n);
+    for (size_t i = 0; i < m; i++) lines_find(rows + i, x->a + i * k, 1, k, 0, 1);
+    lines_find(columns, x->b, n, k, 1, n);
+    if (!is_small(rows, m + n, c, equilibrate)) own.of_a = own.of_b = own.each = 0;
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++)
-            limit[i * n + j] = raised(
-                limit_of(c, x, x->x->magnitude[i * n + j], rows[i], columns[j]), k);
+            limit[i * n + j] =
+                raised(limit_of(&own, x, equilibrate, x->magnitude[i * n + j], rows[i],
+                                columns[j]),
+                       k);
     hostfp_leave(&mode);
     free(rows);
     return BITCUT_OK;
@@ -311,5 +324,5 @@ enum bitcut_status bound_limits(double *limit, const struct bound_row *row,
     hostfp_enter(&mode);
     const struct bound_apriori constants = row->constants(x);
     hostfp_leave(&mode);
-    return fill_constants(limit, &constants, x, threads, f);
+    return bound_apriori_limits(limit, &constants, x->plan->equilibrate, x->x, f);
 }

@@ -385,5 +385,47 @@ START_TEST(no_error_beyond_rows)
 }
 END_TEST
 
-TEST_MAIN("bound", splits_by_hand, elements_keep_as_much, constants_by_hand,
-          two_words_by_hand, no_error_beyond_apriori, no_error_beyond_rows)
+/* Limits of given A and B, 2 x 1 outputs of 2 products, by hand: 9 u |A||B| and 1, and
+   beside it 3 (row sum) + 5 (column sum) + 2 * 7 if an element is below 4; none if one is
+   above 100. */
+START_TEST(limits_of_constants)
+{
+    const struct bound_apriori b = { .relative = 9 / U,
+                                     .least = 1,
+                                     .from = 4,
+                                     .most = 100,
+                                     .of_a = 3,
+                                     .of_b = 5,
+                                     .each = 7 };
+    const uint32_t column[2] = { bits_of_float(16), bits_of_float(8) };
+    const double size[2] = { 208, 96 };
+    uint32_t a[4] = { bits_of_float(4), bits_of_float(-5), 0, bits_of_float(6) };
+    const struct comparison x = { .m = 2,
+                                  .n = 1,
+                                  .k = 2,
+                                  .a = a,
+                                  .b = column,
+                                  .magnitude = size,
+                                  .alpha = bits_of_float(-2) };
+    double to[2];
+    ck_assert_int_eq(bound_apriori_limits(to, &b, false, &x, NULL), BITCUT_OK);
+    for (int i = 0; i < 2; i++)
+        ck_assert(to[i] >= 1 + 9 * size[i] && to[i] < (1 + 9 * size[i]) * (1 + 1e-9));
+    a[0] = bits_of_float(3.5f);
+    ck_assert_int_eq(bound_apriori_limits(to, &b, false, &x, NULL), BITCUT_OK);
+    const double want[2] = { 1 + 9 * 208 + 2 * (3 * 8.5 + 5 * 24 + 14),
+                             1 + 9 * 96 + 2 * (3 * 6 + 5 * 24 + 14) };
+    for (int i = 0; i < 2; i++)
+        ck_assert(to[i] >= want[i] && to[i] < want[i] * (1 + 1e-9));
+    a[3] = bits_of_float(101);
+    ck_assert_int_eq(bound_apriori_limits(to, &b, false, &x, NULL), BITCUT_OK);
+    ck_assert(isfinite(to[0]) && isnan(to[1]));
+    /* beside the largest of a line, 4 times it: all are below */
+    ck_assert_int_eq(bound_apriori_limits(to, &b, true, &x, NULL), BITCUT_OK);
+    ck_assert(to[0] >= 1 + 9 * 208 + 2 * (3 * 8.5 * 16 + 5 * 24 * 5 + 14 * 16 * 5));
+}
+END_TEST
+
+TEST_MAIN("bound", limits_of_constants, splits_by_hand, elements_keep_as_much,
+          constants_by_hand, two_words_by_hand, no_error_beyond_apriori,
+          no_error_beyond_rows)
