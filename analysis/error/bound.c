@@ -41,16 +41,36 @@ static double product_error(const struct gemm_plan *p, const struct ways *way,
 /* A few hundred operations in binary64 on numbers that are not negative. */
 static double upward(double x) { return x * (1 + 0x1p-40); }
 
-/* Elements beside the largest of their line, which is scaled to 2^target at least. */
+/* What is beside the products, of operands of which that underflows. */
+static struct bound_beside beside_of(const struct gemm_plan *p, const struct ways *way,
+                                     const struct kept_most *a, const struct kept_most *b,
+                                     const struct kept *less_a, const struct kept *less_b)
+{
+    return (
+        struct bound_beside){ .of_a = upward(product_error(p, way, &a->times, less_b)),
+                              .of_b = upward(product_error(p, way, less_a, &b->times)),
+                              .each = upward(product_error(p, way, less_a, less_b)) };
+}
+
+/* Of lines that are scaled to 2^target at least, beside their largest elements. */
+static struct bound_beside relate_beside(struct bound_beside x, double a, double b)
+{
+    return (struct bound_beside){ x.of_a * b, x.of_b * a, x.each * a * b };
+}
+
 static void relate_to_lines(struct bound_apriori *x, const struct gemm_plan *p,
                             double before)
 {
     const double a = ldexp(1, -equilibrate_target(&p->split_a)),
                  b = ldexp(1, -equilibrate_target(&p->split_b));
-    x->of_a *= b;
-    x->of_b *= a;
-    x->each *= a * b;
+    const struct bound_beside any =
+        relate_beside((struct bound_beside){ x->of_a, x->of_b, x->each }, a, b);
+    x->of_a = any.of_a;
+    x->of_b = any.of_b;
+    x->each = any.each;
+    x->low = relate_beside(x->low, a, b);
     x->from *= larger_double(a, b);
+    x->normal *= larger_double(a, b);
     x->most = (double)INFINITY;
     x->lines = before * a * b;
 }
@@ -60,7 +80,10 @@ static struct kept_most most_of(const struct gemm_plan *p, enum bitcut_operand o
 {
     const struct kept_reader r = kept_reader_of(p, operand);
     struct kept_most most = kept_most_of(&r);
-    if (p->equilibrate) most.beside.at[KEPT_REST] += 0x1p-150;
+    if (p->equilibrate) {
+        most.beside.at[KEPT_REST] += 0x1p-150;
+        most.low.at[KEPT_REST] += 0x1p-150;
+    }
     return most;
 }
 
@@ -71,14 +94,17 @@ static struct bound_apriori constants_of(const struct gemm_plan *p, double alpha
     const struct kept_most a = most_of(p, BITCUT_A), b = most_of(p, BITCUT_B);
     const double relative =
         larger_double(product_error(p, way, &a.times, &b.times), e->update);
+    const struct bound_beside any = beside_of(p, way, &a, &b, &a.beside, &b.beside);
     struct bound_apriori x = {
         .relative = upward(relative / U),
         .least = upward(e->after + (p->equilibrate ? 0 : alpha * e->before)),
         .from = larger_double(a.from, b.from),
         .most = fmin(a.most, b.most),
-        .of_a = upward(product_error(p, way, &a.times, &b.beside)),
-        .of_b = upward(product_error(p, way, &a.beside, &b.times)),
-        .each = upward(product_error(p, way, &a.beside, &b.beside))
+        .of_a = any.of_a,
+        .of_b = any.of_b,
+        .each = any.each,
+        .normal = larger_double(a.normal, b.normal),
+        .low = beside_of(p, way, &a, &b, &a.low, &b.low),
     };
     if (p->equilibrate) relate_to_lines(&x, p, upward(alpha * e->before));
     return x;

@@ -19,23 +19,30 @@
    `sums` of the order, of scaled lines where they are equilibrated.
 
    The second line is what underflows in words.  It is 0 if every element of A and B is 0,
-   or at least `from`: for f16 words 2^-13 with a scale of 2^11, 0.25 without one, and
-   2^-2 if the unit flushes subnormal words (for all units of a kind see the manual). Else
-   it has to be added.
+   or at least `from`: 2^-14 for one word of f16; for two, 2^-13 with a scale of 2^11, and
+   2^-2 without one or if the unit reads subnormal words as zeros; 2^-117 for two words of
+   bf16.  Else it has to be added; with `low` in place of the others where every element
+   is 0 or at least `normal`, so that only low words underflow.
 
-   Where lines are equilibrated `most` is infinite, `from` is beside the largest element
-   of each row of A and each column of B; of_a is to be multiplied by the largest
-   magnitude in column j of B, of_b by that in row i of A, `each` and `lines` by both; and
-   lines times both is added.  Without equilibration lines is 0.
+   Where lines are equilibrated `most` is infinite, `from` and `normal` are beside the
+   largest element of each row of A and each column of B; of_a is to be multiplied by the
+   largest magnitude in column j of B, of_b by that in row i of A, `each` and `lines` by
+   both; and lines times both is added.  Without equilibration lines is 0.
 
    All numbers are rounded upward.  An infinite `relative`: k is too large for any bound.
  */
+struct bound_beside {
+    double of_a, of_b, each;
+};
+
 struct bound_apriori {
     double relative;
     double least;
     double from, most;
     double of_a, of_b, each;
     double lines;
+    double normal;
+    struct bound_beside low;
 };
 
 /* The same for g, a checked GEMM on a unit, of any A, B and C with k products an element;

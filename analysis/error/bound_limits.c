@@ -27,44 +27,64 @@ static double alpha_of(const struct bound_problem *x)
 
 /* --- from constants --------------------------------------------------------------- */
 
-/* The magnitudes of a row of A or a column of B: their sum, the most, the least but 0. */
+/* The magnitudes of a row of A or a column of B: their sum, the most, and the least but
+   for zeros, 0 if there are no others. */
 struct line {
     double sum, most, least;
 };
 
+static void line_add(struct line *to, double v)
+{
+    to->sum += v;
+    to->most = v <= to->most ? to->most : v; /* NaN stays */
+    if (v != 0 && !(v >= to->least && to->least != 0)) to->least = v;
+}
+
 static void lines_find(struct line *to, const uint32_t *x, size_t lines, size_t k,
                        size_t across, size_t along)
 {
-    for (size_t i = 0; i < lines; i++) to[i] = (struct line){ 0, 0, INFINITY };
+    for (size_t i = 0; i < lines; i++) to[i] = (struct line){ 0, 0, 0 };
     for (size_t p = 0; p < k; p++)
-        for (size_t i = 0; i < lines; i++) {
-            const double v = fabs(value_of_float(x[i * across + p * along]));
-            to[i].sum += v;
-            to[i].most = v <= to[i].most ? to[i].most : v; /* NaN stays */
-            if (v > 0 && v < to[i].least) to[i].least = v;
-        }
+        for (size_t i = 0; i < lines; i++)
+            line_add(&to[i], fabs(value_of_float(x[i * across + p * along])));
 }
 
-/* Whether in one of the lines something underflows in words. */
-static bool is_small(const struct line *x, size_t lines, const struct bound_apriori *c,
-                     bool equilibrate)
+/* What underflows in the elements of a line: nothing, low words, or any. */
+enum level { FULL, LOW, ANY };
+
+static enum level level_of(const struct bound_apriori *c, struct line l, bool related)
 {
-    bool small = false;
-    for (size_t i = 0; i < lines; i++)
-        small |= x[i].least < c->from * (equilibrate ? x[i].most : 1);
-    return small;
+    const double least = related && l.most != 0 ? l.least / l.most : l.least;
+    return l.least == 0 || least >= c->from ? FULL : least >= c->normal ? LOW : ANY;
+}
+
+/* What underflows in sum. */
+static double beside_of(const struct bound_apriori *c, double k, bool lines,
+                        struct line a, struct line b)
+{
+    const enum level in_a = level_of(c, a, lines), in_b = level_of(c, b, lines);
+    const double by_a = lines ? a.most : 1, by_b = lines ? b.most : 1;
+    const double of_a = in_b == FULL  ? 0
+                        : in_b == LOW ? c->low.of_a
+                                      : c->of_a,
+                 of_b = in_a == FULL  ? 0
+                        : in_a == LOW ? c->low.of_b
+                                      : c->of_b,
+                 each = in_a == FULL || in_b == FULL ? 0
+                        : in_a == LOW && in_b == LOW ? c->low.each
+                                                     : c->each;
+    return of_a * by_b * a.sum + of_b * by_a * b.sum + k * each * by_a * by_b;
 }
 
 /* The limit of an output of which |alpha| |A||B| + |beta c| is `size`. */
 static double limit_of(const struct bound_apriori *c, const struct comparison *x,
                        bool equilibrate, double size, struct line a, struct line b)
 {
-    const double of_a = equilibrate ? b.most : 1, of_b = equilibrate ? a.most : 1,
-                 alpha = fabs(value_of_float(x->alpha)), k = (double)x->k;
+    const double lines = equilibrate ? c->lines * a.most * b.most : 0,
+                 alpha = fabs(value_of_float(x->alpha));
     if (!(a.most <= c->most && b.most <= c->most && isfinite(size))) return NAN;
-    return c->relative * U * size + c->least + c->lines * of_a * of_b +
-           alpha * (c->of_a * of_a * a.sum + c->of_b * of_b * b.sum +
-                    k * c->each * of_a * of_b);
+    return c->relative * U * size + c->least + lines +
+           alpha * beside_of(c, (double)x->k, equilibrate, a, b);
 }
 
 enum bitcut_status bound_apriori_limits(double *limit, const struct bound_apriori *c,
@@ -73,20 +93,17 @@ enum bitcut_status bound_apriori_limits(double *limit, const struct bound_aprior
 {
     const size_t m = x->m, n = x->n, k = x->k;
     struct line *const rows = memory_allocate(m + n, sizeof *rows);
-    struct bound_apriori own = *c;
     if (!rows) return no_memory(f);
     struct line *const columns = rows + m;
     struct hostfp mode;
     hostfp_enter(&mode);
     for (size_t i = 0; i < m; i++) lines_find(rows + i, x->a + i * k, 1, k, 0, 1);
     lines_find(columns, x->b, n, k, 1, n);
-    if (!is_small(rows, m + n, c, equilibrate)) own.of_a = own.of_b = own.each = 0;
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++)
-            limit[i * n + j] =
-                raised(limit_of(&own, x, equilibrate, x->magnitude[i * n + j], rows[i],
-                                columns[j]),
-                       k);
+            limit[i * n + j] = raised(
+                limit_of(c, x, equilibrate, x->magnitude[i * n + j], rows[i], columns[j]),
+                k);
     hostfp_leave(&mode);
     free(rows);
     return BITCUT_OK;

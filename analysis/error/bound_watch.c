@@ -27,7 +27,9 @@ static struct line line_of(const struct bound_problem *x, enum bitcut_operand op
    would be are within so much of it. */
 static double underflow_of(const struct line *l, double size)
 {
-    return size > 0 && size < l->most.full ? 2 * l->most.beside.at[KEPT_REST] : 0;
+    const struct kept *const less =
+        size < l->most.normal ? &l->most.beside : &l->most.low;
+    return size > 0 && size < l->most.full ? 2 * less->at[KEPT_REST] : 0;
 }
 
 /* The words of an element without underflow are so much at most. */

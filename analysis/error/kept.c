@@ -150,19 +150,22 @@ static double most_of(const struct kept_reader *r, int w, double times)
     return times > 0 ? r->unit[w] * largest / times : (double)INFINITY;
 }
 
-/* Add word w, which stands for what is left of x `before`. */
+/* Add word w, which stands for what is left of x `before`; of x whose first word is
+   normal, nothing underflows in that. */
 static struct residual add_word(struct kept_most *to, const struct kept_reader *r, int w,
-                                struct residual before)
+                                struct residual before, bool normal)
 {
-    const struct residual after = leave(r, w, before);
+    struct residual after = leave(r, w, before);
     const bool copy = r->split->word[w].copy, own = w == 0 || copy,
-               down = r->split->word[w].rounding->direction == TO_ZERO;
-    const double lost = r->flush[w] ? r->least[w] : 0,
+               down = r->split->word[w].rounding->direction == TO_ZERO,
+               sure = normal && w == 0;
+    if (sure) after.beside = 0;
+    const double lost = r->flush[w] && !sure ? r->least[w] : 0,
+                 least = r->aligns[w] && !sure ? r->least[w] : 0,
                  times = ((own ? ULPS : before.ulps) + (down ? 0 : after.ulps)) / ULPS;
     to->times.at[KEPT_WORD + w] = times;
     to->times.at[KEPT_LEFT + w] = after.ulps / ULPS;
-    to->beside.at[KEPT_WORD + w] =
-        (own ? 0 : before.beside) + after.beside + (r->aligns[w] ? r->least[w] : 0);
+    to->beside.at[KEPT_WORD + w] = (own ? 0 : before.beside) + after.beside + least;
     to->beside.at[KEPT_LEFT + w] = after.beside + lost;
     if (!copy) to->beside.at[KEPT_REST] += lost;
     to->full = larger_double(to->full, least_of(r, w, before, 1));
@@ -171,14 +174,14 @@ static struct residual add_word(struct kept_most *to, const struct kept_reader *
     return after;
 }
 
-struct kept_most kept_most_of(const struct kept_reader *r)
+static struct kept_most most_of_all(const struct kept_reader *r, bool normal)
 {
     const struct residual all = { ULPS_MOST, 0 };
     struct kept_most to = { .times.at[KEPT_WHOLE] = 1, .most = (double)INFINITY };
     struct residual now = all;
     for (int w = 0; w < r->split->words; w++) {
         const bool copy = r->split->word[w].copy;
-        const struct residual after = add_word(&to, r, w, copy ? all : now);
+        const struct residual after = add_word(&to, r, w, copy ? all : now, normal);
         if (!copy) now = after;
     }
     to.times.at[KEPT_REST] = now.ulps / ULPS;
@@ -187,6 +190,14 @@ struct kept_most kept_most_of(const struct kept_reader *r)
         to.times.at[KEPT_LEFT + w] += to.times.at[KEPT_REST];
         to.beside.at[KEPT_LEFT + w] += to.beside.at[KEPT_REST];
     }
+    return to;
+}
+
+struct kept_most kept_most_of(const struct kept_reader *r)
+{
+    struct kept_most to = most_of_all(r, false);
+    to.low = most_of_all(r, true).beside;
+    to.normal = larger_double(r->small[0], r->least[0]);
     return to;
 }
 

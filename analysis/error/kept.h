@@ -58,6 +58,8 @@ int kept_exponent(const struct gemm_plan *plan, const struct kept_reader *r,
 struct kept_most {
     struct kept times, beside;
     double from, most;
+    struct kept low; /* as `beside`, of x from `normal` on, whose first word is normal */
+    double normal;
     double full; /* from there on no word loses anything by underflow */
 };
 

@@ -69,7 +69,9 @@ static void most_check(const struct gemm_plan *plan, enum bitcut_operand which,
         if (!(size <= most.most)) continue;
         ck_assert_msg(!event.large, "%s, %a: a word is infinite", r.split->name, size);
         for (int i = 0; i < KEPT_FIELDS; i++) {
-            const double beside = size < most.from ? most.beside.at[i] : 0;
+            const double beside = size >= most.from     ? 0
+                                  : size >= most.normal ? most.low.at[i]
+                                                        : most.beside.at[i];
             const bool word = i >= KEPT_WORD && i < KEPT_WORD + r.split->words;
             if (i >= KEPT_LEFT) continue;
             if (!word && i > KEPT_REST) continue;
@@ -343,13 +345,6 @@ static void run_rows(struct bound_result results[BOUNDS], const struct trial *t,
     ck_assert_int_eq(bound_run(results, &x, 0, 1, NULL, NULL), BITCUT_OK);
 }
 
-static int row_named(const char *name)
-{
-    int row = 0;
-    while (strcmp(bounds[row].name, name) != 0) row++;
-    return row;
-}
-
 /* No D is beyond a rigorous bound. */
 START_TEST(no_error_beyond_rows)
 {
@@ -380,26 +375,27 @@ START_TEST(no_error_beyond_rows)
                 trial_clear(&t);
             }
     for (int i = 0; i < BOUNDS; i++)
-        ck_assert_msg(outputs[i] > 10 && (double)beyond[i] <= 0.002 * (double)outputs[i],
+        ck_assert_msg(outputs[i] > 10 && (double)beyond[i] <= 0.01 * (double)outputs[i],
                       "%s: %zu of %zu outputs", bounds[i].name, beyond[i], outputs[i]);
 }
 END_TEST
 
-/* Limits of given A and B, 2 x 1 outputs of 2 products, by hand: 9 u |A||B| and 1, and
-   beside it 3 (row sum) + 5 (column sum) + 2 * 7 if an element is below 4; none if one is
-   above 100. */
+/* Limits of given A and B, 2 x 1 outputs of 2 products, by hand: 9 u |A||B| and 1; beside
+   it 5 (column sum) where the row has an element below 4, 3 (row sum) where the column
+   has, and 2 * 7 where both have; none if one is above 100. */
 START_TEST(limits_of_constants)
 {
     const struct bound_apriori b = { .relative = 9 / U,
                                      .least = 1,
                                      .from = 4,
+                                     .normal = 4,
                                      .most = 100,
                                      .of_a = 3,
                                      .of_b = 5,
                                      .each = 7 };
-    const uint32_t column[2] = { bits_of_float(16), bits_of_float(8) };
     const double size[2] = { 208, 96 };
-    uint32_t a[4] = { bits_of_float(4), bits_of_float(-5), 0, bits_of_float(6) };
+    uint32_t a[4] = { bits_of_float(4), bits_of_float(-5), 0, bits_of_float(6) },
+             column[2] = { bits_of_float(16), bits_of_float(8) };
     const struct comparison x = { .m = 2,
                                   .n = 1,
                                   .k = 2,
@@ -412,9 +408,10 @@ START_TEST(limits_of_constants)
     for (int i = 0; i < 2; i++)
         ck_assert(to[i] >= 1 + 9 * size[i] && to[i] < (1 + 9 * size[i]) * (1 + 1e-9));
     a[0] = bits_of_float(3.5f);
+    column[1] = bits_of_float(3);
     ck_assert_int_eq(bound_apriori_limits(to, &b, false, &x, NULL), BITCUT_OK);
-    const double want[2] = { 1 + 9 * 208 + 2 * (3 * 8.5 + 5 * 24 + 14),
-                             1 + 9 * 96 + 2 * (3 * 6 + 5 * 24 + 14) };
+    const double want[2] = { 1 + 9 * 208 + 2 * (3 * 8.5 + 5 * 19 + 14),
+                             1 + 9 * 96 + 2 * (3 * 6) };
     for (int i = 0; i < 2; i++)
         ck_assert(to[i] >= want[i] && to[i] < want[i] * (1 + 1e-9));
     a[3] = bits_of_float(101);
@@ -422,7 +419,7 @@ START_TEST(limits_of_constants)
     ck_assert(isfinite(to[0]) && isnan(to[1]));
     /* beside the largest of a line, 4 times it: all are below */
     ck_assert_int_eq(bound_apriori_limits(to, &b, true, &x, NULL), BITCUT_OK);
-    ck_assert(to[0] >= 1 + 9 * 208 + 2 * (3 * 8.5 * 16 + 5 * 24 * 5 + 14 * 16 * 5));
+    ck_assert(to[0] >= 1 + 9 * 208 + 2 * (3 * 8.5 * 16 + 5 * 19 * 5 + 14 * 16 * 5));
 }
 END_TEST
 
