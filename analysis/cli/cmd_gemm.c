@@ -39,7 +39,7 @@ static bool say_componentwise(char *text, size_t size, const struct emit_line *l
     say_more(text, size, "%s u |A||B| at most, u = 2^-24 (",
              say_number(error, row, line->key, 3));
     if (json_is_number(json_array_get(usual, 1)))
-        say_more(text, size, "usual %.2g to %.2g; ",
+        say_more(text, size, "usual %.3g to %.3g; ",
                  json_number_value(json_array_get(usual, 0)),
                  json_number_value(json_array_get(usual, 1)));
     say_more(text, size, "an FP32 GEMM may have %s)",

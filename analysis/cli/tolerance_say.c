@@ -164,8 +164,8 @@ static bool say_component(char *text, size_t size, const struct emit_line *line,
     say_more(text, size, "|D - %s| <= %.3g u |A||B|, u = 2^-24", other(row),
              number(limit, "observed"));
     say_sample(text, size, row, limit, true);
-    say_more(text, size, "; of correct results %.2g are above it at most",
-             number(row, "false_alarm"));
+    say_more(text, size, "; at most one correct result in %.0f is above it",
+             1 / number(row, "false_alarm"));
     return true;
 }
 
