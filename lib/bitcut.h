@@ -393,6 +393,47 @@ enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
                                   const struct bitcut_explain_options *options,
                                   int threads, char *why);
 
+/* --- where an error comes from, and what it may be -------------------------------- */
+
+/* A part of the error of all outputs: its signed mean, the root of its mean square and its
+   largest magnitude, in u (|alpha| |A||B| + |beta C|), u = 2^-24.  NaN of no outputs. */
+struct bitcut_part {
+    double mean, rms, most;
+};
+
+/* Where the error of GEMM i of a batch, as the emulator computes it, comes from: parts[p]
+   becomes part p, for p < count, and behind the last one the error itself; NaN beyond.
+   Of each output the parts add up to its error exactly (the manual, "Error budget").  Of m
+   n k up to 2^30 all outputs count, else as many as have that many products, spread
+   evenly; those in which an input, a word, a sum or the result is infinite or NaN do not.
+   D is not read.  The same for any number of threads; threads = 0 uses all processors.
+   BITCUT_BAD_ARGUMENT, and a line in `why`, as bitcut_gemm(); or there is no GEMM i.
+   BITCUT_NO_MEMORY. */
+enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
+                                 const struct bitcut_gemm *gemm, size_t i, int threads,
+                                 char *why);
+
+/* The name of part p, "representation" for 0; NULL behind "error". */
+const char *bitcut_budget_part(size_t p);
+
+/* What each output of GEMM i of a batch may err by: limit[row n + column], m n numbers in
+   binary64, rounded upward, in the units of D, so that |D - (alpha A B + beta C)| is at
+   most that where D is finite: for certain by a rigorous bound, of which the others say
+   when (`bitcut list bounds`; the manual, "Error bounds", has formulas and sources).  NaN
+   where there is no limit: an input or a word is infinite, NaN, or too large.  `name` is
+   a bound's, or NULL for "aligned".  Those that follow the emulator step by step,
+   "running", "biased" and "underflow" (which bounds that part of a budget alone), take
+   some 1 us a product.  D is not read, neither is its format known: what D is rounded to
+   besides FP32 comes on top.  Threads as above.
+   BITCUT_BAD_ARGUMENT, and a line in `why`, as bitcut_gemm(); or there is no GEMM i, or no
+   such bound.  BITCUT_CANNOT, and the reason in `why`: the bound does not hold for this
+   recipe on this unit.  BITCUT_NO_MEMORY. */
+enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, size_t i,
+                                const char *name, int threads, char *why);
+
+/* The name of bound b, counted from 0; NULL from the last one on. */
+const char *bitcut_bound_name(size_t b);
+
 /* --- what a test should accept ---------------------------------------------------- */
 
 /* How bitcut_tolerance() looks.  What is 0 is the default, and `size` is

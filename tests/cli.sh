@@ -330,12 +330,12 @@ lines_for_people() {
         out || cat out
 }
 
-# What is usual stands beside the error, from runs of its own; not where there is no
+# What is usual stands beside the error, from runs of its own; not where there is no exact
 # reference.
 usual_said() {
     set -- gemm --recipe plain --unit a100 -m 40 -n 40 -k 100
     run 0 "$@"
-    grep -q '^componentwise error .* u = 2^-24 (usual [0-9.e+]* to [0-9.e+]*; an FP32' out || cat out
+    grep -q '^verdict .* u allowed, usual [0-9.e+]* to [0-9.e+]*; ' out || cat out
     run 0 "$@" --threads 1 --json
     sed -n 's/.*"usual":\[\([^]]*\)\].*/\1/p' out > one
     run 0 "$@" --threads 3 --json
@@ -344,6 +344,8 @@ usual_said() {
     [ -s one ] || echo "nothing is usual"
     run 0 "$@" --reference none --json
     if grep '"usual"' out; then echo "usual, without a reference"; fi
+    run 0 "$@" --reference fp32 --json
+    expect usual null
 }
 
 # few WORD...: tolerance in few runs.
@@ -540,8 +542,8 @@ graded() {
             expect grade ${row#*:}.0
             expect explained true
             case $row in
-            plain*) grep -q '"grade_words":"not an FP32 result: the words hold' out ;;
-            *) grep -q '"grade_words":"as good as an FP32 GEMM in every element' out ;;
+            plain*) grep -q '"grade_words":"[^;]* u allowed, usual [^;]*; not an FP32 result: the words hold' out ;;
+            *) grep -q '"grade_words":"[^;]* u allowed, usual [^;]*; as good as an FP32 GEMM in every element' out ;;
             esac || cat out
         done
     done

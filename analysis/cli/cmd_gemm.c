@@ -4,12 +4,15 @@
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/operands.h"
 #include "analysis/cli/say.h"
+#include "analysis/error/bound_run.h"
 #include "analysis/error/judge.h"
 #include "analysis/error/usual.h"
 #include "analysis/explain/order_say.h"
 #include "lib/clock.h"
 #include "lib/file/source.h"
 #include "lib/fma.h"
+
+#include <math.h>
 
 static const char *reference_name = "exact";
 static const char *save_a, *save_b, *kernel_name;
@@ -35,14 +38,8 @@ static bool say_componentwise(char *text, size_t size, const struct emit_line *l
                               const json_t *row)
 {
     char error[SAY_NUMBER_MOST], limit[SAY_NUMBER_MOST];
-    const json_t *const usual = json_object_get(row, "usual");
-    say_more(text, size, "%s u |A||B| at most, u = 2^-24 (",
-             say_number(error, row, line->key, 3));
-    if (json_is_number(json_array_get(usual, 1)))
-        say_more(text, size, "usual %.3g to %.3g; ",
-                 json_number_value(json_array_get(usual, 0)),
-                 json_number_value(json_array_get(usual, 1)));
-    say_more(text, size, "an FP32 GEMM may have %s)",
+    say_more(text, size, "%s u |A||B| at most, u = 2^-24 (an FP32 GEMM may have %s)",
+             say_number(error, row, line->key, 3),
              say_number(limit, row, "backward_limit", 3));
     return true;
 }
@@ -164,31 +161,70 @@ static json_t *grade_words(const struct comparison *x, const double values[METRI
                         count ? worst % x->n : 0, values[METRIC_GRADE_WORST]);
 }
 
-/* What the recipe may commit on the unit, and whether that explains the errors. */
-static void add_commitment(json_t *row, const struct comparison *x,
-                           const struct commit_error *e)
+/* What D is beside. */
+struct beside {
+    struct bound_result bound; /* what recipe and unit allow                       */
+    struct usual usual;        /* what error they usually have; no outputs: unknown */
+};
+
+/* The grade beside what the recipe may commit on the unit, and what is usual. */
+static json_t *verdict_words(const struct comparison *x, const double values[METRICS],
+                             const struct beside *beside)
 {
-    const double share = commit_share(x, e);
-    json_object_update_new(
-        row, json_pack("{s:o, s:o, s:o, s:b, s:[o,o], s:[o,o]}", "words_error",
-                       json_number(e->words), "recipe_limit", json_number(e->all),
-                       "recipe_worst", json_number(share), "explained", share <= 1,
-                       "words_underflow", json_count(e->underflow[0]),
-                       json_count(e->underflow[1]), "words_overflow",
-                       json_count(e->overflow[0]), json_count(e->overflow[1])));
+    const struct bound_result *const b = &beside->bound;
+    json_t *grade = grade_words(x, values);
+    const char *const says = json_string_value(grade);
+    char usual[80] = "";
+    if (beside->usual.outputs && isfinite(beside->usual.high))
+        say_more(usual, sizeof usual, ", usual %.3g to %.3g", beside->usual.low,
+                 beside->usual.high);
+    json_t *verdict =
+        !b->applies   ? json_string(says)
+        : !b->outputs ? json_sprintf("no output has a bound; %s", says)
+        : b->violations
+            ? json_sprintf(
+                  "beyond the bound of recipe and unit in %zu outputs, (%zu, %zu) "
+                  "by %.3g u where %.3g u are allowed%s; %s",
+                  b->violations, b->worst / x->n, b->worst % x->n, b->worst_error,
+                  b->worst_limit, usual, says)
+            : json_sprintf("%.3g u of %.3g u allowed%s; %s", b->worst_error,
+                           b->worst_limit, usual, says);
+    json_decref(grade);
+    return verdict;
 }
 
-static void add_metrics(json_t *row, struct judge *j, const struct matrix *d,
-                        const struct commit_error *e)
+/* What the recipe may commit on the unit, and whether that explains the errors. */
+static void add_commitment(json_t *row, const struct comparison *x,
+                           const struct commit_error *e, const struct bound_result *b)
+{
+    json_object_update_new(
+        row,
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:[o,o], s:[o,o]}", "words_error",
+                  json_number(e->words), "recipe_limit", json_number(e->all),
+                  "recipe_worst", json_number(commit_share(x, e)), "bound_max",
+                  json_number(b->limit_most), "bound_worst", json_number(b->ratio),
+                  "explained", b->applies ? b->violations == 0 : commit_share(x, e) <= 1,
+                  "words_underflow", json_count(e->underflow[0]),
+                  json_count(e->underflow[1]), "words_overflow",
+                  json_count(e->overflow[0]), json_count(e->overflow[1])));
+}
+
+static void add_metrics(json_t *row, struct judge *j, const struct commit_error *e,
+                        const struct beside *beside)
 {
     size_t bins[HISTOGRAM_BINS];
     double values[METRICS];
-    j->comparison.d = d->at;
     metrics_run(values, &j->comparison);
     for (int i = 0; i < METRICS; i++)
         json_object_set_new(row, metrics[i].name, json_number(values[i]));
-    json_object_set_new(row, "grade_words", grade_words(&j->comparison, values));
-    add_commitment(row, &j->comparison, e);
+    json_object_set_new(row, "grade_words",
+                        verdict_words(&j->comparison, values, beside));
+    add_commitment(row, &j->comparison, e, &beside->bound);
+    json_object_set_new(row, "usual",
+                        beside->usual.outputs
+                            ? json_pack("[o, o]", json_number(beside->usual.low),
+                                        json_number(beside->usual.high))
+                            : json_null());
     json_t *histogram = json_array();
     ulp_histogram(bins, &j->comparison);
     for (int i = 0; i < HISTOGRAM_BINS; i++)
@@ -196,20 +232,25 @@ static void add_metrics(json_t *row, struct judge *j, const struct matrix *d,
     json_object_set_new(row, "ulp_histogram", histogram);
 }
 
-/* What error such a GEMM usually has on such data. */
-static int add_usual(json_t *row, const struct setup *s, const struct context *x)
+/* Whether recipe and unit allow the errors, and what is usual; beside an exact
+   reference. */
+static enum bitcut_status find_beside(struct beside *to, const struct setup *s,
+                                      const struct judge *j,
+                                      const struct reference *reference,
+                                      const struct context *x, struct fault *f)
 {
     const struct gemm_data data = { s->a, s->b, s->c };
-    struct usual u;
-    struct fault f;
-    if (usual_range(&u, &s->gemm, &data, x->seed, x->threads, &x->progress, &f) !=
-        BITCUT_OK)
-        return fail("gemm", &f);
-    json_object_set_new(row, "usual",
-                        u.outputs
-                            ? json_pack("[o, o]", json_number(u.low), json_number(u.high))
-                            : json_null());
-    return EXIT_GOOD;
+    struct bound_problem problem;
+    *to = (struct beside){ .bound = { .limit_most = (double)NAN, .ratio = (double)NAN } };
+    if (!reference->exact) return BITCUT_OK;
+    enum bitcut_status status =
+        bound_problem_make(&problem, &s->gemm, &s->plan, &j->comparison, true, f);
+    if (status == BITCUT_OK)
+        status = bound_run_row(&to->bound, &bounds[BOUND_ALIGNED], &problem, x->threads,
+                               &x->progress, f);
+    return status != BITCUT_OK ? status
+                               : usual_range(&to->usual, &s->gemm, &data, x->seed,
+                                             x->threads, &x->progress, f);
 }
 
 static json_t *settled(const uint64_t counts[LAYERS])
@@ -253,12 +294,15 @@ static int judge_result(json_t *row, const struct setup *s, const struct matrix 
         BITCUT_OK)
         return fail("reference", &f);
     struct commit_error e;
-    if (judge_grade(&j, &e, &s->gemm, x->threads, &x->progress, &f) != BITCUT_OK) {
+    struct beside beside;
+    j.comparison.d = d->at;
+    if (judge_grade(&j, &e, &s->gemm, x->threads, &x->progress, &f) != BITCUT_OK ||
+        find_beside(&beside, s, &j, reference, x, &f) != BITCUT_OK) {
         judge_clear(&j);
         return fail("reference", &f);
     }
     json_object_set_new(row, "reference", json_string(reference->name));
-    add_metrics(row, &j, d, &e);
+    add_metrics(row, &j, &e, &beside);
     json_object_set_new(row, "settled_f32", settled(j.counts.settled[EXACT_F32]));
     json_object_set_new(row, "settled_f64", settled(j.counts.settled[EXACT_F64]));
     json_object_set_new(row, "reference_seconds", json_number(j.seconds));
@@ -313,7 +357,6 @@ static int run_on(struct context *x, const struct setup *s, const struct device_
     struct matrix d = { 0 };
     int status = compute(&d, row, s, g, x);
     if (status == EXIT_GOOD && reference_name) status = judge_result(row, s, &d, x);
-    if (status == EXIT_GOOD && reference_name) status = add_usual(row, s, x);
     if (status == EXIT_GOOD) status = budget_describe(row, s, x);
     if (status == EXIT_GOOD) status = save(&s->a, save_a);
     if (status == EXIT_GOOD) status = save(&s->b, save_b);

@@ -326,69 +326,82 @@ const char *const bound_kinds[] = {
 };
 
 const struct bound_row bounds[] = {
-    { .name = "any-order",
-      .what = "n u |A||B| for FP32 operations rounded to nearest, in whatever order",
-      .kind = BOUND_RIGOROUS,
-      .source = "Jeannerod and Rump 2013, of rounded products; with fused multiply-adds "
-                "derived here the same way, u for each rounding",
-      .applies = is_any_order,
-      .constants = any_order },
-    { .name = "block-fma",
-      .what =
-          "steps of a unit that round their result, and inside of them every operation",
-      .kind = BOUND_RIGOROUS,
-      .source = "Blanchard, Higham, Lopez, Mary and Pranesh 2020, section 3",
-      .applies = is_block_fma,
-      .constants = block_fma },
-    { .name = "aligned",
-      .what = "what each unit on the way rounds and cuts, beside the words of A and B",
-      .kind = BOUND_RIGOROUS,
-      .sharp = true,
-      .source = "derived here, from the units' rows",
-      .applies = is_bounded,
-      .fill = bound_fill_aligned },
-    { .name = "running",
-      .what = "the last places of what was rounded, as the emulator met it",
-      .kind = BOUND_RIGOROUS,
-      .sharp = true,
-      .source =
-          "derived here; running error analysis, Wilkinson 1986, Higham 2002 section "
-          "3.3",
-      .applies = is_watched,
-      .watched = running },
-    { .name = "biased",
-      .what = "the mean that truncation has, and 7 times the spread, by the same events",
-      .kind = BOUND_ESTIMATE,
-      .source = "derived here; a model: lost bits are uniform and independent (Hoeffding "
-                "1963)",
-      .applies = is_watched,
-      .watched = biased },
-    { .name = "zero-mean",
-      .what = "7 sqrt(n) u |A||B|, for errors that are independent and of mean zero",
-      .kind = BOUND_PROBABILISTIC,
-      .source = "Higham and Mary 2019; Connolly, Higham and Mary 2021",
-      .applies = is_zero_mean,
-      .constants = zero_mean },
-    { .name = "words",
-      .what = "all A and B in these words, nothing promoted: a constant times |A||B|",
-      .kind = BOUND_RIGOROUS,
-      .source = "derived here, after Fasi, Higham, Lopez, Mary and Mikaitis 2023",
-      .applies = is_words,
-      .constants = words },
-    { .name = "promoted",
-      .what = "the same with an accumulator that is promoted to FP32 now and then",
-      .kind = BOUND_RIGOROUS,
-      .source =
-          "derived here, after Fasi, Higham, Lopez, Mary and Mikaitis 2023; blocked "
-          "summation, Higham 2002 section 4.2",
-      .applies = is_promoted,
-      .constants = words },
-    { .name = "underflow",
-      .what = "what words lose that are subnormal or flushed, of the error",
-      .kind = BOUND_RIGOROUS,
-      .source = "derived here",
-      .underflow = true,
-      .applies = is_any,
-      .watched = underflow },
+    [BOUND_ANY_ORDER] = { .name = "any-order",
+                          .what = "n u |A||B| for FP32 operations rounded to nearest, in "
+                                  "whatever order",
+                          .kind = BOUND_RIGOROUS,
+                          .source = "Jeannerod and Rump 2013, of rounded products; with "
+                                    "fused multiply-adds "
+                                    "derived here the same way, u for each rounding",
+                          .applies = is_any_order,
+                          .constants = any_order },
+    [BOUND_BLOCK_FMA] = { .name = "block-fma",
+                          .what = "steps of a unit that round their result, and inside "
+                                  "of them every operation",
+                          .kind = BOUND_RIGOROUS,
+                          .source = "Blanchard, Higham, Lopez, Mary and Pranesh 2020, "
+                                    "section 3",
+                          .applies = is_block_fma,
+                          .constants = block_fma },
+    [BOUND_ALIGNED] = { .name = "aligned",
+                        .what = "what each unit on the way rounds and cuts, beside the "
+                                "words of A and B",
+                        .kind = BOUND_RIGOROUS,
+                        .sharp = true,
+                        .source = "derived here, from the units' rows",
+                        .applies = is_bounded,
+                        .fill = bound_fill_aligned },
+    [BOUND_RUNNING] = { .name = "running",
+                        .what =
+                            "the last places of what was rounded, as the emulator met it",
+                        .kind = BOUND_RIGOROUS,
+                        .sharp = true,
+                        .source = "derived here; running error analysis, Wilkinson 1986, "
+                                  "Higham 2002 section "
+                                  "3.3",
+                        .applies = is_watched,
+                        .watched = running },
+    [BOUND_BIASED] = { .name = "biased",
+                       .what = "the mean that truncation has, and 7 times the spread, by "
+                               "the same events",
+                       .kind = BOUND_ESTIMATE,
+                       .source = "derived here; a model: lost bits are uniform and "
+                                 "independent (Hoeffding "
+                                 "1963)",
+                       .applies = is_watched,
+                       .watched = biased },
+    [BOUND_ZERO_MEAN] = { .name = "zero-mean",
+                          .what = "7 sqrt(n) u |A||B|, for errors that are independent "
+                                  "and of mean zero",
+                          .kind = BOUND_PROBABILISTIC,
+                          .source =
+                              "Higham and Mary 2019; Connolly, Higham and Mary 2021",
+                          .applies = is_zero_mean,
+                          .constants = zero_mean },
+    [BOUND_WORDS] = { .name = "words",
+                      .what = "all A and B in these words, nothing promoted: a constant "
+                              "times |A||B|",
+                      .kind = BOUND_RIGOROUS,
+                      .source = "derived here, after Fasi, Higham, Lopez, Mary and "
+                                "Mikaitis 2023",
+                      .applies = is_words,
+                      .constants = words },
+    [BOUND_PROMOTED] = { .name = "promoted",
+                         .what = "the same with an accumulator that is promoted to FP32 "
+                                 "now and then",
+                         .kind = BOUND_RIGOROUS,
+                         .source = "derived here, after Fasi, Higham, Lopez, Mary and "
+                                   "Mikaitis 2023; blocked "
+                                   "summation, Higham 2002 section 4.2",
+                         .applies = is_promoted,
+                         .constants = words },
+    [BOUND_UNDERFLOW] = { .name = "underflow",
+                          .what = "what words lose that are subnormal or flushed, of the "
+                                  "error",
+                          .kind = BOUND_RIGOROUS,
+                          .source = "derived here",
+                          .underflow = true,
+                          .applies = is_any,
+                          .watched = underflow },
     { 0 }
 };

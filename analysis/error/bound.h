@@ -124,6 +124,20 @@ struct bound_row {
     double (*watched)(const struct bound_watched *one);
 };
 
+/* The rows, by position: `bounds[BOUND_ALIGNED]`. */
+enum {
+    BOUND_ANY_ORDER,
+    BOUND_BLOCK_FMA,
+    BOUND_ALIGNED,
+    BOUND_RUNNING,
+    BOUND_BIASED,
+    BOUND_ZERO_MEAN,
+    BOUND_WORDS,
+    BOUND_PROMOTED,
+    BOUND_UNDERFLOW,
+    BOUNDS
+};
+
 extern const struct bound_row bounds[]; /* ended by a row whose name is NULL */
 
 /* The limits of all outputs, m n of them, by a row that applies and watches nothing.

@@ -107,6 +107,8 @@ static void take(struct bound_result *to, struct tally *t, const struct bound_pr
     if (to->worst == x->x->m * x->x->n || ratio > to->ratio) {
         to->worst = at;
         to->ratio = ratio;
+        to->worst_error = unit > 0 ? error / unit : 0;
+        to->worst_limit = unit > 0 ? limit / unit : 0;
     }
     if (unit == 0) return;
     to->limit_most = larger_double(to->limit_most, limit / unit);

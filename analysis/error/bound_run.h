@@ -4,8 +4,6 @@
 
 #include "analysis/error/bound.h"
 
-enum { BOUNDS = 9 };
-
 /* What a bound says of a D.  Errors are in u (|alpha| |A||B| + |beta C|), u = 2^-24, but
    for limit_ulp: ulps of the exact value. */
 struct bound_result {
@@ -20,7 +18,8 @@ struct bound_result {
     double limit_ulp;         /* the median                                          */
     double observed;          /* the most                                            */
     double ratio;             /* the most error / limit                              */
-    double tightness;         /* the median limit / error, of those that err         */
+    double worst_error, worst_limit; /* of that output                               */
+    double tightness; /* the median limit / error, of those that err         */
 };
 
 /* By row of `bounds`.  Those that watch the emulator look at `samples` outputs at most,

@@ -3,6 +3,7 @@
 #include "lib/hostfp.h"
 #include "lib/rand.h"
 #include "lib/size.h"
+#include "lib/view.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,6 +17,20 @@ void gemm_data_clear(struct gemm_data *p)
     matrix_clear(&p->b);
     matrix_clear(&p->c);
     *p = (struct gemm_data){ 0 };
+}
+
+enum bitcut_status gemm_data_take(struct gemm_data *to, const struct bitcut_gemm *g,
+                                  size_t i, int threads, struct fault *f)
+{
+    struct gemm_data x = { 0 };
+    if (view_matrix(&x.a, &g->a, i, g->m, g->k, threads) &&
+        view_matrix(&x.b, &g->b, i, g->k, g->n, threads) &&
+        (!gemm_reads_c(g) || view_matrix(&x.c, &g->c, i, g->m, g->n, threads))) {
+        *to = x;
+        return BITCUT_OK;
+    }
+    gemm_data_clear(&x);
+    return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the matrices");
 }
 
 /* The first `most` of 0 to count - 1 in random order, or as they are. */

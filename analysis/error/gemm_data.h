@@ -11,6 +11,11 @@ struct gemm_data {
 
 void gemm_data_clear(struct gemm_data *p);
 
+/* The operands of GEMM i of a checked batch.  BITCUT_NO_MEMORY leaves nothing to clear.
+ */
+enum bitcut_status gemm_data_take(struct gemm_data *to, const struct bitcut_gemm *g,
+                                  size_t i, int threads, struct fault *f);
+
 /* So many rows of A and columns of B, at most those there are, drawn by seed and run,
    with k in a random order, the same in both: exact outputs, and their |A||B|, are those
    that they were.  Run 0 leaves k in its order, and rows or columns too where it has all

@@ -60,9 +60,11 @@ static enum bitcut_status fp32(struct comparison *x, struct exact_counts *counts
 }
 
 const struct reference references[] = {
-    { "exact", "the exact result, correctly rounded, by certified layers", by_layers },
-    { "mpfr", "the same by MPFR alone", mpfr },
-    { "fp32", "an FP32 multiply-add loop, k ascending, as LE-GEMM compares with", fp32 },
+    { "exact", "the exact result, correctly rounded, by certified layers", true,
+      by_layers },
+    { "mpfr", "the same by MPFR alone", true, mpfr },
+    { "fp32", "an FP32 multiply-add loop, k ascending, as LE-GEMM compares with", false,
+      fp32 },
     { 0 }
 };
 

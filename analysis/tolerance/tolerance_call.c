@@ -1,7 +1,6 @@
 /* What a test should accept, of a GEMM as its caller has it: what lib/bitcut.h
    declares. */
 #include "analysis/tolerance/tolerance.h"
-#include "lib/view.h"
 
 static enum bitcut_status take_options(struct bitcut_tolerance_options *to,
                                        const struct bitcut_tolerance_options *from,
@@ -37,20 +36,6 @@ static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *
     return status == BITCUT_OK ? gemm_check_operands(g, f) : status;
 }
 
-static enum bitcut_status take_data(struct gemm_data *to, const struct bitcut_gemm *g,
-                                    int threads, struct fault *f)
-{
-    struct gemm_data x = { 0 };
-    if (view_matrix(&x.a, &g->a, 0, g->m, g->k, threads) &&
-        view_matrix(&x.b, &g->b, 0, g->k, g->n, threads) &&
-        (!gemm_reads_c(g) || view_matrix(&x.c, &g->c, 0, g->m, g->n, threads))) {
-        *to = x;
-        return BITCUT_OK;
-    }
-    gemm_data_clear(&x);
-    return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the matrices");
-}
-
 static void fill(struct bitcut_tolerances *to, const struct tolerance *t)
 {
     *to = (struct bitcut_tolerances){
@@ -82,7 +67,7 @@ static enum bitcut_status find(struct bitcut_tolerances *to, const struct bitcut
 {
     struct gemm_data data;
     struct tolerance t;
-    enum bitcut_status status = take_data(&data, g, threads, f);
+    enum bitcut_status status = gemm_data_take(&data, g, 0, threads, f);
     if (status != BITCUT_OK) return status;
     const struct shuffled_source source = { &data, o->seed };
     const struct tolerance_question q = { .gemm = g,
