@@ -439,19 +439,19 @@ const char *bitcut_bound_name(size_t b);
 /* How bitcut_tolerance() looks.  What is 0 is the default, and `size` is
    sizeof(struct bitcut_tolerance_options). */
 struct bitcut_tolerance_options {
-    size_t size;    /* of this struct, in bytes, as its caller was compiled with         */
-    size_t runs;    /* that limits are observed in; 0: 100                               */
-    double alarm;   /* probability that a correct result is above an observed limit, below
-                       1; 0: 10^-6                                                       */
-    uint64_t seed;  /* of what runs are                                                  */
-    bool any_order; /* k in any order, not only that of the GEMM                         */
-    bool two;       /* D is compared with another correct result, not with the exact one */
+    size_t size;    /* of this struct, in bytes, as its caller was compiled with        */
+    size_t runs;    /* that limits are observed in; 0: 100                              */
+    double alarm;   /* probability, below 1, that a correct result is above an observed
+                       limit; 0: 10^-6                                                  */
+    uint64_t seed;  /* of what runs are                                                 */
+    bool any_order; /* k in any order, not only that of the GEMM                        */
+    bool two;       /* D is compared with another correct result, not the exact one     */
 };
 
-/* Limits that a correct D keeps; `size` is set by the caller, as of a struct above.  With
-   u = 2^-24, C the exact alpha A B + beta C and |A||B| the sum of magnitudes |alpha| |A||B|
-   + |beta C|.  A limit is infinite where there is none.  With `two` C is the other result,
-   and all limits but `most` and `norm_most` are those of both together. */
+/* Limits that a correct D keeps; `size` is set by the caller, as of a struct above.  u =
+   2^-24, C is the exact alpha A B + beta C, and |A||B| the sum of magnitudes |alpha|
+   |A||B| + |beta C|.  A limit is infinite where there is none.  With `two` C is the other
+   result, and all limits but `most` and `norm_most` are those of both together. */
 struct bitcut_tolerances {
     size_t size;
     size_t runs, outputs; /* of each run so many                                       */
@@ -471,15 +471,15 @@ struct bitcut_tolerances {
     size_t wrong; /* outputs of correct runs that are NaN or infinite where C is not    */
 };
 
-/* What a test of D, of a GEMM like `gemm`, should accept: limits that the recipe on the unit
-   keeps, with everything else that the GEMM says.  D is not read.
+/* What a test of D, of a GEMM like `gemm`, should accept: limits that the recipe on the
+   unit keeps, with everything else that the GEMM says.  D is not read.
 
    The bound is a priori: it follows from recipe, unit, order and k (the manual, "Error
    bounds").  Observed limits come from runs on the matrices at hand, of some rows and
-   columns with k in random orders.  They are above the largest error of n runs by
+   columns with k in random orders.  Of the largest errors of n runs let t be the median,
+   with r = n/2 above it, by e on average.  Then limits are
 
-     e r (((r + 1) / ((n + 1) p))^(1/r) - 1) from the median on, r = n/2, e the mean excess
-     over it,
+     t + r e (((r + 1) / ((n + 1) p))^(1/r) - 1),
 
    p the alarm, divided by how many runs have as many outputs as D: a correct D is above
    with a probability of p at most, what the runs do not tell included, if the tail of
@@ -487,8 +487,8 @@ struct bitcut_tolerances {
 
    The same for any number of threads; threads = 0 uses all processors.  `options` may be
    NULL.  *to is set only on success.  BITCUT_BAD_ARGUMENT, and a line in `why`: as
-   bitcut_gemm() of the GEMM and its matrices; `count` is not 1, or a size is 0; a size of a
-   struct that no library had; an alarm that is no probability.  BITCUT_NO_MEMORY;
+   bitcut_gemm() of the GEMM and its matrices; `count` is not 1, or a size is 0; a size of
+   a struct that no library had; an alarm that is no probability.  BITCUT_NO_MEMORY;
    BITCUT_CANNOT as bitcut_gemm(). */
 enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
                                     const struct bitcut_gemm *gemm,

@@ -6,6 +6,7 @@
 #include "analysis/cli/say.h"
 #include "analysis/error/bound_run.h"
 #include "analysis/error/judge.h"
+#include "analysis/error/usual.h"
 #include "analysis/explain/order_say.h"
 #include "lib/clock.h"
 #include "lib/file/source.h"
@@ -160,19 +161,30 @@ static json_t *grade_words(const struct comparison *x, const double values[METRI
                         count ? worst % x->n : 0, values[METRIC_GRADE_WORST]);
 }
 
-/* A grade in words beside what the recipe may commit on the unit. */
+/* What D is beside. */
+struct beside {
+    struct bound_result bound; /* what recipe and unit allow                       */
+    struct usual usual;        /* what error they usually have; no outputs: unknown */
+};
+
+/* A grade in words beside what the recipe may commit on the unit, and what is usual. */
 static json_t *verdict_words(const struct comparison *x, const char *grade,
-                             const struct bound_result *b)
+                             const struct beside *beside)
 {
+    const struct bound_result *const b = &beside->bound;
+    char usual[80] = "";
+    if (beside->usual.outputs && isfinite(beside->usual.high))
+        say_more(usual, sizeof usual, ", usual %.3g to %.3g", beside->usual.low,
+                 beside->usual.high);
     if (!b->applies) return json_string(grade);
     if (!b->outputs) return json_sprintf("no output has a bound; %s", grade);
     if (!b->violations)
-        return json_sprintf("%.3g u of %.3g u allowed; %s", b->worst_error,
-                            b->worst_limit, grade);
+        return json_sprintf("%.3g u of %.3g u allowed%s; %s", b->worst_error,
+                            b->worst_limit, usual, grade);
     return json_sprintf("beyond the bound of recipe and unit in %zu outputs, (%zu, %zu) "
-                        "by %.3g u where %.3g u are allowed; %s",
+                        "by %.3g u where %.3g u are allowed%s; %s",
                         b->violations, b->worst / x->n, b->worst % x->n, b->worst_error,
-                        b->worst_limit, grade);
+                        b->worst_limit, usual, grade);
 }
 
 /* What the recipe may commit on the unit, and whether that explains the errors. */
@@ -192,7 +204,7 @@ static void add_commitment(json_t *row, const struct comparison *x,
 }
 
 static void add_metrics(json_t *row, struct judge *j, const struct commit_error *e,
-                        const struct bound_result *b)
+                        const struct beside *beside)
 {
     size_t bins[HISTOGRAM_BINS];
     double values[METRICS];
@@ -202,8 +214,13 @@ static void add_metrics(json_t *row, struct judge *j, const struct commit_error 
     json_t *grade = grade_words(&j->comparison, values);
     json_object_set_new(row, "grade_words", grade);
     json_object_set_new(row, "verdict",
-                        verdict_words(&j->comparison, json_string_value(grade), b));
-    add_commitment(row, &j->comparison, e, b);
+                        verdict_words(&j->comparison, json_string_value(grade), beside));
+    add_commitment(row, &j->comparison, e, &beside->bound);
+    json_object_set_new(row, "usual",
+                        beside->usual.outputs
+                            ? json_pack("[o, o]", json_number(beside->usual.low),
+                                        json_number(beside->usual.high))
+                            : json_null());
     json_t *histogram = json_array();
     ulp_histogram(bins, &j->comparison);
     for (int i = 0; i < HISTOGRAM_BINS; i++)
@@ -211,20 +228,25 @@ static void add_metrics(json_t *row, struct judge *j, const struct commit_error 
     json_object_set_new(row, "ulp_histogram", histogram);
 }
 
-/* Whether recipe and unit allow the errors; beside an exact reference. */
-static enum bitcut_status bound_result(struct bound_result *b, const struct setup *s,
-                                       const struct judge *j,
-                                       const struct reference *reference,
-                                       const struct context *x, struct fault *f)
+/* Whether recipe and unit allow the errors, and what is usual; beside an exact
+   reference. */
+static enum bitcut_status find_beside(struct beside *to, const struct setup *s,
+                                      const struct judge *j,
+                                      const struct reference *reference,
+                                      const struct context *x, struct fault *f)
 {
+    const struct gemm_data data = { s->a, s->b, s->c };
     struct bound_problem problem;
-    *b = (struct bound_result){ .limit_most = (double)NAN, .ratio = (double)NAN };
+    *to = (struct beside){ .bound = { .limit_most = (double)NAN, .ratio = (double)NAN } };
     if (!reference->exact) return BITCUT_OK;
-    const enum bitcut_status status =
+    enum bitcut_status status =
         bound_problem_make(&problem, &s->gemm, &s->plan, &j->comparison, true, f);
+    if (status == BITCUT_OK)
+        status = bound_run_row(&to->bound, &bounds[BOUND_ALIGNED], &problem, x->threads,
+                               &x->progress, f);
     return status != BITCUT_OK ? status
-                               : bound_run_row(b, &bounds[BOUND_ALIGNED], &problem,
-                                               x->threads, &x->progress, f);
+                               : usual_range(&to->usual, &s->gemm, &data, x->seed,
+                                             x->threads, &x->progress, f);
 }
 
 static json_t *settled(const uint64_t counts[LAYERS])
@@ -268,15 +290,15 @@ static int judge_result(json_t *row, const struct setup *s, const struct matrix 
         BITCUT_OK)
         return fail("reference", &f);
     struct commit_error e;
-    struct bound_result b;
+    struct beside beside;
     j.comparison.d = d->at;
     if (judge_grade(&j, &e, &s->gemm, x->threads, &x->progress, &f) != BITCUT_OK ||
-        bound_result(&b, s, &j, reference, x, &f) != BITCUT_OK) {
+        find_beside(&beside, s, &j, reference, x, &f) != BITCUT_OK) {
         judge_clear(&j);
         return fail("reference", &f);
     }
     json_object_set_new(row, "reference", json_string(reference->name));
-    add_metrics(row, &j, &e, &b);
+    add_metrics(row, &j, &e, &beside);
     json_object_set_new(row, "settled_f32", settled(j.counts.settled[EXACT_F32]));
     json_object_set_new(row, "settled_f64", settled(j.counts.settled[EXACT_F64]));
     json_object_set_new(row, "reference_seconds", json_number(j.seconds));

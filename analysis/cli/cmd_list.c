@@ -7,6 +7,7 @@
 #include "analysis/explain/defect.h"
 #include "analysis/cli/place.h"
 #include "analysis/study/study.h"
+#include "analysis/tolerance/criterion.h"
 #include "gpu/gpu.h"
 #include "gpu/tile.h"
 #include "lib/listing.h"
@@ -151,6 +152,8 @@ static const struct bitcut_table own_tables[] = {
     /* clang-format off */
     { "metrics",       "measures of error",
       ROWS(metrics),           describe_metric },
+    { "criteria",      "tests of a result, which tolerance tries on faulty kernels",
+      ROWS(criteria),          NULL },
     { "bounds",        "limits of the error of a GEMM",
       ROWS(bounds),            describe_bound },
     { "monotonicity",  "units, and whether a larger c or product never lowers a result",

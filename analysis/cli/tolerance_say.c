@@ -164,8 +164,8 @@ static bool say_component(char *text, size_t size, const struct emit_line *line,
     say_more(text, size, "|D - %s| <= %.3g u |A||B|, u = 2^-24", other(row),
              number(limit, "observed"));
     say_sample(text, size, row, limit, true);
-    say_more(text, size, "; of correct results %.2g are above it at most",
-             number(row, "false_alarm"));
+    say_more(text, size, "; at most one correct result in %.0f is above it",
+             1 / number(row, "false_alarm"));
     return true;
 }
 
@@ -210,19 +210,16 @@ static void say_cancelling(char *text, size_t size, const json_t *row)
              100 * share);
 }
 
-static bool say_relative(char *text, size_t size, const struct emit_line *line,
-                         const json_t *row)
+static void say_relative(char *text, size_t size, const json_t *row)
 {
-    const json_t *const relative = of(row, line->key);
+    const json_t *const relative = of(row, "relative");
     if (json_is_true(of(relative, "exists"))) {
-        say_more(text, size, "rtol=%.3g alone will do: terms do not cancel",
+        say_more(text, size, "; rtol=%.3g alone will do, as terms do not cancel",
                  number(relative, "rtol"));
-        return true;
+        return;
     }
-    say_more(text, size, "no rtol alone: ");
+    say_more(text, size, "; no rtol alone, as terms cancel: ");
     say_cancelling(text, size, row);
-    say_more(text, size, ", where terms cancel and an error has no limit beside |C|");
-    return true;
 }
 
 static bool say_allclose(char *text, size_t size, const struct emit_line *line,
@@ -230,6 +227,7 @@ static bool say_allclose(char *text, size_t size, const struct emit_line *line,
 {
     const json_t *const a = of(row, line->key);
     const double slack = number(a, "slack");
+    if (say_wrong(text, size, row)) return true;
     if (json_is_true(of(a, "exists")))
         say_more(text, size,
                  "rtol=%.3g, atol=%.3g: up to %.2g times as wide at nine of ten outputs",
@@ -239,6 +237,7 @@ static bool say_allclose(char *text, size_t size, const struct emit_line *line,
                  "none worth having: one that passes correct kernels is %.2g times as "
                  "wide at one of ten outputs",
                  slack);
+    say_relative(text, size, row);
     return true;
 }
 
@@ -314,11 +313,11 @@ static bool say_power(char *text, size_t size, const struct emit_line *line,
 const struct emit_line tolerance_lines[] = {
     /* clang-format off */
     { "recipe",        "recipe",        NULL, say_what_ran,  LINE_ALWAYS },
+    { "split",         "words",         NULL, say_words,     LINE_ALWAYS },
     { "m",             "matrices",      NULL, say_data,      LINE_ALWAYS },
     { "componentwise", "componentwise", NULL, say_component, LINE_ALWAYS },
     { "normwise",      "normwise",      NULL, say_norm,      LINE_ALWAYS },
     { "underflow",     "for certain",   NULL, say_bound,     LINE_ALWAYS },
-    { "relative",      "relative",      NULL, say_relative,  LINE_ALWAYS },
     { "allclose",      "allclose",      NULL, say_allclose,  LINE_ALWAYS },
     { "power",         "power",         NULL, say_power,     LINE_ALWAYS },
     { "numpy",         "NumPy",         NULL, say_python,    LINE_ALWAYS },

@@ -52,6 +52,13 @@ struct bound_apriori {
 enum bitcut_status bound_apriori(struct bound_apriori *to, const struct bitcut_gemm *g,
                                  size_t k, bool any_order, struct fault *f);
 
+/* What those constants make of given A and B: the limits of all m n outputs of x, of
+   which a, b, alpha and magnitude are set.  NaN where an element is not finite, or larger
+   than `most`.  BITCUT_NO_MEMORY. */
+enum bitcut_status bound_apriori_limits(double *limit, const struct bound_apriori *c,
+                                        bool equilibrate, const struct comparison *x,
+                                        struct fault *f);
+
 /* --- bounds of given A, B and C --------------------------------------------------- */
 
 /* What is bounded: a GEMM on a unit by its plan, and its matrices with what is exact and

@@ -59,10 +59,9 @@ static enum level level_of(const struct bound_apriori *c, struct line l, bool re
 }
 
 /* What underflows in sum. */
-static double beside_of(const struct bound_apriori *c, const struct bound_problem *x,
+static double beside_of(const struct bound_apriori *c, double k, bool lines,
                         struct line a, struct line b)
 {
-    const bool lines = x->plan->equilibrate;
     const enum level in_a = level_of(c, a, lines), in_b = level_of(c, b, lines);
     const double by_a = lines ? a.most : 1, by_b = lines ? b.most : 1;
     const double of_a = in_b == FULL  ? 0
@@ -74,37 +73,37 @@ static double beside_of(const struct bound_apriori *c, const struct bound_proble
                  each = in_a == FULL || in_b == FULL ? 0
                         : in_a == LOW && in_b == LOW ? c->low.each
                                                      : c->each;
-    return of_a * by_b * a.sum + of_b * by_a * b.sum +
-           (double)x->x->k * each * by_a * by_b;
+    return of_a * by_b * a.sum + of_b * by_a * b.sum + k * each * by_a * by_b;
 }
 
 /* The limit of an output of which |alpha| |A||B| + |beta c| is `size`. */
-static double limit_of(const struct bound_apriori *c, const struct bound_problem *x,
-                       double size, struct line a, struct line b)
+static double limit_of(const struct bound_apriori *c, const struct comparison *x,
+                       bool equilibrate, double size, struct line a, struct line b)
 {
-    const double lines = x->plan->equilibrate ? c->lines * a.most * b.most : 0;
+    const double lines = equilibrate ? c->lines * a.most * b.most : 0,
+                 alpha = fabs(value_of_float(x->alpha));
     if (!(a.most <= c->most && b.most <= c->most && isfinite(size))) return NAN;
     return c->relative * U * size + c->least + lines +
-           alpha_of(x) * beside_of(c, x, a, b);
+           alpha * beside_of(c, (double)x->k, equilibrate, a, b);
 }
 
-static enum bitcut_status fill_constants(double *limit, const struct bound_apriori *c,
-                                         const struct bound_problem *x, int threads,
-                                         struct fault *f)
+enum bitcut_status bound_apriori_limits(double *limit, const struct bound_apriori *c,
+                                        bool equilibrate, const struct comparison *x,
+                                        struct fault *f)
 {
-    const size_t m = x->x->m, n = x->x->n, k = x->x->k;
+    const size_t m = x->m, n = x->n, k = x->k;
     struct line *const rows = memory_allocate(m + n, sizeof *rows);
-    (void)threads;
     if (!rows) return no_memory(f);
     struct line *const columns = rows + m;
     struct hostfp mode;
     hostfp_enter(&mode);
-    for (size_t i = 0; i < m; i++) lines_find(rows + i, x->x->a + i * k, 1, k, 0, 1);
-    lines_find(columns, x->x->b, n, k, 1, n);
+    for (size_t i = 0; i < m; i++) lines_find(rows + i, x->a + i * k, 1, k, 0, 1);
+    lines_find(columns, x->b, n, k, 1, n);
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++)
             limit[i * n + j] = raised(
-                limit_of(c, x, x->x->magnitude[i * n + j], rows[i], columns[j]), k);
+                limit_of(c, x, equilibrate, x->magnitude[i * n + j], rows[i], columns[j]),
+                k);
     hostfp_leave(&mode);
     free(rows);
     return BITCUT_OK;
@@ -342,5 +341,5 @@ enum bitcut_status bound_limits(double *limit, const struct bound_row *row,
     hostfp_enter(&mode);
     const struct bound_apriori constants = row->constants(x);
     hostfp_leave(&mode);
-    return fill_constants(limit, &constants, x, threads, f);
+    return bound_apriori_limits(limit, &constants, x->plan->equilibrate, x->x, f);
 }

@@ -1,8 +1,5 @@
 #include "analysis/tolerance/sample_run.h"
 
-#include "analysis/tolerance/allowance.h"
-#include "lib/size.h"
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -28,13 +25,15 @@ static enum bitcut_status find_allowance(struct sample_run *r,
                                          const struct bitcut_gemm *g,
                                          const struct bound_apriori *b, struct fault *f)
 {
-    const size_t count = r->j.comparison.m * r->j.comparison.n;
+    const struct comparison *const x = &r->j.comparison;
+    struct bound_apriori rest = *b;
+    rest.relative = 0;
     const enum bitcut_status status =
-        allowance_fill(r->allowance, b, g, &r->j.comparison, f);
-    r->bounded = true;
-    for (size_t i = 0; i < count && status == BITCUT_OK; i++)
-        r->bounded &= isfinite(r->allowance[i]);
-    for (size_t i = 0; i < count && !r->bounded; i++) r->allowance[i] = 0;
+        bound_apriori_limits(r->allowance, &rest, g->equilibrate, x, f);
+    r->bounded = status == BITCUT_OK;
+    for (size_t i = 0; i < x->m * x->n && r->bounded; i++)
+        r->bounded = isfinite(r->allowance[i]);
+    for (size_t i = 0; i < x->m * x->n && !r->bounded; i++) r->allowance[i] = 0;
     return status;
 }
 

@@ -214,7 +214,7 @@ static void count_sizes(struct tolerance *to, const struct reports *x)
     for (size_t i = 0; i < x->count; i++) {
         to->lost = larger_double(to->lost, x->r[i].lost);
         to->allowance = larger_double(to->allowance, x->r[i].allowance);
-        if (!x->r[i].bounded) to->bound.relative = INFINITY;
+        if (!x->r[i].bounded || x->r[i].wrong) to->bound.relative = INFINITY;
         to->wrong += x->r[i].wrong;
         for (int d = 0; d < CONDITION_DECADES; d++)
             to->cancelling[d] += (double)x->r[i].over[d] / outputs;

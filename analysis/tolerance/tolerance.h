@@ -37,9 +37,8 @@ struct tolerance {
     struct bound_apriori bound; /* what the bound has besides a part of |A||B| ...  */
     double lost, allowance;     /* ... is so much at most in all runs: in u |A||B|;
                                    absolute                                      */
-    double sums;                /* what two sums in binary64, for C and |A||B|, err
-                                   by in whatever order: u |A||B|; in the limits of
-                                   allclose() and of python_lines.h, not in these two     */
+    double sums; /* what two sums in binary64, for C and |A||B|, err by in whatever order:
+                    u |A||B|; in limits for allclose() and of python_lines.h alone      */
     struct tolerance_limit component; /* |D - C| <= that times |A||B|; `bound` with what
                                          the bound has besides                         */
     struct tolerance_limit norm;      /* ||D - C||_F <= that times ||A||_F ||B||_F     */

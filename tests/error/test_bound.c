@@ -381,6 +381,49 @@ START_TEST(no_error_beyond_rows)
 }
 END_TEST
 
+/* Limits of given A and B, 2 x 1 outputs of 2 products, by hand: 9 u |A||B| and 1; beside
+   it 5 (column sum) where the row has an element below 4, 3 (row sum) where the column
+   has, and 2 * 7 where both have; none if one is above 100. */
+START_TEST(limits_of_constants)
+{
+    const struct bound_apriori b = { .relative = 9 / U,
+                                     .least = 1,
+                                     .from = 4,
+                                     .normal = 4,
+                                     .most = 100,
+                                     .of_a = 3,
+                                     .of_b = 5,
+                                     .each = 7 };
+    const double size[2] = { 208, 96 };
+    uint32_t a[4] = { bits_of_float(4), bits_of_float(-5), 0, bits_of_float(6) },
+             column[2] = { bits_of_float(16), bits_of_float(8) };
+    const struct comparison x = { .m = 2,
+                                  .n = 1,
+                                  .k = 2,
+                                  .a = a,
+                                  .b = column,
+                                  .magnitude = size,
+                                  .alpha = bits_of_float(-2) };
+    double to[2];
+    ck_assert_int_eq(bound_apriori_limits(to, &b, false, &x, NULL), BITCUT_OK);
+    for (int i = 0; i < 2; i++)
+        ck_assert(to[i] >= 1 + 9 * size[i] && to[i] < (1 + 9 * size[i]) * (1 + 1e-9));
+    a[0] = bits_of_float(3.5f);
+    column[1] = bits_of_float(3);
+    ck_assert_int_eq(bound_apriori_limits(to, &b, false, &x, NULL), BITCUT_OK);
+    const double want[2] = { 1 + 9 * 208 + 2 * (3 * 8.5 + 5 * 19 + 14),
+                             1 + 9 * 96 + 2 * (3 * 6) };
+    for (int i = 0; i < 2; i++)
+        ck_assert(to[i] >= want[i] && to[i] < want[i] * (1 + 1e-9));
+    a[3] = bits_of_float(101);
+    ck_assert_int_eq(bound_apriori_limits(to, &b, false, &x, NULL), BITCUT_OK);
+    ck_assert(isfinite(to[0]) && isnan(to[1]));
+    /* beside the largest of a line, 4 times it: all are below */
+    ck_assert_int_eq(bound_apriori_limits(to, &b, true, &x, NULL), BITCUT_OK);
+    ck_assert(to[0] >= 1 + 9 * 208 + 2 * (3 * 8.5 * 16 + 5 * 19 * 5 + 14 * 16 * 5));
+}
+END_TEST
+
 /* --- sharpness ---------------------------------------------------------------------- */
 
 /* Sums are about 2^16 if that can be, so that operands of 8 bits reach as far down. */
@@ -511,6 +554,6 @@ START_TEST(other_generations)
 }
 END_TEST
 
-TEST_MAIN("bound", splits_by_hand, elements_keep_as_much, constants_by_hand,
-          two_words_by_hand, no_error_beyond_apriori, no_error_beyond_rows, sharp_bounds,
-          other_generations)
+TEST_MAIN("bound", limits_of_constants, splits_by_hand, elements_keep_as_much,
+          constants_by_hand, two_words_by_hand, no_error_beyond_apriori,
+          no_error_beyond_rows, sharp_bounds, other_generations)

@@ -1,5 +1,4 @@
 /* What a test should accept: limits of correct kernels, and what they reject. */
-#include "analysis/tolerance/allowance.h"
 #include "analysis/tolerance/power.h"
 #include "analysis/tolerance/python_lines.h"
 #include "lib/bits.h"
@@ -211,35 +210,6 @@ START_TEST(ends_of_the_range)
     ck_assert_int_eq(python_lines(line, &python_libraries[0], &s, &q, false), 3);
     ck_assert_str_eq(strchr(line[2], '+'), "+ rest).all()");
     ck_assert(strstr(line[1], "rest = ") == line[1]);
-}
-END_TEST
-
-/* --- allowances ------------------------------------------------------------------- */
-
-/* 2 x 1 outputs of 2 products by hand: least 1, and beside it 3 (|row| sum) + 5 (column
-   sum) + 2 * 7; only if an element is below 4; none if one is above 100. */
-START_TEST(allowances)
-{
-    const struct bound_apriori b = {
-        .relative = 9, .least = 1, .from = 4, .most = 100, .of_a = 3, .of_b = 5, .each = 7
-    };
-    const uint32_t column[2] = { bits_of_float(16), bits_of_float(8) };
-    uint32_t a[4] = { bits_of_float(4), bits_of_float(-5), 0, bits_of_float(6) };
-    const struct comparison x = { .m = 2, .n = 1, .k = 2, .a = a, .b = column };
-    struct bitcut_gemm g = gemm_named("ootomo", "h100");
-    double to[2];
-    g.alpha = bits_of_float(-2);
-    ck_assert_int_eq(allowance_fill(to, &b, &g, &x, NULL), BITCUT_OK);
-    ck_assert(to[0] >= 1 && to[0] < 1.001 && to[1] == to[0]);
-    a[0] = bits_of_float(3.5f);
-    ck_assert_int_eq(allowance_fill(to, &b, &g, &x, NULL), BITCUT_OK);
-    const double want[2] = { 1 + 2 * (3 * 8.5 + 5 * 24 + 14),
-                             1 + 2 * (3 * 6 + 5 * 24 + 14) };
-    for (int i = 0; i < 2; i++)
-        ck_assert(to[i] >= want[i] && to[i] < want[i] * (1 + 1e-9));
-    a[3] = bits_of_float(101);
-    ck_assert_int_eq(allowance_fill(to, &b, &g, &x, NULL), BITCUT_OK);
-    ck_assert(isfinite(to[0]) && isinf(to[1]));
 }
 END_TEST
 
@@ -465,5 +435,5 @@ START_TEST(lines_of_python)
 END_TEST
 
 TEST_MAIN("tolerance", limits_hold, same_limits, wider_limits, relative_limits,
-          ends_of_the_range, allowances, faults_found, epilogues_and_pairs, calls,
+          ends_of_the_range, faults_found, epilogues_and_pairs, calls,
           calls_refused, lines_of_python)
