@@ -39,8 +39,10 @@ static void describe_monotone(struct field_writer *w, const void *row)
     for (int i = 0; i < 2; i++) {
         struct monotone_example e;
         const enum monotone_addend addend = (enum monotone_addend)i;
-        tell_flag(w, names[i][0], monotone_in(row, addend));
-        tell_text(w, names[i][1], monotone_example_find(&e, row, addend) ? e.text : NULL);
+        const bool lowered = !monotone_in(row, addend);
+        tell_flag(w, names[i][0], !lowered);
+        tell_text(w, names[i][1],
+                  lowered && monotone_example_find(&e, row, addend) ? e.text : NULL);
     }
 }
 

@@ -211,7 +211,7 @@ bool monotone_example_find(struct monotone_example *to, const struct bitcut_unit
         { .times = 1, .beside = 6 },
         { .times = 1, .beside = 8 },
     };
-    if (monotone_in(u, addend)) return false;
+    if (!summation_aligns(u)) return false;
     for (int count = 1; count <= u->block; count++)
         for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
             struct place p = forms[i];

@@ -40,6 +40,8 @@ static const struct {
     { "volta/mma.m8n8k4.f32.f16", false, true,
       "3 products of 2^-24; c 0.99999994 -> 1: d 1.00000012 -> 1" },
     { "ampere/mma.m16n8k8.f32.f16", false, true, NULL },
+    { "ampere/mma.m16n8k4.f32.tf32", false, true, /* all four, and one just so */
+      "3 products of 2^-25, one 3 2^-25; c 0.99999994 -> 1: d 1.00000012 -> 1" },
     { "ampere/mma.m16n8k16.f32.f16", false, false, NULL },
     { "hopper/mma.m16n8k16.f32.f16", false, true, NULL },
     { "hopper/mma.m16n8k16.f16.f16", true, true, NULL },
