@@ -397,13 +397,14 @@ static const struct finding *accepted(struct search *s, explain_accept *accept,
                                       void *context, size_t from)
 {
     const size_t outputs = s->screen->rows * s->screen->cols;
-    for (size_t i = 0;
-         i < s->count && s->found[i].matched == outputs && !progress_stopped(s->progress);
+    for (size_t i = 0; i < s->count && s->found[i].matched == outputs && !s->dull &&
+                       !progress_stopped(s->progress);
          i++) {
         struct finding *const f = &s->found[i];
         if (f->turn < from || f->refused) continue;
         if (accept(context, f)) return f;
         f->refused = true;
+        s->cut_short |= s->dull;
     }
     return NULL;
 }
@@ -562,7 +563,7 @@ static void try_all(struct walk *w, explain_accept *accept, void *context)
     struct search *const s = w->s;
     s->cut_short = !measure_bases(w);
     sort_bases(w);
-    if (accepted(s, accept, context, 0) || s->as_they_are) return;
+    if (accepted(s, accept, context, 0) || s->as_they_are || s->dull) return;
     mark_first(w);
     const size_t kinds = bring_kinds(w);
     if (try_first(w, kinds, 1, ORDERS, accept, context) ||
@@ -587,8 +588,8 @@ enum bitcut_status explain_search(struct search *s, explain_accept *accept, void
                       .memory = calloc(BLOCKS * (size_t)threads, sizeof *w.memory) };
     const bool enough =
         w.scratch && w.memory && list_bases(&w) && take_few(&w, NULL) == BITCUT_OK;
-    s->tried = s->count = 0;
-    s->cut_short = false;
+    s->count = s->near_count = 0;
+    s->cut_short = s->dull = false;
     for (int i = 0; i < RECIPES_MOST; i++) s->distance[i] = INFINITY;
     if (enough) try_all(&w, accept, context);
     walk_clear(&w, threads);
