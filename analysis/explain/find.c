@@ -43,7 +43,20 @@ struct confirmation {
     struct search *s;       /* NULL: none goes on */
     struct telling telling; /* outputs by which hypotheses were refused */
     size_t enough;          /* so many of these: the screen is made of them */
+    unsigned fits, checked; /* formats that have all of A and B in the sample, as bits */
 };
+
+/* Whether a format has all of A and B in the sample. */
+static bool has_operands(struct confirmation *c, const struct bitcut_format *f)
+{
+    const struct block *const b = c->sample;
+    const unsigned bit = 1u << (f - formats);
+    if (!(c->checked & bit) && format_has_all(f, b->a, b->rows * b->k) &&
+        format_has_all(f, b->b, b->k * b->cols))
+        c->fits |= bit;
+    c->checked |= bit;
+    return c->fits & bit;
+}
 
 /* Leaves what the hypothesis gives in c->scratch. */
 static struct verdict judge(const struct confirmation *c, struct hypothesis h)
@@ -75,22 +88,20 @@ static bool confirm(void *context, const struct finding *f)
 /* Which of two hypotheses that give the same is named: what was recorded on hardware,
    then definitions, then what nobody here ran; among these the unit whose operands have
    no more bits than A and B need. */
-static int rank(const struct verdict *v, const struct block *sample)
+static int rank(struct confirmation *c, const struct verdict *v)
 {
     const enum evidence e = v->x.gemm.unit->evidence;
     const struct bitcut_format *f = v->x.plan.split_a.word[0].format;
-    const bool whole = format_has_all(f, sample->a, sample->rows * sample->k) &&
-                       format_has_all(f, sample->b, sample->k * sample->cols);
     return 100 * (e == EVIDENCE_RECORDED     ? 0
                   : e == EVIDENCE_DEFINITION ? 1
                                              : 2) +
-           (whole ? f->fraction_bits : 99);
+           (has_operands(c, f) ? f->fraction_bits : 99);
 }
 
-static void add_equal(const struct confirmation *c, struct verdict v)
+static void add_equal(struct confirmation *c, struct verdict v)
 {
     struct explanation *const e = c->e;
-    if (rank(&v, c->sample) < rank(&e->best, c->sample)) {
+    if (rank(c, &v) < rank(c, &e->best)) {
         const struct verdict other = e->best;
         e->best = v;
         v = other;

@@ -278,18 +278,29 @@ bool order_is_of_slices(const struct space *s, size_t value)
 
 const size_t usual_tiles[] = { 16, 32, 64, 128, 0 };
 
+static bool has_usual_slices(const struct bitcut_order *o, size_t k)
+{
+    const size_t slices = (size_t)o->slices;
+    bool usual = false;
+    for (size_t i = 0; usual_tiles[i] && slices > 1 && slices <= USUAL_SLICES_MOST; i++)
+        usual |= divide_up(divide_up(k, usual_tiles[i]), slices) * usual_tiles[i] ==
+                 (size_t)o->tile;
+    return usual && o->lanes <= 1;
+}
+
+static bool has_usual_lanes(const struct bitcut_order *o)
+{
+    enum { LANES_MOST = 16, TURN = 8 };
+    const bool even = !(o->lanes & (o->lanes - 1)) && !(o->turn & (o->turn - 1));
+    return o->slices <= 1 && even && o->lanes > 1 && o->lanes <= LANES_MOST &&
+           o->turn >= TURN;
+}
+
 bool order_is_usual(const struct space *s, size_t value)
 {
-    const struct bitcut_order o = s->order[value];
-    const size_t slices = (size_t)o.slices;
-    bool usual = false;
-    if (!order_is_of_slices(s, value) || o.reduction != BITCUT_ASCENDING ||
-        slices > USUAL_SLICES_MOST)
-        return false;
-    for (size_t i = 0; usual_tiles[i]; i++)
-        usual |= divide_up(divide_up(s->k, usual_tiles[i]), slices) * usual_tiles[i] ==
-                 (size_t)o.tile;
-    return usual;
+    const struct bitcut_order *const o = &s->order[value];
+    return (has_usual_slices(o, s->k) || has_usual_lanes(o)) &&
+           o->reduction == BITCUT_ASCENDING && !o->rest_first && !o->cut && !o->halve;
 }
 
 /* --- faults ----------------------------------------------------------------------- */

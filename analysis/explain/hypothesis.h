@@ -191,8 +191,9 @@ uint32_t candidate_finish(const struct candidate *x, uint32_t product, uint32_t 
 /* Whether a value of AXIS_ORDER cuts k into slices and does no more. */
 bool order_is_of_slices(const struct space *s, size_t value);
 
-/* The same of few slices, as long as each other, in tiles of so many k, the last of which
-   is 0: what is asked for as split-K. */
+/* Whether it has few slices, as long as each other, in tiles of so many k, the last of
+   which is 0: what is asked for as split-K; or a few lanes, whose turns are as many k as
+   tiles or steps are; in FP32 or the format of D. */
 enum { USUAL_SLICES_MOST = 32 };
 extern const size_t usual_tiles[];
 bool order_is_usual(const struct space *s, size_t value);
