@@ -473,7 +473,6 @@ explain_refused() {
 END
 }
 
-echo "1..$n"
 ok_if_empty "without a fault the injector is the emulator" "$(right_on_all)"
 ok_if_empty "also where words are subnormal or overflow" "$(right_on_any_inputs)"
 ok_if_empty "also with slices and promotion" "$(right_in_any_order)"
@@ -493,3 +492,4 @@ ok_if_empty "explain finds a second order in some rows" "$(rows_mixed)"
 ok_if_empty "explain says that nothing gives noise" "$(nothing_named)"
 ok_if_empty "explain tells distances and places" "$(distances_told)"
 ok_if_empty "explain refuses what cannot be" "$(explain_refused)"
+echo "1..$n"
