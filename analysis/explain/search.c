@@ -118,6 +118,13 @@ static bool is_far(const struct search *s, const struct basis *b)
     return s->distance[b->h.at[AXIS_RECIPE]] > far || b->distance > FAR_UNIT * far;
 }
 
+/* Fraction bits that sums of a unit keep, of those that its accumulator has. */
+static int bits_kept(const struct bitcut_unit *u)
+{
+    return u->fraction > 0 ? smaller_int(u->fraction, u->c->fraction_bits)
+                           : u->c->fraction_bits;
+}
+
 /* Whether no order of the same sums comes to D: what they lose on the way is a few units
    in the last place of the accumulator at a time, and these are wider in short formats.
  */
@@ -125,12 +132,7 @@ static bool is_off(const struct search *s, const struct basis *b)
 {
     enum { MANY = 64 };
     const struct bitcut_unit *const u = s->space->unit[b->h.at[AXIS_UNIT]];
-    const int kept = u->fraction > 0 && u->fraction < u->c->fraction_bits
-                         ? u->fraction
-                         : u->c->fraction_bits,
-              bits = kept < s->space->format->fraction_bits
-                         ? kept
-                         : s->space->format->fraction_bits;
+    const int bits = smaller_int(bits_kept(u), s->space->format->fraction_bits);
     const double ulp = ldexp(1, formats[FORMAT_F32].fraction_bits - bits);
     return b->distance > MANY * ulp * (FAR + (double)s->space->k / CHAIN);
 }
@@ -487,7 +489,7 @@ static bool alike(const struct walk *w, const struct basis *x, const struct basi
                                     *const v = w->s->space->unit[y->h.at[AXIS_UNIT]];
     return x->h.at[AXIS_RECIPE] == y->h.at[AXIS_RECIPE] &&
            x->h.at[AXIS_FAULT] == y->h.at[AXIS_FAULT] && u->k == v->k && u->a == v->a &&
-           u->c == v->c;
+           u->c == v->c && bits_kept(u) == bits_kept(v);
 }
 
 /* Mark the nearest basis of each recipe, and each fault, that accumulates in f32. */
