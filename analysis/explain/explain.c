@@ -70,37 +70,52 @@ static enum bitcut_status search_again(struct explanation *e, const struct telli
     return status;
 }
 
+static bool take_telling(struct telling *t, const struct whole *w)
+{
+    const struct compared x = { w->x.d, w->x.h, w->x.m, w->x.n, NULL, NULL };
+    return telling_take(t, &x, TELLING_MOST / 2);
+}
+
+/* Search again.  If what is found gives more of D than *w does, *w and *e are of that;
+ *more: it gives nearly all, and has outputs that tell. */
+static enum bitcut_status narrow_once(struct whole *w, struct explanation *e,
+                                      struct telling *t, bool *more,
+                                      const struct block *sample, double end,
+                                      const struct explain_options *o, struct fault *f)
+{
+    struct explanation before = *e;
+    struct whole now = { .d = NULL };
+    enum bitcut_status status = search_again(e, t, sample, end, o, f);
+    if (status == BITCUT_OK && e->best.sampled) status = compare_best(&now, e, o, f);
+    const bool whole = status == BITCUT_OK && now.x.m == w->x.m;
+    *more = whole && take_telling(t, &now);
+    if (whole && e->differ < before.differ) {
+        const struct whole old = *w;
+        *w = now;
+        now = old;
+    } else {
+        before.tried = e->tried;
+        *e = before;
+    }
+    whole_clear(&now);
+    return status;
+}
+
 /* What gives all of the sample, and all of D but a few outputs of few bits, is another
    order of the same sums: search on these outputs for what gives more. */
 static enum bitcut_status narrow_down(struct whole *w, struct explanation *e,
                                       const struct block *sample, double end,
                                       const struct explain_options *o, struct fault *f)
 {
-    enum { ROUNDS = 8 };
+    enum { ROUNDS = 16 };
     struct telling t = { .taken = 0 };
     enum bitcut_status status = BITCUT_OK;
-    bool better = question_is_short(&e->q);
-    for (int i = 0; i < ROUNDS && better && seconds_now() < end &&
+    bool more = question_is_short(&e->q) && take_telling(&t, w);
+    for (int i = 0; i < ROUNDS && more && seconds_now() < end &&
                     !progress_stopped(o->progress) && status == BITCUT_OK;
-         i++) {
-        const struct compared x = { w->x.d, w->x.h, w->x.m, w->x.n, NULL, NULL };
-        struct explanation before;
-        struct whole now = { .d = NULL };
-        if (!telling_take(&t, &x, TELLING_MOST / 2)) break;
-        before = *e;
-        status = search_again(e, &t, sample, end, o, f);
-        if (status == BITCUT_OK && e->best.sampled) status = compare_best(&now, e, o, f);
-        better = status == BITCUT_OK && now.x.m == w->x.m && e->differ < before.differ;
-        if (better) {
-            const struct whole old = *w;
-            *w = now;
-            now = old;
-        } else {
-            before.tried = e->tried, before.complete = e->complete;
-            *e = before;
-        }
-        whole_clear(&now);
-    }
+         i++)
+        status = narrow_once(w, e, &t, &more, sample, end, o, f);
+    if (more) e->complete = false;
     return status;
 }
 

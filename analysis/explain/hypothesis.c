@@ -125,6 +125,12 @@ static void words_say(char *text, size_t size, const struct candidate *x,
            w.scale == BITCUT_UNSET ? NULL : scale);
 }
 
+bool words_are_usual(const struct space *s, size_t value)
+{
+    const struct words_choice *const w = &s->words[value];
+    return !w->a && !w->b && !w->low && w->scale == BITCUT_UNSET;
+}
+
 /* --- terms ------------------------------------------------------------------------ */
 
 /* Permutations of at most so many terms are tried all; of more only the reverse. */
@@ -276,15 +282,17 @@ bool order_is_of_slices(const struct space *s, size_t value)
     return o.slices > 1 && o.lanes <= 1 && !o.rest_first && !o.cut && !o.halve && !o.sums;
 }
 
-const size_t usual_tiles[] = { 16, 32, 64, 128, 0 };
+const size_t usual_tiles[] = { 16, 32, 64, 128, 256, 0 };
 
 static bool has_usual_slices(const struct bitcut_order *o, size_t k)
 {
     const size_t slices = (size_t)o->slices;
     bool usual = false;
-    for (size_t i = 0; usual_tiles[i] && slices > 1 && slices <= USUAL_SLICES_MOST; i++)
-        usual |= divide_up(divide_up(k, usual_tiles[i]), slices) * usual_tiles[i] ==
-                 (size_t)o->tile;
+    for (size_t i = 0; usual_tiles[i] && slices > 1; i++)
+        usual |= (slices <= USUAL_SLICES_MOST &&
+                  divide_up(divide_up(k, usual_tiles[i]), slices) * usual_tiles[i] ==
+                      (size_t)o->tile) ||
+                 usual_tiles[i] == (size_t)o->tile;
     return usual && o->lanes <= 1;
 }
 
@@ -299,6 +307,7 @@ static bool has_usual_lanes(const struct bitcut_order *o)
 bool order_is_usual(const struct space *s, size_t value)
 {
     const struct bitcut_order *const o = &s->order[value];
+    if (!value) return true;
     return (has_usual_slices(o, s->k) || has_usual_lanes(o)) &&
            o->reduction == BITCUT_ASCENDING && !o->rest_first && !o->cut && !o->halve;
 }

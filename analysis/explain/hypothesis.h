@@ -191,12 +191,15 @@ uint32_t candidate_finish(const struct candidate *x, uint32_t product, uint32_t 
 /* Whether a value of AXIS_ORDER cuts k into slices and does no more. */
 bool order_is_of_slices(const struct space *s, size_t value);
 
-/* Whether it has few slices, as long as each other, in tiles of so many k, the last of
-   which is 0: what is asked for as split-K; or a few lanes, whose turns are as many k as
-   tiles or steps are; in FP32 or the format of D. */
-enum { USUAL_SLICES_MOST = 32 };
+/* Whether it is that of the recipe; or has few slices, as long as each other, in tiles of
+   so many k, the last of which is 0: what is asked for as split-K; or a few lanes, whose
+   turns are as many k as tiles or steps are; in FP32 or the format of D. */
+enum { USUAL_SLICES_MOST = 64 };
 extern const size_t usual_tiles[];
 bool order_is_usual(const struct space *s, size_t value);
+
+/* Whether no more of the words is changed than how the high ones are rounded. */
+bool words_are_usual(const struct space *s, size_t value);
 
 /* False: there is no such GEMM. */
 bool candidate_make(struct candidate *x, const struct space *s, struct hypothesis h);

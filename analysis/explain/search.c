@@ -20,17 +20,18 @@ struct level {
     bool one_term;     /* only recipes of one product */
     bool of_promotion; /* only faults of it           */
     bool of_slices;    /* only orders that are slices */
-    bool usual;        /* ... and few of them, alike  */
+    bool usual;        /* only a few orders and words */
 };
 
 static const struct level levels[] = {
     { .axes = 0 },
     { .axes = AXIS(PROMOTE), .one_term = true },
+    { .axes = AXIS(WORDS), .one_term = true, .usual = true },
     { .axes = AXIS(ORDER), .usual = true },
+    { .axes = AXIS(TILE) },
     { .axes = AXIS(ORDER), .one_term = true },
     { .axes = AXIS(PROMOTE) },
     { .axes = AXIS(PROMOTE) | AXIS(ORDER), .usual = true },
-    { .axes = AXIS(TILE) },
     { .axes = AXIS(LINES) },
     { .axes = AXIS(TERMS) },
     { .axes = AXIS(ORDER), .of_slices = true },
@@ -55,8 +56,8 @@ static const struct level levels[] = {
 
 enum {
     LEVELS = sizeof levels / sizeof *levels,
-    ORDERS = 13,
-    PAIRS = 14
+    ORDERS = 14,
+    PAIRS = 15
 }; /* all orders; the first with two */
 
 static bool varies(int level, int axis)
@@ -155,7 +156,9 @@ static bool is_plausible(const struct search *s, int level, const struct basis *
         return false;
     if (levels[level].of_slices && !order_is_of_slices(s->space, h->at[AXIS_ORDER]))
         return false;
-    if (levels[level].usual && !order_is_usual(s->space, h->at[AXIS_ORDER])) return false;
+    if (levels[level].usual && !(order_is_usual(s->space, h->at[AXIS_ORDER]) &&
+                                 words_are_usual(s->space, h->at[AXIS_WORDS])))
+        return false;
     if (levels[level].of_promotion && !fault_is_of_promotion(s->space, h->at[AXIS_FAULT]))
         return false;
     if ((levels[level].axes & AXIS(ORDER)) && (levels[level].axes & AXIS(FAULT)) &&
