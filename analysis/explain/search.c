@@ -468,12 +468,14 @@ static bool is_of(const struct basis *b, const struct hypothesis *h)
 
 enum { NEAREST = 16 };
 
-/* Bring to the front the bases of what is nearest by now; returns how many these are. */
-static size_t bring_forward(struct walk *w)
+/* Bring to the front the bases of what is nearest by now and gives at least so many
+   outputs of the screen; returns how many these are. */
+static size_t bring_forward(struct walk *w, size_t least)
 {
     size_t count = 0;
     for (size_t i = 0; i < w->s->count && count < NEAREST; i++) {
         const struct hypothesis *h = &w->s->found[i].h;
+        if (w->s->found[i].matched < least) break;
         size_t at = 0;
         while (at < w->bases && !is_of(&w->basis[at], h)) at++;
         if (at == w->bases || at < count) continue;
@@ -563,12 +565,32 @@ static bool try_first(struct walk *w, size_t bases, int from, int to,
     return false;
 }
 
+/* Whether a level has few orders, if any. */
+static bool is_quick(int level)
+{
+    return levels[level].usual || !(levels[level].axes & AXIS(ORDER));
+}
+
+/* What gives nearly all of the screen as it stands: one change of these is likely, if
+   outputs have bits enough to say so. */
+static bool try_nearly_right(struct walk *w, explain_accept *accept, void *context)
+{
+    struct search *const s = w->s;
+    const size_t outputs = s->screen->rows * s->screen->cols;
+    const bool tells = s->space->format == &formats[FORMAT_F32];
+    const size_t bases = tells ? bring_forward(w, outputs - outputs / 8) : 0;
+    for (int level = 1; level < PAIRS && bases && !s->cut_short; level++)
+        if (is_quick(level) && try_level(w, level, bases, accept, context)) return true;
+    return false;
+}
+
 static void try_all(struct walk *w, explain_accept *accept, void *context)
 {
     struct search *const s = w->s;
     s->cut_short = !measure_bases(w);
     sort_bases(w);
     if (accepted(s, accept, context, 0) || s->as_they_are || s->dull) return;
+    if (try_nearly_right(w, accept, context)) return;
     mark_first(w);
     const size_t kinds = bring_kinds(w);
     if (try_first(w, kinds, 1, ORDERS, accept, context) ||
@@ -576,7 +598,7 @@ static void try_all(struct walk *w, explain_accept *accept, void *context)
         try_first(w, kinds, ORDERS, PAIRS, accept, context))
         return;
     if (kinds < w->bases && try_levels(w, 1, PAIRS, accept, context)) return;
-    const size_t nearest = bring_forward(w);
+    const size_t nearest = bring_forward(w, 0);
     for (int level = PAIRS; level < LEVELS && !s->cut_short; level++)
         if (try_level(w, level, nearest, accept, context)) return;
     if (nearest < w->bases) try_levels(w, PAIRS, LEVELS, accept, context);
