@@ -49,10 +49,12 @@ static size_t promote_count(const struct space *s)
 
 static bool promote_vary(struct candidate *x, const struct space *s, size_t value)
 {
-    (void)s;
+    const size_t instructions =
+        divide_up(s->k, (size_t)x->gemm.unit->k) * (size_t)x->gemm.recipe->terms;
     /* One product after the other in one sum: slices of an order say the same. */
     if (x->gemm.unit->block == 1 && x->gemm.recipe->terms == 1 && intervals[value] > 0)
         return false;
+    if (intervals[value] > 0 && (size_t)intervals[value] >= instructions) return false;
     x->gemm.promote = intervals[value];
     return intervals[value] != x->gemm.recipe->promote;
 }
@@ -344,6 +346,11 @@ const char *fault_name(const struct space *s, size_t value)
 bool fault_is_coarse(const struct space *s, size_t value)
 {
     return value && !s->fault[value].row->fine;
+}
+
+bool fault_is_of_store(const struct space *s, size_t value)
+{
+    return value && s->fault[value].row->of_store;
 }
 
 bool fault_is_of_promotion(const struct space *s, size_t value)

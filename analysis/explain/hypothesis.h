@@ -165,9 +165,10 @@ bool candidate_uniform(const struct candidate *x);
 const char *fault_name(const struct space *s, size_t value);
 
 /* Whether a value of AXIS_FAULT may change results by much; whether it is one of
-   promotion, or of words that are changed once they are made; whether it is of a range of
-   k that is a slice of an order. */
+   promotion, of how results are stored, or of words that are changed once they are made;
+   whether it is of a range of k that is a slice of an order. */
 bool fault_is_coarse(const struct space *s, size_t value);
+bool fault_is_of_store(const struct space *s, size_t value);
 bool fault_is_of_promotion(const struct space *s, size_t value);
 bool fault_is_of_words(const struct space *s, size_t value);
 bool fault_is_of_slices(const struct space *s, size_t value, size_t order);

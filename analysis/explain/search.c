@@ -19,12 +19,14 @@ struct level {
     unsigned axes;
     bool one_term;     /* only recipes of one product */
     bool of_promotion; /* only faults of it           */
+    bool of_store;     /* likewise                    */
     bool of_slices;    /* only orders that are slices */
     bool usual;        /* only a few orders and words */
 };
 
 static const struct level levels[] = {
     { .axes = 0 },
+    { .axes = AXIS(FAULT), .of_store = true },
     { .axes = AXIS(PROMOTE), .one_term = true },
     { .axes = AXIS(WORDS), .one_term = true, .usual = true },
     { .axes = AXIS(ORDER), .usual = true },
@@ -56,8 +58,8 @@ static const struct level levels[] = {
 
 enum {
     LEVELS = sizeof levels / sizeof *levels,
-    ORDERS = 14,
-    PAIRS = 15
+    ORDERS = 15,
+    PAIRS = 16
 }; /* all orders; the first with two */
 
 static bool varies(int level, int axis)
@@ -160,6 +162,8 @@ static bool is_plausible(const struct search *s, int level, const struct basis *
                                  words_are_usual(s->space, h->at[AXIS_WORDS])))
         return false;
     if (levels[level].of_promotion && !fault_is_of_promotion(s->space, h->at[AXIS_FAULT]))
+        return false;
+    if (levels[level].of_store && !fault_is_of_store(s->space, h->at[AXIS_FAULT]))
         return false;
     if ((levels[level].axes & AXIS(ORDER)) && (levels[level].axes & AXIS(FAULT)) &&
         !fault_is_of_slices(s->space, h->at[AXIS_FAULT], h->at[AXIS_ORDER]))
@@ -525,11 +529,11 @@ static size_t bring_kinds(struct walk *w)
     return count;
 }
 
-/* Whether a change brings a basis so much nearer that other units may have it right. */
+/* Whether a change brings its recipe so much nearer that other units may have it right. */
 static bool is_promising(const struct search *s, const struct finding *f)
 {
     enum { NEARER = 2, SHARE = 4 };
-    return NEARER * f->distance < least_distance(s) ||
+    return NEARER * f->distance < s->distance[f->h.at[AXIS_RECIPE]] ||
            SHARE * f->matched >= s->screen->rows * s->screen->cols;
 }
 
