@@ -267,10 +267,8 @@ enum bitcut_status explain_find(struct explanation *e, const struct block *scree
     return status;
 }
 
-/* Say a hypothesis of one space in another of the same question, which may know other
-   ranges of k, and so other faults.  False: it has none. */
-static bool carry_over(struct hypothesis *h, const struct space *to,
-                       const struct space *from)
+bool hypothesis_carry(struct hypothesis *h, const struct space *to,
+                      const struct space *from)
 {
     const struct defect_choice c = from->fault[h->at[AXIS_FAULT]];
     if (to->k != from->k || to->units != from->units || h->at[AXIS_ORDER] >= to->orders)
@@ -298,7 +296,7 @@ enum bitcut_status explain_find_like(struct explanation *e, const struct block *
                        !progress_stopped(o->progress);
          i++) {
         struct hypothesis h = i ? like->equal[i - 1].h : like->best.h;
-        if (!carry_over(&h, &e->space, &like->space)) continue;
+        if (!hypothesis_carry(&h, &e->space, &like->space)) continue;
         const struct verdict v = judge(&c, h);
         e->tried++;
         if (v.matched < v.sampled) continue;

@@ -529,7 +529,8 @@ static size_t bring_kinds(struct walk *w)
     return count;
 }
 
-/* Whether a change brings its recipe so much nearer that other units may have it right. */
+/* Whether a change brings its recipe so much nearer that other units may have it right.
+ */
 static bool is_promising(const struct search *s, const struct finding *f)
 {
     enum { NEARER = 2, SHARE = 4 };
