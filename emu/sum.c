@@ -1,5 +1,7 @@
 #include "emu/sum.h"
 
+#include "lib/size.h"
+
 #include <math.h>
 
 /* --- what rows need --------------------------------------------------------------- */
@@ -20,6 +22,16 @@ bool sum_fraction_fits(const struct bitcut_unit *u, int most)
 double sum_bit(int position)
 {
     return position >= FRACTION_EXACT ? 0 : ldexp(1, -position);
+}
+
+/* A subnormal accumulator aligns by its format's least exponent. */
+struct step_error aligned_error(const struct bitcut_unit *u, int cuts)
+{
+    const double bit = cuts * sum_bit(u->fraction);
+    return (struct step_error){ .sum = bit,
+                                .cut = bit * ldexp(1, larger_int(u->align_min,
+                                                                 format_emin(u->c))),
+                                .roundings = 1 };
 }
 
 /* --- rounding --------------------------------------------------------------------- */

@@ -36,6 +36,9 @@ bool sum_fraction_fits(const struct bitcut_unit *u, int most);
 /* 2^-position as an error; 0 for FRACTION_EXACT. */
 double sum_bit(int position);
 
+/* What a sum at one alignment errs by that cuts so many terms. */
+struct step_error aligned_error(const struct bitcut_unit *u, int cuts);
+
 /* --- products --------------------------------------------------------------------- */
 
 /* Fraction bits of a product's significand: those of both operands as read. */

@@ -51,9 +51,10 @@ static bool fused_sound(const struct bitcut_unit *u)
     return sum_products_fit(u) && sum_fraction_fits(u, SUM_BITS_MOST);
 }
 
-static double fused_error(const struct bitcut_unit *u)
+/* The largest term has all its bits. */
+static struct step_error fused_error(const struct bitcut_unit *u)
 {
-    return u->block * sum_bit(u->fraction);
+    return aligned_error(u, u->block);
 }
 
 const struct summation sum_fused = {

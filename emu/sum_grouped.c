@@ -86,9 +86,10 @@ static bool grouped_sound(const struct bitcut_unit *u)
            sum_fraction_fits(u, GROUP_BITS_MOST);
 }
 
-static double grouped_error(const struct bitcut_unit *u)
+/* Groups align by their scales, which may be larger than what they scale. */
+static struct step_error grouped_error(const struct bitcut_unit *u)
 {
-    return u->block * sum_bit(u->fraction);
+    return aligned_error(u, u->block);
 }
 
 const struct summation sum_grouped = {

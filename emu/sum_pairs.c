@@ -83,9 +83,12 @@ static bool pairs_sound(const struct bitcut_unit *u)
     return !u->scale && tree && sum_products_fit(u) && u->result == u->c;
 }
 
-static double pairs_error(const struct bitcut_unit *u)
+/* Of each product, itself and the levels of the tree; c meets the last addition alone. */
+static struct step_error pairs_error(const struct bitcut_unit *u)
 {
-    return (1 + log2(u->block)) * round_error(u->result, u->rounding.direction);
+    const double each = round_error(u->result, u->rounding.direction);
+    return (struct step_error){ .products = (1 + log2(u->block)) * each,
+                                .roundings = 2 * u->block };
 }
 
 const struct summation sum_pairs = {

@@ -75,9 +75,12 @@ static bool serial_sound(const struct bitcut_unit *u)
            (!u->carrier || u->carrier == &formats[FORMAT_F64]);
 }
 
-static double serial_error(const struct bitcut_unit *u)
+/* The first sum is a product: short, it has all its bits, and leaves room for the
+   carrier. */
+static struct step_error serial_error(const struct bitcut_unit *u)
 {
-    return u->block * sum_bit(u->keep - 1);
+    return (struct step_error){ .products = u->block * sum_bit(u->keep - 1),
+                                .roundings = 1 };
 }
 
 const struct summation sum_serial = {

@@ -8,6 +8,9 @@
    more than fraction + 1 below. */
 #include "emu/fast/fast.h"
 #include "emu/sum.h"
+#include "lib/size.h"
+
+#include <math.h>
 
 static int128 floor_shift(int128 x, int up)
 {
@@ -131,10 +134,18 @@ static bool two_stage_sound(const struct bitcut_unit *u)
            u->keep > 0 && u->keep < 64;
 }
 
-static double two_stage_error(const struct bitcut_unit *u)
+/* Products are cut but for the largest of them; with parity for that of each sum, of
+   which one is floored then.  Where c joins, what has the larger exponent has all its
+   bits: the sum of products is floored, or c. */
+static struct step_error two_stage_error(const struct bitcut_unit *u)
 {
-    return (u->block + 2) * sum_bit(u->fraction) + sum_bit(u->sum_fraction) +
-           sum_bit(u->keep);
+    const double bit = sum_bit(u->fraction); /* sum_fraction is not below `fraction` */
+    const int least =
+        larger_int(u->keep_min - u->keep, format_emin(u->c) - u->sum_fraction);
+    return (struct step_error){ .products = (u->block - 1) * bit,
+                                .sum = bit + sum_bit(u->keep),
+                                .cut = 2 * ldexp(1, least),
+                                .roundings = 1 };
 }
 
 const struct summation sum_two_stage = {

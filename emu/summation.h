@@ -43,6 +43,16 @@ struct step {
     struct number z; /* ... and as a number                           */
 };
 
+/* A bound on what a step errs by, beside the one rounding of its result: `products` times
+   the sum of the magnitudes of its products, `sum` times that of all its terms, products
+   and accumulator, and `cut`.  A subnormal operand counts there as its format's least
+   normal number, by whose exponent it aligns. */
+struct step_error {
+    double products, sum;
+    double cut;    /* of terms where none is large: beneath the least exponents         */
+    int roundings; /* to unit->result, that one included: of each, what underflows      */
+};
+
 struct summation {
     const char *name, *what;
     unsigned reads;         /* the fields of enum unit_reads that a step reads ...     */
@@ -71,13 +81,12 @@ struct summation {
     uint64_t (*step_traced)(const struct bitcut_unit *unit, const struct step *step,
                             struct unit_trace *trace);
 
-    /* A bound on what a step errs by, beside the one rounding of its result, relative to
-       the sum of the magnitudes of its terms.  The calling thread is in the mode of
-       hostfp_enter(). */
-    double (*error)(const struct bitcut_unit *unit);
+    /* The operands are those of a GEMM: an accumulator is what a step gave, or +0.  The
+       calling thread is in the mode of hostfp_enter(). */
+    struct step_error (*error)(const struct bitcut_unit *unit);
 
-    /* Fill in the method and numbers by which fast paths (emu/fast/fast.h) compute the row, or
-       false if they cannot.  NULL: there is none. */
+    /* Fill in the method and numbers by which fast paths (emu/fast/fast.h) compute the
+       row, or false if they cannot.  NULL: there is none. */
     bool (*fast)(struct fast_rule *rule, const struct bitcut_unit *unit);
 };
 

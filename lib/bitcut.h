@@ -393,6 +393,108 @@ enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
                                   const struct bitcut_explain_options *options,
                                   int threads, char *why);
 
+/* --- where an error comes from, and what it may be -------------------------------- */
+
+/* A part of the error of all outputs: its signed mean, the root of its mean square and its
+   largest magnitude, in u (|alpha| |A||B| + |beta C|), u = 2^-24.  NaN of no outputs. */
+struct bitcut_part {
+    double mean, rms, most;
+};
+
+/* Where the error of GEMM i of a batch, as the emulator computes it, comes from: parts[p]
+   becomes part p, for p < count, and behind the last one the error itself; NaN beyond.
+   Of each output the parts add up to its error exactly (the manual, "Error budget").  Of m
+   n k up to 2^30 all outputs count, else as many as have that many products, spread
+   evenly; those in which an input, a word, a sum or the result is infinite or NaN do not.
+   D is not read.  The same for any number of threads; threads = 0 uses all processors.
+   BITCUT_BAD_ARGUMENT, and a line in `why`, as bitcut_gemm(); or there is no GEMM i.
+   BITCUT_NO_MEMORY. */
+enum bitcut_status bitcut_budget(struct bitcut_part *parts, size_t count,
+                                 const struct bitcut_gemm *gemm, size_t i, int threads,
+                                 char *why);
+
+/* The name of part p, "representation" for 0; NULL behind "error". */
+const char *bitcut_budget_part(size_t p);
+
+/* What each output of GEMM i of a batch may err by: limit[row n + column], m n numbers in
+   binary64, rounded upward, in the units of D, so that |D - (alpha A B + beta C)| is at
+   most that where D is finite: for certain by a rigorous bound, of which the others say
+   when (`bitcut list bounds`; the manual, "Error bounds", has formulas and sources).  NaN
+   where there is no limit: an input or a word is infinite, NaN, or too large.  `name` is
+   a bound's, or NULL for "aligned".  Those that follow the emulator step by step,
+   "running", "biased" and "underflow" (which bounds that part of a budget alone), take
+   some 1 us a product.  D is not read, neither is its format known: what D is rounded to
+   besides FP32 comes on top.  Threads as above.
+   BITCUT_BAD_ARGUMENT, and a line in `why`, as bitcut_gemm(); or there is no GEMM i, or no
+   such bound.  BITCUT_CANNOT, and the reason in `why`: the bound does not hold for this
+   recipe on this unit.  BITCUT_NO_MEMORY. */
+enum bitcut_status bitcut_bound(double *limit, const struct bitcut_gemm *gemm, size_t i,
+                                const char *name, int threads, char *why);
+
+/* The name of bound b, counted from 0; NULL from the last one on. */
+const char *bitcut_bound_name(size_t b);
+
+/* --- what a test should accept ---------------------------------------------------- */
+
+/* How bitcut_tolerance() looks.  What is 0 is the default, and `size` is
+   sizeof(struct bitcut_tolerance_options). */
+struct bitcut_tolerance_options {
+    size_t size;    /* of this struct, in bytes, as its caller was compiled with        */
+    size_t runs;    /* that limits are observed in; 0: 100                              */
+    double alarm;   /* probability, below 1, that a correct result is above an observed
+                       limit; 0: 10^-6                                                  */
+    uint64_t seed;  /* of what runs are                                                 */
+    bool any_order; /* k in any order, not only that of the GEMM                        */
+    bool two;       /* D is compared with another correct result, not the exact one     */
+};
+
+/* Limits that a correct D keeps; `size` is set by the caller, as of a struct above.  u =
+   2^-24, C is the exact alpha A B + beta C, and |A||B| the sum of magnitudes |alpha|
+   |A||B| + |beta C|.  A limit is infinite where there is none.  With `two` C is the other
+   result, and all limits but `most` and `norm_most` are those of both together. */
+struct bitcut_tolerances {
+    size_t size;
+    size_t runs, outputs; /* of each run so many                                       */
+    double bound;         /* |D - C| <= bound u |A||B| + what underflows, for certain  */
+    double underflow;     /* that is so many u |A||B| at most in the runs              */
+    double observed;      /* |D - C| <= observed u |A||B|, ...                         */
+    double most;          /* ... and the largest of all runs                           */
+    double norm_bound;    /* ||D - C|| <= that u (||A|| ||B||), Frobenius norms        */
+    double norm_observed, norm_most;
+    double rtol, atol; /* |D - C| <= atol + rtol |C|, by the observed limit ...         */
+    double bound_rtol, bound_atol; /* ... and by the bound                              */
+    double slack; /* how many times wider these are than the limit in |A||B|, at nine of
+                     ten outputs at most; above 8 they are not worth having            */
+    double rtol_alone; /* with atol = 0, observed; infinite where terms cancel          */
+    double rtol_slack; /* likewise                                                      */
+    double cancelling; /* share of outputs with |A||B| above 10 |C|                     */
+    size_t wrong; /* outputs of correct runs that are NaN or infinite where C is not    */
+};
+
+/* What a test of D, of a GEMM like `gemm`, should accept: limits that the recipe on the
+   unit keeps, with everything else that the GEMM says.  D is not read.
+
+   The bound is a priori: it follows from recipe, unit, order and k (the manual, "Error
+   bounds").  Observed limits come from runs on the matrices at hand, of some rows and
+   columns with k in random orders.  Of the largest errors of n runs let t be the median,
+   with r = n/2 above it, by e on average.  Then limits are
+
+     t + r e (((r + 1) / ((n + 1) p))^(1/r) - 1),
+
+   p the alarm, divided by how many runs have as many outputs as D: a correct D is above
+   with a probability of p at most, what the runs do not tell included, if the tail of
+   largest errors falls no slower than exponentially.  They are no more than the bound.
+
+   The same for any number of threads; threads = 0 uses all processors.  `options` may be
+   NULL.  *to is set only on success.  BITCUT_BAD_ARGUMENT, and a line in `why`: as
+   bitcut_gemm() of the GEMM and its matrices; `count` is not 1, or a size is 0; a size of
+   a struct that no library had; an alarm that is no probability.  BITCUT_NO_MEMORY;
+   BITCUT_CANNOT as bitcut_gemm(). */
+enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
+                                    const struct bitcut_gemm *gemm,
+                                    const struct bitcut_tolerance_options *options,
+                                    int threads, char *why);
+
 /* --- GEMMs on a device ------------------------------------------------------------ */
 
 /* A device and its kernels.  Threads may share one.  `why` is as that of bitcut_gemm().

@@ -336,6 +336,17 @@ static bool agree(const struct bitcut_matrix *c, const struct bitcut_matrix *d,
                      matrix_ld(c, m->rows, m->cols) == matrix_ld(d, m->rows, m->cols));
 }
 
+enum bitcut_status gemm_check_operands(const struct bitcut_gemm *g, struct fault *f)
+{
+    const size_t count = g->m && g->n ? g->count : 0;
+    const struct checked a = { "A", &g->a, count, g->m, g->k, false },
+                         b = { "B", &g->b, count, g->k, g->n, false },
+                         c = { "C", &g->c, g->count, g->m, g->n, false };
+    enum bitcut_status status = check_matrix(&a, true, f);
+    if (status == BITCUT_OK) status = check_matrix(&b, true, f);
+    return status == BITCUT_OK && gemm_reads_c(g) ? check_matrix(&c, true, f) : status;
+}
+
 enum bitcut_status gemm_check_matrices(const struct bitcut_gemm *g, bool pointers,
                                        struct fault *f)
 {

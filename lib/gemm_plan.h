@@ -106,4 +106,7 @@ const void *matrix_nth(const struct bitcut_matrix *x, size_t i);
 enum bitcut_status gemm_check_matrices(const struct bitcut_gemm *g, bool pointers,
                                        struct fault *f);
 
+/* The same of what it reads alone, with pointers. */
+enum bitcut_status gemm_check_operands(const struct bitcut_gemm *g, struct fault *f);
+
 #endif

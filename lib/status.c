@@ -44,6 +44,14 @@ enum bitcut_status fault_tell(char *why, enum bitcut_status status, const struct
     return status;
 }
 
+enum bitcut_status struct_check(const char *what, size_t size, size_t own,
+                                struct fault *f)
+{
+    if (size == own) return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "%s of %zu bytes: this library has them of %zu", what, size, own);
+}
+
 bool size_multiply(size_t *product, size_t a, size_t b)
 {
     if (a && b > SIZE_MAX / a) return false;

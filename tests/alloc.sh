@@ -92,6 +92,8 @@ export ALLOC_LINES=1
 prints "list --json" list units --json
 prints "replay --json" replay "$set" --json
 prints "split --json" split --from 0 --to 0 --json
+prints "tolerance --json" tolerance --recipe ootomo --unit a100 -m 20 -n 20 -k 20 --seeds 4 \
+    --power 1 --order any --json
 prints "tile --json" tile --gpu h200 -m 64 -n 64 -k 64 --json
 prints "fit --json" fit "$set" --json
 prints "verify --json" verify --recipe ootomo --unit a100 -a ../A.npy -b ../B.npy \

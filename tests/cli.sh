@@ -330,6 +330,85 @@ lines_for_people() {
         out || cat out
 }
 
+# What is usual stands beside the error, from runs of its own; not where there is no exact
+# reference.
+usual_said() {
+    set -- gemm --recipe plain --unit a100 -m 40 -n 40 -k 100
+    run 0 "$@"
+    grep -q '^verdict .* u allowed, usual [0-9.e+]* to [0-9.e+]*; ' out || cat out
+    run 0 "$@" --threads 1 --json
+    sed -n 's/.*"usual":\[\([^]]*\)\].*/\1/p' out > one
+    run 0 "$@" --threads 3 --json
+    sed -n 's/.*"usual":\[\([^]]*\)\].*/\1/p' out | cmp - one 2>&1
+    awk -F, '!($1 > 0 && $2 > $1 && $2 < 3 * $1)' one
+    [ -s one ] || echo "nothing is usual"
+    run 0 "$@" --reference none --json
+    if grep '"usual"' out; then echo "usual, without a reference"; fi
+    run 0 "$@" --reference fp32 --json
+    expect usual null
+}
+
+# few WORD...: tolerance in few runs.
+few() {
+    wanted=$1
+    shift
+    run "$wanted" tolerance --recipe ootomo --unit h100 --seeds 12 --power 2 "$@"
+}
+
+tolerances_found() {
+    few 0 -m 30 -n 20 -k 70
+    [ "$(wc -l < out)" -le 10 ] || cat out
+    for words in recipe words matrices componentwise normwise "for certain" allclose power \
+        NumPy PyTorch; do
+        grep -q "^$words  " out || echo "no $words"
+    done
+    grep -q '^allclose  *rtol=.*; no rtol alone, as terms cancel: |A||B| is above 10* |C| in ' out || cat out
+    few 0 -m 30 -n 20 -k 70 --verbose
+    grep -q '^  as it is  *true  *2  .*  0  *0  *0  *0  *0 ' out || cat out
+    few 0 -m 30 -n 20 -k 70 --json --threads 1
+    mv out one
+    few 0 -m 30 -n 20 -k 70 --json --threads 3
+    cmp out one 2>&1
+    few 0 -m 30 -n 20 -k 70 --json --seed 2
+    if cmp -s out one; then echo "another seed changes nothing"; fi
+    few 0 -k 70 --input positive --power 0
+    grep -q '^allclose .*; rtol=[0-9.e-]* alone will do' out || cat out
+    if grep '^power ' out; then echo "there is power"; fi
+    few 0 -m 20 -n 20 -k 70 --order any --json
+    value orders | awk '$1 < 6'
+    few 0 -k 20 --input 'const(1e6)' --power 0
+    grep -q '^componentwise  *none: .* NaN or infinite, as words overflow' out || cat out
+}
+
+# Files are shuffled, and a kernel as the reference doubles the limits.
+tolerances_of_files() {
+    run 0 gemm --recipe ootomo --unit h100 -m 20 -n 30 -k 50 --save-a a.npy --save-b b.npy
+    few 0 -a a.npy -b b.npy --json --power 0
+    expect shuffled true
+    expect outputs 600
+    value observed | head -n 1 > one
+    few 0 -a a.npy -b b.npy --json --power 0 --reference kernel
+    value observed | head -n 1 | paste - one | awk '!($1 == 2 * $2)'
+    grep -Fq '"numpy":["size = abs(A' out || cat out
+}
+
+tolerances_refused() {
+    while IFS='|' read -r message words; do
+        # shellcheck disable=SC2086 # words
+        few 2 $words
+        grep -Eq -- "$message" err || cat err
+    done << 'END'
+-m, -n, -k: must be 1 or more|-m 0
+-m, -n, -k: must be 1 or more|-k 0
+--seeds: must be 1 or more|--seeds 0
+--false-alarm: must be between 0 and 1|--false-alarm 1
+--reference: fp32: unknown|--reference fp32
+--input: is that of both|--input llm --input-b llm
+--input-a: .*bitcut list inputs|--input nothing
+--order|--order every
+END
+}
+
 # Some rows by some columns, with C: never more than asked for, and where they are.
 samples_verified() {
     set -- --recipe ootomo --unit a100 -a A.npy -b B.npy -c C.npy --alpha 1.5
@@ -463,8 +542,8 @@ graded() {
             expect grade ${row#*:}.0
             expect explained true
             case $row in
-            plain*) grep -q '"grade_words":"not an FP32 result: the words hold' out ;;
-            *) grep -q '"grade_words":"as good as an FP32 GEMM in every element' out ;;
+            plain*) grep -q '"grade_words":"[^;]* u allowed, usual [^;]*; not an FP32 result: the words hold' out ;;
+            *) grep -q '"grade_words":"[^;]* u allowed, usual [^;]*; as good as an FP32 GEMM in every element' out ;;
             esac || cat out
         done
     done
@@ -904,7 +983,8 @@ help_printed() {
     grep -q '3 cannot run, 130 Ctrl-C' out || cat out
     cmp help out 2>&1
     commands=$(sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' out)
-    for name in list mma replay record split gemm verify explain study report bench tile; do
+    for name in list mma replay record split gemm verify explain study report bench tile \
+        tolerance; do
         echo "$commands" | grep -qx "$name" || echo "no command $name"
     done
     for name in $commands; do
@@ -943,6 +1023,8 @@ json_keys() {
     gemm='gemm --recipe ootomo --unit a100 -n 8'
     errors='relres max_error mred ulp_max backward_max seconds products_per_second'
     errors="$errors words_underflow words_overflow ulp_histogram"
+    limits='m n k runs outputs orders false_alarm componentwise normwise underflow allclose'
+    limits="$limits relative cancelling wrong numpy torch numpy_bound torch_bound power"
     terms='busy useful ratio groups busiest resident tlp memory flops work_dl work_cp'
     terms="$terms shared registers"
     while IFS='|' read -r words keys; do
@@ -960,6 +1042,7 @@ list splits|name what format high low words formats scale levels copies
 list recipes|name what split formats terms promote tile_k zeroed source
 list inputs|name what parameters
 list metrics|name what
+list criteria|name what
 list variants|name what
 list axes|name what
 list faults|name what changes
@@ -975,6 +1058,8 @@ $gemm -m 8 -k 8 --input-a anybits|$errors
 $gemm -m 0 -k 0|$errors
 verify --recipe ootomo --unit a100 -a A.npy -b B.npy -d C.npy --seconds 0|m n k compared total mismatches first hypothesis
 explain -a A.npy -b B.npy -d C.npy --seconds 1|hypothesis tried matched sampled compared differ total found complete ulps period distances
+tolerance --recipe ootomo --unit a100 -k 32 --seeds 3 --power 1|$limits
+tolerance --recipe plain --unit h100 --input specials --seeds 1 --power 1|$limits
 fit --outputs 200 $BITCUT_DATA/h200/mma_m8n8k4_f64_f64|set unit outputs survivors rows open
 probe --mutants --unit fma/f32|unit vectors mutants killed proved surviving matrix
 study underflow|split exponent p_subnormal p_zero bits
@@ -1005,6 +1090,10 @@ ok_if_empty "mixed words have formats, levels and units" "$(mixed_words_said)"
 ok_if_empty "equilibrated lines serve a wide range" "$(wide_range_served)"
 ok_if_empty "verify finds one changed bit" "$(changed_result_found)"
 ok_if_empty "people read ten lines, and --verbose has all" "$(lines_for_people)"
+ok_if_empty "gemm says what error is usual" "$(usual_said)"
+ok_if_empty "tolerance finds limits and what they reject" "$(tolerances_found)"
+ok_if_empty "tolerance of files, and of two results" "$(tolerances_of_files)"
+ok_if_empty "tolerance refuses what cannot be" "$(tolerances_refused)"
 ok_if_empty "verify compares a sample" "$(samples_verified)"
 ok_if_empty "verify says what computed a result that differs" "$(failures_explained)"
 ok_if_empty "alpha A B + beta C" "$(epilogue_computed)"

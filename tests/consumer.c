@@ -178,6 +178,64 @@ static int refuses(void)
            refuses_names_and_devices();
 }
 
+/* Limits of a small product, whose errors are below the bound; bad options are refused. */
+static int tolerates(void)
+{
+    static const uint32_t third[8] = { 0x3eaaaaab, 0x3eaaaaab, 0x3e4ccccd, 0x3dcccccd,
+                                       0x3f19999a, 0x3f333333, 0x3eaaaaab, 0x3f800001 };
+    struct bitcut_tolerance_options options = { sizeof options, 20, 0, 7, true, false };
+    struct bitcut_tolerances t;
+    struct bitcut_gemm g;
+    bitcut_gemm_init(&g, sizeof g);
+    g.recipe = bitcut_recipe_find("fp32");
+    g.unit = bitcut_unit_find("fma/f32", NULL);
+    g.m = 2, g.n = 2, g.k = 4;
+    g.a.at = g.b.at = third;
+    t.size = sizeof t;
+    if (bitcut_tolerance(&t, &g, &options, 1, NULL) != BITCUT_OK) return 0;
+    if (!(t.most > 0 && t.most <= t.observed && t.observed <= t.bound && t.bound < 10 &&
+          t.rtol >= 0 && t.atol >= 0 && t.runs == 20 && t.outputs == 4 && !t.wrong))
+        return 0;
+    options.alarm = 2;
+    if (bitcut_tolerance(&t, &g, &options, 1, NULL) != BITCUT_BAD_ARGUMENT) return 0;
+    t.size = 1;
+    return bitcut_tolerance(&t, &g, NULL, 1, NULL) == BITCUT_BAD_ARGUMENT &&
+           bitcut_tolerance(NULL, &g, NULL, 1, NULL) == BITCUT_BAD_ARGUMENT;
+}
+
+/* 3 and 2^-12 3 in one word of f16 are exact, and 2^-30 is lost: every bound is above that,
+   or says why it does not hold, and the budget has it. */
+static int bounds_errors(void)
+{
+    const uint32_t a[2] = { 0x40400000, 0x39c00000 }, b[2] = { 0x3f800000, 0x30800000 };
+    struct bitcut_part parts[3];
+    struct bitcut_gemm g;
+    bitcut_gemm_init(&g, sizeof g);
+    g.recipe = bitcut_recipe_find("plain");
+    g.unit = bitcut_unit_find("hopper/mma.m16n8k16.f32.f16", NULL);
+    g.m = g.n = 1, g.k = 2;
+    g.a.at = a, g.b.at = b;
+    const double lost = 0x1p-30 * 0x1.8p-12;
+    double limit = 0;
+    for (size_t i = 0; bitcut_bound_name(i); i++) {
+        char why[BITCUT_TEXT_MOST] = "";
+        const enum bitcut_status status =
+            bitcut_bound(&limit, &g, 0, bitcut_bound_name(i), 1, why);
+        if (status == BITCUT_OK ? !(limit >= lost) : status != BITCUT_CANNOT || !*why)
+            return 0;
+    }
+    return bitcut_bound(&limit, &g, 0, NULL, 1, NULL) == BITCUT_OK && limit >= lost &&
+           limit < 1e-5 && bitcut_budget(parts, 3, &g, 0, 1, NULL) == BITCUT_OK &&
+           !strcmp(bitcut_budget_part(1), "underflow") && parts[0].most == 0 &&
+           parts[1].most > 0 && parts[1].mean == -parts[1].most &&
+           bitcut_bound(&limit, &g, 0, "none", 1, NULL) == BITCUT_BAD_ARGUMENT &&
+           bitcut_bound(NULL, &g, 0, NULL, 1, NULL) == BITCUT_BAD_ARGUMENT &&
+           bitcut_bound(&limit, &g, 1, NULL, 1, NULL) == BITCUT_BAD_ARGUMENT &&
+           bitcut_bound(&limit, NULL, 0, NULL, 1, NULL) == BITCUT_BAD_ARGUMENT &&
+           bitcut_budget(NULL, 1, &g, 0, 1, NULL) == BITCUT_BAD_ARGUMENT &&
+           bitcut_budget(parts, 1, NULL, 0, 1, NULL) == BITCUT_BAD_ARGUMENT;
+}
+
 /* A device, or a reason why there is none. */
 static int opens(void)
 {
@@ -197,6 +255,8 @@ int main(void)
     if (!multiplies()) return puts("consumer: wrong product"), 1;
     if (!walks()) return puts("consumer: tables are not told"), 1;
     if (!refuses()) return puts("consumer: bad arguments are not refused"), 1;
+    if (!tolerates()) return puts("consumer: wrong tolerances"), 1;
+    if (!bounds_errors()) return puts("consumer: errors are not bounded"), 1;
     if (!opens()) return puts("consumer: neither a device nor a reason"), 1;
     return 0;
 }

@@ -338,6 +338,90 @@ def budget():
     return None
 
 
+# --- what a test should accept ----------------------------------------------------------
+
+
+def backward(d, a, b):
+    """The largest |D - A B| / |A||B|, in u."""
+    fractions = np.vectorize(lambda x: Fraction(float(x)), otypes=[object])
+    x, y = fractions(a), fractions(b)
+    return float((abs(fractions(d) - x @ y) / (abs(x) @ abs(y))).max() / Fraction(U))
+
+
+def accepts(lines, names):
+    """Whether no line asserts in vain."""
+    try:
+        exec("\n".join(lines), dict(names))
+    except AssertionError:
+        return False
+    return True
+
+
+def wrong_results(d, limit):
+    """D with one output off by more than the limit, with a NaN, and moved by a row."""
+    for value in d[1, 2] + 2 * limit[1, 2] + 1e-30, np.nan:
+        x = d.copy()
+        x[1, 2] = value
+        yield x
+    yield np.roll(d, 1, 0)
+
+
+def lines_of(options, values, size):
+    """The lines of both kinds accept D and reject wrong ones."""
+    row = bitcut("tolerance", "--seeds", "20", "--power", "0", *options.split())
+    for key, limit in ("numpy", "observed"), ("numpy_bound", "bound"):
+        if not accepts(row[key], values):
+            return f"{key} rejects D"
+        wide = (row["componentwise"][limit] + row["underflow"]) * U * 1.1 * size
+        for number, d in enumerate(wrong_results(values["D"], wide)):
+            if accepts(row[key], {**values, "D": d}):
+                return f"{key} accepts wrong D {number}"
+    return None
+
+
+def tolerances():
+    """The lines that `tolerance` prints, run as they stand."""
+    a, b = saved(uniform(20, 70), uniform(70, 30))
+    c = uniform(20, 30)
+    np.save("C.npy", c)
+    options = "--recipe ootomo --unit h100 -a A.npy -b B.npy"
+    d, size = gemm("--recipe ootomo --unit h100"), abs(a) @ abs(b)
+    row = bitcut("tolerance", "--seeds", "5", "--power", "0", *options.split())
+    if not backward(d, a, b) * (1 - 1e-9) <= row["componentwise"]["most"]:
+        return f"D errs by {backward(d, a, b)!r} u, of runs {row['componentwise']['most']!r}"
+    found = lines_of(options, {"np": np, "A": a, "B": b, "D": d}, size)
+    update = " -c C.npy --alpha -1.5 --beta 0.75"
+    d = gemm("--recipe ootomo --unit h100" + update)
+    found = found or lines_of(options + update, {"np": np, "A": a, "B": b, "C": c, "D": d},
+                              1.5 * size + 0.75 * abs(c))
+    other = gemm("--recipe ootomo --unit h100 --split-k 3")
+    d = gemm("--recipe ootomo --unit h100")
+    found = found or lines_of(options + " --reference kernel --order any",
+                              {"np": np, "A": a, "B": b, "D": d, "D2": other}, size)
+    saved(a * F32(2.0**-22), b)
+    d = gemm("--recipe ootomo --unit h100")
+    return found or lines_of(options, {"np": np, "A": a * F32(2.0**-22), "B": b, "D": d},
+                             size * 2.0**-22)
+
+
+def tensors():
+    """The same lines for PyTorch, if it is here."""
+    try:
+        import torch
+    except ImportError:
+        return None
+    a, b = saved(uniform(20, 70), uniform(70, 30))
+    row = bitcut("tolerance", "--seeds", "20", "--power", "0", *OOTOMO.split(), "-a", "A.npy",
+                 "-b", "B.npy")
+    d = gemm(OOTOMO)
+    names = {"torch": torch, "A": torch.tensor(a), "B": torch.tensor(b)}
+    if not accepts(row["torch"] + row["torch_bound"], {**names, "D": torch.tensor(d)}):
+        return "D is rejected"
+    d[3, 3] += 1e-3
+    return "wrong D is accepted" if accepts(row["torch_bound"],
+                                            {**names, "D": torch.tensor(d)}) else None
+
+
 POINTS = [
     ("plain, one f16 word", recipe(PLAIN, plain, uniform)),
     ("plain, beyond the range of f16", recipe(PLAIN, plain, wide)),
@@ -350,6 +434,8 @@ POINTS = [
     ("an inner dimension of 0", empty),
     ("metrics", metrics),
     ("a budget of Ootomo's method on Hopper, in fractions", budget),
+    ("tests that tolerance writes", tolerances),
+    ("the same for PyTorch", tensors),
 ]
 
 

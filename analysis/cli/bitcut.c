@@ -16,9 +16,9 @@
 
 static const struct command *const commands[] = {
     &command_list,   &command_mma,   &command_replay, &command_record,
-    &command_probe,  &command_fit,   &command_split,  &command_gemm,
+    &command_probe,  &command_fit,   &command_split,  &command_gemm, &command_bound,
     &command_verify, &command_explain, &command_study, &command_report, &command_bench,
-    &command_tile,   NULL,
+    &command_tile,   &command_tolerance, NULL,
 };
 
 static struct context context = { .seed = 1 };
@@ -173,7 +173,7 @@ static int print_help(void)
            "Bit-exact models of GPU matrix units, FP32 GEMM recipes on them, exact\n"
            "references and error analysis.\n\n");
     for (const struct table_row *c = NULL; (c = table_next(TABLE(commands), c));)
-        printf("  %-8s %s\n", c->name, c->what);
+        printf("  %-9s %s\n", c->name, c->what);
     printf("\n`bitcut COMMAND --help` says more.  Options of every command:\n\n");
     options_print(shared_options);
     printf("      --version          print the version and exit\n\n"

@@ -2,15 +2,19 @@
 #include "analysis/cli/budget_command.h"
 #include "analysis/cli/device_gemm.h"
 #include "analysis/cli/device_option.h"
+#include "analysis/cli/operands.h"
 #include "analysis/cli/say.h"
+#include "analysis/error/bound_run.h"
 #include "analysis/error/judge.h"
+#include "analysis/error/usual.h"
 #include "analysis/explain/order_say.h"
 #include "lib/clock.h"
 #include "lib/file/source.h"
 #include "lib/fma.h"
 
-static size_t m = 256, n = 256, k = 256;
-static const char *input_a, *input_b, *pair_name, *reference_name = "exact";
+#include <math.h>
+
+static const char *reference_name = "exact";
 static const char *save_a, *save_b, *kernel_name;
 
 static const struct option_row options[] = {
@@ -18,14 +22,7 @@ static const struct option_row options[] = {
     DEVICE_OPTION("emulator"),
     { "kernel", "by this kernel (bitcut list kernels; default: what suits the device)",
       OPTION_TEXT, &kernel_name, "K" },
-    { "m", "rows of A and D (default 256)", OPTION_COUNT, &m, "M" },
-    { "n", "columns of B and D (default 256)", OPTION_COUNT, &n, "N" },
-    { "k", "columns of A, rows of B (default 256)", OPTION_COUNT, &k, "K" },
-    { "input-a", "family of A (bitcut list inputs; default urand(-1,1))", OPTION_TEXT,
-      &input_a, "I" },
-    { "input-b", "family of B", OPTION_TEXT, &input_b, "I" },
-    { "pair", "families of A and B together (bitcut list pairs)", OPTION_TEXT, &pair_name,
-      "P" },
+    OPERAND_OPTIONS,
     { "save-a", "write A to this file, .npy or .mtx", OPTION_TEXT, &save_a, "FILE" },
     { "save-b", "write B to this file", OPTION_TEXT, &save_b, "FILE" },
     { "reference", "exact, mpfr, fp32 or none (default exact)", OPTION_TEXT,
@@ -136,55 +133,6 @@ static const struct emit_line lines[] = {
     /* clang-format on */
 };
 
-/* --- matrices --------------------------------------------------------------------- */
-
-static int parse_inputs(struct input *a, struct input *b, struct setup *s)
-{
-    struct fault f;
-    s->input_a = input_a ? input_a : "urand(-1,1)";
-    s->input_b = input_b ? input_b : "urand(-1,1)";
-    if (pair_name) {
-        s->input_a = s->input_b = pair_name;
-        if (input_pair_parse(a, b, pair_name, &f) == BITCUT_OK) return EXIT_GOOD;
-        return fail_input("--pair", "pairs", &f);
-    }
-    if (input_parse(a, s->input_a, &f) != BITCUT_OK)
-        return fail_input("--input-a", "inputs", &f);
-    if (input_parse(b, s->input_b, &f) != BITCUT_OK)
-        return fail_input("--input-b", "inputs", &f);
-    return EXIT_GOOD;
-}
-
-/* A or B: from its file if there is one, else rows x cols of the family. */
-static int make_operand(struct matrix *to, const char **from, const char *path,
-                        const char *option, const struct input *input,
-                        enum input_role role, size_t rows, size_t cols,
-                        const struct context *x)
-{
-    struct fault f;
-    if (path) {
-        *from = path;
-        return setup_read(to, option, path);
-    }
-    if (source_generate(to, input, role, rows, cols, x->seed, x->threads, &f) ==
-        BITCUT_OK)
-        return EXIT_GOOD;
-    return fail(option, &f);
-}
-
-static int make_operands(struct setup *s, const struct context *x)
-{
-    struct input a, b;
-    const struct setup_options *o = &setup_options;
-    int status = parse_inputs(&a, &b, s);
-    if (status == EXIT_GOOD)
-        status = make_operand(&s->a, &s->input_a, o->a, "-a", &a, INPUT_A, m, k, x);
-    if (status == EXIT_GOOD && o->a && !o->b) k = s->a.cols;
-    if (status == EXIT_GOOD)
-        status = make_operand(&s->b, &s->input_b, o->b, "-b", &b, INPUT_B, k, n, x);
-    return status == EXIT_GOOD ? setup_finish(s) : status;
-}
-
 /* --- the answer ------------------------------------------------------------------- */
 
 /* The grade in words: what it says, and of which element. */
@@ -213,36 +161,96 @@ static json_t *grade_words(const struct comparison *x, const double values[METRI
                         count ? worst % x->n : 0, values[METRIC_GRADE_WORST]);
 }
 
-/* What the recipe may commit on the unit, and whether that explains the errors. */
-static void add_commitment(json_t *row, const struct comparison *x,
-                           const struct commit_error *e)
+/* What D is beside. */
+struct beside {
+    struct bound_result bound; /* what recipe and unit allow                       */
+    struct usual usual;        /* what error they usually have; no outputs: unknown */
+};
+
+/* The grade beside what the recipe may commit on the unit, and what is usual. */
+static json_t *verdict_words(const struct comparison *x, const double values[METRICS],
+                             const struct beside *beside)
 {
-    const double share = commit_share(x, e);
-    json_object_update_new(
-        row, json_pack("{s:o, s:o, s:o, s:b, s:[o,o], s:[o,o]}", "words_error",
-                       json_number(e->words), "recipe_limit", json_number(e->all),
-                       "recipe_worst", json_number(share), "explained", share <= 1,
-                       "words_underflow", json_count(e->underflow[0]),
-                       json_count(e->underflow[1]), "words_overflow",
-                       json_count(e->overflow[0]), json_count(e->overflow[1])));
+    const struct bound_result *const b = &beside->bound;
+    json_t *grade = grade_words(x, values);
+    const char *const says = json_string_value(grade);
+    char usual[80] = "";
+    if (beside->usual.outputs && isfinite(beside->usual.high))
+        say_more(usual, sizeof usual, ", usual %.3g to %.3g", beside->usual.low,
+                 beside->usual.high);
+    json_t *verdict =
+        !b->applies   ? json_string(says)
+        : !b->outputs ? json_sprintf("no output has a bound; %s", says)
+        : b->violations
+            ? json_sprintf(
+                  "beyond the bound of recipe and unit in %zu outputs, (%zu, %zu) "
+                  "by %.3g u where %.3g u are allowed%s; %s",
+                  b->violations, b->worst / x->n, b->worst % x->n, b->worst_error,
+                  b->worst_limit, usual, says)
+            : json_sprintf("%.3g u of %.3g u allowed%s; %s", b->worst_error,
+                           b->worst_limit, usual, says);
+    json_decref(grade);
+    return verdict;
 }
 
-static void add_metrics(json_t *row, struct judge *j, const struct matrix *d,
-                        const struct commit_error *e)
+/* What the recipe may commit on the unit, and whether that explains the errors. */
+static void add_commitment(json_t *row, const struct comparison *x,
+                           const struct commit_error *e, const struct bound_result *b)
+{
+    json_object_update_new(
+        row,
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:[o,o], s:[o,o]}", "words_error",
+                  json_number(e->words), "recipe_limit", json_number(e->all),
+                  "recipe_worst", json_number(commit_share(x, e)), "bound_max",
+                  json_number(b->limit_most), "bound_worst", json_number(b->ratio),
+                  "explained", b->applies ? b->violations == 0 : commit_share(x, e) <= 1,
+                  "words_underflow", json_count(e->underflow[0]),
+                  json_count(e->underflow[1]), "words_overflow",
+                  json_count(e->overflow[0]), json_count(e->overflow[1])));
+}
+
+static void add_metrics(json_t *row, struct judge *j, const struct commit_error *e,
+                        const struct beside *beside)
 {
     size_t bins[HISTOGRAM_BINS];
     double values[METRICS];
-    j->comparison.d = d->at;
     metrics_run(values, &j->comparison);
     for (int i = 0; i < METRICS; i++)
         json_object_set_new(row, metrics[i].name, json_number(values[i]));
-    json_object_set_new(row, "grade_words", grade_words(&j->comparison, values));
-    add_commitment(row, &j->comparison, e);
+    json_object_set_new(row, "grade_words",
+                        verdict_words(&j->comparison, values, beside));
+    add_commitment(row, &j->comparison, e, &beside->bound);
+    json_object_set_new(row, "usual",
+                        beside->usual.outputs
+                            ? json_pack("[o, o]", json_number(beside->usual.low),
+                                        json_number(beside->usual.high))
+                            : json_null());
     json_t *histogram = json_array();
     ulp_histogram(bins, &j->comparison);
     for (int i = 0; i < HISTOGRAM_BINS; i++)
         json_array_append_new(histogram, json_count(bins[i]));
     json_object_set_new(row, "ulp_histogram", histogram);
+}
+
+/* Whether recipe and unit allow the errors, and what is usual; beside an exact
+   reference. */
+static enum bitcut_status find_beside(struct beside *to, const struct setup *s,
+                                      const struct judge *j,
+                                      const struct reference *reference,
+                                      const struct context *x, struct fault *f)
+{
+    const struct gemm_data data = { s->a, s->b, s->c };
+    struct bound_problem problem;
+    *to = (struct beside){ .bound = { .limit_most = (double)NAN, .ratio = (double)NAN } };
+    if (!reference->exact) return BITCUT_OK;
+    enum bitcut_status status =
+        bound_problem_make(&problem, &s->gemm, &s->plan, &j->comparison, true, f);
+    if (status == BITCUT_OK)
+        status = bound_run_row(&to->bound, &bounds[BOUND_ALIGNED], &problem, x->threads,
+                               &x->progress, f);
+    return status != BITCUT_OK ? status
+                               : usual_range(&to->usual, &s->gemm, &data, x->seed,
+                                             x->threads, &x->progress, f);
 }
 
 static json_t *settled(const uint64_t counts[LAYERS])
@@ -286,12 +294,15 @@ static int judge_result(json_t *row, const struct setup *s, const struct matrix 
         BITCUT_OK)
         return fail("reference", &f);
     struct commit_error e;
-    if (judge_grade(&j, &e, &s->gemm, x->threads, &x->progress, &f) != BITCUT_OK) {
+    struct beside beside;
+    j.comparison.d = d->at;
+    if (judge_grade(&j, &e, &s->gemm, x->threads, &x->progress, &f) != BITCUT_OK ||
+        find_beside(&beside, s, &j, reference, x, &f) != BITCUT_OK) {
         judge_clear(&j);
         return fail("reference", &f);
     }
     json_object_set_new(row, "reference", json_string(reference->name));
-    add_metrics(row, &j, d, &e);
+    add_metrics(row, &j, &e, &beside);
     json_object_set_new(row, "settled_f32", settled(j.counts.settled[EXACT_F32]));
     json_object_set_new(row, "settled_f64", settled(j.counts.settled[EXACT_F64]));
     json_object_set_new(row, "reference_seconds", json_number(j.seconds));
@@ -364,7 +375,7 @@ static int make_by_kernel(struct setup *s, struct device_gemm *g, const struct c
         return complain("--recipe",
                         "is needed, such as ootomo, unless --kernel is given");
     status = setup_open_gemm(s, recipe ? recipe : g->kernel->recipe);
-    if (status == EXIT_GOOD) status = make_operands(s, x);
+    if (status == EXIT_GOOD) status = operands_make(s, x);
     return status == EXIT_GOOD ? device_gemm_choose(g, s) : status;
 }
 
@@ -372,7 +383,7 @@ static int make(struct setup *s, struct device_gemm *g, const struct context *x)
 {
     if (kernel_name || !device_is_emulator()) return make_by_kernel(s, g, x);
     const int status = setup_gemm(s);
-    return status == EXIT_GOOD ? make_operands(s, x) : status;
+    return status == EXIT_GOOD ? operands_make(s, x) : status;
 }
 
 static int run(struct context *x)

@@ -1,10 +1,12 @@
 /* bitcut list: the rows of any table, of the library or the program's own. */
 #include "analysis/device/race_plan.h"
 #include "analysis/cli/command.h"
+#include "analysis/error/bound.h"
 #include "analysis/error/metric.h"
 #include "analysis/explain/defect.h"
 #include "analysis/cli/place.h"
 #include "analysis/study/study.h"
+#include "analysis/tolerance/criterion.h"
 #include "gpu/gpu.h"
 #include "gpu/tile.h"
 #include "lib/listing.h"
@@ -17,6 +19,15 @@
 static void describe_metric(struct field_writer *w, const void *row)
 {
     tell_text(w, "source", ((const struct metric *)row)->source);
+}
+
+static void describe_bound(struct field_writer *w, const void *row)
+{
+    const struct bound_row *b = row;
+    tell_text(w, "kind", bound_kinds[b->kind]);
+    tell_text(w, "of", b->underflow ? "underflow" : "error");
+    tell_flag(w, "sharp", b->sharp);
+    tell_text(w, "source", b->source);
 }
 
 static void describe_model(struct field_writer *w, const void *row)
@@ -127,6 +138,10 @@ static const struct bitcut_table own_tables[] = {
     /* clang-format off */
     { "metrics",       "measures of error",
       ROWS(metrics),           describe_metric },
+    { "criteria",      "tests of a result, which tolerance tries on faulty kernels",
+      ROWS(criteria),          NULL },
+    { "bounds",        "limits of the error of a GEMM",
+      ROWS(bounds),            describe_bound },
     { "studies",       "questions with a figure or table as answer",
       ROWS(studies),           NULL },
     { "benches",       "what bench gpu runs: kernels on shapes",

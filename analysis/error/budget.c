@@ -1,6 +1,8 @@
 #include "analysis/error/budget_watch.h"
 #include "analysis/error/budget_words.h"
 #include "lib/bits.h"
+#include "lib/fma.h"
+#include "lib/hostfp.h"
 
 #include <assert.h>
 #include <math.h>
@@ -90,6 +92,25 @@ static void account_close(struct account *x, const struct watcher *w,
     mpz_clear(y);
 }
 
+/* The drift of D. */
+static void settle_drift(struct budget_output *to, const struct watcher *w,
+                         const struct bitcut_gemm *g, int exponents)
+{
+    struct drift d = w->sum[0].drift;
+    const double alpha = value_of_float(g->alpha),
+                 sum = ldexp(value_of_float(w->total), -exponents);
+    drift_shift(&d, -exponents);
+    d.most += exponents ? 0x1p-150 : 0;
+    d.most *= fabs(alpha) * (1 + 0x1p-40);
+    d.mean *= alpha;
+    d.squares *= alpha * alpha;
+    if (g->alpha != F32_ONE) drift_f32(&d, bits_of_float((float)fabs(alpha * sum)));
+    if (gemm_reads_c(g)) drift_f32(&d, w->d);
+    to->drift = d.most;
+    to->drift_mean = d.mean;
+    to->drift_spread = sqrt(d.squares);
+}
+
 static double size_of(const struct bitcut_gemm *g, const struct budget_lines *x)
 {
     double size = 0;
@@ -124,6 +145,7 @@ static enum bitcut_status settle_account(struct budget_output *to,
     budget_stage_sums(all.stage, x->values_a, x->values_b);
     account_fill(&all, w, g, x->c, exponents);
     account_close(&all, w, g, x->c, exponents);
+    settle_drift(to, w, g, exponents);
     for (int i = 0; i < BUDGET_PARTS; i++) {
         to->part[i] = dyadic_value(all.part[i]);
         if (texts) enough &= (to->exact[i] = dyadic_text(all.part[i])) != NULL;
@@ -155,9 +177,11 @@ static enum bitcut_status settle(struct budget_output *to, const struct watcher 
                                : fault_set(f, status, "out of memory for a budget");
 }
 
-enum bitcut_status budget_one(struct budget_output *to, const struct bitcut_gemm *g,
-                              const struct gemm_plan *plan, const struct budget_lines *x,
-                              bool texts, struct fault *f)
+static enum bitcut_status one_budget(struct budget_output *to,
+                                     const struct bitcut_gemm *g,
+                                     const struct gemm_plan *plan,
+                                     const struct budget_lines *x, bool texts,
+                                     struct fault *f)
 {
     struct watcher *const w = watcher_new(plan);
     const struct gemm_watch watch = { watcher_see, w };
@@ -175,6 +199,17 @@ enum bitcut_status budget_one(struct budget_output *to, const struct bitcut_gemm
     to->event = w->event;
     if (status == BITCUT_OK && !w->event.what) status = settle(to, w, g, x, texts, f);
     watcher_free(w);
+    return status;
+}
+
+enum bitcut_status budget_one(struct budget_output *to, const struct bitcut_gemm *g,
+                              const struct gemm_plan *plan, const struct budget_lines *x,
+                              bool texts, struct fault *f)
+{
+    struct hostfp saved;
+    hostfp_enter(&saved);
+    const enum bitcut_status status = one_budget(to, g, plan, x, texts, f);
+    hostfp_leave(&saved);
     return status;
 }
 

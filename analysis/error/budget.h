@@ -40,7 +40,11 @@ struct budget_output {
     double part[BUDGET_PARTS], error; /* nearest to zero in binary64    */
     char *exact[BUDGET_PARTS];        /* as "m*2^e", if asked for; else NULL */
     double size;                      /* |alpha| |A| |B| + |beta c|          */
-    double value;                     /* alpha A B + beta C                  */
+    double drift;      /* how far rounding may have moved D, for sure: all but what words
+                          and products that the recipe lacks lose                     */
+    double drift_mean; /* what it did on average, by a model (budget_watch.h) ...     */
+    double drift_spread; /* ... and the root of the sum of squares around it            */
+    double value;        /* alpha A B + beta C                  */
     uint32_t d;
 };
 

@@ -2,14 +2,61 @@
 
 #include "emu/engine.h"
 #include "emu/sum.h"
+#include "lib/bits.h"
+#include "lib/size.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+/* --- drifts ----------------------------------------------------------------------- */
+
+/* The last place of a number. */
+static double place_of(const struct bitcut_format *f, uint64_t encoding)
+{
+    const struct number x = format_decode(f, encoding);
+    return ldexp(1, x.kind == NUMBER_ZERO ? format_least_exponent(f)
+                                          : x.exponent - f->fraction_bits);
+}
+
+/* An event that loses bits below `place`, of something of that size. */
+static void drift_round(struct drift *d, double place)
+{
+    d->most += place / 2;
+    d->squares += place * place / 4;
+}
+
+static void drift_cut(struct drift *d, double place, double size, bool downward)
+{
+    d->most += fmin(place, size);
+    d->mean += downward ? -place / 2 : place / 2;
+    d->squares += place * place / 4;
+}
+
+void drift_shift(struct drift *d, int by)
+{
+    d->most = ldexp(d->most, by);
+    d->mean = ldexp(d->mean, by);
+    d->squares = ldexp(d->squares, 2 * by);
+}
+
+void drift_f32(struct drift *d, uint32_t result)
+{
+    drift_round(d, place_of(&formats[FORMAT_F32], result));
+}
+
+static bool is_zero(const struct bitcut_format *f, uint64_t encoding)
+{
+    return format_decode(f, encoding).kind == NUMBER_ZERO;
+}
+
+static bool is_zero_f32(uint64_t encoding) { return encoding << 33 == 0; }
 
 /* --- ledgers ---------------------------------------------------------------------- */
 
 static void ledger_init(struct ledger *x)
 {
     for (int i = 0; i < LEDGER_ENTRIES; i++) mpz_init(x->entry[i]);
+    x->drift = (struct drift){ 0 };
 }
 
 static void ledger_clear(struct ledger *x)
@@ -20,18 +67,23 @@ static void ledger_clear(struct ledger *x)
 static void ledger_zero(struct ledger *x)
 {
     for (int i = 0; i < LEDGER_ENTRIES; i++) mpz_set_ui(x->entry[i], 0);
+    x->drift = (struct drift){ 0 };
 }
 
 static void ledger_add(struct ledger *to, const struct ledger *x)
 {
     for (int i = 0; i < LEDGER_ENTRIES; i++)
         mpz_add(to->entry[i], to->entry[i], x->entry[i]);
+    to->drift.most += x->drift.most;
+    to->drift.mean += x->drift.mean;
+    to->drift.squares += x->drift.squares;
 }
 
 static void ledger_shift(struct ledger *x, long by)
 {
     for (int i = 0; i < LEDGER_ENTRIES; i++)
         if (mpz_sgn(x->entry[i])) dyadic_shift(x->entry[i], by);
+    drift_shift(&x->drift, (int)by);
 }
 
 /* The sum is `value`: what its entries lack is of this one. */
@@ -109,6 +161,74 @@ static void add_cut(struct running *x, const struct unit_trace *t,
     }
 }
 
+/* --- what a step rounds ------------------------------------------------------------ */
+
+static double size_of_term(struct term x)
+{
+    return ldexp((double)x.significand, x.exponent);
+}
+
+/* x cut to `to` integers of 2^unit. */
+struct shortening {
+    bool loses, away; /* anything; away from zero */
+};
+
+static struct shortening shortening_of(struct term x, bitcut_uint128 to, int unit)
+{
+    const int by = unit - x.exponent;
+    const bitcut_uint128 whole = by <= 0    ? x.significand << smaller_int(-by, 127)
+                                 : by < 128 ? x.significand >> by
+                                            : 0;
+    const bool rest =
+        by > 0 && x.significand && (by >= 128 || whole << by != x.significand);
+    return (struct shortening){ rest || to != whole, to > whole };
+}
+
+static bitcut_uint128 size_of_integer(int128 x)
+{
+    return x < 0 ? -(bitcut_uint128)x : (bitcut_uint128)x;
+}
+
+/* Terms that were aligned; c by `fraction` bits, whatever the unit of the sum is. */
+static void drift_terms(struct drift *d, const struct bitcut_unit *u,
+                        const struct unit_trace *t, const struct trace_sum *s)
+{
+    for (int i = s->first; i < s->first + s->terms && s->aligned; i++) {
+        const struct trace_term *const x = &t->term[i];
+        const struct shortening cut =
+            shortening_of(x->value, size_of_integer(x->aligned), s->value.exponent);
+        const int place = x->source == TRACE_C && s->at_exponent
+                              ? s->exponent - u->fraction
+                              : s->value.exponent;
+        if (cut.loses)
+            drift_cut(d, ldexp(1, place),
+                      cut.away ? ldexp(1, place) : size_of_term(x->value),
+                      cut.away ? x->value.negative : !x->value.negative);
+    }
+}
+
+/* A sum that was cut, and one that was rounded. */
+static void drift_sum(struct drift *d, const struct bitcut_unit *u,
+                      const struct trace_sum *s)
+{
+    const struct term last = s->cut ? s->kept : s->value;
+    const struct shortening cut =
+        shortening_of(s->value, s->kept.significand, s->kept.exponent);
+    if (s->cut && (cut.loses || s->inexact))
+        drift_cut(d, ldexp(1, s->kept.exponent), ldexp(1, s->kept.exponent),
+                  cut.away ? s->value.negative : !s->value.negative);
+    if (!s->rounded) return;
+    const double place = place_of(u->result, s->d), size = size_of_term(last);
+    const struct term to = number_term(u->result, format_decode(u->result, s->d));
+    const bool loses = s->inexact || (last.significand && !to.significand) ||
+                       shortening_of(last, to.significand, to.exponent).loses;
+    if (!loses) return;
+    if (!to.significand && u->rounding.flush)
+        drift_cut(d, 2 * size, size, !last.negative);
+    else if (round_is_nearest(&u->rounding)) drift_round(d, place);
+    else drift_cut(d, place, place, !last.negative);
+}
+
 static bool all_finite(const struct number *x, int count)
 {
     bool all = true;
@@ -136,7 +256,13 @@ static void see_instruction(struct watcher *w, const struct watch_event *e)
                e->before);
     for (int i = 0; i < u->k; i++)
         wide_add_term(&x->products, product_term(u, e->a[i], e->b[i]), false);
-    for (int i = 0; i < w->trace.sums; i++) add_cut(x, &w->trace, &w->trace.sum[i]);
+    for (int i = 0; i < w->trace.sums; i++) {
+        add_cut(x, &w->trace, &w->trace.sum[i]);
+        drift_terms(&x->ledger.drift, u, &w->trace, &w->trace.sum[i]);
+        drift_sum(&x->ledger.drift, u, &w->trace.sum[i]);
+    }
+    if (u->c_last && !is_zero(u->c, e->before))
+        drift_round(&x->ledger.drift, place_of(u->c, e->after));
     dyadic_set(x->now, u->c, e->after);
     x->used = true;
 }
@@ -168,6 +294,7 @@ static void see_promotion(struct watcher *w, const struct watch_event *e)
 {
     ledger_add(&w->promoted, settled(w, 0));
     ledger_close_f32(&w->promoted, LEDGER_PROMOTED, (uint32_t)e->after);
+    if (!is_zero_f32(e->before)) drift_f32(&w->promoted.drift, (uint32_t)e->after);
     accumulator_zero(w, 0);
 }
 
@@ -177,6 +304,9 @@ static void see_scaling(struct watcher *w, const struct watch_event *e)
     ledger_shift(x, -w->plan->scale);
     ledger_close_f32(x, LEDGER_PROMOTED, (uint32_t)e->after);
     dyadic_set_f32(w->accumulator[e->accumulator].now, (uint32_t)e->after);
+    const double left = fabs(ldexp(value_of_float((uint32_t)e->before), -w->plan->scale) -
+                             value_of_float((uint32_t)e->after));
+    drift_round(&x->drift, 2 * left);
 }
 
 /* What an accumulator adds to the sum of its lane. */
@@ -199,10 +329,21 @@ static void see_fold(struct watcher *w, const struct watch_event *e)
     ledger_shift(sum, -w->plan->scale);
     ledger_add(sum, part_of_lane(w, e->accumulator));
     ledger_close_f32(sum, LEDGER_PROMOTED, (uint32_t)e->after);
+    if (!is_zero_f32(e->before)) drift_f32(&sum->drift, (uint32_t)e->after);
+}
+
+/* A sum of lanes or slices, rounded to the format that these have. */
+static void drift_kept(struct watcher *w, struct drift *d, uint32_t sum)
+{
+    const struct bitcut_format *const f = w->plan->order.sums;
+    if (!f) return;
+    drift_round(d, place_of(f, bitcut_format_convert(f, &roundings[ROUND_RN],
+                                                     &formats[FORMAT_F32], sum)));
 }
 
 static void see_sum(struct watcher *w, const struct watch_event *e)
 {
+    drift_kept(w, &w->sum[w->kept].drift, (uint32_t)e->after);
     ledger_close_f32(&w->sum[w->kept++], LEDGER_SLICED, (uint32_t)e->after);
     for (int i = 0; i < w->plan->accumulators; i++) accumulator_zero(w, i);
     ledger_zero(&w->promoted);
@@ -213,6 +354,8 @@ static void see_addition(struct watcher *w, const struct watch_event *e)
     w->kept--;
     ledger_add(&w->sum[w->kept - 1], &w->sum[w->kept]);
     ledger_close_f32(&w->sum[w->kept - 1], LEDGER_SLICED, (uint32_t)e->after);
+    drift_f32(&w->sum[w->kept - 1].drift, (uint32_t)e->after);
+    drift_kept(w, &w->sum[w->kept - 1].drift, (uint32_t)e->after);
 }
 
 void watcher_see(void *context, const struct watch_event *e)

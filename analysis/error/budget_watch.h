@@ -17,8 +17,20 @@ enum {
     LEDGER_ENTRIES
 };
 
+/* How far rounding may have moved a sum, by what was rounded where but not by how much it
+   lost.  An event that loses bits below a place G moves it by less than G, or by half of
+   it to nearest, and by no more than what is cut.  If what is lost is any part of G as
+   likely as another, it moves it by G/2 toward one side on average, to nearest by none,
+   and is within G/2 of that. */
+struct drift {
+    double most;    /* the sum of what events move at most  */
+    double mean;    /* ... on average, with signs           */
+    double squares; /* ... of (G/2)^2                       */
+};
+
 struct ledger {
     mpz_t entry[LEDGER_ENTRIES];
+    struct drift drift;
 };
 
 /* An accumulator: its ledger up to some instruction, and the products and what was cut
@@ -40,6 +52,12 @@ struct watcher {
     struct unit_trace trace;
     uint32_t total, d;
 };
+
+/* The drift of something times 2^by. */
+void drift_shift(struct drift *d, int by);
+
+/* An addition in FP32 with that result. */
+void drift_f32(struct drift *d, uint32_t result);
 
 /* A watcher of a GEMM by that plan, of one output; NULL: no memory. */
 struct watcher *watcher_new(const struct gemm_plan *plan);

@@ -1,19 +1,17 @@
 #include "analysis/error/commit.h"
 
-#include "emu/summation.h"
+#include "analysis/error/kept.h"
+#include "analysis/error/path.h"
 #include "lib/bits.h"
-#include "lib/equilibrate.h"
 #include "lib/fma.h"
 #include "lib/hostfp.h"
 #include "lib/size.h"
 #include "lib/threads.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 #define U 0x1p-24
-
 
 /* --- FP32 ------------------------------------------------------------------------- */
 
@@ -116,137 +114,74 @@ enum bitcut_status commit_fp32(double *limit, const struct comparison *x, int th
     return status;
 }
 
-/* --- words ------------------------------------------------------------------------ */
+/* --- a recipe --------------------------------------------------------------------- */
 
-/* What words make of a line in one norm, against the norm of the line; of several lines
-   the worst. */
-struct kept {
-    double rest;                   /* what all words leave that are not copies        */
-    double word[SPLIT_WORDS_MOST]; /* word w times 2^-(s level)                       */
-    double left[SPLIT_WORDS_MOST]; /* what word w leaves if it is a copy              */
-};
-
-/* The same in several norms; `aligned` is 2-norms with subnormal words as the least normal
-   number, by whose exponent they align, and has no rest. */
+/* What words keep of lines in several norms, against the norm of the line; of several
+   lines the worst.  `aligned` is 2-norms of words that are aligned. */
 struct norms {
     struct kept one, two, aligned;
     size_t underflow, overflow; /* elements, as struct commit_error says */
 };
 
-/* The rows of A or the columns of B, their split, and what reads its words. */
+/* The rows of A or the columns of B. */
 struct side {
-    const struct bitcut_split *split;
-    const struct bitcut_format *operand[SPLIT_WORDS_MOST]; /* as each word is read ... */
-    bool flush[SPLIT_WORDS_MOST]; /* ... and whether subnormal ones are read as 0   */
-    bool equilibrate;
+    const struct gemm_plan *plan;
+    struct kept_reader reader;
     const uint32_t *at;
     size_t lines, k, line_stride, stride;
 };
 
-/* The value of a word as its unit reads it. */
-static double word_value(const struct side *s, int w, uint64_t encoding)
+static void add_element(struct norms *sum, const struct side *s, uint32_t x, int exponent)
 {
-    const double v = format_to_double(s->split->word[w].format, encoding);
-    return s->flush[w] && fabs(v) < ldexp(1, format_emin(s->operand[w])) ? 0 : v;
-}
-
-static void add_word(struct norms *sum, int w, double value, double least)
-{
-    const double size = fabs(value), aligned = size == 0 ? 0 : larger_double(size, least);
-    sum->one.word[w] += size;
-    sum->two.word[w] += size * size;
-    sum->aligned.word[w] += aligned * aligned;
-}
-
-/* Add one element: `size` has the sums of magnitudes and of squares. */
-static void add_element(struct norms *sum, double size[2], const struct side *s,
-                        uint32_t x)
-{
-    uint64_t word[SPLIT_WORDS_MOST];
-    split_words(word, s->split, x);
-    const double whole = value_of_float(x);
-    double rest = whole;
-    bool small = false, large = false;
-    size[0] += fabs(whole);
-    size[1] += whole * whole;
-    for (int w = 0; w < s->split->words; w++) {
-        const double back = ldexp(1, -s->split->scale * s->split->word[w].level);
-        const double value = back * word_value(s, w, word[w]), left = whole - value;
-        large |= !isfinite(value);
-        if (!s->split->word[w].copy) {
-            const int emin = format_emin(s->split->word[w].format);
-            small |= rest != 0 && fabs(value) < ldexp(back, emin);
-            rest -= value;
-        }
-        sum->one.left[w] += fabs(left);
-        sum->two.left[w] += left * left;
-        add_word(sum, w, value, ldexp(back, format_emin(s->operand[w])));
+    struct kept plain;
+    const struct kept_event event = kept_of(&plain, &s->reader, x, exponent);
+    const struct kept aligned = kept_aligned(&plain, &s->reader);
+    for (int i = 0; i < KEPT_FIELDS; i++) {
+        sum->one.at[i] += plain.at[i];
+        sum->two.at[i] += plain.at[i] * plain.at[i];
+        sum->aligned.at[i] += aligned.at[i] * aligned.at[i];
     }
-    sum->one.rest += fabs(rest);
-    sum->two.rest += rest * rest;
-    sum->underflow += small;
-    sum->overflow += large;
-}
-
-static int line_exponent(const struct side *s, size_t line)
-{
-    uint32_t largest = 0;
-    if (!s->equilibrate) return 0;
-    for (size_t p = 0; p < s->k; p++)
-        largest =
-            equilibrate_larger(largest, s->at[line * s->line_stride + p * s->stride]);
-    return equilibrate_exponent(s->split, largest);
+    sum->underflow += event.small;
+    sum->overflow += event.large;
 }
 
 /* NaN, as of Inf - Inf or Inf 0, is as bad as infinite. */
 static double known(double x) { return isnan(x) ? (double)INFINITY : x; }
 
-static double share(double sum, double size, bool squares)
+static void relate(struct kept *x, double size, bool squares)
 {
-    const double x = known(sum / size);
-    return squares ? sqrt(x) : x;
-}
-
-static struct kept kept_of(const struct kept *sum, double size, bool squares)
-{
-    struct kept x = { .rest = share(sum->rest, size, squares) };
-    for (int w = 0; w < SPLIT_WORDS_MOST; w++) {
-        x.word[w] = share(sum->word[w], size, squares);
-        x.left[w] = share(sum->left[w], size, squares);
+    for (int i = 0; i < KEPT_FIELDS; i++) {
+        const double part = known(x->at[i] / size);
+        x->at[i] = squares ? sqrt(part) : part;
     }
-    return x;
 }
 
 /* Values that are not finite count as 0: those show in the elements. */
 static struct norms line_norms_of(const struct side *s, size_t line)
 {
-    const int exponent = line_exponent(s, line);
-    struct norms sum = { 0 };
-    double size[2] = { 0, 0 };
+    const uint32_t *const at = s->at + line * s->line_stride;
+    const int exponent = kept_exponent(s->plan, &s->reader, at, s->k, s->stride);
+    struct norms sum = { .underflow = 0 };
     for (size_t p = 0; p < s->k; p++) {
-        const uint32_t x = s->at[line * s->line_stride + p * s->stride];
-        if (!isfinite(value_of_float(x))) continue;
-        add_element(&sum, size, s, exponent ? equilibrate_scale(x, exponent) : x);
+        const uint32_t x = at[p * s->stride];
+        if (isfinite(value_of_float(x))) add_element(&sum, s, x, exponent);
     }
-    if (size[0] == 0) return (struct norms){ 0 };
-    return (struct norms){ kept_of(&sum.one, size[0], false),
-                           kept_of(&sum.two, size[1], true),
-                           kept_of(&sum.aligned, size[1], true), sum.underflow,
-                           sum.overflow };
+    if (sum.one.at[KEPT_WHOLE] == 0) return (struct norms){ .underflow = 0 };
+    relate(&sum.one, sum.one.at[KEPT_WHOLE], false);
+    relate(&sum.two, sum.two.at[KEPT_WHOLE], true);
+    relate(&sum.aligned, sum.aligned.at[KEPT_WHOLE], true);
+    return sum;
 }
 
 static void keep_worst(struct kept *worst, const struct kept *x)
 {
-    worst->rest = larger_double(worst->rest, x->rest);
-    for (int w = 0; w < SPLIT_WORDS_MOST; w++) {
-        worst->word[w] = larger_double(worst->word[w], x->word[w]);
-        worst->left[w] = larger_double(worst->left[w], x->left[w]);
-    }
+    for (int i = 0; i < KEPT_FIELDS; i++)
+        worst->at[i] = larger_double(worst->at[i], x->at[i]);
 }
 
 static struct norms worst_of(const struct side *s, int threads)
 {
-    struct norms worst = { 0 };
+    struct norms worst = { .underflow = 0 };
     (void)threads;
 #pragma omp parallel for schedule(static) num_threads(threads_for(threads, s->lines))
     for (size_t i = 0; i < s->lines; i++) {
@@ -266,209 +201,57 @@ static struct norms worst_of(const struct side *s, int threads)
     return worst;
 }
 
-/* --- steps of a unit -------------------------------------------------------------- */
-
-static double step_error(const struct bitcut_unit *u)
-{
-    const double last = u->c_last ? round_error(u->c, TO_NEAREST_EVEN) : 0;
-    return round_error(u->result, u->rounding.direction) + u->summation->error(u) + last;
-}
-
-/* --- chains ----------------------------------------------------------------------- */
-
-static double gamma_of(double x) { return x < 1 ? x / (1 - x) : (double)INFINITY; }
-
-/* What errs. */
-struct subject {
-    struct gemm_plan plan;
-    uint32_t alpha, beta;
-};
-
-/* What a lane of a slice of k does. */
-struct course {
-    double k_steps;
-    double promotions; /* of accumulator 0 */
-};
-
-/* The most of `steps` that one of `parts` has, which take `each` of them at a time. */
-static size_t share_of(size_t steps, int parts, size_t each)
-{
-    return smaller(steps, divide_up(divide_up(steps, each), (size_t)parts) * each);
-}
-
-static size_t steps_of(int k, const struct gemm_plan *p)
-{
-    return k ? divide_up((size_t)k, (size_t)p->k_step) : 1;
-}
-
-/* Steps of the longest slice; halves are no longer. */
-static size_t slice_steps(const struct gemm_plan *p, size_t k)
-{
-    const struct bitcut_order *o = &p->order;
-    const size_t step = (size_t)p->k_step;
-    if (o->cut) return divide_up(share_of(k, o->slices, (size_t)o->cut), step);
-    return share_of(divide_up(k, step), o->slices, steps_of(o->tile, p));
-}
-
-static struct course course_of(const struct gemm_plan *p, size_t k)
-{
-    const struct bitcut_order *o = &p->order;
-    const size_t slice = slice_steps(p, k),
-                 lane = share_of(slice, o->lanes, steps_of(o->turn, p));
-    size_t instructions = 0; /* of accumulator 0 */
-    for (int t = 0; t < p->terms; t++)
-        if (p->term[t].accumulator == 0)
-            instructions += lane * (size_t)(p->k_step / p->unit[t]->k);
-    return (struct course){
-        .k_steps = (double)lane,
-        .promotions =
-            p->promote ? (double)divide_up(instructions, (size_t)p->promote) : 0
-    };
-}
-
-/* Steps of its unit that term t runs in a chain: in a lane, or between promotions. */
-static double chain_steps(const struct gemm_plan *p, const struct course *c, int t)
-{
-    const struct bitcut_unit *u = p->unit[t];
-    const double lane = c->k_steps * (p->k_step / u->k), most = p->promote;
-    const bool cut = p->promote && p->term[t].accumulator == 0 && lane > most;
-    return (cut ? most : lane) * (u->k / u->block);
-}
-
-/* How many terms have the product of two words; a copy stands for all words. */
-static int terms_with(const struct gemm_plan *p, int i, int j)
-{
-    int count = 0;
-    for (int t = 0; t < p->terms; t++) {
-        const int a = p->term[t].a, b = p->term[t].b;
-        count +=
-            (a == i || p->split_a.word[a].copy) && (b == j || p->split_b.word[b].copy);
-    }
-    return count;
-}
-
-/* What copies in a term leave. */
-static double copies_error(const struct gemm_plan *p, struct recipe_term t,
-                           const struct kept *a, const struct kept *b)
-{
-    const bool copy_a = p->split_a.word[t.a].copy, copy_b = p->split_b.word[t.b].copy;
-    const double left_a = copy_a ? a->left[t.a] : 0, left_b = copy_b ? b->left[t.b] : 0;
-    return left_a * (copy_b ? 1 : b->word[t.b]) + left_b * (copy_a ? 1 : a->word[t.a]) +
-           left_a * left_b;
-}
-
-/* What the words leave of the operands, and products that no term has, or several. */
-static double words_error(const struct gemm_plan *p, const struct kept *a,
-                          const struct kept *b)
-{
-    double sum = a->rest + b->rest + a->rest * b->rest;
-    for (int i = 0; i < p->split_a.words; i++)
-        for (int j = 0; j < p->split_b.words; j++) {
-            if (p->split_a.word[i].copy || p->split_b.word[j].copy) continue;
-            sum += abs(terms_with(p, i, j) - 1) * a->word[i] * b->word[j];
-        }
-    for (int t = 0; t < p->terms; t++) sum += copies_error(p, p->term[t], a, b);
-    return sum;
-}
-
-/* What accumulator i errs by. */
-static double accumulator_error(const struct subject *s, const struct course *c, int i,
-                                const struct kept *a, const struct kept *b)
-{
-    const struct gemm_plan *p = &s->plan;
-    double size = 0, errors = 0;
-    for (int t = 0; t < p->terms; t++)
-        if (p->term[t].accumulator == i) {
-            size += a->word[p->term[t].a] * b->word[p->term[t].b];
-            errors += chain_steps(p, c, t) * step_error(p->unit[t]);
-        }
-    if (size == 0) return 0;
-    const double chain = gamma_of(errors);
-    const double adds = i == 0 ? gamma_of(c->promotions * U) : 0;
-    return size * (chain + adds + chain * adds);
-}
-
-/* Roundings after the accumulators. */
-static double roundings_after(const struct subject *s)
-{
-    const struct gemm_plan *p = &s->plan;
-    return p->accumulators - 1 + (p->order.slices - 1) + (p->order.lanes - 1) +
-           p->equilibrate + (s->alpha != F32_ONE) + (s->beta << 1 != 0);
-}
-
-/* What is cut in a step where nothing is large: below align_min. */
-static double least_cut(const struct bitcut_unit *u)
-{
-    const bool least = summation_reads(u) & READS_ALIGN_MIN;
-    return least ? u->block * ldexp(1, u->align_min - u->fraction) : 0;
-}
-
-/* What underflows in a step of the unit: in each operation as much as its result's least
-   number, and what is cut. */
-static double step_underflow(const struct bitcut_unit *u)
-{
-    const int quantum = format_least_exponent(u->result);
-    const double least = ldexp(1, u->rounding.flush ? format_emin(u->result) : quantum);
-    return 2 * u->block * least + least_cut(u);
-}
-
-/* What underflows in all steps, and in FP32. */
-static double underflow(const struct subject *s, const struct course *c)
-{
-    const struct gemm_plan *p = &s->plan;
-    const double parts = (double)p->order.slices * p->order.lanes;
-    double all = (c->promotions * parts + roundings_after(s) + 1) * 0x1p-149;
-    for (int t = 0; t < p->terms; t++)
-        all += c->k_steps * (p->k_step / p->unit[t]->block) * parts *
-               step_underflow(p->unit[t]);
-    return larger_double(1, fabs(value_of_float(s->alpha))) * all;
-}
-
 /* The rows of A or the columns of B of x; sizes without elements may be huge. */
 static struct side side_of(const struct gemm_plan *p, const struct comparison *x,
                            enum bitcut_operand which)
 {
     const bool of_a = which == BITCUT_A, empty = x->m == 0 || x->n == 0;
-    struct side s = { .split = of_a ? &p->split_a : &p->split_b,
-                      .equilibrate = p->equilibrate,
-                      .at = of_a ? x->a : x->b,
-                      .lines = empty ? 0 : of_a ? x->m : x->n,
-                      .k = x->k,
-                      .line_stride = of_a ? x->k : 1,
-                      .stride = of_a ? 1 : x->n };
-    for (int w = 0; w < s.split->words; w++) {
-        const struct bitcut_unit *u = gemm_plan_reader(p, which, w);
-        s.operand[w] = !u ? s.split->word[w].format : of_a ? u->a : u->b;
-        s.flush[w] = u && u->flush_inputs;
-    }
-    return s;
+    return (struct side){ .plan = p,
+                          .reader = kept_reader_of(p, which),
+                          .at = of_a ? x->a : x->b,
+                          .lines = empty  ? 0
+                                   : of_a ? x->m
+                                          : x->n,
+                          .k = x->k,
+                          .line_stride = of_a ? x->k : 1,
+                          .stride = of_a ? 1 : x->n };
 }
 
-void commit_recipe(struct commit_error *e, const struct bitcut_gemm *g,
-                   const struct comparison *x, int threads)
+/* All of *e but what was counted. */
+static void add_up(struct commit_error *e, const struct bitcut_gemm *g,
+                   const struct gemm_plan *p, const struct path *path,
+                   const struct norms *a, const struct norms *b)
 {
-    struct subject s = { .alpha = g->alpha, .beta = g->beta };
-    const enum bitcut_status status = gemm_plan_on_unit(&s.plan, g, NULL);
-    assert(status == BITCUT_OK);
-    (void)status;
-    const struct side rows = side_of(&s.plan, x, BITCUT_A),
-                      columns = side_of(&s.plan, x, BITCUT_B);
-    const struct norms a = worst_of(&rows, threads), b = worst_of(&columns, threads);
-    const struct course c = course_of(&s.plan, x->k);
+    const struct path_error way = path_error_of(p, path, g->alpha, g->beta);
+    const double alpha = fabs(value_of_float(g->alpha));
+    double all = kept_lost(p, &a->two, &b->two);
+    for (int t = 0; t < p->terms; t++)
+        all += a->aligned.at[KEPT_WORD + p->term[t].a] *
+               b->aligned.at[KEPT_WORD + p->term[t].b] * way.term[t];
+    if (p->equilibrate) all += way.before * 0x1p-28; /* lines have 2^14 at least each */
+    e->words = known(kept_lost(p, &a->one, &b->one)) / U;
+    e->all = known(larger_double(all, way.update)) / U;
+    e->least = way.after + (p->equilibrate ? 0 : alpha * way.before);
+}
+
+enum bitcut_status commit_recipe(struct commit_error *e, const struct bitcut_gemm *g,
+                                 const struct comparison *x, int threads, struct fault *f)
+{
+    struct gemm_plan p;
+    struct path path;
     struct hostfp mode;
-    hostfp_enter(&mode);
-    double all = words_error(&s.plan, &a.two, &b.two);
-    for (int i = 0; i < RECIPE_ACCUMULATORS_MOST; i++)
-        all += accumulator_error(&s, &c, i, &a.aligned, &b.aligned);
-    all += (1 + all) * gamma_of(roundings_after(&s) * U);
-    const double least = underflow(&s, &c);
-    if (s.plan.equilibrate) all += least * 0x1p-28; /* beside lines of 2^14 at least each */
-    *e = (struct commit_error){ .words = known(words_error(&s.plan, &a.one, &b.one)) / U,
-                                .all = known(all) / U,
-                                .least = least,
-                                .underflow = { a.underflow, b.underflow },
+    enum bitcut_status status = gemm_plan_on_unit(&p, g, f);
+    if (status != BITCUT_OK) return status;
+    if (path_of(&path, &p, x->m && x->n ? x->k : 0) != BITCUT_OK)
+        return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits");
+    const struct side rows = side_of(&p, x, BITCUT_A), columns = side_of(&p, x, BITCUT_B);
+    const struct norms a = worst_of(&rows, threads), b = worst_of(&columns, threads);
+    *e = (struct commit_error){ .underflow = { a.underflow, b.underflow },
                                 .overflow = { a.overflow, b.overflow } };
+    hostfp_enter(&mode);
+    add_up(e, g, &p, &path, &a, &b);
     hostfp_leave(&mode);
+    return BITCUT_OK;
 }
 
 double commit_share(const struct comparison *x, const struct commit_error *e)

@@ -29,10 +29,11 @@ struct commit_error {
        products, in 1-norms of lines, the worst of all rows of A and columns of B: with
        r = ||x - words of x|| / ||x|| and t_w = ||2^-sw word w|| / ||x||,
          words = r_A + r_B + r_A r_B + sum of t_i t_j over products i j that are dropped,
-       or counted twice, as a copy in a term stands for all words; with c = ||x - copy|| /
+       or counted twice, as a copy in a term stands for all words; with c = ||words -
+       copy|| /
        ||x|| a term adds c times the t of its other word, of two copies c_A + c_B +
-       c_A c_B.  A rare element that is lost weighs little, as in the product.  Infinite if
-       a word of a finite value is. */
+       c_A c_B.  A rare element that is lost weighs little, as in the product.  Infinite
+       if a word of a finite value is. */
     double words;
     /* The same in 2-norms, and what the unit and the recipe round: |D - C| at (i, j) is
        at most `all` u (|alpha| ||row i of A|| ||column j of B|| + |beta c|) + `least`,
@@ -45,19 +46,12 @@ struct commit_error {
     size_t underflow[2], overflow[2];
 };
 
-/* The errors of g, a checked one, on the operands of x, but for overflow.
-
-   A step of the unit errs by at most v = eps + kappa times the sum of the magnitudes of
-   its terms and c: eps is 2^-fraction bits of the result, half of it to nearest; kappa is
-   what its summation errs by (emu/summation.h); and a unit with c_last rounds once more.
-   A chain of q steps errs by gamma(q v), where gamma(x) = x / (1 - x) (Blanchard et al.
-   2020; Fasi et al. 2023 for several words).
-   Accumulator i has the chain of its terms, each on its unit, in a slice or between two
-   promotions, and its share of the magnitudes, the sum of t t of its terms; a subnormal
-   operand counts as the least normal number, by whose exponent it aligns.  Promotions,
-   folds, slices, equilibration, alpha and beta round to nearest in FP32. */
-void commit_recipe(struct commit_error *e, const struct bitcut_gemm *g,
-                   const struct comparison *x, int threads);
+/* The errors of g, a checked one, on the operands of x, but for overflow: what words lose
+   (analysis/error/kept.h), and what their products err by on their way to D
+   (analysis/error/path.h), as large as the terms that they are in.  BITCUT_NO_MEMORY. */
+enum bitcut_status commit_recipe(struct commit_error *e, const struct bitcut_gemm *g,
+                                 const struct comparison *x, int threads,
+                                 struct fault *f);
 
 /* The largest |D - C| against what these errors allow at its element: above 1 the result
    is not that of the recipe on the unit.  Elements count as metrics say. */

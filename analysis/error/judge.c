@@ -44,7 +44,8 @@ static enum bitcut_status fp32(struct comparison *x, struct exact_counts *counts
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     struct bitcut_gemm g = gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", f32));
-    const struct gemm_options options = { .threads = o->threads, .progress = o->progress };
+    const struct gemm_options options = { .threads = o->threads,
+                                          .progress = o->progress };
     gemm_set_dense(&g, own32(x), x->m, x->n, x->k, x->a, x->b, x->c);
     g.alpha = x->alpha;
     g.beta = x->beta;
@@ -59,9 +60,11 @@ static enum bitcut_status fp32(struct comparison *x, struct exact_counts *counts
 }
 
 const struct reference references[] = {
-    { "exact", "the exact result, correctly rounded, by certified layers", by_layers },
-    { "mpfr", "the same by MPFR alone", mpfr },
-    { "fp32", "an FP32 multiply-add loop, k ascending, as LE-GEMM compares with", fp32 },
+    { "exact", "the exact result, correctly rounded, by certified layers", true,
+      by_layers },
+    { "mpfr", "the same by MPFR alone", true, mpfr },
+    { "fp32", "an FP32 multiply-add loop, k ascending, as LE-GEMM compares with", false,
+      fp32 },
     { 0 }
 };
 
@@ -74,16 +77,20 @@ enum bitcut_status judge_init(struct judge *j, const struct reference *reference
     const struct exact_update *u = update ? update : &product;
     const double start = seconds_now();
     size_t count;
-    struct judge x = { .comparison = { .m = a->rows, .n = b->cols, .k = a->cols,
-                                       .a = a->at, .b = b->at,
-                                       .alpha = u->alpha, .beta = u->beta, .c = u->c } };
+    struct judge x = { .comparison = { .m = a->rows,
+                                       .n = b->cols,
+                                       .k = a->cols,
+                                       .a = a->at,
+                                       .b = b->at,
+                                       .alpha = u->alpha,
+                                       .beta = u->beta,
+                                       .c = u->c } };
     const struct exact_options options = { .threads = threads,
                                            .progress = progress,
                                            .update = u };
     const bool fits = size_multiply(&count, a->rows, b->cols);
     const size_t lines = fits && count ? a->rows + b->cols : 0;
-    if (!fits ||
-        !(x.comparison.reference32 = memory_allocate(count, sizeof(uint32_t))) ||
+    if (!fits || !(x.comparison.reference32 = memory_allocate(count, sizeof(uint32_t))) ||
         !(x.comparison.reference64 = memory_allocate(count, sizeof(uint64_t))) ||
         !(x.comparison.magnitude = memory_allocate(count, sizeof(double))) ||
         !(x.comparison.row_norm = memory_allocate(lines, sizeof(double)))) {
@@ -112,12 +119,12 @@ enum bitcut_status judge_grade(struct judge *j, struct commit_error *e,
     struct comparison *const x = &j->comparison;
     double *limit = memory_allocate(x->m * x->n, sizeof *limit);
     if (!limit) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits");
-    const enum bitcut_status status = commit_fp32(limit, x, threads, progress, f);
+    enum bitcut_status status = commit_fp32(limit, x, threads, progress, f);
+    if (status == BITCUT_OK) status = commit_recipe(e, g, x, threads, f);
     if (status != BITCUT_OK) {
         free(limit);
         return status;
     }
-    commit_recipe(e, g, x, threads);
     x->limit = limit;
     x->words = e->words;
     return BITCUT_OK;

@@ -10,6 +10,7 @@
 /* A row of the table of references: what results are compared with. */
 struct reference {
     const char *name, *what;
+    bool exact; /* results differ from it by their own errors alone */
     enum bitcut_status (*compute)(struct comparison *x, struct exact_counts *counts,
                                   const struct exact_options *options, struct fault *f);
 };

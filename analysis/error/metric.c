@@ -170,6 +170,11 @@ static double normwise_of(const struct comparison *x, error_of *error)
     return quotient(frobenius(x, elements(x), error), size) * 0x1p24;
 }
 
+double backward_at(const struct comparison *x, size_t i)
+{
+    return quotient(metric_error(x, i), x->magnitude[i]) * 0x1p24;
+}
+
 static double backward_max(const struct comparison *x)
 {
     return backward_of(x, metric_error);

@@ -83,6 +83,10 @@ void metrics_run(double values[METRICS], const struct comparison *x);
 /* D - C at element i; infinite if it is wrong. */
 double metric_error(const struct comparison *x, size_t i);
 
+/* |D - C| / |A||B| at element i, in u: backward_max is the largest.  Under
+   hostfp_enter(). */
+double backward_at(const struct comparison *x, size_t i);
+
 /* The quotient of grade_worst at element i: 0 if there is no error, infinite if there is
    one where nothing was added. */
 double grade_ratio(const struct comparison *x, size_t i);

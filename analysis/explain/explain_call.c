@@ -9,15 +9,6 @@
 
 /* --- what the caller says --------------------------------------------------------- */
 
-/* A caller's struct has the size of one that a library had: there was only this one. */
-static enum bitcut_status check_size(const char *what, size_t size, size_t own,
-                                     struct fault *f)
-{
-    if (size == own) return BITCUT_OK;
-    return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "%s of %zu bytes: this library has them of %zu", what, size, own);
-}
-
 /* Options with nothing open. */
 static enum bitcut_status take_options(struct explain_options *to,
                                        const struct bitcut_explain_options *from,
@@ -25,7 +16,7 @@ static enum bitcut_status take_options(struct explain_options *to,
 {
     struct bitcut_explain_options o = { .size = sizeof o };
     if (from) {
-        const enum bitcut_status status = check_size("options", from->size, sizeof o, f);
+        const enum bitcut_status status = struct_check("options", from->size, sizeof o, f);
         if (status != BITCUT_OK) return status;
         o = *from;
     }
@@ -182,7 +173,7 @@ enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
     struct hostfp saved;
     struct fault f;
     enum bitcut_status status =
-        report ? check_size("reports", report->size, sizeof *report, &f) : BITCUT_OK;
+        report ? struct_check("reports", report->size, sizeof *report, &f) : BITCUT_OK;
     if (status == BITCUT_OK) status = gemm_check_place(found, &f);
     if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
     if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);

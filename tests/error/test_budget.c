@@ -193,7 +193,11 @@ static void sum_check(const struct bitcut_gemm *g, const struct gemm_plan *plan,
         gemm_run_plan(&one, plan, &(struct gemm_options){ .threads = 1 }, NULL),
         BITCUT_OK);
     ck_assert_uint_eq(out.d, d);
+    double rounding = 0;
     for (int i = 0; i < BUDGET_PARTS && !out.event.what; i++) add_text(sum, out.exact[i]);
+    for (int i = BUDGET_ALIGNMENT; i < BUDGET_PARTS; i++) rounding += out.part[i];
+    ck_assert_msg(fabs(rounding) <= out.drift, "%s on %s: rounding moved D by %g of %g",
+                  plan->recipe->name, g->unit->name, rounding, out.drift);
     if (!out.event.what) error_of(error, d, g, x);
     ck_assert_msg(mpq_equal(sum, error), "%s on %s: parts do not add up",
                   plan->recipe->name, g->unit->name);

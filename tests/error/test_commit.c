@@ -89,8 +89,8 @@ START_TEST(grades_at_every_k)
             const struct bitcut_gemm plain = gemm_on(RECIPE_PLAIN, "a100");
             const struct bitcut_gemm mi100 = gemm_on(RECIPE_PLAIN, "mi100");
             const struct bitcut_gemm good[] = { gemm_on(RECIPE_FP32, "a100"),
-                                         gemm_on(RECIPE_OOTOMO, "a100"),
-                                         gemm_on(RECIPE_OOTOMO, "h200") };
+                                                gemm_on(RECIPE_OOTOMO, "a100"),
+                                                gemm_on(RECIPE_OOTOMO, "h200") };
             struct trial t;
             for (int j = 0; j < 3; j++) {
                 trial_init(&t, &good[j], family, 16, 16, lengths[i]);
@@ -164,7 +164,7 @@ static struct commit_error of_two(const struct bitcut_gemm *g, uint32_t x, uint3
     ck_assert(a && b);
     for (size_t i = 0; i < k; i++) a[i] = x, b[i] = y;
     const struct comparison c = { .m = 1, .n = 1, .k = k, .a = a, .b = b };
-    commit_recipe(&e, g, &c, 1);
+    ck_assert_int_eq(commit_recipe(&e, g, &c, 1, NULL), BITCUT_OK);
     free(a);
     free(b);
     return e;
@@ -198,10 +198,8 @@ START_TEST(bounds_by_hand)
     e = of_one(&g, x, 40);
     /* high * high with its promotions, and 2^-11 of it, low * high, in a chain that
        high * low shares; then one fold */
-    const double chain = gamma_of(2 * ampere), adds = gamma_of(3 * U);
-    double all = (1 - rest) * (chain + adds + chain * adds);
-    all += rest * gamma_of(2 * 6 * ampere);
-    all += (1 + all) * gamma_of(U);
+    const double all =
+        (1 - rest) * gamma_of(2 * ampere + 3 * U) + rest * gamma_of(2 * 6 * ampere + U);
     check("ootomo", e.all, all / U);
     ck_assert(e.words == 0);
 
@@ -211,32 +209,35 @@ START_TEST(bounds_by_hand)
     g.order.slices = 4;
     g.alpha = 0x40000000;
     e = of_one(&g, x, 40);
-    const double slice = gamma_of(10 * U);
-    check("fp32 in slices", e.all, (slice + (1 + slice) * gamma_of(4 * U)) / U);
+    check("fp32 in slices", e.all, gamma_of(14 * U) / U);
+    g.order.reduction = BITCUT_TREE;
+    e = of_one(&g, x, 40);
+    check("fp32 in slices, as a tree", e.all, gamma_of(13 * U) / U);
+    g.order.sums = &formats[FORMAT_F16];
+    e = of_one(&g, x, 40);
+    check("fp32 in slices of f16 sums", e.all, gamma_of(13 * U + 3 * 0x1p-11) / U);
     g.order = (struct bitcut_order){ .slices = 2, .lanes = 2 };
     e = of_one(&g, x, 40);
-    check("fp32 in lanes", e.all, (slice + (1 + slice) * gamma_of(3 * U)) / U);
+    check("fp32 in lanes", e.all, gamma_of(13 * U) / U);
     g.order = (struct bitcut_order){ .slices = 2, .cut = 30 };
     e = of_one(&g, x, 40);
-    const double longest = gamma_of(30 * U);
-    check("fp32 in cut slices", e.all, (longest + (1 + longest) * gamma_of(2 * U)) / U);
+    check("fp32 in cut slices", e.all, gamma_of(32 * U) / U);
 }
 END_TEST
 
 /* Words of f16 and of e4m3, whose copy of 1 + 2^-11 is 1: times 1 only low * copy is not
-   0 beside the main product, 4 times 8 steps of 16 in 2 k-steps of 32, in a chain that
-   copy * low shares; the main one is promoted 4 times. */
+   0 beside the main product, one instruction in each of 2 k-steps of 32, in a chain that
+   copy * low shares; the main one is promoted 4 times, the first time to 0. */
 START_TEST(mixed_bounds_by_hand)
 {
     const uint32_t x = 0x3f801000;
     const double rest = 0x1p-11 / (1 + 0x1p-11);
-    const double f16 = 0x1p-23 + 16 * 0x1p-25, e4m3 = f16 + 0x1p-24;
+    const double f16 = 0x1p-23 + 16 * 0x1p-25;
     const struct bitcut_gemm g = gemm_on(RECIPE_HALF_FP8, "h100");
     struct commit_error e = of_one(&g, x, 40);
-    const double chain = gamma_of(f16), adds = gamma_of(4 * U);
-    double all = (1 - rest) * (chain + adds + chain * adds);
-    all += rest * gamma_of(2 * 4 * e4m3);
-    all += (1 + all) * gamma_of(U);
+    /* fp8 runs from 0: two steps, and an FP32 addition in each instruction */
+    const double all =
+        (1 - rest) * gamma_of(f16 + 3 * U + U) + rest * gamma_of(2 * 2 * U + 2 * f16 + U);
     ck_assert(e.words == 0);
     check("half-fp8", e.all, all / U);
     /* low * low is in both corrections, and each copy lacks what the low word has */
@@ -245,15 +246,18 @@ START_TEST(mixed_bounds_by_hand)
 }
 END_TEST
 
-/* Every promotion counts, of whatever terms: 3 of them in each of 3 k-steps. */
+/* Every promotion counts, of whatever terms: 3 of them in each of 3 k-steps, of which the
+   first one is to 0. */
 START_TEST(promotions_of_all_terms)
 {
     struct bitcut_gemm g = gemm_on(RECIPE_TF32X3, "a100");
     const double ampere = 2 * (0x1p-23 + 4 * 0x1p-24); /* 2 steps an instruction */
     g.promote = 1;
-    const struct commit_error e = of_one(&g, F32_ONE, 24);
-    const double chain = gamma_of(3 * ampere), adds = gamma_of(9 * U);
-    check("tf32x3", e.all, (chain + adds + chain * adds) / U);
+    struct commit_error e = of_one(&g, F32_ONE, 24);
+    check("tf32x3", e.all, gamma_of(ampere + 8 * U) / U);
+    g.promote = 2;
+    e = of_one(&g, F32_ONE, 24);
+    check("every other", e.all, gamma_of(2 * ampere + 4 * U) / U);
 }
 END_TEST
 
@@ -274,6 +278,7 @@ START_TEST(no_error_beyond)
                 g.order.lanes = 1 + count % 4;
                 g.equilibrate = count % 5 == 4;
                 if (count % 4 == 3) g.promote = 2;
+                if (count % 7 == 6) g.order.sums = &formats[FORMAT_F16];
                 if (gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK) continue;
                 trial_init(&t, &g, families[count++ % 6], 4, 4, 300);
                 double values[METRICS];
@@ -298,8 +303,8 @@ START_TEST(lost_operands)
 }
 END_TEST
 
-/* 1 + 2^-23 leaves 2^-23, which is a normal number of f16 times 2^11 only; 1 leaves nothing.
-   2^-16 is a subnormal high word. */
+/* 1 + 2^-23 leaves 2^-23, which is a normal number of f16 times 2^11 only; 1 leaves
+   nothing. 2^-16 is a subnormal high word. */
 START_TEST(elements_that_underflow)
 {
     struct bitcut_gemm g = gemm_on(RECIPE_MARKIDIS, "a100");
@@ -315,5 +320,5 @@ START_TEST(elements_that_underflow)
 END_TEST
 
 TEST_MAIN("commit", grades_at_every_k, whole_words, spoiled_elements, bounds_by_hand,
-          mixed_bounds_by_hand, promotions_of_all_terms,
-          no_error_beyond, lost_operands, elements_that_underflow)
+          mixed_bounds_by_hand, promotions_of_all_terms, no_error_beyond, lost_operands,
+          elements_that_underflow)

@@ -1,0 +1,182 @@
+/* bitcut tolerance: what a test of a kernel should accept, and what it then rejects. */
+#include "analysis/cli/operands.h"
+#include "analysis/cli/say.h"
+#include "analysis/cli/tolerance_say.h"
+#include "lib/bits.h"
+#include "lib/file/source.h"
+
+#include <string.h>
+
+static const char *input, *reference = "exact";
+static size_t seeds = 100, power_runs = 20;
+static uint32_t false_alarm = 0x358637bd; /* 1e-6 */
+
+static const struct option_row options[] = {
+    SETUP_OPTIONS,
+    OPERAND_OPTIONS,
+    { "input", "family of both", OPTION_TEXT, &input, "I" },
+    { "seeds", "runs that limits are observed in (default 100)", OPTION_COUNT, &seeds,
+      "N" },
+    { "false-alarm", "part of correct results that may be rejected (default 1e-6)",
+      OPTION_F32, &false_alarm, "P" },
+    { "reference", "exact, or kernel: another correct result (default exact)",
+      OPTION_TEXT, &reference, "R" },
+    { "power", "runs of each fault that tests are tried on (default 20, 0: none)",
+      OPTION_COUNT, &power_runs, "N" },
+    VERBOSE_OPTION,
+    { 0 }
+};
+
+/* --- runs of families ------------------------------------------------------------- */
+
+struct families {
+    struct input a, b;
+    size_t k;
+    uint64_t seed; /* of run 0; the next run has the next seed */
+};
+
+static enum bitcut_status families_make(struct gemm_data *to, const void *context,
+                                        size_t rows, size_t cols, uint64_t run,
+                                        struct fault *f)
+{
+    const struct families *const x = context;
+    const uint64_t seed = x->seed + run;
+    struct gemm_data p = { 0 };
+    enum bitcut_status status =
+        source_generate(&p.a, &x->a, INPUT_A, rows, x->k, seed, 1, f);
+    if (status == BITCUT_OK)
+        status = source_generate(&p.b, &x->b, INPUT_B, x->k, cols, seed, 1, f);
+    if (status == BITCUT_OK) *to = p;
+    else gemm_data_clear(&p);
+    return status;
+}
+
+/* --- the command ------------------------------------------------------------------ */
+
+/* A problem, and where its runs come from. */
+struct work {
+    struct setup s;
+    struct families families;
+    struct gemm_data data;
+    struct shuffled_source shuffled;
+    struct tolerance_question q;
+};
+
+/* "any" is no order that a GEMM could have. */
+static bool take_any_order(void)
+{
+    const char *const order = setup_options.order;
+    const bool any = order && !strcmp(order, "any");
+    if (any) setup_options.order = NULL;
+    return any;
+}
+
+static int check_options(void)
+{
+    static const struct table_row names[] = { { "exact", "" }, { "kernel", "" }, { 0 } };
+    const double alarm = value_of_float(false_alarm);
+    if (!table_find(TABLE(names), reference))
+        return fail_unknown("--reference", reference, TABLE(names));
+    if (!seeds) return complain("--seeds", "must be 1 or more");
+    if (!(alarm > 0 && alarm < 1))
+        return complain("--false-alarm", "must be between 0 and 1");
+    if (input && (operand_options.input_a || operand_options.input_b))
+        return complain("--input", "is that of both; leave out --input-a and --input-b");
+    if (input) operand_options.input_a = operand_options.input_b = input;
+    return EXIT_GOOD;
+}
+
+/* Matrices from files are shuffled, families have other seeds. */
+static int make_source(struct work *w, const struct context *x)
+{
+    const struct setup_options *const o = &setup_options;
+    struct setup *const s = &w->s;
+    if (!o->a && !o->b && !o->c) {
+        w->families.seed = x->seed;
+        w->families.k = operand_options.k;
+        w->q.source = (struct run_source){ families_make, &w->families };
+        w->q.m = operand_options.m;
+        w->q.n = operand_options.n;
+        w->q.k = operand_options.k;
+        return operands_parse(&w->families.a, &w->families.b, s);
+    }
+    const int status = operands_make(s, x);
+    w->data = (struct gemm_data){ s->a, s->b, s->c };
+    w->shuffled = (struct shuffled_source){ &w->data, x->seed };
+    w->q.source = (struct run_source){ shuffled_make, &w->shuffled };
+    w->q.m = s->a.rows;
+    w->q.n = s->b.cols;
+    w->q.k = s->a.cols;
+    return status;
+}
+
+static int make(struct work *w, const struct context *x)
+{
+    w->q.any_order = take_any_order();
+    int status = setup_gemm(&w->s);
+    if (status == EXIT_GOOD) status = make_source(w, x);
+    if (status != EXIT_GOOD) return status;
+    if (!w->q.m || !w->q.n || !w->q.k)
+        return complain("-m, -n, -k", "must be 1 or more: there is nothing to test");
+    w->q.gemm = &w->s.gemm;
+    w->q.two = !strcmp(reference, "kernel");
+    w->q.runs = seeds;
+    w->q.alarm = value_of_float(false_alarm);
+    return EXIT_GOOD;
+}
+
+static json_t *describe(const struct work *w, const struct context *x)
+{
+    const struct tolerance_question *const q = &w->q;
+    json_t *row = json_object();
+    setup_describe(row, &w->s.gemm, &w->s.plan);
+    json_object_update_new(
+        row, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "m", json_count(q->m), "n",
+                       json_count(q->n), "k", json_count(q->k), "input_a",
+                       json_text(w->s.input_a), "input_b", json_text(w->s.input_b),
+                       "seed", json_seed(x->seed), "shuffled",
+                       (int)(q->source.make == shuffled_make)));
+    return row;
+}
+
+static int find(json_t *row, const struct work *w, const struct context *x)
+{
+    struct tolerance t;
+    struct power p;
+    struct fault f;
+    if (tolerance_find(&t, &w->q, x->threads, &x->progress, &f) != BITCUT_OK)
+        return fail("tolerance", &f);
+    tolerance_describe(row, &t, &w->q);
+    if (!power_runs) return EXIT_GOOD;
+    if (power_measure(&p, &w->q, &t, power_runs, x->seed, x->threads, &x->progress, &f) !=
+        BITCUT_OK)
+        return fail("tolerance", &f);
+    power_describe(row, &p, power_runs);
+    power_clear(&p);
+    return EXIT_GOOD;
+}
+
+static int run(struct context *x)
+{
+    struct work w = { 0 };
+    x->emitter.lines = tolerance_lines;
+    x->emitter.verbose = say_verbose;
+    int status = check_options();
+    if (status == EXIT_GOOD) status = make(&w, x);
+    if (status == EXIT_GOOD) {
+        json_t *row = describe(&w, x);
+        status = find(row, &w, x);
+        if (status == EXIT_GOOD) emit_row(&x->emitter, row);
+        else json_decref(row);
+    }
+    setup_clear(&w.s);
+    return status;
+}
+
+const struct command command_tolerance = {
+    .name = "tolerance",
+    .what = "Say what a test of a kernel should accept, and what it then rejects",
+    .run = run,
+    .own = options,
+    .operands = "",
+};

@@ -1,0 +1,327 @@
+#include "analysis/cli/tolerance_say.h"
+
+#include "analysis/cli/say.h"
+#include "analysis/evidence/json_value.h"
+#include "analysis/explain/order_say.h"
+#include "analysis/tolerance/python_lines.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- rows ------------------------------------------------------------------------- */
+
+static json_t *limit_json(const struct tolerance_limit *l)
+{
+    return json_pack("{s:o, s:o, s:o}", "bound", json_number(l->bound), "observed",
+                     json_number(l->observed), "most", json_number(l->most));
+}
+
+static json_t *allclose_json(const struct tolerance *t, bool observed)
+{
+    const struct allclose *const a = &t->allclose[observed];
+    return json_pack("{s:b, s:o, s:o, s:o}", "exists", (int)allclose_exists(t, observed),
+                     "rtol", json_number(a->rtol), "atol", json_number(a->atol), "slack",
+                     json_number(t->slack));
+}
+
+static json_t *relative_json(const struct tolerance *t)
+{
+    return json_pack("{s:b, s:o, s:o, s:o}", "exists",
+                     (int)(t->rtol_slack <= TOLERANCE_SLACK_MOST), "rtol",
+                     json_number(t->rtol[1]), "bound", json_number(t->rtol[0]), "slack",
+                     json_number(t->rtol_slack));
+}
+
+static void add_lines(json_t *row, const struct tolerance *t,
+                      const struct tolerance_question *q)
+{
+    for (const struct python_library *l = python_libraries; l->name; l++)
+        for (int observed = 1; observed >= 0; observed--) {
+            char line[PYTHON_LINES][PYTHON_LINE_MOST], key[40];
+            json_t *const list = json_array();
+            const int count = python_lines(line, l, t, q, observed);
+            for (int i = 0; i < count; i++)
+                json_array_append_new(list, json_string(line[i]));
+            snprintf(key, sizeof key, "%s%s", l->name, observed ? "" : "_bound");
+            json_object_set_new(row, key, list);
+        }
+}
+
+void tolerance_describe(json_t *row, const struct tolerance *t,
+                        const struct tolerance_question *q)
+{
+    json_t *cancelling = json_array();
+    for (int d = 0; d < CONDITION_DECADES; d++)
+        json_array_append_new(cancelling, json_number(t->cancelling[d]));
+    json_object_update_new(
+        row,
+        json_pack(
+            "{s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+            "s:o}",
+            "any_order", (int)q->any_order, "reference", q->two ? "kernel" : "exact",
+            "runs", json_count(t->runs), "outputs", json_count(t->rows * t->cols),
+            "orders", json_count(t->orders), "false_alarm", json_number(q->alarm),
+            "componentwise", limit_json(&t->component), "normwise", limit_json(&t->norm),
+            "underflow", json_number(t->lost), "underflow_absolute",
+            json_number(t->allowance), "allclose", allclose_json(t, true),
+            "allclose_bound", allclose_json(t, false), "relative", relative_json(t),
+            "cancelling", cancelling, "wrong", json_count(t->wrong)));
+    add_lines(row, t, q);
+}
+
+void power_describe(json_t *row, const struct power *p, size_t runs)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < p->rows; i++) {
+        const struct power_row *const r = &p->row[i];
+        json_t *one = json_pack("{s:s, s:b, s:o, s:o}", "kernel", r->name, "correct",
+                                (int)r->correct, "runs", json_count(r->runs), "error",
+                                json_number(r->error));
+        for (int c = 0; c < CRITERIA; c++)
+            json_object_set_new(one, criteria[c].name, json_count(r->rejected[c]));
+        json_object_set_new(one, "what", json_string(r->what));
+        json_array_append_new(list, one);
+    }
+    json_object_set_new(row, "power_runs", json_count(runs));
+    json_object_set_new(row, "power", list);
+}
+
+/* --- values ----------------------------------------------------------------------- */
+
+static const json_t *of(const json_t *row, const char *key)
+{
+    return json_object_get(row, key);
+}
+
+/* Infinite where JSON has no number. */
+static double number(const json_t *row, const char *key)
+{
+    const json_t *const x = of(row, key);
+    return json_is_number(x) ? json_number_value(x) : (double)INFINITY;
+}
+
+static long long count_of(const json_t *row, const char *key)
+{
+    return json_integer_value(of(row, key));
+}
+
+static bool is_two(const json_t *row)
+{
+    return !strcmp(json_string_value(of(row, "reference")), "kernel");
+}
+
+/* What D is compared with. */
+static const char *other(const json_t *row) { return is_two(row) ? "D2" : "C"; }
+
+/* Of correct results some are not finite: there is no limit. */
+static bool say_wrong(char *text, size_t size, const json_t *row)
+{
+    const long long wrong = count_of(row, "wrong");
+    if (wrong)
+        say_more(text, size,
+                 "none: %lld outputs of correct kernels are NaN or infinite, as words "
+                 "overflow",
+                 wrong);
+    return wrong;
+}
+
+/* --- lines ------------------------------------------------------------------------ */
+
+/* Runs of families have a seed each. */
+static bool say_data(char *text, size_t size, const struct emit_line *line,
+                     const json_t *row)
+{
+    json_t *const without = json_copy((json_t *)(uintptr_t)row);
+    json_object_del(without, "seed");
+    say_matrices(text, size, line, without);
+    json_decref(without);
+    if (json_is_true(of(row, "shuffled")))
+        say_more(text, size, "; in each run k in another order");
+    else say_more(text, size, ", of seeds from %lld on", count_of(row, "seed"));
+    return true;
+}
+
+static void say_sample(char *text, size_t size, const json_t *row, const json_t *limit,
+                       bool outputs)
+{
+    const double most = number(limit, "most") * (is_two(row) ? 2 : 1);
+    say_more(text, size, ", %.2g times the largest of ",
+             number(limit, "observed") / most);
+    if (outputs)
+        say_more(text, size, "%lld outputs in ",
+                 count_of(row, "outputs") * count_of(row, "runs"));
+    say_more(text, size, "%lld runs", count_of(row, "runs"));
+    if (count_of(row, "orders") > 1)
+        say_more(text, size, " in %lld orders of k", count_of(row, "orders"));
+}
+
+static bool say_component(char *text, size_t size, const struct emit_line *line,
+                          const json_t *row)
+{
+    const json_t *const limit = of(row, line->key);
+    if (say_wrong(text, size, row)) return true;
+    say_more(text, size, "|D - %s| <= %.3g u |A||B|, u = 2^-24", other(row),
+             number(limit, "observed"));
+    say_sample(text, size, row, limit, true);
+    say_more(text, size, "; at most one correct result in %.0f is above it",
+             1 / number(row, "false_alarm"));
+    return true;
+}
+
+static bool say_bound(char *text, size_t size, const struct emit_line *line,
+                      const json_t *row)
+{
+    const json_t *const limit = of(row, "componentwise");
+    const double bound = number(limit, "bound"), lost = number(row, line->key);
+    if (isinf(bound)) {
+        say_more(text, size, "nothing: elements may overflow, or k is too long");
+        return true;
+    }
+    say_more(text, size, "|D - %s| <= %.3g u |A||B|", other(row), bound);
+    if (lost > bound / 128)
+        say_more(text, size, " and what underflows, up to %.3g u |A||B| in these runs",
+                 lost);
+    return true;
+}
+
+static bool say_norm(char *text, size_t size, const struct emit_line *line,
+                     const json_t *row)
+{
+    const json_t *const limit = of(row, line->key);
+    if (say_wrong(text, size, row)) return true;
+    say_more(text, size, "||D - %s|| <= %.3g u ||A|| ||B||, Frobenius norms", other(row),
+             number(limit, "observed"));
+    say_sample(text, size, row, limit, false);
+    return true;
+}
+
+/* The largest power of ten that |A||B| is above as often, and how often. */
+static void say_cancelling(char *text, size_t size, const json_t *row)
+{
+    const json_t *const shares = of(row, "cancelling");
+    double above = 1, share = json_number_value(json_array_get(shares, 0));
+    double power = 10;
+    for (size_t d = 1; d < json_array_size(shares); d++, power *= 10) {
+        const double next = json_number_value(json_array_get(shares, d));
+        if (next >= 0.01) above = power, share = next;
+    }
+    say_more(text, size, "|A||B| is above %g |C| in %.2g %% of outputs", above,
+             100 * share);
+}
+
+static void say_relative(char *text, size_t size, const json_t *row)
+{
+    const json_t *const relative = of(row, "relative");
+    if (json_is_true(of(relative, "exists"))) {
+        say_more(text, size, "; rtol=%.3g alone will do, as terms do not cancel",
+                 number(relative, "rtol"));
+        return;
+    }
+    say_more(text, size, "; no rtol alone, as terms cancel: ");
+    say_cancelling(text, size, row);
+}
+
+static bool say_allclose(char *text, size_t size, const struct emit_line *line,
+                         const json_t *row)
+{
+    const json_t *const a = of(row, line->key);
+    const double slack = number(a, "slack");
+    if (say_wrong(text, size, row)) return true;
+    if (json_is_true(of(a, "exists")))
+        say_more(text, size,
+                 "rtol=%.3g, atol=%.3g: up to %.2g times as wide at nine of ten outputs",
+                 number(a, "rtol"), number(a, "atol"), slack);
+    else
+        say_more(text, size,
+                 "none worth having: one that passes correct kernels is %.2g times as "
+                 "wide at one of ten outputs",
+                 slack);
+    say_relative(text, size, row);
+    return true;
+}
+
+static bool say_python(char *text, size_t size, const struct emit_line *line,
+                       const json_t *row)
+{
+    const json_t *const list = of(row, line->key);
+    const bool close = json_is_true(of(of(row, "allclose"), "exists"));
+    const size_t count = json_array_size(list) - (close ? 1 : 0);
+    for (size_t i = 0; i < count && json_array_size(list); i++)
+        say_more(text, size, "%s%s", i ? "; " : "",
+                 json_string_value(json_array_get(list, i)));
+    return json_array_size(list);
+}
+
+/* --- power ------------------------------------------------------------------------ */
+
+/* How many faults are rejected always, sometimes, never. */
+enum { ALWAYS, SOMETIMES, NEVER, OFTEN };
+
+static int often(const json_t *one)
+{
+    const long long runs = count_of(one, "runs"), rejected = count_of(one, "both");
+    return rejected == runs ? ALWAYS : rejected ? SOMETIMES : NEVER;
+}
+
+static bool counts(const json_t *one)
+{
+    return !json_is_true(of(one, "correct")) && count_of(one, "runs");
+}
+
+static void say_names(char *text, size_t size, const json_t *list, int which)
+{
+    size_t i;
+    const json_t *one;
+    bool first = true;
+    json_array_foreach(list, i, one)
+    {
+        if (!counts(one) || often(one) != which) continue;
+        say_more(text, size, "%s%s", first ? " (" : ", ",
+                 json_string_value(of(one, "kernel")));
+        if (which == SOMETIMES)
+            say_more(text, size, " %lld of %lld", count_of(one, "both"),
+                     count_of(one, "runs"));
+        first = false;
+    }
+    say_more(text, size, "%s", first ? "" : ")");
+}
+
+static bool say_power(char *text, size_t size, const struct emit_line *line,
+                      const json_t *row)
+{
+    const json_t *const list = of(row, line->key), *one;
+    long long faults = 0, number_of[OFTEN] = { 0 }, rejected = 0, correct = 0;
+    size_t i;
+    json_array_foreach(list, i, one)
+    {
+        if (counts(one)) faults++, number_of[often(one)]++;
+        else if (count_of(one, "runs"))
+            rejected += count_of(one, "both"), correct += count_of(one, "runs");
+    }
+    say_more(text, size, "both reject %lld of %lld faults in every run, %lld in some",
+             number_of[ALWAYS], faults, number_of[SOMETIMES]);
+    say_names(text, size, list, SOMETIMES);
+    say_more(text, size, ", %lld in none", number_of[NEVER]);
+    say_names(text, size, list, NEVER);
+    if (number_of[NEVER])
+        say_more(text, size, " as they err no more than correct kernels");
+    say_more(text, size, "; and %lld of %lld correct results", rejected, correct);
+    return true;
+}
+
+const struct emit_line tolerance_lines[] = {
+    /* clang-format off */
+    { "recipe",        "recipe",        NULL, say_what_ran,  LINE_ALWAYS },
+    { "split",         "words",         NULL, say_words,     LINE_ALWAYS },
+    { "m",             "matrices",      NULL, say_data,      LINE_ALWAYS },
+    { "componentwise", "componentwise", NULL, say_component, LINE_ALWAYS },
+    { "normwise",      "normwise",      NULL, say_norm,      LINE_ALWAYS },
+    { "underflow",     "for certain",   NULL, say_bound,     LINE_ALWAYS },
+    { "allclose",      "allclose",      NULL, say_allclose,  LINE_ALWAYS },
+    { "power",         "power",         NULL, say_power,     LINE_ALWAYS },
+    { "numpy",         "NumPy",         NULL, say_python,    LINE_ALWAYS },
+    { "torch",         "PyTorch",       NULL, say_python,    LINE_ALWAYS },
+    { 0 }
+    /* clang-format on */
+};

@@ -1,0 +1,280 @@
+#include "analysis/error/bound_run.h"
+
+#include "lib/bits.h"
+#include "lib/hostfp.h"
+#include "lib/size.h"
+#include "lib/threads.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define U 0x1p-24
+
+enum { FRACTION = 23, LEAST_EXPONENT = -149 };
+
+/* --- medians ---------------------------------------------------------------------- */
+
+static void swap(double *x, double *y)
+{
+    const double z = *x;
+    *x = *y;
+    *y = z;
+}
+
+/* The value that would be x[n] if x were sorted; reorders it (Hoare 1961). */
+static double nth(double *x, size_t count, size_t n)
+{
+    size_t from = 0, to = count; /* it is in [from, to) */
+    while (to - from > 1) {
+        const double pivot = x[from + (to - from - 1) / 2];
+        size_t low = from, high = to - 1;
+        for (;; low++, high--) {
+            while (x[low] < pivot) low++;
+            while (x[high] > pivot) high--;
+            if (low >= high) break;
+            swap(&x[low], &x[high]);
+        }
+        if (n <= high) to = high + 1;
+        else from = high + 1;
+    }
+    return x[from];
+}
+
+static double median(double *x, size_t count)
+{
+    return count ? nth(x, count, count / 2) : (double)NAN;
+}
+
+/* --- one output ------------------------------------------------------------------- */
+
+static bool is_finite(uint32_t x) { return (x & 0x7f800000u) != 0x7f800000u; }
+
+/* Whether no sum of the output can overflow. */
+static bool is_small(const struct bound_problem *x, size_t at)
+{
+    const struct bitcut_format *const c = x->plan->unit[0]->c, *const sums =
+                                                                   x->plan->order.sums;
+    const double alpha = fabs(value_of_float(x->x->alpha)),
+                 size = x->x->magnitude[at] / fmin(1, alpha);
+    const int emax =
+        sums ? smaller_int(format_emax(c), format_emax(sums)) : format_emax(c);
+    return size < ldexp(1, emax - 4) && !(sums && x->plan->equilibrate);
+}
+
+/* Whether a limit of an output says anything of its D. */
+static bool is_limited(const struct bound_problem *x, size_t at, double limit)
+{
+    const bool finite = is_finite(x->x->d[at]) && is_finite(x->x->reference32[at]);
+    if (!isfinite(limit) || !is_finite(x->x->reference32[at])) return false;
+    return is_small(x, at) ||
+           (finite && x->plan->recipe->zeroed == RECIPE_ZEROES_NOTHING);
+}
+
+/* The distance of FP32 values at the exact one. */
+static double ulp_at(double x)
+{
+    int exponent;
+    if (x == 0) return ldexp(1, LEAST_EXPONENT);
+    frexp(x, &exponent);
+    return ldexp(1, larger_int(exponent - 1 - FRACTION, LEAST_EXPONENT));
+}
+
+/* --- many ------------------------------------------------------------------------- */
+
+/* Medians in the making. */
+struct tally {
+    double *limit, *ulps, *tightness;
+    size_t limits, erring;
+};
+
+static bool tally_init(struct tally *t, size_t count)
+{
+    *t = (struct tally){ .limit = memory_allocate(count, 3 * sizeof *t->limit) };
+    if (!t->limit) return false;
+    t->ulps = t->limit + count;
+    t->tightness = t->ulps + count;
+    return true;
+}
+
+static void take(struct bound_result *to, struct tally *t, const struct bound_problem *x,
+                 size_t at, double limit, double error)
+{
+    const double exact = double_of_bits(x->x->reference64[at]),
+                 unit = U * x->x->magnitude[at], ratio = error == 0 ? 0 : error / limit;
+    to->outputs++;
+    to->violations += error > limit + 0x1p-52 * fabs(exact);
+    if (to->worst == x->x->m * x->x->n || ratio > to->ratio) {
+        to->worst = at;
+        to->ratio = ratio;
+        to->worst_error = unit > 0 ? error / unit : 0;
+        to->worst_limit = unit > 0 ? limit / unit : 0;
+    }
+    if (unit == 0) return;
+    to->limit_most = larger_double(to->limit_most, limit / unit);
+    to->observed = larger_double(to->observed, error / unit);
+    t->limit[t->limits] = limit / unit;
+    t->ulps[t->limits++] = limit / ulp_at(exact);
+    if (error > 0) t->tightness[t->erring++] = limit / error;
+}
+
+static void settle(struct bound_result *to, struct tally *t)
+{
+    to->limit = median(t->limit, t->limits);
+    to->limit_ulp = median(t->ulps, t->limits);
+    to->tightness = median(t->tightness, t->erring);
+    free(t->limit);
+}
+
+static struct bound_result result_of(const struct bound_row *row,
+                                     const struct bound_problem *x)
+{
+    struct bound_result r = { .worst = x->x->m * x->x->n };
+    r.applies = row->applies(r.why, x);
+    return r;
+}
+
+static enum bitcut_status no_memory(struct fault *f)
+{
+    return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the bounds");
+}
+
+enum bitcut_status bound_run_row(struct bound_result *to, const struct bound_row *row,
+                                 const struct bound_problem *x, int threads,
+                                 const struct progress *progress, struct fault *f)
+{
+    const size_t count = x->x->m * x->x->n;
+    struct tally t;
+    struct hostfp mode;
+    *to = result_of(row, x);
+    if (!to->applies) return BITCUT_OK;
+    double *const limit = memory_allocate(count, sizeof *limit);
+    if (!limit || !tally_init(&t, count)) {
+        free(limit);
+        return no_memory(f);
+    }
+    const enum bitcut_status status = bound_limits(limit, row, x, threads, progress, f);
+    hostfp_enter(&mode);
+    to->looked = count;
+    for (size_t at = 0; at < count && status == BITCUT_OK; at++)
+        if (is_limited(x, at, limit[at]))
+            take(to, &t, x, at, limit[at], fabs(metric_error(x->x, at)));
+    settle(to, &t);
+    hostfp_leave(&mode);
+    free(limit);
+    return status;
+}
+
+/* --- those that are watched ------------------------------------------------------- */
+
+enum { CHUNK = 64 };
+
+/* Evenly spread outputs. */
+struct sample {
+    size_t count;
+    double stride;
+};
+
+static struct sample sample_of(const struct bound_problem *x, size_t samples)
+{
+    const size_t total = x->x->m * x->x->n;
+    const double most = 0x1p20 / larger_double(1, (double)x->x->k);
+    const size_t count =
+        smaller(total, samples ? samples : (size_t)larger_double(1, most));
+    return (struct sample){ count, count ? (double)total / (double)count : 1 };
+}
+
+static size_t sample_at(const struct sample *s, size_t i)
+{
+    return (size_t)((double)i * s->stride);
+}
+
+static enum bitcut_status watch(struct bound_watched *to, const struct bound_problem *x,
+                                const struct sample *s, size_t from, size_t end,
+                                int threads, const struct progress *progress)
+{
+    enum bitcut_status worst = BITCUT_OK;
+    (void)threads;
+#pragma omp parallel for schedule(dynamic) num_threads(threads_for(threads, end - from))
+    for (size_t i = from; i < end; i++) {
+        if (progress_stopped(progress)) continue;
+        const enum bitcut_status status =
+            bound_watch(&to[i - from], x, sample_at(s, i), NULL);
+        if (status == BITCUT_OK) continue;
+#pragma omp atomic write
+        worst = status;
+    }
+    return worst;
+}
+
+/* What those rows say of outputs `from` to `end` of the sample. */
+static void take_watched(struct bound_result results[BOUNDS], struct tally t[BOUNDS],
+                         const struct bound_problem *x, const struct sample *s,
+                         size_t from, size_t end, const struct bound_watched *watched)
+{
+    for (int r = 0; r < BOUNDS; r++)
+        for (size_t i = from; i < end && bounds[r].watched && results[r].applies; i++) {
+            const struct bound_watched *const w = &watched[i - from];
+            const double limit =
+                w->budget.event.what ? (double)NAN : bounds[r].watched(w);
+            const double error =
+                bounds[r].underflow ? w->budget.part[BUDGET_UNDERFLOW] : w->budget.error;
+            results[r].looked++;
+            if (isfinite(limit))
+                take(&results[r], &t[r], x, sample_at(s, i), limit, fabs(error));
+        }
+}
+
+static enum bitcut_status run_watched(struct bound_result results[BOUNDS],
+                                      struct tally t[BOUNDS],
+                                      const struct bound_problem *x,
+                                      const struct sample *s, int threads,
+                                      const struct progress *progress)
+{
+    struct bound_watched *const watched = memory_allocate(CHUNK, sizeof *watched);
+    enum bitcut_status status = watched ? BITCUT_OK : BITCUT_NO_MEMORY;
+    for (size_t from = 0; from < s->count && status == BITCUT_OK; from += CHUNK) {
+        const size_t end = smaller(from + CHUNK, s->count);
+        status = watch(watched, x, s, from, end, threads, progress);
+        if (progress_stopped(progress)) status = BITCUT_CANNOT;
+        if (status == BITCUT_OK) take_watched(results, t, x, s, from, end, watched);
+        progress_report(progress, end, s->count);
+    }
+    free(watched);
+    return status;
+}
+
+static enum bitcut_status run_all_watched(struct bound_result results[BOUNDS],
+                                          const struct bound_problem *x, size_t samples,
+                                          int threads, const struct progress *progress,
+                                          struct fault *f)
+{
+    const struct sample s = sample_of(x, samples);
+    struct tally t[BOUNDS] = { { NULL } };
+    struct hostfp mode;
+    enum bitcut_status status = BITCUT_OK;
+    for (int r = 0; r < BOUNDS; r++)
+        if (bounds[r].watched && !tally_init(&t[r], s.count)) status = BITCUT_NO_MEMORY;
+    hostfp_enter(&mode);
+    if (status == BITCUT_OK) status = run_watched(results, t, x, &s, threads, progress);
+    for (int r = 0; r < BOUNDS; r++)
+        if (bounds[r].watched) settle(&results[r], &t[r]);
+    hostfp_leave(&mode);
+    if (status == BITCUT_NO_MEMORY) no_memory(f);
+    if (status == BITCUT_CANNOT) fault_set(f, status, "stopped");
+    return status;
+}
+
+enum bitcut_status bound_run(struct bound_result results[BOUNDS],
+                             const struct bound_problem *x, size_t samples, int threads,
+                             const struct progress *progress, struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    assert(!bounds[BOUNDS].name);
+    for (int r = 0; r < BOUNDS && status == BITCUT_OK; r++)
+        if (bounds[r].watched) results[r] = result_of(&bounds[r], x);
+        else status = bound_run_row(&results[r], &bounds[r], x, threads, progress, f);
+    return status == BITCUT_OK
+               ? run_all_watched(results, x, samples, threads, progress, f)
+               : status;
+}

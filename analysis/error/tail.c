@@ -1,0 +1,64 @@
+#include "analysis/error/tail.h"
+
+#include "lib/elementary.h"
+#include "lib/hostfp.h"
+#include "lib/size.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int compare(const void *x, const void *y)
+{
+    const double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+void tail_fit(struct tail *t, double *x, size_t count)
+{
+    const size_t above = count / 2;
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    qsort(x, count, sizeof *x, compare);
+    *t = (struct tail){ .x = x, .count = count, .above = above, .threshold = -INFINITY };
+    if (above) t->threshold = x[count - 1 - above];
+    for (size_t i = count - above; i < count; i++) t->excess += x[i] - t->threshold;
+    if (above) t->excess /= (double)above;
+    hostfp_leave(&mode);
+}
+
+/* The logarithm of how many times fewer numbers are to be above than the upper half. */
+static double log_fewer(const struct tail *t, double p)
+{
+    return elementary_log((double)(t->above + 1) / ((double)(t->count + 1) * p));
+}
+
+static double level(const struct tail *t, double times)
+{
+    if (!t->above || !isfinite(t->excess)) return INFINITY;
+    return t->threshold + t->excess * larger_double(0, times);
+}
+
+double tail_limit(const struct tail *t, double p)
+{
+    struct hostfp mode;
+    if (!t->above) return INFINITY;
+    hostfp_enter(&mode);
+    const double r = (double)t->above,
+                 x = level(t, r * (elementary_exp(log_fewer(t, p) / r) - 1));
+    hostfp_leave(&mode);
+    return x;
+}
+
+double tail_guess(const struct tail *t, double p)
+{
+    struct hostfp mode;
+    double x = INFINITY;
+    if (!t->above) return x;
+    hostfp_enter(&mode);
+    const double over = (double)t->count * p;
+    if (over >= (double)t->above)
+        x = t->x[t->count - 1 - smaller((size_t)over, t->count - 1)];
+    else x = level(t, log_fewer(t, p));
+    hostfp_leave(&mode);
+    return x;
+}

@@ -1,0 +1,123 @@
+#include "analysis/error/usual.h"
+
+#include "analysis/error/runs.h"
+#include "analysis/error/tail.h"
+#include "lib/elementary.h"
+#include "lib/hostfp.h"
+#include "lib/size.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    PRODUCTS = 1 << 22, /* of A and B in all runs together, or ...     */
+    SHARE = 8,          /* ... a part of those of the GEMM, the larger */
+    K_MOST = 1 << 17,
+    RUNS_LEAST = 2,
+    RUNS_MOST = 16,
+    GROUPS_MOST = 48
+};
+
+/* Runs of as many outputs each, in groups, one after the other, of as many each; the
+   last group of a run may have more. */
+struct course {
+    size_t runs, rows, cols, groups; /* groups: of a run */
+    uint64_t seed;
+};
+
+static struct course course_of(size_t m, size_t n, size_t k, uint64_t seed)
+{
+    struct course c = { .seed = seed };
+    if (!m || !n || k > K_MOST) return c;
+    const double all = (double)m * (double)n * (double)k,
+                 products = larger_double(PRODUCTS, all / SHARE);
+    gemm_data_block(&c.rows, &c.cols, m, n, k, products / RUNS_MOST);
+    const size_t outputs = c.rows * c.cols,
+                 most = (size_t)(products / ((double)outputs * (double)k + 1));
+    c.runs = most < RUNS_LEAST ? RUNS_LEAST : smaller(most, RUNS_MOST);
+    c.groups = smaller(outputs, divide_up(GROUPS_MOST, c.runs));
+    return c;
+}
+
+/* The square of the largest error of each group. */
+static void take_groups(double *square, const struct comparison *x, size_t groups)
+{
+    const size_t outputs = x->m * x->n, each = outputs / groups;
+    struct hostfp mode;
+    hostfp_enter(&mode); /* in a thread of its own */
+    for (size_t g = 0; g < groups; g++) square[g] = 0;
+    for (size_t i = 0; i < outputs; i++) {
+        const size_t g = smaller(i / each, groups - 1);
+        const double error = backward_at(x, i);
+        square[g] = larger_double(square[g], error * error);
+    }
+    hostfp_leave(&mode);
+}
+
+/* What all runs share. */
+struct shared {
+    double *square;
+    const struct bitcut_gemm *g;
+    const struct gemm_data *data;
+    struct course course;
+};
+
+static enum bitcut_status run_one(void *context, size_t run, struct fault *f)
+{
+    const struct shared *const s = context;
+    const struct course *const c = &s->course;
+    struct gemm_data p;
+    struct judge j;
+    enum bitcut_status status =
+        gemm_data_shuffle(&p, s->data, c->rows, c->cols, c->seed, run + 1, f);
+    if (status != BITCUT_OK) return status;
+    uint32_t *const d = memory_allocate(c->rows * c->cols, sizeof *d);
+    status = d ? gemm_data_run(d, &p, s->g, f)
+               : fault_set(f, BITCUT_NO_MEMORY, "out of memory for usual errors");
+    if (status == BITCUT_OK) status = gemm_data_judge(&j, &p, s->g, f);
+    if (status == BITCUT_OK) {
+        j.comparison.d = d;
+        take_groups(s->square + run * c->groups, &j.comparison, c->groups);
+        judge_clear(&j);
+    }
+    free(d);
+    gemm_data_clear(&p);
+    return status;
+}
+
+/* What the largest of so many numbers of the kind is below with this probability. */
+static double largest(const struct tail *t, double count, double probability)
+{
+    return sqrt(tail_guess(t, 1 - elementary_exp(elementary_log(probability) / count)));
+}
+
+/* The range of the largest of m n outputs, out of the squares of groups. */
+static void find_range(struct usual *to, double *square, const struct course *c,
+                       double outputs)
+{
+    struct tail t;
+    const double groups =
+        outputs * (double)c->groups / ((double)c->rows * (double)c->cols);
+    tail_fit(&t, square, c->runs * c->groups);
+    to->low = largest(&t, groups, 0.01);
+    to->high = largest(&t, groups, 0.99);
+    to->outputs = c->runs * c->rows * c->cols;
+}
+
+enum bitcut_status usual_range(struct usual *to, const struct bitcut_gemm *g,
+                               const struct gemm_data *p, uint64_t seed, int threads,
+                               const struct progress *progress, struct fault *f)
+{
+    const size_t m = p->a.rows, n = p->b.cols;
+    double square[2 * GROUPS_MOST];
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    struct shared s = { square, g, p, course_of(m, n, p->a.cols, seed) };
+    const enum bitcut_status status =
+        runs_do(s.course.runs, run_one, &s, threads, progress, f);
+    *to = (struct usual){ 0 };
+    if (status == BITCUT_OK && s.course.runs)
+        find_range(to, square, &s.course, (double)m * (double)n);
+    hostfp_leave(&mode);
+    return status;
+}

@@ -1,0 +1,26 @@
+/* What error is usual for a recipe on a unit, on data like those at hand. */
+#ifndef BITCUT_ANALYSIS_ERROR_USUAL_H
+#define BITCUT_ANALYSIS_ERROR_USUAL_H
+
+#include "analysis/error/gemm_data.h"
+#include "lib/progress.h"
+
+/* Between which numbers most runs have their backward_max (metric.h): 72 to 100 % of 40
+   runs each of seven recipes, units and inputs, where the model says 98. */
+struct usual {
+    double low, high; /* u; infinite where runs overflow                         */
+    size_t outputs;   /* from which this comes; 0: from none, as k is above 2^17 */
+};
+
+/* The range for D of g, a GEMM on a unit with the matrices p: out of runs of it on some
+   rows and columns, with k in other orders (gemm_data_shuffle()), of some 2^22 products
+   of A and B in all.  The largest error of all m n outputs is guessed from the largest of
+   groups, as if squares of these had exponential tails, as of normal errors they have:
+   its quantiles of 1 and of 99 %.
+   The same for any number of threads.  BITCUT_NO_MEMORY; BITCUT_CANNOT
+   if asked to stop. */
+enum bitcut_status usual_range(struct usual *to, const struct bitcut_gemm *g,
+                               const struct gemm_data *p, uint64_t seed, int threads,
+                               const struct progress *progress, struct fault *f);
+
+#endif

@@ -1,0 +1,96 @@
+#include "analysis/tolerance/criterion.h"
+
+#include "lib/bits.h"
+
+#include <math.h>
+
+static double size_of_exact(const struct comparison *x, size_t i)
+{
+    const double value = fabs(double_of_bits(x->reference64[i]));
+    return isfinite(value) ? value : 0;
+}
+
+/* `rest` of each output comes on top, NULL: nothing. */
+static bool keeps_component(const struct sample_run *r, double limit, const double *rest)
+{
+    const struct comparison *const x = &r->x;
+    for (size_t i = 0; i < x->m * x->n; i++) {
+        const double error = fabs(metric_error(x, i));
+        if (!(error == 0 ||
+              error <= limit * 0x1p-24 * x->magnitude[i] + (rest ? rest[i] : 0)))
+            return false;
+    }
+    return true;
+}
+
+static bool keeps_allclose(const struct sample_run *r, struct allclose a)
+{
+    const struct comparison *const x = &r->x;
+    for (size_t i = 0; i < x->m * x->n; i++)
+        if (!(fabs(metric_error(x, i)) <= a.atol + a.rtol * size_of_exact(x, i)))
+            return false;
+    return true;
+}
+
+static bool bound(const struct sample_run *r, const struct tolerance *t)
+{
+    return keeps_component(r, t->component.bound, r->allowance);
+}
+
+static bool observed(const struct sample_run *r, const struct tolerance *t)
+{
+    return keeps_component(r, t->component.observed, NULL);
+}
+
+static bool norm(const struct sample_run *r, const struct tolerance *t)
+{
+    return metrics[METRIC_NORMWISE].value(&r->x) <= t->norm.observed;
+}
+
+static bool both(const struct sample_run *r, const struct tolerance *t)
+{
+    return observed(r, t) && norm(r, t);
+}
+
+static bool own_allclose(const struct sample_run *r, const struct tolerance *t)
+{
+    return keeps_allclose(r, t->allclose[1]);
+}
+
+/* Defaults for float32 of torch.testing.assert_close(). */
+static bool torch(const struct sample_run *r, const struct tolerance *t)
+{
+    (void)t;
+    return keeps_allclose(r, (struct allclose){ 1.3e-6, 1e-5 });
+}
+
+/* Defaults of numpy.allclose(). */
+static bool numpy(const struct sample_run *r, const struct tolerance *t)
+{
+    (void)t;
+    return keeps_allclose(r, (struct allclose){ 1e-5, 1e-8 });
+}
+
+const struct criterion criteria[] = {
+    [CRITERION_BOUND] = { "bound", "componentwise, the limit that holds for certain",
+                          bound },
+    [CRITERION_OBSERVED] = { "observed", "componentwise, the observed limit", observed },
+    [CRITERION_NORM] = { "norm", "normwise, the observed limit", norm },
+    [CRITERION_BOTH] = { "both", "componentwise and normwise, the observed limits",
+                         both },
+    [CRITERION_ALLCLOSE] = { "allclose", "allclose() by the observed limit",
+                             own_allclose },
+    [CRITERION_TORCH] = { "torch", "torch.testing.assert_close(), rtol 1.3e-6, atol 1e-5",
+                          torch },
+    [CRITERION_NUMPY] = { "numpy", "numpy.allclose(), rtol 1e-5, atol 1e-8", numpy },
+    { 0 }
+};
+
+_Static_assert(sizeof criteria / sizeof criteria[0] == CRITERIA + 1,
+               "a row of the table has its name in the enum");
+
+void criteria_run(bool accepted[CRITERIA], const struct sample_run *r,
+                  const struct tolerance *t)
+{
+    for (int i = 0; i < CRITERIA; i++) accepted[i] = criteria[i].accepts(r, t);
+}

@@ -1,0 +1,104 @@
+/* What a test should accept, of a GEMM as its caller has it: what lib/bitcut.h
+   declares. */
+#include "analysis/tolerance/tolerance.h"
+
+static enum bitcut_status take_options(struct bitcut_tolerance_options *to,
+                                       const struct bitcut_tolerance_options *from,
+                                       int threads, struct fault *f)
+{
+    struct bitcut_tolerance_options o = { .size = sizeof o };
+    if (from) {
+        const enum bitcut_status status =
+            struct_check("options", from->size, sizeof o, f);
+        if (status != BITCUT_OK) return status;
+        o = *from;
+    }
+    if (!o.runs) o.runs = 100;
+    if (o.alarm == 0) o.alarm = 1e-6;
+    if (threads < 0 || !(o.alarm > 0 && o.alarm < 1))
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "threads are negative, or the alarm is no probability");
+    *to = o;
+    return BITCUT_OK;
+}
+
+static enum bitcut_status check_gemm(const struct bitcut_gemm *g, struct fault *f)
+{
+    struct gemm_plan plan;
+    if (!g->recipe || !g->unit)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "recipe and unit are needed");
+    if (g->count != 1 || !g->m || !g->n || !g->k)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "one GEMM is looked at, of at least one output and product");
+    if (g->a.words || g->b.words)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "words are a device's");
+    const enum bitcut_status status = gemm_plan_on_unit(&plan, g, f);
+    return status == BITCUT_OK ? gemm_check_operands(g, f) : status;
+}
+
+static void fill(struct bitcut_tolerances *to, const struct tolerance *t)
+{
+    *to = (struct bitcut_tolerances){
+        .size = sizeof *to,
+        .runs = t->runs,
+        .outputs = t->rows * t->cols,
+        .bound = t->component.bound,
+        .underflow = t->lost,
+        .observed = t->component.observed,
+        .most = t->component.most,
+        .norm_bound = t->norm.bound,
+        .norm_observed = t->norm.observed,
+        .norm_most = t->norm.most,
+        .rtol = t->allclose[1].rtol,
+        .atol = t->allclose[1].atol,
+        .bound_rtol = t->allclose[0].rtol,
+        .bound_atol = t->allclose[0].atol,
+        .slack = t->slack,
+        .rtol_alone = t->rtol[1],
+        .rtol_slack = t->rtol_slack,
+        .cancelling = t->cancelling[1],
+        .wrong = t->wrong,
+    };
+}
+
+static enum bitcut_status find(struct bitcut_tolerances *to, const struct bitcut_gemm *g,
+                               const struct bitcut_tolerance_options *o, int threads,
+                               struct fault *f)
+{
+    struct gemm_data data;
+    struct tolerance t;
+    enum bitcut_status status = gemm_data_take(&data, g, 0, threads, f);
+    if (status != BITCUT_OK) return status;
+    const struct shuffled_source source = { &data, o->seed };
+    const struct tolerance_question q = { .gemm = g,
+                                          .source = { shuffled_make, &source },
+                                          .m = g->m,
+                                          .n = g->n,
+                                          .k = g->k,
+                                          .any_order = o->any_order,
+                                          .two = o->two,
+                                          .runs = o->runs,
+                                          .alarm = o->alarm };
+    status = tolerance_find(&t, &q, threads, NULL, f);
+    if (status == BITCUT_OK) fill(to, &t);
+    gemm_data_clear(&data);
+    return status;
+}
+
+enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
+                                    const struct bitcut_gemm *gemm,
+                                    const struct bitcut_tolerance_options *options,
+                                    int threads, char *why)
+{
+    struct bitcut_tolerance_options o = { .size = sizeof o };
+    struct bitcut_gemm g;
+    struct fault f;
+    enum bitcut_status status =
+        to ? struct_check("tolerances", to->size, sizeof *to, &f)
+           : fault_set(&f, BITCUT_BAD_ARGUMENT, "no place for the limits");
+    if (status == BITCUT_OK) status = take_options(&o, options, threads, &f);
+    if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
+    if (status == BITCUT_OK) status = check_gemm(&g, &f);
+    if (status == BITCUT_OK) status = find(to, &g, &o, threads, &f);
+    return fault_tell(why, status, &f);
+}

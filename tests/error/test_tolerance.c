@@ -1,0 +1,439 @@
+/* What a test should accept: limits of correct kernels, and what they reject. */
+#include "analysis/tolerance/power.h"
+#include "analysis/tolerance/python_lines.h"
+#include "lib/bits.h"
+#include "lib/file/source.h"
+#include "lib/fma.h"
+#include "lib/hostfp.h"
+#include "tests/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- runs ------------------------------------------------------------------------- */
+
+struct family {
+    const char *input;
+    size_t k;
+    uint64_t seed;
+};
+
+static enum bitcut_status family_make(struct gemm_data *to, const void *context,
+                                      size_t rows, size_t cols, uint64_t run,
+                                      struct fault *f)
+{
+    const struct family *const x = context;
+    struct input in;
+    *to = (struct gemm_data){ 0 };
+    ck_assert_int_eq(input_parse(&in, x->input, f), BITCUT_OK);
+    ck_assert_int_eq(
+        source_generate(&to->a, &in, INPUT_A, rows, x->k, x->seed + run, 1, f),
+        BITCUT_OK);
+    return source_generate(&to->b, &in, INPUT_B, x->k, cols, x->seed + run, 1, f);
+}
+
+static struct bitcut_gemm gemm_named(const char *recipe, const char *unit)
+{
+    struct bitcut_gemm g = gemm_of(bitcut_recipe_find(recipe), NULL);
+    const struct bitcut_format *const words =
+        g.recipe->split ? g.recipe->split->word[0].format : &formats[FORMAT_F16];
+    g.unit = bitcut_unit_find(unit, words);
+    ck_assert(g.unit != NULL);
+    return g;
+}
+
+static struct tolerance_question question_of(const struct bitcut_gemm *g,
+                                             const struct family *x, size_t size)
+{
+    return (struct tolerance_question){ .gemm = g,
+                                        .source = { family_make, x },
+                                        .m = size,
+                                        .n = size,
+                                        .k = x->k,
+                                        .runs = 40,
+                                        .alarm = 1e-6 };
+}
+
+static struct tolerance found(const struct tolerance_question *q, int threads)
+{
+    struct tolerance t;
+    ck_assert_int_eq(tolerance_find(&t, q, threads, NULL, NULL), BITCUT_OK);
+    return t;
+}
+
+/* --- limits ----------------------------------------------------------------------- */
+
+static const struct {
+    const char *recipe, *unit, *input;
+    size_t k;
+} cases[] = {
+    { "ootomo", "h100", "urand(-1,1)", 256 },
+    { "plain", "a100", "positive", 300 },
+    { "legemm", "mi210", "exp_rand(-15,14)", 100 },
+    { "markidis", "v100", "nrand", 64 },
+    { "fp32", "h100", "urand(-1,1)", 200 },
+    { "half-fp8", "h100", "urand(-1,1)", 64 },
+};
+
+enum { CASES = sizeof cases / sizeof *cases };
+
+enum { RUNS = 6 };
+
+/* Of new runs none is above any limit, and no limit is far from what there is: the
+   observed one is within 5 times the largest. */
+START_TEST(limits_hold)
+{
+    for (int c = 0; c < CASES; c++) {
+        const struct bitcut_gemm g = gemm_named(cases[c].recipe, cases[c].unit);
+        const struct family x = { cases[c].input, cases[c].k, test_seed() * 10000 };
+        for (int any = 0; any < 2; any++) {
+            struct tolerance_question q = question_of(&g, &x, 20);
+            q.any_order = any;
+            const struct tolerance t = found(&q, 0);
+            ck_assert(t.rows > 15 && t.rows <= 20 && t.cols > 15 && t.runs == 40 &&
+                      !t.wrong);
+            ck_assert_msg(t.orders > 5 || !any, "%zu orders", t.orders);
+            ck_assert_msg(t.component.most < t.component.observed &&
+                              t.component.observed <= 5 * t.component.most &&
+                              t.component.most <= t.component.bound + t.lost,
+                          "%s: %g, %g, %g", cases[c].recipe, t.component.most,
+                          t.component.observed, t.component.bound);
+            ck_assert(t.norm.most < t.norm.observed &&
+                      t.norm.observed <= 5 * t.norm.most);
+            struct power p;
+            ck_assert_int_eq(power_measure(&p, &q, &t, RUNS, 1, 0, NULL, NULL),
+                             BITCUT_OK);
+            for (size_t i = 0; i < p.rows && p.row[i].correct; i++)
+                for (int k = 0; k <= CRITERION_ALLCLOSE; k++)
+                    ck_assert_msg(p.row[i].runs == RUNS &&
+                                      (p.row[i].rejected[k] == 0 || (i && !any)),
+                                  "%s, %s: %s rejects %zu of %zu", cases[c].recipe,
+                                  p.row[i].name, criteria[k].name, p.row[i].rejected[k],
+                                  p.row[i].runs);
+            power_clear(&p);
+        }
+    }
+}
+END_TEST
+
+/* The same limits for any number of threads and host mode; others of other seeds. */
+START_TEST(same_limits)
+{
+    const struct bitcut_gemm g = gemm_named("ootomo", "h100");
+    const struct family x = { "urand(-1,1)", 128, test_seed() },
+                        y = { "urand(-1,1)", 128, test_seed() + 1000 };
+    const struct tolerance_question q = question_of(&g, &x, 24),
+                                    r = question_of(&g, &y, 24);
+    const struct tolerance one = found(&q, 1);
+    test_host_mode(6);
+    const struct tolerance other = found(&q, 3);
+    fesetenv(FE_DFL_ENV);
+    const struct tolerance seed = found(&r, 3);
+    ck_assert(!memcmp(&one.component, &other.component, sizeof one.component) &&
+              !memcmp(&one.norm, &other.norm, sizeof one.norm) &&
+              !memcmp(one.allclose, other.allclose, sizeof one.allclose) &&
+              one.slack == other.slack && one.lost == other.lost &&
+              !memcmp(one.cancelling, other.cancelling, sizeof one.cancelling));
+    ck_assert(one.component.observed != seed.component.observed);
+}
+END_TEST
+
+/* More outputs and fewer alarms are a wider limit; two results have twice that of one. */
+START_TEST(wider_limits)
+{
+    const struct bitcut_gemm g = gemm_named("ootomo", "h100");
+    const struct family x = { "urand(-1,1)", 4096, test_seed() };
+    struct tolerance_question q = question_of(&g, &x, 16);
+    q.runs = 10;
+    const struct tolerance one = found(&q, 0);
+    q.m = 160;
+    const struct tolerance many = found(&q, 0);
+    ck_assert(many.rows * many.cols <= 256 &&
+              many.component.observed > one.component.observed);
+    q.alarm = 1e-3;
+    const struct tolerance more = found(&q, 0);
+    ck_assert(more.component.observed < many.component.observed);
+    q.two = true;
+    const struct tolerance two = found(&q, 0);
+    ck_assert(two.component.observed == 2 * more.component.observed &&
+              two.component.bound == 2 * more.component.bound &&
+              two.norm.observed == 2 * more.norm.observed &&
+              two.allclose[0].atol == 2 * more.allclose[0].atol &&
+              two.component.most == more.component.most);
+}
+END_TEST
+
+/* --- relative limits -------------------------------------------------------------- */
+
+/* Positive terms have a relative limit, and allclose() is the componentwise test; where
+   terms cancel there is none; of numbers of all sizes allclose() is not worth having. */
+START_TEST(relative_limits)
+{
+    const struct bitcut_gemm g = gemm_named("ootomo", "h100");
+    const struct family positive = { "positive", 128, test_seed() },
+                        both = { "urand(-1,1)", 128, test_seed() },
+                        wide = { "exp_rand(-15,14)", 16, test_seed() };
+    struct tolerance_question q = question_of(&g, &positive, 16);
+    const struct tolerance p = found(&q, 0);
+    ck_assert(p.slack < 1.01 && p.rtol_slack < 1.01 && p.cancelling[1] == 0);
+    ck_assert(allclose_exists(&p, true) &&
+              p.rtol[1] < 1.1 * 0x1p-24 * p.component.observed);
+    q.source.context = &both;
+    const struct tolerance b = found(&q, 0);
+    ck_assert(isinf(b.rtol[0]) && isinf(b.rtol[1]) && isinf(b.rtol_slack));
+    ck_assert(allclose_exists(&b, true) && b.allclose[1].rtol < 1e-7 &&
+              b.cancelling[1] > 0.01);
+    q.source.context = &wide;
+    q.k = 16;
+    const struct tolerance w = found(&q, 0);
+    ck_assert(!allclose_exists(&w, true) && !allclose_exists(&w, false));
+}
+END_TEST
+
+/* Overflow leaves no limit, and what underflows is in the bound and in lines. */
+START_TEST(ends_of_the_range)
+{
+    const struct bitcut_gemm g = gemm_named("ootomo", "h100");
+    const struct family large = { "const(1e6)", 32, 1 },
+                        small = { "exp_rand(-30,-20)", 32, test_seed() };
+    struct tolerance_question q = question_of(&g, &large, 16);
+    char line[PYTHON_LINES][PYTHON_LINE_MOST];
+    const struct tolerance l = found(&q, 0);
+    ck_assert(l.wrong == 40 * 256 && isinf(l.component.observed) &&
+              isinf(l.component.bound));
+    ck_assert_int_eq(python_lines(line, &python_libraries[0], &l, &q, true), 0);
+    q.source.context = &small;
+    const struct tolerance s = found(&q, 0);
+    ck_assert(!s.wrong && s.lost > s.component.bound &&
+              s.component.observed <= s.lost + s.component.bound);
+    ck_assert_int_eq(python_lines(line, &python_libraries[0], &s, &q, false), 3);
+    ck_assert_str_eq(strchr(line[2], '+'), "+ rest).all()");
+    ck_assert(strstr(line[1], "rest = ") == line[1]);
+}
+END_TEST
+
+/* --- faults ----------------------------------------------------------------------- */
+
+static const struct power_row *row_named(const struct power *p, const char *name)
+{
+    for (size_t i = 0; i < p->rows; i++)
+        if (!strcmp(p->row[i].name, name)) return &p->row[i];
+    ck_abort_msg("no row %s", name);
+    return NULL;
+}
+
+/* Rejected in all runs of these, of two recipes. */
+static const char *const coarse[] = {
+    "term missing",
+    "corrections missing",
+    "one accumulator",
+    "epilogue scale missing",
+    "k lost",
+    "k twice",
+    "k stale",
+    "wrong lines",
+    "wrong k",
+    "stale lines",
+    "by columns",
+    "accumulator short",
+    "result twice",
+    "f16 accumulators",
+    "store short",
+    "one element wrong",
+    "one output NaN",
+    "one output zero",
+    "one output twice",
+    "one tile twice",
+    "low words zero",
+    "residual negated",
+    "low words are high words",
+};
+
+/* Rejected by none, as it is another order; and not there. */
+START_TEST(faults_found)
+{
+    const struct bitcut_gemm g = gemm_named("ootomo", "h100");
+    const struct family x = { "urand(-1,1)", 256, test_seed() };
+    const struct tolerance_question q = question_of(&g, &x, 16);
+    const struct tolerance t = found(&q, 0);
+    struct power p, again;
+    ck_assert_int_eq(power_measure(&p, &q, &t, 10, 1, 1, NULL, NULL), BITCUT_OK);
+    ck_assert_int_eq(power_measure(&again, &q, &t, 10, 1, 3, NULL, NULL), BITCUT_OK);
+    for (size_t i = 0; i < sizeof coarse / sizeof *coarse; i++) {
+        const struct power_row *const r = row_named(&p, coarse[i]);
+        ck_assert_msg(r->runs && r->rejected[CRITERION_BOUND] == r->runs &&
+                          r->rejected[CRITERION_OBSERVED] == r->runs,
+                      "%s: %zu by the bound, %zu by the observed limit of %zu", r->name,
+                      r->rejected[CRITERION_BOUND], r->rejected[CRITERION_OBSERVED],
+                      r->runs);
+    }
+    ck_assert(row_named(&p, "promotion truncated")->rejected[CRITERION_NORM] == 10);
+    ck_assert(row_named(&p, "promotion truncated")->rejected[CRITERION_BOTH] == 10);
+    ck_assert(row_named(&p, "promotion truncated")->rejected[CRITERION_BOUND] == 0);
+    ck_assert(row_named(&p, "k descending")->rejected[CRITERION_BOTH] == 0);
+    ck_assert(row_named(&p, "C ignored")->runs == 0 &&
+              isnan(row_named(&p, "C ignored")->error));
+    ck_assert(p.rows == again.rows);
+    for (size_t i = 0; i < p.rows; i++)
+        ck_assert(
+            p.row[i].runs == again.row[i].runs &&
+            !memcmp(p.row[i].rejected, again.row[i].rejected, sizeof p.row[i].rejected));
+    power_clear(&p);
+    power_clear(&again);
+}
+END_TEST
+
+/* With C and alpha there are faults of the epilogue, too; in two results the other one is
+   the reference. */
+START_TEST(epilogues_and_pairs)
+{
+    struct bitcut_gemm g = gemm_named("ootomo", "h100");
+    const struct family x = { "urand(-1,1)", 64, test_seed() },
+                        of_c = { "urand(-1,1)", 16, 9 };
+    struct gemm_data from, c;
+    family_make(&from, &x, 16, 16, 0, NULL);
+    family_make(&c, &of_c, 16, 16, 0, NULL);
+    from.c = c.a;
+    g.alpha = bits_of_float(1.5f);
+    g.beta = bits_of_float(-0.5f);
+    const struct shuffled_source source = { &from, test_seed() };
+    struct tolerance_question q = question_of(&g, &x, 16);
+    q.source = (struct run_source){ shuffled_make, &source };
+    q.two = true;
+    const struct tolerance t = found(&q, 0);
+    struct power p;
+    ck_assert_int_eq(power_measure(&p, &q, &t, 5, 1, 0, NULL, NULL), BITCUT_OK);
+    static const char *const names[] = { "alpha ignored", "beta ignored", "C ignored",
+                                         "C twice",       "C by columns", "alpha twice" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct power_row *const r = row_named(&p, names[i]);
+        ck_assert_msg(r->runs == 5 && r->rejected[CRITERION_BOTH] == 5, "%s", names[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        ck_assert(p.row[i].runs == 5 && p.row[i].rejected[CRITERION_BOTH] == 0);
+    /* in the order of the reference nothing differs */
+    ck_assert(p.row[0].error > 0);
+    power_clear(&p);
+    gemm_data_clear(&from);
+    matrix_clear(&c.b);
+}
+END_TEST
+
+/* --- the call --------------------------------------------------------------------- */
+
+static struct bitcut_tolerances called(const struct bitcut_gemm *g,
+                                       const struct bitcut_tolerance_options *o)
+{
+    struct bitcut_tolerances t = { .size = sizeof t };
+    char why[BITCUT_TEXT_MOST] = "";
+    ck_assert_msg(bitcut_tolerance(&t, g, o, 2, why) == BITCUT_OK, "%s", why);
+    return t;
+}
+
+/* It says what tolerance_find() does of the same runs, whatever the layout of A. */
+START_TEST(calls)
+{
+    const struct family x = { "urand(-1,1)", 100, test_seed() };
+    const struct bitcut_tolerance_options o = { .size = sizeof o, .runs = 40, .seed = 3 };
+    struct gemm_data from;
+    uint32_t turned[20 * 100], d[20 * 20];
+    family_make(&from, &x, 20, 20, 0, NULL);
+    const struct shuffled_source source = { &from, 3 };
+    struct bitcut_gemm g = gemm_named("ootomo", "h100");
+    struct tolerance_question q = question_of(&g, &x, 20);
+    q.source = (struct run_source){ shuffled_make, &source };
+    const struct tolerance want = found(&q, 1);
+    gemm_set_dense(&g, d, 20, 20, 100, from.a.at, from.b.at, NULL);
+    g.d.to = NULL;
+    const struct bitcut_tolerances got = called(&g, &o);
+    ck_assert(
+        got.observed == want.component.observed && got.bound == want.component.bound &&
+        got.most == want.component.most && got.norm_observed == want.norm.observed &&
+        got.atol == want.allclose[1].atol && got.bound_atol == want.allclose[0].atol &&
+        got.slack == want.slack && got.rtol_slack > 8 && got.outputs == 400 &&
+        got.cancelling == want.cancelling[1] && got.underflow == want.lost);
+    for (size_t i = 0; i < 20; i++)
+        for (size_t p = 0; p < 100; p++) turned[p * 20 + i] = from.a.at[i * 100 + p];
+    g.a.at = turned;
+    g.a.layout = BITCUT_COLUMN_MAJOR;
+    const struct bitcut_tolerances other = called(&g, &o);
+    ck_assert(!memcmp(&other, &got, sizeof got));
+    gemm_data_clear(&from);
+}
+END_TEST
+
+START_TEST(calls_refused)
+{
+    const uint32_t x[4] = { 0 };
+    struct bitcut_tolerances t = { .size = sizeof t, .runs = 77 };
+    struct bitcut_gemm right = gemm_named("fp32", "h100"), g;
+    gemm_set_dense(&right, NULL, 2, 2, 2, x, x, NULL);
+    const struct {
+        const struct bitcut_recipe *recipe;
+        const struct bitcut_unit *unit;
+        size_t count, m, k;
+        const void *a;
+        uint32_t beta;
+    } wrong[] = { { NULL, right.unit, 1, 2, 2, x, 0 },
+                  { right.recipe, NULL, 1, 2, 2, x, 0 },
+                  { right.recipe, right.unit, 2, 2, 2, x, 0 },
+                  { right.recipe, right.unit, 1, 0, 2, x, 0 },
+                  { right.recipe, right.unit, 1, 2, 0, x, 0 },
+                  { right.recipe, right.unit, 1, 2, 2, NULL, 0 },
+                  { right.recipe, right.unit, 1, 2, 2, x, F32_ONE } };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char why[BITCUT_TEXT_MOST] = "";
+        g = right;
+        g.recipe = wrong[i].recipe;
+        g.unit = wrong[i].unit;
+        g.count = wrong[i].count;
+        g.m = wrong[i].m;
+        g.k = wrong[i].k;
+        g.a.at = wrong[i].a;
+        g.beta = wrong[i].beta;
+        ck_assert_msg(bitcut_tolerance(&t, &g, NULL, 1, why) == BITCUT_BAD_ARGUMENT &&
+                          *why && t.runs == 77,
+                      "case %zu", i);
+    }
+    ck_assert_int_eq(bitcut_tolerance(&t, &right, NULL, -1, NULL), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(bitcut_tolerance(&t, &right, NULL, 1, NULL), BITCUT_OK);
+    ck_assert(t.observed == 0 && t.most == 0 && t.wrong == 0);
+}
+END_TEST
+
+/* --- lines ------------------------------------------------------------------------ */
+
+START_TEST(lines_of_python)
+{
+    struct bitcut_gemm g = gemm_named("ootomo", "h100");
+    struct tolerance_question q = { .gemm = &g, .m = 4, .n = 4, .k = 1 << 22 };
+    struct tolerance t = { .component = { .bound = 16, .observed = 2 },
+                           .norm = { .bound = 16, .observed = 1 },
+                           .sums = 0x1p-6,
+                           .slack = 3,
+                           .allclose = { { 0, 1 }, { 0, 0.5 } } };
+    char line[PYTHON_LINES][PYTHON_LINE_MOST];
+    ck_assert_int_eq(python_lines(line, &python_libraries[0], &t, &q, true), 4);
+    ck_assert_str_eq(line[0], "exact, size = A.astype('f8') @ B.astype('f8'), "
+                              "abs(A.astype('f8')) @ abs(B.astype('f8'))");
+    /* (2 + 2^-6) 2^-24 = 1.2014e-7, and 0.51 % on top */
+    ck_assert_str_eq(line[1],
+                     "assert (abs(D.astype('f8') - exact) <= 1.21e-07 * size).all()");
+    ck_assert_str_eq(line[3], "np.testing.assert_allclose(D.astype('f8'), exact, rtol=0, "
+                              "atol=0.503)");
+    g.alpha = bits_of_float(-2);
+    g.beta = F32_ONE;
+    q.two = true;
+    t.slack = 100;
+    ck_assert_int_eq(python_lines(line, &python_libraries[1], &t, &q, false), 2);
+    ck_assert_str_eq(line[0], "size = 2 * ((A.double()).abs() @ (B.double()).abs()) + "
+                              "(C.double()).abs()");
+    ck_assert_str_eq(
+        line[1], "assert ((D.double() - D2.double()).abs() <= 9.59e-07 * size).all()");
+}
+END_TEST
+
+TEST_MAIN("tolerance", limits_hold, same_limits, wider_limits, relative_limits,
+          ends_of_the_range, faults_found, epilogues_and_pairs, calls,
+          calls_refused, lines_of_python)
