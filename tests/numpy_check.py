@@ -132,11 +132,16 @@ def read_mtx(path):
     return values.reshape(cols, rows).T
 
 
-def bitcut(*words):
-    """Run a command with --json; its first row."""
+def bitcut_rows(*words):
+    """Run a command with --json; all of its rows."""
     command = ["bitcut", *(str(word) for word in words), "--json"]
     out = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
-    return json.loads(out.splitlines()[0])
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def bitcut(*words):
+    """The first of them."""
+    return bitcut_rows(*words)[0]
 
 
 # --- the points -------------------------------------------------------------------------
@@ -422,6 +427,54 @@ def tensors():
                                             {**names, "D": torch.tensor(d)}) else None
 
 
+# --- a bound ----------------------------------------------------------------------------
+
+
+def gamma(v):
+    return v / (1 - v)
+
+
+def up(x):
+    """To FP32, not below."""
+    y = x.astype(F32)
+    return np.where(y < x, np.nextafter(y, F32(np.inf)), y).astype(F64)
+
+
+def hopper_limit(a, b):
+    """What Ootomo's method may err by on Hopper, for one output: what two words leave and
+    the product of low words that is dropped; of the main products an instruction of 16 and
+    a promotion for each, but the first; of the corrections two chains in one; and a fold.
+    An instruction cuts 16 terms at 2^-25 and its result at 2^-23, 10 u in all.  A word
+    other than 0 aligns as the least normal number of f16 at least."""
+    q = -(-len(a) // 16)
+    main, correction = gamma((10 + q - 1 + 1) * U), gamma((2 * q * 10 + 1) * U)
+    kept = []
+    for x in a, b:
+        high, low = (w.astype(F64) for w in halfhalf(x))
+        rest = np.abs(x.astype(F64) - high - low / 2048)
+        words = [np.where(w == 0, 0, np.maximum(np.abs(w), 2.0**-14)) for w in (high, low)]
+        kept.append((np.abs(x.astype(F64)), rest, words[0], words[1] / 2048))
+    (whole_a, rest_a, high_a, low_a), of_b = kept
+    factors = (rest_a, whole_a + rest_a, main * high_a + correction * low_a,
+               correction * high_a + low_a)
+    scale = 2.0 ** -np.frexp(whole_a.max())[1]
+    total = sum((up(x * scale) * y).sum() for x, y in zip(factors, of_b))
+    return total / scale / (U * (whole_a * of_b[0]).sum())
+
+
+def bound():
+    """The bound `aligned` of one output, in u |A||B|, to twelve digits."""
+    for n in 16, 90, 1000:
+        a, b = saved(uniform(1, n), uniform(n, 1))
+        rows = bitcut_rows("bound", "-a", "A.npy", "-b", "B.npy", "--recipe", "ootomo",
+                           "--unit", "hopper/mma.m16n8k16.f32.f16")
+        got = next(row["limit"] for row in rows if row["bound"] == "aligned")
+        want = hopper_limit(a[0], b[:, 0])
+        if not abs(got - want) <= 1e-12 * want:
+            return f"k = {n}: {got!r}, not {want!r}"
+    return None
+
+
 POINTS = [
     ("plain, one f16 word", recipe(PLAIN, plain, uniform)),
     ("plain, beyond the range of f16", recipe(PLAIN, plain, wide)),
@@ -436,6 +489,7 @@ POINTS = [
     ("a budget of Ootomo's method on Hopper, in fractions", budget),
     ("tests that tolerance writes", tolerances),
     ("the same for PyTorch", tensors),
+    ("a bound of the same", bound),
 ]
 
 

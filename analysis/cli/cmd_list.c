@@ -3,6 +3,7 @@
 #include "analysis/cli/command.h"
 #include "analysis/error/bound.h"
 #include "analysis/error/metric.h"
+#include "analysis/error/monotone.h"
 #include "analysis/explain/defect.h"
 #include "analysis/cli/place.h"
 #include "analysis/study/study.h"
@@ -28,6 +29,19 @@ static void describe_bound(struct field_writer *w, const void *row)
     tell_text(w, "of", b->underflow ? "underflow" : "error");
     tell_flag(w, "sharp", b->sharp);
     tell_text(w, "source", b->source);
+}
+
+/* Whether a larger addend can make an output of a unit smaller. */
+static void describe_monotone(struct field_writer *w, const void *row)
+{
+    static const char *const names[][2] = { { "c", "c_example" },
+                                            { "product", "product_example" } };
+    for (int i = 0; i < 2; i++) {
+        struct monotone_example e;
+        const enum monotone_addend addend = (enum monotone_addend)i;
+        tell_flag(w, names[i][0], monotone_in(row, addend));
+        tell_text(w, names[i][1], monotone_example_find(&e, row, addend) ? e.text : NULL);
+    }
 }
 
 static void describe_model(struct field_writer *w, const void *row)
@@ -142,6 +156,8 @@ static const struct bitcut_table own_tables[] = {
       ROWS(criteria),          NULL },
     { "bounds",        "limits of the error of a GEMM",
       ROWS(bounds),            describe_bound },
+    { "monotonicity",  "units, and whether a larger c or product never lowers a result",
+      ROWS(units),             describe_monotone },
     { "studies",       "questions with a figure or table as answer",
       ROWS(studies),           NULL },
     { "benches",       "what bench gpu runs: kernels on shapes",

@@ -2,6 +2,7 @@
 #include "analysis/error/bound_run.h"
 #include "analysis/error/judge.h"
 #include "analysis/error/kept.h"
+#include "emu/summation.h"
 #include "lib/bits.h"
 #include "lib/file/source.h"
 #include "lib/fma.h"
@@ -423,6 +424,136 @@ START_TEST(limits_of_constants)
 }
 END_TEST
 
+/* --- sharpness ---------------------------------------------------------------------- */
+
+/* Sums are about 2^16 if that can be, so that operands of 8 bits reach as far down. */
+static int top_of(const struct bitcut_unit *u)
+{
+    return format_emax(u->c) > 20 ? 16 : format_emax(u->c) - 5;
+}
+
+/* One product of 2^top, and others just below `place`, as large as operands can have
+   them: alignment at `place` cuts all of each. */
+static void fill_worst(struct matrix *a, struct matrix *b, const struct bitcut_unit *u,
+                       int top, int place)
+{
+    const double of_a = 2 - ldexp(1, -u->a->fraction_bits),
+                 of_b = 2 - ldexp(1, -u->b->fraction_bits);
+    const int half = (place - 2) / 2, rest = place - 2 - half;
+    for (size_t p = 0; p < a->cols; p++) {
+        a->at[p] = bits_of_float((float)(p ? ldexp(of_a, half) : ldexp(1, top / 2)));
+        b->at[p] =
+            bits_of_float((float)(p ? ldexp(of_b, rest) : ldexp(1, top - top / 2)));
+    }
+}
+
+/* The same with what `on` makes of it, judged. */
+static void worst_init(struct trial *t, const struct bitcut_unit *on,
+                       const struct bitcut_unit *u, int top, int place, size_t k)
+{
+    const struct gemm_options options = { .threads = 1 };
+    struct bitcut_gemm g = gemm_of(&recipes[RECIPE_PLAIN], on);
+    *t = (struct trial){ .gemm = g };
+    ck_assert_int_eq(matrix_init(&t->a, 1, k, NULL), BITCUT_OK);
+    ck_assert_int_eq(matrix_init(&t->b, k, 1, NULL), BITCUT_OK);
+    ck_assert_int_eq(matrix_init(&t->d, 1, 1, NULL), BITCUT_OK);
+    fill_worst(&t->a, &t->b, u, top, place);
+    gemm_set_dense(&g, t->d.at, 1, 1, k, t->a.at, t->b.at, NULL);
+    ck_assert_int_eq(gemm_run(&g, &options, NULL), BITCUT_OK);
+    ck_assert_int_eq(
+        judge_init(&t->judge, &references[0], &t->a, &t->b, NULL, 1, NULL, NULL),
+        BITCUT_OK);
+    t->judge.comparison.d = t->d.at;
+}
+
+/* What of its limit D of a unit takes, by the bounds of another. */
+static double part_of_limit(const struct trial *t, const struct bitcut_unit *u,
+                            struct bound_watched *watched)
+{
+    const struct bitcut_gemm g = gemm_of(&recipes[RECIPE_PLAIN], u);
+    struct gemm_plan plan;
+    struct bound_problem x;
+    struct bound_result r;
+    ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
+    ck_assert_int_eq(bound_problem_make(&x, &g, &plan, &t->judge.comparison, false, NULL),
+                     BITCUT_OK);
+    ck_assert_int_eq(bound_run_row(&r, &bounds[BOUND_ALIGNED], &x, 1, NULL, NULL),
+                     BITCUT_OK);
+    ck_assert_int_eq(bound_watch(watched, &x, 0, NULL), BITCUT_OK);
+    ck_assert_uint_eq(r.outputs, 1);
+    ck_assert_int_eq(r.violations, r.ratio > 1);
+    return r.ratio;
+}
+
+/* A unit that keeps a bit less is not within the bounds of one that aligns: where what is
+   cut outweighs the rounding of a step. */
+static void sharp_check(const struct bitcut_unit *u)
+{
+    struct bitcut_unit weaker = *u;
+    struct bound_watched watched;
+    struct trial own, less;
+    weaker.fraction = u->fraction - 1;
+    const int top = top_of(u), place = top - weaker.fraction;
+    worst_init(&own, u, u, top, top - u->fraction, 8 * (size_t)u->k);
+    const double part = part_of_limit(&own, u, &watched);
+    ck_assert_msg(part <= 1 && part > 0.35, "%s: its worst is %g of its limit", u->name,
+                  part);
+    worst_init(&less, &weaker, u, top, place, 8 * (size_t)u->k);
+    const double beyond = part_of_limit(&less, u, &watched);
+    ck_assert_msg(beyond > 1, "%s: %d bits are within the bound of %d: %g", u->name,
+                  weaker.fraction, u->fraction, beyond);
+    ck_assert_msg(fabs(metric_error(&less.judge.comparison, 0)) >
+                      bounds[BOUND_RUNNING].watched(&watched),
+                  "%s: %d bits are within the running bound of %d", u->name,
+                  weaker.fraction, u->fraction);
+    trial_clear(&own);
+    trial_clear(&less);
+}
+
+/* Whether there are normal operands of that size. */
+static bool reaches(const struct bitcut_unit *u)
+{
+    const int top = top_of(u), least = (top - u->fraction - 2) / 2 - 1;
+    return least >= format_emin(u->a) && least >= format_emin(u->b) &&
+           top / 2 <= format_emax(u->a) && top / 2 <= format_emax(u->b);
+}
+
+START_TEST(sharp_bounds)
+{
+    int count = 0;
+    for (const struct bitcut_unit *u = units; u->name; u++) {
+        const struct bitcut_gemm g = gemm_of(&recipes[RECIPE_PLAIN], u);
+        struct gemm_plan plan;
+        const struct step_error e = u->summation->error(u);
+        if (u->summation != &sum_fused || !summation_aligns(u) || u->c_last ||
+            !reaches(u) || gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK)
+            continue;
+        if (e.sum < 1.5 * round_error(u->result, u->rounding.direction)) continue;
+        sharp_check(u);
+        count++;
+    }
+    ck_assert_int_gt(count, 20);
+}
+END_TEST
+
+/* Volta's sums are not Hopper's. */
+START_TEST(other_generations)
+{
+    const struct bitcut_unit *volta = bitcut_unit_find("volta/mma.m8n8k4.f32.f16", NULL),
+                             *hopper =
+                                 bitcut_unit_find("hopper/mma.m16n8k16.f32.f16", NULL);
+    struct bound_watched watched;
+    struct trial t;
+    worst_init(&t, volta, hopper, 6, 6 - volta->fraction, 256);
+    ck_assert(part_of_limit(&t, volta, &watched) <= 1);
+    ck_assert(part_of_limit(&t, hopper, &watched) > 1);
+    trial_clear(&t);
+    worst_init(&t, hopper, hopper, 6, 6 - volta->fraction, 256);
+    ck_assert(part_of_limit(&t, hopper, &watched) <= 1);
+    trial_clear(&t);
+}
+END_TEST
+
 TEST_MAIN("bound", limits_of_constants, splits_by_hand, elements_keep_as_much,
           constants_by_hand, two_words_by_hand, no_error_beyond_apriori,
-          no_error_beyond_rows)
+          no_error_beyond_rows, sharp_bounds, other_generations)
