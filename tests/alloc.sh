@@ -101,6 +101,7 @@ prints "verify --json" verify --recipe ootomo --unit a100 -a ../A.npy -b ../B.np
 # shellcheck disable=SC2086
 {
     prints "gemm --json" gemm $gemm --json
+    prints "bound --json" bound --recipe ootomo --unit a100 -m 2 -n 2 -k 11 --json
     prints "gemm against MPFR" gemm $gemm --json --reference mpfr
 }
 export ALLOC_SETS=1

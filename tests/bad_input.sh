@@ -247,6 +247,9 @@ cat > "$work/table" << 'END'
 2|--alpha : not a number|$tc --alpha ''
 2|--recipe, --unit: both are needed, such as --recipe ootomo --unit a100|gemm
 2|--recipe, --unit: both are needed|gemm --recipe ootomo
+2|--recipe, --unit: both are needed|bound --recipe ootomo
+2|matrices: D is 2 x 2, not 4 x 4|bound --recipe ootomo --unit a100 -m 4 -n 4 -k 4 -d $in/2x2.npy
+3|gone.npy: |bound --recipe ootomo --unit a100 -m 4 -n 4 -k 4 -d gone.npy
 2|--recipe: otomo: unknown; near it: ootomo|gemm --recipe otomo --unit a100
 2|--recipe: : unknown|gemm --recipe '' --unit a100
 2|--unit: a101: unknown; near it: a100|gemm --recipe ootomo --unit a101

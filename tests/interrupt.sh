@@ -200,6 +200,8 @@ done << 'END'
 1|gemm, input spatial|$gemm --input-a spatial -m 16000 -n 9 -k 16000
 0.5|gemm, reading|$f32 -a ../comments.mtx -b ../comments.mtx -c ../comments.mtx
 3|gemm, writing|$f32 -m 9000 -n 9000 -k 1 --reference none -o D.mtx
+1|bound, watching|bound --recipe ootomo --unit a100 -m 64 -n 64 -k 4000 --samples 4096
+2|bound, its limits|bound --recipe ootomo --unit a100 -m 1500 -n 1500 -k 9000
 1|mma|mma --unit ideal/rn25 -a ../f16.npy -b ../f16.npy -c ../f32.npy -o D.npy
 1|verify|verify --recipe ootomo --unit a100 -a $square -b $square -d $square
 1|split|split --exhaustive --from -126 --to 127

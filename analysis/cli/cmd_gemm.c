@@ -127,7 +127,7 @@ static const struct emit_line lines[] = {
     { "words_underflow", "range of words",      NULL, say_lost,          LINE_ALWAYS },
     { "recipe_limit",    "limit of the recipe", NULL, say_limit,         LINE_ALWAYS },
     SAY_BUDGET,
-    { "grade_words",     "verdict",             NULL, say_value,         LINE_ALWAYS },
+    { "verdict",         "verdict",             NULL, say_value,         LINE_ALWAYS },
     { "ulp_histogram",   "distances",           NULL, say_histogram,     LINE_VERBOSE },
     { 0 }
     /* clang-format on */
@@ -167,30 +167,24 @@ struct beside {
     struct usual usual;        /* what error they usually have; no outputs: unknown */
 };
 
-/* The grade beside what the recipe may commit on the unit, and what is usual. */
-static json_t *verdict_words(const struct comparison *x, const double values[METRICS],
+/* A grade in words beside what the recipe may commit on the unit, and what is usual. */
+static json_t *verdict_words(const struct comparison *x, const char *grade,
                              const struct beside *beside)
 {
     const struct bound_result *const b = &beside->bound;
-    json_t *grade = grade_words(x, values);
-    const char *const says = json_string_value(grade);
     char usual[80] = "";
     if (beside->usual.outputs && isfinite(beside->usual.high))
         say_more(usual, sizeof usual, ", usual %.3g to %.3g", beside->usual.low,
                  beside->usual.high);
-    json_t *verdict =
-        !b->applies   ? json_string(says)
-        : !b->outputs ? json_sprintf("no output has a bound; %s", says)
-        : b->violations
-            ? json_sprintf(
-                  "beyond the bound of recipe and unit in %zu outputs, (%zu, %zu) "
-                  "by %.3g u where %.3g u are allowed%s; %s",
-                  b->violations, b->worst / x->n, b->worst % x->n, b->worst_error,
-                  b->worst_limit, usual, says)
-            : json_sprintf("%.3g u of %.3g u allowed%s; %s", b->worst_error,
-                           b->worst_limit, usual, says);
-    json_decref(grade);
-    return verdict;
+    if (!b->applies) return json_string(grade);
+    if (!b->outputs) return json_sprintf("no output has a bound; %s", grade);
+    if (!b->violations)
+        return json_sprintf("%.3g u of %.3g u allowed%s; %s", b->worst_error,
+                            b->worst_limit, usual, grade);
+    return json_sprintf("beyond the bound of recipe and unit in %zu outputs, (%zu, %zu) "
+                        "by %.3g u where %.3g u are allowed%s; %s",
+                        b->violations, b->worst / x->n, b->worst % x->n, b->worst_error,
+                        b->worst_limit, usual, grade);
 }
 
 /* What the recipe may commit on the unit, and whether that explains the errors. */
@@ -217,8 +211,10 @@ static void add_metrics(json_t *row, struct judge *j, const struct commit_error 
     metrics_run(values, &j->comparison);
     for (int i = 0; i < METRICS; i++)
         json_object_set_new(row, metrics[i].name, json_number(values[i]));
-    json_object_set_new(row, "grade_words",
-                        verdict_words(&j->comparison, values, beside));
+    json_t *grade = grade_words(&j->comparison, values);
+    json_object_set_new(row, "grade_words", grade);
+    json_object_set_new(row, "verdict",
+                        verdict_words(&j->comparison, json_string_value(grade), beside));
     add_commitment(row, &j->comparison, e, &beside->bound);
     json_object_set_new(row, "usual",
                         beside->usual.outputs
@@ -241,10 +237,12 @@ static enum bitcut_status find_beside(struct beside *to, const struct setup *s,
 {
     const struct gemm_data data = { s->a, s->b, s->c };
     struct bound_problem problem;
+    struct gemm_plan plan; /* which a device chose */
     *to = (struct beside){ .bound = { .limit_most = (double)NAN, .ratio = (double)NAN } };
     if (!reference->exact) return BITCUT_OK;
-    enum bitcut_status status =
-        bound_problem_make(&problem, &s->gemm, &s->plan, &j->comparison, true, f);
+    enum bitcut_status status = gemm_plan_on_unit(&plan, &s->gemm, f);
+    if (status == BITCUT_OK)
+        status = bound_problem_make(&problem, &s->gemm, &plan, &j->comparison, true, f);
     if (status == BITCUT_OK)
         status = bound_run_row(&to->bound, &bounds[BOUND_ALIGNED], &problem, x->threads,
                                &x->progress, f);

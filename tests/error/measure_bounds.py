@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Every bound on many outputs: violations, and how tight it is.
+
+`python3 tests/error/measure_bounds.py [outputs]` runs `bitcut bound` (the first in PATH) on
+all recipes, all architectures and six kinds of inputs, with lengths and orders of k in
+turn, until so many outputs (default 10^6) were looked at by `aligned`; then one line a
+bound: runs in which it applied, outputs, those beyond, the largest part of a limit that an
+error took, and quartiles over the runs of the median limit / error."""
+
+import itertools
+import json
+import subprocess
+import sys
+
+INPUTS = ["positive", "urand(-1,1)", "exp_rand(-8,8)", "exp_rand(-30,30)", "subnormal",
+          "rz_worst"]
+LENGTHS = [16, 100, 512, 2000]
+ORDERS = [[], ["--split-k", "3"], ["--order", "lanes=4,turn=8,reduction=tree"],
+          ["--promote", "2"], ["--equilibrate"]]
+
+
+def rows(*words):
+    out = subprocess.run(["bitcut", *words, "--json"], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE)
+    return [json.loads(line) for line in out.stdout.splitlines()]
+
+
+def cases():
+    """Recipes on units, each with one of its shapes; the rest in turn."""
+    recipes = [row["name"] for row in rows("list", "recipes")]
+    units = {}
+    for row in rows("list", "units"):
+        key = row["name"].split("/")[0], row["a"], row["b"], row["c"]
+        units.setdefault(key, row["name"])
+    turn = itertools.cycle(itertools.product(LENGTHS, ORDERS))
+    for inputs in itertools.cycle(INPUTS):
+        for recipe, unit in itertools.product(recipes, units.values()):
+            yield recipe, unit, inputs, *next(turn)
+
+
+def quartiles(values):
+    values = sorted(values)
+    return [values[len(values) * q // 4] for q in (1, 2, 3)] if values else ["-"] * 3
+
+
+def main():
+    wanted = int(float(sys.argv[1])) if sys.argv[1:] else 10**6
+    runs, outputs, beyond, ratio, tight = {}, {}, {}, {}, {}
+    refused = set()
+    for seed, (recipe, unit, inputs, k, order) in enumerate(cases()):
+        if (recipe, unit) in refused:
+            continue
+        found = rows("bound", "--recipe", recipe, "--unit", unit, "-m", "48", "-n", "48",
+                     "-k", str(k), "--input-a", inputs, "--input-b", inputs, "--samples",
+                     "64", "--seed", str(seed), *order)
+        if not found and not order:
+            refused.add((recipe, unit))
+        for row in found:
+            name, at = row["bound"], (row["bound"], inputs)
+            if not row["applies"]:
+                continue
+            runs[name] = runs.get(name, 0) + 1
+            outputs[name] = outputs.get(name, 0) + row["outputs"]
+            beyond[name] = beyond.get(name, 0) + row["violations"]
+            if row["ratio"] is not None:
+                ratio[name] = max(ratio.get(name, 0), float(row["ratio"]))
+            if row["tightness"] is not None:
+                tight.setdefault(at, []).append(float(row["tightness"]))
+            if row["violations"] and row["kind"] == "rigorous":
+                print("beyond:", name, recipe, unit, inputs, k, order, seed)
+        if outputs.get("aligned", 0) >= wanted:
+            break
+    print("bound runs outputs beyond most_of_limit")
+    for name in runs:
+        print(name, runs[name], outputs[name], beyond[name], f"{ratio.get(name, 0):.3g}")
+    print("median limit / error of a run, quartiles, by inputs")
+    for (name, inputs), values in sorted(tight.items()):
+        print(name, inputs, *(f"{q:.3g}" for q in quartiles(values)))
+
+
+main()
