@@ -177,8 +177,8 @@ static int print_help(void)
     printf("\n`bitcut COMMAND --help` says more.  Options of every command:\n\n");
     options_print(shared_options);
     printf("      --version          print the version and exit\n\n"
-           "Exit status: 0 good, 1 a comparison failed, 2 usage, 3 cannot run, 130 "
-           "Ctrl-C.\n");
+           "Exit status: 0 good, 1 a comparison or bound failed, 2 usage, "
+           "3 cannot run, 130 Ctrl-C.\n");
     return EXIT_GOOD;
 }
 

@@ -11,7 +11,7 @@
 /* Exit statuses. */
 enum {
     EXIT_GOOD,             /* all is well                                        */
-    EXIT_FOUND,            /* a comparison failed                                */
+    EXIT_FOUND,            /* a comparison or a bound failed                     */
     EXIT_USAGE,            /* the command line makes no sense                    */
     EXIT_CANNOT,           /* a file or device cannot be used, or SIGTERM        */
     EXIT_INTERRUPTED = 130 /* SIGINT; of terminal_status(), commands say CANNOT  */

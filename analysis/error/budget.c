@@ -111,6 +111,7 @@ static void settle_drift(struct budget_output *to, const struct watcher *w,
     to->drift_spread = sqrt(d.squares);
 }
 
+/* The magnitude of exact_gemm() (lib/exact/exact.h), of one output. */
 static double size_of(const struct bitcut_gemm *g, const struct budget_lines *x)
 {
     double size = 0;

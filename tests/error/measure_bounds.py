@@ -2,13 +2,14 @@
 """Every bound on many outputs: violations, and how tight it is.
 
 `python3 tests/error/measure_bounds.py [outputs]` runs `bitcut bound` (the first in PATH) on
-all recipes, all architectures and six kinds of inputs, with lengths and orders of k in
-turn, until so many outputs (default 10^6) were looked at by `aligned`; then one line a
+recipes, architectures, six kinds of inputs, lengths and orders of k at random, always the
+same ones, until so many outputs (default 10^6) were looked at by `aligned`; then one line a
 bound: runs in which it applied, outputs, those beyond, the largest part of a limit that an
 error took, and quartiles over the runs of the median limit / error."""
 
 import itertools
 import json
+import random
 import subprocess
 import sys
 
@@ -26,16 +27,16 @@ def rows(*words):
 
 
 def cases():
-    """Recipes on units, each with one of its shapes; the rest in turn."""
+    """Recipes on units, each with one of its shapes, and the rest."""
     recipes = [row["name"] for row in rows("list", "recipes")]
     units = {}
     for row in rows("list", "units"):
         key = row["name"].split("/")[0], row["a"], row["b"], row["c"]
         units.setdefault(key, row["name"])
-    turn = itertools.cycle(itertools.product(LENGTHS, ORDERS))
-    for inputs in itertools.cycle(INPUTS):
-        for recipe, unit in itertools.product(recipes, units.values()):
-            yield recipe, unit, inputs, *next(turn)
+    pairs = list(itertools.product(recipes, units.values()))
+    draw = random.Random(1)
+    while True:
+        yield *draw.choice(pairs), *map(draw.choice, (INPUTS, LENGTHS, ORDERS))
 
 
 def quartiles(values):

@@ -1,6 +1,7 @@
 /* Where errors come from: parts by hand, parts that add up, and their statistics. */
 #include "analysis/error/budget.h"
 #include "lib/bits.h"
+#include "lib/exact/exact.h"
 #include "lib/fma.h"
 #include "tests/test.h"
 
@@ -179,6 +180,19 @@ static void error_of(mpq_t to, uint32_t d, const struct bitcut_gemm *g,
     mpq_clear(alpha);
 }
 
+/* |A||B| is that which metrics divide by, to the bit. */
+static void size_check(const struct budget_output *out, const struct bitcut_gemm *g,
+                       const struct budget_lines *x)
+{
+    const struct exact_update update = { g->alpha, g->beta, &x->c };
+    const struct exact_options options = { .threads = 1, .update = &update };
+    double size;
+    ck_assert_int_eq(
+        exact_gemm(NULL, NULL, &size, NULL, &options, 1, 1, x->k, x->a, x->b, NULL),
+        BITCUT_OK);
+    ck_assert_double_eq(out->size, size);
+}
+
 static void sum_check(const struct bitcut_gemm *g, const struct gemm_plan *plan,
                       const struct budget_lines *x)
 {
@@ -193,6 +207,7 @@ static void sum_check(const struct bitcut_gemm *g, const struct gemm_plan *plan,
         gemm_run_plan(&one, plan, &(struct gemm_options){ .threads = 1 }, NULL),
         BITCUT_OK);
     ck_assert_uint_eq(out.d, d);
+    size_check(&out, g, x);
     double rounding = 0;
     for (int i = 0; i < BUDGET_PARTS && !out.event.what; i++) add_text(sum, out.exact[i]);
     for (int i = BUDGET_ALIGNMENT; i < BUDGET_PARTS; i++) rounding += out.part[i];
