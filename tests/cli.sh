@@ -1078,9 +1078,9 @@ list splits|name what format high low words formats scale levels copies
 list recipes|name what split formats terms promote tile_k zeroed source
 list inputs|name what parameters
 list metrics|name what
+list criteria|name what
 list bounds|name what kind of sharp source
 list monotonicity|name what c c_example product product_example
-list criteria|name what
 list variants|name what
 list axes|name what
 list faults|name what changes

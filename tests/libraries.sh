@@ -35,10 +35,18 @@ made() {
     [ "$(sum B.npy)" = "$(of b)" ] || echo "B is not that of the row"
 }
 
+# changes: what the row changes in its recipe.
+changes() {
+    [ -z "$(number promote)" ] || echo "--promote $(number promote)"
+    [ -z "$(number tile_k)" ] || echo "--tile-k $(number tile_k)"
+    [ -z "$(of high)" ] || echo "--high $(of high)"
+}
+
 # emulated: D.npy by the words of the row.
 emulated() {
+    # shellcheck disable=SC2046 # words
     run 0 gemm --recipe "$(of recipe)" --unit "$(of unit)" --order "$(of order)" -a A.npy \
-        -b B.npy -o D.npy --reference none
+        -b B.npy -o D.npy --reference none $(changes)
     [ "$(of result)" = f32 ] || "$matrices" narrow "$(of result)" D.npy
 }
 
@@ -74,8 +82,14 @@ explained() {
 # Of small ones also what explain says; of long k it takes seconds.
 small() { [ $((m * cols * k)) -le $((1 << 22)) ]; }
 
+# rows_of FILE: of one with hundreds every 32nd, unless LIBRARIES says all.
+rows_of() {
+    awk -v all="${LIBRARIES:-}" '{ row[NR] = $0 }
+        END { for (i = 1; i <= NR; i += NR > 100 && all != "all" ? 32 : 1) print row[i] }' "$1"
+}
+
 for file in "$rows"/*.jsonl; do
-    part < "$file" > some
+    rows_of "$file" | part > some
     while read -r row; do
         m=$(number m) cols=$(number n) k=$(number k)
         name="$(of library) $(of function) $(of core) $(of layout), $(of operands) to \

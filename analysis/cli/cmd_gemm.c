@@ -237,10 +237,12 @@ static enum bitcut_status find_beside(struct beside *to, const struct setup *s,
 {
     const struct gemm_data data = { s->a, s->b, s->c };
     struct bound_problem problem;
+    struct gemm_plan plan; /* which a device chose */
     *to = (struct beside){ .bound = { .limit_most = (double)NAN, .ratio = (double)NAN } };
     if (!reference->exact) return BITCUT_OK;
-    enum bitcut_status status =
-        bound_problem_make(&problem, &s->gemm, &s->plan, &j->comparison, true, f);
+    enum bitcut_status status = gemm_plan_on_unit(&plan, &s->gemm, f);
+    if (status == BITCUT_OK)
+        status = bound_problem_make(&problem, &s->gemm, &plan, &j->comparison, true, f);
     if (status == BITCUT_OK)
         status = bound_run_row(&to->bound, &bounds[BOUND_ALIGNED], &problem, x->threads,
                                &x->progress, f);

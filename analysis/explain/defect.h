@@ -15,6 +15,7 @@ struct defect {
     bool of_ranges;    /* of k, by `alter`: maybe slices      */
     bool of_words;     /* it changes words once they are made: slow */
     bool of_promotion; /* only where sums are promoted          */
+    bool of_store;     /* of how results come to their format   */
     size_t (*kinds)(const struct space *s); /* NULL: 1 */
     bool (*vary)(struct candidate *x, const struct space *s, int kind);
     bool (*alter)(struct candidate *x, const struct space *s, int kind);

@@ -3,6 +3,7 @@
 #include "analysis/explain/coarse.h"
 #include "analysis/explain/find.h"
 #include "analysis/explain/part.h"
+#include "analysis/explain/telling.h"
 #include "lib/clock.h"
 #include "lib/size.h"
 
@@ -38,15 +39,95 @@ static enum bitcut_status choose_best(struct whole *w, struct explanation *e,
     return status;
 }
 
+/* Compare the best hypothesis with what there is time for. */
+static enum bitcut_status compare_best(struct whole *w, struct explanation *e,
+                                       const struct explain_options *o, struct fault *f)
+{
+    enum bitcut_status status = whole_compare(w, e, o, f);
+    e->compared = w->x.m * w->x.n;
+    if (status == BITCUT_OK) e->differ = whole_differ(w);
+    return status;
+}
+
+/* Search again on outputs that the best hypothesis does not give, and on a sample with
+   them, until `end`. */
+static enum bitcut_status search_again(struct explanation *e, const struct telling *t,
+                                       const struct block *sample, double end,
+                                       const struct explain_options *o, struct fault *f)
+{
+    struct block screen, more;
+    enum bitcut_status status =
+        telling_block(&screen, t, sample, TELLING_MOST, TELLING_MOST, f);
+    if (status != BITCUT_OK) return status;
+    status = telling_block(&more, t, sample, sample->rows, sample->cols, f);
+    if (status == BITCUT_OK) {
+        e->best = (struct verdict){ .sampled = 0 };
+        e->equals = 0;
+        status = explain_find(e, &screen, &more, NULL, end - seconds_now(), o, f);
+        block_clear(&more);
+    }
+    block_clear(&screen);
+    return status;
+}
+
+static bool take_telling(struct telling *t, const struct whole *w)
+{
+    const struct compared x = { w->x.d, w->x.h, w->x.m, w->x.n, NULL, NULL };
+    return telling_take(t, &x, TELLING_MOST / 2);
+}
+
+/* Search again.  If what is found gives more of D than *w does, *w and *e are of that;
+ *more: it gives nearly all, and has outputs that tell. */
+static enum bitcut_status narrow_once(struct whole *w, struct explanation *e,
+                                      struct telling *t, bool *more,
+                                      const struct block *sample, double end,
+                                      const struct explain_options *o, struct fault *f)
+{
+    struct explanation before = *e;
+    struct whole now = { .d = NULL };
+    enum bitcut_status status = search_again(e, t, sample, end, o, f);
+    if (status == BITCUT_OK && e->best.sampled) status = compare_best(&now, e, o, f);
+    const bool whole = status == BITCUT_OK && now.x.m == w->x.m;
+    *more = whole && take_telling(t, &now);
+    if (whole && e->differ < before.differ) {
+        const struct whole old = *w;
+        *w = now;
+        now = old;
+    } else {
+        before.tried = e->tried;
+        *e = before;
+    }
+    whole_clear(&now);
+    return status;
+}
+
+/* What gives all of the sample, and all of D but a few outputs of few bits, is another
+   order of the same sums: search on these outputs for what gives more. */
+static enum bitcut_status narrow_down(struct whole *w, struct explanation *e,
+                                      const struct block *sample, double end,
+                                      const struct explain_options *o, struct fault *f)
+{
+    enum { ROUNDS = 16 };
+    struct telling t = { .taken = 0 };
+    enum bitcut_status status = BITCUT_OK;
+    bool more = question_is_short(&e->q) && take_telling(&t, w);
+    for (int i = 0; i < ROUNDS && more && seconds_now() < end &&
+                    !progress_stopped(o->progress) && status == BITCUT_OK;
+         i++)
+        status = narrow_once(w, e, &t, &more, sample, end, o, f);
+    if (more) e->complete = false;
+    return status;
+}
+
 /* Compare what there is time for with the best hypothesis, and look at what differs, if
-   that is not nearly everything. */
-static enum bitcut_status finish(struct explanation *e, const struct explain_options *o,
+   that is not nearly everything.  What gives nearly all is searched for until `end`. */
+static enum bitcut_status finish(struct explanation *e, const struct block *sample,
+                                 double end, const struct explain_options *o,
                                  struct fault *f)
 {
     struct whole w;
-    enum bitcut_status status = whole_compare(&w, e, o, f);
-    e->compared = w.x.m * w.x.n;
-    if (status == BITCUT_OK) e->differ = whole_differ(&w);
+    enum bitcut_status status = compare_best(&w, e, o, f);
+    if (status == BITCUT_OK) status = narrow_down(&w, e, sample, end, o, f);
     if (status == BITCUT_OK) status = choose_best(&w, e, o, f);
     e->found = e->compared && !e->differ;
     if (status == BITCUT_OK) status = spread_find(&e->spread, &w.x, e->q.format, f);
@@ -74,13 +155,14 @@ static enum bitcut_status search_blocks(struct explanation *e, const struct bloc
                                         const struct block *sample,
                                         const struct explain_options *o, struct fault *f)
 {
+    const double end = seconds_now() + o->seconds;
     e->error = coarse_error(screen, e->q.alpha, e->q.beta);
     enum bitcut_status status = explain_space_make(&e->space, screen, f);
     if (status == BITCUT_OK && o->like) status = explain_find_like(e, sample, o, f);
     if (status == BITCUT_OK && !e->complete)
         status = explain_find(e, screen, sample, NULL, is_plain(sample) ? 0 : o->seconds,
                               o, f);
-    if (status == BITCUT_OK && e->best.sampled) status = finish(e, o, f);
+    if (status == BITCUT_OK && e->best.sampled) status = finish(e, sample, end, o, f);
     return status;
 }
 
@@ -89,7 +171,7 @@ static enum bitcut_status take_screen(struct block *to, const struct question *q
                                       struct window w, uint64_t seed, struct fault *f)
 {
     enum { WIDE = 512 };
-    const bool is_short = q->format != &formats[FORMAT_F32];
+    const bool is_short = question_is_short(q);
     size_t col[SCREEN_COLS];
     struct block wide;
     enum bitcut_status status =
@@ -109,12 +191,16 @@ static enum bitcut_status
 search_question(struct explanation *e, const struct explain_options *o, struct fault *f)
 {
     const struct window all = { 0, question_m(&e->q), 0, question_n(&e->q) };
-    const size_t side = (size_t)sqrt((double)o->samples);
+    const size_t side = (size_t)sqrt((double)o->samples),
+                 rows = all.row_end < side   ? all.row_end
+                        : all.col_end < side ? o->samples / all.col_end
+                                             : side;
     struct block screen, sample = { 0 };
     e->total = all.row_end * all.col_end;
     enum bitcut_status status = take_screen(&screen, &e->q, all, o->seed, f);
     if (status != BITCUT_OK) return status;
-    status = window_take(&sample, &e->q, all, side, side, o->seed, STREAM_SAMPLE, f);
+    status = window_take(&sample, &e->q, all, rows, o->samples / rows, o->seed,
+                         STREAM_SAMPLE, f);
     if (status == BITCUT_OK) status = search_blocks(e, &screen, &sample, o, f);
     block_clear(&screen);
     block_clear(&sample);

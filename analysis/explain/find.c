@@ -1,6 +1,7 @@
 #include "analysis/explain/find.h"
 
 #include "analysis/explain/defect.h"
+#include "analysis/explain/telling.h"
 #include "lib/clock.h"
 #include "lib/size.h"
 
@@ -38,44 +39,69 @@ struct confirmation {
     struct explanation *e;
     const struct block *sample;
     uint32_t *scratch;
+    struct gemm_options all;
+    struct search *s;       /* NULL: none goes on */
+    struct telling telling; /* outputs by which hypotheses were refused */
+    size_t enough;          /* so many of these: the screen is made of them */
+    unsigned fits, checked; /* formats that have all of A and B in the sample, as bits */
 };
 
+/* Whether a format has all of A and B in the sample. */
+static bool has_operands(struct confirmation *c, const struct bitcut_format *f)
+{
+    const struct block *const b = c->sample;
+    const unsigned bit = 1u << (f - formats);
+    if (!(c->checked & bit) && format_has_all(f, b->a, b->rows * b->k) &&
+        format_has_all(f, b->b, b->k * b->cols))
+        c->fits |= bit;
+    c->checked |= bit;
+    return c->fits & bit;
+}
+
+/* Leaves what the hypothesis gives in c->scratch. */
 static struct verdict judge(const struct confirmation *c, struct hypothesis h)
 {
-    struct verdict v = { .h = h, .sampled = c->sample->rows * c->sample->cols };
-    if (candidate_make(&v.x, &c->e->space, h))
-        v.matched =
-            candidate_match(&v.x, &c->e->space, c->sample, c->scratch, NULL).matched;
+    const size_t count = c->sample->rows * c->sample->cols;
+    struct verdict v = { .h = h, .sampled = count };
+    if (candidate_make(&v.x, &c->e->space, h) &&
+        candidate_run(c->scratch, &v.x, &c->e->space, c->sample, &c->all, NULL) ==
+            BITCUT_OK)
+        for (size_t i = 0; i < count; i++) v.matched += c->scratch[i] == c->sample->d[i];
     return v;
 }
 
+/* Of results of few bits a screen lets through what the sample refuses: once enough was,
+   the outputs that it was refused by are the better screen. */
 static bool confirm(void *context, const struct finding *f)
 {
     struct confirmation *const c = context;
+    const struct block *const b = c->sample;
+    const struct compared x = { b->d, c->scratch, b->rows, b->cols, b->row, b->col };
     const struct verdict v = judge(c, f->h);
     if (v.matched > c->e->best.matched || !c->e->best.sampled) c->e->best = v;
-    return v.matched == v.sampled;
+    if (v.matched == v.sampled) return true;
+    if (question_is_short(&c->e->q) && telling_take(&c->telling, &x, 1))
+        c->s->dull = c->telling.taken >= c->enough;
+    return false;
 }
 
 /* Which of two hypotheses that give the same is named: what was recorded on hardware,
    then definitions, then what nobody here ran; among these the unit whose operands have
    no more bits than A and B need. */
-static int rank(const struct verdict *v, const struct block *sample)
+static int rank(struct confirmation *c, const struct verdict *v)
 {
     const enum evidence e = v->x.gemm.unit->evidence;
     const struct bitcut_format *f = v->x.plan.split_a.word[0].format;
-    const bool whole = format_has_all(f, sample->a, sample->rows * sample->k) &&
-                       format_has_all(f, sample->b, sample->k * sample->cols);
     return 100 * (e == EVIDENCE_RECORDED     ? 0
                   : e == EVIDENCE_DEFINITION ? 1
                                              : 2) +
-           (whole ? f->fraction_bits : 99);
+           (has_operands(c, f) ? f->fraction_bits : 99);
 }
 
-static void add_equal(const struct confirmation *c, struct verdict v)
+static void add_equal(struct confirmation *c, struct verdict v)
 {
     struct explanation *const e = c->e;
-    if (rank(&v, c->sample) < rank(&e->best, c->sample)) {
+    if (rank(c, &v) < rank(c, &e->best)) {
         const struct verdict other = e->best;
         e->best = v;
         v = other;
@@ -183,40 +209,66 @@ static bool is_right_in_part(const struct search *s, void *context)
     return settled;
 }
 
+/* Search on a screen, and on better ones as long as it is too dull.  BITCUT_NO_MEMORY. */
+static enum bitcut_status search_on(struct confirmation *c, const struct block *screen,
+                                    struct fault *f)
+{
+    enum { BETTER = 8 };
+    struct search *const s = c->s;
+    struct block now = { 0 };
+    s->screen = screen;
+    enum bitcut_status status = explain_search(s, confirm, c, f);
+    memcpy(c->e->distance, s->distance, sizeof c->e->distance);
+    for (int i = 0; i < BETTER && s->dull && status == BITCUT_OK; i++) {
+        struct block next;
+        c->enough = c->telling.taken + TELLING_MOST / 2;
+        status =
+            telling_block(&next, &c->telling, s->screen, TELLING_MOST, TELLING_MOST, f);
+        if (status != BITCUT_OK) break;
+        block_clear(&now);
+        now = next;
+        s->screen = &now;
+        if (i + 1 == BETTER) c->enough = SIZE_MAX;
+        status = explain_search(s, confirm, c, f);
+    }
+    if (status == BITCUT_OK) compare_findings(c, s);
+    block_clear(&now);
+    return status;
+}
+
 enum bitcut_status explain_find(struct explanation *e, const struct block *screen,
                                 const struct block *sample, const struct hypothesis *base,
                                 double seconds, const struct explain_options *o,
                                 struct fault *f)
 {
     struct search *const s = calloc(1, sizeof *s);
-    struct confirmation c = {
-        e, sample, memory_allocate(sample->rows, sample->cols * sizeof(uint32_t))
-    };
+    struct confirmation c = { .e = e,
+                              .sample = sample,
+                              .all = { .threads = o->threads, .progress = o->progress },
+                              .scratch = memory_allocate(sample->rows,
+                                                         sample->cols * sizeof(uint32_t)),
+                              .s = s,
+                              .enough = TELLING_MOST / 2 };
     enum bitcut_status status = BITCUT_NO_MEMORY;
     if (s && c.scratch) {
         *s = (struct search){ .space = &e->space,
-                              .screen = screen,
                               .base = base,
                               .end = seconds > 0 ? seconds_now() + seconds : INFINITY,
                               .as_they_are = seconds == 0,
                               .threads = o->threads,
                               .settled = base ? NULL : is_right_in_part,
                               .progress = o->progress };
-        status = explain_search(s, confirm, &c, f);
-        e->tried = s->tried;
+        status = search_on(&c, screen, f);
+        e->tried += s->tried;
         e->complete = !s->cut_short;
-        memcpy(e->distance, s->distance, sizeof e->distance);
-        compare_findings(&c, s);
     } else fault_set(f, status, "out of memory for the search");
     free(s);
     free(c.scratch);
     return status;
 }
 
-/* Say a hypothesis of one space in another of the same question, which may know other
-   ranges of k, and so other faults.  False: it has none. */
-static bool carry_over(struct hypothesis *h, const struct space *to,
-                       const struct space *from)
+bool hypothesis_carry(struct hypothesis *h, const struct space *to,
+                      const struct space *from)
 {
     const struct defect_choice c = from->fault[h->at[AXIS_FAULT]];
     if (to->k != from->k || to->units != from->units || h->at[AXIS_ORDER] >= to->orders)
@@ -234,15 +286,17 @@ enum bitcut_status explain_find_like(struct explanation *e, const struct block *
                                      const struct explain_options *o, struct fault *f)
 {
     const struct explanation *const like = o->like;
-    struct confirmation c = {
-        e, sample, memory_allocate(sample->rows, sample->cols * sizeof(uint32_t))
-    };
+    struct confirmation c = { .e = e,
+                              .sample = sample,
+                              .all = { .threads = o->threads, .progress = o->progress },
+                              .scratch = memory_allocate(
+                                  sample->rows, sample->cols * sizeof(uint32_t)) };
     if (!c.scratch) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the search");
     for (size_t i = 0; i <= smaller(like->equals, EQUALS_MOST) && like->best.sampled &&
                        !progress_stopped(o->progress);
          i++) {
         struct hypothesis h = i ? like->equal[i - 1].h : like->best.h;
-        if (!carry_over(&h, &e->space, &like->space)) continue;
+        if (!hypothesis_carry(&h, &e->space, &like->space)) continue;
         const struct verdict v = judge(&c, h);
         e->tried++;
         if (v.matched < v.sampled) continue;

@@ -31,6 +31,11 @@ enum bitcut_status explain_find(struct explanation *e, const struct block *scree
                                 double seconds, const struct explain_options *o,
                                 struct fault *f);
 
+/* Say a hypothesis of one space in another of the same question, which may know other
+   ranges of k, and so other faults.  False: it has none. */
+bool hypothesis_carry(struct hypothesis *h, const struct space *to,
+                      const struct space *from);
+
 /* Try what o->like was found to be, and what else gave that one. */
 enum bitcut_status explain_find_like(struct explanation *e, const struct block *sample,
                                      const struct explain_options *o, struct fault *f);

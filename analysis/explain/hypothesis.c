@@ -49,10 +49,12 @@ static size_t promote_count(const struct space *s)
 
 static bool promote_vary(struct candidate *x, const struct space *s, size_t value)
 {
-    (void)s;
+    const size_t instructions =
+        divide_up(s->k, (size_t)x->gemm.unit->k) * (size_t)x->gemm.recipe->terms;
     /* One product after the other in one sum: slices of an order say the same. */
     if (x->gemm.unit->block == 1 && x->gemm.recipe->terms == 1 && intervals[value] > 0)
         return false;
+    if (intervals[value] > 0 && (size_t)intervals[value] >= instructions) return false;
     x->gemm.promote = intervals[value];
     return intervals[value] != x->gemm.recipe->promote;
 }
@@ -123,6 +125,12 @@ static void words_say(char *text, size_t size, const struct candidate *x,
     say_if(text, size, "%sits low words are rounded by %s", w.low ? w.low->name : NULL);
     say_if(text, size, "%sits low words carry %s",
            w.scale == BITCUT_UNSET ? NULL : scale);
+}
+
+bool words_are_usual(const struct space *s, size_t value)
+{
+    const struct words_choice *const w = &s->words[value];
+    return !w->a && !w->b && !w->low && w->scale == BITCUT_UNSET;
 }
 
 /* --- terms ------------------------------------------------------------------------ */
@@ -276,20 +284,34 @@ bool order_is_of_slices(const struct space *s, size_t value)
     return o.slices > 1 && o.lanes <= 1 && !o.rest_first && !o.cut && !o.halve && !o.sums;
 }
 
-const size_t usual_tiles[] = { 16, 32, 64, 128, 0 };
+const size_t usual_tiles[] = { 16, 32, 64, 128, 256, 0 };
+
+static bool has_usual_slices(const struct bitcut_order *o, size_t k)
+{
+    const size_t slices = (size_t)o->slices;
+    bool usual = false;
+    for (size_t i = 0; usual_tiles[i] && slices > 1; i++)
+        usual |= (slices <= USUAL_SLICES_MOST &&
+                  divide_up(divide_up(k, usual_tiles[i]), slices) * usual_tiles[i] ==
+                      (size_t)o->tile) ||
+                 usual_tiles[i] == (size_t)o->tile;
+    return usual && o->lanes <= 1;
+}
+
+static bool has_usual_lanes(const struct bitcut_order *o)
+{
+    enum { LANES_MOST = 16, TURN = 8 };
+    const bool even = !(o->lanes & (o->lanes - 1)) && !(o->turn & (o->turn - 1));
+    return o->slices <= 1 && even && o->lanes > 1 && o->lanes <= LANES_MOST &&
+           o->turn >= TURN;
+}
 
 bool order_is_usual(const struct space *s, size_t value)
 {
-    const struct bitcut_order o = s->order[value];
-    const size_t slices = (size_t)o.slices;
-    bool usual = false;
-    if (!order_is_of_slices(s, value) || o.reduction != BITCUT_ASCENDING ||
-        slices > USUAL_SLICES_MOST)
-        return false;
-    for (size_t i = 0; usual_tiles[i]; i++)
-        usual |= divide_up(divide_up(s->k, usual_tiles[i]), slices) * usual_tiles[i] ==
-                 (size_t)o.tile;
-    return usual;
+    const struct bitcut_order *const o = &s->order[value];
+    if (!value) return true;
+    return (has_usual_slices(o, s->k) || has_usual_lanes(o)) &&
+           o->reduction == BITCUT_ASCENDING && !o->rest_first && !o->cut && !o->halve;
 }
 
 /* --- faults ----------------------------------------------------------------------- */
@@ -324,6 +346,11 @@ const char *fault_name(const struct space *s, size_t value)
 bool fault_is_coarse(const struct space *s, size_t value)
 {
     return value && !s->fault[value].row->fine;
+}
+
+bool fault_is_of_store(const struct space *s, size_t value)
+{
+    return value && s->fault[value].row->of_store;
 }
 
 bool fault_is_of_promotion(const struct space *s, size_t value)

@@ -165,9 +165,10 @@ bool candidate_uniform(const struct candidate *x);
 const char *fault_name(const struct space *s, size_t value);
 
 /* Whether a value of AXIS_FAULT may change results by much; whether it is one of
-   promotion, or of words that are changed once they are made; whether it is of a range of
-   k that is a slice of an order. */
+   promotion, of how results are stored, or of words that are changed once they are made;
+   whether it is of a range of k that is a slice of an order. */
 bool fault_is_coarse(const struct space *s, size_t value);
+bool fault_is_of_store(const struct space *s, size_t value);
 bool fault_is_of_promotion(const struct space *s, size_t value);
 bool fault_is_of_words(const struct space *s, size_t value);
 bool fault_is_of_slices(const struct space *s, size_t value, size_t order);
@@ -191,11 +192,15 @@ uint32_t candidate_finish(const struct candidate *x, uint32_t product, uint32_t 
 /* Whether a value of AXIS_ORDER cuts k into slices and does no more. */
 bool order_is_of_slices(const struct space *s, size_t value);
 
-/* The same of few slices, as long as each other, in tiles of so many k, the last of which
-   is 0: what is asked for as split-K. */
-enum { USUAL_SLICES_MOST = 32 };
+/* Whether it is that of the recipe; or has few slices, as long as each other, in tiles of
+   so many k, the last of which is 0: what is asked for as split-K; or a few lanes, whose
+   turns are as many k as tiles or steps are; in FP32 or the format of D. */
+enum { USUAL_SLICES_MOST = 64 };
 extern const size_t usual_tiles[];
 bool order_is_usual(const struct space *s, size_t value);
+
+/* Whether no more of the words is changed than how the high ones are rounded. */
+bool words_are_usual(const struct space *s, size_t value);
 
 /* False: there is no such GEMM. */
 bool candidate_make(struct candidate *x, const struct space *s, struct hypothesis h);

@@ -203,9 +203,36 @@ static enum bitcut_status tell_part(struct box *box, struct whole *w,
     return status;
 }
 
+/* Whether what gives a part gives all of D: then it is the best, and nothing differs from
+ *w. */
+static enum bitcut_status take_if_all(struct whole *w, struct explanation *e,
+                                      const struct explanation *part,
+                                      const struct explain_options *o, struct fault *f)
+{
+    const struct verdict before = e->best;
+    struct whole now;
+    e->best.h = part->best.h;
+    if (!part->best.sampled || part->best.matched < part->best.sampled ||
+        !hypothesis_carry(&e->best.h, &e->space, &part->space) ||
+        !candidate_make(&e->best.x, &e->space, e->best.h)) {
+        e->best = before;
+        return BITCUT_OK;
+    }
+    const enum bitcut_status status = whole_compare(&now, e, o, f);
+    if (status == BITCUT_OK && now.x.m == w->x.m && !whole_differ(&now)) {
+        const struct whole old = *w;
+        *w = now;
+        now = old;
+        e->best.matched = e->best.sampled;
+        e->differ = e->equals = 0;
+    } else e->best = before;
+    whole_clear(&now);
+    return status;
+}
+
 /* What the same recipe on the same unit would have to do to give a box. */
 static enum bitcut_status explain_part(struct box *box, struct whole *w,
-                                       const struct explanation *e,
+                                       struct explanation *e,
                                        const struct explain_options *o, struct fault *f)
 {
     enum { SECONDS = 5 };
@@ -218,7 +245,8 @@ static enum bitcut_status explain_part(struct box *box, struct whole *w,
         status = explain_space_add_lanes(&part.space, &e->best.x.gemm.order, f);
     if (status == BITCUT_OK)
         status = explain_find(&part, &b, &b, &e->best.h, SECONDS, o, f);
-    if (status == BITCUT_OK) status = tell_part(box, w, e, &part, o, f);
+    if (status == BITCUT_OK) status = take_if_all(w, e, &part, o, f);
+    if (status == BITCUT_OK && e->differ) status = tell_part(box, w, e, &part, o, f);
     explain_space_clear(&part.space);
     block_clear(&b);
     return status;
@@ -256,6 +284,7 @@ enum bitcut_status explain_parts(struct explanation *e, struct whole *w,
     while (round++ < ROUNDS && status == BITCUT_OK && difference_boxes(&box, 1, &w->x)) {
         if (!difference_say(&box, &w->x) && box.differ > 1 && searches++ < SEARCHES)
             status = explain_part(&box, w, e, o, f);
+        if (!e->differ) break;
         if (!box.fault) difference_foreign(&box, &w->x);
         known &= box.fault != NULL;
         add_part(e, &box);

@@ -33,6 +33,12 @@ uint32_t question_c(const struct question *q, size_t i, size_t j);
 /* The first of bf16, f16 and f32 that has every number of D. */
 const struct bitcut_format *question_format(const struct matrix *d);
 
+/* Whether D has a format of fewer bits than FP32. */
+static inline bool question_is_short(const struct question *q)
+{
+    return q->format != &formats[FORMAT_F32];
+}
+
 /* Whether the sizes fit together as the matrices are read. */
 bool question_fits(const struct question *q);
 

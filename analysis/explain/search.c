@@ -19,18 +19,21 @@ struct level {
     unsigned axes;
     bool one_term;     /* only recipes of one product */
     bool of_promotion; /* only faults of it           */
+    bool of_store;     /* likewise                    */
     bool of_slices;    /* only orders that are slices */
-    bool usual;        /* ... and few of them, alike  */
+    bool usual;        /* only a few orders and words */
 };
 
 static const struct level levels[] = {
     { .axes = 0 },
+    { .axes = AXIS(FAULT), .of_store = true },
     { .axes = AXIS(PROMOTE), .one_term = true },
+    { .axes = AXIS(WORDS), .one_term = true, .usual = true },
     { .axes = AXIS(ORDER), .usual = true },
+    { .axes = AXIS(TILE) },
     { .axes = AXIS(ORDER), .one_term = true },
     { .axes = AXIS(PROMOTE) },
     { .axes = AXIS(PROMOTE) | AXIS(ORDER), .usual = true },
-    { .axes = AXIS(TILE) },
     { .axes = AXIS(LINES) },
     { .axes = AXIS(TERMS) },
     { .axes = AXIS(ORDER), .of_slices = true },
@@ -55,8 +58,8 @@ static const struct level levels[] = {
 
 enum {
     LEVELS = sizeof levels / sizeof *levels,
-    ORDERS = 13,
-    PAIRS = 14
+    ORDERS = 15,
+    PAIRS = 16
 }; /* all orders; the first with two */
 
 static bool varies(int level, int axis)
@@ -118,6 +121,13 @@ static bool is_far(const struct search *s, const struct basis *b)
     return s->distance[b->h.at[AXIS_RECIPE]] > far || b->distance > FAR_UNIT * far;
 }
 
+/* Fraction bits that sums of a unit keep, of those that its accumulator has. */
+static int bits_kept(const struct bitcut_unit *u)
+{
+    return u->fraction > 0 ? smaller_int(u->fraction, u->c->fraction_bits)
+                           : u->c->fraction_bits;
+}
+
 /* Whether no order of the same sums comes to D: what they lose on the way is a few units
    in the last place of the accumulator at a time, and these are wider in short formats.
  */
@@ -125,12 +135,7 @@ static bool is_off(const struct search *s, const struct basis *b)
 {
     enum { MANY = 64 };
     const struct bitcut_unit *const u = s->space->unit[b->h.at[AXIS_UNIT]];
-    const int kept = u->fraction > 0 && u->fraction < u->c->fraction_bits
-                         ? u->fraction
-                         : u->c->fraction_bits,
-              bits = kept < s->space->format->fraction_bits
-                         ? kept
-                         : s->space->format->fraction_bits;
+    const int bits = smaller_int(bits_kept(u), s->space->format->fraction_bits);
     const double ulp = ldexp(1, formats[FORMAT_F32].fraction_bits - bits);
     return b->distance > MANY * ulp * (FAR + (double)s->space->k / CHAIN);
 }
@@ -153,8 +158,12 @@ static bool is_plausible(const struct search *s, int level, const struct basis *
         return false;
     if (levels[level].of_slices && !order_is_of_slices(s->space, h->at[AXIS_ORDER]))
         return false;
-    if (levels[level].usual && !order_is_usual(s->space, h->at[AXIS_ORDER])) return false;
+    if (levels[level].usual && !(order_is_usual(s->space, h->at[AXIS_ORDER]) &&
+                                 words_are_usual(s->space, h->at[AXIS_WORDS])))
+        return false;
     if (levels[level].of_promotion && !fault_is_of_promotion(s->space, h->at[AXIS_FAULT]))
+        return false;
+    if (levels[level].of_store && !fault_is_of_store(s->space, h->at[AXIS_FAULT]))
         return false;
     if ((levels[level].axes & AXIS(ORDER)) && (levels[level].axes & AXIS(FAULT)) &&
         !fault_is_of_slices(s->space, h->at[AXIS_FAULT], h->at[AXIS_ORDER]))
@@ -397,13 +406,14 @@ static const struct finding *accepted(struct search *s, explain_accept *accept,
                                       void *context, size_t from)
 {
     const size_t outputs = s->screen->rows * s->screen->cols;
-    for (size_t i = 0;
-         i < s->count && s->found[i].matched == outputs && !progress_stopped(s->progress);
+    for (size_t i = 0; i < s->count && s->found[i].matched == outputs && !s->dull &&
+                       !progress_stopped(s->progress);
          i++) {
         struct finding *const f = &s->found[i];
         if (f->turn < from || f->refused) continue;
         if (accept(context, f)) return f;
         f->refused = true;
+        s->cut_short |= s->dull;
     }
     return NULL;
 }
@@ -462,12 +472,14 @@ static bool is_of(const struct basis *b, const struct hypothesis *h)
 
 enum { NEAREST = 16 };
 
-/* Bring to the front the bases of what is nearest by now; returns how many these are. */
-static size_t bring_forward(struct walk *w)
+/* Bring to the front the bases of what is nearest by now and gives at least so many
+   outputs of the screen; returns how many these are. */
+static size_t bring_forward(struct walk *w, size_t least)
 {
     size_t count = 0;
     for (size_t i = 0; i < w->s->count && count < NEAREST; i++) {
         const struct hypothesis *h = &w->s->found[i].h;
+        if (w->s->found[i].matched < least) break;
         size_t at = 0;
         while (at < w->bases && !is_of(&w->basis[at], h)) at++;
         if (at == w->bases || at < count) continue;
@@ -486,7 +498,7 @@ static bool alike(const struct walk *w, const struct basis *x, const struct basi
                                     *const v = w->s->space->unit[y->h.at[AXIS_UNIT]];
     return x->h.at[AXIS_RECIPE] == y->h.at[AXIS_RECIPE] &&
            x->h.at[AXIS_FAULT] == y->h.at[AXIS_FAULT] && u->k == v->k && u->a == v->a &&
-           u->c == v->c;
+           u->c == v->c && bits_kept(u) == bits_kept(v);
 }
 
 /* Mark the nearest basis of each recipe, and each fault, that accumulates in f32. */
@@ -517,11 +529,12 @@ static size_t bring_kinds(struct walk *w)
     return count;
 }
 
-/* Whether a change brings a basis so much nearer that other units may have it right. */
+/* Whether a change brings its recipe so much nearer that other units may have it right.
+ */
 static bool is_promising(const struct search *s, const struct finding *f)
 {
     enum { NEARER = 2, SHARE = 4 };
-    return NEARER * f->distance < least_distance(s) ||
+    return NEARER * f->distance < s->distance[f->h.at[AXIS_RECIPE]] ||
            SHARE * f->matched >= s->screen->rows * s->screen->cols;
 }
 
@@ -557,12 +570,32 @@ static bool try_first(struct walk *w, size_t bases, int from, int to,
     return false;
 }
 
+/* Whether a level has few orders, if any. */
+static bool is_quick(int level)
+{
+    return levels[level].usual || !(levels[level].axes & AXIS(ORDER));
+}
+
+/* What gives nearly all of the screen as it stands: one change of these is likely, if
+   outputs have bits enough to say so. */
+static bool try_nearly_right(struct walk *w, explain_accept *accept, void *context)
+{
+    struct search *const s = w->s;
+    const size_t outputs = s->screen->rows * s->screen->cols;
+    const bool tells = s->space->format == &formats[FORMAT_F32];
+    const size_t bases = tells ? bring_forward(w, outputs - outputs / 8) : 0;
+    for (int level = 1; level < PAIRS && bases && !s->cut_short; level++)
+        if (is_quick(level) && try_level(w, level, bases, accept, context)) return true;
+    return false;
+}
+
 static void try_all(struct walk *w, explain_accept *accept, void *context)
 {
     struct search *const s = w->s;
     s->cut_short = !measure_bases(w);
     sort_bases(w);
-    if (accepted(s, accept, context, 0) || s->as_they_are) return;
+    if (accepted(s, accept, context, 0) || s->as_they_are || s->dull) return;
+    if (try_nearly_right(w, accept, context)) return;
     mark_first(w);
     const size_t kinds = bring_kinds(w);
     if (try_first(w, kinds, 1, ORDERS, accept, context) ||
@@ -570,7 +603,7 @@ static void try_all(struct walk *w, explain_accept *accept, void *context)
         try_first(w, kinds, ORDERS, PAIRS, accept, context))
         return;
     if (kinds < w->bases && try_levels(w, 1, PAIRS, accept, context)) return;
-    const size_t nearest = bring_forward(w);
+    const size_t nearest = bring_forward(w, 0);
     for (int level = PAIRS; level < LEVELS && !s->cut_short; level++)
         if (try_level(w, level, nearest, accept, context)) return;
     if (nearest < w->bases) try_levels(w, PAIRS, LEVELS, accept, context);
@@ -587,8 +620,8 @@ enum bitcut_status explain_search(struct search *s, explain_accept *accept, void
                       .memory = calloc(BLOCKS * (size_t)threads, sizeof *w.memory) };
     const bool enough =
         w.scratch && w.memory && list_bases(&w) && take_few(&w, NULL) == BITCUT_OK;
-    s->tried = s->count = 0;
-    s->cut_short = false;
+    s->count = s->near_count = 0;
+    s->cut_short = s->dull = false;
     for (int i = 0; i < RECIPES_MOST; i++) s->distance[i] = INFINITY;
     if (enough) try_all(&w, accept, context);
     walk_clear(&w, threads);

@@ -42,7 +42,9 @@ struct search {
     double distance[RECIPES_MOST]; /* of each recipe as it stands, on its nearest unit */
     bool first; /* words that are changed are tried on one unit of a recipe       */
     size_t tried;
-    bool cut_short; /* for want of time, or by a stop               */
+    bool cut_short; /* for want of time, by a stop, or as what follows says */
+    bool dull;      /* set by the caller: too much gives all of this block, and another
+                       one should be tried                                            */
     struct finding found[FINDINGS_MOST]; /* the best, most outputs first, then the
                                             earliest                                    */
     size_t count;

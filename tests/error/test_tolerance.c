@@ -1,4 +1,6 @@
 /* What a test should accept: limits of correct kernels, and what they reject. */
+#include "analysis/error/tail.h"
+#include "analysis/tolerance/order_set.h"
 #include "analysis/tolerance/power.h"
 #include "analysis/tolerance/python_lines.h"
 #include "lib/bits.h"
@@ -320,6 +322,43 @@ START_TEST(epilogues_and_pairs)
 }
 END_TEST
 
+/* The median error in other orders is that of every order in turn, and against D as it is
+   the allowance is twice as large. */
+START_TEST(orders_in_turn)
+{
+    enum { TURNS = 9 };
+    const struct bitcut_gemm g = gemm_named("fp32", "h100");
+    const struct family x = { "positive", 256, test_seed() };
+    const struct tolerance_question q = question_of(&g, &x, 16);
+    const struct tolerance t = found(&q, 0);
+    struct bitcut_order order[ORDERS_MOST];
+    const size_t orders = order_set(order, &g);
+    double error[TURNS];
+    struct power p;
+    struct tail all;
+    ck_assert_int_eq(power_measure(&p, &q, &t, TURNS, 1, 0, NULL, NULL), BITCUT_OK);
+    for (size_t i = 0; i < TURNS; i++) {
+        struct sample_run r;
+        struct bitcut_gemm other = g;
+        ck_assert_int_eq(
+            sample_run_make(&r, &q.source, &g, &t.bound, 16, 16, q.runs + i, NULL),
+            BITCUT_OK);
+        other.order = order[1 + i % (orders - 1)];
+        ck_assert_int_eq(sample_run_compute(&r, &other, NULL), BITCUT_OK);
+        error[i] = metrics[METRIC_BACKWARD_MAX].value(&r.x);
+        const double allowance = r.allowance[7];
+        ck_assert_int_eq(sample_run_against_d(&r, NULL), BITCUT_OK);
+        ck_assert(metrics[METRIC_BACKWARD_MAX].value(&r.x) == 0 && allowance > 0 &&
+                  r.allowance[7] == 2 * allowance);
+        sample_run_clear(&r);
+    }
+    tail_fit(&all, error, TURNS);
+    ck_assert_msg(p.row[1].error == all.x[TURNS / 2], "got %g, want %g", p.row[1].error,
+                  all.x[TURNS / 2]);
+    power_clear(&p);
+}
+END_TEST
+
 /* --- the call --------------------------------------------------------------------- */
 
 static struct bitcut_tolerances called(const struct bitcut_gemm *g,
@@ -435,5 +474,5 @@ START_TEST(lines_of_python)
 END_TEST
 
 TEST_MAIN("tolerance", limits_hold, same_limits, wider_limits, relative_limits,
-          ends_of_the_range, faults_found, epilogues_and_pairs, calls,
+          ends_of_the_range, faults_found, epilogues_and_pairs, orders_in_turn, calls,
           calls_refused, lines_of_python)

@@ -168,6 +168,29 @@ START_TEST(most_are_usual)
 }
 END_TEST
 
+/* Of many outputs the largest error is guessed from few: few runs are above the range,
+   and few below. */
+START_TEST(few_tell_of_many)
+{
+    enum { RUNS = 12 };
+    const struct bitcut_gemm g = gemm_named("plain", "a100");
+    int above = 0, below = 0;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        struct gemm_data p =
+            problem_of("urand(-1,1)", 192, 192, 1024, test_seed() * 100 + seed);
+        struct usual u;
+        ck_assert_int_eq(usual_range(&u, &g, &p, seed, 0, NULL, NULL), BITCUT_OK);
+        ck_assert_msg(u.outputs * 4 < (size_t)192 * 192, "%zu outputs", u.outputs);
+        const double error = error_of(&g, &p);
+        above += error > u.high;
+        below += error < u.low;
+        gemm_data_clear(&p);
+    }
+    ck_assert_msg(above <= RUNS / 4 && below <= RUNS / 4, "%d of %d above, %d below",
+                  above, RUNS, below);
+}
+END_TEST
+
 /* Threads and the caller's rounding change nothing; the seed does. */
 START_TEST(same_range)
 {
@@ -208,4 +231,5 @@ START_TEST(without_errors)
 }
 END_TEST
 
-TEST_MAIN("usual", shuffles, blocks, most_are_usual, same_range, without_errors)
+TEST_MAIN("usual", shuffles, blocks, most_are_usual, few_tell_of_many, same_range,
+          without_errors)

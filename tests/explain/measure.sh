@@ -32,7 +32,11 @@ set -u
 #  - a recipe that is not promoted, as its row says, has nothing that it does not do;
 #  - a residual that goes through f16 before it is scaled is a low word of Markidis's;
 #  - FP32 sums of pairs are an order that explain has by now;
-#  - a transposed matrix is one that is read by columns.
+#  - a transposed matrix is one that is read by columns;
+#  - a high word that is subnormal has a low word of zero, if that is not scaled;
+#  - where all products are promoted, the last sum alone is that of a GEMM without the k before;
+#  - an accumulator that is rounded to f16 is that of a unit of f16;
+#  - a tile that is all rows of D and is that before it, has columns of B that are read twice.
 answers='
 drop-lh             -> term-missing ~low(A)-high(B)-is-missing
 drop-hl             -> term-missing ~high(A)-low(B)-is-missing
@@ -63,7 +67,7 @@ split-scale         -> epilogue-scale-wrong
 fold-scale          -> epilogue-scale-wrong
 other-scale         -> clean other ~low-words-carry-2^1
 low-flushed         -> subnormal-words-flushed clean other ~words
-high-flushed        -> subnormal-high-words-lost
+high-flushed        -> subnormal-high-words-lost small-inputs-flushed
 inputs-flushed      -> small-inputs-flushed
 residual-negated    -> residual-negated
 residual-short      -> residual-short clean other
@@ -98,14 +102,14 @@ stage-stale-tile    -> k-stale ~in-rows
 start-nonzero       -> accumulator-not-cleared ~0.125
 start-tiny          -> accumulator-not-cleared ~0.001
 start-warp          -> accumulator-not-cleared ~2.75
-accumulate-f16      -> accumulator-short ~(rn)-after
+accumulate-f16      -> accumulator-short other ~f16
 accumulate-bf16     -> accumulator-short ~bf16
 accumulate-tf32     -> accumulator-short accumulator-rounding
 promote-interval    -> clean other
 promote-more-often  -> clean other
 promote-never       -> clean other
 promote-no-reset    -> promotion-without-clearing
-promote-stores      -> promotion-overwrites
+promote-stores      -> promotion-overwrites k-lost
 promote-rz          -> promotion-truncated
 promote-f16         -> promotion-in-short ~f16
 promote-via-bf16    -> promotion-through-short ~bf16
@@ -141,7 +145,7 @@ b-half-fragment     -> wrong-lines ~of-B
 b-stale-lanes       -> stale-lines ~of-B
 lanes-swapped       -> moved wrong-lines ~column
 tiles-swapped       -> moved wrong-lines ~column
-tile-stale          -> moved
+tile-stale          -> moved wrong-lines
 tile-zero           -> not-written ~zeros
 tile-nan            -> not-written ~NaN
 tile-earlier        -> not-written
