@@ -304,8 +304,7 @@ static bool say_power(char *text, size_t size, const struct emit_line *line,
     say_names(text, size, list, SOMETIMES);
     say_more(text, size, ", %lld in none", number_of[NEVER]);
     say_names(text, size, list, NEVER);
-    if (number_of[NEVER])
-        say_more(text, size, " as they err no more than correct kernels");
+    if (number_of[NEVER]) say_more(text, size, ", whose errors are within limits");
     say_more(text, size, "; and %lld of %lld correct results", rejected, correct);
     return true;
 }
