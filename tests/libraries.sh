@@ -82,10 +82,10 @@ explained() {
 # Of small ones also what explain says; of long k it takes seconds.
 small() { [ $((m * cols * k)) -le $((1 << 22)) ]; }
 
-# rows_of FILE: of one with hundreds every 32nd, unless LIBRARIES says all.
+# rows_of FILE: of one with hundreds every 64th, unless LIBRARIES says all.
 rows_of() {
     awk -v all="${LIBRARIES:-}" '{ row[NR] = $0 }
-        END { for (i = 1; i <= NR; i += NR > 100 && all != "all" ? 32 : 1) print row[i] }' "$1"
+        END { for (i = 1; i <= NR; i += NR > 100 && all != "all" ? 64 : 1) print row[i] }' "$1"
 }
 
 for file in "$rows"/*.jsonl; do
