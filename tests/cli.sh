@@ -1131,8 +1131,8 @@ ok_if_empty "mixed words have formats, levels and units" "$(mixed_words_said)"
 ok_if_empty "equilibrated lines serve a wide range" "$(wide_range_served)"
 ok_if_empty "verify finds one changed bit" "$(changed_result_found)"
 ok_if_empty "people read ten lines, and --verbose has all" "$(lines_for_people)"
-ok_if_empty "gemm says what error is usual" "$(usual_said)"
-ok_if_empty "tolerance finds limits and what they reject" "$(tolerances_found)"
+exhaustive "gemm says what error is usual" usual_said
+exhaustive "tolerance finds limits and what they reject" tolerances_found
 ok_if_empty "tolerance of files, and of two results" "$(tolerances_of_files)"
 ok_if_empty "tolerance refuses what cannot be" "$(tolerances_refused)"
 ok_if_empty "verify compares a sample" "$(samples_verified)"
