@@ -339,8 +339,7 @@ const struct bound_row bounds[] = {
                           .what = "steps of a unit that round their result, and inside "
                                   "of them every operation",
                           .kind = BOUND_RIGOROUS,
-                          .source = "Blanchard, Higham, Lopez, Mary and Pranesh 2020, "
-                                    "section 3",
+                          .source = "Blanchard, Higham, Lopez, Mary and Pranesh 2020",
                           .applies = is_block_fma,
                           .constants = block_fma },
     [BOUND_ALIGNED] = { .name = "aligned",
@@ -357,8 +356,7 @@ const struct bound_row bounds[] = {
                         .kind = BOUND_RIGOROUS,
                         .sharp = true,
                         .source = "derived here; running error analysis, Wilkinson 1986, "
-                                  "Higham 2002 section "
-                                  "3.3",
+                                  "Higham 2002",
                         .applies = is_watched,
                         .watched = running },
     [BOUND_BIASED] = { .name = "biased",
@@ -392,7 +390,7 @@ const struct bound_row bounds[] = {
                          .kind = BOUND_RIGOROUS,
                          .source = "derived here, after Fasi, Higham, Lopez, Mary and "
                                    "Mikaitis 2023; blocked "
-                                   "summation, Higham 2002 section 4.2",
+                                   "summation, Higham 2002",
                          .applies = is_promoted,
                          .constants = words },
     [BOUND_UNDERFLOW] = { .name = "underflow",
