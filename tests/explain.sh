@@ -327,6 +327,17 @@ short_results() {
 END
 }
 
+# What gives the outputs that another order does not, and the others, too, is all there is:
+# one order is told, and nothing lies off.
+order_of_all() {
+    "$faulty" . legemm hopper/mma.m16n8k16.f32.f16 16 24 1000 1 slice-descending
+    run 0 explain -a A.npy -b B.npy -d D.npy --seconds 5 --json
+    expect differ 0
+    expect reduction descending
+    grep -qF '"parts":[]' out || cat out
+    grep -qF '"ulps":[{"from":0,"to":0,"count":384}]' out || cat out
+}
+
 # narrowed STATUS RECIPE UNIT WORD...: with these words D is said to be that, or that is the
 # nearest.
 narrowed() {
@@ -486,6 +497,7 @@ ok_if_empty "explain names faults" "$(faults_named)"
 ok_if_empty "the faults and axes are listed" "$(faults_listed)"
 ok_if_empty "explain names what is changed in a recipe" "$(changes_named)"
 exhaustive "explain tells orders apart by results of few bits" short_results
+exhaustive "explain tells one order where a part shows it" order_of_all
 ok_if_empty "explain tries only the recipe and the unit that are named" "$(search_narrowed)"
 ok_if_empty "explain compares two results" "$(two_compared)"
 ok_if_empty "explain finds a second order in some rows" "$(rows_mixed)"

@@ -26,7 +26,7 @@ enum bitcut_status path_of(struct path *to, const struct gemm_plan *plan, size_t
 
    Each addition, or step of a unit, gives (x + y)(1 + v), so a product becomes itself
    times the product of 1 + v over those that it meets, which is within gamma(sum of v) of
-   1, gamma(x) = x / (1 - x) (Higham 2002, lemma 3.1; of block FMAs Blanchard et al.
+   1, gamma(x) = x / (1 - x) (Higham 2002; of block FMAs Blanchard et al.
    2020). A step of a unit has v = eps + kappa: eps is 2^-fraction bits of the result,
    half of it to nearest, kappa what its summation errs by beside all its terms, and what
    it errs by beside its products is met once (struct step_error); a unit with c_last

@@ -95,6 +95,7 @@ static enum bitcut_status narrow_once(struct whole *w, struct explanation *e,
         now = old;
     } else {
         before.tried = e->tried;
+        before.complete &= e->complete;
         *e = before;
     }
     whole_clear(&now);
@@ -119,6 +120,16 @@ static enum bitcut_status narrow_down(struct whole *w, struct explanation *e,
     return status;
 }
 
+/* What gives a part may give all: then nothing lies off any more. */
+static enum bitcut_status look_at_parts(struct explanation *e, struct whole *w,
+                                        const struct explain_options *o, struct fault *f)
+{
+    const enum bitcut_status status = explain_parts(e, w, o, f);
+    return status == BITCUT_OK && !e->differ
+               ? spread_find(&e->spread, &w->x, e->q.format, f)
+               : status;
+}
+
 /* Compare what there is time for with the best hypothesis, and look at what differs, if
    that is not nearly everything.  What gives nearly all is searched for until `end`. */
 static enum bitcut_status finish(struct explanation *e, const struct block *sample,
@@ -132,7 +143,7 @@ static enum bitcut_status finish(struct explanation *e, const struct block *samp
     e->found = e->compared && !e->differ;
     if (status == BITCUT_OK) status = spread_find(&e->spread, &w.x, e->q.format, f);
     if (status == BITCUT_OK && e->differ && e->differ <= e->compared / 2)
-        status = explain_parts(e, &w, o, f);
+        status = look_at_parts(e, &w, o, f);
     else if (status == BITCUT_OK && e->differ) explain_whole(e, &w);
     whole_clear(&w);
     return status;

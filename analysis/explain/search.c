@@ -1,5 +1,6 @@
 #include "analysis/explain/search.h"
 
+#include "analysis/explain/level.h"
 #include "lib/clock.h"
 #include "lib/size.h"
 #include "lib/threads.h"
@@ -7,169 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* --- levels ----------------------------------------------------------------------- */
-
-#define AXIS(name) (1u << AXIS_##name)
-
-/* Axes that vary together, beside recipe and unit; the others are as in the recipe's row.
-   All of them change here: what changes fewer was tried before.  Recipes of one product
-   are what libraries call a GEMM, in all of the orders: they come early. */
-struct level {
-    unsigned axes;
-    bool one_term;     /* only recipes of one product */
-    bool of_promotion; /* only faults of it           */
-    bool of_store;     /* likewise                    */
-    bool of_slices;    /* only orders that are slices */
-    bool usual;        /* only a few orders and words */
-};
-
-static const struct level levels[] = {
-    { .axes = 0 },
-    { .axes = AXIS(FAULT), .of_store = true },
-    { .axes = AXIS(PROMOTE), .one_term = true },
-    { .axes = AXIS(WORDS), .one_term = true, .usual = true },
-    { .axes = AXIS(ORDER), .usual = true },
-    { .axes = AXIS(TILE) },
-    { .axes = AXIS(ORDER), .one_term = true },
-    { .axes = AXIS(PROMOTE) },
-    { .axes = AXIS(PROMOTE) | AXIS(ORDER), .usual = true },
-    { .axes = AXIS(LINES) },
-    { .axes = AXIS(TERMS) },
-    { .axes = AXIS(ORDER), .of_slices = true },
-    { .axes = AXIS(WORDS) },
-    { .axes = AXIS(FAULT) },
-    { .axes = AXIS(PROMOTE) | AXIS(FAULT), .of_promotion = true },
-    { .axes = AXIS(ORDER) },
-    /* two at a time */
-    { .axes = AXIS(ORDER) | AXIS(FAULT) },
-    { .axes = AXIS(PROMOTE) | AXIS(LINES) },
-    { .axes = AXIS(PROMOTE) | AXIS(TERMS) },
-    { .axes = AXIS(PROMOTE) | AXIS(FAULT) },
-    { .axes = AXIS(PROMOTE) | AXIS(WORDS) },
-    { .axes = AXIS(PROMOTE) | AXIS(ORDER) },
-    { .axes = AXIS(TILE) | AXIS(FAULT) },
-    { .axes = AXIS(TILE) | AXIS(WORDS) },
-    { .axes = AXIS(TERMS) | AXIS(FAULT) },
-    { .axes = AXIS(TERMS) | AXIS(WORDS) },
-    { .axes = AXIS(WORDS) | AXIS(FAULT) },
-    { .axes = AXIS(ORDER) | AXIS(WORDS) },
-};
-
-enum {
-    LEVELS = sizeof levels / sizeof *levels,
-    ORDERS = 15,
-    PAIRS = 16
-}; /* all orders; the first with two */
-
-static bool varies(int level, int axis)
-{
-    return axis <= AXIS_UNIT || (levels[level].axes & 1u << axis);
-}
-
-/* Values of an axis beside recipe and unit at a level: those that change, so not the
-   first. */
-static size_t values(const struct search *s, int level, int axis)
-{
-    return varies(level, axis) ? axes[axis].count(s->space) - 1 : 1;
-}
-
-/* Hypotheses of one basis at a level. */
-static size_t level_size(const struct search *s, int level)
-{
-    size_t size = 1;
-    for (int i = AXIS_UNIT + 1; i < AXES; i++) size *= values(s, level, i);
-    return size;
-}
-
-/* Hypothesis `index` of a basis at a level.  Words are the outermost: they serve for all
-   that is inside. */
-static struct hypothesis nth(const struct search *s, struct hypothesis h, int level,
-                             size_t index)
-{
-    static const int inside[] = { AXIS_PROMOTE, AXIS_FAULT, AXIS_ORDER, AXIS_TILE,
-                                  AXIS_TERMS,   AXIS_LINES, AXIS_WORDS };
-    for (size_t n = 0; n < sizeof inside / sizeof *inside; n++) {
-        const int i = inside[n];
-        const size_t count = values(s, level, i);
-        if (varies(level, i)) h.at[i] = (uint16_t)(index % count + 1);
-        index /= count;
-    }
-    return h;
-}
-
-/* --- what is plausible ------------------------------------------------------------ */
-
-/* Sums of the right words in a wrong order, or promoted otherwise, are about as far from
-   D as those in the right order are from the exact sum; in one chain they may be farther,
-   the more so the longer it is.  So what is much farther than other recipes are, on the
-   best of their units, is not tried with what changes little; nor is a unit that is
-   farther still. */
-enum { FAR = 4, FAR_UNIT = 16, CHAIN = 64 };
-
-static double least_distance(const struct search *s)
-{
-    double least = INFINITY;
-    for (int i = 0; i < RECIPES_MOST; i++)
-        if (s->distance[i] < least) least = s->distance[i];
-    return least;
-}
-
-static bool is_far(const struct search *s, const struct basis *b)
-{
-    const double far = (FAR + (double)s->space->k / CHAIN) * (least_distance(s) + 1);
-    return s->distance[b->h.at[AXIS_RECIPE]] > far || b->distance > FAR_UNIT * far;
-}
-
-/* Fraction bits that sums of a unit keep, of those that its accumulator has. */
-static int bits_kept(const struct bitcut_unit *u)
-{
-    return u->fraction > 0 ? smaller_int(u->fraction, u->c->fraction_bits)
-                           : u->c->fraction_bits;
-}
-
-/* Whether no order of the same sums comes to D: what they lose on the way is a few units
-   in the last place of the accumulator at a time, and these are wider in short formats.
- */
-static bool is_off(const struct search *s, const struct basis *b)
-{
-    enum { MANY = 64 };
-    const struct bitcut_unit *const u = s->space->unit[b->h.at[AXIS_UNIT]];
-    const int bits = smaller_int(bits_kept(u), s->space->format->fraction_bits);
-    const double ulp = ldexp(1, formats[FORMAT_F32].fraction_bits - bits);
-    return b->distance > MANY * ulp * (FAR + (double)s->space->k / CHAIN);
-}
-
-/* Axes that are no more than an order of sums. */
-static bool is_of_order(int level)
-{
-    const unsigned of_order = AXIS(ORDER) | AXIS(PROMOTE) | AXIS(TILE);
-    return levels[level].axes && !(levels[level].axes & ~of_order);
-}
-
-static bool is_plausible(const struct search *s, int level, const struct basis *b,
-                         const struct hypothesis *h)
-{
-    const bool has_fault = b->h.at[AXIS_FAULT] && !s->base;
-    if (levels[level].one_term && recipes[h->at[AXIS_RECIPE]].terms > 1) return false;
-    if ((levels[level].axes & AXIS(FAULT)) && has_fault) return false;
-    if (b->off && is_of_order(level)) return false;
-    if (s->first && !b->first && fault_is_of_words(s->space, h->at[AXIS_FAULT]))
-        return false;
-    if (levels[level].of_slices && !order_is_of_slices(s->space, h->at[AXIS_ORDER]))
-        return false;
-    if (levels[level].usual && !(order_is_usual(s->space, h->at[AXIS_ORDER]) &&
-                                 words_are_usual(s->space, h->at[AXIS_WORDS])))
-        return false;
-    if (levels[level].of_promotion && !fault_is_of_promotion(s->space, h->at[AXIS_FAULT]))
-        return false;
-    if (levels[level].of_store && !fault_is_of_store(s->space, h->at[AXIS_FAULT]))
-        return false;
-    if ((levels[level].axes & AXIS(ORDER)) && (levels[level].axes & AXIS(FAULT)) &&
-        !fault_is_of_slices(s->space, h->at[AXIS_FAULT], h->at[AXIS_ORDER]))
-        return false;
-    return (!has_fault && fault_is_coarse(s->space, h->at[AXIS_FAULT])) || !b->far;
-}
 
 /* --- what is kept ----------------------------------------------------------------- */
 
@@ -265,8 +103,8 @@ static void try_one(const struct walk *w, const struct basis *b, size_t index,
 {
     struct search *s = w->s;
     struct candidate x;
-    const struct hypothesis h = nth(s, b->h, w->level, index);
-    if (!is_plausible(s, w->level, b, &h) || !candidate_make(&x, s->space, h)) return;
+    const struct hypothesis h = level_nth(s, b->h, w->level, index);
+    if (!level_tries(s, w->level, b, &h) || !candidate_make(&x, s->space, h)) return;
     const struct nearness near = nearness_of(w, &x);
 #pragma omp critical(explain_keep)
     {
@@ -369,8 +207,8 @@ static void sort_bases(struct walk *w)
     for (size_t i = 0; i < kept; i++) {
         struct basis *const b = &w->basis[i];
         const struct bitcut_unit *u = s->space->unit[b->h.at[AXIS_UNIT]];
-        b->far = is_far(s, b);
-        b->off = is_off(s, b);
+        b->far = basis_is_far(s, b);
+        b->off = basis_is_off(s, b);
         b->recorded = u->evidence == EVIDENCE_RECORDED || u->k == 1;
     }
     qsort(w->basis, kept, sizeof *w->basis, nearer_basis);
@@ -424,7 +262,7 @@ static void try_equals(const struct walk *w, struct hypothesis h, size_t from)
     const size_t each = level_size(w->s, w->level);
     size_t index = 0;
     while (index < each &&
-           memcmp(h.at, nth(w->s, h, w->level, index).at, sizeof h.at) != 0)
+           memcmp(h.at, level_nth(w->s, h, w->level, index).at, sizeof h.at) != 0)
         index++;
 #pragma omp parallel for schedule(dynamic)                                               \
     num_threads(threads_for(w->s->threads, w->bases))
@@ -498,7 +336,7 @@ static bool alike(const struct walk *w, const struct basis *x, const struct basi
                                     *const v = w->s->space->unit[y->h.at[AXIS_UNIT]];
     return x->h.at[AXIS_RECIPE] == y->h.at[AXIS_RECIPE] &&
            x->h.at[AXIS_FAULT] == y->h.at[AXIS_FAULT] && u->k == v->k && u->a == v->a &&
-           u->c == v->c && bits_kept(u) == bits_kept(v);
+           u->c == v->c && unit_bits_kept(u) == unit_bits_kept(v);
 }
 
 /* Mark the nearest basis of each recipe, and each fault, that accumulates in f32. */
@@ -570,12 +408,6 @@ static bool try_first(struct walk *w, size_t bases, int from, int to,
     return false;
 }
 
-/* Whether a level has few orders, if any. */
-static bool is_quick(int level)
-{
-    return levels[level].usual || !(levels[level].axes & AXIS(ORDER));
-}
-
 /* What gives nearly all of the screen as it stands: one change of these is likely, if
    outputs have bits enough to say so. */
 static bool try_nearly_right(struct walk *w, explain_accept *accept, void *context)
@@ -584,8 +416,9 @@ static bool try_nearly_right(struct walk *w, explain_accept *accept, void *conte
     const size_t outputs = s->screen->rows * s->screen->cols;
     const bool tells = s->space->format == &formats[FORMAT_F32];
     const size_t bases = tells ? bring_forward(w, outputs - outputs / 8) : 0;
-    for (int level = 1; level < PAIRS && bases && !s->cut_short; level++)
-        if (is_quick(level) && try_level(w, level, bases, accept, context)) return true;
+    for (int level = 1; level < LEVEL_PAIRS && bases && !s->cut_short; level++)
+        if (level_is_quick(level) && try_level(w, level, bases, accept, context))
+            return true;
     return false;
 }
 
@@ -598,15 +431,15 @@ static void try_all(struct walk *w, explain_accept *accept, void *context)
     if (try_nearly_right(w, accept, context)) return;
     mark_first(w);
     const size_t kinds = bring_kinds(w);
-    if (try_first(w, kinds, 1, ORDERS, accept, context) ||
+    if (try_first(w, kinds, 1, LEVEL_ORDERS, accept, context) ||
         (s->settled && s->settled(s, context)) ||
-        try_first(w, kinds, ORDERS, PAIRS, accept, context))
+        try_first(w, kinds, LEVEL_ORDERS, LEVEL_PAIRS, accept, context))
         return;
-    if (kinds < w->bases && try_levels(w, 1, PAIRS, accept, context)) return;
+    if (kinds < w->bases && try_levels(w, 1, LEVEL_PAIRS, accept, context)) return;
     const size_t nearest = bring_forward(w, 0);
-    for (int level = PAIRS; level < LEVELS && !s->cut_short; level++)
+    for (int level = LEVEL_PAIRS; level < LEVELS && !s->cut_short; level++)
         if (try_level(w, level, nearest, accept, context)) return;
-    if (nearest < w->bases) try_levels(w, PAIRS, LEVELS, accept, context);
+    if (nearest < w->bases) try_levels(w, LEVEL_PAIRS, LEVELS, accept, context);
 }
 
 enum bitcut_status explain_search(struct search *s, explain_accept *accept, void *context,

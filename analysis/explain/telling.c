@@ -68,10 +68,8 @@ enum bitcut_status telling_block(struct block *to, const struct telling *t,
                                  struct fault *f)
 {
     const size_t kept = smaller(t->taken, TELLING_MOST);
-    size_t *const row = memory_allocate(rows + kept, sizeof *row), *const col =
-                                                                       memory_allocate(
-                                                                           cols + kept,
-                                                                           sizeof *col);
+    size_t *const row = memory_allocate(rows + kept, sizeof *row);
+    size_t *const col = memory_allocate(cols + kept, sizeof *col);
     enum bitcut_status status =
         row && col
             ? BITCUT_OK

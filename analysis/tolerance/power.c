@@ -1,7 +1,7 @@
 #include "analysis/tolerance/power.h"
 
 #include "analysis/error/runs.h"
-#include "analysis/error/tail.h"
+#include "analysis/explain/coarse.h"
 #include "analysis/tolerance/order_set.h"
 #include "analysis/tolerance/power_fault.h"
 #include "lib/bits.h"
@@ -219,14 +219,12 @@ static enum bitcut_status run_one(void *context, size_t number, struct fault *f)
 static void count_row(struct power_row *to, const struct power_trial *trial, size_t runs,
                       double *room)
 {
-    struct tail all;
     for (size_t i = 0; i < runs; i++) {
         if (!trial[i].ran) continue;
         room[to->runs++] = trial[i].error;
         for (int c = 0; c < CRITERIA; c++) to->rejected[c] += !trial[i].accepted[c];
     }
-    tail_fit(&all, room, to->runs);
-    to->error = to->runs ? all.x[to->runs / 2] : (double)NAN;
+    to->error = coarse_median(room, to->runs);
 }
 
 static void name_row(struct power_row *to, size_t i)

@@ -7,6 +7,7 @@
 #include "lib/file/source.h"
 #include "lib/fma.h"
 #include "lib/hostfp.h"
+#include "tests/error/named_gemm.h"
 #include "tests/test.h"
 
 #include <math.h>
@@ -33,16 +34,6 @@ static enum bitcut_status family_make(struct gemm_data *to, const void *context,
         source_generate(&to->a, &in, INPUT_A, rows, x->k, x->seed + run, 1, f),
         BITCUT_OK);
     return source_generate(&to->b, &in, INPUT_B, x->k, cols, x->seed + run, 1, f);
-}
-
-static struct bitcut_gemm gemm_named(const char *recipe, const char *unit)
-{
-    struct bitcut_gemm g = gemm_of(bitcut_recipe_find(recipe), NULL);
-    const struct bitcut_format *const words =
-        g.recipe->split ? g.recipe->split->word[0].format : &formats[FORMAT_F16];
-    g.unit = bitcut_unit_find(unit, words);
-    ck_assert(g.unit != NULL);
-    return g;
 }
 
 static struct tolerance_question question_of(const struct bitcut_gemm *g,

@@ -3,6 +3,7 @@
 #include "emu/gemm.h"
 #include "lib/file/source.h"
 #include "lib/hostfp.h"
+#include "tests/error/named_gemm.h"
 #include "tests/test.h"
 
 #include <math.h>
@@ -18,16 +19,6 @@ static struct gemm_data problem_of(const char *input, size_t m, size_t n, size_t
     ck_assert_int_eq(source_generate(&p.a, &in, INPUT_A, m, k, seed, 1, NULL), BITCUT_OK);
     ck_assert_int_eq(source_generate(&p.b, &in, INPUT_B, k, n, seed, 1, NULL), BITCUT_OK);
     return p;
-}
-
-static struct bitcut_gemm gemm_named(const char *recipe, const char *unit)
-{
-    struct bitcut_gemm g = gemm_of(bitcut_recipe_find(recipe), NULL);
-    const struct bitcut_format *const words =
-        g.recipe->split ? g.recipe->split->word[0].format : &formats[FORMAT_F16];
-    g.unit = bitcut_unit_find(unit, words);
-    ck_assert(g.unit != NULL);
-    return g;
 }
 
 static bool same_matrix(const struct matrix *x, const struct matrix *y)
