@@ -1,8 +1,7 @@
 #include "analysis/error/retention.h"
 
-#include "emu/fast/fast.h"
+#include "analysis/error/binade.h"
 #include "emu/fast/simd.h"
-#include "lib/bits.h"
 #include "lib/hostfp.h"
 #include "lib/rand.h"
 #include "lib/size.h"
@@ -83,61 +82,6 @@ bool retention_of(int *bits, double *ulps, const struct bitcut_split *split, uin
     return !o.overflow;
 }
 
-/* --- the same, faster ------------------------------------------------------------- */
-
-/* A binade whose words are made by vector instructions and whose sums binary64 holds
-   exactly: all terms are multiples of one power of two and below 2^53 of it. */
-struct quick {
-    const struct fast_kernels *kernels; /* NULL: the binade is not such */
-    struct fast_split word[SPLIT_WORDS_MOST];
-    double unit[SPLIT_WORDS_MOST]; /* of word i: what the float of its bits is times */
-    int shift;                     /* moves the bits of a word to those of that float */
-    double last; /* an ulp of the binade                               */
-};
-
-/* The words are IEEE formats of f16's size at most; a float of their exponent and
-   fraction fields is their magnitude times a power of two, also of a subnormal one. */
-static struct quick quick_make(const struct bitcut_split *s, int e)
-{
-    const struct bitcut_format *f = s->word[0].format;
-    const int lowest_word = format_least_exponent(f) - s->scale * (s->words - 1);
-    const int lowest = lowest_word < e - 23 ? lowest_word : e - 23;
-    struct quick q = { .shift = 23 - f->fraction_bits, .last = ldexp(1, e - 23) };
-    if (f->special != SPECIAL_IEEE || f->bits > 16 || e + 2 - lowest > 53 ||
-        !fast_split_make(q.word, s))
-        return q;
-    q.kernels = simd_best()->kernels;
-    for (int i = 0; i < s->words; i++) q.unit[i] = ldexp(1, 127 - f->bias - s->scale * i);
-    return q;
-}
-
-/* What judge() says of x, one of FAST_RUN values whose words these are. */
-static struct outcome quick_judge(const struct quick *q, const struct bitcut_split *s,
-                                  uint32_t x, const uint32_t *word)
-{
-    const struct bitcut_format *f = s->word[0].format;
-    const uint32_t sign = (uint32_t)1 << (f->bits - 1);
-    const uint32_t infinity = (uint32_t)format_infinity(f, false);
-    struct outcome o = { .value = float_of_bits(x) };
-    double rest = o.value;
-    for (int i = 0; i < s->words; i++) {
-        const uint32_t w = word[i * FAST_RUN], magnitude = w & (sign - 1);
-        if (magnitude >= infinity) return (struct outcome){ .overflow = true };
-        const double size = (double)float_of_bits(magnitude << q->shift) * q->unit[i];
-        if (i == 1 && rest != 0) {
-            o.zero = magnitude == 0;
-            o.subnormal = magnitude >> f->fraction_bits == 0;
-        }
-        if (i == 1) o.low = size;
-        rest -= w & sign ? -size : size;
-    }
-    o.ulps = fabs(rest) / q->last;
-    o.relative = fabs(rest) / o.value;
-    o.bits = o.ulps == 0 ? 23 : 22 - ilogb(o.ulps);
-    if (o.bits < 0) o.bits = 0;
-    return o;
-}
-
 /* --- many values ------------------------------------------------------------------ */
 
 static void tally_add(struct tally *t, struct outcome o)
@@ -151,8 +95,7 @@ static void tally_add(struct tally *t, struct outcome o)
     t->subnormal += o.subnormal;
     t->zero += o.zero;
     t->max_ulp = larger_double(t->max_ulp, o.ulps);
-    t->max_relative =
-        larger_double(t->max_relative, o.relative);
+    t->max_relative = larger_double(t->max_relative, o.relative);
     t->max_low = larger_double(t->max_low, o.low / o.value);
 }
 
@@ -176,7 +119,8 @@ struct choice {
     int e;
     bool sampled;
     uint64_t seed;
-    struct quick quick;
+    struct binade binade;
+    const struct fast_kernels *kernels; /* NULL: judge() is the way */
 };
 
 static uint32_t choose(const struct choice *c, size_t i)
@@ -186,18 +130,58 @@ static uint32_t choose(const struct choice *c, size_t i)
     return (uint32_t)(c->e + 127) << 23 | fraction;
 }
 
-/* FAST_RUN values from the first, of which `count` are added. */
-static void tally_quick(struct tally *t, const struct choice *c, size_t first,
-                        size_t count)
+/* --- many values at a time --------------------------------------------------------- */
+
+/* The larger ones of `over` / `under` and of so many others; `most` is the largest
+   numerator of these, `least` no more than any of their denominators.  Exact: all are
+   below 2^26, and products of two are exact in binary64. */
+struct ratio {
+    double over, under;
+};
+
+static void ratio_raise(struct ratio *best, const int32_t *over, const int32_t *under,
+                        int32_t most, int32_t least)
 {
-    _Alignas(64) uint32_t x[FAST_RUN], words[SPLIT_WORDS_MOST][FAST_RUN];
-    _Alignas(64) uint32_t least[FAST_RUN] = { 0 }, most[FAST_RUN] = { 0 };
-    void *const word[] = { words[0], words[1], words[2] };
-    for (size_t i = 0; i < FAST_RUN; i++) x[i] = choose(c, first + i);
-    c->quick.kernels->split(word, 0, least, most, x, c->quick.word, c->split->words,
-                            sizeof **words);
-    for (size_t i = 0; i < count; i++)
-        tally_add(t, quick_judge(&c->quick, c->split, x[i], words[0] + i));
+    if (most * best->under <= best->over * least) return;
+    for (int i = 0; i < FAST_BLOCK; i++)
+        if (over[i] * best->under > best->over * under[i])
+            *best = (struct ratio){ over[i], under[i] };
+}
+
+struct ratios {
+    struct ratio relative, low;
+};
+
+/* FAST_BLOCK values from the first. */
+static void block_add(struct tally *t, struct ratios *r, const struct choice *c,
+                      size_t first)
+{
+    _Alignas(64) int32_t x[FAST_BLOCK], rest[FAST_BLOCK], low[FAST_BLOCK];
+    struct fast_kept k;
+    for (size_t i = 0; i < FAST_BLOCK; i++)
+        x[i] = (int32_t)(choose(c, first + i) & (SIGNIFICANDS - 1)) | SIGNIFICANDS;
+    c->kernels->keep(&k, rest, low, x, c->binade.word, c->binade.words);
+    const int32_t least = c->sampled ? SIGNIFICANDS : x[0];
+    ratio_raise(&r->relative, rest, x, k.most, least);
+    ratio_raise(&r->low, low, x, k.most_low, least);
+    t->count += FAST_BLOCK;
+    t->exact += k.exact;
+    t->bits += k.bits;
+    t->subnormal += k.subnormal;
+    t->zero += k.zero;
+    t->overflow += k.overflow;
+    t->ulps += (double)k.ulps;
+    t->max_ulp = larger_double(t->max_ulp, k.most);
+}
+
+/* Whole blocks of [from, to), and how far they go. */
+static size_t blocks_add(struct tally *t, const struct choice *c, size_t from, size_t to)
+{
+    struct ratios r = { { 0, 1 }, { 0, 1 } };
+    for (; to - from >= FAST_BLOCK; from += FAST_BLOCK) block_add(t, &r, c, from);
+    t->max_relative = r.relative.over / r.relative.under;
+    t->max_low = r.low.over / r.low.under * c->binade.low_times;
+    return from;
 }
 
 static struct tally run_tally(const struct choice *c, size_t from, size_t to)
@@ -205,10 +189,8 @@ static struct tally run_tally(const struct choice *c, size_t from, size_t to)
     struct tally t = { 0 };
     struct hostfp mode;
     hostfp_enter(&mode);
-    for (size_t i = from; c->quick.kernels && i < to; i += FAST_RUN)
-        tally_quick(&t, c, i, to - i < FAST_RUN ? to - i : FAST_RUN);
-    for (size_t i = from; !c->quick.kernels && i < to; i++)
-        tally_add(&t, judge(c->split, choose(c, i)));
+    if (c->kernels) from = blocks_add(&t, c, from, to);
+    for (; from < to; from++) tally_add(&t, judge(c->split, choose(c, from)));
     hostfp_leave(&mode);
     return t;
 }
@@ -244,17 +226,19 @@ static void count_runs(struct tally *tallies, size_t runs, size_t count,
     }
 }
 
-enum bitcut_status retention_count(struct retention *r, const struct bitcut_split *s, int e,
-                                   size_t samples, uint64_t seed, int threads,
+enum bitcut_status retention_count(struct retention *r, const struct bitcut_split *s,
+                                   int e, size_t samples, uint64_t seed, int threads,
                                    const struct progress *progress, struct fault *f)
 {
     const size_t count = samples ? samples : SIGNIFICANDS;
     const size_t runs = count / RUN + (count % RUN != 0);
-    const struct choice c = { s, e, samples != 0, seed, quick_make(s, e) };
+    struct choice c = { .split = s, .e = e, .sampled = samples != 0, .seed = seed };
     struct tally *tallies = memory_allocate(runs, sizeof *tallies);
     struct tally total = { 0 };
     struct hostfp mode;
-    if (!tallies) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the counts");
+    if (!tallies)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the counts");
+    if (binade_make(&c.binade, s, e)) c.kernels = simd_best()->kernels;
     count_runs(tallies, runs, count, &c, threads, progress);
     const bool stopped = progress_stopped(progress);
     hostfp_enter(&mode);
