@@ -36,8 +36,8 @@ static int choose(struct bitcut_split *split)
     if (format && (!format->has_sign || format->fraction_bits > 23))
         return complain("--format", "not a format for words of an FP32 value");
     for (int i = 0; format && i < split->words; i++) split->word[i].format = format;
-    if (from < -126 || to > 127 || from > to)
-        return complain("--from, --to", "need -126 <= from <= to <= 127");
+    if (from < -127 || to > 127 || from > to)
+        return complain("--from, --to", "need -127 <= from <= to <= 127");
     if (!exhaustive && !samples) return complain("--samples", "must be 1 or more");
     return EXIT_GOOD;
 }

@@ -49,7 +49,7 @@ static bool most_of(int32_t *most, const struct split_word *w, int ulp)
 }
 
 /* The row for words in ulps of 2^ulp; ulp is that of what it is made of. */
-static struct fast_word word_of(const struct split_word *w, int ulp)
+static struct fast_word word_of(const struct split_word *w, bool flush, int ulp)
 {
     const struct bitcut_format *f = w->format;
     const int32_t normal = power(format_emin(f) - ulp);
@@ -61,6 +61,7 @@ static struct fast_word word_of(const struct split_word *w, int ulp)
         .least_drop = clamp(format_least_exponent(f) - ulp, 0, FAR),
         .least_normal = normal,
         .least_kept = w->rounding->flush ? normal : 0,
+        .least_read = flush ? normal : 0,
         .infinite = overflow_is_infinite(w, false),
         .copy = w->copy,
     };
@@ -106,7 +107,7 @@ static bool format_fits(const struct bitcut_format *f)
     return f->has_sign && f->fraction_bits <= 23 && f->special != SPECIAL_E8M0;
 }
 
-bool binade_make(struct binade *b, const struct bitcut_split *s, int e)
+bool binade_make(struct binade *b, const struct bitcut_split *s, bool flush, int e)
 {
     int32_t bound = VALUE_MOST;
     *b = (struct binade){ .words = s->words, .low_times = 1 };
@@ -115,14 +116,15 @@ bool binade_make(struct binade *b, const struct bitcut_split *s, int e)
         const int ulp = e - 23 + s->scale * w->level;
         int32_t left;
         if (!format_fits(w->format)) return false;
-        b->word[i] = word_of(w, ulp);
+        b->word[i] = word_of(w, flush, ulp);
         if (i == 0 && b->word[0].infinite && b->word[0].most < power(23)) {
             b->words = 1;
             return true;
         }
         if (i == 0 && !cuts_or_nearest(w->rounding) && words_cancel(s, ulp)) {
             b->low_times = ldexp(1, format_least_exponent(w->format) - ulp - FAR);
-            b->word[1] = word_of(&s->word[1], e - 23 + s->scale * s->word[1].level);
+            b->word[1] =
+                word_of(&s->word[1], flush, e - 23 + s->scale * s->word[1].level);
             return true;
         }
         if (!word_fits(&left, w, &b->word[i], w->copy ? VALUE_MOST : bound, ulp))

@@ -15,7 +15,8 @@ struct binade {
     double low_times; /* the second word is that many times the one that is computed    */
 };
 
-/* False: not all of that is certain, and judging values one by one is the way. */
-bool binade_make(struct binade *b, const struct bitcut_split *split, int e);
+/* With `flush` words below the normal range of their format are read as zeros.  False:
+   not all of that is certain, and judging values one by one is the way. */
+bool binade_make(struct binade *b, const struct bitcut_split *split, bool flush, int e);
 
 #endif

@@ -130,6 +130,7 @@ struct fast_word {
     int32_t least_drop;   /* 0 to 26: words are multiples of 2^least_drop               */
     int32_t least_normal; /* 2^30 at most                                               */
     int32_t least_kept;   /* smaller words are flushed to zero                          */
+    int32_t least_read;   /* smaller ones are made, but read as zeros                   */
     int32_t most;         /* what is larger becomes this ...                            */
     bool infinite;        /* ... or not finite                                          */
     bool copy;            /* of the value, not of what is left                          */
@@ -140,7 +141,7 @@ enum { FAST_BLOCK = 512 };
 
 /* What a block of values adds up to, as struct retention says (analysis/error). */
 struct fast_kept {
-    uint64_t exact, bits, ulps, subnormal, zero, overflow;
+    uint64_t exact, bits, ulps, subnormal, zero, flushed, overflow;
     int32_t most, most_low; /* of what is left, and of the second words */
 };
 
@@ -164,9 +165,9 @@ struct fast_kernels {
        place; all fit 31 bits. */
     void (*split)(void *const *word, size_t at, uint32_t *least, uint32_t *most,
                   const uint32_t *x, const struct fast_split *s, int words, int bytes);
-    /* FAST_BLOCK values in ulps, 2^23 to 2^24 - 1, by the words of a split.  What is left
-       of each, and its second word, are 0 where a word is not finite.  Arrays are aligned
-       to 64 bytes. */
+    /* FAST_BLOCK values in ulps, of any sign and below 2^24, by the words of a split.
+       What is left of each, and its second word, are 0 where a word is not finite. Arrays
+       are aligned to 64 bytes. */
     void (*keep)(struct fast_kept *kept, int32_t *rest, int32_t *low, const int32_t *x,
                  const struct fast_word *w, int words);
     struct fast_kernel method[FAST_METHODS];
