@@ -97,9 +97,15 @@ static bool words_cancel(const struct bitcut_split *s, int ulp)
 {
     const struct split_word *w = s->word;
     return s->words == 2 && !w[1].copy && round_is_nearest(w[1].rounding) &&
-           format_least_exponent(w[0].format) - ulp >= FAR &&
+           !w[1].rounding->flush && format_least_exponent(w[0].format) - ulp >= FAR &&
            format_least_exponent(w[1].format) - s->scale * w[1].level ==
                format_least_exponent(w[0].format);
+}
+
+/* Whether the first word of every value is infinite, whatever the value's sign. */
+static bool all_overflow(const struct split_word *w, const struct fast_word *first)
+{
+    return first->infinite && overflow_is_infinite(w, true) && first->most < power(23);
 }
 
 static bool format_fits(const struct bitcut_format *f)
@@ -117,7 +123,7 @@ bool binade_make(struct binade *b, const struct bitcut_split *s, bool flush, int
         int32_t left;
         if (!format_fits(w->format)) return false;
         b->word[i] = word_of(w, flush, ulp);
-        if (i == 0 && b->word[0].infinite && b->word[0].most < power(23)) {
+        if (i == 0 && all_overflow(w, &b->word[0])) {
             b->words = 1;
             return true;
         }
