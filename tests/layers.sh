@@ -29,6 +29,7 @@ analysis/fit       lib lib/file emu analysis/evidence analysis/fit
 analysis/error     lib lib/exact emu emu/fast analysis/error
 analysis/explain   lib lib/exact emu analysis/explain
 analysis/tolerance lib lib/exact emu analysis/error analysis/explain analysis/tolerance
+analysis/advise    lib lib/exact emu analysis/error analysis/advise
 analysis/device    lib lib/file emu emu/fast gpu analysis/evidence analysis/error analysis/device
 analysis/study     lib lib/file emu analysis/error analysis/study
 analysis/cli       all
