@@ -13,7 +13,6 @@
 enum {
     PRODUCTS = 1 << 20, /* of A and B in the first sample, ... */
     CHECKS = 4,         /* ... and times as many in the second */
-    ERRORS = 3,         /* standard errors that `high` is above */
     EXPONENT_BITS = 8   /* of FP32: words with as many have its range */
 };
 
@@ -30,14 +29,16 @@ static enum bitcut_status draw(struct weighed *to, const struct advise_question 
         rows *= 2;
         cols *= 2;
     }
-    return weighed_draw(to, q->a, q->b, rows, cols, seed, threads, progress, f);
+    return weighed_draw(to, q->a, q->b, rows, cols, q->metric->even, seed, threads,
+                        progress, f);
 }
 
 enum bitcut_status advise_samples_draw(struct advise_samples *to,
                                        const struct advise_question *q, int threads,
                                        const struct progress *progress, struct fault *f)
 {
-    struct advise_samples s = { .d = NULL };
+    struct advise_samples s = { .metric = q->metric,
+                                .outputs = (double)q->a->rows * (double)q->b->cols };
     enum bitcut_status status = draw(&s.first, q, 1, q->seed, threads, progress, f);
     if (status != BITCUT_OK) return status;
     status = draw(&s.second, q, CHECKS, q->seed + 1, threads, progress, f);
@@ -62,18 +63,19 @@ void advise_samples_clear(struct advise_samples *s)
 
 /* --- one trial -------------------------------------------------------------------- */
 
-static enum bitcut_status run(struct weighed_relres *to, const struct advise_trial *t,
-                              const struct weighed *w, uint32_t *d, int threads,
-                              const struct progress *progress, struct fault *f)
+static enum bitcut_status run(struct weighed_error *to, const struct advise_trial *t,
+                              const struct advise_samples *s, const struct weighed *w,
+                              int threads, const struct progress *progress,
+                              struct fault *f)
 {
     const struct gemm_options options = { .threads = threads, .progress = progress };
     struct bitcut_gemm g = t->gemm;
     struct hostfp mode;
-    gemm_set_dense(&g, d, w->a.rows, w->b.cols, w->a.cols, w->a.at, w->b.at, NULL);
+    gemm_set_dense(&g, s->d, w->a.rows, w->b.cols, w->a.cols, w->a.at, w->b.at, NULL);
     const enum bitcut_status status = gemm_run(&g, &options, f);
     if (status != BITCUT_OK) return status;
     hostfp_enter(&mode);
-    *to = weighed_relres(w, d);
+    *to = s->metric->find(w, s->d, s->outputs);
     hostfp_leave(&mode);
     return BITCUT_OK;
 }
@@ -82,17 +84,15 @@ enum bitcut_status advise_try(struct advise_trial *t, const struct advise_sample
                               int threads, const struct progress *progress,
                               struct fault *f)
 {
-    const enum bitcut_status status =
-        run(&t->relres, t, &s->first, s->d, threads, progress, f);
-    t->high = t->relres.value + ERRORS * t->relres.error;
     t->checked = t->bound = (double)NAN;
-    return status;
+    return run(&t->error, t, s, &s->first, threads, progress, f);
 }
 
 /* What it errs by at most for certain. */
-static enum bitcut_status find_bound(struct advise_trial *t, const struct weighed *w,
-                                     int threads, const struct progress *progress,
-                                     struct fault *f)
+static enum bitcut_status find_bound(struct advise_trial *t,
+                                     const struct weighed_metric *metric,
+                                     const struct weighed *w, int threads,
+                                     const struct progress *progress, struct fault *f)
 {
     const struct bound_row *const row = &bounds[BOUND_ALIGNED];
     const struct comparison *const x = &w->judge.comparison;
@@ -107,7 +107,7 @@ static enum bitcut_status find_bound(struct advise_trial *t, const struct weighe
     if (status == BITCUT_OK) {
         struct hostfp mode;
         hostfp_enter(&mode);
-        t->bound = weighed_limit(w, limit);
+        t->bound = metric->limit(w, limit);
         hostfp_leave(&mode);
     }
     free(limit);
@@ -118,12 +118,13 @@ enum bitcut_status advise_check(struct advise_trial *t, const struct advise_samp
                                 int threads, const struct progress *progress,
                                 struct fault *f)
 {
-    struct weighed_relres second;
+    struct weighed_error second;
     const enum bitcut_status status =
-        run(&second, t, &s->second, s->d, threads, progress, f);
+        run(&second, t, s, &s->second, threads, progress, f);
     if (status != BITCUT_OK) return status;
     t->checked = second.value;
-    return find_bound(t, &s->second, threads, progress, f);
+    t->error.high = larger_double(t->error.high, second.value);
+    return find_bound(t, s->metric, &s->second, threads, progress, f);
 }
 
 /* --- what can be tried ------------------------------------------------------------ */
@@ -158,7 +159,7 @@ static void add(struct list *l, const struct advise_question *q, size_t place,
                 const struct bitcut_recipe *r, const struct bitcut_format *words)
 {
     const struct bitcut_unit *u = unit_find(q->place[place], words);
-    if (!u || (!r->split && u->a != words)) return;
+    if (!u || (!r->split && (u->a != words || words == &formats[FORMAT_F32]))) return;
     for (int v = 0; v < VARIATIONS && l->count < l->room; v++) {
         struct advise_trial *const t = &l->at[l->count];
         *t = (struct advise_trial){ .place = place, .gemm = gemm_of(r, u) };
@@ -208,7 +209,7 @@ struct search {
 
 static bool errs_less(const struct advise_trial *x, const struct advise_trial *y)
 {
-    return x->relres.value < y->relres.value;
+    return x->error.value < y->error.value;
 }
 
 /* Check what seems to reach it, the best first, until one does. */
@@ -221,7 +222,7 @@ static enum bitcut_status check_some(const struct search *x, size_t from,
         ptrdiff_t next = ADVISE_NONE;
         for (size_t i = from; i < to->trials; i++) {
             const struct advise_trial *const t = &to->trial[i];
-            if (t->high <= x->q->want && isnan(t->checked) &&
+            if (t->error.high <= x->q->want && isnan(t->checked) &&
                 (next == ADVISE_NONE || errs_less(t, &to->trial[next])))
                 next = (ptrdiff_t)i;
         }
@@ -230,8 +231,7 @@ static enum bitcut_status check_some(const struct search *x, size_t from,
         const enum bitcut_status status =
             advise_check(t, x->s, x->threads, x->progress, x->f);
         if (status != BITCUT_OK) return status;
-        t->reaches =
-            t->checked <= x->q->want && (t->checked <= t->high || x->s->first.all);
+        t->reaches = t->error.high <= x->q->want;
         if (!t->reaches) continue;
         *found = next;
         return BITCUT_OK;

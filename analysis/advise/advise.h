@@ -8,9 +8,10 @@
 
 /* What is asked.  Places are chips or units, as unit_find() takes them, all known. */
 struct advise_question {
-    const struct matrix *a, *b;         /* of at least one output and one product each */
-    double want;                        /* relres at most: ||D - A B||_F / ||A B||_F   */
-    const struct bitcut_recipe *recipe; /* NULL: any */
+    const struct matrix *a, *b; /* of at least one output and one product each */
+    const struct weighed_metric *metric;
+    double want;                        /* in that metric, at most */
+    const struct bitcut_recipe *recipe; /* NULL: any               */
     const char *const *place;
     size_t places;
     uint64_t seed;
@@ -18,6 +19,8 @@ struct advise_question {
 
 /* Outputs that recipes are tried on, and others on which what is then said is checked. */
 struct advise_samples {
+    const struct weighed_metric *metric;
+    double outputs;               /* that there are in all                     */
     struct weighed first, second; /* the second has four times as many outputs */
     uint32_t *d;                  /* room for those of either                  */
 };
@@ -31,14 +34,14 @@ void advise_samples_clear(struct advise_samples *s);
 /* A GEMM that is tried. */
 struct advise_trial {
     size_t place;
-    struct bitcut_gemm gemm; /* recipe, unit and what is varied                       */
+    struct bitcut_gemm gemm; /* recipe, unit and what is varied */
     struct gemm_plan plan;
-    double cost;                  /* products of A B, as of f16 words there           */
-    struct weighed_relres relres; /* of the first sample                              */
-    double high;                  /* so much of all outputs, as far as that tells     */
-    double checked; /* of the second sample; NaN: not looked at                       */
-    double bound;   /* of that one, what it is at most for certain; NaN: nothing is   */
-    bool reaches;   /* `high`, and `checked`, are at most what is wanted              */
+    double cost;                /* products of A B, as of f16 words there          */
+    struct weighed_error error; /* of the first sample; `high` is the error of the
+                                   second if that is larger                        */
+    double checked; /* that of the second; NaN: not looked at                     */
+    double bound;   /* of that one, what it is at most for certain; NaN: nothing is */
+    bool reaches;   /* it was checked, and error.high is at most what is wanted   */
 };
 
 /* Run t->gemm on the first sample.  BITCUT_NO_MEMORY; BITCUT_CANNOT if asked to stop, or
@@ -67,10 +70,10 @@ struct advise {
    only if no other reaches it.  A GEMM is one of a recipe's row; on words of f16 also
    with the scales 2^10 and 2^11, and with lines equilibrated.
 
-   Each is run on the first sample, to the bit of the whole, and `high` is three standard
-   errors above that.  What seems to reach it is run on the second sample, and does only
-   if that is not above `high` either.  The best of a place where nothing reaches it is
-   what errs least.  The choice has the fewest products, and errs least among those.
+   Each is run on the first sample, to the bit of the whole.  What seems to reach it is
+   run on the second, and does if that says so as well.  The best of a place where nothing
+   reaches it is what errs least.  The choice has the fewest products, and errs least
+   among those.
 
    With the same samples the same for any number of threads.  BITCUT_NO_MEMORY, or
    BITCUT_CANNOT as advise_try(); nothing to clear then. */

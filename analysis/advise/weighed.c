@@ -1,46 +1,103 @@
 #include "analysis/advise/weighed.h"
 
+#include "analysis/error/tail.h"
 #include "lib/bits.h"
+#include "lib/elementary.h"
 #include "lib/hostfp.h"
 #include "lib/rand.h"
+#include "lib/size.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { GROUPS = 8, STREAM = 96 };
+enum {
+    GROUPS = 8, /* of the jackknife                          */
+    TAIL = 48,  /* groups whose largest errors tell the tail */
+    ERRORS = 3, /* standard errors that `high` is above      */
+    STREAM = 96
+};
 
 /* --- drawing ---------------------------------------------------------------------- */
 
-/* `count` of `all` lines by the squares of their norms, and the weight of each. */
-static void draw(size_t *line, double *weight, size_t count, const double *norm,
-                 size_t all, double start)
+/* Lines that are drawn, how many at most, and of what. */
+struct lines {
+    size_t *at;
+    double *weight;
+    size_t count, most;
+    const double *square; /* of the norm of each, ... */
+    size_t all;           /* ... and how many         */
+};
+
+static void take(struct lines *l, size_t at, double weight)
 {
-    double sum = 0, passed = 0;
-    size_t at = 0;
-    for (size_t i = 0; i < all; i++) sum += norm[i] * norm[i];
-    for (size_t j = 0; j < count; j++) {
-        const double point = ((double)j + start) / (double)count * sum;
-        while (at + 1 < all && passed + norm[at] * norm[at] <= point) {
-            passed += norm[at] * norm[at];
-            at++;
+    l->at[l->count] = at;
+    l->weight[l->count++] = weight;
+}
+
+/* What is as large as its share of places is there for certain; returns the sum of the
+   squares of the others. */
+static double take_large(struct lines *l, bool *taken)
+{
+    double sum = 0;
+    for (size_t i = 0; i < l->all; i++) sum += l->square[i];
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < l->all && l->count < l->most; i++) {
+            const double places = (double)(l->most - l->count);
+            if (taken[i] || !(l->square[i] > 0) || l->square[i] * places < sum) continue;
+            take(l, i, 1);
+            taken[i] = more = true;
+            sum = larger_double(sum - l->square[i], 0);
         }
-        line[j] = at;
-        weight[j] = sum / ((double)count * norm[at] * norm[at]);
+    }
+    return sum;
+}
+
+/* And of the others one at every step along their squares. */
+static void take_steps(struct lines *l, const bool *taken, double sum, double start)
+{
+    const double step = sum / (double)(l->most - l->count);
+    double passed = 0, next = start * step;
+    for (size_t i = 0; i < l->all && l->count < l->most; i++) {
+        if (taken[i]) continue;
+        passed += l->square[i];
+        if (passed <= next) continue;
+        take(l, i, step / l->square[i]);
+        next += step;
     }
 }
 
-/* Lines of norm 0 have no errors; if there are only such, any will do. */
-static void choose(size_t *line, double *weight, size_t count, double *norm, size_t all,
-                   uint64_t bits)
+/* Norms by which lines are as likely as others, but that of the largest norm and that of
+   the smallest above 0 are there for certain: what overflows and what underflows is. */
+static void make_even(double *norm, size_t count)
+{
+    size_t most = 0, least = 0;
+    for (size_t i = 1; i < count; i++) {
+        if (norm[i] > norm[most]) most = i;
+        if (norm[i] > 0 && (norm[i] < norm[least] || !(norm[least] > 0))) least = i;
+    }
+    for (size_t i = 0; i < count; i++)
+        norm[i] = i == most || i == least ? (double)count : 1;
+}
+
+/* At most l->most lines of those norms, which are overwritten.  Lines of norm 0 have no
+   errors; if there are only such, the first will do.  False: no memory. */
+static bool choose(struct lines *l, double *norm, uint64_t bits)
 {
     double most = 0;
-    for (size_t i = 0; i < all; i++) most = norm[i] > most ? norm[i] : most;
-    for (size_t i = 0; i < all; i++) norm[i] = most > 0 ? norm[i] / most : 1;
-    if (count < all) {
-        draw(line, weight, count, norm, all, rand_open(bits));
-        return;
+    for (size_t i = 0; i < l->all; i++) most = larger_double(most, norm[i]);
+    for (size_t i = 0; i < l->all; i++) norm[i] = norm[i] / most * (norm[i] / most);
+    l->square = norm;
+    if (l->most == l->all || most == 0) {
+        for (size_t i = 0; i < l->most; i++) take(l, i, 1);
+        return true;
     }
-    for (size_t i = 0; i < all; i++) line[i] = i, weight[i] = 1;
+    bool *const taken = calloc(l->all, sizeof *taken);
+    if (!taken) return false;
+    const double sum = take_large(l, taken);
+    if (sum > 0 && l->count < l->most) take_steps(l, taken, sum, rand_open(bits));
+    free(taken);
+    return true;
 }
 
 static enum bitcut_status pick_rows(struct matrix *to, const struct matrix *from,
@@ -64,9 +121,9 @@ static enum bitcut_status pick_cols(struct matrix *to, const struct matrix *from
 }
 
 /* The lines that are chosen, into w. */
-static enum bitcut_status choose_lines(struct weighed *w, size_t *row, size_t rows,
-                                       size_t *col, size_t cols, const struct matrix *a,
-                                       const struct matrix *b, uint64_t seed,
+static enum bitcut_status choose_lines(struct weighed *w, struct lines *row,
+                                       struct lines *col, const struct matrix *a,
+                                       const struct matrix *b, bool even, uint64_t seed,
                                        struct fault *f)
 {
     const struct comparison x = {
@@ -77,34 +134,39 @@ static enum bitcut_status choose_lines(struct weighed *w, size_t *row, size_t ro
     struct hostfp mode;
     if (!norm) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
     line_norms(norm, norm + a->rows, &x);
+    if (even) {
+        make_even(norm, a->rows);
+        make_even(norm + a->rows, b->cols);
+    }
     hostfp_enter(&mode);
-    choose(row, w->of_row, rows, norm, a->rows, rng_bits(&bits));
-    choose(col, w->of_col, cols, norm + a->rows, b->cols, rng_bits(&bits));
+    const bool chosen = choose(row, norm, rng_bits(&bits)) &&
+                        choose(col, norm + a->rows, rng_bits(&bits));
     hostfp_leave(&mode);
     free(norm);
-    enum bitcut_status status = pick_rows(&w->a, a, row, rows, f);
-    if (status == BITCUT_OK) status = pick_cols(&w->b, b, col, cols, f);
+    if (!chosen) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
+    enum bitcut_status status = pick_rows(&w->a, a, row->at, row->count, f);
+    if (status == BITCUT_OK) status = pick_cols(&w->b, b, col->at, col->count, f);
     return status;
 }
 
 enum bitcut_status weighed_draw(struct weighed *to, const struct matrix *a,
                                 const struct matrix *b, size_t rows, size_t cols,
-                                uint64_t seed, int threads,
+                                bool even, uint64_t seed, int threads,
                                 const struct progress *progress, struct fault *f)
 {
-    if (rows > a->rows) rows = a->rows;
-    if (cols > b->cols) cols = b->cols;
-    struct weighed w = { .all = rows == a->rows && cols == b->cols };
-    size_t *const row = memory_allocate(rows, sizeof *row), *const col = memory_allocate(
-                                                                cols, sizeof *col);
-    w.of_row = memory_allocate(rows, sizeof *w.of_row);
-    w.of_col = memory_allocate(cols, sizeof *w.of_col);
+    struct lines row = { .most = smaller(rows, a->rows), .all = a->rows },
+                 col = { .most = smaller(cols, b->cols), .all = b->cols };
+    struct weighed w = { .all = row.most == row.all && col.most == col.all };
+    row.at = memory_allocate(row.most, sizeof *row.at);
+    col.at = memory_allocate(col.most, sizeof *col.at);
+    row.weight = w.of_row = memory_allocate(row.most, sizeof *w.of_row);
+    col.weight = w.of_col = memory_allocate(col.most, sizeof *w.of_col);
     enum bitcut_status status =
-        row && col && w.of_row && w.of_col
-            ? choose_lines(&w, row, rows, col, cols, a, b, seed, f)
+        row.at && col.at && w.of_row && w.of_col
+            ? choose_lines(&w, &row, &col, a, b, even, seed, f)
             : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
-    free(row);
-    free(col);
+    free(row.at);
+    free(col.at);
     if (status == BITCUT_OK)
         status =
             judge_init(&w.judge, &references[0], &w.a, &w.b, NULL, threads, progress, f);
@@ -131,9 +193,10 @@ void weighed_clear(struct weighed *w)
 
 /* --- residuals -------------------------------------------------------------------- */
 
-/* Sums of squares, of errors and of exact values, by groups of rows and of columns. */
+/* Sums of squares, of errors and of exact values, by groups of rows and of columns; lines
+   that are there for certain are a group of their own, the last. */
 struct squares {
-    double error[GROUPS][GROUPS], exact[GROUPS][GROUPS];
+    double error[GROUPS + 1][GROUPS + 1], exact[GROUPS + 1][GROUPS + 1];
 };
 
 static double quotient(double error, double exact)
@@ -141,27 +204,48 @@ static double quotient(double error, double exact)
     return error > 0 ? sqrt(error / exact) : 0;
 }
 
-/* Without group `left` of rows, or of columns; -1: with all. */
-static double without(const struct squares *s, bool columns, int left)
+/* Without group `left` of rows, or of columns, the others of the `groups` in its place;
+   -1: with all. */
+static double without(const struct squares *s, bool columns, int left, int groups)
 {
+    const double more = left < 0 ? 1 : (double)groups / (groups - 1);
     double error = 0, exact = 0;
-    for (int i = 0; i < GROUPS; i++)
-        for (int j = 0; j < GROUPS; j++) {
-            if ((columns ? j : i) == left) continue;
-            error += s->error[i][j];
-            exact += s->exact[i][j];
+    for (int i = 0; i <= GROUPS; i++)
+        for (int j = 0; j <= GROUPS; j++) {
+            const int group = columns ? j : i;
+            const double times = group == left ? 0 : group < GROUPS ? more : 1;
+            error += times * s->error[i][j];
+            exact += times * s->exact[i][j];
         }
     return quotient(error, exact);
 }
 
-/* The variance of a jackknife over the groups that there are. */
-static double variance(const struct squares *s, bool columns, size_t lines)
+/* The variance by a jackknife over the groups of lines that were drawn. */
+static double variance(const struct squares *s, bool columns, size_t drawn)
 {
-    const int groups = lines < GROUPS ? (int)lines : GROUPS;
+    const int groups = drawn < GROUPS ? (int)drawn : GROUPS;
     double of[GROUPS], mean = 0, sum = 0;
-    for (int g = 0; g < groups; g++) mean += (of[g] = without(s, columns, g)) / groups;
+    if (groups < 2) return 0;
+    for (int g = 0; g < groups; g++)
+        mean += (of[g] = without(s, columns, g, groups)) / groups;
     for (int g = 0; g < groups; g++) sum += (of[g] - mean) * (of[g] - mean);
-    return groups > 1 ? sum * (groups - 1) / groups : 0;
+    return sum * (groups - 1) / groups;
+}
+
+/* Whether a line was drawn, and not there for certain. */
+static bool is_drawn(double weight) { return weight > 1; }
+
+static size_t count_drawn(const double *weight, size_t count)
+{
+    size_t drawn = 0;
+    for (size_t i = 0; i < count; i++) drawn += is_drawn(weight[i]);
+    return drawn;
+}
+
+/* The group of a line, `drawn` of which were drawn so far. */
+static int next_group(size_t *drawn, double weight)
+{
+    return is_drawn(weight) ? (int)((*drawn)++ % GROUPS) : GROUPS;
 }
 
 static double exact_value(const struct comparison *x, size_t i)
@@ -170,27 +254,42 @@ static double exact_value(const struct comparison *x, size_t i)
     return isfinite(value) ? value : 0;
 }
 
-struct weighed_relres weighed_relres(const struct weighed *w, const uint32_t *d)
+static void add_squares(struct squares *s, const struct weighed *w, const uint32_t *d)
 {
-    struct squares s = { .error = { { 0 } } };
     struct comparison x = w->judge.comparison;
+    size_t rows = 0;
     x.d = d;
-    for (size_t i = 0; i < x.m; i++)
+    for (size_t i = 0; i < x.m; i++) {
+        const int row = next_group(&rows, w->of_row[i]);
+        size_t cols = 0;
         for (size_t j = 0; j < x.n; j++) {
             const double weight = w->of_row[i] * w->of_col[j];
             const double error = metric_error(&x, i * x.n + j);
             const double exact = exact_value(&x, i * x.n + j);
-            s.error[i % GROUPS][j % GROUPS] += weight * (error * error);
-            s.exact[i % GROUPS][j % GROUPS] += weight * (exact * exact);
+            const int col = next_group(&cols, w->of_col[j]);
+            s->error[row][col] += weight * (error * error);
+            s->exact[row][col] += weight * (exact * exact);
         }
-    struct weighed_relres r = { .value = without(&s, false, -1) };
-    if (!(r.value < (double)INFINITY)) r.value = (double)INFINITY;
-    if (!w->all && isfinite(r.value))
-        r.error = sqrt(variance(&s, false, x.m) + variance(&s, true, x.n));
-    return r;
+    }
 }
 
-double weighed_limit(const struct weighed *w, const double *limit)
+/* ||D - C||_F / ||C||_F, and three standard errors more: a jackknife over rows and one
+   over columns. */
+static struct weighed_error relres(const struct weighed *w, const uint32_t *d,
+                                   double outputs)
+{
+    struct squares s = { .error = { { 0 } } };
+    (void)outputs;
+    add_squares(&s, w, d);
+    const double value = without(&s, false, -1, 0);
+    if (!(value < (double)INFINITY))
+        return (struct weighed_error){ (double)INFINITY, (double)INFINITY };
+    const double error = sqrt(variance(&s, false, count_drawn(w->of_row, w->a.rows)) +
+                              variance(&s, true, count_drawn(w->of_col, w->b.cols)));
+    return (struct weighed_error){ value, value + ERRORS * error };
+}
+
+static double relres_limit(const struct weighed *w, const double *limit)
 {
     const struct comparison *const x = &w->judge.comparison;
     double error = 0, exact = 0;
@@ -201,5 +300,50 @@ double weighed_limit(const struct weighed *w, const double *limit)
             error += weight * (at * at);
             exact += weight * (value * value);
         }
-    return quotient(error, exact);
+    return isnan(error) ? (double)NAN : quotient(error, exact);
 }
+
+/* --- the largest ------------------------------------------------------------------ */
+
+/* max |D - C| / |A||B| in u, and what that of all outputs is below in 99 % of cases, out
+   of the largest of groups, as usual_range() has it. */
+static struct weighed_error backward_max(const struct weighed *w, const uint32_t *d,
+                                         double outputs)
+{
+    struct comparison x = w->judge.comparison;
+    const size_t count = x.m * x.n, groups = smaller(TAIL, count);
+    double square[TAIL] = { 0 }, most = 0;
+    struct tail t;
+    x.d = d;
+    for (size_t i = 0; i < count; i++) {
+        const size_t g = i * groups / count;
+        const double error = backward_at(&x, i);
+        most = larger_double(most, error);
+        square[g] = larger_double(square[g], error * error);
+    }
+    if (w->all || !(most < (double)INFINITY)) return (struct weighed_error){ most, most };
+    tail_fit(&t, square, groups);
+    const double all = outputs / (double)count * (double)groups;
+    const double high =
+        sqrt(tail_guess(&t, 1 - elementary_exp(elementary_log(0.99) / all)));
+    return (struct weighed_error){ most, larger_double(most, high) };
+}
+
+static double backward_limit(const struct weighed *w, const double *limit)
+{
+    const struct comparison *const x = &w->judge.comparison;
+    double most = 0;
+    for (size_t i = 0; i < x->m * x->n; i++) {
+        if (isnan(limit[i])) return (double)NAN;
+        if (x->magnitude[i] > 0)
+            most = larger_double(most, limit[i] / x->magnitude[i] * 0x1p24);
+    }
+    return most;
+}
+
+const struct weighed_metric weighed_metrics[] = {
+    { "relres", "||D - C||_F / ||C||_F", false, 1e-6, relres, relres_limit },
+    { "backward_max", "max |D - C| / |A||B|, in u = 2^-24", true, 16, backward_max,
+      backward_limit },
+    { 0 }
+};

@@ -5,12 +5,14 @@
 #include "analysis/error/judge.h"
 #include "lib/matrix.h"
 
-/* Rows of A and columns of B, with all of k, and what is exact of their outputs.  A line
-   is there c times of r, where c is r times its share of the sum of squared norms of all
-   lines, rounded up or down; an output counts 1 / (c of its row times c of its column).
-   Sums over all outputs are those of the sample in the mean (Horvitz and Thompson 1952,
-   of a systematic sample), and errors that are as large as |a| |b| have all the same part
-   in them. */
+/* Rows of A and columns of B, with all of k, and what is exact of their outputs.  Lines
+   are drawn without repetition, each with a probability c in proportion to its squared
+   norm, those for which that would be above 1 for certain (c = 1): a systematic sample
+   (Madow 1949).  An output counts 1 / (c of its row times c of its column), so that sums
+   over the sample are in the mean those over all outputs (Horvitz and Thompson 1952); of
+   errors as large as |a| |b| all have the same part in them.  With `even` all lines are
+   as likely as others, but those of the largest and the smallest norm, which are there.
+ */
 struct weighed {
     struct matrix a, b;
     double *of_row, *of_col; /* 1 / c                     */
@@ -21,20 +23,28 @@ struct weighed {
 /* BITCUT_NO_MEMORY, BITCUT_CANNOT: nothing to clear. */
 enum bitcut_status weighed_draw(struct weighed *to, const struct matrix *a,
                                 const struct matrix *b, size_t rows, size_t cols,
-                                uint64_t seed, int threads,
+                                bool even, uint64_t seed, int threads,
                                 const struct progress *progress, struct fault *f);
 void weighed_clear(struct weighed *w);
 
-/* The relative residual ||D - C||_F / ||C||_F of all outputs, of the D of the sample, and
-   its standard error (jackknife over rows and over columns; 0 if the sample is all).
-   Infinite if an output is wrong (metric.h).  The calling thread is in the mode of
-   hostfp_enter(). */
-struct weighed_relres {
-    double value, error;
+/* An error of all outputs, and what it is below as far as the sample tells; of a sample
+   that is all, itself.  Infinite if an output is wrong (metric.h). */
+struct weighed_error {
+    double value, high;
 };
-struct weighed_relres weighed_relres(const struct weighed *w, const uint32_t *d);
 
-/* The same of limits in place of |D - C|: NaN if an output has none. */
-double weighed_limit(const struct weighed *w, const double *limit);
+/* A row of the table of such errors.  Their functions are called in the mode of
+   hostfp_enter(). */
+struct weighed_metric {
+    const char *name, *what; /* as in `metrics`                                */
+    bool even;               /* what the sample has to be                      */
+    double want;             /* what will do, unless somebody says otherwise   */
+    struct weighed_error (*find)(const struct weighed *w, const uint32_t *d,
+                                 double outputs); /* how many there are in all */
+    double (*limit)(const struct weighed *w, const double *limit); /* of limits in
+                        place of |D - C|; NaN if an output has none            */
+};
+
+extern const struct weighed_metric weighed_metrics[]; /* ended by a NULL name */
 
 #endif

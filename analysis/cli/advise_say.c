@@ -60,11 +60,19 @@ static bool say_values(char *text, size_t size, const struct emit_line *line,
 
 /* --- what was tried --------------------------------------------------------------- */
 
+/* "relres 1.2e-07", "backward_max 3.1 u" */
+static void say_error(char *text, size_t size, const json_t *row, double error)
+{
+    const char *const metric = text_of(row, "metric");
+    say_more(text, size, "%s %.2g%s", metric, error,
+             strcmp(metric, "backward_max") ? "" : " u");
+}
+
 static bool say_want(char *text, size_t size, const struct emit_line *line,
                      const json_t *row)
 {
-    say_more(text, size, "a relative residual ||D - A B|| / ||A B|| of %.3g at most; ",
-             number(row, line->key));
+    say_error(text, size, row, number(row, line->key));
+    say_more(text, size, " of D = A B at most; ");
     if (json_is_true(of(row, "all")))
         say_more(text, size, "all %lld outputs were computed", count_of(row, "outputs"));
     else
@@ -74,7 +82,7 @@ static bool say_want(char *text, size_t size, const struct emit_line *line,
     return true;
 }
 
-/* "legemm, lines equilibrated" */
+/* "legemm at 2^10, equilibrated" */
 static void say_gemm(char *text, size_t size, const json_t *t)
 {
     say_more(text, size, "%s", text_of(t, "recipe"));
@@ -90,7 +98,7 @@ static void say_cost(char *text, size_t size, const json_t *t)
     const long long terms = count_of(t, "terms");
     const double cost = number(t, "cost");
     say_more(text, size, "%lld product%s", terms, terms > 1 ? "s" : "");
-    if (cost != (double)terms) say_more(text, size, " that cost %.3g of f16", cost);
+    if (cost != (double)terms) say_more(text, size, " at the cost of %.3g of f16", cost);
 }
 
 static bool say_advice(char *text, size_t size, const struct emit_line *line,
@@ -100,9 +108,11 @@ static bool say_advice(char *text, size_t size, const struct emit_line *line,
     say_gemm(text, size, t);
     say_more(text, size, " on %s: ", text_of(t, "chips"));
     say_cost(text, size, t);
-    say_more(text, size, ", relres %.2g", number(t, "relres"));
+    say_more(text, size, ", ");
+    say_error(text, size, row, number(t, "error"));
     if (!json_is_true(of(row, "all")))
-        say_more(text, size, ", below %.2g as far as the sample tells, %.2g in the check",
+        say_more(text, size,
+                 ", of all outputs below %.2g as far as that tells; checked: %.2g",
                  number(t, "high"), number(t, "checked"));
     if (json_is_number(of(t, "bound")))
         say_more(text, size, "; for certain at most %.2g", number(t, "bound"));
@@ -118,31 +128,60 @@ static bool say_none(char *text, size_t size, const struct emit_line *line,
     if (!json_is_null(of(row, "advice"))) return false;
     json_array_foreach(of(row, line->key), i, t)
     {
-        if (!best || number(t, "relres") < number(best, "relres")) best = t;
+        if (!best || number(t, "error") < number(best, "error")) best = t;
     }
     say_more(text, size, "none: no recipe reaches it");
     if (!best) return true;
     say_more(text, size, "; nearest is ");
     say_gemm(text, size, best);
-    say_more(text, size, " on %s, relres %.2g", text_of(best, "chips"),
-             number(best, "relres"));
+    say_more(text, size, " on %s, ", text_of(best, "chips"));
+    say_error(text, size, row, number(best, "error"));
     return true;
+}
+
+static bool are_alike(const json_t *x, const json_t *y)
+{
+    static const char *const keys[] = { "recipe", "split",   "scale", "equilibrate",
+                                        "cost",   "reaches", NULL };
+    for (int i = 0; keys[i]; i++)
+        if (!json_equal(of(x, keys[i]), of(y, keys[i]))) return false;
+    return true;
+}
+
+/* Places from there on where the same is advised, and the range of their errors. */
+static void say_alike(char *text, size_t size, const json_t *list, size_t first,
+                      const char *own)
+{
+    const json_t *const t = json_array_get(list, first);
+    double least = number(t, "error"), most = least;
+    for (size_t i = first; i < json_array_size(list); i++) {
+        const json_t *const x = json_array_get(list, i);
+        if (!are_alike(x, t) || !strcmp(text_of(x, "place"), own)) continue;
+        say_more(text, size, "%s%s", i == first ? "" : ", ", text_of(x, "chips"));
+        least = fmin(least, number(x, "error"));
+        most = fmax(most, number(x, "error"));
+    }
+    say_more(text, size, json_is_true(of(t, "reaches")) ? ": " : ": none, nearest ");
+    say_gemm(text, size, t);
+    say_more(text, size, ", cost %.3g, %.2g", number(t, "cost"), least);
+    if (most > 1.05 * least) say_more(text, size, " to %.2g", most);
 }
 
 static bool say_places(char *text, size_t size, const struct emit_line *line,
                        const json_t *row)
 {
     const char *const own = text_of(of(row, "advice"), "place");
-    size_t i;
-    const json_t *t;
+    const json_t *const list = of(row, line->key);
     bool any = false;
-    json_array_foreach(of(row, line->key), i, t)
-    {
-        if (!strcmp(text_of(t, "place"), own)) continue;
-        say_more(text, size, "%s%s: ", any ? "; " : "", text_of(t, "place"));
-        if (!json_is_true(of(t, "reaches"))) say_more(text, size, "none, nearest ");
-        say_gemm(text, size, t);
-        say_more(text, size, ", cost %.3g, %.2g", number(t, "cost"), number(t, "relres"));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *const t = json_array_get(list, i);
+        bool said = !strcmp(text_of(t, "place"), own);
+        for (size_t j = 0; j < i && !said; j++)
+            said = are_alike(json_array_get(list, j), t) &&
+                   strcmp(text_of(json_array_get(list, j), "place"), own) != 0;
+        if (said) continue;
+        say_more(text, size, "%s", any ? "; " : "");
+        say_alike(text, size, list, i, own);
         any = true;
     }
     return any;
@@ -155,12 +194,14 @@ enum { AT_10, AT_11, EQUILIBRATED, WAYS };
 
 static int best_way(const json_t *const way[WAYS])
 {
-    double relres[WAYS];
+    double error[WAYS];
+    if (number(way[AT_11], "overflow_a") > 0 || number(way[AT_11], "overflow_b") > 0)
+        return EQUILIBRATED;
     for (int i = 0; i < WAYS; i++)
-        relres[i] = way[i] ? number(way[i], "relres") : (double)INFINITY;
-    const double unscaled = fmin(relres[AT_10], relres[AT_11]);
-    if (!(unscaled <= 1.1 * relres[EQUILIBRATED])) return EQUILIBRATED;
-    return relres[AT_11] <= 1.05 * relres[AT_10] ? AT_11 : AT_10;
+        error[i] = way[i] ? number(way[i], "error") : (double)INFINITY;
+    const double unscaled = fmin(error[AT_10], error[AT_11]);
+    if (!(unscaled <= 1.1 * error[EQUILIBRATED])) return EQUILIBRATED;
+    return error[AT_11] <= 1.05 * error[AT_10] ? AT_11 : AT_10;
 }
 
 /* Why lines are scaled, or not. */
@@ -194,10 +235,10 @@ static bool say_scales(char *text, size_t size, const struct emit_line *line,
     if (!way[EQUILIBRATED]) return false;
     const int best = best_way(way);
     say_more(text, size,
-             "%s: with %s on %s relres is %.2g at 2^10, %.2g at 2^11, %.2g equilibrated",
+             "%s: with %s on %s %s is %.2g at 2^10, %.2g at 2^11, %.2g equilibrated",
              names[best], text_of(way[0], "recipe"), text_of(way[0], "unit"),
-             number(way[AT_10], "relres"), number(way[AT_11], "relres"),
-             number(way[EQUILIBRATED], "relres"));
+             text_of(row, "metric"), number(way[AT_10], "error"),
+             number(way[AT_11], "error"), number(way[EQUILIBRATED], "error"));
     say_reason(text, size, way, best);
     return true;
 }
@@ -211,7 +252,7 @@ static bool say_command(char *text, size_t size, const struct emit_line *line,
     say_more(text, size, "bitcut gemm --recipe %s --unit %s -a %s -b %s",
              text_of(t, "recipe"), text_of(t, "unit"), text_of(row, "input_a"),
              json_is_true(of(row, "transposed")) ? "B" : text_of(row, "input_b"));
-    say_more(text, size, " --scale %lld", count_of(t, "scale"));
+    if (count_of(t, "scale")) say_more(text, size, " --scale %lld", count_of(t, "scale"));
     if (json_is_true(of(t, "equilibrate"))) say_more(text, size, " --equilibrate");
     return true;
 }

@@ -11,14 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WANT_UNSET 0x7fc0be7au /* a NaN nobody can ask for by its decimal text */
+
 static const char *a_path, *b_path, *recipe_name;
-static uint32_t want = 0x358637bd; /* 1e-6 */
+static const char *metric_name = "relres";
+static uint32_t want = WANT_UNSET;
 static struct option_texts units_asked;
 
 static const struct option_row options[] = {
     { "a", "A, .npy or .mtx", OPTION_TEXT, &a_path, "FILE" },
     { "b", "B (default: A transposed)", OPTION_TEXT, &b_path, "FILE" },
-    { "want", "relative residual that will do (default 1e-6)", OPTION_F32, &want, "X" },
+    { "want", "error that will do (default 1e-6; of backward_max 16 u)", OPTION_F32,
+      &want, "X" },
+    { "metric", "of that error: relres or backward_max (default relres)", OPTION_TEXT,
+      &metric_name, "M" },
     { "unit", "chip or matrix unit to look at; may be repeated (default: all chips)",
       OPTION_TEXTS, &units_asked, "U" },
     { "recipe", "to look at alone (bitcut list recipes)", OPTION_TEXT, &recipe_name,
@@ -99,7 +105,10 @@ static int take_matrices(struct work *w)
 
 static int take(struct work *w, const struct context *x)
 {
-    w->q.want = value_of_float(want);
+    w->q.metric = table_find(TABLE(weighed_metrics), metric_name);
+    if (!w->q.metric)
+        return fail_unknown("--metric", metric_name, TABLE(weighed_metrics));
+    w->q.want = want == WANT_UNSET ? w->q.metric->want : value_of_float(want);
     w->q.seed = x->seed;
     w->q.recipe = bitcut_recipe_find(recipe_name);
     if (!(w->q.want > 0)) return complain("--want", "must be above 0");
@@ -133,8 +142,8 @@ static json_t *trial_json(const struct work *w, const struct advise_trial *t)
         t->gemm.recipe->name, "split", t->plan.split_a.name, "scale",
         t->plan.split_a.scale, "equilibrate", (int)t->gemm.equilibrate, "terms",
         t->plan.terms, "products", json_number(t->plan.terms * products), "cost", t->cost,
-        "relres", json_number(t->relres.value), "high", json_number(t->high), "checked",
-        isnan(t->checked) ? json_null() : json_number(t->checked), "bound",
+        "error", json_number(t->error.value), "high", json_number(t->error.high),
+        "checked", isnan(t->checked) ? json_null() : json_number(t->checked), "bound",
         isnan(t->bound) ? json_null() : json_number(t->bound), "reaches",
         (int)t->reaches);
 }
@@ -192,7 +201,7 @@ static int scale_json(json_t *list, struct work *w, const struct bitcut_recipe *
     json_array_append_new(
         list, json_pack("{s:s, s:s, s:i, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
                         "recipe", r->name, "unit", u->name, "scale", scale, "equilibrate",
-                        (int)equilibrate, "relres", json_number(t.relres.value), "bits_a",
+                        (int)equilibrate, "error", json_number(t.error.value), "bits_a",
                         json_number(kept[0].bits), "bits_b", json_number(kept[1].bits),
                         "overflow_a", json_number(kept[0].p_overflow), "overflow_b",
                         json_number(kept[1].p_overflow), "flushed_a",
@@ -251,7 +260,7 @@ static int values_json(json_t *row, struct work *w, const struct context *x)
 static json_t *describe(const struct work *w, const struct context *x)
 {
     return json_pack("{s:f, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "want", w->q.want,
-                     "metric", "relres", "m", json_count(w->a.rows), "n",
+                     "metric", w->q.metric->name, "m", json_count(w->a.rows), "n",
                      json_count(w->b.cols), "k", json_count(w->a.cols), "input_a",
                      json_text(a_path), "input_b",
                      b_path ? json_text(b_path) : json_null(), "seed", json_seed(x->seed),

@@ -223,10 +223,10 @@ struct ratio {
 };
 
 static void ratio_raise(struct ratio *best, const int32_t *over, const int32_t *under,
-                        int32_t most, int32_t least)
+                        size_t count, int32_t most, int32_t least)
 {
     if (most * best->under <= best->over * least) return;
-    for (int i = 0; i < FAST_BLOCK; i++)
+    for (size_t i = 0; i < count; i++)
         if (over[i] * best->under > best->over * under[i])
             *best = (struct ratio){ over[i], under[i] };
 }
@@ -235,14 +235,14 @@ struct ratios {
     struct ratio relative, low;
 };
 
-/* FAST_BLOCK values from the first, in ulps: signed, and magnitudes. */
+/* So many values from the first, in ulps: signed, and magnitudes. */
 static void block_fill(int32_t *x, int32_t *size, const struct retention_values *v,
-                       size_t first)
+                       size_t first, size_t count)
 {
     const int32_t one = v->e < -126 ? 0 : SIGNIFICANDS;
     for (int32_t i = 0; !v->count && i < FAST_BLOCK; i++)
         x[i] = size[i] = one + (int32_t)first + i;
-    for (size_t i = 0; v->count && i < FAST_BLOCK; i++) {
+    for (size_t i = 0; v->count && i < count; i++) {
         const uint32_t value = value_at(v, first + i);
         size[i] = (int32_t)(value & (SIGNIFICANDS - 1)) + one;
         x[i] = value >> 31 ? -size[i] : size[i];
@@ -250,19 +250,19 @@ static void block_fill(int32_t *x, int32_t *size, const struct retention_values 
 }
 
 static void block_add(struct tally *t, struct ratios *r, const struct course *c,
-                      size_t first)
+                      size_t first, size_t count)
 {
     _Alignas(64) int32_t x[FAST_BLOCK], rest[FAST_BLOCK], low[FAST_BLOCK];
     int32_t size[FAST_BLOCK];
     struct fast_kept k;
-    block_fill(x, size, c->values, first);
-    c->kernels->keep(&k, rest, low, x, c->binade.word, c->binade.words);
+    block_fill(x, size, c->values, first, count);
+    c->kernels->keep(&k, rest, low, x, count, c->binade.word, c->binade.words);
     const int32_t least = c->values->e < -126 ? 0
                           : c->values->count  ? SIGNIFICANDS
                                               : size[0];
-    ratio_raise(&r->relative, rest, size, k.most, least);
-    ratio_raise(&r->low, low, size, k.most_low, least);
-    t->count += FAST_BLOCK;
+    ratio_raise(&r->relative, rest, size, count, k.most, least);
+    ratio_raise(&r->low, low, size, count, k.most_low, least);
+    t->count += count;
     t->exact += k.exact;
     t->bits += k.bits;
     t->subnormal += k.subnormal;
@@ -273,11 +273,14 @@ static void block_add(struct tally *t, struct ratios *r, const struct course *c,
     t->max_ulp = larger_double(t->max_ulp, k.most);
 }
 
-/* Whole blocks of [from, to), and how far they go. */
+/* What of [from, to) fills vectors, and how far that goes. */
 static size_t blocks_add(struct tally *t, const struct course *c, size_t from, size_t to)
 {
     struct ratios r = { { 0, 1 }, { 0, 1 } };
-    for (; to - from >= FAST_BLOCK; from += FAST_BLOCK) block_add(t, &r, c, from);
+    for (size_t count; to - from >= FAST_LANES; from += count) {
+        count = smaller(FAST_BLOCK, (to - from) / FAST_LANES * FAST_LANES);
+        block_add(t, &r, c, from, count);
+    }
     t->max_relative = r.relative.over / r.relative.under;
     t->max_low = r.low.over / r.low.under * c->binade.low_times;
     return from;

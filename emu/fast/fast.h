@@ -136,8 +136,9 @@ struct fast_word {
     bool copy;            /* of the value, not of what is left                          */
 };
 
-/* Values are counted in blocks of as many: sums of 32 bits a lane hold them. */
-enum { FAST_BLOCK = 512 };
+/* Values are counted in blocks of as many at most, which sums of 32 bits a lane hold, and
+   of a multiple of so many, which whole vectors hold. */
+enum { FAST_BLOCK = 512, FAST_LANES = 16 };
 
 /* What a block of values adds up to, as struct retention says (analysis/error). */
 struct fast_kept {
@@ -165,11 +166,11 @@ struct fast_kernels {
        place; all fit 31 bits. */
     void (*split)(void *const *word, size_t at, uint32_t *least, uint32_t *most,
                   const uint32_t *x, const struct fast_split *s, int words, int bytes);
-    /* FAST_BLOCK values in ulps, of any sign and below 2^24, by the words of a split.
+    /* `count` values in ulps, of any sign and below 2^24, by the words of a split.
        What is left of each, and its second word, are 0 where a word is not finite. Arrays
        are aligned to 64 bytes. */
     void (*keep)(struct fast_kept *kept, int32_t *rest, int32_t *low, const int32_t *x,
-                 const struct fast_word *w, int words);
+                 size_t count, const struct fast_word *w, int words);
     struct fast_kernel method[FAST_METHODS];
     /* `count` encodings of a line of A, rounded up to whole vectors. */
     void (*pack_a)(union fast_element *to, const void *x, size_t count,

@@ -110,7 +110,7 @@ static void check_level(const struct simd_level *level, const struct binade *b,
     struct fast_kept got;
     struct hostfp mode;
     hostfp_enter(&mode);
-    level->kernels->keep(&got, got_rest, got_low, x, b->word, b->words);
+    level->kernels->keep(&got, got_rest, got_low, x, FAST_BLOCK, b->word, b->words);
     hostfp_leave(&mode);
     check_sum(&got, want, s, e, level->name);
     int32_t most_low = 0;
