@@ -42,6 +42,7 @@ tests/gpu          all tests tests/lib tests/gpu
 tests/evidence     all tests tests/lib tests/emu tests/evidence
 tests/fit          all tests tests/lib tests/fit
 tests/error        all tests tests/lib tests/error
+tests/advise       all tests tests/lib tests/advise
 tests/study        all tests tests/lib tests/study
 tests/explain      all tests tests/emu tests/explain
 tests/libraries    all tests tests/libraries

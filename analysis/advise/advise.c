@@ -16,6 +16,18 @@ enum {
     EXPONENT_BITS = 8   /* of FP32: words with as many have its range */
 };
 
+size_t advise_places(const char *place[ADVISE_PLACES_MOST])
+{
+    size_t count = 0;
+    for (const struct chip *c = chips; c->name && count < ADVISE_PLACES_MOST; c++) {
+        bool first = true;
+        for (const struct chip *other = chips; other < c; other++)
+            first &= strcmp(other->architecture, c->architecture) != 0;
+        if (first) place[count++] = c->name;
+    }
+    return count;
+}
+
 /* --- samples ---------------------------------------------------------------------- */
 
 static enum bitcut_status draw(struct weighed *to, const struct advise_question *q,

@@ -6,6 +6,10 @@
 #include "analysis/advise/weighed.h"
 #include "emu/gemm.h"
 
+/* The first chip of every architecture, into `place`; returns how many. */
+enum { ADVISE_PLACES_MOST = 64 };
+size_t advise_places(const char *place[ADVISE_PLACES_MOST]);
+
 /* What is asked.  Places are chips or units, as unit_find() takes them, all known. */
 struct advise_question {
     const struct matrix *a, *b; /* of at least one output and one product each */

@@ -67,17 +67,35 @@ static void take_steps(struct lines *l, const bool *taken, double sum, double st
     }
 }
 
-/* Norms by which lines are as likely as others, but that of the largest norm and that of
-   the smallest above 0 are there for certain: what overflows and what underflows is. */
-static void make_even(double *norm, size_t count)
+struct ranked {
+    double norm;
+    size_t at;
+};
+
+static int by_norm(const void *x, const void *y)
 {
-    size_t most = 0, least = 0;
-    for (size_t i = 1; i < count; i++) {
-        if (norm[i] > norm[most]) most = i;
-        if (norm[i] > 0 && (norm[i] < norm[least] || !(norm[least] > 0))) least = i;
-    }
-    for (size_t i = 0; i < count; i++)
-        norm[i] = i == most || i == least ? (double)count : 1;
+    const struct ranked *a = x, *b = y;
+    if (a->norm != b->norm) return a->norm < b->norm ? -1 : 1;
+    return a->at < b->at ? -1 : 1;
+}
+
+/* Norms by which lines are as likely as others, but a quarter of the `most` lines are
+   those of the largest norms and a quarter those of the smallest above 0: there words
+   overflow and underflow.  False: no memory. */
+static bool make_even(double *norm, size_t count, size_t most)
+{
+    struct ranked *const rank = memory_allocate(count, sizeof *rank);
+    const size_t quarter = smaller(most, count) / 4 + 1;
+    size_t zeros = 0;
+    if (!rank) return false;
+    for (size_t i = 0; i < count; i++) rank[i] = (struct ranked){ norm[i], i };
+    qsort(rank, count, sizeof *rank, by_norm);
+    while (zeros < count && !(rank[zeros].norm > 0)) zeros++;
+    for (size_t i = 0; i < count; i++) norm[i] = 1;
+    for (size_t i = 0; i < quarter && zeros + i < count; i++)
+        norm[rank[zeros + i].at] = norm[rank[count - 1 - i].at] = (double)count;
+    free(rank);
+    return true;
 }
 
 /* At most l->most lines of those norms, which are overwritten.  Lines of norm 0 have no
@@ -134,12 +152,10 @@ static enum bitcut_status choose_lines(struct weighed *w, struct lines *row,
     struct hostfp mode;
     if (!norm) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
     line_norms(norm, norm + a->rows, &x);
-    if (even) {
-        make_even(norm, a->rows);
-        make_even(norm + a->rows, b->cols);
-    }
     hostfp_enter(&mode);
-    const bool chosen = choose(row, norm, rng_bits(&bits)) &&
+    const bool chosen = (!even || (make_even(norm, a->rows, row->most) &&
+                                   make_even(norm + a->rows, b->cols, col->most))) &&
+                        choose(row, norm, rng_bits(&bits)) &&
                         choose(col, norm + a->rows, rng_bits(&bits));
     hostfp_leave(&mode);
     free(norm);

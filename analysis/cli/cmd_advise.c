@@ -7,6 +7,7 @@
 #include "lib/bits.h"
 #include "lib/text.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,10 +36,12 @@ static const struct option_row options[] = {
 
 /* --- what is asked ---------------------------------------------------------------- */
 
+static_assert((int)ADVISE_PLACES_MOST >= (int)OPTION_TEXTS_MOST, "all --unit fit");
+
 /* A question with all that it points to. */
 struct work {
     struct matrix a, b;
-    const char *place[OPTION_TEXTS_MOST];
+    const char *place[ADVISE_PLACES_MOST];
     struct advise_question q;
     struct advise_values values[2];
     struct advise_samples samples;
@@ -63,12 +66,7 @@ static int take_places(struct work *w)
             return fail_unit(name, true);
         w->place[w->q.places++] = name;
     }
-    for (const struct chip *c = chips; c->name && !units_asked.count; c++) {
-        bool first = true;
-        for (const struct chip *other = chips; other < c; other++)
-            first &= strcmp(other->architecture, c->architecture) != 0;
-        if (first) w->place[w->q.places++] = c->name;
-    }
+    if (!units_asked.count) w->q.places = advise_places(w->place);
     w->q.place = w->place;
     return EXIT_GOOD;
 }
