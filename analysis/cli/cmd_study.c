@@ -26,5 +26,6 @@ const struct command command_study = {
     .run = run,
     .own = options,
     .operands = "NAME",
+    .operand_table = "studies",
     .operands_most = 1,
 };
