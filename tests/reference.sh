@@ -43,6 +43,15 @@ pages_shown() {
     done
 }
 
+# What says how to cite the program has its version, and what a citation has to have.
+cited() {
+    version=$(bitcut --version | cut -d ' ' -f 2)
+    grep -qx "version: $version" "$source/CITATION.cff" || echo "version is not $version"
+    for key in cff-version message title authors license; do
+        grep -q "^$key:" "$source/CITATION.cff" || echo "no $key"
+    done
+}
+
 bad_pages() {
     run 2 --make-page nothing
     run 2 --make-nothing
@@ -108,4 +117,5 @@ if command -v bash > /dev/null; then
 else
     skip "bash completes commands, options and names" "no bash"
 fi
+ok_if_empty "CITATION.cff is of this version" "$(cited)"
 echo "1..$n"

@@ -253,7 +253,7 @@ static int run(const struct command *c, int argc, char **argv)
     context.operands = operands;
     context.options = rows;
     context.given = given;
-    command_name = c->name;
+    command_name = context.emitter.schema = c->name;
     if (!terminal_progress(&context.progress, give_up)) return fail(c->name, &no_thread);
     terminal_label(c->name);
     return finish(c->run(&context));

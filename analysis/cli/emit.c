@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELL_MOST = 1 << 14, COLUMNS_MOST = 32, INDENT = 2 };
+enum { CELL_MOST = 1 << 14, COLUMNS_MOST = 32, INDENT = 2, SCHEMA = 1 };
 
 /* Control characters that JSON lets stand in a text, DEL and C1, are escaped as others
    are. */
@@ -39,6 +39,9 @@ static bool print_json(const json_t *row)
 
 static void print_row(struct emitter *e, json_t *row)
 {
+    if (e->schema && row)
+        json_object_set_new(row, "schema",
+                            json_sprintf("bitcut-%s/%d", e->schema, SCHEMA));
     e->broken |= !print_json(row);
     json_decref(row);
 }

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /* A column of a table that has more than people can read: the key of its values, its
-   heading, and to how many digits reals are rounded.  It is left out if no row has more to
-   say than `usual`, a value as the table would print it (NULL: never). */
+   heading, and to how many digits reals are rounded.  It is left out if no row has more
+   to say than `usual`, a value as the table would print it (NULL: never). */
 struct emit_column {
     const char *key, *heading;
     int digits;
@@ -45,6 +45,9 @@ struct emit_line {
    printed by itself, with all lines, and then every key but those of LINE_VERBOSE. */
 struct emitter {
     bool json, verbose;
+    const char *schema; /* the command's name, or NULL: in JSON the last key of a row is
+                           "schema", "bitcut-NAME/1"; the number grows when a key that was
+                           there means something else or is gone                      */
     const struct emit_column *columns; /* ended by a NULL key, or NULL         */
     const struct emit_line *lines;     /* likewise                             */
     json_t *rows;                      /* text: the rows so far, NULL if none  */
