@@ -1063,11 +1063,7 @@ json_keys() {
     limits="$limits relative cancelling wrong numpy torch numpy_bound torch_bound power"
     terms='busy useful ratio groups busiest resident tlp memory flops work_dl work_cp'
     terms="$terms shared registers"
-    while IFS='|' read -r words keys; do
-        # shellcheck disable=SC2086 # words
-        bitcut $words --json < /dev/null > out 2> err
-        "$python" -c "$json_fault" "$keys" < out 2>&1 | tail -n 1 | sed "s|^|$words: |"
-    done << END
+    part << END | while IFS='|' read -r words keys; do
 list|name what
 list units|name what shape a b c block fraction rounding evidence source
 list summations|name what reads exact fast
@@ -1106,6 +1102,10 @@ study underflow|split exponent p_subnormal p_zero bits
 bench exact -n 16|method n products_per_second ratio
 tile --gpu a800|gpu m n k tile waves stages rank score $terms why
 END
+        # shellcheck disable=SC2086 # words
+        bitcut $words --json < /dev/null > out 2> err
+        "$python" -c "$json_fault" "$keys" < out 2>&1 | tail -n 1 | sed "s|^|$words: |"
+    done
 }
 
 # --- the points -------------------------------------------------------------------------
