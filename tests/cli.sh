@@ -839,7 +839,7 @@ results_drawn() {
         grep -q "<section id=\"$name\">" kept/index.html || echo "no section $name"
         [ -s "kept/$name.csv" ] || echo "no $name.csv"
     done
-    for name in verify splitk splitk-energy stages claims; do
+    for name in verify splitk splitk-energy stages; do
         value study | grep -qx "$name" || echo "no $name"
     done
     grep -q '^512,512' kept/splitk.csv && cat kept/splitk.csv

@@ -1,0 +1,281 @@
+#include "analysis/study/compare.h"
+
+#include "analysis/study/distinct.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_MOST = 32, VALUE_MOST = 64, KEYS_MOST = 8, CASE_MOST = 160 };
+
+/* --- values of rows --------------------------------------------------------------- */
+
+static void value_text(char text[VALUE_MOST], const json_t *value)
+{
+    text[0] = 0;
+    if (json_is_string(value)) snprintf(text, VALUE_MOST, "%s", json_string_value(value));
+    else if (json_is_number(value))
+        snprintf(text, VALUE_MOST, "%g", json_number_value(value));
+    else if (json_is_boolean(value))
+        snprintf(text, VALUE_MOST, "%s", json_is_true(value) ? "true" : "false");
+}
+
+/* The next word of a list into `word`; false at its end. */
+static bool next_word(char *word, size_t size, const char **list)
+{
+    *list += strspn(*list, " ");
+    const size_t length = strcspn(*list, " ");
+    if (!length) return false;
+    snprintf(word, size, "%.*s", (int)length, *list);
+    *list += length;
+    return true;
+}
+
+bool row_is(const json_t *row, const char *where)
+{
+    char word[KEY_MOST + VALUE_MOST], have[VALUE_MOST];
+    const char *list = where ? where : "";
+    while (next_word(word, sizeof word, &list)) {
+        char *const value = strchr(word, '=');
+        *value = 0;
+        value_text(have, json_object_get(row, word));
+        if (strcmp(have, value + 1) != 0) return false;
+    }
+    return true;
+}
+
+double row_number(const json_t *row, const char *key)
+{
+    const json_t *value = json_object_get(row, key);
+    if (json_is_number(value)) return json_number_value(value);
+    const char *text = json_string_value(value);
+    return text && !strcmp(text, "inf") ? INFINITY : NAN;
+}
+
+json_t *row_find(json_t *rows, const char *where)
+{
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        if (row_is(json_array_get(rows, i), where)) return json_array_get(rows, i);
+    return NULL;
+}
+
+/* --- numbers and what to say of them ---------------------------------------------- */
+
+/* Numbers, each with the row that tells its case. */
+struct sample {
+    double value;
+    const json_t *row;
+};
+
+struct samples {
+    struct sample *at;
+    size_t count;
+    const char *cases; /* keys that tell them apart, or NULL */
+};
+
+static int by_value(const void *left, const void *right)
+{
+    const struct sample *a = left, *b = right;
+    return (a->value > b->value) - (a->value < b->value);
+}
+
+/* Sort; set the median and both ends. */
+static void summarise(struct judgement *j, struct samples *s)
+{
+    qsort(s->at, s->count, sizeof *s->at, by_value);
+    const size_t half = s->count / 2;
+    j->low = s->at[0].value;
+    j->high = s->at[s->count - 1].value;
+    j->ours = s->count % 2 || isinf(s->at[half].value)
+                  ? s->at[half].value
+                  : (s->at[half - 1].value + s->at[half].value) / 2;
+}
+
+/* " at n=64 round=2", or nothing. */
+static void case_text(char text[CASE_MOST], const struct sample *s, const char *cases)
+{
+    char key[KEY_MOST], value[VALUE_MOST];
+    size_t used = 0;
+    text[0] = 0;
+    for (const char *list = cases ? cases : ""; next_word(key, sizeof key, &list);) {
+        value_text(value, json_object_get(s->row, key));
+        used += (size_t)snprintf(text + used, CASE_MOST - used, "%s%s=%s",
+                                 used ? " " : " at ", key, value);
+        if (used >= CASE_MOST) return;
+    }
+}
+
+/* "5 cases give 2 to 3", or of a single one "2 at k=3". */
+static void tell_spread(struct judgement *j, const struct samples *s)
+{
+    char where[CASE_MOST];
+    case_text(where, &s->at[0], s->cases);
+    if (s->count == 1) snprintf(j->reason, sizeof j->reason, "%.4g%s", j->ours, where);
+    else
+        snprintf(j->reason, sizeof j->reason, "%zu cases give %.3g to %.3g", s->count,
+                 j->low, j->high);
+}
+
+/* A printed number against the spread. */
+static void judge_number(struct judgement *j, const struct claim *c,
+                         const struct samples *s)
+{
+    const double wide = c->tolerance ? c->tolerance : 1, x = c->number;
+    const bool in = x >= j->low / wide && x <= j->high * wide;
+    j->verdict = in ? VERDICT_AGREES : VERDICT_DIFFERS;
+    tell_spread(j, s);
+    const size_t used = strlen(j->reason);
+    if (!in)
+        snprintf(j->reason + used, sizeof j->reason - used,
+                 ", %s%.3g times what is printed", s->count > 1 ? "the nearest " : "",
+                 (x < j->low ? j->low : j->high) / x);
+}
+
+/* A sentence: all in the limits; what is outside is told, or else what is nearest to a
+   limit. */
+static void judge_sentence(struct judgement *j, const struct samples *s, double least,
+                           double most)
+{
+    const double limit = most > 0 ? most : INFINITY;
+    size_t outside = 0;
+    char where[CASE_MOST];
+    for (size_t i = 0; i < s->count; i++)
+        outside += !(s->at[i].value >= least && s->at[i].value <= limit);
+    const bool low = !(s->at[0].value >= least) || isinf(limit);
+    const struct sample *worst = &s->at[low ? 0 : s->count - 1];
+    case_text(where, worst, s->cases);
+    j->verdict = outside ? VERDICT_DIFFERS : VERDICT_AGREES;
+    if (outside)
+        snprintf(j->reason, sizeof j->reason,
+                 "%.3g%s, where %s %.3g was to be; so in %zu of %zu cases", worst->value,
+                 where, low ? "at least" : "at most", low ? least : most, outside,
+                 s->count);
+    else tell_spread(j, s);
+}
+
+static void judge_samples(struct judgement *j, const struct claim *c, struct samples *s,
+                          double least, double most)
+{
+    if (!s->count) {
+        snprintf(j->reason, sizeof j->reason, "there are no rows of it");
+        return;
+    }
+    summarise(j, s);
+    if (c->printed) judge_sentence(j, s, least, most);
+    else judge_number(j, c, s);
+}
+
+/* --- kinds of claims -------------------------------------------------------------- */
+
+void claim_judge_values(struct judgement *j, const struct claim *claim, json_t *rows)
+{
+    const struct claim_values *v = claim->about;
+    const size_t all = json_array_size(rows);
+    struct samples s = { .at = distinct_array(all, sizeof *s.at) };
+    for (size_t i = 0; i < all; i++) {
+        const json_t *row = json_array_get(rows, i);
+        const double value = row_number(row, v->key);
+        if (row_is(row, v->where) && !isnan(value))
+            s.at[s.count++] = (struct sample){ value, row };
+    }
+    judge_samples(j, claim, &s, v->least, v->most);
+    free(s.at);
+}
+
+/* Sums of logarithms of one side of a case. */
+struct side {
+    double sum;
+    size_t count;
+};
+
+static void side_add(struct side *s, double value)
+{
+    s->sum += log(value);
+    s->count++;
+}
+
+static double side_ratio(const struct side *top, const struct side *bottom)
+{
+    const double x = top->sum / (double)top->count,
+                 y = bottom->sum / (double)bottom->count;
+    return x == y ? 1 : exp(x - y);
+}
+
+/* The keys of `cases`, ended by NULL, in `text`. */
+static void case_keys(const char *keys[KEYS_MOST], char text[KEYS_MOST][KEY_MOST],
+                      const char *cases)
+{
+    int count = 0;
+    while (count < KEYS_MOST - 1 && next_word(text[count], KEY_MOST, &cases)) {
+        keys[count] = text[count];
+        count++;
+    }
+    keys[count] = NULL;
+}
+
+/* The ratios of all cases; `at` to be freed. */
+static struct samples ratios_of(const struct claim_ratios *r, json_t *rows)
+{
+    struct distinct d;
+    char text[KEYS_MOST][KEY_MOST];
+    const char *keys[KEYS_MOST];
+    case_keys(keys, text, r->cases);
+    distinct_init(&d, rows, keys);
+    struct side *top = distinct_array(d.groups, sizeof *top),
+                *bottom = distinct_array(d.groups, sizeof *bottom);
+    struct samples s = { .at = distinct_array(d.groups, sizeof *s.at),
+                         .cases = r->cases };
+    for (size_t i = 0; i < d.rows; i++) {
+        const json_t *row = json_array_get(rows, i);
+        const double value = row_number(row, r->key);
+        if (!isnan(value) && row_is(row, r->top)) side_add(&top[d.group[i]], value);
+        if (!isnan(value) && row_is(row, r->bottom)) side_add(&bottom[d.group[i]], value);
+    }
+    for (size_t g = 0; g < d.groups; g++)
+        if (top[g].count && bottom[g].count)
+            s.at[s.count++] = (struct sample){ side_ratio(&top[g], &bottom[g]),
+                                               json_array_get(rows, d.first[g]) };
+    free(bottom);
+    free(top);
+    distinct_clear(&d);
+    return s;
+}
+
+static void judge_ratios(struct judgement *j, const struct claim *claim,
+                         const struct claim_ratios *r, json_t *rows)
+{
+    struct samples s = ratios_of(r, rows);
+    judge_samples(j, claim, &s, r->least, r->most);
+    free(s.at);
+}
+
+void claim_judge_ratios(struct judgement *j, const struct claim *claim, json_t *rows)
+{
+    judge_ratios(j, claim, claim->about, rows);
+}
+
+void claim_judge_all_ratios(struct judgement *j, const struct claim *claim, json_t *rows)
+{
+    const struct claim_ratios *r = claim->about;
+    do judge_ratios(j, claim, r, rows);
+    while (j->verdict == VERDICT_AGREES && (++r)->key);
+}
+
+void claim_judge_flags(struct judgement *j, const struct claim *claim, json_t *rows)
+{
+    size_t wrong = 0;
+    const size_t count = json_array_size(rows);
+    for (size_t i = 0; i < count; i++)
+        wrong += !json_is_true(json_object_get(json_array_get(rows, i), claim->about));
+    j->verdict = !count ? VERDICT_CANNOT : wrong ? VERDICT_DIFFERS : VERDICT_AGREES;
+    snprintf(j->ours_text, sizeof j->ours_text, "%zu of %zu rows", count - wrong, count);
+    if (wrong) snprintf(j->reason, sizeof j->reason, "%zu rows differ", wrong);
+    else snprintf(j->reason, sizeof j->reason, "counted, every row");
+}
+
+void claim_judge_cannot(struct judgement *j, const struct claim *claim, json_t *rows)
+{
+    (void)rows;
+    snprintf(j->reason, sizeof j->reason, "%s", (const char *)claim->about);
+}

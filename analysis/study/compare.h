@@ -1,0 +1,60 @@
+/* Judging claims by comparing rows: what most claims need. */
+#ifndef BITCUT_ANALYSIS_STUDY_COMPARE_H
+#define BITCUT_ANALYSIS_STUDY_COMPARE_H
+
+#include "analysis/study/claim.h"
+
+#include <stddef.h>
+
+/* Whether a row has all values of a list "key=value key=value"; numbers are compared as
+   printf("%g") prints them.  NULL or an empty list: any row. */
+bool row_is(const json_t *row, const char *where);
+
+/* The number of a key: infinite for the text "inf", NaN if there is none. */
+double row_number(const json_t *row, const char *key);
+
+/* The first row for which row_is(); NULL: none. */
+json_t *row_find(json_t *rows, const char *where);
+
+/* --- numbers of rows -------------------------------------------------------------- */
+
+/* Every row that `where` chooses has a number `key`: they are one number's spread. */
+struct claim_values {
+    const char *key, *where;
+    double least, most; /* of a sentence: all lie in between, most 0: no limit */
+};
+
+/* A number agrees if it is in their spread; a sentence if all are within its limits.
+   `ours` is the median. */
+void claim_judge_values(struct judgement *j, const struct claim *claim, json_t *rows);
+
+/* --- ratios ----------------------------------------------------------------------- */
+
+/* In each case, rows that have the values of the keys of `cases` in common: the geometric
+   mean of the key over those that `top` chooses, over that of those that `bottom` does.
+   A case without rows of both is none; 0 over 0 is 1. */
+struct claim_ratios {
+    const char *key, *top, *bottom;
+    const char *cases;  /* keys, with blanks between                           */
+    double least, most; /* of a sentence: all ratios are; most 0: no limit     */
+};
+
+/* The same of the ratios. */
+void claim_judge_ratios(struct judgement *j, const struct claim *claim, json_t *rows);
+
+/* All of several in turn; `about` is an array of those ended by one without a key.  A
+   sentence agrees if all do; `ours` is that of the first that does not, or of the last.
+ */
+void claim_judge_all_ratios(struct judgement *j, const struct claim *claim, json_t *rows);
+
+/* --- flags ------------------------------------------------------------------------ */
+
+/* A sentence agrees if all rows have true for the key `about`. */
+void claim_judge_flags(struct judgement *j, const struct claim *claim, json_t *rows);
+
+/* --- hardware --------------------------------------------------------------------- */
+
+/* Nothing is computed: `about` is the reason, a text. */
+void claim_judge_cannot(struct judgement *j, const struct claim *claim, json_t *rows);
+
+#endif
