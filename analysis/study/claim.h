@@ -4,8 +4,9 @@
      agrees   what was printed is what was computed.  Of a number: within the spread of
               the rows over seeds, sizes and whatever the paper leaves open, widened by
               the claim's tolerance.  MRED and Max_error have heavy tails, so one number
-              is never compared with one.  Of a sentence: it holds in every case that the
-              claim is about;
+              is never compared with one, and of ten cases and more the spread is that of
+              the middle eight tenths.  Of a sentence: it holds in every case that the
+              claim is about, a case being a geometric mean over seeds;
      differs  it is not; the reason says by how much, and why;
      cannot   rows are missing, or it takes hardware that nobody ran for bitcut, or what
               the paper does not say; the reason names it. */

@@ -7,7 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_MOST = 32, VALUE_MOST = 64, KEYS_MOST = 8, CASE_MOST = 160 };
+enum {
+    KEY_MOST = 32,
+    VALUE_MOST = 64,
+    KEYS_MOST = 8,
+    CASE_MOST = 160,
+    PAIRS_MOST = 16 /* with one row on top */
+};
 
 /* --- values of rows --------------------------------------------------------------- */
 
@@ -32,6 +38,15 @@ static bool next_word(char *word, size_t size, const char **list)
     return true;
 }
 
+/* Whether a text is one of a list "this|that". */
+static bool is_one_of(const char *text, const char *list)
+{
+    const size_t length = strlen(text);
+    for (; list; list = strchr(list, '|') ? strchr(list, '|') + 1 : NULL)
+        if (strcspn(list, "|") == length && !strncmp(list, text, length)) return true;
+    return false;
+}
+
 bool row_is(const json_t *row, const char *where)
 {
     char word[KEY_MOST + VALUE_MOST], have[VALUE_MOST];
@@ -40,7 +55,7 @@ bool row_is(const json_t *row, const char *where)
         char *const value = strchr(word, '=');
         *value = 0;
         value_text(have, json_object_get(row, word));
-        if (strcmp(have, value + 1) != 0) return false;
+        if (!is_one_of(have, value + 1)) return false;
     }
     return true;
 }
@@ -62,10 +77,10 @@ json_t *row_find(json_t *rows, const char *where)
 
 /* --- numbers and what to say of them ---------------------------------------------- */
 
-/* Numbers, each with the row that tells its case. */
+/* Numbers, each with the row that tells its case, and of a ratio the one below. */
 struct sample {
     double value;
-    const json_t *row;
+    const json_t *row, *bottom;
 };
 
 struct samples {
@@ -80,16 +95,25 @@ static int by_value(const void *left, const void *right)
     return (a->value > b->value) - (a->value < b->value);
 }
 
-/* Sort; set the median and both ends. */
-static void summarise(struct judgement *j, struct samples *s)
+/* So many cases and more have tails, the upper and the lower tenth, that are left out. */
+enum { TAILS_FROM = 10, TAIL = 10 };
+
+/* The median of sorted samples. */
+static double median_of(const struct samples *s)
+{
+    const size_t half = s->count / 2;
+    const double above = s->at[half].value;
+    return s->count % 2 || isinf(above) ? above : (s->at[half - 1].value + above) / 2;
+}
+
+/* Sort; set the median and both ends of the spread. */
+static void summarise(struct judgement *j, struct samples *s, bool tails)
 {
     qsort(s->at, s->count, sizeof *s->at, by_value);
-    const size_t half = s->count / 2;
-    j->low = s->at[0].value;
-    j->high = s->at[s->count - 1].value;
-    j->ours = s->count % 2 || isinf(s->at[half].value)
-                  ? s->at[half].value
-                  : (s->at[half - 1].value + s->at[half].value) / 2;
+    const size_t left_out = tails && s->count >= TAILS_FROM ? s->count / TAIL : 0;
+    j->low = s->at[left_out].value;
+    j->high = s->at[s->count - 1 - left_out].value;
+    j->ours = median_of(s);
 }
 
 /* " at n=64 round=2", or nothing. */
@@ -161,7 +185,7 @@ static void judge_samples(struct judgement *j, const struct claim *c, struct sam
         snprintf(j->reason, sizeof j->reason, "there are no rows of it");
         return;
     }
-    summarise(j, s);
+    summarise(j, s, !c->printed);
     if (c->printed) judge_sentence(j, s, least, most);
     else judge_number(j, c, s);
 }
@@ -177,7 +201,7 @@ void claim_judge_values(struct judgement *j, const struct claim *claim, json_t *
         const json_t *row = json_array_get(rows, i);
         const double value = row_number(row, v->key);
         if (row_is(row, v->where) && !isnan(value))
-            s.at[s.count++] = (struct sample){ value, row };
+            s.at[s.count++] = (struct sample){ value, row, NULL };
     }
     judge_samples(j, claim, &s, v->least, v->most);
     free(s.at);
@@ -214,39 +238,80 @@ static void case_keys(const char *keys[KEYS_MOST], char text[KEYS_MOST][KEY_MOST
     keys[count] = NULL;
 }
 
-/* The ratios of all cases; `at` to be freed. */
-static struct samples ratios_of(const struct claim_ratios *r, json_t *rows)
+/* The ratio of geometric means in each case. */
+static void means_of(struct samples *s, const struct distinct *d,
+                     const struct claim_ratios *r, json_t *rows)
 {
-    struct distinct d;
-    char text[KEYS_MOST][KEY_MOST];
-    const char *keys[KEYS_MOST];
-    case_keys(keys, text, r->cases);
-    distinct_init(&d, rows, keys);
-    struct side *top = distinct_array(d.groups, sizeof *top),
-                *bottom = distinct_array(d.groups, sizeof *bottom);
-    struct samples s = { .at = distinct_array(d.groups, sizeof *s.at),
-                         .cases = r->cases };
-    for (size_t i = 0; i < d.rows; i++) {
+    struct side *top = distinct_array(d->groups, sizeof *top),
+                *bottom = distinct_array(d->groups, sizeof *bottom);
+    s->at = distinct_array(d->groups, sizeof *s->at);
+    for (size_t i = 0; i < d->rows; i++) {
         const json_t *row = json_array_get(rows, i);
         const double value = row_number(row, r->key);
-        if (!isnan(value) && row_is(row, r->top)) side_add(&top[d.group[i]], value);
-        if (!isnan(value) && row_is(row, r->bottom)) side_add(&bottom[d.group[i]], value);
+        if (!isnan(value) && row_is(row, r->top)) side_add(&top[d->group[i]], value);
+        if (!isnan(value) && row_is(row, r->bottom))
+            side_add(&bottom[d->group[i]], value);
     }
-    for (size_t g = 0; g < d.groups; g++)
+    for (size_t g = 0; g < d->groups; g++)
         if (top[g].count && bottom[g].count)
-            s.at[s.count++] = (struct sample){ side_ratio(&top[g], &bottom[g]),
-                                               json_array_get(rows, d.first[g]) };
+            s->at[s->count++] =
+                (struct sample){ side_ratio(&top[g], &bottom[g]),
+                                 json_array_get(rows, d->first[g]), NULL };
     free(bottom);
     free(top);
-    distinct_clear(&d);
-    return s;
+}
+
+/* The ratio of every pair in each case. */
+static void pairs_of(struct samples *s, const struct distinct *d,
+                     const struct claim_ratios *r, json_t *rows)
+{
+    s->at = distinct_array(d->rows * PAIRS_MOST, sizeof *s->at);
+    for (size_t i = 0; i < d->rows; i++) {
+        const json_t *top = json_array_get(rows, i);
+        const size_t most = s->count + PAIRS_MOST;
+        if (!row_is(top, r->top)) continue;
+        for (size_t k = d->first[d->group[i]]; k < d->rows && s->count < most; k++) {
+            const json_t *bottom = json_array_get(rows, k);
+            const double x = row_number(top, r->key), y = row_number(bottom, r->key);
+            if (d->group[k] != d->group[i] || !row_is(bottom, r->bottom)) continue;
+            s->at[s->count++] = (struct sample){ x == y ? 1 : x / y, top, bottom };
+        }
+    }
+}
+
+/* Append the median of the pairs of each choice that there are any of. */
+static void tell_choices(struct judgement *j, const struct samples *s,
+                         const struct claim_choice *choice)
+{
+    const char *before = "; medians: ";
+    struct samples some = { .at = distinct_array(s->count, sizeof *s->at) };
+    for (; choice->words; choice++, some.count = 0) {
+        for (size_t i = 0; i < s->count; i++)
+            if (row_is(s->at[i].row, choice->top) &&
+                row_is(s->at[i].bottom, choice->bottom))
+                some.at[some.count++] = s->at[i];
+        if (!some.count) continue;
+        const size_t used = strlen(j->reason);
+        snprintf(j->reason + used, sizeof j->reason - used, "%s%s %.3g", before,
+                 choice->words, median_of(&some));
+        before = ", ";
+    }
+    free(some.at);
 }
 
 static void judge_ratios(struct judgement *j, const struct claim *claim,
                          const struct claim_ratios *r, json_t *rows)
 {
-    struct samples s = ratios_of(r, rows);
+    struct distinct d;
+    struct samples s = { .cases = r->cases };
+    char text[KEYS_MOST][KEY_MOST];
+    const char *keys[KEYS_MOST];
+    case_keys(keys, text, r->cases);
+    distinct_init(&d, rows, keys);
+    (r->choices ? pairs_of : means_of)(&s, &d, r, rows);
+    distinct_clear(&d);
     judge_samples(j, claim, &s, r->least, r->most);
+    if (r->choices) tell_choices(j, &s, r->choices);
     free(s.at);
 }
 
@@ -260,6 +325,30 @@ void claim_judge_all_ratios(struct judgement *j, const struct claim *claim, json
     const struct claim_ratios *r = claim->about;
     do judge_ratios(j, claim, r, rows);
     while (j->verdict == VERDICT_AGREES && (++r)->key);
+}
+
+void claim_judge_growth(struct judgement *j, const struct claim *claim, json_t *rows)
+{
+    const struct claim_growth *g = claim->about;
+    char least[CASE_MOST], most[CASE_MOST];
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        const double x = row_number(row, g->x);
+        if (isnan(x) || !row_is(row, g->where)) continue;
+        if (x < low) low = x;
+        if (x > high) high = x;
+    }
+    snprintf(least, sizeof least, "%s %s=%g", g->where, g->x, low);
+    snprintf(most, sizeof most, "%s %s=%g", g->where, g->x, high);
+    const struct claim_ratios ends = {
+        .key = g->key, .top = most, .bottom = least, .cases = g->cases, .least = g->least
+    };
+    judge_ratios(j, claim, &ends, rows);
+    const size_t used = strlen(j->reason);
+    if (low <= high)
+        snprintf(j->reason + used, sizeof j->reason - used, "; from %s=%g to %g", g->x,
+                 low, high);
 }
 
 void claim_judge_flags(struct judgement *j, const struct claim *claim, json_t *rows)

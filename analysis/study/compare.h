@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* Whether a row has all values of a list "key=value key=value"; numbers are compared as
-   printf("%g") prints them.  NULL or an empty list: any row. */
+/* Whether a row has all values of a list "key=value key=this|that"; numbers are compared
+   as printf("%g") prints them.  NULL or an empty list: any row. */
 bool row_is(const json_t *row, const char *where);
 
 /* The number of a key: infinite for the text "inf", NaN if there is none. */
@@ -30,13 +30,23 @@ void claim_judge_values(struct judgement *j, const struct claim *claim, json_t *
 
 /* --- ratios ----------------------------------------------------------------------- */
 
-/* In each case, rows that have the values of the keys of `cases` in common: the geometric
-   mean of the key over those that `top` chooses, over that of those that `bottom` does.
-   A case without rows of both is none; 0 over 0 is 1. */
+/* A part of the pairs, by what their rows are: what a paper leaves open, or a size. */
+struct claim_choice {
+    const char *words, *top, *bottom; /* as row_is(); NULL: any */
+};
+
+/* Rows that have the values of the keys of `cases` in common are a case, in which those
+   that `top` chooses stand against those that `bottom` does.  A case without rows of both
+   is none; 0 over 0 is 1.
+
+   Without choices a case has one ratio: the geometric mean of the key over the former,
+   over that of the latter.  With choices (ended by one without words) every pair has one,
+   and the reason tells the median of each choice. */
 struct claim_ratios {
     const char *key, *top, *bottom;
     const char *cases;  /* keys, with blanks between                           */
     double least, most; /* of a sentence: all ratios are; most 0: no limit     */
+    const struct claim_choice *choices;
 };
 
 /* The same of the ratios. */
@@ -46,6 +56,15 @@ void claim_judge_ratios(struct judgement *j, const struct claim *claim, json_t *
    sentence agrees if all do; `ours` is that of the first that does not, or of the last.
  */
 void claim_judge_all_ratios(struct judgement *j, const struct claim *claim, json_t *rows);
+
+/* The rows of `where` with the largest value of the key `x` over those with the least, as
+   ratios of geometric means, in each case: a sentence agrees if all are at least
+   `least`. */
+struct claim_growth {
+    const char *key, *where, *x, *cases;
+    double least;
+};
+void claim_judge_growth(struct judgement *j, const struct claim *claim, json_t *rows);
 
 /* --- flags ------------------------------------------------------------------------ */
 

@@ -80,14 +80,22 @@ static enum bitcut_status compute(struct contest *c, const struct entrant *e,
     return gemm_run(&g, &options, f);
 }
 
-/* A copy of m without the last `cut` bits of each element, towards zero. */
-static enum bitcut_status shorten(struct matrix *to, const struct matrix *m, int cut,
-                                  struct fault *f)
+/* x times 2^shift: exact, unless it is a zero, special, or would not be normal. */
+static uint32_t times_power(uint32_t x, int shift)
+{
+    const int exponent = (int)(x >> 23 & 0xff), moved = exponent + shift;
+    if (exponent == 0 || exponent == 0xff || moved < 1 || moved > 0xfe) return x;
+    return x + ((uint32_t)shift << 23);
+}
+
+/* A copy of m, with its last `cut` bits cleared and times 2^shift. */
+static enum bitcut_status change(struct matrix *to, const struct matrix *m, int cut,
+                                 int shift, struct fault *f)
 {
     const enum bitcut_status status = matrix_init(to, m->rows, m->cols, f);
     if (status != BITCUT_OK) return status;
     for (size_t i = 0; i < m->rows * m->cols; i++)
-        to->at[i] = m->at[i] & UINT32_MAX << cut;
+        to->at[i] = times_power(m->at[i] & UINT32_MAX << cut, shift);
     return BITCUT_OK;
 }
 
@@ -97,10 +105,12 @@ enum bitcut_status contest_run(struct contest *c, const struct entrant *e,
     struct matrix a = { 0 }, b = { 0 };
     if (progress_stopped(c->point->progress))
         return fault_set(f, BITCUT_CANNOT, "stopped");
-    if (!e->cut) return compute(c, e, c->a.at, c->b.at, &c->words, f);
-    enum bitcut_status status = shorten(&a, &c->a, e->cut, f);
-    if (status == BITCUT_OK) status = shorten(&b, &c->b, e->cut, f);
+    if (!e->cut && !e->shift) return compute(c, e, c->a.at, c->b.at, &c->words, f);
+    enum bitcut_status status = change(&a, &c->a, e->cut, e->shift, f);
+    if (status == BITCUT_OK) status = change(&b, &c->b, e->cut, e->shift, f);
     if (status == BITCUT_OK) status = compute(c, e, a.at, b.at, NULL, f);
+    for (size_t i = 0; e->shift && i < c->d.rows * c->d.cols; i++)
+        c->d.at[i] = times_power(c->d.at[i], -2 * e->shift);
     matrix_clear(&a);
     matrix_clear(&b);
     return status;

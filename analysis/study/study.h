@@ -82,7 +82,8 @@ struct study {
    analysis/study/study_*.c that computes it. */
 #define STUDIES(ROW)                                                                     \
     ROW(table1)                                                                          \
-    ROW(table2) ROW(figure1) ROW(figure4) ROW(figure5) ROW(underflow) ROW(recorded)
+    ROW(table2)                                                                          \
+    ROW(figure1) ROW(figure4) ROW(figure5) ROW(underflow) ROW(legemm) ROW(recorded)
 
 #define STUDY_ROW(name) extern const struct study study_##name;
 STUDIES(STUDY_ROW)
