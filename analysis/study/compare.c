@@ -175,7 +175,12 @@ static void judge_sentence(struct judgement *j, const struct samples *s, double 
                  "%.3g%s, where %s %.3g was to be; so in %zu of %zu cases", worst->value,
                  where, low ? "at least" : "at most", low ? least : most, outside,
                  s->count);
-    else tell_spread(j, s);
+    else {
+        tell_spread(j, s);
+        const size_t used = strlen(j->reason);
+        snprintf(j->reason + used, sizeof j->reason - used, ", %s %.3g allowed",
+                 isinf(limit) ? "from" : "at most", isinf(limit) ? least : most);
+    }
 }
 
 static void judge_samples(struct judgement *j, const struct claim *c, struct samples *s,
@@ -196,7 +201,7 @@ void claim_judge_values(struct judgement *j, const struct claim *claim, json_t *
 {
     const struct claim_values *v = claim->about;
     const size_t all = json_array_size(rows);
-    struct samples s = { .at = distinct_array(all, sizeof *s.at) };
+    struct samples s = { .at = distinct_array(all, sizeof *s.at), .cases = v->cases };
     for (size_t i = 0; i < all; i++) {
         const json_t *row = json_array_get(rows, i);
         const double value = row_number(row, v->key);

@@ -21,7 +21,8 @@ json_t *row_find(json_t *rows, const char *where);
 /* Every row that `where` chooses has a number `key`: they are one number's spread. */
 struct claim_values {
     const char *key, *where;
-    double least, most; /* of a sentence: all lie in between, most 0: no limit */
+    double least, most; /* of a sentence: all lie in between, most 0: no limit     */
+    const char *cases;  /* keys that tell rows apart, with blanks between, or NULL */
 };
 
 /* A number agrees if it is in their spread; a sentence if all are within its limits.

@@ -83,7 +83,17 @@ struct study {
 #define STUDIES(ROW)                                                                     \
     ROW(table1)                                                                          \
     ROW(table2)                                                                          \
-    ROW(figure1) ROW(figure4) ROW(figure5) ROW(underflow) ROW(legemm) ROW(recorded)
+    ROW(figure1)                                                                         \
+    ROW(figure4)                                                                         \
+    ROW(figure5)                                                                         \
+    ROW(underflow)                                                                       \
+    ROW(figure9)                                                                         \
+    ROW(figure11)                                                                        \
+    ROW(figure13)                                                                        \
+    ROW(dropped)                                                                         \
+    ROW(legemm)                                                                          \
+    ROW(scale)                                                                           \
+    ROW(recorded)
 
 #define STUDY_ROW(name) extern const struct study study_##name;
 STUDIES(STUDY_ROW)
