@@ -46,6 +46,7 @@ struct report {
     struct context *context;
     const char *folder;
     struct results results;
+    struct study_sources sources; /* what studies read */
     struct section section[SECTIONS_MOST];
     struct part part[SECTIONS_MOST];
     size_t count;
@@ -80,7 +81,7 @@ static enum bitcut_status make_rows(json_t **rows, const struct part *part,
                                    .seed = r->context->seed,
                                    .threads = r->context->threads,
                                    .progress = &r->context->progress,
-                                   .sources = { .results = &r->results } };
+                                   .sources = r->sources };
     if (part->study) return study_rows(rows, part->study, &run, f);
     *rows = figure_rows(part->figure, &r->results);
     return BITCUT_OK;
@@ -189,7 +190,10 @@ static void add_figures(struct report *r)
 static int read_results(struct report *r)
 {
     int status = EXIT_GOOD;
-    if (no_results) return status;
+    struct results none = { { NULL } };
+    status = kept_sources(&r->sources, &none, READS_LIBRARIES | READS_GPUS);
+    if (no_results || status != EXIT_GOOD) return status;
+    r->sources.results = &r->results;
     for (int i = 0; i < given.count && status == EXIT_GOOD; i++)
         status = kept_read_file(&r->results, given.text[i]);
     if (!given.count) status = kept_read_results(&r->results);
@@ -253,6 +257,7 @@ static int run(struct context *x)
         json_decref(r.section[i].rows);
         free(r.section[i].svg);
     }
+    json_decref(r.sources.libraries);
     results_clear(&r.results);
     return status;
 }

@@ -2,6 +2,7 @@
 
 #include "analysis/cli/command.h"
 #include "analysis/cli/data_files.h"
+#include "analysis/cli/gpu_file.h"
 #include "analysis/device/race_plan.h"
 #include "analysis/evidence/json_lines.h"
 #include "analysis/study/results_derive.h"
@@ -66,20 +67,48 @@ static int read_libraries(void *rows, const char *path)
     return fail_line(path, line, &f);
 }
 
+/* The descriptions of GPUs that come with bitcut. */
+static int read_gpus(const struct study_gpu **gpus)
+{
+    static struct data_files kept;
+    static struct study_gpu all[DATA_FILES_MOST + 1];
+    char path[PATH_MOST];
+    struct fault f;
+    if (gpu_files_find(&kept, &f) != BITCUT_OK) return EXIT_GOOD;
+    for (size_t i = 0; kept.rows[i].name; i++) {
+        snprintf(path, sizeof path, "%s/%s.json", kept.folder, kept.rows[i].name);
+        if (gpu_file_read(&all[i].gpu, path, &f) != BITCUT_OK) return fail(path, &f);
+        all[i].name = kept.rows[i].name;
+    }
+    *gpus = all;
+    return EXIT_GOOD;
+}
+
+static int read_all_libraries(json_t **rows)
+{
+    bool there;
+    *rows = json_array();
+    return read_folder(&there, "libraries", "recorded libraries", read_libraries, *rows);
+}
+
+static int read_all_results(const struct results **to, struct results *results)
+{
+    bool there;
+    const int status =
+        read_folder(&there, "results", "recorded results", read_results, results);
+    if (!there || status != EXIT_GOOD) return status;
+    results_derive(results, shape_set_of);
+    *to = results;
+    return EXIT_GOOD;
+}
+
 int kept_sources(struct study_sources *to, struct results *results, unsigned reads)
 {
-    bool there = false;
     int status = EXIT_GOOD;
     *to = (struct study_sources){ .results = NULL };
-    if (reads & READS_RESULTS)
-        status =
-            read_folder(&there, "results", "recorded results", read_results, results);
-    if (there && status == EXIT_GOOD) {
-        results_derive(results, shape_set_of);
-        to->results = results;
-    }
-    if (!(reads & READS_LIBRARIES) || status != EXIT_GOOD) return status;
-    to->libraries = json_array();
-    return read_folder(&there, "libraries", "recorded libraries", read_libraries,
-                       to->libraries);
+    if (reads & READS_RESULTS) status = read_all_results(&to->results, results);
+    if (status == EXIT_GOOD && reads & READS_GPUS) status = read_gpus(&to->gpus);
+    if (status == EXIT_GOOD && reads & READS_LIBRARIES)
+        status = read_all_libraries(&to->libraries);
+    return status;
 }

@@ -356,16 +356,33 @@ void claim_judge_growth(struct judgement *j, const struct claim *claim, json_t *
                  low, high);
 }
 
+/* What all the rows have for a key, or how many there are of them. */
+static void tell_flags(struct judgement *j, const struct claim_flags *f, json_t *rows)
+{
+    size_t right = 0, count = 0;
+    const json_t *first = NULL;
+    bool same = f->tell != NULL;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        if (!row_is(row, f->where)) continue;
+        if (!first) first = row;
+        same = same &&
+               json_equal(json_object_get(row, f->tell), json_object_get(first, f->tell));
+        right += json_is_true(json_object_get(row, f->key));
+        count++;
+    }
+    j->verdict = !count          ? VERDICT_CANNOT
+                 : right < count ? VERDICT_DIFFERS
+                                 : VERDICT_AGREES;
+    if (same && first) value_text(j->ours_text, json_object_get(first, f->tell));
+    else snprintf(j->ours_text, sizeof j->ours_text, "%zu of %zu", right, count);
+    if (!count) snprintf(j->reason, sizeof j->reason, "there are no rows of it");
+    else snprintf(j->reason, sizeof j->reason, "so in %zu of %zu rows", right, count);
+}
+
 void claim_judge_flags(struct judgement *j, const struct claim *claim, json_t *rows)
 {
-    size_t wrong = 0;
-    const size_t count = json_array_size(rows);
-    for (size_t i = 0; i < count; i++)
-        wrong += !json_is_true(json_object_get(json_array_get(rows, i), claim->about));
-    j->verdict = !count ? VERDICT_CANNOT : wrong ? VERDICT_DIFFERS : VERDICT_AGREES;
-    snprintf(j->ours_text, sizeof j->ours_text, "%zu of %zu rows", count - wrong, count);
-    if (wrong) snprintf(j->reason, sizeof j->reason, "%zu rows differ", wrong);
-    else snprintf(j->reason, sizeof j->reason, "counted, every row");
+    tell_flags(j, claim->about, rows);
 }
 
 void claim_judge_cannot(struct judgement *j, const struct claim *claim, json_t *rows)

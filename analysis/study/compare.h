@@ -69,7 +69,12 @@ void claim_judge_growth(struct judgement *j, const struct claim *claim, json_t *
 
 /* --- flags ------------------------------------------------------------------------ */
 
-/* A sentence agrees if all rows have true for the key `about`. */
+/* A sentence agrees if all rows that `where` chooses have true for `key`.  `ours` is the
+   value of `tell` of those rows, if it is not NULL and they have one, else their number.
+ */
+struct claim_flags {
+    const char *key, *where, *tell;
+};
 void claim_judge_flags(struct judgement *j, const struct claim *claim, json_t *rows);
 
 /* --- hardware --------------------------------------------------------------------- */

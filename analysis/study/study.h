@@ -4,12 +4,19 @@
 #define BITCUT_ANALYSIS_STUDY_STUDY_H
 
 #include "analysis/study/claim.h"
+#include "gpu/tile.h"
 #include "lib/progress.h"
 #include "lib/status.h"
 
 #include <jansson.h>
 
 struct results;
+
+/* A GPU's description and its name. */
+struct study_gpu {
+    const char *name;
+    struct tile_gpu gpu;
+};
 
 /* How large a study is: `small` in seconds, `paper` with the sizes of papers, up to n =
    4096. */
@@ -21,9 +28,10 @@ extern const struct table_row study_scales[]; /* by scale, ended by {0} */
 struct study_sources {
     const struct results *results; /* that results_derive() has seen                */
     json_t *libraries;             /* rows of data/libraries, an array of objects   */
+    const struct study_gpu *gpus;  /* ended by one without a name                   */
 };
 
-enum { READS_RESULTS = 1, READS_LIBRARIES = 2 };
+enum { READS_RESULTS = 1, READS_LIBRARIES = 2, READS_GPUS = 4 };
 
 /* How points of studies are computed. */
 struct study_run {
@@ -93,6 +101,14 @@ struct study {
     ROW(dropped)                                                                         \
     ROW(legemm)                                                                          \
     ROW(scale)                                                                           \
+    ROW(layers)                                                                          \
+    ROW(tile)                                                                            \
+    ROW(rounding)                                                                        \
+    ROW(promotion)                                                                       \
+    ROW(slices)                                                                          \
+    ROW(xf32)                                                                            \
+    ROW(mi200)                                                                           \
+    ROW(libraries)                                                                       \
     ROW(recorded)
 
 #define STUDY_ROW(name) extern const struct study study_##name;
