@@ -38,12 +38,10 @@ static json_t *ours_json(const struct judgement *j)
     return *j->ours_text ? json_string(j->ours_text) : number_or_null(j->ours);
 }
 
-/* How far the model of the claim's unit is proven. */
-static json_t *evidence_json(const struct claim *c)
+/* The unit whose model the rows are of, or NULL. */
+static const struct bitcut_unit *unit_of(const struct claim *c)
 {
-    const struct bitcut_unit *u =
-        c->unit ? unit_find(c->unit, &formats[FORMAT_F16]) : NULL;
-    return u ? json_string(unit_evidence(u)) : json_null();
+    return c->unit ? unit_find(c->unit, &formats[FORMAT_F16]) : NULL;
 }
 
 /* Append to the reason, as a part of it. */
@@ -71,6 +69,7 @@ static void decide(struct judgement *j, const struct claim *c, json_t *rows,
     }
     if (c->judge) c->judge(j, c, rows);
     if (c->beside) say(j, "%s", c->beside);
+    if (unit_of(c)) say(j, "%s by its model: %s", c->unit, unit_evidence(unit_of(c)));
     if (!c->needs) return;
     char beside[REASON_MOST];
     strcpy(beside, j->reason);
@@ -85,10 +84,10 @@ json_t *claim_verdict(const char *study, const struct claim *c, json_t *rows,
 {
     struct judgement j;
     decide(&j, c, rows, missing, points);
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s?, s:o}",
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s?, s:s?}",
                      "study", study, "name", c->name, "claim", c->what, "paper", c->paper,
                      "printed", printed_json(c), "ours", ours_json(&j), "low",
                      number_or_null(j.low), "high", number_or_null(j.high), "verdict",
                      verdicts[j.verdict].name, "reason", j.reason, "unit", c->unit,
-                     "evidence", evidence_json(c));
+                     "evidence", unit_of(c) ? unit_evidence(unit_of(c)) : NULL);
 }

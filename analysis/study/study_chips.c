@@ -173,15 +173,15 @@ static const struct crossing small_words = { small_pairs, 3, small_methods };
 
 static const struct claim mi200_claims[] = {
     /* clang-format off */
-    { .name = "mi200-bf16-small", .printed = "bf16 in place of f16", .unit = "mi210",
+    { .name = "mi200-bf16-small", .printed = "larger exponent range", .unit = "mi210",
       .what = "values that f16 has as subnormals are better multiplied as bf16 on MI200",
-      .paper = "AMD, MIOpen, notes on MI200", .judge = claim_judge_ratios,
+      .paper = "AMD, MIOpen, MI200 MFMA behavior specifics", .judge = claim_judge_ratios,
       .about = BF16_OVER_F16("gradients|gradients-both", 0, 1),
       .beside = "residual over that of f16 words, which CDNA2 reads as zeros there" },
-    { .name = "mi200-bf16-mixed", .printed = "bf16 in place of f16", .unit = "mi210",
-      .what = "values around 1 are, too",
-      .paper = "AMD, MIOpen, notes on MI200", .judge = claim_judge_ratios,
-      .about = BF16_OVER_F16("mixed", 0, 1),
+    { .name = "mi200-bf16-mixed", .printed = "reduced accuracy", .unit = "mi210",
+      .what = "values around 1 lose accuracy by it",
+      .paper = "AMD, MIOpen, MI200 MFMA behavior specifics", .judge = claim_judge_ratios,
+      .about = BF16_OVER_F16("mixed", 1, 0),
       .beside = "bf16 has three bits fewer" },
     { 0 }
     /* clang-format on */

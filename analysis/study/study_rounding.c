@@ -169,7 +169,5 @@ const struct study study_rounding = {
             "bitcut bound predicts of it from the bits that were cut (predicted, spread); "
             "the largest error with that of the words, and its bound for certain.",
     .claims = rounding_claims, .points = rounding_points, .run = run_rounding,
-    .plot = { .x = "k", .y = "size", .series = "unit", .x_label = "k",
-              .y_label = "mean error in u |A||B|", .x_log = true, .y_log = true },
     /* clang-format on */
 };

@@ -118,11 +118,11 @@ static const struct claim slices_claims[] = {
     /* clang-format off */
     { .name = "slices-hopper", .number = 14, .unit = "hopper/wgmma.m64n8k32.f32.e4m3",
       .what = "sums of fp8 products on Hopper keep so many bits",
-      .paper = "DeepSeek-V3, technical report, section 3.3.2", .judge = claim_judge_values,
+      .paper = "DeepSeek-V3 technical report", .judge = claim_judge_values,
       .about = &(const struct claim_values){
           .key = "exact_bits", .where = "unit=hopper/wgmma.m64n8k32.f32.e4m3 slice_bits=1" },
       .beside = "integers up to 2^14 are exact; the paper says around 14" },
-    { .name = "slices-ozaki", .printed = "no: few products",
+    { .name = "slices-ozaki", .printed = "exact",
       .what = "slices of 4 bits can be added exactly over k = 1024 on every fp8 unit with "
               "FP32 sums",
       .paper = "a question of bitcut's own", .judge = claim_judge_values,
