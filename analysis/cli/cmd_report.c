@@ -3,10 +3,11 @@
 
 #include "analysis/device/race_plan.h"
 #include "analysis/cli/command.h"
+#include "analysis/cli/data_files.h"
 #include "analysis/study/results_derive.h"
 #include "analysis/study/figure.h"
 #include "analysis/error/judge.h"
-#include "analysis/cli/data_files.h"
+#include "analysis/cli/kept_results.h"
 #include "analysis/study/plot.h"
 #include "analysis/study/report.h"
 #include "analysis/cli/terminal.h"
@@ -45,6 +46,7 @@ struct report {
     struct context *context;
     const char *folder;
     struct results results;
+    struct study_sources sources; /* what studies read */
     struct section section[SECTIONS_MOST];
     struct part part[SECTIONS_MOST];
     size_t count;
@@ -61,8 +63,6 @@ static enum bitcut_status make_folder(const char *path, struct fault *f)
     return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
 }
 
-static void collect(void *context, json_t *row) { json_array_append_new(context, row); }
-
 static enum bitcut_status write_text(const char *path, const char *text, struct fault *f)
 {
     struct output o;
@@ -74,22 +74,17 @@ static enum bitcut_status write_text(const char *path, const char *text, struct 
 
 /* --- sections --------------------------------------------------------------------- */
 
-static enum bitcut_status run_study(json_t *rows, const struct study *study,
-                                    const struct context *x, struct fault *f)
-{
-    struct study_run run = { .seed = x->seed,
-                             .threads = x->threads,
-                             .progress = &x->progress,
-                             .row = collect,
-                             .context = rows };
-    return study->run(&run, f);
-}
-
 static enum bitcut_status make_rows(json_t **rows, const struct part *part,
                                     const struct report *r, struct fault *f)
 {
-    *rows = part->study ? json_array() : figure_rows(part->figure, &r->results);
-    return part->study ? run_study(*rows, part->study, r->context, f) : BITCUT_OK;
+    const struct study_run run = { .scale = STUDY_SMALL,
+                                   .seed = r->context->seed,
+                                   .threads = r->context->threads,
+                                   .progress = &r->context->progress,
+                                   .sources = r->sources };
+    if (part->study) return study_rows(rows, part->study, &run, f);
+    *rows = figure_rows(part->figure, &r->results);
+    return BITCUT_OK;
 }
 
 /* The figure of a section's rows; NULL: it has none, or gnuplot cannot draw it. */
@@ -191,39 +186,17 @@ static void add_figures(struct report *r)
     }
 }
 
-static int read_file(struct report *r, const char *path)
-{
-    char where[PATH_MOST + 24];
-    size_t line;
-    struct fault f;
-    if (results_read(&r->results, &line, path, &f) == BITCUT_OK) return EXIT_GOOD;
-    snprintf(where, sizeof where, line ? "%s:%zu" : "%s", path, line);
-    return fail(where, &f);
-}
-
-static int read_kept(struct report *r)
-{
-    static struct data_files kept;
-    struct fault f;
-    int status = EXIT_GOOD;
-    if (data_files_find(&kept, "results", ".jsonl", &f) != BITCUT_OK)
-        return fail("recorded results", &f);
-    for (size_t i = 0; kept.rows[i].name && status == EXIT_GOOD; i++) {
-        char path[PATH_MOST];
-        snprintf(path, sizeof path, "%s/%s.jsonl", kept.folder, kept.rows[i].name);
-        status = read_file(r, path);
-    }
-    return status;
-}
-
 /* The files of the command line, or the kept ones. */
 static int read_results(struct report *r)
 {
     int status = EXIT_GOOD;
-    if (no_results) return status;
+    struct results none = { { NULL } };
+    status = kept_sources(&r->sources, &none, READS_LIBRARIES | READS_GPUS);
+    if (no_results || status != EXIT_GOOD) return status;
+    r->sources.results = &r->results;
     for (int i = 0; i < given.count && status == EXIT_GOOD; i++)
-        status = read_file(r, given.text[i]);
-    if (!given.count) status = read_kept(r);
+        status = kept_read_file(&r->results, given.text[i]);
+    if (!given.count) status = kept_read_results(&r->results);
     if (status == EXIT_GOOD) results_derive(&r->results, shape_set_of);
     return status;
 }
@@ -284,6 +257,7 @@ static int run(struct context *x)
         json_decref(r.section[i].rows);
         free(r.section[i].svg);
     }
+    json_decref(r.sources.libraries);
     results_clear(&r.results);
     return status;
 }

@@ -1,6 +1,5 @@
 #include "analysis/study/figure.h"
 
-#include "analysis/study/claim.h"
 #include "analysis/study/distinct.h"
 
 #include <stdlib.h>
@@ -460,14 +459,6 @@ const struct figure figures[] = {
               "mean over so many shapes with m, n and k up to 32.",
       .command = "bitcut bench gpu --study batch", .kind = RESULT_MEAN,
       .columns = mean_columns },
-    { .name = "claims",
-      .what = "what papers say of whole runs, beside the same here",
-      .title = "Published values",
-      .text = "What papers print as a mean or a maximum over their runs, and the same of "
-              "so many results here. Their kernels, GPUs, sizes and libraries are "
-              "others: LE-GEMM compares with cuBLAS and with plain WMMA, here sgemm and "
-              "the first kernel of the recipe plain.",
-      .command = "bitcut bench gpu", .rows = claim_rows },
     { 0 }
     /* clang-format on */
 };

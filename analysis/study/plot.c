@@ -160,8 +160,8 @@ static _Noreturn void become_gnuplot(FILE *script, FILE *picture)
     _exit(127);
 }
 
-/* gnuplot with `script` as standard input and `picture` as standard output: whether it was
-   there and drew. */
+/* gnuplot with `script` as standard input and `picture` as standard output: whether it
+   was there and drew. */
 static enum bitcut_status run_gnuplot(bool *drawn, FILE *script, FILE *picture,
                                       const struct progress *progress, struct fault *f)
 {
@@ -182,7 +182,8 @@ static enum bitcut_status read_all(char **text, FILE *from, struct fault *f)
     const long size = ftell(from);
     if (size <= 0) return BITCUT_OK;
     char *bytes = memory_allocate((size_t)size + 1, 1);
-    if (!bytes) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the picture");
+    if (!bytes)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the picture");
     rewind(from);
     if (fread(bytes, 1, (size_t)size, from) != (size_t)size) {
         free(bytes);
@@ -194,7 +195,8 @@ static enum bitcut_status read_all(char **text, FILE *from, struct fault *f)
 }
 
 enum bitcut_status plot_svg(char **svg, const struct study_plot *plot, const char *title,
-                            json_t *rows, const struct progress *progress, struct fault *f)
+                            json_t *rows, const struct progress *progress,
+                            struct fault *f)
 {
     struct drawing d = { .plot = plot, .rows = rows };
     FILE *script = tmpfile(), *picture = tmpfile();

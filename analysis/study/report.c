@@ -170,8 +170,8 @@ static bool cells_init(struct cells *c, json_t *rows, const char *y, const char 
     if (c->down.groups * c->across.groups <= CELLS_A_ROW * c->down.rows)
         c->value = distinct_array(c->down.groups * c->across.groups, sizeof(json_t *));
     for (size_t i = 0; i < c->down.rows && c->value; i++) {
-        json_t **value = &c->value[c->down.group[i] * c->across.groups +
-                                   c->across.group[i]];
+        json_t **value =
+            &c->value[c->down.group[i] * c->across.groups + c->across.group[i]];
         if (!*value) *value = json_object_get(json_array_get(rows, i), y);
     }
     if (c->value) return true;
@@ -186,8 +186,9 @@ static void write_matrix(FILE *to, const struct cells *c, json_t *rows)
     fputs("</tr></thead><tbody>\n", to);
     for (size_t i = 0; i < c->down.groups; i++) {
         fputs("<tr>", to);
-        write_cell(to, json_object_get(json_array_get(rows, c->down.first[i]),
-                                       c->key_down), "td");
+        write_cell(to,
+                   json_object_get(json_array_get(rows, c->down.first[i]), c->key_down),
+                   "td");
         for (size_t j = 0; j < c->across.groups; j++)
             write_cell(to, c->value[i * c->across.groups + j], "td");
         fputs("</tr>\n", to);
@@ -195,8 +196,8 @@ static void write_matrix(FILE *to, const struct cells *c, json_t *rows)
     fputs("</tbody></table></div>\n", to);
 }
 
-/* The values of y, x down or, if there are more of them, series; all rows where that would
-   be nearly empty. */
+/* The values of y, x down or, if there are more of them, series; all rows where that
+   would be nearly empty. */
 static void write_values(FILE *to, const struct study_plot *plot, json_t *rows,
                          const char *y)
 {
