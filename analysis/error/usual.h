@@ -23,4 +23,18 @@ enum bitcut_status usual_range(struct usual *to, const struct bitcut_gemm *g,
                                const struct gemm_data *p, uint64_t seed, int threads,
                                const struct progress *progress, struct fault *f);
 
+/* How a result stands to what its recipe may err by on its unit, and to what is usual. */
+struct standing {
+    const char *name, *what;
+};
+
+/* The rows, by position. */
+enum { STANDS_BEYOND, STANDS_ABOVE, STANDS_USUAL, STANDS_BELOW, STANDS_WITHIN };
+
+extern const struct standing standings[]; /* ended by a row whose name is NULL */
+
+/* The row for a result with that backward_max, of which so many outputs lie beyond their
+   bound.  STANDS_WITHIN: none does, and what is usual is not known or not finite. */
+int standing_of(const struct usual *usual, double backward_max, size_t beyond);
+
 #endif
