@@ -466,7 +466,6 @@ cat > "$work/table" << 'END'
 2|--from, --to: need|split --to 128
 2|--samples: must be 1 or more|split --samples 0
 2|study: name one|study
-2|several make no table|study table1 table2
 2|study: table3: unknown; near it: table1|study table3
 2|bench: name a suite|bench
 2|bench: exakt: unknown; near it: exact|bench exakt

@@ -95,6 +95,11 @@ static int by_value(const void *left, const void *right)
     return (a->value > b->value) - (a->value < b->value);
 }
 
+static void sort_samples(struct samples *s)
+{
+    qsort(s->at, s->count, sizeof *s->at, by_value);
+}
+
 /* So many cases and more have tails, the upper and the lower tenth, that are left out. */
 enum { TAILS_FROM = 10, TAIL = 10 };
 
@@ -109,7 +114,7 @@ static double median_of(const struct samples *s)
 /* Sort; set the median and both ends of the spread. */
 static void summarise(struct judgement *j, struct samples *s, bool tails)
 {
-    qsort(s->at, s->count, sizeof *s->at, by_value);
+    sort_samples(s);
     const size_t left_out = tails && s->count >= TAILS_FROM ? s->count / TAIL : 0;
     j->low = s->at[left_out].value;
     j->high = s->at[s->count - 1 - left_out].value;
@@ -304,20 +309,33 @@ static void tell_choices(struct judgement *j, const struct samples *s,
     free(some.at);
 }
 
+/* Those of the samples that are judged; `at` to be freed. */
+static struct samples judged_of(const struct samples *s, const char *where)
+{
+    struct samples some = { .at = distinct_array(s->count, sizeof *s->at),
+                            .cases = s->cases };
+    for (size_t i = 0; i < s->count; i++)
+        if (row_is(s->at[i].row, where)) some.at[some.count++] = s->at[i];
+    return some;
+}
+
 static void judge_ratios(struct judgement *j, const struct claim *claim,
                          const struct claim_ratios *r, json_t *rows)
 {
     struct distinct d;
-    struct samples s = { .cases = r->cases };
+    struct samples all = { .cases = r->cases };
     char text[KEYS_MOST][KEY_MOST];
     const char *keys[KEYS_MOST];
     case_keys(keys, text, r->cases);
     distinct_init(&d, rows, keys);
-    (r->choices ? pairs_of : means_of)(&s, &d, r, rows);
+    (r->choices ? pairs_of : means_of)(&all, &d, r, rows);
     distinct_clear(&d);
+    struct samples s = judged_of(&all, r->judged);
     judge_samples(j, claim, &s, r->least, r->most);
-    if (r->choices) tell_choices(j, &s, r->choices);
+    sort_samples(&all);
+    if (r->choices) tell_choices(j, &all, r->choices);
     free(s.at);
+    free(all.at);
 }
 
 void claim_judge_ratios(struct judgement *j, const struct claim *claim, json_t *rows)

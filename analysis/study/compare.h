@@ -42,12 +42,14 @@ struct claim_choice {
 
    Without choices a case has one ratio: the geometric mean of the key over the former,
    over that of the latter.  With choices (ended by one without words) every pair has one,
-   and the reason tells the median of each choice. */
+   and the reason tells the median of each choice; those whose row on top is not `judged`
+   count for that alone. */
 struct claim_ratios {
     const char *key, *top, *bottom;
     const char *cases;  /* keys, with blanks between                           */
     double least, most; /* of a sentence: all ratios are; most 0: no limit     */
     const struct claim_choice *choices;
+    const char *judged; /* as row_is(); NULL: all */
 };
 
 /* The same of the ratios. */

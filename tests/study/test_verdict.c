@@ -99,30 +99,38 @@ START_TEST(sentences)
 }
 END_TEST
 
+static json_t *square_row_of(int n, const char *recipe, const char *reference, int round,
+                             double mred)
+{
+    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:f}", "unit", "mi210", "recipe", recipe,
+                     "reference", reference, "n", n, "round", round, "mred", mred);
+}
+
 static json_t *square_row(const char *recipe, const char *reference, int round,
                           double mred)
 {
-    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:f}", "unit", "mi210", "recipe", recipe,
-                     "reference", reference, "n", 128, "round", round, "mred", mred);
+    return square_row_of(512, recipe, reference, round, mred);
 }
 
-/* A printed ratio, 178.93, against every pair; the choices are told. */
+/* A printed ratio, 178.93, against every pair; the choices are told, also of sizes that
+   do not count. */
 START_TEST(choices)
 {
     const struct claim *c = claim_of(&study_legemm, "mi210-mred-markidis");
-    json_t *rows = json_pack("[o, o, o, o, o]", square_row("markidis", "exact", 0, 200),
-                             square_row("legemm", "exact", 0, 1),
-                             square_row("legemm-gradual", "exact", 0, 2),
-                             square_row("legemm", "exact", 1, 1e-9),
-                             square_row("markidis", "fp32", 0, 1e9));
+    json_t *rows = json_pack(
+        "[o, o, o, o, o, o, o]", square_row("markidis", "exact", 0, 200),
+        square_row("legemm", "exact", 0, 1), square_row("legemm-gradual", "exact", 0, 2),
+        square_row("legemm", "exact", 1, 1e-9), square_row("markidis", "fp32", 0, 1e9),
+        square_row_of(128, "markidis", "exact", 0, 7e7),
+        square_row_of(128, "legemm", "exact", 0, 1e4));
     json_t *verdict = claim_verdict("legemm", c, rows, 0, 1);
     ck_assert_str_eq(said(verdict, "verdict"), "agrees");
     ck_assert_double_eq(row_number(verdict, "low"), 100);
     ck_assert_double_eq(row_number(verdict, "high"), 200);
     ck_assert_double_eq(row_number(verdict, "ours"), 150);
     ck_assert_ptr_nonnull(strstr(said(verdict, "reason"),
-                                 "medians: literal cut 200, gradual cut 100, exact "
-                                 "reference 150, n=128 150"));
+                                 "medians: literal cut 3.6e+03, gradual cut 100, "
+                                 "exact reference 200, n=128 7e+03, n=512 150"));
     ck_assert_ptr_nonnull(strstr(said(verdict, "evidence"), "not run on AMD hardware"));
     ck_assert_ptr_nonnull(strstr(said(verdict, "reason"), "not run on AMD hardware"));
     json_decref(verdict);
@@ -145,8 +153,8 @@ END_TEST
 
 static json_t *layer_row(int k, double mred)
 {
-    return json_pack("{s:s, s:s, s:s, s:i, s:f}", "layer", "llm", "unit", "a800", "recipe",
-                     "legemm", "k", k, "mred", mred);
+    return json_pack("{s:s, s:s, s:s, s:i, s:f}", "layer", "llm", "unit", "a800",
+                     "recipe", "legemm", "k", k, "mred", mred);
 }
 
 START_TEST(growth)
