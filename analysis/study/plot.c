@@ -30,6 +30,7 @@ struct drawing {
     const struct study_plot *plot;
     json_t *rows;
     struct distinct series;
+    int *look; /* of each series */
 };
 
 static json_t *cell(const struct drawing *d, size_t row, const char *key)
@@ -97,6 +98,53 @@ static void write_layout(FILE *to, const struct drawing *d)
                   : "outside right top");
 }
 
+/* How lines look: colours that most eyes tell apart (Okabe and Ito 2008), each with a
+   mark of its own.  A recipe has the same everywhere; other series take what is left. */
+static const struct {
+    const char *recipe; /* NULL: nobody's */
+    const char *colour;
+    int mark; /* gnuplot's number */
+} looks[] = {
+    { "ootomo", "#0072B2", 7 }, { "legemm", "#D55E00", 5 }, { "markidis", "#009E73", 9 },
+    { "plain", "#E69F00", 11 }, { "fp32", "#000000", 1 },   { "feng", "#CC79A7", 13 },
+    { "tf32x3", "#56B4E9", 2 }, { NULL, "#8C6D31", 4 },     { NULL, "#7F7F7F", 6 },
+    { NULL, "#5B3A8C", 8 },     { NULL, "#2F6B3A", 10 },    { NULL, "#A03030", 12 },
+};
+
+enum { LOOKS = sizeof looks / sizeof looks[0] };
+
+/* The look of the recipe whose name a series begins with, or -1. */
+static int look_of_recipe(const char *series)
+{
+    const size_t length = strcspn(series, " ,:/");
+    for (int i = 0; i < LOOKS; i++)
+        if (looks[i].recipe && strlen(looks[i].recipe) == length &&
+            !strncmp(series, looks[i].recipe, length))
+            return i;
+    return -1;
+}
+
+/* The look of every series: that of its recipe for the first that has it, else the next
+   that is free, and when none is, all of them again. */
+static void choose_looks(int *look, const struct drawing *d)
+{
+    bool taken[LOOKS] = { false };
+    int next = 0;
+    for (size_t i = 0; i < d->series.groups; i++) {
+        const int own = look_of_recipe(json_string_value(series_name(d, i)));
+        look[i] = own >= 0 && !taken[own] ? own : -1;
+        if (look[i] >= 0) taken[own] = true;
+    }
+    for (size_t i = 0; i < d->series.groups; i++) {
+        if (look[i] >= 0) continue;
+        for (int tries = 0; tries < LOOKS && taken[next]; tries++)
+            next = (next + 1) % LOOKS;
+        look[i] = next;
+        taken[next] = true;
+        next = (next + 1) % LOOKS;
+    }
+}
+
 /* One picture: y of every series. */
 static void write_picture(FILE *to, const struct drawing *d, const char *y)
 {
@@ -105,8 +153,11 @@ static void write_picture(FILE *to, const struct drawing *d, const char *y)
     const char *separator = "plot ";
     for (size_t i = 0; i < d->series.groups; i++) {
         if (!has_line(d, y, i)) continue;
-        fprintf(to, "%s$s%zu using 1:2 with %s linewidth 2 title ", separator, i,
-                d->plot->points ? "points" : "linespoints");
+        fprintf(to,
+                "%s$s%zu using 1:2 with %s linewidth 2 linecolor rgb '%s' pointtype %d "
+                "title ",
+                separator, i, d->plot->points ? "points" : "linespoints",
+                looks[d->look[i]].colour, looks[d->look[i]].mark);
         write_quoted(to, json_string_value(series_name(d, i)));
         separator = ", ";
     }
@@ -206,10 +257,13 @@ enum bitcut_status plot_svg(char **svg, const struct study_plot *plot, const cha
     if (!script || !picture) status = system_fault("a temporary file", f);
     if (status == BITCUT_OK) {
         distinct_of(&d.series, rows, plot->series);
+        d.look = distinct_array(d.series.groups, sizeof *d.look);
+        choose_looks(d.look, &d);
         write_script(script, &d, title);
         status = run_gnuplot(&drawn, script, picture, progress, f);
     }
     if (drawn) status = read_all(svg, picture, f);
+    free(d.look);
     distinct_clear(&d.series);
     if (script) fclose(script);
     if (picture) fclose(picture);
