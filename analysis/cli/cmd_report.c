@@ -98,6 +98,16 @@ static enum bitcut_status draw(char **svg, const struct section *s, json_t *rows
     return fault_set(f, BITCUT_CANNOT, "stopped");
 }
 
+/* What the rows of a study say of its claims; NULL: it has none. */
+static json_t *verdicts_of(const struct study *study, json_t *rows)
+{
+    if (!study || !study->claims) return NULL;
+    json_t *all = json_array();
+    for (const struct claim *c = study->claims; c->name; c++)
+        json_array_append_new(all, claim_verdict(study->name, c, rows, 0, 0));
+    return all;
+}
+
 /* Make the rows of one section and write its data and figure. */
 static enum bitcut_status run_section(struct section *s, const struct part *part,
                                       const struct report *r, struct fault *f)
@@ -113,6 +123,7 @@ static enum bitcut_status run_section(struct section *s, const struct part *part
         return status;
     }
     s->rows = rows;
+    s->verdicts = verdicts_of(part->study, rows);
     snprintf(path, sizeof path, "%s/%s.svg", r->folder, s->name);
     if (!s->svg) {
         remove(path); /* of an earlier run: it would not be this one's figure */
@@ -131,20 +142,28 @@ static void emit_section(struct context *x, const struct section *s, double seco
                                     "seconds", seconds));
 }
 
+static enum bitcut_status write_pages(const struct report *r, const struct page *page,
+                                      struct fault *f)
+{
+    char path[PATH_MOST];
+    snprintf(path, sizeof path, "%s/index.html", r->folder);
+    const enum bitcut_status status = report_write_page(path, page, f);
+    snprintf(path, sizeof path, "%s/report.md", r->folder);
+    return status != BITCUT_OK ? status : report_write_markdown(path, page, f);
+}
+
 /* Every section in turn; the page is written anew after each, so that what is finished
  * stays. */
 static int run_all(struct report *r)
 {
-    char path[PATH_MOST];
     struct fault f;
     const struct page page = { r->context->command_line, r->section, r->count };
-    snprintf(path, sizeof path, "%s/index.html", r->folder);
     for (size_t i = 0; i < r->count; i++) {
         struct section *s = &r->section[i];
         const double start = seconds_now();
         terminal_label(s->name);
         if (run_section(s, &r->part[i], r, &f) != BITCUT_OK) return fail(s->name, &f);
-        if (report_write_page(path, &page, &f) != BITCUT_OK) return fail(path, &f);
+        if (write_pages(r, &page, &f) != BITCUT_OK) return fail(r->folder, &f);
         emit_section(r->context, s, seconds_now() - start);
     }
     return EXIT_GOOD;
@@ -161,6 +180,7 @@ static void add_studies(struct report *r)
                                                  .what = s->what,
                                                  .title = s->title,
                                                  .text = s->text,
+                                                 .chapter = s->chapter,
                                                  .source = source,
                                                  .plot = &s->plot };
         r->part[r->count++].study = s;
@@ -179,6 +199,7 @@ static void add_figures(struct report *r)
                                                  .what = g->what,
                                                  .title = g->title,
                                                  .text = g->text,
+                                                 .chapter = g->chapter,
                                                  .source = json_string(g->command),
                                                  .origin = figure_origin(g, &r->results),
                                                  .plot = &g->plot };
@@ -217,9 +238,13 @@ static int check_output(const char *path)
 static int check_outputs(const struct report *r)
 {
     static const char *const endings[] = { "csv", "svg" };
+    static const char *const pages[] = { "index.html", "report.md" };
     char path[PATH_MOST];
-    snprintf(path, sizeof path, "%s/index.html", r->folder);
-    int status = check_output(path);
+    int status = EXIT_GOOD;
+    for (int i = 0; i < 2 && status == EXIT_GOOD; i++) {
+        snprintf(path, sizeof path, "%s/%s", r->folder, pages[i]);
+        status = check_output(path);
+    }
     for (size_t i = 0; i < 2 * r->count && status == EXIT_GOOD; i++) {
         snprintf(path, sizeof path, "%s/%s.%s", r->folder, r->section[i / 2].name,
                  endings[i % 2]);
@@ -255,6 +280,7 @@ static int run(struct context *x)
         json_decref(r.section[i].source);
         json_decref(r.section[i].origin);
         json_decref(r.section[i].rows);
+        json_decref(r.section[i].verdicts);
         free(r.section[i].svg);
     }
     json_decref(r.sources.libraries);

@@ -18,7 +18,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-enum verdict { VERDICT_AGREES, VERDICT_DIFFERS, VERDICT_CANNOT };
+enum verdict { VERDICT_AGREES, VERDICT_DIFFERS, VERDICT_CANNOT, VERDICTS };
 
 extern const struct table_row verdicts[]; /* by verdict, ended by {0} */
 

@@ -4,6 +4,19 @@
 #include "lib/rand.h"
 #include "lib/threads.h"
 
+const struct table_row study_chapters[] = {
+    [CHAPTER_KEEPS] = { "keeps", "What does a split keep?" },
+    [CHAPTER_UNDERFLOW] = { "underflows", "When does it underflow?" },
+    [CHAPTER_UNIT] = { "unit", "What does the unit cost?" },
+    [CHAPTER_DROPPED] = { "terms", "What does the dropped term cost?" },
+    [CHAPTER_CHOICE] = { "choice", "RN or RZ, 2^10 or 2^11?" },
+    [CHAPTER_BOUNDS] = { "limits", "Are errors within their bounds?" },
+    [CHAPTER_USES] = { "uses", "What do applications see?" },
+    [CHAPTER_SPEED] = { "performance", "How fast is it, and what does it take?" },
+    [CHAPTER_EVIDENCE] = { "evidence", "What do devices and libraries compute?" },
+    { 0 }
+};
+
 #define LISTED(name) &study_##name,
 
 const struct study *const studies[] = { STUDIES(LISTED) NULL };

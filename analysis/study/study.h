@@ -67,9 +67,26 @@ struct study_plot {
     const char *below, *below_label; /* another y, or NULL */
 };
 
+/* The chapters of the report, each a question. */
+enum study_chapter {
+    CHAPTER_KEEPS,
+    CHAPTER_UNDERFLOW,
+    CHAPTER_UNIT,
+    CHAPTER_DROPPED,
+    CHAPTER_CHOICE,
+    CHAPTER_BOUNDS,
+    CHAPTER_USES,
+    CHAPTER_SPEED,
+    CHAPTER_EVIDENCE,
+    CHAPTERS
+};
+
+extern const struct table_row study_chapters[]; /* by chapter, ended by {0} */
+
 /* A study as a row of its table. */
 struct study {
     const char *name, *what;
+    enum study_chapter chapter;
     const char *title; /* as a heading                                          */
     const char *text;  /* what is counted, and what to see: plain paragraphs    */
     const struct claim *claims; /* what it judges; ended by {0} */

@@ -83,6 +83,7 @@ static const struct claim promotion_claims[] = {
 const struct study study_promotion = {
     /* clang-format off */
     .name = "promotion",
+    .chapter = CHAPTER_UNIT,
     .what = "which recipes need promotion on which chip",
     .title = "Promotion by chip",
     .text = "Ootomo and Yokota's method with its promotion after every instruction and "
@@ -138,6 +139,7 @@ static const struct claim xf32_claims[] = {
 const struct study study_xf32 = {
     /* clang-format off */
     .name = "xf32",
+    .chapter = CHAPTER_UNIT,
     .what = "MI300's xf32 against TF32 of an H100",
     .title = "xf32 and TF32",
     .text = "One word of an FP32 value: TF32 as cuBLAS rounds it on an H100, xf32 as "
@@ -194,6 +196,7 @@ static const struct claim mi200_claims[] = {
 const struct study study_mi200 = {
     /* clang-format off */
     .name = "mi200",
+    .chapter = CHAPTER_UNIT,
     .what = "MI200's way out of flushed f16: bf16 words",
     .title = "f16 as bf16 on MI200",
     .text = "One word: f16 and bf16 on MI210, f16 on an A100 and an MI300, which read "

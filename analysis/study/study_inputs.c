@@ -76,6 +76,7 @@ static const struct claim figure11_claims[] = {
 const struct study study_figure11 = {
     /* clang-format off */
     .name = "figure11",
+    .chapter = CHAPTER_USES,
     .what = "ranges of exponents (Ootomo and Yokota, Figure 11, types 1 to 4)",
     .title = "Ranges of exponents",
     .text = "n x n x n with exponents drawn evenly from a range (Eq. 25), on the unit "
@@ -146,6 +147,7 @@ static const struct claim figure13_claims[] = {
 const struct study study_figure13 = {
     /* clang-format off */
     .name = "figure13",
+    .chapter = CHAPTER_USES,
     .what = "matrices of STARS-H (Ootomo and Yokota, Figures 12 and 13)",
     .title = "Patterns of exponents",
     .text = "n x n x n on the unit a100: A is uniform in (-1, 1), or has exponents from "
@@ -211,6 +213,7 @@ static const struct claim dropped_claims[] = {
 const struct study study_dropped = {
     /* clang-format off */
     .name = "dropped",
+    .chapter = CHAPTER_DROPPED,
     .what = "three products of words against four (Ootomo and Yokota, section 3.4)",
     .title = "The product of the low words",
     .text = "n x n x n with elements of both signs, positive ones, and those of [0.5, "

@@ -108,6 +108,7 @@ static const struct claim layer_claims[] = {
 const struct study study_layers = {
     /* clang-format off */
     .name = "layers",
+    .chapter = CHAPTER_USES,
     .what = "errors in K-means, BERT and linear layers against k (LE-GEMM, Figure 16)",
     .title = "Layers of applications",
     .text = "Some outputs of the layers of three applications: distances of K-means, "

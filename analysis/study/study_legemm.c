@@ -243,6 +243,7 @@ static const struct claim legemm_claims[] = {
 const struct study study_legemm = {
     /* clang-format off */
     .name = "legemm",
+    .chapter = CHAPTER_CHOICE,
     .what = "Max_error and MRED of square GEMMs on MI210 and A800 (LE-GEMM, Fig. 10-13)",
     .title = "LE-GEMM's errors beside others",
     .text = "n x n x n, elements uniform in [-1, 1], on the models of both GPUs: "

@@ -171,6 +171,7 @@ static const struct claim table2_claims[] = {
 const struct study study_table1 = {
     /* clang-format off */
     .name = "table1",
+    .chapter = CHAPTER_KEEPS,
     .what = "mantissa bits kept by RN + RN words (Ootomo and Yokota, Table 1)",
     .title = "Mantissa length with round to nearest",
     .text = "All 2^23 FP32 values of one binade are split as x = h + l, both words f16 "
@@ -187,6 +188,7 @@ const struct study study_table1 = {
 const struct study study_table2 = {
     /* clang-format off */
     .name = "table2",
+    .chapter = CHAPTER_KEEPS,
     .what = "mantissa bits kept by RZ + RZ words (Ootomo and Yokota, Table 2)",
     .title = "Mantissa length with truncation",
     .text = "The same with both words truncated, as in Ootomo and Yokota's Table 2 and "

@@ -79,6 +79,7 @@ static const struct claim library_claims[] = {
 const struct study study_libraries = {
     /* clang-format off */
     .name = "libraries",
+    .chapter = CHAPTER_EVIDENCE,
     .what = "what cuBLAS and other libraries compute, shape by shape",
     .title = "What libraries compute",
     .text = "Results of libraries, each with the recipe, unit and order of k by which "

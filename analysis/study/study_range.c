@@ -86,6 +86,7 @@ static const struct claim range_claims[] = {
 const struct study study_figure9 = {
     /* clang-format off */
     .name = "figure9",
+    .chapter = CHAPTER_KEEPS,
     .what = "bits kept over all exponents (Ootomo and Yokota, Figure 9)",
     .title = "Range and precision of words",
     .text = "Values of each binade of FP32, 2^10 of them or all at the scale paper, and "

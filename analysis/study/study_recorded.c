@@ -244,6 +244,7 @@ static const struct claim recorded_claims[] = {
 const struct study study_recorded = {
     /* clang-format off */
     .name = "recorded",
+    .chapter = CHAPTER_SPEED,
     .what = "recorded speed and energy, and what papers print of theirs",
     .title = "Speed and energy that papers print",
     .text = "Single GEMMs, timed whole on operands as they are, and batches of small "

@@ -164,6 +164,7 @@ static const struct claim figure5_claims[] = {
 const struct study study_figure1 = {
     /* clang-format off */
     .name = "figure1",
+    .chapter = CHAPTER_UNIT,
     .what = "relative residual of methods against k (Ootomo and Yokota, Figure 1)",
     .title = "Relative residual against k",
     .text = "C = A B with A 16 x k and B k x 16, elements uniform in (-1, 1), emulated "
@@ -180,6 +181,7 @@ const struct study study_figure1 = {
 const struct study study_figure4 = {
     /* clang-format off */
     .name = "figure4",
+    .chapter = CHAPTER_KEEPS,
     .what = "Markidis beside FP32 that lacks a bit (Ootomo and Yokota, Figure 4)",
     .title = "What a lost bit costs",
     .text = "As Figure 1; fp32-cut is FP32 on A and B whose last fraction bit is "
@@ -192,6 +194,7 @@ const struct study study_figure4 = {
 const struct study study_figure5 = {
     /* clang-format off */
     .name = "figure5",
+    .chapter = CHAPTER_UNIT,
     .what = "Markidis with sums to nearest and truncated (Ootomo and Yokota, Figure 5)",
     .title = "Rounding of the sums",
     .text = "As Figure 1: Markidis' recipe on the two units by which Ootomo and Yokota "

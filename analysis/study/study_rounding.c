@@ -161,6 +161,7 @@ static const struct claim rounding_claims[] = {
 const struct study study_rounding = {
     /* clang-format off */
     .name = "rounding",
+    .chapter = CHAPTER_BOUNDS,
     .what = "what sums lose on every unit: to nearest or truncated, against k",
     .title = "Rounding of sums on every unit",
     .text = "4 x 4 sums of products of positive elements, one word each, on every unit "

@@ -135,6 +135,7 @@ static const struct claim scale_claims[] = {
 const struct study study_scale = {
     /* clang-format off */
     .name = "scale",
+    .chapter = CHAPTER_CHOICE,
     .what = "bit-cut with 2^10 against rounding with 2^11, by chip, input and measure",
     .title = "Bit-cut or rounding",
     .text = "The same sums of the same three products, once with LE-GEMM's words "

@@ -139,6 +139,7 @@ static const struct claim slices_claims[] = {
 const struct study study_slices = {
     /* clang-format off */
     .name = "slices",
+    .chapter = CHAPTER_UNIT,
     .what = "slices of an Ozaki scheme on narrow units: which sums are exact",
     .title = "Exact sums of slices",
     .text = "Slices of a number are integers of a few bits. On every unit with operands "

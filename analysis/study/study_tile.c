@@ -113,6 +113,7 @@ static const struct claim tile_claims[] = {
 const struct study study_tile = {
     /* clang-format off */
     .name = "tile",
+    .chapter = CHAPTER_SPEED,
     .what = "tiles by LE-GEMM's model (Table 2 and Eq. 12-17)",
     .title = "LE-GEMM's tile model",
     .text = "The usual tiles, ranked by LE-GEMM's model on the descriptions of both "

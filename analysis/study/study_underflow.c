@@ -146,6 +146,7 @@ static const struct claim underflow_claims[] = {
 const struct study study_underflow = {
     /* clang-format off */
     .name = "underflow",
+    .chapter = CHAPTER_UNDERFLOW,
     .what = "probability that the low word underflows (Ootomo and Yokota, Figure 8)",
     .title = "Underflow of the low word",
     .text = "Values of each binade are split: 2^19 of them, or all 2^23 at the scale "
