@@ -26,7 +26,10 @@ static const struct entrant promotion_methods[] = {
     BOTH_WAYS("mi210"),
     BOTH_WAYS("mi300"),
     { .name = "tf32x3", .recipe = RECIPE_CUTLASS_TF32X3, .unit = "h100" },
-    { .name = "tf32x3-promoted", .recipe = RECIPE_CUTLASS_TF32X3, .unit = "h100", .promote = 1 },
+    { .name = "tf32x3-promoted",
+      .recipe = RECIPE_CUTLASS_TF32X3,
+      .unit = "h100",
+      .promote = 1 },
     { .name = "bf16x6", .recipe = RECIPE_BF16X6, .unit = "h100" },
     { .name = "bf16x6-promoted", .recipe = RECIPE_BF16X6, .unit = "h100", .promote = 1 },
     { .name = "fp32", .recipe = RECIPE_FP32, .unit = "a100" },
@@ -55,8 +58,8 @@ static const struct crossing promotion = { promotion_pairs, 1, promotion_methods
 static const struct claim promotion_claims[] = {
     /* clang-format off */
     { .name = "promotion-nvidia", .printed = "one of the main causes of error",
-      .what = "without promotion the method loses accuracy on Tensor Cores, taken as twice "
-              "the residual, from n = 256 on",
+      .what = "without promotion the method loses accuracy on Tensor Cores, taken as "
+              "twice the residual, from n = 256 on",
       .paper = "Ootomo and Yokota, section 3.2", .judge = claim_judge_ratios,
       .about = WITHOUT("v100|a100|h100|b200", 2, 0) },
     { .name = "promotion-amd", .printed = "not needed", .paper = OWN,
@@ -84,8 +87,8 @@ const struct study study_promotion = {
     .what = "which recipes need promotion on which chip",
     .title = "Promotion by chip",
     .text = "Ootomo and Yokota's method with its promotion after every instruction and "
-            "without it, n x n x n with elements of (-1, 1), on every chip with f16 words; "
-            "and two recipes of frameworks on an H100, beside one FP32 sum.",
+            "without it, n x n x n with elements of (-1, 1), on every chip with f16 "
+            "words; and two recipes of frameworks on an H100, beside one FP32 sum.",
     .claims = promotion_claims, .about = &promotion, CROSSING_PLOT,
     /* clang-format on */
 };
@@ -125,7 +128,8 @@ static const struct claim xf32_claims[] = {
       .unit = "mi300",
       .what = "it is, if values are rounded to TF32 before",
       .judge = claim_judge_ratios,
-      .about = &(const struct claim_ratios){ .key = "relres", .top = "recipe=xf32-rounded",
+      .about = &(const struct claim_ratios){ .key = "relres",
+                                             .top = "recipe=xf32-rounded",
                                              .bottom = "recipe=tf32", .cases = "pair n",
                                              .most = 1.1 } },
     { 0 }
@@ -138,8 +142,8 @@ const struct study study_xf32 = {
     .chapter = CHAPTER_UNIT,
     .what = "MI300's xf32 against TF32 of an H100",
     .title = "xf32 and TF32",
-    .text = "One word of an FP32 value: TF32 as cuBLAS rounds it on an H100, xf32 as MI300 "
-            "cuts it, and xf32 of values that were rounded to nearest before.",
+    .text = "One word of an FP32 value: TF32 as cuBLAS rounds it on an H100, xf32 as "
+            "MI300 cuts it, and xf32 of values that were rounded to nearest before.",
     .claims = xf32_claims, .about = &tf32_chips, CROSSING_PLOT,
     /* clang-format on */
 };
@@ -196,8 +200,8 @@ const struct study study_mi200 = {
     .what = "MI200's way out of flushed f16: bf16 words",
     .title = "f16 as bf16 on MI200",
     .text = "One word: f16 and bf16 on MI210, f16 on an A100 and an MI300, which read "
-            "subnormal numbers. A of exponents from -24 to -14 stands for gradients: most "
-            "of it is subnormal in f16.",
+            "subnormal numbers. A of exponents from -24 to -14 stands for gradients: "
+            "most of it is subnormal in f16.",
     .claims = mi200_claims, .about = &small_words, CROSSING_PLOT,
     /* clang-format on */
 };

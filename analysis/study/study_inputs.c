@@ -51,19 +51,21 @@ static const struct claim figure11_claims[] = {
       .what = "halfhalf loses accuracy where one matrix has exponents from -35 to -15",
       .paper = "Ootomo and Yokota, Fig. 11",
       .judge = claim_judge_ratios, .about = &type2,
-      .beside = "the text of section 4.1.1 has exponents from -100 to -35 for type 2, which "
-                "would be type 4; the range here is that of the figure's words" },
+      .beside = "the text of section 4.1.1 has exponents from -100 to -35 for type 2, "
+                "which would be type 4; the range here is that of the figure's words" },
     { .name = "figure11-type3", .printed = "loss of accuracy", .unit = "a100",
-      .what = "halfhalf loses accuracy where both matrices have exponents from -35 to -15",
+      .what = "halfhalf loses accuracy where both matrices have exponents from -35 to "
+              "-15",
       .paper = "Ootomo and Yokota, Fig. 11",
       .judge = claim_judge_ratios, .about = &type3 },
     { .name = "figure11-type4", .printed = "all zero", .unit = "a100",
       .what = "a matrix with exponents from -100 to -35 is all zero in halfhalf",
       .paper = "Ootomo and Yokota, Fig. 11",
       .judge = claim_judge_values, .about = &type4,
-      .beside = "relative residual, 1 if D is zero: values of 2^-35, one in 66, still have a "
-                "bit in the low word, and are the largest" },
-    { .name = "figure11-tf32", .printed = "the same accuracy in all cases", .unit = "a100",
+      .beside = "relative residual, 1 if D is zero: values of 2^-35, one in 66, still "
+                "have a bit in the low word, and are the largest" },
+    { .name = "figure11-tf32", .printed = "the same accuracy in all cases",
+      .unit = "a100",
       .what = "tf32tf32 is as accurate as FP32 for all four ranges",
       .paper = "Ootomo and Yokota, Fig. 11",
       .judge = claim_judge_ratios, .about = &tf32_all },
@@ -77,10 +79,10 @@ const struct study study_figure11 = {
     .chapter = CHAPTER_USES,
     .what = "ranges of exponents (Ootomo and Yokota, Figure 11, types 1 to 4)",
     .title = "Ranges of exponents",
-    .text = "n x n x n with exponents drawn evenly from a range (Eq. 25), on the unit a100: "
-            "the method with f16 words (halfhalf) and with tf32 words (tf32tf32), one word "
-            "of either, and FP32. Below 2^-15 the high word of halfhalf is subnormal, "
-            "below 2^-25 it is zero, and the low word ends at 2^-35 or so.",
+    .text = "n x n x n with exponents drawn evenly from a range (Eq. 25), on the unit "
+            "a100: the method with f16 words (halfhalf) and with tf32 words (tf32tf32), "
+            "one word of either, and FP32. Below 2^-15 the high word of halfhalf is "
+            "subnormal, below 2^-25 it is zero, and the low word ends at 2^-35 or so.",
     .claims = figure11_claims, .about = &figure11, CROSSING_PLOT,
     /* clang-format on */
 };
@@ -148,9 +150,9 @@ const struct study study_figure13 = {
     .chapter = CHAPTER_USES,
     .what = "matrices of STARS-H (Ootomo and Yokota, Figures 12 and 13)",
     .title = "Patterns of exponents",
-    .text = "n x n x n on the unit a100: A is uniform in (-1, 1), or has exponents from -15 "
-            "to 0; B is of a family of STARS-H: random tiles of low rank, an exponential "
-            "kernel of points in a square, a Cauchy matrix.",
+    .text = "n x n x n on the unit a100: A is uniform in (-1, 1), or has exponents from "
+            "-15 to 0; B is of a family of STARS-H: random tiles of low rank, an "
+            "exponential kernel of points in a square, a Cauchy matrix.",
     .claims = figure13_claims, .about = &figure13, CROSSING_PLOT,
     /* clang-format on */
 };
@@ -188,8 +190,8 @@ static const struct crossing dropped = { signs, 3, term_methods };
 static const struct claim dropped_claims[] = {
     /* clang-format off */
     { .name = "dropped-ootomo", .printed = "without loss of any accuracy", .unit = "a100",
-      .what = "Ootomo and Yokota's method loses nothing by leaving out the product of the "
-              "low words",
+      .what = "Ootomo and Yokota's method loses nothing by leaving out the product of "
+              "the low words",
       .paper = "Ootomo and Yokota, section 3.4",
       .judge = claim_judge_ratios, .about = COSTS("ootomo"),
       .beside = "residual over that with four products" },
@@ -214,11 +216,11 @@ const struct study study_dropped = {
     .chapter = CHAPTER_DROPPED,
     .what = "three products of words against four (Ootomo and Yokota, section 3.4)",
     .title = "The product of the low words",
-    .text = "n x n x n with elements of both signs, positive ones, and those of [0.5, 2.5]: "
-            "Ootomo and Yokota's method and LE-GEMM without the product of the two low "
-            "words (-3), as both papers have it, and with it (-4). bias is the mean error "
-            "in ulps: where the low words of truncation have one sign, the product that is "
-            "left out is missing everywhere.",
+    .text = "n x n x n with elements of both signs, positive ones, and those of [0.5, "
+            "2.5]: Ootomo and Yokota's method and LE-GEMM without the product of the "
+            "two low words (-3), as both papers have it, and with it (-4). bias is the "
+            "mean error in ulps: where the low words of truncation have one sign, the "
+            "product that is left out is missing everywhere.",
     .claims = dropped_claims, .about = &dropped, CROSSING_PLOT,
     /* clang-format on */
 };

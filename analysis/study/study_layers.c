@@ -89,14 +89,16 @@ static enum bitcut_status run_layer(const struct study *study, struct study_poin
         .about = GROWS(UNIT, KEY, LAYERS_OF)                                             \
     }
 
+#define KMEANS_BERT "K-means and BERT"
+
 static const struct claim layer_claims[] = {
     /* clang-format off */
-    WITH_K("layers-mi210-max",     "mi210", "max_error", "kmeans|bert", "K-means and BERT"),
-    WITH_K("layers-mi210-mred",    "mi210", "mred",      "kmeans|bert", "K-means and BERT"),
+    WITH_K("layers-mi210-max",     "mi210", "max_error", "kmeans|bert", KMEANS_BERT),
+    WITH_K("layers-mi210-mred",    "mi210", "mred",      "kmeans|bert", KMEANS_BERT),
     WITH_K("layers-mi210-llm-max", "mi210", "max_error", "llm",         "linear layers"),
     WITH_K("layers-mi210-llm",     "mi210", "mred",      "llm",         "linear layers"),
-    WITH_K("layers-a800-max",      "a800",  "max_error", "kmeans|bert", "K-means and BERT"),
-    WITH_K("layers-a800-mred",     "a800",  "mred",      "kmeans|bert", "K-means and BERT"),
+    WITH_K("layers-a800-max",      "a800",  "max_error", "kmeans|bert", KMEANS_BERT),
+    WITH_K("layers-a800-mred",     "a800",  "mred",      "kmeans|bert", KMEANS_BERT),
     WITH_K("layers-a800-llm-max",  "a800",  "max_error", "llm",         "linear layers"),
     WITH_K("layers-a800-llm",      "a800",  "mred",      "llm",         "linear layers"),
     { 0 }
@@ -109,13 +111,13 @@ const struct study study_layers = {
     .chapter = CHAPTER_USES,
     .what = "errors in K-means, BERT and linear layers against k (LE-GEMM, Figure 16)",
     .title = "Layers of applications",
-    .text = "Some outputs of the layers of three applications: distances of K-means, the "
-            "feed-forward layers of BERT-large, linear layers of LLaMA 7B with values of "
-            "[0.5, 2.5]. LE-GEMM gives no sizes; these are those of bitcut's own shapes. "
-            "Ootomo and Yokota's method and FP32 stand beside it.",
+    .text = "Some outputs of the layers of three applications: distances of K-means, "
+            "the feed-forward layers of BERT-large, linear layers of LLaMA 7B with "
+            "values of [0.5, 2.5]. LE-GEMM gives no sizes; these are those of bitcut's "
+            "own shapes. Ootomo and Yokota's method and FP32 stand beside it.",
     .claims = layer_claims, .points = layer_points, .run = run_layer,
-    .plot = { .x = "k", .y = "mred", .series = "series", .x_label = "k", .y_label = "MRED",
-              .x_log = true, .y_log = true, .points = true,
+    .plot = { .x = "k", .y = "mred", .series = "series", .x_label = "k",
+              .y_label = "MRED", .x_log = true, .y_log = true, .points = true,
               .below = "max_error", .below_label = "Max_error" },
     /* clang-format on */
 };

@@ -202,27 +202,33 @@ static const struct claim legemm_claims[] = {
       .paper = "LE-GEMM, section 5.3",
       .judge = claim_judge_ratios, .about = BESIDE("mi210", "mred", "markidis",
                                                    "markidis-shifted", 2),
-      .beside = "MRED over that of the same words, roundings and sums with A and B times "
-                "2^12, where no word is subnormal: low words that CDNA2 flushes are the "
-                "cause" },
+      .beside = "MRED over that of the same words, roundings and sums with A and B "
+                "times 2^12, where no word is subnormal: low words that CDNA2 flushes "
+                "are the cause" },
     { .name = "mi210-ootomo-cause", .printed = "by bit-cut", .unit = "mi210",
       .what = "LE-GEMM is more accurate than Ootomo's method on MI210 because bit-cut "
               "avoids rounding",
       .paper = "LE-GEMM, section 5.3",
       .judge = claim_judge_ratios, .about = BESIDE("mi210", "mred", "legemm-shifted",
                                                    "ootomo-shifted", 1),
-      .beside = "MRED of LE-GEMM over Ootomo's with A and B times 2^12, where no word is "
-                "subnormal: the win is that below 2^-14 the literal cut moves all of x to a "
-                "scaled word, which is not flushed" },
-    { .name = "mi210-concentrated", .printed = "more concentrated around 0", .unit = "mi210",
-      .what = "on MI210 the errors of LE-GEMM lie closer to 0 than those of Ootomo's method",
+      .beside = "MRED of LE-GEMM over Ootomo's with A and B times 2^12, where no word "
+                "is subnormal: the win is that below 2^-14 the literal cut moves all of "
+                "x to a scaled word, which is not flushed" },
+    { .name = "mi210-concentrated", .printed = "more concentrated around 0",
+      .unit = "mi210",
+      .what = "on MI210 the errors of LE-GEMM lie closer to 0 than those of Ootomo's "
+              "method",
       .paper = "LE-GEMM, Fig. 12",
-      .judge = claim_judge_ratios, .about = BESIDE("mi210", "median", "legemm", "ootomo", 1),
+      .judge = claim_judge_ratios,
+      .about = BESIDE("mi210", "median", "legemm", "ootomo", 1),
       .beside = "medians of |D - C| / |C|, LE-GEMM with the literal cut over Ootomo's" },
-    { .name = "a800-concentrated", .printed = "more concentrated around 0", .unit = "a800",
-      .what = "on A800 the errors of LE-GEMM lie closer to 0 than those of Ootomo's method",
+    { .name = "a800-concentrated", .printed = "more concentrated around 0",
+      .unit = "a800",
+      .what = "on A800 the errors of LE-GEMM lie closer to 0 than those of Ootomo's "
+              "method",
       .paper = "LE-GEMM, Fig. 13",
-      .judge = claim_judge_ratios, .about = BESIDE("a800", "median", "legemm", "ootomo", 1),
+      .judge = claim_judge_ratios,
+      .about = BESIDE("a800", "median", "legemm", "ootomo", 1),
       .beside = "medians of |D - C| / |C|, LE-GEMM with the literal cut over Ootomo's" },
     { .name = "mi210-grows", .printed = "increases with the dimension", .unit = "mi210",
       .what = "the Max_error of LE-GEMM grows with n", .paper = "LE-GEMM, Fig. 10",
@@ -240,15 +246,16 @@ const struct study study_legemm = {
     .chapter = CHAPTER_CHOICE,
     .what = "Max_error and MRED of square GEMMs on MI210 and A800 (LE-GEMM, Fig. 10-13)",
     .title = "LE-GEMM's errors beside others",
-    .text = "n x n x n, elements uniform in [-1, 1], on the models of both GPUs: without "
-            "correction, Markidis, Ootomo and Yokota with their promotion and without it, "
-            "and LE-GEMM with both readings of bit-cut for values below 2^-14: the literal "
-            "one leaves the high word 0, the gradual one makes it subnormal. Errors are "
-            "against the exact product and against an FP32 loop, as the paper has it. "
-            "Max_error is at most 1, and reaches it where a sign differs; MRED is the mean "
-            "of quotients by elements that may be near 0: both have heavy tails, so look at "
-            "the spread over seeds. The rows -shifted have A and B times 2^12, an exact change "
-            "by which no word is subnormal, and D divided again.",
+    .text = "n x n x n, elements uniform in [-1, 1], on the models of both GPUs: "
+            "without correction, Markidis, Ootomo and Yokota with their promotion and "
+            "without it, and LE-GEMM with both readings of bit-cut for values below "
+            "2^-14: the literal one leaves the high word 0, the gradual one makes it "
+            "subnormal. Errors are against the exact product and against an FP32 loop, "
+            "as the paper has it. Max_error is at most 1, and reaches it where a sign "
+            "differs; MRED is the mean of quotients by elements that may be near 0: "
+            "both have heavy tails, so look at the spread over seeds. The rows -shifted "
+            "have A and B times 2^12, an exact change by which no word is subnormal, "
+            "and D divided again.",
     .claims = legemm_claims, .threaded = true,
     .points = square_points, .run = run_square,
     .plot = { .x = "n", .y = "mred", .series = "series", .x_label = "n",

@@ -141,7 +141,8 @@ static const struct claim_values expected = { .key = "bits", .where = "m12=* m0=
 static const struct claim table1_claims[] = {
     /* clang-format off */
     { .name = "table1-rows", .printed = ALL_ROWS,
-      .what = "two f16 words to nearest keep the lengths of Table 1, with its probabilities",
+      .what = "two f16 words to nearest keep the lengths of Table 1, with its "
+              "probabilities",
       .paper = "Ootomo and Yokota, Table 1",
       .judge = claim_judge_flags, .about = &all_agree },
     { .name = "table1-expected", .number = 22.75,
@@ -155,7 +156,8 @@ static const struct claim table1_claims[] = {
 static const struct claim table2_claims[] = {
     /* clang-format off */
     { .name = "table2-rows", .printed = ALL_ROWS,
-      .what = "two truncated f16 words keep the lengths of Table 2, with its probabilities",
+      .what = "two truncated f16 words keep the lengths of Table 2, with its "
+              "probabilities",
       .paper = "Ootomo and Yokota, Table 2",
       .judge = claim_judge_flags, .about = &all_agree },
     { .name = "table2-expected", .number = 22.25,
@@ -172,12 +174,12 @@ const struct study study_table1 = {
     .chapter = CHAPTER_KEEPS,
     .what = "mantissa bits kept by RN + RN words (Ootomo and Yokota, Table 1)",
     .title = "Mantissa length with round to nearest",
-    .text = "All 2^23 FP32 values of one binade are split as x = h + l, both words f16 and "
-            "rounded to nearest even. A row is a pattern of the fraction bits m12, m11, m1 "
-            "and m0 of x (* is either); len_printed and prob_printed are Ootomo and "
-            "Yokota's Table 1, len_least to len_most and prob what was counted. A value "
-            "keeps 23 bits if h + l = x, else 22 - floor(log2 of the error in ulps). The "
-            "last row is the expected length.",
+    .text = "All 2^23 FP32 values of one binade are split as x = h + l, both words f16 "
+            "and rounded to nearest even. A row is a pattern of the fraction bits m12, "
+            "m11, m1 and m0 of x (* is either); len_printed and prob_printed are Ootomo "
+            "and Yokota's Table 1, len_least to len_most and prob what was counted. A "
+            "value keeps 23 bits if h + l = x, else 22 - floor(log2 of the error in "
+            "ulps). The last row is the expected length.",
     .claims = table1_claims, .about = &nearest,
     .threaded = true, .points = length_points, .run = run_length,
     /* clang-format on */
@@ -189,8 +191,8 @@ const struct study study_table2 = {
     .chapter = CHAPTER_KEEPS,
     .what = "mantissa bits kept by RZ + RZ words (Ootomo and Yokota, Table 2)",
     .title = "Mantissa length with truncation",
-    .text = "The same with both words truncated, as in Ootomo and Yokota's Table 2 and in "
-            "LE-GEMM's bit-cut.",
+    .text = "The same with both words truncated, as in Ootomo and Yokota's Table 2 and "
+            "in LE-GEMM's bit-cut.",
     .claims = table2_claims, .about = &truncated,
     .threaded = true, .points = length_points, .run = run_length,
     /* clang-format on */

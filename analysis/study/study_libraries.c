@@ -55,7 +55,8 @@ static const struct claim library_claims[] = {
               "corrects nothing, as WMMA kernels do",
       .paper = "LE-GEMM, section 5.7", .judge = claim_judge_flags,
       .about = &(const struct claim_flags){
-          "one_f16_word", "library=cuBLAS compute=CUBLAS_COMPUTE_32F_FAST_16F", "recipe" },
+          "one_f16_word", "library=cuBLAS compute=CUBLAS_COMPUTE_32F_FAST_16F",
+          "recipe" },
       .beside = "cuBLAS 13.1 on an H100 here, CUDA 12.0 on an A800 there" },
     { .name = "cublas-simt", .printed = "Tensor Core not used",
       .what = "cuBLAS SGEMM computes in FP32 multiply-adds",
@@ -81,9 +82,9 @@ const struct study study_libraries = {
     .chapter = CHAPTER_EVIDENCE,
     .what = "what cuBLAS and other libraries compute, shape by shape",
     .title = "What libraries compute",
-    .text = "Results of libraries, each with the recipe, unit and order of k by which the "
-            "emulator gives all of it, as bitcut explain found them (data/libraries). The "
-            "test libraries.sh computes them anew.",
+    .text = "Results of libraries, each with the recipe, unit and order of k by which "
+            "the emulator gives all of it, as bitcut explain found them "
+            "(data/libraries). The test libraries.sh computes them anew.",
     .claims = library_claims, .reads = READS_LIBRARIES, .points = library_points,
     .run = run_libraries,
     /* clang-format on */

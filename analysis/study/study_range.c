@@ -56,8 +56,8 @@ static enum bitcut_status run_range(const struct study *study, struct study_poin
 static const struct claim range_claims[] = {
     /* clang-format off */
     { .name = "figure9-halfhalf", .printed = "high precision",
-      .what = "halfhalf represents exponents from -15 to 14 with high precision, taken as "
-              "21 bits",
+      .what = "halfhalf represents exponents from -15 to 14 with high precision, taken "
+              "as 21 bits",
       .paper = "Ootomo and Yokota, Fig. 9",
       .judge = claim_judge_values,
       .about = BITS("halfhalf", "-15|-14|-13|-12|-11|-10|-8|-6|-4|-2|0|2|4|6|8|10|12|14",
@@ -71,7 +71,8 @@ static const struct claim range_claims[] = {
       .what = "halfhalf cannot represent exponents from -100 to -36",
       .paper = "Ootomo and Yokota, section 4.1.1",
       .judge = claim_judge_values,
-      .about = BITS("halfhalf", "-100|-90|-80|-70|-60|-50|-40|-39|-38|-37|-36", 0, 0.01) },
+      .about = BITS("halfhalf", "-100|-90|-80|-70|-60|-50|-40|-39|-38|-37|-36", 0,
+                    0.01) },
     { .name = "figure9-tf32tf32", .printed = "nearly the entire exponent range",
       .what = "tf32tf32 keeps 22 bits over nearly all exponents of FP32, -110 to 126",
       .paper = "Ootomo and Yokota, section 1",
@@ -88,11 +89,12 @@ const struct study study_figure9 = {
     .chapter = CHAPTER_KEEPS,
     .what = "bits kept over all exponents (Ootomo and Yokota, Figure 9)",
     .title = "Range and precision of words",
-    .text = "Values of each binade of FP32, 2^10 of them or all at the scale paper, and the "
-            "mantissa bits that words keep of them, of 23; error is the mean relative error, "
-            "none where a word is infinite or all values are exact. One word of f16 and of "
-            "tf32, f32 itself, two words without a scale (markidis), those of Ootomo and "
-            "Yokota (halfhalf, tf32tf32), LE-GEMM's (bitcut) and three of bf16.",
+    .text = "Values of each binade of FP32, 2^10 of them or all at the scale paper, and "
+            "the mantissa bits that words keep of them, of 23; error is the mean "
+            "relative error, none where a word is infinite or all values are exact. One "
+            "word of f16 and of tf32, f32 itself, two words without a scale (markidis), "
+            "those of Ootomo and Yokota (halfhalf, tf32tf32), LE-GEMM's (bitcut) and "
+            "three of bf16.",
     .claims = range_claims, .points = range_points, .run = run_range,
     .plot = { .x = "exponent", .y = "bits", .series = "split",
               .x_label = "exponent of x", .y_label = "mantissa bits kept, mean",

@@ -177,14 +177,16 @@ static const struct claim recorded_claims[] = {
             "the method with tf32 words reaches so many GFlop/s/W"),
     HIGHEST("watts-sgemm", OOTOMO16, 67.0, "name=sgemm", "gflops_per_watt",
             "cuBLAS SGEMM reaches so many GFlop/s/W"),
-    { .name = "halfhalf-faster", .printed = "faster", .paper = "Ootomo and Yokota, Table 6",
+    { .name = "halfhalf-faster", .printed = "faster",
+      .paper = "Ootomo and Yokota, Table 6",
       .what = "the method with f16 words is faster than cuBLAS SGEMM at every size",
       .judge = claim_judge_ratios, .beside = A100_THERE,
       .about = &(const struct claim_ratios){
           .key = "ms", .top = "bench=recipes shapes=square name=sgemm",
           .bottom = "bench=recipes shapes=square recipe=ootomo",
           .cases = "device input m n k", .least = 1 } },
-    { .name = "halfhalf-energy", .printed = "lower", .paper = "Ootomo and Yokota, Table 6",
+    { .name = "halfhalf-energy", .printed = "lower",
+      .paper = "Ootomo and Yokota, Table 6",
       .what = "the method with f16 words takes less energy than cuBLAS SGEMM",
       .judge = claim_judge_ratios, .beside = A100_THERE,
       .about = &(const struct claim_ratios){
@@ -207,7 +209,8 @@ static const struct claim recorded_claims[] = {
                                              .where = "bench=stages recipe=ootomo" } },
     { .name = "huang-tiles", .number = 3.138, .tolerance = 1.1,
       .paper = "Huang et al., section 3.4",
-      .what = "a tile of 256x128x16 is so many times as fast as one of 128x128x16 at 8192",
+      .what = "a tile of 256x128x16 is so many times as fast as one of 128x128x16 at "
+              "8192",
       .needs = "these two CUTLASS kernels on an A100" },
     { .name = "huang-splitk", .number = 3.707, .tolerance = 1.1,
       .paper = "Huang et al., Table 3",
@@ -215,7 +218,8 @@ static const struct claim recorded_claims[] = {
       .judge = claim_judge_ratios, .beside = A100_THERE,
       .about = &(const struct claim_ratios){
           .key = "tflops", .top = "bench=splitk recipe=ootomo split_k=8",
-          .bottom = "bench=splitk recipe=ootomo split_k=1", .cases = "device tile name" } },
+          .bottom = "bench=splitk recipe=ootomo split_k=1",
+          .cases = "device tile name" } },
     { .name = "lu-batched", .number = 4.14, .paper = "Lu et al., abstract",
       .what = "batches of small f16 GEMMs are so many times as fast as "
               "rocblas_hgemm_batched",
@@ -243,11 +247,12 @@ const struct study study_recorded = {
     .chapter = CHAPTER_SPEED,
     .what = "recorded speed and energy, and what papers print of theirs",
     .title = "Speed and energy that papers print",
-    .text = "Single GEMMs, timed whole on operands as they are, and batches of small ones, "
-            "as bench gpu recorded them on devices. Ratios are of the same device, shape "
-            "and input. The kernels, GPUs, sizes and libraries of papers are others; where "
-            "only their device could answer, the verdict is cannot, with what was recorded "
-            "beside it.",
-    .claims = recorded_claims, .reads = READS_RESULTS, .points = one_point, .run = run_recorded,
+    .text = "Single GEMMs, timed whole on operands as they are, and batches of small "
+            "ones, as bench gpu recorded them on devices. Ratios are of the same "
+            "device, shape and input. The kernels, GPUs, sizes and libraries of papers "
+            "are others; where only their device could answer, the verdict is cannot, "
+            "with what was recorded beside it.",
+    .claims = recorded_claims, .reads = READS_RESULTS, .points = one_point,
+    .run = run_recorded,
     /* clang-format on */
 };

@@ -125,8 +125,8 @@ static const struct claim_ratios short_is_fp32[] = {
 static const struct claim figure4_claims[] = {
     /* clang-format off */
     { .name = "figure4", .printed = "Markidis is worse", .unit = "a100",
-      .what = "FP32 without the last bit of A and B is more accurate than Markidis, whose "
-              "words keep more bits: length is not what Markidis lacks",
+      .what = "FP32 without the last bit of A and B is more accurate than Markidis, "
+              "whose words keep more bits: length is not what Markidis lacks",
       .paper = "Ootomo and Yokota, Fig. 4",
       .judge = claim_judge_all_ratios, .about = short_is_fp32 },
     { 0 }
@@ -143,7 +143,8 @@ static const struct claim figure5_claims[] = {
       .paper = "Ootomo and Yokota, Fig. 5",
       .judge = claim_judge_ratios, .about = &rn_as_fp32 },
     { .name = "figure5-rz", .printed = "the same as on Tensor Cores", .unit = "a100",
-      .what = "Markidis on a unit that truncates its sums is as accurate as on Tensor Cores",
+      .what = "Markidis on a unit that truncates its sums is as accurate as on Tensor "
+              "Cores",
       .paper = "Ootomo and Yokota, Fig. 5",
       .judge = claim_judge_ratios, .about = &rz_as_unit },
     { 0 }
@@ -166,13 +167,13 @@ const struct study study_figure1 = {
     .chapter = CHAPTER_UNIT,
     .what = "relative residual of methods against k (Ootomo and Yokota, Figure 1)",
     .title = "Relative residual against k",
-    .text = "C = A B with A 16 x k and B k x 16, elements uniform in (-1, 1), emulated on "
-            "the unit a100 (ampere/mma.m16n8k16.f32.f16; tf32 on m16n8k8; fp32 on "
+    .text = "C = A B with A 16 x k and B k x 16, elements uniform in (-1, 1), emulated "
+            "on the unit a100 (ampere/mma.m16n8k16.f32.f16; tf32 on m16n8k8; fp32 on "
             "fma/f32). The residual is ||D - C||_F / ||C||_F against the exact product "
             "(Ootomo Eq. 7). As k grows, Markidis and Feng lose to the truncating "
-            "accumulator what their words keep; Ootomo's promotion to FP32 registers after "
-            "every instruction avoids it; LE-GEMM does not promote. fp32 adds one product "
-            "after the other; SGEMM of libraries does so in several sums.",
+            "accumulator what their words keep; Ootomo's promotion to FP32 registers "
+            "after every instruction avoids it; LE-GEMM does not promote. fp32 adds one "
+            "product after the other; SGEMM of libraries does so in several sums.",
     .claims = figure1_claims, .about = figure1, RESIDUAL_PLOT,
     /* clang-format on */
 };
@@ -183,8 +184,9 @@ const struct study study_figure4 = {
     .chapter = CHAPTER_KEEPS,
     .what = "Markidis beside FP32 that lacks a bit (Ootomo and Yokota, Figure 4)",
     .title = "What a lost bit costs",
-    .text = "As Figure 1; fp32-cut is FP32 on A and B whose last fraction bit is cleared, "
-            "which leaves 22.5 bits on average, fewer than the 22.75 of Markidis' words.",
+    .text = "As Figure 1; fp32-cut is FP32 on A and B whose last fraction bit is "
+            "cleared, which leaves 22.5 bits on average, fewer than the 22.75 of "
+            "Markidis' words.",
     .claims = figure4_claims, .about = figure4, RESIDUAL_PLOT,
     /* clang-format on */
 };

@@ -136,13 +136,13 @@ static enum bitcut_status run_rounding(const struct study *study, struct study_p
 static const struct claim rounding_claims[] = {
     /* clang-format off */
     { .name = "drift-nvidia", .printed = "RZ in the accumulator",
-      .what = "units of NVIDIA truncate FP32 sums of f16 products: at k = 1024 they lose "
-              "more than 10 u |A||B| on average",
+      .what = "units of NVIDIA truncate FP32 sums of f16 products: at k = 1024 they "
+              "lose more than 10 u |A||B| on average",
       .paper = "Ootomo and Yokota, section 3.2", .judge = claim_judge_values,
       .about = OF_ROWS("lost", "vendor=NVIDIA operands=f16 sums=f32 k=1024", 10, 0) },
     { .name = "drift-amd", .printed = "not biased", .paper = OWN,
-      .what = "units of AMD round FP32 sums of f16 products to nearest: at k = 1024 they "
-              "drift by less than 2 u |A||B|",
+      .what = "units of AMD round FP32 sums of f16 products to nearest: at k = 1024 "
+              "they drift by less than 2 u |A||B|",
       .judge = claim_judge_values,
       .about = OF_ROWS("size", "vendor=AMD operands=f16 sums=f32 k=1024", 0, 2) },
     { .name = "drift-predicted", .printed = "predicted by the row", .paper = OWN,
@@ -164,11 +164,12 @@ const struct study study_rounding = {
     .chapter = CHAPTER_BOUNDS,
     .what = "what sums lose on every unit: to nearest or truncated, against k",
     .title = "Rounding of sums on every unit",
-    .text = "4 x 4 sums of products of positive elements, one word each, on every unit that "
-            "takes them: what the unit's alignment and rounding lose on average, in "
-            "u |A||B| (lost; size is its magnitude), by the exact budget; what the model of "
-            "bitcut bound predicts of it from the bits that were cut (predicted, spread); "
-            "the largest error with that of the words, and its bound for certain.",
+    .text = "4 x 4 sums of products of positive elements, one word each, on every unit "
+            "that takes them: what the unit's alignment and rounding lose on average, "
+            "in u |A||B| (lost; size is its magnitude), by the exact budget; what the "
+            "model of bitcut bound predicts of it from the bits that were cut "
+            "(predicted, spread); the largest error with that of the words, and its "
+            "bound for certain.",
     .claims = rounding_claims, .points = rounding_points, .run = run_rounding,
     /* clang-format on */
 };

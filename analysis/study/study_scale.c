@@ -125,7 +125,8 @@ static const struct claim scale_claims[] = {
              "on mi210 it is, too, for positive elements",
              "no word is flushed that counts, and RN + RN keeps half a bit more"),
     ON_MI210("mi210-gradual", "bitcut-gradual", "mixed|small",
-             "on mi210 it is, too, if values below 2^-14 are cut to a subnormal high word",
+             "on mi210 it is, too, if values below 2^-14 are cut to a subnormal high "
+             "word",
              "that word is flushed, as the rounded one is"),
     { 0 }
     /* clang-format on */
@@ -137,10 +138,11 @@ const struct study study_scale = {
     .chapter = CHAPTER_CHOICE,
     .what = "bit-cut with 2^10 against rounding with 2^11, by chip, input and measure",
     .title = "Bit-cut or rounding",
-    .text = "The same sums of the same three products, once with LE-GEMM's words (literal "
-            "and gradual below 2^-14, low word times 2^10), once with Ootomo and Yokota's "
-            "(low word times 2^11), both added up as LE-GEMM does (unpromoted) and as "
-            "Ootomo and Yokota do (promoted after every instruction). Only the words differ.",
+    .text = "The same sums of the same three products, once with LE-GEMM's words "
+            "(literal and gradual below 2^-14, low word times 2^10), once with Ootomo "
+            "and Yokota's (low word times 2^11), both added up as LE-GEMM does "
+            "(unpromoted) and as Ootomo and Yokota do (promoted after every "
+            "instruction). Only the words differ.",
     .claims = scale_claims, .points = scale_points, .run = run_scale,
     /* clang-format on */
 };

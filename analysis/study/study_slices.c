@@ -120,17 +120,18 @@ static const struct claim slices_claims[] = {
       .what = "sums of fp8 products on Hopper keep so many bits",
       .paper = "DeepSeek-V3 technical report", .judge = claim_judge_values,
       .about = &(const struct claim_values){
-          .key = "exact_bits", .where = "unit=hopper/wgmma.m64n8k32.f32.e4m3 slice_bits=1" },
+          .key = "exact_bits", .where = "unit=hopper/wgmma.m64n8k32.f32.e4m3 "
+                                        "slice_bits=1" },
       .beside = "integers up to 2^14 are exact; the paper says around 14" },
     { .name = "slices-ozaki", .printed = "exact",
-      .what = "slices of 4 bits can be added exactly over k = 1024 on every fp8 unit with "
-              "FP32 sums",
+      .what = "slices of 4 bits can be added exactly over k = 1024 on every fp8 unit "
+              "with FP32 sums",
       .paper = "a question of bitcut's own", .judge = claim_judge_values,
       .about = &(const struct claim_values){
           .key = "k_worst", .where = "operands=e4m3|e4m3fnuz sums=f32 slice_bits=4",
           .cases = "unit", .least = 1024 },
-      .beside = "products of the largest slices; units that keep 13 bits below the largest "
-                "term are exact for less, those with 25 for all" },
+      .beside = "products of the largest slices; units that keep 13 bits below the "
+                "largest term are exact for less, those with 25 for all" },
     { 0 }
     /* clang-format on */
 };
@@ -141,11 +142,12 @@ const struct study study_slices = {
     .chapter = CHAPTER_UNIT,
     .what = "slices of an Ozaki scheme on narrow units: which sums are exact",
     .title = "Exact sums of slices",
-    .text = "Slices of a number are integers of a few bits. On every unit with operands of "
-            "eight bits and fewer, up to which k is the sum of their products exact: of "
-            "the largest ones (k_worst) and of random ones of both signs (k_random, all of "
-            "4 x 4 outputs), tried for powers of two from 32 to 4096; 0 is not even 32. "
-            "exact_bits: sums of ones are exact up to 2^exact_bits, tried up to 2^17.",
+    .text = "Slices of a number are integers of a few bits. On every unit with operands "
+            "of eight bits and fewer, up to which k is the sum of their products exact: "
+            "of the largest ones (k_worst) and of random ones of both signs (k_random, "
+            "all of 4 x 4 outputs), tried for powers of two from 32 to 4096; 0 is not "
+            "even 32. exact_bits: sums of ones are exact up to 2^exact_bits, tried up "
+            "to 2^17.",
     .claims = slices_claims, .points = slices_points, .run = run_slices,
     /* clang-format on */
 };

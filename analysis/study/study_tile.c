@@ -38,8 +38,8 @@ static void tile_row(struct study_point *p, const char *gpu, uint64_t n, int ran
     const struct tile *t = &c->tile;
     const bool fits = c->limit == TILE_FITS;
     const double eq15 = 3.0 * t->m * t->n / (2.0 * (t->m + t->n));
-    study_row(p, json_pack("{s:s, s:I, s:o, s:i, s:i, s:b, s:o, s:f, s:f, s:I, s:I, s:f, "
-                           "s:f, s:f, s:b, s:b, s:b}",
+    study_row(p, json_pack("{s:s, s:I, s:o, s:i, s:i, s:b, s:o, s:f, s:f, s:I, s:I, "
+                           "s:f, s:f, s:f, s:b, s:b, s:b}",
                            "gpu", gpu, "n", (json_int_t)n, "tile",
                            json_sprintf("%dx%dx%d", t->m, t->n, t->k), "waves", t->waves,
                            "stages", t->stages, "fits", fits, "rank",
@@ -91,8 +91,9 @@ static const struct claim tile_claims[] = {
       .about = &(const struct claim_flags){ "as_printed",
                                             "gpu=a800 rank=1 n=2048|4096|8192|16384",
                                             "tile" },
-      .beside = "at n = 1024 it is 128x128x32; the paper has no formula that weighs Eq. 12 and 15: busy units, useful "
-                "outputs and the ratio are multiplied here" },
+      .beside = "at n = 1024 it is 128x128x32; the paper has no formula that weighs Eq. "
+                "12 and 15: busy units, useful outputs and the ratio are multiplied "
+                "here" },
     { .name = "eq15", .printed = "3 T_M T_N / (2 (T_M + T_N))",
       .what = "operations over bytes of a step, Eq. 14 over 13, are Eq. 15",
       .paper = "LE-GEMM, Eq. 15", .judge = claim_judge_flags,
@@ -100,10 +101,11 @@ static const struct claim tile_claims[] = {
     { .name = "mi210-overflow", .printed = "128 and 256, T_K 16 or 32",
       .what = "on MI210 tiles of 128 x 256 with T_K 16 or 32 have room for both buffers",
       .paper = "LE-GEMM, section 4.3", .judge = claim_judge_flags,
-      .about = &(const struct claim_flags){ "room", "gpu=mi210 tile=128x256x16|128x256x32",
+      .about = &(const struct claim_flags){ "room", "gpu=mi210 "
+                                                    "tile=128x256x16|128x256x32",
                                             NULL },
-      .beside = "with T_K = 32 both buffers of four words take 96 KiB of 64 KiB; Table 2 "
-                "has 128 x 128 for this GPU" },
+      .beside = "with T_K = 32 both buffers of four words take 96 KiB of 64 KiB; Table "
+                "2 has 128 x 128 for this GPU" },
     { 0 }
     /* clang-format on */
 };
@@ -114,10 +116,10 @@ const struct study study_tile = {
     .chapter = CHAPTER_SPEED,
     .what = "tiles by LE-GEMM's model (Table 2 and Eq. 12-17)",
     .title = "LE-GEMM's tile model",
-    .text = "The usual tiles, ranked by LE-GEMM's model on the descriptions of both GPUs for "
-            "square GEMMs, with two buffers in shared memory: threads of the whole GEMM "
-            "(tlp, Eq. 12), bytes and operations of a step (Eq. 13, 14), their ratio "
-            "(Eq. 15), and what a thread holds and computes (Eq. 16, 17).",
+    .text = "The usual tiles, ranked by LE-GEMM's model on the descriptions of both "
+            "GPUs for square GEMMs, with two buffers in shared memory: threads of the "
+            "whole GEMM (tlp, Eq. 12), bytes and operations of a step (Eq. 13, 14), "
+            "their ratio (Eq. 15), and what a thread holds and computes (Eq. 16, 17).",
     .claims = tile_claims, .reads = READS_GPUS, .points = tile_points, .run = run_tile,
     /* clang-format on */
 };

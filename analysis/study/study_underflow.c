@@ -119,11 +119,12 @@ static const struct claim underflow_claims[] = {
       .paper = "Ootomo and Yokota, Fig. 8",
       .judge = claim_judge_values, .about = &as_theory },
     { .name = "underflow-nearest", .printed = "Eq. 15: 2^-(e+4)",
-      .what = "Eq. 15 also gives it for the words of the method, which are rounded to nearest",
+      .what = "Eq. 15 also gives it for the words of the method, which are rounded to "
+              "nearest",
       .paper = "Ootomo and Yokota, Eq. 15",
       .judge = claim_judge_values, .about = &as_eq15,
-      .beside = "over Eq. 15: rounding the high word to nearest halves the residual, which "
-                "Eq. 13 leaves out" },
+      .beside = "over Eq. 15: rounding the high word to nearest halves the residual, "
+                "which Eq. 13 leaves out" },
     { .name = "underflow-at-one", .printed = "even around 10^0",
       .what = "low words without a scale underflow gradually even for values around 1",
       .paper = "Ootomo and Yokota, section 3.3",
@@ -136,8 +137,8 @@ static const struct claim underflow_claims[] = {
       .what = "a copied high word, and the rest cut, keep at least what rounded words do",
       .paper = "LE-GEMM, section 4.1",
       .judge = claim_judge_ratios, .about = &cut,
-      .beside = "mantissa bits kept over those of RN + RN: truncation needs one bit more, "
-                "and below 2^-14 the literal cut has no high word" },
+      .beside = "mantissa bits kept over those of RN + RN: truncation needs one bit "
+                "more, and below 2^-14 the literal cut has no high word" },
     { 0 }
     /* clang-format on */
 };
@@ -148,19 +149,19 @@ const struct study study_underflow = {
     .chapter = CHAPTER_UNDERFLOW,
     .what = "probability that the low word underflows (Ootomo and Yokota, Figure 8)",
     .title = "Underflow of the low word",
-    .text = "Values of each binade are split: 2^19 of them, or all 2^23 at the scale paper. "
-            "p_subnormal is the share whose low "
-            "word leaves the normal range though the residual is not zero, p_zero that of "
-            "those where it is zero, bits the mean mantissa length that the words keep. "
-            "Theory is the closed form, for binades whose high words are normal numbers: "
-            "Ootomo and Yokota's Eq. 13-17 where those are truncated, and twice their Eq. 15 "
-            "where they are rounded to nearest, which halves the residual. It takes residuals "
-            "for continuous; counts fall below it by up to 3 2^-12, because residuals are "
-            "whole last places of x and often zero. Scaling by 2^11 (halfhalf) or 2^10 (bitcut) moves underflow down by as "
-            "many binades. No underflow is not yet precision: below 2^-14 the literal bitcut "
-            "has a high word of zero, and all of x in the low word. That word is a normal "
-            "number, so nothing underflows, but it keeps only 11 bits: read the lower "
-            "picture with the upper one.",
+    .text = "Values of each binade are split: 2^19 of them, or all 2^23 at the scale "
+            "paper. p_subnormal is the share whose low word leaves the normal range "
+            "though the residual is not zero, p_zero that of those where it is zero, "
+            "bits the mean mantissa length that the words keep. Theory is the closed "
+            "form, for binades whose high words are normal numbers: Ootomo and Yokota's "
+            "Eq. 13-17 where those are truncated, and twice their Eq. 15 where they are "
+            "rounded to nearest, which halves the residual. It takes residuals for "
+            "continuous; counts fall below it by up to 3 2^-12, because residuals are "
+            "whole last places of x and often zero. Scaling by 2^11 (halfhalf) or 2^10 "
+            "(bitcut) moves underflow down by as many binades. No underflow is not yet "
+            "precision: below 2^-14 the literal bitcut has a high word of zero, and all "
+            "of x in the low word. That word is a normal number, so nothing underflows, "
+            "but it keeps only 11 bits: read the lower picture with the upper one.",
     .claims = underflow_claims, .points = underflow_points,
     .run = run_underflow,
     .plot = { .x = "exponent", .y = "p_subnormal", .series = "series",
