@@ -495,6 +495,47 @@ enum bitcut_status bitcut_tolerance(struct bitcut_tolerances *to,
                                     const struct bitcut_tolerance_options *options,
                                     int threads, char *why);
 
+/* --- which recipe will do --------------------------------------------------------- */
+
+/* What bitcut_advise() looks for.  What is 0 is the default, and `size` is
+   sizeof(struct bitcut_advice_options). */
+struct bitcut_advice_options {
+    size_t size;        /* of this struct, in bytes, as its caller was compiled with     */
+    const char *metric; /* "relres" or "backward_max"; NULL: relres                      */
+    double want;        /* at most so much of it; 0: 10^-6 of relres, 16 of backward_max */
+    uint64_t seed;      /* of which outputs are looked at                                */
+};
+
+/* What it found; `size` is set by the caller, as of a struct above. */
+struct bitcut_advice {
+    size_t size;
+    bool reaches;   /* the GEMM that came back does what is wanted; else it errs least  */
+    double cost;    /* its products for each of A B, as of f16 words on that chip       */
+    double error;   /* of a sample of outputs                                           */
+    double high;    /* below that it is of all, as far as the samples tell              */
+    double checked; /* of a second sample, which had no part in the choice              */
+    double bound;   /* what that is at most for certain; NaN: nothing is                */
+    size_t outputs, checks; /* of the samples                                           */
+    size_t tried;           /* GEMMs                                                    */
+};
+
+/* Which recipe multiplies A B of `gemm` accurately enough, for the fewest products, and on
+   what: of the GEMM sizes, A and B count, and recipe and unit: one that is set is the only
+   one that is tried.  If the unit is NULL, every chip is looked at (`bitcut list chips`).
+   The manual, "bitcut advise", says what is tried, and what a product costs.
+
+   *found, whose size bitcut_gemm_init() has set, becomes the GEMM with nothing open: what
+   does it, or errs least if nothing does.  *to and *found are set only on success; each
+   may be NULL, as may `options`.  The same for any number of threads; threads = 0 uses all
+   processors.  BITCUT_BAD_ARGUMENT, and a line in `why`: as bitcut_gemm() of A and B;
+   `count` is not 1, or a size is 0; a size of a struct that no library had; no such
+   metric; `want` is negative or NaN; no GEMM of the recipe runs on the unit.
+   BITCUT_NO_MEMORY; BITCUT_CANNOT as bitcut_gemm(). */
+enum bitcut_status bitcut_advise(struct bitcut_advice *to, struct bitcut_gemm *found,
+                                 const struct bitcut_gemm *gemm,
+                                 const struct bitcut_advice_options *options,
+                                 int threads, char *why);
+
 /* --- GEMMs on a device ------------------------------------------------------------ */
 
 /* A device and its kernels.  Threads may share one.  `why` is as that of bitcut_gemm().

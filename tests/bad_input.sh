@@ -462,7 +462,7 @@ cat > "$work/table" << 'END'
 2|--format: not a format for words|split --format ue8m0
 2|--format: not a format for words|split --format f64
 2|--from, --to: need|split --from 1 --to 0
-2|--from, --to: need|split --from -127
+2|--from, --to: need|split --from -128
 2|--from, --to: need|split --to 128
 2|--samples: must be 1 or more|split --samples 0
 2|study: name one|study

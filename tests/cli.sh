@@ -1021,7 +1021,7 @@ help_printed() {
     cmp help out 2>&1
     commands=$(sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' out)
     for name in list mma replay record split gemm bound verify explain study report bench tile \
-        tolerance; do
+        tolerance advise; do
         echo "$commands" | grep -qx "$name" || echo "no command $name"
     done
     for name in $commands; do
@@ -1062,6 +1062,8 @@ json_keys() {
     errors="$errors words_underflow words_overflow ulp_histogram"
     limits='m n k runs outputs orders false_alarm componentwise normwise underflow allclose'
     limits="$limits relative cancelling wrong numpy torch numpy_bound torch_bound power"
+    advice='want metric m n k outputs checks all advice places values_a values_b kept'
+    advice="$advice scales tried transposed input_a input_b seed"
     terms='busy useful ratio groups busiest resident tlp memory flops work_dl work_cp'
     terms="$terms shared registers"
     part << END | while IFS='|' read -r words keys; do
@@ -1078,6 +1080,7 @@ list metrics|name what
 list criteria|name what
 list bounds|name what kind of sharp source
 list monotonicity|name what c c_example product product_example
+list rates|name what bf16 tf32 fp8 f32
 list variants|name what
 list axes|name what
 list faults|name what changes
@@ -1097,6 +1100,8 @@ verify --recipe ootomo --unit a100 -a A.npy -b B.npy -d C.npy --seconds 0|m n k 
 explain -a A.npy -b B.npy -d C.npy --seconds 1|hypothesis tried matched sampled compared differ total found complete ulps period distances
 tolerance --recipe ootomo --unit a100 -k 32 --seeds 3 --power 1|$limits
 tolerance --recipe plain --unit h100 --input specials --seeds 1 --power 1|$limits
+advise -a A.npy -b B.npy --want 10 --unit a100|$advice
+split -a A.npy|exponent count flush bits exact p_flushed p_overflow
 fit --outputs 200 $BITCUT_DATA/h200/mma_m8n8k4_f64_f64|set unit outputs survivors rows open
 probe --mutants --unit fma/f32|unit vectors mutants killed proved surviving matrix
 study underflow|study scale seed point rows split by exponent p_subnormal p_zero bits

@@ -203,6 +203,33 @@ static int tolerates(void)
            bitcut_tolerance(NULL, &g, NULL, 1, NULL) == BITCUT_BAD_ARGUMENT;
 }
 
+/* Of numbers that f16 holds one product is enough, on what is said; bad options are
+   refused. */
+static int advises(void)
+{
+    static const uint32_t a[4] = { 0x3f800000, 0x40000000, 0x40400000, 0x3f000000 };
+    struct bitcut_advice_options options = { sizeof options, "relres", 1e-7, 3 };
+    struct bitcut_advice advice;
+    struct bitcut_gemm g, found;
+    bitcut_gemm_init(&g, sizeof g);
+    bitcut_gemm_init(&found, sizeof found);
+    g.unit = bitcut_unit_find("a100", bitcut_format_find("f16"));
+    g.m = 2, g.n = 2, g.k = 2;
+    g.a.at = g.b.at = a;
+    advice.size = sizeof advice;
+    if (bitcut_advise(&advice, &found, &g, &options, 1, NULL) != BITCUT_OK) return 0;
+    if (!(advice.reaches && advice.cost == 1 && advice.error == 0 && advice.outputs == 4 &&
+          found.recipe == bitcut_recipe_find("plain") && found.unit == g.unit &&
+          found.a.at == a && !found.equilibrate))
+        return 0;
+    options.metric = "mred";
+    if (bitcut_advise(&advice, &found, &g, &options, 1, NULL) != BITCUT_BAD_ARGUMENT)
+        return 0;
+    advice.size = 1;
+    return bitcut_advise(&advice, &found, &g, NULL, 1, NULL) == BITCUT_BAD_ARGUMENT &&
+           bitcut_advise(NULL, NULL, NULL, NULL, 1, NULL) == BITCUT_BAD_ARGUMENT;
+}
+
 /* 3 and 2^-12 3 in one word of f16 are exact, and 2^-30 is lost: every bound is above that,
    or says why it does not hold, and the budget has it. */
 static int bounds_errors(void)
@@ -256,6 +283,7 @@ int main(void)
     if (!walks()) return puts("consumer: tables are not told"), 1;
     if (!refuses()) return puts("consumer: bad arguments are not refused"), 1;
     if (!tolerates()) return puts("consumer: wrong tolerances"), 1;
+    if (!advises()) return puts("consumer: wrong advice"), 1;
     if (!bounds_errors()) return puts("consumer: errors are not bounded"), 1;
     if (!opens()) return puts("consumer: neither a device nor a reason"), 1;
     return 0;

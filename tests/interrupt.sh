@@ -204,7 +204,7 @@ done << 'END'
 2|bound, its limits|bound --recipe ootomo --unit a100 -m 1500 -n 1500 -k 9000
 1|mma|mma --unit ideal/rn25 -a ../f16.npy -b ../f16.npy -c ../f32.npy -o D.npy
 1|verify|verify --recipe ootomo --unit a100 -a $square -b $square -d $square
-1|split|split --exhaustive --from -126 --to 127
+1|split|split --samples 4000000000
 1|replay|replay $(yes "$BITCUT_DATA/h200" | head -n 500)
 1|fit|fit $few "$bf16"
 1|probe|probe --mutants

@@ -29,6 +29,7 @@ analysis/fit       lib lib/file emu analysis/evidence analysis/fit
 analysis/error     lib lib/exact emu emu/fast analysis/error
 analysis/explain   lib lib/exact emu analysis/explain
 analysis/tolerance lib lib/exact emu analysis/error analysis/explain analysis/tolerance
+analysis/advise    lib lib/exact emu analysis/error analysis/advise
 analysis/device    lib lib/file emu emu/fast gpu analysis/evidence analysis/error analysis/device
 analysis/study     lib lib/file emu gpu analysis/evidence analysis/error analysis/study
 analysis/cli       all
@@ -41,6 +42,7 @@ tests/gpu          all tests tests/lib tests/gpu
 tests/evidence     all tests tests/lib tests/emu tests/evidence
 tests/fit          all tests tests/lib tests/fit
 tests/error        all tests tests/lib tests/error
+tests/advise       all tests tests/lib tests/advise
 tests/study        all tests tests/lib tests/study
 tests/explain      all tests tests/emu tests/explain
 tests/libraries    all tests tests/libraries

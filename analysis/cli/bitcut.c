@@ -18,7 +18,7 @@ static const struct command *const commands[] = {
     &command_list,   &command_mma,   &command_replay, &command_record,
     &command_probe,  &command_fit,   &command_split,  &command_gemm, &command_bound,
     &command_verify, &command_explain, &command_study, &command_report, &command_bench,
-    &command_tile,   &command_tolerance, NULL,
+    &command_tile,   &command_tolerance, &command_advise, NULL,
 };
 
 static struct context context = { .seed = 1 };

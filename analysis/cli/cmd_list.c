@@ -1,4 +1,5 @@
 /* bitcut list: the rows of any table, of the library or the program's own. */
+#include "analysis/advise/cost.h"
 #include "analysis/device/race_plan.h"
 #include "analysis/cli/command.h"
 #include "analysis/error/bound.h"
@@ -44,6 +45,22 @@ static void describe_monotone(struct field_writer *w, const void *row)
         tell_text(w, names[i][1],
                   lowered && monotone_example_find(&e, row, addend) ? e.text : NULL);
     }
+}
+
+/* Products of f16 words in the time of one; null: there is no unit. */
+static void tell_rate(struct field_writer *w, const char *name, double rate)
+{
+    if (rate > 0) tell_real(w, name, rate);
+    else tell_text(w, name, NULL);
+}
+
+static void describe_rate(struct field_writer *w, const void *row)
+{
+    const struct rate_row *r = row;
+    tell_rate(w, "bf16", r->bf16);
+    tell_rate(w, "tf32", r->tf32);
+    tell_rate(w, "fp8", r->fp8);
+    tell_rate(w, "f32", r->f32);
 }
 
 static void describe_model(struct field_writer *w, const void *row)
@@ -160,6 +177,8 @@ static const struct bitcut_table own_tables[] = {
       ROWS(bounds),            describe_bound },
     { "monotonicity",  "units, and whether a larger c or product never lowers a result",
       ROWS(units),             describe_monotone },
+    { "rates",         "what products cost on architectures, in products of f16 words",
+      ROWS(rates),             describe_rate },
     { "studies",       "questions with a figure or table as answer",
       ROWS(studies),           NULL },
     { "benches",       "what bench gpu runs: kernels on shapes",

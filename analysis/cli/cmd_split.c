@@ -1,12 +1,13 @@
 /* bitcut split: what a split keeps, by exponent. */
-#include "analysis/error/judge.h"
-#include "analysis/error/retention.h"
 #include "analysis/cli/setup.h"
+#include "analysis/error/exponents.h"
+#include "analysis/error/judge.h"
+#include "lib/hostfp.h"
 
 #include <stdio.h>
 
-static const char *name = "halfhalf", *format_name, *high, *low;
-static int scale = SETUP_UNSET, from = -26, to = 15;
+static const char *name = "halfhalf", *format_name, *high, *low, *unit_name, *path;
+static int scale = SETUP_UNSET, from = SETUP_UNSET, to = SETUP_UNSET;
 static size_t samples = 1 << 12;
 static bool exhaustive;
 
@@ -18,59 +19,179 @@ static const struct option_row options[] = {
     { "low", "rounding of the low words", OPTION_TEXT, &low, "RULE" },
     { "scale", "low words times 2^S", OPTION_INT, &scale, "S" },
     { "format", "of the words (bitcut list formats)", OPTION_TEXT, &format_name, "F" },
+    { "unit", "what reads the words: it may read subnormal ones as zeros", OPTION_TEXT,
+      &unit_name, "U" },
+    { "a", "the values of this file, .npy or .mtx", OPTION_TEXT, &path, "FILE" },
     { "exhaustive", "all 2^23 values of each exponent", OPTION_FLAG, &exhaustive, NULL },
     { "samples", "values of each exponent otherwise (default 4096)", OPTION_COUNT,
       &samples, "N" },
-    { "from", "lowest exponent (default -26)", OPTION_INT, &from, "E" },
+    { "from", "lowest exponent (default -26; -127: below 2^-126)", OPTION_INT, &from,
+      "E" },
     { "to", "highest exponent (default 15)", OPTION_INT, &to, "E" },
     { 0 }
 };
 
-static int choose(struct bitcut_split *split)
+/* What values are split. */
+enum { ANY = 1, OF_FILE = 2 };
+
+static const struct option_use uses[] = {
+    { "exhaustive", ANY, "with -a all values of the file are counted" },
+    { "samples", ANY, "with -a all values of the file are counted" },
+    { 0 }
+};
+
+/* What people look at of a file; --json has all. */
+static const struct emit_column columns[] = {
+    /* clang-format off */
+    { "exponent",    "exponent",   0, NULL },
+    { "count",       "values",     0, NULL },
+    { "bits",        "bits kept",  4, NULL },
+    { "exact",       "exact",      3, NULL },
+    { "max_ulp",     "max_ulp",    3, NULL },
+    { "p_subnormal", "subnormal",  3, "0"  },
+    { "p_zero",      "low zero",   3, "0"  },
+    { "p_flushed",   "flushed",    3, "0"  },
+    { "p_overflow",  "overflow",   3, "0"  },
+    { "zeros",       "zeros",      0, "-"  },
+    { "infinite",    "infinite",   0, "-"  },
+    { "nan",         "NaN",        0, "-"  },
+    { 0 }
+    /* clang-format on */
+};
+
+/* --- what is asked for ------------------------------------------------------------ */
+
+static int choose_format(struct bitcut_split *split)
 {
-    const int status = setup_split(split, name, high, low, scale);
-    if (status != EXIT_GOOD) return status;
     const struct bitcut_format *format = bitcut_format_find(format_name);
     if (format_name && !format)
         return fail_unknown("--format", format_name, TABLE(formats));
     if (format && (!format->has_sign || format->fraction_bits > 23))
         return complain("--format", "not a format for words of an FP32 value");
     for (int i = 0; format && i < split->words; i++) split->word[i].format = format;
-    if (from < -126 || to > 127 || from > to)
-        return complain("--from, --to", "need -126 <= from <= to <= 127");
+    return EXIT_GOOD;
+}
+
+/* Whether the unit reads subnormal words as zeros. */
+static int choose_unit(bool *flush, const struct bitcut_split *split)
+{
+    const struct bitcut_unit *unit = NULL;
+    const int status =
+        unit_name ? setup_unit(&unit, unit_name, split->word[0].format, split->name)
+                  : EXIT_GOOD;
+    *flush = unit && unit->flush_inputs;
+    return status;
+}
+
+static int choose(struct bitcut_split *split, bool *flush, const struct context *x)
+{
+    int status = setup_split(split, name, high, low, scale);
+    if (status == EXIT_GOOD) status = choose_format(split);
+    if (status == EXIT_GOOD) status = choose_unit(flush, split);
+    if (status == EXIT_GOOD) status = check_use(x, uses, path ? OF_FILE : ANY);
+    if (status != EXIT_GOOD) return status;
+    if (from == SETUP_UNSET) from = path ? EXPONENT_LEAST : -26;
+    if (to == SETUP_UNSET) to = path ? EXPONENT_MOST : 15;
+    if (from < EXPONENT_LEAST || to > EXPONENT_MOST || from > to)
+        return complain("--from, --to", "need -127 <= from <= to <= 127");
     if (!exhaustive && !samples) return complain("--samples", "must be 1 or more");
     return EXIT_GOOD;
 }
 
-static json_t *describe(const struct bitcut_split *s, int e, const struct retention *r)
+/* --- rows ------------------------------------------------------------------------- */
+
+/* Of values of exponent e; there is a theory of all of them, none of those of a file. */
+static json_t *describe(const struct bitcut_split *s, bool flush, int e,
+                        const struct retention *r)
 {
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:o, s:o}",
+        "{s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:o, "
+        "s:o, s:o, s:o, s:o}",
         "split", s->name, "format", s->word[0].format->name, "high",
-        s->word[0].rounding->name, "low", split_low(s)->name, "scale", s->scale,
-        "exponent", e, "count", (json_int_t)r->count, "exact", json_number(r->exact),
-        "bits", json_number(r->bits), "max_ulp", json_number(r->max_ulp), "mean_ulp",
-        json_number(r->mean_ulp), "rho", json_number(r->max_relative), "theta",
-        json_number(r->max_low), "p_subnormal", json_number(r->p_subnormal),
-        "p_subnormal_theory", json_number(retention_p_subnormal(s, e)), "p_zero",
-        json_number(r->p_zero), "p_zero_theory", json_number(retention_p_zero(s, e)),
-        "p_overflow", json_number(r->p_overflow));
+        s->word[0].rounding->name, "low", split_low(s)->name, "scale", s->scale, "flush",
+        (int)flush, "exponent", e, "count", (json_int_t)r->count, "exact",
+        json_number(r->exact), "bits", json_number(r->bits), "max_ulp",
+        json_number(r->max_ulp), "mean_ulp", json_number(r->mean_ulp), "rho",
+        json_number(r->max_relative), "theta", json_number(r->max_low), "p_subnormal",
+        json_number(r->p_subnormal), "p_subnormal_theory",
+        path ? json_null() : json_number(retention_p_subnormal(s, e)), "p_zero",
+        json_number(r->p_zero), "p_zero_theory",
+        path ? json_null() : json_number(retention_p_zero(s, e)), "p_flushed",
+        json_number(r->p_flushed), "p_overflow", json_number(r->p_overflow));
+}
+
+/* The last row of a file: of all of it. */
+static json_t *describe_all(const struct bitcut_split *s, bool flush,
+                            const struct retention *all, const struct exponents *of)
+{
+    json_t *row = describe(s, flush, 0, all);
+    json_object_set_new(row, "exponent", json_null());
+    json_object_update_new(
+        row, json_pack("{s:o, s:o, s:o, s:o, s:o}", "input", json_text(path), "values",
+                       json_count(of->values), "zeros", json_count(of->zeros), "infinite",
+                       json_count(of->infinite), "nan", json_count(of->nan)));
+    return row;
+}
+
+/* --- work ------------------------------------------------------------------------- */
+
+static int run_file(struct context *x, const struct bitcut_split *s, bool flush,
+                    const struct exponents *of)
+{
+    struct retention all = { .count = 0 };
+    struct hostfp mode;
+    for (int e = to; e >= from; e--) {
+        struct retention r;
+        struct fault f;
+        progress_report(&x->progress, (size_t)(to - e), (size_t)(to - from + 1));
+        if (exponents_measure(&r, of, e, 0, s, flush, x->threads, &x->progress, &f) !=
+            BITCUT_OK)
+            return fail("split", &f);
+        if (!r.count) continue;
+        emit_row(&x->emitter, describe(s, flush, e, &r));
+        hostfp_enter(&mode);
+        retention_add(&all, &r);
+        hostfp_leave(&mode);
+    }
+    emit_row(&x->emitter, describe_all(s, flush, &all, of));
+    return EXIT_GOOD;
+}
+
+static int read_and_run(struct context *x, const struct bitcut_split *s, bool flush)
+{
+    struct matrix values = { .at = NULL };
+    struct exponents of;
+    struct fault f;
+    int status = setup_read(&values, "-a", path);
+    if (status != EXIT_GOOD) return status;
+    x->emitter.columns = columns;
+    if (exponents_sort(&of, &values, &f) != BITCUT_OK) status = fail(path, &f);
+    matrix_clear(&values);
+    if (status != EXIT_GOOD) return status;
+    status = run_file(x, s, flush, &of);
+    exponents_clear(&of);
+    return status;
 }
 
 static int run(struct context *x)
 {
     struct bitcut_split split;
-    const int status = choose(&split);
+    bool flush = false;
+    const int status = choose(&split, &flush, x);
     if (status != EXIT_GOOD) return status;
+    if (path) return read_and_run(x, &split, flush);
     for (int e = to; e >= from; e--) {
+        const struct retention_values values = { .e = e,
+                                                 .count = exhaustive ? 0 : samples,
+                                                 .seed = x->seed };
         struct retention r;
-        progress_report(&x->progress, (size_t)(to - e), (size_t)(to - from + 1));
         struct fault f;
-        if (retention_count(&r, &split, e, exhaustive ? 0 : samples, x->seed, x->threads,
-                            &x->progress, &f) != BITCUT_OK)
+        progress_report(&x->progress, (size_t)(to - e), (size_t)(to - from + 1));
+        if (retention_measure(&r, &split, flush, &values, x->threads, &x->progress, &f) !=
+            BITCUT_OK)
             return fail("split", &f);
-        emit_row(&x->emitter, describe(&split, e, &r));
+        emit_row(&x->emitter, describe(&split, flush, e, &r));
     }
     return EXIT_GOOD;
 }

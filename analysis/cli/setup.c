@@ -58,18 +58,17 @@ static const struct bitcut_format *words_format(const struct bitcut_gemm *g)
     return split ? split->word[0].format : &formats[FORMAT_F16];
 }
 
-static int find_unit(struct bitcut_gemm *g)
+int setup_unit(const struct bitcut_unit **unit, const char *name,
+               const struct bitcut_format *words, const char *whose)
 {
-    const struct bitcut_format *input = words_format(g);
-    g->unit = unit_find(setup_options.unit, input);
-    if (g->unit) return EXIT_GOOD;
-    if (!table_find(TABLE(chips), setup_options.unit))
-        return fail_unit(setup_options.unit, true);
+    *unit = unit_find(name, words);
+    if (*unit) return EXIT_GOOD;
+    if (!table_find(TABLE(chips), name)) return fail_unit(name, true);
     struct fault f;
     fault_set(
         &f, BITCUT_BAD_ARGUMENT,
         "%s has no instruction for %s, the words of %s; choose another chip or recipe",
-        setup_options.unit, input->name, g->recipe->name);
+        name, words->name, whose);
     return fail("--unit", &f);
 }
 
@@ -220,7 +219,8 @@ int setup_open_gemm(struct setup *s, const char *name)
     *g = gemm_of(recipe, NULL);
     int status = check_numbers(o);
     if (status == EXIT_GOOD) status = find_words(g);
-    if (status == EXIT_GOOD && o->unit) status = find_unit(g);
+    if (status == EXIT_GOOD && o->unit)
+        status = setup_unit(&g->unit, o->unit, words_format(g), recipe->name);
     if (status == EXIT_GOOD) status = find_order(&g->order);
     if (status == EXIT_GOOD) status = find_terms(g);
     if (status != EXIT_GOOD) return status;

@@ -74,6 +74,11 @@ extern struct setup_options setup_options;
 int setup_split(struct bitcut_split *split, const char *name, const char *high,
                 const char *low, int scale);
 
+/* The unit that --unit names for words of that format, of the recipe or split `whose`.
+   Prints what is wrong and returns the exit status; EXIT_GOOD sets *unit. */
+int setup_unit(const struct bitcut_unit **unit, const char *name,
+               const struct bitcut_format *words, const char *whose);
+
 /* The recipe, unit and variations into s->gemm and s->plan.  Prints and returns an exit
    status. */
 int setup_gemm(struct setup *s);

@@ -1,6 +1,6 @@
 #include "analysis/error/retention.h"
 
-#include "emu/fast/fast.h"
+#include "analysis/error/binade.h"
 #include "emu/fast/simd.h"
 #include "lib/bits.h"
 #include "lib/hostfp.h"
@@ -17,7 +17,7 @@ enum { RUN = 1 << 14 };
 
 /* What a run of values adds up to. */
 struct tally {
-    uint64_t count, exact, bits, subnormal, zero, overflow;
+    uint64_t count, exact, bits, subnormal, zero, flushed, overflow;
     double ulps, max_ulp, max_relative, max_low;
 };
 
@@ -27,7 +27,7 @@ struct outcome {
     double value, ulps, relative; /* x, and the error in ulps of x and against x */
     double low;                   /* |2^-s w1| */
     int bits;
-    bool overflow, subnormal, zero;
+    bool overflow, subnormal, zero, flushed;
 };
 
 /* Word `at` of the split as an exact term of x less their sum. */
@@ -37,38 +37,54 @@ static struct term word_term(const struct bitcut_split *s, struct number w, int 
     return (struct term){ w.significand, w.exponent - down, !w.negative };
 }
 
+/* 2^exponent and the exponent of x > 0, normal numbers. */
+static double two_to(int exponent)
+{
+    return double_of_bits((uint64_t)(1023 + exponent) << 52);
+}
+
+static int exponent_of(double x) { return (int)(bits_of_double(x) >> 52) - 1023; }
+
 /* |x| in units of 2^exponent; its top 64 bits decide. */
 static double size_in(struct unrounded x, int exponent)
 {
     return ldexp((double)x.significand, x.exponent - exponent);
 }
 
-static struct outcome judge(const struct bitcut_split *s, uint32_t x)
+static void set_error(struct outcome *o, double ulps, int last)
+{
+    o->ulps = ulps;
+    o->relative = ulps * two_to(last) / o->value;
+    o->bits = ulps == 0 ? 23 : larger_int(22 - exponent_of(ulps), 0);
+}
+
+static struct outcome judge(const struct bitcut_split *s, bool flush, uint32_t x)
 {
     uint64_t word[SPLIT_WORDS_MOST];
-    struct term terms[SPLIT_WORDS_MOST + 1];
+    struct term terms[SPLIT_WORDS_MOST + 1], read[SPLIT_WORDS_MOST + 1];
     int count = 1;
     const struct number value = format_decode(&formats[FORMAT_F32], x);
-    const int last = value.exponent - 23; /* an ulp of x is 2^last */
-    struct outcome o = { .value = format_to_double(&formats[FORMAT_F32], x) };
+    const int last = larger_int(value.exponent, -126) - 23; /* an ulp of x is 2^last */
+    struct outcome o = { .value = fabs(format_to_double(&formats[FORMAT_F32], x)) };
     split_words(word, s, x);
-    terms[0] = (struct term){ value.significand, last, false };
+    read[0] = terms[0] = (struct term){ value.significand, last, value.negative };
     for (int i = 0; i < s->words; i++) {
         const struct bitcut_format *f = s->word[i].format;
         const struct number w = format_decode(f, word[i]);
+        const bool small = w.significand >> f->fraction_bits == 0;
         if (w.kind >= NUMBER_INF) return (struct outcome){ .overflow = true };
         if (s->word[i].copy) continue;
         if (i == 1 && wide_sum(terms, 2).significand != 0) {
             o.zero = w.kind == NUMBER_ZERO;
-            o.subnormal = w.significand >> f->fraction_bits == 0;
+            o.subnormal = small;
         }
-        terms[count++] = word_term(s, w, i);
-        if (i == 1) o.low = size_in(wide_sum(&terms[2], 1), 0);
+        read[count] = terms[count] = word_term(s, w, i);
+        if (i == 1) o.low = size_in(wide_sum(&terms[count], 1), 0);
+        o.flushed |= flush && small && w.kind != NUMBER_ZERO;
+        if (flush && small) read[count].significand = 0;
+        count++;
     }
-    o.ulps = size_in(wide_sum(terms, count), last);
-    o.relative = ldexp(o.ulps, last) / o.value;
-    o.bits = o.ulps == 0 ? 23 : 22 - ilogb(o.ulps);
-    if (o.bits < 0) o.bits = 0;
+    set_error(&o, size_in(wide_sum(read, count), last), last);
     return o;
 }
 
@@ -76,65 +92,72 @@ bool retention_of(int *bits, double *ulps, const struct bitcut_split *split, uin
 {
     struct hostfp mode;
     hostfp_enter(&mode);
-    const struct outcome o = judge(split, x);
+    const struct outcome o = judge(split, false, x);
     hostfp_leave(&mode);
     *bits = o.bits;
     *ulps = o.ulps;
     return !o.overflow;
 }
 
-/* --- the same, faster ------------------------------------------------------------- */
+/* --- one of many with the same words ---------------------------------------------- */
 
-/* A binade whose words are made by vector instructions and whose sums binary64 holds
-   exactly: all terms are multiples of one power of two and below 2^53 of it. */
-struct quick {
-    const struct fast_kernels *kernels; /* NULL: the binade is not such */
-    struct fast_split word[SPLIT_WORDS_MOST];
-    double unit[SPLIT_WORDS_MOST]; /* of word i: what the float of its bits is times */
-    int shift;                     /* moves the bits of a word to those of that float */
-    double last; /* an ulp of the binade                               */
+/* A binade all of whose values have the same words, as values far above the largest word
+   have by a rule that never gives infinity. */
+struct same_words {
+    bool are;
+    struct outcome any; /* of one value, what is the same of all                    */
+    bitcut_uint128 sum; /* of the words in units of 2^(last - up); last: an ulp of x */
+    int up, last;
 };
 
-/* The words are IEEE formats of f16's size at most; a float of their exponent and
-   fraction fields is their magnitude times a power of two, also of a subnormal one. */
-static struct quick quick_make(const struct bitcut_split *s, int e)
+/* What rounds without looking at bits never falls where its argument rises, and neither
+   does what is left of x less a constant: words that are the same of the least and the
+   largest value are the same of all. */
+static bool same_at_ends(uint64_t word[SPLIT_WORDS_MOST], const struct bitcut_split *s,
+                         int e)
 {
-    const struct bitcut_format *f = s->word[0].format;
-    const int lowest_word = format_least_exponent(f) - s->scale * (s->words - 1);
-    const int lowest = lowest_word < e - 23 ? lowest_word : e - 23;
-    struct quick q = { .shift = 23 - f->fraction_bits, .last = ldexp(1, e - 23) };
-    if (f->special != SPECIAL_IEEE || f->bits > 16 || e + 2 - lowest > 53 ||
-        !fast_split_make(q.word, s))
-        return q;
-    q.kernels = simd_best()->kernels;
-    for (int i = 0; i < s->words; i++) q.unit[i] = ldexp(1, 127 - f->bias - s->scale * i);
-    return q;
+    uint64_t last[SPLIT_WORDS_MOST];
+    bool same = true;
+    split_words(word, s, (uint32_t)(e + 127) << 23);
+    split_words(last, s, ((uint32_t)(e + 128) << 23) - 1);
+    for (int i = 0; i < s->words; i++)
+        same &= word[i] == last[i] && !s->word[i].copy &&
+                s->word[i].rounding->direction != BY_BIT;
+    return same && format_to_double(s->word[0].format, word[0]) < two_to(e);
 }
 
-/* What judge() says of x, one of FAST_RUN values whose words these are. */
-static struct outcome quick_judge(const struct quick *q, const struct bitcut_split *s,
-                                  uint32_t x, const uint32_t *word)
+static struct same_words same_make(const struct bitcut_split *s, bool flush, int e)
 {
-    const struct bitcut_format *f = s->word[0].format;
-    const uint32_t sign = (uint32_t)1 << (f->bits - 1);
-    const uint32_t infinity = (uint32_t)format_infinity(f, false);
-    struct outcome o = { .value = float_of_bits(x) };
-    double rest = o.value;
-    for (int i = 0; i < s->words; i++) {
-        const uint32_t w = word[i * FAST_RUN], magnitude = w & (sign - 1);
-        if (magnitude >= infinity) return (struct outcome){ .overflow = true };
-        const double size = (double)float_of_bits(magnitude << q->shift) * q->unit[i];
-        if (i == 1 && rest != 0) {
-            o.zero = magnitude == 0;
-            o.subnormal = magnitude >> f->fraction_bits == 0;
-        }
-        if (i == 1) o.low = size;
-        rest -= w & sign ? -size : size;
-    }
-    o.ulps = fabs(rest) / q->last;
-    o.relative = fabs(rest) / o.value;
-    o.bits = o.ulps == 0 ? 23 : 22 - ilogb(o.ulps);
-    if (o.bits < 0) o.bits = 0;
+    struct same_words same = { .last = e - 23 };
+    uint64_t word[SPLIT_WORDS_MOST];
+    struct term terms[SPLIT_WORDS_MOST];
+    if (!same_at_ends(word, s, e)) return same;
+    same.any = judge(s, flush, (uint32_t)(e + 127) << 23);
+    same.are = same.any.overflow;
+    if (same.are || same.any.flushed) return same;
+    for (int i = 0; i < s->words; i++)
+        terms[i] = word_term(s, format_decode(s->word[i].format, word[i]), i);
+    const struct unrounded sum = wide_sum(terms, s->words);
+    if (!sum.significand || !sum.negative || sum.sticky) return same;
+    const int zeros = __builtin_ctzll(sum.significand);
+    same.sum = sum.significand >> zeros;
+    same.up = same.last - (sum.exponent + zeros);
+    same.are = same.up >= 0 && same.up < 128 - 24;
+    return same;
+}
+
+/* What judge() says of x. */
+static struct outcome same_judge(const struct same_words *same, uint32_t x)
+{
+    struct outcome o = same->any;
+    if (o.overflow) return o;
+    const bitcut_uint128 value = (bitcut_uint128)((x & (SIGNIFICANDS - 1)) | SIGNIFICANDS)
+                                 << same->up;
+    const bitcut_uint128 left = value > same->sum ? value - same->sum : same->sum - value;
+    const int bits = left >> 64 ? 64 + highest_bit((uint64_t)(left >> 64)) + 1 : 64;
+    const double top = (double)(uint64_t)(left >> (bits - 64));
+    o.value = fabs(value_of_float(x));
+    set_error(&o, top * two_to(bits - 64 - same->up), same->last);
     return o;
 }
 
@@ -150,9 +173,9 @@ static void tally_add(struct tally *t, struct outcome o)
     t->ulps += o.ulps;
     t->subnormal += o.subnormal;
     t->zero += o.zero;
+    t->flushed += o.flushed;
     t->max_ulp = larger_double(t->max_ulp, o.ulps);
-    t->max_relative =
-        larger_double(t->max_relative, o.relative);
+    t->max_relative = larger_double(t->max_relative, o.relative);
     t->max_low = larger_double(t->max_low, o.low / o.value);
 }
 
@@ -164,51 +187,116 @@ static void tally_merge(struct tally *t, const struct tally *from)
     t->ulps += from->ulps;
     t->subnormal += from->subnormal;
     t->zero += from->zero;
+    t->flushed += from->flushed;
     t->overflow += from->overflow;
     t->max_ulp = larger_double(t->max_ulp, from->max_ulp);
     t->max_relative = larger_double(t->max_relative, from->max_relative);
     t->max_low = larger_double(t->max_low, from->max_low);
 }
 
-/* What values are counted: fraction i of the binade, or random fraction i of the seed. */
-struct choice {
+/* How values are counted. */
+struct course {
     const struct bitcut_split *split;
-    int e;
-    bool sampled;
-    uint64_t seed;
-    struct quick quick;
+    bool flush;
+    const struct retention_values *values;
+    struct binade binade;
+    const struct fast_kernels *kernels; /* NULL: `binade` is not set     */
+    struct same_words same;             /* ... and this is, if it can be */
 };
 
-static uint32_t choose(const struct choice *c, size_t i)
+/* Value i: fraction i of the binade, random fraction i of the seed, or the one given. */
+static uint32_t value_at(const struct retention_values *v, size_t i)
 {
+    if (v->at) return v->at[i];
     const uint32_t fraction =
-        c->sampled ? rand_word(c->seed, 0, i) & (SIGNIFICANDS - 1) : (uint32_t)i;
-    return (uint32_t)(c->e + 127) << 23 | fraction;
+        v->count ? rand_word(v->seed, 0, i) & (SIGNIFICANDS - 1) : (uint32_t)i;
+    return (uint32_t)(v->e + 127) << 23 | fraction;
 }
 
-/* FAST_RUN values from the first, of which `count` are added. */
-static void tally_quick(struct tally *t, const struct choice *c, size_t first,
-                        size_t count)
+/* --- many values at a time --------------------------------------------------------- */
+
+/* The larger ones of `over` / `under` and of so many others; `most` is the largest
+   numerator of these, `least` no more than any of their denominators.  Exact: all are
+   below 2^26, and products of two are exact in binary64. */
+struct ratio {
+    double over, under;
+};
+
+static void ratio_raise(struct ratio *best, const int32_t *over, const int32_t *under,
+                        size_t count, int32_t most, int32_t least)
 {
-    _Alignas(64) uint32_t x[FAST_RUN], words[SPLIT_WORDS_MOST][FAST_RUN];
-    _Alignas(64) uint32_t least[FAST_RUN] = { 0 }, most[FAST_RUN] = { 0 };
-    void *const word[] = { words[0], words[1], words[2] };
-    for (size_t i = 0; i < FAST_RUN; i++) x[i] = choose(c, first + i);
-    c->quick.kernels->split(word, 0, least, most, x, c->quick.word, c->split->words,
-                            sizeof **words);
+    if (most * best->under <= best->over * least) return;
     for (size_t i = 0; i < count; i++)
-        tally_add(t, quick_judge(&c->quick, c->split, x[i], words[0] + i));
+        if (over[i] * best->under > best->over * under[i])
+            *best = (struct ratio){ over[i], under[i] };
 }
 
-static struct tally run_tally(const struct choice *c, size_t from, size_t to)
+struct ratios {
+    struct ratio relative, low;
+};
+
+/* So many values from the first, in ulps: signed, and magnitudes. */
+static void block_fill(int32_t *x, int32_t *size, const struct retention_values *v,
+                       size_t first, size_t count)
+{
+    const int32_t one = v->e < -126 ? 0 : SIGNIFICANDS;
+    for (int32_t i = 0; !v->count && i < FAST_BLOCK; i++)
+        x[i] = size[i] = one + (int32_t)first + i;
+    for (size_t i = 0; v->count && i < count; i++) {
+        const uint32_t value = value_at(v, first + i);
+        size[i] = (int32_t)(value & (SIGNIFICANDS - 1)) + one;
+        x[i] = value >> 31 ? -size[i] : size[i];
+    }
+}
+
+static void block_add(struct tally *t, struct ratios *r, const struct course *c,
+                      size_t first, size_t count)
+{
+    _Alignas(64) int32_t x[FAST_BLOCK], rest[FAST_BLOCK], low[FAST_BLOCK];
+    int32_t size[FAST_BLOCK];
+    struct fast_kept k;
+    block_fill(x, size, c->values, first, count);
+    c->kernels->keep(&k, rest, low, x, count, c->binade.word, c->binade.words);
+    const int32_t least = c->values->e < -126 ? 0
+                          : c->values->count  ? SIGNIFICANDS
+                                              : size[0];
+    ratio_raise(&r->relative, rest, size, count, k.most, least);
+    ratio_raise(&r->low, low, size, count, k.most_low, least);
+    t->count += count;
+    t->exact += k.exact;
+    t->bits += k.bits;
+    t->subnormal += k.subnormal;
+    t->zero += k.zero;
+    t->flushed += k.flushed;
+    t->overflow += k.overflow;
+    t->ulps += (double)k.ulps;
+    t->max_ulp = larger_double(t->max_ulp, k.most);
+}
+
+/* What of [from, to) fills vectors, and how far that goes. */
+static size_t blocks_add(struct tally *t, const struct course *c, size_t from, size_t to)
+{
+    struct ratios r = { { 0, 1 }, { 0, 1 } };
+    for (size_t count; to - from >= FAST_LANES; from += count) {
+        count = smaller(FAST_BLOCK, (to - from) / FAST_LANES * FAST_LANES);
+        block_add(t, &r, c, from, count);
+    }
+    t->max_relative = r.relative.over / r.relative.under;
+    t->max_low = r.low.over / r.low.under * c->binade.low_times;
+    return from;
+}
+
+static struct tally run_tally(const struct course *c, size_t from, size_t to)
 {
     struct tally t = { 0 };
     struct hostfp mode;
     hostfp_enter(&mode);
-    for (size_t i = from; c->quick.kernels && i < to; i += FAST_RUN)
-        tally_quick(&t, c, i, to - i < FAST_RUN ? to - i : FAST_RUN);
-    for (size_t i = from; !c->quick.kernels && i < to; i++)
-        tally_add(&t, judge(c->split, choose(c, i)));
+    if (c->kernels) from = blocks_add(&t, c, from, to);
+    for (; from < to; from++) {
+        const uint32_t x = value_at(c->values, from);
+        tally_add(&t,
+                  c->same.are ? same_judge(&c->same, x) : judge(c->split, c->flush, x));
+    }
     hostfp_leave(&mode);
     return t;
 }
@@ -227,12 +315,13 @@ static struct retention summary(const struct tally *t)
         .p_subnormal = (double)t->subnormal / count,
         .p_zero = (double)t->zero / count,
         .p_overflow = (double)t->overflow / count,
+        .p_flushed = (double)t->flushed / count,
     };
 }
 
 /* All runs, each into its own tally. */
 static void count_runs(struct tally *tallies, size_t runs, size_t count,
-                       const struct choice *c, int threads,
+                       const struct course *c, int threads,
                        const struct progress *progress)
 {
     (void)threads;
@@ -244,17 +333,22 @@ static void count_runs(struct tally *tallies, size_t runs, size_t count,
     }
 }
 
-enum bitcut_status retention_count(struct retention *r, const struct bitcut_split *s, int e,
-                                   size_t samples, uint64_t seed, int threads,
-                                   const struct progress *progress, struct fault *f)
+enum bitcut_status retention_measure(struct retention *r, const struct bitcut_split *s,
+                                     bool flush, const struct retention_values *v,
+                                     int threads, const struct progress *progress,
+                                     struct fault *f)
 {
-    const size_t count = samples ? samples : SIGNIFICANDS;
+    const size_t count = v->count ? v->count : SIGNIFICANDS;
     const size_t runs = count / RUN + (count % RUN != 0);
-    const struct choice c = { s, e, samples != 0, seed, quick_make(s, e) };
+    struct course c = { .split = s, .flush = flush, .values = v };
     struct tally *tallies = memory_allocate(runs, sizeof *tallies);
     struct tally total = { 0 };
     struct hostfp mode;
-    if (!tallies) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the counts");
+    if (!tallies)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the counts");
+    if (binade_make(&c.binade, s, flush, larger_int(v->e, -126)))
+        c.kernels = simd_best()->kernels;
+    else if (!v->at) c.same = same_make(s, flush, v->e);
     count_runs(tallies, runs, count, &c, threads, progress);
     const bool stopped = progress_stopped(progress);
     hostfp_enter(&mode);
@@ -263,6 +357,39 @@ enum bitcut_status retention_count(struct retention *r, const struct bitcut_spli
     hostfp_leave(&mode);
     free(tallies);
     return stopped ? fault_set(f, BITCUT_CANNOT, "stopped") : BITCUT_OK;
+}
+
+enum bitcut_status retention_count(struct retention *r, const struct bitcut_split *s,
+                                   int e, size_t samples, uint64_t seed, int threads,
+                                   const struct progress *progress, struct fault *f)
+{
+    const struct retention_values v = { .e = e, .count = samples, .seed = seed };
+    return retention_measure(r, s, false, &v, threads, progress, f);
+}
+
+/* The mean of two, of so many values each. */
+static double mean(double x, size_t of_x, double y, size_t of_y)
+{
+    return (x * (double)of_x + y * (double)of_y) / (double)(of_x + of_y);
+}
+
+void retention_add(struct retention *all, const struct retention *more)
+{
+    const struct retention x = *all, y = *more;
+    if (!y.count) return;
+    *all = (struct retention){
+        .count = x.count + y.count,
+        .exact = mean(x.exact, x.count, y.exact, y.count),
+        .bits = mean(x.bits, x.count, y.bits, y.count),
+        .max_ulp = larger_double(x.max_ulp, y.max_ulp),
+        .mean_ulp = mean(x.mean_ulp, x.count, y.mean_ulp, y.count),
+        .max_relative = larger_double(x.max_relative, y.max_relative),
+        .max_low = larger_double(x.max_low, y.max_low),
+        .p_subnormal = mean(x.p_subnormal, x.count, y.p_subnormal, y.count),
+        .p_zero = mean(x.p_zero, x.count, y.p_zero, y.count),
+        .p_overflow = mean(x.p_overflow, x.count, y.p_overflow, y.count),
+        .p_flushed = mean(x.p_flushed, x.count, y.p_flushed, y.count),
+    };
 }
 
 /* --- closed forms ----------------------------------------------------------------- */

@@ -120,6 +120,32 @@ struct fast_split {
 /* Floats are split in runs of as many. */
 enum { FAST_RUN = 64 };
 
+/* How one word of a split is made of what those before it leave of a value, all in ulps
+   of the value's binade: integers, of which values are below 2^24. */
+struct fast_word {
+    enum direction direction;
+    int bit;              /* BY_BIT, see struct bitcut_rounding ...                     */
+    int32_t bit_least;    /* ... the least exponent that it counts from                 */
+    int fraction_bits;    /* of a normal word                                           */
+    int32_t least_drop;   /* 0 to 26: words are multiples of 2^least_drop               */
+    int32_t least_normal; /* 2^30 at most                                               */
+    int32_t least_kept;   /* smaller words are flushed to zero                          */
+    int32_t least_read;   /* smaller ones are made, but read as zeros                   */
+    int32_t most;         /* what is larger becomes this ...                            */
+    bool infinite;        /* ... or not finite                                          */
+    bool copy;            /* of the value, not of what is left                          */
+};
+
+/* Values are counted in blocks of as many at most, which sums of 32 bits a lane hold, and
+   of a multiple of so many, which whole vectors hold. */
+enum { FAST_BLOCK = 512, FAST_LANES = 16 };
+
+/* What a block of values adds up to, as struct retention says (analysis/error). */
+struct fast_kept {
+    uint64_t exact, bits, ulps, subnormal, zero, flushed, overflow;
+    int32_t most, most_low; /* of what is left, and of the second words */
+};
+
 /* A method at one level. */
 struct fast_kernel {
     /* c = step(block of products, c).  c is [rows][columns]; a is [rows][block]; b is
@@ -140,6 +166,11 @@ struct fast_kernels {
        place; all fit 31 bits. */
     void (*split)(void *const *word, size_t at, uint32_t *least, uint32_t *most,
                   const uint32_t *x, const struct fast_split *s, int words, int bytes);
+    /* `count` values in ulps, of any sign and below 2^24, by the words of a split.
+       What is left of each, and its second word, are 0 where a word is not finite. Arrays
+       are aligned to 64 bytes. */
+    void (*keep)(struct fast_kept *kept, int32_t *rest, int32_t *low, const int32_t *x,
+                 size_t count, const struct fast_word *w, int words);
     struct fast_kernel method[FAST_METHODS];
     /* `count` encodings of a line of A, rounded up to whole vectors. */
     void (*pack_a)(union fast_element *to, const void *x, size_t count,
