@@ -18,9 +18,20 @@
 
 /* --- the script ------------------------------------------------------------------- */
 
+/* A label, in which ^ and _{ mean what they do to gnuplot, and a lone _ itself. */
+static void write_label(FILE *to, char axis, const char *label)
+{
+    fprintf(to, "set %clabel '", axis);
+    for (; *label; label++) {
+        if (*label == '_' && label[1] != '{') fputc('\\', to);
+        fputc(*label, to);
+    }
+    fputs("'\n", to);
+}
+
 static void write_axis(FILE *to, char axis, const char *label, bool log, int base)
 {
-    fprintf(to, "set %clabel '%s'\n", axis, label);
+    write_label(to, axis, label);
     if (!log) return;
     fprintf(to, "set logscale %c %d\nset format %c '%d^{%%L}'\n", axis, base, axis, base);
 }
@@ -113,14 +124,18 @@ static const struct {
 
 enum { LOOKS = sizeof looks / sizeof looks[0] };
 
-/* The look of the recipe whose name a series begins with, or -1. */
+/* The look of the recipe that a word of the series names, or -1. */
 static int look_of_recipe(const char *series)
 {
-    const size_t length = strcspn(series, " ,:/");
-    for (int i = 0; i < LOOKS; i++)
-        if (looks[i].recipe && strlen(looks[i].recipe) == length &&
-            !strncmp(series, looks[i].recipe, length))
-            return i;
+    static const char between[] = " ,:/";
+    for (; *series; series += strspn(series, between)) {
+        const size_t length = strcspn(series, between);
+        for (int i = 0; i < LOOKS; i++)
+            if (looks[i].recipe && strlen(looks[i].recipe) == length &&
+                !strncmp(series, looks[i].recipe, length))
+                return i;
+        series += length;
+    }
     return -1;
 }
 
