@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")"
 
 packages="gcc libc6-dev make autoconf automake libtool pkg-config
-libgmp-dev libmpfr-dev libjansson-dev check gnuplot-nox help2man texinfo"
+libgmp-dev libmpfr-dev libjansson-dev check gnuplot-nox texinfo"
 
 installed() {
     dpkg-query -W -f '${db:Status-Status}\n' "$1" 2> /dev/null | grep -qx installed

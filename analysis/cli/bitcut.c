@@ -3,6 +3,7 @@
 
 #include "analysis/cli/command.h"
 #include "analysis/cli/guard.h"
+#include "analysis/cli/reference.h"
 #include "analysis/cli/terminal.h"
 #include "emu/unit.h"
 #include "lib/file/output.h"
@@ -258,6 +259,18 @@ static int run(const struct command *c, int argc, char **argv)
     return finish(c->run(&context));
 }
 
+/* What the build asks for: --make-page [COMMAND], --make-completion. */
+static int write_reference(int argc, char **argv)
+{
+    const struct reference reference = { commands, shared_options };
+    const struct command *c = argc > 2 ? table_find(TABLE(commands), argv[2]) : NULL;
+    if (argc > 2 && !c) return fail_unknown("command", argv[2], TABLE(commands));
+    if (!strcmp(argv[1], "--make-page")) reference_page(&reference, c);
+    else if (!strcmp(argv[1], "--make-completion")) reference_completion(&reference);
+    else return complain(argv[1], "no such option");
+    return EXIT_GOOD;
+}
+
 static int run_words(int argc, char **argv)
 {
     static const struct fault full = { BITCUT_NO_MEMORY, "not enough memory" };
@@ -268,6 +281,7 @@ static int run_words(int argc, char **argv)
         printf("bitcut %s\n", bitcut_version());
         return finish(EXIT_GOOD);
     }
+    if (!strncmp(argv[1], "--make-", 7)) return finish(write_reference(argc, argv));
     const struct command *c = table_find(TABLE(commands), argv[1]);
     if (!c) return fail_unknown("command", argv[1], TABLE(commands));
     context.command_line = join(argc, argv);

@@ -397,5 +397,6 @@ const struct command command_list = {
     .run = run,
     .own = options,
     .operands = "[TABLE]",
+    .operand_table = "",
     .operands_most = 1,
 };

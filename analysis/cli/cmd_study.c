@@ -273,6 +273,7 @@ const struct command command_study = {
     .run = run,
     .own = options,
     .operands = "[NAME...]",
+    .operand_table = "studies",
     .operands_most = OPERANDS_MOST,
     .output = "file for the rows, as JSON Lines",
 };

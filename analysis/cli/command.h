@@ -41,7 +41,11 @@ struct command {
     const struct option_row *own;
     const char *operands; /* how operands look in the usage line, "" if there are none */
     int operands_most;
-    const char *output; /* what -o names; NULL: there is no -o, all goes to standard output */
+    const char *operand_table; /* `bitcut list` of what operands name, "" if they name
+                                  tables; NULL: they are files, or the words in
+                                  `operands`, or there are none */
+    const char
+        *output; /* what -o names; NULL: there is no -o, all goes to standard output */
 };
 
 extern const struct command command_list, command_mma, command_replay, command_split,

@@ -1,0 +1,149 @@
+#include "analysis/cli/reference.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- text ------------------------------------------------------------------------- */
+
+/* A text as roff takes it: no hyphen is one to break at, no line begins a request. */
+static void put(const char *text)
+{
+    if (*text == '.' || *text == '\'') fputs("\\&", stdout);
+    for (; *text; text++) {
+        if (*text == '-') fputs("\\-", stdout);
+        else if (*text == '\\') fputs("\\e", stdout);
+        else putchar(*text);
+    }
+}
+
+/* The same with a capital first letter, or a small one. */
+static void put_letter(const char *text, bool capital)
+{
+    const char first[2] = {
+        (char)(capital ? toupper((unsigned char)*text) : tolower((unsigned char)*text)), 0
+    };
+    if (!*text) return;
+    put(first);
+    put(text + 1);
+}
+
+static void section(const char *name) { printf(".SH %s\n", name); }
+
+/* --- options ---------------------------------------------------------------------- */
+
+static void put_option(const struct option_row *o)
+{
+    fputs(".TP\n\\fB", stdout);
+    put(o->name[1] ? "--" : "-");
+    put(o->name);
+    fputs("\\fR", stdout);
+    if (o->argument) {
+        fputs(" \\fI", stdout);
+        put(o->argument);
+        fputs("\\fR", stdout);
+    }
+    putchar('\n');
+    put_letter(o->what, true);
+    fputs(".\n", stdout);
+}
+
+static void put_options(const struct option_row *rows)
+{
+    for (; rows->name; rows++) put_option(rows);
+}
+
+/* --- what all pages have ---------------------------------------------------------- */
+
+static void put_title(const char *command)
+{
+    fputs(".TH BITCUT", stdout);
+    for (const char *c = command ? command : ""; *c; c++)
+        printf("%s%c", c == command ? "\\-" : "", toupper((unsigned char)*c));
+    printf(" 1 \"\" \"bitcut %s\" \"bitcut\"\n", bitcut_version());
+}
+
+static void put_exit_status(void)
+{
+    section("EXIT STATUS");
+    fputs("0 if all is well, 1 if a comparison or a bound failed, 2 for a command line "
+          "that makes no\nsense, 3 if a file or a device cannot be used, 130 after "
+          "Ctrl\\-C.\n",
+          stdout);
+}
+
+static void put_see_also(const char *command)
+{
+    section("SEE ALSO");
+    if (command) fputs(".BR bitcut (1);\n", stdout);
+    fputs("the manual,\n.BR \"info bitcut\"", stdout);
+    if (command) {
+        fputs(", which has the keys of ", stdout);
+        fputs("\\fB\\-\\-json\\fR\nand examples", stdout);
+    }
+    fputs(".\n", stdout);
+}
+
+/* --- pages ------------------------------------------------------------------------ */
+
+static void command_page(const struct reference *r, const struct command *c)
+{
+    const struct option_row output[] = {
+        { c->output ? "o" : NULL, c->output, OPTION_TEXT, NULL, "PATH" }, { 0 }
+    };
+    put_title(c->name);
+    section("NAME");
+    printf("bitcut\\-%s \\- ", c->name);
+    put_letter(c->what, false);
+    putchar('\n');
+    section("SYNOPSIS");
+    printf(".B bitcut %s\n[\\fIoptions\\fR]", c->name);
+    if (*c->operands) {
+        fputs(" \\fI", stdout);
+        put(c->operands);
+        fputs("\\fR", stdout);
+    }
+    putchar('\n');
+    section("OPTIONS");
+    put_options(c->own);
+    put_options(output);
+    put_options(r->shared);
+    put_exit_status();
+    put_see_also(c->name);
+}
+
+static void program_page(const struct reference *r)
+{
+    put_title(NULL);
+    section("NAME");
+    fputs("bitcut \\- bit\\-exact models of GPU matrix units\n", stdout);
+    section("SYNOPSIS");
+    fputs(".B bitcut\n\\fIcommand\\fR [\\fIoptions\\fR]\n", stdout);
+    section("DESCRIPTION");
+    fputs("Bit\\-exact models of GPU matrix units, recipes of FP32 GEMM on them, exact "
+          "references\nand error analysis.\n",
+          stdout);
+    section("COMMANDS");
+    for (const struct command *const *c = r->commands; *c; c++) {
+        printf(".TP\n.BR bitcut\\-%s (1)\n", (*c)->name);
+        put((*c)->what);
+        fputs(".\n", stdout);
+    }
+    section("OPTIONS");
+    fputs("Of every command:\n", stdout);
+    put_options(r->shared);
+    put_exit_status();
+    section("ENVIRONMENT");
+    fputs(".TP\n.B BITCUT_SIMD\nThe vector instructions that units are emulated by: "
+          "avx512, avx2, plain or none.\nThey change no bit.\n"
+          ".TP\n.B BITCUT_MODULES\nThe folder of the modules of devices.\n"
+          ".TP\n.B BITCUT_DATA\nThe folder of recorded and published data.\n",
+          stdout);
+    put_see_also(NULL);
+}
+
+void reference_page(const struct reference *r, const struct command *c)
+{
+    if (c) command_page(r, c);
+    else program_page(r);
+}

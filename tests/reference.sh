@@ -1,0 +1,111 @@
+#!/bin/sh
+# What the build makes of the tables of options: a page for man for each command, and
+# completion for bash.
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
+source=$(cd "${srcdir:-.}" && pwd)
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+commands=$(bitcut --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p')
+
+# Each command has a page, which Makefile.am installs, and nothing else has.
+pages_listed() {
+    { echo bitcut; for name in $commands; do echo "bitcut-$name"; done; } | sort > want
+    sed -n 's|^  doc/\(bitcut[a-z-]*\)\.1.*|\1|p' "$source/Makefile.am" | sort > got
+    diff want got
+}
+
+# A page has each option of its command, and what is said of it.
+pages_complete() {
+    for name in $commands; do
+        run 0 --make-page "$name"
+        tr -d '\\' < out > page
+        bitcut "$name" --help | sed -n 's/^  \(-[^ ]*\) .*/\1/p' > options
+        [ -s options ] || echo "$name: no options"
+        while read -r option; do
+            grep -q -e "^fB${option}fR" page || echo "$name: no $option"
+        done < options
+        grep -q "^.SH SYNOPSIS" page || echo "$name: no synopsis"
+    done
+    run 0 --make-page
+    for name in $commands; do grep -q "^.BR bitcut.-$name (1)" out || echo "no $name"; done
+}
+
+# No program that shows pages complains of one.
+pages_shown() {
+    for name in "" $commands; do
+        # shellcheck disable=SC2086 # nothing for the page of the program
+        bitcut --make-page $name > page.1
+        $1 page.1 2>&1 > shown | head -n 3
+        [ -s shown ] || [ "$1" != "${1#mandoc}" ] || echo "$name: nothing is shown"
+    done
+}
+
+bad_pages() {
+    run 2 --make-page nothing
+    run 2 --make-nothing
+}
+
+# complete WORD...: what bash completes the last word to, a line each.
+complete_words() {
+    bash -c '. ./completion; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+        _bitcut bitcut "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+        printf "%s\n" "${COMPREPLY[@]}"' bash "$@" 2>&1
+}
+
+# completes WANT WORD...: the completions, with blanks between.
+completes() {
+    want=$1
+    shift
+    got=$(complete_words "$@" | tr '\n' ' ')
+    [ "$got" = "$want " ] || echo "$*: $got, not $want"
+}
+
+completed() {
+    bitcut --make-completion > completion
+    bash -n completion 2>&1
+    touch A.npy
+    # shellcheck disable=SC2086 # words
+    completes "$(echo $commands) --help --version" bitcut ""
+    completes "tile tolerance" bitcut t
+    completes "--recipe" bitcut gemm --rec
+    completes "ootomo ootomo-tf32" bitcut gemm --recipe oo
+    completes "halfhalf" bitcut gemm --split-b halfh
+    completes "a100" bitcut verify --json --unit a1
+    completes "A.npy" bitcut verify -a A
+    completes "rna" bitcut split --low rna
+    completes "splits" bitcut list spl
+    completes "exact emu" bitcut bench e
+    completes "table1 table2" bitcut study table
+    completes "" bitcut gemm -m ""
+    completes "" bitcut gemm z
+    completes "--threads" bitcut advise --thr
+    # Every option of every command is there.
+    for name in $commands; do
+        complete_words bitcut "$name" - | sort -u > got
+        bitcut "$name" --help | sed -n 's/^  \(-[^ ]*\) .*/\1/p' | sort -u | diff - got
+    done
+}
+
+ok_if_empty "Makefile.am has a page for each command" "$(pages_listed)"
+ok_if_empty "pages have all options" "$(pages_complete)"
+if command -v man > /dev/null && man --help 2> /dev/null | grep -q -e --warnings; then
+    ok_if_empty "man shows pages without a warning" \
+        "$(pages_shown "man -l --warnings -E UTF-8 -P cat")"
+else
+    skip "man shows pages without a warning" "no man that warns"
+fi
+if command -v mandoc > /dev/null; then
+    ok_if_empty "mandoc shows pages without a warning" "$(pages_shown "mandoc -T lint -W warning")"
+else
+    skip "mandoc shows pages without a warning" "no mandoc"
+fi
+ok_if_empty "pages of nothing are refused" "$(bad_pages)"
+if command -v bash > /dev/null; then
+    ok_if_empty "bash completes commands, options and names" "$(completed)"
+else
+    skip "bash completes commands, options and names" "no bash"
+fi
+echo "1..$n"
