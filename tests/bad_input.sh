@@ -467,7 +467,6 @@ cat > "$work/table" << 'END'
 2|--samples: must be 1 or more|split --samples 0
 2|study: name one|study
 2|study: table3: unknown; near it: table1|study table3
-2|table2: one word too many|study table1 table2
 2|bench: name a suite|bench
 2|bench: exakt: unknown; near it: exact|bench exakt
 2|-n: must be 1 or more|bench exact -n 0

@@ -548,7 +548,7 @@ ok_if_empty "the table for people" "$(table_short)"
 ok_if_empty "fallbacks and faults of peers" "$(peers_known)"
 ok_if_empty "the kernel by the tile model" "$(tile_chosen)"
 ok_if_empty "ranks and what they reach" "$(tiles_ranked)"
-ok_if_empty "kernels, shapes and sizes" "$(study_chosen)"
+exhaustive "kernels, shapes and sizes" study_chosen
 ok_if_empty "equilibrated lines" "$(equilibrated)"
 ok_if_empty "a wrong kernel is not timed" "$(wrong_refused)"
 ok_if_empty "a kernel that cannot run" "$(broken_told)"

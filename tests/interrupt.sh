@@ -212,7 +212,7 @@ done << 'END'
 1|tolerance|tolerance --recipe ootomo --unit a100 --seeds 1000000
 2|tolerance, its faults|tolerance --recipe ootomo --unit a100 --seeds 3 --power 100000
 1|tolerance, one run|tolerance --recipe fp32 --unit fma/f32 -k 8000000
-1|study|study figure1
+1|study|study legemm --scale paper
 1|bench exact|bench exact -n 1536
 1|bench exact, the fma loop|bench exact -n 16384
 1|bench emu|bench emu -n 8192

@@ -363,15 +363,15 @@ export BITCUT_MODULES
 ok_if_empty "kernels are listed" "$(kernels_listed)"
 ok_if_empty "wrong words are refused" "$(bad_words_refused)"
 ok_if_empty "a grid of shapes" "$(grid_agrees)"
-ok_if_empty "kernels by the beginning of their name" "$(names_chosen)"
+exhaustive "kernels by the beginning of their name" names_chosen
 ok_if_empty "equilibrated lines" "$(equilibrated)"
-ok_if_empty "kernels that do not suit are left out" "$(unfit_left_out)"
+exhaustive "kernels that do not suit are left out" unfit_left_out
 ok_if_empty "rows and columns of large shapes" "$(lines_sampled)"
 ok_if_empty "broken kernels are found" "$(differences_found)"
 ok_if_empty "what broken kernels do is explained" "$(differences_explained)"
 ok_if_empty "kernels are ranked" "$(tiles_ranked)"
 ok_if_empty "batches of small GEMMs" "$(batches_agree)"
-ok_if_empty "broken kernels for batches are found" "$(batch_differences_found)"
+exhaustive "broken kernels for batches are found" batch_differences_found
 ok_if_empty "the split pass" "$(splits_compared)"
 
 BITCUT_MODULES=$kernels

@@ -167,9 +167,10 @@ struct beside {
     struct usual usual;        /* what error they usually have; no outputs: unknown */
 };
 
-/* A grade in words beside what the recipe may commit on the unit, and what is usual. */
+/* How D stands to bound and usual range, in words beside the grade that compares with
+   FP32. */
 static json_t *verdict_words(const struct comparison *x, const char *grade,
-                             const struct beside *beside)
+                             const struct beside *beside, const char *standing)
 {
     const struct bound_result *const b = &beside->bound;
     char usual[80] = "";
@@ -179,12 +180,29 @@ static json_t *verdict_words(const struct comparison *x, const char *grade,
     if (!b->applies) return json_string(grade);
     if (!b->outputs) return json_sprintf("no output has a bound; %s", grade);
     if (!b->violations)
-        return json_sprintf("%.3g u of %.3g u allowed%s; %s", b->worst_error,
-                            b->worst_limit, usual, grade);
-    return json_sprintf("beyond the bound of recipe and unit in %zu outputs, (%zu, %zu) "
+        return json_sprintf("%s, %.3g u of %.3g u allowed%s; %s", standing,
+                            b->worst_error, b->worst_limit, usual, grade);
+    return json_sprintf("%s of recipe and unit in %zu outputs, (%zu, %zu) "
                         "by %.3g u where %.3g u are allowed%s; %s",
-                        b->violations, b->worst / x->n, b->worst % x->n, b->worst_error,
-                        b->worst_limit, usual, grade);
+                        standing, b->violations, b->worst / x->n, b->worst % x->n,
+                        b->worst_error, b->worst_limit, usual, grade);
+}
+
+/* Both grades as keys and in words: that beside FP32, and that from the bound. */
+static void add_grades(json_t *row, const struct comparison *x,
+                       const double values[METRICS], const struct beside *beside)
+{
+    const struct bound_result *const b = &beside->bound;
+    const struct standing *const standing = &standings[standing_of(
+        &beside->usual, values[METRIC_BACKWARD_MAX], b->violations)];
+    json_t *grade = grade_words(x, values);
+    json_object_set_new(row, "grade_words", grade);
+    json_object_set_new(row, "bound_grade",
+                        b->applies && b->outputs ? json_string(standing->name)
+                                                 : json_null());
+    json_object_set_new(
+        row, "verdict",
+        verdict_words(x, json_string_value(grade), beside, standing->what));
 }
 
 /* What the recipe may commit on the unit, and whether that explains the errors. */
@@ -211,10 +229,7 @@ static void add_metrics(json_t *row, struct judge *j, const struct commit_error 
     metrics_run(values, &j->comparison);
     for (int i = 0; i < METRICS; i++)
         json_object_set_new(row, metrics[i].name, json_number(values[i]));
-    json_t *grade = grade_words(&j->comparison, values);
-    json_object_set_new(row, "grade_words", grade);
-    json_object_set_new(row, "verdict",
-                        verdict_words(&j->comparison, json_string_value(grade), beside));
+    add_grades(row, &j->comparison, values, beside);
     add_commitment(row, &j->comparison, e, &beside->bound);
     json_object_set_new(row, "usual",
                         beside->usual.outputs

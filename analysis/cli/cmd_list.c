@@ -207,6 +207,19 @@ static void describe_fault(struct field_writer *w, const void *row)
                         : "words or sums");
 }
 
+static const void *next_claim(const void *row) { return study_claim_next(row); }
+
+static void describe_claim(struct field_writer *w, const void *row)
+{
+    const struct claim *const c = row;
+    tell_text(w, "study", study_of_claim(c)->name);
+    tell_text(w, "paper", c->paper);
+    if (c->printed) tell_text(w, "printed", c->printed);
+    else tell_real(w, "printed", c->number);
+    tell_text(w, "unit", c->unit);
+    tell_text(w, "needs", c->needs);
+}
+
 struct chained_table {
     struct bitcut_table table;
     const void *(*next)(const void *row);
@@ -218,6 +231,8 @@ static const struct chained_table chained_tables[] = {
         { NULL, 0 },
         describe_fault },
       next_fault },
+    { { "claims", "what papers say, which study judges", { NULL, 0 }, describe_claim },
+      next_claim },
     { { 0 }, NULL }
 };
 

@@ -3,10 +3,11 @@
 
 #include "analysis/device/race_plan.h"
 #include "analysis/cli/command.h"
+#include "analysis/cli/data_files.h"
 #include "analysis/study/results_derive.h"
 #include "analysis/study/figure.h"
 #include "analysis/error/judge.h"
-#include "analysis/cli/data_files.h"
+#include "analysis/cli/kept_results.h"
 #include "analysis/study/plot.h"
 #include "analysis/study/report.h"
 #include "analysis/cli/terminal.h"
@@ -45,6 +46,7 @@ struct report {
     struct context *context;
     const char *folder;
     struct results results;
+    struct study_sources sources; /* what studies read */
     struct section section[SECTIONS_MOST];
     struct part part[SECTIONS_MOST];
     size_t count;
@@ -61,8 +63,6 @@ static enum bitcut_status make_folder(const char *path, struct fault *f)
     return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
 }
 
-static void collect(void *context, json_t *row) { json_array_append_new(context, row); }
-
 static enum bitcut_status write_text(const char *path, const char *text, struct fault *f)
 {
     struct output o;
@@ -74,22 +74,17 @@ static enum bitcut_status write_text(const char *path, const char *text, struct 
 
 /* --- sections --------------------------------------------------------------------- */
 
-static enum bitcut_status run_study(json_t *rows, const struct study *study,
-                                    const struct context *x, struct fault *f)
-{
-    struct study_run run = { .seed = x->seed,
-                             .threads = x->threads,
-                             .progress = &x->progress,
-                             .row = collect,
-                             .context = rows };
-    return study->run(&run, f);
-}
-
 static enum bitcut_status make_rows(json_t **rows, const struct part *part,
                                     const struct report *r, struct fault *f)
 {
-    *rows = part->study ? json_array() : figure_rows(part->figure, &r->results);
-    return part->study ? run_study(*rows, part->study, r->context, f) : BITCUT_OK;
+    const struct study_run run = { .scale = STUDY_SMALL,
+                                   .seed = r->context->seed,
+                                   .threads = r->context->threads,
+                                   .progress = &r->context->progress,
+                                   .sources = r->sources };
+    if (part->study) return study_rows(rows, part->study, &run, f);
+    *rows = figure_rows(part->figure, &r->results);
+    return BITCUT_OK;
 }
 
 /* The figure of a section's rows; NULL: it has none, or gnuplot cannot draw it. */
@@ -101,6 +96,16 @@ static enum bitcut_status draw(char **svg, const struct section *s, json_t *rows
     const enum bitcut_status status = plot_svg(svg, s->plot, s->title, rows, progress, f);
     if (status != BITCUT_OK || *svg || !progress_stopped(progress)) return status;
     return fault_set(f, BITCUT_CANNOT, "stopped");
+}
+
+/* What the rows of a study say of its claims; NULL: it has none. */
+static json_t *verdicts_of(const struct study *study, json_t *rows)
+{
+    if (!study || !study->claims) return NULL;
+    json_t *all = json_array();
+    for (const struct claim *c = study->claims; c->name; c++)
+        json_array_append_new(all, claim_verdict(study->name, c, rows, 0, 0));
+    return all;
 }
 
 /* Make the rows of one section and write its data and figure. */
@@ -118,6 +123,7 @@ static enum bitcut_status run_section(struct section *s, const struct part *part
         return status;
     }
     s->rows = rows;
+    s->verdicts = verdicts_of(part->study, rows);
     snprintf(path, sizeof path, "%s/%s.svg", r->folder, s->name);
     if (!s->svg) {
         remove(path); /* of an earlier run: it would not be this one's figure */
@@ -136,20 +142,28 @@ static void emit_section(struct context *x, const struct section *s, double seco
                                     "seconds", seconds));
 }
 
+static enum bitcut_status write_pages(const struct report *r, const struct page *page,
+                                      struct fault *f)
+{
+    char path[PATH_MOST];
+    snprintf(path, sizeof path, "%s/index.html", r->folder);
+    const enum bitcut_status status = report_write_page(path, page, f);
+    snprintf(path, sizeof path, "%s/report.md", r->folder);
+    return status != BITCUT_OK ? status : report_write_markdown(path, page, f);
+}
+
 /* Every section in turn; the page is written anew after each, so that what is finished
  * stays. */
 static int run_all(struct report *r)
 {
-    char path[PATH_MOST];
     struct fault f;
     const struct page page = { r->context->command_line, r->section, r->count };
-    snprintf(path, sizeof path, "%s/index.html", r->folder);
     for (size_t i = 0; i < r->count; i++) {
         struct section *s = &r->section[i];
         const double start = seconds_now();
         terminal_label(s->name);
         if (run_section(s, &r->part[i], r, &f) != BITCUT_OK) return fail(s->name, &f);
-        if (report_write_page(path, &page, &f) != BITCUT_OK) return fail(path, &f);
+        if (write_pages(r, &page, &f) != BITCUT_OK) return fail(r->folder, &f);
         emit_section(r->context, s, seconds_now() - start);
     }
     return EXIT_GOOD;
@@ -166,6 +180,7 @@ static void add_studies(struct report *r)
                                                  .what = s->what,
                                                  .title = s->title,
                                                  .text = s->text,
+                                                 .chapter = s->chapter,
                                                  .source = source,
                                                  .plot = &s->plot };
         r->part[r->count++].study = s;
@@ -184,6 +199,7 @@ static void add_figures(struct report *r)
                                                  .what = g->what,
                                                  .title = g->title,
                                                  .text = g->text,
+                                                 .chapter = g->chapter,
                                                  .source = json_string(g->command),
                                                  .origin = figure_origin(g, &r->results),
                                                  .plot = &g->plot };
@@ -191,39 +207,17 @@ static void add_figures(struct report *r)
     }
 }
 
-static int read_file(struct report *r, const char *path)
-{
-    char where[PATH_MOST + 24];
-    size_t line;
-    struct fault f;
-    if (results_read(&r->results, &line, path, &f) == BITCUT_OK) return EXIT_GOOD;
-    snprintf(where, sizeof where, line ? "%s:%zu" : "%s", path, line);
-    return fail(where, &f);
-}
-
-static int read_kept(struct report *r)
-{
-    static struct data_files kept;
-    struct fault f;
-    int status = EXIT_GOOD;
-    if (data_files_find(&kept, "results", ".jsonl", &f) != BITCUT_OK)
-        return fail("recorded results", &f);
-    for (size_t i = 0; kept.rows[i].name && status == EXIT_GOOD; i++) {
-        char path[PATH_MOST];
-        snprintf(path, sizeof path, "%s/%s.jsonl", kept.folder, kept.rows[i].name);
-        status = read_file(r, path);
-    }
-    return status;
-}
-
 /* The files of the command line, or the kept ones. */
 static int read_results(struct report *r)
 {
     int status = EXIT_GOOD;
-    if (no_results) return status;
+    struct results none = { { NULL } };
+    status = kept_sources(&r->sources, &none, READS_LIBRARIES | READS_GPUS);
+    if (no_results || status != EXIT_GOOD) return status;
+    r->sources.results = &r->results;
     for (int i = 0; i < given.count && status == EXIT_GOOD; i++)
-        status = read_file(r, given.text[i]);
-    if (!given.count) status = read_kept(r);
+        status = kept_read_file(&r->results, given.text[i]);
+    if (!given.count) status = kept_read_results(&r->results);
     if (status == EXIT_GOOD) results_derive(&r->results, shape_set_of);
     return status;
 }
@@ -244,9 +238,13 @@ static int check_output(const char *path)
 static int check_outputs(const struct report *r)
 {
     static const char *const endings[] = { "csv", "svg" };
+    static const char *const pages[] = { "index.html", "report.md" };
     char path[PATH_MOST];
-    snprintf(path, sizeof path, "%s/index.html", r->folder);
-    int status = check_output(path);
+    int status = EXIT_GOOD;
+    for (int i = 0; i < 2 && status == EXIT_GOOD; i++) {
+        snprintf(path, sizeof path, "%s/%s", r->folder, pages[i]);
+        status = check_output(path);
+    }
     for (size_t i = 0; i < 2 * r->count && status == EXIT_GOOD; i++) {
         snprintf(path, sizeof path, "%s/%s.%s", r->folder, r->section[i / 2].name,
                  endings[i % 2]);
@@ -282,8 +280,10 @@ static int run(struct context *x)
         json_decref(r.section[i].source);
         json_decref(r.section[i].origin);
         json_decref(r.section[i].rows);
+        json_decref(r.section[i].verdicts);
         free(r.section[i].svg);
     }
+    json_decref(r.sources.libraries);
     results_clear(&r.results);
     return status;
 }

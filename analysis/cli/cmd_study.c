@@ -1,31 +1,279 @@
-/* bitcut study: the rows of one study. */
+/* bitcut study: the rows of studies, whole or in parts, and what they say of papers. */
 #include "analysis/cli/command.h"
+#include "analysis/cli/kept_results.h"
+#include "analysis/cli/study_book.h"
+#include "analysis/cli/terminal.h"
 #include "analysis/study/study.h"
+#include "lib/clock.h"
 
-static const struct option_row options[] = { { 0 } };
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-static void emit(void *context, json_t *row) { emit_row(context, row); }
+/* A file of results is written anew after so many seconds of work. */
+enum { SAVE_SECONDS = 10 };
+
+static const char *scale_name, *shard_text;
+static bool merge, resume, judge;
+
+static const struct option_row options[] = {
+    { "scale", "sizes: small (the default, seconds) or paper (n up to 4096, hours)",
+      OPTION_TEXT, &scale_name, "SCALE" },
+    { "verdicts", "print what the rows say of the claims of papers, in place of the rows",
+      OPTION_FLAG, &judge, NULL },
+    { "shard", "compute every Nth point alone, from the Ith on: 0/4 to 3/4 are all",
+      OPTION_TEXT, &shard_text, "I/N" },
+    { "resume", "keep the points that the file of -o has, and compute the others",
+      OPTION_FLAG, &resume, NULL },
+    { "merge", "compute nothing: take the rows of these files, which -o or --json wrote",
+      OPTION_FLAG, &merge, NULL },
+    { 0 }
+};
+
+/* A study or studies under way. */
+struct work {
+    struct context *context;
+    struct study_book book;
+    struct study_run run;
+    struct results results;
+    size_t shard, shards;
+    const struct study *study;   /* the one that is computed */
+    size_t kept, computed, rows; /* of it: points, and rows of both */
+    double saved;                /* when the file was written       */
+};
+
+/* --- what is asked for ------------------------------------------------------------ */
+
+/* "2/8" is the third of eight. */
+static int read_shard(struct work *w)
+{
+    unsigned shard, shards;
+    char rest;
+    w->shards = 1;
+    if (!shard_text) return EXIT_GOOD;
+    if (strspn(shard_text, "0123456789/") != strlen(shard_text) ||
+        sscanf(shard_text, "%8u/%8u%c", &shard, &shards, &rest) != 2 || shard >= shards)
+        return complain("--shard", "must be I/N with I below N, such as 0/4");
+    w->shard = shard;
+    w->shards = shards;
+    return EXIT_GOOD;
+}
+
+static int read_scale(struct work *w)
+{
+    w->run.scale = STUDY_SMALL;
+    if (!scale_name) return EXIT_GOOD;
+    const struct table_row *row = table_find(TABLE(study_scales), scale_name);
+    if (!row) return fail_unknown("--scale", scale_name, TABLE(study_scales));
+    w->run.scale = (enum study_scale)(row - study_scales);
+    return EXIT_GOOD;
+}
+
+static int check_options(const struct context *x)
+{
+    if (merge && !x->operand_count) return complain("--merge", "name the files");
+    if (merge && (shard_text || resume || scale_name))
+        return complain("--merge",
+                        "computes nothing: not with --scale, --shard, --resume");
+    if (resume && !x->output)
+        return complain("--resume", "needs -o, the file to go on with");
+    if (!merge && !x->operand_count && !judge && !x->output)
+        return complain("study",
+                        "name one (bitcut list studies), or all with --verdicts");
+    if (!merge && x->operand_count > 1 && !judge && !x->output && !x->emitter.json)
+        return complain("study", "several make no table: --verdicts, --json or -o");
+    return EXIT_GOOD;
+}
+
+static int check_names(const struct context *x)
+{
+    for (int i = 0; i < x->operand_count; i++)
+        if (!table_find(TABLE(studies), x->operands[i]))
+            return fail_unknown("study", x->operands[i], TABLE(studies));
+    return EXIT_GOOD;
+}
+
+static bool is_wanted(const struct context *x, const struct study *study)
+{
+    for (int i = 0; i < x->operand_count; i++)
+        if (!strcmp(x->operands[i], study->name)) return true;
+    return !x->operand_count;
+}
+
+/* --- computing -------------------------------------------------------------------- */
+
+static void print_rows(struct work *w, const struct study *study, size_t at, json_t *rows)
+{
+    struct emitter *e = &w->context->emitter;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_t *row = json_array_get(rows, i);
+        emit_row(e, e->json
+                        ? study_book_line(&w->book, study, at, json_array_size(rows), row)
+                        : json_incref(row));
+    }
+}
+
+static int save(struct work *w)
+{
+    struct fault f;
+    const char *path = w->context->output;
+    w->saved = seconds_now();
+    if (!path || study_book_write(&w->book, path, &f) == BITCUT_OK) return EXIT_GOOD;
+    return fail(path, &f);
+}
+
+/* A point was computed. */
+static void take(void *context, size_t at, json_t *rows)
+{
+    struct work *w = context;
+    study_book_of(&w->book, w->study)->rows[at] = rows;
+    w->computed++;
+    w->rows += json_array_size(rows);
+    if (!w->context->output && !judge) print_rows(w, w->study, at, rows);
+    if (seconds_now() - w->saved > SAVE_SECONDS) save(w);
+}
+
+/* Which points are to be computed: those of the shard that are not there. */
+static bool *wanted_points(struct work *w)
+{
+    struct study_points *p = study_book_of(&w->book, w->study);
+    bool *wanted = memory_allocate(p->count, sizeof *wanted);
+    for (size_t at = 0; wanted && at < p->count; at++) {
+        wanted[at] = at % w->shards == w->shard && !p->rows[at];
+        w->kept += p->rows[at] != NULL;
+        w->rows += p->rows[at] ? json_array_size(p->rows[at]) : 0;
+    }
+    return wanted;
+}
+
+static void print_summary(struct work *w)
+{
+    const struct study_points *p = study_book_of(&w->book, w->study);
+    emit_row(&w->context->emitter,
+             json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "study", w->study->name,
+                       "points", json_count(p->count), "computed",
+                       json_count(w->computed), "kept", json_count(w->kept), "rows",
+                       json_count(w->rows), "file", json_text(w->context->output)));
+}
+
+static int compute(struct work *w, const struct study *study)
+{
+    struct fault f;
+    w->study = study;
+    w->kept = w->computed = w->rows = 0;
+    bool *wanted = wanted_points(w);
+    if (!wanted) {
+        fault_set(&f, BITCUT_NO_MEMORY, "not enough memory");
+        return fail(study->name, &f);
+    }
+    terminal_label(study->name);
+    const enum bitcut_status status = study_compute(study, &w->run, wanted, take, w, &f);
+    free(wanted);
+    if (w->context->output && !judge) print_summary(w);
+    const int saved = save(w);
+    return status == BITCUT_OK ? saved : fail(study->name, &f);
+}
+
+/* --- verdicts --------------------------------------------------------------------- */
+
+static const struct emit_column verdict_columns[] = { { "name", "claim", 0, NULL },
+                                                      { "verdict", "verdict", 0, NULL },
+                                                      { "printed", "printed", 5, NULL },
+                                                      { "ours", "ours", 4, NULL },
+                                                      { "paper", "paper", 0, NULL },
+                                                      { "reason", "reason", 0, NULL },
+                                                      { NULL, NULL, 0, NULL } };
+
+static void print_verdicts(struct work *w, const struct study *study)
+{
+    struct study_points *p = study_book_of(&w->book, study);
+    size_t missing;
+    json_t *rows = study_book_rows(&missing, p);
+    for (const struct claim *c = study->claims; c->name; c++)
+        emit_row(&w->context->emitter,
+                 claim_verdict(study->name, c, rows, missing, p->count));
+    json_decref(rows);
+}
+
+/* --- running ---------------------------------------------------------------------- */
+
+/* What was recorded, as far as a study that is wanted reads it. */
+static int read_sources(struct work *w)
+{
+    unsigned reads = 0;
+    for (int i = 0; studies[i]; i++)
+        if (is_wanted(w->context, studies[i])) reads |= studies[i]->reads;
+    return kept_sources(&w->run.sources, &w->results, reads);
+}
+
+static int run_studies(struct work *w)
+{
+    struct fault f;
+    struct context *x = w->context;
+    int status = check_names(x);
+    if (status == EXIT_GOOD) status = read_sources(w);
+    if (status != EXIT_GOOD) return status;
+    if (study_book_begin(&w->book, w->run.scale, w->run.seed, &f) != BITCUT_OK)
+        return fail("study", &f);
+    FILE *there = resume ? fopen(x->output, "rb") : NULL;
+    if (there) fclose(there);
+    if (there) status = study_book_read(&w->book, x->output);
+    for (int i = 0; studies[i] && status == EXIT_GOOD; i++) {
+        if (!is_wanted(x, studies[i])) continue;
+        status = compute(w, studies[i]);
+        if (status == EXIT_GOOD && judge) print_verdicts(w, studies[i]);
+    }
+    return status;
+}
+
+/* The points of files, in order. */
+static int merge_files(struct work *w)
+{
+    const struct context *x = w->context;
+    int status = EXIT_GOOD;
+    for (int i = 0; i < x->operand_count && status == EXIT_GOOD; i++)
+        status = study_book_read(&w->book, x->operands[i]);
+    if (status == EXIT_GOOD && !w->book.begun)
+        return complain("--merge", "the files have no rows");
+    for (int i = 0; studies[i] && status == EXIT_GOOD; i++) {
+        const struct study_points *p = &w->book.of[i];
+        size_t there = 0;
+        for (size_t at = 0; at < p->count; at++) {
+            there += p->rows[at] != NULL;
+            if (p->rows[at] && !judge && !x->output)
+                print_rows(w, studies[i], at, p->rows[at]);
+        }
+        if (there && judge) print_verdicts(w, studies[i]);
+    }
+    return status == EXIT_GOOD ? save(w) : status;
+}
 
 static int run(struct context *x)
 {
-    struct fault f;
-    if (x->operand_count == 0) return complain("study", "name one (bitcut list studies)");
-    const struct study *study = table_find(TABLE(studies), x->operands[0]);
-    if (!study) return fail_unknown("study", x->operands[0], TABLE(studies));
-    struct study_run r = { .seed = x->seed,
-                           .threads = x->threads,
-                           .progress = &x->progress,
-                           .row = emit,
-                           .context = &x->emitter };
-    return study->run(&r, &f) == BITCUT_OK ? EXIT_GOOD : fail(study->name, &f);
+    static struct work w;
+    w.context = x;
+    w.saved = seconds_now();
+    w.run = (struct study_run){ .seed = x->seed,
+                                .threads = x->threads,
+                                .progress = &x->progress };
+    if (judge) x->emitter.columns = verdict_columns;
+    int status = check_options(x);
+    if (status == EXIT_GOOD) status = read_shard(&w);
+    if (status == EXIT_GOOD) status = read_scale(&w);
+    if (status == EXIT_GOOD) status = merge ? merge_files(&w) : run_studies(&w);
+    study_book_clear(&w.book);
+    json_decref(w.run.sources.libraries);
+    results_clear(&w.results);
+    return status;
 }
 
 const struct command command_study = {
     .name = "study",
-    .what = "Compute the numbers of one study (bitcut list studies)",
+    .what = "Compute studies (bitcut list studies), and judge what papers claim by them",
     .run = run,
     .own = options,
-    .operands = "NAME",
+    .operands = "[NAME...]",
     .operand_table = "studies",
-    .operands_most = 1,
+    .operands_most = OPERANDS_MOST,
+    .output = "file for the rows, as JSON Lines",
 };

@@ -355,8 +355,7 @@ const struct bound_row bounds[] = {
                             "the last places of what was rounded, as the emulator met it",
                         .kind = BOUND_RIGOROUS,
                         .sharp = true,
-                        .source = "derived here; running error analysis, Wilkinson 1986, "
-                                  "Higham 2002",
+                        .source = "derived here; running error analysis, Higham 2002",
                         .applies = is_watched,
                         .watched = running },
     [BOUND_BIASED] = { .name = "biased",

@@ -11,11 +11,14 @@
 /* --- by the row ------------------------------------------------------------------- */
 
 /* Whether a term of so many fraction bits that grows to 2^e gains more than n others,
-   which are cut at 2^(e - fraction) then, lose with a place to spare. */
-static bool gains(int bits, int n, int fraction)
+   which are cut at a place of 2^(e - fraction) then, lose with what shows in a result to
+   spare: a place of results that are truncated and have no more of them, else half. */
+static bool gains(const struct bitcut_unit *u, int bits, int n, int fraction)
 {
     const int own = smaller_int(bits, fraction); /* it is cut as well */
-    return (n - 2) * ldexp(1, -fraction - 1) < ldexp(1, -own - 1);
+    const bool places =
+        u->rounding.direction == TO_ZERO && u->result->fraction_bits <= fraction;
+    return (n - 1 - places) * ldexp(1, -fraction - 1) < ldexp(1, -own - 1);
 }
 
 /* Products are not normalised: from just below 2.25 2^(e - 1) one becomes 1.125 2^e.  The
@@ -23,7 +26,7 @@ static bool gains(int bits, int n, int fraction)
 static bool step_in_products(const struct bitcut_unit *u)
 {
     return !summation_aligns(u) ||
-           gains(u->a->fraction_bits + u->b->fraction_bits, u->block, u->fraction);
+           gains(u, u->a->fraction_bits + u->b->fraction_bits, u->block, u->fraction);
 }
 
 /* c of the format that c itself has, or results.  The others are products, groups of
@@ -32,9 +35,9 @@ static bool step_in_c(const struct bitcut_unit *u, const struct bitcut_format *c
 {
     const unsigned reads = summation_reads(u);
     if (!summation_aligns(u)) return true;
-    if (reads & READS_SUM_FRACTION) return gains(c->fraction_bits, 1, u->sum_fraction);
-    return gains(c->fraction_bits, reads & READS_GROUP ? u->block / u->group : u->block,
-                 u->fraction);
+    if (reads & READS_SUM_FRACTION) return gains(u, c->fraction_bits, 1, u->sum_fraction);
+    return gains(u, c->fraction_bits,
+                 reads & READS_GROUP ? u->block / u->group : u->block, u->fraction);
 }
 
 bool monotone_in(const struct bitcut_unit *u, enum monotone_addend addend)
@@ -190,7 +193,7 @@ static bool try_place(struct monotone_example *to, const struct bitcut_unit *u,
 static bool try_places(struct monotone_example *to, const struct bitcut_unit *u,
                        enum monotone_addend addend, struct place p)
 {
-    static const int tops[] = { 0, 6, 12, 16, 24, 30 };
+    static const int tops[] = { 0, 6, 12, 16, 24, 27, 30 };
     p.below = u->fraction + 1;
     for (size_t i = 0; i < sizeof tops / sizeof tops[0]; i++) {
         p.top = tops[i];

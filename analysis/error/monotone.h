@@ -11,10 +11,12 @@ enum monotone_addend { MONOTONE_C, MONOTONE_PRODUCT };
 
    A unit that aligns terms at the largest exponent e cuts more of all n others when the
    largest grows into binade e: of each half a place g = 2^(e - F), where it itself may
-   grow by its own last place below 2^e.  Before and after, sums are S0 and S1, a multiple
-   of g as all bounds are at which the rounding changes: so it is lower then only if S0 -
-   S1 can be g, (n - 2) g / 2 at least that last place.  And if so it is lower: some n
-   terms of odd multiples of g / 2 put S1 just below such a bound. A unit whose operations
+   grow by its own last place below 2^e.  Before, the sum S0 is a multiple of g / 2, and
+   after, S1 of g.  Results that are truncated to places of g or more change at multiples
+   of g, so that they are lower only if S0 - S1 can be g: (n - 2) g / 2 at least that last
+   place.  Results to nearest may change just above S1, where that is a tie or an odd
+   multiple of g, and those with finer places show g / 2: (n - 1) g / 2.  And if so it is
+   lower: some n terms of odd multiples of g / 2 put S1 there. A unit whose operations
    are each rounded, or that adds exactly, is monotone, as these are.  A chain of steps is
    monotone in c if a step is; in products if a step is in them, and has no step after it
    or is monotone in c. Mikaitis 2024, "Monotonicity of multi-term floating-point adders";

@@ -121,3 +121,20 @@ enum bitcut_status usual_range(struct usual *to, const struct bitcut_gemm *g,
     hostfp_leave(&mode);
     return status;
 }
+
+const struct standing standings[] = {
+    [STANDS_BEYOND] = { "beyond", "beyond the bound" },
+    [STANDS_ABOVE] = { "above-usual", "allowed, but more than usual" },
+    [STANDS_USUAL] = { "usual", "as usual" },
+    [STANDS_BELOW] = { "below-usual", "less than usual" },
+    [STANDS_WITHIN] = { "within", "within the bound" },
+    { 0 }
+};
+
+int standing_of(const struct usual *usual, double backward_max, size_t beyond)
+{
+    if (beyond) return STANDS_BEYOND;
+    if (!usual->outputs || !isfinite(usual->high)) return STANDS_WITHIN;
+    if (backward_max > usual->high) return STANDS_ABOVE;
+    return backward_max < usual->low ? STANDS_BELOW : STANDS_USUAL;
+}

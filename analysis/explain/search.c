@@ -27,16 +27,21 @@ static void keep(struct search *s, struct finding now)
     s->found[at] = now;
 }
 
-/* The same of those that change something, by distance. */
+static bool nearer(const struct finding *x, const struct finding *y)
+{
+    return x->distance != y->distance ? x->distance < y->distance : x->turn < y->turn;
+}
+
+/* The same of those that change something, by distance: of equal ones the first in turn,
+   whichever thread comes first. */
 static void keep_near(struct search *s, struct finding now)
 {
     size_t at = s->near_count;
     if (!(now.distance < INFINITY)) return;
-    if (at == NEAR_MOST && now.distance >= s->near[NEAR_MOST - 1].distance) return;
+    if (at == NEAR_MOST && !nearer(&now, &s->near[NEAR_MOST - 1])) return;
     if (at < NEAR_MOST) s->near_count++;
     else at--;
-    for (; at > 0 && now.distance < s->near[at - 1].distance; at--)
-        s->near[at] = s->near[at - 1];
+    for (; at > 0 && nearer(&now, &s->near[at - 1]); at--) s->near[at] = s->near[at - 1];
     s->near[at] = now;
 }
 

@@ -1,26 +1,58 @@
-/* What papers say of whole runs, beside the recorded results. */
+/* Claims: what papers say, each beside what the rows of a study say of it.
+
+   A verdict is computed from rows, and only from them:
+     agrees   what was printed is what was computed.  Of a number: within the spread of
+              the rows over seeds, sizes and whatever the paper leaves open, widened by
+              the claim's tolerance.  MRED and Max_error have heavy tails, so one number
+              is never compared with one, and of ten cases and more the spread is that of
+              the middle eight tenths.  Of a sentence: it holds in every case that the
+              claim is about, a case being a geometric mean over seeds;
+     differs  it is not; the reason says by how much, and why;
+     cannot   rows are missing, or it takes hardware that nobody ran for bitcut, or what
+              the paper does not say; the reason names it. */
 #ifndef BITCUT_ANALYSIS_STUDY_CLAIM_H
 #define BITCUT_ANALYSIS_STUDY_CLAIM_H
 
+#include "lib/table.h"
+
 #include <jansson.h>
+#include <stdbool.h>
 
-enum claim_how { MEAN, MAXIMUM };
+enum verdict { VERDICT_AGREES, VERDICT_DIFFERS, VERDICT_CANNOT, VERDICTS };
 
-/* A row of the table of claims.  `who` and `over` are recipes or names of peers.  With
-   `over` it is the time of that one over the time of `who`, else the column of `who`. */
-struct claim {
-    const char *what, *source, *gpu;
-    double printed;
-    const char *study, *shapes, *who, *over, *column;
-    enum claim_how how;
+extern const struct table_row verdicts[]; /* by verdict, ended by {0} */
+
+enum { REASON_MOST = 600, OURS_MOST = 120 };
+
+/* What was found of a claim. */
+struct judgement {
+    enum verdict verdict;
+    double ours, low, high;    /* a number and its spread; NaN: none      */
+    char ours_text[OURS_MOST]; /* in place of the number, if not empty   */
+    char reason[REASON_MOST];  /* one line                                */
 };
 
-extern const struct claim claims[]; /* ended by a row whose `what` is NULL */
+/* A row of a study's claims. */
+struct claim {
+    const char *name, *what; /* what: the claim in one sentence                      */
+    const char *paper;       /* whose it is, and where                               */
+    const char *printed;     /* as it stands there, or NULL: it is ...               */
+    double number;           /* ... this number                                      */
+    double tolerance;        /* of a number: a factor that widens the spread; 0: as 1 */
+    const char *unit;        /* unit or chip whose model the rows are of, or NULL    */
+    const char *beside;      /* what differs between the paper's runs and the rows,
+                                or NULL                                              */
+    const char *needs;       /* hardware or kernels without which the verdict is cannot,
+                                whatever stands beside it; NULL: none                */
+    void (*judge)(struct judgement *j, const struct claim *claim, json_t *rows);
+    const void *about; /* of judge's own; both NULL: nothing stands beside it */
+};
 
-/* Of results of `bench gpu` that results_derive() has seen, a row for each claim, device
-   and kernel that has results for it: "claim", "how" (mean or maximum), "shapes",
-   "source", "gpu", "printed", "device", "here", "kernel", "over", "points" (of how many
-   results).  Equilibrated results and batches are left out.  To be released. */
-json_t *claim_rows(json_t *bench);
+/* Judge a claim by the rows of its study.  "study", "name", "claim", "paper", "printed"
+   and "ours" (a number or a text, or null), "low" and "high" (or null), "verdict",
+   "reason", "unit" and "evidence" (of the unit, or null).  `missing` is how many of
+   `points` points have no rows: any makes the verdict "cannot". */
+json_t *claim_verdict(const char *study, const struct claim *claim, json_t *rows,
+                      size_t missing, size_t points);
 
 #endif

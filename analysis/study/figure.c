@@ -1,6 +1,5 @@
 #include "analysis/study/figure.h"
 
-#include "analysis/study/claim.h"
 #include "analysis/study/distinct.h"
 
 #include <stdlib.h>
@@ -296,6 +295,7 @@ static const char *const mean_columns[] = { "device",
 const struct figure figures[] = {
     /* clang-format off */
     { .name = "verify",
+      .chapter = CHAPTER_EVIDENCE,
       .what = "GEMM kernels on devices against their models, bit for bit",
       .title = "Kernels and their models",
       .text = "Every kernel ran GEMMs with all transposes, scalars and classes of inputs, "
@@ -307,6 +307,7 @@ const struct figure figures[] = {
       .command = "bitcut verify --kernel all",
       .kind = RESULT_VERIFY, .rows = verify_rows },
     { .name = "speed",
+      .chapter = CHAPTER_SPEED,
       .what = "TFLOPS of whole GEMMs against n",
       .title = "Speed of whole GEMMs",
       .text = "n x n x n, from FP32 matrices to FP32 D, the split included: 2 n^3 "
@@ -316,23 +317,27 @@ const struct figure figures[] = {
               "bits of another is named as its fallback.",
       RECIPES, .part = "whole", AGAINST_N("tflops", "TFLOPS", false) },
     { .name = "speed-product",
+      .chapter = CHAPTER_SPEED,
       .what = "TFLOPS without the split pass against n",
       .title = "Speed of the product alone",
       .text = "The same where the words are there already.",
       RECIPES, .part = "product", AGAINST_N("tflops", "TFLOPS", false) },
     { .name = "ratio-sgemm",
+      .chapter = CHAPTER_SPEED,
       .what = "speed of whole GEMMs over SGEMM against n",
       .title = "Speed over SGEMM",
       .text = "The time of cuBLAS SGEMM on the FP32 cores over the time of the whole "
               "GEMM, in the same run.",
       RECIPES, .part = "whole", AGAINST_N("ratio_sgemm", "times SGEMM", false) },
     { .name = "third",
+      .chapter = CHAPTER_SPEED,
       .what = "whole GEMMs in percent of a third of the f16 rate",
       .title = "Percent of a third of the f16 rate",
       .text = "A GEMM of three f16 products can reach a third of the rate of one: 100 is "
               "a third of what hgemm's product sustained on the same shape.",
       RECIPES, .part = "whole", AGAINST_N("third", "percent", false) },
     { .name = "relres",
+      .chapter = CHAPTER_UNIT,
       .what = "relative residual of whole GEMMs against n",
       .title = "Relative residual on the device",
       .text = "||D - C||_F / ||C||_F against the exact product, of the outputs that were "
@@ -340,6 +345,7 @@ const struct figure figures[] = {
               "gives, bit for bit.",
       RECIPES, .part = "whole", AGAINST_N("relres", "relative residual", true) },
     { .name = "energy",
+      .chapter = CHAPTER_SPEED,
       .what = "GFlop/s/W of whole GEMMs against n",
       .title = "Energy efficiency",
       .text = "2 n^3 operations over the energy that the board took (NVML), in a loop of "
@@ -349,12 +355,14 @@ const struct figure figures[] = {
       RECIPES, .part = "whole",
       AGAINST_N("gflops_per_watt", "GFlop/s/W", false) },
     { .name = "energy-product",
+      .chapter = CHAPTER_SPEED,
       .what = "pJ for each of the m n k products against n",
       .title = "Energy of a product",
       .text = "The energy of the whole GEMM over its n^3 products of FP32 values.",
       RECIPES, .part = "whole",
       AGAINST_N("pj_per_product", "pJ", true) },
     { .name = "roofline",
+      .chapter = CHAPTER_SPEED,
       .what = "TFLOPS against operations a byte",
       .title = "Roofline",
       .text = "Each GEMM of the study on any shape, whole and product: operations over "
@@ -366,6 +374,7 @@ const struct figure figures[] = {
                 .x_label = "operations a byte", .y_label = "TFLOPS", .x_log = true,
                 .y_log = true, .points = true } },
     { .name = "formats",
+      .chapter = CHAPTER_SPEED,
       .what = "recipes by the format of their words",
       .title = "Data formats",
       .text = "The recipes by the format of their words. Huang et al. compare formats in "
@@ -373,6 +382,7 @@ const struct figure figures[] = {
               "A100: 312 TFLOPS for fp16, 156 for tf32, 19.5 for fp32.",
       RECIPES, .part = "whole", .columns = format_columns },
     { .name = "splitk",
+      .chapter = CHAPTER_SPEED,
       .what = "TFLOPS against slices of k",
       .title = "Slices of k",
       .text = "512 x 512 x 8192, where D is too small to fill the device: k is cut into "
@@ -383,6 +393,7 @@ const struct figure figures[] = {
       .printed = { { 1, 5.64183, HUANG3 }, { 2, 10.6419, HUANG3 }, { 4, 17.5773, HUANG3 },
                    { 8, 20.9134, HUANG3 }, { 10, 19.1824, HUANG3 } } },
     { .name = "splitk-energy",
+      .chapter = CHAPTER_SPEED,
       .what = "GFlop/s/W against slices of k",
       .title = "Slices of k and energy",
       .text = "The energy efficiency of the same whole GEMMs. Huang et al. do not "
@@ -391,6 +402,7 @@ const struct figure figures[] = {
       .shapes = { "splitk" },
       AXES("split_k", "gflops_per_watt", "slices", "GFlop/s/W", false, false) },
     { .name = "stages",
+      .chapter = CHAPTER_SPEED,
       .what = "speed with asynchronous copies over speed without",
       .title = "Asynchronous copies",
       .text = "The same kernel with several stages, filled by asynchronous copies, over "
@@ -401,12 +413,14 @@ const struct figure figures[] = {
       .printed = { { 4096, 1.228, HUANG4 }, { 8192, 1.244, HUANG4 },
                    { 16384, 1.113, HUANG4 } } },
     { .name = "stages-speed",
+      .chapter = CHAPTER_SPEED,
       .what = "TFLOPS with and without asynchronous copies",
       .title = "Speed with and without asynchronous copies",
       .text = "The same kernels in TFLOPS.",
       .command = "bitcut bench gpu --study stages", .study = "stages",
       .shapes = { "square" }, AGAINST_N("tflops", "TFLOPS", false) },
     { .name = "pipeline",
+      .chapter = CHAPTER_SPEED,
       .what = "LE-GEMM with its pipeline over without",
       .title = "LE-GEMM's pipeline",
       .text = "The kernel of LE-GEMM with its pipeline over the one with a single stage. "
@@ -415,6 +429,7 @@ const struct figure figures[] = {
       .command = "bitcut bench gpu --study pipeline", .study = "pipeline",
       .shapes = { "square" }, AGAINST_N("speedup", "times as fast", false) },
     { .name = "tiles",
+      .chapter = CHAPTER_SPEED,
       .what = "TFLOPS of tile shapes against n",
       .title = "Tile shapes",
       .text = "Whole GEMMs by kernels that differ in their tile. Huang et al. print two "
@@ -425,6 +440,7 @@ const struct figure figures[] = {
       .printed = { { 8192, 36.9567, "Huang et al., 128x128x16 (A100)" },
                    { 8192, 115.962, "Huang et al., 256x128x16 (A100)" } } },
     { .name = "shapes",
+      .chapter = CHAPTER_SPEED,
       .what = "shapes of applications, and oblong ones",
       .title = "Shapes of applications",
       .text = "Whole GEMMs where A and B are no squares: wide (n x 4n x n) and deep (n x "
@@ -434,6 +450,7 @@ const struct figure figures[] = {
       .study = "recipes", .part = "whole",
       .shapes = { "wide", "deep", "kmeans", "bert", "llm" }, .columns = shape_columns },
     { .name = "strided",
+      .chapter = CHAPTER_SPEED,
       .what = "batches of GEMMs at strides",
       .title = "Batches of GEMMs at strides",
       .text = "So many whole GEMMs at a time, as heads of attention are. Peers are the "
@@ -441,6 +458,7 @@ const struct figure figures[] = {
       .command = "bitcut bench gpu --study strided",
       .study = "strided", .part = "whole", .columns = strided_columns },
     { .name = "batches",
+      .chapter = CHAPTER_SPEED,
       .what = "batches of small GEMMs, their speed over cublasGemmStridedBatchedEx",
       .title = "Batches of small GEMMs",
       .text = "n x n x n in f16 with FP32 sums, so many at a time, at strides or by "
@@ -449,25 +467,19 @@ const struct figure figures[] = {
               "cublasGemmStridedBatchedEx over its time, in the same run.",
       BATCHES, AGAINST_N("ratio_strided", "times cuBLAS at strides", true) },
     { .name = "batches-pointers",
+      .chapter = CHAPTER_SPEED,
       .what = "the same over cublasGemmBatchedEx",
       .title = "Batches of small GEMMs by pointers",
       .text = "The same kernels beside cublasGemmBatchedEx, which takes pointers.",
       BATCHES, AGAINST_N("ratio_pointers", "times cuBLAS by pointers", true) },
     { .name = "batches-mean",
+      .chapter = CHAPTER_SPEED,
       .what = "the mean of these over the shapes up to 32",
       .title = "Batches of small GEMMs on average",
       .text = "Speed over both functions of cuBLAS, with FP32 sums and with f16 sums, the "
               "mean over so many shapes with m, n and k up to 32.",
       .command = "bitcut bench gpu --study batch", .kind = RESULT_MEAN,
       .columns = mean_columns },
-    { .name = "claims",
-      .what = "what papers say of whole runs, beside the same here",
-      .title = "Published values",
-      .text = "What papers print as a mean or a maximum over their runs, and the same of "
-              "so many results here. Their kernels, GPUs, sizes and libraries are "
-              "others: LE-GEMM compares with cuBLAS and with plain WMMA, here sgemm and "
-              "the first kernel of the recipe plain.",
-      .command = "bitcut bench gpu", .rows = claim_rows },
     { 0 }
     /* clang-format on */
 };

@@ -18,6 +18,7 @@ struct printed {
    have a number on either axis. */
 struct figure {
     const char *name, *what;
+    enum study_chapter chapter;
     const char *title, *text; /* as of a study */
     const char *command;      /* that records what it takes */
     enum result_kind kind;

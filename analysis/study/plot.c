@@ -18,9 +18,20 @@
 
 /* --- the script ------------------------------------------------------------------- */
 
+/* A label, in which ^ and _{ mean what they do to gnuplot, and a lone _ itself. */
+static void write_label(FILE *to, char axis, const char *label)
+{
+    fprintf(to, "set %clabel '", axis);
+    for (; *label; label++) {
+        if (*label == '_' && label[1] != '{') fputc('\\', to);
+        fputc(*label, to);
+    }
+    fputs("'\n", to);
+}
+
 static void write_axis(FILE *to, char axis, const char *label, bool log, int base)
 {
-    fprintf(to, "set %clabel '%s'\n", axis, label);
+    write_label(to, axis, label);
     if (!log) return;
     fprintf(to, "set logscale %c %d\nset format %c '%d^{%%L}'\n", axis, base, axis, base);
 }
@@ -30,6 +41,7 @@ struct drawing {
     const struct study_plot *plot;
     json_t *rows;
     struct distinct series;
+    int *look; /* of each series */
 };
 
 static json_t *cell(const struct drawing *d, size_t row, const char *key)
@@ -97,6 +109,57 @@ static void write_layout(FILE *to, const struct drawing *d)
                   : "outside right top");
 }
 
+/* How lines look: colours that most eyes tell apart (Okabe and Ito 2008), each with a
+   mark of its own.  A recipe has the same everywhere; other series take what is left. */
+static const struct {
+    const char *recipe; /* NULL: nobody's */
+    const char *colour;
+    int mark; /* gnuplot's number */
+} looks[] = {
+    { "ootomo", "#0072B2", 7 }, { "legemm", "#D55E00", 5 }, { "markidis", "#009E73", 9 },
+    { "plain", "#E69F00", 11 }, { "fp32", "#000000", 1 },   { "feng", "#CC79A7", 13 },
+    { "tf32x3", "#56B4E9", 2 }, { NULL, "#8C6D31", 4 },     { NULL, "#7F7F7F", 6 },
+    { NULL, "#5B3A8C", 8 },     { NULL, "#2F6B3A", 10 },    { NULL, "#A03030", 12 },
+};
+
+enum { LOOKS = sizeof looks / sizeof looks[0] };
+
+/* The look of the recipe that a word of the series names, or -1. */
+static int look_of_recipe(const char *series)
+{
+    static const char between[] = " ,:/";
+    for (; *series; series += strspn(series, between)) {
+        const size_t length = strcspn(series, between);
+        for (int i = 0; i < LOOKS; i++)
+            if (looks[i].recipe && strlen(looks[i].recipe) == length &&
+                !strncmp(series, looks[i].recipe, length))
+                return i;
+        series += length;
+    }
+    return -1;
+}
+
+/* The look of every series: that of its recipe for the first that has it, else the next
+   that is free, and when none is, all of them again. */
+static void choose_looks(int *look, const struct drawing *d)
+{
+    bool taken[LOOKS] = { false };
+    int next = 0;
+    for (size_t i = 0; i < d->series.groups; i++) {
+        const int own = look_of_recipe(json_string_value(series_name(d, i)));
+        look[i] = own >= 0 && !taken[own] ? own : -1;
+        if (look[i] >= 0) taken[own] = true;
+    }
+    for (size_t i = 0; i < d->series.groups; i++) {
+        if (look[i] >= 0) continue;
+        for (int tries = 0; tries < LOOKS && taken[next]; tries++)
+            next = (next + 1) % LOOKS;
+        look[i] = next;
+        taken[next] = true;
+        next = (next + 1) % LOOKS;
+    }
+}
+
 /* One picture: y of every series. */
 static void write_picture(FILE *to, const struct drawing *d, const char *y)
 {
@@ -105,8 +168,11 @@ static void write_picture(FILE *to, const struct drawing *d, const char *y)
     const char *separator = "plot ";
     for (size_t i = 0; i < d->series.groups; i++) {
         if (!has_line(d, y, i)) continue;
-        fprintf(to, "%s$s%zu using 1:2 with %s linewidth 2 title ", separator, i,
-                d->plot->points ? "points" : "linespoints");
+        fprintf(to,
+                "%s$s%zu using 1:2 with %s linewidth 2 linecolor rgb '%s' pointtype %d "
+                "title ",
+                separator, i, d->plot->points ? "points" : "linespoints",
+                looks[d->look[i]].colour, looks[d->look[i]].mark);
         write_quoted(to, json_string_value(series_name(d, i)));
         separator = ", ";
     }
@@ -160,8 +226,8 @@ static _Noreturn void become_gnuplot(FILE *script, FILE *picture)
     _exit(127);
 }
 
-/* gnuplot with `script` as standard input and `picture` as standard output: whether it was
-   there and drew. */
+/* gnuplot with `script` as standard input and `picture` as standard output: whether it
+   was there and drew. */
 static enum bitcut_status run_gnuplot(bool *drawn, FILE *script, FILE *picture,
                                       const struct progress *progress, struct fault *f)
 {
@@ -182,7 +248,8 @@ static enum bitcut_status read_all(char **text, FILE *from, struct fault *f)
     const long size = ftell(from);
     if (size <= 0) return BITCUT_OK;
     char *bytes = memory_allocate((size_t)size + 1, 1);
-    if (!bytes) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the picture");
+    if (!bytes)
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the picture");
     rewind(from);
     if (fread(bytes, 1, (size_t)size, from) != (size_t)size) {
         free(bytes);
@@ -194,7 +261,8 @@ static enum bitcut_status read_all(char **text, FILE *from, struct fault *f)
 }
 
 enum bitcut_status plot_svg(char **svg, const struct study_plot *plot, const char *title,
-                            json_t *rows, const struct progress *progress, struct fault *f)
+                            json_t *rows, const struct progress *progress,
+                            struct fault *f)
 {
     struct drawing d = { .plot = plot, .rows = rows };
     FILE *script = tmpfile(), *picture = tmpfile();
@@ -204,10 +272,13 @@ enum bitcut_status plot_svg(char **svg, const struct study_plot *plot, const cha
     if (!script || !picture) status = system_fault("a temporary file", f);
     if (status == BITCUT_OK) {
         distinct_of(&d.series, rows, plot->series);
+        d.look = distinct_array(d.series.groups, sizeof *d.look);
+        choose_looks(d.look, &d);
         write_script(script, &d, title);
         status = run_gnuplot(&drawn, script, picture, progress, f);
     }
     if (drawn) status = read_all(svg, picture, f);
+    free(d.look);
     distinct_clear(&d.series);
     if (script) fclose(script);
     if (picture) fclose(picture);

@@ -1,5 +1,5 @@
-/* The report: studies and recorded results as one HTML page, with their data and figures
-   beside it. */
+/* The report: studies and recorded results as one HTML page and as Markdown, with their
+   data and figures beside them. */
 #ifndef BITCUT_ANALYSIS_STUDY_REPORT_H
 #define BITCUT_ANALYSIS_STUDY_REPORT_H
 
@@ -8,29 +8,61 @@
 /* One study, or one figure of recorded results, in the report. */
 struct section {
     const char *name, *what, *title, *text;
+    enum study_chapter chapter;
     json_t *source;                /* what gives the numbers: a command, as text      */
     json_t *origin;                /* where it ran; NULL: no matter where             */
     const struct study_plot *plot; /* its y NULL: a table                             */
     json_t *rows;                  /* an array of objects; NULL: not run yet          */
+    json_t *verdicts;              /* claim_verdict() of its claims; NULL: it has none */
     char *svg;                     /* NULL: no figure                                 */
 };
 
-/* The page as a whole. */
+/* The report as a whole. */
 struct page {
     const char *command; /* the command line that makes it */
     const struct section *sections;
     size_t count;
 };
 
+enum { REPORT_CELL_MOST = 64 };
+
+/* A value as text, in `number` if it is a number: reals to `digits` significant digits,
+   null as an empty text. */
+const char *report_cell(char number[REPORT_CELL_MOST], const json_t *value, int digits);
+
+/* The verdicts of all sections in their order: an array to be released. */
+json_t *report_verdicts(const struct page *page);
+
+/* How many verdicts there are of each kind, by enum verdict. */
+void report_count_verdicts(size_t counts[VERDICTS], json_t *verdicts);
+
+/* The units by whose models claims were judged: an array of { "unit", "evidence",
+   "claims" }, each once, in their order; to be released. */
+json_t *report_units(json_t *verdicts);
+
+/* The section after `s`, or the first when it is NULL, of a chapter; NULL at the end. */
+const struct section *report_section_next(const struct page *page, int chapter,
+                                          const struct section *s);
+
+/* Write a character of comma-separated values. */
+typedef int report_write_character(int c, FILE *to);
+
 /* Write the rows as comma-separated values, a header line first, reals to 17 digits,
    quotes around what has a comma or a quote, and a ' before a text that a spreadsheet
    would run (one that begins with =, +, - or @ and is no number).  Texts are fit to print
    (lib/text.h), here and in the page. */
+void report_csv(FILE *to, report_write_character *write, json_t *rows);
 enum bitcut_status report_write_csv(const char *path, json_t *rows, struct fault *f);
 
-/* Write the page: every section with its text, the command that gives its numbers,
-   figure, table, and data inside the page, so that it can be moved alone. */
+/* Write the page: what was tested and every verdict; then by chapters every section with
+   its text, verdicts, the command that gives its numbers, figure, table, and data inside
+   the page, so that it can be moved alone. */
 enum bitcut_status report_write_page(const char *path, const struct page *page,
                                      struct fault *f);
+
+/* The same without tables and data, as Markdown that names the files of figures and data
+   beside it. */
+enum bitcut_status report_write_markdown(const char *path, const struct page *page,
+                                         struct fault *f);
 
 #endif

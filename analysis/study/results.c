@@ -1,5 +1,6 @@
 #include "analysis/study/results.h"
 
+#include "analysis/evidence/json_lines.h"
 #include "lib/file/stream.h"
 
 #include <stdlib.h>
@@ -178,8 +179,9 @@ static enum bitcut_status check_fields(const json_t *row,
 }
 
 /* Take the row over, whatever becomes of it. */
-static enum bitcut_status add(struct results *r, json_t *row, struct fault *f)
+static enum bitcut_status add(void *to, json_t *row, struct fault *f)
 {
+    struct results *r = to;
     enum bitcut_status status = BITCUT_OK;
     int kind = 0;
     while (kind < RESULT_KINDS && !json_object_get(row, kinds[kind].key)) kind++;
@@ -192,29 +194,6 @@ static enum bitcut_status add(struct results *r, json_t *row, struct fault *f)
     if (status == BITCUT_OK && json_array_append(r->rows[kind], row))
         status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     json_decref(row);
-    return status;
-}
-
-static enum bitcut_status parse_line(struct results *r, const char *at, size_t length,
-                                     struct fault *f)
-{
-    json_error_t error;
-    json_t *row = json_loadb(at, length, JSON_REJECT_DUPLICATES, &error);
-    return row ? add(r, row, f) : fault_set(f, BITCUT_BAD_FILE, "%s", error.text);
-}
-
-static enum bitcut_status parse_lines(struct results *r, size_t *line, const char *at,
-                                      size_t left, struct fault *f)
-{
-    enum bitcut_status status = BITCUT_OK;
-    for (*line = 0; left && status == BITCUT_OK;) {
-        const char *end = memchr(at, '\n', left);
-        const size_t length = end ? (size_t)(end - at) : left;
-        ++*line;
-        if (length) status = parse_line(r, at, length, f);
-        at += length + (end != NULL);
-        left -= length + (end != NULL);
-    }
     return status;
 }
 
@@ -274,7 +253,7 @@ enum bitcut_status results_parse(struct results *r, size_t *line, const void *by
 {
     struct results all;
     copy(&all, r);
-    enum bitcut_status status = parse_lines(&all, line, bytes, size, f);
+    enum bitcut_status status = json_lines_parse(line, bytes, size, add, &all, f);
     if (status == BITCUT_OK && total(&all) == total(r)) {
         *line = 0;
         status = fault_set(f, BITCUT_BAD_FILE, "no results");

@@ -1,5 +1,157 @@
 #include "analysis/study/study.h"
 
+#include "analysis/error/runs.h"
+#include "lib/rand.h"
+#include "lib/threads.h"
+
+const struct table_row study_chapters[] = {
+    [CHAPTER_KEEPS] = { "keeps", "What does a split keep?" },
+    [CHAPTER_UNDERFLOW] = { "underflows", "When does it underflow?" },
+    [CHAPTER_UNIT] = { "unit", "What does the unit cost?" },
+    [CHAPTER_DROPPED] = { "terms", "What does the dropped term cost?" },
+    [CHAPTER_CHOICE] = { "choice", "RN or RZ, 2^10 or 2^11?" },
+    [CHAPTER_BOUNDS] = { "limits", "Are errors within their bounds?" },
+    [CHAPTER_USES] = { "uses", "What do applications see?" },
+    [CHAPTER_SPEED] = { "performance", "How fast is it, and what does it take?" },
+    [CHAPTER_EVIDENCE] = { "evidence", "What do devices and libraries compute?" },
+    { 0 }
+};
+
 #define LISTED(name) &study_##name,
 
 const struct study *const studies[] = { STUDIES(LISTED) NULL };
+
+const struct table_row study_scales[] = {
+    [STUDY_SMALL] = { "small", "seconds; sizes up to some hundreds" },
+    [STUDY_PAPER] = { "paper", "the sizes of papers, n up to 4096, and more seeds" },
+    { 0 }
+};
+
+void study_row(struct study_point *p, json_t *row)
+{
+    json_array_append_new(p->rows, row);
+}
+
+/* --- claims ----------------------------------------------------------------------- */
+
+const struct study *study_of_claim(const struct claim *claim)
+{
+    for (const struct study *const *s = studies; *s; s++)
+        for (const struct claim *c = (*s)->claims; c->name; c++)
+            if (c == claim) return *s;
+    return NULL;
+}
+
+const struct claim *study_claim_next(const struct claim *claim)
+{
+    const struct study *const *s = studies;
+    while (claim && *s != study_of_claim(claim)) s++;
+    const struct claim *next = claim ? claim + 1 : studies[0]->claims;
+    while (!next->name && *++s) next = (*s)->claims;
+    return next->name ? next : NULL;
+}
+
+/* --- points ----------------------------------------------------------------------- */
+
+/* FNV-1a, 64 bits. */
+static uint64_t name_stream(const char *name)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    for (; *name; name++) h = (h ^ (unsigned char)*name) * 0x100000001b3u;
+    return h;
+}
+
+uint64_t study_seed(const struct study *study, size_t at, uint64_t seed)
+{
+    uint32_t words[4];
+    rand_block(words, seed, name_stream(study->name), at);
+    return rand_bits(words[0], words[1]);
+}
+
+/* Points that are computed side by side: those from `first` on that are wanted. */
+struct batch {
+    const struct study *study;
+    const struct study_run *run;
+    const size_t *at;
+    json_t **rows; /* of each */
+    int threads;   /* of one  */
+};
+
+static enum bitcut_status compute_one(void *context, size_t i, struct fault *f)
+{
+    const struct batch *b = context;
+    const struct progress quiet = { .stop = b->run->progress ? b->run->progress->stop
+                                                             : NULL };
+    struct study_point p = { .at = b->at[i],
+                             .scale = b->run->scale,
+                             .seed = study_seed(b->study, b->at[i], b->run->seed),
+                             .threads = b->threads,
+                             .progress = &quiet,
+                             .sources = &b->run->sources,
+                             .rows = json_array() };
+    const enum bitcut_status status = b->study->run(b->study, &p, f);
+    if (status == BITCUT_OK) b->rows[i] = p.rows;
+    else json_decref(p.rows);
+    return status;
+}
+
+/* Hand over what is there, up to the first that is not. */
+static void hand_over(const struct batch *b, size_t count,
+                      void (*take)(void *context, size_t at, json_t *rows), void *context)
+{
+    bool whole = true;
+    for (size_t i = 0; i < count; i++) {
+        whole &= b->rows[i] != NULL;
+        if (whole) take(context, b->at[i], b->rows[i]);
+        else json_decref(b->rows[i]);
+    }
+}
+
+/* The next points that are wanted, at most `most`, into at[]; how many there are. */
+static size_t next_points(size_t *at, size_t most, size_t *from, size_t points,
+                          const bool *wanted)
+{
+    size_t count = 0;
+    for (; *from < points && count < most; ++*from)
+        if (!wanted || wanted[*from]) at[count++] = *from;
+    return count;
+}
+
+enum bitcut_status study_compute(const struct study *study, const struct study_run *run,
+                                 const bool *wanted,
+                                 void (*take)(void *context, size_t at, json_t *rows),
+                                 void *context, struct fault *f)
+{
+    const size_t points = study->points(study, run->scale);
+    const size_t side = study->threaded ? 1 : (size_t)threads_for(run->threads, points);
+    const struct progress quiet = { .stop = run->progress ? run->progress->stop : NULL };
+    enum bitcut_status status = BITCUT_OK;
+    size_t at[THREADS_MOST], from = 0, count;
+    while (status == BITCUT_OK &&
+           (count = next_points(at, side, &from, points, wanted))) {
+        json_t *rows[THREADS_MOST] = { NULL };
+        struct batch b = { study, run, at, rows, study->threaded ? run->threads : 1 };
+        status = runs_do(count, compute_one, &b, study->threaded ? 1 : run->threads,
+                         &quiet, f);
+        hand_over(&b, count, take, context);
+        progress_report(run->progress, from, points);
+    }
+    return status;
+}
+
+static void append(void *context, size_t at, json_t *rows)
+{
+    (void)at;
+    json_array_extend(context, rows);
+    json_decref(rows);
+}
+
+enum bitcut_status study_rows(json_t **rows, const struct study *study,
+                              const struct study_run *run, struct fault *f)
+{
+    json_t *all = json_array();
+    const enum bitcut_status status = study_compute(study, run, NULL, append, all, f);
+    *rows = status == BITCUT_OK ? all : NULL;
+    if (status != BITCUT_OK) json_decref(all);
+    return status;
+}

@@ -1,21 +1,61 @@
-/* Studies: a question, the numbers that answer it, and how to draw them. */
+/* Studies: a question, the numbers that answer it, how to draw them, and what papers say
+   of it. */
 #ifndef BITCUT_ANALYSIS_STUDY_STUDY_H
 #define BITCUT_ANALYSIS_STUDY_STUDY_H
 
+#include "analysis/study/claim.h"
+#include "gpu/tile.h"
 #include "lib/progress.h"
 #include "lib/status.h"
 
 #include <jansson.h>
 
-/* A study under way. */
+struct results;
+
+/* A GPU's description and its name. */
+struct study_gpu {
+    const char *name;
+    struct tile_gpu gpu;
+};
+
+/* How large a study is: `small` in seconds, `paper` with the sizes of papers, up to n =
+   4096. */
+enum study_scale { STUDY_SMALL, STUDY_PAPER };
+
+extern const struct table_row study_scales[]; /* by scale, ended by {0} */
+
+/* What was recorded, as far as it was found: NULL, there is none. */
+struct study_sources {
+    const struct results *results; /* that results_derive() has seen                */
+    json_t *libraries;             /* rows of data/libraries, an array of objects   */
+    const struct study_gpu *gpus;  /* ended by one without a name                   */
+};
+
+enum { READS_RESULTS = 1, READS_LIBRARIES = 2, READS_GPUS = 4 };
+
+/* How points of studies are computed. */
 struct study_run {
+    enum study_scale scale;
     uint64_t seed;
     int threads;
     const struct progress *progress;
-    void (*row)(void *context,
-                json_t *row); /* takes a row over; every row has the same keys */
-    void *context;
+    struct study_sources sources;
 };
+
+/* A point under way: one of a study's independent parts, which are numbered from 0. */
+struct study_point {
+    size_t at;
+    enum study_scale scale;
+    uint64_t seed; /* this point's own */
+    int threads;
+    const struct progress *progress;
+    const struct study_sources *sources;
+    json_t *rows; /* so far */
+};
+
+/* Append a row to those of the point, and take it over; every row of a study has the same
+   keys. */
+void study_row(struct study_point *p, json_t *row);
 
 /* How the rows are drawn: one line for each value of `series`, y against x, or its points
    alone.  A study without a figure has y NULL.  Below that picture there may be a second
@@ -27,23 +67,93 @@ struct study_plot {
     const char *below, *below_label; /* another y, or NULL */
 };
 
+/* The chapters of the report, each a question. */
+enum study_chapter {
+    CHAPTER_KEEPS,
+    CHAPTER_UNDERFLOW,
+    CHAPTER_UNIT,
+    CHAPTER_DROPPED,
+    CHAPTER_CHOICE,
+    CHAPTER_BOUNDS,
+    CHAPTER_USES,
+    CHAPTER_SPEED,
+    CHAPTER_EVIDENCE,
+    CHAPTERS
+};
+
+extern const struct table_row study_chapters[]; /* by chapter, ended by {0} */
+
 /* A study as a row of its table. */
 struct study {
     const char *name, *what;
-    const char *title; /* as a heading                                            */
-    const char *text;  /* what is counted, and what to see: plain paragraphs       */
-    enum bitcut_status (*run)(struct study_run *run, struct fault *f);
+    enum study_chapter chapter;
+    const char *title; /* as a heading                                          */
+    const char *text;  /* what is counted, and what to see: plain paragraphs    */
+    const struct claim *claims; /* what it judges; ended by {0} */
+    bool threaded;     /* a point keeps all threads busy; else each has a point */
+    unsigned reads;    /* which sources, READS_...; 0: none                     */
+    const void *about; /* of `run`'s own                                        */
     struct study_plot plot;
+
+    /* How many points it has, the same for every seed. */
+    size_t (*points)(const struct study *study, enum study_scale scale);
+
+    /* Compute one: its rows depend on scale, seed, `at` and the sources alone. */
+    enum bitcut_status (*run)(const struct study *study, struct study_point *p,
+                              struct fault *f);
 };
 
 /* All studies, in the order of the report: study_NAME is the row of each, in the file
-   analysis/study_*.c that computes it. */
-#define STUDIES(ROW) ROW(table1) ROW(table2) ROW(underflow) ROW(figure1)
+   analysis/study/study_*.c that computes it. */
+#define STUDIES(ROW)                                                                     \
+    ROW(table1)                                                                          \
+    ROW(table2)                                                                          \
+    ROW(figure1)                                                                         \
+    ROW(figure4)                                                                         \
+    ROW(figure5)                                                                         \
+    ROW(underflow)                                                                       \
+    ROW(figure9)                                                                         \
+    ROW(figure11)                                                                        \
+    ROW(figure13)                                                                        \
+    ROW(dropped)                                                                         \
+    ROW(legemm)                                                                          \
+    ROW(scale)                                                                           \
+    ROW(layers)                                                                          \
+    ROW(tile)                                                                            \
+    ROW(rounding)                                                                        \
+    ROW(promotion)                                                                       \
+    ROW(slices)                                                                          \
+    ROW(xf32)                                                                            \
+    ROW(mi200)                                                                           \
+    ROW(libraries)                                                                       \
+    ROW(recorded)
 
 #define STUDY_ROW(name) extern const struct study study_##name;
 STUDIES(STUDY_ROW)
 #undef STUDY_ROW
 
 extern const struct study *const studies[]; /* ended by NULL */
+
+/* The claim after `claim`, or the first when it is NULL, of all studies in their order;
+   NULL at the end.  study_of_claim() is whose it is. */
+const struct claim *study_claim_next(const struct claim *claim);
+const struct study *study_of_claim(const struct claim *claim);
+
+/* The seed of a point: words 0 and 1 of block `at` of the stream that the name of the
+   study gives (lib/rand.h; FNV-1a of its bytes). */
+uint64_t study_seed(const struct study *study, size_t at, uint64_t seed);
+
+/* Compute the points of a study for which wanted[at] is true (NULL: all), in ascending
+   order, and hand over the rows of each, an array, when it and all before it are there.
+   What a point fails with comes back, and BITCUT_CANNOT if asked to stop: then what was
+   handed over is whole. */
+enum bitcut_status study_compute(const struct study *study, const struct study_run *run,
+                                 const bool *wanted,
+                                 void (*take)(void *context, size_t at, json_t *rows),
+                                 void *context, struct fault *f);
+
+/* All rows of a study, one after the other: an array to be released; NULL on failure. */
+enum bitcut_status study_rows(json_t **rows, const struct study *study,
+                              const struct study_run *run, struct fault *f);
 
 #endif

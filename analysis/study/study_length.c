@@ -1,4 +1,5 @@
 /* Tables 1 and 2 of Ootomo and Yokota: the mantissa bits that two words keep. */
+#include "analysis/study/compare.h"
 #include "analysis/study/study.h"
 
 #include "analysis/error/retention.h"
@@ -14,16 +15,30 @@ struct printed {
 
 enum { PRINTED_ROWS = 6 };
 
-/* Table 1: both words to nearest.  Table 2: both truncated. */
-static const struct printed table1[PRINTED_ROWS] = {
-    { "00**", 23, 2 }, { "01*0", 23, 1 }, { "01*1", 22, 1 },
-    { "10*1", 22, 1 }, { "10*0", 23, 1 }, { "11**", 23, 2 }
+/* A printed table, the expected length of all values, and what rounds both words. */
+struct length_table {
+    struct printed row[PRINTED_ROWS];
+    double expected;
+    int rounding;
 };
 
-static const struct printed table2[PRINTED_ROWS] = {
-    { "00**", 23, 2 }, { "01*0", 23, 1 }, { "01*1", 22, 1 },
-    { "1*1*", 21, 2 }, { "1*01", 22, 1 }, { "1*00", 23, 1 }
-};
+static const struct length_table nearest = { { { "00**", 23, 2 },
+                                               { "01*0", 23, 1 },
+                                               { "01*1", 22, 1 },
+                                               { "10*1", 22, 1 },
+                                               { "10*0", 23, 1 },
+                                               { "11**", 23, 2 } },
+                                             22.75,
+                                             ROUND_RN };
+
+static const struct length_table truncated = { { { "00**", 23, 2 },
+                                                 { "01*0", 23, 1 },
+                                                 { "01*1", 22, 1 },
+                                                 { "1*1*", 21, 2 },
+                                                 { "1*01", 22, 1 },
+                                                 { "1*00", 23, 1 } },
+                                               22.25,
+                                               ROUND_RZ };
 
 static bool matches(const char *pattern, uint32_t fraction)
 {
@@ -71,80 +86,114 @@ static struct kept kept_of(const size_t counts[24])
 }
 
 /* One row: bits 12 11 1 0, what is printed and what was counted. */
-static void emit_kept(struct study_run *run, const char *pattern, double printed_length,
-                      double printed_probability, struct kept kept, bool agrees)
+static void kept_row(struct study_point *p, const char *pattern, double printed_length,
+                     double printed_probability, struct kept kept, bool agrees)
 {
-    run->row(run->context,
-             json_pack("{s:s#, s:s#, s:s#, s:s#, s:f, s:f, s:i, s:i, s:f, s:I, s:f, s:b}",
-                       "m12", pattern, 1, "m11", pattern + 1, 1, "m1", pattern + 2, 1,
-                       "m0", pattern + 3, 1, "len_printed", printed_length,
-                       "prob_printed", printed_probability, "len_least", kept.least,
-                       "len_most", kept.most, "prob", (double)kept.count / SIGNIFICANDS,
-                       "count", (json_int_t)kept.count, "bits",
-                       (double)kept.sum / SIGNIFICANDS, "agrees", agrees));
+    study_row(
+        p, json_pack("{s:s#, s:s#, s:s#, s:s#, s:f, s:f, s:i, s:i, s:f, s:I, s:f, s:b}",
+                     "m12", pattern, 1, "m11", pattern + 1, 1, "m1", pattern + 2, 1, "m0",
+                     pattern + 3, 1, "len_printed", printed_length, "prob_printed",
+                     printed_probability, "len_least", kept.least, "len_most", kept.most,
+                     "prob", (double)kept.count / SIGNIFICANDS, "count",
+                     (json_int_t)kept.count, "bits", (double)kept.sum / SIGNIFICANDS,
+                     "agrees", agrees));
 }
 
-/* The rows of a printed table, then one for all values: the expected length. */
-static enum bitcut_status run_printed(struct study_run *run, const struct printed *table,
-                                      double expected, const struct bitcut_split *split,
-                                      struct fault *f)
+static size_t length_points(const struct study *study, enum study_scale scale)
 {
+    (void)study, (void)scale;
+    return 1;
+}
+
+/* The rows of the printed table, then one for all values: the expected length. */
+static enum bitcut_status run_length(const struct study *study, struct study_point *p,
+                                     struct fault *f)
+{
+    const struct length_table *table = study->about;
+    struct bitcut_split split = splits[SPLIT_MARKIDIS];
     struct kept all = { .least = 23 };
-    for (int i = 0; i < PRINTED_ROWS; i++) {
+    split.word[0].rounding = split.word[1].rounding = &roundings[table->rounding];
+    for (const struct printed *row = table->row; row < table->row + PRINTED_ROWS; row++) {
         size_t counts[24];
-        if (progress_stopped(run->progress))
-            return fault_set(f, BITCUT_CANNOT, "stopped");
-        progress_report(run->progress, (size_t)i, PRINTED_ROWS);
-        count_lengths(counts, table[i].pattern, split, run->threads);
+        if (progress_stopped(p->progress)) return fault_set(f, BITCUT_CANNOT, "stopped");
+        count_lengths(counts, row->pattern, &split, p->threads);
         const struct kept kept = kept_of(counts);
-        const int length = table[i].length, eighths = table[i].eighths;
-        emit_kept(run, table[i].pattern, length, eighths / 8.0, kept,
-                  kept.least == length && kept.most == length &&
-                      kept.count * 8 == (size_t)eighths * SIGNIFICANDS);
+        kept_row(p, row->pattern, row->length, row->eighths / 8.0, kept,
+                 kept.least == row->length && kept.most == row->length &&
+                     kept.count * 8 == (size_t)row->eighths * SIGNIFICANDS);
         all.count += kept.count;
         all.sum += kept.sum;
         if (kept.least < all.least) all.least = kept.least;
         if (kept.most > all.most) all.most = kept.most;
     }
-    emit_kept(run, "****", expected, 1, all,
-              (double)all.sum == expected * SIGNIFICANDS && all.count == SIGNIFICANDS);
+    kept_row(p, "****", table->expected, 1, all,
+             (double)all.sum == table->expected * SIGNIFICANDS &&
+                 all.count == SIGNIFICANDS);
     return BITCUT_OK;
 }
 
-static enum bitcut_status run_table1(struct study_run *run, struct fault *f)
-{
-    return run_printed(run, table1, 22.75, &splits[SPLIT_MARKIDIS], f);
-}
+static const struct claim_flags all_agree = { "agrees", "", NULL };
 
-static enum bitcut_status run_table2(struct study_run *run, struct fault *f)
-{
-    struct bitcut_split split = splits[SPLIT_MARKIDIS];
-    split.word[0].rounding = split.word[1].rounding = &roundings[ROUND_RZ];
-    return run_printed(run, table2, 22.25, &split, f);
-}
+static const struct claim_values expected = { .key = "bits", .where = "m12=* m0=*" };
+
+#define ALL_ROWS "all lengths and probabilities"
+
+static const struct claim table1_claims[] = {
+    /* clang-format off */
+    { .name = "table1-rows", .printed = ALL_ROWS,
+      .what = "two f16 words to nearest keep the lengths of Table 1, with its "
+              "probabilities",
+      .paper = "Ootomo and Yokota, Table 1",
+      .judge = claim_judge_flags, .about = &all_agree },
+    { .name = "table1-expected", .number = 22.75,
+      .what = "two f16 words to nearest keep this many mantissa bits on average",
+      .paper = "Ootomo and Yokota, section 3.1",
+      .judge = claim_judge_values, .about = &expected },
+    { 0 }
+    /* clang-format on */
+};
+
+static const struct claim table2_claims[] = {
+    /* clang-format off */
+    { .name = "table2-rows", .printed = ALL_ROWS,
+      .what = "two truncated f16 words keep the lengths of Table 2, with its "
+              "probabilities",
+      .paper = "Ootomo and Yokota, Table 2",
+      .judge = claim_judge_flags, .about = &all_agree },
+    { .name = "table2-expected", .number = 22.25,
+      .what = "two truncated f16 words keep this many mantissa bits on average",
+      .paper = "Ootomo and Yokota, section 3.1",
+      .judge = claim_judge_values, .about = &expected },
+    { 0 }
+    /* clang-format on */
+};
 
 const struct study study_table1 = {
     /* clang-format off */
     .name = "table1",
+    .chapter = CHAPTER_KEEPS,
     .what = "mantissa bits kept by RN + RN words (Ootomo and Yokota, Table 1)",
     .title = "Mantissa length with round to nearest",
-    .text = "All 2^23 FP32 values of one binade are split as x = h + l, both words f16 and "
-            "rounded to nearest even. A row is a pattern of the fraction bits m12, m11, m1 "
-            "and m0 of x (* is either); len_printed and prob_printed are Ootomo and "
-            "Yokota's Table 1, len_least to len_most and prob what was counted. A value "
-            "keeps 23 bits if h + l = x, else 22 - floor(log2 of the error in ulps). The "
-            "last row is the expected length.",
-    .run = run_table1,
+    .text = "All 2^23 FP32 values of one binade are split as x = h + l, both words f16 "
+            "and rounded to nearest even. A row is a pattern of the fraction bits m12, "
+            "m11, m1 and m0 of x (* is either); len_printed and prob_printed are Ootomo "
+            "and Yokota's Table 1, len_least to len_most and prob what was counted. A "
+            "value keeps 23 bits if h + l = x, else 22 - floor(log2 of the error in "
+            "ulps). The last row is the expected length.",
+    .claims = table1_claims, .about = &nearest,
+    .threaded = true, .points = length_points, .run = run_length,
     /* clang-format on */
 };
 
 const struct study study_table2 = {
     /* clang-format off */
     .name = "table2",
+    .chapter = CHAPTER_KEEPS,
     .what = "mantissa bits kept by RZ + RZ words (Ootomo and Yokota, Table 2)",
     .title = "Mantissa length with truncation",
-    .text = "The same with both words truncated, as in Ootomo and Yokota's Table 2 and in "
-            "LE-GEMM's bit-cut.",
-    .run = run_table2,
+    .text = "The same with both words truncated, as in Ootomo and Yokota's Table 2 and "
+            "in LE-GEMM's bit-cut.",
+    .claims = table2_claims, .about = &truncated,
+    .threaded = true, .points = length_points, .run = run_length,
     /* clang-format on */
 };

@@ -1,64 +1,168 @@
 /* Figure 8 of Ootomo and Yokota: underflow of the low word, by binades. */
+#include "analysis/study/compare.h"
 #include "analysis/study/study.h"
 
 #include "analysis/error/retention.h"
 
-enum { FROM = -20, TO = 14 };
+#include <math.h>
 
-/* `bits` is taken over. */
-static void underflow_row(struct study_run *run, const char *split, const char *by, int e,
-                          double p_subnormal, double p_zero, json_t *bits)
+enum { FROM = -20, TO = 14, BINADES = TO - FROM + 1 };
+
+/* Values of a binade that are tried at small scale; at the other all are. */
+enum { SAMPLES = 1 << 19 };
+
+/* The splits in question; the first is what Eq. 13-17 assume. */
+static const struct bitcut_split *const rows[] = {
+    &(const struct bitcut_split){
+        .name = "truncated",
+        .words = 2,
+        .word = { { &formats[FORMAT_F16], &roundings[ROUND_RZ], 0, false },
+                  { &formats[FORMAT_F16], &roundings[ROUND_RZ], 1, false } } },
+    &splits[SPLIT_MARKIDIS], &splits[SPLIT_HALFHALF], &splits[SPLIT_BITCUT]
+};
+
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+/* What is told of a split in a binade. */
+struct underflow {
+    double p_subnormal, p_zero, bits; /* NAN: not told      */
+    double below;                     /* from the closed form */
+};
+
+static json_t *number_or_null(double x) { return isnan(x) ? json_null() : json_real(x); }
+
+/* Eq. 15 of Ootomo and Yokota, with the exponent moved by the scale: truncated words.
+   The count over it, where that is neither 1 nor so rare that a sample misses it. */
+static double over_eq15(const struct bitcut_split *s, int e, double counted)
 {
-    run->row(run->context,
-             json_pack("{s:o, s:s, s:i, s:f, s:f, s:o}", "series",
-                       json_sprintf("%s, %s", split, by), "split", split, "exponent", e,
-                       "p_subnormal", p_subnormal, "p_zero", p_zero, "bits", bits));
+    const int bits = e + s->scale + 4;
+    return bits > 0 && bits <= 6 ? ldexp(counted, bits) : NAN;
 }
 
-static enum bitcut_status underflow_binade(struct study_run *run,
-                                           const struct bitcut_split *s, int e,
-                                           struct fault *f)
+static void underflow_row(struct study_point *p, const struct bitcut_split *s,
+                          const char *by, int e, const struct underflow *u)
 {
+    study_row(
+        p, json_pack(
+               "{s:o, s:s, s:s, s:i, s:f, s:f, s:o, s:o, s:o}", "series",
+               json_sprintf("%s, %s", s->name, by), "split", s->name, "by", by,
+               "exponent", e, "p_subnormal", u->p_subnormal, "p_zero", u->p_zero, "bits",
+               number_or_null(u->bits), "distance", number_or_null(u->below), "over_eq15",
+               number_or_null(isnan(u->bits) ? NAN : over_eq15(s, e, u->p_subnormal))));
+}
+
+/* How far a count is from the closed form: the larger one of both probabilities. */
+static double distance(const struct retention *r, double p_subnormal, double p_zero)
+{
+    const double x = fabs(r->p_subnormal - p_subnormal), y = fabs(r->p_zero - p_zero);
+    return x > y ? x : y;
+}
+
+static size_t underflow_points(const struct study *study, enum study_scale scale)
+{
+    (void)study, (void)scale;
+    return (size_t)ROWS * BINADES;
+}
+
+static enum bitcut_status run_underflow(const struct study *study, struct study_point *p,
+                                        struct fault *f)
+{
+    (void)study;
+    const struct bitcut_split *s = rows[p->at / BINADES];
+    const int e = FROM + (int)(p->at % BINADES);
     struct retention r;
     const enum bitcut_status status =
-        retention_count(&r, s, e, 0, run->seed, run->threads, run->progress, f);
+        retention_count(&r, s, e, p->scale == STUDY_PAPER ? 0 : SAMPLES, p->seed,
+                        p->threads, p->progress, f);
     if (status != BITCUT_OK) return status;
-    underflow_row(run, s->name, "counted", e, r.p_subnormal, r.p_zero, json_real(r.bits));
-    if (e >= format_emin(s->word[0].format)) /* else high words are subnormal */
-        underflow_row(run, s->name, "theory", e, retention_p_subnormal(s, e),
-                      retention_p_zero(s, e), json_null());
+    const bool normal = e >= format_emin(s->word[0].format); /* all high words */
+    const struct underflow theory = { retention_p_subnormal(s, e), retention_p_zero(s, e),
+                                      NAN, NAN };
+    const struct underflow counted = {
+        r.p_subnormal, r.p_zero, r.bits,
+        normal ? distance(&r, theory.p_subnormal, theory.p_zero) : NAN
+    };
+    underflow_row(p, s, "counted", e, &counted);
+    if (normal) underflow_row(p, s, "theory", e, &theory);
     return BITCUT_OK;
 }
 
-static enum bitcut_status run_underflow(struct study_run *run, struct fault *f)
-{
-    static const int rows[] = { SPLIT_MARKIDIS, SPLIT_HALFHALF, SPLIT_BITCUT };
-    enum { ROWS = sizeof rows / sizeof rows[0], BINADES = TO - FROM + 1 };
-    enum bitcut_status status = BITCUT_OK;
-    for (int i = 0; i < ROWS * BINADES && status == BITCUT_OK; i++) {
-        progress_report(run->progress, (size_t)i, (size_t)ROWS * BINADES);
-        status = underflow_binade(run, &splits[rows[i / BINADES]], FROM + i % BINADES, f);
-    }
-    return status;
-}
+/* Counts fall below by up to 3 2^-12.  A sample errs by 4 sqrt(1/4 / SAMPLES) at most,
+   but for one in 10^4. */
+static const struct claim_values as_theory = { .key = "distance",
+                                               .where = "split=truncated",
+                                               .most = 3.0 / 4096 + 2.8e-3 },
+                                 as_eq15 = { .key = "over_eq15",
+                                             .where = "split=markidis",
+                                             .least = 0.9,
+                                             .most = 1.1 },
+                                 at_one = { .key = "p_subnormal",
+                                            .where =
+                                                "split=markidis exponent=0 by=counted",
+                                            .least = 0.01 };
+
+static const struct claim_ratios scaled = { .key = "p_subnormal",
+                                            .top = "split=halfhalf by=counted",
+                                            .bottom = "split=markidis by=counted",
+                                            .cases = "exponent",
+                                            .most = 1 },
+                                 cut = { .key = "bits",
+                                         .top = "split=bitcut by=counted",
+                                         .bottom = "split=halfhalf by=counted",
+                                         .cases = "exponent",
+                                         .least = 1 };
+
+static const struct claim underflow_claims[] = {
+    /* clang-format off */
+    { .name = "underflow-theory", .printed = "theory and count are one curve",
+      .what = "Eq. 15 and 17 give how often truncated low words underflow",
+      .paper = "Ootomo and Yokota, Fig. 8",
+      .judge = claim_judge_values, .about = &as_theory },
+    { .name = "underflow-nearest", .printed = "Eq. 15: 2^-(e+4)",
+      .what = "Eq. 15 also gives it for the words of the method, which are rounded to "
+              "nearest",
+      .paper = "Ootomo and Yokota, Eq. 15",
+      .judge = claim_judge_values, .about = &as_eq15,
+      .beside = "over Eq. 15: rounding the high word to nearest halves the residual, "
+                "which Eq. 13 leaves out" },
+    { .name = "underflow-at-one", .printed = "even around 10^0",
+      .what = "low words without a scale underflow gradually even for values around 1",
+      .paper = "Ootomo and Yokota, section 3.3",
+      .judge = claim_judge_values, .about = &at_one },
+    { .name = "underflow-scaled", .printed = "reduced",
+      .what = "multiplying the residual by 2^11 makes underflow rarer",
+      .paper = "Ootomo and Yokota, section 3.3",
+      .judge = claim_judge_ratios, .about = &scaled },
+    { .name = "bitcut-bits", .printed = "to the maximum extent",
+      .what = "a copied high word, and the rest cut, keep at least what rounded words do",
+      .paper = "LE-GEMM, section 4.1",
+      .judge = claim_judge_ratios, .about = &cut,
+      .beside = "mantissa bits kept over those of RN + RN: truncation needs one bit "
+                "more, and below 2^-14 the literal cut has no high word" },
+    { 0 }
+    /* clang-format on */
+};
 
 const struct study study_underflow = {
     /* clang-format off */
     .name = "underflow",
+    .chapter = CHAPTER_UNDERFLOW,
     .what = "probability that the low word underflows (Ootomo and Yokota, Figure 8)",
     .title = "Underflow of the low word",
-    .text = "All 2^23 values of each binade are split. p_subnormal is the share whose low "
-            "word leaves the normal range though the residual is not zero, p_zero that of "
-            "those where it is zero, bits the mean mantissa length that the words keep. "
-            "Theory is the closed form, for binades whose high words are normal numbers: "
-            "Ootomo and Yokota's Eq. 13-17 where those are truncated, and twice their Eq. 15 "
-            "where they are rounded to nearest, which halves the residual. It takes residuals "
-            "for continuous; counts fall below it by up to 3 2^-12, because residuals are "
-            "whole last places of x and often zero. Scaling by 2^11 (halfhalf) or 2^10 (bitcut) moves underflow down by as "
-            "many binades. No underflow is not yet precision: below 2^-14 the literal bitcut "
-            "has a high word of zero, and all of x in the low word. That word is a normal "
-            "number, so nothing underflows, but it keeps only 11 bits: read the lower "
-            "picture with the upper one.",
+    .text = "Values of each binade are split: 2^19 of them, or all 2^23 at the scale "
+            "paper. p_subnormal is the share whose low word leaves the normal range "
+            "though the residual is not zero, p_zero that of those where it is zero, "
+            "bits the mean mantissa length that the words keep. Theory is the closed "
+            "form, for binades whose high words are normal numbers: Ootomo and Yokota's "
+            "Eq. 13-17 where those are truncated, and twice their Eq. 15 where they are "
+            "rounded to nearest, which halves the residual. It takes residuals for "
+            "continuous; counts fall below it by up to 3 2^-12, because residuals are "
+            "whole last places of x and often zero. Scaling by 2^11 (halfhalf) or 2^10 "
+            "(bitcut) moves underflow down by as many binades. No underflow is not yet "
+            "precision: below 2^-14 the literal bitcut has a high word of zero, and all "
+            "of x in the low word. That word is a normal number, so nothing underflows, "
+            "but it keeps only 11 bits: read the lower picture with the upper one.",
+    .claims = underflow_claims, .points = underflow_points,
     .run = run_underflow,
     .plot = { .x = "exponent", .y = "p_subnormal", .series = "series",
               .x_label = "exponent of x", .y_label = "P(low word subnormal or lost)",

@@ -25,7 +25,7 @@ static uint64_t (*const rounded[EXACT_TARGETS])(double x, double y) = {
    Nothing is rounded while the size is below 2^53 units.  Else, with v = 2^-52, an
    addition errs by at most v times its result, in whichever direction it rounds, so
      |sum - exact sum| <= ((1 + v)^(k-1) - 1) (exact size),
-     exact size        <= size / (1 - v)^(k-1)              (Higham 2002, section 4.2).
+     exact size        <= size / (1 - v)^(k-1)              (after Higham 2002).
    For g = k v <= 1/16 the first line is below (k - 1) v (1 + 4 g) size, and |sum| is
    below (1 + 5 g) size; what 8 g leaves pays for the roundings of this expression, as
    k > 1: one term is below 2^48 units.  Rump 2012 needs half of it, but also rounding to

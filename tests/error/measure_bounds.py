@@ -3,9 +3,10 @@
 
 `python3 tests/error/measure_bounds.py [outputs]` runs `bitcut bound` (the first in PATH) on
 recipes, architectures, six kinds of inputs, lengths and orders of k at random, always the
-same ones, until so many outputs (default 10^6) were looked at by `aligned`; then one line a
-bound: runs in which it applied, outputs, those beyond, the largest part of a limit that an
-error took, and quartiles over the runs of the median limit / error."""
+same ones, until every bound looked at so many outputs (default 10^6): a recipe on a unit is
+left out once it has none of a bound that lacks some.  Then one line a bound: runs in which
+it applied, outputs, those beyond, the largest part of a limit that an error took; outputs
+beyond by inputs; and quartiles over the runs of the median limit / error."""
 
 import itertools
 import json
@@ -46,34 +47,45 @@ def quartiles(values):
 
 def main():
     wanted = int(float(sys.argv[1])) if sys.argv[1:] else 10**6
-    runs, outputs, beyond, ratio, tight = {}, {}, {}, {}, {}
-    refused = set()
+    names = [row["name"] for row in rows("list", "bounds")]
+    outputs = dict.fromkeys(names, 0)
+    runs, beyond, among, ratio, tight = {}, {}, {}, {}, {}
+    serves = {}  # a recipe on a unit: the bounds that applied
     for seed, (recipe, unit, inputs, k, order) in enumerate(cases()):
-        if (recipe, unit) in refused:
+        of = serves.setdefault((recipe, unit), None)
+        if of is not None and not any(outputs[name] < wanted for name in of):
             continue
         found = rows("bound", "--recipe", recipe, "--unit", unit, "-m", "48", "-n", "48",
                      "-k", str(k), "--input-a", inputs, "--input-b", inputs, "--samples",
-                     "64", "--seed", str(seed), *order)
-        if not found and not order:
-            refused.add((recipe, unit))
+                     str(min(48 * 48, 2**19 // k)), "--seed", str(seed), *order)
+        if found or not order:
+            serves[recipe, unit] = (of or set()) | {
+                row["bound"] for row in found if row["applies"]}
         for row in found:
             name, at = row["bound"], (row["bound"], inputs)
             if not row["applies"]:
                 continue
             runs[name] = runs.get(name, 0) + 1
-            outputs[name] = outputs.get(name, 0) + row["outputs"]
+            outputs[name] += row["outputs"]
             beyond[name] = beyond.get(name, 0) + row["violations"]
+            among[at] = among.get(at, 0) + row["outputs"]
+            if row["violations"]:
+                beyond[at] = beyond.get(at, 0) + row["violations"]
             if row["ratio"] is not None:
                 ratio[name] = max(ratio.get(name, 0), float(row["ratio"]))
             if row["tightness"] is not None:
                 tight.setdefault(at, []).append(float(row["tightness"]))
             if row["violations"] and row["kind"] == "rigorous":
                 print("beyond:", name, recipe, unit, inputs, k, order, seed)
-        if outputs.get("aligned", 0) >= wanted:
+        if all(outputs[name] >= wanted for name in names):
             break
     print("bound runs outputs beyond most_of_limit")
     for name in runs:
         print(name, runs[name], outputs[name], beyond[name], f"{ratio.get(name, 0):.3g}")
+    print("outputs beyond, by inputs")
+    for name, inputs in sorted(among):
+        if (name, inputs) in beyond:
+            print(name, inputs, beyond[name, inputs], "of", among[name, inputs])
     print("median limit / error of a run, quartiles, by inputs")
     for (name, inputs), values in sorted(tight.items()):
         print(name, inputs, *(f"{q:.3g}" for q in quartiles(values)))

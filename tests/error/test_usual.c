@@ -182,6 +182,36 @@ START_TEST(few_tell_of_many)
 }
 END_TEST
 
+/* The bound comes first; both ends of the range are usual. */
+START_TEST(results_stand)
+{
+    static const struct {
+        struct usual usual;
+        double error;
+        size_t beyond;
+        int stands;
+    } rows[] = {
+        { { 1, 2, 9 }, 1.5, 0, STANDS_USUAL },
+        { { 1, 2, 9 }, 1, 0, STANDS_USUAL },
+        { { 1, 2, 9 }, 2, 0, STANDS_USUAL },
+        { { 1, 2, 9 }, 2.01, 0, STANDS_ABOVE },
+        { { 1, 2, 9 }, INFINITY, 0, STANDS_ABOVE },
+        { { 1, 2, 9 }, 0.99, 0, STANDS_BELOW },
+        { { 1, 2, 9 }, 1.5, 1, STANDS_BEYOND },
+        { { 0, 0, 0 }, 1.5, 0, STANDS_WITHIN },
+        { { 0, 0, 0 }, 1.5, 3, STANDS_BEYOND },
+        { { 1, INFINITY, 9 }, 1.5, 0, STANDS_WITHIN },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        ck_assert_msg(standing_of(&rows[i].usual, rows[i].error, rows[i].beyond) ==
+                          rows[i].stands,
+                      "row %zu", i);
+    for (int i = 0; i <= STANDS_WITHIN; i++)
+        ck_assert(standings[i].name && standings[i].what);
+    ck_assert(!standings[STANDS_WITHIN + 1].name);
+}
+END_TEST
+
 /* Threads and the caller's rounding change nothing; the seed does. */
 START_TEST(same_range)
 {
@@ -223,4 +253,4 @@ START_TEST(without_errors)
 END_TEST
 
 TEST_MAIN("usual", shuffles, blocks, most_are_usual, few_tell_of_many, same_range,
-          without_errors)
+          without_errors, results_stand)

@@ -380,6 +380,7 @@ START_TEST(batches_are_parted)
     enum { BATCH = 66000 };
     static uint32_t d[BATCH];
     const uint32_t one = F32_ONE;
+    if (test_cases(8, 8) < 8) return; /* each GEMM takes and gives memory back */
     for (int slices = 1; slices <= 3; slices += 2) {
         const size_t count = BATCH / (size_t)slices;
         struct bitcut_gemm g = ones(count, &one, d);

@@ -1,11 +1,11 @@
 /* Recorded results: what is read and refused, what follows from them, and the rows of
    figures, of results made by hand. */
 #include "analysis/device/race_plan.h"
-#include "analysis/study/claim.h"
 #include "analysis/cli/data_files.h"
 #include "analysis/study/distinct.h"
 #include "analysis/study/figure.h"
 #include "analysis/study/results_derive.h"
+#include "analysis/study/study.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -194,7 +194,31 @@ START_TEST(speedups)
 }
 END_TEST
 
-/* Means over shapes, and highest values, of single GEMMs that are not equilibrated. */
+static json_t *rows_of_recorded(const struct results *r)
+{
+    const struct study_run run = { .seed = 1, .sources = { .results = r } };
+    json_t *rows;
+    ck_assert_int_eq(study_rows(&rows, &study_recorded, &run, NULL), BITCUT_OK);
+    return rows;
+}
+
+/* The verdict on a claim by these results alone. */
+static json_t *recorded_verdict(const char *name, const struct results *r)
+{
+    json_t *rows = rows_of_recorded(r);
+    const struct claim *c = study_recorded.claims;
+    while (strcmp(c->name, name) != 0) c++;
+    json_t *verdict = claim_verdict("recorded", c, rows, 0, 1);
+    json_decref(rows);
+    return verdict;
+}
+
+static const char *said(const json_t *row, const char *key)
+{
+    return json_string_value(json_object_get(row, key));
+}
+
+/* Ratios in one run, of single GEMMs that are not equilibrated. */
 START_TEST(claims_and_results)
 {
     static const char legemm[] = "{\"recipe\": \"legemm\"}",
@@ -211,19 +235,22 @@ START_TEST(claims_and_results)
         bench_row("x.legemm", 16, 16, 16, 1, legemm),
         bench_row("sgemm", 64, 64, 64, 6, "{}"), bench_row("sgemm", 32, 32, 32, 4, one),
         bench_row("sgemm", 16, 16, 16, 9, "{\"device\": \"D2\"}")));
-    json_t *rows = figure_rows(figure("claims"), &r);
-    ck_assert_uint_eq(json_array_size(rows), 3);
-    ck_assert_str_eq(text(rows, 0, "claim"), "legemm over sgemm");
-    ck_assert_str_eq(text(rows, 0, "source"), "LE-GEMM, Table 6");
-    ck_assert_double_eq(number(rows, 0, "printed"), 1.37);
-    ck_assert_double_eq(number(rows, 0, "here"), (3 + 4) / 2.0);
-    ck_assert_double_eq(number(rows, 0, "points"), 2);
-    for (size_t i = 1; i < 3; i++) {
-        ck_assert_str_eq(text(rows, i, "claim"), "GFlop/s/W of sgemm");
-        ck_assert_str_eq(text(rows, i, "device"), i == 1 ? "D1" : "D2");
-        ck_assert_double_eq(number(rows, i, "here"), 7);
-    }
-    json_decref(rows);
+    json_t *verdict = recorded_verdict("square-sgemm", &r);
+    ck_assert_str_eq(said(verdict, "paper"), "LE-GEMM, Table 6");
+    ck_assert_str_eq(said(verdict, "verdict"), "differs");
+    ck_assert_double_eq(result_number(verdict, "printed"), 1.37);
+    ck_assert_double_eq(result_number(verdict, "ours"), (3 + 4) / 2.0);
+    ck_assert_double_eq(result_number(verdict, "low"), 3);
+    ck_assert_double_eq(result_number(verdict, "high"), 4);
+    json_decref(verdict);
+    verdict = recorded_verdict("watts-sgemm", &r);
+    ck_assert_str_eq(said(verdict, "verdict"), "cannot");
+    ck_assert_double_eq(result_number(verdict, "ours"), 7);
+    json_decref(verdict);
+    verdict = recorded_verdict("wide-sgemm", &r);
+    ck_assert_str_eq(said(verdict, "verdict"), "cannot");
+    ck_assert(json_is_null(json_object_get(verdict, "ours")));
+    json_decref(verdict);
     results_clear(&r);
 }
 END_TEST
@@ -538,27 +565,17 @@ static void read_kept(struct results *r)
     results_derive(r, shape_set_of);
 }
 
-static bool is_beside(const json_t *row, const struct claim *c)
-{
-    return result_says(row, "claim", c->what) && result_says(row, "source", c->source) &&
-           result_says(row, "shapes", c->shapes) &&
-           result_number(row, "printed") == c->printed;
-}
-
 /* A claim that no recorded result stands beside has a name that is not there. */
 START_TEST(every_claim_has_results)
 {
     struct results r = { { NULL } };
     read_kept(&r);
-    json_t *rows = claim_rows(r.rows[RESULT_BENCH]);
-    for (const struct claim *c = claims; c->what; c++) {
-        bool found = false;
-        for (size_t i = 0; i < json_array_size(rows); i++)
-            found |= is_beside(json_array_get(rows, i), c);
-        ck_assert_msg(found, "%s, %s, on %s shapes of %s", c->what, c->source, c->shapes,
-                      c->study);
+    for (const struct claim *c = study_recorded.claims; c->name; c++) {
+        json_t *verdict = recorded_verdict(c->name, &r);
+        ck_assert_msg(!c->judge || !json_is_null(json_object_get(verdict, "ours")), "%s",
+                      c->name);
+        json_decref(verdict);
     }
-    json_decref(rows);
     results_clear(&r);
 }
 END_TEST
@@ -591,6 +608,6 @@ START_TEST(distinct_rows)
 }
 END_TEST
 
-TEST_MAIN("results", points, nothing, printed_values, speedups, claims_and_results, chosen,
-          names, families, batches, refused, no_results, many, kept_results,
+TEST_MAIN("results", points, nothing, printed_values, speedups, claims_and_results,
+          chosen, names, families, batches, refused, no_results, many, kept_results,
           every_claim_has_results, distinct_rows)

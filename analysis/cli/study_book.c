@@ -1,0 +1,214 @@
+#include "analysis/cli/study_book.h"
+
+#include "analysis/cli/command.h"
+#include "analysis/evidence/json_lines.h"
+#include "analysis/evidence/json_value.h"
+#include "lib/file/output.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum bitcut_status study_book_begin(struct study_book *book, enum study_scale scale,
+                                    uint64_t seed, struct fault *f)
+{
+    *book = (struct study_book){ .begun = true, .scale = scale, .seed = seed };
+    for (int i = 0; studies[i]; i++) {
+        struct study_points *p = &book->of[i];
+        p->count = studies[i]->points(studies[i], scale);
+        p->rows = memory_allocate(p->count, sizeof(json_t *));
+        if (!p->rows) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+        memset(p->rows, 0, p->count * sizeof(json_t *));
+    }
+    return BITCUT_OK;
+}
+
+void study_book_clear(struct study_book *book)
+{
+    for (int i = 0; i < BOOK_STUDIES_MOST; i++) {
+        struct study_points *p = &book->of[i];
+        for (size_t at = 0; p->rows && at < p->count; at++) json_decref(p->rows[at]);
+        free(p->rows);
+    }
+    memset(book, 0, sizeof *book);
+}
+
+static int study_number(const char *name)
+{
+    int i = 0;
+    while (studies[i] && strcmp(studies[i]->name, name) != 0) i++;
+    return i;
+}
+
+struct study_points *study_book_of(struct study_book *book, const struct study *study)
+{
+    return &book->of[study_number(study->name)];
+}
+
+/* --- lines ------------------------------------------------------------------------ */
+
+static const char *const keys[] = { "study", "scale", "seed", "point", "rows", NULL };
+
+json_t *study_book_line(const struct study_book *book, const struct study *study,
+                        size_t at, size_t count, json_t *row)
+{
+    json_t *line =
+        json_pack("{s:s, s:s, s:o, s:o, s:o}", "study", study->name, "scale",
+                  study_scales[book->scale].name, "seed", json_seed(book->seed), "point",
+                  json_count(at), "rows", json_count(count));
+    json_object_update(line, row);
+    return line;
+}
+
+/* --- reading ---------------------------------------------------------------------- */
+
+static bool is_count(const json_t *x)
+{
+    return json_is_integer(x) && json_integer_value(x) >= 0;
+}
+
+static enum bitcut_status begin_by(struct study_book *book, const json_t *row,
+                                   struct fault *f)
+{
+    const char *scale = json_string_value(json_object_get(row, "scale"));
+    const json_t *seed = json_object_get(row, "seed");
+    const struct table_row *found = scale ? table_find(TABLE(study_scales), scale) : NULL;
+    if (!found || !(is_count(seed) || json_is_string(seed)))
+        return fault_set(f, BITCUT_BAD_FILE, "not a row of a study");
+    return study_book_begin(book, (enum study_scale)(found - study_scales),
+                            json_is_string(seed)
+                                ? strtoull(json_string_value(seed), NULL, 10)
+                                : (uint64_t)json_integer_value(seed),
+                            f);
+}
+
+/* Rows of one file, by point as far as they came. */
+struct book_reader {
+    struct study_book *book;
+    struct study_book file; /* what this file has */
+};
+
+static enum bitcut_status check_line(const struct study_book *book, const json_t *row,
+                                     struct fault *f)
+{
+    json_t *seed = json_seed(book->seed);
+    const char *scale = json_string_value(json_object_get(row, "scale"));
+    const bool same_seed = json_equal(seed, json_object_get(row, "seed"));
+    json_decref(seed);
+    if (!scale || strcmp(scale, study_scales[book->scale].name) != 0)
+        return fault_set(f, BITCUT_BAD_FILE, "a row of another scale than %s",
+                         study_scales[book->scale].name);
+    if (!same_seed)
+        return fault_set(f, BITCUT_BAD_FILE, "a row of another seed than %llu",
+                         (unsigned long long)book->seed);
+    return BITCUT_OK;
+}
+
+static enum bitcut_status take_line(void *context, json_t *row, struct fault *f)
+{
+    struct book_reader *r = context;
+    const char *name = json_string_value(json_object_get(row, "study"));
+    const json_t *at = json_object_get(row, "point"),
+                 *count = json_object_get(row, "rows");
+    const int i = name ? study_number(name) : 0;
+    enum bitcut_status status = BITCUT_OK;
+    if (!name || !studies[i] || !is_count(at) || !is_count(count))
+        status = fault_set(f, BITCUT_BAD_FILE, "not a row of a study");
+    if (status == BITCUT_OK && !r->book->begun) status = begin_by(r->book, row, f);
+    if (status == BITCUT_OK) status = check_line(r->book, row, f);
+    if (status == BITCUT_OK && !r->file.begun)
+        status = study_book_begin(&r->file, r->book->scale, r->book->seed, f);
+    if (status == BITCUT_OK && (size_t)json_integer_value(at) >= r->file.of[i].count)
+        status = fault_set(f, BITCUT_BAD_FILE, "%s has no point %lld", name,
+                           (long long)json_integer_value(at));
+    if (status == BITCUT_OK) {
+        json_t **rows = &r->file.of[i].rows[json_integer_value(at)];
+        if (!*rows) *rows = json_array();
+        json_array_append(*rows, row);
+    }
+    json_decref(row);
+    return status;
+}
+
+/* The rows of a point without what lines begin with; NULL: they are not all there. */
+static json_t *whole_point(json_t *lines)
+{
+    const json_int_t count =
+        json_integer_value(json_object_get(json_array_get(lines, 0), "rows"));
+    if ((json_int_t)json_array_size(lines) != count) return NULL;
+    for (size_t i = 0; i < json_array_size(lines); i++)
+        for (const char *const *key = keys; *key; key++)
+            json_object_del(json_array_get(lines, i), *key);
+    return json_incref(lines);
+}
+
+/* Move the whole points of a file into the book. */
+static enum bitcut_status move_points(struct study_book *book,
+                                      const struct study_book *file, struct fault *f)
+{
+    for (int i = 0; studies[i]; i++)
+        for (size_t at = 0; at < file->of[i].count; at++) {
+            json_t **to = &book->of[i].rows[at],
+                   *rows =
+                       file->of[i].rows[at] ? whole_point(file->of[i].rows[at]) : NULL;
+            const bool other = rows && *to && !json_equal(rows, *to);
+            if (rows && !*to) *to = rows;
+            else json_decref(rows);
+            if (other)
+                return fault_set(f, BITCUT_BAD_FILE,
+                                 "point %zu of %s has other rows in another file", at,
+                                 studies[i]->name);
+        }
+    return BITCUT_OK;
+}
+
+int study_book_read(struct study_book *book, const char *path)
+{
+    static struct book_reader r;
+    char where[4096];
+    size_t line;
+    struct fault f;
+    r.book = book;
+    enum bitcut_status status = json_lines_read(&line, path, take_line, &r, &f);
+    snprintf(where, sizeof where, status != BITCUT_OK && line ? "%s:%zu" : "%s", path,
+             line);
+    if (status == BITCUT_OK && r.file.begun) status = move_points(book, &r.file, &f);
+    study_book_clear(&r.file);
+    return status == BITCUT_OK ? EXIT_GOOD : fail(where, &f);
+}
+
+/* --- writing ---------------------------------------------------------------------- */
+
+static void write_point(FILE *to, const struct study_book *book, int i, size_t at)
+{
+    json_t *rows = book->of[i].rows[at];
+    for (size_t r = 0; r < json_array_size(rows); r++) {
+        json_t *line = study_book_line(book, studies[i], at, json_array_size(rows),
+                                       json_array_get(rows, r));
+        json_dumpf(line, to, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        fputc('\n', to);
+        json_decref(line);
+    }
+}
+
+enum bitcut_status study_book_write(const struct study_book *book, const char *path,
+                                    struct fault *f)
+{
+    struct output o;
+    const enum bitcut_status status = output_open(&o, path, f);
+    if (status != BITCUT_OK) return status;
+    for (int i = 0; studies[i]; i++)
+        for (size_t at = 0; at < book->of[i].count; at++)
+            write_point(o.file, book, i, at);
+    return output_commit(&o, f);
+}
+
+json_t *study_book_rows(size_t *missing, const struct study_points *points)
+{
+    json_t *all = json_array();
+    *missing = 0;
+    for (size_t at = 0; at < points->count; at++)
+        if (points->rows[at]) json_array_extend(all, points->rows[at]);
+        else ++*missing;
+    return all;
+}

@@ -1,0 +1,123 @@
+#include "analysis/study/contest.h"
+
+#include "lib/file/source.h"
+
+#include <string.h>
+
+const char *const contest_references[] = {
+    [REFERENCE_EXACT] = "exact", [REFERENCE_FP32] = "fp32"
+};
+
+static enum bitcut_status make(struct matrix *m, const char *input, enum input_role role,
+                               size_t rows, size_t cols, const struct study_point *p,
+                               struct fault *f)
+{
+    struct input in;
+    const enum bitcut_status status = input_parse(&in, input, f);
+    if (status != BITCUT_OK) return status;
+    return source_generate(m, &in, role, rows, cols, p->seed, p->threads, f);
+}
+
+static enum bitcut_status add_judge(struct contest *c, int reference, struct fault *f)
+{
+    const struct reference *row =
+        table_find(TABLE(references), contest_references[reference]);
+    const enum bitcut_status status =
+        judge_init(&c->judge[reference], row, &c->a, &c->b, NULL, c->point->threads,
+                   c->point->progress, f);
+    c->judged[reference] = status == BITCUT_OK;
+    return status;
+}
+
+enum bitcut_status contest_init(struct contest *c, const struct contest_of *of, bool fp32,
+                                const struct study_point *p, struct fault *f)
+{
+    *c = (struct contest){ .point = p };
+    enum bitcut_status status = make(&c->a, of->a, INPUT_A, of->m, of->k, p, f);
+    if (status == BITCUT_OK) status = make(&c->b, of->b, INPUT_B, of->k, of->n, p, f);
+    if (status == BITCUT_OK) status = matrix_init(&c->d, of->m, of->n, f);
+    if (status == BITCUT_OK) status = add_judge(c, REFERENCE_EXACT, f);
+    if (status == BITCUT_OK && fp32) status = add_judge(c, REFERENCE_FP32, f);
+    return status;
+}
+
+void contest_clear(struct contest *c)
+{
+    for (int i = 0; i < REFERENCES_TOLD; i++)
+        if (c->judged[i]) judge_clear(&c->judge[i]);
+    gemm_words_clear(&c->words);
+    matrix_clear(&c->d);
+    matrix_clear(&c->b);
+    matrix_clear(&c->a);
+}
+
+const struct bitcut_unit *entrant_unit(const struct entrant *e)
+{
+    const struct bitcut_recipe *recipe = &recipes[e->recipe];
+    const struct bitcut_split *split = e->split ? e->split : recipe->split;
+    return unit_find(e->unit, split ? split->word[0].format : &formats[FORMAT_F16]);
+}
+
+static struct bitcut_gemm gemm_of_entrant(const struct entrant *e)
+{
+    struct bitcut_gemm g = gemm_of(&recipes[e->recipe], entrant_unit(e));
+    g.split_a = g.split_b = e->split;
+    if (e->order) g.order = *e->order;
+    if (e->promote) g.promote = e->promote == PROMOTE_NEVER ? 0 : e->promote;
+    if (e->terms) g.low_low = e->terms > recipes[e->recipe].terms;
+    return g;
+}
+
+static enum bitcut_status compute(struct contest *c, const struct entrant *e,
+                                  const uint32_t *a, const uint32_t *b,
+                                  struct gemm_words *words, struct fault *f)
+{
+    const struct gemm_options options = { .threads = c->point->threads,
+                                          .progress = c->point->progress,
+                                          .words = words };
+    struct bitcut_gemm g = gemm_of_entrant(e);
+    gemm_set_dense(&g, c->d.at, c->a.rows, c->b.cols, c->a.cols, a, b, NULL);
+    return gemm_run(&g, &options, f);
+}
+
+/* x times 2^shift: exact, unless it is a zero, special, or would not be normal. */
+static uint32_t times_power(uint32_t x, int shift)
+{
+    const int exponent = (int)(x >> 23 & 0xff), moved = exponent + shift;
+    if (exponent == 0 || exponent == 0xff || moved < 1 || moved > 0xfe) return x;
+    return x + ((uint32_t)shift << 23);
+}
+
+/* A copy of m, with its last `cut` bits cleared and times 2^shift. */
+static enum bitcut_status change(struct matrix *to, const struct matrix *m, int cut,
+                                 int shift, struct fault *f)
+{
+    const enum bitcut_status status = matrix_init(to, m->rows, m->cols, f);
+    if (status != BITCUT_OK) return status;
+    for (size_t i = 0; i < m->rows * m->cols; i++)
+        to->at[i] = times_power(m->at[i] & UINT32_MAX << cut, shift);
+    return BITCUT_OK;
+}
+
+enum bitcut_status contest_run(struct contest *c, const struct entrant *e,
+                               struct fault *f)
+{
+    struct matrix a = { 0 }, b = { 0 };
+    if (progress_stopped(c->point->progress))
+        return fault_set(f, BITCUT_CANNOT, "stopped");
+    if (!e->cut && !e->shift) return compute(c, e, c->a.at, c->b.at, &c->words, f);
+    enum bitcut_status status = change(&a, &c->a, e->cut, e->shift, f);
+    if (status == BITCUT_OK) status = change(&b, &c->b, e->cut, e->shift, f);
+    if (status == BITCUT_OK) status = compute(c, e, a.at, b.at, NULL, f);
+    for (size_t i = 0; e->shift && i < c->d.rows * c->d.cols; i++)
+        c->d.at[i] = times_power(c->d.at[i], -2 * e->shift);
+    matrix_clear(&a);
+    matrix_clear(&b);
+    return status;
+}
+
+void contest_measure(double values[METRICS], struct contest *c, int reference)
+{
+    c->judge[reference].comparison.d = c->d.at;
+    metrics_run(values, &c->judge[reference].comparison);
+}

@@ -1,0 +1,53 @@
+#include "analysis/study/crossing.h"
+
+#include "analysis/evidence/json_value.h"
+
+/* Sizes n and seeds. */
+static const struct {
+    size_t n[3];
+    int sizes, seeds;
+} runs[] = {
+    [STUDY_SMALL] = { { 64, 256 }, 2, 3 }, [STUDY_PAPER] = { { 256, 1024, 4096 }, 3, 8 }
+};
+
+size_t crossing_points(const struct study *study, enum study_scale scale)
+{
+    const struct crossing *x = study->about;
+    return (size_t)(x->count * runs[scale].sizes * runs[scale].seeds);
+}
+
+static void crossing_row(struct study_point *p, struct contest *c,
+                         const struct pair_of *pair, const struct entrant *e, size_t n,
+                         int round)
+{
+    double values[METRICS];
+    contest_measure(values, c, REFERENCE_EXACT);
+    study_row(p, json_pack("{s:o, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:o, s:o, s:o, s:o}",
+                           "series", json_sprintf("%s, %s", pair->name, e->name), "pair",
+                           pair->name, "recipe", e->name, "unit", e->unit, "a", pair->a,
+                           "b", pair->b, "n", (json_int_t)n, "round", round, "relres",
+                           json_number(values[METRIC_RELRES]), "mred",
+                           json_number(values[METRIC_MRED]), "bias",
+                           json_number(values[METRIC_ULP_BIAS]), "backward_max",
+                           json_number(values[METRIC_BACKWARD_MAX])));
+}
+
+/* One pair, size and seed: every method. */
+enum bitcut_status crossing_run(const struct study *study, struct study_point *p,
+                                struct fault *f)
+{
+    const struct crossing *x = study->about;
+    const int seeds = runs[p->scale].seeds, sizes = runs[p->scale].sizes;
+    const int round = (int)p->at % seeds, size = (int)p->at / seeds % sizes;
+    const struct pair_of *pair = &x->pairs[(int)p->at / seeds / sizes];
+    const size_t n = runs[p->scale].n[size];
+    const struct contest_of of = { pair->a, pair->b, n, n, n };
+    struct contest c;
+    enum bitcut_status status = contest_init(&c, &of, false, p, f);
+    for (const struct entrant *e = x->methods; status == BITCUT_OK && e->name; e++) {
+        status = contest_run(&c, e, f);
+        if (status == BITCUT_OK) crossing_row(p, &c, pair, e, n, round);
+    }
+    contest_clear(&c);
+    return status;
+}

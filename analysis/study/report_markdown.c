@@ -1,0 +1,113 @@
+#include "analysis/study/report.h"
+
+#include "lib/file/output.h"
+#include "lib/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Text that Markdown shows as it stands, in a cell of a table as well. */
+static void write_plain(FILE *to, const char *text)
+{
+    for (char shown[TEXT_BYTES]; text_next(shown, &text);) {
+        if (!shown[1] && strchr("\\`*_{}[]<>#|~", *shown)) fputc('\\', to);
+        fputs(shown, to);
+    }
+}
+
+static void write_cell(FILE *to, const json_t *row, const char *key)
+{
+    char number[REPORT_CELL_MOST];
+    const char *text = report_cell(number, json_object_get(row, key), 4);
+    fputs(" ", to);
+    write_plain(to, *text ? text : "-");
+    fputs(" |", to);
+}
+
+static void write_table(FILE *to, json_t *rows, const char *const *keys)
+{
+    fputs("|", to);
+    for (int i = 0; keys[i]; i++) fprintf(to, " %s |", keys[i]);
+    fputs("\n|", to);
+    for (int i = 0; keys[i]; i++) fputs(" --- |", to);
+    fputs("\n", to);
+    for (size_t at = 0; at < json_array_size(rows); at++) {
+        fputs("|", to);
+        for (int i = 0; keys[i]; i++) write_cell(to, json_array_get(rows, at), keys[i]);
+        fputs("\n", to);
+    }
+    fputs("\n", to);
+}
+
+static void write_answers(FILE *to, const struct page *page)
+{
+    static const char *const of_unit[] = { "unit", "evidence", "claims", NULL };
+    static const char *const of_claim[] = { "verdict", "claim",  "paper", "printed",
+                                            "ours",    "reason", NULL };
+    size_t counts[VERDICTS];
+    json_t *all = report_verdicts(page), *units = report_units(all);
+    report_count_verdicts(counts, all);
+    if (json_array_size(all)) {
+        fprintf(to,
+                "## What was tested\n\n%zu claims: %zu agree, %zu differ, of %zu nothing "
+                "can be said here.\n\n",
+                json_array_size(all), counts[VERDICT_AGREES], counts[VERDICT_DIFFERS],
+                counts[VERDICT_CANNOT]);
+        write_table(to, units, of_unit);
+        write_table(to, all, of_claim);
+    }
+    json_decref(units);
+    json_decref(all);
+}
+
+static void write_section(FILE *to, const struct section *s)
+{
+    fputs("### ", to);
+    write_plain(to, s->title);
+    fputs("\n\n", to);
+    write_plain(to, s->text);
+    fputs("\n\n", to);
+    if (!s->rows) {
+        fputs("**Not finished.**\n\n", to);
+        return;
+    }
+    if (s->svg) {
+        fputs("![", to);
+        write_plain(to, s->title);
+        fprintf(to, "](%s.svg)\n\n", s->name);
+    }
+    for (size_t i = 0; i < json_array_size(s->verdicts); i++) {
+        const json_t *row = json_array_get(s->verdicts, i);
+        fprintf(to, "* **%s**: ", json_string_value(json_object_get(row, "verdict")));
+        write_plain(to, json_string_value(json_object_get(row, "claim")));
+        fputs("\n", to);
+    }
+    fprintf(to, "\nNumbers: `%s`", json_string_value(s->source));
+    if (s->origin) {
+        fputs(", recorded on ", to);
+        write_plain(to, json_string_value(s->origin));
+    }
+    fprintf(to, "; all of them: [%s.csv](%s.csv)\n\n", s->name, s->name);
+}
+
+static void write_page(FILE *to, const struct page *page)
+{
+    fprintf(to, "# bitcut report\n\nMade by bitcut %s: `%s`.\n\n", bitcut_version(),
+            page->command);
+    write_answers(to, page);
+    for (int chapter = 0; chapter < CHAPTERS; chapter++) {
+        const struct section *s = report_section_next(page, chapter, NULL);
+        if (s) fprintf(to, "## %s\n\n", study_chapters[chapter].what);
+        for (; s; s = report_section_next(page, chapter, s)) write_section(to, s);
+    }
+}
+
+enum bitcut_status report_write_markdown(const char *path, const struct page *page,
+                                         struct fault *f)
+{
+    struct output o;
+    const enum bitcut_status status = output_open(&o, path, f);
+    if (status != BITCUT_OK) return status;
+    write_page(o.file, page);
+    return output_commit(&o, f);
+}

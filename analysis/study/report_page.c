@@ -1,0 +1,369 @@
+#include "analysis/study/report.h"
+
+#include "analysis/study/distinct.h"
+#include "lib/file/output.h"
+#include "lib/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What marks a cell that is aligned to the right. */
+#define NUMBER " class=\"number\""
+
+/* --- texts and tables -----------------------------------------------------------------
+ */
+
+static void write_escaped(FILE *to, const char *text)
+{
+    for (char shown[TEXT_BYTES]; text_next(shown, &text);) {
+        if (*shown == '&') fputs("&amp;", to);
+        else if (*shown == '<') fputs("&lt;", to);
+        else if (*shown == '>') fputs("&gt;", to);
+        else if (*shown == '"') fputs("&quot;", to);
+        else fputs(shown, to);
+    }
+}
+
+static void write_cell(FILE *to, const json_t *value, const char *tag)
+{
+    char number[REPORT_CELL_MOST];
+    fprintf(to, "<%s%s>", tag, json_is_number(value) ? NUMBER : "");
+    write_escaped(to, report_cell(number, value, 6));
+    fprintf(to, "</%s>", tag);
+}
+
+/* Every row and column. */
+static void write_table(FILE *to, json_t *rows)
+{
+    const char *key;
+    json_t *value, *first = json_array_get(rows, 0);
+    fputs("<div class=\"wide\"><table><thead><tr>", to);
+    json_object_foreach(first, key, value)
+    {
+        fprintf(to, "<th%s>%s</th>", json_is_number(value) ? NUMBER : "", key);
+    }
+    fputs("</tr></thead><tbody>\n", to);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        fputs("<tr>", to);
+        json_object_foreach(first, key, value)
+        {
+            write_cell(to, json_object_get(json_array_get(rows, i), key), "td");
+        }
+        fputs("</tr>\n", to);
+    }
+    fputs("</tbody></table></div>\n", to);
+}
+
+/* The values of a key of `rows`, each once, as cells. */
+static void write_heads(FILE *to, const struct distinct *d, json_t *rows, const char *key)
+{
+    for (size_t i = 0; i < d->groups; i++)
+        write_cell(to, json_object_get(json_array_get(rows, d->first[i]), key), "th");
+}
+
+/* The values of a plot, with a row for each value of a key down and a column for each of
+   one across. */
+struct cells {
+    const char *key_down, *key_across;
+    struct distinct down, across;
+    json_t **value; /* [down.groups][across.groups]; NULL: there is none */
+};
+
+static void cells_clear(struct cells *c)
+{
+    free(c->value);
+    distinct_clear(&c->across);
+    distinct_clear(&c->down);
+}
+
+/* False if most of them would be empty. */
+static bool cells_init(struct cells *c, json_t *rows, const char *y, const char *down,
+                       const char *across)
+{
+    enum { CELLS_A_ROW = 16 };
+    *c = (struct cells){ .key_down = down, .key_across = across };
+    distinct_of(&c->down, rows, down);
+    distinct_of(&c->across, rows, across);
+    if (c->down.groups * c->across.groups <= CELLS_A_ROW * c->down.rows)
+        c->value = distinct_array(c->down.groups * c->across.groups, sizeof(json_t *));
+    for (size_t i = 0; i < c->down.rows && c->value; i++) {
+        json_t **value =
+            &c->value[c->down.group[i] * c->across.groups + c->across.group[i]];
+        if (!*value) *value = json_object_get(json_array_get(rows, i), y);
+    }
+    if (c->value) return true;
+    cells_clear(c);
+    return false;
+}
+
+static void write_matrix(FILE *to, const struct cells *c, json_t *rows)
+{
+    fprintf(to, "<div class=\"wide\"><table><thead><tr><th>%s</th>", c->key_down);
+    write_heads(to, &c->across, rows, c->key_across);
+    fputs("</tr></thead><tbody>\n", to);
+    for (size_t i = 0; i < c->down.groups; i++) {
+        fputs("<tr>", to);
+        write_cell(to,
+                   json_object_get(json_array_get(rows, c->down.first[i]), c->key_down),
+                   "td");
+        for (size_t j = 0; j < c->across.groups; j++)
+            write_cell(to, c->value[i * c->across.groups + j], "td");
+        fputs("</tr>\n", to);
+    }
+    fputs("</tbody></table></div>\n", to);
+}
+
+/* The values of y, x down or, if there are more of them, series; all rows where that
+   would be nearly empty. */
+static void write_values(FILE *to, const struct study_plot *plot, json_t *rows,
+                         const char *y)
+{
+    struct cells c;
+    bool good = cells_init(&c, rows, y, plot->x, plot->series);
+    if (good && c.across.groups > c.down.groups) {
+        cells_clear(&c);
+        good = cells_init(&c, rows, y, plot->series, plot->x);
+    }
+    if (good) write_matrix(to, &c, rows);
+    else write_table(to, rows);
+    if (good) cells_clear(&c);
+}
+
+/* The plotted values. */
+static void write_plotted(FILE *to, const struct study_plot *plot, json_t *rows)
+{
+    if (plot->below) fprintf(to, "<p><code>%s</code>:</p>\n", plot->y);
+    write_values(to, plot, rows, plot->y);
+    if (!plot->below) return;
+    fprintf(to, "<p><code>%s</code>:</p>\n", plot->below);
+    write_values(to, plot, rows, plot->below);
+}
+
+/* As a part of a link. */
+static int write_encoded(int c, FILE *to)
+{
+    return strchr("\n%#\"&<> ", c) ? fprintf(to, "%%%02X", (unsigned)c) : fputc(c, to);
+}
+
+/* A link that holds the data itself. */
+static void write_data_link(FILE *to, const char *name, json_t *rows)
+{
+    fprintf(to, "<a download=\"%s.csv\" href=\"data:text/csv,", name);
+    report_csv(to, write_encoded, rows);
+    fprintf(to, "\">%s.csv</a>", name);
+}
+
+/* The picture without its XML prologue, which has no place inside HTML. */
+static void write_svg(FILE *to, const char *svg)
+{
+    const char *start = strstr(svg, "<svg");
+    if (start) fprintf(to, "<figure>%s</figure>\n", start);
+}
+
+/* Where the numbers come from, and the numbers. */
+static void write_source(FILE *to, const struct section *s)
+{
+    fprintf(to, "<p>Numbers: <code>%s</code>", json_string_value(s->source));
+    if (s->origin) {
+        fputs(", recorded on ", to);
+        write_escaped(to, json_string_value(s->origin));
+    }
+    if (s->rows) {
+        fputs("; all of them as ", to);
+        write_data_link(to, s->name, s->rows);
+    }
+    fputs("</p>\n", to);
+}
+
+/* --- verdicts -------------------------------------------------------------------------
+ */
+
+static const char *text_of(const json_t *row, const char *key)
+{
+    return json_string_value(json_object_get(row, key));
+}
+
+/* A cell of four digits, or a dash. */
+static void write_short(FILE *to, const json_t *row, const char *key)
+{
+    char number[REPORT_CELL_MOST];
+    const char *text = report_cell(number, json_object_get(row, key), 4);
+    fputs("<td>", to);
+    write_escaped(to, *text ? text : "-");
+    fputs("</td>", to);
+}
+
+static void write_text_cell(FILE *to, const json_t *row, const char *key)
+{
+    fputs("<td>", to);
+    write_escaped(to, text_of(row, key));
+    fputs("</td>", to);
+}
+
+static void write_verdict(FILE *to, const json_t *row)
+{
+    const char *verdict = text_of(row, "verdict");
+    fprintf(to, "<tr><td class=\"%s\">%s</td><td><a href=\"#%s\">", verdict, verdict,
+            text_of(row, "study"));
+    write_escaped(to, text_of(row, "claim"));
+    fputs("</a></td>", to);
+    write_text_cell(to, row, "paper");
+    write_short(to, row, "printed");
+    write_short(to, row, "ours");
+    write_text_cell(to, row, "reason");
+    fputs("</tr>\n", to);
+}
+
+static void write_verdicts(FILE *to, json_t *rows)
+{
+    fputs("<table class=\"verdicts\"><thead><tr><th>verdict</th><th>claim</th>"
+          "<th>paper</th><th>printed</th><th>ours</th><th>reason</th></tr></"
+          "thead><tbody>\n",
+          to);
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        write_verdict(to, json_array_get(rows, i));
+    fputs("</tbody></table>\n", to);
+}
+
+/* --- the page -------------------------------------------------------------------------
+ */
+
+static void write_figure(FILE *to, const struct section *s)
+{
+    const struct study_plot *plot = s->plot;
+    if (s->svg) write_svg(to, s->svg);
+    else if (plot->y) fputs("<p>No figure: gnuplot is missing or failed.</p>\n", to);
+}
+
+/* Folded, as all of it is in the data. */
+static void write_numbers(FILE *to, const struct section *s)
+{
+    const struct study_plot *plot = s->plot;
+    fprintf(to, "<details><summary>Table of %zu rows</summary>\n",
+            json_array_size(s->rows));
+    if (plot->y && !plot->points) write_plotted(to, plot, s->rows);
+    else write_table(to, s->rows);
+    fputs("</details>\n", to);
+}
+
+static void write_section(FILE *to, const struct section *s)
+{
+    fprintf(to, "<section id=\"%s\"><h3>%s</h3>\n<p>", s->name, s->title);
+    write_escaped(to, s->text);
+    fputs("</p>\n", to);
+    if (!s->rows) {
+        fputs("<p><strong>Not finished.</strong></p></section>\n", to);
+        return;
+    }
+    write_figure(to, s);
+    if (json_array_size(s->verdicts)) write_verdicts(to, s->verdicts);
+    write_source(to, s);
+    write_numbers(to, s);
+    fputs("</section>\n", to);
+}
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width\">\n<title>bitcut "
+    "report</title>\n"
+    "<style>\n"
+    ":root { color-scheme: light dark; --line: #ccc; --code: #f2f2f2; }\n"
+    "@media (prefers-color-scheme: dark) { :root { --line: #555; --code: #2a2a2a; } }\n"
+    "body { font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 "
+    "1em; overflow-wrap: break-word; }\n"
+    "h1, h2, h3 { line-height: 1.2; } section { margin-top: 3em; }\n"
+    "h2 { margin-top: 3em; border-bottom: 2px solid var(--line); }\n"
+    "table { border-collapse: collapse; font-size: 14px; }\n"
+    "th, td { border-bottom: 1px solid var(--line); padding: 0.2em 0.8em; text-align: "
+    "left; vertical-align: top; }\n"
+    ".number { text-align: right; font-variant-numeric: tabular-nums; }\n"
+    ".verdicts { width: 100%; table-layout: fixed; font-size: 13px; margin: 2em 0; }\n"
+    ".verdicts th, .verdicts td { padding: 0.2em 0.4em; }\n"
+    ".verdicts th { width: 9%; } .verdicts th:nth-child(2) { width: 24%; }\n"
+    ".verdicts th:nth-child(3) { width: 15%; } .verdicts th:last-child { width: 34%; }\n"
+    ".agrees::before { content: \"\\2713 \"; } .differs::before { content: \"\\2260 "
+    "\"; } .cannot::before { content: \"? \"; }\n"
+    ".differs { font-weight: bold; }\n"
+    ".wide { overflow-x: auto; } figure { margin: 1em 0; }\n"
+    "svg { max-width: 100%; height: auto; background: white; }\n"
+    "code { background: var(--code); padding: 0.1em 0.3em; }\n"
+    "@media (max-width: 40em) { .verdicts, .verdicts tbody, .verdicts tr, .verdicts td { "
+    "display: block; } .verdicts thead { display: none; } .verdicts td { border: 0; "
+    "padding: 0; } .verdicts tr { border-bottom: 1px solid var(--line); padding: 0.5em "
+    "0; } .verdicts td:nth-child(4)::before { content: \"printed: \"; } "
+    ".verdicts td:nth-child(5)::before { content: \"ours: \"; } }\n"
+    "@media print { body { max-width: none; margin: 0; font-size: 11px; } details { "
+    "display: none; } h2, h3 { break-after: avoid; } figure, tr { break-inside: avoid; } "
+    ".verdicts { font-size: 9px; } }\n"
+    "</style></head><body>\n<h1>bitcut report</h1>\n";
+
+/* What was tested, by whose models, and what became of it. */
+static void write_answers(FILE *to, const struct page *page)
+{
+    size_t counts[VERDICTS];
+    json_t *all = report_verdicts(page), *units = report_units(all);
+    report_count_verdicts(counts, all);
+    if (json_array_size(all)) {
+        fprintf(to,
+                "<h2 id=\"verdicts\">What was tested</h2>\n<p>%zu claims of papers and "
+                "makers, each beside numbers that were computed or recorded for it: "
+                "<strong>%zu agree, %zu differ</strong>, and of %zu nothing can be said "
+                "without the hardware or detail that is named.</p>\n",
+                json_array_size(all), counts[VERDICT_AGREES], counts[VERDICT_DIFFERS],
+                counts[VERDICT_CANNOT]);
+        fputs("<p>Claims are of these units, whose models have this evidence:</p>\n", to);
+        write_table(to, units);
+        write_verdicts(to, all);
+    }
+    json_decref(units);
+    json_decref(all);
+}
+
+static void write_contents(FILE *to, const struct page *page)
+{
+    fputs("<h2>Chapters</h2>\n<ul>\n", to);
+    for (int chapter = 0; chapter < CHAPTERS; chapter++) {
+        const struct section *s = report_section_next(page, chapter, NULL);
+        if (!s) continue;
+        fprintf(to, "<li><a href=\"#chapter-%s\">%s</a>\n<ul>\n",
+                study_chapters[chapter].name, study_chapters[chapter].what);
+        for (; s; s = report_section_next(page, chapter, s))
+            fprintf(to, "<li><a href=\"#%s\">%s</a>: %s</li>\n", s->name, s->title,
+                    s->what);
+        fputs("</ul></li>\n", to);
+    }
+    fputs("</ul>\n", to);
+}
+
+static void write_page(FILE *to, const struct page *page)
+{
+    fputs(head, to);
+    fprintf(to, "<p>Made by bitcut %s: <code>", bitcut_version());
+    write_escaped(to, page->command);
+    fputs(
+        "</code>. Numbers are computed by bit-exact models of the matrix units, but for "
+        "those that a section says were recorded on a device. In tables they are "
+        "rounded to six digits; the data hold all.</p>\n",
+        to);
+    write_answers(to, page);
+    write_contents(to, page);
+    for (int chapter = 0; chapter < CHAPTERS; chapter++) {
+        const struct section *s = report_section_next(page, chapter, NULL);
+        if (!s) continue;
+        fprintf(to, "<h2 id=\"chapter-%s\">%s</h2>\n", study_chapters[chapter].name,
+                study_chapters[chapter].what);
+        for (; s; s = report_section_next(page, chapter, s)) write_section(to, s);
+    }
+    fputs("</body></html>\n", to);
+}
+
+enum bitcut_status report_write_page(const char *path, const struct page *page,
+                                     struct fault *f)
+{
+    struct output o;
+    const enum bitcut_status status = output_open(&o, path, f);
+    if (status != BITCUT_OK) return status;
+    write_page(o.file, page);
+    return output_commit(&o, f);
+}

@@ -1,0 +1,207 @@
+/* Chips beside each other: where promotion is needed, xf32 against TF32, and f16 against
+   bf16 where a chip flushes. */
+#include "analysis/study/compare.h"
+#include "analysis/study/crossing.h"
+
+#define OWN "a question of bitcut's own"
+
+/* --- promotion -------------------------------------------------------------------- */
+
+static const struct pair_of promotion_pairs[] = { { "mixed", "urand(-1,1)",
+                                                    "urand(-1,1)" } };
+
+#define BOTH_WAYS(UNIT)                                                                  \
+    { .name = "promoted", .recipe = RECIPE_OOTOMO, .unit = UNIT },                       \
+    {                                                                                    \
+        .name = "unpromoted", .recipe = RECIPE_OOTOMO, .unit = UNIT,                     \
+        .promote = PROMOTE_NEVER                                                         \
+    }
+
+static const struct entrant promotion_methods[] = {
+    BOTH_WAYS("v100"),
+    BOTH_WAYS("a100"),
+    BOTH_WAYS("h100"),
+    BOTH_WAYS("b200"),
+    BOTH_WAYS("mi100"),
+    BOTH_WAYS("mi210"),
+    BOTH_WAYS("mi300"),
+    { .name = "tf32x3", .recipe = RECIPE_CUTLASS_TF32X3, .unit = "h100" },
+    { .name = "tf32x3-promoted",
+      .recipe = RECIPE_CUTLASS_TF32X3,
+      .unit = "h100",
+      .promote = 1 },
+    { .name = "bf16x6", .recipe = RECIPE_BF16X6, .unit = "h100" },
+    { .name = "bf16x6-promoted", .recipe = RECIPE_BF16X6, .unit = "h100", .promote = 1 },
+    { .name = "fp32", .recipe = RECIPE_FP32, .unit = "a100" },
+    { 0 }
+};
+
+static const struct crossing promotion = { promotion_pairs, 1, promotion_methods };
+
+/* What leaving promotion out costs on a chip. */
+#define WITHOUT(UNITS, LEAST, MOST)                                                      \
+    &(const struct claim_ratios)                                                         \
+    {                                                                                    \
+        .key = "relres", .top = "n=256|1024|4096 recipe=unpromoted unit=" UNITS,         \
+        .bottom = "recipe=promoted unit=" UNITS, .cases = "unit n", .least = LEAST,      \
+        .most = MOST                                                                     \
+    }
+
+/* A recipe of frameworks as they have it, beside an FP32 sum. */
+#define BESIDE_FP32(NAME)                                                                \
+    &(const struct claim_ratios)                                                         \
+    {                                                                                    \
+        .key = "relres", .top = "recipe=" NAME, .bottom = "recipe=fp32", .cases = "n",   \
+        .most = 2                                                                        \
+    }
+
+static const struct claim promotion_claims[] = {
+    /* clang-format off */
+    { .name = "promotion-nvidia", .printed = "one of the main causes of error",
+      .what = "without promotion the method loses accuracy on Tensor Cores, taken as "
+              "twice the residual, from n = 256 on",
+      .paper = "Ootomo and Yokota, section 3.2", .judge = claim_judge_ratios,
+      .about = WITHOUT("v100|a100|h100|b200", 2, 0) },
+    { .name = "promotion-amd", .printed = "not needed", .paper = OWN,
+      .what = "on Matrix Cores, which round to nearest, it loses less than half as much "
+              "again, from n = 256 on",
+      .judge = claim_judge_ratios, .about = WITHOUT("mi100|mi210|mi300", 0, 1.5) },
+    { .name = "promotion-tf32x3", .printed = "FP32 accuracy", .unit = "h100",
+      .what = "three TF32 products without promotion are as accurate as FP32 on an H100",
+      .paper = "CUTLASS, OpMultiplyAddFastF32", .judge = claim_judge_ratios,
+      .about = BESIDE_FP32("tf32x3"), .beside = "residual over that of one FP32 sum" },
+    { .name = "promotion-bf16x6", .printed = "FP32 accuracy", .unit = "h100",
+      .what = "six bf16 products without promotion are as accurate as FP32 on an H100",
+      .paper = "Henry, Tang and Heinecke 2019", .judge = claim_judge_ratios,
+      .about = BESIDE_FP32("bf16x6"),
+      .beside = "residual over that of one FP32 sum; their sums are of FMA units, which "
+                "round to nearest" },
+    { 0 }
+    /* clang-format on */
+};
+
+const struct study study_promotion = {
+    /* clang-format off */
+    .name = "promotion",
+    .chapter = CHAPTER_UNIT,
+    .what = "which recipes need promotion on which chip",
+    .title = "Promotion by chip",
+    .text = "Ootomo and Yokota's method with its promotion after every instruction and "
+            "without it, n x n x n with elements of (-1, 1), on every chip with f16 "
+            "words; and two recipes of frameworks on an H100, beside one FP32 sum.",
+    .claims = promotion_claims, .about = &promotion, CROSSING_PLOT,
+    /* clang-format on */
+};
+
+/* --- xf32 and TF32 ---------------------------------------------------------------- */
+
+static const struct pair_of tf32_pairs[] = { { "mixed", "urand(-1,1)", "urand(-1,1)" },
+                                             { "positive", "positive", "positive" } };
+
+/* FP32 values as CDNA3 reads them: the last 13 bits are cut. */
+static const struct bitcut_split cut_tf32 = {
+    .name = "tf32-rz",
+    .words = 1,
+    .word = { { &formats[FORMAT_TF32], &roundings[ROUND_RZ], 0, false } }
+};
+
+static const struct entrant tf32_methods[] = {
+    { .name = "tf32", .recipe = RECIPE_CUBLAS_TF32, .unit = "h100" },
+    { .name = "xf32", .recipe = RECIPE_PLAIN, .unit = "mi300", .split = &cut_tf32 },
+    { .name = "xf32-rounded", .recipe = RECIPE_CUBLAS_TF32, .unit = "mi300" },
+    { 0 }
+};
+
+static const struct crossing tf32_chips = { tf32_pairs, 2, tf32_methods };
+
+static const struct claim xf32_claims[] = {
+    /* clang-format off */
+    { .name = "xf32-as-tf32", .printed = "the same bits of precision", .paper = OWN,
+      .unit = "mi300",
+      .what = "MI300 with xf32 is as accurate as an H100 with TF32, to a tenth",
+      .judge = claim_judge_ratios,
+      .about = &(const struct claim_ratios){ .key = "relres", .top = "recipe=xf32",
+                                             .bottom = "recipe=tf32", .cases = "pair n",
+                                             .most = 1.1 },
+      .beside = "the unit cuts FP32 values to 10 bits, cuBLAS rounds them" },
+    { .name = "xf32-rounded", .printed = "the same bits of precision", .paper = OWN,
+      .unit = "mi300",
+      .what = "it is, if values are rounded to TF32 before",
+      .judge = claim_judge_ratios,
+      .about = &(const struct claim_ratios){ .key = "relres",
+                                             .top = "recipe=xf32-rounded",
+                                             .bottom = "recipe=tf32", .cases = "pair n",
+                                             .most = 1.1 } },
+    { 0 }
+    /* clang-format on */
+};
+
+const struct study study_xf32 = {
+    /* clang-format off */
+    .name = "xf32",
+    .chapter = CHAPTER_UNIT,
+    .what = "MI300's xf32 against TF32 of an H100",
+    .title = "xf32 and TF32",
+    .text = "One word of an FP32 value: TF32 as cuBLAS rounds it on an H100, xf32 as "
+            "MI300 cuts it, and xf32 of values that were rounded to nearest before.",
+    .claims = xf32_claims, .about = &tf32_chips, CROSSING_PLOT,
+    /* clang-format on */
+};
+
+/* --- f16 as bf16 on MI200 --------------------------------------------------------- */
+
+static const struct pair_of small_pairs[] = {
+    { "mixed", "urand(-1,1)", "urand(-1,1)" },
+    { "gradients", "exp_rand(-24,-14)", "urand(-1,1)" },
+    { "gradients-both", "exp_rand(-24,-14)", "exp_rand(-24,-14)" }
+};
+
+static const struct entrant small_methods[] = {
+    { .name = "f16", .recipe = RECIPE_PLAIN, .unit = "mi210" },
+    { .name = "bf16",
+      .recipe = RECIPE_PLAIN,
+      .unit = "mi210",
+      .split = &splits[SPLIT_BF16] },
+    { .name = "f16-a100", .recipe = RECIPE_PLAIN, .unit = "a100" },
+    { .name = "f16-mi300", .recipe = RECIPE_PLAIN, .unit = "mi300" },
+    { 0 }
+};
+
+static const struct crossing small_words = { small_pairs, 3, small_methods };
+
+#define BF16_OVER_F16(PAIRS, LEAST, MOST)                                                \
+    &(const struct claim_ratios)                                                         \
+    {                                                                                    \
+        .key = "relres", .top = "recipe=bf16 pair=" PAIRS,                               \
+        .bottom = "recipe=f16 pair=" PAIRS, .cases = "pair n", .least = LEAST,           \
+        .most = MOST                                                                     \
+    }
+
+static const struct claim mi200_claims[] = {
+    /* clang-format off */
+    { .name = "mi200-bf16-small", .printed = "larger exponent range", .unit = "mi210",
+      .what = "values that f16 has as subnormals are better multiplied as bf16 on MI200",
+      .paper = "AMD, MIOpen, MI200 MFMA behavior specifics", .judge = claim_judge_ratios,
+      .about = BF16_OVER_F16("gradients|gradients-both", 0, 1),
+      .beside = "residual over that of f16 words, which CDNA2 reads as zeros there" },
+    { .name = "mi200-bf16-mixed", .printed = "reduced accuracy", .unit = "mi210",
+      .what = "values around 1 lose accuracy by it",
+      .paper = "AMD, MIOpen, MI200 MFMA behavior specifics", .judge = claim_judge_ratios,
+      .about = BF16_OVER_F16("mixed", 1, 0),
+      .beside = "bf16 has three bits fewer" },
+    { 0 }
+    /* clang-format on */
+};
+
+const struct study study_mi200 = {
+    /* clang-format off */
+    .name = "mi200",
+    .chapter = CHAPTER_UNIT,
+    .what = "MI200's way out of flushed f16: bf16 words",
+    .title = "f16 as bf16 on MI200",
+    .text = "One word: f16 and bf16 on MI210, f16 on an A100 and an MI300, which read "
+            "subnormal numbers. A of exponents from -24 to -14 stands for gradients: "
+            "most of it is subnormal in f16.",
+    .claims = mi200_claims, .about = &small_words, CROSSING_PLOT,
+    /* clang-format on */
+};

@@ -1,0 +1,226 @@
+/* Figures 11 and 13 of Ootomo and Yokota, and section 3.4: exponent ranges and patterns
+   of A and B, and what the product of the low words is worth. */
+#include "analysis/study/compare.h"
+#include "analysis/study/crossing.h"
+
+/* How the residual of one method is to that of another, for a pair of inputs. */
+#define RESIDUAL_OF(PAIR, TOP, BOTTOM, LEAST, MOST)                                      \
+    {                                                                                    \
+        .key = "relres", .top = "pair=" PAIR " recipe=" TOP,                             \
+        .bottom = "pair=" PAIR " recipe=" BOTTOM, .cases = "pair n", .least = LEAST,     \
+        .most = MOST                                                                     \
+    }
+
+/* --- ranges of exponents: Figure 11 ----------------------------------------------- */
+
+static const struct pair_of types[] = {
+    { "type1", "exp_rand(-15,14)", "exp_rand(-15,14)" },
+    { "type2", "exp_rand(-15,14)", "exp_rand(-35,-15)" },
+    { "type3", "exp_rand(-35,-15)", "exp_rand(-35,-15)" },
+    { "type4", "exp_rand(-15,14)", "exp_rand(-100,-35)" }
+};
+
+static const struct entrant type_methods[] = {
+    { .name = "halfhalf", .recipe = RECIPE_OOTOMO, .unit = "a100" },
+    { .name = "tf32tf32", .recipe = RECIPE_OOTOMO_TF32, .unit = "a100" },
+    { .name = "f16", .recipe = RECIPE_PLAIN, .unit = "a100" },
+    { .name = "tf32", .recipe = RECIPE_CUBLAS_TF32, .unit = "a100" },
+    { .name = "fp32", .recipe = RECIPE_FP32, .unit = "a100" },
+    { 0 }
+};
+
+static const struct crossing figure11 = { types, 4, type_methods };
+
+static const struct claim_ratios type1 = RESIDUAL_OF("type1", "halfhalf", "fp32", 0, 2),
+                                 type2 = RESIDUAL_OF("type2", "halfhalf", "fp32", 2, 0),
+                                 type3 = RESIDUAL_OF("type3", "halfhalf", "fp32", 2, 0),
+                                 tf32_all = RESIDUAL_OF("type1|type2|type3|type4",
+                                                        "tf32tf32", "fp32", 0, 2);
+
+static const struct claim_values type4 = { .key = "relres",
+                                           .where = "pair=type4 recipe=halfhalf",
+                                           .least = 0.99 };
+
+static const struct claim figure11_claims[] = {
+    /* clang-format off */
+    { .name = "figure11-type1", .printed = "the same accuracy", .unit = "a100",
+      .what = "halfhalf is as accurate as FP32 with exponents from -15 to 14",
+      .paper = "Ootomo and Yokota, Fig. 11",
+      .judge = claim_judge_ratios, .about = &type1 },
+    { .name = "figure11-type2", .printed = "loss of accuracy", .unit = "a100",
+      .what = "halfhalf loses accuracy where one matrix has exponents from -35 to -15",
+      .paper = "Ootomo and Yokota, Fig. 11",
+      .judge = claim_judge_ratios, .about = &type2,
+      .beside = "the text of section 4.1.1 has exponents from -100 to -35 for type 2, "
+                "which would be type 4; the range here is that of the figure's words" },
+    { .name = "figure11-type3", .printed = "loss of accuracy", .unit = "a100",
+      .what = "halfhalf loses accuracy where both matrices have exponents from -35 to "
+              "-15",
+      .paper = "Ootomo and Yokota, Fig. 11",
+      .judge = claim_judge_ratios, .about = &type3 },
+    { .name = "figure11-type4", .printed = "all zero", .unit = "a100",
+      .what = "a matrix with exponents from -100 to -35 is all zero in halfhalf",
+      .paper = "Ootomo and Yokota, Fig. 11",
+      .judge = claim_judge_values, .about = &type4,
+      .beside = "relative residual, 1 if D is zero: values of 2^-35, one in 66, still "
+                "have a bit in the low word, and are the largest" },
+    { .name = "figure11-tf32", .printed = "the same accuracy in all cases",
+      .unit = "a100",
+      .what = "tf32tf32 is as accurate as FP32 for all four ranges",
+      .paper = "Ootomo and Yokota, Fig. 11",
+      .judge = claim_judge_ratios, .about = &tf32_all },
+    { 0 }
+    /* clang-format on */
+};
+
+const struct study study_figure11 = {
+    /* clang-format off */
+    .name = "figure11",
+    .chapter = CHAPTER_USES,
+    .what = "ranges of exponents (Ootomo and Yokota, Figure 11, types 1 to 4)",
+    .title = "Ranges of exponents",
+    .text = "n x n x n with exponents drawn evenly from a range (Eq. 25), on the unit "
+            "a100: the method with f16 words (halfhalf) and with tf32 words (tf32tf32), "
+            "one word of either, and FP32. Below 2^-15 the high word of halfhalf is "
+            "subnormal, below 2^-25 it is zero, and the low word ends at 2^-35 or so.",
+    .claims = figure11_claims, .about = &figure11, CROSSING_PLOT,
+    /* clang-format on */
+};
+
+/* --- patterns of exponents: Figure 13 --------------------------------------------- */
+
+static const struct pair_of patterns[] = {
+    { "urand-randtlr", "urand(-1,1)", "randtlr" },
+    { "urand-spatial", "urand(-1,1)", "spatial" },
+    { "urand-cauchy", "urand(-1,1)", "cauchy" },
+    { "exp_rand-randtlr", "exp_rand(-15,0)", "randtlr" },
+    { "exp_rand-spatial", "exp_rand(-15,0)", "spatial" },
+    { "exp_rand-cauchy", "exp_rand(-15,0)", "cauchy" }
+};
+
+static const struct entrant pattern_methods[] = {
+    { .name = "halfhalf", .recipe = RECIPE_OOTOMO, .unit = "a100" },
+    { .name = "tf32tf32", .recipe = RECIPE_OOTOMO_TF32, .unit = "a100" },
+    { .name = "legemm", .recipe = RECIPE_LEGEMM, .unit = "a100" },
+    { .name = "fp32", .recipe = RECIPE_FP32, .unit = "a100" },
+    { 0 }
+};
+
+static const struct crossing figure13 = { patterns, 6, pattern_methods };
+
+static const struct claim_ratios half_patterns = { .key = "relres",
+                                                   .top = "recipe=halfhalf",
+                                                   .bottom = "recipe=fp32",
+                                                   .cases = "pair n",
+                                                   .most = 2 },
+                                 tf32_patterns = { .key = "relres",
+                                                   .top = "recipe=tf32tf32",
+                                                   .bottom = "recipe=fp32",
+                                                   .cases = "pair n",
+                                                   .most = 2 },
+                                 cut_patterns = { .key = "relres",
+                                                  .top = "recipe=legemm",
+                                                  .bottom = "recipe=fp32",
+                                                  .cases = "pair n",
+                                                  .most = 2 };
+
+static const struct claim figure13_claims[] = {
+    /* clang-format off */
+    { .name = "figure13-halfhalf", .printed = "the same as cuBLAS SGEMM", .unit = "a100",
+      .what = "halfhalf is as accurate as FP32 on matrices of STARS-H",
+      .paper = "Ootomo and Yokota, Fig. 13",
+      .judge = claim_judge_ratios, .about = &half_patterns },
+    { .name = "figure13-tf32tf32", .printed = "the same as cuBLAS SGEMM", .unit = "a100",
+      .what = "tf32tf32 is as accurate as FP32 on matrices of STARS-H",
+      .paper = "Ootomo and Yokota, Fig. 13",
+      .judge = claim_judge_ratios, .about = &tf32_patterns },
+    { .name = "figure13-legemm", .printed = "without compromising the accuracy",
+      .unit = "a100",
+      .what = "LE-GEMM is as accurate as FP32 on matrices of STARS-H, too",
+      .paper = "LE-GEMM, abstract",
+      .judge = claim_judge_ratios, .about = &cut_patterns,
+      .beside = "the accumulator truncates and is not promoted" },
+    { 0 }
+    /* clang-format on */
+};
+
+const struct study study_figure13 = {
+    /* clang-format off */
+    .name = "figure13",
+    .chapter = CHAPTER_USES,
+    .what = "matrices of STARS-H (Ootomo and Yokota, Figures 12 and 13)",
+    .title = "Patterns of exponents",
+    .text = "n x n x n on the unit a100: A is uniform in (-1, 1), or has exponents from "
+            "-15 to 0; B is of a family of STARS-H: random tiles of low rank, an "
+            "exponential kernel of points in a square, a Cauchy matrix.",
+    .claims = figure13_claims, .about = &figure13, CROSSING_PLOT,
+    /* clang-format on */
+};
+
+/* --- the product of the low words: section 3.4 ------------------------------------ */
+
+static const struct pair_of signs[] = { { "mixed", "urand(-1,1)", "urand(-1,1)" },
+                                        { "positive", "positive", "positive" },
+                                        { "range", "llm", "llm" } };
+
+#define WITH_AND_WITHOUT(NAME, RECIPE, UNIT)                                             \
+    { .name = NAME "-3", .recipe = RECIPE, .unit = UNIT },                               \
+    {                                                                                    \
+        .name = NAME "-4", .recipe = RECIPE, .unit = UNIT, .terms = 4                    \
+    }
+
+static const struct entrant term_methods[] = {
+    WITH_AND_WITHOUT("ootomo", RECIPE_OOTOMO, "a100"),
+    WITH_AND_WITHOUT("legemm-a800", RECIPE_LEGEMM, "a800"),
+    WITH_AND_WITHOUT("legemm-mi210", RECIPE_LEGEMM, "mi210"),
+    { .name = "fp32", .recipe = RECIPE_FP32, .unit = "a100" },
+    { 0 }
+};
+
+static const struct crossing dropped = { signs, 3, term_methods };
+
+/* What leaving the term out costs: at most a tenth of the residual. */
+#define COSTS(NAME)                                                                      \
+    &(const struct claim_ratios)                                                         \
+    {                                                                                    \
+        .key = "relres", .top = "recipe=" NAME "-3", .bottom = "recipe=" NAME "-4",      \
+        .cases = "pair n", .most = 1.1                                                   \
+    }
+
+static const struct claim dropped_claims[] = {
+    /* clang-format off */
+    { .name = "dropped-ootomo", .printed = "without loss of any accuracy", .unit = "a100",
+      .what = "Ootomo and Yokota's method loses nothing by leaving out the product of "
+              "the low words",
+      .paper = "Ootomo and Yokota, section 3.4",
+      .judge = claim_judge_ratios, .about = COSTS("ootomo"),
+      .beside = "residual over that with four products" },
+    { .name = "dropped-legemm-a800", .printed = "little effect", .unit = "a800",
+      .what = "LE-GEMM loses little by leaving out the product of the low words",
+      .paper = "LE-GEMM, section 4.1",
+      .judge = claim_judge_ratios, .about = COSTS("legemm-a800"),
+      .beside = "residual over that with four products" },
+    { .name = "dropped-legemm-mi210", .printed = "little effect", .unit = "mi210",
+      .what = "LE-GEMM loses little by leaving out the product of the low words",
+      .paper = "LE-GEMM, section 4.1",
+      .judge = claim_judge_ratios, .about = COSTS("legemm-mi210"),
+      .beside = "residual over that with four products: of truncated words the low ones "
+                "have the sign of the high ones, so what is left out does not cancel" },
+    { 0 }
+    /* clang-format on */
+};
+
+const struct study study_dropped = {
+    /* clang-format off */
+    .name = "dropped",
+    .chapter = CHAPTER_DROPPED,
+    .what = "three products of words against four (Ootomo and Yokota, section 3.4)",
+    .title = "The product of the low words",
+    .text = "n x n x n with elements of both signs, positive ones, and those of [0.5, "
+            "2.5]: Ootomo and Yokota's method and LE-GEMM without the product of the "
+            "two low words (-3), as both papers have it, and with it (-4). bias is the "
+            "mean error in ulps: where the low words of truncation have one sign, the "
+            "product that is left out is missing everywhere.",
+    .claims = dropped_claims, .about = &dropped, CROSSING_PLOT,
+    /* clang-format on */
+};

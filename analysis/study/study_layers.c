@@ -1,0 +1,123 @@
+/* Figure 16 of LE-GEMM: errors in the layers of applications, against k. */
+#include "analysis/study/compare.h"
+#include "analysis/study/contest.h"
+
+#include "analysis/evidence/json_value.h"
+
+/* n x n outputs of each layer, and seeds. */
+static const struct {
+    size_t n;
+    int seeds;
+} runs[] = { [STUDY_SMALL] = { 32, 3 }, [STUDY_PAPER] = { 512, 8 } };
+
+/* The paper gives no sizes; these k are those of `bitcut list shapes`: features of
+   K-means, the layers of BERT-large and those of LLaMA 7B.  Of values it gives the range
+   of the last. */
+static const struct {
+    const char *name, *input;
+    size_t k[2];
+} layers[] = { { "kmeans", "urand(-1,1)", { 64, 256 } },
+               { "bert", "urand(-1,1)", { 1024, 4096 } },
+               { "llm", "llm", { 4096, 11008 } } };
+
+enum { LAYER_ROWS = sizeof layers / sizeof layers[0] };
+
+#define METHODS(UNIT)                                                                    \
+    { .name = "legemm", .recipe = RECIPE_LEGEMM, .unit = UNIT },                         \
+    {                                                                                    \
+        .name = "ootomo", .recipe = RECIPE_OOTOMO, .unit = UNIT                          \
+    }
+
+static const struct entrant methods[] = {
+    METHODS("mi210"),
+    METHODS("a800"),
+    { .name = "fp32", .recipe = RECIPE_FP32, .unit = "a800" },
+    { 0 }
+};
+
+static size_t layer_points(const struct study *study, enum study_scale scale)
+{
+    (void)study;
+    return (size_t)(2 * LAYER_ROWS * runs[scale].seeds);
+}
+
+static void layer_row(struct study_point *p, struct contest *c, int layer,
+                      const struct entrant *e, int round)
+{
+    double values[METRICS];
+    contest_measure(values, c, REFERENCE_EXACT);
+    study_row(p, json_pack("{s:o, s:s, s:s, s:s, s:I, s:i, s:o, s:o, s:o}", "series",
+                           json_sprintf("%s, %s", layers[layer].name, e->name), "layer",
+                           layers[layer].name, "unit", e->unit, "recipe", e->name, "k",
+                           (json_int_t)c->a.cols, "round", round, "max_error",
+                           json_number(values[METRIC_MAX_ERROR]), "mred",
+                           json_number(values[METRIC_MRED]), "relres",
+                           json_number(values[METRIC_RELRES])));
+}
+
+static enum bitcut_status run_layer(const struct study *study, struct study_point *p,
+                                    struct fault *f)
+{
+    (void)study;
+    const int seeds = runs[p->scale].seeds, round = (int)p->at % seeds,
+              layer = (int)p->at / seeds / 2;
+    const size_t n = runs[p->scale].n;
+    const struct contest_of of = { layers[layer].input, layers[layer].input, n, n,
+                                   layers[layer].k[p->at / (size_t)seeds % 2] };
+    struct contest c;
+    enum bitcut_status status = contest_init(&c, &of, false, p, f);
+    for (const struct entrant *e = methods; status == BITCUT_OK && e->name; e++) {
+        status = contest_run(&c, e, f);
+        if (status == BITCUT_OK) layer_row(p, &c, layer, e, round);
+    }
+    contest_clear(&c);
+    return status;
+}
+
+#define GROWS(UNIT, KEY, LAYERS_OF)                                                      \
+    &(const struct claim_growth)                                                         \
+    {                                                                                    \
+        .key = KEY, .where = "recipe=legemm unit=" UNIT " layer=" LAYERS_OF, .x = "k",   \
+        .cases = "unit", .least = 1                                                      \
+    }
+
+#define WITH_K(NAME, UNIT, KEY, LAYERS_OF, OF)                                           \
+    {                                                                                    \
+        .name = NAME, .printed = "increases with the K-dimension", .unit = UNIT,         \
+        .what = "on " UNIT " the " KEY " of LE-GEMM grows with k in " OF,                \
+        .paper = "LE-GEMM, Fig. 16", .judge = claim_judge_growth,                        \
+        .about = GROWS(UNIT, KEY, LAYERS_OF)                                             \
+    }
+
+#define KMEANS_BERT "K-means and BERT"
+
+static const struct claim layer_claims[] = {
+    /* clang-format off */
+    WITH_K("layers-mi210-max",     "mi210", "max_error", "kmeans|bert", KMEANS_BERT),
+    WITH_K("layers-mi210-mred",    "mi210", "mred",      "kmeans|bert", KMEANS_BERT),
+    WITH_K("layers-mi210-llm-max", "mi210", "max_error", "llm",         "linear layers"),
+    WITH_K("layers-mi210-llm",     "mi210", "mred",      "llm",         "linear layers"),
+    WITH_K("layers-a800-max",      "a800",  "max_error", "kmeans|bert", KMEANS_BERT),
+    WITH_K("layers-a800-mred",     "a800",  "mred",      "kmeans|bert", KMEANS_BERT),
+    WITH_K("layers-a800-llm-max",  "a800",  "max_error", "llm",         "linear layers"),
+    WITH_K("layers-a800-llm",      "a800",  "mred",      "llm",         "linear layers"),
+    { 0 }
+    /* clang-format on */
+};
+
+const struct study study_layers = {
+    /* clang-format off */
+    .name = "layers",
+    .chapter = CHAPTER_USES,
+    .what = "errors in K-means, BERT and linear layers against k (LE-GEMM, Figure 16)",
+    .title = "Layers of applications",
+    .text = "Some outputs of the layers of three applications: distances of K-means, "
+            "the feed-forward layers of BERT-large, linear layers of LLaMA 7B with "
+            "values of [0.5, 2.5]. LE-GEMM gives no sizes; these are those of bitcut's "
+            "own shapes. Ootomo and Yokota's method and FP32 stand beside it.",
+    .claims = layer_claims, .points = layer_points, .run = run_layer,
+    .plot = { .x = "k", .y = "mred", .series = "series", .x_label = "k",
+              .y_label = "MRED", .x_log = true, .y_log = true, .points = true,
+              .below = "max_error", .below_label = "Max_error" },
+    /* clang-format on */
+};

@@ -1,0 +1,265 @@
+/* Figures 10 to 13 of LE-GEMM: Max_error and MRED of square GEMMs, and how errors are
+   spread. */
+#include "analysis/study/compare.h"
+#include "analysis/study/contest.h"
+
+#include "analysis/evidence/json_value.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The sizes and how many seeds each has: the paper averages 10 runs of sizes that only
+   its figures have. */
+static const struct {
+    size_t n[4];
+    int sizes, seeds;
+} runs[] = { [STUDY_SMALL] = { { 128, 256, 512 }, 3, 4 },
+             [STUDY_PAPER] = { { 512, 1024, 2048, 4096 }, 4, 8 } };
+
+/* On each unit: the methods, and what the paper leaves open of them. */
+#define METHODS(UNIT)                                                                    \
+    { .name = "plain", .recipe = RECIPE_PLAIN, .unit = UNIT },                           \
+        { .name = "markidis", .recipe = RECIPE_MARKIDIS, .unit = UNIT },                 \
+        { .name = "ootomo", .recipe = RECIPE_OOTOMO, .unit = UNIT },                     \
+        { .name = "ootomo-unpromoted",                                                   \
+          .recipe = RECIPE_OOTOMO,                                                       \
+          .unit = UNIT,                                                                  \
+          .promote = PROMOTE_NEVER },                                                    \
+        { .name = "legemm", .recipe = RECIPE_LEGEMM, .unit = UNIT },                     \
+    {                                                                                    \
+        .name = "legemm-gradual", .recipe = RECIPE_LEGEMM, .unit = UNIT,                 \
+        .split = &splits[SPLIT_BITCUT_GRADUAL]                                           \
+    }
+
+/* -shifted: A and B times 2^12, where no word of them is subnormal, as good as ever. */
+static const struct entrant methods[] = {
+    METHODS("mi210"),
+    { .name = "markidis-shifted",
+      .recipe = RECIPE_MARKIDIS,
+      .unit = "mi210",
+      .shift = 12 },
+    { .name = "ootomo-shifted", .recipe = RECIPE_OOTOMO, .unit = "mi210", .shift = 12 },
+    { .name = "legemm-shifted", .recipe = RECIPE_LEGEMM, .unit = "mi210", .shift = 12 },
+    METHODS("a800"),
+    { 0 }
+};
+
+static size_t square_points(const struct study *study, enum study_scale scale)
+{
+    (void)study;
+    return (size_t)(runs[scale].sizes * runs[scale].seeds);
+}
+
+static int compare_doubles(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* The median of |D - C| / |C|, of 2^16 elements at least unless there are fewer. */
+static double median_error(const struct comparison *x)
+{
+    enum { MOST = 1 << 17 };
+    static const double none = NAN;
+    const size_t count = x->m * x->n, step = (count + MOST - 1) / MOST;
+    double *error = memory_allocate(count / step + 1, sizeof *error);
+    size_t used = 0;
+    if (!error) return none;
+    for (size_t i = 0; i < count; i += step) {
+        const double c = format_to_double(&formats[FORMAT_F64], x->reference64[i]);
+        if (c != 0) error[used++] = fabs(metric_error(x, i) / c);
+    }
+    qsort(error, used, sizeof *error, compare_doubles);
+    const double median = used ? error[used / 2] : none;
+    free(error);
+    return median;
+}
+
+/* Max_error, MRED and the median against both references. */
+static void square_rows(struct study_point *p, struct contest *c, const struct entrant *e,
+                        size_t n, int round)
+{
+    for (int r = 0; r < REFERENCES_TOLD; r++) {
+        double values[METRICS];
+        contest_measure(values, c, r);
+        study_row(p, json_pack("{s:o, s:s, s:s, s:s, s:I, s:i, s:o, s:o, s:o, s:o}",
+                               "series", json_sprintf("%s, %s", e->unit, e->name), "unit",
+                               e->unit, "recipe", e->name, "reference",
+                               contest_references[r], "n", (json_int_t)n, "round", round,
+                               "max_error", json_number(values[METRIC_MAX_ERROR]), "mred",
+                               json_number(values[METRIC_MRED]), "relres",
+                               json_number(values[METRIC_RELRES]), "median",
+                               json_number(median_error(&c->judge[r].comparison))));
+    }
+}
+
+/* One n and one seed, on both units. */
+static enum bitcut_status run_square(const struct study *study, struct study_point *p,
+                                     struct fault *f)
+{
+    (void)study;
+    const int seeds = runs[p->scale].seeds, round = (int)p->at % seeds;
+    const size_t n = runs[p->scale].n[p->at / (size_t)seeds];
+    const struct contest_of of = { "urand(-1,1)", "urand(-1,1)", n, n, n };
+    struct contest c;
+    enum bitcut_status status = contest_init(&c, &of, true, p, f);
+    for (const struct entrant *e = methods; status == BITCUT_OK && e->name; e++) {
+        status = contest_run(&c, e, f);
+        if (status == BITCUT_OK) square_rows(p, &c, e, n, round);
+    }
+    contest_clear(&c);
+    return status;
+}
+
+/* --- claims ----------------------------------------------------------------------- */
+
+#define OF(UNIT, NAME) "unit=" UNIT " recipe=" NAME
+
+/* What the paper leaves open: how small values are cut, what is compared with, whether
+   its own version of Ootomo's method promotes, and the sizes, which are in figures. */
+#define CHOICES(UNIT)                                                                    \
+    { "literal cut", NULL, OF(UNIT, "legemm") },                                         \
+        { "gradual cut", NULL, OF(UNIT, "legemm-gradual") },                             \
+        { "exact reference", "reference=exact", NULL },                                  \
+        { "FP32 reference", "reference=fp32", NULL },                                    \
+        { "promoted", OF(UNIT, "ootomo"), NULL },                                        \
+        { "unpromoted", OF(UNIT, "ootomo-unpromoted"), NULL },                           \
+        { "n=128", "n=128", NULL }, { "n=256", "n=256", NULL },                          \
+        { "n=512", "n=512", NULL }, { "n=1024", "n=1024", NULL },                        \
+        { "n=2048", "n=2048", NULL }, { "n=4096", "n=4096", NULL },                      \
+    {                                                                                    \
+        NULL, NULL, NULL                                                                 \
+    }
+
+static const struct claim_choice mi210_choices[] = { CHOICES("mi210") },
+                                 a800_choices[] = { CHOICES("a800") };
+
+/* How many times smaller LE-GEMM's error is, as printed.  The sizes are in figures, and
+   by the text (section 5.2) go from below 2048 to above 7168; so n = 512 and more
+   count, and smaller ones stand beside them. */
+#define SMALLER(NAME, UNIT, KEY, WHO, FIGURE, NUMBER, CHOICES, WHY)                      \
+    {                                                                                    \
+        .name = NAME, .number = NUMBER, .paper = "LE-GEMM, " FIGURE, .unit = UNIT,       \
+        .what = "on " UNIT " the " KEY " of " WHO " is so many times that of LE-GEMM",   \
+        .judge = claim_judge_ratios, .beside = WHY,                                      \
+        .about = &(const struct claim_ratios)                                            \
+        {                                                                                \
+            .key = KEY, .top = OF(UNIT, WHO),                                            \
+            .bottom = OF(UNIT, "legemm|legemm-gradual"),                                 \
+            .cases = "unit reference n round", .choices = CHOICES,                       \
+            .judged = "n=512|1024|2048|4096"                                             \
+        }                                                                                \
+    }
+
+#define FROM_MI210(NAME, KEY, WHO, FIGURE, NUMBER, WHY)                                  \
+    SMALLER("mi210-" NAME, "mi210", KEY, WHO, FIGURE, NUMBER, mi210_choices, WHY)
+#define FROM_A800(NAME, KEY, WHO, FIGURE, NUMBER, WHY)                                   \
+    SMALLER("a800-" NAME, "a800", KEY, WHO, FIGURE, NUMBER, a800_choices, WHY)
+
+#define AT_MOST_1                                                                        \
+    "Max_error is at most 1 and that of LE-GEMM grows with n, so large ratios are of "   \
+    "small n"
+#define FLUSHED "Markidis' low words are flushed (mi210-markidis-cause)"
+#define TRUNCATED                                                                        \
+    "LE-GEMM's own error grows with n, for the unit truncates and nothing is promoted"
+#define RN_IS_BETTER                                                                     \
+    "rounded words are the better ones where nothing is flushed, and promotion more so"
+
+#define ANY_OOTOMO "ootomo|ootomo-unpromoted"
+
+/* One method over another on a unit, geometric means over seeds. */
+#define BESIDE(UNIT, KEY, TOP, BOTTOM, MOST)                                             \
+    &(const struct claim_ratios)                                                         \
+    {                                                                                    \
+        .key = KEY, .top = OF(UNIT, TOP), .bottom = OF(UNIT, BOTTOM),                    \
+        .cases = "reference n", .most = MOST                                             \
+    }
+
+#define GROWS(UNIT, KEY)                                                                 \
+    &(const struct claim_growth)                                                         \
+    {                                                                                    \
+        .key = KEY, .where = OF(UNIT, "legemm"), .x = "n", .cases = "reference",         \
+        .least = 1                                                                       \
+    }
+
+static const struct claim legemm_claims[] = {
+    /* clang-format off */
+    FROM_MI210("max-plain",     "max_error", "plain",    "Fig. 10", 377.33, AT_MOST_1),
+    FROM_MI210("max-markidis",  "max_error", "markidis", "Fig. 10", 74.82, AT_MOST_1),
+    FROM_MI210("max-ootomo",    "max_error", ANY_OOTOMO, "Fig. 10", 2.69, NULL),
+    FROM_MI210("mred-plain",    "mred",      "plain",    "Fig. 11", 636.92, NULL),
+    FROM_MI210("mred-markidis", "mred",      "markidis", "Fig. 11", 178.93, FLUSHED),
+    FROM_MI210("mred-ootomo",   "mred",      ANY_OOTOMO, "Fig. 11", 1.12, NULL),
+    FROM_A800("max-plain",      "max_error", "plain",    "Fig. 10", 571.75, AT_MOST_1),
+    FROM_A800("max-markidis",   "max_error", "markidis", "Fig. 10", 2.78, NULL),
+    FROM_A800("max-ootomo",     "max_error", ANY_OOTOMO, "Fig. 10", 1.41, RN_IS_BETTER),
+    FROM_A800("mred-plain",     "mred",      "plain",    "Fig. 11", 814.87, TRUNCATED),
+    FROM_A800("mred-markidis",  "mred",      "markidis", "Fig. 11", 1.75, NULL),
+    FROM_A800("mred-ootomo",    "mred",      ANY_OOTOMO, "Fig. 11", 1.28, RN_IS_BETTER),
+    { .name = "mi210-markidis-cause", .printed = "by how it rounds", .unit = "mi210",
+      .what = "Markidis is far worse on MI210 because of its rounding and the rounding "
+              "functions of the platform",
+      .paper = "LE-GEMM, section 5.3",
+      .judge = claim_judge_ratios, .about = BESIDE("mi210", "mred", "markidis",
+                                                   "markidis-shifted", 2),
+      .beside = "MRED over that of the same words, roundings and sums with A and B "
+                "times 2^12, where no word is subnormal: low words that CDNA2 flushes "
+                "are the cause" },
+    { .name = "mi210-ootomo-cause", .printed = "by bit-cut", .unit = "mi210",
+      .what = "LE-GEMM is more accurate than Ootomo's method on MI210 because bit-cut "
+              "avoids rounding",
+      .paper = "LE-GEMM, section 5.3",
+      .judge = claim_judge_ratios, .about = BESIDE("mi210", "mred", "legemm-shifted",
+                                                   "ootomo-shifted", 1),
+      .beside = "MRED of LE-GEMM over Ootomo's with A and B times 2^12, where no word "
+                "is subnormal: the win is that below 2^-14 the literal cut moves all of "
+                "x to a scaled word, which is not flushed" },
+    { .name = "mi210-concentrated", .printed = "more concentrated around 0",
+      .unit = "mi210",
+      .what = "on MI210 the errors of LE-GEMM lie closer to 0 than those of Ootomo's "
+              "method",
+      .paper = "LE-GEMM, Fig. 12",
+      .judge = claim_judge_ratios,
+      .about = BESIDE("mi210", "median", "legemm", "ootomo", 1),
+      .beside = "medians of |D - C| / |C|, LE-GEMM with the literal cut over Ootomo's" },
+    { .name = "a800-concentrated", .printed = "more concentrated around 0",
+      .unit = "a800",
+      .what = "on A800 the errors of LE-GEMM lie closer to 0 than those of Ootomo's "
+              "method",
+      .paper = "LE-GEMM, Fig. 13",
+      .judge = claim_judge_ratios,
+      .about = BESIDE("a800", "median", "legemm", "ootomo", 1),
+      .beside = "medians of |D - C| / |C|, LE-GEMM with the literal cut over Ootomo's" },
+    { .name = "mi210-grows", .printed = "increases with the dimension", .unit = "mi210",
+      .what = "the Max_error of LE-GEMM grows with n", .paper = "LE-GEMM, Fig. 10",
+      .judge = claim_judge_growth, .about = GROWS("mi210", "max_error") },
+    { .name = "a800-grows", .printed = "increases with the dimension", .unit = "a800",
+      .what = "the Max_error of LE-GEMM grows with n", .paper = "LE-GEMM, Fig. 10",
+      .judge = claim_judge_growth, .about = GROWS("a800", "max_error") },
+    { 0 }
+    /* clang-format on */
+};
+
+const struct study study_legemm = {
+    /* clang-format off */
+    .name = "legemm",
+    .chapter = CHAPTER_CHOICE,
+    .what = "Max_error and MRED of square GEMMs on MI210 and A800 (LE-GEMM, Fig. 10-13)",
+    .title = "LE-GEMM's errors beside others",
+    .text = "n x n x n, elements uniform in [-1, 1], on the models of both GPUs: "
+            "without correction, Markidis, Ootomo and Yokota with their promotion and "
+            "without it, and LE-GEMM with both readings of bit-cut for values below "
+            "2^-14: the literal one leaves the high word 0, the gradual one makes it "
+            "subnormal. Errors are against the exact product and against an FP32 loop, "
+            "as the paper has it. Max_error is at most 1, and reaches it where a sign "
+            "differs; MRED is the mean of quotients by elements that may be near 0: "
+            "both have heavy tails, so look at the spread over seeds. The rows -shifted "
+            "have A and B times 2^12, an exact change by which no word is subnormal, "
+            "and D divided again.",
+    .claims = legemm_claims, .threaded = true,
+    .points = square_points, .run = run_square,
+    .plot = { .x = "n", .y = "mred", .series = "series", .x_label = "n",
+              .y_label = "MRED", .x_log = true, .y_log = true, .points = true,
+              .below = "max_error", .below_label = "Max_error" },
+    /* clang-format on */
+};

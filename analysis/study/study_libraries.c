@@ -1,0 +1,91 @@
+/* What libraries compute, shape by shape, as it was found from their results. */
+#include "analysis/study/compare.h"
+#include "analysis/study/results.h"
+#include "analysis/study/study.h"
+
+#include <string.h>
+
+static const char *const keys[] = { "library", "version",  "device", "function",
+                                    "compute", "operands", "result", "layout",
+                                    "m",       "n",        "k",      "recipe",
+                                    "unit",    "order",    "promote" };
+
+enum { KEYS = sizeof keys / sizeof keys[0] };
+
+static size_t library_points(const struct study *study, enum study_scale scale)
+{
+    (void)study, (void)scale;
+    return 1;
+}
+
+/* Whether a unit multiplies words of f16, and one FP32 values. */
+static bool is_of(const json_t *row, const char *recipe, const char *format)
+{
+    const char *unit = json_string_value(json_object_get(row, "unit"));
+    const char *end = unit ? strrchr(unit, '.') : NULL;
+    return result_says(row, "recipe", recipe) && end && !strcmp(end + 1, format);
+}
+
+static enum bitcut_status run_libraries(const struct study *study, struct study_point *p,
+                                        struct fault *f)
+{
+    (void)study, (void)f;
+    for (size_t i = 0; i < json_array_size(p->sources->libraries); i++) {
+        const json_t *from = json_array_get(p->sources->libraries, i);
+        json_t *row = json_object();
+        for (int key = 0; key < KEYS; key++) {
+            json_t *value = json_object_get(from, keys[key]);
+            json_object_set_new(row, keys[key], value ? json_incref(value) : json_null());
+        }
+        json_object_set_new(row, "one_f16_word",
+                            json_boolean(is_of(from, "plain", "f16")));
+        json_object_set_new(row, "fp32",
+                            json_boolean(result_says(from, "recipe", "fp32")));
+        json_object_set_new(row, "bf16x9",
+                            json_boolean(result_says(from, "recipe", "bf16x9")));
+        study_row(p, row);
+    }
+    return BITCUT_OK;
+}
+
+static const struct claim library_claims[] = {
+    /* clang-format off */
+    { .name = "cublas-fast16f", .printed = "consistent with WMMA",
+      .what = "CUBLAS_COMPUTE_32F_FAST_16F rounds FP32 values to one word of f16 and "
+              "corrects nothing, as WMMA kernels do",
+      .paper = "LE-GEMM, section 5.7", .judge = claim_judge_flags,
+      .about = &(const struct claim_flags){
+          "one_f16_word", "library=cuBLAS compute=CUBLAS_COMPUTE_32F_FAST_16F",
+          "recipe" },
+      .beside = "cuBLAS 13.1 on an H100 here, CUDA 12.0 on an A800 there" },
+    { .name = "cublas-simt", .printed = "Tensor Core not used",
+      .what = "cuBLAS SGEMM computes in FP32 multiply-adds",
+      .paper = "Ootomo and Yokota, Table 4", .judge = claim_judge_flags,
+      .about = &(const struct claim_flags){
+          "fp32", "library=cuBLAS compute=CUBLAS_COMPUTE_32F operands=f32", "recipe" },
+      .beside = "cuBLAS 13.1 on an H100 and H200 here, CUDA 11.3 on an A100 there; its "
+                "order of k differs from shape to shape" },
+    { .name = "cublas-bf16x9", .printed = "emulated with nine products",
+      .what = "CUBLAS_COMPUTE_32F_EMULATED_16BFX9 computes by bf16 words on an H100",
+      .paper = "the name of NVIDIA's compute type", .judge = claim_judge_flags,
+      .about = &(const struct claim_flags){
+          "bf16x9", "library=cuBLAS compute=CUBLAS_COMPUTE_32F_EMULATED_16BFX9",
+          "recipe" },
+      .beside = "on this GPU cuBLAS 13.1 falls back to FP32" },
+    { 0 }
+    /* clang-format on */
+};
+
+const struct study study_libraries = {
+    /* clang-format off */
+    .name = "libraries",
+    .chapter = CHAPTER_EVIDENCE,
+    .what = "what cuBLAS and other libraries compute, shape by shape",
+    .title = "What libraries compute",
+    .text = "Results of libraries, each with the recipe, unit and order of k by which "
+            "the emulator gives all of it, as bitcut explain found them "
+            "(data/libraries). The test libraries.sh computes them anew.",
+    .claims = library_claims, .reads = READS_LIBRARIES, .points = library_points,
+    .run = run_libraries,
+    /* clang-format on */
+};

@@ -1,0 +1,103 @@
+/* Figure 9 of Ootomo and Yokota: how much of a value is kept, over all exponents. */
+#include "analysis/study/compare.h"
+#include "analysis/study/study.h"
+
+#include "analysis/error/retention.h"
+
+#include <math.h>
+
+enum { FROM = -126, TO = 127 };
+
+/* Every so many binades, with so many values of each (0: all). */
+static const struct {
+    int step;
+    size_t samples;
+} runs[] = { [STUDY_SMALL] = { 1, 1 << 10 }, [STUDY_PAPER] = { 1, 0 } };
+
+static const int kept[] = { SPLIT_F32,      SPLIT_HALF,     SPLIT_TF32,   SPLIT_MARKIDIS,
+                            SPLIT_HALFHALF, SPLIT_TF32TF32, SPLIT_BITCUT, SPLIT_BF16X3 };
+
+static size_t range_points(const struct study *study, enum study_scale scale)
+{
+    (void)study;
+    return (size_t)((TO - FROM) / runs[scale].step + 1);
+}
+
+/* One exponent, all splits.  Values that overflow keep 0 bits. */
+static enum bitcut_status run_range(const struct study *study, struct study_point *p,
+                                    struct fault *f)
+{
+    (void)study;
+    const int e = FROM + (int)p->at * runs[p->scale].step;
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        struct retention r;
+        const struct bitcut_split *s = &splits[kept[i]];
+        const enum bitcut_status status = retention_count(
+            &r, s, e, runs[p->scale].samples, p->seed, p->threads, p->progress, f);
+        if (status != BITCUT_OK) return status;
+        const double error = ldexp(r.mean_ulp, -23);
+        study_row(
+            p, json_pack("{s:s, s:i, s:f, s:o, s:f, s:f}", "split", s->name, "exponent",
+                         e, "bits", r.bits, "error",
+                         r.p_overflow > 0 || error == 0 ? json_null() : json_real(error),
+                         "exact", r.exact, "p_overflow", r.p_overflow));
+    }
+    return BITCUT_OK;
+}
+
+/* The bits of a split over some exponents; each is a row. */
+#define BITS(SPLIT, EXPONENTS, LEAST, MOST)                                              \
+    &(const struct claim_values)                                                         \
+    {                                                                                    \
+        .key = "bits", .where = "split=" SPLIT " exponent=" EXPONENTS,                   \
+        .cases = "exponent", .least = LEAST, .most = MOST                                \
+    }
+
+static const struct claim range_claims[] = {
+    /* clang-format off */
+    { .name = "figure9-halfhalf", .printed = "high precision",
+      .what = "halfhalf represents exponents from -15 to 14 with high precision, taken "
+              "as 21 bits",
+      .paper = "Ootomo and Yokota, Fig. 9",
+      .judge = claim_judge_values,
+      .about = BITS("halfhalf", "-15|-14|-13|-12|-11|-10|-8|-6|-4|-2|0|2|4|6|8|10|12|14",
+                    21, 0) },
+    { .name = "figure9-halfhalf-low", .printed = "lower precision",
+      .what = "halfhalf represents exponents from -35 to -16 with lower precision",
+      .paper = "Ootomo and Yokota, Fig. 9",
+      .judge = claim_judge_values,
+      .about = BITS("halfhalf", "-35|-33|-30|-27|-25|-22|-20|-18|-16", 0.2, 22) },
+    { .name = "figure9-halfhalf-out", .printed = "cannot represent",
+      .what = "halfhalf cannot represent exponents from -100 to -36",
+      .paper = "Ootomo and Yokota, section 4.1.1",
+      .judge = claim_judge_values,
+      .about = BITS("halfhalf", "-100|-90|-80|-70|-60|-50|-40|-39|-38|-37|-36", 0,
+                    0.01) },
+    { .name = "figure9-tf32tf32", .printed = "nearly the entire exponent range",
+      .what = "tf32tf32 keeps 22 bits over nearly all exponents of FP32, -110 to 126",
+      .paper = "Ootomo and Yokota, section 1",
+      .judge = claim_judge_values,
+      .about = BITS("tf32tf32", "-110|-100|-90|-80|-60|-40|-20|0|20|40|60|80|100|120|126",
+                    22, 0) },
+    { 0 }
+    /* clang-format on */
+};
+
+const struct study study_figure9 = {
+    /* clang-format off */
+    .name = "figure9",
+    .chapter = CHAPTER_KEEPS,
+    .what = "bits kept over all exponents (Ootomo and Yokota, Figure 9)",
+    .title = "Range and precision of words",
+    .text = "Values of each binade of FP32, 2^10 of them or all at the scale paper, and "
+            "the mantissa bits that words keep of them, of 23; error is the mean "
+            "relative error, none where a word is infinite or all values are exact. One "
+            "word of f16 and of tf32, f32 itself, two words without a scale (markidis), "
+            "those of Ootomo and Yokota (halfhalf, tf32tf32), LE-GEMM's (bitcut) and "
+            "three of bf16.",
+    .claims = range_claims, .points = range_points, .run = run_range,
+    .plot = { .x = "exponent", .y = "bits", .series = "split",
+              .x_label = "exponent of x", .y_label = "mantissa bits kept, mean",
+              .below = "error", .below_label = "mean relative error" },
+    /* clang-format on */
+};

@@ -1,0 +1,258 @@
+/* What papers print of speed and energy, beside results that devices gave. */
+#include "analysis/study/compare.h"
+#include "analysis/study/results.h"
+#include "analysis/study/study.h"
+
+/* The keys of its rows: those of `bench gpu` that claims are about. */
+static const char *const keys[] = { "study",
+                                    "shapes",
+                                    "name",
+                                    "recipe",
+                                    "tile",
+                                    "stages",
+                                    "split_k",
+                                    "device",
+                                    "input",
+                                    "m",
+                                    "n",
+                                    "k",
+                                    "count",
+                                    "ms",
+                                    "tflops",
+                                    "gflops_per_watt",
+                                    "speedup",
+                                    "relres",
+                                    "ratio_strided",
+                                    "ratio_pointers" };
+
+enum { KEYS = sizeof keys / sizeof keys[0] };
+
+static size_t one_point(const struct study *study, enum study_scale scale)
+{
+    (void)study, (void)scale;
+    return 1;
+}
+
+static void recorded_row(struct study_point *p, const json_t *result)
+{
+    json_t *row = json_object();
+    for (int i = 0; i < KEYS; i++) {
+        json_t *value = json_object_get(result, keys[i]);
+        json_object_set_new(row, i ? keys[i] : "bench",
+                            value ? json_incref(value) : json_null());
+    }
+    study_row(p, row);
+}
+
+/* Whether it is a single GEMM that was timed whole, of operands as they are: what papers
+   have. */
+static bool counts(const json_t *result)
+{
+    return result_says(result, "part", "whole") && result_number(result, "ms") > 0 &&
+           !result_is_equilibrated(result) && result_gemms(result) == 1;
+}
+
+static enum bitcut_status run_recorded(const struct study *study, struct study_point *p,
+                                       struct fault *f)
+{
+    (void)study, (void)f;
+    const struct results *from = p->sources->results;
+    json_t *bench = from ? from->rows[RESULT_BENCH] : NULL,
+           *mean = from ? from->rows[RESULT_MEAN] : NULL;
+    for (size_t i = 0; i < json_array_size(bench); i++)
+        if (counts(json_array_get(bench, i))) recorded_row(p, json_array_get(bench, i));
+    for (size_t i = 0; i < json_array_size(mean); i++)
+        recorded_row(p, json_array_get(mean, i));
+    return BITCUT_OK;
+}
+
+/* --- claims ----------------------------------------------------------------------- */
+
+#define A800_THERE                                                                       \
+    "an A800 with CUDA 12.0 and the authors' kernels there, the device, cuBLAS and "     \
+    "bitcut's kernels of the recorded results here, all tuned alike"
+#define A100_THERE                                                                       \
+    "CUTLASS on an A100 there, the device and bitcut's kernels of the recorded results " \
+    "here"
+#define MI210_NEEDED "an AMD MI210 with rocBLAS or rocWMMA"
+
+/* How much faster LE-GEMM is than another one on these shapes; ROWS chooses the other's
+   rows. */
+#define FASTER(NAME, PAPER, NUMBER, SHAPES, WHO, ROWS, BESIDE)                           \
+    {                                                                                    \
+        .name = NAME, .number = NUMBER, .tolerance = 1.1, .paper = PAPER,                \
+        .what = "LE-GEMM is so many times as fast as " WHO " on A800, shapes " SHAPES,   \
+        .judge = claim_judge_ratios, .beside = BESIDE,                                   \
+        .about = &(const struct claim_ratios)                                            \
+        {                                                                                \
+            .key = "ms", .top = "bench=recipes shapes=" SHAPES " " ROWS,                 \
+            .bottom = "bench=recipes shapes=" SHAPES " recipe=legemm",                   \
+            .cases = "device input m n k"                                                \
+        }                                                                                \
+    }
+
+#define OVER_SGEMM(NAME, PAPER, NUMBER, SHAPES)                                          \
+    FASTER(NAME, PAPER, NUMBER, SHAPES, "cuBLAS SGEMM", "name=sgemm", A800_THERE)
+#define OVER_WORDS(NAME, NUMBER, SHAPES, WHO)                                            \
+    FASTER(NAME, TABLE6, NUMBER, SHAPES, WHO, "recipe=" WHO, A800_THERE)
+#define OVER_PLAIN(NAME, NUMBER, SHAPES)                                                 \
+    FASTER(NAME, TABLE6, NUMBER, SHAPES, "plain", "recipe=plain",                        \
+           "three products cannot beat one if both are tuned; " A800_THERE)
+
+/* What only an MI210 can say. */
+#define ON_MI210(NAME, PAPER, NUMBER, WHAT)                                              \
+    {                                                                                    \
+        .name = NAME, .number = NUMBER, .paper = PAPER, .what = WHAT,                    \
+        .needs = MI210_NEEDED                                                            \
+    }
+
+#define MI210_FASTER(NAME, NUMBER, SHAPES, WHO)                                          \
+    ON_MI210("mi210-" NAME, "LE-GEMM, Table 6", NUMBER,                                  \
+             "LE-GEMM is so many times as fast as " WHO " on MI210, shapes " SHAPES)
+
+/* The highest of a column; the paper's is that of its A100. */
+#define HIGHEST(NAME, PAPER, NUMBER, WHO, KEY, WHAT)                                     \
+    {                                                                                    \
+        .name = NAME, .number = NUMBER, .paper = PAPER, .what = WHAT,                    \
+        .needs = "an A100", .judge = claim_judge_values,                                 \
+        .about = &(const struct claim_values)                                            \
+        {                                                                                \
+            .key = KEY, .where = "bench=recipes shapes=square " WHO                      \
+        }                                                                                \
+    }
+
+#define TABLE6   "LE-GEMM, Table 6"
+#define OOTOMO14 "Ootomo and Yokota, section 4.2"
+#define OOTOMO16 "Ootomo and Yokota, section 4.3"
+
+static const struct claim recorded_claims[] = {
+    /* clang-format off */
+    OVER_SGEMM("square-sgemm", TABLE6, 1.37, "square"),
+    OVER_PLAIN("square-plain", 1.40, "square"),
+    OVER_WORDS("square-markidis", 2.77, "square", "markidis"),
+    OVER_WORDS("square-ootomo", 2.74, "square", "ootomo"),
+    OVER_SGEMM("wide-sgemm", TABLE6, 1.40, "wide"),
+    OVER_PLAIN("wide-plain", 1.43, "wide"),
+    OVER_WORDS("wide-markidis", 2.84, "wide", "markidis"),
+    OVER_WORDS("wide-ootomo", 2.80, "wide", "ootomo"),
+    OVER_SGEMM("deep-sgemm", TABLE6, 1.36, "deep"),
+    OVER_PLAIN("deep-plain", 1.81, "deep"),
+    OVER_WORDS("deep-markidis", 4.67, "deep", "markidis"),
+    OVER_WORDS("deep-ootomo", 3.76, "deep", "ootomo"),
+    OVER_SGEMM("kmeans-sgemm", "LE-GEMM, section 5.5", 1.33, "kmeans"),
+    OVER_SGEMM("bert-sgemm", "LE-GEMM, section 5.5", 1.18, "bert"),
+    OVER_SGEMM("llm-sgemm", "LE-GEMM, section 5.5", 1.34, "llm"),
+    { .name = "pipeline", .number = 2.72, .tolerance = 1.1, .paper = "LE-GEMM, Fig. 17",
+      .what = "LE-GEMM with its pipeline is so many times as fast as without, on A800",
+      .judge = claim_judge_values, .beside = A800_THERE,
+      .about = &(const struct claim_values){ .key = "speedup",
+                                             .where = "bench=pipeline recipe=legemm" } },
+    MI210_FASTER("square-rocblas",  1.31, "square", "rocBLAS"),
+    MI210_FASTER("square-rocwmma",  1.26, "square", "rocWMMA"),
+    MI210_FASTER("square-markidis", 2.81, "square", "Markidis"),
+    MI210_FASTER("square-ootomo",   2.99, "square", "Ootomo"),
+    MI210_FASTER("wide-rocblas",    1.31, "wide", "rocBLAS"),
+    MI210_FASTER("wide-rocwmma",    1.24, "wide", "rocWMMA"),
+    MI210_FASTER("wide-markidis",   2.99, "wide", "Markidis"),
+    MI210_FASTER("wide-ootomo",     3.10, "wide", "Ootomo"),
+    MI210_FASTER("deep-rocblas",    1.32, "deep", "rocBLAS"),
+    MI210_FASTER("deep-rocwmma",    1.45, "deep", "rocWMMA"),
+    MI210_FASTER("deep-markidis",   3.35, "deep", "Markidis"),
+    MI210_FASTER("deep-ootomo",     3.45, "deep", "Ootomo"),
+    ON_MI210("mi210-pipeline", "LE-GEMM, Fig. 17", 3.02,
+             "LE-GEMM with its pipeline is so many times as fast as without, on MI210"),
+    { .name = "mi210-model", .number = 1.36, .paper = "LE-GEMM, section 5.6",
+      .what = "tiles of the model are so many times as fast as manual ones on MI210",
+      .needs = "the manual parameters, which are not published, and an AMD MI210" },
+    { .name = "a800-model", .number = 1.78, .paper = "LE-GEMM, section 5.6",
+      .what = "tiles of the model are so many times as fast as manual ones on A800",
+      .needs = "the manual parameters, which are not published" },
+    HIGHEST("tflops-halfhalf", OOTOMO14, 51, "recipe=ootomo", "tflops",
+            "the method with f16 words reaches so many TFlop/s"),
+    HIGHEST("tflops-tf32tf32", OOTOMO14, 33, "recipe=ootomo-tf32", "tflops",
+            "the method with tf32 words reaches so many TFlop/s"),
+    HIGHEST("watts-halfhalf", OOTOMO16, 121, "recipe=ootomo", "gflops_per_watt",
+            "the method with f16 words reaches so many GFlop/s/W"),
+    HIGHEST("watts-tf32tf32", OOTOMO16, 80.9, "recipe=ootomo-tf32", "gflops_per_watt",
+            "the method with tf32 words reaches so many GFlop/s/W"),
+    HIGHEST("watts-sgemm", OOTOMO16, 67.0, "name=sgemm", "gflops_per_watt",
+            "cuBLAS SGEMM reaches so many GFlop/s/W"),
+    { .name = "halfhalf-faster", .printed = "faster",
+      .paper = "Ootomo and Yokota, Table 6",
+      .what = "the method with f16 words is faster than cuBLAS SGEMM at every size",
+      .judge = claim_judge_ratios, .beside = A100_THERE,
+      .about = &(const struct claim_ratios){
+          .key = "ms", .top = "bench=recipes shapes=square name=sgemm",
+          .bottom = "bench=recipes shapes=square recipe=ootomo",
+          .cases = "device input m n k", .least = 1 } },
+    { .name = "halfhalf-energy", .printed = "lower",
+      .paper = "Ootomo and Yokota, Table 6",
+      .what = "the method with f16 words takes less energy than cuBLAS SGEMM",
+      .judge = claim_judge_ratios, .beside = A100_THERE,
+      .about = &(const struct claim_ratios){
+          .key = "gflops_per_watt", .top = "bench=recipes shapes=square recipe=ootomo",
+          .bottom = "bench=recipes shapes=square name=sgemm",
+          .cases = "device input m n k", .least = 1 } },
+    { .name = "huang-tensor-core", .number = 1.98, .tolerance = 1.1,
+      .paper = "Huang et al., section 3.2",
+      .what = "FP32 GEMMs on Tensor Cores are so many times as fast as on CUDA cores",
+      .judge = claim_judge_ratios, .beside = A100_THERE,
+      .about = &(const struct claim_ratios){
+          .key = "ms", .top = "bench=recipes shapes=square name=sgemm",
+          .bottom = "bench=recipes shapes=square name=sgemm-tf32",
+          .cases = "device input m n k" } },
+    { .name = "huang-async", .number = 1.195, .tolerance = 1.1,
+      .paper = "Huang et al., section 3.5",
+      .what = "asynchronous copies make a kernel so many times as fast",
+      .judge = claim_judge_values, .beside = A100_THERE,
+      .about = &(const struct claim_values){ .key = "speedup",
+                                             .where = "bench=stages recipe=ootomo" } },
+    { .name = "huang-tiles", .number = 3.138, .tolerance = 1.1,
+      .paper = "Huang et al., section 3.4",
+      .what = "a tile of 256x128x16 is so many times as fast as one of 128x128x16 at "
+              "8192",
+      .needs = "these two CUTLASS kernels on an A100" },
+    { .name = "huang-splitk", .number = 3.707, .tolerance = 1.1,
+      .paper = "Huang et al., Table 3",
+      .what = "with 8 slices of k, 512 x 512 x 8192 is so many times as fast as with 1",
+      .judge = claim_judge_ratios, .beside = A100_THERE,
+      .about = &(const struct claim_ratios){
+          .key = "tflops", .top = "bench=splitk recipe=ootomo split_k=8",
+          .bottom = "bench=splitk recipe=ootomo split_k=1",
+          .cases = "device tile name" } },
+    { .name = "lu-batched", .number = 4.14, .paper = "Lu et al., abstract",
+      .what = "batches of small f16 GEMMs are so many times as fast as "
+              "rocblas_hgemm_batched",
+      .needs = MI210_NEEDED, .judge = claim_judge_values,
+      .beside = "the rows are bitcut's kernels over cublasGemmBatchedEx",
+      .about = &(const struct claim_values){ .key = "ratio_pointers" } },
+    { .name = "lu-batched-ex", .number = 4.96, .paper = "Lu et al., abstract",
+      .what = "batches of small f16 GEMMs are so many times as fast as "
+              "rocblas_gemm_batched_ex",
+      .needs = MI210_NEEDED, .judge = claim_judge_values,
+      .beside = "the rows are bitcut's kernels over cublasGemmStridedBatchedEx",
+      .about = &(const struct claim_values){ .key = "ratio_strided" } },
+    ON_MI210("lu-tiny", "Lu et al., abstract", 18.60,
+             "of sizes below 16 they are so many times as fast as rocblas_hgemm_batched"),
+    ON_MI210("lu-tiny-ex", "Lu et al., abstract", 14.02,
+             "of sizes below 16 they are so many times as fast as "
+             "rocblas_gemm_batched_ex"),
+    { 0 }
+    /* clang-format on */
+};
+
+const struct study study_recorded = {
+    /* clang-format off */
+    .name = "recorded",
+    .chapter = CHAPTER_SPEED,
+    .what = "recorded speed and energy, and what papers print of theirs",
+    .title = "Speed and energy that papers print",
+    .text = "Single GEMMs, timed whole on operands as they are, and batches of small "
+            "ones, as bench gpu recorded them on devices. Ratios are of the same "
+            "device, shape and input. The kernels, GPUs, sizes and libraries of papers "
+            "are others; where only their device could answer, the verdict is cannot, "
+            "with what was recorded beside it.",
+    .claims = recorded_claims, .reads = READS_RESULTS, .points = one_point,
+    .run = run_recorded,
+    /* clang-format on */
+};

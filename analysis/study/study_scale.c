@@ -1,0 +1,148 @@
+/* Bit-cut with 2^10 against rounding with 2^11: on which unit, by which measure, for
+   which inputs is which better? */
+#include "analysis/study/compare.h"
+#include "analysis/study/contest.h"
+
+#include "analysis/evidence/json_value.h"
+
+/* n x n x k, and seeds.  Of values uniform in [-1, 1] one in 2^14 is below 2^-14, so that
+   it takes thousands of products until every sum has some. */
+static const struct {
+    size_t n, k;
+    int seeds;
+} runs[] = { [STUDY_SMALL] = { 32, 4096, 3 }, [STUDY_PAPER] = { 512, 4096, 8 } };
+
+static const char *const chip_names[] = { "v100",  "a100",  "h100", "b200",
+                                          "mi100", "mi210", "mi300" };
+
+enum { CHIPS = sizeof chip_names / sizeof chip_names[0] };
+
+/* Inputs of A and of B alike. */
+static const struct {
+    const char *name, *input;
+} ranges[] = { { "mixed", "urand(-1,1)" },
+               { "positive", "positive" },
+               { "llm", "llm" },
+               { "small", "exp_rand(-15,0)" } };
+
+enum { RANGES = sizeof ranges / sizeof ranges[0] };
+
+/* Both words in both ways of adding up: as LE-GEMM does, and promoted as Ootomo and
+   Yokota do. */
+static const struct {
+    const char *words, *sums;
+    int split, recipe;
+} ways[] = { { "bitcut", "unpromoted", SPLIT_BITCUT, RECIPE_LEGEMM },
+             { "bitcut-gradual", "unpromoted", SPLIT_BITCUT_GRADUAL, RECIPE_LEGEMM },
+             { "halfhalf", "unpromoted", SPLIT_HALFHALF, RECIPE_LEGEMM },
+             { "bitcut", "promoted", SPLIT_BITCUT, RECIPE_OOTOMO },
+             { "bitcut-gradual", "promoted", SPLIT_BITCUT_GRADUAL, RECIPE_OOTOMO },
+             { "halfhalf", "promoted", SPLIT_HALFHALF, RECIPE_OOTOMO } };
+
+enum { WAYS = sizeof ways / sizeof ways[0] };
+
+static size_t scale_points(const struct study *study, enum study_scale scale)
+{
+    (void)study;
+    return (size_t)(RANGES * runs[scale].seeds);
+}
+
+static void way_rows(struct study_point *p, struct contest *c, const char *range,
+                     const char *chip, int way, int round)
+{
+    for (int r = 0; r < REFERENCES_TOLD; r++) {
+        double values[METRICS];
+        contest_measure(values, c, r);
+        study_row(p,
+                  json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "unit",
+                            chip, "input", range, "words", ways[way].words, "sums",
+                            ways[way].sums, "reference", contest_references[r], "round",
+                            round, "max_error", json_number(values[METRIC_MAX_ERROR]),
+                            "mred", json_number(values[METRIC_MRED]), "relres",
+                            json_number(values[METRIC_RELRES]), "backward_max",
+                            json_number(values[METRIC_BACKWARD_MAX])));
+    }
+}
+
+/* One input and seed, on all chips. */
+static enum bitcut_status run_scale(const struct study *study, struct study_point *p,
+                                    struct fault *f)
+{
+    (void)study;
+    const int seeds = runs[p->scale].seeds, round = (int)p->at % seeds;
+    const size_t range = p->at / (size_t)seeds, n = runs[p->scale].n;
+    const struct contest_of of = { ranges[range].input, ranges[range].input, n, n,
+                                   runs[p->scale].k };
+    struct contest c;
+    enum bitcut_status status = contest_init(&c, &of, true, p, f);
+    for (int i = 0; i < CHIPS * WAYS && status == BITCUT_OK; i++) {
+        const struct entrant e = { .recipe = ways[i % WAYS].recipe,
+                                   .unit = chip_names[i / WAYS],
+                                   .split = &splits[ways[i % WAYS].split] };
+        status = contest_run(&c, &e, f);
+        if (status == BITCUT_OK)
+            way_rows(p, &c, ranges[range].name, e.unit, i % WAYS, round);
+    }
+    contest_clear(&c);
+    return status;
+}
+
+/* The residual of bit-cut over that of RN + RN on a chip; better is below 1. */
+#define BETTER(CHIP, WORDS, INPUTS)                                                      \
+    &(const struct claim_ratios)                                                         \
+    {                                                                                    \
+        .key = "relres", .top = "unit=" CHIP " words=" WORDS " input=" INPUTS,           \
+        .bottom = "unit=" CHIP " words=halfhalf input=" INPUTS,                          \
+        .cases = "input sums reference", .most = 1                                       \
+    }
+
+#define ON_CHIP(CHIP)                                                                    \
+    {                                                                                    \
+        .name = "cut-beats-rn-" CHIP, .printed = "the error is smaller", .unit = CHIP,   \
+        .what = "on " CHIP " bit-cut with 2^10 is more accurate than rounding with "     \
+                "2^11, for elements of [-1, 1]",                                         \
+        .paper = "LE-GEMM, section 5.3", .judge = claim_judge_ratios,                    \
+        .about = BETTER(CHIP, "bitcut", "mixed"),                                        \
+        .beside = "residual of the literal cut over that of RN + RN, all else the same"  \
+    }
+
+#define ON_MI210(NAME, WORDS, INPUTS, WHAT, WHY)                                         \
+    {                                                                                    \
+        .name = NAME, .printed = "the error is smaller", .unit = "mi210", .what = WHAT,  \
+        .paper = "LE-GEMM, section 5.3", .judge = claim_judge_ratios,                    \
+        .about = BETTER("mi210", WORDS, INPUTS), .beside = WHY                           \
+    }
+
+static const struct claim scale_claims[] = {
+    /* clang-format off */
+    ON_CHIP("v100"), ON_CHIP("a100"), ON_CHIP("h100"), ON_CHIP("b200"), ON_CHIP("mi100"),
+    ON_CHIP("mi210"), ON_CHIP("mi300"),
+    ON_MI210("mi210-small", "bitcut", "small",
+             "on mi210 it is, too, for elements with exponents from -15 to 0",
+             "CDNA2 flushes the high word of what is below 2^-14 with RN + RN, and the "
+             "literal cut has all of it in a scaled low word"),
+    ON_MI210("mi210-positive", "bitcut", "positive|llm",
+             "on mi210 it is, too, for positive elements",
+             "no word is flushed that counts, and RN + RN keeps half a bit more"),
+    ON_MI210("mi210-gradual", "bitcut-gradual", "mixed|small",
+             "on mi210 it is, too, if values below 2^-14 are cut to a subnormal high "
+             "word",
+             "that word is flushed, as the rounded one is"),
+    { 0 }
+    /* clang-format on */
+};
+
+const struct study study_scale = {
+    /* clang-format off */
+    .name = "scale",
+    .chapter = CHAPTER_CHOICE,
+    .what = "bit-cut with 2^10 against rounding with 2^11, by chip, input and measure",
+    .title = "Bit-cut or rounding",
+    .text = "The same sums of the same three products, once with LE-GEMM's words "
+            "(literal and gradual below 2^-14, low word times 2^10), once with Ootomo "
+            "and Yokota's (low word times 2^11), both added up as LE-GEMM does "
+            "(unpromoted) and as Ootomo and Yokota do (promoted after every "
+            "instruction). Only the words differ.",
+    .claims = scale_claims, .points = scale_points, .run = run_scale,
+    /* clang-format on */
+};

@@ -1,0 +1,156 @@
+#!/bin/sh
+# bitcut study: parts that merge to the whole, byte for byte, runs that go on, and verdicts.
+# Run in the build folder with srcdir set, as `make check` does.
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
+: "${srcdir:=.}"
+BITCUT_DATA=${BITCUT_DATA:-$(cd "$srcdir" && pwd)/data}
+export BITCUT_DATA
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+
+bitcut study figure5 --json > whole.jsonl
+bitcut study figure5 --shard 0/3 -o 0.jsonl > /dev/null
+bitcut study figure5 --shard 1/3 -o 1.jsonl --threads 1 > /dev/null
+bitcut study figure5 --shard 2/3 --json > 2.jsonl
+
+merged() {
+    [ "$(wc -l < whole.jsonl)" -eq 120 ] || echo "not 120 rows"
+    run 0 study --merge 1.jsonl 2.jsonl 0.jsonl --json
+    cmp out whole.jsonl 2>&1
+    run 0 study --merge 2.jsonl 0.jsonl 0.jsonl 1.jsonl -o merged.jsonl
+    cmp merged.jsonl whole.jsonl 2>&1
+    run 0 study --merge whole.jsonl --verdicts --json
+    expect verdict agrees
+}
+
+# A part alone is no answer.
+incomplete() {
+    run 0 study --merge 1.jsonl --verdicts --json
+    expect verdict cannot
+    expect reason '20 of 30 points are missing'
+}
+
+# What is there is kept, a point that was cut off is computed again, and the file is the
+# same as of a run without a pause.
+resumed() {
+    head -n 42 whole.jsonl > cut.jsonl # ten points and a half
+    run 0 study figure5 --resume -o cut.jsonl --json
+    expect kept 10
+    expect computed 20
+    cmp cut.jsonl whole.jsonl 2>&1
+    run 0 study figure5 --resume -o cut.jsonl --json
+    expect computed 0
+    cmp cut.jsonl whole.jsonl 2>&1
+    run 0 study figure5 --resume -o new.jsonl
+    cmp new.jsonl whole.jsonl 2>&1
+}
+
+# The rows of a file decide, not those of the program.
+altered() {
+    sed 's/"recipe":"mma_rn"/"recipe":"mma_xx"/; s/"recipe":"mma_rz"/"recipe":"mma_rn"/
+         s/"recipe":"mma_xx"/"recipe":"mma_rz"/' whole.jsonl > swapped.jsonl
+    run 0 study --merge swapped.jsonl --verdicts --json
+    [ "$(value verdict | tr '\n' ' ')" = 'differs differs ' ] || cat out
+}
+
+# People get a line a claim, with the name first.
+lines_for_people() {
+    run 0 study figure9 xf32 --verdicts
+    [ "$(wc -l < out)" -eq 7 ] || cat out
+    grep -q '^figure9-tf32tf32 *agrees ' out || cat out
+    run 0 list claims --json
+    [ "$(wc -l < out)" -gt 100 ] || echo "few claims"
+}
+
+# Without data the studies that read them say so, and the others do not mind.
+no_data() {
+    # shellcheck disable=SC2030 # here alone
+    export BITCUT_DATA=$work/nowhere
+    run 0 study recorded tile libraries --verdicts --json
+    expect verdict cannot
+    run 0 study xf32 --json
+}
+
+two_studies() {
+    run 0 study xf32 figure9 -o two.jsonl --json
+    [ "$(value study | tr '\n' ' ')" = 'figure9 xf32 ' ] || cat out
+    run 0 study xf32 --json
+    cat out > apart
+    run 0 study figure9 --json
+    cat out apart | cmp - two.jsonl 2>&1
+}
+
+# refused STATUS WORDS ARGUMENT...: with one line that has the words.
+refused() {
+    status=$1 words=$2
+    shift 2
+    run "$status" "$@"
+    grep -qe "$words" err || cat err
+}
+
+refusals() {
+    refused 2 '--shard: must be I/N' study figure5 --shard 3/3
+    refused 2 '--shard: must be I/N' study figure5 --shard 1
+    refused 2 '--shard: must be I/N' study figure5 --shard -1/3
+    refused 2 '--scale: large: unknown' study figure5 --scale large
+    refused 2 '--resume: needs -o' study figure5 --resume
+    refused 2 '--merge: name the files' study --merge
+    refused 2 '--merge: computes nothing' study --merge 0.jsonl --scale paper
+    refused 2 '--merge: the files have no rows' study --merge empty.jsonl
+    refused 2 'several make no table' study table1 table2
+    refused 3 'nowhere.jsonl: No such file' study --merge nowhere.jsonl
+    refused 3 'open.jsonl:1: ' study --merge open.jsonl
+    refused 3 'other.jsonl:1: not a row of a study' study --merge other.jsonl
+    refused 3 'seed.jsonl:1: a row of another seed than 1' study --merge 0.jsonl seed.jsonl
+    refused 3 'scale.jsonl:1: a row of another scale' study --merge 0.jsonl scale.jsonl
+    refused 3 'point.jsonl:1: figure5 has no point 999' study --merge point.jsonl
+    refused 3 'changed.jsonl: point 0 of figure5 has other rows' \
+        study --merge 0.jsonl changed.jsonl
+    refused 3 'seed.jsonl:1: a row of another seed' study figure5 --resume -o seed.jsonl
+    refused 3 'nowhere/x.jsonl: ' study xf32 -o nowhere/x.jsonl
+}
+: > empty.jsonl
+echo '{"study":"figure5"' > open.jsonl
+echo '{"study":"figure0","scale":"small","seed":1,"point":0,"rows":1}' > other.jsonl
+sed 's/"seed":1/"seed":2/' 1.jsonl > seed.jsonl
+sed 's/"small"/"paper"/' 1.jsonl > scale.jsonl
+sed 's/"point":1,/"point":999,/' 1.jsonl > point.jsonl
+sed 's/"k":16,/"k":17,/' 0.jsonl > changed.jsonl
+
+# Every study at small scale, but for two of seconds, which the report computes as well: all
+# their claims.
+all_judged() {
+    studies=$(bitcut list studies --json | sed 's/^{"name":"\([^"]*\).*/\1/' |
+        grep -vx "${BITCUT_LONG:+none}${BITCUT_LONG:-legemm}" |
+        grep -vx "${BITCUT_LONG:+none}${BITCUT_LONG:-underflow}")
+    # shellcheck disable=SC2086 # a word a study
+    run 0 study $studies --verdicts --json
+    [ "$(wc -l < out)" -gt 80 ] || echo "few verdicts"
+    for word in agrees differs cannot; do
+        value verdict | grep -qx $word || echo "none $word"
+    done
+    grep -v '"reason":"..' out
+    for study in $studies; do
+        bitcut list claims --json | grep "\"study\":\"$study\"" |
+            sed 's/^{"name":"\([^"]*\).*/\1/'
+    done > claims
+    value name | cmp - claims 2>&1
+    # What a table counts in full is so on every machine.
+    for claim in table1-rows table2-rows table1-expected table2-expected eq15; do
+        grep -q "\"name\":\"$claim\".*\"verdict\":\"agrees\"" out || echo "$claim"
+    done
+}
+
+ok_if_empty "parts merge to the whole, byte for byte" "$(merged)"
+ok_if_empty "parts alone are no answer" "$(incomplete)"
+ok_if_empty "a run goes on" "$(resumed)"
+ok_if_empty "verdicts follow the rows" "$(altered)"
+ok_if_empty "a line a claim" "$(lines_for_people)"
+ok_if_empty "without data" "$(no_data)"
+ok_if_empty "two studies in a file" "$(two_studies)"
+ok_if_empty "what is refused" "$(refusals)"
+exhaustive "all claims are judged" all_judged
+echo "1..$n"

@@ -1,0 +1,289 @@
+/* Verdicts: of claims of each kind, on rows made by hand that agree, and on the same rows
+   changed, that do not; and points of studies. */
+#include "analysis/study/compare.h"
+#include "analysis/study/study.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct claim *claim_of(const struct study *study, const char *name)
+{
+    for (const struct claim *c = study->claims; c->name; c++)
+        if (!strcmp(c->name, name)) return c;
+    ck_abort_msg("no claim %s", name);
+}
+
+static const char *said(const json_t *row, const char *key)
+{
+    return json_string_value(json_object_get(row, key));
+}
+
+/* What is wrong unless the claim has this verdict by these rows, which are released. */
+static void check(const struct study *study, const char *name, const char *verdict,
+                  json_t *rows)
+{
+    ck_assert_ptr_nonnull(rows);
+    json_t *got = claim_verdict(study->name, claim_of(study, name), rows, 0, 1);
+    ck_assert_msg(!strcmp(said(got, "verdict"), verdict), "%s: %s (%s), not %s", name,
+                  said(got, "verdict"), said(got, "reason"), verdict);
+    ck_assert(strlen(said(got, "reason")) > 0 && strlen(said(got, "claim")) > 0);
+    json_decref(got);
+    json_decref(rows);
+}
+
+/* --- kinds of claims -------------------------------------------------------------- */
+
+static json_t *length_rows(double bits, bool agrees)
+{
+    return json_pack("[{s:s, s:s, s:f, s:b}, {s:s, s:s, s:f, s:b}]", "m12", "0", "m0",
+                     "*", "bits", 5.75, "agrees", true, "m12", "*", "m0", "*", "bits",
+                     bits, "agrees", agrees);
+}
+
+/* One number, and flags. */
+START_TEST(numbers)
+{
+    check(&study_table1, "table1-expected", "agrees", length_rows(22.75, true));
+    check(&study_table1, "table1-expected", "differs", length_rows(22.74, true));
+    check(&study_table1, "table1-rows", "agrees", length_rows(22.75, true));
+    check(&study_table1, "table1-rows", "differs", length_rows(22.75, false));
+}
+END_TEST
+
+/* bits of halfhalf at an exponent. */
+static json_t *range_rows(double at_0, double at_14)
+{
+    return json_pack("[{s:s, s:i, s:f}, {s:s, s:i, s:f}, {s:s, s:i, s:f}]", "split",
+                     "halfhalf", "exponent", 0, "bits", at_0, "split", "halfhalf",
+                     "exponent", 14, "bits", at_14, "split", "half", "exponent", 0,
+                     "bits", 10.0);
+}
+
+/* A sentence about values: every one counts, and none of another split. */
+START_TEST(limits)
+{
+    check(&study_figure9, "figure9-halfhalf", "agrees", range_rows(22.75, 22.5));
+    check(&study_figure9, "figure9-halfhalf", "differs", range_rows(22.75, 20.9));
+    check(&study_figure9, "figure9-halfhalf", "differs", range_rows(20.9, 22.75));
+}
+END_TEST
+
+static json_t *residual_row(const char *recipe, int k, int round, double relres)
+{
+    return json_pack("{s:s, s:i, s:i, s:f}", "recipe", recipe, "k", k, "round", round,
+                     "relres", relres);
+}
+
+/* A sentence about ratios of geometric means: sqrt(1 * 9) over 2 is 1.5. */
+START_TEST(ratios)
+{
+    for (int i = 0; i < 2; i++)
+        check(&study_figure5, "figure5-rn", i ? "differs" : "agrees",
+              json_pack("[o, o, o, o, o]", residual_row("mma_rn", 16, 0, 1),
+                        residual_row("mma_rn", 16, 1, i ? 17 : 9),
+                        residual_row("fp32", 16, 0, 2), residual_row("fp32", 16, 1, 2),
+                        residual_row("mma_rn", 32, 0, 100)));
+}
+END_TEST
+
+/* Several sentences: the second one fails. */
+START_TEST(sentences)
+{
+    for (int i = 0; i < 3; i++)
+        check(&study_figure1, "figure1-markidis-large", i ? "differs" : "agrees",
+              json_pack("[o, o, o, o]", residual_row("markidis", 16, 0, i == 2 ? 3 : 1),
+                        residual_row("fp32", 16, 0, 1),
+                        residual_row("markidis", 8192, 0, i == 1 ? 9 : 20),
+                        residual_row("fp32", 8192, 0, 1)));
+}
+END_TEST
+
+static json_t *square_row_of(int n, const char *recipe, const char *reference, int round,
+                             double mred)
+{
+    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:f}", "unit", "mi210", "recipe", recipe,
+                     "reference", reference, "n", n, "round", round, "mred", mred);
+}
+
+static json_t *square_row(const char *recipe, const char *reference, int round,
+                          double mred)
+{
+    return square_row_of(512, recipe, reference, round, mred);
+}
+
+/* A printed ratio, 178.93, against every pair; the choices are told, also of sizes that
+   do not count. */
+START_TEST(choices)
+{
+    const struct claim *c = claim_of(&study_legemm, "mi210-mred-markidis");
+    json_t *rows = json_pack(
+        "[o, o, o, o, o, o, o]", square_row("markidis", "exact", 0, 200),
+        square_row("legemm", "exact", 0, 1), square_row("legemm-gradual", "exact", 0, 2),
+        square_row("legemm", "exact", 1, 1e-9), square_row("markidis", "fp32", 0, 1e9),
+        square_row_of(128, "markidis", "exact", 0, 7e7),
+        square_row_of(128, "legemm", "exact", 0, 1e4));
+    json_t *verdict = claim_verdict("legemm", c, rows, 0, 1);
+    ck_assert_str_eq(said(verdict, "verdict"), "agrees");
+    ck_assert_double_eq(row_number(verdict, "low"), 100);
+    ck_assert_double_eq(row_number(verdict, "high"), 200);
+    ck_assert_double_eq(row_number(verdict, "ours"), 150);
+    ck_assert_ptr_nonnull(strstr(said(verdict, "reason"),
+                                 "medians: literal cut 3.6e+03, gradual cut 100, "
+                                 "exact reference 200, n=128 7e+03, n=512 150"));
+    ck_assert_ptr_nonnull(strstr(said(verdict, "evidence"), "not run on AMD hardware"));
+    ck_assert_ptr_nonnull(strstr(said(verdict, "reason"), "not run on AMD hardware"));
+    json_decref(verdict);
+    json_object_set_new(json_array_get(rows, 0), "mred", json_real(100));
+    check(&study_legemm, "mi210-mred-markidis", "differs", rows);
+}
+END_TEST
+
+/* Of ten cases and more the ends are left out: one seed cannot make a claim true. */
+START_TEST(tails)
+{
+    json_t *rows = json_array();
+    for (int i = 0; i < 10; i++) {
+        json_array_append_new(rows, square_row("markidis", "exact", i, i ? 10 : 1000));
+        json_array_append_new(rows, square_row("legemm", "exact", i, 1));
+    }
+    check(&study_legemm, "mi210-mred-markidis", "differs", rows);
+}
+END_TEST
+
+static json_t *layer_row(int k, double mred)
+{
+    return json_pack("{s:s, s:s, s:s, s:i, s:f}", "layer", "llm", "unit", "a800",
+                     "recipe", "legemm", "k", k, "mred", mred);
+}
+
+START_TEST(growth)
+{
+    for (int i = 0; i < 2; i++)
+        check(&study_layers, "layers-a800-llm", i ? "differs" : "agrees",
+              json_pack("[o, o, o]", layer_row(4096, 2), layer_row(64, 1),
+                        layer_row(11008, i ? 0.9 : 1.1)));
+}
+END_TEST
+
+/* Hardware that is needed, whatever stands beside it. */
+START_TEST(hardware)
+{
+    json_t *rows = json_pack("[{s:s, s:s, s:s, s:f}]", "bench", "recipes", "shapes",
+                             "square", "recipe", "ootomo", "tflops", 51.0);
+    json_t *verdict = claim_verdict(
+        "recorded", claim_of(&study_recorded, "tflops-halfhalf"), rows, 0, 1);
+    ck_assert_str_eq(said(verdict, "verdict"), "cannot");
+    ck_assert_str_eq(said(verdict, "reason"), "it takes an A100; beside it: 51");
+    json_decref(verdict);
+    verdict = claim_verdict("recorded", claim_of(&study_recorded, "mi210-wide-rocblas"),
+                            rows, 0, 1);
+    ck_assert_str_eq(said(verdict, "verdict"), "cannot");
+    ck_assert(json_is_null(json_object_get(verdict, "ours")));
+    json_decref(verdict);
+    json_decref(rows);
+}
+END_TEST
+
+/* --- all claims ------------------------------------------------------------------- */
+
+/* On no rows, or with points missing, nothing is claimed; names are unique. */
+START_TEST(no_rows)
+{
+    json_t *names = json_object(), *none = json_array();
+    size_t count = 0;
+    for (const struct claim *c = NULL; (c = study_claim_next(c)); count++) {
+        const struct study *of = study_of_claim(c);
+        ck_assert_msg(!json_object_get(names, c->name), "%s twice", c->name);
+        json_object_set_new(names, c->name, json_true());
+        ck_assert_msg(c->judge || c->needs, "%s has no judge", c->name);
+        ck_assert_msg(c->printed || c->number > 0, "%s: nothing is printed", c->name);
+        for (size_t missing = 0; missing < 2; missing++) {
+            json_t *verdict = claim_verdict(of->name, c, none, missing, 2);
+            ck_assert_msg(!strcmp(said(verdict, "verdict"), "cannot"), "%s: %s", c->name,
+                          said(verdict, "verdict"));
+            ck_assert(json_is_null(json_object_get(verdict, "ours")) || !missing);
+            json_decref(verdict);
+        }
+    }
+    ck_assert_uint_ge(count, 100);
+    json_decref(names);
+    json_decref(none);
+}
+END_TEST
+
+/* Lists of conditions. */
+START_TEST(conditions)
+{
+    json_t *row = json_pack("{s:s, s:i, s:f, s:b, s:s, s:n}", "a", "one", "n", 128, "x",
+                            0.5, "is", 1, "far", "inf", "none");
+    ck_assert(row_is(row, NULL) && row_is(row, "") && row_is(row, "a=one n=128 x=0.5"));
+    ck_assert(row_is(row, "a=two|one is=true") && row_is(row, "none=|x"));
+    ck_assert(!row_is(row, "a=on") && !row_is(row, "a=one|two n=64"));
+    ck_assert(!row_is(row, "a=ones|onto") && !row_is(row, "b=one"));
+    ck_assert(row_number(row, "far") > 1e300 && row_number(row, "n") == 128);
+    ck_assert(row_number(row, "none") != row_number(row, "none"));
+    json_decref(row);
+}
+END_TEST
+
+/* --- points ----------------------------------------------------------------------- */
+
+struct taken {
+    size_t last, count;
+    json_t *rows;
+};
+
+static void take(void *context, size_t at, json_t *rows)
+{
+    struct taken *t = context;
+    ck_assert(!t->count || at > t->last);
+    t->last = at;
+    t->count++;
+    json_array_extend(t->rows, rows);
+    json_decref(rows);
+}
+
+static json_t *computed(const struct study *study, const bool *wanted, int threads,
+                        uint64_t seed, size_t *count)
+{
+    const struct study_run run = { .seed = seed, .threads = threads };
+    struct taken t = { .rows = json_array() };
+    ck_assert_int_eq(study_compute(study, &run, wanted, take, &t, NULL), BITCUT_OK);
+    *count = t.count;
+    return t.rows;
+}
+
+/* Points are the same alone, in any company, and on any number of threads; seeds differ
+   from point to point and from study to study. */
+START_TEST(points)
+{
+    enum { MOST = 64 };
+    const struct study *const study = &study_figure5;
+    const size_t points = study->points(study, STUDY_SMALL);
+    bool odd[MOST], even[MOST];
+    size_t count;
+    ck_assert_uint_le(points, MOST);
+    for (size_t i = 0; i < points; i++) even[i] = !(odd[i] = i % 2);
+    json_t *all = computed(study, NULL, 1, test_seed(), &count);
+    ck_assert_uint_eq(count, points);
+    json_t *again = computed(study, NULL, 3, test_seed(), &count);
+    ck_assert(json_equal(all, again));
+    json_decref(again);
+    json_t *first = computed(study, odd, 2, test_seed(), &count);
+    ck_assert_uint_eq(count, points / 2);
+    json_t *second = computed(study, even, 2, test_seed(), &count);
+    ck_assert_uint_eq(json_array_size(first) + json_array_size(second),
+                      json_array_size(all));
+    ck_assert(json_equal(json_array_get(second, 0), json_array_get(all, 0)));
+    json_decref(first);
+    json_decref(second);
+    json_decref(all);
+    ck_assert(study_seed(study, 0, 1) != study_seed(study, 1, 1));
+    ck_assert(study_seed(study, 0, 1) != study_seed(study, 0, 2));
+    ck_assert(study_seed(study, 0, 1) != study_seed(&study_figure4, 0, 1));
+}
+END_TEST
+
+TEST_MAIN("verdict", numbers, limits, ratios, sentences, choices, tails, growth, hardware,
+          no_rows, conditions, points)
