@@ -3,6 +3,7 @@
 #include "lib/equilibrate.h"
 #include "lib/hostfp.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { SCALE_MOST = 14, LOOKED_AT = 1 << 14 };
@@ -131,15 +132,14 @@ static json_t *describe(const struct advise_values *v, const struct bitcut_split
 /* Rows of one split, of each exponent those of all scales. */
 static void append(json_t *kept, const struct advise_values *v,
                    const struct bitcut_split *s, bool flush, const struct kept_values *k,
-                   int first, int scales)
+                   int scales)
 {
     for (int at = EXPONENTS; at >= 0; at--) {
         for (int from = 0, to; from < scales && k[from].of[at].count; from = to) {
             const struct retention *const r = &k[from].of[at];
             for (to = from + 1; to < scales && !memcmp(r, &k[to].of[at], sizeof *r);)
                 to++;
-            json_array_append_new(
-                kept, describe(v, s, first + from, first + to - 1, flush, at, r));
+            json_array_append_new(kept, describe(v, s, from, to - 1, flush, at, r));
         }
     }
 }
@@ -155,31 +155,43 @@ static bool is_repeated(const struct bitcut_split *s)
     return false;
 }
 
+/* Whether some unit that is looked at reads subnormal words of the format as zeros. */
+static bool flushes(const struct advise_question *q, const struct bitcut_format *words)
+{
+    for (size_t p = 0; p < q->places; p++) {
+        const struct bitcut_unit *u = unit_find(q->place[p], words);
+        if (u && u->a == words && u->flush_inputs) return true;
+    }
+    return false;
+}
+
 static enum bitcut_status keep_split(json_t *kept, const struct advise_values *v,
                                      const struct bitcut_split *row, bool flush,
                                      const struct context *x, struct fault *f)
 {
-    static struct kept_values k[SCALE_MOST + 1];
     const int scales = row->words > 1 ? SCALE_MOST + 1 : 1;
-    for (int i = 0; i < scales; i++) {
+    struct kept_values *const k = memory_allocate((size_t)scales, sizeof *k);
+    enum bitcut_status status =
+        k ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "out of memory for values");
+    for (int i = 0; i < scales && status == BITCUT_OK; i++) {
         struct bitcut_split s = *row;
         s.scale = i;
-        const enum bitcut_status status = measure(&k[i], &v->own, &s, flush, x, f);
-        if (status != BITCUT_OK) return status;
+        status = measure(&k[i], &v->own, &s, flush, x, f);
     }
-    append(kept, v, row, flush, k, 0, scales);
-    return BITCUT_OK;
+    if (status == BITCUT_OK) append(kept, v, row, flush, k, scales);
+    free(k);
+    return status;
 }
 
 enum bitcut_status advise_values_keep(json_t *kept, const struct advise_values *v,
-                                      bool (*flushes)(const struct bitcut_format *),
+                                      const struct advise_question *q,
                                       const struct context *x, struct fault *f)
 {
     enum bitcut_status status = BITCUT_OK;
     for (const struct bitcut_split *s = splits; s->name && status == BITCUT_OK; s++) {
         if (s == &splits[SPLIT_F32] || is_repeated(s)) continue;
         status = keep_split(kept, v, s, false, x, f);
-        if (status == BITCUT_OK && flushes(s->word[0].format))
+        if (status == BITCUT_OK && flushes(q, s->word[0].format))
             status = keep_split(kept, v, s, true, x, f);
     }
     return status;

@@ -2,6 +2,7 @@
 #ifndef BITCUT_ANALYSIS_CLI_ADVISE_VALUES_H
 #define BITCUT_ANALYSIS_CLI_ADVISE_VALUES_H
 
+#include "analysis/advise/advise.h"
 #include "analysis/cli/command.h"
 #include "analysis/error/exponents.h"
 
@@ -24,10 +25,10 @@ json_t *advise_values_json(const struct advise_values *v);
 /* Append to the list `kept` what splits keep of them, by exponent and in all (exponent
    null): every row of the table, of those with low words every scale from 0 to 14, as
    `scale_from` and `scale_to` where neighbours do the same, and also as units read them
-   that flush words, of formats for which flushes() says that some do.  At most 2^14
+   that flush words, if a place of the question has one.  At most 2^14
    values of an exponent are looked at, evenly chosen. */
 enum bitcut_status advise_values_keep(json_t *kept, const struct advise_values *v,
-                                      bool (*flushes)(const struct bitcut_format *),
+                                      const struct advise_question *q,
                                       const struct context *x, struct fault *f);
 
 /* Of all values together, with a scale of their own. */

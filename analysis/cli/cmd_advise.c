@@ -225,18 +225,6 @@ static int scales_json(json_t *row, struct work *w, const struct context *x)
 
 /* --- the row ---------------------------------------------------------------------- */
 
-/* Whether some unit that is looked at reads subnormal words of the format as zeros. */
-static const struct work *asked;
-
-static bool flushes(const struct bitcut_format *words)
-{
-    for (size_t p = 0; p < asked->q.places; p++) {
-        const struct bitcut_unit *u = unit_find(asked->q.place[p], words);
-        if (u && u->a == words && u->flush_inputs) return true;
-    }
-    return false;
-}
-
 static int values_json(json_t *row, struct work *w, const struct context *x)
 {
     json_t *const kept = json_array();
@@ -248,9 +236,8 @@ static int values_json(json_t *row, struct work *w, const struct context *x)
         json_object_set_new(row, i ? "values_b" : "values_a",
                             advise_values_json(&w->values[i]));
     }
-    asked = w;
     for (int i = 0; i < (b_path ? 2 : 1); i++)
-        if (advise_values_keep(kept, &w->values[i], flushes, x, &f) != BITCUT_OK)
+        if (advise_values_keep(kept, &w->values[i], &w->q, x, &f) != BITCUT_OK)
             return fail("advise", &f);
     json_object_set_new(row, "kept", kept);
     return EXIT_GOOD;
