@@ -37,11 +37,14 @@ static bool print_json(const json_t *row)
     return true;
 }
 
+void emit_schema(json_t *row, const char *command)
+{
+    json_object_set_new(row, "schema", json_sprintf("bitcut-%s/%d", command, SCHEMA));
+}
+
 static void print_row(struct emitter *e, json_t *row)
 {
-    if (e->schema && row)
-        json_object_set_new(row, "schema",
-                            json_sprintf("bitcut-%s/%d", e->schema, SCHEMA));
+    if (e->schema && row) emit_schema(row, e->schema);
     e->broken |= !print_json(row);
     json_decref(row);
 }

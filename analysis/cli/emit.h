@@ -54,6 +54,9 @@ struct emitter {
     bool broken;                       /* a row could not be made              */
 };
 
+/* Set the schema of a row of a command, its last key. */
+void emit_schema(json_t *row, const char *command);
+
 /* Take over `row`, an object, and print it now or at emit_end().  Both are whole for all
    threads: who begins second waits.  NULL, a row that could not be made, is a failure of
    emit_end(). */

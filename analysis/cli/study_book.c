@@ -47,7 +47,8 @@ struct study_points *study_book_of(struct study_book *book, const struct study *
 
 /* --- lines ------------------------------------------------------------------------ */
 
-static const char *const keys[] = { "study", "scale", "seed", "point", "rows", NULL };
+static const char *const keys[] = { "study", "scale", "seed", "point",
+                                    "rows",  "schema", NULL };
 
 json_t *study_book_line(const struct study_book *book, const struct study *study,
                         size_t at, size_t count, json_t *row)
@@ -57,6 +58,7 @@ json_t *study_book_line(const struct study_book *book, const struct study *study
                   study_scales[book->scale].name, "seed", json_seed(book->seed), "point",
                   json_count(at), "rows", json_count(count));
     json_object_update(line, row);
+    emit_schema(line, "study");
     return line;
 }
 
@@ -130,7 +132,7 @@ static enum bitcut_status take_line(void *context, json_t *row, struct fault *f)
     return status;
 }
 
-/* The rows of a point without what lines begin with; NULL: they are not all there. */
+/* The rows of a point without what lines have besides; NULL: they are not all there. */
 static json_t *whole_point(json_t *lines)
 {
     const json_int_t count =
