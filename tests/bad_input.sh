@@ -457,6 +457,16 @@ cat > "$work/table" << 'END'
 3|A is 1 x 16 x 8, not 1 x 16 x 16|replay $set/k
 3|elements of 8 bytes; f32 takes 4|replay $set/wide
 2|--split: half-half: unknown|split --split half-half
+2|--unit: h10: unknown|split --unit h10
+2|--unit: v100 has no instruction for bf16|split --split bf16x2 --unit v100
+2|--exhaustive: with -a all values|split -a a.mtx --exhaustive
+2|-a: missing|advise
+2|--metric: mred: unknown; there are: relres, backward_max|advise -a a.mtx --metric mred
+2|--want: must be above 0|advise -a a.mtx --want 0
+2|--want: must be above 0|advise -a a.mtx --want -1
+2|--recipe: otomo: unknown; near it: ootomo|advise -a a.mtx --recipe otomo
+2|--unit: a10: unknown|advise -a a.mtx --unit a10
+3|nothing.npy: No such file|advise -a nothing.npy
 2|--high: xx: unknown|split --high xx
 2|--format: f17: unknown|split --format f17
 2|--format: not a format for words|split --format ue8m0

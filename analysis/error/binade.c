@@ -74,7 +74,7 @@ static struct fast_word word_of(const struct split_word *w, bool flush, int ulp)
 static bool word_fits(int32_t *left, const struct split_word *w,
                       const struct fast_word *to, int32_t bound, int ulp)
 {
-    const int top = highest_bit((uint64_t)bound);
+    const int top = bound ? highest_bit((uint64_t)bound) : 0;
     const int drop = larger_int(top - to->fraction_bits, to->least_drop);
     const int32_t unit = power(drop),
                   error = round_is_nearest(w->rounding) ? unit / 2 : unit;
