@@ -92,6 +92,8 @@ export ALLOC_LINES=1
 prints "list --json" list units --json
 prints "replay --json" replay "$set" --json
 prints "split --json" split --from 0 --to 0 --json
+prints "split -a" split -a ../A.npy --json
+prints "advise" advise -a ../A.npy --unit v100 --recipe plain --want 1 --json
 prints "tolerance --json" tolerance --recipe ootomo --unit a100 -m 20 -n 20 -k 20 --seeds 4 \
     --power 1 --order any --json
 prints "tile --json" tile --gpu h200 -m 64 -n 64 -k 64 --json

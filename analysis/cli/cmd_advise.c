@@ -219,15 +219,15 @@ static int scales_json(json_t *row, struct work *w, const struct context *x)
     for (int i = 0; u && i < 2; i++)
         for (int way = 0; way < 3 && status == EXIT_GOOD; way++)
             status = scale_json(list, w, tried[i], u, way ? 11 : 10, way == 2, x);
-    json_object_set_new(row, "scales", list);
+    if (status == EXIT_GOOD) json_object_set_new(row, "scales", list);
+    else json_decref(list);
     return status;
 }
 
 /* --- the row ---------------------------------------------------------------------- */
 
-static int values_json(json_t *row, struct work *w, const struct context *x)
+static int take_values(json_t *row, struct work *w)
 {
-    json_t *const kept = json_array();
     struct fault f;
     for (int i = 0; i < 2; i++) {
         const struct matrix *const m = i ? &w->b : &w->a;
@@ -236,9 +236,20 @@ static int values_json(json_t *row, struct work *w, const struct context *x)
         json_object_set_new(row, i ? "values_b" : "values_a",
                             advise_values_json(&w->values[i]));
     }
+    return EXIT_GOOD;
+}
+
+static int values_json(json_t *row, struct work *w, const struct context *x)
+{
+    struct fault f;
+    const int status = take_values(row, w);
+    if (status != EXIT_GOOD) return status;
+    json_t *const kept = json_array();
     for (int i = 0; i < (b_path ? 2 : 1); i++)
-        if (advise_values_keep(kept, &w->values[i], &w->q, x, &f) != BITCUT_OK)
+        if (advise_values_keep(kept, &w->values[i], &w->q, x, &f) != BITCUT_OK) {
+            json_decref(kept);
             return fail("advise", &f);
+        }
     json_object_set_new(row, "kept", kept);
     return EXIT_GOOD;
 }
@@ -280,7 +291,7 @@ static int work_on(json_t *row, struct work *w, const struct context *x)
     int status = advise(row, w, x);
     if (status == EXIT_GOOD) status = values_json(row, w, x);
     if (status == EXIT_GOOD) status = scales_json(row, w, x);
-    json_object_set_new(row, "tried", trials_json(w));
+    if (status == EXIT_GOOD) json_object_set_new(row, "tried", trials_json(w));
     return status;
 }
 
