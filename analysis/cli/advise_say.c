@@ -2,56 +2,35 @@
 
 #include "analysis/cli/say.h"
 #include "analysis/explain/order_say.h"
+#include "lib/recipe.h"
 
 #include <math.h>
 #include <string.h>
-
-static const json_t *of(const json_t *row, const char *key)
-{
-    return json_object_get(row, key);
-}
-
-static double number(const json_t *row, const char *key)
-{
-    const json_t *const value = of(row, key);
-    return json_is_string(value) ? (double)INFINITY : json_number_value(value);
-}
-
-static long long count_of(const json_t *row, const char *key)
-{
-    return json_integer_value(of(row, key));
-}
-
-static const char *text_of(const json_t *row, const char *key)
-{
-    const char *const text = json_string_value(of(row, key));
-    return text ? text : "";
-}
 
 /* --- values ----------------------------------------------------------------------- */
 
 static void say_some(char *text, size_t size, const json_t *values, const char *key,
                      const char *what)
 {
-    if (count_of(values, key))
-        say_more(text, size, ", %lld %s", count_of(values, key), what);
+    if (whole_at(values, key))
+        say_more(text, size, ", %lld %s", whole_at(values, key), what);
 }
 
 static bool say_values(char *text, size_t size, const struct emit_line *line,
                        const json_t *row)
 {
-    const json_t *const v = of(row, line->key);
+    const json_t *const v = json_object_get(row, line->key);
     const bool b = !strcmp(line->key, "values_b");
     const long long none =
-        count_of(v, "zeros") + count_of(v, "infinite") + count_of(v, "nan");
-    if (b && json_is_true(of(row, "transposed")))
+        whole_at(v, "zeros") + whole_at(v, "infinite") + whole_at(v, "nan");
+    if (b && json_is_true(json_object_get(row, "transposed")))
         say_more(text, size, "A transposed, as no B was given: ");
-    else say_more(text, size, "%s, ", text_of(row, b ? "input_b" : "input_a"));
-    say_more(text, size, "%lld x %lld: %lld values", count_of(row, b ? "k" : "m"),
-             count_of(row, b ? "n" : "k"), count_of(v, "values") - none);
-    if (json_is_integer(of(v, "exponent_min")))
-        say_more(text, size, " from 2^%lld to 2^%lld", count_of(v, "exponent_min"),
-                 count_of(v, "exponent_max") + 1);
+    else say_more(text, size, "%s, ", text_at(row, b ? "input_b" : "input_a"));
+    say_more(text, size, "%lld x %lld: %lld values", whole_at(row, b ? "k" : "m"),
+             whole_at(row, b ? "n" : "k"), whole_at(v, "values") - none);
+    if (json_is_integer(json_object_get(v, "exponent_min")))
+        say_more(text, size, " from 2^%lld to 2^%lld", whole_at(v, "exponent_min"),
+                 whole_at(v, "exponent_max") + 1);
     say_some(text, size, v, "zeros", "zeros");
     say_some(text, size, v, "infinite", "infinite");
     say_some(text, size, v, "nan", "NaN");
@@ -63,7 +42,7 @@ static bool say_values(char *text, size_t size, const struct emit_line *line,
 /* "relres 1.2e-07", "backward_max 3.1 u" */
 static void say_error(char *text, size_t size, const json_t *row, double error)
 {
-    const char *const metric = text_of(row, "metric");
+    const char *const metric = text_at(row, "metric");
     say_more(text, size, "%s %.2g%s", metric, error,
              strcmp(metric, "backward_max") ? "" : " u");
 }
@@ -71,32 +50,33 @@ static void say_error(char *text, size_t size, const json_t *row, double error)
 static bool say_want(char *text, size_t size, const struct emit_line *line,
                      const json_t *row)
 {
-    say_error(text, size, row, number(row, line->key));
+    say_error(text, size, row, real_at(row, line->key));
     say_more(text, size, " of D = A B at most; ");
-    if (json_is_true(of(row, "all")))
-        say_more(text, size, "all %lld outputs were computed", count_of(row, "outputs"));
+    if (json_is_true(json_object_get(row, "all")))
+        say_more(text, size, "all %lld outputs were computed", whole_at(row, "outputs"));
     else
         say_more(text, size, "tried on %lld of %lld outputs, checked on %lld others",
-                 count_of(row, "outputs"), count_of(row, "m") * count_of(row, "n"),
-                 count_of(row, "checks"));
+                 whole_at(row, "outputs"), whole_at(row, "m") * whole_at(row, "n"),
+                 whole_at(row, "checks"));
     return true;
 }
 
 /* "legemm at 2^10, equilibrated" */
 static void say_gemm(char *text, size_t size, const json_t *t)
 {
-    say_more(text, size, "%s", text_of(t, "recipe"));
-    if (!strcmp(text_of(t, "recipe"), "plain"))
-        say_more(text, size, " in %s", text_of(t, "split"));
-    if (count_of(t, "scale")) say_more(text, size, " at 2^%lld", count_of(t, "scale"));
-    if (json_is_true(of(t, "equilibrate"))) say_more(text, size, ", equilibrated");
+    const struct bitcut_recipe *const recipe = bitcut_recipe_find(text_at(t, "recipe"));
+    say_more(text, size, "%s", recipe->name);
+    if (!recipe->split) say_more(text, size, " in %s", text_at(t, "split"));
+    if (whole_at(t, "scale")) say_more(text, size, " at 2^%lld", whole_at(t, "scale"));
+    if (json_is_true(json_object_get(t, "equilibrate")))
+        say_more(text, size, ", equilibrated");
 }
 
 /* "3 products" */
 static void say_cost(char *text, size_t size, const json_t *t)
 {
-    const long long terms = count_of(t, "terms");
-    const double cost = number(t, "cost");
+    const long long terms = whole_at(t, "terms");
+    const double cost = real_at(t, "cost");
     say_more(text, size, "%lld product%s", terms, terms > 1 ? "s" : "");
     if (cost != (double)terms) say_more(text, size, " at the cost of %.3g of f16", cost);
 }
@@ -104,18 +84,18 @@ static void say_cost(char *text, size_t size, const json_t *t)
 static bool say_advice(char *text, size_t size, const struct emit_line *line,
                        const json_t *row)
 {
-    const json_t *const t = of(row, line->key);
+    const json_t *const t = json_object_get(row, line->key);
     say_gemm(text, size, t);
-    say_more(text, size, " on %s: ", text_of(t, "chips"));
+    say_more(text, size, " on %s: ", text_at(t, "chips"));
     say_cost(text, size, t);
     say_more(text, size, ", ");
-    say_error(text, size, row, number(t, "error"));
-    if (!json_is_true(of(row, "all")))
+    say_error(text, size, row, real_at(t, "error"));
+    if (!json_is_true(json_object_get(row, "all")))
         say_more(text, size,
                  ", of all outputs below %.2g as far as that tells; checked: %.2g",
-                 number(t, "high"), number(t, "checked"));
-    if (json_is_number(of(t, "bound")))
-        say_more(text, size, "; for certain at most %.2g", number(t, "bound"));
+                 real_at(t, "high"), real_at(t, "checked"));
+    if (json_is_number(json_object_get(t, "bound")))
+        say_more(text, size, "; for certain at most %.2g", real_at(t, "bound"));
     return true;
 }
 
@@ -125,17 +105,17 @@ static bool say_none(char *text, size_t size, const struct emit_line *line,
 {
     size_t i;
     const json_t *t, *best = NULL;
-    if (!json_is_null(of(row, "advice"))) return false;
-    json_array_foreach(of(row, line->key), i, t)
+    if (!json_is_null(json_object_get(row, "advice"))) return false;
+    json_array_foreach(json_object_get(row, line->key), i, t)
     {
-        if (!best || number(t, "error") < number(best, "error")) best = t;
+        if (!best || real_at(t, "error") < real_at(best, "error")) best = t;
     }
     say_more(text, size, "none: no recipe reaches it");
     if (!best) return true;
     say_more(text, size, "; nearest is ");
     say_gemm(text, size, best);
-    say_more(text, size, " on %s, ", text_of(best, "chips"));
-    say_error(text, size, row, number(best, "error"));
+    say_more(text, size, " on %s, ", text_at(best, "chips"));
+    say_error(text, size, row, real_at(best, "error"));
     return true;
 }
 
@@ -144,7 +124,8 @@ static bool are_alike(const json_t *x, const json_t *y)
     static const char *const keys[] = { "recipe", "split",   "scale", "equilibrate",
                                         "cost",   "reaches", NULL };
     for (int i = 0; keys[i]; i++)
-        if (!json_equal(of(x, keys[i]), of(y, keys[i]))) return false;
+        if (!json_equal(json_object_get(x, keys[i]), json_object_get(y, keys[i])))
+            return false;
     return true;
 }
 
@@ -153,32 +134,34 @@ static void say_alike(char *text, size_t size, const json_t *list, size_t first,
                       const char *own)
 {
     const json_t *const t = json_array_get(list, first);
-    double least = number(t, "error"), most = least;
+    double least = real_at(t, "error"), most = least;
     for (size_t i = first; i < json_array_size(list); i++) {
         const json_t *const x = json_array_get(list, i);
-        if (!are_alike(x, t) || !strcmp(text_of(x, "place"), own)) continue;
-        say_more(text, size, "%s%s", i == first ? "" : ", ", text_of(x, "chips"));
-        least = fmin(least, number(x, "error"));
-        most = fmax(most, number(x, "error"));
+        if (!are_alike(x, t) || !strcmp(text_at(x, "place"), own)) continue;
+        say_more(text, size, "%s%s", i == first ? "" : ", ", text_at(x, "chips"));
+        least = fmin(least, real_at(x, "error"));
+        most = fmax(most, real_at(x, "error"));
     }
-    say_more(text, size, json_is_true(of(t, "reaches")) ? ": " : ": none, nearest ");
+    say_more(text, size,
+             json_is_true(json_object_get(t, "reaches")) ? ": " : ": none, nearest ");
     say_gemm(text, size, t);
-    say_more(text, size, ", cost %.3g, %.2g", number(t, "cost"), least);
+    say_more(text, size, ", cost %.3g, %.2g", real_at(t, "cost"), least);
     if (most > 1.05 * least) say_more(text, size, " to %.2g", most);
 }
 
 static bool say_places(char *text, size_t size, const struct emit_line *line,
                        const json_t *row)
 {
-    const char *const own = text_of(of(row, "advice"), "place");
-    const json_t *const list = of(row, line->key);
+    const char *const advised = text_at(json_object_get(row, "advice"), "place"),
+                      *const own = advised ? advised : "";
+    const json_t *const list = json_object_get(row, line->key);
     bool any = false;
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *const t = json_array_get(list, i);
-        bool said = !strcmp(text_of(t, "place"), own);
+        bool said = !strcmp(text_at(t, "place"), own);
         for (size_t j = 0; j < i && !said; j++)
             said = are_alike(json_array_get(list, j), t) &&
-                   strcmp(text_of(json_array_get(list, j), "place"), own) != 0;
+                   strcmp(text_at(json_array_get(list, j), "place"), own) != 0;
         if (said) continue;
         say_more(text, size, "%s", any ? "; " : "");
         say_alike(text, size, list, i, own);
@@ -195,10 +178,10 @@ enum { AT_10, AT_11, EQUILIBRATED, WAYS };
 static int best_way(const json_t *const way[WAYS])
 {
     double error[WAYS];
-    if (number(way[AT_11], "overflow_a") > 0 || number(way[AT_11], "overflow_b") > 0)
+    if (real_at(way[AT_11], "overflow_a") > 0 || real_at(way[AT_11], "overflow_b") > 0)
         return EQUILIBRATED;
     for (int i = 0; i < WAYS; i++)
-        error[i] = way[i] ? number(way[i], "error") : (double)INFINITY;
+        error[i] = way[i] ? real_at(way[i], "error") : (double)INFINITY;
     const double unscaled = fmin(error[AT_10], error[AT_11]);
     if (!(unscaled <= 1.1 * error[EQUILIBRATED])) return EQUILIBRATED;
     return error[AT_11] <= 1.05 * error[AT_10] ? AT_11 : AT_10;
@@ -212,12 +195,12 @@ static void say_reason(char *text, size_t size, const json_t *const way[WAYS], i
         { "B", "overflow_b", "flushed_b", "bits_b" },
     };
     for (int i = 0; i < 2; i++) {
-        const double over = number(way[AT_11], operand[i][1]);
-        const double flushed = number(way[AT_11], operand[i][2]);
+        const double over = real_at(way[AT_11], operand[i][1]);
+        const double flushed = real_at(way[AT_11], operand[i][2]);
         say_more(text, size, "%s%s keeps %.4g, %.4g and %.4g of 23 bits", i ? ", " : "; ",
-                 operand[i][0], number(way[AT_10], operand[i][3]),
-                 number(way[AT_11], operand[i][3]),
-                 number(way[EQUILIBRATED], operand[i][3]));
+                 operand[i][0], real_at(way[AT_10], operand[i][3]),
+                 real_at(way[AT_11], operand[i][3]),
+                 real_at(way[EQUILIBRATED], operand[i][3]));
         if (over > 0) say_more(text, size, " (%.2g %% overflow)", 100 * over);
         if (flushed > 0)
             say_more(text, size, " (of %.2g %% a word is flushed)", 100 * flushed);
@@ -229,16 +212,16 @@ static bool say_scales(char *text, size_t size, const struct emit_line *line,
                        const json_t *row)
 {
     static const char *const names[] = { "2^10", "2^11", "equilibrate" };
-    const json_t *const list = of(row, line->key);
+    const json_t *const list = json_object_get(row, line->key);
     const json_t *way[WAYS] = { NULL };
     for (size_t i = 0; i < WAYS; i++) way[i] = json_array_get(list, i);
     if (!way[EQUILIBRATED]) return false;
     const int best = best_way(way);
     say_more(text, size,
              "%s: with %s on %s %s is %.2g at 2^10, %.2g at 2^11, %.2g equilibrated",
-             names[best], text_of(way[0], "recipe"), text_of(way[0], "unit"),
-             text_of(row, "metric"), number(way[AT_10], "error"),
-             number(way[AT_11], "error"), number(way[EQUILIBRATED], "error"));
+             names[best], text_at(way[0], "recipe"), text_at(way[0], "unit"),
+             text_at(row, "metric"), real_at(way[AT_10], "error"),
+             real_at(way[AT_11], "error"), real_at(way[EQUILIBRATED], "error"));
     say_reason(text, size, way, best);
     return true;
 }
@@ -248,12 +231,14 @@ static bool say_scales(char *text, size_t size, const struct emit_line *line,
 static bool say_command(char *text, size_t size, const struct emit_line *line,
                         const json_t *row)
 {
-    const json_t *const t = of(row, line->key);
+    const json_t *const t = json_object_get(row, line->key);
     say_more(text, size, "bitcut gemm --recipe %s --unit %s -a %s -b %s",
-             text_of(t, "recipe"), text_of(t, "unit"), text_of(row, "input_a"),
-             json_is_true(of(row, "transposed")) ? "B" : text_of(row, "input_b"));
-    if (count_of(t, "scale")) say_more(text, size, " --scale %lld", count_of(t, "scale"));
-    if (json_is_true(of(t, "equilibrate"))) say_more(text, size, " --equilibrate");
+             text_at(t, "recipe"), text_at(t, "unit"), text_at(row, "input_a"),
+             json_is_true(json_object_get(row, "transposed")) ? "B"
+                                                              : text_at(row, "input_b"));
+    if (whole_at(t, "scale")) say_more(text, size, " --scale %lld", whole_at(t, "scale"));
+    if (json_is_true(json_object_get(t, "equilibrate")))
+        say_more(text, size, " --equilibrate");
     return true;
 }
 

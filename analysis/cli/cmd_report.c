@@ -142,14 +142,24 @@ static void emit_section(struct context *x, const struct section *s, double seco
                                     "seconds", seconds));
 }
 
+/* The report as a whole, in each of its forms. */
+static const struct {
+    const char *name;
+    report_form *form;
+} pages[] = { { "index.html", report_html }, { "report.md", report_markdown } };
+
+enum { PAGES = sizeof pages / sizeof pages[0] };
+
 static enum bitcut_status write_pages(const struct report *r, const struct page *page,
                                       struct fault *f)
 {
-    char path[PATH_MOST];
-    snprintf(path, sizeof path, "%s/index.html", r->folder);
-    const enum bitcut_status status = report_write_page(path, page, f);
-    snprintf(path, sizeof path, "%s/report.md", r->folder);
-    return status != BITCUT_OK ? status : report_write_markdown(path, page, f);
+    enum bitcut_status status = BITCUT_OK;
+    for (int i = 0; i < PAGES && status == BITCUT_OK; i++) {
+        char path[PATH_MOST];
+        snprintf(path, sizeof path, "%s/%s", r->folder, pages[i].name);
+        status = report_write(path, pages[i].form, page, f);
+    }
+    return status;
 }
 
 /* Every section in turn; the page is written anew after each, so that what is finished
@@ -238,11 +248,10 @@ static int check_output(const char *path)
 static int check_outputs(const struct report *r)
 {
     static const char *const endings[] = { "csv", "svg" };
-    static const char *const pages[] = { "index.html", "report.md" };
     char path[PATH_MOST];
     int status = EXIT_GOOD;
-    for (int i = 0; i < 2 && status == EXIT_GOOD; i++) {
-        snprintf(path, sizeof path, "%s/%s", r->folder, pages[i]);
+    for (int i = 0; i < PAGES && status == EXIT_GOOD; i++) {
+        snprintf(path, sizeof path, "%s/%s", r->folder, pages[i].name);
         status = check_output(path);
     }
     for (size_t i = 0; i < 2 * r->count && status == EXIT_GOOD; i++) {

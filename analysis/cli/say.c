@@ -4,6 +4,7 @@
 #include "lib/split.h"
 #include "lib/table.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,14 +45,20 @@ void say_bin(char *text, size_t size, int i, long long count)
     say_more(text, size, ": %lld", count);
 }
 
-static const char *text_at(const json_t *row, const char *key)
+const char *text_at(const json_t *row, const char *key)
 {
     return json_string_value(json_object_get(row, key));
 }
 
-static long long whole_at(const json_t *row, const char *key)
+long long whole_at(const json_t *row, const char *key)
 {
     return json_integer_value(json_object_get(row, key));
+}
+
+double real_at(const json_t *row, const char *key)
+{
+    const json_t *const x = json_object_get(row, key);
+    return json_is_number(x) ? json_number_value(x) : (double)INFINITY;
 }
 
 /* --- what ran --------------------------------------------------------------------- */

@@ -10,6 +10,12 @@ enum { SAY_NUMBER_MOST = 32 };
 const char *say_number(char text[SAY_NUMBER_MOST], const json_t *row, const char *key,
                        int digits);
 
+/* The value of a key of a row: a text, NULL if it is none; an integer, 0 if it is none; a
+   number, infinite if it is none, as where JSON has none. */
+const char *text_at(const json_t *row, const char *key);
+long long whole_at(const json_t *row, const char *key);
+double real_at(const json_t *row, const char *key);
+
 /* The value of the line's key: a text as it stands, a number to 3 digits. */
 emit_say say_value;
 

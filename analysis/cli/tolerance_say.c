@@ -89,26 +89,9 @@ void power_describe(json_t *row, const struct power *p, size_t runs)
 
 /* --- values ----------------------------------------------------------------------- */
 
-static const json_t *of(const json_t *row, const char *key)
-{
-    return json_object_get(row, key);
-}
-
-/* Infinite where JSON has no number. */
-static double number(const json_t *row, const char *key)
-{
-    const json_t *const x = of(row, key);
-    return json_is_number(x) ? json_number_value(x) : (double)INFINITY;
-}
-
-static long long count_of(const json_t *row, const char *key)
-{
-    return json_integer_value(of(row, key));
-}
-
 static bool is_two(const json_t *row)
 {
-    return !strcmp(json_string_value(of(row, "reference")), "kernel");
+    return !strcmp(text_at(row, "reference"), "kernel");
 }
 
 /* What D is compared with. */
@@ -117,7 +100,7 @@ static const char *other(const json_t *row) { return is_two(row) ? "D2" : "C"; }
 /* Of correct results some are not finite: there is no limit. */
 static bool say_wrong(char *text, size_t size, const json_t *row)
 {
-    const long long wrong = count_of(row, "wrong");
+    const long long wrong = whole_at(row, "wrong");
     if (wrong)
         say_more(text, size,
                  "none: %lld outputs of correct kernels are NaN or infinite, as words "
@@ -136,44 +119,44 @@ static bool say_data(char *text, size_t size, const struct emit_line *line,
     json_object_del(without, "seed");
     say_matrices(text, size, line, without);
     json_decref(without);
-    if (json_is_true(of(row, "shuffled")))
+    if (json_is_true(json_object_get(row, "shuffled")))
         say_more(text, size, "; in each run k in another order");
-    else say_more(text, size, ", of seeds from %lld on", count_of(row, "seed"));
+    else say_more(text, size, ", of seeds from %lld on", whole_at(row, "seed"));
     return true;
 }
 
 static void say_sample(char *text, size_t size, const json_t *row, const json_t *limit,
                        bool outputs)
 {
-    const double most = number(limit, "most") * (is_two(row) ? 2 : 1);
+    const double most = real_at(limit, "most") * (is_two(row) ? 2 : 1);
     say_more(text, size, ", %.2g times the largest of ",
-             number(limit, "observed") / most);
+             real_at(limit, "observed") / most);
     if (outputs)
         say_more(text, size, "%lld outputs in ",
-                 count_of(row, "outputs") * count_of(row, "runs"));
-    say_more(text, size, "%lld runs", count_of(row, "runs"));
-    if (count_of(row, "orders") > 1)
-        say_more(text, size, " in %lld orders of k", count_of(row, "orders"));
+                 whole_at(row, "outputs") * whole_at(row, "runs"));
+    say_more(text, size, "%lld runs", whole_at(row, "runs"));
+    if (whole_at(row, "orders") > 1)
+        say_more(text, size, " in %lld orders of k", whole_at(row, "orders"));
 }
 
 static bool say_component(char *text, size_t size, const struct emit_line *line,
                           const json_t *row)
 {
-    const json_t *const limit = of(row, line->key);
+    const json_t *const limit = json_object_get(row, line->key);
     if (say_wrong(text, size, row)) return true;
     say_more(text, size, "|D - %s| <= %.3g u |A||B|, u = 2^-24", other(row),
-             number(limit, "observed"));
+             real_at(limit, "observed"));
     say_sample(text, size, row, limit, true);
     say_more(text, size, "; at most one correct result in %.0f is above it",
-             1 / number(row, "false_alarm"));
+             1 / real_at(row, "false_alarm"));
     return true;
 }
 
 static bool say_bound(char *text, size_t size, const struct emit_line *line,
                       const json_t *row)
 {
-    const json_t *const limit = of(row, "componentwise");
-    const double bound = number(limit, "bound"), lost = number(row, line->key);
+    const json_t *const limit = json_object_get(row, "componentwise");
+    const double bound = real_at(limit, "bound"), lost = real_at(row, line->key);
     if (isinf(bound)) {
         say_more(text, size, "nothing: elements may overflow, or k is too long");
         return true;
@@ -188,10 +171,10 @@ static bool say_bound(char *text, size_t size, const struct emit_line *line,
 static bool say_norm(char *text, size_t size, const struct emit_line *line,
                      const json_t *row)
 {
-    const json_t *const limit = of(row, line->key);
+    const json_t *const limit = json_object_get(row, line->key);
     if (say_wrong(text, size, row)) return true;
     say_more(text, size, "||D - %s|| <= %.3g u ||A|| ||B||, Frobenius norms", other(row),
-             number(limit, "observed"));
+             real_at(limit, "observed"));
     say_sample(text, size, row, limit, false);
     return true;
 }
@@ -199,7 +182,7 @@ static bool say_norm(char *text, size_t size, const struct emit_line *line,
 /* The largest power of ten that |A||B| is above as often, and how often. */
 static void say_cancelling(char *text, size_t size, const json_t *row)
 {
-    const json_t *const shares = of(row, "cancelling");
+    const json_t *const shares = json_object_get(row, "cancelling");
     double above = 1, share = json_number_value(json_array_get(shares, 0));
     double power = 10;
     for (size_t d = 1; d < json_array_size(shares); d++, power *= 10) {
@@ -212,10 +195,10 @@ static void say_cancelling(char *text, size_t size, const json_t *row)
 
 static void say_relative(char *text, size_t size, const json_t *row)
 {
-    const json_t *const relative = of(row, "relative");
-    if (json_is_true(of(relative, "exists"))) {
+    const json_t *const relative = json_object_get(row, "relative");
+    if (json_is_true(json_object_get(relative, "exists"))) {
         say_more(text, size, "; rtol=%.3g alone will do, as terms do not cancel",
-                 number(relative, "rtol"));
+                 real_at(relative, "rtol"));
         return;
     }
     say_more(text, size, "; no rtol alone, as terms cancel: ");
@@ -225,13 +208,13 @@ static void say_relative(char *text, size_t size, const json_t *row)
 static bool say_allclose(char *text, size_t size, const struct emit_line *line,
                          const json_t *row)
 {
-    const json_t *const a = of(row, line->key);
-    const double slack = number(a, "slack");
+    const json_t *const a = json_object_get(row, line->key);
+    const double slack = real_at(a, "slack");
     if (say_wrong(text, size, row)) return true;
-    if (json_is_true(of(a, "exists")))
+    if (json_is_true(json_object_get(a, "exists")))
         say_more(text, size,
                  "rtol=%.3g, atol=%.3g: up to %.2g times as wide at nine of ten outputs",
-                 number(a, "rtol"), number(a, "atol"), slack);
+                 real_at(a, "rtol"), real_at(a, "atol"), slack);
     else
         say_more(text, size,
                  "none worth having: one that passes correct kernels is %.2g times as "
@@ -244,8 +227,9 @@ static bool say_allclose(char *text, size_t size, const struct emit_line *line,
 static bool say_python(char *text, size_t size, const struct emit_line *line,
                        const json_t *row)
 {
-    const json_t *const list = of(row, line->key);
-    const bool close = json_is_true(of(of(row, "allclose"), "exists"));
+    const json_t *const list = json_object_get(row, line->key);
+    const bool close =
+        json_is_true(json_object_get(json_object_get(row, "allclose"), "exists"));
     const size_t count = json_array_size(list) - (close ? 1 : 0);
     for (size_t i = 0; i < count && json_array_size(list); i++)
         say_more(text, size, "%s%s", i ? "; " : "",
@@ -260,13 +244,13 @@ enum { ALWAYS, SOMETIMES, NEVER, OFTEN };
 
 static int often(const json_t *one)
 {
-    const long long runs = count_of(one, "runs"), rejected = count_of(one, "both");
+    const long long runs = whole_at(one, "runs"), rejected = whole_at(one, "both");
     return rejected == runs ? ALWAYS : rejected ? SOMETIMES : NEVER;
 }
 
 static bool counts(const json_t *one)
 {
-    return !json_is_true(of(one, "correct")) && count_of(one, "runs");
+    return !json_is_true(json_object_get(one, "correct")) && whole_at(one, "runs");
 }
 
 static void say_names(char *text, size_t size, const json_t *list, int which)
@@ -277,11 +261,10 @@ static void say_names(char *text, size_t size, const json_t *list, int which)
     json_array_foreach(list, i, one)
     {
         if (!counts(one) || often(one) != which) continue;
-        say_more(text, size, "%s%s", first ? " (" : ", ",
-                 json_string_value(of(one, "kernel")));
+        say_more(text, size, "%s%s", first ? " (" : ", ", text_at(one, "kernel"));
         if (which == SOMETIMES)
-            say_more(text, size, " %lld of %lld", count_of(one, "both"),
-                     count_of(one, "runs"));
+            say_more(text, size, " %lld of %lld", whole_at(one, "both"),
+                     whole_at(one, "runs"));
         first = false;
     }
     say_more(text, size, "%s", first ? "" : ")");
@@ -290,14 +273,14 @@ static void say_names(char *text, size_t size, const json_t *list, int which)
 static bool say_power(char *text, size_t size, const struct emit_line *line,
                       const json_t *row)
 {
-    const json_t *const list = of(row, line->key), *one;
+    const json_t *const list = json_object_get(row, line->key), *one;
     long long faults = 0, number_of[OFTEN] = { 0 }, rejected = 0, correct = 0;
     size_t i;
     json_array_foreach(list, i, one)
     {
         if (counts(one)) faults++, number_of[often(one)]++;
-        else if (count_of(one, "runs"))
-            rejected += count_of(one, "both"), correct += count_of(one, "runs");
+        else if (whole_at(one, "runs"))
+            rejected += whole_at(one, "both"), correct += whole_at(one, "runs");
     }
     say_more(text, size, "both reject %lld of %lld faults in every run, %lld in some",
              number_of[ALWAYS], faults, number_of[SOMETIMES]);

@@ -4,15 +4,10 @@
 #include "analysis/cli/say.h"
 #include "analysis/explain/order_say.h"
 
-static json_int_t whole(const json_t *row, const char *key)
-{
-    return json_integer_value(json_object_get(row, key));
-}
-
 static bool say_compared(char *text, size_t size, const struct emit_line *line,
                          const json_t *row)
 {
-    const json_int_t compared = whole(row, line->key), total = whole(row, "total");
+    const long long compared = whole_at(row, line->key), total = whole_at(row, "total");
     const json_t *runs = json_object_get(row, "configurations");
     say_more(text, size, "%s%lld", compared == total ? "all " : "", (long long)compared);
     if (compared < total) say_more(text, size, " of %lld", (long long)total);
@@ -28,7 +23,8 @@ static bool say_compared(char *text, size_t size, const struct emit_line *line,
 static bool say_differ(char *text, size_t size, const struct emit_line *line,
                        const json_t *row)
 {
-    const json_int_t differ = whole(row, line->key), compared = whole(row, "compared");
+    const long long differ = whole_at(row, line->key),
+                    compared = whole_at(row, "compared");
     if (differ)
         say_more(text, size, "%lld, %.3g %%", (long long)differ,
                  100. * (double)differ / (double)compared);
@@ -63,7 +59,7 @@ static bool say_first(char *text, size_t size, const struct emit_line *line,
     const json_t *first = json_object_get(row, line->key),
                  *at = json_object_get(first, "at");
     const char *x = json_string_value(json_object_get(first, "x"));
-    if (x) say_more(text, size, "word %lld of %s: ", (long long)whole(first, "word"), x);
+    if (x) say_more(text, size, "word %lld of %s: ", whole_at(first, "word"), x);
     else if (json_is_array(at))
         say_more(text, size, "row %lld, column %lld: ",
                  (long long)json_integer_value(json_array_get(at, 0)),
@@ -73,34 +69,28 @@ static bool say_first(char *text, size_t size, const struct emit_line *line,
     return true;
 }
 
-static const char *word(const json_t *row, const char *key)
-{
-    return json_string_value(json_object_get(row, key));
-}
-
 /* In which of the GEMMs of a trial. */
 static bool say_where(char *text, size_t size, const struct emit_line *line,
                       const json_t *row)
 {
     const json_t *first = json_object_get(row, line->key);
-    const char *ab = word(first, "transposes"), *cd = word(first, "outputs");
+    const char *ab = text_at(first, "transposes"), *cd = text_at(first, "outputs");
     char alpha[SAY_NUMBER_MOST], beta[SAY_NUMBER_MOST];
     if (!ab || !cd) return false;
     say_more(text, size, "m, n, k = %lld, %lld, %lld; values: %s; alpha %s, beta %s; %s",
-             (long long)whole(first, "m"), (long long)whole(first, "n"),
-             (long long)whole(first, "k"), word(first, "input"),
-             say_number(alpha, first, "alpha", 9), say_number(beta, first, "beta", 9),
-             word(first, "layout"));
+             whole_at(first, "m"), whole_at(first, "n"), whole_at(first, "k"),
+             text_at(first, "input"), say_number(alpha, first, "alpha", 9),
+             say_number(beta, first, "beta", 9), text_at(first, "layout"));
     for (int i = 0; i < 4; i++)
         if ((i < 2 ? ab : cd)[i % 2] == 't')
             say_more(text, size, ", %c column-major", "ABCD"[i]);
     if (json_is_true(json_object_get(first, "in_place")))
         say_more(text, size, ", D is C");
-    if (whole(first, "count") > 1)
-        say_more(text, size, "; GEMM %lld of a batch of %lld",
-                 (long long)whole(first, "gemm"), (long long)whole(first, "count"));
-    if (whole(first, "k_step"))
-        say_more(text, size, "; from k-step %lld on", (long long)whole(first, "k_step"));
+    if (whole_at(first, "count") > 1)
+        say_more(text, size, "; GEMM %lld of a batch of %lld", whole_at(first, "gemm"),
+                 whole_at(first, "count"));
+    if (whole_at(first, "k_step"))
+        say_more(text, size, "; from k-step %lld on", whole_at(first, "k_step"));
     else if (json_is_integer(json_object_get(first, "k_step")))
         say_more(text, size, "; even without any k");
     return true;
@@ -109,20 +99,20 @@ static bool say_where(char *text, size_t size, const struct emit_line *line,
 static bool say_verdict(char *text, size_t size, const struct emit_line *line,
                         const json_t *row)
 {
-    const bool same = !whole(row, line->key),
-               sample = whole(row, "compared") < whole(row, "total");
+    const bool same = !whole_at(row, line->key),
+               sample = whole_at(row, "compared") < whole_at(row, "total");
     say_more(text, size, "%s %s of this recipe on this unit%s",
              same && sample ? "the sample is" : "D is", same ? "that" : "not that",
              same ? ", to the bit" : "");
-    return word(row, "recipe");
+    return text_at(row, "recipe");
 }
 
 static bool say_run(char *text, size_t size, const struct emit_line *line,
                     const json_t *row)
 {
     char seed[SAY_NUMBER_MOST];
-    say_more(text, size, "on %s, driver %s, %s, seed %s", word(row, "device"),
-             word(row, "driver"), word(row, line->key),
+    say_more(text, size, "on %s, driver %s, %s, seed %s", text_at(row, "device"),
+             text_at(row, "driver"), text_at(row, line->key),
              say_number(seed, row, "seed", 20));
     return true;
 }

@@ -135,6 +135,6 @@ int standing_of(const struct usual *usual, double backward_max, size_t beyond)
 {
     if (beyond) return STANDS_BEYOND;
     if (!usual->outputs || !isfinite(usual->high)) return STANDS_WITHIN;
-    if (backward_max > usual->high) return STANDS_ABOVE;
+    if (!(backward_max <= usual->high)) return STANDS_ABOVE; /* NaN as well */
     return backward_max < usual->low ? STANDS_BELOW : STANDS_USUAL;
 }

@@ -89,10 +89,13 @@ struct samples {
     const char *cases; /* keys that tell them apart, or NULL */
 };
 
+/* What is no number comes last. */
 static int by_value(const void *left, const void *right)
 {
-    const struct sample *a = left, *b = right;
-    return (a->value > b->value) - (a->value < b->value);
+    const double a = ((const struct sample *)left)->value,
+                 b = ((const struct sample *)right)->value;
+    if (isnan(a) || isnan(b)) return !!isnan(a) - !!isnan(b);
+    return (a > b) - (a < b);
 }
 
 static void sort_samples(struct samples *s)
@@ -229,11 +232,12 @@ static void side_add(struct side *s, double value)
     s->count++;
 }
 
+/* 1 where both are 0; of two infinite ones no number, which no claim agrees with. */
 static double side_ratio(const struct side *top, const struct side *bottom)
 {
     const double x = top->sum / (double)top->count,
                  y = bottom->sum / (double)bottom->count;
-    return x == y ? 1 : exp(x - y);
+    return x == y && x < (double)INFINITY ? 1 : exp(x - y);
 }
 
 /* The keys of `cases`, ended by NULL, in `text`. */
@@ -284,7 +288,9 @@ static void pairs_of(struct samples *s, const struct distinct *d,
             const json_t *bottom = json_array_get(rows, k);
             const double x = row_number(top, r->key), y = row_number(bottom, r->key);
             if (d->group[k] != d->group[i] || !row_is(bottom, r->bottom)) continue;
-            s->at[s->count++] = (struct sample){ x == y ? 1 : x / y, top, bottom };
+            if (isnan(x) || isnan(y)) continue;
+            s->at[s->count++] =
+                (struct sample){ x == 0 && y == 0 ? 1 : x / y, top, bottom };
         }
     }
 }

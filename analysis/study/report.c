@@ -1,5 +1,6 @@
 #include "analysis/study/report.h"
 
+#include "analysis/study/distinct.h"
 #include "lib/file/decimal.h"
 #include "lib/file/output.h"
 #include "lib/text.h"
@@ -21,7 +22,7 @@ const char *report_cell(char number[REPORT_CELL_MOST], const json_t *value, int 
     return number;
 }
 
-/* --- verdicts ----------------------------------------------------------------------- */
+/* --- verdicts --------------------------------------------------------------------- */
 
 json_t *report_verdicts(const struct page *page)
 {
@@ -49,20 +50,19 @@ void report_count_verdicts(size_t counts[VERDICTS], json_t *all)
 json_t *report_units(json_t *all)
 {
     json_t *units = json_array();
-    for (size_t i = 0; i < json_array_size(all); i++) {
-        const char *unit = text_of(all, i, "unit");
-        size_t at = 0;
-        while (unit && at < json_array_size(units) &&
-               strcmp(text_of(units, at, "unit"), unit) != 0)
-            at++;
-        if (!unit) continue;
-        if (at == json_array_size(units))
-            json_array_append_new(units,
-                                  json_pack("{s:s, s:s, s:i}", "unit", unit, "evidence",
-                                            text_of(all, i, "evidence"), "claims", 0));
-        json_t *claims = json_object_get(json_array_get(units, at), "claims");
-        json_integer_set(claims, json_integer_value(claims) + 1);
+    struct distinct d;
+    distinct_of(&d, all, "unit");
+    for (size_t group = 0; group < d.groups; group++) {
+        const size_t first = d.first[group];
+        int claims = 0;
+        for (size_t i = 0; i < d.rows; i++) claims += d.group[i] == group;
+        if (text_of(all, first, "unit"))
+            json_array_append_new(
+                units,
+                json_pack("{s:s, s:s, s:i}", "unit", text_of(all, first, "unit"),
+                          "evidence", text_of(all, first, "evidence"), "claims", claims));
     }
+    distinct_clear(&d);
     return units;
 }
 
@@ -75,8 +75,7 @@ const struct section *report_section_next(const struct page *page, int chapter,
     return s < end ? s : NULL;
 }
 
-/* --- comma-separated values -----------------------------------------------------------
- */
+/* --- comma-separated values -------------------------------------------------------- */
 
 static void write_all(FILE *to, report_write_character *write, const char *text)
 {
@@ -136,5 +135,17 @@ enum bitcut_status report_write_csv(const char *path, json_t *rows, struct fault
     const enum bitcut_status status = output_open(&o, path, f);
     if (status != BITCUT_OK) return status;
     report_csv(o.file, fputc, rows);
+    return output_commit(&o, f);
+}
+
+/* --- the whole -------------------------------------------------------------------- */
+
+enum bitcut_status report_write(const char *path, report_form *form,
+                                const struct page *page, struct fault *f)
+{
+    struct output o;
+    const enum bitcut_status status = output_open(&o, path, f);
+    if (status != BITCUT_OK) return status;
+    form(o.file, page);
     return output_commit(&o, f);
 }

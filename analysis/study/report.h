@@ -54,15 +54,19 @@ typedef int report_write_character(int c, FILE *to);
 void report_csv(FILE *to, report_write_character *write, json_t *rows);
 enum bitcut_status report_write_csv(const char *path, json_t *rows, struct fault *f);
 
-/* Write the page: what was tested and every verdict; then by chapters every section with
-   its text, verdicts, the command that gives its numbers, figure, table, and data inside
-   the page, so that it can be moved alone. */
-enum bitcut_status report_write_page(const char *path, const struct page *page,
-                                     struct fault *f);
+/* What writes the report as a whole. */
+typedef void report_form(FILE *to, const struct page *page);
+
+/* The page: what was tested and every verdict; then by chapters every section with its
+   text, verdicts, the command that gives its numbers, figure, table, and data inside the
+   page, so that it can be moved alone. */
+report_form report_html;
 
 /* The same without tables and data, as Markdown that names the files of figures and data
    beside it. */
-enum bitcut_status report_write_markdown(const char *path, const struct page *page,
-                                         struct fault *f);
+report_form report_markdown;
+
+enum bitcut_status report_write(const char *path, report_form *form,
+                                const struct page *page, struct fault *f);
 
 #endif

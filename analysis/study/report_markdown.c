@@ -1,6 +1,5 @@
 #include "analysis/study/report.h"
 
-#include "lib/file/output.h"
 #include "lib/text.h"
 
 #include <stdio.h>
@@ -90,7 +89,7 @@ static void write_section(FILE *to, const struct section *s)
     fprintf(to, "; all of them: [%s.csv](%s.csv)\n\n", s->name, s->name);
 }
 
-static void write_page(FILE *to, const struct page *page)
+void report_markdown(FILE *to, const struct page *page)
 {
     fprintf(to, "# bitcut report\n\nMade by bitcut %s: `%s`.\n\n", bitcut_version(),
             page->command);
@@ -100,14 +99,4 @@ static void write_page(FILE *to, const struct page *page)
         if (s) fprintf(to, "## %s\n\n", study_chapters[chapter].what);
         for (; s; s = report_section_next(page, chapter, s)) write_section(to, s);
     }
-}
-
-enum bitcut_status report_write_markdown(const char *path, const struct page *page,
-                                         struct fault *f)
-{
-    struct output o;
-    const enum bitcut_status status = output_open(&o, path, f);
-    if (status != BITCUT_OK) return status;
-    write_page(o.file, page);
-    return output_commit(&o, f);
 }

@@ -1,7 +1,6 @@
 #include "analysis/study/report.h"
 
 #include "analysis/study/distinct.h"
-#include "lib/file/output.h"
 #include "lib/text.h"
 
 #include <stdio.h>
@@ -336,7 +335,7 @@ static void write_contents(FILE *to, const struct page *page)
     fputs("</ul>\n", to);
 }
 
-static void write_page(FILE *to, const struct page *page)
+void report_html(FILE *to, const struct page *page)
 {
     fputs(head, to);
     fprintf(to, "<p>Made by bitcut %s: <code>", bitcut_version());
@@ -356,14 +355,4 @@ static void write_page(FILE *to, const struct page *page)
         for (; s; s = report_section_next(page, chapter, s)) write_section(to, s);
     }
     fputs("</body></html>\n", to);
-}
-
-enum bitcut_status report_write_page(const char *path, const struct page *page,
-                                     struct fault *f)
-{
-    struct output o;
-    const enum bitcut_status status = output_open(&o, path, f);
-    if (status != BITCUT_OK) return status;
-    write_page(o.file, page);
-    return output_commit(&o, f);
 }

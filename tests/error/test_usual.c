@@ -196,6 +196,7 @@ START_TEST(results_stand)
         { { 1, 2, 9 }, 2, 0, STANDS_USUAL },
         { { 1, 2, 9 }, 2.01, 0, STANDS_ABOVE },
         { { 1, 2, 9 }, INFINITY, 0, STANDS_ABOVE },
+        { { 1, 2, 9 }, NAN, 0, STANDS_ABOVE },
         { { 1, 2, 9 }, 0.99, 0, STANDS_BELOW },
         { { 1, 2, 9 }, 1.5, 1, STANDS_BEYOND },
         { { 0, 0, 0 }, 1.5, 0, STANDS_WITHIN },

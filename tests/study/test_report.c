@@ -94,7 +94,7 @@ START_TEST(page_answers_first)
     const struct page page = { "bitcut <x>", s, 3 };
     const struct scratch folder = scratch_make();
     make_sections(s);
-    ck_assert_int_eq(report_write_page(folder.path, &page, NULL), BITCUT_OK);
+    ck_assert_int_eq(report_write(folder.path, report_html, &page, NULL), BITCUT_OK);
     check_order(text_of(folder.path), pieces);
     clear_sections(s);
     scratch_remove(&folder);
@@ -121,7 +121,7 @@ START_TEST(markdown_says_the_same)
     const struct page page = { "bitcut <x>", s, 3 };
     const struct scratch folder = scratch_make();
     make_sections(s);
-    ck_assert_int_eq(report_write_markdown(folder.path, &page, NULL), BITCUT_OK);
+    ck_assert_int_eq(report_write(folder.path, report_markdown, &page, NULL), BITCUT_OK);
     check_order(text_of(folder.path), pieces);
     clear_sections(s);
     scratch_remove(&folder);

@@ -1,9 +1,11 @@
 /* Verdicts: of claims of each kind, on rows made by hand that agree, and on the same rows
    changed, that do not; and points of studies. */
+#include "analysis/evidence/json_value.h"
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"
 #include "tests/test.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,6 +77,14 @@ static json_t *residual_row(const char *recipe, int k, int round, double relres)
                      "relres", relres);
 }
 
+/* As studies write what may be infinite. */
+static json_t *overflowing_row(const char *recipe, int k, double relres)
+{
+    json_t *row = residual_row(recipe, k, 0, 0);
+    json_object_set_new(row, "relres", json_number(relres));
+    return row;
+}
+
 /* A sentence about ratios of geometric means: sqrt(1 * 9) over 2 is 1.5. */
 START_TEST(ratios)
 {
@@ -84,6 +94,20 @@ START_TEST(ratios)
                         residual_row("mma_rn", 16, 1, i ? 17 : 9),
                         residual_row("fp32", 16, 0, 2), residual_row("fp32", 16, 1, 2),
                         residual_row("mma_rn", 32, 0, 100)));
+}
+END_TEST
+
+/* Two methods that both overflow are not as accurate as each other; two without errors
+ * are. */
+START_TEST(no_ratios)
+{
+    static const double error[] = { 0, INFINITY };
+    for (int i = 0; i < 2; i++)
+        check(&study_figure5, "figure5-rn", i ? "differs" : "agrees",
+              json_pack("[o, o, o, o]", residual_row("mma_rn", 16, 0, 1),
+                        residual_row("fp32", 16, 0, 1),
+                        overflowing_row("mma_rn", 32, error[i]),
+                        overflowing_row("fp32", 32, error[i])));
 }
 END_TEST
 
@@ -285,5 +309,5 @@ START_TEST(points)
 }
 END_TEST
 
-TEST_MAIN("verdict", numbers, limits, ratios, sentences, choices, tails, growth, hardware,
-          no_rows, conditions, points)
+TEST_MAIN("verdict", numbers, limits, ratios, no_ratios, sentences, choices, tails,
+          growth, hardware, no_rows, conditions, points)
