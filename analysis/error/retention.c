@@ -367,28 +367,35 @@ enum bitcut_status retention_count(struct retention *r, const struct bitcut_spli
     return retention_measure(r, s, false, &v, threads, progress, f);
 }
 
-/* The mean of two, of so many values each. */
-static double mean(double x, size_t of_x, double y, size_t of_y)
+/* The mean of two, of so many values each; 0 of none. */
+static double mean(double x, double of_x, double y, double of_y)
 {
-    return (x * (double)of_x + y * (double)of_y) / (double)(of_x + of_y);
+    return of_x + of_y > 0 ? (x * of_x + y * of_y) / (of_x + of_y) : 0;
+}
+
+/* Those that did not overflow, of which errors are. */
+static double finite_values(const struct retention *r)
+{
+    return (double)r->count * (1 - r->p_overflow);
 }
 
 void retention_add(struct retention *all, const struct retention *more)
 {
     const struct retention x = *all, y = *more;
+    const double of_x = (double)x.count, of_y = (double)y.count;
     if (!y.count) return;
     *all = (struct retention){
         .count = x.count + y.count,
-        .exact = mean(x.exact, x.count, y.exact, y.count),
-        .bits = mean(x.bits, x.count, y.bits, y.count),
+        .exact = mean(x.exact, of_x, y.exact, of_y),
+        .bits = mean(x.bits, of_x, y.bits, of_y),
         .max_ulp = larger_double(x.max_ulp, y.max_ulp),
-        .mean_ulp = mean(x.mean_ulp, x.count, y.mean_ulp, y.count),
+        .mean_ulp = mean(x.mean_ulp, finite_values(&x), y.mean_ulp, finite_values(&y)),
         .max_relative = larger_double(x.max_relative, y.max_relative),
         .max_low = larger_double(x.max_low, y.max_low),
-        .p_subnormal = mean(x.p_subnormal, x.count, y.p_subnormal, y.count),
-        .p_zero = mean(x.p_zero, x.count, y.p_zero, y.count),
-        .p_overflow = mean(x.p_overflow, x.count, y.p_overflow, y.count),
-        .p_flushed = mean(x.p_flushed, x.count, y.p_flushed, y.count),
+        .p_subnormal = mean(x.p_subnormal, of_x, y.p_subnormal, of_y),
+        .p_zero = mean(x.p_zero, of_x, y.p_zero, of_y),
+        .p_overflow = mean(x.p_overflow, of_x, y.p_overflow, of_y),
+        .p_flushed = mean(x.p_flushed, of_x, y.p_flushed, of_y),
     };
 }
 

@@ -72,7 +72,7 @@ START_TEST(measured)
     ck_assert_int_eq(exponents_sort(&of, &x, NULL), BITCUT_OK);
     for (const struct bitcut_split *s = splits; s->name; s++) {
         struct retention all = { .count = 0 };
-        double all_bits = 0;
+        double all_bits = 0, all_ulps = 0, finite = 0;
         for (int e = EXPONENT_LEAST; e <= EXPONENT_MOST; e++) {
             struct retention r;
             double sum = 0, most = 0;
@@ -86,6 +86,8 @@ START_TEST(measured)
                 double ulps;
                 if (!retention_of(&bits, &ulps, s, value)) continue;
                 sum += bits;
+                all_ulps += ulps;
+                finite++;
                 most = fmax(most, ulps);
             }
             ck_assert_msg(!count || (r.bits == sum / (double)count && r.max_ulp == most),
@@ -98,6 +100,9 @@ START_TEST(measured)
         }
         ck_assert_uint_eq(all.count, of.from[EXPONENTS]);
         ck_assert(fabs(all.bits - all_bits / (double)all.count) < 1e-12);
+        ck_assert_msg(fabs(all.mean_ulp * finite - all_ulps) <= 1e-9 * all_ulps,
+                      "%s: mean of %g ulps, not %g", s->name, all.mean_ulp,
+                      all_ulps / finite);
     }
     exponents_clear(&of);
     matrix_clear(&x);
