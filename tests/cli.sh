@@ -1081,7 +1081,7 @@ list metrics|name what
 list criteria|name what
 list bounds|name what kind of sharp source
 list monotonicity|name what c c_example product product_example
-list rates|name what bf16 tf32 fp8 f32
+list rates|name what bf16 tf32 fp8 f32 source
 list variants|name what
 list axes|name what
 list faults|name what changes

@@ -61,6 +61,7 @@ static void describe_rate(struct field_writer *w, const void *row)
     tell_rate(w, "tf32", r->tf32);
     tell_rate(w, "fp8", r->fp8);
     tell_rate(w, "f32", r->f32);
+    tell_text(w, "source", r->source);
 }
 
 static void describe_model(struct field_writer *w, const void *row)
