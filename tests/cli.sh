@@ -1106,7 +1106,7 @@ split -a A.npy|exponent count flush bits exact p_flushed p_overflow
 fit --outputs 200 $BITCUT_DATA/h200/mma_m8n8k4_f64_f64|set unit outputs survivors rows open
 probe --mutants --unit fma/f32|unit vectors mutants killed proved surviving matrix
 study underflow|study scale seed point rows split by exponent p_subnormal p_zero bits
-study figure9 xf32 --verdicts|study name claim paper printed ours low high verdict reason unit evidence
+study figure9 xf32 --verdicts|study name claim paper printed ours low high verdict reason device unit evidence
 bench exact -n 16|method n products_per_second ratio
 tile --gpu a800|gpu m n k tile waves stages rank score $terms why
 END

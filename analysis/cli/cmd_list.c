@@ -217,6 +217,7 @@ static void describe_claim(struct field_writer *w, const void *row)
     tell_text(w, "paper", c->paper);
     if (c->printed) tell_text(w, "printed", c->printed);
     else tell_real(w, "printed", c->number);
+    tell_text(w, "device", c->device);
     tell_text(w, "unit", c->unit);
     tell_text(w, "needs", c->needs);
 }
