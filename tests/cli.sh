@@ -1087,6 +1087,7 @@ list axes|name what
 list faults|name what changes
 list devices|name what here why
 list studies|name what
+list claims|name what study paper printed device unit needs
 $mma|unit outputs
 replay $1 $2|set unit outputs mismatches first
 replay changed|set unit outputs mismatches first
