@@ -152,6 +152,12 @@ all_judged() {
             sed 's/^{"name":"\([^"]*\).*/\1/'
     done > claims
     value name | cmp - claims 2>&1
+    if [ "${BITCUT_LONG:-}" ]; then
+        counted="of $(grep -c . out) claims $(value verdict | grep -cx agrees) agree, "
+        counted="$counted$(value verdict | grep -cx differs) differ and "
+        counted="$counted$(value verdict | grep -cx cannot) cannot"
+        grep -q "$counted" "$BITCUT_DATA/../doc/bitcut.texi" || echo "manual: not $counted"
+    fi
     # What a table counts in full is so on every machine.
     for claim in table1-rows table2-rows table1-expected table2-expected eq15; do
         grep -q "\"name\":\"$claim\".*\"verdict\":\"agrees\"" out || echo "$claim"
