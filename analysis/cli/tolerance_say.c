@@ -89,18 +89,20 @@ void power_describe(json_t *row, const struct power *p, size_t runs)
 
 void given_describe(json_t *row, const struct tolerance_given *g, size_t n)
 {
-    json_t *accepted = json_object();
+    json_t *accepted = json_object(), *bins = json_array();
+    for (int i = 0; i < HISTOGRAM_BINS; i++)
+        json_array_append_new(bins, json_count(g->bins[i]));
     for (int c = 0; c < CRITERIA; c++)
         json_object_set_new(accepted, criteria[c].name,
                             json_boolean((int)g->accepted[c]));
     json_object_set_new(
         row, "given",
-        json_pack("{s:o, s:o, s:o, s:[o,o], s:o, s:o, s:o, s:o}", "componentwise",
+        json_pack("{s:o, s:o, s:o, s:[o,o], s:o, s:o, s:o, s:o, s:o}", "componentwise",
                   json_number(g->component), "normwise", json_number(g->norm), "relres",
                   json_number(g->relative), "worst", json_count(g->worst / n),
                   json_count(g->worst % n), "above", json_count(g->above), "beyond",
                   json_count(g->beyond), "wrong", json_count(g->wrong), "accepted",
-                  accepted));
+                  accepted, "ulp_histogram", bins));
 }
 
 /* --- values ----------------------------------------------------------------------- */

@@ -32,6 +32,7 @@ static void judge_given(struct tolerance_given *to, const struct sample_run *r,
         .relative = metrics[METRIC_RELRES].value(&r->x),
     };
     count_errors(to, r, t);
+    ulp_histogram(to->bins, &r->x);
     criteria_run(to->accepted, r, t);
     hostfp_leave(&mode);
 }

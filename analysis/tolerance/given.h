@@ -10,10 +10,11 @@ struct tolerance_given {
     double component; /* the largest |D - C| / |A||B| of all outputs, in u = 2^-24    */
     double norm;      /* ||D - C||_F / (||A||_F ||B||_F), in u                        */
     double relative;  /* ||D - C||_F / ||C||_F                                        */
-    size_t worst;     /* the output of that largest error, i n + j                    */
-    size_t above;     /* outputs above the observed componentwise limit               */
-    size_t beyond;    /* ... above the one that holds for certain                     */
-    size_t wrong;     /* ... NaN or infinite where C is not, or the other way round   */
+    size_t bins[HISTOGRAM_BINS]; /* ulp_histogram()                                     */
+    size_t worst;  /* the output of that largest error, i n + j                    */
+    size_t above;  /* outputs above the observed componentwise limit               */
+    size_t beyond; /* ... above the one that holds for certain                     */
+    size_t wrong;  /* ... NaN or infinite where C is not, or the other way round   */
 };
 
 /* Judge the whole D of `data`, m x n x k of the question, by the limits that were found
