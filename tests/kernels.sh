@@ -362,7 +362,7 @@ BITCUT_MODULES=$work/models
 export BITCUT_MODULES
 ok_if_empty "kernels are listed" "$(kernels_listed)"
 ok_if_empty "wrong words are refused" "$(bad_words_refused)"
-ok_if_empty "a grid of shapes" "$(grid_agrees)"
+exhaustive "a grid of shapes" grid_agrees
 exhaustive "kernels by the beginning of their name" names_chosen
 ok_if_empty "equilibrated lines" "$(equilibrated)"
 exhaustive "kernels that do not suit are left out" unfit_left_out
