@@ -3,7 +3,7 @@
 #ifndef BITCUT_ANALYSIS_STUDY_REPORT_H
 #define BITCUT_ANALYSIS_STUDY_REPORT_H
 
-#include "analysis/study/study.h"
+#include "analysis/study/plot.h"
 
 /* One study, or one figure of recorded results, in the report. */
 struct section {
@@ -15,7 +15,7 @@ struct section {
     json_t *rows;                  /* an array of objects; NULL: not run yet          */
     json_t *says;     /* an array of objects of texts "what" and "says"; NULL: nothing */
     json_t *verdicts; /* claim_verdict() of its claims; NULL: it has none */
-    char *svg;        /* NULL: no figure                                 */
+    struct picture picture[PLOTS]; /* no bytes: no figure */
 };
 
 /* The report as a whole. */

@@ -72,7 +72,7 @@ static void write_section(FILE *to, const struct section *s)
         return;
     }
     if (json_array_size(s->says)) write_table(to, s->says, of_line);
-    if (s->svg) {
+    if (s->picture[PLOT_SVG].bytes) {
         fputs("![", to);
         write_plain(to, s->title);
         fprintf(to, "](%s.svg)\n\n", s->name);

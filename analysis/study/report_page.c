@@ -250,7 +250,7 @@ static void write_lines(FILE *to, json_t *rows, const char *head, const char *te
 static void write_figure(FILE *to, const struct section *s)
 {
     const struct study_plot *plot = s->plot;
-    if (s->svg) write_svg(to, s->svg);
+    if (s->picture[PLOT_SVG].bytes) write_svg(to, s->picture[PLOT_SVG].bytes);
     else if (plot->y) fputs("<p>No figure: gnuplot is missing or failed.</p>\n", to);
 }
 
