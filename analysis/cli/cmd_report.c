@@ -1,14 +1,32 @@
-/* bitcut report: run every study, draw recorded results, and write the page. */
+/* bitcut report: every study and recorded result, or one product, as a page. */
 #include "analysis/device/race_plan.h"
+#include "analysis/cli/gemm_report.h"
 #include "analysis/cli/kept_results.h"
 #include "analysis/cli/report_run.h"
 #include "analysis/study/results_derive.h"
 #include "analysis/study/figure.h"
 
+static struct gemm_report_options one;
 static struct option_texts given;
 static bool no_studies, no_results;
 
 static const struct option_row options[] = {
+    { "a", "of a report on one product A B: A, .npy or .mtx", OPTION_TEXT, &one.a,
+      "FILE" },
+    { "b", "B", OPTION_TEXT, &one.b, "FILE" },
+    { "c", "C (default: no C)", OPTION_TEXT, &one.c, "FILE" },
+    { "d", "its result, to be explained and judged", OPTION_TEXT, &one.d, "FILE" },
+    { "alpha", "default 1", OPTION_TEXT, &one.alpha, "X" },
+    { "beta", "default 0, or 1 if -c is given", OPTION_TEXT, &one.beta, "X" },
+    { "recipe",
+      "what the result should be (bitcut list recipes; default: what computed -d, or "
+      "what "
+      "is advised)",
+      OPTION_TEXT, &one.recipe, "R" },
+    { "unit", "with --recipe: on which unit (bitcut list units, chips)", OPTION_TEXT,
+      &one.unit, "U" },
+    { "want", "relative error that will do (default 1e-6)", OPTION_TEXT, &one.want, "X" },
+    { "seconds", "for explaining -d (default 60)", OPTION_TEXT, &one.seconds, "S" },
     { "results",
       "draw what bench gpu or verify --kernel printed with --json, instead of "
       "the results kept with bitcut; may be repeated",
@@ -17,6 +35,29 @@ static const struct option_row options[] = {
       NULL },
     { "no-results", "draw no results: studies alone", OPTION_FLAG, &no_results, NULL },
     { 0 }
+};
+
+/* What a report is on. */
+enum { ON_STUDIES = 1, ON_GEMM = 2 };
+
+#define NEEDS_GEMM    "is of a report on one product, with -a and -b"
+#define NEEDS_STUDIES "is not for a report on one product"
+
+static const struct option_use uses[] = {
+    /* clang-format off */
+    { "c",          ON_GEMM,    NEEDS_GEMM    },
+    { "d",          ON_GEMM,    NEEDS_GEMM    },
+    { "alpha",      ON_GEMM,    NEEDS_GEMM    },
+    { "beta",       ON_GEMM,    NEEDS_GEMM    },
+    { "recipe",     ON_GEMM,    NEEDS_GEMM    },
+    { "unit",       ON_GEMM,    NEEDS_GEMM    },
+    { "want",       ON_GEMM,    NEEDS_GEMM    },
+    { "seconds",    ON_GEMM,    NEEDS_GEMM    },
+    { "results",    ON_STUDIES, NEEDS_STUDIES },
+    { "no-studies", ON_STUDIES, NEEDS_STUDIES },
+    { "no-results", ON_STUDIES, NEEDS_STUDIES },
+    { 0 }
+    /* clang-format on */
 };
 
 /* A report, and what its sections are made of. */
@@ -129,7 +170,7 @@ static int make(struct work *w)
     return status == EXIT_GOOD ? report_run(&w->report) : status;
 }
 
-static int run(struct context *x)
+static int report_studies(struct context *x, const char *folder)
 {
     static struct work w;
     const struct page words = {
@@ -141,7 +182,7 @@ static int run(struct context *x)
                  "are rounded to six digits; the data hold all.",
     };
     w.report.context = x;
-    w.report.folder = x->output ? x->output : "report";
+    w.report.folder = folder;
     w.report.words = &words;
     const int status = make(&w);
     report_clear(&w.report);
@@ -150,11 +191,20 @@ static int run(struct context *x)
     return status;
 }
 
+static int run(struct context *x)
+{
+    const char *const folder = x->output ? x->output : "report";
+    const bool on_gemm = one.a || one.b;
+    const int status = check_use(x, uses, on_gemm ? ON_GEMM : ON_STUDIES);
+    if (status != EXIT_GOOD) return status;
+    return on_gemm ? gemm_report(x, &one, folder) : report_studies(x, folder);
+}
+
 const struct command command_report = {
     .name = "report",
     .what =
-        "Run every study, draw recorded results, and write one HTML page with figures, "
-        "tables and data",
+        "Write a report, one HTML page with figures, tables and data: of every study and "
+        "recorded result, or on one product",
     .run = run,
     .own = options,
     .operands = "",

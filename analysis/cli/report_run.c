@@ -160,6 +160,7 @@ static int run_section(struct report *r, size_t at)
     terminal_label(s->name);
     const int status = r->part[at].make(s, r->part[at].about, r);
     if (status > EXIT_FOUND) return status;
+    if (make_folder(r->folder, &f) != BITCUT_OK) return fail(r->folder, &f);
     if (write_section(s, r, &f) != BITCUT_OK) {
         json_decref(s->rows);
         s->rows = NULL;
@@ -174,9 +175,7 @@ static int run_section(struct report *r, size_t at)
 
 int report_run(struct report *r)
 {
-    struct fault f;
     int worst = EXIT_GOOD;
-    if (make_folder(r->folder, &f) != BITCUT_OK) return fail(r->folder, &f);
     for (size_t i = 0; i < r->count && worst <= EXIT_FOUND; i++) {
         const int status = run_section(r, i);
         if (status > worst) worst = status;

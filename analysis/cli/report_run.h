@@ -34,7 +34,8 @@ void report_add(struct report *r, const struct section *s, report_make *make,
    Prints and returns an exit status. */
 int report_check_files(const struct report *r, const char *option, const char *path);
 
-/* Make every section in turn and write its files; pages are written anew after each, so
+/* Make every section in turn and write its files, into a folder that is made for the
+   first; pages are written anew after each, so
    that what is finished stays.  Prints a row for each and what is wrong, and returns the
    worst exit status. */
 int report_run(struct report *r);
