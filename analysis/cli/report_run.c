@@ -5,8 +5,10 @@
 #include "analysis/cli/data_files.h"
 #include "analysis/cli/terminal.h"
 #include "analysis/study/plot_script.h"
+#include "analysis/study/provenance.h"
 #include "lib/clock.h"
 #include "lib/file/output.h"
+#include "lib/file/sha256.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -39,6 +41,8 @@ void report_clear(struct report *r)
     for (size_t i = 0; i < r->count; i++) {
         json_decref(r->section[i].source);
         json_decref(r->section[i].origin);
+        json_decref(r->section[i].inputs);
+        json_decref(r->section[i].provenance);
         json_decref(r->section[i].rows);
         json_decref(r->section[i].says);
         json_decref(r->section[i].verdicts);
@@ -119,13 +123,17 @@ static enum bitcut_status draw(struct section *s, const struct report *r,
 static enum bitcut_status write_section(struct section *s, const struct report *r,
                                         struct fault *f)
 {
-    char path[PATH_MOST];
+    char path[PATH_MOST], data[SHA256_TEXT];
     enum bitcut_status status = BITCUT_OK;
     for (int kind = 0; kind < PLOTS && status == BITCUT_OK; kind++)
         status = draw(s, r, kind, f);
     snprintf(path, sizeof path, "%s/%s.csv", r->folder, s->name);
     if (status == BITCUT_OK) status = report_write_csv(path, s->rows, f);
-    return status;
+    if (status == BITCUT_OK) status = sha256_of_file(data, path, f);
+    if (status != BITCUT_OK) return status;
+    s->provenance = provenance_of(s, data);
+    snprintf(path, sizeof path, "%s/%s.json", r->folder, s->name);
+    return report_write_json(path, s, f);
 }
 
 static void emit_section(struct context *x, const struct section *s, double seconds)

@@ -1,6 +1,7 @@
 #include "analysis/study/plot_script.h"
 
 #include "analysis/study/plot_look.h"
+#include "lib/size.h"
 #include "lib/text.h"
 
 #include <math.h>
@@ -65,7 +66,16 @@ struct layout {
     double title, width, height;
 };
 
-int plot_columns(size_t panels) { return panels == 1 ? 1 : panels % 3 == 0 ? 3 : 2; }
+/* Three panels side by side where they fill rows and their legends have room. */
+static int columns_of(const struct layout *l)
+{
+    const size_t panels = l->d->panels;
+    int longest = 0;
+    for (size_t i = 0; i < l->d->series.groups; i++)
+        longest = larger_int(longest, (int)strlen(plot_series_name(l->d, i)));
+    const bool room = l->shared || SAMPLE + LETTER * longest < l->form->width[3] / 3 - 1;
+    return panels <= 1 ? 1 : panels % 3 == 0 && room ? 3 : 2;
+}
 
 /* How many names stand side by side in a legend of that width. */
 static size_t names_across(const struct layout *l, const size_t *series, size_t count,
@@ -90,10 +100,10 @@ static double legend_height(const struct layout *l, const size_t *series, size_t
 static void layout_init(struct layout *l)
 {
     const struct plot_data *d = l->d;
-    l->columns = plot_columns(d->panels);
+    l->shared = d->panels <= 1 || d->series.groups <= SHARED_MOST;
+    l->columns = columns_of(l);
     l->rows = (d->panels + (size_t)l->columns - 1) / (size_t)l->columns;
     l->width = l->form->width[l->columns];
-    l->shared = d->panels <= 1 || d->series.groups <= SHARED_MOST;
     l->title = l->form->titled ? 2.4 : 0;
     if (l->shared)
         l->common = legend_height(l, NULL, d->series.groups, l->width - LEFT - RIGHT);

@@ -24,7 +24,4 @@ extern const struct plot_form plot_forms[];
 void plot_write_script(FILE *to, const struct plot_data *d, const struct plot_form *form,
                        const char *title);
 
-/* How many panels stand side by side of so many. */
-int plot_columns(size_t panels);
-
 #endif

@@ -1,4 +1,4 @@
-#include "analysis/study/report.h"
+#include "analysis/study/provenance.h"
 
 #include "lib/text.h"
 
@@ -77,6 +77,12 @@ static void write_section(FILE *to, const struct section *s)
         write_plain(to, s->title);
         fprintf(to, "](%s.svg)\n\n", s->name);
     }
+    json_t *caption = report_caption(s);
+    if (json_string_length(caption)) {
+        write_plain(to, json_string_value(caption));
+        fputs("\n\n", to);
+    }
+    json_decref(caption);
     for (size_t i = 0; i < json_array_size(s->verdicts); i++) {
         const json_t *row = json_array_get(s->verdicts, i);
         fprintf(to, "* **%s**: ", json_string_value(json_object_get(row, "verdict")));
@@ -88,7 +94,15 @@ static void write_section(FILE *to, const struct section *s)
         fputs(", recorded on ", to);
         write_plain(to, json_string_value(s->origin));
     }
-    fprintf(to, "; all of them: [%s.csv](%s.csv)\n\n", s->name, s->name);
+    fprintf(to, "; all of them: [%s.csv](%s.csv), [%s.json](%s.json)", s->name, s->name,
+            s->name, s->name);
+    if (s->picture[PLOT_PDF].bytes)
+        fprintf(to, "; for LaTeX: [%s.pdf](%s.pdf)", s->name, s->name);
+    fputs("\n\nMade by: ", to);
+    json_t *line = provenance_line(s);
+    write_plain(to, json_string_value(line));
+    json_decref(line);
+    fputs("\n\n", to);
 }
 
 void report_markdown(FILE *to, const struct page *page)

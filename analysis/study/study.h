@@ -129,6 +129,7 @@ struct study {
     ROW(figure13)                                                                        \
     ROW(dropped)                                                                         \
     ROW(legemm)                                                                          \
+    ROW(histogram)                                                                       \
     ROW(scale)                                                                           \
     ROW(layers)                                                                          \
     ROW(tile)                                                                            \
