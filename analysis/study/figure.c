@@ -317,6 +317,7 @@ const struct figure figures[] = {
       .chapter = CHAPTER_EVIDENCE,
       .what = "GEMM kernels on devices against their models, bit for bit",
       .title = "Kernels and their models",
+      .plot = { .sees = "mismatches is 0 where kernels give the bits of their models." },
       .text = "Every kernel ran GEMMs with all transposes, scalars and classes of inputs, "
               "on a grid of shapes unless one was asked for, and outputs were compared "
               "with the emulator, signs of zeros and bits of NaNs included. A family is "
@@ -336,8 +337,8 @@ const struct figure figures[] = {
               "bits of another is named as its fallback.",
       RECIPES, .part = "whole", .roofs = true,
       AGAINST_N("tflops", "TFLOPS", false, "group",
-                "Kernels of three products lie near a third of hgemm from n = 4096 on and "
-                "four times above SGEMM.") },
+                "The gap to the roof of as many products is what split, promotion "
+                "and kernel cost; what lies above sgemm beats the FP32 cores.") },
     { .name = "speed-product",
       .chapter = CHAPTER_SPEED,
       .what = "TFLOPS without the split pass against n",
@@ -345,7 +346,8 @@ const struct figure figures[] = {
       .text = "The same where the words are there already.",
       RECIPES, .part = "product", .roofs = true,
       AGAINST_N("tflops", "TFLOPS", false, "group",
-                "Without the split small sizes gain most: it takes n^2 operations of n^3.") },
+                "Nearer to its roof than the whole GEMM, above all at small n, where "
+                "the split weighs most.") },
     { .name = "ratio-sgemm",
       .chapter = CHAPTER_SPEED,
       .what = "speed of whole GEMMs over SGEMM against n",
@@ -354,8 +356,7 @@ const struct figure figures[] = {
               "GEMM, in the same run.",
       RECIPES, .part = "whole", 
       AGAINST_N("ratio_sgemm", "times SGEMM", false, "group",
-                "Three f16 or bf16 products are two to five times as fast as SGEMM at "
-                "every size.") },
+                "Above 1 an emulated GEMM is faster than SGEMM.") },
     { .name = "third",
       .chapter = CHAPTER_SPEED,
       .what = "whole GEMMs in percent of a third of the f16 rate",
@@ -364,7 +365,8 @@ const struct figure figures[] = {
               "a third of what hgemm's product sustained on the same shape.",
       RECIPES, .part = "whole", 
       AGAINST_N("third", "percent", false, "group",
-                "Recipes of three products reach 70 to 105 percent from n = 4096 on.") },
+                "At 100 three products are as fast as the f16 rate lets them be; six "
+                "can reach 50, nine 33.") },
     { .name = "relres",
       .chapter = CHAPTER_UNIT,
       .what = "relative residual of whole GEMMs against n",
@@ -374,8 +376,8 @@ const struct figure figures[] = {
               "gives, bit for bit.",
       RECIPES, .part = "whole", 
       AGAINST_N("relres", "relative residual", true, "group",
-                "Promoted kernels stay below SGEMM at every n; those that are not rise "
-                "with n.") },
+                "What lies below sgemm is more accurate than cuBLAS in FP32; kernels "
+                "whose lines rise steeply with n add on the unit, which truncates.") },
     { .name = "energy",
       .chapter = CHAPTER_SPEED,
       .what = "GFlop/s/W of whole GEMMs against n",
@@ -386,8 +388,7 @@ const struct figure figures[] = {
               "Fig. 16).",
       RECIPES, .part = "whole",
       AGAINST_N("gflops_per_watt", "GFlop/s/W", false, "group",
-                "Three f16 products take about a quarter of the energy of SGEMM from n = "
-                "4096 on.") },
+                "Above sgemm a kernel takes less energy for the same GEMM.") },
     { .name = "energy-product",
       .chapter = CHAPTER_SPEED,
       .what = "pJ for each of the m n k products against n",
@@ -395,8 +396,7 @@ const struct figure figures[] = {
       .text = "The energy of the whole GEMM over its n^3 products of FP32 values.",
       RECIPES, .part = "whole",
       AGAINST_N("pj_per_product", "pJ", true, "group",
-                "A product of FP32 values takes 6 to 9 pJ by three f16 products and 27 by "
-                "SGEMM from n = 4096 on.") },
+                "Below sgemm a kernel takes less energy for the same GEMM.") },
     { .name = "roofline",
       .chapter = CHAPTER_SPEED,
       .what = "TFLOPS against operations a byte",
@@ -408,12 +408,13 @@ const struct figure figures[] = {
       .plot = { .x = "flops_per_byte", .y = "tflops", .series = "label",
                 .x_label = "operations a byte", .y_label = "TFLOPS", .x_log = true,
                 .y_log = true, .points = true, .panels = "part group",
-                .sees = "Products of words lie close under their roof; whole GEMMs of few "
-                        "operations a byte are held up by the split." } },
+                .sees = "On its roof a GEMM is limited by the unit, far below it by "
+                        "the split or, of few operations a byte, by memory." } },
     { .name = "formats",
       .chapter = CHAPTER_SPEED,
       .what = "recipes by the format of their words",
       .title = "Data formats",
+      .plot = { .sees = "Rows of one n differ in the format of their words." },
       .text = "The recipes by the format of their words. Huang et al. compare formats in "
               "a figure (Fig. 7) and print no values of it; Table 2 has the peaks of an "
               "A100: 312 TFLOPS for fp16, 156 for tf32, 19.5 for fp32.",
@@ -428,7 +429,8 @@ const struct figure figures[] = {
       .command = "bitcut bench gpu --study splitk", .study = "splitk",
       .shapes = { "splitk" }, .roofs = true,
       AXES("split_k", "tflops", "slices", "TFLOPS", false, false, "part group",
-           "Speed rises with slices until they fill the device, as Huang et al. have it."),
+           "Speed rises with slices while the device has room for them, and falls "
+           "when their sum costs more than they gain."),
       .printed = { { 1, 5.64183, HUANG3 }, { 2, 10.6419, HUANG3 }, { 4, 17.5773, HUANG3 },
                    { 8, 20.9134, HUANG3 }, { 10, 19.1824, HUANG3 } } },
     { .name = "splitk-energy",
@@ -440,7 +442,7 @@ const struct figure figures[] = {
       .command = "bitcut bench gpu --study splitk", .study = "splitk", .part = "whole",
       .shapes = { "splitk" },
       AXES("split_k", "gflops_per_watt", "slices", "GFlop/s/W", false, false, "group",
-           "Energy falls as slices make the GEMM faster.") },
+           "The best number of slices for energy need not be the best for speed.") },
     { .name = "stages",
       .chapter = CHAPTER_SPEED,
       .what = "speed with asynchronous copies over speed without",
@@ -451,7 +453,7 @@ const struct figure figures[] = {
       .command = "bitcut bench gpu --study stages", .study = "stages",
       .shapes = { "square" },
       AGAINST_N("speedup", "times as fast", false, NULL,
-                "Asynchronous copies gain at every n that was measured."),
+                "Above 1 asynchronous copies pay."),
       .printed = { { 4096, 1.228, HUANG4 }, { 8192, 1.244, HUANG4 },
                    { 16384, 1.113, HUANG4 } } },
     { .name = "stages-speed",
@@ -462,7 +464,8 @@ const struct figure figures[] = {
       .command = "bitcut bench gpu --study stages", .study = "stages",
       .shapes = { "square" }, .roofs = true,
       AGAINST_N("tflops", "TFLOPS", false, "part group",
-                "Three stages lie above one, whole and product alone.") },
+                "The gap between one stage and several is what asynchronous copies "
+                "gain.") },
     { .name = "pipeline",
       .chapter = CHAPTER_SPEED,
       .what = "LE-GEMM with its pipeline over without",
@@ -473,7 +476,7 @@ const struct figure figures[] = {
       .command = "bitcut bench gpu --study pipeline", .study = "pipeline",
       .shapes = { "square" },
       AGAINST_N("speedup", "times as fast", false, NULL,
-                "The pipeline gains less on an H200 than the paper has on its devices.") },
+                "Above 1 the pipeline pays.") },
     { .name = "tiles",
       .chapter = CHAPTER_SPEED,
       .what = "TFLOPS of tile shapes against n",
@@ -484,13 +487,15 @@ const struct figure figures[] = {
       .command = "bitcut bench gpu --study tiles", .study = "tiles", .part = "whole",
       .shapes = { "square" }, .roofs = true,
       AGAINST_N("tflops", "TFLOPS", false, "tile group",
-                "Large tiles are the faster ones for large n."),
+                "Small tiles fill the device at small n; large ones read less at "
+                "large n."),
       .printed = { { 8192, 36.9567, "Huang et al., 128x128x16 (A100)", "CUTLASS" },
                    { 8192, 115.962, "Huang et al., 256x128x16 (A100)", "CUTLASS" } } },
     { .name = "shapes",
       .chapter = CHAPTER_SPEED,
       .what = "shapes of applications, and oblong ones",
       .title = "Shapes of applications",
+      .plot = { .sees = "third is comparable between shapes, tflops is not." },
       .text = "Whole GEMMs where A and B are no squares: wide (n x 4n x n) and deep (n x "
               "n x 4n), and layers and distances of three applications, for which "
               "LE-GEMM gives no sizes.",
@@ -501,6 +506,8 @@ const struct figure figures[] = {
       .chapter = CHAPTER_SPEED,
       .what = "batches of GEMMs at strides",
       .title = "Batches of GEMMs at strides",
+      .plot = { .sees = "ratio_ootomo3 above 1 is faster than cuBLAS on the same "
+                        "words." },
       .text = "So many whole GEMMs at a time, as heads of attention are. Peers are the "
               "same calls as cublasGemmStridedBatchedEx; times are of the whole batch.",
       .command = "bitcut bench gpu --study strided",
@@ -515,7 +522,7 @@ const struct figure figures[] = {
               "cublasGemmStridedBatchedEx over its time, in the same run.",
       BATCHES,
       AGAINST_N("ratio_strided", "times cuBLAS at strides", true, NULL,
-                "The smaller the GEMM the further cuBLAS falls behind.") },
+                "Above 1 the kernel is faster than cuBLAS.") },
     { .name = "batches-pointers",
       .chapter = CHAPTER_SPEED,
       .what = "the same over cublasGemmBatchedEx",
@@ -523,11 +530,12 @@ const struct figure figures[] = {
       .text = "The same kernels beside cublasGemmBatchedEx, which takes pointers.",
       BATCHES,
       AGAINST_N("ratio_pointers", "times cuBLAS by pointers", true, NULL,
-                "The smaller the GEMM the further cuBLAS falls behind.") },
+                "Above 1 the kernel is faster than cuBLAS.") },
     { .name = "batches-mean",
       .chapter = CHAPTER_SPEED,
       .what = "the mean of these over the shapes up to 32",
       .title = "Batches of small GEMMs on average",
+      .plot = { .sees = "Ratios above 1 are faster than cuBLAS." },
       .text = "Speed over both functions of cuBLAS, with FP32 sums and with f16 sums, the "
               "mean over so many shapes with m, n and k up to 32.",
       .command = "bitcut bench gpu --study batch", .kind = RESULT_MEAN,

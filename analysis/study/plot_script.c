@@ -15,7 +15,8 @@ const struct plot_form plot_forms[] = {
       .terminal = "svg enhanced size %.0f,%.0f font 'sans-serif,%g' background 'white'",
       .width = { 0, 54, 71, 71 }, .axes = { 0, 24, 17, 14 } },
     { .ending = "pdf", .em = 0.26, .letters = 7.4,
-      .terminal = "pdfcairo enhanced size %.2fcm,%.2fcm font 'sans-serif,%g' linewidth 0.6",
+      .terminal = "pdfcairo enhanced size %.2fcm,%.2fcm font 'sans-serif,%g' "
+                  "linewidth 0.6",
       .width = { 0, 33, 68, 68 }, .axes = { 0, 16, 17, 14 } },
     { 0 }
     /* clang-format on */

@@ -1,5 +1,6 @@
 #include "analysis/study/provenance.h"
 
+#include "analysis/study/distinct.h"
 #include "build_info.h"
 #include "emu/unit.h"
 
@@ -106,20 +107,45 @@ static json_t *longer(json_t *line, const char *separator, const char *text,
     return all;
 }
 
-json_t *provenance_line(const struct section *s)
+/* Each unit with its evidence or, of many, how many have which. */
+static json_t *add_units(json_t *line, json_t *rows)
 {
-    const json_t *p = s->provenance;
-    json_t *models = json_object_get(p, "units"), *inputs = json_object_get(p, "inputs");
-    json_t *line = json_sprintf("bitcut %s, commit %s, %s %s, %s", text_of(p, "bitcut"),
-                                text_of(p, "commit"), text_of(p, "compiler"),
-                                text_of(p, "flags"), text_of(p, "processor"));
-    for (size_t i = 0; i < json_array_size(models); i++) {
-        const json_t *unit = json_array_get(models, i);
-        line = longer(line, i ? ", " : "; units ", text_of(unit, "unit"),
-                      text_of(unit, "evidence"));
+    enum { NAMED_MOST = 6 };
+    const char *separator = "; units ";
+    struct distinct d;
+    const size_t count = json_array_size(rows);
+    distinct_of(&d, rows, count > NAMED_MOST ? "evidence" : "unit");
+    for (size_t group = 0; group < d.groups; group++) {
+        const json_t *unit = json_array_get(rows, d.first[group]);
+        char number[32];
+        size_t members = 0;
+        for (size_t i = 0; i < d.rows; i++) members += d.group[i] == group;
+        snprintf(number, sizeof number, "%zu of %zu", members, count);
+        line =
+            longer(line, separator, count > NAMED_MOST ? number : text_of(unit, "unit"),
+                   text_of(unit, "evidence"));
+        separator = "; ";
     }
+    distinct_clear(&d);
+    return line;
+}
+
+/* The files by their names. */
+static json_t *add_inputs(json_t *line, const json_t *inputs)
+{
     for (size_t i = 0; i < json_array_size(inputs); i++)
         line = longer(line, i ? ", " : "; inputs ",
                       text_of(json_array_get(inputs, i), "file"), "");
+    return line;
+}
+
+json_t *provenance_line(const struct section *s)
+{
+    const json_t *p = s->provenance;
+    json_t *line = json_sprintf("bitcut %s, commit %s, %s %s, %s", text_of(p, "bitcut"),
+                                text_of(p, "commit"), text_of(p, "compiler"),
+                                text_of(p, "flags"), text_of(p, "processor"));
+    line = add_units(line, json_object_get(p, "units"));
+    line = add_inputs(line, json_object_get(p, "inputs"));
     return longer(line, "; data SHA-256 ", text_of(p, "data"), "");
 }

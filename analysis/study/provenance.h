@@ -15,7 +15,8 @@ json_t *provenance_build(void);
    separated values, a text).  To be released. */
 json_t *provenance_of(const struct section *s, const char *data);
 
-/* The same as words for a page: "key: value" and so on; to be released. */
+/* The same as words for a page, of many units how many have which evidence; to be
+   released. */
 json_t *provenance_line(const struct section *s);
 
 #endif

@@ -286,15 +286,17 @@ static void write_numbers(FILE *to, const struct section *s)
 
 static void write_section(FILE *to, const struct section *s)
 {
-    fprintf(to, "<section id=\"%s\"><h3>%s</h3>\n<p>", s->name, s->title);
+    fprintf(to, "<section id=\"%s\"><div class=\"whole\"><h3>%s</h3>\n<p>", s->name,
+            s->title);
     write_escaped(to, s->text);
     fputs("</p>\n", to);
     if (!s->rows) {
-        fputs("<p><strong>Not finished.</strong></p></section>\n", to);
+        fputs("<p><strong>Not finished.</strong></p></div></section>\n", to);
         return;
     }
     write_lines(to, s->says, "what", "says");
     write_figure(to, s);
+    fputs("</div>\n", to);
     if (json_array_size(s->verdicts)) write_verdicts(to, s->verdicts);
     write_source(to, s);
     write_numbers(to, s);
@@ -337,9 +339,9 @@ static const char head[] =
     "0; } .verdicts td:nth-child(4)::before { content: \"printed: \"; } "
     ".verdicts td:nth-child(5)::before { content: \"ours: \"; } }\n"
     "@media print { body { max-width: none; margin: 0; font-size: 11px; } details { "
-    "display: none; } h1, h2, h3 { break-after: avoid; } figure, tr { break-inside: "
-    "avoid; } .wide, .picture { "
-    "overflow: visible; } .picture svg { min-width: 0; max-height: 20cm; filter: none; } "
+    "display: none; } h1, h2, h3 { break-after: avoid; } .whole, figure, tr { "
+    "break-inside: avoid; } .wide, .picture { overflow: visible; } .picture svg { "
+    "min-width: 0; max-height: 20cm; filter: none; } "
     ".verdicts { font-size: 9px; } }\n"
     "</style>\n";
 

@@ -91,7 +91,8 @@ const struct study study_promotion = {
             "words; and two recipes of frameworks on an H100, beside one FP32 sum.",
     .claims = promotion_claims, .about = &promotion,
     CROSSING_PLOT("unit split",
-                  "On NVIDIA's units residuals without promotion grow away from those with "
+                  "On NVIDIA's units residuals without promotion grow away from "
+                  "those with "
                   "it; on AMD's, which round to nearest, both lie together."),
     /* clang-format on */
 };
@@ -210,7 +211,8 @@ const struct study study_mi200 = {
             "most of it is subnormal in f16.",
     .claims = mi200_claims, .about = &small_words,
     CROSSING_PLOT("pair",
-                  "Where A or both are subnormal in f16, MI210 loses nearly all of the "
-                  "product in f16 and keeps it in bf16; around 1 f16 is the better one."),
+                  "Where A or both are subnormal in f16, MI210 loses half of the "
+                  "product and more in f16 and keeps it in bf16; around 1 f16 is the "
+                  "better one."),
     /* clang-format on */
 };

@@ -113,7 +113,8 @@ const struct study study_histogram = {
     .what = "how errors are spread on MI210 and A800 (LE-GEMM, Fig. 12-13)",
     .title = "Histograms of errors",
     .text = "n x n x n, elements uniform in [-1, 1], on the models of both GPUs: of all "
-            "elements of D the share whose relative error |D - C| / |C| against the exact "
+            "elements of D the share whose relative error |D - C| / |C| against the "
+            "exact "
             "product lies in each binade, [2^e, 2^(e+1)); the least binade has smaller "
             "ones, too. above is the share from that binade on. The paper draws 1024 x "
             "1024 x 1024; an FP32 sum stands beside it here.",
@@ -122,8 +123,10 @@ const struct study study_histogram = {
     .plot = { .x = "binade", .y = "share", .series = "recipe",
               .x_label = "binade of the relative error", .y_label = "share of elements",
               .steps = true, .panels = "unit",
-              .sees = "Without correction errors lie eight to ten binades to the right; on "
-                      "MI210 those of Markidis are nearly as far, on A800 LE-GEMM and "
-                      "Markidis lie to the right of Ootomo and Yokota." },
+              .sees = "Without correction errors lie about ten binades to the right "
+                      "of those of "
+                      "FP32, on MI210 those of Markidis nearly as far; those of "
+                      "LE-GEMM lie to "
+                      "the right of Ootomo and Yokota's on both." },
     /* clang-format on */
 };

@@ -158,8 +158,9 @@ const struct study study_figure13 = {
             "exponential kernel of points in a square, a Cauchy matrix.",
     .claims = figure13_claims, .about = &figure13,
     CROSSING_PLOT("pair",
-                  "halfhalf and tf32tf32 lie below one FP32 sum on every matrix; LE-GEMM, "
-                  "whose sums are not promoted, lies above."),
+                  "halfhalf and tf32tf32 lie below one FP32 sum on every matrix; "
+                  "LE-GEMM, "
+                  "whose sums are not promoted, mostly above."),
     /* clang-format on */
 };
 

@@ -121,7 +121,8 @@ const struct study study_layers = {
               .y_label = "MRED", .x_log = true, .y_log = true, .panels = "layer unit",
               .spread = "round", .below = "max_error", .below_label = "Max_error",
               .below_log = true,
-              .sees = "Errors of LE-GEMM grow with k, steeply on A800, whose sums truncate, "
-                      "and little on MI210." },
+              .sees = "On A800, whose sums truncate, errors of LE-GEMM grow steeply "
+                      "with k; on "
+                      "MI210 they hardly do." },
     /* clang-format on */
 };

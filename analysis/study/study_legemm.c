@@ -262,8 +262,10 @@ const struct study study_legemm = {
               .y_label = "MRED", .x_log = true, .y_log = true,
               .where = "reference=exact", .panels = "unit shift", .spread = "round",
               .below = "max_error", .below_label = "Max_error", .below_log = true,
-              .sees = "On MI210 LE-GEMM with the literal cut is as accurate as Ootomo and "
-                      "Yokota's method, though not where no word is subnormal (shift 12), "
+              .sees = "On MI210 LE-GEMM with the literal cut is as accurate as "
+                      "Ootomo and "
+                      "Yokota's method, though not where no word is subnormal (shift "
+                      "12), "
                       "nor on A800. Errors are against the exact product." },
     /* clang-format on */
 };

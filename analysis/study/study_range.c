@@ -102,7 +102,8 @@ const struct study study_figure9 = {
               .panels = "words", .below = "error", .below_label = "mean relative error",
               .below_log = true,
               .sees = "One word of f16 ends at 2^-24 and 2^16, halfhalf and bitcut reach "
-                      "ten or eleven binades further down, and words of tf32 and bf16 keep "
+                      "ten or eleven binades further down, and words of tf32 and "
+                      "bf16 keep "
                       "their bits over nearly the whole range." },
     /* clang-format on */
 };

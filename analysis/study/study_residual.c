@@ -186,8 +186,9 @@ const struct study study_figure1 = {
             "after every instruction avoids it; LE-GEMM does not promote. fp32 adds one "
             "product after the other; SGEMM of libraries does so in several sums.",
     .claims = figure1_claims, .about = figure1,
-    RESIDUAL_PLOT("words", "Of methods with two words, Ootomo and Yokota's alone stays as "
-                           "low as FP32 when k grows."),
+    RESIDUAL_PLOT("words",
+                  "Of methods with two words, Ootomo and Yokota's alone stays as "
+                  "low as FP32 when k grows."),
     /* clang-format on */
 };
 
@@ -201,8 +202,9 @@ const struct study study_figure4 = {
             "cleared, which leaves 22.5 bits on average, fewer than the 22.75 of "
             "Markidis' words.",
     .claims = figure4_claims, .about = figure4,
-    RESIDUAL_PLOT(NULL, "From k = 32 on FP32 without its last bit lies below Markidis, who "
-                        "keeps more bits."),
+    RESIDUAL_PLOT(NULL,
+                  "From k = 32 on FP32 without its last bit lies below Markidis, who "
+                  "keeps more bits."),
     /* clang-format on */
 };
 
@@ -215,7 +217,8 @@ const struct study study_figure5 = {
     .text = "As Figure 1: Markidis' recipe on the two units by which Ootomo and Yokota "
             "stand in for Tensor Cores, mma_rn and mma_rz. They differ in one rounding.",
     .claims = figure5_claims, .about = figure5,
-    RESIDUAL_PLOT(NULL, "mma_rz lies on Markidis as Tensor Cores run it, mma_rn on FP32: "
-                        "the rounding of sums makes the difference."),
+    RESIDUAL_PLOT(NULL,
+                  "mma_rz lies on Markidis as Tensor Cores run it, mma_rn on FP32 or below: "
+                  "the rounding of sums makes the difference."),
     /* clang-format on */
 };
