@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { PATH_MOST = DATA_PATH_MOST + DATA_NAME_MOST + 8 };
 
@@ -52,10 +53,12 @@ void report_clear(struct report *r)
 
 /* --- files ------------------------------------------------------------------------ */
 
-static enum bitcut_status make_folder(const char *path, struct fault *f)
+/* *made: it was not there before. */
+static enum bitcut_status make_folder(bool *made, const char *path, struct fault *f)
 {
     struct stat s;
-    if (mkdir(path, 0777) == 0) return BITCUT_OK;
+    *made = mkdir(path, 0777) == 0;
+    if (*made) return BITCUT_OK;
     if (errno == EEXIST && stat(path, &s) == 0 && S_ISDIR(s.st_mode)) return BITCUT_OK;
     if (errno == EEXIST) errno = ENOTDIR;
     return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
@@ -168,7 +171,6 @@ static int run_section(struct report *r, size_t at)
     terminal_label(s->name);
     const int status = r->part[at].make(s, r->part[at].about, r);
     if (status > EXIT_FOUND) return status;
-    if (make_folder(r->folder, &f) != BITCUT_OK) return fail(r->folder, &f);
     if (write_section(s, r, &f) != BITCUT_OK) {
         json_decref(s->rows);
         s->rows = NULL;
@@ -183,10 +185,14 @@ static int run_section(struct report *r, size_t at)
 
 int report_run(struct report *r)
 {
+    struct fault f;
+    bool made;
     int worst = EXIT_GOOD;
+    if (make_folder(&made, r->folder, &f) != BITCUT_OK) return fail(r->folder, &f);
     for (size_t i = 0; i < r->count && worst <= EXIT_FOUND; i++) {
         const int status = run_section(r, i);
         if (status > worst) worst = status;
     }
+    if (made) rmdir(r->folder); /* if nothing came into it */
     return worst;
 }

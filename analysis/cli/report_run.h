@@ -34,10 +34,10 @@ void report_add(struct report *r, const struct section *s, report_make *make,
    Prints and returns an exit status. */
 int report_check_files(const struct report *r, const char *option, const char *path);
 
-/* Make every section in turn and write its files, into a folder that is made for the
-   first; pages are written anew after each, so
-   that what is finished stays.  Prints a row for each and what is wrong, and returns the
-   worst exit status. */
+/* Make every section in turn and write its files; pages are written anew after each, so
+   that what is finished stays.  A folder that was not there is gone again if nothing came
+   of it.  Prints a row for each section and what is wrong, and returns the worst exit
+   status. */
 int report_run(struct report *r);
 
 void report_clear(struct report *r);

@@ -328,18 +328,18 @@ START_TEST(points)
 {
     enum { MOST = 64 };
     const struct study *const study = &study_figure5;
-    const size_t points = study->points(study, STUDY_SMALL);
+    const size_t total = study->points(study, STUDY_SMALL);
     bool odd[MOST], even[MOST];
     size_t count;
-    ck_assert_uint_le(points, MOST);
-    for (size_t i = 0; i < points; i++) even[i] = !(odd[i] = i % 2);
+    ck_assert_uint_le(total, MOST);
+    for (size_t i = 0; i < total; i++) even[i] = !(odd[i] = i % 2);
     json_t *all = computed(study, NULL, 1, test_seed(), &count);
-    ck_assert_uint_eq(count, points);
+    ck_assert_uint_eq(count, total);
     json_t *again = computed(study, NULL, 3, test_seed(), &count);
     ck_assert(json_equal(all, again));
     json_decref(again);
     json_t *first = computed(study, odd, 2, test_seed(), &count);
-    ck_assert_uint_eq(count, points / 2);
+    ck_assert_uint_eq(count, total / 2);
     json_t *second = computed(study, even, 2, test_seed(), &count);
     ck_assert_uint_eq(json_array_size(first) + json_array_size(second),
                       json_array_size(all));
