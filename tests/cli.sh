@@ -947,7 +947,7 @@ results_quoted() {
         [ ! -e ran ] || echo "$name was run"
         ! grep '<b>' hostile/index.html || echo "$name is markup"
         sed -n 2p hostile/stages.csv | grep -qF -e "$cell," || sed -n 2p hostile/stages.csv
-        steering hostile/*
+        steering hostile/*.*[!f]
         ! command -v gnuplot > /dev/null || grep -qF -e ">$text<" hostile/stages.svg ||
             echo "$name is not in the figure"
     done << 'END'

@@ -1,5 +1,6 @@
 #include "analysis/study/report.h"
 
+#include "analysis/evidence/json_value.h"
 #include "analysis/study/distinct.h"
 #include "lib/file/decimal.h"
 #include "lib/file/output.h"
@@ -144,8 +145,10 @@ enum bitcut_status report_write_csv(const char *path, json_t *rows, struct fault
 static void write_rows(FILE *to, json_t *rows)
 {
     for (size_t i = 0; i < json_array_size(rows); i++) {
+        char *row = json_dumps(json_array_get(rows, i), JSON_COMPACT);
         fputs(i ? ",\n" : "\n", to);
-        json_dumpf(json_array_get(rows, i), to, JSON_COMPACT);
+        json_put(to, row);
+        free(row);
     }
 }
 
@@ -159,7 +162,9 @@ enum bitcut_status report_write_json(const char *path, const struct section *s,
                              "title", s->title, "what", s->what, "sees", s->plot->sees,
                              "provenance", s->provenance, "verdicts", s->verdicts);
     char *text = json_dumps(head, JSON_COMPACT);
-    fprintf(o.file, "%.*s,\"rows\":[", (int)strlen(text) - 1, text);
+    text[strlen(text) - 1] = 0; /* without the closing brace */
+    json_put(o.file, text);
+    fputs(",\"rows\":[", o.file);
     write_rows(o.file, s->rows);
     fputs("\n]}\n", o.file);
     free(text);
