@@ -14,8 +14,8 @@ const struct plot_form plot_forms[] = {
     { .ending = "svg", .titled = true, .em = 12, .letters = 12,
       .terminal = "svg enhanced size %.0f,%.0f font 'sans-serif,%g' background 'white'",
       .width = { 0, 54, 71, 71 }, .axes = { 0, 24, 17, 14 } },
-    { .ending = "pdf", .em = 0.26, .letters = 7.4,
-      .terminal = "pdfcairo enhanced size %.2fcm,%.2fcm font 'sans-serif,%g' "
+    { .ending = "pdf", .em = 0.26, .letters = 6,
+      .terminal = "pdfcairo enhanced size %.2fcm,%.2fcm font 'sans-serif,%g' fontscale 1 "
                   "linewidth 0.6",
       .width = { 0, 33, 68, 68 }, .axes = { 0, 16, 17, 14 } },
     { 0 }
@@ -46,6 +46,8 @@ static void write_quoted(FILE *to, const char *text)
     }
     fputc('"', to);
 }
+
+#define GRID "set grid linecolor rgb '#C8C8C8' dashtype 3 linewidth 0.8\n"
 
 /* --- where things are, in em -------------------------------------------------------- */
 
@@ -106,8 +108,7 @@ static void layout_init(struct layout *l)
     l->rows = (d->panels + (size_t)l->columns - 1) / (size_t)l->columns;
     l->width = l->form->width[l->columns];
     l->title = l->form->titled ? 2.4 : 0;
-    if (l->shared)
-        l->common = legend_height(l, NULL, d->series.groups, l->width - LEFT - RIGHT);
+    if (l->shared) l->common = legend_height(l, NULL, d->series.groups, l->width - 1);
     for (size_t p = 0; p < d->panels && !l->shared; p++)
         l->legend =
             fmax(l->legend, legend_height(l, d->panel[p].series, d->panel[p].count,
@@ -166,7 +167,7 @@ static void write_legend(FILE *to, const struct layout *l, const size_t *series,
         write_quoted(to, plot_series_name(l->d, s));
         separator = ", ";
     }
-    fputs("\nset tics\nset grid\nset border\nunset key\n", to);
+    fputs("\nset tics\nset border\nunset key\n" GRID, to);
 }
 
 /* --- axes ------------------------------------------------------------------------- */
@@ -310,7 +311,7 @@ void plot_write_script(FILE *to, const struct plot_data *d, const struct plot_fo
     layout_init(&l);
     fputs("set terminal ", to);
     fprintf(to, form->terminal, l.width * form->em, l.height * form->em, form->letters);
-    fputs("\nset multiplot\nset grid\nunset key\n", to);
+    fputs("\nset multiplot\nunset key\n" GRID, to);
     if (form->titled) {
         fprintf(to, "set label 1 at screen 0.5, screen %.5f center noenhanced ",
                 1 - 0.5 * l.title / l.height);
@@ -322,8 +323,8 @@ void plot_write_script(FILE *to, const struct plot_data *d, const struct plot_fo
                       lower = { plot->below, plot->below_label, plot->below_log };
     double down = write_panels(to, &l, &upper, l.title);
     if (plot->below) down = write_panels(to, &l, &lower, down);
-    write_box(to, &l, LEFT, l.width - RIGHT, down, l.height);
-    if (l.shared) write_legend(to, &l, NULL, d->series.groups, l.width - LEFT - RIGHT);
+    write_box(to, &l, 0.5, l.width - 0.5, down, l.height);
+    if (l.shared) write_legend(to, &l, NULL, d->series.groups, l.width - 1);
     fputs("unset multiplot\n", to);
     free(look);
 }
