@@ -59,6 +59,25 @@ static void write_claims(FILE *to, const struct page *page)
     json_decref(all);
 }
 
+/* Where the numbers come from, and what made them. */
+static void write_source(FILE *to, const struct section *s)
+{
+    fprintf(to, "\nNumbers: `%s`", json_string_value(s->source));
+    if (s->origin) {
+        fputs(", recorded on ", to);
+        write_plain(to, json_string_value(s->origin));
+    }
+    fprintf(to, "; all of them: [%s.csv](%s.csv), [%s.json](%s.json)", s->name, s->name,
+            s->name, s->name);
+    if (s->picture[PLOT_PDF].bytes)
+        fprintf(to, "; for LaTeX: [%s.pdf](%s.pdf)", s->name, s->name);
+    fputs("\n\nMade by: ", to);
+    json_t *line = provenance_line(s);
+    write_plain(to, json_string_value(line));
+    json_decref(line);
+    fputs("\n\n", to);
+}
+
 static void write_section(FILE *to, const struct section *s)
 {
     static const char *const of_line[] = { "what", "says", NULL };
@@ -89,20 +108,7 @@ static void write_section(FILE *to, const struct section *s)
         write_plain(to, json_string_value(json_object_get(row, "claim")));
         fputs("\n", to);
     }
-    fprintf(to, "\nNumbers: `%s`", json_string_value(s->source));
-    if (s->origin) {
-        fputs(", recorded on ", to);
-        write_plain(to, json_string_value(s->origin));
-    }
-    fprintf(to, "; all of them: [%s.csv](%s.csv), [%s.json](%s.json)", s->name, s->name,
-            s->name, s->name);
-    if (s->picture[PLOT_PDF].bytes)
-        fprintf(to, "; for LaTeX: [%s.pdf](%s.pdf)", s->name, s->name);
-    fputs("\n\nMade by: ", to);
-    json_t *line = provenance_line(s);
-    write_plain(to, json_string_value(line));
-    json_decref(line);
-    fputs("\n\n", to);
+    write_source(to, s);
 }
 
 void report_markdown(FILE *to, const struct page *page)
