@@ -36,6 +36,7 @@ failed)
     for file in $(find made -type f ! -name '*.tmp'); do
         case $file in
         *.html) [ "$(tail -n 1 "$file")" = '</body></html>' ] || echo "$file is cut short" ;;
+        *.md) [ -z "$(tail -n 1 "$file")" ] || echo "$file is cut short" ;;
         *) cmp "$file" "../want/${file#made/}" ;;
         esac
     done

@@ -867,6 +867,7 @@ report_made() {
     for study in $studies; do
         grep -q "<section id=\"$study\">" new/index.html || echo "no section $study"
         [ -s "new/$study.csv" ] || echo "no $study.csv"
+        [ -s "new/$study.json" ] || echo "no $study.json"
     done
     if command -v gnuplot > /dev/null; then
         for study in underflow figure1; do grep -c '</svg>' "new/$study.svg"; done |
@@ -898,6 +899,34 @@ results_drawn() {
     awk -F, '$1 == "sm90" && $8 != 0 || NF != 8' kept/verify.csv
 }
 
+# Two reports of the same are the same bytes, in folders of any name, and say what they were
+# made of: by whom, from which files, with digests that sha256sum gives as well.
+report_same() {
+    results=$BITCUT_DATA/results/h200-stages.jsonl
+    for folder in same other; do
+        run 0 report --no-studies --results "$results" -o "$folder"
+    done
+    diff -r same other
+    for words in '"name":"stages"' '"sees":"Above 1' '"commit":"' '"compiler":"' '"flags":"' \
+        '"processor":"' '"command":"bitcut bench gpu --study stages"' \
+        '"recorded":"NVIDIA H200' '"rows":\['; do
+        grep -q "$words" same/stages.json || echo "no $words"
+    done
+    grep -q '<figcaption>Above 1 asynchronous copies pay' same/index.html || echo 'no caption'
+    grep -q '^Made by: bitcut .*, commit .*; inputs h200-stages.jsonl; ' same/report.md ||
+        grep '^Made by' same/report.md
+    command -v sha256sum > /dev/null || return
+    for file in same/stages.csv "$results"; do
+        grep -q "\"$(sha256sum < "$file" | cut -d ' ' -f 1)\"" same/stages.json ||
+            echo "another digest of $file"
+    done
+    command -v gnuplot > /dev/null || return
+    [ "$(head -c 5 same/stages.pdf)" = %PDF- ] || echo 'no PDF'
+    grep -qF '>roof of 3 products<' same/stages-speed.svg || echo 'no roof'
+    grep -q '^roof of 3 products,.*,true\|^roof of 3 products,.*,yes' same/stages-speed.csv ||
+        echo 'no roof in the data'
+}
+
 # steering FILE...: lines that have control characters, but for tabs.
 steering() { LC_ALL=C grep -an "$(printf '[\001-\010\013-\037\177]\|\302[\200-\237]')" "$@"; }
 
@@ -918,7 +947,7 @@ results_quoted() {
         [ ! -e ran ] || echo "$name was run"
         ! grep '<b>' hostile/index.html || echo "$name is markup"
         sed -n 2p hostile/stages.csv | grep -qF -e "$cell," || sed -n 2p hostile/stages.csv
-        steering hostile/*
+        steering hostile/*.*[!f]
         ! command -v gnuplot > /dev/null || grep -qF -e ">$text<" hostile/stages.svg ||
             echo "$name is not in the figure"
     done << 'END'
@@ -1212,6 +1241,7 @@ ok_if_empty "an unknown level is refused" "$(level_unknown)"
 ok_if_empty "unknown names come with near ones" "$(near_names_shown)"
 ok_if_empty "exit statuses" "$(statuses_as_promised)"
 ok_if_empty "report draws kept results" "$(results_drawn)"
+ok_if_empty "report is the same anywhere" "$(report_same)"
 ok_if_empty "report quotes names" "$(results_quoted)"
 ok_if_empty "report keeps long names" "$(long_names_whole)"
 if command -v gnuplot > /dev/null; then

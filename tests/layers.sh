@@ -75,7 +75,7 @@ misplaced() {
                 }
         }
         $2 == "." && room($1) == "" { print "none", $1, "is in no room" }
-        $2 != "." && $2 != "config.h" && !may(room($1), room($2)) {
+        $2 != "." && $2 != "config.h" && $2 != "build_info.h" && !may(room($1), room($2)) {
             print room($1) == "" ? "none" : room($1), $1, "includes", $2
         }'
 }

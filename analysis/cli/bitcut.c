@@ -197,15 +197,22 @@ static int print_command_help(const struct command *c)
 
 /* --- running a command ------------------------------------------------------------ */
 
-/* The words of the command line with blanks between, for reports. */
+/* How many words name the output, -o and its folder: a report is the same anywhere. */
+static int output_words(const char *word)
+{
+    return !strcmp(word, "-o") ? 2 : !strncmp(word, "-o=", 3) ? 1 : 0;
+}
+
+/* The words of the command line with blanks between, without the output, for reports. */
 static char *join(int argc, char **argv)
 {
-    size_t length = 1;
+    size_t length = sizeof "bitcut";
     for (int i = 0; i < argc; i++) length += strlen(argv[i]) + 1;
     char *line = calloc(length, 1);
-    for (int i = 0; line && i < argc; i++) {
-        if (i) strcat(line, " ");
-        strcat(line, i ? argv[i] : "bitcut");
+    if (line) strcpy(line, "bitcut");
+    for (int i = 1, skip; line && i < argc; i += skip ? skip : 1) {
+        skip = output_words(argv[i]);
+        if (!skip) strcat(strcat(line, " "), argv[i]);
     }
     return line;
 }

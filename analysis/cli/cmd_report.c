@@ -64,7 +64,8 @@ static const struct option_use uses[] = {
 struct work {
     struct report report;
     struct results results;
-    struct study_sources sources; /* what studies read */
+    struct study_sources sources;          /* what studies read */
+    json_t *results_files, *library_files; /* their names and digests */
 };
 
 /* --- sections --------------------------------------------------------------------- */
@@ -103,6 +104,13 @@ static int make_figure(struct section *s, const void *about, struct report *r)
 
 /* --- what there is to report ------------------------------------------------------ */
 
+/* The files that a study reads; NULL: none. */
+static json_t *files_of(const struct work *w, unsigned reads)
+{
+    if (reads & READS_RESULTS) return json_incref(w->results_files);
+    return reads & READS_LIBRARIES ? json_incref(w->library_files) : NULL;
+}
+
 static void add_studies(struct work *w)
 {
     for (const struct study *s = NULL; (s = table_next(TABLE(studies), s));) {
@@ -114,6 +122,7 @@ static void add_studies(struct work *w)
                                          .text = s->text,
                                          .chapter = s->chapter,
                                          .source = source,
+                                         .inputs = files_of(w, s->reads),
                                          .plot = &s->plot };
         report_add(&w->report, &section, make_study, s);
     }
@@ -134,6 +143,7 @@ static void add_figures(struct work *w)
                                          .chapter = g->chapter,
                                          .source = json_string(g->command),
                                          .origin = figure_origin(g, &w->results),
+                                         .inputs = json_incref(w->results_files),
                                          .plot = &g->plot };
         report_add(&w->report, &section, make_figure, g);
     }
@@ -145,11 +155,16 @@ static int read_results(struct work *w)
     int status = EXIT_GOOD;
     struct results none = { { NULL } };
     status = kept_sources(&w->sources, &none, READS_LIBRARIES | READS_GPUS);
+    if (status == EXIT_GOOD) status = kept_digests(w->library_files, "libraries");
     if (no_results || status != EXIT_GOOD) return status;
     w->sources.results = &w->results;
     for (int i = 0; i < given.count && status == EXIT_GOOD; i++)
         status = kept_read_file(&w->results, given.text[i]);
     if (!given.count) status = kept_read_results(&w->results);
+    for (int i = 0; i < given.count && status == EXIT_GOOD; i++)
+        status = kept_digest_file(w->results_files, given.text[i]);
+    if (!given.count && status == EXIT_GOOD)
+        status = kept_digests(w->results_files, "results");
     if (status == EXIT_GOOD) results_derive(&w->results, shape_set_of);
     return status;
 }
@@ -184,8 +199,12 @@ static int report_studies(struct context *x, const char *folder)
     w.report.context = x;
     w.report.folder = folder;
     w.report.words = &words;
+    w.results_files = json_array();
+    w.library_files = json_array();
     const int status = make(&w);
     report_clear(&w.report);
+    json_decref(w.results_files);
+    json_decref(w.library_files);
     json_decref(w.sources.libraries);
     results_clear(&w.results);
     return status;

@@ -30,7 +30,7 @@ struct context {
     int operand_count;
     const struct option_row *options; /* all that the command has          */
     const bool *given;                /* options[i] was on the command line */
-    char *command_line; /* for reports: the command as it was given            */
+    char *command_line; /* for reports: the command as it was given, without -o */
 };
 
 /* A row of the command table.  `own` are the command's options, which point at its static

@@ -2,6 +2,7 @@
 
 #include "analysis/cli/emit.h"
 
+#include "analysis/evidence/json_value.h"
 #include "lib/file/output.h"
 #include "lib/size.h"
 #include "lib/text.h"
@@ -13,25 +14,13 @@
 
 enum { CELL_MOST = 1 << 14, COLUMNS_MOST = 32, INDENT = 2, SCHEMA = 1 };
 
-/* Control characters that JSON lets stand in a text, DEL and C1, are escaped as others
-   are. */
-static void put_json(const char *line)
-{
-    for (const char *at = line; *at; at++) {
-        const bool c1 = (unsigned char)at[0] == 0xc2 && (unsigned char)at[1] < 0xa0;
-        if (!c1 && at[0] != 0x7f) putchar(at[0]);
-        else printf("\\u%04X", (unsigned char)at[c1]);
-        at += c1;
-    }
-    putchar('\n');
-}
-
 /* The whole line or nothing of it: only making it needs memory. */
 static bool print_json(const json_t *row)
 {
     char *line = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(17));
     if (!line) return false;
-    put_json(line);
+    json_put(stdout, line);
+    putchar('\n');
     fflush(stdout);
     free(line);
     return true;

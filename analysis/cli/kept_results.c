@@ -6,8 +6,10 @@
 #include "analysis/device/race_plan.h"
 #include "analysis/evidence/json_lines.h"
 #include "analysis/study/results_derive.h"
+#include "lib/file/sha256.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { PATH_MOST = DATA_PATH_MOST + DATA_NAME_MOST + 8 };
 
@@ -111,4 +113,26 @@ int kept_sources(struct study_sources *to, struct results *results, unsigned rea
     if (status == EXIT_GOOD && reads & READS_LIBRARIES)
         status = read_all_libraries(&to->libraries);
     return status;
+}
+
+/* --- digests ---------------------------------------------------------------------- */
+
+int kept_digest_file(json_t *to, const char *path)
+{
+    char digest[SHA256_TEXT];
+    struct fault f;
+    if (sha256_of_file(digest, path, &f) != BITCUT_OK) return fail(path, &f);
+    const char *const slash = strrchr(path, '/');
+    json_array_append_new(to, json_pack("{s:o, s:s}", "file",
+                                        json_text(slash ? slash + 1 : path), "sha256",
+                                        digest));
+    return EXIT_GOOD;
+}
+
+static int digest(void *to, const char *path) { return kept_digest_file(to, path); }
+
+int kept_digests(json_t *to, const char *folder)
+{
+    bool there;
+    return read_folder(&there, folder, folder, digest, to);
 }

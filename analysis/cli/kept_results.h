@@ -17,4 +17,10 @@ int kept_read_results(struct results *r);
    status. */
 int kept_sources(struct study_sources *to, struct results *results, unsigned reads);
 
+/* Append the name and SHA-256 of a file, "file" and "sha256", to an array; the same of all
+   kept files in the folder of that name ("results", "libraries"), of which there may be
+   none.  Prints and returns an exit status. */
+int kept_digest_file(json_t *to, const char *path);
+int kept_digests(json_t *to, const char *folder);
+
 #endif

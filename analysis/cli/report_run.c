@@ -4,9 +4,11 @@
 
 #include "analysis/cli/data_files.h"
 #include "analysis/cli/terminal.h"
-#include "analysis/study/plot.h"
+#include "analysis/study/plot_script.h"
+#include "analysis/study/provenance.h"
 #include "lib/clock.h"
 #include "lib/file/output.h"
+#include "lib/file/sha256.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -40,10 +42,12 @@ void report_clear(struct report *r)
     for (size_t i = 0; i < r->count; i++) {
         json_decref(r->section[i].source);
         json_decref(r->section[i].origin);
+        json_decref(r->section[i].inputs);
+        json_decref(r->section[i].provenance);
         json_decref(r->section[i].rows);
         json_decref(r->section[i].says);
         json_decref(r->section[i].verdicts);
-        free(r->section[i].svg);
+        for (int p = 0; p < PLOTS; p++) free(r->section[i].picture[p].bytes);
     }
 }
 
@@ -60,12 +64,13 @@ static enum bitcut_status make_folder(bool *made, const char *path, struct fault
     return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
 }
 
-static enum bitcut_status write_text(const char *path, const char *text, struct fault *f)
+static enum bitcut_status write_bytes(const char *path, const struct picture *p,
+                                      struct fault *f)
 {
     struct output o;
     const enum bitcut_status status = output_open(&o, path, f);
     if (status != BITCUT_OK) return status;
-    fputs(text, o.file);
+    fwrite(p->bytes, 1, p->size, o.file);
     return output_commit(&o, f);
 }
 
@@ -79,16 +84,17 @@ static int check_output(const char *read, const char *option, const char *path)
 
 int report_check_files(const struct report *r, const char *option, const char *read)
 {
-    static const char *const endings[] = { "csv", "svg" };
+    static const char *const endings[] = { "csv", "json", "svg", "pdf" };
+    enum { ENDINGS = sizeof endings / sizeof endings[0] };
     char path[PATH_MOST];
     int status = EXIT_GOOD;
     for (int i = 0; i < PAGES && status == EXIT_GOOD; i++) {
         snprintf(path, sizeof path, "%s/%s", r->folder, pages[i].name);
         status = check_output(read, option, path);
     }
-    for (size_t i = 0; i < 2 * r->count && status == EXIT_GOOD; i++) {
-        snprintf(path, sizeof path, "%s/%s.%s", r->folder, r->section[i / 2].name,
-                 endings[i % 2]);
+    for (size_t i = 0; i < ENDINGS * r->count && status == EXIT_GOOD; i++) {
+        snprintf(path, sizeof path, "%s/%s.%s", r->folder, r->section[i / ENDINGS].name,
+                 endings[i % ENDINGS]);
         status = check_output(read, option, path);
     }
     return status;
@@ -96,37 +102,48 @@ int report_check_files(const struct report *r, const char *option, const char *r
 
 /* --- sections --------------------------------------------------------------------- */
 
-/* The figure of a section's rows; NULL: it has none, or gnuplot cannot draw it. */
-static enum bitcut_status draw(char **svg, const struct section *s, json_t *rows,
-                               const struct progress *progress, struct fault *f)
+/* Draw a section's rows in one form and write it; no picture if it has no figure, or
+   gnuplot cannot draw it. */
+static enum bitcut_status draw(struct section *s, const struct report *r,
+                               enum plot_kind kind, struct fault *f)
 {
-    *svg = NULL;
-    if (!s->plot->y) return BITCUT_OK;
-    const enum bitcut_status status = plot_svg(svg, s->plot, s->title, rows, progress, f);
-    if (status != BITCUT_OK || *svg || !progress_stopped(progress)) return status;
-    return fault_set(f, BITCUT_CANNOT, "stopped");
+    const struct progress *progress = &r->context->progress;
+    struct picture *p = &s->picture[kind];
+    char path[PATH_MOST];
+    snprintf(path, sizeof path, "%s/%s.%s", r->folder, s->name, plot_forms[kind].ending);
+    if (s->plot->y) {
+        const enum bitcut_status status =
+            plot_draw(p, kind, s->plot, s->title, s->rows, progress, f);
+        if (status != BITCUT_OK) return status;
+        if (progress_stopped(progress)) return fault_set(f, BITCUT_CANNOT, "stopped");
+    }
+    if (p->bytes) return write_bytes(path, p, f);
+    remove(path); /* of an earlier run: it would not be this one's figure */
+    return BITCUT_OK;
 }
 
-/* Write the data and figure of a section that has its rows. */
+/* Write the data and figures of a section that has its rows. */
 static enum bitcut_status write_section(struct section *s, const struct report *r,
                                         struct fault *f)
 {
-    char path[PATH_MOST];
+    char path[PATH_MOST], data[SHA256_TEXT];
+    enum bitcut_status status = BITCUT_OK;
+    for (int kind = 0; kind < PLOTS && status == BITCUT_OK; kind++)
+        status = draw(s, r, kind, f);
     snprintf(path, sizeof path, "%s/%s.csv", r->folder, s->name);
-    enum bitcut_status status = draw(&s->svg, s, s->rows, &r->context->progress, f);
     if (status == BITCUT_OK) status = report_write_csv(path, s->rows, f);
+    if (status == BITCUT_OK) status = sha256_of_file(data, path, f);
     if (status != BITCUT_OK) return status;
-    snprintf(path, sizeof path, "%s/%s.svg", r->folder, s->name);
-    if (s->svg) return write_text(path, s->svg, f);
-    remove(path); /* of an earlier run: it would not be this one's figure */
-    return BITCUT_OK;
+    s->provenance = provenance_of(s, data);
+    snprintf(path, sizeof path, "%s/%s.json", r->folder, s->name);
+    return report_write_json(path, s, f);
 }
 
 static void emit_section(struct context *x, const struct section *s, double seconds)
 {
     emit_row(&x->emitter, json_pack("{s:s, s:I, s:s, s:f}", "study", s->name, "rows",
                                     (json_int_t)json_array_size(s->rows), "figure",
-                                    s->svg       ? "svg"
+                                    s->picture[PLOT_SVG].bytes ? "svg"
                                     : s->plot->y ? "none: gnuplot is missing or failed"
                                                  : "table",
                                     "seconds", seconds));

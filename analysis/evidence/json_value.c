@@ -110,3 +110,13 @@ void json_set_distance(json_t *row, const struct bitcut_format *f, uint64_t x, u
     json_object_set_new(row, "ulps", finite ? json_whole(false, steps) : json_null());
     if (words) json_object_set_new(row, "differ", words);
 }
+
+void json_put(FILE *to, const char *text)
+{
+    for (; *text; text++) {
+        const bool c1 = (unsigned char)text[0] == 0xc2 && (unsigned char)text[1] < 0xa0;
+        if (!c1 && text[0] != 0x7f) fputc(text[0], to);
+        else fprintf(to, "\\u%04X", (unsigned char)text[c1]);
+        text += c1;
+    }
+}

@@ -7,6 +7,7 @@
 #include "lib/wide.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -42,5 +43,9 @@ json_t *json_decoded(const struct bitcut_format *format, uint64_t encoding);
    they differ, "differ" does in words: "a NaN against a number". */
 void json_set_distance(json_t *object, const struct bitcut_format *format, uint64_t x,
                        uint64_t y);
+
+/* Write JSON text.  Control characters that JSON lets stand in a text, DEL and C1, are
+   escaped as others are. */
+void json_put(FILE *to, const char *text);
 
 #endif

@@ -27,8 +27,7 @@ static void value_text(char text[VALUE_MOST], const json_t *value)
         snprintf(text, VALUE_MOST, "%s", json_is_true(value) ? "true" : "false");
 }
 
-/* The next word of a list into `word`; false at its end. */
-static bool next_word(char *word, size_t size, const char **list)
+bool row_next_key(char *word, size_t size, const char **list)
 {
     *list += strspn(*list, " ");
     const size_t length = strcspn(*list, " ");
@@ -51,7 +50,7 @@ bool row_is(const json_t *row, const char *where)
 {
     char word[KEY_MOST + VALUE_MOST], have[VALUE_MOST];
     const char *list = where ? where : "";
-    while (next_word(word, sizeof word, &list)) {
+    while (row_next_key(word, sizeof word, &list)) {
         char *const value = strchr(word, '=');
         *value = 0;
         value_text(have, json_object_get(row, word));
@@ -130,7 +129,7 @@ static void case_text(char text[CASE_MOST], const struct sample *s, const char *
     char key[KEY_MOST], value[VALUE_MOST];
     size_t used = 0;
     text[0] = 0;
-    for (const char *list = cases ? cases : ""; next_word(key, sizeof key, &list);) {
+    for (const char *list = cases ? cases : ""; row_next_key(key, sizeof key, &list);) {
         value_text(value, json_object_get(s->row, key));
         used += (size_t)snprintf(text + used, CASE_MOST - used, "%s%s=%s",
                                  used ? " " : " at ", key, value);
@@ -245,7 +244,7 @@ static void case_keys(const char *keys[KEYS_MOST], char text[KEYS_MOST][KEY_MOST
                       const char *cases)
 {
     int count = 0;
-    while (count < KEYS_MOST - 1 && next_word(text[count], KEY_MOST, &cases)) {
+    while (count < KEYS_MOST - 1 && row_next_key(text[count], KEY_MOST, &cases)) {
         keys[count] = text[count];
         count++;
     }

@@ -6,6 +6,9 @@
 
 #include <stddef.h>
 
+/* The next of a list of keys, with blanks between, into `key`; false at its end. */
+bool row_next_key(char *key, size_t size, const char **list);
+
 /* Whether a row has all values of a list "key=value key=this|that"; numbers are compared
    as printf("%g") prints them.  NULL or an empty list: any row. */
 bool row_is(const json_t *row, const char *where);

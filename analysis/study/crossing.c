@@ -22,14 +22,20 @@ static void crossing_row(struct study_point *p, struct contest *c,
 {
     double values[METRICS];
     contest_measure(values, c, REFERENCE_EXACT);
-    study_row(p, json_pack("{s:o, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:o, s:o, s:o, s:o}",
-                           "series", json_sprintf("%s, %s", pair->name, e->name), "pair",
-                           pair->name, "recipe", e->name, "unit", e->unit, "a", pair->a,
-                           "b", pair->b, "n", (json_int_t)n, "round", round, "relres",
-                           json_number(values[METRIC_RELRES]), "mred",
-                           json_number(values[METRIC_MRED]), "bias",
-                           json_number(values[METRIC_ULP_BIAS]), "backward_max",
-                           json_number(values[METRIC_BACKWARD_MAX])));
+    const bool whole = e->recipe == RECIPE_FP32;
+    const struct bitcut_split *split = e->split ? e->split : recipes[e->recipe].split;
+    const char *words = split ? split->name : entrant_unit(e)->a->name;
+    study_row(p,
+              json_pack("{s:o, s:s, s:s, s:s?, s:s?, s:s, s:s, s:I, s:i, s:o, s:o, s:o, "
+                        "s:o}",
+                        "series", json_sprintf("%s, %s", pair->name, e->name), "pair",
+                        pair->name, "recipe", e->name, "unit", whole ? NULL : e->unit,
+                        "split", whole ? NULL : words, "a", pair->a, "b", pair->b, "n",
+                        (json_int_t)n, "round", round, "relres",
+                        json_number(values[METRIC_RELRES]), "mred",
+                        json_number(values[METRIC_MRED]), "bias",
+                        json_number(values[METRIC_ULP_BIAS]), "backward_max",
+                        json_number(values[METRIC_BACKWARD_MAX])));
 }
 
 /* One pair, size and seed: every method. */

@@ -17,22 +17,25 @@ struct crossing {
 };
 
 /* A point is a pair, an n and a seed, n x n x n; it has a row for each method: "series",
-   "pair", "recipe" (the method's name), "unit", "a", "b", "n", "round" (of the seed),
-   "relres", "mred", "bias" (mean error in ulps), "backward_max", all against the exact
-   product. */
+   "pair", "recipe" (the method's name), "unit" (null: an FP32 loop, on none), "split" (or
+   the format of a single word; null: FP32 values whole), "a", "b", "n", "round" (of the
+   seed), "relres", "mred", "bias" (mean error in ulps), "backward_max", all against the
+   exact product. */
 size_t crossing_points(const struct study *study, enum study_scale scale);
 enum bitcut_status crossing_run(const struct study *study, struct study_point *p,
                                 struct fault *f);
 
-#define CROSSING_PLOT                                                                    \
+#define CROSSING_PLOT(PANELS, SEES)                                                      \
     .threaded = true, .points = crossing_points, .run = crossing_run,                    \
     .plot = { .x = "n",                                                                  \
               .y = "relres",                                                             \
-              .series = "series",                                                        \
+              .series = "recipe",                                                        \
+              .panels = PANELS,                                                          \
+              .spread = "round",                                                         \
+              .sees = SEES,                                                              \
               .x_label = "n",                                                            \
               .y_label = "relative residual",                                            \
               .x_log = true,                                                             \
-              .y_log = true,                                                             \
-              .points = true }
+              .y_log = true }
 
 #endif

@@ -1,6 +1,7 @@
 #include "analysis/study/figure.h"
 
 #include "analysis/study/distinct.h"
+#include "analysis/study/figure_roofs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,9 +43,11 @@ static json_t *taken(const struct figure *g, const struct results *results)
 
 /* The columns of figures with axes, if they do not say others. */
 static const char *const point_columns[] = { "series",
+                                             "group",
                                              "label",
                                              "name",
                                              "part",
+                                             "tile",
                                              "device",
                                              "shapes",
                                              "m",
@@ -61,6 +64,7 @@ static const char *const point_columns[] = { "series",
                                              "gflops_per_watt",
                                              "pj_per_product",
                                              "mhz",
+                                             "roof",
                                              NULL };
 
 /* An object with these keys alone, null where `row` has none. */
@@ -118,11 +122,22 @@ static void append_printed(json_t *rows, const struct figure *g)
         json_t *empty = json_object();
         json_t *row = pick(empty, point_columns);
         json_object_set_new(row, "series", json_string(p->series));
+        if (p->group) json_object_set_new(row, "group", json_string(p->group));
         json_object_set_new(row, g->plot.x, json_integer((json_int_t)p->x));
         json_object_set_new(row, g->plot.y, json_real(p->y));
         json_array_append_new(rows, row);
         json_decref(empty);
     }
+}
+
+/* Limits of the device in these runs, other columns null. */
+static void append_roofs(json_t *rows, const struct figure *g,
+                         const struct results *results)
+{
+    json_t *roofs = figure_roofs(g, rows, results);
+    for (size_t i = 0; i < json_array_size(roofs); i++)
+        json_array_append_new(rows, pick(json_array_get(roofs, i), point_columns));
+    json_decref(roofs);
 }
 
 json_t *figure_rows(const struct figure *g, const struct results *results)
@@ -133,6 +148,7 @@ json_t *figure_rows(const struct figure *g, const struct results *results)
     json_decref(all);
     if (g->plot.y && json_array_size(rows)) {
         sort(rows, g->plot.x);
+        if (g->roofs) append_roofs(rows, g, results);
         append_printed(rows, g);
     }
     return rows;
@@ -273,15 +289,18 @@ static const char *const mean_columns[] = { "device",
                                             "ratio_pointers-f16",
                                             NULL };
 
-#define AXES(X, Y, X_LABEL, Y_LABEL, X_LOG, Y_LOG)                                       \
+#define AXES(X, Y, X_LABEL, Y_LABEL, X_LOG, Y_LOG, PANELS, SEES)                         \
     .plot = { .x = X,                                                                    \
               .y = Y,                                                                    \
               .series = "series",                                                        \
+              .panels = PANELS,                                                          \
+              .sees = SEES,                                                              \
               .x_label = X_LABEL,                                                        \
               .y_label = Y_LABEL,                                                        \
               .x_log = X_LOG,                                                            \
               .y_log = Y_LOG }
-#define AGAINST_N(Y, LABEL, LOG) AXES("n", Y, "n", LABEL, true, LOG)
+#define AGAINST_N(Y, LABEL, LOG, PANELS, SEES)                                           \
+    AXES("n", Y, "n", LABEL, true, LOG, PANELS, SEES)
 
 #define RECIPES .command = "bitcut bench gpu", .study = "recipes", .shapes = { "square" }
 
@@ -298,6 +317,7 @@ const struct figure figures[] = {
       .chapter = CHAPTER_EVIDENCE,
       .what = "GEMM kernels on devices against their models, bit for bit",
       .title = "Kernels and their models",
+      .plot = { .sees = "mismatches is 0 where kernels give the bits of their models." },
       .text = "Every kernel ran GEMMs with all transposes, scalars and classes of inputs, "
               "on a grid of shapes unless one was asked for, and outputs were compared "
               "with the emulator, signs of zeros and bits of NaNs included. A family is "
@@ -315,27 +335,38 @@ const struct figure figures[] = {
               "sgemm, sgemm-tf32 (FAST_TF32), bf16x9 (EMULATED_16BFX9), hgemm (f16 "
               "words), ootomo3 (three of those on halfhalf words). A peer that gives the "
               "bits of another is named as its fallback.",
-      RECIPES, .part = "whole", AGAINST_N("tflops", "TFLOPS", false) },
+      RECIPES, .part = "whole", .roofs = true,
+      AGAINST_N("tflops", "TFLOPS", false, "group",
+                "The gap to the roof of as many products is what split, promotion "
+                "and kernel cost; what lies above sgemm beats the FP32 cores.") },
     { .name = "speed-product",
       .chapter = CHAPTER_SPEED,
       .what = "TFLOPS without the split pass against n",
       .title = "Speed of the product alone",
       .text = "The same where the words are there already.",
-      RECIPES, .part = "product", AGAINST_N("tflops", "TFLOPS", false) },
+      RECIPES, .part = "product", .roofs = true,
+      AGAINST_N("tflops", "TFLOPS", false, "group",
+                "Nearer to its roof than the whole GEMM, above all at small n, where "
+                "the split weighs most.") },
     { .name = "ratio-sgemm",
       .chapter = CHAPTER_SPEED,
       .what = "speed of whole GEMMs over SGEMM against n",
       .title = "Speed over SGEMM",
       .text = "The time of cuBLAS SGEMM on the FP32 cores over the time of the whole "
               "GEMM, in the same run.",
-      RECIPES, .part = "whole", AGAINST_N("ratio_sgemm", "times SGEMM", false) },
+      RECIPES, .part = "whole", 
+      AGAINST_N("ratio_sgemm", "times SGEMM", false, "group",
+                "Above 1 an emulated GEMM is faster than SGEMM.") },
     { .name = "third",
       .chapter = CHAPTER_SPEED,
       .what = "whole GEMMs in percent of a third of the f16 rate",
       .title = "Percent of a third of the f16 rate",
       .text = "A GEMM of three f16 products can reach a third of the rate of one: 100 is "
               "a third of what hgemm's product sustained on the same shape.",
-      RECIPES, .part = "whole", AGAINST_N("third", "percent", false) },
+      RECIPES, .part = "whole", 
+      AGAINST_N("third", "percent", false, "group",
+                "At 100 three products are as fast as the f16 rate lets them be; six "
+                "can reach 50, nine 33.") },
     { .name = "relres",
       .chapter = CHAPTER_UNIT,
       .what = "relative residual of whole GEMMs against n",
@@ -343,7 +374,10 @@ const struct figure figures[] = {
       .text = "||D - C||_F / ||C||_F against the exact product, of the outputs that were "
               "looked at, beside cuBLAS SGEMM's. What a kernel gives is what its model "
               "gives, bit for bit.",
-      RECIPES, .part = "whole", AGAINST_N("relres", "relative residual", true) },
+      RECIPES, .part = "whole", 
+      AGAINST_N("relres", "relative residual", true, "group",
+                "What lies below sgemm is more accurate than cuBLAS in FP32; kernels "
+                "whose lines rise steeply with n add on the unit, which truncates.") },
     { .name = "energy",
       .chapter = CHAPTER_SPEED,
       .what = "GFlop/s/W of whole GEMMs against n",
@@ -353,30 +387,34 @@ const struct figure figures[] = {
               "GFlops/W for halfhalf, 80.9 for tf32tf32, 67.0 for cuBLAS SGEMM (with "
               "Fig. 16).",
       RECIPES, .part = "whole",
-      AGAINST_N("gflops_per_watt", "GFlop/s/W", false) },
+      AGAINST_N("gflops_per_watt", "GFlop/s/W", false, "group",
+                "Above sgemm a kernel takes less energy for the same GEMM.") },
     { .name = "energy-product",
       .chapter = CHAPTER_SPEED,
       .what = "pJ for each of the m n k products against n",
       .title = "Energy of a product",
       .text = "The energy of the whole GEMM over its n^3 products of FP32 values.",
       RECIPES, .part = "whole",
-      AGAINST_N("pj_per_product", "pJ", true) },
+      AGAINST_N("pj_per_product", "pJ", true, "group",
+                "Below sgemm a kernel takes less energy for the same GEMM.") },
     { .name = "roofline",
       .chapter = CHAPTER_SPEED,
       .what = "TFLOPS against operations a byte",
       .title = "Roofline",
       .text = "Each GEMM of the study on any shape, whole and product: operations over "
               "the fewest bytes that it must move (operands or words, and D, once each) "
-              "against its speed. The roofs are those of the runs: hgemm's product, and "
-              "a third of it for three products.",
-      .command = "bitcut bench gpu", .study = "recipes",
+              "against its speed.",
+      .command = "bitcut bench gpu", .study = "recipes", .roofs = true,
       .plot = { .x = "flops_per_byte", .y = "tflops", .series = "label",
                 .x_label = "operations a byte", .y_label = "TFLOPS", .x_log = true,
-                .y_log = true, .points = true } },
+                .y_log = true, .points = true, .panels = "part group",
+                .sees = "On its roof a GEMM is limited by the unit, far below it by "
+                        "the split or, of few operations a byte, by memory." } },
     { .name = "formats",
       .chapter = CHAPTER_SPEED,
       .what = "recipes by the format of their words",
       .title = "Data formats",
+      .plot = { .sees = "Rows of one n differ in the format of their words." },
       .text = "The recipes by the format of their words. Huang et al. compare formats in "
               "a figure (Fig. 7) and print no values of it; Table 2 has the peaks of an "
               "A100: 312 TFLOPS for fp16, 156 for tf32, 19.5 for fp32.",
@@ -389,7 +427,10 @@ const struct figure figures[] = {
               "slices whose results are added at the end. Beside it what Huang et al. "
               "print for an FP32 GEMM of CUTLASS on an A100, on the same shape.",
       .command = "bitcut bench gpu --study splitk", .study = "splitk",
-      .shapes = { "splitk" }, AXES("split_k", "tflops", "slices", "TFLOPS", false, false),
+      .shapes = { "splitk" }, .roofs = true,
+      AXES("split_k", "tflops", "slices", "TFLOPS", false, false, "part group",
+           "Speed rises with slices while the device has room for them, and falls "
+           "when their sum costs more than they gain."),
       .printed = { { 1, 5.64183, HUANG3 }, { 2, 10.6419, HUANG3 }, { 4, 17.5773, HUANG3 },
                    { 8, 20.9134, HUANG3 }, { 10, 19.1824, HUANG3 } } },
     { .name = "splitk-energy",
@@ -400,7 +441,8 @@ const struct figure figures[] = {
               "measure energy.",
       .command = "bitcut bench gpu --study splitk", .study = "splitk", .part = "whole",
       .shapes = { "splitk" },
-      AXES("split_k", "gflops_per_watt", "slices", "GFlop/s/W", false, false) },
+      AXES("split_k", "gflops_per_watt", "slices", "GFlop/s/W", false, false, "group",
+           "The best number of slices for energy need not be the best for speed.") },
     { .name = "stages",
       .chapter = CHAPTER_SPEED,
       .what = "speed with asynchronous copies over speed without",
@@ -409,7 +451,9 @@ const struct figure figures[] = {
               "the one with a single stage and plain copies. Beside it what Huang et al. "
               "print for a kernel of f16 words on an A100.",
       .command = "bitcut bench gpu --study stages", .study = "stages",
-      .shapes = { "square" }, AGAINST_N("speedup", "times as fast", false),
+      .shapes = { "square" },
+      AGAINST_N("speedup", "times as fast", false, NULL,
+                "Above 1 asynchronous copies pay."),
       .printed = { { 4096, 1.228, HUANG4 }, { 8192, 1.244, HUANG4 },
                    { 16384, 1.113, HUANG4 } } },
     { .name = "stages-speed",
@@ -418,7 +462,10 @@ const struct figure figures[] = {
       .title = "Speed with and without asynchronous copies",
       .text = "The same kernels in TFLOPS.",
       .command = "bitcut bench gpu --study stages", .study = "stages",
-      .shapes = { "square" }, AGAINST_N("tflops", "TFLOPS", false) },
+      .shapes = { "square" }, .roofs = true,
+      AGAINST_N("tflops", "TFLOPS", false, "part group",
+                "The gap between one stage and several is what asynchronous copies "
+                "gain.") },
     { .name = "pipeline",
       .chapter = CHAPTER_SPEED,
       .what = "LE-GEMM with its pipeline over without",
@@ -427,7 +474,9 @@ const struct figure figures[] = {
               "The paper prints an average of 2.72 on an A800 and 3.02 on an MI210, and "
               "draws the rest (Fig. 17).",
       .command = "bitcut bench gpu --study pipeline", .study = "pipeline",
-      .shapes = { "square" }, AGAINST_N("speedup", "times as fast", false) },
+      .shapes = { "square" },
+      AGAINST_N("speedup", "times as fast", false, NULL,
+                "Above 1 the pipeline pays.") },
     { .name = "tiles",
       .chapter = CHAPTER_SPEED,
       .what = "TFLOPS of tile shapes against n",
@@ -436,13 +485,17 @@ const struct figure figures[] = {
               "tiles of a CUTLASS kernel with FP32 inputs on an A100, at n = 8192 "
               "(section 3.4).",
       .command = "bitcut bench gpu --study tiles", .study = "tiles", .part = "whole",
-      .shapes = { "square" }, AGAINST_N("tflops", "TFLOPS", false),
-      .printed = { { 8192, 36.9567, "Huang et al., 128x128x16 (A100)" },
-                   { 8192, 115.962, "Huang et al., 256x128x16 (A100)" } } },
+      .shapes = { "square" }, .roofs = true,
+      AGAINST_N("tflops", "TFLOPS", false, "tile group",
+                "Small tiles fill the device at small n; large ones read less at "
+                "large n."),
+      .printed = { { 8192, 36.9567, "Huang et al., 128x128x16 (A100)", "CUTLASS" },
+                   { 8192, 115.962, "Huang et al., 256x128x16 (A100)", "CUTLASS" } } },
     { .name = "shapes",
       .chapter = CHAPTER_SPEED,
       .what = "shapes of applications, and oblong ones",
       .title = "Shapes of applications",
+      .plot = { .sees = "third is comparable between shapes, tflops is not." },
       .text = "Whole GEMMs where A and B are no squares: wide (n x 4n x n) and deep (n x "
               "n x 4n), and layers and distances of three applications, for which "
               "LE-GEMM gives no sizes.",
@@ -453,6 +506,8 @@ const struct figure figures[] = {
       .chapter = CHAPTER_SPEED,
       .what = "batches of GEMMs at strides",
       .title = "Batches of GEMMs at strides",
+      .plot = { .sees = "ratio_ootomo3 above 1 is faster than cuBLAS on the same "
+                        "words." },
       .text = "So many whole GEMMs at a time, as heads of attention are. Peers are the "
               "same calls as cublasGemmStridedBatchedEx; times are of the whole batch.",
       .command = "bitcut bench gpu --study strided",
@@ -465,17 +520,22 @@ const struct figure figures[] = {
               "pointers: of each n the first of the kernels that ran, which is the one "
               "that the C library takes if all did. The time of "
               "cublasGemmStridedBatchedEx over its time, in the same run.",
-      BATCHES, AGAINST_N("ratio_strided", "times cuBLAS at strides", true) },
+      BATCHES,
+      AGAINST_N("ratio_strided", "times cuBLAS at strides", true, NULL,
+                "Above 1 the kernel is faster than cuBLAS.") },
     { .name = "batches-pointers",
       .chapter = CHAPTER_SPEED,
       .what = "the same over cublasGemmBatchedEx",
       .title = "Batches of small GEMMs by pointers",
       .text = "The same kernels beside cublasGemmBatchedEx, which takes pointers.",
-      BATCHES, AGAINST_N("ratio_pointers", "times cuBLAS by pointers", true) },
+      BATCHES,
+      AGAINST_N("ratio_pointers", "times cuBLAS by pointers", true, NULL,
+                "Above 1 the kernel is faster than cuBLAS.") },
     { .name = "batches-mean",
       .chapter = CHAPTER_SPEED,
       .what = "the mean of these over the shapes up to 32",
       .title = "Batches of small GEMMs on average",
+      .plot = { .sees = "Ratios above 1 are faster than cuBLAS." },
       .text = "Speed over both functions of cuBLAS, with FP32 sums and with f16 sums, the "
               "mean over so many shapes with m, n and k up to 32.",
       .command = "bitcut bench gpu --study batch", .kind = RESULT_MEAN,

@@ -1,11 +1,13 @@
 #include "analysis/study/report.h"
 
+#include "analysis/evidence/json_value.h"
 #include "analysis/study/distinct.h"
 #include "lib/file/decimal.h"
 #include "lib/file/output.h"
 #include "lib/text.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- values ----------------------------------------------------------------------- */
@@ -136,6 +138,55 @@ enum bitcut_status report_write_csv(const char *path, json_t *rows, struct fault
     if (status != BITCUT_OK) return status;
     report_csv(o.file, fputc, rows);
     return output_commit(&o, f);
+}
+
+/* --- JSON ------------------------------------------------------------------------- */
+
+static void write_rows(FILE *to, json_t *rows)
+{
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        char *row = json_dumps(json_array_get(rows, i), JSON_COMPACT);
+        fputs(i ? ",\n" : "\n", to);
+        json_put(to, row);
+        free(row);
+    }
+}
+
+enum bitcut_status report_write_json(const char *path, const struct section *s,
+                                     struct fault *f)
+{
+    struct output o;
+    const enum bitcut_status status = output_open(&o, path, f);
+    if (status != BITCUT_OK) return status;
+    json_t *head = json_pack("{s:s, s:s, s:s, s:s?, s:O?, s:O?}", "name", s->name,
+                             "title", s->title, "what", s->what, "sees", s->plot->sees,
+                             "provenance", s->provenance, "verdicts", s->verdicts);
+    char *text = json_dumps(head, JSON_COMPACT);
+    text[strlen(text) - 1] = 0; /* without the closing brace */
+    json_put(o.file, text);
+    fputs(",\"rows\":[", o.file);
+    write_rows(o.file, s->rows);
+    fputs("\n]}\n", o.file);
+    free(text);
+    json_decref(head);
+    return output_commit(&o, f);
+}
+
+/* --- captions --------------------------------------------------------------------- */
+
+json_t *report_caption(const struct section *s)
+{
+    const struct study_plot *plot = s->plot;
+    const char *sees = plot->sees ? plot->sees : "";
+    struct distinct d;
+    if (!plot->spread || !s->picture[PLOT_SVG].bytes) return json_string(sees);
+    distinct_of(&d, s->rows, plot->spread);
+    json_t *caption =
+        json_sprintf("%s%sMarks are medians of %zu seeds; bars reach from the "
+                     "least to the largest.",
+                     sees, *sees ? " " : "", d.groups);
+    distinct_clear(&d);
+    return caption;
 }
 
 /* --- the whole -------------------------------------------------------------------- */

@@ -3,19 +3,21 @@
 #ifndef BITCUT_ANALYSIS_STUDY_REPORT_H
 #define BITCUT_ANALYSIS_STUDY_REPORT_H
 
-#include "analysis/study/study.h"
+#include "analysis/study/plot.h"
 
 /* One study, or one figure of recorded results, in the report. */
 struct section {
     const char *name, *what, *title, *text;
-    int chapter;                   /* of the page's                                   */
-    json_t *source;                /* what gives the numbers: a command, as text      */
-    json_t *origin;                /* where it ran; NULL: no matter where             */
+    int chapter;    /* of the page's                                   */
+    json_t *source; /* what gives the numbers: a command, as text      */
+    json_t *origin; /* where it ran; NULL: no matter where             */
+    json_t *inputs; /* objects of texts "file" and "sha256"; NULL: it reads none       */
     const struct study_plot *plot; /* its y NULL: a table                             */
     json_t *rows;                  /* an array of objects; NULL: not run yet          */
     json_t *says;     /* an array of objects of texts "what" and "says"; NULL: nothing */
     json_t *verdicts; /* claim_verdict() of its claims; NULL: it has none */
-    char *svg;        /* NULL: no figure                                 */
+    struct picture picture[PLOTS]; /* no bytes: no figure */
+    json_t *provenance;            /* provenance_of() it; NULL: not run yet */
 };
 
 /* The report as a whole. */
@@ -59,6 +61,15 @@ typedef int report_write_character(int c, FILE *to);
    (lib/text.h), here and in the page. */
 void report_csv(FILE *to, report_write_character *write, json_t *rows);
 enum bitcut_status report_write_csv(const char *path, json_t *rows, struct fault *f);
+
+/* Write a section as one object: "name", "title", "what", "sees" (or null), "provenance",
+   "verdicts", and "rows", one a line. */
+enum bitcut_status report_write_json(const char *path, const struct section *s,
+                                     struct fault *f);
+
+/* What stands below a section's figure, or its table if it has none: what to see, and
+   what marks and bars are; to be released.  Empty if nothing does. */
+json_t *report_caption(const struct section *s);
 
 /* What writes the report as a whole. */
 typedef void report_form(FILE *to, const struct page *page);

@@ -1,4 +1,4 @@
-#include "analysis/study/report.h"
+#include "analysis/study/provenance.h"
 
 #include "lib/text.h"
 
@@ -59,6 +59,25 @@ static void write_claims(FILE *to, const struct page *page)
     json_decref(all);
 }
 
+/* Where the numbers come from, and what made them. */
+static void write_source(FILE *to, const struct section *s)
+{
+    fprintf(to, "\nNumbers: `%s`", json_string_value(s->source));
+    if (s->origin) {
+        fputs(", recorded on ", to);
+        write_plain(to, json_string_value(s->origin));
+    }
+    fprintf(to, "; all of them: [%s.csv](%s.csv), [%s.json](%s.json)", s->name, s->name,
+            s->name, s->name);
+    if (s->picture[PLOT_PDF].bytes)
+        fprintf(to, "; for LaTeX: [%s.pdf](%s.pdf)", s->name, s->name);
+    fputs("\n\nMade by: ", to);
+    json_t *line = provenance_line(s);
+    write_plain(to, json_string_value(line));
+    json_decref(line);
+    fputs("\n\n", to);
+}
+
 static void write_section(FILE *to, const struct section *s)
 {
     static const char *const of_line[] = { "what", "says", NULL };
@@ -72,23 +91,24 @@ static void write_section(FILE *to, const struct section *s)
         return;
     }
     if (json_array_size(s->says)) write_table(to, s->says, of_line);
-    if (s->svg) {
+    if (s->picture[PLOT_SVG].bytes) {
         fputs("![", to);
         write_plain(to, s->title);
         fprintf(to, "](%s.svg)\n\n", s->name);
     }
+    json_t *caption = report_caption(s);
+    if (json_string_length(caption)) {
+        write_plain(to, json_string_value(caption));
+        fputs("\n\n", to);
+    }
+    json_decref(caption);
     for (size_t i = 0; i < json_array_size(s->verdicts); i++) {
         const json_t *row = json_array_get(s->verdicts, i);
         fprintf(to, "* **%s**: ", json_string_value(json_object_get(row, "verdict")));
         write_plain(to, json_string_value(json_object_get(row, "claim")));
         fputs("\n", to);
     }
-    fprintf(to, "\nNumbers: `%s`", json_string_value(s->source));
-    if (s->origin) {
-        fputs(", recorded on ", to);
-        write_plain(to, json_string_value(s->origin));
-    }
-    fprintf(to, "; all of them: [%s.csv](%s.csv)\n\n", s->name, s->name);
+    write_source(to, s);
 }
 
 void report_markdown(FILE *to, const struct page *page)

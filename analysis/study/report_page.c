@@ -1,4 +1,4 @@
-#include "analysis/study/report.h"
+#include "analysis/study/provenance.h"
 
 #include "analysis/study/distinct.h"
 #include "lib/text.h"
@@ -76,11 +76,12 @@ static void cells_clear(struct cells *c)
     distinct_clear(&c->down);
 }
 
-/* False if most of them would be empty. */
+/* False if most of them would be empty, or one has several values. */
 static bool cells_init(struct cells *c, json_t *rows, const char *y, const char *down,
                        const char *across)
 {
     enum { CELLS_A_ROW = 16 };
+    bool one = true;
     *c = (struct cells){ .key_down = down, .key_across = across };
     distinct_of(&c->down, rows, down);
     distinct_of(&c->across, rows, across);
@@ -89,9 +90,11 @@ static bool cells_init(struct cells *c, json_t *rows, const char *y, const char 
     for (size_t i = 0; i < c->down.rows && c->value; i++) {
         json_t **value =
             &c->value[c->down.group[i] * c->across.groups + c->across.group[i]];
-        if (!*value) *value = json_object_get(json_array_get(rows, i), y);
+        json_t *const own = json_object_get(json_array_get(rows, i), y);
+        one &= !*value || json_equal(*value, own);
+        *value = own;
     }
-    if (c->value) return true;
+    if (c->value && one) return true;
     cells_clear(c);
     return false;
 }
@@ -157,7 +160,18 @@ static void write_data_link(FILE *to, const char *name, json_t *rows)
 static void write_svg(FILE *to, const char *svg)
 {
     const char *start = strstr(svg, "<svg");
-    if (start) fprintf(to, "<figure>%s</figure>\n", start);
+    if (start) fprintf(to, "<div class=\"picture\">%s</div>\n", start);
+}
+
+/* Text in an element, which is released. */
+static void write_element(FILE *to, const char *start, json_t *text, const char *end)
+{
+    if (json_string_length(text)) {
+        fputs(start, to);
+        write_escaped(to, json_string_value(text));
+        fputs(end, to);
+    }
+    json_decref(text);
 }
 
 /* Where the numbers come from, and the numbers. */
@@ -172,7 +186,9 @@ static void write_source(FILE *to, const struct section *s)
         fputs("; all of them as ", to);
         write_data_link(to, s->name, s->rows);
     }
-    fputs("</p>\n", to);
+    fprintf(to, ", beside this page as <code>%s.json</code>%s</p>\n", s->name,
+            s->picture[PLOT_PDF].bytes ? ", the figure as PDF" : "");
+    write_element(to, "<p class=\"provenance\">Made by: ", provenance_line(s), "</p>\n");
 }
 
 /* --- verdicts -------------------------------------------------------------------------
@@ -250,8 +266,11 @@ static void write_lines(FILE *to, json_t *rows, const char *head, const char *te
 static void write_figure(FILE *to, const struct section *s)
 {
     const struct study_plot *plot = s->plot;
-    if (s->svg) write_svg(to, s->svg);
+    fputs("<figure>\n", to);
+    if (s->picture[PLOT_SVG].bytes) write_svg(to, s->picture[PLOT_SVG].bytes);
     else if (plot->y) fputs("<p>No figure: gnuplot is missing or failed.</p>\n", to);
+    write_element(to, "<figcaption>", report_caption(s), "</figcaption>\n");
+    fputs("</figure>\n", to);
 }
 
 /* Folded, as all of it is in the data. */
@@ -267,15 +286,17 @@ static void write_numbers(FILE *to, const struct section *s)
 
 static void write_section(FILE *to, const struct section *s)
 {
-    fprintf(to, "<section id=\"%s\"><h3>%s</h3>\n<p>", s->name, s->title);
+    fprintf(to, "<section id=\"%s\"><div class=\"whole\"><h3>%s</h3>\n<p>", s->name,
+            s->title);
     write_escaped(to, s->text);
     fputs("</p>\n", to);
     if (!s->rows) {
-        fputs("<p><strong>Not finished.</strong></p></section>\n", to);
+        fputs("<p><strong>Not finished.</strong></p></div></section>\n", to);
         return;
     }
     write_lines(to, s->says, "what", "says");
     write_figure(to, s);
+    fputs("</div>\n", to);
     if (json_array_size(s->verdicts)) write_verdicts(to, s->verdicts);
     write_source(to, s);
     write_numbers(to, s);
@@ -286,8 +307,9 @@ static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width\">\n"
     "<style>\n"
-    ":root { color-scheme: light dark; --line: #ccc; --code: #f2f2f2; }\n"
-    "@media (prefers-color-scheme: dark) { :root { --line: #555; --code: #2a2a2a; } }\n"
+    ":root { color-scheme: light dark; --line: #ccc; --code: #f2f2f2; --soft: #555; }\n"
+    "@media (prefers-color-scheme: dark) { :root { --line: #555; --code: #2a2a2a; "
+    "--soft: #aaa; } }\n"
     "body { font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 "
     "1em; overflow-wrap: break-word; }\n"
     "h1, h2, h3 { line-height: 1.2; } section { margin-top: 3em; }\n"
@@ -303,8 +325,13 @@ static const char head[] =
     ".agrees::before { content: \"\\2713 \"; } .differs::before { content: \"\\2260 "
     "\"; } .cannot::before { content: \"? \"; }\n"
     ".differs { font-weight: bold; }\n"
-    ".wide { overflow-x: auto; } figure { margin: 1em 0; }\n"
-    "svg { max-width: 100%; height: auto; background: white; }\n"
+    ".wide, .picture { overflow-x: auto; } figure { margin: 1em 0; }\n"
+    ".picture svg { max-width: 100%; min-width: 34em; height: auto; }\n"
+    "figcaption { font-style: italic; } .provenance { font-size: 12px; color: "
+    "var(--soft); "
+    "}\n"
+    "@media (prefers-color-scheme: dark) { .picture svg { filter: brightness(0.82); "
+    "border-radius: 6px; } }\n"
     "code { background: var(--code); padding: 0.1em 0.3em; }\n"
     "@media (max-width: 40em) { .verdicts, .verdicts tbody, .verdicts tr, .verdicts td { "
     "display: block; } .verdicts thead { display: none; } .verdicts td { border: 0; "
@@ -312,7 +339,9 @@ static const char head[] =
     "0; } .verdicts td:nth-child(4)::before { content: \"printed: \"; } "
     ".verdicts td:nth-child(5)::before { content: \"ours: \"; } }\n"
     "@media print { body { max-width: none; margin: 0; font-size: 11px; } details { "
-    "display: none; } h2, h3 { break-after: avoid; } figure, tr { break-inside: avoid; } "
+    "display: none; } h1, h2, h3 { break-after: avoid; } .whole, figure, tr { "
+    "break-inside: avoid; } .wide, .picture { overflow: visible; } .picture svg { "
+    "min-width: 0; max-height: 20cm; filter: none; } "
     ".verdicts { font-size: 9px; } }\n"
     "</style>\n";
 

@@ -111,6 +111,18 @@ static json_t *series_of(const json_t *row)
                         whole ? "" : text(row, "part"));
 }
 
+/* What is drawn together: kernels by the format in their names, and peers; null is beside
+   all. */
+static json_t *group_of(const json_t *row)
+{
+    const char *format = text(row, "name");
+    if (result_says(row, "name", "sgemm")) return json_null();
+    if (!*text(row, "tile")) return json_string("cuBLAS");
+    for (int dots = 0; dots < 2 && format; dots++)
+        format = strchr(format, '.') ? strchr(format, '.') + 1 : NULL;
+    return format ? json_stringn(format, strcspn(format, ".")) : json_string("kernels");
+}
+
 /* --- batches of small GEMMs ------------------------------------------------------- */
 
 static bool is_kernel(const json_t *row)
@@ -167,5 +179,6 @@ void results_derive(struct results *results, shapes_namer *shapes)
         json_object_set_new(row, "speedup", speedup_of(row, all));
         json_object_set_new(row, "label", label_of(row, one));
         json_object_set_new(row, "series", series_of(row));
+        json_object_set_new(row, "group", group_of(row));
     }
 }

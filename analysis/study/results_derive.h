@@ -17,6 +17,8 @@ typedef const char *shapes_namer(size_t m, size_t n, size_t k);
                 tile model chose; and, where they are not the usual, the peer that it
                 falls back to, and the device if there are several
      "series"   the label, and the part unless it is whole
+     "group"    of a kernel the format in its name, of a peer "cuBLAS", of sgemm, beside
+                which all stand, null
    To each of a batch of small GEMMs:
      "shapes"   as above
      "part"     first: the kernel that was listed first of those on the same batches,

@@ -57,14 +57,26 @@ struct study_point {
    keys. */
 void study_row(struct study_point *p, json_t *row);
 
-/* How the rows are drawn: one line for each value of `series`, y against x, or its points
-   alone.  A study without a figure has y NULL.  Below that picture there may be a second
-   one of the same series, of what misleads without it.  A value of null is not drawn. */
+/* How the rows are drawn: one line for each value of `series`, y against x, its points
+   alone, or steps.  What has no figure has y NULL.  Below that picture there may be a
+   second one of the same series, of what misleads without it.  A value of null is not
+   drawn.
+
+   The rows of each value of the keys of `panels` have a panel of their own; null is every
+   value, so that such a row is in all panels that it fits.  A panel has PANEL_SERIES_MOST
+   series (analysis/study/plot_data.h); the others go to one more of the same name.  Rows
+   of one series at one x differ in `spread` and are drawn as their median, with a bar
+   from the least to the largest. */
 struct study_plot {
     const char *x, *y, *series;
     const char *x_label, *y_label;
-    bool x_log, y_log, points;
-    const char *below, *below_label; /* another y, or NULL */
+    bool x_log, y_log, points, steps;
+    const char *below, *below_label; /* another y, or NULL                             */
+    bool below_log;
+    const char *where;  /* the rows that it draws, as row_is(); NULL: all */
+    const char *panels; /* keys, with blanks between; NULL: one panel     */
+    const char *spread; /* the key that tells draws of a value apart, or NULL     */
+    const char *sees;   /* what to see, in a sentence; also where there is no figure */
 };
 
 /* The chapters of the report, each a question. */
@@ -117,6 +129,7 @@ struct study {
     ROW(figure13)                                                                        \
     ROW(dropped)                                                                         \
     ROW(legemm)                                                                          \
+    ROW(histogram)                                                                       \
     ROW(scale)                                                                           \
     ROW(layers)                                                                          \
     ROW(tile)                                                                            \

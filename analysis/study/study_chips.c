@@ -89,7 +89,11 @@ const struct study study_promotion = {
     .text = "Ootomo and Yokota's method with its promotion after every instruction and "
             "without it, n x n x n with elements of (-1, 1), on every chip with f16 "
             "words; and two recipes of frameworks on an H100, beside one FP32 sum.",
-    .claims = promotion_claims, .about = &promotion, CROSSING_PLOT,
+    .claims = promotion_claims, .about = &promotion,
+    CROSSING_PLOT("unit split",
+                  "On NVIDIA's units residuals without promotion grow away from "
+                  "those with "
+                  "it; on AMD's, which round to nearest, both lie together."),
     /* clang-format on */
 };
 
@@ -144,7 +148,10 @@ const struct study study_xf32 = {
     .title = "xf32 and TF32",
     .text = "One word of an FP32 value: TF32 as cuBLAS rounds it on an H100, xf32 as "
             "MI300 cuts it, and xf32 of values that were rounded to nearest before.",
-    .claims = xf32_claims, .about = &tf32_chips, CROSSING_PLOT,
+    .claims = xf32_claims, .about = &tf32_chips,
+    CROSSING_PLOT("pair",
+                  "xf32 lies above TF32, most for positive values, and on it once values "
+                  "are rounded before."),
     /* clang-format on */
 };
 
@@ -202,6 +209,10 @@ const struct study study_mi200 = {
     .text = "One word: f16 and bf16 on MI210, f16 on an A100 and an MI300, which read "
             "subnormal numbers. A of exponents from -24 to -14 stands for gradients: "
             "most of it is subnormal in f16.",
-    .claims = mi200_claims, .about = &small_words, CROSSING_PLOT,
+    .claims = mi200_claims, .about = &small_words,
+    CROSSING_PLOT("pair",
+                  "Where A or both are subnormal in f16, MI210 loses half of the "
+                  "product and more in f16 and keeps it in bf16; around 1 f16 is the "
+                  "better one."),
     /* clang-format on */
 };

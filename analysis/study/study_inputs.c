@@ -83,7 +83,10 @@ const struct study study_figure11 = {
             "a100: the method with f16 words (halfhalf) and with tf32 words (tf32tf32), "
             "one word of either, and FP32. Below 2^-15 the high word of halfhalf is "
             "subnormal, below 2^-25 it is zero, and the low word ends at 2^-35 or so.",
-    .claims = figure11_claims, .about = &figure11, CROSSING_PLOT,
+    .claims = figure11_claims, .about = &figure11,
+    CROSSING_PLOT("pair",
+                  "halfhalf lies on FP32 in type1 and leaves it from type2 to type4 as "
+                  "exponents fall; tf32tf32 stays on FP32 in all."),
     /* clang-format on */
 };
 
@@ -153,7 +156,11 @@ const struct study study_figure13 = {
     .text = "n x n x n on the unit a100: A is uniform in (-1, 1), or has exponents from "
             "-15 to 0; B is of a family of STARS-H: random tiles of low rank, an "
             "exponential kernel of points in a square, a Cauchy matrix.",
-    .claims = figure13_claims, .about = &figure13, CROSSING_PLOT,
+    .claims = figure13_claims, .about = &figure13,
+    CROSSING_PLOT("pair",
+                  "halfhalf and tf32tf32 lie below one FP32 sum on every matrix; "
+                  "LE-GEMM, "
+                  "whose sums are not promoted, mostly above."),
     /* clang-format on */
 };
 
@@ -221,6 +228,9 @@ const struct study study_dropped = {
             "two low words (-3), as both papers have it, and with it (-4). bias is the "
             "mean error in ulps: where the low words of truncation have one sign, the "
             "product that is left out is missing everywhere.",
-    .claims = dropped_claims, .about = &dropped, CROSSING_PLOT,
+    .claims = dropped_claims, .about = &dropped,
+    CROSSING_PLOT("pair split",
+                  "With halfhalf three products and four lie together; with bitcut the "
+                  "fourth lowers the residual, most on MI210."),
     /* clang-format on */
 };

@@ -85,6 +85,7 @@ const struct study study_libraries = {
     .text = "Results of libraries, each with the recipe, unit and order of k by which "
             "the emulator gives all of it, as bitcut explain found them "
             "(data/libraries). The test libraries.sh computes them anew.",
+    .plot = { .sees = "A row is a call of a library and what gives its bits." },
     .claims = library_claims, .reads = READS_LIBRARIES, .points = library_points,
     .run = run_libraries,
     /* clang-format on */

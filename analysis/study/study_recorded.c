@@ -268,6 +268,7 @@ const struct study study_recorded = {
             "device, shape and input. What a paper measured on a GPU is judged by rows "
             "of that GPU alone; without any the verdict is cannot, with what others gave "
             "beside it. Kernels, sizes and libraries of papers are others too.",
+    .plot = { .sees = "What papers print stands beside what a device gave." },
     .claims = recorded_claims, .reads = READS_RESULTS, .points = one_point,
     .run = run_recorded,
     /* clang-format on */

@@ -170,6 +170,8 @@ const struct study study_rounding = {
             "model of bitcut bound predicts of it from the bits that were cut "
             "(predicted, spread); the largest error with that of the words, and its "
             "bound for certain.",
+    .plot = { .sees = "What a unit loses on average as n grows tells truncation from "
+                      "rounding." },
     .claims = rounding_claims, .points = rounding_points, .run = run_rounding,
     /* clang-format on */
 };

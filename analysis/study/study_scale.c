@@ -143,6 +143,8 @@ const struct study study_scale = {
             "and Yokota's (low word times 2^11), both added up as LE-GEMM does "
             "(unpromoted) and as Ootomo and Yokota do (promoted after every "
             "instruction). Only the words differ.",
+    .plot = { .sees = "Rows of a unit, an input and a reference differ in their "
+                      "words alone: the smaller error wins." },
     .claims = scale_claims, .points = scale_points, .run = run_scale,
     /* clang-format on */
 };

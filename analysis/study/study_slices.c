@@ -150,6 +150,8 @@ const struct study study_slices = {
             "all of 4 x 4 outputs), tried for powers of two from 32 to 4096; 0 is not "
             "even 32. exact_bits: sums of ones are exact up to 2^exact_bits, tried up "
             "to 2^17.",
+    .plot = { .sees = "A unit is exact for as many products as its accumulator holds "
+                      "slices without a rounding." },
     .claims = slices_claims, .points = slices_points, .run = run_slices,
     /* clang-format on */
 };

@@ -120,6 +120,7 @@ const struct study study_tile = {
             "GPUs for square GEMMs, with two buffers in shared memory: threads of the "
             "whole GEMM (tlp, Eq. 12), bytes and operations of a step (Eq. 13, 14), "
             "their ratio (Eq. 15), and what a thread holds and computes (Eq. 16, 17).",
+    .plot = { .sees = "rank 1 is the tile that the model takes for a GPU and an n." },
     .claims = tile_claims, .reads = READS_GPUS, .points = tile_points, .run = run_tile,
     /* clang-format on */
 };

@@ -1,0 +1,17 @@
+/* How lines look. */
+#ifndef BITCUT_ANALYSIS_STUDY_PLOT_LOOK_H
+#define BITCUT_ANALYSIS_STUDY_PLOT_LOOK_H
+
+#include "analysis/study/plot_data.h"
+
+struct plot_look {
+    const char *colour;
+    int mark, dash; /* gnuplot's numbers */
+};
+
+/* The look of every series, look[d->series.groups]: that of the recipe that its name has,
+   in every figure the same; others take what no recipe has.  Variants of a recipe have
+   its colour, with open marks and dashes. */
+void plot_choose_looks(struct plot_look *look, const struct plot_data *d);
+
+#endif
