@@ -24,6 +24,7 @@ cd "$work" || exit 99
 mkdir bin
 cat > bin/cc << END
 #!/bin/sh
+PATH=$PATH
 exec ${CC:-cc} ${CFLAGS:-} "\$@"
 END
 cat > bin/pkg-config << END
@@ -33,7 +34,7 @@ END
 chmod +x bin/cc bin/pkg-config
 PATH=$work/bin:$PATH
 
-# Number the commands: N.command, N.shown, N.chapter and, of some, N.not or N.needs.
+# numbered MANUAL AFTER: number the commands: N.command, N.shown, N.chapter and, of some, N.not or N.needs.
 numbered() {
     awk -v manual="$1" -v n="$2" -v brief="${BITCUT_BRIEF:-}" '
         function plain(line) {
@@ -58,8 +59,9 @@ numbered() {
                 printf "" > (n ".shown")
                 print chapter + 0 > (n ".chapter")
                 if (note ~ /^not/) print substr(note, 10) > (n ".not")
+                else if (brief && manual && !tutorial)
+                    print "BITCUT_BRIEF is set" > (n ".not")
                 else if (note) print substr(note, 8) > (n ".needs")
-                if (brief && manual && !tutorial) print "BITCUT_BRIEF is set" > (n ".not")
             } else sub(/^> /, "", line)
             print line > (n ".command")
             more = line ~ /\\$/
@@ -68,7 +70,7 @@ numbered() {
         /^> / { sub(/^> /, "", line); print line > (n ".command"); next }
         n { print line > (n ".shown") }
         END { print n + 0 }
-    ' "$3"
+    '
 }
 
 # missing SHOWN OUTPUT: what of the one is not in the other, in this order and without gaps.
@@ -119,8 +121,14 @@ run_all() {
     done
 }
 
-readme=$(numbered "" 0 "$source/README.md")
-all=$(numbered 1 "$readme" "$source/doc/bitcut.texi")
+# The manual, with what it includes.
+manual() {
+    awk '/^@include / { while ((getline line < (folder "/" $2)) > 0) print line; next } { print }' \
+        folder="$source/doc" "$source/doc/bitcut.texi"
+}
+
+readme=$(numbered "" 0 < "$source/README.md")
+all=$(manual | numbered 1 "$readme")
 [ "$readme" -gt 0 ] && [ "$all" -gt "$readme" ] || { echo "Bail out! no commands"; exit 1; }
 echo "1..$all"
 document=README.md
