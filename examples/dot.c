@@ -39,7 +39,4 @@ static int gemm(void)
     return 0;
 }
 
-int main(void)
-{
-    return dot("v100", 4) || dot("a100", 16) || dot("h100", 16) || gemm();
-}
+int main(void) { return dot("v100", 4) || dot("a100", 16) || dot("h100", 16) || gemm(); }

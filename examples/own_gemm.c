@@ -48,10 +48,8 @@ int main(void)
     char head[HEADER];
     memset(head, ' ', sizeof head);
     memcpy(head, "\x93NUMPY\1\0\x76\0", 10);
-    const int length = snprintf(head + 10, 100,
-                                "{'descr': '<f4', 'fortran_order': False, "
-                                "'shape': (%d, %d), }",
-                                m, n);
+    const char *form = "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }";
+    const int length = snprintf(head + 10, 100, form, m, n);
     head[10 + length] = ' ', head[HEADER - 1] = '\n';
     fwrite(head, 1, sizeof head, f);
     for (int i = 0; i < m * n; i++) {
