@@ -392,6 +392,24 @@ tolerances_of_files() {
     grep -Fq '"numpy":["size = abs(A' out || cat out
 }
 
+# A result is judged by the limits: its own worst output, one that is changed, a NaN.
+tolerances_of_results() {
+    run 0 gemm --recipe ootomo --unit h100 -m 20 -n 30 -k 50 --save-a a.npy --save-b b.npy -o d.mtx --json
+    worst=$(value backward_max)
+    few 0 -a a.npy -b b.npy -d d.mtx --power 0
+    grep -q '^D  *accepted: the worst, .* errs by [0-9.]* u |A||B| of [0-9.]*; normwise' out || cat out
+    few 0 -a a.npy -b b.npy -d d.mtx --power 0 --json
+    grep -q "\"given\":{\"componentwise\":$worst," out || cat out
+    grep -q '"above":0,"beyond":0,"wrong":0,"accepted":{"bound":true,"observed":true,"norm":true,"both":true,' out ||
+        cat out
+    awk 'NR == 10 { $1 = 1.0001 * $1 } { print }' d.mtx > bad.mtx
+    few 1 -a a.npy -b b.npy -d bad.mtx --power 0
+    grep -q '^D  *REJECTED: the worst, (7, 0), .*, 1 of 600 outputs are above that; .*; 1 beyond' out || cat out
+    awk 'NR == 24 { $1 = "nan" } { print }' d.mtx > bad.mtx
+    few 1 -a a.npy -b b.npy -d bad.mtx --power 0
+    grep -q '^D  *REJECTED: 1 outputs are NaN .* the worst, (1, 1), errs by inf' out || cat out
+}
+
 tolerances_refused() {
     while IFS='|' read -r message words; do
         # shellcheck disable=SC2086 # words
@@ -406,6 +424,8 @@ tolerances_refused() {
 --input: is that of both|--input llm --input-b llm
 --input-a: .*bitcut list inputs|--input nothing
 --order|--order every
+-d: needs -a and -b|-d d.npy
+-d: is compared with|-a a.npy -b b.npy -d d.npy --reference kernel
 END
 }
 
@@ -630,8 +650,31 @@ budgets() {
     run 0 gemm --recipe plain --unit h100 --input-a 'urand(1e6,2e6)' -m 2 -n 2 -k 4 --budget --at 1,1
     grep -q '^error budget  *all 4 outputs have none: a word is infinite or NaN$' out || cat out
     grep -q '^one output .*has no sum: a word is infinite or NaN' out || cat out
-    run 0 gemm --recipe plain --unit h100 -m 0 -n 2 -k 4 --budget
-    grep -q '^error budget' out && cat out
+    run 0 gemm --recipe plain --unit h100 -m 0 -n 2 -k 4 --budget --worst 3
+    grep -q '^error budget\|^worst' out && cat out
+}
+
+# The worst outputs come in their order, of the emulator's result and of another one, in
+# which what the recipe does not do is told.
+worst_told() {
+    set -- --recipe ootomo --unit h100 -m 5 -n 6 -k 70
+    run 0 gemm "$@" --worst 40 --json --save-a a.npy --save-b b.npy -o d.mtx
+    [ "$(grep -o '"u":[0-9.e-]*,"unexplained":0.0,"same":true' out | tee errors | wc -l)" -gt 20 ] ||
+        cat out
+    sed 's/.*"u":\([^,]*\),.*/\1/' errors > order
+    sort -g -r order | cmp - order 2>&1
+    worst=$(value backward_max)
+    [ "$(head -n 1 order)" = "$worst" ] || echo "the worst is not $worst"
+    run 0 gemm "$@" --worst 1
+    grep -q '^worst outputs  *([0-9], [0-9]) errs by [0-9.]* u |A||B|: [a-z]* ' out || cat out
+    awk 'NR == 10 { $1 = 2 * $1 } NR == 20 { $1 = "nan" } { print }' d.mtx > bad.mtx
+    set -- --recipe ootomo --unit h100 -a a.npy -b b.npy
+    run 1 verify "$@" -d bad.mtx --worst 2 --seconds 0
+    grep -q '^worst .*(2, 3) is NaN or .*; (2, 1) errs by [0-9.e+]* u |A||B|, of which the recipe has [0-9.]*$' out ||
+        cat out
+    run 1 verify "$@" -d bad.mtx --worst 2 --seconds 0 --json
+    grep -q '"given":"nan","u":"inf"' out || cat out
+    run 2 verify "$@" -d d.mtx --worst 2 --samples 4
 }
 
 # One line a bound; a D of another unit is beyond it, one of its own is not.
@@ -1081,12 +1124,13 @@ list metrics|name what
 list criteria|name what
 list bounds|name what kind of sharp source
 list monotonicity|name what c c_example product product_example
-list rates|name what bf16 tf32 fp8 f32
+list rates|name what bf16 tf32 fp8 f32 source
 list variants|name what
 list axes|name what
 list faults|name what changes
 list devices|name what here why
 list studies|name what
+list claims|name what study paper printed device unit needs
 $mma|unit outputs
 replay $1 $2|set unit outputs mismatches first
 replay changed|set unit outputs mismatches first
@@ -1106,7 +1150,7 @@ split -a A.npy|exponent count flush bits exact p_flushed p_overflow
 fit --outputs 200 $BITCUT_DATA/h200/mma_m8n8k4_f64_f64|set unit outputs survivors rows open
 probe --mutants --unit fma/f32|unit vectors mutants killed proved surviving matrix
 study underflow|study scale seed point rows split by exponent p_subnormal p_zero bits
-study figure9 xf32 --verdicts|study name claim paper printed ours low high verdict reason unit evidence
+study figure9 xf32 --verdicts|study name claim paper printed ours low high verdict reason device unit evidence
 bench exact -n 16|method n products_per_second ratio
 tile --gpu a800|gpu m n k tile waves stages rank score $terms why
 END
@@ -1134,6 +1178,7 @@ ok_if_empty "gemm writes matrices" "$(matrices_made)"
 ok_if_empty "orders of k are what they say" "$(orders_of_k)"
 ok_if_empty "verify accepts what gemm wrote, for every recipe" "$(results_verified)"
 ok_if_empty "the error has parts" "$(budgets)"
+ok_if_empty "the worst outputs have budgets" "$(worst_told)"
 ok_if_empty "the error has bounds" "$(bounds_told)"
 ok_if_empty "mixed words have formats, levels and units" "$(mixed_words_said)"
 ok_if_empty "equilibrated lines serve a wide range" "$(wide_range_served)"
@@ -1142,6 +1187,7 @@ ok_if_empty "people read ten lines, and --verbose has all" "$(lines_for_people)"
 exhaustive "gemm says what error is usual" usual_said
 exhaustive "tolerance finds limits and what they reject" tolerances_found
 ok_if_empty "tolerance of files, and of two results" "$(tolerances_of_files)"
+ok_if_empty "tolerance judges a result" "$(tolerances_of_results)"
 ok_if_empty "tolerance refuses what cannot be" "$(tolerances_refused)"
 ok_if_empty "verify compares a sample" "$(samples_verified)"
 ok_if_empty "verify says what computed a result that differs" "$(failures_explained)"

@@ -56,6 +56,20 @@ altered() {
     [ "$(value verdict | tr '\n' ' ')" = 'differs differs ' ] || cat out
 }
 
+# Speed is judged by rows of the device that the claim is of, and by no others.
+devices_decide() {
+    run 0 study recorded -o h200.jsonl
+    run 0 study --merge h200.jsonl --verdicts --json
+    [ "$(value verdict | sort -u)" = cannot ] || cat out
+    grep '"name":"square-sgemm"' out | grep -q '"reason":"it takes A800 hardware; on ' ||
+        cat out
+    grep '"name":"square-sgemm"' out | grep -q '"ours":null' && cat out
+    sed 's/NVIDIA H200/NVIDIA A800-SXM4-80GB/g' h200.jsonl > a800.jsonl
+    run 0 study --merge a800.jsonl --verdicts --json
+    [ "$(grep '"device":"A800"' out | grep -c '"verdict":"differs"')" -eq 16 ] || cat out
+    grep -v '"device":"A800"' out | grep -v '"verdict":"cannot"'
+}
+
 # People get a line a claim, with the name first.
 lines_for_people() {
     run 0 study figure9 xf32 --verdicts
@@ -138,6 +152,12 @@ all_judged() {
             sed 's/^{"name":"\([^"]*\).*/\1/'
     done > claims
     value name | cmp - claims 2>&1
+    if [ "${BITCUT_LONG:-}" ]; then
+        counted="of $(grep -c . out) claims $(value verdict | grep -cx agrees) agree, "
+        counted="$counted$(value verdict | grep -cx differs) differ and "
+        counted="$counted$(value verdict | grep -cx cannot) cannot"
+        grep -q "$counted" "$BITCUT_DATA/../doc/bitcut.texi" || echo "manual: not $counted"
+    fi
     # What a table counts in full is so on every machine.
     for claim in table1-rows table2-rows table1-expected table2-expected eq15; do
         grep -q "\"name\":\"$claim\".*\"verdict\":\"agrees\"" out || echo "$claim"
@@ -148,6 +168,7 @@ ok_if_empty "parts merge to the whole, byte for byte" "$(merged)"
 ok_if_empty "parts alone are no answer" "$(incomplete)"
 ok_if_empty "a run goes on" "$(resumed)"
 ok_if_empty "verdicts follow the rows" "$(altered)"
+ok_if_empty "speed is a device's" "$(devices_decide)"
 ok_if_empty "a line a claim" "$(lines_for_people)"
 ok_if_empty "without data" "$(no_data)"
 ok_if_empty "two studies in a file" "$(two_studies)"

@@ -6,8 +6,9 @@
 
 /* A row of the table of rates: peak rates of f16 products over those of others. */
 struct rate_row {
-    const char *name, *what;     /* an architecture, and whose rates                  */
+    const char *name, *what;     /* an architecture, or a chip unlike it; whose rates  */
     double bf16, tf32, fp8, f32; /* 0: no unit; f32: the unit that unit_find() chooses */
+    const char *source;          /* document, and what it has                          */
 };
 
 extern const struct rate_row rates[]; /* ended by a row whose name is NULL */

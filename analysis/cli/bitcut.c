@@ -16,10 +16,12 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_list,   &command_mma,   &command_replay, &command_record,
-    &command_probe,  &command_fit,   &command_split,  &command_gemm, &command_bound,
-    &command_verify, &command_explain, &command_study, &command_report, &command_bench,
-    &command_tile,   &command_tolerance, &command_advise, NULL,
+    &command_list,      &command_mma,     &command_replay,
+    &command_record,    &command_probe,   &command_fit,
+    &command_split,     &command_gemm,    &command_bound,
+    &command_verify,    &command_explain, &command_study,
+    &command_report,    &command_bench,   &command_tile,
+    &command_tolerance, &command_advise,  NULL,
 };
 
 static struct context context = { .seed = 1 };
@@ -245,7 +247,7 @@ static int run(const struct command *c, int argc, char **argv)
     }
     rows[n] = output_option(c);
     if (options_read(given, operands, &context.operand_count, c->operands_most, rows,
-                     argc, argv, &f))
+                     argc, (const char *const *)argv, &f))
         return fail(c->name, &f);
     if (help) return finish(print_command_help(c));
     if (context.threads < 0 || context.threads > THREADS_MOST)

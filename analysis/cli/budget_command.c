@@ -1,7 +1,9 @@
 #include "analysis/cli/budget_command.h"
 
 #include "analysis/error/budget.h"
+#include "analysis/error/judge.h"
 #include "analysis/explain/order_say.h"
+#include "lib/hostfp.h"
 #include "lib/size.h"
 
 #include <math.h>
@@ -106,7 +108,86 @@ static int describe_at(json_t *row, const struct setup *s,
     return status == BITCUT_OK ? EXIT_GOOD : fail("--at", &f);
 }
 
-int budget_describe(json_t *row, const struct setup *s, const struct context *x)
+/* --- the worst outputs ------------------------------------------------------------ */
+
+/* An output of a result, and its error. */
+struct bad_output {
+    size_t at;    /* i n + j                                */
+    double u;     /* |D - C| / |A||B|, in u = 2^-24         */
+    double error; /* D - C; infinite if one is and one not  */
+};
+
+/* The largest `count` of x, the largest first, of equal ones the first: how many there
+   are with an error at all. */
+static size_t find_worst(struct bad_output *worst, size_t count,
+                         const struct comparison *x)
+{
+    struct hostfp mode;
+    size_t found = 0;
+    hostfp_enter(&mode);
+    for (size_t i = 0; i < x->m * x->n; i++) {
+        const struct bad_output o = { i, backward_at(x, i), metric_error(x, i) };
+        if (!(o.u > 0) || (found == count && !(o.u > worst[count - 1].u))) continue;
+        size_t to = found < count ? found++ : count - 1;
+        for (; to && o.u > worst[to - 1].u; to--) worst[to] = worst[to - 1];
+        worst[to] = o;
+    }
+    hostfp_leave(&mode);
+    return found;
+}
+
+/* The budget of one of them on the emulator, and what of its error that is not. */
+static int append_worst(json_t *list, const struct bad_output *o, const struct setup *s,
+                        const struct budget_matrices *x, uint32_t d)
+{
+    const struct bitcut_format *const f32 = &formats[FORMAT_F32];
+    const double given = format_to_double(f32, d);
+    struct budget_output b;
+    struct fault f;
+    if (budget_at(&b, &s->gemm, &s->plan, x, o->at / x->n, o->at % x->n, &f) != BITCUT_OK)
+        return fail("--worst", &f);
+    json_t *const one = output_json(&b, o->at / x->n, o->at % x->n);
+    json_object_update_new(one,
+                           json_pack("{s:o, s:o, s:o, s:b}", "given", json_number(given),
+                                     "u", json_number(o->u), "unexplained",
+                                     json_number(given - format_to_double(f32, b.d)),
+                                     "same", (int)(d == b.d)));
+    json_array_append_new(list, one);
+    budget_clear(&b);
+    return EXIT_GOOD;
+}
+
+/* The worst outputs of d, and the budget of each. */
+static int describe_worst(json_t *row, const struct setup *s, const struct matrix *d,
+                          const struct budget_matrices *x, const struct context *context)
+{
+    const struct exact_update update = { s->gemm.alpha, s->gemm.beta, s->c.at };
+    const size_t most = smaller(budget_options.worst, x->m * x->n);
+    struct bad_output *const worst = memory_allocate(most, sizeof *worst);
+    json_t *const list = json_array();
+    struct judge j;
+    struct fault f;
+    enum bitcut_status done =
+        worst ? judge_init(&j, &references[0], &s->a, &s->b, &update, context->threads,
+                           &context->progress, &f)
+              : fault_set(&f, BITCUT_NO_MEMORY, "out of memory for the worst outputs");
+    int status = done == BITCUT_OK ? EXIT_GOOD : fail("--worst", &f);
+    if (status == EXIT_GOOD) {
+        j.comparison.d = d->at;
+        const size_t found = find_worst(worst, most, &j.comparison);
+        judge_clear(&j);
+        for (size_t i = 0; i < found && status == EXIT_GOOD; i++)
+            status = append_worst(list, &worst[i], s, x, d->at[worst[i].at]);
+    }
+    json_object_set_new(row, "worst", list);
+    free(worst);
+    return status;
+}
+
+/* --- all of it -------------------------------------------------------------------- */
+
+int budget_describe(json_t *row, const struct setup *s, const struct matrix *d,
+                    const struct context *x)
 {
     const struct budget_matrices matrices = { s->a.at,   s->b.at,   s->c.at,
                                               s->a.rows, s->b.cols, s->a.cols };
@@ -118,7 +199,9 @@ int budget_describe(json_t *row, const struct setup *s, const struct context *x)
             return fail("--budget", &f);
         json_object_set_new(row, "budget", summary_json(&b, s->b.cols));
     }
-    return budget_options.at ? describe_at(row, s, &matrices) : EXIT_GOOD;
+    const int status = budget_options.at ? describe_at(row, s, &matrices) : EXIT_GOOD;
+    if (status != EXIT_GOOD || !budget_options.worst) return status;
+    return describe_worst(row, s, d, &matrices, x);
 }
 
 /* --- what people look at ---------------------------------------------------------- */
@@ -129,13 +212,13 @@ static double number_in(const json_t *row, const char *key, const char *inner)
     return json_number_value(inner ? json_object_get(x, inner) : x);
 }
 
-/* The parts, the largest first; zeros are left out. */
+/* The parts, at most so many, the largest first; zeros are left out. */
 static void say_parts(char *text, size_t size, const json_t *parts, const char *key,
-                      const char *inner, double unit)
+                      const char *inner, double unit, size_t most_parts)
 {
     bool said[BUDGET_PARTS + 1] = { false };
     const size_t count = smaller(json_array_size(parts), BUDGET_PARTS);
-    for (size_t n = 0; n < count; n++) {
+    for (size_t n = 0; n < smaller(count, most_parts); n++) {
         size_t most = count;
         for (size_t i = 0; i < count; i++) {
             const double x = fabs(number_in(json_array_get(parts, i), key, inner));
@@ -165,7 +248,7 @@ bool say_budget(char *text, size_t size, const struct emit_line *line, const jso
                  json_string_value(json_object_get(json_object_get(b, "event"), "what")));
         return true;
     }
-    say_parts(text, size, parts, "u", "rms", 1);
+    say_parts(text, size, parts, "u", "rms", 1, BUDGET_PARTS);
     say_more(text, size, "%s%.3g u |A||B| in all (RMS; mean %.3g, most %.3g)",
              *text ? "; " : "", number_in(all, "rms", NULL), number_in(all, "mean", NULL),
              number_in(all, "max", NULL));
@@ -175,6 +258,36 @@ bool say_budget(char *text, size_t size, const struct emit_line *line, const jso
         say_more(text, size, "; %lld have none: %s", without,
                  json_string_value(json_object_get(json_object_get(b, "event"), "what")));
     return true;
+}
+
+/* Each with its largest part. */
+bool say_budget_worst(char *text, size_t size, const struct emit_line *line,
+                      const json_t *row)
+{
+    enum { SAID = 4 };
+    const json_t *const list = json_object_get(row, line->key), *b;
+    size_t n;
+    json_array_foreach(list, n, b)
+    {
+        const double unit = ldexp(number_in(b, "size", NULL), -24);
+        if (n == SAID) break;
+        say_more(text, size, "%s(%lld, %lld) ", n ? "; " : "", whole_at(b, "i"),
+                 whole_at(b, "j"));
+        if (isinf(real_at(b, "u"))) {
+            say_more(text, size, "is NaN or infinite, or should be");
+            continue;
+        }
+        say_more(text, size, "errs by %.3g u |A||B|", real_at(b, "u"));
+        if (!json_is_true(json_object_get(b, "same")))
+            say_more(text, size, ", of which the recipe has %.3g",
+                     fabs(real_at(b, "error")) / unit);
+        else if (json_is_null(json_object_get(b, "event"))) {
+            say_more(text, size, ": ");
+            say_parts(text, size, json_object_get(b, "parts"), "value", NULL,
+                      unit > 0 ? unit : 1, 2);
+        }
+    }
+    return n > 0;
 }
 
 bool say_budget_at(char *text, size_t size, const struct emit_line *line,
@@ -194,7 +307,7 @@ bool say_budget_at(char *text, size_t size, const struct emit_line *line,
     say_more(text, size, "errs by %.3g u |A||B|: ", number_in(b, "error", NULL) / unit);
     char parts[400] = "";
     say_parts(parts, sizeof parts, json_object_get(b, "parts"), "value", NULL,
-              unit > 0 ? unit : 1);
+              unit > 0 ? unit : 1, BUDGET_PARTS);
     say_more(text, size, "%s", *parts ? parts : "it is exact");
     return true;
 }

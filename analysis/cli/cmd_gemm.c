@@ -370,7 +370,7 @@ static int run_on(struct context *x, const struct setup *s, const struct device_
     struct matrix d = { 0 };
     int status = compute(&d, row, s, g, x);
     if (status == EXIT_GOOD && reference_name) status = judge_result(row, s, &d, x);
-    if (status == EXIT_GOOD) status = budget_describe(row, s, x);
+    if (status == EXIT_GOOD) status = budget_describe(row, s, &d, x);
     if (status == EXIT_GOOD) status = save(&s->a, save_a);
     if (status == EXIT_GOOD) status = save(&s->b, save_b);
     if (status == EXIT_GOOD) status = save(&d, x->output);

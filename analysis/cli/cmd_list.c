@@ -61,6 +61,7 @@ static void describe_rate(struct field_writer *w, const void *row)
     tell_rate(w, "tf32", r->tf32);
     tell_rate(w, "fp8", r->fp8);
     tell_rate(w, "f32", r->f32);
+    tell_text(w, "source", r->source);
 }
 
 static void describe_model(struct field_writer *w, const void *row)
@@ -216,6 +217,7 @@ static void describe_claim(struct field_writer *w, const void *row)
     tell_text(w, "paper", c->paper);
     if (c->printed) tell_text(w, "printed", c->printed);
     else tell_real(w, "printed", c->number);
+    tell_text(w, "device", c->device);
     tell_text(w, "unit", c->unit);
     tell_text(w, "needs", c->needs);
 }

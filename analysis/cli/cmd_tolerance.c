@@ -7,13 +7,15 @@
 
 #include <string.h>
 
-static const char *input, *reference = "exact";
+static const char *dump, *input, *reference = "exact";
 static size_t seeds = 100, power_runs = 20;
 static uint32_t false_alarm = 0x358637bd; /* 1e-6 */
 
 static const struct option_row options[] = {
     SETUP_OPTIONS,
     OPERAND_OPTIONS,
+    { "d", "judge this result of -a and -b by the limits, .npy or .mtx", OPTION_TEXT,
+      &dump, "FILE" },
     { "input", "family of both", OPTION_TEXT, &input, "I" },
     { "seeds", "runs that limits are observed in (default 100)", OPTION_COUNT, &seeds,
       "N" },
@@ -58,6 +60,7 @@ struct work {
     struct setup s;
     struct families families;
     struct gemm_data data;
+    struct matrix d; /* d.at is NULL unless -d was given */
     struct shuffled_source shuffled;
     struct tolerance_question q;
 };
@@ -80,6 +83,10 @@ static int check_options(void)
     if (!seeds) return complain("--seeds", "must be 1 or more");
     if (!(alarm > 0 && alarm < 1))
         return complain("--false-alarm", "must be between 0 and 1");
+    if (dump && !(setup_options.a && setup_options.b))
+        return complain("-d", "needs -a and -b, of which it is the result");
+    if (dump && !strcmp(reference, "kernel"))
+        return complain("-d", "is compared with the exact result, not with a kernel's");
     if (input && (operand_options.input_a || operand_options.input_b))
         return complain("--input", "is that of both; leave out --input-a and --input-b");
     if (input) operand_options.input_a = operand_options.input_b = input;
@@ -110,11 +117,19 @@ static int make_source(struct work *w, const struct context *x)
     return status;
 }
 
+static int read_d(struct work *w)
+{
+    if (!dump) return EXIT_GOOD;
+    const int status = setup_read(&w->d, "-d", dump);
+    return status == EXIT_GOOD ? setup_check_shape("D", &w->d, w->q.m, w->q.n) : status;
+}
+
 static int make(struct work *w, const struct context *x)
 {
     w->q.any_order = take_any_order();
     int status = setup_gemm(&w->s);
     if (status == EXIT_GOOD) status = make_source(w, x);
+    if (status == EXIT_GOOD) status = read_d(w);
     if (status != EXIT_GOOD) return status;
     if (!w->q.m || !w->q.n || !w->q.k)
         return complain("-m, -n, -k", "must be 1 or more: there is nothing to test");
@@ -139,21 +154,41 @@ static json_t *describe(const struct work *w, const struct context *x)
     return row;
 }
 
+/* EXIT_FOUND: it is rejected. */
+static int judge_dump(json_t *row, const struct work *w, const struct tolerance *t,
+                      const struct context *x)
+{
+    struct tolerance_given given;
+    struct fault f;
+    if (tolerance_judge(&given, t, &w->q, &w->data, w->d.at, x->threads, &x->progress,
+                        &f) != BITCUT_OK)
+        return fail("tolerance", &f);
+    given_describe(row, &given, w->q.n);
+    return given.accepted[CRITERION_BOTH] ? EXIT_GOOD : EXIT_FOUND;
+}
+
+/* The limits, what D is by them, and what they reject.  Prints and returns an exit
+   status; of EXIT_GOOD and EXIT_FOUND the row is whole. */
 static int find(json_t *row, const struct work *w, const struct context *x)
 {
     struct tolerance t;
     struct power p;
     struct fault f;
+    int status = EXIT_GOOD;
     if (tolerance_find(&t, &w->q, x->threads, &x->progress, &f) != BITCUT_OK)
         return fail("tolerance", &f);
     tolerance_describe(row, &t, &w->q);
-    if (!power_runs) return EXIT_GOOD;
+    if (dump) {
+        status = judge_dump(row, w, &t, x);
+        if (status > EXIT_FOUND) return status;
+    }
+    if (!power_runs) return status;
     if (power_measure(&p, &w->q, &t, power_runs, x->seed, x->threads, &x->progress, &f) !=
         BITCUT_OK)
         return fail("tolerance", &f);
     power_describe(row, &p, power_runs);
     power_clear(&p);
-    return EXIT_GOOD;
+    return status;
 }
 
 static int run(struct context *x)
@@ -166,9 +201,10 @@ static int run(struct context *x)
     if (status == EXIT_GOOD) {
         json_t *row = describe(&w, x);
         status = find(row, &w, x);
-        if (status == EXIT_GOOD) emit_row(&x->emitter, row);
+        if (status <= EXIT_FOUND) emit_row(&x->emitter, row);
         else json_decref(row);
     }
+    matrix_clear(&w.d);
     setup_clear(&w.s);
     return status;
 }

@@ -65,6 +65,7 @@ static const struct option_use uses[] = {
     { "k",       OF_KERNELS,           OF_ONE_SHAPE             },
     { "budget",  OF_FILE,              KERNEL_TAKES_NONE        },
     { "at",      OF_FILE,              KERNEL_TAKES_NONE        },
+    { "worst",   OF_FILE,              KERNEL_TAKES_NONE        },
     { "split-k", OF_FILE | OF_KERNELS, "is not for the split"   },
     { "seconds", OF_FILE | OF_KERNELS, "is not for the split"   },
     { "samples", OF_FILE | OF_SPLIT,   "is for -d and --kernel split" },
@@ -126,7 +127,7 @@ static int report(struct context *x, const struct pair *p)
                        json_count(mismatches), "first",
                        mismatches ? first_difference(p, first) : json_null(),
                        "hypothesis", sentence));
-    if (status == EXIT_GOOD) status = budget_describe(row, p->s, x);
+    if (status == EXIT_GOOD) status = budget_describe(row, p->s, p->got, x);
     emit_row(&x->emitter, row);
     return status != EXIT_GOOD ? status : mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
@@ -215,6 +216,8 @@ static int run_file(struct context *x)
         return complain("--device", "is for --kernel; a file is checked by the emulator");
     if (samples && budget_options.at)
         return complain("--at", "is of all outputs, not with --samples");
+    if (samples && budget_options.worst)
+        return complain("--worst", "is of all outputs, not with --samples");
     int status = setup_gemm(&s);
     if (status == EXIT_GOOD) status = setup_read(&s.a, "-a", setup_options.a);
     if (status == EXIT_GOOD) status = setup_read(&s.b, "-b", setup_options.b);

@@ -312,6 +312,22 @@ static void print_lines(const json_t *row, const struct emit_line *lines, unsign
     }
 }
 
+json_t *emit_says(const struct emitter *e)
+{
+    const json_t *const row = json_array_get(e->rows, 0);
+    if (!e->lines || !row) return NULL;
+    json_t *const list = json_array();
+    for (const struct emit_line *line = e->lines; line->key; line++) {
+        char text[CELL_MOST];
+        if (line->when == LINE_VERBOSE || !line_says(text, line, row)) continue;
+        json_array_append_new(
+            list, json_pack("{s:s, s:o}", "what", line->words, "says",
+                            json_sprintf("%s%s%s", text, line->unit ? " " : "",
+                                         line->unit ? line->unit : "")));
+    }
+    return list;
+}
+
 static bool is_said(const struct emit_line *lines, const char *key, const json_t *row)
 {
     char text[CELL_MOST];

@@ -62,6 +62,11 @@ void emit_schema(json_t *row, const char *command);
    emit_end(). */
 void emit_row(struct emitter *e, json_t *row);
 
+/* What people read of the first row that is pending, by the emitter's lines: an array of
+   objects of texts "what", the words of a line, and "says"; NULL without lines or rows.
+ */
+json_t *emit_says(const struct emitter *e);
+
 /* Print what is pending, once: 0, or the error (errno) if standard output could not be
    written (ENOMEM: a row could not be made). */
 int emit_end(struct emitter *e);

@@ -135,7 +135,7 @@ static enum bitcut_status unknown(const struct option_row *rows, const char *wor
 /* One option word, which may hold its argument after '='; *at moves past a separate
    one. */
 static enum bitcut_status read_option(bool *given, const struct option_row *rows, int *at,
-                                      int argc, char **argv, struct fault *f)
+                                      int argc, const char *const *argv, struct fault *f)
 {
     const char *word = argv[*at], *equals = strchr(word, '=');
     const char *start = word + (word[1] == '-' ? 2 : 1);
@@ -156,7 +156,7 @@ static enum bitcut_status read_option(bool *given, const struct option_row *rows
 
 enum bitcut_status options_read(bool *given, const char **operands, int *operand_count,
                                 int operands_most, const struct option_row *rows,
-                                int argc, char **argv, struct fault *f)
+                                int argc, const char *const *argv, struct fault *f)
 {
     bool only_operands = false;
     *operand_count = 0;
@@ -175,6 +175,48 @@ enum bitcut_status options_read(bool *given, const char **operands, int *operand
         }
     }
     return BITCUT_OK;
+}
+
+/* --- values kept ------------------------------------------------------------------ */
+
+static const size_t value_sizes[] = {
+    [OPTION_FLAG] = sizeof(bool),
+    [OPTION_TEXT] = sizeof(const char *),
+    [OPTION_TEXTS] = sizeof(struct option_texts),
+    [OPTION_COUNT] = sizeof(size_t),
+    [OPTION_COUNTS] = sizeof(struct option_counts),
+    [OPTION_INT] = sizeof(int),
+    [OPTION_SEED] = sizeof(uint64_t),
+    [OPTION_F32] = sizeof(uint32_t),
+};
+
+/* One after the other, in the order of the rows. */
+struct option_values {
+    unsigned char bytes[1];
+};
+
+struct option_values *options_keep(const struct option_row *rows)
+{
+    size_t size = 0;
+    for (const struct option_row *row = rows; row->name; row++)
+        size += value_sizes[row->kind];
+    struct option_values *const kept = memory_allocate(sizeof *kept + size, 1);
+    unsigned char *to = kept ? kept->bytes : NULL;
+    for (const struct option_row *row = rows; kept && row->name; row++) {
+        memcpy(to, row->value, value_sizes[row->kind]);
+        to += value_sizes[row->kind];
+    }
+    return kept;
+}
+
+void options_restore(struct option_values *kept, const struct option_row *rows)
+{
+    const unsigned char *from = kept->bytes;
+    for (const struct option_row *row = rows; row->name; row++) {
+        memcpy(row->value, from, value_sizes[row->kind]);
+        from += value_sizes[row->kind];
+    }
+    free(kept);
 }
 
 const struct option_use *option_misused(const bool *given, const struct option_row *rows,

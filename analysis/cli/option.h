@@ -47,7 +47,16 @@ struct option_row {
    a sentence that names the word at fault and the options near it. */
 enum bitcut_status options_read(bool *given, const char **operands, int *operand_count,
                                 int operands_most, const struct option_row *rows,
-                                int argc, char **argv, struct fault *f);
+                                int argc, const char *const *argv, struct fault *f);
+
+/* The values of options, to be given back. */
+struct option_values;
+
+/* NULL: no memory. */
+struct option_values *options_keep(const struct option_row *rows);
+
+/* Give options the values that they had, and end those. */
+void options_restore(struct option_values *kept, const struct option_row *rows);
 
 /* A row of a table of the options that do something in some uses of a command only, ended
    by a row whose name is NULL. */

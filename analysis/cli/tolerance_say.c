@@ -87,6 +87,24 @@ void power_describe(json_t *row, const struct power *p, size_t runs)
     json_object_set_new(row, "power", list);
 }
 
+void given_describe(json_t *row, const struct tolerance_given *g, size_t n)
+{
+    json_t *accepted = json_object(), *bins = json_array();
+    for (int i = 0; i < HISTOGRAM_BINS; i++)
+        json_array_append_new(bins, json_count(g->bins[i]));
+    for (int c = 0; c < CRITERIA; c++)
+        json_object_set_new(accepted, criteria[c].name,
+                            json_boolean((int)g->accepted[c]));
+    json_object_set_new(
+        row, "given",
+        json_pack("{s:o, s:o, s:o, s:[o,o], s:o, s:o, s:o, s:o, s:o}", "componentwise",
+                  json_number(g->component), "normwise", json_number(g->norm), "relres",
+                  json_number(g->relative), "worst", json_count(g->worst / n),
+                  json_count(g->worst % n), "above", json_count(g->above), "beyond",
+                  json_count(g->beyond), "wrong", json_count(g->wrong), "accepted",
+                  accepted, "ulp_histogram", bins));
+}
+
 /* --- values ----------------------------------------------------------------------- */
 
 static bool is_two(const json_t *row)
@@ -237,6 +255,41 @@ static bool say_python(char *text, size_t size, const struct emit_line *line,
     return json_array_size(list);
 }
 
+static bool accepts(const json_t *given, int criterion)
+{
+    return json_is_true(
+        json_object_get(json_object_get(given, "accepted"), criteria[criterion].name));
+}
+
+/* What of D is above a limit, or all that is below. */
+static bool say_given(char *text, size_t size, const struct emit_line *line,
+                      const json_t *row)
+{
+    const json_t *const given = json_object_get(row, line->key), *const worst =
+                                                                     json_object_get(
+                                                                         given, "worst");
+    const long long i = json_integer_value(json_array_get(worst, 0)),
+                    j = json_integer_value(json_array_get(worst, 1)),
+                    outputs = whole_at(row, "m") * whole_at(row, "n");
+    say_more(text, size,
+             "%s: ", accepts(given, CRITERION_BOTH) ? "accepted" : "REJECTED");
+    if (whole_at(given, "wrong"))
+        say_more(text, size, "%lld outputs are NaN or infinite, or should be; ",
+                 whole_at(given, "wrong"));
+    say_more(text, size, "the worst, (%lld, %lld), errs by %.3g u |A||B| of %.3g", i, j,
+             real_at(given, "componentwise"),
+             real_at(json_object_get(row, "componentwise"), "observed"));
+    if (whole_at(given, "above"))
+        say_more(text, size, ", %lld of %lld outputs are above that",
+                 whole_at(given, "above"), outputs);
+    say_more(text, size, "; normwise %.3g u of %.3g", real_at(given, "normwise"),
+             real_at(json_object_get(row, "normwise"), "observed"));
+    if (whole_at(given, "beyond"))
+        say_more(text, size, "; %lld beyond what it may err by for certain",
+                 whole_at(given, "beyond"));
+    return true;
+}
+
 /* --- power ------------------------------------------------------------------------ */
 
 /* How many faults are rejected always, sometimes, never. */
@@ -301,6 +354,7 @@ const struct emit_line tolerance_lines[] = {
     { "normwise",      "normwise",      NULL, say_norm,      LINE_ALWAYS },
     { "underflow",     "for certain",   NULL, say_bound,     LINE_ALWAYS },
     { "allclose",      "allclose",      NULL, say_allclose,  LINE_ALWAYS },
+    { "given",         "D",             NULL, say_given,     LINE_ALWAYS },
     { "power",         "power",         NULL, say_power,     LINE_ALWAYS },
     { "numpy",         "NumPy",         NULL, say_python,    LINE_ALWAYS },
     { "torch",         "PyTorch",       NULL, say_python,    LINE_ALWAYS },

@@ -4,6 +4,7 @@
 #include "emu/unit.h"
 #include "lib/listing.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -56,7 +57,69 @@ __attribute__((format(printf, 2, 3))) static void say(struct judgement *j,
     va_end(list);
 }
 
-/* What the judge found, or that it could not look. */
+/* Whether a name has this word: A100 is one of NVIDIA A100-PCIE-40GB, none of A1000. */
+static bool has_word(const char *name, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = name; (at = strstr(at, word)); at++)
+        if ((at == name || !isalnum((unsigned char)at[-1])) &&
+            !isalnum((unsigned char)at[length]))
+            return true;
+    return false;
+}
+
+static const char *device_of(const json_t *row)
+{
+    const char *name = json_string_value(json_object_get(row, "device"));
+    return name ? name : "";
+}
+
+/* The rows of the device that the claim is of, all if it is of none: a new array. */
+static json_t *own_rows(const struct claim *c, json_t *rows)
+{
+    json_t *own = json_array();
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        if (!c->device || has_word(device_of(json_array_get(rows, i)), c->device))
+            json_array_append(own, json_array_get(rows, i));
+    return own;
+}
+
+/* What the judge found, and what stands beside it. */
+static void look(struct judgement *j, const struct claim *c, json_t *rows)
+{
+    if (c->judge) c->judge(j, c, rows);
+    if (c->beside) say(j, "%s", c->beside);
+    if (unit_of(c)) say(j, "%s by its model: %s", c->unit, unit_evidence(unit_of(c)));
+}
+
+/* The names of the devices that there are rows of, with commas between; or nothing. */
+static void tell_devices(char text[REASON_MOST], json_t *rows)
+{
+    *text = 0;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const char *name = device_of(json_array_get(rows, i));
+        const size_t used = strlen(text);
+        if (!*name || strstr(text, name)) continue;
+        snprintf(text + used, REASON_MOST - used, "%s%s", used ? ", " : "", name);
+    }
+}
+
+/* Make it cannot, by what is missing; what was found stands beside it. */
+static void withhold(struct judgement *j, const struct claim *c, bool device_missing,
+                     json_t *rows)
+{
+    char beside[REASON_MOST], devices[REASON_MOST] = "";
+    if (device_missing) tell_devices(devices, rows);
+    strcpy(beside, j->reason);
+    j->verdict = VERDICT_CANNOT;
+    *j->reason = 0;
+    say(j, "it takes %s%s%s%s", device_missing ? c->device : "",
+        device_missing ? " hardware" : "", device_missing && c->needs ? " and " : "",
+        c->needs ? c->needs : "");
+    if (*beside) say(j, "%s%s: %s", *devices ? "on " : "beside it", devices, beside);
+}
+
+/* What was found, or that nothing could be. */
 static void decide(struct judgement *j, const struct claim *c, json_t *rows,
                    size_t missing, size_t points)
 {
@@ -67,16 +130,11 @@ static void decide(struct judgement *j, const struct claim *c, json_t *rows,
         say(j, "%zu of %zu points are missing", missing, points);
         return;
     }
-    if (c->judge) c->judge(j, c, rows);
-    if (c->beside) say(j, "%s", c->beside);
-    if (unit_of(c)) say(j, "%s by its model: %s", c->unit, unit_evidence(unit_of(c)));
-    if (!c->needs) return;
-    char beside[REASON_MOST];
-    strcpy(beside, j->reason);
-    j->verdict = VERDICT_CANNOT;
-    *j->reason = 0;
-    say(j, "it takes %s", c->needs);
-    if (*beside) say(j, "beside it: %s", beside);
+    json_t *own = own_rows(c, rows);
+    const bool device_missing = c->device && !json_array_size(own);
+    look(j, c, device_missing ? rows : own);
+    if (device_missing || c->needs) withhold(j, c, device_missing, rows);
+    json_decref(own);
 }
 
 json_t *claim_verdict(const char *study, const struct claim *c, json_t *rows,
@@ -84,10 +142,11 @@ json_t *claim_verdict(const char *study, const struct claim *c, json_t *rows,
 {
     struct judgement j;
     decide(&j, c, rows, missing, points);
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s?, s:s?}",
-                     "study", study, "name", c->name, "claim", c->what, "paper", c->paper,
-                     "printed", printed_json(c), "ours", ours_json(&j), "low",
-                     number_or_null(j.low), "high", number_or_null(j.high), "verdict",
-                     verdicts[j.verdict].name, "reason", j.reason, "unit", c->unit,
-                     "evidence", unit_of(c) ? unit_evidence(unit_of(c)) : NULL);
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s?, s:s?, s:s?}", "study",
+        study, "name", c->name, "claim", c->what, "paper", c->paper, "printed",
+        printed_json(c), "ours", ours_json(&j), "low", number_or_null(j.low), "high",
+        number_or_null(j.high), "verdict", verdicts[j.verdict].name, "reason", j.reason,
+        "device", c->device, "unit", c->unit, "evidence",
+        unit_of(c) ? unit_evidence(unit_of(c)) : NULL);
 }

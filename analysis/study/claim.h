@@ -9,7 +9,11 @@
               claim is about, a case being a geometric mean over seeds;
      differs  it is not; the reason says by how much, and why;
      cannot   rows are missing, or it takes hardware that nobody ran for bitcut, or what
-              the paper does not say; the reason names it. */
+              the paper does not say; the reason names it.
+
+   Speed and energy are a device's: what is printed of one is judged by rows of that one
+   alone.  If there are none the verdict is cannot, and what the rows of others give
+   stands beside it. */
 #ifndef BITCUT_ANALYSIS_STUDY_CLAIM_H
 #define BITCUT_ANALYSIS_STUDY_CLAIM_H
 
@@ -39,19 +43,22 @@ struct claim {
     const char *printed;     /* as it stands there, or NULL: it is ...               */
     double number;           /* ... this number                                      */
     double tolerance;        /* of a number: a factor that widens the spread; 0: as 1 */
+    const char *device;      /* a word of the name of the device that was measured, such
+                                as A800; NULL: it is of no device                    */
     const char *unit;        /* unit or chip whose model the rows are of, or NULL    */
     const char *beside;      /* what differs between the paper's runs and the rows,
                                 or NULL                                              */
-    const char *needs;       /* hardware or kernels without which the verdict is cannot,
-                                whatever stands beside it; NULL: none                */
+    const char *needs;       /* kernels or details, not published or not here, without
+                                which the verdict is cannot, whatever stands beside
+                                it; NULL: none                                       */
     void (*judge)(struct judgement *j, const struct claim *claim, json_t *rows);
     const void *about; /* of judge's own; both NULL: nothing stands beside it */
 };
 
 /* Judge a claim by the rows of its study.  "study", "name", "claim", "paper", "printed"
    and "ours" (a number or a text, or null), "low" and "high" (or null), "verdict",
-   "reason", "unit" and "evidence" (of the unit, or null).  `missing` is how many of
-   `points` points have no rows: any makes the verdict "cannot". */
+   "reason", "device", "unit" and "evidence" (of the unit), or null.  `missing` is how
+   many of `points` points have no rows: any makes the verdict "cannot". */
 json_t *claim_verdict(const char *study, const struct claim *claim, json_t *rows,
                       size_t missing, size_t points);
 

@@ -8,18 +8,24 @@
 /* One study, or one figure of recorded results, in the report. */
 struct section {
     const char *name, *what, *title, *text;
-    enum study_chapter chapter;
+    int chapter;                   /* of the page's                                   */
     json_t *source;                /* what gives the numbers: a command, as text      */
     json_t *origin;                /* where it ran; NULL: no matter where             */
     const struct study_plot *plot; /* its y NULL: a table                             */
     json_t *rows;                  /* an array of objects; NULL: not run yet          */
-    json_t *verdicts;              /* claim_verdict() of its claims; NULL: it has none */
-    char *svg;                     /* NULL: no figure                                 */
+    json_t *says;     /* an array of objects of texts "what" and "says"; NULL: nothing */
+    json_t *verdicts; /* claim_verdict() of its claims; NULL: it has none */
+    char *svg;        /* NULL: no figure                                 */
 };
 
 /* The report as a whole. */
 struct page {
-    const char *command; /* the command line that makes it */
+    const char *title;                /* a heading                            */
+    const char *command;              /* the command line that makes it       */
+    const char *about;                /* how its numbers came about           */
+    const struct table_row *chapters; /* ended by {0} */
+    json_t *answers; /* an array of objects of texts "question" and "answer", which
+                        stand before all else; NULL: there are none */
     const struct section *sections;
     size_t count;
 };

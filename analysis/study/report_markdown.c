@@ -38,7 +38,7 @@ static void write_table(FILE *to, json_t *rows, const char *const *keys)
     fputs("\n", to);
 }
 
-static void write_answers(FILE *to, const struct page *page)
+static void write_claims(FILE *to, const struct page *page)
 {
     static const char *const of_unit[] = { "unit", "evidence", "claims", NULL };
     static const char *const of_claim[] = { "verdict", "claim",  "paper", "printed",
@@ -61,6 +61,7 @@ static void write_answers(FILE *to, const struct page *page)
 
 static void write_section(FILE *to, const struct section *s)
 {
+    static const char *const of_line[] = { "what", "says", NULL };
     fputs("### ", to);
     write_plain(to, s->title);
     fputs("\n\n", to);
@@ -70,6 +71,7 @@ static void write_section(FILE *to, const struct section *s)
         fputs("**Not finished.**\n\n", to);
         return;
     }
+    if (json_array_size(s->says)) write_table(to, s->says, of_line);
     if (s->svg) {
         fputs("![", to);
         write_plain(to, s->title);
@@ -91,12 +93,14 @@ static void write_section(FILE *to, const struct section *s)
 
 void report_markdown(FILE *to, const struct page *page)
 {
-    fprintf(to, "# bitcut report\n\nMade by bitcut %s: `%s`.\n\n", bitcut_version(),
-            page->command);
-    write_answers(to, page);
-    for (int chapter = 0; chapter < CHAPTERS; chapter++) {
+    static const char *const of_answer[] = { "question", "answer", NULL };
+    fprintf(to, "# %s\n\nMade by bitcut %s: `%s`. %s\n\n", page->title, bitcut_version(),
+            page->command, page->about);
+    if (json_array_size(page->answers)) write_table(to, page->answers, of_answer);
+    write_claims(to, page);
+    for (int chapter = 0; page->chapters[chapter].name; chapter++) {
         const struct section *s = report_section_next(page, chapter, NULL);
-        if (s) fprintf(to, "## %s\n\n", study_chapters[chapter].what);
+        if (s) fprintf(to, "## %s\n\n", page->chapters[chapter].what);
         for (; s; s = report_section_next(page, chapter, s)) write_section(to, s);
     }
 }

@@ -225,6 +225,25 @@ static void write_verdicts(FILE *to, json_t *rows)
     fputs("</tbody></table>\n", to);
 }
 
+/* --- lines ----------------------------------------------------------------------------
+ */
+
+/* Two texts of each row, the first as its heading. */
+static void write_lines(FILE *to, json_t *rows, const char *head, const char *text)
+{
+    if (!json_array_size(rows)) return;
+    fputs("<table class=\"lines\"><tbody>\n", to);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        fputs("<tr><th>", to);
+        write_escaped(to, text_of(row, head));
+        fputs("</th>", to);
+        write_text_cell(to, row, text);
+        fputs("</tr>\n", to);
+    }
+    fputs("</tbody></table>\n", to);
+}
+
 /* --- the page -------------------------------------------------------------------------
  */
 
@@ -255,6 +274,7 @@ static void write_section(FILE *to, const struct section *s)
         fputs("<p><strong>Not finished.</strong></p></section>\n", to);
         return;
     }
+    write_lines(to, s->says, "what", "says");
     write_figure(to, s);
     if (json_array_size(s->verdicts)) write_verdicts(to, s->verdicts);
     write_source(to, s);
@@ -264,8 +284,7 @@ static void write_section(FILE *to, const struct section *s)
 
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width\">\n<title>bitcut "
-    "report</title>\n"
+    "<meta name=\"viewport\" content=\"width=device-width\">\n"
     "<style>\n"
     ":root { color-scheme: light dark; --line: #ccc; --code: #f2f2f2; }\n"
     "@media (prefers-color-scheme: dark) { :root { --line: #555; --code: #2a2a2a; } }\n"
@@ -295,10 +314,17 @@ static const char head[] =
     "@media print { body { max-width: none; margin: 0; font-size: 11px; } details { "
     "display: none; } h2, h3 { break-after: avoid; } figure, tr { break-inside: avoid; } "
     ".verdicts { font-size: 9px; } }\n"
-    "</style></head><body>\n<h1>bitcut report</h1>\n";
+    "</style>\n";
+
+static void write_answers(FILE *to, const struct page *page)
+{
+    if (!json_array_size(page->answers)) return;
+    fputs("<h2 id=\"answers\">Answers</h2>\n", to);
+    write_lines(to, page->answers, "question", "answer");
+}
 
 /* What was tested, by whose models, and what became of it. */
-static void write_answers(FILE *to, const struct page *page)
+static void write_claims(FILE *to, const struct page *page)
 {
     size_t counts[VERDICTS];
     json_t *all = report_verdicts(page), *units = report_units(all);
@@ -322,11 +348,11 @@ static void write_answers(FILE *to, const struct page *page)
 static void write_contents(FILE *to, const struct page *page)
 {
     fputs("<h2>Chapters</h2>\n<ul>\n", to);
-    for (int chapter = 0; chapter < CHAPTERS; chapter++) {
+    for (int chapter = 0; page->chapters[chapter].name; chapter++) {
         const struct section *s = report_section_next(page, chapter, NULL);
         if (!s) continue;
         fprintf(to, "<li><a href=\"#chapter-%s\">%s</a>\n<ul>\n",
-                study_chapters[chapter].name, study_chapters[chapter].what);
+                page->chapters[chapter].name, page->chapters[chapter].what);
         for (; s; s = report_section_next(page, chapter, s))
             fprintf(to, "<li><a href=\"#%s\">%s</a>: %s</li>\n", s->name, s->title,
                     s->what);
@@ -337,21 +363,19 @@ static void write_contents(FILE *to, const struct page *page)
 
 void report_html(FILE *to, const struct page *page)
 {
-    fputs(head, to);
+    fprintf(to, "%s<title>%s</title></head><body>\n<h1>%s</h1>\n", head, page->title,
+            page->title);
     fprintf(to, "<p>Made by bitcut %s: <code>", bitcut_version());
     write_escaped(to, page->command);
-    fputs(
-        "</code>. Numbers are computed by bit-exact models of the matrix units, but for "
-        "those that a section says were recorded on a device. In tables they are "
-        "rounded to six digits; the data hold all.</p>\n",
-        to);
+    fprintf(to, "</code>. %s</p>\n", page->about);
     write_answers(to, page);
+    write_claims(to, page);
     write_contents(to, page);
-    for (int chapter = 0; chapter < CHAPTERS; chapter++) {
+    for (int chapter = 0; page->chapters[chapter].name; chapter++) {
         const struct section *s = report_section_next(page, chapter, NULL);
         if (!s) continue;
-        fprintf(to, "<h2 id=\"chapter-%s\">%s</h2>\n", study_chapters[chapter].name,
-                study_chapters[chapter].what);
+        fprintf(to, "<h2 id=\"chapter-%s\">%s</h2>\n", page->chapters[chapter].name,
+                page->chapters[chapter].what);
         for (; s; s = report_section_next(page, chapter, s)) write_section(to, s);
     }
     fputs("</body></html>\n", to);

@@ -68,21 +68,22 @@ static enum bitcut_status run_recorded(const struct study *study, struct study_p
 
 /* --- claims ----------------------------------------------------------------------- */
 
-#define A800_THERE                                                                       \
-    "an A800 with CUDA 12.0 and the authors' kernels there, the device, cuBLAS and "     \
-    "bitcut's kernels of the recorded results here, all tuned alike"
-#define A100_THERE                                                                       \
-    "CUTLASS on an A100 there, the device and bitcut's kernels of the recorded results " \
+#define LEGEMM_THERE                                                                     \
+    "CUDA 12.0 and the authors' kernels there, cuBLAS and bitcut's kernels here, all "   \
+    "tuned alike"
+#define ROCM_THERE                                                                       \
+    "rocBLAS, rocWMMA and the authors' kernels there, bitcut's and the device's BLAS "   \
     "here"
-#define MI210_NEEDED "an AMD MI210 with rocBLAS or rocWMMA"
+#define CUTLASS_THERE "CUTLASS kernels there, bitcut's here"
 
 /* How much faster LE-GEMM is than another one on these shapes; ROWS chooses the other's
    rows. */
-#define FASTER(NAME, PAPER, NUMBER, SHAPES, WHO, ROWS, BESIDE)                           \
+#define FASTER(NAME, DEVICE, PAPER, NUMBER, SHAPES, WHO, ROWS, BESIDE)                   \
     {                                                                                    \
         .name = NAME, .number = NUMBER, .tolerance = 1.1, .paper = PAPER,                \
-        .what = "LE-GEMM is so many times as fast as " WHO " on A800, shapes " SHAPES,   \
-        .judge = claim_judge_ratios, .beside = BESIDE,                                   \
+        .device = DEVICE, .judge = claim_judge_ratios, .beside = BESIDE,                 \
+        .what =                                                                          \
+            "LE-GEMM is so many times as fast as " WHO " on " DEVICE ", shapes " SHAPES, \
         .about = &(const struct claim_ratios)                                            \
         {                                                                                \
             .key = "ms", .top = "bench=recipes shapes=" SHAPES " " ROWS,                 \
@@ -92,33 +93,66 @@ static enum bitcut_status run_recorded(const struct study *study, struct study_p
     }
 
 #define OVER_SGEMM(NAME, PAPER, NUMBER, SHAPES)                                          \
-    FASTER(NAME, PAPER, NUMBER, SHAPES, "cuBLAS SGEMM", "name=sgemm", A800_THERE)
+    FASTER(NAME, "A800", PAPER, NUMBER, SHAPES, "cuBLAS SGEMM", "name=sgemm",            \
+           LEGEMM_THERE)
 #define OVER_WORDS(NAME, NUMBER, SHAPES, WHO)                                            \
-    FASTER(NAME, TABLE6, NUMBER, SHAPES, WHO, "recipe=" WHO, A800_THERE)
+    FASTER(NAME, "A800", TABLE6, NUMBER, SHAPES, WHO, "recipe=" WHO, LEGEMM_THERE)
 #define OVER_PLAIN(NAME, NUMBER, SHAPES)                                                 \
-    FASTER(NAME, TABLE6, NUMBER, SHAPES, "plain", "recipe=plain",                        \
-           "three products cannot beat one if both are tuned; " A800_THERE)
+    FASTER(NAME, "A800", TABLE6, NUMBER, SHAPES, "WMMA", "recipe=plain",                 \
+           "three products cannot beat one if both are tuned; " LEGEMM_THERE)
 
-/* What only an MI210 can say. */
-#define ON_MI210(NAME, PAPER, NUMBER, WHAT)                                              \
+#define MI210_FASTER(NAME, NUMBER, SHAPES, WHO, ROWS)                                    \
+    FASTER("mi210-" NAME, "MI210", TABLE6, NUMBER, SHAPES, WHO, ROWS, ROCM_THERE)
+
+/* How much faster LE-GEMM is with its pipeline. */
+#define PIPELINE(NAME, DEVICE, NUMBER, BESIDE)                                           \
     {                                                                                    \
-        .name = NAME, .number = NUMBER, .paper = PAPER, .what = WHAT,                    \
-        .needs = MI210_NEEDED                                                            \
+        .name = NAME, .number = NUMBER, .tolerance = 1.1, .paper = "LE-GEMM, Fig. 17",   \
+        .device = DEVICE, .judge = claim_judge_values, .beside = BESIDE,                 \
+        .what =                                                                          \
+            "LE-GEMM with its pipeline is so many times as fast as without, on " DEVICE, \
+        .about = &(const struct claim_values)                                            \
+        {                                                                                \
+            .key = "speedup", .where = "bench=pipeline recipe=legemm"                    \
+        }                                                                                \
     }
 
-#define MI210_FASTER(NAME, NUMBER, SHAPES, WHO)                                          \
-    ON_MI210("mi210-" NAME, "LE-GEMM, Table 6", NUMBER,                                  \
-             "LE-GEMM is so many times as fast as " WHO " on MI210, shapes " SHAPES)
+/* How much faster tiles of LE-GEMM's model are than others. */
+#define MODEL(NAME, DEVICE, NUMBER)                                                      \
+    {                                                                                    \
+        .name = NAME, .number = NUMBER, .paper = "LE-GEMM, section 5.6",                 \
+        .device = DEVICE, .needs = "the manual parameters, which are not published",     \
+        .what = "tiles of the model are so many times as fast as manual ones on " DEVICE \
+    }
 
-/* The highest of a column; the paper's is that of its A100. */
+/* The highest of a column, on an A100. */
 #define HIGHEST(NAME, PAPER, NUMBER, WHO, KEY, WHAT)                                     \
     {                                                                                    \
-        .name = NAME, .number = NUMBER, .paper = PAPER, .what = WHAT,                    \
-        .needs = "an A100", .judge = claim_judge_values,                                 \
+        .name = NAME, .number = NUMBER, .paper = PAPER, .what = WHAT, .device = "A100",  \
+        .judge = claim_judge_values, .beside = CUTLASS_THERE,                            \
         .about = &(const struct claim_values)                                            \
         {                                                                                \
             .key = KEY, .where = "bench=recipes shapes=square " WHO                      \
         }                                                                                \
+    }
+
+/* Batches of small GEMMs on an MI210 over a function of rocBLAS; of sizes below 16 there
+   are no rows. */
+#define BATCHED(NAME, NUMBER, WHO, KEY, PEER)                                            \
+    {                                                                                    \
+        .name = NAME, .number = NUMBER, .paper = "Lu et al., abstract",                  \
+        .what = "batches of small f16 GEMMs are so many times as fast as " WHO,          \
+        .device = "MI210", .judge = claim_judge_values,                                  \
+        .beside = WHO " there, " PEER " here", .about = &(const struct claim_values)     \
+        {                                                                                \
+            .key = KEY                                                                   \
+        }                                                                                \
+    }
+#define TINY(NAME, NUMBER, WHO)                                                          \
+    {                                                                                    \
+        .name = NAME, .number = NUMBER, .paper = "Lu et al., abstract",                  \
+        .device = "MI210", .needs = "results of GEMMs below 16",                         \
+        .what = "of sizes below 16 they are so many times as fast as " WHO               \
     }
 
 #define TABLE6   "LE-GEMM, Table 6"
@@ -142,31 +176,22 @@ static const struct claim recorded_claims[] = {
     OVER_SGEMM("kmeans-sgemm", "LE-GEMM, section 5.5", 1.33, "kmeans"),
     OVER_SGEMM("bert-sgemm", "LE-GEMM, section 5.5", 1.18, "bert"),
     OVER_SGEMM("llm-sgemm", "LE-GEMM, section 5.5", 1.34, "llm"),
-    { .name = "pipeline", .number = 2.72, .tolerance = 1.1, .paper = "LE-GEMM, Fig. 17",
-      .what = "LE-GEMM with its pipeline is so many times as fast as without, on A800",
-      .judge = claim_judge_values, .beside = A800_THERE,
-      .about = &(const struct claim_values){ .key = "speedup",
-                                             .where = "bench=pipeline recipe=legemm" } },
-    MI210_FASTER("square-rocblas",  1.31, "square", "rocBLAS"),
-    MI210_FASTER("square-rocwmma",  1.26, "square", "rocWMMA"),
-    MI210_FASTER("square-markidis", 2.81, "square", "Markidis"),
-    MI210_FASTER("square-ootomo",   2.99, "square", "Ootomo"),
-    MI210_FASTER("wide-rocblas",    1.31, "wide", "rocBLAS"),
-    MI210_FASTER("wide-rocwmma",    1.24, "wide", "rocWMMA"),
-    MI210_FASTER("wide-markidis",   2.99, "wide", "Markidis"),
-    MI210_FASTER("wide-ootomo",     3.10, "wide", "Ootomo"),
-    MI210_FASTER("deep-rocblas",    1.32, "deep", "rocBLAS"),
-    MI210_FASTER("deep-rocwmma",    1.45, "deep", "rocWMMA"),
-    MI210_FASTER("deep-markidis",   3.35, "deep", "Markidis"),
-    MI210_FASTER("deep-ootomo",     3.45, "deep", "Ootomo"),
-    ON_MI210("mi210-pipeline", "LE-GEMM, Fig. 17", 3.02,
-             "LE-GEMM with its pipeline is so many times as fast as without, on MI210"),
-    { .name = "mi210-model", .number = 1.36, .paper = "LE-GEMM, section 5.6",
-      .what = "tiles of the model are so many times as fast as manual ones on MI210",
-      .needs = "the manual parameters, which are not published, and an AMD MI210" },
-    { .name = "a800-model", .number = 1.78, .paper = "LE-GEMM, section 5.6",
-      .what = "tiles of the model are so many times as fast as manual ones on A800",
-      .needs = "the manual parameters, which are not published" },
+    PIPELINE("pipeline", "A800", 2.72, LEGEMM_THERE),
+    MI210_FASTER("square-rocblas",  1.31, "square", "rocBLAS", "name=sgemm"),
+    MI210_FASTER("square-rocwmma",  1.26, "square", "rocWMMA", "recipe=plain"),
+    MI210_FASTER("square-markidis", 2.81, "square", "markidis", "recipe=markidis"),
+    MI210_FASTER("square-ootomo",   2.99, "square", "ootomo", "recipe=ootomo"),
+    MI210_FASTER("wide-rocblas",    1.31, "wide", "rocBLAS", "name=sgemm"),
+    MI210_FASTER("wide-rocwmma",    1.24, "wide", "rocWMMA", "recipe=plain"),
+    MI210_FASTER("wide-markidis",   2.99, "wide", "markidis", "recipe=markidis"),
+    MI210_FASTER("wide-ootomo",     3.10, "wide", "ootomo", "recipe=ootomo"),
+    MI210_FASTER("deep-rocblas",    1.32, "deep", "rocBLAS", "name=sgemm"),
+    MI210_FASTER("deep-rocwmma",    1.45, "deep", "rocWMMA", "recipe=plain"),
+    MI210_FASTER("deep-markidis",   3.35, "deep", "markidis", "recipe=markidis"),
+    MI210_FASTER("deep-ootomo",     3.45, "deep", "ootomo", "recipe=ootomo"),
+    PIPELINE("mi210-pipeline", "MI210", 3.02, ROCM_THERE),
+    MODEL("mi210-model", "MI210", 1.36),
+    MODEL("a800-model", "A800", 1.78),
     HIGHEST("tflops-halfhalf", OOTOMO14, 51, "recipe=ootomo", "tflops",
             "the method with f16 words reaches so many TFlop/s"),
     HIGHEST("tflops-tf32tf32", OOTOMO14, 33, "recipe=ootomo-tf32", "tflops",
@@ -178,17 +203,17 @@ static const struct claim recorded_claims[] = {
     HIGHEST("watts-sgemm", OOTOMO16, 67.0, "name=sgemm", "gflops_per_watt",
             "cuBLAS SGEMM reaches so many GFlop/s/W"),
     { .name = "halfhalf-faster", .printed = "faster",
-      .paper = "Ootomo and Yokota, Table 6",
+      .paper = OOTOMO14, .device = "A100",
       .what = "the method with f16 words is faster than cuBLAS SGEMM at every size",
-      .judge = claim_judge_ratios, .beside = A100_THERE,
+      .judge = claim_judge_ratios, .beside = CUTLASS_THERE,
       .about = &(const struct claim_ratios){
           .key = "ms", .top = "bench=recipes shapes=square name=sgemm",
           .bottom = "bench=recipes shapes=square recipe=ootomo",
           .cases = "device input m n k", .least = 1 } },
     { .name = "halfhalf-energy", .printed = "lower",
-      .paper = "Ootomo and Yokota, Table 6",
+      .paper = OOTOMO16, .device = "A100",
       .what = "the method with f16 words takes less energy than cuBLAS SGEMM",
-      .judge = claim_judge_ratios, .beside = A100_THERE,
+      .judge = claim_judge_ratios, .beside = CUTLASS_THERE,
       .about = &(const struct claim_ratios){
           .key = "gflops_per_watt", .top = "bench=recipes shapes=square recipe=ootomo",
           .bottom = "bench=recipes shapes=square name=sgemm",
@@ -196,7 +221,7 @@ static const struct claim recorded_claims[] = {
     { .name = "huang-tensor-core", .number = 1.98, .tolerance = 1.1,
       .paper = "Huang et al., section 3.2",
       .what = "FP32 GEMMs on Tensor Cores are so many times as fast as on CUDA cores",
-      .judge = claim_judge_ratios, .beside = A100_THERE,
+      .judge = claim_judge_ratios, .beside = CUTLASS_THERE, .device = "A100",
       .about = &(const struct claim_ratios){
           .key = "ms", .top = "bench=recipes shapes=square name=sgemm",
           .bottom = "bench=recipes shapes=square name=sgemm-tf32",
@@ -204,39 +229,30 @@ static const struct claim recorded_claims[] = {
     { .name = "huang-async", .number = 1.195, .tolerance = 1.1,
       .paper = "Huang et al., section 3.5",
       .what = "asynchronous copies make a kernel so many times as fast",
-      .judge = claim_judge_values, .beside = A100_THERE,
+      .judge = claim_judge_values, .device = "A100",
+      .beside = "one product of f16 in CUTLASS there, bitcut's three here",
       .about = &(const struct claim_values){ .key = "speedup",
                                              .where = "bench=stages recipe=ootomo" } },
     { .name = "huang-tiles", .number = 3.138, .tolerance = 1.1,
       .paper = "Huang et al., section 3.4",
       .what = "a tile of 256x128x16 is so many times as fast as one of 128x128x16 at "
               "8192",
-      .needs = "these two CUTLASS kernels on an A100" },
+      .device = "A100", .needs = "these two CUTLASS kernels" },
     { .name = "huang-splitk", .number = 3.707, .tolerance = 1.1,
       .paper = "Huang et al., Table 3",
       .what = "with 8 slices of k, 512 x 512 x 8192 is so many times as fast as with 1",
-      .judge = claim_judge_ratios, .beside = A100_THERE,
+      .judge = claim_judge_ratios, .device = "A100",
+      .beside = "FP32 operands in CUTLASS there, bitcut's three products of f16 here",
       .about = &(const struct claim_ratios){
           .key = "tflops", .top = "bench=splitk recipe=ootomo split_k=8",
           .bottom = "bench=splitk recipe=ootomo split_k=1",
           .cases = "device tile name" } },
-    { .name = "lu-batched", .number = 4.14, .paper = "Lu et al., abstract",
-      .what = "batches of small f16 GEMMs are so many times as fast as "
-              "rocblas_hgemm_batched",
-      .needs = MI210_NEEDED, .judge = claim_judge_values,
-      .beside = "the rows are bitcut's kernels over cublasGemmBatchedEx",
-      .about = &(const struct claim_values){ .key = "ratio_pointers" } },
-    { .name = "lu-batched-ex", .number = 4.96, .paper = "Lu et al., abstract",
-      .what = "batches of small f16 GEMMs are so many times as fast as "
-              "rocblas_gemm_batched_ex",
-      .needs = MI210_NEEDED, .judge = claim_judge_values,
-      .beside = "the rows are bitcut's kernels over cublasGemmStridedBatchedEx",
-      .about = &(const struct claim_values){ .key = "ratio_strided" } },
-    ON_MI210("lu-tiny", "Lu et al., abstract", 18.60,
-             "of sizes below 16 they are so many times as fast as rocblas_hgemm_batched"),
-    ON_MI210("lu-tiny-ex", "Lu et al., abstract", 14.02,
-             "of sizes below 16 they are so many times as fast as "
-             "rocblas_gemm_batched_ex"),
+    BATCHED("lu-batched", 4.14, "rocblas_hgemm_batched", "ratio_pointers",
+            "bitcut's kernels over cublasGemmBatchedEx"),
+    BATCHED("lu-batched-ex", 4.96, "rocblas_gemm_batched_ex", "ratio_strided",
+            "bitcut's kernels over cublasGemmStridedBatchedEx"),
+    TINY("lu-tiny", 18.60, "rocblas_hgemm_batched"),
+    TINY("lu-tiny-ex", 14.02, "rocblas_gemm_batched_ex"),
     { 0 }
     /* clang-format on */
 };
@@ -249,9 +265,9 @@ const struct study study_recorded = {
     .title = "Speed and energy that papers print",
     .text = "Single GEMMs, timed whole on operands as they are, and batches of small "
             "ones, as bench gpu recorded them on devices. Ratios are of the same "
-            "device, shape and input. The kernels, GPUs, sizes and libraries of papers "
-            "are others; where only their device could answer, the verdict is cannot, "
-            "with what was recorded beside it.",
+            "device, shape and input. What a paper measured on a GPU is judged by rows "
+            "of that GPU alone; without any the verdict is cannot, with what others gave "
+            "beside it. Kernels, sizes and libraries of papers are others too.",
     .claims = recorded_claims, .reads = READS_RESULTS, .points = one_point,
     .run = run_recorded,
     /* clang-format on */

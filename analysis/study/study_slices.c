@@ -117,12 +117,14 @@ static enum bitcut_status run_slices(const struct study *study, struct study_poi
 static const struct claim slices_claims[] = {
     /* clang-format off */
     { .name = "slices-hopper", .number = 14, .unit = "hopper/wgmma.m64n8k32.f32.e4m3",
-      .what = "sums of fp8 products on Hopper keep so many bits",
-      .paper = "DeepSeek-V3 technical report", .judge = claim_judge_values,
+      .what = "accumulation of FP8 products on Hopper retains around so many bits",
+      .paper = "DeepSeek-V3 technical report, section 3.3.2",
+      .judge = claim_judge_values,
       .about = &(const struct claim_values){
           .key = "exact_bits", .where = "unit=hopper/wgmma.m64n8k32.f32.e4m3 "
                                         "slice_bits=1" },
-      .beside = "integers up to 2^14 are exact; the paper says around 14" },
+      .beside = "integers up to 2^14 are exact; there of an H800, and by section 3.5.2 "
+                "the highest 14 bits of 32 aligned products and of the sum, truncated" },
     { .name = "slices-ozaki", .printed = "exact",
       .what = "slices of 4 bits can be added exactly over k = 1024 on every fp8 unit "
               "with FP32 sums",

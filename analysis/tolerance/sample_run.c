@@ -21,9 +21,8 @@ void sample_run_clear(struct sample_run *r)
 }
 
 /* Where words may overflow there is no bound, and so no part of it. */
-static enum bitcut_status find_allowance(struct sample_run *r,
-                                         const struct bitcut_gemm *g,
-                                         const struct bound_apriori *b, struct fault *f)
+enum bitcut_status sample_run_allow(struct sample_run *r, const struct bitcut_gemm *g,
+                                    const struct bound_apriori *b, struct fault *f)
 {
     const struct comparison *const x = &r->j.comparison;
     struct bound_apriori rest = *b;
@@ -50,7 +49,7 @@ enum bitcut_status sample_run_make(struct sample_run *to, const struct run_sourc
             ? source->make(&r.data, source->context, rows, cols, run, f)
             : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the results");
     if (status == BITCUT_OK) status = gemm_data_judge(&r.j, &r.data, g, f);
-    if (status == BITCUT_OK) status = find_allowance(&r, g, b, f);
+    if (status == BITCUT_OK) status = sample_run_allow(&r, g, b, f);
     r.x = r.j.comparison;
     r.x.d = r.d;
     if (status == BITCUT_OK) status = sample_run_compute(&r, g, f);

@@ -34,6 +34,10 @@ struct sample_run {
     uint32_t *d;       /* room for a result                                             */
 };
 
+/* Set the allowance of a run that has been judged. */
+enum bitcut_status sample_run_allow(struct sample_run *r, const struct bitcut_gemm *g,
+                                    const struct bound_apriori *b, struct fault *f);
+
 /* All of it, and D of g, a checked GEMM on a unit. */
 enum bitcut_status sample_run_make(struct sample_run *to, const struct run_source *source,
                                    const struct bitcut_gemm *g,

@@ -183,9 +183,14 @@ START_TEST(costs)
     ck_assert(cost("tf32x3", "a100") == 6 && cost("fp32", "a100") == 16);
     ck_assert(cost("fp32", "mi210") == 4 && cost("bf16x9", "mi100") == 18);
     ck_assert(cost("half-fp8", "h100") == 2 && cost("plain", "t4") == 1);
+    ck_assert(cost("fp32", "a2") == 4 && cost("fp32", "a800") == 16);
+    ck_assert(cost("tf32x3", "a2") == 6 && cost("fp32", "rtx5090") == 2);
+    ck_assert(cost("fp32", "b200") == 30 && cost("tf32x3", "mi300") == 6);
     ck_assert(cost("tf32x3", "hopper/mma.m16n8k8.f32.tf32") == 6);
     for (const struct chip *c = chips; c->name; c++)
         ck_assert(table_find(TABLE(rates), c->architecture) != NULL);
+    for (const struct rate_row *r = rates; r->name; r++)
+        ck_assert_msg(r->source && *r->source, "%s has no source", r->name);
 }
 END_TEST
 

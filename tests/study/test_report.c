@@ -1,5 +1,7 @@
 /* The page and its Markdown: what was tested first, then chapters in their order, texts
    that mean nothing to the markup, and what is not finished. */
+#define _POSIX_C_SOURCE 200809L
+
 #include "analysis/study/report.h"
 #include "tests/scratch.h"
 #include "tests/test.h"
@@ -21,17 +23,35 @@ static json_t *verdict(const char *claim, const char *unit, enum verdict v)
 static void make_sections(struct section s[3])
 {
     const struct section sections[3] = {
-        { "b", "what b is", "Title b", "Text & <b>", CHAPTER_SPEED,
-          json_string("command b"), json_string("a <device>"), &no_plot,
-          json_pack("[{s:i, s:s}]", "x", 7, "s", "one"),
-          json_pack("[o, o, o]", verdict("first claim", "a100", VERDICT_AGREES),
-                    verdict("second_claim", "a100", VERDICT_DIFFERS),
-                    verdict("third claim", NULL, VERDICT_AGREES)),
-          NULL },
-        { "a", "what a is", "Title a", "Text a", CHAPTER_KEEPS, json_string("command a"),
-          NULL, &no_plot, json_pack("[{s:f, s:s}]", "x", 0.5, "s", "one"), NULL, NULL },
-        { "c", "what c is", "Title c", "Text c", CHAPTER_KEEPS, json_string("command c"),
-          NULL, &no_plot, NULL, NULL, NULL },
+        { .name = "b",
+          .what = "what b is",
+          .title = "Title b",
+          .text = "Text & <b>",
+          .chapter = CHAPTER_SPEED,
+          .source = json_string("command b"),
+          .origin = json_string("a <device>"),
+          .plot = &no_plot,
+          .rows = json_pack("[{s:i, s:s}]", "x", 7, "s", "one"),
+          .says = json_pack("[{s:s, s:s}]", "what", "seen", "says", "a | b < c"),
+          .verdicts =
+              json_pack("[o, o, o]", verdict("first claim", "a100", VERDICT_AGREES),
+                        verdict("second_claim", "a100", VERDICT_DIFFERS),
+                        verdict("third claim", NULL, VERDICT_AGREES)) },
+        { .name = "a",
+          .what = "what a is",
+          .title = "Title a",
+          .text = "Text a",
+          .chapter = CHAPTER_KEEPS,
+          .source = json_string("command a"),
+          .plot = &no_plot,
+          .rows = json_pack("[{s:f, s:s}]", "x", 0.5, "s", "one") },
+        { .name = "c",
+          .what = "what c is",
+          .title = "Title c",
+          .text = "Text c",
+          .chapter = CHAPTER_KEEPS,
+          .source = json_string("command c"),
+          .plot = &no_plot },
     };
     memcpy(s, sections, sizeof sections);
 }
@@ -42,6 +62,7 @@ static void clear_sections(struct section s[3])
         json_decref(s[i].source);
         json_decref(s[i].origin);
         json_decref(s[i].rows);
+        json_decref(s[i].says);
         json_decref(s[i].verdicts);
     }
 }
@@ -66,9 +87,34 @@ static void check_order(const char *text, const char *const *pieces)
     }
 }
 
+/* Write all of it and read it again. */
+static void check_form(report_form *form, const char *const *pieces)
+{
+    struct section s[3];
+    const struct scratch folder = scratch_make();
+    make_sections(s);
+    const struct page page = { .title = "A report",
+                               .command = "bitcut <x>",
+                               .about = "It is so.",
+                               .chapters = study_chapters,
+                               .answers = json_pack("[{s:s, s:s}]", "question", "Is it?",
+                                                    "answer", "1 < 2"),
+                               .sections = s,
+                               .count = 3 };
+    ck_assert_int_eq(report_write(folder.path, form, &page, NULL), BITCUT_OK);
+    check_order(text_of(folder.path), pieces);
+    json_decref(page.answers);
+    clear_sections(s);
+    scratch_remove(&folder);
+}
+
 START_TEST(page_answers_first)
 {
-    static const char *const pieces[] = { "<code>bitcut &lt;x&gt;</code>",
+    static const char *const pieces[] = { "<title>A report</title>",
+                                          "<code>bitcut &lt;x&gt;</code>",
+                                          "It is so.",
+                                          "Is it?",
+                                          "<td>1 &lt; 2</td>",
                                           "3 claims of papers",
                                           "2 agree, 1 differ",
                                           "of 0 nothing",
@@ -86,24 +132,20 @@ START_TEST(page_answers_first)
                                           "<h2 id=\"chapter-performance\">",
                                           "Title b",
                                           "Text &amp; &lt;b&gt;",
+                                          "<th>seen</th><td>a | b &lt; c</td>",
                                           "class=\"differs\">differs",
                                           "a &lt;device&gt;",
                                           "data:text/csv,x,s%0A7,one%0A",
                                           NULL };
-    struct section s[3];
-    const struct page page = { "bitcut <x>", s, 3 };
-    const struct scratch folder = scratch_make();
-    make_sections(s);
-    ck_assert_int_eq(report_write(folder.path, report_html, &page, NULL), BITCUT_OK);
-    check_order(text_of(folder.path), pieces);
-    clear_sections(s);
-    scratch_remove(&folder);
+    check_form(report_html, pieces);
 }
 END_TEST
 
 START_TEST(markdown_says_the_same)
 {
-    static const char *const pieces[] = { "`bitcut <x>`",
+    static const char *const pieces[] = { "# A report",
+                                          "`bitcut <x>`",
+                                          "| Is it? | 1 \\< 2 |",
                                           "3 claims: 2 agree, 1 differ, of 0 nothing",
                                           "| a100 | published models only | 2 |",
                                           "| differs | second\\_claim | Some \\| Paper | "
@@ -114,17 +156,11 @@ START_TEST(markdown_says_the_same)
                                           "### Title c",
                                           "**Not finished.**",
                                           "### Title b",
+                                          "| seen | a \\| b \\< c |",
                                           "* **differs**: second\\_claim",
                                           "a \\<device\\>",
                                           NULL };
-    struct section s[3];
-    const struct page page = { "bitcut <x>", s, 3 };
-    const struct scratch folder = scratch_make();
-    make_sections(s);
-    ck_assert_int_eq(report_write(folder.path, report_markdown, &page, NULL), BITCUT_OK);
-    check_order(text_of(folder.path), pieces);
-    clear_sections(s);
-    scratch_remove(&folder);
+    check_form(report_markdown, pieces);
 }
 END_TEST
 

@@ -190,22 +190,66 @@ START_TEST(growth)
 }
 END_TEST
 
-/* Hardware that is needed, whatever stands beside it. */
-START_TEST(hardware)
+static json_t *speed_row(const char *device, double tflops)
 {
-    json_t *rows = json_pack("[{s:s, s:s, s:s, s:f}]", "bench", "recipes", "shapes",
-                             "square", "recipe", "ootomo", "tflops", 51.0);
-    json_t *verdict = claim_verdict(
-        "recorded", claim_of(&study_recorded, "tflops-halfhalf"), rows, 0, 1);
+    return json_pack("{s:s, s:s, s:s, s:s, s:f}", "bench", "recipes", "shapes", "square",
+                     "recipe", "ootomo", "device", device, "tflops", tflops);
+}
+
+static void check_speed(const char *verdict, const char *reason, json_t *rows)
+{
+    json_t *got = claim_verdict("recorded", claim_of(&study_recorded, "tflops-halfhalf"),
+                                rows, 0, 1);
+    ck_assert_str_eq(said(got, "verdict"), verdict);
+    ck_assert_str_eq(said(got, "device"), "A100");
+    ck_assert_msg(strstr(said(got, "reason"), reason) == said(got, "reason"), "%s",
+                  said(got, "reason"));
+    json_decref(got);
+    json_decref(rows);
+}
+
+/* What was measured on a device is judged by its rows alone, and never by others, whose
+   names may begin with its own. */
+START_TEST(devices)
+{
+    check_speed("agrees", "51;",
+                json_pack("[o]", speed_row("NVIDIA A100-PCIE-40GB", 51)));
+    check_speed("differs", "40, 0.784 times",
+                json_pack("[o, o]", speed_row("NVIDIA H200", 51),
+                          speed_row("NVIDIA A100-PCIE-40GB", 40)));
+    check_speed("cannot", "it takes A100 hardware; on NVIDIA A1000: 51;",
+                json_pack("[o]", speed_row("NVIDIA A1000", 51)));
+    check_speed(
+        "cannot", "it takes A100 hardware; on NVIDIA H200, GA100: 2 cases give 50 to 52;",
+        json_pack("[o, o]", speed_row("NVIDIA H200", 50), speed_row("GA100", 52)));
+}
+END_TEST
+
+/* What is needed, whatever stands beside it, and of its own device, too. */
+START_TEST(needs)
+{
+    json_t *rows = json_pack("[o]", speed_row("NVIDIA A800", 51));
+    json_t *verdict =
+        claim_verdict("recorded", claim_of(&study_recorded, "a800-model"), rows, 0, 1);
     ck_assert_str_eq(said(verdict, "verdict"), "cannot");
-    ck_assert_str_eq(said(verdict, "reason"), "it takes an A100; beside it: 51");
-    json_decref(verdict);
-    verdict = claim_verdict("recorded", claim_of(&study_recorded, "mi210-wide-rocblas"),
-                            rows, 0, 1);
-    ck_assert_str_eq(said(verdict, "verdict"), "cannot");
+    ck_assert_str_eq(said(verdict, "reason"),
+                     "it takes the manual parameters, which are not published");
     ck_assert(json_is_null(json_object_get(verdict, "ours")));
     json_decref(verdict);
+    verdict =
+        claim_verdict("recorded", claim_of(&study_recorded, "mi210-model"), rows, 0, 1);
+    ck_assert_str_eq(said(verdict, "reason"), "it takes MI210 hardware and the manual "
+                                              "parameters, which are not published");
+    json_decref(verdict);
     json_decref(rows);
+}
+END_TEST
+
+/* Every claim of speed or energy is one of a device. */
+START_TEST(speed)
+{
+    for (const struct claim *c = study_recorded.claims; c->name; c++)
+        ck_assert_msg(c->device && *c->device, "%s is of no device", c->name);
 }
 END_TEST
 
@@ -284,18 +328,18 @@ START_TEST(points)
 {
     enum { MOST = 64 };
     const struct study *const study = &study_figure5;
-    const size_t points = study->points(study, STUDY_SMALL);
+    const size_t total = study->points(study, STUDY_SMALL);
     bool odd[MOST], even[MOST];
     size_t count;
-    ck_assert_uint_le(points, MOST);
-    for (size_t i = 0; i < points; i++) even[i] = !(odd[i] = i % 2);
+    ck_assert_uint_le(total, MOST);
+    for (size_t i = 0; i < total; i++) even[i] = !(odd[i] = i % 2);
     json_t *all = computed(study, NULL, 1, test_seed(), &count);
-    ck_assert_uint_eq(count, points);
+    ck_assert_uint_eq(count, total);
     json_t *again = computed(study, NULL, 3, test_seed(), &count);
     ck_assert(json_equal(all, again));
     json_decref(again);
     json_t *first = computed(study, odd, 2, test_seed(), &count);
-    ck_assert_uint_eq(count, points / 2);
+    ck_assert_uint_eq(count, total / 2);
     json_t *second = computed(study, even, 2, test_seed(), &count);
     ck_assert_uint_eq(json_array_size(first) + json_array_size(second),
                       json_array_size(all));
@@ -310,4 +354,4 @@ START_TEST(points)
 END_TEST
 
 TEST_MAIN("verdict", numbers, limits, ratios, no_ratios, sentences, choices, tails,
-          growth, hardware, no_rows, conditions, points)
+          growth, devices, needs, speed, no_rows, conditions, points)

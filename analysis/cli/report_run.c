@@ -1,0 +1,181 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "analysis/cli/report_run.h"
+
+#include "analysis/cli/data_files.h"
+#include "analysis/cli/terminal.h"
+#include "analysis/study/plot.h"
+#include "lib/clock.h"
+#include "lib/file/output.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_MOST = DATA_PATH_MOST + DATA_NAME_MOST + 8 };
+
+/* The report as a whole, in each of its forms. */
+static const struct {
+    const char *name;
+    report_form *form;
+} pages[] = { { "index.html", report_html }, { "report.md", report_markdown } };
+
+enum { PAGES = sizeof pages / sizeof pages[0] };
+
+void report_add(struct report *r, const struct section *s, report_make *make,
+                const void *about)
+{
+    assert(r->count < REPORT_SECTIONS_MOST);
+    r->section[r->count] = *s;
+    r->part[r->count].make = make;
+    r->part[r->count++].about = about;
+}
+
+void report_clear(struct report *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        json_decref(r->section[i].source);
+        json_decref(r->section[i].origin);
+        json_decref(r->section[i].rows);
+        json_decref(r->section[i].says);
+        json_decref(r->section[i].verdicts);
+        free(r->section[i].svg);
+    }
+}
+
+/* --- files ------------------------------------------------------------------------ */
+
+/* *made: it was not there before. */
+static enum bitcut_status make_folder(bool *made, const char *path, struct fault *f)
+{
+    struct stat s;
+    *made = mkdir(path, 0777) == 0;
+    if (*made) return BITCUT_OK;
+    if (errno == EEXIST && stat(path, &s) == 0 && S_ISDIR(s.st_mode)) return BITCUT_OK;
+    if (errno == EEXIST) errno = ENOTDIR;
+    return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
+}
+
+static enum bitcut_status write_text(const char *path, const char *text, struct fault *f)
+{
+    struct output o;
+    const enum bitcut_status status = output_open(&o, path, f);
+    if (status != BITCUT_OK) return status;
+    fputs(text, o.file);
+    return output_commit(&o, f);
+}
+
+static int check_output(const char *read, const char *option, const char *path)
+{
+    const struct used_file files[] = { { option, read, false },
+                                       { "-o", path, true },
+                                       { 0 } };
+    return check_files(files);
+}
+
+int report_check_files(const struct report *r, const char *option, const char *read)
+{
+    static const char *const endings[] = { "csv", "svg" };
+    char path[PATH_MOST];
+    int status = EXIT_GOOD;
+    for (int i = 0; i < PAGES && status == EXIT_GOOD; i++) {
+        snprintf(path, sizeof path, "%s/%s", r->folder, pages[i].name);
+        status = check_output(read, option, path);
+    }
+    for (size_t i = 0; i < 2 * r->count && status == EXIT_GOOD; i++) {
+        snprintf(path, sizeof path, "%s/%s.%s", r->folder, r->section[i / 2].name,
+                 endings[i % 2]);
+        status = check_output(read, option, path);
+    }
+    return status;
+}
+
+/* --- sections --------------------------------------------------------------------- */
+
+/* The figure of a section's rows; NULL: it has none, or gnuplot cannot draw it. */
+static enum bitcut_status draw(char **svg, const struct section *s, json_t *rows,
+                               const struct progress *progress, struct fault *f)
+{
+    *svg = NULL;
+    if (!s->plot->y) return BITCUT_OK;
+    const enum bitcut_status status = plot_svg(svg, s->plot, s->title, rows, progress, f);
+    if (status != BITCUT_OK || *svg || !progress_stopped(progress)) return status;
+    return fault_set(f, BITCUT_CANNOT, "stopped");
+}
+
+/* Write the data and figure of a section that has its rows. */
+static enum bitcut_status write_section(struct section *s, const struct report *r,
+                                        struct fault *f)
+{
+    char path[PATH_MOST];
+    snprintf(path, sizeof path, "%s/%s.csv", r->folder, s->name);
+    enum bitcut_status status = draw(&s->svg, s, s->rows, &r->context->progress, f);
+    if (status == BITCUT_OK) status = report_write_csv(path, s->rows, f);
+    if (status != BITCUT_OK) return status;
+    snprintf(path, sizeof path, "%s/%s.svg", r->folder, s->name);
+    if (s->svg) return write_text(path, s->svg, f);
+    remove(path); /* of an earlier run: it would not be this one's figure */
+    return BITCUT_OK;
+}
+
+static void emit_section(struct context *x, const struct section *s, double seconds)
+{
+    emit_row(&x->emitter, json_pack("{s:s, s:I, s:s, s:f}", "study", s->name, "rows",
+                                    (json_int_t)json_array_size(s->rows), "figure",
+                                    s->svg       ? "svg"
+                                    : s->plot->y ? "none: gnuplot is missing or failed"
+                                                 : "table",
+                                    "seconds", seconds));
+}
+
+static enum bitcut_status write_pages(const struct report *r, const struct page *page,
+                                      struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    for (int i = 0; i < PAGES && status == BITCUT_OK; i++) {
+        char path[PATH_MOST];
+        snprintf(path, sizeof path, "%s/%s", r->folder, pages[i].name);
+        status = report_write(path, pages[i].form, page, f);
+    }
+    return status;
+}
+
+/* A section that could not be written whole is not shown as finished. */
+static int run_section(struct report *r, size_t at)
+{
+    struct section *s = &r->section[at];
+    struct page page = *r->words;
+    struct fault f;
+    const double start = seconds_now();
+    terminal_label(s->name);
+    const int status = r->part[at].make(s, r->part[at].about, r);
+    if (status > EXIT_FOUND) return status;
+    if (write_section(s, r, &f) != BITCUT_OK) {
+        json_decref(s->rows);
+        s->rows = NULL;
+        return fail(s->name, &f);
+    }
+    page.sections = r->section;
+    page.count = r->count;
+    if (write_pages(r, &page, &f) != BITCUT_OK) return fail(r->folder, &f);
+    emit_section(r->context, s, seconds_now() - start);
+    return status;
+}
+
+int report_run(struct report *r)
+{
+    struct fault f;
+    bool made;
+    int worst = EXIT_GOOD;
+    if (make_folder(&made, r->folder, &f) != BITCUT_OK) return fail(r->folder, &f);
+    for (size_t i = 0; i < r->count && worst <= EXIT_FOUND; i++) {
+        const int status = run_section(r, i);
+        if (status > worst) worst = status;
+    }
+    if (made) rmdir(r->folder); /* if nothing came into it */
+    return worst;
+}

@@ -1,0 +1,60 @@
+#include "analysis/tolerance/given.h"
+
+#include "lib/hostfp.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Errors of every output, and how many are above limits. */
+static void count_errors(struct tolerance_given *to, const struct sample_run *r,
+                         const struct tolerance *t)
+{
+    const struct comparison *const x = &r->x;
+    to->component = 0;
+    to->worst = 0;
+    for (size_t i = 0; i < x->m * x->n; i++) {
+        const double error = fabs(metric_error(x, i)), u = backward_at(x, i);
+        if (u > to->component) to->component = u, to->worst = i;
+        to->wrong += isinf(error);
+        to->above += u > t->component.observed;
+        to->beyond +=
+            error > t->component.bound * 0x1p-24 * x->magnitude[i] + r->allowance[i];
+    }
+}
+
+static void judge_given(struct tolerance_given *to, const struct sample_run *r,
+                        const struct tolerance *t)
+{
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    *to = (struct tolerance_given){
+        .norm = metrics[METRIC_NORMWISE].value(&r->x),
+        .relative = metrics[METRIC_RELRES].value(&r->x),
+    };
+    count_errors(to, r, t);
+    ulp_histogram(to->bins, &r->x);
+    criteria_run(to->accepted, r, t);
+    hostfp_leave(&mode);
+}
+
+enum bitcut_status tolerance_judge(struct tolerance_given *to, const struct tolerance *t,
+                                   const struct tolerance_question *q,
+                                   const struct gemm_data *data, const uint32_t *d,
+                                   int threads, const struct progress *progress,
+                                   struct fault *f)
+{
+    const struct exact_update update = { q->gemm->alpha, q->gemm->beta, data->c.at };
+    struct sample_run r = { .allowance = memory_allocate(q->m * q->n, sizeof(double)) };
+    enum bitcut_status status =
+        r.allowance ? judge_init(&r.j, &references[0], &data->a, &data->b, &update,
+                                 threads, progress, f)
+                    : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits of D");
+    if (status == BITCUT_OK) status = sample_run_allow(&r, q->gemm, &t->bound, f);
+    if (status == BITCUT_OK) {
+        r.x = r.j.comparison;
+        r.x.d = d;
+        judge_given(to, &r, t);
+    }
+    sample_run_clear(&r);
+    return status;
+}
