@@ -2,7 +2,8 @@
 # The keys that the manual documents are those that the commands print with --json, in both
 # directions.  In doc/bitcut.texi a key is a @code{word}, or a word of an @item of a @table
 # @code, between `@c keys GROUP` and `@c end keys`; `schema` is a key of every object.
-# Not here are the keys of single studies, and of commands that need a device.
+# Not here are the keys of single studies, and of commands that need a device.  And the names
+# of lines for people have their place in "How to read this output".
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
@@ -71,13 +72,13 @@ dd if=nan of="changed/hopper/mma.m16n8k16.f32.f16/D.npy" bs=1 seek=128 conv=notr
 # shellcheck disable=SC2086 # lists of words
 {
     prints gemm gemm --recipe legemm --unit h100 $small --save-a A.npy --save-b B.npy \
-        -o D.npy --budget --at 1,2
+        -o D.npy --budget --at 1,2 --worst 1
     prints gemm gemm --recipe half-fp8 --unit h100 $small
     prints gemm gemm --recipe legemm --unit h100 $small --input-a 'specials(2)' \
         --save-a S.npy --budget --at 1,2
     prints D2 gemm --recipe legemm --unit a100 $small -o D2.npy --reference none
     prints verify verify --recipe legemm --unit h100 -a A.npy -b B.npy -d D2.npy --budget \
-        --at 1,2 --seconds 0
+        --at 1,2 --worst 1 --seconds 0
     prints verify verify --recipe legemm --unit h100 -a S.npy -b B.npy -d D.npy --budget \
         --at 1,2 --seconds 0
     prints explain explain -a A.npy -b B.npy -d D.npy -d D2.npy --recipe legemm
@@ -88,6 +89,8 @@ dd if=nan of="changed/hopper/mma.m16n8k16.f32.f16/D.npy" bs=1 seek=128 conv=notr
         'bitcut gemm -a $BITCUT_A -b $BITCUT_B -o $BITCUT_D --recipe plain --unit h100 --reference none'
     prints bound bound --recipe legemm --unit h100 $small
     prints tolerance tolerance --recipe legemm --unit h100 $small --power 1 --seeds 5
+    prints tolerance tolerance --recipe legemm --unit h100 -a A.npy -b B.npy -d D.npy --power 0 \
+        --seeds 5
     prints advise advise -a A.npy -b B.npy --unit h100
     prints advise advise -a A.npy --unit mi210
     prints split split --from 0 --to 0
@@ -106,7 +109,26 @@ dd if=nan of="changed/hopper/mma.m16n8k16.f32.f16/D.npy" bs=1 seek=128 conv=notr
     prints emu bench emu -n 64 --unit hopper/mma.m16n8k16.f32.f16
 }
 
-echo 1..17
+# unread WORD...: names of lines for people that this command prints and doc/reading.texi has not.
+unread() {
+    bitcut "$@" < /dev/null > out 2> err || [ $? -le 1 ] || cat err
+    sed -n 's/^\([A-Za-z][A-Za-z ]*[A-Za-z]\|[A-Z]\)   *.*/\1/p' out | sort -u > names
+    [ -s names ] || echo "no lines of $1"
+    while read -r name; do
+        grep -qx "@itemx\{0,1\} $name" "$source/doc/reading.texi" || echo "$1: $name"
+    done < names
+}
+
+# shellcheck disable=SC2086 # lists of words
+every_line() {
+    unread gemm --recipe legemm --unit h100 $small --budget --at 1,2 --worst 1
+    unread verify --recipe legemm --unit h100 -a A.npy -b B.npy -d D2.npy --worst 1
+    unread explain -a A.npy -b B.npy -d D2.npy --recipe legemm
+    unread tolerance --recipe legemm --unit h100 -a A.npy -b B.npy -d D.npy --power 1 --seeds 5
+    unread advise -a A.npy -b B.npy --unit h100 --unit mi210
+}
+
+echo 1..18
 ok_if_empty "gemm" "$(same gemm gemm 'a GEMM' metrics budget)"
 ok_if_empty "verify" "$(same verify verify 'a GEMM' budget)"
 ok_if_empty "explain" "$(same explain explain 'a GEMM')"
@@ -124,3 +146,4 @@ ok_if_empty "report" "$(same report report)"
 ok_if_empty "tile" "$(same tile tile)"
 ok_if_empty "bench exact" "$(same exact 'bench exact' 'may a BLAS')"
 ok_if_empty "bench emu" "$(same emu 'bench emu' 'may a BLAS')"
+ok_if_empty "every line for people is explained" "$(every_line)"
