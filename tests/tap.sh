@@ -17,8 +17,12 @@ exhaustive() {
     else ok_if_empty "$1" "$($2)"; fi
 }
 
-# part: the lines of standard input, or with BITCUT_BRIEF every eighth.
-part() { awk -v step="${BITCUT_BRIEF:+8}" 'NR % (step ? step : 1) == 0'; }
+# part: the lines of standard input; with BITCUT_BRIEF the first and every eighth after it, or
+# every Nth, N its value if that is above 1.
+part() {
+    awk -v brief="${BITCUT_BRIEF:-0}" \
+        'BEGIN { step = brief > 1 ? brief : brief ? 8 : 1 } (NR - 1) % step == 0'
+}
 
 # model_built FOLDER WORD...: the model device as the module in a new FOLDER, by the compiler
 # with WORD...; $source is the project's folder, $libraries has the library.

@@ -35,7 +35,10 @@ int test_long(void) { return getenv("BITCUT_LONG") != NULL; }
 int test_cases(int usual, int most)
 {
     if (test_long()) return most;
-    return getenv("BITCUT_BRIEF") ? usual / 8 + (usual < 8) : usual;
+    const char *const brief = getenv("BITCUT_BRIEF");
+    if (!brief) return usual;
+    const int part = atoi(brief) > 1 ? atoi(brief) : 8;
+    return usual / part + (usual < part);
 }
 
 uint64_t test_bits(uint64_t *state)

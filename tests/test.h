@@ -29,7 +29,8 @@ int test_long(void);
 int test_host_mode(int mode);
 
 /* How many cases of a kind to try: `most` in check-long, an eighth of `usual`, or 1, with
-   BITCUT_BRIEF (for slow builds: sanitizers, valgrind, emulated processors). */
+   BITCUT_BRIEF (for slow builds: sanitizers, valgrind, emulated processors), or an Nth, N
+   its value if that is above 1. */
 int test_cases(int usual, int most);
 
 /* The next 64 random bits of a stream (SplitMix64; Steele, Lea, Flood 2014), and of these
