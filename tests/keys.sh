@@ -1,0 +1,149 @@
+#!/bin/sh
+# The keys that the manual documents are those that the commands print with --json, in both
+# directions.  In doc/bitcut.texi a key is a @code{word}, or a word of an @item of a @table
+# @code, between `@c keys GROUP` and `@c end keys`; `schema` is a key of every object.
+# Not here are the keys of single studies, and of commands that need a device.  And the names
+# of lines for people have their place in "How to read this output".
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
+source=$(cd "${srcdir:-.}" && pwd)
+manual=$source/doc/bitcut.texi
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+
+# documented GROUP: its keys.
+documented() {
+    awk -v group="$1" '
+        $0 == "@c keys " group { inside = 1 }
+        /^@c end keys/ { inside = 0 }
+        !inside { next }
+        /^@itemx? / && !/@code|@tab/ { gsub(/[,@]|itemx? /, ""); print }
+        { while (match($0, /@code\{[a-z_0-9]+\}/)) {
+              print substr($0, RSTART + 6, RLENGTH - 7)
+              $0 = substr($0, RSTART + RLENGTH)
+          } }' "$manual" | tr ' ' '\n' | grep .
+}
+
+# prints NAME WORD...: add the keys that this command prints to those of NAME.
+prints() {
+    name=$1
+    shift
+    bitcut "$@" --json < /dev/null > out 2> err || [ $? -le 1 ] || cat err >> "$name.failed"
+    grep -o '"[a-z_0-9]*":' out | tr -d '":' >> "$name.printed"
+}
+
+# same NAME GROUP... [may GROUP...]: what is printed under NAME and not documented, or the
+# reverse; keys of the groups behind `may` need not be printed.
+same() {
+    name=$1
+    shift
+    cat "$name.failed" 2> err
+    true > keys
+    true > allowed
+    for group in "$@"; do
+        case $group in
+        may\ *) documented "${group#may }" >> allowed ;;
+        *) documented "$group" >> keys ;;
+        esac
+    done
+    sort -u -o keys keys
+    sort -u -o allowed allowed keys
+    [ -s keys ] || echo "the manual has no keys of $*"
+    sort -u "$name.printed" | grep -vx schema > printed
+    comm -13 allowed printed | sed 's/^/printed, and not in the manual: /'
+    comm -23 keys printed | sed 's/^/in the manual, and never printed: /'
+}
+
+small="-m 16 -n 16 -k 32"
+set=$source/data/h200/mma_m16n8k4_tf32_f32
+
+# Sets with a wrong bit in D, of each kind of unit; and in one a NaN.
+cp -r "$source/data/directed" changed
+chmod -R u+w changed
+for d in $(find changed -name D.npy); do
+    byte=$(($(wc -c < "$d") - 3))
+    printf '\125' | dd of="$d" bs=1 seek=$byte conv=notrunc 2> err
+done
+printf '\377\377\377\177' > nan
+dd if=nan of="changed/hopper/mma.m16n8k16.f32.f16/D.npy" bs=1 seek=128 conv=notrunc 2> err
+
+# shellcheck disable=SC2086 # lists of words
+{
+    prints gemm gemm --recipe legemm --unit h100 $small --save-a A.npy --save-b B.npy \
+        -o D.npy --budget --at 1,2 --worst 1
+    prints gemm gemm --recipe half-fp8 --unit h100 $small
+    prints gemm gemm --recipe legemm --unit h100 $small --input-a 'specials(2)' \
+        --save-a S.npy --budget --at 1,2
+    prints D2 gemm --recipe legemm --unit a100 $small -o D2.npy --reference none
+    prints verify verify --recipe legemm --unit h100 -a A.npy -b B.npy -d D2.npy --budget \
+        --at 1,2 --worst 1 --seconds 0
+    prints verify verify --recipe legemm --unit h100 -a S.npy -b B.npy -d D.npy --budget \
+        --at 1,2 --seconds 0
+    prints explain explain -a A.npy -b B.npy -d D.npy -d D2.npy --recipe legemm
+    printf '\377' | dd of=D2.npy bs=1 seek=200 conv=notrunc 2> err
+    prints explain explain -a A.npy -b B.npy -d D2.npy --recipe legemm --unit \
+        ampere/mma.m16n8k16.f32.f16
+    prints probed explain --unit h100 -m 8 -n 8 -k 32 --format f16 --probe \
+        'bitcut gemm -a $BITCUT_A -b $BITCUT_B -o $BITCUT_D --recipe plain --unit h100 --reference none'
+    prints bound bound --recipe legemm --unit h100 $small
+    prints tolerance tolerance --recipe legemm --unit h100 $small --power 1 --seeds 5
+    prints tolerance tolerance --recipe legemm --unit h100 -a A.npy -b B.npy -d D.npy --power 0 \
+        --seeds 5
+    prints advise advise -a A.npy -b B.npy --unit h100
+    prints advise advise -a A.npy --unit mi210
+    prints split split --from 0 --to 0
+    prints split split -a A.npy
+    prints mma mma --unit hopper/mma.m16n8k4.f32.tf32 -a "$set/A.npy" -b "$set/B.npy" \
+        -c "$set/C.npy" -o M.npy
+    prints replay replay changed
+    prints probe probe --mutants --unit hopper/mma.m16n8k16.f32.f16
+    prints fit fit "$set" --outputs 100
+    prints study study figure1 -o rows
+    prints study study table1 --verdicts
+    prints study study --merge rows
+    prints report report --no-studies -o report
+    prints tile tile --gpu a800
+    prints exact bench exact -n 32
+    prints emu bench emu -n 64 --unit hopper/mma.m16n8k16.f32.f16
+}
+
+# unread WORD...: names of lines for people that this command prints and doc/reading.texi has not.
+unread() {
+    bitcut "$@" < /dev/null > out 2> err || [ $? -le 1 ] || cat err
+    sed -n 's/^\([A-Za-z][A-Za-z ]*[A-Za-z]\|[A-Z]\)   *.*/\1/p' out | sort -u > names
+    [ -s names ] || echo "no lines of $1"
+    while read -r name; do
+        grep -qx "@itemx\{0,1\} $name" "$source/doc/reading.texi" || echo "$1: $name"
+    done < names
+}
+
+# shellcheck disable=SC2086 # lists of words
+every_line() {
+    unread gemm --recipe legemm --unit h100 $small --budget --at 1,2 --worst 1
+    unread verify --recipe legemm --unit h100 -a A.npy -b B.npy -d D2.npy --worst 1
+    unread explain -a A.npy -b B.npy -d D2.npy --recipe legemm
+    unread tolerance --recipe legemm --unit h100 -a A.npy -b B.npy -d D.npy --power 1 --seeds 5
+    unread advise -a A.npy -b B.npy --unit h100 --unit mi210
+}
+
+echo 1..18
+ok_if_empty "gemm" "$(same gemm gemm 'a GEMM' metrics budget)"
+ok_if_empty "verify" "$(same verify verify 'a GEMM' budget)"
+ok_if_empty "explain" "$(same explain explain 'a GEMM')"
+ok_if_empty "explain --probe" "$(same probed 'probe of a program')"
+ok_if_empty "bound" "$(same bound bound 'a GEMM')"
+ok_if_empty "tolerance" "$(same tolerance tolerance 'a GEMM')"
+ok_if_empty "advise" "$(same advise advise)"
+ok_if_empty "split" "$(same split split)"
+ok_if_empty "mma" "$(same mma mma)"
+ok_if_empty "replay" "$(same replay replay 'a difference')"
+ok_if_empty "probe" "$(same probe probe)"
+ok_if_empty "fit" "$(same fit fit 'may fields')"
+ok_if_empty "study" "$(same study study figure1)"
+ok_if_empty "report" "$(same report report)"
+ok_if_empty "tile" "$(same tile tile)"
+ok_if_empty "bench exact" "$(same exact 'bench exact' 'may a BLAS')"
+ok_if_empty "bench emu" "$(same emu 'bench emu' 'may a BLAS')"
+ok_if_empty "every line for people is explained" "$(every_line)"
