@@ -405,6 +405,9 @@ tolerances_of_results() {
     awk 'NR == 10 { $1 = 1.0001 * $1 } { print }' d.mtx > bad.mtx
     few 1 -a a.npy -b b.npy -d bad.mtx --power 0
     grep -q '^D  *REJECTED: the worst, (7, 0), .*, 1 of 600 outputs are above that; .*; 1 beyond' out || cat out
+    awk 'NR == 10 { $1 = sprintf("%.9g", $1 * 1.0000015) } { print }' d.mtx > bad.mtx
+    few 1 -a a.npy -b b.npy -d bad.mtx --power 0 --json
+    grep -q '"above":1,"beyond":0,' out || cat out
     awk 'NR == 24 { $1 = "nan" } { print }' d.mtx > bad.mtx
     few 1 -a a.npy -b b.npy -d bad.mtx --power 0
     grep -q '^D  *REJECTED: 1 outputs are NaN .* the worst, (1, 1), errs by inf' out || cat out

@@ -35,7 +35,7 @@ right() {
     result --recipe legemm --unit h100
     report 0 -d d.mtx
     sed -n 's/^\([a-z-]*\)  .*/\1/p' out | grep -v '^study$' > sections
-    [ "$(wc -l < sections)" = 11 ] || cat out
+    [ "$(wc -l < sections)" = 10 ] || cat out
     while read -r name; do
         [ -s "one/$name.csv" ] || echo "no $name.csv"
         grep -q "<section id=\"$name\">" one/index.html || echo "no section $name"

@@ -232,13 +232,14 @@ static bool say_command(char *text, size_t size, const struct emit_line *line,
                         const json_t *row)
 {
     const json_t *const t = json_object_get(row, line->key);
+    const bool transposed = json_is_true(json_object_get(row, "transposed"));
     say_more(text, size, "bitcut gemm --recipe %s --unit %s -a %s -b %s",
              text_at(t, "recipe"), text_at(t, "unit"), text_at(row, "input_a"),
-             json_is_true(json_object_get(row, "transposed")) ? "B"
-                                                              : text_at(row, "input_b"));
+             transposed ? "B.npy" : text_at(row, "input_b"));
     if (whole_at(t, "scale")) say_more(text, size, " --scale %lld", whole_at(t, "scale"));
     if (json_is_true(json_object_get(t, "equilibrate")))
         say_more(text, size, " --equilibrate");
+    if (transposed) say_more(text, size, ", with A transposed in B.npy");
     return true;
 }
 

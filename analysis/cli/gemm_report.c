@@ -2,6 +2,7 @@
 
 #include "analysis/cli/command_call.h"
 #include "analysis/cli/gemm_report_rows.h"
+#include "analysis/cli/kept_results.h"
 #include "analysis/cli/report_run.h"
 #include "analysis/cli/say.h"
 #include "analysis/cli/setup.h"
@@ -57,7 +58,7 @@ struct gemm_report_work {
     char choice[CHOICE_WORDS_MOST]
                [WORD_MOST]; /* recipe, unit and variations as options */
     int choices;
-    json_t *answers;
+    json_t *answers, *inputs;
 };
 
 static void add_choice(struct gemm_report_work *w, const char *word)
@@ -214,18 +215,34 @@ struct part {
 #define BY_EXPONENT .x = "exponent", .x_label = "exponent of the value"
 
 static const struct study_plot table = { .y = NULL };
-static const struct study_plot count_plot = { BY_EXPONENT, .y = "count",
-                                              .series = "operand", .y_label = "values",
-                                              .y_log = true };
-static const struct study_plot bits_plot = { BY_EXPONENT, .y = "bits", .series = "recipe",
-                                             .y_label = "bits kept on average" };
-static const struct study_plot error_plot = { .x = "ulps",
-                                              .y = "share",
-                                              .series = "result",
-                                              .x_label = "distance from the exact result "
-                                                         "(FP32 steps, at most)",
-                                              .y_label = "share of outputs",
-                                              .x_log = true };
+static const struct study_plot count_plot = {
+    BY_EXPONENT,
+    .y = "count",
+    .series = "operand",
+    .y_label = "values",
+    .y_log = true,
+    .sees = "Whether values lie below 2^-14, where words of f16 are subnormal, or above "
+            "2^15, where there are none."
+};
+static const struct study_plot bits_plot = {
+    BY_EXPONENT,
+    .y = "bits",
+    .series = "recipe",
+    .panels = "operand",
+    .y_label = "bits kept on average",
+    .sees = "Where a line falls, the low words of that recipe underflow; what counts are "
+            "the exponents that have many values."
+};
+static const struct study_plot error_plot = {
+    .x = "ulps",
+    .y = "share",
+    .series = "result",
+    .x_label = "distance from the exact result (FP32 steps, at most)",
+    .y_label = "share of outputs",
+    .x_log = true,
+    .sees = "A result as good as FP32 has its outputs where the FP32 loop has them; one "
+            "farther to the right is worse."
+};
 
 static const struct part parts[] = {
     { .section = { .name = "values",
@@ -239,29 +256,16 @@ static const struct part parts[] = {
       .lines = "A|B",
       .call = CALL_ADVISE,
       .rows = gemm_report_values },
-    { .section = { .name = "kept-a",
+    { .section = { .name = "bits",
                    .chapter = ABOUT_VALUES,
                    .plot = &bits_plot,
-                   .what = "bits of A that splits keep, by exponent",
-                   .title = "What splits keep of A",
-                   .text =
-                       "Bits of a value that its words hold, on average over the values "
-                       "of A with that exponent; FP32 has 24. Where a line falls, low "
-                       "words underflow." },
+                   .what = "bits of A and B that splits keep, by exponent",
+                   .title = "What splits keep",
+                   .text = "Bits of a value that its words hold, on average over the "
+                           "values of A or of B with that exponent; FP32 has 24." },
       .lines = "",
       .call = CALL_ADVISE,
-      .rows = gemm_report_kept,
-      .of = "A" },
-    { .section = { .name = "kept-b",
-                   .chapter = ABOUT_VALUES,
-                   .plot = &bits_plot,
-                   .what = "bits of B that splits keep, by exponent",
-                   .title = "What splits keep of B",
-                   .text = "The same of B." },
-      .lines = "",
-      .call = CALL_ADVISE,
-      .rows = gemm_report_kept,
-      .of = "B" },
+      .rows = gemm_report_kept },
     { .section = { .name = "kept",
                    .chapter = ABOUT_VALUES,
                    .plot = &table,
@@ -486,6 +490,7 @@ static int make(struct section *s, const void *about, struct report *r)
     struct command_call *const call = &w->call[p->call];
     s->source = command_call_line(call);
     s->rows = json_array();
+    s->inputs = json_incref(w->inputs);
     int rest = EXIT_GOOD;
     if (p->rows) p->rows(s->rows, json_array_get(call->rows, 0), call->rows, p->of);
     else rest = make_errors(s->rows, w);
@@ -542,6 +547,17 @@ static int check(const struct gemm_report_work *w)
     return status;
 }
 
+/* What the report is on, byte for byte. */
+static int digest(struct gemm_report_work *w)
+{
+    const struct gemm_report_options *const o = w->o;
+    const char *const path[] = { o->a, o->b, o->c, o->d };
+    int status = EXIT_GOOD;
+    for (int i = 0; i < 4 && status == EXIT_GOOD; i++)
+        if (path[i]) status = kept_digest_file(w->inputs, path[i]);
+    return status;
+}
+
 int gemm_report(struct context *x, const struct gemm_report_options *o,
                 const char *folder)
 {
@@ -561,9 +577,11 @@ int gemm_report(struct context *x, const struct gemm_report_options *o,
     };
     add_parts(&w, order);
     int status = check(&w);
+    if (status == EXIT_GOOD) status = digest(&w);
     if (status == EXIT_GOOD) status = report_run(&w.report);
     for (int i = 0; i < CALLS; i++) command_call_clear(&w.call[i]);
     report_clear(&w.report);
+    json_decref(w.inputs);
     json_decref(words.answers);
     return status;
 }

@@ -40,10 +40,9 @@ static const struct {
     { "tf32x3", &splits[SPLIT_TF32TF32] }, { "bf16x3", &splits[SPLIT_BF16X2] }
 };
 
-static bool is_of(const json_t *kept, const char *operand, const struct bitcut_split *s)
+static bool is_of(const json_t *kept, const struct bitcut_split *s)
 {
-    return !strcmp(text_at(kept, "operand"), operand) &&
-           !strcmp(text_at(kept, "split"), s->name) &&
+    return !strcmp(text_at(kept, "split"), s->name) &&
            whole_at(kept, "scale_from") <= s->scale &&
            s->scale <= whole_at(kept, "scale_to") &&
            !json_is_true(json_object_get(kept, "flush")) &&
@@ -52,13 +51,13 @@ static bool is_of(const json_t *kept, const char *operand, const struct bitcut_s
 
 void gemm_report_kept(json_t *to, const json_t *row, json_t *all, const char *of)
 {
-    (void)all;
+    (void)all, (void)of;
     for (size_t d = 0; d < sizeof drawn / sizeof drawn[0]; d++) {
         size_t i;
         json_t *kept;
         json_array_foreach(json_object_get(row, "kept"), i, kept)
         {
-            if (!is_of(kept, of, drawn[d].split)) continue;
+            if (!is_of(kept, drawn[d].split)) continue;
             json_t *const one = json_pack("{s:s, s:i}", "recipe", drawn[d].recipe,
                                           "scale", drawn[d].split->scale);
             json_object_update(one, kept);

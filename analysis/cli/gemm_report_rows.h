@@ -11,8 +11,8 @@ typedef void gemm_report_rows(json_t *to, const json_t *row, json_t *all, const 
 /* Of advise: { operand, exponent, count }. */
 gemm_report_rows gemm_report_values;
 
-/* Of advise, operand `of`: { recipe, exponent, count, bits, ... } of the splits of the
-   best known recipes at their own scales, where a unit flushes nothing. */
+/* Of advise: { recipe, operand, exponent, count, bits, ... } of the splits of the best
+   known recipes at their own scales, where a unit flushes nothing. */
 gemm_report_rows gemm_report_kept;
 
 /* Of advise: everything that is kept, for all exponents together. */
