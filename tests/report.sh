@@ -47,6 +47,10 @@ right() {
     says "Which recipe is enough?" ".* relres "
     grep -q '^Numbers: `bitcut verify --recipe legemm --unit hopper/mma.m16n8k16.f32.f16 -a a.npy -b b.npy -d d.mtx --worst 8 --seconds 0`' \
         one/report.md || grep '^Numbers' one/report.md
+    grep -q '^Made by: .*; inputs a.npy, b.npy, d.mtx; data' one/report.md || grep '^Made by' one/report.md
+    sha256sum a.npy b.npy d.mtx | while read -r digest name; do
+        grep -q "{\"file\":\"$name\",\"sha256\":\"$digest\"}" one/worst.json || echo "no $digest"
+    done
     [ "$(column unexplained worst | sort -u)" = 0 ] || column unexplained worst
     # The parts add up to the error, in u: epilogue is the last.
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "u") u = i; next }

@@ -352,7 +352,8 @@ static const struct part parts[] = {
                    .text =
                        "The outputs of D with the largest error in u |A||B|, u = 2^-24; "
                        "the parts that the recipe on this unit has there, which add up "
-                       "to its error exactly; and as `unexplained` what D has besides, "
+                       "to its error exactly; and, as \"unexplained\", what D has "
+                       "besides, "
                        "which is 0 where D is the recipe's." },
       .call = CALL_VERIFY,
       .needs = RESULT_GIVEN,
@@ -573,7 +574,8 @@ int gemm_report(struct context *x, const struct gemm_report_options *o,
     struct gemm_report_work w = {
         .report = { .context = x, .folder = folder, .words = &words },
         .o = o,
-        .answers = words.answers
+        .answers = words.answers,
+        .inputs = json_array(),
     };
     add_parts(&w, order);
     int status = check(&w);
