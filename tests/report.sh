@@ -42,8 +42,8 @@ right() {
     done < sections
     says "What computed D?" "D is legemm on hopper/mma.m16n8k16.f32.f16: 63 of 63 outputs agree"
     says "Does D pass?" "accepted: "
-    says "Is D that to the bit?" "D is that of this recipe on this unit, to the bit"
-    says "What is it compared with?" "legemm on hopper.*evidence of the unit: recorded"
+    says "Is D the model's to the bit?" "D is that of this recipe on this unit, to the bit"
+    says "Which model is beside it?" "legemm on hopper.*evidence of the unit: recorded"
     says "Which recipe is enough?" ".* relres "
     grep -q '^Numbers: `bitcut verify --recipe legemm --unit hopper/mma.m16n8k16.f32.f16 -a a.npy -b b.npy -d d.mtx --worst 8 --seconds 0`' \
         one/report.md || grep '^Numbers' one/report.md
@@ -76,9 +76,10 @@ wrong() {
     result --recipe ootomo --unit h100
     awk 'NR == 12 { $1 = 1.001 * $1 } NR == 30 { $1 = "nan" } { print }' d.mtx > bad.mtx
     report 1 -d bad.mtx --seconds 1
-    says "Does D pass?" "REJECTED: 1 outputs are NaN"
+    says "Does D pass?" "REJECTED: 1 not finite where C is"
     says "What computed D?" "No hypothesis gives D, .*"
-    says "Is D that to the bit?" "D is not that"
+    says "What are its worst outputs?" ".* is NaN or infinite where C is not; .* errs by "
+    says "Is D the model's to the bit?" "D is not that"
     [ "$(column unexplained worst | grep -cv '^0$')" = 2 ] || cat one/worst.csv
     column ratio bounds | grep -q . || cat one/bounds.csv
 }
@@ -87,10 +88,10 @@ wrong() {
 asked() {
     result --recipe ootomo --unit h100
     report 0 -d d.mtx --recipe ootomo --unit h100
-    says "Is D that to the bit?" "D is that"
+    says "Is D the model's to the bit?" "D is that"
     report 1 -d d.mtx --recipe legemm --unit mi210
-    says "Is D that to the bit?" "D is not that"
-    says "What is it compared with?" "legemm on cdna2.*not run on AMD hardware by us"
+    says "Is D the model's to the bit?" "D is not that"
+    says "Which model is beside it?" "legemm on cdna2.*not run on AMD hardware by us"
     says "What computed D?" "D is ootomo on hopper"
 }
 
@@ -110,7 +111,7 @@ END
             # shellcheck disable=SC2086 # words
             result $words
             report 0 -d d.mtx
-            grep -q "Is D that to the bit? | D is that" one/report.md ||
+            grep -q "Is D the model's to the bit? | D is that" one/report.md ||
                 { echo "$words:"; grep '^| What\|to the bit' one/report.md; }
         done
 }
@@ -126,7 +127,7 @@ products() {
     says "Which recipe is enough?" "none"
     run 0 gemm --recipe ootomo --unit h100 -a a.npy -b b.npy -c d.mtx --alpha 2 --beta 0.5 -o e.npy
     report 0 -c d.mtx --alpha 2 --beta 0.5 -d e.npy
-    says "Is D that to the bit?" "D is that"
+    says "Is D the model's to the bit?" "D is that"
 }
 
 refused() {

@@ -274,7 +274,7 @@ bool say_budget_worst(char *text, size_t size, const struct emit_line *line,
         say_more(text, size, "%s(%lld, %lld) ", n ? "; " : "", whole_at(b, "i"),
                  whole_at(b, "j"));
         if (isinf(real_at(b, "u"))) {
-            say_more(text, size, "is NaN or infinite, or should be");
+            say_more(text, size, "is NaN or infinite where C is not");
             continue;
         }
         say_more(text, size, "errs by %.3g u |A||B|", real_at(b, "u"));

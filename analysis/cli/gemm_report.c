@@ -38,7 +38,7 @@ static const struct {
     /* clang-format off */
     [CALL_ADVISE]    = { &command_advise,    TAKES_WANT,             { NULL } },
     [CALL_EXPLAIN]   = { &command_explain,   TAKES_C | TAKES_D | TAKES_SECONDS, { NULL } },
-    [CALL_GEMM]      = { &command_gemm,      TAKES_C | TAKES_CHOICE, { "--budget", "--worst", "8" } },
+    [CALL_GEMM]      = { &command_gemm,      TAKES_C | TAKES_CHOICE, { "--worst", "8", "--budget" } },
     [CALL_FP32]      = { &command_gemm,      TAKES_C,
                          { "--recipe", "fp32", "--unit", "fma/f32" } },
     [CALL_VERIFY]    = { &command_verify,    TAKES_C | TAKES_D | TAKES_CHOICE,
@@ -74,6 +74,14 @@ static void add_word(struct command_call *call, const char *option, const char *
     command_call_add(call, value);
 }
 
+/* Whether the budget of all outputs would take minutes. */
+static bool is_large(const struct gemm_report_work *w)
+{
+    const json_t *const row = json_array_get(w->call[CALL_ADVISE].rows, 0);
+    return real_at(row, "m") * real_at(row, "n") * real_at(row, "k") >
+           0x1p24; /* some 20 seconds of a processor */
+}
+
 static int run_call(struct gemm_report_work *w, int at)
 {
     const struct gemm_report_options *const o = w->o;
@@ -95,7 +103,8 @@ static int run_call(struct gemm_report_work *w, int at)
     if (takes & TAKES_WANT) add_word(call, "--want", o->want);
     if (takes & TAKES_SECONDS) add_word(call, "--seconds", o->seconds);
     for (int i = 0; i < MORE_MOST && calls[at].more[i]; i++)
-        command_call_add(call, calls[at].more[i]);
+        if (strcmp(calls[at].more[i], "--budget") != 0 || !is_large(w))
+            command_call_add(call, calls[at].more[i]);
     return command_call_run(call, calls[at].command, w->report.context);
 }
 
@@ -251,7 +260,8 @@ static const struct part parts[] = {
                    .what = "values of A and B by exponent",
                    .title = "Values by exponent",
                    .text = "How many values of A and B have each exponent; zeros, "
-                           "infinities and NaN are told above. What lies below 2^-14 has "
+                           "infinities and NaN, if there are any, are told above. What "
+                           "lies below 2^-14 has "
                            "subnormal words of f16, what lies above 2^15 none." },
       .lines = "A|B",
       .call = CALL_ADVISE,
@@ -425,14 +435,15 @@ static const struct {
     { CALL_TOLERANCE, "D",                "Does D pass?"                     },
     { CALL_EXPLAIN,   "error of D",       "How accurate is D?"               },
     { CALL_EXPLAIN,   "differs in",       "Where is D something else?"       },
+    { CALL_VERIFY,    "worst outputs",    "What are its worst outputs?"      },
     { CALL_ADVISE,    "advice",           "Which recipe is enough?"          },
     { CALL_ADVISE,    "elsewhere",        "And on other chips?"              },
     { CALL_ADVISE,    "scale",            "2^10, 2^11 or equilibration?"     },
-    { CALL_GEMM,      "recipe",           "What is it compared with?"        },
-    { CALL_VERIFY,    "verdict",          "Is D that to the bit?"            },
+    { CALL_GEMM,      "recipe",           "Which model is beside it?" },
+    { CALL_VERIFY,    "verdict",          "Is D the model's to the bit?" },
     { CALL_VERIFY,    "first difference", "Where does it begin to differ?"   },
-    { CALL_GEMM,      "verdict",          "Is that as good as FP32?"         },
-    { CALL_GEMM,      "error budget",     "Where does its error come from?"  },
+    { CALL_GEMM,      "verdict",          "Is the model as good as FP32?" },
+    { CALL_GEMM,      "error budget",     "Where does the model's error come from?" },
     { CALL_TOLERANCE, "componentwise",    "What should a test accept?"       },
     { CALL_TOLERANCE, "NumPy",            "How is that written?"             },
     { CALL_ADVISE,    "A",                "What is A?"                       },
@@ -486,15 +497,15 @@ static int make(struct section *s, const void *about, struct report *r)
     const struct part *const p = about;
     int status = calls[p->call].takes & TAKES_CHOICE ? choose(w) : EXIT_GOOD;
     if (status != EXIT_GOOD) return status;
-    status = run_call(w, p->call);
+    if (p->call == CALL_GEMM) status = run_call(w, CALL_ADVISE); /* is_large() asks it */
+    if (status <= EXIT_FOUND) status = run_call(w, p->call);
     if (status > EXIT_FOUND) return status;
     struct command_call *const call = &w->call[p->call];
     s->source = command_call_line(call);
     s->rows = json_array();
     s->inputs = json_incref(w->inputs);
-    int rest = EXIT_GOOD;
     if (p->rows) p->rows(s->rows, json_array_get(call->rows, 0), call->rows, p->of);
-    else rest = make_errors(s->rows, w);
+    const int rest = p->rows ? EXIT_GOOD : make_errors(s->rows, w);
     if (rest > EXIT_FOUND) return rest;
     s->says = lines_shown(call->says, p->lines);
     answer(w);

@@ -274,8 +274,7 @@ static bool say_given(char *text, size_t size, const struct emit_line *line,
     say_more(text, size,
              "%s: ", accepts(given, CRITERION_BOTH) ? "accepted" : "REJECTED");
     if (whole_at(given, "wrong"))
-        say_more(text, size, "%lld outputs are NaN or infinite, or should be; ",
-                 whole_at(given, "wrong"));
+        say_more(text, size, "%lld not finite where C is; ", whole_at(given, "wrong"));
     say_more(text, size, "the worst, (%lld, %lld), errs by %.3g u |A||B| of %.3g", i, j,
              real_at(given, "componentwise"),
              real_at(json_object_get(row, "componentwise"), "observed"));

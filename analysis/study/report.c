@@ -77,6 +77,12 @@ const struct section *report_section_next(const struct page *page, int chapter,
     return s < end ? s : NULL;
 }
 
+bool report_shows_table(const struct section *s)
+{
+    enum { SHORT = 16 };
+    return !s->plot->y && json_array_size(s->rows) <= SHORT;
+}
+
 /* --- comma-separated values -------------------------------------------------------- */
 
 static void write_all(FILE *to, report_write_character *write, const char *text)

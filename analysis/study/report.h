@@ -62,6 +62,9 @@ typedef int report_write_character(int c, FILE *to);
 void report_csv(FILE *to, report_write_character *write, json_t *rows);
 enum bitcut_status report_write_csv(const char *path, json_t *rows, struct fault *f);
 
+/* Whether its table is short and all there is to see: then it is shown, not folded. */
+bool report_shows_table(const struct section *s);
+
 /* Write a section as one object: "name", "title", "what", "sees" (or null), "provenance",
    "verdicts", and "rows", one a line. */
 enum bitcut_status report_write_json(const char *path, const struct section *s,

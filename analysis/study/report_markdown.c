@@ -78,6 +78,21 @@ static void write_source(FILE *to, const struct section *s)
     fputs("\n\n", to);
 }
 
+/* Every row and column, if they are few. */
+static void write_rows(FILE *to, const struct section *s)
+{
+    enum { KEYS_MOST = 24 };
+    const char *keys[KEYS_MOST + 1] = { NULL }, *key;
+    int count = 0;
+    json_t *value;
+    if (!report_shows_table(s)) return;
+    json_object_foreach(json_array_get(s->rows, 0), key, value)
+    {
+        if (count < KEYS_MOST) keys[count++] = key;
+    }
+    if (count) write_table(to, s->rows, keys);
+}
+
 static void write_section(FILE *to, const struct section *s)
 {
     static const char *const of_line[] = { "what", "says", NULL };
@@ -108,6 +123,7 @@ static void write_section(FILE *to, const struct section *s)
         write_plain(to, json_string_value(json_object_get(row, "claim")));
         fputs("\n", to);
     }
+    write_rows(to, s);
     write_source(to, s);
 }
 

@@ -277,8 +277,8 @@ static void write_figure(FILE *to, const struct section *s)
 static void write_numbers(FILE *to, const struct section *s)
 {
     const struct study_plot *plot = s->plot;
-    fprintf(to, "<details><summary>Table of %zu rows</summary>\n",
-            json_array_size(s->rows));
+    fprintf(to, "<details%s><summary>Table of %zu rows</summary>\n",
+            report_shows_table(s) ? " open" : "", json_array_size(s->rows));
     if (plot->y && !plot->points) write_plotted(to, plot, s->rows);
     else write_table(to, s->rows);
     fputs("</details>\n", to);
@@ -340,7 +340,7 @@ static const char head[] =
     ".verdicts td:nth-child(5)::before { content: \"ours: \"; } }\n"
     "@page { size: A4; margin: 15mm; }\n"
     "@media print { body { max-width: none; margin: 0; font-size: 11px; } table { "
-    "font-size: 10px; } details { "
+    "font-size: 10px; } details:not([open]) { "
     "display: none; } h1, h2, h3 { break-after: avoid; } .whole, figure, tr { "
     "break-inside: avoid; } .wide, .picture { overflow: visible; } .picture svg { "
     "min-width: 0; max-height: 20cm; filter: none; } "
