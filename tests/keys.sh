@@ -81,10 +81,10 @@ dd if=nan of="changed/hopper/mma.m16n8k16.f32.f16/D.npy" bs=1 seek=128 conv=notr
         --at 1,2 --worst 1 --seconds 0
     prints verify verify --recipe legemm --unit h100 -a S.npy -b B.npy -d D.npy --budget \
         --at 1,2 --seconds 0
-    prints explain explain -a A.npy -b B.npy -d D.npy -d D2.npy --recipe legemm
+    prints explain explain -a A.npy -b B.npy -d D.npy -d D2.npy --recipe legemm --seconds 2
     printf '\377' | dd of=D2.npy bs=1 seek=200 conv=notrunc 2> err
     prints explain explain -a A.npy -b B.npy -d D2.npy --recipe legemm --unit \
-        ampere/mma.m16n8k16.f32.f16
+        ampere/mma.m16n8k16.f32.f16 --seconds 2
     prints probed explain --unit h100 -m 8 -n 8 -k 32 --format f16 --probe \
         'bitcut gemm -a $BITCUT_A -b $BITCUT_B -o $BITCUT_D --recipe plain --unit h100 --reference none'
     prints bound bound --recipe legemm --unit h100 $small
@@ -122,8 +122,8 @@ unread() {
 # shellcheck disable=SC2086 # lists of words
 every_line() {
     unread gemm --recipe legemm --unit h100 $small --budget --at 1,2 --worst 1
-    unread verify --recipe legemm --unit h100 -a A.npy -b B.npy -d D2.npy --worst 1
-    unread explain -a A.npy -b B.npy -d D2.npy --recipe legemm
+    unread verify --recipe legemm --unit h100 -a A.npy -b B.npy -d D2.npy --worst 1 --seconds 1
+    unread explain -a A.npy -b B.npy -d D2.npy --recipe legemm --seconds 1
     unread tolerance --recipe legemm --unit h100 -a A.npy -b B.npy -d D.npy --power 1 --seeds 5
     unread advise -a A.npy -b B.npy --unit h100 --unit mi210
 }

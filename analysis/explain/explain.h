@@ -43,7 +43,7 @@ struct explanation {
     struct box part[PARTS_MOST]; /* where D differs from the best one */
     size_t parts;
     struct spread spread;          /* of D and the best one, in what was compared */
-    double distance[RECIPES_MOST]; /* struct search: of each recipe, by position */
+    double distance[RECIPES_MOST]; /* struct search: of each as it stands, by position */
 };
 
 /* Explain D of *q, whose matrices stay the caller's.  When progress asks to stop, what

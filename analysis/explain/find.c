@@ -218,7 +218,7 @@ static enum bitcut_status search_on(struct confirmation *c, const struct block *
     struct block now = { 0 };
     s->screen = screen;
     enum bitcut_status status = explain_search(s, confirm, c, f);
-    memcpy(c->e->distance, s->distance, sizeof c->e->distance);
+    memcpy(c->e->distance, s->as_it_stands, sizeof c->e->distance);
     for (int i = 0; i < BETTER && s->dull && status == BITCUT_OK; i++) {
         struct block next;
         c->enough = c->telling.taken + TELLING_MOST / 2;

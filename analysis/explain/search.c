@@ -206,6 +206,8 @@ static void sort_bases(struct walk *w)
         double *const least = &s->distance[b.h.at[AXIS_RECIPE]];
         if (isnan(b.distance)) continue;
         if (b.distance < *least) *least = b.distance;
+        double *const stands = &s->as_it_stands[b.h.at[AXIS_RECIPE]];
+        if (!b.h.at[AXIS_FAULT] && b.distance < *stands) *stands = b.distance;
         w->basis[kept++] = b;
     }
     w->bases = kept;
@@ -460,7 +462,7 @@ enum bitcut_status explain_search(struct search *s, explain_accept *accept, void
         w.scratch && w.memory && list_bases(&w) && take_few(&w, NULL) == BITCUT_OK;
     s->count = s->near_count = 0;
     s->cut_short = s->dull = false;
-    for (int i = 0; i < RECIPES_MOST; i++) s->distance[i] = INFINITY;
+    for (int i = 0; i < RECIPES_MOST; i++) s->distance[i] = s->as_it_stands[i] = INFINITY;
     if (enough) try_all(&w, accept, context);
     walk_clear(&w, threads);
     return enough ? BITCUT_OK

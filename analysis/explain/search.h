@@ -39,7 +39,9 @@ struct search {
     const struct hypothesis *base; /* NULL; or one of which all is kept that does not
                                       vary, recipe and unit among it */
 
-    double distance[RECIPES_MOST]; /* of each recipe as it stands, on its nearest unit */
+    double distance[RECIPES_MOST]; /* of each recipe on its nearest unit, as it stands or
+                                      with a fault that brings it nearer             */
+    double as_it_stands[RECIPES_MOST]; /* ... without a fault                        */
     bool first; /* words that are changed are tried on one unit of a recipe       */
     size_t tried;
     bool cut_short; /* for want of time, by a stop, or as what follows says */

@@ -325,6 +325,7 @@ static const char head[] =
     ".agrees::before { content: \"\\2713 \"; } .differs::before { content: \"\\2260 "
     "\"; } .cannot::before { content: \"? \"; }\n"
     ".differs { font-weight: bold; }\n"
+    ".lines td, .verdicts td, code { overflow-wrap: anywhere; }\n"
     ".wide, .picture { overflow-x: auto; } figure { margin: 1em 0; }\n"
     ".picture svg { max-width: 100%; min-width: 34em; height: auto; }\n"
     "figcaption { font-style: italic; } .provenance { font-size: 12px; color: "
