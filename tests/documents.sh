@@ -12,6 +12,9 @@
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
+case ${CFLAGS:-} in
+*-fsanitize*) echo "1..0 # SKIP what commands print is the same in other builds"; exit 0 ;;
+esac
 unset BITCUT_DATA BITCUT_MODULES
 source=$(cd "${srcdir:-.}" && pwd)
 build=$PWD

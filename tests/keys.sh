@@ -7,6 +7,9 @@
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
+case ${CFLAGS:-} in
+*-fsanitize*) echo "1..0 # SKIP what commands print is the same in other builds"; exit 0 ;;
+esac
 source=$(cd "${srcdir:-.}" && pwd)
 manual=$source/doc/bitcut.texi
 work=$(mktemp -d) || exit 99
