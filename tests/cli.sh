@@ -413,6 +413,17 @@ tolerances_of_results() {
     grep -q '^D  *REJECTED: 1 not finite where C is; the worst, (1, 1), errs by inf' out || cat out
 }
 
+# Where correct results overflow there is no limit, and one that does is rejected.
+tolerances_without_limit() {
+    run 0 gemm --recipe ootomo --unit h100 -m 4 -n 4 -k 20 --input-a 'const(1e6)' --input-b 'const(1e6)' \
+        --save-a a.npy --save-b b.npy -o d.npy
+    few 1 -a a.npy -b b.npy -d d.npy --power 0
+    grep -q '^D  *REJECTED: 16 not finite where C is' out || cat out
+    run 0 gemm --recipe fp32 --unit fma/f32 -a a.npy -b b.npy -o d.npy
+    few 0 -a a.npy -b b.npy -d d.npy --power 0
+    grep -q '^D  *accepted, as there is no limit: ' out || cat out
+}
+
 tolerances_refused() {
     while IFS='|' read -r message words; do
         # shellcheck disable=SC2086 # words
@@ -1220,6 +1231,7 @@ exhaustive "gemm says what error is usual" usual_said
 exhaustive "tolerance finds limits and what they reject" tolerances_found
 ok_if_empty "tolerance of files, and of two results" "$(tolerances_of_files)"
 ok_if_empty "tolerance judges a result" "$(tolerances_of_results)"
+ok_if_empty "tolerance judges where there is no limit" "$(tolerances_without_limit)"
 ok_if_empty "tolerance refuses what cannot be" "$(tolerances_refused)"
 ok_if_empty "verify compares a sample" "$(samples_verified)"
 ok_if_empty "verify says what computed a result that differs" "$(failures_explained)"

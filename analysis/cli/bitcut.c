@@ -43,7 +43,6 @@ static const struct option_row shared_options[] = {
 
 enum {
     SHARED = sizeof shared_options / sizeof shared_options[0] - 1,
-    OPTIONS_MOST = 48,
     THREADS_MOST = 1024
 };
 

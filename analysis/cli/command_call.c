@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { LINE_MOST = 2000, OPTIONS_MOST = 48 };
+enum { LINE_MOST = 2000 };
 
 void command_call_add(struct command_call *call, const char *word)
 {

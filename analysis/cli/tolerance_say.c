@@ -271,8 +271,12 @@ static bool say_given(char *text, size_t size, const struct emit_line *line,
     const long long i = json_integer_value(json_array_get(worst, 0)),
                     j = json_integer_value(json_array_get(worst, 1)),
                     outputs = whole_at(row, "m") * whole_at(row, "n");
-    say_more(text, size,
-             "%s: ", accepts(given, CRITERION_BOTH) ? "accepted" : "REJECTED");
+    const bool limited =
+        isfinite(real_at(json_object_get(row, "componentwise"), "observed"));
+    say_more(text, size, "%s: ",
+             !accepts(given, CRITERION_BOTH) ? "REJECTED"
+             : limited                       ? "accepted"
+                                             : "accepted, as there is no limit");
     if (whole_at(given, "wrong"))
         say_more(text, size, "%lld not finite where C is; ", whole_at(given, "wrong"));
     say_more(text, size, "the worst, (%lld, %lld), errs by %.3g u |A||B| of %.3g", i, j,

@@ -116,8 +116,13 @@ enum bitcut_status contest_run(struct contest *c, const struct entrant *e,
     return status;
 }
 
-void contest_measure(double values[METRICS], struct contest *c, int reference)
+const struct comparison *contest_comparison(struct contest *c, int reference)
 {
     c->judge[reference].comparison.d = c->d.at;
-    metrics_run(values, &c->judge[reference].comparison);
+    return &c->judge[reference].comparison;
+}
+
+void contest_measure(double values[METRICS], struct contest *c, int reference)
+{
+    metrics_run(values, contest_comparison(c, reference));
 }

@@ -57,6 +57,9 @@ const struct bitcut_unit *entrant_unit(const struct entrant *e);
 enum bitcut_status contest_run(struct contest *c, const struct entrant *e,
                                struct fault *f);
 
+/* The last result beside a reference. */
+const struct comparison *contest_comparison(struct contest *c, int reference);
+
 /* Measure c->d against a reference. */
 void contest_measure(double values[METRICS], struct contest *c, int reference);
 

@@ -51,11 +51,10 @@ static size_t count_errors(size_t counts[BINADES], const struct comparison *x)
     return all;
 }
 
-static void error_rows(struct study_point *p, const struct contest *c,
-                       const struct entrant *e)
+static void error_rows(struct study_point *p, struct contest *c, const struct entrant *e)
 {
     size_t counts[BINADES], above = 0;
-    const size_t all = count_errors(counts, &c->judge[REFERENCE_EXACT].comparison);
+    const size_t all = count_errors(counts, contest_comparison(c, REFERENCE_EXACT));
     for (int i = 0; i < BINADES; i++) above += counts[i];
     for (int i = 0; i < BINADES; above -= counts[i++])
         study_row(p, json_pack("{s:s?, s:s, s:I, s:i, s:I, s:f, s:f}", "unit",
@@ -75,11 +74,8 @@ static enum bitcut_status run_histogram(const struct study *study, struct study_
     struct contest c;
     enum bitcut_status status = contest_init(&c, &of, false, p, f);
     for (const struct entrant *e = methods; status == BITCUT_OK && e->name; e++) {
-        double values[METRICS];
         status = contest_run(&c, e, f);
-        if (status != BITCUT_OK) break;
-        contest_measure(values, &c, REFERENCE_EXACT);
-        error_rows(p, &c, e);
+        if (status == BITCUT_OK) error_rows(p, &c, e);
     }
     contest_clear(&c);
     return status;

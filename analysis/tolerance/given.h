@@ -6,7 +6,7 @@
 
 /* What D is, beside the exact result. */
 struct tolerance_given {
-    bool accepted[CRITERIA];
+    bool accepted[CRITERIA]; /* none if an output is wrong                            */
     double component; /* the largest |D - C| / |A||B| of all outputs, in u = 2^-24    */
     double norm;      /* ||D - C||_F / (||A||_F ||B||_F), in u                        */
     double relative;  /* ||D - C||_F / ||C||_F                                        */
