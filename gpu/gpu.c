@@ -150,7 +150,7 @@ static enum bitcut_status describe_first(struct gpu_device *device, const struct
     while (status == BITCUT_OK && device->architecture != a);
     return status == BITCUT_OK || number == 1
                ? status
-               : fault_set(f, BITCUT_CANNOT, "no device: none is a %s", a->name);
+               : fault_set(f, BITCUT_CANNOT, "no device: none is of %s", a->name);
 }
 
 /* The device that is called `which`; NULL: the first. */

@@ -24,6 +24,7 @@ emu                lib lib/file emu emu/fast
 emu/fast           lib emu emu/fast
 gpu                lib gpu
 gpu/cuda           lib gpu gpu/cuda
+gpu/hip            lib gpu gpu/hip
 analysis/evidence  lib lib/file emu gpu analysis/evidence
 analysis/fit       lib lib/file emu analysis/evidence analysis/fit
 analysis/error     lib lib/exact emu emu/fast analysis/error
@@ -96,7 +97,7 @@ guards() {
 
 # What knows no backend: there is nothing of CUDA's runtime, but for what a stream is.
 foreign_names() {
-    sources lib emu analysis gpu | grep -v '^gpu/cuda/\|^gpu/rt\.h$' |
+    sources lib emu analysis gpu | grep -v '^gpu/cuda/\|^gpu/hip/\|^gpu/rt\.h$' |
         xargs grep -noE '\b(cuda|hip)[A-Z][A-Za-z_]*' | grep -v ':\(cuda\|hip\)Stream_t$'
 }
 

@@ -7,6 +7,7 @@
 #include "analysis/cli/say.h"
 #include "analysis/cli/setup.h"
 #include "analysis/device/split_trial.h"
+#include "gpu/choose.h"
 #include "analysis/cli/terminal.h"
 #include "analysis/cli/verify_say.h"
 #include "lib/fma.h"
@@ -24,7 +25,9 @@ static size_t samples, seconds = 20, m = SIZE_MAX, n = SIZE_MAX, k = SIZE_MAX;
 static const struct option_row options[] = {
     SETUP_OPTIONS,
     { "d", "the result to check, .npy or .mtx", OPTION_TEXT, &dump, "FILE" },
-    { "kernel", "run this one on the device: its name or how that begins, all, or split",
+    { "kernel",
+      "run this one on the device: its name or how that begins, hip/legemm: the best of a "
+      "recipe, all, or split",
       OPTION_TEXT, &kernel_name, "K" },
     DEVICE_OPTION("of --kernel: cuda"),
     { "m", "--kernel: rows of D, with -n and -k (default: a grid of shapes)",
@@ -446,13 +449,43 @@ static int check_kernel_options(void)
     return setup_split(&any, o->split, o->high, o->low, o->scale);
 }
 
+/* Whether the device runs the kernels of the backend of that name. */
+static bool has_kernels_of(const struct recorder *r, const char *name, size_t length)
+{
+    const struct gpu_backend *b = table_find(TABLE(gpu_backends), r->gpu.module->name);
+    const char *tables = b && b->tables ? b->tables : r->gpu.module->name;
+    return strlen(tables) == length && !strncmp(tables, name, length);
+}
+
+/* BACKEND/RECIPE is the kernel that the device would run for the recipe at this size. */
+static int name_best(const struct recorder *r)
+{
+    const char *slash = strchr(kernel_name, '/');
+    struct bitcut_gemm g;
+    struct gpu_work w;
+    struct fault f;
+    if (!slash) return EXIT_GOOD;
+    if (!has_kernels_of(r, kernel_name, (size_t)(slash - kernel_name)))
+        return complain("--kernel", "is of another backend than --device");
+    bitcut_gemm_init(&g, sizeof g);
+    g.recipe = bitcut_recipe_find(slash + 1);
+    if (!g.recipe)
+        return complain("--kernel", "no recipe is called so; bitcut list recipes has all");
+    if (k != SIZE_MAX) g.m = m, g.n = n, g.k = k;
+    if (gpu_work_choose(&w, &r->gpu, &r->device, &g, &f) != BITCUT_OK)
+        return fail("--kernel", &f);
+    kernel_name = w.kernel->name;
+    return EXIT_GOOD;
+}
+
 static int run_kernels(struct context *x)
 {
     struct recorder r;
     int status = check_kernel_options();
     if (status == EXIT_GOOD) status = device_open(&r, "verify");
     if (status != EXIT_GOOD) return status;
-    status = strcmp(kernel_name, "split") ? try_kernels(x, &r) : try_splits(x, &r);
+    if (!strcmp(kernel_name, "split")) status = try_splits(x, &r);
+    else if ((status = name_best(&r)) == EXIT_GOOD) status = try_kernels(x, &r);
     recorder_close(&r);
     return status;
 }

@@ -32,6 +32,14 @@ DEVICE void block_wait()
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
 
+/* The lanes of the wave see what the others wrote to shared memory. */
+DEVICE void wave_wait()
+{
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+    __builtin_amdgcn_wave_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+}
+
 template <class T, class F> DEVICE T bits_as(F x) { return __builtin_bit_cast(T, x); }
 
 /* --- vectors ---------------------------------------------------------------------- */

@@ -21,7 +21,7 @@
     X(gemm_f16, target)                                                                  \
     X(gemm_bf16, target)
 
-static const void *const none[] = { NULL };
+static const void *const none[] __attribute__((unused)) = { NULL };
 
 #ifdef HIP_GFX908
 OBJECTS(OBJECT, gfx908)

@@ -465,7 +465,11 @@ START_TEST(devices_refused)
         { "cuda:2", models, "", BITCUT_CANNOT, "no device: there are two" },
         { "cuda", models, "future", BITCUT_CANNOT,
           "no device: Models is of no architecture known" },
-        { "hip", models, "", BITCUT_CANNOT, "hip: not built in" },
+        { "hip", models, "", BITCUT_CANNOT,
+          "no GPU backend: bitcut-hip.so is not in tests/.libs (built only where an AMD "
+          "clang is found; BITCUT_MODULES names another folder)" },
+        { "cuda:m99", models, "", BITCUT_BAD_ARGUMENT,
+          "cuda:m99: no device is called so, but cuda, cuda:1, ..." },
         { "host", models, "", BITCUT_CANNOT, "host: not built in" },
         { "gpu", models, "", BITCUT_BAD_ARGUMENT,
           "gpu: no device is called so, but cuda, cuda:1, ..." },
@@ -499,6 +503,19 @@ START_TEST(devices_numbered)
 }
 END_TEST
 
+/* The first of an architecture. */
+START_TEST(devices_by_architecture)
+{
+    char why[BITCUT_TEXT_MOST];
+    setenv("BITCUT_MODULES", models, 1);
+    ck_assert_int_eq(bitcut_device_open(&device, "cuda:m90", NULL), BITCUT_OK);
+    ck_assert_str_eq(bitcut_device_name(device), "Models");
+    bitcut_device_close(device);
+    ck_assert_int_eq(bitcut_device_open(&device, "cuda:m80", why), BITCUT_CANNOT);
+    ck_assert_str_eq(why, "no device: none is of m80");
+}
+END_TEST
+
 START_TEST(device_fails)
 {
     uint32_t one = F32_ONE, d;
@@ -522,4 +539,4 @@ END_TEST
 
 DEVICE_TEST_MAIN("cuda calls", kernels_chosen, calls_refused, places_refused,
                  memory_refused, calls_taken, words_refused, devices_refused,
-                 devices_numbered, device_fails)
+                 devices_numbered, devices_by_architecture, device_fails)

@@ -14,8 +14,8 @@
    Exact: each output is computed by one lane in the order of the recipe, of as many
    k-steps as the slice has: none is of padding alone.  Lines beyond m and n repeat the
    last one, and their outputs are dropped. */
-#ifndef BITCUT_GPU_HIP_GEMM_H
-#define BITCUT_GPU_HIP_GEMM_H
+#ifndef BITCUT_GPU_HIP_MFMA_GEMM_H
+#define BITCUT_GPU_HIP_MFMA_GEMM_H
 
 #include "gpu/hip/device.h"
 #include "gpu/hip/gemm_program.h"
@@ -74,6 +74,8 @@ struct shape {
     static_assert(P::words * TILE_M * pieces % threads == 0, "whole loads of A");
     static_assert(P::words * TILE_N * pieces % threads == 0, "whole loads of B");
     static_assert(BUFFERS * stage_bytes <= 65536, "the shared memory of a CU");
+    static_assert(threads / WAVE * I::side * I::side * 4 <= BUFFERS * stage_bytes,
+                  "a fragment of every wave in shared memory");
     static_assert(P::promote <= 1, "never, or every k-step");
 };
 
@@ -220,25 +222,45 @@ template <class S> struct part {
         return v;
     }
 
-    /* The outputs of the tile at (at_i, at_j). */
-    DEVICE void store(const struct hip_gemm &x, uint64_t matrix, uint64_t at_i,
-                      uint64_t at_j) const
+    /* Call what(value, row, column) for the outputs that D has of the tile at (at_i,
+       at_j), fragment by fragment through `own`, the wave's part of shared memory, so that
+       lanes have neighbours in a row. */
+    template <class What>
+    DEVICE void each(const struct hip_gemm &x, float *own, uint64_t at_i, uint64_t at_j,
+                     What what) const
     {
-        float *partial = x.partial ? x.partial + block_z() * x.m * x.n : 0;
 #pragma unroll
         for (int i = 0; i < S::fragments_m; i++)
 #pragma unroll
             for (int j = 0; j < S::fragments_n; j++) {
                 const typename I::sums v = fold(i, j, x.unscale);
-                const uint64_t column = at_j + j0 + I::side * j + I::column(lane);
 #pragma unroll
-                for (int q = 0; q < I::count; q++) {
-                    const uint64_t row = at_i + i0 + I::side * i + I::row(lane, q);
-                    if (row >= x.m || column >= x.n) continue;
-                    if (partial) partial[row * x.n + column] = v[q];
-                    else output_store(x.output, v[q], matrix, row, column);
+                for (int q = 0; q < I::count; q++)
+                    own[I::row(lane, q) * I::side + I::column(lane)] = v[q];
+                wave_wait();
+#pragma nounroll
+                for (int at = lane; at < I::side * I::side; at += WAVE) {
+                    const uint64_t row = at_i + i0 + I::side * i + at / I::side;
+                    const uint64_t column = at_j + j0 + I::side * j + at % I::side;
+                    if (row < x.m && column < x.n) what(own[at], row, column);
                 }
+                wave_wait();
             }
+    }
+
+    DEVICE void store(const struct hip_gemm &x, float *own, uint64_t matrix,
+                      uint64_t at_i, uint64_t at_j) const
+    {
+        if (x.partial) {
+            float *to = x.partial + block_z() * x.m * x.n;
+            each(x, own, at_i, at_j, [&](float v, uint64_t i, uint64_t j) {
+                to[i * x.n + j] = v;
+            });
+        } else {
+            each(x, own, at_i, at_j, [&](float v, uint64_t i, uint64_t j) {
+                output_store(x.output, v, matrix, i, j);
+            });
+        }
     }
 };
 
@@ -305,7 +327,8 @@ template <class S> DEVICE void gemm(const struct hip_gemm &x, char *stages)
     t.words_b = x.b + matrix * x.b_stride;
     w.start();
     run_tiles(w, t, stages, x, from);
-    w.store(x, matrix, t.i0, t.j0);
+    w.store(x, (float *)stages + thread_x() / WAVE * (S::I::side * S::I::side), matrix,
+            t.i0, t.j0);
 }
 
 #define GEMM_KERNEL(FAMILY, SIDE, DEPTH, INPUT, RECIPE, PROGRAM, M, N, K, WAVE_M,        \
