@@ -16,7 +16,7 @@
     X(FAMILY, SIDE, DEPTH, INPUT, markidis, four,       128, 128, 32, 64, 64, 2r, 2, 1, )             \
     X(FAMILY, SIDE, DEPTH, INPUT, markidis, four,        64,  64, 32, 32, 32, 2r, 2, 1, )             \
     X(FAMILY, SIDE, DEPTH, INPUT, feng,     four,        64,  64, 32, 32, 32, 2r, 2, 1, )             \
-    X(FAMILY, SIDE, DEPTH, INPUT, ootomo,   promoted,   128, 128, 32, 64, 32, 2r, 2, 1, )             \
+    X(FAMILY, SIDE, DEPTH, INPUT, ootomo,   promoted,   128,  64, 32, 64, 32, 2r, 2, 1, )             \
     X(FAMILY, SIDE, DEPTH, INPUT, ootomo,   promoted,    64,  64, 32, 32, 32, 2r, 2, 1, )             \
     X(FAMILY, SIDE, DEPTH, INPUT, ootomo,   main_last,  128, 128, 32, 64, 64, 2r, 2, 1, _promote0)    \
     X(FAMILY, SIDE, DEPTH, INPUT, ootomo,   main_last,   64,  64, 32, 32, 32, 2r, 2, 1, _promote0)    \
