@@ -374,10 +374,11 @@ static const struct part parts[] = {
                    .what = "every bound beside the error",
                    .title = "Bounds beside the error",
                    .text =
-                       "In u |A||B|, u = 2^-24: what each bound allows, what was seen, "
-                       "and whether it holds. A rigorous bound that does not hold "
-                       "says that the result is not that of this recipe on this "
-                       "unit." },
+                       "In u |A||B|, u = 2^-24, of the output that is nearest to its "
+                       "limit: its error, its limit, and the ratio of the two. A "
+                       "rigorous bound that does not hold says that the result is not "
+                       "that of this recipe on this unit. Bounds are for proofs, not "
+                       "for tests: they are wide, as roundings rarely all go one way." },
       .call = CALL_BOUND,
       .judges = true,
       .rows = gemm_report_bounds },
