@@ -95,7 +95,9 @@ static bool say_advice(char *text, size_t size, const struct emit_line *line,
                  ", of all outputs below %.2g as far as that tells; checked: %.2g",
                  real_at(t, "high"), real_at(t, "checked"));
     if (json_is_number(json_object_get(t, "bound")))
-        say_more(text, size, "; for certain at most %.2g", real_at(t, "bound"));
+        say_more(text, size,
+                 "; for certain at most %.2g, as if every rounding did its worst",
+                 real_at(t, "bound"));
     return true;
 }
 
