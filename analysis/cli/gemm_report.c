@@ -301,7 +301,7 @@ static const struct part parts[] = {
                        "them, and what it costs, in FP32 products at the chip's rate "
                        "for f16; the cheapest first. AMD units are models from "
                        "publications, not run on AMD hardware by us." },
-      .lines = "wanted|advice|elsewhere|check",
+      .lines = "wanted|advice|fastest|check",
       .call = CALL_ADVISE,
       .rows = gemm_report_tried },
     { .section = { .name = "scales",
@@ -438,7 +438,7 @@ static const struct {
     { CALL_EXPLAIN,   "differs in",       "Where is D something else?"       },
     { CALL_VERIFY,    "worst outputs",    "What are its worst outputs?"      },
     { CALL_ADVISE,    "advice",           "Which recipe is enough?"          },
-    { CALL_ADVISE,    "elsewhere",        "And on other chips?"              },
+    { CALL_ADVISE,    "fastest",          "On which chip is that fastest?"   },
     { CALL_ADVISE,    "scale",            "2^10, 2^11 or equilibration?"     },
     { CALL_GEMM,      "recipe",           "Which model is beside it?" },
     { CALL_VERIFY,    "verdict",          "Is D the model's to the bit?" },

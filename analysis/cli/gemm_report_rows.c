@@ -101,7 +101,7 @@ static void insert_by_cost(json_t *to, json_t *one)
 void gemm_report_tried(json_t *to, const json_t *row, json_t *all, const char *of)
 {
     static const char *const keys[] = { "chips", "recipe",  "scale", "equilibrate",
-                                        "terms", "cost",    "error", "high",
+                                        "terms", "cost",    "tflops", "error", "high",
                                         "bound", "reaches", "unit",  "evidence" };
     size_t i;
     const json_t *tried;
