@@ -126,6 +126,19 @@ same_said() {
     grep -q '^B  *A transposed' out || cat out
 }
 
+# Of each chip what is cheapest there; of chips whose rates are known the fastest is told,
+# not that whose products of f16 words are slow beside those of FP32.
+compared() {
+    set -- -a outliers_a.mtx -b outliers_b.mtx --unit rtx5090 --unit h100
+    run 0 advise "$@" --unit mi210
+    grep -q '^advice  *on .*rtx5090: .*; .*mi210, mi250: ' out || cat out
+    grep -q '^fastest  *h100, by .* TFLOP/s of A B at most: .*; not compared, as no rate is known: mi210' out || cat out
+    run 0 advise "$@" --json
+    grep -q '"advice":{"place":"h100"' out || cat out
+    run 0 advise -a outliers_a.mtx -b outliers_b.mtx --unit mi210 --unit mi300
+    grep -q '^fastest  *not known: ' out || cat out
+}
+
 # A number of products that does not do is not advised: exit status 1 if nothing does.
 none_said() {
     run 1 advise -a range_a.mtx -b range_b.mtx --unit v100 --recipe plain
@@ -159,6 +172,7 @@ if [ -n "$python" ]; then
     exhaustive "advice for activations with outliers holds" outliers
     exhaustive "advice for values from 1e-6 to 1e3 holds" range
     ok_if_empty "advice for values beyond f16 is to equilibrate" "$(beyond)"
+    ok_if_empty "advice compares chips by their rates" "$(compared)"
     ok_if_empty "advise tells what is flushed" "$(flushed)"
 else
     skip "advice holds" "no python3"

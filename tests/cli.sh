@@ -335,7 +335,7 @@ lines_for_people() {
 usual_said() {
     set -- gemm --recipe plain --unit a100 -m 40 -n 40 -k 100
     run 0 "$@"
-    grep -q '^verdict .* u allowed, usual [0-9.e+]* to [0-9.e+]*; ' out || cat out
+    grep -q '^verdict .* usual: .* u at most, usual [0-9.e+]* to [0-9.e+]*; the nearest to its bound, ([0-9]*, [0-9]*), has [0-9.e+]* of [0-9.e+]* u (for certain' out || cat out
     run 0 "$@" --threads 1 --json
     sed -n 's/.*"usual":\[\([^]]*\)\].*/\1/p' out > one
     run 0 "$@" --threads 3 --json
@@ -397,7 +397,11 @@ tolerances_of_results() {
     run 0 gemm --recipe ootomo --unit h100 -m 20 -n 30 -k 50 --save-a a.npy --save-b b.npy -o d.mtx --json
     worst=$(value backward_max)
     few 0 -a a.npy -b b.npy -d d.mtx --power 0
-    grep -q '^D  *accepted: the worst, .* errs by [0-9.]* u |A||B| of [0-9.]*; normwise' out || cat out
+    grep -q '^D  *accepted: the worst, .* errs by [0-9.]* u |A||B| of [0-9.]*; normwise .*; so it errs as a correct kernel may, whether or not its bits are the model' out || cat out
+    for line in componentwise:'for a test: at most one' normwise:'for a test as well' 'for certain':'not for a test'; do
+        grep -q "^${line%%:*} .*; *${line#*:}\|^${line%%:*} .*: ${line#*:}" out || echo "$line"
+    done
+    if grep 'seed' out; then echo "nothing was drawn by a seed"; fi
     few 0 -a a.npy -b b.npy -d d.mtx --power 0 --json
     grep -q "\"given\":{\"componentwise\":$worst," out || cat out
     grep -q '"above":0,"beyond":0,"wrong":0,"accepted":{"bound":true,"observed":true,"norm":true,"both":true,' out ||
@@ -684,10 +688,16 @@ worst_told() {
     awk 'NR == 10 { $1 = 2 * $1 } NR == 20 { $1 = "nan" } { print }' d.mtx > bad.mtx
     set -- --recipe ootomo --unit h100 -a a.npy -b b.npy
     run 1 verify "$@" -d bad.mtx --worst 2 --seconds 0
-    grep -q '^worst .*(2, 3) is NaN or .*; (2, 1) errs by [0-9.e+]* u |A||B|, of which the recipe has [0-9.]*$' out ||
+    grep -q '^worst .*(2, 3) is NaN or .*; (2, 1) errs by [0-9.e+]* u |A||B|, of which the recipe has [0-9.]*: 0x[0-9a-f]* for 0x[0-9a-f]*$' out ||
         cat out
     run 1 verify "$@" -d bad.mtx --worst 2 --seconds 0 --json
-    grep -q '"given":"nan","u":"inf"' out || cat out
+    grep -q '"given":"nan","given_encoding":"0x7fc00000","d_encoding":"0x[0-9a-f]*","u":"inf"' out || cat out
+    grep -q '"differing":\[{"at":\[2,1\],"given":"0x[0-9a-f]*","expected":"0x[0-9a-f]*"},{"at":\[2,3\],"given":"0x7fc00000",' out || cat out
+    run 1 verify "$@" -d bad.mtx --seconds 0
+    grep -q '^first difference  *row 2, column 1: .*; D\[2, 3\] is 0x7fc00000 for 0x[0-9a-f]*$' out || cat out
+    grep -q '^verdict  *D is not that of .* to the bit; another order of k is enough for that: bitcut tolerance -d' out || cat out
+    run 1 explain -a a.npy -b b.npy -d bad.mtx --seconds 2
+    grep -q '^the first  *D\[2, 1\] is 0x[0-9a-f]* for 0x[0-9a-f]*; D\[2, 3\] is 0x7fc00000 for 0x[0-9a-f]*$' out || cat out
     run 2 verify "$@" -d d.mtx --worst 2 --samples 4
 }
 
@@ -699,6 +709,8 @@ bounds_told() {
     grep -q '^any-order .* no: ootomo does not multiply FP32 values as they are$' out || cat out
     grep -q '^zero-mean .* no: assumption violated: .* truncates' out || cat out
     grep -q '^running .* holds in 35 outputs$' out || cat out
+    # what stands in a line is of one output: its error is its ratio of its limit
+    awk '$3 ~ /^[0-9]/ && $3 > 0 && !($3 <= $4 && $3 > 0.99 * $4 * $5 && $3 < 1.01 * $4 * $5)' out
     run 0 bound "$@" --json --samples 3
     [ "$(grep -c '"applies":true,"why":null' out)" -eq 5 ] || cat out
     [ "$(grep -c '"looked":3,.*"violations":0' out)" -eq 3 ] || cat out
@@ -715,7 +727,7 @@ bounds_told() {
     run 1 bound --recipe ootomo --unit h100 -a a.npy -b b.npy -d d.npy
     grep -q '^aligned .* outputs are beyond, ([0-3], [0-3]) the most$' out || cat out
     run 0 gemm --recipe ootomo --unit h100 -a a.npy -b b.npy
-    grep -Eq '^verdict  *(as|less than) usual, [0-9.]* u of [0-9.]* u allowed, usual .*; as good as an FP32 GEMM' out || cat out
+    grep -Eq '^verdict  *(as|less than) usual: [0-9.]* u at most, usual .*; the nearest to its bound, .*; as good as an FP32 GEMM' out || cat out
     run 0 bound --recipe plain --unit h100 --input-a 'urand(1e6,2e6)' -m 2 -n 2 -k 4
     grep -q '^aligned .* no output has a limit$' out || cat out
     run 0 bound --recipe plain --unit h100 -m 0 -n 2 -k 4
@@ -1150,7 +1162,7 @@ json_keys() {
     limits='m n k runs outputs orders false_alarm componentwise normwise underflow allclose'
     limits="$limits relative cancelling wrong numpy torch numpy_bound torch_bound power"
     advice='want metric m n k outputs checks all advice places values_a values_b kept'
-    advice="$advice scales tried transposed input_a input_b seed"
+    advice="$advice tflops scales tried transposed input_a input_b seed"
     terms='busy useful ratio groups busiest resident tlp memory flops work_dl work_cp'
     terms="$terms shared registers"
     part << END | while IFS='|' read -r words keys; do
@@ -1167,7 +1179,7 @@ list metrics|name what
 list criteria|name what
 list bounds|name what kind of sharp source
 list monotonicity|name what c c_example product product_example
-list rates|name what bf16 tf32 fp8 f32 source
+list rates|name what f16_tflops bf16 tf32 fp8 f32 source
 list variants|name what
 list axes|name what
 list faults|name what changes

@@ -181,6 +181,7 @@ static void add(struct list *l, const struct advise_question *q, size_t place,
             gemm_plan_on_unit(&t->plan, &t->gemm, NULL) != BITCUT_OK)
             continue;
         t->cost = plan_cost(&t->plan, q->place[place]);
+        t->tflops = plan_tflops(&t->plan, q->place[place]);
         l->count++;
     }
 }
@@ -291,6 +292,14 @@ static enum bitcut_status search_place(const struct search *x, const struct list
     return *found == ADVISE_NONE ? take_least(x, first, found) : BITCUT_OK;
 }
 
+/* Chips share no unit of time but where their rates are known. */
+static bool is_better(const struct advise_trial *x, const struct advise_trial *y)
+{
+    if (x->tflops != y->tflops) return x->tflops > y->tflops;
+    if (!(x->tflops > 0) && x->cost != y->cost) return x->cost < y->cost;
+    return errs_less(x, y);
+}
+
 /* The best of all places. */
 static void choose(struct advise *to, size_t places)
 {
@@ -301,9 +310,7 @@ static void choose(struct advise *to, size_t places)
         const struct advise_trial *const t = &to->trial[i];
         const struct advise_trial *const best =
             to->choice == ADVISE_NONE ? NULL : &to->trial[to->choice];
-        if (!best || t->cost < best->cost ||
-            (t->cost == best->cost && errs_less(t, best)))
-            to->choice = i;
+        if (!best || is_better(t, best)) to->choice = i;
     }
 }
 

@@ -41,6 +41,7 @@ struct advise_trial {
     struct bitcut_gemm gemm; /* recipe, unit and what is varied */
     struct gemm_plan plan;
     double cost;                /* products of A B, as of f16 words there          */
+    double tflops;              /* of A B there, by peak rates; 0: not known       */
     struct weighed_error error; /* of the first sample; `high` is the error of the
                                    second if that is larger                        */
     double checked; /* that of the second; NaN: not looked at                     */
@@ -76,8 +77,8 @@ struct advise {
 
    Each is run on the first sample, to the bit of the whole.  What seems to reach it is
    run on the second, and does if that says so as well.  The best of a place where nothing
-   reaches it is what errs least.  The choice has the fewest products, and errs least
-   among those.
+   reaches it is what errs least.  The choice is the fastest by peak rates where any is
+   known, else that of fewest products; of equal ones that which errs least.
 
    With the same samples the same for any number of threads.  BITCUT_NO_MEMORY, or
    BITCUT_CANNOT as advise_try(); nothing to clear then. */

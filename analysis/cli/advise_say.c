@@ -81,22 +81,18 @@ static void say_cost(char *text, size_t size, const json_t *t)
     if (cost != (double)terms) say_more(text, size, " at the cost of %.3g of f16", cost);
 }
 
-static bool say_advice(char *text, size_t size, const struct emit_line *line,
-                       const json_t *row)
+/* What the sample says of all outputs, and what is certain. */
+static void say_more_of_error(char *text, size_t size, const json_t *row, const json_t *t)
 {
-    const json_t *const t = json_object_get(row, line->key);
-    say_gemm(text, size, t);
-    say_more(text, size, " on %s: ", text_at(t, "chips"));
-    say_cost(text, size, t);
-    say_more(text, size, ", ");
     say_error(text, size, row, real_at(t, "error"));
     if (!json_is_true(json_object_get(row, "all")))
         say_more(text, size,
                  ", of all outputs below %.2g as far as that tells; checked: %.2g",
                  real_at(t, "high"), real_at(t, "checked"));
     if (json_is_number(json_object_get(t, "bound")))
-        say_more(text, size, "; for certain at most %.2g", real_at(t, "bound"));
-    return true;
+        say_more(text, size,
+                 "; for certain at most %.2g, as if every rounding did its worst",
+                 real_at(t, "bound"));
 }
 
 /* Where nothing was advised: what errs least. */
@@ -129,15 +125,15 @@ static bool are_alike(const json_t *x, const json_t *y)
     return true;
 }
 
-/* Places from there on where the same is advised, and the range of their errors. */
-static void say_alike(char *text, size_t size, const json_t *list, size_t first,
-                      const char *own)
+/* Places from there on where the same is the cheapest, and the range of their errors. */
+static void say_alike(char *text, size_t size, const json_t *row, const json_t *list,
+                      size_t first)
 {
     const json_t *const t = json_array_get(list, first);
     double least = real_at(t, "error"), most = least;
     for (size_t i = first; i < json_array_size(list); i++) {
         const json_t *const x = json_array_get(list, i);
-        if (!are_alike(x, t) || !strcmp(text_at(x, "place"), own)) continue;
+        if (!are_alike(x, t)) continue;
         say_more(text, size, "%s%s", i == first ? "" : ", ", text_at(x, "chips"));
         least = fmin(least, real_at(x, "error"));
         most = fmax(most, real_at(x, "error"));
@@ -145,29 +141,61 @@ static void say_alike(char *text, size_t size, const json_t *list, size_t first,
     say_more(text, size,
              json_is_true(json_object_get(t, "reaches")) ? ": " : ": none, nearest ");
     say_gemm(text, size, t);
-    say_more(text, size, ", cost %.3g, %.2g", real_at(t, "cost"), least);
+    say_more(text, size, ", ");
+    say_cost(text, size, t);
+    say_more(text, size, ", ");
+    if (json_array_size(list) == 1) {
+        say_more_of_error(text, size, row, t);
+        return;
+    }
+    say_error(text, size, row, least);
     if (most > 1.05 * least) say_more(text, size, " to %.2g", most);
 }
 
-static bool say_places(char *text, size_t size, const struct emit_line *line,
+/* On each chip the cheapest that reaches it. */
+static bool say_advice(char *text, size_t size, const struct emit_line *line,
                        const json_t *row)
 {
-    const char *const advised = text_at(json_object_get(row, "advice"), "place"),
-                      *const own = advised ? advised : "";
     const json_t *const list = json_object_get(row, line->key);
-    bool any = false;
+    if (json_is_null(json_object_get(row, "advice"))) return false;
     for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *const t = json_array_get(list, i);
-        bool said = !strcmp(text_at(t, "place"), own);
+        bool said = false;
         for (size_t j = 0; j < i && !said; j++)
-            said = are_alike(json_array_get(list, j), t) &&
-                   strcmp(text_at(json_array_get(list, j), "place"), own) != 0;
+            said = are_alike(json_array_get(list, j), json_array_get(list, i));
         if (said) continue;
-        say_more(text, size, "%s", any ? "; " : "");
-        say_alike(text, size, list, i, own);
-        any = true;
+        say_more(text, size, "%s", i ? "; " : "on ");
+        say_alike(text, size, row, list, i);
     }
-    return any;
+    return true;
+}
+
+/* Of several chips those whose rates are known are compared. */
+static bool say_fastest(char *text, size_t size, const struct emit_line *line,
+                        const json_t *row)
+{
+    const json_t *const t = json_object_get(row, line->key),
+                        *const list = json_object_get(row, "places"), *x;
+    const char *between = "; not compared, as no rate is known: ";
+    size_t i;
+    if (json_array_size(list) < 2) return false;
+    if (json_is_null(json_object_get(t, "tflops"))) {
+        say_more(text, size, "not known: there are no rates of these chips to compare");
+        return true;
+    }
+    say_more(text, size,
+             "%s, by the makers' peak rates (bitcut list rates) %.3g TFLOP/s of "
+             "A B at most: ",
+             text_at(t, "place"), real_at(t, "tflops"));
+    say_gemm(text, size, t);
+    say_more(text, size, ", ");
+    say_more_of_error(text, size, row, t);
+    json_array_foreach(list, i, x)
+    {
+        if (!json_is_null(json_object_get(x, "tflops"))) continue;
+        say_more(text, size, "%s%s", between, text_at(x, "chips"));
+        between = ", ";
+    }
+    return true;
 }
 
 /* --- scales ----------------------------------------------------------------------- */
@@ -248,9 +276,9 @@ const struct emit_line advise_lines[] = {
     { "values_a", "A",         NULL, say_values,  LINE_ALWAYS },
     { "values_b", "B",         NULL, say_values,  LINE_ALWAYS },
     { "want",     "wanted",    NULL, say_want,    LINE_ALWAYS },
-    { "advice",   "advice",    NULL, say_advice,  LINE_ALWAYS },
+    { "places",   "advice",    NULL, say_advice,  LINE_ALWAYS },
     { "places",   "advice",    NULL, say_none,    LINE_ALWAYS },
-    { "places",   "elsewhere", NULL, say_places,  LINE_ALWAYS },
+    { "advice",   "fastest",   NULL, say_fastest, LINE_ALWAYS },
     { "scales",   "scale",     NULL, say_scales,  LINE_ALWAYS },
     { "advice",   "check",     NULL, say_command, LINE_ALWAYS },
     { 0 }

@@ -147,11 +147,12 @@ static int append_worst(json_t *list, const struct bad_output *o, const struct s
     if (budget_at(&b, &s->gemm, &s->plan, x, o->at / x->n, o->at % x->n, &f) != BITCUT_OK)
         return fail("--worst", &f);
     json_t *const one = output_json(&b, o->at / x->n, o->at % x->n);
-    json_object_update_new(one,
-                           json_pack("{s:o, s:o, s:o, s:b}", "given", json_number(given),
-                                     "u", json_number(o->u), "unexplained",
-                                     json_number(given - format_to_double(f32, b.d)),
-                                     "same", (int)(d == b.d)));
+    json_object_update_new(
+        one, json_pack("{s:o, s:o, s:o, s:o, s:o, s:b}", "given", json_number(given),
+                       "given_encoding", json_encoding(d, 32), "d_encoding",
+                       json_encoding(b.d, 32), "u", json_number(o->u), "unexplained",
+                       json_number(given - format_to_double(f32, b.d)), "same",
+                       (int)(d == b.d)));
     json_array_append_new(list, one);
     budget_clear(&b);
     return EXIT_GOOD;
@@ -279,8 +280,9 @@ bool say_budget_worst(char *text, size_t size, const struct emit_line *line,
         }
         say_more(text, size, "errs by %.3g u |A||B|", real_at(b, "u"));
         if (!json_is_true(json_object_get(b, "same")))
-            say_more(text, size, ", of which the recipe has %.3g",
-                     fabs(real_at(b, "error")) / unit);
+            say_more(text, size, ", of which the recipe has %.3g: %s for %s",
+                     fabs(real_at(b, "error")) / unit, text_at(b, "given_encoding"),
+                     text_at(b, "d_encoding"));
         else if (json_is_null(json_object_get(b, "event"))) {
             say_more(text, size, ": ");
             say_parts(text, size, json_object_get(b, "parts"), "value", NULL,

@@ -135,14 +135,15 @@ static json_t *trial_json(const struct work *w, const struct advise_trial *t)
     const double products = (double)w->a.rows * (double)w->b.cols * (double)w->a.cols;
     return json_pack(
         "{s:s, s:o, s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:o, s:f, s:o, s:o, s:o, s:o, "
-        "s:b}",
+        "s:o, s:b}",
         "place", w->q.place[t->place], "chips", chips_json(w->q.place[t->place]), "unit",
         t->gemm.unit->name, "evidence", unit_evidence(t->gemm.unit), "recipe",
         t->gemm.recipe->name, "split", t->plan.split_a.name, "scale",
         t->plan.split_a.scale, "equilibrate", (int)t->gemm.equilibrate, "terms",
         t->plan.terms, "products", json_number(t->plan.terms * products), "cost", t->cost,
-        "error", json_number(t->error.value), "high", json_number(t->error.high),
-        "checked", isnan(t->checked) ? json_null() : json_number(t->checked), "bound",
+        "tflops", t->tflops > 0 ? json_real(t->tflops) : json_null(), "error",
+        json_number(t->error.value), "high", json_number(t->error.high), "checked",
+        isnan(t->checked) ? json_null() : json_number(t->checked), "bound",
         isnan(t->bound) ? json_null() : json_number(t->bound), "reaches",
         (int)t->reaches);
 }

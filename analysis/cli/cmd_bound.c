@@ -20,11 +20,12 @@ static const struct option_row options[] = {
     { 0 }
 };
 
-/* What people look at; --json has all. */
+/* What people look at, error and limit of one output, that nearest to its limit; --json
+   has all. */
 static const struct emit_column columns[] = { { "bound", "bound", 0, NULL },
                                               { "kind", "kind", 0, NULL },
-                                              { "limit", "limit", 3, NULL },
-                                              { "observed", "observed", 3, NULL },
+                                              { "worst_error", "error", 3, NULL },
+                                              { "worst_limit", "limit", 3, NULL },
                                               { "ratio", "ratio", 3, NULL },
                                               { "tightness", "limit/error", 3, NULL },
                                               { "verdict", "u |A||B|, u = 2^-24", 0,
@@ -57,8 +58,7 @@ static json_t *describe_result(int i, const struct bound_result *r, size_t n)
     const bool any = r->applies && r->outputs;
     return json_pack(
         "{s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, "
-        "s:s}",
+        "s:o, s:o, s:o, s:s}",
         "bound", bounds[i].name, "kind", bound_kinds[bounds[i].kind], "of",
         bounds[i].underflow ? "underflow" : "error", "applies", (int)r->applies, "why",
         r->applies ? json_null() : json_string(r->why), "limit",
@@ -71,7 +71,9 @@ static json_t *describe_result(int i, const struct bound_result *r, size_t n)
         json_count(r->looked), "violations", json_count(r->violations), "worst",
         any ? json_pack("[o, o]", json_count(r->worst / n), json_count(r->worst % n))
             : json_null(),
-        "verdict", verdict_of(r, n), "source", bounds[i].source);
+        "worst_error", any ? json_number(r->worst_error) : json_null(), "worst_limit",
+        any ? json_number(r->worst_limit) : json_null(), "verdict", verdict_of(r, n),
+        "source", bounds[i].source);
 }
 
 /* The row of a bound, with what it is of. */

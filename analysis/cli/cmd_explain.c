@@ -73,6 +73,17 @@ static json_t *parts_json(const struct explanation *e)
     return parts;
 }
 
+static json_t *differing_list(const struct explanation *e)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < e->firsts; i++) {
+        const struct differing *o = &e->first[i];
+        json_array_append_new(list,
+                              differing_json(o->row, o->col, o->given, o->expected));
+    }
+    return list;
+}
+
 static json_t *equals_json(const struct explanation *e)
 {
     json_t *equal = json_array();
@@ -101,7 +112,8 @@ static json_t *explanation_json(const struct explanation *e, const char *file,
                  json_number(e->error), "parts", parts_json(e), "equal", equals_json(e),
                  "equals", json_count(e->equals), "complete", (int)e->complete,
                  "interrupted", (int)e->interrupted, "seconds", json_number(taken)));
-    json_object_update_new(row, json_pack("{s:o, s:o, s:o}", "ulps", explain_ulps(e),
+    json_object_update_new(row, json_pack("{s:o, s:o, s:o, s:o}", "differing",
+                                          differing_list(e), "ulps", explain_ulps(e),
                                           "period", explain_period(e), "distances",
                                           explain_distances(e)));
     return row;

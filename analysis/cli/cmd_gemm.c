@@ -85,14 +85,16 @@ static bool say_lost(char *text, size_t size, const struct emit_line *line,
     return true;
 }
 
+/* Where the verdict has no bound of each output. */
 static bool say_limit(char *text, size_t size, const struct emit_line *line,
                       const json_t *row)
 {
     char limit[SAY_NUMBER_MOST];
     const json_t *worst = json_object_get(row, "recipe_worst");
-    if (!json_is_number(json_object_get(row, line->key)) || json_object_get(row, "at"))
+    if (!json_is_number(json_object_get(row, line->key)) || json_object_get(row, "at") ||
+        text_at(row, "bound_grade"))
         return false;
-    say_more(text, size, "%s u ||row of A|| ||column of B||",
+    say_more(text, size, "%s u ||row of A|| ||column of B||, for certain",
              say_number(limit, row, line->key, 3));
     if (json_is_number(worst))
         say_more(text, size, ", of which the worst output takes %.3g %%",
@@ -167,9 +169,9 @@ struct beside {
     struct usual usual;        /* what error they usually have; no outputs: unknown */
 };
 
-/* How D stands to bound and usual range, in words beside the grade that compares with
-   FP32. */
-static json_t *verdict_words(const struct comparison *x, const char *grade,
+/* How D, whose largest error is `most` u |A||B|, stands to bound and usual range, in
+   words beside the grade that compares with FP32. */
+static json_t *verdict_words(const struct comparison *x, double most, const char *grade,
                              const struct beside *beside, const char *standing)
 {
     const struct bound_result *const b = &beside->bound;
@@ -180,10 +182,14 @@ static json_t *verdict_words(const struct comparison *x, const char *grade,
     if (!b->applies) return json_string(grade);
     if (!b->outputs) return json_sprintf("no output has a bound; %s", grade);
     if (!b->violations)
-        return json_sprintf("%s, %.3g u of %.3g u allowed%s; %s", standing,
-                            b->worst_error, b->worst_limit, usual, grade);
-    return json_sprintf("%s of recipe and unit in %zu outputs, (%zu, %zu) "
-                        "by %.3g u where %.3g u are allowed%s; %s",
+        return json_sprintf(
+            "%s: %.3g u at most%s; the nearest to its bound, (%zu, %zu), has "
+            "%.3g of %.3g u (for certain, as if every rounding did its "
+            "worst; a test takes the limits of bitcut tolerance); %s",
+            standing, most, usual, b->worst / x->n, b->worst % x->n, b->worst_error,
+            b->worst_limit, grade);
+    return json_sprintf("%s of recipe and unit in %zu outputs, so not theirs: (%zu, %zu) "
+                        "has %.3g u of %.3g u%s; %s",
                         standing, b->violations, b->worst / x->n, b->worst % x->n,
                         b->worst_error, b->worst_limit, usual, grade);
 }
@@ -200,9 +206,9 @@ static void add_grades(json_t *row, const struct comparison *x,
     json_object_set_new(row, "bound_grade",
                         b->applies && b->outputs ? json_string(standing->name)
                                                  : json_null());
-    json_object_set_new(
-        row, "verdict",
-        verdict_words(x, json_string_value(grade), beside, standing->what));
+    json_object_set_new(row, "verdict",
+                        verdict_words(x, values[METRIC_BACKWARD_MAX],
+                                      json_string_value(grade), beside, standing->what));
 }
 
 /* What the recipe may commit on the unit, and whether that explains the errors. */

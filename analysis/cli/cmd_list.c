@@ -47,7 +47,7 @@ static void describe_monotone(struct field_writer *w, const void *row)
     }
 }
 
-/* Products of f16 words in the time of one; null: there is no unit. */
+/* TFLOP/s, or products of f16 words in the time of one; null: not known, no unit. */
 static void tell_rate(struct field_writer *w, const char *name, double rate)
 {
     if (rate > 0) tell_real(w, name, rate);
@@ -57,6 +57,7 @@ static void tell_rate(struct field_writer *w, const char *name, double rate)
 static void describe_rate(struct field_writer *w, const void *row)
 {
     const struct rate_row *r = row;
+    tell_rate(w, "f16_tflops", r->f16);
     tell_rate(w, "bf16", r->bf16);
     tell_rate(w, "tf32", r->tf32);
     tell_rate(w, "fp8", r->fp8);

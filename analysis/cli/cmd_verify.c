@@ -90,11 +90,10 @@ static json_t *first_difference(const struct pair *p, size_t at)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     const size_t i = at / p->want->cols, j = at % p->want->cols;
-    json_t *first = json_pack("{s:[I,I], s:o, s:o}", "at",
-                              (json_int_t)(p->part ? p->part->row[i] : i),
-                              (json_int_t)(p->part ? p->part->col[j] : j), "emulator",
-                              json_decoded(f32, p->want->at[at]), "file",
-                              json_decoded(f32, p->got->at[at]));
+    json_t *first = json_pack(
+        "{s:[I,I], s:o, s:o}", "at", (json_int_t)(p->part ? p->part->row[i] : i),
+        (json_int_t)(p->part ? p->part->col[j] : j), "emulator",
+        json_decoded(f32, p->want->at[at]), "file", json_decoded(f32, p->got->at[at]));
     json_set_distance(first, f32, p->want->at[at], p->got->at[at]);
     return first;
 }
@@ -113,6 +112,24 @@ static int explain_pair(json_t **sentence, const struct pair *p, const struct co
     return explain_sentence(sentence, &q, p->part, seconds, x);
 }
 
+/* The first outputs that differ. */
+static json_t *differing_list(const struct pair *p)
+{
+    struct differing first[DIFFERING_MOST];
+    const struct pair_of of = {
+        .m = p->want->rows, .n = p->want->cols, .d = p->got->at, .h = p->want->at
+    };
+    const size_t count = difference_first(first, &of);
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        const struct differing *o = &first[i];
+        const size_t row = p->part ? p->part->row[o->row] : o->row,
+                     col = p->part ? p->part->col[o->col] : o->col;
+        json_array_append_new(list, differing_json(row, col, o->given, o->expected));
+    }
+    return list;
+}
+
 static int report(struct context *x, const struct pair *p)
 {
     const size_t count = p->want->rows * p->want->cols;
@@ -124,12 +141,13 @@ static int report(struct context *x, const struct pair *p)
     if (mismatches) status = explain_pair(&sentence, p, x);
     setup_describe(row, &p->s->gemm, &p->s->plan);
     json_object_update_new(
-        row, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "m", json_count(p->m),
-                       "n", json_count(p->n), "k", json_count(p->s->a.cols), "compared",
-                       json_count(count), "total", json_count(p->m * p->n), "mismatches",
-                       json_count(mismatches), "first",
-                       mismatches ? first_difference(p, first) : json_null(),
-                       "hypothesis", sentence));
+        row,
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "differing",
+                  differing_list(p), "m", json_count(p->m), "n", json_count(p->n), "k",
+                  json_count(p->s->a.cols), "compared", json_count(count), "total",
+                  json_count(p->m * p->n), "mismatches", json_count(mismatches), "first",
+                  mismatches ? first_difference(p, first) : json_null(), "hypothesis",
+                  sentence));
     if (status == EXIT_GOOD) status = budget_describe(row, p->s, p->got, x);
     emit_row(&x->emitter, row);
     return status != EXIT_GOOD ? status : mismatches ? EXIT_FOUND : EXIT_GOOD;
@@ -163,8 +181,8 @@ static enum bitcut_status take_sample(struct block *part, const struct setup *s,
                  few = smaller(s->b.cols, samples / smaller(s->a.rows, side)),
                  rows = smaller(s->a.rows, samples / few),
                  cols = smaller(s->b.cols, samples / rows);
-    size_t *const row = memory_allocate(rows, sizeof *row),
-                  *const col = memory_allocate(cols, sizeof *col);
+    size_t *const row = memory_allocate(rows, sizeof *row), *const col = memory_allocate(
+                                                                cols, sizeof *col);
     enum bitcut_status status =
         row && col ? BITCUT_OK
                    : fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
@@ -189,11 +207,9 @@ static int compare_sample(struct context *x, const struct setup *s,
     some.b = matrix_of(part.b, part.k, part.cols);
     some.c = matrix_of(part.c, part.rows, part.cols);
     const struct matrix d = matrix_of(part.d, part.rows, part.cols);
-    const int status = compare(x, (struct pair){ .s = &some,
-                                                 .got = &d,
-                                                 .part = &part,
-                                                 .m = got->rows,
-                                                 .n = got->cols });
+    const int status = compare(
+        x, (struct pair){
+               .s = &some, .got = &d, .part = &part, .m = got->rows, .n = got->cols });
     block_clear(&part);
     return status;
 }
@@ -204,11 +220,10 @@ static int compare_file(struct context *x, const struct setup *s,
     const size_t total = got->rows * got->cols;
     const int status = setup_check_shape("D", got, s->a.rows, s->b.cols);
     if (status != EXIT_GOOD) return status;
-    return samples && samples < total ? compare_sample(x, s, got)
-                                      : compare(x, (struct pair){ .s = s,
-                                                                  .got = got,
-                                                                  .m = got->rows,
-                                                                  .n = got->cols });
+    return samples && samples < total
+               ? compare_sample(x, s, got)
+               : compare(x, (struct pair){
+                                .s = s, .got = got, .m = got->rows, .n = got->cols });
 }
 
 static int run_file(struct context *x)
@@ -263,12 +278,11 @@ static int found(struct context *x, json_t *row, struct kernel_result *r)
 {
     json_t *sentence;
     const int status = explain_kernel(&sentence, &r->failure, x);
-    json_object_update_new(row,
-                           json_pack("{s:o, s:o, s:o, s:o, s:o}", "configurations",
-                                     json_count(r->configurations), "compared",
-                                     json_count(r->compared), "mismatches",
-                                     json_count(r->mismatches), "first", r->first,
-                                     "hypothesis", sentence));
+    json_object_update_new(row, json_pack("{s:o, s:o, s:o, s:o, s:o}", "configurations",
+                                          json_count(r->configurations), "compared",
+                                          json_count(r->compared), "mismatches",
+                                          json_count(r->mismatches), "first", r->first,
+                                          "hypothesis", sentence));
     kernel_failure_clear(&r->failure);
     emit_row(&x->emitter, row);
     return status != EXIT_GOOD ? status : r->mismatches ? EXIT_FOUND : EXIT_GOOD;

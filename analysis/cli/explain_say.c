@@ -175,6 +175,7 @@ const struct emit_line explain_lines[] = {
     { "promote",    "sum over k",    NULL, say_sum,       LINE_ALWAYS },
     { "ulps",       "D lies off by", NULL, say_spread,    LINE_ALWAYS },
     { "parts",      "differs in",    NULL, say_boxes,     LINE_ALWAYS },
+    { "differing",  "the first",     NULL, say_differing, LINE_ALWAYS },
     { "period",     "which repeats", NULL, say_period,    LINE_ALWAYS },
     { "equal",      "the same bits", NULL, say_equal,     LINE_ALWAYS },
     { "compared",   "looked at",     NULL, say_looked,    LINE_ALWAYS },

@@ -301,7 +301,7 @@ static const struct part parts[] = {
                        "them, and what it costs, in FP32 products at the chip's rate "
                        "for f16; the cheapest first. AMD units are models from "
                        "publications, not run on AMD hardware by us." },
-      .lines = "wanted|advice|elsewhere|check",
+      .lines = "wanted|advice|fastest|check",
       .call = CALL_ADVISE,
       .rows = gemm_report_tried },
     { .section = { .name = "scales",
@@ -374,10 +374,11 @@ static const struct part parts[] = {
                    .what = "every bound beside the error",
                    .title = "Bounds beside the error",
                    .text =
-                       "In u |A||B|, u = 2^-24: what each bound allows, what was seen, "
-                       "and whether it holds. A rigorous bound that does not hold "
-                       "says that the result is not that of this recipe on this "
-                       "unit." },
+                       "In u |A||B|, u = 2^-24, of the output that is nearest to its "
+                       "limit: its error, its limit, and the ratio of the two. A "
+                       "rigorous bound that does not hold says that the result is not "
+                       "that of this recipe on this unit. Bounds are for proofs, not "
+                       "for tests: they are wide, as roundings rarely all go one way." },
       .call = CALL_BOUND,
       .judges = true,
       .rows = gemm_report_bounds },
@@ -437,7 +438,7 @@ static const struct {
     { CALL_EXPLAIN,   "differs in",       "Where is D something else?"       },
     { CALL_VERIFY,    "worst outputs",    "What are its worst outputs?"      },
     { CALL_ADVISE,    "advice",           "Which recipe is enough?"          },
-    { CALL_ADVISE,    "elsewhere",        "And on other chips?"              },
+    { CALL_ADVISE,    "fastest",          "On which chip is that fastest?"   },
     { CALL_ADVISE,    "scale",            "2^10, 2^11 or equilibration?"     },
     { CALL_GEMM,      "recipe",           "Which model is beside it?" },
     { CALL_VERIFY,    "verdict",          "Is D the model's to the bit?" },

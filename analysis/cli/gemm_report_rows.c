@@ -101,7 +101,7 @@ static void insert_by_cost(json_t *to, json_t *one)
 void gemm_report_tried(json_t *to, const json_t *row, json_t *all, const char *of)
 {
     static const char *const keys[] = { "chips", "recipe",  "scale", "equilibrate",
-                                        "terms", "cost",    "error", "high",
+                                        "terms", "cost",    "tflops", "error", "high",
                                         "bound", "reaches", "unit",  "evidence" };
     size_t i;
     const json_t *tried;
@@ -130,6 +130,8 @@ void gemm_report_worst(json_t *to, const json_t *row, json_t *all, const char *o
         json_object_set(one, "j", json_object_get(worst, "j"));
         json_object_set(one, "exact", json_object_get(worst, "value"));
         json_object_set(one, "result", json_object_get(worst, "given"));
+        json_object_set(one, "result_bits", json_object_get(worst, "given_encoding"));
+        json_object_set(one, "model_bits", json_object_get(worst, "d_encoding"));
         json_object_set(one, "u", json_object_get(worst, "u"));
         json_array_foreach(json_object_get(worst, "parts"), n, part)
         {
@@ -145,8 +147,8 @@ void gemm_report_worst(json_t *to, const json_t *row, json_t *all, const char *o
 
 void gemm_report_bounds(json_t *to, const json_t *row, json_t *all, const char *of)
 {
-    static const char *const keys[] = { "bound", "kind",    "limit",   "observed",
-                                        "ratio", "outputs", "verdict", "source" };
+    static const char *const keys[] = { "bound", "kind",    "worst_error", "worst_limit",
+                                        "ratio", "outputs", "verdict",     "source" };
     size_t i;
     const json_t *bound;
     (void)row, (void)of;

@@ -1,6 +1,8 @@
 #include "analysis/cli/say.h"
 
+#include "analysis/evidence/json_value.h"
 #include "analysis/explain/order_say.h"
+#include "lib/file/source.h"
 #include "lib/split.h"
 #include "lib/table.h"
 
@@ -59,6 +61,35 @@ double real_at(const json_t *row, const char *key)
 {
     const json_t *const x = json_object_get(row, key);
     return json_is_number(x) ? json_number_value(x) : (double)INFINITY;
+}
+
+/* --- outputs that differ ---------------------------------------------------------- */
+
+json_t *differing_json(size_t row, size_t col, uint32_t given, uint32_t expected)
+{
+    return json_pack("{s:[o,o], s:o, s:o}", "at", json_count(row), json_count(col),
+                     "given", json_encoding(given, 32), "expected",
+                     json_encoding(expected, 32));
+}
+
+void say_outputs(char *text, size_t size, const json_t *list, size_t from)
+{
+    enum { SAID = 4 };
+    for (size_t i = from; i < json_array_size(list) && i < SAID; i++) {
+        const json_t *const one = json_array_get(list, i),
+                           *const at = json_object_get(one, "at");
+        say_more(text, size, "%sD[%lld, %lld] is %s for %s", *text ? "; " : "",
+                 (long long)json_integer_value(json_array_get(at, 0)),
+                 (long long)json_integer_value(json_array_get(at, 1)),
+                 text_at(one, "given"), text_at(one, "expected"));
+    }
+}
+
+bool say_differing(char *text, size_t size, const struct emit_line *line,
+                   const json_t *row)
+{
+    say_outputs(text, size, json_object_get(row, line->key), 0);
+    return *text;
 }
 
 /* --- what ran --------------------------------------------------------------------- */
@@ -169,16 +200,23 @@ static void say_operand(char *text, size_t size, const json_t *row, const char *
     if (text_at(row, input)) say_more(text, size, " %s", text_at(row, input));
 }
 
+/* Whether an operand is of a family, drawn by a seed, and not from a file. */
+static bool is_drawn(const json_t *row, const char *input)
+{
+    return text_at(row, input) && source_check(text_at(row, input), NULL) != BITCUT_OK;
+}
+
 bool say_matrices(char *text, size_t size, const struct emit_line *line,
                   const json_t *row)
 {
     char seed[SAY_NUMBER_MOST];
+    const bool drawn = is_drawn(row, "input_a") || is_drawn(row, "input_b");
     (void)line;
     say_update(text, size, row);
     say_operand(text, size, row, "D", "m", "n", "");
     say_operand(text, size, row, "A", "m", "k", "input_a");
     say_operand(text, size, row, "B", "k", "n", "input_b");
-    if (json_object_get(row, "seed"))
+    if (drawn && json_object_get(row, "seed"))
         say_more(text, size, ", seed %s", say_number(seed, row, "seed", 20));
     return true;
 }

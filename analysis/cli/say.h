@@ -23,6 +23,13 @@ emit_say say_value;
    ones are said by powers of two: "2^14-2^15" are below 2^15. */
 void say_bin(char *text, size_t size, int i, long long count);
 
+/* An output that differs as an object, and the first of a list of them, from one on, in a
+   line: "D[0, 3] is 0x3f800001 for 0x3f800000; ...", indices and FP32 encodings as Python
+   takes them. */
+json_t *differing_json(size_t row, size_t col, uint32_t given, uint32_t expected);
+void say_outputs(char *text, size_t size, const json_t *list, size_t from);
+emit_say say_differing;
+
 /* Of rows that setup_describe() made, and of what ran them: recipe, unit, evidence,
    kernel and device; what words an element becomes; how the products are added; and the
    sizes, scalars and inputs. */

@@ -165,7 +165,7 @@ static bool say_component(char *text, size_t size, const struct emit_line *line,
     say_more(text, size, "|D - %s| <= %.3g u |A||B|, u = 2^-24", other(row),
              real_at(limit, "observed"));
     say_sample(text, size, row, limit, true);
-    say_more(text, size, "; at most one correct result in %.0f is above it",
+    say_more(text, size, "; for a test: at most one correct result in %.0f is above it",
              1 / real_at(row, "false_alarm"));
     return true;
 }
@@ -183,6 +183,9 @@ static bool say_bound(char *text, size_t size, const struct emit_line *line,
     if (lost > bound / 128)
         say_more(text, size, " and what underflows, up to %.3g u |A||B| in these runs",
                  lost);
+    say_more(text, size,
+             ": not for a test, as if every rounding did its worst; above it D is wrong, "
+             "below it faults pass");
     return true;
 }
 
@@ -194,6 +197,8 @@ static bool say_norm(char *text, size_t size, const struct emit_line *line,
     say_more(text, size, "||D - %s|| <= %.3g u ||A|| ||B||, Frobenius norms", other(row),
              real_at(limit, "observed"));
     say_sample(text, size, row, limit, false);
+    say_more(text, size,
+             "; for a test as well: small errors of all outputs are above it");
     return true;
 }
 
@@ -287,6 +292,10 @@ static bool say_given(char *text, size_t size, const struct emit_line *line,
                  whole_at(given, "above"), outputs);
     say_more(text, size, "; normwise %.3g u of %.3g", real_at(given, "normwise"),
              real_at(json_object_get(row, "normwise"), "observed"));
+    if (accepts(given, CRITERION_BOTH) && limited)
+        say_more(text, size,
+                 "; so it errs as a correct kernel may, whether or not its bits are the "
+                 "model's (bitcut verify)");
     if (whole_at(given, "beyond"))
         say_more(text, size, "; %lld beyond what it may err by for certain",
                  whole_at(given, "beyond"));

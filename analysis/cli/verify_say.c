@@ -66,6 +66,7 @@ static bool say_first(char *text, size_t size, const struct emit_line *line,
                  (long long)json_integer_value(json_array_get(at, 1)));
     else say_more(text, size, "memory of D that is no output: ");
     say_sides(text, size, first);
+    say_outputs(text, size, json_object_get(row, "differing"), 1);
     return true;
 }
 
@@ -101,9 +102,12 @@ static bool say_verdict(char *text, size_t size, const struct emit_line *line,
 {
     const bool same = !whole_at(row, line->key),
                sample = whole_at(row, "compared") < whole_at(row, "total");
-    say_more(text, size, "%s %s of this recipe on this unit%s",
-             same && sample ? "the sample is" : "D is", same ? "that" : "not that",
-             same ? ", to the bit" : "");
+    say_more(text, size, "%s %s of this recipe on this unit, to the bit",
+             same && sample ? "the sample is" : "D is", same ? "that" : "not that");
+    if (!same && !json_object_get(row, "device"))
+        say_more(text, size,
+                 "; another order of k is enough for that: bitcut tolerance -d tells "
+                 "whether its errors are those of a correct kernel");
     return text_at(row, "recipe");
 }
 

@@ -14,6 +14,14 @@ struct box {
     char what[DIFFERENCE_TEXT_MOST]; /* and in words                               */
 };
 
+/* An output that differs: FP32 encodings. */
+struct differing {
+    size_t row, col;
+    uint32_t given, expected;
+};
+
+enum { DIFFERING_MOST = 16 };
+
 /* A result and what it should be: row-major m x n without gaps; c may be NULL. */
 struct pair_of {
     size_t m, n;
@@ -24,6 +32,9 @@ struct pair_of {
    the same cells differ, and in each such strip neighbouring cells.  Returns how many
    there are; the first `most` of them are written. */
 size_t difference_boxes(struct box *box, size_t most, const struct pair_of *x);
+
+/* The first outputs that differ, row by row; returns how many of them are written. */
+size_t difference_first(struct differing first[DIFFERING_MOST], const struct pair_of *x);
 
 /* Say what is in a box, if all of its differences are plain: zeros, NaN, one number, C,
    or outputs from elsewhere.  False: nothing of that. */

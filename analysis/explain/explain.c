@@ -125,9 +125,9 @@ static enum bitcut_status look_at_parts(struct explanation *e, struct whole *w,
                                         const struct explain_options *o, struct fault *f)
 {
     const enum bitcut_status status = explain_parts(e, w, o, f);
-    return status == BITCUT_OK && !e->differ
-               ? spread_find(&e->spread, &w->x, e->q.format, f)
-               : status;
+    if (status != BITCUT_OK || e->differ) return status;
+    e->firsts = 0;
+    return spread_find(&e->spread, &w->x, e->q.format, f);
 }
 
 /* Compare what there is time for with the best hypothesis, and look at what differs, if
@@ -142,6 +142,7 @@ static enum bitcut_status finish(struct explanation *e, const struct block *samp
     if (status == BITCUT_OK) status = choose_best(&w, e, o, f);
     e->found = e->compared && !e->differ;
     if (status == BITCUT_OK) status = spread_find(&e->spread, &w.x, e->q.format, f);
+    if (status == BITCUT_OK) e->firsts = difference_first(e->first, &w.x);
     if (status == BITCUT_OK && e->differ && e->differ <= e->compared / 2)
         status = look_at_parts(e, &w, o, f);
     else if (status == BITCUT_OK && e->differ) explain_whole(e, &w);

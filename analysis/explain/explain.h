@@ -42,6 +42,8 @@ struct explanation {
     bool interrupted; /* progress asked to stop: this is what was found by then  */
     struct box part[PARTS_MOST]; /* where D differs from the best one */
     size_t parts;
+    struct differing first[DIFFERING_MOST]; /* outputs that the best one does not give */
+    size_t firsts;
     struct spread spread;          /* of D and the best one, in what was compared */
     double distance[RECIPES_MOST]; /* struct search: of each as it stands, by position */
 };
