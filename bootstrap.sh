@@ -6,6 +6,12 @@ cd "$(dirname "$0")"
 
 packages="gcc libc6-dev make autoconf automake libtool pkg-config
 libgmp-dev libmpfr-dev libjansson-dev check gnuplot-nox texinfo"
+# A compiler of code for AMD GPUs, where the system has it: else that module is not built.
+optional="clang-19 lld-19"
+case " $* " in *" --without-hip "*) optional= ;; esac
+for compiler in hipcc amdclang++ clang++-19; do
+    ! command -v $compiler > /dev/null || optional=
+done
 
 installed() {
     dpkg-query -W -f '${db:Status-Status}\n' "$1" 2> /dev/null | grep -qx installed
@@ -27,20 +33,28 @@ if command -v dpkg-query > /dev/null; then
         installed "$package" || missing="$missing $package"
     done
 fi
+as_root=
+if [ "$(id -u)" = 0 ]; then as_root="env"
+elif sudo -n true 2> /dev/null; then as_root="sudo -n env"; fi
+if [ -n "$missing" ] && [ -z "$as_root" ]; then
+    echo "bootstrap.sh: first run: sudo apt-get update && sudo apt-get install$missing" >&2
+    exit 1
+fi
+# install PACKAGE...
+install() {
+    # shellcheck disable=SC2086 # a list of words
+    $as_root DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
+}
 if [ -n "$missing" ]; then
-    if [ "$(id -u)" = 0 ]; then
-        as_root="env"
-    elif sudo -n true 2> /dev/null; then
-        as_root="sudo -n env"
-    else
-        echo "bootstrap.sh: first run: sudo apt-get update && sudo apt-get install$missing" >&2
-        exit 1
-    fi
     # shellcheck disable=SC2086 # lists of words
     run $as_root apt-get update
     # shellcheck disable=SC2086
-    run $as_root DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y --no-install-recommends $missing
+    run install $missing
+fi
+if [ -n "$optional" ] && [ -n "$as_root" ] && command -v apt-get > /dev/null; then
+    # shellcheck disable=SC2086
+    { [ -n "$missing" ] || $as_root apt-get update; install $optional; } > "$log" 2>&1 < /dev/null ||
+        echo "bootstrap.sh: without a compiler of code for AMD GPUs: no $optional" >&2
 fi
 
 run autoreconf -fi

@@ -1,0 +1,132 @@
+#!/bin/sh
+# The HIP modules: their tables, the names that they call, and their kernels, bit for bit on
+# every device that there is: of the executor, where it was built, and of an AMD GPU.
+# Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
+: "${srcdir:=.}" "${CC:=cc}"
+modules=${BITCUT_MODULES:-$PWD}
+source=$(cd "$srcdir" && pwd)
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+header='#include <hip/hip_runtime_api.h>'
+
+# Each call as the headers of HIP declare it.
+names_agree() {
+    $CC -std=c11 -Wall -Wextra -Werror -DGPU_HIP -I"$source" -fsyntax-only \
+        "$source/tests/gpu/hip_names.c" 2>&1
+}
+
+# The table of the module says what the tables of the program say.
+rows_sound() {
+    run 0 list recipes --json
+    value name > recipes
+    run 0 list units --json
+    value name > units
+    run 0 list instructions --json
+    grep '"mfma\.' out > instructions
+    [ "$(wc -l < instructions)" -eq 35 ] || echo "$(wc -l < instructions) instructions"
+    while IFS='|' read -r architecture unit; do
+        mv instructions out
+        name=$(grep "\"$architecture\"" out | sed 's/.*"name":"\([^"]*\)".*/\1/')
+        cp out instructions
+        for row in $name; do grep -qxF "$unit/$row" units || echo "no unit $unit/$row"; done
+    done << 'END'
+gfx908|cdna1
+gfx90a|cdna2
+gfx942|cdna3
+END
+    run 0 list kernels --json
+    grep '"name":"mfma' out > kernels
+    mv kernels out
+    value recipe | grep -vxF -f recipes
+    value name | sort | uniq -d
+    for architecture in gfx908 gfx90a gfx942; do
+        for recipe in plain markidis feng ootomo legemm bf16x3 bf16x6 bf16x9; do
+            grep "\"$architecture\"" out | grep -q "\"recipe\":\"$recipe\"" ||
+                echo "no kernel for $recipe on $architecture"
+        done
+    done
+    for pipeline in 1 1r 2 2r; do
+        grep -q "\"mfma32x32x8.legemm.f16.128x128x32.$pipeline\"" out || echo "no $pipeline"
+    done
+}
+
+# Without a device one line says why.
+refused() {
+    while IFS='|' read -r status why words; do
+        # shellcheck disable=SC2086 # words
+        run "$status" verify $words
+        grep -q "^bitcut: $why" err || cat err
+    done << 'END'
+2|--device: executor:gfx999: no device is called so|--kernel all --device executor:gfx999
+2|--device: hip:gfx1: no device is called so|--kernel all --device hip:gfx1
+END
+    run 0 list devices --json
+    grep '"name":"hip' out | grep -q '"here":true' || {
+        run 3 verify --kernel hip/legemm --device hip
+        grep -q '^bitcut: --device: no device: ' err || cat err
+    }
+}
+
+# agrees DEVICE: single instructions, the split pass, and kernels of every recipe.
+agrees() {
+    at="--device $1 --json"
+    for words in "record --random 64" "verify --kernel split --samples 3000" \
+        "verify --kernel split --samples 3000 --equilibrate"; do
+        # shellcheck disable=SC2086 # words
+        run 0 $words $at
+        value mismatches | grep -vx 0
+    done
+    while read -r recipe words; do
+        # shellcheck disable=SC2086
+        run 0 verify --kernel "hip/$recipe" $words --seconds 0 $at
+        expect mismatches 0
+        expect recipe "$recipe"
+    done << 'END'
+plain -m 5 -n 6 -k 19
+markidis -m 5 -n 6 -k 19
+feng -m 5 -n 6 -k 19
+ootomo -m 5 -n 6 -k 35
+legemm -m 66 -n 5 -k 40
+legemm -m 5 -n 6 -k 40 --split-k 3
+legemm -m 5 -n 6 -k 19 --equilibrate
+bf16x3 -m 5 -n 6 -k 19
+bf16x6 -m 5 -n 6 -k 19 --split-k 2
+bf16x9 -m 5 -n 6 -k 19
+END
+    for pipeline in 1 1r 2 2r; do
+        # shellcheck disable=SC2086
+        run 0 verify --kernel mfma32x32x8.legemm.f16.128x128x32.$pipeline -m 5 -n 6 -k 70 \
+            --seconds 0 $at
+        expect mismatches 0
+    done
+    # shellcheck disable=SC2086
+    run 2 verify --kernel hip/nothing $at
+    grep -q '^bitcut: --kernel: no recipe is called so' err || cat err
+    # shellcheck disable=SC2086
+    run 2 verify --kernel cuda/legemm $at
+    grep -q '^bitcut: --kernel: is of another backend than --device$' err || cat err
+}
+
+if echo "$header" | $CC -D__HIP_PLATFORM_AMD__ -E - > preprocessed 2>&1; then
+    ok_if_empty "the runtime's names are those of HIP's headers" "$(names_agree)"
+else
+    skip "the runtime's names are those of HIP's headers" "no headers of HIP"
+fi
+if [ ! -f "$modules/bitcut-hip.so" ]; then
+    skip "the modules" "no compiler of AMD device code was found"
+    echo "1..$n"
+    exit 0
+fi
+ok_if_empty "rows have recipes and units" "$(rows_sound)"
+ok_if_empty "devices that are not there are refused" "$(refused)"
+run 0 list devices --json
+grep '"here":true' out | sed -n 's/.*"name":"\(hip[^"]*\|executor[^"]*\)".*/\1/p' > devices
+while read -r device; do
+    ok_if_empty "$device gives the emulator's bits" "$(agrees "$device")"
+done < devices
+[ -s devices ] || skip "the device" "none is here"
+echo "1..$n"
