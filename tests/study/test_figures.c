@@ -1,15 +1,12 @@
 /* What figures draw: panels, spreads, roofs and looks, of rows made by hand, of all
    recorded results and of some points of every study. */
-#include "analysis/cli/data_files.h"
-#include "analysis/device/race_plan.h"
 #include "analysis/study/figure.h"
 #include "analysis/study/plot_look.h"
-#include "analysis/study/results_derive.h"
 #include "lib/recipe.h"
 #include "lib/split.h"
+#include "tests/study/sample_results.h"
 #include "tests/test.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,24 +221,11 @@ static void check_plot(const char *name, const struct study_plot *plot, json_t *
     plot_data_clear(&d);
 }
 
-static void read_kept(struct results *r)
-{
-    static struct data_files files;
-    ck_assert_int_eq(data_files_find(&files, "results", ".jsonl", NULL), BITCUT_OK);
-    for (const struct table_row *row = files.rows; row->name; row++) {
-        char path[DATA_PATH_MOST + DATA_NAME_MOST + 8];
-        size_t line;
-        snprintf(path, sizeof path, "%s/%s.jsonl", files.folder, row->name);
-        ck_assert_int_eq(results_read(r, &line, path, NULL), BITCUT_OK);
-    }
-    results_derive(r, shape_set_of);
-}
-
 /* Figures of all recorded results. */
 static void check_recorded(json_t *colours)
 {
     struct results r = { { NULL } };
-    read_kept(&r);
+    sample_read_kept(&r);
     for (const struct figure *g = figures; g->name; g++) {
         json_t *rows = figure_rows(g, &r);
         ck_assert_msg(json_array_size(rows) > 0, "%s: no rows", g->name);
