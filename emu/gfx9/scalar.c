@@ -6,17 +6,26 @@
 
 /* --- arithmetic ------------------------------------------------------------------- */
 
-/* A scalar instruction of operands a and b, and c, the scc that was. */
+/* A scalar instruction of operands a and b, and c, the scc that was; it sets scc, or leaves
+   it. */
 #define SCALAR(NAME, D, CONDITION)                                                       \
     static void NAME(struct scalars *x)                                                  \
     {                                                                                    \
         const uint64_t a = x->s[0], b = x->s[1];                                         \
         const bool c = x->scc;                                                           \
         (void)a, (void)b, (void)c;                                                       \
-        x->d = (D);                                                                      \
-        const uint64_t d = x->d;                                                         \
+        const uint64_t d = x->d = (D);                                                   \
         (void)d;                                                                         \
         x->scc = (CONDITION);                                                            \
+        x->sets_scc = true;                                                              \
+    }
+#define LEAVING(NAME, D)                                                                 \
+    static void NAME(struct scalars *x)                                                  \
+    {                                                                                    \
+        const uint64_t a = x->s[0], b = x->s[1];                                         \
+        const bool c = x->scc;                                                           \
+        (void)a, (void)b, (void)c;                                                       \
+        x->d = (D);                                                                      \
     }
 
 #define LOW(X)  ((uint32_t)(X))
@@ -52,7 +61,7 @@ SCALAR(s_min_i32, INT(a) < INT(b) ? a : b, INT(a) < INT(b))
 SCALAR(s_min_u32, a < b ? a : b, a < b)
 SCALAR(s_max_i32, INT(a) > INT(b) ? a : b, INT(a) > INT(b))
 SCALAR(s_max_u32, a > b ? a : b, a > b)
-SCALAR(s_cselect, c ? a : b, c)
+LEAVING(s_cselect, c ? a : b)
 SCALAR(s_and, a & b, d != 0)
 SCALAR(s_or, a | b, d != 0)
 SCALAR(s_xor, a ^ b, d != 0)
@@ -71,31 +80,31 @@ SCALAR(s_lshr_b32, a >> (b & 31), d != 0)
 SCALAR(s_lshr_b64, a >> (b & 63), d != 0)
 SCALAR(s_ashr_i32, LOW(INT(a) >> (b & 31)), d != 0)
 SCALAR(s_ashr_i64, (uint64_t)((int64_t)a >> (b & 63)), d != 0)
-SCALAR(s_bfm_b32, LOW(((1ull << (a & 31)) - 1) << (b & 31)), c)
-SCALAR(s_bfm_b64, ((1ull << (a & 63)) - 1) << (b & 63), c)
-SCALAR(s_mul_i32, LOW(a * b), c)
+LEAVING(s_bfm_b32, LOW(((1ull << (a & 31)) - 1) << (b & 31)))
+LEAVING(s_bfm_b64, ((1ull << (a & 63)) - 1) << (b & 63))
+LEAVING(s_mul_i32, LOW(a * b))
 SCALAR(s_bfe_u32, field_of(a, b, 32), d != 0)
 SCALAR(s_bfe_i32, signed_field_of(a, b), d != 0)
 SCALAR(s_bfe_u64, field_of(a, b, 64), d != 0)
-SCALAR(s_mul_hi_u32, a * b >> 32, c)
-SCALAR(s_mul_hi_i32, LOW((uint64_t)(WIDE(a) * WIDE(b)) >> 32), c)
+LEAVING(s_mul_hi_u32, a * b >> 32)
+LEAVING(s_mul_hi_i32, LOW((uint64_t)(WIDE(a) * WIDE(b)) >> 32))
 SCALAR(s_lshl1_add_u32, (a << 1) + b, d >> 32 != 0)
 SCALAR(s_lshl2_add_u32, (a << 2) + b, d >> 32 != 0)
 SCALAR(s_lshl3_add_u32, (a << 3) + b, d >> 32 != 0)
 SCALAR(s_lshl4_add_u32, (a << 4) + b, d >> 32 != 0)
-SCALAR(s_pack_ll_b32_b16, (a & 0xffff) | LOW(b << 16), c)
-SCALAR(s_pack_lh_b32_b16, (a & 0xffff) | (b & 0xffff0000), c)
-SCALAR(s_pack_hh_b32_b16, a >> 16 | (b & 0xffff0000), c)
+LEAVING(s_pack_ll_b32_b16, (a & 0xffff) | LOW(b << 16))
+LEAVING(s_pack_lh_b32_b16, (a & 0xffff) | (b & 0xffff0000))
+LEAVING(s_pack_hh_b32_b16, a >> 16 | (b & 0xffff0000))
 
-SCALAR(s_mov, a, c)
+LEAVING(s_mov, a)
 SCALAR(s_not_b32, LOW(~a), d != 0)
 SCALAR(s_not_b64, ~a, d != 0)
-SCALAR(s_brev_b32, reversed(LOW(a)), c)
+LEAVING(s_brev_b32, reversed(LOW(a)))
 SCALAR(s_bcnt1_i32_b32, (uint64_t)__builtin_popcountll(a), d != 0)
-SCALAR(s_ff1_i32_b32, a ? (uint64_t)__builtin_ctzll(a) : LOW(-1), c)
-SCALAR(s_flbit_i32_b32, a ? (uint64_t)__builtin_clzll(a) - 32 : LOW(-1), c)
-SCALAR(s_sext_i32_i8, LOW((int8_t)a), c)
-SCALAR(s_sext_i32_i16, LOW((int16_t)a), c)
+LEAVING(s_ff1_i32_b32, a ? (uint64_t)__builtin_ctzll(a) : LOW(-1))
+LEAVING(s_flbit_i32_b32, a ? (uint64_t)__builtin_clzll(a) - 32 : LOW(-1))
+LEAVING(s_sext_i32_i8, LOW((int8_t)a))
+LEAVING(s_sext_i32_i16, LOW((int16_t)a))
 SCALAR(s_abs_i32, INT(a) < 0 ? LOW(0 - a) : a, d != 0)
 
 SCALAR(s_cmp_eq, 0, a == b)
@@ -113,10 +122,10 @@ SCALAR(s_bitcmp1_b32, 0, a >> (b & 31) & 1)
 SCALAR(s_bitcmp0_b64, 0, !(a >> (b & 63) & 1))
 SCALAR(s_bitcmp1_b64, 0, a >> (b & 63) & 1)
 
-SCALAR(s_movk_i32, b, c)
-SCALAR(s_cmovk_i32, c ? b : a, c)
+LEAVING(s_movk_i32, b)
+LEAVING(s_cmovk_i32, c ? b : a)
 SCALAR(s_addk_i32, LOW(a + b), !FITS(WIDE(a) + WIDE(b)))
-SCALAR(s_mulk_i32, LOW(a * b), c)
+LEAVING(s_mulk_i32, LOW(a * b))
 /* clang-format on */
 
 /* A row's `more`: scc is an operand; the constant of SOPK has no sign. */
@@ -147,7 +156,7 @@ void act_scalar(struct wave *w, const struct instruction *i)
     const struct opcode *row = i->opcode;
     struct scalars x = { .scc = w->scc };
     read_scalars(&x, w, i);
-    const bool unset = reads_unset(w, i), was = w->scc;
+    const bool unset = reads_unset(w, i);
     row->scalars(&x);
     if (row->d == 1) scalar_write(w, i, i->d, LOW(x.d));
     if (row->d == 2) scalar_write_pair(w, i, i->d, x.d);
@@ -155,7 +164,7 @@ void act_scalar(struct wave *w, const struct instruction *i)
         wave_fail(w, i, "which lanes are active is not set");
     scalar_unset_write(w, i->d, row->d, unset);
     w->scc = x.scc;
-    if (unset || was != x.scc || row->encoding == SOPC) w->unset_scc = unset;
+    if (x.sets_scc) w->unset_scc = unset;
 }
 
 /* exec is combined with an operand, and what it was is the result. */

@@ -252,7 +252,7 @@ struct lanes {
 /* A scalar instruction: operands and result, zero-extended, and scc. */
 struct scalars {
     uint64_t d, s[2];
-    bool scc;
+    bool scc, sets_scc;
 };
 
 /* What an instruction of the vector units does beside setting its result: a row's
