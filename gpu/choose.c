@@ -8,7 +8,7 @@
 /* --- a device and a kernel as the models see them --------------------------------- */
 
 /* Of an SM since compute capability 7.0 and of a CU since CDNA. */
-enum { MATRIX_CORES = 4, WAVE = 32 };
+enum { MATRIX_CORES = 4 };
 
 /* What only limits tiles that are no kernels is left out. */
 static struct tile_gpu gpu_of(const struct gpu_device *d)
@@ -18,18 +18,18 @@ static struct tile_gpu gpu_of(const struct gpu_device *d)
                               .shared = d->unit_shared,
                               .shared_reserved = d->block_shared,
                               .matrix_cores = MATRIX_CORES,
-                              .wave = WAVE,
-                              .waves = d->unit_threads / WAVE,
+                              .wave = d->wave,
+                              .waves = d->unit_threads / d->wave,
                               .groups = d->unit_blocks,
                               .products = d->products,
                               .shared_rate = d->shared_rate,
                               .cache_rate = d->cache_rate };
 }
 
-static struct tile tile_of(const struct gpu_kernel *k)
+static struct tile tile_of(const struct gpu_kernel *k, const struct gpu_device *d)
 {
     return (struct tile){ k->tile_m, k->tile_n, k->tile_k,
-                          (int)divide_up((size_t)k->threads, WAVE), k->stages };
+                          (int)divide_up((size_t)k->threads, (size_t)d->wave), k->stages };
 }
 
 static struct tile_costs costs_of(const struct gpu_kernel *k)
@@ -69,7 +69,7 @@ void gpu_kernel_judge(struct gpu_choice *choice, const struct gpu_kernel *k,
                       const struct gpu_device *device, const struct bitcut_gemm *g)
 {
     const struct tile_task task = task_of(gpu_model(device), device, k, g);
-    const struct tile tile = tile_of(k);
+    const struct tile tile = tile_of(k, device);
     const struct tile_costs costs = costs_of(k);
     choice->kernel = k;
     tile_judge(&choice->judged, &tile, &costs, &task);
@@ -118,7 +118,7 @@ size_t gpu_kernel_rank_by(struct gpu_choice choices[GPU_CHOICES_MOST],
             !takes(k, gemm))
             continue;
         kernel[count] = k;
-        tiles[count] = tile_of(k);
+        tiles[count] = tile_of(k, device);
         costs[count++] = costs_of(k);
     }
     tile_rank(ranked, tiles, costs, count, &task);

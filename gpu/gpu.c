@@ -28,10 +28,10 @@ const struct gpu_variant_row gpu_variants[] = {
 
 const struct gpu_backend gpu_backends[] = {
     /* clang-format off */
-    { "cuda",     "NVIDIA GPUs, by the module bitcut-cuda.so",          "bitcut-cuda.so", "nvcc" },
-    { "hip",      "AMD GPUs",                                           NULL,             NULL   },
-    { "host",     "the matrix unit of this machine's processor",        NULL,             NULL   },
-    { "executor", "AMD GPUs' own code, executed by a model of the GPU", NULL,             NULL   },
+    { "cuda",     "NVIDIA GPUs, by the module bitcut-cuda.so",          "bitcut-cuda.so",     "nvcc",         NULL,  false },
+    { "hip",      "AMD GPUs, by the module bitcut-hip.so",              "bitcut-hip.so",      "an AMD clang", NULL,  false },
+    { "host",     "the matrix unit of this machine's processor",        NULL,                 NULL,           NULL,  false },
+    { "executor", "AMD GPUs' own code, executed by a model of the GPU", "bitcut-executor.so", "an AMD clang", "hip", true  },
     { 0 }
     /* clang-format on */
 };
@@ -97,22 +97,25 @@ static int number_of(const char *text)
     return length < 1 || length > 4 || text[length] ? -1 : atoi(text);
 }
 
-/* The backend and the number of a device's name. */
-static enum bitcut_status parse(const struct gpu_backend **backend, int *number,
+static enum bitcut_status no_such_name(const char *name, struct fault *f)
+{
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     "%.*s: no device is called so, but cuda, cuda:1, ...",
+                     text_fit(name, 100), name);
+}
+
+/* The backend of a device's name, and what comes behind its ':', or NULL. */
+static enum bitcut_status parse(const struct gpu_backend **backend, const char **which,
                                 const char *name, struct fault *f)
 {
     const size_t length = strcspn(name, ":");
-    const int wanted = name[length] ? number_of(name + length + 1) : 0;
     const struct gpu_backend *row = NULL;
     while ((row = table_next(TABLE(gpu_backends), row)))
         if (strlen(row->name) == length && !strncmp(row->name, name, length)) break;
-    if (!row || (row->module && wanted < 0))
-        return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%.*s: no device is called so, but cuda, cuda:1, ...",
-                         text_fit(name, 100), name);
+    if (!row) return no_such_name(name, f);
     if (!row->module) return fault_set(f, BITCUT_CANNOT, "%s: not built in", row->name);
     *backend = row;
-    *number = wanted;
+    *which = name[length] ? name + length + 1 : NULL;
     return BITCUT_OK;
 }
 
@@ -127,17 +130,51 @@ enum bitcut_status gpu_describe(struct gpu_device *device, const struct gpu *g,
     return BITCUT_OK;
 }
 
+static const struct gpu_architecture *find_architecture(const struct gpu *g,
+                                                        const char *name)
+{
+    const struct gpu_architecture *a = NULL;
+    while ((a = gpu_architecture_next(g, a)))
+        if (!strcmp(a->name, name)) break;
+    return a;
+}
+
+/* The first device of an architecture. */
+static enum bitcut_status describe_first(struct gpu_device *device, const struct gpu *g,
+                                         const struct gpu_architecture *a,
+                                         struct fault *f)
+{
+    enum bitcut_status status;
+    int number = 0;
+    do status = gpu_describe(device, g, number++, f);
+    while (status == BITCUT_OK && device->architecture != a);
+    return status == BITCUT_OK || number == 1
+               ? status
+               : fault_set(f, BITCUT_CANNOT, "no device: none is a %s", a->name);
+}
+
+/* The device that is called `which`; NULL: the first. */
+static enum bitcut_status describe_named(struct gpu_device *device, const struct gpu *g,
+                                         const char *which, const char *name,
+                                         struct fault *f)
+{
+    const int number = which ? number_of(which) : 0;
+    const struct gpu_architecture *a = number < 0 ? find_architecture(g, which) : NULL;
+    if (number >= 0) return gpu_describe(device, g, number, f);
+    return a ? describe_first(device, g, a, f) : no_such_name(name, f);
+}
+
 enum bitcut_status gpu_open_device(struct gpu *g, struct gpu_device *device,
                                    const char *name, const char *otherwise,
                                    struct fault *f)
 {
     struct gpu x;
     const struct gpu_backend *backend = NULL;
-    int number = 0;
-    enum bitcut_status status = parse(&backend, &number, name, f);
+    const char *which = NULL;
+    enum bitcut_status status = parse(&backend, &which, name, f);
     if (status == BITCUT_OK) status = gpu_open(&x, backend, otherwise, f);
     if (status != BITCUT_OK) return status;
-    status = gpu_describe(device, &x, number, f);
+    status = describe_named(device, &x, which, name, f);
     if (status == BITCUT_OK) *g = x;
     else gpu_close(&x);
     return status;

@@ -18,11 +18,14 @@ struct gpu_variant_row {
 extern const struct gpu_variant_row gpu_variants[];
 
 /* A row of the table of backends, whose names are in those of devices: "cuda", or
-   "cuda:1" for the second. */
+   "cuda:1" for the second, or "executor:gfx90a" for the first of an architecture. */
 struct gpu_backend {
     const char *name, *what;
-    const char *module;   /* its file's name; NULL: there is none yet */
-    const char *compiler; /* that it is built by                      */
+    const char *module;   /* its file's name; NULL: there is none yet                  */
+    const char *compiler; /* that it is built by                                       */
+    const char *tables;   /* the backend whose tables its module has; NULL: it has its
+                             own                                                       */
+    bool by_architecture; /* its devices are called after their architectures          */
 };
 
 extern const struct gpu_backend gpu_backends[]; /* ended by a row without a name */

@@ -11,7 +11,7 @@
 
 /* Raised with every change of this file, and of the rows and plans that it passes on: a
    module of another number is refused. */
-enum { GPU_INTERFACE = 9 };
+enum { GPU_INTERFACE = 10 };
 
 enum { GPU_TEXT_MOST = 256, GPU_FAULT_MOST = 200 };
 
@@ -56,7 +56,8 @@ struct gpu_instruction {
 
     /* For the module alone: start the batch, whose arrays are in the device's memory.
        The module's own status, 0 if it has started. */
-    int (*launch)(const struct gpu_batch *batch, enum gpu_variant variant);
+    int (*launch)(const struct gpu_instruction *row, const struct gpu_batch *batch,
+                  enum gpu_variant variant);
 };
 
 /* --- whole GEMMs ------------------------------------------------------------------ */
@@ -218,6 +219,7 @@ struct gpu_device {
     int unit_registers, unit_threads, unit_blocks; /* that it holds at a time         */
     int unit_shared;  /* bytes of its shared memory                                   */
     int block_shared; /* of these, what a block costs beyond what it uses             */
+    int wave;         /* threads of a warp or wavefront                               */
     int products;     /* of 16-bit words that its matrix cores make in a clock        */
     int shared_rate;  /* bytes to or from shared memory that cost a clock of products */
     int cache_rate;   /* bytes that come from the L2 cache in a clock, all loading    */

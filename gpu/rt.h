@@ -1,32 +1,60 @@
 /* One name for what the runtimes of CUDA and HIP have alike, for code of a module that
    knows no instruction: errors, memory, streams, events, the current device.  Each is the
-   runtime's own, with its contract.  HIP has the same under its own prefix, but for the
-   three that come first: here alone is said what a name means.  C++. */
+   runtime's own, with its contract.  C and C++.
+
+   CUDA's are its own functions.  HIP's, where GPU_HIP is defined, are functions of
+   gpu/hip/runtime.c, that call what was found in the runtime's library: so no header of
+   HIP is needed, and one module works with every version of it. */
 #ifndef BITCUT_GPU_RT_H
 #define BITCUT_GPU_RT_H
 
-#include <cuda_runtime.h> /* HIP: <hip/hip_runtime.h> */
+#ifdef GPU_HIP
 
-#define RT(name) cuda##name /* HIP: hip##name */
+#include <stddef.h>
+
+typedef int rt_error;    /* hipError_t  */
+typedef void *rt_stream; /* hipStream_t */
+
+/* Of hipError_t and of hipMemcpyKind. */
+enum { RT_SUCCESS = 0, RT_NO_MEMORY = 2, RT_TO_DEVICE = 1, RT_TO_HOST = 2 };
+
+const char *rt_error_text(rt_error status);
+rt_error rt_last_error(void);
+
+rt_error rt_malloc(void **at, size_t bytes);
+rt_error rt_free(void *at);
+rt_error rt_copy(void *to, const void *from, size_t bytes, int kind);
+rt_error rt_fill(void *at, int byte, size_t bytes);
+
+rt_error rt_device_count(int *count);
+rt_error rt_device_get(int *device);
+rt_error rt_device_set(int device);
+rt_error rt_device_wait(void);
+
+#else
+
+#include <cuda_runtime_api.h>
+
+#define RT(name) cuda##name
 
 /* clang-format off */
-using rt_pointer = cudaPointerAttributes;                     /* hipPointerAttribute_t  */
-constexpr auto RT_NO_CODE = cudaErrorNoKernelImageForDevice;  /* hipErrorNoBinaryForGpu */
-constexpr auto RT_PAGEABLE = cudaDevAttrPageableMemoryAccess; /* hipDeviceAttribute...  */
+typedef struct cudaPointerAttributes rt_pointer;
+typedef RT(Error_t)  rt_error;
+typedef RT(Stream_t) rt_stream;
+typedef RT(Event_t)  rt_event;
 
-using rt_error = RT(Error_t);
-using rt_stream = RT(Stream_t);
-using rt_event = RT(Event_t);
-
-constexpr auto RT_SUCCESS      = RT(Success);
-constexpr auto RT_NO_FUNCTION  = RT(ErrorInvalidDeviceFunction);
-constexpr auto RT_TO_DEVICE    = RT(MemcpyHostToDevice);
-constexpr auto RT_TO_HOST      = RT(MemcpyDeviceToHost);
-constexpr auto RT_ON_DEVICE    = RT(MemcpyDeviceToDevice);
-constexpr auto RT_OF_DEVICE    = RT(MemoryTypeDevice);
-constexpr auto RT_OF_NOBODY    = RT(MemoryTypeUnregistered);
-constexpr auto RT_SHARED_BYTES = RT(FuncAttributeMaxDynamicSharedMemorySize);
-constexpr auto RT_NON_BLOCKING = RT(StreamNonBlocking);
+#define RT_NO_CODE       RT(ErrorNoKernelImageForDevice)
+#define RT_PAGEABLE      RT(DevAttrPageableMemoryAccess)
+#define RT_SUCCESS       RT(Success)
+#define RT_NO_MEMORY     RT(ErrorMemoryAllocation)
+#define RT_NO_FUNCTION   RT(ErrorInvalidDeviceFunction)
+#define RT_TO_DEVICE     RT(MemcpyHostToDevice)
+#define RT_TO_HOST       RT(MemcpyDeviceToHost)
+#define RT_ON_DEVICE     RT(MemcpyDeviceToDevice)
+#define RT_OF_DEVICE     RT(MemoryTypeDevice)
+#define RT_OF_NOBODY     RT(MemoryTypeUnregistered)
+#define RT_SHARED_BYTES  RT(FuncAttributeMaxDynamicSharedMemorySize)
+#define RT_NON_BLOCKING  RT(StreamNonBlocking)
 
 #define rt_error_text    RT(GetErrorString)
 #define rt_last_error    RT(GetLastError)
@@ -55,5 +83,7 @@ constexpr auto RT_NON_BLOCKING = RT(StreamNonBlocking);
 #define rt_device_ask    RT(DeviceGetAttribute)
 #define rt_device_wait   RT(DeviceSynchronize)
 /* clang-format on */
+
+#endif
 
 #endif

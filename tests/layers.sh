@@ -22,6 +22,7 @@ lib/exact          lib lib/exact
 lib/file           lib lib/file
 emu                lib lib/file emu emu/fast
 emu/fast           lib emu emu/fast
+emu/gfx9           lib emu emu/fast emu/gfx9
 gpu                lib gpu
 gpu/cuda           lib gpu gpu/cuda
 analysis/evidence  lib lib/file emu gpu analysis/evidence

@@ -302,19 +302,25 @@ static int list_chained(struct context *x, const struct chained_table *c)
     return EXIT_GOOD;
 }
 
+/* The rows of all modules there are, of each table once; without any module why the first
+   is not there. */
 static int list_module(struct context *x, const struct module_table *m)
 {
     const void *row = NULL;
     char folder[PLACE_MOST];
-    struct fault f;
+    struct fault f, first;
+    bool found = false;
     for (const struct gpu_backend *b = gpu_backends; b->name; b++) {
-        if (!b->module) continue;
-        if (gpu_open(&gpu, b, place_module(folder), &f) != BITCUT_OK)
-            return fail("list", &f);
+        if (!b->module || b->tables) continue;
+        if (gpu_open(&gpu, b, place_module(folder), &f) != BITCUT_OK) {
+            if (b == gpu_backends) first = f;
+            continue;
+        }
         while ((row = m->next(&gpu, row))) print_row(x, &m->table, row);
         gpu_close(&gpu);
+        found = true;
     }
-    return EXIT_GOOD;
+    return found ? EXIT_GOOD : fail("list", &first);
 }
 
 static const struct table_row device_table[] = {
@@ -329,6 +335,12 @@ static void print_device(struct context *x, json_t *name, const char *what,
                        why ? json_text(why) : json_null(), "what", json_text(what)));
 }
 
+static json_t *device_name(const struct gpu_backend *b, const struct gpu_device *d)
+{
+    if (b->by_architecture) return json_sprintf("%s:%s", b->name, d->architecture->name);
+    return d->number ? json_sprintf("%s:%d", b->name, d->number) : json_string(b->name);
+}
+
 /* Those of an open module: all, or why there is none. */
 static void list_devices_of(struct context *x, const struct gpu *g,
                             const struct gpu_backend *b)
@@ -337,9 +349,7 @@ static void list_devices_of(struct context *x, const struct gpu *g,
     struct fault f;
     int number = 0;
     for (; gpu_describe(&device, g, number, &f) == BITCUT_OK; number++)
-        print_device(
-            x, number ? json_sprintf("%s:%d", b->name, number) : json_string(b->name),
-            device.name, NULL);
+        print_device(x, device_name(b, &device), device.name, NULL);
     if (!number) print_device(x, json_string(b->name), b->what, f.text);
 }
 

@@ -18,20 +18,24 @@ static const struct gpu_kernel *find_kernel(const struct gpu *g, const char *nam
     return k;
 }
 
-/* The first module that has the kernel. */
+/* The first module that has the kernel; without any module why the first is not there. */
 static int find_module(struct device_gemm *x, const char *name)
 {
     char folder[PLACE_MOST];
-    struct fault f;
+    struct fault f, first;
+    bool found = false;
     for (const struct gpu_backend *b = gpu_backends; b->name; b++) {
         if (!b->module) continue;
-        if (gpu_open(&x->recorder.gpu, b, place_module(folder), &f) != BITCUT_OK)
-            return fail("--kernel", &f);
+        if (gpu_open(&x->recorder.gpu, b, place_module(folder), &f) != BITCUT_OK) {
+            if (b == gpu_backends) first = f;
+            continue;
+        }
+        found = true;
         x->kernel = find_kernel(&x->recorder.gpu, name);
         if (x->kernel) break;
         gpu_close(&x->recorder.gpu);
     }
-    return EXIT_GOOD;
+    return found ? EXIT_GOOD : fail("--kernel", &first);
 }
 
 /* Whether --unit, a unit or a chip, is of the architecture, or not given. */

@@ -1,5 +1,4 @@
-/* The CUDA module: the device, copies to and from it, and the tables of the kernel
-   files. */
+/* The CUDA module: the device, and the tables of the kernel files. */
 #include "gpu/cuda/gemm.cuh"
 #include "gpu/cuda/nvml.cuh"
 
@@ -52,7 +51,7 @@ static const struct {
 /* Bytes in a clock that fit the timings of all tiles on an H200 (gpu/tile_model.c): of
    shared memory 5/2 of the 128 that its banks have; of the L2 cache what comes if all
    load. */
-enum { SHARED_RATE = 320, CACHE_RATE = 38 };
+enum { SHARED_RATE = 320, CACHE_RATE = 38, WARP = 32 };
 
 static int capability_of(const cudaDeviceProp *p) { return 10 * p->major + p->minor; }
 
@@ -66,6 +65,7 @@ static void describe_unit(struct gpu_device *x, const cudaDeviceProp *p)
     x->unit_blocks = p->maxBlocksPerMultiProcessor;
     x->unit_shared = (int)p->sharedMemPerMultiprocessor;
     x->block_shared = (int)p->reservedSharedMemPerBlock;
+    x->wave = WARP;
     x->products = rates[i].products;
     x->shared_rate = SHARED_RATE;
     x->cache_rate = CACHE_RATE;
@@ -118,91 +118,55 @@ static int describe(struct gpu_device *to, int device, char *fault)
                                                 : status);
 }
 
-/* --- batches ---------------------------------------------------------------------- */
+/* --- faults ----------------------------------------------------------------------- */
 
-/* Bytes of the largest array on the device at a time. */
-enum { CHUNK_MOST = 64 << 20 };
-
-/* Bytes of one fragment of each array. */
-struct sizes {
-    size_t a, b, c;
-};
-
-static struct sizes sizes_of(const struct gpu_instruction *i)
+/* What to do about a device whose code was not compiled. */
+static void fault_uncompiled(char *fault)
 {
-    return { (size_t)i->m * i->k * i->a_bytes, (size_t)i->k * i->n * i->b_bytes,
-             (size_t)i->m * i->n * i->c_bytes };
+    int device = 0, major = 0, minor = 0;
+    rt_device_get(&device);
+    rt_device_ask(&major, cudaDevAttrComputeCapabilityMajor, device);
+    rt_device_ask(&minor, cudaDevAttrComputeCapabilityMinor, device);
+    const int code = 10 * major + minor;
+    const char *own = code == 90 ? "a" : ""; /* wgmma and setmaxnreg */
+    snprintf(fault, GPU_FAULT_MOST,
+             "not compiled for this device: CUDA_GENCODE='-gencode "
+             "arch=compute_%d%s,code=sm_%d%s' ./bootstrap.sh",
+             code, own, code, own);
 }
 
-static size_t chunk_of(struct sizes s)
+int fault_of(char *fault, rt_error status)
 {
-    size_t most = s.a > s.b ? s.a : s.b;
-    if (s.c > most) most = s.c;
-    return CHUNK_MOST / most;
-}
-
-/* Arrays on the device. */
-struct buffers {
-    void *a = NULL, *b = NULL, *c = NULL, *d = NULL;
-};
-
-static rt_error buffers_init(struct buffers *x, struct sizes s, size_t count)
-{
-    rt_error status = rt_malloc(&x->a, s.a * count);
-    if (status == RT_SUCCESS) status = rt_malloc(&x->b, s.b * count);
-    if (status == RT_SUCCESS) status = rt_malloc(&x->c, s.c * count);
-    if (status == RT_SUCCESS) status = rt_malloc(&x->d, s.c * count);
+    if (status == RT_SUCCESS) return status;
+    if (status == RT_NO_CODE || status == RT_NO_FUNCTION) fault_uncompiled(fault);
+    else snprintf(fault, GPU_FAULT_MOST, "%s", rt_error_text(status));
+    rt_last_error();
     return status;
 }
 
-/* Free them all, whatever happens; the first status that is no success. */
-static rt_error buffers_clear(struct buffers *x)
+/* --- memory ----------------------------------------------------------------------- */
+
+/* Memory that the runtime does not know is the host's. */
+static const char *why_unreached(const rt_pointer *x, int device, int pageable)
 {
-    void *const all[] = { x->d, x->c, x->b, x->a };
-    rt_error first = RT_SUCCESS;
-    for (void *one : all) {
-        const rt_error status = rt_free(one);
-        if (first == RT_SUCCESS) first = status;
-    }
-    return first;
+    if (x->type == RT_OF_NOBODY) return pageable ? NULL : "is in the host's memory";
+    if (x->type == RT_OF_DEVICE && x->device != device)
+        return "is in the memory of another device";
+    return x->devicePointer ? NULL : "is in memory that the device does not reach";
 }
 
-/* Fragments first to first + count - 1 through the device. */
-static rt_error run_chunk(const struct gpu_batch *batch, const struct buffers *x,
-                          const struct gpu_instruction *i, enum gpu_variant variant,
-                          size_t first, size_t count)
+int gemm_reaches(const void *at, int device, char *fault)
 {
-    const struct sizes s = sizes_of(i);
-    const struct gpu_batch there = { x->d, x->a, x->b, x->c, count };
-    const auto *a = (const char *)batch->a + first * s.a;
-    const auto *b = (const char *)batch->b + first * s.b;
-    const auto *c = (const char *)batch->c + first * s.c;
-    auto *d = (char *)batch->d + first * s.c;
-    rt_error status = rt_copy(x->a, a, count * s.a, RT_TO_DEVICE);
-    if (status == RT_SUCCESS) status = rt_copy(x->b, b, count * s.b, RT_TO_DEVICE);
-    if (status == RT_SUCCESS) status = rt_copy(x->c, c, count * s.c, RT_TO_DEVICE);
-    if (status == RT_SUCCESS) status = (rt_error)i->launch(&there, variant);
-    if (status == RT_SUCCESS) status = rt_device_wait();
-    if (status == RT_SUCCESS) status = rt_copy(d, x->d, count * s.c, RT_TO_HOST);
-    return status;
-}
-
-static int run(const struct gpu_batch *batch, const struct gpu_instruction *i,
-               enum gpu_variant variant, int device, char *fault)
-{
-    const struct sizes s = sizes_of(i);
-    const size_t most = chunk_of(s), chunk = batch->count < most ? batch->count : most;
+    rt_pointer x = {};
+    int pageable = 0;
     const on_device on(device);
-    struct buffers x;
-    if (!batch->count) return 0;
     rt_error status = on.status;
-    if (status == RT_SUCCESS) status = buffers_init(&x, s, chunk);
-    for (size_t at = 0; at < batch->count && status == RT_SUCCESS; at += chunk) {
-        const size_t left = batch->count - at;
-        status = run_chunk(batch, &x, i, variant, at, left < chunk ? left : chunk);
-    }
-    const rt_error end = buffers_clear(&x);
-    return fault_of(fault, status != RT_SUCCESS ? status : end);
+    if (status == RT_SUCCESS) status = rt_pointer_get(&x, at);
+    if (status == RT_SUCCESS) status = rt_device_ask(&pageable, RT_PAGEABLE, device);
+    if (status != RT_SUCCESS) return fault_of(fault, status);
+    const char *why = why_unreached(&x, device, pageable);
+    if (why) snprintf(fault, GPU_FAULT_MOST, "%s", why);
+    return why != NULL;
 }
 
 /* --- what the program finds ------------------------------------------------------- */
@@ -226,7 +190,7 @@ extern "C" __attribute__((visibility("default")))
 const struct gpu_module bitcut_gpu_module = {
     GPU_INTERFACE, "cuda",         "NVIDIA GPUs through CUDA",
     architectures, families,       describe,
-    run,
+    batch_run,
     gemm_words,    gemm_split,     gemm_run,
     gemm_prepare,  gemm_workspace, gemm_start,
     gemm_reaches,  &timer

@@ -2,8 +2,7 @@
 #ifndef BITCUT_GPU_CUDA_CUDA_CUH
 #define BITCUT_GPU_CUDA_CUDA_CUH
 
-#include "gpu/module.h"
-#include "gpu/rt.h"
+#include "gpu/product.h"
 
 #include <climits>
 #include <cstdint>
@@ -29,63 +28,18 @@ constexpr unsigned sm_between(int least, int most)
 constexpr unsigned sm(int capability) { return sm_between(capability, capability); }
 constexpr unsigned sm_from(int least) { return sm_between(least, INT_MAX); }
 
-/* What to do about a device whose code was not compiled. */
-inline void fault_uncompiled(char *fault)
-{
-    int device = 0, major = 0, minor = 0;
-    rt_device_get(&device);
-    rt_device_ask(&major, cudaDevAttrComputeCapabilityMajor, device);
-    rt_device_ask(&minor, cudaDevAttrComputeCapabilityMinor, device);
-    const int code = 10 * major + minor;
-    const char *own = code == 90 ? "a" : ""; /* wgmma and setmaxnreg */
-    snprintf(fault, GPU_FAULT_MOST,
-             "not compiled for this device: CUDA_GENCODE='-gencode "
-             "arch=compute_%d%s,code=sm_%d%s' ./bootstrap.sh",
-             code, own, code, own);
-}
-
-/* The status, having told why.  The runtime forgets the error too: the next launch would
-   give it again. */
-inline int fault_of(char *fault, rt_error status)
-{
-    if (status == RT_SUCCESS) return status;
-    if (status == RT_NO_CODE || status == RT_NO_FUNCTION) fault_uncompiled(fault);
-    else snprintf(fault, GPU_FAULT_MOST, "%s", rt_error_text(status));
-    rt_last_error();
-    return status;
-}
-
 /* Devices of which something is known once; more are asked each time. */
 constexpr int DEVICES_MOST = 64;
 
 /* Makes a device the thread's current one while it is there. */
 struct on_device {
-    int before = -1; /* the one that was, if it is another */
+    int before;
     rt_error status;
 
-    explicit on_device(int device)
-    {
-        int now = 0;
-        status = rt_device_get(&now);
-        if (status != RT_SUCCESS || now == device) return;
-        status = rt_device_set(device);
-        if (status == RT_SUCCESS) before = now;
-    }
-    ~on_device()
-    {
-        if (before >= 0) rt_device_set(before);
-    }
+    explicit on_device(int device) : status(device_enter(&before, device)) {}
+    ~on_device() { device_leave(before); }
     on_device(const on_device &) = delete;
 };
-
-/* FP32 encodings of the caller.  The host's own comparison would take a subnormal for a
-   zero where its caller has that set. */
-inline float float_of(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 /* The tables of instructions, one a file. */
 extern const struct gpu_instruction mma_sm80[], wgmma_sm90[];

@@ -7,106 +7,7 @@
 /* The tables of kernels, one a file. */
 extern const struct gpu_kernel batch_kernels[], gemm_sm80[], gemm_sm90[], gemm_wmma[];
 
-/* Words of one operand in the device's memory, in the layout of gpu/module.h. */
-struct words {
-    const void *at;
-    size_t lines, row_bytes; /* of a line */
-    size_t stride;           /* bytes from one matrix to the next, 0: all have the same */
-};
-
-/* The largest finite magnitudes of the lines of both operands; NULL: they are not
-   equilibrated. */
-struct lines {
-    const uint32_t *a, *b;
-    size_t stride_a, stride_b; /* from one matrix to the next */
-};
-
-/* Where C or D is. */
-struct elements {
-    float *at; /* NULL: it is not read */
-    size_t ld, stride;
-    bool turned; /* column-major */
-};
-
-/* D = alpha A B + beta C of words, for a batch. */
-struct gpu_product {
-    size_t count, m, n, k;
-    struct words a, b;
-    struct lines lines;
-    int scale; /* of the low words */
-    float alpha, beta;
-    struct elements c, d;
-    int slices;
-    void *workspace;
-    rt_stream stream;
-};
-
 constexpr size_t divide_up(size_t a, size_t b) { return a / b + (a % b != 0); }
-
-constexpr size_t word_bytes(int format) { return format == FORMAT_TF32 ? 4 : 2; }
-
-/* Bytes of a line of one word. */
-constexpr size_t words_row_bytes(int format, size_t k)
-{
-    return divide_up(k, GPU_WORDS_RUN) * GPU_WORDS_RUN * word_bytes(format);
-}
-
-/* Which of the formats of words, FORMAT_..., a row is: the rows are the program's. */
-inline int format_of(const struct bitcut_format *row)
-{
-    if (row->exponent_bits == 5) return FORMAT_F16;
-    return row->fraction_bits == 7 ? FORMAT_BF16 : FORMAT_TF32;
-}
-
-/* An operand as the split pass sees it: element p of line i is at[i ld + p], or, if it
-   lies across, at[p ld + i]. */
-struct operand {
-    const struct bitcut_matrix *matrix;
-    const struct bitcut_split *split;
-    bool equilibrate, across;
-    size_t lines, k;
-};
-
-inline struct operand operand_of(const struct gpu_work *w, enum bitcut_operand which)
-{
-    const struct bitcut_gemm *g = &w->gemm;
-    return which == BITCUT_A ? operand{ &g->a,
-                                        &w->plan.split_a,
-                                        w->plan.equilibrate,
-                                        g->a.layout == BITCUT_COLUMN_MAJOR,
-                                        g->m,
-                                        g->k }
-                             : operand{ &g->b,
-                                        &w->plan.split_b,
-                                        w->plan.equilibrate,
-                                        g->b.layout == BITCUT_ROW_MAJOR,
-                                        g->n,
-                                        g->k };
-}
-
-/* Bytes of an operand's words, without and with what follows them. */
-inline size_t words_alone(const struct operand &x)
-{
-    return x.split->words * x.lines *
-           words_row_bytes(format_of(x.split->word[0].format), x.k);
-}
-inline size_t words_bytes(const struct operand &x)
-{
-    return words_alone(x) + (x.equilibrate ? x.lines * sizeof(uint32_t) : 0);
-}
-
-/* From the words of one matrix to those of the next where the split pass puts them. */
-inline size_t words_stride(const struct operand &x)
-{
-    return divide_up(words_bytes(x), GPU_ALIGNMENT) * GPU_ALIGNMENT;
-}
-
-/* Where the largest magnitudes of equilibrated lines are; NULL: they are not. */
-inline const uint32_t *words_largest(const void *words, const struct operand &x)
-{
-    return x.equilibrate ? (const uint32_t *)((const char *)words + words_alone(x))
-                         : NULL;
-}
 
 /* --- equilibration ---------------------------------------------------------------- */
 
@@ -147,24 +48,12 @@ inline __device__ float lines_restore(float v, const struct lines &x, size_t i, 
 
 /* --- split-K ---------------------------------------------------------------------- */
 
-enum { SLICES_MOST = 65535 };
-
 /* k in steps of an instruction, which have 32 bytes of a line. */
 constexpr int STEP_BYTES = 32;
 
-/* How k is cut, in bytes of a line: slices of slice_bytes, the last one of what is left.
-   As many as are not empty, but one at least. */
-struct k_cut {
-    size_t bytes, slice_bytes;
-    int slices;
-};
-
 inline k_cut cut_of(const struct gpu_product *p, int format)
 {
-    const size_t steps = divide_up(p->k * word_bytes(format), STEP_BYTES);
-    const size_t each = divide_up(steps, p->slices);
-    return { steps * STEP_BYTES, each * STEP_BYTES,
-             steps ? (int)divide_up(steps, each) : 1 };
+    return k_cut_of(p, format, STEP_BYTES);
 }
 
 /* Whether a kernel leaves sums in the workspace, [matrix][slice][m][n], of which D is
@@ -192,26 +81,7 @@ inline __device__ float output_of(float alpha, float total, float beta, const fl
     return c ? __fmaf_rn(beta, c[at], v) : v;
 }
 
-/* --- the module's functions ------------------------------------------------------- */
-
-/* Start the split pass over `count` matrices on a stream. */
-rt_error split_launch(void *words, const struct operand &operand, size_t count,
-                      rt_stream stream);
-
-/* What struct gpu_module declares, in gpu/cuda/gemm.cu. */
-size_t gemm_words(const struct gpu_work *work, enum bitcut_operand which);
-int gemm_split(void *words, const struct gpu_work *work, enum bitcut_operand which,
-               int device, char *fault);
-int gemm_run(const struct gpu_work *work, const struct gpu_memory memory[4], int device,
-             char *fault);
-int gemm_prepare(void *words, const struct gpu_work *work, enum bitcut_operand which,
-                 int device, void *stream, char *fault);
-size_t gemm_workspace(const struct gpu_work *work);
-int gemm_start(const struct gpu_work *work, void *workspace, int device, void *stream,
-               char *fault);
+/* What struct gpu_module declares, in gpu/cuda/cuda.cu. */
 int gemm_reaches(const void *at, int device, char *fault);
-
-/* gemm_start() on the current device. */
-rt_error work_start(const struct gpu_work *work, void *workspace, rt_stream stream);
 
 #endif

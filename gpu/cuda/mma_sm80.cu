@@ -89,7 +89,8 @@ template <class I> __global__ void mma_kernel(gpu_batch batch)
     }
 }
 
-template <class I> int mma_launch(const gpu_batch *batch, gpu_variant)
+template <class I>
+int mma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant)
 {
     return launch_blocks(mma_kernel<I>, batch, THREADS / 32 * I::layout::fragments);
 }

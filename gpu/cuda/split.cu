@@ -427,14 +427,15 @@ rt_error held_start(void (*kernel)(arguments), const arguments &a, unsigned coun
 
 } // namespace
 
-rt_error split_launch(void *words, const struct operand &x, size_t matrices,
+rt_error split_launch(void *words, const struct operand *of, size_t matrices,
                       rt_stream stream)
 {
+    const struct operand &x = *of;
     const pair kernels = kernels_of(*x.split);
     const unsigned count = (unsigned)matrices;
     const arguments a = { (char *)words,
                           (const float *)x.matrix->at,
-                          words_stride(x),
+                          words_stride(of),
                           x.matrix->stride,
                           x.lines,
                           x.k,
@@ -444,7 +445,7 @@ rt_error split_launch(void *words, const struct operand &x, size_t matrices,
                           ldexpf(1, x.split->scale),
                           *x.split->word[0].rounding,
                           *split_low(x.split),
-                          (uint32_t *)words_largest(words, x) };
+                          (uint32_t *)words_largest(words, of) };
     if (!a.largest || !a.lines) return split_start(kernels.split, a, count, stream);
     if (!a.across && a.k && a.k <= HELD_MOST)
         return held_start(kernels.held, a, count, stream);

@@ -147,7 +147,7 @@ void words_set(struct bitcut_matrix *m, const struct buffer *words,
                const struct operand &x)
 {
     m->words = words->at;
-    m->words_stride = words_stride(x);
+    m->words_stride = words_stride(&x);
 }
 
 /* What it does, from words that are made before unless all of it is timed. */
@@ -169,11 +169,11 @@ struct gpu_work work_of(const struct gpu_session *s, const struct gpu_entrant *e
 rt_error words_start(const struct gpu_session *s, const struct gpu_entrant *e)
 {
     const struct gpu_work w = work_of(s, e);
-    const rt_error status =
-        split_launch(s->words_a.at, operand_of(&w, BITCUT_A), s->count, s->watch.stream);
-    return status == RT_SUCCESS ? split_launch(s->words_b.at, operand_of(&w, BITCUT_B),
-                                               s->count, s->watch.stream)
-                                : status;
+    const struct operand a = operand_of(&w, BITCUT_A), b = operand_of(&w, BITCUT_B);
+    const rt_error status = split_launch(s->words_a.at, &a, s->count, s->watch.stream);
+    return status == RT_SUCCESS
+               ? split_launch(s->words_b.at, &b, s->count, s->watch.stream)
+               : status;
 }
 
 int peer_start(const struct gpu_session *s, const struct gpu_entrant *e, char *fault)
@@ -204,12 +204,11 @@ rt_error entrant_prepare(struct gpu_session *s, const struct gpu_entrant *e)
     struct gpu_work w = work_of(s, e);
     rt_error status = rt_fill_start(s->d.at, 0xff, s->d.bytes, s->watch.stream);
     if (has_words(e)) {
+        const struct operand a = operand_of(&w, BITCUT_A), b = operand_of(&w, BITCUT_B);
         if (status == RT_SUCCESS)
-            status = buffer_reserve(&s->words_a,
-                                    s->count * words_stride(operand_of(&w, BITCUT_A)));
+            status = buffer_reserve(&s->words_a, s->count * words_stride(&a));
         if (status == RT_SUCCESS)
-            status = buffer_reserve(&s->words_b,
-                                    s->count * words_stride(operand_of(&w, BITCUT_B)));
+            status = buffer_reserve(&s->words_b, s->count * words_stride(&b));
     }
     w = work_of(s, e);
     if (e->kernel && status == RT_SUCCESS)

@@ -94,7 +94,8 @@ template <class I, int VARIANT> constexpr kernel kernel_of()
     else return nullptr;
 }
 
-template <class I> int wgmma_launch(const gpu_batch *batch, gpu_variant variant)
+template <class I>
+int wgmma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant variant)
 {
     static const kernel kernels[GPU_VARIANTS] = {
         kernel_of<I, GPU_PLAIN>(),        kernel_of<I, GPU_A_REGISTERS>(),

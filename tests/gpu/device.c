@@ -362,6 +362,7 @@ static int describe(struct gpu_device *to, int device, char *fault)
                                .units = 8,
                                .unit_registers = 1 << 10,
                                .unit_threads = 32,
+                               .wave = 32,
                                .unit_blocks = 1,
                                .unit_shared = 1 << 16,
                                .products = 64,

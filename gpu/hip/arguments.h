@@ -1,0 +1,85 @@
+/* The arguments of the kernels, as the host writes and the device reads them: little
+   endian, 64-bit addresses.  C and C++. */
+#ifndef BITCUT_GPU_HIP_ARGUMENTS_H
+#define BITCUT_GPU_HIP_ARGUMENTS_H
+
+#include "lib/round.h"
+
+/* --- single instructions ---------------------------------------------------------- */
+
+/* A batch as of struct gpu_batch.  Launch: `groups` blocks of a wave along x. */
+struct hip_batch {
+    void *d;
+    const void *a, *b, *c;
+    uint64_t count, groups;
+};
+
+/* --- the split pass --------------------------------------------------------------- */
+
+struct hip_rounding {
+    int32_t direction, bit, overflow, flush; /* of struct bitcut_rounding */
+};
+
+/* Launch: blocks of SPLIT_LINES lines along x, of runs of k along y, matrices along z.
+   With equilibrated lines a block has all of k. */
+struct hip_split {
+    char *words;
+    const float *from;
+    uint64_t words_stride, stride; /* bytes, and elements, to the next matrix */
+    uint64_t lines, k, ld;
+    uint64_t largest_at; /* bytes from the words to the lines' magnitudes */
+    uint32_t parts;      /* blocks along y                                */
+    int32_t across, count;
+    int32_t largest; /* 0: lines are not equilibrated */
+    float scale;
+    struct hip_rounding high, low;
+};
+
+enum { SPLIT_LINES = 32, SPLIT_EACH = 8, SPLIT_THREADS = 256 };
+
+/* --- whole GEMMs ------------------------------------------------------------------ */
+
+/* Element (i, j) of a matrix is at[matrix stride + i row + j column]. */
+struct hip_from {
+    const float *at; /* NULL: it is not read */
+    uint64_t stride, row, column;
+};
+struct hip_to {
+    float *at;
+    uint64_t stride, row, column;
+};
+
+/* What becomes of a sum. */
+struct hip_output {
+    struct hip_from c;
+    struct hip_to d;
+    const uint32_t *lines_a, *lines_b; /* NULL: not equilibrated */
+    uint64_t lines_a_stride, lines_b_stride;
+    float alpha, beta;
+};
+
+/* Launch: blocks of a tile, n along x, m along y from tile `first_m` on, slices of all
+   matrices along z. */
+struct hip_gemm {
+    const char *a, *b; /* words */
+    uint64_t a_stride, b_stride, m, n, row_bytes;
+    uint64_t k_bytes, slice_bytes; /* of whole k-steps */
+    uint64_t slice_reciprocal;     /* floor(2^32 / slices) + 1 */
+    uint32_t slices, first_m;
+    float *partial; /* [matrix][slice][m][n]; NULL: one slice */
+    struct hip_output output;
+    float unscale; /* 2^-scale of the low words */
+};
+
+/* Launch: blocks of SUMS_THREADS outputs of a row along x, rows along y, `rows` blocks
+   apart, matrices along z. */
+struct hip_sums {
+    const float *partial;
+    uint64_t m, n;
+    uint32_t slices, rows;
+    struct hip_output output;
+};
+
+enum { SUMS_THREADS = 256 };
+
+#endif

@@ -1,0 +1,324 @@
+/* GEMMs of words by MFMA: the core of the kernels of gpu/hip/gemm_rows.h.
+
+   Instruction: v_mfma_f32_32x32x8f16 and its neighbours, side x side of D and `depth` of
+   k by a wave of 64.  Launch (struct hip_gemm): a block of waves for each tile_m x tile_n
+   of D, for each slice of k and matrix of a batch.  A wave has wave_m x wave_n of the
+   tile, all accumulators in registers.
+
+   A stage in shared memory: for each word of A, then of B, lines of tile_bytes of k, in
+   slots of 8 bytes; slot s of a line is at s ^ (line / lines in 128 bytes), so that 16
+   lines at the same s are in different banks.  Words come from memory through registers:
+   plainly, or those of the next tile while one is multiplied (AHEAD); into the one stage
+   when all waves have read it, or into the other of two (BUFFERS).
+
+   Exact: each output is computed by one lane in the order of the recipe, of as many
+   k-steps as the slice has: none is of padding alone.  Lines beyond m and n repeat the
+   last one, and their outputs are dropped. */
+#ifndef BITCUT_GPU_HIP_GEMM_H
+#define BITCUT_GPU_HIP_GEMM_H
+
+#include "gpu/hip/device.h"
+#include "gpu/hip/gemm_program.h"
+#include "gpu/hip/gemm_rows.h"
+#include "gpu/hip/mfma_rows.h"
+
+/* --- programs --------------------------------------------------------------------- */
+
+#define PROGRAM_TERM(A, B, ACCUMULATOR) to.template multiply<A, B, ACCUMULATOR>();
+#define PROGRAM_CLASS(NAME, WORDS, ACCUMULATORS, PROMOTE)                                \
+    struct NAME {                                                                        \
+        enum { words = WORDS, accumulators = ACCUMULATORS, promote = PROMOTE };          \
+        template <class T> static DEVICE void each(T &to) { TERMS_##NAME(PROGRAM_TERM) } \
+    };
+GEMM_PROGRAMS(PROGRAM_CLASS)
+
+/* --- a kernel's shape ------------------------------------------------------------- */
+
+/* Bytes of one load: what starts and ends of slices are multiples of. */
+template <int BYTES> struct piece;
+template <> struct piece<8> {
+    typedef uint2_ type;
+};
+template <> struct piece<16> {
+    typedef uint4_ type;
+};
+
+template <class INSTRUCTION, class PROGRAM, int TILE_M, int TILE_N, int TILE_K,
+          int WAVE_M, int WAVE_N, int BUFFERS, bool AHEAD>
+struct shape {
+    typedef INSTRUCTION I;
+    typedef PROGRAM P;
+    enum {
+        tile_m = TILE_M,
+        tile_n = TILE_N,
+        tile_bytes = TILE_K * 2,
+        wave_m = WAVE_M,
+        wave_n = WAVE_N,
+        waves_m = TILE_M / WAVE_M,
+        waves_n = TILE_N / WAVE_N,
+        threads = WAVE * waves_m * waves_n,
+        fragments_m = WAVE_M / I::side,
+        fragments_n = WAVE_N / I::side,
+        step_bytes = I::depth * 2,
+        steps = tile_bytes / step_bytes,
+        fragment_bytes = I::each * 2,
+        piece_bytes = step_bytes < 16 ? step_bytes : 16,
+        pieces = tile_bytes / piece_bytes,
+        a_each = P::words * TILE_M * pieces / threads, /* pieces of a thread */
+        b_each = P::words * TILE_N * pieces / threads,
+        buffers = BUFFERS,
+        a_bytes = P::words * TILE_M * tile_bytes, /* of a stage */
+        stage_bytes = P::words * (TILE_M + TILE_N) * tile_bytes
+    };
+    static constexpr bool ahead = AHEAD;
+    static_assert(P::words * TILE_M * pieces % threads == 0, "whole loads of A");
+    static_assert(P::words * TILE_N * pieces % threads == 0, "whole loads of B");
+    static_assert(BUFFERS * stage_bytes <= 65536, "the shared memory of a CU");
+    static_assert(P::promote <= 1, "never, or every k-step");
+};
+
+/* Where byte `at` of a line is in a stage. */
+template <int TILE_BYTES> DEVICE int place(int line, int at)
+{
+    enum { SLOT = 8, slots = TILE_BYTES / SLOT, lines = 128 / TILE_BYTES };
+    return line * TILE_BYTES + (at / SLOT ^ (line / lines % slots)) * SLOT + at % SLOT;
+}
+
+/* --- from memory to shared memory ------------------------------------------------- */
+
+/* What a thread brings of one operand: EACH pieces of LINES lines of each word. */
+template <class S, int LINES, int EACH> struct carried {
+    typedef typename piece<S::piece_bytes>::type part;
+    part held[EACH];
+
+    /* From bytes [from, from + tile_bytes) of k that are before `end`. */
+    DEVICE void fetch(const char *words, uint64_t first, uint64_t lines,
+                      uint64_t row_bytes, uint64_t from, uint64_t end)
+    {
+        const int at = (int)thread_x() % S::pieces * S::piece_bytes;
+        const bool there = from + at < end;
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            const int number = ((int)thread_x() + i * S::threads) / S::pieces;
+            const uint64_t wanted = first + number % LINES;
+            const uint64_t row = wanted < lines ? wanted : lines - 1;
+            const char *source =
+                words + (number / LINES * lines + row) * row_bytes + from + at;
+            held[i] = part(0);
+            if (there) held[i] = *(const part *)source;
+        }
+    }
+
+    DEVICE void put(char *stage) const
+    {
+        const int at = (int)thread_x() % S::pieces * S::piece_bytes;
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            const int line = ((int)thread_x() + i * S::threads) / S::pieces;
+#pragma unroll
+            for (int b = 0; b < S::piece_bytes; b += 8) {
+                const uint2_ slot = { held[i][b / 4], held[i][b / 4 + 1] };
+                *(uint2_ *)(stage + place<S::tile_bytes>(line, at + b)) = slot;
+            }
+        }
+    }
+};
+
+/* --- a wave's part ---------------------------------------------------------------- */
+
+/* With promotion accumulator 0 is the FP32 register, and the unit's starts from +0 in
+   every k-step. */
+template <class S> struct part {
+    typedef typename S::I I;
+    typedef typename S::P P;
+
+    typename I::sums sum[P::accumulators][S::fragments_m][S::fragments_n];
+    typename I::operand a[P::words][S::fragments_m], b[P::words][S::fragments_n];
+    int lane, i0, j0; /* where it is in the tile */
+
+    DEVICE void start()
+    {
+        const int wave = (int)thread_x() / WAVE;
+        lane = (int)thread_x() % WAVE;
+        i0 = wave % S::waves_m * S::wave_m;
+        j0 = wave / S::waves_m * S::wave_n;
+#pragma unroll
+        for (int s = 0; s < P::accumulators; s++)
+#pragma unroll
+            for (int i = 0; i < S::fragments_m; i++)
+#pragma unroll
+                for (int j = 0; j < S::fragments_n; j++) sum[s][i][j] = 0;
+    }
+
+    /* Fragments of k-step `step` of a stage. */
+    DEVICE void load(const char *stage, int step)
+    {
+        const int at = step * S::step_bytes + lane / I::side * S::fragment_bytes;
+        const int line_a = i0 + lane % I::side, line_b = j0 + lane % I::side;
+#pragma unroll
+        for (int w = 0; w < P::words; w++) {
+#pragma unroll
+            for (int i = 0; i < S::fragments_m; i++)
+                a[w][i] =
+                    *(const typename I::operand *)(stage + place<S::tile_bytes>(
+                                                               w * S::tile_m + line_a +
+                                                                   I::side * i,
+                                                               at));
+#pragma unroll
+            for (int j = 0; j < S::fragments_n; j++)
+                b[w][j] = *(
+                    const typename I::operand *)(stage + S::a_bytes +
+                                                 place<S::tile_bytes>(
+                                                     w * S::tile_n + line_b + I::side * j,
+                                                     at));
+        }
+    }
+
+    /* Word A times word B into an accumulator. */
+    template <int A, int B, int TO> DEVICE void multiply()
+    {
+#pragma unroll
+        for (int i = 0; i < S::fragments_m; i++)
+#pragma unroll
+            for (int j = 0; j < S::fragments_n; j++) {
+                typename I::sums &to = sum[TO][i][j];
+                if (TO == 0 && P::promote) {
+                    const typename I::sums zero = 0;
+                    to = to + I::issue(a[A][i], b[B][j], zero);
+                } else {
+                    to = I::issue(a[A][i], b[B][j], to);
+                }
+            }
+    }
+
+    /* The k-steps of a stage, `bytes` of k. */
+    DEVICE void steps(const char *stage, uint64_t bytes)
+    {
+        if (bytes >= S::tile_bytes) {
+#pragma unroll
+            for (int step = 0; step < S::steps; step++) {
+                load(stage, step);
+                P::each(*this);
+            }
+            return;
+        }
+        for (int step = 0; step * S::step_bytes < (int)bytes; step++) {
+            load(stage, step);
+            P::each(*this);
+        }
+    }
+
+    /* The accumulators of a fragment of D folded into one. */
+    DEVICE typename I::sums fold(int i, int j, float unscale) const
+    {
+        typename I::sums v = sum[P::accumulators - 1][i][j];
+#pragma unroll
+        for (int s = P::accumulators - 2; s >= 0; s--)
+#pragma unroll
+            for (int q = 0; q < I::count; q++)
+                v[q] = __builtin_fmaf(v[q], unscale, sum[s][i][j][q]);
+        return v;
+    }
+
+    /* The outputs of the tile at (at_i, at_j). */
+    DEVICE void store(const struct hip_gemm &x, uint64_t matrix, uint64_t at_i,
+                      uint64_t at_j) const
+    {
+        float *partial = x.partial ? x.partial + block_z() * x.m * x.n : 0;
+#pragma unroll
+        for (int i = 0; i < S::fragments_m; i++)
+#pragma unroll
+            for (int j = 0; j < S::fragments_n; j++) {
+                const typename I::sums v = fold(i, j, x.unscale);
+                const uint64_t column = at_j + j0 + I::side * j + I::column(lane);
+#pragma unroll
+                for (int q = 0; q < I::count; q++) {
+                    const uint64_t row = at_i + i0 + I::side * i + I::row(lane, q);
+                    if (row >= x.m || column >= x.n) continue;
+                    if (partial) partial[row * x.n + column] = v[q];
+                    else output_store(x.output, v[q], matrix, row, column);
+                }
+            }
+    }
+};
+
+/* --- the kernel ------------------------------------------------------------------- */
+
+/* A block's tile and its place in k. */
+template <class S> struct block {
+    carried<S, S::tile_m, S::a_each> a;
+    carried<S, S::tile_n, S::b_each> b;
+    const char *words_a, *words_b;
+    uint64_t i0, j0, end;
+
+    DEVICE void fetch(const struct hip_gemm &x, uint64_t from)
+    {
+        a.fetch(words_a, i0, x.m, x.row_bytes, from, end);
+        b.fetch(words_b, j0, x.n, x.row_bytes, from, end);
+    }
+    DEVICE void put(char *stage) const
+    {
+        a.put(stage);
+        b.put(stage + S::a_bytes);
+    }
+};
+
+/* All tiles of the block's slice, from byte `from` of k on. */
+template <class S>
+DEVICE void run_tiles(part<S> &w, block<S> &t, char *stages, const struct hip_gemm &x,
+                      uint64_t from)
+{
+    int now = 0;
+    if (from >= t.end) return;
+    t.fetch(x, from);
+    t.put(stages);
+    block_wait();
+    for (; from < t.end; from += S::tile_bytes) {
+        const int other = S::buffers == 2 ? S::stage_bytes - now : 0;
+        const uint64_t next = from + S::tile_bytes;
+        const bool more = next < t.end;
+        if (S::ahead && more) t.fetch(x, next);
+        if (!S::ahead && S::buffers == 2 && more) {
+            t.fetch(x, next);
+            t.put(stages + other);
+        }
+        w.steps(stages + now, t.end - from);
+        if (S::buffers == 1) block_wait(); /* all waves have read the stage */
+        if (!S::ahead && S::buffers == 1 && more) t.fetch(x, next);
+        if ((S::ahead || S::buffers == 1) && more) t.put(stages + other);
+        block_wait();
+        now = other;
+    }
+}
+
+template <class S> DEVICE void gemm(const struct hip_gemm &x, char *stages)
+{
+    const uint32_t z = block_z();
+    const uint64_t matrix = z * x.slice_reciprocal >> 32, slice = z - matrix * x.slices;
+    const uint64_t from = slice * x.slice_bytes, to = from + x.slice_bytes;
+    part<S> w;
+    block<S> t;
+    t.i0 = (x.first_m + (uint64_t)block_y()) * S::tile_m;
+    t.j0 = block_x() * (uint64_t)S::tile_n;
+    t.end = to < x.k_bytes ? to : x.k_bytes;
+    t.words_a = x.a + matrix * x.a_stride;
+    t.words_b = x.b + matrix * x.b_stride;
+    w.start();
+    run_tiles(w, t, stages, x, from);
+    w.store(x, matrix, t.i0, t.j0);
+}
+
+#define GEMM_KERNEL(FAMILY, SIDE, DEPTH, INPUT, RECIPE, PROGRAM, M, N, K, WAVE_M,        \
+                    WAVE_N, PIPELINE, BUFFERS, AHEAD, MORE)                              \
+    KERNEL(WAVE *M / WAVE_M * N / WAVE_N)                                                \
+    FAMILY##_##RECIPE##_##INPUT##_##M##x##N##x##K##_##PIPELINE##MORE(struct hip_gemm x)  \
+    {                                                                                    \
+        typedef shape<i##SIDE##x##SIDE##x##DEPTH##_##INPUT, PROGRAM, M, N, K, WAVE_M,    \
+                      WAVE_N, BUFFERS, AHEAD>                                            \
+            S;                                                                           \
+        SHARED static                                                                    \
+            __attribute__((aligned(16))) char stages[BUFFERS * S::stage_bytes];          \
+        gemm<S>(x, stages);                                                              \
+    }
+
+#endif

@@ -1,0 +1,8 @@
+/* bitcut-hip.so: AMD GPUs through the HIP runtime, whichever version there is. */
+#include "gpu/hip/hip_tables.h"
+
+static const char *const names[] = { "libamdhip64.so", "libamdhip64.so.7",
+                                     "libamdhip64.so.6", "libamdhip64.so.5", NULL };
+const struct hip_library hip_library = { "the HIP runtime", names, false };
+
+HIP_MODULE("hip", "AMD GPUs through HIP");

@@ -1,0 +1,106 @@
+/* Opening the library of the HIP runtime, and the names of gpu/rt.h by it. */
+#define _GNU_SOURCE
+
+#include "gpu/hip/runtime.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PATH_MOST = 4096 };
+
+/* Set once, by open_library(). */
+static struct {
+    struct hip_runtime calls;
+    bool here;
+    char fault[GPU_FAULT_MOST];
+} library;
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
+
+/* `name` in the folder of this module, or alone. */
+static void path_of(char path[PATH_MOST], const char *name)
+{
+    Dl_info about;
+    int folder = 0;
+    if (hip_library.beside && dladdr(&hip_library, &about) && about.dli_fname) {
+        const char *slash = strrchr(about.dli_fname, '/');
+        folder = slash ? (int)(slash + 1 - about.dli_fname) : 0;
+    }
+    snprintf(path, PATH_MOST, "%.*s%s", folder, folder ? about.dli_fname : "", name);
+}
+
+/* Kept to the end of the process, as the runtime's threads are. */
+static void *open_first(void)
+{
+    void *handle = NULL;
+    for (const char *const *name = hip_library.names; *name && !handle; name++) {
+        char path[PATH_MOST];
+        path_of(path, *name);
+        handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    }
+    return handle;
+}
+
+/* ISO C has no conversion from an object's address to a function's; POSIX has. */
+static bool find(void *handle, const char *name, void *to)
+{
+    void *const at = dlsym(handle, name);
+    memcpy(to, &at, sizeof at);
+    if (!at)
+        snprintf(library.fault, sizeof library.fault, "%s lacks %s", hip_library.what,
+                 name);
+    return at != NULL;
+}
+
+static void open_library(void)
+{
+    void *handle = open_first();
+    if (!handle) {
+        snprintf(library.fault, sizeof library.fault, "%s is not here: no %s",
+                 hip_library.what, hip_library.names[0]);
+        return;
+    }
+#define FIND(name) &&find(handle, #name, &library.calls.name)
+    library.here = true HIP_RUNTIME_NAMES(FIND);
+#undef FIND
+}
+
+const struct hip_runtime *hip_runtime(void)
+{
+    pthread_once(&opened, open_library);
+    return library.here ? &library.calls : NULL;
+}
+
+const char *hip_runtime_fault(void) { return library.fault; }
+
+/* --- the names of gpu/rt.h -------------------------------------------------------- */
+
+/* A call of the runtime, if there is one. */
+#define CALL(name, ...)                                                                  \
+    const struct hip_runtime *hip = hip_runtime();                                       \
+    return hip ? hip->name(__VA_ARGS__) : HIP_NO_LIBRARY
+
+const char *rt_error_text(rt_error status)
+{
+    const struct hip_runtime *hip = hip_runtime();
+    return hip ? hip->hipGetErrorString(status) : hip_runtime_fault();
+}
+
+rt_error rt_last_error(void) { CALL(hipGetLastError); }
+rt_error rt_malloc(void **at, size_t bytes) { CALL(hipMalloc, at, bytes); }
+rt_error rt_free(void *at)
+{
+    if (!at) return RT_SUCCESS;
+    CALL(hipFree, at);
+}
+rt_error rt_copy(void *to, const void *from, size_t bytes, int kind)
+{
+    if (!bytes) return RT_SUCCESS;
+    CALL(hipMemcpy, to, from, bytes, kind);
+}
+rt_error rt_fill(void *at, int byte, size_t bytes) { CALL(hipMemset, at, byte, bytes); }
+rt_error rt_device_count(int *count) { CALL(hipGetDeviceCount, count); }
+rt_error rt_device_get(int *device) { CALL(hipGetDevice, device); }
+rt_error rt_device_set(int device) { CALL(hipSetDevice, device); }
+rt_error rt_device_wait(void) { CALL(hipDeviceSynchronize); }

@@ -1,0 +1,83 @@
+/* The HIP runtime as this project sees it: its library, opened while the program runs,
+   and the few calls whose binary interface is the same in ROCm 5, 6 and 7.  No header of
+   HIP is needed; where there is one, tests/gpu/hip_names.c compares the two.
+
+   Left out on purpose: hipDeviceProp_t and hipPointerAttribute_t, which changed in ROCm
+   6, and attributes of devices, whose numbers did. */
+#ifndef BITCUT_GPU_HIP_RUNTIME_H
+#define BITCUT_GPU_HIP_RUNTIME_H
+
+#include "gpu/product.h"
+
+/* hipError_t, hipMemcpyKind and hipPointer_attribute are passed as int; hipModule_t,
+   hipFunction_t, hipStream_t and hipDeviceptr_t are pointers. */
+struct hip_runtime {
+    int (*hipGetDeviceCount)(int *count);
+    int (*hipGetDevice)(int *device);
+    int (*hipSetDevice)(int device);
+    int (*hipDeviceGetName)(char *name, int size, int device);
+    int (*hipDriverGetVersion)(int *version);
+    int (*hipRuntimeGetVersion)(int *version);
+    int (*hipMalloc)(void **at, size_t bytes);
+    int (*hipFree)(void *at);
+    int (*hipMemcpy)(void *to, const void *from, size_t bytes, int kind);
+    int (*hipMemset)(void *at, int byte, size_t bytes);
+    int (*hipModuleLoadData)(void **module, const void *image);
+    int (*hipModuleUnload)(void *module);
+    int (*hipModuleGetFunction)(void **function, void *module, const char *name);
+    int (*hipModuleLaunchKernel)(void *function, unsigned grid_x, unsigned grid_y,
+                                 unsigned grid_z, unsigned block_x, unsigned block_y,
+                                 unsigned block_z, unsigned shared_bytes, void *stream,
+                                 void **parameters, void **extra);
+    int (*hipDeviceSynchronize)(void);
+    const char *(*hipGetErrorString)(int status);
+    int (*hipGetLastError)(void);
+    int (*hipPointerGetAttribute)(void *data, int attribute, void *at);
+};
+
+/* X(name) for each member. */
+#define HIP_RUNTIME_NAMES(X)                                                             \
+    X(hipGetDeviceCount)                                                                 \
+    X(hipGetDevice)                                                                      \
+    X(hipSetDevice)                                                                      \
+    X(hipDeviceGetName)                                                                  \
+    X(hipDriverGetVersion)                                                               \
+    X(hipRuntimeGetVersion)                                                              \
+    X(hipMalloc)                                                                         \
+    X(hipFree)                                                                           \
+    X(hipMemcpy)                                                                         \
+    X(hipMemset)                                                                         \
+    X(hipModuleLoadData)                                                                 \
+    X(hipModuleUnload)                                                                   \
+    X(hipModuleGetFunction)                                                              \
+    X(hipModuleLaunchKernel)                                                             \
+    X(hipDeviceSynchronize)                                                              \
+    X(hipGetErrorString)                                                                 \
+    X(hipGetLastError)                                                                   \
+    X(hipPointerGetAttribute)
+
+/* Numbers of hipError_t and hipPointer_attribute, and two statuses of our own. */
+enum {
+    HIP_NO_BINARY = 209,
+    HIP_NOT_FOUND = 500,
+    HIP_DEVICE_POINTER = 3,
+    HIP_DEVICE_ORDINAL = 9,
+    HIP_NO_LIBRARY = 100001,
+    HIP_NOT_COMPILED = 100002
+};
+
+/* The library, opened by the first call; NULL if it is not there or lacks a name, and
+   hip_runtime_fault() says which. */
+const struct hip_runtime *hip_runtime(void);
+const char *hip_runtime_fault(void);
+
+/* What a module opens: gpu/hip/module_hip.c, gpu/hip/module_executor.c. */
+struct hip_library {
+    const char *what;         /* for a fault: "the HIP runtime"                         */
+    const char *const *names; /* tried in order, ended by NULL                          */
+    bool beside;              /* in the folder of the module itself, not where the
+                                 system has libraries                                   */
+};
+extern const struct hip_library hip_library;
+
+#endif

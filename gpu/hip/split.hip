@@ -1,0 +1,217 @@
+/* The split pass: FP32 values into words, equal to lib/split.c to the bit, in one launch.
+
+   Launch (struct hip_split): SPLIT_THREADS for SPLIT_LINES lines by GPU_WORDS_RUN of k of
+   one matrix; a thread makes the words of SPLIT_EACH consecutive k of one line and stores
+   those of a word at once.  An operand that lies across is read along its own rows and
+   turned in shared memory.  Places of k beyond the operand are +0.  A block of
+   equilibrated lines has all of their k: it reads them twice, first for the largest
+   magnitudes.
+
+   Exact: a word is round_pack() of lib/round.c for FP32 values; the residual is an FP32
+   subtraction and an FP32 multiplication, to nearest; gpu/hip/device.h scales. */
+#include "gpu/hip/device.h"
+#include "gpu/module.h"
+
+enum { EACH = SPLIT_EACH, LINES = SPLIT_LINES, RUN = GPU_WORDS_RUN };
+static_assert(SPLIT_THREADS * EACH == LINES * RUN, "a value has one thread");
+
+/* --- rounding --------------------------------------------------------------------- */
+
+/* What lib/format.c says of the words' formats. */
+template <int BITS, int PAD, int FRACTION, int BIAS, uint32_t INFINITY_, uint32_t NAN_,
+          class WORD>
+struct format {
+    typedef WORD word;
+    enum { bits = BITS, pad = PAD, fraction = FRACTION, bias = BIAS };
+    static constexpr uint32_t infinity = INFINITY_, nan = NAN_;
+};
+typedef format<16, 0, 10, 15, 0x7c00, 0x7e00, uint16_t> f16;
+typedef format<16, 0, 7, 127, 0x7f80, 0x7fc0, uint16_t> bf16;
+typedef format<32, 13, 10, 127, 0x7f800000, 0x7fc00000, uint32_t> tf32;
+
+/* Bit 1 to 23 of the fraction field, from the top: what BY_BIT looks at. */
+DEVICE bool fraction_bit(uint32_t magnitude, int bit)
+{
+    return bit <= 23 && (magnitude >> (23 - bit) & 1);
+}
+
+/* One step up for what lies below the kept bits, or not: step() of lib/round.c. */
+DEVICE uint32_t round_kept(uint32_t significand, int drop, bool negative,
+                           const struct hip_rounding &r)
+{
+    const uint32_t kept = significand >> drop, half = 1u << (drop - 1);
+    const uint32_t rest = significand & (2 * half - 1);
+    switch (r.direction) {
+    case TO_NEAREST_EVEN: return kept + (rest > half || (rest == half && (kept & 1)));
+    case TO_NEAREST_AWAY: return kept + (rest >= half);
+    case TO_POSITIVE: return kept + (rest && !negative);
+    case TO_NEGATIVE: return kept + (rest && negative);
+    case TO_ODD: return kept | (rest != 0);
+    case BY_BIT: return kept + (rest && fraction_bit(significand, r.bit));
+    default: return kept;
+    }
+}
+
+DEVICE bool overflows_to_infinity(bool negative, const struct hip_rounding &r)
+{
+    if (r.overflow != OVERFLOW_IEEE) return r.overflow == OVERFLOW_INF;
+    return r.direction == TO_NEAREST_EVEN || r.direction == TO_NEAREST_AWAY ||
+           r.direction == BY_BIT || r.direction == (negative ? TO_NEGATIVE : TO_POSITIVE);
+}
+
+/* Any rule: the bits of FP32 encoding x as a word. */
+template <class F> DEVICE uint32_t round_word(uint32_t x, const struct hip_rounding &r)
+{
+    const uint32_t step = 1u << F::pad, implicit = 1u << F::fraction;
+    const bool negative = x >> 31;
+    const uint32_t magnitude = x & 0x7fffffff, sign = (x >> 31) << (F::bits - 1);
+    if (magnitude > 0x7f800000) return F::nan;
+    if (magnitude == 0x7f800000)
+        return sign |
+               (r.overflow == OVERFLOW_SATURATE ? F::infinity - step : F::infinity);
+    if (magnitude == 0) return sign;
+    const int field = (int)(magnitude >> 23);
+    const uint32_t significand = (magnitude & 0x7fffff) | (field ? 1u << 23 : 0);
+    const int exponent = (field ? field : 1) - 127 + F::bias; /* field of the word */
+    const int below = exponent < 1 ? 1 - exponent : 0;
+    const int drop = 23 - F::fraction + below;
+    const uint32_t kept = round_kept(significand, drop < 26 ? drop : 26, negative, r);
+    if (kept < implicit && r.flush) return sign;
+    const uint32_t base = (uint32_t)(exponent + below - 1) << F::fraction;
+    const uint32_t word = (base + kept) << F::pad;
+    if (base + kept < F::infinity >> F::pad) return sign | word;
+    return sign | (overflows_to_infinity(negative, r) ? F::infinity : F::infinity - step);
+}
+
+/* The word of x; f16 to nearest even has an instruction. */
+template <class F, bool NEAREST> struct rounded {
+    static DEVICE uint32_t of(float x, const struct hip_rounding &r)
+    {
+        return round_word<F>(bits_as<uint32_t>(x), r);
+    }
+};
+template <> struct rounded<f16, true> {
+    static DEVICE uint32_t of(float x, const struct hip_rounding &)
+    {
+        return x == x ? bits_as<uint16_t>((_Float16)x) : f16::nan;
+    }
+};
+
+DEVICE float value_of(f16, uint32_t word)
+{
+    return (float)bits_as<_Float16>((uint16_t)word);
+}
+DEVICE float value_of(bf16, uint32_t word) { return bits_as<float>(word << 16); }
+DEVICE float value_of(tf32, uint32_t word) { return bits_as<float>(word); }
+
+/* --- a run of values -------------------------------------------------------------- */
+
+template <class T> struct alignas(sizeof(T) * EACH) run_of {
+    T at[EACH];
+};
+
+/* Words of values x of line `line` from element p on. */
+template <class F, bool NEAREST>
+DEVICE void split_run(const struct hip_split &a, float (&x)[EACH], uint64_t line,
+                      uint64_t p)
+{
+    typedef typename F::word word;
+    const uint64_t run = (a.k + RUN - 1) / RUN * RUN;
+    word *to = (word *)(a.words + block_z() * a.words_stride) + line * run + p;
+    for (int j = 0; j < a.count; j++, to += a.lines * run) {
+        run_of<word> made;
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+            const uint32_t w = rounded<F, NEAREST>::of(x[e], j ? a.low : a.high);
+            made.at[e] = (word)w;
+            x[e] = (x[e] - value_of(F(), w)) * a.scale;
+        }
+        *(run_of<word> *)to = made;
+    }
+}
+
+/* Value p of a line, 0 beyond its end. */
+DEVICE float value_at(const struct hip_split &a, uint64_t line, uint64_t p)
+{
+    const float *from = a.from + block_z() * a.stride;
+    if (p >= a.k || line >= a.lines) return 0;
+    return from[a.across ? p * a.ld + line : line * a.ld + p];
+}
+
+/* The values of this thread, EACH of `line` from `p` on, of the lines from `first` and
+   the run from `start` that the block has. */
+DEVICE void read_run(float (&x)[EACH], float (*tile)[LINES + 1],
+                     const struct hip_split &a, uint64_t first, uint64_t start, int line,
+                     int p)
+{
+    if (!a.across) {
+#pragma unroll
+        for (int e = 0; e < EACH; e++) x[e] = value_at(a, first + line, start + p + e);
+        return;
+    }
+    block_wait(); /* what the last run left there was read */
+    for (int at = (int)thread_x(); at < RUN * LINES; at += SPLIT_THREADS)
+        tile[at / LINES][at % LINES] =
+            value_at(a, first + at % LINES, start + at / LINES);
+    block_wait();
+#pragma unroll
+    for (int e = 0; e < EACH; e++) x[e] = tile[p + e][line];
+}
+
+/* --- equilibration ---------------------------------------------------------------- */
+
+DEVICE uint32_t larger(uint32_t magnitude, uint32_t other)
+{
+    return other < 0x7f800000 && other > magnitude ? other : magnitude;
+}
+
+/* The largest finite magnitude of the thread's line, which the threads of the line find
+   together and leave behind the words. */
+DEVICE uint32_t find_largest(float (*tile)[LINES + 1], uint32_t (*found)[RUN / EACH],
+                             const struct hip_split &a, uint64_t first, int line, int p)
+{
+    uint32_t mine = 0;
+    float x[EACH];
+    for (uint64_t start = 0; start < a.k; start += RUN) {
+        read_run(x, tile, a, first, start, line, p);
+#pragma unroll
+        for (int e = 0; e < EACH; e++)
+            mine = larger(mine, bits_as<uint32_t>(x[e]) & 0x7fffffff);
+    }
+    found[line][p / EACH] = mine;
+    block_wait();
+#pragma unroll
+    for (int e = 0; e < RUN / EACH; e++) mine = larger(mine, found[line][e]);
+    if (p == 0 && first + line < a.lines)
+        ((uint32_t *)(a.words + block_z() * a.words_stride +
+                      a.largest_at))[first + line] = mine;
+    return mine;
+}
+
+/* --- the kernels ------------------------------------------------------------------ */
+
+template <class F, bool NEAREST> DEVICE void split(const struct hip_split &a)
+{
+    SHARED static float tile[RUN][LINES + 1];
+    SHARED static uint32_t found[LINES][RUN / EACH];
+    const uint64_t first = block_x() * (uint64_t)LINES;
+    const int line = (int)thread_x() / (RUN / EACH),
+              p = (int)thread_x() % (RUN / EACH) * EACH;
+    int exponent = 0;
+    float x[EACH];
+    if (a.largest) exponent = line_exponent(find_largest(tile, found, a, first, line, p));
+    for (uint64_t start = block_y() * (uint64_t)RUN; start < a.k;
+         start += a.parts * (uint64_t)RUN) {
+        read_run(x, tile, a, first, start, line, p);
+        if (a.largest) {
+#pragma unroll
+            for (int e = 0; e < EACH; e++) x[e] = scale_once(x[e], exponent);
+        }
+        if (first + line < a.lines) split_run<F, NEAREST>(a, x, first + line, start + p);
+    }
+}
+
+KERNEL(SPLIT_THREADS) split_f16_nearest(struct hip_split a) { split<f16, true>(a); }
+KERNEL(SPLIT_THREADS) split_f16(struct hip_split a) { split<f16, false>(a); }
+KERNEL(SPLIT_THREADS) split_bf16(struct hip_split a) { split<bf16, false>(a); }
+KERNEL(SPLIT_THREADS) split_tf32(struct hip_split a) { split<tf32, false>(a); }

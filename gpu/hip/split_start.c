@@ -1,0 +1,59 @@
+/* Starting the split pass: code in gpu/hip/split.hip. */
+#include "gpu/hip/arguments.h"
+#include "gpu/hip/hip_tables.h"
+#include "lib/size.h"
+
+#include <math.h>
+
+enum { PARTS_MOST = 65535 }; /* blocks along y: what is left loops */
+
+static struct hip_rounding rounding_of(const struct bitcut_rounding *r)
+{
+    return (struct hip_rounding){ r->direction, r->bit, r->overflow, r->flush };
+}
+
+static bool is_nearest(const struct bitcut_rounding *r)
+{
+    return r->direction == TO_NEAREST_EVEN && r->overflow == OVERFLOW_IEEE && !r->flush;
+}
+
+static const char *kernel_of(const struct bitcut_split *s)
+{
+    switch (format_of(s->word[0].format)) {
+    case FORMAT_F16:
+        return is_nearest(s->word[0].rounding) && is_nearest(split_low(s))
+                   ? "split_f16_nearest"
+                   : "split_f16";
+    case FORMAT_BF16: return "split_bf16";
+    default: return "split_tf32";
+    }
+}
+
+rt_error split_launch(void *words, const struct operand *o, size_t matrices,
+                      rt_stream stream)
+{
+    const size_t runs = divide_up(o->k, GPU_WORDS_RUN);
+    const uint32_t *largest = words_largest(words, o);
+    const struct hip_split x = {
+        .words = words,
+        .from = o->matrix->at,
+        .words_stride = words_stride(o),
+        .stride = o->matrix->stride,
+        .lines = o->lines,
+        .k = o->k,
+        .ld = o->matrix->ld,
+        .largest = largest != NULL,
+        .largest_at = largest ? (uint64_t)((const char *)largest - (char *)words) : 0,
+        .parts = largest ? 1 : (uint32_t)smaller(runs, PARTS_MOST),
+        .across = o->across,
+        .count = o->split->words,
+        .scale = ldexpf(1, o->split->scale),
+        .high = rounding_of(o->split->word[0].rounding),
+        .low = rounding_of(split_low(o->split)),
+    };
+    const struct hip_launch launch = { (unsigned)divide_up(o->lines, SPLIT_LINES),
+                                       x.parts, (unsigned)matrices, SPLIT_THREADS,
+                                       stream };
+    if (!launch.x || !launch.y || !launch.z) return RT_SUCCESS;
+    return hip_code_start(kernel_of(o->split), &launch, &x, sizeof x);
+}

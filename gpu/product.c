@@ -1,0 +1,369 @@
+/* Whole GEMMs: the split pass and a kernel of the table, on the device's memory and on
+   the host's. */
+#include "gpu/product.h"
+
+#include "lib/size.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the current device ----------------------------------------------------------- */
+
+rt_error device_enter(int *before, int device)
+{
+    int now = 0;
+    *before = -1;
+    rt_error status = rt_device_get(&now);
+    if (status != RT_SUCCESS || now == device) return status;
+    status = rt_device_set(device);
+    if (status == RT_SUCCESS) *before = now;
+    return status;
+}
+
+void device_leave(int before)
+{
+    if (before >= 0) rt_device_set(before);
+}
+
+/* --- operands --------------------------------------------------------------------- */
+
+float float_of(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+int format_of(const struct bitcut_format *row)
+{
+    if (row->exponent_bits == 5) return FORMAT_F16;
+    return row->fraction_bits == 7 ? FORMAT_BF16 : FORMAT_TF32;
+}
+
+struct operand operand_of(const struct gpu_work *w, enum bitcut_operand which)
+{
+    const struct bitcut_gemm *g = &w->gemm;
+    return which == BITCUT_A ? (struct operand){ &g->a,
+                                                 &w->plan.split_a,
+                                                 w->plan.equilibrate,
+                                                 g->a.layout == BITCUT_COLUMN_MAJOR,
+                                                 g->m,
+                                                 g->k }
+                             : (struct operand){ &g->b,
+                                                 &w->plan.split_b,
+                                                 w->plan.equilibrate,
+                                                 g->b.layout == BITCUT_ROW_MAJOR,
+                                                 g->n,
+                                                 g->k };
+}
+
+static size_t row_bytes_of(const struct operand *x)
+{
+    return words_row_bytes(format_of(x->split->word[0].format), x->k);
+}
+
+/* Bytes of an operand's words, without and with what follows them. */
+static size_t words_alone(const struct operand *x)
+{
+    return (size_t)x->split->words * x->lines * row_bytes_of(x);
+}
+static size_t words_bytes(const struct operand *x)
+{
+    return words_alone(x) + (x->equilibrate ? x->lines * sizeof(uint32_t) : 0);
+}
+
+size_t words_stride(const struct operand *x)
+{
+    return divide_up(words_bytes(x), GPU_ALIGNMENT) * GPU_ALIGNMENT;
+}
+
+const uint32_t *words_largest(const void *words, const struct operand *x)
+{
+    return x->equilibrate ? (const uint32_t *)((const char *)words + words_alone(x))
+                          : NULL;
+}
+
+/* Of how many matrices words are made: of none if they are prepared, of one that all
+   GEMMs share. */
+static size_t made(const struct gpu_work *w, const struct operand *x)
+{
+    if (x->matrix->words) return 0;
+    return x->matrix->stride ? w->gemm.count : 1;
+}
+
+static struct words words_of(const struct operand *x)
+{
+    const struct bitcut_matrix *m = x->matrix;
+    const size_t own = m->stride ? words_stride(x) : 0;
+    return (struct words){ m->words, x->lines, row_bytes_of(x),
+                           m->words ? m->words_stride : own };
+}
+
+/* --- what lies where -------------------------------------------------------------- */
+
+struct k_cut k_cut_of(const struct gpu_product *p, int format, size_t step_bytes)
+{
+    const size_t steps = divide_up(p->k * word_bytes(format), step_bytes);
+    const size_t each = divide_up(steps, (size_t)p->slices);
+    return (struct k_cut){ steps * step_bytes, each * step_bytes,
+                           steps ? (int)divide_up(steps, each) : 1 };
+}
+
+static struct elements elements_of(const struct bitcut_matrix *x)
+{
+    return (struct elements){ x->to, x->ld, x->stride, x->layout == BITCUT_COLUMN_MAJOR };
+}
+
+/* The parts of a workspace: words of A and of B, unless they are prepared, and the
+   kernel's. */
+struct parts {
+    size_t a, b, kernel; /* bytes */
+};
+
+static struct gpu_product product_of(const struct gpu_work *w)
+{
+    const struct bitcut_gemm *g = &w->gemm;
+    const struct operand a = operand_of(w, BITCUT_A), b = operand_of(w, BITCUT_B);
+    struct gpu_product p = {
+        .kernel = w->kernel,
+        .count = g->count,
+        .m = g->m,
+        .n = g->n,
+        .k = g->k,
+        .a = words_of(&a),
+        .b = words_of(&b),
+        .scale = w->plan.scale,
+        .alpha = float_of(g->alpha),
+        .beta = float_of(g->beta),
+        .d = elements_of(&g->d),
+        .slices = w->plan.order.slices,
+    };
+    if (gemm_reads_c(g)) p.c = elements_of(&g->c);
+    return p;
+}
+
+static struct parts parts_of(const struct gpu_work *w)
+{
+    const struct operand a = operand_of(w, BITCUT_A), b = operand_of(w, BITCUT_B);
+    const struct gpu_product p = product_of(w);
+    return (struct parts){ made(w, &a) * words_stride(&a), made(w, &b) * words_stride(&b),
+                           w->kernel->workspace ? w->kernel->workspace(&p) : 0 };
+}
+
+size_t gemm_workspace(const struct gpu_work *w)
+{
+    if (!w->kernel->launch) return 0;
+    const struct parts parts = parts_of(w);
+    return parts.a + parts.b + parts.kernel;
+}
+
+size_t gemm_words(const struct gpu_work *w, enum bitcut_operand which)
+{
+    const struct operand x = operand_of(w, which);
+    return words_bytes(&x);
+}
+
+/* --- starting --------------------------------------------------------------------- */
+
+/* The words of an operand that are not there yet. */
+static rt_error words_make(struct words *to, char *at, const struct gpu_work *w,
+                           enum bitcut_operand which, rt_stream stream)
+{
+    const struct operand x = operand_of(w, which);
+    if (x.matrix->words) return RT_SUCCESS;
+    to->at = at;
+    return split_launch(at, &x, made(w, &x), stream);
+}
+
+static rt_error product_start(const struct gpu_work *w, char *workspace, rt_stream stream)
+{
+    const struct operand a = operand_of(w, BITCUT_A), b = operand_of(w, BITCUT_B);
+    const struct parts parts = parts_of(w);
+    struct gpu_product p = product_of(w);
+    p.stream = stream;
+    p.workspace = workspace + parts.a + parts.b;
+    rt_error status = words_make(&p.a, workspace, w, BITCUT_A, stream);
+    if (status == RT_SUCCESS)
+        status = words_make(&p.b, workspace + parts.a, w, BITCUT_B, stream);
+    p.lines =
+        (struct lines){ words_largest(p.a.at, &a), words_largest(p.b.at, &b),
+                        p.a.stride / sizeof(uint32_t), p.b.stride / sizeof(uint32_t) };
+    return status == RT_SUCCESS ? (rt_error)w->kernel->launch(&p) : status;
+}
+
+rt_error work_start(const struct gpu_work *w, void *workspace, rt_stream stream)
+{
+    if (!w->gemm.count || !w->gemm.m || !w->gemm.n) return RT_SUCCESS;
+    return w->kernel->start ? (rt_error)w->kernel->start(w, stream)
+                            : product_start(w, workspace, stream);
+}
+
+/* --- the host's memory ------------------------------------------------------------ */
+
+/* Memory of the host, and where its copy is on the device. */
+struct copied {
+    const struct gpu_memory *here;
+    char *memory; /* to free */
+    char *there;  /* of here->at */
+    const void **each;
+};
+
+static rt_error copy_there(struct copied *x, const struct gpu_memory *here)
+{
+    x->here = here;
+    const rt_error status = rt_malloc((void **)&x->memory, here->bytes + GPU_ALIGNMENT);
+    if (status != RT_SUCCESS) return status;
+    x->there = x->memory + (uintptr_t)here->at % GPU_ALIGNMENT;
+    return rt_copy(x->there, here->at, here->bytes, RT_TO_DEVICE);
+}
+
+static const void *translated(const struct copied *x, const void *at)
+{
+    return at ? x->there + ((const char *)at - (const char *)x->here->at) : NULL;
+}
+
+/* The pointers that `from` has, as those on the device. */
+static rt_error copy_pointers(struct copied *x, const void *const *from, size_t count)
+{
+    const size_t bytes = count * sizeof *from;
+    const void **const each = malloc(bytes);
+    if (!each) return RT_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) each[i] = translated(x, from[i]);
+    rt_error status = rt_malloc((void **)&x->each, bytes);
+    if (status == RT_SUCCESS) status = rt_copy(x->each, each, bytes, RT_TO_DEVICE);
+    free(each);
+    return status;
+}
+
+/* The matrices there; memory that was copied for others is the same. */
+static rt_error matrix_there(struct bitcut_matrix *m, struct copied *x,
+                             const struct gpu_memory *here, const struct copied *other,
+                             size_t count)
+{
+    rt_error status = RT_SUCCESS;
+    if (other && other->here && other->here->at == here->at)
+        x->here = here, x->there = other->there;
+    else status = copy_there(x, here);
+    if (status != RT_SUCCESS) return status;
+    if (m->each && count) {
+        status = copy_pointers(x, m->each, count);
+        m->each = x->each;
+    } else {
+        m->at = translated(x, m->at);
+    }
+    return status;
+}
+
+/* A workspace of ones: NaNs, so that reading what nothing wrote shows. */
+static rt_error run_started(const struct gpu_work *w)
+{
+    void *workspace = NULL;
+    const size_t bytes = gemm_workspace(w);
+    rt_error status = bytes ? rt_malloc(&workspace, bytes) : RT_SUCCESS;
+    if (status == RT_SUCCESS && bytes) status = rt_fill(workspace, 0xff, bytes);
+    if (status == RT_SUCCESS) status = work_start(w, workspace, NULL);
+    if (status == RT_SUCCESS) status = rt_device_wait();
+    const rt_error end = rt_free(workspace);
+    return status == RT_SUCCESS ? end : status;
+}
+
+static rt_error run_there(struct copied x[4], const struct gpu_work *w,
+                          const struct gpu_memory memory[4])
+{
+    struct gpu_work there = *w;
+    struct bitcut_gemm *g = &there.gemm;
+    struct bitcut_matrix *const matrix[4] = { &g->a, &g->b, &g->c, &g->d };
+    rt_error status = RT_SUCCESS;
+    for (int i = 0; i < 4 && status == RT_SUCCESS; i++)
+        if (memory[i].at)
+            status = matrix_there(matrix[i], &x[i], &memory[i], i == 3 ? &x[2] : NULL,
+                                  g->count);
+    if (status == RT_SUCCESS) status = run_started(&there);
+    if (status == RT_SUCCESS && memory[3].at)
+        status = rt_copy(memory[3].at, x[3].there, memory[3].bytes, RT_TO_HOST);
+    return status;
+}
+
+/* Free all copies, whatever happens; the first status that is no success. */
+static rt_error copied_clear(struct copied *x, int count, rt_error first)
+{
+    for (int i = 0; i < count; i++) {
+        const rt_error each = rt_free((void *)x[i].each), memory = rt_free(x[i].memory);
+        if (first == RT_SUCCESS) first = each;
+        if (first == RT_SUCCESS) first = memory;
+    }
+    return first;
+}
+
+static rt_error split_there(struct copied *x, void *words, const struct gpu_work *w,
+                            enum bitcut_operand which)
+{
+    struct gpu_work there = *w;
+    struct bitcut_matrix *const m = which == BITCUT_A ? &there.gemm.a : &there.gemm.b;
+    const struct operand o = operand_of(&there, which);
+    const size_t count = o.across ? o.k : o.lines, length = o.across ? o.lines : o.k;
+    const struct gpu_memory from = { (void *)m->at,
+                                     count && length
+                                         ? ((count - 1) * m->ld + length) * sizeof(float)
+                                         : 0 };
+    const struct gpu_memory to = { words, words_bytes(&o) };
+    rt_error status = matrix_there(m, &x[0], &from, NULL, 1);
+    if (status == RT_SUCCESS) status = copy_there(&x[1], &to);
+    if (status == RT_SUCCESS) status = rt_fill(x[1].memory, 0xff, to.bytes);
+    char *const at = x[1].memory; /* aligned */
+    if (status == RT_SUCCESS) status = split_launch(at, &o, 1, NULL);
+    if (status == RT_SUCCESS) status = rt_device_wait();
+    if (status == RT_SUCCESS) status = rt_copy(words, at, to.bytes, RT_TO_HOST);
+    return status;
+}
+
+/* --- what the module has ---------------------------------------------------------- */
+
+int gemm_run(const struct gpu_work *w, const struct gpu_memory memory[4], int device,
+             char *fault)
+{
+    struct copied x[4] = { { 0 } };
+    int before;
+    rt_error status = device_enter(&before, device);
+    if (status == RT_SUCCESS) status = run_there(x, w, memory);
+    status = copied_clear(x, 4, status);
+    const int told = fault_of(fault, status);
+    device_leave(before);
+    return told;
+}
+
+int gemm_split(void *words, const struct gpu_work *w, enum bitcut_operand which,
+               int device, char *fault)
+{
+    struct copied x[2] = { { 0 } };
+    int before;
+    rt_error status = device_enter(&before, device);
+    if (status == RT_SUCCESS) status = split_there(x, words, w, which);
+    status = copied_clear(x, 2, status);
+    const int told = fault_of(fault, status);
+    device_leave(before);
+    return told;
+}
+
+int gemm_prepare(void *words, const struct gpu_work *w, enum bitcut_operand which,
+                 int device, void *stream, char *fault)
+{
+    const struct operand x = operand_of(w, which);
+    int before;
+    rt_error status = device_enter(&before, device);
+    if (status == RT_SUCCESS) status = split_launch(words, &x, 1, (rt_stream)stream);
+    const int told = fault_of(fault, status);
+    device_leave(before);
+    return told;
+}
+
+int gemm_start(const struct gpu_work *w, void *workspace, int device, void *stream,
+               char *fault)
+{
+    int before;
+    rt_error status = device_enter(&before, device);
+    if (status == RT_SUCCESS) status = work_start(w, workspace, (rt_stream)stream);
+    const int told = fault_of(fault, status);
+    device_leave(before);
+    return told;
+}

@@ -1,0 +1,143 @@
+/* The host's side of a module: GEMMs whose operands are words, and batches of single
+   instructions, with all that knows no instruction: what lies where, copies to a device
+   and back, words that are there or still to be made.  A module compiles gpu/product.c
+   and gpu/batch_run.c against its runtime (gpu/rt.h), and has split_launch(), fault_of()
+   and what its rows name.  C and C++. */
+#ifndef BITCUT_GPU_PRODUCT_H
+#define BITCUT_GPU_PRODUCT_H
+
+#include "gpu/module.h"
+#include "gpu/rt.h"
+
+#ifdef __cplusplus
+#define PRODUCT_CONSTANT constexpr
+extern "C" {
+#else
+#define PRODUCT_CONSTANT static inline
+#endif
+
+/* --- a GEMM of words -------------------------------------------------------------- */
+
+/* Words of one operand in the device's memory, in the layout of gpu/module.h. */
+struct words {
+    const void *at;
+    size_t lines, row_bytes; /* of a line */
+    size_t stride;           /* bytes from one matrix to the next, 0: all have the same */
+};
+
+/* The largest finite magnitudes of the lines of both operands; NULL: they are not
+   equilibrated. */
+struct lines {
+    const uint32_t *a, *b;
+    size_t stride_a, stride_b; /* from one matrix to the next */
+};
+
+/* Where C or D is. */
+struct elements {
+    float *at; /* NULL: it is not read */
+    size_t ld, stride;
+    bool turned; /* column-major */
+};
+
+/* D = alpha A B + beta C of words, for a batch. */
+struct gpu_product {
+    const struct gpu_kernel *kernel;
+    size_t count, m, n, k;
+    struct words a, b;
+    struct lines lines;
+    int scale; /* of the low words */
+    float alpha, beta;
+    struct elements c, d;
+    int slices;
+    void *workspace;
+    rt_stream stream;
+};
+
+PRODUCT_CONSTANT size_t word_bytes(int format) { return format == FORMAT_TF32 ? 4 : 2; }
+
+/* Bytes of a line of one word. */
+PRODUCT_CONSTANT size_t words_row_bytes(int format, size_t k)
+{
+    return (k / GPU_WORDS_RUN + (k % GPU_WORDS_RUN != 0)) * GPU_WORDS_RUN *
+           word_bytes(format);
+}
+
+/* Which of the formats of words, FORMAT_..., a row is: the rows are the program's. */
+int format_of(const struct bitcut_format *row);
+
+/* FP32 encodings of the caller.  The host's own comparison would take a subnormal for a
+   zero where its caller has that set. */
+float float_of(uint32_t bits);
+
+/* --- operands --------------------------------------------------------------------- */
+
+/* An operand as the split pass sees it: element p of line i is at[i ld + p], or, if it
+   lies across, at[p ld + i]. */
+struct operand {
+    const struct bitcut_matrix *matrix;
+    const struct bitcut_split *split;
+    bool equilibrate, across;
+    size_t lines, k;
+};
+
+struct operand operand_of(const struct gpu_work *w, enum bitcut_operand which);
+
+/* From the words of one matrix to those of the next where the split pass puts them. */
+size_t words_stride(const struct operand *x);
+
+/* Where the largest magnitudes of equilibrated lines are; NULL: they are not. */
+const uint32_t *words_largest(const void *words, const struct operand *x);
+
+/* --- split-K ---------------------------------------------------------------------- */
+
+enum { SLICES_MOST = 65535 };
+
+/* How k is cut, in bytes of a line: slices of slice_bytes, the last one of what is left.
+   As many as are not empty, but one at least. */
+struct k_cut {
+    size_t bytes, slice_bytes;
+    int slices;
+};
+
+/* Into slices of whole k-steps of an instruction, which have step_bytes of a line. */
+struct k_cut k_cut_of(const struct gpu_product *p, int format, size_t step_bytes);
+
+/* --- what a module has of its own ------------------------------------------------- */
+
+/* Start the split pass over `count` matrices on a stream. */
+rt_error split_launch(void *words, const struct operand *operand, size_t count,
+                      rt_stream stream);
+
+/* The status, having told why.  The runtime forgets the error too: the next launch would
+   give it again. */
+int fault_of(char *fault, rt_error status);
+
+/* --- what struct gpu_module declares ---------------------------------------------- */
+
+int batch_run(const struct gpu_batch *batch, const struct gpu_instruction *instruction,
+              enum gpu_variant variant, int device, char *fault);
+
+size_t gemm_words(const struct gpu_work *work, enum bitcut_operand which);
+int gemm_split(void *words, const struct gpu_work *work, enum bitcut_operand which,
+               int device, char *fault);
+int gemm_run(const struct gpu_work *work, const struct gpu_memory memory[4], int device,
+             char *fault);
+int gemm_prepare(void *words, const struct gpu_work *work, enum bitcut_operand which,
+                 int device, void *stream, char *fault);
+size_t gemm_workspace(const struct gpu_work *work);
+int gemm_start(const struct gpu_work *work, void *workspace, int device, void *stream,
+               char *fault);
+
+/* gemm_start() on the current device. */
+rt_error work_start(const struct gpu_work *work, void *workspace, rt_stream stream);
+
+/* Make a device the thread's current one.  *before is the one that was, if it is another,
+   or -1; device_leave() makes it so again. */
+rt_error device_enter(int *before, int device);
+void device_leave(int before);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
