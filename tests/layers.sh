@@ -22,6 +22,7 @@ lib/exact          lib lib/exact
 lib/file           lib lib/file
 emu                lib lib/file emu emu/fast
 emu/fast           lib emu emu/fast
+emu/gfx9           lib emu emu/fast emu/gfx9
 gpu                lib gpu
 gpu/cuda           lib gpu gpu/cuda
 gpu/hip            lib gpu gpu/hip
@@ -95,9 +96,10 @@ guards() {
     done
 }
 
-# What knows no backend: there is nothing of CUDA's runtime, but for what a stream is.
+# What knows no backend, nor stands in for one's runtime: there is nothing of CUDA's or
+# HIP's, but for what a stream is.
 foreign_names() {
-    sources lib emu analysis gpu | grep -v '^gpu/cuda/\|^gpu/hip/\|^gpu/rt\.h$' |
+    sources lib emu analysis gpu | grep -v '^gpu/cuda/\|^gpu/hip/\|^gpu/rt\.h$\|^emu/gfx9/stand_in\.c$' |
         xargs grep -noE '\b(cuda|hip)[A-Z][A-Za-z_]*' | grep -v ':\(cuda\|hip\)Stream_t$'
 }
 

@@ -1,5 +1,4 @@
 /* bitcut list: the rows of any table, of the library or the program's own. */
-#include "analysis/advise/cost.h"
 #include "analysis/device/race_plan.h"
 #include "analysis/cli/command.h"
 #include "analysis/error/bound.h"
@@ -9,6 +8,7 @@
 #include "analysis/cli/place.h"
 #include "analysis/study/study.h"
 #include "analysis/tolerance/criterion.h"
+#include "emu/rate.h"
 #include "gpu/gpu.h"
 #include "gpu/tile.h"
 #include "lib/listing.h"
@@ -57,11 +57,11 @@ static void tell_rate(struct field_writer *w, const char *name, double rate)
 static void describe_rate(struct field_writer *w, const void *row)
 {
     const struct rate_row *r = row;
-    tell_rate(w, "f16_tflops", r->f16);
-    tell_rate(w, "bf16", r->bf16);
-    tell_rate(w, "tf32", r->tf32);
-    tell_rate(w, "fp8", r->fp8);
-    tell_rate(w, "f32", r->f32);
+    tell_rate(w, "f16_tflops", rate_tflops(r));
+    tell_rate(w, "bf16", rate_cost(r, RATE_BF16));
+    tell_rate(w, "tf32", rate_cost(r, RATE_TF32));
+    tell_rate(w, "fp8", rate_cost(r, RATE_FP8));
+    tell_rate(w, "f32", rate_cost(r, RATE_F32));
     tell_text(w, "source", r->source);
 }
 

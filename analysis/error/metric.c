@@ -4,6 +4,7 @@
 #include "lib/format.h"
 #include "lib/hostfp.h"
 #include "lib/size.h"
+#include "lib/threads.h"
 
 #include <assert.h>
 #include <math.h>
@@ -45,7 +46,7 @@ static double quotient(double error, double size)
 static double unit_in_last_place(uint32_t x)
 {
     const int field = (int)(x >> 23 & 0xff);
-    return ldexp(1, (field ? field : 1) - 150);
+    return double_of_bits((uint64_t)((field ? field : 1) - 150 + 1023) << 52);
 }
 
 /* --- sums and maxima over a matrix ------------------------------------------------ */
@@ -57,7 +58,10 @@ static double frobenius(const struct comparison *x, size_t count,
     double most = 0, sum = 0;
     for (size_t i = 0; i < count; i++) most = larger_double(most, fabs(f(x, i)));
     if (most == 0 || isinf(most)) return most;
-    for (size_t i = 0; i < count; i++) sum += (f(x, i) / most) * (f(x, i) / most);
+    for (size_t i = 0; i < count; i++) {
+        const double v = f(x, i) / most;
+        sum += v * v;
+    }
     return most * sqrt(sum);
 }
 
@@ -294,12 +298,27 @@ const struct metric metrics[] = {
 static_assert(sizeof metrics / sizeof metrics[0] == METRICS + 1,
               "a row of the metric table has its name in the enum");
 
-void metrics_run(double values[METRICS], const struct comparison *x)
+static double metric_value(const struct comparison *x, int i)
 {
     struct hostfp mode;
     hostfp_enter(&mode);
-    for (int i = 0; i < METRICS; i++) values[i] = metrics[i].value(x);
+    const double value = metrics[i].value(x);
     hostfp_leave(&mode);
+    return value;
+}
+
+void metrics_find(double values[METRICS], const struct comparison *x, unsigned wanted,
+                  int threads)
+{
+    (void)threads;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_for(threads, METRICS))
+    for (int i = 0; i < METRICS; i++)
+        values[i] = wanted >> i & 1 ? metric_value(x, i) : (double)NAN;
+}
+
+void metrics_run(double values[METRICS], const struct comparison *x)
+{
+    metrics_find(values, x, ~0u, 1);
 }
 
 /* --- norms of lines --------------------------------------------------------------- */

@@ -45,8 +45,8 @@ enum { METRIC_WORDS_MOST = 32 };
    whose reference in FP32 is, makes every measure of error infinite, effective_bits and
    grade 0, and is counted by `wrong`, unless both are NaN or the same infinity: those
    count as equal.  Special values of A, B, C, alpha and beta count as 0 in norms.
-   effective_bits uses the host's log2().  u = 2^-24; ulp(x) is the distance of FP32 values
-   at x, 2^-149 at least. */
+   effective_bits uses the host's log2().  u = 2^-24; ulp(x) is the distance of FP32
+   values at x, 2^-149 at least. */
 struct metric {
     const char *name, *what;
     double (*value)(const struct comparison *x);
@@ -76,6 +76,11 @@ enum {
 };
 
 extern const struct metric metrics[]; /* ended by a row whose name is NULL */
+
+/* The values of the rows whose bits, 1 << METRIC_..., are set in `wanted`, by position,
+   a row a thread at a time; the others NaN. */
+void metrics_find(double values[METRICS], const struct comparison *x, unsigned wanted,
+                  int threads);
 
 /* The value of every row, by position. */
 void metrics_run(double values[METRICS], const struct comparison *x);

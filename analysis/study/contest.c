@@ -122,7 +122,8 @@ const struct comparison *contest_comparison(struct contest *c, int reference)
     return &c->judge[reference].comparison;
 }
 
-void contest_measure(double values[METRICS], struct contest *c, int reference)
+void contest_measure(double values[METRICS], struct contest *c, int reference,
+                     unsigned wanted)
 {
-    metrics_run(values, contest_comparison(c, reference));
+    metrics_find(values, contest_comparison(c, reference), wanted, c->point->threads);
 }

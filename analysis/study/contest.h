@@ -60,7 +60,8 @@ enum bitcut_status contest_run(struct contest *c, const struct entrant *e,
 /* The last result beside a reference. */
 const struct comparison *contest_comparison(struct contest *c, int reference);
 
-/* Measure c->d against a reference. */
-void contest_measure(double values[METRICS], struct contest *c, int reference);
+/* Measure c->d against a reference, by the metrics in `wanted`, as metrics_find(). */
+void contest_measure(double values[METRICS], struct contest *c, int reference,
+                     unsigned wanted);
 
 #endif

@@ -16,12 +16,16 @@ size_t crossing_points(const struct study *study, enum study_scale scale)
     return (size_t)(x->count * runs[scale].sizes * runs[scale].seeds);
 }
 
+/* What its rows tell. */
+static const unsigned crossing_told = 1u << METRIC_RELRES | 1u << METRIC_MRED |
+                                      1u << METRIC_ULP_BIAS | 1u << METRIC_BACKWARD_MAX;
+
 static void crossing_row(struct study_point *p, struct contest *c,
                          const struct pair_of *pair, const struct entrant *e, size_t n,
                          int round)
 {
     double values[METRICS];
-    contest_measure(values, c, REFERENCE_EXACT);
+    contest_measure(values, c, REFERENCE_EXACT, crossing_told);
     const bool whole = e->recipe == RECIPE_FP32;
     const struct bitcut_split *split = e->split ? e->split : recipes[e->recipe].split;
     const char *words = split ? split->name : entrant_unit(e)->a->name;

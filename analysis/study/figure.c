@@ -56,6 +56,8 @@ static const char *const point_columns[] = { "series",
                                              "split_k",
                                              "ms",
                                              "tflops",
+                                             "tflops_low",
+                                             "tflops_high",
                                              "ratio_sgemm",
                                              "third",
                                              "relres",
@@ -65,6 +67,8 @@ static const char *const point_columns[] = { "series",
                                              "pj_per_product",
                                              "mhz",
                                              "roof",
+                                             "products",
+                                             "source",
                                              NULL };
 
 /* An object with these keys alone, null where `row` has none. */
@@ -176,7 +180,7 @@ static json_t *append_values(json_t *text, json_t *rows, const struct origin *o)
     for (size_t i = 0; i < d.groups; i++) {
         const json_t *row = json_array_get(rows, d.first[i]);
         const json_t *value = json_object_get(row, o->key);
-        if (!value) continue;
+        if (!value || json_is_null(value)) continue;
         const char *before = json_string_value(text), *words = json_string_value(value);
         json_t *longer =
             words ? json_sprintf("%s%s%s%s", before, separator, o->words, words)
@@ -192,9 +196,13 @@ static json_t *append_values(json_t *text, json_t *rows, const struct origin *o)
 
 json_t *figure_origin(const struct figure *g, const struct results *results)
 {
+    static const struct origin sheets = { "source", "data sheet roofs: " };
     json_t *rows = taken(g, results), *text = json_string("");
     for (const struct origin *o = origins; o->key; o++)
         text = append_values(text, rows, o);
+    json_t *roofs = g->roofs ? figure_roofs(g, rows, results) : json_array();
+    text = append_values(text, roofs, &sheets);
+    json_decref(roofs);
     json_decref(rows);
     return text;
 }
@@ -299,6 +307,9 @@ static const char *const mean_columns[] = { "device",
               .y_label = Y_LABEL,                                                        \
               .x_log = X_LOG,                                                            \
               .y_log = Y_LOG }
+/* Bars of TFLOPS, by the slowest and the fastest round. */
+#define ROUNDS .plot.low = "tflops_low", .plot.high = "tflops_high"
+
 #define AGAINST_N(Y, LABEL, LOG, PANELS, SEES)                                           \
     AXES("n", Y, "n", LABEL, true, LOG, PANELS, SEES)
 
@@ -338,7 +349,7 @@ const struct figure figures[] = {
       RECIPES, .part = "whole", .roofs = true,
       AGAINST_N("tflops", "TFLOPS", false, "group",
                 "The gap to the roof of as many products is what split, promotion "
-                "and kernel cost; what lies above sgemm beats the FP32 cores.") },
+                "and kernel cost; what lies above sgemm beats the FP32 cores."), ROUNDS },
     { .name = "speed-product",
       .chapter = CHAPTER_SPEED,
       .what = "TFLOPS without the split pass against n",
@@ -347,7 +358,7 @@ const struct figure figures[] = {
       RECIPES, .part = "product", .roofs = true,
       AGAINST_N("tflops", "TFLOPS", false, "group",
                 "Nearer to its roof than the whole GEMM, above all at small n, where "
-                "the split weighs most.") },
+                "the split weighs most."), ROUNDS },
     { .name = "ratio-sgemm",
       .chapter = CHAPTER_SPEED,
       .what = "speed of whole GEMMs over SGEMM against n",
@@ -408,6 +419,7 @@ const struct figure figures[] = {
       .plot = { .x = "flops_per_byte", .y = "tflops", .series = "label",
                 .x_label = "operations a byte", .y_label = "TFLOPS", .x_log = true,
                 .y_log = true, .points = true, .panels = "part group",
+                .low = "tflops_low", .high = "tflops_high",
                 .sees = "On its roof a GEMM is limited by the unit, far below it by "
                         "the split or, of few operations a byte, by memory." } },
     { .name = "formats",
@@ -430,7 +442,7 @@ const struct figure figures[] = {
       .shapes = { "splitk" }, .roofs = true,
       AXES("split_k", "tflops", "slices", "TFLOPS", false, false, "part group",
            "Speed rises with slices while the device has room for them, and falls "
-           "when their sum costs more than they gain."),
+           "when their sum costs more than they gain."), ROUNDS,
       .printed = { { 1, 5.64183, HUANG3 }, { 2, 10.6419, HUANG3 }, { 4, 17.5773, HUANG3 },
                    { 8, 20.9134, HUANG3 }, { 10, 19.1824, HUANG3 } } },
     { .name = "splitk-energy",
@@ -465,7 +477,7 @@ const struct figure figures[] = {
       .shapes = { "square" }, .roofs = true,
       AGAINST_N("tflops", "TFLOPS", false, "part group",
                 "The gap between one stage and several is what asynchronous copies "
-                "gain.") },
+                "gain."), ROUNDS },
     { .name = "pipeline",
       .chapter = CHAPTER_SPEED,
       .what = "LE-GEMM with its pipeline over without",
@@ -488,7 +500,7 @@ const struct figure figures[] = {
       .shapes = { "square" }, .roofs = true,
       AGAINST_N("tflops", "TFLOPS", false, "tile group",
                 "Small tiles fill the device at small n; large ones read less at "
-                "large n."),
+                "large n."), ROUNDS,
       .printed = { { 8192, 36.9567, "Huang et al., 128x128x16 (A100)", "CUTLASS" },
                    { 8192, 115.962, "Huang et al., 256x128x16 (A100)", "CUTLASS" } } },
     { .name = "shapes",

@@ -149,6 +149,16 @@ bool plot_is_roof(const struct plot_data *d, size_t series)
     return json_is_true(of_series(d, series, "roof"));
 }
 
+json_int_t plot_roof_products(const struct plot_data *d, size_t series)
+{
+    return json_integer_value(of_series(d, series, "products"));
+}
+
+const char *plot_roof_source(const struct plot_data *d, size_t series)
+{
+    return json_string_value(of_series(d, series, "source"));
+}
+
 /* --- points ----------------------------------------------------------------------- */
 
 static int compare_points(const void *left, const void *right)
@@ -182,6 +192,14 @@ static bool has_place(const json_t *value, bool log)
     return json_is_number(value) && !(log && json_number_value(value) <= 0);
 }
 
+/* The end of the bar of a row, `middle` if it has none. */
+static double end_of(const struct plot_data *d, size_t row, const char *key,
+                     double middle)
+{
+    const json_t *end = key ? json_object_get(row_at(d, row), key) : NULL;
+    return json_is_number(end) ? json_number_value(end) : middle;
+}
+
 struct plot_point *plot_points(size_t *count, const struct plot_data *d,
                                const struct plot_panel *panel, size_t series,
                                const char *y)
@@ -201,7 +219,8 @@ struct plot_point *plot_points(size_t *count, const struct plot_data *d,
             continue;
         const double middle = json_number_value(value);
         points[used++] =
-            (struct plot_point){ json_number_value(at), middle, middle, middle };
+            (struct plot_point){ json_number_value(at), end_of(d, i, plot->low, middle),
+                                 middle, end_of(d, i, plot->high, middle) };
     }
     *count = plot->spread ? gather(points, used) : used;
     return points;

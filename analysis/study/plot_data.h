@@ -31,9 +31,12 @@ struct plot_data {
 void plot_data_init(struct plot_data *d, const struct study_plot *plot, json_t *rows);
 void plot_data_clear(struct plot_data *d);
 
-/* The name of a series; whether it is a roof. */
+/* The name of a series; whether it is a roof, of how many products, and the data sheet
+   that has it, NULL if it was recorded. */
 const char *plot_series_name(const struct plot_data *d, size_t series);
 bool plot_is_roof(const struct plot_data *d, size_t series);
+json_int_t plot_roof_products(const struct plot_data *d, size_t series);
+const char *plot_roof_source(const struct plot_data *d, size_t series);
 
 /* A value at x: that of a row, or the median of the rows that are there, with the least
    and the largest of them. */

@@ -51,10 +51,9 @@ static void write_quoted(FILE *to, const char *text)
 
 /* --- where things are, in em -------------------------------------------------------- */
 
-enum { SHARED_MOST = 8 };
-
-/* What stands around the axes of a panel, and a line of a legend. */
-static const double LEFT = 7, RIGHT = 1.2, TOP = 2, BOTTOM = 3.9, LINE = 1.5,
+/* What stands around the axes of a panel, a line of a legend, and what gnuplot leaves
+   free above it. */
+static const double LEFT = 7, RIGHT = 1.2, TOP = 2, BOTTOM = 3.9, LINE = 1.5, ABOVE = 1.3,
                     SAMPLE = 5.5, LETTER = 0.62;
 
 /* A picture: its panels stand in `columns`, y first and then what is below. */
@@ -100,19 +99,50 @@ static double legend_height(const struct layout *l, const size_t *series, size_t
     return LINE * ((double)((count + across - 1) / across) + 1);
 }
 
-static void layout_init(struct layout *l)
+/* The height of a panel's legend, of the panel with the most. */
+static double legend_most(const struct layout *l)
+{
+    double most = 0;
+    for (size_t p = 0; p < l->d->panels; p++)
+        most = fmax(most, legend_height(l, l->d->panel[p].series, l->d->panel[p].count,
+                                        l->width / l->columns - 1));
+    return most;
+}
+
+/* Columns, rows and the legend: one for all panels, or one for each. */
+static void layout_columns(struct layout *l, bool shared)
 {
     const struct plot_data *d = l->d;
-    l->shared = d->panels <= 1 || d->series.groups <= SHARED_MOST;
+    l->shared = shared;
     l->columns = columns_of(l);
     l->rows = (d->panels + (size_t)l->columns - 1) / (size_t)l->columns;
     l->width = l->form->width[l->columns];
+    l->common = shared ? legend_height(l, NULL, d->series.groups, l->width - 1) : 0;
+    l->legend = shared ? 0 : legend_most(l);
+}
+
+/* Whether no two series look alike. */
+static bool looks_differ(const struct layout *l)
+{
+    for (size_t i = 0; i < l->d->series.groups; i++)
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(l->look[i].colour, l->look[j].colour) &&
+                l->look[i].mark == l->look[j].mark && l->look[i].dash == l->look[j].dash)
+                return false;
+    return true;
+}
+
+/* The legends of panels are one where that tells series apart and takes half their height
+   or less. */
+static void layout_init(struct layout *l)
+{
+    const struct plot_data *d = l->d;
+    layout_columns(l, false);
+    const double each = l->legend * (double)l->rows;
+    layout_columns(l, true);
+    if (d->panels > 1 && (l->common > each / 2 || !looks_differ(l)))
+        layout_columns(l, false);
     l->title = l->form->titled ? 2.4 : 0;
-    if (l->shared) l->common = legend_height(l, NULL, d->series.groups, l->width - 1);
-    for (size_t p = 0; p < d->panels && !l->shared; p++)
-        l->legend =
-            fmax(l->legend, legend_height(l, d->panel[p].series, d->panel[p].count,
-                                          l->width / l->columns - 1));
     l->height = l->title + l->common +
                 (double)(l->rows * (d->plot->below ? 2 : 1)) *
                     (TOP + l->form->axes[l->columns] + BOTTOM + l->legend);
@@ -154,7 +184,7 @@ static void write_legend(FILE *to, const struct layout *l, const size_t *series,
 {
     fprintf(to,
             "unset title\nunset xlabel\nunset ylabel\nunset tics\nunset grid\n"
-            "unset border\nset key noenhanced center center Left reverse horizontal "
+            "unset border\nset key noenhanced center top Left reverse horizontal "
             "maxcols %zu samplen 2.5 spacing 1.1\n",
             names_across(l, series, count, width));
     const char *separator = "plot [1:2] [1:2] ";
@@ -252,6 +282,11 @@ static void write_points(FILE *to, const struct layout *l, const struct plot_pan
     }
 }
 
+static bool has_bars(const struct layout *l, size_t series)
+{
+    return (l->d->plot->spread || l->d->plot->low) && !plot_is_roof(l->d, series);
+}
+
 static void write_panel(FILE *to, const struct layout *l, const struct plot_panel *p,
                         const struct axis *y)
 {
@@ -263,7 +298,7 @@ static void write_panel(FILE *to, const struct layout *l, const struct plot_pane
     fputs(" noenhanced offset 0,-0.5\n", to);
     const char *separator = "plot ";
     for (size_t i = 0; i < p->count; i++) {
-        if (l->d->plot->spread) {
+        if (has_bars(l, p->series[i])) {
             fprintf(to,
                     "%s$s%zu using 1:2:3:4 with yerrorbars linewidth 1 linecolor rgb "
                     "'%s' pointtype 0 notitle",
@@ -294,8 +329,8 @@ static double write_panels(FILE *to, const struct layout *l, const struct axis *
         write_box(to, l, left + LEFT, left + wide - RIGHT, down + TOP, down + TOP + axes);
         write_panel(to, l, p, y);
         if (l->shared) continue;
-        write_box(to, l, left + 0.5, left + wide - 0.5, down + TOP + axes + BOTTOM,
-                  down + high);
+        write_box(to, l, left + 0.5, left + wide - 0.5,
+                  down + TOP + axes + BOTTOM - ABOVE, down + high);
         write_legend(to, l, p->series, p->count, wide - 1);
     }
     return top + high * (double)l->rows;
@@ -323,7 +358,7 @@ void plot_write_script(FILE *to, const struct plot_data *d, const struct plot_fo
                       lower = { plot->below, plot->below_label, plot->below_log };
     double down = write_panels(to, &l, &upper, l.title);
     if (plot->below) down = write_panels(to, &l, &lower, down);
-    write_box(to, &l, 0.5, l.width - 0.5, down, l.height);
+    write_box(to, &l, 0.5, l.width - 0.5, down - ABOVE, l.height);
     if (l.shared) write_legend(to, &l, NULL, d->series.groups, l.width - 1);
     fputs("unset multiplot\n", to);
     free(look);

@@ -180,18 +180,32 @@ enum bitcut_status report_write_json(const char *path, const struct section *s,
 
 /* --- captions --------------------------------------------------------------------- */
 
-json_t *report_caption(const struct section *s)
+/* What bars are; empty if there are none. */
+static json_t *bars_of(const struct section *s)
 {
     const struct study_plot *plot = s->plot;
-    const char *sees = plot->sees ? plot->sees : "";
     struct distinct d;
-    if (!plot->spread || !s->picture[PLOT_SVG].bytes) return json_string(sees);
+    if (plot->low)
+        return json_string("Marks are medians of rounds; bars reach from the slowest to "
+                           "the fastest.");
+    if (!plot->spread) return json_string("");
     distinct_of(&d, s->rows, plot->spread);
-    json_t *caption =
-        json_sprintf("%s%sMarks are medians of %zu seeds; bars reach from the "
-                     "least to the largest.",
-                     sees, *sees ? " " : "", d.groups);
+    json_t *bars = json_sprintf("Marks are medians of %zu seeds; bars reach from the "
+                                "least to the largest.",
+                                d.groups);
     distinct_clear(&d);
+    return bars;
+}
+
+json_t *report_caption(const struct section *s)
+{
+    const char *sees = s->plot->sees ? s->plot->sees : "";
+    if (!s->picture[PLOT_SVG].bytes) return json_string(sees);
+    json_t *bars = bars_of(s);
+    const bool both = *sees && json_string_length(bars);
+    json_t *caption =
+        json_sprintf("%s%s%s", sees, both ? " " : "", json_string_value(bars));
+    json_decref(bars);
     return caption;
 }
 

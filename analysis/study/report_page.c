@@ -326,8 +326,8 @@ static const char head[] =
     "\"; } .cannot::before { content: \"? \"; }\n"
     ".differs { font-weight: bold; }\n"
     ".lines td, .verdicts td, code { overflow-wrap: anywhere; }\n"
-    ".wide, .picture { overflow-x: auto; } figure { margin: 1em 0; }\n"
-    ".picture svg { max-width: 100%; min-width: 34em; height: auto; }\n"
+    ".wide { overflow-x: auto; } figure { margin: 1em 0; }\n"
+    ".picture svg { max-width: 100%; height: auto; }\n"
     "figcaption { font-style: italic; } .provenance { font-size: 12px; color: "
     "var(--soft); "
     "}\n"
@@ -342,10 +342,10 @@ static const char head[] =
     "@page { size: A4; margin: 15mm; }\n"
     "@media print { body { max-width: none; margin: 0; font-size: 11px; } table { "
     "font-size: 10px; } details:not([open]) { "
-    "display: none; } h1, h2, h3 { break-after: avoid; } .whole, figure, tr { "
-    "break-inside: avoid; } .wide, .picture { overflow: visible; } .picture svg { "
-    "min-width: 0; max-height: 20cm; filter: none; } "
-    ".verdicts { font-size: 9px; } }\n"
+    "display: none; } h1, h2, h3 { break-after: avoid; } .whole, figure, tr, details { "
+    "break-inside: avoid; } summary { break-after: avoid; } .wide { overflow: visible; "
+    "} .picture svg { max-height: 17cm; filter: none; } "
+    ".verdicts, .provenance { font-size: 9px; } }\n"
     "</style>\n";
 
 static void write_answers(FILE *to, const struct page *page)

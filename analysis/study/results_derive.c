@@ -68,6 +68,14 @@ static json_t *speedup_of(const json_t *row, json_t *all)
     return json_null();
 }
 
+/* TFLOPS of a round that took `key` instead of "ms", the median. */
+static json_t *tflops_of(const json_t *row, const char *key)
+{
+    const double ms = result_number(row, key);
+    if (!(ms > 0) || !json_is_number(json_object_get(row, "tflops"))) return json_null();
+    return json_real(result_number(row, "tflops") * (result_number(row, "ms") / ms));
+}
+
 /* --- names ------------------------------------------------------------------------ */
 
 static bool one_device(json_t *all)
@@ -176,6 +184,8 @@ void results_derive(struct results *results, shapes_namer *shapes)
         json_t *row = json_array_get(all, i);
         json_object_set_new(row, "shapes", shapes_name(row, shapes));
         json_object_set_new(row, "format", format_of(row));
+        json_object_set_new(row, "tflops_low", tflops_of(row, "ms_max"));
+        json_object_set_new(row, "tflops_high", tflops_of(row, "ms_min"));
         json_object_set_new(row, "speedup", speedup_of(row, all));
         json_object_set_new(row, "label", label_of(row, one));
         json_object_set_new(row, "series", series_of(row));

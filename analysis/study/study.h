@@ -66,17 +66,18 @@ void study_row(struct study_point *p, json_t *row);
    value, so that such a row is in all panels that it fits.  A panel has PANEL_SERIES_MOST
    series (analysis/study/plot_data.h); the others go to one more of the same name.  Rows
    of one series at one x differ in `spread` and are drawn as their median, with a bar
-   from the least to the largest. */
+   from the least to the largest; or each row has the ends of its bar itself. */
 struct study_plot {
     const char *x, *y, *series;
     const char *x_label, *y_label;
     bool x_log, y_log, points, steps;
     const char *below, *below_label; /* another y, or NULL                             */
     bool below_log;
-    const char *where;  /* the rows that it draws, as row_is(); NULL: all */
-    const char *panels; /* keys, with blanks between; NULL: one panel     */
-    const char *spread; /* the key that tells draws of a value apart, or NULL     */
-    const char *sees;   /* what to see, in a sentence; also where there is no figure */
+    const char *where;      /* the rows that it draws, as row_is(); NULL: all */
+    const char *panels;     /* keys, with blanks between; NULL: one panel     */
+    const char *spread;     /* the key that tells draws of a value apart, or NULL     */
+    const char *low, *high; /* keys of the ends of a row's bar, or NULL           */
+    const char *sees; /* what to see, in a sentence; also where there is no figure */
 };
 
 /* The chapters of the report, each a question. */

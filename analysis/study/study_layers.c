@@ -41,11 +41,15 @@ static size_t layer_points(const struct study *study, enum study_scale scale)
     return (size_t)(2 * LAYER_ROWS * runs[scale].seeds);
 }
 
+/* What its rows tell. */
+static const unsigned layer_told =
+    1u << METRIC_MAX_ERROR | 1u << METRIC_MRED | 1u << METRIC_RELRES;
+
 static void layer_row(struct study_point *p, struct contest *c, int layer,
                       const struct entrant *e, int round)
 {
     double values[METRICS];
-    contest_measure(values, c, REFERENCE_EXACT);
+    contest_measure(values, c, REFERENCE_EXACT, layer_told);
     study_row(p, json_pack("{s:o, s:s, s:s?, s:s, s:I, s:i, s:o, s:o, s:o}", "series",
                            json_sprintf("%s, %s", layers[layer].name, e->name), "layer",
                            layers[layer].name, "unit",

@@ -75,13 +75,17 @@ static double median_error(const struct comparison *x)
     return median;
 }
 
+/* What its rows tell. */
+static const unsigned square_told =
+    1u << METRIC_MAX_ERROR | 1u << METRIC_MRED | 1u << METRIC_RELRES;
+
 /* Max_error, MRED and the median against both references. */
 static void square_rows(struct study_point *p, struct contest *c, const struct entrant *e,
                         size_t n, int round)
 {
     for (int r = 0; r < REFERENCES_TOLD; r++) {
         double values[METRICS];
-        contest_measure(values, c, r);
+        contest_measure(values, c, r, square_told);
         study_row(p, json_pack("{s:o, s:s, s:s, s:i, s:s, s:I, s:i, s:o, s:o, s:o, s:o}",
                                "series", json_sprintf("%s, %s", e->unit, e->name), "unit",
                                e->unit, "recipe", e->name, "shift", e->shift, "reference",

@@ -51,6 +51,10 @@ static const char *words_of(const struct entrant *e)
     return split && split->words > 1 ? "two words" : "one word";
 }
 
+/* What its rows tell. */
+static const unsigned residual_told =
+    1u << METRIC_RELRES | 1u << METRIC_MAX_ERROR | 1u << METRIC_BACKWARD_MAX;
+
 /* One k and one seed, all methods. */
 static enum bitcut_status run_residual(const struct study *study, struct study_point *p,
                                        struct fault *f)
@@ -64,7 +68,7 @@ static enum bitcut_status run_residual(const struct study *study, struct study_p
         double values[METRICS];
         status = contest_run(&c, e, f);
         if (status != BITCUT_OK) break;
-        contest_measure(values, &c, REFERENCE_EXACT);
+        contest_measure(values, &c, REFERENCE_EXACT, residual_told);
         study_row(p, json_pack("{s:s, s:s?, s:I, s:i, s:f, s:f, s:f}", "recipe", e->name,
                                "words", words_of(e), "k", (json_int_t)k, "round", round,
                                "relres", values[METRIC_RELRES], "max_error",

@@ -47,12 +47,16 @@ static size_t scale_points(const struct study *study, enum study_scale scale)
     return (size_t)(RANGES * runs[scale].seeds);
 }
 
+/* What its rows tell. */
+static const unsigned way_told = 1u << METRIC_MAX_ERROR | 1u << METRIC_MRED |
+                                 1u << METRIC_RELRES | 1u << METRIC_BACKWARD_MAX;
+
 static void way_rows(struct study_point *p, struct contest *c, const char *range,
                      const char *chip, int way, int round)
 {
     for (int r = 0; r < REFERENCES_TOLD; r++) {
         double values[METRICS];
-        contest_measure(values, c, r);
+        contest_measure(values, c, r, way_told);
         study_row(p,
                   json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "unit",
                             chip, "input", range, "words", ways[way].words, "sums",

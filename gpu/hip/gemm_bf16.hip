@@ -1,6 +1,6 @@
-/* GEMMs of bf16 words: gpu/hip/mfma_gemm.h.  gfx908 has only the shapes of half the depth,
+/* GEMMs of bf16 words: gpu/hip/gemm_hip.h.  gfx908 has only the shapes of half the depth,
    gfx942 only the others, gfx90a both. */
-#include "gpu/hip/mfma_gemm.h"
+#include "gpu/hip/gemm_hip.h"
 
 #if defined(__gfx908__) || defined(__gfx90a__)
 MFMA_BF16(MFMA_CLASS)

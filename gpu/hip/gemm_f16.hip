@@ -1,5 +1,5 @@
-/* GEMMs of f16 words: gpu/hip/mfma_gemm.h. */
-#include "gpu/hip/mfma_gemm.h"
+/* GEMMs of f16 words: gpu/hip/gemm_hip.h. */
+#include "gpu/hip/gemm_hip.h"
 
 MFMA_F16(MFMA_CLASS)
 GEMM_F16(GEMM_KERNEL)

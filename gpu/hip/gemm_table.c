@@ -1,5 +1,5 @@
 /* The rows of the GEMM kernels, of gpu/hip/gemm_rows.h, and how they are started: code in
-   gpu/hip/mfma_gemm.h and gpu/hip/sums.hip. */
+   gpu/hip/gemm_hip.h and gpu/hip/sums.hip. */
 #include "gpu/hip/arguments.h"
 #include "gpu/hip/gemm_program.h"
 #include "gpu/hip/gemm_rows.h"

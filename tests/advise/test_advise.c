@@ -1,6 +1,7 @@
 /* Advice: samples that stand for all outputs, what products cost, and the search. */
 #include "analysis/advise/advise.h"
 #include "analysis/advise/cost.h"
+#include "emu/rate.h"
 #include "lib/bits.h"
 #include "lib/file/source.h"
 #include "lib/hostfp.h"

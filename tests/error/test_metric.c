@@ -166,6 +166,27 @@ START_TEST(zero_has_no_limit)
 }
 END_TEST
 
+/* Some of the metrics alone, by two threads: the same bits, and NaN for all others. */
+START_TEST(some_metrics)
+{
+    struct sample s;
+    double all[METRICS], some[METRICS];
+    uint64_t rng = test_seed();
+    for (int round = 0; round < 100; round++) {
+        const unsigned wanted = (unsigned)test_bits(&rng);
+        sample_draw(&s, &rng, round, 1);
+        sample_perturb(&s, &rng);
+        metrics_run(all, &s.x);
+        metrics_find(some, &s.x, wanted, 1 + round % 2);
+        for (int i = 0; i < METRICS; i++)
+            ck_assert_msg(wanted >> i & 1 ? !memcmp(&some[i], &all[i], sizeof some[i])
+                                          : isnan(some[i]),
+                          "round %d: %s is %g, not %g", round, metrics[i].name, some[i],
+                          all[i]);
+    }
+}
+END_TEST
+
 START_TEST(empty_matrices)
 {
     static const struct {
@@ -432,7 +453,7 @@ START_TEST(rows)
 }
 END_TEST
 
-TEST_MAIN("metric", known_answers, known_grades, zero_has_no_limit, empty_matrices,
-          wrong_elements_make_metrics_infinite, wrong_elements_are_counted,
-          special_operands_hide_no_error, host_modes, known_distances,
-          distances_are_steps, histogram, rows)
+TEST_MAIN("metric", known_answers, known_grades, zero_has_no_limit, some_metrics,
+          empty_matrices, wrong_elements_make_metrics_infinite,
+          wrong_elements_are_counted, special_operands_hide_no_error, host_modes,
+          known_distances, distances_are_steps, histogram, rows)

@@ -181,100 +181,7 @@ START_TEST(chapters_are_filled)
 }
 END_TEST
 
-/* --- figures ---------------------------------------------------------------------- */
-
-/* Rows of 20 series a to t on two units, in two rounds at x = 1 and 2; u is on any unit.
- */
-static json_t *many_rows(void)
-{
-    json_t *rows = json_array();
-    for (int at = 0; at < 84; at++) {
-        const char name[] = { (char)('a' + at / 4), 0 };
-        const char *const unit = at / 4 == 20 ? NULL : at / 4 % 2 ? "second" : "first";
-        json_array_append_new(rows, json_pack("{s:s, s:s?, s:i, s:i, s:f}", "s", name,
-                                              "unit", unit, "x", 2 - at % 2, "round",
-                                              at / 2 % 2, "y", (double)at));
-    }
-    return rows;
-}
-
-static const struct study_plot many_plot = {
-    .x = "x", .y = "y", .series = "s", .panels = "unit", .spread = "round"
-};
-
-/* Each series once, but for the one that is on any unit, and six a panel. */
-START_TEST(panels_have_few_series)
-{
-    json_t *rows = many_rows();
-    struct plot_data d;
-    plot_data_init(&d, &many_plot, rows);
-    size_t all = 0;
-    ck_assert_uint_eq(d.panels, 4);
-    ck_assert_str_eq(d.panel[0].title, "first");
-    ck_assert_str_eq(d.panel[2].title, "second");
-    for (size_t i = 0; i < d.panels; i++) {
-        ck_assert_uint_le(d.panel[i].count, PANEL_SERIES_MOST);
-        all += d.panel[i].count;
-    }
-    ck_assert_uint_eq(all, 22);
-    ck_assert_str_eq(plot_series_name(&d, d.panel[0].series[1]), "c");
-    plot_data_clear(&d);
-    json_decref(rows);
-}
-END_TEST
-
-/* At each x, which ascends, the median of the rounds and both extremes. */
-START_TEST(spread_is_that_of_rounds)
-{
-    json_t *rows = json_array();
-    static const double values[] = { 5, 1, 9, 2 };
-    for (int i = 0; i < 8; i++)
-        json_array_append_new(rows, json_pack("{s:s, s:i, s:i, s:f}", "s", "one", "x",
-                                              i < 4 ? 7 : 3, "round", i % 4, "y",
-                                              values[i % 4] * (i < 4 ? 1 : 10)));
-    struct study_plot plot = many_plot;
-    struct plot_data d;
-    size_t count;
-    plot.panels = NULL;
-    plot_data_init(&d, &plot, rows);
-    struct plot_point *at = plot_points(&count, &d, d.panel, 0, plot.y);
-    ck_assert_uint_eq(count, 2);
-    for (int i = 0; i < 2; i++) {
-        const double scale = i ? 1 : 10;
-        ck_assert(at[i].x == (i ? 7 : 3) && at[i].low == scale &&
-                  at[i].high == 9 * scale && at[i].middle == 3.5 * scale);
-    }
-    free(at);
-    plot_data_clear(&d);
-    json_decref(rows);
-}
-END_TEST
-
-/* A recipe has one colour in all figures, and its variants the same with other marks. */
-START_TEST(recipes_keep_their_colour)
-{
-    static const char *const names[] = { "sm90.ootomo.f16.promote4", "legemm",
-                                         "a100, ootomo", "legemm-shifted", "unknown" };
-    json_t *rows = json_array();
-    for (int i = 0; i < 5; i++)
-        json_array_append_new(
-            rows, json_pack("{s:s, s:i, s:i}", "s", names[i], "x", i, "y", i));
-    struct study_plot plot = many_plot;
-    struct plot_look look[5];
-    struct plot_data d;
-    plot.panels = plot.spread = NULL;
-    plot_data_init(&d, &plot, rows);
-    plot_choose_looks(look, &d);
-    ck_assert_str_eq(look[0].colour, "#0072B2");
-    ck_assert_str_eq(look[1].colour, "#D55E00");
-    ck_assert_str_eq(look[2].colour, look[0].colour);
-    ck_assert_str_eq(look[3].colour, look[1].colour);
-    ck_assert(look[2].mark != look[0].mark && look[3].mark != look[1].mark);
-    for (int i = 0; i < 4; i++) ck_assert_str_ne(look[4].colour, look[i].colour);
-    plot_data_clear(&d);
-    json_decref(rows);
-}
-END_TEST
+/* --- what stands below ------------------------------------------------------------ */
 
 /* What is drawn says what to see; what has several seeds a spread. */
 START_TEST(figures_say_what_to_see)
@@ -309,5 +216,4 @@ START_TEST(provenance_is_whole)
 END_TEST
 
 TEST_MAIN("report", page_answers_first, markdown_says_the_same, chapters_are_filled,
-          panels_have_few_series, spread_is_that_of_rounds, recipes_keep_their_colour,
           figures_say_what_to_see, provenance_is_whole)

@@ -5,58 +5,13 @@
 #include "analysis/study/distinct.h"
 #include "analysis/study/figure.h"
 #include "analysis/study/results_derive.h"
-#include "analysis/study/study.h"
+#include "tests/study/sample_results.h"
 #include "tests/test.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* --- results by hand -------------------------------------------------------------- */
-
-/* A line of `bench gpu` for an m x n x k GEMM; `more` (a JSON object) changes it. */
-static json_t *bench_row(const char *name, size_t m, size_t n, size_t k, double ms,
-                         const char *more)
-{
-    json_t *row = json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:n, s:f, s:n, s:n, s:n, s:f, s:n, s:n, s:f,"
-        " s:n, s:n, s:n, s:n, s:n, s:i, s:n, s:s, s:s, s:i, s:i, s:s, s:s, s:s, s:s}",
-        "name", name, "part", "whole", "m", (json_int_t)m, "n", (json_int_t)n, "k",
-        (json_int_t)k, "ms", ms, "tflops", 100 / ms, "third", "relres", 1e-6, "compared",
-        "mismatches", "fallback", "flops_per_byte", 8.0, "gb_per_second", "joules",
-        "gflops_per_watt", 7.0, "pj_per_product", "recipe", "split", "tile", "stages",
-        "split_k", 1, "fault", "study", "recipes", "input", "urand(-1,1)", "rounds", 5,
-        "seed", 1, "device", "D1", "driver", "1.2", "runtime", "R", "library", "L");
-    json_t *changes = json_loads(more, 0, NULL);
-    ck_assert(row && changes);
-    json_object_update(row, changes);
-    json_decref(changes);
-    return row;
-}
-
-/* Read rows, which are released, as the file that they would be. */
-static enum bitcut_status read_rows(struct results *r, size_t *line, json_t *rows,
-                                    struct fault *f)
-{
-    static char text[1 << 16];
-    size_t used = 0;
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        used += json_dumpb(json_array_get(rows, i), text + used, sizeof text - used, 0);
-        text[used++] = '\n';
-    }
-    json_decref(rows);
-    return results_parse(r, line, text, used, f);
-}
-
-static struct results results_of(json_t *rows)
-{
-    struct results r = { { NULL } };
-    struct fault f;
-    size_t line;
-    ck_assert_msg(read_rows(&r, &line, rows, &f) == BITCUT_OK, "line %zu: %s", line,
-                  f.text);
-    results_derive(&r, shape_set_of);
-    return r;
-}
+/* --- rows ------------------------------------------------------------------------- */
 
 static const struct figure *figure(const char *name)
 {
@@ -84,14 +39,14 @@ static const char *text(json_t *rows, size_t at, const char *key)
 /* Sorted by n, squares of that study and part alone, none without a time. */
 START_TEST(points)
 {
-    struct results r = results_of(
-        json_pack("[o, o, o, o, o, o, o]", bench_row("a", 64, 64, 64, 2, "{}"),
-                  bench_row("a", 32, 32, 32, 1, "{}"),
-                  bench_row("a", 32, 32, 32, 4, "{\"part\": \"product\"}"),
-                  bench_row("a", 32, 128, 32, 1, "{}"),
-                  bench_row("a", 32, 32, 32, 1, "{\"study\": \"tiles\"}"),
-                  bench_row("b", 32, 32, 32, 1, "{\"ms\": null, \"tflops\": null}"),
-                  bench_row("b", 16, 16, 16, 8, "{\"relres\": \"nan\"}")));
+    struct results r = sample_results_of(json_pack(
+        "[o, o, o, o, o, o, o]", sample_bench_row("a", 64, 64, 64, 2, "{}"),
+        sample_bench_row("a", 32, 32, 32, 1, "{}"),
+        sample_bench_row("a", 32, 32, 32, 4, "{\"part\": \"product\"}"),
+        sample_bench_row("a", 32, 128, 32, 1, "{}"),
+        sample_bench_row("a", 32, 32, 32, 1, "{\"study\": \"tiles\"}"),
+        sample_bench_row("b", 32, 32, 32, 1, "{\"ms\": null, \"tflops\": null}"),
+        sample_bench_row("b", 16, 16, 16, 8, "{\"relres\": \"nan\"}")));
     json_t *rows = figure_rows(figure("speed"), &r);
     ck_assert_uint_eq(json_array_size(rows), 3);
     const double n[] = { 16, 32, 64 }, tflops[] = { 12.5, 100, 50 };
@@ -121,8 +76,8 @@ END_TEST
 START_TEST(nothing)
 {
     struct results none = { { NULL } };
-    struct results r = results_of(
-        json_pack("[o]", bench_row("a", 512, 512, 8192, 1, "{\"study\": \"splitk\"}")));
+    struct results r = sample_results_of(json_pack(
+        "[o]", sample_bench_row("a", 512, 512, 8192, 1, "{\"study\": \"splitk\"}")));
     for (const struct figure *g = figures; g->name; g++) {
         json_t *rows = figure_rows(g, &none);
         ck_assert_msg(!json_array_size(rows), "%s", g->name);
@@ -144,9 +99,9 @@ START_TEST(printed_values)
 {
     static const double slices[] = { 1, 2, 4, 8, 10 },
                         gflops[] = { 5641.83, 10641.9, 17577.3, 20913.4, 19182.4 };
-    struct results r = results_of(
-        json_pack("[o]", bench_row("a", 512, 512, 8192, 1,
-                                   "{\"study\": \"splitk\", \"split_k\": 16}")));
+    struct results r = sample_results_of(
+        json_pack("[o]", sample_bench_row("a", 512, 512, 8192, 1,
+                                          "{\"study\": \"splitk\", \"split_k\": 16}")));
     json_t *rows = figure_rows(figure("splitk"), &r);
     ck_assert_double_eq(number(rows, 0, "split_k"), 16);
     for (size_t i = 0; i < 5; i++) {
@@ -175,14 +130,15 @@ END_TEST
  */
 START_TEST(speedups)
 {
-    struct results r = results_of(json_pack(
-        "[o, o, o, o, o, o, o]", bench_row("three", 64, 64, 64, 2, STAGES("3", "8x8x8")),
-        bench_row("one", 64, 64, 64, 9, EQUILIBRATED("1", "8x8x8")),
-        bench_row("one", 64, 64, 64, 8, BATCH("2", "1")),
-        bench_row("one", 64, 64, 64, 5, STAGES("1", "8x8x8")),
-        bench_row("four", 64, 64, 64, 1, BATCH("1", "4")),
-        bench_row("one", 32, 32, 32, 7, STAGES("1", "8x8x8")),
-        bench_row("other", 64, 64, 64, 1, STAGES("2", "8x8x16"))));
+    struct results r = sample_results_of(
+        json_pack("[o, o, o, o, o, o, o]",
+                  sample_bench_row("three", 64, 64, 64, 2, STAGES("3", "8x8x8")),
+                  sample_bench_row("one", 64, 64, 64, 9, EQUILIBRATED("1", "8x8x8")),
+                  sample_bench_row("one", 64, 64, 64, 8, BATCH("2", "1")),
+                  sample_bench_row("one", 64, 64, 64, 5, STAGES("1", "8x8x8")),
+                  sample_bench_row("four", 64, 64, 64, 1, BATCH("1", "4")),
+                  sample_bench_row("one", 32, 32, 32, 7, STAGES("1", "8x8x8")),
+                  sample_bench_row("other", 64, 64, 64, 1, STAGES("2", "8x8x16"))));
     json_t *rows = figure_rows(figure("stages"), &r);
     ck_assert_uint_eq(json_array_size(rows), 2 + 3);
     ck_assert_str_eq(text(rows, 0, "name"), "three");
@@ -191,85 +147,6 @@ START_TEST(speedups)
     ck_assert_double_eq(number(rows, 1, "speedup"), 5);
     json_decref(rows);
     results_clear(&r);
-}
-END_TEST
-
-static json_t *rows_of_recorded(const struct results *r)
-{
-    const struct study_run run = { .seed = 1, .sources = { .results = r } };
-    json_t *rows;
-    ck_assert_int_eq(study_rows(&rows, &study_recorded, &run, NULL), BITCUT_OK);
-    return rows;
-}
-
-/* The verdict on a claim by these results alone. */
-static json_t *recorded_verdict(const char *name, const struct results *r)
-{
-    json_t *rows = rows_of_recorded(r);
-    const struct claim *c = study_recorded.claims;
-    while (strcmp(c->name, name) != 0) c++;
-    json_t *verdict = claim_verdict("recorded", c, rows, 0, 1);
-    json_decref(rows);
-    return verdict;
-}
-
-static const char *said(const json_t *row, const char *key)
-{
-    return json_string_value(json_object_get(row, key));
-}
-
-/* Ratios in one run, of single GEMMs that are not equilibrated. */
-/* Rows of a study of recipes, timed on a device but for one. */
-static struct results timed_on(const char *device)
-{
-    static const char legemm[] = "{\"recipe\": \"legemm\"}",
-                      other[] = "{\"recipe\": \"legemm\", \"equilibrate\": true}",
-                      several[] = "{\"recipe\": \"legemm\", \"count\": 3}",
-                      one[] = "{\"count\": 1, \"equilibrate\": false}",
-                      peers[] = "{\"count\": 3, \"gflops_per_watt\": 70}";
-    json_t *rows = json_pack(
-        "[o, o, o, o, o, o, o, o]", bench_row("x.legemm", 64, 64, 64, 3, other),
-        bench_row("x.legemm", 32, 32, 32, 8, several),
-        bench_row("sgemm", 64, 64, 64, 60, peers),
-        bench_row("x.legemm", 64, 64, 64, 2, legemm),
-        bench_row("x.legemm", 32, 32, 32, 1, legemm),
-        bench_row("x.legemm", 16, 16, 16, 1, legemm),
-        bench_row("sgemm", 64, 64, 64, 6, "{}"), bench_row("sgemm", 32, 32, 32, 4, one));
-    size_t i;
-    json_t *row;
-    json_array_foreach(rows, i, row)
-    {
-        json_object_set_new(row, "device", json_string(device));
-    }
-    json_array_append_new(rows, bench_row("sgemm", 16, 16, 16, 9, "{}"));
-    return results_of(rows);
-}
-
-/* Numbers of another device than the paper's are told, and nothing follows from them. */
-START_TEST(claims_and_results)
-{
-    static const char *const device[] = { "NVIDIA A800 80GB PCIe", "NVIDIA H200" },
-                             *const found[] = { "differs", "cannot" };
-    for (int i = 0; i < 2; i++) {
-        struct results r = timed_on(device[i]);
-        json_t *verdict = recorded_verdict("square-sgemm", &r);
-        ck_assert_str_eq(said(verdict, "paper"), "LE-GEMM, Table 6");
-        ck_assert_str_eq(said(verdict, "verdict"), found[i]);
-        ck_assert_double_eq(result_number(verdict, "printed"), 1.37);
-        ck_assert_double_eq(result_number(verdict, "ours"), (3 + 4) / 2.0);
-        ck_assert_double_eq(result_number(verdict, "low"), 3);
-        ck_assert_double_eq(result_number(verdict, "high"), 4);
-        json_decref(verdict);
-        verdict = recorded_verdict("watts-sgemm", &r);
-        ck_assert_str_eq(said(verdict, "verdict"), "cannot");
-        ck_assert_double_eq(result_number(verdict, "ours"), 7);
-        json_decref(verdict);
-        verdict = recorded_verdict("wide-sgemm", &r);
-        ck_assert_str_eq(said(verdict, "verdict"), "cannot");
-        ck_assert(json_is_null(json_object_get(verdict, "ours")));
-        json_decref(verdict);
-        results_clear(&r);
-    }
 }
 END_TEST
 
@@ -288,12 +165,58 @@ START_TEST(chosen)
           "x.legemm.f16.8x4x2.3.promote4" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct results r =
-            results_of(json_pack("[o]", bench_row("x.legemm.f16.8x4x2.3.promote4", 64, 64,
-                                                  64, 1, rows[i][0])));
+        struct results r = sample_results_of(
+            json_pack("[o]", sample_bench_row("x.legemm.f16.8x4x2.3.promote4", 64, 64, 64,
+                                              1, rows[i][0])));
         ck_assert_str_eq(text(r.rows[RESULT_BENCH], 0, "label"), rows[i][1]);
         results_clear(&r);
     }
+}
+END_TEST
+
+/* Over one product of f16 words, three: a third of the fastest hgemm, and of the data
+   sheet's rate, which is that of another device's. */
+START_TEST(roofs)
+{
+    static const char *const more[] = {
+        "{\"device\": \"NVIDIA H200\", \"part\": \"product\", \"split\": null}",
+        "{\"device\": \"NVIDIA H200\", \"tile\": \"8x4x2\"}",
+    };
+    struct results r = sample_results_of(
+        json_pack("[o, o]", sample_bench_row("hgemm", 64, 64, 64, 0.5, more[0]),
+                  sample_bench_row("x.ootomo.f16", 64, 64, 64, 2, more[1])));
+    json_t *rows = figure_rows(figure("speed"), &r);
+    json_t *origin = figure_origin(figure("speed"), &r);
+    ck_assert_uint_eq(json_array_size(rows), 1 + 2 * 2);
+    ck_assert_str_eq(text(rows, 1, "series"), "roof of 3 products");
+    ck_assert_double_eq(number(rows, 1, "tflops"), 200.0 / 3);
+    ck_assert_str_eq(text(rows, 1, "source"), "(none)");
+    ck_assert_str_eq(text(rows, 3, "series"), "data sheet, 3 products");
+    ck_assert_double_eq(number(rows, 3, "tflops"), 989.0 / 3);
+    ck_assert_double_eq(number(rows, 3, "products"), 3);
+    ck_assert(!strncmp(text(rows, 3, "source"), "NVIDIA H100 data sheet", 22));
+    ck_assert_ptr_nonnull(
+        strstr(json_string_value(origin), "data sheet roofs: NVIDIA H100 data sheet"));
+    json_decref(origin);
+    json_decref(rows);
+    results_clear(&r);
+}
+END_TEST
+
+/* The slowest and the fastest round are the ends of a bar; none without them. */
+START_TEST(rounds)
+{
+    struct results r = sample_results_of(json_pack(
+        "[o, o]", sample_bench_row("a", 32, 32, 32, 2, "{\"ms_min\": 1, \"ms_max\": 4}"),
+        sample_bench_row("a", 64, 64, 64, 2, "{\"ms_min\": null}")));
+    json_t *rows = figure_rows(figure("speed"), &r);
+    ck_assert_double_eq(number(rows, 0, "tflops_low"), 25);
+    ck_assert_double_eq(number(rows, 0, "tflops"), 50);
+    ck_assert_double_eq(number(rows, 0, "tflops_high"), 100);
+    ck_assert_str_eq(text(rows, 1, "tflops_low"), "(none)");
+    ck_assert(json_is_null(json_object_get(json_array_get(rows, 1), "tflops_high")));
+    json_decref(rows);
+    results_clear(&r);
 }
 END_TEST
 
@@ -301,10 +224,11 @@ END_TEST
    origin has all devices. */
 START_TEST(names)
 {
-    struct results r = results_of(json_pack(
-        "[o, o, o]", bench_row("a", 64, 64, 64, 1, "{\"fallback\": \"sgemm\"}"),
-        bench_row("b", 64, 64, 64, 1, "{\"device\": \"D2\", \"date\": \"2026-11-22\"}"),
-        bench_row("b", 64, 64, 64, 1, "{\"equilibrate\": true}")));
+    struct results r = sample_results_of(json_pack(
+        "[o, o, o]", sample_bench_row("a", 64, 64, 64, 1, "{\"fallback\": \"sgemm\"}"),
+        sample_bench_row("b", 64, 64, 64, 1,
+                         "{\"device\": \"D2\", \"date\": \"2026-11-22\"}"),
+        sample_bench_row("b", 64, 64, 64, 1, "{\"equilibrate\": true}")));
     json_t *rows = figure_rows(figure("speed"), &r);
     json_t *origin = figure_origin(figure("speed"), &r);
     ck_assert_str_eq(text(rows, 0, "series"), "a (fallback: sgemm), D1");
@@ -342,7 +266,7 @@ static json_t *unsplit_row(const char *kernel)
 
 START_TEST(families)
 {
-    struct results r = results_of(json_pack(
+    struct results r = sample_results_of(json_pack(
         "[o, o, o, o, o, o]", unsplit_row("batch.mma.8"),
         verify_row("sm80.plain.f16", 3, 100, 0), unsplit_row("batch.fma.64"),
         verify_row("sm90.plain.f16", 4, 200, 7), verify_row("sm80.legemm.f16", 5, 300, 1),
@@ -402,7 +326,7 @@ START_TEST(batches)
     static const char peer[] = "{\"compared\": null, \"mismatches\": null}",
                       wrong[] = "{\"us\": null, \"ratio_strided\": null, "
                                 "\"ratio_pointers\": null, \"fault\": \"broke\"}";
-    struct results r = results_of(json_pack(
+    struct results r = sample_results_of(json_pack(
         "[o, o, o, o, o, o, o, o, o, o]", batch_row("strided", 8, 1, peer),
         batch_row("mma", 8, 4, "{}"), batch_row("fma", 8, 5, "{}"),
         batch_row("mma", 8, 3, "{\"addressing\": \"pointers\"}"),
@@ -463,15 +387,17 @@ START_TEST(refused)
         { "{\"stages\": -1}", "\"stages\" is not an integer from 0 to 2^50, or null" },
         { "{\"seed\": 0.5}", "\"seed\" is not an integer, or its digits as a text" },
     };
-    struct results r = results_of(json_pack("[o]", bench_row("a", 64, 64, 64, 1, "{}")));
+    struct results r =
+        sample_results_of(json_pack("[o]", sample_bench_row("a", 64, 64, 64, 1, "{}")));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct fault f;
         size_t line = 99;
         ck_assert_int_eq(
-            read_rows(&r, &line,
-                      json_pack("[o, o]", bench_row("b", 64, 64, 64, 1, "{}"),
-                                bench_row("b", 64, 64, 64, 1, rows[i].change)),
-                      &f),
+            sample_read_rows(
+                &r, &line,
+                json_pack("[o, o]", sample_bench_row("b", 64, 64, 64, 1, "{}"),
+                          sample_bench_row("b", 64, 64, 64, 1, rows[i].change)),
+                &f),
             BITCUT_BAD_FILE);
         ck_assert_uint_eq(line, 2);
         ck_assert_msg(!strncmp(f.text, rows[i].fault, strlen(rows[i].fault)),
@@ -570,34 +496,6 @@ START_TEST(kept_results)
 }
 END_TEST
 
-static void read_kept(struct results *r)
-{
-    static struct data_files files;
-    ck_assert_int_eq(data_files_find(&files, "results", ".jsonl", NULL), BITCUT_OK);
-    for (const struct table_row *row = files.rows; row->name; row++) {
-        char path[DATA_PATH_MOST + DATA_NAME_MOST + 8];
-        size_t line;
-        snprintf(path, sizeof path, "%s/%s.jsonl", files.folder, row->name);
-        ck_assert_int_eq(results_read(r, &line, path, NULL), BITCUT_OK);
-    }
-    results_derive(r, shape_set_of);
-}
-
-/* A claim that no recorded result stands beside has a name that is not there. */
-START_TEST(every_claim_has_results)
-{
-    struct results r = { { NULL } };
-    read_kept(&r);
-    for (const struct claim *c = study_recorded.claims; c->name; c++) {
-        json_t *verdict = recorded_verdict(c->name, &r);
-        ck_assert_msg(!c->judge || !json_is_null(json_object_get(verdict, "ours")), "%s",
-                      c->name);
-        json_decref(verdict);
-    }
-    results_clear(&r);
-}
-END_TEST
-
 /* Groups are those of json_equal(), numbered in the order of their first rows. */
 START_TEST(distinct_rows)
 {
@@ -626,6 +524,6 @@ START_TEST(distinct_rows)
 }
 END_TEST
 
-TEST_MAIN("results", points, nothing, printed_values, speedups, claims_and_results,
-          chosen, names, families, batches, refused, no_results, many, kept_results,
-          every_claim_has_results, distinct_rows)
+TEST_MAIN("results", points, nothing, printed_values, speedups, roofs, rounds, chosen,
+          names, families, batches, refused, no_results, many, kept_results,
+          distinct_rows)

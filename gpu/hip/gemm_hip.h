@@ -14,8 +14,8 @@
    Exact: each output is computed by one lane in the order of the recipe, of as many
    k-steps as the slice has: none is of padding alone.  Lines beyond m and n repeat the
    last one, and their outputs are dropped. */
-#ifndef BITCUT_GPU_HIP_MFMA_GEMM_H
-#define BITCUT_GPU_HIP_MFMA_GEMM_H
+#ifndef BITCUT_GPU_HIP_GEMM_HIP_H
+#define BITCUT_GPU_HIP_GEMM_HIP_H
 
 #include "gpu/hip/device.h"
 #include "gpu/hip/gemm_program.h"

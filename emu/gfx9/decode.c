@@ -1,0 +1,221 @@
+/* From words to rows of the table and their operands: CDNA ISA documents, "Microcode
+   Formats". */
+#include "emu/gfx9/wave.h"
+
+#include <string.h>
+
+/* --- rows ------------------------------------------------------------------------- */
+
+static const struct opcode *const tables[] = { gfx9_scalar, gfx9_memory_scalar,
+                                               gfx9_vector, gfx9_packed,
+                                               gfx9_lds,    gfx9_global,
+                                               gfx9_matrix, NULL };
+
+const struct opcode *gfx9_opcode(enum encoding encoding, int number,
+                                 const struct gfx9_target *target)
+{
+    for (const struct opcode *const *table = tables; *table; table++)
+        for (const struct opcode *row = *table; row->name; row++)
+            if (row->encoding == encoding && row->number == number &&
+                (!row->targets || row->targets & target->bit))
+                return row;
+    return NULL;
+}
+
+/* --- encodings -------------------------------------------------------------------- */
+
+/* An encoding: the bits that tell it, where its opcode is, and its bytes. */
+struct form {
+    uint32_t mask, value;
+    enum encoding encoding;
+    int shift, bits, bytes;
+};
+
+/* The first that fits counts. */
+static const struct form forms[] = {
+    /* clang-format off */
+    { 0xfe000000, 0x7e000000, VOP1,  9,  8,  4 },
+    { 0xfe000000, 0x7c000000, VOPC,  17, 8,  4 },
+    { 0x80000000, 0x00000000, VOP2,  25, 6,  4 },
+    { 0xff800000, 0xbf800000, SOPP,  16, 7,  4 },
+    { 0xff800000, 0xbf000000, SOPC,  16, 7,  4 },
+    { 0xff800000, 0xbe800000, SOP1,  8,  8,  4 },
+    { 0xf0000000, 0xb0000000, SOPK,  23, 5,  4 },
+    { 0xc0000000, 0x80000000, SOP2,  23, 7,  4 },
+    { 0xfc000000, 0xc0000000, SMEM,  18, 8,  8 },
+    { 0xff800000, 0xd3800000, VOP3P, 16, 7,  8 },
+    { 0xfc000000, 0xd0000000, VOP3,  16, 10, 8 },
+    { 0xfc000000, 0xe0000000, MUBUF, 18, 7,  8 },
+    { 0xfc000000, 0xd8000000, DS,    17, 8,  8 },
+    { 0xfc00c000, 0xdc000000, FLAT,  18, 7,  8 },
+    { 0xfc00c000, 0xdc008000, GLOBAL, 18, 7, 8 },
+    { 0 }
+    /* clang-format on */
+};
+
+static const struct form *form_of(uint32_t word)
+{
+    const struct form *form = forms;
+    while (form->bytes && (word & form->mask) != form->value) form++;
+    return form->bytes ? form : NULL;
+}
+
+/* VOP3 repeats the short forms, from these numbers on. */
+enum { VOP3_OF_VOP2 = 0x100, VOP3_OF_VOP1 = 0x140, VOP3_OWN = 0x1c0 };
+
+static const struct opcode *row_of(const struct form *form, int number,
+                                   const struct gfx9_target *target)
+{
+    if (form->encoding != VOP3 || number >= VOP3_OWN)
+        return gfx9_opcode(form->encoding, number, target);
+    if (number >= VOP3_OF_VOP1) return gfx9_opcode(VOP1, number - VOP3_OF_VOP1, target);
+    if (number >= VOP3_OF_VOP2) return gfx9_opcode(VOP2, number - VOP3_OF_VOP2, target);
+    return gfx9_opcode(VOPC, number, target);
+}
+
+/* --- operands --------------------------------------------------------------------- */
+
+enum { SDWA = 249, DPP = 250, LITERAL = 255 };
+
+static uint32_t field(uint32_t word, int low, int bits)
+{
+    return word >> low & ((1u << bits) - 1);
+}
+
+/* The second word of VOP1, VOP2 and VOPC with parts of registers. */
+static void decode_parts(struct instruction *to)
+{
+    const uint32_t w = to->word[1];
+    to->parted = true;
+    to->bytes = 8;
+    to->s[0] = (uint16_t)(field(w, 0, 8) + (field(w, 23, 1) ? 0 : 256));
+    if (field(w, 31, 1)) to->s[1] = (uint16_t)(to->s[1] - 256);
+    to->part[0] = (struct part){ (uint8_t)field(w, 16, 3), field(w, 19, 1) };
+    to->part[1] = (struct part){ (uint8_t)field(w, 24, 3), field(w, 27, 1) };
+    to->negated = (uint8_t)(field(w, 20, 1) | field(w, 28, 1) << 1);
+    to->magnitudes = (uint8_t)(field(w, 21, 1) | field(w, 29, 1) << 1);
+    to->part[2] = to->result = (struct part){ 6, false };
+    if (to->opcode && to->opcode->encoding == VOPC) {
+        if (field(w, 15, 1)) to->d = (uint16_t)field(w, 8, 7);
+        return;
+    }
+    to->result.select = (uint8_t)field(w, 8, 3);
+    to->unused = (uint8_t)field(w, 11, 2);
+    if (field(w, 13, 3)) to->cannot = "a clamped or multiplied result";
+}
+
+/* fmamk, fmaak: a literal among three operands; fmac: the result is one. */
+static void place_third(struct instruction *to)
+{
+    const struct opcode *row = to->opcode;
+    if (!row || row->s[2] == 0 || row->encoding != VOP2) return;
+    to->s[2] = to->d;
+    if (!strncmp(row->name, "v_fmamk", 7)) to->s[2] = to->s[1], to->s[1] = LITERAL;
+    if (!strncmp(row->name, "v_fmaak", 7)) to->s[2] = LITERAL;
+}
+
+static void decode_short(struct instruction *to, enum encoding encoding)
+{
+    const uint32_t w = to->word[0];
+    to->s[0] = (uint16_t)field(w, 0, 9);
+    to->s[1] = (uint16_t)(256 + field(w, 9, 8));
+    to->d = (uint16_t)(256 + field(w, 17, 8));
+    if (encoding == VOPC) to->d = SGPR_VCC;
+    to->carry = to->s[2] = SGPR_VCC;
+    place_third(to);
+    if (to->s[0] == SDWA) decode_parts(to);
+    if (to->s[0] == DPP) to->bytes = 8, to->cannot = "lanes of others (DPP)";
+}
+
+/* Whether the result is in scalar registers. */
+static bool sets_scalar(const struct opcode *row)
+{
+    return row && (row->more & COMPARES || !strcmp(row->name, "v_readlane_b32"));
+}
+
+/* op_sel of VOP3: high halves of operands, and of a result whose low half stays. */
+static void decode_halves(struct instruction *to, uint32_t high)
+{
+    if (!to->opcode || !(to->opcode->more & HALVES || to->opcode->float_bits == 16)) {
+        to->cannot = "halves of registers (op_sel)";
+        return;
+    }
+    to->parted = true;
+    for (int n = 0; n < 3; n++) to->part[n].select = high >> n & 1 ? 5 : 6;
+    to->result.select = high >> 3 & 1 ? 5 : 6;
+    to->unused = 2;
+}
+
+static void decode_long(struct instruction *to)
+{
+    const uint32_t w = to->word[0], v = to->word[1];
+    const struct opcode *row = to->opcode;
+    const bool two = row && row->more & GIVES_CARRY;
+    to->d = (uint16_t)(field(w, 0, 8) + (sets_scalar(row) ? 0 : 256));
+    for (int n = 0; n < 3; n++) to->s[n] = (uint16_t)field(v, 9 * n, 9);
+    if (row && row->s[2] && row->encoding == VOP2) to->s[2] = to->d;
+    to->negated = (uint8_t)field(v, 29, 3);
+    to->carry = (uint16_t)field(w, 8, 7);
+    if (!two) to->magnitudes = (uint8_t)field(w, 8, 3);
+    if (field(w, 15, 1) || field(v, 27, 2)) to->cannot = "a clamped or multiplied result";
+    if (!two && field(w, 11, 4)) decode_halves(to, field(w, 11, 4));
+}
+
+static void decode_packed(struct instruction *to)
+{
+    to->d = (uint16_t)(256 + field(to->word[0], 0, 8));
+    for (int n = 0; n < 3; n++) to->s[n] = (uint16_t)field(to->word[1], 9 * n, 9);
+}
+
+static bool takes_literal(const struct instruction *x, enum encoding encoding)
+{
+    const uint32_t w = x->word[0];
+    switch (encoding) {
+    case SOP2:
+    case SOPC: return field(w, 0, 8) == LITERAL || field(w, 8, 8) == LITERAL;
+    case SOP1: return field(w, 0, 8) == LITERAL;
+    case VOP1:
+    case VOPC: return field(w, 0, 9) == LITERAL;
+    case VOP2: return x->s[0] == LITERAL || x->s[1] == LITERAL || x->s[2] == LITERAL;
+    default: return false;
+    }
+}
+
+static void decode_scalar(struct instruction *to, enum encoding encoding)
+{
+    const uint32_t w = to->word[0];
+    to->s[0] = (uint16_t)field(w, 0, 8);
+    to->s[1] = (uint16_t)field(w, 8, 8);
+    to->d = (uint16_t)field(w, 16, 7);
+    if (encoding == SOPK) to->s[0] = to->d;
+}
+
+static void decode_operands(struct instruction *to, enum encoding encoding)
+{
+    switch (encoding) {
+    case SOP2:
+    case SOPK:
+    case SOP1:
+    case SOPC: decode_scalar(to, encoding); break;
+    case VOP2:
+    case VOP1:
+    case VOPC: decode_short(to, encoding); break;
+    case VOP3: decode_long(to); break;
+    case VOP3P: decode_packed(to); break;
+    default: break; /* their rows read the words */
+    }
+    if (takes_literal(to, encoding)) to->literal = to->word[1], to->bytes = 8;
+}
+
+void gfx9_decode(struct instruction *to, const struct gfx9_object *o, size_t offset)
+{
+    *to = (struct instruction){ .offset = (uint32_t)offset, .bytes = 4 };
+    for (int i = 0; i < 2 && offset + 4 * (size_t)i + 4 <= o->image_bytes; i++)
+        memcpy(&to->word[i], o->image + offset + 4 * i, sizeof *to->word);
+    const struct form *form = form_of(to->word[0]);
+    if (!form) return;
+    const int number = (int)field(to->word[0], form->shift, form->bits);
+    to->bytes = (uint8_t)form->bytes;
+    to->opcode = row_of(form, number, o->target);
+    decode_operands(to, form->encoding);
+}

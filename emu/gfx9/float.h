@@ -1,0 +1,109 @@
+/* FP32 and FP16 of vector instructions on encodings: IEEE 754, to nearest even unless
+   said, subnormals kept.  A NaN is the first operand's that is one, made quiet; of no
+   operand 0xffc00000, which is the model's choice: no document says it.  The calling
+   thread is in the mode of hostfp_enter(). */
+#ifndef BITCUT_EMU_GFX9_FLOAT_H
+#define BITCUT_EMU_GFX9_FLOAT_H
+
+#include "lib/bits.h"
+#include "lib/fma.h"
+
+#include <math.h>
+
+#define FLOAT_SIGN  0x80000000u
+#define FLOAT_QUIET 0x00400000u
+#define FLOAT_NAN   0xffc00000u
+#define HALF_SIGN   0x8000u
+#define HALF_ONE    0x3c00u
+
+static inline bool float_is_nan(uint32_t x) { return (x & ~FLOAT_SIGN) > 0x7f800000; }
+
+/* `d`, or a NaN of the operands. */
+static inline uint32_t float_result(float d, uint32_t a, uint32_t b, uint32_t c)
+{
+    const uint32_t nan = float_is_nan(a)   ? a | FLOAT_QUIET
+                         : float_is_nan(b) ? b | FLOAT_QUIET
+                         : float_is_nan(c) ? c | FLOAT_QUIET
+                                           : FLOAT_NAN;
+    return d == d ? bits_of_float(d) : nan;
+}
+
+static inline uint32_t float_add(uint32_t a, uint32_t b)
+{
+    return float_result(float_of_bits(a) + float_of_bits(b), a, b, 0);
+}
+
+static inline uint32_t float_multiply(uint32_t a, uint32_t b)
+{
+    return float_result(float_of_bits(a) * float_of_bits(b), a, b, 0);
+}
+
+static inline uint32_t float_fma(uint32_t a, uint32_t b, uint32_t c)
+{
+    return float_result(fmaf(float_of_bits(a), float_of_bits(b), float_of_bits(c)), a, b,
+                        c);
+}
+
+/* The other operand if one is a NaN; -0 is below +0. */
+static inline uint32_t float_least(uint32_t a, uint32_t b)
+{
+    const float x = float_of_bits(a), y = float_of_bits(b);
+    if (float_is_nan(a)) return float_is_nan(b) ? a | FLOAT_QUIET : b;
+    if (float_is_nan(b)) return a;
+    return x < y ? a : y < x ? b : a | b;
+}
+
+static inline uint32_t float_most(uint32_t a, uint32_t b)
+{
+    const float x = float_of_bits(a), y = float_of_bits(b);
+    if (float_is_nan(a)) return float_is_nan(b) ? a | FLOAT_QUIET : b;
+    if (float_is_nan(b)) return a;
+    return x > y ? a : y > x ? b : a & b;
+}
+
+static inline uint32_t float_middle(uint32_t a, uint32_t b, uint32_t c)
+{
+    if (float_is_nan(a) || float_is_nan(b) || float_is_nan(c))
+        return float_least(float_least(a, b), c);
+    const uint32_t least = float_least(a, b), most = float_most(a, b);
+    return float_most(least, float_least(most, c));
+}
+
+/* a 2^b, rounded once. */
+static inline uint32_t float_scale(uint32_t a, int32_t b)
+{
+    return float_result(ldexpf(float_of_bits(a), b), a, 0, 0);
+}
+
+/* Rounded to an integer. */
+uint32_t float_whole(uint32_t x, enum direction direction);
+
+/* e and m of x = m 2^e, 1/2 <= |m| < 1; of zeros, infinities and NaNs 0 and x. */
+int float_exponent(uint32_t x);
+uint32_t float_significand(uint32_t x);
+
+/* Rounded toward zero; what is out of range becomes the nearest, and a NaN 0. */
+uint32_t float_to_unsigned(uint32_t x);
+uint32_t float_to_signed(uint32_t x);
+
+/* Which bit of a class's mask: 0 and 1 NaNs, signalling and quiet, 2 to 9 from -infinity
+   to infinity. */
+int float_class(uint32_t x);
+
+/* To f16 by a row of the table of roundings, and back; NaNs keep their sign and the high
+   bits of their fraction, and become quiet. */
+uint32_t float_to_half(uint32_t x, int rounding);
+uint32_t float_of_half(uint32_t x);
+
+uint32_t half_fma(uint32_t a, uint32_t b, uint32_t c);
+uint32_t half_multiply(uint32_t a, uint32_t b);
+float half_value(uint32_t x);
+
+/* v_perm_b32: four bytes of eight, or constants; and the same of bytes alone, constants
+   being 0. */
+uint32_t permuted(uint64_t bytes, uint32_t selectors);
+uint32_t permuted_from(uint64_t bytes, uint32_t selectors);
+
+uint32_t reversed(uint32_t x);
+
+#endif

@@ -1,0 +1,261 @@
+/* Global memory: which of it a kernel may touch, and the instructions. */
+#include "emu/gfx9/wave.h"
+
+#include <string.h>
+
+/* --- what there is ---------------------------------------------------------------- */
+
+static const void *inside(uint64_t at, size_t bytes, const void *from, size_t size)
+{
+    const uint64_t begin = (uint64_t)(uintptr_t)from;
+    return at >= begin && at - begin <= size && bytes <= size - (at - begin)
+               ? (const void *)(uintptr_t)at
+               : NULL;
+}
+
+static void *find(struct wave *w, uint64_t at, size_t bytes, bool write)
+{
+    struct group *g = w->group;
+    const struct gfx9_launch *launch = g->launch;
+    for (size_t n = 0; n < launch->memories; n++) {
+        const struct gfx9_memory *m = &launch->memory[(g->latest + n) % launch->memories];
+        const void *found = inside(at, bytes, m->at, m->bytes);
+        if (!found) continue;
+        g->latest = (size_t)(m - launch->memory);
+        return (void *)(uintptr_t)found;
+    }
+    for (int n = 0; !write && n < GROUP_READABLE; n++) {
+        const void *found = inside(at, bytes, g->readable[n].at, g->readable[n].bytes);
+        if (found) return (void *)(uintptr_t)found;
+    }
+    return NULL;
+}
+
+/* The buffer that ends before the address, or begins behind it, so that the line says by
+   how much. */
+static void fail_outside(struct wave *w, const struct instruction *i, uint64_t at,
+                         size_t bytes, bool write)
+{
+    const struct gfx9_launch *launch = w->group->launch;
+    const struct gfx9_memory *near = NULL;
+    uint64_t least = UINT64_MAX;
+    for (size_t n = 0; n < launch->memories; n++) {
+        const uint64_t begin = (uint64_t)(uintptr_t)launch->memory[n].at;
+        const uint64_t end = begin + launch->memory[n].bytes;
+        const uint64_t away = at < begin ? begin - at : at - (end - 1);
+        if (away < least) least = away, near = &launch->memory[n];
+    }
+    const char *verb = write ? "stores" : "loads";
+    if (!near || least > 1 << 20)
+        wave_fail(w, i, "%s %zu bytes at no buffer's address", verb, bytes);
+    else
+        wave_fail(w, i, "%s %zu bytes at byte %lld of a buffer of %zu bytes", verb, bytes,
+                  (long long)(at - (uint64_t)(uintptr_t)near->at), near->bytes);
+}
+
+void *global_at(struct wave *w, const struct instruction *i, uint64_t at, size_t bytes,
+                bool write)
+{
+    const size_t align = bytes < 4 ? bytes : 4;
+    void *found = find(w, at, bytes, write);
+    if (!found) fail_outside(w, i, at, bytes, write);
+    else if (at % align) {
+        wave_fail(w, i, "an address that is not aligned to %zu bytes", align);
+        found = NULL;
+    }
+    return found;
+}
+
+/* --- access ----------------------------------------------------------------------- */
+
+/* What a row's `more` says beside the bytes of an access. */
+enum {
+    SIGNED = 1 << 8,
+    HIGH = 1 << 9,
+    KEEPS = 1 << 10,
+    STORES = 1 << 11,
+    FLAT_ADDRESS = 1 << 12
+};
+
+struct place {
+    unsigned address, scalar; /* registers; NO_SCALAR: the address is a pair of them */
+    int64_t offset;
+};
+
+enum { NO_SCALAR = 127 };
+
+/* Where the lanes' addresses come from, all of them set. */
+static bool place_of(struct place *to, struct wave *w, const struct instruction *i)
+{
+    const uint32_t x = i->word[0], y = i->word[1];
+    const bool flat = i->opcode->more & FLAT_ADDRESS;
+    const struct place p = { y & 255, flat ? NO_SCALAR : y >> 16 & 127,
+                             flat ? (int64_t)(x & 0xfff) : (int32_t)(x << 19) >> 19 };
+    const unsigned count = p.scalar == NO_SCALAR ? 2 : 1;
+    if (!vector_ready(w, i, p.address, count)) return false;
+    if (vector_unset(w, p.address, count) ||
+        (count == 1 && scalar_unset(w, p.scalar, 2))) {
+        wave_fail(w, i, "its address in v%u is not set", p.address);
+        return false;
+    }
+    *to = p;
+    return true;
+}
+
+static uint64_t address_of(const struct wave *w, const struct place *p, uint64_t base,
+                           int l)
+{
+    const uint64_t low = w->v[p->address][l];
+    return (p->scalar == NO_SCALAR ? (uint64_t)w->v[p->address + 1][l] << 32 | low
+                                   : base + low) +
+           (uint64_t)p->offset;
+}
+
+/* The registers of data: accumulators have a bit of their own, but on gfx908. */
+static unsigned data_of(const struct wave *w, const struct instruction *i, int shift)
+{
+    const bool accumulators =
+        i->word[1] >> 23 & 1 && !w->group->object->target->accumulates_all;
+    return (i->word[1] >> shift & 255) + (accumulators ? VGPRS : 0);
+}
+
+/* Flat accesses count twice, and come back in no order with those to LDS. */
+static void pend(struct wave *w, const struct instruction *i, unsigned first,
+                 unsigned count)
+{
+    const bool flat = i->opcode->more & FLAT_ADDRESS;
+    struct pending p = { .counter = COUNT_VM,
+                         .in_order = !flat,
+                         .load = count != 0,
+                         .first = (uint16_t)first,
+                         .count = (uint16_t)count };
+    wave_pend(w, i, p);
+    if (!flat) return;
+    p.counter = COUNT_LGKM;
+    wave_pend(w, i, p);
+}
+
+static void store(struct wave *w, const struct instruction *i, const struct place *p)
+{
+    const int more = i->opcode->more, shift = more & HIGH ? 16 : 0;
+    const uint32_t bytes = more & 255, dwords = (bytes + 3) / 4;
+    const unsigned from = data_of(w, i, 8);
+    const uint64_t base = p->scalar == NO_SCALAR ? 0 : scalar_read_pair(w, i, p->scalar);
+    if (!vector_ready(w, i, from, dwords)) return;
+    const uint64_t unset = bytes >= 4 ? vector_unset(w, from, dwords)
+                                      : w->unset[from][shift ? 1 : 0] & w->exec;
+    if (unset) {
+        wave_fail(w, i, "stores v%u of lane %d, which nothing has set", from % VGPRS,
+                  __builtin_ctzll(unset));
+        return;
+    }
+    FOR_LANES
+    {
+        if (!(w->exec >> l & 1)) continue;
+        uint8_t *to = global_at(w, i, address_of(w, p, base, l), bytes, true);
+        if (!to) return;
+        for (uint32_t b = 0; b < bytes; b += 4) {
+            const uint32_t x = w->v[from + b / 4][l] >> shift;
+            memcpy(to + b, &x, bytes - b < 4 ? bytes - b : 4);
+        }
+    }
+    w->group->counts.global_written += (uint64_t)__builtin_popcountll(w->exec) * bytes;
+    pend(w, i, 0, 0);
+}
+
+/* What a lane loads, of a byte or two: extended, or into a half of the register. */
+static uint32_t narrow(uint32_t x, uint32_t was, int more)
+{
+    const int bits = 8 * (more & 255);
+    if (more & SIGNED) x = (uint32_t)((int32_t)(x << (32 - bits)) >> (32 - bits));
+    if (!(more & KEEPS)) return x;
+    return more & HIGH ? (was & 0xffff) | x << 16 : (was & ~0xffffu) | (x & 0xffff);
+}
+
+static void load(struct wave *w, const struct instruction *i, const struct place *p)
+{
+    const int more = i->opcode->more;
+    const uint32_t bytes = more & 255, dwords = (bytes + 3) / 4;
+    const unsigned to = data_of(w, i, 24);
+    const uint64_t base = p->scalar == NO_SCALAR ? 0 : scalar_read_pair(w, i, p->scalar);
+    if (!vector_ready(w, i, to, dwords)) return;
+    FOR_LANES
+    {
+        if (!(w->exec >> l & 1)) continue;
+        const uint8_t *from = global_at(w, i, address_of(w, p, base, l), bytes, false);
+        if (!from) return;
+        for (uint32_t b = 0; b < bytes; b += 4) {
+            uint32_t x = 0;
+            memcpy(&x, from + b, bytes - b < 4 ? bytes - b : 4);
+            w->v[to + b / 4][l] = bytes < 4 ? narrow(x, w->v[to][l], more) : x;
+        }
+    }
+    for (uint32_t d = 0; d < dwords; d++)
+        vector_unset_write(w, to + d, 1, w->exec,
+                           more & KEEPS && more & HIGH ? w->unset[to][0] : 0,
+                           more & KEEPS && !(more & HIGH) ? w->unset[to][1] : 0);
+    w->group->counts.global_read += (uint64_t)__builtin_popcountll(w->exec) * bytes;
+    pend(w, i, to, dwords);
+}
+
+static void access_global(struct wave *w, const struct instruction *i)
+{
+    struct place p;
+    w->group->counts.global++;
+    if (!place_of(&p, w, i)) return;
+    if (i->opcode->more & STORES) store(w, i, &p);
+    else load(w, i, &p);
+}
+
+static void nothing(struct wave *w, const struct instruction *i) { (void)w, (void)i; }
+
+/* --- the table -------------------------------------------------------------------- */
+
+/* Both as global memory, and by flat addresses, which may be LDS's elsewhere: those are
+   of no buffer here. */
+#define ROW(NUMBER, NAME, MORE)                                                          \
+    { .encoding = GLOBAL,                                                                \
+      .number = NUMBER,                                                                  \
+      .name = "global_" NAME,                                                            \
+      .act = access_global,                                                              \
+      .more = MORE },                                                                    \
+    {                                                                                    \
+        .encoding = FLAT, .number = NUMBER, .name = "flat_" NAME, .act = access_global,  \
+        .more = (MORE) | FLAT_ADDRESS                                                    \
+    }
+#define CACHE(NUMBER, NAME, TARGETS)                                                     \
+    {                                                                                    \
+        .encoding = MUBUF, .number = NUMBER, .name = "buffer_" NAME, .act = nothing,     \
+        .targets = TARGETS                                                               \
+    }
+
+const struct opcode gfx9_global[] = {
+    /* clang-format off */
+    ROW(0x10, "load_ubyte",          1),
+    ROW(0x11, "load_sbyte",          1 | SIGNED),
+    ROW(0x12, "load_ushort",         2),
+    ROW(0x13, "load_sshort",         2 | SIGNED),
+    ROW(0x14, "load_dword",          4),
+    ROW(0x15, "load_dwordx2",        8),
+    ROW(0x16, "load_dwordx3",        12),
+    ROW(0x17, "load_dwordx4",        16),
+    ROW(0x18, "store_byte",          1 | STORES),
+    ROW(0x19, "store_byte_d16_hi",   1 | STORES | HIGH),
+    ROW(0x1a, "store_short",         2 | STORES),
+    ROW(0x1b, "store_short_d16_hi",  2 | STORES | HIGH),
+    ROW(0x1c, "store_dword",         4 | STORES),
+    ROW(0x1d, "store_dwordx2",       8 | STORES),
+    ROW(0x1e, "store_dwordx3",       12 | STORES),
+    ROW(0x1f, "store_dwordx4",       16 | STORES),
+    ROW(0x20, "load_ubyte_d16",      1 | KEEPS),
+    ROW(0x21, "load_ubyte_d16_hi",   1 | KEEPS | HIGH),
+    ROW(0x24, "load_short_d16",      2 | KEEPS),
+    ROW(0x25, "load_short_d16_hi",   2 | KEEPS | HIGH),
+    CACHE(0x28, "wbl2",         TARGET_GFX90A | TARGET_GFX942),
+    CACHE(0x29, "invl2",        TARGET_GFX90A),
+    CACHE(0x29, "inv",          TARGET_GFX942),
+    CACHE(0x3e, "wbinvl1",      TARGET_GFX908 | TARGET_GFX90A),
+    CACHE(0x3f, "wbinvl1_vol",  TARGET_GFX908 | TARGET_GFX90A),
+    { 0 }
+    /* clang-format on */
+};

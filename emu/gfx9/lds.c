@@ -1,0 +1,326 @@
+/* Local memory (LDS) of a work-group: who may touch what when, bank conflicts, and the
+   instructions. */
+#include "emu/gfx9/wave.h"
+
+#include <string.h>
+
+enum { BANKS = 32, BANK_BYTES = 4, GRAIN = 2 /* bytes that are told apart */ };
+
+/* --- races ------------------------------------------------------------------------ */
+
+/* Whether another wave's access may still be under way: no barrier since, or it came to
+   that barrier without having waited. */
+static bool unordered(const struct wave *w, uint32_t other, uint32_t access,
+                      uint32_t epoch)
+{
+    const struct group *g = w->group;
+    if (!access || other == w->number) return false;
+    return epoch == g->epoch || access > g->waves[other].waited;
+}
+
+static void fail_race(struct wave *w, const struct instruction *i, uint32_t at,
+                      const char *what, uint32_t other, uint32_t epoch, uint32_t offset)
+{
+    wave_fail(w, i,
+              "a race: wave %u %s byte %u of LDS by the instruction at 0x%zx, and %s",
+              other, what, at, offset - w->group->entry,
+              epoch == w->group->epoch
+                  ? "no barrier lies between"
+                  : "it did not wait (s_waitcnt lgkmcnt) before the barrier");
+}
+
+static void touch(struct wave *w, const struct instruction *i, uint32_t at,
+                  uint32_t bytes, bool write)
+{
+    struct group *g = w->group;
+    for (uint32_t b = at / GRAIN; b < (at + bytes + GRAIN - 1) / GRAIN; b++) {
+        struct touched *t = &g->touched[b];
+        if (unordered(w, t->writer, t->write, t->write_epoch))
+            fail_race(w, i, GRAIN * b, "wrote", t->writer, t->write_epoch,
+                      t->write_offset);
+        if (write && (unordered(w, t->reader, t->read, t->read_epoch) ||
+                      (t->several && t->read_epoch == g->epoch)))
+            fail_race(w, i, GRAIN * b, "read", t->reader, t->read_epoch, t->read_offset);
+        if (write) {
+            t->writer = w->number, t->write = w->accesses;
+            t->write_epoch = g->epoch, t->write_offset = i->offset;
+        } else {
+            const bool same = t->read && t->read_epoch == g->epoch;
+            t->several = same && (t->several || t->reader != w->number);
+            t->reader = w->number, t->read = w->accesses;
+            t->read_epoch = g->epoch, t->read_offset = i->offset;
+        }
+    }
+}
+
+/* --- bank conflicts --------------------------------------------------------------- */
+
+/* Lanes that go together: 32 for a dword each, fewer for more, so that all banks are busy
+   once; lanes that ask a bank for one dword share it.  Two dwords take a turn each
+   ("CDNA3 ISA", local data share; AMD's notes on bank conflicts group lanes of
+   ds_read_b128 in eights). */
+static void count_cycles(struct wave *w, const uint32_t at[LANES], uint32_t bytes)
+{
+    const int dwords = bytes < 4 ? 1 : (int)(bytes / 4),
+              together = 32 / (dwords == 3 ? 4 : dwords);
+    for (int from = 0; from < LANES; from += together) {
+        uint32_t seen[BANKS][LANES];
+        int count[BANKS] = { 0 }, most = 0, active = 0;
+        for (int l = from; l < from + together; l++) {
+            if (!(w->exec >> l & 1)) continue;
+            active = 1;
+            for (int d = 0; d < dwords; d++) {
+                const uint32_t dword = at[l] / BANK_BYTES + (uint32_t)d;
+                const uint32_t bank = dword % BANKS;
+                int s = 0;
+                while (s < count[bank] && seen[bank][s] != dword) s++;
+                if (s == count[bank]) seen[bank][count[bank]++] = dword;
+                if (count[bank] > most) most = count[bank];
+            }
+        }
+        w->group->counts.lds_cycles += (uint64_t)most;
+        w->group->counts.lds_least += (uint64_t)active;
+    }
+}
+
+/* --- access ----------------------------------------------------------------------- */
+
+/* Whether `bytes` bytes at a place of LDS can be touched. */
+static bool can_touch(struct wave *w, const struct instruction *i, uint32_t at,
+                      uint32_t bytes)
+{
+    const uint32_t align = bytes > 4 ? 8 : bytes;
+    if (at > w->group->lds_bytes || bytes > w->group->lds_bytes - at)
+        wave_fail(w, i, "bytes %u to %u of LDS, which has %u", at, at + bytes - 1,
+                  w->group->lds_bytes);
+    else if (at % align)
+        wave_fail(w, i, "byte %u of LDS is not aligned to %u", at, align);
+    return !w->group->failed;
+}
+
+/* Registers of an access: vector, or accumulators (the bit of word 0). */
+static unsigned registers_of(const struct instruction *i, unsigned shift)
+{
+    return (i->word[1] >> shift & 255) + (i->word[0] >> 25 & 1 ? VGPRS : 0);
+}
+
+static bool addresses(uint32_t at[LANES], struct wave *w, const struct instruction *i,
+                      uint32_t offset)
+{
+    const unsigned from = i->word[1] & 255;
+    if (!vector_ready(w, i, from, 1)) return false;
+    if (vector_unset(w, from, 1)) {
+        wave_fail(w, i, "its address in v%u is not set", from);
+        return false;
+    }
+    FOR_LANES at[l] = w->v[from][l] + offset;
+    return true;
+}
+
+static void load_lane(struct wave *w, const struct instruction *i, int l, uint32_t at,
+                      unsigned to, uint32_t bytes)
+{
+    struct group *g = w->group;
+    for (uint32_t b = 0; b < bytes; b += 4) {
+        const uint32_t some = bytes - b < 4 ? bytes - b : 4;
+        const uint64_t lane = 1ull << l;
+        bool low = true, high = true;
+        for (uint32_t j = 0; j < some; j++) {
+            if (j < 2) low &= g->lds_set[at + b + j];
+            else high &= g->lds_set[at + b + j];
+        }
+        w->v[to + b / 4][l] = 0;
+        memcpy(&w->v[to + b / 4][l], g->lds + at + b, some);
+        vector_unset_write(w, to + b / 4, 1, lane, low ? 0 : lane, high ? 0 : lane);
+        if (!low || !high) w->unset_from[to + b / 4] = i->offset;
+    }
+}
+
+static void store_lane(struct wave *w, int l, uint32_t at, unsigned from, uint32_t bytes,
+                       int shift)
+{
+    struct group *g = w->group;
+    for (uint32_t b = 0; b < bytes; b += 4) {
+        const uint32_t some = bytes - b < 4 ? bytes - b : 4;
+        const uint32_t x = w->v[from + b / 4][l] >> shift;
+        const bool low = !(w->unset[from + b / 4][shift ? 1 : 0] >> l & 1);
+        const bool high = !(w->unset[from + b / 4][1] >> l & 1);
+        memcpy(g->lds + at + b, &x, some);
+        for (uint32_t j = 0; j < some; j++) g->lds_set[at + b + j] = j < 2 ? low : high;
+    }
+}
+
+/* One access of all active lanes. */
+static void access_lds(struct wave *w, const struct instruction *i,
+                       const uint32_t at[LANES], unsigned registers, uint32_t bytes,
+                       bool write, int shift)
+{
+    FOR_LANES
+    {
+        if (!(w->exec >> l & 1)) continue;
+        if (!can_touch(w, i, at[l], bytes)) return;
+        touch(w, i, at[l], bytes, write);
+        if (write) store_lane(w, l, at[l], registers, bytes, shift);
+        else load_lane(w, i, l, at[l], registers, bytes);
+    }
+    count_cycles(w, at, bytes);
+    const uint64_t lanes = (uint64_t)__builtin_popcountll(w->exec);
+    if (write) w->group->counts.lds_written += lanes * bytes;
+    else w->group->counts.lds_read += lanes * bytes;
+}
+
+/* What a row's `more` says: bytes of an access, and how many accesses at offsets that
+   count so many bytes. */
+enum {
+    TWICE = 1 << 8,
+    STRIDE64 = 1 << 9,
+    SIGNED = 1 << 10,
+    HIGH = 1 << 11,
+    KEEPS = 1 << 12
+};
+
+static void pend(struct wave *w, const struct instruction *i, unsigned first,
+                 unsigned count)
+{
+    wave_pend(w, i,
+              (struct pending){ .counter = COUNT_LGKM,
+                                .in_order = true,
+                                .load = count != 0,
+                                .first = (uint16_t)first,
+                                .count = (uint16_t)count,
+                                .lds = w->accesses });
+}
+
+/* The addresses of one access, or of both; they may be in the registers that are loaded.
+ */
+static bool places(uint32_t at[2][LANES], struct wave *w, const struct instruction *i)
+{
+    const int more = i->opcode->more;
+    const uint32_t unit = (uint32_t)(more & 255) * (more & STRIDE64 ? 64 : 1);
+    if (!(more & TWICE)) return addresses(at[0], w, i, i->word[0] & 0xffff);
+    return addresses(at[0], w, i, (i->word[0] & 255) * unit) &&
+           addresses(at[1], w, i, (i->word[0] >> 8 & 255) * unit);
+}
+
+static void write_lds(struct wave *w, const struct instruction *i)
+{
+    const int more = i->opcode->more, shift = more & HIGH ? 16 : 0;
+    const uint32_t bytes = more & 255, dwords = (bytes + 3) / 4;
+    uint32_t at[2][LANES];
+    w->group->counts.lds++, w->accesses++;
+    if (!places(at, w, i)) return;
+    for (int n = 0; n < (more & TWICE ? 2 : 1); n++) {
+        const unsigned from = registers_of(i, n ? 16 : 8);
+        if (vector_ready(w, i, from, dwords))
+            access_lds(w, i, at[n], from, bytes, true, shift);
+    }
+    pend(w, i, 0, 0);
+}
+
+/* Of two bytes or one: extended, or into a half of a register whose other one stays. */
+static void narrow(struct wave *w, const struct instruction *i, unsigned to,
+                   const uint32_t was[LANES], const uint64_t unset[2])
+{
+    const int more = i->opcode->more, bits = 8 * (more & 255);
+    const uint32_t high = more & HIGH ? 16 : 0;
+    const uint64_t low_unset = w->unset[to][0];
+    FOR_LANES
+    {
+        uint32_t x = w->v[to][l];
+        if (!(w->exec >> l & 1)) continue;
+        if (more & SIGNED) x = (uint32_t)((int32_t)(x << (32 - bits)) >> (32 - bits));
+        if (more & KEEPS)
+            x = (was[l] & (high ? 0xffffu : ~0xffffu)) | (x & 0xffff) << high;
+        w->v[to][l] = x;
+    }
+    if (!(more & KEEPS)) vector_unset_write(w, to, 1, w->exec, low_unset, low_unset);
+    else if (high) vector_unset_write(w, to, 1, w->exec, unset[0], low_unset);
+    else vector_unset_write(w, to, 1, w->exec, low_unset, unset[1]);
+}
+
+static void read_lds(struct wave *w, const struct instruction *i)
+{
+    const int more = i->opcode->more;
+    const uint32_t bytes = more & 255, dwords = (bytes + 3) / 4;
+    const unsigned to = registers_of(i, 24), count = more & TWICE ? 2 * dwords : dwords;
+    uint32_t at[2][LANES], was[LANES];
+    w->group->counts.lds++, w->accesses++;
+    if (!vector_ready(w, i, to, count)) return;
+    memcpy(was, w->v[to], sizeof was);
+    const uint64_t unset[2] = { w->unset[to][0], w->unset[to][1] };
+    if (!places(at, w, i)) return;
+    access_lds(w, i, at[0], to, bytes, false, 0);
+    if (more & TWICE) access_lds(w, i, at[1], to + dwords, bytes, false, 0);
+    if (bytes < 4) narrow(w, i, to, was, unset);
+    pend(w, i, to, count);
+}
+
+/* Lane by lane: d of lane l is what lane address / 4 has, or is sent there. */
+static void permute_lds(struct wave *w, const struct instruction *i)
+{
+    const unsigned address = i->word[1] & 255, from = registers_of(i, 8);
+    const unsigned to = registers_of(i, 24);
+    uint32_t d[LANES] = { 0 };
+    uint64_t unset = 0;
+    w->group->counts.lds++;
+    if (!vector_ready(w, i, address, 1) || !vector_ready(w, i, from, 1) ||
+        !vector_ready(w, i, to, 1))
+        return;
+    if (vector_unset(w, address, 1)) wave_fail(w, i, "its address is not set");
+    FOR_LANES
+    {
+        const uint32_t other = (w->v[address][l] + (i->word[0] & 0xffff)) / 4 % LANES;
+        const bool back = i->opcode->more;
+        if (!(w->exec >> l & 1)) continue;
+        if (!back) d[other] = w->v[from][l];
+        else if (w->exec >> other & 1) {
+            d[l] = w->v[from][other];
+            unset |= ((w->unset[from][0] | w->unset[from][1]) >> other & 1) << l;
+        }
+    }
+    if (!i->opcode->more) unset = vector_unset(w, from, 1) ? ~0ull : 0;
+    FOR_LANES if (w->exec >> l & 1) w->v[to][l] = d[l];
+    vector_unset_write(w, to, 1, w->exec, unset, unset);
+    pend(w, i, to, 1);
+}
+
+/* --- the table -------------------------------------------------------------------- */
+
+#define ROW(NUMBER, NAME, ACT, MORE)                                                     \
+    {                                                                                    \
+        .encoding = DS, .number = NUMBER, .name = "ds_" NAME, .act = ACT, .more = MORE   \
+    }
+
+const struct opcode gfx9_lds[] = {
+    /* clang-format off */
+    ROW(13,   "write_b32",          write_lds,   4),
+    ROW(14,   "write2_b32",         write_lds,   4 | TWICE),
+    ROW(15,   "write2st64_b32",     write_lds,   4 | TWICE | STRIDE64),
+    ROW(30,   "write_b8",           write_lds,   1),
+    ROW(31,   "write_b16",          write_lds,   2),
+    ROW(54,   "read_b32",           read_lds,    4),
+    ROW(55,   "read2_b32",          read_lds,    4 | TWICE),
+    ROW(56,   "read2st64_b32",      read_lds,    4 | TWICE | STRIDE64),
+    ROW(57,   "read_i8",            read_lds,    1 | SIGNED),
+    ROW(58,   "read_u8",            read_lds,    1),
+    ROW(59,   "read_i16",           read_lds,    2 | SIGNED),
+    ROW(60,   "read_u16",           read_lds,    2),
+    ROW(62,   "permute_b32",        permute_lds, 0),
+    ROW(63,   "bpermute_b32",       permute_lds, 1),
+    ROW(77,   "write_b64",          write_lds,   8),
+    ROW(78,   "write2_b64",         write_lds,   8 | TWICE),
+    ROW(79,   "write2st64_b64",     write_lds,   8 | TWICE | STRIDE64),
+    ROW(84,   "write_b8_d16_hi",    write_lds,   1 | HIGH),
+    ROW(85,   "write_b16_d16_hi",   write_lds,   2 | HIGH),
+    ROW(90,   "read_u16_d16",       read_lds,    2 | KEEPS),
+    ROW(91,   "read_u16_d16_hi",    read_lds,    2 | KEEPS | HIGH),
+    ROW(118,  "read_b64",           read_lds,    8),
+    ROW(119,  "read2_b64",          read_lds,    8 | TWICE),
+    ROW(120,  "read2st64_b64",      read_lds,    8 | TWICE | STRIDE64),
+    ROW(222,  "write_b96",          write_lds,   12),
+    ROW(223,  "write_b128",         write_lds,   16),
+    ROW(254,  "read_b96",           read_lds,    12),
+    ROW(255,  "read_b128",          read_lds,    16),
+    { 0 }
+    /* clang-format on */
+};

@@ -1,0 +1,356 @@
+/* Matrix instructions (MFMA): registers to matrices and back; the numbers are the
+   emulator's of the target's unit.
+
+   Of a fragment with `blocks` products m x n x k side by side, lane l holds `each`
+   elements of A: those of row l % m of block l / (m k / each), whose k begin at (l / m)
+   each % k; of B likewise for columns.  Register r of C and D in lane l is row V % m of
+   block V / m, V = 4 (64 / n) (r / 4) + 4 (l / n) + r % 4, column l % n; of f64 V = r
+   (64 / n) + l / n.  AMD matrix instruction calculator. */
+#include "emu/gfx9/wave.h"
+
+#include "emu/engine.h"
+#include "lib/bits.h"
+
+#include <stdalign.h>
+#include <stdio.h>
+#include <string.h>
+
+struct shape {
+    int m, n, k, blocks, each; /* each: elements of A or B in a lane */
+    int element, sum;          /* bytes of an element of A or B, of C or D */
+};
+
+static struct shape shape_of(const struct bitcut_unit *u)
+{
+    const int element = unit_word_bytes(u), sum = format_bytes(u->c);
+    const char *blocks = strchr(u->name, '_');
+    int count = 1;
+    if (blocks && sscanf(blocks, "_%db", &count) != 1) count = 1;
+    struct shape s = { u->m,
+                       u->n,
+                       u->k,
+                       count,
+                       u->m * u->k * count / LANES,
+                       u->a == &formats[FORMAT_F64] ? 8 : element,
+                       sum };
+    return s;
+}
+
+/* Element e of a lane's registers. */
+static uint64_t element(const struct wave *w, unsigned from, int l, int e, int bytes)
+{
+    if (bytes == 8) return (uint64_t)w->v[from + 1][l] << 32 | w->v[from][l];
+    const int bit = 8 * bytes * e;
+    const uint32_t x = w->v[from + (unsigned)bit / 32][l] >> bit % 32;
+    return bytes == 4 ? x : x & ((1u << 8 * bytes) - 1);
+}
+
+/* Encodings of both operands, [block][line][k]. */
+struct operands {
+    uint64_t a[64 * UNIT_K_MOST], b[64 * UNIT_K_MOST];
+};
+
+static void take_lines(uint64_t *to, const struct wave *w, const struct shape *s,
+                       int lines, unsigned from)
+{
+    const int parts = s->k / s->each;
+    for (int l = 0; l < LANES; l++) {
+        const int part = l / lines;
+        uint64_t *line =
+            to + (part / parts * lines + l % lines) * s->k + part % parts * s->each;
+        for (int e = 0; e < s->each; e++) line[e] = element(w, from, l, e, s->element);
+    }
+}
+
+/* Where a register's element of D is among the rows of all blocks. */
+static int row_at(const struct shape *s, int r, int l)
+{
+    const int groups = LANES / s->n;
+    if (s->sum == 8) return r * groups + l / s->n;
+    return 4 * groups * (r / 4) + 4 * (l / s->n) + r % 4;
+}
+
+/* --- by the engine ---------------------------------------------------------------- */
+
+enum { LINES_MOST = 64 }; /* of all blocks */
+
+/* Lines of all blocks as numbers, [line][k]. */
+struct numbers {
+    struct number a[LINES_MOST * UNIT_K_MOST], b[LINES_MOST * UNIT_K_MOST];
+};
+
+static void take_numbers(struct numbers *to, const struct operands *x,
+                         const struct bitcut_unit *u, const struct shape *s)
+{
+    for (int i = 0; i < s->blocks * s->m * s->k; i++)
+        to->a[i] = unit_read(u, u->a, x->a[i]);
+    for (int i = 0; i < s->blocks * s->n * s->k; i++)
+        to->b[i] = unit_read(u, u->b, x->b[i]);
+}
+
+/* The output of column j of a block's row, `row` counted through all blocks. */
+static uint64_t dot(const struct numbers *x, const struct bitcut_unit *u,
+                    const struct shape *s, int row, int j, uint64_t c)
+{
+    const int column = row / s->m * s->n + j;
+    return unit_dot(u, (struct lane){ x->a + row * s->k, NULL },
+                    (struct lane){ x->b + column * s->k, NULL }, c);
+}
+
+/* --- by vector instructions ------------------------------------------------------- */
+
+/* Whether an operand is finite: of a special one no fast path knows. */
+static bool all_finite(const uint64_t *x, int count, const struct bitcut_format *format)
+{
+    bool finite = true;
+    for (int i = 0; i < count; i++) finite &= format_is_finite(format, x[i]);
+    return finite;
+}
+
+/* What a fast path takes for C, and gives for D: +0 or normal; finite. */
+static bool is_usual(uint32_t c)
+{
+    const uint32_t exponent = c >> 23 & 255;
+    return c == 0 || (exponent != 0 && exponent != 255);
+}
+
+static void put(void *to, int at, uint64_t x, int bytes)
+{
+    memcpy((char *)to + at * bytes, &x, (size_t)bytes);
+}
+
+/* D of one block in place of C, [m][FRAGMENT_COLUMNS]. */
+static void multiply_block(float *c, const struct fast_fragment *f,
+                           const struct operands *x, const struct shape *s, int block)
+{
+    alignas(64) uint32_t a[FRAGMENT_ROWS * FRAGMENT_LINE];
+    alignas(64) uint32_t b[FRAGMENT_DEPTH * FRAGMENT_COLUMNS];
+    const int bytes = f->a_format.bytes;
+    memset(a, 0, (size_t)(s->m * FRAGMENT_LINE * bytes));
+    memset(b, 0, (size_t)(s->k * FRAGMENT_COLUMNS * bytes));
+    for (int i = 0; i < s->m; i++)
+        for (int p = 0; p < s->k; p++)
+            put(a, i * FRAGMENT_LINE + p, x->a[(block * s->m + i) * s->k + p], bytes);
+    for (int j = 0; j < s->n; j++)
+        for (int p = 0; p < s->k; p++)
+            put(b, p * FRAGMENT_COLUMNS + j, x->b[(block * s->n + j) * s->k + p], bytes);
+    fast_fragment_run(f, c, a, b);
+}
+
+/* --- all outputs ------------------------------------------------------------------ */
+
+/* Each by the engine, but those that `known` has, [row][FRAGMENT_COLUMNS], if it is not
+   NULL, where they were usual and are finite. */
+static void finish(uint64_t *d, const uint64_t *c, const float *known,
+                   const struct operands *x, const struct bitcut_unit *u,
+                   const struct shape *s)
+{
+    struct numbers numbers;
+    bool taken = false;
+    for (int r = 0; r < s->m * s->n * s->blocks / LANES; r++)
+        for (int l = 0; l < LANES; l++) {
+            const int row = row_at(s, r, l), at = r * LANES + l, j = l % s->n;
+            if (known && is_usual((uint32_t)c[at])) {
+                d[at] = bits_of_float(known[row * FRAGMENT_COLUMNS + j]);
+                if ((d[at] >> 23 & 255) != 255) continue;
+            }
+            if (!taken) take_numbers(&numbers, x, u, s);
+            taken = true;
+            d[at] = dot(&numbers, u, s, row, j, c[at]);
+        }
+}
+
+static void multiply(uint64_t *d, const uint64_t *c, const struct operands *x,
+                     const struct matrix_unit *unit, const struct shape *s)
+{
+    alignas(64) float known[LINES_MOST * FRAGMENT_COLUMNS];
+    const struct bitcut_unit *u = unit->unit;
+    const bool fast = unit->has_fast && all_finite(x->a, s->blocks * s->m * s->k, u->a) &&
+                      all_finite(x->b, s->blocks * s->n * s->k, u->b);
+    if (fast) {
+        memset(known, 0, sizeof known);
+        for (int r = 0; r < s->m * s->n * s->blocks / LANES; r++)
+            for (int l = 0; l < LANES; l++)
+                known[row_at(s, r, l) * FRAGMENT_COLUMNS + l % s->n] =
+                    float_of_bits((uint32_t)c[r * LANES + l]);
+        for (int block = 0; block < s->blocks; block++)
+            multiply_block(known + block * s->m * FRAGMENT_COLUMNS, &unit->fast, x, s,
+                           block);
+    }
+    finish(d, c, fast ? known : NULL, x, u, s);
+}
+
+/* --- operands --------------------------------------------------------------------- */
+
+struct fields {
+    unsigned a, b, c, d;  /* registers; c: CONSTANT, an inline one */
+    unsigned words, sums; /* dwords of A or B, of C or D in a lane */
+    uint32_t constant;
+};
+
+enum { CONSTANT = 2 * VGPRS };
+
+static unsigned place(unsigned o, bool accumulator)
+{
+    return o - 256 + (accumulator ? VGPRS : 0);
+}
+
+static bool check(struct wave *w, const struct instruction *i, const struct fields *f)
+{
+    const bool even = w->group->object->target->even;
+    const unsigned odd = (f->words > 1 ? f->a | f->b : 0) | f->d;
+    if (i->word[0] >> 8 & 0x7f || i->word[1] >> 29)
+        wave_fail(w, i, "lanes for others (cbsz, abid, blgp) are not executed here");
+    else if (w->exec != ~0ull)
+        wave_fail(w, i, "not all lanes are active, and it multiplies them all");
+    else if (even && odd & 1) wave_fail(w, i, "registers that begin at an odd number");
+    return !w->group->failed && vector_ready(w, i, f->a, f->words) &&
+           vector_ready(w, i, f->b, f->words) && vector_ready(w, i, f->d, f->sums) &&
+           (f->c == CONSTANT || vector_ready(w, i, f->c, f->sums));
+}
+
+static bool check_set(struct wave *w, const struct instruction *i, const struct fields *f)
+{
+    static const char *const names[] = { "A", "B", "C" };
+    const unsigned from[] = { f->a, f->b, f->c };
+    const unsigned count[] = { f->words, f->words, f->c == CONSTANT ? 0 : f->sums };
+    for (int n = 0; n < 3; n++)
+        for (unsigned r = from[n]; r < from[n] + count[n]; r++) {
+            const uint64_t unset = vector_unset(w, r, 1);
+            if (!unset) continue;
+            wave_fail(w, i, "%s in %c%u of lane %d is what nothing has set", names[n],
+                      r < VGPRS ? 'v' : 'a', r % VGPRS, __builtin_ctzll(unset));
+            return false;
+        }
+    return true;
+}
+
+static void act_matrix(struct wave *w, const struct instruction *i)
+{
+    const struct gfx9_target *target = w->group->object->target;
+    const struct matrix_unit *unit = &w->group->object->units[i->opcode->number];
+    if (!unit->unit) {
+        wave_fail(w, i, "there is no unit %s/%s", target->units, i->opcode->unit);
+        return;
+    }
+    const struct shape s = shape_of(unit->unit);
+    const bool cd = target->accumulates_all || i->word[0] >> 15 & 1;
+    struct fields f = {
+        .a = place(i->s[0], i->word[1] >> 27 & 1),
+        .b = place(i->s[1], i->word[1] >> 28 & 1),
+        .c = i->s[2] < 256 ? CONSTANT : place(i->s[2], cd),
+        .d = place(i->d, cd),
+        .words = (unsigned)(s.each * s.element / 4),
+        .sums = (unsigned)(s.m * s.n * s.blocks / LANES * s.sum / 4),
+    };
+    uint64_t c[32 * LANES], d[32 * LANES];
+    struct operands x;
+    if (!check(w, i, &f) || !check_set(w, i, &f)) return;
+    if (f.c == CONSTANT) f.constant = scalar_read(w, i, i->s[2]);
+    if (f.c == CONSTANT && f.constant && s.sum == 8)
+        wave_fail(w, i, "a constant of 64 bits that is not 0");
+    const unsigned wide = (unsigned)s.sum / 4, count = f.sums / wide;
+    for (unsigned r = 0; r < count; r++)
+        FOR_LANES c[r * LANES + (unsigned)l] =
+            f.c == CONSTANT ? f.constant : element(w, f.c + wide * r, l, 0, s.sum);
+    take_lines(x.a, w, &s, s.m, f.a);
+    take_lines(x.b, w, &s, s.n, f.b);
+    multiply(d, c, &x, unit, &s);
+    for (unsigned r = 0; r < f.sums; r++)
+        FOR_LANES w->v[f.d + r][l] =
+            (uint32_t)(d[r / wide * LANES + (unsigned)l] >> (r % wide ? 32 : 0));
+    vector_unset_write(w, f.d, f.sums, ~0ull, 0, 0);
+    w->group->counts.matrix++;
+    w->group->counts.products += (uint64_t)s.m * s.n * s.k * s.blocks;
+}
+
+/* --- accumulators ----------------------------------------------------------------- */
+
+void act_accumulator(struct wave *w, const struct instruction *i)
+{
+    const int kind = i->opcode->more;
+    const unsigned to = place(i->d, kind > 0);
+    w->group->counts.vector++;
+    if (!vector_ready(w, i, to, 1)) return;
+    if (i->s[0] < 256) {
+        const uint32_t x = scalar_read(w, i, i->s[0]);
+        const uint64_t unset = scalar_unset(w, i->s[0], 1) ? ~0ull : 0;
+        FOR_LANES if (w->exec >> l & 1) w->v[to][l] = x;
+        vector_unset_write(w, to, 1, w->exec, unset, unset);
+        return;
+    }
+    const unsigned from = place(i->s[0], kind != 1);
+    if (!vector_ready(w, i, from, 1)) return;
+    FOR_LANES if (w->exec >> l & 1) w->v[to][l] = w->v[from][l];
+    vector_unset_write(w, to, 1, w->exec, w->unset[from][0], w->unset[from][1]);
+}
+
+/* --- the table -------------------------------------------------------------------- */
+
+#define ROW(NUMBER, NAME, UNIT, TARGETS)                                                 \
+    {                                                                                    \
+        .encoding = VOP3P, .number = NUMBER, .name = "v_mfma_" NAME, .act = act_matrix,  \
+        .unit = "mfma." UNIT, .targets = TARGETS                                         \
+    }
+#define OLD (TARGET_GFX908 | TARGET_GFX90A)
+
+const struct opcode gfx9_matrix[] = {
+    /* clang-format off */
+    ROW(0x40, "f32_32x32x1f32",      "32x32x1_2b.f32.f32",   OLD),
+    ROW(0x41, "f32_16x16x1f32",      "16x16x1_4b.f32.f32",   OLD),
+    ROW(0x42, "f32_4x4x1f32",        "4x4x1_16b.f32.f32",    OLD),
+    ROW(0x44, "f32_32x32x2f32",      "32x32x2.f32.f32",      OLD),
+    ROW(0x45, "f32_16x16x4f32",      "16x16x4.f32.f32",      OLD),
+    ROW(0x48, "f32_32x32x4f16",      "32x32x4_2b.f32.f16",   OLD),
+    ROW(0x49, "f32_16x16x4f16",      "16x16x4_4b.f32.f16",   OLD),
+    ROW(0x4a, "f32_4x4x4f16",        "4x4x4_16b.f32.f16",    OLD),
+    ROW(0x4c, "f32_32x32x8f16",      "32x32x8.f32.f16",      OLD),
+    ROW(0x4d, "f32_16x16x16f16",     "16x16x16.f32.f16",     OLD),
+    ROW(0x63, "f32_32x32x4bf16_1k",  "32x32x4_2b.f32.bf16_1k", TARGET_GFX90A),
+    ROW(0x64, "f32_16x16x4bf16_1k",  "16x16x4_4b.f32.bf16_1k", TARGET_GFX90A),
+    ROW(0x65, "f32_4x4x4bf16_1k",    "4x4x4_16b.f32.bf16_1k",  TARGET_GFX90A),
+    ROW(0x66, "f32_32x32x8bf16_1k",  "32x32x8.f32.bf16_1k",    TARGET_GFX90A),
+    ROW(0x67, "f32_16x16x16bf16_1k", "16x16x16.f32.bf16_1k",   TARGET_GFX90A),
+    ROW(0x68, "f32_32x32x2bf16",     "32x32x2_2b.f32.bf16",  OLD),
+    ROW(0x69, "f32_16x16x2bf16",     "16x16x2_4b.f32.bf16",  OLD),
+    ROW(0x6b, "f32_4x4x2bf16",       "4x4x2_16b.f32.bf16",   OLD),
+    ROW(0x6c, "f32_32x32x4bf16",     "32x32x4.f32.bf16",     OLD),
+    ROW(0x6d, "f32_16x16x8bf16",     "16x16x8.f32.bf16",     OLD),
+    ROW(0x6e, "f64_16x16x4f64",      "16x16x4.f64.f64",      TARGET_GFX90A),
+    ROW(0x6f, "f64_4x4x4f64",        "4x4x4_4b.f64.f64",     TARGET_GFX90A),
+
+    ROW(0x3e, "f32_16x16x8_xf32",    "16x16x8.f32.xf32",     TARGET_GFX942),
+    ROW(0x3f, "f32_32x32x4_xf32",    "32x32x4.f32.xf32",     TARGET_GFX942),
+    ROW(0x40, "f32_32x32x1_2b_f32",  "32x32x1_2b.f32.f32",   TARGET_GFX942),
+    ROW(0x41, "f32_16x16x1_4b_f32",  "16x16x1_4b.f32.f32",   TARGET_GFX942),
+    ROW(0x42, "f32_4x4x1_16b_f32",   "4x4x1_16b.f32.f32",    TARGET_GFX942),
+    ROW(0x44, "f32_32x32x2_f32",     "32x32x2.f32.f32",      TARGET_GFX942),
+    ROW(0x45, "f32_16x16x4_f32",     "16x16x4.f32.f32",      TARGET_GFX942),
+    ROW(0x48, "f32_32x32x4_2b_f16",  "32x32x4_2b.f32.f16",   TARGET_GFX942),
+    ROW(0x49, "f32_16x16x4_4b_f16",  "16x16x4_4b.f32.f16",   TARGET_GFX942),
+    ROW(0x4a, "f32_4x4x4_16b_f16",   "4x4x4_16b.f32.f16",    TARGET_GFX942),
+    ROW(0x4c, "f32_32x32x8_f16",     "32x32x8.f32.f16",      TARGET_GFX942),
+    ROW(0x4d, "f32_16x16x16_f16",    "16x16x16.f32.f16",     TARGET_GFX942),
+    ROW(0x5d, "f32_32x32x4_2b_bf16", "32x32x4_2b.f32.bf16",  TARGET_GFX942),
+    ROW(0x5e, "f32_16x16x4_4b_bf16", "16x16x4_4b.f32.bf16",  TARGET_GFX942),
+    ROW(0x5f, "f32_4x4x4_16b_bf16",  "4x4x4_16b.f32.bf16",   TARGET_GFX942),
+    ROW(0x60, "f32_32x32x8_bf16",    "32x32x8.f32.bf16",     TARGET_GFX942),
+    ROW(0x61, "f32_16x16x16_bf16",   "16x16x16.f32.bf16",    TARGET_GFX942),
+    ROW(0x6e, "f64_16x16x4_f64",     "16x16x4.f64.f64",      TARGET_GFX942),
+    ROW(0x6f, "f64_4x4x4_4b_f64",    "4x4x4_4b.f64.f64",     TARGET_GFX942),
+    ROW(0x70, "f32_16x16x32_bf8_bf8", "16x16x32.f32.bf8.bf8", TARGET_GFX942),
+    ROW(0x71, "f32_16x16x32_bf8_fp8", "16x16x32.f32.bf8.fp8", TARGET_GFX942),
+    ROW(0x72, "f32_16x16x32_fp8_bf8", "16x16x32.f32.fp8.bf8", TARGET_GFX942),
+    ROW(0x73, "f32_16x16x32_fp8_fp8", "16x16x32.f32.fp8.fp8", TARGET_GFX942),
+    ROW(0x74, "f32_32x32x16_bf8_bf8", "32x32x16.f32.bf8.bf8", TARGET_GFX942),
+    ROW(0x75, "f32_32x32x16_bf8_fp8", "32x32x16.f32.bf8.fp8", TARGET_GFX942),
+    ROW(0x76, "f32_32x32x16_fp8_bf8", "32x32x16.f32.fp8.bf8", TARGET_GFX942),
+    ROW(0x77, "f32_32x32x16_fp8_fp8", "32x32x16.f32.fp8.fp8", TARGET_GFX942),
+
+    { .encoding = VOP3P, .number = 0x58, .name = "v_accvgpr_read_b32",
+      .act = act_accumulator, .more = 0 },
+    { .encoding = VOP3P, .number = 0x59, .name = "v_accvgpr_write_b32",
+      .act = act_accumulator, .more = 1 },
+    { 0 }
+    /* clang-format on */
+};

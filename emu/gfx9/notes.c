@@ -1,0 +1,193 @@
+/* What a code object says of its kernels: the note NT_AMDGPU_METADATA, a MessagePack map
+   ("User Guide for AMDGPU Backend", code object V3 and later).  Of it are read each
+   kernel's name and arguments. */
+#include "emu/gfx9/wave.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A place in the note. */
+struct reader {
+    const uint8_t *at, *end;
+    bool failed;
+};
+
+enum kind { NOTHING, INTEGER, TEXT, LIST, MAP };
+
+struct item {
+    enum kind kind;
+    uint64_t number; /* INTEGER; bytes of TEXT; entries of LIST and MAP */
+    const char *text;
+};
+
+static uint64_t read_number(struct reader *r, int bytes)
+{
+    uint64_t x = 0;
+    if (r->end - r->at < bytes) r->failed = true;
+    for (int i = 0; i < bytes && !r->failed; i++) x = x << 8 | *r->at++;
+    return x;
+}
+
+static struct item read_text(struct reader *r, uint64_t bytes)
+{
+    const struct item x = { TEXT, bytes, (const char *)r->at };
+    if ((uint64_t)(r->end - r->at) < bytes) r->failed = true;
+    else r->at += bytes;
+    return x;
+}
+
+/* The next item; of a list or a map its entries follow.  Others than those that a
+   compiler writes here end the reading. */
+static struct item read_item(struct reader *r)
+{
+    const unsigned tag = (unsigned)read_number(r, 1);
+    if (tag < 0x80) return (struct item){ INTEGER, tag, NULL };
+    if (tag < 0x90) return (struct item){ MAP, tag & 15, NULL };
+    if (tag < 0xa0) return (struct item){ LIST, tag & 15, NULL };
+    if (tag < 0xc0) return read_text(r, tag & 31);
+    if (tag >= 0xe0) return (struct item){ INTEGER, (uint64_t)(int8_t)tag, NULL };
+    switch (tag) {
+    case 0xc0:
+    case 0xc2:
+    case 0xc3: return (struct item){ INTEGER, tag == 0xc3, NULL };
+    case 0xcc:
+    case 0xd0: return (struct item){ INTEGER, read_number(r, 1), NULL };
+    case 0xcd:
+    case 0xd1: return (struct item){ INTEGER, read_number(r, 2), NULL };
+    case 0xce:
+    case 0xd2: return (struct item){ INTEGER, read_number(r, 4), NULL };
+    case 0xcf:
+    case 0xd3: return (struct item){ INTEGER, read_number(r, 8), NULL };
+    case 0xd9: return read_text(r, read_number(r, 1));
+    case 0xda: return read_text(r, read_number(r, 2));
+    case 0xdb: return read_text(r, read_number(r, 4));
+    case 0xdc: return (struct item){ LIST, read_number(r, 2), NULL };
+    case 0xdd: return (struct item){ LIST, read_number(r, 4), NULL };
+    case 0xde: return (struct item){ MAP, read_number(r, 2), NULL };
+    case 0xdf: return (struct item){ MAP, read_number(r, 4), NULL };
+    default: r->failed = true; return (struct item){ 0 };
+    }
+}
+
+static bool is_text(const struct item *x, const char *text)
+{
+    return x->kind == TEXT && x->number == strlen(text) &&
+           !memcmp(x->text, text, x->number);
+}
+
+/* How deep a note may be: more is none that a compiler wrote. */
+enum { DEPTH_MOST = 16 };
+
+static void skip_item(struct reader *r, int depth)
+{
+    const struct item x = read_item(r);
+    if (depth == DEPTH_MOST) r->failed = true;
+    const uint64_t entries = x.kind == MAP ? 2 * x.number : x.kind == LIST ? x.number : 0;
+    for (uint64_t i = 0; i < entries && !r->failed; i++) skip_item(r, depth + 1);
+}
+
+static uint64_t read_integer(struct reader *r)
+{
+    const struct item x = read_item(r);
+    if (x.kind != INTEGER) r->failed = true;
+    return x.number;
+}
+
+/* --- kernels ---------------------------------------------------------------------- */
+
+static void read_argument(struct gfx9_kernel *k, struct reader *r)
+{
+    const struct item map = read_item(r);
+    struct gfx9_argument x = { 0 };
+    bool hidden = false;
+    if (map.kind != MAP) r->failed = true;
+    for (uint64_t i = 0; i < map.number && !r->failed; i++) {
+        const struct item key = read_item(r);
+        if (is_text(&key, ".offset")) x.offset = (uint32_t)read_integer(r);
+        else if (is_text(&key, ".size")) x.bytes = (uint32_t)read_integer(r);
+        else if (is_text(&key, ".value_kind")) {
+            const struct item kind = read_item(r);
+            hidden =
+                kind.kind == TEXT && kind.number >= 7 && !memcmp(kind.text, "hidden_", 7);
+            k->counts_blocks |= is_text(&kind, "hidden_block_count_x");
+        } else skip_item(r, 0);
+    }
+    if (hidden) {
+        if (!k->has_hidden || x.offset < k->hidden) k->hidden = x.offset;
+        k->has_hidden = true;
+    } else if (k->arguments < GFX9_ARGUMENTS_MOST) k->argument[k->arguments++] = x;
+    else r->failed = true;
+}
+
+/* A kernel; its name is that of its descriptor without ".kd". */
+static void read_kernel(struct gfx9_kernel *k, struct item *name, struct reader *r)
+{
+    const struct item map = read_item(r);
+    if (map.kind != MAP) r->failed = true;
+    for (uint64_t i = 0; i < map.number && !r->failed; i++) {
+        const struct item key = read_item(r);
+        if (is_text(&key, ".symbol")) *name = read_item(r);
+        else if (is_text(&key, ".kernarg_segment_size"))
+            k->segment_bytes = (uint32_t)read_integer(r);
+        else if (is_text(&key, ".args")) {
+            const struct item list = read_item(r);
+            if (list.kind != LIST) r->failed = true;
+            for (uint64_t j = 0; j < list.number && !r->failed; j++) read_argument(k, r);
+        } else skip_item(r, 0);
+    }
+}
+
+/* Copy a kernel's name, without ".kd", behind those that were. */
+static bool take_name(struct gfx9_object *o, struct gfx9_kernel *k,
+                      const struct item *name, size_t *used, size_t room)
+{
+    if (name->kind != TEXT || name->number < 4 ||
+        memcmp(name->text + name->number - 3, ".kd", 3) || name->number > room - *used ||
+        memchr(name->text, 0, name->number))
+        return false;
+    const size_t length = name->number - 3;
+    memcpy(o->names + *used, name->text, length);
+    o->names[*used + length] = 0;
+    k->name = o->names + *used;
+    *used += length + 1;
+    return true;
+}
+
+static enum bitcut_status read_kernels(struct gfx9_object *o, struct reader *r,
+                                       uint64_t count, size_t room, struct fault *f)
+{
+    size_t used = 0;
+    o->kernels = memory_allocate(count, sizeof *o->kernels);
+    o->names = memory_allocate(room, 1);
+    if (!o->kernels || !o->names) return fault_set(f, BITCUT_CANNOT, "no memory");
+    for (uint64_t n = 0; n < count && !r->failed; n++) {
+        struct gfx9_kernel k = { 0 };
+        struct item name = { 0 };
+        read_kernel(&k, &name, r);
+        if (!r->failed && take_name(o, &k, &name, &used, room))
+            o->kernels[o->kernel_count++] = k;
+        else r->failed = true;
+    }
+    return BITCUT_OK;
+}
+
+enum bitcut_status gfx9_read_notes(struct gfx9_object *o, const uint8_t *note,
+                                   size_t bytes, struct fault *f)
+{
+    struct reader r = { note, note + bytes, false };
+    const struct item map = read_item(&r);
+    enum bitcut_status status = BITCUT_OK;
+    for (uint64_t i = 0; map.kind == MAP && i < map.number && !r.failed; i++) {
+        const struct item key = read_item(&r);
+        if (!is_text(&key, "amdhsa.kernels") || o->kernels) {
+            skip_item(&r, 0);
+            continue;
+        }
+        const struct item list = read_item(&r);
+        if (list.kind != LIST || list.number > bytes) r.failed = true;
+        else status = read_kernels(o, &r, list.number, bytes, f);
+        if (status != BITCUT_OK) return status;
+    }
+    if (map.kind == MAP && !r.failed && o->kernels) return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "its note of kernels is damaged");
+}
