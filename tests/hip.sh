@@ -86,20 +86,20 @@ agrees() {
         expect mismatches 0
         expect recipe "$recipe"
     done << 'END'
-plain -m 5 -n 6 -k 19
-markidis -m 5 -n 6 -k 19
-feng -m 5 -n 6 -k 19
-ootomo -m 5 -n 6 -k 35
-legemm -m 66 -n 5 -k 40
-legemm -m 5 -n 6 -k 40 --split-k 3
-legemm -m 5 -n 6 -k 19 --equilibrate
-bf16x3 -m 5 -n 6 -k 19
-bf16x6 -m 5 -n 6 -k 19 --split-k 2
-bf16x9 -m 5 -n 6 -k 19
+plain -m 66 -n 65 -k 75
+markidis -m 66 -n 65 -k 75
+feng -m 66 -n 65 -k 75
+ootomo -m 66 -n 65 -k 75
+legemm -m 66 -n 65 -k 75
+legemm -m 66 -n 65 -k 75 --split-k 3
+legemm -m 66 -n 65 -k 75 --equilibrate
+bf16x3 -m 66 -n 65 -k 75
+bf16x6 -m 66 -n 65 -k 75 --split-k 2
+bf16x9 -m 66 -n 65 -k 75
 END
     for pipeline in 1 1r 2 2r; do
         # shellcheck disable=SC2086
-        run 0 verify --kernel mfma32x32x8.legemm.f16.128x128x32.$pipeline -m 5 -n 6 -k 70 \
+        run 0 verify --kernel mfma32x32x8.legemm.f16.128x128x32.$pipeline -m 66 -n 65 -k 100 \
             --seconds 0 $at
         expect mismatches 0
     done
