@@ -9,9 +9,7 @@ libgmp-dev libmpfr-dev libjansson-dev check gnuplot-nox texinfo"
 # A compiler of code for AMD GPUs, where the system has it: else that module is not built.
 optional="clang-19 lld-19"
 case " $* " in *" --without-hip "*) optional= ;; esac
-for compiler in hipcc amdclang++ clang++-19; do
-    ! command -v $compiler > /dev/null || optional=
-done
+if command -v hipcc amdclang++ > /dev/null; then optional=; fi
 
 installed() {
     dpkg-query -W -f '${db:Status-Status}\n' "$1" 2> /dev/null | grep -qx installed
@@ -32,6 +30,13 @@ if command -v dpkg-query > /dev/null; then
     for package in $packages; do
         installed "$package" || missing="$missing $package"
     done
+    absent=
+    for package in $optional; do
+        installed "$package" || absent="$absent $package"
+    done
+    optional=$absent
+else
+    optional=
 fi
 as_root=
 if [ "$(id -u)" = 0 ]; then as_root="env"
@@ -51,10 +56,10 @@ if [ -n "$missing" ]; then
     # shellcheck disable=SC2086
     run install $missing
 fi
-if [ -n "$optional" ] && [ -n "$as_root" ] && command -v apt-get > /dev/null; then
+if [ -n "$optional" ] && [ -n "$as_root" ]; then
     # shellcheck disable=SC2086
     { [ -n "$missing" ] || $as_root apt-get update; install $optional; } > "$log" 2>&1 < /dev/null ||
-        echo "bootstrap.sh: without a compiler of code for AMD GPUs: no $optional" >&2
+        echo "bootstrap.sh: without a compiler of code for AMD GPUs: no$optional" >&2
 fi
 
 run autoreconf -fi

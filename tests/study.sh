@@ -164,6 +164,16 @@ all_judged() {
     done
 }
 
+# Rows of the scale of papers, kept in data/studies, are judged as data/README.md says.
+kept_judged() {
+    for file in "$BITCUT_DATA"/studies/*.jsonl; do
+        run 0 study --merge "$file" --verdicts --json
+        row="$(basename "$file" .jsonl) | [0-9]* | $(value verdict | grep -cx agrees) |"
+        row="$row $(value verdict | grep -cx differs) | $(value verdict | grep -cx cannot) |"
+        grep -q "^| $row" "$BITCUT_DATA/README.md" || echo "not $row"
+    done
+}
+
 ok_if_empty "parts merge to the whole, byte for byte" "$(merged)"
 ok_if_empty "parts alone are no answer" "$(incomplete)"
 ok_if_empty "a run goes on" "$(resumed)"
@@ -173,5 +183,6 @@ ok_if_empty "a line a claim" "$(lines_for_people)"
 ok_if_empty "without data" "$(no_data)"
 ok_if_empty "two studies in a file" "$(two_studies)"
 ok_if_empty "what is refused" "$(refusals)"
+ok_if_empty "kept rows are judged as they were" "$(kept_judged)"
 exhaustive "all claims are judged" all_judged
 echo "1..$n"

@@ -243,6 +243,11 @@ LANE(and_or_unset, (((UA | UB) & (A | UA) & (B | UB)) | UC) & (~(A & B) | UA | U
 LANE(or3_unset, (UA | UB | UC) & (~A | UA) & (~B | UB) & (~C | UC))
 LANE(cndmask_unset, IN ? UB : UA)
 LANE(pack_unset, (UA & 0xffff) | UB << 16)
+/* What is above in the third operand is not in what is below in the result: compilers leave
+   it as it was where they want a product of 32 bits. */
+LANE2(mad_u64_u32_unset, UA | UB | UC                  ? ~0ull
+                         : x->unset[2][LANES + l] ? ~0ull << 32
+                                                  : 0)
 LANE2(mov_b64_unset, (uint64_t)x->unset[0][LANES + l] << 32 | UA)
 
 /* --- the table -------------------------------------------------------------------- */
@@ -397,7 +402,7 @@ const struct opcode gfx9_vector[] = {
     THREE(VOP3, 0x1d4, max3_i32),
     THREE(VOP3, 0x1d5, max3_u32),
     THREE(VOP3, 0x1d6, med3_f32,     F32),
-    ROW(VOP3, 0x1e8, mad_u64_u32, 2, 1, 1, 2, .more = GIVES_CARRY),
+    ROW(VOP3, 0x1e8, mad_u64_u32, 2, 1, 1, 2, FROM(mad_u64_u32), .more = GIVES_CARRY),
     ROW(VOP3, 0x1e9, mad_i64_i32, 2, 1, 1, 2, .more = GIVES_CARRY),
     THREE(VOP3, 0x1ed, perm_b32,     FROM(perm)),
     THREE(VOP3, 0x1f1, mad_u32_u16,  .more = HALVES),

@@ -123,14 +123,14 @@ DEVICE int line_exponent(uint32_t largest)
     return largest ? EQUILIBRATE_TARGET - exponent : 0;
 }
 
-/* RN(2^exponent x) in two FP32 products, as if rounded once.  Upward, by 2^254 at most, a
-   product is exact or infinite.  Downward it is inexact only below 2^-126, and if that is
-   the first one, the second makes a zero of it, by 2^-126, as it should be.  Below -252
-   an exponent is taken for that: no sum of equilibrated lines is large enough to tell. */
+/* RN(2^exponent x) in two FP32 products, as if rounded once.  Upward, by 2^254 at most,
+   half and half, a product is exact or infinite.  Downward it is inexact only below
+   2^-126, and if that is the first one, the second makes a zero of it, by 2^-126, as it
+   should be.  Below -252 an exponent is taken for that: no sum of equilibrated lines is
+   large enough to tell. */
 DEVICE float scale_once(float x, int exponent)
 {
-    const int second = exponent < 0 ? exponent_larger(exponent, -126)
-                                    : exponent_larger(exponent - 127, 0);
+    const int second = exponent < 0 ? exponent_larger(exponent, -126) : exponent >> 1;
     const int first = exponent_larger(exponent - second, -126);
     x = x * bits_as<float>((uint32_t)(first + 127) << 23);
     return x * bits_as<float>((uint32_t)(second + 127) << 23);

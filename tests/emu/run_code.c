@@ -1,0 +1,66 @@
+/* Runs a kernel of a code object in the executor, for tests/gfx9.sh:
+     run_code FILE KERNEL ITEMS   with arguments (float *d, const float *a, int n):
+                                  a[i] = i, d of n = 256 elements; prints d, or why not
+     run_code FILE                lists offsets and mnemonics of all instructions */
+#include "emu/gfx9/gfx9.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { COUNT = 256, FILE_MOST = 1 << 24 };
+
+static bool print_one(void *with, size_t at, const char *mnemonic)
+{
+    (void)with;
+    printf("%zx %s\n", at, mnemonic ? mnemonic : "?");
+    return true;
+}
+
+static int run_kernel(const struct gfx9_object *o, const char *name, unsigned items)
+{
+    float a[COUNT], d[COUNT] = { 0 };
+    const struct gfx9_memory memory[] = { { a, sizeof a }, { d, sizeof d } };
+    const struct {
+        float *d, *a;
+        int n;
+    } arguments = { d, a, COUNT };
+    const struct gfx9_launch launch = {
+        .object = o,
+        .kernel = gfx9_kernel_find(o, name),
+        .groups = { 1, 1, 1 },
+        .items = { items, 1, 1 },
+        .arguments = &arguments,
+        .argument_bytes = 20,
+        .memory = memory,
+        .memories = 2,
+    };
+    struct fault f;
+    for (int i = 0; i < COUNT; i++) a[i] = (float)i;
+    if (!launch.kernel || gfx9_run(NULL, &launch, &f) != BITCUT_OK) {
+        puts(launch.kernel ? f.text : "no such kernel");
+        return 1;
+    }
+    for (int i = 0; i < COUNT; i++) printf("%g%c", (double)d[i], i % 16 == 15 ? '\n' : ' ');
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct gfx9_object *o;
+    struct fault f;
+    FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
+    char *bytes = malloc(FILE_MOST);
+    if (!file || !bytes) return 99;
+    const size_t size = fread(bytes, 1, FILE_MOST, file);
+    fclose(file);
+    if (gfx9_load(&o, bytes, size, &f) != BITCUT_OK) {
+        puts(f.text);
+        return 1;
+    }
+    int status = 0;
+    if (argc > 3) status = run_kernel(o, argv[2], (unsigned)atoi(argv[3]));
+    else gfx9_list(o, print_one, NULL);
+    gfx9_unload(o);
+    free(bytes);
+    return status;
+}
