@@ -9,7 +9,7 @@ libgmp-dev libmpfr-dev libjansson-dev check gnuplot-nox texinfo"
 # A compiler of code for AMD GPUs, where the system has it: else that module is not built.
 optional="clang-19 lld-19"
 case " $* " in *" --without-hip "*) optional= ;; esac
-if command -v hipcc amdclang++ > /dev/null; then optional=; fi
+if command -v hipcc > /dev/null || command -v amdclang++ > /dev/null; then optional=; fi
 
 installed() {
     dpkg-query -W -f '${db:Status-Status}\n' "$1" 2> /dev/null | grep -qx installed
