@@ -27,7 +27,7 @@ static const struct command *const commands[] = {
 static struct context context = { .seed = 1 };
 static bool help;
 static const struct fault stopped = { BITCUT_CANNOT, "stopped" };
-static const struct fault no_thread = { BITCUT_NO_MEMORY, "not enough memory" };
+static const struct fault no_memory = { BITCUT_NO_MEMORY, "not enough memory" };
 static const char *command_name;
 static bool told; /* that the command was stopped, or what it met then; stderr's lock */
 
@@ -196,26 +196,6 @@ static int print_command_help(const struct command *c)
 
 /* --- running a command ------------------------------------------------------------ */
 
-/* How many words name the output, -o and its folder: a report is the same anywhere. */
-static int output_words(const char *word)
-{
-    return !strcmp(word, "-o") ? 2 : !strncmp(word, "-o=", 3) ? 1 : 0;
-}
-
-/* The words of the command line with blanks between, without the output, for reports. */
-static char *join(int argc, char **argv)
-{
-    size_t length = sizeof "bitcut";
-    for (int i = 0; i < argc; i++) length += strlen(argv[i]) + 1;
-    char *line = calloc(length, 1);
-    if (line) strcpy(line, "bitcut");
-    for (int i = 1, skip; line && i < argc; i += skip ? skip : 1) {
-        skip = output_words(argv[i]);
-        if (!skip) strcat(strcat(line, " "), argv[i]);
-    }
-    return line;
-}
-
 static int finish(int status)
 {
     terminal_label(NULL);
@@ -244,6 +224,7 @@ static int run(const struct command *c, int argc, char **argv)
     static const char *operands[OPERANDS_MOST];
     struct option_row rows[OPTIONS_MOST] = { 0 };
     bool given[OPTIONS_MOST] = { false };
+    const char *const *words = (const char *const *)argv;
     struct fault f;
     int n = 0;
     for (; n < SHARED; n++) rows[n] = shared_options[n];
@@ -253,7 +234,7 @@ static int run(const struct command *c, int argc, char **argv)
     }
     rows[n] = output_option(c);
     if (options_read(given, operands, &context.operand_count, c->operands_most, rows,
-                     argc, (const char *const *)argv, &f))
+                     argc, words, &f))
         return fail(c->name, &f);
     if (help) return finish(print_command_help(c));
     if (context.threads < 0 || context.threads > THREADS_MOST)
@@ -262,9 +243,14 @@ static int run(const struct command *c, int argc, char **argv)
     context.options = rows;
     context.given = given;
     command_name = context.emitter.schema = c->name;
-    if (!terminal_progress(&context.progress, give_up)) return fail(c->name, &no_thread);
+    if (!terminal_progress(&context.progress, give_up)) return fail(c->name, &no_memory);
     terminal_label(c->name);
-    return finish(c->run(&context));
+    /* A report is the same wherever it is written. */
+    context.command_line = options_join("bitcut", rows, "o", argc, words);
+    const int status =
+        context.command_line ? c->run(&context) : fail(c->name, &no_memory);
+    free(context.command_line);
+    return finish(status);
 }
 
 /* What the build asks for: --make-page [COMMAND], --make-completion. */
@@ -281,7 +267,6 @@ static int write_reference(int argc, char **argv)
 
 static int run_words(int argc, char **argv)
 {
-    static const struct fault full = { BITCUT_NO_MEMORY, "not enough memory" };
     if (argc < 2) return complain("command", "missing; see bitcut --help");
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))
         return finish(print_help());
@@ -291,12 +276,8 @@ static int run_words(int argc, char **argv)
     }
     if (!strncmp(argv[1], "--make-", 7)) return finish(write_reference(argc, argv));
     const struct command *c = table_find(TABLE(commands), argv[1]);
-    if (!c) return fail_unknown("command", argv[1], TABLE(commands));
-    context.command_line = join(argc, argv);
-    if (!context.command_line) return fail(c->name, &full);
-    const int status = run(c, argc - 1, argv + 1);
-    free(context.command_line);
-    return status;
+    return c ? run(c, argc - 1, argv + 1)
+             : fail_unknown("command", argv[1], TABLE(commands));
 }
 
 int main(int argc, char **argv)

@@ -132,26 +132,49 @@ static enum bitcut_status unknown(const struct option_row *rows, const char *wor
                      text_fit(word, WORD_QUOTED), word, hint);
 }
 
+/* An option word: its name, row (NULL: unknown), and what is after '=' in it. */
+struct option_word {
+    char name[64];
+    const struct option_row *row;
+    const char *after; /* NULL: there is no '=' */
+};
+
+static struct option_word option_word(const struct option_row *rows, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    const char *start = word + (word[1] == '-' ? 2 : 1);
+    const size_t length = equals ? (size_t)(equals - start) : strlen(start);
+    struct option_word w = { .after = equals ? equals + 1 : NULL };
+    snprintf(w.name, sizeof w.name, "%.*s", (int)(length < 63 ? length : 63), start);
+    w.row = table_find(option_table(rows), w.name);
+    if (w.row && is_short(w.row) != (word[1] != '-')) w.row = NULL;
+    return w;
+}
+
+/* Whether a word is an option: what begins with a dash and is more. */
+static bool is_option(const char *word) { return word[0] == '-' && word[1]; }
+
+/* Whether the argument of an option is the next word. */
+static bool takes_next(const struct option_word *w)
+{
+    return w->row && w->row->kind != OPTION_FLAG && !w->after;
+}
+
 /* One option word, which may hold its argument after '='; *at moves past a separate
    one. */
 static enum bitcut_status read_option(bool *given, const struct option_row *rows, int *at,
                                       int argc, const char *const *argv, struct fault *f)
 {
-    const char *word = argv[*at], *equals = strchr(word, '=');
-    const char *start = word + (word[1] == '-' ? 2 : 1);
-    char name[64];
-    const size_t length = equals ? (size_t)(equals - start) : strlen(start);
-    snprintf(name, sizeof name, "%.*s", (int)(length < 63 ? length : 63), start);
-
-    const struct option_row *row = table_find(option_table(rows), name);
-    if (!row || is_short(row) != (word[1] != '-')) return unknown(rows, word, name, f);
-    given[row - rows] = true;
-    if (row->kind == OPTION_FLAG && equals)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "--%s takes no argument", name);
-    if (row->kind == OPTION_FLAG) return set_value(row, "", f);
-    if (!equals && ++*at == argc)
+    const char *word = argv[*at];
+    const struct option_word w = option_word(rows, word);
+    if (!w.row) return unknown(rows, word, w.name, f);
+    given[w.row - rows] = true;
+    if (w.row->kind == OPTION_FLAG && w.after)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "--%s takes no argument", w.name);
+    if (w.row->kind == OPTION_FLAG) return set_value(w.row, "", f);
+    if (takes_next(&w) && ++*at == argc)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s needs an argument", word);
-    return set_value(row, equals ? equals + 1 : argv[*at], f);
+    return set_value(w.row, w.after ? w.after : argv[*at], f);
 }
 
 enum bitcut_status options_read(bool *given, const char **operands, int *operand_count,
@@ -164,7 +187,7 @@ enum bitcut_status options_read(bool *given, const char **operands, int *operand
         const char *word = argv[i];
         if (!only_operands && !strcmp(word, "--")) {
             only_operands = true;
-        } else if (!only_operands && word[0] == '-' && word[1]) {
+        } else if (!only_operands && is_option(word)) {
             const enum bitcut_status status = read_option(given, rows, &i, argc, argv, f);
             if (status != BITCUT_OK) return status;
         } else if (*operand_count == operands_most) {
@@ -175,6 +198,28 @@ enum bitcut_status options_read(bool *given, const char **operands, int *operand
         }
     }
     return BITCUT_OK;
+}
+
+char *options_join(const char *program, const struct option_row *rows, const char *but,
+                   int argc, const char *const *argv)
+{
+    bool only_operands = false;
+    size_t length = strlen(program) + 1;
+    for (int i = 0; i < argc; i++) length += strlen(argv[i]) + 1;
+    char *line = memory_allocate(length, 1);
+    if (!line) return NULL;
+    strcat(strcat(strcpy(line, program), " "), argv[0]);
+    for (int i = 1; i < argc; i++) {
+        only_operands |= !strcmp(argv[i], "--");
+        const bool option = !only_operands && is_option(argv[i]);
+        const struct option_word w =
+            option ? option_word(rows, argv[i]) : (struct option_word){ 0 };
+        const bool dropped = w.row && !strcmp(w.row->name, but);
+        const int last = takes_next(&w) && i + 1 < argc ? i + 1 : i;
+        for (; !dropped && i <= last; i++) strcat(strcat(line, " "), argv[i]);
+        i = last;
+    }
+    return line;
 }
 
 /* --- values kept ------------------------------------------------------------------ */

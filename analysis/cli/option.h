@@ -49,6 +49,11 @@ enum bitcut_status options_read(bool *given, const char **operands, int *operand
                                 int operands_most, const struct option_row *rows,
                                 int argc, const char *const *argv, struct fault *f);
 
+/* `program` and the words argv[0..argc), which options_read() could read, with blanks
+   between, without the option `but` and its argument: to be freed; NULL: no memory. */
+char *options_join(const char *program, const struct option_row *rows, const char *but,
+                   int argc, const char *const *argv);
+
 /* The values of options, to be given back. */
 struct option_values;
 
