@@ -7,6 +7,7 @@ set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
 faulty=$PWD/tests/explain/faulty
+source=$(cd "${srcdir:-.}" && pwd)
 matrices=$PWD/tests/libraries/matrices
 [ -x "$faulty" ] || { echo "1..0 # SKIP no tests/explain/faulty: Check was not found"; exit 0; }
 work=$(mktemp -d) || exit 99
@@ -487,6 +488,18 @@ distances_told() {
     grep -q '^parts$' out || cat out
 }
 
+# What gives the same bits is told a recipe at a time; a result of cuBLAS in TF32, whose
+# operands had to be rounded, by the recipe of that name.
+equals_told() {
+    run 0 gemm --recipe plain --unit mi210 -m 24 -n 20 -k 64 --save-a A.npy --save-b B.npy -o D.npy
+    run 0 explain -a A.npy -b B.npy -d D.npy
+    grep -q '2 more give the same bits on these data: plain on cdna2/mfma[^ ]* and 1 more$' out || cat out
+    grep -q '^the same bits  *plain on cdna2/[^ ]*, cdna2/[^ ]*$' out || cat out
+    C=$source/data/libraries/h100-cublas
+    run 0 explain -a "$C/A.npy" -b "$C/B.npy" -d "$C/tf32.npy"
+    grep -q '^explanation  *D is cublas-tf32 on hopper/mma.m16n8k8.f32.tf32' out || cat out
+}
+
 explain_refused() {
     "$faulty" . plain fma/f32 5 6 7 1 none
     while IFS='|' read -r status why words; do
@@ -525,5 +538,6 @@ ok_if_empty "explain compares two results" "$(two_compared)"
 exhaustive "explain finds a second order in some rows" rows_mixed
 ok_if_empty "explain says that nothing gives noise" "$(nothing_named)"
 ok_if_empty "explain tells distances and places" "$(distances_told)"
+ok_if_empty "explain tells each recipe of the same bits once" "$(equals_told)"
 ok_if_empty "explain refuses what cannot be" "$(explain_refused)"
 echo "1..$n"

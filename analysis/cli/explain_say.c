@@ -136,21 +136,49 @@ static bool say_period(char *text, size_t size, const struct emit_line *line,
     return *text;
 }
 
+/* Whether both are one recipe with the same changes, on whatever units. */
+static bool are_alike(const json_t *x, const json_t *y)
+{
+    return json_equal(json_object_get(x, "recipe"), json_object_get(y, "recipe")) &&
+           json_equal(json_object_get(x, "changes"), json_object_get(y, "changes"));
+}
+
+/* That from `first` on, on its first units; returns how many of the list that is. */
+static long long say_units(char *text, size_t size, const json_t *list, size_t first)
+{
+    const json_t *const one = json_array_get(list, first);
+    const char *const changes = text_at(one, "changes");
+    long long count = 0;
+    enum { SAID = 3 };
+    say_more(text, size, "%s%s on", *text ? "; " : "", text_at(one, "recipe"));
+    for (size_t i = first; i < json_array_size(list); i++) {
+        const json_t *const other = json_array_get(list, i);
+        if (!are_alike(one, other)) continue;
+        if (count++ < SAID)
+            say_more(text, size, "%s %s", count > 1 ? "," : "", text_at(other, "unit"));
+    }
+    if (count > SAID) say_more(text, size, " and %lld more units", count - SAID);
+    if (changes) say_more(text, size, ", but %s", changes);
+    return count;
+}
+
+/* Each recipe once, with the units on which it is the same. */
 static bool say_equal(char *text, size_t size, const struct emit_line *line,
                       const json_t *row)
 {
     enum { SHOWN = 3 };
     const json_t *list = json_object_get(row, line->key);
     const long long count = whole(row, "equals");
-    for (size_t i = 0; i < json_array_size(list) && i < SHOWN; i++) {
-        const json_t *one = json_array_get(list, i);
-        const char *changes = json_string_value(json_object_get(one, "changes"));
-        say_more(text, size, "%s%s on %s%s%s", i ? "; " : "",
-                 json_string_value(json_object_get(one, "recipe")),
-                 json_string_value(json_object_get(one, "unit")), changes ? ", but " : "",
-                 changes ? changes : "");
+    long long told = 0, recipes_told = 0;
+    for (size_t i = 0; i < json_array_size(list) && recipes_told < SHOWN; i++) {
+        bool before = false;
+        for (size_t j = 0; j < i && !before; j++)
+            before = are_alike(json_array_get(list, j), json_array_get(list, i));
+        if (before) continue;
+        told += say_units(text, size, list, i);
+        recipes_told++;
     }
-    if (count > SHOWN) say_more(text, size, "; and %lld more", count - SHOWN);
+    if (count > told) say_more(text, size, "; and %lld more", count - told);
     return count > 0;
 }
 

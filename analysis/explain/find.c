@@ -87,7 +87,8 @@ static bool confirm(void *context, const struct finding *f)
 
 /* Which of two hypotheses that give the same is named: what was recorded on hardware,
    then definitions, then what nobody here ran; among these the unit whose operands have
-   no more bits than A and B need. */
+   no more bits than A and B need; if A and B have to be rounded, the recipe that says
+   how, as libraries' recipes do, before one that takes what the unit has. */
 static int rank(struct confirmation *c, const struct verdict *v)
 {
     const enum evidence e = v->x.gemm.unit->evidence;
@@ -95,7 +96,9 @@ static int rank(struct confirmation *c, const struct verdict *v)
     return 100 * (e == EVIDENCE_RECORDED     ? 0
                   : e == EVIDENCE_DEFINITION ? 1
                                              : 2) +
-           (has_operands(c, f) ? f->fraction_bits : 99);
+           (has_operands(c, f)        ? f->fraction_bits
+            : v->x.gemm.recipe->split ? 98
+                                      : 99);
 }
 
 static void add_equal(struct confirmation *c, struct verdict v)

@@ -47,6 +47,30 @@ static void say_reading(char *text, const struct question *q)
         }
 }
 
+/* The recipes of the others, each once, with the first of its units. */
+static void say_equals(char *text, const struct explanation *e)
+{
+    enum { SAID = 2 };
+    const size_t kept = e->equals < EQUALS_MOST ? e->equals : EQUALS_MOST;
+    size_t recipes_said = 0;
+    for (size_t i = 0; i < kept; i++) {
+        const struct bitcut_gemm *const g = &e->equal[i].x.gemm;
+        size_t before = 0, more = 0;
+        for (size_t j = 0; j < i; j++) before += e->equal[j].x.gemm.recipe == g->recipe;
+        for (size_t j = i + 1; j < kept; j++)
+            more += e->equal[j].x.gemm.recipe == g->recipe;
+        if (before) continue;
+        if (recipes_said++ == SAID) {
+            say_more(text, SENTENCE_MOST, "; ...");
+            return;
+        }
+        say_more(text, SENTENCE_MOST, "%s%s on %s", recipes_said > 1 ? "; " : "",
+                 g->recipe->name, g->unit->name);
+        if (more) say_more(text, SENTENCE_MOST, " and %zu more", more);
+    }
+    if (e->equals > kept) say_more(text, SENTENCE_MOST, "; ...");
+}
+
 static void say_counts(char *text, const struct explanation *e)
 {
     const size_t same = e->compared - e->differ;
@@ -56,9 +80,9 @@ static void say_counts(char *text, const struct explanation *e)
                  e->interrupted ? "" : "; more seconds look at more");
     say_more(text, SENTENCE_MOST, "; %zu hypotheses were tried", e->tried);
     if (!e->equals) return;
-    say_more(text, SENTENCE_MOST, ", %zu more give the same bits on these data: %s on %s",
-             e->equals, e->equal[0].x.gemm.recipe->name, e->equal[0].x.gemm.unit->name);
-    if (e->equals > 1) say_more(text, SENTENCE_MOST, ", ...");
+    say_more(text, SENTENCE_MOST,
+             ", %zu more give the same bits on these data: ", e->equals);
+    say_equals(text, e);
 }
 
 static void say_parts(char *text, const struct explanation *e)
