@@ -370,7 +370,9 @@ static void write_claims(FILE *to, const struct page *page)
                 json_array_size(all), counts[VERDICT_AGREES], counts[VERDICT_DIFFERS],
                 counts[VERDICT_CANNOT]);
         fputs("<p>Claims are of these units, whose models have this evidence:</p>\n", to);
+        fputs("<div class=\"lines\">", to); /* names of units break on a phone */
         write_table(to, units);
+        fputs("</div>\n", to);
         write_verdicts(to, all);
     }
     json_decref(units);
