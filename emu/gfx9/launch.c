@@ -134,7 +134,6 @@ struct room {
     struct wave *waves;
     uint32_t (*registers)[LANES];
     uint64_t (*unset)[2];
-    uint32_t *unset_from;
 };
 
 enum { FILES = 2 * VGPRS };
@@ -147,7 +146,6 @@ static void room_clear(struct room *r)
     free(r->waves);
     free(r->registers);
     free(r->unset);
-    free(r->unset_from);
 }
 
 static bool room_init(struct room *r, size_t waves, uint32_t lds)
@@ -159,9 +157,8 @@ static bool room_init(struct room *r, size_t waves, uint32_t lds)
     r->waves = memory_allocate(waves, sizeof *r->waves);
     r->registers = memory_allocate(waves * FILES, sizeof *r->registers);
     r->unset = memory_allocate(waves * FILES, sizeof *r->unset);
-    r->unset_from = memory_allocate(waves * FILES, sizeof *r->unset_from);
     if (r->group.lds && r->group.lds_set && r->group.touched && r->waves &&
-        r->registers && r->unset && r->unset_from)
+        r->registers && r->unset)
         return true;
     room_clear(r);
     return false;
@@ -222,10 +219,8 @@ static void wave_start(struct wave *w, struct room *r, uint32_t number,
     w->exec = left >= LANES ? ~0ull : (1ull << left) - 1;
     w->v = r->registers + (size_t)number * FILES;
     w->unset = r->unset + (size_t)number * FILES;
-    w->unset_from = r->unset_from + (size_t)number * FILES;
     memset(w->v, 0xcd, FILES * sizeof *w->v);
     memset(w->unset, 0xff, FILES * sizeof *w->unset);
-    memset(w->unset_from, 0, FILES * sizeof *w->unset_from);
     memset(w->unset_s, 0xff, sizeof w->unset_s);
     scalar_unset_write(w, SGPR_EXEC, 2, false);
     w->unset_scc = true;

@@ -117,8 +117,7 @@ static bool addresses(uint32_t at[LANES], struct wave *w, const struct instructi
     return true;
 }
 
-static void load_lane(struct wave *w, const struct instruction *i, int l, uint32_t at,
-                      unsigned to, uint32_t bytes)
+static void load_lane(struct wave *w, int l, uint32_t at, unsigned to, uint32_t bytes)
 {
     struct group *g = w->group;
     for (uint32_t b = 0; b < bytes; b += 4) {
@@ -132,7 +131,6 @@ static void load_lane(struct wave *w, const struct instruction *i, int l, uint32
         w->v[to + b / 4][l] = 0;
         memcpy(&w->v[to + b / 4][l], g->lds + at + b, some);
         vector_unset_write(w, to + b / 4, 1, lane, low ? 0 : lane, high ? 0 : lane);
-        if (!low || !high) w->unset_from[to + b / 4] = i->offset;
     }
 }
 
@@ -161,7 +159,7 @@ static void access_lds(struct wave *w, const struct instruction *i,
         if (!can_touch(w, i, at[l], bytes)) return;
         touch(w, i, at[l], bytes, write);
         if (write) store_lane(w, l, at[l], registers, bytes, shift);
-        else load_lane(w, i, l, at[l], registers, bytes);
+        else load_lane(w, l, at[l], registers, bytes);
     }
     count_cycles(w, at, bytes);
     const uint64_t lanes = (uint64_t)__builtin_popcountll(w->exec);

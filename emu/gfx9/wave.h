@@ -155,7 +155,6 @@ struct wave {
     uint32_t s[SGPRS];
     uint32_t (*v)[LANES]; /* VGPRS, then AGPRS             */
     uint64_t (*unset)[2]; /* lanes of their low and high halves that nothing has set */
-    uint32_t *unset_from; /* by which instruction each came to be so, 0: by none    */
     uint64_t unset_s[2];  /* the same of scalar registers, by number */
     bool unset_scc;
     struct pending pending[PENDING_MOST];
