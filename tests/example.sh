@@ -15,11 +15,11 @@ trap 'rm -rf "$work"' EXIT
 BITCUT_MODULES=$PWD/tests/.libs
 export BITCUT_MODULES
 
-# built NAME
+# built NAME: as the manual says before `make install`.
 built() {
-    # shellcheck disable=SC2086 # lists of words
-    $CC -std=c11 $CFLAGS -I"$srcdir/lib" -I"$work" "$srcdir/examples/$1.c" "$shared" \
-        -Wl,-rpath,"$PWD/.libs" -o "$work/$1" 2>&1
+    # shellcheck disable=SC2046,SC2086 # lists of words
+    $CC -std=c11 $CFLAGS -I"$work" "$srcdir/examples/$1.c" -o "$work/$1" \
+        $(PKG_CONFIG_PATH=$PWD/lib pkg-config --cflags --libs bitcut) 2>&1
 }
 
 # What gpu_words uses of CUDA.
