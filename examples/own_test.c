@@ -1,7 +1,7 @@
 /* A test of a GEMM of one's own, which a program links: its bits are the model's, or at
    least its error is within bitcut's limits.  cc own_test.c $(pkg-config --cflags --libs
    bitcut) -lm, with PKG_CONFIG_PATH=BUILD/lib before it if bitcut is not installed but
-   built in the folder BUILD.  Usage: own_test [fault], which leaves out the last products. */
+   built in the folder BUILD.  Usage: own_test [fault], which drops the last products. */
 #include <bitcut.h>
 
 #include <math.h>
