@@ -186,6 +186,30 @@ ratios() {
             }'
 }
 
+# promotions: the same of promotion, on each unit, and of FP32.
+promotions() {
+    sed 's/.*"recipe":"\([^"]*\)","unit":"\{0,1\}\([^",]*\).*"n":\([0-9]*\).*"relres":\([^,]*\),.*/\1 \2 \3 \4/' \
+        "$BITCUT_DATA/studies/promotion.jsonl" |
+        awk '{ sum[$1, $2, $3] += log($4); count[$1, $2, $3]++ }
+            function over(x, unit, y, of, n) {
+                if (count[x, unit, n] != 8 || count[y, of, n] != 8) return "none"
+                return sprintf("%.3g", exp((sum[x, unit, n] - sum[y, of, n]) / 8)) + 0
+            }
+            function line(name, x, unit, base, y, of) {
+                print name " @tab " base " @tab " over(x, unit, y, of, 256) " @tab " \
+                    over(x, unit, y, of, 1024) " @tab " over(x, unit, y, of, 4096)
+            }
+            END {
+                units = split("v100 a100 h100 b200 mi100 mi210 mi300", unit)
+                for (u = 1; u <= units; u++)
+                    line("unpromoted, " toupper(unit[u]), "unpromoted", unit[u], "promoted", \
+                        "promoted", unit[u])
+                recipes = split("tf32x3 tf32x3-promoted bf16x6 bf16x6-promoted", recipe)
+                for (r = 1; r <= recipes; r++)
+                    line(recipe[r] ", H100", recipe[r], "h100", "one FP32 sum", "fp32", "null")
+            }'
+}
+
 # What was computed at the scale of papers, for hours: the manual has its verdicts, and the
 # points that are computed anew are those of the files.
 paper_scale() {
@@ -201,6 +225,9 @@ paper_scale() {
             grep -qxF "@item @code{$error} @tab $line" "$BITCUT_DATA/../doc/bitcut.texi" ||
                 echo "manual: not $error $line"
         done
+    done
+    promotions | while read -r line; do
+        grep -qxF "@item $line" "$BITCUT_DATA/../doc/bitcut.texi" || echo "manual: not $line"
     done
     for claim in figure11-type2 figure11-type3 layers-mi210-max; do
         grep -q "\"name\":\"$claim\".*\"verdict\":\"differs\"" out || echo "$claim"

@@ -79,8 +79,8 @@ struct gfx9_memory {
 
 /* What a launch has done. */
 struct gfx9_counts {
-    uint64_t instructions; /* executed by a wave                                      */
-    uint64_t scalar, vector, matrix, branches, barriers, waits;
+    uint64_t instructions; /* executed by a wave: those below, and scalar ones        */
+    uint64_t vector, matrix, branches, barriers, waits;
     uint64_t lds, lds_read, lds_written;          /* instructions; bytes               */
     uint64_t lds_cycles, lds_least;               /* with and without bank conflicts   */
     uint64_t global, global_read, global_written; /* instructions; bytes               */

@@ -157,7 +157,6 @@ void act_scalar(struct wave *w, const struct instruction *i)
     struct scalars x = { .scc = w->scc };
     read_scalars(&x, w, i);
     const bool unset = reads_unset(w, i);
-    w->group->counts.scalar++;
     row->scalars(&x);
     if (row->d == 1) scalar_write(w, i, i->d, LOW(x.d));
     if (row->d == 2) scalar_write_pair(w, i, i->d, x.d);
@@ -172,7 +171,6 @@ void act_scalar(struct wave *w, const struct instruction *i)
 static void save_exec(struct wave *w, const struct instruction *i)
 {
     const uint64_t was = w->exec, x = scalar_read_pair(w, i, i->s[0]);
-    w->group->counts.scalar++;
     if (scalar_unset(w, i->s[0], 2)) wave_fail(w, i, "which lanes are active is not set");
     switch (i->opcode->more) {
     case 0: w->exec = x & was; break;
@@ -191,7 +189,6 @@ static void save_exec(struct wave *w, const struct instruction *i)
 /* The address of the next instruction, which code adds the distance of constants to. */
 static void get_pc(struct wave *w, const struct instruction *i)
 {
-    w->group->counts.scalar++;
     scalar_write_pair(w, i, i->d, (uint64_t)(uintptr_t)(w->group->object->image + w->pc));
     scalar_unset_write(w, i->d, 2, false);
 }

@@ -121,6 +121,7 @@ START_TEST(page_answers_first)
                                           "3 claims of papers",
                                           "2 agree, 1 differ",
                                           "of 0 nothing",
+                                          "<div class=\"lines\">", /* its names break */
                                           "<td>a100</td>",
                                           "published models only",
                                           "<td class=\"number\">2</td>",
