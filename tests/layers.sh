@@ -99,7 +99,7 @@ guards() {
 # What knows no backend, nor stands in for one's runtime: there is nothing of CUDA's or
 # HIP's, but for what a stream is.
 foreign_names() {
-    sources lib emu analysis gpu | grep -v '^gpu/cuda/\|^gpu/hip/\|^gpu/rt\.h$\|^emu/gfx9/stand_in\.c$' |
+    sources lib emu analysis gpu | grep -v '^gpu/cuda/\|^gpu/hip/\|^gpu/rt\.h$\|^emu/gfx9/stand_in' |
         xargs grep -noE '\b(cuda|hip)[A-Z][A-Za-z_]*' | grep -v ':\(cuda\|hip\)Stream_t$'
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void wave_fail(struct wave *w, const struct instruction *i, const char *format, ...)
 {
@@ -31,9 +32,24 @@ static void set_busy(struct wave *w, const struct pending *p, bool busy)
         else w->busy[r / 64] &= ~(1ull << r % 64);
 }
 
+/* Forget the oldest access of a counter, if it is one that nothing has to wait for: a
+   store to memory, of which kernels may have any number on their way.  A counter has six
+   bits, so that hardware has done with it long before there are PENDING_MOST. */
+static void forget_store(struct wave *w, enum counter counter)
+{
+    for (int p = 0; p < w->pendings; p++) {
+        if (w->pending[p].counter != counter) continue;
+        if (w->pending[p].load || w->pending[p].lds) return;
+        w->pendings--;
+        memmove(&w->pending[p], &w->pending[p + 1],
+                (size_t)(w->pendings - p) * sizeof w->pending[0]);
+        return;
+    }
+}
+
 void wave_pend(struct wave *w, const struct instruction *i, struct pending p)
 {
-    if (w->pendings == PENDING_MOST) wave_wait(w, p.counter, 62);
+    if (w->pendings == PENDING_MOST) forget_store(w, p.counter);
     if (w->pendings == PENDING_MOST) {
         wave_fail(w, i, "more than %d accesses are not waited for", PENDING_MOST);
         return;

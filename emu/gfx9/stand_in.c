@@ -5,26 +5,16 @@
 
    Calls wait until they are done, and streams and events have nothing to order.  Memory
    begins as ones, which are NaNs.  The text of hipErrorLaunchFailure is why the executor
-   ended the last kernel of this thread. */
+   ended the last kernel of this thread.  Kernels that a program holds itself are
+   emu/gfx9/stand_in_program.c's. */
+#include "emu/gfx9/stand_in.h"
+
 #include "emu/gfx9/gfx9.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Numbers of hipError_t. */
-enum hip_error {
-    HIP_SUCCESS = 0,
-    HIP_INVALID_VALUE = 1,
-    HIP_OUT_OF_MEMORY = 2,
-    HIP_NO_DEVICE = 100,
-    HIP_INVALID_DEVICE = 101,
-    HIP_INVALID_IMAGE = 200,
-    HIP_NO_BINARY = 209,
-    HIP_NOT_FOUND = 500,
-    HIP_LAUNCH_FAILURE = 719
-};
 
 /* What hipModuleLaunchKernel's `extra` is made of. */
 #define LAUNCH_POINTER ((void *)(uintptr_t)1)
@@ -47,14 +37,18 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static _Thread_local int current;
 static _Thread_local int latest;
+static _Thread_local int explained; /* the status that `why` is of */
 static _Thread_local char why[BITCUT_TEXT_MOST];
 
-/* The status, kept for hipGetLastError(). */
-static int note(int status)
+int stand_in_note(int status, const char *text)
 {
     if (status != HIP_SUCCESS) latest = status;
+    if (text) snprintf(why, sizeof why, "%s", text);
+    if (text) explained = status;
     return status;
 }
+
+static int note(int status) { return stand_in_note(status, NULL); }
 
 static int device_count(void)
 {
@@ -65,24 +59,20 @@ static int device_count(void)
 
 /* --- devices ---------------------------------------------------------------------- */
 
-int hipInit(unsigned flags);
 int hipInit(unsigned flags) { return note(flags ? HIP_INVALID_VALUE : HIP_SUCCESS); }
 
-int hipGetDeviceCount(int *count);
 int hipGetDeviceCount(int *count)
 {
     *count = device_count();
     return HIP_SUCCESS;
 }
 
-int hipGetDevice(int *device);
 int hipGetDevice(int *device)
 {
     *device = current;
     return HIP_SUCCESS;
 }
 
-int hipSetDevice(int device);
 int hipSetDevice(int device)
 {
     if (device < 0 || device >= device_count()) return note(HIP_INVALID_DEVICE);
@@ -90,7 +80,6 @@ int hipSetDevice(int device)
     return HIP_SUCCESS;
 }
 
-int hipDeviceGetName(char *name, int size, int device);
 int hipDeviceGetName(char *name, int size, int device)
 {
     if (device < 0 || device >= device_count()) return note(HIP_INVALID_DEVICE);
@@ -98,26 +87,22 @@ int hipDeviceGetName(char *name, int size, int device)
     return HIP_SUCCESS;
 }
 
-int hipDriverGetVersion(int *version);
 int hipDriverGetVersion(int *version)
 {
     *version = 0;
     return HIP_SUCCESS;
 }
 
-int hipRuntimeGetVersion(int *version);
 int hipRuntimeGetVersion(int *version)
 {
     *version = 0;
     return HIP_SUCCESS;
 }
 
-int hipDeviceSynchronize(void);
 int hipDeviceSynchronize(void) { return HIP_SUCCESS; }
 
 /* --- errors ----------------------------------------------------------------------- */
 
-const char *hipGetErrorString(int status);
 const char *hipGetErrorString(int status)
 {
     static const struct {
@@ -127,19 +112,19 @@ const char *hipGetErrorString(int status)
         { HIP_SUCCESS, "no error" },
         { HIP_INVALID_VALUE, "invalid argument" },
         { HIP_OUT_OF_MEMORY, "out of memory" },
+        { HIP_INVALID_DEVICE_FUNCTION, "invalid device function" },
         { HIP_NO_DEVICE, "no ROCm-capable device is detected" },
         { HIP_INVALID_DEVICE, "invalid device ordinal" },
         { HIP_INVALID_IMAGE, "device kernel image is invalid" },
         { HIP_NO_BINARY, "no kernel image is available for execution on the device" },
         { HIP_NOT_FOUND, "named symbol not found" },
     };
-    if (status == HIP_LAUNCH_FAILURE) return why;
+    if (status && status == explained) return why;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].status == status) return texts[i].text;
     return "unknown error";
 }
 
-int hipGetLastError(void);
 int hipGetLastError(void)
 {
     const int status = latest;
@@ -147,7 +132,6 @@ int hipGetLastError(void)
     return status;
 }
 
-int hipPeekAtLastError(void);
 int hipPeekAtLastError(void) { return latest; }
 
 /* --- memory ----------------------------------------------------------------------- */
@@ -165,7 +149,6 @@ static bool grow(struct buffers *b)
     return device != NULL;
 }
 
-int hipMalloc(void **at, size_t bytes);
 int hipMalloc(void **at, size_t bytes)
 {
     int status = HIP_OUT_OF_MEMORY;
@@ -199,7 +182,6 @@ static size_t buffer_of(const void *at)
     return SIZE_MAX;
 }
 
-int hipFree(void *at);
 int hipFree(void *at)
 {
     if (!at) return HIP_SUCCESS;
@@ -216,7 +198,6 @@ int hipFree(void *at)
     return note(good ? HIP_SUCCESS : HIP_INVALID_VALUE);
 }
 
-int hipMemcpy(void *to, const void *from, size_t bytes, int kind);
 int hipMemcpy(void *to, const void *from, size_t bytes, int kind)
 {
     (void)kind;
@@ -225,7 +206,6 @@ int hipMemcpy(void *to, const void *from, size_t bytes, int kind)
     return HIP_SUCCESS;
 }
 
-int hipMemset(void *at, int byte, size_t bytes);
 int hipMemset(void *at, int byte, size_t bytes)
 {
     if (bytes && !at) return note(HIP_INVALID_VALUE);
@@ -233,7 +213,6 @@ int hipMemset(void *at, int byte, size_t bytes)
     return HIP_SUCCESS;
 }
 
-int hipPointerGetAttribute(void *to, int attribute, void *at);
 int hipPointerGetAttribute(void *to, int attribute, void *at)
 {
     pthread_mutex_lock(&lock);
@@ -272,7 +251,6 @@ static size_t image_bytes(const void *image)
     return at + (uint64_t)each * count;
 }
 
-int hipModuleUnload(void *module);
 int hipModuleUnload(void *module)
 {
     struct module *m = module;
@@ -294,7 +272,6 @@ static bool list_functions(struct module *m)
     return m->functions != NULL;
 }
 
-int hipModuleLoadData(void **module, const void *image);
 int hipModuleLoadData(void **module, const void *image)
 {
     if (memcmp(image, "\177ELF", 4) != 0) return note(HIP_INVALID_IMAGE);
@@ -316,7 +293,6 @@ int hipModuleLoadData(void **module, const void *image)
     return HIP_SUCCESS;
 }
 
-int hipModuleGetFunction(void **function, void *module, const char *name);
 int hipModuleGetFunction(void **function, void *module, const char *name)
 {
     struct module *m = module;
@@ -369,10 +345,6 @@ static struct gfx9_memory *own_buffers(size_t *count)
 int hipModuleLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
                           unsigned grid_z, unsigned block_x, unsigned block_y,
                           unsigned block_z, unsigned shared_bytes, void *stream,
-                          void **parameters, void **extra);
-int hipModuleLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
-                          unsigned grid_z, unsigned block_x, unsigned block_y,
-                          unsigned block_z, unsigned shared_bytes, void *stream,
                           void **parameters, void **extra)
 {
     const struct function *fn = function;
@@ -393,6 +365,5 @@ int hipModuleLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
     const enum bitcut_status status = gfx9_run(NULL, &launch, &f);
     free(own);
     if (status == BITCUT_OK) return HIP_SUCCESS;
-    memcpy(why, f.text, sizeof why);
-    return note(HIP_LAUNCH_FAILURE);
+    return stand_in_note(HIP_LAUNCH_FAILURE, f.text);
 }
