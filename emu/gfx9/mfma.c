@@ -107,11 +107,11 @@ static bool all_finite(const uint64_t *x, int count, const struct bitcut_format 
     return finite;
 }
 
-/* What a fast path takes for C, and gives for D: +0 or normal; finite. */
+/* What a fast path takes for C: +0, or of 2^FRAGMENT_LEAST or more, and finite. */
 static bool is_usual(uint32_t c)
 {
     const uint32_t exponent = c >> 23 & 255;
-    return c == 0 || (exponent != 0 && exponent != 255);
+    return c == 0 || (exponent >= FRAGMENT_LEAST + 127 && exponent != 255);
 }
 
 static void put(void *to, int at, uint64_t x, int bytes)
