@@ -2,6 +2,7 @@
 
 #include "analysis/evidence/set.h"
 
+#include "analysis/evidence/set_line.h"
 #include "emu/summation.h"
 #include "lib/file/npy.h"
 #include "lib/file/output.h"
@@ -18,9 +19,10 @@
 
 enum { PATH_MOST = 4096, NAME_MOST = 128, META_MOST = 1 << 20 };
 
-/* The arrays of a set, in the order of `files`. */
+/* The arrays of a set, in the order of `files`, whose keys in a line they are too. */
 enum { A, B, C, D, SCALE_A, SCALE_B, FILES };
 
+static const char *const keys[FILES] = { "A", "B", "C", "D", "scale_a", "scale_b" };
 static const char *const files[FILES] = { "A.npy", "B.npy",       "C.npy",
                                           "D.npy", "scale_a.npy", "scale_b.npy" };
 
@@ -47,10 +49,10 @@ static const char *part(const json_t *meta, const char *key)
 /* See that meta has the unit's name as "unit"; false if a part is missing. */
 static bool complete_name(json_t *meta)
 {
-    static const char *const keys[] = { "arch", "family", "shape", "output", "input" };
+    static const char *const parts[] = { "arch", "family", "shape", "output", "input" };
     if (part(meta, "unit")) return true;
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (!part(meta, keys[i])) return false;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (!part(meta, parts[i])) return false;
     json_object_set_new(meta, "unit",
                         json_sprintf("%s/%s.%s.%s.%s", part(meta, "arch"),
                                      part(meta, "family"), part(meta, "shape"),
@@ -79,11 +81,11 @@ static void formats_of_name(const struct bitcut_format *to[FORMAT_PARTS],
 static enum bitcut_status describe_unknown(struct set *s, const char *name,
                                            struct fault *f)
 {
-    static const char *const keys[FORMAT_PARTS] = { "a", "b", "c", "scale" };
+    static const char *const parts[FORMAT_PARTS] = { "a", "b", "c", "scale" };
     const struct bitcut_format *format[FORMAT_PARTS] = { NULL };
     formats_of_name(format, name);
     for (int i = 0; i < FORMAT_PARTS; i++) {
-        const char *given = part(s->meta, keys[i]);
+        const char *given = part(s->meta, parts[i]);
         if (given) format[i] = table_find(TABLE(formats), given);
         if (given && !format[i])
             return fault_set(f, BITCUT_BAD_FILE, "meta.json: unknown format %.*s",
@@ -91,12 +93,12 @@ static enum bitcut_status describe_unknown(struct set *s, const char *name,
         if (!format[i] && i != FORMAT_SCALE)
             return fault_set(f, BITCUT_BAD_FILE,
                              "meta.json: unknown unit %.*s, and no format \"%s\"",
-                             text_fit(name, 100), name, keys[i]);
+                             text_fit(name, 100), name, parts[i]);
     }
-    const json_int_t block =
-        json_integer_value(json_object_get(s->meta, "scale_block"));
+    const json_int_t block = json_integer_value(json_object_get(s->meta, "scale_block"));
     if (format[FORMAT_SCALE] && (block < 1 || block > INT32_MAX))
-        return fault_set(f, BITCUT_BAD_FILE, "meta.json: \"scale\" needs \"scale_block\"");
+        return fault_set(f, BITCUT_BAD_FILE,
+                         "meta.json: \"scale\" needs \"scale_block\"");
     s->unit = (struct bitcut_unit){ .name = name,
                                     .a = format[FORMAT_A],
                                     .b = format[FORMAT_B],
@@ -134,6 +136,20 @@ static enum bitcut_status parse_meta(struct set *s, const char *bytes, size_t si
     return find_unit(s, f);
 }
 
+/* What a line says beside its arrays, which has no file to be named in a fault. */
+static enum bitcut_status take_meta(struct set *s, const json_t *line, struct fault *f)
+{
+    static const char file[] = "meta.json: ";
+    const size_t length = sizeof file - 1;
+    s->meta = json_copy((json_t *)line);
+    if (!s->meta) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    for (int i = 0; i < FILES; i++) json_object_del(s->meta, keys[i]);
+    const enum bitcut_status status = find_unit(s, f);
+    if (status != BITCUT_OK && !strncmp(f->text, file, length))
+        memmove(f->text, f->text + length, strlen(f->text + length) + 1);
+    return status;
+}
+
 static enum bitcut_status read_meta(struct set *s, const char *folder, struct fault *f)
 {
     char path[PATH_MOST], *bytes;
@@ -142,8 +158,7 @@ static enum bitcut_status read_meta(struct set *s, const char *folder, struct fa
     if (!path_join(path, folder, "meta.json"))
         return fault_set(f, BITCUT_CANNOT, "the name is too long");
     enum bitcut_status status = stream_read_file(&bytes, &size, path, META_MOST, &inner);
-    if (status != BITCUT_OK)
-        return fault_set(f, status, "meta.json: %.200s", inner.text);
+    if (status != BITCUT_OK) return fault_set(f, status, "meta.json: %.200s", inner.text);
     status = parse_meta(s, bytes, size, f);
     free(bytes);
     return status;
@@ -151,18 +166,27 @@ static enum bitcut_status read_meta(struct set *s, const char *folder, struct fa
 
 /* --- arrays ----------------------------------------------------------------------- */
 
-static bool is_there(const char *folder, const char *file)
+/* Where a set is read from: a folder, or if `line` is not NULL that. */
+struct source {
+    const char *folder;
+    json_t *line;
+};
+
+static bool is_there(const struct source *from, int i)
 {
     char path[PATH_MOST];
-    return path_join(path, folder, file) && access(path, F_OK) == 0;
+    if (from->line) return json_object_get(from->line, keys[i]) != NULL;
+    return path_join(path, from->folder, files[i]) && access(path, F_OK) == 0;
 }
 
-static enum bitcut_status read_array(struct array *a, const char *folder,
-                                     const char *file, struct fault *f)
+static enum bitcut_status read_array(struct array *a, const struct source *from, int i,
+                                     struct fault *f)
 {
+    const char *file = files[i];
     char path[PATH_MOST];
     struct fault inner;
-    if (!path_join(path, folder, file))
+    if (from->line) return set_line_array(a, from->line, keys[i], f);
+    if (!path_join(path, from->folder, file))
         return fault_set(f, BITCUT_CANNOT, "the name is too long");
     const enum bitcut_status status = npy_read(a, path, &inner);
     return status == BITCUT_OK ? status
@@ -194,17 +218,16 @@ static enum bitcut_status check_arrays(struct set *s, struct fault *f)
     return status;
 }
 
-static enum bitcut_status read_arrays(struct set *s, const char *folder, unsigned needs,
-                                      struct fault *f)
+static enum bitcut_status read_arrays(struct set *s, const struct source *from,
+                                      unsigned needs, struct fault *f)
 {
     struct array *to[FILES];
     set_arrays(to, s);
-    s->recorded = needs & SET_RECORDED ||
-                  (!(needs & SET_OPERANDS) && is_there(folder, files[D]));
+    s->recorded = needs & SET_RECORDED || (!(needs & SET_OPERANDS) && is_there(from, D));
     for (int i = 0; i < FILES; i++) {
         if (i == D && !s->recorded) continue;
         if (i >= SCALE_A && !s->unit.scale) continue;
-        const enum bitcut_status status = read_array(to[i], folder, files[i], f);
+        const enum bitcut_status status = read_array(to[i], from, i, f);
         if (status != BITCUT_OK) return status;
     }
     const enum bitcut_status status = check_arrays(s, f);
@@ -218,10 +241,14 @@ enum bitcut_status set_read(struct set *s, const char *folder, unsigned needs,
                             struct fault *f)
 {
     struct set x = { 0 };
-    enum bitcut_status status = read_meta(&x, folder, f);
+    struct source from = { .folder = folder };
+    enum bitcut_status status = set_line_read(&from.line, folder, f);
+    if (status != BITCUT_OK) return status;
+    status = from.line ? take_meta(&x, from.line, f) : read_meta(&x, folder, f);
     if (status == BITCUT_OK && needs & SET_KNOWN && !x.known)
         status = fault_set(f, BITCUT_BAD_FILE, "meta.json: unknown unit %s", x.unit.name);
-    if (status == BITCUT_OK) status = read_arrays(&x, folder, needs, f);
+    if (status == BITCUT_OK) status = read_arrays(&x, &from, needs, f);
+    json_decref(from.line);
     if (status == BITCUT_OK) *s = x;
     else set_clear(&x);
     return status;
@@ -238,8 +265,7 @@ void set_clear(struct set *s)
 
 static bool is_negative_nan(const struct bitcut_format *f, uint64_t encoding)
 {
-    return format_decode(f, encoding).kind == NUMBER_NAN &&
-           encoding >> (f->bits - 1) & 1;
+    return format_decode(f, encoding).kind == NUMBER_NAN && encoding >> (f->bits - 1) & 1;
 }
 
 bool set_has(const struct set *s, size_t at, uint64_t got)

@@ -13,7 +13,8 @@
    have needs its formats too: "a", "b", "c" and for block scales "scale" and
    "scale_block"; without them, they are read from a name like
    arch/family.shape.output.input or ...output.input_a.input_b.  "nan" is "negative" where
-   it was not recorded which NaN the results are, only their sign. */
+   it was not recorded which NaN the results are, only their sign.  A line of a file is a
+   set too: analysis/evidence/set_line.h. */
 struct set {
     struct bitcut_unit unit; /* the table's row, or only name, m, n, k and formats   */
     bool known;              /* whether the table has it                             */
@@ -28,7 +29,7 @@ struct set {
    a D is not even looked at. */
 enum { SET_KNOWN = 1, SET_RECORDED = 2, SET_OPERANDS = 4 };
 
-/* Read the set in `folder`, check it against its unit, and see that it has outputs and is
+/* Read the set in `folder`, which may be FILE:N, check it against its unit, and see that it has outputs and is
    all that `needs` says.  meta.json has at most 2^20 bytes.  BITCUT_CANNOT or
    BITCUT_BAD_FILE with the file at fault in the text; *s is set only on success. */
 enum bitcut_status set_read(struct set *s, const char *folder, unsigned needs,

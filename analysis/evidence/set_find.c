@@ -2,6 +2,8 @@
 
 #include "analysis/evidence/set_find.h"
 
+#include "analysis/evidence/set_line.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -128,6 +130,33 @@ static enum bitcut_status search(struct walk *w, const char *folder)
     return status;
 }
 
+/* --- files ------------------------------------------------------------------------ */
+
+static bool is_file(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode);
+}
+
+static enum bitcut_status append_lines(struct found_list *list, const char *file)
+{
+    size_t *lines, count;
+    char name[PATH_MOST];
+    struct fault f;
+    enum bitcut_status status = set_lines(&lines, &count, file, &f);
+    if (status == BITCUT_NO_MEMORY) return status;
+    if (status != BITCUT_OK) return append(list, file, status, f.text);
+    if (!count) status = append(list, file, BITCUT_BAD_FILE, "the file is empty");
+    for (size_t i = 0; i < count && status == BITCUT_OK; i++) {
+        const int n = snprintf(name, sizeof name, "%s:%zu", file, lines[i]);
+        if (n < 0 || n >= PATH_MOST)
+            status = append(list, file, BITCUT_CANNOT, "the name is too long");
+        else status = append(list, name, BITCUT_OK, "");
+    }
+    free(lines);
+    return status;
+}
+
 enum bitcut_status set_find(struct found_list *list, const char *operand,
                             const struct progress *progress, struct fault *f)
 {
@@ -136,7 +165,9 @@ enum bitcut_status set_find(struct found_list *list, const char *operand,
     struct stat s;
     bool again;
     enum bitcut_status status;
-    if (!is_folder(&s, operand) || is_set(operand)) {
+    if (is_file(operand)) {
+        status = append_lines(list, operand);
+    } else if (!is_folder(&s, operand) || is_set(operand)) {
         status = append(list, operand, BITCUT_OK, "");
     } else {
         status = note(&again, &w, &s);

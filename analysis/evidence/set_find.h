@@ -5,7 +5,7 @@
 #include "lib/progress.h"
 #include "lib/status.h"
 
-/* A folder to be read as a set; or, if `fault.status` is not BITCUT_OK, one that cannot
+/* A folder, or line of a file (FILE:N), to be read as a set; or, if `fault.status` is not BITCUT_OK, one that cannot
    be searched for sets or has none. */
 struct found {
     char *folder;
@@ -19,7 +19,7 @@ struct found_list {
 };
 
 /* Append what `operand` means, at least one entry.  A folder that holds meta.json, and
-   whatever is no folder: itself.  Any other folder: the sets below it, at any depth, in
+   whatever is neither a folder nor a file: itself.  A file: its lines.  Any other folder: the sets below it, at any depth, in
    the order of their names; links are followed, but no folder is searched twice, and
    names that begin with '.' are passed by; a set reached by two names is two sets.  Ends
    early if asked to stop. BITCUT_NO_MEMORY; the list is whole all the same. */

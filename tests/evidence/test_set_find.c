@@ -63,14 +63,14 @@ START_TEST(folders_are_searched)
         make(&s, made[i], strcmp(made[i], "b") != 0 && strcmp(made[i], "d") != 0);
     snprintf(link, sizeof link, "%s/d/circle", s.folder);
     ck_assert_int_eq(symlink("..", link), 0);
-    scratch_write(s.path, "", 0);
+    scratch_write(s.path, "\n{}\n", 4);
     /* In the order of names, a set's own folders, hidden ones and circles not looked
        into, and files passed by. */
     check_found(&s, find(&s, ""), (const char *const[]){ "a", "b/1", "b/2", "e", NULL });
     check_found(&s, find(&s, "b"), (const char *const[]){ "b/1", "b/2", NULL });
     check_found(&s, find(&s, "a"), (const char *const[]){ "a", NULL });
     check_found(&s, find(&s, ".c"), (const char *const[]){ ".c", NULL });
-    check_found(&s, find(&s, "file"), (const char *const[]){ "file", NULL });
+    check_found(&s, find(&s, "file"), (const char *const[]){ "file:2", NULL });
     check_found(&s, find(&s, "none"), (const char *const[]){ "none", NULL });
     ck_assert_int_eq(remove(link), 0);
     for (int i = MADE; i-- > 0;)
