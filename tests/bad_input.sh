@@ -432,7 +432,7 @@ cat > "$work/table" << 'END'
 2|unknown; near|probe --mutants --unit hopper/mma.m16n8k16.f32.f61
 3|meta.json: |probe --mutants $in/nowhere
 3|meta.json: |replay $in/nowhere
-3|meta.json: |replay $in/file
+3|the file is empty|replay $in/file
 3|meta.json: |replay ''
 3|meta.json: neither here nor|replay $set/loops
 3|meta.json: neither here nor|replay $set/maze

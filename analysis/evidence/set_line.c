@@ -37,10 +37,16 @@ enum bitcut_status set_lines(size_t **lines, size_t *count, const char *path,
     for (const char *x = bytes, *next; at && line_of(&length, &next, x, bytes + size);
          x = next) {
         number++;
+        if (length && !*count && *x != '{')
+            status = fault_set(f, BITCUT_BAD_FILE,
+                               "no folder with meta.json, and line %zu is no JSON object",
+                               number);
+        if (status != BITCUT_OK) break;
         if (length) at[(*count)++] = number;
     }
     free(bytes);
-    if (at) *lines = at;
+    if (status == BITCUT_OK) *lines = at;
+    else free(at);
     return status;
 }
 

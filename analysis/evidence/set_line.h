@@ -12,8 +12,8 @@
    digits. */
 
 /* How many lines of the regular file `path` are not empty: *lines, to be freed, are the
-   numbers of `count` of them.  BITCUT_CANNOT, or BITCUT_BAD_FILE: it is larger than
-   JSON_LINES_MOST; BITCUT_NO_MEMORY. */
+   numbers of `count` of them.  BITCUT_CANNOT; BITCUT_BAD_FILE: it is larger than
+   JSON_LINES_MOST, or the first of them does not begin as an object; BITCUT_NO_MEMORY. */
 enum bitcut_status set_lines(size_t **lines, size_t *count, const char *path,
                              struct fault *f);
 

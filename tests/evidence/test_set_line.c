@@ -68,7 +68,7 @@ START_TEST(wrong_lines_are_refused)
           ", \"D\": {\"shape\": [2, 1, 1], \"hex\": \"0123456\"}}",
           "\"D\": \"shape\" and the digits of \"hex\" do not agree" },
         { "{" UNIT ", " A ", " B ", " C ", \"D\": {\"shape\": [99999999999, 9999999999], "
-                                        "\"hex\": \"0123456701234567\"}}",
+          "\"hex\": \"0123456701234567\"}}",
           "\"D\": \"shape\" and the digits of \"hex\" do not agree" },
         { "{" UNIT ", " A ", " B ", " C
           ", \"D\": {\"shape\": [2, 1, 1], \"hex\": \"0123456x01234567\"}}",
@@ -103,6 +103,13 @@ START_TEST(lines_that_are_not_there)
     ck_assert_int_eq(set_find(&list, s.path, NULL, &f), BITCUT_OK);
     ck_assert_uint_eq(list.count, 1);
     ck_assert_str_eq(list.at[0].fault.text, "the file is empty");
+    found_clear(&list);
+    write_lines(&s, "\na\nb\n");
+    ck_assert_int_eq(set_find(&list, s.path, NULL, &f), BITCUT_OK);
+    ck_assert_uint_eq(list.count, 1);
+    ck_assert_str_eq(list.at[0].folder, s.path);
+    ck_assert_str_eq(list.at[0].fault.text,
+                     "no folder with meta.json, and line 2 is no JSON object");
     found_clear(&list);
     scratch_remove(&s);
 }
