@@ -11,7 +11,7 @@
 
 /* Raised with every change of this file, and of the rows and plans that it passes on: a
    module of another number is refused. */
-enum { GPU_INTERFACE = 10 };
+enum { GPU_INTERFACE = 11 };
 
 enum { GPU_TEXT_MOST = 256, GPU_FAULT_MOST = 200 };
 
@@ -235,6 +235,14 @@ enum { GPU_WORDS_RUN = 64 };
 /* Bytes that words and workspaces in the device's memory are aligned to. */
 enum { GPU_ALIGNMENT = 256 };
 
+/* What a module that executes code itself has counted of something. */
+struct gpu_count {
+    const char *name; /* a string constant of the module */
+    uint64_t value;
+};
+
+enum { GPU_COUNTS_MOST = 32 };
+
 /* Memory of the host. */
 struct gpu_memory {
     void *at;
@@ -292,6 +300,10 @@ struct gpu_module {
     int (*reaches)(const void *at, int device, char *fault);
 
     const struct gpu_timer *timer; /* NULL: it times nothing */
+
+    /* What all launches of the process have done since the call before; how many numbers
+       that is.  NULL: it counts nothing. */
+    int (*counts)(struct gpu_count to[GPU_COUNTS_MOST]);
 };
 
 #endif

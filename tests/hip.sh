@@ -71,6 +71,23 @@ END
     }
 }
 
+# counted PIPELINE: what an executor counts; one buffer and two differ in barriers alone of what
+# is moved and multiplied.
+counted() {
+    grep -q '"device":"[^"]*, executed"' out || return
+    for key in products matrix lds_read lds_written global_read global_written lds_least; do
+        echo "$key $(value $key)"
+    done > counts
+    [ "$1" = 1 ] && cp counts counts.1
+    cmp counts.1 counts
+    [ "$(value products)" -gt 0 ] || echo "no products"
+    [ "$(value instructions)" -gt "$(value matrix)" ] || echo "few instructions"
+    case $1 in
+    1*) value barriers > barriers.1 ;;
+    2*) [ "$(value barriers)" -lt "$(cat barriers.1)" ] || echo "$1: as many barriers" ;;
+    esac
+}
+
 # agrees DEVICE: single instructions, the split pass, and kernels of every recipe.
 agrees() {
     at="--device $1 --json"
@@ -102,6 +119,7 @@ END
         run 0 verify --kernel mfma32x32x8.legemm.f16.128x128x32.$pipeline -m 66 -n 65 -k 100 \
             --seconds 0 $at
         expect mismatches 0
+        counted $pipeline
     done
     # shellcheck disable=SC2086
     run 2 verify --kernel hip/nothing $at

@@ -26,7 +26,8 @@ static const struct option_row options[] = {
     SETUP_OPTIONS,
     { "d", "the result to check, .npy or .mtx", OPTION_TEXT, &dump, "FILE" },
     { "kernel",
-      "run this one on the device: its name or how that begins, hip/legemm: the best of a "
+      "run this one on the device: its name or how that begins, hip/legemm: the best of "
+      "a "
       "recipe, all, or split",
       OPTION_TEXT, &kernel_name, "K" },
     DEVICE_OPTION("of --kernel: cuda"),
@@ -273,6 +274,19 @@ static int explain_kernel(json_t **sentence, const struct kernel_failure *from,
     return from->d.at ? explain_sentence(sentence, &q, NULL, seconds, x) : EXIT_GOOD;
 }
 
+/* What the device has done since it was asked last: an object, NULL if it counts
+   nothing. */
+static json_t *take_counts(const struct recorder *r)
+{
+    struct gpu_count count[GPU_COUNTS_MOST];
+    const struct gpu_module *module = r->gpu.module;
+    const int given = module->counts ? module->counts(count) : 0;
+    json_t *counts = given ? json_object() : NULL;
+    for (int i = 0; i < given; i++)
+        json_object_set_new(counts, count[i].name, json_count(count[i].value));
+    return counts;
+}
+
 /* Print the row of a trial. */
 static int found(struct context *x, json_t *row, struct kernel_result *r)
 {
@@ -369,9 +383,11 @@ static int try_kernel(struct context *x, const struct recorder *r,
     if (vary_gemm(&t.gemm, &plan, r, kernel, &f) != BITCUT_OK)
         return fail_gemm(x, r, kernel, &f);
     terminal_label(kernel->name);
+    json_decref(take_counts(r));
     if (kernel_trial_run(&result, &t, &x->progress, &f) != BITCUT_OK)
         return fail_gemm(x, r, kernel, &f);
-    json_t *row = describe_trial(x, r, kernel->name);
+    json_t *row = describe_trial(x, r, kernel->name), *counts = take_counts(r);
+    if (counts) json_object_set_new(row, "counts", counts);
     setup_describe(row, &t.gemm, &plan);
     json_object_del(row, "alpha"); /* the grid has several */
     json_object_del(row, "beta");
@@ -484,7 +500,8 @@ static int name_best(const struct recorder *r)
     bitcut_gemm_init(&g, sizeof g);
     g.recipe = bitcut_recipe_find(slash + 1);
     if (!g.recipe)
-        return complain("--kernel", "no recipe is called so; bitcut list recipes has all");
+        return complain("--kernel",
+                        "no recipe is called so; bitcut list recipes has all");
     if (k != SIZE_MAX) g.m = m, g.n = n, g.k = k;
     if (gpu_work_choose(&w, &r->gpu, &r->device, &g, &f) != BITCUT_OK)
         return fail("--kernel", &f);

@@ -342,6 +342,51 @@ static struct gfx9_memory *own_buffers(size_t *count)
     return own;
 }
 
+/* --- counts ----------------------------------------------------------------------- */
+
+static struct gfx9_counts counted; /* `lock` guards it */
+
+static const struct {
+    const char *name;
+    size_t at;
+} counters[] = {
+#define COUNTER(name)                                                                    \
+    {                                                                                    \
+#name, offsetof(struct gfx9_counts, name)                                        \
+    }
+    COUNTER(instructions), COUNTER(vector),         COUNTER(matrix),    COUNTER(branches),
+    COUNTER(barriers),     COUNTER(waits),          COUNTER(lds),       COUNTER(lds_read),
+    COUNTER(lds_written),  COUNTER(lds_cycles),     COUNTER(lds_least), COUNTER(global),
+    COUNTER(global_read),  COUNTER(global_written), COUNTER(products),
+#undef COUNTER
+};
+enum { COUNTERS = sizeof counters / sizeof *counters };
+
+static uint64_t *counter_of(struct gfx9_counts *counts, int i)
+{
+    return (uint64_t *)(void *)((char *)counts + counters[i].at);
+}
+
+static void count_launch(struct gfx9_counts *done)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < COUNTERS; i++) *counter_of(&counted, i) += *counter_of(done, i);
+    pthread_mutex_unlock(&lock);
+}
+
+int hipStandInCounts(const char **names, uint64_t *values, int most)
+{
+    const int n = most < COUNTERS ? most : COUNTERS;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < n; i++) {
+        names[i] = counters[i].name;
+        values[i] = *counter_of(&counted, i);
+    }
+    counted = (struct gfx9_counts){ 0 };
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
 int hipModuleLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
                           unsigned grid_z, unsigned block_x, unsigned block_y,
                           unsigned block_z, unsigned shared_bytes, void *stream,
@@ -362,8 +407,12 @@ int hipModuleLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
     struct gfx9_memory *own = own_buffers(&launch.memories);
     if (!own) return note(HIP_OUT_OF_MEMORY);
     launch.memory = own;
-    const enum bitcut_status status = gfx9_run(NULL, &launch, &f);
+    struct gfx9_counts done;
+    const enum bitcut_status status = gfx9_run(&done, &launch, &f);
     free(own);
-    if (status == BITCUT_OK) return HIP_SUCCESS;
+    if (status == BITCUT_OK) {
+        count_launch(&done);
+        return HIP_SUCCESS;
+    }
     return stand_in_note(HIP_LAUNCH_FAILURE, f.text);
 }

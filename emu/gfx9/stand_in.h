@@ -54,6 +54,10 @@ int hipModuleLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
                           unsigned block_z, unsigned shared_bytes, void *stream,
                           void **parameters, void **extra);
 
+/* Not of HIP: what all launches since the call before have done, or since the beginning;
+   the names and numbers of struct gfx9_counts, and how many they are, `most` at most. */
+int hipStandInCounts(const char **names, uint64_t *values, int most);
+
 /* --- kernels in the program itself: emu/gfx9/stand_in_program.c --------------------- */
 
 struct dim3 {

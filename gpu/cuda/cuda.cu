@@ -193,5 +193,5 @@ const struct gpu_module bitcut_gpu_module = {
     batch_run,
     gemm_words,    gemm_split,     gemm_run,
     gemm_prepare,  gemm_workspace, gemm_start,
-    gemm_reaches,  &timer
+    gemm_reaches,  &timer,         NULL
 };

@@ -22,7 +22,7 @@ int hip_describe(struct gpu_device *to, int device, char *fault);
 int hip_reaches(const void *at, int device, char *fault);
 
 /* The module of a library: its name and what it is. */
-#define HIP_MODULE(name_, what_)                                                         \
+#define HIP_MODULE(name_, what_, counts_)                                                \
     static const struct gpu_family families[] = {                                        \
         { "mfma", "MFMA, by one wave", mfma_table, NULL },                               \
         { "gemm", "GEMMs by MFMA", NULL, mfma_gemms },                                   \
@@ -45,6 +45,7 @@ int hip_reaches(const void *at, int device, char *fault);
         .workspace = gemm_workspace,                                                     \
         .start = gemm_start,                                                             \
         .reaches = hip_reaches,                                                          \
+        .counts = counts_,                                                               \
     }
 
 #endif

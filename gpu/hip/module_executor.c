@@ -5,4 +5,15 @@
 static const char *const names[] = { "bitcut-gfx9.so", NULL };
 const struct hip_library hip_library = { "the executor", names, true };
 
-HIP_MODULE("executor", "AMD GPUs' own code, executed by a model of the GPU");
+static int counts(struct gpu_count to[GPU_COUNTS_MOST])
+{
+    int (*count)(const char **names, uint64_t *values, int most) = NULL;
+    const char *name[GPU_COUNTS_MOST];
+    uint64_t value[GPU_COUNTS_MOST];
+    if (!hip_library_find(&count, "hipStandInCounts")) return 0;
+    const int n = count(name, value, GPU_COUNTS_MOST);
+    for (int i = 0; i < n; i++) to[i] = (struct gpu_count){ name[i], value[i] };
+    return n;
+}
+
+HIP_MODULE("executor", "AMD GPUs' own code, executed by a model of the GPU", counts);

@@ -5,4 +5,4 @@ static const char *const names[] = { "libamdhip64.so", "libamdhip64.so.7",
                                      "libamdhip64.so.6", "libamdhip64.so.5", NULL };
 const struct hip_library hip_library = { "the HIP runtime", names, false };
 
-HIP_MODULE("hip", "AMD GPUs through HIP");
+HIP_MODULE("hip", "AMD GPUs through HIP", NULL);

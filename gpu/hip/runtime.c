@@ -13,6 +13,7 @@ enum { PATH_MOST = 4096 };
 /* Set once, by open_library(). */
 static struct {
     struct hip_runtime calls;
+    void *handle;
     bool here;
     char fault[GPU_FAULT_MOST];
 } library;
@@ -62,6 +63,7 @@ static void open_library(void)
         return;
     }
 #define FIND(name) &&find(handle, #name, &library.calls.name)
+    library.handle = handle;
     library.here = true HIP_RUNTIME_NAMES(FIND);
 #undef FIND
 }
@@ -73,6 +75,11 @@ const struct hip_runtime *hip_runtime(void)
 }
 
 const char *hip_runtime_fault(void) { return library.fault; }
+
+bool hip_library_find(void *to, const char *name)
+{
+    return hip_runtime() && find(library.handle, name, to);
+}
 
 /* --- the names of gpu/rt.h -------------------------------------------------------- */
 

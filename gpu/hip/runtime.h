@@ -71,6 +71,10 @@ enum {
 const struct hip_runtime *hip_runtime(void);
 const char *hip_runtime_fault(void);
 
+/* *to, a pointer to a function, is set to that of the library that has this name; false:
+   there is none. */
+bool hip_library_find(void *to, const char *name);
+
 /* What a module opens: gpu/hip/module_hip.c, gpu/hip/module_executor.c. */
 struct hip_library {
     const char *what;         /* for a fault: "the HIP runtime"                         */
