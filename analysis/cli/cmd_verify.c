@@ -26,8 +26,7 @@ static const struct option_row options[] = {
     SETUP_OPTIONS,
     { "d", "the result to check, .npy or .mtx", OPTION_TEXT, &dump, "FILE" },
     { "kernel",
-      "run this one on the device: its name or how that begins, hip/legemm: the best of "
-      "a "
+      "run this one on the device: its name or how that begins, hip/legemm: the best of a "
       "recipe, all, or split",
       OPTION_TEXT, &kernel_name, "K" },
     DEVICE_OPTION("of --kernel: cuda"),
@@ -500,8 +499,7 @@ static int name_best(const struct recorder *r)
     bitcut_gemm_init(&g, sizeof g);
     g.recipe = bitcut_recipe_find(slash + 1);
     if (!g.recipe)
-        return complain("--kernel",
-                        "no recipe is called so; bitcut list recipes has all");
+        return complain("--kernel", "no recipe is called so; bitcut list recipes has all");
     if (k != SIZE_MAX) g.m = m, g.n = n, g.k = k;
     if (gpu_work_choose(&w, &r->gpu, &r->device, &g, &f) != BITCUT_OK)
         return fail("--kernel", &f);

@@ -88,17 +88,17 @@ static enum bitcut_status describe_unknown(struct set *s, const char *name,
         const char *given = part(s->meta, parts[i]);
         if (given) format[i] = table_find(TABLE(formats), given);
         if (given && !format[i])
-            return fault_set(f, BITCUT_BAD_FILE, "meta.json: unknown format %.*s",
+            return fault_set(f, BITCUT_BAD_FILE, "unknown format %.*s",
                              text_fit(given, 60), given);
         if (!format[i] && i != FORMAT_SCALE)
             return fault_set(f, BITCUT_BAD_FILE,
-                             "meta.json: unknown unit %.*s, and no format \"%s\"",
+                             "unknown unit %.*s, and no format \"%s\"",
                              text_fit(name, 100), name, parts[i]);
     }
-    const json_int_t block = json_integer_value(json_object_get(s->meta, "scale_block"));
+    const json_int_t block =
+        json_integer_value(json_object_get(s->meta, "scale_block"));
     if (format[FORMAT_SCALE] && (block < 1 || block > INT32_MAX))
-        return fault_set(f, BITCUT_BAD_FILE,
-                         "meta.json: \"scale\" needs \"scale_block\"");
+        return fault_set(f, BITCUT_BAD_FILE, "\"scale\" needs \"scale_block\"");
     s->unit = (struct bitcut_unit){ .name = name,
                                     .a = format[FORMAT_A],
                                     .b = format[FORMAT_B],
@@ -112,11 +112,11 @@ static enum bitcut_status describe_unknown(struct set *s, const char *name,
 static enum bitcut_status find_unit(struct set *s, struct fault *f)
 {
     if (!json_is_object(s->meta) || !complete_name(s->meta))
-        return fault_set(f, BITCUT_BAD_FILE, "meta.json: names no unit");
+        return fault_set(f, BITCUT_BAD_FILE, "names no unit");
     const char *nan = part(s->meta, "nan");
     s->negative_nan = nan && !strcmp(nan, "negative");
     if (json_object_get(s->meta, "nan") && !s->negative_nan)
-        return fault_set(f, BITCUT_BAD_FILE, "meta.json: \"nan\" is not \"negative\"");
+        return fault_set(f, BITCUT_BAD_FILE, "\"nan\" is not \"negative\"");
     const char *name = part(s->meta, "unit");
     const struct bitcut_unit *row = table_find(TABLE(units), name);
     if (!row) return describe_unknown(s, name, f);
@@ -133,21 +133,19 @@ static enum bitcut_status parse_meta(struct set *s, const char *bytes, size_t si
     if (!s->meta)
         return fault_set(f, BITCUT_BAD_FILE, "meta.json line %d: %s", error.line,
                          error.text);
-    return find_unit(s, f);
+    struct fault inner;
+    const enum bitcut_status status = find_unit(s, &inner);
+    return status == BITCUT_OK ? status
+                               : fault_set(f, status, "meta.json: %.200s", inner.text);
 }
 
-/* What a line says beside its arrays, which has no file to be named in a fault. */
+/* What a line says beside its arrays. */
 static enum bitcut_status take_meta(struct set *s, const json_t *line, struct fault *f)
 {
-    static const char file[] = "meta.json: ";
-    const size_t length = sizeof file - 1;
     s->meta = json_copy((json_t *)line);
     if (!s->meta) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     for (int i = 0; i < FILES; i++) json_object_del(s->meta, keys[i]);
-    const enum bitcut_status status = find_unit(s, f);
-    if (status != BITCUT_OK && !strncmp(f->text, file, length))
-        memmove(f->text, f->text + length, strlen(f->text + length) + 1);
-    return status;
+    return find_unit(s, f);
 }
 
 static enum bitcut_status read_meta(struct set *s, const char *folder, struct fault *f)
@@ -158,7 +156,8 @@ static enum bitcut_status read_meta(struct set *s, const char *folder, struct fa
     if (!path_join(path, folder, "meta.json"))
         return fault_set(f, BITCUT_CANNOT, "the name is too long");
     enum bitcut_status status = stream_read_file(&bytes, &size, path, META_MOST, &inner);
-    if (status != BITCUT_OK) return fault_set(f, status, "meta.json: %.200s", inner.text);
+    if (status != BITCUT_OK)
+        return fault_set(f, status, "meta.json: %.200s", inner.text);
     status = parse_meta(s, bytes, size, f);
     free(bytes);
     return status;
@@ -246,7 +245,8 @@ enum bitcut_status set_read(struct set *s, const char *folder, unsigned needs,
     if (status != BITCUT_OK) return status;
     status = from.line ? take_meta(&x, from.line, f) : read_meta(&x, folder, f);
     if (status == BITCUT_OK && needs & SET_KNOWN && !x.known)
-        status = fault_set(f, BITCUT_BAD_FILE, "meta.json: unknown unit %s", x.unit.name);
+        status = fault_set(f, BITCUT_BAD_FILE, "%sunknown unit %s",
+                           from.line ? "" : "meta.json: ", x.unit.name);
     if (status == BITCUT_OK) status = read_arrays(&x, &from, needs, f);
     json_decref(from.line);
     if (status == BITCUT_OK) *s = x;

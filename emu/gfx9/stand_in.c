@@ -361,6 +361,7 @@ static const struct {
 #undef COUNTER
 };
 enum { COUNTERS = sizeof counters / sizeof *counters };
+_Static_assert(COUNTERS * sizeof(uint64_t) == sizeof(struct gfx9_counts), "all of them");
 
 static uint64_t *counter_of(struct gfx9_counts *counts, int i)
 {
