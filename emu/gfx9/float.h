@@ -44,29 +44,36 @@ static inline uint32_t float_fma(uint32_t a, uint32_t b, uint32_t c)
                         c);
 }
 
-/* The other operand if one is a NaN; -0 is below +0. */
+/* A signalling NaN, quiet, else the operand that is no NaN; -0 is below +0.  In IEEE mode,
+   which the kernel's descriptor must ask for ("CDNA3 ISA", V_MIN_F32, V_MAX_F32). */
+static inline uint32_t float_either(uint32_t a, uint32_t b, bool second)
+{
+    if (float_is_nan(a) && !(a & FLOAT_QUIET)) return a | FLOAT_QUIET;
+    if (float_is_nan(b) && !(b & FLOAT_QUIET)) return b | FLOAT_QUIET;
+    if (float_is_nan(a)) return b;
+    return second && !float_is_nan(b) ? b : a;
+}
+
 static inline uint32_t float_least(uint32_t a, uint32_t b)
 {
     const float x = float_of_bits(a), y = float_of_bits(b);
-    if (float_is_nan(a)) return float_is_nan(b) ? a | FLOAT_QUIET : b;
-    if (float_is_nan(b)) return a;
-    return x < y ? a : y < x ? b : a | b;
+    return float_either(a, b, y < x || (x == y && b & FLOAT_SIGN));
 }
 
 static inline uint32_t float_most(uint32_t a, uint32_t b)
 {
     const float x = float_of_bits(a), y = float_of_bits(b);
-    if (float_is_nan(a)) return float_is_nan(b) ? a | FLOAT_QUIET : b;
-    if (float_is_nan(b)) return a;
-    return x > y ? a : y > x ? b : a & b;
+    return float_either(a, b, y > x || (x == y && a & FLOAT_SIGN));
 }
 
+/* The larger of the two that the largest leaves ("CDNA3 ISA", V_MED3_F32). */
 static inline uint32_t float_middle(uint32_t a, uint32_t b, uint32_t c)
 {
     if (float_is_nan(a) || float_is_nan(b) || float_is_nan(c))
         return float_least(float_least(a, b), c);
-    const uint32_t least = float_least(a, b), most = float_most(a, b);
-    return float_most(least, float_least(most, c));
+    const float most = float_of_bits(float_most(float_most(a, b), c));
+    if (most == float_of_bits(a)) return float_most(b, c);
+    return most == float_of_bits(b) ? float_most(a, c) : float_most(a, b);
 }
 
 /* a 2^b, rounded once. */

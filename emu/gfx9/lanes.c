@@ -45,7 +45,9 @@ static const uint32_t *operand(uint32_t *room, struct wave *w,
         if (!changed) return w->v[o - 256];
         memcpy(room, w->v[o - 256], dwords * sizeof *w->v);
     } else {
-        const uint64_t x = dwords == 2 ? scalar_read_pair(w, i, o) : scalar_read(w, i, o);
+        const uint64_t x = dwords == 2                    ? scalar_read_pair(w, i, o)
+                           : i->opcode->float_bits == 16 ? scalar_read_half(w, i, o)
+                                                         : scalar_read(w, i, o);
         FOR_LANES room[l] = (uint32_t)x;
         if (dwords == 2) FOR_LANES room[LANES + l] = (uint32_t)(x >> 32);
     }
@@ -96,11 +98,11 @@ static void spread(uint32_t *d, const struct wave *w, const struct instruction *
     struct lanes y = *x;
     y.d = d;
     for (int n = 0; n < 3; n++) unset_bits(unset[n], w, i, n), y.unset[n] = unset[n];
-    if (i->opcode->shadow) {
+    const bool carry = i->opcode->more & TAKES_CARRY && scalar_unset(w, i->s[2], 2);
+    if (i->opcode->shadow && !carry) {
         i->opcode->shadow(&y);
         return;
     }
-    const bool carry = i->opcode->more & TAKES_CARRY && scalar_unset(w, i->s[2], 2);
     FOR_LANES
     {
         uint32_t any = carry;
@@ -192,8 +194,9 @@ void act_vector(struct wave *w, const struct instruction *i)
         write_register(w, i, i->d - 256u + (unsigned)d, room.d + LANES * d);
     }
     if (row->more & (GIVES_CARRY | COMPARES)) {
-        const bool some = unset && (lanes_of(bits, ~0u) & w->exec);
-        write_mask(w, i, x.out, some);
+        uint64_t some = unset ? lanes_of(bits, ~0u) : 0;
+        if (unset && row->d == 2) some |= lanes_of(bits + LANES, ~0u);
+        write_mask(w, i, x.out, some & w->exec);
     }
 }
 
@@ -219,15 +222,22 @@ void act_first_lane(struct wave *w, const struct instruction *i)
     move_lane(w, i, w->exec ? __builtin_ctzll(w->exec) : 0, i->d & 255u);
 }
 
+/* The lane that the second operand says. */
+static uint32_t lane_of(struct wave *w, const struct instruction *i)
+{
+    if (scalar_unset(w, i->s[1], 1)) wave_fail(w, i, "which lane is not set");
+    return scalar_read(w, i, i->s[1]) % LANES;
+}
+
 void act_read_lane(struct wave *w, const struct instruction *i)
 {
-    move_lane(w, i, (int)(scalar_read(w, i, i->s[1]) % LANES), i->d);
+    move_lane(w, i, (int)lane_of(w, i), i->d);
 }
 
 void act_write_lane(struct wave *w, const struct instruction *i)
 {
     const unsigned to = i->d - 256u;
-    const uint32_t lane = scalar_read(w, i, i->s[1]) % LANES;
+    const uint32_t lane = lane_of(w, i);
     const uint64_t unset = scalar_unset(w, i->s[0], 1) ? ~0ull : 0;
     w->group->counts.vector++;
     if (!vector_ready(w, i, to, 1)) return;

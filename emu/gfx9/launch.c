@@ -64,10 +64,11 @@ static enum bitcut_status check(const struct gfx9_launch *x, const struct descri
             "%s: spills registers to %u bytes of scratch memory, which is not "
             "executed here",
             name, d->scratch);
-    if ((d->resources1 >> 12 & 0xff) != 0xf0)
-        return fault_set(
-            f, BITCUT_CANNOT,
-            "%s: a floating-point mode other than to nearest with subnormals", name);
+    if ((d->resources1 >> 12 & 0xff) != 0xf0 || !(d->resources1 >> 23 & 1))
+        return fault_set(f, BITCUT_CANNOT,
+                         "%s: a floating-point mode other than IEEE's, to nearest with "
+                         "subnormals",
+                         name);
     return BITCUT_OK;
 }
 

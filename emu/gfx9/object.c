@@ -133,7 +133,7 @@ static enum bitcut_status decode_code(struct gfx9_object *o, const struct file *
     return BITCUT_OK;
 }
 
-static void find_units(struct gfx9_object *o)
+void gfx9_find_units(struct gfx9_object *o)
 {
     char name[128];
     for (const struct opcode *row = gfx9_matrix; row->name; row++) {
@@ -224,7 +224,7 @@ static enum bitcut_status load(struct gfx9_object *o, const struct file *x,
     if (status == BITCUT_OK) status = read_note(o, x, f);
     if (status == BITCUT_OK) status = find_descriptors(o, x, f);
     if (status == BITCUT_OK) status = decode_code(o, x, f);
-    if (status == BITCUT_OK) find_units(o);
+    if (status == BITCUT_OK) gfx9_find_units(o);
     return status;
 }
 

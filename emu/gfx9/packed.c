@@ -22,7 +22,7 @@ static uint64_t take(struct wave *w, const struct instruction *i, int n, int dwo
                      int l)
 {
     const unsigned o = i->s[n];
-    if (o < 256) return dwords == 2 ? scalar_read_pair(w, i, o) : scalar_read(w, i, o);
+    if (o < 256) return dwords == 2 ? scalar_read_pair(w, i, o) : scalar_read_half(w, i, o);
     const uint64_t low = w->v[o - 256][l];
     return dwords == 2 ? (uint64_t)w->v[o - 255][l] << 32 | low : low;
 }
@@ -138,6 +138,7 @@ static void act_halves(struct wave *w, const struct instruction *i)
 static uint32_t mixed(struct wave *w, const struct instruction *i, int n, int l)
 {
     uint32_t x = (uint32_t)take(w, i, n, 1, l);
+    if (is_fraction(i->s[n])) wave_fail(w, i, "a constant of mixed formats");
     if (takes_high(i, n, 1))
         x = float_of_half(x >> (takes_high(i, n, 0) ? 16 : 0) & 0xffff);
     if (negates(i, n, 1)) x &= ~FLOAT_SIGN;

@@ -142,7 +142,6 @@ enum {
     SGPR_LAST = 107,
     INTEGERS = 128, /* 0 to 64, then -1 to -16 */
     NEGATIVES = 193,
-    FRACTIONS = 240,
     VCCZ = 251,
     EXECZ = 252,
     SCC = 253,
@@ -156,7 +155,7 @@ uint32_t scalar_read(struct wave *w, const struct instruction *i, unsigned o)
     if (o == SGPR_EXEC + 1) return (uint32_t)(w->exec >> 32);
     if (INTEGERS <= o && o < NEGATIVES) return o - INTEGERS;
     if (NEGATIVES <= o && o < NEGATIVES + 16) return (uint32_t)(NEGATIVES - 1 - (int)o);
-    if (FRACTIONS <= o && o < FRACTIONS + 9) return fractions[o - FRACTIONS];
+    if (is_fraction(o)) return fractions[o - FRACTIONS];
     if (o == VCCZ) return wave_vcc(w) == 0;
     if (o == EXECZ) return w->exec == 0;
     if (o == SCC) return w->scc;
@@ -165,13 +164,22 @@ uint32_t scalar_read(struct wave *w, const struct instruction *i, unsigned o)
     return 0;
 }
 
+/* The same constants as f16. */
+static const uint16_t half_fractions[] = { 0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000,
+                                           0xc000, 0x4400, 0xc400, 0x3118 };
+
+uint32_t scalar_read_half(struct wave *w, const struct instruction *i, unsigned o)
+{
+    return is_fraction(o) ? half_fractions[o - FRACTIONS] : scalar_read(w, i, o);
+}
+
 uint64_t scalar_read_pair(struct wave *w, const struct instruction *i, unsigned o)
 {
     if (o < SGPR_LAST || o == SGPR_EXEC)
         return scalar_read(w, i, o) | (uint64_t)scalar_read(w, i, o + 1) << 32;
     if (NEGATIVES <= o && o < NEGATIVES + 16)
         return (uint64_t)(NEGATIVES - 1 - (int64_t)o);
-    if (FRACTIONS <= o && o < FRACTIONS + 9) {
+    if (is_fraction(o)) {
         wave_fail(w, i, "a constant of 64 bits that is no integer");
         return 0;
     }

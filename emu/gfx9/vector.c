@@ -155,7 +155,7 @@ static void mad_i64_i32(struct lanes *x)
         const bool over = __builtin_add_overflow(product, c, &d);
         x->d[l] = (uint32_t)d;
         x->d[LANES + l] = (uint32_t)((uint64_t)d >> 32);
-        x->out |= (uint64_t)over << l;
+        x->out |= (uint64_t)((d < 0) != over) << l; /* bit 64: the sum's sign */
     }
 }
 
@@ -350,8 +350,8 @@ const struct opcode gfx9_vector[] = {
     TWO(VOP2, 19, and_b32,      FROM(and)),
     TWO(VOP2, 20, or_b32,       FROM(or)),
     TWO(VOP2, 21, xor_b32,      FROM(either)),
-    NAMED(VOP2, 23, "v_fmamk_f32", fma_f32, 1, 1, 1, 1, F32, .targets = TARGET_GFX90A | TARGET_GFX942),
-    NAMED(VOP2, 24, "v_fmaak_f32", fma_f32, 1, 1, 1, 1, F32, .targets = TARGET_GFX90A | TARGET_GFX942),
+    NAMED(VOP2, 23, "v_fmamk_f32", fma_f32, 1, 1, 1, 1, F32, .targets = TARGET_GFX942),
+    NAMED(VOP2, 24, "v_fmaak_f32", fma_f32, 1, 1, 1, 1, F32, .targets = TARGET_GFX942),
     TWO(VOP2, 25, add_co_u32,   .more = GIVES_CARRY),
     TWO(VOP2, 26, sub_co_u32,   .more = GIVES_CARRY),
     TWO(VOP2, 27, subrev_co_u32, .more = GIVES_CARRY),
@@ -429,6 +429,6 @@ const struct opcode gfx9_vector[] = {
     ROW(VOP3, 0x291, ashrrev_i64, 2, 1, 2, 0),
     TWO(VOP3, 0x293, bfm_b32),
     TWO(VOP3, 0x296, cvt_pkrtz_f16_f32, F32),
-    TWO(VOP3, 0x2a0, pack_b32_f16,   FROM(pack), .more = HALVES),
+    TWO(VOP3, 0x2a0, pack_b32_f16,   F16, FROM(pack)),
     { 0 }
 };

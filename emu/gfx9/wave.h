@@ -116,6 +116,9 @@ void gfx9_decode(struct instruction *to, const struct gfx9_object *object, size_
 const struct opcode *gfx9_opcode(enum encoding encoding, int number,
                                  const struct gfx9_target *target);
 
+/* The units of the target's matrix instructions. */
+void gfx9_find_units(struct gfx9_object *o);
+
 /* Kernels and their arguments from the object's notes. */
 enum bitcut_status gfx9_read_notes(struct gfx9_object *o, const uint8_t *notes,
                                    size_t bytes, struct fault *f);
@@ -200,8 +203,18 @@ bool vector_ready(struct wave *w, const struct instruction *i, unsigned first,
 bool scalar_ready(struct wave *w, const struct instruction *i, unsigned first,
                   unsigned count);
 
-/* Scalar operands: registers, constants and literals.  A failure gives 0. */
+/* Scalar operands: registers, constants and literals; of an instruction of f16 its
+   constants are f16.  A failure gives 0. */
 uint32_t scalar_read(struct wave *w, const struct instruction *i, unsigned operand);
+uint32_t scalar_read_half(struct wave *w, const struct instruction *i, unsigned operand);
+
+/* Constants that are no integers. */
+enum { FRACTIONS = 240, FRACTION_COUNT = 9 };
+
+static inline bool is_fraction(unsigned operand)
+{
+    return FRACTIONS <= operand && operand < FRACTIONS + FRACTION_COUNT;
+}
 uint64_t scalar_read_pair(struct wave *w, const struct instruction *i, unsigned operand);
 void scalar_write(struct wave *w, const struct instruction *i, unsigned operand,
                   uint32_t x);

@@ -1,11 +1,15 @@
 /* Runs a kernel of a code object in the executor, for tests/gfx9.sh:
      run_code FILE KERNEL ITEMS   with arguments (float *d, const float *a, int n):
                                   a[i] = i, d of n = 256 elements; prints d, or why not
-     run_code FILE                lists offsets and mnemonics of all instructions */
-#include "emu/gfx9/gfx9.h"
+     run_code FILE                lists offsets and mnemonics of all instructions
+     run_code TARGET              writes instructions of every row for a target: their
+   bytes, in hexadecimal, and its mnemonic */
+#include "tests/emu/gfx9_bench.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { COUNT = 256, FILE_MOST = 1 << 24 };
 
@@ -40,14 +44,53 @@ static int run_kernel(const struct gfx9_object *o, const char *name, unsigned it
         puts(launch.kernel ? f.text : "no such kernel");
         return 1;
     }
-    for (int i = 0; i < COUNT; i++) printf("%g%c", (double)d[i], i % 16 == 15 ? '\n' : ' ');
+    for (int i = 0; i < COUNT; i++)
+        printf("%g%c", (double)d[i], i % 16 == 15 ? '\n' : ' ');
     return 0;
+}
+
+static const struct opcode *const tables[] = { gfx9_scalar, gfx9_memory_scalar,
+                                               gfx9_vector, gfx9_packed,
+                                               gfx9_lds,    gfx9_global,
+                                               gfx9_matrix, NULL };
+
+enum { PER_ROW = 8 };
+
+static void print_row(const struct opcode *row, const struct gfx9_target *t,
+                      uint64_t *rng)
+{
+    static struct machine m;
+    for (int n = 0; n < PER_ROW; n++) {
+        uint32_t word[3];
+        struct fields f = { .encoding = row->encoding,
+                            .number = row->number,
+                            .d = 256,
+                            .s = { 256, 256, 256 } };
+        if (!row->unit) fields_random(&f, row, t, &m, rng, 0);
+        const int words = fields_encode(word, &f);
+        for (int b = 0; b < 4 * words; b++)
+            printf("0x%02x%c", word[b / 4] >> 8 * (b % 4) & 255,
+                   b + 1 < 4 * words ? ',' : ' ');
+        puts(row->name);
+    }
+}
+
+static bool print_target(const char *name)
+{
+    uint64_t rng = test_seed();
+    const struct gfx9_target *t = gfx9_targets;
+    while (t->name && strcmp(t->name, name)) t++;
+    for (const struct opcode *const *table = tables; t->name && *table; table++)
+        for (const struct opcode *row = *table; row->name; row++)
+            if (!row->targets || row->targets & t->bit) print_row(row, t, &rng);
+    return t->name;
 }
 
 int main(int argc, char **argv)
 {
     struct gfx9_object *o;
     struct fault f;
+    if (argc == 2 && print_target(argv[1])) return 0;
     FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
     char *bytes = malloc(FILE_MOST);
     if (!file || !bytes) return 99;
