@@ -4,8 +4,9 @@
    Of a fragment with `blocks` products m x n x k side by side, lane l holds `each`
    elements of A: those of row l % m of block l / (m k / each), whose k begin at (l / m)
    each % k; of B likewise for columns.  Register r of C and D in lane l is row V % m of
-   block V / m, V = 4 (64 / n) (r / 4) + 4 (l / n) + r % 4, column l % n; of f64 V = r
-   (64 / n) + l / n.  AMD matrix instruction calculator. */
+   block V / m, V = 4 (64 / n) (r / 4) + 4 (l / n) + r % 4, column l % n.  Of f64 lanes go
+   through blocks first: l / m % blocks, then through k, and through rows of C and D, of
+   which register r begins at r (64 / n / blocks).  AMD matrix instruction calculator. */
 #include "emu/gfx9/wave.h"
 
 #include "emu/engine.h"
@@ -56,8 +57,9 @@ static void take_lines(uint64_t *to, const struct wave *w, const struct shape *s
     const int parts = s->k / s->each;
     for (int l = 0; l < LANES; l++) {
         const int part = l / lines;
-        uint64_t *line =
-            to + (part / parts * lines + l % lines) * s->k + part % parts * s->each;
+        const int block = s->sum == 8 ? part % s->blocks : part / parts;
+        const int run = s->sum == 8 ? part / s->blocks : part % parts;
+        uint64_t *line = to + (block * lines + l % lines) * s->k + run * s->each;
         for (int e = 0; e < s->each; e++) line[e] = element(w, from, l, e, s->element);
     }
 }
@@ -65,9 +67,10 @@ static void take_lines(uint64_t *to, const struct wave *w, const struct shape *s
 /* Where a register's element of D is among the rows of all blocks. */
 static int row_at(const struct shape *s, int r, int l)
 {
-    const int groups = LANES / s->n;
-    if (s->sum == 8) return r * groups + l / s->n;
-    return 4 * groups * (r / 4) + 4 * (l / s->n) + r % 4;
+    const int groups = LANES / s->n, part = l / s->n;
+    if (s->sum == 8)
+        return part % s->blocks * s->m + r * (groups / s->blocks) + part / s->blocks;
+    return 4 * groups * (r / 4) + 4 * part + r % 4;
 }
 
 /* --- by the engine ---------------------------------------------------------------- */

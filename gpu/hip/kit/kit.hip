@@ -224,7 +224,8 @@ template <> struct accumulator<double, 1> {
 };
 
 /* Where a fragment is: lane l has `each` elements of line l % SIDE of A and of B, in runs
-   of at most 16 that follow in k, and `held` of column l % SIDE of D. */
+   of at most 16 that follow in k, and `held` of column l % SIDE of D.  Lanes go through k,
+   then through blocks; of f64 the other way round. */
 template <int SIDE, int BLOCKS, int DEPTH, class OPERAND, class SUM> struct place {
     enum {
         side = SIDE,
@@ -233,23 +234,29 @@ template <int SIDE, int BLOCKS, int DEPTH, class OPERAND, class SUM> struct plac
         each = SIDE * DEPTH * BLOCKS / LANES,
         held = SIDE * SIDE * BLOCKS / LANES,
         parts = DEPTH / each, /* lanes that share a line */
-        run = each < 16 ? each : 16
+        run = each < 16 ? each : 16,
+        blocks_first = sizeof(SUM) == 8
     };
     typedef OPERAND operand;
     typedef typename encoding<sizeof(OPERAND) / each>::type element;
     typedef typename accumulator<SUM, held>::type sums;
     typedef typename encoding<sizeof(SUM)>::type sum;
 
-    static DEVICE int block(int lane) { return lane / SIDE / parts; }
+    static DEVICE int block(int lane)
+    {
+        return blocks_first ? lane / SIDE % BLOCKS : lane / SIDE / parts;
+    }
     static DEVICE int k(int lane, int e)
     {
-        return lane / SIDE % parts * run + e % run + e / run * (run * parts);
+        const int part = blocks_first ? lane / SIDE / BLOCKS : lane / SIDE % parts;
+        return part * run + e % run + e / run * (run * parts);
     }
     /* The row of register r, counted through all blocks. */
     static DEVICE int line(int lane, int r)
     {
-        return sizeof(SUM) == 8 ? r * (LANES / SIDE) + lane / SIDE
-                                : r / 4 * (4 * LANES / SIDE) + lane / SIDE * 4 + r % 4;
+        const int groups = LANES / SIDE / BLOCKS;
+        return blocks_first ? block(lane) * SIDE + r * groups + lane / SIDE / BLOCKS
+                            : r / 4 * (4 * LANES / SIDE) + lane / SIDE * 4 + r % 4;
     }
 };
 
