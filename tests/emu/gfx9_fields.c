@@ -47,6 +47,8 @@ static void scalar_fields(struct fields *f, const struct opcode *row, const char
     char letters[4];
     const int count = letters_of(letters, form);
     f->d = destination_random(rng, form[0] == 'q' ? 2 : 1);
+    if (test_bits(rng) % 16 == 0) f->d = SGPR_VCC + (f->d & 1);
+    else if (test_bits(rng) % 16 == 0) f->d = SGPR_EXEC + (f->d & 1);
     f->k = (uint32_t)word_random(rng);
     f->s[0] = 0;
     f->literal = word_random(rng);

@@ -82,25 +82,51 @@ END_TEST
 
 /* --- what is not set --------------------------------------------------------------- */
 
-/* Halves of the operands' registers that nothing has set, and scalar registers; in
-   `other` they are something else. */
-static void forget_some(struct bench *b, struct machine *other, const struct fields *f,
-                        uint64_t *rng)
+/* Halves of so many registers are what nothing has set; in `other` they are something
+   else. */
+static void forget_registers(struct bench *b, struct machine *other, unsigned from,
+                             unsigned count, uint64_t *rng)
 {
-    for (int n = 0; n < 3; n++)
-        for (unsigned r = f->s[n] - 256; r - (f->s[n] - 256) < 2 && f->s[n] < 512; r++)
-            for (int h = 0; h < 2 && f->s[n] >= 256; h++) {
-                const uint64_t lanes = test_bits(rng) % 2 ? mask_random(rng) : 0;
-                b->unset[r][h] |= lanes;
-                for (int l = 0; l < LANES; l++)
-                    if (lanes >> l & 1)
-                        other->v[r][l] ^= (uint32_t)(test_bits(rng) & 0xffff) << 16 * h;
-            }
+    for (unsigned r = from; r < from + count && r < 2 * VGPRS; r++)
+        for (int h = 0; h < 2; h++) {
+            const uint64_t lanes = test_bits(rng) % 2 ? mask_random(rng) : 0;
+            b->unset[r][h] |= lanes;
+            for (int l = 0; l < LANES; l++)
+                if (lanes >> l & 1)
+                    other->v[r][l] ^= (uint32_t)(test_bits(rng) & 0xffff) << 16 * h;
+        }
+}
+
+/* Some scalar registers likewise, but those that addresses are in. */
+static void forget_scalars(struct bench *b, struct machine *other, uint64_t *rng)
+{
     for (unsigned r = 0; r < SGPR_EXEC; r++) {
         if (test_bits(rng) % 4 || r == SGPR_M0) continue;
         b->wave.unset_s[r / 64] |= 1ull << r % 64;
         other->s[r] = word_random(rng);
     }
+}
+
+/* Of memory instructions what is stored, the rest of what is loaded to, and bytes of LDS;
+   of others all operands, and what the result replaces. */
+static void forget_some(struct bench *b, struct machine *other, const struct fields *f,
+                        uint64_t *rng)
+{
+    const bool memory = f->encoding >= DS;
+    const unsigned more = f->accumulators ? VGPRS : 0;
+    for (int n = 0; n < 3 && !memory; n++)
+        if (f->s[n] >= 256 && f->s[n] < 512)
+            forget_registers(b, other, f->s[n] - 256, 2, rng);
+    if (!memory) {
+        forget_scalars(b, other, rng);
+        if (f->d >= 256) forget_registers(b, other, f->d - 256, 2, rng);
+        return;
+    }
+    if (f->data[0]) forget_registers(b, other, f->data[0] + more, 4, rng);
+    if (f->data[1]) forget_registers(b, other, f->data[1] + more, 4, rng);
+    if (f->d > 128) forget_registers(b, other, f->d + more, 4, rng);
+    for (size_t at = 0; at < MEMORY_BYTES; at++)
+        if (test_bits(rng) % 4 == 0) b->lds_set[at] = 0, other->lds[at] ^= 1 + at % 255;
 }
 
 /* What differs between two runs must be what the first calls not set. */
@@ -124,6 +150,9 @@ static void compare_known(const struct bench *a, const struct bench *b, const ch
     if (a->machine.scc != b->machine.scc && !a->wave.unset_scc)
         ck_abort_msg("%s: scc", what);
     if (a->machine.exec != b->machine.exec) ck_abort_msg("%s: exec", what);
+    for (size_t at = 0; at < MEMORY_BYTES; at++)
+        if (a->machine.lds[at] != b->machine.lds[at] && a->lds_set[at])
+            ck_abort_msg("%s: byte %zu of LDS", what, at);
 }
 
 static void try_forgotten(struct bench *b, const struct gfx9_target *target,
@@ -136,13 +165,16 @@ static void try_forgotten(struct bench *b, const struct gfx9_target *target,
         return; /* the benches have images of their own */
     was = b->machine;
     machine_vary(&was, rng);
-    fields_random(&f, row, target, &was, rng, 0);
+    fields_random(&f, row, target, &was, rng, (uint64_t)(uintptr_t)b->machine.memory);
     const int words = fields_encode(word, &f);
     other = was;
     bench_prepare(&b[0], target, &was);
     forget_some(&b[0], &other, &f, rng);
     bench_prepare(&b[1], target, &other);
     memcpy(b[1].unset, b[0].unset, sizeof b[1].unset);
+    memcpy(b[1].lds_set, b[0].lds_set, sizeof b[1].lds_set);
+    b[1].memory =
+        b[0].memory; /* which both load from; what is not set is stored nowhere */
     memcpy(b[1].wave.unset_s, b[0].wave.unset_s, sizeof b[1].wave.unset_s);
     b[0].wave.unset_scc = b[1].wave.unset_scc = test_bits(rng) & 1;
     if (b[0].wave.unset_scc) b[1].wave.scc = !b[0].wave.scc;
@@ -159,6 +191,9 @@ START_TEST(test_unset)
     try_table(gfx9_scalar, test_cases(40, 4000), try_forgotten);
     try_table(gfx9_vector, test_cases(24, 2000), try_forgotten);
     try_table(gfx9_packed, test_cases(24, 2000), try_forgotten);
+    try_table(gfx9_matrix, test_cases(24, 2000), try_forgotten); /* accumulators */
+    try_table(gfx9_lds, test_cases(24, 2000), try_forgotten);
+    try_table(gfx9_global, test_cases(24, 2000), try_forgotten);
 }
 END_TEST
 

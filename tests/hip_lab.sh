@@ -1,0 +1,71 @@
+# What tests that compile the kernels for AMD GPUs anew share; they read it behind tap.sh, with
+# $source the project's folder and $built the build folder, in a scratch folder of their own.
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # source, built
+
+lab_flags="-x hip -std=c++14 -nogpulib -nogpuinc --offload-device-only --no-gpu-bundle-output
+-ffp-contract=off -mllvm -amdgpu-sdwa-peephole=0"
+
+# lab_has: whether there are the objects of bitcut-executor.so, and a compiler.
+lab_has() { [ -f "$built/bitcut-executor.so" ] && [ -f "$built/gpu/hip/code.o" ]; }
+
+# lab_compiler TARGET: a clang for it.
+lab_compiler() {
+    for compiler in amdclang++ clang++-19 clang++-16 clang++-15 clang++-14 clang++; do
+        command -v "$compiler" > /dev/null || continue
+        echo 'extern "C" __attribute__((global)) void k() {}' > lab.hip
+        # shellcheck disable=SC2086 # words
+        "$compiler" $lab_flags --offload-arch="$1" -c -o lab.hsaco lab.hip 2> /dev/null &&
+            echo "$compiler" && return
+    done
+    return 1
+}
+
+# lab_code FOLDER TARGET FILE WORD...: the code object FILE of the sources in FOLDER, by
+# $compiler with WORD...
+lab_code() {
+    from=$1 to=$2 file=$3
+    shift 3
+    # shellcheck disable=SC2086 # words
+    "$compiler" $lab_flags --offload-arch="$to" -I"$from" -I"$source" -O3 "$@" -c \
+        -o "$from/gpu/hip/$file.$to.hsaco" "$from/gpu/hip/$file.hip" 2>&1
+}
+
+# lab_assembled FOLDER TARGET FILE SED: the same by way of its assembly, edited by SED.
+lab_assembled() {
+    # shellcheck disable=SC2086 # words
+    "$compiler" $lab_flags --offload-arch="$2" -I"$1" -I"$source" -O3 -S -o "$1/code.s" \
+        "$1/gpu/hip/$3.hip" 2>&1
+    sed -E -i.right "$4" "$1/code.s"
+    cmp -s "$1/code.s" "$1/code.s.right" && echo "nothing was edited"
+    "$compiler" --target=amdgcn-amd-amdhsa -mcpu="$2" -o "$1/gpu/hip/$3.$2.hsaco" \
+        "$1/code.s" 2>&1
+}
+
+# lab_module FOLDER: bitcut-executor.so there, of the code objects in its gpu/hip and, those
+# that it lacks, of the build's.
+lab_module() (
+    cd "$1" || exit
+    defines='' objects=''
+    for file in "$built"/gpu/hip/*.hsaco; do
+        [ -e "gpu/hip/${file##*/}" ] || ln -s "$file" gpu/hip/ || exit
+    done
+    for target in gfx908 gfx90a gfx942; do
+        [ ! -e "gpu/hip/sums.$target.hsaco" ] ||
+            defines="$defines -DHIP_$(echo $target | tr '[:lower:]' '[:upper:]')"
+    done
+    # shellcheck disable=SC2086 # words
+    $CC -DGPU_HIP $defines -I. -I"$source" $CFLAGS -fPIC -c -o objects.o gpu/hip/objects.c 2>&1
+    for object in "$built"/gpu/hip/*.o; do
+        case $object in */objects.o | */module_hip.o) ;; *) objects="$objects $object" ;; esac
+    done
+    # shellcheck disable=SC2086 # words
+    $CC $CFLAGS $LDFLAGS -shared -o bitcut-executor.so objects.o $objects 2>&1
+    ln -sf "$built/bitcut-gfx9.so" .
+)
+
+# lab_sources FOLDER: a copy of what kernels are made of.
+lab_sources() {
+    mkdir -p "$1/gpu/hip" && cp "$source"/gpu/*.h "$1/gpu" &&
+        cp "$source"/gpu/hip/*.h "$source"/gpu/hip/*.hip "$source/gpu/hip/objects.c" "$1/gpu/hip"
+}
