@@ -33,14 +33,9 @@ uint64_t mask_random(uint64_t *rng)
     return test_bits(rng) % 4 ? x : x & 1 ? ~0ull : 0;
 }
 
-/* Now and then what another register has, or its negative. */
 static void register_random(struct machine *x, int r, uint64_t *rng)
 {
-    const uint32_t *other = x->v[test_between(rng, 0, 2 * VGPRS - 1)];
-    for (int l = 0; l < LANES; l++) {
-        const uint64_t kind = test_bits(rng) % 16;
-        x->v[r][l] = kind > 3 ? word_random(rng) : other[l] ^ (kind & 1 ? 0x80000000 : 0);
-    }
+    for (int l = 0; l < LANES; l++) x->v[r][l] = word_random(rng);
 }
 
 void machine_vary(struct machine *x, uint64_t *rng)

@@ -217,6 +217,19 @@ static void load_fields(struct fields *f, const struct opcode *row, struct machi
     if (!f->has_base && f->has_offset) f->base = 0;
 }
 
+/* In some lanes operands that are the same, or of the other sign, or zeros. */
+static void relate_operands(struct machine *m, const struct fields *f, uint64_t *rng)
+{
+    for (int n = 1; n < 3; n++)
+        for (int l = 0; l < LANES; l++) {
+            const uint64_t kind = test_bits(rng) % 16;
+            const uint32_t sign = kind & 1 ? 0x80000000 : 0;
+            if (f->s[0] < 256 || f->s[n] < 256 || f->s[n] >= 512 || kind > 3) continue;
+            if (kind > 1) m->v[f->s[0] - 256][l] = test_bits(rng) % 2 ? 0x80000000 : 0;
+            m->v[f->s[n] - 256][l] = m->v[f->s[0] - 256][l] ^ sign;
+        }
+}
+
 /* --- all --------------------------------------------------------------------------- */
 
 static const char *form_of(char room[8], const char *name)
@@ -265,5 +278,5 @@ void fields_random(struct fields *f, const struct opcode *row,
     else if (strstr(row->name, "lane") || strstr(row->name, "accvgpr"))
         lane_fields(f, row, rng);
     else if (e == VOP3P) packed_fields(f, row, rng);
-    else vector_fields(f, row, form, rng);
+    else vector_fields(f, row, form, rng), relate_operands(m, f, rng);
 }
