@@ -88,20 +88,32 @@ static uint64_t encoding_random(const struct bitcut_format *f, uint64_t *rng, bo
     return any && test_bits(rng) % 16 == 0 ? x : x & ~(UINT64_C(1) << top);
 }
 
-/* A and B, two registers' worth or more, of their formats. */
-static void operands_random(struct machine *m, unsigned from, unsigned words,
-                            const struct bitcut_format *f, int bits, uint64_t *rng)
+/* An operand's registers, of its format: any encodings, or such below 2; often zeros. */
+static void operand_random(struct machine *m, unsigned from, unsigned words,
+                           const struct bitcut_format *f, int bits, uint64_t *rng)
 {
-    const bool any = test_bits(rng) % 2;
+    const bool any = test_bits(rng) % 2, zeros = test_bits(rng) % 4 == 0;
     for (unsigned r = 0; r < words; r++)
         for (int l = 0; l < LANES; l++) {
             uint32_t x = 0;
-            for (int b = 0; b < 32; b += bits < 32 ? bits : 32)
-                x |= (uint32_t)(bits == 64 ? test_bits(rng) & 0xbfffffff
-                                           : encoding_random(f, rng, any))
-                     << b;
-            m->v[from + r][l] = x;
+            for (int b = 0; b < 32; b += bits < 32 ? bits : 32) {
+                const uint32_t element = bits == 64
+                                             ? (uint32_t)test_bits(rng) & 0xbfffffff
+                                             : (uint32_t)encoding_random(f, rng, any);
+                if (!zeros || test_bits(rng) % 2) x |= element << b;
+            }
+            m->v[from + r][l] = zeros && test_bits(rng) % 2 ? 0 : x;
         }
+}
+
+/* Accumulators now and then all so small that a product of zero may have a larger
+   exponent in a unit that does not look. */
+static void sums_random(struct machine *m, unsigned from, unsigned words, uint64_t *rng)
+{
+    if (test_bits(rng) % 2) return; /* what the machine has */
+    for (unsigned r = 0; r < words; r++)
+        for (int l = 0; l < LANES; l++)
+            m->v[from + r][l] = (uint32_t)test_bits(rng) & 0xbfffffff & ~(1u << 29);
 }
 
 /* --- one instruction --------------------------------------------------------------- */
@@ -201,8 +213,10 @@ static void try_row(struct bench *b, const struct gfx9_target *t,
     was.exec = ~0ull;
     const struct registers r = registers_random(&f, t, &s, rng);
     const unsigned words = (unsigned)(s.each * bits / 32);
-    operands_random(&was, r.a, words, u->a, bits, rng);
-    operands_random(&was, r.b, words, u->b, bits, rng);
+    operand_random(&was, r.a, words, u->a, bits, rng);
+    operand_random(&was, r.b, words, u->b, bits, rng);
+    if (!r.constant)
+        sums_random(&was, r.c, (unsigned)(s.side * s.side * s.blocks / LANES), rng);
     uint32_t word[3] = { 0 };
     const int count = fields_encode(word, &f);
     bench_prepare(b, t, &was);
