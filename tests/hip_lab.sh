@@ -9,14 +9,18 @@ lab_flags="-x hip -std=c++14 -nogpulib -nogpuinc --offload-device-only --no-gpu-
 # lab_has: whether there are the objects of bitcut-executor.so, and a compiler.
 lab_has() { [ -f "$built/bitcut-executor.so" ] && [ -f "$built/gpu/hip/code.o" ]; }
 
+# lab_compiles COMPILER TARGET: whether it can.
+lab_compiles() {
+    command -v "$1" > /dev/null || return
+    echo 'extern "C" __attribute__((global)) void k() {}' > lab.hip
+    # shellcheck disable=SC2086 # words
+    "$1" $lab_flags --offload-arch="$2" -c -o lab.hsaco lab.hip 2> /dev/null
+}
+
 # lab_compiler TARGET: a clang for it.
 lab_compiler() {
-    for compiler in amdclang++ clang++-19 clang++-16 clang++-15 clang++-14 clang++; do
-        command -v "$compiler" > /dev/null || continue
-        echo 'extern "C" __attribute__((global)) void k() {}' > lab.hip
-        # shellcheck disable=SC2086 # words
-        "$compiler" $lab_flags --offload-arch="$1" -c -o lab.hsaco lab.hip 2> /dev/null &&
-            echo "$compiler" && return
+    for one in amdclang++ clang++-19 clang++-16 clang++-15 clang++-14 clang++; do
+        if lab_compiles $one "$1"; then echo $one; return; fi
     done
     return 1
 }
@@ -50,9 +54,9 @@ lab_module() (
     for file in "$built"/gpu/hip/*.hsaco; do
         [ -e "gpu/hip/${file##*/}" ] || ln -s "$file" gpu/hip/ || exit
     done
-    for target in gfx908 gfx90a gfx942; do
-        [ ! -e "gpu/hip/sums.$target.hsaco" ] ||
-            defines="$defines -DHIP_$(echo $target | tr '[:lower:]' '[:upper:]')"
+    for name in gfx908 gfx90a gfx942; do
+        [ ! -e "gpu/hip/sums.$name.hsaco" ] ||
+            defines="$defines -DHIP_$(echo $name | tr '[:lower:]' '[:upper:]')"
     done
     # shellcheck disable=SC2086 # words
     $CC -DGPU_HIP $defines -I. -I"$source" $CFLAGS -fPIC -c -o objects.o gpu/hip/objects.c 2>&1

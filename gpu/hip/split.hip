@@ -140,10 +140,10 @@ DEVICE float value_at(const struct hip_split &a, uint64_t line, uint64_t p)
 
 /* The values of this thread, EACH of `line` from `p` on, of the lines from `first` and
    the run from `start` that the block has. */
-DEVICE void read_run(float (&x)[EACH], float (*tile)[LINES + 1],
-                     const struct hip_split &a, uint64_t first, uint64_t start, int line,
-                     int p)
+DEVICE void read_run(float (&x)[EACH], const struct hip_split &a, uint64_t first,
+                     uint64_t start, int line, int p)
 {
+    SHARED static float tile[RUN][LINES + 1]; /* handed on, it would be a flat address */
     if (!a.across) {
 #pragma unroll
         for (int e = 0; e < EACH; e++) x[e] = value_at(a, first + line, start + p + e);
@@ -167,13 +167,13 @@ DEVICE uint32_t larger(uint32_t magnitude, uint32_t other)
 
 /* The largest finite magnitude of the thread's line, which the threads of the line find
    together and leave behind the words. */
-DEVICE uint32_t find_largest(float (*tile)[LINES + 1], uint32_t (*found)[RUN / EACH],
-                             const struct hip_split &a, uint64_t first, int line, int p)
+DEVICE uint32_t find_largest(const struct hip_split &a, uint64_t first, int line, int p)
 {
+    SHARED static uint32_t found[LINES][RUN / EACH];
     uint32_t mine = 0;
     float x[EACH];
     for (uint64_t start = 0; start < a.k; start += RUN) {
-        read_run(x, tile, a, first, start, line, p);
+        read_run(x, a, first, start, line, p);
 #pragma unroll
         for (int e = 0; e < EACH; e++)
             mine = larger(mine, bits_as<uint32_t>(x[e]) & 0x7fffffff);
@@ -192,17 +192,15 @@ DEVICE uint32_t find_largest(float (*tile)[LINES + 1], uint32_t (*found)[RUN / E
 
 template <class F, bool NEAREST> DEVICE void split(const struct hip_split &a)
 {
-    SHARED static float tile[RUN][LINES + 1];
-    SHARED static uint32_t found[LINES][RUN / EACH];
     const uint64_t first = block_x() * (uint64_t)LINES;
     const int line = (int)thread_x() / (RUN / EACH),
               p = (int)thread_x() % (RUN / EACH) * EACH;
     int exponent = 0;
     float x[EACH];
-    if (a.largest) exponent = line_exponent(find_largest(tile, found, a, first, line, p));
+    if (a.largest) exponent = line_exponent(find_largest(a, first, line, p));
     for (uint64_t start = block_y() * (uint64_t)RUN; start < a.k;
          start += a.parts * (uint64_t)RUN) {
-        read_run(x, tile, a, first, start, line, p);
+        read_run(x, a, first, start, line, p);
         if (a.largest) {
 #pragma unroll
             for (int e = 0; e < EACH; e++) x[e] = scale_once(x[e], exponent);

@@ -1,0 +1,73 @@
+#!/bin/sh
+# The kernels for AMD GPUs as other compilers and levels of optimisation make them: each gives
+# the emulator's bits in the executor.  Some kernels at -O1; in check-long all of them, by every
+# clang that is here, at -O1 to -O3, one line of counts each.
+# Run in the build folder with srcdir, CC and CFLAGS set, as `make check` does.
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
+# shellcheck source=tests/hip_lab.sh
+. "${srcdir:-.}/tests/hip_lab.sh"
+source=$(cd "${srcdir:-.}" && pwd) built=$PWD
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+
+finish() { echo "1..$n"; exit 0; }
+if ! lab_has; then
+    skip "kernels as compilers make them" "bitcut-executor.so is not built"
+    finish
+fi
+if [ -n "${BITCUT_BRIEF:-}" ]; then
+    skip "kernels as compilers make them" "BITCUT_BRIEF is set"
+    finish
+fi
+
+# equal WORD...: a run of the folder's module gives the emulator's bits.
+equal() {
+    BITCUT_MODULES=$work/lab bitcut "$@" --device "executor:$target" --json \
+        > out 2> err < /dev/null || { echo "bitcut $*"; cat err; }
+    grep -q '"mismatches":0' out || echo "nothing was compared"
+    value mismatches | grep -vx 0
+    cat out >> all
+}
+
+# agrees LEVEL FILE...: kernels of the sources in FILE..., or those of all of them.
+agrees() {
+    level=$1
+    shift
+    rm -rf lab && lab_sources lab
+    : > all
+    for file; do lab_code lab "$target" "$file" "$level"; done
+    lab_module lab
+    equal record --random 64
+    equal verify --kernel split --samples 3000
+    if [ $# = 5 ]; then equal verify --kernel all -m 66 -n 65 -k 75 --seconds 0
+    else equal verify --kernel mfma32x32x8.plain.f16.64x64x32.2r -m 66 -n 65 -k 75 --seconds 0
+    fi
+}
+
+# tell LEVEL: what was compared, of the lines in `all`.
+tell() {
+    awk -v what="$target $compiler $1" 'match($0, /"compared":[0-9]+/) {
+        runs++; outputs += substr($0, RSTART + 11, RLENGTH - 11) }
+        END { printf "# %s: %d runs, %d outputs\n", what, runs, outputs }' all
+}
+
+if [ -z "${BITCUT_LONG:-}" ]; then
+    target=gfx90a
+    compiler=$(lab_compiler $target)
+    ok_if_empty "$target: -O1" "$(agrees -O1 split mfma sums)"
+    finish
+fi
+for target in gfx908 gfx90a gfx942; do
+    for compiler in amdclang++ clang++-19 clang++-16 clang++-15 clang++-14; do
+        lab_compiles $compiler $target || continue
+        for level in -O1 -O2 -O3; do
+            ok_if_empty "$target: $compiler $level" \
+                "$(agrees $level gemm_f16 gemm_bf16 split mfma sums)"
+            tell $level
+        done
+    done
+done
+finish
