@@ -5,6 +5,7 @@ set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
 run_code=$PWD/tests/emu/run_code modules=$PWD
+manual=$(cd "${srcdir:-.}" && pwd)/doc/bitcut.texi
 [ -x "$run_code" ] || { echo "1..0 # SKIP no tests/emu/run_code: Check was not found"; exit 0; }
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
@@ -120,6 +121,9 @@ decoded_file() {
 rows_decoded() {
     "$run_code" "$target" | grep -v '^#' > rows
     [ "$(wc -l < rows)" -gt 3000 ] || echo "few rows"
+    said=$(sed -nE "s/.*[(, ]([0-9]+) for $target.*/\1/p" "$manual")
+    [ "$(cut -d' ' -f2 rows | sort -u | wc -l)" = "$said" ] ||
+        echo "the manual says $said of $(cut -d' ' -f2 rows | sort -u | wc -l) opcodes"
     cut -d' ' -f1 rows | "$assembler" -triple=amdgcn -mcpu="$target" --disassemble 2> err |
         sed -nE 's/^\t([a-z][a-z_0-9]+).*/\1/p' | sed -E 's/_(e32|e64|sdwa)$//' > theirs
     cut -d' ' -f2 rows | diff theirs - | sed 5q

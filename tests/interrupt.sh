@@ -164,7 +164,7 @@ inputs_made() {
             --save-a ../A$seed.npy --save-b ../B$seed.npy -o ../D$seed.npy \
             --reference none > ../made
     done
-    { echo '%%MatrixMarket matrix array real general' && yes '%' | head -n 32000000 &&
+    { echo '%%MatrixMarket matrix array real general' && yes '%' | head -n 96000000 &&
         printf '1 1\n1\n'; } > ../comments.mtx
 }
 
