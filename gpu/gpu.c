@@ -139,16 +139,31 @@ static const struct gpu_architecture *find_architecture(const struct gpu *g,
     return a;
 }
 
-/* The first device of an architecture. */
+enum { DEVICES_MOST = 64 }; /* no machine has more */
+
+enum bitcut_status gpu_describe_next(struct gpu_device *device, const struct gpu *g,
+                                     int *number, struct fault *f)
+{
+    enum bitcut_status status = gpu_describe(device, g, *number, f);
+    while (status != BITCUT_OK && ++*number < DEVICES_MOST)
+        status = gpu_describe(device, g, *number, NULL);
+    ++*number;
+    return status;
+}
+
+/* The first device, or if `a` is not NULL the first of that architecture. */
 static enum bitcut_status describe_first(struct gpu_device *device, const struct gpu *g,
                                          const struct gpu_architecture *a,
                                          struct fault *f)
 {
-    enum bitcut_status status;
+    struct gpu_device x;
     int number = 0;
-    do status = gpu_describe(device, g, number++, f);
-    while (status == BITCUT_OK && device->architecture != a);
-    return status == BITCUT_OK || number == 1
+    enum bitcut_status status = gpu_describe_next(&x, g, &number, f);
+    const bool some = status == BITCUT_OK;
+    while (status == BITCUT_OK && a && x.architecture != a)
+        status = gpu_describe_next(&x, g, &number, NULL);
+    if (status == BITCUT_OK) *device = x;
+    return status == BITCUT_OK || !some
                ? status
                : fault_set(f, BITCUT_CANNOT, "no device: none is of %s", a->name);
 }
@@ -158,10 +173,11 @@ static enum bitcut_status describe_named(struct gpu_device *device, const struct
                                          const char *which, const char *name,
                                          struct fault *f)
 {
-    const int number = which ? number_of(which) : 0;
-    const struct gpu_architecture *a = number < 0 ? find_architecture(g, which) : NULL;
+    const int number = which ? number_of(which) : -1;
+    const struct gpu_architecture *a =
+        number < 0 && which ? find_architecture(g, which) : NULL;
     if (number >= 0) return gpu_describe(device, g, number, f);
-    return a ? describe_first(device, g, a, f) : no_such_name(name, f);
+    return a || !which ? describe_first(device, g, a, f) : no_such_name(name, f);
 }
 
 enum bitcut_status gpu_open_device(struct gpu *g, struct gpu_device *device,

@@ -49,8 +49,14 @@ void gpu_close(struct gpu *g);
 enum bitcut_status gpu_describe(struct gpu_device *device, const struct gpu *g,
                                 int number, struct fault *f);
 
+/* The first device from *number on that can be described, and in *number the next one's.
+   Others, of another architecture or without code in the module, are passed over.
+   BITCUT_CANNOT with the reason of *number: there is none. */
+enum bitcut_status gpu_describe_next(struct gpu_device *device, const struct gpu *g,
+                                     int *number, struct fault *f);
+
 /* Open the module of the device that is called so, and describe it: gpu_open(),
-   gpu_describe().  Without ":N" it is the first.  BITCUT_BAD_ARGUMENT: no device is
+   gpu_describe().  Without ":N" it is the first that can be described.  BITCUT_BAD_ARGUMENT: no device is
    called so. */
 enum bitcut_status gpu_open_device(struct gpu *g, struct gpu_device *device,
                                    const char *name, const char *otherwise,

@@ -47,11 +47,12 @@ lab_assembled() {
 }
 
 # lab_module FOLDER: bitcut-executor.so there, of the code objects in its gpu/hip and, those
-# that it lacks, of the build's.
+# that it lacks, of the build's, or those of $lab_target alone.
+lab_target=
 lab_module() (
     cd "$1" || exit
     defines='' objects=''
-    for file in "$built"/gpu/hip/*.hsaco; do
+    for file in "$built"/gpu/hip/*"$lab_target".hsaco; do
         [ -e "gpu/hip/${file##*/}" ] || ln -s "$file" gpu/hip/ || exit
     done
     for name in gfx908 gfx90a gfx942; do

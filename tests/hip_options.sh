@@ -54,8 +54,28 @@ tell() {
         END { printf "# %s: %d runs, %d outputs\n", what, runs, outputs }' all
 }
 
+# A module with code for one of the devices that are there: that one is found, the others are
+# refused in one line.
+passed_over() {
+    lab_sources alone
+    lab_target=gfx90a lab_module alone
+    export BITCUT_MODULES="$work/alone"
+    run 0 list devices --json
+    [ "$(grep -o '"name":"executor[^"]*","here":true' out)" = \
+        '"name":"executor:gfx90a","here":true' ] || cat out
+    for device in executor executor:gfx90a; do
+        run 0 verify --kernel split --split bitcut --samples 100 --device $device --json
+        grep -qv '"device":"gfx90a, executed"' out && cat out
+    done
+    run 3 verify --kernel split --samples 100 --device executor:gfx908
+    grep -q 'no device: none is of gfx908$' err || cat err
+    run 3 verify --kernel split --samples 100 --device executor:0
+    grep -q 'there is no code for this device' err || cat err
+}
+
 if [ -z "${BITCUT_LONG:-}" ]; then
     target=gfx90a
+    ok_if_empty "a device without code is passed over" "$(passed_over)"
     compiler=$(lab_compiler $target)
     ok_if_empty "$target: -O1" "$(agrees -O1 split mfma sums)"
     finish

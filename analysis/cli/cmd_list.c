@@ -341,16 +341,16 @@ static json_t *device_name(const struct gpu_backend *b, const struct gpu_device 
     return d->number ? json_sprintf("%s:%d", b->name, d->number) : json_string(b->name);
 }
 
-/* Those of an open module: all, or why there is none. */
+/* Those of an open module: all that it can use, or why there is none. */
 static void list_devices_of(struct context *x, const struct gpu *g,
                             const struct gpu_backend *b)
 {
     struct gpu_device device;
     struct fault f;
-    int number = 0;
-    for (; gpu_describe(&device, g, number, &f) == BITCUT_OK; number++)
+    int number = 0, count = 0;
+    for (; gpu_describe_next(&device, g, &number, &f) == BITCUT_OK; count++)
         print_device(x, device_name(b, &device), device.name, NULL);
-    if (!number) print_device(x, json_string(b->name), b->what, f.text);
+    if (!count) print_device(x, json_string(b->name), b->what, f.text);
 }
 
 static int list_devices(struct context *x)
