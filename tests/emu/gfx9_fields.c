@@ -1,3 +1,4 @@
+/* Fields of instructions at random, such as compilers may write. */
 #include "tests/emu/gfx9_bench.h"
 #include "tests/test.h"
 
@@ -53,8 +54,7 @@ static void scalar_fields(struct fields *f, const struct opcode *row, const char
     f->s[0] = 0;
     f->literal = word_random(rng);
     for (int n = 0; n < count; n++) f->s[n] = scalar_random(rng, letters[n], true);
-    if (row->encoding == SOPK) f->s[0] = letters[0] == 'k' ? 512 : f->d;
-    if (row->encoding == SOPK && letters[0] == 'k' && letters[1]) f->s[0] = f->d;
+    if (row->encoding == SOPK) f->s[0] = f->d;
 }
 
 /* Signs, magnitudes and parts, where letters have them. */
@@ -85,37 +85,47 @@ static bool takes_halves(const struct opcode *row)
     return row->encoding == VOP3 && (row->more & HALVES || row->float_bits == 16);
 }
 
+/* A shape that the row has: of three operands in two words, of 64 bits in no parts. */
+static enum shape shape_random(const struct opcode *row, const char *form, int count,
+                               bool constant, uint64_t *rng)
+{
+    const bool parts = !strchr(form, 'q') && count && count < 3;
+    const enum shape shape = (enum shape)(test_bits(rng) % 3);
+    if (row->encoding == VOP3) return IN_TWO;
+    return constant || (shape == IN_PARTS && !parts) ? IN_WORD : shape;
+}
+
+/* Operand n: the first, and in two words any, may be scalar; in parts a register. */
+static unsigned operand_random(const struct fields *f, int n, char letter, bool literal,
+                               uint64_t *rng)
+{
+    const bool scalar = n == 0 || (f->shape == IN_TWO && test_bits(rng) % 4 == 0);
+    if (!scalar || test_bits(rng) % 2) return vector_random(rng, 2);
+    const unsigned o = scalar_random(rng, letter, literal);
+    return f->shape == IN_PARTS && o >= 128 ? 4 : o;
+}
+
 static void vector_fields(struct fields *f, const struct opcode *row, const char *form,
                           uint64_t *rng)
 {
     char letters[4];
     const int count = letters_of(letters, form);
-    const bool wide = strchr(form, 'q'), third = row->encoding == VOP2 && count == 3;
-    const bool constant =
-        !strncmp(row->name, "v_fma", 5) && row->name[6] == 'k'
-            ? true
-            : !strncmp(row->name, "v_fmaak", 7) || !strncmp(row->name, "v_fmamk", 7);
-    f->shape = row->encoding == VOP3 ? IN_TWO : (enum shape)(test_bits(rng) % 3);
-    if (f->shape == IN_PARTS && (wide || third || !count)) f->shape = IN_WORD;
-    if (constant) f->shape = IN_WORD;
+    const bool third = row->encoding == VOP2 && count == 3; /* the result, or a literal */
+    const bool constant = third && strstr(row->name, "k_f32");
+    const bool compares = form[0] == 'c', takes = form[strlen(form) - 1] == 'c';
+    f->shape = shape_random(row, form, count, constant, rng);
     f->literal = word_random(rng);
-    f->d = form[0] == 'c' ? (f->shape == IN_WORD ? SGPR_VCC : destination_random(rng, 2))
-                          : vector_random(rng, 2);
-    f->carry = strstr(form, "c=") && form[0] != 'c' && f->shape == IN_TWO
-                   ? destination_random(rng, 2)
-                   : 0;
+    if (!count) f->d = 256;
+    else if (!compares) f->d = vector_random(rng, 2);
+    else f->d = f->shape == IN_WORD ? SGPR_VCC : destination_random(rng, 2);
+    if (strstr(form, "c=") && !compares && f->shape == IN_TWO)
+        f->carry = destination_random(rng, 2);
     f->s[0] = f->s[1] = f->s[2] = f->shape == IN_TWO ? 0 : 512;
-    if (!count) f->d = 256, f->s[0] = f->shape == IN_TWO ? 0 : 256;
-    for (int n = 0; n < count; n++) {
-        const bool scalar = n == 0 || (f->shape == IN_TWO && test_bits(rng) % 4 == 0);
-        f->s[n] = !scalar || test_bits(rng) % 2
-                      ? vector_random(rng, 2)
-                      : scalar_random(rng, letters[n], f->shape == IN_WORD && !constant);
-        if (f->shape == IN_PARTS && f->s[n] >= 128 && f->s[n] < 256) f->s[n] = 4;
-    }
+    if (!count && f->shape != IN_TWO) f->s[0] = 256;
+    for (int n = 0; n < count; n++)
+        f->s[n] = operand_random(f, n, letters[n], f->shape == IN_WORD && !constant, rng);
     if (third) f->s[2] = constant ? LITERAL_OPERAND : f->d;
-    if (form[strlen(form) - 1] == 'c')
-        f->s[2] = f->shape == IN_TWO ? destination_random(rng, 2) : SGPR_VCC;
+    if (takes) f->s[2] = f->shape == IN_TWO ? destination_random(rng, 2) : SGPR_VCC;
     modifiers_random(f, row, letters, rng);
     if (third) f->negated &= 3, f->magnitudes &= 3; /* not the result's */
     if (takes_halves(row))
@@ -158,8 +168,7 @@ static void offsets_random(struct fields *f, const struct access *a, uint32_t al
 static void addresses_random(struct machine *m, const struct fields *f, uint32_t align,
                              uint32_t room, uint64_t *rng, uint64_t memory)
 {
-    const bool scalar =
-        f->base != 127; /* where memory begins is in registers of its own */
+    const bool scalar = f->base != 127; /* memory's address has registers of its own */
     if (scalar) {
         m->s[f->base] = (uint32_t)memory;
         m->s[f->base + 1] = (uint32_t)(memory >> 32);

@@ -1,9 +1,8 @@
 /* Every opcode of the executor of AMD code objects, in every form that it is written in,
    against an independent statement of it (tests/emu/gfx9_machine.h): all registers, masks
-   and bytes of memory after one instruction on random ones.  Matrix instructions against
-   the statement of one output (tests/emu/spec.h), where AMD's calculator has elements. */
+   and bytes of memory after one instruction on random ones; what of them follows from
+   bits that nothing has set; and what s_waitcnt waits for. */
 #include "tests/emu/gfx9_bench.h"
-#include "tests/emu/spec.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -97,7 +96,7 @@ static void forget_registers(struct bench *b, struct machine *other, unsigned fr
         }
 }
 
-/* Some scalar registers likewise, but those that addresses are in. */
+/* Some scalar registers likewise. */
 static void forget_scalars(struct bench *b, struct machine *other, uint64_t *rng)
 {
     for (unsigned r = 0; r < SGPR_EXEC; r++) {
