@@ -280,5 +280,32 @@ START_TEST(test_waits)
 }
 END_TEST
 
+/* Of stores, which nothing has to wait for, there may be any number; of loads not. */
+START_TEST(test_many_accesses)
+{
+    static struct machine was;
+    struct bench *b = calloc(1, sizeof *b);
+    const uint64_t memory = (uint64_t)(uintptr_t)b->machine.memory;
+    was.exec = 1;
+    was.v[0][0] = (uint32_t)memory, was.v[1][0] = (uint32_t)(memory >> 32);
+    bench_prepare(b, &gfx9_targets[1], &was);
+    const struct fields load = { .d = 10, .base = 127 },
+                        store = { .data = { 5 }, .base = 127 };
+    issue(b, gfx9_global, "global_load_dword", load);
+    for (int n = 0; n < 2 * PENDING_MOST; n++)
+        issue(b, gfx9_global, "global_store_dword", store);
+    ck_assert_msg(b->group.failed, "the load before them was forgotten");
+    bench_prepare(b, &gfx9_targets[1], &was);
+    for (int n = 0; n < 2 * PENDING_MOST; n++)
+        issue(b, gfx9_global, "global_store_dword", store);
+    issue(b, gfx9_global, "global_load_dword", load);
+    ck_assert_msg(!b->group.failed, "%s", b->group.fault.text);
+    ck_assert(!reads(b, 256 + 10));
+    wait_for(b, 0, LGKM_ALL);
+    ck_assert(reads(b, 256 + 10) && !b->wave.pendings);
+    free(b);
+}
+END_TEST
+
 TEST_MAIN("gfx9", test_scalar, test_vector, test_packed, test_memory, test_unset,
-          test_waits)
+          test_waits, test_many_accesses)
