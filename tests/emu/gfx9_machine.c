@@ -136,21 +136,20 @@ static void do_scalar(struct machine *x, const char *name, const struct fields *
     x->scc = s.out;
 }
 
-static void do_vector(struct machine *x, const char *name, const struct fields *f,
-                      const char *form, void (*does)(struct step *))
+static void do_vector(struct machine *x, const struct machine *was, const char *name,
+                      const struct fields *f, const char *form,
+                      void (*does)(struct step *))
 {
-    static struct machine was;
     const char *letters = strchr(form, '=') + 1;
     const bool compares = form[0] == 'c', gives = compares || form[1] == 'c';
     const unsigned from = f->shape == IN_TWO ? f->s[2] : SGPR_VCC;
     const unsigned to = compares ? f->d : f->shape == IN_TWO ? f->carry : SGPR_VCC;
     uint64_t mask = 0;
-    was = *x;
     for (int l = 0; l < LANES; l++) {
         struct step s = { .lane = (unsigned)l };
-        if (!(was.exec >> l & 1)) continue;
-        if (strchr(letters, 'c')) s.in = pair(&was, from) >> l & 1;
-        take_operands(&s, &was, name, f, letters, l);
+        if (!(was->exec >> l & 1)) continue;
+        if (strchr(letters, 'c')) s.in = pair(was, from) >> l & 1;
+        take_operands(&s, was, name, f, letters, l);
         if (does) does(&s);
         else s.out = statement_condition(name, s.s[0], s.s[1]);
         mask |= (uint64_t)s.out << l;
@@ -173,19 +172,17 @@ static uint32_t combine(const char *name, bool wide, const uint32_t s[3])
 }
 
 /* Two halves, or two dwords. */
-static void do_halves(struct machine *x, const char *name, const struct fields *f,
-                      bool wide)
+static void do_halves(struct machine *x, const struct machine *was, const char *name,
+                      const struct fields *f, bool wide)
 {
     const uint32_t sign = wide ? 0x80000000 : 0x8000, mask = wide ? UINT32_MAX : 0xffff;
-    static struct machine was;
-    was = *x;
     for (int l = 0; l < LANES; l++) {
         uint32_t d[2];
-        if (!(was.exec >> l & 1)) continue;
+        if (!(was->exec >> l & 1)) continue;
         for (int h = 0; h < 2; h++) {
             uint32_t s[3];
             for (int n = 0; n < 3; n++) {
-                const uint64_t o = machine_operand(&was, f, n, wide ? 'q' : 'h', l);
+                const uint64_t o = machine_operand(was, f, n, wide ? 'q' : 'h', l);
                 const bool high = (h ? f->high_high : f->high) >> n & 1;
                 const bool minus = (h ? f->negated_high : f->negated) >> n & 1;
                 s[n] = (uint32_t)(high ? o >> (wide ? 32 : 16) : o) & mask;
@@ -199,30 +196,27 @@ static void do_halves(struct machine *x, const char *name, const struct fields *
     }
 }
 
-static void do_move(struct machine *x, const struct fields *f)
+static void do_move(struct machine *x, const struct machine *was, const struct fields *f)
 {
-    static struct machine was;
-    was = *x;
     for (int l = 0; l < LANES; l++)
         for (unsigned n = 0; n < 2; n++)
-            if (was.exec >> l & 1)
+            if (was->exec >> l & 1)
                 x->v[f->d - 256 + n][l] =
-                    (uint32_t)(machine_operand(&was, f, (int)n, 'q', l) >>
+                    (uint32_t)(machine_operand(was, f, (int)n, 'q', l) >>
                                (f->high >> n & 1 ? 32 : 0));
 }
 
 /* f32 operands, or f16 ones in either half; here the sign of the high half takes
    magnitudes. */
-static void do_mixed(struct machine *x, const char *name, const struct fields *f)
+static void do_mixed(struct machine *x, const struct machine *was, const char *name,
+                     const struct fields *f)
 {
-    static struct machine was;
-    was = *x;
     for (int l = 0; l < LANES; l++) {
         uint32_t s[3];
-        if (!(was.exec >> l & 1)) continue;
+        if (!(was->exec >> l & 1)) continue;
         for (int n = 0; n < 3; n++) {
             const bool narrow = f->high_high >> n & 1;
-            s[n] = (uint32_t)machine_operand(&was, f, n, narrow ? 'h' : 'f', l);
+            s[n] = (uint32_t)machine_operand(was, f, n, narrow ? 'h' : 'f', l);
             if (narrow)
                 s[n] = statement_widen((f->high >> n & 1 ? s[n] >> 16 : s[n]) & 0xffff);
             if (f->negated_high >> n & 1) s[n] &= 0x7fffffff;
@@ -310,21 +304,19 @@ static uint64_t place(const struct machine *x, const struct access *a,
            (uint64_t)offset;
 }
 
-static void do_access(struct machine *x, const struct access *a, const struct fields *f,
-                      uint64_t memory)
+static void do_access(struct machine *x, const struct machine *was,
+                      const struct access *a, const struct fields *f, uint64_t memory)
 {
-    static struct machine was;
     const bool lds = f->encoding == DS;
     const unsigned more = f->accumulators ? VGPRS : 0;
-    was = *x;
     for (int n = 0; n < (a->twice ? 2 : 1); n++)
         for (int l = 0; l < LANES; l++) {
-            if (!(was.exec >> l & 1)) continue;
-            const uint64_t at = place(&was, a, f, lds, n, l);
+            if (!(was->exec >> l & 1)) continue;
+            const uint64_t at = place(was, a, f, lds, n, l);
             uint8_t *bytes = lds ? x->lds + at : x->memory + (at - memory);
             const unsigned to = f->d + more + (unsigned)n * ((a->bytes + 3) / 4);
             if (a->reads) read_lane(x, a, to, l, bytes);
-            else write_lane(&was, a, f->data[n] + more, l, bytes);
+            else write_lane(was, a, f->data[n] + more, l, bytes);
         }
 }
 
@@ -340,17 +332,16 @@ static void do_load_scalars(struct machine *x, const struct access *a,
 }
 
 /* Lanes send to each other, or fetch. */
-static void do_permute(struct machine *x, const struct fields *f, bool fetches)
+static void do_permute(struct machine *x, const struct machine *was,
+                       const struct fields *f, bool fetches)
 {
-    static struct machine was;
-    was = *x;
     for (int l = 0; l < LANES; l++)
-        if (was.exec >> l & 1) x->v[f->d][l] = 0;
+        if (was->exec >> l & 1) x->v[f->d][l] = 0;
     for (int l = 0; l < LANES; l++) {
-        const uint32_t other = (was.v[f->address][l] + f->offset[0]) / 4 % LANES;
-        if (!(was.exec >> l & 1) || !(was.exec >> other & 1)) continue;
-        if (fetches) x->v[f->d][l] = was.v[f->data[0]][other];
-        else x->v[f->d][other] = was.v[f->data[0]][l];
+        const uint32_t other = (was->v[f->address][l] + f->offset[0]) / 4 % LANES;
+        if (!(was->exec >> l & 1) || !(was->exec >> other & 1)) continue;
+        if (fetches) x->v[f->d][l] = was->v[f->data[0]][other];
+        else x->v[f->d][other] = was->v[f->data[0]][l];
     }
 }
 
@@ -447,21 +438,23 @@ static bool do_control(struct machine *x, const char *name, const struct fields 
 bool machine_step(struct machine *x, const char *name, const struct fields *f,
                   uint64_t image, uint64_t memory)
 {
+    static struct machine was; /* what operands are read from */
     const struct statement *row = statement_find(name);
     struct access a;
     char form[8];
+    was = *x;
     if (row && name[0] == 's') do_scalar(x, name, f, row);
-    else if (row) do_vector(x, name, f, row->form, row->does);
-    else if (statement_compares(form, name)) do_vector(x, name, f, form, NULL);
-    else if (!strncmp(name, "v_pk_mov", 8)) do_move(x, f);
-    else if (!strncmp(name, "v_pk_", 5)) do_halves(x, name, f, strstr(name, "f32"));
-    else if (!strncmp(name, "v_fma_mix", 9)) do_mixed(x, name, f);
-    else if (strstr(name, "permute")) do_permute(x, f, strstr(name, "bpermute"));
+    else if (row) do_vector(x, &was, name, f, row->form, row->does);
+    else if (statement_compares(form, name)) do_vector(x, &was, name, f, form, NULL);
+    else if (!strncmp(name, "v_pk_mov", 8)) do_move(x, &was, f);
+    else if (!strncmp(name, "v_pk_", 5)) do_halves(x, &was, name, f, strstr(name, "f32"));
+    else if (!strncmp(name, "v_fma_mix", 9)) do_mixed(x, &was, name, f);
+    else if (strstr(name, "permute")) do_permute(x, &was, f, strstr(name, "bpermute"));
     else if (do_lanes(x, name, f) || do_saveexec(x, name, f) ||
              do_control(x, name, f, image))
         return true;
     else if (!access_read(&a, name)) return false;
     else if (a.scalar) do_load_scalars(x, &a, f, memory);
-    else do_access(x, &a, f, memory);
+    else do_access(x, &was, &a, f, memory);
     return true;
 }

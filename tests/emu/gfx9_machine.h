@@ -31,8 +31,7 @@ uint64_t machine_operand(const struct machine *x, const struct fields *f, int n,
                          char letter, int lane);
 
 /* Execute an instruction by its name; false: there is no statement of it.  `image` is
-   where pc counts from, `memory` the address of memory[0]; `target` has
-   AGPRs that only matrix instructions reach, if `apart`. */
+   where pc counts from, `memory` the address of memory[0]. */
 bool machine_step(struct machine *x, const char *name, const struct fields *f,
                   uint64_t image, uint64_t memory);
 
