@@ -56,8 +56,8 @@ enum bitcut_status gpu_describe_next(struct gpu_device *device, const struct gpu
                                      int *number, struct fault *f);
 
 /* Open the module of the device that is called so, and describe it: gpu_open(),
-   gpu_describe().  Without ":N" it is the first that can be described.  BITCUT_BAD_ARGUMENT: no device is
-   called so. */
+   gpu_describe().  Without ":N" it is the first that can be described.
+   BITCUT_BAD_ARGUMENT: no device is called so. */
 enum bitcut_status gpu_open_device(struct gpu *g, struct gpu_device *device,
                                    const char *name, const char *otherwise,
                                    struct fault *f);

@@ -3,11 +3,13 @@
 # shellcheck shell=sh
 # shellcheck disable=SC2154 # source, built
 
-lab_flags="-x hip -std=c++14 -nogpulib -nogpuinc --offload-device-only --no-gpu-bundle-output
--ffp-contract=off -mllvm -amdgpu-sdwa-peephole=0"
+lab_flags=${HIP_FLAGS:-} # what configure compiles kernels with
 
-# lab_has: whether there are the objects of bitcut-executor.so, and a compiler.
-lab_has() { [ -f "$built/bitcut-executor.so" ] && [ -f "$built/gpu/hip/code.o" ]; }
+# lab_has TARGET: whether there are the objects of bitcut-executor.so, and a clang.
+lab_has() {
+    [ "$lab_flags" ] && [ -f "$built/bitcut-executor.so" ] && [ -f "$built/gpu/hip/code.o" ] &&
+        lab_compiler "$1" > /dev/null
+}
 
 # lab_compiles COMPILER TARGET: whether it can.
 lab_compiles() {
@@ -31,14 +33,14 @@ lab_code() {
     from=$1 to=$2 file=$3
     shift 3
     # shellcheck disable=SC2086 # words
-    "$compiler" $lab_flags --offload-arch="$to" -I"$from" -I"$source" -O3 "$@" -c \
+    "$compiler" $lab_flags --offload-arch="$to" -I"$from" -I"$source" "$@" -c \
         -o "$from/gpu/hip/$file.$to.hsaco" "$from/gpu/hip/$file.hip" 2>&1
 }
 
 # lab_assembled FOLDER TARGET FILE SED: the same by way of its assembly, edited by SED.
 lab_assembled() {
     # shellcheck disable=SC2086 # words
-    "$compiler" $lab_flags --offload-arch="$2" -I"$1" -I"$source" -O3 -S -o "$1/code.s" \
+    "$compiler" $lab_flags --offload-arch="$2" -I"$1" -I"$source" -S -o "$1/code.s" \
         "$1/gpu/hip/$3.hip" 2>&1
     sed -E -i.right "$4" "$1/code.s"
     cmp -s "$1/code.s" "$1/code.s.right" && echo "nothing was edited"
