@@ -76,3 +76,14 @@ lab_sources() {
     mkdir -p "$1/gpu/hip" && cp "$source"/gpu/*.h "$1/gpu" &&
         cp "$source"/gpu/hip/*.h "$source"/gpu/hip/*.hip "$source/gpu/hip/objects.c" "$1/gpu/hip"
 }
+
+finish() { echo "1..$n"; exit 0; }
+
+# lab_begin WHAT: end with WHAT skipped, if kernels cannot be compiled here.
+lab_begin() {
+    if ! lab_has gfx90a; then skip "$1" "bitcut-executor.so is not built, or no clang is for it"
+    elif [ -n "${BITCUT_BRIEF:-}" ]; then skip "$1" "BITCUT_BRIEF is set"
+    else return
+    fi
+    finish
+}

@@ -13,15 +13,7 @@ work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
 
-finish() { echo "1..$n"; exit 0; }
-if ! lab_has gfx90a; then
-    skip "kernels as compilers make them" "bitcut-executor.so is not built, or there is no clang for it"
-    finish
-fi
-if [ -n "${BITCUT_BRIEF:-}" ]; then
-    skip "kernels as compilers make them" "BITCUT_BRIEF is set"
-    finish
-fi
+lab_begin "kernels as compilers make them"
 
 # equal WORD...: a run of the folder's module gives the emulator's bits.
 equal() {

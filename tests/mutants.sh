@@ -12,15 +12,7 @@ work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
 
-finish() { echo "1..$n"; exit 0; }
-if ! lab_has gfx90a; then
-    skip "mutants of kernels" "bitcut-executor.so is not built, or there is no clang for it"
-    finish
-fi
-if [ -n "${BITCUT_BRIEF:-}" ]; then
-    skip "mutants of kernels" "BITCUT_BRIEF is set"
-    finish
-fi
+lab_begin "mutants of kernels"
 compiler=$(lab_compiler $target)
 
 # The kernels that the runs below use, alone: all of them would take a minute to compile.

@@ -401,12 +401,11 @@ static bool do_lanes(struct machine *x, const char *name, const struct fields *f
         x->v[f->d - 256][lane] = (uint32_t)machine_operand(x, f, 0, 'd', 0);
     } else if (!strncmp(name, "v_accvgpr_", 10)) {
         const unsigned to = f->d - 256 + (strstr(name, "read") ? 0 : VGPRS);
-        struct fields g = *f;
         const bool vector = f->s[0] >= 256;
         for (int l = 0; l < LANES; l++) {
             const uint32_t from =
                 vector ? x->v[f->s[0] - 256 + (strstr(name, "write") ? 0 : VGPRS)][l]
-                       : (uint32_t)machine_operand(x, &g, 0, 'd', l);
+                       : (uint32_t)machine_operand(x, f, 0, 'd', l);
             if (x->exec >> l & 1) x->v[to][l] = from;
         }
     } else return false;

@@ -210,33 +210,43 @@ uint32_t to_integer(uint32_t x, int64_t least, int64_t most)
     return (uint32_t)d;
 }
 
-/* Rounded to an integer in a direction; 2^`by` times as much; split by frexp. */
-uint32_t to_whole(uint32_t x, mpfr_rnd_t direction)
+/* Whether x is finite; then its value, to be given back. */
+static bool take(mpfr_t value, uint32_t x)
 {
-    if (layout_is_nan(&single, x)) return layout_quiet(&single, x);
-    if (layout_is_infinite(&single, x)) return x;
-    mpfr_t value;
+    if (layout_is_nan(&single, x) || layout_is_infinite(&single, x)) return false;
     mpfr_init2(value, VALUE_BITS);
     layout_value(value, &single, x);
-    mpfr_rint(value, value, direction);
-    const uint32_t d =
-        layout_round(&single, value, MPFR_RNDN, layout_is_negative(&single, x));
+    return true;
+}
+
+/* A changed value of x, rounded, with its sign. */
+static uint32_t give(mpfr_t value, uint32_t x)
+{
+    const uint32_t d = layout_round(&single, value, MPFR_RNDN, x & SIGN);
     mpfr_clear(value);
     return d;
 }
 
+/* What is not finite, of an operation that changes no infinity. */
+static uint32_t kept(uint32_t x)
+{
+    return layout_is_nan(&single, x) ? layout_quiet(&single, x) : x;
+}
+
+uint32_t to_whole(uint32_t x, mpfr_rnd_t direction)
+{
+    mpfr_t value;
+    if (!take(value, x)) return kept(x);
+    mpfr_rint(value, value, direction);
+    return give(value, x);
+}
+
 uint32_t scaled(uint32_t x, int32_t by)
 {
-    if (layout_is_nan(&single, x)) return layout_quiet(&single, x);
-    if (layout_is_infinite(&single, x)) return x;
     mpfr_t value;
-    mpfr_init2(value, VALUE_BITS);
-    layout_value(value, &single, x);
+    if (!take(value, x)) return kept(x);
     mpfr_mul_2si(value, value, by > 1000 ? 1000 : by < -1000 ? -1000 : by, MPFR_RNDN);
-    const uint32_t d =
-        layout_round(&single, value, MPFR_RNDN, layout_is_negative(&single, x));
-    mpfr_clear(value);
-    return d;
+    return give(value, x);
 }
 
 /* x = significand 2^exponent, from 1/2 to 1; of what is not finite, or 0: 0 and x. */
@@ -244,15 +254,11 @@ static void apart(uint32_t *significand, int *exponent, uint32_t x)
 {
     mpfr_t value;
     *exponent = 0;
-    *significand = layout_is_nan(&single, x) ? layout_quiet(&single, x) : x;
-    if (layout_is_nan(&single, x) || layout_is_infinite(&single, x) || !(x & ~SIGN))
-        return;
-    mpfr_init2(value, VALUE_BITS);
-    layout_value(value, &single, x);
+    *significand = kept(x);
+    if (!(x & ~SIGN) || !take(value, x)) return;
     *exponent = (int)mpfr_get_exp(value);
     mpfr_set_exp(value, 0);
-    *significand = layout_round(&single, value, MPFR_RNDN, x & SIGN);
-    mpfr_clear(value);
+    *significand = give(value, x);
 }
 
 uint32_t significand_of(uint32_t x)
