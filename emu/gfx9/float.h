@@ -38,6 +38,13 @@ static inline uint32_t float_multiply(uint32_t a, uint32_t b)
     return float_result(float_of_bits(a) * float_of_bits(b), a, b, 0);
 }
 
+/* To nearest.  Hardware's is within 1 ulp, which the divisions of integers that compilers
+   make of it allow for ("CDNA3 ISA", V_RCP_IFLAG_F32). */
+static inline uint32_t float_reciprocal(uint32_t a)
+{
+    return float_result(1.0f / float_of_bits(a), a, 0, 0);
+}
+
 static inline uint32_t float_fma(uint32_t a, uint32_t b, uint32_t c)
 {
     return float_result(fmaf(float_of_bits(a), float_of_bits(b), float_of_bits(c)), a, b,

@@ -14,6 +14,7 @@
 #ifndef BITCUT_EMU_GFX9_GFX9_H
 #define BITCUT_EMU_GFX9_GFX9_H
 
+#include "lib/progress.h"
 #include "lib/status.h"
 
 #include <stdbool.h>
@@ -34,17 +35,21 @@ struct gfx9_target {
 
 extern const struct gfx9_target gfx9_targets[]; /* ended by a row without a name */
 
-/* What a kernel takes as its arguments: offset and bytes of each in their segment. */
+/* What a kernel takes as its arguments: offset and bytes of each in their segment, and
+   whether it is the address of a buffer. */
 enum { GFX9_ARGUMENTS_MOST = 64 };
 
 struct gfx9_argument {
     uint32_t offset, bytes;
+    bool address;
 };
 
 struct gfx9_kernel {
     const char *name;
     size_t descriptor;              /* its place in the image */
     uint32_t segment_bytes;         /* of all arguments, hidden ones included */
+    uint32_t items_most;            /* work-items of a work-group that it was compiled
+                                       for; 0: it does not say                       */
     uint32_t hidden;                /* where those begin that the runtime fills in */
     bool has_hidden, counts_blocks; /* hidden ones; as version 5 has them */
     int arguments;
@@ -87,6 +92,17 @@ struct gfx9_counts {
     uint64_t products;                            /* of matrix instructions            */
 };
 
+/* A row of their table. */
+struct gfx9_counter {
+    const char *name;
+    size_t at; /* in struct gfx9_counts */
+};
+
+extern const struct gfx9_counter gfx9_counters[]; /* ended by a row without a name */
+
+uint64_t gfx9_count(const struct gfx9_counts *counts, const struct gfx9_counter *row);
+void gfx9_counts_add(struct gfx9_counts *to, const struct gfx9_counts *counts);
+
 struct gfx9_launch {
     const struct gfx9_object *object;
     const struct gfx9_kernel *kernel;
@@ -97,6 +113,7 @@ struct gfx9_launch {
     const struct gfx9_memory *memory;
     size_t memories;
     int threads; /* 0: all processors */
+    const struct progress *progress; /* or NULL; stopping it is BITCUT_CANNOT */
 };
 
 /* Run a kernel and wait.  Work-groups run in parallel, the waves of one by turns; any

@@ -47,6 +47,10 @@ static enum bitcut_status check(const struct gfx9_launch *x, const struct descri
     if (!items || items > ITEMS_MOST)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: %llu work-items, not 1 to %d", name,
                          (unsigned long long)items, ITEMS_MOST);
+    if (x->kernel->items_most && items > x->kernel->items_most)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s: %llu work-items, and it was compiled for %u at most", name,
+                         (unsigned long long)items, x->kernel->items_most);
     if (groups * x->groups[2] > INT32_MAX)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: more than 2^31 work-groups", name);
     if (x->argument_bytes > own || d->arguments > 1 << 16)
@@ -228,6 +232,8 @@ static void wave_start(struct wave *w, struct room *r, uint32_t number,
     set_items(w, x, d);
 }
 
+enum { LOOK_EVERY = 0xffff }; /* instructions of a group, for whether to stop */
+
 /* Run a wave to its next barrier or its end. */
 static void wave_run(struct wave *w)
 {
@@ -244,6 +250,8 @@ static void wave_run(struct wave *w)
             wave_fail(w, i, "%08x %08x is not executed here", i->word[0], i->word[1]);
         else if (i->cannot) wave_fail(w, i, "%s is not executed here", i->cannot);
         else if (!g->left--) wave_fail(w, i, "the work-group does not end");
+        else if (!(g->left & LOOK_EVERY) && progress_stopped(g->launch->progress))
+            wave_fail(w, i, "stopped");
         if (g->failed) return;
         w->pc += i->bytes;
         i->opcode->act(w, i);
@@ -308,14 +316,6 @@ static void group_start(struct room *r, const struct gfx9_launch *x,
 
 /* --- the launch ------------------------------------------------------------------- */
 
-static void counts_add(struct gfx9_counts *to, const struct gfx9_counts *x)
-{
-    const uint64_t *from = (const uint64_t *)(const void *)x;
-    uint64_t *sum = (uint64_t *)(void *)to;
-    _Static_assert(sizeof *x % sizeof *from == 0, "counts are all of 64 bits");
-    for (size_t n = 0; n < sizeof *x / sizeof *from; n++) sum[n] += from[n];
-}
-
 /* What threads agree on: the first group that failed, and its fault. */
 struct outcome {
     uint64_t failed; /* UINT64_MAX: none */
@@ -341,6 +341,7 @@ static void run_groups(struct outcome *all, const struct gfx9_launch *x,
 #pragma omp atomic read
             failed = all->failed;
             if (n > failed) continue;
+            if (threads_first()) progress_report(x->progress, n, groups);
             if (here) {
                 group_start(&r, x, d, given, n);
                 group_run(&r.group);
@@ -356,7 +357,7 @@ static void run_groups(struct outcome *all, const struct gfx9_launch *x,
         }
         hostfp_leave(&mode);
 #pragma omp critical(gfx9_outcome)
-        if (here) counts_add(&all->counts, &r.group.counts);
+        if (here) gfx9_counts_add(&all->counts, &r.group.counts);
         if (here) room_clear(&r);
     }
 }

@@ -109,6 +109,7 @@ static void read_argument(struct gfx9_kernel *k, struct reader *r)
             const struct item kind = read_item(r);
             hidden =
                 kind.kind == TEXT && kind.number >= 7 && !memcmp(kind.text, "hidden_", 7);
+            x.address = is_text(&kind, "global_buffer");
             k->counts_blocks |= is_text(&kind, "hidden_block_count_x");
         } else skip_item(r, 0);
     }
@@ -129,6 +130,8 @@ static void read_kernel(struct gfx9_kernel *k, struct item *name, struct reader 
         if (is_text(&key, ".symbol")) *name = read_item(r);
         else if (is_text(&key, ".kernarg_segment_size"))
             k->segment_bytes = (uint32_t)read_integer(r);
+        else if (is_text(&key, ".max_flat_workgroup_size"))
+            k->items_most = (uint32_t)read_integer(r);
         else if (is_text(&key, ".args")) {
             const struct item list = read_item(r);
             if (list.kind != LIST) r->failed = true;

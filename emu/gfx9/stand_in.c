@@ -346,42 +346,20 @@ static struct gfx9_memory *own_buffers(size_t *count)
 
 static struct gfx9_counts counted; /* `lock` guards it */
 
-static const struct {
-    const char *name;
-    size_t at;
-} counters[] = {
-#define COUNTER(name)                                                                    \
-    {                                                                                    \
-#name, offsetof(struct gfx9_counts, name)                                        \
-    }
-    COUNTER(instructions), COUNTER(vector),         COUNTER(matrix),    COUNTER(branches),
-    COUNTER(barriers),     COUNTER(waits),          COUNTER(lds),       COUNTER(lds_read),
-    COUNTER(lds_written),  COUNTER(lds_cycles),     COUNTER(lds_least), COUNTER(global),
-    COUNTER(global_read),  COUNTER(global_written), COUNTER(products),
-#undef COUNTER
-};
-enum { COUNTERS = sizeof counters / sizeof *counters };
-_Static_assert(COUNTERS * sizeof(uint64_t) == sizeof(struct gfx9_counts), "all of them");
-
-static uint64_t *counter_of(struct gfx9_counts *counts, int i)
-{
-    return (uint64_t *)(void *)((char *)counts + counters[i].at);
-}
-
-static void count_launch(struct gfx9_counts *done)
+static void count_launch(const struct gfx9_counts *done)
 {
     pthread_mutex_lock(&lock);
-    for (int i = 0; i < COUNTERS; i++) *counter_of(&counted, i) += *counter_of(done, i);
+    gfx9_counts_add(&counted, done);
     pthread_mutex_unlock(&lock);
 }
 
 int hipStandInCounts(const char **names, uint64_t *values, int most)
 {
-    const int n = most < COUNTERS ? most : COUNTERS;
+    int n = 0;
     pthread_mutex_lock(&lock);
-    for (int i = 0; i < n; i++) {
-        names[i] = counters[i].name;
-        values[i] = *counter_of(&counted, i);
+    for (const struct gfx9_counter *row = gfx9_counters; row->name && n < most; row++) {
+        names[n] = row->name;
+        values[n++] = gfx9_count(&counted, row);
     }
     counted = (struct gfx9_counts){ 0 };
     pthread_mutex_unlock(&lock);

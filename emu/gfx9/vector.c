@@ -170,6 +170,7 @@ LANE(min_f32, float_least(A, B))
 LANE(max_f32, float_most(A, B))
 LANE(med3_f32, float_middle(A, B, C))
 LANE(ldexp_f32, float_scale(A, INT(B)))
+LANE(rcp_iflag_f32, float_reciprocal(A))
 LANE(trunc_f32, float_whole(A, TO_ZERO))
 LANE(ceil_f32, float_whole(A, TO_POSITIVE))
 LANE(floor_f32, float_whole(A, TO_NEGATIVE))
@@ -318,6 +319,7 @@ const struct opcode gfx9_vector[] = {
     ONE(VOP1, 29, ceil_f32,     F32),
     ONE(VOP1, 30, rndne_f32,    F32),
     ONE(VOP1, 31, floor_f32,    F32),
+    ONE(VOP1, 35, rcp_iflag_f32, F32),
     ONE(VOP1, 43, not_b32,      FROM(mov)),
     ONE(VOP1, 44, bfrev_b32),
     ONE(VOP1, 45, ffbh_u32),

@@ -123,6 +123,7 @@ MEANS(byte2, D(of_integer((int64_t)bits(A, 16, 8, 0))))
 MEANS(byte3, D(of_integer((int64_t)bits(A, 24, 8, 0))))
 MEANS(truncate, D(to_whole(A32, MPFR_RNDZ)))
 MEANS(upward, D(to_whole(A32, MPFR_RNDU)))
+MEANS(invert, D(reciprocal_of(A32)))
 MEANS(downward, D(to_whole(A32, MPFR_RNDD)))
 MEANS(to_even, D(to_whole(A32, MPFR_RNDN)))
 MEANS(exponent, D(exponent_of(A32)))
@@ -299,6 +300,7 @@ static const struct statement statements[] = {
     { "v_cvt_f32_ubyte1", "f=d", byte1 },
     { "v_cvt_f32_ubyte2", "f=d", byte2 },
     { "v_cvt_f32_ubyte3", "f=d", byte3 },
+    { "v_rcp_iflag_f32", "f=f", invert },
     { "v_trunc_f32", "f=f", truncate },
     { "v_ceil_f32", "f=f", upward },
     { "v_rndne_f32", "f=f", to_even },

@@ -261,6 +261,21 @@ static void apart(uint32_t *significand, int *exponent, uint32_t x)
     *significand = give(value, x);
 }
 
+uint32_t reciprocal_of(uint32_t x)
+{
+    const bool negative = layout_is_negative(&single, x);
+    if (layout_is_nan(&single, x)) return layout_quiet(&single, x);
+    if (layout_is_infinite(&single, x)) return x & SIGN;
+    if (is_zero(&single, x)) return layout_infinity(&single, negative);
+    mpfr_t value;
+    mpfr_init2(value, VALUE_BITS);
+    layout_value(value, &single, x);
+    mpfr_ui_div(value, 1, value, MPFR_RNDN);
+    const uint32_t d = layout_round(&single, value, MPFR_RNDN, negative);
+    mpfr_clear(value);
+    return d;
+}
+
 uint32_t significand_of(uint32_t x)
 {
     uint32_t significand;

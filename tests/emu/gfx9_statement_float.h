@@ -37,13 +37,14 @@ uint32_t layout_fma(const struct layout *x, uint32_t a, uint32_t b, uint32_t c);
 
 /* Of f32: two of them as f16, toward zero; an integer, rounded; the integer toward zero
    from `least` to `most`, 0 for NaNs; rounded to an integer in a direction; 2^by times as
-   much; and x = significand 2^exponent, from 1/2 to 1, of what is not finite, or is 0, x
+   much; 1 / x; and x = significand 2^exponent, from 1/2 to 1, of what is not finite, or is 0, x
    and 0. */
 uint32_t pack_toward_zero(uint32_t a, uint32_t b);
 uint32_t of_integer(int64_t x);
 uint32_t to_integer(uint32_t x, int64_t least, int64_t most);
 uint32_t to_whole(uint32_t x, mpfr_rnd_t direction);
 uint32_t scaled(uint32_t x, int32_t by);
+uint32_t reciprocal_of(uint32_t x);
 uint32_t significand_of(uint32_t x);
 uint32_t exponent_of(uint32_t x);
 
