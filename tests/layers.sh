@@ -32,7 +32,7 @@ analysis/error     lib lib/exact emu emu/fast analysis/error
 analysis/explain   lib lib/exact emu analysis/explain
 analysis/tolerance lib lib/exact emu analysis/error analysis/explain analysis/tolerance
 analysis/advise    lib lib/exact emu analysis/error analysis/advise
-analysis/device    lib lib/file emu emu/fast gpu analysis/evidence analysis/error analysis/device
+analysis/device    lib lib/file emu emu/fast emu/gfx9 gpu analysis/evidence analysis/error analysis/device
 analysis/study     lib lib/file emu gpu analysis/evidence analysis/error analysis/study
 analysis/cli       all
 tests              all tests tests/lib

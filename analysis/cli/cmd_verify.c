@@ -2,8 +2,10 @@
    for bit. */
 #include "analysis/device/kernel_trial.h"
 #include "analysis/cli/budget_command.h"
+#include "analysis/cli/code_command.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/explain_say.h"
+#include "analysis/cli/operands.h"
 #include "analysis/cli/say.h"
 #include "analysis/cli/setup.h"
 #include "analysis/device/split_trial.h"
@@ -30,10 +32,12 @@ static const struct option_row options[] = {
       "recipe, all, or split",
       OPTION_TEXT, &kernel_name, "K" },
     DEVICE_OPTION("of --kernel: cuda"),
-    { "m", "--kernel: rows of D, with -n and -k (default: a grid of shapes)",
+    CODE_OPTIONS,
+    { "m", "--kernel: rows of D, with -n and -k (default: a grid of shapes; --hsaco: 256)",
       OPTION_COUNT, &m, "M" },
     { "n", "columns of D", OPTION_COUNT, &n, "N" },
     { "k", "columns of A", OPTION_COUNT, &k, "K" },
+    INPUT_OPTIONS,
     { "samples", "outputs of -d at most, or values of --kernel split (default: all)",
       OPTION_COUNT, &samples, "N" },
     { "seconds", "to explain a result that differs, 0: do not (default 20)", OPTION_COUNT,
@@ -44,34 +48,44 @@ static const struct option_row options[] = {
 };
 
 /* What the result is of. */
-enum { OF_FILE = 1, OF_KERNELS = 2, OF_SPLIT = 4 };
+enum { OF_FILE = 1, OF_KERNELS = 2, OF_SPLIT = 4, OF_CODE = 8 };
 
 #define KERNEL_HAS_ONE    "is not for --kernel: a kernel has its own"
 #define KERNEL_TAKES_NONE "is not for --kernel, which makes its own inputs"
-#define OF_ONE_SHAPE      "is for --kernel (not split); else files have sizes"
+#define OF_ONE_SHAPE      "is for --kernel (not split) and --hsaco; else files have sizes"
+#define CODE_ALONE        "is for --hsaco"
 
 static const struct option_use uses[] = {
     /* clang-format off */
-    { "recipe",  OF_FILE,              KERNEL_HAS_ONE           },
-    { "unit",    OF_FILE,              KERNEL_HAS_ONE           },
-    { "terms",   OF_FILE,              KERNEL_HAS_ONE           },
-    { "promote", OF_FILE,              KERNEL_HAS_ONE           },
-    { "tile-k",  OF_FILE,              KERNEL_HAS_ONE           },
-    { "a",       OF_FILE,              KERNEL_TAKES_NONE        },
-    { "b",       OF_FILE,              KERNEL_TAKES_NONE        },
-    { "c",       OF_FILE,              KERNEL_TAKES_NONE        },
-    { "d",       OF_FILE,              KERNEL_TAKES_NONE        },
-    { "alpha",   OF_FILE,              KERNEL_TAKES_NONE        },
-    { "beta",    OF_FILE,              KERNEL_TAKES_NONE        },
-    { "m",       OF_KERNELS,           OF_ONE_SHAPE             },
-    { "n",       OF_KERNELS,           OF_ONE_SHAPE             },
-    { "k",       OF_KERNELS,           OF_ONE_SHAPE             },
-    { "budget",  OF_FILE,              KERNEL_TAKES_NONE        },
-    { "at",      OF_FILE,              KERNEL_TAKES_NONE        },
-    { "worst",   OF_FILE,              KERNEL_TAKES_NONE        },
-    { "split-k", OF_FILE | OF_KERNELS, "is not for the split"   },
-    { "seconds", OF_FILE | OF_KERNELS, "is not for the split"   },
+    { "recipe",  OF_FILE | OF_CODE,    KERNEL_HAS_ONE           },
+    { "unit",    OF_FILE | OF_CODE,    KERNEL_HAS_ONE           },
+    { "terms",   OF_FILE | OF_CODE,    KERNEL_HAS_ONE           },
+    { "promote", OF_FILE | OF_CODE,    KERNEL_HAS_ONE           },
+    { "tile-k",  OF_FILE | OF_CODE,    KERNEL_HAS_ONE           },
+    { "a",       OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
+    { "b",       OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
+    { "c",       OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
+    { "d",       OF_FILE,              "is not for --kernel and --hsaco, which make D" },
+    { "alpha",   OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
+    { "beta",    OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
+    { "m",       OF_KERNELS | OF_CODE, OF_ONE_SHAPE             },
+    { "n",       OF_KERNELS | OF_CODE, OF_ONE_SHAPE             },
+    { "k",       OF_KERNELS | OF_CODE, OF_ONE_SHAPE             },
+    { "budget",  OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
+    { "at",      OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
+    { "worst",   OF_FILE | OF_CODE,    KERNEL_TAKES_NONE        },
+    { "split-k", ~(unsigned)OF_SPLIT,  "is not for the split"   },
+    { "seconds", ~(unsigned)OF_SPLIT,  "is not for the split"   },
     { "samples", OF_FILE | OF_SPLIT,   "is for -d and --kernel split" },
+    { "kernel",  OF_KERNELS | OF_SPLIT, "is not for --hsaco: --symbol names a kernel there" },
+    { "input-a", OF_CODE,              CODE_ALONE               },
+    { "input-b", OF_CODE,              CODE_ALONE               },
+    { "pair",    OF_CODE,              CODE_ALONE               },
+    { "symbol",  OF_CODE,              CODE_ALONE               },
+    { "args",    OF_CODE,              CODE_ALONE               },
+    { "grid",    OF_CODE,              CODE_ALONE               },
+    { "block",   OF_CODE,              CODE_ALONE               },
+    { "shared",  OF_CODE,              CODE_ALONE               },
     { 0 }
     /* clang-format on */
 };
@@ -84,6 +98,7 @@ struct pair {
     const struct matrix *want, *got;
     const struct block *part;
     size_t m, n; /* of the file */
+    const struct code_result *code; /* that has made it, not a file; or NULL */
 };
 
 static json_t *first_difference(const struct pair *p, size_t at)
@@ -93,7 +108,8 @@ static json_t *first_difference(const struct pair *p, size_t at)
     json_t *first = json_pack(
         "{s:[I,I], s:o, s:o}", "at", (json_int_t)(p->part ? p->part->row[i] : i),
         (json_int_t)(p->part ? p->part->col[j] : j), "emulator",
-        json_decoded(f32, p->want->at[at]), "file", json_decoded(f32, p->got->at[at]));
+        json_decoded(f32, p->want->at[at]), p->code ? "device" : "file",
+        json_decoded(f32, p->got->at[at]));
     json_set_distance(first, f32, p->want->at[at], p->got->at[at]);
     return first;
 }
@@ -139,6 +155,7 @@ static int report(struct context *x, const struct pair *p)
     for (size_t i = 0; i < count; i++)
         if (p->want->at[i] != p->got->at[i] && !mismatches++) first = i;
     if (mismatches) status = explain_pair(&sentence, p, x);
+    if (p->code) code_command_describe(row, p->code);
     setup_describe(row, &p->s->gemm, &p->s->plan);
     json_object_update_new(
         row,
@@ -159,6 +176,7 @@ static int compare(struct context *x, struct pair p)
     struct matrix want = { 0 };
     p.want = &want;
     int status = setup_run(&want, p.s, x);
+    if (status == EXIT_GOOD && p.code) code_command_round(&want, p.code);
     if (status == EXIT_GOOD) status = report(x, &p);
     matrix_clear(&want);
     return status;
@@ -244,6 +262,29 @@ static int run_file(struct context *x)
     if (status == EXIT_GOOD) status = budget_check(&s);
     if (status == EXIT_GOOD) status = compare_file(x, &s, &got);
     matrix_clear(&got);
+    setup_clear(&s);
+    return status;
+}
+
+/* --- a kernel of the user's own --------------------------------------------------- */
+
+static int run_code(struct context *x)
+{
+    struct setup s = { 0 };
+    struct code_result r = { 0 };
+    struct operand_options *const o = &operand_options;
+    if (m != SIZE_MAX) o->m = m;
+    if (n != SIZE_MAX) o->n = n;
+    if (k != SIZE_MAX) o->k = k;
+    int status = setup_gemm(&s);
+    if (status == EXIT_GOOD) status = operands_make(&s, x);
+    if (status == EXIT_GOOD) status = budget_check(&s);
+    if (status == EXIT_GOOD) status = code_command_run(&r, &s, x);
+    if (status == EXIT_GOOD)
+        status = compare(
+            x, (struct pair){
+                   .s = &s, .got = &r.d, .m = r.d.rows, .n = r.d.cols, .code = &r });
+    matrix_clear(&r.d);
     setup_clear(&s);
     return status;
 }
@@ -523,7 +564,8 @@ static int run_kernels(struct context *x)
 
 static int run(struct context *x)
 {
-    const unsigned use = !kernel_name                   ? OF_FILE
+    const unsigned use = code_options.file              ? OF_CODE
+                         : !kernel_name                 ? OF_FILE
                          : strcmp(kernel_name, "split") ? OF_KERNELS
                                                         : OF_SPLIT;
     const int status = check_use(x, uses, use);
@@ -531,7 +573,7 @@ static int run(struct context *x)
     x->emitter.lines = verify_lines;
     x->emitter.columns = use == OF_SPLIT ? verify_split_columns : verify_kernel_columns;
     x->emitter.verbose = say_verbose;
-    return kernel_name ? run_kernels(x) : run_file(x);
+    return use == OF_CODE ? run_code(x) : kernel_name ? run_kernels(x) : run_file(x);
 }
 
 const struct command command_verify = {

@@ -19,8 +19,12 @@ extern struct operand_options operand_options;
           "N" },                                                                         \
         { "k", "columns of A, rows of B (default 256)", OPTION_COUNT,                    \
           &operand_options.k, "K" },                                                     \
-        { "input-a", "family of A (bitcut list inputs; default urand(-1,1))",            \
-          OPTION_TEXT, &operand_options.input_a, "I" },                                  \
+        INPUT_OPTIONS
+
+/* Those of the families alone. */
+#define INPUT_OPTIONS                                                                    \
+    { "input-a", "family of A (bitcut list inputs; default urand(-1,1))", OPTION_TEXT,   \
+      &operand_options.input_a, "I" },                                                   \
         { "input-b", "family of B", OPTION_TEXT, &operand_options.input_b, "I" },        \
     {                                                                                    \
         "pair", "families of A and B together (bitcut list pairs)", OPTION_TEXT,         \

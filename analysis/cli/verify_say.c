@@ -121,9 +121,21 @@ static bool say_run(char *text, size_t size, const struct emit_line *line,
     return true;
 }
 
+/* What made D. */
+static bool say_code(char *text, size_t size, const struct emit_line *line,
+                     const json_t *row)
+{
+    const json_t *counts = json_object_get(row, "counts");
+    say_more(text, size, "%s of %s on %s: %lld instructions, %lld of them matrix ones",
+             text_at(row, "kernel"), text_at(row, line->key), text_at(row, "device"),
+             whole_at(counts, "instructions"), whole_at(counts, "matrix"));
+    return true;
+}
+
 const struct emit_line verify_lines[] = {
     /* clang-format off */
     SAY_GEMM,
+    { "code",       "kernel",           NULL, say_code,     LINE_ALWAYS },
     { "date",       "run",              NULL, say_run,      LINE_ALWAYS },
     { "n",          "matrices",         NULL, say_matrices, LINE_ALWAYS },
     { "compared",   "compared",         NULL, say_compared, LINE_ALWAYS },

@@ -1,0 +1,108 @@
+#include "analysis/cli/code_command.h"
+
+#include "analysis/cli/device_option.h"
+#include "lib/file/stream.h"
+#include "lib/round.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct code_options code_options;
+
+enum { FILE_MOST = 1 << 28 };
+
+static const char backend[] = "executor";
+
+/* All that --hsaco cannot do without. */
+static int check_options(void)
+{
+    const struct code_options *o = &code_options;
+    const struct {
+        const char *option, *value, *why;
+    } needed[] = {
+        { "--symbol", o->symbol, "missing: the name of a kernel in the code" },
+        { "--args", o->arguments, "missing: what the kernel takes, such as a,b,d,m,n,k" },
+        { "--grid", o->grid, "missing: work-groups, such as n/128,m/128" },
+        { "--block", o->block, "missing: work-items of a work-group, such as 256" }
+    };
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!needed[i].value) return complain(needed[i].option, needed[i].why);
+    return EXIT_GOOD;
+}
+
+/* --device may say where the code would run anyhow. */
+static int check_device(const struct gfx9_target *target)
+{
+    const size_t length = strlen(backend);
+    if (!device_name) return EXIT_GOOD;
+    if (strncmp(device_name, backend, length) != 0)
+        return complain(
+            "--device",
+            "--hsaco is executed by a model; what a GPU made of it is for -d");
+    if (device_name[length] == ':' && !strcmp(device_name + length + 1, target->name))
+        return EXIT_GOOD;
+    return device_name[length] ? complain("--device", "the code is for another one")
+                               : EXIT_GOOD;
+}
+
+static int load(struct gfx9_object **to)
+{
+    char *bytes;
+    size_t size;
+    struct fault f;
+    const char *file = code_options.file;
+    if (stream_read_file(&bytes, &size, file, FILE_MOST, &f) != BITCUT_OK)
+        return fail(file, &f);
+    const enum bitcut_status status = gfx9_load(to, bytes, size, &f);
+    free(bytes);
+    return status == BITCUT_OK ? EXIT_GOOD : fail(file, &f);
+}
+
+static int run(struct code_result *to, struct setup *s, const struct gfx9_object *object,
+               const struct context *x)
+{
+    const struct code_options *o = &code_options;
+    const struct code_call call = { .symbol = o->symbol,
+                                    .arguments = o->arguments,
+                                    .grid = o->grid,
+                                    .block = o->block,
+                                    .shared_bytes = o->shared,
+                                    .threads = x->threads,
+                                    .progress = &x->progress };
+    const uint32_t scalars[2] = { s->gemm.alpha, s->gemm.beta };
+    struct fault f;
+    const int status = check_device(gfx9_target_of(object));
+    if (status != EXIT_GOOD) return status;
+    if (code_gemm_run(to, &s->a, &s->b, &s->c, scalars, object, &call, &f) == BITCUT_OK)
+        return EXIT_GOOD;
+    return fail("--hsaco", &f);
+}
+
+int code_command_run(struct code_result *to, struct setup *s, const struct context *x)
+{
+    struct gfx9_object *object = NULL;
+    int status = check_options();
+    if (status == EXIT_GOOD) status = load(&object);
+    if (status == EXIT_GOOD) status = run(to, s, object, x);
+    gfx9_unload(object);
+    return status;
+}
+
+void code_command_round(struct matrix *want, const struct code_result *r)
+{
+    if (r->format == &formats[FORMAT_F32]) return;
+    for (size_t i = 0; i < want->rows * want->cols; i++)
+        want->at[i] = f32_through(r->format, &roundings[ROUND_RN], want->at[i]);
+}
+
+void code_command_describe(json_t *row, const struct code_result *r)
+{
+    json_t *counts = json_object();
+    for (const struct gfx9_counter *c = gfx9_counters; c->name; c++)
+        json_object_set_new(counts, c->name, json_count(gfx9_count(&r->counts, c)));
+    json_object_update_new(
+        row, json_pack("{s:o, s:o, s:o, s:o}", "kernel", json_text(code_options.symbol),
+                       "code", json_text(code_options.file), "device",
+                       json_sprintf("%s, executed", r->target->name), "counts", counts));
+}
