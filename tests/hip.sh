@@ -114,6 +114,20 @@ bf16x3 -m 66 -n 65 -k 75
 bf16x6 -m 66 -n 65 -k 75 --split-k 2
 bf16x9 -m 66 -n 65 -k 75
 END
+    while read -r words; do
+        # shellcheck disable=SC2086
+        run 0 verify --kernel batch $words --seconds 0 $at
+        expect mismatches 0
+        expect recipe plain
+        grep -c kernel out
+    done > batches << 'END'
+-m 3 -n 4 -k 4
+-m 7 -n 8 -k 5
+-m 16 -n 13 -k 15
+-m 30 -n 32 -k 23
+-m 64 -n 61 -k 45
+END
+    echo 12 10 8 4 2 | tr ' ' '\n' | diff batches -
     for pipeline in 1 1r 2 2r; do
         # shellcheck disable=SC2086
         run 0 verify --kernel mfma32x32x8.legemm.f16.128x128x32.$pipeline -m 66 -n 65 -k 100 \

@@ -34,7 +34,7 @@ agrees() {
     lab_module lab
     equal record --random 64
     equal verify --kernel split --samples 3000
-    if [ $# = 5 ]; then equal verify --kernel all -m 66 -n 65 -k 75 --seconds 0
+    if [ $# = 6 ]; then equal verify --kernel all -m 66 -n 65 -k 75 --seconds 0
     else equal verify --kernel mfma32x32x8.plain.f16.64x64x32.2r -m 66 -n 65 -k 75 --seconds 0
     fi
 }
@@ -77,7 +77,7 @@ for target in gfx908 gfx90a gfx942; do
         lab_compiles $compiler $target || continue
         for level in -O1 -O2 -O3; do
             ok_if_empty "$target: $compiler $level" \
-                "$(agrees $level gemm_f16 gemm_bf16 split mfma sums)"
+                "$(agrees $level gemm_f16 gemm_bf16 batch split mfma sums)"
             tell $level
         done
     done

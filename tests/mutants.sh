@@ -35,6 +35,8 @@ run_mutant() {
     slices) words="--seconds 0 --kernel mfma32x32x8.legemm.f16.64x64x32.2r -m 70 -n 45 -k 200 --split-k 3" ;;
     promoted) words="--seconds 0 --kernel mfma16x16x16.ootomo.f16.64x64x32.2r -m 70 -n 45 -k 75" ;;
     split) words="--kernel split --samples 3000" ;;
+    batch) words="--seconds 0 --kernel batch.mfma4x4x4.8.staged -m 7 -n 5 -k 6" ;;
+    direct) words="--seconds 0 --kernel batch.mfma32x32x8.64.direct -m 37 -n 41 -k 46" ;;
     lines) words="--kernel split --samples 3000 --equilibrate" ;;
     esac
     # shellcheck disable=SC2086 # words
@@ -50,11 +52,11 @@ made() {
 }
 
 rights() {
-    for file in "gemm_f16 -DPROMOTED" split sums; do
+    for file in "gemm_f16 -DPROMOTED" batch split sums; do
         # shellcheck disable=SC2086 # words
         made right $file
     done
-    for kind in gemm scaled slices promoted split lines; do
+    for kind in gemm scaled slices promoted batch direct split lines; do
         run_mutant right $kind || { echo "$kind:"; cat err; }
         value mismatches | grep -vx 0
         grep -q '"mismatches"' out || echo "$kind: nothing was compared"
@@ -118,6 +120,10 @@ the residual in another scale@split@split.hip@s/\* a\.scale;/* a.scale * a.scale
 the second word of the value, not of its residual@split@split.hip@s/x\[e\] = \(x\[e\] - value_of\(F\(\), w\)\) \* a\.scale/x[e] = x[e] * a.scale/@split@bits
 no barrier before a turned tile is read@split@split.hip@/^    block_wait\(\);$/d@gemm@which lanes are active is not set|what nothing has set
 the largest of a part of the line alone@split@split.hip@s/e < RUN \/ EACH; e\+\+\) mine = larger/e < 1; e++) mine = larger/@lines@bits
+blocks of GEMMs in each other's place@batch@batch.hip@s/gemm = block \/ S::tiles_of_one;/gemm = block % S::gemms;/@batch@bits
+all waves share one stage@batch@batch.hip@s/stage = stages \+ wave \* .*;/stage = stages;/@batch@a race: 
+no edge of k in a four@batch@batch.hip@s/if \(first \+ e < count\) v/v/@direct@bits
+k-steps of another lane@batch@batch.hip@s/: lane \/ I::side \* I::each;/: lane \/ I::side;/@direct@bits
 no s_waitcnt behind loads of arguments@gemm_f16@assembly@0,/s_waitcnt lgkmcnt/{/s_waitcnt lgkmcnt/d}@gemm@s[0-9]+ is still loaded by the instruction at 0x[0-9a-f]+: s_waitcnt is missing
 no s_waitcnt behind loads from memory@gemm_f16@assembly@/s_waitcnt vmcnt/d@gemm@v[0-9]+ is still loaded by the instruction at 0x[0-9a-f]+: s_waitcnt is missing
 no s_waitcnt before barriers@gemm_f16@assembly@/s_waitcnt.*lgkmcnt/{N;/s_barrier/{s/^[^\n]*\n//}}@gemm@a race: .*did not wait \(s_waitcnt lgkmcnt\) before the barrier

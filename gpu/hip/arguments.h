@@ -82,4 +82,22 @@ struct hip_sums {
 
 enum { SUMS_THREADS = 256 };
 
+/* --- batches of small GEMMs ------------------------------------------------------- */
+
+/* Element (i, j) of a matrix is at[matrix stride + i line + j along] or
+   each[matrix][i line + j along], all f16; of B the columns are lines. */
+struct hip_panel {
+    const void *at;
+    const void *const *each; /* NULL: at strides */
+    uint64_t stride, line, along;
+};
+
+/* Launch: blocks along x; a wave takes GEMMs, and then those `step` behind them. */
+struct hip_small {
+    struct hip_panel a, b, c, d;
+    uint64_t count, step;
+    int32_t m, n, k, reads_c;
+    float alpha, beta;
+};
+
 #endif

@@ -16,6 +16,7 @@ enum {
 extern const struct gpu_architecture hip_architectures[];
 extern const struct gpu_instruction mfma_table[];
 extern const struct gpu_kernel mfma_gemms[];
+extern const struct gpu_kernel mfma_batches[];
 
 /* What struct gpu_module declares. */
 int hip_describe(struct gpu_device *to, int device, char *fault);
@@ -26,6 +27,7 @@ int hip_reaches(const void *at, int device, char *fault);
     static const struct gpu_family families[] = {                                        \
         { "mfma", "MFMA, by one wave", mfma_table, NULL },                               \
         { "gemm", "GEMMs by MFMA", NULL, mfma_gemms },                                   \
+        { "batch", "batches of small GEMMs by MFMA", NULL, mfma_batches },               \
         { 0 }                                                                            \
     };                                                                                   \
     __attribute__((                                                                      \

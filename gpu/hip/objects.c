@@ -19,7 +19,8 @@
     X(mfma, target)                                                                      \
     X(split, target)                                                                     \
     X(gemm_f16, target)                                                                  \
-    X(gemm_bf16, target)
+    X(gemm_bf16, target)                                                                 \
+    X(batch, target)
 
 static const void *const none[] __attribute__((unused)) = { NULL };
 

@@ -1,0 +1,35 @@
+/* The table of the kernels for batches of small GEMMs, for the device's code and for the
+   host's rows.
+
+   X(shape of the instruction, its name in the kernel's, size, waves of a block, how,
+     whether through shared memory): m, n and k are `size` at most.  Of 4x4x4 the
+   instruction's 16 blocks are the tiles of D of 1, 4 or 16 GEMMs.  Of a size that one is
+   first which executes the fewest instructions (verify --kernel in the executor). */
+#ifndef BITCUT_GPU_HIP_BATCH_ROWS_H
+#define BITCUT_GPU_HIP_BATCH_ROWS_H
+
+/* clang-format off */
+#define BATCH_ROWS(X)                                                                    \
+    X(4x4x4_16b, 4x4x4,     4, 4, direct, 0)                                             \
+    X(4x4x4_16b, 4x4x4,     4, 4, staged, 1)                                             \
+    X(4x4x4_16b, 4x4x4,     8, 4, staged, 1)                                             \
+    X(4x4x4_16b, 4x4x4,     8, 4, direct, 0)                                             \
+    X(16x16x16,  16x16x16, 16, 4, direct, 0)                                             \
+    X(16x16x16,  16x16x16, 16, 4, staged, 1)                                             \
+    X(4x4x4_16b, 4x4x4,    16, 4, staged, 1)                                             \
+    X(4x4x4_16b, 4x4x4,    16, 4, direct, 0)                                             \
+    X(32x32x8,   32x32x8,  32, 4, direct, 0)                                             \
+    X(32x32x8,   32x32x8,  32, 4, staged, 1)                                             \
+    X(32x32x8,   32x32x8,  64, 2, direct, 0)                                             \
+    X(32x32x8,   32x32x8,  64, 2, staged, 1)
+
+/* Elements from one line of a stage to the next: of 8 bytes more than the line, so that
+   neighbours are in other banks. */
+#define BATCH_PITCH(SIZE) (SIZE + 4)
+
+/* What a wave does at a time: GEMMs, and bytes of shared memory. */
+#define BATCH_GEMMS(SIZE)  (SIZE < 16 ? 256 / (SIZE * SIZE) : 1)
+#define BATCH_SHARED(SIZE) (BATCH_GEMMS(SIZE) * 2 * SIZE * BATCH_PITCH(SIZE) * 2)
+/* clang-format on */
+
+#endif
