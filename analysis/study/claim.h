@@ -28,6 +28,8 @@ extern const struct table_row verdicts[]; /* by verdict, ended by {0} */
 
 enum { REASON_MOST = 600, OURS_MOST = 120 };
 
+#define OWN_QUESTION "a question of bitcut's own" /* in place of a paper */
+
 /* What was found of a claim. */
 struct judgement {
     enum verdict verdict;

@@ -63,6 +63,7 @@ static struct bitcut_gemm gemm_of_entrant(const struct entrant *e)
     struct bitcut_gemm g = gemm_of(&recipes[e->recipe], entrant_unit(e));
     g.split_a = g.split_b = e->split;
     if (e->order) g.order = *e->order;
+    g.equilibrate = e->equilibrate;
     if (e->promote) g.promote = e->promote == PROMOTE_NEVER ? 0 : e->promote;
     if (e->terms) g.low_low = e->terms > recipes[e->recipe].terms;
     return g;

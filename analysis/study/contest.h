@@ -23,6 +23,7 @@ struct entrant {
     int promote; /* 0: as the recipe; PROMOTE_NEVER; else as in struct bitcut_gemm   */
     int terms;   /* 0: as the recipe; one more than it has: with low*low             */
     int cut;     /* so many of the last bits of A and B are cleared before           */
+    bool equilibrate; /* rows of A and columns of B are scaled by powers of two     */
     int shift;   /* A and B times 2^shift before, D times 2^(-2 shift) afterwards; as
                     no element or output underflows or overflows by it, only words do  */
 };

@@ -139,6 +139,7 @@ struct study {
     ROW(slices)                                                                          \
     ROW(xf32)                                                                            \
     ROW(mi200)                                                                           \
+    ROW(flush)                                                                           \
     ROW(libraries)                                                                       \
     ROW(recorded)
 

@@ -3,8 +3,6 @@
 #include "analysis/study/compare.h"
 #include "analysis/study/crossing.h"
 
-#define OWN "a question of bitcut's own"
-
 /* --- promotion -------------------------------------------------------------------- */
 
 static const struct pair_of promotion_pairs[] = { { "mixed", "urand(-1,1)",
@@ -62,7 +60,7 @@ static const struct claim promotion_claims[] = {
               "twice the residual, from n = 256 on",
       .paper = "Ootomo and Yokota, section 3.2", .judge = claim_judge_ratios,
       .about = WITHOUT("v100|a100|h100|b200", 2, 0) },
-    { .name = "promotion-amd", .printed = "not needed", .paper = OWN,
+    { .name = "promotion-amd", .printed = "not needed", .paper = OWN_QUESTION,
       .what = "on Matrix Cores, which round to nearest, it loses less than half as much "
               "again, from n = 256 on",
       .judge = claim_judge_ratios, .about = WITHOUT("mi100|mi210|mi300", 0, 1.5) },
@@ -120,7 +118,7 @@ static const struct crossing tf32_chips = { tf32_pairs, 2, tf32_methods };
 
 static const struct claim xf32_claims[] = {
     /* clang-format off */
-    { .name = "xf32-as-tf32", .printed = "the same bits of precision", .paper = OWN,
+    { .name = "xf32-as-tf32", .printed = "the same bits of precision", .paper = OWN_QUESTION,
       .unit = "mi300",
       .what = "MI300 with xf32 is as accurate as an H100 with TF32, to a tenth",
       .judge = claim_judge_ratios,
@@ -128,7 +126,7 @@ static const struct claim xf32_claims[] = {
                                              .bottom = "recipe=tf32", .cases = "pair n",
                                              .most = 1.1 },
       .beside = "the unit cuts FP32 values to 10 bits, cuBLAS rounds them" },
-    { .name = "xf32-rounded", .printed = "the same bits of precision", .paper = OWN,
+    { .name = "xf32-rounded", .printed = "the same bits of precision", .paper = OWN_QUESTION,
       .unit = "mi300",
       .what = "it is, if values are rounded to TF32 before",
       .judge = claim_judge_ratios,

@@ -125,8 +125,6 @@ static enum bitcut_status run_rounding(const struct study *study, struct study_p
 
 /* --- claims ----------------------------------------------------------------------- */
 
-#define OWN "a question of bitcut's own"
-
 #define OF_ROWS(KEY, WHERE, LEAST, MOST)                                                 \
     &(const struct claim_values)                                                         \
     {                                                                                    \
@@ -140,18 +138,18 @@ static const struct claim rounding_claims[] = {
               "lose more than 10 u |A||B| on average",
       .paper = "Ootomo and Yokota, section 3.2", .judge = claim_judge_values,
       .about = OF_ROWS("lost", "vendor=NVIDIA operands=f16 sums=f32 k=1024", 10, 0) },
-    { .name = "drift-amd", .printed = "not biased", .paper = OWN,
+    { .name = "drift-amd", .printed = "not biased", .paper = OWN_QUESTION,
       .what = "units of AMD round FP32 sums of f16 products to nearest: at k = 1024 "
               "they drift by less than 2 u |A||B|",
       .judge = claim_judge_values,
       .about = OF_ROWS("size", "vendor=AMD operands=f16 sums=f32 k=1024", 0, 2) },
-    { .name = "drift-predicted", .printed = "predicted by the row", .paper = OWN,
+    { .name = "drift-predicted", .printed = "predicted by the row", .paper = OWN_QUESTION,
       .what = "what truncating FP32 sums of f16 products lose on average is the mean of "
               "the bits that are cut, within a fifth",
       .judge = claim_judge_values,
       .about = OF_ROWS("of_predicted", "vendor=NVIDIA operands=f16 sums=f32 k=1024", 0.8,
                        1.25) },
-    { .name = "drift-bounded", .printed = "bounded", .paper = OWN,
+    { .name = "drift-bounded", .printed = "bounded", .paper = OWN_QUESTION,
       .what = "no output of any unit errs by more than its bound",
       .judge = claim_judge_values, .about = OF_ROWS("of_bound", "", 0, 1) },
     { 0 }
