@@ -120,7 +120,7 @@ const struct study study_flush = {
     .claims = flush_claims, .points = flush_points, .run = run_flush, .threaded = true,
     .plot = { .x = "exponent", .y = "relres", .series = "recipe", .panels = "unit",
               .spread = "round", .y_log = true,
-              .x_label = "exponent of the largest elements of A",
+              .x_label = "largest exponent of A",
               .y_label = "relative residual",
               .sees = "On MI100 and MI300 two rounded words decay with their subnormals, unscaled "
                       "ones from 2^-2 down, with 2^11 from 2^-12. On MI210 those with 2^11 decay "
