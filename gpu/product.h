@@ -1,8 +1,8 @@
 /* The host's side of a module: GEMMs whose operands are words, and batches of single
    instructions, with all that knows no instruction: what lies where, copies to a device
-   and back, words that are there or still to be made.  A module compiles gpu/product.c
-   and gpu/batch_run.c against its runtime (gpu/rt.h), and has split_launch(), fault_of()
-   and what its rows name.  C and C++. */
+   and back, words that are there or still to be made, timing.  A module compiles
+   gpu/product.c, gpu/batch_run.c and gpu/timer.c against its runtime (gpu/rt.h), and has
+   split_launch(), fault_of(), peers, a board, and what its rows name.  C and C++. */
 #ifndef BITCUT_GPU_PRODUCT_H
 #define BITCUT_GPU_PRODUCT_H
 
@@ -111,6 +111,30 @@ rt_error split_launch(void *words, const struct operand *operand, size_t count,
 /* The status, having told why.  The runtime forgets the error too: the next launch would
    give it again. */
 int fault_of(char *fault, rt_error status);
+
+/* A library whose GEMMs are peers, open for work on one stream. */
+struct peer_library;
+
+extern const struct gpu_peer peers[]; /* ended by a row without a name */
+
+/* Open it.  *x is NULL, and the library's text says why, if it is not there. */
+void peer_open(struct peer_library **x, struct gpu_library *library, rt_stream stream);
+void peer_close(struct peer_library *x);
+
+/* Start D = A B of the work, or of its words where the peer has a split, on the library's
+   stream.  Another number than 0 with a line in fault. */
+int peer_start(const struct peer_library *x, const struct gpu_peer *peer,
+               const struct gpu_work *work, char *fault);
+
+/* The counters of the board of the current device; NULL: they are not there, and the
+   others take that and give 0. */
+struct board;
+struct board *board_open(void);
+void board_close(struct board *x);
+double board_millijoules(const struct board *x); /* used since the driver was loaded    */
+int board_megahertz(const struct board *x);      /* the clock of the multiprocessors now */
+
+extern const struct gpu_timer timer; /* gpu/timer.c, by those */
 
 /* --- what struct gpu_module declares ---------------------------------------------- */
 

@@ -14,9 +14,12 @@
 
 typedef int rt_error;    /* hipError_t  */
 typedef void *rt_stream; /* hipStream_t */
+typedef void *rt_event;  /* hipEvent_t  */
 
-/* Of hipError_t and of hipMemcpyKind. */
-enum { RT_SUCCESS = 0, RT_NO_MEMORY = 2, RT_TO_DEVICE = 1, RT_TO_HOST = 2 };
+/* Of hipError_t, of hipMemcpyKind, and a flag of streams. */
+enum { RT_SUCCESS = 0, RT_NO_MEMORY = 2 };
+enum { RT_TO_DEVICE = 1, RT_TO_HOST = 2, RT_ON_DEVICE = 3 };
+enum { RT_NON_BLOCKING = 1 };
 
 const char *rt_error_text(rt_error status);
 rt_error rt_last_error(void);
@@ -25,6 +28,17 @@ rt_error rt_malloc(void **at, size_t bytes);
 rt_error rt_free(void *at);
 rt_error rt_copy(void *to, const void *from, size_t bytes, int kind);
 rt_error rt_fill(void *at, int byte, size_t bytes);
+rt_error rt_fill_start(void *at, int byte, size_t bytes, rt_stream stream);
+
+rt_error rt_stream_create(rt_stream *stream, unsigned flags);
+rt_error rt_stream_wait(rt_stream stream);
+rt_error rt_stream_end(rt_stream stream);
+
+rt_error rt_event_create(rt_event *event);
+rt_error rt_event_record(rt_event event, rt_stream stream);
+rt_error rt_event_wait(rt_event event);
+rt_error rt_event_between(float *milliseconds, rt_event from, rt_event to);
+rt_error rt_event_end(rt_event event);
 
 rt_error rt_device_count(int *count);
 rt_error rt_device_get(int *device);

@@ -43,14 +43,14 @@ bad_words_refused() {
 2|^bitcut: -a: is not for --kernel, which makes its own inputs$|--kernel gemm -a A.npy
 2|^bitcut: -b: is not for --kernel, which makes its own inputs$|--kernel gemm -b B.npy
 2|^bitcut: -c: is not for --kernel, which makes its own inputs$|--kernel gemm -c C.npy
-2|^bitcut: -d: is not for --kernel, which makes its own inputs$|--kernel gemm -d D.npy
+2|^bitcut: -d: is not for --kernel and --hsaco, which make D$|--kernel gemm -d D.npy
 2|^bitcut: --alpha: is not for --kernel, which makes its own inputs$|--kernel gemm --alpha 2
 2|^bitcut: --beta: is not for --kernel, which makes its own inputs$|--kernel gemm --beta=0
 2|^bitcut: --samples: is for -d and --kernel split$|--kernel gemm --samples 3
 2|^bitcut: --seconds: is not for the split$|--kernel split --seconds 3
-2|^bitcut: -m: is for --kernel .not split.; else files have sizes$|--kernel split -m 1 -n 1 -k 1
-2|^bitcut: -n: is for --kernel .not split.; else files have sizes$|--kernel split -n 1
-2|^bitcut: -k: is for --kernel .not split.; else files have sizes$|--recipe plain --unit h100 -k 1
+2|^bitcut: -m: is for --kernel .not split. and --hsaco; else files have sizes$|--kernel split -m 1 -n 1 -k 1
+2|^bitcut: -n: is for --kernel .not split. and --hsaco; else files have sizes$|--kernel split -n 1
+2|^bitcut: -k: is for --kernel .not split. and --hsaco; else files have sizes$|--recipe plain --unit h100 -k 1
 2|^bitcut: --split-k: is not for the split$|--kernel split --split-k 2
 2|^bitcut: -m, -n, -k: all three or none$|--kernel gemm -m 1 -n 1
 2|^bitcut: --high: rx: unknown; near it: |--kernel all --high rx

@@ -117,6 +117,7 @@ const char *hipGetErrorString(int status)
         { HIP_INVALID_DEVICE, "invalid device ordinal" },
         { HIP_INVALID_IMAGE, "device kernel image is invalid" },
         { HIP_NO_BINARY, "no kernel image is available for execution on the device" },
+        { HIP_INVALID_HANDLE, "invalid resource handle" },
         { HIP_NOT_FOUND, "named symbol not found" },
     };
     if (status && status == explained) return why;

@@ -17,6 +17,7 @@ enum hip_error {
     HIP_INVALID_DEVICE = 101,
     HIP_INVALID_IMAGE = 200,
     HIP_NO_BINARY = 209,
+    HIP_INVALID_HANDLE = 400,
     HIP_NOT_FOUND = 500,
     HIP_LAUNCH_FAILURE = 719
 };
@@ -43,6 +44,19 @@ int hipFree(void *at);
 int hipMemcpy(void *to, const void *from, size_t bytes, int kind);
 int hipMemset(void *at, int byte, size_t bytes);
 int hipPointerGetAttribute(void *to, int attribute, void *at);
+
+/* --- streams and events, which have nothing to wait for: emu/gfx9/stand_in_events.c -- */
+
+int hipMemsetAsync(void *at, int byte, size_t bytes, void *stream);
+int hipStreamCreate(void **stream);
+int hipStreamCreateWithFlags(void **stream, unsigned flags);
+int hipStreamSynchronize(void *stream);
+int hipStreamDestroy(void *stream);
+int hipEventCreate(void **event);
+int hipEventRecord(void *event, void *stream);
+int hipEventSynchronize(void *event);
+int hipEventElapsedTime(float *milliseconds, void *from, void *to);
+int hipEventDestroy(void *event);
 
 /* --- modules and their kernels ------------------------------------------------------ */
 

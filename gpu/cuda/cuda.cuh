@@ -44,9 +44,6 @@ struct on_device {
 /* The tables of instructions, one a file. */
 extern const struct gpu_instruction mma_sm80[], wgmma_sm90[];
 
-/* How the module times, in gpu/cuda/timer.cu. */
-extern const struct gpu_timer timer;
-
 /* The integer that holds an encoding of each format, by the format's name in PTX. */
 using encoding_f16 = uint16_t;
 using encoding_bf16 = uint16_t;

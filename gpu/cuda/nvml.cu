@@ -1,6 +1,7 @@
 /* Host code alone.  The prototypes are those of NVIDIA's NVML reference; its header comes
    with the toolkit, and is not always installed. */
 #include "gpu/cuda/nvml.cuh"
+#include "gpu/product.h"
 
 #include <cuda_runtime.h>
 #include <dlfcn.h>
@@ -62,3 +63,20 @@ int nvml_megahertz(const struct nvml *x)
         return 0;
     return (int)clock;
 }
+
+/* --- as a module's board ---------------------------------------------------------- */
+
+struct board {
+    struct nvml nvml;
+};
+
+struct board *board_open(void) { return new board{ nvml_open() }; }
+
+void board_close(struct board *x)
+{
+    if (x) nvml_close(&x->nvml);
+    delete x;
+}
+
+double board_millijoules(const struct board *x) { return x ? nvml_millijoules(&x->nvml) : 0; }
+int board_megahertz(const struct board *x) { return x ? nvml_megahertz(&x->nvml) : 0; }

@@ -1,9 +1,10 @@
-/* Host code alone.  cuBLAS is opened while the module runs and never linked; where its
+/* GEMMs of cuBLAS, to compare kernels with.  Host code alone.  The library, of the CUDA that
+   the module is built with, is opened while the module runs and never linked; where its
    header is not installed there are no peers.
 
    cuBLAS is column-major, so it computes D^T = B^T A^T.  Words lie with k ascending, the
    B of a product of words being transposed for it. */
-#include "gpu/cuda/peer.cuh"
+#include "gpu/cuda/gemm.cuh"
 
 #include <climits>
 #include <cmath>
@@ -116,7 +117,7 @@ template <class Function> bool find(Function **to, void *library, const char *na
 
 } // namespace
 
-struct cublas {
+struct peer_library {
     decltype(cublasCreate_v2) *create;
     decltype(cublasDestroy_v2) *destroy;
     decltype(cublasGetVersion_v2) *version;
@@ -141,7 +142,7 @@ void *open_library(void)
     return found;
 }
 
-bool find_all(struct cublas *x, void *library)
+bool find_all(struct peer_library *x, void *library)
 {
     return find(&x->create, library, "cublasCreate_v2") &&
            find(&x->destroy, library, "cublasDestroy_v2") &&
@@ -156,18 +157,18 @@ bool find_all(struct cublas *x, void *library)
 
 #if CUBLAS_VERSION >= 120900
 /* Without it cuBLAS emulates only what it finds faster so. */
-void emulate(const struct cublas *x, void *library)
+void emulate(const struct peer_library *x, void *library)
 {
     cublasStatus_t (*set)(cublasHandle_t, cublasEmulationStrategy_t);
     if (find(&set, library, "cublasSetEmulationStrategy"))
         set(x->handle, CUBLAS_EMULATION_STRATEGY_EAGER);
 }
 #else
-void emulate(const struct cublas *, void *) {}
+void emulate(const struct peer_library *, void *) {}
 #endif
 
 /* A handle on the stream; the stream is set first, for that takes the workspace away. */
-cublasStatus_t start_library(struct cublas *x, int *version, cudaStream_t stream)
+cublasStatus_t start_library(struct peer_library *x, int *version, cudaStream_t stream)
 {
     cublasStatus_t status = x->create(&x->handle);
     if (status != CUBLAS_STATUS_SUCCESS) return status;
@@ -183,12 +184,12 @@ cublasStatus_t start_library(struct cublas *x, int *version, cudaStream_t stream
 
 } // namespace
 
-void cublas_open(struct cublas **to, struct gpu_library *library, cudaStream_t stream)
+void peer_open(struct peer_library **to, struct gpu_library *library, cudaStream_t stream)
 {
     *to = NULL;
     *library = {};
     void *const file = open_library();
-    struct cublas *const x = new struct cublas();
+    struct peer_library *const x = new struct peer_library();
     int version = 0;
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
     if (!file) snprintf(library->text, GPU_TEXT_MOST, "none: no %s", LIBRARY);
@@ -198,7 +199,7 @@ void cublas_open(struct cublas **to, struct gpu_library *library, cudaStream_t s
         snprintf(library->text, GPU_TEXT_MOST, "none: %.200s", x->status_string(status));
     else library->here = 1;
     if (!library->here) {
-        cublas_close(x);
+        peer_close(x);
         return;
     }
     emulate(x, file);
@@ -207,7 +208,7 @@ void cublas_open(struct cublas **to, struct gpu_library *library, cudaStream_t s
     *to = x;
 }
 
-void cublas_close(struct cublas *x)
+void peer_close(struct peer_library *x)
 {
     if (!x) return;
     if (x->handle) x->destroy(x->handle);
@@ -255,7 +256,7 @@ union scalar scalar_of(const call_row *row, float x)
     return s;
 }
 
-cublasStatus_t start_call(const struct cublas *x, const struct gpu_peer *peer,
+cublasStatus_t start_call(const struct peer_library *x, const struct gpu_peer *peer,
                           const struct gpu_work *w, int i)
 {
     const auto *row = (const call_row *)peer->own;
@@ -285,7 +286,7 @@ cublasStatus_t start_call(const struct cublas *x, const struct gpu_peer *peer,
 
 } // namespace
 
-int cublas_start(const struct cublas *x, const struct gpu_peer *peer,
+int peer_start(const struct peer_library *x, const struct gpu_peer *peer,
                  const struct gpu_work *w, char *fault)
 {
     const auto *row = (const call_row *)peer->own;
@@ -305,16 +306,16 @@ int cublas_start(const struct cublas *x, const struct gpu_peer *peer,
 
 const struct gpu_peer peers[] = { {} };
 
-void cublas_open(struct cublas **x, struct gpu_library *library, cudaStream_t)
+void peer_open(struct peer_library **x, struct gpu_library *library, cudaStream_t)
 {
     *x = NULL;
     *library = {};
     snprintf(library->text, GPU_TEXT_MOST, "none: built without cublas_v2.h");
 }
 
-void cublas_close(struct cublas *) {}
+void peer_close(struct peer_library *) {}
 
-int cublas_start(const struct cublas *, const struct gpu_peer *, const struct gpu_work *,
+int peer_start(const struct peer_library *, const struct gpu_peer *, const struct gpu_work *,
                  char *fault)
 {
     snprintf(fault, GPU_FAULT_MOST, "built without cublas_v2.h");

@@ -47,6 +47,7 @@ int hip_reaches(const void *at, int device, char *fault);
         .workspace = gemm_workspace,                                                     \
         .start = gemm_start,                                                             \
         .reaches = hip_reaches,                                                          \
+        .timer = &timer,                                                                 \
         .counts = counts_,                                                               \
     }
 

@@ -3,7 +3,8 @@
 #include "gpu/hip/hip_tables.h"
 
 static const char *const names[] = { "bitcut-gfx9.so", NULL };
-const struct hip_library hip_library = { "the executor", names, true };
+static const char *const no_peers[] = { NULL };
+const struct hip_library hip_library = { "the executor", names, true, no_peers };
 
 static int counts(struct gpu_count to[GPU_COUNTS_MOST])
 {

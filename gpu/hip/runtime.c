@@ -111,3 +111,24 @@ rt_error rt_device_count(int *count) { CALL(hipGetDeviceCount, count); }
 rt_error rt_device_get(int *device) { CALL(hipGetDevice, device); }
 rt_error rt_device_set(int device) { CALL(hipSetDevice, device); }
 rt_error rt_device_wait(void) { CALL(hipDeviceSynchronize); }
+rt_error rt_fill_start(void *at, int byte, size_t bytes, rt_stream stream)
+{
+    CALL(hipMemsetAsync, at, byte, bytes, stream);
+}
+rt_error rt_stream_create(rt_stream *stream, unsigned flags)
+{
+    CALL(hipStreamCreateWithFlags, stream, flags);
+}
+rt_error rt_stream_wait(rt_stream stream) { CALL(hipStreamSynchronize, stream); }
+rt_error rt_stream_end(rt_stream stream) { CALL(hipStreamDestroy, stream); }
+rt_error rt_event_create(rt_event *event) { CALL(hipEventCreate, event); }
+rt_error rt_event_record(rt_event event, rt_stream stream)
+{
+    CALL(hipEventRecord, event, stream);
+}
+rt_error rt_event_wait(rt_event event) { CALL(hipEventSynchronize, event); }
+rt_error rt_event_between(float *milliseconds, rt_event from, rt_event to)
+{
+    CALL(hipEventElapsedTime, milliseconds, from, to);
+}
+rt_error rt_event_end(rt_event event) { CALL(hipEventDestroy, event); }

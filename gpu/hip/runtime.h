@@ -10,7 +10,7 @@
 #include "gpu/product.h"
 
 /* hipError_t, hipMemcpyKind and hipPointer_attribute are passed as int; hipModule_t,
-   hipFunction_t, hipStream_t and hipDeviceptr_t are pointers. */
+   hipFunction_t, hipStream_t, hipEvent_t and hipDeviceptr_t are pointers. */
 struct hip_runtime {
     int (*hipGetDeviceCount)(int *count);
     int (*hipGetDevice)(int *device);
@@ -22,6 +22,15 @@ struct hip_runtime {
     int (*hipFree)(void *at);
     int (*hipMemcpy)(void *to, const void *from, size_t bytes, int kind);
     int (*hipMemset)(void *at, int byte, size_t bytes);
+    int (*hipMemsetAsync)(void *at, int byte, size_t bytes, void *stream);
+    int (*hipStreamCreateWithFlags)(void **stream, unsigned flags);
+    int (*hipStreamSynchronize)(void *stream);
+    int (*hipStreamDestroy)(void *stream);
+    int (*hipEventCreate)(void **event);
+    int (*hipEventRecord)(void *event, void *stream);
+    int (*hipEventSynchronize)(void *event);
+    int (*hipEventElapsedTime)(float *milliseconds, void *from, void *to);
+    int (*hipEventDestroy)(void *event);
     int (*hipModuleLoadData)(void **module, const void *image);
     int (*hipModuleUnload)(void *module);
     int (*hipModuleGetFunction)(void **function, void *module, const char *name);
@@ -47,6 +56,15 @@ struct hip_runtime {
     X(hipFree)                                                                           \
     X(hipMemcpy)                                                                         \
     X(hipMemset)                                                                         \
+    X(hipMemsetAsync)                                                                    \
+    X(hipStreamCreateWithFlags)                                                          \
+    X(hipStreamSynchronize)                                                              \
+    X(hipStreamDestroy)                                                                  \
+    X(hipEventCreate)                                                                    \
+    X(hipEventRecord)                                                                    \
+    X(hipEventSynchronize)                                                               \
+    X(hipEventElapsedTime)                                                               \
+    X(hipEventDestroy)                                                                   \
     X(hipModuleLoadData)                                                                 \
     X(hipModuleUnload)                                                                   \
     X(hipModuleGetFunction)                                                              \
@@ -81,6 +99,8 @@ struct hip_library {
     const char *const *names; /* tried in order, ended by NULL                          */
     bool beside;              /* in the folder of the module itself, not where the
                                  system has libraries                                   */
+    const char *const *peers; /* of libraries with GEMMs on its devices, likewise; an
+                                 empty list: it has none                                */
 };
 extern const struct hip_library hip_library;
 

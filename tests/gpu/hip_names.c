@@ -14,6 +14,7 @@ _Static_assert(__builtin_types_compatible_p(hipDevice_t, int), "a device");
 _Static_assert(sizeof(hipModule_t) == sizeof(void *), "a code object");
 _Static_assert(sizeof(hipFunction_t) == sizeof(void *), "a kernel");
 _Static_assert(sizeof(hipStream_t) == sizeof(void *), "a stream");
+_Static_assert(sizeof(hipEvent_t) == sizeof(void *), "an event");
 _Static_assert(__builtin_types_compatible_p(hipDeviceptr_t, void *), "an address");
 
 /* The call has these parameters, and the member of our table as many words of them. */
@@ -32,6 +33,15 @@ SAME(hipMalloc, hipError_t, void **, size_t)
 SAME(hipFree, hipError_t, void *)
 SAME(hipMemcpy, hipError_t, void *, const void *, size_t, hipMemcpyKind)
 SAME(hipMemset, hipError_t, void *, int, size_t)
+SAME(hipMemsetAsync, hipError_t, void *, int, size_t, hipStream_t)
+SAME(hipStreamCreateWithFlags, hipError_t, hipStream_t *, unsigned)
+SAME(hipStreamSynchronize, hipError_t, hipStream_t)
+SAME(hipStreamDestroy, hipError_t, hipStream_t)
+SAME(hipEventCreate, hipError_t, hipEvent_t *)
+SAME(hipEventRecord, hipError_t, hipEvent_t, hipStream_t)
+SAME(hipEventSynchronize, hipError_t, hipEvent_t)
+SAME(hipEventElapsedTime, hipError_t, float *, hipEvent_t, hipEvent_t)
+SAME(hipEventDestroy, hipError_t, hipEvent_t)
 SAME(hipModuleLoadData, hipError_t, hipModule_t *, const void *)
 SAME(hipModuleUnload, hipError_t, hipModule_t)
 SAME(hipModuleGetFunction, hipError_t, hipFunction_t *, hipModule_t, const char *)
@@ -44,10 +54,12 @@ SAME(hipPointerGetAttribute, hipError_t, void *, hipPointer_attribute, hipDevice
 
 /* Each name of the list is checked above. */
 #define COUNT(name) +1
-_Static_assert(0 HIP_RUNTIME_NAMES(COUNT) == 18, "a name of the list is not compared");
+_Static_assert(0 HIP_RUNTIME_NAMES(COUNT) == 27, "a name of the list is not compared");
 
 _Static_assert((int)hipSuccess == RT_SUCCESS, "");
 _Static_assert((int)hipErrorOutOfMemory == RT_NO_MEMORY, "");
+_Static_assert(hipStreamNonBlocking == RT_NON_BLOCKING, "");
+_Static_assert((int)hipMemcpyDeviceToDevice == RT_ON_DEVICE, "");
 _Static_assert((int)hipErrorNoBinaryForGpu == HIP_NO_BINARY, "");
 _Static_assert((int)hipErrorNotFound == HIP_NOT_FOUND, "");
 _Static_assert((int)hipMemcpyHostToDevice == RT_TO_DEVICE, "");
