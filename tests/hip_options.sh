@@ -34,6 +34,8 @@ agrees() {
     lab_module lab
     equal record --random 64
     equal verify --kernel split --samples 3000
+    equal verify --kernel batch -m 3 -n 4 -k 4 --seconds 0
+    equal verify --kernel batch.mfma32x32x8 -m 31 -n 32 -k 27 --seconds 0
     if [ $# = 6 ]; then equal verify --kernel all -m 66 -n 65 -k 75 --seconds 0
     else equal verify --kernel mfma32x32x8.plain.f16.64x64x32.2r -m 66 -n 65 -k 75 --seconds 0
     fi
@@ -69,7 +71,7 @@ if [ -z "${BITCUT_LONG:-}" ]; then
     target=gfx90a
     ok_if_empty "a device without code is passed over" "$(passed_over)"
     compiler=$(lab_compiler $target)
-    ok_if_empty "$target: -O1" "$(agrees -O1 split mfma sums)"
+    ok_if_empty "$target: -O1" "$(agrees -O1 batch split mfma sums)"
     finish
 fi
 for target in gfx908 gfx90a gfx942; do

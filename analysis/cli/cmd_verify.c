@@ -77,7 +77,7 @@ static const struct option_use uses[] = {
     { "split-k", ~(unsigned)OF_SPLIT,  "is not for the split"   },
     { "seconds", ~(unsigned)OF_SPLIT,  "is not for the split"   },
     { "samples", OF_FILE | OF_SPLIT,   "is for -d and --kernel split" },
-    { "kernel",  OF_KERNELS | OF_SPLIT, "is not for --hsaco: --symbol names a kernel there" },
+    { "kernel",  OF_KERNELS | OF_SPLIT, "is not for --hsaco, where --symbol is" },
     { "input-a", OF_CODE,              CODE_ALONE               },
     { "input-b", OF_CODE,              CODE_ALONE               },
     { "pair",    OF_CODE,              CODE_ALONE               },

@@ -23,11 +23,12 @@ static const struct role {
     int which;
 } roles[] = {
     /* clang-format off */
-    { "a",   MATRIX,  A }, { "b",   MATRIX,  B }, { "c",   MATRIX,  C }, { "d",   MATRIX,  D },
-    { "at",  TURNED,  A }, { "bt",  TURNED,  B }, { "ct",  TURNED,  C }, { "dt",  TURNED,  D },
-    { "lda", LEADING, A }, { "ldb", LEADING, B }, { "ldc", LEADING, C }, { "ldd", LEADING, D },
-    { "m",   SIZE,    0 }, { "n",   SIZE,    1 }, { "k",   SIZE,    2 },
-    { "alpha", SCALAR, 0 }, { "beta", SCALAR, 1 },
+    { "a",     MATRIX,  A }, { "at",  TURNED, A }, { "lda", LEADING, A },
+    { "b",     MATRIX,  B }, { "bt",  TURNED, B }, { "ldb", LEADING, B },
+    { "c",     MATRIX,  C }, { "ct",  TURNED, C }, { "ldc", LEADING, C },
+    { "d",     MATRIX,  D }, { "dt",  TURNED, D }, { "ldd", LEADING, D },
+    { "m",     SIZE,    0 }, { "n",   SIZE,   1 }, { "k",   SIZE,    2 },
+    { "alpha", SCALAR,  0 }, { "beta", SCALAR, 1 },
     { "a number", NUMBER, 0 }
     /* clang-format on */
 };
@@ -369,14 +370,14 @@ static enum bitcut_status make_call(struct call *x, const struct matrix *a,
     return status == BITCUT_OK ? find_places(x, f) : status;
 }
 
-static enum bitcut_status fail_symbol(const struct gfx9_object *object, const char *symbol,
-                                      struct fault *f)
+static enum bitcut_status fail_symbol(const struct gfx9_object *object,
+                                      const char *symbol, struct fault *f)
 {
     char names[120] = "";
     const struct gfx9_kernel *k = NULL;
     while ((k = gfx9_kernel_next(object, k))) text_append(names, sizeof names, k->name);
-    return fault_set(f, BITCUT_CANNOT, "%.60s: no kernel of the code, which has %s", symbol,
-                     *names ? names : "none");
+    return fault_set(f, BITCUT_CANNOT, "%.60s: no kernel of the code, which has %s",
+                     symbol, *names ? names : "none");
 }
 
 enum bitcut_status code_gemm_run(struct code_result *to, struct matrix *a,

@@ -82,26 +82,31 @@ static enum bitcut_status run_flush(const struct study *study, struct study_poin
 
 static const struct claim flush_claims[] = {
     /* clang-format off */
-    { .name = "flush-unscaled", .printed = "underflow", .paper = OWN_QUESTION, .unit = "mi210",
-      .what = "without a scale of the low word, MI210 loses twice what MI100 does for elements "
-              "of 2^-10 to 1",
+    { .name = "flush-unscaled", .printed = "underflow", .paper = OWN_QUESTION,
+      .unit = "mi210",
+      .what = "without a scale of the low word, MI210 loses twice what MI100 does for "
+              "elements of 2^-10 to 1",
       .judge = claim_judge_ratios, .about = BESIDE_MI100("markidis", HIGH, 2, 0),
       .beside = "residual over that on MI100, which keeps subnormals" },
-    { .name = "flush-scale", .printed = "prevents underflow", .paper = OWN_QUESTION, .unit = "mi210",
+    { .name = "flush-scale", .printed = "prevents underflow", .paper = OWN_QUESTION,
+      .unit = "mi210",
       .what = "with a scale of 2^11 it loses less than a tenth more there",
       .judge = claim_judge_ratios, .about = BESIDE_MI100("ootomo", HIGH, 0, 1.1) },
-    { .name = "flush-small", .printed = "prevents underflow", .paper = OWN_QUESTION, .unit = "mi210",
+    { .name = "flush-small", .printed = "prevents underflow", .paper = OWN_QUESTION,
+      .unit = "mi210",
       .what = "and for elements of 2^-22 to 2^-16, whose high words are flushed themselves",
       .judge = claim_judge_ratios,
       .about = BESIDE_MI100("ootomo", "-22|-20|-18|-16", 0, 1.1) },
-    { .name = "flush-cut", .printed = "prevents underflow", .paper = OWN_QUESTION, .unit = "mi210",
-      .what = "a literal cut with 2^10, whose low word has all of a value below 2^-14, loses no "
-              "more there than on MI100",
+    { .name = "flush-cut", .printed = "prevents underflow", .paper = OWN_QUESTION,
+      .unit = "mi210",
+      .what = "a literal cut with 2^10, whose low word has all of a value below 2^-14, "
+              "loses no more there than on MI100",
       .judge = claim_judge_ratios,
       .about = BESIDE_MI100("legemm", "-22|-20|-18|-16", 0, 1.1) },
-    { .name = "flush-rows", .printed = "prevents underflow", .paper = OWN_QUESTION, .unit = "mi210",
-      .what = "rows and columns scaled by powers of two are all that it needs: from 2^-30 to 1 it "
-              "loses less than a tenth more than MI100",
+    { .name = "flush-rows", .printed = "prevents underflow", .paper = OWN_QUESTION,
+      .unit = "mi210",
+      .what = "rows and columns scaled by powers of two are all that it needs: from "
+              "2^-30 to 1 it loses less than a tenth more than MI100",
       .judge = claim_judge_ratios, .about = BESIDE_MI100("ootomo-scaled", ALL, 0, 1.1) },
     { 0 }
     /* clang-format on */
@@ -122,9 +127,9 @@ const struct study study_flush = {
               .spread = "round", .y_log = true,
               .x_label = "largest exponent of A",
               .y_label = "relative residual",
-              .sees = "On MI100 and MI300 two rounded words decay with their subnormals, unscaled "
-                      "ones from 2^-2 down, with 2^11 from 2^-12. On MI210 those with 2^11 decay "
-                      "from 2^-6 down and all but the cut ones end at 2^-14; with scaled "
-                      "rows all three chips are flat." },
+              .sees = "On MI100 and MI300 two rounded words decay with their "
+                      "subnormals, unscaled ones from 2^-2 down, with 2^11 from 2^-12. On "
+                      "MI210 those with 2^11 decay from 2^-6 down and all but the cut ones "
+                      "end at 2^-14; with scaled rows all three chips are flat." },
     /* clang-format on */
 };

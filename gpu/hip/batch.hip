@@ -1,16 +1,17 @@
 /* Batches of small GEMMs: D_i = alpha A_i B_i + beta C_i, all f16, as Lu et al. (2025)
    have them on an MI210.
 
-   An output is the chain of its MFMA over k-steps, ascending, from +0, the last one padded
-   with +0; then t = alpha sum, unless beta is zero t = fma(beta, C, t), and D = t rounded to
-   f16, to nearest even, subnormals kept.  A matrix never shares a sum with another: blocks
-   of 4x4x4 are apart, and what a fragment has no rows, columns or k for is +0.
+   An output is the chain of its MFMA over k-steps, ascending, from +0, the last one
+   padded with +0; then t = alpha sum, unless beta is zero t = fma(beta, C, t), and D = t
+   rounded to f16, to nearest even, subnormals kept.  A matrix never shares a sum with
+   another: blocks of 4x4x4 are apart, and what a fragment has no rows, columns or k for
+   is +0.
 
    Launch (struct hip_small): blocks of waves along x, each wave for `gemms` of them at a
-   time, then for those `step` further on.  Lanes have equal work: direct, four elements of a
-   row of A and of a column of B for each k-step, some of which others read too; staged,
-   equal numbers of fours of all matrices of the turn, along the way that they lie in
-   memory, by way of shared memory. */
+   time, then for those `step` further on.  Lanes have equal work: direct, four elements
+   of a row of A and of a column of B for each k-step, some of which others read too;
+   staged, equal numbers of fours of all matrices of the turn, along the way that they lie
+   in memory, by way of shared memory. */
 #include "gpu/hip/batch_rows.h"
 #include "gpu/hip/device.h"
 #include "gpu/hip/mfma_rows.h"
@@ -76,8 +77,8 @@ template <class S> struct small_lane {
 };
 
 /* Four elements of k of a line of an operand of matrix i, straight from memory. */
-DEVICE half4_ direct_four(const struct hip_panel &x, uint64_t i, int line, int lines, int p,
-                          int k)
+DEVICE half4_ direct_four(const struct hip_panel &x, uint64_t i, int line, int lines,
+                          int p, int k)
 {
     half4_ none = { 0, 0, 0, 0 };
     if (line >= lines) return none;
@@ -167,8 +168,8 @@ template <class S> struct small_turn {
                 if (row >= x.m || column >= x.n) continue;
                 float t = x.alpha * sum[f / S::fragments][f % S::fragments][q];
                 if (x.reads_c)
-                    t = __builtin_fmaf(x.beta, (float)c[row * x.c.line + column * x.c.along],
-                                       t);
+                    t = __builtin_fmaf(x.beta,
+                                       (float)c[row * x.c.line + column * x.c.along], t);
                 d[row * x.d.line + column * x.d.along] = (_Float16)with_own_nan(t);
             }
     }
@@ -197,8 +198,8 @@ template <class S> DEVICE void small_gemms(const struct hip_small &x, _Float16 *
     KERNEL(WAVE *WAVES) batch_mfma##NAME##_##SIZE##_##HOW(struct hip_small x)            \
     {                                                                                    \
         typedef small_shape<i##SHAPE##_f16, SIZE, WAVES, STAGED> S;                      \
-        SHARED static __attribute__((aligned(                                            \
-            16))) _Float16 stages[STAGED ? WAVES * S::stage_bytes / 2 : 1];              \
+        SHARED static __attribute__((                                                    \
+            aligned(16))) _Float16 stages[STAGED ? WAVES * S::stage_bytes / 2 : 1];      \
         small_gemms<S>(x, stages);                                                       \
     }
 

@@ -1,12 +1,12 @@
-/* The rows of the kernels for batches of small GEMMs, of gpu/hip/batch_rows.h, and how they
-   are started: code in gpu/hip/batch.hip. */
+/* The rows of the kernels for batches of small GEMMs, of gpu/hip/batch_rows.h, and how
+   they are started: code in gpu/hip/batch.hip. */
 #include "gpu/hip/arguments.h"
 #include "gpu/hip/batch_rows.h"
 #include "gpu/hip/hip_tables.h"
 #include "lib/size.h"
 
-/* Of a grid: more than a device holds at a time, so that all CUs have some; those that are
-   left take turns. */
+/* Of a grid: more than a device holds at a time, so that all CUs have some; those that
+   are left take turns. */
 enum { BATCH_BLOCKS_MOST = 1 << 14 };
 
 /* Element (line, p) of an operand, k along `p`, or (row, column) of C and D. */
@@ -23,7 +23,8 @@ static int start(const struct gpu_work *w, void *stream)
     const struct gpu_kernel *k = w->kernel;
     const size_t each = (size_t)k->threads / 64 * (size_t)k->products;
     const size_t blocks = smaller(divide_up(g->count, each), BATCH_BLOCKS_MOST);
-    const struct hip_launch launch = { (unsigned)blocks, 1, 1, (unsigned)k->threads, stream };
+    const struct hip_launch launch = { (unsigned)blocks, 1, 1, (unsigned)k->threads,
+                                       stream };
     struct hip_small x = { .a = panel_of(&g->a, BITCUT_ROW_MAJOR),
                            .b = panel_of(&g->b, BITCUT_COLUMN_MAJOR),
                            .d = panel_of(&g->d, BITCUT_ROW_MAJOR),
