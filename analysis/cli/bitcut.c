@@ -21,7 +21,8 @@ static const struct command *const commands[] = {
     &command_split,     &command_gemm,    &command_bound,
     &command_verify,    &command_explain, &command_study,
     &command_report,    &command_bench,   &command_tile,
-    &command_tolerance, &command_advise,  NULL,
+    &command_tolerance, &command_advise,  &command_run,
+    NULL,
 };
 
 static struct context context = { .seed = 1 };
@@ -219,12 +220,28 @@ static void give_up(void)
     _exit(terminal_status(EXIT_CANNOT));
 }
 
-static int run(const struct command *c, int argc, char **argv)
+/* The index of "--", behind which a program and its words stand; argc: there is none. */
+static int program_at(int argc, char **argv)
+{
+    int i = 1;
+    while (i < argc && strcmp(argv[i], "--") != 0) i++;
+    return i;
+}
+
+static int misread(const struct command *c, bool program_missing, struct fault *f)
+{
+    if (program_missing)
+        fault_set(f, f->status, "%s (the program comes after --)", f->text);
+    return fail(c->name, f);
+}
+
+/* The command line into `context` and the options' own values. */
+static int read_words(const struct command *c, struct option_row rows[OPTIONS_MOST],
+                      bool given[OPTIONS_MOST], int argc, char **argv)
 {
     static const char *operands[OPERANDS_MOST];
-    struct option_row rows[OPTIONS_MOST] = { 0 };
-    bool given[OPTIONS_MOST] = { false };
     const char *const *words = (const char *const *)argv;
+    const int end = c->failure ? program_at(argc, argv) : argc;
     struct fault f;
     int n = 0;
     for (; n < SHARED; n++) rows[n] = shared_options[n];
@@ -233,22 +250,32 @@ static int run(const struct command *c, int argc, char **argv)
         rows[n++] = *own;
     }
     rows[n] = output_option(c);
-    if (options_read(given, operands, &context.operand_count, c->operands_most, rows,
-                     argc, words, &f))
-        return fail(c->name, &f);
-    if (help) return finish(print_command_help(c));
+    if (end < argc) context.program = argv + end + 1;
+    if (options_read(given, operands, &context.operand_count, c->operands_most, rows, end,
+                     words, &f))
+        return misread(c, c->failure && end == argc, &f);
     if (context.threads < 0 || context.threads > THREADS_MOST)
         return complain("--threads", "must be 0 to 1024");
     context.operands = operands;
+    /* A report is the same wherever it is written. */
+    context.command_line = options_join("bitcut", rows, "o", argc, words);
+    return context.command_line ? EXIT_GOOD : fail(c->name, &no_memory);
+}
+
+static int run(const struct command *c, int argc, char **argv)
+{
+    struct option_row rows[OPTIONS_MOST] = { 0 };
+    bool given[OPTIONS_MOST] = { false };
+    int status = read_words(c, rows, given, argc, argv);
+    if (status == EXIT_GOOD && help) return finish(print_command_help(c));
     context.options = rows;
     context.given = given;
     command_name = context.emitter.schema = c->name;
-    if (!terminal_progress(&context.progress, give_up)) return fail(c->name, &no_memory);
+    if (status == EXIT_GOOD && !terminal_progress(&context.progress, give_up))
+        status = fail(c->name, &no_memory);
+    if (status != EXIT_GOOD) return c->failure ? c->failure : status;
     terminal_label(c->name);
-    /* A report is the same wherever it is written. */
-    context.command_line = options_join("bitcut", rows, "o", argc, words);
-    const int status =
-        context.command_line ? c->run(&context) : fail(c->name, &no_memory);
+    status = c->run(&context);
     free(context.command_line);
     return finish(status);
 }

@@ -25,6 +25,8 @@ struct context {
     int threads;            /* --threads, 0: all processors                        */
     uint64_t seed;          /* --seed                                              */
     const char *output;     /* -o of a command that has it, or NULL                */
+    char *const *program; /* what comes after "--" of a command that starts one, ended by
+                             NULL; NULL: there is no "--"                            */
     struct progress progress;
     const char *const *operands;
     int operand_count;
@@ -46,12 +48,15 @@ struct command {
                                   `operands`, or there are none */
     const char
         *output; /* what -o names; NULL: there is no -o, all goes to standard output */
+    int failure; /* of a command that starts a program, which comes after "--", and ends
+                    as that does: its own exit status where others have EXIT_USAGE or
+                    EXIT_CANNOT; else 0 */
 };
 
 extern const struct command command_list, command_mma, command_replay, command_split,
     command_probe, command_gemm, command_verify, command_study, command_report,
     command_bench, command_record, command_fit, command_tile, command_explain,
-    command_tolerance, command_bound, command_advise;
+    command_tolerance, command_bound, command_advise, command_run;
 
 /* Print "bitcut: what: why" to standard error and return the exit status that fits. */
 int fail(const char *what, const struct fault *f);

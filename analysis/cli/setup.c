@@ -1,8 +1,10 @@
 #include "analysis/cli/setup.h"
 
+#include "emu/way.h"
 #include "lib/file/source.h"
 #include "lib/fma.h"
 #include "lib/k_parts.h"
+#include "lib/order_text.h"
 #include "lib/text.h"
 
 #include <stdio.h>
@@ -49,13 +51,6 @@ int setup_split(struct bitcut_split *split, const char *name, const char *high,
         if (set_rounding(&split->word[i].rounding, "--low", low)) return EXIT_USAGE;
     if (scale != SETUP_UNSET) split->scale = scale;
     return check_scale(scale);
-}
-
-/* The format of the high words that an operand has, if the recipe or the options say. */
-static const struct bitcut_format *words_format(const struct bitcut_gemm *g)
-{
-    const struct bitcut_split *split = g->split_a ? g->split_a : g->recipe->split;
-    return split ? split->word[0].format : &formats[FORMAT_F16];
 }
 
 int setup_unit(const struct bitcut_unit **unit, const char *name,
@@ -140,63 +135,15 @@ static int find_words(struct bitcut_gemm *g)
 
 /* --- the order of k --------------------------------------------------------------- */
 
-static int fail_order(const char *what)
-{
-    struct fault f;
-    fault_set(&f, BITCUT_BAD_ARGUMENT,
-              "%.60s: it is a list such as tile=32,rest-first,cut=4,lanes=2,turn=8,"
-              "reduction=tree,sums=f16",
-              what);
-    return fail("--order", &f);
-}
-
-/* One item of the list, NAME or NAME=VALUE. */
-static int take_item(struct bitcut_order *o, const char *name, const char *value)
-{
-    const struct {
-        const char *name;
-        int *to;
-    } counts[] = {
-        { "slices", &o->slices }, { "tile", &o->tile },   { "cut", &o->cut },
-        { "halve", &o->halve },   { "lanes", &o->lanes }, { "turn", &o->turn }
-    };
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        if (strcmp(name, counts[i].name) != 0) continue;
-        const size_t digits = value ? strspn(value, "0123456789") : 0;
-        if (!digits || digits > 9 || value[digits]) return fail_order(name);
-        *counts[i].to = atoi(value);
-        return EXIT_GOOD;
-    }
-    if (!strcmp(name, "rest-first") && !value) return o->rest_first = true, EXIT_GOOD;
-    if (!strcmp(name, "sums") && value) {
-        o->sums = bitcut_format_find(value);
-        return o->sums ? EXIT_GOOD : fail_unknown("--order", value, TABLE(formats));
-    }
-    if (strcmp(name, "reduction") != 0 || !value) return fail_order(name);
-    const struct table_row *row = table_find(TABLE(reductions), value);
-    if (!row) return fail_unknown("--order", value, TABLE(reductions));
-    o->reduction = (enum bitcut_reduction)(row - reductions);
-    return EXIT_GOOD;
-}
-
 /* The order of k that the options say.  Prints and returns an exit status. */
 static int find_order(struct bitcut_order *order)
 {
-    struct bitcut_order o = { .slices = setup_options.slices };
-    char text[200] = "";
-    const char *asked = setup_options.order ? setup_options.order : "";
-    if (strlen(asked) >= sizeof text) return fail_order("too long");
-    strcpy(text, asked);
-    for (char *item = text, *next; item && *item; item = next) {
-        next = strchr(item, ',');
-        if (next) *next++ = 0;
-        char *value = strchr(item, '=');
-        if (value) *value++ = 0;
-        const int status = take_item(&o, item, value);
-        if (status != EXIT_GOOD) return status;
-    }
-    *order = o;
-    return EXIT_GOOD;
+    struct fault f;
+    *order = (struct bitcut_order){ .slices = setup_options.slices };
+    if (!setup_options.order ||
+        order_read(order, setup_options.order, &f) == BITCUT_OK)
+        return EXIT_GOOD;
+    return fail("--order", &f);
 }
 
 /* --- all of it -------------------------------------------------------------------- */
@@ -220,7 +167,7 @@ int setup_open_gemm(struct setup *s, const char *name)
     int status = check_numbers(o);
     if (status == EXIT_GOOD) status = find_words(g);
     if (status == EXIT_GOOD && o->unit)
-        status = setup_unit(&g->unit, o->unit, words_format(g), recipe->name);
+        status = setup_unit(&g->unit, o->unit, way_words(g), recipe->name);
     if (status == EXIT_GOOD) status = find_order(&g->order);
     if (status == EXIT_GOOD) status = find_terms(g);
     if (status != EXIT_GOOD) return status;

@@ -17,20 +17,28 @@ struct setup {
     const char *input_a, *input_b; /* where A and B came from: a family or a file */
 };
 
-/* The options that choose a GEMM; commands put them first in their own table. */
-#define SETUP_OPTIONS                                                                    \
+/* The options that choose a GEMM; commands put them first in their own table: recipe and
+   unit, matrices, and what is varied. */
+#define SETUP_CHOICE                                                                     \
     { "recipe", "how the GEMM is put together (bitcut list recipes)", OPTION_TEXT,       \
       &setup_options.recipe, "R" },                                                      \
-        { "unit", "matrix unit or chip (bitcut list units, chips)", OPTION_TEXT,         \
-          &setup_options.unit, "U" },                                                    \
-        { "a", "A from a file, .npy or .mtx", OPTION_TEXT, &setup_options.a, "FILE" },   \
+    {                                                                                    \
+        "unit", "matrix unit or chip (bitcut list units, chips)", OPTION_TEXT,           \
+            &setup_options.unit, "U"                                                     \
+    }
+
+#define SETUP_MATRICES                                                                   \
+    { "a", "A from a file, .npy or .mtx", OPTION_TEXT, &setup_options.a, "FILE" },       \
         { "b", "B from a file", OPTION_TEXT, &setup_options.b, "FILE" },                 \
         { "c", "C from a file (default: no C)", OPTION_TEXT, &setup_options.c, "FILE" }, \
         { "alpha", "default 1", OPTION_F32, &setup_options.alpha, "X" },                 \
-        { "beta", "default 0, or 1 if -c is given", OPTION_F32, &setup_options.beta,     \
-          "X" },                                                                         \
-        { "split", "use this split's words (bitcut list splits)", OPTION_TEXT,           \
-          &setup_options.split, "S" },                                                   \
+    {                                                                                    \
+        "beta", "default 0, or 1 if -c is given", OPTION_F32, &setup_options.beta, "X"   \
+    }
+
+#define SETUP_VARIATIONS                                                                 \
+    { "split", "use this split's words (bitcut list splits)", OPTION_TEXT,               \
+      &setup_options.split, "S" },                                                       \
         { "split-a", "the same of A alone", OPTION_TEXT, &setup_options.split_a, "S" },  \
         { "split-b", "the same of B alone", OPTION_TEXT, &setup_options.split_b, "S" },  \
         { "high", "rounding of the high word (bitcut list roundings)", OPTION_TEXT,      \
@@ -53,6 +61,8 @@ struct setup {
             "reduction=R, sums=FORMAT",                                                  \
             OPTION_TEXT, &setup_options.order, "LIST"                                    \
     }
+
+#define SETUP_OPTIONS SETUP_CHOICE, SETUP_MATRICES, SETUP_VARIATIONS
 
 /* What those options said. */
 struct setup_options {

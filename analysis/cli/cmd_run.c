@@ -1,0 +1,299 @@
+/* bitcut run: an unmodified program, whose FP32 products are computed as another machine
+   would, or compared. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "analysis/cli/place.h"
+#include "analysis/cli/run_say.h"
+#include "analysis/cli/setup.h"
+#include "analysis/cli/terminal.h"
+#include "analysis/run/folder.h"
+#include "analysis/run/program.h"
+#include "emu/way.h"
+#include "lib/file/output.h"
+#include "lib/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const char *against, *folder_asked, *read_folder;
+static struct option_texts rules;
+static bool native;
+
+static const struct option_row options[] = {
+    SETUP_CHOICE,
+    SETUP_VARIATIONS,
+    { "rule",
+      "PATTERN=RECIPE@UNIT[,promote=4,...] or PATTERN=original, for calls from places "
+      "that "
+      "a shell's pattern names, such as *train.py:*; the first that fits; may be "
+      "repeated",
+      OPTION_TEXTS, &rules, "RULE" },
+    { "against",
+      "RECIPE@UNIT[,...] or original: compute every product so, too, and compare",
+      OPTION_TEXT, &against, "WAY" },
+    { "native", "places are those in the code, even where Python runs", OPTION_FLAG,
+      &native, NULL },
+    { "folder", "keep in it, a folder that is there, what the processes write down",
+      OPTION_TEXT, &folder_asked, "DIR" },
+    { "read",
+      "run nothing: say what processes have written in DIR, by --folder or with the "
+      "variables of the manual",
+      OPTION_TEXT, &read_folder, "DIR" },
+    { 0 }
+};
+
+/* --- what the program is told ----------------------------------------------------- */
+
+enum { VARIABLES_MOST = 16 };
+
+/* Variables of the environment, set in this process, for the program. */
+static bool tell(enum setting_of which, const char *value)
+{
+    return setenv(settings[which].name, value, 1) == 0;
+}
+
+static int fail_memory(void)
+{
+    const struct fault f = { BITCUT_NO_MEMORY, "not enough memory" };
+    return fail("run", &f);
+}
+
+/* The way of --recipe and --unit. */
+static int tell_way(void)
+{
+    struct setup s = { .plan = { 0 } };
+    char line[WAY_MOST];
+    const int status = setup_gemm(&s);
+    if (status != EXIT_GOOD) return status;
+    way_write(line, &s.gemm);
+    return tell(SETTING_WAY, line) ? EXIT_GOOD : fail_memory();
+}
+
+static int tell_rules(void)
+{
+    char list[OPTION_TEXTS_MOST * 1024] = "";
+    for (int i = 0; i < rules.count; i++) {
+        struct run_rule rule;
+        struct fault f;
+        const size_t used = strlen(list);
+        if (run_rule_read(&rule, rules.text[i], &f) != BITCUT_OK)
+            return fail("--rule", &f);
+        snprintf(list + used, sizeof list - used, "%s=%s\n", rule.pattern, rule.way.line);
+    }
+    return !*list || tell(SETTING_RULES, list) ? EXIT_GOOD : fail_memory();
+}
+
+static int tell_against(void)
+{
+    struct run_way way;
+    struct fault f;
+    if (!against) return EXIT_GOOD;
+    if (run_way_read(&way, against, &f) != BITCUT_OK) return fail("--against", &f);
+    return tell(SETTING_AGAINST, way.line) ? EXIT_GOOD : fail_memory();
+}
+
+/* Before what is preloaded already. */
+static int preload(const char *library)
+{
+    char list[2 * PLACE_MOST];
+    const char *const before = getenv("LD_PRELOAD");
+    struct fault f;
+    if (strpbrk(library, " :")) {
+        fault_set(&f, BITCUT_CANNOT,
+                  "the loader takes no file with a blank or a colon in its path");
+        return fail(library, &f);
+    }
+    const int n = snprintf(list, sizeof list, "%s%s%s", library,
+                           before && *before ? ":" : "", before ? before : "");
+    if (n < 0 || n >= (int)sizeof list) return complain("LD_PRELOAD", "is too long");
+    return setenv("LD_PRELOAD", list, 1) == 0 ? EXIT_GOOD : fail_memory();
+}
+
+/* Nothing of a run that this one is part of. */
+static void forget_settings(void)
+{
+    for (const struct setting *row = settings; row->name; row++) unsetenv(row->name);
+}
+
+static int tell_all(const char *folder, const char *library, const struct context *x)
+{
+    char threads[16];
+    forget_settings();
+    int status = EXIT_GOOD;
+    if (setup_options.recipe || setup_options.unit) status = tell_way();
+    else if (!rules.count && !against)
+        status = complain("run", "it needs --recipe and --unit, --rule, or --against");
+    if (status == EXIT_GOOD) status = tell_rules();
+    if (status == EXIT_GOOD) status = tell_against();
+    snprintf(threads, sizeof threads, "%d", x->threads);
+    if (status == EXIT_GOOD &&
+        !(tell(SETTING_THREADS, threads) && tell(SETTING_FOLDER, folder) &&
+          (!native || tell(SETTING_SITES, "native"))))
+        status = fail_memory();
+    return status == EXIT_GOOD ? preload(library) : status;
+}
+
+/* --- a run ------------------------------------------------------------------------ */
+
+/* What there is besides options: where things are. */
+struct run {
+    char program[PROGRAM_PATH_MOST], library[PLACE_MOST], folder[PLACE_MOST];
+    bool own_folder;
+    struct output output; /* of -o */
+    bool writes;
+};
+
+static int fail_with(const char *what, const char *why)
+{
+    struct fault f;
+    fault_set(&f, BITCUT_CANNOT, "%s", why);
+    return fail(what, &f);
+}
+
+static int find_library(struct run *r)
+{
+    char modules[PLACE_MOST];
+    const char *const named = getenv("BITCUT_MODULES");
+    const char *const folder = named && *named ? named : place_module(modules);
+    const int n = snprintf(r->library, sizeof r->library, "%s/bitcut-run.so", folder);
+    if (n < 0 || n >= (int)sizeof r->library) return fail_with(folder, "too long");
+    if (access(r->library, R_OK) != 0) return fail_with(r->library, strerror(errno));
+    if (*r->library == '/') return EXIT_GOOD;
+    /* The program may have another folder. */
+    char *const whole = realpath(r->library, NULL);
+    if (!whole || strlen(whole) >= sizeof r->library) return free(whole), fail_memory();
+    strcpy(r->library, whole);
+    free(whole);
+    return EXIT_GOOD;
+}
+
+/* The folder of --folder, or one for a while. */
+static int find_folder(struct run *r)
+{
+    struct stat status;
+    const char *const temporary = getenv("TMPDIR");
+    if (folder_asked) {
+        char *const whole = realpath(folder_asked, NULL);
+        if (!whole || stat(whole, &status) != 0 || !S_ISDIR(status.st_mode) ||
+            access(whole, W_OK | X_OK) != 0 || strlen(whole) >= sizeof r->folder) {
+            const int why = whole && !S_ISDIR(status.st_mode) ? ENOTDIR : errno;
+            free(whole);
+            return fail_with(folder_asked, strerror(why));
+        }
+        strcpy(r->folder, whole);
+        free(whole);
+        return EXIT_GOOD;
+    }
+    const int n = snprintf(r->folder, sizeof r->folder, "%s/bitcut-run-XXXXXX",
+                           temporary && *temporary == '/' ? temporary : "/tmp");
+    if (n < 0 || n >= (int)sizeof r->folder || !mkdtemp(r->folder))
+        return fail_with("folder of what processes write", strerror(errno));
+    r->own_folder = true;
+    return EXIT_GOOD;
+}
+
+static int find_output(struct run *r, const struct context *x)
+{
+    struct fault f;
+    if (!x->output) return EXIT_GOOD;
+    if (output_open(&r->output, x->output, &f) != BITCUT_OK) return fail(x->output, &f);
+    r->writes = true;
+    return EXIT_GOOD;
+}
+
+/* The program's own exit status, or that of a failure. */
+static int find_program(struct run *r, const struct context *x)
+{
+    struct fault f;
+    if (!x->program || !*x->program) {
+        complain("run",
+                 "no program: bitcut run --recipe R --unit U -- PROGRAM ARGUMENTS");
+        return PROGRAM_OWN_FAILURE;
+    }
+    int status = program_find(r->program, *x->program, &f);
+    if (!status) status = program_check(r->program, r->library, &f);
+    if (status) fail("run", &f);
+    return status;
+}
+
+/* Say what was done.  Standard output is the program's, so this goes to standard error.
+ */
+static int tell_total(struct run *r, const char *folder, const char *program,
+                      struct context *x)
+{
+    struct run_total total;
+    struct fault f;
+    if (run_total_read(&total, folder, &f) != BITCUT_OK) {
+        fail(folder, &f);
+        return PROGRAM_OWN_FAILURE;
+    }
+    if (!read_folder) {
+        fflush(stdout);
+        if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0) x->emitter.broken = true;
+    }
+    run_say(&total, program, r->writes ? r->output.file : NULL, x);
+    run_total_clear(&total);
+    if (!r->writes) return EXIT_GOOD;
+    r->writes = false;
+    if (output_commit(&r->output, &f) == BITCUT_OK) return EXIT_GOOD;
+    fail(x->output, &f);
+    return PROGRAM_OWN_FAILURE;
+}
+
+static int start_and_tell(struct run *r, struct context *x)
+{
+    struct fault f;
+    bool failed;
+    terminal_label(NULL);
+    const int status = program_run(&failed, r->program, x->program, environ, &f);
+    if (failed) {
+        fail("run", &f);
+        return status;
+    }
+    const int told = tell_total(r, r->folder, r->program, x);
+    return told == EXIT_GOOD ? status : told;
+}
+
+static int run_program(struct run *r, struct context *x)
+{
+    int status = find_library(r) == EXIT_GOOD ? 0 : PROGRAM_OWN_FAILURE;
+    if (!status) status = find_program(r, x);
+    if (!status && (find_folder(r) != EXIT_GOOD || find_output(r, x) != EXIT_GOOD ||
+                    tell_all(r->folder, r->library, x) != EXIT_GOOD))
+        status = PROGRAM_OWN_FAILURE;
+    if (!status) status = start_and_tell(r, x);
+    if (r->writes) output_abandon(&r->output);
+    if (r->own_folder) run_folder_remove(r->folder);
+    return status;
+}
+
+static int run(struct context *x)
+{
+    struct run r = { .own_folder = false };
+    if (!read_folder) return run_program(&r, x);
+    if (x->program) {
+        complain("--read", "runs nothing: there is no program beside it");
+        return PROGRAM_OWN_FAILURE;
+    }
+    int status = find_output(&r, x) == EXIT_GOOD ? 0 : PROGRAM_OWN_FAILURE;
+    if (!status) status = tell_total(&r, read_folder, NULL, x);
+    if (r.writes) output_abandon(&r.output);
+    return status;
+}
+
+const struct command command_run = {
+    .name = "run",
+    .what =
+        "Run a program with its FP32 matrix products computed as another machine would",
+    .run = run,
+    .own = options,
+    .operands = "-- PROGRAM ARGUMENTS",
+    .output = "also write what was done to this file, as JSON Lines",
+    .failure = PROGRAM_OWN_FAILURE,
+};

@@ -1,0 +1,250 @@
+#include "analysis/cli/run_say.h"
+
+#include "analysis/run/program.h"
+#include "emu/unit.h"
+#include "lib/recipe.h"
+#include "lib/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- a place ---------------------------------------------------------------------- */
+
+/* A size, or from which to which. */
+static json_t *size_json(const struct ledger_place *p, int i)
+{
+    if (!p->gemms) return json_null();
+    return p->least[i] == p->most[i]
+               ? json_count(p->least[i])
+               : json_sprintf("%llu-%llu", (unsigned long long)p->least[i],
+                              (unsigned long long)p->most[i]);
+}
+
+/* "train.py:12 step" of "/home/me/train.py:12 step < ...". */
+static json_t *short_place(const char *where)
+{
+    char text[PLACE_MOST_BYTES];
+    const size_t length = strcspn(where, "<") ? strcspn(where, "<") : strlen(where);
+    snprintf(text, sizeof text, "%.*s", (int)length, where);
+    for (size_t n = strlen(text); n && text[n - 1] == ' ';) text[--n] = 0;
+    const char *const slash = strrchr(text, '/');
+    return json_text(slash ? slash + 1 : text);
+}
+
+/* The recipe and the unit of a way, null for the original's. */
+static void add_way(json_t *row, const char *line)
+{
+    struct run_way way;
+    const bool known = run_way_read(&way, line, NULL) == BITCUT_OK && !way.original;
+    json_object_set_new(row, "way", json_text(line));
+    json_object_set_new(row, "recipe",
+                        known ? json_string(way.gemm.recipe->name) : json_null());
+    json_object_set_new(row, "unit",
+                        known ? json_string(way.gemm.unit->name) : json_null());
+    json_object_set_new(row, "evidence",
+                        known ? json_string(unit_evidence(way.gemm.unit)) : json_null());
+}
+
+/* What was compared, null if nothing was. */
+static void add_difference(json_t *row, const struct ledger_difference *x)
+{
+    const bool any = x->outputs != 0;
+    const double relative = x->norm > 0     ? sqrt(x->square / x->norm)
+                            : x->square > 0 ? INFINITY
+                                            : 0;
+    const double most = x->largest > 0 ? x->most / x->largest
+                        : x->most > 0  ? INFINITY
+                                       : 0;
+    json_object_set_new(row, "outputs", any ? json_count(x->outputs) : json_null());
+    json_object_set_new(row, "differ", any ? json_count(x->differ) : json_null());
+    json_object_set_new(row, "not_finite", any ? json_count(x->not_finite) : json_null());
+    json_object_set_new(row, "difference", any ? json_number(relative) : json_null());
+    json_object_set_new(row, "largest", any ? json_number(most) : json_null());
+}
+
+static json_t *place_json(const struct ledger_place *p)
+{
+    uint64_t calls = 0;
+    for (int i = 0; i < CALL_ENDS; i++) calls += p->ended[i];
+    json_t *const row =
+        json_pack("{s:o, s:o, s:o, s:s, s:o}", "place", short_place(p->where), "where",
+                  json_text(p->where), "native", json_text(p->native), "routine",
+                  p->routine, "calls", json_count(calls));
+    for (int i = 0; i < CALL_ENDS; i++)
+        json_object_set_new(row, call_end_names[i], json_count(p->ended[i]));
+    json_object_update_new(
+        row, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:o}", "gemms",
+                       json_count(p->gemms), "m", size_json(p, 0), "n", size_json(p, 1),
+                       "k", size_json(p, 2), "scaled", json_count(p->scaled), "added",
+                       json_count(p->added), "products", json_number(p->products),
+                       "seconds", p->seconds, "own_seconds", p->own_seconds, "fault",
+                       *p->fault ? json_text(p->fault) : json_null()));
+    add_way(row, p->way);
+    add_difference(row, &p->difference);
+    return row;
+}
+
+static const struct emit_column columns[] = {
+    { "place", "place", 0, NULL },
+    { "routine", "routine", 0, NULL },
+    { "calls", "calls", 0, NULL },
+    { "taken", "by bitcut", 0, NULL },
+    { "empty", "empty", 0, "0" },
+    { "illegal", "illegal", 0, "0" },
+    { "failed", "failed", 0, "0" },
+    { "m", "m", 0, NULL },
+    { "n", "n", 0, NULL },
+    { "k", "k", 0, NULL },
+    { "seconds", "seconds", 3, NULL },
+    { "way", "computed as", 0, NULL },
+    { "differ", "differ", 0, "-" },
+    { "difference", "relative", 3, "-" },
+    { "largest", "largest", 3, "-" },
+    { NULL, NULL, 0, NULL },
+};
+
+/* --- all of them ------------------------------------------------------------------ */
+
+/* The routines that are only counted, "dgemm_ 10, sgemv_ 2". */
+static void list_counted(char *text, size_t size, const struct run_total *t)
+{
+    text[0] = 0;
+    for (int i = 0; i < LEDGER_ROUTINES_MOST && *t->routine[i].name; i++) {
+        char one[ROUTINE_MOST_BYTES + 32];
+        snprintf(one, sizeof one, "%s %llu", t->routine[i].name,
+                 (unsigned long long)t->routine[i].calls);
+        text_append(text, size, one);
+    }
+}
+
+/* Why no product was seen, as far as the processes and the program's file tell; "" if one
+   was. */
+static void why_none(char *text, size_t size, const struct run_total *t,
+                     const char *program)
+{
+    static const char *const names[] = { "sgemm_", "cblas_sgemm", "sgemm_64_",
+                                         "cblas_sgemm64_", NULL };
+    const char *const inside = program ? program_has(program, names) : NULL;
+    text[0] = 0;
+    if (t->places) return;
+    if (!t->processes)
+        snprintf(text, size,
+                 "no process took the library: the program, or what started "
+                 "it, has cleared LD_PRELOAD, or runs with other rights");
+    else if (inside)
+        snprintf(
+            text, size,
+            "the program has %s in itself, linked statically, where nothing takes its "
+            "place: link it with a shared BLAS",
+            inside);
+    else if (t->counted)
+        snprintf(text, size, "its products are of another kind, which are only counted");
+    else if (*t->libraries)
+        snprintf(text, size,
+                 "%s is there, but no FP32 product of level 3 was called: there is none, "
+                 "or the library or the program computes it in itself",
+                 t->libraries);
+    else if (t->ended)
+        snprintf(text, size, "no process had a BLAS library when it ended");
+    else snprintf(text, size, "no process came to its end");
+}
+
+static json_t *total_json(const struct run_total *t, const char *program)
+{
+    char counted[2048], why[2048];
+    list_counted(counted, sizeof counted, t);
+    why_none(why, sizeof why, t, program);
+    uint64_t calls = 0;
+    for (int i = 0; i < CALL_ENDS; i++) calls += t->calls[i];
+    json_t *const row = json_pack("{s:o, s:o, s:o}", "program",
+                                  program ? json_text(program) : json_null(), "processes",
+                                  json_count(t->processes), "calls", json_count(calls));
+    for (int i = 0; i < CALL_ENDS; i++)
+        json_object_set_new(row, call_end_names[i], json_count(t->calls[i]));
+    json_object_update_new(
+        row,
+        json_pack("{s:o, s:o, s:o, s:f, s:f, s:o, s:o, s:o}", "lost", json_count(t->lost),
+                  "others", json_count(t->counted), "counted", json_text(counted),
+                  "seconds", t->seconds, "own_seconds", t->own_seconds, "libraries",
+                  json_text(t->libraries), "none", *why ? json_text(why) : json_null(),
+                  "settings", *t->fault ? json_text(t->fault) : json_null()));
+    return row;
+}
+
+static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
+
+/* "N calls WHAT", if there are any. */
+static void say_calls(uint64_t count, const char *what)
+{
+    if (count)
+        fprintf(stderr, "bitcut: run: %llu call%s %s\n", (unsigned long long)count,
+                plural(count), what);
+}
+
+/* What is known of each unit that computed a product, once a way. */
+static void say_evidence(const struct run_total *t)
+{
+    for (size_t i = 0; i < t->places; i++) {
+        struct run_way way;
+        size_t first = 0;
+        while (strcmp(t->place[first].way, t->place[i].way) != 0) first++;
+        if (first == i && run_way_read(&way, t->place[i].way, NULL) == BITCUT_OK &&
+            !way.original)
+            fprintf(stderr, "bitcut: run: %s: evidence of the unit: %s\n", way.line,
+                    unit_evidence(way.gemm.unit));
+    }
+}
+
+static void say_total(const struct run_total *t, const char *program)
+{
+    static const char *const words[CALL_ENDS] = {
+        [CALL_TAKEN] = "computed by bitcut",
+        [CALL_PASSED] = "computed by the program's own library, as asked",
+        [CALL_EMPTY] = "without a product (a size or alpha is 0), left to the library",
+        [CALL_ILLEGAL] = "with arguments that are none of the routine's, left to the "
+                         "library",
+        [CALL_FAILED] =
+            "COMPUTED BY THE PROGRAM'S OWN LIBRARY, because bitcut could not: "
+            "see fault",
+    };
+    char text[2048];
+    for (int i = 0; i < CALL_ENDS; i++) say_calls(t->calls[i], words[i]);
+    say_evidence(t);
+    say_calls(t->lost, "of more places than there is room for: in no row");
+    list_counted(text, sizeof text, t);
+    if (*text)
+        fprintf(stderr, "bitcut: run: only counted, left to the library: %s\n", text);
+    why_none(text, sizeof text, t, program);
+    if (*text) fprintf(stderr, "bitcut: run: no product was seen: %s\n", text);
+    if (*t->fault) fprintf(stderr, "bitcut: run: %s\n", t->fault);
+    fflush(stderr);
+}
+
+static void write_line(FILE *file, const json_t *row)
+{
+    json_t *const line = json_copy((json_t *)(uintptr_t)row);
+    emit_schema(line, "run");
+    json_dumpf(line, file, JSON_COMPACT);
+    fputc('\n', file);
+    json_decref(line);
+}
+
+void run_say(const struct run_total *t, const char *program, FILE *file,
+             struct context *x)
+{
+    x->emitter.columns = columns;
+    for (size_t i = 0; i < t->places; i++) {
+        json_t *const row = place_json(&t->place[i]);
+        if (file) write_line(file, row);
+        emit_row(&x->emitter, row);
+    }
+    json_t *const all = total_json(t, program);
+    if (file) write_line(file, all);
+    if (x->emitter.json) {
+        emit_row(&x->emitter, all);
+        return;
+    }
+    json_decref(all);
+    say_total(t, program);
+}

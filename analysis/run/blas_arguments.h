@@ -1,0 +1,50 @@
+/* The arguments of BLAS level 3 as products: what they say, and whether they are the
+   routine's.  Source: the BLAS Technical Forum's standard (2001) and the reference BLAS;
+   CBLAS's numbers for Fortran's letters. */
+#ifndef BITCUT_ANALYSIS_RUN_BLAS_ARGUMENTS_H
+#define BITCUT_ANALYSIS_RUN_BLAS_ARGUMENTS_H
+
+#include "analysis/run/turn.h"
+
+/* CBLAS's numbers. */
+enum {
+    BLAS_ROW_MAJOR = 101,
+    BLAS_COLUMN_MAJOR = 102,
+    BLAS_NO_TRANS = 111,
+    BLAS_TRANS = 112,
+    BLAS_CONJ_TRANS = 113,
+    BLAS_UPPER = 121,
+    BLAS_LOWER = 122,
+    BLAS_LEFT = 141,
+    BLAS_RIGHT = 142
+};
+
+/* The number of a letter; 0: it is none. */
+int blas_trans(char letter);
+int blas_half(char letter);
+int blas_side(char letter);
+
+/* What a call says, whatever it is of. */
+struct blas_call {
+    int order, trans_a, trans_b; /* BLAS_...; of SYRK trans_a is that of A            */
+    int half, side;              /* of SYRK and SYMM                                  */
+    int64_t m, n, k;             /* as the routine's own arguments; others are 0      */
+    float alpha, beta;
+    const float *a, *b;
+    float *c;
+    int64_t lda, ldb, ldc;
+    int64_t stride_a, stride_b, stride_c, count; /* of batches; otherwise count is 1  */
+    const float *const *each_a, *const *each_b;  /* of batches by pointers, else NULL */
+    float *const *each_c;
+};
+
+/* C = alpha op(A) op(B) + beta C, C of m x n; of batches too. */
+enum legality blas_gemm(struct product *to, const struct blas_call *call);
+
+/* C = alpha A A^T + beta C, or A^T A with trans_a, C of n x n, of which one half. */
+enum legality blas_syrk(struct product *to, const struct blas_call *call);
+
+/* C = alpha A B + beta C, or B A with BLAS_RIGHT; A symmetric, C of m x n. */
+enum legality blas_symm(struct product *to, const struct blas_call *call);
+
+#endif

@@ -1,0 +1,171 @@
+#include "analysis/run/blas_product.h"
+
+#include "lib/gemm_plan.h"
+
+#include <stdlib.h>
+
+double product_count(const struct product *p)
+{
+    const struct bitcut_gemm *const g = &p->gemm;
+    return (double)g->count * (double)g->m * (double)g->n * (double)g->k;
+}
+
+static void pick(struct bitcut_matrix *x, size_t i)
+{
+    x->at = matrix_nth(x, i);
+    x->each = NULL;
+}
+
+struct product product_nth(const struct product *p, size_t i)
+{
+    struct product one = *p;
+    pick(&one.gemm.a, i);
+    pick(&one.gemm.b, i);
+    pick(&one.gemm.c, i);
+    pick(&one.gemm.d, i);
+    one.gemm.count = 1;
+    return one;
+}
+
+/* --- elements --------------------------------------------------------------------- */
+
+/* Where element (i, j) is, in elements from the first. */
+static size_t place_of(const struct bitcut_matrix *x, size_t rows, size_t cols, size_t i,
+                       size_t j)
+{
+    const size_t ld = matrix_ld(x, rows, cols);
+    return x->layout == BITCUT_ROW_MAJOR ? i * ld + j : j * ld + i;
+}
+
+uint32_t product_element(const struct bitcut_matrix *x, size_t rows, size_t cols,
+                         size_t i, size_t j, enum half half)
+{
+    const uint32_t *const at = x->at;
+    return half_has(half, i, j) ? at[place_of(x, rows, cols, i, j)]
+                                : at[place_of(x, rows, cols, j, i)];
+}
+
+uint32_t *product_copy(const struct bitcut_matrix *x, size_t rows, size_t cols,
+                       enum half half)
+{
+    size_t count;
+    uint32_t *const to =
+        size_multiply(&count, rows, cols) ? memory_allocate(count, sizeof *to) : NULL;
+    for (size_t i = 0; to && i < rows; i++)
+        for (size_t j = 0; j < cols; j++)
+            to[i * cols + j] = product_element(x, rows, cols, i, j, half);
+    return to;
+}
+
+/* --- a half of D ------------------------------------------------------------------ */
+
+/* Rows of D that are computed at a time, of those columns that the half has there. */
+enum { ROWS = 256 };
+
+/* Rows and columns of D, and the same of A, B and C. */
+struct block {
+    size_t i, j, rows, cols;
+};
+
+/* The same matrix from (i, j) on. */
+static struct bitcut_matrix moved(struct bitcut_matrix x, size_t rows, size_t cols,
+                                  size_t i, size_t j)
+{
+    x.ld = matrix_ld(&x, rows, cols);
+    x.at = (const uint32_t *)x.at + place_of(&x, rows, cols, i, j);
+    return x;
+}
+
+/* Copy what the half has of a block of C to `own`, or of `own` to D. */
+static void copy_block(uint32_t *own, const struct product *p, const struct block *x,
+                       bool back)
+{
+    const struct bitcut_gemm *const g = &p->gemm;
+    for (size_t i = 0; i < x->rows; i++)
+        for (size_t j = 0; j < x->cols; j++) {
+            uint32_t *const at = &own[i * x->cols + j];
+            const size_t row = x->i + i, col = x->j + j;
+            if (!half_has(p->d, row, col)) *at = 0;
+            else if (back)
+                ((uint32_t *)g->d.to)[place_of(&g->d, g->m, g->n, row, col)] = *at;
+            else *at = product_element(&g->c, g->m, g->n, row, col, HALF_BOTH);
+        }
+}
+
+static enum bitcut_status compute_block(uint32_t *own, const struct product *p,
+                                        const struct bitcut_gemm *g,
+                                        const struct block *x, int threads, char *why)
+{
+    struct bitcut_gemm part = *g;
+    const bool reads = gemm_reads_c(g);
+    if (reads) copy_block(own, p, x, false);
+    part.m = x->rows;
+    part.n = x->cols;
+    part.a = moved(g->a, g->m, g->k, x->i, 0);
+    part.b = moved(g->b, g->k, g->n, 0, x->j);
+    part.c = part.d = (struct bitcut_matrix){ .to = own };
+    const enum bitcut_status status = bitcut_gemm(NULL, &part, threads, why);
+    if (status == BITCUT_OK) copy_block(own, p, x, true);
+    return status;
+}
+
+static enum bitcut_status
+compute_half(const struct product *p, const struct bitcut_gemm *g, int threads, char *why)
+{
+    enum bitcut_status status = BITCUT_OK;
+    size_t most;
+    uint32_t *const own =
+        size_multiply(&most, ROWS, g->n) ? memory_allocate(most, sizeof *own) : NULL;
+    if (!own) return BITCUT_NO_MEMORY;
+    for (size_t i = 0; i < g->m && status == BITCUT_OK; i += ROWS) {
+        const size_t rows = g->m - i < ROWS ? g->m - i : ROWS;
+        const size_t from = p->d == HALF_UPPER ? i : 0,
+                     to = p->d == HALF_UPPER ? g->n : i + rows;
+        const struct block x = { i, from, rows, to - from };
+        status = compute_block(own, p, g, &x, threads, why);
+    }
+    free(own);
+    return status;
+}
+
+/* --- all of it -------------------------------------------------------------------- */
+
+/* The recipe, unit and variations of one GEMM with the sizes, matrices and scalars of
+   another. */
+static struct bitcut_gemm in_way(const struct bitcut_gemm *way,
+                                 const struct bitcut_gemm *of)
+{
+    struct bitcut_gemm g = *way;
+    g.count = of->count;
+    g.m = of->m, g.n = of->n, g.k = of->k;
+    g.alpha = of->alpha, g.beta = of->beta;
+    g.a = of->a, g.b = of->b, g.c = of->c, g.d = of->d;
+    return g;
+}
+
+/* The whole of an operand that is there by half, in its place: to be freed.  False: there
+   is no memory. */
+static bool complete(uint32_t **own, struct bitcut_matrix *x, size_t rows, size_t cols,
+                     enum half half)
+{
+    *own = NULL;
+    if (half == HALF_BOTH) return true;
+    *own = product_copy(x, rows, cols, half);
+    *x = (struct bitcut_matrix){ .at = *own };
+    return *own != NULL;
+}
+
+enum bitcut_status product_compute(const struct product *p, const struct bitcut_gemm *way,
+                                   int threads, struct fault *f)
+{
+    struct bitcut_gemm g = in_way(way, &p->gemm);
+    char why[BITCUT_TEXT_MOST] = "not enough memory";
+    uint32_t *a = NULL, *b = NULL;
+    enum bitcut_status status = BITCUT_NO_MEMORY;
+    if (complete(&a, &g.a, g.m, g.k, p->a) && complete(&b, &g.b, g.k, g.n, p->b))
+        status = p->d == HALF_BOTH ? bitcut_gemm(NULL, &g, threads, why)
+                                   : compute_half(p, &g, threads, why);
+    free(a);
+    free(b);
+    return status == BITCUT_OK ? status : fault_set(f, status, "%s", why);
+}

@@ -1,0 +1,149 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "analysis/run/folder.h"
+
+#include "lib/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FILE_PATH_MOST = 4096 };
+
+/* --- adding up -------------------------------------------------------------------- */
+
+/* Places of one routine, from one place and in one way, in any process, are one. */
+static bool is_same(const struct ledger_place *a, const struct ledger_place *b)
+{
+    return !strcmp(a->routine, b->routine) && !strcmp(a->where, b->where) &&
+           !strcmp(a->native, b->native) && !strcmp(a->way, b->way);
+}
+
+static enum bitcut_status add_place(struct run_total *t, const struct ledger_place *p)
+{
+    for (size_t i = 0; i < t->places; i++)
+        if (is_same(&t->place[i], p)) {
+            ledger_place_add(&t->place[i], p);
+            return BITCUT_OK;
+        }
+    struct ledger_place *const more =
+        realloc(t->place, (t->places + 1) * sizeof *t->place);
+    if (!more) return BITCUT_NO_MEMORY;
+    t->place = more;
+    t->place[t->places++] = *p;
+    return BITCUT_OK;
+}
+
+static void add_routine(struct run_total *t, const struct ledger_routine *r)
+{
+    t->counted += r->calls;
+    for (int i = 0; *r->name && i < LEDGER_ROUTINES_MOST; i++) {
+        struct ledger_routine *const own = &t->routine[i];
+        if (!*own->name) memcpy(own->name, r->name, sizeof own->name);
+        if (strcmp(own->name, r->name) != 0) continue;
+        own->calls += r->calls;
+        return;
+    }
+}
+
+/* Names of a list that the total has not yet. */
+static void add_libraries(struct run_total *t, const char *list)
+{
+    while (*list) {
+        char name[256];
+        const size_t length = strcspn(list, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, list);
+        list += length;
+        list += strspn(list, ", ");
+        if (!strstr(t->libraries, name))
+            text_append(t->libraries, sizeof t->libraries, name);
+    }
+}
+
+static enum bitcut_status add_ledger(struct run_total *t, const struct ledger *l)
+{
+    enum bitcut_status status = BITCUT_OK;
+    t->processes++;
+    t->ended += l->ended != 0;
+    t->lost += l->lost;
+    if (*l->fault) memcpy(t->fault, l->fault, sizeof t->fault);
+    add_libraries(t, l->libraries);
+    for (int i = 0; i < LEDGER_ROUTINES_MOST; i++) add_routine(t, &l->routine[i]);
+    for (uint32_t i = 0; i < l->places && status == BITCUT_OK; i++)
+        status = add_place(t, &l->place[i]);
+    return status;
+}
+
+static int by_products(const void *a, const void *b)
+{
+    const struct ledger_place *const x = a, *const y = b;
+    if (x->products != y->products) return x->products < y->products ? 1 : -1;
+    const int where = strcmp(x->where, y->where);
+    return where ? where : strcmp(x->routine, y->routine);
+}
+
+static void finish(struct run_total *t)
+{
+    if (t->places) qsort(t->place, t->places, sizeof *t->place, by_products);
+    for (size_t i = 0; i < t->places; i++) {
+        for (int e = 0; e < CALL_ENDS; e++) t->calls[e] += t->place[i].ended[e];
+        t->seconds += t->place[i].seconds;
+        t->own_seconds += t->place[i].own_seconds;
+    }
+}
+
+/* --- the folder ------------------------------------------------------------------- */
+
+static bool join(char path[FILE_PATH_MOST], const char *folder, const char *name)
+{
+    const int n = snprintf(path, FILE_PATH_MOST, "%s/%s", folder, name);
+    return n >= 0 && n < FILE_PATH_MOST;
+}
+
+static enum bitcut_status add_file(struct run_total *t, const char *folder,
+                                   const char *name, struct fault *f)
+{
+    char path[FILE_PATH_MOST];
+    struct ledger *l;
+    struct fault why;
+    if (!text_stem(name, ledger_ending) || !join(path, folder, name)) return BITCUT_OK;
+    enum bitcut_status status = ledger_read(&l, path, &why);
+    if (status != BITCUT_OK) return fault_set(f, status, "%s: %s", name, why.text);
+    status = add_ledger(t, l);
+    ledger_close(l);
+    return status == BITCUT_OK ? status : fault_set(f, status, "not enough memory");
+}
+
+enum bitcut_status run_total_read(struct run_total *to, const char *folder,
+                                  struct fault *f)
+{
+    struct run_total t = { 0 };
+    enum bitcut_status status = BITCUT_OK;
+    DIR *const files = opendir(folder);
+    if (!files) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
+    for (struct dirent *file; status == BITCUT_OK && (file = readdir(files));)
+        status = add_file(&t, folder, file->d_name, f);
+    closedir(files);
+    if (status == BITCUT_OK) finish(&t), *to = t;
+    else run_total_clear(&t);
+    return status;
+}
+
+void run_total_clear(struct run_total *x)
+{
+    free(x->place);
+    *x = (struct run_total){ 0 };
+}
+
+void run_folder_remove(const char *folder)
+{
+    char path[FILE_PATH_MOST];
+    DIR *const files = opendir(folder);
+    for (struct dirent *file; files && (file = readdir(files));)
+        if (*file->d_name != '.' && join(path, folder, file->d_name)) unlink(path);
+    if (files) closedir(files);
+    rmdir(folder);
+}

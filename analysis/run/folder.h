@@ -1,0 +1,32 @@
+/* The folder of a run, when the program has ended: what all its processes have done. */
+#ifndef BITCUT_ANALYSIS_RUN_FOLDER_H
+#define BITCUT_ANALYSIS_RUN_FOLDER_H
+
+#include "analysis/run/ledger.h"
+
+/* Of all processes; places by products, the most first. */
+struct run_total {
+    size_t processes,
+        ended; /* that wrote a ledger; those of them that came to their end */
+    struct ledger_place *place;
+    size_t places;
+    uint64_t calls[CALL_ENDS];
+    struct ledger_routine routine[LEDGER_ROUTINES_MOST];
+    uint64_t counted; /* calls of these */
+    uint64_t lost;
+    double seconds, own_seconds;
+    char fault[BITCUT_TEXT_MOST]; /* of settings, or "" */
+    char libraries[1024];         /* that have a BLAS, or "" */
+};
+
+/* Add up the ledgers of a folder; other files are left alone.  Files that are no ledgers
+   though they are called so are BITCUT_BAD_FILE; BITCUT_CANNOT, BITCUT_NO_MEMORY.  *to is
+   set only on success, and run_total_clear() ends it. */
+enum bitcut_status run_total_read(struct run_total *to, const char *folder,
+                                  struct fault *f);
+void run_total_clear(struct run_total *x);
+
+/* Remove the folder and the files in it. */
+void run_folder_remove(const char *folder);
+
+#endif

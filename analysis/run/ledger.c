@@ -1,0 +1,172 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "analysis/run/ledger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char magic[8] = "bitcut1";
+
+const char ledger_ending[] = ".ledger";
+
+const char *const call_end_names[CALL_ENDS] = {
+    [CALL_TAKEN] = "taken",     [CALL_PASSED] = "passed", [CALL_EMPTY] = "empty",
+    [CALL_ILLEGAL] = "illegal", [CALL_FAILED] = "failed",
+};
+
+/* --- writing ---------------------------------------------------------------------- */
+
+static void name_program(struct ledger *l)
+{
+    const ssize_t n = readlink("/proc/self/exe", l->program, sizeof l->program - 1);
+    l->program[n > 0 ? n : 0] = 0;
+}
+
+/* The file of this process's ledger, to be opened again: a program may close what it did
+   not open. */
+static char own_path[4096];
+
+/* A file that nobody has, of the size of a ledger: -1, there is none. */
+static int new_file(const char *folder)
+{
+    struct timespec now;
+    for (int tries = 0; tries < 100; tries++) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        const int n =
+            snprintf(own_path, sizeof own_path, "%s/%ld-%lld%09ld%s", folder,
+                     (long)getpid(), (long long)now.tv_sec, now.tv_nsec, ledger_ending);
+        if (n < 0 || n >= (int)sizeof own_path) return -1;
+        const int file = open(own_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (file >= 0 || errno != EEXIST) return file;
+    }
+    return -1;
+}
+
+/* Make sure that there is room on the disk: writing to a mapping cannot say that there is
+   none. */
+static bool reserve(int file, size_t at, size_t bytes)
+{
+    return posix_fallocate(file, (off_t)at, (off_t)bytes) == 0;
+}
+
+struct ledger *ledger_open(const char *folder)
+{
+    struct ledger *l = MAP_FAILED;
+    const int file = new_file(folder);
+    if (file < 0) return NULL;
+    if (ftruncate(file, sizeof *l) == 0 &&
+        reserve(file, 0, offsetof(struct ledger, place)))
+        l = mmap(NULL, sizeof *l, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    if (l == MAP_FAILED) {
+        unlink(own_path);
+        return NULL;
+    }
+    l->bytes = sizeof *l;
+    l->process = getpid();
+    name_program(l);
+    memcpy(l->magic, magic, sizeof magic);
+    return l;
+}
+
+struct ledger_place *ledger_new_place(struct ledger *l)
+{
+    const uint32_t n = l->places;
+    if (n == LEDGER_PLACES_MOST) return NULL;
+    const int file = open(own_path, O_RDWR | O_CLOEXEC);
+    const bool room =
+        file >= 0 &&
+        reserve(file, (size_t)((char *)&l->place[n] - (char *)l), sizeof l->place[n]);
+    if (file >= 0) close(file);
+    return room ? &l->place[n] : NULL;
+}
+
+/* --- reading ---------------------------------------------------------------------- */
+
+#define END(text) ((text)[sizeof(text) - 1] = 0)
+
+static void end_texts(struct ledger *l)
+{
+    END(l->program), END(l->fault), END(l->libraries);
+    for (int i = 0; i < LEDGER_ROUTINES_MOST; i++) END(l->routine[i].name);
+    if (l->places > LEDGER_PLACES_MOST) l->places = LEDGER_PLACES_MOST;
+    for (uint32_t i = 0; i < l->places; i++) {
+        struct ledger_place *const p = &l->place[i];
+        END(p->routine), END(p->where), END(p->native), END(p->way), END(p->fault);
+    }
+}
+
+static enum bitcut_status map_file(struct ledger **to, int file, struct fault *f)
+{
+    struct stat status;
+    struct ledger *l = MAP_FAILED;
+    if (fstat(file, &status) == 0 && (uint64_t)status.st_size == sizeof *l)
+        l = mmap(NULL, sizeof *l, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+    if (l != MAP_FAILED && memcmp(l->magic, magic, sizeof magic) == 0 &&
+        l->bytes == sizeof *l) {
+        end_texts(l);
+        *to = l;
+        return BITCUT_OK;
+    }
+    if (l != MAP_FAILED) munmap(l, sizeof *l);
+    return fault_set(f, BITCUT_BAD_FILE,
+                     "not what a process under bitcut run of this version has written");
+}
+
+enum bitcut_status ledger_read(struct ledger **to, const char *path, struct fault *f)
+{
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
+    const enum bitcut_status status = map_file(to, file, f);
+    close(file);
+    return status;
+}
+
+void ledger_close(struct ledger *l) { munmap(l, sizeof *l); }
+
+/* --- adding ----------------------------------------------------------------------- */
+
+void ledger_difference_add(struct ledger_difference *to,
+                           const struct ledger_difference *more)
+{
+    to->outputs += more->outputs;
+    to->differ += more->differ;
+    to->not_finite += more->not_finite;
+    to->square += more->square;
+    to->norm += more->norm;
+    if (more->most > to->most) to->most = more->most;
+    if (more->largest > to->largest) to->largest = more->largest;
+}
+
+static void values_add(struct ledger_values *to, const struct ledger_values *more)
+{
+    for (int e = 0; e < LEDGER_EXPONENTS; e++) to->count[e] += more->count[e];
+    to->zeros += more->zeros;
+    to->infinite += more->infinite;
+}
+
+void ledger_place_add(struct ledger_place *to, const struct ledger_place *more)
+{
+    for (int i = 0; i < CALL_ENDS; i++) to->ended[i] += more->ended[i];
+    for (int i = 0; i < 3; i++) {
+        if (more->least[i] < to->least[i]) to->least[i] = more->least[i];
+        if (more->most[i] > to->most[i]) to->most[i] = more->most[i];
+    }
+    if (more->ended[CALL_FAILED]) memcpy(to->fault, more->fault, sizeof to->fault);
+    to->gemms += more->gemms;
+    to->scaled += more->scaled;
+    to->added += more->added;
+    to->products += more->products;
+    to->seconds += more->seconds;
+    to->own_seconds += more->own_seconds;
+    to->watched += more->watched;
+    ledger_difference_add(&to->difference, &more->difference);
+    for (int i = 0; i < 2; i++) values_add(&to->values[i], &more->values[i]);
+}

@@ -1,0 +1,120 @@
+#define _GNU_SOURCE /* dladdr(), dl_iterate_phdr(), RTLD_NEXT */
+
+#include "analysis/run/original.h"
+
+#include "lib/text.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ISO C has no conversion between these. */
+static any_function *as_function(void *symbol)
+{
+    any_function *f;
+    memcpy(&f, &symbol, sizeof f);
+    return f;
+}
+
+/* Whether a symbol is this library's own. */
+static bool is_own(void *symbol)
+{
+    Dl_info own, other;
+    void *here;
+    bool (*const self)(void *) = is_own;
+    memcpy(&here, &self, sizeof here);
+    return dladdr(here, &own) && dladdr(symbol, &other) &&
+           own.dli_fbase == other.dli_fbase;
+}
+
+/* The symbol in a library that is open, or in those that it needs; NULL: in none but this
+   one.  The library stays open while the process lasts: what is found is kept. */
+static void *symbol_of(const char *library, const char *name)
+{
+    void *const handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+    void *const symbol = handle ? dlsym(handle, name) : NULL;
+    if (symbol && !is_own(symbol)) return symbol;
+    if (handle) dlclose(handle);
+    return NULL;
+}
+
+/* --- all libraries ---------------------------------------------------------------- */
+
+enum { LIBRARIES_MOST = 4096 };
+
+/* The files of the libraries that are open. */
+struct libraries {
+    size_t count;
+    char *file[LIBRARIES_MOST];
+};
+
+/* The loader is not called from within its own walk. */
+static int note_library(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct libraries *const all = context;
+    (void)size;
+    if (!*info->dlpi_name) return 0;
+    if (all->count == LIBRARIES_MOST) return 1;
+    char *const file = strdup(info->dlpi_name);
+    if (file) all->file[all->count++] = file;
+    return !file;
+}
+
+static struct libraries *libraries_list(void)
+{
+    struct libraries *const all = calloc(1, sizeof *all);
+    if (all) dl_iterate_phdr(note_library, all);
+    return all;
+}
+
+static void libraries_free(struct libraries *all)
+{
+    for (size_t i = 0; all && i < all->count; i++) free(all->file[i]);
+    free(all);
+}
+
+static void *symbol_of_any(const char *name)
+{
+    struct libraries *const all = libraries_list();
+    void *found = NULL;
+    for (size_t i = 0; all && !found && i < all->count; i++)
+        found = symbol_of(all->file[i], name);
+    libraries_free(all);
+    return found;
+}
+
+/* --- one routine ------------------------------------------------------------------ */
+
+any_function *original_find(const char *name, const void *caller)
+{
+    Dl_info info;
+    void *symbol = dlsym(RTLD_NEXT, name);
+    if (!symbol && dladdr(caller, &info) && info.dli_fname)
+        symbol = symbol_of(info.dli_fname, name);
+    return as_function(symbol ? symbol : symbol_of_any(name));
+}
+
+/* The name of the file that has a symbol, without its folders. */
+static const char *file_of(const void *symbol)
+{
+    Dl_info info;
+    if (!symbol || !dladdr(symbol, &info) || !info.dli_fname) return NULL;
+    const char *const slash = strrchr(info.dli_fname, '/');
+    return slash ? slash + 1 : info.dli_fname;
+}
+
+void original_libraries(char *text, size_t size, const char *name)
+{
+    struct libraries *const all = libraries_list();
+    text[0] = 0;
+    for (size_t i = 0; all && i < all->count; i++) {
+        void *const symbol = symbol_of(all->file[i], name);
+        const char *const slash = strrchr(all->file[i], '/');
+        const char *const file = slash ? slash + 1 : all->file[i];
+        const char *const whose = file_of(symbol);
+        if (whose && !strcmp(whose, file)) text_append(text, size, file);
+    }
+    libraries_free(all);
+}

@@ -1,0 +1,65 @@
+/* The routines of BLAS that this library has in place of the program's: under every name
+   that reference BLAS and CBLAS, OpenBLAS and MKL give them.  Those with integers of 64
+   bits are name_64_, cblas_name64_ (OpenBLAS) and cblas_name_64 (reference LAPACK 3.11,
+   MKL); those of SciPy's own OpenBLAS begin with scipy_. */
+#include "analysis/run/blas_arguments.h"
+
+#define ROUTINE __attribute__((visibility("default"))) void
+
+#define STRING(x) #x
+#define NAMED(x)  STRING(x)
+#define CALLER    __builtin_return_address(0)
+
+/* A call of a routine that is computed here: `call` is what the arguments say, `legal`
+   what makes a product of it; the others are the arguments. */
+#define TAKE(base, legal, ...)                                                           \
+    static struct routine routine = { .name = NAMED(NAME(base)) };                       \
+    struct product product;                                                              \
+    struct turn turn;                                                                    \
+    const enum legality legality = legal(&product, &call);                               \
+    turn_begin(&turn, &routine, CALLER, &product, legality);                             \
+    if (turn.original) ((NAME(base##_type) *)turn.original)(__VA_ARGS__);                \
+    turn_end(&turn);
+
+/* A routine that is counted and passed on. */
+#define COUNTED(base, parameters, ...)                                                   \
+    typedef void NAME(base##_type) parameters;                                           \
+    ROUTINE NAME(base) parameters                                                        \
+    {                                                                                    \
+        static struct routine routine = { .name = NAMED(NAME(base)) };                   \
+        any_function *const original = turn_count(&routine, CALLER);                     \
+        ((NAME(base##_type) *)original)(__VA_ARGS__);                                    \
+    }
+
+#define integer int32_t
+
+#define NAME(x) x##_
+#include "analysis/run/routines_fortran.inc"
+#undef NAME
+#define NAME(x) scipy_##x##_
+#include "analysis/run/routines_fortran.inc"
+#undef NAME
+#define NAME(x) cblas_##x
+#include "analysis/run/routines_cblas.inc"
+#undef NAME
+#define NAME(x) scipy_cblas_##x
+#include "analysis/run/routines_cblas.inc"
+#undef NAME
+
+#undef integer
+#define integer int64_t
+
+#define NAME(x) x##_64_
+#include "analysis/run/routines_fortran.inc"
+#undef NAME
+#define NAME(x) scipy_##x##_64_
+#include "analysis/run/routines_fortran.inc"
+#undef NAME
+#define NAME(x) cblas_##x##64_
+#include "analysis/run/routines_cblas.inc"
+#undef NAME
+#define NAME(x) cblas_##x##_64
+#include "analysis/run/routines_cblas.inc"
+#undef NAME
+#define NAME(x) scipy_cblas_##x##64_
+#include "analysis/run/routines_cblas.inc"

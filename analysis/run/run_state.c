@@ -1,0 +1,181 @@
+#define _GNU_SOURCE
+
+#include "analysis/run/run_state.h"
+
+#include "analysis/run/original.h"
+#include "analysis/run/site.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct run_settings asked;
+static pthread_once_t asked_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ledger *ledger;
+static bool ledger_tried;
+
+double run_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* --- settings --------------------------------------------------------------------- */
+
+static char settings_fault[BITCUT_TEXT_MOST]; /* or "" */
+
+static void read_settings(void)
+{
+    struct fault f;
+    if (run_settings_read(&asked, &f) == BITCUT_OK) return;
+    memcpy(settings_fault, f.text, sizeof settings_fault);
+    asked = (struct run_settings){ .way = { .original = true, .line = "original" },
+                                   .folder = asked.folder };
+    dprintf(STDERR_FILENO, "bitcut run: %s; products are the program's own\n", f.text);
+}
+
+const struct run_settings *run_settings(void)
+{
+    pthread_once(&asked_once, read_settings);
+    return &asked;
+}
+
+/* --- the ledger ------------------------------------------------------------------- */
+
+/* Hashes of the places in the ledger, so that few texts are compared. */
+static uint64_t place_hash[LEDGER_PLACES_MOST];
+
+void run_lock(void) { pthread_mutex_lock(&lock); }
+
+void run_unlock(void) { pthread_mutex_unlock(&lock); }
+
+/* A child writes a ledger of its own, if it has something to write. */
+static void begin_child(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    if (ledger) ledger_close(ledger);
+    ledger = NULL;
+    ledger_tried = false;
+}
+
+static void watch_forks(void) { pthread_atfork(NULL, NULL, begin_child); }
+
+/* With the lock. */
+static struct ledger *own_ledger(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (ledger_tried) return ledger;
+    const char *const folder = run_settings()->folder;
+    pthread_once(&once, watch_forks);
+    ledger_tried = true;
+    ledger = folder ? ledger_open(folder) : NULL;
+    if (ledger) memcpy(ledger->fault, settings_fault, sizeof ledger->fault);
+    return ledger;
+}
+
+struct ledger *run_ledger(void)
+{
+    run_lock();
+    struct ledger *const own = own_ledger();
+    run_unlock();
+    return own;
+}
+
+/* FNV-1a, of a text and its end. */
+static uint64_t hash_text(uint64_t h, const char *text)
+{
+    do h = (h ^ (unsigned char)*text) * 0x100000001b3;
+    while (*text++);
+    return h;
+}
+
+struct ledger_place *run_place(const char *routine, const struct run_site *site)
+{
+    struct ledger *const l = own_ledger();
+    if (!l) return NULL;
+    const char *const key[] = { routine, site->where, site->native, site->way->line };
+    uint64_t h = 0xcbf29ce484222325;
+    for (int i = 0; i < 4; i++) h = hash_text(h, key[i]);
+    for (uint32_t i = 0; i < l->places; i++) {
+        struct ledger_place *const p = &l->place[i];
+        if (place_hash[i] == h && !strcmp(p->routine, routine) &&
+            !strcmp(p->where, site->where) && !strcmp(p->native, site->native) &&
+            !strcmp(p->way, site->way->line))
+            return p;
+    }
+    struct ledger_place *const p = ledger_new_place(l);
+    if (!p) {
+        l->lost++;
+        return NULL;
+    }
+    snprintf(p->routine, sizeof p->routine, "%s", routine);
+    memcpy(p->where, site->where, sizeof p->where);
+    memcpy(p->native, site->native, sizeof p->native);
+    snprintf(p->way, sizeof p->way, "%s", site->way->line);
+    for (int i = 0; i < 3; i++) p->least[i] = UINT64_MAX;
+    place_hash[l->places++] = h;
+    return p;
+}
+
+/* --- sites ------------------------------------------------------------------------ */
+
+enum { NATIVES = 1024 };
+
+/* What the code at addresses is called, which is slow to find: a slot for each hash. */
+static struct {
+    const void *caller;
+    char name[PLACE_MOST_BYTES];
+} native[NATIVES];
+
+static void name_native(char name[PLACE_MOST_BYTES], const void *caller)
+{
+    const size_t slot = (size_t)((uintptr_t)caller * 0x9e3779b97f4a7c15 >> 54);
+    run_lock();
+    const bool known = native[slot].caller == caller;
+    if (known) memcpy(name, native[slot].name, PLACE_MOST_BYTES);
+    run_unlock();
+    if (known) return;
+    site_native(name, PLACE_MOST_BYTES, caller);
+    run_lock();
+    memcpy(native[slot].name, name, PLACE_MOST_BYTES);
+    native[slot].caller = caller;
+    run_unlock();
+}
+
+void run_site(struct run_site *to, const void *caller)
+{
+    const struct run_settings *const s = run_settings();
+    *to = (struct run_site){ .way = &s->way };
+    if (!s->rules && !s->folder) return;
+    name_native(to->native, caller);
+    if (!s->python || !site_python(to->where, sizeof to->where))
+        memcpy(to->where, to->native, sizeof to->where);
+    to->way = run_settings_way(s, to->where);
+}
+
+/* --- the process's beginning and end ---------------------------------------------- */
+
+/* The settings are read before the program can change its environment.  Without a folder
+   there is nothing to begin. */
+__attribute__((constructor)) static void begin(void)
+{
+    if (run_settings()->folder) run_ledger();
+}
+
+/* The routines whose libraries a person would ask for, if none was called. */
+static const char *const looked_for[] = { "sgemm_", "cblas_sgemm", "sgemm_64_",
+                                          "scipy_cblas_sgemm64_", "dgemm_" };
+
+__attribute__((destructor)) static void end(void)
+{
+    struct ledger *const l = ledger_tried ? ledger : NULL;
+    if (!l || l->ended || l->process != getpid()) return;
+    for (size_t i = 0; i < sizeof looked_for / sizeof looked_for[0]; i++)
+        if (!*l->libraries)
+            original_libraries(l->libraries, sizeof l->libraries, looked_for[i]);
+    l->ended = 1;
+}

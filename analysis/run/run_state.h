@@ -1,0 +1,33 @@
+/* What a process under `bitcut run` knows: settings, ledger, places. */
+#ifndef BITCUT_ANALYSIS_RUN_RUN_STATE_H
+#define BITCUT_ANALYSIS_RUN_RUN_STATE_H
+
+#include "analysis/run/ledger.h"
+
+/* The settings; read at the first use, from whatever thread, or by the constructor.  If
+   they are wrong, a line says so on standard error, once, and products are the program's
+   own. */
+const struct run_settings *run_settings(void);
+
+/* Where a call came from, and how it is computed. */
+struct run_site {
+    char where[PLACE_MOST_BYTES], native[PLACE_MOST_BYTES];
+    const struct run_way *way;
+};
+
+/* Of a call from the code at `caller`. */
+void run_site(struct run_site *to, const void *caller);
+
+/* The lock of the ledger, and so of this library's own places in it; then the place for
+   calls of a routine from a site, NULL: there is no ledger, or no room in it. */
+void run_lock(void);
+void run_unlock(void);
+struct ledger_place *run_place(const char *routine, const struct run_site *site);
+
+/* This process's ledger, or NULL: begun at the first use, by a child of fork() anew. */
+struct ledger *run_ledger(void);
+
+/* Nanoseconds, or rather seconds, on a clock that is cheap to read. */
+double run_seconds(void);
+
+#endif

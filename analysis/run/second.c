@@ -1,0 +1,104 @@
+#include "analysis/run/second.h"
+
+#include "lib/bits.h"
+#include "lib/gemm_plan.h"
+#include "lib/hostfp.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The same product with a D of its own; false: no memory. */
+static bool take_memory(struct second *s, const struct product *p)
+{
+    size_t one, all;
+    if (!size_multiply(&one, p->gemm.m, p->gemm.n) ||
+        !size_multiply(&all, one, p->gemm.count))
+        return false;
+    uint32_t *const own = memory_allocate(all, sizeof *own);
+    s->result = *p;
+    s->result.gemm.d = (struct bitcut_matrix){ .to = own, .stride = one };
+    return own != NULL;
+}
+
+void second_free(struct second *s)
+{
+    if (s) free(s->result.gemm.d.to);
+    free(s);
+}
+
+/* Compute in the way that is not the original's, or, if neither is, in the other way. */
+void second_begin(struct turn *t)
+{
+    const struct run_way *const own = t->site.way, *const other =
+                                                       &run_settings()->against;
+    if (own->original && other->original) return;
+    const double began = run_seconds();
+    struct second *const s = calloc(1, sizeof *s);
+    if (!s) return;
+    s->swaps = other->original;
+    if (take_memory(s, t->product) &&
+        turn_compute(&s->result, s->swaps ? own : other, &t->fault) == BITCUT_OK) {
+        t->second = s;
+    } else {
+        second_free(s);
+    }
+    if (!(t->second && s->swaps)) t->own_seconds += run_seconds() - began;
+}
+
+/* --- comparing -------------------------------------------------------------------- */
+
+static bool is_finite(uint32_t x) { return (x & 0x7f800000) != 0x7f800000; }
+
+static bool is_nan(uint32_t x) { return (x & 0x7fffffff) > 0x7f800000; }
+
+/* One output: the program's, and the other's. */
+static void compare(struct ledger_difference *x, uint32_t d, uint32_t e)
+{
+    x->outputs++;
+    x->differ += d != e && !(is_nan(d) && is_nan(e));
+    x->not_finite += is_finite(d) != is_finite(e);
+    if (!is_finite(d) || !is_finite(e)) return;
+    const double de = value_of_float(d) - value_of_float(e), ee = value_of_float(e);
+    x->square += de * de;
+    x->norm += ee * ee;
+    x->most = fmax(x->most, fabs(de));
+    x->largest = fmax(x->largest, fabs(ee));
+}
+
+/* Where element (i, j) of D is. */
+static uint32_t *element(const struct bitcut_gemm *g, size_t i, size_t j)
+{
+    const size_t ld = matrix_ld(&g->d, g->m, g->n);
+    const size_t at = g->d.layout == BITCUT_ROW_MAJOR ? i * ld + j : j * ld + i;
+    return (uint32_t *)g->d.to + at;
+}
+
+/* One GEMM: the program's D, and the other's, which it has already or is to have. */
+static void compare_one(struct second *s, const struct product *p,
+                        const struct product *other)
+{
+    for (size_t i = 0; i < p->gemm.m; i++)
+        for (size_t j = 0; j < p->gemm.n; j++) {
+            if (!half_has(p->d, i, j)) continue;
+            uint32_t *const d = element(&p->gemm, i, j), *const e =
+                                                             element(&other->gemm, i, j);
+            compare(&s->difference, s->swaps ? *e : *d, s->swaps ? *d : *e);
+            if (s->swaps) *d = *e;
+        }
+}
+
+void second_end(struct turn *t)
+{
+    const double began = run_seconds();
+    struct second *const s = t->second;
+    struct hostfp saved;
+    hostfp_enter(&saved);
+    for (size_t i = 0; i < t->product->gemm.count; i++) {
+        const struct product one = product_nth(t->product, i),
+                             other = product_nth(&s->result, i);
+        compare_one(s, &one, &other);
+    }
+    hostfp_leave(&saved);
+    t->own_seconds += run_seconds() - began;
+}

@@ -1,0 +1,159 @@
+#include "analysis/run/settings.h"
+
+#include "lib/text.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum bitcut_status run_way_read(struct run_way *to, const char *line, struct fault *f)
+{
+    struct run_way w = { .original = !strcmp(line, "original"), .line = "original" };
+    if (w.original) {
+        *to = w;
+        return BITCUT_OK;
+    }
+    const enum bitcut_status status = way_read(&w.gemm, line, f);
+    if (status != BITCUT_OK) return status;
+    way_write(w.line, &w.gemm);
+    *to = w;
+    return BITCUT_OK;
+}
+
+enum bitcut_status run_rule_read(struct run_rule *to, const char *text, struct fault *f)
+{
+    const char *const end = strchr(text, '=');
+    const size_t length = end ? (size_t)(end - text) : 0;
+    if (!length || length >= PATTERN_MOST)
+        return fault_set(
+            f, BITCUT_BAD_ARGUMENT,
+            "%.*s: not PATTERN=RECIPE@UNIT, such as *train.py:*=legemm@mi210",
+            text_fit(text, 60), text);
+    snprintf(to->pattern, sizeof to->pattern, "%.*s", (int)length, text);
+    return run_way_read(&to->way, end + 1, f);
+}
+
+static enum bitcut_status read_rules(struct run_settings *s, const char *list,
+                                     struct fault *f)
+{
+    enum { RULE_MOST = PATTERN_MOST + WAY_MOST };
+    while (*list) {
+        char rule[RULE_MOST];
+        const size_t length = strcspn(list, "\n");
+        if (length >= sizeof rule || s->rules == SETTINGS_RULES_MOST)
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "too many rules, or too long ones");
+        snprintf(rule, sizeof rule, "%.*s", (int)length, list);
+        list += length + (list[length] != 0);
+        if (!length) continue;
+        const enum bitcut_status status = run_rule_read(&s->rule[s->rules], rule, f);
+        if (status != BITCUT_OK) return status;
+        s->rules++;
+    }
+    return BITCUT_OK;
+}
+
+/* A number of at most nine digits. */
+static enum bitcut_status read_number(int *to, const char *value, struct fault *f)
+{
+    const size_t digits = strspn(value, "0123456789");
+    if (!digits || digits > 9 || value[digits])
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: not a number below 10^9",
+                         text_fit(value, 60), value);
+    *to = atoi(value);
+    return BITCUT_OK;
+}
+
+static enum bitcut_status take_way(struct run_settings *s, const char *value,
+                                   struct fault *f)
+{
+    return run_way_read(&s->way, value, f);
+}
+
+static enum bitcut_status take_against(struct run_settings *s, const char *value,
+                                       struct fault *f)
+{
+    s->compares = true;
+    return run_way_read(&s->against, value, f);
+}
+
+static enum bitcut_status take_audit(struct run_settings *s, const char *value,
+                                     struct fault *f)
+{
+    s->audits = true;
+    if (strcmp(value, "all") != 0) return read_number(&s->percent, value, f);
+    s->percent = RUN_PERCENT_ALL;
+    return BITCUT_OK;
+}
+
+static enum bitcut_status take_keep(struct run_settings *s, const char *value,
+                                    struct fault *f)
+{
+    int keep = 0;
+    const enum bitcut_status status = read_number(&keep, value, f);
+    s->keep = (size_t)keep;
+    return status;
+}
+
+static enum bitcut_status take_folder(struct run_settings *s, const char *value,
+                                      struct fault *f)
+{
+    (void)f;
+    s->folder = value;
+    return BITCUT_OK;
+}
+
+static enum bitcut_status take_threads(struct run_settings *s, const char *value,
+                                       struct fault *f)
+{
+    return read_number(&s->threads, value, f);
+}
+
+static enum bitcut_status take_sites(struct run_settings *s, const char *value,
+                                     struct fault *f)
+{
+    s->python = strcmp(value, "native") != 0;
+    return !s->python ? BITCUT_OK
+                      : fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: it can be native",
+                                  text_fit(value, 60), value);
+}
+
+const struct setting settings[] = {
+    [SETTING_WAY] = { "BITCUT_RUN", "RECIPE@UNIT, or original", take_way },
+    [SETTING_RULES] = { "BITCUT_RUN_RULES", "PATTERN=WAY, one a line", read_rules },
+    [SETTING_AGAINST] = { "BITCUT_RUN_AGAINST", "a way to compare with", take_against },
+    [SETTING_AUDIT] = { "BITCUT_RUN_AUDIT", "all, or percent of the program's time",
+                        take_audit },
+    [SETTING_KEEP] = { "BITCUT_RUN_KEEP", "calls of a process whose matrices are kept",
+                       take_keep },
+    [SETTING_FOLDER] = { "BITCUT_RUN_FOLDER",
+                         "where each process writes what it did: a folder that is there",
+                         take_folder },
+    [SETTING_THREADS] = { "BITCUT_RUN_THREADS", "0: all processors", take_threads },
+    [SETTING_SITES] = { "BITCUT_RUN_SITES", "native: places are never lines of Python",
+                        take_sites },
+    { 0 },
+};
+
+enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f)
+{
+    *to = (struct run_settings){ .way = { .original = true, .line = "original" },
+                                 .python = true };
+    for (const struct setting *row = settings; row->name; row++) {
+        struct fault why;
+        const char *const value = getenv(row->name);
+        if (value && *value && row->take(to, value, &why) != BITCUT_OK)
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: %s", row->name, why.text);
+    }
+    return BITCUT_OK;
+}
+
+const struct run_way *run_settings_way(const struct run_settings *s, const char *place)
+{
+    const char *const slash = strrchr(place, '/');
+    for (const struct run_rule *r = s->rule; r < s->rule + s->rules; r++)
+        if (fnmatch(r->pattern, place, 0) == 0 ||
+            (slash && fnmatch(r->pattern, slash + 1, 0) == 0))
+            return &r->way;
+    return &s->way;
+}

@@ -1,0 +1,76 @@
+/* What a program under `bitcut run` is to do with its products: said by environment
+   variables, so that every process that it starts knows. */
+#ifndef BITCUT_ANALYSIS_RUN_SETTINGS_H
+#define BITCUT_ANALYSIS_RUN_SETTINGS_H
+
+#include "emu/way.h"
+
+enum {
+    SETTINGS_RULES_MOST = 64,
+    PATTERN_MOST = 256,
+    RUN_PERCENT_ALL = -1 /* an audit of every call, whatever it takes */
+};
+
+struct run_settings;
+
+/* A row of the variables, ended by a row without a name. */
+struct setting {
+    const char *name, *what;
+    enum bitcut_status (*take)(struct run_settings *s, const char *value,
+                               struct fault *f);
+};
+
+/* By enum setting_of. */
+enum setting_of {
+    SETTING_WAY,
+    SETTING_RULES,
+    SETTING_AGAINST,
+    SETTING_AUDIT,
+    SETTING_KEEP,
+    SETTING_FOLDER,
+    SETTING_THREADS,
+    SETTING_SITES
+};
+extern const struct setting settings[];
+
+/* How products are computed: by the program's own library, or as a GEMM says. */
+struct run_way {
+    bool original;
+    struct bitcut_gemm gemm; /* but for sizes and matrices */
+    char line[WAY_MOST];     /* "original", or that of way_write() */
+};
+
+/* Products of places that the pattern names are computed so. */
+struct run_rule {
+    char pattern[PATTERN_MOST]; /* of a shell, for a place or the last part of it */
+    struct run_way way;
+};
+
+struct run_settings {
+    struct run_way way;
+    struct run_rule rule[SETTINGS_RULES_MOST]; /* the first that fits counts */
+    int rules;
+    bool compares;          /* every product is computed once more, so: ...        */
+    struct run_way against; /* ..., and its result compared                        */
+    bool audits;
+    int percent; /* of the program's time that an audit may take; RUN_PERCENT_ALL */
+    size_t keep; /* calls whose matrices are written, of a process                */
+    int threads; /* 0: all processors                                             */
+    bool python; /* places are lines of Python where there are any                */
+    const char *folder; /* where processes write what they did, or NULL            */
+};
+
+/* Take "original" or the line of a way.  BITCUT_BAD_ARGUMENT as way_read(). */
+enum bitcut_status run_way_read(struct run_way *to, const char *line, struct fault *f);
+
+/* Take "PATTERN=WAY": the pattern ends at the first '='.  BITCUT_BAD_ARGUMENT. */
+enum bitcut_status run_rule_read(struct run_rule *to, const char *text, struct fault *f);
+
+/* What the environment says; what it does not say: products are the program's own.
+   BITCUT_BAD_ARGUMENT names the variable. */
+enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f);
+
+/* How products of a place are computed. */
+const struct run_way *run_settings_way(const struct run_settings *s, const char *place);
+
+#endif

@@ -1,0 +1,164 @@
+#define _GNU_SOURCE
+
+#include "analysis/run/turn.h"
+
+#include "analysis/run/run_state.h"
+#include "analysis/run/second.h"
+#include "analysis/run/worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Products below are computed by the thread that asks for them. */
+#define SMALL 2097152.0
+
+/* The stack of the thread's outermost call, NULL: there is none.  A call that is not
+   deeper than that is outermost itself: the other one was left by a jump. */
+static _Thread_local const char *outermost;
+
+static any_function *find_original(struct routine *r, const void *caller)
+{
+    any_function *f = r->original;
+    if (f) return f;
+    f = original_find(r->name, caller);
+    if (!f) {
+        dprintf(STDERR_FILENO,
+                "bitcut run: %s: called, but no library of the program has it\n",
+                r->name);
+        _exit(127);
+    }
+    return r->original = f;
+}
+
+/* --- computing -------------------------------------------------------------------- */
+
+struct computation {
+    const struct product *product;
+    const struct bitcut_gemm *way;
+    enum bitcut_status status;
+    struct fault fault;
+};
+
+static void compute_on(void *context, int threads)
+{
+    struct computation *const c = context;
+    c->status = product_compute(c->product, c->way, threads, &c->fault);
+}
+
+enum bitcut_status turn_compute(const struct product *p, const struct run_way *way,
+                                struct fault *f)
+{
+    struct computation c = { .product = p, .way = &way->gemm };
+    if (product_count(p) < SMALL) compute_on(&c, 1);
+    else worker_call(compute_on, &c, run_settings()->threads);
+    if (c.status != BITCUT_OK) *f = c.fault;
+    return c.status;
+}
+
+/* --- what is written down --------------------------------------------------------- */
+
+static void note_sizes(struct ledger_place *p, const struct bitcut_gemm *g)
+{
+    const uint64_t size[] = { g->m, g->n, g->k };
+    for (int i = 0; i < 3; i++) {
+        if (size[i] < p->least[i]) p->least[i] = size[i];
+        if (size[i] > p->most[i]) p->most[i] = size[i];
+    }
+    p->gemms += g->count;
+    p->scaled += g->alpha != 0x3f800000;
+    p->added += (g->beta & 0x7fffffff) != 0;
+}
+
+/* With the lock. */
+static void note(struct ledger_place *p, const struct turn *t, double seconds)
+{
+    p->ended[t->end]++;
+    p->seconds += seconds;
+    p->own_seconds += t->own_seconds;
+    if (t->end == CALL_FAILED) memcpy(p->fault, t->fault.text, sizeof p->fault);
+    if (t->end == CALL_ILLEGAL) return;
+    note_sizes(p, &t->product->gemm);
+    p->products += product_count(t->product);
+    if (t->second) ledger_difference_add(&p->difference, &t->second->difference);
+}
+
+/* Outside of the lock the site is known, and the way. */
+static void write_down(const struct turn *t, double seconds)
+{
+    run_lock();
+    struct ledger_place *const p = run_place(t->routine->name, &t->site);
+    if (p) note(p, t, seconds);
+    run_unlock();
+}
+
+/* --- a call ----------------------------------------------------------------------- */
+
+/* What is computed before the original is called, if it is: the result, or another one to
+   compare with it. */
+static void serve(struct turn *t)
+{
+    const struct run_way *const way = t->site.way;
+    t->end = way->original ? CALL_PASSED : CALL_TAKEN;
+    if (run_settings()->compares) second_begin(t);
+    if (t->second && t->second->swaps) return; /* the original comes next */
+    if (way->original) return;
+    if (turn_compute(t->product, way, &t->fault) != BITCUT_OK) t->end = CALL_FAILED;
+}
+
+void turn_begin(struct turn *t, struct routine *routine, const void *caller,
+                const struct product *product, enum legality legality)
+{
+    const char *const here = __builtin_frame_address(0);
+    *t = (struct turn){ .routine = routine, .product = product, .began = run_seconds() };
+    t->outermost = !(outermost && here < outermost);
+    if (!t->outermost) {
+        t->original = find_original(routine, caller);
+        return;
+    }
+    run_site(&t->site, caller);
+    if (legality == LEGAL) serve(t);
+    else t->end = legality == LEGAL_EMPTY ? CALL_EMPTY : CALL_ILLEGAL;
+    const bool original = t->end != CALL_TAKEN || (t->second && t->second->swaps);
+    if (original) t->original = find_original(routine, caller);
+    /* What an illegal call does may be to leave by a jump. */
+    if (t->end == CALL_ILLEGAL) write_down(t, 0);
+    else outermost = here;
+}
+
+void turn_end(struct turn *t)
+{
+    if (!t->outermost || t->end == CALL_ILLEGAL) return;
+    outermost = NULL;
+    const double seconds = run_seconds() - t->began - t->own_seconds;
+    if (t->second) second_end(t);
+    write_down(t, seconds);
+    second_free(t->second);
+}
+
+/* --- calls that are only counted -------------------------------------------------- */
+
+/* The place of a routine among those of a ledger; NULL: there is none. */
+static struct ledger_routine *counted(struct ledger *l, const char *name)
+{
+    for (int i = 0; i < LEDGER_ROUTINES_MOST; i++) {
+        struct ledger_routine *const r = &l->routine[i];
+        if (!*r->name) snprintf(r->name, sizeof r->name, "%s", name);
+        if (!strcmp(r->name, name)) return r;
+    }
+    return NULL;
+}
+
+any_function *turn_count(struct routine *routine, const void *caller)
+{
+    const char *const here = __builtin_frame_address(0);
+    if (!(outermost && here < outermost)) {
+        struct ledger *const l = run_settings()->folder ? run_ledger() : NULL;
+        run_lock();
+        struct ledger_routine *const r = l ? counted(l, routine->name) : NULL;
+        if (r) r->calls++;
+        run_unlock();
+    }
+    return find_original(routine, caller);
+}

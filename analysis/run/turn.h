@@ -1,0 +1,53 @@
+/* One call of a BLAS routine that came here in place of the program's library. */
+#ifndef BITCUT_ANALYSIS_RUN_TURN_H
+#define BITCUT_ANALYSIS_RUN_TURN_H
+
+#include "analysis/run/original.h"
+#include "analysis/run/blas_product.h"
+#include "analysis/run/run_state.h"
+
+/* A routine under one of its names. */
+struct routine {
+    const char *name;
+    _Atomic(any_function *) original; /* NULL until it is first used */
+};
+
+/* What the arguments of a call are. */
+enum legality {
+    LEGAL,
+    LEGAL_EMPTY, /* without a product: a size is 0, or alpha */
+    LEGAL_NOT    /* none of the routine's                    */
+};
+
+struct second;
+
+/* A call in the middle of being served. */
+struct turn {
+    any_function *original; /* to be called; NULL: the result is there             */
+    bool outermost;         /* no routine that was called here has called this one */
+    struct routine *routine;
+    const struct product *product;
+    struct run_site site;
+    enum call_end end;
+    struct fault fault;        /* of CALL_FAILED                                      */
+    struct second *second;     /* the other result, or NULL                           */
+    double began, own_seconds; /* these of what is not the routine's own work     */
+};
+
+/* Begin to serve a call of `routine` from `caller`, whose arguments say `product`:
+   compute it, or say what is to be called.  If no library has the routine the process
+   ends as it would without this one: with a line, and status 127. */
+void turn_begin(struct turn *t, struct routine *routine, const void *caller,
+                const struct product *product, enum legality legality);
+
+/* End it: what the original gave is there. */
+void turn_end(struct turn *t);
+
+/* Count a call of a routine that is never taken, and say what is to be called. */
+any_function *turn_count(struct routine *routine, const void *caller);
+
+/* Compute a product in a way that is not the original: a large one by the worker. */
+enum bitcut_status turn_compute(const struct product *p, const struct run_way *way,
+                                struct fault *f);
+
+#endif
