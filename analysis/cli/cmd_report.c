@@ -1,5 +1,6 @@
 /* bitcut report: every study and recorded result, or one product, as a page. */
 #include "analysis/device/race_plan.h"
+#include "analysis/cli/audit_report.h"
 #include "analysis/cli/gemm_report.h"
 #include "analysis/cli/kept_results.h"
 #include "analysis/cli/report_run.h"
@@ -9,6 +10,7 @@
 static struct gemm_report_options one;
 static struct option_texts given;
 static bool no_studies, no_results;
+static const char *audit;
 
 static const struct option_row options[] = {
     { "a", "of a report on one product A B: A, .npy or .mtx", OPTION_TEXT, &one.a,
@@ -27,6 +29,8 @@ static const struct option_row options[] = {
       &one.unit, "U" },
     { "want", "relative error that will do (default 1e-6)", OPTION_TEXT, &one.want, "X" },
     { "seconds", "for explaining -d (default 60)", OPTION_TEXT, &one.seconds, "S" },
+    { "audit", "on the products of a program: what bitcut run --audit -o FILE wrote",
+      OPTION_TEXT, &audit, "FILE" },
     { "results",
       "draw what bench gpu or verify --kernel printed with --json, instead of "
       "the results kept with bitcut; may be repeated",
@@ -38,13 +42,15 @@ static const struct option_row options[] = {
 };
 
 /* What a report is on. */
-enum { ON_STUDIES = 1, ON_GEMM = 2 };
+enum { ON_STUDIES = 1, ON_GEMM = 2, ON_PROGRAM = 4 };
 
 #define NEEDS_GEMM    "is of a report on one product, with -a and -b"
-#define NEEDS_STUDIES "is not for a report on one product"
+#define NEEDS_STUDIES "is not for a report on one product or program"
 
 static const struct option_use uses[] = {
     /* clang-format off */
+    { "a",          ON_GEMM,    "is not for a report on a program" },
+    { "b",          ON_GEMM,    "is not for a report on a program" },
     { "c",          ON_GEMM,    NEEDS_GEMM    },
     { "d",          ON_GEMM,    NEEDS_GEMM    },
     { "alpha",      ON_GEMM,    NEEDS_GEMM    },
@@ -214,8 +220,10 @@ static int run(struct context *x)
 {
     const char *const folder = x->output ? x->output : "report";
     const bool on_gemm = one.a || one.b;
-    const int status = check_use(x, uses, on_gemm ? ON_GEMM : ON_STUDIES);
+    const int status =
+        check_use(x, uses, audit ? ON_PROGRAM : on_gemm ? ON_GEMM : ON_STUDIES);
     if (status != EXIT_GOOD) return status;
+    if (audit) return audit_report(x, audit, folder);
     return on_gemm ? gemm_report(x, &one, folder) : report_studies(x, folder);
 }
 
@@ -223,7 +231,7 @@ const struct command command_report = {
     .name = "report",
     .what =
         "Write a report, one HTML page with figures, tables and data: of every study and "
-        "recorded result, or on one product",
+        "recorded result, or on one product or program",
     .run = run,
     .own = options,
     .operands = "",

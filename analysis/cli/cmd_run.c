@@ -9,6 +9,8 @@
 #include "analysis/run/folder.h"
 #include "analysis/run/program.h"
 #include "emu/way.h"
+#include "lib/clock.h"
+#include "lib/file/decimal.h"
 #include "lib/file/output.h"
 #include "lib/text.h"
 
@@ -21,9 +23,9 @@
 
 extern char **environ;
 
-static const char *against, *folder_asked, *read_folder;
+static const char *against, *folder_asked, *read_folder, *sample, *want;
 static struct option_texts rules;
-static bool native;
+static bool native, audit;
 
 static const struct option_row options[] = {
     SETUP_CHOICE,
@@ -37,6 +39,16 @@ static const struct option_row options[] = {
     { "against",
       "RECIPE@UNIT[,...] or original: compute every product so, too, and compare",
       OPTION_TEXT, &against, "WAY" },
+    { "audit",
+      "watch the calls: values, what splits keep of them, the error of the results, and "
+      "which recipe would do",
+      OPTION_FLAG, &audit, NULL },
+    { "sample",
+      "percent of the program's time that --audit may take beyond the first call of each "
+      "place (default 10), or all: every call",
+      OPTION_TEXT, &sample, "P" },
+    { "want", "--audit: relative error that will do (default 1e-6)", OPTION_TEXT, &want,
+      "X" },
     { "native", "places are those in the code, even where Python runs", OPTION_FLAG,
       &native, NULL },
     { "folder", "keep in it, a folder that is there, what the processes write down",
@@ -98,6 +110,21 @@ static int tell_against(void)
     return tell(SETTING_AGAINST, way.line) ? EXIT_GOOD : fail_memory();
 }
 
+static int tell_audit(void)
+{
+    struct run_settings s;
+    struct fault f;
+    uint32_t number;
+    if (!audit && (sample || want))
+        return complain(sample ? "--sample" : "--want", "is of --audit");
+    if (want && !decimal_read(&number, want))
+        return complain("--want", "not a number such as 1e-6");
+    if (!audit) return EXIT_GOOD;
+    if (settings[SETTING_AUDIT].take(&s, sample ? sample : "10", &f) != BITCUT_OK)
+        return fail("--sample", &f);
+    return tell(SETTING_AUDIT, sample ? sample : "10") ? EXIT_GOOD : fail_memory();
+}
+
 /* Before what is preloaded already. */
 static int preload(const char *library)
 {
@@ -127,10 +154,12 @@ static int tell_all(const char *folder, const char *library, const struct contex
     forget_settings();
     int status = EXIT_GOOD;
     if (setup_options.recipe || setup_options.unit) status = tell_way();
-    else if (!rules.count && !against)
-        status = complain("run", "it needs --recipe and --unit, --rule, or --against");
+    else if (!rules.count && !against && !audit)
+        status = complain("run",
+                          "it needs --recipe and --unit, --rule, --against, or --audit");
     if (status == EXIT_GOOD) status = tell_rules();
     if (status == EXIT_GOOD) status = tell_against();
+    if (status == EXIT_GOOD) status = tell_audit();
     snprintf(threads, sizeof threads, "%d", x->threads);
     if (status == EXIT_GOOD &&
         !(tell(SETTING_THREADS, threads) && tell(SETTING_FOLDER, folder) &&
@@ -224,7 +253,7 @@ static int find_program(struct run *r, const struct context *x)
 
 /* Say what was done.  Standard output is the program's, so this goes to standard error.
  */
-static int tell_total(struct run *r, const char *folder, const char *program,
+static int tell_total(struct run *r, const char *folder, double elapsed,
                       struct context *x)
 {
     struct run_total total;
@@ -237,7 +266,13 @@ static int tell_total(struct run *r, const char *folder, const char *program,
         fflush(stdout);
         if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0) x->emitter.broken = true;
     }
-    run_say(&total, program, r->writes ? r->output.file : NULL, x);
+    const struct run_told told = { .total = &total,
+                                   .program = read_folder ? NULL : r->program,
+                                   .elapsed = elapsed,
+                                   .folder = total.watched ? folder : NULL,
+                                   .want = want,
+                                   .file = r->writes ? r->output.file : NULL };
+    run_say(&told, x);
     run_total_clear(&total);
     if (!r->writes) return EXIT_GOOD;
     r->writes = false;
@@ -251,12 +286,13 @@ static int start_and_tell(struct run *r, struct context *x)
     struct fault f;
     bool failed;
     terminal_label(NULL);
+    const double began = seconds_now();
     const int status = program_run(&failed, r->program, x->program, environ, &f);
     if (failed) {
         fail("run", &f);
         return status;
     }
-    const int told = tell_total(r, r->folder, r->program, x);
+    const int told = tell_total(r, r->folder, seconds_now() - began, x);
     return told == EXIT_GOOD ? status : told;
 }
 
@@ -282,7 +318,7 @@ static int run(struct context *x)
         return PROGRAM_OWN_FAILURE;
     }
     int status = find_output(&r, x) == EXIT_GOOD ? 0 : PROGRAM_OWN_FAILURE;
-    if (!status) status = tell_total(&r, read_folder, NULL, x);
+    if (!status) status = tell_total(&r, read_folder, 0, x);
     if (r.writes) output_abandon(&r.output);
     return status;
 }

@@ -1,5 +1,7 @@
 #include "analysis/cli/run_say.h"
 
+#include "analysis/cli/run_audit.h"
+#include "analysis/cli/terminal.h"
 #include "analysis/run/program.h"
 #include "emu/unit.h"
 #include "lib/recipe.h"
@@ -101,6 +103,13 @@ static const struct emit_column columns[] = {
     { "differ", "differ", 0, "-" },
     { "difference", "relative", 3, "-" },
     { "largest", "largest", 3, "-" },
+    { "watched", "watched", 0, "-" },
+    { "range_a", "A", 0, "-" },
+    { "range_b", "B", 0, "-" },
+    { "relres", "relres", 2, "-" },
+    { "backward_max", "u |A||B|", 2, "-" },
+    { "bound", "FP32 may", 3, "-" },
+    { "advice", "will do", 0, "-" },
     { NULL, NULL, 0, NULL },
 };
 
@@ -150,8 +159,10 @@ static void why_none(char *text, size_t size, const struct run_total *t,
     else snprintf(text, size, "no process came to its end");
 }
 
-static json_t *total_json(const struct run_total *t, const char *program)
+static json_t *total_json(const struct run_told *told)
 {
+    const struct run_total *const t = told->total;
+    const char *const program = told->program;
     char counted[2048], why[2048];
     list_counted(counted, sizeof counted, t);
     why_none(why, sizeof why, t, program);
@@ -164,9 +175,11 @@ static json_t *total_json(const struct run_total *t, const char *program)
         json_object_set_new(row, call_end_names[i], json_count(t->calls[i]));
     json_object_update_new(
         row,
-        json_pack("{s:o, s:o, s:o, s:f, s:f, s:o, s:o, s:o}", "lost", json_count(t->lost),
-                  "others", json_count(t->counted), "counted", json_text(counted),
-                  "seconds", t->seconds, "own_seconds", t->own_seconds, "libraries",
+        json_pack("{s:o, s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o}", "lost",
+                  json_count(t->lost), "others", json_count(t->counted), "counted",
+                  json_text(counted), "seconds", t->seconds, "own_seconds",
+                  t->own_seconds, "elapsed",
+                  told->elapsed > 0 ? json_real(told->elapsed) : json_null(), "libraries",
                   json_text(t->libraries), "none", *why ? json_text(why) : json_null(),
                   "settings", *t->fault ? json_text(t->fault) : json_null()));
     return row;
@@ -196,8 +209,21 @@ static void say_evidence(const struct run_total *t)
     }
 }
 
-static void say_total(const struct run_total *t, const char *program)
+/* What looking at calls took, beside what the program did. */
+static void say_overhead(const struct run_told *told)
 {
+    const double own = told->total->own_seconds;
+    if (own <= 0) return;
+    fprintf(stderr, "bitcut: run: watching and comparing took %.3g s", own);
+    if (told->elapsed > 0)
+        fprintf(stderr, " of %.3g s, %.2g %%", told->elapsed, 100 * own / told->elapsed);
+    fprintf(stderr, "\n");
+}
+
+static void say_total(const struct run_told *told)
+{
+    const struct run_total *const t = told->total;
+    const char *const program = told->program;
     static const char *const words[CALL_ENDS] = {
         [CALL_TAKEN] = "computed by bitcut",
         [CALL_PASSED] = "computed by the program's own library, as asked",
@@ -211,6 +237,7 @@ static void say_total(const struct run_total *t, const char *program)
     char text[2048];
     for (int i = 0; i < CALL_ENDS; i++) say_calls(t->calls[i], words[i]);
     say_evidence(t);
+    say_overhead(told);
     say_calls(t->lost, "of more places than there is room for: in no row");
     list_counted(text, sizeof text, t);
     if (*text)
@@ -230,21 +257,35 @@ static void write_line(FILE *file, const json_t *row)
     json_decref(line);
 }
 
-void run_say(const struct run_total *t, const char *program, FILE *file,
-             struct context *x)
+/* Places beyond these are in no audit: each takes up to a second. */
+enum { ADVISED_MOST = 24 };
+
+static json_t *place_row(const struct run_told *told, size_t i, struct context *x)
+{
+    const struct ledger_place *const p = &told->total->place[i];
+    const struct run_audit how = { told->folder, told->want, i < ADVISED_MOST };
+    json_t *const row = place_json(p);
+    if (told->folder) run_audit_add(row, p, &how, x);
+    return row;
+}
+
+void run_say(const struct run_told *told, struct context *x)
 {
     x->emitter.columns = columns;
-    for (size_t i = 0; i < t->places; i++) {
-        json_t *const row = place_json(&t->place[i]);
-        if (file) write_line(file, row);
+    terminal_label(told->folder ? "run: audit" : NULL);
+    for (size_t i = 0; i < told->total->places; i++) {
+        json_t *const row = place_row(told, i, x);
+        progress_report(&x->progress, i + 1, told->total->places);
+        if (told->file) write_line(told->file, row);
         emit_row(&x->emitter, row);
     }
-    json_t *const all = total_json(t, program);
-    if (file) write_line(file, all);
+    terminal_label(NULL);
+    json_t *const all = total_json(told);
+    if (told->file) write_line(told->file, all);
     if (x->emitter.json) {
         emit_row(&x->emitter, all);
         return;
     }
     json_decref(all);
-    say_total(t, program);
+    say_total(told);
 }

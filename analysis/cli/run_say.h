@@ -7,10 +7,18 @@
 
 #include <stdio.h>
 
+/* What there is to say. */
+struct run_told {
+    const struct run_total *total;
+    const char *program; /* the file that was run; NULL: it is not known    */
+    double elapsed;      /* how long it took, in seconds; 0: not known      */
+    const char *folder;  /* with excerpts of an audit; NULL: none was asked */
+    const char *want;    /* of advice, or NULL                              */
+    FILE *file;          /* for JSON Lines, or NULL                         */
+};
+
 /* Emit a row a place, and print in words, on standard error, what they come to; or with
-   --json a last row that has it.  The same rows go to `file`, as JSON Lines, if it is not
-   NULL.  `program` is the file that was run; NULL: it is not known. */
-void run_say(const struct run_total *total, const char *program, FILE *file,
-             struct context *x);
+   --json a last row that has it.  The same rows go to the file. */
+void run_say(const struct run_told *told, struct context *x);
 
 #endif

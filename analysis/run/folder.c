@@ -90,6 +90,7 @@ static void finish(struct run_total *t)
     if (t->places) qsort(t->place, t->places, sizeof *t->place, by_products);
     for (size_t i = 0; i < t->places; i++) {
         for (int e = 0; e < CALL_ENDS; e++) t->calls[e] += t->place[i].ended[e];
+        t->watched += t->place[i].watched;
         t->seconds += t->place[i].seconds;
         t->own_seconds += t->place[i].own_seconds;
     }

@@ -13,6 +13,7 @@ struct run_total {
     uint64_t calls[CALL_ENDS];
     struct ledger_routine routine[LEDGER_ROUTINES_MOST];
     uint64_t counted; /* calls of these */
+    uint64_t watched; /* calls, by an audit */
     uint64_t lost;
     double seconds, own_seconds;
     char fault[BITCUT_TEXT_MOST]; /* of settings, or "" */

@@ -2,6 +2,8 @@
 
 #include "analysis/run/ledger.h"
 
+#include "lib/text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -88,6 +90,18 @@ struct ledger_place *ledger_new_place(struct ledger *l)
     return room ? &l->place[n] : NULL;
 }
 
+bool ledger_excerpt_name(char name[LEDGER_NAME_MOST], char *stem, size_t size,
+                         unsigned number)
+{
+    const size_t length = text_stem(own_path, ledger_ending);
+    const char *const slash = strrchr(own_path, '/');
+    if (!length || !slash) return false;
+    const int n = snprintf(stem, size, "%.*s-%u", (int)length, own_path, number);
+    if (n < 0 || (size_t)n >= size) return false;
+    const size_t folder = (size_t)(slash + 1 - own_path);
+    return snprintf(name, LEDGER_NAME_MOST, "%s", stem + folder) < LEDGER_NAME_MOST;
+}
+
 /* --- reading ---------------------------------------------------------------------- */
 
 #define END(text) ((text)[sizeof(text) - 1] = 0)
@@ -100,6 +114,8 @@ static void end_texts(struct ledger *l)
     for (uint32_t i = 0; i < l->places; i++) {
         struct ledger_place *const p = &l->place[i];
         END(p->routine), END(p->where), END(p->native), END(p->way), END(p->fault);
+        if (p->excerpts > LEDGER_EXCERPTS_MOST) p->excerpts = LEDGER_EXCERPTS_MOST;
+        for (uint32_t n = 0; n < p->excerpts; n++) END(p->excerpt[n].name);
     }
 }
 
@@ -145,7 +161,7 @@ void ledger_difference_add(struct ledger_difference *to,
     if (more->largest > to->largest) to->largest = more->largest;
 }
 
-static void values_add(struct ledger_values *to, const struct ledger_values *more)
+void ledger_values_add(struct ledger_values *to, const struct ledger_values *more)
 {
     for (int e = 0; e < LEDGER_EXPONENTS; e++) to->count[e] += more->count[e];
     to->zeros += more->zeros;
@@ -168,5 +184,7 @@ void ledger_place_add(struct ledger_place *to, const struct ledger_place *more)
     to->own_seconds += more->own_seconds;
     to->watched += more->watched;
     ledger_difference_add(&to->difference, &more->difference);
-    for (int i = 0; i < 2; i++) values_add(&to->values[i], &more->values[i]);
+    for (int i = 0; i < 2; i++) ledger_values_add(&to->values[i], &more->values[i]);
+    for (uint32_t i = 0; i < more->excerpts && to->excerpts < LEDGER_EXCERPTS_MOST; i++)
+        to->excerpt[to->excerpts++] = more->excerpt[i];
 }

@@ -12,7 +12,9 @@ enum {
     LEDGER_ROUTINES_MOST = 64,
     PLACE_MOST_BYTES = 256,
     ROUTINE_MOST_BYTES = 32,
-    LEDGER_EXPONENTS = 256 /* by the exponent field of an FP32 encoding */
+    LEDGER_EXPONENTS = 256,   /* by the exponent field of an FP32 encoding */
+    LEDGER_EXCERPTS_MOST = 6, /* of a place                              */
+    LEDGER_NAME_MOST = 64
 };
 
 /* How a call ended. */
@@ -39,6 +41,16 @@ struct ledger_values {
     uint64_t count[LEDGER_EXPONENTS], zeros, infinite;
 };
 
+/* Some outputs of a product, with what they are made of: name.a.npy, name.b.npy,
+   name.d.npy, and if beta is not 0 name.c.npy, in the folder. */
+struct ledger_excerpt {
+    char name[LEDGER_NAME_MOST];
+    uint32_t number; /* among those of the place, from 1 */
+    uint32_t alpha, beta;
+    uint64_t m, n, k;    /* of the whole product; k is the excerpt's, too */
+    uint64_t rows, cols; /* of the excerpt                   */
+};
+
 /* The calls of a routine from one place, computed in one way. */
 struct ledger_place {
     char routine[ROUTINE_MOST_BYTES];
@@ -54,8 +66,10 @@ struct ledger_place {
     double seconds;             /* in the routine, and ...                       */
     double own_seconds;         /* ..., besides, in comparing and auditing       */
     struct ledger_difference difference;
-    uint64_t watched;               /* calls that an audit looked at: */
-    struct ledger_values values[2]; /* all of their A, and of their B */
+    uint64_t watched;               /* calls that an audit looked at: ...            */
+    struct ledger_values values[2]; /* ... all of their A, and of their B            */
+    uint32_t excerpts;
+    struct ledger_excerpt excerpt[LEDGER_EXCERPTS_MOST];
 };
 
 /* How often a routine was called that is only counted. */
@@ -99,6 +113,13 @@ extern const char ledger_ending[];
 /* Add what differs in more results. */
 void ledger_difference_add(struct ledger_difference *to,
                            const struct ledger_difference *more);
+
+void ledger_values_add(struct ledger_values *to, const struct ledger_values *more);
+
+/* Name excerpt `number` of this process, and write the beginning of the paths of its
+   files to `stem`; false: no ledger was opened, or it is too long. */
+bool ledger_excerpt_name(char name[LEDGER_NAME_MOST], char *stem, size_t size,
+                         unsigned number);
 
 /* Add the calls of a place to those of the same place in another process. */
 void ledger_place_add(struct ledger_place *to, const struct ledger_place *more);

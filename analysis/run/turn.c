@@ -2,6 +2,7 @@
 
 #include "analysis/run/turn.h"
 
+#include "analysis/run/audit.h"
 #include "analysis/run/run_state.h"
 #include "analysis/run/second.h"
 #include "analysis/run/worker.h"
@@ -82,6 +83,7 @@ static void note(struct ledger_place *p, const struct turn *t, double seconds)
     note_sizes(p, &t->product->gemm);
     p->products += product_count(t->product);
     if (t->second) ledger_difference_add(&p->difference, &t->second->difference);
+    if (t->audit) audit_note(p, t->audit);
 }
 
 /* Outside of the lock the site is known, and the way. */
@@ -101,6 +103,7 @@ static void serve(struct turn *t)
 {
     const struct run_way *const way = t->site.way;
     t->end = way->original ? CALL_PASSED : CALL_TAKEN;
+    if (run_settings()->audits) audit_begin(t);
     if (run_settings()->compares) second_begin(t);
     if (t->second && t->second->swaps) return; /* the original comes next */
     if (way->original) return;
@@ -133,8 +136,10 @@ void turn_end(struct turn *t)
     outermost = NULL;
     const double seconds = run_seconds() - t->began - t->own_seconds;
     if (t->second) second_end(t);
+    if (t->audit) audit_end(t);
     write_down(t, seconds);
     second_free(t->second);
+    audit_free(t->audit);
 }
 
 /* --- calls that are only counted -------------------------------------------------- */

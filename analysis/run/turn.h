@@ -20,6 +20,7 @@ enum legality {
 };
 
 struct second;
+struct audit;
 
 /* A call in the middle of being served. */
 struct turn {
@@ -31,6 +32,7 @@ struct turn {
     enum call_end end;
     struct fault fault;        /* of CALL_FAILED                                      */
     struct second *second;     /* the other result, or NULL                           */
+    struct audit *audit;       /* what is seen of it, or NULL                         */
     double began, own_seconds; /* these of what is not the routine's own work     */
 };
 

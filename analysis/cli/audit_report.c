@@ -1,0 +1,433 @@
+#include "analysis/cli/audit_report.h"
+
+#include "analysis/cli/kept_results.h"
+#include "analysis/cli/report_run.h"
+#include "analysis/cli/say.h"
+#include "analysis/evidence/json_lines.h"
+
+#include <math.h>
+#include <string.h>
+
+struct audit_work {
+    struct report report; /* first: sections are made by it */
+    const char *path;
+    json_t *places, *total, *answers, *inputs;
+};
+
+/* --- what was written ------------------------------------------------------------- */
+
+/* Rows of `bitcut run`: those of places, and the last one. */
+static enum bitcut_status take_row(void *context, json_t *row, struct fault *f)
+{
+    struct audit_work *const w = context;
+    const char *const schema = text_at(row, "schema");
+    if (!schema || strcmp(schema, "bitcut-run/1") != 0) {
+        json_decref(row);
+        return fault_set(f, BITCUT_BAD_FILE, "not a row of bitcut run --audit -o FILE");
+    }
+    if (text_at(row, "where")) return json_array_append_new(w->places, row), BITCUT_OK;
+    json_decref(w->total);
+    w->total = row;
+    return BITCUT_OK;
+}
+
+static int read_rows(struct audit_work *w)
+{
+    struct fault f, more;
+    size_t line;
+    enum bitcut_status status = json_lines_read(&line, w->path, take_row, w, &f);
+    if (status == BITCUT_OK && !json_array_size(w->places))
+        status = fault_set(&f, BITCUT_CANNOT,
+                           "it has no products: bitcut run --audit says why");
+    if (status == BITCUT_OK) return EXIT_GOOD;
+    if (!line || status == BITCUT_CANNOT) return fail(w->path, &f);
+    fault_set(&more, f.status, "line %zu: %s", line, f.text);
+    return fail(w->path, &more);
+}
+
+/* --- rows of sections ------------------------------------------------------------- */
+
+/* The places that figures have panels for: those with most products. */
+enum { PANELS_MOST = 6 };
+
+/* Append what a section has of a place; `at` counts places. */
+typedef void audit_rows(json_t *to, const char *place, const json_t *row, size_t at);
+
+static void copy_keys(json_t *to, const json_t *from, const char *const *keys)
+{
+    for (; *keys; keys++) json_object_set(to, *keys, json_object_get(from, *keys));
+}
+
+static void calls_rows(json_t *to, const char *place, const json_t *row, size_t at)
+{
+    static const char *const keys[] = { "routine",
+                                        "calls",
+                                        "taken",
+                                        "m",
+                                        "n",
+                                        "k",
+                                        "products",
+                                        "seconds",
+                                        "watched",
+                                        "relres",
+                                        "backward_max",
+                                        "bound",
+                                        "advice",
+                                        "native",
+                                        NULL };
+    json_t *const one = json_pack("{s:s}", "place", place);
+    (void)at;
+    copy_keys(one, row, keys);
+    json_array_append_new(to, one);
+}
+
+static void difference_rows(json_t *to, const char *place, const json_t *row, size_t at)
+{
+    static const char *const keys[] = { "routine",    "way",        "outputs", "differ",
+                                        "not_finite", "difference", "largest", NULL };
+    if (json_is_null(json_object_get(row, "differ"))) return;
+    json_t *const one = json_pack("{s:s}", "place", place);
+    (void)at;
+    copy_keys(one, row, keys);
+    json_array_append_new(to, one);
+}
+
+static void values_of(json_t *to, const char *place, const char *operand,
+                      const json_t *values)
+{
+    size_t i;
+    const json_t *one;
+    json_array_foreach(json_object_get(values, "exponents"), i, one)
+    {
+        json_t *const r = json_pack("{s:s, s:s}", "place", place, "operand", operand);
+        json_object_update(r, (json_t *)(uintptr_t)one);
+        json_array_append_new(to, r);
+    }
+}
+
+static void values_rows(json_t *to, const char *place, const json_t *row, size_t at)
+{
+    if (at >= PANELS_MOST) return;
+    values_of(to, place, "A", json_object_get(row, "values_a"));
+    values_of(to, place, "B", json_object_get(row, "values_b"));
+}
+
+/* The list with that key of what is advised. */
+static void advised(json_t *to, const char *place, const json_t *row, const char *key)
+{
+    size_t i;
+    const json_t *one;
+    json_array_foreach(json_object_get(json_object_get(row, "advise"), key), i, one)
+    {
+        json_t *const r = json_pack("{s:s}", "place", place);
+        json_object_update(r, (json_t *)(uintptr_t)one);
+        json_object_del(r, "products");
+        json_array_append_new(to, r);
+    }
+}
+
+static void bits_rows(json_t *to, const char *place, const json_t *row, size_t at)
+{
+    if (at < PANELS_MOST / 2) advised(to, place, row, "kept_by_exponent");
+}
+
+static void kept_rows(json_t *to, const char *place, const json_t *row, size_t at)
+{
+    (void)at;
+    advised(to, place, row, "kept");
+}
+
+static void chips_rows(json_t *to, const char *place, const json_t *row, size_t at)
+{
+    (void)at;
+    advised(to, place, row, "places");
+}
+
+static void scales_rows(json_t *to, const char *place, const json_t *row, size_t at)
+{
+    (void)at;
+    advised(to, place, row, "scales");
+}
+
+/* --- sections --------------------------------------------------------------------- */
+
+enum { ABOUT_CALLS, ABOUT_VALUES, ABOUT_RECIPES, ABOUTS };
+
+static const struct table_row chapters[] = { { "calls",
+                                               "What does the program multiply?" },
+                                             { "values", "What is in its matrices?" },
+                                             { "recipes", "Which recipe would do?" },
+                                             { 0 } };
+
+static const struct study_plot table = { .y = NULL };
+static const struct study_plot count_plot = {
+    .x = "exponent",
+    .y = "count",
+    .series = "operand",
+    .panels = "place",
+    .x_label = "exponent of the value",
+    .y_label = "values",
+    .y_log = true,
+    .sees = "Whether values lie below 2^-14, where words of f16 are subnormal, or above "
+            "2^15, where there are none."
+};
+static const struct study_plot bits_plot = {
+    .x = "exponent",
+    .y = "bits",
+    .series = "recipe",
+    .panels = "place operand",
+    .x_label = "exponent of the value",
+    .y_label = "bits kept on average",
+    .sees = "Where a line falls, the low words of that recipe underflow; what counts are "
+            "the exponents that have many values."
+};
+
+/* A section as a row: how its rows come from a place. */
+struct audit_part {
+    struct section section;
+    audit_rows *rows;
+};
+
+static const struct audit_part parts[] = {
+    { .section = { .name = "calls",
+                   .chapter = ABOUT_CALLS,
+                   .plot = &table,
+                   .what = "FP32 products by place",
+                   .title = "Products by place",
+                   .text =
+                       "Where the program asks for FP32 products, the most first: how "
+                       "often, of which sizes, and how far the results that it got are "
+                       "from the exact ones: relres of the excerpts' outputs at most, "
+                       "the "
+                       "largest error of one output in u |A||B|, u = 2^-24, and what an "
+                       "FP32 sum in any order may err by at most. The last but one says "
+                       "which recipe reaches what is wanted for the fewest products." },
+      .rows = calls_rows },
+    { .section = { .name = "difference",
+                   .chapter = ABOUT_CALLS,
+                   .plot = &table,
+                   .what = "results computed in two ways, compared",
+                   .title = "Where the unit matters",
+                   .text =
+                       "Every product computed in two ways: outputs that differ, the "
+                       "Frobenius norm of the difference over that of the other "
+                       "result, and the largest difference over the largest output." },
+      .rows = difference_rows },
+    { .section = { .name = "values",
+                   .chapter = ABOUT_VALUES,
+                   .plot = &count_plot,
+                   .what =
+                       "values of A and B by exponent, of the places with most products",
+                   .title = "Values by exponent",
+                   .text = "How many values of all watched A and B have each exponent; "
+                           "-127 is of subnormal ones. Zeros, infinities and NaN are in "
+                           "the table of the data alone." },
+      .rows = values_rows },
+    { .section = { .name = "bits",
+                   .chapter = ABOUT_VALUES,
+                   .plot = &bits_plot,
+                   .what = "bits of A and B that splits keep, by exponent",
+                   .title = "What splits keep",
+                   .text = "Bits of a value that its words hold, on average over the "
+                           "values of an excerpt with that exponent; FP32 has 24." },
+      .rows = bits_rows },
+    { .section = { .name = "kept",
+                   .chapter = ABOUT_VALUES,
+                   .plot = &table,
+                   .what = "all splits and scales, of all values together",
+                   .title = "Every split and scale",
+                   .text =
+                       "Of all values of an excerpt's operand together: what each split "
+                       "keeps at scales from scale_from to scale_to, how often the low "
+                       "word is subnormal or zero, how often a word overflows, and how "
+                       "often a unit that flushes subnormals reads it as zero." },
+      .rows = kept_rows },
+    { .section = { .name = "chips",
+                   .chapter = ABOUT_RECIPES,
+                   .plot = &table,
+                   .what = "which recipe will do on which chip",
+                   .title = "The recipe for each chip",
+                   .text =
+                       "Of the first excerpt of each place: the recipe that reaches what "
+                       "is "
+                       "wanted for the fewest products on the model of each chip, or "
+                       "errs "
+                       "least; its error, and what it may err by for certain. AMD units "
+                       "are models from publications, not run on AMD hardware by us." },
+      .rows = chips_rows },
+    { .section = { .name = "scales",
+                   .chapter = ABOUT_RECIPES,
+                   .plot = &table,
+                   .what = "2^10, 2^11 or equilibration for these values",
+                   .title = "2^10, 2^11 or equilibration",
+                   .text =
+                       "Error of the two-word recipes with low words times 2^10, times "
+                       "2^11, and with rows of A and columns of B scaled by powers of "
+                       "two first." },
+      .rows = scales_rows },
+    { .section = { .name = NULL } }
+};
+
+static int make(struct section *s, const void *about, struct report *r)
+{
+    struct audit_work *const w = (struct audit_work *)r;
+    const struct audit_part *const p = about;
+    size_t i;
+    const json_t *row;
+    s->rows = json_array();
+    json_array_foreach(w->places, i, row) p->rows(s->rows, text_at(row, "place"), row, i);
+    return EXIT_GOOD;
+}
+
+/* Whether any place has something for it. */
+static bool has_rows(struct audit_work *w, const struct audit_part *p)
+{
+    size_t i;
+    const json_t *row;
+    json_t *const some = json_array();
+    json_array_foreach(w->places, i, row) p->rows(some, text_at(row, "place"), row, i);
+    const bool has = json_array_size(some) != 0;
+    json_decref(some);
+    return has;
+}
+
+static void add_parts(struct audit_work *w)
+{
+    for (const struct audit_part *p = parts; p->section.name; p++) {
+        if (!has_rows(w, p)) continue;
+        struct section s = p->section;
+        s.inputs = json_incref(w->inputs);
+        s.source = json_string("bitcut run --audit -o FILE -- PROGRAM");
+        report_add(&w->report, &s, make, p);
+    }
+}
+
+/* --- answers ---------------------------------------------------------------------- */
+
+static void add_answer(struct audit_work *w, const char *question, json_t *answer)
+{
+    json_array_append_new(
+        w->answers, json_pack("{s:s, s:o}", "question", question, "answer", answer));
+}
+
+/* The place with the largest value of a key; NULL: none has one. */
+static const json_t *largest(const struct audit_work *w, const char *key)
+{
+    const json_t *row, *best = NULL;
+    size_t i;
+    json_array_foreach(w->places, i, row)
+    {
+        if (json_is_number(json_object_get(row, key)) &&
+            (!best || real_at(row, key) > real_at(best, key)))
+            best = row;
+    }
+    return best;
+}
+
+static void answer_sizes(struct audit_work *w)
+{
+    double products = 0;
+    long long calls = 0;
+    size_t i;
+    const json_t *row;
+    json_array_foreach(w->places, i, row)
+    {
+        products += real_at(row, "products");
+        calls += whole_at(row, "calls");
+    }
+    const json_t *const first = json_array_get(w->places, 0);
+    add_answer(
+        w, "What does the program multiply?",
+        json_sprintf("%lld calls of FP32 products from %zu places, %.3g products of "
+                     "two numbers; %.0f %% of these at %s",
+                     calls, json_array_size(w->places), products,
+                     products > 0 ? 100 * real_at(first, "products") / products : 0,
+                     text_at(first, "place")));
+}
+
+static void answer_errors(struct audit_work *w)
+{
+    const json_t *const worst = largest(w, "relres"), *const far =
+                                                          largest(w, "difference");
+    if (worst)
+        add_answer(w, "How accurate are its results?",
+                   json_sprintf("at most %.2g relres, %.2g u |A||B|, at %s",
+                                real_at(worst, "relres"), real_at(worst, "backward_max"),
+                                text_at(worst, "place")));
+    if (far)
+        add_answer(w, "Where does the unit matter most?",
+                   json_sprintf("at %s: the two results differ by %.2g of the norm",
+                                text_at(far, "place"), real_at(far, "difference")));
+}
+
+/* Whether one recipe will do for all, or which places want another. */
+static void answer_advice(struct audit_work *w)
+{
+    const char *common = NULL;
+    size_t i, places = 0, without = 0, others = 0;
+    const json_t *row;
+    json_array_foreach(w->places, i, row)
+    {
+        if (json_is_null(json_object_get(row, "advise"))) continue;
+        const char *const advice = text_at(row, "advice");
+        places++;
+        without += !advice;
+        if (advice && !common) common = advice;
+        others += advice && common && strcmp(advice, common) != 0;
+    }
+    if (!places) return;
+    const char *const but = without ? "; for some places none does" : "";
+    add_answer(w, "Which recipe would do?",
+               !common  ? json_string("none of those tried reaches what is wanted")
+               : others ? json_sprintf("%s for most products, another one for %zu of %zu "
+                                       "places%s: see the table",
+                                       common, others, places, but)
+                        : json_sprintf("%s for all %zu places that were advised%s",
+                                       common, places, but));
+}
+
+static void answer_cost(struct audit_work *w)
+{
+    const double own = real_at(w->total, "own_seconds"),
+                 all = real_at(w->total, "elapsed");
+    if (w->total && isfinite(all) && all > 0)
+        add_answer(w, "What did watching cost?",
+                   json_sprintf("%.3g s of %.3g s, %.2g %%", own, all, 100 * own / all));
+}
+
+int audit_report(struct context *x, const char *path, const char *folder)
+{
+    struct page words = {
+        .title = "bitcut report on a program",
+        .command = x->command_line,
+        .about =
+            "Every product was computed by the program's own library, unless a row "
+            "says otherwise, and watched. Errors are against exact products of "
+            "excerpts. What recipes do is computed by bit-exact models of the matrix "
+            "units.",
+        .chapters = chapters,
+        .answers = json_array(),
+    };
+    struct audit_work w = { .report = { .context = x, .folder = folder, .words = &words },
+                            .path = path,
+                            .places = json_array(),
+                            .answers = words.answers,
+                            .inputs = json_array() };
+    int status = read_rows(&w);
+    if (status == EXIT_GOOD) status = kept_digest_file(w.inputs, path);
+    if (status == EXIT_GOOD) {
+        answer_sizes(&w);
+        answer_errors(&w);
+        answer_advice(&w);
+        answer_cost(&w);
+        add_parts(&w);
+        status = report_check_files(&w.report, "--audit", path);
+    }
+    if (status == EXIT_GOOD) status = report_run(&w.report);
+    report_clear(&w.report);
+    json_decref(w.places);
+    json_decref(w.total);
+    json_decref(w.inputs);
+    json_decref(words.answers);
+    return status;
+}

@@ -1,0 +1,214 @@
+#include "analysis/run/audit.h"
+
+#include "lib/file/npy.h"
+#include "lib/gemm_plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINES_MOST = 16, ELEMENTS_MOST = 1 << 20 /* of an operand's excerpt */ };
+
+/* --- which calls ------------------------------------------------------------------ */
+
+/* All that audits took so far, in seconds, and when the first call came; with the lock.
+ */
+static double spent, began;
+
+static bool in_budget(const struct run_settings *s)
+{
+    const double now = run_seconds();
+    if (began == 0) began = now;
+    return s->percent == RUN_PERCENT_ALL || spent * 100 <= s->percent * (now - began);
+}
+
+static bool is_power_of_two(uint64_t x) { return (x & (x - 1)) == 0; }
+
+/* Whether this call is watched, and then the number of its excerpt, 0: none. */
+static bool choose(const struct turn *t, uint32_t *number)
+{
+    bool watched = false;
+    *number = 0;
+    run_lock();
+    const struct ledger_place *const p = run_place(t->routine->name, &t->site);
+    if (p) {
+        watched = !p->watched || in_budget(run_settings());
+        if (is_power_of_two(p->watched + 1) && p->excerpts < LEDGER_EXCERPTS_MOST)
+            *number = p->excerpts + 1;
+    }
+    run_unlock();
+    return watched;
+}
+
+/* --- values ----------------------------------------------------------------------- */
+
+static void count_value(struct ledger_values *v, uint32_t x)
+{
+    const uint32_t field = x >> 23 & 255, magnitude = x & 0x7fffffff;
+    v->count[field]++;
+    v->zeros += magnitude == 0;
+    v->infinite += magnitude == 0x7f800000;
+}
+
+/* All elements of a matrix, along its lines in memory; of a half, those that are there.
+ */
+static void count_matrix(struct ledger_values *v, const struct bitcut_matrix *x,
+                         size_t rows, size_t cols, enum half half)
+{
+    const bool by_rows = x->layout == BITCUT_ROW_MAJOR;
+    const size_t lines = by_rows ? rows : cols, length = by_rows ? cols : rows,
+                 ld = matrix_ld(x, rows, cols);
+    const uint32_t *const at = x->at;
+    for (size_t i = 0; i < lines; i++)
+        for (size_t j = 0; j < length; j++)
+            if (half_has(half, by_rows ? i : j, by_rows ? j : i))
+                count_value(v, at[i * ld + j]);
+}
+
+/* --- the excerpt ------------------------------------------------------------------ */
+
+/* `count` of the numbers from `from` to below `to`, spread evenly; NULL: no memory. */
+static size_t *spread(size_t count, size_t from, size_t to)
+{
+    size_t *const at = memory_allocate(count, sizeof *at);
+    for (size_t i = 0; at && i < count; i++)
+        at[i] = from + (size_t)((double)(to - from) * ((double)i + 0.5) / (double)count);
+    return at;
+}
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* Rows and columns of D: of a half those in it whose every output is. */
+static bool choose_lines(struct audit *a, const struct product *p)
+{
+    const struct bitcut_gemm *const g = &p->gemm;
+    const size_t most =
+        ELEMENTS_MOST / g->k ? least(LINES_MOST, ELEMENTS_MOST / g->k) : 1;
+    const size_t middle = g->m / 2;
+    size_t row[2] = { 0, g->m }, col[2] = { 0, g->n };
+    if (p->d == HALF_UPPER) row[1] = middle ? middle : 1, col[0] = middle;
+    if (p->d == HALF_LOWER) row[0] = middle, col[1] = middle ? middle : 1;
+    a->excerpt.rows = least(most, row[1] - row[0]);
+    a->excerpt.cols = least(most, col[1] - col[0]);
+    a->row = spread(a->excerpt.rows, row[0], row[1]);
+    a->col = spread(a->excerpt.cols, col[0], col[1]);
+    return a->row && a->col;
+}
+
+/* Rows `row` of a matrix and columns `col`, NULL: all; to be freed; NULL: no memory. */
+static uint32_t *take(const struct bitcut_matrix *x, size_t rows, size_t cols,
+                      enum half half, const size_t *row, size_t row_count,
+                      const size_t *col, size_t col_count)
+{
+    size_t count;
+    uint32_t *const to = size_multiply(&count, row_count, col_count)
+                             ? memory_allocate(count, sizeof *to)
+                             : NULL;
+    for (size_t i = 0; to && i < row_count; i++)
+        for (size_t j = 0; j < col_count; j++)
+            to[i * col_count + j] =
+                product_element(x, rows, cols, row ? row[i] : i, col ? col[j] : j, half);
+    return to;
+}
+
+static bool take_operands(struct audit *a, const struct product *p)
+{
+    const struct bitcut_gemm *const g = &p->gemm;
+    const size_t rows = a->excerpt.rows, cols = a->excerpt.cols;
+    a->a = take(&g->a, g->m, g->k, p->a, a->row, rows, NULL, g->k);
+    a->b = take(&g->b, g->k, g->n, p->b, NULL, g->k, a->col, cols);
+    if (!gemm_reads_c(g)) return a->a && a->b;
+    a->c = take(&g->c, g->m, g->n, HALF_BOTH, a->row, rows, a->col, cols);
+    return a->a && a->b && a->c;
+}
+
+void audit_begin(struct turn *t)
+{
+    uint32_t number;
+    if (!choose(t, &number)) return;
+    const double start = run_seconds();
+    struct audit *const a = calloc(1, sizeof *a);
+    for (size_t i = 0; a && i < t->product->gemm.count; i++) {
+        const struct product one = product_nth(t->product, i);
+        const struct bitcut_gemm *const g = &one.gemm;
+        count_matrix(&a->values[0], &g->a, g->m, g->k, one.a);
+        count_matrix(&a->values[1], &g->b, g->k, g->n, one.b);
+    }
+    if (a && number) {
+        const struct product one = product_nth(t->product, 0);
+        a->excerpt.number = number;
+        if (!choose_lines(a, &one) || !take_operands(a, &one)) a->excerpt.number = 0;
+    }
+    t->audit = a;
+    t->own_seconds += run_seconds() - start;
+}
+
+/* --- writing it down -------------------------------------------------------------- */
+
+static bool write_matrix(const char *stem, const char *ending, const uint32_t *at,
+                         size_t rows, size_t cols)
+{
+    char path[4096];
+    const struct array x = { .dims = 2,
+                             .dim = { rows, cols },
+                             .count = rows * cols,
+                             .bytes = 4,
+                             .floating = true,
+                             .data = (void *)(uintptr_t)at };
+    const int n = snprintf(path, sizeof path, "%s.%s.npy", stem, ending);
+    return n >= 0 && n < (int)sizeof path && npy_write(path, &x, NULL) == BITCUT_OK;
+}
+
+/* The files of an excerpt, beside the ledger: its name, or "" if one cannot be written.
+ */
+static void write_excerpt(struct audit *a, const struct turn *t)
+{
+    static _Atomic unsigned last;
+    struct ledger_excerpt *const x = &a->excerpt;
+    const struct bitcut_gemm *const g = &t->product->gemm;
+    char stem[4096], name[LEDGER_NAME_MOST];
+    x->m = g->m, x->n = g->n, x->k = g->k;
+    x->alpha = g->alpha, x->beta = g->beta;
+    if (!ledger_excerpt_name(name, stem, sizeof stem, ++last)) return;
+    if (write_matrix(stem, "a", a->a, x->rows, x->k) &&
+        write_matrix(stem, "b", a->b, x->k, x->cols) &&
+        (!a->c || write_matrix(stem, "c", a->c, x->rows, x->cols)) &&
+        write_matrix(stem, "d", a->d, x->rows, x->cols))
+        memcpy(x->name, name, sizeof name);
+}
+
+void audit_end(struct turn *t)
+{
+    struct audit *const a = t->audit;
+    const double start = run_seconds();
+    if (a->excerpt.number) {
+        const struct product one = product_nth(t->product, 0);
+        a->d = take(&one.gemm.d, one.gemm.m, one.gemm.n, HALF_BOTH, a->row,
+                    a->excerpt.rows, a->col, a->excerpt.cols);
+        if (a->d) write_excerpt(a, t);
+    }
+    t->own_seconds += run_seconds() - start;
+    run_lock();
+    spent += t->own_seconds;
+    run_unlock();
+}
+
+void audit_note(struct ledger_place *p, const struct audit *a)
+{
+    p->watched++;
+    for (int i = 0; i < 2; i++) ledger_values_add(&p->values[i], &a->values[i]);
+    if (*a->excerpt.name && p->excerpts < LEDGER_EXCERPTS_MOST)
+        p->excerpt[p->excerpts++] = a->excerpt;
+}
+
+void audit_free(struct audit *a)
+{
+    if (!a) return;
+    free(a->row);
+    free(a->col);
+    free(a->a);
+    free(a->b);
+    free(a->c);
+    free(a->d);
+    free(a);
+}
