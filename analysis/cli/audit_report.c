@@ -3,6 +3,7 @@
 #include "analysis/cli/kept_results.h"
 #include "analysis/cli/report_run.h"
 #include "analysis/cli/say.h"
+#include "analysis/explain/order_say.h"
 #include "analysis/evidence/json_lines.h"
 
 #include <math.h>
@@ -304,6 +305,8 @@ static void add_parts(struct audit_work *w)
 
 /* --- answers ---------------------------------------------------------------------- */
 
+enum { ADVICE_TOLD_MOST = 4 };
+
 static void add_answer(struct audit_work *w, const char *question, json_t *answer)
 {
     json_array_append_new(
@@ -360,30 +363,33 @@ static void answer_errors(struct audit_work *w)
                                 text_at(far, "place"), real_at(far, "difference")));
 }
 
-/* Whether one recipe will do for all, or which places want another. */
+/* One recipe for all places, or for each of the first few its own. */
 static void answer_advice(struct audit_work *w)
 {
     const char *common = NULL;
-    size_t i, places = 0, without = 0, others = 0;
+    char list[600] = "";
+    size_t i, places = 0;
+    bool same = true;
     const json_t *row;
     json_array_foreach(w->places, i, row)
     {
-        if (json_is_null(json_object_get(row, "advise"))) continue;
         const char *const advice = text_at(row, "advice");
-        places++;
-        without += !advice;
-        if (advice && !common) common = advice;
-        others += advice && common && strcmp(advice, common) != 0;
+        if (json_is_null(json_object_get(row, "advise"))) continue;
+        if (!places++) common = advice;
+        same &= advice == common || (advice && common && !strcmp(advice, common));
+        if (places <= ADVICE_TOLD_MOST)
+            say_more(list, sizeof list, "%s%s at %s", *list ? "; " : "",
+                     advice ? advice : "none", text_at(row, "place"));
     }
     if (!places) return;
-    const char *const but = without ? "; for some places none does" : "";
-    add_answer(w, "Which recipe would do?",
-               !common  ? json_string("none of those tried reaches what is wanted")
-               : others ? json_sprintf("%s for most products, another one for %zu of %zu "
-                                       "places%s: see the table",
-                                       common, others, places, but)
-                        : json_sprintf("%s for all %zu places that were advised%s",
-                                       common, places, but));
+    const char *const question = "Which recipe would do?";
+    if (same && common)
+        add_answer(w, question,
+                   json_sprintf("%s, everywhere (%zu places)", common, places));
+    else if (same) add_answer(w, question, json_string("none reaches what is wanted"));
+    else
+        add_answer(w, question,
+                   json_sprintf("%s%s", list, places > ADVICE_TOLD_MOST ? "; ..." : ""));
 }
 
 static void answer_cost(struct audit_work *w)

@@ -387,7 +387,7 @@ static void print_rows(struct emitter *e)
 {
     if (e->rows && e->lines) {
         print_rows_by_lines(e);
-    } else if (e->rows && json_array_size(e->rows) == 1) {
+    } else if (e->rows && json_array_size(e->rows) == 1 && !e->table) {
         print_object(json_array_get(e->rows, 0), 0);
     } else if (e->rows && e->columns) {
         json_t *few = chosen(e->rows, e->columns);

@@ -45,6 +45,7 @@ struct emit_line {
    printed by itself, with all lines, and then every key but those of LINE_VERBOSE. */
 struct emitter {
     bool json, verbose;
+    bool table; /* a single row is a table of `columns` as well, not a line a key      */
     const char *schema; /* the command's name, or NULL: in JSON the last key of a row is
                            "schema", "bitcut-NAME/1"; the number grows when a key that was
                            there means something else or is gone                      */

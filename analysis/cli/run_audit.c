@@ -120,10 +120,11 @@ static double metric(const double *values, const char *name)
     return NAN;
 }
 
-/* What results err by at most. */
+/* What results err by at most, and whether they are those of bitcut gemm. */
 struct errors {
     size_t outputs;
     double relres, backward, bound;
+    size_t computed, mismatches; /* outputs computed once more, and those that differ */
 };
 
 /* The larger, of which NaN is the largest. */
@@ -136,15 +137,25 @@ static double fp32_bound(const struct ledger_excerpt *e)
     return (double)e->k + (e->alpha != F32_ONE || reads_c(e) ? 2 : 0);
 }
 
+/* The excerpt as a GEMM in a way, with D in `d`. */
+static struct bitcut_gemm gemm_of_pieces(const struct bitcut_gemm *way, uint32_t *d,
+                                         const struct ledger_excerpt *e,
+                                         const struct pieces *x)
+{
+    struct bitcut_gemm g = *way;
+    gemm_set_dense(&g, d, e->rows, e->cols, e->k, x->a.at, x->b.at, x->c.at);
+    g.alpha = e->alpha;
+    g.beta = e->beta;
+    return g;
+}
+
 static void judge(struct errors *to, const struct ledger_excerpt *e,
                   const struct pieces *x, int threads)
 {
     double values[METRICS_MOST];
-    struct bitcut_gemm g =
+    const struct bitcut_gemm fp32 =
         gemm_of(bitcut_recipe_find("fp32"), bitcut_unit_find("fma/f32", NULL));
-    gemm_set_dense(&g, x->d.at, e->rows, e->cols, e->k, x->a.at, x->b.at, x->c.at);
-    g.alpha = e->alpha;
-    g.beta = e->beta;
+    const struct bitcut_gemm g = gemm_of_pieces(&fp32, x->d.at, e, x);
     if (bitcut_gemm_judge(values, METRICS_MOST, &g, 0, threads, NULL) != BITCUT_OK)
         return;
     to->outputs += e->rows * e->cols;
@@ -153,19 +164,44 @@ static void judge(struct errors *to, const struct ledger_excerpt *e,
     to->bound = worse(to->bound, fp32_bound(e));
 }
 
+/* Compute D once more, in the way in which the program's was computed: an output depends
+   on its row of A and its column of B alone. */
+static void compute_again(struct errors *to, const struct run_way *way,
+                          const struct ledger_excerpt *e, const struct pieces *x,
+                          int threads)
+{
+    struct matrix d;
+    if (way->original || matrix_init(&d, e->rows, e->cols, NULL) != BITCUT_OK) return;
+    const struct bitcut_gemm g = gemm_of_pieces(&way->gemm, d.at, e, x);
+    if (bitcut_gemm(NULL, &g, threads, NULL) == BITCUT_OK) {
+        to->computed += e->rows * e->cols;
+        for (size_t i = 0; i < e->rows * e->cols; i++)
+            to->mismatches += d.at[i] != x->d.at[i];
+    }
+    matrix_clear(&d);
+}
+
 /* Of D of all excerpts, as the program got it. */
 static void add_errors(json_t *row, const struct ledger_place *p,
                        const struct run_audit *how, struct context *x)
 {
     struct errors all = { .outputs = 0 };
+    struct run_way way = { .original = true };
+    run_way_read(&way, p->way, NULL);
     for (uint32_t i = 0; i < p->excerpts && !progress_stopped(&x->progress); i++) {
         struct pieces pieces;
-        if (read_pieces(&pieces, how->folder, &p->excerpt[i]))
+        if (read_pieces(&pieces, how->folder, &p->excerpt[i])) {
             judge(&all, &p->excerpt[i], &pieces, x->threads);
+            compute_again(&all, &way, &p->excerpt[i], &pieces, x->threads);
+        }
         pieces_clear(&pieces);
     }
     const bool any = all.outputs != 0;
     json_object_set_new(row, "judged", json_count(all.outputs));
+    json_object_set_new(row, "recomputed",
+                        way.original ? json_null() : json_count(all.computed));
+    json_object_set_new(row, "mismatches",
+                        way.original ? json_null() : json_count(all.mismatches));
     json_object_set_new(row, "relres", any ? json_number(all.relres) : json_null());
     json_object_set_new(row, "backward_max",
                         any ? json_number(all.backward) : json_null());

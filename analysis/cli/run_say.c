@@ -104,6 +104,8 @@ static const struct emit_column columns[] = {
     { "difference", "relative", 3, "-" },
     { "largest", "largest", 3, "-" },
     { "watched", "watched", 0, "-" },
+    { "recomputed", "checked", 0, "-" },
+    { "mismatches", "wrong", 0, "-" },
     { "range_a", "A", 0, "-" },
     { "range_b", "B", 0, "-" },
     { "relres", "relres", 2, "-" },
@@ -272,6 +274,7 @@ static json_t *place_row(const struct run_told *told, size_t i, struct context *
 void run_say(const struct run_told *told, struct context *x)
 {
     x->emitter.columns = columns;
+    x->emitter.table = true;
     terminal_label(told->folder ? "run: audit" : NULL);
     for (size_t i = 0; i < told->total->places; i++) {
         json_t *const row = place_row(told, i, x);

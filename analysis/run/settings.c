@@ -86,15 +86,6 @@ static enum bitcut_status take_audit(struct run_settings *s, const char *value,
     return BITCUT_OK;
 }
 
-static enum bitcut_status take_keep(struct run_settings *s, const char *value,
-                                    struct fault *f)
-{
-    int keep = 0;
-    const enum bitcut_status status = read_number(&keep, value, f);
-    s->keep = (size_t)keep;
-    return status;
-}
-
 static enum bitcut_status take_folder(struct run_settings *s, const char *value,
                                       struct fault *f)
 {
@@ -124,8 +115,6 @@ const struct setting settings[] = {
     [SETTING_AGAINST] = { "BITCUT_RUN_AGAINST", "a way to compare with", take_against },
     [SETTING_AUDIT] = { "BITCUT_RUN_AUDIT", "all, or percent of the program's time",
                         take_audit },
-    [SETTING_KEEP] = { "BITCUT_RUN_KEEP", "calls of a process whose matrices are kept",
-                       take_keep },
     [SETTING_FOLDER] = { "BITCUT_RUN_FOLDER",
                          "where each process writes what it did: a folder that is there",
                          take_folder },

@@ -26,7 +26,6 @@ enum setting_of {
     SETTING_RULES,
     SETTING_AGAINST,
     SETTING_AUDIT,
-    SETTING_KEEP,
     SETTING_FOLDER,
     SETTING_THREADS,
     SETTING_SITES
@@ -54,7 +53,6 @@ struct run_settings {
     struct run_way against; /* ..., and its result compared                        */
     bool audits;
     int percent; /* of the program's time that an audit may take; RUN_PERCENT_ALL */
-    size_t keep; /* calls whose matrices are written, of a process                */
     int threads; /* 0: all processors                                             */
     bool python; /* places are lines of Python where there are any                */
     const char *folder; /* where processes write what they did, or NULL            */
