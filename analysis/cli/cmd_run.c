@@ -152,14 +152,14 @@ static int tell_all(const char *folder, const char *library, const struct contex
 {
     char threads[16];
     forget_settings();
-    int status = EXIT_GOOD;
+    int status = tell_audit();
+    if (status != EXIT_GOOD) return status;
     if (setup_options.recipe || setup_options.unit) status = tell_way();
     else if (!rules.count && !against && !audit)
         status = complain("run",
                           "it needs --recipe and --unit, --rule, --against, or --audit");
     if (status == EXIT_GOOD) status = tell_rules();
     if (status == EXIT_GOOD) status = tell_against();
-    if (status == EXIT_GOOD) status = tell_audit();
     snprintf(threads, sizeof threads, "%d", x->threads);
     if (status == EXIT_GOOD &&
         !(tell(SETTING_THREADS, threads) && tell(SETTING_FOLDER, folder) &&

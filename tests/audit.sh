@@ -1,0 +1,198 @@
+#!/bin/sh
+# run --audit and report --audit: a program that a test compiles here, with a BLAS of its own.
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
+: "${CC:=cc}" "${CFLAGS:=}"
+case " $CFLAGS " in
+*" -fsanitize"*) echo "1..0 # SKIP a sanitizer's library must be the first one loaded"; exit 0 ;;
+esac
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+
+# The sums are FMA chains, k ascending: recipe fp32 on unit fma/f32.
+cat > blas.c << 'END'
+#include <math.h>
+void cblas_sgemm(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a,
+                 int lda, const float *b, int ldb, float beta, float *c, int ldc)
+{
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++) {
+            float s = 0;
+            for (int p = 0; p < k; p++) s = fmaf(a[i * lda + p], b[p * ldb + j], s);
+            c[i * ldc + j] = beta != 0 ? fmaf(beta, c[i * ldc + j], alpha * s) : alpha * s;
+        }
+}
+END
+cat > program.c << 'END'
+#include <stdlib.h>
+void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int,
+                 float, float *, int);
+enum { M = 12, N = 9, K = 40 };
+static float a[M * K], b[K * N], c[M * N];
+static void fill(float *x, int n, float scale)
+{
+    for (int i = 0; i < n; i++) x[i] = scale * ((float)rand() / RAND_MAX - 0.5f);
+}
+/* The places of calls are offsets in these functions. */
+__attribute__((noinline)) void large(void)
+{
+    cblas_sgemm(101, 111, 111, M, N, K, 1, a, K, b, N, 0, c, N);
+}
+__attribute__((noinline)) void small(void)
+{
+    cblas_sgemm(101, 111, 111, M, N, K, 2, a, K, b, N, 0.5f, c, N);
+}
+int main(void)
+{
+    fill(a, M * K, 1), fill(b, K * N, 1);
+    a[0] = 0, a[1] = 1e-40f;
+    for (int i = 0; i < 5; i++) large();
+    fill(a, M * K, 1e-6f), fill(b, K * N, 1e-6f);
+    for (int i = 0; i < 3; i++) small();
+    return 3;
+}
+END
+{
+    $CC -std=gnu11 -O1 -shared -fPIC -ffp-contract=off -o libblas.so blas.c -lm &&
+        $CC -std=gnu11 -O1 -rdynamic -o program program.c -L. -lblas -Wl,-rpath,"$work"
+} > compiled 2>&1 || { cat compiled; exit 99; }
+
+# rows N KEY: the first value of a key in each of the first N lines of `rows`.
+rows() {
+    head -n "$1" rows | awk -v key="\"$2\":" '
+        (at = index($0, key)) { split(substr($0, at + length(key)), word, /[,}"]/)
+                                print word[1] == "" ? word[2] : word[1] }'
+}
+
+# audited STATUS OPTION...: run the program under an audit into `rows`.
+audited() {
+    wanted=$1
+    shift
+    bitcut run --audit "$@" -o rows -- ./program > out 2> err < /dev/null
+    status=$?
+    [ "$status" = "$wanted" ] || { echo "status $status, not $wanted"; cat err; }
+}
+
+# What is counted, and that the excerpt, which is all of D here, errs as the FMA chain does.
+whole() {
+    audited 3 --sample all --folder f1
+    [ "$(wc -l < rows)" = 3 ] || echo "rows: $(wc -l < rows)"
+    [ "$(rows 2 calls | tr '\n' ' ')" = "5 3 " ] || echo "calls: $(rows 2 calls)"
+    [ "$(rows 2 watched | tr '\n' ' ')" = "5 3 " ] || echo "watched: $(rows 2 watched)"
+    [ "$(rows 2 taken | tr '\n' ' ')" = "0 0 " ] || echo "taken: $(rows 2 taken)"
+    [ "$(rows 2 place | sed 's/+.*//' | tr '\n' ' ')" = "program:large program:small " ] ||
+        echo "places: $(rows 2 place)"
+    grep -q '"values_a":{"values":2400,"zeros":5,"subnormal":5,"infinite":0,"nan":0,' rows ||
+        echo "values of A: $(head -n 1 rows | cut -c 1-900)"
+    grep -q '"values_b":{"values":1800,"zeros":0,"subnormal":0,' rows || echo "values of B"
+    # Excerpts of calls 1, 2 and 4, and of 1 and 2.
+    [ "$(rows 2 judged | tr '\n' ' ')" = "324 216 " ] || echo "judged: $(rows 2 judged)"
+    [ "$(rows 2 bound | tr '\n' ' ')" = "40.0 42.0 " ] || echo "bound: $(rows 2 bound)"
+    one=$(ls f1/*-1.a.npy)
+    run 0 gemm --recipe fp32 --unit fma/f32 -a "$one" -b "${one%a.npy}b.npy" --json
+    for key in relres backward_max; do
+        [ "$(rows 1 $key)" = "$(value $key)" ] || echo "$key: $(rows 1 $key), not $(value $key)"
+    done
+    rows 2 advice | grep -q . || echo "no advice"
+}
+
+# The exponents of all values add up to them.
+exponents() {
+    head -n 1 rows | sed 's/.*"values_a":\(.*\),"range_a".*/\1/' | tr '{' '\n' |
+        sed -n 's/.*"exponent":\(-*[0-9]*\),"count":\([0-9]*\).*/\1 \2/p' |
+        awk '{ n += $2; if ($1 > -1 || $1 < -127) print "exponent " $1 } END { if (n != 2395) print n }'
+}
+
+# What is computed by bitcut is computed again; a result that is not bitcut's is noticed.
+emulated() {
+    audited 3 --sample all --folder f2 --recipe legemm --unit mi210
+    [ "$(rows 2 recomputed | tr '\n' ' ')" = "324 216 " ] || echo "recomputed: $(rows 2 recomputed)"
+    [ "$(rows 2 mismatches | tr '\n' ' ')" = "0 0 " ] || echo "mismatches: $(rows 2 mismatches)"
+    one=$(ls f2/*-2.d.npy)
+    run 0 verify --recipe legemm --unit mi210 -a "${one%d.npy}a.npy" -b "${one%d.npy}b.npy" -d "$one" --json
+    expect mismatches 0
+    run 0 verify --recipe legemm --unit mi210 --alpha 2 --beta 0.5 -a "$(ls f2/*-4.a.npy)" \
+        -b "$(ls f2/*-4.b.npy)" -c "$(ls f2/*-4.c.npy)" -d "$(ls f2/*-4.d.npy)" --json
+    expect mismatches 0
+    printf '\001' | dd of="$one" bs=1 seek=130 conv=notrunc 2> dd
+    bitcut run --read f2 -o rows > out 2> err || cat err
+    [ "$(rows 2 mismatches | tr '\n' ' ')" = "1 0 " ] || echo "changed: $(rows 2 mismatches)"
+}
+
+# A file of an excerpt that is not what was written down is told of, and the rest is there.
+damaged() {
+    one=$(ls f2/*-1.a.npy)
+    : > "$one"
+    bitcut run --read f2 -o rows > out 2> err || cat err
+    grep -q "^bitcut: $one: " err || cat err
+    [ "$(rows 2 calls | tr '\n' ' ')" = "5 3 " ] || echo "calls: $(rows 2 calls)"
+    [ "$(rows 2 recomputed | tr '\n' ' ')" = "216 216 " ] || echo "recomputed: $(rows 2 recomputed)"
+}
+
+# Without time for it the first call of each place is watched.
+sampled() {
+    audited 3 --sample 0
+    [ "$(rows 2 watched | tr '\n' ' ')" = "1 1 " ] || echo "watched: $(rows 2 watched)"
+    audited 3 --want 1e-2
+    head -n 1 rows | grep -q '"want":0.00999' || echo "want is not 0.01"
+}
+
+refused() {
+    while IFS='|' read -r words says; do
+        # shellcheck disable=SC2086 # a list of words
+        bitcut run $words -- ./program > out 2> err < /dev/null
+        status=$?
+        [ "$status" = 125 ] || echo "run $words: status $status"
+        [ "$(wc -l < err)" = 1 ] && grep -q "$says" err || { echo "run $words:"; cat err; }
+    done << 'END'
+--audit --sample x|^bitcut: --sample: x: not a number
+--audit --sample -1|^bitcut: --sample: -1: not a number
+--audit --want x|^bitcut: --want: not a number
+--sample 5|^bitcut: --sample: is of --audit
+--recipe ootomo --unit a100 --want 1|^bitcut: --want: is of --audit
+END
+}
+
+reported() {
+    audited 3 --sample all --against ootomo@a100
+    run 0 report --audit rows -o report1
+    run 0 report --audit rows -o report2
+    diff -r report1 report2 > differ || head -n 3 differ
+    for section in calls difference values bits kept chips scales; do
+        [ -s "report1/$section.csv" ] || echo "no $section"
+    done
+    grep -q 'What does the program multiply?.*8 calls of FP32 products from 2 places' report1/report.md ||
+        sed -n 1,20p report1/report.md
+    grep -q 'Where does the unit matter most?' report1/report.md || echo "nothing is compared"
+    [ "$(cut -d , -f 1 < report1/calls.csv | sed 's/+.*//' | tr '\n' ' ')" = \
+        "place program:large program:small " ] || cat report1/calls.csv
+}
+
+reports_refused() {
+    : > empty
+    echo '{"schema":"bitcut-gemm/1"}' > other
+    echo 'x' > broken
+    sed 1,2d rows > total
+    run 3 report --audit none -o report3
+    run 3 report --audit empty -o report3
+    run 3 report --audit other -o report3
+    grep -q 'line 1: not a row of bitcut run' err || cat err
+    run 3 report --audit broken -o report3
+    run 3 report --audit total -o report3
+    run 2 report --audit rows -a f1/x.npy -o report3
+    run 2 report --audit rows --no-studies -o report3
+    [ ! -e report3 ] || echo "a folder is left"
+}
+
+mkdir f1 f2
+echo "1..8"
+ok_if_empty "an audit counts calls and values, and judges results" "$(whole)"
+ok_if_empty "exponents add up to the values" "$(exponents)"
+ok_if_empty "what bitcut computed is computed again" "$(emulated)"
+ok_if_empty "a damaged excerpt is told of" "$(damaged)"
+ok_if_empty "--sample and --want" "$(sampled)"
+ok_if_empty "options of an audit are refused in one line" "$(refused)"
+ok_if_empty "report --audit" "$(reported)"
+ok_if_empty "report --audit refuses what is no audit" "$(reports_refused)"
