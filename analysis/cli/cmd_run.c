@@ -309,14 +309,35 @@ static int run_program(struct run *r, struct context *x)
     return status;
 }
 
+/* What was given beside --read, and does nothing there; NULL: nothing. */
+static const char *idle_option(const struct context *x)
+{
+    const struct option_row *own = options;
+    for (; own->name; own++) {
+        const struct option_row *row = x->options;
+        while (row->value != own->value) row++;
+        if (x->given[row - x->options] && own->value != &read_folder &&
+            own->value != &want)
+            return own->name;
+    }
+    return NULL;
+}
+
+static int check_reading(const struct context *x)
+{
+    char option[64];
+    const char *const idle = idle_option(x);
+    if (x->program) return complain("--read", "runs nothing: no program goes with it");
+    if (!idle) return EXIT_GOOD;
+    snprintf(option, sizeof option, "--%s", idle);
+    return complain(option, "does nothing with --read, which runs nothing");
+}
+
 static int run(struct context *x)
 {
     struct run r = { .own_folder = false };
     if (!read_folder) return run_program(&r, x);
-    if (x->program) {
-        complain("--read", "runs nothing: there is no program beside it");
-        return PROGRAM_OWN_FAILURE;
-    }
+    if (check_reading(x) != EXIT_GOOD) return PROGRAM_OWN_FAILURE;
     int status = find_output(&r, x) == EXIT_GOOD ? 0 : PROGRAM_OWN_FAILURE;
     if (!status) status = tell_total(&r, read_folder, 0, x);
     if (r.writes) output_abandon(&r.output);

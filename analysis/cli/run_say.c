@@ -1,6 +1,7 @@
 #include "analysis/cli/run_say.h"
 
 #include "analysis/cli/run_audit.h"
+#include "analysis/cli/say.h"
 #include "analysis/cli/terminal.h"
 #include "analysis/run/program.h"
 #include "emu/unit.h"
@@ -222,7 +223,17 @@ static void say_overhead(const struct run_told *told)
     fprintf(stderr, "\n");
 }
 
-static void say_total(const struct run_told *told)
+/* Outputs that were computed once more, and were others: then something is broken. */
+static void say_mismatches(long long count)
+{
+    if (count)
+        fprintf(stderr,
+                "bitcut: run: %lld output%s NOT WHAT bitcut gemm GIVES: see the "
+                "column wrong\n",
+                count, count == 1 ? " IS" : "S ARE");
+}
+
+static void say_total(const struct run_told *told, long long mismatches)
 {
     const struct run_total *const t = told->total;
     const char *const program = told->program;
@@ -240,6 +251,7 @@ static void say_total(const struct run_told *told)
     for (int i = 0; i < CALL_ENDS; i++) say_calls(t->calls[i], words[i]);
     say_evidence(t);
     say_overhead(told);
+    say_mismatches(mismatches);
     say_calls(t->lost, "of more places than there is room for: in no row");
     list_counted(text, sizeof text, t);
     if (*text)
@@ -275,9 +287,11 @@ void run_say(const struct run_told *told, struct context *x)
 {
     x->emitter.columns = columns;
     x->emitter.table = true;
+    long long mismatches = 0;
     terminal_label(told->folder ? "run: audit" : NULL);
     for (size_t i = 0; i < told->total->places; i++) {
         json_t *const row = place_row(told, i, x);
+        mismatches += whole_at(row, "mismatches");
         progress_report(&x->progress, i + 1, told->total->places);
         if (told->file) write_line(told->file, row);
         emit_row(&x->emitter, row);
@@ -290,5 +304,5 @@ void run_say(const struct run_told *told, struct context *x)
         return;
     }
     json_decref(all);
-    say_total(told);
+    say_total(told, mismatches);
 }

@@ -6,6 +6,7 @@
 #include "analysis/run/site.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -35,13 +36,21 @@ static void read_settings(void)
     memcpy(settings_fault, f.text, sizeof settings_fault);
     asked = (struct run_settings){ .way = { .original = true, .line = "original" },
                                    .folder = asked.folder };
-    dprintf(STDERR_FILENO, "bitcut run: %s; products are the program's own\n", f.text);
 }
 
 const struct run_settings *run_settings(void)
 {
     pthread_once(&asked_once, read_settings);
     return &asked;
+}
+
+void run_complain(void)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    run_settings();
+    if (*settings_fault && !atomic_flag_test_and_set(&told))
+        dprintf(STDERR_FILENO, "bitcut: run: %s; products are the program's own\n",
+                settings_fault);
 }
 
 /* --- the ledger ------------------------------------------------------------------- */

@@ -4,10 +4,13 @@
 
 #include "analysis/run/ledger.h"
 
-/* The settings; read at the first use, from whatever thread, or by the constructor.  If
-   they are wrong, a line says so on standard error, once, and products are the program's
-   own. */
+/* The settings; read by the constructor, or at the first use if that is earlier.  If they
+   are wrong, products are the program's own. */
 const struct run_settings *run_settings(void);
+
+/* Say what is wrong with them in a line on standard error, once, if anything is: in the
+   face of a product, not in every process that inherits them. */
+void run_complain(void);
 
 /* Where a call came from, and how it is computed. */
 struct run_site {

@@ -26,7 +26,7 @@ static any_function *find_original(struct routine *r, const void *caller)
     f = original_find(r->name, caller);
     if (!f) {
         dprintf(STDERR_FILENO,
-                "bitcut run: %s: called, but no library of the program has it\n",
+                "bitcut: run: %s: called, but no library of the program has it\n",
                 r->name);
         _exit(127);
     }
@@ -120,6 +120,7 @@ void turn_begin(struct turn *t, struct routine *routine, const void *caller,
         t->original = find_original(routine, caller);
         return;
     }
+    run_complain();
     run_site(&t->site, caller);
     if (legality == LEGAL) serve(t);
     else t->end = legality == LEGAL_EMPTY ? CALL_EMPTY : CALL_ILLEGAL;
