@@ -95,6 +95,9 @@ whole() {
     for key in relres backward_max; do
         [ "$(rows 1 $key)" = "$(value $key)" ] || echo "$key: $(rows 1 $key), not $(value $key)"
     done
+    [ "$(od -An -v -tx4 -w160 -j128 "$one" | sort -u | wc -l)" = 12 ] || echo "rows of A repeat"
+    [ "$(od -An -v -tx4 -w36 -j128 "${one%a.npy}b.npy" | sort -u | wc -l)" = 40 ] ||
+        echo "rows of B repeat"
     rows 2 advice | grep -q . || echo "no advice"
 }
 
