@@ -155,8 +155,7 @@ template <class S> struct small_turn {
     DEVICE void store(const struct hip_small &x, const small_lane<S> &l, uint64_t i) const
     {
         if (i >= x.count) return;
-        const struct hip_panel &panel = x.d;
-        _Float16 *d = (_Float16 *)matrix_at(panel, i);
+        _Float16 *d = (_Float16 *)matrix_at(x.d, i);
         const _Float16 *c = x.reads_c ? matrix_at(x.c, i) : d;
 #pragma unroll
         for (int f = 0; f < S::fragments * S::fragments; f++)
