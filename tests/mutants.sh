@@ -117,7 +117,7 @@ no edge of A@gemm_f16@gemm_hip.h@s/wanted < lines \? wanted : lines - 1/wanted/@
 D written across@gemm_f16@device.h@s/i \* x\.d\.row \+ j \* x\.d\.column/i * x.d.column + j * x.d.row/@gemm@stores 4 bytes at byte [0-9]+ of a buffer
 D scaled by its row alone@gemm_f16@device.h@s/scale_once\(v, -a - b\)/scale_once(v, -a)/@scaled@bits
 the residual in another scale@split@split.hip@s/\* a\.scale;/* a.scale * a.scale;/@split@bits
-the second word of the value, not of its residual@split@split.hip@s/x\[e\] = \(x\[e\] - value_of\(F\(\), w\)\) \* a\.scale/x[e] = x[e] * a.scale/@split@bits
+the second word of the value, not of its residual@split@split.hip@s/x\[e\] = left_of\(F\(\), x\[e\], w\) \* a\.scale/x[e] = x[e] * a.scale/@split@bits
 no barrier before a turned tile is read@split@split.hip@/^    block_wait\(\);$/d@gemm@which lanes are active is not set|what nothing has set
 the largest of a part of the line alone@split@split.hip@s/e < RUN \/ EACH; e\+\+\) mine = larger/e < 1; e++) mine = larger/@lines@bits
 blocks of GEMMs in each other's place@batch@batch.hip@s/gemm = block \/ S::tiles_of_one;/gemm = block % S::gemms;/@batch@bits
