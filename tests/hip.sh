@@ -131,8 +131,8 @@ END
 -m 3 -n 4 -k 4
 -m 7 -n 8 -k 5
 -m 16 -n 13 -k 15
--m 30 -n 32 -k 23
--m 64 -n 61 -k 45
+-m 32 -n 17 -k 13
+-m 64 -n 34 -k 13
 END
     echo 12 10 8 4 2 | tr ' ' '\n' | diff batches -
     for pipeline in 1 1r 2 2r; do
