@@ -42,7 +42,7 @@ agrees() {
     equal record --random 64
     equal verify --kernel split --samples 3000
     equal verify --kernel batch -m 3 -n 4 -k 4 --seconds 0
-    equal verify --kernel batch.mfma32x32x8 -m 31 -n 32 -k 27 --seconds 0
+    equal verify --kernel batch.mfma32x32x8 -m 31 -n 17 -k 13 --seconds 0
     if [ "$whole" ]; then equal verify --kernel all -m 66 -n 65 -k 75 --seconds 0
     else equal verify --kernel mfma32x32x8.plain.f16.64x64x32.2r -m 66 -n 65 -k 75 --seconds 0
     fi
