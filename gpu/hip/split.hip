@@ -23,10 +23,15 @@ template <int BITS, int PAD, int FRACTION, int BIAS, uint32_t LIMIT, uint32_t NA
           bool FNUZ, class WORD>
 struct format {
     typedef WORD word;
-    enum { bits = BITS, pad = PAD, fraction = FRACTION, bias = BIAS };
+    enum { bits = BITS, pad = PAD, fraction = FRACTION, bias = BIAS, step = 1 << PAD };
+    static constexpr bool fnuz = FNUZ;
     static constexpr uint32_t limit = LIMIT, nan = NAN_;
     static DEVICE uint32_t zero(uint32_t sign) { return FNUZ ? 0 : sign; }
-    static DEVICE uint32_t infinity(uint32_t sign) { return FNUZ ? nan : sign | limit; }
+    /* Infinity, or the largest magnitude. */
+    static DEVICE uint32_t beyond(uint32_t sign, bool infinite)
+    {
+        return FNUZ && infinite ? nan : sign | (infinite ? limit : limit - step);
+    }
 };
 typedef format<16, 0, 10, 15, 0x7c00, 0x7e00, false, uint16_t> f16;
 typedef format<16, 0, 7, 127, 0x7f80, 0x7fc0, false, uint16_t> bf16;
@@ -67,13 +72,12 @@ DEVICE bool overflows_to_infinity(bool negative, const struct hip_rounding &r)
 /* Any rule: the bits of FP32 encoding x as a word. */
 template <class F> DEVICE uint32_t round_word(uint32_t x, const struct hip_rounding &r)
 {
-    const uint32_t step = 1u << F::pad, implicit = 1u << F::fraction;
+    const uint32_t implicit = 1u << F::fraction;
     const bool negative = x >> 31;
     const uint32_t magnitude = x & 0x7fffffff, sign = (x >> 31) << (F::bits - 1);
     if (magnitude > 0x7f800000) return F::nan;
     if (magnitude == 0x7f800000)
-        return r.overflow == OVERFLOW_SATURATE ? sign | (F::limit - step)
-                                               : F::infinity(sign);
+        return F::beyond(sign, r.overflow != OVERFLOW_SATURATE);
     if (magnitude == 0) return F::zero(sign);
     const int field = (int)(magnitude >> 23);
     const uint32_t significand = (magnitude & 0x7fffff) | (field ? 1u << 23 : 0);
@@ -81,12 +85,11 @@ template <class F> DEVICE uint32_t round_word(uint32_t x, const struct hip_round
     const int below = exponent < 1 ? 1 - exponent : 0;
     const int drop = 23 - F::fraction + below;
     const uint32_t kept = round_kept(significand, drop < 26 ? drop : 26, negative, r);
-    if (kept == 0 || (kept < implicit && r.flush)) return F::zero(sign);
+    if (kept < implicit && (r.flush || (F::fnuz && kept == 0))) return F::zero(sign);
     const uint32_t base = (uint32_t)(exponent + below - 1) << F::fraction;
     const uint32_t word = (base + kept) << F::pad;
     if (base + kept < F::limit >> F::pad) return sign | word;
-    return overflows_to_infinity(negative, r) ? F::infinity(sign)
-                                              : sign | (F::limit - step);
+    return F::beyond(sign, overflows_to_infinity(negative, r));
 }
 
 /* The word of x; f16 to nearest even has an instruction. */
