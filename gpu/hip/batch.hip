@@ -91,7 +91,7 @@ DEVICE void fill_stage(_Float16 *stage, const struct hip_panel &x, uint64_t firs
                        uint64_t count, int lines, int k)
 {
     const bool turned = x.along != 1;
-#pragma unroll
+#pragma unroll 4 /* loads at a time: more would not fit registers */
     for (int i = 0; i < S::gemms * S::size * S::fours / WAVE; i++) {
         const int number = (int)thread_x() % WAVE + i * WAVE;
         const int gemm = number / (S::size * S::fours);
