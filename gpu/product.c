@@ -36,6 +36,8 @@ float float_of(uint32_t bits)
 
 int format_of(const struct bitcut_format *row)
 {
+    if (row->bits == 8)
+        return row->fraction_bits == 3 ? FORMAT_E4M3FNUZ : FORMAT_E5M2FNUZ;
     if (row->exponent_bits == 5) return FORMAT_F16;
     return row->fraction_bits == 7 ? FORMAT_BF16 : FORMAT_TF32;
 }

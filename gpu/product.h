@@ -53,7 +53,12 @@ struct gpu_product {
     rt_stream stream;
 };
 
-PRODUCT_CONSTANT size_t word_bytes(int format) { return format == FORMAT_TF32 ? 4 : 2; }
+PRODUCT_CONSTANT size_t word_bytes(int format)
+{
+    return format == FORMAT_TF32                           ? 4
+           : format == FORMAT_F16 || format == FORMAT_BF16 ? 2
+                                                           : 1;
+}
 
 /* Bytes of a line of one word. */
 PRODUCT_CONSTANT size_t words_row_bytes(int format, size_t k)

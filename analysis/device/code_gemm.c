@@ -237,13 +237,17 @@ static enum bitcut_status find_places(struct call *x, struct fault *f)
         p->turned = a->role->kind == TURNED;
     }
     x->in_place = !x->place[D].format;
-    for (int i = A; i <= C; i++)
-        if (!x->place[i].format && (i < C || x->in_place || x->place[C].from))
+    const struct {
+        bool missing;
+        const char *what;
+    } needed[] = { { !x->place[A].format, "a" },
+                   { !x->place[B].format, "b" },
+                   { !x->place[C].format && x->place[C].from, "c, and -c was given" },
+                   { !x->place[C].format && x->in_place, "d" } };
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (needed[i].missing)
             return fault_set(f, BITCUT_BAD_ARGUMENT, "--args: there is no %s",
-                             i == A             ? "a"
-                             : i == B           ? "b"
-                             : x->place[C].from ? "c, and -c was given"
-                                                : "d");
+                             needed[i].what);
     return BITCUT_OK;
 }
 

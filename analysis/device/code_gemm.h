@@ -9,13 +9,13 @@
 
 /* How the kernel is called.
 
-   `arguments` has a word for each that the kernel takes, with commas between:
-     a b c d          the address of a row-major matrix; at bt ct dt: of a column-major
-   one a:f16 dt:bf16    the same, of elements of a format that f32 holds (default f32) m n
-   k            a size lda ldb ldc ldd  elements from one row, or column, of a matrix to
-   the next: its columns, or rows, as there are no gaps alpha beta       in FP32 or FP64,
-   whichever has the argument's width 0 1 2 ...        that number; of an address, 0 alone
-   The result is d, or without d what was put into c.
+   `arguments` has a word for each that the kernel takes, with commas between.  The address
+   of a matrix is a, b, c or d if that is row-major, at, bt, ct or dt if it is
+   column-major; a:f16 or dt:bf16 is one whose elements have another format than f32, one
+   that f32 holds, in whole bytes.  m, n and k are the sizes; lda, ldb, ldc and ldd the elements from one
+   row, or column, of a matrix to the next, between which there are no gaps; alpha and beta
+   are in FP32 or FP64, whichever has the argument's width; 0, 1, 2 and so on are numbers,
+   of which an address takes 0 alone.  The result is d, or without d what was put into c.
 
    `grid` (of work-groups) and `block` (of work-items): 1 to 3 extents with commas
    between, each a product of factors with '*' between: a number, m, n, k, or one of these

@@ -10,10 +10,17 @@ static const struct {
     [STUDY_SMALL] = { { 64, 256 }, 2, 3 }, [STUDY_PAPER] = { { 256, 1024, 4096 }, 3, 8 }
 };
 
+static int sizes_of(const struct crossing *x, enum study_scale scale)
+{
+    int sizes = runs[scale].sizes;
+    while (x->n_most && runs[scale].n[sizes - 1] > x->n_most) sizes--;
+    return sizes;
+}
+
 size_t crossing_points(const struct study *study, enum study_scale scale)
 {
     const struct crossing *x = study->about;
-    return (size_t)(x->count * runs[scale].sizes * runs[scale].seeds);
+    return (size_t)(x->count * sizes_of(x, scale) * runs[scale].seeds);
 }
 
 /* What its rows tell. */
@@ -47,7 +54,7 @@ enum bitcut_status crossing_run(const struct study *study, struct study_point *p
                                 struct fault *f)
 {
     const struct crossing *x = study->about;
-    const int seeds = runs[p->scale].seeds, sizes = runs[p->scale].sizes;
+    const int seeds = runs[p->scale].seeds, sizes = sizes_of(x, p->scale);
     const int round = (int)p->at % seeds, size = (int)p->at / seeds % sizes;
     const struct pair_of *pair = &x->pairs[(int)p->at / seeds / sizes];
     const size_t n = runs[p->scale].n[size];

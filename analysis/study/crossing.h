@@ -12,8 +12,9 @@ struct pair_of {
 /* What a study crosses: its `about`. */
 struct crossing {
     const struct pair_of *pairs;
-    int count;                     /* of pairs                      */
-    const struct entrant *methods; /* ended by one without a name   */
+    int count;                     /* of pairs                              */
+    const struct entrant *methods; /* ended by one without a name           */
+    size_t n_most;                 /* sizes beyond are left out; 0: none is */
 };
 
 /* A point is a pair, an n and a seed, n x n x n; it has a row for each method: "series",

@@ -140,6 +140,7 @@ struct study {
     ROW(xf32)                                                                            \
     ROW(mi200)                                                                           \
     ROW(flush)                                                                           \
+    ROW(cdna)                                                                            \
     ROW(libraries)                                                                       \
     ROW(recorded)
 

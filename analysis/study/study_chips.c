@@ -34,7 +34,9 @@ static const struct entrant promotion_methods[] = {
     { 0 }
 };
 
-static const struct crossing promotion = { promotion_pairs, 1, promotion_methods };
+static const struct crossing promotion = {
+    .pairs = promotion_pairs, .count = 1, .methods = promotion_methods
+};
 
 /* What leaving promotion out costs on a chip. */
 #define WITHOUT(UNITS, LEAST, MOST)                                                      \
@@ -114,7 +116,9 @@ static const struct entrant tf32_methods[] = {
     { 0 }
 };
 
-static const struct crossing tf32_chips = { tf32_pairs, 2, tf32_methods };
+static const struct crossing tf32_chips = {
+    .pairs = tf32_pairs, .count = 2, .methods = tf32_methods
+};
 
 static const struct claim xf32_claims[] = {
     /* clang-format off */
@@ -172,7 +176,9 @@ static const struct entrant small_methods[] = {
     { 0 }
 };
 
-static const struct crossing small_words = { small_pairs, 3, small_methods };
+static const struct crossing small_words = {
+    .pairs = small_pairs, .count = 3, .methods = small_methods
+};
 
 #define BF16_OVER_F16(PAIRS, LEAST, MOST)                                                \
     &(const struct claim_ratios)                                                         \
@@ -201,7 +207,7 @@ static const struct claim mi200_claims[] = {
 const struct study study_mi200 = {
     /* clang-format off */
     .name = "mi200",
-    .chapter = CHAPTER_UNIT,
+    .chapter = CHAPTER_UNDERFLOW,
     .what = "MI200's way out of flushed f16: bf16 words",
     .title = "f16 as bf16 on MI200",
     .text = "One word: f16 and bf16 on MI210, f16 on an A100 and an MI300, which read "

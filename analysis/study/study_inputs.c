@@ -29,7 +29,9 @@ static const struct entrant type_methods[] = {
     { 0 }
 };
 
-static const struct crossing figure11 = { types, 4, type_methods };
+static const struct crossing figure11 = {
+    .pairs = types, .count = 4, .methods = type_methods
+};
 
 static const struct claim_ratios type1 = RESIDUAL_OF("type1", "halfhalf", "fp32", 0, 2),
                                  type2 = RESIDUAL_OF("type2", "halfhalf", "fp32", 2, 0),
@@ -109,7 +111,9 @@ static const struct entrant pattern_methods[] = {
     { 0 }
 };
 
-static const struct crossing figure13 = { patterns, 6, pattern_methods };
+static const struct crossing figure13 = {
+    .pairs = patterns, .count = 6, .methods = pattern_methods
+};
 
 static const struct claim_ratios half_patterns = { .key = "relres",
                                                    .top = "recipe=halfhalf",
@@ -184,7 +188,9 @@ static const struct entrant term_methods[] = {
     { 0 }
 };
 
-static const struct crossing dropped = { signs, 3, term_methods };
+static const struct crossing dropped = {
+    .pairs = signs, .count = 3, .methods = term_methods
+};
 
 /* What leaving the term out costs: at most a tenth of the residual. */
 #define COSTS(NAME)                                                                      \

@@ -78,5 +78,8 @@ void board_close(struct board *x)
     delete x;
 }
 
-double board_millijoules(const struct board *x) { return x ? nvml_millijoules(&x->nvml) : 0; }
+double board_millijoules(const struct board *x)
+{
+    return x ? nvml_millijoules(&x->nvml) : 0;
+}
 int board_megahertz(const struct board *x) { return x ? nvml_megahertz(&x->nvml) : 0; }

@@ -1,6 +1,6 @@
-/* GEMMs of cuBLAS, to compare kernels with.  Host code alone.  The library, of the CUDA that
-   the module is built with, is opened while the module runs and never linked; where its
-   header is not installed there are no peers.
+/* GEMMs of cuBLAS, to compare kernels with.  Host code alone.  The library, of the CUDA
+   that the module is built with, is opened while the module runs and never linked; where
+   its header is not installed there are no peers.
 
    cuBLAS is column-major, so it computes D^T = B^T A^T.  Words lie with k ascending, the
    B of a product of words being transposed for it. */
@@ -287,7 +287,7 @@ cublasStatus_t start_call(const struct peer_library *x, const struct gpu_peer *p
 } // namespace
 
 int peer_start(const struct peer_library *x, const struct gpu_peer *peer,
-                 const struct gpu_work *w, char *fault)
+               const struct gpu_work *w, char *fault)
 {
     const auto *row = (const call_row *)peer->own;
     const struct bitcut_gemm *g = &w->gemm;
@@ -315,8 +315,8 @@ void peer_open(struct peer_library **x, struct gpu_library *library, cudaStream_
 
 void peer_close(struct peer_library *) {}
 
-int peer_start(const struct peer_library *, const struct gpu_peer *, const struct gpu_work *,
-                 char *fault)
+int peer_start(const struct peer_library *, const struct gpu_peer *,
+               const struct gpu_work *, char *fault)
 {
     snprintf(fault, GPU_FAULT_MOST, "built without cublas_v2.h");
     return 1;

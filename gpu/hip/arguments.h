@@ -30,7 +30,8 @@ struct hip_split {
     uint64_t largest_at; /* bytes from the words to the lines' magnitudes */
     uint32_t parts;      /* blocks along y                                */
     int32_t across, count;
-    int32_t largest; /* 0: lines are not equilibrated */
+    int32_t largest; /* 0: lines are not equilibrated               */
+    int32_t target;  /* t of lib/equilibrate.h, where they are      */
     float scale;
     struct hip_rounding high, low;
 };
@@ -55,6 +56,7 @@ struct hip_output {
     struct hip_to d;
     const uint32_t *lines_a, *lines_b; /* NULL: not equilibrated */
     uint64_t lines_a_stride, lines_b_stride;
+    int32_t target; /* as of the split pass */
     float alpha, beta;
 };
 

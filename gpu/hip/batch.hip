@@ -91,7 +91,7 @@ DEVICE void fill_stage(_Float16 *stage, const struct hip_panel &x, uint64_t firs
                        uint64_t count, int lines, int k)
 {
     const bool turned = x.along != 1;
-#pragma unroll
+#pragma unroll 4 /* loads at a time: more would not fit registers */
     for (int i = 0; i < S::gemms * S::size * S::fours / WAVE; i++) {
         const int number = (int)thread_x() % WAVE + i * WAVE;
         const int gemm = number / (S::size * S::fours);
@@ -155,8 +155,7 @@ template <class S> struct small_turn {
     DEVICE void store(const struct hip_small &x, const small_lane<S> &l, uint64_t i) const
     {
         if (i >= x.count) return;
-        const struct hip_panel &panel = x.d;
-        _Float16 *d = (_Float16 *)matrix_at(panel, i);
+        _Float16 *d = (_Float16 *)matrix_at(x.d, i);
         const _Float16 *c = x.reads_c ? matrix_at(x.c, i) : d;
 #pragma unroll
         for (int f = 0; f < S::fragments * S::fragments; f++)

@@ -109,18 +109,15 @@ template <int SIDE, int BLOCKS, int DEPTH, class OPERAND> struct mfma {
 
 /* --- exact steps ------------------------------------------------------------------ */
 
-/* t of lib/equilibrate.h for the formats of words that kernels have. */
-enum { EQUILIBRATE_TARGET = 14 };
-
 DEVICE int exponent_larger(int a, int b) { return a > b ? a : b; }
 
 /* The exponent of a line whose largest finite magnitude is this, an FP32 encoding. */
-DEVICE int line_exponent(uint32_t largest)
+DEVICE int line_exponent(uint32_t largest, int target)
 {
     const int field = (int)(largest >> 23);
     const int exponent =
         field ? field - 127 : -118 - (largest ? __builtin_clz(largest) : 32);
-    return largest ? EQUILIBRATE_TARGET - exponent : 0;
+    return largest ? target - exponent : 0;
 }
 
 /* RN(2^exponent x) in two FP32 products, as if rounded once.  Upward, by 2^254 at most,
@@ -148,8 +145,8 @@ DEVICE float output_of(const struct hip_output &x, float v, uint64_t matrix, uin
                        uint64_t j)
 {
     if (x.lines_a) {
-        const int a = line_exponent(x.lines_a[matrix * x.lines_a_stride + i]);
-        const int b = line_exponent(x.lines_b[matrix * x.lines_b_stride + j]);
+        const int a = line_exponent(x.lines_a[matrix * x.lines_a_stride + i], x.target);
+        const int b = line_exponent(x.lines_b[matrix * x.lines_b_stride + j], x.target);
         v = scale_once(v, -a - b);
     }
     float t = x.alpha * v;

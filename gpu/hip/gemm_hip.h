@@ -51,7 +51,7 @@ struct shape {
     enum {
         tile_m = TILE_M,
         tile_n = TILE_N,
-        tile_bytes = TILE_K * 2,
+        tile_bytes = TILE_K * I::element_bytes,
         wave_m = WAVE_M,
         wave_n = WAVE_N,
         waves_m = TILE_M / WAVE_M,
@@ -59,9 +59,9 @@ struct shape {
         threads = WAVE * waves_m * waves_n,
         fragments_m = WAVE_M / I::side,
         fragments_n = WAVE_N / I::side,
-        step_bytes = I::depth * 2,
+        step_bytes = I::depth * I::element_bytes,
         steps = tile_bytes / step_bytes,
-        fragment_bytes = I::each * 2,
+        fragment_bytes = I::each * I::element_bytes,
         piece_bytes = step_bytes < 16 ? step_bytes : 16,
         pieces = tile_bytes / piece_bytes,
         a_each = P::words * TILE_M * pieces / threads, /* pieces of a thread */

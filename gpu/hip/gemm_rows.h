@@ -35,6 +35,10 @@
     X(FAMILY, SIDE, DEPTH, INPUT, bf16x6,   six,         64,  64, 32, 32, 32, 2r, 2, 1, )             \
     X(FAMILY, SIDE, DEPTH, INPUT, bf16x9,   nine,        64,  64, 32, 32, 32, 2r, 2, 1, )
 
+#define GEMM_ROWS_FP8(X, FAMILY, SIDE, DEPTH, INPUT)                                                  \
+    X(FAMILY, SIDE, DEPTH, INPUT, plain,    one,        128, 128, 64, 64, 64, 2r, 2, 1, )             \
+    X(FAMILY, SIDE, DEPTH, INPUT, plain,    one,         64,  64, 64, 32, 32, 2r, 2, 1, )
+
 /* gfx908, gfx90a, gfx942 */
 #define GEMM_F16(X)                                                                      \
     GEMM_ROWS_F16(X, mfma32x32x8, 32, 8, f16)                                            \
@@ -49,6 +53,11 @@
 #define GEMM_BF16(X)                                                                     \
     GEMM_ROWS_BF16(X, mfma32x32x4, 32, 4, bf16)                                          \
     GEMM_ROWS_BF16(X, mfma16x16x8, 16, 8, bf16)
+
+/* gfx942 */
+#define GEMM_FP8(X, INPUT)                                                               \
+    GEMM_ROWS_FP8(X, mfma32x32x16, 32, 16, INPUT)                                        \
+    GEMM_ROWS_FP8(X, mfma16x16x32, 16, 32, INPUT)
 /* clang-format on */
 
 #endif

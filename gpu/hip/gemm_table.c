@@ -4,6 +4,7 @@
 #include "gpu/hip/gemm_program.h"
 #include "gpu/hip/gemm_rows.h"
 #include "gpu/hip/hip_tables.h"
+#include "gpu/hip/mfma_rows.h"
 #include "lib/size.h"
 
 #include <math.h>
@@ -43,6 +44,7 @@ static struct hip_output output_of(const struct gpu_product *p)
         .lines_b = p->lines.b,
         .lines_a_stride = p->lines.stride_a,
         .lines_b_stride = p->lines.stride_b,
+        .target = hip_lines_target(p->kernel->format),
         .alpha = p->alpha,
         .beta = p->beta,
     };
@@ -118,11 +120,20 @@ enum { GEMM_PROGRAMS(NUMBERS) PROGRAMS_END };
 #define END          ""
 #define END_promote0 ".promote0"
 
+/* Bytes of a word. */
+enum {
+    BYTES_f16 = 2,
+    BYTES_bf16 = 2,
+    BYTES_bf16_1k = 2,
+    BYTES_fp8_fp8 = 1,
+    BYTES_bf8_bf8 = 1
+};
+
 /* A thread has accumulators, the fragments of a k-step, what it carries, and addresses.
  */
-#define REGISTERS(PROGRAM, M, N, K, WAVE_M, WAVE_N, THREADS, AHEAD)                      \
+#define REGISTERS(PROGRAM, BYTES, M, N, K, WAVE_M, WAVE_N, THREADS, AHEAD)               \
     (SUMS_##PROGRAM * WAVE_M * WAVE_N / 64 + WORDS_##PROGRAM * (WAVE_M + WAVE_N) / 16 +  \
-     AHEAD * WORDS_##PROGRAM * (M + N) * K / 2 / THREADS + 60)
+     AHEAD * WORDS_##PROGRAM * (M + N) * K * BYTES / 4 / THREADS + 60)
 
 #define GEMM(SET, FORMAT, FAMILY, SIDE, DEPTH, INPUT, RECIPE, PROGRAM, M, N, K, WAVE_M,  \
              WAVE_N, PIPELINE, BUFFERS, AHEAD, MORE)                                     \
@@ -130,7 +141,7 @@ enum { GEMM_PROGRAMS(NUMBERS) PROGRAMS_END };
           #FAMILY "." #RECIPE "." #INPUT "." #M "x" #N "x" #K "." #PIPELINE END##MORE,   \
       .what = WHAT_##PIPELINE,                                                           \
       .recipe = #RECIPE,                                                                 \
-      .instruction = "mfma." #SIDE "x" #SIDE "x" #DEPTH ".f32." #INPUT,                  \
+      .instruction = "mfma." #SIDE "x" #SIDE "x" #DEPTH ".f32." TEXT_##INPUT,            \
       .matrices = FORMAT_F32,                                                            \
       .format = FORMAT,                                                                  \
       .program = { WORDS_##PROGRAM,                                                      \
@@ -142,13 +153,13 @@ enum { GEMM_PROGRAMS(NUMBERS) PROGRAMS_END };
       .tile_k = K,                                                                       \
       .stages = BUFFERS,                                                                 \
       .threads = 64 * (M / WAVE_M) * (N / WAVE_N),                                       \
-      .shared_bytes = BUFFERS * WORDS_##PROGRAM * (M + N) * K * 2,                       \
-      .registers = REGISTERS(PROGRAM, M, N, K, WAVE_M, WAVE_N,                           \
+      .shared_bytes = BUFFERS * WORDS_##PROGRAM * (M + N) * K * BYTES_##INPUT,           \
+      .registers = REGISTERS(PROGRAM, BYTES_##INPUT, M, N, K, WAVE_M, WAVE_N,            \
                              (64 * (M / WAVE_M) * (N / WAVE_N)), AHEAD),                 \
       .cluster = 1,                                                                      \
-      .load_bytes = WORDS_##PROGRAM * (M + N) * 2,                                       \
-      .read_bytes =                                                                      \
-          WORDS_##PROGRAM * (M / WAVE_M) * (N / WAVE_N) * (WAVE_M + WAVE_N) * 2,         \
+      .load_bytes = WORDS_##PROGRAM * (M + N) * BYTES_##INPUT,                           \
+      .read_bytes = WORDS_##PROGRAM * (M / WAVE_M) * (N / WAVE_N) * (WAVE_M + WAVE_N) *  \
+                    BYTES_##INPUT,                                                       \
       .slices_most = SLICES_MOST,                                                        \
       .architectures = SET,                                                              \
       .workspace = partial_bytes,                                                        \
@@ -157,6 +168,8 @@ enum { GEMM_PROGRAMS(NUMBERS) PROGRAMS_END };
 #define BF16_OLD(...)    GEMM(ON_GFX908 | ON_GFX90A, FORMAT_BF16, __VA_ARGS__)
 #define BF16_SECOND(...) GEMM(ON_GFX90A, FORMAT_BF16, __VA_ARGS__)
 #define BF16_THIRD(...)  GEMM(ON_GFX942, FORMAT_BF16, __VA_ARGS__)
+#define FP8_THIRD(...)   GEMM(ON_GFX942, FORMAT_E4M3FNUZ, __VA_ARGS__)
+#define BF8_THIRD(...)   GEMM(ON_GFX942, FORMAT_E5M2FNUZ, __VA_ARGS__)
 
 const struct gpu_kernel mfma_gemms[] = {
     /* clang-format off */
@@ -164,6 +177,8 @@ const struct gpu_kernel mfma_gemms[] = {
     GEMM_BF16_1K(BF16_SECOND, bf16_1k)
     GEMM_BF16_1K(BF16_THIRD, bf16)
     GEMM_BF16(BF16_OLD)
+    GEMM_FP8(FP8_THIRD, fp8_fp8)
+    GEMM_FP8(BF8_THIRD, bf8_bf8)
     { 0 }
     /* clang-format on */
 };

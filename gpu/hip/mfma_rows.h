@@ -6,6 +6,17 @@
 #ifndef BITCUT_GPU_HIP_MFMA_ROWS_H
 #define BITCUT_GPU_HIP_MFMA_ROWS_H
 
+/* Formats of A and B in a unit's name. */
+#define TEXT_f16     "f16"
+#define TEXT_f32     "f32"
+#define TEXT_bf16    "bf16"
+#define TEXT_bf16_1k "bf16_1k"
+#define TEXT_xf32    "xf32"
+#define TEXT_fp8_fp8 "fp8.fp8"
+#define TEXT_fp8_bf8 "fp8.bf8"
+#define TEXT_bf8_fp8 "bf8.fp8"
+#define TEXT_bf8_bf8 "bf8.bf8"
+
 /* clang-format off */
 /* gfx908, gfx90a, gfx942 */
 #define MFMA_F16(X)                                                                      \

@@ -18,17 +18,6 @@ static int start(const struct gpu_instruction *row, const struct gpu_batch *batc
     return groups ? hip_code_start(row->name, &launch, &x, sizeof x) : RT_SUCCESS;
 }
 
-/* Formats of A and B in a unit's name. */
-#define TEXT_f16     "f16"
-#define TEXT_f32     "f32"
-#define TEXT_bf16    "bf16"
-#define TEXT_bf16_1k "bf16_1k"
-#define TEXT_xf32    "xf32"
-#define TEXT_fp8_fp8 "fp8.fp8"
-#define TEXT_fp8_bf8 "fp8.bf8"
-#define TEXT_bf8_fp8 "bf8.fp8"
-#define TEXT_bf8_bf8 "bf8.bf8"
-
 #define ROW(SET, SHAPE, INPUT, SIDE, BLOCKS, DEPTH, BYTES, OPERAND, BUILTIN)             \
     { .name = "mfma." #SHAPE ".f32." TEXT_##INPUT,                                       \
       .what = "v_mfma_f32_" #BUILTIN,                                                    \

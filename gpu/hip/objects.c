@@ -38,7 +38,9 @@ static const void *const of_gfx90a[] = { OBJECTS(LISTED, gfx90a) NULL };
 #endif
 #ifdef HIP_GFX942
 OBJECTS(OBJECT, gfx942)
-static const void *const of_gfx942[] = { OBJECTS(LISTED, gfx942) NULL };
+OBJECT(gemm_fp8, gfx942)
+static const void *const of_gfx942[] = { OBJECTS(LISTED, gfx942) LISTED(gemm_fp8, gfx942)
+                                             NULL };
 #else
 #define of_gfx942 none
 #endif

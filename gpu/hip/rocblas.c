@@ -1,7 +1,6 @@
-/* GEMMs of rocBLAS, to compare kernels with, and what the HIP runtime does not tell of a
-   board.  The library is opened while the module runs and never linked; its prototypes
-   and numbers are those of rocBLAS's reference, the same in ROCm 5, 6 and 7, and no
-   header is needed.  Nobody ran this for bitcut on an AMD GPU.
+/* GEMMs of rocBLAS, to compare kernels with.  The library is opened while the module runs
+   and never linked; its prototypes and numbers are those of rocBLAS's reference, the same
+   in ROCm 5, 6 and 7, and no header is needed.  Nobody ran this for bitcut on an AMD GPU.
 
    rocBLAS is column-major, so it computes D^T = B^T A^T.  Words lie with k ascending, the
    B of a product of words being transposed for it. */
@@ -220,10 +219,3 @@ int peer_start(const struct peer_library *x, const struct gpu_peer *peer,
                  x->rocblas_status_to_string(status));
     return status;
 }
-
-/* --- the board -------------------------------------------------------------------- */
-
-struct board *board_open(void) { return NULL; }
-void board_close(struct board *x) { (void)x; }
-double board_millijoules(const struct board *x) { return (void)x, 0; }
-int board_megahertz(const struct board *x) { return (void)x, 0; }

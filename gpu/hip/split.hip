@@ -17,17 +17,27 @@ static_assert(SPLIT_THREADS * EACH == LINES * RUN, "a value has one thread");
 
 /* --- rounding --------------------------------------------------------------------- */
 
-/* What lib/format.c says of the words' formats. */
-template <int BITS, int PAD, int FRACTION, int BIAS, uint32_t INFINITY_, uint32_t NAN_,
-          class WORD>
+/* What lib/format.c says of the words' formats: LIMIT is behind the largest magnitude.
+   FNUZ ones have neither -0 nor infinities, but +0 and the NaN in their place. */
+template <int BITS, int PAD, int FRACTION, int BIAS, uint32_t LIMIT, uint32_t NAN_,
+          bool FNUZ, class WORD>
 struct format {
     typedef WORD word;
-    enum { bits = BITS, pad = PAD, fraction = FRACTION, bias = BIAS };
-    static constexpr uint32_t infinity = INFINITY_, nan = NAN_;
+    enum { bits = BITS, pad = PAD, fraction = FRACTION, bias = BIAS, step = 1 << PAD };
+    static constexpr bool fnuz = FNUZ;
+    static constexpr uint32_t limit = LIMIT, nan = NAN_;
+    static DEVICE uint32_t zero(uint32_t sign) { return FNUZ ? 0 : sign; }
+    /* Infinity, or the largest magnitude. */
+    static DEVICE uint32_t beyond(uint32_t sign, bool infinite)
+    {
+        return FNUZ && infinite ? nan : sign | (infinite ? limit : limit - step);
+    }
 };
-typedef format<16, 0, 10, 15, 0x7c00, 0x7e00, uint16_t> f16;
-typedef format<16, 0, 7, 127, 0x7f80, 0x7fc0, uint16_t> bf16;
-typedef format<32, 13, 10, 127, 0x7f800000, 0x7fc00000, uint32_t> tf32;
+typedef format<16, 0, 10, 15, 0x7c00, 0x7e00, false, uint16_t> f16;
+typedef format<16, 0, 7, 127, 0x7f80, 0x7fc0, false, uint16_t> bf16;
+typedef format<32, 13, 10, 127, 0x7f800000, 0x7fc00000, false, uint32_t> tf32;
+typedef format<8, 0, 3, 8, 0x80, 0x80, true, uint8_t> e4m3fnuz;
+typedef format<8, 0, 2, 16, 0x80, 0x80, true, uint8_t> e5m2fnuz;
 
 /* Bit 1 to 23 of the fraction field, from the top: what BY_BIT looks at. */
 DEVICE bool fraction_bit(uint32_t magnitude, int bit)
@@ -62,25 +72,24 @@ DEVICE bool overflows_to_infinity(bool negative, const struct hip_rounding &r)
 /* Any rule: the bits of FP32 encoding x as a word. */
 template <class F> DEVICE uint32_t round_word(uint32_t x, const struct hip_rounding &r)
 {
-    const uint32_t step = 1u << F::pad, implicit = 1u << F::fraction;
+    const uint32_t implicit = 1u << F::fraction;
     const bool negative = x >> 31;
     const uint32_t magnitude = x & 0x7fffffff, sign = (x >> 31) << (F::bits - 1);
     if (magnitude > 0x7f800000) return F::nan;
     if (magnitude == 0x7f800000)
-        return sign |
-               (r.overflow == OVERFLOW_SATURATE ? F::infinity - step : F::infinity);
-    if (magnitude == 0) return sign;
+        return F::beyond(sign, r.overflow != OVERFLOW_SATURATE);
+    if (magnitude == 0) return F::zero(sign);
     const int field = (int)(magnitude >> 23);
     const uint32_t significand = (magnitude & 0x7fffff) | (field ? 1u << 23 : 0);
     const int exponent = (field ? field : 1) - 127 + F::bias; /* field of the word */
     const int below = exponent < 1 ? 1 - exponent : 0;
     const int drop = 23 - F::fraction + below;
     const uint32_t kept = round_kept(significand, drop < 26 ? drop : 26, negative, r);
-    if (kept < implicit && r.flush) return sign;
+    if (kept < implicit && (r.flush || (F::fnuz && kept == 0))) return F::zero(sign);
     const uint32_t base = (uint32_t)(exponent + below - 1) << F::fraction;
     const uint32_t word = (base + kept) << F::pad;
-    if (base + kept < F::infinity >> F::pad) return sign | word;
-    return sign | (overflows_to_infinity(negative, r) ? F::infinity : F::infinity - step);
+    if (base + kept < F::limit >> F::pad) return sign | word;
+    return F::beyond(sign, overflows_to_infinity(negative, r));
 }
 
 /* The word of x; f16 to nearest even has an instruction. */
@@ -104,6 +113,15 @@ DEVICE float value_of(f16, uint32_t word)
 DEVICE float value_of(bf16, uint32_t word) { return bits_as<float>(word << 16); }
 DEVICE float value_of(tf32, uint32_t word) { return bits_as<float>(word); }
 
+/* What a word leaves of x.  Nothing is made of that behind a word of 8 bits: kernels take
+   one (gpu/hip/gemm_rows.h). */
+template <class F> DEVICE float left_of(F, float x, uint32_t word)
+{
+    return x - value_of(F(), word);
+}
+DEVICE float left_of(e4m3fnuz, float, uint32_t) { return 0; }
+DEVICE float left_of(e5m2fnuz, float, uint32_t) { return 0; }
+
 /* --- a run of values -------------------------------------------------------------- */
 
 template <class T> struct alignas(sizeof(T) * EACH) run_of {
@@ -124,7 +142,7 @@ DEVICE void split_run(const struct hip_split &a, float (&x)[EACH], uint64_t line
         for (int e = 0; e < EACH; e++) {
             const uint32_t w = rounded<F, NEAREST>::of(x[e], j ? a.low : a.high);
             made.at[e] = (word)w;
-            x[e] = (x[e] - value_of(F(), w)) * a.scale;
+            x[e] = left_of(F(), x[e], w) * a.scale;
         }
         *(run_of<word> *)to = made;
     }
@@ -197,7 +215,7 @@ template <class F, bool NEAREST> DEVICE void split(const struct hip_split &a)
               p = (int)thread_x() % (RUN / EACH) * EACH;
     int exponent = 0;
     float x[EACH];
-    if (a.largest) exponent = line_exponent(find_largest(a, first, line, p));
+    if (a.largest) exponent = line_exponent(find_largest(a, first, line, p), a.target);
     for (uint64_t start = block_y() * (uint64_t)RUN; start < a.k;
          start += a.parts * (uint64_t)RUN) {
         read_run(x, a, first, start, line, p);
@@ -213,3 +231,7 @@ KERNEL(SPLIT_THREADS) split_f16_nearest(struct hip_split a) { split<f16, true>(a
 KERNEL(SPLIT_THREADS) split_f16(struct hip_split a) { split<f16, false>(a); }
 KERNEL(SPLIT_THREADS) split_bf16(struct hip_split a) { split<bf16, false>(a); }
 KERNEL(SPLIT_THREADS) split_tf32(struct hip_split a) { split<tf32, false>(a); }
+#ifdef __gfx942__
+KERNEL(SPLIT_THREADS) split_e4m3fnuz(struct hip_split a) { split<e4m3fnuz, false>(a); }
+KERNEL(SPLIT_THREADS) split_e5m2fnuz(struct hip_split a) { split<e5m2fnuz, false>(a); }
+#endif

@@ -25,6 +25,8 @@ static const char *kernel_of(const struct bitcut_split *s)
                    ? "split_f16_nearest"
                    : "split_f16";
     case FORMAT_BF16: return "split_bf16";
+    case FORMAT_E4M3FNUZ: return "split_e4m3fnuz";
+    case FORMAT_E5M2FNUZ: return "split_e5m2fnuz";
     default: return "split_tf32";
     }
 }
@@ -46,6 +48,7 @@ rt_error split_launch(void *words, const struct operand *o, size_t matrices,
         .largest_at = largest ? (uint64_t)((const char *)largest - (char *)words) : 0,
         .parts = largest ? 1 : (uint32_t)smaller(runs, PARTS_MOST),
         .across = o->across,
+        .target = hip_lines_target(format_of(o->split->word[0].format)),
         .count = o->split->words,
         .scale = ldexpf(1, o->split->scale),
         .high = rounding_of(o->split->word[0].rounding),

@@ -1,0 +1,109 @@
+/* Every recipe on the Matrix Cores of CDNA1, CDNA2 and CDNA3: what their rounding leaves
+   of it, and whether it needs promotion, beside an H100 that truncates. */
+#include "analysis/study/compare.h"
+#include "analysis/study/crossing.h"
+
+static const struct pair_of pairs[] = { { "mixed", "urand(-1,1)", "urand(-1,1)" } };
+
+#define RECIPES_ON(UNIT)                                                                 \
+    { .name = "f16", .recipe = RECIPE_PLAIN, .unit = UNIT },                             \
+        { .name = "markidis", .recipe = RECIPE_MARKIDIS, .unit = UNIT },                 \
+        { .name = "feng", .recipe = RECIPE_FENG, .unit = UNIT },                         \
+        { .name = "ootomo", .recipe = RECIPE_OOTOMO, .unit = UNIT },                     \
+        { .name = "ootomo-unpromoted",                                                   \
+          .recipe = RECIPE_OOTOMO,                                                       \
+          .unit = UNIT,                                                                  \
+          .promote = PROMOTE_NEVER },                                                    \
+        { .name = "legemm", .recipe = RECIPE_LEGEMM, .unit = UNIT },                     \
+        { .name = "bf16x3", .recipe = RECIPE_BF16X3, .unit = UNIT },                     \
+        { .name = "bf16x6", .recipe = RECIPE_BF16X6, .unit = UNIT },                     \
+    {                                                                                    \
+        .name = "bf16x9", .recipe = RECIPE_BF16X9, .unit = UNIT                          \
+    }
+
+static const struct entrant methods[] = {
+    RECIPES_ON("mi100"),
+    RECIPES_ON("mi210"),
+    RECIPES_ON("mi300"),
+    RECIPES_ON("h100"),
+    { .name = "fp32", .recipe = RECIPE_FP32, .unit = "h100" },
+    { 0 }
+};
+
+static const struct crossing recipes_on_chips = {
+    .pairs = pairs, .count = 1, .methods = methods, .n_most = 1024
+};
+
+/* --- claims ----------------------------------------------------------------------- */
+
+/* A recipe on a chip beside the same on another, or beside an FP32 sum, from the size on
+   at which sums count and not words alone. */
+#define BESIDE(BOTTOM, RECIPE, UNIT, LEAST, MOST)                                        \
+    {                                                                                    \
+        .key = "relres", .top = "n=256|1024 recipe=" RECIPE " unit=" UNIT,               \
+        .bottom = BOTTOM, .cases = "n", .least = LEAST, .most = MOST                     \
+    }
+#define BESIDE_FP32(RECIPE, UNIT) BESIDE("recipe=fp32", RECIPE, UNIT, 0, 2)
+#define BESIDE_MI300(RECIPE, UNIT)                                                       \
+    BESIDE("unit=mi300 recipe=" RECIPE, RECIPE, UNIT, 1.5, 0)
+
+/* Those whose words hold FP32 values, or nearly, and that promote nothing: rounded f16
+   words, of which some are subnormal, and those of which none that counts is. */
+#define OF_ROUNDED(EACH, UNIT)                                                           \
+    EACH("markidis", UNIT), EACH("feng", UNIT), EACH("ootomo-unpromoted", UNIT)
+#define OF_OTHERS(EACH, UNIT)                                                            \
+    EACH("legemm", UNIT), EACH("bf16x6", UNIT), EACH("bf16x9", UNIT)
+
+static const struct claim_ratios mi100[] = { OF_ROUNDED(BESIDE_FP32, "mi100"),
+                                             OF_OTHERS(BESIDE_FP32, "mi100"),
+                                             { 0 } },
+                                 mi300[] = { OF_ROUNDED(BESIDE_FP32, "mi300"),
+                                             OF_OTHERS(BESIDE_FP32, "mi300"),
+                                             { 0 } },
+                                 mi210[] = { OF_OTHERS(BESIDE_FP32, "mi210"), { 0 } },
+                                 mi210_rounded[] = { OF_ROUNDED(BESIDE_FP32, "mi210"),
+                                                     { 0 } },
+                                 h100[] = { OF_ROUNDED(BESIDE_MI300, "h100"),
+                                            OF_OTHERS(BESIDE_MI300, "h100"),
+                                            { 0 } };
+
+static const struct claim cdna_claims[] = {
+    /* clang-format off */
+    { .name = "cdna-mi100", .printed = "not needed", .paper = OWN_QUESTION, .unit = "mi100",
+      .what = "no recipe of more than one word needs promotion on an MI100: all whose words "
+              "hold FP32 values are within twice an FP32 sum, from n = 256 on",
+      .judge = claim_judge_all_ratios, .about = mi100 },
+    { .name = "cdna-mi210", .printed = "not needed", .paper = OWN_QUESTION, .unit = "mi210",
+      .what = "on an MI210 LE-GEMM's cut and bf16 words need none either",
+      .judge = claim_judge_all_ratios, .about = mi210 },
+    { .name = "cdna-mi210-rounded", .printed = "not needed", .paper = OWN_QUESTION,
+      .unit = "mi210",
+      .what = "nor do rounded f16 words",
+      .judge = claim_judge_all_ratios, .about = mi210_rounded,
+      .beside = "low words that the unit reads as zeros; promotion does not bring them back" },
+    { .name = "cdna-mi300", .printed = "not needed", .paper = OWN_QUESTION, .unit = "mi300",
+      .what = "nor any of them on an MI300",
+      .judge = claim_judge_all_ratios, .about = mi300 },
+    { .name = "cdna-h100", .printed = "needed", .paper = OWN_QUESTION, .unit = "h100",
+      .what = "each loses more than one and a half times as much on an H100, which truncates",
+      .judge = claim_judge_all_ratios, .about = h100 },
+    { 0 }
+    /* clang-format on */
+};
+
+const struct study study_cdna = {
+    /* clang-format off */
+    .name = "cdna",
+    .chapter = CHAPTER_UNIT,
+    .what = "what the rounding of Matrix Cores does to each recipe",
+    .title = "Recipes on Matrix Cores",
+    .text = "n x n x n with elements of (-1, 1): every recipe of f16 and bf16 words on MI100, "
+            "MI210 and MI300, and on an H100, beside one FP32 sum.",
+    .claims = cdna_claims, .about = &recipes_on_chips,
+    CROSSING_PLOT("unit",
+                  "On the MI100 and the MI300 promoted and unpromoted residuals lie together, "
+                  "and all but f16 and bf16x3, whose words lack bits, beside FP32's. On the "
+                  "MI210 markidis and feng lie high, as subnormal low words are lost. On the "
+                  "H100 what is not promoted grows away."),
+    /* clang-format on */
+};
