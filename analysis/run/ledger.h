@@ -79,8 +79,9 @@ struct ledger {
 };
 
 /* Begin the ledger of this process in a folder, with everything zero but its head; NULL:
-   it cannot be written. */
-struct ledger *ledger_open(const char *folder);
+   it cannot be written, and *f says why.  Nobody sees a file of that ending before it is
+   whole. */
+struct ledger *ledger_open(const char *folder, struct fault *f);
 
 /* A place behind those written, all zeros: whoever has filled it in counts it in
    l->places.  NULL: there is no room, in the ledger or on the disk. */
