@@ -106,6 +106,8 @@ static const struct emit_column columns[] = {
 
 /* --- all of them ------------------------------------------------------------------ */
 
+enum { COUNTED_MOST = LEDGER_ROUTINES_MOST * (ROUTINE_MOST_BYTES + 8) };
+
 /* The routines that are only counted, "dgemm_ 10, sgemv_ 2". */
 static void list_counted(char *text, size_t size, const struct run_total *t)
 {
@@ -152,7 +154,7 @@ static void why_none(char *text, size_t size, const struct run_total *t,
 
 static json_t *total_json(const struct run_total *t, const char *program)
 {
-    char counted[2048], why[2048];
+    char counted[COUNTED_MOST], why[2048];
     list_counted(counted, sizeof counted, t);
     why_none(why, sizeof why, t, program);
     uint64_t calls = 0;
@@ -208,7 +210,7 @@ static void say_total(const struct run_total *t, const char *program)
             "COMPUTED BY THE PROGRAM'S OWN LIBRARY, because bitcut could not: "
             "see fault",
     };
-    char text[2048];
+    char text[COUNTED_MOST];
     for (int i = 0; i < CALL_ENDS; i++) say_calls(t->calls[i], words[i]);
     say_evidence(t);
     say_calls(t->lost, "of more places than there is room for: in no row");
