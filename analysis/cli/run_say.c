@@ -129,11 +129,13 @@ static void why_none(char *text, size_t size, const struct run_total *t,
                                          "cblas_sgemm64_", NULL };
     const char *const inside = program ? program_has(program, names) : NULL;
     text[0] = 0;
-    if (t->places) return;
+    if (t->places || t->lost) return;
     if (!t->processes)
-        snprintf(text, size,
-                 "no process took the library: the program, or what started "
-                 "it, has cleared LD_PRELOAD, or runs with other rights");
+        snprintf(text, size, "%s",
+                 program ? "no process took the library and wrote anything down: what "
+                           "started the program has cleared LD_PRELOAD, or it runs with "
+                           "other rights; or a line above says why"
+                         : "no process has written anything in the folder");
     else if (inside)
         snprintf(
             text, size,
@@ -149,7 +151,12 @@ static void why_none(char *text, size_t size, const struct run_total *t,
                  t->libraries);
     else if (t->ended)
         snprintf(text, size, "no process had a BLAS library when it ended");
-    else snprintf(text, size, "no process came to its end");
+    else
+        snprintf(
+            text, size,
+            "what took the library was killed, left by _exit() as shells do, or became "
+            "another program that cleared LD_PRELOAD, runs with other rights, or could "
+            "write nothing down (a line above says so)");
 }
 
 static json_t *total_json(const struct run_total *t, const char *program)
@@ -213,7 +220,9 @@ static void say_total(const struct run_total *t, const char *program)
     char text[COUNTED_MOST];
     for (int i = 0; i < CALL_ENDS; i++) say_calls(t->calls[i], words[i]);
     say_evidence(t);
-    say_calls(t->lost, "of more places than there is room for: in no row");
+    say_calls(t->lost,
+              "of more places than there is room for, in the account or on the disk: in "
+              "no row");
     list_counted(text, sizeof text, t);
     if (*text)
         fprintf(stderr, "bitcut: run: only counted, left to the library: %s\n", text);

@@ -113,9 +113,8 @@ struct ledger_place *ledger_new_place(struct ledger *l)
     if (n == LEDGER_PLACES_MOST) return NULL;
     const int file = open(own_path, O_RDWR | O_CLOEXEC);
     const bool room =
-        file >= 0 &&
-        reserve(file, (size_t)((char *)&l->place[n] - (char *)l), sizeof l->place[n]) ==
-            0;
+        file >= 0 && reserve(file, (size_t)((char *)&l->place[n] - (char *)l),
+                             sizeof l->place[n]) == 0;
     if (file >= 0) close(file);
     return room ? &l->place[n] : NULL;
 }

@@ -9,7 +9,7 @@
 
 enum {
     LEDGER_PLACES_MOST = 1024,
-    LEDGER_ROUTINES_MOST = 96, /* 8 that are only counted, by 9 kinds of names, and some */
+    LEDGER_ROUTINES_MOST = 96, /* those only counted have 8 times 9 names */
     PLACE_MOST_BYTES = 256,
     ROUTINE_MOST_BYTES = 40,
     LEDGER_EXPONENTS = 256 /* by the exponent field of an FP32 encoding */

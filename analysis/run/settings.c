@@ -103,8 +103,7 @@ static enum bitcut_status take_folder(struct run_settings *s, const char *value,
     /* The program may change its folder, or write over the environment. */
     s->folder = realpath(value, NULL);
     if (!s->folder) s->folder = strdup(value);
-    return s->folder ? BITCUT_OK
-                     : fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    return s->folder ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
 }
 
 static enum bitcut_status take_threads(struct run_settings *s, const char *value,
