@@ -180,12 +180,13 @@ enum bitcut_status way_read(struct bitcut_gemm *to, const char *line, struct fau
     *unit = 0;
     const struct bitcut_recipe *const recipe = bitcut_recipe_find(text);
     if (!recipe) return unknown("recipe", text, TABLE(recipes), f);
-    struct bitcut_gemm g = gemm_of(recipe, NULL);
+    struct bitcut_gemm g = gemm_of(recipe, NULL), taken;
     enum bitcut_status status = read_items(&g, list, f);
     if (status == BITCUT_OK) find_words(&g);
     if (status == BITCUT_OK) status = read_unit(&g, unit + 1, f);
-    if (status == BITCUT_OK) status = gemm_plan_on_unit(&plan, &g, f);
-    if (status == BITCUT_OK) *to = g;
+    if (status == BITCUT_OK) status = gemm_take(&taken, &g, f);
+    if (status == BITCUT_OK) status = gemm_plan_on_unit(&plan, &taken, f);
+    if (status == BITCUT_OK) *to = taken;
     return status;
 }
 

@@ -49,6 +49,7 @@ tests/advise       all tests tests/lib tests/advise
 tests/study        all tests tests/lib tests/study
 tests/explain      all tests tests/emu tests/explain
 tests/libraries    all tests tests/libraries
+tests/run          all tests tests/lib tests/run
 tests/cli          all tests tests/lib tests/cli
 '
 

@@ -178,21 +178,21 @@ struct run {
     bool writes;
 };
 
-static int fail_with(const char *what, const char *why)
-{
-    struct fault f;
-    fault_set(&f, BITCUT_CANNOT, "%s", why);
-    return fail(what, &f);
-}
-
 static int find_library(struct run *r)
 {
     char modules[PLACE_MOST];
+    struct fault f;
     const char *const named = getenv("BITCUT_MODULES");
     const char *const folder = named && *named ? named : place_module(modules);
     const int n = snprintf(r->library, sizeof r->library, "%s/bitcut-run.so", folder);
-    if (n < 0 || n >= (int)sizeof r->library) return fail_with(folder, "too long");
-    if (access(r->library, R_OK) != 0) return fail_with(r->library, strerror(errno));
+    if (n < 0 || n >= (int)sizeof r->library)
+        return complain("BITCUT_MODULES", "is too long");
+    if (access(r->library, R_OK) != 0) {
+        fault_set(&f, BITCUT_CANNOT,
+                  "%s (the library of bitcut run; BITCUT_MODULES names its folder)",
+                  strerror(errno));
+        return fail(r->library, &f);
+    }
     if (*r->library == '/') return EXIT_GOOD;
     /* The program may have another folder. */
     char *const whole = realpath(r->library, NULL);
@@ -206,14 +206,17 @@ static int find_library(struct run *r)
 static int find_folder(struct run *r)
 {
     struct stat status;
+    struct fault f;
     const char *const temporary = getenv("TMPDIR");
     if (folder_asked) {
         char *const whole = realpath(folder_asked, NULL);
         if (!whole || stat(whole, &status) != 0 || !S_ISDIR(status.st_mode) ||
             access(whole, W_OK | X_OK) != 0 || strlen(whole) >= sizeof r->folder) {
             const int why = whole && !S_ISDIR(status.st_mode) ? ENOTDIR : errno;
+            fault_set(&f, BITCUT_CANNOT, "%.*s: %s", text_fit(folder_asked, 200),
+                      folder_asked, strerror(why));
             free(whole);
-            return fail_with(folder_asked, strerror(why));
+            return fail("--folder", &f);
         }
         strcpy(r->folder, whole);
         free(whole);
@@ -221,8 +224,13 @@ static int find_folder(struct run *r)
     }
     const int n = snprintf(r->folder, sizeof r->folder, "%s/bitcut-run-XXXXXX",
                            temporary && *temporary == '/' ? temporary : "/tmp");
-    if (n < 0 || n >= (int)sizeof r->folder || !mkdtemp(r->folder))
-        return fail_with("folder of what processes write", strerror(errno));
+    if (n < 0 || n >= (int)sizeof r->folder || !mkdtemp(r->folder)) {
+        fault_set(&f, BITCUT_CANNOT,
+                  "no folder can be made there: %s (TMPDIR names another place, --folder "
+                  "another folder)",
+                  strerror(errno));
+        return fail(temporary && *temporary == '/' ? temporary : "/tmp", &f);
+    }
     r->own_folder = true;
     return EXIT_GOOD;
 }

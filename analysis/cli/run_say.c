@@ -118,6 +118,8 @@ static const struct emit_column columns[] = {
 
 /* --- all of them ------------------------------------------------------------------ */
 
+enum { COUNTED_MOST = LEDGER_ROUTINES_MOST * (ROUTINE_MOST_BYTES + 8) };
+
 /* The routines that are only counted, "dgemm_ 10, sgemv_ 2". */
 static void list_counted(char *text, size_t size, const struct run_total *t)
 {
@@ -139,11 +141,13 @@ static void why_none(char *text, size_t size, const struct run_total *t,
                                          "cblas_sgemm64_", NULL };
     const char *const inside = program ? program_has(program, names) : NULL;
     text[0] = 0;
-    if (t->places) return;
+    if (t->places || t->lost) return;
     if (!t->processes)
-        snprintf(text, size,
-                 "no process took the library: the program, or what started "
-                 "it, has cleared LD_PRELOAD, or runs with other rights");
+        snprintf(text, size, "%s",
+                 program ? "no process took the library and wrote anything down: what "
+                           "started the program has cleared LD_PRELOAD, or it runs with "
+                           "other rights; or a line above says why"
+                         : "no process has written anything in the folder");
     else if (inside)
         snprintf(
             text, size,
@@ -159,14 +163,19 @@ static void why_none(char *text, size_t size, const struct run_total *t,
                  t->libraries);
     else if (t->ended)
         snprintf(text, size, "no process had a BLAS library when it ended");
-    else snprintf(text, size, "no process came to its end");
+    else
+        snprintf(
+            text, size,
+            "what took the library was killed, left by _exit() as shells do, or became "
+            "another program that cleared LD_PRELOAD, runs with other rights, or could "
+            "write nothing down (a line above says so)");
 }
 
 static json_t *total_json(const struct run_told *told)
 {
     const struct run_total *const t = told->total;
     const char *const program = told->program;
-    char counted[2048], why[2048];
+    char counted[COUNTED_MOST], why[2048];
     list_counted(counted, sizeof counted, t);
     why_none(why, sizeof why, t, program);
     uint64_t calls = 0;
@@ -247,12 +256,14 @@ static void say_total(const struct run_told *told, long long mismatches)
             "COMPUTED BY THE PROGRAM'S OWN LIBRARY, because bitcut could not: "
             "see fault",
     };
-    char text[2048];
+    char text[COUNTED_MOST];
     for (int i = 0; i < CALL_ENDS; i++) say_calls(t->calls[i], words[i]);
     say_evidence(t);
     say_overhead(told);
     say_mismatches(mismatches);
-    say_calls(t->lost, "of more places than there is room for: in no row");
+    say_calls(t->lost,
+              "of more places than there is room for, in the account or on the disk: in "
+              "no row");
     list_counted(text, sizeof text, t);
     if (*text)
         fprintf(stderr, "bitcut: run: only counted, left to the library: %s\n", text);

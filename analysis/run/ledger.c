@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,8 +36,11 @@ static void name_program(struct ledger *l)
    not open. */
 static char own_path[4096];
 
-/* A file that nobody has, of the size of a ledger: -1, there is none. */
-static int new_file(const char *folder)
+enum { SUFFIX_MOST = 8 };
+static const char begun[SUFFIX_MOST] = ".begun";
+
+/* A file that nobody has, called own_path and `begun`: -1, there is none. */
+static int new_file(char path[sizeof own_path + SUFFIX_MOST], const char *folder)
 {
     struct timespec now;
     for (int tries = 0; tries < 100; tries++) {
@@ -44,38 +48,65 @@ static int new_file(const char *folder)
         const int n =
             snprintf(own_path, sizeof own_path, "%s/%ld-%lld%09ld%s", folder,
                      (long)getpid(), (long long)now.tv_sec, now.tv_nsec, ledger_ending);
-        if (n < 0 || n >= (int)sizeof own_path) return -1;
-        const int file = open(own_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (n < 0 || n >= (int)sizeof own_path) return errno = ENAMETOOLONG, -1;
+        snprintf(path, sizeof own_path + SUFFIX_MOST, "%s%s", own_path, begun);
+        const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (file >= 0 || errno != EEXIST) return file;
     }
     return -1;
 }
 
 /* Make sure that there is room on the disk: writing to a mapping cannot say that there is
-   none. */
-static bool reserve(int file, size_t at, size_t bytes)
+   none.  0, or the error. */
+static int reserve(int file, size_t at, size_t bytes)
 {
-    return posix_fallocate(file, (off_t)at, (off_t)bytes) == 0;
+    return posix_fallocate(file, (off_t)at, (off_t)bytes);
 }
 
-struct ledger *ledger_open(const char *folder)
+/* Give a file the size of a ledger and its head room.  0, or the error; a file beyond the
+   process's own limit would end the process. */
+static int make_room(int file)
 {
-    struct ledger *l = MAP_FAILED;
-    const int file = new_file(folder);
-    if (file < 0) return NULL;
-    if (ftruncate(file, sizeof *l) == 0 &&
-        reserve(file, 0, offsetof(struct ledger, place)))
-        l = mmap(NULL, sizeof *l, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur < sizeof(struct ledger))
+        return EFBIG;
+    return ftruncate(file, sizeof(struct ledger)) == 0
+               ? reserve(file, 0, offsetof(struct ledger, place))
+               : errno;
+}
+
+static struct ledger *map_new(int file, int *error)
+{
+    *error = make_room(file);
+    if (*error) return NULL;
+    struct ledger *const l =
+        mmap(NULL, sizeof *l, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (l != MAP_FAILED) return l;
+    *error = errno;
+    return NULL;
+}
+
+struct ledger *ledger_open(const char *folder, struct fault *f)
+{
+    char path[sizeof own_path + SUFFIX_MOST];
+    int error;
+    const int file = new_file(path, folder);
+    if (file < 0) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno)), NULL;
+    struct ledger *const l = map_new(file, &error);
     close(file);
-    if (l == MAP_FAILED) {
-        unlink(own_path);
-        return NULL;
+    if (l) {
+        l->bytes = sizeof *l;
+        l->process = getpid();
+        name_program(l);
+        memcpy(l->magic, magic, sizeof magic);
+        if (rename(path, own_path) == 0) return l;
+        error = errno;
+        ledger_close(l);
     }
-    l->bytes = sizeof *l;
-    l->process = getpid();
-    name_program(l);
-    memcpy(l->magic, magic, sizeof magic);
-    return l;
+    unlink(path);
+    fault_set(f, BITCUT_CANNOT, "%s", strerror(error));
+    return NULL;
 }
 
 struct ledger_place *ledger_new_place(struct ledger *l)
@@ -84,8 +115,8 @@ struct ledger_place *ledger_new_place(struct ledger *l)
     if (n == LEDGER_PLACES_MOST) return NULL;
     const int file = open(own_path, O_RDWR | O_CLOEXEC);
     const bool room =
-        file >= 0 &&
-        reserve(file, (size_t)((char *)&l->place[n] - (char *)l), sizeof l->place[n]);
+        file >= 0 && reserve(file, (size_t)((char *)&l->place[n] - (char *)l),
+                             sizeof l->place[n]) == 0;
     if (file >= 0) close(file);
     return room ? &l->place[n] : NULL;
 }

@@ -9,9 +9,9 @@
 
 enum {
     LEDGER_PLACES_MOST = 1024,
-    LEDGER_ROUTINES_MOST = 64,
+    LEDGER_ROUTINES_MOST = 96, /* those only counted have 8 times 9 names */
     PLACE_MOST_BYTES = 256,
-    ROUTINE_MOST_BYTES = 32,
+    ROUTINE_MOST_BYTES = 40,
     LEDGER_EXPONENTS = 256,   /* by the exponent field of an FP32 encoding */
     LEDGER_EXCERPTS_MOST = 6, /* of a place                              */
     LEDGER_NAME_MOST = 64
@@ -93,8 +93,9 @@ struct ledger {
 };
 
 /* Begin the ledger of this process in a folder, with everything zero but its head; NULL:
-   it cannot be written. */
-struct ledger *ledger_open(const char *folder);
+   it cannot be written, and *f says why.  Nobody sees a file of that ending before it is
+   whole. */
+struct ledger *ledger_open(const char *folder, struct fault *f);
 
 /* A place behind those written, all zeros: whoever has filled it in counts it in
    l->places.  NULL: there is no room, in the ledger or on the disk. */

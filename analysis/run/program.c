@@ -158,8 +158,11 @@ int program_run(bool *failed, const char *path, char *const *words,
     int status =
         error == ENOMEM || error == EAGAIN ? PROGRAM_OWN_FAILURE : PROGRAM_CANNOT_RUN;
     if (error) {
+        /* It is there: program_find() has seen it. */
         fault_set(f, BITCUT_CANNOT, "%.*s: %s", text_fit(path, 120), path,
-                  strerror(error));
+                  error == ENOENT
+                      ? "what its first line names, or its loader, is not there"
+                      : strerror(error));
     } else {
         child = process;
         if (waiting) kill(process, waiting);

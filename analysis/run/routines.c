@@ -4,15 +4,21 @@
    MKL); those of SciPy's own OpenBLAS begin with scipy_. */
 #include "analysis/run/blas_arguments.h"
 
+#include <assert.h>
+
 #define ROUTINE __attribute__((visibility("default"))) void
 
 #define STRING(x) #x
 #define NAMED(x)  STRING(x)
 #define CALLER    __builtin_return_address(0)
 
+#define NAME_FITS(base)                                                                  \
+    static_assert(sizeof NAMED(NAME(base)) <= ROUTINE_MOST_BYTES, "room in the ledger")
+
 /* A call of a routine that is computed here: `call` is what the arguments say, `legal`
    what makes a product of it; the others are the arguments. */
 #define TAKE(base, legal, ...)                                                           \
+    NAME_FITS(base);                                                                     \
     static struct routine routine = { .name = NAMED(NAME(base)) };                       \
     struct product product;                                                              \
     struct turn turn;                                                                    \
@@ -26,6 +32,7 @@
     typedef void NAME(base##_type) parameters;                                           \
     ROUTINE NAME(base) parameters                                                        \
     {                                                                                    \
+        NAME_FITS(base);                                                                 \
         static struct routine routine = { .name = NAMED(NAME(base)) };                   \
         any_function *const original = turn_count(&routine, CALLER);                     \
         ((NAME(base##_type) *)original)(__VA_ARGS__);                                    \

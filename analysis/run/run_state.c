@@ -29,9 +29,20 @@ double run_seconds(void)
 
 static char settings_fault[BITCUT_TEXT_MOST]; /* or "" */
 
+/* A child writes a ledger of its own, if it has something to write. */
+static void begin_child(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    if (ledger) ledger_close(ledger);
+    ledger = NULL;
+    ledger_tried = false;
+}
+
+/* Also, before any thread has the lock: what children do with it. */
 static void read_settings(void)
 {
     struct fault f;
+    pthread_atfork(NULL, NULL, begin_child);
     if (run_settings_read(&asked, &f) == BITCUT_OK) return;
     memcpy(settings_fault, f.text, sizeof settings_fault);
     asked = (struct run_settings){ .way = { .original = true, .line = "original" },
@@ -62,27 +73,19 @@ void run_lock(void) { pthread_mutex_lock(&lock); }
 
 void run_unlock(void) { pthread_mutex_unlock(&lock); }
 
-/* A child writes a ledger of its own, if it has something to write. */
-static void begin_child(void)
-{
-    pthread_mutex_init(&lock, NULL);
-    if (ledger) ledger_close(ledger);
-    ledger = NULL;
-    ledger_tried = false;
-}
-
-static void watch_forks(void) { pthread_atfork(NULL, NULL, begin_child); }
-
 /* With the lock. */
 static struct ledger *own_ledger(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct fault f;
     if (ledger_tried) return ledger;
     const char *const folder = run_settings()->folder;
-    pthread_once(&once, watch_forks);
     ledger_tried = true;
-    ledger = folder ? ledger_open(folder) : NULL;
+    ledger = folder ? ledger_open(folder, &f) : NULL;
     if (ledger) memcpy(ledger->fault, settings_fault, sizeof ledger->fault);
+    else if (folder)
+        dprintf(STDERR_FILENO,
+                "bitcut run: %s: %s; what process %ld does is not written down\n", folder,
+                f.text, (long)getpid());
     return ledger;
 }
 

@@ -16,7 +16,8 @@ struct second {
  */
 void second_begin(struct turn *t);
 
-/* When D is there: compare, and give the program what it is to have. */
+/* When D is there: compare, and give the program what it is to have.  In the mode of
+   hostfp_enter(). */
 void second_end(struct turn *t);
 
 void second_free(struct second *s); /* or NULL */

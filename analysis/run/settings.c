@@ -1,3 +1,5 @@
+#define _XOPEN_SOURCE 700
+
 #include "analysis/run/settings.h"
 
 #include "lib/text.h"
@@ -89,9 +91,10 @@ static enum bitcut_status take_audit(struct run_settings *s, const char *value,
 static enum bitcut_status take_folder(struct run_settings *s, const char *value,
                                       struct fault *f)
 {
-    (void)f;
-    s->folder = value;
-    return BITCUT_OK;
+    /* The program may change its folder, or write over the environment. */
+    s->folder = realpath(value, NULL);
+    if (!s->folder) s->folder = strdup(value);
+    return s->folder ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
 }
 
 static enum bitcut_status take_threads(struct run_settings *s, const char *value,
@@ -132,7 +135,7 @@ enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f)
         struct fault why;
         const char *const value = getenv(row->name);
         if (value && *value && row->take(to, value, &why) != BITCUT_OK)
-            return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: %s", row->name, why.text);
+            return fault_set(f, why.status, "%s: %s", row->name, why.text);
     }
     return BITCUT_OK;
 }

@@ -55,7 +55,7 @@ struct run_settings {
     int percent; /* of the program's time that an audit may take; RUN_PERCENT_ALL */
     int threads; /* 0: all processors                                             */
     bool python; /* places are lines of Python where there are any                */
-    const char *folder; /* where processes write what they did, or NULL            */
+    char *folder; /* where processes write what they did, its whole path; or NULL  */
 };
 
 /* Take "original" or the line of a way.  BITCUT_BAD_ARGUMENT as way_read(). */
@@ -65,7 +65,8 @@ enum bitcut_status run_way_read(struct run_way *to, const char *line, struct fau
 enum bitcut_status run_rule_read(struct run_rule *to, const char *text, struct fault *f);
 
 /* What the environment says; what it does not say: products are the program's own.
-   BITCUT_BAD_ARGUMENT names the variable. */
+   Nothing of the environment is referred to later.  BITCUT_BAD_ARGUMENT names the
+   variable; BITCUT_NO_MEMORY. */
 enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f);
 
 /* How products of a place are computed. */

@@ -6,6 +6,7 @@
 #include "analysis/run/run_state.h"
 #include "analysis/run/second.h"
 #include "analysis/run/worker.h"
+#include "lib/hostfp.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,10 +111,12 @@ static void serve(struct turn *t)
     if (turn_compute(t->product, way, &t->fault) != BITCUT_OK) t->end = CALL_FAILED;
 }
 
-void turn_begin(struct turn *t, struct routine *routine, const void *caller,
-                const struct product *product, enum legality legality)
+/* In the mode of hostfp_enter(), as what follows a call: the program may have any, traps
+   included. */
+static void begin_turn(struct turn *t, struct routine *routine, const void *caller,
+                       const struct product *product, enum legality legality,
+                       const char *here)
 {
-    const char *const here = __builtin_frame_address(0);
     *t = (struct turn){ .routine = routine, .product = product, .began = run_seconds() };
     t->outermost = !(outermost && here < outermost);
     if (!t->outermost) {
@@ -131,9 +134,20 @@ void turn_begin(struct turn *t, struct routine *routine, const void *caller,
     else outermost = here;
 }
 
+void turn_begin(struct turn *t, struct routine *routine, const void *caller,
+                const struct product *product, enum legality legality)
+{
+    struct hostfp saved;
+    hostfp_enter(&saved);
+    begin_turn(t, routine, caller, product, legality, __builtin_frame_address(0));
+    hostfp_leave(&saved);
+}
+
 void turn_end(struct turn *t)
 {
+    struct hostfp saved;
     if (!t->outermost || t->end == CALL_ILLEGAL) return;
+    hostfp_enter(&saved);
     outermost = NULL;
     const double seconds = run_seconds() - t->began - t->own_seconds;
     if (t->second) second_end(t);
@@ -141,6 +155,7 @@ void turn_end(struct turn *t)
     write_down(t, seconds);
     second_free(t->second);
     audit_free(t->audit);
+    hostfp_leave(&saved);
 }
 
 /* --- calls that are only counted -------------------------------------------------- */

@@ -1,0 +1,165 @@
+/* What a process is told by its environment: every variable, its errors, and which way a
+   place has. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "analysis/run/settings.h"
+#include "lib/recipe.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct run_settings s;
+
+static void clear(void)
+{
+    for (const struct setting *row = settings; row->name; row++) unsetenv(row->name);
+}
+
+/* Read the settings with those and no other variables. */
+static enum bitcut_status read_with(const char *name, const char *value, struct fault *f)
+{
+    clear();
+    if (name) setenv(name, value, 1);
+    return run_settings_read(&s, f);
+}
+
+static void good(const char *name, const char *value)
+{
+    struct fault f;
+    ck_assert_msg(read_with(name, value, &f) == BITCUT_OK, "%s=%s: %s", name, value,
+                  f.text);
+}
+
+START_TEST(defaults)
+{
+    good(NULL, NULL);
+    ck_assert(s.way.original && !s.rules && !s.compares && !s.audits && s.python);
+    ck_assert(!s.folder && !s.keep && !s.threads);
+    ck_assert_str_eq(s.way.line, "original");
+    for (const struct setting *row = settings; row->name; row++) { /* "" says nothing */
+        good(row->name, "");
+        ck_assert(s.way.original && !s.rules && !s.compares && !s.audits && s.python &&
+                  !s.folder);
+    }
+}
+END_TEST
+
+START_TEST(each)
+{
+    good("BITCUT_RUN", "legemm@mi210,slices=2");
+    ck_assert(!s.way.original && s.way.gemm.order.slices == 2);
+    ck_assert_str_eq(s.way.gemm.recipe->name, "legemm");
+    ck_assert(strstr(s.way.line, "legemm@cdna2/") && strstr(s.way.line, ",slices=2"));
+    good("BITCUT_RUN", "original");
+    ck_assert(s.way.original);
+    good("BITCUT_RUN_AGAINST", "original");
+    ck_assert(s.compares && s.against.original && s.way.original);
+    good("BITCUT_RUN_AGAINST", "fp32@fma/f32");
+    ck_assert(s.compares && !s.against.original);
+    ck_assert_str_eq(s.against.line, "fp32@fma/f32");
+    good("BITCUT_RUN_AUDIT", "all");
+    ck_assert(s.audits && s.percent == RUN_PERCENT_ALL);
+    good("BITCUT_RUN_AUDIT", "7");
+    ck_assert(s.audits && s.percent == 7);
+    good("BITCUT_RUN_KEEP", "12");
+    ck_assert_uint_eq(s.keep, 12);
+    good("BITCUT_RUN_THREADS", "3");
+    ck_assert_int_eq(s.threads, 3);
+    good("BITCUT_RUN_SITES", "native");
+    ck_assert(!s.python);
+    good("BITCUT_RUN_FOLDER", "/nowhere/at/all"); /* a ledger says that it is not there */
+    ck_assert_str_eq(s.folder, "/nowhere/at/all");
+    good("BITCUT_RUN_FOLDER", ".."); /* wherever the program goes */
+    ck_assert(s.folder[0] == '/' && !strstr(s.folder, ".."));
+    memset(getenv("BITCUT_RUN_FOLDER"), 'x', 2);
+    ck_assert_ptr_eq(strstr(s.folder, "xx"), NULL);
+}
+END_TEST
+
+START_TEST(rules)
+{
+    good("BITCUT_RUN_RULES", "\n*train.py:*=legemm@mi210\n\nlib[a-m]*=original\n"
+                             "x y:*=fp32@fma/f32,tile-k=3\n*=plain@v100");
+    ck_assert_int_eq(s.rules, 4);
+    ck_assert_str_eq(s.rule[0].pattern, "*train.py:*");
+    ck_assert_str_eq(s.rule[2].pattern, "x y:*");
+    static const struct {
+        const char *place;
+        int rule;
+    } rows[] = {
+        { "/home/me/train.py:12 step", 0 },
+        { "/home/me/train.py:12 step < /usr/lib/x.py:3 y", 0 },
+        { "liblapack.so.3:sgetrf2_+0x1a", 1 },
+        { "libz.so:f+0x1", 3 },
+        { "/a/b/lib/x y:1", 2 },
+        { "/a/b/liba", 1 },
+        { "", 3 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        ck_assert_msg(run_settings_way(&s, rows[i].place) == &s.rule[rows[i].rule].way,
+                      "%s: not by rule %d", rows[i].place, rows[i].rule);
+    good("BITCUT_RUN_RULES", "a=original");
+    ck_assert_ptr_eq(run_settings_way(&s, "b"), &s.way);
+    ck_assert_ptr_eq(run_settings_way(&s, "a"), &s.rule[0].way);
+}
+END_TEST
+
+static const struct {
+    const char *name, *value, *why;
+} bad[] = {
+    { "BITCUT_RUN", "legem@mi210", "BITCUT_RUN: legem: unknown recipe; near it: legemm" },
+    { "BITCUT_RUN", "Original", "BITCUT_RUN: Original: not RECIPE@UNIT" },
+    { "BITCUT_RUN_AGAINST", "x", "BITCUT_RUN_AGAINST: x: not RECIPE@UNIT" },
+    { "BITCUT_RUN_AUDIT", "some", "BITCUT_RUN_AUDIT: some: not a number below 10^9" },
+    { "BITCUT_RUN_AUDIT", "-1", "BITCUT_RUN_AUDIT: -1: not a number" },
+    { "BITCUT_RUN_KEEP", "1e3", "BITCUT_RUN_KEEP: 1e3: not a number" },
+    { "BITCUT_RUN_THREADS", "1234567890", "BITCUT_RUN_THREADS: 1234567890: not a num" },
+    { "BITCUT_RUN_SITES", "python", "BITCUT_RUN_SITES: python: it can be native" },
+    { "BITCUT_RUN_RULES", "legemm@mi210", "not PATTERN=RECIPE@UNIT" },
+    { "BITCUT_RUN_RULES", "=legemm@mi210", "=legemm@mi210: not PATTERN=" },
+    { "BITCUT_RUN_RULES", "a=original\nb=legem@mi210", "legem: unknown recipe" },
+};
+
+START_TEST(refused)
+{
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct fault f = { .text = "" };
+        ck_assert_msg(read_with(bad[i].name, bad[i].value, &f) == BITCUT_BAD_ARGUMENT,
+                      "%s=%s: taken", bad[i].name, bad[i].value);
+        ck_assert_msg(strstr(f.text, bad[i].why) != NULL, "%s=%s: says: %s", bad[i].name,
+                      bad[i].value, f.text);
+        ck_assert_msg(!strncmp(f.text, bad[i].name, strlen(bad[i].name)), "%s", f.text);
+    }
+}
+END_TEST
+
+/* As many rules as there is room for, and one more; the longest pattern, and one longer.
+ */
+START_TEST(limits)
+{
+    static char list[(SETTINGS_RULES_MOST + 1) * 16];
+    for (int i = 0; i < SETTINGS_RULES_MOST; i++)
+        sprintf(list + strlen(list), "p%d=original\n", i);
+    good("BITCUT_RUN_RULES", list);
+    ck_assert_int_eq(s.rules, SETTINGS_RULES_MOST);
+    strcat(list, "q=original");
+    struct fault f;
+    ck_assert_int_eq(read_with("BITCUT_RUN_RULES", list, &f), BITCUT_BAD_ARGUMENT);
+    ck_assert_str_eq(f.text, "BITCUT_RUN_RULES: too many rules, or too long ones");
+    for (int more = 0; more < 2; more++) {
+        char rule[PATTERN_MOST + 16];
+        memset(rule, '*', sizeof rule);
+        strcpy(rule + PATTERN_MOST - 1 + more, "=original");
+        ck_assert_int_eq(read_with("BITCUT_RUN_RULES", rule, &f),
+                         more ? BITCUT_BAD_ARGUMENT : BITCUT_OK);
+    }
+    static char endless[2000];
+    memset(endless, 'x', sizeof endless - 1);
+    endless[3] = '=';
+    ck_assert_int_eq(read_with("BITCUT_RUN_RULES", endless, &f), BITCUT_BAD_ARGUMENT);
+}
+END_TEST
+
+TEST_MAIN("settings", defaults, each, rules, refused, limits)
