@@ -36,7 +36,7 @@ START_TEST(defaults)
 {
     good(NULL, NULL);
     ck_assert(s.way.original && !s.rules && !s.compares && !s.audits && s.python);
-    ck_assert(!s.folder && !s.keep && !s.threads);
+    ck_assert(!s.folder && !s.threads);
     ck_assert_str_eq(s.way.line, "original");
     for (const struct setting *row = settings; row->name; row++) { /* "" says nothing */
         good(row->name, "");
@@ -63,8 +63,6 @@ START_TEST(each)
     ck_assert(s.audits && s.percent == RUN_PERCENT_ALL);
     good("BITCUT_RUN_AUDIT", "7");
     ck_assert(s.audits && s.percent == 7);
-    good("BITCUT_RUN_KEEP", "12");
-    ck_assert_uint_eq(s.keep, 12);
     good("BITCUT_RUN_THREADS", "3");
     ck_assert_int_eq(s.threads, 3);
     good("BITCUT_RUN_SITES", "native");
@@ -114,7 +112,6 @@ static const struct {
     { "BITCUT_RUN_AGAINST", "x", "BITCUT_RUN_AGAINST: x: not RECIPE@UNIT" },
     { "BITCUT_RUN_AUDIT", "some", "BITCUT_RUN_AUDIT: some: not a number below 10^9" },
     { "BITCUT_RUN_AUDIT", "-1", "BITCUT_RUN_AUDIT: -1: not a number" },
-    { "BITCUT_RUN_KEEP", "1e3", "BITCUT_RUN_KEEP: 1e3: not a number" },
     { "BITCUT_RUN_THREADS", "1234567890", "BITCUT_RUN_THREADS: 1234567890: not a num" },
     { "BITCUT_RUN_SITES", "python", "BITCUT_RUN_SITES: python: it can be native" },
     { "BITCUT_RUN_RULES", "legemm@mi210", "not PATTERN=RECIPE@UNIT" },
