@@ -129,15 +129,17 @@ const struct setting settings[] = {
 
 enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f)
 {
+    enum bitcut_status status = BITCUT_OK;
     *to = (struct run_settings){ .way = { .original = true, .line = "original" },
                                  .python = true };
     for (const struct setting *row = settings; row->name; row++) {
         struct fault why;
         const char *const value = getenv(row->name);
-        if (value && *value && row->take(to, value, &why) != BITCUT_OK)
-            return fault_set(f, why.status, "%s: %s", row->name, why.text);
+        if (value && *value && row->take(to, value, &why) != BITCUT_OK &&
+            status == BITCUT_OK)
+            status = fault_set(f, why.status, "%s: %s", row->name, why.text);
     }
-    return BITCUT_OK;
+    return status;
 }
 
 const struct run_way *run_settings_way(const struct run_settings *s, const char *place)

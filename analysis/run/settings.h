@@ -65,8 +65,8 @@ enum bitcut_status run_way_read(struct run_way *to, const char *line, struct fau
 enum bitcut_status run_rule_read(struct run_rule *to, const char *text, struct fault *f);
 
 /* What the environment says; what it does not say: products are the program's own.
-   Nothing of the environment is referred to later.  BITCUT_BAD_ARGUMENT names the
-   variable; BITCUT_NO_MEMORY. */
+   Nothing of the environment is referred to later.  BITCUT_BAD_ARGUMENT names the first
+   variable that is wrong; the others are taken.  BITCUT_NO_MEMORY. */
 enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f);
 
 /* How products of a place are computed. */

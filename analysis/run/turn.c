@@ -31,7 +31,8 @@ static any_function *find_original(struct routine *r, const void *caller)
                 r->name);
         _exit(127);
     }
-    return r->original = f;
+    r->original = f;
+    return f;
 }
 
 /* --- computing -------------------------------------------------------------------- */

@@ -132,6 +132,22 @@ START_TEST(refused)
 }
 END_TEST
 
+/* What is wrong does not hide the others: the folder is where that is written down. */
+START_TEST(others_taken)
+{
+    struct fault f;
+    clear();
+    setenv("BITCUT_RUN", "none", 1);
+    setenv("BITCUT_RUN_RULES", "x", 1);
+    setenv("BITCUT_RUN_FOLDER", "/", 1);
+    setenv("BITCUT_RUN_THREADS", "5", 1);
+    ck_assert_int_eq(run_settings_read(&s, &f), BITCUT_BAD_ARGUMENT);
+    ck_assert_msg(!strncmp(f.text, "BITCUT_RUN: none", 16), "%s", f.text);
+    ck_assert_str_eq(s.folder, "/");
+    ck_assert_int_eq(s.threads, 5);
+}
+END_TEST
+
 /* As many rules as there is room for, and one more; the longest pattern, and one longer.
  */
 START_TEST(limits)
@@ -159,4 +175,4 @@ START_TEST(limits)
 }
 END_TEST
 
-TEST_MAIN("settings", defaults, each, rules, refused, limits)
+TEST_MAIN("settings", defaults, each, rules, refused, others_taken, limits)

@@ -1,0 +1,487 @@
+#!/bin/sh
+# bitcut run: programs with a BLAS of the test's own (tests/run/blas_stub.c), called under
+# every name and in every way, by threads, children and libraries, in good surroundings and
+# in bad ones; and with NumPy, where it is.
+# Run in the build folder with srcdir, CC, CFLAGS and NM set, as `make check` does.
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
+: "${srcdir:=.}" "${CC:=cc}" "${CFLAGS:=}" "${NM:=nm}"
+source=$(cd "$srcdir" && pwd)
+libraries=$PWD/.libs
+: "${BITCUT_MODULES:=$PWD}"
+export BITCUT_MODULES
+unset LD_PRELOAD TMPDIR
+for variable in $(env | sed -n 's/^\(BITCUT_RUN[A-Z_]*\)=.*/\1/p'); do unset "$variable"; done
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+work=$(cd "$work" && pwd -P)
+cd "$work" || exit 99
+
+library=$BITCUT_MODULES/bitcut-run.so
+[ -f "$libraries/libbitcut.so" ] || { echo "1..0 # SKIP no shared library"; exit 0; }
+
+# Programs that no sanitizer instruments cannot have a library that one does.
+sanitized=
+case $CFLAGS in *-fsanitize*) sanitized=yes ;; esac
+
+# built FILE WORD...: compile and link with the project's headers.
+built() {
+    file=$1
+    shift
+    # shellcheck disable=SC2086 # a list of words
+    $CC -std=c11 $CFLAGS -I"$source" -o "$file" "$@" -Wl,-rpath,"$work" \
+        -Wl,-rpath,"$libraries" 2>&1 | grep -E 'error|undefined|cannot'
+    [ -f "$file" ]
+}
+
+here=$source/tests/run
+with_stub="-L. -lstub $libraries/libbitcut.so -lm -ldl -lpthread"
+# shellcheck disable=SC2086
+{
+    built libstub.so -shared -fPIC "$here/blas_stub.c" &&
+        built client "$here/blas_client.c" "$here/blas_call.c" $with_stub &&
+        { built scenes -fopenmp "$here/blas_scenes.c" $with_stub ||
+            built scenes "$here/blas_scenes.c" $with_stub; } &&
+        built libuser.so -shared -fPIC "$here/blas_user.c" -L. -lstub &&
+        built late "$here/blas_late.c" -ldl &&
+        built early -Wl,--no-as-needed "$here/blas_late.c" -L. -luser -ldl
+} > log || { cat log; echo "Bail out! programs are not compiled"; exit 1; }
+
+# --- every name ---------------------------------------------------------------------------
+
+# counts WORD...: the values of those keys in the last line of `err`.
+counts() {
+    for key; do tail -n 1 err | sed -n "s/.*\"$key\":\"\{0,1\}\([^,\"}]*\).*/\1/p"; done |
+        paste -s -d ' ' -
+}
+
+# said KEY...: the same of the client's own account.
+said() {
+    for key; do tail -n 1 out | sed -n "s/.*\"$key\":\([0-9]*\).*/\1/p"; done | paste -s -d ' ' -
+}
+
+$NM -D --defined-only "$library" | awk '{ print $NF }' | grep -v '^_' > names
+
+# The names that the library is to have, from what the manual says of them.
+names_wanted() {
+    for base in sgemm ssyrk ssymm sgemm_batch sgemm_batch_strided dgemm cgemm zgemm sgemv \
+        sgemmt ssyr2k strmm strsm; do
+        for before in '' scipy_; do
+            echo "$before${base}_"
+            echo "$before${base}_64_"
+            echo "${before}cblas_$base"
+            echo "${before}cblas_${base}64_"
+        done
+        echo "cblas_${base}_64"
+    done
+}
+
+names_there() {
+    names_wanted | sort > wanted
+    sort names | diff wanted -
+}
+
+# called RECIPE UNIT: every name by this way.
+called() {
+    bitcut run --recipe "$1" --unit "$2" --json -- ./client "$1" "$2" < names > out 2> err ||
+        echo "status $?"
+    grep -v '^{' out
+    grep -v '^{' err
+    kinds='taken empty illegal others'
+    # shellcheck disable=SC2086 # words
+    [ "$(counts $kinds passed failed lost)" = "$(said $kinds) 0 0 0" ] ||
+        echo "counted: $(counts $kinds passed failed lost), not $(said $kinds)"
+    [ "$(said names wrong)" = "117 0" ] || tail -n 1 out
+    [ "$(said outputs)" -gt 100000 ] || echo "only $(said outputs) outputs"
+}
+
+# Each name has its place, and each place its name.
+by_name() {
+    sed -n 's/.*"routine":"\([^"]*\)".*/\1/p' err | sort -u > taken_names
+    grep -E '(sgemm|ssyrk|ssymm|batch|strided)(_|64_|_64|_64_)?$' names | sort |
+        diff - taken_names
+}
+
+# --- scenes -------------------------------------------------------------------------------
+
+SCENE_RECIPE=ootomo SCENE_UNIT=ampere/mma.m16n8k16.f32.f16
+export SCENE_RECIPE SCENE_UNIT
+way=$SCENE_RECIPE@$SCENE_UNIT
+as="--recipe $SCENE_RECIPE --unit $SCENE_UNIT"
+
+# ran STATUS WORD...: bitcut run with options and a program; what is wrong if its status is
+# another, or the program prints something.
+ran() {
+    wanted=$1
+    shift
+    # shellcheck disable=SC2086
+    timeout 100 bitcut run $as "$@" > out 2> err < /dev/null
+    status=$?
+    own_errors err
+    [ $status -eq "$wanted" ] || echo "run $*: status $status, not $wanted"
+    cat out
+}
+
+# scene STATUS COUNTS NAME: processes, taken, empty and illegal calls of a scene.
+scene() {
+    ran "$1" --json -- ./scenes "$3"
+    [ "$(counts processes taken empty illegal failed lost)" = "$2 0 0" ] || tail -n 1 err
+    grep -v '^{' err
+}
+
+scenes() {
+    while read -r name processes taken empty illegal; do
+        ok_if_empty "$name" "$(scene 0 "$processes $taken $empty $illegal" "$name")"
+    done << 'END'
+once 1 1 0 0
+both 1 2 0 0
+threads 1 520 0 0
+small_stacks 1 520 0 0
+forks 8 536 0 0
+counted_forks 101 0 0 0
+nested 1 1 1 0
+overwritten 2 2 0 0
+closed 1 2 0 0
+jumps 1 3 0 3
+modes 1 16 0 0
+traps 1 2 0 0
+again 2 3 0 0
+END
+    if ./scenes parallel | grep -q 'no OpenMP'; then skip parallel "no OpenMP"
+    else ok_if_empty parallel "$(scene 0 "2 29 0 0" parallel)"; fi
+}
+
+loaded() {
+    for program in late early; do
+        ran 0 --json -- ./$program ./libuser.so
+        [ "$(counts processes taken empty failed others)" = "1 3 1 0 0" ] || tail -n 1 err
+    done
+}
+
+# --- ways, places and files ---------------------------------------------------------------
+
+# The places of the program's calls, by routine.
+place_of() { sed -n "s/.*\"where\":\"\([^\"]*\)\".*\"routine\":\"$1\".*/\1/p" err; }
+
+ways() {
+    ran 0 --json -- ./scenes nested
+    at=$(place_of sgemm_)
+    case $at in scenes*+0x*) ;; *) echo "place $at" ;; esac
+    # By a rule, by none that fits, and by the first that does.
+    bitcut run --json --rule "$at=$way" -- ./scenes nested > out 2> err || cat out
+    [ "$(counts taken passed empty)" = "1 0 1" ] || tail -n 1 err
+    bitcut run --json --rule "x$at=$way" -- ./scenes nested > out 2> err
+    grep -q 'another small product' out || echo "the library's product is bitcut's"
+    [ "$(counts taken passed empty)" = "0 1 1" ] || tail -n 1 err
+    ran 1 --json --rule 'nothing*=original' --rule 'scenes*=plain@v100' \
+        --rule "*=$way" -- ./scenes once > said
+    grep -qx 'another small product' said || echo "not by the second rule"
+    grep -q '"way":"plain@volta/' err || cat err
+    ran 1 --json --rule '*=original' -- ./scenes once > said
+    [ "$(counts taken passed)" = "0 1" ] || tail -n 1 err
+    ran 1 --promote 1 --order slices=2 --split bitcut --json -- ./scenes once > said
+    line '"way":"[^"]*,split-a=bitcut,split-b=bitcut,promote=1,slices=2"'
+}
+
+# What --against says of one product, computed both ways by another program.
+against() {
+    for pair in "$way original" "original $way" "$way plain@v100"; do
+        one=${pair% *} other=${pair#* }
+        bitcut run --rule "*=$one" --against "$other" --json -- ./scenes product \
+            > got 2> err || cat got err
+        # shellcheck disable=SC2046
+        set -- $(sed -n 's/.*"outputs":\([^,]*\),"differ":\([^,]*\),"not_finite":\([^,]*\),"difference":\([^,]*\),"largest":\([^,]*\),.*/\1 \2 \3 \4 \5/p' err)
+        bitcut run --rule "*=$one" -- ./scenes product > one 2> err || cat one err
+        bitcut run --rule "*=$other" -- ./scenes product > other 2> err || cat other err
+        cmp got one # the program has what it asked for
+        paste one other | ./scenes differ "$@" || echo "$pair: $*"
+    done
+}
+
+files() {
+    mkdir folder
+    ran 0 --folder folder -o run.jsonl --json -- ./scenes both
+    diff err run.jsonl
+    [ "$(find folder -type f | grep -c '\.ledger$')" = 1 ] || ls folder
+    bitcut run --read folder --json > out 2> err2 || cat err2
+    sed 's,"program":null,"program":"./scenes",' out | diff err -
+    bitcut run --read folder -o read.jsonl > out 2> err || cat err
+    sed 's,"program":null,"program":"./scenes",' read.jsonl | diff run.jsonl -
+    grep -q '^routine *sgemm_$' out || cat out
+    [ "$(head -n 1 err)" = 'bitcut: run: 2 calls computed by bitcut' ] || cat err
+    # The program's output is its own; what is said of it goes to standard error.
+    TMPDIR=$work/made
+    export TMPDIR
+    mkdir made
+    ran 0 -o run.jsonl -- ./scenes once
+    line '^bitcut: run: 1 call computed by bitcut$'
+    line '^routine *sgemm_$'
+    [ "$(wc -l < run.jsonl)" = 2 ] || cat run.jsonl
+    for threads in 1 2 7; do ran 0 --threads $threads --json -- ./scenes both; done
+    rmdir made || ls -R made
+}
+
+by_hand() {
+    BITCUT_RUN=$way LD_PRELOAD=$library ./scenes both
+    mkdir hand
+    BITCUT_RUN_RULES="
+x*=original
+scenes*=$way" BITCUT_RUN_FOLDER=hand BITCUT_RUN_THREADS=1 BITCUT_RUN_SITES=native \
+        LD_PRELOAD=$library ./scenes forks
+    bitcut run --read hand --json > err 2> out || cat out
+    [ "$(counts processes taken failed lost)" = "8 536 0 0" ] || tail -n 1 err
+    LD_PRELOAD=$library ./scenes once > out && echo "no way: not the library's own"
+    BITCUT_RUN_AGAINST=$way BITCUT_RUN_FOLDER=hand LD_PRELOAD=$library ./scenes once > out
+    grep -q another out || echo "what is compared goes to the program"
+    # In a child of a process without a ledger, too, the lock is free.
+    LD_PRELOAD=$library ./scenes counted_forks
+    # A run is by its own settings alone.
+    (
+        BITCUT_RUN=plain@v100 BITCUT_RUN_THREADS=x BITCUT_RUN_AGAINST=y
+        export BITCUT_RUN BITCUT_RUN_THREADS BITCUT_RUN_AGAINST
+        ran 0 -- ./scenes both
+    )
+}
+
+# What `bitcut gemm` and `bitcut verify` make of the matrices of a call.
+# shellcheck disable=SC2086
+same_as_gemm() {
+    ran 0 --json -- ./scenes files
+    run 0 gemm $as -a A.npy -b B.npy -c C.npy --alpha 1.25 --beta -0.5 -o want.npy
+    cmp want.npy D.npy
+    run 0 verify $as -a A.npy -b B.npy -c C.npy --alpha 1.25 --beta -0.5 -d D.npy --json
+    expect mismatches 0
+}
+
+# NumPy's products of those matrices; A A^T is by SSYRK, which computes half of it.
+cat > products.py << 'END'
+import numpy
+a, b = numpy.load("A.npy"), numpy.load("B.npy")
+def step():
+    return a @ b
+numpy.save("AB.npy", step())
+numpy.save("AA.npy", a @ a.T)
+numpy.save("AT.npy", numpy.ascontiguousarray(a.T))
+END
+cat > compare.py << 'END'
+import numpy
+for got, want, part in (("AB", "want1", lambda x: x), ("AA", "want2", numpy.triu)):
+    d, e = (part(numpy.load(x + ".npy")).view("<u4") for x in (got, want))
+    if (d != e).any():
+        print(got, (d != e).sum(), "of", d.size, "outputs differ")
+END
+
+# shellcheck disable=SC2086
+numpy_same() {
+    run 0 gemm $as -a A.npy -b B.npy -o want1.npy
+    run 0 gemm $as -a A.npy -b AT.npy -o want2.npy
+    "$python" compare.py
+    for place in 'products.py:4 step' 'products.py:6'; do
+        grep -q "\"place\":\"$place\",\"where\":\"$work/$place\"" err || cat err
+    done
+    ran 0 --native --json -- "$python" products.py
+    grep -q '"place":"products.py' err && cat err
+    ran 0 --json --rule '*products.py:4 *=original' -- "$python" products.py
+    [ "$(counts taken passed)" = "1 1" ] || cat err
+}
+
+numpy() {
+    for python in python3 /usr/bin/python3; do
+        "$python" -c 'import numpy' 2> /dev/null && break
+        python=
+    done
+    if [ -n "$sanitized" ]; then skip NumPy "Python has no sanitizer"; return; fi
+    if [ -z "$python" ]; then skip NumPy "no Python with NumPy"; return; fi
+    cp /dev/null err
+    offences=$(ran 0 --json -- "$python" products.py)
+    if [ "$(counts taken)" = 0 ]; then skip NumPy "$(counts none)"; return; fi
+    [ "$(counts taken passed failed)" = "2 0 0" ] || offences=$offences$(cat err)
+    ok_if_empty NumPy "$offences$(numpy_same)"
+}
+
+# --- ends ---------------------------------------------------------------------------------
+
+ends() {
+    scene 7 "1 1 0 0" seven
+    scene 137 "1 3 0 0" killed
+    # shellcheck disable=SC2086
+    bitcut run $as --json -- ./scenes waits > out 2> err &
+    process=$!
+    tries=0
+    while ! grep -q waiting out && [ $tries -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
+    kill -TERM $process
+    wait $process
+    status=$?
+    [ $status = 42 ] || echo "SIGTERM: status $status"
+    [ "$(counts taken)" = 1 ] || cat err
+}
+
+# --- bad surroundings ---------------------------------------------------------------------
+
+# says STATUS LINE WORD...: what is wrong if that is not the status, or the one line on
+# standard error after "bitcut: "; ... in it is anything.
+says() {
+    wanted=$1 line=$2
+    shift 2
+    "$@" > out 2> err < /dev/null
+    status=$?
+    own_errors err
+    [ $status -eq "$wanted" ] || echo "$*: status $status, not $wanted"
+    [ ! -s out ] || cat out
+    pattern=$(printf '%s\n' "$line" | sed 's/[][*.^$\/]/\\&/g; s/\\\.\\\.\\\./.*/g')
+    { [ "$(wc -l < err)" -eq 1 ] && grep -q "^bitcut: $pattern\$" err; } || cat err
+}
+
+# shellcheck disable=SC2086
+bad_begin() {
+    run="bitcut run $as"
+    says 127 'run: ./none: No such file or directory' $run -- ./none
+    says 127 'run: none-such: No such file or directory' $run -- none-such
+    says 126 'run: ./names: Permission denied' $run -- ./names
+    says 126 'run: ./: Is a directory' $run -- ./
+    says 125 'run: no program: bitcut run --recipe R --unit U -- PROGRAM ARGUMENTS' $run
+    says 125 'run: no program: bitcut run --recipe R --unit U -- PROGRAM ARGUMENTS' $run --
+    says 125 'run: ./scenes: one word too many (the program comes after --)' \
+        $run ./scenes once
+    says 125 'run: it needs --recipe and --unit, --rule, or --against' \
+        bitcut run -- ./scenes once
+    says 125 '--recipe, --unit: both are needed...' bitcut run --unit a100 -- ./scenes
+    says 125 '--recipe: ootom: unknown; near it: ootomo...' \
+        bitcut run --recipe ootom --unit a100 -- ./scenes once
+    says 125 '--against: x100: unknown unit; near it: ...' \
+        bitcut run --against ootomo@x100 -- ./scenes once
+    says 125 '--rule: ootomo@a100: not PATTERN=RECIPE@UNIT, such as ...' \
+        bitcut run --rule ootomo@a100 -- ./scenes once
+    says 125 '--folder: ./none: No such file or directory' $run --folder ./none -- ./scenes
+    says 125 '--folder: names: Not a directory' $run --folder names -- ./scenes once
+    says 125 'none/x: No such file or directory' $run -o none/x -- ./scenes once
+    says 125 './none: No such file or directory' bitcut run --read ./none
+    says 125 '--read: runs nothing: there is no program beside it' \
+        bitcut run --read . -- ./scenes once
+    says 125 './none/bitcut-run.so: No such file or directory (the library of bitcut run; BITCUT_MODULES names its folder)' \
+        env BITCUT_MODULES=./none $run -- ./scenes once
+    says 125 '/none: no folder can be made there: No such file or directory (TMPDIR ...' \
+        env TMPDIR=/none $run -- ./scenes once
+    mkdir 'a b'
+    ln -s "$library" 'a b/bitcut-run.so'
+    says 125 '...a b/bitcut-run.so: the loader takes no file with a blank or a colon in its path' \
+        env "BITCUT_MODULES=$work/a b" $run -- ./scenes once
+    printf '#!/none\n' > script && chmod +x script
+    says 126 'run: ./script: what its first line names, or its loader, is not there' \
+        $run -- ./script
+    { printf '\177ELF\1\1\1'; head -c 100 /dev/zero; } > elf32 && chmod +x elf32
+    says 125 'run: ./elf32: for another machine or word size than bitcut: it cannot take its library' \
+        $run -- ./elf32
+    echo text > damaged.ledger
+    says 125 '.: damaged.ledger: not what a process under bitcut run of this version has written' \
+        bitcut run --read .
+    rm damaged.ledger
+}
+
+# shellcheck disable=SC2086
+bad_rights() {
+    cp scenes suid && chown 12345 suid && chmod 4755 suid || return
+    says 125 'run: ./suid: runs with rights of its owner or file (setuid, setgid, capabilities): the loader takes no library into it' \
+        bitcut run $as -- ./suid once
+}
+
+# shellcheck disable=SC2086
+static_program() {
+    says 125 'run: ./static: linked statically: nothing takes the place of its BLAS; link it with a shared one' \
+        bitcut run $as -- ./static
+}
+
+# Programs that run, and what is said of no products.
+# shellcheck disable=SC2086
+none_seen() {
+    run="bitcut run $as"
+    none='run: no product was seen:'
+    says 0 "$none the program has sgemm_ in itself, linked statically, where nothing takes its place: link it with a shared BLAS" \
+        $run -- ./own
+    says 0 "$none no process had a BLAS library when it ended" $run -- ./nothing
+    says 0 "$none libstub.so is there, but no FP32 product of level 3 was called: there is none, or the library or the program computes it in itself" \
+        $run -- ./unused
+    says 0 "$none no process has written anything in the folder" bitcut run --read empty
+    [ -n "$sanitized" ] ||
+        says 0 "$none what took the library was killed, left by _exit() as shells do, or became another program that cleared LD_PRELOAD, runs with other rights, or could write nothing down (a line above says so)" \
+            $run -- env -u LD_PRELOAD ./nothing
+}
+
+# line PATTERN: what is wrong if no line of `err` is like that.
+line() { grep -q -- "$1" err || { echo "no line: $1"; cat err; }; }
+
+# preloaded SCENE: with the variables that are set.
+preloaded() { LD_PRELOAD=$library ./scenes "$1" > out 2> err; }
+
+in_environment() {
+    BITCUT_RUN=ootom@a100 preloaded once && echo "not the library's own product"
+    line '^bitcut run: BITCUT_RUN: ootom: unknown recipe; near it: ootomo, .*; products are the program.s own$'
+    BITCUT_RUN=$way BITCUT_RUN_FOLDER=/none preloaded once || cat out
+    line '^bitcut run: /none: No such file or directory; what process [0-9]* does is not written down$'
+    [ "$(wc -l < err)" = 1 ] || cat err
+    BITCUT_RUN_RULES=x BITCUT_RUN_FOLDER=empty preloaded once
+    line '^bitcut run: BITCUT_RUN_RULES: x: not PATTERN=RECIPE@UNIT'
+    bitcut run --read empty > out 2> err
+    line '^bitcut: run: BITCUT_RUN_RULES: x: not PATTERN'
+    rm empty/*
+}
+
+limits() {
+    (ulimit -f 10 && BITCUT_RUN=$way BITCUT_RUN_FOLDER=empty preloaded once) ||
+        echo "ended by a limit of files: $?"
+    line 'empty: File too large; what process [0-9]* does is not written down$'
+    ran 0 --json -- sh -c 'ulimit -v 150000; exec ./scenes starved'
+    [ "$(counts taken failed)" = '0 2' ] || tail -n 1 err
+    line '"fault":"[a-z ]*memory'
+    ran 0 -- sh -c 'ulimit -v 150000; exec ./scenes starved'
+    line "^bitcut: run: 2 calls COMPUTED BY THE PROGRAM'S OWN LIBRARY, because bitcut could not: see fault\$"
+}
+
+# A disk with room for nothing, then for a head alone.
+full_disk() {
+    size=$(getconf PAGESIZE)
+    mount -t tmpfs -o size="$size" tmpfs disk || return
+    ran 0 --folder disk -- ./scenes once
+    line '^bitcut run: .*/disk: No space left on device; what process [0-9]* does is not written down$'
+    line '^bitcut: run: no product was seen: no process took the library and wrote anything down'
+    umount disk
+    mount -t tmpfs -o size=$((2 * size)) tmpfs disk || return
+    ran 0 --folder disk -- ./scenes once
+    line '^bitcut: run: 1 call of more places than there is room for, in the account or on the disk'
+    grep 'no product was seen' err
+    umount disk
+}
+
+ok_if_empty "the names that are taken are those of the manual" "$(names_there)"
+ok_if_empty "every name in every way: ootomo" "$(called ootomo $SCENE_UNIT)"
+ok_if_empty "every name in every way: legemm" "$(called legemm cdna2/mfma.32x32x8.f32.f16)"
+ok_if_empty "each has its place" "$(by_name)"
+scenes
+ok_if_empty "libraries opened late, and early" "$(loaded)"
+ok_if_empty "rules and variations" "$(ways)"
+ok_if_empty "what differs is as computed here" "$(against)"
+ok_if_empty "a call is bitcut gemm's" "$(same_as_gemm)"
+numpy
+ok_if_empty "--folder, --read, -o, --json, --threads" "$(files)"
+ok_if_empty "by hand" "$(by_hand)"
+ok_if_empty "ends" "$(ends)"
+ok_if_empty "what cannot begin is told in a line" "$(bad_begin)"
+if [ "$(id -u)" = 0 ]; then ok_if_empty "rights" "$(bad_rights)"
+else skip "rights" "no rights to give"; fi
+echo 'void sgemm_(void); void sgemm_(void) { } int main(void) { sgemm_(); return 0; }' > own.c
+echo 'int main(void) { return 0; }' > nothing.c
+if [ -z "$sanitized" ] && built static -static own.c > /dev/null; then
+    ok_if_empty "a static program" "$(static_program)"
+else skip "a static program" "it cannot be linked"; fi
+mkdir empty disk
+ok_if_empty "programs without products" "$(built own own.c; built nothing nothing.c
+    built unused -Wl,--no-as-needed nothing.c -L. -lstub)"
+ok_if_empty "why nothing was seen" "$(none_seen)"
+ok_if_empty "wrong variables" "$(in_environment)"
+if [ -n "$sanitized" ]; then skip "limits" "a sanitizer needs much memory"
+else ok_if_empty "limits of memory and files" "$(limits)"; fi
+if [ "$(id -u)" = 0 ] && mount -t tmpfs tmpfs disk 2> /dev/null && umount disk; then
+    ok_if_empty "a full disk" "$(full_disk)"
+else skip "a full disk" "no rights to mount one"; fi
+echo "1..$n"

@@ -1,0 +1,38 @@
+#include "tests/run/blas_client.h"
+
+#include "tests/run/blas_types.h"
+
+#include <string.h>
+
+static bool is(const struct name *f, const char *base) { return !strcmp(f->base, base); }
+
+/* The letter of a number of CBLAS, small or capital by turns; another for another. */
+static char letter(int number)
+{
+    static const char letters[] = "NTC.......UL..................LR";
+    static int turn;
+    const char capital = number >= 111 && number <= 142 ? letters[number - 111] : '.';
+    turn ^= 1;
+    return turn && capital >= 'A' ? (char)(capital + 32) : capital == '.' ? 'X' : capital;
+}
+
+#define integer int32_t
+#define CALL(x) x##_32
+#include "tests/run/blas_call.inc"
+#undef integer
+#undef CALL
+#define integer int64_t
+#define CALL(x) x##_64
+#include "tests/run/blas_call.inc"
+
+void call_routine(const struct name *f, const struct call *x)
+{
+    const bool groups = !strcmp(f->base, "sgemm_batch") && x->count > 2;
+    if (groups) (f->wide ? groups_64 : groups_32)(f, x);
+    else (f->wide ? product_64 : product_32)(f, x);
+}
+
+void call_other(const struct name *f, const double *v)
+{
+    (f->wide ? others_64 : others_32)(f, v);
+}
