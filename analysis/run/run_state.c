@@ -84,7 +84,7 @@ static struct ledger *own_ledger(void)
     if (ledger) memcpy(ledger->fault, settings_fault, sizeof ledger->fault);
     else if (folder)
         dprintf(STDERR_FILENO,
-                "bitcut run: %s: %s; what process %ld does is not written down\n", folder,
+                "bitcut: run: %s: %s; what process %ld does is not written down\n", folder,
                 f.text, (long)getpid());
     return ledger;
 }
