@@ -95,7 +95,8 @@ counted() {
     esac
 }
 
-# agrees DEVICE: single instructions, the split pass, and kernels of every recipe.
+# agrees DEVICE: single instructions, the split pass, and kernels of every recipe; of fewer than
+# 2^18 products in all layouts, with all alpha and beta, in batches, and with D in C's place.
 agrees() {
     at="--device $1 --json"
     for words in "record --random 64" "verify --kernel split --samples 3000" \
@@ -117,6 +118,7 @@ ootomo -m 66 -n 65 -k 75
 legemm -m 66 -n 65 -k 75
 legemm -m 66 -n 65 -k 75 --split-k 3
 legemm -m 66 -n 65 -k 75 --equilibrate
+legemm -m 9 -n 5 -k 19 --split-k 2 --equilibrate
 bf16x3 -m 66 -n 65 -k 75
 bf16x6 -m 66 -n 65 -k 75 --split-k 2
 bf16x9 -m 66 -n 65 -k 75
