@@ -52,7 +52,11 @@ numbered() {
         manual && /^@chapter / { chapter++; tutorial = /Tutorial/ }
         opens($0) { inside = 1; first = 1; next }
         closes($0) { inside = more = 0; note = ""; next }
-        !inside && /^@c (not run|needs): / { note = substr($0, 4); next }
+        !inside && sub(/^(@c|<!--) /, "") && /^(not run|needs): / {
+            note = $0
+            sub(/ -->$/, "", note)
+            next
+        }
         !inside { note = ""; next }
         first && manual && !/^\$ / { inside = 0; note = ""; next }
         { first = 0; line = manual ? plain($0) : $0 }

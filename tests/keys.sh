@@ -72,8 +72,36 @@ done
 printf '\377\377\377\177' > nan
 dd if=nan of="changed/hopper/mma.m16n8k16.f32.f16/D.npy" bs=1 seek=128 conv=notrunc 2> err
 
+# A program whose one product bitcut takes, in a folder that `run --read` reads.
+cat > blas.c << END
+void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int,
+                 float, float *, int);
+#ifdef BLAS
+void cblas_sgemm(int o, int ta, int tb, int m, int n, int k, float alpha, const float *a, int lda,
+                 const float *b, int ldb, float beta, float *c, int ldc)
+{
+    for (int i = 0; i < m * n; i++) c[i] = 0;
+}
+#else
+int main(void)
+{
+    float x[4] = { 1, 2, 3, 4 }, d[4];
+    cblas_sgemm(101, 111, 111, 2, 2, 2, 1, x, 2, x, 2, 0, d, 2);
+    return 0;
+}
+#endif
+END
+mkdir log
+runs() {
+    ${CC:-cc} -DBLAS -shared -fPIC -o libblas.so blas.c &&
+        ${CC:-cc} -o multiplies blas.c ./libblas.so &&
+        bitcut run --folder log --recipe legemm --unit mi210 --against original -- ./multiplies
+}
+runs > out 2>&1 || cat out >> run.failed
+
 # shellcheck disable=SC2086 # lists of words
 {
+    prints run run --read log
     prints gemm gemm --recipe legemm --unit h100 $small --save-a A.npy --save-b B.npy \
         -o D.npy --budget --at 1,2 --worst 1
     prints gemm gemm --recipe half-fp8 --unit h100 $small
@@ -131,7 +159,7 @@ every_line() {
     unread advise -a A.npy -b B.npy --unit h100 --unit mi210
 }
 
-echo 1..18
+echo 1..19
 ok_if_empty "gemm" "$(same gemm gemm 'a GEMM' metrics budget)"
 ok_if_empty "verify" "$(same verify verify 'a GEMM' budget)"
 ok_if_empty "explain" "$(same explain explain 'a GEMM')"
@@ -149,4 +177,5 @@ ok_if_empty "report" "$(same report report)"
 ok_if_empty "tile" "$(same tile tile)"
 ok_if_empty "bench exact" "$(same exact 'bench exact' 'may a BLAS')"
 ok_if_empty "bench emu" "$(same emu 'bench emu' 'may a BLAS')"
+ok_if_empty "run" "$(same run run)"
 ok_if_empty "every line for people is explained" "$(every_line)"

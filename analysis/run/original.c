@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,24 +19,44 @@ static any_function *as_function(void *symbol)
     return f;
 }
 
-/* Whether a symbol is this library's own. */
-static bool is_own(void *symbol)
+/* Two libraries, by where they begin. */
+struct order {
+    uintptr_t own, other;
+    bool in_front; /* the other was loaded before this one */
+};
+
+/* Until the first of both: the loader lists them in the order of its search. */
+static int find_first(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct order *const x = context;
+    (void)size;
+    if (!*info->dlpi_name) return 0;
+    x->in_front = info->dlpi_addr == x->other;
+    return x->in_front || info->dlpi_addr == x->own;
+}
+
+/* Whether a symbol is this library's own, or of one that was preloaded in front of it: that
+   one has called, and would again. */
+static bool is_not_behind(void *symbol)
 {
     Dl_info own, other;
     void *here;
-    bool (*const self)(void *) = is_own;
+    bool (*const self)(void *) = is_not_behind;
     memcpy(&here, &self, sizeof here);
-    return dladdr(here, &own) && dladdr(symbol, &other) &&
-           own.dli_fbase == other.dli_fbase;
+    if (!dladdr(here, &own) || !dladdr(symbol, &other)) return false;
+    struct order x = { .own = (uintptr_t)own.dli_fbase,
+                       .other = (uintptr_t)other.dli_fbase };
+    dl_iterate_phdr(find_first, &x);
+    return x.in_front || x.own == x.other;
 }
 
-/* The symbol in a library that is open, or in those that it needs; NULL: in none but this
+/* The symbol in a library that is open, or in those that it needs; NULL: in none behind this
    one.  The library stays open while the process lasts: what is found is kept. */
 static void *symbol_of(const char *library, const char *name)
 {
     void *const handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
     void *const symbol = handle ? dlsym(handle, name) : NULL;
-    if (symbol && !is_own(symbol)) return symbol;
+    if (symbol && !is_not_behind(symbol)) return symbol;
     if (handle) dlclose(handle);
     return NULL;
 }

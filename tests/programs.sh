@@ -1,0 +1,56 @@
+#!/bin/sh
+# What programs give on units (data/run/programs.jsonl): the manual's tables are of these rows,
+# every call was taken and those that were recorded have the bits of `bitcut gemm`; and NumPy,
+# where it is, gives the same bits now.
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
+source=$(cd "${srcdir:-.}" && pwd)
+rows=$source/data/run/programs.jsonl
+build=$PWD
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+
+in_manual() {
+    sh "$source/examples/run/tables.sh" "$rows" > lines
+    [ "$(wc -l < lines)" -gt 60 ] || cat lines
+    while read -r line; do
+        grep -qxF -e "$line" "$source/doc/programs.texi" || echo "manual: not $line"
+    done < lines
+}
+
+# Runs in which calls were not taken, or reached the library, or have other bits.
+calls() {
+    grep '"case": "calls"' "$rows" | grep -v '"way": "own"' > runs
+    [ "$(wc -l < runs)" -eq 64 ] || echo "$(wc -l < runs) runs"
+    grep -v '"taken": [1-9].*"failed": 0, "empty": 0, "original": 0' runs
+    grep -vE '"sampled": ([1-9][0-9]*), "equal": \1}' runs
+}
+
+# Only labels of K-means are those of FP32.
+differ() { grep '"same": true' "$rows" | grep -v '"way": "own"' | grep -v '"case": "sklearn"'; }
+
+# The digests of a program in NumPy, which no library has a part in.
+now() {
+    PYTHONDONTWRITEBYTECODE=1 bitcut run --recipe legemm --unit mi210 -- python3 \
+        "$source/examples/run/matmul.py" > out 2> err || cat err
+    for of in signed positive small; do
+        want=$(sed -n "s/.*\"way\": \"legemm@mi210\", \"case\": \"$of\".*\(\"digest\": [^,]*\),.*/\1/p" "$rows")
+        [ -n "$want" ] || echo "no row of $of"
+        grep "\"$of\"" out | grep -q "$want" || cat out
+    done
+}
+
+ok_if_empty "the manual has these tables" "$(in_manual)"
+ok_if_empty "every call was taken, and has the bits of gemm" "$(calls)"
+ok_if_empty "results are other ones than FP32's" "$(differ)"
+case ${CFLAGS:-} in
+*-fsanitize*) without="a sanitizer" ;;
+*) without= ;;
+esac
+if [ -z "$without" ] && [ -f "$build/bitcut-run.so" ] && python3 -c 'import numpy' 2> err; then
+    ok_if_empty "NumPy gives these bits now" "$(now)"
+else skip "NumPy gives these bits now" "no bitcut-run.so, or no NumPy${without:+, or $without}"
+fi
+echo "1..$n"
