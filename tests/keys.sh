@@ -95,7 +95,8 @@ mkdir log
 runs() {
     ${CC:-cc} -DBLAS -shared -fPIC -o libblas.so blas.c &&
         ${CC:-cc} -o multiplies blas.c ./libblas.so &&
-        bitcut run --folder log --recipe legemm --unit mi210 --against original -- ./multiplies
+        bitcut run --audit --folder log --recipe legemm --unit mi210 --against original -- \
+            ./multiplies
 }
 runs > out 2>&1 || cat out >> run.failed
 

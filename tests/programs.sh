@@ -20,6 +20,14 @@ in_manual() {
     done < lines
 }
 
+# An audit watches every place, within its time.
+audits() {
+    grep '"case": "audit"' "$rows" > runs
+    [ "$(wc -l < runs)" -eq 8 ] || echo "$(wc -l < runs) audits"
+    sed 's/.*"places": \([0-9]*\), "watched": \([0-9]*\),.*"share": \([0-9.]*\)}/\1 \2 \3/' runs |
+        awk '!($1 <= $2 && $3 < 10)'
+}
+
 # Runs in which calls were not taken, or reached the library, or have other bits.
 calls() {
     grep '"case": "calls"' "$rows" | grep -v '"way": "own"' > runs
@@ -44,6 +52,7 @@ now() {
 
 ok_if_empty "the manual has these tables" "$(in_manual)"
 ok_if_empty "every call was taken, and has the bits of gemm" "$(calls)"
+ok_if_empty "audits watched every place within their time" "$(audits)"
 ok_if_empty "results are other ones than FP32's" "$(differ)"
 case ${CFLAGS:-} in
 *-fsanitize*) without="a sanitizer" ;;

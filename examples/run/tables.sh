@@ -56,6 +56,18 @@ awk '
                 number("%.1f", program[p], "legemm@mi210", "compared", "seconds")
         }
     }
+    # What an audit says, a line a program.
+    function audits(    p, of) {
+        for (p = 1; p <= programs; p++) {
+            of = program[p]
+            print "@item " of " @tab " value[of, "own", "audit", "calls"] " @tab " \
+                value[of, "own", "audit", "places"] " @tab " \
+                value[of, "own", "audit", "watched"] " @tab " \
+                number("%.1f %%", of, "own", "audit", "share") " @tab " \
+                number("%.1e", of, "own", "audit", "relres") " @tab " \
+                number("%.1f", of, "own", "audit", "backward") " @tab " advice[of]
+        }
+    }
     function places(    i, line) {
         for (i = 1; i <= spots; i++) {
             line = spot[i]
@@ -73,15 +85,21 @@ awk '
         apart[at, get("way")] = get("difference")
     }
     get("case") == "place" { next }
+    get("case") == "audit" {
+        at = get("program")
+        match($0, /"advice": "[^"]*"/)
+        advice[at] = substr($0, RSTART + 11, RLENGTH - 12)
+    }
     !(get("way") in is_way) { is_way[get("way")] = 1; way[++ways] = get("way") }
     !(get("program") in is_program) {
         is_program[get("program")] = 1
         program[++programs] = get("program")
     }
     { keep("relres first labels passes inertia loss weights error orthogonality residual values " \
-           "steps taken original sampled equal seconds") }
+           "steps taken original sampled equal seconds calls places watched share backward") }
     END {
         calls()
+        audits()
         table("%.1e:matmul:signed:relres,%.1e:matmul:positive:relres,%.1e:matmul:small:relres," \
               "%.1e:matmul:syrk:relres,%.1e:products:sgemm:relres")
         table("%.0f:kmeans:sklearn:first,%.0f:kmeans:sklearn:labels,%.0f:kmeans:sklearn:passes," \
