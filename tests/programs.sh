@@ -1,7 +1,8 @@
 #!/bin/sh
 # What programs give on units (data/run/programs.jsonl): the manual's tables are of these rows,
 # every call was taken and those that were recorded have the bits of `bitcut gemm`; and NumPy,
-# where it is, gives the same bits now.
+# where it is, gives the same bits now.  The library that recorded calls, in front of bitcut's,
+# leads to no call without end.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
@@ -50,6 +51,51 @@ now() {
     done
 }
 
+# A call that a library in front of bitcut's forwards goes to the program's own, although that
+# is open for one library alone, and not to the one in front again.
+in_front() {
+    cat > plug.c << END
+void dgemm_(const char *, const char *, const int *, const int *, const int *, const double *,
+            const double *, const int *, const double *, const int *, const double *, double *,
+            const int *);
+#ifdef BLAS
+void dgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k,
+            const double *alpha, const double *a, const int *lda, const double *b,
+            const int *ldb, const double *beta, double *d, const int *ldd) { *d = 7; }
+#else
+int go(void)
+{
+    const int n = 1;
+    const double x = 1;
+    double d = 0;
+    dgemm_("n", "n", &n, &n, &n, &x, &x, &n, &x, &n, &x, &d, &n);
+    return (int)d;
+}
+#endif
+END
+    cat > opens.c << END
+#include <dlfcn.h>
+#include <string.h>
+int main(void)
+{
+    int (*go)(void);
+    void *const plug = dlopen("./plug.so", RTLD_NOW | RTLD_LOCAL), *symbol = dlsym(plug, "go");
+    memcpy(&go, &symbol, sizeof go);
+    return go();
+}
+END
+    { ${CC:-cc} -shared -fPIC -o front.so "$source/examples/run/record.c" -ldl &&
+        ${CC:-cc} -DBLAS -shared -fPIC -o own.so plug.c &&
+        ${CC:-cc} -shared -fPIC -o plug.so plug.c ./own.so &&
+        ${CC:-cc} -o opens opens.c -ldl; } 2>&1
+    # shellcheck disable=SC2016 # for the inner shell
+    timeout 20 bitcut run --recipe legemm --unit mi210 -- \
+        sh -c 'LD_PRELOAD=$PWD/front.so:$LD_PRELOAD exec ./opens' > out 2> err
+    status=$?
+    [ $status -eq 7 ] || { echo "status $status, not 7"; cat err; }
+    grep -q 'dgemm_ 1$' err || cat err
+}
+
 ok_if_empty "the manual has these tables" "$(in_manual)"
 ok_if_empty "every call was taken, and has the bits of gemm" "$(calls)"
 ok_if_empty "audits watched every place within their time" "$(audits)"
@@ -58,6 +104,10 @@ case ${CFLAGS:-} in
 *-fsanitize*) without="a sanitizer" ;;
 *) without= ;;
 esac
+if [ -z "$without" ] && [ -f "$build/bitcut-run.so" ]; then
+    ok_if_empty "a library in front of bitcut's" "$(in_front)"
+else skip "a library in front of bitcut's" "no bitcut-run.so${without:+, or $without}"
+fi
 if [ -z "$without" ] && [ -f "$build/bitcut-run.so" ] && python3 -c 'import numpy' 2> err; then
     ok_if_empty "NumPy gives these bits now" "$(now)"
 else skip "NumPy gives these bits now" "no bitcut-run.so, or no NumPy${without:+, or $without}"

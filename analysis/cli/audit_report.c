@@ -211,8 +211,8 @@ static const struct audit_part parts[] = {
                    .title = "Where the unit matters",
                    .text =
                        "Every product computed in two ways: outputs that differ, the "
-                       "Frobenius norm of the difference over that of the other "
-                       "result, and the largest difference over the largest output." },
+                       "Frobenius norm of the difference over that of the result "
+                       "that has more, and the largest difference over the largest output." },
       .rows = difference_rows },
     { .section = { .name = "values",
                    .chapter = ABOUT_VALUES,

@@ -53,12 +53,9 @@ static void add_way(json_t *row, const char *line)
 static void add_difference(json_t *row, const struct ledger_difference *x)
 {
     const bool any = x->outputs != 0;
-    const double relative = x->norm > 0     ? sqrt(x->square / x->norm)
-                            : x->square > 0 ? INFINITY
-                                            : 0;
-    const double most = x->largest > 0 ? x->most / x->largest
-                        : x->most > 0  ? INFINITY
-                                       : 0;
+    const double norm = fmax(x->norm[0], x->norm[1]);
+    const double relative = norm > 0 ? sqrt(x->square / norm) : 0;
+    const double most = x->largest > 0 ? x->most / x->largest : 0;
     json_object_set_new(row, "outputs", any ? json_count(x->outputs) : json_null());
     json_object_set_new(row, "differ", any ? json_count(x->differ) : json_null());
     json_object_set_new(row, "not_finite", any ? json_count(x->not_finite) : json_null());

@@ -187,7 +187,7 @@ void ledger_difference_add(struct ledger_difference *to,
     to->differ += more->differ;
     to->not_finite += more->not_finite;
     to->square += more->square;
-    to->norm += more->norm;
+    for (int i = 0; i < 2; i++) to->norm[i] += more->norm[i];
     if (more->most > to->most) to->most = more->most;
     if (more->largest > to->largest) to->largest = more->largest;
 }

@@ -32,8 +32,9 @@ extern const char *const call_end_names[CALL_ENDS];
 struct ledger_difference {
     uint64_t outputs, differ; /* other encodings, NaN of other bits apart              */
     uint64_t not_finite;      /* of those in one result only                           */
-    double square, norm;      /* sums of (d - e)^2 and e^2, e the other's, finite ones */
-    double most, largest;     /* of |d - e| and |e|                                    */
+    double square, norm[2];   /* sums of (d - e)^2; of d^2 and e^2, e the other's: finite
+                                 ones                                                  */
+    double most, largest;     /* of |d - e|; of |d| and |e| together                   */
 };
 
 /* The values of an operand, by exponent fields: 0 has zeros and subnormals. */

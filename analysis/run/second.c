@@ -58,11 +58,12 @@ static void compare(struct ledger_difference *x, uint32_t d, uint32_t e)
     x->differ += d != e && !(is_nan(d) && is_nan(e));
     x->not_finite += is_finite(d) != is_finite(e);
     if (!is_finite(d) || !is_finite(e)) return;
-    const double de = value_of_float(d) - value_of_float(e), ee = value_of_float(e);
+    const double dd = value_of_float(d), ee = value_of_float(e), de = dd - ee;
     x->square += de * de;
-    x->norm += ee * ee;
+    x->norm[0] += dd * dd;
+    x->norm[1] += ee * ee;
     x->most = fmax(x->most, fabs(de));
-    x->largest = fmax(x->largest, fabs(ee));
+    x->largest = fmax(x->largest, fmax(fabs(dd), fabs(ee)));
 }
 
 /* Where element (i, j) of D is. */

@@ -366,21 +366,22 @@ static int near(double x, double y) { return fabs(x - y) <= 1e-9 * fabs(y); }
 static void differ(char **said)
 {
     long outputs = 0, differs = 0;
-    double square = 0, norm = 0, most = 0, largest = 0;
+    double square = 0, norms[2] = { 0, 0 }, most = 0, largest = 0;
     for (double d, e; scanf("%lf %lf", &d, &e) == 2; outputs++) {
         differs += d != e;
         square += (d - e) * (d - e);
-        norm += e * e;
+        norms[0] += d * d;
+        norms[1] += e * e;
         most = fmax(most, fabs(d - e));
-        largest = fmax(largest, fabs(e));
+        largest = fmax(largest, fmax(fabs(d), fabs(e)));
     }
     if (!said[0] || !said[1] || !said[2] || !said[3] || !said[4])
         complain("nothing said");
     else if (!outputs || !differs || atol(said[0]) != outputs ||
              atol(said[1]) != differs || atol(said[2]) != 0 ||
-             !near(atof(said[3]), sqrt(square / norm)) ||
+             !near(atof(said[3]), sqrt(square / fmax(norms[0], norms[1]))) ||
              !near(atof(said[4]), most / largest))
-        printf("%ld %ld 0 %.17g %.17g\n", outputs, differs, sqrt(square / norm),
+        printf("%ld %ld 0 %.17g %.17g\n", outputs, differs, sqrt(square / fmax(norms[0], norms[1])),
                most / largest),
             wrong = 1;
 }

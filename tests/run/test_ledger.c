@@ -41,7 +41,7 @@ static void write_place(struct ledger *l, const char *where, unsigned n)
     p->products = 1e6 * n;
     p->seconds = 0.5;
     p->own_seconds = 0.25;
-    p->difference = (struct ledger_difference){ 10, n, 1, n, 2 * n, n, 3 * n };
+    p->difference = (struct ledger_difference){ 10, n, 1, n, { 4 * n, 2 * n }, n, 3 * n };
     p->values[0].count[n] = 4;
     p->values[1].zeros = n;
     l->places++;
@@ -133,8 +133,8 @@ START_TEST(processes)
               p->most[2] == 11);
     ck_assert(p->difference.outputs == 30 && p->difference.differ == 23 &&
               p->difference.not_finite == 3 && p->difference.square == 23 &&
-              p->difference.norm == 46 && p->difference.most == 9 &&
-              p->difference.largest == 27);
+              p->difference.norm[0] == 92 && p->difference.norm[1] == 46 &&
+              p->difference.most == 9 && p->difference.largest == 27);
     ck_assert(p->values[0].count[5] == 4 && p->values[0].count[9] == 8 &&
               p->values[1].zeros == 23);
     for (int i = 0; i < 2; i++)
