@@ -1,6 +1,6 @@
 /* bitcut run: an unmodified program, whose FP32 products are computed as another machine
    would, or compared. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 /* realpath() */
 
 #include "analysis/cli/place.h"
 #include "analysis/cli/run_say.h"

@@ -81,6 +81,9 @@ static int short_of(wide ld, int order, wide rows, wide cols)
     return ld < (least > 1 ? least : 1);
 }
 
+/* Of a batch; A and B may be NULL. */
+static const float *nth(const float *x, wide offset) { return x ? x + offset : x; }
+
 static int is_trans(int x) { return x >= N && x <= C; }
 
 static int is_half(int x) { return x == UPPER || x == LOWER; }

@@ -80,9 +80,13 @@ static struct held held_make(size_t rows, size_t cols, enum half half, uint32_t 
     return x;
 }
 
+/* Without room between lines, ld may be 0. */
 static struct bitcut_matrix given(const struct held *x)
 {
-    return (struct bitcut_matrix){ .at = x->at, .ld = x->ld, .layout = x->layout };
+    const bool tight = x->ld == (x->layout == BITCUT_ROW_MAJOR ? x->cols : x->rows);
+    return (struct bitcut_matrix){ .at = x->at,
+                                   .ld = tight && x->at[0] & 1 ? 0 : x->ld,
+                                   .layout = x->layout };
 }
 
 /* --- one product ------------------------------------------------------------------- */
