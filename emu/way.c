@@ -18,11 +18,10 @@ enum { NAME_MOST = 60 };
 static enum bitcut_status unknown(const char *what, const char *name, struct table table,
                                   struct fault *f)
 {
-    char near[120];
-    table_near(near, sizeof near, table, name);
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: unknown %s%s%s",
-                     text_fit(name, NAME_MOST), name, what, *near ? "; near it: " : "",
-                     near);
+    char hint[TABLE_HINT_MOST];
+    table_hint(hint, table, name);
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: unknown %s%s",
+                     text_fit(name, NAME_MOST), name, what, hint);
 }
 
 /* What an item of the line is: where it goes, and how its value is read. */

@@ -35,12 +35,12 @@ static enum bitcut_status bad_item(const char *what, struct fault *f)
 /* The row that a value names; or NULL, and what would be near it. */
 static const void *named_row(struct table table, const char *value, struct fault *f)
 {
-    char near[120];
+    char hint[TABLE_HINT_MOST];
     const void *const row = table_find(table, value);
     if (row) return row;
-    table_near(near, sizeof near, table, value);
-    fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: unknown%s%s", text_fit(value, VALUE_MOST),
-              value, *near ? "; near it: " : "", near);
+    table_hint(hint, table, value);
+    fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: unknown%s", text_fit(value, VALUE_MOST),
+              value, hint);
     return NULL;
 }
 

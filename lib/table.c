@@ -1,5 +1,6 @@
 #include "lib/table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { NEAR_MOST = 4, NAME_MOST = 63 };
@@ -89,4 +90,33 @@ void table_near(char *text, size_t size, struct table t, const char *name)
             found++;
         }
     }
+}
+
+void table_names(char *text, size_t size, struct table t)
+{
+    const struct table_row *row = NULL;
+    size_t used = 0;
+    text[0] = 0;
+    while ((row = table_next(t, row))) {
+        const size_t left = size - used;
+        const int n = snprintf(text + used, left, "%s%s", used ? ", " : "", row->name);
+        if (n < 0 || (size_t)n >= left) {
+            text[0] = 0;
+            return;
+        }
+        used += (size_t)n;
+    }
+}
+
+void table_hint(char text[TABLE_HINT_MOST], struct table t, const char *name)
+{
+    char names[160];
+    const char *how = "near it";
+    table_near(names, sizeof names, t, name);
+    if (!*names) {
+        how = "there are";
+        table_names(names, sizeof names, t);
+    }
+    text[0] = 0;
+    if (*names) snprintf(text, TABLE_HINT_MOST, "; %s: %s", how, names);
 }

@@ -31,4 +31,12 @@ const void *table_find(struct table t, const char *name);
    Empty if nothing is near. */
 void table_near(char *text, size_t size, struct table t, const char *name);
 
+/* Write all names likewise, or nothing if they are too many for `size`. */
+void table_names(char *text, size_t size, struct table t);
+
+/* What to add to "... unknown" of a name that no row has: "; near it: a, b", or "; there
+   are: a, b, c" if nothing is near and these are few, or nothing. */
+enum { TABLE_HINT_MOST = 200 };
+void table_hint(char text[TABLE_HINT_MOST], struct table t, const char *name);
+
 #endif

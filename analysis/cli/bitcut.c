@@ -16,12 +16,24 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_list,      &command_mma,     &command_replay,
-    &command_record,    &command_probe,   &command_fit,
-    &command_split,     &command_gemm,    &command_bound,
-    &command_verify,    &command_explain, &command_study,
-    &command_report,    &command_bench,   &command_tile,
-    &command_tolerance, &command_advise,  &command_run,
+    &command_list,
+    &command_mma,
+    &command_replay,
+    &command_record,
+    &command_probe,
+    &command_fit,
+    &command_split,
+    &command_gemm,
+    &command_bound,
+    &command_verify,
+    &command_explain,
+    &command_study,
+    &command_report,
+    &command_bench,
+    &command_tile,
+    &command_tolerance,
+    &command_advise,
+    &command_run,
     NULL,
 };
 
@@ -101,40 +113,13 @@ int check_files(const struct used_file *files)
     return EXIT_GOOD;
 }
 
-/* All names of a table into `text`, or nothing if they are too many for it. */
-static void all_names(char *text, size_t size, struct table table)
-{
-    const struct table_row *row = NULL;
-    size_t used = 0;
-    text[0] = 0;
-    while ((row = table_next(table, row))) {
-        const size_t left = size - used;
-        const int n = snprintf(text + used, left, "%s%s", used ? ", " : "", row->name);
-        if (n < 0 || (size_t)n >= left) {
-            text[0] = 0;
-            return;
-        }
-        used += (size_t)n;
-    }
-}
-
 int fail_unknown(const char *option, const char *name, struct table table)
 {
     struct fault f;
-    char names[160];
-    const int length = text_fit(name, 60);
-    const char *how = "near it";
-    table_near(names, sizeof names, table, name);
-    if (!*names) {
-        how = "there are";
-        all_names(names, sizeof names, table);
-    }
-    if (*names)
-        fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; %s: %s", length, name, how,
-                  names);
-    else
-        fault_set(&f, BITCUT_BAD_ARGUMENT,
-                  "%.*s: unknown; the tables of bitcut list have all", length, name);
+    char hint[TABLE_HINT_MOST];
+    table_hint(hint, table, name);
+    fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown%s", text_fit(name, 60), name,
+              *hint ? hint : "; the tables of bitcut list have all");
     return fail(option, &f);
 }
 
@@ -155,7 +140,7 @@ int fail_unit(const char *name, bool takes_chips)
     if (takes_chips && *names) return fail_unknown("--unit", name, TABLE(chips));
     table_near(names, sizeof names, TABLE(units), name);
     if (!chip && *names) return fail_unknown("--unit", name, TABLE(units));
-    all_names(names, sizeof names, TABLE(chips));
+    table_names(names, sizeof names, TABLE(chips));
     if (chip)
         fault_set(&f, BITCUT_BAD_ARGUMENT,
                   "%s: unknown: a chip has many; name the instruction, one of %s/... in "
