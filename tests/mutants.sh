@@ -114,9 +114,9 @@ never promoted@gemm_f16@gemm_hip.h@s/to = to \+ I::issue\(a\[A\]\[i\], b\[B\]\[j
 the last k-step left out@gemm_f16@gemm_hip.h@s/step \* S::step_bytes < \(int\)bytes/(step + 1) * S::step_bytes < (int)bytes/@gemm@bits
 a slice of k left out@gemm_f16@gemm_hip.h@s/from = slice \* x.slice_bytes, to/from = (slice < 2 ? slice : 1) * x.slice_bytes, to/@slices@bits
 slices added from the last on@sums@sums.hip@s/float total = \*at;/float total = at[(x.slices - 1) * outputs];/;s/uint32_t s = 1; s < x.slices/uint32_t s = 0; s + 1 < x.slices/@slices@bits
-no edge of D@gemm_f16@gemm_hip.h@s/if \(row < x\.m && column < x\.n\) what/what/@edges@stores 4 bytes at byte [0-9]+ of a buffer
-no edge of A@gemm_f16@gemm_hip.h@s/wanted < lines \? wanted : lines - 1/wanted/@gemm@loads [0-9]+ bytes at byte [0-9]+ of a buffer
-D written across@gemm_f16@device.h@s/i \* x\.d\.row \+ j \* x\.d\.column/i * x.d.column + j * x.d.row/@edges@stores 4 bytes at byte [0-9]+ of a buffer
+no edge of D@gemm_f16@gemm_hip.h@s/if \(row < x\.m && column < x\.n\) what/what/@edges@stores 4 bytes at byte -?[0-9]+ of a buffer
+no edge of A@gemm_f16@gemm_hip.h@s/wanted < lines \? wanted : lines - 1/wanted/@gemm@loads [0-9]+ bytes at byte -?[0-9]+ of a buffer
+D written across@gemm_f16@device.h@s/i \* x\.d\.row \+ j \* x\.d\.column/i * x.d.column + j * x.d.row/@edges@stores 4 bytes at byte -?[0-9]+ of a buffer
 D scaled by its row alone@gemm_f16@device.h@s/scale_once\(v, -a - b\)/scale_once(v, -a)/@scaled@bits
 the residual in another scale@split@split.hip@s/\* a\.scale;/* a.scale * a.scale;/@split@bits
 the second word of the value, not of its residual@split@split.hip@s/x\[e\] = left_of\(F\(\), x\[e\], w\) \* a\.scale/x[e] = x[e] * a.scale/@split@bits
