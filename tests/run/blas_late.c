@@ -1,4 +1,5 @@
-/* A program that opens a library which uses a BLAS, both for itself (RTLD_LOCAL). */
+/* A program that opens a library which uses a BLAS, for itself (RTLD_LOCAL); and before
+   it the BLAS, if that is named: then nothing says that the one needs the other. */
 #define _DEFAULT_SOURCE
 
 #include <dlfcn.h>
@@ -7,6 +8,8 @@
 
 int main(int argc, char **argv)
 {
+    if (argc > 2 && !dlopen(argv[2], RTLD_NOW | RTLD_LOCAL))
+        return printf("%s\n", dlerror()), 1;
     void *const library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
     int (*multiply)(float *, const float *, const float *, int, float);
     float (*first)(void);

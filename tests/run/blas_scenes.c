@@ -24,12 +24,14 @@
 #include "tests/run/blas_types.h"
 void sgemm_ F_SGEMM;
 void cblas_sgemm C_SGEMM;
+void cblas_sgemm_batch_strided C_STRIDED;
 void dgemm_ F_GEMM;
 
 /* --- products ----------------------------------------------------------------------- */
 
-/* Below 2^21 products the calling thread computes, else another one. */
-enum { SMALL = 33, LARGE = 150, MOST = LARGE };
+/* Below 2^21 products the calling thread computes, else another one; many more, and
+   several threads do. */
+enum { SMALL = 33, LARGE = 300, MOST = LARGE };
 
 static float a[MOST * MOST], b[MOST * MOST], small[MOST * MOST], large[MOST * MOST];
 static volatile int wrong;
@@ -86,10 +88,23 @@ static void check(int n)
 
 static void once(void) { check(SMALL); }
 
-static void both(void)
+/* A batch is shared by threads that OpenMP keeps, unlike those of one product. */
+static void check_batch(void)
+{
+    enum { COUNT = 64, ONE = SMALL * SMALL };
+    float *const c = malloc(COUNT * ONE * sizeof *c);
+    cblas_sgemm_batch_strided(102, 111, 111, SMALL, SMALL, SMALL, 1, a, SMALL, 0, b,
+                              SMALL, 0, 0, c, SMALL, ONE, COUNT);
+    for (int i = 0; i < COUNT; i++)
+        if (memcmp(c + i * ONE, small, ONE * sizeof *c) != 0) complain("another batch");
+    free(c);
+}
+
+static void all(void)
 {
     check(SMALL);
     check(LARGE);
+    check_batch();
 }
 
 static void *in_thread(void *context)
@@ -147,11 +162,11 @@ static void in_child(void (*scene)(void))
 static void forks(void)
 {
     pthread_t thread[THREADS];
-    both();
+    all();
     start_threads(thread, 0);
-    for (int i = 0; i < 6; i++) in_child(both);
+    for (int i = 0; i < 6; i++) in_child(all);
     for (int i = 0; i < THREADS; i++) pthread_join(thread[i], NULL);
-    in_child(both);
+    in_child(all);
 }
 
 static volatile int over;
@@ -241,7 +256,7 @@ static void modes(void)
         if (i / 4) _mm_setcsr(_mm_getcsr() | 0x8040);
         const unsigned before = _mm_getcsr();
 #endif
-        both();
+        all();
         if (fegetround() != mode[i % 4]) complain("another rounding");
 #if defined(__SSE2__)
         if (before != _mm_getcsr()) complain("another mode, or flags");
@@ -266,9 +281,9 @@ static void parallel(void)
 {
 #ifdef _OPENMP
 #pragma omp parallel num_threads(5)
-    both();
+    all();
 #pragma omp parallel for num_threads(3)
-    for (int i = 0; i < 9; i++) both();
+    for (int i = 0; i < 9; i++) all();
     in_child(once);
 #else
     complain("no OpenMP");
@@ -306,7 +321,7 @@ static void waits(void)
 static void again(void)
 {
     check(SMALL);
-    execl("/proc/self/exe", "scenes", "both", (char *)NULL);
+    execl("/proc/self/exe", "scenes", "all", (char *)NULL);
     complain("not begun again");
 }
 
@@ -395,7 +410,7 @@ static const struct {
     const char *name;
     void (*play)(void);
 } scenes[] = {
-    { "once", once },         { "both", both },
+    { "once", once },         { "all", all },
     { "threads", threads },   { "small_stacks", small_stacks },
     { "forks", forks },       { "counted_forks", counted_forks },
     { "nested", nested },     { "overwritten", overwritten },

@@ -214,6 +214,9 @@ START_TEST(halves)
     for (int i = 0; i < 4; i++)
         for (int half = HALF_UPPER; half <= HALF_LOWER; half++)
             try_rank(sizes[i], 3, (i + half) % WAYS, (enum half)half, 1 + i % 2, &rng);
+    /* Of all layouts, with room between lines and without. */
+    for (int i = 0; i < 24; i++)
+        try_rank(259, 2, 0, i & 1 ? HALF_UPPER : HALF_LOWER, 1, &rng);
 }
 END_TEST
 

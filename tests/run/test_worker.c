@@ -134,12 +134,20 @@ static void work_and_kill(void *context, int threads)
     kill(getpid(), SIGUSR1);
 }
 
+/* The caller has blocked it: the worker would be the one to take it. */
 START_TEST(signals)
 {
     struct sigaction action = { .sa_handler = note };
+    struct job job;
+    sigset_t one, before;
     main_thread = pthread_self();
     sigaction(SIGUSR1, &action, NULL);
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR1);
+    worker_call(work, &job, 1); /* it begins without a mask of ours */
+    pthread_sigmask(SIG_BLOCK, &one, &before);
     for (int i = 0; i < 100; i++) worker_call(work_and_kill, NULL, 1);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     ck_assert_int_eq(signals_there, 0);
     ck_assert_int_gt(signals_here, 0);
 }
