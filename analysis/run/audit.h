@@ -15,9 +15,10 @@ struct audit {
 
 /* Before anything has written D: look at the operands, if this call is watched, which
    sets t->audit.  So is the first call of a place, and any other while all that audits
-   did has taken no more than its share of the time since the process began.  The excerpt
-   has at most 16 rows and columns, fewer of a long k, spread evenly, of a half within it;
-   one is written for the first, second, fourth, ... call of a place that is watched. */
+   did has taken no more than its share of the time since the first call.  The excerpt has
+   at most 16 rows and columns, fewer of a long k, spread evenly; of a half all of it is
+   within, and one output on the diagonal.  One is written for the first, second, fourth,
+   ... call of a place that is watched. */
 void audit_begin(struct turn *t);
 
 /* When D is there: take its part of the excerpt, and write that down. */
