@@ -152,7 +152,9 @@ void audit_begin(struct turn *t)
         if (!choose_lines(a, &one) || !take_operands(a, &one)) a->excerpt.number = 0;
     }
     t->audit = a;
-    t->own_seconds += run_seconds() - start;
+    const double seconds = run_seconds() - start;
+    if (a) a->seconds = seconds;
+    t->own_seconds += seconds;
 }
 
 /* --- writing it down -------------------------------------------------------------- */
@@ -193,15 +195,16 @@ void audit_end(struct turn *t)
 {
     struct audit *const a = t->audit;
     const double start = run_seconds();
-    if (a->excerpt.number) {
+    if (a->excerpt.number && t->end != CALL_FAILED) {
         const struct product one = product_nth(t->product, 0);
         a->d = take(&one.gemm.d, one.gemm.m, one.gemm.n, HALF_BOTH, a->row,
                     a->excerpt.rows, a->col, a->excerpt.cols);
         if (a->d) write_excerpt(a, t);
     }
-    t->own_seconds += run_seconds() - start;
+    const double seconds = run_seconds() - start;
+    t->own_seconds += seconds;
     run_lock();
-    spent += t->own_seconds;
+    spent += a->seconds + seconds;
     run_unlock();
 }
 

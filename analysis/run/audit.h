@@ -11,6 +11,7 @@ struct audit {
     size_t *row, *col;              /* of D: those of the excerpt             */
     uint32_t *a, *b, *c, *d;        /* [rows][k], [k][cols], [rows][cols]; c is NULL if
                                        it is not read                         */
+    double seconds;                 /* that watching took: a part of the turn's own_seconds */
 };
 
 /* Before anything has written D: look at the operands, if this call is watched, which
@@ -21,7 +22,8 @@ struct audit {
    ... call of a place that is watched. */
 void audit_begin(struct turn *t);
 
-/* When D is there: take its part of the excerpt, and write that down. */
+/* When D is there: take its part of the excerpt, and write that down; none of a D that is
+   not computed as the place says (CALL_FAILED). */
 void audit_end(struct turn *t);
 
 /* With the lock: add what was seen to the place. */
