@@ -84,8 +84,11 @@ static void calls_rows(json_t *to, const char *place, const json_t *row, size_t 
 
 static void difference_rows(json_t *to, const char *place, const json_t *row, size_t at)
 {
-    static const char *const keys[] = { "routine",    "way",        "outputs", "differ",
-                                        "not_finite", "difference", "largest", NULL };
+    static const char *const keys[] = {
+        "routine",          "way",     "against", "evidence",
+        "against_evidence", "outputs", "differ",  "not_finite",
+        "difference",       "largest", NULL
+    };
     if (json_is_null(json_object_get(row, "differ"))) return;
     json_t *const one = json_pack("{s:s}", "place", place);
     (void)at;
@@ -210,9 +213,13 @@ static const struct audit_part parts[] = {
                    .what = "results computed in two ways, compared",
                    .title = "Where the unit matters",
                    .text =
-                       "Every product computed in two ways: outputs that differ, the "
-                       "Frobenius norm of the difference over that of the result "
-                       "that has more, and the largest difference over the largest output." },
+                       "Every product computed in two ways, with the evidence of their "
+                       "units: outputs that differ, those that are finite in one result "
+                       "only, and of the finite ones the Frobenius norm of the "
+                       "difference "
+                       "over that of the result that has more, and the largest "
+                       "difference "
+                       "over the largest output." },
       .rows = difference_rows },
     { .section = { .name = "values",
                    .chapter = ABOUT_VALUES,
@@ -348,19 +355,33 @@ static void answer_sizes(struct audit_work *w)
                      text_at(first, "place")));
 }
 
+/* Where two results differ most: where one has infinity or NaN and the other has not, or
+   else by the norm. */
+static void answer_difference(struct audit_work *w)
+{
+    const json_t *const far = largest(w, "difference"), *const broken =
+                                                            largest(w, "not_finite");
+    const char *const question = "Where does the unit matter most?";
+    if (broken && whole_at(broken, "not_finite") > 0)
+        add_answer(
+            w, question,
+            json_sprintf("at %s: %lld of %lld outputs are finite in one result only",
+                         text_at(broken, "place"), whole_at(broken, "not_finite"),
+                         whole_at(broken, "outputs")));
+    else if (far)
+        add_answer(w, question,
+                   json_sprintf("at %s: the two results differ by %.2g of the norm",
+                                text_at(far, "place"), real_at(far, "difference")));
+}
+
 static void answer_errors(struct audit_work *w)
 {
-    const json_t *const worst = largest(w, "relres"), *const far =
-                                                          largest(w, "difference");
+    const json_t *const worst = largest(w, "relres");
     if (worst)
         add_answer(w, "How accurate are its results?",
                    json_sprintf("at most %.2g relres, %.2g u |A||B|, at %s",
                                 real_at(worst, "relres"), real_at(worst, "backward_max"),
                                 text_at(worst, "place")));
-    if (far)
-        add_answer(w, "Where does the unit matter most?",
-                   json_sprintf("at %s: the two results differ by %.2g of the norm",
-                                text_at(far, "place"), real_at(far, "difference")));
 }
 
 /* One recipe for all places, or for each of the first few its own. */
@@ -424,6 +445,7 @@ int audit_report(struct context *x, const char *path, const char *folder)
     if (status == EXIT_GOOD) {
         answer_sizes(&w);
         answer_errors(&w);
+        answer_difference(&w);
         answer_advice(&w);
         answer_cost(&w);
         add_parts(&w);

@@ -78,9 +78,9 @@ static size_t *spread(size_t count, size_t from, size_t to)
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Let the last row and the first column of an upper half, or those of a lower one, cross on
-   the diagonal.  Off it a result of SYRK may have nothing but what cancels, such as that of
-   orthogonal lines, whose relative error says nothing of the whole. */
+/* Let the last row and the first column of an upper half, or those of a lower one, cross
+   on the diagonal.  Off it a result of SYRK may have nothing but what cancels, such as
+   that of orthogonal lines, whose relative error says nothing of the whole. */
 static void cross_on_diagonal(struct audit *a, enum half half, size_t middle)
 {
     if (half == HALF_UPPER) a->row[a->excerpt.rows - 1] = a->col[0] = middle;
