@@ -169,6 +169,8 @@ emulated() {
     run 0 verify --recipe legemm --unit mi210 --alpha 2 --beta 0.5 -a "$(ls f2/*-4.a.npy)" \
         -b "$(ls f2/*-4.b.npy)" -c "$(ls f2/*-4.c.npy)" -d "$(ls f2/*-4.d.npy)" --json
     expect mismatches 0
+    # Advice is for the unit that was asked for.
+    [ "$(rows 2 advice_on | sort -u)" = cdna2/mfma.32x32x8.f32.f16 ] || echo "on: $(rows 2 advice_on)"
     printf '\001' | dd of="$one" bs=1 seek=130 conv=notrunc 2> dd
     bitcut run --read f2 -o rows > out 2> err || cat err
     [ "$(rows 2 mismatches | tr '\n' ' ')" = "1 0 " ] || echo "changed: $(rows 2 mismatches)"
@@ -205,6 +207,9 @@ sampled() {
     [ "$(rows 2 watched | tr '\n' ' ')" = "1 1 " ] || echo "watched: $(rows 2 watched)"
     audited 3 --want 1e-2
     head -n 1 rows | grep -q '"want":0.00999' || echo "want is not 0.01"
+    rows 2 advice_on | grep -q . || echo "advice for no chip"
+    audited 3 --want 1e-30 --against ootomo@a100
+    [ "$(rows 2 advice | tr '\n' ' ')" = "none none " ] || echo "advice: $(rows 2 advice)"
     # What comparing takes is no part of the audit's share.
     program=./slow
     audited 3 --sample 30 --threads 1 --against cutlass-sm100-bf16x9@b200

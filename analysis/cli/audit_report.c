@@ -7,6 +7,7 @@
 #include "analysis/evidence/json_lines.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 struct audit_work {
@@ -61,20 +62,10 @@ static void copy_keys(json_t *to, const json_t *from, const char *const *keys)
 
 static void calls_rows(json_t *to, const char *place, const json_t *row, size_t at)
 {
-    static const char *const keys[] = { "routine",
-                                        "calls",
-                                        "taken",
-                                        "m",
-                                        "n",
-                                        "k",
-                                        "products",
-                                        "seconds",
-                                        "watched",
-                                        "relres",
-                                        "backward_max",
-                                        "bound",
-                                        "advice",
-                                        "native",
+    static const char *const keys[] = { "routine", "calls",     "taken",        "m",
+                                        "n",       "k",         "products",     "seconds",
+                                        "watched", "relres",    "backward_max", "bound",
+                                        "advice",  "advice_on", "where",        "native",
                                         NULL };
     json_t *const one = json_pack("{s:s}", "place", place);
     (void)at;
@@ -204,8 +195,10 @@ static const struct audit_part parts[] = {
                        "from the exact ones: relres of the excerpts' outputs at most, "
                        "the "
                        "largest error of one output in u |A||B|, u = 2^-24, and what an "
-                       "FP32 sum in any order may err by at most. The last but one says "
-                       "which recipe reaches what is wanted for the fewest products." },
+                       "FP32 sum in any order may err by at most. Advice is the recipe "
+                       "that reaches what is wanted for the fewest products on that chip "
+                       "or unit: the one that is computed or compared with, else of a "
+                       "chip of each architecture the fastest." },
       .rows = calls_rows },
     { .section = { .name = "difference",
                    .chapter = ABOUT_CALLS,
@@ -384,31 +377,41 @@ static void answer_errors(struct audit_work *w)
                                 text_at(worst, "place")));
 }
 
+enum { ADVICE_MOST = 200 };
+
+/* "ootomo at 2^11 on b200", or "none"; "" if no advice was asked for a place. */
+static void advice_of(char text[ADVICE_MOST], const json_t *row)
+{
+    const char *const advice = text_at(row, "advice"), *const on =
+                                                           text_at(row, "advice_on");
+    snprintf(text, ADVICE_MOST, "%s%s%s", advice ? advice : "", on ? " on " : "",
+             on ? on : "");
+}
+
 /* One recipe for all places, or for each of the first few its own. */
 static void answer_advice(struct audit_work *w)
 {
-    const char *common = NULL;
-    char list[600] = "";
+    char common[ADVICE_MOST] = "", list[600] = "";
     size_t i, places = 0;
     bool same = true;
     const json_t *row;
     json_array_foreach(w->places, i, row)
     {
-        const char *const advice = text_at(row, "advice");
-        if (json_is_null(json_object_get(row, "advise"))) continue;
-        if (!places++) common = advice;
-        same &= advice == common || (advice && common && !strcmp(advice, common));
+        char advice[ADVICE_MOST];
+        advice_of(advice, row);
+        if (!*advice) continue;
+        if (!places++) snprintf(common, sizeof common, "%s", advice);
+        same &= !strcmp(advice, common);
         if (places <= ADVICE_TOLD_MOST)
-            say_more(list, sizeof list, "%s%s at %s", *list ? "; " : "",
-                     advice ? advice : "none", text_at(row, "place"));
+            say_more(list, sizeof list, "%s%s at %s", *list ? "; " : "", advice,
+                     text_at(row, "place"));
     }
-    if (!places) return;
     const char *const question = "Which recipe would do?";
-    if (same && common)
+    if (places && same)
         add_answer(w, question,
-                   json_sprintf("%s, everywhere (%zu places)", common, places));
-    else if (same) add_answer(w, question, json_string("none reaches what is wanted"));
-    else
+                   json_sprintf("%s, everywhere (%zu place%s)", common, places,
+                                places == 1 ? "" : "s"));
+    else if (places)
         add_answer(w, question,
                    json_sprintf("%s%s", list, places > ADVICE_TOLD_MOST ? "; ..." : ""));
 }

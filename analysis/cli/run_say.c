@@ -127,6 +127,7 @@ static const struct emit_column columns[] = {
     { "backward_max", "u |A||B|", 2, "-" },
     { "bound", "FP32 may", 3, "-" },
     { "advice", "will do", 0, "-" },
+    { "advice_on", "on", 0, "-" },
     { NULL, NULL, 0, NULL },
 };
 
