@@ -248,6 +248,16 @@ reported() {
         "place program:large program:small " ] || cat report1/calls.csv
 }
 
+# Places that are called the same have panels of their own.
+reported_apart() {
+    sed 's/"place":"[^"]*"/"place":"same.py:1"/' rows > same
+    run 0 report --audit same -o report4
+    for section in calls values; do
+        [ "$(cut -d , -f 1 < report4/$section.csv | uniq | tr '\n' ' ')" = \
+            "place same.py:1 same.py:1 (2) " ] || cut -d , -f 1 report4/$section.csv | uniq
+    done
+}
+
 reports_refused() {
     : > empty
     echo '{"schema":"bitcut-gemm/1"}' > other
@@ -265,7 +275,7 @@ reports_refused() {
 }
 
 mkdir f1 f2 f3
-echo "1..9"
+echo "1..10"
 ok_if_empty "an audit counts calls and values, and judges results" "$(whole)"
 ok_if_empty "exponents add up to the values" "$(exponents)"
 ok_if_empty "what bitcut computed is computed again" "$(emulated)"
@@ -274,4 +284,5 @@ ok_if_empty "an excerpt of a half crosses its diagonal" "$(halves)"
 ok_if_empty "--sample and --want" "$(sampled)"
 ok_if_empty "options of an audit are refused in one line" "$(refused)"
 ok_if_empty "report --audit" "$(reported)"
+ok_if_empty "places of one line are apart in a report" "$(reported_apart)"
 ok_if_empty "report --audit refuses what is no audit" "$(reports_refused)"

@@ -18,6 +18,23 @@ struct audit_work {
 
 /* --- what was written ------------------------------------------------------------- */
 
+/* Places of one line, by several routines or in several parts of a library, are apart by
+   a number: figures have a panel for each. */
+static void name_place(const json_t *others, json_t *row)
+{
+    const char *const place = text_at(row, "place");
+    size_t i, before = 0;
+    const json_t *other;
+    json_array_foreach(others, i, other)
+    {
+        const char *const name = text_at(other, "short");
+        before += name && place && !strcmp(name, place);
+    }
+    json_object_set(row, "short", json_object_get(row, "place"));
+    if (place && before)
+        json_object_set_new(row, "place", json_sprintf("%s (%zu)", place, before + 1));
+}
+
 /* Rows of `bitcut run`: those of places, and the last one. */
 static enum bitcut_status take_row(void *context, json_t *row, struct fault *f)
 {
@@ -27,7 +44,10 @@ static enum bitcut_status take_row(void *context, json_t *row, struct fault *f)
         json_decref(row);
         return fault_set(f, BITCUT_BAD_FILE, "not a row of bitcut run --audit -o FILE");
     }
-    if (text_at(row, "where")) return json_array_append_new(w->places, row), BITCUT_OK;
+    if (text_at(row, "where")) {
+        name_place(w->places, row);
+        return json_array_append_new(w->places, row), BITCUT_OK;
+    }
     json_decref(w->total);
     w->total = row;
     return BITCUT_OK;
@@ -62,11 +82,12 @@ static void copy_keys(json_t *to, const json_t *from, const char *const *keys)
 
 static void calls_rows(json_t *to, const char *place, const json_t *row, size_t at)
 {
-    static const char *const keys[] = { "routine", "calls",     "taken",        "m",
-                                        "n",       "k",         "products",     "seconds",
-                                        "watched", "relres",    "backward_max", "bound",
-                                        "advice",  "advice_on", "where",        "native",
-                                        NULL };
+    static const char *const keys[] = {
+        "routine", "calls",      "taken",  "way",          "evidence",
+        "m",       "n",          "k",      "products",     "seconds",
+        "watched", "mismatches", "relres", "backward_max", "bound",
+        "advice",  "advice_on",  "where",  "native",       NULL
+    };
     json_t *const one = json_pack("{s:s}", "place", place);
     (void)at;
     copy_keys(one, row, keys);
