@@ -24,6 +24,17 @@ void cblas_sgemm(int order, int ta, int tb, int m, int n, int k, float alpha, co
             c[i * ldc + j] = beta != 0 ? fmaf(beta, c[i * ldc + j], alpha * s) : alpha * s;
         }
 }
+/* By rows, A as it is: 121 is the upper half. */
+void cblas_ssyrk(int order, int half, int trans, int n, int k, float alpha, const float *a,
+                 int lda, float beta, float *c, int ldc)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = half == 121 ? i : 0; j < (half == 121 ? n : i + 1); j++) {
+            float s = 0;
+            for (int p = 0; p < k; p++) s = fmaf(a[i * lda + p], a[j * lda + p], s);
+            c[i * ldc + j] = s;
+        }
+}
 END
 cat > program.c << 'END'
 #include <stdlib.h>
@@ -54,9 +65,47 @@ int main(void)
     return 3;
 }
 END
+# A A^T of lines that are orthogonal: nothing but the diagonal is left.
+cat > halves.c << 'END'
+void cblas_ssyrk(int, int, int, int, int, float, const float *, int, float, float *, int);
+enum { N = 40 };
+static float a[N * N], c[N * N];
+__attribute__((noinline)) void upper(int n)
+{
+    cblas_ssyrk(101, 121, 111, n, N, 1, a, N, 0, c, N);
+}
+__attribute__((noinline)) void lower(int n)
+{
+    cblas_ssyrk(101, 122, 111, n, N, 1, a, N, 0, c, N);
+}
+int main(void)
+{
+    static const int sizes[] = { 1, 2, 2, N };
+    for (int i = 0; i < N; i++) a[i * N + i] = 1 + 0.1f * (float)i;
+    for (int i = 0; i < 4; i++) upper(sizes[i]), lower(sizes[i]);
+    return 3;
+}
+END
+# Products that take much longer to compare than to watch.
+echo 'void cblas_sgemm(void) {}' > none.c
+cat > slow.c << 'END'
+void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int,
+                 float, float *, int);
+enum { N = 200 };
+static float a[N * N], c[N * N];
+int main(void)
+{
+    for (int i = 0; i < N * N; i++) a[i] = (float)(i % 97);
+    for (int i = 0; i < 12; i++) cblas_sgemm(101, 111, 111, N, N, N, 1, a, N, a, N, 0, c, N);
+    return 3;
+}
+END
 {
     $CC -std=gnu11 -O1 -shared -fPIC -ffp-contract=off -o libblas.so blas.c -lm &&
-        $CC -std=gnu11 -O1 -rdynamic -o program program.c -L. -lblas -Wl,-rpath,"$work"
+        $CC -std=gnu11 -O1 -rdynamic -o program program.c -L. -lblas -Wl,-rpath,"$work" &&
+        $CC -std=gnu11 -O1 -rdynamic -o halves halves.c -L. -lblas -Wl,-rpath,"$work" &&
+        $CC -std=gnu11 -O1 -shared -fPIC -o libnone.so none.c &&
+        $CC -std=gnu11 -O1 -rdynamic -o slow slow.c -L. -lnone -Wl,-rpath,"$work"
 } > compiled 2>&1 || { cat compiled; exit 99; }
 
 # rows N KEY: the first value of a key in each of the first N lines of `rows`.
@@ -67,10 +116,11 @@ rows() {
 }
 
 # audited STATUS OPTION...: run the program under an audit into `rows`.
+program=./program
 audited() {
     wanted=$1
     shift
-    bitcut run --audit "$@" -o rows -- ./program > out 2> err < /dev/null
+    bitcut run --audit "$@" -o rows -- $program > out 2> err < /dev/null
     status=$?
     [ "$status" = "$wanted" ] || { echo "status $status, not $wanted"; cat err; }
 }
@@ -119,6 +169,8 @@ emulated() {
     run 0 verify --recipe legemm --unit mi210 --alpha 2 --beta 0.5 -a "$(ls f2/*-4.a.npy)" \
         -b "$(ls f2/*-4.b.npy)" -c "$(ls f2/*-4.c.npy)" -d "$(ls f2/*-4.d.npy)" --json
     expect mismatches 0
+    # Advice is for the unit that was asked for.
+    [ "$(rows 2 advice_on | sort -u)" = cdna2/mfma.32x32x8.f32.f16 ] || echo "on: $(rows 2 advice_on)"
     printf '\001' | dd of="$one" bs=1 seek=130 conv=notrunc 2> dd
     bitcut run --read f2 -o rows > out 2> err || cat err
     [ "$(rows 2 mismatches | tr '\n' ' ')" = "1 0 " ] || echo "changed: $(rows 2 mismatches)"
@@ -134,12 +186,35 @@ damaged() {
     [ "$(rows 2 recomputed | tr '\n' ' ')" = "216 216 " ] || echo "recomputed: $(rows 2 recomputed)"
 }
 
+# An excerpt of a half has one output of the diagonal, or an error of what cancels off it
+# would be said of the whole.
+halves() {
+    program=./halves
+    audited 3 --sample all --folder f3 --recipe plain --unit h100
+    program=./program
+    [ "$(rows 2 judged | tr '\n' ' ')" = "259 259 " ] || echo "judged: $(rows 2 judged)"
+    [ "$(rows 2 mismatches | tr '\n' ' ')" = "0 0 " ] || echo "mismatches: $(rows 2 mismatches)"
+    for one in f3/*.d.npy; do
+        words=$(od -An -v -tx4 -w4 -j128 "$one" | grep -vc 00000000)
+        [ "$words" = 1 ] || echo "$one: $words outputs of the diagonal"
+    done
+    rows 2 relres | awk '!($1 < 1e-3) { print "relres: " $1 }'
+}
+
 # Without time for it the first call of each place is watched.
 sampled() {
     audited 3 --sample 0
     [ "$(rows 2 watched | tr '\n' ' ')" = "1 1 " ] || echo "watched: $(rows 2 watched)"
     audited 3 --want 1e-2
     head -n 1 rows | grep -q '"want":0.00999' || echo "want is not 0.01"
+    rows 2 advice_on | grep -q . || echo "advice for no chip"
+    audited 3 --want 1e-30 --against ootomo@a100
+    [ "$(rows 2 advice | tr '\n' ' ')" = "none none " ] || echo "advice: $(rows 2 advice)"
+    # What comparing takes is no part of the audit's share.
+    program=./slow
+    audited 3 --sample 30 --threads 1 --against cutlass-sm100-bf16x9@b200
+    program=./program
+    [ "$(rows 1 watched)" -gt 6 ] || echo "watched beside comparing: $(rows 1 watched) of 12"
 }
 
 refused() {
@@ -173,6 +248,16 @@ reported() {
         "place program:large program:small " ] || cat report1/calls.csv
 }
 
+# Places that are called the same have panels of their own.
+reported_apart() {
+    sed 's/"place":"[^"]*"/"place":"same.py:1"/' rows > same
+    run 0 report --audit same -o report4
+    for section in calls values; do
+        [ "$(cut -d , -f 1 < report4/$section.csv | uniq | tr '\n' ' ')" = \
+            "place same.py:1 same.py:1 (2) " ] || cut -d , -f 1 report4/$section.csv | uniq
+    done
+}
+
 reports_refused() {
     : > empty
     echo '{"schema":"bitcut-gemm/1"}' > other
@@ -189,13 +274,15 @@ reports_refused() {
     [ ! -e report3 ] || echo "a folder is left"
 }
 
-mkdir f1 f2
-echo "1..8"
+mkdir f1 f2 f3
+echo "1..10"
 ok_if_empty "an audit counts calls and values, and judges results" "$(whole)"
 ok_if_empty "exponents add up to the values" "$(exponents)"
 ok_if_empty "what bitcut computed is computed again" "$(emulated)"
 ok_if_empty "a damaged excerpt is told of" "$(damaged)"
+ok_if_empty "an excerpt of a half crosses its diagonal" "$(halves)"
 ok_if_empty "--sample and --want" "$(sampled)"
 ok_if_empty "options of an audit are refused in one line" "$(refused)"
 ok_if_empty "report --audit" "$(reported)"
+ok_if_empty "places of one line are apart in a report" "$(reported_apart)"
 ok_if_empty "report --audit refuses what is no audit" "$(reports_refused)"

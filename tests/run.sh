@@ -210,11 +210,17 @@ against() {
         one=${pair% *} other=${pair#* }
         bitcut run --rule "*=$one" --against "$other" --json -- ./scenes product \
             > got 2> err || cat got err
+        grep -q "\"against\":\"$(echo "$other" | sed 's,@.*,@,')" err || cat err
         # shellcheck disable=SC2046
         set -- $(sed -n 's/.*"outputs":\([^,]*\),"differ":\([^,]*\),"not_finite":\([^,]*\),"difference":\([^,]*\),"largest":\([^,]*\),.*/\1 \2 \3 \4 \5/p' err)
         bitcut run --rule "*=$one" -- ./scenes product > one 2> err || cat one err
         bitcut run --rule "*=$other" -- ./scenes product > other 2> err || cat other err
         cmp got one # the program has what it asked for
+        bitcut run --rule "*=$one" --against "$other" -- ./scenes product > got 2> err
+        for each in $one $other; do
+            [ "$each" = original ] ||
+                grep -q "^bitcut: run: ${each%@*}@.*: evidence of the unit: " err || cat err
+        done
         paste one other | ./scenes differ "$@" || echo "$pair: $*"
     done
 }

@@ -7,6 +7,7 @@
 #include "analysis/evidence/json_lines.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 struct audit_work {
@@ -17,6 +18,23 @@ struct audit_work {
 
 /* --- what was written ------------------------------------------------------------- */
 
+/* Places of one line, by several routines or in several parts of a library, are apart by
+   a number: figures have a panel for each. */
+static void name_place(const json_t *others, json_t *row)
+{
+    const char *const place = text_at(row, "place");
+    size_t i, before = 0;
+    const json_t *other;
+    json_array_foreach(others, i, other)
+    {
+        const char *const name = text_at(other, "short");
+        before += name && place && !strcmp(name, place);
+    }
+    json_object_set(row, "short", json_object_get(row, "place"));
+    if (place && before)
+        json_object_set_new(row, "place", json_sprintf("%s (%zu)", place, before + 1));
+}
+
 /* Rows of `bitcut run`: those of places, and the last one. */
 static enum bitcut_status take_row(void *context, json_t *row, struct fault *f)
 {
@@ -26,7 +44,10 @@ static enum bitcut_status take_row(void *context, json_t *row, struct fault *f)
         json_decref(row);
         return fault_set(f, BITCUT_BAD_FILE, "not a row of bitcut run --audit -o FILE");
     }
-    if (text_at(row, "where")) return json_array_append_new(w->places, row), BITCUT_OK;
+    if (text_at(row, "where")) {
+        name_place(w->places, row);
+        return json_array_append_new(w->places, row), BITCUT_OK;
+    }
     json_decref(w->total);
     w->total = row;
     return BITCUT_OK;
@@ -61,21 +82,12 @@ static void copy_keys(json_t *to, const json_t *from, const char *const *keys)
 
 static void calls_rows(json_t *to, const char *place, const json_t *row, size_t at)
 {
-    static const char *const keys[] = { "routine",
-                                        "calls",
-                                        "taken",
-                                        "m",
-                                        "n",
-                                        "k",
-                                        "products",
-                                        "seconds",
-                                        "watched",
-                                        "relres",
-                                        "backward_max",
-                                        "bound",
-                                        "advice",
-                                        "native",
-                                        NULL };
+    static const char *const keys[] = {
+        "routine", "calls",      "taken",  "way",          "evidence",
+        "m",       "n",          "k",      "products",     "seconds",
+        "watched", "mismatches", "relres", "backward_max", "bound",
+        "advice",  "advice_on",  "where",  "native",       NULL
+    };
     json_t *const one = json_pack("{s:s}", "place", place);
     (void)at;
     copy_keys(one, row, keys);
@@ -84,8 +96,11 @@ static void calls_rows(json_t *to, const char *place, const json_t *row, size_t 
 
 static void difference_rows(json_t *to, const char *place, const json_t *row, size_t at)
 {
-    static const char *const keys[] = { "routine",    "way",        "outputs", "differ",
-                                        "not_finite", "difference", "largest", NULL };
+    static const char *const keys[] = {
+        "routine",          "way",     "against", "evidence",
+        "against_evidence", "outputs", "differ",  "not_finite",
+        "difference",       "largest", NULL
+    };
     if (json_is_null(json_object_get(row, "differ"))) return;
     json_t *const one = json_pack("{s:s}", "place", place);
     (void)at;
@@ -201,8 +216,10 @@ static const struct audit_part parts[] = {
                        "from the exact ones: relres of the excerpts' outputs at most, "
                        "the "
                        "largest error of one output in u |A||B|, u = 2^-24, and what an "
-                       "FP32 sum in any order may err by at most. The last but one says "
-                       "which recipe reaches what is wanted for the fewest products." },
+                       "FP32 sum in any order may err by at most. Advice is the recipe "
+                       "that reaches what is wanted for the fewest products on that chip "
+                       "or unit: the one that is computed or compared with, else of a "
+                       "chip of each architecture the fastest." },
       .rows = calls_rows },
     { .section = { .name = "difference",
                    .chapter = ABOUT_CALLS,
@@ -210,9 +227,13 @@ static const struct audit_part parts[] = {
                    .what = "results computed in two ways, compared",
                    .title = "Where the unit matters",
                    .text =
-                       "Every product computed in two ways: outputs that differ, the "
-                       "Frobenius norm of the difference over that of the result "
-                       "that has more, and the largest difference over the largest output." },
+                       "Every product computed in two ways, with the evidence of their "
+                       "units: outputs that differ, those that are finite in one result "
+                       "only, and of the finite ones the Frobenius norm of the "
+                       "difference "
+                       "over that of the result that has more, and the largest "
+                       "difference "
+                       "over the largest output." },
       .rows = difference_rows },
     { .section = { .name = "values",
                    .chapter = ABOUT_VALUES,
@@ -348,46 +369,70 @@ static void answer_sizes(struct audit_work *w)
                      text_at(first, "place")));
 }
 
+/* Where two results differ most: where one has infinity or NaN and the other has not, or
+   else by the norm. */
+static void answer_difference(struct audit_work *w)
+{
+    const json_t *const far = largest(w, "difference"), *const broken =
+                                                            largest(w, "not_finite");
+    const char *const question = "Where does the unit matter most?";
+    if (broken && whole_at(broken, "not_finite") > 0)
+        add_answer(
+            w, question,
+            json_sprintf("at %s: %lld of %lld outputs are finite in one result only",
+                         text_at(broken, "place"), whole_at(broken, "not_finite"),
+                         whole_at(broken, "outputs")));
+    else if (far)
+        add_answer(w, question,
+                   json_sprintf("at %s: the two results differ by %.2g of the norm",
+                                text_at(far, "place"), real_at(far, "difference")));
+}
+
 static void answer_errors(struct audit_work *w)
 {
-    const json_t *const worst = largest(w, "relres"), *const far =
-                                                          largest(w, "difference");
+    const json_t *const worst = largest(w, "relres");
     if (worst)
         add_answer(w, "How accurate are its results?",
                    json_sprintf("at most %.2g relres, %.2g u |A||B|, at %s",
                                 real_at(worst, "relres"), real_at(worst, "backward_max"),
                                 text_at(worst, "place")));
-    if (far)
-        add_answer(w, "Where does the unit matter most?",
-                   json_sprintf("at %s: the two results differ by %.2g of the norm",
-                                text_at(far, "place"), real_at(far, "difference")));
+}
+
+enum { ADVICE_MOST = 200 };
+
+/* "ootomo at 2^11 on b200", or "none"; "" if no advice was asked for a place. */
+static void advice_of(char text[ADVICE_MOST], const json_t *row)
+{
+    const char *const advice = text_at(row, "advice"), *const on =
+                                                           text_at(row, "advice_on");
+    snprintf(text, ADVICE_MOST, "%s%s%s", advice ? advice : "", on ? " on " : "",
+             on ? on : "");
 }
 
 /* One recipe for all places, or for each of the first few its own. */
 static void answer_advice(struct audit_work *w)
 {
-    const char *common = NULL;
-    char list[600] = "";
+    char common[ADVICE_MOST] = "", list[600] = "";
     size_t i, places = 0;
     bool same = true;
     const json_t *row;
     json_array_foreach(w->places, i, row)
     {
-        const char *const advice = text_at(row, "advice");
-        if (json_is_null(json_object_get(row, "advise"))) continue;
-        if (!places++) common = advice;
-        same &= advice == common || (advice && common && !strcmp(advice, common));
+        char advice[ADVICE_MOST];
+        advice_of(advice, row);
+        if (!*advice) continue;
+        if (!places++) snprintf(common, sizeof common, "%s", advice);
+        same &= !strcmp(advice, common);
         if (places <= ADVICE_TOLD_MOST)
-            say_more(list, sizeof list, "%s%s at %s", *list ? "; " : "",
-                     advice ? advice : "none", text_at(row, "place"));
+            say_more(list, sizeof list, "%s%s at %s", *list ? "; " : "", advice,
+                     text_at(row, "place"));
     }
-    if (!places) return;
     const char *const question = "Which recipe would do?";
-    if (same && common)
+    if (places && same)
         add_answer(w, question,
-                   json_sprintf("%s, everywhere (%zu places)", common, places));
-    else if (same) add_answer(w, question, json_string("none reaches what is wanted"));
-    else
+                   json_sprintf("%s, everywhere (%zu place%s)", common, places,
+                                places == 1 ? "" : "s"));
+    else if (places)
         add_answer(w, question,
                    json_sprintf("%s%s", list, places > ADVICE_TOLD_MOST ? "; ..." : ""));
 }
@@ -424,6 +469,7 @@ int audit_report(struct context *x, const char *path, const char *folder)
     if (status == EXIT_GOOD) {
         answer_sizes(&w);
         answer_errors(&w);
+        answer_difference(&w);
         answer_advice(&w);
         answer_cost(&w);
         add_parts(&w);

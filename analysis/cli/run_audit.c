@@ -210,13 +210,15 @@ static void add_errors(json_t *row, const struct ledger_place *p,
 
 /* --- advice ----------------------------------------------------------------------- */
 
-/* "ootomo at 2^11" of the trial that is advised; null: none reaches what is wanted. */
+/* "ootomo at 2^11" of the trial that is advised; "none" reaches what is wanted; null: it
+   was not asked. */
 static json_t *advice_text(const json_t *advice)
 {
     const json_t *const trial = json_object_get(advice, "advice");
     const int scale = (int)json_integer_value(json_object_get(trial, "scale"));
     const bool lines = json_is_true(json_object_get(trial, "equilibrate"));
-    if (!json_is_object(trial)) return json_null();
+    if (!json_is_object(trial))
+        return json_is_null(advice) ? json_null() : json_string("none");
     const char *const recipe = json_string_value(json_object_get(trial, "recipe"));
     return scale
                ? json_sprintf("%s at 2^%d%s", recipe, scale, lines ? " equilibrated" : "")
@@ -240,7 +242,20 @@ static json_t *advice_row(const json_t *whole)
     return row;
 }
 
-/* What `bitcut advise` says of the first excerpt. */
+/* The unit that a place's products are computed on, or compared with, not the program's
+   own; NULL: none. */
+static const char *unit_of(const struct ledger_place *p)
+{
+    const char *const lines[] = { p->way, p->against };
+    struct run_way way;
+    for (int i = 0; i < 2; i++)
+        if (*lines[i] && run_way_read(&way, lines[i], NULL) == BITCUT_OK && !way.original)
+            return way.gemm.unit->name;
+    return NULL;
+}
+
+/* What `bitcut advise` says of the first excerpt, on the unit of its place, or of the
+   chips that it chooses if there is none. */
 static json_t *advise(const struct ledger_place *p, const struct run_audit *how,
                       struct context *x)
 {
@@ -251,8 +266,11 @@ static json_t *advise(const struct ledger_place *p, const struct run_audit *how,
         !file_of(a, how->folder, p->excerpt[0].name, "a") ||
         !file_of(b, how->folder, p->excerpt[0].name, "b"))
         return json_null();
-    const char *const words[] = { "advise", "-a", a, "-b", b, "--want", how->want };
-    for (int i = 0; i < (how->want ? 7 : 5); i++) command_call_add(&call, words[i]);
+    const char *const unit = unit_of(p);
+    const char *const words[] = { "advise", "-a", a, "-b", b };
+    for (int i = 0; i < 5; i++) command_call_add(&call, words[i]);
+    if (unit) command_call_add(&call, "--unit"), command_call_add(&call, unit);
+    if (how->want) command_call_add(&call, "--want"), command_call_add(&call, how->want);
     if (command_call_run(&call, &command_advise, x) <= EXIT_FOUND)
         row = advice_row(json_array_get(call.rows, 0));
     command_call_clear(&call);
@@ -264,7 +282,9 @@ static void add_advice(json_t *row, const struct ledger_place *p,
 {
     json_t *const advice =
         progress_stopped(&x->progress) ? json_null() : advise(p, how, x);
+    json_t *const on = json_object_get(json_object_get(advice, "advice"), "place");
     json_object_set_new(row, "advice", advice_text(advice));
+    json_object_set(row, "advice_on", on ? on : json_null());
     json_object_set_new(row, "advise", advice);
 }
 

@@ -35,18 +35,33 @@ static json_t *short_place(const char *where)
     return json_text(slash ? slash + 1 : text);
 }
 
-/* The recipe and the unit of a way, null for the original's. */
-static void add_way(json_t *row, const char *line)
+/* A way that is not the program's own; false: it is, or there is none. */
+static bool is_other(struct run_way *way, const char *line)
+{
+    return *line && run_way_read(way, line, NULL) == BITCUT_OK && !way->original;
+}
+
+static json_t *evidence_json(const char *line)
 {
     struct run_way way;
-    const bool known = run_way_read(&way, line, NULL) == BITCUT_OK && !way.original;
-    json_object_set_new(row, "way", json_text(line));
+    return is_other(&way, line) ? json_string(unit_evidence(way.gemm.unit)) : json_null();
+}
+
+/* The recipe and the unit of a way, null for the original's, and what it is compared
+   with. */
+static void add_way(json_t *row, const struct ledger_place *p)
+{
+    struct run_way way;
+    const bool known = is_other(&way, p->way);
+    json_object_set_new(row, "way", json_text(p->way));
     json_object_set_new(row, "recipe",
                         known ? json_string(way.gemm.recipe->name) : json_null());
     json_object_set_new(row, "unit",
                         known ? json_string(way.gemm.unit->name) : json_null());
-    json_object_set_new(row, "evidence",
-                        known ? json_string(unit_evidence(way.gemm.unit)) : json_null());
+    json_object_set_new(row, "evidence", evidence_json(p->way));
+    json_object_set_new(row, "against",
+                        *p->against ? json_text(p->against) : json_null());
+    json_object_set_new(row, "against_evidence", evidence_json(p->against));
 }
 
 /* What was compared, null if nothing was. */
@@ -80,7 +95,7 @@ static json_t *place_json(const struct ledger_place *p)
                        json_count(p->added), "products", json_number(p->products),
                        "seconds", p->seconds, "own_seconds", p->own_seconds, "fault",
                        *p->fault ? json_text(p->fault) : json_null()));
-    add_way(row, p->way);
+    add_way(row, p);
     add_difference(row, &p->difference);
     return row;
 }
@@ -98,7 +113,9 @@ static const struct emit_column columns[] = {
     { "k", "k", 0, NULL },
     { "seconds", "seconds", 3, NULL },
     { "way", "computed as", 0, NULL },
+    { "against", "against", 0, "-" },
     { "differ", "differ", 0, "-" },
+    { "not_finite", "not finite", 0, "-" },
     { "difference", "relative", 3, "-" },
     { "largest", "largest", 3, "-" },
     { "watched", "watched", 0, "-" },
@@ -110,6 +127,7 @@ static const struct emit_column columns[] = {
     { "backward_max", "u |A||B|", 2, "-" },
     { "bound", "FP32 may", 3, "-" },
     { "advice", "will do", 0, "-" },
+    { "advice_on", "on", 0, "-" },
     { NULL, NULL, 0, NULL },
 };
 
@@ -204,15 +222,23 @@ static void say_calls(uint64_t count, const char *what)
                 plural(count), what);
 }
 
+/* Way i of a total: those that products are computed in, then those that they are
+   compared with; NULL: there are no more. */
+static const char *way_at(const struct run_total *t, size_t i)
+{
+    if (i < t->places) return t->place[i].way;
+    return i < 2 * t->places ? t->place[i - t->places].against : NULL;
+}
+
 /* What is known of each unit that computed a product, once a way. */
 static void say_evidence(const struct run_total *t)
 {
-    for (size_t i = 0; i < t->places; i++) {
+    const char *line;
+    for (size_t i = 0; (line = way_at(t, i)); i++) {
         struct run_way way;
         size_t first = 0;
-        while (strcmp(t->place[first].way, t->place[i].way) != 0) first++;
-        if (first == i && run_way_read(&way, t->place[i].way, NULL) == BITCUT_OK &&
-            !way.original)
+        while (strcmp(way_at(t, first), line) != 0) first++;
+        if (first == i && is_other(&way, line))
             fprintf(stderr, "bitcut: run: %s: evidence of the unit: %s\n", way.line,
                     unit_evidence(way.gemm.unit));
     }

@@ -78,7 +78,17 @@ static size_t *spread(size_t count, size_t from, size_t to)
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Rows and columns of D: of a half those in it whose every output is. */
+/* Let the last row and the first column of an upper half, or those of a lower one, cross
+   on the diagonal.  Off it a result of SYRK may have nothing but what cancels, such as
+   that of orthogonal lines, whose relative error says nothing of the whole. */
+static void cross_on_diagonal(struct audit *a, enum half half, size_t middle)
+{
+    if (half == HALF_UPPER) a->row[a->excerpt.rows - 1] = a->col[0] = middle;
+    if (half == HALF_LOWER) a->row[0] = a->col[a->excerpt.cols - 1] = middle;
+}
+
+/* Rows and columns of D: of a half those in it whose every output is, one of them on the
+   diagonal. */
 static bool choose_lines(struct audit *a, const struct product *p)
 {
     const struct bitcut_gemm *const g = &p->gemm;
@@ -86,13 +96,15 @@ static bool choose_lines(struct audit *a, const struct product *p)
         ELEMENTS_MOST / g->k ? least(LINES_MOST, ELEMENTS_MOST / g->k) : 1;
     const size_t middle = g->m / 2;
     size_t row[2] = { 0, g->m }, col[2] = { 0, g->n };
-    if (p->d == HALF_UPPER) row[1] = middle ? middle : 1, col[0] = middle;
-    if (p->d == HALF_LOWER) row[0] = middle, col[1] = middle ? middle : 1;
+    if (p->d == HALF_UPPER) row[1] = middle + 1, col[0] = middle;
+    if (p->d == HALF_LOWER) row[0] = middle, col[1] = middle + 1;
     a->excerpt.rows = least(most, row[1] - row[0]);
     a->excerpt.cols = least(most, col[1] - col[0]);
     a->row = spread(a->excerpt.rows, row[0], row[1]);
     a->col = spread(a->excerpt.cols, col[0], col[1]);
-    return a->row && a->col;
+    if (!a->row || !a->col) return false;
+    cross_on_diagonal(a, p->d, middle);
+    return true;
 }
 
 /* Rows `row` of a matrix and columns `col`, NULL: all; to be freed; NULL: no memory. */
@@ -140,7 +152,9 @@ void audit_begin(struct turn *t)
         if (!choose_lines(a, &one) || !take_operands(a, &one)) a->excerpt.number = 0;
     }
     t->audit = a;
-    t->own_seconds += run_seconds() - start;
+    const double seconds = run_seconds() - start;
+    if (a) a->seconds = seconds;
+    t->own_seconds += seconds;
 }
 
 /* --- writing it down -------------------------------------------------------------- */
@@ -181,15 +195,16 @@ void audit_end(struct turn *t)
 {
     struct audit *const a = t->audit;
     const double start = run_seconds();
-    if (a->excerpt.number) {
+    if (a->excerpt.number && t->end != CALL_FAILED) {
         const struct product one = product_nth(t->product, 0);
         a->d = take(&one.gemm.d, one.gemm.m, one.gemm.n, HALF_BOTH, a->row,
                     a->excerpt.rows, a->col, a->excerpt.cols);
         if (a->d) write_excerpt(a, t);
     }
-    t->own_seconds += run_seconds() - start;
+    const double seconds = run_seconds() - start;
+    t->own_seconds += seconds;
     run_lock();
-    spent += t->own_seconds;
+    spent += a->seconds + seconds;
     run_unlock();
 }
 

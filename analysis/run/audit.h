@@ -11,16 +11,19 @@ struct audit {
     size_t *row, *col;              /* of D: those of the excerpt             */
     uint32_t *a, *b, *c, *d;        /* [rows][k], [k][cols], [rows][cols]; c is NULL if
                                        it is not read                         */
+    double seconds;                 /* that watching took: a part of the turn's own_seconds */
 };
 
 /* Before anything has written D: look at the operands, if this call is watched, which
    sets t->audit.  So is the first call of a place, and any other while all that audits
-   did has taken no more than its share of the time since the process began.  The excerpt
-   has at most 16 rows and columns, fewer of a long k, spread evenly, of a half within it;
-   one is written for the first, second, fourth, ... call of a place that is watched. */
+   did has taken no more than its share of the time since the first call.  The excerpt has
+   at most 16 rows and columns, fewer of a long k, spread evenly; of a half all of it is
+   within, and one output on the diagonal.  One is written for the first, second, fourth,
+   ... call of a place that is watched. */
 void audit_begin(struct turn *t);
 
-/* When D is there: take its part of the excerpt, and write that down. */
+/* When D is there: take its part of the excerpt, and write that down; none of a D that is
+   not computed as the place says (CALL_FAILED). */
 void audit_end(struct turn *t);
 
 /* With the lock: add what was seen to the place. */

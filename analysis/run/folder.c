@@ -15,11 +15,13 @@ enum { FILE_PATH_MOST = 4096 };
 
 /* --- adding up -------------------------------------------------------------------- */
 
-/* Places of one routine, from one place and in one way, in any process, are one. */
+/* Places of one routine, from one place, in one way and compared with one, in any
+   process, are one. */
 static bool is_same(const struct ledger_place *a, const struct ledger_place *b)
 {
     return !strcmp(a->routine, b->routine) && !strcmp(a->where, b->where) &&
-           !strcmp(a->native, b->native) && !strcmp(a->way, b->way);
+           !strcmp(a->native, b->native) && !strcmp(a->way, b->way) &&
+           !strcmp(a->against, b->against);
 }
 
 static enum bitcut_status add_place(struct run_total *t, const struct ledger_place *p)

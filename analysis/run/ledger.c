@@ -144,7 +144,8 @@ static void end_texts(struct ledger *l)
     if (l->places > LEDGER_PLACES_MOST) l->places = LEDGER_PLACES_MOST;
     for (uint32_t i = 0; i < l->places; i++) {
         struct ledger_place *const p = &l->place[i];
-        END(p->routine), END(p->where), END(p->native), END(p->way), END(p->fault);
+        END(p->routine), END(p->where), END(p->native), END(p->way), END(p->against);
+        END(p->fault);
         if (p->excerpts > LEDGER_EXCERPTS_MOST) p->excerpts = LEDGER_EXCERPTS_MOST;
         for (uint32_t n = 0; n < p->excerpts; n++) END(p->excerpt[n].name);
     }

@@ -58,6 +58,7 @@ struct ledger_place {
     char where[PLACE_MOST_BYTES];  /* a line of Python, or as `native`              */
     char native[PLACE_MOST_BYTES]; /* library:function+offset                       */
     char way[WAY_MOST];            /* as struct run_way has it                      */
+    char against[WAY_MOST];        /* what it is compared with, likewise; or ""     */
     char fault[BITCUT_TEXT_MOST];  /* why the last CALL_FAILED did                  */
     uint64_t ended[CALL_ENDS];
     uint64_t gemms;             /* of batches, more than calls                   */

@@ -84,8 +84,8 @@ static struct ledger *own_ledger(void)
     if (ledger) memcpy(ledger->fault, settings_fault, sizeof ledger->fault);
     else if (folder)
         dprintf(STDERR_FILENO,
-                "bitcut: run: %s: %s; what process %ld does is not written down\n", folder,
-                f.text, (long)getpid());
+                "bitcut: run: %s: %s; what process %ld does is not written down\n",
+                folder, f.text, (long)getpid());
     return ledger;
 }
 
@@ -128,6 +128,8 @@ struct ledger_place *run_place(const char *routine, const struct run_site *site)
     memcpy(p->where, site->where, sizeof p->where);
     memcpy(p->native, site->native, sizeof p->native);
     snprintf(p->way, sizeof p->way, "%s", site->way->line);
+    if (run_settings()->compares)
+        memcpy(p->against, run_settings()->against.line, sizeof p->against);
     for (int i = 0; i < 3; i++) p->least[i] = UINT64_MAX;
     place_hash[l->places++] = h;
     return p;

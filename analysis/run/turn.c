@@ -83,7 +83,7 @@ static void note(struct ledger_place *p, const struct turn *t, double seconds)
     if (t->end == CALL_FAILED) memcpy(p->fault, t->fault.text, sizeof p->fault);
     if (t->end == CALL_ILLEGAL) return;
     note_sizes(p, &t->product->gemm);
-    p->products += product_count(t->product);
+    if (t->end != CALL_EMPTY) p->products += product_count(t->product);
     if (t->second) ledger_difference_add(&p->difference, &t->second->difference);
     if (t->audit) audit_note(p, t->audit);
 }
