@@ -385,6 +385,8 @@ bad_begin() {
         bitcut run --rule ootomo@a100 -- ./scenes once
     says 125 '--folder: ./none: No such file or directory' $run --folder ./none -- ./scenes
     says 125 '--folder: names: Not a directory' $run --folder names -- ./scenes once
+    says 125 '--folder: folder: has what another run wrote, which --read says: name an empty folder' \
+        $run --folder folder -- ./scenes once
     says 125 'none/x: No such file or directory' $run -o none/x -- ./scenes once
     says 125 './none: No such file or directory' bitcut run --read ./none
     says 125 '--read: runs nothing: no program goes with it' \

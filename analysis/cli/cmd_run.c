@@ -202,37 +202,47 @@ static int find_library(struct run *r)
     return EXIT_GOOD;
 }
 
-/* The folder of --folder, or one for a while. */
-static int find_folder(struct run *r)
+/* The folder of --folder, in which nothing of another run is: that would be added up. */
+static int find_asked_folder(struct run *r)
 {
     struct stat status;
     struct fault f;
-    const char *const temporary = getenv("TMPDIR");
-    if (folder_asked) {
-        char *const whole = realpath(folder_asked, NULL);
-        if (!whole || stat(whole, &status) != 0 || !S_ISDIR(status.st_mode) ||
-            access(whole, W_OK | X_OK) != 0 || strlen(whole) >= sizeof r->folder) {
-            const int why = whole && !S_ISDIR(status.st_mode) ? ENOTDIR : errno;
-            fault_set(&f, BITCUT_CANNOT, "%.*s: %s", text_fit(folder_asked, 200),
-                      folder_asked, strerror(why));
-            free(whole);
-            return fail("--folder", &f);
-        }
-        strcpy(r->folder, whole);
-        free(whole);
-        return EXIT_GOOD;
-    }
-    const int n = snprintf(r->folder, sizeof r->folder, "%s/bitcut-run-XXXXXX",
-                           temporary && *temporary == '/' ? temporary : "/tmp");
-    if (n < 0 || n >= (int)sizeof r->folder || !mkdtemp(r->folder)) {
-        fault_set(&f, BITCUT_CANNOT,
-                  "no folder can be made there: %s (TMPDIR names another place, --folder "
-                  "another folder)",
-                  strerror(errno));
-        return fail(temporary && *temporary == '/' ? temporary : "/tmp", &f);
-    }
-    r->own_folder = true;
-    return EXIT_GOOD;
+    char *const whole = realpath(folder_asked, NULL);
+    const char *why = NULL;
+    if (!whole || stat(whole, &status) != 0) why = strerror(errno);
+    else if (!S_ISDIR(status.st_mode)) why = strerror(ENOTDIR);
+    else if (access(whole, W_OK | X_OK) != 0) why = strerror(errno);
+    else if (strlen(whole) >= sizeof r->folder) why = strerror(ENAMETOOLONG);
+    else if (run_folder_has_ledger(whole))
+        why = "has what another run wrote, which --read says: name an empty folder";
+    else strcpy(r->folder, whole);
+    free(whole);
+    if (!why) return EXIT_GOOD;
+    fault_set(&f, BITCUT_CANNOT, "%.*s: %s", text_fit(folder_asked, 200), folder_asked,
+              why);
+    return fail("--folder", &f);
+}
+
+/* A folder for a while. */
+static int make_folder(struct run *r)
+{
+    struct fault f;
+    const char *const named = getenv("TMPDIR");
+    const char *const temporary = named && *named == '/' ? named : "/tmp";
+    const int n =
+        snprintf(r->folder, sizeof r->folder, "%s/bitcut-run-XXXXXX", temporary);
+    r->own_folder = n >= 0 && n < (int)sizeof r->folder && mkdtemp(r->folder);
+    if (r->own_folder) return EXIT_GOOD;
+    fault_set(&f, BITCUT_CANNOT,
+              "no folder can be made there: %s (TMPDIR names another place, --folder "
+              "another folder)",
+              strerror(errno));
+    return fail(temporary, &f);
+}
+
+static int find_folder(struct run *r)
+{
+    return folder_asked ? find_asked_folder(r) : make_folder(r);
 }
 
 static int find_output(struct run *r, const struct context *x)
