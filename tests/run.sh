@@ -186,6 +186,10 @@ ways() {
     ran 0 --json -- ./scenes nested
     at=$(place_of sgemm_)
     case $at in scenes*+0x*) ;; *) echo "place $at" ;; esac
+    # A rule for no place is told of.
+    ran 0 --rule "other*=$way" --rule "scenes*=$way" -- ./scenes once
+    line '^bitcut: --rule: other[*]: no call is from there; a pattern is of a whole place'
+    [ "$(grep -c -e --rule err)" = 1 ] || cat err
     # By a rule, by none that fits, and by the first that does.
     bitcut run --json --rule "$at=$way" -- ./scenes nested > out 2> err || cat out
     [ "$(counts taken passed empty)" = "1 0 1" ] || tail -n 1 err

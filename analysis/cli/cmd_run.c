@@ -269,6 +269,27 @@ static int find_program(struct run *r, const struct context *x)
     return status;
 }
 
+/* Rules that fit no place: a pattern that means another one does nothing, and says
+   nothing. */
+static void tell_idle_rules(const struct run_total *t)
+{
+    for (int i = 0; i < rules.count && t->places; i++) {
+        struct run_rule rule;
+        bool fits = run_rule_read(&rule, rules.text[i], NULL) != BITCUT_OK;
+        for (size_t p = 0; p < t->places && !fits; p++)
+            fits = run_rule_fits(&rule, t->place[p].where);
+        if (fits) continue;
+        struct fault f;
+        fault_set(
+            &f, BITCUT_CANNOT,
+            "%.*s: no call is from there; a pattern is of a whole place, or of what "
+            "is behind its last /: '*%.*s*' may be meant",
+            text_fit(rule.pattern, 100), rule.pattern, text_fit(rule.pattern, 100),
+            rule.pattern);
+        fail("--rule", &f);
+    }
+}
+
 /* Say what was done.  Standard output is the program's, so this goes to standard error.
  */
 static int tell_total(struct run *r, const char *folder, double elapsed,
@@ -291,6 +312,7 @@ static int tell_total(struct run *r, const char *folder, double elapsed,
                                    .want = want,
                                    .file = r->writes ? r->output.file : NULL };
     run_say(&told, x);
+    if (!x->emitter.json) tell_idle_rules(&total);
     run_total_clear(&total);
     if (!r->writes) return EXIT_GOOD;
     r->writes = false;
