@@ -250,6 +250,9 @@ files() {
     line '^bitcut: run: 1 call computed by bitcut$'
     line '^scenes+0x[0-9a-f]* *sgemm_ *1 *1 '
     [ "$(wc -l < run.jsonl)" = 2 ] || cat run.jsonl
+    # Nobody reads what is said: no folder is left, and the status says so.
+    { bitcut run --rule "*=$way" -- ./scenes once 2>&1 > out; echo $? > status; } | true
+    [ "$(cat status)" = 125 ] || echo "to a closed pipe: $(cat status)"
     for threads in 1 2 7; do ran 0 --threads $threads --json -- ./scenes both; done
     rmdir made || ls -R made
 }

@@ -15,6 +15,7 @@
 #include "lib/text.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -332,6 +333,8 @@ static int start_and_tell(struct run *r, struct context *x)
         fail("run", &f);
         return status;
     }
+    /* Who reads standard error may have enough; the folder goes nevertheless. */
+    signal(SIGPIPE, SIG_IGN);
     const int told = tell_total(r, r->folder, seconds_now() - began, x);
     return told == EXIT_GOOD ? status : told;
 }
