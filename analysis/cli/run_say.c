@@ -339,4 +339,7 @@ void run_say(const struct run_told *told, struct context *x)
     }
     json_decref(all);
     say_total(told, mismatches);
+    if (progress_stopped(&x->progress))
+        fprintf(stderr, "bitcut: run: the audit was interrupted: rows without errors or "
+                        "advice were not looked at\n");
 }
