@@ -9,6 +9,7 @@
 #include "analysis/run/folder.h"
 #include "analysis/run/program.h"
 #include "emu/way.h"
+#include "lib/bits.h"
 #include "lib/clock.h"
 #include "lib/file/decimal.h"
 #include "lib/file/output.h"
@@ -120,6 +121,8 @@ static int tell_audit(void)
         return complain(sample ? "--sample" : "--want", "is of --audit");
     if (want && !decimal_read(&number, want))
         return complain("--want", "not a number such as 1e-6");
+    if (want && !(value_of_float(number) > 0))
+        return complain("--want", "must be above 0");
     if (!audit) return EXIT_GOOD;
     if (settings[SETTING_AUDIT].take(&s, sample ? sample : "10", &f) != BITCUT_OK)
         return fail("--sample", &f);
