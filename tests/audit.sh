@@ -225,9 +225,13 @@ refused() {
         [ "$status" = 125 ] || echo "run $words: status $status"
         [ "$(wc -l < err)" = 1 ] && grep -q "$says" err || { echo "run $words:"; cat err; }
     done << 'END'
---audit --sample x|^bitcut: --sample: x: not a number
---audit --sample -1|^bitcut: --sample: -1: not a number
+--audit --sample x|^bitcut: --sample: x: not a whole number
+--audit --sample -1|^bitcut: --sample: -1: not a whole number
 --audit --want x|^bitcut: --want: not a number
+--audit --want 0|^bitcut: --want: must be above 0
+--audit --want -1|^bitcut: --want: must be above 0
+--audit --want nan|^bitcut: --want: must be above 0
+--audit --sample 0.5|^bitcut: --sample: 0.5: not a whole number
 --sample 5|^bitcut: --sample: is of --audit
 --recipe ootomo --unit a100 --want 1|^bitcut: --want: is of --audit
 END

@@ -188,6 +188,10 @@ ways() {
     ran 0 --json -- ./scenes nested
     at=$(place_of sgemm_)
     case $at in scenes*+0x*) ;; *) echo "place $at" ;; esac
+    # A rule for no place is told of.
+    ran 0 --rule "other*=$way" --rule "scenes*=$way" -- ./scenes once
+    line '^bitcut: --rule: other[*]: no call is from there; a pattern is of a whole place'
+    [ "$(grep -c -e --rule err)" = 1 ] || cat err
     # By a rule, by none that fits, and by the first that does.
     bitcut run --json --rule "$at=$way" -- ./scenes nested > out 2> err || cat out
     [ "$(counts taken passed empty)" = "1 0 1" ] || tail -n 1 err
@@ -248,6 +252,9 @@ files() {
     line '^bitcut: run: 1 call computed by bitcut$'
     line '^scenes+0x[0-9a-f]* *sgemm_ *1 *1 '
     [ "$(wc -l < run.jsonl)" = 2 ] || cat run.jsonl
+    # Nobody reads what is said: no folder is left, and the status says so.
+    { bitcut run --rule "*=$way" -- ./scenes once 2>&1 > out; echo $? > status; } | true
+    [ "$(cat status)" = 125 ] || echo "to a closed pipe: $(cat status)"
     for threads in 1 2 7; do ran 0 --threads $threads --json -- ./scenes all; done
     rmdir made || ls -R made
 }
@@ -387,6 +394,8 @@ bad_begin() {
         bitcut run --rule ootomo@a100 -- ./scenes once
     says 125 '--folder: ./none: No such file or directory' $run --folder ./none -- ./scenes
     says 125 '--folder: names: Not a directory' $run --folder names -- ./scenes once
+    says 125 '--folder: folder: has what another run wrote, which --read says: name an empty folder' \
+        $run --folder folder -- ./scenes once
     says 125 'none/x: No such file or directory' $run -o none/x -- ./scenes once
     says 125 './none: No such file or directory' bitcut run --read ./none
     says 125 '--read: runs nothing: no program goes with it' \

@@ -441,7 +441,12 @@ static void answer_cost(struct audit_work *w)
 {
     const double own = real_at(w->total, "own_seconds"),
                  all = real_at(w->total, "elapsed");
-    if (w->total && isfinite(all) && all > 0)
+    if (w->total && isfinite(all) && all > 0 && own > all)
+        add_answer(w, "What did watching cost?",
+                   json_sprintf("%.3g s in all threads and processes together, of a run "
+                                "of %.3g s",
+                                own, all));
+    else if (w->total && isfinite(all) && all > 0)
         add_answer(w, "What did watching cost?",
                    json_sprintf("%.3g s of %.3g s, %.2g %%", own, all, 100 * own / all));
 }

@@ -182,14 +182,16 @@ static int print_command_help(const struct command *c)
 
 /* --- running a command ------------------------------------------------------------ */
 
-static int finish(int status)
+/* The status of a command, or `failure` if what it printed cannot be written. */
+static int finish(int status, int failure)
 {
     terminal_label(NULL);
     const int error = emit_end(&context.emitter);
     if (error) {
         struct fault f;
         fault_set(&f, BITCUT_CANNOT, "%s", strerror(error));
-        return fail("standard output", &f);
+        fail("standard output", &f);
+        return failure;
     }
     return status;
 }
@@ -252,7 +254,7 @@ static int run(const struct command *c, int argc, char **argv)
     struct option_row rows[OPTIONS_MOST] = { 0 };
     bool given[OPTIONS_MOST] = { false };
     int status = read_words(c, rows, given, argc, argv);
-    if (status == EXIT_GOOD && help) return finish(print_command_help(c));
+    if (status == EXIT_GOOD && help) return finish(print_command_help(c), EXIT_CANNOT);
     context.options = rows;
     context.given = given;
     command_name = context.emitter.schema = c->name;
@@ -262,7 +264,7 @@ static int run(const struct command *c, int argc, char **argv)
     terminal_label(c->name);
     status = c->run(&context);
     free(context.command_line);
-    return finish(status);
+    return finish(status, c->failure ? c->failure : EXIT_CANNOT);
 }
 
 /* What the build asks for: --make-page [COMMAND], --make-completion. */
@@ -281,12 +283,13 @@ static int run_words(int argc, char **argv)
 {
     if (argc < 2) return complain("command", "missing; see bitcut --help");
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))
-        return finish(print_help());
+        return finish(print_help(), EXIT_CANNOT);
     if (!strcmp(argv[1], "--version")) {
         printf("bitcut %s\n", bitcut_version());
-        return finish(EXIT_GOOD);
+        return finish(EXIT_GOOD, EXIT_CANNOT);
     }
-    if (!strncmp(argv[1], "--make-", 7)) return finish(write_reference(argc, argv));
+    if (!strncmp(argv[1], "--make-", 7))
+        return finish(write_reference(argc, argv), EXIT_CANNOT);
     const struct command *c = table_find(TABLE(commands), argv[1]);
     return c ? run(c, argc - 1, argv + 1)
              : fail_unknown("command", argv[1], TABLE(commands));

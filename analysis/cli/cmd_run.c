@@ -9,12 +9,14 @@
 #include "analysis/run/folder.h"
 #include "analysis/run/program.h"
 #include "emu/way.h"
+#include "lib/bits.h"
 #include "lib/clock.h"
 #include "lib/file/decimal.h"
 #include "lib/file/output.h"
 #include "lib/text.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +121,8 @@ static int tell_audit(void)
         return complain(sample ? "--sample" : "--want", "is of --audit");
     if (want && !decimal_read(&number, want))
         return complain("--want", "not a number such as 1e-6");
+    if (want && !(value_of_float(number) > 0))
+        return complain("--want", "must be above 0");
     if (!audit) return EXIT_GOOD;
     if (settings[SETTING_AUDIT].take(&s, sample ? sample : "10", &f) != BITCUT_OK)
         return fail("--sample", &f);
@@ -202,37 +206,47 @@ static int find_library(struct run *r)
     return EXIT_GOOD;
 }
 
-/* The folder of --folder, or one for a while. */
-static int find_folder(struct run *r)
+/* The folder of --folder, in which nothing of another run is: that would be added up. */
+static int find_asked_folder(struct run *r)
 {
     struct stat status;
     struct fault f;
-    const char *const temporary = getenv("TMPDIR");
-    if (folder_asked) {
-        char *const whole = realpath(folder_asked, NULL);
-        if (!whole || stat(whole, &status) != 0 || !S_ISDIR(status.st_mode) ||
-            access(whole, W_OK | X_OK) != 0 || strlen(whole) >= sizeof r->folder) {
-            const int why = whole && !S_ISDIR(status.st_mode) ? ENOTDIR : errno;
-            fault_set(&f, BITCUT_CANNOT, "%.*s: %s", text_fit(folder_asked, 200),
-                      folder_asked, strerror(why));
-            free(whole);
-            return fail("--folder", &f);
-        }
-        strcpy(r->folder, whole);
-        free(whole);
-        return EXIT_GOOD;
-    }
-    const int n = snprintf(r->folder, sizeof r->folder, "%s/bitcut-run-XXXXXX",
-                           temporary && *temporary == '/' ? temporary : "/tmp");
-    if (n < 0 || n >= (int)sizeof r->folder || !mkdtemp(r->folder)) {
-        fault_set(&f, BITCUT_CANNOT,
-                  "no folder can be made there: %s (TMPDIR names another place, --folder "
-                  "another folder)",
-                  strerror(errno));
-        return fail(temporary && *temporary == '/' ? temporary : "/tmp", &f);
-    }
-    r->own_folder = true;
-    return EXIT_GOOD;
+    char *const whole = realpath(folder_asked, NULL);
+    const char *why = NULL;
+    if (!whole || stat(whole, &status) != 0) why = strerror(errno);
+    else if (!S_ISDIR(status.st_mode)) why = strerror(ENOTDIR);
+    else if (access(whole, W_OK | X_OK) != 0) why = strerror(errno);
+    else if (strlen(whole) >= sizeof r->folder) why = strerror(ENAMETOOLONG);
+    else if (run_folder_has_ledger(whole))
+        why = "has what another run wrote, which --read says: name an empty folder";
+    else strcpy(r->folder, whole);
+    free(whole);
+    if (!why) return EXIT_GOOD;
+    fault_set(&f, BITCUT_CANNOT, "%.*s: %s", text_fit(folder_asked, 200), folder_asked,
+              why);
+    return fail("--folder", &f);
+}
+
+/* A folder for a while. */
+static int make_folder(struct run *r)
+{
+    struct fault f;
+    const char *const named = getenv("TMPDIR");
+    const char *const temporary = named && *named == '/' ? named : "/tmp";
+    const int n =
+        snprintf(r->folder, sizeof r->folder, "%s/bitcut-run-XXXXXX", temporary);
+    r->own_folder = n >= 0 && n < (int)sizeof r->folder && mkdtemp(r->folder);
+    if (r->own_folder) return EXIT_GOOD;
+    fault_set(&f, BITCUT_CANNOT,
+              "no folder can be made there: %s (TMPDIR names another place, --folder "
+              "another folder)",
+              strerror(errno));
+    return fail(temporary, &f);
+}
+
+static int find_folder(struct run *r)
+{
+    return folder_asked ? find_asked_folder(r) : make_folder(r);
 }
 
 static int find_output(struct run *r, const struct context *x)
@@ -259,6 +273,27 @@ static int find_program(struct run *r, const struct context *x)
     return status;
 }
 
+/* Rules that fit no place: a pattern that means another one does nothing, and says
+   nothing. */
+static void tell_idle_rules(const struct run_total *t)
+{
+    for (int i = 0; i < rules.count && t->places; i++) {
+        struct run_rule rule;
+        bool fits = run_rule_read(&rule, rules.text[i], NULL) != BITCUT_OK;
+        for (size_t p = 0; p < t->places && !fits; p++)
+            fits = run_rule_fits(&rule, t->place[p].where);
+        if (fits) continue;
+        struct fault f;
+        fault_set(
+            &f, BITCUT_CANNOT,
+            "%.*s: no call is from there; a pattern is of a whole place, or of what "
+            "is behind its last /: '*%.*s*' may be meant",
+            text_fit(rule.pattern, 100), rule.pattern, text_fit(rule.pattern, 100),
+            rule.pattern);
+        fail("--rule", &f);
+    }
+}
+
 /* Say what was done.  Standard output is the program's, so this goes to standard error.
  */
 static int tell_total(struct run *r, const char *folder, double elapsed,
@@ -281,6 +316,7 @@ static int tell_total(struct run *r, const char *folder, double elapsed,
                                    .want = want,
                                    .file = r->writes ? r->output.file : NULL };
     run_say(&told, x);
+    if (!x->emitter.json) tell_idle_rules(&total);
     run_total_clear(&total);
     if (!r->writes) return EXIT_GOOD;
     r->writes = false;
@@ -300,6 +336,8 @@ static int start_and_tell(struct run *r, struct context *x)
         fail("run", &f);
         return status;
     }
+    /* Who reads standard error may have enough; the folder goes nevertheless. */
+    signal(SIGPIPE, SIG_IGN);
     const int told = tell_total(r, r->folder, seconds_now() - began, x);
     return told == EXIT_GOOD ? status : told;
 }

@@ -244,13 +244,17 @@ static void say_evidence(const struct run_total *t)
     }
 }
 
-/* What looking at calls took, beside what the program did. */
+/* What looking at calls took, beside what the program did.  Threads and processes are
+   added up: a sum above the run's own time is no share of it. */
 static void say_overhead(const struct run_told *told)
 {
     const double own = told->total->own_seconds;
     if (own <= 0) return;
     fprintf(stderr, "bitcut: run: watching and comparing took %.3g s", own);
-    if (told->elapsed > 0)
+    if (own > told->elapsed && told->elapsed > 0)
+        fprintf(stderr, " in all threads and processes together, of a run of %.3g s",
+                told->elapsed);
+    else if (told->elapsed > 0)
         fprintf(stderr, " of %.3g s, %.2g %%", told->elapsed, 100 * own / told->elapsed);
     fprintf(stderr, "\n");
 }
@@ -339,4 +343,7 @@ void run_say(const struct run_told *told, struct context *x)
     }
     json_decref(all);
     say_total(told, mismatches);
+    if (progress_stopped(&x->progress))
+        fprintf(stderr, "bitcut: run: the audit was interrupted: rows without errors or "
+                        "advice were not looked at\n");
 }

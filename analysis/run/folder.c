@@ -141,6 +141,16 @@ void run_total_clear(struct run_total *x)
     *x = (struct run_total){ 0 };
 }
 
+bool run_folder_has_ledger(const char *folder)
+{
+    bool has = false;
+    DIR *const files = opendir(folder);
+    for (struct dirent *file; files && !has && (file = readdir(files));)
+        has = text_stem(file->d_name, ledger_ending) != 0;
+    if (files) closedir(files);
+    return has;
+}
+
 void run_folder_remove(const char *folder)
 {
     char path[FILE_PATH_MOST];

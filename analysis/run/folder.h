@@ -27,6 +27,9 @@ enum bitcut_status run_total_read(struct run_total *to, const char *folder,
                                   struct fault *f);
 void run_total_clear(struct run_total *x);
 
+/* Whether a process has written a ledger there. */
+bool run_folder_has_ledger(const char *folder);
+
 /* Remove the folder and the files in it. */
 void run_folder_remove(const char *folder);
 

@@ -60,7 +60,7 @@ static enum bitcut_status read_number(int *to, const char *value, struct fault *
 {
     const size_t digits = strspn(value, "0123456789");
     if (!digits || digits > 9 || value[digits])
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: not a number below 10^9",
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: not a whole number below 10^9",
                          text_fit(value, 60), value);
     *to = atoi(value);
     return BITCUT_OK;
@@ -142,12 +142,16 @@ enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f)
     return status;
 }
 
-const struct run_way *run_settings_way(const struct run_settings *s, const char *place)
+bool run_rule_fits(const struct run_rule *r, const char *place)
 {
     const char *const slash = strrchr(place, '/');
+    return fnmatch(r->pattern, place, 0) == 0 ||
+           (slash && fnmatch(r->pattern, slash + 1, 0) == 0);
+}
+
+const struct run_way *run_settings_way(const struct run_settings *s, const char *place)
+{
     for (const struct run_rule *r = s->rule; r < s->rule + s->rules; r++)
-        if (fnmatch(r->pattern, place, 0) == 0 ||
-            (slash && fnmatch(r->pattern, slash + 1, 0) == 0))
-            return &r->way;
+        if (run_rule_fits(r, place)) return &r->way;
     return &s->way;
 }

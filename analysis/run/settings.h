@@ -69,6 +69,9 @@ enum bitcut_status run_rule_read(struct run_rule *to, const char *text, struct f
    variable that is wrong; the others are taken.  BITCUT_NO_MEMORY. */
 enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f);
 
+/* Whether a rule is for a place. */
+bool run_rule_fits(const struct run_rule *r, const char *place);
+
 /* How products of a place are computed. */
 const struct run_way *run_settings_way(const struct run_settings *s, const char *place);
 
