@@ -318,6 +318,22 @@ const struct bitcut_unit *bitcut_gemm_unit(const struct bitcut_gemm *gemm, size_
    has grown takes the struct of a program compiled before as it was then. */
 void bitcut_gemm_init(struct bitcut_gemm *gemm, size_t size);
 
+enum { BITCUT_GEMM_MOST = 512 }; /* room for the line of any GEMM, with its 0 */
+
+/* A GEMM from a line that says how it is computed, and everything else is left open:
+   RECIPE@UNIT, the unit or a chip, and what is varied: "legemm@mi210",
+   "ootomo@a100,split=halfhalf,scale=10,promote=4,slices=2".  The items have the names of
+   options of `bitcut gemm` (split, split-a, split-b, high, low, scale, terms, promote,
+   tile-k, equilibrate); items of an order stand by themselves (bitcut_order_read()).
+   Into *to, whose size bitcut_gemm_init() has set, only on success.  BITCUT_BAD_ARGUMENT,
+   and a line in `why`: what is unknown, or does not fit together. */
+enum bitcut_status bitcut_gemm_read(struct bitcut_gemm *to, const char *line, char *why);
+
+/* The line of a GEMM whose recipe and unit are set, without sizes and matrices, of which
+   bitcut_gemm_read() makes the same.  BITCUT_BAD_ARGUMENT: they are not. */
+enum bitcut_status bitcut_gemm_write(char line[BITCUT_GEMM_MOST],
+                                     const struct bitcut_gemm *gemm);
+
 /* --- matrix units and GEMMs ------------------------------------------------------- */
 
 /* A batch of fragments: D[f] = A[f] B[f] + C[f] for f < count, to the bit of the unit.
