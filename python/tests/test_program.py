@@ -92,8 +92,10 @@ class Computed(Folder):
             self.assertEqual(found.first and found.first["at"],
                              row["first"] and row["first"]["at"])
             row, = self.program("explain", "-a", "A.npy", "-b", "B.npy", "-d", "D.npy",
-                                "--recipe", "legemm", status=int(not found))
-            self.assertEqual(str(bitcut.explain(d, a, b, recipe="legemm")), row["hypothesis"])
+                                "--recipe", "legemm", "--unit", got.unit,
+                                status=int(not found))
+            self.assertEqual(str(bitcut.explain(d, a, b, recipe="legemm", unit=got.unit)),
+                             row["hypothesis"])
             d[3:, 5] += numpy.float32(1e-3)
 
     def test_budget_and_bounds(self):
