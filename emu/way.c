@@ -230,3 +230,27 @@ void way_write(char line[WAY_MOST], const struct bitcut_gemm *g)
     order_write(order, &g->order);
     add(&w, "%s", order);
 }
+
+/* --- for callers ------------------------------------------------------------------ */
+
+enum bitcut_status bitcut_gemm_read(struct bitcut_gemm *to, const char *line, char *why)
+{
+    struct bitcut_gemm g;
+    struct fault f;
+    enum bitcut_status status = gemm_check_place(to, &f);
+    if (status == BITCUT_OK && (!to || !line))
+        status = fault_set(&f, BITCUT_BAD_ARGUMENT, "no line, or no place for the GEMM");
+    if (status == BITCUT_OK) status = way_read(&g, line, &f);
+    if (status == BITCUT_OK) gemm_give(to, &g);
+    return fault_tell(why, status, &f);
+}
+
+enum bitcut_status bitcut_gemm_write(char line[BITCUT_GEMM_MOST],
+                                     const struct bitcut_gemm *gemm)
+{
+    struct bitcut_gemm g;
+    const enum bitcut_status status = line ? gemm_take(&g, gemm, NULL) : BITCUT_BAD_ARGUMENT;
+    if (status != BITCUT_OK || !g.recipe || !g.unit) return BITCUT_BAD_ARGUMENT;
+    way_write(line, &g);
+    return BITCUT_OK;
+}

@@ -9,7 +9,7 @@
 #include "lib/status.h"
 
 /* Room for the line that way_write() makes, with its 0. */
-enum { WAY_MOST = 512 };
+enum { WAY_MOST = BITCUT_GEMM_MOST };
 
 /* Make *to a GEMM that is computed so, with everything else open; bitcut_gemm() takes it.
    A unit may be a chip.  BITCUT_BAD_ARGUMENT names what is unknown or does not fit

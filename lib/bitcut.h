@@ -135,11 +135,30 @@ uint64_t bitcut_format_convert(const struct bitcut_format *to,
                                const struct bitcut_rounding *rounding,
                                const struct bitcut_format *from, uint64_t encoding);
 
+/* The same of `count` encodings, each in 1, 2, 4 or 8 bytes, the fewest that hold its
+   format.  Into *changed, or NULL, goes how many are another number than before: a zero
+   is another one with the other sign, a NaN is none with other bits.  The arrays may be
+   one if their elements have one size.  BITCUT_BAD_ARGUMENT as at the top. */
+enum bitcut_status bitcut_format_convert_array(size_t *changed, void *to_array,
+                                               const struct bitcut_format *to,
+                                               const struct bitcut_rounding *rounding,
+                                               const void *from_array,
+                                               const struct bitcut_format *from,
+                                               size_t count);
+
 /* The words of the FP32 encoding x under a split, high word first; returns how many (1 to
    3).  A word carries 2^(l s), s the split's scale and l its level; x is about the sum of
    those that are not copies.  `bitcut list splits` has levels, copies, and the format of
    each word, whose encoding it is. */
 int bitcut_split_apply(uint64_t word[3], const struct bitcut_split *split, uint32_t x);
+
+/* The same of `count` FP32 encodings: array[w][i] becomes word w of x[i], in 1, 2, 4 or 8
+   bytes, the fewest that hold the word's format.  array[w] is not read from the number of
+   words on, and may be NULL, for a word that is not wanted. BITCUT_BAD_ARGUMENT as at the
+   top. */
+enum bitcut_status bitcut_split_array(void *const array[3],
+                                      const struct bitcut_split *split, const uint32_t *x,
+                                      size_t count);
 
 /* The four 32-bit outputs of Philox 4x32-10 (Salmon et al., SC'11) for a counter and key:
    the generator behind every input family. */
@@ -216,6 +235,20 @@ struct bitcut_order {
     const struct bitcut_format *sums; /* that sums of lanes and slices have; NULL: f32 */
 };
 
+enum { BITCUT_ORDER_MOST = 200 }; /* room for the line of any order, with its 0 */
+
+/* Take into *order, whose other fields stay as they are, what a line says, as option
+   --order of `bitcut gemm` takes it: "slices=2,tile=32,rest-first,reduction=tree".  The
+   items are the fields, rest_first as "rest-first" without a value, and `sums` with the
+   name of a format.  BITCUT_BAD_ARGUMENT, and a line in `why`: there is no such item, or
+   its value is none; *order is as it was. */
+enum bitcut_status bitcut_order_read(struct bitcut_order *order, const char *line,
+                                     char *why);
+
+/* The line that bitcut_order_read() takes for it: only what an order of all zeros does not
+   say, which has an empty one. */
+void bitcut_order_write(char line[BITCUT_ORDER_MOST], const struct bitcut_order *order);
+
 /* D = alpha A B + beta C for a batch of `count` GEMMs: A is m x k, B k x n, C and D m x
    n, each size 0 and more.  bitcut_gemm_init() leaves everything open; the recipe, or a
    kernel, the sizes and the matrices must be set.
@@ -285,6 +318,22 @@ const struct bitcut_unit *bitcut_gemm_unit(const struct bitcut_gemm *gemm, size_
    has grown takes the struct of a program compiled before as it was then. */
 void bitcut_gemm_init(struct bitcut_gemm *gemm, size_t size);
 
+enum { BITCUT_GEMM_MOST = 512 }; /* room for the line of any GEMM, with its 0 */
+
+/* A GEMM from a line that says how it is computed, and everything else is left open:
+   RECIPE@UNIT, the unit or a chip, and what is varied: "legemm@mi210",
+   "ootomo@a100,split=halfhalf,scale=10,promote=4,slices=2".  The items have the names of
+   options of `bitcut gemm` (split, split-a, split-b, high, low, scale, terms, promote,
+   tile-k, equilibrate); items of an order stand by themselves (bitcut_order_read()).
+   Into *to, whose size bitcut_gemm_init() has set, only on success.  BITCUT_BAD_ARGUMENT,
+   and a line in `why`: what is unknown, or does not fit together. */
+enum bitcut_status bitcut_gemm_read(struct bitcut_gemm *to, const char *line, char *why);
+
+/* The line of a GEMM whose recipe and unit are set, without sizes and matrices, of which
+   bitcut_gemm_read() makes the same.  BITCUT_BAD_ARGUMENT: they are not. */
+enum bitcut_status bitcut_gemm_write(char line[BITCUT_GEMM_MOST],
+                                     const struct bitcut_gemm *gemm);
+
 /* --- matrix units and GEMMs ------------------------------------------------------- */
 
 /* A batch of fragments: D[f] = A[f] B[f] + C[f] for f < count, to the bit of the unit.
@@ -310,6 +359,24 @@ enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *unit, size_
    batch, done. */
 enum bitcut_status bitcut_gemm(struct bitcut_gemm *ran, const struct bitcut_gemm *gemm,
                                int threads, char *why);
+
+/* Where a D differs; `size` is set by the caller, to sizeof(struct bitcut_difference). */
+struct bitcut_difference {
+    size_t size;              /* of this struct, as its caller was compiled with       */
+    size_t compared, differ;  /* elements of all D, and those of other bits            */
+    size_t gemm, row, column; /* of the first that differs, by GEMM and row; else 0    */
+    uint64_t given, expected; /* its encoding, and that of bitcut_gemm()               */
+};
+
+/* D of `gemm`, which is read here, against what bitcut_gemm() computes, every bit of each
+   element, of NaN as well.  All else is as in bitcut_gemm().  If D is C, C is no longer
+   there: keep it.  *to and *ran are set only on success; `ran` may be NULL.
+   BITCUT_BAD_ARGUMENT also: a size of a struct that no library had.  BITCUT_NO_MEMORY
+   also for a D of the emulator's. */
+enum bitcut_status bitcut_gemm_verify(struct bitcut_difference *to,
+                                      struct bitcut_gemm *ran,
+                                      const struct bitcut_gemm *gemm, int threads,
+                                      char *why);
 
 /* How far GEMM i of a batch, as it has been computed, is from the exact alpha A B + beta
    C of its operands: values[p] becomes that of metric p, for p < count, NaN beyond those

@@ -111,3 +111,20 @@ void order_write(char text[ORDER_TEXT_MOST], const struct bitcut_order *o)
              o->reduction != BITCUT_ASCENDING ? reductions[o->reduction].name : "",
              o->sums ? ",sums=" : "", o->sums ? o->sums->name : "");
 }
+
+enum bitcut_status bitcut_order_read(struct bitcut_order *order, const char *line,
+                                     char *why)
+{
+    struct fault f;
+    const enum bitcut_status status =
+        order && line ? order_read(order, line, &f)
+                      : fault_set(&f, BITCUT_BAD_ARGUMENT, "no order, or no line");
+    return fault_tell(why, status, &f);
+}
+
+void bitcut_order_write(char line[BITCUT_ORDER_MOST], const struct bitcut_order *order)
+{
+    char text[ORDER_TEXT_MOST];
+    order_write(text, order);
+    strcpy(line, *text ? text + 1 : text);
+}

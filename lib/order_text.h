@@ -5,7 +5,7 @@
 #include "lib/status.h"
 
 /* Room for any such line, with its 0. */
-enum { ORDER_TEXT_MOST = 200 };
+enum { ORDER_TEXT_MOST = BITCUT_ORDER_MOST };
 
 /* Take what a list of items says into *order, whose other fields stay as they are; on
    failure all do.  BITCUT_BAD_ARGUMENT names the item that is none. */

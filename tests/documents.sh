@@ -35,7 +35,13 @@ cat > bin/pkg-config << END
 echo -I$source/lib -L$build/.libs -lbitcut -Wl,-rpath,$build/.libs
 END
 chmod +x bin/cc bin/pkg-config
-PATH=$work/bin:$PATH
+# Debian's Python where the first has no NumPy; and the package, with the library of the build.
+if ! python3 -c 'import numpy' 2> needs.log && /usr/bin/python3 -c 'import numpy' 2> needs.log; then
+    ln -s /usr/bin/python3 bin
+fi
+PATH=$work/bin:$PATH BITCUT_LIBRARY=$build/.libs/libbitcut.so PYTHONDONTWRITEBYTECODE=1
+export BITCUT_LIBRARY PYTHONDONTWRITEBYTECODE
+ln -s "$source/python" .
 
 # numbered MANUAL AFTER: number the commands: N.command, N.shown, N.chapter and, of some, N.not or N.needs.
 numbered() {
@@ -109,7 +115,7 @@ problem() {
     folder=$work/$document$(cat "$1.chapter")
     if [ ! -d "$folder" ]; then
         mkdir "$folder"
-        ln -s "$source/data" "$source/examples" "$folder"
+        ln -s "$source/data" "$source/examples" "$source/python" "$folder"
     fi
     (cd "$folder" && sh "$work/$1.command") < /dev/null > "$1.output" 2>&1 ||
         echo "failed: $(tail -n 3 "$1.output")"

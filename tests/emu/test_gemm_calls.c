@@ -274,6 +274,85 @@ START_TEST(public_statuses)
 }
 END_TEST
 
+/* --- a D against the emulator's ---------------------------------------------------- */
+
+enum { V_COUNT = 3, V_M = 5, V_N = 4, V_K = 20, V_LD = 7, V_STRIDE = V_LD * V_M + 3 };
+
+/* A batch with column-major D of f16 between gaps. */
+static struct bitcut_gemm verified_gemm(uint16_t *d, const uint32_t *a, const uint32_t *b)
+{
+    struct bitcut_gemm g = gemm_of(&recipes[RECIPE_OOTOMO],
+                                   unit_find("hopper/mma.m16n8k16.f32.f16", NULL));
+    g.count = V_COUNT, g.m = V_M, g.n = V_N, g.k = V_K;
+    g.a.at = a, g.a.stride = V_M * V_K;
+    g.b.at = b;
+    g.d.to = d, g.d.format = &formats[FORMAT_F16], g.d.layout = BITCUT_COLUMN_MAJOR;
+    g.d.ld = V_LD, g.d.stride = V_STRIDE;
+    return g;
+}
+
+START_TEST(verified)
+{
+    uint32_t a[V_COUNT * V_M * V_K], b[V_K * V_N];
+    uint16_t d[V_COUNT * V_STRIDE] = { 0 }, before[V_COUNT * V_STRIDE];
+    uint64_t rng = test_seed() + 6;
+    for (size_t i = 0; i < sizeof a / sizeof a[0]; i++)
+        a[i] = 0x3f800000 | test_bits(&rng) % (1 << 23);
+    for (size_t i = 0; i < sizeof b / sizeof b[0]; i++)
+        b[i] = 0x3f800000 | test_bits(&rng) % (1 << 23);
+    struct bitcut_gemm g = verified_gemm(d, a, b), ran;
+    struct bitcut_difference x = { .size = sizeof x };
+    char why[BITCUT_TEXT_MOST] = "";
+    bitcut_gemm_init(&ran, sizeof ran);
+    ck_assert_int_eq(bitcut_gemm(NULL, &g, 1, why), BITCUT_OK);
+    memcpy(before, d, sizeof d);
+    ck_assert_int_eq(bitcut_gemm_verify(&x, &ran, &g, 1, why), BITCUT_OK);
+    ck_assert(x.compared == V_COUNT * V_M * V_N && x.differ == 0);
+    ck_assert(ran.promote == 1 && ran.d.to == d && ran.d.ld == V_LD);
+    ck_assert(!memcmp(before, d, sizeof d));
+    for (int i = 0; i < 50; i++) { /* one bit anywhere, and a later one */
+        const size_t gemm = test_bits(&rng) % V_COUNT, row = test_bits(&rng) % V_M,
+                     column = test_bits(&rng) % V_N;
+        const size_t at = gemm * V_STRIDE + column * V_LD + row;
+        const size_t last = (V_COUNT - 1) * V_STRIDE + (V_N - 1) * V_LD + V_M - 1;
+        d[at] ^= (uint16_t)(1u << test_bits(&rng) % 16);
+        if (at != last) d[last] ^= 2;
+        ck_assert_int_eq(bitcut_gemm_verify(&x, NULL, &g, 2, why), BITCUT_OK);
+        ck_assert(x.differ == 1 + (at != last));
+        ck_assert(x.gemm == gemm && x.row == row && x.column == column);
+        ck_assert(x.given == d[at] && x.expected == before[at]);
+        memcpy(d, before, sizeof d);
+    }
+    d[V_LD - 1] ^= 1; /* between columns */
+    ck_assert_int_eq(bitcut_gemm_verify(&x, NULL, &g, 1, why), BITCUT_OK);
+    ck_assert(x.differ == 0 && x.row == 0 && x.given == 0);
+}
+END_TEST
+
+START_TEST(verify_refuses)
+{
+    static uint16_t d[V_COUNT * V_STRIDE];
+    static uint32_t a[V_COUNT * V_M * V_K], b[V_K * V_N];
+    struct bitcut_gemm g = verified_gemm(d, a, b);
+    struct bitcut_difference x = { .size = 1 };
+    char why[BITCUT_TEXT_MOST] = "";
+    ck_assert_int_eq(bitcut_gemm_verify(&x, NULL, &g, 0, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(bitcut_gemm_verify(NULL, NULL, &g, 0, why), BITCUT_BAD_ARGUMENT);
+    x.size = sizeof x;
+    ck_assert_int_eq(bitcut_gemm_verify(&x, NULL, NULL, 0, why), BITCUT_BAD_ARGUMENT);
+    g.d.to = NULL;
+    ck_assert_int_eq(bitcut_gemm_verify(&x, NULL, &g, 0, why), BITCUT_BAD_ARGUMENT);
+    g.d.to = d, g.unit = NULL;
+    ck_assert_int_eq(bitcut_gemm_verify(&x, NULL, &g, 0, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_msg(*why != 0, "nothing is said");
+    g = verified_gemm(d, a, b);
+    g.m = 0;
+    x.differ = 9;
+    ck_assert_int_eq(bitcut_gemm_verify(&x, NULL, &g, 0, why), BITCUT_OK);
+    ck_assert(x.compared == 0 && x.differ == 0);
+}
+END_TEST
+
 /* --- rows -------------------------------------------------------------------------- */
 
 static const struct {
@@ -315,4 +394,5 @@ START_TEST(rows_made_definite)
 END_TEST
 
 TEST_MAIN("gemm calls", thread_counts, host_modes, stop_and_progress, check_refuses,
-          k_steps_are_whole, public_statuses, rows_made_definite)
+          k_steps_are_whole, public_statuses, verified, verify_refuses,
+          rows_made_definite)

@@ -261,4 +261,27 @@ START_TEST(lengths)
 }
 END_TEST
 
-TEST_MAIN("way", all_rows, variations, by_hand, refused, lengths)
+START_TEST(public_calls)
+{
+    static const char line[] = "ootomo@ampere/mma.m16n8k16.f32.f16,scale=10,slices=2";
+    struct bitcut_gemm g;
+    char text[BITCUT_GEMM_MOST] = "as it was", why[BITCUT_TEXT_MOST] = "";
+    bitcut_gemm_init(&g, sizeof g);
+    g.m = 77;
+    ck_assert_int_eq(bitcut_gemm_write(text, &g), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(bitcut_gemm_write(text, NULL), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(bitcut_gemm_write(NULL, &g), BITCUT_BAD_ARGUMENT);
+    ck_assert_str_eq(text, "as it was");
+    ck_assert_int_eq(bitcut_gemm_read(&g, "ootomo@a10", why), BITCUT_BAD_ARGUMENT);
+    ck_assert_msg(strstr(why, "near it: a100") != NULL, "%s", why);
+    ck_assert_int_eq(bitcut_gemm_read(NULL, line, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(bitcut_gemm_read(&g, NULL, NULL), BITCUT_BAD_ARGUMENT);
+    ck_assert(g.m == 77 && !g.recipe);
+    ck_assert_int_eq(bitcut_gemm_read(&g, line, NULL), BITCUT_OK);
+    ck_assert(g.size == sizeof g && g.m == 0 && g.scale == 10 && g.order.slices == 2);
+    ck_assert_int_eq(bitcut_gemm_write(text, &g), BITCUT_OK);
+    ck_assert_str_eq(text, line);
+}
+END_TEST
+
+TEST_MAIN("way", all_rows, variations, by_hand, refused, lengths, public_calls)

@@ -132,4 +132,24 @@ START_TEST(too_long)
 }
 END_TEST
 
-TEST_MAIN("order_text", round_trip, by_hand, refused, too_long)
+START_TEST(public_calls)
+{
+    static const char line[] = "slices=2,tile=32,rest-first,reduction=tree,sums=f16";
+    struct bitcut_order o = { 0 }, back = { 0 };
+    char text[BITCUT_ORDER_MOST], why[BITCUT_TEXT_MOST] = "";
+    ck_assert_int_eq(bitcut_order_read(&o, line, why), BITCUT_OK);
+    ck_assert(o.slices == 2 && o.tile == 32 && o.rest_first);
+    bitcut_order_write(text, &o);
+    ck_assert_str_eq(text, line);
+    bitcut_order_write(text, &back);
+    ck_assert_str_eq(text, "");
+    ck_assert_int_eq(bitcut_order_read(&back, text, NULL), BITCUT_OK);
+    ck_assert_int_eq(bitcut_order_read(&o, "lanes=2,slice=3", why), BITCUT_BAD_ARGUMENT);
+    ck_assert_msg(strstr(why, "slice: it is a list") != NULL, "%s", why);
+    ck_assert(o.slices == 2 && o.lanes == 0);
+    ck_assert_int_eq(bitcut_order_read(NULL, line, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(bitcut_order_read(&o, NULL, NULL), BITCUT_BAD_ARGUMENT);
+}
+END_TEST
+
+TEST_MAIN("order_text", round_trip, by_hand, refused, too_long, public_calls)

@@ -1,0 +1,80 @@
+/* A D against the emulator's, bit for bit: what lib/bitcut.h declares. */
+#include "emu/gemm.h"
+#include "lib/view.h"
+
+#include <stdlib.h>
+
+/* Element (i, j) of D, or of the emulator's, as it is in memory. */
+static uint64_t encoding_at(const struct view *v, size_t i, size_t j)
+{
+    const size_t at = i * v->across + j * v->along;
+    switch (format_bytes(v->format)) {
+    case 1: return ((const uint8_t *)v->at)[at];
+    case 2: return ((const uint16_t *)(const void *)v->at)[at];
+    default: return ((const uint32_t *)(const void *)v->at)[at];
+    }
+}
+
+static void compare_one(struct bitcut_difference *to, const struct bitcut_gemm *given,
+                        const struct bitcut_gemm *expected, size_t gemm)
+{
+    const struct view x = view_of(&given->d, gemm, given->m, given->n, false),
+                      y = view_of(&expected->d, gemm, given->m, given->n, false);
+    for (size_t i = 0; i < given->m; i++)
+        for (size_t j = 0; j < given->n; j++) {
+            const uint64_t got = encoding_at(&x, i, j), want = encoding_at(&y, i, j);
+            to->compared++;
+            if (got == want || to->differ++) continue;
+            to->gemm = gemm;
+            to->row = i;
+            to->column = j;
+            to->given = got;
+            to->expected = want;
+        }
+}
+
+/* The emulator's D, one after the other without gaps, in memory that the caller frees. */
+static enum bitcut_status emulate(struct bitcut_gemm *ran, const struct bitcut_gemm *gemm,
+                                  int threads, char *why)
+{
+    struct fault f;
+    struct bitcut_gemm g = *gemm;
+    size_t count;
+    const bool fits =
+        size_multiply(&count, g.m, g.n) && size_multiply(&count, count, g.count);
+    void *const d =
+        fits ? memory_allocate(count, (size_t)format_bytes(matrix_format(&g.d))) : NULL;
+    if (!d) {
+        fault_set(&f, BITCUT_NO_MEMORY, "out of memory for the emulator's D");
+        return fault_tell(why, BITCUT_NO_MEMORY, &f);
+    }
+    g.d = (struct bitcut_matrix){ .to = d, .format = g.d.format, .stride = g.m * g.n };
+    const enum bitcut_status status = bitcut_gemm(ran, &g, threads, why);
+    if (status != BITCUT_OK) free(d);
+    return status;
+}
+
+enum bitcut_status bitcut_gemm_verify(struct bitcut_difference *to,
+                                      struct bitcut_gemm *ran,
+                                      const struct bitcut_gemm *gemm, int threads,
+                                      char *why)
+{
+    struct bitcut_gemm g, done;
+    struct bitcut_difference found = { .size = sizeof found };
+    struct fault f;
+    enum bitcut_status status = gemm_check_place(ran, &f);
+    if (status == BITCUT_OK)
+        status = struct_check("differences", to ? to->size : 0, sizeof *to, &f);
+    if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
+    if (status == BITCUT_OK) status = gemm_check_matrices(&g, true, &f);
+    if (status != BITCUT_OK) return fault_tell(why, status, &f);
+    bitcut_gemm_init(&done, sizeof done);
+    status = emulate(&done, &g, threads, why);
+    if (status != BITCUT_OK) return status;
+    for (size_t i = 0; i < g.count; i++) compare_one(&found, &g, &done, i);
+    free(done.d.to);
+    done.d = g.d;
+    *to = found;
+    gemm_give(ran, &done);
+    return BITCUT_OK;
+}

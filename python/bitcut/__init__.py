@@ -1,0 +1,36 @@
+"""Bit-exact models of GPU matrix units, the FP32 GEMM recipes that run on them, exact
+references and their analysis.  Everything is computed by the C library, libbitcut.so; arrays
+are read where they are.
+
+>>> import bitcut, numpy
+>>> a, b = numpy.float32([[1, 2]]), numpy.float32([[3], [4]])
+>>> bitcut.gemm(a, b, recipe="ootomo", unit="a100").d.tolist()
+[[11.0]]
+"""
+
+from ._arrays import Array
+from ._calls import (Advice, Budget, Explanation, Gemm, Metrics, Tolerances, Verification, Words,
+                     advise, bound, budget, exact, explain, gemm, judge, mma, split, tolerance,
+                     verify)
+from ._library import (BadArgument, BadFile, BadType, Cannot, Error, NoMemory, NotFound,
+                       __version__, path as library)
+from ._tables import Table, table, tables
+
+
+def _table_function(name, what):
+    def rows() -> Table:
+        return table(name)
+    rows.__name__ = rows.__qualname__ = name
+    rows.__doc__ = f"{what[0].upper()}{what[1:]}: `bitcut list {name}`."
+    return rows
+
+
+_tables_of_library = {row["name"]: _table_function(row["name"], row["what"])
+                      for row in tables()}
+globals().update({name: f for name, f in _tables_of_library.items() if name.isidentifier()})
+
+__all__ = ["Advice", "Array", "BadArgument", "BadFile", "BadType", "Budget", "Cannot", "Error",
+           "Explanation", "Gemm", "Metrics", "NoMemory", "NotFound", "Table", "Tolerances",
+           "Verification", "Words", "advise", "bound", "budget", "exact", "explain", "gemm",
+           "judge", "library", "mma", "split", "table", "tables", "tolerance", "verify",
+           *sorted(_tables_of_library)]

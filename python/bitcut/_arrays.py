@@ -1,0 +1,290 @@
+"""Arrays of anyone: where their elements are, and what they are.  Nothing is copied here but
+where a caller says so."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import sys
+import weakref
+from typing import Any, Optional, Sequence
+
+from ._library import (NEAREST, SIZE_MOST, BadArgument, BadType, check, format_row, lib, numpy)
+
+# Element types of numbers, and what ml_dtypes calls the formats that NumPy lacks.
+FLOATS = {"f2": "f16", "f4": "f32", "f8": "f64"}
+ML_DTYPES = {"bfloat16": "bf16", "float8_e5m2": "e5m2", "float8_e4m3fn": "e4m3",
+             "float8_e5m2fnuz": "e5m2fnuz", "float8_e4m3fnuz": "e4m3fnuz",
+             "float6_e3m2fn": "e3m2", "float6_e2m3fn": "e2m3", "float4_e2m1fn": "e2m1"}
+BUFFER_TYPES = {"e": "f2", "f": "f4", "d": "f8", "B": "u1", "H": "u2", "I": "u4", "L": "u8",
+                "Q": "u8"}
+TAKEN = "f4, f2, f8 whose values FP32 holds, and u1, u2, u4 as encodings"
+
+
+def element_bytes(format: str) -> int:
+    """Bytes of an encoding in an array."""
+    from ._tables import formats
+    return formats().find(format)["held_in"] // 8
+
+
+class _Buffer(ctypes.Structure):
+    """Py_buffer."""
+    _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.py_object),
+                ("len", ctypes.c_ssize_t), ("itemsize", ctypes.c_ssize_t),
+                ("readonly", ctypes.c_int), ("ndim", ctypes.c_int), ("format", ctypes.c_char_p),
+                ("shape", ctypes.POINTER(ctypes.c_ssize_t)),
+                ("strides", ctypes.POINTER(ctypes.c_ssize_t)),
+                ("suboffsets", ctypes.POINTER(ctypes.c_ssize_t)), ("internal", ctypes.c_void_p)]
+
+
+class _Held:
+    """A buffer of another object, which stays where it is as long as this does."""
+
+    def __init__(self, view: memoryview):
+        # Of a memoryview, which any buffer has: its object cannot let go of it meanwhile.
+        self.view, self.buffer = view, _Buffer()
+        get = ctypes.pythonapi.PyObject_GetBuffer
+        get.argtypes, get.restype = [ctypes.py_object, ctypes.POINTER(_Buffer),
+                                     ctypes.c_int], ctypes.c_int
+        get(view, ctypes.byref(self.buffer), 0x018)  # PyBUF_STRIDES
+        self.address = self.buffer.buf or 0
+        release = ctypes.pythonapi.PyBuffer_Release
+        release.argtypes, release.restype = [ctypes.POINTER(_Buffer)], None
+        weakref.finalize(self, release, ctypes.byref(self.buffer))
+
+
+class View:
+    """Where the elements of an array are: `address` of the first, `shape`, `strides` in bytes;
+    `kind` as "f4" or "u2", `format` as bitcut names it or None for encodings that do not say.
+    `held` keeps it there."""
+
+    def __init__(self, name, address, shape, strides, kind, format, readonly, held):
+        self.name, self.address, self.shape, self.kind = name, address, tuple(shape), kind
+        self.format, self.readonly, self.held = format, readonly, held
+        self.item = int(kind[1:])
+        self.strides = tuple(strides) if strides is not None else dense(shape, self.item)
+
+    @property
+    def count(self) -> int:
+        return math.prod(self.shape)
+
+    def extent(self) -> tuple[int, int]:
+        """The bytes from its lowest to behind its highest."""
+        if not self.count:
+            return self.address, self.address
+        ends = [(n - 1) * s for n, s in zip(self.shape, self.strides)]
+        return (self.address + sum(e for e in ends if e < 0),
+                self.address + sum(e for e in ends if e > 0) + self.item)
+
+    def is_dense(self) -> bool:
+        """Whether it is row by row, without gaps."""
+        return not self.count or all(n == 1 or s == want for n, s, want in zip(
+            self.shape, self.strides, dense(self.shape, self.item)))
+
+
+def dense(shape: Sequence[int], item: int) -> tuple[int, ...]:
+    strides = []
+    for n in reversed(shape):
+        strides.insert(0, item)
+        item *= max(n, 1)
+    return tuple(strides)
+
+
+def _typed(name: str, typestr: str, dtype: Optional[str]) -> tuple[str, Optional[str]]:
+    """Kind and format of an element type."""
+    order, kind = typestr[0], typestr[1:]
+    if dtype in ML_DTYPES:
+        return "u" + kind[1:], ML_DTYPES[dtype]
+    if kind in FLOATS or kind in ("u1", "u2", "u4", "u8"):
+        if order in "<>" and kind[1:] != "1" and (order == "<") != (sys.byteorder == "little"):
+            raise BadType(f"{name}: elements are of the other byte order; convert them first")
+        return kind, FLOATS.get(kind)
+    raise BadType(f"{name}: elements of type {dtype or typestr}; bitcut takes {TAKEN}")
+
+
+def _numbers(name, what, values):
+    if not all(isinstance(x, int) and not isinstance(x, bool) for x in values):
+        raise BadType(f"{name}: its {what} are not integers")
+    return tuple(values)
+
+
+def _of_interface(name: str, x: Any, interface: Any) -> Optional[View]:
+    """What __array_interface__ says; None: where the data is, only the buffer says."""
+    if not isinstance(interface, dict) or not {"shape", "typestr"} <= interface.keys():
+        raise BadType(f"{name}: its __array_interface__ is none")
+    data = interface.get("data")
+    if not isinstance(data, tuple):
+        return None
+    if interface.get("mask") is not None or type(x).__name__ == "MaskedArray":
+        raise BadType(f"{name}: a masked array; fill it first")
+    shape = _numbers(name, "sizes", interface["shape"])
+    strides = interface.get("strides")
+    if strides is not None:
+        strides = _numbers(name, "strides", strides)
+        if len(strides) != len(shape):
+            raise BadType(f"{name}: {len(shape)} sizes and {len(strides)} strides")
+    if any(n < 0 for n in shape):
+        raise BadArgument(f"{name}: a size is negative")
+    dtype = getattr(getattr(x, "dtype", None), "name", None)
+    kind, format = _typed(name, interface["typestr"], dtype)
+    view = View(name, data[0] or 0, shape, strides, kind, format, bool(data[1]), x)
+    if view.count and not view.address:
+        raise BadArgument(f"{name}: its elements are nowhere")
+    return view
+
+
+def _of_buffer(name: str, x: Any) -> View:
+    try:
+        view = memoryview(x)
+    except (TypeError, BufferError, ValueError):
+        raise BadType(f"{name}: {type(x).__name__} is no array: it has neither "
+                      "__array_interface__ nor a buffer") from None
+    letter = view.format.lstrip("@=<")
+    if letter not in BUFFER_TYPES:
+        raise BadType(f"{name}: elements of type {view.format}; bitcut takes {TAKEN}")
+    kind = BUFFER_TYPES[letter][0] + str(view.itemsize)
+    held = _Held(view)
+    return View(name, held.address, view.shape, view.strides, kind, FLOATS.get(kind),
+                view.readonly, held)
+
+
+def _check_inside(view: View, x: Any):
+    """That a view of NumPy's lies in what it is a view of."""
+    np, owner = numpy(), x
+    while getattr(owner, "base", None) is not None:
+        owner = owner.base
+    if np is None or not isinstance(owner, np.ndarray) or not owner.flags.owndata:
+        return
+    low, high = view.extent()
+    first = owner.ctypes.data
+    if view.count and not (first <= low and high <= first + owner.nbytes):
+        raise BadArgument(f"{view.name}: strides reach beyond the memory of the array")
+
+
+def look(x: Any, name: str) -> View:
+    """Where the elements of `x` are.  BadType and BadArgument begin with `name`."""
+    if isinstance(x, View):
+        return x
+    np = numpy()
+    if hasattr(x, "__cuda_array_interface__") and not hasattr(x, "__array_interface__"):
+        raise BadType(f"{name}: it is in the memory of a device; copy it to the host first")
+    interface = getattr(x, "__array_interface__", None)
+    if interface is None and np is not None and hasattr(x, "__array__"):
+        x = np.asarray(x)
+        interface = x.__array_interface__
+    view = _of_interface(name, x, interface) if interface is not None else None
+    if view is None:
+        view = _of_buffer(name, x)
+    elif np is not None and isinstance(x, np.ndarray):
+        _check_inside(view, x)
+    if view.extent()[1] - view.extent()[0] > SIZE_MOST or view.count * view.item > SIZE_MOST // 2:
+        raise BadArgument(f"{name}: of more bytes than there can be")
+    view.source = x
+    return view
+
+
+# --- results -------------------------------------------------------------------------------
+
+
+class Array:
+    """A result where there is no NumPy: its elements row by row.  NumPy and whatever knows
+    ``__array_interface__`` read it where it is; ``memoryview()`` and ``tolist()`` need
+    nothing."""
+
+    def __init__(self, shape: Sequence[int], format: str, kind: str):
+        self.shape, self.format, self.kind = tuple(shape), format, kind
+        self.nbytes = math.prod(shape) * int(kind[1:])
+        self._bytes = (ctypes.c_char * max(self.nbytes, 1))()
+
+    @property
+    def __array_interface__(self):
+        return {"version": 3, "shape": self.shape, "data": (ctypes.addressof(self._bytes), False),
+                "typestr": ("<" if sys.byteorder == "little" else ">") + self.kind}
+
+    def tobytes(self) -> bytes:
+        return bytes(self._bytes)[:self.nbytes]
+
+    def memoryview(self) -> memoryview:
+        """Its encodings, as a flat memoryview of unsigned integers."""
+        letter = {"1": "B", "2": "H", "4": "I", "8": "Q"}[self.kind[1:]]
+        return memoryview(self._bytes).cast("B")[:self.nbytes].cast(letter)
+
+    def __len__(self):
+        return self.shape[0]
+
+    def tolist(self):
+        """Its numbers, in lists of lists."""
+        wide = (ctypes.c_double * max(math.prod(self.shape), 1))()
+        convert(ctypes.addressof(wide), "f64", ctypes.addressof(self._bytes), self.format,
+                math.prod(self.shape))
+        return _nested(list(wide), self.shape)
+
+    def __repr__(self):
+        return f"<bitcut.Array {self.shape} of {self.format}>"
+
+
+def _nested(values, shape):
+    if len(shape) == 1:
+        return values[:shape[0]]
+    step = math.prod(shape[1:])
+    return [_nested(values[i * step:(i + 1) * step], shape[1:]) for i in range(shape[0])]
+
+
+def _ml_dtype(format: str):
+    try:
+        import ml_dtypes
+    except ImportError:
+        return None
+    names = [name for name, f in ML_DTYPES.items() if f == format]
+    return getattr(ml_dtypes, names[0], None) if names else None
+
+
+def empty(shape: Sequence[int], format: str):
+    """An array for encodings of a format: of NumPy where there is one, with the type that
+    ml_dtypes has for the format, or as unsigned integers."""
+    kind = {f: k for k, f in FLOATS.items()}.get(format) or f"u{element_bytes(format)}"
+    if math.prod(shape) * int(kind[1:]) > SIZE_MOST // 2:
+        raise BadArgument("a result of more bytes than there can be")
+    np = numpy()
+    if np is None:
+        return Array(shape, format, kind)
+    return np.empty(shape, _ml_dtype(format) or kind)
+
+
+def convert(to: int, to_format: str, source: int, format: str, count: int) -> int:
+    """Convert so many encodings from one address to another, to nearest even; how many have
+    changed."""
+    changed = ctypes.c_size_t()
+    check(lib.bitcut_format_convert_array(ctypes.byref(changed), to, format_row(to_format),
+                                          NEAREST, source, format_row(format), count))
+    return changed.value
+
+
+def contiguous(view: View) -> View:
+    """A copy, row by row without gaps."""
+    np, x = numpy(), view.source
+    if np is not None and isinstance(x, np.ndarray):
+        copy = np.ascontiguousarray(x)
+        copied = look(copy if copy is not x else x.copy(), view.name)
+    else:
+        data = memoryview(x).tobytes()
+        buffer = ctypes.create_string_buffer(data, max(len(data), 1))
+        copied = View(view.name, ctypes.addressof(buffer), view.shape, None, view.kind, None,
+                      False, buffer)
+    copied.format, copied.source = view.format, getattr(copied, "source", None)
+    return copied
+
+
+def as_f32(view: View, format: str, copy: bool) -> View:
+    """The same numbers in FP32; BadArgument: some are none."""
+    if not view.is_dense():
+        if not copy:
+            raise BadArgument(f"{view.name}: not row by row without gaps; copy=True copies it")
+        view = contiguous(view)
+    to = empty(view.shape, "f32")
+    result = look(to, view.name)
+    changed = convert(result.address, "f32", view.address, format, view.count)
+    if changed:
+        raise BadArgument(f"{view.name}: {changed} of {view.count} values are none of FP32; "
+                          "round them first, as you want them rounded")
+    return result

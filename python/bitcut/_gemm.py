@@ -1,0 +1,307 @@
+"""struct bitcut_gemm from keyword arguments, and back."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Mapping, Optional, Union
+
+from . import _arrays, _tables
+from ._arrays import View, look
+from ._library import (GEMM_MOST, NEAREST, ORDER_MOST, SIZE_MOST, BadArgument, BadType, byref,
+                       ctypes, format_row, fresh_gemm, lib, name_of, read, text)
+
+OrderLike = Union[None, str, Mapping[str, Any]]
+
+
+def integer(value: Any, name: str, most: int = 2**31 - 1) -> int:
+    """A count that C holds."""
+    try:
+        n = operator.index(value)
+    except TypeError:
+        raise BadType(f"{name}: {type(value).__name__} is no integer") from None
+    if not 0 <= n <= most:
+        raise BadArgument(f"{name}: {n} is not 0 to {most}")
+    return n
+
+
+def real(value: Any, name: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise BadType(f"{name}: {type(value).__name__} is no number") from None
+
+
+def _f32(value: Any, name: str) -> int:
+    """The FP32 encoding nearest to a number."""
+    wide, to = ctypes.c_double(real(value, name)), ctypes.c_uint32()
+    _arrays.convert(ctypes.addressof(to), "f32", ctypes.addressof(wide), "f64", 1)
+    return to.value
+
+
+def _number(encoding: int) -> float:
+    narrow, to = ctypes.c_uint32(encoding), ctypes.c_double()
+    _arrays.convert(ctypes.addressof(to), "f64", ctypes.addressof(narrow), "f32", 1)
+    return to.value
+
+
+# --- how it is computed --------------------------------------------------------------------
+
+
+def _word(value: Any, name: str) -> str:
+    """A name in a line of names."""
+    text(value, name)
+    if not value or any(c in value for c in ",=@"):
+        raise BadArgument(f"{name}: {value!r} is no name")
+    return value
+
+
+def order_line(order: OrderLike) -> str:
+    """The line that --order takes, of a dict of the fields of struct bitcut_order."""
+    if isinstance(order, str):
+        return order
+    if not isinstance(order, Mapping):
+        raise BadType(f"order: {type(order).__name__} is neither a line nor a dict")
+    items = []
+    for key, value in order.items():
+        name = str(key).replace("_", "-")
+        if isinstance(value, bool):
+            items += [name] if value else []
+        elif isinstance(value, str):
+            items.append(f"{name}={_word(value, name)}")
+        else:
+            items.append(f"{name}={integer(value, name)}")
+    return ",".join(items)
+
+
+def _way(recipe, unit, split, split_a, split_b, high, low, scale, promote, tile_k,
+         equilibrate) -> str:
+    line = f"{_word(recipe, 'recipe')}@{_word(unit, 'unit')}"
+    for name, value in (("split", split), ("split-a", split_a), ("split-b", split_b),
+                        ("high", high), ("low", low)):
+        line += f",{name}={_word(value, name)}" if value is not None else ""
+    for name, value in (("scale", scale), ("promote", promote), ("tile-k", tile_k)):
+        line += f",{name}={integer(value, name)}" if value is not None else ""
+    return line + (",equilibrate" if equilibrate else "")
+
+
+def _open(g, recipe, unit, variations):
+    """Recipe and unit of a GEMM that may lack one, for what finds it."""
+    if any(value is not None and value is not False for value in variations.values()):
+        raise BadArgument("variations of a recipe need both recipe and unit")
+    if recipe is not None:
+        g.recipe = lib.bitcut_recipe_find(text(recipe, "recipe"))
+        if not g.recipe:  # for its sentence
+            read(lib.bitcut_gemm_read, byref(g), (_word(recipe, "recipe") + "@fma/f32").encode())
+    if unit is not None:
+        g.unit = lib.bitcut_unit_find(text(unit, "unit"), format_row("f16"))
+        if not g.unit:
+            read(lib.bitcut_gemm_read, byref(g), ("plain@" + _word(unit, "unit")).encode())
+
+
+def way(recipe: Optional[str] = None, unit: Optional[str] = None, *, order: OrderLike = None,
+        low_low: Optional[bool] = None, **variations):
+    """A struct bitcut_gemm of what is computed how, without matrices."""
+    g = fresh_gemm()
+    if recipe is not None and unit is not None:
+        read(lib.bitcut_gemm_read, byref(g), _way(recipe, unit, **variations).encode())
+        if low_low is not None:
+            g.low_low = int(bool(low_low))
+    else:
+        _open(g, recipe, unit, {**variations, "low_low": low_low, "order": order})
+    if order is not None:
+        read(lib.bitcut_order_read, byref(g.order), text(order_line(order), "order"))
+    return g
+
+
+# --- matrices ------------------------------------------------------------------------------
+
+
+def _format(view: View, format: Optional[str]) -> str:
+    if format is None:
+        if view.format is None and view.kind != "u4":
+            raise BadArgument(f"{view.name}: encodings of {view.kind} may be of several formats; "
+                              f"format_{view.name.lower()} says which")
+        return view.format or "f32"
+    format_row(format)
+    if _arrays.element_bytes(format) != view.item or view.format not in (None, format, "f32"):
+        raise BadArgument(f"{view.name}: elements of {view.kind} do not hold {format}")
+    return format
+
+
+def _layout(view: View) -> Optional[tuple]:
+    """Layout and leading dimension of a matrix; None: the struct cannot say it."""
+    (rows, cols), (down, along), item = view.shape[-2:], view.strides[-2:], view.item
+    if not view.count:
+        return 0, 0
+    for layout, (lines, length, across, within) in enumerate(
+            ((rows, cols, down, along), (cols, rows, along, down))):
+        if length > 1 and within != item:
+            continue
+        if lines == 1:
+            return layout, 0
+        if across % item == 0 and across >= length * item:
+            return layout, across // item
+    return None
+
+
+def _stride(view: View) -> Optional[int]:
+    """Elements from one matrix of a batch to the next."""
+    if len(view.shape) == 2 or view.shape[0] == 1 or not view.count:
+        return 0
+    step = view.strides[0]
+    return step // view.item if step >= 0 and step % view.item == 0 else None
+
+
+class Operand:
+    """An array as a struct bitcut_matrix."""
+
+    def __init__(self, x: Any, name: str, format: Optional[str], copy: bool, writes=False):
+        view = look(x, name)
+        if len(view.shape) not in (2, 3):
+            raise BadArgument(f"{name}: {len(view.shape)} dimensions; a matrix has 2, a batch 3")
+        if writes and view.readonly:
+            raise BadArgument(f"{name}: it cannot be written to")
+        if view.kind == "f8" and format is None:
+            if writes:
+                raise BadType(f"{name}: float64, where D has a format that f32 holds")
+            view = _arrays.as_f32(view, "f64", copy)
+        self.format, fits = _format(view, format), self._fits(view)
+        if not fits and copy and not writes:
+            view = _arrays.contiguous(view)
+            fits = self._fits(view)
+        if not fits:
+            raise BadArgument(
+                f"{name}: strides {view.strides} of elements of {view.item} bytes at address "
+                f"{view.address:#x} are neither row-major nor column-major, or not aligned"
+                + ("" if writes else "; copy=True copies it"))
+        self.view, self.layout, self.ld, self.stride = view, *fits
+        self.shape, self.batch = view.shape[-2:], view.shape[0] if len(view.shape) == 3 else None
+
+    @staticmethod
+    def _fits(view: View):
+        layout, stride = _layout(view), _stride(view)
+        if layout is None or stride is None or (view.count and view.address % view.item):
+            return None
+        return *layout, stride
+
+    def fill(self, matrix):
+        matrix.at = self.view.address or None
+        matrix.format, matrix.layout = format_row(self.format), self.layout
+        matrix.ld, matrix.stride = self.ld, self.stride
+
+
+def _overlap(x: View, y: View) -> bool:
+    (a, b), (c, d) = x.extent(), y.extent()
+    return a < b and c < d and a < d and c < b
+
+
+def _same_place(x: Operand, y: Operand) -> bool:
+    return (x.view.address, x.view.shape, x.view.strides, x.format) == (
+        y.view.address, y.view.shape, y.view.strides, y.format)
+
+
+class Problem:
+    """A struct bitcut_gemm, `struct`, and the arrays that it points to, `keep`."""
+
+    def __init__(self, a, b, c=None, d=None, *, alpha=1.0, beta=None, format_a=None,
+                 format_b=None, format_c=None, format_d=None, copy=False, writes=False,
+                 reads_d=False, batch=True, **how):
+        self.struct = g = way(**how)
+        self.a, self.b = Operand(a, "A", format_a, copy), Operand(b, "B", format_b, copy)
+        self.c = Operand(c, "C", format_c, copy) if c is not None else None
+        (g.m, g.k), (rows, g.n) = self.a.shape, self.b.shape
+        if rows != g.k:
+            raise BadArgument(f"A is {g.m} x {g.k} and B {rows} x {g.n}: they do not multiply")
+        operands = [self.a, self.b] + ([self.c] if self.c else [])
+        batches = {o.batch for o in operands if o.batch is not None}
+        if len(batches - {1}) > 1:
+            raise BadArgument(f"batches of {sorted(batches)} matrices do not fit together")
+        self.is_batch = bool(batches)
+        g.count = max(batches) if batches and 0 not in batches else int(not batches)
+        if self.is_batch and not batch:
+            raise BadArgument("a batch; here one matrix is looked at: A, B and D have 2 "
+                              "dimensions")
+        shape = ((g.count,) if self.is_batch else ()) + (g.m, g.n)
+        self._check_c(shape, beta)
+        g.alpha = _f32(alpha, "alpha")
+        g.beta = _f32((c is not None) if beta is None else beta, "beta")
+        if writes and d is None:
+            d = _arrays.empty(shape, format_d or "f32")
+        self.d = self.result = None
+        if d is not None:
+            self.result = d
+            self.d = Operand(d, "D", format_d, copy and not writes, writes)
+            if self.d.view.shape != shape:
+                raise BadArgument(f"D is {self.d.view.shape}, not {shape}")
+            self.d.fill(g.d)
+        if writes:
+            self._check_overlap()
+        for operand, matrix in ((self.a, g.a), (self.b, g.b), (self.c, g.c)):
+            if operand:
+                operand.fill(matrix)
+        self.keep = [self, a, b, c, d] + [o.view for o in operands + [self.d] if o]
+
+    def _check_c(self, shape, beta):
+        if self.c is None:
+            if beta is not None and real(beta, "beta") != 0:
+                raise BadArgument("beta, and no C")
+        elif self.c.shape != shape[-2:]:
+            raise BadArgument(f"C is {self.c.view.shape}, not {shape}")
+
+    def _check_overlap(self):
+        for operand in (self.a, self.b, self.c):
+            if not operand or not _overlap(operand.view, self.d.view):
+                continue
+            if operand is not self.c or not _same_place(operand, self.d):
+                raise BadArgument(f"D overlaps {operand.view.name}")
+
+
+# --- what ran ------------------------------------------------------------------------------
+
+
+def _evidence(unit: str) -> str:
+    return _tables._read("units").find(unit)["evidence"]
+
+
+def _term_units(g) -> list:
+    units, i = [], 0
+    while (row := lib.bitcut_gemm_unit(byref(g), i)):
+        units.append(lib.bitcut_unit_name(row).decode())
+        i += 1
+    return units
+
+
+def described(g) -> dict:
+    """How a GEMM with nothing open is computed, by the names of `bitcut gemm --json`."""
+    units, o, splits = _term_units(g), g.order, _tables._read("splits")
+    unit = lib.bitcut_unit_name(g.unit).decode()
+    word = _tables._read("units").find(unit)["a"]  # of a recipe that has no split
+    split = name_of(g.split_a) or word
+    row = next((row for row in splits if split in (row["name"], *row["formats"])
+                and (g.split_a or row["words"] == 1)), {"high": "rn", "low": ""})
+    said = {"recipe": name_of(g.recipe), "unit": unit, "evidence": _evidence(unit),
+            "split": split, "split_b": name_of(g.split_b) or word,
+            "high": name_of(g.high) or row["high"],
+            "low": name_of(g.low) or row["low"] or name_of(g.high) or row["high"],
+            "scale": g.scale, "equilibrate": g.equilibrate, "terms": len(units),
+            "promote": g.promote, "tile_k": g.tile_k, "split_k": o.slices, "tile": o.tile,
+            "rest_first": o.rest_first, "cut": o.cut, "halve": o.halve, "lanes": o.lanes,
+            "turn": o.turn, "reduction": _tables._read("reductions")[o.reduction]["name"],
+            "sums": name_of(o.sums) or "f32", "alpha": _number(g.alpha),
+            "beta": _number(g.beta)}
+    if set(units) != {unit}:
+        said["units"] = units
+    return said
+
+
+def line_of(g) -> str:
+    """It as a line that says how it is computed."""
+    line = ctypes.create_string_buffer(GEMM_MOST)
+    status = lib.bitcut_gemm_write(line, byref(g))
+    return "" if status else line.value.decode()
+
+
+def order_of(g) -> str:
+    line = ctypes.create_string_buffer(ORDER_MOST)
+    lib.bitcut_order_write(line, byref(g.order))
+    return line.value.decode()

@@ -1,0 +1,300 @@
+"""The C library: where it is, its structs as bitcut.h declares them, and how it is called."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import os
+import pathlib
+import sys
+import threading
+from ctypes import (POINTER, Structure, Union, byref, c_bool, c_char, c_char_p, c_double, c_int,
+                    c_size_t, c_uint32, c_uint64, c_void_p)
+
+UNSET = -1
+TEXT_MOST, FIELD_MOST, ORDER_MOST, GEMM_MOST, EXPLANATION_MOST = 240, 1024, 200, 512, 1024
+SIZE_MOST = ctypes.c_size_t(-1).value
+
+
+class Error(Exception):
+    """What went wrong, in one sentence: the C library's wherever it said one."""
+
+
+class BadArgument(Error, ValueError):
+    """Shapes, names or numbers that do not fit together (BITCUT_BAD_ARGUMENT)."""
+
+
+class BadType(Error, TypeError):
+    """An object that is no array, or one of elements that bitcut does not take."""
+
+
+class BadFile(Error, OSError):
+    """A file that is not what it should be (BITCUT_BAD_FILE)."""
+
+
+class Cannot(Error, RuntimeError):
+    """What cannot be done here, or with this recipe on this unit (BITCUT_CANNOT)."""
+
+
+class NoMemory(Error, MemoryError):
+    """Memory that cannot be had (BITCUT_NO_MEMORY)."""
+
+
+class NotFound(Error, ImportError):
+    """There is no libbitcut.so, or not of this version."""
+
+
+ERRORS = {1: BadArgument, 2: BadFile, 3: Cannot, 4: NoMemory}
+
+# --- structs, as in bitcut.h ---------------------------------------------------------------
+
+
+class Matrix(Structure):
+    class _At(Union):
+        _fields_ = [("at", c_void_p), ("to", c_void_p)]
+
+    class _Each(Union):
+        _fields_ = [("each", c_void_p), ("each_to", c_void_p)]
+
+    _anonymous_ = ("_at", "_each")
+    _fields_ = [("_at", _At), ("_each", _Each), ("format", c_void_p), ("layout", c_int),
+                ("ld", c_size_t), ("stride", c_size_t), ("words", c_void_p),
+                ("words_stride", c_size_t)]
+
+
+class Order(Structure):
+    _fields_ = [("slices", c_int), ("tile", c_int), ("rest_first", c_bool), ("cut", c_int),
+                ("halve", c_int), ("lanes", c_int), ("turn", c_int), ("reduction", c_int),
+                ("sums", c_void_p)]
+
+
+class Gemm(Structure):
+    _fields_ = [("size", c_size_t), ("recipe", c_void_p), ("split_a", c_void_p),
+                ("split_b", c_void_p), ("high", c_void_p), ("low", c_void_p), ("scale", c_int),
+                ("low_low", c_int), ("promote", c_int), ("tile_k", c_int),
+                ("equilibrate", c_bool), ("any_promotion", c_bool), ("order", Order),
+                ("unit", c_void_p),
+                ("kernel", c_char_p), ("count", c_size_t), ("m", c_size_t), ("n", c_size_t),
+                ("k", c_size_t), ("alpha", c_uint32), ("beta", c_uint32), ("a", Matrix),
+                ("b", Matrix), ("c", Matrix), ("d", Matrix)]
+
+
+class Field(Structure):
+    _fields_ = [("name", c_char_p), ("kind", c_int), ("text", c_char * FIELD_MOST)]
+
+
+class Difference(Structure):
+    _fields_ = [("size", c_size_t), ("compared", c_size_t), ("differ", c_size_t),
+                ("gemm", c_size_t), ("row", c_size_t), ("column", c_size_t),
+                ("given", c_uint64), ("expected", c_uint64)]
+
+
+class ExplainOptions(Structure):
+    _fields_ = [("size", c_size_t), ("samples", c_size_t), ("seconds", c_double),
+                ("seed", c_uint64)]
+
+
+class Explanation(Structure):
+    _fields_ = [("size", c_size_t), ("found", c_bool), ("runs", c_bool), ("complete", c_bool),
+                ("fault", c_char_p), ("matched", c_size_t), ("sampled", c_size_t),
+                ("compared", c_size_t), ("differ", c_size_t), ("total", c_size_t),
+                ("tried", c_size_t), ("text", c_char * EXPLANATION_MOST)]
+
+
+class Part(Structure):
+    _fields_ = [("mean", c_double), ("rms", c_double), ("most", c_double)]
+
+
+class ToleranceOptions(Structure):
+    _fields_ = [("size", c_size_t), ("runs", c_size_t), ("alarm", c_double), ("seed", c_uint64),
+                ("any_order", c_bool), ("two", c_bool)]
+
+
+class Tolerances(Structure):
+    _fields_ = [("size", c_size_t), ("runs", c_size_t), ("outputs", c_size_t)] + [
+        (name, c_double) for name in (
+            "bound", "underflow", "observed", "most", "norm_bound", "norm_observed", "norm_most",
+            "rtol", "atol", "bound_rtol", "bound_atol", "slack", "rtol_alone", "rtol_slack",
+            "cancelling")] + [("wrong", c_size_t)]
+
+
+class AdviceOptions(Structure):
+    _fields_ = [("size", c_size_t), ("metric", c_char_p), ("want", c_double), ("seed", c_uint64)]
+
+
+class Advice(Structure):
+    _fields_ = [("size", c_size_t), ("reaches", c_bool), ("cost", c_double), ("error", c_double),
+                ("high", c_double), ("checked", c_double), ("bound", c_double),
+                ("outputs", c_size_t), ("checks", c_size_t), ("tried", c_size_t)]
+
+
+# What bitcut.h calls them: tests compare sizes and offsets.
+STRUCTS = {"bitcut_matrix": Matrix, "bitcut_order": Order, "bitcut_gemm": Gemm,
+           "bitcut_field": Field, "bitcut_difference": Difference,
+           "bitcut_explain_options": ExplainOptions, "bitcut_explanation": Explanation,
+           "bitcut_part": Part, "bitcut_tolerance_options": ToleranceOptions,
+           "bitcut_tolerances": Tolerances, "bitcut_advice_options": AdviceOptions,
+           "bitcut_advice": Advice}
+
+# --- functions -----------------------------------------------------------------------------
+
+P, S, I, T = c_void_p, c_size_t, c_int, c_char_p
+G = POINTER(Gemm)
+PROTOTYPES = {
+    "version": (T, []), "status_text": (T, [I]), "format_find": (P, [T]),
+    "rounding_find": (P, [T]), "split_find": (P, [T]), "recipe_find": (P, [T]),
+    "unit_find": (P, [T, P]), "unit_name": (T, [P]),
+    "unit_shape": (None, [POINTER(c_int)] * 3 + [P]),
+    "table_next": (P, [P]), "table_find": (P, [T]), "table_name": (T, [P]),
+    "table_what": (T, [P]), "row_next": (P, [P, P]), "row_name": (T, [P]), "row_what": (T, [P]),
+    "row_field": (c_bool, [POINTER(Field), P, P, S]),
+    "format_convert": (c_uint64, [P, P, P, c_uint64]),
+    "format_convert_array": (I, [POINTER(S), P, P, P, P, P, S]),
+    "split_array": (I, [POINTER(P), P, P, S]),
+    "order_read": (I, [POINTER(Order), T, P]), "order_write": (None, [P, POINTER(Order)]),
+    "gemm_init": (None, [G, S]), "gemm_read": (I, [G, T, P]), "gemm_write": (I, [P, G]),
+    "gemm_unit": (P, [G, S]), "mma": (I, [P, P, S, S, S, S, P, P, P, I]),
+    "gemm": (I, [G, G, I, P]), "gemm_verify": (I, [POINTER(Difference), G, G, I, P]),
+    "gemm_judge": (I, [P, S, G, S, I, P]), "metric_name": (T, [S]),
+    "exact_gemm": (I, [P, P, S, S, S, P, P, I]),
+    "explain": (I, [POINTER(Explanation), G, G, POINTER(ExplainOptions), I, P]),
+    "budget": (I, [P, S, G, S, I, P]), "budget_part": (T, [S]),
+    "bound": (I, [P, G, S, T, I, P]), "bound_name": (T, [S]),
+    "tolerance": (I, [POINTER(Tolerances), G, POINTER(ToleranceOptions), I, P]),
+    "advise": (I, [POINTER(Advice), G, G, POINTER(AdviceOptions), I, P]),
+}
+
+
+def _candidates():
+    """Where libbitcut.so may be: where BITCUT_LIBRARY says, and nowhere else then; beside the
+    package, as in a wheel; in the build folder of the tree that the package lies in; where
+    the loader looks."""
+    if os.environ.get("BITCUT_LIBRARY"):
+        return [os.environ["BITCUT_LIBRARY"]]
+    here = pathlib.Path(__file__).resolve().parent
+    files = [here / "libbitcut.so", here.parent.parent / "build" / ".libs" / "libbitcut.so"]
+    return [str(f) for f in files if f.exists()] + ["libbitcut.so.0"]
+
+
+def _load(version):
+    for name in (tried := _candidates()):
+        try:
+            library = ctypes.CDLL(name)
+        except OSError as error:
+            why = str(error)
+            continue
+        break
+    else:
+        raise NotFound(f"no libbitcut.so: {why}; tried {', '.join(tried)}; "
+                       "BITCUT_LIBRARY may name the file")
+    for function, (result, arguments) in PROTOTYPES.items():
+        try:
+            f = getattr(library, "bitcut_" + function)
+        except AttributeError:
+            raise NotFound(f"{name} is not libbitcut.so {version}: it lacks "
+                           f"bitcut_{function}") from None
+        f.restype, f.argtypes = result, arguments
+    if library.bitcut_version().decode() != version:
+        raise NotFound(f"{name} is version {library.bitcut_version().decode()}, and this "
+                       f"package is {version}")
+    return library, name
+
+
+__version__ = "0.1.0"
+lib, path = _load(__version__)
+
+
+def text(value: str, what: str) -> bytes:
+    """A name for C."""
+    if not isinstance(value, str):
+        raise BadType(f"{what}: {type(value).__name__} is no name")
+    if "\0" in value:
+        raise BadArgument(f"{what}: a name has no character 0")
+    return value.encode()
+
+
+def fail(status: int, why: bytes = b""):
+    sentence = why.decode(errors="replace") or lib.bitcut_status_text(status).decode()
+    raise ERRORS[status](sentence)
+
+
+def check(status: int, why=None):
+    if status:
+        fail(status, why.value if why is not None else b"")
+
+
+def read(function, *arguments):
+    """Call one that is done at once; its last argument, which says why it failed, is added."""
+    why = ctypes.create_string_buffer(TEXT_MOST)
+    check(function(*arguments, why), why)
+
+
+def compute(function, *arguments, keep=(), says=True):
+    """Call one that may take long.  Ctrl-C comes back to Python at once: then the call goes
+    on in its thread until it is done, and `keep`, all that it reads and writes, stays until
+    then.  The library has no way to be stopped."""
+    why = ctypes.create_string_buffer(TEXT_MOST)
+    if says:
+        arguments = (*arguments, why)
+    if threading.current_thread() is not threading.main_thread():
+        return check(function(*arguments), why)
+    done, result = threading.Event(), []
+
+    def work(_held=(keep, arguments)):
+        try:
+            result.append(function(*arguments))
+        except BaseException as error:  # of ctypes, told where the call was made
+            result.append(error)
+        done.set()
+
+    threading.Thread(target=work, name="bitcut", daemon=True).start()
+    done.wait()
+    if isinstance(result[0], BaseException):
+        raise result[0]
+    return check(result[0], why)
+
+
+def name_of(row) -> str | None:
+    return lib.bitcut_row_name(row).decode() if row else None
+
+
+class _Rows:
+    """Formats by name."""
+
+    def __init__(self):
+        self.known = {}
+
+    def __call__(self, name):
+        if name not in self.known:
+            row = lib.bitcut_format_find(text(name, "format"))
+            if not row:
+                raise BadArgument(f"{name}: unknown format; bitcut.formats() has all")
+            self.known[name] = row
+        return self.known[name]
+
+
+format_row = _Rows()
+NEAREST = lib.bitcut_rounding_find(b"rn")
+
+
+def fresh(struct):
+    """One that says its own size."""
+    x = struct()
+    x.size = ctypes.sizeof(struct)
+    return x
+
+
+def fresh_gemm() -> Gemm:
+    g = Gemm()
+    lib.bitcut_gemm_init(byref(g), ctypes.sizeof(g))
+    return g
+
+
+def numpy():
+    """NumPy, or None: it is not needed."""
+    if "numpy" not in sys.modules:
+        try:
+            __import__("numpy")
+        except ImportError:
+            return None
+    return sys.modules["numpy"]

@@ -1,0 +1,161 @@
+"""Assertions for tests of kernels.
+
+A test that cannot fail says nothing, so both assertions look at the test as well: they raise
+TestTooWeak, an AssertionError, where a result of zeros would pass, where no exact result is a
+number, and where the matrices leave the low words of a recipe all zero, as small integers do:
+a kernel without its corrections would pass.  ``weak=True`` asks for such a test."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from . import _arrays
+from ._arrays import look
+from ._calls import Tolerances, explain, gemm, judge, split, tolerance, verify
+from ._gemm import OrderLike, Operand
+from ._library import BadArgument, Error
+from ._tables import _read
+
+__all__ = ["TestTooWeak", "assert_gemm", "assert_gemm_close"]
+
+
+class TestTooWeak(AssertionError):
+    """The test would pass for a wrong kernel: choose other matrices."""
+
+    __test__ = False  # no class of tests
+
+
+# --- the test itself -----------------------------------------------------------------------
+
+
+def _zeros(operand: Operand):
+    """An array of zeros of the shape and format of one."""
+    to = _arrays.empty(operand.view.shape, operand.format)
+    view = look(to, "zeros")
+    _arrays.ctypes.memset(view.address, 0, view.count * view.item)
+    return to
+
+
+def _is_zero(x: Any) -> bool:
+    view = look(x, "word")
+    return not any(_arrays.ctypes.string_at(view.address, view.count * view.item))
+
+
+def _f32_of(x: Any, name: str, format: Optional[str]):
+    """Its values, FP32 and row by row; a copy where they are not."""
+    operand = Operand(x, name, format, True)
+    view = operand.view
+    if operand.format != "f32":
+        return _arrays.as_f32(view, operand.format, True)
+    return view if view.is_dense() else _arrays.contiguous(view)
+
+
+def _check_words(a: Any, b: Any, ran, formats: dict):
+    """That each low word of A and of B is not zero everywhere."""
+    for x, name, row in ((a, "A", ran.split), (b, "B", ran.split_b)):
+        said = _read("splits")
+        if row not in said.names() or said.find(row)["words"] == 1:
+            continue
+        words = split(_f32_of(x, name, formats.get(f"format_{name.lower()}")), row)
+        for i, word in enumerate(words.words):
+            if words.levels[i] and i not in words.copies and _is_zero(word):
+                raise TestTooWeak(
+                    f"word {i + 1} of {row} is zero in all of {name}, whose values have too few "
+                    f"bits: a kernel without the products of that word would pass; weak=True "
+                    "allows it")
+
+
+def _too_weak_zero(what: str) -> TestTooWeak:
+    return TestTooWeak(f"a D of zeros would pass: {what}; weak=True allows it")
+
+
+# --- what is asserted ----------------------------------------------------------------------
+
+
+def _explained(d, a, b, given: dict, seconds: float) -> str:
+    """What computed it, if that can be said."""
+    if not seconds:
+        return ""
+    few = {key: given[key] for key in ("c", "alpha", "beta", "format_a", "format_b", "format_c",
+                                       "format_d", "copy") if key in given}
+    try:
+        return "\n  explain: " + explain(d, a, b, seconds=seconds, **few).text
+    except Error as error:
+        return f"\n  explain: {error}"
+
+
+def assert_gemm(d: Any, a: Any, b: Any, *, recipe: str, unit: str, weak: bool = False,
+                seconds: float = 5.0, **given):
+    """D is that of the recipe on the unit, to the bit: gemm() of the other arguments, all of
+    them gemm()'s.  The message has how many outputs differ, the first, in hex and decoded, and
+    what bitcut explains of it in `seconds` (0: nothing)."""
+    found = verify(d, a, b, recipe=recipe, unit=unit, **given)
+    if not found:
+        raise AssertionError(str(found) + _explained(d, a, b, given, seconds))
+    if weak:
+        return
+    if not found.compared:
+        raise TestTooWeak("D has no elements; weak=True allows it")
+    _check_words(a, b, found, given)
+    zeros = _zeros(Operand(d, "D", given.get("format_d"), given.get("copy", False)))
+    if verify(zeros, a, b, recipe=recipe, unit=unit, **given):
+        raise _too_weak_zero("the right result is zero everywhere")
+
+
+def _derivation(t: Tolerances, alarm: float, order: OrderLike) -> str:
+    k = "k in any order" if order == "any" else "k in the order of the recipe, or as given"
+    return (f"\n  limits: {t.observed:.3g} u |A||B| at each output, u = 2^-24: the largest error of "
+            f"{t.runs} runs of {t.outputs} outputs, {k}, was {t.most:.3g}, and its tail gives the "
+            f"limit that one correct result in {1 / (alarm or 1e-6):.3g} is above; "
+            f"{t.norm_observed:.3g} u ||A|| ||B|| of all outputs, likewise, the largest was "
+            f"{t.norm_most:.3g}; for certain {t.bound:.3g} u |A||B|, as if every rounding did "
+            "its worst")
+
+
+def _beyond(m, t: Tolerances) -> list:
+    """What of the metrics is above its limit; a NaN is."""
+    wrong = []
+    if m.wrong > t.wrong:
+        wrong.append(f"{m.wrong:.0f} outputs are NaN or infinite where the exact result is not, "
+                     "or the other way about")
+    if not m.backward_max <= t.observed:
+        wrong.append(f"an output errs by {m.backward_max:.4g} u |A||B|, which is above "
+                     f"{t.observed:.3g}")
+    if not m.normwise <= t.norm_observed:
+        wrong.append(f"all outputs together err by {m.normwise:.4g} u ||A|| ||B||, which is above "
+                     f"{t.norm_observed:.3g}")
+    return wrong
+
+
+def assert_gemm_close(d: Any, a: Any, b: Any, *, recipe: str, unit: str,
+                      order: OrderLike = "any", runs: int = 0, alarm: float = 0.0, seed: int = 1,
+                      weak: bool = False, seconds: float = 5.0, **given):
+    """D, FP32, errs no more than the recipe on the unit may: by the limits that tolerance()
+    derives for these matrices, at each output and for all together, NaN and infinities not
+    passing.  A correct D fails with a probability of `alarm` (0: 1e-6) at most, once for each
+    of the two limits.  The message has what is beyond which limit, where the limits come from,
+    and what bitcut explains of D in `seconds`."""
+    if Operand(d, "D", given.get("format_d"), given.get("copy", False)).format != "f32":
+        raise BadArgument("D: not FP32: limits are of FP32 results; compare bits instead")
+    t = tolerance(a, b, recipe=recipe, unit=unit, order=order, runs=runs, alarm=alarm,
+                  seed=seed, **given)
+    how = {"recipe": recipe, "unit": unit, **given}
+    if order != "any":
+        how["order"] = order
+    m = judge(d, a, b, **how)
+    zeros = _zeros(Operand(d, "D", given.get("format_d"), given.get("copy", False)))
+    of_zeros = judge(zeros, a, b, **how)
+    wrong = _beyond(m, t)
+    if wrong:
+        raise AssertionError(f"D is not close to {recipe} on {unit}: " + "; ".join(wrong)
+                             + _derivation(t, alarm, order)
+                             + _explained(d, a, b, given, seconds))
+    if weak:
+        return
+    if of_zeros.wrong >= look(d, "D").count:
+        raise TestTooWeak("no exact result is a number: nothing was compared; weak=True allows "
+                          "it")
+    if not _beyond(of_zeros, t):
+        raise _too_weak_zero("exact results are within the limits of zero")
+    ran = gemm(a, b, **how)
+    _check_words(a, b, ran, given)

@@ -1,0 +1,200 @@
+"""What assert_gemm and assert_gemm_close pass and catch: faults of kernels, and tests that
+cannot fail; and that the plugin gives them to pytest."""
+
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from helper import PACKAGE, needs_numpy, numpy, uniform, wide
+
+import bitcut
+from bitcut.testing import TestTooWeak, assert_gemm, assert_gemm_close
+
+WAY = {"recipe": "ootomo", "unit": "a100"}
+M, N, K = 24, 20, 64
+
+
+def kernel(a, b, **more):
+    return bitcut.gemm(a, b, **{**WAY, **more}).d
+
+
+def caught(d, a, b, test=assert_gemm_close, **more):
+    """What the test says of it; None: nothing."""
+    try:
+        test(d, a, b, **{**WAY, "seconds": 0, **more})
+    except AssertionError as error:
+        return error
+    return None
+
+
+@needs_numpy
+class Passes(unittest.TestCase):
+    def test_right_kernels(self):
+        a, b, c = uniform(M, K), uniform(K, N, seed=2), uniform(M, N, seed=3)
+        for order in (None, "slices=2", "slices=4,reduction=tree"):
+            self.assertIsNone(caught(kernel(a, b, order=order), a, b), order)
+        self.assertIsNone(caught(kernel(a, b), a, b, order=None))
+        self.assertIsNone(caught(kernel(a, b, c=c, alpha=2), a, b, c=c, alpha=2))
+        self.assertIsNone(caught(kernel(a.T.copy().T, b), a, b))
+        self.assertIsNone(caught(kernel(a, b), a, b, assert_gemm))
+        self.assertIsNone(caught(kernel(a, b, format_d="f16"), a, b, assert_gemm))
+        x, y = wide(M, K), wide(K, N)
+        self.assertIsNone(caught(kernel(x, y), x, y, assert_gemm))
+
+    def test_numpy_for_fp32(self):
+        """A product of NumPy is one of FP32 in some order."""
+        a, b = uniform(M, K), uniform(K, N, seed=2)
+        self.assertIsNone(caught(a @ b, a, b, recipe="fp32", unit="fma/f32"))
+
+
+@needs_numpy
+class Catches(unittest.TestCase):
+    def setUp(self):
+        self.a, self.b = uniform(M, K), uniform(K, N, seed=2)
+        self.d = kernel(self.a, self.b)
+
+    def fails(self, d, words=".", test=assert_gemm_close, kind=AssertionError, **more):
+        error = caught(d, more.pop("a", self.a), more.pop("b", self.b), test, **more)
+        self.assertIs(type(error), kind)
+        self.assertRegex(str(error), words)
+
+    def test_zeros(self):
+        self.fails(self.d * 0, "an output errs by")
+        self.fails(numpy.zeros((M, N), "f4"), "differ from ootomo on", assert_gemm)
+
+    def test_nan(self):
+        d = self.d.copy()
+        d[3, 4] = numpy.nan
+        self.fails(d, "1 outputs are NaN")
+        self.fails(d, r"1 of 480 outputs differ.*\(3, 4\), is 0x7fc00000 = nan", assert_gemm)
+        d[...] = numpy.nan
+        self.fails(d, "480 outputs are NaN")
+
+    def test_one_output(self):
+        """One number for the whole matrix does not see it."""
+        d = self.d.copy()
+        worst = numpy.unravel_index((abs(self.a) @ abs(self.b)).argmin(), d.shape)
+        d[worst] += numpy.float32(8 * 2.0**-24) * (abs(self.a) @ abs(self.b)).min()
+        m = bitcut.judge(d, self.a, self.b)
+        t = bitcut.tolerance(self.a, self.b, order="any", **WAY)
+        self.assertLess(m.normwise, t.norm_observed)
+        self.fails(d, "an output errs by")
+
+    def test_all_a_little(self):
+        """What no output shows alone, all do."""
+        d = self.d - numpy.float32(1.5 * 2.0**-24) * (abs(self.a) @ abs(self.b))
+        self.fails(d, "outputs together err")
+
+    def test_faults(self):
+        whole = kernel(self.a, self.b)
+        short = kernel(self.a[:, :-1], self.b[:-1])
+        for d in (kernel(self.a, self.b, recipe="plain"),
+                  kernel(self.a, self.b, recipe="bf16x3"), short, whole.T.copy().reshape(M, N),
+                  whole + numpy.float32(1e-4), numpy.roll(whole, 1, 0), -whole,
+                  whole.astype("f2").astype("f4")):
+            self.fails(d)
+            self.fails(d, "outputs differ", assert_gemm)
+
+    def test_bits(self):
+        d = self.d.copy()
+        d.view("u4")[5, 6] ^= 1
+        self.fails(d, r"1 of 480 outputs differ.*\(5, 6\), is 0x", assert_gemm)
+        self.assertIsNone(caught(d, self.a, self.b))
+
+    def test_what_it_says(self):
+        error = caught(kernel(self.a, self.b, recipe="plain"), self.a, self.b, seconds=5)
+        self.assertRegex(str(error), "is above .*\n  limits: .*in any order.*for certain.*\n"
+                         "  explain: D is plain on")
+        error = caught(kernel(self.a, self.b, recipe="plain"), self.a, self.b, assert_gemm,
+                       seconds=5)
+        self.assertRegex(str(error), "\n  explain: D is plain on")
+
+
+@needs_numpy
+class TooWeak(unittest.TestCase):
+    def weak(self, d, a, b, words, test=assert_gemm_close, **more):
+        error = caught(d, a, b, test, **more)
+        self.assertIs(type(error), TestTooWeak)
+        self.assertRegex(str(error), words)
+        self.assertIsNone(caught(d, a, b, test, weak=True, **more))
+
+    def test_integers(self):
+        a, b = (numpy.rint(x * 9).astype("f4") for x in (uniform(M, K), uniform(K, N)))
+        self.assertEqual(kernel(a, b).tolist(), kernel(a, b, recipe="plain").tolist())
+        for test in (assert_gemm, assert_gemm_close):
+            self.weak(kernel(a, b), a, b, "word 2 of halfhalf is zero in all of A", test)
+            self.weak(kernel(uniform(M, K), b), uniform(M, K), b, "all of B", test)
+        self.assertIsNone(caught(kernel(a, b, recipe="plain"), a, b, assert_gemm,
+                                 recipe="plain"))
+
+    def test_zeros_pass(self):
+        a, b = uniform(M, K), uniform(K, N)
+        tiny = numpy.float32(2.0**-80)
+        for x in (a * 0, a * tiny * tiny):
+            d = kernel(x, b)
+            self.assertFalse(d.any())
+            for test in (assert_gemm, assert_gemm_close):
+                self.assertIs(type(caught(d, x, b, test)), TestTooWeak)
+        self.weak(kernel(a * tiny, b * tiny), a * tiny, b * tiny, "zeros would pass")
+
+    def test_nan_alone(self):
+        a, b = numpy.full((M, K), numpy.nan, "f4"), uniform(K, N)
+        self.weak(kernel(a, b), a, b, "no exact result is a number")
+
+    def test_nothing(self):
+        a, b = uniform(0, K), uniform(K, N)
+        self.weak(kernel(a, b), a, b, "no elements", assert_gemm)
+        with self.assertRaises(bitcut.BadArgument):
+            assert_gemm_close(kernel(a, b), a, b, **WAY)
+
+    def test_bad_input(self):
+        a, b = uniform(M, K), uniform(K, N)
+        for test in (assert_gemm, assert_gemm_close):
+            for more in ({"recipe": "x"}, {"unit": None}, {"sheep": 1}):
+                with self.assertRaises(bitcut.Error):
+                    test(kernel(a, b), a, b, **{**WAY, **more})
+        with self.assertRaisesRegex(bitcut.BadArgument, "not FP32"):
+            assert_gemm_close(kernel(a, b).astype("f2"), a, b, **WAY)
+
+
+TESTS = """
+import bitcut
+import numpy
+
+a = numpy.random.default_rng(1).uniform(-1, 1, (16, 64)).astype("f4")
+d = bitcut.gemm(a, a.T, recipe="ootomo", unit="a100").d
+way = {"recipe": "ootomo", "unit": "a100", "seconds": 2}
+
+def test_bits(assert_gemm):
+    assert_gemm(d, a, a.T, **way)
+
+def test_close(assert_gemm_close):
+    assert_gemm_close(d, a, a.T, **way)
+
+def test_wrong(assert_gemm_close):
+    assert_gemm_close(d * 0, a, a.T, **way)
+"""
+
+
+@needs_numpy
+@unittest.skipUnless(importlib.util.find_spec("pytest"), "no pytest")
+class Plugin(unittest.TestCase):
+    def test_plugin(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "test_it.py").write_text(TESTS)
+            done = subprocess.run(
+                [sys.executable, "-B", "-m", "pytest", "-p", "bitcut.pytest_plugin", "-p",
+                 "no:cacheprovider", folder], stdout=subprocess.PIPE, text=True, cwd=folder,
+                env={**os.environ, "PYTHONPATH": PACKAGE}, check=False)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertRegex(done.stdout, r"bitcut: 0\.\d+\.\d+, .*libbitcut")
+        self.assertRegex(done.stdout, "an output errs by .*above")
+        self.assertIn("1 failed, 2 passed", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

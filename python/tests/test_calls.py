@@ -1,0 +1,114 @@
+"""The library is found or one line says where not; long calls let other threads of Python run
+and give way to Ctrl-C; calls may run at the same time."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+from helper import PACKAGE, needs_numpy, numpy, python, uniform
+
+import bitcut
+
+LONG = """
+import bitcut, numpy, time
+a = numpy.ones((3000, 3000), "f4")
+print("begins", flush=True)
+try:
+    {}
+except KeyboardInterrupt:
+    print("interrupted")
+    print(bitcut.gemm(a[:2, :3], a[:3, :2], recipe="plain", unit="a100").d.tolist())
+"""
+CALLS = ("bitcut.gemm(a, a, recipe='ootomo', unit='a100')",
+         "bitcut.explain(a, a, a, seconds=600)",
+         "bitcut.tolerance(a, a, recipe='ootomo', unit='a100', runs=10**6)")
+
+
+class Found(unittest.TestCase):
+    def test_not_found(self):
+        for name, words in (("/nowhere/libbitcut.so", "no libbitcut.so: .*BITCUT_LIBRARY"),
+                            ("libm.so.6", "libm.so.6 is not libbitcut.so 0")):
+            done = python("import bitcut", BITCUT_LIBRARY=name)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr.splitlines()[-1], "NotFound: " + words)
+        self.assertTrue(issubclass(bitcut.NotFound, ImportError))
+
+    def test_named(self):
+        done = python("import bitcut; print(bitcut.library)",
+                      BITCUT_LIBRARY=os.path.abspath(bitcut.library))
+        self.assertEqual(done.stdout.strip(), os.path.abspath(bitcut.library))
+
+
+@needs_numpy
+class Calls(unittest.TestCase):
+    def test_interrupted(self):
+        for call in CALLS:
+            with subprocess.Popen([sys.executable, "-B", "-c", LONG.format(call)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  env={**os.environ, "PYTHONPATH": PACKAGE},
+                                  preexec_fn=lambda: signal.signal(
+                                      signal.SIGINT, signal.default_int_handler)) as child:
+                self.assertEqual(child.stdout.readline(), "begins\n")
+                time.sleep(0.3)
+                child.send_signal(signal.SIGINT)
+                begun = time.monotonic()
+                try:
+                    out, err = child.communicate(timeout=15)
+                except subprocess.TimeoutExpired:
+                    child.kill()
+                    self.fail(f"not interrupted: {call}")
+            self.assertEqual((out, err, child.returncode),
+                             ("interrupted\n[[3.0, 3.0], [3.0, 3.0]]\n", "", 0), call)
+            self.assertLess(time.monotonic() - begun, 5)
+
+    def test_others_run(self):
+        a, counted, done = uniform(700, 700), [], threading.Event()
+
+        def count():
+            while not done.wait(0.001):
+                counted.append(1)
+
+        other = threading.Thread(target=count)
+        other.start()
+        bitcut.gemm(a, a, recipe="ootomo", unit="a100", threads=1)
+        done.set()
+        other.join()
+        self.assertGreater(len(counted), 5)
+
+    def test_at_the_same_time(self):
+        a, b = uniform(90, 90), uniform(90, 90, seed=2)
+        want, got = bitcut.gemm(a, b, recipe="ootomo", unit="a100").d.tobytes(), []
+
+        def call():
+            for _ in range(20):
+                got.append(bitcut.gemm(a, b, recipe="ootomo", unit="a100").d.tobytes())
+
+        threads = [threading.Thread(target=call) for _ in range(4)]
+        for x in threads:
+            x.start()
+        for x in threads:
+            x.join()
+        self.assertEqual(set(got), {want})
+
+    def test_memory_comes_back(self):
+        a = uniform(64, 64)
+        for i in range(1500):
+            bitcut.gemm(a, a, recipe="plain", unit="a100", threads=1)
+            if i == 500:
+                before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 8000)
+
+    def test_no_memory(self):
+        one = numpy.zeros((1, 1), "f4")
+        huge = numpy.lib.stride_tricks.as_strided(one, (2**30, 1), (4, 4))
+        with self.assertRaises(bitcut.Error):
+            bitcut.gemm(huge, one, recipe="plain", unit="a100")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,24 @@
+#!/bin/sh
+# The package for Python (python/tests): against the program bit for bit, arrays of any layout,
+# bad input, what its assertions pass and catch.  With the library of the build.
+# Run in the build folder with srcdir and CC set, as `make check` does.
+set -u
+case ${CFLAGS:-} in
+*-fsanitize*) echo "1..0 # SKIP Python is not built with sanitizers"; exit 0 ;;
+esac
+[ -f .libs/libbitcut.so ] || { echo "1..0 # SKIP no shared library"; exit 0; }
+BITCUT_LIBRARY=$PWD/.libs/libbitcut.so
+srcdir=$(cd "${srcdir:-.}" && pwd)
+export BITCUT_LIBRARY srcdir
+errors=$(mktemp) || exit 99
+trap 'rm -f "$errors"' EXIT
+# The first with NumPy; without one, the tests that need it are skipped.
+for needs in numpy ctypes; do
+    for python in python3 /usr/bin/python3; do
+        "$python" -c "import $needs, sys; sys.exit(sys.version_info < (3, 9))" 2> "$errors" ||
+            continue
+        "$python" -B "$srcdir/python/tests/tap.py"
+        exit
+    done
+done
+echo "1..0 # SKIP no Python 3.9"
