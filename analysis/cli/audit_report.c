@@ -270,7 +270,7 @@ static const struct audit_part parts[] = {
                    .what = "which recipe will do on which chip",
                    .title = "The recipe for each chip",
                    .text =
-                       "Of the first excerpt of each place: the recipe that reaches what "
+                       "Of the last excerpt of each place: the recipe that reaches what "
                        "is "
                        "wanted for the fewest products on the model of each chip, or "
                        "errs "

@@ -254,8 +254,9 @@ static const char *unit_of(const struct ledger_place *p)
     return NULL;
 }
 
-/* What `bitcut advise` says of the first excerpt, on the unit of its place, or of the
-   chips that it chooses if there is none. */
+/* What `bitcut advise` says of the last excerpt (the first is often of what a program
+   begins with: zeros), on the unit of its place, or of the chips that it chooses if there
+   is none. */
 static json_t *advise(const struct ledger_place *p, const struct run_audit *how,
                       struct context *x)
 {
@@ -263,8 +264,8 @@ static json_t *advise(const struct ledger_place *p, const struct run_audit *how,
     struct command_call call = { .words = 0 };
     json_t *row = NULL;
     if (!how->advises || !p->excerpts ||
-        !file_of(a, how->folder, p->excerpt[0].name, "a") ||
-        !file_of(b, how->folder, p->excerpt[0].name, "b"))
+        !file_of(a, how->folder, p->excerpt[p->excerpts - 1].name, "a") ||
+        !file_of(b, how->folder, p->excerpt[p->excerpts - 1].name, "b"))
         return json_null();
     const char *const unit = unit_of(p);
     const char *const words[] = { "advise", "-a", a, "-b", b };
