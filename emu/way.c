@@ -249,7 +249,8 @@ enum bitcut_status bitcut_gemm_write(char line[BITCUT_GEMM_MOST],
                                      const struct bitcut_gemm *gemm)
 {
     struct bitcut_gemm g;
-    const enum bitcut_status status = line ? gemm_take(&g, gemm, NULL) : BITCUT_BAD_ARGUMENT;
+    const enum bitcut_status status =
+        line ? gemm_take(&g, gemm, NULL) : BITCUT_BAD_ARGUMENT;
     if (status != BITCUT_OK || !g.recipe || !g.unit) return BITCUT_BAD_ARGUMENT;
     way_write(line, &g);
     return BITCUT_OK;

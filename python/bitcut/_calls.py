@@ -8,11 +8,11 @@ from typing import Any, Optional
 
 from . import _arrays
 from ._arrays import contiguous, look
-from ._gemm import Operand, OrderLike, Problem, described, integer, line_of, order_of, real
+from ._gemm import Operand, OrderLike, Problem, described, integer, line_of, real
 from ._library import (SIZE_MOST, Advice as _Advice, AdviceOptions, BadArgument, BadType,
                        Difference, Explanation as _Explanation, ExplainOptions, Part,
                        Tolerances as _Tolerances, ToleranceOptions, byref, c_double, check, compute,
-                       format_row, fresh, fresh_gemm, lib, name_of, text)
+                       format_row, fresh, fresh_gemm, lib, text)
 from ._results import Result
 from ._tables import _read
 

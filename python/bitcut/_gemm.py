@@ -7,8 +7,8 @@ from typing import Any, Mapping, Optional, Union
 
 from . import _arrays, _tables
 from ._arrays import View, look
-from ._library import (GEMM_MOST, NEAREST, ORDER_MOST, SIZE_MOST, BadArgument, BadType, byref,
-                       ctypes, format_row, fresh_gemm, lib, name_of, read, text)
+from ._library import (GEMM_MOST, BadArgument, BadType, byref, ctypes, format_row, fresh_gemm,
+                       lib, name_of, read, text)
 
 OrderLike = Union[None, str, Mapping[str, Any]]
 
@@ -299,9 +299,3 @@ def line_of(g) -> str:
     line = ctypes.create_string_buffer(GEMM_MOST)
     status = lib.bitcut_gemm_write(line, byref(g))
     return "" if status else line.value.decode()
-
-
-def order_of(g) -> str:
-    line = ctypes.create_string_buffer(ORDER_MOST)
-    lib.bitcut_order_write(line, byref(g.order))
-    return line.value.decode()

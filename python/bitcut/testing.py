@@ -104,9 +104,9 @@ def assert_gemm(d: Any, a: Any, b: Any, *, recipe: str, unit: str, weak: bool = 
 
 def _derivation(t: Tolerances, alarm: float, order: OrderLike) -> str:
     k = "k in any order" if order == "any" else "k in the order of the recipe, or as given"
-    return (f"\n  limits: {t.observed:.3g} u |A||B| at each output, u = 2^-24: the largest error of "
-            f"{t.runs} runs of {t.outputs} outputs, {k}, was {t.most:.3g}, and its tail gives the "
-            f"limit that one correct result in {1 / (alarm or 1e-6):.3g} is above; "
+    return (f"\n  limits: {t.observed:.3g} u |A||B| at each output, u = 2^-24: the largest error "
+            f"of {t.runs} runs of {t.outputs} outputs, {k}, was {t.most:.3g}, and its tail gives "
+            f"the limit that one correct result in {1 / (alarm or 1e-6):.3g} is above; "
             f"{t.norm_observed:.3g} u ||A|| ||B|| of all outputs, likewise, the largest was "
             f"{t.norm_most:.3g}; for certain {t.bound:.3g} u |A||B|, as if every rounding did "
             "its worst")
