@@ -149,7 +149,9 @@ static int preload(const char *library)
 /* Nothing of a run that this one is part of. */
 static void forget_settings(void)
 {
+    char name[SETTING_NAME_MOST];
     for (const struct setting *row = settings; row->name; row++) unsetenv(row->name);
+    while (run_setting_unknown(name)) unsetenv(name);
 }
 
 static int tell_all(const char *folder, const char *library, const struct context *x)

@@ -207,7 +207,7 @@ void ledger_place_add(struct ledger_place *to, const struct ledger_place *more)
         if (more->least[i] < to->least[i]) to->least[i] = more->least[i];
         if (more->most[i] > to->most[i]) to->most[i] = more->most[i];
     }
-    if (more->ended[CALL_FAILED]) memcpy(to->fault, more->fault, sizeof to->fault);
+    if (*more->fault) memcpy(to->fault, more->fault, sizeof to->fault);
     to->gemms += more->gemms;
     to->scaled += more->scaled;
     to->added += more->added;

@@ -59,7 +59,7 @@ struct ledger_place {
     char native[PLACE_MOST_BYTES]; /* library:function+offset                       */
     char way[WAY_MOST];            /* as struct run_way has it                      */
     char against[WAY_MOST];        /* what it is compared with, likewise; or ""     */
-    char fault[BITCUT_TEXT_MOST];  /* why the last CALL_FAILED did                  */
+    char fault[BITCUT_TEXT_MOST];  /* why the last one failed, or was not compared */
     uint64_t ended[CALL_ENDS];
     uint64_t gemms;             /* of batches, more than calls                   */
     uint64_t least[3], most[3]; /* of m, n, k                                    */

@@ -36,10 +36,12 @@ void second_begin(struct turn *t)
     struct second *const s = calloc(1, sizeof *s);
     if (!s) return;
     s->swaps = other->original;
+    struct fault f = { BITCUT_NO_MEMORY, "not enough memory" };
     if (take_memory(s, t->product) &&
-        turn_compute(&s->result, s->swaps ? own : other, &t->fault) == BITCUT_OK) {
+        turn_compute(&s->result, s->swaps ? own : other, &f) == BITCUT_OK) {
         t->second = s;
     } else {
+        fault_set(&t->fault, f.status, "not compared: %s", f.text);
         second_free(s);
     }
     if (!(t->second && s->swaps)) t->own_seconds += run_seconds() - began;

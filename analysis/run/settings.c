@@ -2,12 +2,15 @@
 
 #include "analysis/run/settings.h"
 
+#include "lib/table.h"
 #include "lib/text.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+extern char **environ;
 
 enum bitcut_status run_way_read(struct run_way *to, const char *line, struct fault *f)
 {
@@ -127,6 +130,35 @@ const struct setting settings[] = {
     { 0 },
 };
 
+const char *run_setting_unknown(char name[SETTING_NAME_MOST])
+{
+    static const char start[] = "BITCUT_RUN";
+    for (char *const *at = environ; at && *at; at++) {
+        const size_t length = strcspn(*at, "=");
+        if (strncmp(*at, start, strlen(start)) != 0 || length >= SETTING_NAME_MOST)
+            continue;
+        snprintf(name, SETTING_NAME_MOST, "%.*s", (int)length, *at);
+        if (!table_find(TABLE(settings), name)) return name;
+    }
+    return NULL;
+}
+
+/* What the settings cannot mean together, or no setting is. */
+static enum bitcut_status check_all(const struct run_settings *s, struct fault *f)
+{
+    char name[SETTING_NAME_MOST], hint[TABLE_HINT_MOST];
+    const enum setting_of idle = s->audits ? SETTING_AUDIT : SETTING_AGAINST;
+    if (run_setting_unknown(name)) {
+        table_hint(hint, TABLE(settings), name);
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: unknown variable%s", name, hint);
+    }
+    if ((s->audits || s->compares) && !s->folder)
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s: needs %s, a folder where what is found is written",
+                         settings[idle].name, settings[SETTING_FOLDER].name);
+    return BITCUT_OK;
+}
+
 enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f)
 {
     enum bitcut_status status = BITCUT_OK;
@@ -139,7 +171,7 @@ enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f)
             status == BITCUT_OK)
             status = fault_set(f, why.status, "%s: %s", row->name, why.text);
     }
-    return status;
+    return status == BITCUT_OK ? check_all(to, f) : status;
 }
 
 bool run_rule_fits(const struct run_rule *r, const char *place)

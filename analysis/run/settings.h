@@ -52,9 +52,9 @@ struct run_settings {
     bool compares;          /* every product is computed once more, so: ...        */
     struct run_way against; /* ..., and its result compared                        */
     bool audits;
-    int percent; /* of the program's time that an audit may take; RUN_PERCENT_ALL */
-    int threads; /* 0: all processors                                             */
-    bool python; /* places are lines of Python where there are any                */
+    int percent;  /* of the program's time that an audit may take; RUN_PERCENT_ALL */
+    int threads;  /* 0: all processors                                             */
+    bool python;  /* places are lines of Python where there are any                */
     char *folder; /* where processes write what they did, its whole path; or NULL  */
 };
 
@@ -63,6 +63,11 @@ enum bitcut_status run_way_read(struct run_way *to, const char *line, struct fau
 
 /* Take "PATTERN=WAY": the pattern ends at the first '='.  BITCUT_BAD_ARGUMENT. */
 enum bitcut_status run_rule_read(struct run_rule *to, const char *text, struct fault *f);
+
+/* A variable of the environment that is called like one of these, and is none: its name;
+   NULL: there is none. */
+enum { SETTING_NAME_MOST = 64 };
+const char *run_setting_unknown(char name[SETTING_NAME_MOST]);
 
 /* What the environment says; what it does not say: products are the program's own.
    Nothing of the environment is referred to later.  BITCUT_BAD_ARGUMENT names the first

@@ -80,7 +80,7 @@ static void note(struct ledger_place *p, const struct turn *t, double seconds)
     p->ended[t->end]++;
     p->seconds += seconds;
     p->own_seconds += t->own_seconds;
-    if (t->end == CALL_FAILED) memcpy(p->fault, t->fault.text, sizeof p->fault);
+    if (t->fault.status != BITCUT_OK) memcpy(p->fault, t->fault.text, sizeof p->fault);
     if (t->end == CALL_ILLEGAL) return;
     note_sizes(p, &t->product->gemm);
     if (t->end != CALL_EMPTY) p->products += product_count(t->product);

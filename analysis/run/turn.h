@@ -30,7 +30,7 @@ struct turn {
     const struct product *product;
     struct run_site site;
     enum call_end end;
-    struct fault fault;        /* of CALL_FAILED                                      */
+    struct fault fault;        /* of CALL_FAILED, or why nothing was compared         */
     struct second *second;     /* the other result, or NULL                           */
     struct audit *audit;       /* what is seen of it, or NULL                         */
     double began, own_seconds; /* these of what is not the routine's own work     */

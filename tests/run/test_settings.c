@@ -14,7 +14,9 @@ static struct run_settings s;
 
 static void clear(void)
 {
+    char name[SETTING_NAME_MOST];
     for (const struct setting *row = settings; row->name; row++) unsetenv(row->name);
+    while (run_setting_unknown(name)) unsetenv(name);
 }
 
 /* Read the settings with those and no other variables. */
@@ -29,6 +31,17 @@ static void good(const char *name, const char *value)
 {
     struct fault f;
     ck_assert_msg(read_with(name, value, &f) == BITCUT_OK, "%s=%s: %s", name, value,
+                  f.text);
+}
+
+/* The same of what needs a folder. */
+static void good_in_folder(const char *name, const char *value)
+{
+    struct fault f;
+    clear();
+    setenv("BITCUT_RUN_FOLDER", "/", 1);
+    setenv(name, value, 1);
+    ck_assert_msg(run_settings_read(&s, &f) == BITCUT_OK, "%s=%s: %s", name, value,
                   f.text);
 }
 
@@ -54,14 +67,14 @@ START_TEST(each)
     ck_assert(strstr(s.way.line, "legemm@cdna2/") && strstr(s.way.line, ",slices=2"));
     good("BITCUT_RUN", "original");
     ck_assert(s.way.original);
-    good("BITCUT_RUN_AGAINST", "original");
+    good_in_folder("BITCUT_RUN_AGAINST", "original");
     ck_assert(s.compares && s.against.original && s.way.original);
-    good("BITCUT_RUN_AGAINST", "fp32@fma/f32");
+    good_in_folder("BITCUT_RUN_AGAINST", "fp32@fma/f32");
     ck_assert(s.compares && !s.against.original);
     ck_assert_str_eq(s.against.line, "fp32@fma/f32");
-    good("BITCUT_RUN_AUDIT", "all");
+    good_in_folder("BITCUT_RUN_AUDIT", "all");
     ck_assert(s.audits && s.percent == RUN_PERCENT_ALL);
-    good("BITCUT_RUN_AUDIT", "7");
+    good_in_folder("BITCUT_RUN_AUDIT", "7");
     ck_assert(s.audits && s.percent == 7);
     good("BITCUT_RUN_THREADS", "3");
     ck_assert_int_eq(s.threads, 3);
@@ -112,8 +125,12 @@ static const struct {
     { "BITCUT_RUN_AGAINST", "x", "BITCUT_RUN_AGAINST: x: not RECIPE@UNIT" },
     { "BITCUT_RUN_AUDIT", "some", "BITCUT_RUN_AUDIT: some: not a whole number below 10^9" },
     { "BITCUT_RUN_AUDIT", "-1", "BITCUT_RUN_AUDIT: -1: not a whole number" },
-    { "BITCUT_RUN_THREADS", "1234567890", "BITCUT_RUN_THREADS: 1234567890: not a num" },
+    { "BITCUT_RUN_THREADS", "1234567890", "BITCUT_RUN_THREADS: 1234567890: not a whole num" },
     { "BITCUT_RUN_SITES", "python", "BITCUT_RUN_SITES: python: it can be native" },
+    { "BITCUT_RUN_AUDIT", "5", "BITCUT_RUN_AUDIT: needs BITCUT_RUN_FOLDER" },
+    { "BITCUT_RUN_AGAINST", "plain@a100", "BITCUT_RUN_AGAINST: needs BITCUT_RUN_FOLDER" },
+    { "BITCUT_RUN_RULE", "original", "BITCUT_RUN_RULE: unknown variable; near it: " },
+    { "BITCUT_RUNS", "original", "BITCUT_RUNS: unknown variable; near it: BITCUT_RUN" },
     { "BITCUT_RUN_RULES", "legemm@mi210", "not PATTERN=RECIPE@UNIT" },
     { "BITCUT_RUN_RULES", "=legemm@mi210", "=legemm@mi210: not PATTERN=" },
     { "BITCUT_RUN_RULES", "a=original\nb=legem@mi210", "legem: unknown recipe" },
