@@ -11,7 +11,7 @@ struct audit {
     size_t *row, *col;              /* of D: those of the excerpt             */
     uint32_t *a, *b, *c, *d;        /* [rows][k], [k][cols], [rows][cols]; c is NULL if
                                        it is not read                         */
-    double seconds;                 /* that watching took: a part of the turn's own_seconds */
+    double seconds;                 /* that watching took, of the turn's own_seconds */
 };
 
 /* Before anything has written D: look at the operands, if this call is watched, which

@@ -35,8 +35,8 @@ static int find_first(struct dl_phdr_info *info, size_t size, void *context)
     return x->in_front || info->dlpi_addr == x->own;
 }
 
-/* Whether a symbol is this library's own, or of one that was preloaded in front of it: that
-   one has called, and would again. */
+/* Whether a symbol is this library's own, or of one that was preloaded in front of it:
+   that one has called, and would again. */
 static bool is_not_behind(void *symbol)
 {
     Dl_info own, other;
@@ -50,8 +50,8 @@ static bool is_not_behind(void *symbol)
     return x.in_front || x.own == x.other;
 }
 
-/* The symbol in a library that is open, or in those that it needs; NULL: in none behind this
-   one.  The library stays open while the process lasts: what is found is kept. */
+/* The symbol in a library that is open, or in those that it needs; NULL: in none behind
+   this one.  The library stays open while the process lasts: what is found is kept. */
 static void *symbol_of(const char *library, const char *name)
 {
     void *const handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);

@@ -401,7 +401,8 @@ static void differ(char **said)
              atol(said[1]) != differs || atol(said[2]) != 0 ||
              !near(atof(said[3]), sqrt(square / fmax(norms[0], norms[1]))) ||
              !near(atof(said[4]), most / largest))
-        printf("%ld %ld 0 %.17g %.17g\n", outputs, differs, sqrt(square / fmax(norms[0], norms[1])),
+        printf("%ld %ld 0 %.17g %.17g\n", outputs, differs,
+               sqrt(square / fmax(norms[0], norms[1])),
                most / largest),
             wrong = 1;
 }
