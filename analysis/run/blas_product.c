@@ -29,9 +29,8 @@ struct product product_nth(const struct product *p, size_t i)
 
 /* --- elements --------------------------------------------------------------------- */
 
-/* Where element (i, j) is, in elements from the first. */
-static size_t place_of(const struct bitcut_matrix *x, size_t rows, size_t cols, size_t i,
-                       size_t j)
+size_t product_place(const struct bitcut_matrix *x, size_t rows, size_t cols, size_t i,
+                     size_t j)
 {
     const size_t ld = matrix_ld(x, rows, cols);
     return x->layout == BITCUT_ROW_MAJOR ? i * ld + j : j * ld + i;
@@ -41,8 +40,8 @@ uint32_t product_element(const struct bitcut_matrix *x, size_t rows, size_t cols
                          size_t i, size_t j, enum half half)
 {
     const uint32_t *const at = x->at;
-    return half_has(half, i, j) ? at[place_of(x, rows, cols, i, j)]
-                                : at[place_of(x, rows, cols, j, i)];
+    return half_has(half, i, j) ? at[product_place(x, rows, cols, i, j)]
+                                : at[product_place(x, rows, cols, j, i)];
 }
 
 uint32_t *product_copy(const struct bitcut_matrix *x, size_t rows, size_t cols,
@@ -72,7 +71,7 @@ static struct bitcut_matrix moved(struct bitcut_matrix x, size_t rows, size_t co
                                   size_t i, size_t j)
 {
     x.ld = matrix_ld(&x, rows, cols);
-    x.at = (const uint32_t *)x.at + place_of(&x, rows, cols, i, j);
+    x.at = (const uint32_t *)x.at + product_place(&x, rows, cols, i, j);
     return x;
 }
 
@@ -87,7 +86,7 @@ static void copy_block(uint32_t *own, const struct product *p, const struct bloc
             const size_t row = x->i + i, col = x->j + j;
             if (!half_has(p->d, row, col)) *at = 0;
             else if (back)
-                ((uint32_t *)g->d.to)[place_of(&g->d, g->m, g->n, row, col)] = *at;
+                ((uint32_t *)g->d.to)[product_place(&g->d, g->m, g->n, row, col)] = *at;
             else *at = product_element(&g->c, g->m, g->n, row, col, HALF_BOTH);
         }
 }

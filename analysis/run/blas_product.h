@@ -35,6 +35,10 @@ struct product product_nth(const struct product *p, size_t i);
 enum bitcut_status product_compute(const struct product *p, const struct bitcut_gemm *way,
                                    int threads, struct fault *f);
 
+/* Where element (i, j) of a matrix of rows x cols is, in elements from the first. */
+size_t product_place(const struct bitcut_matrix *x, size_t rows, size_t cols, size_t i,
+                     size_t j);
+
 /* The FP32 encoding of element (i, j) of a matrix of rows x cols, one of whose halves is
    there, and where it is. */
 uint32_t product_element(const struct bitcut_matrix *x, size_t rows, size_t cols,

@@ -68,12 +68,10 @@ static void compare(struct ledger_difference *x, uint32_t d, uint32_t e)
     x->largest = fmax(x->largest, fmax(fabs(dd), fabs(ee)));
 }
 
-/* Where element (i, j) of D is. */
+/* Element (i, j) of D. */
 static uint32_t *element(const struct bitcut_gemm *g, size_t i, size_t j)
 {
-    const size_t ld = matrix_ld(&g->d, g->m, g->n);
-    const size_t at = g->d.layout == BITCUT_ROW_MAJOR ? i * ld + j : j * ld + i;
-    return (uint32_t *)g->d.to + at;
+    return (uint32_t *)g->d.to + product_place(&g->d, g->m, g->n, i, j);
 }
 
 /* One GEMM: the program's D, and the other's, which it has already or is to have. */
