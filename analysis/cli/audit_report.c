@@ -242,8 +242,8 @@ static const struct audit_part parts[] = {
                        "values of A and B by exponent, of the places with most products",
                    .title = "Values by exponent",
                    .text = "How many values of all watched A and B have each exponent; "
-                           "-127 is of subnormal ones. Zeros, infinities and NaN are in "
-                           "the table of the data alone." },
+                           "-127 is of subnormal ones. Zeros, infinities and NaN "
+                           "are in the audit's file alone." },
       .rows = values_rows },
     { .section = { .name = "bits",
                    .chapter = ABOUT_VALUES,

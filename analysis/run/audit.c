@@ -17,7 +17,7 @@ static double spent, began;
 
 static bool in_budget(const struct run_settings *s)
 {
-    const double now = run_seconds();
+    const double now = seconds_now();
     if (began == 0) began = now;
     return s->percent == RUN_PERCENT_ALL || spent * 100 <= s->percent * (now - began);
 }
@@ -138,7 +138,7 @@ void audit_begin(struct turn *t)
 {
     uint32_t number;
     if (!choose(t, &number)) return;
-    const double start = run_seconds();
+    const double start = seconds_now();
     struct audit *const a = calloc(1, sizeof *a);
     for (size_t i = 0; a && i < t->product->gemm.count; i++) {
         const struct product one = product_nth(t->product, i);
@@ -152,7 +152,7 @@ void audit_begin(struct turn *t)
         if (!choose_lines(a, &one) || !take_operands(a, &one)) a->excerpt.number = 0;
     }
     t->audit = a;
-    const double seconds = run_seconds() - start;
+    const double seconds = seconds_now() - start;
     if (a) a->seconds = seconds;
     t->own_seconds += seconds;
 }
@@ -194,14 +194,14 @@ static void write_excerpt(struct audit *a, const struct turn *t)
 void audit_end(struct turn *t)
 {
     struct audit *const a = t->audit;
-    const double start = run_seconds();
+    const double start = seconds_now();
     if (a->excerpt.number && t->end != CALL_FAILED) {
         const struct product one = product_nth(t->product, 0);
         a->d = take(&one.gemm.d, one.gemm.m, one.gemm.n, HALF_BOTH, a->row,
                     a->excerpt.rows, a->col, a->excerpt.cols);
         if (a->d) write_excerpt(a, t);
     }
-    const double seconds = run_seconds() - start;
+    const double seconds = seconds_now() - start;
     t->own_seconds += seconds;
     run_lock();
     spent += a->seconds + seconds;

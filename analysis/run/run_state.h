@@ -3,6 +3,7 @@
 #define BITCUT_ANALYSIS_RUN_RUN_STATE_H
 
 #include "analysis/run/ledger.h"
+#include "lib/clock.h"
 
 /* The settings; read by the constructor, or at the first use if that is earlier.  If they
    are wrong, products are the program's own. */
@@ -29,8 +30,5 @@ struct ledger_place *run_place(const char *routine, const struct run_site *site)
 
 /* This process's ledger, or NULL: begun at the first use, by a child of fork() anew. */
 struct ledger *run_ledger(void);
-
-/* Nanoseconds, or rather seconds, on a clock that is cheap to read. */
-double run_seconds(void);
 
 #endif

@@ -32,7 +32,7 @@ void second_begin(struct turn *t)
     const struct run_way *const own = t->site.way, *const other =
                                                        &run_settings()->against;
     if (own->original && other->original) return;
-    const double began = run_seconds();
+    const double began = seconds_now();
     struct second *const s = calloc(1, sizeof *s);
     if (!s) return;
     s->swaps = other->original;
@@ -44,7 +44,7 @@ void second_begin(struct turn *t)
         fault_set(&t->fault, f.status, "not compared: %s", f.text);
         second_free(s);
     }
-    if (!(t->second && s->swaps)) t->own_seconds += run_seconds() - began;
+    if (!(t->second && s->swaps)) t->own_seconds += seconds_now() - began;
 }
 
 /* --- comparing -------------------------------------------------------------------- */
@@ -90,12 +90,12 @@ static void compare_one(struct second *s, const struct product *p,
 
 void second_end(struct turn *t)
 {
-    const double began = run_seconds();
+    const double began = seconds_now();
     struct second *const s = t->second;
     for (size_t i = 0; i < t->product->gemm.count; i++) {
         const struct product one = product_nth(t->product, i),
                              other = product_nth(&s->result, i);
         compare_one(s, &one, &other);
     }
-    t->own_seconds += run_seconds() - began;
+    t->own_seconds += seconds_now() - began;
 }

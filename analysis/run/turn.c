@@ -118,7 +118,7 @@ static void begin_turn(struct turn *t, struct routine *routine, const void *call
                        const struct product *product, enum legality legality,
                        const char *here)
 {
-    *t = (struct turn){ .routine = routine, .product = product, .began = run_seconds() };
+    *t = (struct turn){ .routine = routine, .product = product, .began = seconds_now() };
     t->outermost = !(outermost && here < outermost);
     if (!t->outermost) {
         t->original = find_original(routine, caller);
@@ -150,7 +150,7 @@ void turn_end(struct turn *t)
     if (!t->outermost || t->end == CALL_ILLEGAL) return;
     hostfp_enter(&saved);
     outermost = NULL;
-    const double seconds = run_seconds() - t->began - t->own_seconds;
+    const double seconds = seconds_now() - t->began - t->own_seconds;
     if (t->second) second_end(t);
     if (t->audit) audit_end(t);
     write_down(t, seconds);
