@@ -197,5 +197,5 @@ enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *u, size_t c
         return BITCUT_BAD_ARGUMENT;
     const struct fragments x = { &va, &vb, &vc, NULL, NULL };
     return fragments_run(&vd, u, &x, (struct fragment_shape){ count, m, n, k }, threads,
-                         NULL, NULL);
+                         progress_of_thread(), NULL);
 }

@@ -662,7 +662,10 @@ enum bitcut_status bitcut_gemm(struct bitcut_gemm *ran, const struct bitcut_gemm
     if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
     if (status == BITCUT_OK) status = check_public(&g, threads, &f);
     if (status == BITCUT_OK)
-        status = gemm_run(&g, &(struct gemm_options){ .threads = threads }, &f);
+        status = gemm_run(&g,
+                          &(struct gemm_options){ .threads = threads,
+                                                  .progress = progress_of_thread() },
+                          &f);
     if (status != BITCUT_OK) return fault_tell(why, status, &f);
     gemm_plan_on_unit(&plan, &g, NULL);
     gemm_settle(&g, &plan);

@@ -4,8 +4,8 @@
    Numbers travel as encodings: unsigned integers holding the bits of a format.  Every
    function gives the same bits on any host, for any number of threads and whatever
    rounding mode or flush-to-zero setting its caller has.  Rows are opaque and constant;
-   pointers to them stay valid for the life of the program.  The library never prints,
-   exits, or keeps state.
+   pointers to them stay valid for the life of the program.  The library never prints or
+   exits, and keeps no state but what bitcut_stop_on() sets.
 
    A function that cannot have its memory returns BITCUT_NO_MEMORY; one without a status
    needs none.  None allocates through GMP or MPFR, which would abort.  But those with an
@@ -21,6 +21,7 @@
 #ifndef BITCUT_H
 #define BITCUT_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,6 +48,15 @@ const char *bitcut_status_text(enum bitcut_status status);
 /* Room for the line that says why a call failed, with its 0.  Such an array is the last
    argument of calls that have much to say; it is written only then, and may be NULL. */
 enum { BITCUT_TEXT_MOST = 240 };
+
+/* From now on calls of this thread that take `threads` look at *stop now and then, and
+   once it is not 0 come back before they are done: with BITCUT_CANNOT and "stopped"; but
+   bitcut_explain() with what it has found by then, where `complete` is false.  A signal
+   handler may set it, or another thread.  What a call writes is then as its contract says
+   of failure; of bitcut_mma() and bitcut_exact_gemm() it is undefined.  `stop` is NULL at
+   first, for calls that run to their end; else it stays valid until another is set or the
+   thread ends.  The one before comes back. */
+const volatile sig_atomic_t *bitcut_stop_on(const volatile sig_atomic_t *stop);
 
 /* --- tables ----------------------------------------------------------------------- */
 

@@ -2,6 +2,8 @@
 #ifndef BITCUT_LIB_PROGRESS_H
 #define BITCUT_LIB_PROGRESS_H
 
+#include "lib/status.h"
+
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +17,11 @@ struct progress {
     const volatile sig_atomic_t *stop;
 };
 
-/* Both take a NULL progress. */
+/* What bitcut_stop_on() (lib/bitcut.h) has set in this thread, for public calls made in
+   it: a progress that reports nothing. */
+const struct progress *progress_of_thread(void);
+
+/* All take a NULL progress. */
 static inline void progress_report(const struct progress *p, size_t done, size_t total)
 {
     if (p && p->report) p->report(p->context, (double)done / (double)total);
@@ -24,6 +30,15 @@ static inline void progress_report(const struct progress *p, size_t done, size_t
 static inline bool progress_stopped(const struct progress *p)
 {
     return p && p->stop && *p->stop;
+}
+
+/* The status of work that `progress` may have cut short though it says BITCUT_OK. */
+static inline enum bitcut_status progress_end(enum bitcut_status status,
+                                              const struct progress *p, struct fault *f)
+{
+    return status == BITCUT_OK && progress_stopped(p)
+               ? fault_set(f, BITCUT_CANNOT, "stopped")
+               : status;
 }
 
 #endif

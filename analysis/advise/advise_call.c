@@ -73,11 +73,12 @@ static enum bitcut_status find(struct bitcut_advice *to, struct bitcut_gemm *fou
                                const struct advise_question *q, int threads,
                                struct fault *f)
 {
+    const struct progress *const progress = progress_of_thread();
     struct advise_samples s;
     struct advise a = { .trials = 0 };
-    enum bitcut_status status = advise_samples_draw(&s, q, threads, NULL, f);
+    enum bitcut_status status = advise_samples_draw(&s, q, threads, progress, f);
     if (status != BITCUT_OK) return status;
-    status = advise_find(&a, q, &s, threads, NULL, f);
+    status = progress_end(advise_find(&a, q, &s, threads, progress, f), progress, f);
     const struct advise_trial *const t =
         status == BITCUT_OK ? best_of(&a, q->places) : NULL;
     if (status == BITCUT_OK && !t)

@@ -46,8 +46,10 @@ static enum bitcut_status find_budget(struct bitcut_part *parts, size_t count,
     const struct budget_matrices matrices = { d->a.at,   d->b.at,   d->c.at,
                                               c->gemm.m, c->gemm.n, c->gemm.k };
     struct budget_summary b;
+    const struct progress *const progress = progress_of_thread();
     const enum bitcut_status status =
-        budget_gemm(&b, &c->gemm, &c->plan, &matrices, threads, NULL, f);
+        progress_end(budget_gemm(&b, &c->gemm, &c->plan, &matrices, threads, progress, f),
+                     progress, f);
     for (size_t p = 0; status == BITCUT_OK && p < count; p++) {
         parts[p] = (struct bitcut_part){ NAN, NAN, NAN };
         if (p > BUDGET_PARTS) continue;
@@ -79,18 +81,20 @@ static enum bitcut_status watch_all(double *limit, const struct bound_row *row,
                                     struct fault *f)
 {
     const size_t count = x->x->m * x->x->n;
+    const struct progress *const progress = progress_of_thread();
     enum bitcut_status worst = BITCUT_OK;
     (void)threads;
 #pragma omp parallel for schedule(dynamic) num_threads(threads_for(threads, count))
     for (size_t at = 0; at < count; at++) {
         struct bound_watched w = { .lost = 0 };
+        if (progress_stopped(progress)) continue;
         const enum bitcut_status status = bound_watch(&w, x, at, NULL);
         limit[at] = w.budget.event.what ? (double)NAN : row->watched(&w);
         if (status == BITCUT_OK) continue;
 #pragma omp atomic write
         worst = status;
     }
-    return worst == BITCUT_OK ? worst
+    return worst == BITCUT_OK ? progress_end(worst, progress, f)
                               : fault_set(f, worst, "out of memory for the limits");
 }
 
@@ -104,8 +108,9 @@ static enum bitcut_status find_limits(double *limit, const struct bound_row *row
         bound_problem_make(&problem, &c->gemm, &c->plan, x, false, f);
     if (status != BITCUT_OK) return status;
     if (!row->applies(why, &problem)) return fault_set(f, BITCUT_CANNOT, "%s", why);
-    return row->watched ? watch_all(limit, row, &problem, threads, f)
-                        : bound_limits(limit, row, &problem, threads, NULL, f);
+    return row->watched
+               ? watch_all(limit, row, &problem, threads, f)
+               : bound_limits(limit, row, &problem, threads, progress_of_thread(), f);
 }
 
 /* The same with |A||B|, which they are made of. */
@@ -124,7 +129,9 @@ static enum bitcut_status find_bound(double *limit, const struct bound_row *row,
                                   .beta = g->beta,
                                   .magnitude = size };
     const struct exact_update update = { g->alpha, g->beta, x.c };
-    const struct exact_options options = { .threads = threads, .update = &update };
+    const struct exact_options options = { .threads = threads,
+                                           .progress = progress_of_thread(),
+                                           .update = &update };
     if (!size) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits");
     enum bitcut_status status =
         exact_gemm(NULL, NULL, size, NULL, &options, x.m, x.n, x.k, x.a, x.b, f);

@@ -26,7 +26,8 @@ static enum bitcut_status take_options(struct explain_options *to,
     *to = (struct explain_options){ .samples = o.samples ? o.samples : 4096,
                                     .seconds = o.seconds > 0 ? o.seconds : 60,
                                     .seed = o.seed,
-                                    .threads = threads };
+                                    .threads = threads,
+                                    .progress = progress_of_thread() };
     return BITCUT_OK;
 }
 

@@ -79,7 +79,7 @@ static enum bitcut_status find(struct bitcut_tolerances *to, const struct bitcut
                                           .two = o->two,
                                           .runs = o->runs,
                                           .alarm = o->alarm };
-    status = tolerance_find(&t, &q, threads, NULL, f);
+    status = tolerance_find(&t, &q, threads, progress_of_thread(), f);
     if (status == BITCUT_OK) fill(to, &t);
     gemm_data_clear(&data);
     return status;

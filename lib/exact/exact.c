@@ -283,7 +283,8 @@ enum bitcut_status bitcut_exact_gemm(uint32_t *c32, uint64_t *c64, size_t m, siz
                                      size_t k, const uint32_t *a, const uint32_t *b,
                                      int threads)
 {
-    const struct exact_options options = { .threads = threads };
+    const struct exact_options options = { .threads = threads,
+                                           .progress = progress_of_thread() };
     const size_t k_most = (size_t)1 << 46;
     if (m && n &&
         (k > k_most || !memory_holds(a, m, k, k, sizeof *a) ||

@@ -141,7 +141,7 @@ STRUCTS = {"bitcut_matrix": Matrix, "bitcut_order": Order, "bitcut_gemm": Gemm,
 P, S, I, T = c_void_p, c_size_t, c_int, c_char_p
 G = POINTER(Gemm)
 PROTOTYPES = {
-    "version": (T, []), "status_text": (T, [I]), "format_find": (P, [T]),
+    "version": (T, []), "status_text": (T, [I]), "stop_on": (P, [P]), "format_find": (P, [T]),
     "rounding_find": (P, [T]), "split_find": (P, [T]), "recipe_find": (P, [T]),
     "unit_find": (P, [T, P]), "unit_name": (T, [P]),
     "unit_shape": (None, [POINTER(c_int)] * 3 + [P]),
@@ -230,25 +230,32 @@ def read(function, *arguments):
 
 
 def compute(function, *arguments, keep=(), says=True):
-    """Call one that may take long.  Ctrl-C comes back to Python at once: then the call goes
-    on in its thread until it is done, and `keep`, all that it reads and writes, stays until
-    then.  The library has no way to be stopped."""
+    """Call one that may take long.  In the main thread Ctrl-C ends it: the call is asked to
+    stop and comes back when what it has begun is done.  A second Ctrl-C does not wait for
+    that; `keep`, all that the call reads and writes, stays until it is done."""
     why = ctypes.create_string_buffer(TEXT_MOST)
     if says:
         arguments = (*arguments, why)
     if threading.current_thread() is not threading.main_thread():
         return check(function(*arguments), why)
-    done, result = threading.Event(), []
+    done, stop, result = threading.Event(), c_int(0), []
 
     def work(_held=(keep, arguments)):
+        lib.bitcut_stop_on(byref(stop))
         try:
             result.append(function(*arguments))
         except BaseException as error:  # of ctypes, told where the call was made
             result.append(error)
+        lib.bitcut_stop_on(None)
         done.set()
 
     threading.Thread(target=work, name="bitcut", daemon=True).start()
-    done.wait()
+    try:
+        done.wait()
+    except BaseException:
+        stop.value = 1
+        done.wait()
+        raise
     if isinstance(result[0], BaseException):
         raise result[0]
     return check(result[0], why)

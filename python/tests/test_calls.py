@@ -22,11 +22,15 @@ try:
     {}
 except KeyboardInterrupt:
     print("interrupted")
+    begun = time.process_time()
+    time.sleep(0.3)
+    print("idle" if time.process_time() - begun < 0.1 else "still computing")
     print(bitcut.gemm(a[:2, :3], a[:3, :2], recipe="plain", unit="a100").d.tolist())
 """
 CALLS = ("bitcut.gemm(a, a, recipe='ootomo', unit='a100')",
          "bitcut.explain(a, a, a, seconds=600)",
-         "bitcut.tolerance(a, a, recipe='ootomo', unit='a100', runs=10**6)")
+         "bitcut.tolerance(a, a, recipe='ootomo', unit='a100', runs=10**6)",
+         "bitcut.bound(a, a, recipe='ootomo', unit='a100', name='running')")
 
 
 class Found(unittest.TestCase):
@@ -63,7 +67,7 @@ class Calls(unittest.TestCase):
                     child.kill()
                     self.fail(f"not interrupted: {call}")
             self.assertEqual((out, err, child.returncode),
-                             ("interrupted\n[[3.0, 3.0], [3.0, 3.0]]\n", "", 0), call)
+                             ("interrupted\nidle\n[[3.0, 3.0], [3.0, 3.0]]\n", "", 0), call)
             self.assertLess(time.monotonic() - begun, 5)
 
     def test_others_run(self):
