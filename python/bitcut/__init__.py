@@ -11,7 +11,8 @@ are read where they are.
 from ._arrays import Array
 from ._calls import (Advice, Budget, Explanation, Gemm, Metrics, Tolerances, Verification, Words,
                      advise, bound, budget, exact, explain, gemm, judge, mma, split, tolerance,
-                     verify)
+                     verify, workspace)
+from ._device import devices
 from ._library import (BadArgument, BadFile, BadType, Cannot, Error, NoMemory, NotFound,
                        __version__, path as library)
 from ._tables import Table, table, tables
@@ -31,6 +32,6 @@ globals().update({name: f for name, f in _tables_of_library.items() if name.isid
 
 __all__ = ["Advice", "Array", "BadArgument", "BadFile", "BadType", "Budget", "Cannot", "Error",
            "Explanation", "Gemm", "Metrics", "NoMemory", "NotFound", "Table", "Tolerances",
-           "Verification", "Words", "advise", "bound", "budget", "exact", "explain", "gemm",
-           "judge", "library", "mma", "split", "table", "tables", "tolerance", "verify",
+           "Verification", "Words", "advise", "bound", "budget", "devices", "exact", "explain", "gemm",
+           "judge", "library", "mma", "split", "table", "tables", "tolerance", "verify", "workspace",
            *sorted(_tables_of_library)]

@@ -56,7 +56,10 @@ class _Held:
 class View:
     """Where the elements of an array are: `address` of the first, `shape`, `strides` in bytes;
     `kind` as "f4" or "u2", `format` as bitcut names it or None for encodings that do not say.
-    `held` keeps it there."""
+    `held` keeps it there.  `device` is None, or as "cuda:0" where it is in the memory of one;
+    `stream` is then the one on which it is computed, or None."""
+
+    device = stream = None
 
     def __init__(self, name, address, shape, strides, kind, format, readonly, held):
         self.name, self.address, self.shape, self.kind = name, address, tuple(shape), kind
@@ -109,9 +112,10 @@ def _numbers(name, what, values):
 
 
 def _of_interface(name: str, x: Any, interface: Any) -> Optional[View]:
-    """What __array_interface__ says; None: where the data is, only the buffer says."""
+    """What __array_interface__ says, or that of CUDA; None: where the data is, only the buffer
+    says."""
     if not isinstance(interface, dict) or not {"shape", "typestr"} <= interface.keys():
-        raise BadType(f"{name}: its __array_interface__ is none")
+        raise BadType(f"{name}: its array interface is none")
     data = interface.get("data")
     if not isinstance(data, tuple):
         return None
@@ -137,8 +141,8 @@ def _of_buffer(name: str, x: Any) -> View:
     try:
         view = memoryview(x)
     except (TypeError, BufferError, ValueError):
-        raise BadType(f"{name}: {type(x).__name__} is no array: it has neither "
-                      "__array_interface__ nor a buffer") from None
+        raise BadType(f"{name}: {type(x).__name__} is no array: it has no array "
+                      "interface, DLPack or buffer") from None
     letter = view.format.lstrip("@=<")
     if letter not in BUFFER_TYPES:
         raise BadType(f"{name}: elements of type {view.format}; bitcut takes {TAKEN}")
@@ -146,6 +150,103 @@ def _of_buffer(name: str, x: Any) -> View:
     held = _Held(view)
     return View(name, held.address, view.shape, view.strides, kind, FLOATS.get(kind),
                 view.readonly, held)
+
+
+def _of_cuda(name: str, x: Any, interface: Any) -> View:
+    """What __cuda_array_interface__ says, version 2 or 3."""
+    view = _of_interface(name, x, interface)
+    if view is None:
+        raise BadType(f"{name}: its array interface is none")
+    view.device, view.stream = _device_of(name, x) or "cuda:0", interface.get("stream")
+    if view.stream is not None and (type(view.stream) is not int or view.stream <= 0):
+        raise BadArgument(f"{name}: its stream is none: {view.stream!r}")
+    return view
+
+
+# --- DLPack (github.com/dmlc/dlpack, dlpack.h) ------------------------------------------------
+
+
+class _Tensor(ctypes.Structure):
+    """DLTensor."""
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32),
+                ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+class _Versioned(ctypes.Structure):
+    """DLManagedTensorVersioned."""
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32),
+                ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+                ("flags", ctypes.c_uint64), ("tensor", _Tensor)]
+
+
+READ_ONLY = 1  # in flags
+HOSTS = {1, 3}  # the types of device whose memory the processor reads: its own, and pinned
+DEVICES = {2: "cuda", 10: "hip", 13: "cuda"}  # and managed memory of CUDA
+# Kind and format by code and bits.
+DL_TYPES = {(1, 8): ("u1", None), (1, 16): ("u2", None), (1, 32): ("u4", None),
+            (1, 64): ("u8", None), (2, 16): ("f2", "f16"), (2, 32): ("f4", "f32"),
+            (2, 64): ("f8", "f64"), (4, 16): ("u2", "bf16"), (10, 8): ("u1", "e4m3"),
+            (11, 8): ("u1", "e4m3fnuz"), (12, 8): ("u1", "e5m2"), (13, 8): ("u1", "e5m2fnuz")}
+
+
+def _device_of(name: str, x: Any) -> Optional[str]:
+    """Its device as bitcut calls it; None: memory of the host, or it does not say."""
+    say = getattr(x, "__dlpack_device__", None)
+    if say is None:
+        return None
+    kind, number = say()
+    if kind in HOSTS:
+        return None
+    if kind not in DEVICES:
+        raise BadType(f"{name}: on a device of DLPack's type {int(kind)}, which bitcut does not "
+                      "know")
+    return f"{DEVICES[kind]}:{number}"
+
+
+def _capsule(x: Any, device: Optional[str]):
+    """Its DLPack, without waiting for the stream that it is computed on."""
+    asked = {"stream": -1} if device else {}
+    try:
+        return x.__dlpack__(max_version=(1, 0), **asked)
+    except TypeError:  # an older one
+        return x.__dlpack__(**asked)
+
+
+def _of_dlpack(name: str, x: Any) -> View:
+    device = _device_of(name, x)
+    try:
+        capsule = _capsule(x, device)
+    except Exception as error:  # whatever an array's author raises
+        raise BadArgument(f"{name}: {str(error).splitlines()[0]}") from None
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.argtypes, get.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_void_p
+    valid = ctypes.pythonapi.PyCapsule_IsValid
+    valid.argtypes, valid.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_int
+    readonly = False
+    if valid(capsule, b"dltensor_versioned"):
+        managed = _Versioned.from_address(get(capsule, b"dltensor_versioned"))
+        t, readonly = managed.tensor, bool(managed.flags & READ_ONLY)
+    elif valid(capsule, b"dltensor"):
+        t = _Tensor.from_address(get(capsule, b"dltensor"))
+    else:
+        raise BadType(f"{name}: its __dlpack__ is none")
+    if (t.code, t.bits) not in DL_TYPES or t.lanes != 1:
+        raise BadType(f"{name}: elements of type {getattr(x, 'dtype', (t.code, t.bits))}; bitcut "
+                      f"takes {TAKEN}")
+    kind, format = DL_TYPES[t.code, t.bits]
+    shape = t.shape[:t.ndim]
+    strides = [n * (t.bits // 8) for n in t.strides[:t.ndim]] if t.strides else None
+    # Who makes the capsule frees what is in it with it.
+    view = View(name, (t.data or 0) + t.byte_offset, shape, strides, kind, format, readonly,
+                (x, capsule))
+    view.device = device
+    return view
+
+
+# --- anyone's ------------------------------------------------------------------------------
 
 
 def _check_inside(view: View, x: Any):
@@ -161,25 +262,59 @@ def _check_inside(view: View, x: Any):
         raise BadArgument(f"{view.name}: strides reach beyond the memory of the array")
 
 
-def look(x: Any, name: str) -> View:
-    """Where the elements of `x` are.  BadType and BadArgument begin with `name`."""
-    if isinstance(x, View):
-        return x
+def _attribute(name: str, x: Any, attribute: str) -> Any:
+    """That of x, or None.  PyTorch raises where a tensor records gradients."""
+    try:
+        return getattr(x, attribute, None)
+    except Exception as error:
+        raise BadArgument(f"{name}: {str(error).splitlines()[0]}") from None
+
+
+def _of_device(name: str, x: Any) -> Optional[View]:
+    """An array that says that it is in the memory of a device."""
+    interface = _attribute(name, x, "__cuda_array_interface__")
+    if interface is None:
+        return None
+    try:
+        return _of_cuda(name, x, interface)
+    except BadType:
+        if not hasattr(x, "__dlpack__"):
+            raise
+    return _of_dlpack(name, x)  # which knows more types
+
+
+def _view(name: str, x: Any) -> View:
     np = numpy()
-    if hasattr(x, "__cuda_array_interface__") and not hasattr(x, "__array_interface__"):
-        raise BadType(f"{name}: it is in the memory of a device; copy it to the host first")
-    interface = getattr(x, "__array_interface__", None)
-    if interface is None and np is not None and hasattr(x, "__array__"):
-        x = np.asarray(x)
-        interface = x.__array_interface__
+    interface = _attribute(name, x, "__array_interface__")
+    if interface is None:
+        view = _of_device(name, x)
+        if view is None and hasattr(x, "__dlpack__"):
+            view = _of_dlpack(name, x)
+        if view is not None:
+            view.source = x
+            return view
+        if np is not None and hasattr(x, "__array__"):
+            x = np.asarray(x)
+            interface = x.__array_interface__
     view = _of_interface(name, x, interface) if interface is not None else None
     if view is None:
         view = _of_buffer(name, x)
     elif np is not None and isinstance(x, np.ndarray):
         _check_inside(view, x)
+    view.source = x
+    return view
+
+
+def look(x: Any, name: str, on_device: bool = False) -> View:
+    """Where the elements of `x` are; `on_device`: in the memory of a device, too.  BadType and
+    BadArgument begin with `name`."""
+    if isinstance(x, View):
+        return x
+    view = _view(name, x)
+    if view.device and not on_device:
+        raise BadType(f"{name}: in the memory of {view.device}; copy it to the host first")
     if view.extent()[1] - view.extent()[0] > SIZE_MOST or view.count * view.item > SIZE_MOST // 2:
         raise BadArgument(f"{name}: of more bytes than there can be")
-    view.source = x
     return view
 
 
@@ -262,12 +397,14 @@ def convert(to: int, to_format: str, source: int, format: str, count: int) -> in
 
 def contiguous(view: View) -> View:
     """A copy, row by row without gaps."""
-    np, x = numpy(), view.source
-    if np is not None and isinstance(x, np.ndarray):
-        copy = np.ascontiguousarray(x)
-        copied = look(copy if copy is not x else x.copy(), view.name)
+    np = numpy()
+    if np is not None:
+        low, high = view.extent()
+        bytes_there = (ctypes.c_char * max(high - low, 1)).from_address(low or id(view))
+        there = np.ndarray(view.shape, view.kind, bytes_there, view.address - low, view.strides)
+        copied = look(there.copy("C"), view.name)
     else:
-        data = memoryview(x).tobytes()
+        data = memoryview(view.source).tobytes()
         buffer = ctypes.create_string_buffer(data, max(len(data), 1))
         copied = View(view.name, ctypes.addressof(buffer), view.shape, None, view.kind, None,
                       False, buffer)

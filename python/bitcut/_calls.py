@@ -6,7 +6,7 @@ import ctypes
 import sys
 from typing import Any, Optional
 
-from . import _arrays
+from . import _arrays, _device
 from ._arrays import contiguous, look
 from ._gemm import Operand, OrderLike, Problem, described, integer, line_of, real
 from ._library import (SIZE_MOST, Advice as _Advice, AdviceOptions, BadArgument, BadType,
@@ -28,10 +28,13 @@ class Gemm(Result):
 
     def judge(self, index: int = 0, threads: int = 0) -> "Metrics":
         """How far ``d`` is from the exact result: judge() of the same arguments."""
+        if self._problem.place:
+            raise BadArgument(f"D is in the memory of {self._problem.place.device}; judge() of it, A "
+                              "and B with copy=True copies them to the host")
         return _judged(self._problem, index, threads)
 
 
-def gemm(a: Any, b: Any, *, recipe: str, unit: str, c: Any = None, alpha: float = 1.0,
+def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = None, c: Any = None, alpha: float = 1.0,
          beta: Optional[float] = None, split: Optional[str] = None,
          split_a: Optional[str] = None, split_b: Optional[str] = None,
          high: Optional[str] = None, low: Optional[str] = None, scale: Optional[int] = None,
@@ -39,9 +42,11 @@ def gemm(a: Any, b: Any, *, recipe: str, unit: str, c: Any = None, alpha: float 
          tile_k: Optional[int] = None, equilibrate: bool = False, order: OrderLike = None,
          format_a: Optional[str] = None, format_b: Optional[str] = None,
          format_c: Optional[str] = None, format_d: Optional[str] = None, out: Any = None,
-         copy: bool = False, threads: int = 0) -> Gemm:
+         copy: bool = False, threads: int = 0, kernel: Optional[str] = None,
+         any_promotion: bool = False, stream: Any = None, workspace: Any = None) -> Gemm:
     """D = alpha A B + beta C by a recipe on a matrix unit: every bit that a kernel following
-    the recipe gives there.
+    the recipe gives there.  Arrays in the memory of a GPU, CuPy's, PyTorch's or whatever has
+    __cuda_array_interface__ or DLPack, are multiplied there, by that kernel.
 
     A is (m, k), B (k, n), C and D (m, n); each may have a first dimension, a batch.  Elements
     are f4, f2, f8 whose values are all FP32's (they are converted), ml_dtypes' types, or u1, u2,
@@ -58,17 +63,39 @@ def gemm(a: Any, b: Any, *, recipe: str, unit: str, c: Any = None, alpha: float 
         rounded to FP32; beta is 1 if there is a C, and else 0.
     out
         D, written where it is; it may be C.  Else a new array of `format_d`, f32 by default.
+    kernel, any_promotion, stream, workspace
+        on a GPU alone: as in struct bitcut_gemm; recipe or kernel is needed, and the unit may
+        be left to the device.  The call returns without waiting.  It runs on the stream that
+        is the current one of CuPy or PyTorch for A, B and C, or on `stream`, an object of
+        theirs or an address; memory for D and to work in is theirs as well, unless `out` and
+        `workspace`, of as many bytes as workspace() says, give it.
 
     Sources of recipes and units: the fields "source" of their tables."""
     p = Problem(a, b, c, out, recipe=recipe, unit=unit, alpha=alpha, beta=beta, split=split,
                 split_a=split_a, split_b=split_b, high=high, low=low, scale=scale,
                 low_low=low_low, promote=promote, tile_k=tile_k, equilibrate=equilibrate,
                 order=order, format_a=format_a, format_b=format_b, format_c=format_c,
-                format_d=format_d, copy=copy, writes=True)
-    ran, g = fresh_gemm(), p.struct
-    compute(lib.bitcut_gemm, byref(ran), byref(g), _threads(threads), keep=(p, ran))
-    return Gemm(**described(ran), m=g.m, n=g.n, k=g.k, count=g.count, d=p.result, _problem=p,
-                _line=line_of(ran))
+                format_d=format_d, copy=copy, writes=True, kernel=kernel,
+                any_promotion=any_promotion, stream=stream)
+    g, said = p.struct, {}
+    if p.place:
+        ran = _device.start(p, workspace)
+        said = {"device": p.place.device, "kernel": ran.kernel.decode()}
+    else:
+        _needs({"recipe": recipe, "unit": unit}, ("recipe", "unit"))
+        ran = fresh_gemm()
+        compute(lib.bitcut_gemm, byref(ran), byref(g), _threads(threads), keep=(p, ran))
+    return Gemm(**described(ran), **said, m=g.m, n=g.n, k=g.k, count=g.count, d=p.result,
+                _problem=p, _line=line_of(ran))
+
+
+def workspace(a: Any, b: Any, **given) -> int:
+    """Bytes that gemm() of the same arguments, arrays in the memory of a GPU, works in there; of
+    a batch so many for each matrix that is to be computed at the same time."""
+    p = _problem(a, b, given, needs=(), how=(*HOW, "kernel", "any_promotion"), on_device=True)
+    if p.place is None:
+        raise BadArgument("A and B are in the memory of the host, where gemm() needs none")
+    return _device.workspace_bytes(p.struct, p.place)
 
 
 Gemm.line = property(lambda self: self._line, doc="recipe@unit, and what is varied")
@@ -79,14 +106,18 @@ HOW = ("recipe", "unit", "split", "split_a", "split_b", "high", "low", "scale", 
 WHAT = ("c", "alpha", "beta", "format_a", "format_b", "format_c", "format_d", "copy")
 
 
+def _needs(given: dict, names):
+    for name in names:
+        if given.get(name) is None:
+            raise BadArgument(f"{name}: missing")
+
+
 def _problem(a, b, given: dict, *, d=None, needs=("recipe", "unit"), how=HOW, **more) -> Problem:
     """The problem of keyword arguments, each one of gemm()'s."""
     unknown = sorted(set(given) - set(how) - set(WHAT))
     if unknown:
         raise BadType(f"{unknown[0]}: no argument of this call")
-    for name in needs:
-        if given.get(name) is None:
-            raise BadArgument(f"{name}: missing")
+    _needs(given, needs)
     blank = dict.fromkeys(HOW)
     return Problem(a, b, d=d, **{**blank, "equilibrate": False, **given}, **more)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any, Mapping, Optional, Union
 
-from . import _arrays, _tables
+from . import _arrays, _device, _tables
 from ._arrays import View, look
 from ._library import (GEMM_MOST, BadArgument, BadType, byref, ctypes, format_row, fresh_gemm,
                        lib, name_of, read, text)
@@ -84,10 +85,8 @@ def _way(recipe, unit, split, split_a, split_b, high, low, scale, promote, tile_
     return line + (",equilibrate" if equilibrate else "")
 
 
-def _open(g, recipe, unit, variations):
+def _open(g, recipe, unit):
     """Recipe and unit of a GEMM that may lack one, for what finds it."""
-    if any(value is not None and value is not False for value in variations.values()):
-        raise BadArgument("variations of a recipe need both recipe and unit")
     if recipe is not None:
         g.recipe = lib.bitcut_recipe_find(text(recipe, "recipe"))
         if not g.recipe:  # for its sentence
@@ -98,16 +97,48 @@ def _open(g, recipe, unit, variations):
             read(lib.bitcut_gemm_read, byref(g), ("plain@" + _word(unit, "unit")).encode())
 
 
+def _row(find, value: str, name: str, table: str):
+    """A row of the library by its name."""
+    row = find(text(value, name))
+    if not row:
+        raise BadArgument(f"{value}: unknown {name}; bitcut.{table}() has all")
+    return row
+
+
+def _vary(g, split, split_a, split_b, high, low, scale, promote, tile_k, equilibrate):
+    """Variations of a GEMM whose unit is left to the device."""
+    for name, value in (("split_a", split_a or split), ("split_b", split_b or split)):
+        if value is not None:
+            setattr(g, name, _row(lib.bitcut_split_find, value, "split", "splits"))
+    for name, value in (("high", high), ("low", low)):
+        if value is not None:
+            setattr(g, name, _row(lib.bitcut_rounding_find, value, "rounding", "roundings"))
+    for name, value in (("scale", scale), ("promote", promote), ("tile_k", tile_k)):
+        if value is not None:
+            setattr(g, name, integer(value, name))
+    g.equilibrate = bool(equilibrate)
+
+
 def way(recipe: Optional[str] = None, unit: Optional[str] = None, *, order: OrderLike = None,
-        low_low: Optional[bool] = None, **variations):
-    """A struct bitcut_gemm of what is computed how, without matrices."""
+        low_low: Optional[bool] = None, kernel: Optional[str] = None,
+        any_promotion: bool = False, device: bool = False, **variations):
+    """A struct bitcut_gemm of what is computed how, without matrices; `device`: by a device,
+    which may choose what is open."""
     g = fresh_gemm()
     if recipe is not None and unit is not None:
         read(lib.bitcut_gemm_read, byref(g), _way(recipe, unit, **variations).encode())
-        if low_low is not None:
-            g.low_low = int(bool(low_low))
+    elif device:
+        _open(g, recipe, unit)
+        _vary(g, **variations)
+    elif any(x is not None and x is not False for x in (*variations.values(), low_low, order)):
+        raise BadArgument("variations of a recipe need both recipe and unit")
     else:
-        _open(g, recipe, unit, {**variations, "low_low": low_low, "order": order})
+        _open(g, recipe, unit)
+    if low_low is not None:
+        g.low_low = int(bool(low_low))
+    if kernel is not None:
+        g.kernel = text(kernel, "kernel")
+    g.any_promotion = bool(any_promotion)
     if order is not None:
         read(lib.bitcut_order_read, byref(g.order), text(order_line(order), "order"))
     return g
@@ -153,27 +184,33 @@ def _stride(view: View) -> Optional[int]:
 
 
 class Operand:
-    """An array as a struct bitcut_matrix."""
+    """An array as a struct bitcut_matrix; `on_device`: of a device's memory, too."""
 
-    def __init__(self, x: Any, name: str, format: Optional[str], copy: bool, writes=False):
-        view = look(x, name)
+    def __init__(self, x: Any, name: str, format: Optional[str], copy: bool, writes=False,
+                 on_device=False):
+        view = look(x, name, on_device=True)
+        if view.device and not on_device:
+            if not copy:
+                raise BadType(f"{name}: in the memory of {view.device}; copy=True copies it to the "
+                              "host")
+            view = look(_device.to_host(view), name)
         if len(view.shape) not in (2, 3):
             raise BadArgument(f"{name}: {len(view.shape)} dimensions; a matrix has 2, a batch 3")
         if writes and view.readonly:
             raise BadArgument(f"{name}: it cannot be written to")
-        if view.kind == "f8" and format is None:
+        if view.kind == "f8" and format is None and not view.device:
             if writes:
                 raise BadType(f"{name}: float64, where D has a format that f32 holds")
             view = _arrays.as_f32(view, "f64", copy)
         self.format, fits = _format(view, format), self._fits(view)
-        if not fits and copy and not writes:
+        if not fits and copy and not writes and not view.device:
             view = _arrays.contiguous(view)
             fits = self._fits(view)
         if not fits:
             raise BadArgument(
                 f"{name}: strides {view.strides} of elements of {view.item} bytes at address "
                 f"{view.address:#x} are neither row-major nor column-major, or not aligned"
-                + ("" if writes else "; copy=True copies it"))
+                + ("" if writes or view.device else "; copy=True copies it"))
         self.view, self.layout, self.ld, self.stride = view, *fits
         self.shape, self.batch = view.shape[-2:], view.shape[0] if len(view.shape) == 3 else None
 
@@ -201,14 +238,19 @@ def _same_place(x: Operand, y: Operand) -> bool:
 
 
 class Problem:
-    """A struct bitcut_gemm, `struct`, and the arrays that it points to, `keep`."""
+    """A struct bitcut_gemm, `struct`, and the arrays that it points to, `keep`.  With `writes`
+    or `on_device` they may be on a device, and `place` says where; else it is None."""
 
     def __init__(self, a, b, c=None, d=None, *, alpha=1.0, beta=None, format_a=None,
                  format_b=None, format_c=None, format_d=None, copy=False, writes=False,
-                 reads_d=False, batch=True, **how):
-        self.struct = g = way(**how)
-        self.a, self.b = Operand(a, "A", format_a, copy), Operand(b, "B", format_b, copy)
-        self.c = Operand(c, "C", format_c, copy) if c is not None else None
+                 batch=True, on_device=False, stream=None, **how):
+        operand = functools.partial(Operand, on_device=writes or on_device)
+        self.a, self.b = operand(a, "A", format_a, copy), operand(b, "B", format_b, copy)
+        self.c = operand(c, "C", format_c, copy) if c is not None else None
+        self.place = None
+        if any(o and o.view.device for o in (self.a, self.b, self.c)):
+            self.place = _device.Place([o for o in (self.a, self.b, self.c) if o], stream)
+        self.struct = g = way(**how, device=self.place is not None)
         (g.m, g.k), (rows, g.n) = self.a.shape, self.b.shape
         if rows != g.k:
             raise BadArgument(f"A is {g.m} x {g.k} and B {rows} x {g.n}: they do not multiply")
@@ -226,14 +268,20 @@ class Problem:
         g.alpha = _f32(alpha, "alpha")
         g.beta = _f32((c is not None) if beta is None else beta, "beta")
         if writes and d is None:
-            d = _arrays.empty(shape, format_d or "f32")
+            d = (self.place.empty(shape, format_d or "f32", "out") if self.place else
+                 _arrays.empty(shape, format_d or "f32"))
         self.d = self.result = None
         if d is not None:
             self.result = d
-            self.d = Operand(d, "D", format_d, copy and not writes, writes)
+            self.d = operand(d, "D", format_d, copy and not writes, writes)
+            if writes and self.d.view.device != (self.place.device if self.place else None):
+                raise BadArgument(f"D is in the memory of {self.d.view.device or 'the host'}, and A "
+                                  f"in that of {self.a.view.device or 'the host'}")
             if self.d.view.shape != shape:
                 raise BadArgument(f"D is {self.d.view.shape}, not {shape}")
             self.d.fill(g.d)
+        elif format_d:
+            g.d.format = format_row(format_d)
         if writes:
             self._check_overlap()
         for operand, matrix in ((self.a, g.a), (self.b, g.b), (self.c, g.c)):

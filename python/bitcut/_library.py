@@ -162,6 +162,8 @@ PROTOTYPES = {
     "bound": (I, [P, G, S, T, I, P]), "bound_name": (T, [S]),
     "tolerance": (I, [POINTER(Tolerances), G, POINTER(ToleranceOptions), I, P]),
     "advise": (I, [POINTER(Advice), G, G, POINTER(AdviceOptions), I, P]),
+    "device_open": (I, [POINTER(P), T, P]), "device_name": (T, [P]),
+    "gemm_workspace": (I, [POINTER(S), P, G, P]), "gemm_start": (I, [G, P, G, P, S, P, P]),
 }
 
 

@@ -1,0 +1,230 @@
+"""GEMMs on a device, by its kernels: where CuPy's and PyTorch's memory is, on their streams."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import sys
+import threading
+from typing import Any, Optional
+
+from ._arrays import FLOATS, element_bytes, look
+from ._library import (BadArgument, BadType, Cannot, byref, c_size_t, c_void_p, fresh_gemm, lib,
+                       path as library, read)
+from ._tables import Table
+
+WORKSPACE_MOST = 2**28  # bytes, where a batch does with less
+
+# --- whose memory it is --------------------------------------------------------------------
+
+
+class _Foreign:
+    """A stream of whoever gave its address, by the protocol of CUDA for Python."""
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def __cuda_stream__(self):
+        return 0, self.stream
+
+
+class _CuPy:
+    """Arrays of CuPy."""
+
+    def __init__(self, cupy, number):
+        self.cupy, self.number = cupy, number
+
+    def stream(self) -> int:
+        with self.cupy.cuda.Device(self.number):
+            return self.cupy.cuda.get_current_stream().ptr
+
+    def on(self, stream: int):
+        cuda = self.cupy.cuda
+        if hasattr(cuda.Stream, "from_external"):
+            return cuda.Stream.from_external(_Foreign(stream))
+        return cuda.ExternalStream(stream, self.number)
+
+    def empty(self, shape, format: Optional[str]):
+        kinds = {name: kind for kind, name in FLOATS.items()}
+        kind = kinds.get(format) or f"u{element_bytes(format) if format else 1}"
+        with self.cupy.cuda.Device(self.number):
+            return self.cupy.empty(shape, kind)
+
+    def lends(self, stream: int) -> bool:
+        """Whether memory that is let go of stays that of the graph which is captured."""
+        return not self.on(stream).is_capturing()
+
+    def host(self, x):
+        return self.cupy.asnumpy(x)
+
+
+class _Torch:
+    """Tensors of PyTorch."""
+
+    TYPES = {"f32": "float32", "f16": "float16", "f64": "float64", "bf16": "bfloat16",
+             "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2", "e4m3fnuz": "float8_e4m3fnuz",
+             "e5m2fnuz": "float8_e5m2fnuz", None: "uint8"}
+
+    def __init__(self, torch, number):
+        self.torch, self.number = torch, number
+
+    def stream(self) -> int:
+        return self.torch.cuda.current_stream(self.number).cuda_stream
+
+    def on(self, stream: int):
+        torch = self.torch
+        return torch.cuda.stream(torch.cuda.ExternalStream(
+            stream, device=torch.device("cuda", self.number)))
+
+    def empty(self, shape, format: Optional[str]):
+        kind = getattr(self.torch, self.TYPES.get(format, ""), None)
+        if kind is None:
+            raise BadArgument(f"PyTorch has no type for {format}; out= says where D goes")
+        return self.torch.empty(shape, dtype=kind, device=f"cuda:{self.number}")
+
+    def lends(self, stream: int) -> bool:
+        return True  # a graph has a pool of its own
+
+    def host(self, x):
+        return x.detach().cpu()
+
+
+OWNERS = {"cupy": _CuPy, "torch": _Torch}
+
+
+def _owner(x: Any, number: int):
+    """Who allocates where x is; None: nobody that is known."""
+    name = type(x).__module__.partition(".")[0]
+    return OWNERS[name](sys.modules[name], number) if name in OWNERS else None
+
+
+def _number(device: str) -> int:
+    return int(device.partition(":")[2] or 0)
+
+
+def to_host(view) -> Any:
+    """A copy of a device's array in the memory of the host."""
+    owner = _owner(view.source, _number(view.device))
+    if owner is None:
+        raise BadType(f"{view.name}: {type(view.source).__name__}, in the memory of "
+                      f"{view.device}; copy it to the host first")
+    return owner.host(view.source)
+
+
+# --- devices -------------------------------------------------------------------------------
+
+_opened, _lock = {}, threading.Lock()
+
+
+def _with_modules(call, *arguments):
+    """Call what opens a module; of a library in the build folder of its tree, or beside the
+    package, they are there."""
+    here = pathlib.Path(library).resolve().parent
+    there = [f for f in (here, here.parent) if list(f.glob("bitcut-*.so"))]
+    if os.environ.get("BITCUT_MODULES") or not there or not pathlib.Path(library).exists():
+        return call(*arguments)
+    os.environ["BITCUT_MODULES"] = str(there[0])
+    try:
+        return call(*arguments)
+    finally:
+        del os.environ["BITCUT_MODULES"]
+
+
+def device(name: str) -> c_void_p:
+    """The device of that name, opened once."""
+    with _lock:
+        if name not in _opened:
+            to = c_void_p()
+            _with_modules(read, lib.bitcut_device_open, byref(to), name.encode())
+            _opened[name] = to
+        return _opened[name]
+
+
+def devices() -> Table:
+    """The GPUs that have kernels here, with their names; none where there is no module for
+    them."""
+    rows = []
+    for backend in ("cuda", "hip"):
+        for number in range(64):
+            try:
+                name = lib.bitcut_device_name(device(f"{backend}:{number}")).decode()
+            except Cannot:
+                break
+            rows.append({"name": f"{backend}:{number}", "what": name})
+    return Table("devices", "GPUs that have kernels here", rows)
+
+
+# --- a GEMM --------------------------------------------------------------------------------
+
+
+def _stream(stream: Any) -> int:
+    """The address of a stream, or of one of CuPy or PyTorch."""
+    for attribute in ("ptr", "cuda_stream"):
+        stream = getattr(stream, attribute, stream)
+    if type(stream) is not int or stream < 0:
+        raise BadType(f"stream: {type(stream).__name__} is no stream")
+    return stream
+
+
+class Place:
+    """The device that operands are on, the stream on which D is computed, and who allocates
+    there."""
+
+    def __init__(self, operands, stream: Any):
+        views = [operand.view for operand in operands]
+        where = {view.device for view in views}
+        if len(where) > 1:
+            raise BadArgument("matrices in several memories: " + ", ".join(
+                f"{v.name} in that of {v.device or 'the host'}" for v in views))
+        self.device = where.pop()
+        owners = [_owner(view.source, _number(self.device)) for view in views]
+        current = {o.stream() if o else v.stream or 0 for o, v in zip(owners, views)}
+        if stream is None and len(current) > 1:
+            raise BadArgument("the matrices are computed on several streams; stream= says which "
+                              "one is D's")
+        self.stream = current.pop() if stream is None else _stream(stream)
+        self.owner = next((o for o in owners if o), None)
+        self.elsewhere = stream is not None and current != {self.stream}
+
+    def empty(self, shape, format: Optional[str], argument: str):
+        """New memory there; `argument` is what would have given it."""
+        if self.owner is None:
+            raise BadArgument(f"{argument}=: missing: bitcut allocates as CuPy and PyTorch do, and "
+                              "these are the arrays of neither")
+        with self.owner.on(self.stream) if self.elsewhere else contextlib.nullcontext():
+            return self.owner.empty(shape, format)
+
+
+def workspace_bytes(g, place: Place) -> int:
+    """What one GEMM of the batch works in."""
+    needed = c_size_t()
+    read(lib.bitcut_gemm_workspace, byref(needed), device(place.device), byref(g))
+    return needed.value
+
+
+def _workspace(g, place: Place, given: Any):
+    """A view of the workspace; None: none is needed."""
+    needed = workspace_bytes(g, place)
+    if not needed:
+        return None
+    if given is None:
+        if place.owner and not place.owner.lends(place.stream):
+            raise BadArgument("workspace=: missing: a graph is captured, which works in it "
+                              "whenever it runs; bitcut.workspace() says how many bytes")
+        count = max(1, min(g.count, WORKSPACE_MOST // needed))
+        given = place.empty((needed * count,), None, "workspace")
+    view = look(given, "workspace", on_device=True)
+    if view.device != place.device or view.readonly or not view.is_dense():
+        raise BadArgument(f"workspace: not {place.device}'s, without gaps, to be written to")
+    return view
+
+
+def start(problem, workspace: Any):
+    """Start the GEMM of a problem, on its place's stream; the GEMM as it runs."""
+    g, place, ran = problem.struct, problem.place, fresh_gemm()
+    view = _workspace(g, place, workspace)
+    read(lib.bitcut_gemm_start, byref(ran), device(place.device), byref(g),
+         view.address if view else None, view.count * view.item if view else 0,
+         place.stream or None)
+    return ran

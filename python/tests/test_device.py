@@ -1,0 +1,315 @@
+"""GEMMs in the memory of a device, on a module without a GPU whose memory is the host's: arrays
+that say where they are, CuPy's and PyTorch's ways to allocate and their streams, by stand-ins;
+D is the emulator's."""
+
+import contextlib
+import os
+import pathlib
+import sys
+import types
+import unittest
+
+from helper import Folder, needs_numpy, numpy, python, uniform
+
+import bitcut
+
+MODULE = pathlib.Path(bitcut.library).resolve().parent.parent / "tests" / ".libs"
+M, N, K = 70, 50, 96
+
+
+class There:
+    """An array of numpy's that says that it is in a GPU's memory."""
+
+    def __init__(self, x, stream=None, number=0, **more):
+        self.x, self.number = x, number
+        self.said = {**x.__array_interface__, "version": 3, **({"stream": stream} if stream else {}),
+                     **more}
+
+    @property
+    def __cuda_array_interface__(self):
+        return self.said
+
+    def __dlpack_device__(self):
+        return 2, self.number
+
+
+class OnlyDlpack:
+    """The same, of one that only has DLPack."""
+
+    def __init__(self, x, kind=2):
+        self.x, self.kind = x, kind
+
+    def __dlpack_device__(self):
+        return self.kind, 0
+
+    def __dlpack__(self, stream=None):
+        self.asked = stream
+        return self.x.__dlpack__()
+
+
+def stand_in(name):
+    """A library of that name, as bitcut calls it; what it did is in `did`."""
+    library = types.ModuleType(name)
+    library.did = did = []
+    library.current, library.capturing = 0x100, False
+
+    class Tensor(There):
+        def get(self):
+            return self.x
+
+    Tensor.__module__ = name + ".core"
+
+    def empty(shape, kind, **more):
+        did.append(("empty", tuple(shape), kind, library.current))
+        return Tensor(numpy.empty(shape, kind))
+
+    @contextlib.contextmanager
+    def on(stream, number=0):
+        before, library.current = library.current, stream
+        yield
+        library.current = before
+
+    class Stream:
+        def __init__(self, ptr, device=0):
+            self.ptr = self.cuda_stream = ptr
+            self.on = on(ptr)
+
+        def __enter__(self):
+            return self.on.__enter__()
+
+        def __exit__(self, *what):
+            return self.on.__exit__(*what)
+
+        def is_capturing(self):
+            return library.capturing
+
+    library.array = Tensor
+    library.empty = empty
+    if name == "cupy":
+        library.cuda = types.SimpleNamespace(
+            Device=lambda number: contextlib.nullcontext(), ExternalStream=Stream, Stream=Stream,
+            get_current_stream=lambda: Stream(library.current))
+        library.asnumpy = Tensor.get
+    else:
+        library.float32, library.uint8 = "f4", "u1"
+        library.empty = lambda shape, dtype, device: empty(shape, dtype)
+        library.device = lambda kind, number: f"{kind}:{number}"
+        library.cuda = types.SimpleNamespace(
+            ExternalStream=Stream, stream=lambda s: s,
+            current_stream=lambda number: Stream(library.current))
+        Tensor.detach = lambda self: self
+        Tensor.cpu = Tensor.get
+    return library
+
+
+@needs_numpy
+@unittest.skipUnless((MODULE / "bitcut-cuda.so").exists(), "no module without a GPU")
+class Devices(Folder):
+    def setUp(self):
+        super().setUp()
+        self.before = os.environ.get("BITCUT_MODULES")
+        os.environ["BITCUT_MODULES"] = str(MODULE)
+        self.a, self.b = uniform(M, K), uniform(K, N, seed=2)
+
+    def tearDown(self):
+        if self.before is None:
+            del os.environ["BITCUT_MODULES"]
+        else:
+            os.environ["BITCUT_MODULES"] = self.before
+
+    def emulated(self, g, a, b, **more):
+        """D as the emulator gives it of the GEMM that ran."""
+        way = {key: getattr(g, key) for key in ("recipe", "unit", "split", "split_b", "scale",
+                                                "promote", "tile_k", "equilibrate")}
+        way["split_a"] = way.pop("split")
+        if g.recipe in ("plain", "fp32"):
+            way = {"recipe": g.recipe, "unit": g.unit}
+        return bitcut.gemm(a, b, **way, order={"slices": g.split_k}, **more).d
+
+    def room(self, a, b, **given):
+        return There(numpy.zeros(max(bitcut.workspace(a, b, **given), 1) + 256, "u1"))
+
+    def aligned(self, room):
+        """A workspace at a multiple of 256."""
+        first = -room.x.ctypes.data % 256
+        return There(room.x[first:])
+
+    def run_there(self, a, b, **given):
+        a, b = There(a), There(b)
+        d = There(numpy.full((*a.x.shape[:-1], b.x.shape[-1]), numpy.nan, "f4"))
+        room = self.aligned(self.room(a, b, **given))
+        g = bitcut.gemm(a, b, out=d, workspace=room, **given)
+        self.assertIs(g.d, d)
+        return g
+
+    def test_recipes(self):
+        for recipe in ("ootomo", "tf32x3", "markidis", "plain"):
+            g = self.run_there(self.a, self.b, recipe=recipe)
+            self.assertEqual((g.recipe, g.device), (recipe, "cuda:0"))
+            self.assertIn(recipe, g.kernel)
+            self.same_bits(g.d.x, self.emulated(g, self.a, self.b), recipe)
+
+    def test_variations(self):
+        for given in ({"scale": 10}, {"equilibrate": True}, {"order": "slices=2"}, {"promote": 4},
+                      {"alpha": 2.5}, {"unit": "h100"}, {"unit": "h100", "split": "bitcut"},
+                      {"split": "bitcut"}, {"split_a": "bitcut", "scale": 10}):
+            g = self.run_there(self.a, self.b, recipe="ootomo", **given)
+            self.same_bits(g.d.x, self.emulated(g, self.a, self.b, alpha=given.get("alpha", 1)),
+                           str(given))
+
+    def test_kernel_named(self):
+        g = self.run_there(self.a, self.b, recipe="ootomo")
+        h = self.run_there(self.a, self.b, kernel=g.kernel)
+        self.assertEqual((h.kernel, h.unit), (g.kernel, g.unit))
+        self.same_bits(h.d.x, g.d.x)
+        with self.assertRaisesRegex(bitcut.BadArgument, "nothing"):
+            self.run_there(self.a, self.b, kernel="nothing")
+
+    def test_chosen(self):
+        """What is left open the device chooses, also another promotion where that is allowed."""
+        g = self.run_there(self.a, self.b, recipe="ootomo", any_promotion=True)
+        self.assertEqual((g.kernel, g.promote), ("vary.ootomo.f16", 4))
+        self.same_bits(g.d.x, self.emulated(g, self.a, self.b))
+        a, b = There(uniform(40, 30).astype("f2")), There(uniform(30, 20).astype("f2"))
+        d = There(numpy.zeros((40, 20), "f2"))
+        g = bitcut.gemm(a, b, recipe="fp32", out=d)
+        self.assertEqual((g.kernel, g.unit), ("batch.fma.64", "fma/f32"))
+        self.same_bits(d.x, self.emulated(g, a.x, b.x, format_d="f16"))
+
+    def test_layouts_and_batches(self):
+        a, b = uniform(3, K, M, seed=3), uniform(3, N, K, seed=4)
+        turned = numpy.swapaxes(a, 1, 2), numpy.swapaxes(b, 1, 2)
+        g = self.run_there(*turned, recipe="ootomo")
+        self.same_bits(g.d.x, self.emulated(g, *turned))
+
+    def test_allocated(self):
+        for name in ("cupy", "torch"):
+            sys.modules[name], before = stand_in(name), sys.modules.get(name)
+            library = sys.modules[name]
+            try:
+                with self.subTest(name):
+                    self.check_allocated(library)
+            finally:
+                if before is None:
+                    del sys.modules[name]
+                else:
+                    sys.modules[name] = before
+
+    def check_allocated(self, library):
+        a, b = library.array(self.a), library.array(self.b)
+        want = None
+        for stream in (None, 0x100, 0x200):
+            library.did.clear()
+            try:
+                g = bitcut.gemm(a, b, recipe="ootomo", stream=stream)
+            except bitcut.BadArgument as error:  # where it was allocated is not aligned
+                self.assertRegex(str(error), "workspace: not aligned")
+                g = None
+            self.assertEqual([x[:3] for x in library.did][0], ("empty", (M, N), "f4"))
+            self.assertEqual([x[2] for x in library.did], ["f4", "u1"])
+            self.assertEqual({x[3] for x in library.did}, {stream or 0x100})
+            self.assertEqual(library.current, 0x100)
+            if g:
+                want = self.emulated(g, self.a, self.b) if want is None else want
+                self.same_bits(g.d.x, want)
+        with self.assertRaisesRegex(bitcut.BadType, "A: in the memory of cuda:0; copy=True"):
+            bitcut.verify(self.a, a, b, recipe="ootomo", unit="h100")
+        d = bitcut.gemm(self.a, self.b, recipe="ootomo", unit="h100").d
+        self.assertTrue(bitcut.verify(library.array(d), a, b, recipe="ootomo", unit="h100",
+                                      copy=True))
+        if library.__name__ == "cupy":
+            library.capturing = True
+            with self.assertRaisesRegex(bitcut.BadArgument, "workspace=: missing: a graph"):
+                bitcut.gemm(a, b, recipe="ootomo")
+
+    def test_dlpack(self):
+        a, b = OnlyDlpack(self.a), OnlyDlpack(self.b)
+        d = numpy.zeros((M, N), "f4")
+        g = bitcut.gemm(a, b, recipe="ootomo", out=OnlyDlpack(d),
+                        workspace=self.aligned(self.room(a, b, recipe="ootomo")))
+        self.assertEqual((a.asked, g.device), (-1, "cuda:0"))
+        self.same_bits(d, self.emulated(g, self.a, self.b))
+        here = bitcut.gemm(OnlyDlpack(self.a, 1), self.b, recipe="ootomo", unit=g.unit)
+        self.same_bits(here.d, d)
+
+    def test_bad(self):
+        a, b, d = There(self.a), There(self.b), There(numpy.zeros((M, N), "f4"))
+        for error, words, call in (
+                (bitcut.BadArgument, "out=: missing", lambda: bitcut.gemm(a, b, recipe="ootomo")),
+                (bitcut.BadArgument, "workspace=: missing",
+                 lambda: bitcut.gemm(a, b, recipe="ootomo", out=d)),
+                (bitcut.BadArgument, "a workspace of 64 bytes, not of",
+                 lambda: bitcut.gemm(a, b, recipe="ootomo", out=d,
+                                     workspace=There(numpy.zeros(64, "u1")))),
+                (bitcut.BadArgument, "several memories: A in that of cuda:0, B in that of the host",
+                 lambda: bitcut.gemm(a, self.b, recipe="ootomo", out=d)),
+                (bitcut.BadArgument, "several memories",
+                 lambda: bitcut.gemm(a, There(self.b, number=1), recipe="ootomo", out=d)),
+                (bitcut.BadArgument, "D is in the memory of the host",
+                 lambda: bitcut.gemm(a, b, recipe="ootomo", out=d.x)),
+                (bitcut.BadArgument, "D is in the memory of cuda:0",
+                 lambda: bitcut.gemm(self.a, self.b, recipe="ootomo", unit="h100", out=d)),
+                (bitcut.BadArgument, "several streams",
+                 lambda: bitcut.gemm(a, There(self.b, stream=7), recipe="ootomo", out=d)),
+                (bitcut.BadArgument, "its stream is none",
+                 lambda: bitcut.gemm(There(self.a, stream=-7), b, recipe="ootomo", out=d)),
+                (bitcut.BadType, "stream: str",
+                 lambda: bitcut.gemm(a, b, recipe="ootomo", out=d, stream="fast")),
+                (bitcut.BadArgument, "not a recipe|unknown recipe",
+                 lambda: bitcut.gemm(a, b, recipe="none", out=d)),
+                (bitcut.BadArgument, "unknown split",
+                 lambda: bitcut.gemm(a, b, recipe="ootomo", split="none", out=d)),
+                (bitcut.BadArgument, "unknown rounding",
+                 lambda: bitcut.gemm(a, b, recipe="ootomo", high="none", out=d)),
+                (bitcut.BadType, "in the memory of cuda:0; copy it", lambda: bitcut.split(a)),
+                (bitcut.BadType, "DLPack's type 4",
+                 lambda: bitcut.gemm(OnlyDlpack(self.a, 4), b, recipe="ootomo")),
+                (bitcut.BadArgument, "of the host, where", lambda: bitcut.workspace(
+                    self.a, self.b, recipe="ootomo")),
+                (bitcut.BadArgument, "a unit or a kernel, not both", lambda: bitcut.gemm(
+                    self.a, self.b, recipe="ootomo", unit="h100", kernel="x")),
+                (bitcut.BadArgument, "promotes after 1", lambda: bitcut.gemm(
+                    a, b, recipe="ootomo", promote=0, out=d)),
+                (bitcut.Cannot, "liar", lambda: bitcut.gemm(a, b, recipe="legemm", out=d)),
+                (bitcut.BadArgument, "unit: missing|kernel runs on a device", lambda: bitcut.gemm(
+                    self.a, self.b, recipe="ootomo", kernel="x"))):
+            with self.assertRaisesRegex(error, words):
+                call()
+        g = self.run_there(self.a, self.b, recipe="ootomo")
+        with self.assertRaisesRegex(bitcut.BadArgument, "D is in the memory of cuda:0; judge"):
+            g.judge()
+
+    def test_far(self):
+        """What the device does not reach is refused by the library."""
+        done = python("import sys, numpy, bitcut; sys.path.insert(0, sys.argv[0])\n"
+                      "class There:\n"
+                      "    def __init__(self, x): self.__cuda_array_interface__ = "
+                      "x.__array_interface__; self.x = x\n"
+                      "a = There(numpy.ones((16, 16), 'f4'))\n"
+                      "try: bitcut.gemm(a, a, recipe='ootomo', out=There(numpy.ones((16, 16), 'f4')),"
+                      " workspace=There(numpy.ones(99999, 'u1')))\n"
+                      "except bitcut.BadArgument as error: print(error)",
+                      DEVICE_FAULT="far memory")
+        self.assertEqual((done.stdout, done.stderr), ("A is far away\n", ""))
+
+    def test_no_module(self):
+        done = python("import numpy, bitcut\n"
+                      "print(bitcut.devices().names())\n"
+                      "class There:\n"
+                      "    def __init__(self, x): self.__cuda_array_interface__ = "
+                      "x.__array_interface__; self.x = x\n"
+                      "a = There(numpy.ones((16, 16), 'f4'))\n"
+                      "d = There(numpy.ones((16, 16), 'f4'))\n"
+                      "try: bitcut.gemm(a, a, recipe='ootomo', out=d)\n"
+                      "except bitcut.Cannot as error: print(error)",
+                      BITCUT_MODULES=self.folder.name)
+        self.assertRegex(done.stdout + done.stderr, r"^\[\]\nno GPU backend: bitcut-cuda.so is not in")
+
+    def test_devices(self):
+        names = bitcut.devices().names()
+        self.assertEqual(names[:1], ["cuda:0"])
+        self.assertEqual(len(names), len(set(names)))
+
+
+if __name__ == "__main__":
+    unittest.main()

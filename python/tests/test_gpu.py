@@ -1,0 +1,210 @@
+"""On a GPU: arrays of CuPy and PyTorch where they are, their streams and graphs; D is the
+emulator's, to the bit."""
+
+import threading
+import unittest
+
+from helper import numpy, uniform, wide
+
+import bitcut
+
+try:
+    import cupy
+except ImportError:
+    cupy = None
+try:
+    import torch
+except ImportError:
+    torch = None
+
+GPU = bitcut.devices().names()[:1] == ["cuda:0"]
+RECIPES = [row["name"] for row in bitcut.recipes() if row["name"] in (
+    "plain", "markidis", "ootomo", "legemm", "feng", "bf16x3", "bf16x9", "tf32x3", "fp32")]
+SHAPES = (1, 1, 1), (17, 33, 65), (128, 256, 64), (300, 200, 1000)
+
+
+class Gpu:
+    """What both libraries are tried on."""
+
+    def same(self, g, a, b, **given):
+        """D against the emulator's, of the GEMM that ran."""
+        way = {"recipe": g.recipe, "unit": g.unit, "promote": g.promote, "tile_k": g.tile_k,
+               "order": {"slices": g.split_k}, **given}
+        found = bitcut.verify(g.d, a, b, copy=True, **way)
+        self.assertTrue(found, f"{g.kernel} {found}")
+        return found.compared
+
+    def test_recipes(self):
+        compared = kernels = 0
+        for recipe in RECIPES:
+            for m, n, k in SHAPES:
+                for values in uniform, wide:
+                    a, b = values(m, k), values(k, n, seed=3)
+                    if values is wide and not a.size > 2:
+                        continue
+                    for turn in (False, True):
+                        x, y = self.there(a), self.there(b)
+                        if turn:
+                            x = self.there(numpy.ascontiguousarray(a.T)).T
+                        try:
+                            g = bitcut.gemm(x, y, recipe=recipe)
+                        except bitcut.Cannot:  # no kernel of that recipe here
+                            continue
+                        compared += self.same(g, a, b)
+                        kernels += 1
+        self.assertGreater(kernels, 20)
+        print(f"# {type(self).__name__}: {kernels} GEMMs, {compared} outputs")
+
+    def test_batch_and_update(self):
+        a, b, c = uniform(5, 64, 96), uniform(5, 96, 48, seed=2), uniform(5, 64, 48, seed=3)
+        g = bitcut.gemm(self.there(a), self.there(b), c=self.there(c), recipe="ootomo", alpha=0.5,
+                        beta=-2)
+        self.same(g, a, b, c=c, alpha=0.5, beta=-2)
+        d = self.there(c)
+        g = bitcut.gemm(self.there(a), self.there(b), c=d, out=d, recipe="ootomo")
+        self.same(g, a, b, c=c)
+
+    def test_half(self):
+        a, b = uniform(32, 32).astype("f2"), uniform(32, 32, seed=2).astype("f2")
+        for recipe in "plain", "fp32":
+            g = bitcut.gemm(self.there(a), self.there(b), recipe=recipe, format_d="f16")
+            self.assertTrue(g.kernel.startswith("batch"), g.kernel)
+            self.same(g, a, b)
+
+    def test_large(self):
+        a, b = uniform(2048, 2048), uniform(2048, 2048, seed=2)
+        g = bitcut.gemm(self.there(a), self.there(b), recipe="ootomo")
+        self.assertEqual(self.same(g, a, b), 2048 * 2048)
+
+    def test_streams(self):
+        """Each thread computes A, and D of it, on a stream of its own; nothing waits between."""
+        failures = []
+
+        def work(seed):
+            try:
+                a, b = uniform(512, 512, seed=seed), uniform(512, 512, seed=seed + 50)
+                with self.on_stream():
+                    x, y = self.there(a), self.there(b)
+                    for _ in range(20):
+                        g = bitcut.gemm(self.halved(self.doubled(x)), y, recipe="ootomo")
+                    self.same(g, a, b)
+            except Exception as error:  # to where the test is
+                failures.append(error)
+
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(failures, [])
+
+    def test_other_stream(self):
+        a, b = uniform(256, 256), uniform(256, 256, seed=2)
+        x, y = self.there(a), self.there(b)
+        self.wait()
+        stream = self.new_stream()
+        g = bitcut.gemm(x, y, recipe="ootomo", stream=stream)
+        stream.synchronize()
+        self.same(g, a, b)
+
+    def doubled(self, x):
+        return x * 2
+
+    def halved(self, x):
+        return x * 0.5
+
+
+@unittest.skipUnless(GPU and cupy, "no CuPy on a GPU that has kernels here")
+class CuPy(Gpu, unittest.TestCase):
+    def there(self, x):
+        return cupy.asarray(x)
+
+    def on_stream(self):
+        return cupy.cuda.Stream(non_blocking=True)
+
+    new_stream = on_stream
+
+    def wait(self):
+        cupy.cuda.runtime.deviceSynchronize()
+
+    def test_graph(self):
+        a, b = uniform(300, 200), uniform(200, 100, seed=2)
+        x, y = cupy.asarray(a), cupy.asarray(b)
+        d = cupy.zeros((300, 100), "f4")
+        room = cupy.empty(bitcut.workspace(x, y, recipe="ootomo"), "u1")
+        bitcut.gemm(x, y, recipe="ootomo", out=d, workspace=room)  # loads the kernel
+        self.wait()
+        stream = cupy.cuda.Stream(non_blocking=True)
+        with stream:
+            stream.begin_capture()
+            with self.assertRaisesRegex(bitcut.BadArgument, "workspace=: missing: a graph"):
+                bitcut.gemm(x, y, recipe="ootomo", out=d)
+            g = bitcut.gemm(x, y, recipe="ootomo", out=d, workspace=room)
+            graph = stream.end_capture()
+            for seed in range(3):
+                a = uniform(300, 200, seed=seed)
+                x.set(a)
+                graph.launch()
+                stream.synchronize()
+                self.same(g, a, b)
+
+
+@unittest.skipUnless(GPU and torch and torch.cuda.is_available(),
+                     "no PyTorch on a GPU that has kernels here")
+class PyTorch(Gpu, unittest.TestCase):
+    def there(self, x):
+        return torch.from_numpy(x).cuda()
+
+    def on_stream(self):
+        return torch.cuda.stream(torch.cuda.Stream())
+
+    def new_stream(self):
+        return torch.cuda.Stream()
+
+    def wait(self):
+        torch.cuda.synchronize()
+
+    def test_graph(self):
+        """A captured graph has D and the workspace in its own pool."""
+        b = uniform(200, 100, seed=2)
+        x, y = torch.zeros(300, 200, device="cuda"), self.there(b)
+        bitcut.gemm(x, y, recipe="ootomo")
+        self.wait()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            g = bitcut.gemm(x * 2, y, recipe="ootomo")
+            h = bitcut.gemm(g.d, g.d.T, recipe="legemm")
+        waste = torch.empty(1 << 26, device="cuda").fill_(float("nan"))
+        for seed in range(3):
+            a = uniform(300, 200, seed=seed)
+            x.copy_(torch.from_numpy(a))
+            graph.replay()
+            self.wait()
+            self.same(g, a * 2, b)
+            d = g.d.cpu().numpy()
+            self.same(h, d, d.T)
+        del waste
+
+    def test_types(self):
+        a = torch.from_numpy(uniform(64, 64)).cuda()
+        for x, words in ((a.requires_grad_(), "A: .*requires? grad"),
+                         (a.detach().bfloat16(), "A is of bf16"),
+                         (a.detach().double(), "f64")):
+            with self.assertRaisesRegex(bitcut.Error, words):
+                bitcut.gemm(x, x, recipe="ootomo")
+
+
+@unittest.skipUnless(GPU and cupy and torch and torch.cuda.is_available(), "no CuPy and PyTorch")
+class Both(unittest.TestCase):
+    def test_together(self):
+        a, b = uniform(64, 64), uniform(64, 64, seed=2)
+        x, y = cupy.asarray(a), torch.from_numpy(b).cuda()
+        g = bitcut.gemm(x, y, recipe="ootomo")  # both on the default stream
+        self.assertTrue(bitcut.verify(g.d, a, b, recipe="ootomo", unit=g.unit, copy=True))
+        with torch.cuda.stream(torch.cuda.Stream()):
+            with self.assertRaisesRegex(bitcut.BadArgument, "several streams"):
+                bitcut.gemm(x, y, recipe="ootomo")
+
+
+if __name__ == "__main__":
+    unittest.main()
