@@ -26,6 +26,17 @@ static enum bitcut_status check_shape(const char *name, const struct array *x,
                      name, dim(x, 0), dim(x, 1), dim(x, 2), count, rows, cols);
 }
 
+static enum bitcut_status check_bits(const char *name, const struct array *x,
+                                     const struct bitcut_format *format, struct fault *f)
+{
+    for (size_t i = 0; format->bits < 8 * x->bytes && i < x->count; i++)
+        if (array_get(x, i) >> format->bits)
+            return fault_set(
+                f, BITCUT_BAD_ARGUMENT, "%s element %zu is 0x%llx; %s has %d bits", name,
+                i, (unsigned long long)array_get(x, i), format->name, format->bits);
+    return BITCUT_OK;
+}
+
 static enum bitcut_status check_encodings(const char *name, const struct array *x,
                                           const struct bitcut_format *format,
                                           struct fault *f)
@@ -36,13 +47,7 @@ static enum bitcut_status check_encodings(const char *name, const struct array *
                          "%s has elements of %d bytes; %s takes %d, an encoding each "
                          "(NumPy: u%d)",
                          name, x->bytes, format->name, bytes, bytes);
-    if (format->bits == 8 * bytes) return BITCUT_OK;
-    for (size_t i = 0; i < x->count; i++)
-        if (array_get(x, i) >> format->bits)
-            return fault_set(
-                f, BITCUT_BAD_ARGUMENT, "%s element %zu is 0x%llx; %s has %d bits", name,
-                i, (unsigned long long)array_get(x, i), format->name, format->bits);
-    return BITCUT_OK;
+    return check_bits(name, x, format, f);
 }
 
 static enum bitcut_status check_array(const char *name, const struct array *x,
@@ -160,40 +165,36 @@ enum bitcut_status fragments_run(struct array *d, const struct bitcut_unit *u,
     return BITCUT_OK;
 }
 
-/* One array of the public call: 64-bit elements, whatever the format. */
-static struct array view(const uint64_t *data, size_t count, size_t rows, size_t cols)
-{
-    return (struct array){ .dims = 3,
-                           .dim = { count, rows, cols },
-                           .count = count * rows * cols,
-                           .bytes = 8,
-                           .data = (void *)(uintptr_t)data };
-}
+/* --- arrays of callers ------------------------------------------------------------ */
 
-/* Whether the array can be where it is said to be. */
-static bool is_there(const struct array *x)
+enum bitcut_status fragments_take(struct array *to, const char *name,
+                                  const uint64_t *data,
+                                  const struct bitcut_format *format, size_t count,
+                                  size_t rows, size_t cols, struct fault *f)
 {
     size_t elements;
-    return size_multiply(&elements, x->dim[1], x->dim[2]) &&
-           memory_holds(x->data, x->dim[0], elements, elements, sizeof(uint64_t));
-}
-
-static bool encodings_fit(const struct array *x, const struct bitcut_format *format)
-{
-    for (size_t i = 0; format->bits < 64 && i < x->count; i++)
-        if (array_get(x, i) >> format->bits) return false;
-    return true;
+    if (!size_multiply(&elements, rows, cols) ||
+        !memory_holds(data, count, elements, elements, sizeof *data))
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s is not there, or larger than memory",
+                         name);
+    *to = (struct array){ .dims = 3,
+                          .dim = { count, rows, cols },
+                          .count = count * elements,
+                          .bytes = sizeof *data,
+                          .data = (void *)(uintptr_t)data };
+    return format ? check_bits(name, to, format, f) : BITCUT_OK;
 }
 
 enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *u, size_t count,
                               size_t m, size_t n, size_t k, const uint64_t *a,
                               const uint64_t *b, const uint64_t *c, int threads)
 {
-    struct array va = view(a, count, m, k), vb = view(b, count, k, n);
-    struct array vc = view(c, count, m, n), vd = view(d, count, m, n);
-    if (!u || k != (size_t)u->k || u->scale || threads < 0 || !is_there(&va) ||
-        !is_there(&vb) || !is_there(&vc) || !is_there(&vd) || !encodings_fit(&va, u->a) ||
-        !encodings_fit(&vb, u->b) || !encodings_fit(&vc, u->c))
+    struct array va, vb, vc, vd;
+    if (!u || k != (size_t)u->k || u->scale || threads < 0 ||
+        fragments_take(&va, "A", a, u->a, count, m, k, NULL) != BITCUT_OK ||
+        fragments_take(&vb, "B", b, u->b, count, k, n, NULL) != BITCUT_OK ||
+        fragments_take(&vc, "C", c, u->c, count, m, n, NULL) != BITCUT_OK ||
+        fragments_take(&vd, "D", d, NULL, count, m, n, NULL) != BITCUT_OK)
         return BITCUT_BAD_ARGUMENT;
     const struct fragments x = { &va, &vb, &vc, NULL, NULL };
     return fragments_run(&vd, u, &x, (struct fragment_shape){ count, m, n, k }, threads,

@@ -27,6 +27,14 @@ enum bitcut_status fragments_check(struct fragment_shape *shape,
                                    const struct bitcut_unit *unit,
                                    const struct fragments *x, struct fault *f);
 
+/* An array of a caller's, encodings of `format`, or of nothing yet if that is NULL, in 64
+   bits each.  BITCUT_BAD_ARGUMENT: it cannot be there, or an encoding has bits outside
+   its format. */
+enum bitcut_status fragments_take(struct array *to, const char *name,
+                                  const uint64_t *data,
+                                  const struct bitcut_format *format, size_t count,
+                                  size_t rows, size_t cols, struct fault *f);
+
 /* One output (i, j) of fragment `at` of a checked batch. */
 uint64_t fragments_dot(const struct bitcut_unit *unit, const struct fragments *x,
                        struct fragment_shape shape, size_t at, size_t i, size_t j);

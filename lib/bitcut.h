@@ -470,6 +470,76 @@ enum bitcut_status bitcut_explain(struct bitcut_explanation *report,
                                   const struct bitcut_explain_options *options,
                                   int threads, char *why);
 
+/* --- which rows explain an instruction -------------------------------------------- */
+
+/* Outputs of one instruction as they were recorded; `size` is sizeof(struct
+   bitcut_recording).  Arrays are those of bitcut_mma(), with D, and for a unit with block
+   scales scale_a[count][m][blocks], scale_b[count][blocks][n]; k is that of the
+   instruction. */
+struct bitcut_recording {
+    size_t size; /* of this struct, in bytes, as its caller was compiled with           */
+    const struct bitcut_unit *unit; /* whose formats, k and block scales they have      */
+    size_t count, m, n, k;          /* fragments, and sizes of each                     */
+    size_t blocks; /* of k that have a scale each; 0 for a unit without                 */
+    const uint64_t *a, *b, *c, *d;
+    const uint64_t *scale_a, *scale_b; /* NULL for a unit without                       */
+    size_t outputs; /* that are looked at, spread evenly over all; 0: 1000              */
+};
+
+struct bitcut_fit; /* the rows that were found */
+
+/* What bitcut_fit() found; `size` is set by the caller, as of a struct above. */
+struct bitcut_fit_report {
+    size_t size;
+    bool unit_survives; /* the unit's own row gives every output                       */
+    bool complete;      /* false: in some part of the space too many rows survive, or
+                           had to be run, and the rest of it was not searched          */
+    bool near;          /* no row survives, and there is one that gives some outputs   */
+    size_t outputs;     /* that were looked at                                         */
+    size_t tried;       /* rows that were run                                          */
+    size_t groups;      /* of rows that survive: in each, every combination of the
+                           values of its fields does                                   */
+    uint64_t space, survivors; /* rows that there are, and those that survive          */
+    size_t misses;         /* outputs that the nearest row does not give; else 0       */
+    size_t explains_first; /* and how many it gives before the first of them, in the
+                              order in which rows are tested                           */
+};
+
+/* Which rows explain recorded outputs, of all that the fields of a unit can make with its
+   formats, k and block scales (the manual, "bitcut fit"): all of them are searched,
+   though few are run.  A row survives if it gives every output to the bit, of NaN as
+   well.
+
+   *found is set only on success; bitcut_fit_close() ends it.  `report` and `found` may be
+   NULL.  The same for any number of threads; threads = 0 uses all processors.
+   BITCUT_BAD_ARGUMENT, and a line in `why`, an array of BITCUT_TEXT_MOST or NULL: there
+   are no outputs, or no unit; k or blocks are not the unit's; an array is missing, or one
+   of scales is there that the unit does not have; an encoding has bits outside its format; negative threads; a size
+   of a struct that no library had.  BITCUT_NO_MEMORY. */
+enum bitcut_status bitcut_fit(struct bitcut_fit_report *report, struct bitcut_fit **found,
+                              const struct bitcut_recording *recording, int threads,
+                              char *why);
+void bitcut_fit_close(struct bitcut_fit *found); /* or NULL */
+
+/* The unit at `index`, counted from 0, of those in `bitcut list units` that survive; NULL
+   from the last one on. */
+const struct bitcut_unit *bitcut_fit_unit(const struct bitcut_fit *found, size_t index);
+
+/* In place of a group's number: all rows that survive, and the nearest one. */
+enum { BITCUT_FIT_ALL = -1, BITCUT_FIT_NEAREST = -2 };
+
+/* The field at `index` of rows of a group, counted from 0, of those that they read, in
+   the order of `bitcut list units`: its name, and all of its values in one text for
+   people, "25", "-166..-131", "IEEE, Inf".  False, and *field is as it was, if there are
+   no more, or no such group. */
+bool bitcut_fit_field(struct bitcut_field *field, const struct bitcut_fit *found,
+                      int group, size_t index);
+
+/* Its value at `place`, counted from 0, as bitcut_row_field() has those of a unit's row.
+   Of all rows that survive, a field with one value is decided, others are open. */
+bool bitcut_fit_value(struct bitcut_field *value, const struct bitcut_fit *found,
+                      int group, size_t index, size_t place);
+
 /* --- where an error comes from, and what it may be -------------------------------- */
 
 /* A part of the error of all outputs: its signed mean, the root of its mean square and its

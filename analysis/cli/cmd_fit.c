@@ -1,8 +1,10 @@
 /* bitcut fit: which rows explain recorded sets. */
 #include "analysis/cli/command.h"
-#include "analysis/error/judge.h"
-#include "analysis/fit/fit_separate.h"
+#include "analysis/evidence/field_json.h"
 #include "analysis/evidence/set_find.h"
+#include "analysis/fit/fit_answer.h"
+#include "analysis/fit/fit_read.h"
+#include "analysis/fit/fit_separate.h"
 #include "lib/clock.h"
 #include "lib/file/output.h"
 
@@ -29,15 +31,12 @@ static const struct option_row options[] = {
 struct answer {
     const struct set *sets;
     const char *name; /* of the sets */
-    const struct fit *fit;
-    struct search found;
+    struct bitcut_fit found;
     struct separation separation; /* with --next */
     double seconds;
 };
 
 /* --- values of fields ------------------------------------------------------------- */
-
-static bool is_one(uint64_t set) { return set && !(set & (set - 1)); }
 
 static json_t *value_json(const struct space *s, int field, int at)
 {
@@ -47,22 +46,23 @@ static json_t *value_json(const struct space *s, int field, int at)
 /* One value, or a list. */
 static json_t *set_json(const struct space *s, int field, uint64_t set)
 {
-    if (is_one(set)) return value_json(s, field, __builtin_ctzll(set));
+    if (answer_is_one(set)) return value_json(s, field, __builtin_ctzll(set));
     json_t *list = json_array();
     for (; set; set &= set - 1)
         json_array_append_new(list, value_json(s, field, __builtin_ctzll(set)));
     return list;
 }
 
-/* The fields that rows of the box read. */
-static json_t *box_json(const struct space *s, const struct box *box)
+/* The fields that rows of the group read. */
+static json_t *group_json(const struct answer *a, int group)
 {
-    struct bitcut_unit row;
     json_t *object = json_object();
-    if (!box_row(&row, s, box)) return object;
-    for (int f = 0; f < FIELD_COUNT; f++)
-        if (field_used(&fields[f], &row))
-            json_object_set_new(object, fields[f].name, set_json(s, f, box->set[f]));
+    for (int f = 0; f < FIELD_COUNT; f++) {
+        const uint64_t set = answer_values(&a->found, group, f);
+        if (set)
+            json_object_set_new(object, fields[f].name,
+                                set_json(&a->found.fit.space, f, set));
+    }
     return object;
 }
 
@@ -77,53 +77,10 @@ static void append(struct text *t, const char *more)
     snprintf(t->at + used, sizeof t->at - used, "%s", more);
 }
 
-static void append_value(struct text *t, const struct space *s, int field, int at)
+static void append_set(struct text *t, const struct answer *a, int field, uint64_t set)
 {
-    char value[64];
-    field_text(value, sizeof value, &fields[field], &s->base, s->value[field][at]);
-    append(t, value);
-}
-
-/* The last position such that all from `first` on are of the set and count up by one. */
-static int run_end(const struct space *s, int field, uint64_t set, int first)
-{
-    json_t *value = value_json(s, field, first);
-    const bool counts = json_is_integer(value);
-    int last = first;
-    while (counts && last + 1 < s->count[field] && set >> (last + 1) & 1 &&
-           s->value[field][last + 1] == s->value[field][last] + 1)
-        last++;
-    json_decref(value);
-    return last;
-}
-
-/* "25", "-166..-131", "IEEE, Inf". */
-static void append_set(struct text *t, const struct space *s, int field, uint64_t set)
-{
-    const char *between = "";
-    for (int i = 0; i < s->count[field]; i++) {
-        if (!(set >> i & 1)) continue;
-        const int last = run_end(s, field, set, i);
-        append(t, between);
-        append_value(t, s, field, i);
-        if (last > i) append(t, "..");
-        if (last > i) append_value(t, s, field, last);
-        between = ", ";
-        i = last;
-    }
-}
-
-/* The values that surviving rows have; 0 if none reads the field. */
-static uint64_t values_of(const struct answer *a, int field)
-{
-    uint64_t set = 0;
-    for (size_t i = 0; i < a->found.rows.count; i++) {
-        struct bitcut_unit row;
-        const struct box *box = &a->found.rows.at[i];
-        if (box_row(&row, &a->fit->space, box) && field_used(&fields[field], &row))
-            set |= box->set[field];
-    }
-    return set;
+    const size_t used = strlen(t->at);
+    answer_text(t->at + used, sizeof t->at - used, &a->found, field, set);
 }
 
 /* The fields of which the survivors have one value, or if `open`, more. */
@@ -131,8 +88,8 @@ static json_t *names_json(const struct answer *a, bool open)
 {
     json_t *list = json_array();
     for (int f = 0; f < FIELD_COUNT; f++) {
-        const uint64_t set = values_of(a, f);
-        if (set && is_one(set) != open)
+        const uint64_t set = answer_values(&a->found, BITCUT_FIT_ALL, f);
+        if (set && answer_is_one(set) != open)
             json_array_append_new(list, json_string(fields[f].name));
     }
     return list;
@@ -140,18 +97,12 @@ static json_t *names_json(const struct answer *a, bool open)
 
 /* --- one answer ------------------------------------------------------------------- */
 
-static bool survives(const struct answer *a, const struct bitcut_unit *row)
-{
-    return fit_explains(a->fit, row) == a->fit->count;
-}
-
 /* The rows of the unit table that survive. */
 static json_t *table_json(const struct answer *a)
 {
     json_t *list = json_array();
-    for (const struct bitcut_unit *u = units; u->name; u++)
-        if (fit_is_for(a->fit, u) && survives(a, u))
-            json_array_append_new(list, json_string(u->name));
+    for (size_t i = 0; a->found.table[i]; i++)
+        json_array_append_new(list, json_string(a->found.table[i]->name));
     return list;
 }
 
@@ -159,17 +110,15 @@ static json_t *table_json(const struct answer *a)
 static json_t *own_json(const struct answer *a)
 {
     if (!a->sets->known) return json_null();
-    return json_boolean(survives(a, &a->sets->unit));
+    return json_boolean(answer_survives(&a->found, &a->sets->unit));
 }
 
 static json_t *nearest_json(const struct answer *a)
 {
-    struct box one;
-    const struct bitcut_unit *row = &a->found.nearest;
-    if (!a->found.near || !box_single(&one, &a->fit->space, row)) return json_null();
-    return json_pack("{s:o, s:o, s:o}", "misses", json_count(fit_misses(a->fit, row)),
-                     "explains_first", json_count(fit_explains(a->fit, row)), "row",
-                     box_json(&a->fit->space, &one));
+    if (!a->found.found.near) return json_null();
+    return json_pack("{s:o, s:o, s:o}", "misses", json_count(a->found.misses),
+                     "explains_first", json_count(a->found.gives_first), "row",
+                     group_json(a, BITCUT_FIT_NEAREST));
 }
 
 static json_t *differ_json(const struct separation *s)
@@ -193,17 +142,18 @@ static json_t *next_json(const struct answer *a)
 
 static json_t *answer_json(const struct answer *a)
 {
+    const struct search *const found = &a->found.found;
     json_t *rows = json_array();
-    for (size_t i = 0; i < a->found.rows.count; i++)
-        json_array_append_new(rows, box_json(&a->fit->space, &a->found.rows.at[i]));
+    for (size_t i = 0; i < found->rows.count; i++)
+        json_array_append_new(rows, group_json(a, (int)i));
     return json_pack(
         "{s:o, s:s, s:o, s:I, s:o, s:I, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
         "set", json_text(a->name), "unit", a->sets->unit.name, "outputs",
-        json_count(a->fit->count), "space", (json_int_t)a->found.space, "tried",
-        json_count(a->found.tried), "survivors", (json_int_t)a->found.survivors,
-        "complete", a->found.complete, "rows", rows, "open", names_json(a, true),
-        "decided", names_json(a, false), "table", table_json(a), "unit_survives",
-        own_json(a), "nearest", nearest_json(a), "next", next_json(a), "seconds",
+        json_count(a->found.fit.count), "space", (json_int_t)found->space, "tried",
+        json_count(found->tried), "survivors", (json_int_t)found->survivors, "complete",
+        (int)found->complete, "rows", rows, "open", names_json(a, true), "decided",
+        names_json(a, false), "table", table_json(a), "unit_survives", own_json(a),
+        "nearest", nearest_json(a), "next", next_json(a), "seconds",
         json_number(a->seconds));
 }
 
@@ -227,48 +177,46 @@ static json_t *fields_text(const struct answer *a)
     json_t *object = json_object();
     for (int f = 0; f < FIELD_COUNT; f++) {
         struct text t = { "" };
-        const uint64_t set = values_of(a, f);
+        const uint64_t set = answer_values(&a->found, BITCUT_FIT_ALL, f);
         if (!set) continue;
-        append_set(&t, &a->fit->space, f, set);
-        if (!is_one(set)) append(&t, " (open)");
+        append_set(&t, a, f, set);
+        if (!answer_is_one(set)) append(&t, " (open)");
         json_object_set_new(object, fields[f].name, json_string(t.at));
     }
     return object;
 }
 
-/* What is special to one box of several: the fields that have not all values there that
+/* What is special to one group of several: the fields that have not all values there that
    survive. */
-static json_t *group_text(const struct answer *a, const struct box *box)
+static json_t *group_text(const struct answer *a, int group)
 {
     struct text t = { "" };
-    struct bitcut_unit row;
     for (int f = 0; f < FIELD_COUNT; f++) {
-        if (!box_row(&row, &a->fit->space, box) || !field_used(&fields[f], &row) ||
-            box->set[f] == values_of(a, f))
-            continue;
+        const uint64_t set = answer_values(&a->found, group, f);
+        if (!set || set == answer_values(&a->found, BITCUT_FIT_ALL, f)) continue;
         append(&t, *t.at ? "; " : "");
         append(&t, fields[f].name);
         append(&t, " ");
-        append_set(&t, &a->fit->space, f, box->set[f]);
+        append_set(&t, a, f, set);
     }
     return json_string(t.at);
 }
 
-/* Survivors that are no product of values of each field: boxes that are. */
+/* Survivors that are no product of values of each field: groups that are. */
 static json_t *groups_text(const struct answer *a)
 {
     enum { SHOWN = 12 };
-    const size_t count = a->found.rows.count;
+    const size_t count = a->found.found.rows.count;
     json_t *list = json_array();
     for (size_t i = 0; i < count && i < SHOWN; i++)
-        json_array_append_new(list, group_text(a, &a->found.rows.at[i]));
+        json_array_append_new(list, group_text(a, (int)i));
     if (count > SHOWN)
         json_array_append_new(
             list, json_sprintf("and %zu more: --json has all", count - SHOWN));
     return list;
 }
 
-static json_t *answer_text(const struct answer *a, bool alone)
+static json_t *answer_text_row(const struct answer *a, bool alone)
 {
     json_t *row = answer_json(a);
     const char *const deep[] = { "rows", "open", "decided", "table", "nearest", "next" };
@@ -276,7 +224,8 @@ static json_t *answer_text(const struct answer *a, bool alone)
         json_object_del(row, "open");
         json_object_del(row, "decided");
         json_object_set_new(row, "rows", fields_text(a));
-        if (a->found.rows.count > 1) json_object_set_new(row, "groups", groups_text(a));
+        if (a->found.found.rows.count > 1)
+            json_object_set_new(row, "groups", groups_text(a));
         return row;
     }
     for (size_t i = 0; i < sizeof deep / sizeof deep[0]; i++)
@@ -290,9 +239,10 @@ static json_t *answer_text(const struct answer *a, bool alone)
 static enum bitcut_status separate(struct answer *a, const struct context *x,
                                    struct fault *f)
 {
-    if (!next || a->found.survivors == 0) return BITCUT_OK;
-    const enum bitcut_status status = separate_run(
-        &a->separation, a->fit, &a->found, cases, x->seed, x->threads, &x->progress, f);
+    if (!next || a->found.found.survivors == 0) return BITCUT_OK;
+    const enum bitcut_status status =
+        separate_run(&a->separation, &a->found.fit, &a->found.found, cases, x->seed,
+                     x->threads, &x->progress, f);
     if (status != BITCUT_OK || a->separation.count == 0) return status;
     return separation_write(next, &a->separation, &a->sets->unit, f);
 }
@@ -303,19 +253,19 @@ static int fit_sets(struct context *x, const struct set *sets, int count,
 {
     struct fault f;
     struct fit fit;
-    struct answer a = { .sets = sets, .name = name, .fit = &fit };
+    struct answer a = { .sets = sets, .name = name };
     const double start = seconds_now();
     enum bitcut_status status = fit_read(&fit, sets, count, outputs, &f);
     if (status != BITCUT_OK) return fail(name, &f);
-    status = search_run(&a.found, &fit, NULL, x->threads, &x->progress, &f);
+    status = answer_find(&a.found, &fit, x->threads, &x->progress, &f);
     a.seconds = seconds_now() - start;
     if (status == BITCUT_OK) status = separate(&a, x, &f);
     if (status == BITCUT_OK)
-        emit_row(&x->emitter, x->emitter.json ? answer_json(&a) : answer_text(&a, alone));
-    const bool found = a.found.survivors > 0;
+        emit_row(&x->emitter,
+                 x->emitter.json ? answer_json(&a) : answer_text_row(&a, alone));
+    const bool found = a.found.found.survivors > 0;
     separation_clear(&a.separation);
-    search_clear(&a.found);
-    fit_clear(&fit);
+    answer_clear(&a.found);
     if (status != BITCUT_OK) return fail(name, &f);
     return found ? EXIT_GOOD : EXIT_FOUND;
 }

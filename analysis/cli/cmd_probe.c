@@ -1,5 +1,6 @@
 /* bitcut probe: how sharply vectors pin a unit down, and vectors that do. */
 #include "analysis/cli/command.h"
+#include "analysis/evidence/field_json.h"
 #include "analysis/evidence/set_difference.h"
 #include "analysis/evidence/directed.h"
 #include "analysis/evidence/set.h"

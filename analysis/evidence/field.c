@@ -1,7 +1,5 @@
 #include "analysis/evidence/field.h"
 
-#include "analysis/evidence/json_value.h"
-
 #include <stdio.h>
 
 /* --- which values are worth trying ------------------------------------------------ */
@@ -121,13 +119,6 @@ static int (*const ranges[FIELD_COUNT])(int64_t *values, const struct bitcut_uni
 };
 
 /* --- printing --------------------------------------------------------------------- */
-
-json_t *field_json(const struct field *f, const struct bitcut_unit *u, int64_t value)
-{
-    char text[FIELD_TEXT_MOST];
-    const enum bitcut_kind kind = field_value(text, f, u, value);
-    return json_told(kind, text);
-}
 
 void field_text(char *text, size_t size, const struct field *f,
                 const struct bitcut_unit *u, int64_t value)

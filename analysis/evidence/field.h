@@ -5,13 +5,12 @@
 
 #include "emu/unit_field.h"
 
-#include <jansson.h>
+#include <stddef.h>
 
 enum { FIELD_VALUES_MOST = 160 };
 
-/* A value for JSON and for people: "two-stage", "25", "0x7fffffff"; false is "no", no
-   format "none". */
-json_t *field_json(const struct field *f, const struct bitcut_unit *u, int64_t value);
+/* A value for people: "two-stage", "25", "0x7fffffff"; false is "no", no format "none".
+ */
 void field_text(char *text, size_t size, const struct field *f,
                 const struct bitcut_unit *u, int64_t value);
 

@@ -1,8 +1,5 @@
 #include "analysis/fit/fit.h"
 
-#include "analysis/evidence/variant.h"
-#include "lib/text.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,8 +90,7 @@ static int compare_rank(const void *left, const void *right)
 
 /* --- what is to be explained ------------------------------------------------------ */
 
-static enum bitcut_status check_unit(const struct bitcut_unit *u, size_t count,
-                                     struct fault *f)
+enum bitcut_status fit_check(const struct bitcut_unit *u, size_t count, struct fault *f)
 {
     if (u->k > UNIT_K_MOST)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "k is %d; units have at most %d", u->k,
@@ -106,7 +102,7 @@ static enum bitcut_status check_unit(const struct bitcut_unit *u, size_t count,
 enum bitcut_status fit_init(struct fit *fit, const struct bitcut_unit *u,
                             const struct recorded *outputs, size_t count, struct fault *f)
 {
-    const enum bitcut_status status = check_unit(u, count, f);
+    const enum bitcut_status status = fit_check(u, count, f);
     if (status != BITCUT_OK) return status;
     struct fit x = { .outputs = calloc(count, sizeof *x.outputs) };
     space_init(&x.space, u);
@@ -135,15 +131,14 @@ void fit_clear(struct fit *fit)
     fit->count = 0;
 }
 
-/* --- outputs of sets -------------------------------------------------------------- */
+/* --- outputs of a batch ----------------------------------------------------------- */
 
-/* Output `at`, counted through the batch x. */
-static void read_output(struct recorded *to, const struct set *s,
-                        const struct fragments *x, size_t at)
+void fit_take(struct recorded *to, const struct bitcut_unit *u, const struct fragments *x,
+              const struct array *d, struct fragment_shape s, size_t at)
 {
-    const size_t m = s->shape.m, n = s->shape.n, k = s->shape.k;
+    const size_t m = s.m, n = s.n, k = s.k;
     const size_t fragment = at / (m * n), i = at / n % m, j = at % n;
-    const size_t scales = (size_t)sample_scales(&s->unit);
+    const size_t scales = (size_t)sample_scales(u);
     struct sample *sample = &to->sample;
     memset(to, 0, sizeof *to);
     for (size_t p = 0; p < k; p++) {
@@ -155,78 +150,25 @@ static void read_output(struct recorded *to, const struct set *s,
         sample->scale_b[p] = array_get(x->scale_b, (fragment * scales + p) * n + j);
     }
     sample->c = array_get(x->c, at);
-    to->d = array_get(&s->d, at);
+    to->d = array_get(d, at);
 }
 
-static size_t used_outputs(const struct set *s, size_t most)
+size_t fit_place(size_t i, size_t used, size_t count)
 {
-    return most && s->d.count > most ? most : s->d.count;
+    return (size_t)(((double)i + 0.5) / (double)used * (double)count);
 }
 
-/* Whether all of the output's bits were recorded. */
-static bool is_known(const struct set *s, uint64_t d)
-{
-    return !s->negative_nan || format_decode(s->unit.c, d).kind != NUMBER_NAN;
-}
+/* --- rows ------------------------------------------------------------------------- */
 
-/* Of `count` outputs in equal distances those that are known; *done counts them, too. */
-static enum bitcut_status read_outputs(struct recorded *to, size_t *done,
-                                       const struct set *s, size_t count, struct fault *f)
-{
-    const struct fragments in = set_fragments(s);
-    const struct gpu_variant_row *variant;
-    struct told told;
-    enum bitcut_status status = variant_of(&variant, s, f);
-    if (status == BITCUT_OK) status = variant_tell(&told, &s->unit, variant, &in, f);
-    if (status != BITCUT_OK) return status;
-    for (size_t i = 0; i < count; i++) {
-        read_output(&to[*done], s, &told.x,
-                    (size_t)(((double)i + 0.5) / (double)count * (double)s->d.count));
-        *done += is_known(s, to[*done].d);
-    }
-    told_clear(&told);
-    return BITCUT_OK;
-}
-
-static bool same_instruction(const struct bitcut_unit *x, const struct bitcut_unit *y)
+bool fit_same_instruction(const struct bitcut_unit *x, const struct bitcut_unit *y)
 {
     return x->k == y->k && x->a == y->a && x->b == y->b && x->c == y->c &&
            x->scale == y->scale && (!x->scale || x->scale_block == y->scale_block);
 }
 
-static enum bitcut_status check_sets(size_t *count, const struct set *sets, int set_count,
-                                     size_t most, struct fault *f)
-{
-    *count = 0;
-    for (int i = 0; i < set_count; i++) {
-        if (!same_instruction(&sets[i].unit, &sets[0].unit))
-            return fault_set(f, BITCUT_BAD_ARGUMENT,
-                             "%.*s has other formats, k or scales than %.*s",
-                             text_fit(sets[i].unit.name, 90), sets[i].unit.name,
-                             text_fit(sets[0].unit.name, 90), sets[0].unit.name);
-        *count += used_outputs(&sets[i], most);
-    }
-    return check_unit(&sets[0].unit, *count, f);
-}
-
-enum bitcut_status fit_read(struct fit *fit, const struct set *sets, int set_count,
-                            size_t most, struct fault *f)
-{
-    size_t count, done = 0;
-    enum bitcut_status status = check_sets(&count, sets, set_count, most, f);
-    if (status != BITCUT_OK) return status;
-    struct recorded *outputs = memory_allocate(count, sizeof *outputs);
-    if (!outputs) return fault_set(f, BITCUT_NO_MEMORY, "no memory");
-    for (int i = 0; i < set_count && status == BITCUT_OK; i++)
-        status = read_outputs(outputs, &done, &sets[i], used_outputs(&sets[i], most), f);
-    if (status == BITCUT_OK) status = fit_init(fit, &sets[0].unit, outputs, done, f);
-    free(outputs);
-    return status;
-}
-
 bool fit_is_for(const struct fit *fit, const struct bitcut_unit *row)
 {
-    return same_instruction(row, &fit->space.base) &&
+    return fit_same_instruction(row, &fit->space.base) &&
            space_find(&fit->space, FIELD_VIA, field_get(&fields[FIELD_VIA], row)) >= 0;
 }
 

@@ -3,7 +3,6 @@
 #define BITCUT_ANALYSIS_FIT_FIT_H
 
 #include "analysis/fit/fit_output.h"
-#include "analysis/evidence/set.h"
 
 /* An output of an instruction as it was recorded. */
 struct recorded {
@@ -18,22 +17,31 @@ struct fit {
     size_t count;
 };
 
-/* All rows with the formats, k and block scales of `unit` are to be tested on `count` (at
-   least 1) outputs.  BITCUT_BAD_ARGUMENT if k is more than an instruction's or there is
-   no output; *fit is set only on success. */
+/* Whether all rows with the formats, k and block scales of `unit` can be tested on so
+   many outputs.  BITCUT_BAD_ARGUMENT if k is more than an instruction's or there is no
+   output. */
+enum bitcut_status fit_check(const struct bitcut_unit *unit, size_t count,
+                             struct fault *f);
+
+/* They are to be tested on these outputs.  BITCUT_BAD_ARGUMENT as fit_check(); *fit is
+   set only on success. */
 enum bitcut_status fit_init(struct fit *fit, const struct bitcut_unit *unit,
                             const struct recorded *outputs, size_t count,
                             struct fault *f);
-
-/* The same with at most `most` outputs of each set (0: all), spread evenly over it, as
-   the unit sees them in the sets' variants, without NaNs of which only the sign was
-   recorded. The sets must be of one instruction: BITCUT_BAD_ARGUMENT if not;
-   BITCUT_BAD_FILE if a variant is unknown. */
-enum bitcut_status fit_read(struct fit *fit, const struct set *sets, int set_count,
-                            size_t most, struct fault *f);
 void fit_clear(struct fit *fit);
 
-/* Whether the row has the formats, k and block scales of the outputs. */
+/* Output `at` of a batch of the unit, counted through D. */
+void fit_take(struct recorded *to, const struct bitcut_unit *unit,
+              const struct fragments *x, const struct array *d,
+              struct fragment_shape shape, size_t at);
+
+/* Which output is number i of `used`, spread evenly over `count`. */
+size_t fit_place(size_t i, size_t used, size_t count);
+
+/* Whether two rows have the same formats, k and block scales. */
+bool fit_same_instruction(const struct bitcut_unit *x, const struct bitcut_unit *y);
+
+/* Whether the row has those of the outputs. */
 bool fit_is_for(const struct fit *fit, const struct bitcut_unit *row);
 
 /* How many outputs the row, for which fit_is_for(), gives before the first that it does

@@ -1,5 +1,6 @@
 #include "analysis/fit/fit_separate.h"
 
+#include "analysis/evidence/set.h"
 #include "analysis/fit/fit_prune.h"
 #include "lib/threads.h"
 

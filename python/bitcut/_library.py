@@ -101,6 +101,20 @@ class Explanation(Structure):
                 ("tried", c_size_t), ("text", c_char * EXPLANATION_MOST)]
 
 
+class Recording(Structure):
+    _fields_ = [("size", c_size_t), ("unit", c_void_p)] + [
+        (name, c_size_t) for name in ("count", "m", "n", "k", "blocks")] + [
+        (name, c_void_p) for name in ("a", "b", "c", "d", "scale_a", "scale_b")] + [
+        ("outputs", c_size_t)]
+
+
+class FitReport(Structure):
+    _fields_ = [("size", c_size_t), ("unit_survives", c_bool), ("complete", c_bool),
+                ("near", c_bool), ("outputs", c_size_t), ("tried", c_size_t),
+                ("groups", c_size_t), ("space", c_uint64), ("survivors", c_uint64),
+                ("misses", c_size_t), ("explains_first", c_size_t)]
+
+
 class Part(Structure):
     _fields_ = [("mean", c_double), ("rms", c_double), ("most", c_double)]
 
@@ -132,6 +146,7 @@ class Advice(Structure):
 STRUCTS = {"bitcut_matrix": Matrix, "bitcut_order": Order, "bitcut_gemm": Gemm,
            "bitcut_field": Field, "bitcut_difference": Difference,
            "bitcut_explain_options": ExplainOptions, "bitcut_explanation": Explanation,
+           "bitcut_recording": Recording, "bitcut_fit_report": FitReport,
            "bitcut_part": Part, "bitcut_tolerance_options": ToleranceOptions,
            "bitcut_tolerances": Tolerances, "bitcut_advice_options": AdviceOptions,
            "bitcut_advice": Advice}
@@ -158,6 +173,10 @@ PROTOTYPES = {
     "gemm_judge": (I, [P, S, G, S, I, P]), "metric_name": (T, [S]),
     "exact_gemm": (I, [P, P, S, S, S, P, P, I]),
     "explain": (I, [POINTER(Explanation), G, G, POINTER(ExplainOptions), I, P]),
+    "fit": (I, [POINTER(FitReport), POINTER(P), POINTER(Recording), I, P]),
+    "fit_close": (None, [P]), "fit_unit": (P, [P, S]),
+    "fit_field": (c_bool, [POINTER(Field), P, I, S]),
+    "fit_value": (c_bool, [POINTER(Field), P, I, S, S]),
     "budget": (I, [P, S, G, S, I, P]), "budget_part": (T, [S]),
     "bound": (I, [P, G, S, T, I, P]), "bound_name": (T, [S]),
     "tolerance": (I, [POINTER(Tolerances), G, POINTER(ToleranceOptions), I, P]),

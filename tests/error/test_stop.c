@@ -118,6 +118,21 @@ static enum bitcut_status run_explain(char *why)
     return BITCUT_CANNOT;
 }
 
+static enum bitcut_status run_fit(char *why)
+{
+    const struct bitcut_recording r = { .size = sizeof r,
+                                        .unit = x.gemm.unit,
+                                        .count = FRAGMENTS,
+                                        .m = M,
+                                        .n = N,
+                                        .k = K,
+                                        .a = x.fragment_a,
+                                        .b = x.fragment_b,
+                                        .c = x.fragment_d,
+                                        .d = x.fragment_d };
+    return bitcut_fit(NULL, NULL, &r, 1, why);
+}
+
 static const struct {
     const char *name;
     enum bitcut_status (*run)(char *why);
@@ -125,7 +140,7 @@ static const struct {
     { "gemm", run_gemm },     { "verify", run_verify },   { "judge", run_judge },
     { "mma", run_mma },       { "exact", run_exact },     { "budget", run_budget },
     { "bound", run_bound },   { "running", run_running }, { "tolerance", run_tolerance },
-    { "advise", run_advise }, { "explain", run_explain },
+    { "advise", run_advise }, { "explain", run_explain }, { "fit", run_fit },
 };
 enum { CALLS = sizeof calls / sizeof calls[0] };
 

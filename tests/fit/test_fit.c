@@ -3,6 +3,7 @@
    output; and boxes, frames and the search do what looking at every row of them does.
    BITCUT_DATA names the folder of kept data. */
 #include "analysis/fit/fit_prune.h"
+#include "analysis/fit/fit_read.h"
 #include "analysis/fit/fit_search.h"
 #include "analysis/evidence/set_find.h"
 #include "lib/table.h"

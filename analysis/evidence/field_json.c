@@ -1,0 +1,10 @@
+#include "analysis/evidence/field_json.h"
+
+#include "analysis/evidence/json_value.h"
+
+json_t *field_json(const struct field *f, const struct bitcut_unit *u, int64_t value)
+{
+    char text[FIELD_TEXT_MOST];
+    const enum bitcut_kind kind = field_value(text, f, u, value);
+    return json_told(kind, text);
+}
