@@ -170,6 +170,27 @@ enum bitcut_status bitcut_split_array(void *const array[3],
                                       const struct bitcut_split *split, const uint32_t *x,
                                       size_t count);
 
+/* What a split keeps of FP32 values, exponent by exponent: value p of exponent e goes to
+   values[(e - from) count + p], for from <= e <= to, -127 (zero and what is below 2^-126)
+   to 127, and p < count; behind them all of these together, of each p.  The values are x,
+   an array of so many elements of any signs, or if x is NULL all 2^23 positive ones of
+   each exponent.  `unit` reads the words, if it flushes those below the normal range of
+   their format as zeros; or NULL: none does.
+
+   bitcut_split_measure_name(p) is one of the keys of `bitcut split` (the manual says what
+   they are), which prints the same: "count", "exact", "bits", "max_ulp", ...; NULL from
+   the last one on.  NaN: of no values, or where there is no theory, or from the last p on.
+   Of x, "zeros", "infinite" and "nan" count all elements, in the last row; "count" has
+   none of these.  The same for any number of threads; threads = 0 uses all processors.
+   BITCUT_BAD_ARGUMENT as at the top, and a line in `why`, an array of BITCUT_TEXT_MOST or
+   NULL: no such exponents; negative threads.  BITCUT_NO_MEMORY. */
+enum bitcut_status bitcut_split_measure(double *values, size_t count,
+                                        const struct bitcut_split *split,
+                                        const struct bitcut_unit *unit, int from, int to,
+                                        const uint32_t *x, size_t elements, int threads,
+                                        char *why);
+const char *bitcut_split_measure_name(size_t p);
+
 /* The four 32-bit outputs of Philox 4x32-10 (Salmon et al., SC'11) for a counter and key:
    the generator behind every input family. */
 void bitcut_philox(uint32_t output[4], const uint32_t counter[4], const uint32_t key[2]);

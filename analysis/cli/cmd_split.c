@@ -104,21 +104,17 @@ static int choose(struct bitcut_split *split, bool *flush, const struct context 
 static json_t *describe(const struct bitcut_split *s, bool flush, int e,
                         const struct retention *r)
 {
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, "
-        "s:o, s:o, s:o, s:o}",
-        "split", s->name, "format", s->word[0].format->name, "high",
-        s->word[0].rounding->name, "low", split_low(s)->name, "scale", s->scale, "flush",
-        (int)flush, "exponent", e, "count", (json_int_t)r->count, "exact",
-        json_number(r->exact), "bits", json_number(r->bits), "max_ulp",
-        json_number(r->max_ulp), "mean_ulp", json_number(r->mean_ulp), "rho",
-        json_number(r->max_relative), "theta", json_number(r->max_low), "p_subnormal",
-        json_number(r->p_subnormal), "p_subnormal_theory",
-        path ? json_null() : json_number(retention_p_subnormal(s, e)), "p_zero",
-        json_number(r->p_zero), "p_zero_theory",
-        path ? json_null() : json_number(retention_p_zero(s, e)), "p_flushed",
-        json_number(r->p_flushed), "p_overflow", json_number(r->p_overflow));
+    json_t *row =
+        json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:I}", "split", s->name, "format",
+                  s->word[0].format->name, "high", s->word[0].rounding->name, "low",
+                  split_low(s)->name, "scale", s->scale, "flush", (int)flush, "exponent",
+                  e, "count", (json_int_t)r->count);
+    for (const struct retention_figure *f = retention_figures; f->name; f++)
+        json_object_set_new(row, f->name,
+                            !f->theory ? json_number(retention_figure_of(r, f))
+                            : path     ? json_null()
+                                       : json_number(f->theory(s, e)));
+    return row;
 }
 
 /* The last row of a file: of all of it. */

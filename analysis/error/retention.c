@@ -10,7 +10,9 @@
 #include "lib/wide.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Values are counted in runs of this many, one thread each. */
 enum { RUN = 1 << 14 };
@@ -421,4 +423,32 @@ double retention_p_zero(const struct bitcut_split *s, int e)
     if (s->words < 2) return 0;
     return part_below(
         s, e, format_least_exponent(low->format) - round_is_nearest(low->rounding));
+}
+
+/* --- names ------------------------------------------------------------------------ */
+
+#define NUMBER(field) offsetof(struct retention, field), NULL
+
+const struct retention_figure retention_figures[] = {
+    { "exact", NUMBER(exact) },
+    { "bits", NUMBER(bits) },
+    { "max_ulp", NUMBER(max_ulp) },
+    { "mean_ulp", NUMBER(mean_ulp) },
+    { "rho", NUMBER(max_relative) },
+    { "theta", NUMBER(max_low) },
+    { "p_subnormal", NUMBER(p_subnormal) },
+    { "p_subnormal_theory", 0, retention_p_subnormal },
+    { "p_zero", NUMBER(p_zero) },
+    { "p_zero_theory", 0, retention_p_zero },
+    { "p_flushed", NUMBER(p_flushed) },
+    { "p_overflow", NUMBER(p_overflow) },
+    { NULL, 0, NULL }
+};
+
+double retention_figure_of(const struct retention *r,
+                           const struct retention_figure *figure)
+{
+    double value;
+    memcpy(&value, (const char *)r + figure->offset, sizeof value);
+    return value;
 }

@@ -27,6 +27,20 @@ struct retention {
     double p_flushed; /* some word is not zero, but read as zero */
 };
 
+/* A row of the table of figures: a share or a number of struct retention under the name
+   that it has everywhere, or what theory says of an exponent, as far as it does. */
+struct retention_figure {
+    const char *name;
+    size_t offset; /* of a double in struct retention; ... */
+    double (*theory)(const struct bitcut_split *split, int e); /* ... or NULL, and this */
+};
+
+extern const struct retention_figure retention_figures[]; /* ended by a NULL name */
+
+/* The number of a figure that is not theory. */
+double retention_figure_of(const struct retention *r,
+                           const struct retention_figure *figure);
+
 /* Values of one exponent, -126 to 127, or -127: zeros and subnormal ones, whose ulp is
    2^-149. */
 struct retention_values {

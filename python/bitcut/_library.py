@@ -166,6 +166,7 @@ PROTOTYPES = {
     "format_convert": (c_uint64, [P, P, P, c_uint64]),
     "format_convert_array": (I, [POINTER(S), P, P, P, P, P, S]),
     "split_array": (I, [POINTER(P), P, P, S]),
+    "split_measure": (I, [P, S, P, P, I, I, P, S, I, P]), "split_measure_name": (T, [S]),
     "order_read": (I, [POINTER(Order), T, P]), "order_write": (None, [P, POINTER(Order)]),
     "gemm_init": (None, [G, S]), "gemm_read": (I, [G, T, P]), "gemm_write": (I, [P, G]),
     "gemm_unit": (P, [G, S]), "mma": (I, [P, P, S, S, S, S, P, P, P, I]),

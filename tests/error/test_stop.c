@@ -133,6 +133,13 @@ static enum bitcut_status run_fit(char *why)
     return bitcut_fit(NULL, NULL, &r, 1, why);
 }
 
+static enum bitcut_status run_split(char *why)
+{
+    double values[256];
+    return bitcut_split_measure(values, 1, bitcut_split_find("bitcut-gradual"), NULL,
+                                -127, 127, NULL, 0, 1, why);
+}
+
 static const struct {
     const char *name;
     enum bitcut_status (*run)(char *why);
@@ -141,6 +148,7 @@ static const struct {
     { "mma", run_mma },       { "exact", run_exact },     { "budget", run_budget },
     { "bound", run_bound },   { "running", run_running }, { "tolerance", run_tolerance },
     { "advise", run_advise }, { "explain", run_explain }, { "fit", run_fit },
+    { "split", run_split },
 };
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
