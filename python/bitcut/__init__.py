@@ -9,9 +9,9 @@ are read where they are.
 """
 
 from ._arrays import Array
-from ._calls import (Advice, Budget, Explanation, Gemm, Metrics, Tolerances, Verification, Words,
-                     advise, bound, budget, exact, explain, gemm, judge, mma, split, tolerance,
-                     verify, workspace)
+from ._calls import (Advice, Budget, Explanation, Fit, Gemm, Metrics, Retention, Tolerances,
+                     Verification, Words, advise, bound, budget, exact, explain, fit, gemm, judge,
+                     mma, retention, split, tolerance, verify, workspace)
 from ._device import devices
 from ._library import (BadArgument, BadFile, BadType, Cannot, Error, NoMemory, NotFound,
                        __version__, path as library)
@@ -31,7 +31,8 @@ _tables_of_library = {row["name"]: _table_function(row["name"], row["what"])
 globals().update({name: f for name, f in _tables_of_library.items() if name.isidentifier()})
 
 __all__ = ["Advice", "Array", "BadArgument", "BadFile", "BadType", "Budget", "Cannot", "Error",
-           "Explanation", "Gemm", "Metrics", "NoMemory", "NotFound", "Table", "Tolerances",
-           "Verification", "Words", "advise", "bound", "budget", "devices", "exact", "explain", "gemm",
-           "judge", "library", "mma", "split", "table", "tables", "tolerance", "verify", "workspace",
+           "Explanation", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Retention", "Table",
+           "Tolerances", "Verification", "Words", "advise", "bound", "budget", "devices", "exact",
+           "explain", "fit", "gemm", "judge", "library", "mma", "retention", "split", "table",
+           "tables", "tolerance", "verify", "workspace",
            *sorted(_tables_of_library)]

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from typing import Any, Optional
+from typing import Any, Optional, Tuple
 
 from . import _arrays, _device
 from ._arrays import contiguous, look
 from ._gemm import Operand, OrderLike, Problem, described, integer, line_of, real
 from ._library import (SIZE_MOST, Advice as _Advice, AdviceOptions, BadArgument, BadType,
-                       Difference, Explanation as _Explanation, ExplainOptions, Part,
+                       Difference, Explanation as _Explanation, ExplainOptions, Field, FitReport,
+                       Part, Recording,
                        Tolerances as _Tolerances, ToleranceOptions, byref, c_double, check, compute,
                        format_row, fresh, fresh_gemm, lib, text)
-from ._results import Result
-from ._tables import _read
+from ._results import Result, text_object, text_table
+from ._tables import _read, value_of
 
 SEED_MOST = 2**64 - 1
 
@@ -242,13 +243,16 @@ class Words(Result):
     def __len__(self):
         return len(self.words)
 
+    def retention(self, *, unit: Optional[str] = None, threads: int = 0) -> "Retention":
+        """What the words keep of the values: retention() of the same."""
+        return _retention(self._view, self.split, unit, (-127, 127), threads)
+
     def to_dict(self):
         return {key: value for key, value in super().to_dict().items() if key != "words"}
 
 
-def split(x: Any, split: str = "halfhalf", *, copy: bool = False) -> Words:
-    """The words of each FP32 value of `x`, an array of any shape without gaps, by a row of
-    splits(): high word first, what each carries, and how it is rounded, is in the table."""
+def _values(x: Any, copy: bool):
+    """FP32 values of an array of any shape, without gaps."""
     view = look(x, "X")
     if view.kind == "f8":
         view = _arrays.as_f32(view, "f64", copy)
@@ -258,15 +262,100 @@ def split(x: Any, split: str = "halfhalf", *, copy: bool = False) -> Words:
         if not copy:
             raise BadArgument("X: it has gaps; copy=True copies it")
         view = contiguous(view)
+    return view
+
+
+def _split_row(split: Any):
     row = lib.bitcut_split_find(text(split, "split"))
     if not row:
         raise BadArgument(f"{split}: unknown split; bitcut.splits() has all")
+    return row
+
+
+def split(x: Any, split: str = "halfhalf", *, copy: bool = False) -> Words:
+    """The words of each FP32 value of `x`, an array of any shape without gaps, by a row of
+    splits(): high word first, what each carries, and how it is rounded, is in the table."""
+    view, row = _values(x, copy), _split_row(split)
     said = _read("splits").find(split)
     words = [_arrays.empty(view.shape, format) for format in said["formats"]]
     places = (ctypes.c_void_p * 3)(*(look(w, "word").address or None for w in words))
     check(lib.bitcut_split_array(places, row, view.address or None, view.count))
     return Words(split=split, scale=said["scale"], formats=list(said["formats"]),
-                 levels=list(said["levels"]), copies=list(said["copies"]), words=words)
+                 levels=list(said["levels"]), copies=list(said["copies"]), words=words,
+                 _view=view)
+
+
+# What retention() counts; all but the first of the whole array.
+COUNTS = ("count", "zeros", "infinite", "nan")
+
+
+class Retention(Result):
+    """What a split keeps of values: ``exact``, ``bits``, ``max_ulp`` and all else that `bitcut
+    split` counts, of all of them together; ``exponents`` has the same of each exponent, a dict
+    each, from the highest down.  None: there is none."""
+
+    def _rows(self):
+        """A row for each exponent and one of all, with columns for zeros and the like if there
+        are any."""
+        told = {key: value for key, value in self.to_dict().items()
+                if key not in ("split", "exponents") and (key not in COUNTS[1:] or value)}
+        return [{"exponent": row["exponent"], **{key: row.get(key) for key in told}}
+                for row in [*self.exponents, {"exponent": "all", **told}]]
+
+    def __str__(self):
+        return text_table(self._rows())
+
+
+def _exponent(value: Any) -> int:
+    """Of FP32; -127 is zero and what is below 2^-126."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise BadType(f"exponents: {value!r} is no integer")
+    if not -127 <= value <= 127:
+        raise BadArgument(f"exponents: {value} is not -127 to 127")
+    return value
+
+
+def _retention(view, split, unit, exponents, threads) -> Retention:
+    row, names = _split_row(split), []
+    reads = lib.bitcut_unit_find(text(unit, "unit"), format_row(
+        _read("splits").find(split)["formats"][0])) if unit is not None else None
+    if unit is not None and not reads:
+        raise BadArgument(f"{unit}: unknown unit; bitcut.units() has all")
+    while (name := lib.bitcut_split_measure_name(len(names))):
+        names.append(name.decode())
+    low, high = map(_exponent, exponents)
+    values = (c_double * (len(names) * max(high - low + 2, 1)))()
+    compute(lib.bitcut_split_measure, values, len(names), row, reads, low, high,
+            (view.address or ctypes.addressof(values)) if view else None,
+            view.count if view else 0, _threads(threads), keep=(view, values))
+
+    def told(at):
+        these = dict(zip(names, values[at * len(names):(at + 1) * len(names)]))
+        return {key: None if value != value else int(value) if key in COUNTS else value
+                for key, value in these.items()}
+
+    rows = [{"exponent": e, **{key: value for key, value in told(e - low).items()
+                               if key not in COUNTS[1:]}} for e in range(high, low - 1, -1)]
+    return Retention(split=split, **told(high - low + 1),
+                     exponents=[row for row in rows if row["count"]])
+
+
+def retention(x: Any = None, split: str = "halfhalf", *, unit: Optional[str] = None,
+              exponents: Optional[Tuple[int, int]] = None, copy: bool = False,
+              threads: int = 0) -> Retention:
+    """What a split keeps of the values of `x`, as split() takes it; or of all 2^23 positive
+    values of each exponent from `exponents[0]` to `exponents[1]`, by default those that f16
+    words are for, -26 to 15, of an array all.  `unit` reads the words, some of them perhaps as
+    zeros."""
+    view = _values(x, copy) if x is not None else None
+    if exponents is None:
+        exponents = (-26, 15) if view is None else (-127, 127)
+    if not isinstance(exponents, (tuple, list)) or len(exponents) != 2:
+        raise BadType("exponents: neither None nor two")
+    return _retention(view, split, unit, exponents, threads)
+
+
+UNSIGNED = {1: ctypes.c_uint8, 2: ctypes.c_uint16, 4: ctypes.c_uint32, 8: ctypes.c_uint64}
 
 
 def _encodings(x: Any, name: str, format: str):
@@ -277,37 +366,135 @@ def _encodings(x: Any, name: str, format: str):
                           "encodings as unsigned integers")
     if not view.is_dense():
         view = contiguous(view)
-    types = {1: ctypes.c_uint8, 2: ctypes.c_uint16, 4: ctypes.c_uint32, 8: ctypes.c_uint64}
-    source = (types[view.item] * view.count).from_address(view.address) if view.count else []
+    source = (UNSIGNED[view.item] * view.count).from_address(view.address) if view.count else []
     return (ctypes.c_uint64 * max(view.count, 1))(*source), view.shape
+
+
+class _Fragments:
+    """Arrays of a batch of fragments as encodings of 64 bits, checked against each other:
+    `operands` by name, each (rows, columns) or with `count` before; `shape` of D."""
+
+    def __init__(self, unit: Any, **given):
+        self.row = lib.bitcut_unit_find(text(unit, "unit"), format_row("f16"))
+        if not self.row:
+            raise BadArgument(f"{unit}: unknown unit; bitcut.units() has all")
+        self.said = _read("units").find(lib.bitcut_unit_name(self.row).decode())
+        names = {"a": "A", "b": "B", "c": "C", "d": "D", "scale_a": "scale of A",
+                 "scale_b": "scale of B"}
+        read = {key: _encodings(x, names[key], self._format(key))
+                for key, x in given.items() if x is not None or len(key) == 1}
+        self.operands = {key: encodings for key, (encodings, _) in read.items()}
+        shapes = {key: shape for key, (_, shape) in read.items()}
+        if {len(s) for s in shapes.values()} not in ({2}, {3}):
+            raise BadArgument("A, B and C have 3 dimensions, or all 2")
+        counts = {s[0] if len(s) == 3 else 1 for s in shapes.values()}
+        self.shape = shapes["c"]
+        self.m, self.k = shapes["a"][-2:]
+        self.n = shapes["b"][-1]
+        self.blocks = shapes["scale_a"][-1] if "scale_a" in shapes else 0
+        sizes = {"a": (self.m, self.k), "b": (self.k, self.n), "c": (self.m, self.n),
+                 "d": (self.m, self.n), "scale_a": (self.m, self.blocks),
+                 "scale_b": (self.blocks, self.n)}
+        if len(counts) != 1 or any(s[-2:] != sizes[key] for key, s in shapes.items()):
+            raise BadArgument(", ".join(f"{names[key]} {s}" for key, s in shapes.items())
+                              + ": they do not fit together")
+        self.count = counts.pop()
+
+    def _format(self, key: str) -> str:
+        if key.startswith("scale") and not self.said["scale"]:
+            raise BadArgument(f"{self.said['name']} has no block scales")
+        return self.said["c" if key == "d" else key.split("_")[0]]
 
 
 def mma(a: Any, b: Any, c: Any, *, unit: str, threads: int = 0) -> Any:
     """A batch of fragments, D = A B + C, to the bit of the unit: A (count, m, k), B (count, k,
     n), C (count, m, n), or all without count; k is that of the instruction.  Elements are of
     the unit's formats, or their encodings; they are copied.  D has C's format."""
-    row = lib.bitcut_unit_find(text(unit, "unit"), format_row("f16"))
-    if not row:
-        raise BadArgument(f"{unit}: unknown unit; bitcut.units() has all")
-    said = _read("units").find(lib.bitcut_unit_name(row).decode())
-    operands = [_encodings(x, name, said[name.lower()])
-                for x, name in ((a, "A"), (b, "B"), (c, "C"))]
-    shapes = [shape for _, shape in operands]
-    if {len(s) for s in shapes} not in ({2}, {3}):
-        raise BadArgument("A, B and C have 3 dimensions, or all 2")
-    counts = {s[0] if len(s) == 3 else 1 for s in shapes}
-    (m, k), (k2, n), last = (s[-2:] for s in shapes)
-    if len(counts) != 1 or k != k2 or last != (m, n):
-        raise BadArgument(f"A {shapes[0]}, B {shapes[1]} and C {shapes[2]} do not fit together")
-    wide = (ctypes.c_uint64 * max(counts.pop() * m * n, 1))()
-    count = shapes[2][0] if len(shapes[2]) == 3 else 1
-    compute(lib.bitcut_mma, wide, row, count, m, n, k, *(x for x, _ in operands),
-            _threads(threads), keep=(wide, operands), says=False)
-    d = _arrays.empty(shapes[2], said["c"])
-    to, types = look(d, "D"), {1: ctypes.c_uint8, 2: ctypes.c_uint16, 4: ctypes.c_uint32}
+    x = _Fragments(unit, a=a, b=b, c=c)
+    wide = (ctypes.c_uint64 * max(x.count * x.m * x.n, 1))()
+    compute(lib.bitcut_mma, wide, x.row, x.count, x.m, x.n, x.k,
+            *(x.operands[key] for key in "abc"), _threads(threads), keep=(wide, x), says=False)
+    d = _arrays.empty(x.shape, x.said["c"])
+    to = look(d, "D")
     if to.count:
-        (types[to.item] * to.count).from_address(to.address)[:] = wide[:to.count]
+        (UNSIGNED[to.item] * to.count).from_address(to.address)[:] = wide[:to.count]
     return d
+
+
+# --- which rows explain an instruction -----------------------------------------------------
+
+ALL, NEAREST = -1, -2
+
+
+class Fit(Result):
+    """Which rows explain recorded outputs: true if any does.  ``survivors`` do of ``space``;
+    ``rows`` has the values of their fields, of which any combination does, ``decided`` the
+    fields with one value and ``open`` those with more; ``table`` the units among them,
+    ``unit_survives`` whether the one that was named is; ``nearest``, if none survives, a row
+    that gives most."""
+
+    def __bool__(self):
+        return self.survivors > 0
+
+    def __str__(self):
+        told = self.to_dict()
+        del told["open"], told["decided"]
+        return text_object({**told, "rows": self._said})
+
+
+def _fit_fields(found, group: int) -> dict:
+    """The fields of a group of rows, a value or a list for each."""
+    fields, field = {}, Field()
+    while lib.bitcut_fit_value(byref(field), found, group, len(fields), 0):
+        values, index = [], len(fields)
+        while lib.bitcut_fit_value(byref(field), found, group, index, len(values)):
+            values.append(value_of(field))
+        fields[field.name.decode()] = values if len(values) > 1 else values[0]
+    return fields
+
+
+def _fit_said(found) -> dict:
+    """The fields of all rows that survive, as the program prints them."""
+    said, field = {}, Field()
+    while lib.bitcut_fit_field(byref(field), found, ALL, len(said)):
+        one = not lib.bitcut_fit_value(byref(Field()), found, ALL, len(said), 1)
+        said[field.name.decode()] = field.text.decode() + ("" if one else " (open)")
+    return said
+
+
+def fit(a: Any, b: Any, c: Any, d: Any, *, unit: str, scale_a: Any = None,
+        scale_b: Any = None, outputs: int = 0, threads: int = 0) -> Fit:
+    """Which rows explain what an instruction gave, D of A, B and C, of all that the fields of a
+    unit can make (`bitcut fit`).  `unit` is one with its formats and k.  Arrays are those of
+    mma(), D with C's format, block scales (count, m, blocks) and (count, blocks, n).  So many
+    `outputs` are looked at, spread evenly over D (0: 1000)."""
+    x = _Fragments(unit, a=a, b=b, c=c, d=d, scale_a=scale_a, scale_b=scale_b)
+    asked, report, found = fresh(Recording), fresh(FitReport), ctypes.c_void_p()
+    asked.unit, asked.outputs = x.row, integer(outputs, "outputs", SIZE_MOST)
+    asked.count, asked.m, asked.n, asked.k, asked.blocks = x.count, x.m, x.n, x.k, x.blocks
+    for key, encodings in x.operands.items():
+        setattr(asked, key, ctypes.addressof(encodings))
+    compute(lib.bitcut_fit, byref(report), byref(found), byref(asked), _threads(threads),
+            keep=(x, asked, report, found))
+    try:
+        return _fit_found(x, report, found)
+    finally:
+        lib.bitcut_fit_close(found)
+
+
+def _fit_found(x: _Fragments, report: FitReport, found) -> Fit:
+    every, table, unit = _fit_fields(found, ALL), [], None
+    while (unit := lib.bitcut_fit_unit(found, len(table))):
+        table.append(lib.bitcut_unit_name(unit).decode())
+    nearest = {"misses": report.misses, "explains_first": report.explains_first,
+               "row": _fit_fields(found, NEAREST)} if report.near else None
+    return Fit(unit=x.said["name"], outputs=report.outputs, space=report.space,
+               tried=report.tried, survivors=report.survivors, complete=report.complete,
+               rows=[_fit_fields(found, group) for group in range(report.groups)],
+               open=[name for name, value in every.items() if isinstance(value, list)],
+               decided=[name for name, value in every.items() if not isinstance(value, list)],
+               table=table, unit_survives=report.unit_survives, nearest=nearest,
+               _said=_fit_said(found))
 
 
 # --- where errors come from, and what they may be ------------------------------------------
@@ -316,6 +503,12 @@ def mma(a: Any, b: Any, c: Any, *, unit: str, threads: int = 0) -> Any:
 class Budget(Result):
     """Where the error comes from: of each part its ``mean``, ``rms`` and ``most``, in u
     (|alpha| |A||B| + |beta C|), u = 2^-24; "error" is their sum, output by output."""
+
+    def _rows(self):
+        return [{"part": name, **part} for name, part in self.to_dict().items()]
+
+    def __str__(self):
+        return text_table(self._rows())
 
 
 def budget(a: Any, b: Any, *, recipe: str, unit: str, index: int = 0, threads: int = 0,

@@ -36,12 +36,50 @@ def text_table(rows: list) -> str:
     return "\n".join(said)
 
 
+def _is_deep(value: Any) -> bool:
+    """Whether a value has lines of its own."""
+    return isinstance(value, dict) or (
+        isinstance(value, list) and bool(value) and isinstance(value[0], (dict, str)))
+
+
+def text_object(values: dict, indent: int = 0) -> str:
+    """A line for each value; under it, what lies deeper: as `bitcut` prints a single row."""
+    width = max((len(key) for key, value in values.items() if not _is_deep(value)), default=0)
+    margin, said = " " * indent, []
+    for key, value in values.items():
+        if not _is_deep(value):
+            said.append(f"{margin}{key:{width}}  {cell(value)}")
+        elif isinstance(value, dict):
+            said += [margin + key] + ([text_object(value, indent + 2)] if value else [])
+        elif isinstance(value[0], str):
+            said += [f"{margin}{f'{key}[{i}]':{len(key) + 4}}  {x}"
+                     for i, x in enumerate(value)]
+        elif any(_is_deep(x) for x in value[0].values()):
+            for i, x in enumerate(value):
+                said += [f"{margin}{key}[{i}]", text_object(x, indent + 2)]
+        else:
+            said += [margin + key] + [margin + "  " + line
+                                      for line in text_table(value).splitlines()]
+    return "\n".join(said)
+
+
+def html_cell(value: Any) -> str:
+    """A value for HTML; what lies deeper is a table in the table."""
+    if isinstance(value, dict):
+        return html_table([{"": key, "value": x} for key, x in value.items()])
+    if _is_deep(value) and isinstance(value[0], dict):
+        return html_table(value)
+    if _is_deep(value):
+        return html.escape(", ".join(map(cell, value)))
+    return html.escape(cell(value))
+
+
 def html_table(rows: list) -> str:
     if not rows:
         return ""
     head = "".join(f"<th>{html.escape(key)}</th>" for key in rows[0])
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell(x))}</td>" for x in row.values())
-                   + "</tr>" for row in rows)
+    body = "".join("<tr>" + "".join(f"<td>{html_cell(x)}</td>" for x in row.values()) + "</tr>"
+                   for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
@@ -58,12 +96,14 @@ class Result:
                     value, (bool, int, float, str, list, tuple, dict)))}
 
     def __str__(self):
-        values = self.to_dict()
-        width = max((len(key) for key in values), default=0)
-        return "\n".join(f"{key:{width}}  {cell(value)}" for key, value in values.items())
+        return text_object(self.to_dict())
 
     def __repr__(self):
         return f"<bitcut.{type(self).__name__}\n{self}>"
 
+    def _rows(self) -> list:
+        """The table of it in a notebook."""
+        return [{"": key, "value": value} for key, value in self.to_dict().items()]
+
     def _repr_html_(self):
-        return html_table([{"": key, "value": value} for key, value in self.to_dict().items()])
+        return html_table(self._rows())

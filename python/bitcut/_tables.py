@@ -16,7 +16,8 @@ def _number(said: str):
     return float(said) if any(c in said for c in ".en") else int(said)
 
 
-def _value(field: Field) -> Any:
+def value_of(field: Field) -> Any:
+    """What the text of a field says."""
     said = field.text.decode()
     if field.kind == BOOL:
         return said == "true"
@@ -64,7 +65,7 @@ class Table(list):
 def _row(table, row) -> dict:
     fields, field, i = {"name": lib.bitcut_row_name(row).decode()}, Field(), 0
     while lib.bitcut_row_field(byref(field), table, row, i):
-        fields[field.name.decode()] = _value(field)
+        fields[field.name.decode()] = value_of(field)
         i += 1
     return {**fields, "what": lib.bitcut_row_what(row).decode()}
 
