@@ -8,6 +8,7 @@ from typing import Any, Optional, Tuple
 
 from . import _arrays, _device
 from ._arrays import contiguous, look
+from ._figures import bars, line, points
 from ._gemm import Operand, OrderLike, Problem, described, integer, line_of, real
 from ._library import (SIZE_MOST, Advice as _Advice, AdviceOptions, BadArgument, BadType,
                        Difference, Explanation as _Explanation, ExplainOptions, Field, FitReport,
@@ -305,6 +306,11 @@ class Retention(Result):
     def __str__(self):
         return text_table(self._rows())
 
+    def _figure(self):
+        kept = [(row["exponent"], row["bits"]) for row in reversed(self.exponents)]
+        return line(f"Bits that {self.split} keeps", kept, "exponent of the value",
+                    "bits kept, of 23", top=24) if kept else ""
+
 
 def _exponent(value: Any) -> int:
     """Of FP32; -127 is zero and what is below 2^-126."""
@@ -510,6 +516,11 @@ class Budget(Result):
     def __str__(self):
         return text_table(self._rows())
 
+    def _figure(self):
+        return bars("Where the error comes from", [
+            (name, part["rms"]) for name, part in self.to_dict().items()],
+                    "root of the mean square, in u (|alpha| |A||B| + |beta C|), u = 2^-24")
+
 
 def budget(a: Any, b: Any, *, recipe: str, unit: str, index: int = 0, threads: int = 0,
            **given) -> Budget:
@@ -542,6 +553,11 @@ class Tolerances(Result):
     """Limits that a correct D keeps, as struct bitcut_tolerances has them: |D - C| <=
     ``observed`` u |A||B| at each output, ||D - C|| <= ``norm_observed`` u ||A|| ||B||, and
     ``bound`` for certain; u = 2^-24, C exact."""
+
+    def _figure(self):
+        return points("What a correct output errs by at most", [
+            (f"largest of {self.runs} runs", self.most), ("limit for a test", self.observed),
+            ("for certain", self.bound)], "u |A||B|, u = 2^-24")
 
 
 def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None, runs: int = 0,

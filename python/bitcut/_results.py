@@ -105,5 +105,9 @@ class Result:
         """The table of it in a notebook."""
         return [{"": key, "value": value} for key, value in self.to_dict().items()]
 
+    def _figure(self) -> str:
+        """What a picture says better, as SVG; or nothing."""
+        return ""
+
     def _repr_html_(self):
-        return html_table(self._rows())
+        return html_table(self._rows()) + self._figure()

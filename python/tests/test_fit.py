@@ -76,6 +76,12 @@ class Fit(Folder):
         found = self.both(F16, 200, a=a, b=b, c=c, d=d)
         self.assertFalse(found.unit_survives)
 
+    def test_f64(self):
+        a, b, c = (uniform(30, 1, 1, seed=seed).astype("f8") for seed in (1, 2, 3))
+        d = bitcut.mma(a, b, c, unit="fma/f64")
+        self.assertEqual(d.dtype, numpy.float64)
+        self.assertTrue(self.both("fma/f64", a=a, b=b, c=c, d=d).unit_survives)
+
     def test_block_scales(self):
         r = random()
         a, b = r.integers(0, 16, (9, 2, 64)).astype("u1"), r.integers(0, 16, (9, 64, 3)).astype(
