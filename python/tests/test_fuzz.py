@@ -26,7 +26,7 @@ GIVEN = {"alpha": (1, 0, float("nan"), "x", None), "beta": (0, 1, None), "copy":
 # What each call takes, of D, A and B.
 CALLS = {"gemm": "ab", "verify": "dab", "judge": "dab", "bound": "ab", "budget": "ab",
          "tolerance": "ab", "explain": "dab", "advise": "ab", "workspace": "ab", "exact": "ab",
-         "split": "a", "mma": "abd"}
+         "split": "a", "retention": "a", "mma": "abd", "fit": "abdd"}
 FEW = {"tolerance": {"runs": 2}, "explain": {"seconds": 0.05}}
 
 
@@ -63,12 +63,12 @@ class Fuzz(unittest.TestCase):
         for case in range(20000 if os.environ.get("BITCUT_LONG") else 1500):
             name = r.choice(list(CALLS))
             given = {key: r.choice(values) for key, values in GIVEN.items() if r.random() < 0.1}
-            if name in ("exact", "split", "mma"):
+            if name in ("exact", "split", "retention", "mma", "fit"):
                 given = {key: given[key] for key in ("copy", "threads") if key in given}
-                if name != "exact":
+                if name == "split":
                     given.pop("threads", None)
-                if name == "mma":
-                    given = {"unit": r.choice(UNITS)}
+                if name in ("mma", "fit"):
+                    given = {"unit": r.choice((*UNITS, *["fma/f32"] * 9))}  # k can be 1
             else:
                 given.update(recipe=r.choice([*bitcut.recipes().names(), "none", None]),
                              unit=r.choice(UNITS), **FEW.get(name, {}))
