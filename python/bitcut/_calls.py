@@ -31,13 +31,14 @@ class Gemm(Result):
     def judge(self, index: int = 0, threads: int = 0) -> "Metrics":
         """How far ``d`` is from the exact result: judge() of the same arguments."""
         if self._problem.place:
-            raise BadArgument(f"D is in the memory of {self._problem.place.device}; judge() of it, A "
-                              "and B with copy=True copies them to the host")
+            raise BadArgument(f"D is in the memory of {self._problem.place.device}; judge() of "
+                              "it, A and B with copy=True copies them to the host")
         return _judged(self._problem, index, threads)
 
 
-def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = None, c: Any = None, alpha: float = 1.0,
-         beta: Optional[float] = None, split: Optional[str] = None,
+def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = None,
+         c: Any = None, alpha: float = 1.0, beta: Optional[float] = None,
+         split: Optional[str] = None,
          split_a: Optional[str] = None, split_b: Optional[str] = None,
          high: Optional[str] = None, low: Optional[str] = None, scale: Optional[int] = None,
          low_low: Optional[bool] = None, promote: Optional[int] = None,

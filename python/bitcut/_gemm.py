@@ -275,8 +275,8 @@ class Problem:
             self.result = d
             self.d = operand(d, "D", format_d, copy and not writes, writes)
             if writes and self.d.view.device != (self.place.device if self.place else None):
-                raise BadArgument(f"D is in the memory of {self.d.view.device or 'the host'}, and A "
-                                  f"in that of {self.a.view.device or 'the host'}")
+                raise BadArgument(f"D is in the memory of {self.d.view.device or 'the host'}, and "
+                                  f"A in that of {self.a.view.device or 'the host'}")
             if self.d.view.shape != shape:
                 raise BadArgument(f"D is {self.d.view.shape}, not {shape}")
             self.d.fill(g.d)

@@ -22,8 +22,9 @@ class There:
 
     def __init__(self, x, stream=None, number=0, **more):
         self.x, self.number = x, number
-        self.said = {**x.__array_interface__, "version": 3, **({"stream": stream} if stream else {}),
-                     **more}
+        self.said = {**x.__array_interface__, "version": 3, **more}
+        if stream:
+            self.said["stream"] = stream
 
     @property
     def __cuda_array_interface__(self):
@@ -286,8 +287,8 @@ class Devices(Folder):
                       "    def __init__(self, x): self.__cuda_array_interface__ = "
                       "x.__array_interface__; self.x = x\n"
                       "a = There(numpy.ones((16, 16), 'f4'))\n"
-                      "try: bitcut.gemm(a, a, recipe='ootomo', out=There(numpy.ones((16, 16), 'f4')),"
-                      " workspace=There(numpy.ones(99999, 'u1')))\n"
+                      "d = There(numpy.ones((16, 16), 'f4'))\n"
+                      "try: bitcut.gemm(a, a, recipe='ootomo', out=d, workspace=There(numpy.ones(99999, 'u1')))\n"
                       "except bitcut.BadArgument as error: print(error)",
                       DEVICE_FAULT="far memory")
         self.assertEqual((done.stdout, done.stderr), ("A is far away\n", ""))
@@ -303,7 +304,8 @@ class Devices(Folder):
                       "try: bitcut.gemm(a, a, recipe='ootomo', out=d)\n"
                       "except bitcut.Cannot as error: print(error)",
                       BITCUT_MODULES=self.folder.name)
-        self.assertRegex(done.stdout + done.stderr, r"^\[\]\nno GPU backend: bitcut-cuda.so is not in")
+        self.assertRegex(done.stdout + done.stderr,
+                         r"^\[\]\nno GPU backend: bitcut-cuda.so is not in")
 
     def test_devices(self):
         names = bitcut.devices().names()
