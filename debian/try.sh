@@ -85,7 +85,7 @@ step build-root clean_root build build-essential
 step build build
 grep -E '^# (TOTAL|PASS|SKIP|FAIL):' "$results/build.log"
 step lintian lintian --allow-root --info --pedantic --fail-on error,warning "$results"/*.changes
-grep -c . "$results/lintian.log" | sed 's/$/ lines in lintian.log, no error and no warning/'
+cat "$results/lintian.log"
 step clean-root clean_root use ca-certificates
 step install install
 step run run_examples
