@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make a wheel that needs nothing of the machine but its C library: python3 make_wheel.py [-o FOLDER].
+"""Make a wheel that needs nothing of a machine but its C library: make_wheel.py [-o FOLDER].
 
 Builds the package as `pip install` does (setup.py says what the environment may name), puts the
 shared libraries that it needs into bitcut.libs, under names that are theirs alone, with the notices
@@ -102,8 +102,8 @@ def notices(origins, folder):
         package = shutil.which("dpkg") and owner(path)
         notice = pathlib.Path("/usr/share/doc", package or "-", "copyright")
         if not notice.exists():
-            print(f"make_wheel.py: {path}: no notice of its licence is in /usr/share/doc; a wheel for "
-                  "others must have one", file=sys.stderr)
+            print(f"make_wheel.py: {path}: no notice of its licence is in /usr/share/doc; a wheel "
+                  "for others must have one", file=sys.stderr)
             continue
         shutil.copy(notice, folder / f"{name}.copyright")
         text = notice.read_text(encoding="utf-8", errors="replace")
@@ -127,7 +127,7 @@ def platform_tag(files):
     versions = [tuple(map(int, version.split(".")[:2])) for file in files
                 for version in of_tables(file, r"\bGLIBC_(\d+\.\d+(?:\.\d+)?)$")]
     if not versions:
-        sys.exit("make_wheel.py: no symbol of the GNU C library is needed: no tag says what this needs")
+        sys.exit("make_wheel.py: no symbol of the GNU C library is needed: no tag says that")
     major, minor = max(versions)
     return f"manylinux_{major}_{minor}_{platform.machine()}"
 
