@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* dladdr() */
 
 #include "gpu/gpu.h"
 
@@ -38,11 +38,29 @@ const struct gpu_backend gpu_backends[] = {
 
 /* --- opening ---------------------------------------------------------------------- */
 
-static const char *modules_folder(const char *otherwise)
+enum { PATH_MOST = 4096 };
+
+/* Whether `file` is beside the library or program that has this code; then its folder. */
+static bool is_beside(char folder[PATH_MOST], const char *file)
+{
+    char path[PATH_MOST];
+    Dl_info about;
+    if (!dladdr(gpu_backends, &about) || !about.dli_fname) return false;
+    const char *slash = strrchr(about.dli_fname, '/');
+    const int length = slash ? (int)(slash - about.dli_fname) : 0;
+    if (length == 0 || length >= PATH_MOST) return false;
+    snprintf(folder, PATH_MOST, "%.*s", length, about.dli_fname);
+    return (size_t)snprintf(path, sizeof path, "%s/%s", folder, file) < sizeof path &&
+           access(path, F_OK) == 0;
+}
+
+static const char *modules_folder(char own[PATH_MOST], const char *otherwise,
+                                  const char *file)
 {
     const char *folder = getenv("BITCUT_MODULES");
     if (folder && *folder) return folder;
-    return otherwise ? otherwise : PKGLIBDIR;
+    if (otherwise) return otherwise;
+    return is_beside(own, file) ? own : PKGLIBDIR;
 }
 
 static enum bitcut_status take_module(struct gpu *g, void *handle, const char *file,
@@ -62,9 +80,10 @@ static enum bitcut_status take_module(struct gpu *g, void *handle, const char *f
 enum bitcut_status gpu_open(struct gpu *g, const struct gpu_backend *backend,
                             const char *otherwise, struct fault *f)
 {
-    char path[4096];
-    const char *folder = modules_folder(otherwise), *file = backend->module;
+    char path[PATH_MOST], own[PATH_MOST];
+    const char *file = backend->module;
     if (!file) return fault_set(f, BITCUT_CANNOT, "not built in");
+    const char *folder = modules_folder(own, otherwise, file);
     const int length = snprintf(path, sizeof path, "%s/%s", folder, file);
     if (length < 0 || (size_t)length >= sizeof path || access(path, F_OK) != 0)
         return fault_set(f, BITCUT_CANNOT,

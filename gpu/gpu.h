@@ -37,9 +37,10 @@ struct gpu {
 };
 
 /* Open a backend's module in the folder that the environment variable BITCUT_MODULES
-   names, or else in `otherwise`, or if that is NULL where `make install` puts it.  This
-   needs no device.  BITCUT_CANNOT: there is no module, it cannot be loaded, or it is of
-   another version.  *g is set only on success; gpu_close() ends it. */
+   names, or else in `otherwise`, or if that is NULL beside the library, or where `make
+   install` puts it.  This needs no device.  BITCUT_CANNOT: there is no module, it cannot
+   be loaded, or it is of another version.  *g is set only on success; gpu_close() ends
+   it. */
 enum bitcut_status gpu_open(struct gpu *g, const struct gpu_backend *backend,
                             const char *otherwise, struct fault *f);
 void gpu_close(struct gpu *g);

@@ -712,11 +712,11 @@ struct bitcut_device;
 
 /* Open a device by its name: "cuda" or "cuda:1", the first GPU that CUDA shows or the
    second, by the module bitcut-cuda.so in the folder that the environment variable
-   BITCUT_MODULES names, or else where `make install` puts it.  *device is set only on
-   success; bitcut_device_close() ends it, but not GEMMs that still run.  BITCUT_CANNOT:
-   the backend ("hip", "host", ...) is not built in, there is no module, it is of another
-   version, or there is no such device, or none that it knows; BITCUT_BAD_ARGUMENT: no
-   device can be called so. */
+   BITCUT_MODULES names, or else beside the library, or where `make install` puts it.
+   *device is set only on success; bitcut_device_close() ends it, but not GEMMs that still
+   run.  BITCUT_CANNOT: the backend ("hip", "host", ...) is not built in, there is no
+   module, it is of another version, or there is no such device, or none that it knows;
+   BITCUT_BAD_ARGUMENT: no device can be called so. */
 enum bitcut_status bitcut_device_open(struct bitcut_device **device, const char *name,
                                       char *why);
 void bitcut_device_close(struct bitcut_device *device); /* or NULL */

@@ -44,7 +44,19 @@ ran() {
     grep -q "$text" "$work/out" || cat "$work/out"
 }
 
-echo 1..10
+# What an installed library has beside it, as the package for Python does.
+beside() {
+    mkdir "$work/beside"
+    cp -L .libs/libbitcut.so.0 tests/.libs/bitcut-cuda.so "$work/beside"
+    unset BITCUT_MODULES
+    LD_LIBRARY_PATH=$work/beside${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    export LD_LIBRARY_PATH
+    ran 0 '0 of 6300 outputs differ' verify_call
+    rm "$work/beside/bitcut-cuda.so"
+    ran 3 'no GPU backend' verify_call
+}
+
+echo 1..11
 ok_if_empty "no example but gpu_words has more than 60 lines" "$(long)"
 ok_if_empty "verify_call builds" "$(built verify_call)"
 ok_if_empty "a call is verified" \
@@ -53,6 +65,7 @@ ok_if_empty "a wrong device is found" \
     "$(DEVICE_FAULT=flips; export DEVICE_FAULT; ran 1 'outputs differ' verify_call)"
 ok_if_empty "no device is told" \
     "$(BITCUT_MODULES=$work; export BITCUT_MODULES; ran 3 'no GPU backend' verify_call)"
+ok_if_empty "a module beside the library is found" "$(beside)"
 ok_if_empty "explain_call builds" "$(built explain_call)"
 ok_if_empty "a result is explained, and what comes back gives it" \
     "$(ran 0 'promoted every 4 instructions: 1920 of 1920 outputs agree' explain_call)"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The rules of the tree that no compiler checks: includes go lib <- emu, gpu <- analysis, and
 # between all rooms as the table below says; file names are unique; headers are guarded by
-# their own name; no file is forgotten.
+# their own name; no file is forgotten; files say one version.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
@@ -116,9 +116,20 @@ unlisted() {
     done
 }
 
+# Each file that says bitcut's version, and which; what is wrong if they are not one.
+versions() {
+    for said in 'configure.ac:^AC_INIT(\[bitcut\], \[\(.*\)\])' NEWS:'^bitcut \([0-9].*\)' \
+        'CITATION.cff:^version: \(.*\)' 'python/bitcut/_library.py:^__version__ = "\(.*\)"' \
+        'debian/changelog:^bitcut (\([^)]*\)).*'
+    do
+        echo "${said%%:*} $(sed -n "s/${said#*:}/\1/p" "${said%%:*}" | head -n 1)"
+    done | awk '{ line[NR] = $0; seen[$2]++ || n++ } $2 == "" { n = 2 }
+        END { if (n != 1) for (i = 1; i <= NR; i++) print line[i] }'
+}
+
 rooms=$(printf '%s' "$arrows" | awk 'NF { print $1 }')
 wrong=$(misplaced)
-echo "1..$(($(echo "$rooms" | wc -l) + 5))"
+echo "1..$(($(echo "$rooms" | wc -l) + 6))"
 ok_if_empty "every file is in a room" "$(of none)"
 for room in $rooms; do
     ok_if_empty "$room includes only from where it may" "$(of "$room")"
@@ -127,3 +138,4 @@ ok_if_empty "headers are guarded by their own name" "$(guards)"
 ok_if_empty "a runtime is called in its backend's room alone" "$(foreign_names)"
 ok_if_empty "no two files have one name" "$(same_names)"
 ok_if_empty "Makefile.am names every source and test" "$(unlisted)"
+ok_if_empty "all files say the same version" "$(versions)"

@@ -24,6 +24,13 @@ differences() {
     diff "$work/declared" "$work/exported"
 }
 
+# What Debian's packages are told of it: the same functions, each with its first version.
+packaged() {
+    sed -n 's/^ \(bitcut_.*\)@Base [0-9.]*$/\1/p' "$srcdir/debian/libbitcut0.symbols" |
+        LC_ALL=C sort -u > "$work/packaged"
+    LC_ALL=C sort -u "$work/declared" | diff "$work/packaged" -
+}
+
 # Variables in writable sections, but for what bitcut_stop_on() sets in a thread.  Names that
 # begin with '_' or '.' are the compiler's.
 writable() {
@@ -66,13 +73,14 @@ cxx() {
     command -v "$name"
 }
 
-echo 1..5
+echo 1..6
 ok_if_empty "exports are the functions of bitcut.h" "$(differences)"
+ok_if_empty "debian/libbitcut0.symbols has these" "$(packaged)"
 ok_if_empty "nothing in the library is writable" "$(writable)"
 ok_if_empty "no two sources need each other" "$(circles)"
 ok_if_empty "a C program builds and runs" "$(consume "$CC -std=c11" c)"
 if cxx=$(cxx); then
     ok_if_empty "a C++ program builds and runs" "$(consume "$cxx" c++)"
 else
-    echo "ok 5 - a C++ program builds and runs # SKIP no C++ compiler"
+    echo "ok 6 - a C++ program builds and runs # SKIP no C++ compiler"
 fi

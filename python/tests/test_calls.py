@@ -43,9 +43,11 @@ class Found(unittest.TestCase):
         self.assertTrue(issubclass(bitcut.NotFound, ImportError))
 
     def test_named(self):
-        done = python("import bitcut; print(bitcut.library)",
-                      BITCUT_LIBRARY=os.path.abspath(bitcut.library))
-        self.assertEqual(done.stdout.strip(), os.path.abspath(bitcut.library))
+        name = bitcut.library
+        if "/" in name:  # else that which the loader finds, anywhere
+            name = os.path.abspath(name)
+        done = python("import bitcut; print(bitcut.library)", BITCUT_LIBRARY=name)
+        self.assertEqual(done.stdout.strip(), name)
 
 
 @needs_numpy
