@@ -15,6 +15,7 @@ from ._calls import (Advice, Budget, Explanation, Gemm, Metrics, Tolerances, Ver
 from ._library import (BadArgument, BadFile, BadType, Cannot, Error, NoMemory, NotFound,
                        __version__, path as library)
 from ._tables import Table, table, tables
+from ._torch import Emulation, emulate
 
 
 def _table_function(name, what):
@@ -29,8 +30,8 @@ _tables_of_library = {row["name"]: _table_function(row["name"], row["what"])
                       for row in tables()}
 globals().update({name: f for name, f in _tables_of_library.items() if name.isidentifier()})
 
-__all__ = ["Advice", "Array", "BadArgument", "BadFile", "BadType", "Budget", "Cannot", "Error",
-           "Explanation", "Gemm", "Metrics", "NoMemory", "NotFound", "Table", "Tolerances",
-           "Verification", "Words", "advise", "bound", "budget", "exact", "explain", "gemm",
-           "judge", "library", "mma", "split", "table", "tables", "tolerance", "verify",
-           *sorted(_tables_of_library)]
+__all__ = ["Advice", "Array", "BadArgument", "BadFile", "BadType", "Budget", "Cannot",
+           "Emulation", "Error", "Explanation", "Gemm", "Metrics", "NoMemory", "NotFound",
+           "Table", "Tolerances", "Verification", "Words", "advise", "bound", "budget",
+           "emulate", "exact", "explain", "gemm", "judge", "library", "mma", "split", "table",
+           "tables", "tolerance", "verify", *sorted(_tables_of_library)]
