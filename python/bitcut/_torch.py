@@ -166,9 +166,10 @@ class Emulation(Result):
                 return self._product(torch, name, row, args, **kwargs)
             return self._leave(func, args, kwargs, f"{name} {why or 'refused'}")
         # In inference mode operations come whole that autograd takes apart.
-        with mode:
-            apart = getattr(func, "decompose", lambda *args, **kwargs: NotImplemented)(
-                *args, **kwargs)
+        apart = NotImplemented
+        if str(func).startswith("aten."):
+            with mode:
+                apart = func.decompose(*args, **kwargs)
         if apart is not NotImplemented:
             return apart
         if WHOLE.search(name):
