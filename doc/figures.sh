@@ -1,5 +1,6 @@
 #!/bin/sh
-# The figures of the manual and of README.md, drawn by gnuplot from what bitcut prints:
+# The figures of the manual and of README.md, drawn by gnuplot from what bitcut prints, and from
+# the rows of data/torch:
 #
 #     figures.sh FOLDER
 #
@@ -8,6 +9,7 @@
 set -eu
 [ $# -eq 1 ] || { sed -n 's/^#     //p' "$0" >&2; exit 2; }
 folder=$(cd "$1" && pwd)
+rows=$(cd "$(dirname "$0")/.." && pwd)/data/torch/transformer.jsonl
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -118,3 +120,45 @@ set arrow from $bound, graph 0 to $bound, graph 1 nohead lc rgb '#D55E00' lw 2
 set label 'observed' at $observed, graph 0.93 right offset -0.5,0
 set label 'for certain' at $bound, graph 0.05 left offset 0.5,0
 plot 'faults' using 1:0:yticlabels(2) with points ls 1 notitle"
+
+# training, apart: the loss of a transformer by ways, at each step, and the largest difference to
+# FP64 in ten steps.
+losses() { sed -n 's|.*"way": "'"$1"'".*"loss": \[\(.*\)\].*|\1|p' "$rows" | tr -d ' ' | tr ',' '\n'; }
+losses fp64 > exact
+while read -r name way; do
+    losses "$way" > "$name"
+    paste "$name" exact | awk '{ d[NR] = $1 > $2 ? $1 - $2 : $2 - $1 }
+        END { for (i = 1; i <= NR; i++) { most = 0
+            for (j = i - 9; j <= i; j++) if (d[j] > most) most = d[j]
+            print i, most } }' > "$name-apart"
+done << END
+own own
+ootomo ootomo@a100
+tf32 cublas-tf32@a100
+xf32 plain@cdna3/mfma.16x16x8.f32.xf32,split=tf32,high=rz
+legemm legemm@mi210
+flushed ootomo@mi210
+plain plain@mi210
+END
+drawn training "$styles
+set xlabel 'step'
+set ylabel 'loss'
+set yrange [0:4]
+set xrange [0:200]
+set key bottom left
+plot 'plain' with lines ls 4 title 'plain, MI210', 'flushed' with lines ls 1 dt 2 title 'ootomo, MI210', \
+  'xf32' with lines ls 6 title 'xf32, MI300', 'tf32' with lines ls 3 title 'TF32, A100', \
+  'legemm' with lines ls 2 title 'legemm, MI210', 'own' with lines ls 5 dt 2 title 'FP32'"
+drawn apart "$styles
+set xlabel 'step'
+set ylabel '|loss - loss of FP64|'
+set logscale y 10
+set format y '1e%T'
+set yrange [5e-8:20]
+set xrange [0:200]
+set key outside top center horizontal
+plot 'plain-apart' with lines ls 4 title 'plain, MI210', \
+  'flushed-apart' with lines ls 1 dt 2 title 'ootomo, MI210', \
+  'xf32-apart' with lines ls 6 title 'xf32, MI300', 'tf32-apart' with lines ls 3 title 'TF32, A100', \
+  'legemm-apart' with lines ls 2 title 'legemm, MI210', \
+  'ootomo-apart' with lines ls 1 title 'ootomo, A100', 'own-apart' with lines ls 5 title 'FP32'"

@@ -16,6 +16,7 @@ from ._device import devices
 from ._library import (BadArgument, BadFile, BadType, Cannot, Error, NoMemory, NotFound,
                        __version__, path as library)
 from ._tables import Table, table, tables
+from ._torch import Emulation, emulate
 
 
 def _table_function(name, what):
@@ -30,9 +31,9 @@ _tables_of_library = {row["name"]: _table_function(row["name"], row["what"])
                       for row in tables()}
 globals().update({name: f for name, f in _tables_of_library.items() if name.isidentifier()})
 
-__all__ = ["Advice", "Array", "BadArgument", "BadFile", "BadType", "Budget", "Cannot", "Error",
-           "Explanation", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Retention", "Table",
-           "Tolerances", "Verification", "Words", "advise", "bound", "budget", "devices", "exact",
-           "explain", "fit", "gemm", "judge", "library", "mma", "retention", "split", "table",
-           "tables", "tolerance", "verify", "workspace",
+__all__ = ["Advice", "Array", "BadArgument", "BadFile", "BadType", "Budget", "Cannot", "Emulation",
+           "Error", "Explanation", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Retention",
+           "Table", "Tolerances", "Verification", "Words", "advise", "bound", "budget", "devices",
+           "emulate", "exact", "explain", "fit", "gemm", "judge", "library", "mma", "retention",
+           "split", "table", "tables", "tolerance", "verify", "workspace",
            *sorted(_tables_of_library)]

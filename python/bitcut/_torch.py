@@ -1,0 +1,240 @@
+"""The products of PyTorch by bitcut's GEMM, inside a block.
+
+torch is imported when a block is made, not before.  A TorchDispatchMode sees the operations that
+PyTorch calls below autograd, where forward and backward are alike: what is a product of FP32
+matrices on the host is computed here, everything else by PyTorch itself."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import re
+import threading
+from typing import Any, NamedTuple, Optional
+
+from ._arrays import View
+from ._calls import HOW, _threads
+from ._gemm import Operand, Problem, line_of, way
+from ._library import BadType, Cannot, byref, compute, fresh_gemm, lib
+from ._results import Result
+
+
+class _Product(NamedTuple):
+    """A product of aten: the dimensions of its two factors, whether a C comes before them, and
+    whether the first is a row, the second a column, written as a vector."""
+    dims: tuple
+    adds: bool = False
+    row: bool = False
+    column: bool = False
+
+
+PRODUCTS = {
+    "mm": _Product((2, 2)), "addmm": _Product((2, 2), adds=True),
+    "bmm": _Product((3, 3)), "baddbmm": _Product((3, 3), adds=True),
+    "mv": _Product((2, 1), column=True), "addmv": _Product((2, 1), adds=True, column=True),
+    "dot": _Product((1, 1), row=True, column=True),
+    "vdot": _Product((1, 1), row=True, column=True),
+}
+# What multiplies matrices in one piece, which nothing here takes apart.
+WHOLE = re.compile(
+    "conv(olution|[123]d|_t)|attention|(en|de)coder.*layer|trilinear|euclidean|cdist|addbmm|addmm|"
+    "mm$|mkldnn_linear|_rnn|linalg_(?!vector_norm|cross)|cholesky|triangular_solve|lu_solve|ormqr")
+
+_passing = threading.local()  # .on: a block inside this one has left the operation to PyTorch
+
+
+def _torch():
+    try:
+        import torch
+        from torch.overrides import TorchFunctionMode
+        from torch.utils._python_dispatch import TorchDispatchMode
+    except ImportError as error:
+        raise Cannot(f"emulate: it needs PyTorch 1.13 or later: {error}") from None
+    return torch, TorchDispatchMode, TorchFunctionMode
+
+
+def _why_left(torch, tensors) -> Optional[str]:
+    """Why a product of these is PyTorch's own; None: it is taken."""
+    for t in tensors:
+        if type(t).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+            return f"of {type(t).__name__}"
+        if t.layout is not torch.strided:
+            return f"of {str(t.layout).split('.')[-1]}"
+        if t.dtype is not torch.float32:
+            return f"of {str(t.dtype).split('.')[-1]}"
+        # Tensors of a device would go from here to its kernels.
+        if t.device.type != "cpu":
+            return f"on {t.device.type}"
+    return None
+
+
+def _fit(row: _Product, a, b) -> bool:
+    """Whether the factors multiply; if not, PyTorch has the words for it."""
+    if (a.dim(), b.dim()) != row.dims or a.shape[-1] != b.shape[-1 if row.column else -2]:
+        return False
+    return a.dim() < 3 or a.shape[0] == b.shape[0]
+
+
+def _view(t, name: str) -> View:
+    """A tensor where it is; a copy, as PyTorch makes it for BLAS, where its rows and columns
+    both have gaps."""
+    view = View(name, t.data_ptr(), t.shape, [4 * s for s in t.stride()], "f4", "f32", False, t)
+    return view if Operand._fits(view) else _view(t.contiguous(), name)
+
+
+@functools.lru_cache(maxsize=None)
+def _modes():
+    """The classes of modes, once there is torch."""
+    torch, TorchDispatchMode, TorchFunctionMode = _torch()
+
+    class Dispatch(TorchDispatchMode):
+        def __init__(self, block):
+            super().__init__()
+            self.block = block
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            kwargs = kwargs or {}
+            if getattr(_passing, "on", False):
+                return func(*args, **kwargs)
+            return self.block._operation(torch, self, func, args, kwargs)
+
+    class Function(TorchFunctionMode):
+        """Changes nothing; but with one, modules do not take their fused paths."""
+
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    return Dispatch, Function
+
+
+@contextlib.contextmanager
+def _attention_apart(torch):
+    """Attention by its products, not by a fused kernel, where this PyTorch has one."""
+    setting = getattr(torch.backends.cuda, "enable_flash_sdp", None)
+    before = setting and torch.backends.cuda.flash_sdp_enabled()
+    if setting:
+        setting(False)
+    try:
+        yield
+    finally:
+        if setting:
+            setting(before)
+
+
+class Emulation(Result):
+    """What a block did: ``line``, how products are computed; ``taken``, how many of each
+    operation were; ``left``, how many PyTorch computed itself, and why."""
+
+    def __init__(self, recipe, unit, strict, threads, variations):
+        unknown = sorted(set(variations) - set(HOW))
+        if unknown:
+            raise BadType(f"{unknown[0]}: no argument of this call")
+        how = {**dict.fromkeys(HOW), "equilibrate": False, **variations, "recipe": recipe,
+               "unit": unit}
+        super().__init__(line=line_of(way(**how)), taken={}, left={}, _how=how,
+                         _strict=bool(strict), _threads=_threads(threads), _entered=[],
+                         _lock=threading.Lock())
+        torch = _torch()[0]
+        one = torch.zeros(1, 1)
+        self._multiply(torch, one, one, None, 1, 0)  # for what is wrong with recipe or unit
+
+    def __enter__(self):
+        (Dispatch, Function), stack = _modes(), contextlib.ExitStack()
+        with stack:
+            stack.enter_context(_attention_apart(_torch()[0]))
+            stack.enter_context(Function())
+            stack.enter_context(Dispatch(self))
+            self._entered.append(stack.pop_all())
+        return self
+
+    def __exit__(self, *error):
+        return self._entered.pop().__exit__(*error)
+
+    def _count(self, counts, name):
+        with self._lock:
+            counts[name] = counts.get(name, 0) + 1
+
+    def _operation(self, torch, mode, func, args, kwargs):
+        """One operation of aten."""
+        name, _, overload = str(func).partition(".")[2].partition(".")
+        row = PRODUCTS.get(name.rstrip("_")) if overload in ("default", "out") else None
+        if row:
+            factors = args[row.adds:row.adds + 2]
+            tensors = [x for x in (*args, kwargs.get("out")) if isinstance(x, torch.Tensor)]
+            why = _why_left(torch, tensors)
+            if why is None and len(factors) == 2 and _fit(row, *factors):
+                return self._product(torch, name, row, args, **kwargs)
+            return self._leave(func, args, kwargs, f"{name} {why or 'refused'}")
+        # In inference mode operations come whole that autograd takes apart.
+        apart = NotImplemented
+        if str(func).startswith("aten."):
+            with mode:
+                apart = func.decompose(*args, **kwargs)
+        if apart is not NotImplemented:
+            return apart
+        if WHOLE.search(name):
+            return self._leave(func, args, kwargs, f"{name}, whole")
+        return func(*args, **kwargs)
+
+    def _leave(self, func, args, kwargs, why):
+        if self._strict:
+            raise Cannot(f"emulate: {why}: bitcut does not compute it")
+        self._count(self.left, why)
+        _passing.on = True
+        try:
+            return func(*args, **kwargs)
+        finally:
+            _passing.on = False
+
+    def _product(self, torch, name, row, args, *, beta=1, alpha=1, out=None):
+        c, (a, b) = args[0] if row.adds else None, args[row.adds:row.adds + 2]
+        a, b = (a[None, :] if row.row else a), (b[:, None] if row.column else b)
+        if c is not None and row.column and c.dim():
+            c = c[:, None]
+        d = self._multiply(torch, a, b, c, alpha, beta)
+        if row.column:
+            d = d.reshape(d.shape[:0 if row.row else 1])
+        self._count(self.taken, name)
+        out = args[0] if name.endswith("_") else out
+        if out is None:
+            return d
+        if out.shape != d.shape:
+            out.resize_(d.shape)
+        return out.copy_(d)
+
+    def _multiply(self, torch, a, b, c, alpha, beta):
+        """alpha A B + beta C.  C is expanded into D first, as PyTorch does it."""
+        shape = (*a.shape[:-1], b.shape[-1])
+        if c is not None:
+            d = c.expand(shape).clone(memory_format=torch.contiguous_format)
+            c = _view(d, "C")
+        else:
+            d, c, beta = a.new_empty(shape), None, None
+        p = Problem(_view(a, "A"), _view(b, "B"), c, _view(d, "D"), alpha=alpha, beta=beta,
+                    writes=True, **self._how)
+        ran = fresh_gemm()
+        compute(lib.bitcut_gemm, byref(ran), byref(p.struct), self._threads, keep=(p, ran))
+        return d
+
+
+def emulate(recipe: str, unit: str, *, strict: bool = False, threads: int = 0,
+            **variations: Any) -> Emulation:
+    """``with bitcut.emulate("legemm", "mi210") as e:`` PyTorch's products of FP32 matrices on
+    the host are those of gemm() with this recipe, unit and variations, to the bit.
+
+    Taken are mm, bmm, addmm, baddbmm, mv, addmv and dot, and so all that PyTorch makes of them:
+    matmul (@), einsum, linear, nn.Linear, attention, recurrent cells.  They are taken where they
+    are called: forward and backward inside the block, in the thread that entered it.  A
+    backward() behind the block is PyTorch's own, whatever its forward was.  Of the innermost
+    block only.
+
+    A bias, or any C, is added as beta C: in the epilogue, after the sum over k.  A vector is a
+    matrix of one column.  The gradient of a product with a vector by its matrix is no sum over
+    k, and so PyTorch's.  Tensors are read where they are, transposed ones too; what is neither
+    row-major nor column-major is copied, as PyTorch does for BLAS.
+
+    ``e.taken`` counts what was computed here, ``e.left`` what PyTorch computed, and why: other
+    types than float32, other devices than the host, sparse tensors, and what multiplies in one
+    piece, as convolutions do.  strict: such an operation is an exception, Cannot, instead.
+    Modules and scaled_dot_product_attention do not take their fused paths inside."""
+    return Emulation(recipe, unit, strict, threads, variations)
