@@ -2,7 +2,8 @@
 
 torch is imported when a block is made, not before.  A TorchDispatchMode sees the operations that
 PyTorch calls below autograd, where forward and backward are alike: what is a product of FP32
-matrices on the host is computed here, everything else by PyTorch itself."""
+matrices is computed here, on the host or by the kernels of the GPU that they are on, everything
+else by PyTorch itself."""
 
 from __future__ import annotations
 
@@ -12,10 +13,11 @@ import re
 import threading
 from typing import Any, NamedTuple, Optional
 
-from ._arrays import View
+from . import _device
+from ._arrays import View, _device_of
 from ._calls import HOW, _threads
 from ._gemm import Operand, Problem, line_of, way
-from ._library import BadType, Cannot, byref, compute, fresh_gemm, lib
+from ._library import BadArgument, BadType, Cannot, byref, compute, fresh_gemm, lib
 from ._results import Result
 
 
@@ -62,10 +64,9 @@ def _why_left(torch, tensors) -> Optional[str]:
             return f"of {str(t.layout).split('.')[-1]}"
         if t.dtype is not torch.float32:
             return f"of {str(t.dtype).split('.')[-1]}"
-        # Tensors of a device would go from here to its kernels.
-        if t.device.type != "cpu":
+        if t.device.type not in ("cpu", "cuda"):
             return f"on {t.device.type}"
-    return None
+    return None if len({t.device for t in tensors}) < 2 else "on several devices"
 
 
 def _fit(row: _Product, a, b) -> bool:
@@ -79,6 +80,9 @@ def _view(t, name: str) -> View:
     """A tensor where it is; a copy, as PyTorch makes it for BLAS, where its rows and columns
     both have gaps."""
     view = View(name, t.data_ptr(), t.shape, [4 * s for s in t.stride()], "f4", "f32", False, t)
+    view.source = t
+    if t.is_cuda:
+        view.device = _device_of(name, t)
     return view if Operand._fits(view) else _view(t.contiguous(), name)
 
 
@@ -163,7 +167,12 @@ class Emulation(Result):
             tensors = [x for x in (*args, kwargs.get("out")) if isinstance(x, torch.Tensor)]
             why = _why_left(torch, tensors)
             if why is None and len(factors) == 2 and _fit(row, *factors):
-                return self._product(torch, name, row, args, **kwargs)
+                try:
+                    return self._product(torch, name, row, args, **kwargs)
+                except (BadArgument, Cannot) as error:
+                    if not tensors[0].is_cuda:
+                        raise
+                    why = f"on cuda: {error}"  # which has no such kernel
             return self._leave(func, args, kwargs, f"{name} {why or 'refused'}")
         # In inference mode operations come whole that autograd takes apart.
         apart = NotImplemented
@@ -212,6 +221,9 @@ class Emulation(Result):
             d, c, beta = a.new_empty(shape), None, None
         p = Problem(_view(a, "A"), _view(b, "B"), c, _view(d, "D"), alpha=alpha, beta=beta,
                     writes=True, **self._how)
+        if p.place:
+            _device.start(p, None)
+            return d
         ran = fresh_gemm()
         compute(lib.bitcut_gemm, byref(ran), byref(p.struct), self._threads, keep=(p, ran))
         return d
@@ -219,8 +231,9 @@ class Emulation(Result):
 
 def emulate(recipe: str, unit: str, *, strict: bool = False, threads: int = 0,
             **variations: Any) -> Emulation:
-    """``with bitcut.emulate("legemm", "mi210") as e:`` PyTorch's products of FP32 matrices on
-    the host are those of gemm() with this recipe, unit and variations, to the bit.
+    """``with bitcut.emulate("legemm", "mi210") as e:`` PyTorch's products of FP32 matrices are
+    those of gemm() with this recipe, unit and variations, to the bit: on the host of any, on a
+    GPU of those that it has a kernel for.
 
     Taken are mm, bmm, addmm, baddbmm, mv, addmv and dot, and so all that PyTorch makes of them:
     matmul (@), einsum, linear, nn.Linear, attention, recurrent cells.  They are taken where they
@@ -234,7 +247,7 @@ def emulate(recipe: str, unit: str, *, strict: bool = False, threads: int = 0,
     row-major nor column-major is copied, as PyTorch does for BLAS.
 
     ``e.taken`` counts what was computed here, ``e.left`` what PyTorch computed, and why: other
-    types than float32, other devices than the host, sparse tensors, and what multiplies in one
+    types than float32, GPUs without such a kernel, sparse tensors, and what multiplies in one
     piece, as convolutions do.  strict: such an operation is an exception, Cannot, instead.
     Modules and scaled_dot_product_attention do not take their fused paths inside."""
     return Emulation(recipe, unit, strict, threads, variations)

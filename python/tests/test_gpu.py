@@ -185,6 +185,30 @@ class PyTorch(Gpu, unittest.TestCase):
             self.same(h, d, d.T)
         del waste
 
+    def test_emulate(self):
+        """Layers on the GPU, forward and backward; what it has no kernel for is left."""
+        torch.manual_seed(1)
+        layer = torch.nn.Linear(64, 48).cuda()
+        x = torch.randn(32, 64, device="cuda", requires_grad=True)
+        with bitcut.emulate("ootomo", "h100") as e:
+            d = layer(x)
+            d.backward(torch.ones_like(d))
+        self.assertEqual((e.taken, e.left), ({"addmm": 1, "mm": 2}, {}))
+        parts = [t.detach().cpu().contiguous() for t in (
+            x, layer.weight, layer.bias, d, x.grad, layer.weight.grad)]
+        a, w, c, d, of_a, of_w = parts
+        one = torch.ones(32, 48)
+        for got, left, right, more in ((d, a, w.T, {"c": c.expand(32, 48).contiguous()}),
+                                       (of_a, one, w, {}), (of_w, one.T, a, {})):
+            self.assertTrue(bitcut.verify(got, left, right, recipe="ootomo", unit="h100", **more))
+        with bitcut.emulate("ootomo", "mi210") as e:
+            x @ layer.weight.T
+        self.assertEqual((e.taken, len(e.left)), ({}, 1))
+        self.assertRegex(list(e.left)[0], "^mm on cuda: ")
+        with self.assertRaisesRegex(bitcut.Cannot, "mm on cuda: "):
+            with bitcut.emulate("ootomo", "mi210", strict=True):
+                x @ layer.weight.T
+
     def test_types(self):
         a = torch.from_numpy(uniform(64, 64)).cuda()
         for x, words in ((a.requires_grad_(), "A: .*requires? grad"),

@@ -359,8 +359,8 @@ class Blocks(Torch):
                 self.same(a @ b, gemm(a, b))
         self.assertEqual((outer.taken, outer.left), ({"mm": 3}, {}))
         self.assertEqual((inner.taken, inner.left), ({"mm": 1}, {"mm of float64": 1}))
-        self.assertEqual(str(inner), f'line   {inner.line}\ntaken  {{"mm":1}}\n'
-                         'left   {"mm of float64":1}')
+        self.assertEqual(str(inner), f'line  {inner.line}\ntaken\n  mm  1\n'
+                         'left\n  mm of float64  1')
 
     def test_restored(self):
         a, b = random(M, K), random(K, N, seed=2)
