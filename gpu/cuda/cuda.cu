@@ -155,13 +155,23 @@ static const char *why_unreached(const rt_pointer *x, int device, int pageable)
     return x->devicePointer ? NULL : "is in memory that the device does not reach";
 }
 
+/* What the runtime says of `at`.  A thread that has no context yet reaches nothing of what
+   is its current device's all the same. */
+static rt_error ask_of(rt_pointer *x, const void *at)
+{
+    const rt_error status = rt_pointer_get(x, at);
+    if (status != RT_SUCCESS || x->devicePointer) return status;
+    rt_free(NULL); /* makes the context */
+    return rt_pointer_get(x, at);
+}
+
 int gemm_reaches(const void *at, int device, char *fault)
 {
     rt_pointer x = {};
     int pageable = 0;
     const on_device on(device);
     rt_error status = on.status;
-    if (status == RT_SUCCESS) status = rt_pointer_get(&x, at);
+    if (status == RT_SUCCESS) status = ask_of(&x, at);
     if (status == RT_SUCCESS) status = rt_device_ask(&pageable, RT_PAGEABLE, device);
     if (status != RT_SUCCESS) return fault_of(fault, status);
     const char *why = why_unreached(&x, device, pageable);

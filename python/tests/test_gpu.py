@@ -98,6 +98,27 @@ class Gpu:
             t.join()
         self.assertEqual(failures, [])
 
+    def test_new_thread(self):
+        """One that has called nothing of CUDA yet."""
+        a, b, failures = uniform(64, 64), uniform(64, 64, seed=2), []
+        x, y, d = self.there(a), self.there(b), self.there(numpy.zeros((64, 64), "f4"))
+        room = self.there(numpy.zeros(bitcut.workspace(x, y, recipe="ootomo"), "u1"))
+        stream = self.new_stream()
+        self.wait()
+
+        def work():
+            try:
+                g = bitcut.gemm(x, y, recipe="ootomo", out=d, workspace=room, stream=stream)
+                stream.synchronize()
+                self.same(g, a, b)
+            except Exception as error:  # to where the test is
+                failures.append(error)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        self.assertEqual(failures, [])
+
     def test_other_stream(self):
         a, b = uniform(256, 256), uniform(256, 256, seed=2)
         x, y = self.there(a), self.there(b)
