@@ -87,7 +87,8 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
     else:
         _needs({"recipe": recipe, "unit": unit}, ("recipe", "unit"))
         ran = fresh_gemm()
-        compute(lib.bitcut_gemm, byref(ran), byref(g), _threads(threads), keep=(p, ran))
+        compute(lib.bitcut_gemm, byref(ran), byref(g), _threads(threads), keep=(p, ran),
+                products=p.products())
     return Gemm(**described(ran), **said, m=g.m, n=g.n, k=g.k, count=g.count, d=p.result,
                 _problem=p, _line=line_of(ran))
 
@@ -163,7 +164,7 @@ def verify(d: Any, a: Any, b: Any, *, recipe: str, unit: str, threads: int = 0,
     p = _problem(a, b, {"recipe": recipe, "unit": unit, **given}, d=d)
     found, ran = fresh(Difference), fresh_gemm()
     compute(lib.bitcut_gemm_verify, byref(found), byref(ran), byref(p.struct),
-            _threads(threads), keep=(p, found, ran))
+            _threads(threads), keep=(p, found, ran), products=p.products())
     first = None
     if found.differ:
         at = ([found.gemm] if p.is_batch else []) + [found.row, found.column]

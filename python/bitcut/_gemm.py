@@ -289,6 +289,11 @@ class Problem:
                 operand.fill(matrix)
         self.keep = [self, a, b, c, d] + [o.view for o in operands + [self.d] if o]
 
+    def products(self) -> int:
+        """Of A B, of all GEMMs."""
+        g = self.struct
+        return g.count * g.m * g.n * g.k
+
     def _check_c(self, shape, beta):
         if self.c is None:
             if beta is not None and real(beta, "beta") != 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import math
 import os
 import pathlib
 import sys
@@ -251,14 +252,17 @@ def read(function, *arguments):
     check(function(*arguments, why), why)
 
 
-def compute(function, *arguments, keep=(), says=True):
-    """Call one that may take long.  In the main thread Ctrl-C ends it: the call is asked to
-    stop and comes back when what it has begun is done.  A second Ctrl-C does not wait for
-    that; `keep`, all that the call reads and writes, stays until it is done."""
+FEW = 2**20  # products, done before anybody interrupts them: not worth a thread
+
+
+def compute(function, *arguments, keep=(), says=True, products=math.inf):
+    """Call one that may take long, if it has many products.  In the main thread Ctrl-C ends it:
+    the call is asked to stop and comes back when what it has begun is done.  A second Ctrl-C
+    does not wait for that; `keep`, all that the call reads and writes, stays until it is done."""
     why = ctypes.create_string_buffer(TEXT_MOST)
     if says:
         arguments = (*arguments, why)
-    if threading.current_thread() is not threading.main_thread():
+    if products < FEW or threading.current_thread() is not threading.main_thread():
         return check(function(*arguments), why)
     done, stop, result = threading.Event(), c_int(0), []
 

@@ -225,7 +225,8 @@ class Emulation(Result):
             _device.start(p, None)
             return d
         ran = fresh_gemm()
-        compute(lib.bitcut_gemm, byref(ran), byref(p.struct), self._threads, keep=(p, ran))
+        compute(lib.bitcut_gemm, byref(ran), byref(p.struct), self._threads, keep=(p, ran),
+                products=p.products())
         return d
 
 

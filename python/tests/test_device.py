@@ -288,7 +288,8 @@ class Devices(Folder):
                       "x.__array_interface__; self.x = x\n"
                       "a = There(numpy.ones((16, 16), 'f4'))\n"
                       "d = There(numpy.ones((16, 16), 'f4'))\n"
-                      "try: bitcut.gemm(a, a, recipe='ootomo', out=d, workspace=There(numpy.ones(99999, 'u1')))\n"
+                      "w = There(numpy.ones(99999, 'u1'))\n"
+                      "try: bitcut.gemm(a, a, recipe='ootomo', out=d, workspace=w)\n"
                       "except bitcut.BadArgument as error: print(error)",
                       DEVICE_FAULT="far memory")
         self.assertEqual((done.stdout, done.stderr), ("A is far away\n", ""))

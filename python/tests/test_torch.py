@@ -263,7 +263,8 @@ class Modules(Torch):
     def test_attention(self):
         """Of one head, by its five products."""
         torch.manual_seed(1)
-        layer, x = torch.nn.MultiheadAttention(16, 1, bias=False, batch_first=True), random(1, 7, 16)
+        layer = torch.nn.MultiheadAttention(16, 1, bias=False, batch_first=True)
+        x = random(1, 7, 16)
         got = self.inside(lambda: layer(x, x, x)[0], {"mm": 2, "bmm": 2} if OLD else None)
         if not OLD:
             self.skipTest("where this PyTorch divides by the root is its own affair")
