@@ -110,4 +110,7 @@ class Result:
         return ""
 
     def _repr_html_(self):
-        return html_table(self._rows()) + self._figure()
+        """What it says in a sentence, its table, and its figure."""
+        said = str(self)
+        sentence = "" if "\n" in said else f"<p>{html.escape(said)}</p>"
+        return sentence + html_table(self._rows()) + self._figure()

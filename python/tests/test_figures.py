@@ -50,6 +50,13 @@ class Results(unittest.TestCase):
             self.assertIn(cell(part["mean"]), cells)
         self.assertTrue(any("u = 2^-24" in x for x in written))
 
+    def test_sentence(self):
+        a, b = uniform(19, 70), uniform(70, 13)
+        d = bitcut.gemm(a, b, **self.way).d
+        found = bitcut.verify(d, a, b, **self.way)
+        self.assertIn("<p>all 247 outputs are those of ootomo", found._repr_html_())
+        self.assertNotIn("<p>", bitcut.judge(d, a, b)._repr_html_())
+
     def test_retention(self):
         x = numpy.ldexp(uniform(60, 50), random().integers(-30, 17, (60, 50))).astype("f4")
         found = bitcut.retention(x)
