@@ -16,6 +16,7 @@ OURS = ("fault", "class", "kernels", "assert_gemm", "assert_gemm_close")
 
 
 @needs_numpy
+@unittest.skipUnless(ROWS.exists(), "no data of the project")
 class Faults(unittest.TestCase):
     def setUp(self):
         import faults

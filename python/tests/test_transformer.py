@@ -28,6 +28,7 @@ def losses(path):
 
 @needs_numpy
 @unittest.skipUnless(torch, "no PyTorch")
+@unittest.skipUnless(ROWS.exists(), "no data of the project")
 class Transformer(unittest.TestCase):
     def test_first_steps(self):
         kept = losses(ROWS)
