@@ -263,6 +263,29 @@ class Interfaces(unittest.TestCase):
             with self.assertRaisesRegex(bitcut.Error, "^A: "):
                 bitcut.exact(Interface(**changes), good)
 
+    @needs_numpy
+    def test_narrow_types(self):
+        """Arrays of ml_dtypes' types, or of their names, and PyTorch's bf16."""
+        ones = numpy.array([[0x3f80, 0x4000], [0x4040, 0x4080]], "u2")  # 1, 2, 3, 4
+        want = bitcut.gemm(ones, ones, recipe="plain", unit="a100", format_a="bf16",
+                           format_b="bf16").d
+        self.assertEqual(want.tolist(), [[7, 10], [15, 22]])
+
+        class Named:
+            __array_interface__ = {**ones.__array_interface__, "typestr": "<V2"}
+            dtype = type("dtype", (), {"name": "bfloat16"})
+
+        arrays = [Named()]
+        for library, make in (("ml_dtypes", lambda x: ones.view(x.bfloat16)),
+                              ("torch", lambda x: x.tensor([[1.0, 2], [3, 4]]).bfloat16())):
+            try:
+                arrays.append(make(__import__(library)))
+            except ImportError:
+                pass
+        for x in arrays:
+            got = bitcut.gemm(x, x, recipe="plain", unit="a100").d
+            self.assertEqual(got.tobytes(), want.tobytes(), type(x))
+
     def test_without_numpy(self):
         done = python("""
 import sys
