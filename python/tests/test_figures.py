@@ -84,8 +84,10 @@ class Results(unittest.TestCase):
     def test_page(self):
         """examples/results_page.py."""
         folder = pathlib.Path(os.environ.get("srcdir", helper.PACKAGE + "/.."))
-        code = pathlib.Path(folder, "examples/results_page.py").read_text()
-        done = python(code, BITCUT_LIBRARY=os.path.abspath(bitcut.library))
+        page = pathlib.Path(folder, "examples/results_page.py")
+        if not page.exists():
+            self.skipTest("no examples of the project")
+        done = python(page.read_text(), BITCUT_LIBRARY=os.path.abspath(bitcut.library))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         page = done.stdout.split("</head>")[1].replace("</html>", "")
         self.assertEqual(len(parsed(page)[0]), 0)  # it is well-formed
