@@ -118,13 +118,12 @@ _opened, _lock = {}, threading.Lock()
 
 
 def _with_modules(call, *arguments):
-    """Call what opens a module; of a library in the build folder of its tree, or beside the
-    package, they are there."""
+    """Call what opens a module.  The library finds those beside it; but in the build folder of
+    its tree it lies one deeper."""
     here = pathlib.Path(library).resolve().parent
-    there = [f for f in (here, here.parent) if list(f.glob("bitcut-*.so"))]
-    if os.environ.get("BITCUT_MODULES") or not there or not pathlib.Path(library).exists():
+    if os.environ.get("BITCUT_MODULES") or here.name != ".libs":
         return call(*arguments)
-    os.environ["BITCUT_MODULES"] = str(there[0])
+    os.environ["BITCUT_MODULES"] = str(here.parent)
     try:
         return call(*arguments)
     finally:
