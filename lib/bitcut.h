@@ -181,9 +181,10 @@ enum bitcut_status bitcut_split_array(void *const array[3],
    they are), which prints the same: "count", "exact", "bits", "max_ulp", ...; NULL from
    the last one on.  NaN: of no values, or where there is no theory, or from the last p on.
    Of x, "zeros", "infinite" and "nan" count all elements, in the last row; "count" has
-   none of these.  The same for any number of threads; threads = 0 uses all processors.
+   none of these, nor has -127 the zeros then.  The same for any number of threads; threads = 0 uses all processors.
    BITCUT_BAD_ARGUMENT as at the top, and a line in `why`, an array of BITCUT_TEXT_MOST or
-   NULL: no such exponents; negative threads.  BITCUT_NO_MEMORY. */
+   NULL: no such exponents; negative threads.  BITCUT_NO_MEMORY.  Unless BITCUT_OK comes
+   back, values are undefined. */
 enum bitcut_status bitcut_split_measure(double *values, size_t count,
                                         const struct bitcut_split *split,
                                         const struct bitcut_unit *unit, int from, int to,
@@ -535,8 +536,8 @@ struct bitcut_fit_report {
    NULL.  The same for any number of threads; threads = 0 uses all processors.
    BITCUT_BAD_ARGUMENT, and a line in `why`, an array of BITCUT_TEXT_MOST or NULL: there
    are no outputs, or no unit; k or blocks are not the unit's; an array is missing, or one
-   of scales is there that the unit does not have; an encoding has bits outside its format; negative threads; a size
-   of a struct that no library had.  BITCUT_NO_MEMORY. */
+   of scales is there that the unit does not have; an encoding has bits outside its
+   format; negative threads; a size of a struct that no library had.  BITCUT_NO_MEMORY. */
 enum bitcut_status bitcut_fit(struct bitcut_fit_report *report, struct bitcut_fit **found,
                               const struct bitcut_recording *recording, int threads,
                               char *why);

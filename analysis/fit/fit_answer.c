@@ -70,6 +70,7 @@ uint64_t answer_values(const struct bitcut_fit *a, int group, int field)
                    : 0;
     if (group >= 0)
         return (size_t)group < rows->count ? box_values(s, &rows->at[group], field) : 0;
+    if (group != BITCUT_FIT_ALL) return 0;
     for (size_t i = 0; i < rows->count; i++) set |= box_values(s, &rows->at[i], field);
     return set;
 }

@@ -146,6 +146,7 @@ static void find(struct recorded_set *s, const char *unit)
     ck_assert_uint_gt(fields_of(found, BITCUT_FIT_ALL, false, s->r.unit), 8);
     ck_assert_uint_eq(fields_of(found, BITCUT_FIT_NEAREST, true, s->r.unit), 0);
     ck_assert_uint_eq(fields_of(found, (int)r.groups, true, s->r.unit), 0);
+    ck_assert_uint_eq(fields_of(found, -3, true, s->r.unit), 0);
     bitcut_fit_close(found);
     s->r.outputs = COUNT;
     bitcut_fit_close(fitted(&r, &s->r, 1));
