@@ -42,6 +42,14 @@ WHOLE = re.compile(
     "conv(olution|[123]d|_t)|attention|(en|de)coder.*layer|trilinear|euclidean|cdist|addbmm|addmm|"
     "mm$|mkldnn_linear|_rnn|linalg_(?!vector_norm|cross)|cholesky|triangular_solve|lu_solve|ormqr")
 
+FUSED = ("flash_sdp", "mem_efficient_sdp", "cudnn_sdp")  # ways to compute attention
+
+class _Apart:
+    """How many blocks there are, and what the settings of FUSED were before."""
+    lock, blocks, before = threading.Lock(), 0, {}
+
+
+_apart = _Apart()
 _passing = threading.local()  # .on: a block inside this one has left the operation to PyTorch
 
 
@@ -113,16 +121,24 @@ def _modes():
 
 @contextlib.contextmanager
 def _attention_apart(torch):
-    """Attention by its products, not by a fused kernel, where this PyTorch has one."""
-    setting = getattr(torch.backends.cuda, "enable_flash_sdp", None)
-    before = setting and torch.backends.cuda.flash_sdp_enabled()
-    if setting:
-        setting(False)
+    """Attention by its products, not by a fused kernel, where this PyTorch has one.  That is a
+    setting of the process: the first block sets it, and the last one restores it."""
+    cuda = torch.backends.cuda
+    with _apart.lock:
+        if not _apart.blocks:
+            _apart.before = {name: getattr(cuda, name + "_enabled")() for name in FUSED
+                             if hasattr(cuda, "enable_" + name)}
+            for name in _apart.before:
+                getattr(cuda, "enable_" + name)(False)
+        _apart.blocks += 1
     try:
         yield
     finally:
-        if setting:
-            setting(before)
+        with _apart.lock:
+            _apart.blocks -= 1
+            if not _apart.blocks:
+                for name, value in _apart.before.items():
+                    getattr(cuda, "enable_" + name)(value)
 
 
 class Emulation(Result):
@@ -139,7 +155,7 @@ class Emulation(Result):
                          _strict=bool(strict), _threads=_threads(threads), _entered=[],
                          _lock=threading.Lock())
         torch = _torch()[0]
-        one = torch.zeros(1, 1)
+        one = torch.zeros(1, 1, dtype=torch.float32, device="cpu")
         self._multiply(torch, one, one, None, 1, 0)  # for what is wrong with recipe or unit
 
     def __enter__(self):
@@ -237,8 +253,8 @@ def emulate(recipe: str, unit: str, *, strict: bool = False, threads: int = 0,
     GPU of those that it has a kernel for.
 
     Taken are mm, bmm, addmm, baddbmm, mv, addmv and dot, and so all that PyTorch makes of them:
-    matmul (@), einsum, linear, nn.Linear, attention, recurrent cells.  They are taken where they
-    are called: forward and backward inside the block, in the thread that entered it.  A
+    matmul (@), einsum, linear, nn.Linear, attention, on the host recurrent cells.  They are taken
+    where they are called: forward and backward inside the block, in the thread that entered it.  A
     backward() behind the block is PyTorch's own, whatever its forward was.  Of the innermost
     block only.
 

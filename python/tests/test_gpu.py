@@ -226,6 +226,11 @@ class PyTorch(Gpu, unittest.TestCase):
             x @ layer.weight.T
         self.assertEqual((e.taken, len(e.left)), ({}, 1))
         self.assertRegex(list(e.left)[0], "^mm on cuda: ")
+        q = torch.randn(2, 8, 16, device="cuda", requires_grad=True)
+        with bitcut.emulate("ootomo", "h100") as e:
+            y = torch.nn.functional.scaled_dot_product_attention(q, q, q)
+            y.sum().backward()
+        self.assertEqual((e.taken, e.left), ({"bmm": 6}, {}))
         with self.assertRaisesRegex(bitcut.Cannot, "mm on cuda: "):
             with bitcut.emulate("ootomo", "mi210", strict=True):
                 x @ layer.weight.T

@@ -363,6 +363,31 @@ class Blocks(Torch):
         self.assertEqual(str(inner), f'line  {inner.line}\ntaken\n  mm  1\n'
                          'left\n  mm of float64  1')
 
+    def test_overlapping(self):
+        """Blocks of two threads that end in the order in which they began."""
+        setting = getattr(torch.backends.cuda, "flash_sdp_enabled", lambda: True)
+        first, second = bitcut.emulate("plain", "a100"), bitcut.emulate("plain", "a100")
+        inside, go, was = threading.Event(), threading.Event(), setting()
+
+        def other():
+            with second:
+                inside.set()
+                go.wait()
+
+        thread = threading.Thread(target=other)
+        with first:
+            thread.start()
+            inside.wait()
+        go.set()
+        thread.join()
+        self.assertEqual(setting(), was)
+
+    def test_negated(self):
+        """A view whose sign PyTorch keeps apart."""
+        with self.assertRaisesRegex(bitcut.BadArgument, "A: a negated view"):
+            bitcut.gemm(torch._neg_view(torch.ones(4, 4)), torch.eye(4), recipe="plain",
+                        unit="a100")
+
     def test_restored(self):
         a, b = random(M, K), random(K, N, seed=2)
         plain = a @ b
