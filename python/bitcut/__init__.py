@@ -8,6 +8,8 @@ are read where they are.
 [[11.0]]
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ._arrays import Array
 from ._calls import (Advice, Budget, Explanation, Fit, Gemm, Metrics, Retention, Tolerances,
                      Verification, Words, advise, bound, budget, exact, explain, fit, gemm, judge,
@@ -30,6 +32,9 @@ def _table_function(name, what):
 _tables_of_library = {row["name"]: _table_function(row["name"], row["what"])
                       for row in tables()}
 globals().update({name: f for name, f in _tables_of_library.items() if name.isidentifier()})
+
+if TYPE_CHECKING:
+    def __getattr__(name: str) -> Any: ...  # the tables, which are known when the library is
 
 __all__ = ["Advice", "Array", "BadArgument", "BadFile", "BadType", "Budget", "Cannot", "Emulation",
            "Error", "Explanation", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Retention",

@@ -95,6 +95,8 @@ def dense(shape: Sequence[int], item: int) -> tuple[int, ...]:
 
 def _typed(name: str, typestr: str, dtype: Optional[str]) -> tuple[str, Optional[str]]:
     """Kind and format of an element type."""
+    if not isinstance(typestr, str) or len(typestr) < 2:
+        raise BadType(f"{name}: its element type is none: {typestr!r}")
     order, kind = typestr[0], typestr[1:]
     if dtype in ML_DTYPES:
         return "u" + kind[1:], ML_DTYPES[dtype]
@@ -119,6 +121,8 @@ def _of_interface(name: str, x: Any, interface: Any) -> Optional[View]:
     data = interface.get("data")
     if not isinstance(data, tuple):
         return None
+    if len(data) != 2 or not (data[0] is None or isinstance(data[0], int)):
+        raise BadType(f"{name}: its array interface says no address")
     if interface.get("mask") is not None or type(x).__name__ == "MaskedArray":
         raise BadType(f"{name}: a masked array; fill it first")
     shape = _numbers(name, "sizes", interface["shape"])
@@ -285,6 +289,9 @@ def _of_device(name: str, x: Any) -> Optional[View]:
 
 def _view(name: str, x: Any) -> View:
     np = numpy()
+    negated = _attribute(name, x, "is_neg")  # of PyTorch, which exports it without its sign
+    if callable(negated) and negated():
+        raise BadArgument(f"{name}: a negated view; resolve_neg() first")
     interface = _attribute(name, x, "__array_interface__")
     if interface is None:
         view = _of_device(name, x)
@@ -354,8 +361,17 @@ class Array:
                 math.prod(self.shape))
         return _nested(list(wide), self.shape)
 
+    def __reduce__(self):
+        return _array_of, (self.shape, self.format, self.kind, self.tobytes())
+
     def __repr__(self):
         return f"<bitcut.Array {self.shape} of {self.format}>"
+
+
+def _array_of(shape, format, kind, content: bytes) -> Array:
+    array = Array(shape, format, kind)
+    array._bytes[:len(content)] = content
+    return array
 
 
 def _nested(values, shape):
@@ -366,12 +382,14 @@ def _nested(values, shape):
 
 
 def _ml_dtype(format: str):
+    names = [name for name, f in ML_DTYPES.items() if f == format]
+    if not names:
+        return None
     try:
         import ml_dtypes
     except ImportError:
         return None
-    names = [name for name, f in ML_DTYPES.items() if f == format]
-    return getattr(ml_dtypes, names[0], None) if names else None
+    return getattr(ml_dtypes, names[0], None)
 
 
 def empty(shape: Sequence[int], format: str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import sys
 from typing import Any, Optional, Tuple
 
@@ -30,6 +31,8 @@ class Gemm(Result):
 
     def judge(self, index: int = 0, threads: int = 0) -> "Metrics":
         """How far ``d`` is from the exact result: judge() of the same arguments."""
+        if not hasattr(self, "_problem"):
+            raise BadArgument("this is a copy without A and B; judge() takes D and them")
         if self._problem.place:
             raise BadArgument(f"D is in the memory of {self._problem.place.device}; judge() of "
                               "it, A and B with copy=True copies them to the host")
@@ -247,8 +250,8 @@ class Words(Result):
         return len(self.words)
 
     def retention(self, *, unit: Optional[str] = None, threads: int = 0) -> "Retention":
-        """What the words keep of the values: retention() of the same."""
-        return _retention(self._view, self.split, unit, (-127, 127), threads)
+        """What the words keep of the values: retention() of the same array, as it is now."""
+        return _retention(_values(self._of, self._copy), self.split, unit, (-127, 127), threads)
 
     def to_dict(self):
         return {key: value for key, value in super().to_dict().items() if key != "words"}
@@ -285,7 +288,7 @@ def split(x: Any, split: str = "halfhalf", *, copy: bool = False) -> Words:
     check(lib.bitcut_split_array(places, row, view.address or None, view.count))
     return Words(split=split, scale=said["scale"], formats=list(said["formats"]),
                  levels=list(said["levels"]), copies=list(said["copies"]), words=words,
-                 _view=view)
+                 _of=x, _copy=copy)
 
 
 # What retention() counts; all but the first of the whole array.
@@ -316,8 +319,10 @@ class Retention(Result):
 
 def _exponent(value: Any) -> int:
     """Of FP32; -127 is zero and what is below 2^-126."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise BadType(f"exponents: {value!r} is no integer")
+    try:
+        value = operator.index(value)
+    except TypeError:
+        raise BadType(f"exponents: {value!r} is no integer") from None
     if not -127 <= value <= 127:
         raise BadArgument(f"exponents: {value} is not -127 to 127")
     return value
@@ -420,6 +425,10 @@ def mma(a: Any, b: Any, c: Any, *, unit: str, threads: int = 0) -> Any:
     the unit's formats, or their encodings; they are copied.  D has C's format."""
     x = _Fragments(unit, a=a, b=b, c=c)
     wide = (ctypes.c_uint64 * max(x.count * x.m * x.n, 1))()
+    if x.said["scale"]:
+        raise BadArgument(f"{x.said['name']} takes block scales, which mma() has not")
+    if x.k != int(x.said["shape"].split("x")[-1]):
+        raise BadArgument(f"k is {x.k}, and the shape of {x.said['name']} {x.said['shape']}")
     compute(lib.bitcut_mma, wide, x.row, x.count, x.m, x.n, x.k,
             *(x.operands[key] for key in "abc"), _threads(threads), keep=(wide, x), says=False)
     d = _arrays.empty(x.shape, x.said["c"])
@@ -444,10 +453,17 @@ class Fit(Result):
     def __bool__(self):
         return self.survivors > 0
 
-    def __str__(self):
+    def _told(self) -> dict:
+        """It with runs of values as the program prints them."""
         told = self.to_dict()
         del told["open"], told["decided"]
-        return text_object({**told, "rows": self._said})
+        return {**told, "rows": self._said}
+
+    def _rows(self):
+        return [{"": key, "value": value} for key, value in self._told().items()]
+
+    def __str__(self):
+        return text_object(self._told())
 
 
 def _fit_fields(found, group: int) -> dict:
@@ -554,12 +570,14 @@ def bound(a: Any, b: Any, *, recipe: str, unit: str, name: str = "aligned", inde
 class Tolerances(Result):
     """Limits that a correct D keeps, as struct bitcut_tolerances has them: |D - C| <=
     ``observed`` u |A||B| at each output, ||D - C|| <= ``norm_observed`` u ||A|| ||B||, and
-    ``bound`` for certain; u = 2^-24, C exact."""
+    ``bound`` u |A||B| and what underflows, which was ``underflow`` u |A||B| at most in the runs,
+    for certain; u = 2^-24, C exact."""
 
     def _figure(self):
         return points("What a correct output errs by at most", [
             (f"largest of {self.runs} runs", self.most), ("limit for a test", self.observed),
-            ("for certain", self.bound)], "u |A||B|, u = 2^-24")
+            ("for certain, but for underflow" if self.underflow > self.bound / 100 else
+             "for certain", self.bound)], "u |A||B|, u = 2^-24")
 
 
 def tolerance(a: Any, b: Any, *, recipe: str, unit: str, order: OrderLike = None, runs: int = 0,

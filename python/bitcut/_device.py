@@ -55,6 +55,9 @@ class _CuPy:
         """Whether memory that is let go of stays that of the graph which is captured."""
         return not self.on(stream).is_capturing()
 
+    def used(self, x, stream: int):
+        """Its pool does not know of other streams: the caller keeps x until that one is done."""
+
     def host(self, x):
         return self.cupy.asnumpy(x)
 
@@ -85,6 +88,11 @@ class _Torch:
 
     def lends(self, stream: int) -> bool:
         return True  # a graph has a pool of its own
+
+    def used(self, x, stream: int):
+        """Its memory is not given away until the stream has come so far."""
+        if isinstance(x, self.torch.Tensor):
+            x.record_stream(self.torch.cuda.ExternalStream(stream))
 
     def host(self, x):
         return x.detach().cpu()
@@ -226,4 +234,7 @@ def start(problem, workspace: Any):
     read(lib.bitcut_gemm_start, byref(ran), device(place.device), byref(g),
          view.address if view else None, view.count * view.item if view else 0,
          place.stream or None)
+    if place.elsewhere and place.owner:
+        for used in [*problem.views(), *([view] if view else [])]:
+            place.owner.used(used.source, place.stream)
     return ran

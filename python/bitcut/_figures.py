@@ -46,7 +46,7 @@ def bars(title: str, rows: Sequence[Tuple[str, float]], axis: str) -> str:
     finite = [value for _, value in rows if math.isfinite(value)]
     top = max(finite, default=0) or 1
     left = MARGIN + DIGIT * max((len(name) for name, _ in rows), default=0) + 8
-    room, body = WIDTH - left - 12 * DIGIT, []
+    room, body = WIDTH - left - 14 * DIGIT, []
     for i, (name, value) in enumerate(rows):
         y = 28 + i * ROW
         size = room * value / top if math.isfinite(value) else 0
@@ -65,8 +65,8 @@ def points(title: str, rows: Sequence[Tuple[str, float]], axis: str) -> str:
     low = math.floor(math.log10(min(finite, default=1)))
     high = max(math.ceil(math.log10(max(finite, default=1))), low + 1)
     left = MARGIN + DIGIT * max((len(name) for name, _ in rows), default=0) + 8
-    room, bottom, body = WIDTH - left - 12 * DIGIT, 28 + len(rows) * ROW, []
-    for power in range(low, high + 1):
+    room, bottom, body = WIDTH - left - 14 * DIGIT, 28 + len(rows) * ROW, []
+    for power in range(low, high + 1, (high - low) // 10 + 1):
         x = left + room * (power - low) / (high - low)
         body += [_line(x, 26, x, bottom), _text(x, bottom + 15, cell(10.0 ** power), "middle")]
     for i, (name, value) in enumerate(rows):

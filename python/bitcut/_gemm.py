@@ -30,6 +30,8 @@ def real(value: Any, name: str) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise BadType(f"{name}: {type(value).__name__} is no number") from None
+    except OverflowError:
+        raise BadArgument(f"{name}: larger than any number of binary64") from None
 
 
 def _f32(value: Any, name: str) -> int:
@@ -194,6 +196,8 @@ class Operand:
                 raise BadType(f"{name}: in the memory of {view.device}; copy=True copies it to the "
                               "host")
             view = look(_device.to_host(view), name)
+        if writes and not isinstance(x, View) and view.source is not x:
+            raise BadArgument(f"{name}: only a copy of it can be had, which nobody would see")
         if len(view.shape) not in (2, 3):
             raise BadArgument(f"{name}: {len(view.shape)} dimensions; a matrix has 2, a batch 3")
         if writes and view.readonly:
@@ -250,6 +254,8 @@ class Problem:
         self.place = None
         if any(o and o.view.device for o in (self.a, self.b, self.c)):
             self.place = _device.Place([o for o in (self.a, self.b, self.c) if o], stream)
+        if not self.place and (how.get("kernel") or how.get("any_promotion") or stream is not None):
+            raise BadArgument("kernel, any_promotion and stream are of arrays on a GPU alone")
         self.struct = g = way(**how, device=self.place is not None)
         (g.m, g.k), (rows, g.n) = self.a.shape, self.b.shape
         if rows != g.k:
@@ -287,12 +293,15 @@ class Problem:
         for operand, matrix in ((self.a, g.a), (self.b, g.b), (self.c, g.c)):
             if operand:
                 operand.fill(matrix)
-        self.keep = [self, a, b, c, d] + [o.view for o in operands + [self.d] if o]
+        self.keep = [a, b, c, d] + [o.view for o in operands + [self.d] if o]
+
+    def views(self) -> list:
+        return [o.view for o in (self.a, self.b, self.c, self.d) if o]
 
     def products(self) -> int:
         """Of A B, of all GEMMs."""
         g = self.struct
-        return g.count * g.m * g.n * g.k
+        return g.count * g.m * g.n * max(g.k, 1)
 
     def _check_c(self, shape, beta):
         if self.c is None:
@@ -306,7 +315,7 @@ class Problem:
             if not operand or not _overlap(operand.view, self.d.view):
                 continue
             if operand is not self.c or not _same_place(operand, self.d):
-                raise BadArgument(f"D overlaps {operand.view.name}")
+                raise BadArgument(f"D overlaps {operand.view.name}, or lies between its elements")
 
 
 # --- what ran ------------------------------------------------------------------------------

@@ -233,7 +233,10 @@ def text(value: str, what: str) -> bytes:
         raise BadType(f"{what}: {type(value).__name__} is no name")
     if "\0" in value:
         raise BadArgument(f"{what}: a name has no character 0")
-    return value.encode()
+    try:
+        return value.encode()
+    except UnicodeEncodeError:
+        raise BadArgument(f"{what}: {value!r} is no text") from None
 
 
 def fail(status: int, why: bytes = b""):
@@ -253,6 +256,15 @@ def read(function, *arguments):
 
 
 FEW = 2**20  # products, done before anybody interrupts them: not worth a thread
+_forked = False
+
+
+def _in_child():
+    global _forked
+    _forked = True
+
+
+os.register_at_fork(after_in_child=_in_child)
 
 
 def compute(function, *arguments, keep=(), says=True, products=math.inf):
@@ -262,7 +274,9 @@ def compute(function, *arguments, keep=(), says=True, products=math.inf):
     why = ctypes.create_string_buffer(TEXT_MOST)
     if says:
         arguments = (*arguments, why)
-    if products < FEW or threading.current_thread() is not threading.main_thread():
+    # A forked process has no team of OpenMP's threads where its parent had one.
+    if (products < FEW and not _forked) or \
+            threading.current_thread() is not threading.main_thread():
         return check(function(*arguments), why)
     done, stop, result = threading.Event(), c_int(0), []
 
@@ -298,8 +312,9 @@ class _Rows:
         self.known = {}
 
     def __call__(self, name):
+        said = text(name, "format")
         if name not in self.known:
-            row = lib.bitcut_format_find(text(name, "format"))
+            row = lib.bitcut_format_find(said)
             if not row:
                 raise BadArgument(f"{name}: unknown format; bitcut.formats() has all")
             self.known[name] = row

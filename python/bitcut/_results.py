@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 
 def cell(value: Any) -> str:
@@ -84,8 +84,7 @@ def html_table(rows: list) -> str:
 
 
 class Result:
-    """What a call found.  Every value is an attribute; ``to_dict()`` has all but arrays, with
-    the names that the program's ``--json`` has for them."""
+    """What a call found.  Every value is an attribute; ``to_dict()`` has all but arrays."""
 
     def __init__(self, **values):
         self.__dict__.update(values)
@@ -94,6 +93,13 @@ class Result:
         return {key: value for key, value in self.__dict__.items()
                 if not key.startswith("_") and (value is None or isinstance(
                     value, (bool, int, float, str, list, tuple, dict)))}
+
+    def __getstate__(self):
+        """What can be copied and kept: not the arrays of others that a call was given."""
+        return {key: value for key, value in self.__dict__.items() if key != "_problem"}
+
+    if TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any: ...
 
     def __str__(self):
         return text_object(self.to_dict())

@@ -109,7 +109,7 @@ def _derivation(t: Tolerances, alarm: float, order: OrderLike) -> str:
             f"the limit that one correct result in {1 / (alarm or 1e-6):.3g} is above; "
             f"{t.norm_observed:.3g} u ||A|| ||B|| of all outputs, likewise, the largest was "
             f"{t.norm_most:.3g}; for certain {t.bound:.3g} u |A||B|, as if every rounding did "
-            "its worst")
+            f"its worst, and what underflows, {t.underflow:.3g} u |A||B| at most in the runs")
 
 
 def _beyond(m, t: Tolerances) -> list:

@@ -264,6 +264,31 @@ class Interfaces(unittest.TestCase):
                 bitcut.exact(Interface(**changes), good)
 
     @needs_numpy
+    def test_copies_of_out(self):
+        """What only gives a copy is no place for D."""
+        class Copied:
+            def __array__(self, dtype=None, copy=None):
+                return numpy.zeros((2, 2), "f4")
+
+        one = numpy.ones((2, 2), "f4")
+        with self.assertRaisesRegex(bitcut.BadArgument, "D: only a copy"):
+            bitcut.gemm(one, one, recipe="plain", unit="a100", out=Copied())
+        self.assertEqual(bitcut.gemm(Copied(), one, recipe="plain", unit="a100").d.sum(), 0)
+
+    def test_odd_words(self):
+        good = Interface()
+        for call in (lambda: bitcut.gemm(good, good, recipe="\udcff", unit="a100"),
+                     lambda: bitcut.gemm(good, good, alpha=10**400, recipe="plain", unit="a100"),
+                     lambda: bitcut.gemm(good, good, format_a=["f32"], recipe="plain", unit="a100"),
+                     lambda: bitcut.exact(Interface(typestr=""), good),
+                     lambda: bitcut.exact(Interface(typestr=5), good),
+                     lambda: bitcut.exact(Interface(data=("x", False)), good),
+                     lambda: bitcut.gemm(good, good, recipe="plain", unit="a100", stream=3),
+                     lambda: bitcut.gemm(good, good, recipe="plain", unit="a100", kernel="x")):
+            with self.assertRaises(bitcut.Error):
+                call()
+
+    @needs_numpy
     def test_narrow_types(self):
         """Arrays of ml_dtypes' types, or of their names, and PyTorch's bf16."""
         ones = numpy.array([[0x3f80, 0x4000], [0x4040, 0x4080]], "u2")  # 1, 2, 3, 4

@@ -1,7 +1,10 @@
 """The library is found or one line says where not; long calls let other threads of Python run
 and give way to Ctrl-C; calls may run at the same time."""
 
+import copy
+import gc
 import os
+import pickle
 import resource
 import signal
 import subprocess
@@ -9,6 +12,7 @@ import sys
 import threading
 import time
 import unittest
+import weakref
 
 from helper import PACKAGE, needs_numpy, numpy, python, uniform
 
@@ -100,6 +104,52 @@ class Calls(unittest.TestCase):
         for x in threads:
             x.join()
         self.assertEqual(set(got), {want})
+
+    def test_nothing_is_kept(self):
+        """A result's matrices go when it does, without the collector of cycles."""
+        gc.collect()
+        gc.disable()
+        try:
+            d = weakref.ref(bitcut.gemm(numpy.ones((9, 9), "f4"), numpy.ones((9, 9), "f4"),
+                                        recipe="plain", unit="a100").d)
+            self.assertIsNone(d())
+        finally:
+            gc.enable()
+
+    def test_forked(self):
+        """A process that is forked behind a call computes, too."""
+        a = uniform(64, 16, 16)
+        want = bitcut.gemm(a, a, recipe="ootomo", unit="a100").d.tobytes()
+        child = os.fork()
+        if not child:
+            os._exit(bitcut.gemm(a, a, recipe="ootomo", unit="a100").d.tobytes() != want)
+        for _ in range(300):
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                break
+            time.sleep(0.1)
+        else:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            self.fail("it hangs")
+        self.assertEqual(status, 0)
+
+    def test_copies(self):
+        """Results are copied and kept by pickle; their arrays are."""
+        a = uniform(9, 8)
+        words = bitcut.split(a)
+        again = copy.deepcopy(words)
+        del words
+        self.assertEqual(again.retention().count, 72)
+        self.assertEqual(pickle.loads(pickle.dumps(again)).retention().count, 72)
+        g = bitcut.gemm(a, a.T, recipe="ootomo", unit="a100")
+        kept = pickle.loads(pickle.dumps(g))
+        self.assertEqual((kept.line, kept.d.tobytes()), (g.line, g.d.tobytes()))
+        with self.assertRaisesRegex(bitcut.BadArgument, "a copy without A and B"):
+            kept.judge()
+        array = bitcut.Array((2, 2), "f16", "u2")
+        array.memoryview()[1] = 0x3c00
+        self.assertEqual(pickle.loads(pickle.dumps(array)).tolist(), [[0, 1], [0, 0]])
 
     def test_memory_comes_back(self):
         a = uniform(64, 64)

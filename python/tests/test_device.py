@@ -268,11 +268,11 @@ class Devices(Folder):
                 (bitcut.BadArgument, "of the host, where", lambda: bitcut.workspace(
                     self.a, self.b, recipe="ootomo")),
                 (bitcut.BadArgument, "a unit or a kernel, not both", lambda: bitcut.gemm(
-                    self.a, self.b, recipe="ootomo", unit="h100", kernel="x")),
+                    a, b, recipe="ootomo", unit="h100", kernel="x", out=d)),
                 (bitcut.BadArgument, "promotes after 1", lambda: bitcut.gemm(
                     a, b, recipe="ootomo", promote=0, out=d)),
                 (bitcut.Cannot, "liar", lambda: bitcut.gemm(a, b, recipe="legemm", out=d)),
-                (bitcut.BadArgument, "unit: missing|kernel runs on a device", lambda: bitcut.gemm(
+                (bitcut.BadArgument, "are of arrays on a GPU alone", lambda: bitcut.gemm(
                     self.a, self.b, recipe="ootomo", kernel="x"))):
             with self.assertRaisesRegex(error, words):
                 call()
