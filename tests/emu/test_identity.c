@@ -1,0 +1,176 @@
+/* Truncated sums of one unit as sums of another one with more bits and longer blocks:
+   what an emulator on that unit's device can rest on.  A block of L products with F bits
+   is, on a unit with G bits, r = 2^(G - F) times itself, if its products enter r times
+   and the accumulator is scaled by r: where the accumulator's exponent is not below any
+   product's; and without an accumulator by two sums, with one on either side of zero. */
+#include "emu/engine.h"
+#include "emu/summation.h"
+#include "lib/bits.h"
+#include "tests/test.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A unit of f16 operands that truncates at `fraction` bits, and to FP32 toward zero. */
+static bool truncates(const struct bitcut_unit *u)
+{
+    return !strcmp(u->summation->name, "fused") && u->a == &formats[FORMAT_F16] &&
+           u->b == u->a && u->c == &formats[FORMAT_F32] && !u->scale && !u->via &&
+           u->result == u->c && u->rounding.direction == TO_ZERO && !u->normalise &&
+           !u->floor && !u->c_last && !u->flush_inputs && u->zero == ZERO_POSITIVE;
+}
+
+/* How many times the products of `u` enter a block of `on`; 0: they do not fit, or there
+   is no need. */
+static int repeats(const struct bitcut_unit *u, const struct bitcut_unit *on)
+{
+    const int bits = on->fraction - u->fraction;
+    return truncates(u) && bits > 0 && bits < 8 && u->block << bits <= on->block
+               ? 1 << bits
+               : 0;
+}
+
+/* Products of one block, as f16 encodings, and the largest exponent of those that are not
+   zero. */
+struct block {
+    uint64_t a[UNIT_K_MOST], b[UNIT_K_MOST];
+    int exponent;
+    bool zero;
+};
+
+static int exponent_of(uint64_t f16)
+{
+    const int field = (int)(f16 >> 10 & 31);
+    return (field ? field : 1) - 15;
+}
+
+static void block_fill(struct block *x, int count, uint64_t *state)
+{
+    const int spread = test_between(state, 0, 30);
+    *x = (struct block){ .exponent = -100, .zero = true };
+    for (int i = 0; i < count; i++) {
+        for (int side = 0; side < 2; side++) {
+            int field = 15 + test_between(state, 0, spread) - spread / 2;
+            field = field < 0 ? 0 : field > 30 ? 30 : field;
+            uint64_t value = (test_bits(state) & 0x83ff) | (uint64_t)field << 10;
+            if (!test_between(state, 0, 12)) value &= 0x8000;
+            (side ? x->b : x->a)[i] = value;
+        }
+        if (!(x->a[i] & 0x7fff) || !(x->b[i] & 0x7fff)) continue;
+        const int e = exponent_of(x->a[i]) + exponent_of(x->b[i]);
+        if (x->zero || e > x->exponent) x->exponent = e;
+        x->zero = false;
+    }
+}
+
+/* One instruction whose first block has the products of x, `times` each, and zeros else.
+ */
+static float sum_on(const struct bitcut_unit *u, const struct block *x, int count,
+                    int times, float c)
+{
+    struct number a[UNIT_K_MOST], b[UNIT_K_MOST];
+    int order[UNIT_K_MOST];
+    unit_order(order, u->k, u->order);
+    for (int i = 0; i < u->k; i++) {
+        const bool is_there = i < count * times;
+        a[order[i]] = unit_read(u, u->a, is_there ? x->a[i % count] : 0);
+        b[order[i]] = unit_read(u, u->b, is_there ? x->b[i % count] : 0);
+    }
+    return float_of_bits((uint32_t)unit_dot(u, (struct lane){ a, NULL },
+                                            (struct lane){ b, NULL }, bits_of_float(c)));
+}
+
+static void must_be(const struct bitcut_unit *u, const struct bitcut_unit *on, float got,
+                    float want, const char *what)
+{
+    ck_assert_msg(bits_of_float(got) == bits_of_float(want),
+                  "%s on %s, %s: got %a, want %a", u->name, on->name, what, (double)got,
+                  (double)want);
+}
+
+/* An accumulator whose exponent is not below the products'. */
+static float accumulator(const struct block *x, uint64_t *state)
+{
+    const int e = (x->zero ? 0 : x->exponent) + test_between(state, 0, 11);
+    uint32_t c = (uint32_t)(test_bits(state) & 0x807fffff) | (uint32_t)(e + 127) << 23;
+    if (test_between(state, 0, 1)) c &= ~0xfffu;
+    return float_of_bits(c);
+}
+
+/* d toward zero in FP32; d is exact in binary64. */
+static float toward_zero(double d)
+{
+    const float nearest = (float)d;
+    return fabs((double)nearest) > fabs(d) ? nextafterf(nearest, 0) : nearest;
+}
+
+static void without_accumulator(const struct bitcut_unit *u, const struct bitcut_unit *on,
+                                const struct block *x, int times)
+{
+    if (x->zero) return;
+    const float c = ldexpf((float)times, x->exponent);
+    const float up = sum_on(on, x, u->block, times, c),
+                down = sum_on(on, x, u->block, times, -c);
+    const double sum = up < c ? (double)up - (double)c : (double)down + (double)c;
+    const float got = toward_zero(sum) / (float)times;
+    must_be(u, on, got == 0 ? 0 : got, sum_on(u, x, u->block, 1, 0), "no accumulator");
+}
+
+static void blocks_agree(const struct bitcut_unit *u, const struct bitcut_unit *on,
+                         uint64_t *state)
+{
+    const int times = repeats(u, on), cases = test_cases(20000, 3000000);
+    struct block x;
+    for (int i = 0; i < cases; i++) {
+        block_fill(&x, u->block, state);
+        const float c = accumulator(&x, state);
+        must_be(u, on, sum_on(on, &x, u->block, times, c * (float)times) / (float)times,
+                sum_on(u, &x, u->block, 1, c), "c dominates");
+        without_accumulator(u, on, &x, times);
+    }
+}
+
+/* Every behaviour that Hopper's instruction has the bits for: those of Ampere, Volta, ...
+ */
+START_TEST(of_hopper)
+{
+    const struct bitcut_unit *const on = unit_find("hopper/mma.m16n8k16.f32.f16", NULL);
+    uint64_t state = test_seed();
+    char known[16][2] = { { 0 } };
+    int tried = 0;
+    ck_assert(on && truncates(on));
+    for (const struct bitcut_unit *u = units; u->name; u++) {
+        bool again = false;
+        if (!repeats(u, on)) continue;
+        for (int i = 0; i < tried; i++)
+            again |= known[i][0] == u->block && known[i][1] == u->fraction;
+        if (again || tried == 16) continue;
+        known[tried][0] = (char)u->block;
+        known[tried++][1] = (char)u->fraction;
+        blocks_agree(u, on, &state);
+    }
+    ck_assert_int_ge(tried, 2);
+}
+END_TEST
+
+/* Where a product's exponent is above the accumulator's the first identity fails: it is
+   no more than it says. */
+START_TEST(not_always)
+{
+    const struct bitcut_unit *const on = unit_find("hopper/mma.m16n8k16.f32.f16", NULL);
+    const struct bitcut_unit *const u = unit_find("ampere/mma.m16n8k8.f32.f16", NULL);
+    uint64_t state = test_seed() + 1;
+    struct block x;
+    int differ = 0;
+    ck_assert(on && u && repeats(u, on) == 2);
+    for (int i = 0; i < 20000; i++) {
+        block_fill(&x, u->block, &state);
+        if (x.zero) continue;
+        const float c = ldexpf(accumulator(&x, &state), -14);
+        differ += sum_on(on, &x, u->block, 2, 2 * c) / 2 != sum_on(u, &x, u->block, 1, c);
+    }
+    ck_assert_int_gt(differ, 100);
+}
+END_TEST
+
+TEST_MAIN("identity", of_hopper, not_always)
