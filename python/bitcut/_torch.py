@@ -11,6 +11,7 @@ import contextlib
 import functools
 import re
 import threading
+import types
 from typing import Any, NamedTuple, Optional
 
 from . import _device
@@ -44,12 +45,8 @@ WHOLE = re.compile(
 
 FUSED = ("flash_sdp", "mem_efficient_sdp", "cudnn_sdp")  # ways to compute attention
 
-class _Apart:
-    """How many blocks there are, and what the settings of FUSED were before."""
-    lock, blocks, before = threading.Lock(), 0, {}
-
-
-_apart = _Apart()
+# How many blocks there are, and what the settings of FUSED were before the first.
+_apart = types.SimpleNamespace(lock=threading.Lock(), blocks=0, before={})
 _passing = threading.local()  # .on: a block inside this one has left the operation to PyTorch
 
 

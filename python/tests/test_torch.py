@@ -7,11 +7,10 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import threading
 import unittest
 
-from helper import PACKAGE, needs_numpy, numpy, python, uniform
+from helper import PACKAGE, numpy, python, uniform
 
 import bitcut
 
