@@ -28,25 +28,6 @@ struct cell {
 
 /* --- making a recipe definite ----------------------------------------------------- */
 
-/* Magnitudes from which values are zeroed, by enum recipe_zeroed. */
-static const uint32_t zeroed_from[] = {
-    [RECIPE_ZEROES_NOTHING] = 0x80000000,
-    [RECIPE_ZEROES_NAN] = 0x7f800001,
-    [RECIPE_ZEROES_NOT_FINITE] = 0x7f800000,
-};
-
-static struct schedule schedule_make(const struct gemm_plan *p,
-                                     const struct bitcut_unit *u, size_t steps)
-{
-    return (struct schedule){
-        .together = p->tile_k ? 1 : p->terms,
-        .tile = p->tile_k ? divide_up((size_t)p->tile_k, (size_t)p->k_step) : steps,
-        .promotes = p->promote || p->tile_k,
-        .zeroed_from = zeroed_from[p->recipe->zeroed],
-        .nan = u->c == &formats[FORMAT_F32] ? (uint32_t)u->nan : F32_NAN,
-    };
-}
-
 struct bitcut_gemm gemm_of(const struct bitcut_recipe *recipe,
                            const struct bitcut_unit *unit)
 {

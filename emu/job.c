@@ -4,9 +4,29 @@
 #include "lib/equilibrate.h"
 #include "lib/fma.h"
 #include "lib/hostfp.h"
+#include "lib/size.h"
 
 #include <assert.h>
 #include <string.h>
+
+/* Magnitudes from which values are zeroed, by enum recipe_zeroed. */
+static const uint32_t zeroed_from[] = {
+    [RECIPE_ZEROES_NOTHING] = 0x80000000,
+    [RECIPE_ZEROES_NAN] = 0x7f800001,
+    [RECIPE_ZEROES_NOT_FINITE] = 0x7f800000,
+};
+
+struct schedule schedule_make(const struct gemm_plan *p, const struct bitcut_unit *u,
+                              size_t steps)
+{
+    return (struct schedule){
+        .together = p->tile_k ? 1 : p->terms,
+        .tile = p->tile_k ? divide_up((size_t)p->tile_k, (size_t)p->k_step) : steps,
+        .promotes = p->promote || p->tile_k,
+        .zeroed_from = zeroed_from[p->recipe->zeroed],
+        .nan = u->c == &formats[FORMAT_F32] ? (uint32_t)u->nan : F32_NAN,
+    };
+}
 
 /* a b is exact in binary64. */
 uint32_t job_fma(const struct schedule *s, uint32_t a, uint32_t b, uint32_t c)

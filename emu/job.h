@@ -17,6 +17,10 @@ struct schedule {
     uint32_t nan;         /* of the FP32 operations                                 */
 };
 
+/* That of a plan on a unit, for so many k-steps. */
+struct schedule schedule_make(const struct gemm_plan *plan,
+                              const struct bitcut_unit *unit, size_t steps);
+
 struct gemm_scratch;
 
 struct job {

@@ -244,5 +244,7 @@ enum bitcut_status gpu_work_choose(struct gpu_work *to, const struct gpu *gpu,
         g.promote != BITCUT_UNSET || g.kernel ? g.promote : g.recipe->promote;
     status = choose_bits(to, gpu, device, &g, promote, f);
     if (status == BITCUT_OK && !g.kernel) choose_tile(to, gpu, device, &g, promote);
+    if (status != BITCUT_OK && g.unit && gpu_emulates(gpu))
+        status = gpu_work_emulate(to, gpu, device, &g, f);
     return status;
 }

@@ -54,7 +54,7 @@ static void settle(struct bitcut_gemm *ran, const struct gpu_work *w)
 {
     struct bitcut_gemm g = w->gemm;
     gemm_settle(&g, &w->plan);
-    g.kernel = w->kernel->name;
+    g.kernel = gpu_work_emulates(w) ? NULL : w->kernel->name;
     g.any_promotion = false;
     gemm_give(ran, &g);
 }
@@ -70,6 +70,14 @@ enum bitcut_status bitcut_gemm_choose(struct bitcut_gemm *ran,
     if (status == BITCUT_OK) status = choose(&w, x, gemm, &f);
     if (status == BITCUT_OK) settle(ran, &w);
     return fault_tell(why, status, &f);
+}
+
+const char *bitcut_gemm_method(const struct bitcut_device *x,
+                               const struct bitcut_gemm *gemm, size_t index)
+{
+    struct gpu_work w;
+    struct fault f;
+    return choose(&w, x, gemm, &f) == BITCUT_OK ? gpu_work_method(&w, index) : NULL;
 }
 
 /* What one GEMM of the batch needs. */
@@ -154,6 +162,7 @@ static enum bitcut_status check_workspace(const struct bitcut_device *x,
 static void matrix_advance(struct bitcut_matrix *x, size_t count)
 {
     if (x->words) x->words = (const char *)x->words + count * x->words_stride;
+    else if (x->each) x->each += count;
     else if (x->at)
         x->at = (const char *)x->at +
                 count * x->stride * (size_t)format_bytes(matrix_format(x));
@@ -168,10 +177,12 @@ static void gemm_advance(struct bitcut_gemm *g, size_t count)
     matrix_advance(&g->d, count);
 }
 
-/* As many GEMMs at a time as the workspace has room for and a kernel takes. */
+/* As many GEMMs at a time as the workspace has room for and a kernel takes; of those that
+   are emulated one. */
 static size_t count_at_a_time(const struct bitcut_device *x, const struct gpu_work *w,
                               size_t bytes)
 {
+    if (gpu_work_emulates(w)) return 1;
     if (!gpu_kernel_splits(w->kernel)) return w->gemm.count;
     const size_t each = workspace_bytes(x, w), slices = (size_t)w->plan.order.slices;
     const size_t most = GPU_COUNT_MOST / slices, room = each ? bytes / each : most;

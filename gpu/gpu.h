@@ -117,6 +117,24 @@ enum bitcut_status gpu_work_make(struct gpu_work *to, const struct bitcut_gemm *
                                  const struct gpu_kernel *kernel,
                                  const struct gpu_device *device, struct fault *f);
 
+/* The kernel of GEMMs that are emulated on a unit that the device does not have. */
+extern const struct gpu_kernel gpu_emulated;
+
+/* Whether the module can emulate. */
+static inline bool gpu_emulates(const struct gpu *g) { return g->module->multipliers; }
+
+/* The GEMM, which gemm_take() took and which has a recipe and a unit, emulated on the
+   device by a module that can.  Places are read as above.  BITCUT_BAD_ARGUMENT: as
+   bitcut_gemm(); there are words; what it needs beside the matrices has no size;
+   BITCUT_CANNOT as emulation_make(). */
+enum bitcut_status gpu_work_emulate(struct gpu_work *to, const struct gpu *g,
+                                    const struct gpu_device *device,
+                                    const struct bitcut_gemm *gemm, struct fault *f);
+
+/* How the device computes the term at position `index` of the plan's: "kernel", or the
+   name of a method (gpu/emulate/emulation.h); NULL from the last one on. */
+const char *gpu_work_method(const struct gpu_work *work, size_t index);
+
 /* Whether all that the GEMM reads and writes can be where it says: gemm_check_matrices(),
    and the same of words.  BITCUT_BAD_ARGUMENT. */
 enum bitcut_status gpu_work_check(const struct gpu_work *work, struct fault *f);

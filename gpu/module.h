@@ -7,11 +7,12 @@
 #ifndef BITCUT_GPU_MODULE_H
 #define BITCUT_GPU_MODULE_H
 
+#include "gpu/emulate/rule.h"
 #include "lib/gemm_plan.h"
 
 /* Raised with every change of this file, and of the rows and plans that it passes on: a
    module of another number is refused. */
-enum { GPU_INTERFACE = 11 };
+enum { GPU_INTERFACE = 12 };
 
 enum { GPU_TEXT_MOST = 256, GPU_FAULT_MOST = 200 };
 
@@ -64,13 +65,16 @@ struct gpu_instruction {
 
 struct gpu_kernel;
 
-/* A GEMM that a kernel computes, with nothing left open: it was checked, all matrices
-   have a leading dimension and a format, and the kernel takes them.  Rows of lib's tables
-   are read as data. */
+/* A GEMM that a device computes, with nothing left open: it was checked, all matrices
+   have a leading dimension and a format, and the kernel takes them.  One on a unit that
+   the device does not have is emulated: its kernel is a row of the program's, of no
+   recipe (gpu_work_emulates()), its matrices are any that bitcut_gemm() takes, at strides
+   or by pointers, and there are no words.  Rows of lib's tables are read as data. */
 struct gpu_work {
     const struct gpu_kernel *kernel;
     struct bitcut_gemm gemm;
-    struct gemm_plan plan;
+    struct gemm_plan plan;          /* units are not read */
+    struct gpu_emulation emulation; /* of one that is emulated */
 };
 
 enum { GPU_COUNT_MOST = 65535 }; /* of a batch of words, and of its slices all together */
@@ -122,6 +126,12 @@ struct gpu_kernel {
     int (*start)(const struct gpu_work *work, void *stream); /* of matrices as they are */
 };
 
+/* Whether the GEMM is emulated. */
+static inline bool gpu_work_emulates(const struct gpu_work *work)
+{
+    return !work->kernel->recipe;
+}
+
 /* --- timing ----------------------------------------------------------------------- */
 
 /* What a peer is to the others: a library's GEMM in FP32, to which it may fall back in
@@ -150,6 +160,7 @@ struct gpu_entrant {
     struct gemm_plan plan; /* of a kernel; of a peer the splits alone              */
     bool pointers;         /* of a kernel: to the matrices, which it does not split */
     enum gpu_part part;
+    const struct gpu_emulation *emulation; /* of the kernel of those that are emulated */
 };
 
 struct gpu_measurement {
@@ -304,6 +315,19 @@ struct gpu_module {
     /* What all launches of the process have done since the call before; how many numbers
        that is.  NULL: it counts nothing. */
     int (*counts)(struct gpu_count to[GPU_COUNTS_MOST]);
+
+    /* GEMMs on units that a device does not have, which the entries above compute as they
+       do others; `start` takes one GEMM at a time.  The program chooses a method for each
+       accumulator (gpu/emulate/emulation.h). */
+    const struct gpu_multiplier *multipliers; /* ended by a row without an instruction;
+                                                 NULL: it emulates nothing              */
+    unsigned methods; /* it has code for: bits 1u << CHAIN_STEPS, which all have, ...   */
+
+    /* Whether the instruction of that row of the table adds on the device as its unit's
+       row says, in all that CHAIN_TENSOR rests on: what this finds out at the first call
+       it keeps.  If it does not, other methods are chosen; without CHAIN_TENSOR it may be
+       NULL. */
+    int (*claim)(int device, int multiplier, char *fault);
 };
 
 #endif

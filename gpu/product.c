@@ -154,6 +154,7 @@ static struct parts parts_of(const struct gpu_work *w)
 
 size_t gemm_workspace(const struct gpu_work *w)
 {
+    if (gpu_work_emulates(w)) return emulation_code.workspace(w);
     if (!w->kernel->launch) return 0;
     const struct parts parts = parts_of(w);
     return parts.a + parts.b + parts.kernel;
@@ -196,6 +197,7 @@ static rt_error product_start(const struct gpu_work *w, char *workspace, rt_stre
 rt_error work_start(const struct gpu_work *w, void *workspace, rt_stream stream)
 {
     if (!w->gemm.count || !w->gemm.m || !w->gemm.n) return RT_SUCCESS;
+    if (gpu_work_emulates(w)) return emulation_code.start(w, workspace, stream);
     return w->kernel->start ? (rt_error)w->kernel->start(w, stream)
                             : product_start(w, workspace, stream);
 }

@@ -113,6 +113,15 @@ struct k_cut k_cut_of(const struct gpu_product *p, int format, size_t step_bytes
 rt_error split_launch(void *words, const struct operand *operand, size_t count,
                       rt_stream stream);
 
+/* What emulates units that the device does not have: the workspace of a GEMM, and its start
+   on the current device.  NULL in modules without multipliers. */
+struct emulation_code {
+    size_t (*workspace)(const struct gpu_work *work);
+    rt_error (*start)(const struct gpu_work *work, void *workspace, rt_stream stream);
+};
+
+extern const struct emulation_code emulation_code;
+
 /* The status, having told why.  The runtime forgets the error too: the next launch would
    give it again. */
 int fault_of(char *fault, rt_error status);

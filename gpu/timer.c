@@ -190,7 +190,8 @@ static void words_set(struct bitcut_matrix *m, const struct buffer *words,
 /* What it does, from words that are made before unless all of it is timed. */
 static struct gpu_work work_of(const struct gpu_session *s, const struct gpu_entrant *e)
 {
-    struct gpu_work w = { e->kernel, s->gemm, e->plan };
+    struct gpu_work w = { .kernel = e->kernel, .gemm = s->gemm, .plan = e->plan };
+    if (e->emulation) w.emulation = *e->emulation;
     if (has_words(e) && e->part != GPU_WHOLE) {
         words_set(&w.gemm.a, &s->words_a, operand_of(&w, BITCUT_A));
         words_set(&w.gemm.b, &s->words_b, operand_of(&w, BITCUT_B));

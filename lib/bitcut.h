@@ -734,6 +734,13 @@ const char *bitcut_device_name(const struct bitcut_device *device);
    less often. The unit may be another on another device, so set it, or name the kernel,
    where bits must never change.
 
+   Where `unit` is set, no kernel is named, and no kernel does all this, the device
+   emulates the unit, whichever it is, if its module can (that for CUDA): with every
+   recipe, split, variation and order, and all matrices, at strides or by pointers, that
+   bitcut_gemm() takes, to the same bits, NaN included, but without prepared words.  How,
+   it chooses by the numbers of the unit's row, of which bitcut_gemm_method() tells the
+   outcome.
+
    Most kernels take f32 matrices at strides; k is taken ascending, in one slice or
    several of whole k-steps.  Those for batches of small GEMMs take f16 matrices, at
    strides or by pointers: by the recipe plain, or by fp32 on the unit fma/f32.  Each
@@ -754,6 +761,14 @@ enum bitcut_status bitcut_gemm_choose(struct bitcut_gemm *ran,
                                       const struct bitcut_device *device,
                                       const struct bitcut_gemm *gemm, char *why);
 
+/* How the device computes the product at position `index`, counted as bitcut_gemm_unit()
+   does: "kernel" if a kernel runs; else, where it emulates the unit, "native", by its own
+   instruction that adds alike; "tensor", by one that adds more products to more bits;
+   "cut", by integers; "simt", by FP32 operations; or "steps", as the emulator does it.
+   NULL from the last one on, and if bitcut_gemm_choose() would refuse the GEMM. */
+const char *bitcut_gemm_method(const struct bitcut_device *device,
+                               const struct bitcut_gemm *gemm, size_t index);
+
 /* Bytes of device memory that one GEMM of the batch works in.  A batch needs no more, and
    takes as many GEMMs at a time as it has been given that memory for.  Places are read as
    by bitcut_gemm_choose(). */
@@ -773,11 +788,13 @@ enum bitcut_status bitcut_gemm_workspace(size_t *bytes,
    if none are needed.  With `count` times what one GEMM needs all are computed by the
    same launches as one, up to 65535 with their slices; with less, so many at a time, and
    the words of an operand that they share are made again each time unless they are
-   prepared. Batches of small GEMMs are one launch always.
+   prepared. Batches of small GEMMs are one launch always.  Emulated ones are started one
+   after the other, in the memory of one; the first of a unit may synchronise, too.
 
    *ran is what bitcut_gemm_choose() gives, unless it is NULL.  NaN in D is 0x7fffffff, of
-   f16 0x7fff; infinities, zeros and subnormals are those of the unit.  NaN and infinities
-   of one GEMM change no other one.  If the device fails, D is undefined. */
+   f16 0x7fff, but where the unit is emulated that of bitcut_gemm(); infinities, zeros and
+   subnormals are those of the unit.  NaN and infinities of one GEMM change no other one.
+   If the device fails, D is undefined. */
 enum bitcut_status bitcut_gemm_start(struct bitcut_gemm *ran,
                                      const struct bitcut_device *device,
                                      const struct bitcut_gemm *gemm, void *workspace,

@@ -6,6 +6,10 @@
 #include "lib/bitcut.h"
 #include "lib/table.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* By enum bitcut_reduction; ended by a row whose name is NULL. */
 extern const struct table_row reductions[];
 
@@ -31,5 +35,9 @@ struct k_parts {
 enum bitcut_status k_parts_make(struct k_parts *x, const struct bitcut_order *order,
                                 size_t k, size_t step);
 void k_parts_clear(struct k_parts *x);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -37,6 +37,50 @@ gemm_agrees() {
 END
 }
 
+# The same on units that the device has not, and how it computes them.
+gemm_emulated() {
+    run 0 gemm -m 20 -n 10 -k 3 --recipe plain --unit h100 -o C.npy
+    while IFS='|' read -r method words; do
+        for device in emulator cuda; do
+            # shellcheck disable=SC2086 # words
+            run 0 gemm -m 20 -n 10 -k 40 $words --device $device --json -o $device.npy
+            expect kernel null
+            [ $device = emulator ] || grep -qF "\"method\":$method," out || echo "not $method: $words"
+            sed 's/"seconds".*"products_per_second":[^,]*,//; s/"device".*"kernel":null,//
+                s/"method":\("[^"]*"\|\[[^]]*\]\),//; s/"reference_seconds":[^,]*//' out > "$device.said"
+        done
+        cmp emulator.npy cuda.npy || echo "$words"
+        cmp emulator.said cuda.said || echo "$words"
+    done << 'END'
+"tensor"|--recipe ootomo --unit v100
+"tensor"|--recipe ootomo --unit a100 --terms 4 --promote 2 --scale 8
+"native"|--recipe legemm --unit h100 --split-k 3 --order tile=16,reduction=tree,lanes=2
+"tensor"|--recipe tf32x3 --unit a100 --tile-k 16 -c C.npy --alpha 3 --beta=-0.5
+"simt"|--recipe legemm --unit mi210 --equilibrate --input-a exp_rand(-40,40)
+"cut"|--recipe markidis --unit mi300 --high rz --low rz
+"simt"|--recipe fp32 --unit fma/f32
+"steps"|--recipe ootomo --unit ideal/rz25 --split halfhalf
+["cut","cut","native"]|--recipe half-fp8 --unit h100 --split-b half-e5m2
+END
+    run 0 gemm -m 4 -n 4 -k 4 --recipe plain --unit a100 --device cuda
+    grep -q 'plain on ampere/mma.m16n8k16.f32.f16 on Models, emulated: tensor (evidence' out || cat out
+    run 0 gemm -m 4 -n 4 -k 4 --recipe half-fp8 --unit h100 --device cuda
+    grep -q ', emulated: cut, cut, native (evidence' out || cat out
+}
+
+# A module that does not: HONEST.
+not_emulated() {
+    BITCUT_MODULES=$work/honest
+    while read -r unit words; do
+        # shellcheck disable=SC2086 # words
+        run 2 gemm --device cuda --recipe ootomo --unit $words
+        grep -q "^bitcut: $unit: no kernel of Models runs on it, and its module emulates no unit\$" err || cat err
+    done << 'END'
+volta/mma.m8n8k4.f32.f16 v100
+hopper/mma.m16n8k8.f32.f16 hopper/mma.m16n8k8.f32.f16
+END
+}
+
 # Without a unit the device has its own; a kernel has recipe, terms and promotion.
 kernels_run() {
     while IFS='|' read -r kernel unit promote words; do
@@ -131,8 +175,7 @@ refused() {
 2|--device: is for --kernel; tiles are ranked on --gpu|tile --gpu a100 --device cuda
 2|--device: is for --kernel; a file is checked by the emulator|verify --recipe plain --unit h100 -a A -b B -d D --device cuda
 2|--recipe: is needed, such as ootomo, unless --kernel is given|gemm --device cuda
-2|volta/mma.m8n8k4.f32.f16: no kernel of Models runs on it, and emulating a unit there is not built|gemm --device cuda --recipe ootomo --unit v100
-2|hopper/mma.m16n8k8.f32.f16: no kernel of Models runs on it, and emulating a unit there is not built|gemm --device cuda --recipe ootomo --unit hopper/mma.m16n8k8.f32.f16
+2|gemm: recipe tf32x3 has words of tf32, but volta/mma.m8n8k4.f32.f16 multiplies f16 by f16; choose another unit or split|gemm --device cuda --recipe tf32x3 --unit volta/mma.m8n8k4.f32.f16
 2|hopper/mma.m16n8k8.f32.f16: gemm.ootomo.f16 runs on hopper/mma.m16n8k16.f32.f16|gemm --kernel gemm.ootomo.f16 --unit hopper/mma.m16n8k8.f32.f16
 2|ampere/mma.m16n8k16.f32.f16: gemm.ootomo.f16 runs on hopper/mma.m16n8k16.f32.f16|gemm --kernel gemm.ootomo.f16 --device cuda --unit a100
 2|--unit: no architecture of the kernel has it; bitcut list kernels|gemm --kernel small.plain.f16 --unit a100
@@ -165,10 +208,12 @@ module_needed() {
     expect kernel null
 }
 
-ok_if_empty "the module is built" "$(model_built models)"
+ok_if_empty "the modules are built" "$(model_built models; model_built honest -DHONEST)"
 BITCUT_MODULES=$work/models
 export BITCUT_MODULES
 ok_if_empty "a GEMM on the device has the emulator's bits" "$(gemm_agrees)"
+ok_if_empty "a unit that the device has not has the emulator's bits there" "$(gemm_emulated)"
+ok_if_empty "or is refused" "$(not_emulated)"
 ok_if_empty "kernels are chosen, and emulated" "$(kernels_run)"
 ok_if_empty "the second device is the second" "$(second_found)"
 ok_if_empty "devices and units that are not there are refused" "$(refused)"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The rules of the tree that no compiler checks: includes go lib <- emu, gpu <- analysis, and
+# The rules of the tree that no compiler checks: includes go lib <- emu <- gpu <- analysis, and
 # between all rooms as the table below says; file names are unique; headers are guarded by
 # their own name; no file is forgotten; files say one version.
 set -u
@@ -23,8 +23,9 @@ lib/file           lib lib/file
 emu                lib lib/file emu emu/fast
 emu/fast           lib emu emu/fast
 emu/gfx9           lib emu emu/fast emu/gfx9
-gpu                lib gpu
-gpu/cuda           lib gpu gpu/cuda
+gpu                lib gpu gpu/emulate emu
+gpu/emulate        lib emu gpu/emulate
+gpu/cuda           lib gpu gpu/emulate gpu/cuda
 gpu/hip            lib gpu gpu/hip
 analysis/evidence  lib lib/file emu gpu analysis/evidence
 analysis/fit       lib lib/file emu analysis/evidence analysis/fit
@@ -41,7 +42,7 @@ tests/lib          all tests tests/lib
 tests/exact        all tests tests/lib tests/exact
 tests/file         all tests tests/lib tests/file
 tests/emu          all tests tests/lib tests/emu
-tests/gpu          all tests tests/lib tests/gpu
+tests/gpu          all tests tests/lib tests/emu tests/gpu
 tests/evidence     all tests tests/lib tests/emu tests/evidence
 tests/fit          all tests tests/lib tests/fit
 tests/error        all tests tests/lib tests/error

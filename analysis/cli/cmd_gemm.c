@@ -13,6 +13,7 @@
 #include "lib/fma.h"
 
 #include <math.h>
+#include <string.h>
 
 static const char *reference_name = "exact";
 static const char *save_a, *save_b, *kernel_name;
@@ -280,14 +281,33 @@ static json_t *settled(const uint64_t counts[LAYERS])
     return row;
 }
 
-/* Where it ran, and by which kernel. */
+/* How a device that emulates a unit computes the products: one method, or that of each
+   term. */
+static json_t *methods_json(const struct gpu_work *w)
+{
+    const char *const first = gpu_work_method(w, 0), *name;
+    bool same = true;
+    json_t *names = json_array();
+    for (size_t i = 0; (name = gpu_work_method(w, i)); i++) {
+        same &= !strcmp(name, first);
+        json_array_append_new(names, json_string(name));
+    }
+    if (!same) return names;
+    json_decref(names);
+    return json_string(first);
+}
+
+/* Where it ran, and by which kernel or method. */
 static void describe_place(json_t *row, const struct device_gemm *g)
 {
     const struct gpu_kernel *kernel = g->work.kernel;
+    const bool emulates = kernel && gpu_work_emulates(&g->work);
     json_object_set_new(row, "device",
                         device_is_emulator() ? json_string("emulator")
                                              : json_text(g->recorder.device.name));
-    json_object_set_new(row, "kernel", kernel ? json_string(kernel->name) : json_null());
+    json_object_set_new(row, "kernel",
+                        kernel && !emulates ? json_string(kernel->name) : json_null());
+    if (emulates) json_object_set_new(row, "method", methods_json(&g->work));
 }
 
 static json_t *describe(const struct setup *s, const struct context *x)
@@ -384,7 +404,7 @@ static int run_on(struct context *x, const struct setup *s, const struct device_
     return status;
 }
 
-/* The GEMM as a device, or a kernel that is emulated, computes it. */
+/* The GEMM as a device, or the emulator for a kernel, computes it. */
 static int make_by_kernel(struct setup *s, struct device_gemm *g, const struct context *x)
 {
     int status = device_gemm_open(g, kernel_name);

@@ -78,10 +78,11 @@ void device_gemm_close(struct device_gemm *x) { gpu_close(&x->recorder.gpu); }
 
 /* --- choosing --------------------------------------------------------------------- */
 
-/* Whether any kernel of the device runs on the unit. */
+/* Whether any kernel of the device runs on the unit, or it is emulated. */
 static bool runs_on(const struct recorder *r, const struct bitcut_unit *unit)
 {
     const struct gpu_kernel *k = NULL;
+    if (gpu_emulates(&r->gpu)) return true;
     while ((k = gpu_kernel_next(&r->gpu, k)))
         if (gpu_kernel_fits(&r->device, k) && gpu_kernel_unit(k, &r->device) == unit)
             return true;
@@ -111,10 +112,9 @@ static int check_unit(const struct bitcut_unit *unit, const struct device_gemm *
         fault_set(&f, BITCUT_BAD_ARGUMENT, "%s runs on %s", x->kernel->name,
                   bitcut_unit_name(gpu_kernel_unit(x->kernel, d)));
     else
-        fault_set(
-            &f, BITCUT_BAD_ARGUMENT,
-            "no kernel of %.60s runs on it, and emulating a unit there is not built",
-            d->name);
+        fault_set(&f, BITCUT_BAD_ARGUMENT,
+                  "no kernel of %.60s runs on it, and its module emulates no unit",
+                  d->name);
     return fail(unit->name, &f);
 }
 

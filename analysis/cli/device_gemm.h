@@ -1,4 +1,5 @@
-/* `gemm` by a kernel: on a device, or as the emulator computes it. */
+/* `gemm` on a device, by a kernel or one of its units; or as the emulator computes what a
+   kernel does. */
 #ifndef BITCUT_ANALYSIS_CLI_DEVICE_GEMM_H
 #define BITCUT_ANALYSIS_CLI_DEVICE_GEMM_H
 
@@ -21,10 +22,11 @@ void device_gemm_close(struct device_gemm *x);
 
 /* Choose what computes D, of the sizes that s has, as bitcut_gemm_choose() does; s->gemm
    and s->plan become that, for the emulator.  Prints and returns an exit status:
-   EXIT_USAGE if the device has no kernel on the unit asked for. */
+   EXIT_USAGE if the device has no kernel on the unit asked for and does not emulate it.
+ */
 int device_gemm_choose(struct device_gemm *x, struct setup *s);
 
-/* Allocate *d and fill it by the kernel on the device.  Prints and returns an exit
+/* Allocate *d and fill it on the device.  Prints and returns an exit
    status. */
 int device_gemm_run(struct matrix *d, const struct device_gemm *x, const struct setup *s);
 

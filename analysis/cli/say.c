@@ -94,6 +94,16 @@ bool say_differing(char *text, size_t size, const struct emit_line *line,
 
 /* --- what ran --------------------------------------------------------------------- */
 
+/* How a device emulates the unit: one method, or one for each term. */
+static void say_methods(char *text, size_t size, const json_t *method)
+{
+    if (json_is_string(method))
+        say_more(text, size, ", emulated: %s", json_string_value(method));
+    for (size_t i = 0; i < json_array_size(method); i++)
+        say_more(text, size, "%s%s", i ? ", " : ", emulated: ",
+                 json_string_value(json_array_get(method, i)));
+}
+
 bool say_what_ran(char *text, size_t size, const struct emit_line *line,
                   const json_t *row)
 {
@@ -101,6 +111,7 @@ bool say_what_ran(char *text, size_t size, const struct emit_line *line,
     say_more(text, size, "%s on %s", text_at(row, line->key), text_at(row, "unit"));
     if (kernel) say_more(text, size, " by the kernel %s", kernel);
     if (device && strcmp(device, "emulator") != 0) say_more(text, size, " on %s", device);
+    say_methods(text, size, json_object_get(row, "method"));
     say_more(text, size, " (evidence of the unit: %s)", text_at(row, "evidence"));
     return true;
 }

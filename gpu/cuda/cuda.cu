@@ -1,4 +1,5 @@
 /* The CUDA module: the device, and the tables of the kernel files. */
+#include "gpu/cuda/emulate.cuh"
 #include "gpu/cuda/gemm.cuh"
 #include "gpu/cuda/nvml.cuh"
 
@@ -203,5 +204,6 @@ const struct gpu_module bitcut_gpu_module = {
     batch_run,
     gemm_words,    gemm_split,     gemm_run,
     gemm_prepare,  gemm_workspace, gemm_start,
-    gemm_reaches,  &timer,         NULL
+    gemm_reaches,  &timer,         emulation_counts,
+    multipliers,   EMULATION_METHODS, emulation_claim
 };

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+const struct emulation_code emulation_code = { NULL, NULL };
+
 const struct gpu_architecture hip_architectures[] = {
     { "gfx908", "Instinct MI100", "cdna1", ON_GFX908 },
     { "gfx90a", "Instinct MI210, MI250, MI250X", "cdna2", ON_GFX90A },

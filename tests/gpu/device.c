@@ -2,7 +2,7 @@
    `bitcut verify --kernel`, `bitcut bench gpu` and the library's own calls are tested
    everywhere.  Each instruction computes by the unit that its `what` names; a kernel by
    the emulator, or from words that were prepared by its terms, one instruction after the
-   other.  The device's memory is the host's.
+   other; and so does what the device emulates, unless the module is HONEST.  The device's memory is the host's.
 
    DEVICE_FAULT in the environment makes it misbehave; see `faults`.  DEVICE_DUMP names a
    file that gets A, B, C and D of the last batch. */
@@ -150,6 +150,11 @@ static const struct gpu_family families[] = {
     { "fast", "", NULL, fast },     { "gemm", "", NULL, gemms },
     { "batch", "", NULL, batches }, { 0 }
 };
+
+/* By what units are emulated. */
+static const struct gpu_multiplier multipliers[] = { { MMA, 16, NEW },
+                                                     { TF32, 8, NEW },
+                                                     { 0 } };
 
 /* --- faults ----------------------------------------------------------------------- */
 
@@ -311,6 +316,7 @@ static const struct device_fault {
     { "peer is small", NEWER, NULL, NULL, NULL, NULL },
     { "peer tires", NEWER, NULL, NULL, NULL, NULL },
     { "far memory", NEWER, NULL, NULL, NULL, NULL },
+    { "adds otherwise", NEWER, NULL, NULL, NULL, NULL },
 };
 
 static const struct device_fault *fault_wanted(void)
@@ -761,9 +767,12 @@ static size_t bytes_for(const struct gpu_work *w)
     return w->gemm.count * (parts.words[0] + parts.words[1] + parts.slices);
 }
 
+enum { EMULATION_BYTES = 320 }; /* of one GEMM; nothing is read there */
+
 /* Kernels that read matrices as they are need nothing there. */
 static size_t workspace(const struct gpu_work *w)
 {
+    if (gpu_work_emulates(w)) return EMULATION_BYTES;
     return w->kernel->matrices == FORMAT_F32 ? bytes_for(w) : 0;
 }
 
@@ -785,31 +794,62 @@ static void compute_all(struct one *o, char *at)
     }
 }
 
+/* Whether what is emulated comes with all that a device is told of it, one GEMM. */
+static bool is_told(const struct gpu_work *w)
+{
+    const struct gpu_emulation *e = &w->emulation;
+    return w->gemm.count == 1 && e->k_step == w->plan.k_step && e->rule[0].k > 0 &&
+           e->a.words == w->plan.split_a.words && e->b.words == w->plan.split_b.words &&
+           w->gemm.a.ld && w->gemm.b.ld && w->gemm.d.ld && w->gemm.a.format &&
+           w->gemm.b.format && w->gemm.d.format;
+}
+
+/* Rows of the program are not those of the library that this module calls. */
+static struct bitcut_split own_split(const struct bitcut_split *s)
+{
+    struct bitcut_split to = *s;
+    for (int i = 0; i < s->words; i++)
+        to.word[i].format = bitcut_format_find(s->word[i].format->name);
+    return to;
+}
+
+static struct bitcut_matrix own_matrix(const struct bitcut_matrix *x)
+{
+    struct bitcut_matrix to = *x;
+    if (x->format) to.format = bitcut_format_find(x->format->name);
+    return to;
+}
+
 /* By the emulator, where no words are prepared. */
 static enum bitcut_status emulate(const struct gpu_work *w)
 {
     const struct gpu_kernel *k = w->kernel;
+    const bool kernel = !gpu_work_emulates(w);
+    const struct bitcut_split split_a = own_split(&w->plan.split_a),
+                              split_b = own_split(&w->plan.split_b);
     struct bitcut_gemm g;
     bitcut_gemm_init(&g, sizeof g);
-    g.recipe = bitcut_recipe_find(k->recipe);
-    g.unit = unit_of(k);
-    if (!g.recipe) return BITCUT_CANNOT;
-    g.split_a = &w->plan.split_a;
-    g.split_b = &w->plan.split_b;
-    g.low_low = k->program.terms > g.recipe->terms;
-    g.promote = k->program.promote;
+    g.recipe = bitcut_recipe_find(kernel ? k->recipe : w->plan.recipe->name);
+    g.unit = kernel ? unit_of(k) : bitcut_unit_find(bitcut_unit_name(w->gemm.unit), NULL);
+    if (!g.recipe || (!kernel && !is_told(w))) return BITCUT_CANNOT;
+    g.split_a = &split_a;
+    g.split_b = &split_b;
+    g.low_low = kernel ? k->program.terms > g.recipe->terms : w->plan.low_low;
+    g.promote = kernel ? k->program.promote : w->plan.promote;
+    if (!kernel) g.tile_k = w->plan.tile_k;
     g.equilibrate = w->plan.equilibrate;
     g.order = w->plan.order;
+    if (g.order.sums) g.order.sums = bitcut_format_find(g.order.sums->name);
     g.count = w->gemm.count;
     g.m = w->gemm.m;
     g.n = w->gemm.n;
     g.k = w->gemm.k;
     g.alpha = w->gemm.alpha;
     g.beta = w->gemm.beta;
-    g.a = w->gemm.a;
-    g.b = w->gemm.b;
-    g.c = w->gemm.c;
-    g.d = w->gemm.d;
+    g.a = own_matrix(&w->gemm.a);
+    g.b = own_matrix(&w->gemm.b);
+    g.c = own_matrix(&w->gemm.c);
+    g.d = own_matrix(&w->gemm.d);
     return bitcut_gemm(NULL, &g, 1, NULL);
 }
 
@@ -836,6 +876,15 @@ static int start(const struct gpu_work *w, void *at, int device, void *stream,
     if (words_there ? !compute(w, at) : emulate(w) != BITCUT_OK) return 1;
     if (wanted->spoil_gemm) wanted->spoil_gemm(&w->gemm);
     return 0;
+}
+
+/* What it says of its instructions, and whether that is so. */
+static int claim(int device, int multiplier, char *fault)
+{
+    (void)device;
+    snprintf(fault, GPU_FAULT_MOST, "%s adds otherwise",
+             multipliers[multiplier].instruction);
+    return has_fault("adds otherwise");
 }
 
 /* On the host's memory. */
@@ -1002,7 +1051,9 @@ static int compute_entrant(struct gpu_session *s, const struct gpu_entrant *e,
                            char *fault)
 {
     const struct peer_own *own = e->peer ? e->peer->own : NULL;
-    struct gpu_work w = { own ? own->like : e->kernel, s->gemm, e->plan };
+    struct gpu_work w = { .kernel = own ? own->like : e->kernel,
+                          .gemm = s->gemm,
+                          .plan = e->plan };
     if (own && !w.plan.split_a.words) {
         w.plan.split_a = *bitcut_split_find(s->bytes == 2 ? "half" : "f32");
         w.plan.split_b = w.plan.split_a;
@@ -1058,4 +1109,9 @@ const struct gpu_module bitcut_gpu_module = { .interface = INTERFACE,
                                               .workspace = workspace,
                                               .start = start,
                                               .reaches = reaches,
+#ifndef HONEST
+                                              .multipliers = multipliers,
+                                              .methods = (1u << CHAIN_METHODS) - 1,
+                                              .claim = claim,
+#endif
                                               .timer = &timer };

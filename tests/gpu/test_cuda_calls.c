@@ -28,7 +28,6 @@ static const struct {
     { "",       "ootomo", NULL,       NULL, -1, 1, false, 0, 8,   false, NULL, "gemm.ootomo.f16 has 3 terms and no tiles of k" },
     { "",       "plain",  NULL,       NULL, OPEN,         0, 32,  false, "small.plain.f16",  "hopper/wgmma.m64n8k16.f32.f16" },
     { "",       "plain",  NULL,       "hopper/" MMA, OPEN, 0, 32, false, "gemm.plain.f16",   "hopper/" MMA },
-    { "",       "plain",  NULL,       "ampere/" MMA, OPEN, 0, 32, false, NULL, "gemm.plain.tf32 runs on hopper/mma.m16n8k8.f32.tf32, not ampere/" MMA },
     { "",       "plain",  NULL,       NULL, OPEN,         0, 33,  false, "gemm.plain.f16",   "hopper/" MMA },
     { "",       "plain",  "half",     NULL, OPEN,         1, 8,   false, "small.plain.f16",  "hopper/wgmma.m64n8k16.f32.f16" },
     { "",       "plain",  "tf32",     NULL, OPEN,         1, 8,   false, "gemm.plain.tf32",  "hopper/mma.m16n8k8.f32.tf32" },

@@ -1,0 +1,707 @@
+/* GEMMs of units that the device does not have: what happens before, between and after
+   the chains (gpu/emulate/chains.h), each of which a method computes.
+
+   For each sequence of k and each accumulator the values of a chain are gathered, in the
+   order in which they are added; so the methods know nothing of splits, layouts, orders
+   of k, terms or equilibration.  Accumulators are then folded, sequences added, and D is
+   made: lib/recipe.h and lib/bitcut.h say how. */
+#include "gpu/cuda/emulate.cuh"
+
+#include "gpu/emulate/step.h"
+#include "gpu/emulate/word.h"
+
+#include <cstdlib>
+
+namespace
+{
+
+enum { EMULATE_THREADS = 256 };
+
+unsigned blocks_for(size_t count)
+{
+    const size_t blocks = divide_up(count, EMULATE_THREADS);
+    return (unsigned)(blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST);
+}
+
+/* The number of this thread, and how many there are. */
+__device__ size_t thread_first() { return blockIdx.x * (size_t)blockDim.x + threadIdx.x; }
+__device__ size_t thread_count() { return (size_t)gridDim.x * blockDim.x; }
+
+/* --- what the host knows
+ * ---------------------------------------------------------------- */
+
+/* It goes there as arguments of kernels, which a graph keeps. */
+struct upload_piece {
+    uint32_t word[960];
+};
+
+__global__ void upload(uint32_t *to, const __grid_constant__ upload_piece x,
+                       unsigned count)
+{
+    for (unsigned i = threadIdx.x; i < count; i += blockDim.x) to[i] = x.word[i];
+}
+
+rt_error upload_start(void *to, const void *from, size_t bytes, rt_stream stream)
+{
+    upload_piece x;
+    for (size_t at = 0; at < bytes; at += sizeof x) {
+        const size_t now = bytes - at < sizeof x ? bytes - at : sizeof x;
+        memcpy(&x, (const char *)from + at, now);
+        upload<<<1, EMULATE_THREADS, 0, stream>>>((uint32_t *)((char *)to + at), x,
+                                                  (unsigned)(now / sizeof *x.word));
+    }
+    return rt_last_error();
+}
+
+/* --- matrices
+ * --------------------------------------------------------------------------- */
+
+/* A matrix line by line: rows of A, C and D, columns of B. */
+struct view {
+    const void *at;
+    const void *const *each; /* NULL, or of this matrix and those that follow */
+    struct bitcut_format format;
+    size_t across, along; /* elements from a line to the next, and along a line */
+};
+
+view view_of(const struct bitcut_matrix *x, size_t i, bool columns)
+{
+    const bool down = (x->layout == BITCUT_COLUMN_MAJOR) != columns;
+    const size_t bytes = x->format->bits <= 8    ? 1
+                         : x->format->bits <= 16 ? 2
+                         : x->format->bits <= 32 ? 4
+                                                 : 8;
+    view v = { x->at, NULL, *x->format, down ? 1 : x->ld, down ? x->ld : 1 };
+    if (x->each) v.each = x->each + i;
+    else if (x->at) v.at = (const char *)x->at + i * x->stride * bytes;
+    return v;
+}
+
+__device__ const void *view_start(const view &v) { return v.each ? *v.each : v.at; }
+
+__device__ uint64_t encoding_at(const void *at, size_t i, int bits)
+{
+    if (bits <= 8) return ((const uint8_t *)at)[i];
+    if (bits <= 16) return ((const uint16_t *)at)[i];
+    if (bits <= 32) return ((const uint32_t *)at)[i];
+    return ((const uint64_t *)at)[i];
+}
+
+__device__ uint32_t view_get(const view &v, size_t line, size_t p)
+{
+    const uint64_t e =
+        encoding_at(view_start(v), line * v.across + p * v.along, v.format.bits);
+    return v.format.bits == 32 && v.format.fraction_bits == 23
+               ? (uint32_t)e
+               : emulate_decode(&v.format, e);
+}
+
+__device__ void view_set(const view &v, size_t line, size_t p, uint32_t x)
+{
+    void *const at = (void *)view_start(v);
+    const size_t i = line * v.across + p * v.along;
+    const uint64_t e = emulate_encode(&v.format, x);
+    if (v.format.bits <= 8) ((uint8_t *)at)[i] = (uint8_t)e;
+    else if (v.format.bits <= 16) ((uint16_t *)at)[i] = (uint16_t)e;
+    else if (v.format.bits <= 32) ((uint32_t *)at)[i] = (uint32_t)e;
+    else ((uint64_t *)at)[i] = e;
+}
+
+/* --- gathering
+ * -------------------------------------------------------------------------- */
+
+/* The largest finite magnitude of each line: a block a line. */
+__global__ void largest(uint32_t *to, const __grid_constant__ view v, size_t k)
+{
+    uint32_t most = 0;
+    for (size_t p = threadIdx.x; p < k; p += blockDim.x) {
+        const uint32_t x = view_get(v, blockIdx.x, p) & 0x7fffffff;
+        if (x < 0x7f800000) most = max(most, x);
+    }
+    __shared__ uint32_t all;
+    if (threadIdx.x == 0) all = 0;
+    __syncthreads();
+    atomicMax(&all, most);
+    __syncthreads();
+    if (threadIdx.x == 0) to[blockIdx.x] = all;
+}
+
+/* Where the values of an operand come from. */
+struct source {
+    view matrix;
+    size_t k;
+    bool is_b;
+    const uint32_t *largest; /* of lines that are equilibrated, or NULL */
+    struct split_rule split;
+    const struct chain_run *run;
+    uint32_t runs, products;
+    const uint32_t *element; /* k of each place; NULL: the place; from k on: none */
+    emulate_window window;
+};
+
+/* The run that product p is of. */
+__device__ const chain_run *run_of(const source &s, uint32_t p)
+{
+    uint32_t low = 0, high = s.runs;
+    while (high - low > 1) {
+        const uint32_t middle = (low + high) / 2;
+        if (s.run[middle].from <= p) low = middle;
+        else high = middle;
+    }
+    return s.run + low;
+}
+
+__device__ uint32_t value_of(const source &s, const unit_rule &rule, size_t line,
+                             uint32_t p)
+{
+    if (p >= s.products) return 0;
+    const chain_run *const r = run_of(s, p);
+    const uint32_t in = p - r->from,
+                   place = r->at + in / rule.k * rule.k + rule.order[in % rule.k];
+    const uint32_t k = s.element ? s.element[place] : place;
+    if (k >= s.k) return 0;
+    uint32_t x = view_get(s.matrix, line, k);
+    if (s.largest)
+        x = emulate_scale(x, emulate_exponent(s.split.target, s.largest[line]));
+    return emulate_read(&rule, s.is_b, emulate_word(&s.split, x, s.is_b ? r->b : r->a));
+}
+
+/* Whether a method does not take the value. */
+__device__ bool is_outside(const emulate_window &w, uint32_t x)
+{
+    const uint32_t magnitude = x & 0x7fffffff;
+    if (magnitude == 0) return false;
+    if (magnitude >= 0x7f800000) return !w.specials;
+    const int e = (int)(magnitude >> 23) - 127;
+    return e < w.least || e > w.most;
+}
+
+enum { GATHER_TILE = 32, GATHER_ROWS = 8 };
+
+/* A tile of lines and products at a time: read along what is next to each other in the
+   matrix, written along what is in the chain. */
+__global__ void gather(const __grid_constant__ source s,
+                       const __grid_constant__ unit_rule rule, emulate_operand to)
+{
+    __shared__ uint32_t tile[GATHER_TILE][GATHER_TILE + 1]; /* [product][line] */
+    const size_t i0 = blockIdx.y * (size_t)GATHER_TILE,
+                 p0 = blockIdx.x * (size_t)GATHER_TILE;
+    const int x = threadIdx.x;
+    const bool lines_first = s.matrix.along != 1;
+    for (int y = threadIdx.y; y < GATHER_TILE; y += GATHER_ROWS) {
+        const int line = lines_first ? x : y, product = lines_first ? y : x;
+        uint32_t v = 0;
+        if (i0 + line < to.lines)
+            v = value_of(s, rule, i0 + line, (uint32_t)(p0 + product));
+        if (is_outside(s.window, v)) atomicOr(&to.wild[i0 + line], 1);
+        tile[product][line] = v;
+    }
+    __syncthreads();
+    for (int y = threadIdx.y; y < GATHER_TILE; y += GATHER_ROWS) {
+        uint32_t *const values = (uint32_t *)to.value;
+        if (to.across) values[(p0 + y) * to.padded + i0 + x] = tile[y][x];
+        else values[(i0 + y) * to.length + p0 + x] = tile[x][y];
+    }
+}
+
+/* --- STEPS
+ * ------------------------------------------------------------------------------ */
+
+__device__ uint32_t operand_at(const emulate_operand &x, size_t line, size_t p)
+{
+    return __float_as_uint(x.value[x.across ? p * x.padded + line : line * x.length + p]);
+}
+
+/* Outputs by the definition, all or those of wild lines. */
+__global__ void steps(const __grid_constant__ emulate_chain x, bool all)
+{
+    const size_t i = blockIdx.y, j = thread_first();
+    if (j >= x.b.lines || (!all && !x.a.wild[i] && !x.b.wild[j])) return;
+    uint32_t a[RULE_K_MOST], b[RULE_K_MOST];
+    emulate_events events(x);
+    float c = 0, sum = 0;
+    for (uint32_t k = 0; k < x.products; k += x.rule.k) {
+        if (k == events.at) event_apply(c, sum, events.take(), x);
+        for (int q = 0; q < x.rule.k; q++) {
+            a[q] = operand_at(x.a, i, k + q);
+            b[q] = operand_at(x.b, j, k + q);
+        }
+        c = __uint_as_float(step_instruction(&x.rule, a, b, __float_as_uint(c)));
+    }
+    while (events.at != UINT32_MAX) event_apply(c, sum, events.take(), x);
+    x.result[i * x.b.lines + j] = chain_result(c, sum, x);
+}
+
+} // namespace
+
+rt_error steps_start(const emulate_chain &x, bool all, rt_stream stream)
+{
+    constexpr size_t ROWS_MOST = 65535;
+    emulate_chain now = x;
+    for (size_t i = 0; i < x.a.lines; i += ROWS_MOST) {
+        const size_t rows = x.a.lines - i < ROWS_MOST ? x.a.lines - i : ROWS_MOST;
+        const dim3 grid((unsigned)divide_up(x.b.lines, THREADS), (unsigned)rows);
+        now.a.value = x.a.value + i * (x.a.across ? 1 : x.a.length);
+        now.a.wild = x.a.wild + i;
+        now.result = x.result + i * x.b.lines;
+        steps<<<grid, THREADS, 0, stream>>>(now, all);
+    }
+    return rt_last_error();
+}
+
+namespace
+{
+
+rt_error steps_all(const emulate_chain &x, rt_stream stream)
+{
+    return steps_start(x, true, stream);
+}
+
+/* --- the methods
+ * ------------------------------------------------------------------------ */
+
+/* By enum chain_method.  What is derived of each value, in bytes, besides 4 of its own.
+ */
+constexpr struct {
+    rt_error (*start)(const emulate_chain &x, rt_stream stream);
+    bool b_across;
+    size_t words, exponents, codes;
+    bool powers;
+} methods[CHAIN_METHODS] = {
+    { steps_all, true, 0, 0, 0, false },     { simt_start, true, 0, 0, 0, false },
+    { cut_start, false, 0, 2, 0, false },    { tensor_start, false, 4, 0, 1, true },
+    { native_start, false, 4, 0, 0, false },
+};
+
+/* Products of two values of these exponents, and sums of any number of them that memory
+   holds, stay in the range of normal FP32 numbers, with all bits that a sum keeps. */
+enum { WINDOW = 45 };
+
+/* What the method takes of the unit. */
+emulate_window window_of(enum chain_method method, const struct unit_rule &r)
+{
+    const emulate_window any = { -149, 127, true }, some = { -WINDOW, WINDOW, false };
+    switch (method) {
+    case CHAIN_CUT:
+    case CHAIN_TENSOR: return some;
+    case CHAIN_SIMT:
+        if (r.sum == RULE_PAIRS && r.block > 1) return { -WINDOW, WINDOW, true };
+        return any;
+    default: return any;
+    }
+}
+
+bool is_limited(const emulate_window &w) { return w.least > -149 || !w.specials; }
+
+/* --- after the chains
+ * ------------------------------------------------------------------- */
+
+/* Sums of sequences, and what they are rounded to. */
+struct folding {
+    const float *result[RECIPE_ACCUMULATORS_MOST];
+    int accumulators, scale;
+    uint32_t nan;
+    bool rounds;
+    struct bitcut_format sums;
+};
+
+__device__ uint32_t sum_rounded(const folding &x, uint32_t v)
+{
+    const struct bitcut_rounding nearest = {};
+    return x.rounds && (v & 0x7fffffff) <= 0x7f800000
+               ? emulate_round(&x.sums, &nearest, v)
+               : v;
+}
+
+/* The accumulators of a sequence folded into one, and the last `adds` of the sums kept
+   before added to it; it takes the place of the first of these. */
+__global__ void fold(float *kept, int adds, size_t count,
+                     const __grid_constant__ folding x)
+{
+    for (size_t at = thread_first(); at < count; at += thread_count()) {
+        uint32_t v = __float_as_uint(x.result[x.accumulators - 1][at]);
+        for (int i = x.accumulators - 2; i >= 0; i--)
+            v = emulate_fma(x.nan, v, (uint32_t)(127 - x.scale) << 23,
+                            __float_as_uint(x.result[i][at]));
+        v = sum_rounded(x, v);
+        for (int n = 1; n <= adds; n++)
+            v = sum_rounded(x, emulate_fma(x.nan,
+                                           __float_as_uint(kept[(adds - n) * count + at]),
+                                           0x3f800000, v));
+        kept[at] = __uint_as_float(v);
+    }
+}
+
+/* What D is made of. */
+struct finishing {
+    const float *sum;
+    size_t m, n;
+    const uint32_t *largest_a, *largest_b; /* NULL: nothing was equilibrated */
+    int target_a, target_b;
+    uint32_t alpha, beta, nan;
+    bool reads_c;
+    view c, d;
+};
+
+__global__ void finish(const __grid_constant__ finishing x)
+{
+    for (size_t at = thread_first(); at < x.m * x.n; at += thread_count()) {
+        const size_t i = at / x.n, j = at % x.n;
+        uint32_t v = __float_as_uint(x.sum[at]);
+        if (x.largest_a)
+            v = emulate_scale(v, -emulate_exponent(x.target_a, x.largest_a[i]) -
+                                     emulate_exponent(x.target_b, x.largest_b[j]));
+        if ((v & 0x7fffffff) > 0x7f800000) v = x.nan;
+        if (x.alpha != 0x3f800000)
+            v = emulate_fma(x.nan, x.alpha, v, (x.alpha ^ v) & 0x80000000);
+        if (x.reads_c) v = emulate_fma(x.nan, x.beta, view_get(x.c, i, j), v);
+        view_set(x.d, i, j, v);
+    }
+}
+
+/* --- where everything is
+ * ---------------------------------------------------------------- */
+
+/* Parts of a workspace, in bytes from its beginning. */
+struct layout {
+    size_t a[5], b[5]; /* values, words, exponents, codes, powers */
+    size_t wild_a, wild_b, largest_a, largest_b;
+    size_t runs, events, elements, results, kept, end;
+};
+
+/* Sizes of the largest chain. */
+struct sizes {
+    size_t products, entries;
+};
+
+/* An operand of a chain whose lines have so many products. */
+emulate_operand operand_of(size_t lines, size_t products)
+{
+    emulate_operand x = {};
+    x.lines = lines;
+    x.padded = round_up(lines, EMULATE_LINES);
+    x.length = round_up(products ? products : 1, EMULATE_RUN);
+    return x;
+}
+
+int terms_of(const struct gemm_plan *p, int accumulator)
+{
+    int terms = 0;
+    for (int t = 0; t < p->terms; t++) terms += p->term[t].accumulator == accumulator;
+    return terms;
+}
+
+struct sizes sizes_of(const struct gpu_work *w, const struct k_parts *parts)
+{
+    struct sizes x = { 0, 1 };
+    for (int a = 0; a < w->plan.accumulators; a++)
+        for (size_t s = 0; s < parts->count; s++) {
+            const size_t steps = parts->first[s + 1] - parts->first[s],
+                         k = (size_t)w->emulation.k_step,
+                         terms = (size_t)terms_of(&w->plan, a);
+            const size_t products = steps * terms * k,
+                         each = products / (size_t)w->emulation.rule[a].k + 2;
+            if (products > x.products) x.products = products;
+            if (each > x.entries) x.entries = each;
+        }
+    return x;
+}
+
+/* Take `bytes` from the workspace. */
+size_t part(size_t *end, size_t bytes)
+{
+    const size_t at = *end;
+    *end += round_up(bytes, GPU_ALIGNMENT);
+    return at;
+}
+
+void parts_of_operand(size_t to[5], size_t *end, size_t lines, size_t products,
+                      const struct gpu_work *w)
+{
+    const emulate_operand x = operand_of(lines, products);
+    const size_t values = x.padded * x.length;
+    size_t words = 0, exponents = 0, codes = 0, powers = 0;
+    for (int a = 0; a < w->plan.accumulators; a++) {
+        const auto &m = methods[w->emulation.method[a]];
+        if (m.words > words) words = m.words;
+        if (m.exponents > exponents) exponents = m.exponents;
+        if (m.codes > codes) codes = m.codes;
+        if (m.powers) powers = sizeof(uint16_t);
+    }
+    to[0] = part(end, values * sizeof(float));
+    to[1] = part(end, values * words);
+    to[2] = part(end, values * exponents);
+    to[3] = part(end, values * codes);
+    to[4] = part(end, values / 4 * powers); /* of blocks of 4 or more */
+}
+
+struct layout layout_of(const struct gpu_work *w, const struct k_parts *parts)
+{
+    const struct bitcut_gemm *g = &w->gemm;
+    const struct sizes sizes = sizes_of(w, parts);
+    const size_t outputs = g->m * g->n * sizeof(float);
+    struct layout x = {};
+    parts_of_operand(x.a, &x.end, g->m, sizes.products, w);
+    parts_of_operand(x.b, &x.end, g->n, sizes.products, w);
+    x.wild_a = part(&x.end, round_up(g->m, EMULATE_LINES) * sizeof(uint32_t));
+    x.wild_b = part(&x.end, round_up(g->n, EMULATE_LINES) * sizeof(uint32_t));
+    x.largest_a = part(&x.end, w->plan.equilibrate ? g->m * sizeof(uint32_t) : 0);
+    x.largest_b = part(&x.end, w->plan.equilibrate ? g->n * sizeof(uint32_t) : 0);
+    x.runs = part(&x.end, sizes.entries * sizeof(struct chain_run));
+    x.events = part(&x.end, sizes.entries * sizeof(struct chain_event));
+    x.elements =
+        part(&x.end, parts->element
+                         ? parts->steps * (size_t)w->emulation.k_step * sizeof(uint32_t)
+                         : 0);
+    x.results = part(&x.end, (size_t)w->plan.accumulators * outputs);
+    x.kept = part(&x.end, (size_t)(parts->kept > 0 ? parts->kept : 1) * outputs);
+    return x;
+}
+
+/* --- one GEMM
+ * ---------------------------------------------------------------------------- */
+
+/* A GEMM on its way: everything is in its workspace. */
+struct emulated {
+    const struct gpu_work *work;
+    const struct k_parts *parts;
+    struct layout at;
+    char *memory;
+    size_t matrix; /* of the batch */
+    rt_stream stream;
+    unsigned long long *repaired;
+};
+
+template <class T> T *place(const struct emulated &e, size_t at)
+{
+    return (T *)(e.memory + at);
+}
+
+const uint32_t *largest_of(const struct emulated &e, bool is_b)
+{
+    if (!e.work->plan.equilibrate) return NULL;
+    return place<uint32_t>(e, is_b ? e.at.largest_b : e.at.largest_a);
+}
+
+view operand_view(const struct emulated &e, bool is_b)
+{
+    const struct bitcut_gemm *g = &e.work->gemm;
+    return view_of(is_b ? &g->b : &g->a, e.matrix, is_b);
+}
+
+rt_error elements_upload(const struct emulated &e)
+{
+    const size_t count = e.parts->steps * (size_t)e.work->emulation.k_step;
+    if (!e.parts->element) return RT_SUCCESS;
+    uint32_t *const narrow = (uint32_t *)malloc(count * sizeof *narrow + 1);
+    if (!narrow) return RT_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        narrow[i] =
+            e.parts->element[i] > UINT32_MAX ? UINT32_MAX : (uint32_t)e.parts->element[i];
+    const rt_error status = upload_start(place<void>(e, e.at.elements), narrow,
+                                         count * sizeof *narrow, e.stream);
+    free(narrow);
+    return status;
+}
+
+void place_operand(emulate_operand *x, const struct emulated &e, const size_t at[5],
+                   size_t wild)
+{
+    x->value = place<float>(e, at[0]);
+    x->words = place<void>(e, at[1]);
+    x->exponent = place<int16_t>(e, at[2]);
+    x->code = place<uint8_t>(e, at[3]);
+    x->power = place<uint16_t>(e, at[4]);
+    x->wild = place<uint32_t>(e, wild);
+}
+
+rt_error gather_start(const struct emulated &e, const emulate_chain &x,
+                      const struct chain &c, int accumulator, bool is_b)
+{
+    const struct gpu_emulation *const em = &e.work->emulation;
+    const emulate_operand &to = is_b ? x.b : x.a;
+    source s = {};
+    s.matrix = operand_view(e, is_b);
+    s.k = e.work->gemm.k;
+    s.is_b = is_b;
+    s.largest = largest_of(e, is_b);
+    s.split = is_b ? em->b : em->a;
+    s.run = place<struct chain_run>(e, e.at.runs);
+    s.runs = (uint32_t)c.runs;
+    s.products = c.products;
+    s.element = e.parts->element ? place<uint32_t>(e, e.at.elements) : NULL;
+    s.window = window_of(em->method[accumulator], x.rule);
+    const rt_error status =
+        rt_fill_start(to.wild, 0, to.padded * sizeof *to.wild, e.stream);
+    const dim3 grid((unsigned)(to.length / GATHER_TILE),
+                    (unsigned)(to.padded / GATHER_TILE)),
+        threads(GATHER_TILE, GATHER_ROWS);
+    if (status != RT_SUCCESS) return status;
+    gather<<<grid, threads, 0, e.stream>>>(s, x.rule, to);
+    return rt_last_error();
+}
+
+emulate_chain chain_of(const struct emulated &e, const struct chain &c, int accumulator)
+{
+    const struct gpu_work *const w = e.work;
+    emulate_chain x = {};
+    x.a = operand_of(w->gemm.m, c.products);
+    x.b = operand_of(w->gemm.n, c.products);
+    x.b.across = methods[w->emulation.method[accumulator]].b_across;
+    place_operand(&x.a, e, e.at.a, e.at.wild_a);
+    place_operand(&x.b, e, e.at.b, e.at.wild_b);
+    x.products = c.products;
+    x.event = place<struct chain_event>(e, e.at.events);
+    x.events = (uint32_t)c.events;
+    x.promotes = accumulator == 0 && w->emulation.promotes;
+    x.scale = w->plan.scale;
+    x.zeroed = w->emulation.zeroed;
+    x.result =
+        place<float>(e, e.at.results) + (size_t)accumulator * w->gemm.m * w->gemm.n;
+    x.repaired = e.repaired;
+    x.rule = w->emulation.rule[accumulator];
+    return x;
+}
+
+rt_error chain_start(const struct emulated &e, const struct chain &c, int accumulator)
+{
+    const enum chain_method method = e.work->emulation.method[accumulator];
+    const emulate_chain x = chain_of(e, c, accumulator);
+    rt_error status =
+        upload_start(place<void>(e, e.at.runs), c.run, c.runs * sizeof *c.run, e.stream);
+    if (status == RT_SUCCESS)
+        status = upload_start(place<void>(e, e.at.events), c.event,
+                              c.events * sizeof *c.event, e.stream);
+    if (status == RT_SUCCESS) status = gather_start(e, x, c, accumulator, false);
+    if (status == RT_SUCCESS) status = gather_start(e, x, c, accumulator, true);
+    if (status == RT_SUCCESS) status = methods[method].start(x, e.stream);
+    return status == RT_SUCCESS && is_limited(window_of(method, x.rule))
+               ? steps_start(x, false, e.stream)
+               : status;
+}
+
+/* One sequence of k, whose sum is kept at `kept` and those before it that it adds. */
+rt_error sequence_start(const struct emulated &e, size_t sequence, int kept)
+{
+    const struct gpu_work *const w = e.work;
+    const size_t count = w->gemm.m * w->gemm.n;
+    const int adds = e.parts->adds[sequence];
+    folding f = {};
+    rt_error status = RT_SUCCESS;
+    for (int a = 0; a < w->plan.accumulators && status == RT_SUCCESS; a++) {
+        struct chain c;
+        if (chain_make(&c, &w->emulation, &w->plan, e.parts, sequence, a) != BITCUT_OK)
+            return RT_NO_MEMORY;
+        status = chain_start(e, c, a);
+        chain_clear(&c);
+        f.result[a] = place<float>(e, e.at.results) + (size_t)a * count;
+    }
+    f.accumulators = w->plan.accumulators;
+    f.scale = w->plan.scale;
+    f.nan = w->emulation.nan;
+    f.rounds = w->plan.order.sums != NULL;
+    if (f.rounds) f.sums = *w->plan.order.sums;
+    if (status != RT_SUCCESS) return status;
+    fold<<<blocks_for(count), EMULATE_THREADS, 0, e.stream>>>(
+        place<float>(e, e.at.kept) + (size_t)(kept - adds) * count, adds, count, f);
+    return rt_last_error();
+}
+
+rt_error finish_start(const struct emulated &e)
+{
+    const struct gpu_work *const w = e.work;
+    const struct bitcut_gemm *const g = &w->gemm;
+    finishing x = {};
+    x.sum = place<float>(e, e.at.kept);
+    x.m = g->m;
+    x.n = g->n;
+    x.largest_a = largest_of(e, false);
+    x.largest_b = largest_of(e, true);
+    x.target_a = w->emulation.a.target;
+    x.target_b = w->emulation.b.target;
+    x.alpha = g->alpha;
+    x.beta = g->beta;
+    x.nan = w->emulation.nan;
+    x.reads_c = gemm_reads_c(g);
+    if (x.reads_c) x.c = view_of(&g->c, e.matrix, false);
+    x.d = view_of(&g->d, e.matrix, false);
+    finish<<<blocks_for(g->m * g->n), EMULATE_THREADS, 0, e.stream>>>(x);
+    return rt_last_error();
+}
+
+rt_error largest_start(const struct emulated &e)
+{
+    const struct bitcut_gemm *const g = &e.work->gemm;
+    if (!e.work->plan.equilibrate) return RT_SUCCESS;
+    largest<<<(unsigned)g->m, EMULATE_THREADS, 0, e.stream>>>(
+        place<uint32_t>(e, e.at.largest_a), operand_view(e, false), g->k);
+    largest<<<(unsigned)g->n, EMULATE_THREADS, 0, e.stream>>>(
+        place<uint32_t>(e, e.at.largest_b), operand_view(e, true), g->k);
+    return rt_last_error();
+}
+
+rt_error gemm_emulate(const struct emulated &e)
+{
+    const size_t outputs = e.work->gemm.m * e.work->gemm.n * sizeof(float);
+    int kept = 0;
+    rt_error status = largest_start(e);
+    if (status == RT_SUCCESS && !e.parts->count)
+        status = rt_fill_start(place<void>(e, e.at.kept), 0, outputs, e.stream);
+    for (size_t s = 0; s < e.parts->count && status == RT_SUCCESS; s++) {
+        status = sequence_start(e, s, kept);
+        kept += 1 - e.parts->adds[s];
+    }
+    return status == RT_SUCCESS ? finish_start(e) : status;
+}
+
+/* Outputs that TENSOR has computed one by one, since they were asked for. */
+__device__ unsigned long long repaired_outputs;
+
+enum bitcut_status parts_of(struct k_parts *parts, const struct gpu_work *w)
+{
+    return k_parts_make(parts, &w->plan.order, w->gemm.k, (size_t)w->emulation.k_step);
+}
+
+size_t emulation_workspace(const struct gpu_work *w)
+{
+    struct k_parts parts;
+    if (parts_of(&parts, w) != BITCUT_OK) return SIZE_MAX;
+    const size_t bytes = layout_of(w, &parts).end;
+    k_parts_clear(&parts);
+    return bytes;
+}
+
+rt_error emulation_start(const struct gpu_work *w, void *workspace, rt_stream stream)
+{
+    struct k_parts parts;
+    struct emulated e = {};
+    if (parts_of(&parts, w) != BITCUT_OK) return RT_NO_MEMORY;
+    e.work = w;
+    e.parts = &parts;
+    e.at = layout_of(w, &parts);
+    e.memory = (char *)workspace;
+    e.stream = stream;
+    rt_error status = cudaGetSymbolAddress((void **)&e.repaired, repaired_outputs);
+    if (status == RT_SUCCESS) status = elements_upload(e);
+    for (; e.matrix < w->gemm.count && status == RT_SUCCESS; e.matrix++)
+        status = gemm_emulate(e);
+    k_parts_clear(&parts);
+    return status;
+}
+
+} // namespace
+
+extern const struct emulation_code emulation_code = { emulation_workspace,
+                                                      emulation_start };
+
+int emulation_counts(struct gpu_count to[GPU_COUNTS_MOST])
+{
+    const unsigned long long none = 0;
+    unsigned long long repaired = 0;
+    if (cudaMemcpyFromSymbol(&repaired, repaired_outputs, sizeof repaired) !=
+            RT_SUCCESS ||
+        cudaMemcpyToSymbol(repaired_outputs, &none, sizeof none) != RT_SUCCESS)
+        return 0;
+    to[0] = { "repaired outputs", repaired };
+    return 1;
+}

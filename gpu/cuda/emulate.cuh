@@ -1,0 +1,146 @@
+/* What the files that emulate other units share: one chain of a GEMM on the device.
+
+   A chain (gpu/emulate/chains.h) is a dot product of `products` values for every output.
+   The values are gathered first, as FP32, line after line; what a method needs besides is
+   derived from them.  Lines are padded with +0 to whole tiles, in number and in length.
+ */
+#ifndef BITCUT_GPU_CUDA_EMULATE_CUH
+#define BITCUT_GPU_CUDA_EMULATE_CUH
+
+#include "gpu/cuda/gemm.cuh"
+#include "gpu/emulate/chains.h"
+#include "gpu/emulate/rule.h"
+
+#include <cuda_fp16.h>
+
+/* Lines of a tile, and what their length is a multiple of. */
+constexpr size_t EMULATE_LINES = 128, EMULATE_RUN = 128;
+
+constexpr size_t round_up(size_t x, size_t to) { return divide_up(x, to) * to; }
+
+/* One operand of a chain.  Value p of line i is value[i * length + p], or if it lies
+   across value[p * padded + i]. */
+struct emulate_operand {
+    size_t lines, padded, length;
+    bool across;
+    float *value;
+    void *words; /* TENSOR, NATIVE: values as words of the multiplier, i * length + p */
+    int16_t *exponent; /* CUT: by which they align, likewise; NONE of a zero */
+    uint8_t *code; /* TENSOR, of f16: likewise, in a byte                               */
+    uint16_t *power; /* TENSOR: see emulate_tensor.cu */
+    uint32_t *wild;  /* of each line, not 0: only the definition computes it  */
+};
+
+struct emulate_chain {
+    struct emulate_operand a, b;
+    uint32_t products;
+    const struct chain_event *event;
+    uint32_t events;
+    bool promotes;   /* the result is the FP32 register, not the accumulator */
+    int scale;       /* of the event                                         */
+    uint32_t zeroed; /* likewise                                             */
+    float *result;   /* [a.lines][b.lines]                                   */
+    unsigned long long *repaired; /* NULL: not counted                       */
+    struct unit_rule rule;
+};
+
+/* The exponents, of values other than zero, that a method takes; lines with others, or
+   with NaN and infinities where it takes none, are wild. */
+struct emulate_window {
+    int least, most;
+    bool specials;
+};
+
+/* --- what happens between steps ----------------------------------------------------- */
+
+/* The next event of a chain. */
+struct emulate_events {
+    const struct chain_event *next, *end;
+    uint32_t at;
+
+    __device__ explicit emulate_events(const emulate_chain &x)
+        : next(x.event), end(x.event + x.events), at(x.events ? x.event->at : UINT32_MAX)
+    {
+    }
+    __device__ uint32_t take()
+    {
+        const uint32_t what = next->what;
+        next++;
+        at = next < end ? next->at : UINT32_MAX;
+        return what;
+    }
+};
+
+/* An event of accumulator c, an FP32 value, and its register. */
+static __device__ __forceinline__ void event_apply(float &c, float &sum, uint32_t what,
+                                                   const emulate_chain &x)
+{
+    if (what & CHAIN_PROMOTE) {
+        sum = __fadd_rn(sum, c);
+        c = 0;
+    }
+    if (what & CHAIN_SCALE) {
+        c = __fmul_rn(c, __int_as_float((127 - x.scale) << 23));
+        if (x.rule.c.bits == 16) c = __half2float(__float2half_rn(c));
+    }
+    if (what & CHAIN_ZERO && (__float_as_uint(c) & 0x7fffffff) >= x.zeroed) c = 0;
+}
+
+/* What a chain leaves behind in the end: one NaN. */
+static __device__ __forceinline__ float chain_result(float c, float sum,
+                                                     const emulate_chain &x)
+{
+    const float v = x.promotes ? sum : c;
+    return isnan(v) ? __uint_as_float(x.rule.nan) : v;
+}
+
+/* --- copies ------------------------------------------------------------------------- */
+
+static __device__ __forceinline__ void copy16(void *to, const void *from)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)),
+                 "l"(from));
+}
+static __device__ __forceinline__ void copy_commit()
+{
+    asm volatile("cp.async.commit_group;");
+}
+template <int N> static __device__ __forceinline__ void copy_wait()
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(N));
+}
+
+/* Tiles in bands of 8 rows of them, for the L2 cache. */
+static __device__ __forceinline__ void tile_place(int *i, int *j, int rows, int columns)
+{
+    const int band = 8, per = band * columns, b = blockIdx.x / per, in = blockIdx.x % per;
+    const int height = min(band, rows - b * band);
+    *i = b * band + in % height;
+    *j = in / height;
+}
+
+/* --- the methods -------------------------------------------------------------------- */
+
+/* Start what derives of the values what the method needs, and what computes the chain of
+   all lines that are not wild. */
+rt_error tensor_start(const emulate_chain &x, rt_stream stream);
+rt_error native_start(const emulate_chain &x, rt_stream stream);
+rt_error simt_start(const emulate_chain &x, rt_stream stream);
+rt_error cut_start(const emulate_chain &x, rt_stream stream);
+
+/* The definition, of all outputs or of those of wild lines. */
+rt_error steps_start(const emulate_chain &x, bool all, rt_stream stream);
+
+/* --- what struct gpu_module declares ------------------------------------------------ */
+
+enum {
+    EMULATION_METHODS = 1 << CHAIN_STEPS | 1 << CHAIN_SIMT | 1 << CHAIN_CUT |
+                        1 << CHAIN_TENSOR | 1 << CHAIN_NATIVE
+};
+
+extern const struct gpu_multiplier multipliers[];
+
+int emulation_claim(int device, int multiplier, char *fault);
+int emulation_counts(struct gpu_count to[GPU_COUNTS_MOST]);
+
+#endif

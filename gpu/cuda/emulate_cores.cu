@@ -1,0 +1,559 @@
+/* Sums of other units on the device's FP32, FP64 and integer pipes.
+
+   SIMT: rounded products and sums.  A product of words of at most 12 significant bits is
+   exact, so that a pair is one multiplication and one fused multiply-add, rounded once.
+
+   CUT: terms are aligned at an exponent and cut.  In units of the last bit kept a
+   product, exact in FP32, is converted with truncation; sums are integers.  Exponents are
+   16-bit numbers, two a register, so that a maximum over sums of two takes half an
+   instruction a product.
+
+   Launch: 256 threads for a tile, stages of k in shared memory. */
+#include "gpu/cuda/emulate.cuh"
+
+namespace
+{
+
+enum { CORE_THREADS = 256, PASSES = 4096 };
+
+/* --- SIMT -----------------------------------------------------------------------------
+ */
+
+enum kind { CHAIN, PRODUCT_SUM, PAIRS2, PAIRS4 };
+
+template <kind KIND> constexpr int block_of = KIND == PAIRS4 ? 4 : KIND == PAIRS2 ? 2 : 1;
+
+/* c = step(block of products, c). */
+template <kind KIND> __device__ float step(const float *x, const float *y, float c)
+{
+    if constexpr (KIND == CHAIN) return __fmaf_rn(x[0], y[0], c);
+    if constexpr (KIND == PRODUCT_SUM) return __fadd_rn(c, __fmul_rn(x[0], y[0]));
+    const float p = __fmaf_rn(x[1], y[1], __fmul_rn(x[0], y[0]));
+    if constexpr (KIND == PAIRS2) return __fadd_rn(c, p);
+    return __fadd_rn(c, __fadd_rn(p, __fmaf_rn(x[3], y[3], __fmul_rn(x[2], y[2]))));
+}
+
+enum { ROWS = 8, SIMT_M = 16 * ROWS, SIMT_N = 128, SIMT_K = 16, SIMT_STAGES = 3 };
+
+/* Lines of A are apart by what keeps their banks so. */
+struct simt_stage {
+    float a[SIMT_M][SIMT_K + 4], b[SIMT_K][SIMT_N];
+};
+
+__device__ void simt_load(simt_stage *s, const emulate_chain &x, size_t i0, size_t j0,
+                          size_t k)
+{
+    for (int i = threadIdx.x; i < SIMT_M * SIMT_K / 4; i += CORE_THREADS)
+        copy16(&s->a[i / 4][i % 4 * 4],
+               x.a.value + (i0 + i / 4) * x.a.length + k + i % 4 * 4);
+    for (int i = threadIdx.x; i < SIMT_K * SIMT_N / 4; i += CORE_THREADS)
+        copy16(&s->b[i / 32][i % 32 * 4],
+               x.b.value + (k + i / 32) * x.b.padded + j0 + i % 32 * 4);
+}
+
+/* A thread has rows ROWS ty and on, and columns 4 tx and 64 + 4 tx and on.  B lies
+   across. */
+template <kind KIND, bool EVENTS>
+__global__ void __launch_bounds__(CORE_THREADS, EVENTS ? 1 : 2)
+    simt(const __grid_constant__ emulate_chain x)
+{
+    constexpr int block = block_of<KIND>;
+    extern __shared__ __align__(1024) char memory[];
+    simt_stage *const m = (simt_stage *)memory;
+    const int tx = threadIdx.x & 15, ty = threadIdx.x >> 4;
+    int ti, tj;
+    tile_place(&ti, &tj, (int)(x.a.padded / SIMT_M), (int)(x.b.padded / SIMT_N));
+    const size_t i0 = (size_t)ti * SIMT_M, j0 = (size_t)tj * SIMT_N;
+    emulate_events events(x);
+    float c[ROWS][8], sum[ROWS][8];
+#pragma unroll
+    for (int i = 0; i < 8 * ROWS; i++) c[i / 8][i % 8] = sum[i / 8][i % 8] = 0;
+    const auto happen = [&](uint32_t what) {
+#pragma unroll
+        for (int i = 0; i < 8 * ROWS; i++)
+            event_apply(c[i / 8][i % 8], sum[i / 8][i % 8], what, x);
+    };
+    simt_load(&m[0], x, i0, j0, 0);
+    copy_commit();
+    simt_load(&m[1], x, i0, j0, SIMT_K);
+    copy_commit();
+    for (uint32_t k = 0, turn = 0; k < x.products;
+         k += SIMT_K, turn = turn == 2 ? 0 : turn + 1) {
+        copy_wait<1>();
+        __syncthreads();
+        if (k + 2 * SIMT_K < x.products)
+            simt_load(&m[turn == 0 ? 2 : turn - 1], x, i0, j0, k + 2 * SIMT_K);
+        copy_commit();
+        const auto &now = m[turn];
+        const bool whole = k + SIMT_K <= x.products;
+#pragma unroll
+        for (int k4 = 0; k4 < SIMT_K; k4 += 4) {
+            float y[4][8];
+#pragma unroll
+            for (int q = 0; q < 4; q++) {
+                *(float4 *)&y[q][0] = *(const float4 *)&now.b[k4 + q][tx * 4];
+                *(float4 *)&y[q][4] = *(const float4 *)&now.b[k4 + q][64 + tx * 4];
+            }
+            if (EVENTS || !whole) { /* one step at a time */
+#pragma unroll 1
+                for (int q = 0; q < 4 && k + k4 + q < x.products; q += block) {
+                    if (EVENTS && k + k4 + q == events.at) happen(events.take());
+#pragma unroll
+                    for (int i = 0; i < ROWS; i++)
+#pragma unroll
+                        for (int j = 0; j < 8; j++) {
+                            float b[block];
+#pragma unroll
+                            for (int e = 0; e < block; e++)
+                                b[e] =
+                                    now.b[k4 + q + e][(j >> 2) * 64 + tx * 4 + (j & 3)];
+                            c[i][j] =
+                                step<KIND>(&now.a[ty * ROWS + i][k4 + q], b, c[i][j]);
+                        }
+                }
+            } else if constexpr (!EVENTS) {
+#pragma unroll
+                for (int i = 0; i < ROWS; i++) {
+                    const float4 a = *(const float4 *)&now.a[ty * ROWS + i][k4];
+                    const float v[4] = { a.x, a.y, a.z, a.w };
+#pragma unroll
+                    for (int j = 0; j < 8; j++) {
+                        const float b[4] = { y[0][j], y[1][j], y[2][j], y[3][j] };
+#pragma unroll
+                        for (int q = 0; q < 4; q += block)
+                            c[i][j] = step<KIND>(v + q, b + q, c[i][j]);
+                    }
+                }
+            }
+        }
+    }
+    while (EVENTS && events.at != UINT32_MAX) happen(events.take());
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const size_t row = i0 + ty * ROWS + i,
+                         column = j0 + (j >> 2) * 64 + tx * 4 + (j & 3);
+            if (row < x.a.lines && column < x.b.lines)
+                x.result[row * x.b.lines + column] = chain_result(c[i][j], sum[i][j], x);
+        }
+}
+
+template <kind KIND, bool EVENTS>
+rt_error simt_with(const emulate_chain &x, rt_stream stream)
+{
+    constexpr int bytes = SIMT_STAGES * sizeof(simt_stage);
+    const rt_error status = rt_function_set(simt<KIND, EVENTS>, RT_SHARED_BYTES, bytes);
+    if (status != RT_SUCCESS) return status;
+    simt<KIND, EVENTS><<<(unsigned)(x.a.padded / SIMT_M * (x.b.padded / SIMT_N)),
+                         CORE_THREADS, bytes, stream>>>(x);
+    return rt_last_error();
+}
+
+template <kind KIND> rt_error simt_kind(const emulate_chain &x, rt_stream stream)
+{
+    return x.events ? simt_with<KIND, true>(x, stream)
+                    : simt_with<KIND, false>(x, stream);
+}
+
+/* --- CUT ------------------------------------------------------------------------------
+ */
+
+/* The exponent of a zero: the sum with any other is below all alignment exponents. */
+enum { NO_EXPONENT = -500, LEAST_EXPONENT = -100 };
+
+enum { CUT_TILE = 64, CUT_K = 32, EACH = 4 };
+
+/* What becomes of a sum. */
+enum finish { TO_F32, TO_FEWER, TO_F16, TWO_STAGE, PARITY, EXACT };
+
+struct cut_stage {
+    float a[CUT_TILE][CUT_K + 4], b[CUT_TILE][CUT_K + 4];
+    int16_t ea[CUT_TILE][CUT_K + 8], eb[CUT_TILE][CUT_K + 8];
+};
+
+/* Exponents of the values; those of wild lines are zeros. */
+__global__ void exponents(emulate_operand x, int least)
+{
+    const size_t count = x.padded * x.length;
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count;
+         i += (size_t)gridDim.x * blockDim.x) {
+        const float v = x.value[i];
+        const bool none = v == 0 || x.wild[i / x.length];
+        x.exponent[i] =
+            none ? NO_EXPONENT : max((__float_as_int(v) >> 23 & 255) - 127, least);
+    }
+}
+
+__device__ void cut_load(cut_stage *s, const emulate_chain &x, size_t i0, size_t j0,
+                         size_t k)
+{
+    for (int i = threadIdx.x; i < CUT_TILE * CUT_K / 4; i += CORE_THREADS) {
+        copy16(&s->a[i / 8][i % 8 * 4],
+               x.a.value + (i0 + i / 8) * x.a.length + k + i % 8 * 4);
+        copy16(&s->b[i / 8][i % 8 * 4],
+               x.b.value + (j0 + i / 8) * x.b.length + k + i % 8 * 4);
+    }
+    const int i = threadIdx.x;
+    copy16(&s->ea[i / 4][i % 4 * 8],
+           x.a.exponent + (i0 + i / 4) * x.a.length + k + i % 4 * 8);
+    copy16(&s->eb[i / 4][i % 4 * 8],
+           x.b.exponent + (j0 + i / 4) * x.b.length + k + i % 4 * 8);
+}
+
+/* 2^e, of normal floats. */
+__device__ float power(int e) { return __int_as_float((e + 127) << 23); }
+
+__device__ int exponent_of(float c)
+{
+    return max((__float_as_int(c) >> 23 & 255) - 127, -126);
+}
+
+/* The numbers of a rule that the step needs, in registers. */
+struct cut_numbers {
+    int fraction, least, mask, span;
+};
+
+/* The sum of products and c in two stages (emu/sum_two_stage.c): `sum` in units of
+   2^(e - 24), e that of the products; then 32 bits below the larger exponent; 31 bits
+   below the leading one, or below 2^-126; rounded to nearest. */
+__device__ float two_stage(int sum, int e, float c, bool parity)
+{
+    const int own = exponent_of(c), top = max(e, own);
+    long long z = (long long)sum << 8 >> min(63, top - e);
+    int m =
+        (__float_as_int(c) & 0x7fffff) | (__float_as_int(c) & 0x7f800000 ? 0x800000 : 0);
+    m = c < 0 ? -m : m;
+    if (!parity || own >= top - 25) z += (long long)(m * 2 >> min(31, top - own)) << 8;
+    const long long magnitude = z < 0 ? -z : z;
+    const int drop = max(0, 32 - __clzll(magnitude));
+    z = z >> drop << drop;
+    return __ll2float_rn(z) * power(-52) * power(top + 20);
+}
+
+/* Products are taken eight at a time. */
+template <int L> constexpr int piece_of = L < 8 ? L : 8;
+
+template <int L> struct values {
+    float x[piece_of<L>];
+    values() = default;
+    __device__ explicit values(const float *from)
+    {
+        memcpy(x, __builtin_assume_aligned(from, 16), sizeof x);
+    }
+};
+
+/* The larger of `most` and of the sums of two exponents, of even and odd k apart. */
+template <int L>
+__device__ uint32_t largest_two(const int16_t *a, const int16_t *b, uint32_t most)
+{
+    constexpr int size = 2 * piece_of<L>;
+#pragma unroll
+    for (int at = 0; at < L; at += piece_of<L>) {
+        uint32_t e[size / 4], f[size / 4];
+        memcpy(e, __builtin_assume_aligned(a + at, size), size);
+        memcpy(f, __builtin_assume_aligned(b + at, size), size);
+#pragma unroll
+        for (int l = 0; l < size / 4; l++) most = __viaddmax_s16x2(e[l], f[l], most);
+    }
+    return most;
+}
+
+/* A step of one output in the middle of it: `top` is the alignment exponent, and of sums
+   of even and odd k apart, their own. */
+template <finish FINISH, int L> struct cut_step {
+    /* Sums of more than 8 terms of 2^27 may not fit 31 bits; halves of them do. */
+    static constexpr bool joins = FINISH < TWO_STAGE, halved = joins && L > 8;
+    int top, even, odd, sum, other;
+    float scale, scale_odd;
+
+    __device__ cut_step(const int16_t *a, const int16_t *b, float c, const cut_numbers &r)
+    {
+        const int emin = FINISH == TO_F16 ? -14 : -126;
+        const int own = joins && c != 0 ? max(exponent_of(c), emin) : r.least;
+        const uint32_t most =
+            largest_two<L>(a, b, __byte_perm(max(own, r.least), 0, 0x1010));
+        even = (int16_t)most, odd = (int)most >> 16, top = max(even, odd);
+        scale = power(r.fraction - (FINISH == PARITY ? even : top));
+        scale_odd = FINISH == PARITY ? power(r.fraction - odd) : scale;
+        sum = joins ? __float2int_rz(c * scale) : 0;
+        other = 0;
+    }
+    __device__ void add(const values<L> &x, const values<L> &y, int at)
+    {
+#pragma unroll
+        for (int l = 0; l < piece_of<L>; l++) {
+            const bool second = FINISH == PARITY ? l % 2 : halved && at >= L / 2;
+            const int cut = __float2int_rz(
+                __fmul_rn(__fmul_rn(x.x[l], y.x[l]), l % 2 ? scale_odd : scale));
+            (second ? other : sum) += cut;
+        }
+    }
+    __device__ float end(float c, const cut_numbers &r) const
+    {
+        if constexpr (FINISH == PARITY)
+            return two_stage((sum >> min(31, top - even)) + (other >> min(31, top - odd)),
+                             top, c, true);
+        if constexpr (FINISH == TWO_STAGE) return two_stage(sum, top, c, false);
+        const float unit = power(top - r.fraction);
+        const long long wide = (long long)sum + other;
+        if constexpr (FINISH == TO_F16) {
+            const double exact = (halved ? (double)wide : (double)sum) * (double)unit;
+            const float v = __half2float(__double2half(exact));
+            return isinf(c) ? c : v == 0 ? 0 : v;
+        }
+        const float v = (halved ? __ll2float_rz(wide) : __int2float_rz(sum)) * unit;
+        return FINISH == TO_FEWER ? __int_as_float(__float_as_int(v) & r.mask) : v;
+    }
+};
+
+/* --- EXACT ----------------------------------------------------------------------------
+ */
+
+/* Products of a line in binary64, and how far apart their exponents are. */
+template <int L> struct wide_values {
+    double x[L];
+    int span;
+    __device__ wide_values(const float *from, const int16_t *exponent)
+    {
+        int low = 1000, high = -1000;
+#pragma unroll
+        for (int l = 0; l < L; l++) {
+            const int e = exponent[l];
+            x[l] = from[l];
+            if (e != NO_EXPONENT) low = min(low, e), high = max(high, e);
+        }
+        span = max(high - low, 0);
+    }
+};
+
+/* x + y rounded to nearest, and its error (TwoSum, Knuth). */
+__device__ double two_sum(double *error, double x, double y)
+{
+    const double sum = __dadd_rn(x, y), back = __dsub_rn(sum, x);
+    *error = __dadd_rn(__dsub_rn(x, __dsub_rn(sum, back)), __dsub_rn(y, back));
+    return sum;
+}
+
+/* x + y rounded to odd; a sum of zero is +0 unless both are -0. */
+__device__ double sum_to_odd(double x, double y)
+{
+    const double low = __dadd_rd(x, y), high = __dadd_ru(x, y);
+    return low == high || !(__double_as_longlong(low) & 1) ? high : low;
+}
+
+/* c and L products added exactly and rounded once, to nearest: binary64 holds their sum
+   where their exponents are no more than `span` apart all together.  Elsewhere errors of
+   additions are added, the last ones rounded to odd (Boldo and Melquiond 2008), as in
+   emu/fast/fast_rounded.inc. */
+template <int L>
+__device__ float exact_step(const wide_values<L> &a, const wide_values<L> &b, float c,
+                            int span)
+{
+    double sum = __dmul_rn(a.x[0], b.x[0]);
+    if (a.span + b.span <= span) {
+#pragma unroll
+        for (int l = 1; l < L; l++) sum = __fma_rn(a.x[l], b.x[l], sum);
+        return __double2float_rn(sum_to_odd(sum, c));
+    }
+    double rest = 0, low, error;
+#pragma unroll
+    for (int l = 1; l < L; l++) {
+        sum = two_sum(&error, sum, __dmul_rn(a.x[l], b.x[l]));
+        rest = __dadd_rn(rest, error);
+    }
+    if (rest == 0) return __double2float_rn(sum_to_odd(sum, c));
+    sum = two_sum(&low, sum, rest);
+    sum = two_sum(&error, sum, c);
+    return __double2float_rn(sum_to_odd(sum, sum_to_odd(error, low)));
+}
+
+/* A block of outputs of a thread: rows 4 apart, columns 8 apart. */
+template <finish FINISH, int L>
+__device__ void cut_block(float (&c)[EACH][EACH], const cut_stage &s, int i1, int j1,
+                          int at, const cut_numbers &r)
+{
+    if constexpr (FINISH == EXACT) {
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            const wide_values<L> y(&s.b[j1 + j * 8][at], &s.eb[j1 + j * 8][at]);
+#pragma unroll
+            for (int i = 0; i < EACH; i++) {
+                const wide_values<L> x(&s.a[i1 + i * 4][at], &s.ea[i1 + i * 4][at]);
+                c[i][j] = exact_step<L>(x, y, c[i][j], r.span);
+            }
+        }
+    } else if constexpr (L <= 8) {
+        values<L> y[EACH];
+#pragma unroll
+        for (int j = 0; j < EACH; j++) y[j] = values<L>(&s.b[j1 + j * 8][at]);
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            const values<L> x(&s.a[i1 + i * 4][at]);
+#pragma unroll
+            for (int j = 0; j < EACH; j++) {
+                cut_step<FINISH, L> step(&s.ea[i1 + i * 4][at], &s.eb[j1 + j * 8][at],
+                                         c[i][j], r);
+                step.add(x, y[j], 0);
+                c[i][j] = step.end(c[i][j], r);
+            }
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+#pragma unroll
+            for (int j = 0; j < EACH; j++) {
+                const int row = i1 + i * 4, column = j1 + j * 8;
+                cut_step<FINISH, L> step(&s.ea[row][at], &s.eb[column][at], c[i][j], r);
+#pragma unroll
+                for (int l = 0; l < L; l += 8)
+                    step.add(values<L>(&s.a[row][at + l]),
+                             values<L>(&s.b[column][at + l]), l);
+                c[i][j] = step.end(c[i][j], r);
+            }
+    }
+}
+
+/* How far exponents of both operands may be apart for binary64 to hold L products. */
+template <int L> __device__ int span_of(const struct unit_rule &r)
+{
+    constexpr int carries = L == 2 ? 1 : 2;
+    return 53 - 2 - carries - r.operand[0].fraction_bits - r.operand[1].fraction_bits;
+}
+
+/* A warp has 16 rows and 32 columns of the tile, a thread rows 4 apart and columns 8
+   apart. */
+template <finish FINISH, int L, bool LAST>
+__global__ void __launch_bounds__(CORE_THREADS, L > 8 ? 1 : 2)
+    cut(const __grid_constant__ emulate_chain x)
+{
+    extern __shared__ __align__(1024) char memory[];
+    cut_stage *const m = (cut_stage *)memory;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const int i1 = (warp >> 1) * 16 + (lane >> 3), j1 = (warp & 1) * 32 + (lane & 7);
+    int ti, tj;
+    tile_place(&ti, &tj, (int)(x.a.padded / CUT_TILE), (int)(x.b.padded / CUT_TILE));
+    const size_t i0 = (size_t)ti * CUT_TILE, j0 = (size_t)tj * CUT_TILE;
+    const int least =
+        FINISH < TWO_STAGE ? max(x.rule.align_min, (int)LEAST_EXPONENT) : LEAST_EXPONENT;
+    const cut_numbers numbers = { x.rule.fraction, least,
+                                  -1 << (23 - x.rule.result.fraction_bits),
+                                  span_of<L>(x.rule) };
+    emulate_events events(x);
+    float c[EACH][EACH], sum[EACH][EACH], old[LAST ? EACH : 1][LAST ? EACH : 1];
+#pragma unroll
+    for (int i = 0; i < EACH * EACH; i++)
+        c[i / EACH][i % EACH] = sum[i / EACH][i % EACH] = 0;
+    const auto happen = [&](uint32_t what) {
+#pragma unroll
+        for (int i = 0; i < EACH * EACH; i++)
+            event_apply(c[i / EACH][i % EACH], sum[i / EACH][i % EACH], what, x);
+    };
+    cut_load(&m[0], x, i0, j0, 0);
+    copy_commit();
+    for (uint32_t k = 0, turn = 0; k < x.products; k += CUT_K, turn ^= 1) {
+        copy_wait<0>();
+        __syncthreads();
+        if (k + CUT_K < x.products) cut_load(&m[turn ^ 1], x, i0, j0, k + CUT_K);
+        copy_commit();
+        const auto &now = m[turn];
+        const int end = (int)min(x.products - k, (uint32_t)CUT_K);
+#pragma unroll 1
+        for (int at = 0; at < end; at += L) {
+            const bool begins = LAST && (k + at) % x.rule.k == 0;
+            if (k + at == events.at) happen(events.take());
+#pragma unroll
+            for (int i = 0; LAST && i < EACH * EACH; i++)
+                if (begins)
+                    old[i / EACH][i % EACH] = c[i / EACH][i % EACH],
+                                      c[i / EACH][i % EACH] = 0;
+            cut_block<FINISH, L>(c, now, i1, j1, at, numbers);
+            if (LAST && (k + at + L) % x.rule.k == 0) {
+#pragma unroll
+                for (int i = 0; i < EACH * EACH; i++) {
+                    float &d = c[i / EACH][i % EACH];
+                    d = __fadd_rn(d, old[LAST ? i / EACH : 0][LAST ? i % EACH : 0]);
+                    if (FINISH == TO_F16) d = __half2float(__float2half_rn(d));
+                }
+            }
+        }
+    }
+    while (events.at != UINT32_MAX) happen(events.take());
+#pragma unroll
+    for (int i = 0; i < EACH * EACH; i++) {
+        const size_t row = i0 + i1 + i / EACH * 4, column = j0 + j1 + i % EACH * 8;
+        if (row < x.a.lines && column < x.b.lines)
+            x.result[row * x.b.lines + column] =
+                chain_result(c[i / EACH][i % EACH], sum[i / EACH][i % EACH], x);
+    }
+}
+
+template <finish FINISH, int L, bool LAST = false>
+rt_error cut_with(const emulate_chain &x, rt_stream stream)
+{
+    constexpr int bytes = 2 * sizeof(cut_stage);
+    const rt_error status = rt_function_set(cut<FINISH, L, LAST>, RT_SHARED_BYTES, bytes);
+    if (status != RT_SUCCESS) return status;
+    exponents<<<PASSES, CORE_THREADS, 0, stream>>>(x.a, 1 - x.rule.operand[0].bias);
+    exponents<<<PASSES, CORE_THREADS, 0, stream>>>(x.b, 1 - x.rule.operand[1].bias);
+    cut<FINISH, L, LAST><<<(unsigned)(x.a.padded / CUT_TILE * (x.b.padded / CUT_TILE)),
+                           CORE_THREADS, bytes, stream>>>(x);
+    return rt_last_error();
+}
+
+constexpr struct {
+    enum finish finish;
+    int block;
+    bool last;
+    rt_error (*start)(const emulate_chain &x, rt_stream stream);
+} cuts[] = {
+    { TO_F32, 4, false, cut_with<TO_F32, 4> },
+    { TO_F32, 8, false, cut_with<TO_F32, 8> },
+    { TO_F32, 16, false, cut_with<TO_F32, 16> },
+    { TO_F32, 32, false, cut_with<TO_F32, 32> },
+    { TO_F32, 8, true, cut_with<TO_F32, 8, true> },
+    { TO_F32, 16, true, cut_with<TO_F32, 16, true> },
+    { TO_FEWER, 16, false, cut_with<TO_FEWER, 16> },
+    { TO_FEWER, 32, false, cut_with<TO_FEWER, 32> },
+    { TO_F16, 4, false, cut_with<TO_F16, 4> },
+    { TO_F16, 8, false, cut_with<TO_F16, 8> },
+    { TO_F16, 16, false, cut_with<TO_F16, 16> },
+    { TO_F16, 32, false, cut_with<TO_F16, 32> },
+    { TO_F16, 8, true, cut_with<TO_F16, 8, true> },
+    { TO_F16, 16, true, cut_with<TO_F16, 16, true> },
+    { TWO_STAGE, 4, false, cut_with<TWO_STAGE, 4> },
+    { TWO_STAGE, 8, false, cut_with<TWO_STAGE, 8> },
+    { PARITY, 16, false, cut_with<PARITY, 16> },
+    { EXACT, 2, false, cut_with<EXACT, 2> },
+    { EXACT, 4, false, cut_with<EXACT, 4> },
+};
+
+enum finish finish_of(const struct unit_rule &r)
+{
+    if (r.fraction == RULE_EXACT) return EXACT;
+    if (r.sum == RULE_TWO_STAGE) return r.parity ? PARITY : TWO_STAGE;
+    if (r.result.bits == 16) return TO_F16;
+    return r.result.fraction_bits == 23 ? TO_F32 : TO_FEWER;
+}
+
+} // namespace
+
+rt_error simt_start(const emulate_chain &x, rt_stream stream)
+{
+    if (x.rule.sum == RULE_FUSED) return simt_kind<CHAIN>(x, stream);
+    switch (x.rule.block) {
+    case 4: return simt_kind<PAIRS4>(x, stream);
+    case 2: return simt_kind<PAIRS2>(x, stream);
+    default: return simt_kind<PRODUCT_SUM>(x, stream);
+    }
+}
+
+rt_error cut_start(const emulate_chain &x, rt_stream stream)
+{
+    const enum finish finish = finish_of(x.rule);
+    for (const auto &code : cuts)
+        if (code.finish == finish && code.block == x.rule.block &&
+            code.last == x.rule.c_last)
+            return code.start(x, stream);
+    return RT_NO_FUNCTION;
+}
