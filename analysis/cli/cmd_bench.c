@@ -1,5 +1,6 @@
 /* bitcut bench: verify, then time, as a ratio to a peer in the same run. */
 #include "analysis/cli/bench_emu.h"
+#include "analysis/cli/bench_emu_device.h"
 #include "analysis/cli/bench_gpu.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/device/blas.h"
@@ -17,7 +18,7 @@
 static size_t size = 512; /* of exact and emu */
 static struct option_counts sizes, batches;
 static const char *input_text = "urand(-1,1)";
-static const char *unit_name;
+static const char *unit_name, *recipe_name;
 static struct option_texts shapes;
 static struct bench_gpu gpu = { .shapes = &shapes,
                                 .sizes = &sizes,
@@ -32,7 +33,9 @@ static const struct option_row options[] = {
       &input_text, "I" },
     { "unit", "emu: this one (bitcut list units; default: all with a fast path)",
       OPTION_TEXT, &unit_name, "U" },
-    DEVICE_OPTION("of gpu: cuda"),
+    { "recipe", "emu on a device: this one (bitcut list recipes; default plain)",
+      OPTION_TEXT, &recipe_name, "R" },
+    DEVICE_OPTION("of emu: emulator, of gpu: cuda"),
     { "kernel", "gpu: this one, its name or how that begins, or all", OPTION_TEXT,
       &gpu.kernel, "K" },
     { "tile", "gpu: kernels with this tile alone (default: what suits the shape)",
@@ -53,15 +56,16 @@ static const struct option_row options[] = {
 };
 
 /* What is timed: by a suite, and by bench gpu whole GEMMs or a study of small ones. */
-enum { EXACT = 1, EMU = 2, GEMMS = 4, SMALL = 8 };
+enum { EXACT = 1, EMU = 2, GEMMS = 4, SMALL = 8, EMU_DEVICE = 16 };
 
 #define OF_GPU   "is for bench gpu"
 #define OF_GEMMS "is for bench gpu, but not for batches of small GEMMs"
 
 static const struct option_use uses[] = {
     /* clang-format off */
-    { "unit",        EMU,           "is for bench emu" },
-    { "device",      GEMMS | SMALL, OF_GPU             },
+    { "unit",        EMU | EMU_DEVICE, "is for bench emu" },
+    { "recipe",      EMU_DEVICE,    "is for bench emu on a device" },
+    { "device",      GEMMS | SMALL | EMU | EMU_DEVICE, "is for bench emu and bench gpu" },
     { "kernel",      GEMMS | SMALL, OF_GPU             },
     { "study",       GEMMS | SMALL, OF_GPU             },
     { "shapes",      GEMMS | SMALL, OF_GPU             },
@@ -263,13 +267,22 @@ struct suite {
     int (*run)(struct context *x);
 };
 
+static int run_emu_device(struct context *x, const struct input *input)
+{
+    const char *name = recipe_name ? recipe_name : recipes[RECIPE_PLAIN].name;
+    const struct bitcut_recipe *recipe = bitcut_recipe_find(name);
+    if (!recipe) return fail_unknown("--recipe", name, TABLE(recipes));
+    return bench_emu_device(x, &sizes, input, recipe, unit_name);
+}
+
 static int run_emu(struct context *x)
 {
     struct fault f;
     struct input input;
-    if (take_size() != EXIT_GOOD) return EXIT_USAGE;
     if (input_parse(&input, input_text, &f) != BITCUT_OK)
         return fail_input("--input", "inputs", &f);
+    if (!device_is_emulator()) return run_emu_device(x, &input);
+    if (take_size() != EXIT_GOOD) return EXIT_USAGE;
     return bench_emu(x, size, &input, unit_name);
 }
 
@@ -292,6 +305,7 @@ static unsigned use_of(const struct suite *suite)
 {
     const struct bench_study *study =
         gpu.study ? table_find(TABLE(bench_studies), gpu.study) : NULL;
+    if (suite->use == EMU && !device_is_emulator()) return EMU_DEVICE;
     return suite->use == GEMMS && study && study->matrices != FORMAT_F32 ? SMALL
                                                                          : suite->use;
 }

@@ -1,0 +1,324 @@
+#include "analysis/cli/bench_emu_device.h"
+
+#include "analysis/cli/device_option.h"
+#include "analysis/cli/terminal.h"
+#include "analysis/evidence/field.h"
+#include "emu/gemm.h"
+#include "gpu/choose.h"
+#include "lib/clock.h"
+#include "lib/file/source.h"
+#include "lib/size.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The host verifies so many products, or a row; a time is the best of a few. */
+#define VERIFIED_PRODUCTS 4e10
+enum { ROUNDS = 3 };
+
+/* Timed together, so that what is between them does not count. */
+enum { TIMED_MILLISECONDS = 200, REPEATS_MOST = 100 };
+
+struct task {
+    struct context *context;
+    struct recorder recorder;
+    const struct bitcut_recipe *recipe;
+    const char *input;
+    size_t n;
+    struct matrix a, b, got, want;
+    struct gpu_session *session; /* with these matrices on the device */
+};
+
+/* What was found of one unit. */
+struct found {
+    struct gpu_work work;
+    size_t rows, mismatches;    /* of D: compared; outputs that differ            */
+    double host, device, whole; /* seconds: of `rows` on the host; of D there; and
+                                   with copies there and back                     */
+    uint64_t repaired;          /* steps, see struct gpu_module                   */
+};
+
+static const struct emit_column columns[] = {
+    /* clang-format off */
+    { "unit",                "unit",       0, NULL },
+    { "method",              "method",     0, NULL },
+    { "n",                   "n",          0, NULL },
+    { "products_per_second", "products/s", 3, NULL },
+    { "host_ratio",          "x host",     3, NULL },
+    { "repaired_fraction",   "repaired",   2, "0"  },
+    { "whole_ratio",         "whole",      3, NULL },
+    { "verified",            "verified",   0, NULL },
+    { "mismatches",          "mismatches", 0, NULL },
+    { 0 }
+    /* clang-format on */
+};
+
+static const struct gpu_module *module_of(const struct task *t)
+{
+    return t->recorder.gpu.module;
+}
+
+static enum bitcut_status told(const char *why, struct fault *f)
+{
+    return fault_set(f, BITCUT_CANNOT, "%s", why);
+}
+
+/* --- both sides ------------------------------------------------------------------------
+ */
+
+static double products(const struct task *t, const struct gpu_work *w, size_t rows)
+{
+    return (double)w->plan.terms * (double)rows * (double)t->n * (double)t->n;
+}
+
+/* Rows from `first` on by the emulator; the time that it took is added. */
+static enum bitcut_status emulate_rows(struct found *x, struct task *t, size_t first,
+                                       size_t rows, struct fault *f)
+{
+    struct bitcut_gemm g = x->work.gemm;
+    gemm_set_dense(&g, t->want.at, rows, t->n, t->n, t->a.at + first * t->n, t->b.at,
+                   NULL);
+    g.kernel = NULL;
+    const struct gemm_options how = { .threads = t->context->threads,
+                                      .progress = &t->context->progress };
+    const double start = seconds_now();
+    const enum bitcut_status status = gemm_run(&g, &how, f);
+    x->host += seconds_now() - start;
+    return status;
+}
+
+/* Compare rows of D on the device. */
+static enum bitcut_status compare_rows(struct found *x, struct task *t, size_t first,
+                                       size_t rows, struct fault *f)
+{
+    char why[GPU_FAULT_MOST];
+    enum bitcut_status status = rows ? emulate_rows(x, t, first, rows, f) : BITCUT_OK;
+    if (status != BITCUT_OK || !rows) return status;
+    if (module_of(t)->timer->read(t->got.at, t->session, first, rows, why))
+        return told(why, f);
+    for (size_t i = 0; i < rows * t->n; i++)
+        x->mismatches += t->got.at[i] != t->want.at[i];
+    x->rows += rows;
+    return BITCUT_OK;
+}
+
+static enum bitcut_status verify(struct found *x, struct task *t, struct fault *f)
+{
+    const double each = products(t, &x->work, 1);
+    size_t rows = (size_t)(VERIFIED_PRODUCTS / each) + 1;
+    if (rows > t->n) rows = t->n;
+    const size_t last = rows == t->n ? 0 : rows / 2;
+    const enum bitcut_status status = compare_rows(x, t, 0, rows - last, f);
+    return status == BITCUT_OK ? compare_rows(x, t, t->n - last, last, f) : status;
+}
+
+/* --- time
+ * ------------------------------------------------------------------------------- */
+
+static uint64_t take_repaired(const struct task *t)
+{
+    struct gpu_count counts[GPU_COUNTS_MOST];
+    const int n = module_of(t)->counts ? module_of(t)->counts(counts) : 0;
+    for (int i = 0; i < n; i++)
+        if (!strcmp(counts[i].name, "repaired outputs")) return counts[i].value;
+    return 0;
+}
+
+/* `repeats` of D, in seconds each. */
+static enum bitcut_status time_once(double *seconds, const struct found *x,
+                                    struct task *t, int repeats, struct fault *f)
+{
+    char why[GPU_FAULT_MOST];
+    struct gpu_measurement m;
+    const struct gpu_entrant entrant = { .kernel = x->work.kernel,
+                                         .plan = x->work.plan,
+                                         .part = GPU_WHOLE,
+                                         .emulation = &x->work.emulation };
+    if (module_of(t)->timer->run(&m, t->session, &entrant, repeats, why))
+        return told(why, f);
+    *seconds = m.milliseconds / 1000 / repeats;
+    return BITCUT_OK;
+}
+
+static enum bitcut_status time_device(struct found *x, struct task *t, struct fault *f)
+{
+    double now;
+    take_repaired(t);
+    enum bitcut_status status = time_once(&x->device, x, t, 1, f);
+    x->repaired = take_repaired(t) / 2; /* one more was started before the timed one */
+    const double wanted = x->device > 0 ? TIMED_MILLISECONDS / 1000.0 / x->device : 1;
+    const int repeats = wanted < 1              ? 1
+                        : wanted > REPEATS_MOST ? REPEATS_MOST
+                                                : (int)wanted;
+    for (int i = 0; i < ROUNDS && status == BITCUT_OK; i++) {
+        status = time_once(&now, x, t, repeats, f);
+        if (status == BITCUT_OK && now < x->device) x->device = now;
+        if (progress_stopped(&t->context->progress)) return told("stopped", f);
+    }
+    return status;
+}
+
+/* From matrices in the host's memory. */
+static enum bitcut_status time_whole(struct found *x, struct task *t, struct fault *f)
+{
+    const size_t bytes = t->n * t->n * sizeof(uint32_t);
+    struct gpu_work w = x->work;
+    const struct gpu_memory memory[4] = {
+        { t->a.at, bytes }, { t->b.at, bytes }, { NULL, 0 }, { t->got.at, bytes }
+    };
+    w.gemm.d.to = t->got.at;
+    const double start = seconds_now();
+    const enum bitcut_status status =
+        gpu_work_run(&w, memory, &t->recorder.gpu, &t->recorder.device, f);
+    x->whole = seconds_now() - start;
+    return status;
+}
+
+/* --- units
+ * ------------------------------------------------------------------------------ */
+
+/* The methods of all terms, each once. */
+static void name_methods(char *to, size_t size, const struct gpu_work *w)
+{
+    const char *name;
+    *to = 0;
+    for (size_t i = 0; (name = gpu_work_method(w, i)); i++)
+        if (!strstr(to, name))
+            snprintf(to + strlen(to), size - strlen(to), "%s%s", *to ? " " : "", name);
+}
+
+static json_t *describe(const struct task *t, const struct found *x)
+{
+    char methods[64];
+    const double rate = products(t, &x->work, t->n) / x->device,
+                 host = products(t, &x->work, x->rows) / x->host;
+    name_methods(methods, sizeof methods, &x->work);
+    const int block = x->work.emulation.rule[0].block;
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:I, s:s, s:f, s:f, s:f, s:I, s:f, s:f, s:f, s:I, s:I, "
+        "s:s, s:s}",
+        "unit", x->work.gemm.unit->name, "evidence", unit_evidence(x->work.gemm.unit),
+        "recipe", t->recipe->name, "method", methods, "n", (json_int_t)t->n, "input",
+        t->input, "products_per_second", rate, "host_products_per_second", host,
+        "host_ratio", rate / host, "repaired", (json_int_t)x->repaired,
+        "repaired_fraction",
+        (double)x->repaired * (block ? block : 1) / products(t, &x->work, t->n),
+        "whole_seconds", x->whole, "whole_ratio", x->whole / x->device, "verified",
+        (json_int_t)(x->rows * t->n), "mismatches", (json_int_t)x->mismatches, "device",
+        t->recorder.device.name, "driver", t->recorder.device.driver);
+}
+
+/* The GEMM on the device, with everything decided; false: it does not run on the unit. */
+static bool pose(struct gpu_work *w, const struct task *t, const struct bitcut_unit *u,
+                 struct fault *f)
+{
+    struct bitcut_gemm g = gemm_of(t->recipe, u);
+    gemm_set_dense(&g, t->got.at, t->n, t->n, t->n, t->a.at, t->b.at, NULL);
+    return gpu_work_emulate(w, &t->recorder.gpu, &t->recorder.device, &g, f) == BITCUT_OK;
+}
+
+static int bench_unit(struct task *t, const struct bitcut_unit *u)
+{
+    struct fault f;
+    struct found x = { 0 };
+    if (!pose(&x.work, t, u, &f)) return fail(u->name, &f);
+    terminal_label(u->name);
+    enum bitcut_status status = time_device(&x, t, &f);
+    if (status == BITCUT_OK) status = verify(&x, t, &f);
+    if (status == BITCUT_OK) status = time_whole(&x, t, &f);
+    if (status != BITCUT_OK) return fail(u->name, &f);
+    emit_row(&t->context->emitter, describe(t, &x));
+    return x.mismatches ? EXIT_FOUND : EXIT_GOOD;
+}
+
+/* The worse of two exit statuses, of which a failure ends everything. */
+static bool goes_on(int *worst, int status)
+{
+    if (status == EXIT_FOUND) *worst = status;
+    else if (status != EXIT_GOOD) *worst = status;
+    return status == EXIT_GOOD || status == EXIT_FOUND;
+}
+
+static int bench_units(struct task *t, const struct bitcut_unit *only)
+{
+    int worst = EXIT_GOOD;
+    for (const struct bitcut_unit *u = units; u->name; u++) {
+        struct gpu_work w;
+        if (only ? u != only : field_repeats(u) || !pose(&w, t, u, NULL)) continue;
+        if (!goes_on(&worst, bench_unit(t, u))) break;
+    }
+    return worst;
+}
+
+/* --- sizes
+ * ------------------------------------------------------------------------------ */
+
+static enum bitcut_status task_fill(struct task *t, const struct input *input,
+                                    struct fault *f)
+{
+    const struct context *x = t->context;
+    char why[GPU_FAULT_MOST];
+    struct gpu_library library;
+    enum bitcut_status status =
+        source_generate(&t->a, input, INPUT_A, t->n, t->n, x->seed, x->threads, f);
+    if (status == BITCUT_OK)
+        status =
+            source_generate(&t->b, input, INPUT_B, t->n, t->n, x->seed, x->threads, f);
+    if (status == BITCUT_OK) status = matrix_init(&t->got, t->n, t->n, f);
+    if (status == BITCUT_OK) status = matrix_init(&t->want, t->n, t->n, f);
+    if (status != BITCUT_OK) return status;
+    struct bitcut_gemm g = gemm_of(t->recipe, units);
+    gemm_set_dense(&g, NULL, t->n, t->n, t->n, t->a.at, t->b.at, NULL);
+    g.a.format = g.b.format = g.d.format = &formats[FORMAT_F32];
+    if (module_of(t)->timer->begin(&t->session, &library, &g, 1,
+                                   t->recorder.device.number, why))
+        return told(why, f);
+    return BITCUT_OK;
+}
+
+static void task_clear(struct task *t)
+{
+    if (t->session) module_of(t)->timer->end(t->session);
+    t->session = NULL;
+    matrix_clear(&t->a);
+    matrix_clear(&t->b);
+    matrix_clear(&t->got);
+    matrix_clear(&t->want);
+}
+
+static int bench_size(struct task *t, const struct input *input,
+                      const struct bitcut_unit *only)
+{
+    struct fault f;
+    const int status =
+        task_fill(t, input, &f) == BITCUT_OK ? bench_units(t, only) : fail("bench", &f);
+    task_clear(t);
+    return status;
+}
+
+int bench_emu_device(struct context *x, const struct option_counts *sizes,
+                     const struct input *input, const struct bitcut_recipe *recipe,
+                     const char *unit)
+{
+    static const struct option_counts usual = { 1, { 4096 } };
+    const struct bitcut_format *words =
+        recipe->split ? recipe->split->word[0].format : &formats[FORMAT_F16];
+    struct task t = { .context = x, .recipe = recipe, .input = input->family->name };
+    const struct bitcut_unit *only = NULL;
+    if (unit && !(only = unit_find(unit, words))) return fail_unit(unit, true);
+    int worst = device_open(&t.recorder, "bench");
+    if (worst != EXIT_GOOD) return worst;
+    x->emitter.columns = columns;
+    if (!sizes->count) sizes = &usual;
+    if (!gpu_emulates(&t.recorder.gpu) || !module_of(&t)->timer)
+        worst = complain("--device", "its module emulates no unit");
+    for (int i = 0; i < sizes->count && worst <= EXIT_FOUND; i++) {
+        t.n = sizes->at[i];
+        if (!goes_on(&worst, t.n ? bench_size(&t, input, only)
+                                 : complain("-n", "must be 1 or more")))
+            break;
+    }
+    recorder_close(&t.recorder);
+    return worst;
+}
