@@ -52,7 +52,8 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
          any_promotion: bool = False, stream: Any = None, workspace: Any = None) -> Gemm:
     """D = alpha A B + beta C by a recipe on a matrix unit: every bit that a kernel following
     the recipe gives there.  Arrays in the memory of a GPU, CuPy's, PyTorch's or whatever has
-    __cuda_array_interface__ or DLPack, are multiplied there, by that kernel.
+    __cuda_array_interface__ or DLPack, are multiplied there, to the same bits: by that kernel, or
+    where there is none, and the unit is given, by emulation of that unit, whichever it is.
 
     A is (m, k), B (k, n), C and D (m, n); each may have a first dimension, a batch.  Elements
     are f4, f2, f8 whose values are all FP32's (they are converted), ml_dtypes' types, or u1, u2,
@@ -71,7 +72,9 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
         D, written where it is; it may be C.  Else a new array of `format_d`, f32 by default.
     kernel, any_promotion, stream, workspace
         on a GPU alone: as in struct bitcut_gemm; recipe or kernel is needed, and the unit may
-        be left to the device.  The call returns without waiting.  It runs on the stream that
+        be left to the device.  The result has the ``device`` and the ``kernel``; where the unit
+        is emulated that is None, and ``method`` says how, by a name, or one for each product of
+        words if they differ.  The call returns without waiting.  It runs on the stream that
         is the current one of CuPy or PyTorch for A, B and C, or on `stream`, an object of
         theirs or an address; memory for D and to work in is theirs as well, unless `out` and
         `workspace`, of as many bytes as workspace() says, give it.
@@ -86,7 +89,10 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
     g, said = p.struct, {}
     if p.place:
         ran = _device.start(p, workspace)
-        said = {"device": p.place.device, "kernel": ran.kernel.decode()}
+        said = {"device": p.place.device, "kernel": ran.kernel.decode() if ran.kernel else None}
+        if not ran.kernel:
+            names = _device.methods(g, p.place)
+            said["method"] = names[0] if len(set(names)) == 1 else names
     else:
         _needs({"recipe": recipe, "unit": unit}, ("recipe", "unit"))
         ran = fresh_gemm()
@@ -98,7 +104,8 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
 
 def workspace(a: Any, b: Any, **given) -> int:
     """Bytes that gemm() of the same arguments, arrays in the memory of a GPU, works in there; of
-    a batch so many for each matrix that is to be computed at the same time."""
+    a batch so many for each matrix that is to be computed at the same time, or where the unit is
+    emulated once."""
     p = _problem(a, b, given, needs=(), how=(*HOW, "kernel", "any_promotion"), on_device=True)
     if p.place is None:
         raise BadArgument("A and B are in the memory of the host, where gemm() needs none")

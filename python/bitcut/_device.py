@@ -1,4 +1,5 @@
-"""GEMMs on a device, by its kernels: where CuPy's and PyTorch's memory is, on their streams."""
+"""GEMMs on a device, by its kernels or where it emulates a unit: where CuPy's and PyTorch's memory
+is, on their streams."""
 
 from __future__ import annotations
 
@@ -203,6 +204,14 @@ class Place:
             return self.owner.empty(shape, format)
 
 
+def methods(g, place: Place) -> list:
+    """How each product of words is computed: by a "kernel", or how the unit is emulated."""
+    names = []
+    while (name := lib.bitcut_gemm_method(device(place.device), byref(g), len(names))):
+        names.append(name.decode())
+    return names
+
+
 def workspace_bytes(g, place: Place) -> int:
     """What one GEMM of the batch works in."""
     needed = c_size_t()
@@ -219,7 +228,8 @@ def _workspace(g, place: Place, given: Any):
         if place.owner and not place.owner.lends(place.stream):
             raise BadArgument("workspace=: missing: a graph is captured, which works in it "
                               "whenever it runs; bitcut.workspace() says how many bytes")
-        count = max(1, min(g.count, WORKSPACE_MOST // needed))
+        together = methods(g, place)[:1] == ["kernel"]  # emulated ones come one after the other
+        count = max(1, min(g.count, WORKSPACE_MOST // needed)) if together else 1
         given = place.empty((needed * count,), None, "workspace")
     view = look(given, "workspace", on_device=True)
     if view.device != place.device or view.readonly or not view.is_dense():

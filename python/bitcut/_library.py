@@ -184,7 +184,8 @@ PROTOTYPES = {
     "tolerance": (I, [POINTER(Tolerances), G, POINTER(ToleranceOptions), I, P]),
     "advise": (I, [POINTER(Advice), G, G, POINTER(AdviceOptions), I, P]),
     "device_open": (I, [POINTER(P), T, P]), "device_name": (T, [P]),
-    "gemm_workspace": (I, [POINTER(S), P, G, P]), "gemm_start": (I, [G, P, G, P, S, P, P]),
+    "gemm_method": (T, [P, G, S]), "gemm_workspace": (I, [POINTER(S), P, G, P]),
+    "gemm_start": (I, [G, P, G, P, S, P, P]),
 }
 
 

@@ -2,8 +2,8 @@
 
 torch is imported when a block is made, not before.  A TorchDispatchMode sees the operations that
 PyTorch calls below autograd, where forward and backward are alike: what is a product of FP32
-matrices is computed here, on the host or by the kernels of the GPU that they are on, everything
-else by PyTorch itself."""
+matrices is computed here, on the host or on the GPU that they are on, everything else by PyTorch
+itself."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ class Emulation(Result):
                 except (BadArgument, Cannot) as error:
                     if not tensors[0].is_cuda:
                         raise
-                    why = f"on cuda: {error}"  # which has no such kernel
+                    why = f"on cuda: {error}"  # which has no such kernel, nor emulates
             return self._leave(func, args, kwargs, f"{name} {why or 'refused'}")
         # In inference mode operations come whole that autograd takes apart.
         apart = NotImplemented
@@ -246,8 +246,8 @@ class Emulation(Result):
 def emulate(recipe: str, unit: str, *, strict: bool = False, threads: int = 0,
             **variations: Any) -> Emulation:
     """``with bitcut.emulate("legemm", "mi210") as e:`` PyTorch's products of FP32 matrices are
-    those of gemm() with this recipe, unit and variations, to the bit: on the host of any, on a
-    GPU of those that it has a kernel for.
+    those of gemm() with this recipe, unit and variations, to the bit: on the host, and on a GPU
+    by its kernel, or where it has none by emulation of the unit.
 
     Taken are mm, bmm, addmm, baddbmm, mv, addmv and dot, and so all that PyTorch makes of them:
     matmul (@), einsum, linear, nn.Linear, attention, on the host recurrent cells.  They are taken
@@ -261,7 +261,8 @@ def emulate(recipe: str, unit: str, *, strict: bool = False, threads: int = 0,
     row-major nor column-major is copied, as PyTorch does for BLAS.
 
     ``e.taken`` counts what was computed here, ``e.left`` what PyTorch computed, and why: other
-    types than float32, GPUs without such a kernel, sparse tensors, and what multiplies in one
-    piece, as convolutions do.  strict: such an operation is an exception, Cannot, instead.
-    Modules and scaled_dot_product_attention do not take their fused paths inside."""
+    types than float32, GPUs that have no such kernel and emulate nothing, sparse tensors, and
+    what multiplies in one piece, as convolutions do.  strict: such an operation is an exception,
+    Cannot, instead.  Modules and scaled_dot_product_attention do not take their fused paths
+    inside."""
     return Emulation(recipe, unit, strict, threads, variations)

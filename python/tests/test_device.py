@@ -103,6 +103,19 @@ def stand_in(name):
     return library
 
 
+@contextlib.contextmanager
+def library_in_place(name):
+    """The stand-in for a library, as if it had been imported."""
+    sys.modules[name], before = stand_in(name), sys.modules.get(name)
+    try:
+        yield sys.modules[name]
+    finally:
+        if before is None:
+            del sys.modules[name]
+        else:
+            sys.modules[name] = before
+
+
 @needs_numpy
 @unittest.skipUnless((MODULE / "bitcut-cuda.so").exists(), "no module without a GPU")
 class Devices(Folder):
@@ -177,6 +190,63 @@ class Devices(Folder):
         self.assertEqual((g.kernel, g.unit), ("batch.fma.64", "fma/f32"))
         self.same_bits(d.x, self.emulated(g, a.x, b.x, format_d="f16"))
 
+    def check_emulated(self, g, recipe, unit, method, a, b, **more):
+        """That no kernel computed D, but this method of emulation, and that D is the host's."""
+        want = bitcut.gemm(a, b, recipe=recipe, unit=unit, **more)
+        self.assertEqual((g.kernel, g.method, g.unit, g.line),
+                         (None, method, want.unit, want.line), recipe)
+        self.assertEqual({**want.to_dict(), "device": "cuda:0", "kernel": None,
+                          "method": method}, g.to_dict())
+        self.same_bits(g.d.x, want.d, f"{recipe} {unit} {more}")
+
+    def test_any_unit(self):
+        """What the device has no kernel for it emulates: chips by the format of the words."""
+        for recipe, unit, method, given in (
+                ("plain", "a100", "tensor", {}), ("ootomo", "a100", "tensor", {}),
+                ("tf32x3", "a100", "tensor", {}), ("ootomo", "v100", "tensor", {}),
+                ("legemm", "h100", "native", {}), ("legemm", "mi210", "simt", {}),
+                ("bf16x9", "mi300", "cut", {"order": "lanes=2,turn=1"}),
+                ("fp32", "fma/f32", "simt", {"alpha": 0.5}),
+                ("markidis", "ideal/rz25", "steps", {"equilibrate": True}),
+                ("half-fp8", "h100", ["cut", "cut", "native"], {}),
+                ("plain", "volta/mma.m8n8k4.f16.f16", "cut", {}),
+                ("ootomo", "a100", "tensor", {"split": "bitcut", "promote": 3, "low_low": True}),
+                ("ootomo", "a100", "tensor", {"order": "slices=3", "any_promotion": True})):
+            g = self.run_there(self.a, self.b, recipe=recipe, unit=unit, **given)
+            given.pop("any_promotion", None)
+            self.check_emulated(g, recipe, unit, method, self.a, self.b, **given)
+        g = self.run_there(self.a, self.b, recipe="ootomo", unit="h100")
+        self.assertEqual((g.kernel, hasattr(g, "method")), ("gemm.ootomo.f16", False))
+
+    def test_any_unit_of_formats(self):
+        """Matrices that the emulator takes and no kernel does: f16, encodings, C of another."""
+        a, b, c = uniform(40, 30).astype("f2"), uniform(30, 20), uniform(40, 20).astype("f2")
+        for recipe, unit, method in (("ootomo", "a100", "tensor"), ("plain", "mi300", "cut")):
+            for kind, format in (("f2", "f16"), ("u2", "bf16"), ("f4", "f32")):
+                d, more = There(numpy.zeros((40, 20), kind)), {"beta": -2, "format_d": format}
+                x, y, z = There(a), There(b), There(c)
+                room = self.aligned(self.room(x, y, recipe=recipe, unit=unit, c=z, **more))
+                g = bitcut.gemm(x, y, c=z, recipe=recipe, unit=unit, out=d, workspace=room, **more)
+                self.check_emulated(g, recipe, unit, method, a, b, c=c, **more)
+
+    def test_any_unit_in_batches(self):
+        """One after the other, in the memory of one."""
+        a, b = uniform(3, 20, 40, seed=3), uniform(3, 40, 30, seed=4)
+        there, way = (There(a), There(b)), {"recipe": "ootomo", "unit": "a100"}
+        one = bitcut.workspace(There(a[0]), There(b[0]), **way)
+        self.assertEqual(bitcut.workspace(*there, **way), one)
+        g = self.run_there(a, b, **way)
+        self.check_emulated(g, *way.values(), "tensor", a, b)
+        with library_in_place("cupy") as cupy:
+            with contextlib.suppress(bitcut.BadArgument):  # where it was allocated is not aligned
+                bitcut.gemm(cupy.array(a), cupy.array(b), **way)
+            self.assertEqual(cupy.did[1][:3], ("empty", (one,), "u1"))
+            cupy.did.clear()
+            with contextlib.suppress(bitcut.BadArgument):
+                bitcut.gemm(cupy.array(a), cupy.array(b), recipe="ootomo")
+            each = bitcut.workspace(*there, recipe="ootomo")  # by a kernel, all at once
+            self.assertEqual(cupy.did[1][:3], ("empty", (3 * each,), "u1"))
+
     def test_layouts_and_batches(self):
         a, b = uniform(3, K, M, seed=3), uniform(3, N, K, seed=4)
         turned = numpy.swapaxes(a, 1, 2), numpy.swapaxes(b, 1, 2)
@@ -185,16 +255,8 @@ class Devices(Folder):
 
     def test_allocated(self):
         for name in ("cupy", "torch"):
-            sys.modules[name], before = stand_in(name), sys.modules.get(name)
-            library = sys.modules[name]
-            try:
-                with self.subTest(name):
-                    self.check_allocated(library)
-            finally:
-                if before is None:
-                    del sys.modules[name]
-                else:
-                    sys.modules[name] = before
+            with self.subTest(name), library_in_place(name) as library:
+                self.check_allocated(library)
 
     def check_allocated(self, library):
         a, b = library.array(self.a), library.array(self.b)
@@ -269,6 +331,13 @@ class Devices(Folder):
                     self.a, self.b, recipe="ootomo")),
                 (bitcut.BadArgument, "a unit or a kernel, not both", lambda: bitcut.gemm(
                     a, b, recipe="ootomo", unit="h100", kernel="x", out=d)),
+                (bitcut.BadArgument, "neither recipe nor kernel",
+                 lambda: bitcut.gemm(a, b, unit="a100", out=d)),
+                (bitcut.BadArgument, "has words of tf32, but", lambda: bitcut.gemm(
+                    a, b, recipe="tf32x3", unit="ampere/mma.m16n8k16.f32.f16", out=d)),
+                (bitcut.BadArgument, "a workspace of 64 bytes, not of 320", lambda: bitcut.gemm(
+                    a, b, recipe="ootomo", unit="a100", out=d,
+                    workspace=There(numpy.zeros(64, "u1")))),
                 (bitcut.BadArgument, "promotes after 1", lambda: bitcut.gemm(
                     a, b, recipe="ootomo", promote=0, out=d)),
                 (bitcut.Cannot, "liar", lambda: bitcut.gemm(a, b, recipe="legemm", out=d)),
