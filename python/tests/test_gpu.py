@@ -20,6 +20,7 @@ except ImportError:
 GPU = bitcut.devices().names()[:1] == ["cuda:0"]
 RECIPES = [row["name"] for row in bitcut.recipes() if row["name"] in (
     "plain", "markidis", "ootomo", "legemm", "feng", "bf16x3", "bf16x9", "tf32x3", "fp32")]
+METHODS = "native", "tensor", "cut", "simt", "steps"
 SHAPES = (1, 1, 1), (17, 33, 65), (128, 256, 64), (300, 200, 1000)
 
 
@@ -69,6 +70,44 @@ class Gpu:
         for recipe in "plain", "fp32":
             g = bitcut.gemm(self.there(a), self.there(b), recipe=recipe, format_d="f16")
             self.assertTrue(g.kernel.startswith("batch"), g.kernel)
+            self.same(g, a, b)
+
+    def test_any_unit(self):
+        """Units that this GPU does not have, to the bits of the host: those that it emulates."""
+        compared = 0
+        for unit in "a100", "v100", "mi210", "mi300":
+            for recipe in "plain", "ootomo", "legemm":
+                for m, n, k in SHAPES:
+                    for values in uniform, wide:
+                        if values is wide and min(m, n, k) < 3:
+                            continue
+                        a, b = values(m, k), values(k, n, seed=3)
+                        g = bitcut.gemm(self.there(a), self.there(b), recipe=recipe, unit=unit)
+                        want = bitcut.gemm(a, b, recipe=recipe, unit=unit)
+                        self.assertEqual((g.unit, g.line), (want.unit, want.line))
+                        self.assertIsNone(g.kernel)
+                        self.assertIn(g.method, METHODS)
+                        compared += self.same(g, a, b, recipe=recipe, unit=unit)
+        print(f"# {type(self).__name__}: units of others, {compared} outputs")
+
+    def test_any_unit_in_half(self):
+        a, b = uniform(96, 80).astype("f2"), uniform(80, 64, seed=2).astype("f2")
+        c = uniform(96, 64, seed=3).astype("f2")
+        for unit in "a100", "v100", "mi210", "mi300":
+            given = {"beta": -2, "format_d": "f16"}
+            g = bitcut.gemm(self.there(a), self.there(b), c=self.there(c), recipe="plain",
+                            unit=unit, **given)
+            self.assertIsNone(g.kernel)
+            self.same(g, a, b, c=c, **given)
+
+    def test_any_unit_in_batches(self):
+        a, b = uniform(5, 64, 96), uniform(5, 96, 48, seed=2)
+        stream = self.new_stream()
+        x, y = self.there(a), self.there(b)
+        self.wait()
+        for unit in "a100", "v100", "mi210", "mi300":
+            g = bitcut.gemm(x, y, recipe="ootomo", unit=unit, stream=stream)
+            stream.synchronize()
             self.same(g, a, b)
 
     def test_large(self):
@@ -207,7 +246,7 @@ class PyTorch(Gpu, unittest.TestCase):
         del waste
 
     def test_emulate(self):
-        """Layers on the GPU, forward and backward; what it has no kernel for is left."""
+        """Layers on the GPU, forward and backward, by kernels and on units of others."""
         torch.manual_seed(1)
         layer = torch.nn.Linear(64, 48).cuda()
         x = torch.randn(32, 64, device="cuda", requires_grad=True)
@@ -222,18 +261,27 @@ class PyTorch(Gpu, unittest.TestCase):
         for got, left, right, more in ((d, a, w.T, {"c": c.expand(32, 48).contiguous()}),
                                        (of_a, one, w, {}), (of_w, one.T, a, {})):
             self.assertTrue(bitcut.verify(got, left, right, recipe="ootomo", unit="h100", **more))
-        with bitcut.emulate("ootomo", "mi210") as e:
-            x @ layer.weight.T
-        self.assertEqual((e.taken, len(e.left)), ({}, 1))
-        self.assertRegex(list(e.left)[0], "^mm on cuda: ")
+        for unit in "a100", "v100", "mi210", "mi300":
+            layer.weight.grad = None
+            with bitcut.emulate("ootomo", unit, strict=True) as e:
+                d = layer(x)
+                d.backward(torch.ones_like(d))
+            self.assertEqual((e.taken, e.left), ({"addmm": 1, "mm": 2}, {}))
+            d, of_w = (t.detach().cpu().contiguous() for t in (d, layer.weight.grad))
+            for got, left, right, more in ((d, a, w.T, {"c": c.expand(32, 48).contiguous()}),
+                                           (of_w, one.T, a, {})):
+                self.assertTrue(bitcut.verify(got, left, right, recipe="ootomo", unit=unit, **more))
+        with bitcut.emulate("ootomo", "h100") as e:
+            x.double() @ layer.weight.T.double()
+        self.assertEqual((e.taken, e.left), ({}, {"mm of float64": 1}))
         q = torch.randn(2, 8, 16, device="cuda", requires_grad=True)
         with bitcut.emulate("ootomo", "h100") as e:
             y = torch.nn.functional.scaled_dot_product_attention(q, q, q)
             y.sum().backward()
         self.assertEqual((e.taken, e.left), ({"bmm": 6}, {}))
-        with self.assertRaisesRegex(bitcut.Cannot, "mm on cuda: "):
+        with self.assertRaisesRegex(bitcut.Cannot, "mm of float64"):
             with bitcut.emulate("ootomo", "mi210", strict=True):
-                x @ layer.weight.T
+                x.double() @ layer.weight.T.double()
 
     def test_types(self):
         a = torch.from_numpy(uniform(64, 64)).cuda()

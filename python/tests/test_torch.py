@@ -9,10 +9,12 @@ import subprocess
 import sys
 import threading
 import unittest
+from unittest import mock
 
 from helper import PACKAGE, numpy, python, uniform
 
 import bitcut
+from bitcut import _device, _torch
 
 try:
     import torch
@@ -271,6 +273,91 @@ class Modules(Torch):
         weights = torch.softmax(torch.from_numpy(gemm(q / 4, k.t())), -1)
         d = gemm(torch.from_numpy(gemm(weights, v)), layer.out_proj.weight.t())
         self.same(got[0], d)
+
+
+MODULE = pathlib.Path(bitcut.library).resolve().parent.parent / "tests" / ".libs"
+
+
+class Host:
+    """Who allocates for a device whose memory is the host's."""
+
+    def __init__(self, torch, number):
+        pass
+
+    def stream(self):
+        return 0
+
+    def lends(self, stream):
+        return True
+
+    def empty(self, shape, format):
+        room = torch.empty(shape[0] + 256, dtype=torch.uint8)
+        return Allocated(room[-room.data_ptr() % 256:][:shape[0]])
+
+
+class Allocated:
+    """A tensor that says that it is in a GPU's memory."""
+
+    def __init__(self, x):
+        self.x = x
+        self.__cuda_array_interface__ = {**x.numpy().__array_interface__, "version": 3}
+
+
+@needs_torch
+@unittest.skipUnless((MODULE / "bitcut-cuda.so").exists(), "no module without a GPU")
+class OnDevice(Torch):
+    """Tensors of the host that are taken for a GPU's, on a module without one."""
+
+    def setUp(self):
+        view = _torch._view
+
+        def there(t, name):
+            said = view(t, name)
+            said.device = "cuda:0"
+            return said
+
+        def start(problem, workspace, start=_device.start):
+            ran = start(problem, workspace)
+            if problem.struct.m > 1:  # not what a block tries at its beginning
+                self.started.append((ran.kernel, _device.methods(problem.struct,
+                                                                  problem.place)))
+            return ran
+
+        self.started = []
+        for patch in (mock.patch.dict(os.environ, BITCUT_MODULES=str(MODULE)),
+                      mock.patch.object(_torch, "_view", there),
+                      mock.patch.object(_device, "start", start),
+                      mock.patch.dict(_device.OWNERS, torch=Host)):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def test_any_unit(self):
+        """By emulation, in FP32's layouts, forward and backward."""
+        for recipe, unit, method in (("ootomo", "mi210", "simt"), ("ootomo", "a100", "tensor"),
+                                     ("bf16x9", "mi300", "cut"), ("plain", "v100", "tensor")):
+            self.started.clear()
+            way = {"recipe": recipe, "unit": unit}
+            a, b = random(M, K, grad=True), random(K, N, seed=2, grad=True)
+            bias, g = random(N, seed=4), random(M, N, seed=3)
+            d = self.inside(lambda: torch.addmm(bias, a, b, alpha=0.3), {"addmm": 1}, strict=True,
+                            **way)
+            self.same(d, gemm(a, b, bias.expand(M, N), alpha=0.3, **way), way)
+            self.inside(lambda: (a @ b).backward(g), {"mm": 3}, strict=True, **way)
+            self.same(a.grad, gemm(g, b.t(), **way), way)
+            self.same(b.grad, gemm(a.t(), g, **way), way)
+            x, y = random(3, M, K), random(3, K, N, seed=2)
+            self.same(self.inside(lambda: x @ y, {"bmm": 1}, strict=True, **way),
+                      gemm(x, y, **way), way)
+            self.same(self.inside(lambda: x[:, :, :0] @ y[:, :0], {"bmm": 1}, **way),
+                      torch.zeros(3, M, N))
+            terms = len(self.started[0][1])
+            self.assertEqual(self.started[:5], 5 * [(None, terms * [method])], way)
+            self.assertGreater(terms, recipe != "plain")
+
+    def test_kernel(self):
+        a, b = random(M, K), random(K, N, seed=2)
+        self.same(self.inside(lambda: a @ b, {"mm": 1}, unit="h100"), gemm(a, b, unit="h100"))
+        self.assertEqual(self.started, [(b"gemm.ootomo.f16", 3 * ["kernel"])])
 
 
 @needs_torch

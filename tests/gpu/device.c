@@ -2,7 +2,8 @@
    `bitcut verify --kernel`, `bitcut bench gpu` and the library's own calls are tested
    everywhere.  Each instruction computes by the unit that its `what` names; a kernel by
    the emulator, or from words that were prepared by its terms, one instruction after the
-   other; and so does what the device emulates, unless the module is HONEST.  The device's memory is the host's.
+   other; and so does what the device emulates, unless the module is HONEST.  The device's
+   memory is the host's.
 
    DEVICE_FAULT in the environment makes it misbehave; see `faults`.  DEVICE_DUMP names a
    file that gets A, B, C and D of the last batch. */
@@ -800,8 +801,8 @@ static bool is_told(const struct gpu_work *w)
     const struct gpu_emulation *e = &w->emulation;
     return w->gemm.count == 1 && e->k_step == w->plan.k_step && e->rule[0].k > 0 &&
            e->a.words == w->plan.split_a.words && e->b.words == w->plan.split_b.words &&
-           w->gemm.a.ld && w->gemm.b.ld && w->gemm.d.ld && w->gemm.a.format &&
-           w->gemm.b.format && w->gemm.d.format;
+           (w->gemm.a.ld || !w->gemm.k) && w->gemm.b.ld && w->gemm.d.ld &&
+           w->gemm.a.format && w->gemm.b.format && w->gemm.d.format;
 }
 
 /* Rows of the program are not those of the library that this module calls. */
