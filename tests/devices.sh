@@ -81,6 +81,28 @@ hopper/mma.m16n8k8.f32.f16 hopper/mma.m16n8k8.f32.f16
 END
 }
 
+# What is emulated is verified, and then timed; faulty it is found.
+emulation_timed() {
+    run 0 bench emu --device cuda -n 24 -n 40 --recipe ootomo --unit a100 --json
+    [ "$(wc -l < out)" = 2 ] || cat out
+    run 0 bench emu --device cuda -n 40 --recipe ootomo --unit a100 --json
+    expect n 40
+    expect method tensor
+    expect verified 1600
+    expect mismatches 0
+    run 0 bench emu --device cuda -n 8 --recipe half-fp8 --unit h100 --json
+    grep -qF '"method":["cut","cut","native"],' out || cat out
+    expect mismatches 0
+    DEVICE_FAULT=flips
+    export DEVICE_FAULT
+    run 1 bench emu --device cuda -n 40 --unit a100 --json
+    expect mismatches 1
+    unset DEVICE_FAULT
+    BITCUT_MODULES=$work/honest
+    run 2 bench emu --device cuda -n 8 --unit a100
+    grep -q '^bitcut: --device: its module emulates no unit$' err || cat err
+}
+
 # Without a unit the device has its own; a kernel has recipe, terms and promotion.
 kernels_run() {
     while IFS='|' read -r kernel unit promote words; do
@@ -215,6 +237,7 @@ export BITCUT_MODULES
 ok_if_empty "a GEMM on the device has the emulator's bits" "$(gemm_agrees)"
 ok_if_empty "a unit that the device has not has the emulator's bits there" "$(gemm_emulated)"
 ok_if_empty "or is refused" "$(not_emulated)"
+ok_if_empty "what is emulated is verified and timed" "$(emulation_timed)"
 ok_if_empty "kernels are chosen, and emulated" "$(kernels_run)"
 ok_if_empty "the second device is the second" "$(second_found)"
 ok_if_empty "devices and units that are not there are refused" "$(refused)"

@@ -1,5 +1,6 @@
 #include "analysis/cli/bench_emu_device.h"
 
+#include "analysis/cli/device_gemm.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/terminal.h"
 #include "analysis/evidence/field.h"
@@ -64,8 +65,7 @@ static enum bitcut_status told(const char *why, struct fault *f)
     return fault_set(f, BITCUT_CANNOT, "%s", why);
 }
 
-/* --- both sides ------------------------------------------------------------------------
- */
+/* --- both sides --------------------------------------------------------------------- */
 
 static double products(const struct task *t, const struct gpu_work *w, size_t rows)
 {
@@ -113,8 +113,7 @@ static enum bitcut_status verify(struct found *x, struct task *t, struct fault *
     return status == BITCUT_OK ? compare_rows(x, t, t->n - last, last, f) : status;
 }
 
-/* --- time
- * ------------------------------------------------------------------------------- */
+/* --- time --------------------------------------------------------------------------- */
 
 static uint64_t take_repaired(const struct task *t)
 {
@@ -141,16 +140,23 @@ static enum bitcut_status time_once(double *seconds, const struct found *x,
     return BITCUT_OK;
 }
 
+/* D once, for what is compared, and how much of it was repaired. */
+static enum bitcut_status run_once(struct found *x, struct task *t, struct fault *f)
+{
+    take_repaired(t);
+    const enum bitcut_status status = time_once(&x->device, x, t, 1, f);
+    x->repaired = take_repaired(t) / 2; /* one more was started before that */
+    return status;
+}
+
 static enum bitcut_status time_device(struct found *x, struct task *t, struct fault *f)
 {
     double now;
-    take_repaired(t);
-    enum bitcut_status status = time_once(&x->device, x, t, 1, f);
-    x->repaired = take_repaired(t) / 2; /* one more was started before the timed one */
     const double wanted = x->device > 0 ? TIMED_MILLISECONDS / 1000.0 / x->device : 1;
     const int repeats = wanted < 1              ? 1
                         : wanted > REPEATS_MOST ? REPEATS_MOST
                                                 : (int)wanted;
+    enum bitcut_status status = BITCUT_OK;
     for (int i = 0; i < ROUNDS && status == BITCUT_OK; i++) {
         status = time_once(&now, x, t, repeats, f);
         if (status == BITCUT_OK && now < x->device) x->device = now;
@@ -175,34 +181,21 @@ static enum bitcut_status time_whole(struct found *x, struct task *t, struct fau
     return status;
 }
 
-/* --- units
- * ------------------------------------------------------------------------------ */
-
-/* The methods of all terms, each once. */
-static void name_methods(char *to, size_t size, const struct gpu_work *w)
-{
-    const char *name;
-    *to = 0;
-    for (size_t i = 0; (name = gpu_work_method(w, i)); i++)
-        if (!strstr(to, name))
-            snprintf(to + strlen(to), size - strlen(to), "%s%s", *to ? " " : "", name);
-}
+/* --- units -------------------------------------------------------------------------- */
 
 static json_t *describe(const struct task *t, const struct found *x)
 {
-    char methods[64];
     const double rate = products(t, &x->work, t->n) / x->device,
                  host = products(t, &x->work, x->rows) / x->host;
-    name_methods(methods, sizeof methods, &x->work);
     const int block = x->work.emulation.rule[0].block;
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:I, s:s, s:f, s:f, s:f, s:I, s:f, s:f, s:f, s:I, s:I, "
+        "{s:s, s:s, s:s, s:o, s:I, s:s, s:f, s:f, s:f, s:I, s:f, s:f, s:f, s:I, s:I, "
         "s:s, s:s}",
         "unit", x->work.gemm.unit->name, "evidence", unit_evidence(x->work.gemm.unit),
-        "recipe", t->recipe->name, "method", methods, "n", (json_int_t)t->n, "input",
-        t->input, "products_per_second", rate, "host_products_per_second", host,
-        "host_ratio", rate / host, "repaired", (json_int_t)x->repaired,
-        "repaired_fraction",
+        "recipe", t->recipe->name, "method", device_gemm_methods(&x->work), "n",
+        (json_int_t)t->n, "input", t->input, "products_per_second", rate,
+        "host_products_per_second", host, "host_ratio", rate / host, "repaired",
+        (json_int_t)x->repaired, "repaired_fraction",
         (double)x->repaired * (block ? block : 1) / products(t, &x->work, t->n),
         "whole_seconds", x->whole, "whole_ratio", x->whole / x->device, "verified",
         (json_int_t)(x->rows * t->n), "mismatches", (json_int_t)x->mismatches, "device",
@@ -218,16 +211,29 @@ static bool pose(struct gpu_work *w, const struct task *t, const struct bitcut_u
     return gpu_work_emulate(w, &t->recorder.gpu, &t->recorder.device, &g, f) == BITCUT_OK;
 }
 
+/* All that is found of a unit, whose GEMM is posed, with its matrices on the device. */
+static enum bitcut_status find(struct found *x, struct task *t, struct fault *f)
+{
+    const struct gpu_timer *const timer = module_of(t)->timer;
+    char why[GPU_FAULT_MOST];
+    struct gpu_library library;
+    if (timer->begin(&t->session, &library, &x->work.gemm, 1, t->recorder.device.number,
+                     why))
+        return told(why, f);
+    enum bitcut_status status = run_once(x, t, f);
+    if (status == BITCUT_OK) status = verify(x, t, f);
+    if (status == BITCUT_OK && !x->mismatches) status = time_device(x, t, f);
+    timer->end(t->session);
+    return status == BITCUT_OK ? time_whole(x, t, f) : status;
+}
+
 static int bench_unit(struct task *t, const struct bitcut_unit *u)
 {
     struct fault f;
     struct found x = { 0 };
     if (!pose(&x.work, t, u, &f)) return fail(u->name, &f);
     terminal_label(u->name);
-    enum bitcut_status status = time_device(&x, t, &f);
-    if (status == BITCUT_OK) status = verify(&x, t, &f);
-    if (status == BITCUT_OK) status = time_whole(&x, t, &f);
-    if (status != BITCUT_OK) return fail(u->name, &f);
+    if (find(&x, t, &f) != BITCUT_OK) return fail(u->name, &f);
     emit_row(&t->context->emitter, describe(t, &x));
     return x.mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
@@ -235,8 +241,7 @@ static int bench_unit(struct task *t, const struct bitcut_unit *u)
 /* The worse of two exit statuses, of which a failure ends everything. */
 static bool goes_on(int *worst, int status)
 {
-    if (status == EXIT_FOUND) *worst = status;
-    else if (status != EXIT_GOOD) *worst = status;
+    if (status != EXIT_GOOD) *worst = status;
     return status == EXIT_GOOD || status == EXIT_FOUND;
 }
 
@@ -251,36 +256,23 @@ static int bench_units(struct task *t, const struct bitcut_unit *only)
     return worst;
 }
 
-/* --- sizes
- * ------------------------------------------------------------------------------ */
+/* --- sizes -------------------------------------------------------------------------- */
 
 static enum bitcut_status task_fill(struct task *t, const struct input *input,
                                     struct fault *f)
 {
     const struct context *x = t->context;
-    char why[GPU_FAULT_MOST];
-    struct gpu_library library;
     enum bitcut_status status =
         source_generate(&t->a, input, INPUT_A, t->n, t->n, x->seed, x->threads, f);
     if (status == BITCUT_OK)
         status =
             source_generate(&t->b, input, INPUT_B, t->n, t->n, x->seed, x->threads, f);
     if (status == BITCUT_OK) status = matrix_init(&t->got, t->n, t->n, f);
-    if (status == BITCUT_OK) status = matrix_init(&t->want, t->n, t->n, f);
-    if (status != BITCUT_OK) return status;
-    struct bitcut_gemm g = gemm_of(t->recipe, units);
-    gemm_set_dense(&g, NULL, t->n, t->n, t->n, t->a.at, t->b.at, NULL);
-    g.a.format = g.b.format = g.d.format = &formats[FORMAT_F32];
-    if (module_of(t)->timer->begin(&t->session, &library, &g, 1,
-                                   t->recorder.device.number, why))
-        return told(why, f);
-    return BITCUT_OK;
+    return status == BITCUT_OK ? matrix_init(&t->want, t->n, t->n, f) : status;
 }
 
 static void task_clear(struct task *t)
 {
-    if (t->session) module_of(t)->timer->end(t->session);
-    t->session = NULL;
     matrix_clear(&t->a);
     matrix_clear(&t->b);
     matrix_clear(&t->got);

@@ -13,7 +13,6 @@
 #include "lib/fma.h"
 
 #include <math.h>
-#include <string.h>
 
 static const char *reference_name = "exact";
 static const char *save_a, *save_b, *kernel_name;
@@ -281,22 +280,6 @@ static json_t *settled(const uint64_t counts[LAYERS])
     return row;
 }
 
-/* How a device that emulates a unit computes the products: one method, or that of each
-   term. */
-static json_t *methods_json(const struct gpu_work *w)
-{
-    const char *const first = gpu_work_method(w, 0), *name;
-    bool same = true;
-    json_t *names = json_array();
-    for (size_t i = 0; (name = gpu_work_method(w, i)); i++) {
-        same &= !strcmp(name, first);
-        json_array_append_new(names, json_string(name));
-    }
-    if (!same) return names;
-    json_decref(names);
-    return json_string(first);
-}
-
 /* Where it ran, and by which kernel or method. */
 static void describe_place(json_t *row, const struct device_gemm *g)
 {
@@ -307,7 +290,7 @@ static void describe_place(json_t *row, const struct device_gemm *g)
                                              : json_text(g->recorder.device.name));
     json_object_set_new(row, "kernel",
                         kernel && !emulates ? json_string(kernel->name) : json_null());
-    if (emulates) json_object_set_new(row, "method", methods_json(&g->work));
+    if (emulates) json_object_set_new(row, "method", device_gemm_methods(&g->work));
 }
 
 static json_t *describe(const struct setup *s, const struct context *x)

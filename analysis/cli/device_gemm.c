@@ -158,3 +158,19 @@ int device_gemm_run(struct matrix *d, const struct device_gemm *x, const struct 
         status = gpu_work_run(&w, memory, &x->recorder.gpu, &x->recorder.device, &f);
     return status == BITCUT_OK ? EXIT_GOOD : fail(w.kernel->name, &f);
 }
+
+/* --- what is said ----------------------------------------------------------------- */
+
+json_t *device_gemm_methods(const struct gpu_work *w)
+{
+    const char *const first = gpu_work_method(w, 0), *name;
+    bool same = true;
+    json_t *names = json_array();
+    for (size_t i = 0; (name = gpu_work_method(w, i)); i++) {
+        same &= !strcmp(name, first);
+        json_array_append_new(names, json_string(name));
+    }
+    if (!same) return names;
+    json_decref(names);
+    return json_string(first);
+}

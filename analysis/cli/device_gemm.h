@@ -30,4 +30,8 @@ int device_gemm_choose(struct device_gemm *x, struct setup *s);
    status. */
 int device_gemm_run(struct matrix *d, const struct device_gemm *x, const struct setup *s);
 
+/* How a device that emulates a unit computes the products: one method, or a list with that
+   of each term.  The caller owns it. */
+json_t *device_gemm_methods(const struct gpu_work *work);
+
 #endif

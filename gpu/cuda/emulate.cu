@@ -5,10 +5,7 @@
    order in which they are added; so the methods know nothing of splits, layouts, orders
    of k, terms or equilibration.  Accumulators are then folded, sequences added, and D is
    made: lib/recipe.h and lib/bitcut.h say how. */
-#include "gpu/cuda/emulate.cuh"
-
-#include "gpu/emulate/step.h"
-#include "gpu/emulate/word.h"
+#include "gpu/cuda/emulate_view.cuh"
 
 #include <cstdlib>
 
@@ -27,8 +24,7 @@ unsigned blocks_for(size_t count)
 __device__ size_t thread_first() { return blockIdx.x * (size_t)blockDim.x + threadIdx.x; }
 __device__ size_t thread_count() { return (size_t)gridDim.x * blockDim.x; }
 
-/* --- what the host knows
- * ---------------------------------------------------------------- */
+/* --- what the host knows ------------------------------------------------------------ */
 
 /* It goes there as arguments of kernels, which a graph keeps. */
 struct upload_piece {
@@ -53,70 +49,15 @@ rt_error upload_start(void *to, const void *from, size_t bytes, rt_stream stream
     return rt_last_error();
 }
 
-/* --- matrices
- * --------------------------------------------------------------------------- */
-
-/* A matrix line by line: rows of A, C and D, columns of B. */
-struct view {
-    const void *at;
-    const void *const *each; /* NULL, or of this matrix and those that follow */
-    struct bitcut_format format;
-    size_t across, along; /* elements from a line to the next, and along a line */
-};
-
-view view_of(const struct bitcut_matrix *x, size_t i, bool columns)
-{
-    const bool down = (x->layout == BITCUT_COLUMN_MAJOR) != columns;
-    const size_t bytes = x->format->bits <= 8    ? 1
-                         : x->format->bits <= 16 ? 2
-                         : x->format->bits <= 32 ? 4
-                                                 : 8;
-    view v = { x->at, NULL, *x->format, down ? 1 : x->ld, down ? x->ld : 1 };
-    if (x->each) v.each = x->each + i;
-    else if (x->at) v.at = (const char *)x->at + i * x->stride * bytes;
-    return v;
-}
-
-__device__ const void *view_start(const view &v) { return v.each ? *v.each : v.at; }
-
-__device__ uint64_t encoding_at(const void *at, size_t i, int bits)
-{
-    if (bits <= 8) return ((const uint8_t *)at)[i];
-    if (bits <= 16) return ((const uint16_t *)at)[i];
-    if (bits <= 32) return ((const uint32_t *)at)[i];
-    return ((const uint64_t *)at)[i];
-}
-
-__device__ uint32_t view_get(const view &v, size_t line, size_t p)
-{
-    const uint64_t e =
-        encoding_at(view_start(v), line * v.across + p * v.along, v.format.bits);
-    return v.format.bits == 32 && v.format.fraction_bits == 23
-               ? (uint32_t)e
-               : emulate_decode(&v.format, e);
-}
-
-__device__ void view_set(const view &v, size_t line, size_t p, uint32_t x)
-{
-    void *const at = (void *)view_start(v);
-    const size_t i = line * v.across + p * v.along;
-    const uint64_t e = emulate_encode(&v.format, x);
-    if (v.format.bits <= 8) ((uint8_t *)at)[i] = (uint8_t)e;
-    else if (v.format.bits <= 16) ((uint16_t *)at)[i] = (uint16_t)e;
-    else if (v.format.bits <= 32) ((uint32_t *)at)[i] = (uint32_t)e;
-    else ((uint64_t *)at)[i] = e;
-}
-
-/* --- gathering
- * -------------------------------------------------------------------------- */
+/* --- gathering ---------------------------------------------------------------------- */
 
 /* The largest finite magnitude of each line: a block a line. */
 __global__ void largest(uint32_t *to, const __grid_constant__ view v, size_t k)
 {
     uint32_t most = 0;
     for (size_t p = threadIdx.x; p < k; p += blockDim.x) {
-        const uint32_t x = view_get(v, blockIdx.x, p) & 0x7fffffff;
-        if (x < 0x7f800000) most = max(most, x);
+        const uint32_t x = emulate_magnitude(view_get(v, blockIdx.x, p));
+        if (x < EMULATE_INFINITY) most = max(most, x);
     }
     __shared__ uint32_t all;
     if (threadIdx.x == 0) all = 0;
@@ -169,96 +110,49 @@ __device__ uint32_t value_of(const source &s, const unit_rule &rule, size_t line
 /* Whether a method does not take the value. */
 __device__ bool is_outside(const emulate_window &w, uint32_t x)
 {
-    const uint32_t magnitude = x & 0x7fffffff;
-    if (magnitude == 0) return false;
-    if (magnitude >= 0x7f800000) return !w.specials;
-    const int e = (int)(magnitude >> 23) - 127;
+    if (emulate_magnitude(x) == 0) return false;
+    if (emulate_is_nan(x) || emulate_is_infinite(x)) return !w.specials;
+    const int e = emulate_exponent_of(x);
     return e < w.least || e > w.most;
 }
 
 enum { GATHER_TILE = 32, GATHER_ROWS = 8 };
 
-/* A tile of lines and products at a time: read along what is next to each other in the
-   matrix, written along what is in the chain. */
+/* Tiles of lines and products, a column of them a block: read along what is next to each
+   other in the matrix, written along what is in the chain. */
 __global__ void gather(const __grid_constant__ source s,
                        const __grid_constant__ unit_rule rule, emulate_operand to)
 {
     __shared__ uint32_t tile[GATHER_TILE][GATHER_TILE + 1]; /* [product][line] */
-    const size_t i0 = blockIdx.y * (size_t)GATHER_TILE,
-                 p0 = blockIdx.x * (size_t)GATHER_TILE;
+    const size_t p0 = blockIdx.x * (size_t)GATHER_TILE;
     const int x = threadIdx.x;
     const bool lines_first = s.matrix.along != 1;
-    for (int y = threadIdx.y; y < GATHER_TILE; y += GATHER_ROWS) {
-        const int line = lines_first ? x : y, product = lines_first ? y : x;
-        uint32_t v = 0;
-        if (i0 + line < to.lines)
-            v = value_of(s, rule, i0 + line, (uint32_t)(p0 + product));
-        if (is_outside(s.window, v)) atomicOr(&to.wild[i0 + line], 1);
-        tile[product][line] = v;
-    }
-    __syncthreads();
-    for (int y = threadIdx.y; y < GATHER_TILE; y += GATHER_ROWS) {
-        uint32_t *const values = (uint32_t *)to.value;
-        if (to.across) values[(p0 + y) * to.padded + i0 + x] = tile[y][x];
-        else values[(i0 + y) * to.length + p0 + x] = tile[x][y];
-    }
-}
-
-/* --- STEPS
- * ------------------------------------------------------------------------------ */
-
-__device__ uint32_t operand_at(const emulate_operand &x, size_t line, size_t p)
-{
-    return __float_as_uint(x.value[x.across ? p * x.padded + line : line * x.length + p]);
-}
-
-/* Outputs by the definition, all or those of wild lines. */
-__global__ void steps(const __grid_constant__ emulate_chain x, bool all)
-{
-    const size_t i = blockIdx.y, j = thread_first();
-    if (j >= x.b.lines || (!all && !x.a.wild[i] && !x.b.wild[j])) return;
-    uint32_t a[RULE_K_MOST], b[RULE_K_MOST];
-    emulate_events events(x);
-    float c = 0, sum = 0;
-    for (uint32_t k = 0; k < x.products; k += x.rule.k) {
-        if (k == events.at) event_apply(c, sum, events.take(), x);
-        for (int q = 0; q < x.rule.k; q++) {
-            a[q] = operand_at(x.a, i, k + q);
-            b[q] = operand_at(x.b, j, k + q);
+    for (size_t i0 = blockIdx.y * (size_t)GATHER_TILE; i0 < to.padded;
+         i0 += gridDim.y * (size_t)GATHER_TILE) {
+        for (int y = threadIdx.y; y < GATHER_TILE; y += GATHER_ROWS) {
+            const int line = lines_first ? x : y, product = lines_first ? y : x;
+            uint32_t v = 0;
+            if (i0 + line < to.lines)
+                v = value_of(s, rule, i0 + line, (uint32_t)(p0 + product));
+            if (is_outside(s.window, v)) atomicOr(&to.wild[i0 + line], 1);
+            tile[product][line] = v;
         }
-        c = __uint_as_float(step_instruction(&x.rule, a, b, __float_as_uint(c)));
+        __syncthreads();
+        for (int y = threadIdx.y; y < GATHER_TILE; y += GATHER_ROWS) {
+            uint32_t *const values = (uint32_t *)to.value;
+            if (to.across) values[(p0 + y) * to.padded + i0 + x] = tile[y][x];
+            else values[(i0 + y) * to.length + p0 + x] = tile[x][y];
+        }
+        __syncthreads();
     }
-    while (events.at != UINT32_MAX) event_apply(c, sum, events.take(), x);
-    x.result[i * x.b.lines + j] = chain_result(c, sum, x);
 }
-
-} // namespace
-
-rt_error steps_start(const emulate_chain &x, bool all, rt_stream stream)
-{
-    constexpr size_t ROWS_MOST = 65535;
-    emulate_chain now = x;
-    for (size_t i = 0; i < x.a.lines; i += ROWS_MOST) {
-        const size_t rows = x.a.lines - i < ROWS_MOST ? x.a.lines - i : ROWS_MOST;
-        const dim3 grid((unsigned)divide_up(x.b.lines, THREADS), (unsigned)rows);
-        now.a.value = x.a.value + i * (x.a.across ? 1 : x.a.length);
-        now.a.wild = x.a.wild + i;
-        now.result = x.result + i * x.b.lines;
-        steps<<<grid, THREADS, 0, stream>>>(now, all);
-    }
-    return rt_last_error();
-}
-
-namespace
-{
 
 rt_error steps_all(const emulate_chain &x, rt_stream stream)
 {
     return steps_start(x, true, stream);
 }
 
-/* --- the methods
- * ------------------------------------------------------------------------ */
+/* --- the methods -------------------------------------------------------------------- */
 
 /* By enum chain_method.  What is derived of each value, in bytes, besides 4 of its own.
  */
@@ -293,8 +187,7 @@ emulate_window window_of(enum chain_method method, const struct unit_rule &r)
 
 bool is_limited(const emulate_window &w) { return w.least > -149 || !w.specials; }
 
-/* --- after the chains
- * ------------------------------------------------------------------- */
+/* --- after the chains --------------------------------------------------------------- */
 
 /* Sums of sequences, and what they are rounded to. */
 struct folding {
@@ -307,10 +200,8 @@ struct folding {
 
 __device__ uint32_t sum_rounded(const folding &x, uint32_t v)
 {
-    const struct bitcut_rounding nearest = {};
-    return x.rounds && (v & 0x7fffffff) <= 0x7f800000
-               ? emulate_round(&x.sums, &nearest, v)
-               : v;
+    const struct bitcut_rounding nearest = emulate_nearest();
+    return x.rounds && !emulate_is_nan(v) ? emulate_round(&x.sums, &nearest, v) : v;
 }
 
 /* The accumulators of a sequence folded into one, and the last `adds` of the sums kept
@@ -321,13 +212,13 @@ __global__ void fold(float *kept, int adds, size_t count,
     for (size_t at = thread_first(); at < count; at += thread_count()) {
         uint32_t v = __float_as_uint(x.result[x.accumulators - 1][at]);
         for (int i = x.accumulators - 2; i >= 0; i--)
-            v = emulate_fma(x.nan, v, (uint32_t)(127 - x.scale) << 23,
+            v = emulate_fma(x.nan, v, emulate_power(-x.scale),
                             __float_as_uint(x.result[i][at]));
         v = sum_rounded(x, v);
         for (int n = 1; n <= adds; n++)
             v = sum_rounded(x, emulate_fma(x.nan,
                                            __float_as_uint(kept[(adds - n) * count + at]),
-                                           0x3f800000, v));
+                                           emulate_power(0), v));
         kept[at] = __uint_as_float(v);
     }
 }
@@ -351,16 +242,15 @@ __global__ void finish(const __grid_constant__ finishing x)
         if (x.largest_a)
             v = emulate_scale(v, -emulate_exponent(x.target_a, x.largest_a[i]) -
                                      emulate_exponent(x.target_b, x.largest_b[j]));
-        if ((v & 0x7fffffff) > 0x7f800000) v = x.nan;
-        if (x.alpha != 0x3f800000)
-            v = emulate_fma(x.nan, x.alpha, v, (x.alpha ^ v) & 0x80000000);
+        if (emulate_is_nan(v)) v = x.nan;
+        if (x.alpha != emulate_power(0))
+            v = emulate_fma(x.nan, x.alpha, v, (x.alpha ^ v) & EMULATE_SIGN);
         if (x.reads_c) v = emulate_fma(x.nan, x.beta, view_get(x.c, i, j), v);
         view_set(x.d, i, j, v);
     }
 }
 
-/* --- where everything is
- * ---------------------------------------------------------------- */
+/* --- where everything is ------------------------------------------------------------ */
 
 /* Parts of a workspace, in bytes from its beginning. */
 struct layout {
@@ -458,8 +348,7 @@ struct layout layout_of(const struct gpu_work *w, const struct k_parts *parts)
     return x;
 }
 
-/* --- one GEMM
- * ---------------------------------------------------------------------------- */
+/* --- one GEMM ----------------------------------------------------------------------- */
 
 /* A GEMM on its way: everything is in its workspace. */
 struct emulated {
@@ -533,8 +422,9 @@ rt_error gather_start(const struct emulated &e, const emulate_chain &x,
     s.window = window_of(em->method[accumulator], x.rule);
     const rt_error status =
         rt_fill_start(to.wild, 0, to.padded * sizeof *to.wild, e.stream);
+    const size_t rows = to.padded / GATHER_TILE;
     const dim3 grid((unsigned)(to.length / GATHER_TILE),
-                    (unsigned)(to.padded / GATHER_TILE)),
+                    (unsigned)(rows < GRID_Y_MOST ? rows : GRID_Y_MOST)),
         threads(GATHER_TILE, GATHER_ROWS);
     if (status != RT_SUCCESS) return status;
     gather<<<grid, threads, 0, e.stream>>>(s, x.rule, to);
@@ -703,5 +593,5 @@ int emulation_counts(struct gpu_count to[GPU_COUNTS_MOST])
         cudaMemcpyToSymbol(repaired_outputs, &none, sizeof none) != RT_SUCCESS)
         return 0;
     to[0] = { "repaired outputs", repaired };
-    return 1;
+    return repaired != 0; /* other GEMMs have nothing to say of that */
 }

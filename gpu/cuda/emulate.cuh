@@ -44,6 +44,9 @@ struct emulate_chain {
     struct unit_rule rule;
 };
 
+/* Blocks of a grid along y. */
+constexpr size_t GRID_Y_MOST = 65535;
+
 /* The exponents, of values other than zero, that a method takes; lines with others, or
    with NaN and infinities where it takes none, are wild. */
 struct emulate_window {
@@ -82,6 +85,8 @@ static __device__ __forceinline__ void event_apply(float &c, float &sum, uint32_
     if (what & CHAIN_SCALE) {
         c = __fmul_rn(c, __int_as_float((127 - x.scale) << 23));
         if (x.rule.c.bits == 16) c = __half2float(__float2half_rn(c));
+        /* The next instruction would read it so; methods need not. */
+        if (x.rule.flush_inputs && c != 0 && fabsf(c) < 0x1p-126f) c = 0;
     }
     if (what & CHAIN_ZERO && (__float_as_uint(c) & 0x7fffffff) >= x.zeroed) c = 0;
 }

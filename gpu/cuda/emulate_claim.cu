@@ -173,13 +173,12 @@ rt_error check_apart(bool *good, const claim &c)
 
 } // namespace
 
-const struct gpu_multiplier multipliers[] = { { "mma.m16n8k16.f32.f16", 16, sm_from(80) },
-                                              { "mma.m16n8k16.f32.bf16", 16,
-                                                sm_from(80) },
-                                              { "mma.m16n8k8.f32.tf32", 8, sm_from(80) },
-                                              { "mma.m16n8k8.f32.f16", 8, sm_from(80) },
-                                              { "mma.m16n8k8.f32.bf16", 8, sm_from(80) },
-                                              { "mma.m16n8k4.f32.tf32", 4, sm_from(80) },
+const struct gpu_multiplier multipliers[] = { { "mma.m16n8k16.f32.f16", sm_from(80) },
+                                              { "mma.m16n8k16.f32.bf16", sm_from(80) },
+                                              { "mma.m16n8k8.f32.tf32", sm_from(80) },
+                                              { "mma.m16n8k8.f32.f16", sm_from(80) },
+                                              { "mma.m16n8k8.f32.bf16", sm_from(80) },
+                                              { "mma.m16n8k4.f32.tf32", sm_from(80) },
                                               {} };
 
 int emulation_claim(int device, int multiplier, char *fault)

@@ -16,8 +16,7 @@ namespace
 
 enum { CORE_THREADS = 256, PASSES = 4096 };
 
-/* --- SIMT -----------------------------------------------------------------------------
- */
+/* --- SIMT --------------------------------------------------------------------------- */
 
 enum kind { CHAIN, PRODUCT_SUM, PAIRS2, PAIRS4 };
 
@@ -156,8 +155,7 @@ template <kind KIND> rt_error simt_kind(const emulate_chain &x, rt_stream stream
                     : simt_with<KIND, false>(x, stream);
 }
 
-/* --- CUT ------------------------------------------------------------------------------
- */
+/* --- CUT ---------------------------------------------------------------------------- */
 
 /* The exponent of a zero: the sum with any other is below all alignment exponents. */
 enum { NO_EXPONENT = -500, LEAST_EXPONENT = -100 };
@@ -289,7 +287,13 @@ template <finish FINISH, int L> struct cut_step {
             (second ? other : sum) += cut;
         }
     }
+    /* Where every product is zero c stays, which may lie below what `scale` can count. */
     __device__ float end(float c, const cut_numbers &r) const
+    {
+        const float v = summed(c, r);
+        return top > LEAST_EXPONENT ? v : __fadd_rn(c, 0.0f);
+    }
+    __device__ float summed(float c, const cut_numbers &r) const
     {
         if constexpr (FINISH == PARITY)
             return two_stage((sum >> min(31, top - even)) + (other >> min(31, top - odd)),
@@ -307,8 +311,7 @@ template <finish FINISH, int L> struct cut_step {
     }
 };
 
-/* --- EXACT ----------------------------------------------------------------------------
- */
+/* --- EXACT -------------------------------------------------------------------------- */
 
 /* Products of a line in binary64, and how far apart their exponents are. */
 template <int L> struct wide_values {

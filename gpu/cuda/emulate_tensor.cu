@@ -23,8 +23,7 @@ namespace
 enum { TILE = 128, TILE_THREADS = 512, STAGE_BYTES = 128, CHUNKS = STAGE_BYTES / 16 };
 constexpr unsigned ALL_LANES = 0xffffffff;
 
-/* --- words ---------------------------------------------------------------------------
- */
+/* --- words -------------------------------------------------------------------------- */
 
 #define MMA_PTX(SHAPE, WORD, A, B)                                                       \
     "mma.sync.aligned." SHAPE ".row.col.f32." WORD "." WORD ".f32 {%0,%1,%2,%3}, " A     \
@@ -81,8 +80,7 @@ template <int FORMAT> __device__ int exponent_field(float x)
     return FORMAT == FORMAT_F16 ? max(field, 127 - 14) : field;
 }
 
-/* --- what is derived of the values ---------------------------------------------------
- */
+/* --- what is derived of the values -------------------------------------------------- */
 
 /* Where line `line` of 32 has its power: so that a lane reads those of its outputs at
    once. */
@@ -362,10 +360,35 @@ __device__ int repair(repairs &w, const STAGE &s, const place &p, unsigned mask,
     return n;
 }
 
-/* Blocks of half of 16 bytes: register i of a fragment from the lanes that have them. */
-__device__ uint32_t half_of(uint32_t whole, int lane, int half)
+/* The fragments of block `h` of 16 bytes, in both places of an instruction: of a half the
+   registers come from the lanes that have it. */
+template <int HALVES>
+__device__ void fragments_twice(uint32_t (&to)[2][4], const uint32_t (&from)[2][4],
+                                int lane, int h, bool is_a)
 {
-    return __shfl_sync(ALL_LANES, whole, (lane & ~3) + half * 2 + (lane & 1));
+    const int other = is_a ? 2 : 1, source = (lane & ~3) + h * 2 + (lane & 1);
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        const int f = i >> 2, r = i & 3;
+        if (HALVES == 1) to[f][r] = from[f][r];
+        else if (r & other) to[f][r] = to[f][r & ~other];
+        else to[f][r] = __shfl_sync(ALL_LANES, from[f][r], source);
+    }
+}
+
+/* The accumulators in a lane's mask, to where they are repaired and back. */
+__device__ void masked_put(repairs &w, int lane, unsigned mask, const float *c)
+{
+#pragma unroll
+    for (int id = 0; id < 32; id++)
+        if (mask >> id & 1) w.old[id][lane] = c[register_of(id)];
+}
+
+__device__ void masked_take(const repairs &w, int lane, unsigned mask, float *c)
+{
+#pragma unroll
+    for (int id = 0; id < 32; id++)
+        if (mask >> id & 1) c[register_of(id)] = w.old[id][lane];
 }
 
 template <int FORMAT, int L, int F>
@@ -422,34 +445,18 @@ __global__ void __launch_bounds__(TILE_THREADS, 1)
                 if (h && k + at >= x.products) break;
                 if (k + at == events.at) happen(events.take());
                 uint32_t xa[2][4], xb[2][4];
-#pragma unroll
-                for (int i = 0; i < 8; i++) {
-                    xa[i >> 2][i & 3] = fa[i >> 2][i & 3];
-                    xb[i >> 2][i & 3] = fb[i >> 2][i & 3];
-                    if (halves == 2) {
-                        xa[i >> 2][i & 3] = i & 2 ? xa[i >> 2][i & 1]
-                                                  : half_of(fa[i >> 2][i & 3], p.lane, h);
-                        xb[i >> 2][i & 3] = i & 1 ? xb[i >> 2][i & 2]
-                                                  : half_of(fb[i >> 2][i & 3], p.lane, h);
-                    }
-                }
+                fragments_twice<halves>(xa, fa, p.lane, h, true);
+                fragments_twice<halves>(xb, fb, p.lane, h, false);
                 const unsigned mask = mask_of(now, p, at / L, c);
                 const bool any = __any_sync(ALL_LANES, mask);
-                if (any) {
-#pragma unroll
-                    for (int id = 0; id < 32; id++)
-                        if (mask >> id & 1) w.old[id][p.lane] = c[register_of(id)];
-                }
+                if (any) masked_put(w, p.lane, mask, c);
 #pragma unroll
                 for (int i = 0; i < 8; i++)
                     word<FORMAT>::template mma<2>(c + i * 4, xa[i >> 2],
                                                   &xb[i >> 1 & 1][(i & 1) * 2]);
-                if (any) {
-                    repaired += repair<FORMAT, L, F>(w, now, p, mask, at);
-#pragma unroll
-                    for (int id = 0; id < 32; id++)
-                        if (mask >> id & 1) c[register_of(id)] = w.old[id][p.lane];
-                }
+                if (!any) continue;
+                repaired += repair<FORMAT, L, F>(w, now, p, mask, at);
+                masked_take(w, p.lane, mask, c);
             }
         }
     }
@@ -460,15 +467,13 @@ __global__ void __launch_bounds__(TILE_THREADS, 1)
 
 /* --- NATIVE ------------------------------------------------------------------------- */
 
-/* An instruction takes TIMES 16 bytes of k.  With LAST the unit's takes two of them, from
-   +0, and adds C in the end. */
-template <int FORMAT, int TIMES, bool LAST>
+/* An instruction takes TIMES 16 bytes of k. */
+template <int FORMAT, int TIMES>
 __global__ void __launch_bounds__(TILE_THREADS, 1)
     native(const __grid_constant__ emulate_chain x)
 {
     using type = typename word<FORMAT>::type;
-    constexpr int each = 16 / sizeof(type), stage = stage_of<FORMAT>,
-                  parts = LAST ? 2 : 1;
+    constexpr int each = 16 / sizeof(type), stage = stage_of<FORMAT>;
     extern __shared__ __align__(1024) char memory[];
     auto *const m = (stage_of_words *)memory;
     const place p = place_of();
@@ -497,31 +502,22 @@ __global__ void __launch_bounds__(TILE_THREADS, 1)
         const auto &now = m[turn];
         const int chunks = (int)min((x.products - k + each - 1) / each, (uint32_t)CHUNKS);
 #pragma unroll 1
-        for (int chunk = 0; chunk < chunks; chunk += TIMES * parts) {
-            uint32_t fa[parts][2][4], fb[parts][2][4];
+        for (int chunk = 0; chunk < chunks; chunk += TIMES) {
+            uint32_t fa[2][4], fb[2][4];
 #pragma unroll
-            for (int i = 0; i < 2 * parts; i++) {
-                const int part = i >> 1, first = chunk + part * TIMES;
-                const int ra = p.i + (i & 1) * 16 + (p.lane & 15),
-                          rb = p.j + (i & 1) * 16 + (p.lane & 7) + (p.lane >> 4) * 8,
-                          ca = first + (TIMES == 2) * (p.lane >> 4),
-                          cb = first + (TIMES == 2) * (p.lane >> 3 & 1);
-                ldmatrix(fa[part][i & 1], &now.a[ra][swizzled(ra, ca)]);
-                ldmatrix(fb[part][i & 1], &now.b[rb][swizzled(rb, cb)]);
+            for (int i = 0; i < 2; i++) {
+                const int ra = p.i + i * 16 + (p.lane & 15),
+                          rb = p.j + i * 16 + (p.lane & 7) + (p.lane >> 4) * 8,
+                          ca = chunk + (TIMES == 2) * (p.lane >> 4),
+                          cb = chunk + (TIMES == 2) * (p.lane >> 3 & 1);
+                ldmatrix(fa[i], &now.a[ra][swizzled(ra, ca)]);
+                ldmatrix(fb[i], &now.b[rb][swizzled(rb, cb)]);
             }
             if (k + chunk * each == events.at) happen(events.take());
 #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                float d[4] = { 0, 0, 0, 0 };
-#pragma unroll
-                for (int part = 0; part < parts; part++)
-                    word<FORMAT>::template mma<TIMES>(LAST ? d : c + i * 4,
-                                                      fa[part][i >> 2],
-                                                      &fb[part][i >> 1 & 1][(i & 1) * 2]);
-#pragma unroll
-                for (int r = 0; LAST && r < 4; r++)
-                    c[i * 4 + r] = __fadd_rn(d[r], c[i * 4 + r]);
-            }
+            for (int i = 0; i < 8; i++)
+                word<FORMAT>::template mma<TIMES>(c + i * 4, fa[i >> 2],
+                                                  &fb[i >> 1 & 1][(i & 1) * 2]);
         }
     }
     while (events.at != UINT32_MAX) happen(events.take());
@@ -550,24 +546,17 @@ rt_error tensor_with(const emulate_chain &x, rt_stream stream)
     return rt_last_error();
 }
 
-template <int FORMAT, int TIMES, bool LAST>
-rt_error native_of(const emulate_chain &x, rt_stream stream)
-{
-    constexpr int bytes = 3 * sizeof(stage_of_words);
-    const rt_error status =
-        rt_function_set(native<FORMAT, TIMES, LAST>, RT_SHARED_BYTES, bytes);
-    if (status != RT_SUCCESS) return status;
-    derive<FORMAT, 4, false><<<DERIVE_BLOCKS, DERIVE_THREADS, 0, stream>>>(x.a, 0, true);
-    derive<FORMAT, 4, false><<<DERIVE_BLOCKS, DERIVE_THREADS, 0, stream>>>(x.b, 0, false);
-    native<FORMAT, TIMES, LAST><<<tiles_of(x), TILE_THREADS, bytes, stream>>>(x);
-    return rt_last_error();
-}
-
 template <int FORMAT, int TIMES>
 rt_error native_with(const emulate_chain &x, rt_stream stream)
 {
-    return x.rule.c_last ? native_of<FORMAT, TIMES, true>(x, stream)
-                         : native_of<FORMAT, TIMES, false>(x, stream);
+    constexpr int bytes = 3 * sizeof(stage_of_words);
+    const rt_error status =
+        rt_function_set(native<FORMAT, TIMES>, RT_SHARED_BYTES, bytes);
+    if (status != RT_SUCCESS) return status;
+    derive<FORMAT, 4, false><<<DERIVE_BLOCKS, DERIVE_THREADS, 0, stream>>>(x.a, 0, true);
+    derive<FORMAT, 4, false><<<DERIVE_BLOCKS, DERIVE_THREADS, 0, stream>>>(x.b, 0, false);
+    native<FORMAT, TIMES><<<tiles_of(x), TILE_THREADS, bytes, stream>>>(x);
+    return rt_last_error();
 }
 
 /* Code by the format, and for TENSOR by the blocks and bits of the unit, for NATIVE by

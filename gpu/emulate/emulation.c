@@ -25,12 +25,13 @@ static enum bitcut_status add_accumulator(struct gpu_emulation *e,
                                           const struct emulator *on, struct fault *f)
 {
     const struct bitcut_unit *u;
+    int multiplier;
     struct unit_rule *const rule = &e->rule[accumulator];
     const enum bitcut_status status = find_unit(&u, plan, accumulator, f);
     if (status != BITCUT_OK) return status;
     if (!unit_rule_make(rule, u))
         return fault_set(f, BITCUT_CANNOT, "%s is not emulated on devices", u->name);
-    e->method[accumulator] = chain_method_choose(&e->instruction[accumulator], rule, on);
+    e->method[accumulator] = chain_method_choose(&multiplier, rule, on);
     return BITCUT_OK;
 }
 

@@ -12,7 +12,7 @@
 #include "gpu/emulate/rule.h"
 #include "lib/gemm_plan.h"
 
-/* --- rules ------------------------------------------------------------------------ */
+/* --- rules -------------------------------------------------------------------------- */
 
 /* A unit as devices are told of it, if GEMMs run on it (gemm_plan_on_unit()), and its
    operands are read one by one.  False, and *to is undefined: they do not. */
@@ -24,7 +24,7 @@ void split_rule_make(struct split_rule *to, const struct bitcut_split *split);
 /* Whether they add to the same bits, for all operands: every field but names. */
 bool unit_rule_same(const struct unit_rule *x, const struct unit_rule *y);
 
-/* --- methods ---------------------------------------------------------------------- */
+/* --- methods ------------------------------------------------------------------------ */
 
 /* What a method needs.  Its name is what bitcut_gemm_method() says. */
 struct chain_rule {
@@ -63,7 +63,7 @@ struct emulator {
 enum chain_method chain_method_choose(int *instruction, const struct unit_rule *rule,
                                       const struct emulator *on);
 
-/* --- a GEMM ----------------------------------------------------------------------- */
+/* --- a GEMM ------------------------------------------------------------------------- */
 
 /* What the device is told of a GEMM whose plan gemm_plan_on_unit() made (emu/gemm.h).
    BITCUT_CANNOT: terms of one accumulator run on different units, or a unit has a rule

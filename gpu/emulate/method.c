@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* --- what is asked of a rule ------------------------------------------------------ */
+/* --- what is asked of a rule -------------------------------------------------------- */
 
 static bool is_f32(const struct bitcut_format *f)
 {
@@ -57,7 +57,7 @@ static bool is_truncated_block(const struct unit_rule *r)
            r->zero == RULE_ZERO_POSITIVE && r->align_min < EMIN_F32;
 }
 
-/* --- what each method takes ------------------------------------------------------- */
+/* --- what each method takes --------------------------------------------------------- */
 
 static bool takes_native(const struct unit_rule *r, const struct unit_rule *on)
 {
@@ -153,7 +153,7 @@ const struct chain_rule *chain_rule_of(enum chain_method method)
     return r;
 }
 
-/* --- choosing --------------------------------------------------------------------- */
+/* --- choosing ----------------------------------------------------------------------- */
 
 /* The rule of a multiplier on the device; false if it has no such unit. */
 static bool multiplier_rule(struct unit_rule *to, const struct gpu_multiplier *x,

@@ -59,7 +59,6 @@ enum chain_method {
 struct gpu_multiplier {
     const char *instruction; /* a row of its table of instructions: the unit on each
                                 device's architecture                                  */
-    int k;                   /* of the instruction                                     */
     unsigned architectures; /* that have it and code for it: a set of rows of its table */
 };
 
@@ -68,8 +67,6 @@ struct gpu_emulation {
     struct split_rule a, b;
     struct unit_rule rule[RECIPE_ACCUMULATORS_MOST]; /* of each accumulator ...         */
     enum chain_method method[RECIPE_ACCUMULATORS_MOST];
-    int instruction[RECIPE_ACCUMULATORS_MOST]; /* of TENSOR and NATIVE: a position in the
-                                                  module's table of them, else -1       */
     uint32_t nan;    /* of the FP32 operations                                          */
     uint32_t zeroed; /* FP32 magnitudes that a term zeroes, this and more               */
     int k_step;      /* k of a k-step                                                   */

@@ -14,7 +14,7 @@
 
 enum { STEP_EXACT_MOST = 4, STEP_KEEP_MOST = 52 };
 
-/* --- numbers ---------------------------------------------------------------------- */
+/* --- numbers ------------------------------------------------------------------------ */
 
 /* The exponent of a zero: a product with it is below any other. */
 enum { STEP_NONE = -20000 };
@@ -85,7 +85,7 @@ EMULATE int64_t step_aligned(const struct unit_rule *r, const struct step_term *
     return t->negative ? -(int64_t)m : (int64_t)m;
 }
 
-/* --- special values --------------------------------------------------------------- */
+/* --- special values ----------------------------------------------------------------- */
 
 /* What terms add up to before any finite arithmetic: emu/special.h. */
 struct step_special {
@@ -142,7 +142,7 @@ EMULATE bool step_is_special(uint32_t *d, const struct unit_rule *r, const uint3
     return step_decided(d, r, s);
 }
 
-/* --- the end of a sum ------------------------------------------------------------- */
+/* --- the end of a sum --------------------------------------------------------------- */
 
 /* Whether all terms are -0. */
 EMULATE bool step_negative_zeros(const struct unit_rule *r, const uint32_t *a,
@@ -174,7 +174,7 @@ EMULATE uint32_t step_round_integer(const struct unit_rule *r, int64_t sum, int 
     return step_round(r, magnitude, exponent, sum < 0, zero);
 }
 
-/* --- fused, bits dropped ---------------------------------------------------------- */
+/* --- fused, bits dropped ------------------------------------------------------------ */
 
 /* emu/sum_fused.c, in 64-bit integers. */
 EMULATE uint32_t step_fused(const struct unit_rule *r, const uint32_t *a,
@@ -195,7 +195,7 @@ EMULATE uint32_t step_fused(const struct unit_rule *r, const uint32_t *a,
     return step_round_integer(r, sum, unit, step_negative_zeros(r, a, b, c));
 }
 
-/* --- sums in binary64 ------------------------------------------------------------- */
+/* --- sums in binary64 --------------------------------------------------------------- */
 
 /* Values here are products of FP32 values and sums of such: no operation is subnormal or
    overflows.  Each is rounded by itself; no compiler may fuse them. */
@@ -260,7 +260,7 @@ EMULATE uint32_t step_round_double(const struct unit_rule *r, double x, bool zer
                       bits >> 63, zero);
 }
 
-/* --- fused, nothing dropped ------------------------------------------------------- */
+/* --- fused, nothing dropped --------------------------------------------------------- */
 
 /* emu/sum_fused.c without bits to drop.  Terms are added to an expansion, doubles of
    which each is beyond the bits of those before it, and next to none of them (Shewchuk
@@ -280,7 +280,7 @@ EMULATE uint32_t step_exact(const struct unit_rule *r, const uint32_t *a,
     return step_round_double(r, sum, step_negative_zeros(r, a, b, c));
 }
 
-/* --- serial ----------------------------------------------------------------------- */
+/* --- serial ------------------------------------------------------------------------- */
 
 /* The next sum of emu/sum_serial.c: as its carrier holds it or, rounded to odd, exact. */
 EMULATE double step_serial_sum(const struct unit_rule *r, double x, double y)
@@ -301,7 +301,7 @@ EMULATE uint32_t step_serial(const struct unit_rule *r, const uint32_t *a,
                              step_negative_zeros(r, a, b, c));
 }
 
-/* --- pairs ------------------------------------------------------------------------ */
+/* --- pairs -------------------------------------------------------------------------- */
 
 /* One product in the result's format: emu/sum_pairs.c. */
 EMULATE uint32_t step_rounded_product(const struct unit_rule *r, uint32_t a, uint32_t b)
@@ -341,7 +341,7 @@ EMULATE uint32_t step_pairs(const struct unit_rule *r, const uint32_t *a,
     return step_rounded_sum(r, c, sum);
 }
 
-/* --- two stages ------------------------------------------------------------------- */
+/* --- two stages --------------------------------------------------------------------- */
 
 /* sum 2^(exponent - fraction). */
 struct step_stage {
@@ -411,7 +411,7 @@ EMULATE uint32_t step_two_stage(const struct unit_rule *r, const uint32_t *a,
                               step_negative_zeros(r, a, b, c));
 }
 
-/* --- steps and instructions ------------------------------------------------------- */
+/* --- steps and instructions --------------------------------------------------------- */
 
 /* The accumulator after c and rule->block products: struct summation's step, and what
    special values decide. */

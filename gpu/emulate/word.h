@@ -29,7 +29,7 @@
 #define EMULATE_SIGN     0x80000000u
 #define EMULATE_BIAS     127
 
-/* --- FP32 encodings --------------------------------------------------------------- */
+/* --- FP32 encodings ----------------------------------------------------------------- */
 
 EMULATE float emulate_float(uint32_t x)
 {
@@ -92,7 +92,7 @@ EMULATE uint32_t emulate_value(uint64_t kept, int last)
     return ((uint32_t)(top + EMULATE_BIAS) << 23) | (uint32_t)(significand & 0x7fffff);
 }
 
-/* --- arithmetic ------------------------------------------------------------------- */
+/* --- arithmetic --------------------------------------------------------------------- */
 
 /* a b + c, rounded once to nearest even, or `nan`: job_fma() of emu/job.h. */
 EMULATE uint32_t emulate_fma(uint32_t nan, uint32_t a, uint32_t b, uint32_t c)
@@ -124,7 +124,7 @@ EMULATE uint32_t emulate_add(uint32_t a, uint32_t b)
 /* 2^e, -126 <= e <= 127. */
 EMULATE uint32_t emulate_power(int e) { return (uint32_t)(e + EMULATE_BIAS) << 23; }
 
-/* --- formats ---------------------------------------------------------------------- */
+/* --- formats ------------------------------------------------------------------------ */
 
 EMULATE bool emulate_is_f32(const struct bitcut_format *f)
 {
@@ -177,7 +177,7 @@ EMULATE uint32_t emulate_zero(const struct bitcut_format *f, bool negative)
     return emulate_sign(negative && f->has_sign && f->special != SPECIAL_FNUZ);
 }
 
-/* --- rounding --------------------------------------------------------------------- */
+/* --- rounding ----------------------------------------------------------------------- */
 
 /* significand 2^exponent in units of 2^drop, drop >= 1, one step up for what lies below
    or not. */
@@ -261,7 +261,7 @@ EMULATE struct bitcut_rounding emulate_nearest(void)
     return r;
 }
 
-/* --- words ------------------------------------------------------------------------ */
+/* --- words -------------------------------------------------------------------------- */
 
 /* Word w of x: split_words() of lib/split.h, as FP32.  Residuals are rounded to nearest
    by an FP32 subtraction, and scaled by an FP32 product. */
@@ -288,7 +288,7 @@ EMULATE uint32_t emulate_read(const struct unit_rule *r, bool is_b, uint32_t x)
     return r->flush_inputs && emulate_is_subnormal(&r->operand[is_b], x) ? 0 : x;
 }
 
-/* --- elements of matrices --------------------------------------------------------- */
+/* --- elements of matrices ----------------------------------------------------------- */
 
 /* The value of an encoding: view_gather() of lib/view.h.  Exact; an FP32 NaN stays as it
    is, that of another format is 0x7fc00000. */
@@ -354,7 +354,7 @@ EMULATE uint64_t emulate_encode(const struct bitcut_format *f, uint32_t x)
     return emulate_is_nan(x) ? f->nan : f->nan | sign;
 }
 
-/* --- equilibration ---------------------------------------------------------------- */
+/* --- equilibration ------------------------------------------------------------------ */
 
 /* equilibrate_exponent() of lib/equilibrate.h, for a split of this target. */
 EMULATE int emulate_exponent(int target, uint32_t largest)

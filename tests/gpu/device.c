@@ -153,8 +153,8 @@ static const struct gpu_family families[] = {
 };
 
 /* By what units are emulated. */
-static const struct gpu_multiplier multipliers[] = { { MMA, 16, NEW },
-                                                     { TF32, 8, NEW },
+static const struct gpu_multiplier multipliers[] = { { MMA, NEW },
+                                                     { TF32, NEW },
                                                      { 0 } };
 
 /* --- faults ----------------------------------------------------------------------- */
@@ -1055,6 +1055,7 @@ static int compute_entrant(struct gpu_session *s, const struct gpu_entrant *e,
     struct gpu_work w = { .kernel = own ? own->like : e->kernel,
                           .gemm = s->gemm,
                           .plan = e->plan };
+    if (e->emulation) w.emulation = *e->emulation;
     if (own && !w.plan.split_a.words) {
         w.plan.split_a = *bitcut_split_find(s->bytes == 2 ? "half" : "f32");
         w.plan.split_b = w.plan.split_a;

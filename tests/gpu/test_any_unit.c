@@ -23,8 +23,7 @@ static void open_device(void)
         ck_abort_msg("%s", f.text);
 }
 
-/* --- values --------------------------------------------------------------------------
- */
+/* --- values ------------------------------------------------------------------------- */
 
 /* What the elements of a matrix are: exponents around one, and how often something rare.
  */
@@ -55,6 +54,16 @@ static uint32_t some_value(uint64_t *rng, const struct values *v)
     return sign | (uint32_t)(e + 127) << 23 | kept;
 }
 
+/* A is zero from some k on, so that what is left of a sum is scaled down tile after tile.
+ */
+static void end_early(const struct bitcut_matrix *x, void *at, size_t count, size_t k)
+{
+    const size_t bytes = (size_t)format_bytes(x->format);
+    for (size_t i = 0; i < count; i++)
+        if ((x->layout == BITCUT_ROW_MAJOR ? i % x->ld : i / x->ld) >= k)
+            memset((char *)at + i * bytes, 0, bytes);
+}
+
 static void fill(struct bitcut_matrix *x, void *to, size_t count, uint64_t *rng,
                  const struct values *v)
 {
@@ -67,16 +76,9 @@ static void fill(struct bitcut_matrix *x, void *to, size_t count, uint64_t *rng,
     x->at = to;
 }
 
-/* --- GEMMs -----------------------------------------------------------------------------
- */
+/* --- GEMMs -------------------------------------------------------------------------- */
 
 enum { SIDE_MOST = 200, K_MOST = 700, ROOM = (K_MOST + 8) * (SIDE_MOST + 8) * 4 };
-
-struct posed {
-    struct bitcut_gemm g;
-    struct bitcut_split split[2];
-    struct gpu_memory memory[4];
-};
 
 static int pick(uint64_t *rng, int n) { return test_between(rng, 0, n - 1); }
 
@@ -150,8 +152,7 @@ static size_t lines_of(const struct bitcut_matrix *x, size_t rows, size_t cols)
     return x->layout == BITCUT_ROW_MAJOR ? rows : cols;
 }
 
-/* --- comparing -------------------------------------------------------------------------
- */
+/* --- comparing ---------------------------------------------------------------------- */
 
 static struct {
     uint64_t gemms, outputs, differ;
@@ -191,6 +192,7 @@ static bool check(struct bitcut_gemm *g, uint64_t *rng, size_t m, size_t n, size
                  in_c = lines_of(&g->c, m, n) * g->c.ld,
                  in_d = lines_of(&g->d, m, n) * g->d.ld;
     fill(&g->a, a, in_a, rng, v);
+    if (pick(rng, 4) == 0) end_early(&g->a, a, in_a, k / 8);
     fill(&g->b, b, in_b, rng, pick(rng, 2) ? v : &kinds[0]);
     fill(&g->c, c, in_c, rng, v);
     const size_t bytes = in_d * (size_t)format_bytes(g->d.format);
