@@ -84,33 +84,31 @@ __global__ void __launch_bounds__(CORE_THREADS, EVENTS ? 1 : 2)
             simt_load(&m[turn == 0 ? 2 : turn - 1], x, i0, j0, k + 2 * SIMT_K);
         copy_commit();
         const auto &now = m[turn];
-        const bool whole = k + SIMT_K <= x.products;
-#pragma unroll
-        for (int k4 = 0; k4 < SIMT_K; k4 += 4) {
-            float y[4][8];
-#pragma unroll
-            for (int q = 0; q < 4; q++) {
-                *(float4 *)&y[q][0] = *(const float4 *)&now.b[k4 + q][tx * 4];
-                *(float4 *)&y[q][4] = *(const float4 *)&now.b[k4 + q][64 + tx * 4];
-            }
-            if (EVENTS || !whole) { /* one step at a time */
+        if (EVENTS || k + SIMT_K > x.products) { /* one step at a time */
+            const int end = (int)min(x.products - k, (uint32_t)SIMT_K);
 #pragma unroll 1
-                for (int q = 0; q < 4 && k + k4 + q < x.products; q += block) {
-                    if (EVENTS && k + k4 + q == events.at) happen(events.take());
+            for (int q = 0; q < end; q += block) {
+                if (EVENTS && k + q == events.at) happen(events.take());
+#pragma unroll
+                for (int j = 0; j < 8; j++) {
+                    float b[block];
+#pragma unroll
+                    for (int e = 0; e < block; e++)
+                        b[e] = now.b[q + e][(j >> 2) * 64 + tx * 4 + (j & 3)];
 #pragma unroll
                     for (int i = 0; i < ROWS; i++)
-#pragma unroll
-                        for (int j = 0; j < 8; j++) {
-                            float b[block];
-#pragma unroll
-                            for (int e = 0; e < block; e++)
-                                b[e] =
-                                    now.b[k4 + q + e][(j >> 2) * 64 + tx * 4 + (j & 3)];
-                            c[i][j] =
-                                step<KIND>(&now.a[ty * ROWS + i][k4 + q], b, c[i][j]);
-                        }
+                        c[i][j] = step<KIND>(&now.a[ty * ROWS + i][q], b, c[i][j]);
                 }
-            } else if constexpr (!EVENTS) {
+            }
+        } else if constexpr (!EVENTS) {
+#pragma unroll
+            for (int k4 = 0; k4 < SIMT_K; k4 += 4) {
+                float y[4][8];
+#pragma unroll
+                for (int q = 0; q < 4; q++) {
+                    *(float4 *)&y[q][0] = *(const float4 *)&now.b[k4 + q][tx * 4];
+                    *(float4 *)&y[q][4] = *(const float4 *)&now.b[k4 + q][64 + tx * 4];
+                }
 #pragma unroll
                 for (int i = 0; i < ROWS; i++) {
                     const float4 a = *(const float4 *)&now.a[ty * ROWS + i][k4];
