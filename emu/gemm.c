@@ -571,10 +571,42 @@ static enum bitcut_status choose_kernels(struct job *job, const struct simd_leve
     return BITCUT_OK;
 }
 
+/* Whether there are so many products that a way to a device pays, and nothing that only
+   the engine does. */
+static bool is_for_device(const struct bitcut_gemm *g, const struct gemm_plan *plan,
+                          const struct gemm_options *o)
+{
+    const double products = (double)g->m * (double)g->n * (double)g->k;
+    return o->offload && !o->watch && !plan->slips && g->count &&
+           products >= GEMM_OFFLOAD_LEAST;
+}
+
+/* One after the other; *took is false: none of them. */
+static enum bitcut_status run_on_device(bool *took, const struct bitcut_gemm *g,
+                                        const struct gemm_plan *plan,
+                                        const struct gemm_options *o, struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    *took = true;
+    for (size_t i = 0; i < g->count && *took && status == BITCUT_OK; i++) {
+        const struct bitcut_gemm one = gemm_nth(g, i);
+        status = progress_stopped(o->progress)
+                     ? fault_set(f, BITCUT_CANNOT, "stopped")
+                     : o->offload->run(took, &one, plan, o->offload->context, f);
+        progress_report(o->progress, i + 1, g->count);
+    }
+    return status;
+}
+
 enum bitcut_status gemm_run_plan(const struct bitcut_gemm *g,
                                  const struct gemm_plan *plan,
                                  const struct gemm_options *o, struct fault *f)
 {
+    if (is_for_device(g, plan, o)) {
+        bool took;
+        const enum bitcut_status there = run_on_device(&took, g, plan, o, f);
+        if (took) return there;
+    }
     struct job job = { .plan = plan,
                        .unit = g->unit,
                        .alpha = g->alpha,
@@ -633,23 +665,28 @@ const struct bitcut_unit *bitcut_gemm_unit(const struct bitcut_gemm *gemm, size_
     return index < (size_t)plan.terms ? plan.unit[index] : NULL;
 }
 
-enum bitcut_status bitcut_gemm(struct bitcut_gemm *ran, const struct bitcut_gemm *gemm,
-                               int threads, char *why)
+enum bitcut_status gemm_call(struct bitcut_gemm *ran, const struct bitcut_gemm *gemm,
+                             const struct gemm_options *options, char *why)
 {
     struct bitcut_gemm g;
     struct gemm_plan plan;
     struct fault f;
     enum bitcut_status status = gemm_check_place(ran, &f);
     if (status == BITCUT_OK) status = gemm_take(&g, gemm, &f);
-    if (status == BITCUT_OK) status = check_public(&g, threads, &f);
-    if (status == BITCUT_OK)
-        status = gemm_run(&g,
-                          &(struct gemm_options){ .threads = threads,
-                                                  .progress = progress_of_thread() },
-                          &f);
+    if (status == BITCUT_OK) status = check_public(&g, options->threads, &f);
+    if (status == BITCUT_OK) status = gemm_run(&g, options, &f);
     if (status != BITCUT_OK) return fault_tell(why, status, &f);
     gemm_plan_on_unit(&plan, &g, NULL);
     gemm_settle(&g, &plan);
     gemm_give(ran, &g);
     return status;
+}
+
+enum bitcut_status bitcut_gemm(struct bitcut_gemm *ran, const struct bitcut_gemm *gemm,
+                               int threads, char *why)
+{
+    return gemm_call(
+        ran, gemm,
+        &(struct gemm_options){ .threads = threads, .progress = progress_of_thread() },
+        why);
 }

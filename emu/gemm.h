@@ -37,6 +37,20 @@ struct gemm_scratch {
     size_t bytes;
 };
 
+/* A GEMM of a batch, of so many products or more, is offered to a device. */
+enum { GEMM_OFFLOAD_LEAST = 1 << 22 };
+
+/* What may compute GEMMs in the emulator's place, to the same bits: a device. */
+struct gemm_offload {
+    /* Run a checked GEMM, of a batch of one without pointers, by a plan without slips, as
+       gemm_run_plan() says, from any thread.  *took is false: it does not run this one,
+       and has not begun. */
+    enum bitcut_status (*run)(bool *took, const struct bitcut_gemm *g,
+                              const struct gemm_plan *plan, void *context,
+                              struct fault *f);
+    void *context;
+};
+
 /* How a GEMM is emulated; nothing here changes a bit. */
 struct gemm_options {
     int threads;                     /* 0: all processors                               */
@@ -45,6 +59,7 @@ struct gemm_options {
     struct gemm_words *words;        /* of a single GEMM, that keeps them; or NULL      */
     struct gemm_scratch *scratch;    /* of a single GEMM on one thread, or NULL         */
     const struct gemm_watch *watch;  /* of a GEMM of one output, or NULL; slower        */
+    const struct gemm_offload *offload; /* takes GEMMs of many products, or NULL    */
 };
 
 /* Run g on its unit, as bitcut_gemm() (lib/bitcut.h) says.  If `progress` asks to stop,
@@ -53,6 +68,10 @@ struct gemm_options {
    (BITCUT_CANNOT). */
 enum bitcut_status gemm_run(const struct bitcut_gemm *g,
                             const struct gemm_options *options, struct fault *f);
+
+/* bitcut_gemm() with options. */
+enum bitcut_status gemm_call(struct bitcut_gemm *ran, const struct bitcut_gemm *gemm,
+                             const struct gemm_options *options, char *why);
 
 /* The same for a GEMM that was checked, by a plan that gemm_plan_on_unit() made of it or
    of another on the same unit; also one changed afterwards: terms, dropped, repeated or

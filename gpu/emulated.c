@@ -60,9 +60,10 @@ static void settle(struct bitcut_gemm *g, const struct gemm_plan *p)
     if (gemm_reads_c(g)) matrix_settle(&g->c, g->m, g->n);
 }
 
-enum bitcut_status gpu_work_emulate(struct gpu_work *to, const struct gpu *g,
-                                    const struct gpu_device *device,
-                                    const struct bitcut_gemm *gemm, struct fault *f)
+enum bitcut_status gpu_work_emulate_plan(struct gpu_work *to, const struct gpu *g,
+                                         const struct gpu_device *device,
+                                         const struct bitcut_gemm *gemm,
+                                         const struct gemm_plan *plan, struct fault *f)
 {
     const struct emulator on = { .units = device->architecture->units,
                                  .architecture = device->architecture->bit,
@@ -71,17 +72,26 @@ enum bitcut_status gpu_work_emulate(struct gpu_work *to, const struct gpu *g,
                                  .claims = claims,
                                  .module = g->module,
                                  .device = device->number };
-    struct gpu_work w = { .kernel = &gpu_emulated, .gemm = *gemm };
-    enum bitcut_status status = gemm_plan_on_unit(&w.plan, gemm, f);
-    if (status == BITCUT_OK) status = check_matrices(gemm, f);
-    if (status == BITCUT_OK && !fits(gemm, &w.plan))
+    struct gpu_work w = { .kernel = &gpu_emulated, .gemm = *gemm, .plan = *plan };
+    enum bitcut_status status = check_matrices(gemm, f);
+    if (status == BITCUT_OK && !fits(gemm, plan))
         status =
             fault_set(f, BITCUT_BAD_ARGUMENT, "the workspace does not fit any memory");
-    if (status == BITCUT_OK) status = emulation_make(&w.emulation, gemm, &w.plan, &on, f);
+    if (status == BITCUT_OK) status = emulation_make(&w.emulation, gemm, plan, &on, f);
     if (status != BITCUT_OK) return status;
-    settle(&w.gemm, &w.plan);
+    settle(&w.gemm, plan);
     *to = w;
     return BITCUT_OK;
+}
+
+enum bitcut_status gpu_work_emulate(struct gpu_work *to, const struct gpu *g,
+                                    const struct gpu_device *device,
+                                    const struct bitcut_gemm *gemm, struct fault *f)
+{
+    struct gemm_plan plan;
+    const enum bitcut_status status = gemm_plan_on_unit(&plan, gemm, f);
+    return status == BITCUT_OK ? gpu_work_emulate_plan(to, g, device, gemm, &plan, f)
+                               : status;
 }
 
 const char *gpu_work_method(const struct gpu_work *w, size_t index)

@@ -131,6 +131,13 @@ enum bitcut_status gpu_work_emulate(struct gpu_work *to, const struct gpu *g,
                                     const struct gpu_device *device,
                                     const struct bitcut_gemm *gemm, struct fault *f);
 
+/* The same by a plan of the GEMM's that may have been changed, as gemm_run_plan()
+   (emu/gemm.h) takes, but without slips. */
+enum bitcut_status gpu_work_emulate_plan(struct gpu_work *to, const struct gpu *g,
+                                         const struct gpu_device *device,
+                                         const struct bitcut_gemm *gemm,
+                                         const struct gemm_plan *plan, struct fault *f);
+
 /* How the device computes the term at position `index` of the plan's: "kernel", or the
    name of a method (gpu/emulate/emulation.h); NULL from the last one on. */
 const char *gpu_work_method(const struct gpu_work *work, size_t index);

@@ -237,6 +237,23 @@ const void *matrix_nth(const struct bitcut_matrix *x, size_t i)
     return x->each ? x->each[i] : (const char *)x->at + i * x->stride * bytes;
 }
 
+static void pick(struct bitcut_matrix *x, size_t i)
+{
+    x->at = matrix_nth(x, i);
+    x->each = NULL;
+}
+
+struct bitcut_gemm gemm_nth(const struct bitcut_gemm *g, size_t i)
+{
+    struct bitcut_gemm one = *g;
+    pick(&one.a, i);
+    pick(&one.b, i);
+    pick(&one.c, i);
+    pick(&one.d, i);
+    one.count = 1;
+    return one;
+}
+
 /* What a check is about. */
 struct checked {
     const char *name;

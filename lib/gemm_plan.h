@@ -98,6 +98,9 @@ size_t matrix_ld(const struct bitcut_matrix *x, size_t rows, size_t cols);
 /* The first element of matrix i of a batch, whose pointers can be read here. */
 const void *matrix_nth(const struct bitcut_matrix *x, size_t i);
 
+/* GEMM i of a batch by itself. */
+struct bitcut_gemm gemm_nth(const struct bitcut_gemm *g, size_t i);
+
 /* Whether the matrices that the GEMM reads and writes can be where it says.
    BITCUT_BAD_ARGUMENT: a leading dimension is too small; a size in bytes does not fit
    64 bits; one is missing, though it has elements, or misaligned; its format is not one

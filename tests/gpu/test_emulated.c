@@ -2,7 +2,7 @@
    device: what is chosen, refused, and written.  Run in the build folder. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "emu/gemm.h"
+#include "gpu/offload.h"
 #include "tests/gpu/model_device.h"
 
 #define AMPERE "ampere/mma.m16n8k16.f32.f16"
@@ -277,5 +277,139 @@ START_TEST(as_emulated)
 }
 END_TEST
 
+/* --- in the emulator's place ------------------------------------------------------ */
+
+static const struct gpu_module *asked;
+
+/* Whether the memory is that of a matrix, from the first element to the last corner. */
+static void check_memory(const struct bitcut_matrix *x, size_t rows, size_t cols,
+                         struct gpu_memory host)
+{
+    const size_t bytes = x->format == &formats[FORMAT_BF16] ? 2 : 4;
+    const size_t row = x->layout == BITCUT_ROW_MAJOR ? x->ld : 1,
+                 col = x->layout == BITCUT_ROW_MAJOR ? 1 : x->ld;
+    ck_assert_ptr_eq(host.at, x->at);
+    ck_assert_uint_eq(host.bytes, ((rows - 1) * row + (cols - 1) * col + 1) * bytes);
+}
+
+static int run_checked(const struct gpu_work *w, const struct gpu_memory host[4],
+                       int number, char *fault)
+{
+    const struct bitcut_gemm *g = &w->gemm;
+    check_memory(&g->a, g->m, g->k, host[0]);
+    check_memory(&g->b, g->k, g->n, host[1]);
+    if (gemm_reads_c(g)) check_memory(&g->c, g->m, g->n, host[2]);
+    else ck_assert_uint_eq(host[2].bytes, 0);
+    check_memory(&g->d, g->m, g->n, host[3]);
+    return asked->gemm(w, host, number, fault);
+}
+
+static struct gpu gpu;
+static struct gpu_device is;
+
+static void open_offload(struct gpu_offload *on)
+{
+    struct fault f;
+    setenv("BITCUT_MODULES", models, 1);
+    if (gpu_open_device(&gpu, &is, "cuda", NULL, &f) != BITCUT_OK)
+        ck_abort_msg("%s", f.text);
+    gpu_offload_init(on, &gpu, &is);
+}
+
+/* GEMMs of host memory, as commands have them computed. */
+START_TEST(in_its_place)
+{
+    uint64_t state = test_seed();
+    struct gpu_offload on;
+    struct fault f;
+    open_offload(&on);
+    struct gpu_module checked = *(asked = gpu.module);
+    checked.gemm = run_checked;
+    gpu.module = &checked;
+    for (int i = 0; i < test_cases(100, 3000); i++) {
+        const uint64_t seed = state;
+        struct bitcut_gemm g = some_gemm(&state);
+        struct gemm_plan plan;
+        bool took = false;
+        fill(a, &state), fill(b, &state), fill(c, &state), fill(d, &state);
+        ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
+        memcpy(want, d, sizeof d);
+        for (size_t j = 0; j < COUNT; j++) {
+            const struct bitcut_gemm one = gemm_nth(&g, j);
+            if (on.offload.run(&took, &one, &plan, &on, &f) != BITCUT_OK)
+                ck_abort_msg("state %" PRIu64 ": %s", seed, f.text);
+            ck_assert(took);
+        }
+        uint32_t *const got = memcpy(malloc(sizeof d), d, sizeof d);
+        memcpy(d, want, sizeof d);
+        ck_assert_int_eq(gemm_run(&g, &(struct gemm_options){ .threads = 1 }, &f),
+                         BITCUT_OK);
+        ck_assert_msg(!memcmp(got, d, sizeof d), "state %" PRIu64, seed);
+        ck_assert_mem_ne(d, want, sizeof d);
+        free(got);
+        ck_assert_uint_eq(on.runs, COUNT * ((size_t)i + 1));
+    }
+    gpu.module = asked;
+    gpu_close(&gpu);
+}
+END_TEST
+
+static void stop_after_one(void *context, double done)
+{
+    *(volatile sig_atomic_t *)context = done >= .5;
+}
+
+/* Of a batch the large ones; small ones, and what only the engine does, stay here. */
+START_TEST(large_ones)
+{
+    enum { ROWS = 64, COLS = 256, DEPTH = GEMM_OFFLOAD_LEAST / ROWS / COLS, TWO = 2 };
+    static uint32_t from[DEPTH * COLS + 1], to[TWO][ROWS * COLS], here[TWO][ROWS * COLS];
+    volatile sig_atomic_t stop = 0;
+    const struct progress progress = { .stop = &stop,
+                                       .report = stop_after_one,
+                                       .context = (void *)(uintptr_t)&stop };
+    uint64_t state = test_seed();
+    struct gpu_offload on;
+    struct fault f;
+    struct gemm_plan plan;
+    open_offload(&on);
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++)
+        from[i] = (uint32_t)test_bits(&state) % (1 << 23) | 0x3f800000;
+    struct bitcut_gemm g =
+        gemm_of(bitcut_recipe_find("legemm"), bitcut_unit_find(AMPERE, NULL));
+    gemm_set_dense(&g, to[0], ROWS, COLS, DEPTH, from, from, NULL);
+    struct gemm_options o = { .threads = 1, .offload = &on.offload };
+    g.count = TWO;
+    g.b.stride = 1;
+    g.d.stride = ROWS * COLS;
+    ck_assert_int_eq(gemm_run(&g, &o, &f), BITCUT_OK);
+    ck_assert_uint_eq(on.runs, TWO);
+    g.d.to = here;
+    o.offload = NULL;
+    ck_assert_int_eq(gemm_run(&g, &o, &f), BITCUT_OK);
+    ck_assert_mem_eq(to, here, sizeof to);
+
+    memset(to, 0, sizeof to);
+    g.d.to = to;
+    o.offload = &on.offload;
+    o.progress = &progress;
+    ck_assert_int_eq(gemm_run(&g, &o, &f), BITCUT_CANNOT);
+    ck_assert_str_eq(f.text, "stopped");
+    ck_assert_mem_eq(to[0], here[0], sizeof to[0]);
+    ck_assert_mem_ne(to[1], here[1], sizeof to[1]);
+    ck_assert_uint_eq(on.runs, TWO + 1);
+
+    o.progress = NULL;
+    g.k--;
+    ck_assert_int_eq(gemm_run(&g, &o, &f), BITCUT_OK);
+    g.k++;
+    ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, &f), BITCUT_OK);
+    plan.slips = &(struct gemm_slips){ 0 };
+    ck_assert_int_eq(gemm_run_plan(&g, &plan, &o, &f), BITCUT_OK);
+    ck_assert_uint_eq(on.runs, TWO + 1);
+    gpu_close(&gpu);
+}
+END_TEST
+
 DEVICE_TEST_MAIN("emulated", methods_chosen, not_unasked, gemms_refused, no_words,
-                 it_breaks, as_emulated)
+                 it_breaks, as_emulated, in_its_place, large_ones)
