@@ -130,6 +130,51 @@ END
     ! cmp -s once.npy here.npy || echo "promoted as the recipe says, not the kernel"
 }
 
+# said DEVICE: what is in `out`, but for the time that it took; it is computed by DEVICE.
+said() {
+    [ "$(value device)" = "$1" ] || echo "by $(value device), not $1"
+    sed 's/"seconds":[^,]*,//; s/"device":"[^"]*",\{0,1\}//' out
+}
+
+# What compares with the emulator has a device compute large GEMMs in its place: the same is
+# said, and of a device that lies another thing.  Small ones stay.
+by_device() {
+    unit=volta/mma.m8n8k4.f32.f16
+    files="-a A.npy -b B.npy -c C.npy --alpha 3 -d D.npy"
+    run 0 gemm -m 64 -n 256 -k 3 --recipe plain --unit h100 -o C.npy
+    run 0 gemm -m 64 -n 256 -k 256 --recipe ootomo --unit $unit -c C.npy --alpha 3 \
+        --save-a A.npy --save-b B.npy -o D.npy
+    for command in "verify --seconds 0" explain; do
+        words="$command --recipe ootomo --unit $unit $files --json"
+        # shellcheck disable=SC2086 # words
+        run 0 $words
+        sed 's/"seconds":[^,]*,//' out > here
+        # shellcheck disable=SC2086
+        run 0 $words --device cuda
+        said Models > there
+        cmp here there || cat here there
+        # shellcheck disable=SC2086
+        DEVICE_FAULT="second flips" run 1 $words --device cuda:1
+        said "More models" | grep -qE '"mismatches":1,|"differ":1,' || cat out
+        # shellcheck disable=SC2086
+        DEVICE_FAULT=breaks run 3 $words --device cuda
+        grep -qE '^bitcut: (gemm|explain): Models: it broke$' err || cat err
+        # shellcheck disable=SC2086
+        BITCUT_MODULES=$work/honest run 2 $words --device cuda
+        grep -q '^bitcut: --device: its module emulates no unit$' err || cat err
+    done
+    # shellcheck disable=SC2086
+    DEVICE_FAULT=flips run 0 verify --recipe ootomo --unit $unit $files --samples 100 --device cuda --json
+    said emulator > there
+    for device in emulator cuda; do
+        run 0 study scale --json --device $device
+        mv out $device.said
+    done
+    cmp emulator.said cuda.said
+    DEVICE_FAULT=flips run 0 study scale --json --device cuda
+    ! cmp -s emulator.said out || echo "study ran on no device"
+}
+
 # Only the second lies: what finds it has looked at that one.
 second_found() {
     DEVICE_FAULT="second flips"
@@ -196,7 +241,7 @@ refused() {
 2|--device: is for bench emu and bench gpu|bench exact --device cuda
 2|--recipe: is for bench emu on a device|bench emu --recipe ootomo
 2|--device: is for --kernel; tiles are ranked on --gpu|tile --gpu a100 --device cuda
-2|--device: is for --kernel; a file is checked by the emulator|verify --recipe plain --unit h100 -a A -b B -d D --device cuda
+2|--merge: computes nothing: not with --scale, --shard, --resume, --device|study --merge rows --device cuda
 2|--recipe: is needed, such as ootomo, unless --kernel is given|gemm --device cuda
 2|gemm: recipe tf32x3 has words of tf32, but volta/mma.m8n8k4.f32.f16 multiplies f16 by f16; choose another unit or split|gemm --device cuda --recipe tf32x3 --unit volta/mma.m8n8k4.f32.f16
 2|hopper/mma.m16n8k8.f32.f16: gemm.ootomo.f16 runs on hopper/mma.m16n8k16.f32.f16|gemm --kernel gemm.ootomo.f16 --unit hopper/mma.m16n8k8.f32.f16
@@ -238,6 +283,7 @@ ok_if_empty "a GEMM on the device has the emulator's bits" "$(gemm_agrees)"
 ok_if_empty "a unit that the device has not has the emulator's bits there" "$(gemm_emulated)"
 ok_if_empty "or is refused" "$(not_emulated)"
 ok_if_empty "what is emulated is verified and timed" "$(emulation_timed)"
+ok_if_empty "what compares with the emulator says the same by the device" "$(by_device)"
 ok_if_empty "kernels are chosen, and emulated" "$(kernels_run)"
 ok_if_empty "the second device is the second" "$(second_found)"
 ok_if_empty "devices and units that are not there are refused" "$(refused)"

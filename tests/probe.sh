@@ -134,7 +134,7 @@ refused() {
 2|^bitcut: --format: is for --probe: a kernel has its own$|--kernel gemm --format f16
 2|^bitcut: --format: must be f16, bf16, tf32 or f32$|--probe true --format e4m3
 2|^bitcut: --kernel: and --probe: one of them$|--probe true --kernel gemm
-2|^bitcut: --device: is for --kernel$|--probe true --device cuda
+2|^bitcut: --device: is for --kernel and files$|--probe true --device cuda
 2|^bitcut: --split-k: must be 1 or more$|--kernel gemm.plain.f16 --split-k 0
 2|^bitcut: --kernel: unknown; bitcut list kernels has all$|--kernel gemm
 2|^bitcut: --kernel: is for matrices of another format than f32|--kernel batch.mma.16

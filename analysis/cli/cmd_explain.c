@@ -14,6 +14,8 @@ static struct option_texts files_d;
 static uint32_t alpha = F32_ONE, beta = SETUP_BETA_UNSET;
 static size_t samples = 4096, seconds = 60;
 
+static struct emulating_device device;
+
 enum { RESULTS = 2 }; /* that one command explains */
 
 static const struct option_row options[] = {
@@ -116,6 +118,7 @@ static json_t *explanation_json(const struct explanation *e, const char *file,
                                           differing_list(e), "ulps", explain_ulps(e),
                                           "period", explain_period(e), "distances",
                                           explain_distances(e)));
+    emulating_device_describe(row, &device);
     return row;
 }
 
@@ -201,7 +204,8 @@ static int explain_all(struct context *x, const struct question *q)
                                        .seconds = (double)seconds,
                                        .seed = x->seed,
                                        .threads = x->threads,
-                                       .progress = &x->progress };
+                                       .progress = &x->progress,
+                                       .offload = x->offload };
     struct explanation e;
     x->emitter.lines = files_d.count == 1 ? explain_lines : NULL;
     x->emitter.verbose = say_verbose;
@@ -252,8 +256,10 @@ static int run(struct context *x)
     if (explain_probe_asked()) return explain_probe(x);
     int status = check_options();
     if (status == EXIT_GOOD) status = narrow(&q[0]);
+    if (status == EXIT_GOOD) status = emulating_device_open(&device, x, "explain");
     if (status == EXIT_GOOD) status = read_all(q);
     if (status == EXIT_GOOD) status = explain_all(x, q);
+    emulating_device_close(&device, x);
     matrix_clear(&q[0].a);
     matrix_clear(&q[0].b);
     matrix_clear(&q[0].c);

@@ -1,5 +1,6 @@
 /* bitcut study: the rows of studies, whole or in parts, and what they say of papers. */
 #include "analysis/cli/command.h"
+#include "analysis/cli/device_option.h"
 #include "analysis/cli/kept_results.h"
 #include "analysis/cli/study_book.h"
 #include "analysis/cli/terminal.h"
@@ -25,6 +26,7 @@ static const struct option_row options[] = {
       OPTION_TEXT, &shard_text, "I/N" },
     { "resume", "keep the points that the file of -o has, and compute the others",
       OPTION_FLAG, &resume, NULL },
+    DEVICE_OPTION("emulator"),
     { "merge", "compute nothing: take the rows of these files, which -o or --json wrote",
       OPTION_FLAG, &merge, NULL },
     { 0 }
@@ -72,9 +74,9 @@ static int read_scale(struct work *w)
 static int check_options(const struct context *x)
 {
     if (merge && !x->operand_count) return complain("--merge", "name the files");
-    if (merge && (shard_text || resume || scale_name))
-        return complain("--merge",
-                        "computes nothing: not with --scale, --shard, --resume");
+    if (merge && (shard_text || resume || scale_name || device_name))
+        return complain("--merge", "computes nothing: not with --scale, --shard, "
+                                   "--resume, --device");
     if (resume && !x->output)
         return complain("--resume", "needs -o, the file to go on with");
     if (!merge && !x->operand_count && !judge && !x->output)
@@ -251,6 +253,7 @@ static int merge_files(struct work *w)
 static int run(struct context *x)
 {
     static struct work w;
+    static struct emulating_device device;
     w.context = x;
     w.saved = seconds_now();
     w.run = (struct study_run){ .seed = x->seed,
@@ -260,7 +263,10 @@ static int run(struct context *x)
     int status = check_options(x);
     if (status == EXIT_GOOD) status = read_shard(&w);
     if (status == EXIT_GOOD) status = read_scale(&w);
+    if (status == EXIT_GOOD) status = emulating_device_open(&device, x, "study");
+    w.run.offload = x->offload;
     if (status == EXIT_GOOD) status = merge ? merge_files(&w) : run_studies(&w);
+    emulating_device_close(&device, x);
     study_book_clear(&w.book);
     json_decref(w.run.sources.libraries);
     results_clear(&w.results);

@@ -22,6 +22,7 @@
 #include <string.h>
 
 static const char *dump, *kernel_name;
+static struct emulating_device device;
 static size_t samples, seconds = 20, m = SIZE_MAX, n = SIZE_MAX, k = SIZE_MAX;
 
 static const struct option_row options[] = {
@@ -31,7 +32,7 @@ static const struct option_row options[] = {
       "run this one on the device: its name or how that begins, hip/legemm: the best of a "
       "recipe, all, or split",
       OPTION_TEXT, &kernel_name, "K" },
-    DEVICE_OPTION("of --kernel: cuda"),
+    DEVICE_OPTION("emulator, of --kernel: cuda"),
     CODE_OPTIONS,
     { "m", "--kernel: rows of D, with -n and -k (default: a grid of shapes; --hsaco: 256)",
       OPTION_COUNT, &m, "M" },
@@ -157,6 +158,7 @@ static int report(struct context *x, const struct pair *p)
     if (mismatches) status = explain_pair(&sentence, p, x);
     if (p->code) code_command_describe(row, p->code);
     setup_describe(row, &p->s->gemm, &p->s->plan);
+    emulating_device_describe(row, &device);
     json_object_update_new(
         row,
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "differing",
@@ -248,8 +250,6 @@ static int run_file(struct context *x)
 {
     struct setup s = { 0 };
     struct matrix got = { 0 };
-    if (!device_is_emulator())
-        return complain("--device", "is for --kernel; a file is checked by the emulator");
     if (samples && budget_options.at)
         return complain("--at", "is of all outputs, not with --samples");
     if (samples && budget_options.worst)
@@ -260,7 +260,9 @@ static int run_file(struct context *x)
     if (status == EXIT_GOOD) status = setup_read(&got, "-d", dump);
     if (status == EXIT_GOOD) status = setup_finish(&s);
     if (status == EXIT_GOOD) status = budget_check(&s);
+    if (status == EXIT_GOOD) status = emulating_device_open(&device, x, "verify");
     if (status == EXIT_GOOD) status = compare_file(x, &s, &got);
+    emulating_device_close(&device, x);
     matrix_clear(&got);
     setup_clear(&s);
     return status;

@@ -19,6 +19,8 @@ enum {
 
 enum { OPERANDS_MOST = 1024 };
 
+struct gemm_offload;
+
 /* What the command line said besides a command's own options. */
 struct context {
     struct emitter emitter; /* standard output: text, or JSON Lines with --json    */
@@ -28,6 +30,7 @@ struct context {
     char *const *program; /* what comes after "--" of a command that starts one, ended by
                              NULL; NULL: there is no "--"                            */
     struct progress progress;
+    const struct gemm_offload *offload; /* of --device, where it is for that; NULL */
     const char *const *operands;
     int operand_count;
     const struct option_row *options; /* all that the command has          */

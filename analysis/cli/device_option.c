@@ -1,6 +1,5 @@
 #include "analysis/cli/device_option.h"
 
-#include "analysis/cli/command.h"
 #include "analysis/cli/place.h"
 
 #include <string.h>
@@ -21,4 +20,33 @@ int device_open(struct recorder *r, const char *command)
         BITCUT_OK)
         return EXIT_GOOD;
     return fail(device_name ? "--device" : command, &f);
+}
+
+int emulating_device_open(struct emulating_device *d, struct context *x,
+                          const char *command)
+{
+    *d = (struct emulating_device){ .offload = { .runs = 0 } };
+    if (device_is_emulator()) return EXIT_GOOD;
+    const int status = device_open(&d->recorder, command);
+    if (status != EXIT_GOOD) return status;
+    if (!gpu_emulates(&d->recorder.gpu))
+        return complain("--device", "its module emulates no unit");
+    gpu_offload_init(&d->offload, &d->recorder.gpu, &d->recorder.device);
+    x->offload = &d->offload.offload;
+    return EXIT_GOOD;
+}
+
+void emulating_device_close(struct emulating_device *d, struct context *x)
+{
+    x->offload = NULL;
+    if (d->recorder.gpu.module) recorder_close(&d->recorder);
+    d->recorder.gpu.module = NULL;
+}
+
+void emulating_device_describe(json_t *row, const struct emulating_device *d)
+{
+    if (!d->offload.gpu) return;
+    json_object_set_new(row, "device",
+                        d->offload.runs ? json_text(d->recorder.device.name)
+                                          : json_string(emulator));
 }

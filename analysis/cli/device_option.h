@@ -3,7 +3,9 @@
 #ifndef BITCUT_ANALYSIS_CLI_DEVICE_OPTION_H
 #define BITCUT_ANALYSIS_CLI_DEVICE_OPTION_H
 
+#include "analysis/cli/command.h"
 #include "analysis/evidence/recorder.h"
+#include "gpu/offload.h"
 
 /* The row of a command's options; OTHERWISE: what runs without it. */
 #define DEVICE_OPTION(OTHERWISE)                                                         \
@@ -20,5 +22,21 @@ bool device_is_emulator(void);
 /* Open the device that it says, or without it the first of cuda, for `command`.  Prints
    and returns an exit status: of the emulator EXIT_USAGE. */
 int device_open(struct recorder *r, const char *command);
+
+/* A device that computes in the emulator's place.  All zeros: there is none. */
+struct emulating_device {
+    struct recorder recorder;
+    struct gpu_offload offload;
+};
+
+/* Have x->offload be the device that --device says, if it says one.  Prints and returns
+   an exit status: of a device that emulates nothing EXIT_USAGE.  emulating_device_close()
+   ends it, whatever that is. */
+int emulating_device_open(struct emulating_device *d, struct context *x,
+                          const char *command);
+void emulating_device_close(struct emulating_device *d, struct context *x);
+
+/* Say in a row what computed, the device or the emulator, if --device says a device. */
+void emulating_device_describe(json_t *row, const struct emulating_device *d);
 
 #endif

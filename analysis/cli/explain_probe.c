@@ -34,7 +34,7 @@ static const struct option_use uses[] = {
     { "n",       OF_COMMAND | OF_KERNEL, FILES_HAVE                          },
     { "k",       OF_COMMAND | OF_KERNEL, FILES_HAVE                          },
     { "format",  OF_COMMAND,             "is for --probe: a kernel has its own" },
-    { "device",  OF_KERNEL,              "is for --kernel"                   },
+    { "device",  OF_FILES | OF_KERNEL,   "is for --kernel and files"         },
     { "split-k", OF_KERNEL,              "is for --kernel"                   },
     { "kernel",  OF_KERNEL,              "and --probe: one of them"          },
     { 0 }

@@ -20,7 +20,7 @@ extern struct explain_probe_options explain_probe_options;
       OPTION_TEXT, &explain_probe_options.command, "COMMAND" },                          \
         { "kernel", "find that of this kernel (bitcut list kernels)", OPTION_TEXT,       \
           &explain_probe_options.kernel, "K" },                                          \
-        DEVICE_OPTION("of --kernel: cuda"),                                              \
+        DEVICE_OPTION("emulator, of --kernel: cuda"),                                    \
         { "m", "--probe, --kernel: rows of D (default 64)", OPTION_COUNT,                \
           &explain_probe_options.m, "M" },                                               \
         { "n", "columns of D (default 64)", OPTION_COUNT, &explain_probe_options.n,      \

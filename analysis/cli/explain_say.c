@@ -207,6 +207,7 @@ const struct emit_line explain_lines[] = {
     { "period",     "which repeats", NULL, say_period,    LINE_ALWAYS },
     { "equal",      "the same bits", NULL, say_equal,     LINE_ALWAYS },
     { "compared",   "looked at",     NULL, say_looked,    LINE_ALWAYS },
+    { "device",     "computed by",   NULL, say_value,     LINE_ALWAYS },
     { 0 }
     /* clang-format on */
 };
@@ -235,7 +236,8 @@ int explain_sentence(json_t **sentence, const struct question *q,
                                        .seconds = (double)seconds,
                                        .seed = x->seed,
                                        .threads = x->threads,
-                                       .progress = &x->progress };
+                                       .progress = &x->progress,
+                                       .offload = x->offload };
     struct explanation e;
     struct fault f;
     char text[SENTENCE_MOST];

@@ -104,7 +104,7 @@ static bool say_verdict(char *text, size_t size, const struct emit_line *line,
                sample = whole_at(row, "compared") < whole_at(row, "total");
     say_more(text, size, "%s %s of this recipe on this unit, to the bit",
              same && sample ? "the sample is" : "D is", same ? "that" : "not that");
-    if (!same && !json_object_get(row, "device"))
+    if (!same && !json_object_get(row, "kernel"))
         say_more(text, size,
                  "; another order of k is enough for that: bitcut tolerance -d tells "
                  "whether its errors are those of a correct kernel");

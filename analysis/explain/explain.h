@@ -15,6 +15,7 @@ struct explain_options {
     uint64_t seed;
     int threads;
     const struct progress *progress;
+    const struct gemm_offload *offload; /* struct gemm_options */
     const struct explanation *like; /* of another D of the same A, B and C: what that was
                                        is tried first, and if it gives the sample nothing
                                        else; or NULL                                    */

@@ -247,7 +247,9 @@ enum bitcut_status explain_find(struct explanation *e, const struct block *scree
     struct search *const s = calloc(1, sizeof *s);
     struct confirmation c = { .e = e,
                               .sample = sample,
-                              .all = { .threads = o->threads, .progress = o->progress },
+                              .all = { .threads = o->threads,
+                                       .progress = o->progress,
+                                       .offload = o->offload },
                               .scratch = memory_allocate(sample->rows,
                                                          sample->cols * sizeof(uint32_t)),
                               .s = s,
@@ -291,7 +293,9 @@ enum bitcut_status explain_find_like(struct explanation *e, const struct block *
     const struct explanation *const like = o->like;
     struct confirmation c = { .e = e,
                               .sample = sample,
-                              .all = { .threads = o->threads, .progress = o->progress },
+                              .all = { .threads = o->threads,
+                                       .progress = o->progress,
+                                       .offload = o->offload },
                               .scratch = memory_allocate(
                                   sample->rows, sample->cols * sizeof(uint32_t)) };
     if (!c.scratch) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the search");

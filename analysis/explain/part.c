@@ -32,9 +32,11 @@ static enum bitcut_status compare_rows(struct whole *w, const struct explanation
     const size_t at = from * w->x.n, count = (to - from) * w->x.n;
     enum bitcut_status status = take_rows(&b, &e->q, from, to, f);
     if (status != BITCUT_OK) return status;
-    status = candidate_run(
-        w->h + at, &e->best.x, &e->space, &b,
-        &(struct gemm_options){ .threads = o->threads, .progress = o->progress }, f);
+    status = candidate_run(w->h + at, &e->best.x, &e->space, &b,
+                           &(struct gemm_options){ .threads = o->threads,
+                                                   .progress = o->progress,
+                                                   .offload = o->offload },
+                           f);
     memcpy(w->d + at, b.d, count * sizeof *b.d);
     if (b.c) memcpy(w->c + at, b.c, count * sizeof *b.c);
     block_clear(&b);
@@ -122,7 +124,9 @@ static enum bitcut_status settle_rows(size_t *gives, struct whole *w,
                                       size_t from, size_t to,
                                       const struct explain_options *o, struct fault *f)
 {
-    const struct gemm_options all = { .threads = o->threads, .progress = o->progress };
+    const struct gemm_options all = { .threads = o->threads,
+                                      .progress = o->progress,
+                                      .offload = o->offload };
     struct block b;
     uint32_t *const d = memory_allocate(to - from, w->x.n * sizeof *d);
     enum bitcut_status status =

@@ -75,7 +75,8 @@ static enum bitcut_status compute(struct contest *c, const struct entrant *e,
 {
     const struct gemm_options options = { .threads = c->point->threads,
                                           .progress = c->point->progress,
-                                          .words = words };
+                                          .words = words,
+                                          .offload = c->point->offload };
     struct bitcut_gemm g = gemm_of_entrant(e);
     gemm_set_dense(&g, c->d.at, c->a.rows, c->b.cols, c->a.cols, a, b, NULL);
     return gemm_run(&g, &options, f);

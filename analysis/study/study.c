@@ -87,6 +87,7 @@ static enum bitcut_status compute_one(void *context, size_t i, struct fault *f)
                              .seed = study_seed(b->study, b->at[i], b->run->seed),
                              .threads = b->threads,
                              .progress = &quiet,
+                             .offload = b->run->offload,
                              .sources = &b->run->sources,
                              .rows = json_array() };
     const enum bitcut_status status = b->study->run(b->study, &p, f);

@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+struct gemm_offload;
 struct results;
 
 /* A GPU's description and its name. */
@@ -39,6 +40,7 @@ struct study_run {
     uint64_t seed;
     int threads;
     const struct progress *progress;
+    const struct gemm_offload *offload; /* struct gemm_options */
     struct study_sources sources;
 };
 
@@ -49,6 +51,7 @@ struct study_point {
     uint64_t seed; /* this point's own */
     int threads;
     const struct progress *progress;
+    const struct gemm_offload *offload;
     const struct study_sources *sources;
     json_t *rows; /* so far */
 };
