@@ -34,7 +34,7 @@ analysis/explain   lib lib/exact emu analysis/explain
 analysis/tolerance lib lib/exact emu analysis/error analysis/explain analysis/tolerance
 analysis/advise    lib lib/exact emu analysis/error analysis/advise
 analysis/device    lib lib/file emu emu/fast emu/gfx9 gpu analysis/evidence analysis/error analysis/device
-analysis/run       lib lib/file emu analysis/run
+analysis/run       lib lib/file emu gpu analysis/run
 analysis/study     lib lib/file emu gpu analysis/evidence analysis/error analysis/study
 analysis/cli       all
 tests              all tests tests/lib

@@ -259,6 +259,50 @@ files() {
     rmdir made || ls -R made
 }
 
+# --device: the same bits, by whom they were computed, and what happens without it.
+on_device() {
+    (
+        BITCUT_MODULES=$work/models
+        cp "$library" models/
+        ran 0 --device cuda --json -- ./scenes all
+        [ "$(counts taken failed on_device device device_fault)" = "3 0 1 Models null" ] ||
+            tail -n 1 err
+        ran 0 --device cuda:1 -o said -- ./scenes all
+        line '^bitcut: run: 1 GEMM computed on More models$'
+        ran 0 --device cuda --json -- ./scenes once
+        [ "$(counts on_device device device_fault)" = "0 null null" ] || tail -n 1 err
+        ran 0 --device cuda --against plain@v100 --json -- ./scenes all
+        [ "$(counts on_device)" = 2 ] || tail -n 1 err
+        DEVICE_FAULT=flips ran 1 --device cuda --json -- ./scenes all > said
+        grep -qx 'another large product' said || cat said
+        # A failure is the library's to mend, and is counted.
+        DEVICE_FAULT=breaks ran 1 --device cuda --json -- ./scenes all > said
+        [ "$(counts taken failed)" = "2 1" ] || tail -n 1 err
+        grep -q '"fault":"Models: it broke"' err || cat err
+        # A module that is gone when the program asks for it.
+        printf 'rm -f models/bitcut-cuda.so\nexec ./scenes all\n' > gone
+        ran 0 --device cuda --json -- sh gone
+        [ "$(counts taken on_device device)" = "3 0 null" ] || tail -n 1 err
+        grep -q '^bitcut: run: cuda: .*; process [0-9]* emulates without it, to the same bits$' err ||
+            cat err
+        BITCUT_MODULES=$work/honest
+        cp "$library" honest/
+        ran 125 --device cuda -- ./scenes once
+        line '^bitcut: --device: its module emulates no unit$'
+        bitcut run --device cuda --audit -- ./scenes once > out 2> err
+        line '^bitcut: --device: it computes what --recipe, --rule or --against say$'
+    )
+}
+
+forks_on_device() {
+    (
+        BITCUT_MODULES=$work/models
+        cp "$library" models/
+        ran 0 --device cuda --json -- ./scenes forks
+        [ "$(counts processes taken failed on_device)" = "8 544 0 16" ] || tail -n 1 err
+    )
+}
+
 by_hand() {
     several=forks want="8 544"
     [ -z "$sanitized" ] || several=threads want="1 520"
@@ -507,6 +551,10 @@ ok_if_empty "a call is bitcut gemm's" "$(same_as_gemm)"
 numpy
 ok_if_empty "--folder, --read, -o, --json, --threads" "$(files)"
 ok_if_empty "by hand" "$(by_hand)"
+ok_if_empty "the modules are built" "$(model_built models; model_built honest -DHONEST)"
+if [ -n "$sanitized" ]; then skip "children, --device" "a sanitizer's lock may be taken in a child"
+else ok_if_empty "children, --device" "$(forks_on_device)"; fi
+ok_if_empty "--device" "$(on_device)"
 ok_if_empty "ends" "$(ends)"
 ok_if_empty "what cannot begin is told in a line" "$(bad_begin)"
 for program in id scenes; do

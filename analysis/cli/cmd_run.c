@@ -2,6 +2,7 @@
    would, or compared. */
 #define _XOPEN_SOURCE 700 /* realpath() */
 
+#include "analysis/cli/device_option.h"
 #include "analysis/cli/place.h"
 #include "analysis/cli/run_say.h"
 #include "analysis/cli/setup.h"
@@ -38,6 +39,7 @@ static const struct option_row options[] = {
       "a shell's pattern names, such as *train.py:*; the first that fits; may be "
       "repeated",
       OPTION_TEXTS, &rules, "RULE" },
+    DEVICE_OPTION("emulator"),
     { "against",
       "RECIPE@UNIT[,...] or original: compute every product so, too, and compare",
       OPTION_TEXT, &against, "WAY" },
@@ -129,6 +131,24 @@ static int tell_audit(void)
     return tell(SETTING_AUDIT, sample ? sample : "10") ? EXIT_GOOD : fail_memory();
 }
 
+/* The device, if it can be opened here, and its module where the program finds it. */
+static int tell_device(const char *library, struct context *x)
+{
+    struct emulating_device device;
+    char modules[PLACE_MOST];
+    if (device_is_emulator()) return EXIT_GOOD;
+    if (!setup_options.recipe && !setup_options.unit && !rules.count && !against)
+        return complain("--device", "it computes what --recipe, --rule or --against say");
+    const int status = emulating_device_open(&device, x, "run");
+    emulating_device_close(&device, x);
+    if (status != EXIT_GOOD) return status;
+    snprintf(modules, sizeof modules, "%.*s", (int)(strrchr(library, '/') - library),
+             library);
+    return tell(SETTING_DEVICE, device_name) && setenv("BITCUT_MODULES", modules, 1) == 0
+               ? EXIT_GOOD
+               : fail_memory();
+}
+
 /* Before what is preloaded already. */
 static int preload(const char *library)
 {
@@ -154,7 +174,7 @@ static void forget_settings(void)
     while (run_setting_unknown(name)) unsetenv(name);
 }
 
-static int tell_all(const char *folder, const char *library, const struct context *x)
+static int tell_all(const char *folder, const char *library, struct context *x)
 {
     char threads[16];
     forget_settings();
@@ -166,6 +186,7 @@ static int tell_all(const char *folder, const char *library, const struct contex
                           "it needs --recipe and --unit, --rule, --against, or --audit");
     if (status == EXIT_GOOD) status = tell_rules();
     if (status == EXIT_GOOD) status = tell_against();
+    if (status == EXIT_GOOD) status = tell_device(library, x);
     snprintf(threads, sizeof threads, "%d", x->threads);
     if (status == EXIT_GOOD &&
         !(tell(SETTING_THREADS, threads) && tell(SETTING_FOLDER, folder) &&

@@ -89,11 +89,12 @@ static json_t *place_json(const struct ledger_place *p)
     for (int i = 0; i < CALL_ENDS; i++)
         json_object_set_new(row, call_end_names[i], json_count(p->ended[i]));
     json_object_update_new(
-        row, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:o}", "gemms",
-                       json_count(p->gemms), "m", size_json(p, 0), "n", size_json(p, 1),
-                       "k", size_json(p, 2), "scaled", json_count(p->scaled), "added",
-                       json_count(p->added), "products", json_number(p->products),
-                       "seconds", p->seconds, "own_seconds", p->own_seconds, "fault",
+        row, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:o}", "gemms",
+                       json_count(p->gemms), "on_device", json_count(p->on_device), "m",
+                       size_json(p, 0), "n", size_json(p, 1), "k", size_json(p, 2),
+                       "scaled", json_count(p->scaled), "added", json_count(p->added),
+                       "products", json_number(p->products), "seconds", p->seconds,
+                       "own_seconds", p->own_seconds, "fault",
                        *p->fault ? json_text(p->fault) : json_null()));
     add_way(row, p);
     add_difference(row, &p->difference);
@@ -108,6 +109,7 @@ static const struct emit_column columns[] = {
     { "empty", "empty", 0, "0" },
     { "illegal", "illegal", 0, "0" },
     { "failed", "failed", 0, "0" },
+    { "on_device", "on device", 0, "0" },
     { "m", "m", 0, NULL },
     { "n", "n", 0, NULL },
     { "k", "k", 0, NULL },
@@ -202,13 +204,16 @@ static json_t *total_json(const struct run_told *told)
         json_object_set_new(row, call_end_names[i], json_count(t->calls[i]));
     json_object_update_new(
         row,
-        json_pack("{s:o, s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o}", "lost",
+        json_pack("{s:o, s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "lost",
                   json_count(t->lost), "others", json_count(t->counted), "counted",
                   json_text(counted), "seconds", t->seconds, "own_seconds",
                   t->own_seconds, "elapsed",
                   told->elapsed > 0 ? json_real(told->elapsed) : json_null(), "libraries",
                   json_text(t->libraries), "none", *why ? json_text(why) : json_null(),
-                  "settings", *t->fault ? json_text(t->fault) : json_null()));
+                  "settings", *t->fault ? json_text(t->fault) : json_null(), "on_device",
+                  json_count(t->on_device), "device",
+                  *t->device ? json_text(t->device) : json_null(), "device_fault",
+                  *t->device_fault ? json_text(t->device_fault) : json_null()));
     return row;
 }
 
@@ -259,6 +264,17 @@ static void say_overhead(const struct run_told *told)
     fprintf(stderr, "\n");
 }
 
+/* What a device has computed, and why it has not: products are the same either way. */
+static void say_device(const struct run_total *t)
+{
+    if (*t->device)
+        fprintf(stderr, "bitcut: run: %llu GEMM%s computed on %s\n",
+                (unsigned long long)t->on_device, plural(t->on_device), t->device);
+    if (*t->device_fault)
+        fprintf(stderr, "bitcut: run: a process emulated without the device: %s\n",
+                t->device_fault);
+}
+
 /* Outputs that were computed once more, and were others: then something is broken. */
 static void say_mismatches(long long count)
 {
@@ -285,6 +301,7 @@ static void say_total(const struct run_told *told, long long mismatches)
     };
     char text[COUNTED_MOST];
     for (int i = 0; i < CALL_ENDS; i++) say_calls(t->calls[i], words[i]);
+    say_device(t);
     say_evidence(t);
     say_overhead(told);
     say_mismatches(mismatches);

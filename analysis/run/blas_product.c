@@ -10,20 +10,10 @@ double product_count(const struct product *p)
     return (double)g->count * (double)g->m * (double)g->n * (double)g->k;
 }
 
-static void pick(struct bitcut_matrix *x, size_t i)
-{
-    x->at = matrix_nth(x, i);
-    x->each = NULL;
-}
-
 struct product product_nth(const struct product *p, size_t i)
 {
     struct product one = *p;
-    pick(&one.gemm.a, i);
-    pick(&one.gemm.b, i);
-    pick(&one.gemm.c, i);
-    pick(&one.gemm.d, i);
-    one.gemm.count = 1;
+    one.gemm = gemm_nth(&p->gemm, i);
     return one;
 }
 
@@ -93,7 +83,8 @@ static void copy_block(uint32_t *own, const struct product *p, const struct bloc
 
 static enum bitcut_status compute_block(uint32_t *own, const struct product *p,
                                         const struct bitcut_gemm *g,
-                                        const struct block *x, int threads, char *why)
+                                        const struct block *x,
+                                        const struct gemm_options *o, char *why)
 {
     struct bitcut_gemm part = *g;
     const bool reads = gemm_reads_c(g);
@@ -103,13 +94,14 @@ static enum bitcut_status compute_block(uint32_t *own, const struct product *p,
     part.a = moved(g->a, g->m, g->k, x->i, 0);
     part.b = moved(g->b, g->k, g->n, 0, x->j);
     part.c = part.d = (struct bitcut_matrix){ .to = own };
-    const enum bitcut_status status = bitcut_gemm(NULL, &part, threads, why);
+    const enum bitcut_status status = gemm_call(NULL, &part, o, why);
     if (status == BITCUT_OK) copy_block(own, p, x, true);
     return status;
 }
 
-static enum bitcut_status
-compute_half(const struct product *p, const struct bitcut_gemm *g, int threads, char *why)
+static enum bitcut_status compute_half(const struct product *p,
+                                       const struct bitcut_gemm *g,
+                                       const struct gemm_options *o, char *why)
 {
     enum bitcut_status status = BITCUT_OK;
     size_t most;
@@ -121,7 +113,7 @@ compute_half(const struct product *p, const struct bitcut_gemm *g, int threads, 
         const size_t from = p->d == HALF_UPPER ? i : 0,
                      to = p->d == HALF_UPPER ? g->n : i + rows;
         const struct block x = { i, from, rows, to - from };
-        status = compute_block(own, p, g, &x, threads, why);
+        status = compute_block(own, p, g, &x, o, why);
     }
     free(own);
     return status;
@@ -154,16 +146,26 @@ static bool complete(uint32_t **own, struct bitcut_matrix *x, size_t rows, size_
     return *own != NULL;
 }
 
+/* OpenMP ends the process if it has no memory for a team of threads. */
+static bool team_fits(void)
+{
+    enum { TEAM_BYTES = 1 << 18 };
+    void *volatile room = malloc(TEAM_BYTES); /* not to be optimised away */
+    free(room);
+    return room != NULL;
+}
+
 enum bitcut_status product_compute(const struct product *p, const struct bitcut_gemm *way,
-                                   int threads, struct fault *f)
+                                   const struct gemm_options *o, struct fault *f)
 {
     struct bitcut_gemm g = in_way(way, &p->gemm);
     char why[BITCUT_TEXT_MOST] = "not enough memory";
     uint32_t *a = NULL, *b = NULL;
     enum bitcut_status status = BITCUT_NO_MEMORY;
-    if (complete(&a, &g.a, g.m, g.k, p->a) && complete(&b, &g.b, g.k, g.n, p->b))
-        status = p->d == HALF_BOTH ? bitcut_gemm(NULL, &g, threads, why)
-                                   : compute_half(p, &g, threads, why);
+    if (team_fits() && complete(&a, &g.a, g.m, g.k, p->a) &&
+        complete(&b, &g.b, g.k, g.n, p->b))
+        status =
+            p->d == HALF_BOTH ? gemm_call(NULL, &g, o, why) : compute_half(p, &g, o, why);
     free(a);
     free(b);
     return status == BITCUT_OK ? status : fault_set(f, status, "%s", why);

@@ -3,7 +3,7 @@
 #ifndef BITCUT_ANALYSIS_RUN_BLAS_PRODUCT_H
 #define BITCUT_ANALYSIS_RUN_BLAS_PRODUCT_H
 
-#include "lib/bitcut.h"
+#include "emu/gemm.h"
 #include "lib/status.h"
 
 /* What of a square matrix is there: element (i, j) with j >= i, or with j <= i. */
@@ -33,7 +33,7 @@ struct product product_nth(const struct product *p, size_t i);
    `way`, a GEMM with a recipe and a unit.  D as it was unless BITCUT_OK, or half done.
    BITCUT_BAD_ARGUMENT, BITCUT_CANNOT as bitcut_gemm(); BITCUT_NO_MEMORY. */
 enum bitcut_status product_compute(const struct product *p, const struct bitcut_gemm *way,
-                                   int threads, struct fault *f);
+                                   const struct gemm_options *options, struct fault *f);
 
 /* Where element (i, j) of a matrix of rows x cols is, in elements from the first. */
 size_t product_place(const struct bitcut_matrix *x, size_t rows, size_t cols, size_t i,

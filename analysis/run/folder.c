@@ -72,6 +72,9 @@ static enum bitcut_status add_ledger(struct run_total *t, const struct ledger *l
     t->ended += l->ended != 0;
     t->lost += l->lost;
     if (*l->fault) memcpy(t->fault, l->fault, sizeof t->fault);
+    if (*l->device) memcpy(t->device, l->device, sizeof t->device);
+    if (*l->device_fault)
+        memcpy(t->device_fault, l->device_fault, sizeof t->device_fault);
     add_libraries(t, l->libraries);
     for (int i = 0; i < LEDGER_ROUTINES_MOST; i++) add_routine(t, &l->routine[i]);
     for (uint32_t i = 0; i < l->places && status == BITCUT_OK; i++)
@@ -93,6 +96,7 @@ static void finish(struct run_total *t)
     for (size_t i = 0; i < t->places; i++) {
         for (int e = 0; e < CALL_ENDS; e++) t->calls[e] += t->place[i].ended[e];
         t->watched += t->place[i].watched;
+        t->on_device += t->place[i].on_device;
         t->seconds += t->place[i].seconds;
         t->own_seconds += t->place[i].own_seconds;
     }

@@ -16,8 +16,11 @@ struct run_total {
     uint64_t watched; /* calls, by an audit */
     uint64_t lost;
     double seconds, own_seconds;
-    char fault[BITCUT_TEXT_MOST]; /* of settings, or "" */
-    char libraries[1024];         /* that have a BLAS, or "" */
+    uint64_t on_device;                  /* GEMMs */
+    char fault[BITCUT_TEXT_MOST];        /* of settings, or "" */
+    char device[BITCUT_TEXT_MOST];       /* that a process opened, or "" */
+    char device_fault[BITCUT_TEXT_MOST]; /* why one could not, or "" */
+    char libraries[1024];                /* that have a BLAS, or "" */
 };
 
 /* Add up the ledgers of a folder; other files are left alone.  Files that are no ledgers

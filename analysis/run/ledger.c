@@ -140,6 +140,7 @@ bool ledger_excerpt_name(char name[LEDGER_NAME_MOST], char *stem, size_t size,
 static void end_texts(struct ledger *l)
 {
     END(l->program), END(l->fault), END(l->libraries);
+    END(l->device), END(l->device_fault);
     for (int i = 0; i < LEDGER_ROUTINES_MOST; i++) END(l->routine[i].name);
     if (l->places > LEDGER_PLACES_MOST) l->places = LEDGER_PLACES_MOST;
     for (uint32_t i = 0; i < l->places; i++) {
@@ -209,6 +210,7 @@ void ledger_place_add(struct ledger_place *to, const struct ledger_place *more)
     }
     if (*more->fault) memcpy(to->fault, more->fault, sizeof to->fault);
     to->gemms += more->gemms;
+    to->on_device += more->on_device;
     to->scaled += more->scaled;
     to->added += more->added;
     to->products += more->products;

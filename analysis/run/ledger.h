@@ -62,6 +62,7 @@ struct ledger_place {
     char fault[BITCUT_TEXT_MOST];  /* why the last one failed, or was not compared */
     uint64_t ended[CALL_ENDS];
     uint64_t gemms;             /* of batches, more than calls                   */
+    uint64_t on_device;         /* that a device has computed, to compare with too */
     uint64_t least[3], most[3]; /* of m, n, k                                    */
     uint64_t scaled, added;     /* calls with alpha other than 1, beta than 0    */
     double products;            /* m n k, of all GEMMs                           */
@@ -85,11 +86,13 @@ struct ledger {
     uint64_t bytes; /* of this struct                            */
     int64_t process;
     char program[PLACE_MOST_BYTES];
-    char fault[BITCUT_TEXT_MOST]; /* what is wrong with the settings, or ""        */
-    _Atomic uint32_t ended;       /* 1: the process came to its end                */
-    char libraries[1024];         /* then: those of its libraries that have a BLAS */
-    _Atomic uint32_t places;      /* written; those in front are whole             */
-    uint64_t lost;                /* calls of more places than there is room for   */
+    char fault[BITCUT_TEXT_MOST];  /* what is wrong with the settings, or ""        */
+    _Atomic uint32_t ended;        /* 1: the process came to its end                */
+    char libraries[1024];          /* then: those of its libraries that have a BLAS */
+    char device[BITCUT_TEXT_MOST]; /* that was opened, or ""      */
+    char device_fault[BITCUT_TEXT_MOST]; /* why none could be, or "" */
+    _Atomic uint32_t places; /* written; those in front are whole             */
+    uint64_t lost;           /* calls of more places than there is room for   */
     struct ledger_routine routine[LEDGER_ROUTINES_MOST];
     struct ledger_place place[LEDGER_PLACES_MOST];
 };

@@ -38,7 +38,7 @@ void second_begin(struct turn *t)
     s->swaps = other->original;
     struct fault f = { BITCUT_NO_MEMORY, "not enough memory" };
     if (take_memory(s, t->product) &&
-        turn_compute(&s->result, s->swaps ? own : other, &f) == BITCUT_OK) {
+        turn_compute(t, &s->result, s->swaps ? own : other, &f) == BITCUT_OK) {
         t->second = s;
     } else {
         fault_set(&t->fault, f.status, "not compared: %s", f.text);

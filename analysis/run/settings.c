@@ -106,6 +106,15 @@ static enum bitcut_status take_threads(struct run_settings *s, const char *value
     return read_number(&s->threads, value, f);
 }
 
+static enum bitcut_status take_device(struct run_settings *s, const char *value,
+                                      struct fault *f)
+{
+    const int n = snprintf(s->device, sizeof s->device, "%s", value);
+    if (n >= 0 && n < (int)sizeof s->device) return BITCUT_OK;
+    *s->device = 0;
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "no device is called so");
+}
+
 static enum bitcut_status take_sites(struct run_settings *s, const char *value,
                                      struct fault *f)
 {
@@ -125,6 +134,8 @@ const struct setting settings[] = {
                          "where each process writes what it did: a folder that is there",
                          take_folder },
     [SETTING_THREADS] = { "BITCUT_RUN_THREADS", "0: all processors", take_threads },
+    [SETTING_DEVICE] = { "BITCUT_RUN_DEVICE", "which emulates large products: cuda[:N]",
+                         take_device },
     [SETTING_SITES] = { "BITCUT_RUN_SITES", "native: places are never lines of Python",
                         take_sites },
     { 0 },

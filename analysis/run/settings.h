@@ -8,6 +8,7 @@
 enum {
     SETTINGS_RULES_MOST = 64,
     PATTERN_MOST = 256,
+    DEVICE_MOST = 64,
     RUN_PERCENT_ALL = -1 /* an audit of every call, whatever it takes */
 };
 
@@ -28,6 +29,7 @@ enum setting_of {
     SETTING_AUDIT,
     SETTING_FOLDER,
     SETTING_THREADS,
+    SETTING_DEVICE,
     SETTING_SITES
 };
 extern const struct setting settings[];
@@ -52,9 +54,10 @@ struct run_settings {
     bool compares;          /* every product is computed once more, so: ...        */
     struct run_way against; /* ..., and its result compared                        */
     bool audits;
-    int percent;  /* of the program's time that an audit may take; RUN_PERCENT_ALL */
-    int threads;  /* 0: all processors                                             */
-    bool python;  /* places are lines of Python where there are any                */
+    int percent; /* of the program's time that an audit may take; RUN_PERCENT_ALL */
+    int threads; /* 0: all processors                                             */
+    bool python; /* places are lines of Python where there are any                */
+    char device[DEVICE_MOST]; /* that emulates large products; "": none            */
     char *folder; /* where processes write what they did, its whole path; or NULL  */
 };
 

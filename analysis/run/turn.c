@@ -3,6 +3,7 @@
 #include "analysis/run/turn.h"
 
 #include "analysis/run/audit.h"
+#include "analysis/run/run_device.h"
 #include "analysis/run/run_state.h"
 #include "analysis/run/second.h"
 #include "analysis/run/worker.h"
@@ -42,20 +43,34 @@ struct computation {
     const struct bitcut_gemm *way;
     enum bitcut_status status;
     struct fault fault;
+    size_t on_device;
 };
+
+/* Whether a device would be asked for any part. */
+static bool is_for_device(const struct product *p)
+{
+    return product_count(p) >= (double)p->gemm.count * GEMM_OFFLOAD_LEAST;
+}
 
 static void compute_on(void *context, int threads)
 {
     struct computation *const c = context;
-    c->status = product_compute(c->product, c->way, threads, &c->fault);
+    struct gpu_offload *const device = is_for_device(c->product) ? run_device() : NULL;
+    const size_t before = device ? device->runs : 0;
+    const struct gemm_options options = { .threads = threads,
+                                          .progress = progress_of_thread(),
+                                          .offload = device ? &device->offload : NULL };
+    c->status = product_compute(c->product, c->way, &options, &c->fault);
+    if (device) c->on_device = device->runs - before;
 }
 
-enum bitcut_status turn_compute(const struct product *p, const struct run_way *way,
-                                struct fault *f)
+enum bitcut_status turn_compute(struct turn *t, const struct product *p,
+                                const struct run_way *way, struct fault *f)
 {
     struct computation c = { .product = p, .way = &way->gemm };
     if (product_count(p) < SMALL) compute_on(&c, 1);
     else worker_call(compute_on, &c, run_settings()->threads);
+    t->on_device += c.on_device;
     if (c.status != BITCUT_OK) *f = c.fault;
     return c.status;
 }
@@ -83,6 +98,7 @@ static void note(struct ledger_place *p, const struct turn *t, double seconds)
     if (t->fault.status != BITCUT_OK) memcpy(p->fault, t->fault.text, sizeof p->fault);
     if (t->end == CALL_ILLEGAL) return;
     note_sizes(p, &t->product->gemm);
+    p->on_device += t->on_device;
     if (t->end != CALL_EMPTY) p->products += product_count(t->product);
     if (t->second) ledger_difference_add(&p->difference, &t->second->difference);
     if (t->audit) audit_note(p, t->audit);
@@ -109,7 +125,7 @@ static void serve(struct turn *t)
     if (run_settings()->compares) second_begin(t);
     if (t->second && t->second->swaps) return; /* the original comes next */
     if (way->original) return;
-    if (turn_compute(t->product, way, &t->fault) != BITCUT_OK) t->end = CALL_FAILED;
+    if (turn_compute(t, t->product, way, &t->fault) != BITCUT_OK) t->end = CALL_FAILED;
 }
 
 /* In the mode of hostfp_enter(), as what follows a call: the program may have any, traps

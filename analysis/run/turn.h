@@ -33,6 +33,7 @@ struct turn {
     struct fault fault;        /* of CALL_FAILED, or why nothing was compared         */
     struct second *second;     /* the other result, or NULL                           */
     struct audit *audit;       /* what is seen of it, or NULL                         */
+    uint64_t on_device;        /* GEMMs that were computed there                      */
     double began, own_seconds; /* these of what is not the routine's own work     */
 };
 
@@ -48,8 +49,9 @@ void turn_end(struct turn *t);
 /* Count a call of a routine that is never taken, and say what is to be called. */
 any_function *turn_count(struct routine *routine, const void *caller);
 
-/* Compute a product in a way that is not the original: a large one by the worker. */
-enum bitcut_status turn_compute(const struct product *p, const struct run_way *way,
-                                struct fault *f);
+/* Compute a product in a way that is not the original: a large one by the worker, or on
+   the device, which is counted in t->on_device. */
+enum bitcut_status turn_compute(struct turn *t, const struct product *p,
+                                const struct run_way *way, struct fault *f);
 
 #endif

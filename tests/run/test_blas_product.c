@@ -147,8 +147,10 @@ static void try(struct held *a, struct held *b, struct held *d, enum half half,
     const struct bitcut_gemm bare = gemm_of(way->recipe, way->unit);
     struct bitcut_gemm asked = *way;
     asked.alpha = bare.alpha, asked.beta = bare.beta; /* of no account */
-    ck_assert_msg(product_compute(&p, &asked, threads, &f) == BITCUT_OK, "%s: %s", what,
-                  f.text);
+    ck_assert_msg(product_compute(&p, &asked,
+                                  &(struct gemm_options){ .threads = threads },
+                                  &f) == BITCUT_OK,
+                  "%s: %s", what, f.text);
     check(d, before, want, half, what);
     free(before);
     free(want);
@@ -286,7 +288,9 @@ START_TEST(batches)
                       one.gemm.b.at == g.b.at && one.gemm.d.at == d + i * ROOM &&
                       one.gemm.c.at == one.gemm.d.at && !one.gemm.a.each);
         }
-        ck_assert_int_eq(product_compute(&p, &way, 2, &f), BITCUT_OK);
+        ck_assert_int_eq(
+            product_compute(&p, &way, &(struct gemm_options){ .threads = 2 }, &f),
+            BITCUT_OK);
         ck_assert(!memcmp(d, want, sizeof d));
     }
 }
@@ -327,19 +331,27 @@ START_TEST(failures)
     p.gemm.m = p.gemm.n = p.gemm.k = 1;
     p.gemm.a.at = p.gemm.b.at = &one;
     p.gemm.d.to = NULL;
-    ck_assert_int_eq(product_compute(&p, &way, 1, &f), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(
+        product_compute(&p, &way, &(struct gemm_options){ .threads = 1 }, &f),
+        BITCUT_BAD_ARGUMENT);
     ck_assert_str_eq(f.text, "D is missing");
     p.gemm.d.to = (char *)&d + 1;
-    ck_assert_int_eq(product_compute(&p, &way, 1, &f), BITCUT_BAD_ARGUMENT);
+    ck_assert_int_eq(
+        product_compute(&p, &way, &(struct gemm_options){ .threads = 1 }, &f),
+        BITCUT_BAD_ARGUMENT);
     ck_assert_str_eq(f.text, "D is not aligned to 4 bytes");
     p.gemm.d.to = &d;
     p.gemm.n = p.gemm.m = SIZE_MAX / 8;
     p.d = HALF_UPPER;
-    ck_assert_int_eq(product_compute(&p, &way, 1, &f), BITCUT_NO_MEMORY);
+    ck_assert_int_eq(
+        product_compute(&p, &way, &(struct gemm_options){ .threads = 1 }, &f),
+        BITCUT_NO_MEMORY);
     ck_assert_str_eq(f.text, "not enough memory");
     p.d = HALF_BOTH, p.a = HALF_LOWER;
     p.gemm.k = p.gemm.m;
-    ck_assert_int_eq(product_compute(&p, &way, 1, &f), BITCUT_NO_MEMORY);
+    ck_assert_int_eq(
+        product_compute(&p, &way, &(struct gemm_options){ .threads = 1 }, &f),
+        BITCUT_NO_MEMORY);
     ck_assert_uint_eq(d, 5);
 }
 END_TEST

@@ -1,0 +1,74 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "analysis/run/run_device.h"
+
+#include "analysis/run/run_state.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static struct {
+    struct gpu gpu;
+    struct gpu_device is;
+    struct gpu_offload offload;
+    bool tried, open;
+} device;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* What a parent has opened is of no use to its child: a GPU's driver says so. */
+static void begin_child(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    device.tried = device.open = false;
+}
+
+static void watch_forks(void) { pthread_atfork(NULL, NULL, begin_child); }
+
+static enum bitcut_status open_it(const char *name, struct fault *f)
+{
+    const enum bitcut_status status =
+        gpu_open_device(&device.gpu, &device.is, name, NULL, f);
+    if (status != BITCUT_OK) return status;
+    if (!gpu_emulates(&device.gpu))
+        return fault_set(f, BITCUT_CANNOT, "its module emulates no unit");
+    gpu_offload_init(&device.offload, &device.gpu, &device.is);
+    return BITCUT_OK;
+}
+
+static void write_down(const char *name, const char *fault)
+{
+    struct ledger *const l = run_settings()->folder ? run_ledger() : NULL;
+    if (!l) return;
+    run_lock();
+    snprintf(l->device, sizeof l->device, "%.200s", name);
+    snprintf(l->device_fault, sizeof l->device_fault, "%s", fault);
+    run_unlock();
+}
+
+static void try_once(const char *name)
+{
+    struct fault f = { BITCUT_OK, "" };
+    device.tried = true;
+    device.open = open_it(name, &f) == BITCUT_OK;
+    write_down(device.open ? device.is.name : "", f.text);
+    if (!device.open)
+        dprintf(
+            STDERR_FILENO,
+            "bitcut: run: %s: %s; process %ld emulates without it, to the same bits\n",
+            name, f.text, (long)getpid());
+}
+
+struct gpu_offload *run_device(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const char *const name = run_settings()->device;
+    if (!*name) return NULL;
+    pthread_once(&once, watch_forks);
+    pthread_mutex_lock(&lock);
+    if (!device.tried) try_once(name);
+    struct gpu_offload *const found = device.open ? &device.offload : NULL;
+    pthread_mutex_unlock(&lock);
+    return found;
+}

@@ -1,0 +1,12 @@
+/* The device of `bitcut run --device`, as a process of the program has it. */
+#ifndef BITCUT_ANALYSIS_RUN_RUN_DEVICE_H
+#define BITCUT_ANALYSIS_RUN_RUN_DEVICE_H
+
+#include "gpu/offload.h"
+
+/* The device that the settings name: opened at the first use, and then it stays until the
+   process ends; by a child of fork() anew.  NULL: none is named, or it cannot be opened,
+   which is said once in a line on standard error and written down. */
+struct gpu_offload *run_device(void);
+
+#endif
