@@ -239,6 +239,7 @@ const void *matrix_nth(const struct bitcut_matrix *x, size_t i)
 
 static void pick(struct bitcut_matrix *x, size_t i)
 {
+    if (!x->at && !x->each) return; /* C, where none is read */
     x->at = matrix_nth(x, i);
     x->each = NULL;
 }
