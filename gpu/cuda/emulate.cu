@@ -7,6 +7,7 @@
    made: lib/recipe.h and lib/bitcut.h say how. */
 #include "gpu/cuda/emulate_view.cuh"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace
@@ -18,6 +19,15 @@ unsigned blocks_for(size_t count)
 {
     const size_t blocks = divide_up(count, EMULATE_THREADS);
     return (unsigned)(blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST);
+}
+
+/* A grid of x columns, with as many rows of blocks, up to y, as keep a device busy: each
+   goes on, so that what it begins with counts less. */
+dim3 grid_of(size_t x, size_t y)
+{
+    constexpr size_t busy = 4096;
+    const size_t rows = std::min({ y, GRID_Y_MOST, divide_up(busy, x) });
+    return dim3((unsigned)x, (unsigned)rows);
 }
 
 /* The number of this thread, and how many there are. */
@@ -80,6 +90,13 @@ struct source {
     emulate_window window;
 };
 
+/* Which k a product of the chain is, and which word of it. */
+struct product_place {
+    uint32_t k; /* NO_K: none, the product is of +0 */
+    int word;
+};
+constexpr uint32_t NO_K = UINT32_MAX;
+
 /* The run that product p is of. */
 __device__ const chain_run *run_of(const source &s, uint32_t p)
 {
@@ -92,19 +109,24 @@ __device__ const chain_run *run_of(const source &s, uint32_t p)
     return s.run + low;
 }
 
-__device__ uint32_t value_of(const source &s, const unit_rule &rule, size_t line,
-                             uint32_t p)
+__device__ product_place place_of_product(const source &s, const unit_rule &rule,
+                                          uint32_t p)
 {
-    if (p >= s.products) return 0;
+    if (p >= s.products) return { NO_K, 0 };
     const chain_run *const r = run_of(s, p);
     const uint32_t in = p - r->from,
                    place = r->at + in / rule.k * rule.k + rule.order[in % rule.k];
     const uint32_t k = s.element ? s.element[place] : place;
-    if (k >= s.k) return 0;
-    uint32_t x = view_get(s.matrix, line, k);
+    return { k < s.k ? k : NO_K, s.is_b ? r->b : r->a };
+}
+
+/* The value that element x of a line has in the chain. */
+__device__ uint32_t value_of(const source &s, const unit_rule &rule, size_t line,
+                             uint32_t x, int word)
+{
     if (s.largest)
         x = emulate_scale(x, emulate_exponent(s.split.target, s.largest[line]));
-    return emulate_read(&rule, s.is_b, emulate_word(&s.split, x, s.is_b ? r->b : r->a));
+    return emulate_read(&rule, s.is_b, emulate_word(&s.split, x, word));
 }
 
 /* Whether a method does not take the value. */
@@ -116,28 +138,53 @@ __device__ bool is_outside(const emulate_window &w, uint32_t x)
     return e < w.least || e > w.most;
 }
 
-enum { GATHER_TILE = 32, GATHER_ROWS = 8 };
+enum { GATHER_TILE = 32, GATHER_ROWS = 8, GATHER_EACH = GATHER_TILE / GATHER_ROWS };
 
-/* Tiles of lines and products, a column of them a block: read along what is next to each
-   other in the matrix, written along what is in the chain. */
-__global__ void gather(const __grid_constant__ source s,
-                       const __grid_constant__ unit_rule rule, emulate_operand to)
+/* The elements that a thread has of a tile, read along what is next to each other in the
+   matrix; 0 where there is none. */
+__device__ void tile_read(uint32_t (&to)[GATHER_EACH], const source &s,
+                          const product_place *places, bool lines_first, size_t i0,
+                          size_t lines)
+{
+#pragma unroll
+    for (int n = 0; n < GATHER_EACH; n++) {
+        const int x = threadIdx.x, y = threadIdx.y + n * GATHER_ROWS;
+        const size_t line = i0 + (lines_first ? x : y);
+        const uint32_t k = places[lines_first ? y : x].k;
+        to[n] = k != NO_K && line < lines ? view_get(s.matrix, line, k) : 0;
+    }
+}
+
+/* Tiles of lines and products, a column of them a block; they are written along what is
+   next to each other in the chain. */
+__global__ void __launch_bounds__(GATHER_TILE *GATHER_ROWS, 4)
+    gather(const __grid_constant__ source s, const __grid_constant__ unit_rule rule,
+           emulate_operand to)
 {
     __shared__ uint32_t tile[GATHER_TILE][GATHER_TILE + 1]; /* [product][line] */
+    __shared__ product_place places[GATHER_TILE];
     const size_t p0 = blockIdx.x * (size_t)GATHER_TILE;
     const int x = threadIdx.x;
     const bool lines_first = s.matrix.along != 1;
+    if (threadIdx.y == 0) places[x] = place_of_product(s, rule, (uint32_t)(p0 + x));
+    __syncthreads();
     for (size_t i0 = blockIdx.y * (size_t)GATHER_TILE; i0 < to.padded;
          i0 += gridDim.y * (size_t)GATHER_TILE) {
-        for (int y = threadIdx.y; y < GATHER_TILE; y += GATHER_ROWS) {
-            const int line = lines_first ? x : y, product = lines_first ? y : x;
+        uint32_t read[GATHER_EACH];
+        tile_read(read, s, places, lines_first, i0, to.lines);
+#pragma unroll
+        for (int n = 0; n < GATHER_EACH; n++) {
+            const int y = threadIdx.y + n * GATHER_ROWS, line = lines_first ? x : y,
+                      product = lines_first ? y : x;
+            const product_place at = places[product];
             uint32_t v = 0;
-            if (i0 + line < to.lines)
-                v = value_of(s, rule, i0 + line, (uint32_t)(p0 + product));
+            if (at.k != NO_K && i0 + line < to.lines)
+                v = value_of(s, rule, i0 + line, read[n], at.word);
             if (is_outside(s.window, v)) atomicOr(&to.wild[i0 + line], 1);
             tile[product][line] = v;
         }
         __syncthreads();
+#pragma unroll
         for (int y = threadIdx.y; y < GATHER_TILE; y += GATHER_ROWS) {
             uint32_t *const values = (uint32_t *)to.value;
             if (to.across) values[(p0 + y) * to.padded + i0 + x] = tile[y][x];
@@ -236,9 +283,10 @@ struct finishing {
 
 __global__ void finish(const __grid_constant__ finishing x)
 {
-    for (size_t at = thread_first(); at < x.m * x.n; at += thread_count()) {
-        const size_t i = at / x.n, j = at % x.n;
-        uint32_t v = __float_as_uint(x.sum[at]);
+    const size_t j = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+#pragma unroll 4
+    for (size_t i = blockIdx.y; i < x.m && j < x.n; i += gridDim.y) {
+        uint32_t v = __float_as_uint(x.sum[i * x.n + j]);
         if (x.largest_a)
             v = emulate_scale(v, -emulate_exponent(x.target_a, x.largest_a[i]) -
                                      emulate_exponent(x.target_b, x.largest_b[j]));
@@ -422,16 +470,15 @@ rt_error gather_start(const struct emulated &e, const emulate_chain &x,
     s.window = window_of(em->method[accumulator], x.rule);
     const rt_error status =
         rt_fill_start(to.wild, 0, to.padded * sizeof *to.wild, e.stream);
-    const size_t rows = to.padded / GATHER_TILE;
-    const dim3 grid((unsigned)(to.length / GATHER_TILE),
-                    (unsigned)(rows < GRID_Y_MOST ? rows : GRID_Y_MOST)),
-        threads(GATHER_TILE, GATHER_ROWS);
+    const dim3 grid = grid_of(to.length / GATHER_TILE, to.padded / GATHER_TILE),
+               threads(GATHER_TILE, GATHER_ROWS);
     if (status != RT_SUCCESS) return status;
     gather<<<grid, threads, 0, e.stream>>>(s, x.rule, to);
     return rt_last_error();
 }
 
-emulate_chain chain_of(const struct emulated &e, const struct chain &c, int accumulator)
+emulate_chain chain_of(const struct emulated &e, const struct chain &c, int accumulator,
+                       float *result)
 {
     const struct gpu_work *const w = e.work;
     emulate_chain x = {};
@@ -446,17 +493,17 @@ emulate_chain chain_of(const struct emulated &e, const struct chain &c, int accu
     x.promotes = accumulator == 0 && w->emulation.promotes;
     x.scale = w->plan.scale;
     x.zeroed = w->emulation.zeroed;
-    x.result =
-        place<float>(e, e.at.results) + (size_t)accumulator * w->gemm.m * w->gemm.n;
+    x.result = result;
     x.repaired = e.repaired;
     x.rule = w->emulation.rule[accumulator];
     return x;
 }
 
-rt_error chain_start(const struct emulated &e, const struct chain &c, int accumulator)
+rt_error chain_start(const struct emulated &e, const struct chain &c, int accumulator,
+                     float *result)
 {
     const enum chain_method method = e.work->emulation.method[accumulator];
-    const emulate_chain x = chain_of(e, c, accumulator);
+    const emulate_chain x = chain_of(e, c, accumulator, result);
     rt_error status =
         upload_start(place<void>(e, e.at.runs), c.run, c.runs * sizeof *c.run, e.stream);
     if (status == RT_SUCCESS)
@@ -476,24 +523,26 @@ rt_error sequence_start(const struct emulated &e, size_t sequence, int kept)
     const struct gpu_work *const w = e.work;
     const size_t count = w->gemm.m * w->gemm.n;
     const int adds = e.parts->adds[sequence];
+    float *const sums = place<float>(e, e.at.kept) + (size_t)(kept - adds) * count;
+    const bool folds = w->plan.accumulators > 1 || adds || w->plan.order.sums;
+    float *const results = folds ? place<float>(e, e.at.results) : sums;
     folding f = {};
     rt_error status = RT_SUCCESS;
     for (int a = 0; a < w->plan.accumulators && status == RT_SUCCESS; a++) {
         struct chain c;
         if (chain_make(&c, &w->emulation, &w->plan, e.parts, sequence, a) != BITCUT_OK)
             return RT_NO_MEMORY;
-        status = chain_start(e, c, a);
+        status = chain_start(e, c, a, results + (size_t)a * count);
         chain_clear(&c);
-        f.result[a] = place<float>(e, e.at.results) + (size_t)a * count;
+        f.result[a] = results + (size_t)a * count;
     }
     f.accumulators = w->plan.accumulators;
     f.scale = w->plan.scale;
     f.nan = w->emulation.nan;
     f.rounds = w->plan.order.sums != NULL;
     if (f.rounds) f.sums = *w->plan.order.sums;
-    if (status != RT_SUCCESS) return status;
-    fold<<<blocks_for(count), EMULATE_THREADS, 0, e.stream>>>(
-        place<float>(e, e.at.kept) + (size_t)(kept - adds) * count, adds, count, f);
+    if (status != RT_SUCCESS || !folds) return status;
+    fold<<<blocks_for(count), EMULATE_THREADS, 0, e.stream>>>(sums, adds, count, f);
     return rt_last_error();
 }
 
@@ -515,7 +564,8 @@ rt_error finish_start(const struct emulated &e)
     x.reads_c = gemm_reads_c(g);
     if (x.reads_c) x.c = view_of(&g->c, e.matrix, false);
     x.d = view_of(&g->d, e.matrix, false);
-    finish<<<blocks_for(g->m * g->n), EMULATE_THREADS, 0, e.stream>>>(x);
+    finish<<<grid_of(divide_up(g->n, (size_t)EMULATE_THREADS), g->m), EMULATE_THREADS, 0,
+             e.stream>>>(x);
     return rt_last_error();
 }
 

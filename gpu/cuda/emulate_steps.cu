@@ -11,11 +11,8 @@ __device__ uint32_t operand_at(const emulate_operand &x, size_t line, size_t p)
     return __float_as_uint(x.value[x.across ? p * x.padded + line : line * x.length + p]);
 }
 
-/* Outputs by the definition, all or those of wild lines. */
-__global__ void steps(const __grid_constant__ emulate_chain x, bool all)
+__device__ void output(const emulate_chain &x, size_t i, size_t j)
 {
-    const size_t i = blockIdx.y, j = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
-    if (j >= x.b.lines || (!all && !x.a.wild[i] && !x.b.wild[j])) return;
     uint32_t a[RULE_K_MOST], b[RULE_K_MOST];
     emulate_events events(x);
     float c = 0, sum = 0;
@@ -31,18 +28,36 @@ __global__ void steps(const __grid_constant__ emulate_chain x, bool all)
     x.result[i * x.b.lines + j] = chain_result(c, sum, x);
 }
 
+/* Rows of a block: few where every output is computed, more where few are. */
+enum { ROWS_ALL = 1, ROWS_WILD = 8 };
+
+/* Outputs by the definition, all or those of wild lines. */
+template <int ROWS, bool ALL>
+__global__ void steps(const __grid_constant__ emulate_chain x)
+{
+    const size_t j = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (j >= x.b.lines) return;
+    const bool every = ALL || x.b.wild[j];
+    for (size_t i0 = blockIdx.y * (size_t)ROWS; i0 < x.a.lines;
+         i0 += gridDim.y * (size_t)ROWS)
+        for (size_t i = i0; i < i0 + ROWS && i < x.a.lines; i++)
+            if (every || x.a.wild[i]) output(x, i, j);
+}
+
+template <int ROWS, bool ALL>
+rt_error steps_with(const emulate_chain &x, rt_stream stream)
+{
+    const size_t rows = divide_up(x.a.lines, (size_t)ROWS);
+    const dim3 grid((unsigned)divide_up(x.b.lines, THREADS),
+                    (unsigned)(rows < GRID_Y_MOST ? rows : GRID_Y_MOST));
+    steps<ROWS, ALL><<<grid, THREADS, 0, stream>>>(x);
+    return rt_last_error();
+}
+
 } // namespace
 
 rt_error steps_start(const emulate_chain &x, bool all, rt_stream stream)
 {
-    emulate_chain now = x;
-    for (size_t i = 0; i < x.a.lines; i += GRID_Y_MOST) {
-        const size_t rows = x.a.lines - i < GRID_Y_MOST ? x.a.lines - i : GRID_Y_MOST;
-        const dim3 grid((unsigned)divide_up(x.b.lines, THREADS), (unsigned)rows);
-        now.a.value = x.a.value + i * (x.a.across ? 1 : x.a.length);
-        now.a.wild = x.a.wild + i;
-        now.result = x.result + i * x.b.lines;
-        steps<<<grid, THREADS, 0, stream>>>(now, all);
-    }
-    return rt_last_error();
+    return all ? steps_with<ROWS_ALL, true>(x, stream)
+               : steps_with<ROWS_WILD, false>(x, stream);
 }

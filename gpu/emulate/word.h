@@ -237,9 +237,38 @@ EMULATE_LARGE uint32_t emulate_pack(const struct bitcut_format *f,
     return value | emulate_sign(negative);
 }
 
-/* x rounded to the format and read back: bitcut_format_convert() there and to FP32. */
-EMULATE uint32_t emulate_round(const struct bitcut_format *f,
-                               const struct bitcut_rounding *r, uint32_t x)
+/* Whether x is normal in the format, which has fraction bits, and below its largest
+   binade: as most are. */
+EMULATE bool emulate_is_usual(const struct bitcut_format *f, uint32_t x)
+{
+    const int field = (int)(x >> 23 & 255), e = field - EMULATE_BIAS;
+    return field != 0 && e >= emulate_emin(f) && e < emulate_emax(f) &&
+           f->fraction_bits > 0 && (f->has_sign || !(x >> 31));
+}
+
+/* Such an x rounded: in its encoding, whose fraction carries into the exponent. */
+EMULATE uint32_t emulate_round_usual(const struct bitcut_format *f,
+                                     const struct bitcut_rounding *r, uint32_t x)
+{
+    const int drop = 23 - f->fraction_bits, at = 23 - r->bit;
+    const uint32_t kept = x >> drop, rest = x - (kept << drop),
+                   half = drop ? 1u << (drop - 1) : 0;
+    if (rest == 0) return x;
+    bool up = false;
+    switch (r->direction) {
+    case TO_NEAREST_EVEN: up = rest > half || (rest == half && (kept & 1)); break;
+    case TO_NEAREST_AWAY: up = rest >= half; break;
+    case TO_POSITIVE: up = !(x >> 31); break;
+    case TO_NEGATIVE: up = x >> 31; break;
+    case TO_ODD: up = !(kept & 1); break;
+    case BY_BIT: up = at >= 0 && emulate_significand(x) >> at & 1; break;
+    default: break;
+    }
+    return (kept + up) << drop;
+}
+
+EMULATE_LARGE uint32_t emulate_round_rare(const struct bitcut_format *f,
+                                          const struct bitcut_rounding *r, uint32_t x)
 {
     const bool negative = x >> 31;
     if (emulate_is_nan(x)) return emulate_nan(f);
@@ -249,6 +278,14 @@ EMULATE uint32_t emulate_round(const struct bitcut_format *f,
     if (negative && !f->has_sign) return emulate_nan(f);
     return r->overflow == OVERFLOW_SATURATE ? emulate_largest(f, negative)
                                             : emulate_infinity(f, negative);
+}
+
+/* x rounded to the format and read back: bitcut_format_convert() there and to FP32. */
+EMULATE uint32_t emulate_round(const struct bitcut_format *f,
+                               const struct bitcut_rounding *r, uint32_t x)
+{
+    return emulate_is_usual(f, x) ? emulate_round_usual(f, r, x)
+                                  : emulate_round_rare(f, r, x);
 }
 
 /* To nearest even. */
@@ -290,9 +327,8 @@ EMULATE uint32_t emulate_read(const struct unit_rule *r, bool is_b, uint32_t x)
 
 /* --- elements of matrices ----------------------------------------------------------- */
 
-/* The value of an encoding: view_gather() of lib/view.h.  Exact; an FP32 NaN stays as it
-   is, that of another format is 0x7fc00000. */
-EMULATE uint32_t emulate_decode(const struct bitcut_format *f, uint64_t encoding)
+EMULATE_LARGE uint32_t emulate_decode_rare(const struct bitcut_format *f,
+                                           uint64_t encoding)
 {
     const uint64_t magnitude = encoding >> f->pad,
                    ones = ((uint64_t)1 << f->fraction_bits) - 1;
@@ -302,7 +338,6 @@ EMULATE uint32_t emulate_decode(const struct bitcut_format *f, uint64_t encoding
     const bool negative = f->has_sign && encoding >> (f->bits - 1) & 1;
     const bool normal = field != 0 || f->special == SPECIAL_E8M0;
     bool nan = false;
-    if (emulate_is_f32(f)) return (uint32_t)encoding;
     switch (f->special) {
     case SPECIAL_IEEE:
         if (field == most && fraction == 0)
@@ -318,6 +353,20 @@ EMULATE uint32_t emulate_decode(const struct bitcut_format *f, uint64_t encoding
     return emulate_sign(negative) |
            emulate_value(fraction | (uint64_t)normal << f->fraction_bits,
                          (normal ? field - f->bias : emulate_emin(f)) - f->fraction_bits);
+}
+
+/* The value of an encoding: view_gather() of lib/view.h.  Exact; an FP32 NaN stays as it
+   is, that of another format is 0x7fc00000. */
+EMULATE uint32_t emulate_decode(const struct bitcut_format *f, uint32_t encoding)
+{
+    if (emulate_is_f32(f)) return encoding;
+    const uint32_t magnitude = encoding >> f->pad;
+    const int most = (1 << f->exponent_bits) - 1,
+              field = (int)(magnitude >> f->fraction_bits) & most;
+    if (field == 0 || field == most) return emulate_decode_rare(f, encoding);
+    return emulate_sign(f->has_sign && encoding >> (f->bits - 1) & 1) |
+           (uint32_t)(field - f->bias + EMULATE_BIAS) << 23 |
+           (magnitude & ((1u << f->fraction_bits) - 1)) << (23 - f->fraction_bits);
 }
 
 /* The encoding of a finite value of the format. */
@@ -336,15 +385,12 @@ EMULATE uint64_t emulate_encoding(const struct bitcut_format *f, uint32_t x)
     return (field << f->fraction_bits | (kept & (implicit - 1))) << f->pad | sign;
 }
 
-/* What D holds of x in a format: view_set() of lib/view.h.  Rounded to nearest even; a
-   NaN has its leading bits there, or is the only one. */
-EMULATE uint64_t emulate_encode(const struct bitcut_format *f, uint32_t x)
+EMULATE_LARGE uint64_t emulate_encode_rare(const struct bitcut_format *f, uint32_t x)
 {
     const struct bitcut_rounding nearest = emulate_nearest();
     const uint64_t sign = (uint64_t)(f->has_sign && x >> 31) << (f->bits - 1),
                    infinity = (((uint64_t)1 << f->exponent_bits) - 1)
                               << (f->fraction_bits + f->pad);
-    if (emulate_is_f32(f)) return x;
     if (emulate_is_nan(x) && f->special == SPECIAL_IEEE)
         return sign | infinity |
                (uint64_t)((x & 0x7fffff) >> (23 - f->fraction_bits)) << f->pad;
@@ -352,6 +398,13 @@ EMULATE uint64_t emulate_encode(const struct bitcut_format *f, uint32_t x)
     if (emulate_is_infinite(v)) return sign | infinity;
     if (!emulate_is_nan(v)) return emulate_encoding(f, v);
     return emulate_is_nan(x) ? f->nan : f->nan | sign;
+}
+
+/* What D holds of x in a format: view_set() of lib/view.h.  Rounded to nearest even; a
+   NaN has its leading bits there, or is the only one. */
+EMULATE uint64_t emulate_encode(const struct bitcut_format *f, uint32_t x)
+{
+    return emulate_is_f32(f) ? x : emulate_encode_rare(f, x);
 }
 
 /* --- equilibration ------------------------------------------------------------------ */
