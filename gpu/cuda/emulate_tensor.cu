@@ -91,32 +91,64 @@ __device__ int power_place(int line, bool is_a)
                 : (r >> 1 & 3) * 8 + (r >> 3) * 2 + (r & 1);
 }
 
-/* Words; with POWER for each block of L the power of two of its largest exponent, and
-   `up` more, as bf16, 0 if all are zero; and of f16 a code of each word, 0 of a zero and
-   else above 32, so that only a sum of two that are not zero is above 65. */
+enum { DERIVE_THREADS = 256, DERIVE_TILE = 32 };
+
+/* Neighbours that are read or written at once. */
+template <class T, int L>
+struct alignas(sizeof(T) * L < 16 ? sizeof(T) * L : 16) aligned {
+    T x[L];
+};
+
+/* One block of L values of a line: words; with POWER the power of two of its largest
+   exponent, and `up` more, as bf16, 0 if all are zero; and of f16 a code of each word, 0
+   of a zero and else above 32, so that only a sum of two that are not zero is above 65.
+ */
 template <int FORMAT, int L, bool POWER>
-__global__ void derive(emulate_operand x, int up, bool is_a)
+__device__ uint16_t derive_block(const emulate_operand &x, size_t line, size_t at, int up)
 {
     using type = typename word<FORMAT>::type;
-    type *const words = (type *)x.words;
-    const size_t blocks = x.length / L, count = x.padded * blocks;
-    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count;
-         i += (size_t)gridDim.x * blockDim.x) {
-        const size_t line = i / blocks, block = i % blocks,
-                     at = line * x.length + block * L;
-        int most = 0;
+    const bool none = x.wild && x.wild[line];
+    at += line * x.length;
+    const auto values = *(const aligned<float, L> *)(x.value + at);
+    aligned<type, L> words;
+    aligned<uint8_t, L> codes;
+    int most = 0;
 #pragma unroll
-        for (int k = 0; k < L; k++) {
-            const float v = x.wild && x.wild[line] ? 0 : x.value[at + k];
-            const int field = v ? exponent_field<FORMAT>(v) : 0;
-            words[at + k] = word<FORMAT>::make(v);
-            if (POWER && FORMAT == FORMAT_F16)
-                x.code[at + k] = field ? field - 127 + 15 + 32 : 0;
-            most = max(most, field);
-        }
-        if (POWER)
-            x.power[block * x.padded + (line & ~(size_t)31) +
-                    power_place((int)line, is_a)] = most ? (most + up) << 7 : 0;
+    for (int k = 0; k < L; k++) {
+        const float v = none ? 0 : values.x[k];
+        const int field = v ? exponent_field<FORMAT>(v) : 0;
+        words.x[k] = word<FORMAT>::make(v);
+        codes.x[k] = field ? field - 127 + 15 + 32 : 0;
+        most = max(most, field);
+    }
+    *(aligned<type, L> *)((type *)x.words + at) = words;
+    if (POWER && FORMAT == FORMAT_F16) *(aligned<uint8_t, L> *)(x.code + at) = codes;
+    return most ? (most + up) << 7 : 0;
+}
+
+/* Tiles of 32 lines and as many blocks: a warp reads along a line, powers are written
+   along lines. */
+template <int FORMAT, int L, bool POWER>
+__global__ void __launch_bounds__(DERIVE_THREADS)
+    derive(const __grid_constant__ emulate_operand x, int up, bool is_a)
+{
+    __shared__ __align__(16) uint16_t power[DERIVE_TILE][DERIVE_TILE + 8];
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const size_t blocks = x.length / L, block = blockIdx.x * (size_t)DERIVE_TILE + lane;
+    for (size_t i0 = blockIdx.y * (size_t)DERIVE_TILE; i0 < x.padded;
+         i0 += gridDim.y * (size_t)DERIVE_TILE) {
+        if (block < blocks)
+#pragma unroll
+            for (int line = warp; line < DERIVE_TILE; line += DERIVE_THREADS / 32)
+                power[lane][power_place(line, is_a)] =
+                    derive_block<FORMAT, L, POWER>(x, i0 + line, block * L, up);
+        if (!POWER) continue;
+        __syncthreads();
+        const int row = threadIdx.x / 8, at = threadIdx.x % 8 * 4;
+        const size_t b = blockIdx.x * (size_t)DERIVE_TILE + row;
+        if (b < blocks)
+            *(uint2 *)&x.power[b * x.padded + i0 + at] = *(const uint2 *)&power[row][at];
+        __syncthreads();
     }
 }
 
@@ -524,13 +556,79 @@ __global__ void __launch_bounds__(TILE_THREADS, 1)
     outputs_store(x, p, i0, j0, c, sum, 1);
 }
 
-/* --- starting ----------------------------------------------------------------------- */
+/* --- NATIVE by a kernel for words --------------------------------------------------- */
 
-constexpr unsigned DERIVE_BLOCKS = 4096, DERIVE_THREADS = 256;
+/* The current device; `processors` it has. */
+unsigned architecture_now(int *processors)
+{
+    int device = 0, major = 0, minor = 0;
+    *processors = 0;
+    if (rt_device_get(&device) ||
+        rt_device_ask(&major, cudaDevAttrComputeCapabilityMajor, device) ||
+        rt_device_ask(&minor, cudaDevAttrComputeCapabilityMinor, device) ||
+        rt_device_ask(processors, cudaDevAttrMultiProcessorCount, device))
+        return 0;
+    return sm(10 * major + minor);
+}
+
+/* The kernel that multiplies such words on this device, with the largest tile of which
+   there are as many as processors, or else the smallest; NULL: there is none. */
+const struct gpu_kernel *plain_kernel(const emulate_chain &x, int format)
+{
+    const struct gpu_kernel *found = NULL;
+    int processors;
+    const unsigned here = architecture_now(&processors);
+    for (const struct gpu_kernel *k = gemm_sm90; k->name; k++) {
+        if (!(k->architectures & here) || k->format != format ||
+            strcmp(k->recipe, "plain") != 0 || k->program.promote)
+            continue;
+        found = k;
+        if (divide_up(x.a.lines, k->tile_m) * divide_up(x.b.lines, k->tile_n) >=
+            (size_t)processors)
+            break;
+    }
+    return found;
+}
+
+struct words words_of(const emulate_operand &x, int format)
+{
+    return { x.words, x.lines, x.length * word_bytes(format), 0 };
+}
+
+/* The chain, on which nothing happens, as the product of its words. */
+rt_error native_by_kernel(const emulate_chain &x, const struct gpu_kernel *kernel,
+                          rt_stream stream)
+{
+    struct gpu_product p = {};
+    p.kernel = kernel;
+    p.count = 1;
+    p.m = x.a.lines;
+    p.n = x.b.lines;
+    p.k = x.products;
+    p.a = words_of(x.a, kernel->format);
+    p.b = words_of(x.b, kernel->format);
+    p.alpha = 1;
+    p.d.at = x.result;
+    p.d.ld = x.b.lines;
+    p.slices = 1;
+    p.stream = stream;
+    return (rt_error)kernel->launch(&p);
+}
+
+/* --- starting ----------------------------------------------------------------------- */
 
 unsigned tiles_of(const emulate_chain &x)
 {
     return (unsigned)(x.a.padded / TILE * (x.b.padded / TILE));
+}
+
+template <int FORMAT, int L, bool POWER>
+void derive_start(const emulate_operand &x, int up, bool is_a, rt_stream stream)
+{
+    const size_t tiles = x.padded / DERIVE_TILE;
+    const dim3 grid((unsigned)divide_up(x.length / L, (size_t)DERIVE_TILE),
+                    (unsigned)(tiles < GRID_Y_MOST ? tiles : GRID_Y_MOST));
+    derive<FORMAT, L, POWER><<<grid, DERIVE_THREADS, 0, stream>>>(x, up, is_a);
 }
 
 template <int FORMAT, int L, int F>
@@ -539,9 +637,8 @@ rt_error tensor_with(const emulate_chain &x, rt_stream stream)
     constexpr int bytes = sizeof(tensor_memory<FORMAT, L>);
     const rt_error status = rt_function_set(tensor<FORMAT, L, F>, RT_SHARED_BYTES, bytes);
     if (status != RT_SUCCESS) return status;
-    derive<FORMAT, L, true>
-        <<<DERIVE_BLOCKS, DERIVE_THREADS, 0, stream>>>(x.a, 25 - F, true);
-    derive<FORMAT, L, true><<<DERIVE_BLOCKS, DERIVE_THREADS, 0, stream>>>(x.b, 0, false);
+    derive_start<FORMAT, L, true>(x.a, 25 - F, true, stream);
+    derive_start<FORMAT, L, true>(x.b, 0, false, stream);
     tensor<FORMAT, L, F><<<tiles_of(x), TILE_THREADS, bytes, stream>>>(x);
     return rt_last_error();
 }
@@ -550,11 +647,14 @@ template <int FORMAT, int TIMES>
 rt_error native_with(const emulate_chain &x, rt_stream stream)
 {
     constexpr int bytes = 3 * sizeof(stage_of_words);
+    const struct gpu_kernel *const kernel =
+        TIMES == 2 && !x.events ? plain_kernel(x, FORMAT) : NULL;
     const rt_error status =
         rt_function_set(native<FORMAT, TIMES>, RT_SHARED_BYTES, bytes);
     if (status != RT_SUCCESS) return status;
-    derive<FORMAT, 4, false><<<DERIVE_BLOCKS, DERIVE_THREADS, 0, stream>>>(x.a, 0, true);
-    derive<FORMAT, 4, false><<<DERIVE_BLOCKS, DERIVE_THREADS, 0, stream>>>(x.b, 0, false);
+    derive_start<FORMAT, 8, false>(x.a, 0, true, stream);
+    derive_start<FORMAT, 8, false>(x.b, 0, false, stream);
+    if (kernel) return native_by_kernel(x, kernel, stream);
     native<FORMAT, TIMES><<<tiles_of(x), TILE_THREADS, bytes, stream>>>(x);
     return rt_last_error();
 }
