@@ -32,17 +32,21 @@ template <kind KIND> __device__ float step(const float *x, const float *y, float
     return __fadd_rn(c, __fadd_rn(p, __fmaf_rn(x[3], y[3], __fmul_rn(x[2], y[2]))));
 }
 
-enum { ROWS = 8, SIMT_M = 16 * ROWS, SIMT_N = 128, SIMT_K = 16, SIMT_STAGES = 3 };
+enum { SIMT_N = 128, SIMT_K = 16, SIMT_STAGES = 3 };
+
+/* Rows of a tile of which a thread has ROWS. */
+template <int ROWS> constexpr int simt_m = 16 * ROWS;
 
 /* Lines of A are apart by what keeps their banks so. */
-struct simt_stage {
-    float a[SIMT_M][SIMT_K + 4], b[SIMT_K][SIMT_N];
+template <int ROWS> struct simt_stage {
+    float a[simt_m<ROWS>][SIMT_K + 4], b[SIMT_K][SIMT_N];
 };
 
-__device__ void simt_load(simt_stage *s, const emulate_chain &x, size_t i0, size_t j0,
-                          size_t k)
+template <int ROWS>
+__device__ void simt_load(simt_stage<ROWS> *s, const emulate_chain &x, size_t i0,
+                          size_t j0, size_t k)
 {
-    for (int i = threadIdx.x; i < SIMT_M * SIMT_K / 4; i += CORE_THREADS)
+    for (int i = threadIdx.x; i < simt_m<ROWS> * SIMT_K / 4; i += CORE_THREADS)
         copy16(&s->a[i / 4][i % 4 * 4],
                x.a.value + (i0 + i / 4) * x.a.length + k + i % 4 * 4);
     for (int i = threadIdx.x; i < SIMT_K * SIMT_N / 4; i += CORE_THREADS)
@@ -52,17 +56,17 @@ __device__ void simt_load(simt_stage *s, const emulate_chain &x, size_t i0, size
 
 /* A thread has rows ROWS ty and on, and columns 4 tx and 64 + 4 tx and on.  B lies
    across. */
-template <kind KIND, bool EVENTS>
-__global__ void __launch_bounds__(CORE_THREADS, EVENTS ? 1 : 2)
+template <kind KIND, bool EVENTS, int ROWS>
+__global__ void __launch_bounds__(CORE_THREADS, EVENTS || ROWS > 8 ? 1 : 2)
     simt(const __grid_constant__ emulate_chain x)
 {
     constexpr int block = block_of<KIND>;
     extern __shared__ __align__(1024) char memory[];
-    simt_stage *const m = (simt_stage *)memory;
+    auto *const m = (simt_stage<ROWS> *)memory;
     const int tx = threadIdx.x & 15, ty = threadIdx.x >> 4;
     int ti, tj;
-    tile_place(&ti, &tj, (int)(x.a.padded / SIMT_M), (int)(x.b.padded / SIMT_N));
-    const size_t i0 = (size_t)ti * SIMT_M, j0 = (size_t)tj * SIMT_N;
+    tile_place(&ti, &tj, (int)(x.a.padded / simt_m<ROWS>), (int)(x.b.padded / SIMT_N));
+    const size_t i0 = (size_t)ti * simt_m<ROWS>, j0 = (size_t)tj * SIMT_N;
     emulate_events events(x);
     float c[ROWS][8], sum[ROWS][8];
 #pragma unroll
@@ -136,21 +140,31 @@ __global__ void __launch_bounds__(CORE_THREADS, EVENTS ? 1 : 2)
         }
 }
 
-template <kind KIND, bool EVENTS>
+size_t simt_tiles(const emulate_chain &x, int rows)
+{
+    return x.a.padded / (16 * rows) * (x.b.padded / SIMT_N);
+}
+
+template <kind KIND, bool EVENTS, int ROWS>
 rt_error simt_with(const emulate_chain &x, rt_stream stream)
 {
-    constexpr int bytes = SIMT_STAGES * sizeof(simt_stage);
-    const rt_error status = rt_function_set(simt<KIND, EVENTS>, RT_SHARED_BYTES, bytes);
+    constexpr int bytes = SIMT_STAGES * sizeof(simt_stage<ROWS>);
+    const rt_error status =
+        rt_function_set(simt<KIND, EVENTS, ROWS>, RT_SHARED_BYTES, bytes);
     if (status != RT_SUCCESS) return status;
-    simt<KIND, EVENTS><<<(unsigned)(x.a.padded / SIMT_M * (x.b.padded / SIMT_N)),
-                         CORE_THREADS, bytes, stream>>>(x);
+    simt<KIND, EVENTS, ROWS>
+        <<<(unsigned)simt_tiles(x, ROWS), CORE_THREADS, bytes, stream>>>(x);
     return rt_last_error();
 }
 
+/* Tiles of 256 rows are faster where there are many. */
 template <kind KIND> rt_error simt_kind(const emulate_chain &x, rt_stream stream)
 {
-    return x.events ? simt_with<KIND, true>(x, stream)
-                    : simt_with<KIND, false>(x, stream);
+    enum { MANY = 256 };
+    if (x.events) return simt_with<KIND, true, 8>(x, stream);
+    return x.a.padded % simt_m<16> == 0 && simt_tiles(x, 16) >= MANY
+               ? simt_with<KIND, false, 16>(x, stream)
+               : simt_with<KIND, false, 8>(x, stream);
 }
 
 /* --- CUT ---------------------------------------------------------------------------- */
@@ -210,21 +224,36 @@ struct cut_numbers {
     int fraction, least, mask, span;
 };
 
+/* The largest integer not above x, |x| < 2^51. */
+__device__ double floor_of(double x)
+{
+    constexpr double far = 0x1.8p52;
+    return __dadd_rn(__dadd_rd(x, far), -far);
+}
+
+/* x without what lies 32 bits and more below its leading one, toward minus infinity. */
+__device__ double leading_bits(double x)
+{
+    enum { EXPONENT = 0x7ff00000, HALF = 0x80000, DROPPED = 52 - 31 };
+    const double far =
+        __hiloint2double((__double2hiint(x) & EXPONENT) + (DROPPED << 20 | HALF), 0);
+    return __dadd_rn(__dadd_rd(x, far), -far);
+}
+
+/* 2^e. */
+__device__ double wide_power(int e) { return __hiloint2double((e + 1023) << 20, 0); }
+
 /* The sum of products and c in two stages (emu/sum_two_stage.c): `sum` in units of
    2^(e - 24), e that of the products; then 32 bits below the larger exponent; 31 bits
-   below the leading one, or below 2^-126; rounded to nearest. */
+   below the leading one, or below 2^-126; rounded to nearest.  What is shifted out is
+   dropped toward minus infinity; binary64 holds all that is left. */
 __device__ float two_stage(int sum, int e, float c, bool parity)
 {
     const int own = exponent_of(c), top = max(e, own);
-    long long z = (long long)sum << 8 >> min(63, top - e);
-    int m =
-        (__float_as_int(c) & 0x7fffff) | (__float_as_int(c) & 0x7f800000 ? 0x800000 : 0);
-    m = c < 0 ? -m : m;
-    if (!parity || own >= top - 25) z += (long long)(m * 2 >> min(31, top - own)) << 8;
-    const long long magnitude = z < 0 ? -z : z;
-    const int drop = max(0, 32 - __clzll(magnitude));
-    z = z >> drop << drop;
-    return __ll2float_rn(z) * power(-52) * power(top + 20);
+    double z = floor_of(sum * wide_power(8 - (top - e)));
+    if (!parity || own >= top - 25)
+        z = __fma_rn(floor_of(c * wide_power(24 - top)), 256, z);
+    return __double2float_rn(leading_bits(z)) * power(-52) * power(top + 20);
 }
 
 /* Products are taken eight at a time. */
@@ -315,6 +344,7 @@ template <finish FINISH, int L> struct cut_step {
 template <int L> struct wide_values {
     double x[L];
     int span;
+    wide_values() = default;
     __device__ wide_values(const float *from, const int16_t *exponent)
     {
         int low = 1000, high = -1000;
@@ -375,14 +405,16 @@ __device__ void cut_block(float (&c)[EACH][EACH], const cut_stage &s, int i1, in
                           int at, const cut_numbers &r)
 {
     if constexpr (FINISH == EXACT) {
+        wide_values<L> x[EACH];
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            x[i] = wide_values<L>(&s.a[i1 + i * 4][at], &s.ea[i1 + i * 4][at]);
 #pragma unroll
         for (int j = 0; j < EACH; j++) {
             const wide_values<L> y(&s.b[j1 + j * 8][at], &s.eb[j1 + j * 8][at]);
 #pragma unroll
-            for (int i = 0; i < EACH; i++) {
-                const wide_values<L> x(&s.a[i1 + i * 4][at], &s.ea[i1 + i * 4][at]);
-                c[i][j] = exact_step<L>(x, y, c[i][j], r.span);
-            }
+            for (int i = 0; i < EACH; i++)
+                c[i][j] = exact_step<L>(x[i], y, c[i][j], r.span);
         }
     } else if constexpr (L <= 8) {
         values<L> y[EACH];
