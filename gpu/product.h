@@ -113,6 +113,11 @@ struct k_cut k_cut_of(const struct gpu_product *p, int format, size_t step_bytes
 rt_error split_launch(void *words, const struct operand *operand, size_t count,
                       rt_stream stream);
 
+/* Copy between the host's memory and the current device's, now; what runs on the device
+   goes on, where the runtime lets it. */
+rt_error copy_there(void *to, const void *from, size_t bytes);
+rt_error copy_back(void *to, const void *from, size_t bytes);
+
 /* What emulates units that the device does not have: the workspace of a GEMM, and its start
    on the current device.  NULL in modules without multipliers. */
 struct emulation_code {

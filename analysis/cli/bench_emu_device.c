@@ -165,20 +165,30 @@ static enum bitcut_status time_device(struct found *x, struct task *t, struct fa
     return status;
 }
 
-/* From matrices in the host's memory. */
+/* From matrices in the host's memory, twice; its D is that of the others. */
 static enum bitcut_status time_whole(struct found *x, struct task *t, struct fault *f)
 {
+    enum { TIMES = 2 };
+    char why[GPU_FAULT_MOST];
+    enum bitcut_status status = BITCUT_OK;
     const size_t bytes = t->n * t->n * sizeof(uint32_t);
     struct gpu_work w = x->work;
     const struct gpu_memory memory[4] = {
         { t->a.at, bytes }, { t->b.at, bytes }, { NULL, 0 }, { t->got.at, bytes }
     };
     w.gemm.d.to = t->got.at;
-    const double start = seconds_now();
-    const enum bitcut_status status =
-        gpu_work_run(&w, memory, &t->recorder.gpu, &t->recorder.device, f);
-    x->whole = seconds_now() - start;
-    return status;
+    for (int i = 0; i < TIMES && status == BITCUT_OK; i++) {
+        const double start = seconds_now();
+        status = gpu_work_run(&w, memory, &t->recorder.gpu, &t->recorder.device, f);
+        const double now = seconds_now() - start;
+        if (i == 0 || now < x->whole) x->whole = now;
+    }
+    if (status != BITCUT_OK) return status;
+    if (module_of(t)->timer->read(t->want.at, t->session, 0, t->n, why))
+        return told(why, f);
+    for (size_t i = 0; i < t->n * t->n; i++)
+        x->mismatches += t->got.at[i] != t->want.at[i];
+    return BITCUT_OK;
 }
 
 /* --- units -------------------------------------------------------------------------- */
@@ -223,8 +233,9 @@ static enum bitcut_status find(struct found *x, struct task *t, struct fault *f)
     enum bitcut_status status = run_once(x, t, f);
     if (status == BITCUT_OK) status = verify(x, t, f);
     if (status == BITCUT_OK && !x->mismatches) status = time_device(x, t, f);
+    if (status == BITCUT_OK && !x->mismatches) status = time_whole(x, t, f);
     timer->end(t->session);
-    return status == BITCUT_OK ? time_whole(x, t, f) : status;
+    return status;
 }
 
 static int bench_unit(struct task *t, const struct bitcut_unit *u)

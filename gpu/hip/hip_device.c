@@ -40,6 +40,16 @@ static void say_version(char text[GPU_TEXT_MOST], int version)
              version / 100000 % 100, version % 100000);
 }
 
+rt_error copy_there(void *to, const void *from, size_t bytes)
+{
+    return rt_copy(to, from, bytes, RT_TO_DEVICE);
+}
+
+rt_error copy_back(void *to, const void *from, size_t bytes)
+{
+    return rt_copy(to, from, bytes, RT_TO_HOST);
+}
+
 int fault_of(char *fault, rt_error status)
 {
     if (status == RT_SUCCESS) return status;

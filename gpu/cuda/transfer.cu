@@ -1,0 +1,219 @@
+/* Copies between the host's pageable memory and the device's.
+
+   The runtime copies such memory by one thread, through pages of its own that are locked;
+   several threads read, write and touch memory several times as fast.  So each of a few
+   has a stream and two locked buffers, and takes every so manyth piece: one buffer is
+   copied by the thread while the other is on its way. */
+#include "gpu/cuda/cuda.cuh"
+
+#include <pthread.h>
+#include <unistd.h>
+
+namespace
+{
+
+enum { WORKERS_MOST = 8, BUFFERS = 2 };
+/* Pieces are large, as calls of the runtime wait for each other, but each worker has two
+   if it can. */
+constexpr size_t PIECE = 2 << 20, PIECE_LEAST = 256 << 10, LEAST = 4 << 20;
+
+/* What a worker has on a device: locked buffers, a stream, and for each buffer what tells
+   that it is free. */
+struct lane {
+    char *buffer;
+    rt_stream stream;
+    rt_event there[BUFFERS];
+};
+
+/* Those of one device, made at the first use there and kept; one copy at a time has
+   them. */
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+struct {
+    int device; /* -1: there are none */
+    char *buffers;
+    lane of[WORKERS_MOST];
+} lanes = { -1, NULL, {} };
+
+void lanes_clear()
+{
+    for (auto &x : lanes.of) {
+        for (auto &event : x.there)
+            if (event) rt_event_end(event);
+        if (x.stream) rt_stream_end(x.stream);
+        x = {};
+    }
+    if (lanes.buffers) cudaFreeHost(lanes.buffers);
+    lanes.buffers = NULL;
+    lanes.device = -1;
+    rt_last_error();
+}
+
+rt_error lane_make(lane *x, char *buffer)
+{
+    x->buffer = buffer;
+    rt_error status = rt_stream_create(&x->stream, RT_NON_BLOCKING);
+    for (int i = 0; i < BUFFERS && status == RT_SUCCESS; i++)
+        status = cudaEventCreateWithFlags(&x->there[i], cudaEventDisableTiming);
+    return status;
+}
+
+/* Lanes on the current device; false: they cannot be made. */
+bool lanes_make(int device)
+{
+    if (lanes.device == device) return true;
+    lanes_clear();
+    rt_error status = cudaHostAlloc((void **)&lanes.buffers,
+                                    WORKERS_MOST * BUFFERS * PIECE, cudaHostAllocDefault);
+    for (int i = 0; i < WORKERS_MOST && status == RT_SUCCESS; i++)
+        status = lane_make(&lanes.of[i], lanes.buffers + i * BUFFERS * PIECE);
+    if (status == RT_SUCCESS) lanes.device = device;
+    else lanes_clear();
+    return status == RT_SUCCESS;
+}
+
+/* One copy, in pieces, and who copies it. */
+struct transfer {
+    char *to;
+    const char *from;
+    size_t bytes, piece;
+    cudaMemcpyKind kind;
+    int device, workers;
+};
+
+struct worker {
+    const transfer *of;
+    int number;
+    pthread_t thread;
+    rt_error status;
+};
+
+/* A worker's way through its pieces. */
+struct way {
+    const transfer &x;
+    const lane &own;
+    const int number;
+
+    size_t start(int i) const { return (number + (size_t)i * x.workers) * x.piece; }
+    bool has(int i) const { return start(i) < x.bytes; }
+    size_t size(int i) const
+    {
+        const size_t left = x.bytes - start(i);
+        return left < x.piece ? left : x.piece;
+    }
+    char *room(int i) const { return own.buffer + i % BUFFERS * PIECE; }
+    rt_event event(int i) const { return own.there[i % BUFFERS]; }
+
+    rt_error send(int i)
+    {
+        rt_error status = rt_event_wait(event(i)); /* of the piece before */
+        if (status != RT_SUCCESS) return status;
+        memcpy(room(i), x.from + start(i), size(i));
+        status = cudaMemcpyAsync(x.to + start(i), room(i), size(i), x.kind, own.stream);
+        return status == RT_SUCCESS ? rt_event_record(event(i), own.stream) : status;
+    }
+    rt_error ask(int i)
+    {
+        if (!has(i)) return RT_SUCCESS;
+        const rt_error status =
+            cudaMemcpyAsync(room(i), x.from + start(i), size(i), x.kind, own.stream);
+        return status == RT_SUCCESS ? rt_event_record(event(i), own.stream) : status;
+    }
+    rt_error receive(int i)
+    {
+        const rt_error status = rt_event_wait(event(i));
+        if (status != RT_SUCCESS) return status;
+        memcpy(x.to + start(i), room(i), size(i));
+        return ask(i + BUFFERS);
+    }
+    rt_error go()
+    {
+        const bool sends = x.kind == RT_TO_DEVICE;
+        rt_error status = RT_SUCCESS;
+        for (int i = 0; i < BUFFERS && !sends && status == RT_SUCCESS; i++)
+            status = ask(i);
+        for (int i = 0; has(i) && status == RT_SUCCESS; i++)
+            status = sends ? send(i) : receive(i);
+        const rt_error end = rt_stream_wait(own.stream);
+        return status == RT_SUCCESS ? end : status;
+    }
+};
+
+void *work_on(void *context)
+{
+    worker *const w = (worker *)context;
+    w->status = rt_device_set(w->of->device);
+    if (w->status == RT_SUCCESS)
+        w->status = way{ *w->of, lanes.of[w->number], w->number }.go();
+    return NULL;
+}
+
+/* What no thread can be started for is done here. */
+rt_error go(const transfer &x)
+{
+    worker workers[WORKERS_MOST] = {};
+    bool started[WORKERS_MOST];
+    rt_error status = RT_SUCCESS;
+    for (int i = 0; i < x.workers; i++) {
+        workers[i].of = &x;
+        workers[i].number = i;
+        started[i] = i && !pthread_create(&workers[i].thread, NULL, work_on, &workers[i]);
+    }
+    for (int i = 0; i < x.workers; i++)
+        if (!started[i]) work_on(&workers[i]);
+    for (int i = 0; i < x.workers; i++) {
+        if (started[i]) pthread_join(workers[i].thread, NULL);
+        if (status == RT_SUCCESS) status = workers[i].status;
+    }
+    return status;
+}
+
+/* Whether the runtime itself has such memory locked. */
+bool is_locked(const void *at)
+{
+    rt_pointer x = {};
+    const rt_error status = rt_pointer_get(&x, at);
+    if (status != RT_SUCCESS) rt_last_error();
+    return status == RT_SUCCESS && x.type != RT_OF_NOBODY;
+}
+
+int workers_here()
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors < 1              ? 1
+           : processors > WORKERS_MOST ? WORKERS_MOST
+                                       : (int)processors;
+}
+
+size_t piece_of(size_t bytes, int workers)
+{
+    const size_t each = bytes / ((size_t)workers * BUFFERS);
+    return each < PIECE_LEAST ? PIECE_LEAST : each > PIECE ? PIECE : each;
+}
+
+rt_error copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+{
+    const int workers = workers_here();
+    transfer x = {
+        (char *)to, (const char *)from, bytes, piece_of(bytes, workers), kind, 0, workers
+    };
+    const void *const here = kind == RT_TO_DEVICE ? from : to;
+    rt_error status = rt_device_get(&x.device);
+    if (status != RT_SUCCESS) return status;
+    if (bytes < LEAST || is_locked(here)) return rt_copy(to, from, bytes, kind);
+    pthread_mutex_lock(&lock);
+    status = lanes_make(x.device) ? go(x) : rt_copy(to, from, bytes, kind);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+} // namespace
+
+rt_error copy_there(void *to, const void *from, size_t bytes)
+{
+    return copy(to, from, bytes, RT_TO_DEVICE);
+}
+
+rt_error copy_back(void *to, const void *from, size_t bytes)
+{
+    return copy(to, from, bytes, RT_TO_HOST);
+}
