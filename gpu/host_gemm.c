@@ -21,7 +21,7 @@ static rt_error reserve(struct copied *x, const struct gpu_memory *here)
 {
     x->here = here;
     const rt_error status = rt_malloc((void **)&x->memory, here->bytes + GPU_ALIGNMENT);
-    x->there = x->memory + (uintptr_t)here->at % GPU_ALIGNMENT;
+    if (status == RT_SUCCESS) x->there = x->memory + (uintptr_t)here->at % GPU_ALIGNMENT;
     return status;
 }
 
