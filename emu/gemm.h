@@ -44,7 +44,7 @@ enum { GEMM_OFFLOAD_LEAST = 1 << 22 };
 struct gemm_offload {
     /* Run a checked GEMM, of a batch of one without pointers, by a plan without slips, as
        gemm_run_plan() says, from any thread.  *took is false: it does not run this one,
-       and has not begun. */
+       and has not begun; that is alike for all of a batch, as places do not matter. */
     enum bitcut_status (*run)(bool *took, const struct bitcut_gemm *g,
                               const struct gemm_plan *plan, void *context,
                               struct fault *f);
