@@ -40,7 +40,9 @@ struct gemm_scratch {
 /* A GEMM of a batch, of so many products or more, is offered to a device. */
 enum { GEMM_OFFLOAD_LEAST = 1 << 22 };
 
-/* What may compute GEMMs in the emulator's place, to the same bits: a device. */
+struct exact_sums;
+
+/* What may compute in this processor's place, to the same bits: a device. */
 struct gemm_offload {
     /* Run a checked GEMM, of a batch of one without pointers, by a plan without slips, as
        gemm_run_plan() says, from any thread.  *took is false: it does not run this one,
@@ -49,6 +51,7 @@ struct gemm_offload {
                               const struct gemm_plan *plan, void *context,
                               struct fault *f);
     void *context;
+    const struct exact_sums *sums; /* of exact references (lib/exact/exact.h), or NULL */
 };
 
 /* How a GEMM is emulated; nothing here changes a bit. */

@@ -12,7 +12,7 @@
 
 /* Raised with every change of this file, and of the rows and plans that it passes on: a
    module of another number is refused. */
-enum { GPU_INTERFACE = 12 };
+enum { GPU_INTERFACE = 13 };
 
 enum { GPU_TEXT_MOST = 256, GPU_FAULT_MOST = 200 };
 
@@ -328,6 +328,13 @@ struct gpu_module {
        it keeps.  If it does not, other methods are chosen; without CHAIN_TENSOR it may be
        NULL. */
     int (*claim)(int device, int multiplier, char *fault);
+
+    /* Sums in binary64 of products of f32 encodings, for exact references: of element
+       (i, j) of A B, A[m][k] and B[k][n], at [i * n + j], what compute() of struct
+       exact_sums says (lib/exact/exact.h).  All are in the host's memory.  NULL: it makes
+       none. */
+    int (*sums)(double *high, double *low, double *size, size_t m, size_t n, size_t k,
+                const uint32_t *a, const uint32_t *b, int device, char *fault);
 };
 
 #endif

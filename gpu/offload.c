@@ -44,8 +44,31 @@ static enum bitcut_status run(bool *took, const struct bitcut_gemm *g,
     return *took ? run_work(to, &w, f) : BITCUT_OK;
 }
 
+static enum bitcut_status sums(double *high, double *low, double *size, size_t m,
+                               size_t n, size_t k, const uint32_t *a, const uint32_t *b,
+                               void *context, struct fault *f)
+{
+    struct gpu_offload *const to = context;
+    char why[GPU_FAULT_MOST];
+    pthread_mutex_lock(&to->lock);
+    const int failed =
+        to->gpu->module->sums(high, low, size, m, n, k, a, b, to->device->number, why);
+    to->runs++;
+    pthread_mutex_unlock(&to->lock);
+    return failed ? fault_set(f, BITCUT_CANNOT, "%.80s: %s", to->device->name, why)
+                  : BITCUT_OK;
+}
+
+/* Sums of fewer terms are sooner made here than brought there and back. */
+enum { SUMS_LEAST = 1 << 26, SUMS_BYTES = 1 << 30 };
+
 void gpu_offload_init(struct gpu_offload *to, const struct gpu *gpu,
                       const struct gpu_device *device)
 {
-    *to = (struct gpu_offload){ gpu, device, { run, to }, 0, PTHREAD_MUTEX_INITIALIZER };
+    *to = (struct gpu_offload){ .gpu = gpu,
+                                .device = device,
+                                .offload = { .run = run, .context = to },
+                                .sums = { sums, to, SUMS_LEAST, SUMS_BYTES },
+                                .lock = PTHREAD_MUTEX_INITIALIZER };
+    if (gpu->module->sums) to->offload.sums = &to->sums;
 }

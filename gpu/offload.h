@@ -4,20 +4,23 @@
 
 #include "emu/gemm.h"
 #include "gpu/gpu.h"
+#include "lib/exact/exact.h"
 
 #include <pthread.h>
 
-/* A device that emulates units, and how many GEMMs it has run. */
+/* A device that emulates units, and how many GEMMs or sums it has run. */
 struct gpu_offload {
     const struct gpu *gpu;
     const struct gpu_device *device;
     struct gemm_offload offload; /* a gemm_options' */
+    struct exact_sums sums;      /* the offload's   */
     size_t runs;
     pthread_mutex_t lock;
 };
 
 /* Offload GEMMs to a device whose module can emulate; it takes those that
-   gpu_work_emulate_plan() does, one at a time.  *to stays where it is, and so do the
+   gpu_work_emulate_plan() does, and the sums of exact references if the module has them,
+   one at a time.  *to stays where it is, and so do the
    others.  A child of fork() begins with a new one. */
 void gpu_offload_init(struct gpu_offload *to, const struct gpu *gpu,
                       const struct gpu_device *device);

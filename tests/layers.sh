@@ -23,7 +23,7 @@ lib/file           lib lib/file
 emu                lib lib/file emu emu/fast
 emu/fast           lib emu emu/fast
 emu/gfx9           lib emu emu/fast emu/gfx9
-gpu                lib gpu gpu/emulate emu
+gpu                lib lib/exact gpu gpu/emulate emu
 gpu/emulate        lib emu gpu/emulate
 gpu/cuda           lib gpu gpu/emulate gpu/cuda
 gpu/hip            lib gpu gpu/hip

@@ -170,6 +170,7 @@ enum bitcut_status weighed_draw(struct weighed *to, const struct matrix *a,
                                 bool even, uint64_t seed, int threads,
                                 const struct progress *progress, struct fault *f)
 {
+    const struct gemm_options options = { .threads = threads, .progress = progress };
     struct lines row = { .most = smaller(rows, a->rows), .all = a->rows },
                  col = { .most = smaller(cols, b->cols), .all = b->cols };
     struct weighed w = { .all = row.most == row.all && col.most == col.all };
@@ -184,8 +185,7 @@ enum bitcut_status weighed_draw(struct weighed *to, const struct matrix *a,
     free(row.at);
     free(col.at);
     if (status == BITCUT_OK)
-        status =
-            judge_init(&w.judge, &references[0], &w.a, &w.b, NULL, threads, progress, f);
+        status = judge_init(&w.judge, &references[0], &w.a, &w.b, NULL, &options, f);
     if (status == BITCUT_OK) {
         *to = w;
         return BITCUT_OK;

@@ -166,11 +166,11 @@ static int describe_worst(json_t *row, const struct setup *s, const struct matri
     const size_t most = smaller(budget_options.worst, x->m * x->n);
     struct bad_output *const worst = memory_allocate(most, sizeof *worst);
     json_t *const list = json_array();
+    const struct gemm_options options = context_options(context);
     struct judge j;
     struct fault f;
     enum bitcut_status done =
-        worst ? judge_init(&j, &references[0], &s->a, &s->b, &update, context->threads,
-                           &context->progress, &f)
+        worst ? judge_init(&j, &references[0], &s->a, &s->b, &update, &options, &f)
               : fault_set(&f, BITCUT_NO_MEMORY, "out of memory for the worst outputs");
     int status = done == BITCUT_OK ? EXIT_GOOD : fail("--worst", &f);
     if (status == EXIT_GOOD) {

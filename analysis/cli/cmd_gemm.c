@@ -309,10 +309,11 @@ static int judge_result(json_t *row, const struct setup *s, const struct matrix 
                         const struct context *x)
 {
     struct fault f;
+    const struct gemm_options options = context_options(x);
     struct judge j;
     const struct exact_update update = { s->gemm.alpha, s->gemm.beta, s->c.at };
     const struct reference *reference = table_find(TABLE(references), reference_name);
-    if (judge_init(&j, reference, &s->a, &s->b, &update, x->threads, &x->progress, &f) !=
+    if (judge_init(&j, reference, &s->a, &s->b, &update, &options, &f) !=
         BITCUT_OK)
         return fail("reference", &f);
     struct commit_error e;

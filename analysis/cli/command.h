@@ -5,6 +5,7 @@
 #include "analysis/cli/emit.h"
 #include "analysis/evidence/json_value.h"
 #include "analysis/cli/option.h"
+#include "emu/gemm.h"
 #include "lib/progress.h"
 #include "lib/table.h"
 
@@ -18,8 +19,6 @@ enum {
 };
 
 enum { OPERANDS_MOST = 1024 };
-
-struct gemm_offload;
 
 /* What the command line said besides a command's own options. */
 struct context {
@@ -37,6 +36,14 @@ struct context {
     const bool *given;                /* options[i] was on the command line */
     char *command_line; /* for reports: the command as it was given, without -o */
 };
+
+/* How the command computes. */
+static inline struct gemm_options context_options(const struct context *x)
+{
+    return (struct gemm_options){ .threads = x->threads,
+                                  .progress = &x->progress,
+                                  .offload = x->offload };
+}
 
 /* A row of the command table.  `own` are the command's options, which point at its static
    variables; the shared ones (--json, --threads, --seed, --help) are read as well. */

@@ -242,9 +242,7 @@ int setup_run(struct matrix *d, const struct setup *s, const struct context *x)
 {
     struct fault f;
     struct bitcut_gemm g = s->gemm;
-    const struct gemm_options options = { .threads = x->threads,
-                                          .progress = &x->progress,
-                                          .offload = x->offload };
+    const struct gemm_options options = context_options(x);
     if (matrix_init(d, s->a.rows, s->b.cols, &f) != BITCUT_OK) return fail("D", &f);
     gemm_set_dense(&g, d->at, d->rows, d->cols, s->a.cols, s->a.at, s->b.at, s->c.at);
     return gemm_run(&g, &options, &f) == BITCUT_OK ? EXIT_GOOD : fail("gemm", &f);

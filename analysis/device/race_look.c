@@ -114,13 +114,15 @@ static enum bitcut_status gather(struct look *x, size_t i, struct fault *f)
                  each = outputs_of_gemm(x);
     const struct excerpt all = all_of(s.k);
     const struct matrix a = part_of(&x->a, s.m, number), b = part_of(&x->b, s.k, number);
+    const struct gemm_options options = { .threads = r->threads,
+                                          .progress = r->progress };
     struct judge judge;
     enum bitcut_status status = excerpt_gather(&x->some_a[i], &a, &x->rows, &all, f);
     if (status == BITCUT_OK)
         status = excerpt_gather(&x->some_b[i], &b, &all, &x->cols, f);
     if (status == BITCUT_OK)
         status = judge_init(&judge, &references[0], &x->some_a[i], &x->some_b[i], NULL,
-                            r->threads, r->progress, f);
+                            &options, f);
     if (status != BITCUT_OK) return status;
     memcpy(x->exact32 + i * each, judge.comparison.reference32,
            each * sizeof *x->exact32);

@@ -112,7 +112,8 @@ enum bitcut_status gemm_data_judge(struct judge *j, const struct gemm_data *p,
                                    const struct bitcut_gemm *g, struct fault *f)
 {
     const struct exact_update update = { g->alpha, g->beta, p->c.at };
-    return judge_init(j, &references[0], &p->a, &p->b, &update, 1, NULL, f);
+    const struct gemm_options options = { .threads = 1 };
+    return judge_init(j, &references[0], &p->a, &p->b, &update, &options, f);
 }
 
 enum bitcut_status gemm_data_run(uint32_t *d, const struct gemm_data *p,

@@ -24,33 +24,45 @@ static double *own_norms(const struct comparison *x)
     return (double *)(uintptr_t)x->row_norm;
 }
 
-static enum bitcut_status by_layers(struct comparison *x, struct exact_counts *counts,
-                                    const struct exact_options *o, struct fault *f)
+/* The exact result, by layers (0: all but mpfr), as far as the outputs are not NULL. */
+static enum bitcut_status exact(struct comparison *x, uint32_t *c32, uint64_t *c64,
+                                struct exact_counts *counts, unsigned layers,
+                                const struct gemm_options *o, struct fault *f)
 {
-    return exact_gemm(own32(x), own64(x), own_size(x), counts, o, x->m, x->n, x->k, x->a,
+    const struct exact_update update = { x->alpha, x->beta, x->c };
+    const struct exact_options options = { .layers = layers,
+                                           .threads = o->threads,
+                                           .progress = o->progress,
+                                           .update = &update,
+                                           .sums = o->offload ? o->offload->sums : NULL };
+    return exact_gemm(c32, c64, own_size(x), counts, &options, x->m, x->n, x->k, x->a,
                       x->b, f);
 }
 
-static enum bitcut_status mpfr(struct comparison *x, struct exact_counts *counts,
-                               const struct exact_options *o, struct fault *f)
+static enum bitcut_status by_layers(struct comparison *x, struct exact_counts *counts,
+                                    const struct gemm_options *o, struct fault *f)
 {
-    struct exact_options only = *o;
-    only.layers = 1u << LAYER_MPFR;
-    return by_layers(x, counts, &only, f);
+    return exact(x, own32(x), own64(x), counts, 0, o, f);
+}
+
+static enum bitcut_status mpfr(struct comparison *x, struct exact_counts *counts,
+                               const struct gemm_options *o, struct fault *f)
+{
+    return exact(x, own32(x), own64(x), counts, 1u << LAYER_MPFR, o, f);
 }
 
 static enum bitcut_status fp32(struct comparison *x, struct exact_counts *counts,
-                               const struct exact_options *o, struct fault *f)
+                               const struct gemm_options *o, struct fault *f)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     struct bitcut_gemm g = gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", f32));
     const struct gemm_options options = { .threads = o->threads,
-                                          .progress = o->progress };
+                                          .progress = o->progress,
+                                          .offload = o->offload };
     gemm_set_dense(&g, own32(x), x->m, x->n, x->k, x->a, x->b, x->c);
     g.alpha = x->alpha;
     g.beta = x->beta;
-    enum bitcut_status status =
-        exact_gemm(NULL, NULL, own_size(x), NULL, o, x->m, x->n, x->k, x->a, x->b, f);
+    enum bitcut_status status = exact(x, NULL, NULL, NULL, 0, o, f);
     if (status == BITCUT_OK) status = gemm_run(&g, &options, f);
     *counts = (struct exact_counts){ 0 };
     for (size_t i = 0; status == BITCUT_OK && i < x->m * x->n; i++)
@@ -70,8 +82,8 @@ const struct reference references[] = {
 
 enum bitcut_status judge_init(struct judge *j, const struct reference *reference,
                               const struct matrix *a, const struct matrix *b,
-                              const struct exact_update *update, int threads,
-                              const struct progress *progress, struct fault *f)
+                              const struct exact_update *update,
+                              const struct gemm_options *options, struct fault *f)
 {
     static const struct exact_update product = { .alpha = F32_ONE };
     const struct exact_update *u = update ? update : &product;
@@ -85,9 +97,6 @@ enum bitcut_status judge_init(struct judge *j, const struct reference *reference
                                        .alpha = u->alpha,
                                        .beta = u->beta,
                                        .c = u->c } };
-    const struct exact_options options = { .threads = threads,
-                                           .progress = progress,
-                                           .update = u };
     const bool fits = size_multiply(&count, a->rows, b->cols);
     const size_t lines = fits && count ? a->rows + b->cols : 0;
     if (!fits || !(x.comparison.reference32 = memory_allocate(count, sizeof(uint32_t))) ||
@@ -102,7 +111,7 @@ enum bitcut_status judge_init(struct judge *j, const struct reference *reference
         line_norms(own_norms(&x.comparison), own_norms(&x.comparison) + a->rows,
                    &x.comparison);
     const enum bitcut_status status =
-        count ? reference->compute(&x.comparison, &x.counts, &options, f) : BITCUT_OK;
+        count ? reference->compute(&x.comparison, &x.counts, options, f) : BITCUT_OK;
     if (status != BITCUT_OK) {
         judge_clear(&x);
         return status;

@@ -3,6 +3,7 @@
 #define BITCUT_ANALYSIS_ERROR_JUDGE_H
 
 #include "analysis/error/commit.h"
+#include "emu/gemm.h"
 #include "lib/exact/exact.h"
 #include "lib/matrix.h"
 #include "lib/progress.h"
@@ -12,7 +13,7 @@ struct reference {
     const char *name, *what;
     bool exact; /* results differ from it by their own errors alone */
     enum bitcut_status (*compute)(struct comparison *x, struct exact_counts *counts,
-                                  const struct exact_options *options, struct fault *f);
+                                  const struct gemm_options *options, struct fault *f);
 };
 
 extern const struct reference references[]; /* ended by a row whose name is NULL */
@@ -25,12 +26,13 @@ struct judge {
     double seconds;
 };
 
-/* Compute the reference of alpha A B + beta C, or of A B if `update` is NULL.  The
+/* Compute the reference of alpha A B + beta C, or of A B if `update` is NULL, to the same
+   bits by all options, of which `threads`, `progress` and `offload` are read.  The
    matrices must outlive the judge.  *j is set only on success. */
 enum bitcut_status judge_init(struct judge *j, const struct reference *reference,
                               const struct matrix *a, const struct matrix *b,
-                              const struct exact_update *update, int threads,
-                              const struct progress *progress, struct fault *f);
+                              const struct exact_update *update,
+                              const struct gemm_options *options, struct fault *f);
 void judge_clear(struct judge *j);
 
 /* Set what grades need: the limits of an FP32 GEMM in j->comparison, and in *e the errors

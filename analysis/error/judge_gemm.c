@@ -34,13 +34,14 @@ static enum bitcut_status judge(double *values, size_t count, const struct bitcu
 {
     const struct exact_update update = { g->alpha, g->beta, x->c.at };
     struct commit_error error;
-    const struct progress *const progress = progress_of_thread();
+    const struct gemm_options options = { .threads = threads,
+                                          .progress = progress_of_thread() };
     struct judge j;
     double all[METRICS];
     enum bitcut_status status =
-        judge_init(&j, &references[0], &x->a, &x->b, &update, threads, progress, f);
+        judge_init(&j, &references[0], &x->a, &x->b, &update, &options, f);
     if (status != BITCUT_OK) return status;
-    if (g->unit) status = judge_grade(&j, &error, g, threads, progress, f);
+    if (g->unit) status = judge_grade(&j, &error, g, threads, options.progress, f);
     if (status == BITCUT_OK) {
         j.comparison.d = x->d.at;
         metrics_run(all, &j.comparison);

@@ -20,11 +20,13 @@ static enum bitcut_status make(struct matrix *m, const char *input, enum input_r
 
 static enum bitcut_status add_judge(struct contest *c, int reference, struct fault *f)
 {
+    const struct gemm_options options = { .threads = c->point->threads,
+                                          .progress = c->point->progress,
+                                          .offload = c->point->offload };
     const struct reference *row =
         table_find(TABLE(references), contest_references[reference]);
     const enum bitcut_status status =
-        judge_init(&c->judge[reference], row, &c->a, &c->b, NULL, c->point->threads,
-                   c->point->progress, f);
+        judge_init(&c->judge[reference], row, &c->a, &c->b, NULL, &options, f);
     c->judged[reference] = status == BITCUT_OK;
     return status;
 }

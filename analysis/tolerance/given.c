@@ -46,11 +46,12 @@ enum bitcut_status tolerance_judge(struct tolerance_given *to, const struct tole
                                    struct fault *f)
 {
     const struct exact_update update = { q->gemm->alpha, q->gemm->beta, data->c.at };
+    const struct gemm_options options = { .threads = threads, .progress = progress };
     struct sample_run r = { .allowance = memory_allocate(q->m * q->n, sizeof(double)) };
     enum bitcut_status status =
-        r.allowance ? judge_init(&r.j, &references[0], &data->a, &data->b, &update,
-                                 threads, progress, f)
-                    : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits of D");
+        r.allowance
+            ? judge_init(&r.j, &references[0], &data->a, &data->b, &update, &options, f)
+            : fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits of D");
     if (status == BITCUT_OK) status = sample_run_allow(&r, q->gemm, &t->bound, f);
     if (status == BITCUT_OK) {
         r.x = r.j.comparison;

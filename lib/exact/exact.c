@@ -22,7 +22,7 @@ const struct exact_layer exact_layers[] = {
 /* Whether there are plain sums without those of the magnitudes. */
 static bool sums_bare(const struct exact_job *job)
 {
-    return !job->magnitude && job->c32 && uses(job, LAYER_DOUBLE);
+    return !has_sizes(job) && job->c32 && uses(job, LAYER_DOUBLE);
 }
 
 /* --- tiles -------------------------------------------------------------------------- */
@@ -49,12 +49,10 @@ static void tile_sum(struct exact_tile *t)
 {
     const struct exact_job *job = t->job;
     const struct dgemm_operands x = tile_operands(t);
-    if (!job->magnitude) {
-        if (sums_bare(job)) dgemm_sum(&t->worker->dgemm, job->kernel, &x);
-        return;
-    }
-    dgemm_plain_sum(&t->worker->dgemm, job->kernel, &x);
-    for (size_t i = 0; i < t->rows; i++)
+    if (job->sums) panel_take(t);
+    else if (job->magnitude) dgemm_plain_sum(&t->worker->dgemm, job->kernel, &x);
+    else if (sums_bare(job)) dgemm_sum(&t->worker->dgemm, job->kernel, &x);
+    for (size_t i = 0; job->magnitude && i < t->rows; i++)
         for (size_t j = 0; j < t->cols; j++)
             job->magnitude[(t->row + i) * job->n + t->col + j] = magnitude_at(t, i, j);
 }
@@ -78,7 +76,7 @@ static void tile_run(const struct exact_job *job, struct exact_worker *w, size_t
                             .worker = w,
                             .row = row,
                             .col = col,
-                            .rows = smaller(job->tile_rows, job->m - row),
+                            .rows = smaller(job->tile_rows, job->first + job->rows - row),
                             .cols = smaller(job->tile_cols, job->n - col) };
     tile_mark(&t);
     tile_sum(&t);
@@ -87,9 +85,15 @@ static void tile_run(const struct exact_job *job, struct exact_worker *w, size_t
     if (t.left) tile_give_up(&t);
 }
 
-static size_t tiles_count(const struct exact_job *job)
+static size_t tiles_across(const struct exact_job *job)
 {
-    return divide_up(job->m, job->tile_rows) * divide_up(job->n, job->tile_cols);
+    return divide_up(job->n, job->tile_cols);
+}
+
+/* In so many rows from the first of a tile on. */
+static size_t tiles_count(const struct exact_job *job, size_t rows)
+{
+    return divide_up(rows, job->tile_rows) * tiles_across(job);
 }
 
 /* Tiles as large as leaves each of several threads a few; no more threads than tiles. */
@@ -98,11 +102,11 @@ static void tiles_choose(struct exact_job *job, size_t threads)
     job->tile_rows = TILE_ROWS;
     job->tile_cols = TILE_COLS;
     const size_t enough = threads > 1 ? 4 * threads : 1;
-    while (tiles_count(job) < enough && job->tile_rows > TILE_ROWS / 8) {
+    while (tiles_count(job, job->m) < enough && job->tile_rows > TILE_ROWS / 8) {
         if (job->tile_cols > job->tile_rows) job->tile_cols /= 2;
         else job->tile_rows /= 2;
     }
-    job->workers = smaller(threads, tiles_count(job));
+    job->workers = smaller(threads, tiles_count(job, job->m));
     if (job->workers == 0) job->workers = 1;
 }
 
@@ -157,34 +161,50 @@ static void lines_fill(const struct exact_job *job, size_t count,
 
 /* --- threads ------------------------------------------------------------------------ */
 
-/* Every tile whose number leaves the remainder `first`. */
+/* Every tile of the rows under way whose number leaves the remainder `first`. */
 static void worker_run(const struct exact_job *job, size_t first)
 {
     struct hostfp found;
     hostfp_enter(&found);
-    const size_t tiles = tiles_count(job), across = divide_up(job->n, job->tile_cols);
+    const size_t across = tiles_across(job), all = tiles_count(job, job->m);
+    const size_t before = tiles_count(job, job->first);
+    const size_t tiles = tiles_count(job, job->rows);
     for (size_t i = first; i < tiles; i += job->workers) {
         if (progress_stopped(job->progress)) break;
-        tile_run(job, &job->worker[first], i / across * job->tile_rows,
+        tile_run(job, &job->worker[first], job->first + i / across * job->tile_rows,
                  i % across * job->tile_cols);
         if (first == 0)
-            progress_report(job->progress, smaller(i + job->workers, tiles), tiles);
+            progress_report(job->progress, before + smaller(i + job->workers, tiles),
+                            all);
     }
     hostfp_leave(&found);
 }
 
-/* Of lines that meet no others nothing need be known. */
-static void job_run(const struct exact_job *job)
+static void rows_run(const struct exact_job *job)
 {
-    if (!job->m || !job->n) return;
-    lines_fill(job, job->m, rows_fill);
-    lines_fill(job, job->n, cols_fill);
 #pragma omp parallel for schedule(static, 1) num_threads((int)job->workers)
     for (size_t i = 0; i < job->workers; i++) worker_run(job, i);
 }
 
+/* Panel after panel; without sums from elsewhere all rows are one. */
+static enum bitcut_status job_run(struct exact_job *job, struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    const size_t each = job->sums ? job->panel_rows : job->m;
+    lines_fill(job, job->m, rows_fill);
+    lines_fill(job, job->n, cols_fill);
+    for (; status == BITCUT_OK && job->first < job->m; job->first += job->rows) {
+        job->rows = smaller(each, job->m - job->first);
+        if (progress_stopped(job->progress)) break;
+        if (job->sums) status = panel_compute(job, f);
+        if (status == BITCUT_OK) rows_run(job);
+    }
+    return status;
+}
+
 static void memory_free(struct exact_job *job)
 {
+    panel_clear(job);
     free(job->worker);
     free(job->columns);
     free(job->row_unit);
@@ -196,7 +216,8 @@ static bool job_init(struct exact_job *job)
     job->worker = aligned_alloc(DGEMM_ALIGNMENT, job->workers * sizeof *job->worker);
     job->columns = memory_allocate(job->k, job->workers * sizeof *job->columns);
     job->row_unit = memory_allocate(job->m + job->n, 2 * sizeof *job->row_unit);
-    if (!job->worker || !job->columns || !job->row_unit) {
+    const bool panels = !job->sums || panel_init(job);
+    if (!job->worker || !job->columns || !job->row_unit || !panels) {
         memory_free(job);
         return false;
     }
@@ -237,6 +258,17 @@ enum { ALL_BUT_MPFR = 1 << LAYER_DOUBLE | 1 << LAYER_DOT2 | 1 << LAYER_BINS };
 
 static const struct exact_options defaults;
 
+/* NULL where the sums are this processor's. */
+static const struct exact_sums *sums_of(const struct exact_options *o,
+                                        const struct exact_job *job)
+{
+    size_t outputs, terms;
+    if (!o->sums || !uses(job, LAYER_DOT2)) return NULL;
+    const bool few = size_multiply(&outputs, job->m, job->n) &&
+                     size_multiply(&terms, outputs, job->k) && terms < o->sums->least;
+    return few ? NULL : o->sums;
+}
+
 /* NULL if the update is A B itself. */
 static const struct exact_update *update_of(const struct exact_options *o)
 {
@@ -268,15 +300,17 @@ enum bitcut_status exact_gemm(uint32_t *c32, uint64_t *c64, double *magnitude,
         return BITCUT_OK;
     }
     const bool serial = uses(&job, LAYER_MPFR) && !mpfr_buildopt_tls_p();
+    job.sums = sums_of(o, &job);
     tiles_choose(&job, serial ? 1 : (size_t)threads_for(o->threads, SIZE_MAX));
     if (!job_init(&job))
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for %zu threads",
                          job.workers);
-    job_run(&job);
-    if (counts) *counts = job_counts(&job);
+    const enum bitcut_status status = job_run(&job, f);
+    if (status == BITCUT_OK && counts) *counts = job_counts(&job);
     job_clear(&job);
-    return progress_stopped(o->progress) ? fault_set(f, BITCUT_CANNOT, "stopped")
-                                         : BITCUT_OK;
+    return status == BITCUT_OK && progress_stopped(o->progress)
+               ? fault_set(f, BITCUT_CANNOT, "stopped")
+               : status;
 }
 
 enum bitcut_status bitcut_exact_gemm(uint32_t *c32, uint64_t *c64, size_t m, size_t n,

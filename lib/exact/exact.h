@@ -35,6 +35,18 @@ struct exact_update {
     const uint32_t *c;    /* m x n, without gaps; NULL if beta is +-0 */
 };
 
+/* Something else than this processor that makes the sums of products of many elements. */
+struct exact_sums {
+    /* Of every element (i, j) of A B, at [i * n + j]: `high` and `low` of dgemm_dot2(),
+       and in `size` that of dgemm_plain_sum(), to the bit (lib/exact/dgemm.h). */
+    enum bitcut_status (*compute)(double *high, double *low, double *size, size_t m,
+                                  size_t n, size_t k, const uint32_t *a,
+                                  const uint32_t *b, void *context, struct fault *f);
+    void *context;
+    size_t least; /* terms of a product for which it is worth while   */
+    size_t bytes; /* of sums at a time: of as many rows as these hold */
+};
+
 /* All zeros are the defaults. */
 struct exact_options {
     unsigned layers;                   /* to use, bit 1 << layer; 0: all but mpfr */
@@ -42,6 +54,7 @@ struct exact_options {
     int threads;                       /* 0: all processors                       */
     const struct progress *progress;   /* or NULL                                 */
     const struct exact_update *update; /* NULL: A B                               */
+    const struct exact_sums *sums;     /* NULL: all are this processor's          */
 };
 
 /* How many elements of each target each layer settled, and how many none did. */
@@ -56,7 +69,7 @@ struct exact_counts {
    `counts` and `options` too.  No output depends on the other options if the layers
    include bins or mpfr; if not, an element left unsettled is the quiet NaN.  k <= 2^46.
    BITCUT_NO_MEMORY leaves the outputs unchanged; BITCUT_CANNOT, when `progress` asks to
-   stop, leaves them partly filled. */
+   stop, or what compute() returned, leaves them partly filled. */
 enum bitcut_status exact_gemm(uint32_t *c32, uint64_t *c64, double *magnitude,
                               struct exact_counts *counts,
                               const struct exact_options *options, size_t m, size_t n,

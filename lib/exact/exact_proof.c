@@ -57,18 +57,37 @@ static struct proof proof_update(const struct exact_tile *t, size_t i, size_t j,
     return (struct proof){ sum.sum, sum.error + q + low, error };
 }
 
-/* The magnitudes are summed for who asks for them.  Else the norms bound their sum: that
-   of |a_i| |b_i| is at most the product of the 2-norms (Cauchy and Schwarz). */
+/* No less than the magnitudes of the errors of k additions, all together, where `size` is
+   the sum of those of the terms, likewise added to nearest: as rounding is monotone no
+   sum is above `size`, nor an error above 2^-53 of it.  2^-50 pays for this product. */
+static double errors_size(size_t k, double size, double unit)
+{
+    return size < 0x1p53 * unit ? 0 : (double)k * 0x1p-53 * (1 + 0x1p-50) * size;
+}
+
+/* The magnitudes of the terms of (i, j), of its sum or of the errors of that, all
+   together, or more.  They are summed where one asks for them.  Else the norms bound
+   their sum: that of |a_i| |b_i| is at most the product of the 2-norms (Cauchy and
+   Schwarz).  Sums from elsewhere come without those of the errors. */
+static double size_of(const struct exact_tile *t, size_t i, size_t j, double unit,
+                      bool dot2)
+{
+    const struct exact_job *job = t->job;
+    const double size = t->worker->dgemm.sums.size[i * TILE_COLS + j];
+    if (dot2 && job->sums) return errors_size(job->k, size, unit);
+    return dot2 || has_sizes(job)
+               ? size
+               : job->row_norm[t->row + i] * job->col_norm[t->col + j];
+}
+
 static inline struct proof proof_of(const struct exact_tile *t, size_t i, size_t j,
                                     bool dot2)
 {
     const struct exact_job *job = t->job;
     const struct dgemm_sums *sums = &t->worker->dgemm.sums;
     const size_t at = i * TILE_COLS + j;
-    const double size = dot2 || job->magnitude
-                            ? sums->size[at]
-                            : job->row_norm[t->row + i] * job->col_norm[t->col + j];
     const double unit = job->row_unit[t->row + i] * job->col_unit[t->col + j];
+    const double size = size_of(t, i, j, unit, dot2);
     return (struct proof){ .high = sums->high[at],
                            .low = dot2 ? sums->low[at] : 0,
                            .error = error_bound(job->k, size, unit) };
@@ -121,7 +140,8 @@ void layer_double(struct exact_tile *t)
 void layer_dot2(struct exact_tile *t)
 {
     const struct dgemm_operands x = tile_operands(t);
-    dgemm_dot2(&t->worker->dgemm, t->job->kernel, &x, t->worker->pending);
+    if (!t->job->sums)
+        dgemm_dot2(&t->worker->dgemm, t->job->kernel, &x, t->worker->pending);
     for (size_t i = 0; i < t->rows; i++)
         for (size_t j = 0; j < t->cols; j++)
             if (*pending(t, i, j)) certify(t, i, j, proof_of(t, i, j, true));

@@ -29,6 +29,11 @@ struct exact_job {
     const struct progress *progress;
     const struct exact_update *update; /* or NULL */
     size_t tile_rows, tile_cols;
+    size_t first, rows; /* those under way: all, or those of a panel */
+
+    const struct exact_sums *sums; /* or NULL */
+    size_t panel_rows;             /* a multiple of tile_rows */
+    double *high, *low, *size;     /* [panel_rows][n]: sums made elsewhere */
 
     size_t workers;
     struct exact_worker *worker; /* [workers]                                           */
@@ -50,6 +55,20 @@ static inline bool uses(const struct exact_job *job, int layer)
 {
     return job->layers >> layer & 1;
 }
+
+/* Whether the sums of a tile come with those of the magnitudes of their terms. */
+static inline bool has_sizes(const struct exact_job *job)
+{
+    return job->magnitude || job->sums;
+}
+
+/* Panels of rows, whose sums job->sums makes: choose how many rows, and have memory for
+   their sums, false if there is none; make those of the rows under way; give a tile its
+   own. */
+bool panel_init(struct exact_job *job);
+void panel_clear(struct exact_job *job);
+enum bitcut_status panel_compute(const struct exact_job *job, struct fault *f);
+void panel_take(struct exact_tile *tile);
 
 /* The formats of the targets. */
 extern const struct bitcut_format *const exact_formats[EXACT_TARGETS];

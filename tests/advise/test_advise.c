@@ -52,7 +52,8 @@ static double of_all(const struct bitcut_gemm *g, const struct matrix *a,
     struct judge j;
     double values[METRICS];
     uint32_t *d = run(g, a, b);
-    ck_assert_int_eq(judge_init(&j, &references[0], a, b, NULL, 1, NULL, NULL),
+    ck_assert_int_eq(judge_init(&j, &references[0], a, b, NULL,
+                                &(struct gemm_options){ .threads = 1 }, NULL),
                      BITCUT_OK);
     j.comparison.d = d;
     metrics_run(values, &j.comparison);

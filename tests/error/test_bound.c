@@ -197,7 +197,7 @@ static void trial_init(struct trial *t, const struct bitcut_gemm *g, const char 
     gemm_set_dense(&t->gemm, t->d.at, m, n, k, t->a.at, t->b.at, t->c.at);
     ck_assert_int_eq(gemm_run(&t->gemm, &options, NULL), BITCUT_OK);
     ck_assert_int_eq(
-        judge_init(&t->judge, &references[0], &t->a, &t->b, &update, 1, NULL, NULL),
+        judge_init(&t->judge, &references[0], &t->a, &t->b, &update, &options, NULL),
         BITCUT_OK);
     t->judge.comparison.d = t->d.at;
 }
@@ -461,7 +461,7 @@ static void worst_init(struct trial *t, const struct bitcut_unit *on,
     gemm_set_dense(&g, t->d.at, 1, 1, k, t->a.at, t->b.at, NULL);
     ck_assert_int_eq(gemm_run(&g, &options, NULL), BITCUT_OK);
     ck_assert_int_eq(
-        judge_init(&t->judge, &references[0], &t->a, &t->b, NULL, 1, NULL, NULL),
+        judge_init(&t->judge, &references[0], &t->a, &t->b, NULL, &options, NULL),
         BITCUT_OK);
     t->judge.comparison.d = t->d.at;
 }

@@ -39,7 +39,8 @@ static void judge_compare(const struct reference *r, struct sample *s)
     struct judge j;
     const struct exact_update u = { x->alpha, x->beta, x->beta ? s->c : NULL };
     const bool product = x->alpha == F32_ONE && !x->beta;
-    ck_assert_int_eq(judge_init(&j, r, &a, &b, product ? NULL : &u, 1, NULL, NULL),
+    ck_assert_int_eq(judge_init(&j, r, &a, &b, product ? NULL : &u,
+                                &(struct gemm_options){ .threads = 1 }, NULL),
                      BITCUT_OK);
     judge_limits(&j, s, chain);
     const struct comparison *y = &j.comparison;
@@ -87,14 +88,14 @@ START_TEST(judge_stops)
     static struct sample s;
     volatile sig_atomic_t stop = 1;
     const struct progress progress = { .stop = &stop };
+    const struct gemm_options options = { .threads = 1, .progress = &progress };
     const struct matrix a = { 2, 3, s.a }, b = { 3, 4, s.b };
     for (const struct reference *r = references; r->name; r++) {
         struct fault f = { 0 };
         struct judge j, before;
         memset(&j, 0xd0, sizeof j);
         before = j;
-        ck_assert_int_eq(judge_init(&j, r, &a, &b, NULL, 1, &progress, &f),
-                         BITCUT_CANNOT);
+        ck_assert_int_eq(judge_init(&j, r, &a, &b, NULL, &options, &f), BITCUT_CANNOT);
         ck_assert_int_eq(f.status, BITCUT_CANNOT);
         ck_assert(!memcmp(&j, &before, sizeof j));
     }
@@ -130,8 +131,9 @@ static void judge_dense(double values[METRICS], const struct bitcut_gemm *g,
     const struct exact_update update = { g->alpha, g->beta, c };
     struct commit_error error;
     struct judge j;
-    ck_assert_int_eq(
-        judge_init(&j, &references[0], &left, &right, &update, 1, NULL, NULL), BITCUT_OK);
+    ck_assert_int_eq(judge_init(&j, &references[0], &left, &right, &update,
+                                &(struct gemm_options){ .threads = 1 }, NULL),
+                     BITCUT_OK);
     if (g->unit) ck_assert_int_eq(judge_grade(&j, &error, g, 1, NULL, NULL), BITCUT_OK);
     j.comparison.d = d;
     metrics_run(values, &j.comparison);

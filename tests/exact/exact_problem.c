@@ -2,6 +2,8 @@
 
 #include "lib/bits.h"
 #include "lib/exact/oracle.h"
+#include "lib/fma.h"
+#include "lib/hostfp.h"
 #include "tests/test.h"
 
 #include <fenv.h>
@@ -117,6 +119,31 @@ const struct way exact_ways[WAYS] = {
 
 const struct setting plain_setting = { .threads = 1, .round = FE_TONEAREST };
 
+/* Knuth's TwoSum, of products that are exact. */
+static enum bitcut_status sum_plainly(double *high, double *low, double *size, size_t m,
+                                      size_t n, size_t k, const uint32_t *a,
+                                      const uint32_t *b, void *context, struct fault *f)
+{
+    struct hostfp found;
+    (void)context, (void)f;
+    hostfp_enter(&found);
+    for (size_t at = 0; at < m * n; at++) {
+        high[at] = low[at] = size[at] = 0;
+        for (size_t q = 0; q < k; q++) {
+            const double x = value_of_float(a[at / n * k + q]);
+            const double product = x * value_of_float(b[q * n + at % n]);
+            const double sum = high[at] + product, other = sum - high[at];
+            low[at] += (high[at] - (sum - other)) + (product - other);
+            high[at] = sum;
+            size[at] += fabs(product);
+        }
+    }
+    hostfp_leave(&found);
+    return BITCUT_OK;
+}
+
+const struct exact_sums plain_sums = { .compute = sum_plainly, .bytes = 1 << 14 };
+
 /* Only layers that allow it may leave elements unsettled. */
 static bool settles_all(const struct way *w)
 {
@@ -142,9 +169,11 @@ void problem_call(uint32_t *c32, uint64_t *c64, double *magnitude,
                   const struct setting *s)
 {
     const unsigned flush = 0x8040, flags = 0x3f; /* FTZ and DAZ; exceptions so far */
-    const struct exact_options o = {
-        .layers = layers, .kernel = s->kernel, .threads = s->threads, .update = p->update
-    };
+    const struct exact_options o = { .layers = layers,
+                                     .kernel = s->kernel,
+                                     .threads = s->threads,
+                                     .update = p->update,
+                                     .sums = s->sums };
     const unsigned found = control_get();
     fesetround(s->round);
     if (s->flush) control_set(control_get() | flush);
@@ -246,8 +275,9 @@ void problem_check(const struct problem *p, const struct way *w, const struct se
     problem_call(c32, c64, magnitude, &counts, p, w->layers, s);
 
     char how[100];
-    snprintf(how, sizeof how, "%s, kernel %s, threads %d, rounding %d, flush %d", w->what,
-             s->kernel ? s->kernel->name : "best", s->threads, s->round, s->flush);
+    snprintf(how, sizeof how, "%s, kernel %s, threads %d, rounding %d, flush %d%s",
+             w->what, s->kernel ? s->kernel->name : "best", s->threads, s->round,
+             s->flush, s->sums ? ", sums from elsewhere" : "");
     const uint64_t left32 = compare32(p, how, c32), left64 = compare64(p, how, c64);
     compare_magnitudes(p, how, magnitude);
     compare_counts(p, how, &counts, w->layers, EXACT_F32, w->f32, left32);
@@ -266,5 +296,8 @@ void problem_check_all(const struct problem *p, int threads)
         if (!uses_kernel(w)) problem_check(p, w, &s);
         for (s.kernel = dgemm_kernels; uses_kernel(w) && s.kernel->name; s.kernel++)
             if (s.kernel->supported()) problem_check(p, w, &s);
+        s.kernel = NULL;
+        s.sums = &plain_sums;
+        problem_check(p, w, &s);
     }
 }

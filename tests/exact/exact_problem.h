@@ -58,9 +58,13 @@ struct setting {
     int threads;
     int round;  /* of fesetround()                                                      */
     bool flush; /* subnormal operands and results to zero, where the processor can      */
+    const struct exact_sums *sums; /* NULL: none are made elsewhere                     */
 };
 
 extern const struct setting plain_setting; /* one thread, to nearest */
+
+/* The sums, by another formula, of a few rows at a time. */
+extern const struct exact_sums plain_sums;
 
 /* exact_gemm() of p under the mode of s, which it must leave as it is. */
 void problem_call(uint32_t *c32, uint64_t *c64, double *magnitude,

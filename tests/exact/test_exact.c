@@ -308,6 +308,50 @@ START_TEST(progress_and_stop)
 }
 END_TEST
 
+/* Calls, of panels of rows after one another; the second may fail. */
+struct elsewhere {
+    int calls, fails;
+    size_t rows;
+};
+
+static enum bitcut_status sum_elsewhere(double *high, double *low, double *size, size_t m,
+                                        size_t n, size_t k, const uint32_t *a,
+                                        const uint32_t *b, void *context, struct fault *f)
+{
+    struct elsewhere *x = context;
+    x->rows += m;
+    return ++x->calls == x->fails
+               ? fault_set(f, BITCUT_CANNOT, "unplugged")
+               : plain_sums.compute(high, low, size, m, n, k, a, b, NULL, f);
+}
+
+START_TEST(sums_from_elsewhere)
+{
+    uint64_t state = test_seed() + 11;
+    struct problem p;
+    problem_make(&p, hard_find("uniform"), 3 * TILE_ROWS + 1, 9, 50, &state);
+    uint64_t *c = test_allocate(p.m * p.n, sizeof *c);
+    for (int fails = 0; fails <= 2; fails += 2)
+        for (size_t least = p.m * p.n * p.k; least <= p.m * p.n * p.k + 1; least++) {
+            struct elsewhere x = { .fails = fails };
+            const struct exact_sums sums = { sum_elsewhere, &x, least, 40000 };
+            const struct exact_options o = { .threads = 2, .sums = &sums };
+            struct fault fault = { .status = BITCUT_OK };
+            const bool fall = fails && least == p.m * p.n * p.k;
+            const enum bitcut_status status =
+                exact_gemm(NULL, c, NULL, NULL, &o, p.m, p.n, p.k, p.a, p.b, &fault);
+            ck_assert_int_eq(status, fall ? BITCUT_CANNOT : BITCUT_OK);
+            ck_assert_int_eq(fault.status, status);
+            if (fall) ck_assert_str_eq(fault.text, "unplugged");
+            else ck_assert_mem_eq(c, p.want64, p.m * p.n * sizeof *c);
+            if (least > p.m * p.n * p.k) ck_assert_int_eq(x.calls, 0);
+            else ck_assert(x.calls > 1 && (fall ? x.calls == 2 : x.rows == p.m));
+        }
+    free(c);
+    problem_clear(&p);
+}
+END_TEST
+
 START_TEST(public_function)
 {
     uint64_t state = test_seed() + 8;
@@ -365,4 +409,4 @@ END_TEST
 
 TEST_MAIN("exact", all_alpha_beta, sharp_update, all_ways, long_sums, full_bins,
           tile_edges, host_modes, sharp_bounds, condition_numbers, oracle_state,
-          progress_and_stop, public_function, no_number_library)
+          progress_and_stop, sums_from_elsewhere, public_function, no_number_library)

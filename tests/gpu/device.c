@@ -10,6 +10,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "gpu/module.h"
+#include "lib/bits.h"
 
 #include <math.h>
 #include <signal.h>
@@ -1093,6 +1094,26 @@ static int session_read(void *to, struct gpu_session *s, size_t i, size_t rows,
     return 0;
 }
 
+/* Sums of exact references, as lib/exact/dgemm.h has them. */
+static int sums(double *high, double *low, double *size, size_t m, size_t n, size_t k,
+                const uint32_t *a, const uint32_t *b, int device, char *fault)
+{
+    (void)device;
+    if (refuse(fault)) return 1;
+    for (size_t at = 0; at < m * n; at++) {
+        high[at] = low[at] = size[at] = 0;
+        for (size_t p = 0; p < k; p++) {
+            const double x = value_of_float(a[at / n * k + p]);
+            const double y = value_of_float(b[p * n + at % n]);
+            const double sum = fma(x, y, high[at]), z = sum - high[at];
+            low[at] += (high[at] - (sum - z)) + fma(x, y, -z);
+            high[at] = sum;
+            size[at] = fma(fabs(x), fabs(y), size[at]);
+        }
+    }
+    return 0;
+}
+
 static const struct gpu_timer timer = { peers, session_begin, session_run, session_read,
                                         session_end };
 
@@ -1115,5 +1136,6 @@ const struct gpu_module bitcut_gpu_module = { .interface = INTERFACE,
                                               .multipliers = multipliers,
                                               .methods = (1u << CHAIN_METHODS) - 1,
                                               .claim = claim,
+                                              .sums = sums,
 #endif
                                               .timer = &timer };

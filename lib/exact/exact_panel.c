@@ -1,0 +1,44 @@
+/* Sums that something else makes, of panels of rows: as many as there is memory for. */
+#include "lib/exact/exact_tile.h"
+#include "lib/size.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SUMS = 3 };
+
+bool panel_init(struct exact_job *job)
+{
+    const size_t most = job->sums->bytes / (SUMS * sizeof *job->high) / job->n;
+    const size_t tiles = most / job->tile_rows;
+    job->panel_rows =
+        smaller(tiles ? tiles : 1, divide_up(job->m, job->tile_rows)) * job->tile_rows;
+    size_t count;
+    if (!size_multiply(&count, job->panel_rows, job->n)) return false;
+    job->high = memory_allocate(count, SUMS * sizeof *job->high);
+    job->low = job->high ? job->high + count : NULL;
+    job->size = job->high ? job->low + count : NULL;
+    return job->high;
+}
+
+void panel_clear(struct exact_job *job) { free(job->high); }
+
+enum bitcut_status panel_compute(const struct exact_job *job, struct fault *f)
+{
+    return job->sums->compute(job->high, job->low, job->size, job->rows, job->n, job->k,
+                              job->a + job->first * job->k, job->b, job->sums->context,
+                              f);
+}
+
+void panel_take(struct exact_tile *t)
+{
+    const struct exact_job *const job = t->job;
+    struct dgemm_sums *const sums = &t->worker->dgemm.sums;
+    for (size_t i = 0; i < t->rows; i++) {
+        const size_t from = (t->row - job->first + i) * job->n + t->col;
+        const size_t to = i * TILE_COLS, bytes = t->cols * sizeof *job->high;
+        memcpy(sums->high + to, job->high + from, bytes);
+        memcpy(sums->low + to, job->low + from, bytes);
+        memcpy(sums->size + to, job->size + from, bytes);
+    }
+}

@@ -1,0 +1,202 @@
+/* Sums of products that a device makes for exact references, against a plain loop, every
+   bit, and the references that are made of them.  The device is tests/gpu/device.c, or
+   with DEVICE_MODULES set that of the modules there. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "gpu/offload.h"
+#include "lib/clock.h"
+#include "lib/bits.h"
+#include "tests/gpu/model_device.h"
+
+#include <math.h>
+
+static struct gpu gpu;
+static struct gpu_device on;
+
+static void open_device(void)
+{
+    struct fault f;
+    const char *const modules = getenv("DEVICE_MODULES");
+    setenv("BITCUT_MODULES", modules ? modules : models, 1);
+    if (gpu_open_device(&gpu, &on, "cuda", NULL, &f) != BITCUT_OK)
+        ck_abort_msg("%s", f.text);
+}
+
+/* --- values ------------------------------------------------------------------------- */
+
+static uint32_t any_value(uint64_t bits) { return (uint32_t)(bits >> 32); }
+
+static uint32_t finite_value(uint64_t bits)
+{
+    const uint32_t x = any_value(bits);
+    return (x >> 23 & 0xff) == 0xff ? x ^ 0x40000000 : x;
+}
+
+static uint32_t near_one(uint64_t bits)
+{
+    return (any_value(bits) & 0x80ffffff) + 0x3f000000;
+}
+
+static uint32_t integer_value(uint64_t bits)
+{
+    return bits_of_float((float)(int)(bits >> 40 & 0xff) - 128);
+}
+
+static uint32_t zero_value(uint64_t bits) { return any_value(bits) & 0x80000000; }
+
+static uint32_t (*const kinds[])(uint64_t bits) = { any_value, finite_value, near_one,
+                                                    integer_value, zero_value };
+
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* A product with its sums as they should be and as the device made them. */
+struct product {
+    size_t m, n, k;
+    uint32_t *a, *b;
+    double *want[3], *got[3];
+};
+
+static void *memory(size_t count, size_t size)
+{
+    void *const at = calloc(count + 1, size);
+    ck_assert_ptr_nonnull(at);
+    return at;
+}
+
+static void fill(uint32_t *to, size_t count, uint64_t *rng)
+{
+    uint32_t (*const kind)(uint64_t) = kinds[test_bits(rng) % KINDS];
+    const uint64_t rare = test_bits(rng) % 4;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t bits = test_bits(rng);
+        to[i] = rare == 0 && bits % 97 == 0 ? any_value(bits) : kind(bits);
+    }
+}
+
+/* By Knuth's TwoSum of a product of its own. */
+static void solve(struct product *p)
+{
+    for (size_t at = 0; at < p->m * p->n; at++) {
+        double high = 0, low = 0, size = 0;
+        for (size_t q = 0; q < p->k; q++) {
+            const double x = value_of_float(p->a[at / p->n * p->k + q]);
+            const double term = x * value_of_float(p->b[q * p->n + at % p->n]);
+            const double sum = high + term, other = sum - high;
+            low += (high - (sum - other)) + (term - other);
+            high = sum;
+            size += fabs(term);
+        }
+        p->want[0][at] = high;
+        p->want[1][at] = low;
+        p->want[2][at] = size;
+    }
+}
+
+static struct product pose(size_t m, size_t n, size_t k, uint64_t *rng)
+{
+    struct product p = {
+        m,        n,       k, memory(m * k, sizeof *p.a), memory(k * n, sizeof *p.b),
+        { NULL }, { NULL }
+    };
+    for (int i = 0; i < 3; i++) {
+        p.want[i] = memory(m * n, sizeof(double));
+        p.got[i] = memory(m * n, sizeof(double));
+    }
+    fill(p.a, m * k, rng);
+    fill(p.b, k * n, rng);
+    return p;
+}
+
+static void end(struct product *p)
+{
+    for (int i = 0; i < 3; i++) free(p->want[i]), free(p->got[i]);
+    free(p->a);
+    free(p->b);
+}
+
+/* --- the test ----------------------------------------------------------------------- */
+
+/* Every NaN is one, and of a sum that is no number the errors mean nothing. */
+static bool is_same(const struct product *p, int which, size_t at)
+{
+    const double got = p->got[which][at], want = p->want[which][at];
+    if (which == 1 && !isfinite(p->want[0][at])) return true;
+    return (isnan(got) && isnan(want)) || bits_of_double(got) == bits_of_double(want);
+}
+
+static void check_sums(const struct product *p)
+{
+    static const char *const names[] = { "high", "low", "size" };
+    for (size_t at = 0; at < 3 * p->m * p->n; at++) {
+        const int which = (int)(at % 3);
+        if (!is_same(p, which, at / 3))
+            ck_abort_msg("%zu x %zu x %zu, element (%zu, %zu), %s: got %a, want %a", p->m,
+                         p->n, p->k, at / 3 / p->n, at / 3 % p->n, names[which],
+                         p->got[which][at / 3], p->want[which][at / 3]);
+    }
+}
+
+/* The reference by the device's sums is that of this processor. */
+static void check_reference(const struct product *p, struct exact_sums sums)
+{
+    const size_t count = p->m * p->n;
+    uint64_t *const want = memory(count, sizeof *want);
+    uint64_t *const got = memory(count, sizeof *got);
+    sums.least = 0;
+    const struct exact_options here = { .threads = 1 };
+    const struct exact_options there = { .threads = 1, .sums = &sums };
+    ck_assert_int_eq(
+        exact_gemm(NULL, want, NULL, NULL, &here, p->m, p->n, p->k, p->a, p->b, NULL),
+        BITCUT_OK);
+    ck_assert_int_eq(
+        exact_gemm(NULL, got, NULL, NULL, &there, p->m, p->n, p->k, p->a, p->b, NULL),
+        BITCUT_OK);
+    ck_assert_mem_eq(got, want, count * sizeof *got);
+    free(want);
+    free(got);
+}
+
+static double seconds_most(void)
+{
+    const char *text = getenv("BITCUT_SECONDS");
+    return text ? strtod(text, NULL) : INFINITY;
+}
+
+START_TEST(sums_to_the_bit)
+{
+    const bool real = getenv("DEVICE_MODULES");
+    const double last = seconds_now() + seconds_most();
+    uint64_t rng = test_seed(), outputs = 0;
+    struct gpu_offload offload;
+    open_device();
+    gpu_offload_init(&offload, &gpu, &on);
+    ck_assert_ptr_eq(offload.offload.sums, &offload.sums);
+    for (int i = 0; i < test_cases(60, real ? INT32_MAX : 2000); i++) {
+        if (seconds_now() > last) break;
+        const size_t most = i % 8 ? 70 : 300;
+        struct product p = pose(test_bits(&rng) % most, test_bits(&rng) % most,
+                                test_bits(&rng) % most, &rng);
+        struct fault f;
+        solve(&p);
+        if (offload.sums.compute(p.got[0], p.got[1], p.got[2], p.m, p.n, p.k, p.a, p.b,
+                                 offload.sums.context, &f) != BITCUT_OK)
+            ck_abort_msg("%s", f.text);
+        check_sums(&p);
+        check_reference(&p, offload.sums);
+        outputs += p.m * p.n;
+        end(&p);
+    }
+    printf("# %" PRIu64 " outputs\n", outputs);
+    gpu_close(&gpu);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const list[] = { sums_to_the_bit, NULL };
+    if (!getenv("DEVICE_MODULES") && access("tests/.libs/bitcut-cuda.so", F_OK)) {
+        puts("1..0 # SKIP no shared library");
+        return 0;
+    }
+    return test_run("exact sums on a device", list);
+}
