@@ -54,6 +54,12 @@ struct gemm_offload {
     const struct exact_sums *sums; /* of exact references (lib/exact/exact.h), or NULL */
 };
 
+/* What makes sums for exact references, or NULL. */
+static inline const struct exact_sums *offload_sums(const struct gemm_offload *o)
+{
+    return o ? o->sums : NULL;
+}
+
 /* How a GEMM is emulated; nothing here changes a bit. */
 struct gemm_options {
     int threads;                     /* 0: all processors                               */

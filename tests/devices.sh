@@ -238,7 +238,6 @@ refused() {
 2|--device: the emulator does not do here; a GPU, such as cuda|verify --kernel gemm --device emulator
 2|--device: the emulator does not do here; a GPU, such as cuda|record --random 8 --device emulator
 2|--device: the emulator does not do here; a GPU, such as cuda|bench gpu --device emulator
-2|--device: is for bench emu and bench gpu|bench exact --device cuda
 2|--recipe: is for bench emu on a device|bench emu --recipe ootomo
 2|--device: is for --kernel; tiles are ranked on --gpu|tile --gpu a100 --device cuda
 2|--merge: computes nothing: not with --scale, --shard, --resume, --device|study --merge rows --device cuda

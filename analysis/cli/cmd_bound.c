@@ -113,11 +113,10 @@ static int report(struct context *x, const struct setup *s, struct judge *j)
 static int judge_d(struct context *x, const struct setup *s, const struct matrix *d)
 {
     const struct exact_update update = { s->gemm.alpha, s->gemm.beta, s->c.at };
-    const struct gemm_options options = context_options(x);
+    const struct gemm_options how = context_options(x);
     struct judge j;
     struct fault f;
-    if (judge_init(&j, &references[0], &s->a, &s->b, &update, &options,
-                   &f) != BITCUT_OK)
+    if (judge_init(&j, &references[0], &s->a, &s->b, &update, &how, &f) != BITCUT_OK)
         return fail("bound", &f);
     j.comparison.d = d->at;
     const int status = report(x, s, &j);

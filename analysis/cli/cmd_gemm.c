@@ -306,15 +306,15 @@ static json_t *describe(const struct setup *s, const struct context *x)
 }
 
 static int judge_result(json_t *row, const struct setup *s, const struct matrix *d,
-                        const struct context *x)
+                        const struct device_gemm *g, const struct context *x)
 {
     struct fault f;
-    const struct gemm_options options = context_options(x);
+    struct gemm_options how = context_options(x);
+    if (!device_is_emulator()) how.offload = &g->offload.offload;
     struct judge j;
     const struct exact_update update = { s->gemm.alpha, s->gemm.beta, s->c.at };
     const struct reference *reference = table_find(TABLE(references), reference_name);
-    if (judge_init(&j, reference, &s->a, &s->b, &update, &options, &f) !=
-        BITCUT_OK)
+    if (judge_init(&j, reference, &s->a, &s->b, &update, &how, &f) != BITCUT_OK)
         return fail("reference", &f);
     struct commit_error e;
     struct beside beside;
@@ -379,7 +379,7 @@ static int run_on(struct context *x, const struct setup *s, const struct device_
 {
     struct matrix d = { 0 };
     int status = compute(&d, row, s, g, x);
-    if (status == EXIT_GOOD && reference_name) status = judge_result(row, s, &d, x);
+    if (status == EXIT_GOOD && reference_name) status = judge_result(row, s, &d, g, x);
     if (status == EXIT_GOOD) status = budget_describe(row, s, &d, x);
     if (status == EXIT_GOOD) status = save(&s->a, save_a);
     if (status == EXIT_GOOD) status = save(&s->b, save_b);

@@ -71,7 +71,9 @@ int device_gemm_open(struct device_gemm *x, const char *kernel)
     if (kernel && !emulates) x->kernel = find_kernel(&x->recorder.gpu, kernel);
     if (kernel && !x->kernel)
         return complain("--kernel", "unknown; bitcut list kernels has all");
-    return emulates ? imagine_device(x) : EXIT_GOOD;
+    if (emulates) return imagine_device(x);
+    gpu_offload_init(&x->offload, &x->recorder.gpu, &x->recorder.device);
+    return EXIT_GOOD;
 }
 
 void device_gemm_close(struct device_gemm *x) { gpu_close(&x->recorder.gpu); }

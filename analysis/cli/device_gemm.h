@@ -5,6 +5,7 @@
 
 #include "analysis/cli/setup.h"
 #include "analysis/evidence/recorder.h"
+#include "gpu/offload.h"
 
 /* Zero before it is opened. */
 struct device_gemm {
@@ -12,6 +13,7 @@ struct device_gemm {
                                  an architecture of the kernel, with memory enough */
     const struct gpu_kernel *kernel; /* the one named, or NULL */
     struct gpu_work work;            /* what was chosen        */
+    struct gpu_offload offload;      /* of a device, for the reference */
 };
 
 /* Open the device of --device and find the kernel of that name; or for the emulator the

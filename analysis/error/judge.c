@@ -34,7 +34,7 @@ static enum bitcut_status exact(struct comparison *x, uint32_t *c32, uint64_t *c
                                            .threads = o->threads,
                                            .progress = o->progress,
                                            .update = &update,
-                                           .sums = o->offload ? o->offload->sums : NULL };
+                                           .sums = offload_sums(o->offload) };
     return exact_gemm(c32, c64, own_size(x), counts, &options, x->m, x->n, x->k, x->a,
                       x->b, f);
 }

@@ -208,7 +208,8 @@ static enum bitcut_status find_distances(struct distances *to, const struct bloc
                                          q->beta & 0x7fffffff ? b->c : NULL };
     const struct exact_options options = { .threads = o->threads,
                                            .progress = o->progress,
-                                           .update = &update };
+                                           .update = &update,
+                                           .sums = offload_sums(o->offload) };
     uint64_t *const exact = memory_allocate(count, sizeof *exact);
     enum bitcut_status status =
         exact && to->absolute && to->relative
