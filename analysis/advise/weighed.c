@@ -151,7 +151,7 @@ static enum bitcut_status choose_lines(struct weighed *w, struct lines *row,
     struct rng bits = rng_start(seed, STREAM);
     struct hostfp mode;
     if (!norm) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for a sample");
-    line_norms(norm, norm + a->rows, &x);
+    line_norms(norm, norm + a->rows, &x, 1);
     hostfp_enter(&mode);
     const bool chosen = (!even || (make_even(norm, a->rows, row->most) &&
                                    make_even(norm + a->rows, b->cols, col->most))) &&

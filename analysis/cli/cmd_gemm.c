@@ -228,11 +228,11 @@ static void add_commitment(json_t *row, const struct comparison *x,
 }
 
 static void add_metrics(json_t *row, struct judge *j, const struct commit_error *e,
-                        const struct beside *beside)
+                        const struct beside *beside, int threads)
 {
     size_t bins[HISTOGRAM_BINS];
     double values[METRICS];
-    metrics_run(values, &j->comparison);
+    metrics_find(values, &j->comparison, ~0u, threads);
     for (int i = 0; i < METRICS; i++)
         json_object_set_new(row, metrics[i].name, json_number(values[i]));
     add_grades(row, &j->comparison, values, beside);
@@ -325,7 +325,7 @@ static int judge_result(json_t *row, const struct setup *s, const struct matrix 
         return fail("reference", &f);
     }
     json_object_set_new(row, "reference", json_string(reference->name));
-    add_metrics(row, &j, &e, &beside);
+    add_metrics(row, &j, &e, &beside, x->threads);
     json_object_set_new(row, "settled_f32", settled(j.counts.settled[EXACT_F32]));
     json_object_set_new(row, "settled_f64", settled(j.counts.settled[EXACT_F64]));
     json_object_set_new(row, "reference_seconds", json_number(j.seconds));

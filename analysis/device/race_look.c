@@ -264,7 +264,7 @@ static double relres_of(const struct look *x, size_t first, size_t gemms)
                                   .reference64 = x->exact64 + at };
     struct hostfp mode;
     hostfp_enter(&mode);
-    const double value = metrics[METRIC_RELRES].value(&c);
+    const double value = metrics[METRIC_RELRES].value(&c, 1);
     hostfp_leave(&mode);
     return value;
 }

@@ -3,6 +3,7 @@
 #include "emu/gemm.h"
 #include "lib/clock.h"
 #include "lib/fma.h"
+#include "lib/threads.h"
 
 #include <stdlib.h>
 
@@ -65,7 +66,9 @@ static enum bitcut_status fp32(struct comparison *x, struct exact_counts *counts
     enum bitcut_status status = exact(x, NULL, NULL, NULL, 0, o, f);
     if (status == BITCUT_OK) status = gemm_run(&g, &options, f);
     *counts = (struct exact_counts){ 0 };
-    for (size_t i = 0; status == BITCUT_OK && i < x->m * x->n; i++)
+    const size_t count = status == BITCUT_OK ? x->m * x->n : 0;
+#pragma omp parallel for schedule(static) num_threads(threads_for(o->threads, count))
+    for (size_t i = 0; i < count; i++)
         own64(x)[i] = bitcut_format_convert(&formats[FORMAT_F64], &roundings[ROUND_RN],
                                             f32, x->reference32[i]);
     return status;
@@ -109,7 +112,7 @@ enum bitcut_status judge_init(struct judge *j, const struct reference *reference
     x.comparison.col_norm = x.comparison.row_norm + (count ? a->rows : 0);
     if (count)
         line_norms(own_norms(&x.comparison), own_norms(&x.comparison) + a->rows,
-                   &x.comparison);
+                   &x.comparison, options->threads);
     const enum bitcut_status status =
         count ? reference->compute(&x.comparison, &x.counts, options, f) : BITCUT_OK;
     if (status != BITCUT_OK) {

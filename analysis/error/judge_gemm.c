@@ -44,7 +44,7 @@ static enum bitcut_status judge(double *values, size_t count, const struct bitcu
     if (g->unit) status = judge_grade(&j, &error, g, threads, options.progress, f);
     if (status == BITCUT_OK) {
         j.comparison.d = x->d.at;
-        metrics_run(all, &j.comparison);
+        metrics_find(all, &j.comparison, ~0u, threads);
         for (size_t p = 0; p < count; p++) values[p] = p < METRICS ? all[p] : NAN;
     }
     judge_clear(&j);

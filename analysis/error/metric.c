@@ -51,19 +51,84 @@ static double unit_in_last_place(uint32_t x)
 
 /* --- sums and maxima over a matrix ------------------------------------------------ */
 
-/* The Frobenius norm of f(x, 0) ... f(x, count - 1), scaled so that nothing overflows. */
-static double frobenius(const struct comparison *x, size_t count,
-                        double (*f)(const struct comparison *, size_t))
+/* A number of element i, of D or of another array. */
+typedef double term_of(const struct comparison *x, size_t i);
+
+enum { CHUNK = 2048 }; /* terms that a thread computes at a time */
+
+static int threads_over(size_t count, int threads)
 {
-    double most = 0, sum = 0;
-    for (size_t i = 0; i < count; i++) most = larger_double(most, fabs(f(x, i)));
-    if (most == 0 || isinf(most)) return most;
-    for (size_t i = 0; i < count; i++) {
-        const double v = f(x, i) / most;
-        sum += v * v;
-    }
-    return most * sqrt(sum);
+    return threads_for(threads, divide_up(count, CHUNK));
 }
+
+/* The largest |f(x, i)|, i < count. */
+static double most_of(const struct comparison *x, size_t count, term_of *f, int threads)
+{
+    double most = 0;
+    (void)threads;
+#pragma omp parallel num_threads(threads_over(count, threads))
+    {
+        double own = 0;
+        struct hostfp mode;
+        hostfp_enter(&mode);
+#pragma omp for schedule(static)
+        for (size_t i = 0; i < count; i++) own = larger_double(own, fabs(f(x, i)));
+#pragma omp critical(bitcut_metric)
+        most = larger_double(most, own);
+        hostfp_leave(&mode);
+    }
+    return most;
+}
+
+/* What is added: f(x, i), or if `over` is not 0 the square of f(x, i) / over. */
+struct series {
+    term_of *f;
+    double over;
+};
+
+static double series_at(const struct series *s, const struct comparison *x, size_t i)
+{
+    const double v = s->over == 0 ? s->f(x, i) : s->f(x, i) / s->over;
+    return s->over == 0 ? v : v * v;
+}
+
+/* The sum over i < count, i ascending: terms are computed by several threads, and each
+   chunk is added when it is its turn. */
+static double sum_of(const struct comparison *x, size_t count, struct series s,
+                     int threads)
+{
+    double sum = 0;
+    (void)threads;
+#pragma omp parallel for ordered schedule(static, 1)                                     \
+    num_threads(threads_over(count, threads))
+    for (size_t first = 0; first < count; first += CHUNK) {
+        const size_t terms = smaller(CHUNK, count - first);
+        double term[CHUNK];
+        struct hostfp mode;
+        hostfp_enter(&mode);
+        for (size_t i = 0; i < terms; i++) term[i] = series_at(&s, x, first + i);
+#pragma omp ordered
+        for (size_t i = 0; i < terms; i++) sum += term[i];
+        hostfp_leave(&mode);
+    }
+    return sum;
+}
+
+/* The Frobenius norm of f(x, 0) ... f(x, count - 1), scaled so that nothing overflows. */
+static double frobenius(const struct comparison *x, size_t count, term_of *f, int threads)
+{
+    const double most = most_of(x, count, f, threads);
+    if (most == 0 || isinf(most)) return most;
+    return most * sqrt(sum_of(x, count, (struct series){ f, most }, threads));
+}
+
+static double mean_of(const struct comparison *x, term_of *f, int threads)
+{
+    const size_t count = elements(x);
+    return count ? sum_of(x, count, (struct series){ f, 0 }, threads) / (double)count : 0;
+}
+
+/* --- terms ------------------------------------------------------------------------ */
 
 /* Values of A and B, 0 where they are not finite: those show in the elements. */
 static double finite_or_0(uint32_t x) { return is_finite(x) ? value_of_float(x) : 0; }
@@ -84,28 +149,19 @@ double lines_at(const struct comparison *x, size_t i, size_t j)
            fabs(c_at(x, i * x->n + j));
 }
 
-static double relres(const struct comparison *x)
+static double lines_of(const struct comparison *x, size_t i)
 {
-    return quotient(frobenius(x, elements(x), metric_error),
-                    frobenius(x, elements(x), size_at));
+    return lines_at(x, i / x->n, i % x->n);
 }
 
-static double max_error(const struct comparison *x)
+static double relative_at(const struct comparison *x, size_t i)
 {
-    double most = 0;
-    for (size_t i = 0; i < elements(x); i++)
-        most =
-            larger_double(most, quotient(metric_error(x, i),
-                                         fabs(value_of_float(x->d[i])) + size_at(x, i)));
-    return most;
+    return quotient(metric_error(x, i), size_at(x, i));
 }
 
-static double mred(const struct comparison *x)
+static double symmetric_at(const struct comparison *x, size_t i)
 {
-    double sum = 0;
-    for (size_t i = 0; i < elements(x); i++)
-        sum += quotient(metric_error(x, i), size_at(x, i));
-    return elements(x) ? sum / (double)elements(x) : 0;
+    return quotient(metric_error(x, i), fabs(value_of_float(x->d[i])) + size_at(x, i));
 }
 
 /* The error of element i against the correctly rounded result, in its ulps, signed. */
@@ -116,62 +172,16 @@ static double ulps_at(const struct comparison *x, size_t i)
            unit_in_last_place(x->reference32[i]);
 }
 
-static double ulp_max(const struct comparison *x)
+static double ulp_size_at(const struct comparison *x, size_t i)
 {
-    double most = 0;
-    for (size_t i = 0; i < elements(x); i++)
-        most = larger_double(most, fabs(ulps_at(x, i)));
-    return most;
+    return fabs(ulps_at(x, i));
 }
 
-static double ulp_mean(const struct comparison *x)
-{
-    double sum = 0;
-    for (size_t i = 0; i < elements(x); i++) sum += fabs(ulps_at(x, i));
-    return elements(x) ? sum / (double)elements(x) : 0;
-}
-
-static double ulp_bias(const struct comparison *x)
-{
-    double sum = 0;
-    for (size_t i = 0; i < elements(x); i++) sum += ulps_at(x, i);
-    return elements(x) ? sum / (double)elements(x) : 0;
-}
-
-/* An error of each element: of D, or what FP32 may commit. */
-typedef double error_of(const struct comparison *x, size_t i);
-
-/* The limit of element i; 0 where the reference is not finite, or nothing is added. */
+/* The limit of element i, what FP32 may commit; 0 where the reference is not finite, or
+   nothing is added. */
 static double limit_at(const struct comparison *x, size_t i)
 {
     return is_finite(x->reference32[i]) && x->magnitude[i] != 0 ? x->limit[i] : 0;
-}
-
-static double backward_of(const struct comparison *x, error_of *error)
-{
-    double most = 0;
-    for (size_t i = 0; i < elements(x); i++)
-        most = larger_double(most, quotient(error(x, i), x->magnitude[i]) * 0x1p24);
-    return most;
-}
-
-static double mixed_of(const struct comparison *x, error_of *error)
-{
-    const size_t rows = x->n ? x->m : 0; /* without columns there may be any number */
-    double most = 0;
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < x->n; j++)
-            most = larger_double(
-                most, quotient(error(x, i * x->n + j), lines_at(x, i, j)) * 0x1p24);
-    return most;
-}
-
-static double normwise_of(const struct comparison *x, error_of *error)
-{
-    const double a = frobenius(x, x->m * x->k, a_at), b = frobenius(x, x->k * x->n, b_at);
-    const double size =
-        fabs(finite_or_0(x->alpha)) * (a * b) + frobenius(x, elements(x), c_at);
-    return quotient(frobenius(x, elements(x), error), size) * 0x1p24;
 }
 
 double backward_at(const struct comparison *x, size_t i)
@@ -179,45 +189,24 @@ double backward_at(const struct comparison *x, size_t i)
     return quotient(metric_error(x, i), x->magnitude[i]) * 0x1p24;
 }
 
-static double backward_max(const struct comparison *x)
+static double backward_limit_at(const struct comparison *x, size_t i)
 {
-    return backward_of(x, metric_error);
-}
-static double mixed_max(const struct comparison *x) { return mixed_of(x, metric_error); }
-static double normwise(const struct comparison *x)
-{
-    return normwise_of(x, metric_error);
+    return quotient(limit_at(x, i), x->magnitude[i]) * 0x1p24;
 }
 
-static double limit_by(const struct comparison *x,
-                       double (*measure)(const struct comparison *, error_of *))
+static double mixed_at(const struct comparison *x, size_t i)
 {
-    return x->limit ? measure(x, limit_at) : (double)NAN;
+    return quotient(metric_error(x, i), lines_of(x, i)) * 0x1p24;
 }
 
-static double backward_limit(const struct comparison *x)
+static double mixed_limit_at(const struct comparison *x, size_t i)
 {
-    return limit_by(x, backward_of);
+    return quotient(limit_at(x, i), lines_of(x, i)) * 0x1p24;
 }
 
-static double mixed_limit(const struct comparison *x) { return limit_by(x, mixed_of); }
-
-static double normwise_limit(const struct comparison *x)
+static double wrong_at(const struct comparison *x, size_t i)
 {
-    return limit_by(x, normwise_of);
-}
-
-static double effective_bits(const struct comparison *x)
-{
-    const double r = relres(x);
-    return r <= 0x1p-53 ? 53 : isinf(r) ? 0 : -log2(r);
-}
-
-static double wrong(const struct comparison *x)
-{
-    double count = 0;
-    for (size_t i = 0; i < elements(x); i++) count += isinf(metric_error(x, i)) ? 1 : 0;
-    return count;
+    return isinf(metric_error(x, i)) ? 1 : 0;
 }
 
 double grade_ratio(const struct comparison *x, size_t i)
@@ -227,32 +216,118 @@ double grade_ratio(const struct comparison *x, size_t i)
     return quotient(metric_error(x, i), x->magnitude[i] == 0 ? 0 : limit + least);
 }
 
-static double grade_worst(const struct comparison *x)
+static double condition_at(const struct comparison *x, size_t i)
 {
-    double most = 0;
-    for (size_t i = 0; x->limit && i < elements(x); i++)
-        most = larger_double(most, grade_ratio(x, i));
-    return x->limit ? most : (double)NAN;
+    return is_finite(x->reference32[i]) ? quotient(x->magnitude[i], size_at(x, i)) : 0;
 }
 
-static double grade(const struct comparison *x)
+/* --- metrics ---------------------------------------------------------------------- */
+
+static double relres(const struct comparison *x, int threads)
+{
+    return quotient(frobenius(x, elements(x), metric_error, threads),
+                    frobenius(x, elements(x), size_at, threads));
+}
+
+static double max_error(const struct comparison *x, int threads)
+{
+    return most_of(x, elements(x), symmetric_at, threads);
+}
+
+static double mred(const struct comparison *x, int threads)
+{
+    return mean_of(x, relative_at, threads);
+}
+
+static double ulp_max(const struct comparison *x, int threads)
+{
+    return most_of(x, elements(x), ulps_at, threads);
+}
+
+static double ulp_mean(const struct comparison *x, int threads)
+{
+    return mean_of(x, ulp_size_at, threads);
+}
+
+static double ulp_bias(const struct comparison *x, int threads)
+{
+    return mean_of(x, ulps_at, threads);
+}
+
+static double backward_max(const struct comparison *x, int threads)
+{
+    return most_of(x, elements(x), backward_at, threads);
+}
+
+static double mixed_max(const struct comparison *x, int threads)
+{
+    return most_of(x, elements(x), mixed_at, threads);
+}
+
+static double normwise_of(const struct comparison *x, term_of *error, int threads)
+{
+    const double a = frobenius(x, x->m * x->k, a_at, threads),
+                 b = frobenius(x, x->k * x->n, b_at, threads);
+    const double size = fabs(finite_or_0(x->alpha)) * (a * b) +
+                        frobenius(x, elements(x), c_at, threads);
+    return quotient(frobenius(x, elements(x), error, threads), size) * 0x1p24;
+}
+
+static double normwise(const struct comparison *x, int threads)
+{
+    return normwise_of(x, metric_error, threads);
+}
+
+static double most_of_limits(const struct comparison *x, term_of *f, int threads)
+{
+    return x->limit ? most_of(x, elements(x), f, threads) : (double)NAN;
+}
+
+static double backward_limit(const struct comparison *x, int threads)
+{
+    return most_of_limits(x, backward_limit_at, threads);
+}
+
+static double mixed_limit(const struct comparison *x, int threads)
+{
+    return most_of_limits(x, mixed_limit_at, threads);
+}
+
+static double normwise_limit(const struct comparison *x, int threads)
+{
+    return x->limit ? normwise_of(x, limit_at, threads) : (double)NAN;
+}
+
+static double effective_bits(const struct comparison *x, int threads)
+{
+    const double r = relres(x, threads);
+    return r <= 0x1p-53 ? 53 : isinf(r) ? 0 : -log2(r);
+}
+
+static double wrong(const struct comparison *x, int threads)
+{
+    return sum_of(x, elements(x), (struct series){ wrong_at, 0 }, threads);
+}
+
+static double grade_worst(const struct comparison *x, int threads)
+{
+    return most_of_limits(x, grade_ratio, threads);
+}
+
+static double grade(const struct comparison *x, int threads)
 {
     if (!x->limit) return (double)NAN;
     if (!(x->words <= METRIC_WORDS_MOST)) return 0;
-    const double worst = grade_worst(x);
+    const double worst = grade_worst(x, threads);
     if (worst <= 1) return 3;
-    if (wrong(x) > 0) return 0;
-    if (mixed_max(x) <= mixed_limit(x)) return 2;
-    return normwise(x) <= normwise_limit(x) ? 1 : 0;
+    if (wrong(x, threads) > 0) return 0;
+    if (mixed_max(x, threads) <= mixed_limit(x, threads)) return 2;
+    return normwise(x, threads) <= normwise_limit(x, threads) ? 1 : 0;
 }
 
-static double condition_max(const struct comparison *x)
+static double condition_max(const struct comparison *x, int threads)
 {
-    double most = 0;
-    for (size_t i = 0; i < elements(x); i++)
-        if (is_finite(x->reference32[i]))
-            most = larger_double(most, quotient(x->magnitude[i], size_at(x, i)));
-    return most;
+    return most_of(x, elements(x), condition_at, threads);
 }
 
 const struct metric metrics[] = {
@@ -298,22 +373,14 @@ const struct metric metrics[] = {
 static_assert(sizeof metrics / sizeof metrics[0] == METRICS + 1,
               "a row of the metric table has its name in the enum");
 
-static double metric_value(const struct comparison *x, int i)
-{
-    struct hostfp mode;
-    hostfp_enter(&mode);
-    const double value = metrics[i].value(x);
-    hostfp_leave(&mode);
-    return value;
-}
-
 void metrics_find(double values[METRICS], const struct comparison *x, unsigned wanted,
                   int threads)
 {
-    (void)threads;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_for(threads, METRICS))
+    struct hostfp mode;
+    hostfp_enter(&mode);
     for (int i = 0; i < METRICS; i++)
-        values[i] = wanted >> i & 1 ? metric_value(x, i) : (double)NAN;
+        values[i] = wanted >> i & 1 ? metrics[i].value(x, threads) : (double)NAN;
+    hostfp_leave(&mode);
 }
 
 void metrics_run(double values[METRICS], const struct comparison *x)
@@ -343,14 +410,22 @@ static void norms_find(double *norm, size_t lines, const uint32_t *x, size_t lin
         norm[i] = most[i] == 0 ? 0 : most[i] * sqrt(sum[i]);
 }
 
-void line_norms(double *row, double *col, const struct comparison *x)
+void line_norms(double *row, double *col, const struct comparison *x, int threads)
 {
-    struct hostfp mode;
-    hostfp_enter(&mode);
-    for (size_t i = 0; i < x->m; i++) norms_find(row + i, 1, x->a + i * x->k, 0, x->k, 1);
-    for (size_t j = 0; j < x->n; j += LINES)
-        norms_find(col + j, x->n - j < LINES ? x->n - j : LINES, x->b + j, 1, x->k, x->n);
-    hostfp_leave(&mode);
+    const size_t rows = divide_up(x->m, LINES), columns = divide_up(x->n, LINES);
+    (void)threads;
+#pragma omp parallel for schedule(dynamic) num_threads(threads_for(threads, rows + columns))
+    for (size_t part = 0; part < rows + columns; part++) {
+        const size_t first = (part < rows ? part : part - rows) * LINES;
+        const size_t count = smaller(LINES, (part < rows ? x->m : x->n) - first);
+        struct hostfp mode;
+        hostfp_enter(&mode);
+        if (part >= rows)
+            norms_find(col + first, count, x->b + first, 1, x->k, x->n);
+        for (size_t i = first; part < rows && i < first + count; i++)
+            norms_find(row + i, 1, x->a + i * x->k, 0, x->k, 1);
+        hostfp_leave(&mode);
+    }
 }
 
 /* --- distances -------------------------------------------------------------------- */

@@ -49,7 +49,7 @@ enum { METRIC_WORDS_MOST = 32 };
    values at x, 2^-149 at least. */
 struct metric {
     const char *name, *what;
-    double (*value)(const struct comparison *x);
+    double (*value)(const struct comparison *x, int threads); /* under hostfp_enter() */
     const char *source;
 };
 
@@ -77,8 +77,8 @@ enum {
 
 extern const struct metric metrics[]; /* ended by a row whose name is NULL */
 
-/* The values of the rows whose bits, 1 << METRIC_..., are set in `wanted`, by position,
-   a row a thread at a time; the others NaN. */
+/* The values of the rows whose bits, 1 << METRIC_..., are set in `wanted`, by position;
+   the others NaN. */
 void metrics_find(double values[METRICS], const struct comparison *x, unsigned wanted,
                   int threads);
 
@@ -103,7 +103,7 @@ double lines_at(const struct comparison *x, size_t i, size_t j);
 /* The 2-norms of the m rows of A and the n columns of B, for a comparison whose m, n, k,
    a and b are set.  Special values count as 0.  Squares, of elements divided by the
    largest of the line, are summed along it in binary64, to nearest. */
-void line_norms(double *row, double *col, const struct comparison *x);
+void line_norms(double *row, double *col, const struct comparison *x, int threads);
 
 enum { HISTOGRAM_BINS = 28 };
 

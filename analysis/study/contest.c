@@ -1,6 +1,7 @@
 #include "analysis/study/contest.h"
 
 #include "lib/file/source.h"
+#include "lib/threads.h"
 
 #include <string.h>
 
@@ -94,11 +95,13 @@ static uint32_t times_power(uint32_t x, int shift)
 
 /* A copy of m, with its last `cut` bits cleared and times 2^shift. */
 static enum bitcut_status change(struct matrix *to, const struct matrix *m, int cut,
-                                 int shift, struct fault *f)
+                                 int shift, int threads, struct fault *f)
 {
     const enum bitcut_status status = matrix_init(to, m->rows, m->cols, f);
     if (status != BITCUT_OK) return status;
-    for (size_t i = 0; i < m->rows * m->cols; i++)
+    const size_t count = m->rows * m->cols;
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, count))
+    for (size_t i = 0; i < count; i++)
         to->at[i] = times_power(m->at[i] & UINT32_MAX << cut, shift);
     return BITCUT_OK;
 }
@@ -106,14 +109,17 @@ static enum bitcut_status change(struct matrix *to, const struct matrix *m, int 
 enum bitcut_status contest_run(struct contest *c, const struct entrant *e,
                                struct fault *f)
 {
+    const int threads = c->point->threads;
+    const size_t count = e->shift ? c->d.rows * c->d.cols : 0;
     struct matrix a = { 0 }, b = { 0 };
     if (progress_stopped(c->point->progress))
         return fault_set(f, BITCUT_CANNOT, "stopped");
     if (!e->cut && !e->shift) return compute(c, e, c->a.at, c->b.at, &c->words, f);
-    enum bitcut_status status = change(&a, &c->a, e->cut, e->shift, f);
-    if (status == BITCUT_OK) status = change(&b, &c->b, e->cut, e->shift, f);
+    enum bitcut_status status = change(&a, &c->a, e->cut, e->shift, threads, f);
+    if (status == BITCUT_OK) status = change(&b, &c->b, e->cut, e->shift, threads, f);
     if (status == BITCUT_OK) status = compute(c, e, a.at, b.at, NULL, f);
-    for (size_t i = 0; e->shift && i < c->d.rows * c->d.cols; i++)
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, count))
+    for (size_t i = 0; i < count; i++)
         c->d.at[i] = times_power(c->d.at[i], -2 * e->shift);
     matrix_clear(&a);
     matrix_clear(&b);

@@ -11,10 +11,10 @@
 /* The sizes and how many seeds each has: the paper averages 10 runs of sizes that only
    its figures have. */
 static const struct {
-    size_t n[4];
+    size_t n[6];
     int sizes, seeds;
 } runs[] = { [STUDY_SMALL] = { { 128, 256, 512 }, 3, 4 },
-             [STUDY_PAPER] = { { 512, 1024, 2048, 4096 }, 4, 8 } };
+             [STUDY_PAPER] = { { 512, 1024, 2048, 4096, 8192, 16384 }, 6, 8 } };
 
 /* On each unit: the methods, and what the paper leaves open of them. */
 #define METHODS(UNIT)                                                                    \
@@ -131,6 +131,7 @@ static enum bitcut_status run_square(const struct study *study, struct study_poi
         { "n=128", "n=128", NULL }, { "n=256", "n=256", NULL },                          \
         { "n=512", "n=512", NULL }, { "n=1024", "n=1024", NULL },                        \
         { "n=2048", "n=2048", NULL }, { "n=4096", "n=4096", NULL },                      \
+        { "n=8192", "n=8192", NULL }, { "n=16384", "n=16384", NULL },                    \
     {                                                                                    \
         NULL, NULL, NULL                                                                 \
     }
@@ -151,7 +152,7 @@ static const struct claim_choice mi210_choices[] = { CHOICES("mi210") },
             .key = KEY, .top = OF(UNIT, WHO),                                            \
             .bottom = OF(UNIT, "legemm|legemm-gradual"),                                 \
             .cases = "unit reference n round", .choices = CHOICES,                       \
-            .judged = "n=512|1024|2048|4096"                                             \
+            .judged = "n=512|1024|2048|4096|8192|16384"                                             \
         }                                                                                \
     }
 

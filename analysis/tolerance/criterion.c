@@ -44,7 +44,7 @@ static bool observed(const struct sample_run *r, const struct tolerance *t)
 
 static bool norm(const struct sample_run *r, const struct tolerance *t)
 {
-    return metrics[METRIC_NORMWISE].value(&r->x) <= t->norm.observed;
+    return metrics[METRIC_NORMWISE].value(&r->x, 1) <= t->norm.observed;
 }
 
 static bool both(const struct sample_run *r, const struct tolerance *t)

@@ -28,8 +28,8 @@ static void judge_given(struct tolerance_given *to, const struct sample_run *r,
     struct hostfp mode;
     hostfp_enter(&mode);
     *to = (struct tolerance_given){
-        .norm = metrics[METRIC_NORMWISE].value(&r->x),
-        .relative = metrics[METRIC_RELRES].value(&r->x),
+        .norm = metrics[METRIC_NORMWISE].value(&r->x, 1),
+        .relative = metrics[METRIC_RELRES].value(&r->x, 1),
     };
     count_errors(to, r, t);
     ulp_histogram(to->bins, &r->x);

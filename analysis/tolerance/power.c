@@ -55,7 +55,7 @@ static void judge_trial(struct power_trial *to, const struct power_study *s,
     struct hostfp mode;
     hostfp_enter(&mode);
     criteria_run(to->accepted, &run->r, s->t);
-    to->error = metrics[METRIC_BACKWARD_MAX].value(&run->r.x);
+    to->error = metrics[METRIC_BACKWARD_MAX].value(&run->r.x, 1);
     hostfp_leave(&mode);
     to->ran = true;
 }

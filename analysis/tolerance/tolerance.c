@@ -41,9 +41,9 @@ struct run_report {
 static void take_errors(struct run_report *r, const struct sample_run *run)
 {
     const struct comparison *const x = &run->x;
-    r->norm = larger_double(r->norm, metrics[METRIC_NORMWISE].value(x));
-    r->wrong += (size_t)metrics[METRIC_WRONG].value(x);
-    r->component = larger_double(r->component, metrics[METRIC_BACKWARD_MAX].value(x));
+    r->norm = larger_double(r->norm, metrics[METRIC_NORMWISE].value(x, 1));
+    r->wrong += (size_t)metrics[METRIC_WRONG].value(x, 1);
+    r->component = larger_double(r->component, metrics[METRIC_BACKWARD_MAX].value(x, 1));
 }
 
 static double value_at(const struct comparison *x, size_t i)

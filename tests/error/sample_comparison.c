@@ -106,7 +106,7 @@ void sample_update(struct sample *s, size_t m, size_t n, size_t k, uint32_t alph
                                 .beta = beta,
                                 .c = s->c,
                                 .limit = s->limit };
-    line_norms(s->row_norm, s->col_norm, &s->x);
+    line_norms(s->row_norm, s->col_norm, &s->x, 1);
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++) {
             product_exact(s, i, j);

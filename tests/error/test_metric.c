@@ -187,6 +187,47 @@ START_TEST(some_metrics)
 }
 END_TEST
 
+/* More elements than a thread takes at a time: sums by a plain loop, in order, and the
+   same bits by any number of threads. */
+START_TEST(many_elements)
+{
+    enum { ROWS = 97, COLUMNS = 331, COUNT = ROWS * COLUMNS };
+    static uint32_t d[COUNT], want32[COUNT];
+    static uint64_t want64[COUNT];
+    static double size[COUNT], limit[COUNT], row[ROWS], col[COLUMNS];
+    uint64_t rng = test_seed();
+    for (int i = 0; i < COUNT; i++) {
+        const double x = ldexp(1 + (double)(test_bits(&rng) >> 40) * 0x1p-24,
+                               (int)(test_bits(&rng) % 9));
+        d[i] = bits_of_float((float)(x + ldexp((double)(test_bits(&rng) % 64), -20)));
+        want32[i] = bits_of_float((float)x);
+        want64[i] = bits_of_double(x);
+        size[i] = 2 * x;
+        limit[i] = x * 0x1p-22;
+    }
+    for (int i = 0; i < ROWS; i++) row[i] = 1 + i;
+    for (int j = 0; j < COLUMNS; j++) col[j] = 2 + j;
+    const struct comparison x = { .m = ROWS, .n = COLUMNS, .d = d, .reference32 = want32,
+                                  .reference64 = want64, .magnitude = size,
+                                  .row_norm = row, .col_norm = col, .alpha = F32_ONE,
+                                  .limit = limit };
+    double all[METRICS], sum = 0, most = 0;
+    for (int i = 0; i < COUNT; i++) {
+        const double error = value_of_float(d[i]) - double_of_bits(want64[i]);
+        sum += fabs(error) / double_of_bits(want64[i]);
+        most = fmax(most, fabs(error) / size[i] * 0x1p24);
+    }
+    metrics_run(all, &x);
+    ck_assert_double_eq(all[METRIC_MRED], sum / COUNT);
+    ck_assert_double_eq(all[METRIC_BACKWARD_MAX], most);
+    for (int threads = 2; threads < 6; threads++) {
+        double got[METRICS];
+        metrics_find(got, &x, ~0u, threads);
+        ck_assert_msg(!memcmp(got, all, sizeof got), "%d threads", threads);
+    }
+}
+END_TEST
+
 START_TEST(empty_matrices)
 {
     static const struct {
@@ -328,7 +369,7 @@ START_TEST(host_modes)
         for (int mode = 0; mode < 8; mode++) {
             test_host_mode(mode);
             metrics_run(got, &s.x);
-            line_norms(row, col, &s.x);
+            line_norms(row, col, &s.x, 1 + mode % 2);
             fesetenv(&host);
             ck_assert_msg(!memcmp(got, want, sizeof got), "mode %d", mode);
             ck_assert_msg(!memcmp(row, s.row_norm, 5 * sizeof *row) &&
@@ -453,7 +494,7 @@ START_TEST(rows)
 }
 END_TEST
 
-TEST_MAIN("metric", known_answers, known_grades, zero_has_no_limit, some_metrics,
+TEST_MAIN("metric", known_answers, known_grades, zero_has_no_limit, some_metrics, many_elements,
           empty_matrices, wrong_elements_make_metrics_infinite,
           wrong_elements_are_counted, special_operands_hide_no_error, host_modes,
           known_distances, distances_are_steps, histogram, rows)

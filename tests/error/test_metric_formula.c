@@ -286,7 +286,7 @@ START_TEST(norms_of_many_lines)
         for (int i = 0; i < MANY * FEW; i++) a[i] = sample_fills[round % 4](&rng);
         for (int i = 0; i < FEW * MANY; i++) b[i] = sample_fills[round / 2](&rng);
         const struct comparison x = { .m = MANY, .n = MANY, .k = FEW, .a = a, .b = b };
-        line_norms(row, col, &x);
+        line_norms(row, col, &x, 2);
         for (size_t i = 0; i < MANY; i++) {
             const double rows = norm_wanted(a + i * FEW, FEW, 1);
             const double cols = norm_wanted(b + i, FEW, MANY);
