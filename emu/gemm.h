@@ -51,7 +51,7 @@ struct gemm_offload {
                               const struct gemm_plan *plan, void *context,
                               struct fault *f);
     void *context;
-    const struct exact_sums *sums; /* of exact references (lib/exact/exact.h), or NULL */
+    const struct exact_sums *sums; /* of exact references (lib/exact/exact_sums.h), or NULL */
 };
 
 /* What makes sums for exact references, or NULL. */

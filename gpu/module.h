@@ -64,6 +64,7 @@ struct gpu_instruction {
 /* --- whole GEMMs ------------------------------------------------------------------ */
 
 struct gpu_kernel;
+struct exact_sums_to;
 
 /* A GEMM that a device computes, with nothing left open: it was checked, all matrices
    have a leading dimension and a format, and the kernel takes them.  One on a unit that
@@ -329,11 +330,10 @@ struct gpu_module {
        NULL. */
     int (*claim)(int device, int multiplier, char *fault);
 
-    /* Sums in binary64 of products of f32 encodings, for exact references: of element
-       (i, j) of A B, A[m][k] and B[k][n], at [i * n + j], what compute() of struct
-       exact_sums says (lib/exact/exact.h).  All are in the host's memory.  NULL: it makes
-       none. */
-    int (*sums)(double *high, double *low, double *size, size_t m, size_t n, size_t k,
+    /* Sums in binary64 of products of f32 encodings, A[m][k] and B[k][n], for exact
+       references: compute() of struct exact_sums (lib/exact/exact_sums.h).  All are in the
+       host's memory.  NULL: it makes none. */
+    int (*sums)(const struct exact_sums_to *to, size_t m, size_t n, size_t k,
                 const uint32_t *a, const uint32_t *b, int device, char *fault);
 };
 

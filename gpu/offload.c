@@ -44,15 +44,15 @@ static enum bitcut_status run(bool *took, const struct bitcut_gemm *g,
     return *took ? run_work(to, &w, f) : BITCUT_OK;
 }
 
-static enum bitcut_status sums(double *high, double *low, double *size, size_t m,
-                               size_t n, size_t k, const uint32_t *a, const uint32_t *b,
+static enum bitcut_status sums(const struct exact_sums_to *sums, size_t m, size_t n,
+                               size_t k, const uint32_t *a, const uint32_t *b,
                                void *context, struct fault *f)
 {
     struct gpu_offload *const to = context;
     char why[GPU_FAULT_MOST];
     pthread_mutex_lock(&to->lock);
     const int failed =
-        to->gpu->module->sums(high, low, size, m, n, k, a, b, to->device->number, why);
+        to->gpu->module->sums(sums, m, n, k, a, b, to->device->number, why);
     to->runs++;
     pthread_mutex_unlock(&to->lock);
     return failed ? fault_set(f, BITCUT_CANNOT, "%.80s: %s", to->device->name, why)

@@ -4,7 +4,7 @@
 
 #include "emu/gemm.h"
 #include "gpu/gpu.h"
-#include "lib/exact/exact.h"
+#include "lib/exact/exact_sums.h"
 
 #include <pthread.h>
 

@@ -25,7 +25,7 @@ emu/fast           lib emu emu/fast
 emu/gfx9           lib emu emu/fast emu/gfx9
 gpu                lib lib/exact gpu gpu/emulate emu
 gpu/emulate        lib emu gpu/emulate
-gpu/cuda           lib gpu gpu/emulate gpu/cuda
+gpu/cuda           lib lib/exact gpu gpu/emulate gpu/cuda
 gpu/hip            lib gpu gpu/hip
 analysis/evidence  lib lib/file emu gpu analysis/evidence
 analysis/fit       lib lib/file emu analysis/evidence analysis/fit

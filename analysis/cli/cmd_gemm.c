@@ -254,6 +254,7 @@ static void add_metrics(json_t *row, struct judge *j, const struct commit_error 
 static enum bitcut_status find_beside(struct beside *to, const struct setup *s,
                                       const struct judge *j,
                                       const struct reference *reference,
+                                      const struct gemm_options *how,
                                       const struct context *x, struct fault *f)
 {
     const struct gemm_data data = { s->a, s->b, s->c };
@@ -264,6 +265,7 @@ static enum bitcut_status find_beside(struct beside *to, const struct setup *s,
     enum bitcut_status status = gemm_plan_on_unit(&plan, &s->gemm, f);
     if (status == BITCUT_OK)
         status = bound_problem_make(&problem, &s->gemm, &plan, &j->comparison, true, f);
+    problem.sums = offload_sums(how->offload);
     if (status == BITCUT_OK)
         status = bound_run_row(&to->bound, &bounds[BOUND_ALIGNED], &problem, x->threads,
                                &x->progress, f);
@@ -319,8 +321,8 @@ static int judge_result(json_t *row, const struct setup *s, const struct matrix 
     struct commit_error e;
     struct beside beside;
     j.comparison.d = d->at;
-    if (judge_grade(&j, &e, &s->gemm, x->threads, &x->progress, &f) != BITCUT_OK ||
-        find_beside(&beside, s, &j, reference, x, &f) != BITCUT_OK) {
+    if (judge_grade(&j, &e, &s->gemm, &how, &f) != BITCUT_OK ||
+        find_beside(&beside, s, &j, reference, &how, x, &f) != BITCUT_OK) {
         judge_clear(&j);
         return fail("reference", &f);
     }

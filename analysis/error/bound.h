@@ -61,6 +61,8 @@ enum bitcut_status bound_apriori_limits(double *limit, const struct bound_aprior
 
 /* --- bounds of given A, B and C --------------------------------------------------- */
 
+struct exact_sums;
+
 /* What is bounded: a GEMM on a unit by its plan, and its matrices with what is exact and
    its D; of these every array but `limit`. */
 struct bound_problem {
@@ -70,9 +72,11 @@ struct bound_problem {
     bool given; /* D is another's than the emulator's */
     struct path path;
     struct path_error way;
+    const struct exact_sums
+        *sums; /* lib/exact/exact_sums.h, which change no bit; or NULL */
 };
 
-/* BITCUT_NO_MEMORY. */
+/* Without sums.  BITCUT_NO_MEMORY. */
 enum bitcut_status bound_problem_make(struct bound_problem *to,
                                       const struct bitcut_gemm *g,
                                       const struct gemm_plan *plan,

@@ -278,6 +278,22 @@ static double finish(const struct factors *t, size_t i, size_t j, double sum)
     return isfinite(limit) ? raised(limit, c->k) : NAN;
 }
 
+/* Of sums that lines scaled. */
+static void finish_all(double *limit, const struct factors *t, int threads)
+{
+    const struct comparison *const c = t->x->x;
+    (void)threads;
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, c->m))
+    for (size_t i = 0; i < c->m; i++) {
+        struct hostfp mode;
+        hostfp_enter(&mode);
+        for (size_t j = 0; j < c->n; j++)
+            limit[i * c->n + j] = finish(
+                t, i, j, ldexp(limit[i * c->n + j], t->a.scaled[i] + t->b.scaled[j]));
+        hostfp_leave(&mode);
+    }
+}
+
 static bool all_zero(const uint32_t *x, size_t count)
 {
     uint32_t any = 0;
@@ -289,7 +305,9 @@ static enum bitcut_status multiply(double *limit, const struct factors *t, int t
                                    const struct progress *progress, struct fault *f)
 {
     const struct comparison *const c = t->x->x;
-    const struct exact_options options = { .threads = threads, .progress = progress };
+    const struct exact_options options = { .threads = threads,
+                                           .progress = progress,
+                                           .sums = t->x->sums };
     struct hostfp mode;
     for (size_t i = 0; i < c->m * c->n; i++) limit[i] = 0;
     for (int n = 0; n < t->fields; n++) {
@@ -306,12 +324,7 @@ static enum bitcut_status multiply(double *limit, const struct factors *t, int t
         for (size_t i = 0; i < c->m * c->n; i++) limit[i] += t->product[i];
         hostfp_leave(&mode);
     }
-    hostfp_enter(&mode);
-    for (size_t i = 0; i < c->m; i++)
-        for (size_t j = 0; j < c->n; j++)
-            limit[i * c->n + j] = finish(
-                t, i, j, ldexp(limit[i * c->n + j], t->a.scaled[i] + t->b.scaled[j]));
-    hostfp_leave(&mode);
+    finish_all(limit, t, threads);
     return BITCUT_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "analysis/error/kept.h"
 #include "analysis/error/path.h"
 #include "lib/bits.h"
+#include "lib/exact/exact.h"
 #include "lib/fma.h"
 #include "lib/hostfp.h"
 #include "lib/size.h"
@@ -16,6 +17,7 @@
 /* --- FP32 ------------------------------------------------------------------------- */
 
 enum { ROWS = 8, COLUMNS = 128 }; /* of a tile, whose sums stay in cache */
+enum { CHUNK = 4096 };            /* limits that a thread makes at a time */
 
 /* The limit of an element from its exact sum and the sum of the squares of its partial
    sums. */
@@ -64,7 +66,33 @@ static void tile_fill(double *limit, const struct comparison *x, size_t i, size_
         }
 }
 
-static void model(double *limit, const struct comparison *x, int threads)
+/* The model's limits by sums that something else makes. */
+static enum bitcut_status model_elsewhere(double *limit, const struct comparison *x,
+                                          const struct exact_sums *sums, int threads,
+                                          struct fault *f)
+{
+    const size_t count = x->m * x->n;
+    double *const sum = memory_allocate(count, sizeof *sum);
+    const struct exact_sums_to to = { .high = sum, .squares = limit };
+    (void)threads;
+    if (!sum) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits");
+    const enum bitcut_status status =
+        sums->compute(&to, x->m, x->n, x->k, x->a, x->b, sums->context, f);
+    const size_t chunks = status == BITCUT_OK ? divide_up(count, CHUNK) : 0;
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, chunks))
+    for (size_t chunk = 0; chunk < chunks; chunk++) {
+        const size_t first = chunk * CHUNK, end = first + smaller(CHUNK, count - first);
+        struct hostfp mode;
+        hostfp_enter(&mode);
+        for (size_t at = first; at < end; at++)
+            limit[at] = limit_of(x, at, sum[at], limit[at]);
+        hostfp_leave(&mode);
+    }
+    free(sum);
+    return status;
+}
+
+static void model_here(double *limit, const struct comparison *x, int threads)
 {
     const size_t across = divide_up(x->n, COLUMNS);
     const size_t tiles = divide_up(x->m, ROWS) * across;
@@ -79,37 +107,52 @@ static void model(double *limit, const struct comparison *x, int threads)
     }
 }
 
-/* Raise limits to the errors of `loop`, the recipe's result; what overflowed says
-   nothing. */
-static void raise_limits(double *limit, const struct comparison *x, const uint32_t *loop)
+static enum bitcut_status model(double *limit, const struct comparison *x,
+                                const struct gemm_options *o, struct fault *f)
 {
-    struct comparison of_loop = *x;
-    struct hostfp mode;
-    of_loop.d = loop;
-    hostfp_enter(&mode);
-    for (size_t i = 0; i < x->m * x->n; i++) {
-        const double error = fabs(metric_error(&of_loop, i));
-        if (isfinite(error)) limit[i] = larger_double(limit[i], error);
-    }
-    hostfp_leave(&mode);
+    const struct exact_sums *const sums =
+        exact_sums_for(offload_sums(o->offload), x->m, x->n, x->k);
+    if (sums) return model_elsewhere(limit, x, sums, o->threads, f);
+    model_here(limit, x, o->threads);
+    return BITCUT_OK;
 }
 
-enum bitcut_status commit_fp32(double *limit, const struct comparison *x, int threads,
-                               const struct progress *progress, struct fault *f)
+/* Raise limits to the errors of `loop`, the recipe's result; what overflowed says
+   nothing. */
+static void raise_limits(double *limit, const struct comparison *x, const uint32_t *loop,
+                         int threads)
+{
+    struct comparison of_loop = *x;
+    of_loop.d = loop;
+    (void)threads;
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, x->m))
+    for (size_t row = 0; row < x->m; row++) {
+        struct hostfp mode;
+        hostfp_enter(&mode);
+        for (size_t i = row * x->n; i < (row + 1) * x->n; i++) {
+            const double error = fabs(metric_error(&of_loop, i));
+            if (isfinite(error)) limit[i] = larger_double(limit[i], error);
+        }
+        hostfp_leave(&mode);
+    }
+}
+
+enum bitcut_status commit_fp32(double *limit, const struct comparison *x,
+                               const struct gemm_options *o, struct fault *f)
 {
     struct bitcut_gemm g =
         gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", &formats[FORMAT_F32]));
-    const struct gemm_options options = { .threads = threads, .progress = progress };
+    const struct gemm_options options = { .threads = o->threads,
+                                          .progress = o->progress,
+                                          .offload = o->offload };
     g.alpha = x->alpha;
     g.beta = x->beta;
     uint32_t *loop = memory_allocate(x->m * x->n, sizeof *loop);
     if (!loop) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits");
     gemm_set_dense(&g, loop, x->m, x->n, x->k, x->a, x->b, x->c);
-    const enum bitcut_status status = gemm_run(&g, &options, f);
-    if (status == BITCUT_OK) {
-        model(limit, x, threads);
-        raise_limits(limit, x, loop);
-    }
+    enum bitcut_status status = gemm_run(&g, &options, f);
+    if (status == BITCUT_OK) status = model(limit, x, o, f);
+    if (status == BITCUT_OK) raise_limits(limit, x, loop, o->threads);
     free(loop);
     return status;
 }

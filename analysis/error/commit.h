@@ -18,10 +18,11 @@
    2019, Hallman and Ipsen 2022).  This is a model, which fails for equal terms: hence the
    loop.  The bound for certain, k u |A||B|, is so wide for large k that f16 stays within.
    Underflow is not in it.  Sums are taken in binary64; the limit of an element that is
-   not finite means nothing.  No number of threads changes a bit.  BITCUT_NO_MEMORY, or
+   not finite means nothing.  Of the options `threads`, `progress` and `offload` are read,
+   and change no bit.  BITCUT_NO_MEMORY, or what a device says, or
    BITCUT_CANNOT if asked to stop. */
-enum bitcut_status commit_fp32(double *limit, const struct comparison *x, int threads,
-                               const struct progress *progress, struct fault *f);
+enum bitcut_status commit_fp32(double *limit, const struct comparison *x,
+                               const struct gemm_options *options, struct fault *f);
 
 /* The largest errors of a recipe on a unit, in u = 2^-24. */
 struct commit_error {

@@ -125,14 +125,14 @@ enum bitcut_status judge_init(struct judge *j, const struct reference *reference
 }
 
 enum bitcut_status judge_grade(struct judge *j, struct commit_error *e,
-                               const struct bitcut_gemm *g, int threads,
-                               const struct progress *progress, struct fault *f)
+                               const struct bitcut_gemm *g,
+                               const struct gemm_options *options, struct fault *f)
 {
     struct comparison *const x = &j->comparison;
     double *limit = memory_allocate(x->m * x->n, sizeof *limit);
     if (!limit) return fault_set(f, BITCUT_NO_MEMORY, "out of memory for the limits");
-    enum bitcut_status status = commit_fp32(limit, x, threads, progress, f);
-    if (status == BITCUT_OK) status = commit_recipe(e, g, x, threads, f);
+    enum bitcut_status status = commit_fp32(limit, x, options, f);
+    if (status == BITCUT_OK) status = commit_recipe(e, g, x, options->threads, f);
     if (status != BITCUT_OK) {
         free(limit);
         return status;

@@ -38,7 +38,7 @@ void judge_clear(struct judge *j);
 /* Set what grades need: the limits of an FP32 GEMM in j->comparison, and in *e the errors
    of g, whose result will be judged.  As commit_fp32(); a failure leaves both alone. */
 enum bitcut_status judge_grade(struct judge *j, struct commit_error *e,
-                               const struct bitcut_gemm *g, int threads,
-                               const struct progress *progress, struct fault *f);
+                               const struct bitcut_gemm *g,
+                               const struct gemm_options *options, struct fault *f);
 
 #endif

@@ -41,7 +41,7 @@ static enum bitcut_status judge(double *values, size_t count, const struct bitcu
     enum bitcut_status status =
         judge_init(&j, &references[0], &x->a, &x->b, &update, &options, f);
     if (status != BITCUT_OK) return status;
-    if (g->unit) status = judge_grade(&j, &error, g, threads, options.progress, f);
+    if (g->unit) status = judge_grade(&j, &error, g, &options, f);
     if (status == BITCUT_OK) {
         j.comparison.d = x->d.at;
         metrics_find(all, &j.comparison, ~0u, threads);

@@ -414,7 +414,8 @@ void line_norms(double *row, double *col, const struct comparison *x, int thread
 {
     const size_t rows = divide_up(x->m, LINES), columns = divide_up(x->n, LINES);
     (void)threads;
-#pragma omp parallel for schedule(dynamic) num_threads(threads_for(threads, rows + columns))
+#pragma omp parallel for schedule(dynamic)                                               \
+    num_threads(threads_for(threads, rows + columns))
     for (size_t part = 0; part < rows + columns; part++) {
         const size_t first = (part < rows ? part : part - rows) * LINES;
         const size_t count = smaller(LINES, (part < rows ? x->m : x->n) - first);

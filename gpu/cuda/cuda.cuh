@@ -45,7 +45,7 @@ struct on_device {
 extern const struct gpu_instruction mma_sm80[], wgmma_sm90[];
 
 /* The module's `sums`. */
-int exact_sums(double *high, double *low, double *size, size_t m, size_t n, size_t k,
+int exact_sums(const struct exact_sums_to *to, size_t m, size_t n, size_t k,
                const uint32_t *a, const uint32_t *b, int device, char *fault);
 
 /* The integer that holds an encoding of each format, by the format's name in PTX. */

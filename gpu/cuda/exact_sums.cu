@@ -4,8 +4,10 @@
    A block of 256 threads has a tile of 64 x 64 outputs, a thread 4 x 4 of them; of k
    16 are in shared memory at a time, as binary64, while the next are on their way in
    registers.  k ascends for every output.  Every operation is rounded to nearest, and
-   FP64 units are what it waits for: 8 operations a product. */
+   FP64 units are what it waits for: an operation a product for the sum, another for that
+   of the magnitudes, 6 for the errors, 2 for the squares. */
 #include "gpu/cuda/gemm.cuh"
+#include "lib/exact/exact_sums.h"
 
 namespace
 {
@@ -14,8 +16,11 @@ constexpr int TILE = 64, DEPTH = 16, EACH = 4, ACROSS = TILE / EACH;
 constexpr int SUM_THREADS = ACROSS * ACROSS, LOADS = TILE * DEPTH / SUM_THREADS;
 constexpr int PITCH = TILE + 2; /* fewer rows of k begin in the same bank */
 
+/* Sums that are wanted besides `high`, a set. */
+enum { LOW = 1, SIZE = 2, SQUARES = 4, SETS = 8 };
+
 struct exact_product {
-    double *high, *low, *size;
+    struct exact_sums_to to;
     const float *a, *b;
     size_t m, n, k, across; /* tiles in a row of them */
 };
@@ -47,18 +52,27 @@ struct next_values {
     }
 };
 
-struct running_sum {
-    double high, low, size;
+template <int SET> struct running_sum {
+    double high, low, size, squares;
 
     /* TwoSum of an exact product (lib/exact/dgemm.h). */
     __device__ __forceinline__ void add(double x, double y)
     {
         const double sum = __fma_rn(x, y, high), z = __dsub_rn(sum, high);
-        const double error =
-            __dadd_rn(__dsub_rn(high, __dsub_rn(sum, z)), __fma_rn(x, y, -z));
+        if (SET & LOW)
+            low = __dadd_rn(
+                low, __dadd_rn(__dsub_rn(high, __dsub_rn(sum, z)), __fma_rn(x, y, -z)));
+        if (SET & SIZE) size = __fma_rn(fabs(x), fabs(y), size);
+        if (SET & SQUARES) squares = __dadd_rn(squares, __dmul_rn(sum, sum));
         high = sum;
-        low = __dadd_rn(low, error);
-        size = __fma_rn(fabs(x), fabs(y), size);
+    }
+
+    __device__ __forceinline__ void store(const exact_sums_to &to, size_t at) const
+    {
+        if (to.high) to.high[at] = high;
+        if (SET & LOW) to.low[at] = low;
+        if (SET & SIZE) to.size[at] = size;
+        if (SET & SQUARES) to.squares[at] = squares;
     }
 };
 
@@ -72,13 +86,14 @@ __device__ __forceinline__ void values_load(double (&to)[EACH], const double *fr
     }
 }
 
+template <int SET>
 __global__ void __launch_bounds__(SUM_THREADS, 2) sums(const exact_product x)
 {
     __shared__ __align__(16) double a[DEPTH][PITCH], b[DEPTH][PITCH];
     const size_t row = blockIdx.x / x.across * TILE;
     const size_t column = blockIdx.x % x.across * TILE;
     const int down = threadIdx.x / ACROSS * EACH, right = threadIdx.x % ACROSS * EACH;
-    running_sum sum[EACH][EACH] = {};
+    running_sum<SET> sum[EACH][EACH] = {};
     next_values next;
     next.load(x, row, column, 0);
     for (size_t k = 0; k < x.k; k += DEPTH) {
@@ -101,10 +116,7 @@ __global__ void __launch_bounds__(SUM_THREADS, 2) sums(const exact_product x)
 #pragma unroll
         for (int j = 0; j < EACH; j++) {
             const size_t r = row + down + i, c = column + right + j;
-            if (r >= x.m || c >= x.n) continue;
-            x.high[r * x.n + c] = sum[i][j].high;
-            x.low[r * x.n + c] = sum[i][j].low;
-            x.size[r * x.n + c] = sum[i][j].size;
+            if (r < x.m && c < x.n) sum[i][j].store(x.to, r * x.n + c);
         }
 }
 
@@ -118,44 +130,59 @@ struct device_memory {
     device_memory(const device_memory &) = delete;
 };
 
-rt_error sums_run(double *const to[3], const uint32_t *a, const uint32_t *b, size_t m,
+rt_error copy_inputs(const exact_product &x, const uint32_t *a, const uint32_t *b)
+{
+    rt_error status = copy_there((void *)x.a, a, x.m * x.k * sizeof *a);
+    if (status == RT_SUCCESS) status = copy_there((void *)x.b, b, x.k * x.n * sizeof *b);
+    return status;
+}
+
+template <int SET = 0> rt_error launch(const exact_product &x, int set)
+{
+    if constexpr (SET < SETS) {
+        if (set != SET) return launch<SET + 1>(x, set);
+        const size_t blocks = divide_up(x.m, (size_t)TILE) * x.across;
+        if (blocks > INT_MAX) return cudaErrorInvalidValue;
+        sums<SET><<<(unsigned)blocks, SUM_THREADS>>>(x);
+    }
+    const rt_error status = rt_last_error();
+    return status == RT_SUCCESS ? rt_device_wait() : status;
+}
+
+rt_error sums_run(const exact_sums_to *to, const uint32_t *a, const uint32_t *b, size_t m,
                   size_t n, size_t k)
 {
-    const size_t count = m * n, bytes = count * sizeof(double);
+    double *const here[] = { to->high, to->low, to->size, to->squares };
+    const size_t bytes = m * n * sizeof(double);
     const device_memory there_a(m * k * sizeof *a), there_b(k * n * sizeof *b);
-    const device_memory there(3 * bytes);
-    double *const high = (double *)there.at;
-    const exact_product x = { high,
-                              high + count,
-                              high + 2 * count,
+    const device_memory high(to->high ? bytes : 0), low(to->low ? bytes : 0),
+        size(to->size ? bytes : 0), squares(to->squares ? bytes : 0);
+    const device_memory *const there[] = { &high, &low, &size, &squares };
+    for (const device_memory *each : { &there_a, &there_b, &high, &low, &size, &squares })
+        if (each->status != RT_SUCCESS) return each->status;
+    if (!bytes) return RT_SUCCESS;
+    const exact_product x = { { to->high ? (double *)high.at : NULL, (double *)low.at,
+                                (double *)size.at, (double *)squares.at },
                               (const float *)there_a.at,
                               (const float *)there_b.at,
                               m,
                               n,
                               k,
                               divide_up(n, (size_t)TILE) };
-    for (const device_memory *each : { &there_a, &there_b, &there })
-        if (each->status != RT_SUCCESS) return each->status;
-    if (!count) return RT_SUCCESS;
-    rt_error status = copy_there(there_a.at, a, m * k * sizeof *a);
-    if (status == RT_SUCCESS) status = copy_there(there_b.at, b, k * n * sizeof *b);
-    if (status != RT_SUCCESS) return status;
-    const size_t blocks = divide_up(m, (size_t)TILE) * x.across;
-    if (blocks > INT_MAX) return cudaErrorInvalidValue;
-    sums<<<(unsigned)blocks, SUM_THREADS>>>(x);
-    status = rt_last_error();
-    if (status == RT_SUCCESS) status = rt_device_wait();
-    for (int i = 0; i < 3 && status == RT_SUCCESS; i++)
-        status = copy_back(to[i], high + i * count, bytes);
+    rt_error status = copy_inputs(x, a, b);
+    if (status == RT_SUCCESS)
+        status = launch(x, (to->low ? LOW : 0) | (to->size ? SIZE : 0) |
+                               (to->squares ? SQUARES : 0));
+    for (int i = 0; i < 4 && status == RT_SUCCESS; i++)
+        if (here[i]) status = copy_back(here[i], there[i]->at, bytes);
     return status;
 }
 
 } // namespace
 
-int exact_sums(double *high, double *low, double *size, size_t m, size_t n, size_t k,
-               const uint32_t *a, const uint32_t *b, int device, char *fault)
+int exact_sums(const exact_sums_to *to, size_t m, size_t n, size_t k, const uint32_t *a,
+               const uint32_t *b, int device, char *fault)
 {
-    double *const to[] = { high, low, size };
     const on_device on(device);
     const rt_error status = on.status;
     return fault_of(fault, status == RT_SUCCESS ? sums_run(to, a, b, m, n, k) : status);

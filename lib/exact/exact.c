@@ -258,17 +258,6 @@ enum { ALL_BUT_MPFR = 1 << LAYER_DOUBLE | 1 << LAYER_DOT2 | 1 << LAYER_BINS };
 
 static const struct exact_options defaults;
 
-/* NULL where the sums are this processor's. */
-static const struct exact_sums *sums_of(const struct exact_options *o,
-                                        const struct exact_job *job)
-{
-    size_t outputs, terms;
-    if (!o->sums || !uses(job, LAYER_DOT2)) return NULL;
-    const bool few = size_multiply(&outputs, job->m, job->n) &&
-                     size_multiply(&terms, outputs, job->k) && terms < o->sums->least;
-    return few ? NULL : o->sums;
-}
-
 /* NULL if the update is A B itself. */
 static const struct exact_update *update_of(const struct exact_options *o)
 {
@@ -300,7 +289,7 @@ enum bitcut_status exact_gemm(uint32_t *c32, uint64_t *c64, double *magnitude,
         return BITCUT_OK;
     }
     const bool serial = uses(&job, LAYER_MPFR) && !mpfr_buildopt_tls_p();
-    job.sums = sums_of(o, &job);
+    if (uses(&job, LAYER_DOT2)) job.sums = exact_sums_for(o->sums, m, n, k);
     tiles_choose(&job, serial ? 1 : (size_t)threads_for(o->threads, SIZE_MAX));
     if (!job_init(&job))
         return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for %zu threads",

@@ -7,6 +7,7 @@
 #define BITCUT_LIB_EXACT_EXACT_H
 
 #include "lib/exact/dgemm.h"
+#include "lib/exact/exact_sums.h"
 #include "lib/progress.h"
 #include "lib/status.h"
 
@@ -33,18 +34,6 @@ enum exact_target { EXACT_F32, EXACT_F64, EXACT_TARGETS };
 struct exact_update {
     uint32_t alpha, beta; /* FP32 encodings */
     const uint32_t *c;    /* m x n, without gaps; NULL if beta is +-0 */
-};
-
-/* Something else than this processor that makes the sums of products of many elements. */
-struct exact_sums {
-    /* Of every element (i, j) of A B, at [i * n + j]: `high` and `low` of dgemm_dot2(),
-       and in `size` that of dgemm_plain_sum(), to the bit (lib/exact/dgemm.h). */
-    enum bitcut_status (*compute)(double *high, double *low, double *size, size_t m,
-                                  size_t n, size_t k, const uint32_t *a,
-                                  const uint32_t *b, void *context, struct fault *f);
-    void *context;
-    size_t least; /* terms of a product for which it is worth while   */
-    size_t bytes; /* of sums at a time: of as many rows as these hold */
 };
 
 /* All zeros are the defaults. */

@@ -53,7 +53,9 @@ static void trial_init(struct trial *t, const struct bitcut_gemm *g, const char 
     ck_assert_int_eq(judge_init(&t->judge, &references[0], &t->a, &t->b, NULL,
                                 &(struct gemm_options){ .threads = 1 }, NULL),
                      BITCUT_OK);
-    ck_assert_int_eq(judge_grade(&t->judge, &t->error, g, 1, NULL, NULL), BITCUT_OK);
+    ck_assert_int_eq(judge_grade(&t->judge, &t->error, g,
+                                 &(struct gemm_options){ .threads = 1 }, NULL),
+                     BITCUT_OK);
     t->judge.comparison.d = t->d.at;
 }
 

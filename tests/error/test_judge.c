@@ -23,7 +23,8 @@ static void judge_limits(struct judge *j, const struct sample *s, bool chain)
     const struct bitcut_gemm g =
         gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", &formats[FORMAT_F32]));
     struct commit_error e;
-    ck_assert_int_eq(judge_grade(j, &e, &g, 1, NULL, NULL), BITCUT_OK);
+    ck_assert_int_eq(judge_grade(j, &e, &g, &(struct gemm_options){ .threads = 1 }, NULL),
+                     BITCUT_OK);
     ck_assert(j->comparison.words == 0 && e.words == 0);
     for (size_t i = 0; !chain && i < s->x.m * s->x.n; i++)
         ck_assert_msg(is_close(j->comparison.limit[i], s->limit[i], s->limit[i]),
@@ -134,7 +135,10 @@ static void judge_dense(double values[METRICS], const struct bitcut_gemm *g,
     ck_assert_int_eq(judge_init(&j, &references[0], &left, &right, &update,
                                 &(struct gemm_options){ .threads = 1 }, NULL),
                      BITCUT_OK);
-    if (g->unit) ck_assert_int_eq(judge_grade(&j, &error, g, 1, NULL, NULL), BITCUT_OK);
+    if (g->unit)
+        ck_assert_int_eq(
+            judge_grade(&j, &error, g, &(struct gemm_options){ .threads = 1 }, NULL),
+            BITCUT_OK);
     j.comparison.d = d;
     metrics_run(values, &j.comparison);
     judge_clear(&j);

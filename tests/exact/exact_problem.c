@@ -120,23 +120,26 @@ const struct way exact_ways[WAYS] = {
 const struct setting plain_setting = { .threads = 1, .round = FE_TONEAREST };
 
 /* Knuth's TwoSum, of products that are exact. */
-static enum bitcut_status sum_plainly(double *high, double *low, double *size, size_t m,
-                                      size_t n, size_t k, const uint32_t *a,
-                                      const uint32_t *b, void *context, struct fault *f)
+static enum bitcut_status sum_plainly(const struct exact_sums_to *to, size_t m, size_t n,
+                                      size_t k, const uint32_t *a, const uint32_t *b,
+                                      void *context, struct fault *f)
 {
     struct hostfp found;
     (void)context, (void)f;
     hostfp_enter(&found);
     for (size_t at = 0; at < m * n; at++) {
-        high[at] = low[at] = size[at] = 0;
+        double high = 0, low = 0, size = 0;
         for (size_t q = 0; q < k; q++) {
             const double x = value_of_float(a[at / n * k + q]);
             const double product = x * value_of_float(b[q * n + at % n]);
-            const double sum = high[at] + product, other = sum - high[at];
-            low[at] += (high[at] - (sum - other)) + (product - other);
-            high[at] = sum;
-            size[at] += fabs(product);
+            const double sum = high + product, other = sum - high;
+            low += (high - (sum - other)) + (product - other);
+            high = sum;
+            size += fabs(product);
         }
+        if (to->high) to->high[at] = high;
+        if (to->low) to->low[at] = low;
+        to->size[at] = size;
     }
     hostfp_leave(&found);
     return BITCUT_OK;

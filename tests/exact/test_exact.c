@@ -314,15 +314,14 @@ struct elsewhere {
     size_t rows;
 };
 
-static enum bitcut_status sum_elsewhere(double *high, double *low, double *size, size_t m,
+static enum bitcut_status sum_elsewhere(const struct exact_sums_to *to, size_t m,
                                         size_t n, size_t k, const uint32_t *a,
                                         const uint32_t *b, void *context, struct fault *f)
 {
     struct elsewhere *x = context;
     x->rows += m;
-    return ++x->calls == x->fails
-               ? fault_set(f, BITCUT_CANNOT, "unplugged")
-               : plain_sums.compute(high, low, size, m, n, k, a, b, NULL, f);
+    return ++x->calls == x->fails ? fault_set(f, BITCUT_CANNOT, "unplugged")
+                                  : plain_sums.compute(to, m, n, k, a, b, NULL, f);
 }
 
 START_TEST(sums_from_elsewhere)

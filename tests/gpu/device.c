@@ -11,6 +11,7 @@
 
 #include "gpu/module.h"
 #include "lib/bits.h"
+#include "lib/exact/exact_sums.h"
 
 #include <math.h>
 #include <signal.h>
@@ -92,8 +93,7 @@ static const struct gpu_instruction wgmma[] = {
 #define SMALL(FORMAT, SIZE, PRODUCTS, WARPS, STAGES, BYTES, SET)                         \
     .what = "", .matrices = FORMAT_F16, .format = FORMAT_##FORMAT,                       \
     .program = { 1, ONE, 0 }, .products = PRODUCTS, .warps = WARPS, .stages = STAGES,    \
-    .threads = 128, .shared_bytes = BYTES, .cluster = 1, .size_most = SIZE,              \
-    ON(SET, 1)
+    .threads = 128, .shared_bytes = BYTES, .cluster = 1, .size_most = SIZE, ON(SET, 1)
 
 /* The liars do not what they say; with HONEST there are none, and no two kernels of a
    recipe but of plain. */
@@ -1095,21 +1095,26 @@ static int session_read(void *to, struct gpu_session *s, size_t i, size_t rows,
 }
 
 /* Sums of exact references, as lib/exact/dgemm.h has them. */
-static int sums(double *high, double *low, double *size, size_t m, size_t n, size_t k,
+static int sums(const struct exact_sums_to *to, size_t m, size_t n, size_t k,
                 const uint32_t *a, const uint32_t *b, int device, char *fault)
 {
     (void)device;
     if (refuse(fault)) return 1;
     for (size_t at = 0; at < m * n; at++) {
-        high[at] = low[at] = size[at] = 0;
+        double high = 0, low = 0, size = 0, squares = 0;
         for (size_t p = 0; p < k; p++) {
             const double x = value_of_float(a[at / n * k + p]);
             const double y = value_of_float(b[p * n + at % n]);
-            const double sum = fma(x, y, high[at]), z = sum - high[at];
-            low[at] += (high[at] - (sum - z)) + fma(x, y, -z);
-            high[at] = sum;
-            size[at] = fma(fabs(x), fabs(y), size[at]);
+            const double sum = fma(x, y, high), z = sum - high;
+            low += (high - (sum - z)) + fma(x, y, -z);
+            high = sum;
+            size = fma(fabs(x), fabs(y), size);
+            squares += sum * sum;
         }
+        if (to->high) to->high[at] = high;
+        if (to->low) to->low[at] = low;
+        if (to->size) to->size[at] = size;
+        if (to->squares) to->squares[at] = squares;
     }
     return 0;
 }

@@ -3,6 +3,7 @@
    with DEVICE_MODULES set that of the modules there. */
 #define _POSIX_C_SOURCE 200809L
 
+#include "analysis/error/judge.h"
 #include "gpu/offload.h"
 #include "lib/clock.h"
 #include "lib/bits.h"
@@ -49,11 +50,13 @@ static uint32_t (*const kinds[])(uint64_t bits) = { any_value, finite_value, nea
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
+enum { SUMS = 4 };
+
 /* A product with its sums as they should be and as the device made them. */
 struct product {
     size_t m, n, k;
     uint32_t *a, *b;
-    double *want[3], *got[3];
+    double *want[SUMS], *got[SUMS];
 };
 
 static void *memory(size_t count, size_t size)
@@ -77,7 +80,7 @@ static void fill(uint32_t *to, size_t count, uint64_t *rng)
 static void solve(struct product *p)
 {
     for (size_t at = 0; at < p->m * p->n; at++) {
-        double high = 0, low = 0, size = 0;
+        double high = 0, low = 0, size = 0, squares = 0;
         for (size_t q = 0; q < p->k; q++) {
             const double x = value_of_float(p->a[at / p->n * p->k + q]);
             const double term = x * value_of_float(p->b[q * p->n + at % p->n]);
@@ -85,10 +88,12 @@ static void solve(struct product *p)
             low += (high - (sum - other)) + (term - other);
             high = sum;
             size += fabs(term);
+            squares += sum * sum;
         }
         p->want[0][at] = high;
         p->want[1][at] = low;
         p->want[2][at] = size;
+        p->want[3][at] = squares;
     }
 }
 
@@ -98,7 +103,7 @@ static struct product pose(size_t m, size_t n, size_t k, uint64_t *rng)
         m,        n,       k, memory(m * k, sizeof *p.a), memory(k * n, sizeof *p.b),
         { NULL }, { NULL }
     };
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < SUMS; i++) {
         p.want[i] = memory(m * n, sizeof(double));
         p.got[i] = memory(m * n, sizeof(double));
     }
@@ -109,7 +114,7 @@ static struct product pose(size_t m, size_t n, size_t k, uint64_t *rng)
 
 static void end(struct product *p)
 {
-    for (int i = 0; i < 3; i++) free(p->want[i]), free(p->got[i]);
+    for (int i = 0; i < SUMS; i++) free(p->want[i]), free(p->got[i]);
     free(p->a);
     free(p->b);
 }
@@ -120,40 +125,59 @@ static void end(struct product *p)
 static bool is_same(const struct product *p, int which, size_t at)
 {
     const double got = p->got[which][at], want = p->want[which][at];
-    if (which == 1 && !isfinite(p->want[0][at])) return true;
+    if (which % 2 && !isfinite(p->want[0][at])) return true;
     return (isnan(got) && isnan(want)) || bits_of_double(got) == bits_of_double(want);
 }
 
-static void check_sums(const struct product *p)
+/* Those that were wanted are there, and the others nobody wrote. */
+static void check_sums(const struct product *p, unsigned wanted)
 {
-    static const char *const names[] = { "high", "low", "size" };
-    for (size_t at = 0; at < 3 * p->m * p->n; at++) {
-        const int which = (int)(at % 3);
-        if (!is_same(p, which, at / 3))
-            ck_abort_msg("%zu x %zu x %zu, element (%zu, %zu), %s: got %a, want %a", p->m,
-                         p->n, p->k, at / 3 / p->n, at / 3 % p->n, names[which],
-                         p->got[which][at / 3], p->want[which][at / 3]);
+    static const char *const names[] = { "high", "low", "size", "squares" };
+    for (size_t at = 0; at < SUMS * p->m * p->n; at++) {
+        const int which = (int)(at % SUMS);
+        const size_t i = at / SUMS;
+        if (wanted >> which & 1 ? !is_same(p, which, i) : p->got[which][i] != 0)
+            ck_abort_msg("%zu x %zu x %zu, sums %u, element (%zu, %zu), %s: got %a, "
+                         "want %a",
+                         p->m, p->n, p->k, wanted, i / p->n, i % p->n, names[which],
+                         p->got[which][i], p->want[which][i]);
     }
 }
 
-/* The reference by the device's sums is that of this processor. */
-static void check_reference(const struct product *p, struct exact_sums sums)
+/* What is compared with is that of this processor: references, magnitudes, and the limits
+   of FP32. */
+static void check_judge(const struct product *p, const struct gpu_offload *by)
 {
-    const size_t count = p->m * p->n;
-    uint64_t *const want = memory(count, sizeof *want);
-    uint64_t *const got = memory(count, sizeof *got);
+    const struct matrix a = { p->m, p->k, p->a }, b = { p->k, p->n, p->b };
+    const struct bitcut_gemm g =
+        gemm_of(&recipes[RECIPE_FP32], unit_find("fma/f32", &formats[FORMAT_F32]));
+    struct exact_sums sums = by->sums;
+    struct gemm_offload offload = by->offload;
+    offload.sums = &sums;
     sums.least = 0;
-    const struct exact_options here = { .threads = 1 };
-    const struct exact_options there = { .threads = 1, .sums = &sums };
-    ck_assert_int_eq(
-        exact_gemm(NULL, want, NULL, NULL, &here, p->m, p->n, p->k, p->a, p->b, NULL),
-        BITCUT_OK);
-    ck_assert_int_eq(
-        exact_gemm(NULL, got, NULL, NULL, &there, p->m, p->n, p->k, p->a, p->b, NULL),
-        BITCUT_OK);
-    ck_assert_mem_eq(got, want, count * sizeof *got);
-    free(want);
-    free(got);
+    struct judge judge[2];
+    for (int i = 0; i < 2; i++) {
+        const struct gemm_options options = { .threads = 1 + i,
+                                              .offload = i ? &offload : NULL };
+        struct commit_error error;
+        struct fault f;
+        if (judge_init(&judge[i], references, &a, &b, NULL, &options, &f) != BITCUT_OK ||
+            judge_grade(&judge[i], &error, &g, &options, &f) != BITCUT_OK)
+            ck_abort_msg("%s", f.text);
+    }
+    const struct comparison *const x = &judge[0].comparison, *const y =
+                                                                 &judge[1].comparison;
+    for (size_t at = 0; at < p->m * p->n; at++) {
+        const bool finite = isfinite(double_of_bits(x->reference64[at]));
+        ck_assert_uint_eq(y->reference32[at], x->reference32[at]);
+        ck_assert_uint_eq(y->reference64[at], x->reference64[at]);
+        if (!finite) continue;
+        ck_assert_uint_eq(bits_of_double(y->magnitude[at]),
+                          bits_of_double(x->magnitude[at]));
+        ck_assert_uint_eq(bits_of_double(y->limit[at]), bits_of_double(x->limit[at]));
+    }
+    judge_clear(&judge[0]);
+    judge_clear(&judge[1]);
 }
 
 static double seconds_most(void)
@@ -178,11 +202,16 @@ START_TEST(sums_to_the_bit)
                                 test_bits(&rng) % most, &rng);
         struct fault f;
         solve(&p);
-        if (offload.sums.compute(p.got[0], p.got[1], p.got[2], p.m, p.n, p.k, p.a, p.b,
-                                 offload.sums.context, &f) != BITCUT_OK)
+        const unsigned wanted = (unsigned)test_bits(&rng) % (1 << SUMS);
+        const struct exact_sums_to to = { wanted & 1 ? p.got[0] : NULL,
+                                          wanted & 2 ? p.got[1] : NULL,
+                                          wanted & 4 ? p.got[2] : NULL,
+                                          wanted & 8 ? p.got[3] : NULL };
+        if (offload.sums.compute(&to, p.m, p.n, p.k, p.a, p.b, offload.sums.context,
+                                 &f) != BITCUT_OK)
             ck_abort_msg("%s", f.text);
-        check_sums(&p);
-        check_reference(&p, offload.sums);
+        check_sums(&p, wanted);
+        check_judge(&p, &offload);
         outputs += p.m * p.n;
         end(&p);
     }

@@ -23,9 +23,22 @@ bool panel_init(struct exact_job *job)
 
 void panel_clear(struct exact_job *job) { free(job->high); }
 
+const struct exact_sums *exact_sums_for(const struct exact_sums *sums, size_t m, size_t n,
+                                        size_t k)
+{
+    size_t outputs, terms;
+    const bool few = sums && size_multiply(&outputs, m, n) &&
+                     size_multiply(&terms, outputs, k) && terms < sums->least;
+    return few ? NULL : sums;
+}
+
 enum bitcut_status panel_compute(const struct exact_job *job, struct fault *f)
 {
-    return job->sums->compute(job->high, job->low, job->size, job->rows, job->n, job->k,
+    const bool settles = job->c32 || job->c64; /* else the magnitudes are all there is */
+    const struct exact_sums_to to = { .high = settles ? job->high : NULL,
+                                      .low = settles ? job->low : NULL,
+                                      .size = job->size };
+    return job->sums->compute(&to, job->rows, job->n, job->k,
                               job->a + job->first * job->k, job->b, job->sums->context,
                               f);
 }
