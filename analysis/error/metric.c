@@ -54,11 +54,12 @@ static double unit_in_last_place(uint32_t x)
 /* A number of element i, of D or of another array. */
 typedef double term_of(const struct comparison *x, size_t i);
 
-enum { CHUNK = 2048 }; /* terms that a thread computes at a time */
+/* Terms that a thread computes at a time, and how many it is worth while for. */
+enum { CHUNK = 1 << 12, TERMS_LEAST = 1 << 16 };
 
 static int threads_over(size_t count, int threads)
 {
-    return threads_for(threads, divide_up(count, CHUNK));
+    return threads_for(threads, count / TERMS_LEAST);
 }
 
 /* The largest |f(x, i)|, i < count. */

@@ -191,7 +191,7 @@ END_TEST
    same bits by any number of threads. */
 START_TEST(many_elements)
 {
-    enum { ROWS = 97, COLUMNS = 331, COUNT = ROWS * COLUMNS };
+    enum { ROWS = 401, COLUMNS = 1031, COUNT = ROWS * COLUMNS };
     static uint32_t d[COUNT], want32[COUNT];
     static uint64_t want64[COUNT];
     static double size[COUNT], limit[COUNT], row[ROWS], col[COLUMNS];
