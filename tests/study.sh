@@ -171,15 +171,17 @@ ratios() {
         sed "s/.*\"unit\":\"\([^\"]*\)\",\"recipe\":\"\([^\"]*\)\".*\"n\":\([0-9]*\).*\"$1\":\([^,]*\),.*/\1 \2 \3 \4/" |
         awk '{ sum[$1, $2, $3] += log($4); count[$1, $2, $3]++ }
             function over(unit, method, n) {
-                if (count[unit, method, n] != 8) return "none"
-                return sprintf("%.3g", exp((sum[unit, method, n] - sum[unit, "legemm", n]) / 8)) + 0
+                seeds = n > 8192 ? 4 : 8
+                if (count[unit, method, n] != seeds) return "none"
+                of = sum[unit, method, n] - sum[unit, "legemm", n]
+                return sprintf("%.3g", exp(of / seeds)) + 0
             }
             END {
                 split("mi210 a800", units); split("MI210 A800", names)
                 split("plain markidis ootomo ootomo-unpromoted legemm-gradual", methods)
                 for (u = 1; u <= 2; u++) for (i = 1; i <= 5; i++) {
                     line = names[u] " @tab " methods[i]
-                    for (n = 512; n <= 4096; n *= 2)
+                    for (n = 512; n <= 16384; n *= 2)
                         line = line " @tab " over(units[u], methods[i], n)
                     print line
                 }
@@ -232,7 +234,7 @@ paper_scale() {
     for claim in figure11-type2 figure11-type3 layers-mi210-max; do
         grep -q "\"name\":\"$claim\".*\"verdict\":\"differs\"" out || echo "$claim"
     done
-    for study in figure1:120 figure5:120 figure11:96 figure13:144 dropped:72 legemm:32 \
+    for study in figure1:120 figure5:120 figure11:96 figure13:144 dropped:72 legemm:44 \
         promotion:24 xf32:48 mi200:72 flush:64 cdna:16 slices:38; do
         name=${study%:*}
         run 0 study "$name" --scale paper --shard "0/${study#*:}" -o point.jsonl

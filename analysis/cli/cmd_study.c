@@ -18,7 +18,7 @@ static const char *scale_name, *shard_text;
 static bool merge, resume, judge;
 
 static const struct option_row options[] = {
-    { "scale", "sizes: small (the default, seconds) or paper (n up to 4096, hours)",
+    { "scale", "sizes: small (the default, seconds) or paper (n up to 16384, hours)",
       OPTION_TEXT, &scale_name, "SCALE" },
     { "verdicts", "print what the rows say of the claims of papers, in place of the rows",
       OPTION_FLAG, &judge, NULL },

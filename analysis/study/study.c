@@ -23,7 +23,7 @@ const struct study *const studies[] = { STUDIES(LISTED) NULL };
 
 const struct table_row study_scales[] = {
     [STUDY_SMALL] = { "small", "seconds; sizes up to some hundreds" },
-    [STUDY_PAPER] = { "paper", "the sizes of papers, n up to 4096, and more seeds" },
+    [STUDY_PAPER] = { "paper", "the sizes of papers, n up to 16384, and more seeds" },
     { 0 }
 };
 

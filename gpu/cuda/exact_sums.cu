@@ -25,7 +25,7 @@ struct exact_product {
     size_t m, n, k, across; /* tiles in a row of them */
 };
 
-/* What a thread brings of the next k: element `load` of A and of B, +0 beyond the end. */
+/* What a thread brings of the next k: of A and of B, +0 beyond the end. */
 struct next_values {
     float a[LOADS], b[LOADS];
 
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(SUM_THREADS, 2) sums(const exact_product x)
         next.store(a, b);
         __syncthreads();
         next.load(x, row, column, k + DEPTH);
-        for (int q = 0; q < DEPTH; q++) {
+        for (int q = 0; q < DEPTH && k + q < x.k; q++) {
             double of_a[EACH], of_b[EACH];
             values_load(of_a, &a[q][down]);
             values_load(of_b, &b[q][right]);

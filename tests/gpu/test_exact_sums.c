@@ -172,9 +172,12 @@ static void check_judge(const struct product *p, const struct gpu_offload *by)
         ck_assert_uint_eq(y->reference32[at], x->reference32[at]);
         ck_assert_uint_eq(y->reference64[at], x->reference64[at]);
         if (!finite) continue;
-        ck_assert_uint_eq(bits_of_double(y->magnitude[at]),
-                          bits_of_double(x->magnitude[at]));
-        ck_assert_uint_eq(bits_of_double(y->limit[at]), bits_of_double(x->limit[at]));
+        if (bits_of_double(y->magnitude[at]) != bits_of_double(x->magnitude[at]) ||
+            bits_of_double(y->limit[at]) != bits_of_double(x->limit[at]))
+            ck_abort_msg(
+                "%zu x %zu x %zu, element %zu: magnitude %a, limit %a, not %a, %a", p->m,
+                p->n, p->k, at, y->magnitude[at], y->limit[at], x->magnitude[at],
+                x->limit[at]);
     }
     judge_clear(&judge[0]);
     judge_clear(&judge[1]);
