@@ -75,23 +75,71 @@ static rt_error copied_clear(struct copied *x, int count, rt_error first)
 
 /* --- panels ----------------------------------------------------------------------- */
 
-/* How D is cut: in panels of `each` of its lines, which are those of an operand and of
-   C. */
+/* How D is cut: in panels of its lines, which are those of an operand and of C; and the
+   first of them across, in pieces of the lines of the other operand, so that work begins
+   before all of that is there. */
 struct cutting {
-    int operand;        /* 0: rows, of A; 1: columns, of B */
-    size_t lines, each; /* each of 0 lines: D is not cut   */
+    int operand; /* 0: panels are of rows, of A; 1: of columns, of B */
+    size_t lines, others;
+    int panels, pieces; /* 1 each: D is not cut */
 };
 
-/* Panels are whole tiles of all methods, and so large that each keeps the device busy. */
+/* Panels are whole tiles of all methods, and so large that each keeps the device busy;
+   the first and the last have half of the others' lines, as nothing runs while they are
+   on their way. */
 #ifndef PANEL_OUTPUTS
 #define PANEL_OUTPUTS ((size_t)1 << 22)
 #define PANEL_LINES   256
 #endif
-enum { PANELS_MOST = 4 };
+enum { PANELS_MOST = 5, PIECES_MOST = 4 };
+
+/* Lines of D, or of the other operand, from `first` on. */
+struct part {
+    size_t first, count;
+};
+
+/* Where so many halves of a part begin, of lines in `parts` parts. */
+static size_t halves_at(size_t lines, int halves, int parts)
+{
+    if (halves <= 0 || halves >= 2 * parts) return halves <= 0 ? 0 : lines;
+    return lines * (size_t)halves / (2 * (size_t)parts) / PANEL_LINES * PANEL_LINES;
+}
+
+static struct part panel_at(const struct cutting *c, int i)
+{
+    const int parts = c->panels - 1;
+    if (!parts) return (struct part){ 0, c->lines };
+    const size_t first = halves_at(c->lines, 2 * i - 1, parts);
+    return (struct part){ first, halves_at(c->lines, 2 * i + 1, parts) - first };
+}
+
+/* Of panel i; the others have one. */
+static int pieces_of(const struct cutting *c, int i) { return i ? 1 : c->pieces; }
+
+static struct part piece_at(const struct cutting *c, int i, int piece)
+{
+    const int pieces = pieces_of(c, i);
+    const size_t first = halves_at(c->others, 2 * piece, pieces);
+    return (struct part){ first, halves_at(c->others, 2 * piece + 2, pieces) - first };
+}
 
 static bool lies(const struct bitcut_matrix *x, enum bitcut_layout layout)
 {
     return x->layout == layout && !x->each && !x->words;
+}
+
+/* Into as many parts as are worth while, and none of them empty. */
+static struct cutting cut(int operand, size_t lines, size_t others, bool pieces)
+{
+    const size_t parts =
+        smaller(lines / (2 * PANEL_LINES), lines * others / PANEL_OUTPUTS);
+    struct cutting c = { operand, lines, others, 1, 1 };
+    if (parts < 2) return c;
+    c.panels = 1 + (int)smaller(PANELS_MOST - 1, parts);
+    const size_t outputs = panel_at(&c, 0).count * others;
+    const size_t most = smaller(outputs / (PANEL_OUTPUTS / 4), others / PANEL_LINES);
+    if (pieces && most > 1) c.pieces = (int)smaller(PIECES_MOST, most);
+    return c;
 }
 
 static struct cutting cutting_of(const struct gpu_work *w)
@@ -100,32 +148,13 @@ static struct cutting cutting_of(const struct gpu_work *w)
     for (int operand = 0; operand < 2 && g->count == 1; operand++) {
         const enum bitcut_layout layout =
             operand ? BITCUT_COLUMN_MAJOR : BITCUT_ROW_MAJOR;
-        const size_t lines = operand ? g->n : g->m, length = operand ? g->m : g->n;
-        const size_t panels = smaller(PANELS_MOST, lines * length / PANEL_OUTPUTS);
-        if (panels > 1 && lies(operand ? &g->b : &g->a, layout) &&
-            !(operand ? g->a.words : g->b.words) && lies(&g->d, layout) &&
-            (!gemm_reads_c(g) || lies(&g->c, layout)))
-            return (struct cutting){ operand, lines,
-                                     divide_up(divide_up(lines, panels), PANEL_LINES) *
-                                         PANEL_LINES };
+        const struct bitcut_matrix *const other = operand ? &g->a : &g->b;
+        if (lies(operand ? &g->b : &g->a, layout) && !other->words &&
+            lies(&g->d, layout) && (!gemm_reads_c(g) || lies(&g->c, layout)))
+            return cut(operand, operand ? g->n : g->m, operand ? g->m : g->n,
+                       !other->each);
     }
-    return (struct cutting){ 0, 0, 0 };
-}
-
-/* Lines of D from `first` on. */
-struct panel {
-    size_t first, count;
-};
-
-static int panels_of(const struct cutting *c)
-{
-    return c->each ? (int)divide_up(c->lines, c->each) : 1;
-}
-
-static struct panel panel_at(const struct cutting *c, int i)
-{
-    const size_t first = (size_t)i * c->each;
-    return (struct panel){ first, smaller(c->each, c->lines - first) };
+    return (struct cutting){ 0, g->m, g->n, 1, 1 };
 }
 
 static size_t element_bytes(const struct bitcut_matrix *x)
@@ -134,45 +163,75 @@ static size_t element_bytes(const struct bitcut_matrix *x)
     return bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
 }
 
-/* The part of a work whose matrices are on the device. */
-static struct gpu_work part_of(const struct gpu_work *w, const struct cutting *c, int i)
+/* Whether the lines of an operand that D has, not those of k, lie one after the other. */
+static bool has_own_lines(const struct bitcut_matrix *x, int operand)
+{
+    return x->layout == (operand ? BITCUT_COLUMN_MAJOR : BITCUT_ROW_MAJOR);
+}
+
+static void advance(struct bitcut_matrix *x, size_t elements)
+{
+    if (x->at) x->at = (const char *)x->at + elements * element_bytes(x);
+}
+
+/* A piece of panel i of a work whose matrices are on the device. */
+static struct gpu_work part_of(const struct gpu_work *w, const struct cutting *c, int i,
+                               int piece)
 {
     struct gpu_work part = *w;
     struct bitcut_gemm *const g = &part.gemm;
-    const struct panel p = panel_at(c, i);
-    struct bitcut_matrix *const cut[] = { c->operand ? &g->b : &g->a, &g->c, &g->d };
-    if (!c->each) return part;
+    const struct part p = panel_at(c, i), q = piece_at(c, i, piece);
+    struct bitcut_matrix *const other = c->operand ? &g->a : &g->b;
+    if (c->panels == 1) return part;
     *(c->operand ? &g->n : &g->m) = p.count;
-    for (int j = 0; j < 3; j++)
-        if (cut[j]->at)
-            cut[j]->at =
-                (const char *)cut[j]->at + p.first * cut[j]->ld * element_bytes(cut[j]);
+    *(c->operand ? &g->m : &g->n) = q.count;
+    advance(c->operand ? &g->b : &g->a, p.first * (c->operand ? g->b.ld : g->a.ld));
+    advance(other, q.first * (has_own_lines(other, 1 - c->operand) ? other->ld : 1));
+    advance(&g->c, p.first * g->c.ld + q.first);
+    advance(&g->d, p.first * g->d.ld + q.first);
     return part;
 }
 
-/* Bytes of a memory. */
+/* Bytes of a memory: `count` lines, `pitch` bytes from one to the next. */
 struct range {
-    size_t at, bytes;
+    size_t at, bytes, count, pitch;
 };
 
-/* What panel i has of the memory of a matrix of the host, whose lines have so many
-   elements; all of it where D is not cut. */
-static struct range range_of(const struct bitcut_matrix *m, const struct gpu_memory *here,
-                             size_t length, const struct cutting *c, int i)
+static struct range whole_of(const struct gpu_memory *here)
 {
-    const struct panel p = panel_at(c, i);
+    return (struct range){ 0, here->bytes, 1, 0 };
+}
+
+/* So many whole lines of a matrix of the host, of `length` elements, in its memory. */
+static struct range lines_of(const struct bitcut_matrix *m, const struct gpu_memory *here,
+                             struct part lines, size_t length)
+{
     const size_t bytes = element_bytes(m);
-    if (!c->each) return (struct range){ 0, here->bytes };
-    return (struct range){ (size_t)((const char *)m->at - (const char *)here->at) +
-                               p.first * m->ld * bytes,
-                           ((p.count - 1) * m->ld + length) * bytes };
+    const size_t at = (size_t)((const char *)m->at - (const char *)here->at);
+    return (struct range){ at + lines.first * m->ld * bytes,
+                           lines.count ? ((lines.count - 1) * m->ld + length) * bytes : 0,
+                           1, 0 };
+}
+
+/* So many elements of each of `count` lines. */
+static struct range across_of(const struct bitcut_matrix *m,
+                              const struct gpu_memory *here, struct part elements,
+                              size_t count)
+{
+    const size_t bytes = element_bytes(m);
+    const size_t at = (size_t)((const char *)m->at - (const char *)here->at);
+    return (struct range){ at + elements.first * bytes, elements.count * bytes, count,
+                           m->ld * bytes };
 }
 
 /* --- there and back --------------------------------------------------------------- */
 
 static rt_error bring(const struct copied *x, struct range r)
 {
-    return copy_there(x->there + r.at, (const char *)x->here->at + r.at, r.bytes);
+    char *const to = x->there + r.at;
+    const char *const from = (const char *)x->here->at + r.at;
+    return r.count == 1 ? copy_there(to, from, r.bytes)
+                        : copy_lines_there(to, from, r.count, r.bytes, r.pitch);
 }
 
 static rt_error take(const struct copied *x, struct range r)
@@ -190,18 +249,35 @@ struct visit {
     rt_event done[PANELS_MOST];
 };
 
-static size_t length_of(const struct visit *v, int matrix)
+static const struct bitcut_matrix *matrix_of(const struct visit *v, int matrix)
 {
     const struct bitcut_gemm *const g = &v->here->gemm;
-    return matrix < 2 ? g->k : v->cutting.operand ? g->m : g->n;
+    const struct bitcut_matrix *const all[] = { &g->a, &g->b, &g->c, &g->d };
+    return all[matrix];
 }
 
+/* What panel i has of the cut operand, C or D. */
 static struct range panel_range(const struct visit *v, int matrix, int i)
 {
-    const struct bitcut_gemm *const g = &v->here->gemm;
-    const struct bitcut_matrix *const m[] = { &g->a, &g->b, &g->c, &g->d };
-    return range_of(m[matrix], v->memory[matrix].here, length_of(v, matrix), &v->cutting,
-                    i);
+    const struct cutting *const c = &v->cutting;
+    const struct gpu_memory *const here = v->memory[matrix].here;
+    if (c->panels == 1) return whole_of(here);
+    return lines_of(matrix_of(v, matrix), here, panel_at(c, i),
+                    matrix < 2 ? v->here->gemm.k : c->others);
+}
+
+/* What a piece of panel 0 has of the other operand. */
+static struct range piece_range(const struct visit *v, int piece)
+{
+    const struct cutting *const c = &v->cutting;
+    const int operand = 1 - c->operand;
+    const struct gpu_memory *const here = v->memory[operand].here;
+    const struct bitcut_matrix *const m = matrix_of(v, operand);
+    const size_t k = v->here->gemm.k;
+    if (c->pieces == 1) return whole_of(here);
+    const struct part lines = piece_at(c, 0, piece);
+    return has_own_lines(m, operand) ? lines_of(m, here, lines, k)
+                                     : across_of(m, here, lines, k);
 }
 
 /* Whether what is in the memory of D stays in part: between lines, or between matrices.
@@ -209,22 +285,32 @@ static struct range panel_range(const struct visit *v, int matrix, int i)
 static bool keeps_d(const struct visit *v)
 {
     const struct bitcut_matrix *const d = &v->here->gemm.d;
-    return !v->cutting.each || d->ld != length_of(v, 3);
+    return v->cutting.panels == 1 || d->ld != v->cutting.others;
 }
 
-/* What panel i needs that is not there yet, its work, and an event behind it. */
-static rt_error panel_start(struct visit *v, int i)
+/* What panel i needs of all matrices but the other operand, which is not there yet. */
+static rt_error panel_bring(struct visit *v, int i)
 {
     rt_error status = RT_SUCCESS;
     for (int m = 0; m < 4 && status == RT_SUCCESS; m++) {
         const struct copied *const x = &v->memory[m];
-        const bool shared = m < 2 && v->cutting.each && m != v->cutting.operand;
-        if (!x->memory || (m == 3 && !keeps_d(v))) continue;
-        if (!shared) status = bring(x, panel_range(v, m, i));
-        else if (i == 0) status = bring(x, (struct range){ 0, x->here->bytes });
+        const bool other = m == 1 - v->cutting.operand;
+        if (x->memory && !other && (m != 3 || keeps_d(v)))
+            status = bring(x, panel_range(v, m, i));
     }
-    const struct gpu_work part = part_of(&v->there, &v->cutting, i);
-    if (status == RT_SUCCESS) status = work_start(&part, v->workspace, NULL);
+    return status;
+}
+
+/* Panel i, piece by piece with what that needs, and an event behind it. */
+static rt_error panel_start(struct visit *v, int i)
+{
+    const struct copied *const other = &v->memory[1 - v->cutting.operand];
+    rt_error status = panel_bring(v, i);
+    for (int j = 0; j < pieces_of(&v->cutting, i) && status == RT_SUCCESS; j++) {
+        const struct gpu_work part = part_of(&v->there, &v->cutting, i, j);
+        if (i == 0 && other->memory) status = bring(other, piece_range(v, j));
+        if (status == RT_SUCCESS) status = work_start(&part, v->workspace, NULL);
+    }
     if (status == RT_SUCCESS) status = rt_event_create(&v->done[i]);
     return status == RT_SUCCESS ? rt_event_record(v->done[i], NULL) : status;
 }
@@ -240,8 +326,13 @@ static rt_error panel_end(struct visit *v, int i)
 /* A workspace of ones, and such a D: NaNs, so that what nothing wrote shows. */
 static rt_error make_room(struct visit *v)
 {
-    const struct gpu_work part = part_of(&v->there, &v->cutting, 0);
-    const size_t bytes = gemm_workspace(&part);
+    size_t bytes = 0;
+    for (int i = 0; i < v->cutting.panels; i++)
+        for (int j = 0; j < pieces_of(&v->cutting, i); j++) {
+            const struct gpu_work part = part_of(&v->there, &v->cutting, i, j);
+            const size_t needs = gemm_workspace(&part);
+            if (needs > bytes) bytes = needs;
+        }
     const struct copied *const d = &v->memory[3];
     rt_error status = bytes ? rt_malloc(&v->workspace, bytes) : RT_SUCCESS;
     if (status == RT_SUCCESS && bytes) status = rt_fill(v->workspace, 0xff, bytes);
@@ -254,7 +345,7 @@ static rt_error visit_device(struct visit *v, const struct gpu_memory memory[4])
 {
     struct bitcut_gemm *const g = &v->there.gemm;
     struct bitcut_matrix *const matrix[4] = { &g->a, &g->b, &g->c, &g->d };
-    const int panels = panels_of(&v->cutting);
+    const int panels = v->cutting.panels;
     rt_error status = RT_SUCCESS;
     for (int i = 0; i < 4 && status == RT_SUCCESS; i++)
         if (memory[i].at)
@@ -306,7 +397,7 @@ static rt_error split_there(struct copied *x, void *words, const struct gpu_work
                                          : 0 };
     const struct gpu_memory to = { words, gemm_words(w, which) };
     rt_error status = translate(m, &x[0], &from, NULL, 1);
-    if (status == RT_SUCCESS) status = bring(&x[0], (struct range){ 0, from.bytes });
+    if (status == RT_SUCCESS) status = bring(&x[0], whole_of(&from));
     if (status == RT_SUCCESS) status = reserve(&x[1], &to);
     if (status == RT_SUCCESS) status = rt_fill(x[1].memory, 0xff, to.bytes);
     char *const at = x[1].memory; /* aligned */

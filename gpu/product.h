@@ -118,8 +118,13 @@ rt_error split_launch(void *words, const struct operand *operand, size_t count,
 rt_error copy_there(void *to, const void *from, size_t bytes);
 rt_error copy_back(void *to, const void *from, size_t bytes);
 
-/* What emulates units that the device does not have: the workspace of a GEMM, and its start
-   on the current device.  NULL in modules without multipliers. */
+/* The same for `count` lines of so many bytes, each `pitch` bytes behind the one before,
+   here and there. */
+rt_error copy_lines_there(void *to, const void *from, size_t count, size_t bytes,
+                          size_t pitch);
+
+/* What emulates units that the device does not have: the workspace of a GEMM, and its
+   start on the current device.  NULL in modules without multipliers. */
 struct emulation_code {
     size_t (*workspace)(const struct gpu_work *work);
     rt_error (*start)(const struct gpu_work *work, void *workspace, rt_stream stream);

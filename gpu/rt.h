@@ -27,6 +27,8 @@ rt_error rt_last_error(void);
 rt_error rt_malloc(void **at, size_t bytes);
 rt_error rt_free(void *at);
 rt_error rt_copy(void *to, const void *from, size_t bytes, int kind);
+rt_error rt_copy_lines(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                       size_t bytes, size_t count, int kind);
 rt_error rt_fill(void *at, int byte, size_t bytes);
 rt_error rt_fill_start(void *at, int byte, size_t bytes, rt_stream stream);
 
@@ -77,6 +79,7 @@ typedef RT(Event_t)  rt_event;
 #define rt_malloc        RT(Malloc)
 #define rt_free          RT(Free)
 #define rt_copy          RT(Memcpy)
+#define rt_copy_lines    RT(Memcpy2D)
 #define rt_fill          RT(Memset)
 #define rt_fill_start    RT(MemsetAsync)
 #define rt_pointer_get   RT(PointerGetAttributes)

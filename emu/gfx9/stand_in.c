@@ -207,6 +207,16 @@ int hipMemcpy(void *to, const void *from, size_t bytes, int kind)
     return HIP_SUCCESS;
 }
 
+int hipMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                size_t bytes, size_t count, int kind)
+{
+    int status = HIP_SUCCESS;
+    for (size_t i = 0; i < count && status == HIP_SUCCESS; i++)
+        status = hipMemcpy((char *)to + i * to_pitch, (const char *)from + i * from_pitch,
+                           bytes, kind);
+    return status;
+}
+
 int hipMemset(void *at, int byte, size_t bytes)
 {
     if (bytes && !at) return note(HIP_INVALID_VALUE);

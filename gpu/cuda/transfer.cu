@@ -71,11 +71,13 @@ bool lanes_make(int device)
     return status == RT_SUCCESS;
 }
 
-/* One copy, in pieces, and who copies it. */
+/* One copy, in pieces, and who copies it.  It is of bytes without gaps, or of lines that
+   are: then a piece has whole lines. */
 struct transfer {
     char *to;
     const char *from;
     size_t bytes, piece;
+    size_t line, pitch; /* 0: there are no lines */
     cudaMemcpyKind kind;
     int device, workers;
 };
@@ -107,9 +109,21 @@ struct way {
     {
         rt_error status = rt_event_wait(event(i)); /* of the piece before */
         if (status != RT_SUCCESS) return status;
-        memcpy(room(i), x.from + start(i), size(i));
-        status = cudaMemcpyAsync(x.to + start(i), room(i), size(i), x.kind, own.stream);
+        status = x.line ? send_lines(i) : send_bytes(i);
         return status == RT_SUCCESS ? rt_event_record(event(i), own.stream) : status;
+    }
+    rt_error send_bytes(int i)
+    {
+        memcpy(room(i), x.from + start(i), size(i));
+        return cudaMemcpyAsync(x.to + start(i), room(i), size(i), x.kind, own.stream);
+    }
+    rt_error send_lines(int i)
+    {
+        const size_t first = start(i) / x.line, lines = size(i) / x.line;
+        for (size_t j = 0; j < lines; j++)
+            memcpy(room(i) + j * x.line, x.from + (first + j) * x.pitch, x.line);
+        return cudaMemcpy2DAsync(x.to + first * x.pitch, x.pitch, room(i), x.line, x.line,
+                                 lines, x.kind, own.stream);
     }
     rt_error ask(int i)
     {
@@ -190,18 +204,25 @@ size_t piece_of(size_t bytes, int workers)
     return each < PIECE_LEAST ? PIECE_LEAST : each > PIECE ? PIECE : each;
 }
 
-rt_error copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+/* By the runtime. */
+rt_error copy_alone(const transfer &x)
 {
-    const int workers = workers_here();
-    transfer x = {
-        (char *)to, (const char *)from, bytes, piece_of(bytes, workers), kind, 0, workers
-    };
-    const void *const here = kind == RT_TO_DEVICE ? from : to;
+    return x.line ? rt_copy_lines(x.to, x.pitch, x.from, x.pitch, x.line,
+                                  x.bytes / x.line, x.kind)
+                  : rt_copy(x.to, x.from, x.bytes, x.kind);
+}
+
+rt_error copy(transfer x)
+{
+    const void *const here = x.kind == RT_TO_DEVICE ? x.from : x.to;
     rt_error status = rt_device_get(&x.device);
     if (status != RT_SUCCESS) return status;
-    if (bytes < LEAST || is_locked(here)) return rt_copy(to, from, bytes, kind);
+    if (x.bytes < LEAST || x.line > PIECE_LEAST || is_locked(here)) return copy_alone(x);
+    x.workers = workers_here();
+    x.piece = piece_of(x.bytes, x.workers);
+    if (x.line) x.piece -= x.piece % x.line;
     pthread_mutex_lock(&lock);
-    status = lanes_make(x.device) ? go(x) : rt_copy(to, from, bytes, kind);
+    status = lanes_make(x.device) ? go(x) : copy_alone(x);
     pthread_mutex_unlock(&lock);
     return status;
 }
@@ -210,10 +231,18 @@ rt_error copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 
 rt_error copy_there(void *to, const void *from, size_t bytes)
 {
-    return copy(to, from, bytes, RT_TO_DEVICE);
+    return copy({ (char *)to, (const char *)from, bytes, 0, 0, 0, RT_TO_DEVICE, 0, 0 });
 }
 
 rt_error copy_back(void *to, const void *from, size_t bytes)
 {
-    return copy(to, from, bytes, RT_TO_HOST);
+    return copy({ (char *)to, (const char *)from, bytes, 0, 0, 0, RT_TO_HOST, 0, 0 });
+}
+
+rt_error copy_lines_there(void *to, const void *from, size_t count, size_t bytes,
+                          size_t pitch)
+{
+    if (!count || !bytes) return RT_SUCCESS;
+    return copy({ (char *)to, (const char *)from, count * bytes, 0, bytes, pitch,
+                  RT_TO_DEVICE, 0, 0 });
 }

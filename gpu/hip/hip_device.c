@@ -45,6 +45,12 @@ rt_error copy_there(void *to, const void *from, size_t bytes)
     return rt_copy(to, from, bytes, RT_TO_DEVICE);
 }
 
+rt_error copy_lines_there(void *to, const void *from, size_t count, size_t bytes,
+                          size_t pitch)
+{
+    return rt_copy_lines(to, pitch, from, pitch, bytes, count, RT_TO_DEVICE);
+}
+
 rt_error copy_back(void *to, const void *from, size_t bytes)
 {
     return rt_copy(to, from, bytes, RT_TO_HOST);

@@ -106,6 +106,12 @@ rt_error rt_copy(void *to, const void *from, size_t bytes, int kind)
     if (!bytes) return RT_SUCCESS;
     CALL(hipMemcpy, to, from, bytes, kind);
 }
+rt_error rt_copy_lines(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                       size_t bytes, size_t count, int kind)
+{
+    if (!bytes || !count) return RT_SUCCESS;
+    CALL(hipMemcpy2D, to, to_pitch, from, from_pitch, bytes, count, kind);
+}
 rt_error rt_fill(void *at, int byte, size_t bytes) { CALL(hipMemset, at, byte, bytes); }
 rt_error rt_device_count(int *count) { CALL(hipGetDeviceCount, count); }
 rt_error rt_device_get(int *device) { CALL(hipGetDevice, device); }

@@ -21,6 +21,8 @@ struct hip_runtime {
     int (*hipMalloc)(void **at, size_t bytes);
     int (*hipFree)(void *at);
     int (*hipMemcpy)(void *to, const void *from, size_t bytes, int kind);
+    int (*hipMemcpy2D)(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                       size_t bytes, size_t count, int kind);
     int (*hipMemset)(void *at, int byte, size_t bytes);
     int (*hipMemsetAsync)(void *at, int byte, size_t bytes, void *stream);
     int (*hipStreamCreateWithFlags)(void **stream, unsigned flags);
@@ -55,6 +57,7 @@ struct hip_runtime {
     X(hipMalloc)                                                                         \
     X(hipFree)                                                                           \
     X(hipMemcpy)                                                                         \
+    X(hipMemcpy2D)                                                                       \
     X(hipMemset)                                                                         \
     X(hipMemsetAsync)                                                                    \
     X(hipStreamCreateWithFlags)                                                          \

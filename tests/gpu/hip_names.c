@@ -32,6 +32,8 @@ SAME(hipRuntimeGetVersion, hipError_t, int *)
 SAME(hipMalloc, hipError_t, void **, size_t)
 SAME(hipFree, hipError_t, void *)
 SAME(hipMemcpy, hipError_t, void *, const void *, size_t, hipMemcpyKind)
+SAME(hipMemcpy2D, hipError_t, void *, size_t, const void *, size_t, size_t, size_t,
+     hipMemcpyKind)
 SAME(hipMemset, hipError_t, void *, int, size_t)
 SAME(hipMemsetAsync, hipError_t, void *, int, size_t, hipStream_t)
 SAME(hipStreamCreateWithFlags, hipError_t, hipStream_t *, unsigned)

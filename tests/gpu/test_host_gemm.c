@@ -24,6 +24,7 @@ static struct {
     int fails_at; /* the call of the runtime that fails, from 1 on; 0: none */
     const struct gpu_work *work;
     size_t sent, received;
+    int across; /* copies of parts of lines */
 } device;
 
 static rt_error done(void)
@@ -75,6 +76,17 @@ rt_error copy_there(void *to, const void *from, size_t bytes)
 {
     device.sent += bytes;
     return rt_copy(to, from, bytes, RT_TO_DEVICE);
+}
+
+rt_error copy_lines_there(void *to, const void *from, size_t count, size_t bytes,
+                          size_t pitch)
+{
+    rt_error status = RT_SUCCESS;
+    device.across++;
+    for (size_t i = 0; i < count && status == RT_SUCCESS; i++)
+        status =
+            copy_there((char *)to + i * pitch, (const char *)from + i * pitch, bytes);
+    return status;
 }
 
 rt_error copy_back(void *to, const void *from, size_t bytes)
@@ -200,8 +212,8 @@ static struct bitcut_gemm some_gemm(uint64_t *state)
     g.recipe = bitcut_recipe_find("plain");
     g.unit = bitcut_unit_find("fma/f32", NULL);
     g.count = test_between(state, 0, 4) ? 1 : COUNT;
-    g.m = (size_t)test_between(state, 0, 50);
-    g.n = (size_t)test_between(state, 0, 50);
+    g.m = (size_t)test_between(state, 0, 60);
+    g.n = (size_t)test_between(state, 0, 60);
     g.k = (size_t)test_between(state, 0, 5);
     g.beta = test_between(state, 0, 1) ? 0 : F32_ONE;
     g.a = matrix_at(a, g.m, g.k, state);
@@ -228,6 +240,7 @@ static int run_there(const struct bitcut_gemm *g, char *fault)
     all_memory(memory, g);
     device.started = 0;
     device.sent = device.received = 0;
+    device.across = 0;
     const int status = device_run(&w, memory, 3, fault);
     ck_assert_int_eq(device.blocks, 0);
     ck_assert_int_eq(device.events, 0);
@@ -237,7 +250,7 @@ static int run_there(const struct bitcut_gemm *g, char *fault)
 START_TEST(like_the_emulator)
 {
     uint64_t state = test_seed();
-    int cut = 0, whole = 0, less = 0;
+    int cut = 0, whole = 0, less = 0, pieces = 0, across = 0;
     for (int i = 0; i < test_cases(2000, 20000); i++) {
         const uint64_t seed = state;
         char why[GPU_FAULT_MOST];
@@ -247,7 +260,8 @@ START_TEST(like_the_emulator)
         ck_assert_int_eq(run_there(&g, why), 0);
         cut += device.started > 1, whole += device.started == 1;
         less += device.received < sizeof d;
-        ck_assert_int_le(device.started, PANELS_MOST);
+        pieces += device.started > PANELS_MOST, across += device.across > 0;
+        ck_assert_int_le(device.started, PANELS_MOST + PIECES_MOST - 1);
         uint32_t *const got = memcpy(malloc(sizeof d), d, sizeof d);
         memcpy(d, before[0], sizeof d);
         emulate(&g);
@@ -257,6 +271,8 @@ START_TEST(like_the_emulator)
     }
     ck_assert_int_gt(cut, whole / 4);
     ck_assert_int_gt(less, cut / 2);
+    ck_assert_int_gt(pieces, cut / 8);
+    ck_assert_int_gt(across, pieces / 8);
 }
 END_TEST
 
