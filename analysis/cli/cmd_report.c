@@ -1,16 +1,18 @@
 /* bitcut report: every study and recorded result, or one product, as a page. */
 #include "analysis/device/race_plan.h"
 #include "analysis/cli/audit_report.h"
+#include "analysis/cli/device_option.h"
 #include "analysis/cli/gemm_report.h"
 #include "analysis/cli/kept_results.h"
 #include "analysis/cli/report_run.h"
+#include "analysis/cli/report_study.h"
 #include "analysis/study/results_derive.h"
 #include "analysis/study/figure.h"
 
 static struct gemm_report_options one;
 static struct option_texts given;
 static bool no_studies, no_results;
-static const char *audit;
+static const char *audit, *scale_name;
 
 static const struct option_row options[] = {
     { "a", "of a report on one product A B: A, .npy or .mtx", OPTION_TEXT, &one.a,
@@ -35,6 +37,12 @@ static const struct option_row options[] = {
       "draw what bench gpu or verify --kernel printed with --json, instead of "
       "the results kept with bitcut; may be repeated",
       OPTION_TEXTS, &given, "FILE" },
+    { "scale",
+      "sizes of studies: small (the default, a minute), or paper: by the rows that come "
+      "with bitcut, which are of seed 1; what they lack, and any other --seed, is "
+      "computed, for hours",
+      OPTION_TEXT, &scale_name, "SCALE" },
+    DEVICE_OPTION("emulator"),
     { "no-studies", "run no study: recorded results alone", OPTION_FLAG, &no_studies,
       NULL },
     { "no-results", "draw no results: studies alone", OPTION_FLAG, &no_results, NULL },
@@ -60,6 +68,8 @@ static const struct option_use uses[] = {
     { "want",       ON_GEMM,    NEEDS_GEMM    },
     { "seconds",    ON_GEMM,    NEEDS_GEMM    },
     { "results",    ON_STUDIES, NEEDS_STUDIES },
+    { "scale",      ON_STUDIES, NEEDS_STUDIES },
+    { "device",     ON_STUDIES, NEEDS_STUDIES },
     { "no-studies", ON_STUDIES, NEEDS_STUDIES },
     { "no-results", ON_STUDIES, NEEDS_STUDIES },
     { 0 }
@@ -70,35 +80,17 @@ static const struct option_use uses[] = {
 struct work {
     struct report report;
     struct results results;
-    struct study_sources sources;          /* what studies read */
+    struct study_run run;                  /* of studies */
+    struct kept_studies kept;
     json_t *results_files, *library_files; /* their names and digests */
 };
 
 /* --- sections --------------------------------------------------------------------- */
 
-/* What the rows of a study say of its claims; NULL: it has none. */
-static json_t *verdicts_of(const struct study *study, json_t *rows)
-{
-    if (!study->claims) return NULL;
-    json_t *all = json_array();
-    for (const struct claim *c = study->claims; c->name; c++)
-        json_array_append_new(all, claim_verdict(study->name, c, rows, 0, 0));
-    return all;
-}
-
 static int make_study(struct section *s, const void *about, struct report *r)
 {
-    const struct work *w = (const struct work *)r;
-    const struct study *study = about;
-    const struct study_run run = { .scale = STUDY_SMALL,
-                                   .seed = r->context->seed,
-                                   .threads = r->context->threads,
-                                   .progress = &r->context->progress,
-                                   .sources = w->sources };
-    struct fault f;
-    if (study_rows(&s->rows, study, &run, &f) != BITCUT_OK) return fail(s->name, &f);
-    s->verdicts = verdicts_of(study, s->rows);
-    return EXIT_GOOD;
+    struct work *w = (struct work *)r;
+    return report_study(s, about, &w->run, &w->kept);
 }
 
 static int make_figure(struct section *s, const void *about, struct report *r)
@@ -120,8 +112,11 @@ static json_t *files_of(const struct work *w, unsigned reads)
 static void add_studies(struct work *w)
 {
     for (const struct study *s = NULL; (s = table_next(TABLE(studies), s));) {
-        json_t *source = json_sprintf("bitcut study %s --seed %llu", s->name,
-                                      (unsigned long long)w->report.context->seed);
+        const bool small = w->run.scale == STUDY_SMALL; /* as without --scale */
+        const char *scale = study_scales[w->run.scale].name;
+        json_t *source = json_sprintf("bitcut study %s%s%s --seed %llu", s->name,
+                                      small ? "" : " --scale ", small ? "" : scale,
+                                      (unsigned long long)w->run.seed);
         const struct section section = { .name = s->name,
                                          .what = s->what,
                                          .title = s->title,
@@ -129,6 +124,7 @@ static void add_studies(struct work *w)
                                          .chapter = s->chapter,
                                          .source = source,
                                          .inputs = files_of(w, s->reads),
+                                         .scale = scale,
                                          .plot = &s->plot };
         report_add(&w->report, &section, make_study, s);
     }
@@ -160,10 +156,10 @@ static int read_results(struct work *w)
 {
     int status = EXIT_GOOD;
     struct results none = { { NULL } };
-    status = kept_sources(&w->sources, &none, READS_LIBRARIES | READS_GPUS);
+    status = kept_sources(&w->run.sources, &none, READS_LIBRARIES | READS_GPUS);
     if (status == EXIT_GOOD) status = kept_digests(w->library_files, "libraries");
     if (no_results || status != EXIT_GOOD) return status;
-    w->sources.results = &w->results;
+    w->run.sources.results = &w->results;
     for (int i = 0; i < given.count && status == EXIT_GOOD; i++)
         status = kept_read_file(&w->results, given.text[i]);
     if (!given.count) status = kept_read_results(&w->results);
@@ -175,12 +171,24 @@ static int read_results(struct work *w)
     return status;
 }
 
+/* Kept rows, unless those of the report are of another seed and as large. */
+static int read_kept(struct work *w)
+{
+    if (no_studies || (w->run.scale == STUDY_PAPER && !report_study_is_kept(&w->run)))
+        return EXIT_GOOD;
+    return kept_studies_read(&w->kept);
+}
+
 static int make(struct work *w)
 {
     if (no_results && given.count) return complain("--no-results", "not with --results");
     if (no_results && no_studies)
         return complain("--no-results", "not with --no-studies");
-    int status = read_results(w);
+    if (no_studies && (scale_name || device_name))
+        return complain("--no-studies", "not with --scale, --device");
+    int status = study_scale_read(&w->run.scale, scale_name);
+    if (status == EXIT_GOOD) status = read_results(w);
+    if (status == EXIT_GOOD) status = read_kept(w);
     if (status != EXIT_GOOD) return status;
     if (!no_studies) add_studies(w);
     add_figures(w);
@@ -194,6 +202,7 @@ static int make(struct work *w)
 static int report_studies(struct context *x, const char *folder)
 {
     static struct work w;
+    static struct emulating_device device;
     const struct page words = {
         .title = "bitcut report",
         .chapters = study_chapters,
@@ -207,11 +216,18 @@ static int report_studies(struct context *x, const char *folder)
     w.report.words = &words;
     w.results_files = json_array();
     w.library_files = json_array();
-    const int status = make(&w);
+    w.run = (struct study_run){ .seed = x->seed,
+                                .threads = x->threads,
+                                .progress = &x->progress };
+    int status = emulating_device_open(&device, x, "report");
+    w.run.offload = x->offload;
+    if (status == EXIT_GOOD) status = make(&w);
+    emulating_device_close(&device, x);
     report_clear(&w.report);
     json_decref(w.results_files);
     json_decref(w.library_files);
-    json_decref(w.sources.libraries);
+    json_decref(w.run.sources.libraries);
+    kept_studies_clear(&w.kept);
     results_clear(&w.results);
     return status;
 }

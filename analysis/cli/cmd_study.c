@@ -61,16 +61,6 @@ static int read_shard(struct work *w)
     return EXIT_GOOD;
 }
 
-static int read_scale(struct work *w)
-{
-    w->run.scale = STUDY_SMALL;
-    if (!scale_name) return EXIT_GOOD;
-    const struct table_row *row = table_find(TABLE(study_scales), scale_name);
-    if (!row) return fail_unknown("--scale", scale_name, TABLE(study_scales));
-    w->run.scale = (enum study_scale)(row - study_scales);
-    return EXIT_GOOD;
-}
-
 static int check_options(const struct context *x)
 {
     if (merge && !x->operand_count) return complain("--merge", "name the files");
@@ -219,7 +209,7 @@ static int run_studies(struct work *w)
         return fail("study", &f);
     FILE *there = resume ? fopen(x->output, "rb") : NULL;
     if (there) fclose(there);
-    if (there) status = study_book_read(&w->book, x->output);
+    if (there) status = study_book_read(&w->book, NULL, x->output);
     for (int i = 0; studies[i] && status == EXIT_GOOD; i++) {
         if (!is_wanted(x, studies[i])) continue;
         status = compute(w, studies[i]);
@@ -234,7 +224,7 @@ static int merge_files(struct work *w)
     const struct context *x = w->context;
     int status = EXIT_GOOD;
     for (int i = 0; i < x->operand_count && status == EXIT_GOOD; i++)
-        status = study_book_read(&w->book, x->operands[i]);
+        status = study_book_read(&w->book, NULL, x->operands[i]);
     if (status == EXIT_GOOD && !w->book.begun)
         return complain("--merge", "the files have no rows");
     for (int i = 0; studies[i] && status == EXIT_GOOD; i++) {
@@ -262,7 +252,7 @@ static int run(struct context *x)
     if (judge) x->emitter.columns = verdict_columns;
     int status = check_options(x);
     if (status == EXIT_GOOD) status = read_shard(&w);
-    if (status == EXIT_GOOD) status = read_scale(&w);
+    if (status == EXIT_GOOD) status = study_scale_read(&w.run.scale, scale_name);
     if (status == EXIT_GOOD) status = emulating_device_open(&device, x, "study");
     w.run.offload = x->offload;
     if (status == EXIT_GOOD) status = merge ? merge_files(&w) : run_studies(&w);

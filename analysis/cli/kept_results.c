@@ -28,10 +28,8 @@ int kept_read_file(struct results *r, const char *path)
     return fail_line(path, line, &f);
 }
 
-/* Read each file *.jsonl of a folder of the program's data.  If there is none: *there is
-   false, or, if that is NULL, what is wrong. */
-static int read_folder(bool *there, const char *folder, const char *what,
-                       int (*read)(void *to, const char *path), void *to)
+int kept_folder(bool *there, const char *folder, const char *what,
+                int (*read)(void *to, const char *path), void *to)
 {
     static struct data_files kept;
     struct fault f;
@@ -51,7 +49,7 @@ static int read_results(void *to, const char *path) { return kept_read_file(to, 
 
 int kept_read_results(struct results *r)
 {
-    return read_folder(NULL, "results", "recorded results", read_results, r);
+    return kept_folder(NULL, "results", "recorded results", read_results, r);
 }
 
 static enum bitcut_status append(void *rows, json_t *row, struct fault *f)
@@ -90,14 +88,14 @@ static int read_all_libraries(json_t **rows)
 {
     bool there;
     *rows = json_array();
-    return read_folder(&there, "libraries", "recorded libraries", read_libraries, *rows);
+    return kept_folder(&there, "libraries", "recorded libraries", read_libraries, *rows);
 }
 
 static int read_all_results(const struct results **to, struct results *results)
 {
     bool there;
     const int status =
-        read_folder(&there, "results", "recorded results", read_results, results);
+        kept_folder(&there, "results", "recorded results", read_results, results);
     if (!there || status != EXIT_GOOD) return status;
     results_derive(results, shape_set_of);
     *to = results;
@@ -134,5 +132,5 @@ static int digest(void *to, const char *path) { return kept_digest_file(to, path
 int kept_digests(json_t *to, const char *folder)
 {
     bool there;
-    return read_folder(&there, folder, folder, digest, to);
+    return kept_folder(&there, folder, folder, digest, to);
 }

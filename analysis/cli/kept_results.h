@@ -5,6 +5,12 @@
 #include "analysis/study/results.h"
 #include "analysis/study/study.h"
 
+/* Read each file *.jsonl of a folder of the program's data, until one is wrong.  If there
+   is none: *there is false, or, if that is NULL, what is wrong, which is said of `what`.
+   Prints and returns an exit status. */
+int kept_folder(bool *there, const char *folder, const char *what,
+                int (*read)(void *to, const char *path), void *to);
+
 /* Add what a file has.  Prints what is wrong and returns an exit status. */
 int kept_read_file(struct results *r, const char *path);
 

@@ -47,6 +47,7 @@ void report_clear(struct report *r)
         json_decref(r->section[i].rows);
         json_decref(r->section[i].says);
         json_decref(r->section[i].verdicts);
+        json_decref(r->section[i].kept);
         for (int p = 0; p < PLOTS; p++) free(r->section[i].picture[p].bytes);
     }
 }

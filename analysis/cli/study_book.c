@@ -9,6 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+int study_scale_read(enum study_scale *scale, const char *name)
+{
+    *scale = STUDY_SMALL;
+    if (!name) return EXIT_GOOD;
+    const struct table_row *row = table_find(TABLE(study_scales), name);
+    if (!row) return fail_unknown("--scale", name, TABLE(study_scales));
+    *scale = (enum study_scale)(row - study_scales);
+    return EXIT_GOOD;
+}
+
 enum bitcut_status study_book_begin(struct study_book *book, enum study_scale scale,
                                     uint64_t seed, struct fault *f)
 {
@@ -47,7 +57,9 @@ struct study_points *study_book_of(struct study_book *book, const struct study *
 
 /* --- lines ------------------------------------------------------------------------ */
 
-static const char *const keys[] = { "study", "scale", "seed", "point",
+#define SCHEMA "study"
+
+static const char *const keys[] = { "study", "scale",  "seed", "point",
                                     "rows",  "schema", NULL };
 
 json_t *study_book_line(const struct study_book *book, const struct study *study,
@@ -58,7 +70,7 @@ json_t *study_book_line(const struct study_book *book, const struct study *study
                   study_scales[book->scale].name, "seed", json_seed(book->seed), "point",
                   json_count(at), "rows", json_count(count));
     json_object_update(line, row);
-    emit_schema(line, "study");
+    emit_schema(line, SCHEMA);
     return line;
 }
 
@@ -87,12 +99,25 @@ static enum bitcut_status begin_by(struct study_book *book, const json_t *row,
 /* Rows of one file, by point as far as they came. */
 struct book_reader {
     struct study_book *book;
-    struct study_book file; /* what this file has */
+    const struct study *only; /* whose they have to be, or NULL */
+    struct study_book file;   /* what this file has             */
 };
 
-static enum bitcut_status check_line(const struct study_book *book, const json_t *row,
+/* Whether it is of the schema that study_book_line() has now. */
+static bool is_of_now(const json_t *row)
+{
+    json_t *now = json_object();
+    emit_schema(now, SCHEMA);
+    const bool same =
+        json_equal(json_object_get(now, "schema"), json_object_get(row, "schema"));
+    json_decref(now);
+    return same;
+}
+
+static enum bitcut_status check_line(const struct book_reader *r, const json_t *row,
                                      struct fault *f)
 {
+    const struct study_book *book = r->book;
     json_t *seed = json_seed(book->seed);
     const char *scale = json_string_value(json_object_get(row, "scale"));
     const bool same_seed = json_equal(seed, json_object_get(row, "seed"));
@@ -103,6 +128,13 @@ static enum bitcut_status check_line(const struct study_book *book, const json_t
     if (!same_seed)
         return fault_set(f, BITCUT_BAD_FILE, "a row of another seed than %llu",
                          (unsigned long long)book->seed);
+    if (r->only &&
+        strcmp(r->only->name, json_string_value(json_object_get(row, "study"))) != 0)
+        return fault_set(f, BITCUT_BAD_FILE, "a row of another study than %s",
+                         r->only->name);
+    if (!is_of_now(row))
+        return fault_set(f, BITCUT_BAD_FILE,
+                         "a row of another version of bitcut: compute it again");
     return BITCUT_OK;
 }
 
@@ -117,7 +149,7 @@ static enum bitcut_status take_line(void *context, json_t *row, struct fault *f)
     if (!name || !studies[i] || !is_count(at) || !is_count(count))
         status = fault_set(f, BITCUT_BAD_FILE, "not a row of a study");
     if (status == BITCUT_OK && !r->book->begun) status = begin_by(r->book, row, f);
-    if (status == BITCUT_OK) status = check_line(r->book, row, f);
+    if (status == BITCUT_OK) status = check_line(r, row, f);
     if (status == BITCUT_OK && !r->file.begun)
         status = study_book_begin(&r->file, r->book->scale, r->book->seed, f);
     if (status == BITCUT_OK && (size_t)json_integer_value(at) >= r->file.of[i].count)
@@ -144,37 +176,46 @@ static json_t *whole_point(json_t *lines)
     return json_incref(lines);
 }
 
-/* Move the whole points of a file into the book. */
-static enum bitcut_status move_points(struct study_book *book,
-                                      const struct study_book *file, struct fault *f)
+/* Move a point of a file into the book, if it is whole. */
+static enum bitcut_status move_point(const struct book_reader *r, int i, size_t at,
+                                     struct fault *f)
 {
-    for (int i = 0; studies[i]; i++)
-        for (size_t at = 0; at < file->of[i].count; at++) {
-            json_t **to = &book->of[i].rows[at],
-                   *rows =
-                       file->of[i].rows[at] ? whole_point(file->of[i].rows[at]) : NULL;
-            const bool other = rows && *to && !json_equal(rows, *to);
-            if (rows && !*to) *to = rows;
-            else json_decref(rows);
-            if (other)
-                return fault_set(f, BITCUT_BAD_FILE,
-                                 "point %zu of %s has other rows in another file", at,
-                                 studies[i]->name);
-        }
+    json_t *lines = r->file.of[i].rows[at], **to = &r->book->of[i].rows[at],
+           *rows = lines ? whole_point(lines) : NULL;
+    const bool other = rows && *to && !json_equal(rows, *to);
+    if (rows && !*to) *to = rows;
+    else json_decref(rows);
+    if (other)
+        return fault_set(f, BITCUT_BAD_FILE,
+                         "point %zu of %s has other rows in another file", at,
+                         studies[i]->name);
+    if (lines && !rows && r->only)
+        return fault_set(f, BITCUT_BAD_FILE, "point %zu of %s is there in part", at,
+                         studies[i]->name);
     return BITCUT_OK;
 }
 
-int study_book_read(struct study_book *book, const char *path)
+static enum bitcut_status move_points(const struct book_reader *r, struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    for (int i = 0; studies[i]; i++)
+        for (size_t at = 0; at < r->file.of[i].count && status == BITCUT_OK; at++)
+            status = move_point(r, i, at, f);
+    return status;
+}
+
+int study_book_read(struct study_book *book, const struct study *only, const char *path)
 {
     static struct book_reader r;
     char where[4096];
     size_t line;
     struct fault f;
     r.book = book;
+    r.only = only;
     enum bitcut_status status = json_lines_read(&line, path, take_line, &r, &f);
     snprintf(where, sizeof where, status != BITCUT_OK && line ? "%s:%zu" : "%s", path,
              line);
-    if (status == BITCUT_OK && r.file.begun) status = move_points(book, &r.file, &f);
+    if (status == BITCUT_OK && r.file.begun) status = move_points(&r, &f);
     study_book_clear(&r.file);
     return status == BITCUT_OK ? EXIT_GOOD : fail(where, &f);
 }

@@ -20,6 +20,10 @@ struct study_book {
     } of[BOOK_STUDIES_MOST]; /* by position in `studies` */
 };
 
+/* The scale that --scale names, small without it.  Prints what is wrong and returns an exit
+   status. */
+int study_scale_read(enum study_scale *scale, const char *name);
+
 enum bitcut_status study_book_begin(struct study_book *book, enum study_scale scale,
                                     uint64_t seed, struct fault *f);
 void study_book_clear(struct study_book *book);
@@ -29,8 +33,10 @@ struct study_points *study_book_of(struct study_book *book, const struct study *
 
 /* Add the points of a file.  A book that has not begun takes the scale and seed of its
    first row.  Points that the file has in part are left out; one that is there twice must
-   be the same.  Prints what is wrong and returns an exit status. */
-int study_book_read(struct study_book *book, const char *path);
+   be the same.  If `only` is not NULL, the file has rows of that study alone and no point
+   in part.  Prints what is wrong, with the line if it is one, and returns an exit status.
+ */
+int study_book_read(struct study_book *book, const struct study *only, const char *path);
 
 /* A row with what a line of a file begins with, to be released; `row` is not taken. */
 json_t *study_book_line(const struct study_book *book, const struct study *study,

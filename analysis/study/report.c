@@ -24,49 +24,7 @@ const char *report_cell(char number[REPORT_CELL_MOST], const json_t *value, int 
     return number;
 }
 
-/* --- verdicts --------------------------------------------------------------------- */
-
-json_t *report_verdicts(const struct page *page)
-{
-    json_t *all = json_array();
-    for (size_t i = 0; i < page->count; i++)
-        if (page->sections[i].verdicts)
-            json_array_extend(all, page->sections[i].verdicts);
-    return all;
-}
-
-static const char *text_of(json_t *rows, size_t i, const char *key)
-{
-    return json_string_value(json_object_get(json_array_get(rows, i), key));
-}
-
-void report_count_verdicts(size_t counts[VERDICTS], json_t *all)
-{
-    for (int v = 0; v < VERDICTS; v++) {
-        counts[v] = 0;
-        for (size_t i = 0; i < json_array_size(all); i++)
-            counts[v] += !strcmp(text_of(all, i, "verdict"), verdicts[v].name);
-    }
-}
-
-json_t *report_units(json_t *all)
-{
-    json_t *units = json_array();
-    struct distinct d;
-    distinct_of(&d, all, "unit");
-    for (size_t group = 0; group < d.groups; group++) {
-        const size_t first = d.first[group];
-        int claims = 0;
-        for (size_t i = 0; i < d.rows; i++) claims += d.group[i] == group;
-        if (text_of(all, first, "unit"))
-            json_array_append_new(
-                units,
-                json_pack("{s:s, s:s, s:i}", "unit", text_of(all, first, "unit"),
-                          "evidence", text_of(all, first, "evidence"), "claims", claims));
-    }
-    distinct_clear(&d);
-    return units;
-}
+/* --- sections --------------------------------------------------------------------- */
 
 const struct section *report_section_next(const struct page *page, int chapter,
                                           const struct section *s)
@@ -164,9 +122,10 @@ enum bitcut_status report_write_json(const char *path, const struct section *s,
     struct output o;
     const enum bitcut_status status = output_open(&o, path, f);
     if (status != BITCUT_OK) return status;
-    json_t *head = json_pack("{s:s, s:s, s:s, s:s?, s:O?, s:O?}", "name", s->name,
-                             "title", s->title, "what", s->what, "sees", s->plot->sees,
-                             "provenance", s->provenance, "verdicts", s->verdicts);
+    json_t *head = json_pack("{s:s, s:s, s:s, s:s?, s:O?, s:s?, s:O?, s:O?}", "name",
+                             s->name, "title", s->title, "what", s->what, "sees",
+                             s->plot->sees, "provenance", s->provenance, "scale",
+                             s->scale, "kept", s->kept, "verdicts", s->verdicts);
     char *text = json_dumps(head, JSON_COMPACT);
     text[strlen(text) - 1] = 0; /* without the closing brace */
     json_put(o.file, text);

@@ -15,7 +15,13 @@ struct section {
     const struct study_plot *plot; /* its y NULL: a table                             */
     json_t *rows;                  /* an array of objects; NULL: not run yet          */
     json_t *says;     /* an array of objects of texts "what" and "says"; NULL: nothing */
-    json_t *verdicts; /* claim_verdict() of its claims; NULL: it has none */
+    json_t *verdicts; /* claim_verdict() of its claims, each with "scale", that of the rows,
+                         and "kept", what rows that come with bitcut say of it: an object of
+                         "verdict", "ours", "low", "high" and "reason", or null; NULL: it
+                         has none */
+    const char *scale; /* of a study's rows (study_scales); NULL: it is no study */
+    json_t *kept; /* the rows that come with bitcut: an object of "scale", "seed", "file",
+                     "sha256", "points" and "of", how many there are in all; NULL: none */
     struct picture picture[PLOTS]; /* no bytes: no figure */
     json_t *provenance;            /* provenance_of() it; NULL: not run yet */
 };
@@ -44,6 +50,36 @@ json_t *report_verdicts(const struct page *page);
 /* How many verdicts there are of each kind, by enum verdict. */
 void report_count_verdicts(size_t counts[VERDICTS], json_t *verdicts);
 
+/* The scales that verdicts are of, each with what it is, where its rows are from and how
+   many claims have which verdict: an array of objects with these keys, to be released.
+   Empty if no verdict has a scale. */
+extern const char *const report_scale_keys[]; /* ended by NULL */
+json_t *report_scales(json_t *verdicts);
+
+/* What the scales are to a reader, before their table: sentences to be released; empty if
+   there are none. */
+json_t *report_about_scales(json_t *verdicts);
+
+/* Whether kept rows say anything of these claims. */
+bool report_has_kept(json_t *verdicts);
+
+/* Whether they give another verdict than the rows of the section do. */
+bool report_changes(const json_t *verdict);
+
+/* The same of all, in sentences with the names of claims; to be released.  Empty if there
+   are no kept rows. */
+json_t *report_all_changes(json_t *verdicts);
+
+/* The reason of a verdict and that by kept rows, without what ends both, and that. */
+struct report_reasons {
+    char own[REASON_MOST], kept[REASON_MOST]; /* empty if they are the same */
+    char both[REASON_MOST];
+};
+void report_reasons(struct report_reasons *r, const json_t *verdict);
+
+/* What is kept of a section, as a sentence to be released; empty if nothing is. */
+json_t *report_kept(const struct section *s);
+
 /* The units by whose models claims were judged: an array of { "unit", "evidence",
    "claims" }, each once, in their order; to be released. */
 json_t *report_units(json_t *verdicts);
@@ -66,7 +102,7 @@ enum bitcut_status report_write_csv(const char *path, json_t *rows, struct fault
 bool report_shows_table(const struct section *s);
 
 /* Write a section as one object: "name", "title", "what", "sees" (or null), "provenance",
-   "verdicts", and "rows", one a line. */
+   "scale", "kept" and "verdicts" (or null), and "rows", one a line. */
 enum bitcut_status report_write_json(const char *path, const struct section *s,
                                      struct fault *f);
 

@@ -14,6 +14,17 @@ static void write_plain(FILE *to, const char *text)
     }
 }
 
+/* A text, which is released, unless it is empty. */
+static void write_paragraph(FILE *to, const char *start, json_t *text)
+{
+    if (json_string_length(text)) {
+        fputs(start, to);
+        write_plain(to, json_string_value(text));
+        fputs("\n\n", to);
+    }
+    json_decref(text);
+}
+
 static void write_cell(FILE *to, const json_t *row, const char *key)
 {
     char number[REPORT_CELL_MOST];
@@ -38,13 +49,69 @@ static void write_table(FILE *to, json_t *rows, const char *const *keys)
     fputs("\n", to);
 }
 
+/* --- verdicts --------------------------------------------------------------------- */
+
+/* What rows say of a claim: the verdict and the number, in a cell. */
+static void write_finding(FILE *to, const json_t *finding, const char *note)
+{
+    char number[REPORT_CELL_MOST];
+    const char *ours = report_cell(number, json_object_get(finding, "ours"), 4);
+    fprintf(to, " **%s**%s%s", json_string_value(json_object_get(finding, "verdict")),
+            note, *ours ? ": " : "");
+    write_plain(to, ours);
+    fputs(" |", to);
+}
+
+static void write_kept(FILE *to, const json_t *verdict)
+{
+    char note[REPORT_CELL_MOST] = "";
+    const json_t *kept = json_object_get(verdict, "kept");
+    if (report_changes(verdict))
+        snprintf(note, sizeof note, " (small: %s)",
+                 json_string_value(json_object_get(verdict, "verdict")));
+    if (json_is_object(kept)) write_finding(to, kept, note);
+    else fputs(" - |", to);
+}
+
+static void write_reason(FILE *to, const json_t *verdict)
+{
+    struct report_reasons r;
+    report_reasons(&r, verdict);
+    const char *const pieces[] = { *r.own ? "small: " : "", r.own,
+                                   *r.kept ? "; paper: " : "", r.kept,
+                                   *r.own && *r.both ? "; both: " : "", r.both };
+    fputs(" ", to);
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++)
+        write_plain(to, pieces[i]);
+    fputs(" |\n", to);
+}
+
+/* A row for each claim, and beside what small sizes say what kept rows do. */
+static void write_verdicts(FILE *to, json_t *all)
+{
+    const bool kept = report_has_kept(all);
+    fprintf(to, "| claim | paper | printed | %s | reason |\n",
+            kept ? "small sizes | sizes of papers" : "found");
+    fprintf(to, "| --- | --- | --- | ---%s | --- |\n", kept ? " | ---" : "");
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *verdict = json_array_get(all, i);
+        fputs("|", to);
+        write_cell(to, verdict, "claim");
+        write_cell(to, verdict, "paper");
+        write_cell(to, verdict, "printed");
+        write_finding(to, verdict, "");
+        if (kept) write_kept(to, verdict);
+        write_reason(to, verdict);
+    }
+    fputs("\n", to);
+}
+
 static void write_claims(FILE *to, const struct page *page)
 {
     static const char *const of_unit[] = { "unit", "evidence", "claims", NULL };
-    static const char *const of_claim[] = { "verdict", "claim",  "paper", "printed",
-                                            "ours",    "reason", NULL };
     size_t counts[VERDICTS];
-    json_t *all = report_verdicts(page), *units = report_units(all);
+    json_t *all = report_verdicts(page), *units = report_units(all),
+           *scales = report_scales(all);
     report_count_verdicts(counts, all);
     if (json_array_size(all)) {
         fprintf(to,
@@ -52,12 +119,18 @@ static void write_claims(FILE *to, const struct page *page)
                 "can be said here.\n\n",
                 json_array_size(all), counts[VERDICT_AGREES], counts[VERDICT_DIFFERS],
                 counts[VERDICT_CANNOT]);
+        write_paragraph(to, "", report_about_scales(all));
+        if (json_array_size(scales)) write_table(to, scales, report_scale_keys);
+        write_paragraph(to, "", report_all_changes(all));
         write_table(to, units, of_unit);
-        write_table(to, all, of_claim);
+        write_verdicts(to, all);
     }
     json_decref(units);
     json_decref(all);
+    json_decref(scales);
 }
+
+/* --- sections --------------------------------------------------------------------- */
 
 /* Where the numbers come from, and what made them. */
 static void write_source(FILE *to, const struct section *s)
@@ -71,11 +144,9 @@ static void write_source(FILE *to, const struct section *s)
             s->name, s->name);
     if (s->picture[PLOT_PDF].bytes)
         fprintf(to, "; for LaTeX: [%s.pdf](%s.pdf)", s->name, s->name);
-    fputs("\n\nMade by: ", to);
-    json_t *line = provenance_line(s);
-    write_plain(to, json_string_value(line));
-    json_decref(line);
     fputs("\n\n", to);
+    write_paragraph(to, "", report_kept(s));
+    write_paragraph(to, "Made by: ", provenance_line(s));
 }
 
 /* Every row and column, if they are few. */
@@ -91,6 +162,19 @@ static void write_rows(FILE *to, const struct section *s)
         if (count < KEYS_MOST) keys[count++] = key;
     }
     if (count) write_table(to, s->rows, keys);
+}
+
+/* A claim and what became of it. */
+static void write_item(FILE *to, const json_t *verdict)
+{
+    const json_t *kept = json_object_get(verdict, "kept");
+    fprintf(to, "* **%s**", json_string_value(json_object_get(verdict, "verdict")));
+    if (report_changes(verdict))
+        fprintf(to, ", at the sizes of papers **%s**",
+                json_string_value(json_object_get(kept, "verdict")));
+    fputs(": ", to);
+    write_plain(to, json_string_value(json_object_get(verdict, "claim")));
+    fputs("\n", to);
 }
 
 static void write_section(FILE *to, const struct section *s)
@@ -111,18 +195,9 @@ static void write_section(FILE *to, const struct section *s)
         write_plain(to, s->title);
         fprintf(to, "](%s.svg)\n\n", s->name);
     }
-    json_t *caption = report_caption(s);
-    if (json_string_length(caption)) {
-        write_plain(to, json_string_value(caption));
-        fputs("\n\n", to);
-    }
-    json_decref(caption);
-    for (size_t i = 0; i < json_array_size(s->verdicts); i++) {
-        const json_t *row = json_array_get(s->verdicts, i);
-        fprintf(to, "* **%s**: ", json_string_value(json_object_get(row, "verdict")));
-        write_plain(to, json_string_value(json_object_get(row, "claim")));
-        fputs("\n", to);
-    }
+    write_paragraph(to, "", report_caption(s));
+    for (size_t i = 0; i < json_array_size(s->verdicts); i++)
+        write_item(to, json_array_get(s->verdicts, i));
     write_rows(to, s);
     write_source(to, s);
 }

@@ -188,6 +188,7 @@ static void write_source(FILE *to, const struct section *s)
     }
     fprintf(to, ", beside this page as <code>%s.json</code>%s</p>\n", s->name,
             s->picture[PLOT_PDF].bytes ? ", the figure as PDF" : "");
+    write_element(to, "<p class=\"provenance\">", report_kept(s), "</p>\n");
     write_element(to, "<p class=\"provenance\">Made by: ", provenance_line(s), "</p>\n");
 }
 
@@ -199,14 +200,12 @@ static const char *text_of(const json_t *row, const char *key)
     return json_string_value(json_object_get(row, key));
 }
 
-/* A cell of four digits, or a dash. */
+/* To four digits, or a dash. */
 static void write_short(FILE *to, const json_t *row, const char *key)
 {
     char number[REPORT_CELL_MOST];
     const char *text = report_cell(number, json_object_get(row, key), 4);
-    fputs("<td>", to);
     write_escaped(to, *text ? text : "-");
-    fputs("</td>", to);
 }
 
 static void write_text_cell(FILE *to, const json_t *row, const char *key)
@@ -216,28 +215,65 @@ static void write_text_cell(FILE *to, const json_t *row, const char *key)
     fputs("</td>", to);
 }
 
-static void write_verdict(FILE *to, const json_t *row)
+/* What rows say of a claim: the verdict and, below it, the number; `unlike` is the
+   verdict of the small sizes if that is another, or NULL. */
+static void write_finding(FILE *to, const json_t *finding, const char *sizes,
+                          const json_t *unlike)
 {
-    const char *verdict = text_of(row, "verdict");
-    fprintf(to, "<tr><td class=\"%s\">%s</td><td><a href=\"#%s\">", verdict, verdict,
-            text_of(row, "study"));
+    const char *verdict = text_of(finding, "verdict");
+    fprintf(to, "<td%s data-sizes=\"%s: \"><span class=\"%s\">%s</span>",
+            unlike ? " class=\"changed\"" : "", sizes, verdict, verdict);
+    if (unlike) fprintf(to, " <em>(small: %s)</em>", text_of(unlike, "verdict"));
+    if (!json_is_null(json_object_get(finding, "ours"))) {
+        fputs("<br>", to);
+        write_short(to, finding, "ours");
+    }
+    fputs("</td>", to);
+}
+
+static void write_reason(FILE *to, const json_t *verdict)
+{
+    struct report_reasons r;
+    report_reasons(&r, verdict);
+    fputs("<td>", to);
+    if (*r.own) fputs("<em>small:</em> ", to);
+    write_escaped(to, r.own);
+    if (*r.kept) fputs("<br><em>paper:</em> ", to);
+    write_escaped(to, r.kept);
+    if (*r.own && *r.both) fputs("<br><em>both:</em> ", to);
+    write_escaped(to, r.both);
+    fputs("</td>", to);
+}
+
+/* With what kept rows say, if there is a column of it. */
+static void write_verdict(FILE *to, const json_t *row, bool column)
+{
+    const json_t *kept = json_object_get(row, "kept");
+    fprintf(to, "<tr><td><a href=\"#%s\">", text_of(row, "study"));
     write_escaped(to, text_of(row, "claim"));
     fputs("</a></td>", to);
     write_text_cell(to, row, "paper");
+    fputs("<td data-sizes=\"printed: \">", to);
     write_short(to, row, "printed");
-    write_short(to, row, "ours");
-    write_text_cell(to, row, "reason");
+    fputs("</td>", to);
+    write_finding(to, row, column ? "small sizes" : "found", NULL);
+    if (json_is_object(kept))
+        write_finding(to, kept, "sizes of papers", report_changes(row) ? row : NULL);
+    else if (column) fputs("<td data-sizes=\"sizes of papers: \">-</td>", to);
+    write_reason(to, row);
     fputs("</tr>\n", to);
 }
 
 static void write_verdicts(FILE *to, json_t *rows)
 {
-    fputs("<table class=\"verdicts\"><thead><tr><th>verdict</th><th>claim</th>"
-          "<th>paper</th><th>printed</th><th>ours</th><th>reason</th></tr></"
-          "thead><tbody>\n",
-          to);
+    const bool column = report_has_kept(rows);
+    fprintf(to,
+            "<table class=\"verdicts\"><thead><tr><th class=\"claim\">claim</th>"
+            "<th class=\"paper\">paper</th><th>printed</th>%s<th class=\"reason\">reason"
+            "</th></tr></thead><tbody>\n",
+            column ? "<th>small sizes</th><th>sizes of papers</th>" : "<th>found</th>");
     for (size_t i = 0; i < json_array_size(rows); i++)
-        write_verdict(to, json_array_get(rows, i));
+        write_verdict(to, json_array_get(rows, i), column);
     fputs("</tbody></table>\n", to);
 }
 
@@ -307,9 +343,10 @@ static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width\">\n"
     "<style>\n"
-    ":root { color-scheme: light dark; --line: #ccc; --code: #f2f2f2; --soft: #555; }\n"
+    ":root { color-scheme: light dark; --line: #ccc; --code: #f2f2f2; --soft: #555; "
+    "--mark: #ffe8a3; }\n"
     "@media (prefers-color-scheme: dark) { :root { --line: #555; --code: #2a2a2a; "
-    "--soft: #aaa; } }\n"
+    "--soft: #aaa; --mark: #5c4700; } }\n"
     "body { font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 "
     "1em; overflow-wrap: break-word; }\n"
     "h1, h2, h3 { line-height: 1.2; } section { margin-top: 3em; }\n"
@@ -320,11 +357,11 @@ static const char head[] =
     ".number { text-align: right; font-variant-numeric: tabular-nums; }\n"
     ".verdicts { width: 100%; table-layout: fixed; font-size: 13px; margin: 2em 0; }\n"
     ".verdicts th, .verdicts td { padding: 0.2em 0.4em; }\n"
-    ".verdicts th { width: 9%; } .verdicts th:nth-child(2) { width: 24%; }\n"
-    ".verdicts th:nth-child(3) { width: 15%; } .verdicts th:last-child { width: 34%; }\n"
+    ".verdicts th { width: 10%; } .verdicts .claim { width: 22%; }\n"
+    ".verdicts .paper { width: 14%; } .verdicts .reason { width: 34%; }\n"
     ".agrees::before { content: \"\\2713 \"; } .differs::before { content: \"\\2260 "
     "\"; } .cannot::before { content: \"? \"; }\n"
-    ".differs { font-weight: bold; }\n"
+    ".differs { font-weight: bold; } .changed { background: var(--mark); }\n"
     ".lines td, .verdicts td, code { overflow-wrap: anywhere; }\n"
     ".wide { overflow-x: auto; } figure { margin: 1em 0; }\n"
     ".picture svg { max-width: 100%; height: auto; }\n"
@@ -337,8 +374,7 @@ static const char head[] =
     "@media (max-width: 40em) { .verdicts, .verdicts tbody, .verdicts tr, .verdicts td { "
     "display: block; } .verdicts thead { display: none; } .verdicts td { border: 0; "
     "padding: 0; } .verdicts tr { border-bottom: 1px solid var(--line); padding: 0.5em "
-    "0; } .verdicts td:nth-child(4)::before { content: \"printed: \"; } "
-    ".verdicts td:nth-child(5)::before { content: \"ours: \"; } }\n"
+    "0; } .verdicts td[data-sizes]::before { content: attr(data-sizes); } }\n"
     "@page { size: A4; margin: 15mm; }\n"
     "@media print { body { max-width: none; margin: 0; font-size: 11px; } table { "
     "font-size: 10px; } details:not([open]) { "
@@ -359,7 +395,8 @@ static void write_answers(FILE *to, const struct page *page)
 static void write_claims(FILE *to, const struct page *page)
 {
     size_t counts[VERDICTS];
-    json_t *all = report_verdicts(page), *units = report_units(all);
+    json_t *all = report_verdicts(page), *units = report_units(all),
+           *scales = report_scales(all);
     report_count_verdicts(counts, all);
     if (json_array_size(all)) {
         fprintf(to,
@@ -369,6 +406,9 @@ static void write_claims(FILE *to, const struct page *page)
                 "without the hardware or detail that is named.</p>\n",
                 json_array_size(all), counts[VERDICT_AGREES], counts[VERDICT_DIFFERS],
                 counts[VERDICT_CANNOT]);
+        write_element(to, "<p>", report_about_scales(all), "</p>\n");
+        if (json_array_size(scales)) write_table(to, scales);
+        write_element(to, "<p>", report_all_changes(all), "</p>\n");
         fputs("<p>Claims are of these units, whose models have this evidence:</p>\n", to);
         fputs("<div class=\"lines\">", to); /* names of units break on a phone */
         write_table(to, units);
@@ -377,6 +417,7 @@ static void write_claims(FILE *to, const struct page *page)
     }
     json_decref(units);
     json_decref(all);
+    json_decref(scales);
 }
 
 static void write_contents(FILE *to, const struct page *page)

@@ -22,6 +22,16 @@ static json_t *verdict(const char *claim, const char *unit, enum verdict v)
                      "unit", unit, "evidence", unit ? "published models only" : NULL);
 }
 
+/* The same at the small scale, with what kept rows say of it. */
+static json_t *also_kept(json_t *verdict, enum verdict v, const char *reason)
+{
+    json_object_set_new(verdict, "scale", json_string("small"));
+    json_object_set_new(verdict, "kept",
+                        json_pack("{s:s, s:f, s:s}", "verdict", verdicts[v].name, "ours",
+                                  3.25, "reason", reason));
+    return verdict;
+}
+
 /* Two sections with rows, the later chapter first, and one that is not finished. */
 static void make_sections(struct section s[3])
 {
@@ -126,7 +136,9 @@ START_TEST(page_answers_first)
                                           "published models only",
                                           "<td class=\"number\">2</td>",
                                           "<a href=\"#b\">first claim</a>",
-                                          "<td>1.5</td><td>2</td>",
+                                          "\"printed: \">1.5</td>",
+                                          "\"found: \"><span class=\"agrees\">",
+                                          "agrees</span><br>2</td>",
                                           "as &lt;it&gt; is",
                                           "What does a split keep?",
                                           "<h2 id=\"chapter-keeps\">",
@@ -152,8 +164,9 @@ START_TEST(markdown_says_the_same)
                                           "| Is it? | 1 \\< 2 |",
                                           "3 claims: 2 agree, 1 differ, of 0 nothing",
                                           "| a100 | published models only | 2 |",
-                                          "| differs | second\\_claim | Some \\| Paper | "
-                                          "1.5 | 2 | as \\<it\\> is |",
+                                          "| claim | paper | printed | found | reason |",
+                                          "| second\\_claim | Some \\| Paper | 1.5 | "
+                                          "**differs**: 2 | as \\<it\\> is |",
                                           "## What does a split keep?",
                                           "### Title a",
                                           "[a.csv](a.csv)",
@@ -165,6 +178,116 @@ START_TEST(markdown_says_the_same)
                                           "a \\<device\\>",
                                           NULL };
     check_form(report_markdown, pieces);
+}
+END_TEST
+
+/* --- two scales ------------------------------------------------------------------- */
+
+/* A section with claims at both scales, of which one changes, and one at its own alone.
+ */
+static void check_scales(report_form *form, const char *const *pieces)
+{
+    struct section s[3];
+    const struct scratch folder = scratch_make();
+    make_sections(s);
+    json_decref(s[0].verdicts);
+    json_t *alone = verdict("third", NULL, VERDICT_CANNOT);
+    json_object_set_new(alone, "scale", json_string("small"));
+    s[0].verdicts = json_pack(
+        "[o, o, o]",
+        also_kept(verdict("first", "a100", VERDICT_AGREES), VERDICT_AGREES, "as <it> is"),
+        also_kept(verdict("second", "a100", VERDICT_AGREES), VERDICT_DIFFERS,
+                  "as <it> was"),
+        alone);
+    s[0].kept = json_pack("{s:s, s:i, s:s, s:s, s:i, s:i}", "scale", "paper", "seed", 1,
+                          "file", "b.jsonl", "sha256", "digest", "points", 3, "of", 4);
+    const struct page page = { .title = "A report",
+                               .command = "bitcut",
+                               .about = "It is so.",
+                               .chapters = study_chapters,
+                               .sections = s,
+                               .count = 3 };
+    ck_assert_int_eq(report_write(folder.path, form, &page, NULL), BITCUT_OK);
+    check_order(text_of(folder.path), pieces);
+    json_decref(s[0].kept);
+    clear_sections(s);
+    scratch_remove(&folder);
+}
+
+START_TEST(page_has_two_scales)
+{
+    static const char *const pieces[] = { "small matrices, in seconds",
+                                          "of the sizes &quot;small&quot;",
+                                          "<td>small</td>",
+                                          "computed for this report",
+                                          "<td class=\"number\">3</td>",
+                                          "<td>paper</td>",
+                                          "those that come with bitcut",
+                                          "<td class=\"number\">2</td>",
+                                          "Of the 2 claims",
+                                          "1 has another verdict",
+                                          "<th>small sizes</th><th>sizes of papers</th>",
+                                          ">first</a>",
+                                          "\"sizes of papers: \"><span class=\"agrees\">",
+                                          "<br>3.25</td><td>as &lt;it&gt; is</td>",
+                                          ">second</a>",
+                                          "<td class=\"changed\"",
+                                          "differs</span> <em>(small: agrees)</em><br>",
+                                          "<em>small:</em> as &lt;it&gt; is<br>",
+                                          "<em>paper:</em> as &lt;it&gt; was</td>",
+                                          ">third</a>",
+                                          "<td data-sizes=\"sizes of papers: \">-</td>",
+                                          "Sizes of papers: 3 of 4 points come",
+                                          "studies/b.jsonl, SHA-256 digest, as bitcut "
+                                          "study b --scale paper --seed 1",
+                                          NULL };
+    check_scales(report_html, pieces);
+}
+END_TEST
+
+START_TEST(markdown_has_two_scales)
+{
+    static const char *const pieces[] = {
+        "| small | ",
+        " | 3 | 2 | 0 | 1 |",
+        "| paper | ",
+        " | 2 | 1 | 1 | 0 |",
+        "| printed | small sizes | sizes of papers | reason |",
+        "| first | Some \\| Paper | 1.5 | **agrees**: 2 | **agrees**: 3.25 | as",
+        "| second | Some \\| Paper | 1.5 | **agrees**: 2 | **differs** (small: agrees): "
+        "3.25 "
+        "| small: as \\<it\\> is; paper: as \\<it\\> was |",
+        "| third | Some \\| Paper | 1.5 | **cannot**: 2 | - |",
+        "* **agrees**, at the sizes of papers **differs**: second",
+        "3 of 4 points",
+        NULL
+    };
+    check_scales(report_markdown, pieces);
+}
+END_TEST
+
+/* What ends both reasons is said once, from a part on. */
+START_TEST(reasons_are_told_apart)
+{
+    static const struct {
+        const char *small, *paper, *own, *kept, *both;
+    } cases[] = { { "a", NULL, "", "", "a" },
+                  { "a; b", "a; b", "", "", "a; b" },
+                  { "1 case; b; c", "2 cases; b; c", "1 case", "2 cases", "b; c" },
+                  { "1; xb; c", "2; yb; c", "1; xb", "2; yb", "c" },
+                  { "c", "a; c", "c", "a; c", "" },
+                  { "same", "some", "same", "some", "" } };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct report_reasons r;
+        json_t *v = json_pack("{s:s}", "reason", cases[i].small);
+        if (cases[i].paper)
+            json_object_set_new(v, "kept", json_pack("{s:s}", "reason", cases[i].paper));
+        report_reasons(&r, v);
+        ck_assert_str_eq(r.own, cases[i].own);
+        ck_assert_str_eq(r.kept, cases[i].kept);
+        ck_assert_str_eq(r.both, cases[i].both);
+        json_decref(v);
+    }
 }
 END_TEST
 
@@ -216,5 +339,6 @@ START_TEST(provenance_is_whole)
 }
 END_TEST
 
-TEST_MAIN("report", page_answers_first, markdown_says_the_same, chapters_are_filled,
+TEST_MAIN("report", page_answers_first, markdown_says_the_same, page_has_two_scales,
+          markdown_has_two_scales, reasons_are_told_apart, chapters_are_filled,
           figures_say_what_to_see, provenance_is_whole)
