@@ -886,23 +886,6 @@ levels_agree() {
     done
 }
 
-report_made() {
-    run 0 report -o new --json
-    studies=$(value study)
-    [ -n "$studies" ] || echo "no studies"
-    for study in $studies; do
-        grep -q "<section id=\"$study\">" new/index.html || echo "no section $study"
-        [ -s "new/$study.csv" ] || echo "no $study.csv"
-        [ -s "new/$study.json" ] || echo "no $study.json"
-    done
-    if command -v gnuplot > /dev/null; then
-        for study in underflow figure1; do grep -c '</svg>' "new/$study.svg"; done |
-            grep -v 1
-    fi
-    grep 'Not finished' new/index.html
-    find new -name '*.tmp'
-}
-
 # Of the kept results: sections with data and figures, the fallback and the papers named.
 results_drawn() {
     run 0 report --no-studies -o kept --json
@@ -1284,10 +1267,5 @@ if [ -n "$python" ]; then
     ok_if_empty "--json prints JSON Lines with the promised keys" "$(json_keys)"
 else
     skip "--json prints JSON Lines with the promised keys" "no python3"
-fi
-if [ -n "${BITCUT_LONG:-}" ]; then
-    ok_if_empty "report makes a page, data and figures" "$(report_made)"
-else
-    skip "report makes a page, data and figures" "BITCUT_LONG is not set"
 fi
 echo "1..$n"

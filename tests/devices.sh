@@ -175,6 +175,22 @@ by_device() {
     ! cmp -s emulator.said out || echo "study ran on no device"
 }
 
+# So does a report: of what is kept, the point that is missing is computed by it.
+report_by_device() {
+    kept=${BITCUT_DATA:-$source/data}
+    mkdir -p less/studies
+    cp "$kept"/studies/* less/studies
+    sed -i '/"point":0,/d' less/studies/dropped.jsonl
+    for device in emulator cuda; do
+        BITCUT_DATA=less stopped $device/dropped.json --scale paper --no-results --device $device
+    done
+    grep -q '"points":71,"of":72' cuda/dropped.json || echo "nothing was missing"
+    cmp emulator/dropped.csv cuda/dropped.csv
+    DEVICE_FAULT=flips BITCUT_DATA=less stopped lies/dropped.json --scale paper --no-results \
+        --device cuda
+    ! cmp -s emulator/dropped.csv lies/dropped.csv || echo "report ran on no device"
+}
+
 # Only the second lies: what finds it has looked at that one.
 second_found() {
     DEVICE_FAULT="second flips"
@@ -283,6 +299,7 @@ ok_if_empty "a unit that the device has not has the emulator's bits there" "$(ge
 ok_if_empty "or is refused" "$(not_emulated)"
 ok_if_empty "what is emulated is verified and timed" "$(emulation_timed)"
 ok_if_empty "what compares with the emulator says the same by the device" "$(by_device)"
+ok_if_empty "a report computes what is missing by the device" "$(report_by_device)"
 ok_if_empty "kernels are chosen, and emulated" "$(kernels_run)"
 ok_if_empty "the second device is the second" "$(second_found)"
 ok_if_empty "devices and units that are not there are refused" "$(refused)"

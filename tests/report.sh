@@ -1,9 +1,11 @@
 #!/bin/sh
 # A report on one product: what it says of a result that is right, of one that is not, and
-# of one that is what it was asked to be, or is not.
+# of one that is what it was asked to be, or is not.  And one on studies: its verdicts at small
+# sizes and by the rows that come with bitcut.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
+data=${BITCUT_DATA:-$(cd "${srcdir:-.}" && pwd)/data}
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
@@ -156,7 +158,186 @@ END
     cmp a.npy one/index.html 2>&1
 }
 
-echo 1..7
+# --- studies ------------------------------------------------------------------------------
+
+report_made() {
+    run 0 report -o new --json
+    studies=$(value study)
+    [ -n "$studies" ] || echo "no studies"
+    for study in $studies; do
+        grep -q "<section id=\"$study\">" new/index.html || echo "no section $study"
+        [ -s "new/$study.csv" ] || echo "no $study.csv"
+        [ -s "new/$study.json" ] || echo "no $study.json"
+    done
+    if command -v gnuplot > /dev/null; then
+        for study in underflow figure1; do grep -c '</svg>' "new/$study.svg"; done |
+            grep -v 1
+    fi
+    grep 'Not finished' new/index.html
+    find new -name '*.tmp'
+}
+
+# findings: of verdicts, a line each, the claim and what rows decide.
+findings() {
+    sed -n 's/.*"name":"\([^"]*\)".*"ours":\(.*\),"low":\(.*\),"high":\(.*\),"verdict":\("[a-z]*"\),"reason":\(".*"\),"device".*/\1 {"verdict":\5,"ours":\2,"low":\3,"high":\4,"reason":\6}/p'
+}
+
+# verdicts FILE: those of a section's data, a line each.
+verdicts() { sed 's/{"study":"/\n&/g; s/"rows":\[$//' "$1" | grep '^{"study"'; }
+
+# kept FILE: the same as findings, of what kept rows say.
+kept() { verdicts "$1" | sed -n 's/.*"name":"\([^"]*\)".*"kept":\({[^}]*}\)}.*/\1 \2/p'; }
+
+# of STUDY FILE: its lines of verdicts in a file.
+of() { grep "^{\"study\":\"$1\"" "$2"; }
+
+# same WHAT: what is wrong if `got` and `want` differ, or say nothing.
+same() {
+    [ -s want ] || echo "$1: nothing to compare with"
+    diff got want > difference || { echo "$1:"; cat difference; }
+}
+
+# The verdicts of both scales are those of `bitcut study`, and what changes is marked.
+both_scales() {
+    stopped small/figure11.json --no-results
+    run 0 study --merge "$data"/studies/*.jsonl --verdicts --json
+    mv out merged
+    run 0 study figure4 figure11 --verdicts --json
+    mv out computed
+    for study in table1 figure4 figure11; do
+        of "$study" merged | findings > want
+        kept "small/$study.json" > got
+        same "kept, $study"
+        digest=$(sha256sum < "$data/studies/$study.jsonl" | cut -d ' ' -f 1)
+        file="\"file\":\"$study.jsonl\",\"sha256\":\"$digest\""
+        grep -q "\"inputs\":\[{$file}\]" "small/$study.json" || echo "$study: no input"
+        grep -q "\"scale\":\"small\",\"kept\":{\"scale\":\"paper\",\"seed\":1,.*$file" \
+            "small/$study.json" || echo "$study: no kept rows"
+        grep -q "studies/$study.jsonl, SHA-256 $digest" small/index.html || echo "$study: page"
+        grep -q "studies/$study.jsonl, SHA-256 $digest" small/report.md || echo "$study: Markdown"
+    done
+    for study in figure4 figure11; do
+        of "$study" computed | findings > want
+        verdicts "small/$study.json" | findings > got
+        same "computed, $study"
+    done
+    for claim in figure11-type2 figure11-type3; do
+        grep "\"$claim\"" computed | grep -q '"verdict":"agrees"' || echo "$claim: small"
+        grep "\"$claim\"" merged | grep -q '"verdict":"differs"' || echo "$claim: paper"
+    done
+    grep -q '2 have another verdict at the sizes of papers: figure11-type2, figure11-type3\.' \
+        small/report.md || grep verdict small/report.md
+    changed='<td class="changed" data-sizes="sizes of papers: "><span class="differs">differs'
+    [ "$(grep -c "$changed" small/index.html)" = 4 ] || echo "the page marks others"
+    [ "$(grep -cF '| **differs** (small: agrees): ' small/report.md)" = 2 ] ||
+        echo "the Markdown marks others"
+}
+
+# cut FILE POINT: a study's file in `less` without a point.
+cut_point() { sed -i "/\"point\":$2,/d" "less/studies/$1.jsonl"; }
+
+# The whole of it: rows and verdicts are those that are kept, and what is not is computed.
+scale_of_papers() {
+    run 0 report --scale paper --no-results -o paper --json
+    run 0 study --merge "$data"/studies/*.jsonl --verdicts --json
+    mv out merged
+    for file in "$data"/studies/*.jsonl; do
+        study=$(basename "$file" .jsonl)
+        of "$study" merged | findings > want
+        verdicts "paper/$study.json" | findings > got
+        same "$study"
+        [ "$(tail -n +2 "paper/$study.csv" | wc -l)" = "$(wc -l < "$file")" ] ||
+            echo "$study: other rows"
+        grep -q "\"command\":\"bitcut study $study --scale paper --seed 1\"" "paper/$study.json" ||
+            echo "$study: another command"
+    done
+    grep -q '| claim | paper | printed | found | reason |' paper/report.md || echo "two scales"
+    mkdir less
+    ln -s "$data"/* less
+    rm less/studies
+    cp -r "$data/studies" less
+    cut_point slices 37
+    cut_point underflow 0
+    cut_point dropped 0
+    rm less/studies/table2.jsonl
+    BITCUT_DATA=less run 0 report --scale paper --no-results -o completed --json
+    for file in paper/*.csv; do cmp "$file" "completed/${file#*/}" 2>&1; done
+    for study in slices:37:38 underflow:139:140 dropped:71:72; do
+        grep -q '"points":'"$(echo "${study#*:}" | sed 's/:/,"of":/')" \
+            "completed/${study%%:*}.json" || echo "$study"
+    done
+    grep -q '"scale":"paper","kept":null' completed/table2.json || echo "table2 is kept"
+}
+
+# What is kept is of seed 1: of another, the sizes of papers are computed, and beside small
+# ones it says its seed.
+other_seed() {
+    stopped two/table2.json --scale paper --seed 2
+    grep -q '"command":"bitcut study table2 --scale paper --seed 2"' two/table2.json ||
+        echo "another command"
+    grep -q '"inputs":\[\],.*"scale":"paper","kept":null' two/table2.json || echo "rows are kept"
+    grep 'come with bitcut' two/report.md | grep -v 'or else computed'
+    stopped two/table2.json --seed 2
+    grep -q '"command":"bitcut study table2 --seed 2"' two/table2.json || echo "another small one"
+    grep -q '"kept":{"scale":"paper","seed":1,' two/table2.json || echo "nothing beside it"
+}
+
+# Nothing is kept: one column, and no word of another.
+nothing_kept() {
+    mkdir without
+    ln -s "$data"/* without
+    rm without/studies
+    BITCUT_DATA=without stopped alone/table1.json
+    grep -q '"scale":"small","kept":null' alone/table1.json || echo "something is kept"
+    grep -q '<th>printed</th><th>found</th>' alone/index.html || echo "another column"
+    grep 'Sizes of papers' alone/index.html
+}
+
+# Files that are not what `bitcut study STUDY --scale paper` writes: NAME, SED SCRIPT, the
+# file it is made of, and what is said.
+bad_kept() {
+    mkdir bad
+    ln -s "$data"/* bad
+    rm bad/studies
+    while IFS='|' read -r name script from message; do
+        rm -rf none bad/studies
+        mkdir bad/studies
+        sed "$script" "$data/studies/$from.jsonl" > "bad/studies/$name.jsonl"
+        BITCUT_DATA=bad run 3 report -o none
+        grep -qF "studies/$name.jsonl$message" err || { echo "$name, $script:"; cat err; }
+        [ ! -e none ] || echo "$name, $script: there is a folder"
+        BITCUT_DATA=bad run 3 report --scale paper -o none
+    done << 'END'
+nothing||table1|: no study has this name (bitcut list studies)
+table2||table1|:1: a row of another study than table2
+table1|s/"seed":1/"seed":2/|table1|:1: a row of another seed than 1
+table1|s/"paper"/"small"/|table1|:1: a row of another scale than paper
+table1|3s/,$/x/;3s/}//|table1|:3:
+table1|4d|table1|: point 0 of table1 is there in part
+table1|2s/"point":0/"point":1/|table1|:2: table1 has no point 1
+table1|s/study\/1/study\/0/|table1|:1: a row of another version of bitcut
+END
+    sed 's/"bits"/"bit"/' "$data/studies/table1.jsonl" > bad/studies/table1.jsonl
+    BITCUT_DATA=bad run 3 report -o none
+    grep -q ': studies/table1.jsonl: other keys than rows of table1 have now' err || cat err
+}
+
+scale_refused() {
+    while IFS='|' read -r message words; do
+        rm -rf none
+        # shellcheck disable=SC2086 # words
+        run 2 report -o none $words
+        grep -q -- "$message" err || cat err
+        [ ! -e none ] || echo "$words: there is a folder"
+    done << 'END'
+--scale: large: unknown|--scale large
+--no-studies: not with --scale, --device|--no-studies --scale small
+--no-studies: not with --scale, --device|--no-studies --device cuda
+--scale: is not for a report on one product|-a a.npy -b b.npy --scale paper
+--device: is not for a report on one product|-a a.npy -b b.npy --device cuda
+END
+}
+
 ok_if_empty "a result that is right" "$(right)"
 ok_if_empty "the same bytes again" "$(again)"
 ok_if_empty "a result that is wrong" "$(wrong)"
@@ -164,3 +345,15 @@ ok_if_empty "a result of what was asked for" "$(asked)"
 ok_if_empty "what varies is told to every command" "$(varied)"
 ok_if_empty "a product without a result, and one with C" "$(products)"
 ok_if_empty "what cannot be is refused, and leaves nothing" "$(refused)"
+ok_if_empty "verdicts at both scales" "$(both_scales)"
+exhaustive "the scale of papers" scale_of_papers
+ok_if_empty "rows of another seed" "$(other_seed)"
+ok_if_empty "nothing is kept" "$(nothing_kept)"
+ok_if_empty "kept rows that are others" "$(bad_kept)"
+ok_if_empty "a scale where there is none" "$(scale_refused)"
+if [ -n "${BITCUT_LONG:-}" ]; then
+    ok_if_empty "report makes a page, data and figures" "$(report_made)"
+else
+    skip "report makes a page, data and figures" "BITCUT_LONG is not set"
+fi
+echo "1..$n"

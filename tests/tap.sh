@@ -55,6 +55,21 @@ run() {
     [ "$(wc -l < err)" -eq $((wanted > 1)) ] || sed 's/^/standard error: /' err
 }
 
+# stopped FILE WORD...: a report into that file's folder, until the file is there.
+stopped() {
+    file=$1
+    shift
+    rm -rf "${file%/*}"
+    bitcut report -o "${file%/*}" "$@" < /dev/null > out 2> err &
+    for _ in $(seq 1200); do
+        if [ -e "$file" ] || ! kill -0 $! 2> /dev/null; then break; fi
+        sleep 0.1
+    done
+    kill $! 2> /dev/null
+    wait $!
+    [ -e "$file" ] || { echo "no $file"; cat err; }
+}
+
 # value KEY: its values in the JSON Lines in `out`.
 value() { sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p" out; }
 

@@ -80,7 +80,7 @@ static const struct option_use uses[] = {
 struct work {
     struct report report;
     struct results results;
-    struct study_run run;                  /* of studies */
+    struct study_run run; /* of studies */
     struct kept_studies kept;
     json_t *results_files, *library_files; /* their names and digests */
 };
@@ -179,15 +179,19 @@ static int read_kept(struct work *w)
     return kept_studies_read(&w->kept);
 }
 
-static int make(struct work *w)
+static int check_options(struct work *w)
 {
     if (no_results && given.count) return complain("--no-results", "not with --results");
     if (no_results && no_studies)
         return complain("--no-results", "not with --no-studies");
     if (no_studies && (scale_name || device_name))
         return complain("--no-studies", "not with --scale, --device");
-    int status = study_scale_read(&w->run.scale, scale_name);
-    if (status == EXIT_GOOD) status = read_results(w);
+    return study_scale_read(&w->run.scale, scale_name);
+}
+
+static int make(struct work *w)
+{
+    int status = read_results(w);
     if (status == EXIT_GOOD) status = read_kept(w);
     if (status != EXIT_GOOD) return status;
     if (!no_studies) add_studies(w);
@@ -219,7 +223,8 @@ static int report_studies(struct context *x, const char *folder)
     w.run = (struct study_run){ .seed = x->seed,
                                 .threads = x->threads,
                                 .progress = &x->progress };
-    int status = emulating_device_open(&device, x, "report");
+    int status = check_options(&w);
+    if (status == EXIT_GOOD) status = emulating_device_open(&device, x, "report");
     w.run.offload = x->offload;
     if (status == EXIT_GOOD) status = make(&w);
     emulating_device_close(&device, x);
