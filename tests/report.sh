@@ -233,7 +233,7 @@ both_scales() {
         echo "the Markdown marks others"
 }
 
-# cut FILE POINT: a study's file in `less` without a point.
+# cut_point STUDY POINT: take it out of the study's file in `less`.
 cut_point() { sed -i "/\"point\":$2,/d" "less/studies/$1.jsonl"; }
 
 # The whole of it: rows and verdicts are those that are kept, and what is not is computed.
@@ -293,8 +293,8 @@ nothing_kept() {
     grep 'Sizes of papers' alone/index.html
 }
 
-# Files that are not what `bitcut study STUDY --scale paper` writes: NAME, SED SCRIPT, the
-# file it is made of, and what is said.
+# Files that are not what `bitcut study STUDY --scale paper` writes: the study, a script for sed,
+# the file that it makes them of, and what is said.
 bad_kept() {
     mkdir bad
     ln -s "$data"/* bad
@@ -306,7 +306,6 @@ bad_kept() {
         BITCUT_DATA=bad run 3 report -o none
         grep -qF "studies/$name.jsonl$message" err || { echo "$name, $script:"; cat err; }
         [ ! -e none ] || echo "$name, $script: there is a folder"
-        BITCUT_DATA=bad run 3 report --scale paper -o none
     done << 'END'
 nothing||table1|: no study has this name (bitcut list studies)
 table2||table1|:1: a row of another study than table2

@@ -121,6 +121,7 @@ refusals() {
     refused 3 'seed.jsonl:1: a row of another seed than 1' study --merge 0.jsonl seed.jsonl
     refused 3 'scale.jsonl:1: a row of another scale' study --merge 0.jsonl scale.jsonl
     refused 3 'point.jsonl:1: figure5 has no point 999' study --merge point.jsonl
+    refused 3 'version.jsonl:1: a row of another version of bitcut' study --merge version.jsonl
     refused 3 'changed.jsonl: point 0 of figure5 has other rows' \
         study --merge 0.jsonl changed.jsonl
     refused 3 'seed.jsonl:1: a row of another seed' study figure5 --resume -o seed.jsonl
@@ -133,6 +134,7 @@ sed 's/"seed":1/"seed":2/' 1.jsonl > seed.jsonl
 sed 's/"small"/"paper"/' 1.jsonl > scale.jsonl
 sed 's/"point":1,/"point":999,/' 1.jsonl > point.jsonl
 sed 's/"k":16,/"k":17,/' 0.jsonl > changed.jsonl
+sed 's/bitcut-study.1/bitcut-study\/0/' 1.jsonl > version.jsonl
 
 # Every study at small scale, but for two of seconds, which the report computes as well: all
 # their claims.
