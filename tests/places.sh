@@ -22,6 +22,8 @@ in_build_tree() {
     expect gpu a800
     run 0 report --no-studies --json
     [ -s report/stages.csv ] || echo "no recorded results"
+    stopped judged/table1.json --no-results
+    grep -q '"kept":{' judged/table1.json || echo "no rows of studies"
     mkdir elsewhere linked
     (cd elsewhere && run 0 tile --gpu a800 --top 1)
     ln -s "$build/bitcut" linked/bitcut
