@@ -38,9 +38,8 @@ static const struct option_row options[] = {
       "the results kept with bitcut; may be repeated",
       OPTION_TEXTS, &given, "FILE" },
     { "scale",
-      "sizes of studies: small (the default, a minute), or paper: by the rows that come "
-      "with bitcut, which are of seed 1; what they lack, and any other --seed, is "
-      "computed, for hours",
+      "sizes of studies: small (the default, a minute) or paper: by kept rows, of seed 1; "
+      "points without one, and all of another --seed, are computed (hours)",
       OPTION_TEXT, &scale_name, "SCALE" },
     DEVICE_OPTION("emulator"),
     { "no-studies", "run no study: recorded results alone", OPTION_FLAG, &no_studies,
