@@ -1,5 +1,6 @@
 /* The GEMMs on a device that lib/bitcut.h declares. */
 #include "gpu/choose.h"
+#include "gpu/start.h"
 #include "lib/size.h"
 
 #include <stdlib.h>
@@ -80,14 +81,6 @@ const char *bitcut_gemm_method(const struct bitcut_device *x,
     return choose(&w, x, gemm, &f) == BITCUT_OK ? gpu_work_method(&w, index) : NULL;
 }
 
-/* What one GEMM of the batch needs. */
-static size_t workspace_bytes(const struct bitcut_device *x, const struct gpu_work *w)
-{
-    struct gpu_work one = *w;
-    one.gemm.count = 1;
-    return x->gpu.module->workspace(&one);
-}
-
 enum bitcut_status bitcut_gemm_workspace(size_t *bytes, const struct bitcut_device *x,
                                          const struct bitcut_gemm *gemm, char *why)
 {
@@ -95,115 +88,11 @@ enum bitcut_status bitcut_gemm_workspace(size_t *bytes, const struct bitcut_devi
     struct fault f;
     enum bitcut_status status = check_there(bytes, &f);
     if (status == BITCUT_OK) status = choose(&w, x, gemm, &f);
-    if (status == BITCUT_OK) *bytes = workspace_bytes(x, &w);
+    if (status == BITCUT_OK) *bytes = gpu_work_workspace(&w, &x->gpu);
     return fault_tell(why, status, &f);
 }
 
-/* --- checks ----------------------------------------------------------------------- */
-
-/* Whether the device reaches what is at `at`. */
-static enum bitcut_status check_reached(const char *name, const void *at,
-                                        const struct bitcut_device *x, struct fault *f)
-{
-    char why[GPU_FAULT_MOST];
-    if (!at || x->gpu.module->reaches(at, x->is.number, why) == 0) return BITCUT_OK;
-    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s %s", name, why);
-}
-
-static enum bitcut_status check_matrix(const char *name, const struct bitcut_matrix *m,
-                                       size_t elements, const struct bitcut_device *x,
-                                       struct fault *f)
-{
-    if (!elements) return BITCUT_OK;
-    return check_reached(name,
-                         m->words  ? m->words
-                         : m->each ? (const void *)m->each
-                                   : m->at,
-                         x, f);
-}
-
-static enum bitcut_status check_matrices(const struct gpu_work *w,
-                                         const struct bitcut_device *x, struct fault *f)
-{
-    const struct bitcut_gemm *g = &w->gemm;
-    const bool empty = !g->count || !g->m || !g->n;
-    enum bitcut_status status = gpu_work_check(w, f);
-    if (status != BITCUT_OK || empty) return status;
-    status = check_matrix("A", &g->a, g->k, x, f);
-    if (status == BITCUT_OK) status = check_matrix("B", &g->b, g->k, x, f);
-    if (status == BITCUT_OK && gemm_reads_c(g))
-        status = check_matrix("C", &g->c, 1, x, f);
-    return status == BITCUT_OK ? check_matrix("D", &g->d, 1, x, f) : status;
-}
-
-static enum bitcut_status check_aligned(const char *name, const void *at, size_t bytes,
-                                        const struct bitcut_device *x, struct fault *f)
-{
-    if (bytes && !at) return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: missing", name);
-    if ((uintptr_t)at % GPU_ALIGNMENT)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: not aligned to %d bytes", name,
-                         GPU_ALIGNMENT);
-    return bytes ? check_reached(name, at, x, f) : BITCUT_OK;
-}
-
-static enum bitcut_status check_workspace(const struct bitcut_device *x,
-                                          const struct gpu_work *w, const void *workspace,
-                                          size_t bytes, struct fault *f)
-{
-    const size_t needed = workspace_bytes(x, w);
-    if (bytes < needed)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "a workspace of %zu bytes, not of %zu",
-                         bytes, needed);
-    return check_aligned("workspace", workspace, needed, x, f);
-}
-
 /* --- starting --------------------------------------------------------------------- */
-
-static void matrix_advance(struct bitcut_matrix *x, size_t count)
-{
-    if (x->words) x->words = (const char *)x->words + count * x->words_stride;
-    else if (x->each) x->each += count;
-    else if (x->at)
-        x->at = (const char *)x->at +
-                count * x->stride * (size_t)format_bytes(matrix_format(x));
-}
-
-/* What is left behind the first `count` GEMMs. */
-static void gemm_advance(struct bitcut_gemm *g, size_t count)
-{
-    matrix_advance(&g->a, count);
-    matrix_advance(&g->b, count);
-    if (gemm_reads_c(g)) matrix_advance(&g->c, count);
-    matrix_advance(&g->d, count);
-}
-
-/* As many GEMMs at a time as the workspace has room for and a kernel takes; of those that
-   are emulated one. */
-static size_t count_at_a_time(const struct bitcut_device *x, const struct gpu_work *w,
-                              size_t bytes)
-{
-    if (gpu_work_emulates(w)) return 1;
-    if (!gpu_kernel_splits(w->kernel)) return w->gemm.count;
-    const size_t each = workspace_bytes(x, w), slices = (size_t)w->plan.order.slices;
-    const size_t most = GPU_COUNT_MOST / slices, room = each ? bytes / each : most;
-    return room < most ? room : most;
-}
-
-static enum bitcut_status start(const struct bitcut_device *x, const struct gpu_work *w,
-                                void *workspace, size_t bytes, void *stream,
-                                struct fault *f)
-{
-    char why[GPU_FAULT_MOST];
-    const size_t most = count_at_a_time(x, w, bytes);
-    struct gpu_work now = *w;
-    for (size_t left = w->gemm.count; left; left -= now.gemm.count) {
-        now.gemm.count = left < most ? left : most;
-        if (x->gpu.module->start(&now, workspace, x->is.number, stream, why) != 0)
-            return fault_set(f, BITCUT_CANNOT, "%s: %s", w->kernel->name, why);
-        gemm_advance(&now.gemm, now.gemm.count);
-    }
-    return BITCUT_OK;
-}
 
 enum bitcut_status bitcut_gemm_start(struct bitcut_gemm *ran,
                                      const struct bitcut_device *x,
@@ -214,9 +103,8 @@ enum bitcut_status bitcut_gemm_start(struct bitcut_gemm *ran,
     struct fault f;
     enum bitcut_status status = gemm_check_place(ran, &f);
     if (status == BITCUT_OK) status = choose(&w, x, gemm, &f);
-    if (status == BITCUT_OK) status = check_matrices(&w, x, &f);
-    if (status == BITCUT_OK) status = check_workspace(x, &w, workspace, bytes, &f);
-    if (status == BITCUT_OK) status = start(x, &w, workspace, bytes, stream, &f);
+    if (status == BITCUT_OK)
+        status = gpu_work_start(&w, &x->gpu, &x->is, workspace, bytes, stream, &f);
     if (status == BITCUT_OK) settle(ran, &w);
     return fault_tell(why, status, &f);
 }
@@ -276,7 +164,8 @@ static enum bitcut_status check_operand(const struct gpu_work *w,
     g.d = (struct bitcut_matrix){ .at = any };
     const enum bitcut_status status = gemm_check_matrices(&g, false, f);
     if (status != BITCUT_OK) return status;
-    return check_matrix(which == BITCUT_A ? "A" : "B", m, elements && g.k, x, f);
+    return gpu_matrix_check(which == BITCUT_A ? "A" : "B", m, elements && g.k, &x->gpu,
+                            &x->is, f);
 }
 
 static enum bitcut_status prepare(void *words, const struct bitcut_device *x,
@@ -286,7 +175,8 @@ static enum bitcut_status prepare(void *words, const struct bitcut_device *x,
     char why[GPU_FAULT_MOST];
     enum bitcut_status status = check_operand(w, which, x, f);
     if (status == BITCUT_OK)
-        status = check_aligned("words", words, words_bytes(x, w, which), x, f);
+        status = gpu_memory_check("words", words, words_bytes(x, w, which), &x->gpu,
+                                  &x->is, f);
     if (status != BITCUT_OK) return status;
     if (x->gpu.module->prepare(words, w, which, x->is.number, stream, why))
         return fault_set(f, BITCUT_CANNOT, "%s", why);
