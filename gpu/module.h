@@ -12,7 +12,7 @@
 
 /* Raised with every change of this file, and of the rows and plans that it passes on: a
    module of another number is refused. */
-enum { GPU_INTERFACE = 13 };
+enum { GPU_INTERFACE = 14 };
 
 enum { GPU_TEXT_MOST = 256, GPU_FAULT_MOST = 200 };
 
@@ -261,6 +261,44 @@ struct gpu_memory {
     size_t bytes;
 };
 
+/* --- streams of a caller ----------------------------------------------------------- */
+
+/* What a stream is. */
+struct gpu_stream {
+    uint64_t id;      /* of no other one while the process lasts                     */
+    uint64_t capture; /* of the graph that it is capturing, likewise; 0: it runs     */
+};
+
+/* A copy between the memory of the host and of a device: lines of so many bytes, that
+   begin so many bytes one after the other. */
+struct gpu_copy {
+    void *to;
+    const void *from;
+    size_t to_pitch, from_pitch, bytes, lines;
+};
+
+/* What code needs that computes in the order of a stream that is somebody else's.
+   Functions return and report as those of struct gpu_module, and are of the calling
+   thread's current device.  Of a stream that is capturing only `ask` is called. */
+struct gpu_streams {
+    int (*device)(int *number, char *fault);
+    int (*ask)(struct gpu_stream *to, void *stream, char *fault);
+
+    /* Memory in the order of a stream: there from this place on, and up to this place. */
+    int (*reserve)(void **at, size_t bytes, void *stream, char *fault);
+    int (*release)(void *at, void *stream, char *fault);
+
+    /* Put a mark into a stream, *mark, which is made if it is NULL; and whether all
+       before it is done. */
+    int (*mark)(void **mark, void *stream, char *fault);
+    int (*passed)(int *yes, void *mark, char *fault);
+
+    /* Copy, and wait until all before it and the copy are done. */
+    int (*copy)(const struct gpu_copy *copy, int to_host, void *stream, char *fault);
+};
+
+/* --- the module ------------------------------------------------------------------- */
+
 /* What a module exports.  A function returns 0, or it returns another number and has
    written one line into fault[GPU_FAULT_MOST].  Devices are numbered as the system shows
    them, from 0; the one that is the thread's current one stays so. */
@@ -335,6 +373,8 @@ struct gpu_module {
        host's memory.  NULL: it makes none. */
     int (*sums)(const struct exact_sums_to *to, size_t m, size_t n, size_t k,
                 const uint32_t *a, const uint32_t *b, int device, char *fault);
+
+    const struct gpu_streams *streams; /* NULL: of nobody else's */
 };
 
 #endif

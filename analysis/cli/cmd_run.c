@@ -26,7 +26,7 @@
 
 extern char **environ;
 
-static const char *against, *folder_asked, *read_folder, *sample, *want;
+static const char *against, *folder_asked, *read_folder, *sample, *want, *least;
 static struct option_texts rules;
 static bool native, audit;
 
@@ -53,6 +53,10 @@ static const struct option_row options[] = {
       OPTION_TEXT, &sample, "P" },
     { "want", "--audit: relative error that will do (default 1e-6)", OPTION_TEXT, &want,
       "X" },
+    { "least",
+      "leave calls of fewer products of two numbers to the program's library (default 0: "
+      "none)",
+      OPTION_TEXT, &least, "N" },
     { "native", "places are those in the code, even where Python runs", OPTION_FLAG,
       &native, NULL },
     { "folder", "keep in it, a folder that is there, what the processes write down",
@@ -131,6 +135,16 @@ static int tell_audit(void)
     return tell(SETTING_AUDIT, sample ? sample : "10") ? EXIT_GOOD : fail_memory();
 }
 
+static int tell_least(void)
+{
+    struct run_settings s;
+    struct fault f;
+    if (!least) return EXIT_GOOD;
+    if (settings[SETTING_LEAST].take(&s, least, &f) != BITCUT_OK)
+        return fail("--least", &f);
+    return tell(SETTING_LEAST, least) ? EXIT_GOOD : fail_memory();
+}
+
 /* The device, if it can be opened here, and its module where the program finds it. */
 static int tell_device(const char *library, struct context *x)
 {
@@ -186,6 +200,7 @@ static int tell_all(const char *folder, const char *library, struct context *x)
                           "it needs --recipe and --unit, --rule, --against, or --audit");
     if (status == EXIT_GOOD) status = tell_rules();
     if (status == EXIT_GOOD) status = tell_against();
+    if (status == EXIT_GOOD) status = tell_least();
     if (status == EXIT_GOOD) status = tell_device(library, x);
     snprintf(threads, sizeof threads, "%d", x->threads);
     if (status == EXIT_GOOD &&

@@ -78,6 +78,19 @@ static void add_difference(json_t *row, const struct ledger_difference *x)
     json_object_set_new(row, "largest", any ? json_number(most) : json_null());
 }
 
+/* The reasons why calls were left, "small 12, scalars 3"; null: none was. */
+static json_t *reasons_json(const uint64_t left[LEFT_REASONS])
+{
+    char text[LEFT_REASONS * 40] = "";
+    for (int i = 0; i < LEFT_REASONS; i++) {
+        char one[40];
+        snprintf(one, sizeof one, "%s %llu", left_rows[i].name,
+                 (unsigned long long)left[i]);
+        if (left[i]) text_append(text, sizeof text, one);
+    }
+    return *text ? json_text(text) : json_null();
+}
+
 static json_t *place_json(const struct ledger_place *p)
 {
     uint64_t calls = 0;
@@ -88,6 +101,8 @@ static json_t *place_json(const struct ledger_place *p)
                   p->routine, "calls", json_count(calls));
     for (int i = 0; i < CALL_ENDS; i++)
         json_object_set_new(row, call_end_names[i], json_count(p->ended[i]));
+    json_object_set_new(row, "reasons", reasons_json(p->left));
+    json_object_set_new(row, "captured", json_count(p->captured));
     json_object_update_new(
         row, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:o}", "gemms",
                        json_count(p->gemms), "on_device", json_count(p->on_device), "m",
@@ -109,6 +124,8 @@ static const struct emit_column columns[] = {
     { "empty", "empty", 0, "0" },
     { "illegal", "illegal", 0, "0" },
     { "failed", "failed", 0, "0" },
+    { "reasons", "left, why", 0, "-" },
+    { "captured", "in graphs", 0, "0" },
     { "on_device", "on device", 0, "0" },
     { "m", "m", 0, NULL },
     { "n", "n", 0, NULL },
@@ -202,6 +219,8 @@ static json_t *total_json(const struct run_told *told)
                                   json_count(t->processes), "calls", json_count(calls));
     for (int i = 0; i < CALL_ENDS; i++)
         json_object_set_new(row, call_end_names[i], json_count(t->calls[i]));
+    json_object_set_new(row, "reasons", reasons_json(t->left));
+    json_object_set_new(row, "captured", json_count(t->captured));
     json_object_update_new(
         row,
         json_pack("{s:o, s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "lost",
@@ -275,6 +294,16 @@ static void say_device(const struct run_total *t)
                 t->device_fault);
 }
 
+/* Why calls were left to the library, a line a reason. */
+static void say_left(const struct run_total *t)
+{
+    for (int i = 0; i < LEFT_REASONS; i++)
+        if (t->left[i])
+            fprintf(stderr, "bitcut: run: %llu call%s left to the library: %s\n",
+                    (unsigned long long)t->left[i], plural(t->left[i]),
+                    left_rows[i].what);
+}
+
 /* Outputs that were computed once more, and were others: then something is broken. */
 static void say_mismatches(long long count)
 {
@@ -300,7 +329,9 @@ static void say_total(const struct run_told *told, long long mismatches)
             "see fault",
     };
     char text[COUNTED_MOST];
-    for (int i = 0; i < CALL_ENDS; i++) say_calls(t->calls[i], words[i]);
+    for (int i = 0; i < CALL_ENDS; i++)
+        if (words[i]) say_calls(t->calls[i], words[i]);
+    say_left(t);
     say_device(t);
     say_evidence(t);
     say_overhead(told);

@@ -139,15 +139,16 @@ void audit_begin(struct turn *t)
     uint32_t number;
     if (!choose(t, &number)) return;
     const double start = seconds_now();
-    struct audit *const a = calloc(1, sizeof *a);
-    for (size_t i = 0; a && i < t->product->gemm.count; i++) {
-        const struct product one = product_nth(t->product, i);
+    const struct product *const seen = turn_see(t);
+    struct audit *const a = seen ? calloc(1, sizeof *a) : NULL;
+    for (size_t i = 0; a && i < seen->gemm.count; i++) {
+        const struct product one = product_nth(seen, i);
         const struct bitcut_gemm *const g = &one.gemm;
         count_matrix(&a->values[0], &g->a, g->m, g->k, one.a);
         count_matrix(&a->values[1], &g->b, g->k, g->n, one.b);
     }
     if (a && number) {
-        const struct product one = product_nth(t->product, 0);
+        const struct product one = product_nth(seen, 0);
         a->excerpt.number = number;
         if (!choose_lines(a, &one) || !take_operands(a, &one)) a->excerpt.number = 0;
     }
@@ -195,8 +196,8 @@ void audit_end(struct turn *t)
 {
     struct audit *const a = t->audit;
     const double start = seconds_now();
-    if (a->excerpt.number && t->end != CALL_FAILED) {
-        const struct product one = product_nth(t->product, 0);
+    if (a->excerpt.number && t->end != CALL_FAILED && turn_fetch(t)) {
+        const struct product one = product_nth(t->seen, 0);
         a->d = take(&one.gemm.d, one.gemm.m, one.gemm.n, HALF_BOTH, a->row,
                     a->excerpt.rows, a->col, a->excerpt.cols);
         if (a->d) write_excerpt(a, t);

@@ -17,6 +17,17 @@ struct product product_nth(const struct product *p, size_t i)
     return one;
 }
 
+struct bitcut_gemm product_in_way(const struct bitcut_gemm *way,
+                                  const struct bitcut_gemm *of)
+{
+    struct bitcut_gemm g = *way;
+    g.count = of->count;
+    g.m = of->m, g.n = of->n, g.k = of->k;
+    g.alpha = of->alpha, g.beta = of->beta;
+    g.a = of->a, g.b = of->b, g.c = of->c, g.d = of->d;
+    return g;
+}
+
 /* --- elements --------------------------------------------------------------------- */
 
 size_t product_place(const struct bitcut_matrix *x, size_t rows, size_t cols, size_t i,
@@ -121,19 +132,6 @@ static enum bitcut_status compute_half(const struct product *p,
 
 /* --- all of it -------------------------------------------------------------------- */
 
-/* The recipe, unit and variations of one GEMM with the sizes, matrices and scalars of
-   another. */
-static struct bitcut_gemm in_way(const struct bitcut_gemm *way,
-                                 const struct bitcut_gemm *of)
-{
-    struct bitcut_gemm g = *way;
-    g.count = of->count;
-    g.m = of->m, g.n = of->n, g.k = of->k;
-    g.alpha = of->alpha, g.beta = of->beta;
-    g.a = of->a, g.b = of->b, g.c = of->c, g.d = of->d;
-    return g;
-}
-
 /* The whole of an operand that is there by half, in its place: to be freed.  False: there
    is no memory. */
 static bool complete(uint32_t **own, struct bitcut_matrix *x, size_t rows, size_t cols,
@@ -158,7 +156,7 @@ static bool team_fits(void)
 enum bitcut_status product_compute(const struct product *p, const struct bitcut_gemm *way,
                                    const struct gemm_options *o, struct fault *f)
 {
-    struct bitcut_gemm g = in_way(way, &p->gemm);
+    struct bitcut_gemm g = product_in_way(way, &p->gemm);
     char why[BITCUT_TEXT_MOST] = "not enough memory";
     uint32_t *a = NULL, *b = NULL;
     enum bitcut_status status = BITCUT_NO_MEMORY;

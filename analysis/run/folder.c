@@ -95,6 +95,8 @@ static void finish(struct run_total *t)
     if (t->places) qsort(t->place, t->places, sizeof *t->place, by_products);
     for (size_t i = 0; i < t->places; i++) {
         for (int e = 0; e < CALL_ENDS; e++) t->calls[e] += t->place[i].ended[e];
+        for (int r = 0; r < LEFT_REASONS; r++) t->left[r] += t->place[i].left[r];
+        t->captured += t->place[i].captured;
         t->watched += t->place[i].watched;
         t->on_device += t->place[i].on_device;
         t->seconds += t->place[i].seconds;

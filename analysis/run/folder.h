@@ -11,6 +11,8 @@ struct run_total {
     struct ledger_place *place;
     size_t places;
     uint64_t calls[CALL_ENDS];
+    uint64_t left[LEFT_REASONS]; /* of those of CALL_LEFT */
+    uint64_t captured;           /* calls */
     struct ledger_routine routine[LEDGER_ROUTINES_MOST];
     uint64_t counted; /* calls of these */
     uint64_t watched; /* calls, by an audit */

@@ -21,7 +21,23 @@ const char ledger_ending[] = ".ledger";
 
 const char *const call_end_names[CALL_ENDS] = {
     [CALL_TAKEN] = "taken",     [CALL_PASSED] = "passed", [CALL_EMPTY] = "empty",
-    [CALL_ILLEGAL] = "illegal", [CALL_FAILED] = "failed",
+    [CALL_ILLEGAL] = "illegal", [CALL_FAILED] = "failed", [CALL_LEFT] = "left",
+};
+
+const struct left_row left_rows[] = {
+    /* clang-format off */
+    [LEFT_SMALL]    = { "small",    "fewer products than --least says" },
+    [LEFT_SCALARS]  = { "scalars",  "alpha and beta are in the device's memory" },
+    [LEFT_TYPES]    = { "types",    "matrices or scalars that are not FP32" },
+    [LEFT_COMPUTE]  = { "compute",  "the program asks for another arithmetic than FP32" },
+    [LEFT_EPILOGUE] = { "epilogue", "more is done with the result than alpha and beta say" },
+    [LEFT_LAYOUT]   = { "layout",   "matrices that lie neither by columns nor by rows" },
+    [LEFT_CAPTURE]  = { "capture",  "a graph is captured, and nothing is there for it: no workspace, or no earlier call" },
+    [LEFT_MEMORY]   = { "memory",   "the device has no memory for a workspace" },
+    [LEFT_KERNEL]   = { "kernel",   "nothing on the device computes it: see fault" },
+    [LEFT_DEVICE]   = { "device",   "there is no module, or none for the device: see fault" },
+    [LEFT_REASONS]  = { 0 }
+    /* clang-format on */
 };
 
 /* --- writing ---------------------------------------------------------------------- */
@@ -204,11 +220,13 @@ void ledger_values_add(struct ledger_values *to, const struct ledger_values *mor
 void ledger_place_add(struct ledger_place *to, const struct ledger_place *more)
 {
     for (int i = 0; i < CALL_ENDS; i++) to->ended[i] += more->ended[i];
+    for (int i = 0; i < LEFT_REASONS; i++) to->left[i] += more->left[i];
     for (int i = 0; i < 3; i++) {
         if (more->least[i] < to->least[i]) to->least[i] = more->least[i];
         if (more->most[i] > to->most[i]) to->most[i] = more->most[i];
     }
     if (*more->fault) memcpy(to->fault, more->fault, sizeof to->fault);
+    to->captured += more->captured;
     to->gemms += more->gemms;
     to->on_device += more->on_device;
     to->scaled += more->scaled;

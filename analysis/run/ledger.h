@@ -9,7 +9,7 @@
 
 enum {
     LEDGER_PLACES_MOST = 1024,
-    LEDGER_ROUTINES_MOST = 96, /* those only counted have 8 times 9 names */
+    LEDGER_ROUTINES_MOST = 96, /* those only counted have 8 times 9 names and 16 */
     PLACE_MOST_BYTES = 256,
     ROUTINE_MOST_BYTES = 40,
     LEDGER_EXPONENTS = 256,   /* by the exponent field of an FP32 encoding */
@@ -24,9 +24,31 @@ enum call_end {
     CALL_EMPTY,   /* likewise: there is no product in it                            */
     CALL_ILLEGAL, /* likewise: its arguments are none of the routine's              */
     CALL_FAILED,  /* likewise: bitcut could not                                     */
+    CALL_LEFT,    /* likewise: it is none of those that bitcut computes             */
     CALL_ENDS
 };
 extern const char *const call_end_names[CALL_ENDS];
+
+/* Why a call was left. */
+enum left_reason {
+    LEFT_SMALL,
+    LEFT_SCALARS,
+    LEFT_TYPES,
+    LEFT_COMPUTE,
+    LEFT_EPILOGUE,
+    LEFT_LAYOUT,
+    LEFT_CAPTURE,
+    LEFT_MEMORY,
+    LEFT_KERNEL,
+    LEFT_DEVICE,
+    LEFT_REASONS
+};
+
+/* A row of the reasons, by enum left_reason; ended by a row without a name. */
+struct left_row {
+    const char *name, *what;
+};
+extern const struct left_row left_rows[];
 
 /* How two results differ. */
 struct ledger_difference {
@@ -61,6 +83,8 @@ struct ledger_place {
     char against[WAY_MOST];        /* what it is compared with, likewise; or ""     */
     char fault[BITCUT_TEXT_MOST];  /* why the last one failed, or was not compared */
     uint64_t ended[CALL_ENDS];
+    uint64_t left[LEFT_REASONS]; /* of CALL_LEFT                                 */
+    uint64_t captured;           /* calls whose stream was capturing a graph     */
     uint64_t gemms;             /* of batches, more than calls                   */
     uint64_t on_device;         /* that a device has computed, to compare with too */
     uint64_t least[3], most[3]; /* of m, n, k                                    */

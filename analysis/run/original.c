@@ -117,6 +117,30 @@ any_function *original_find(const char *name, const void *caller)
     return as_function(symbol ? symbol : symbol_of_any(name));
 }
 
+/* What was found for a place: never changed, and never freed. */
+struct found {
+    const void *caller;
+    any_function *original;
+    unsigned count; /* of these, with those behind it */
+    struct found *next;
+};
+
+enum { FOUND_MOST = 256 };
+
+any_function *original_of(struct routine *r, const void *caller)
+{
+    struct found *first = r->found;
+    for (const struct found *at = first; at; at = at->next)
+        if (at->caller == caller) return at->original;
+    any_function *const original = original_find(r->name, caller);
+    struct found *const own =
+        original && !(first && first->count == FOUND_MOST) ? malloc(sizeof *own) : NULL;
+    if (!own) return original;
+    do *own = (struct found){ caller, original, first ? first->count + 1 : 1, first };
+    while (!atomic_compare_exchange_weak(&r->found, &first, own));
+    return original;
+}
+
 /* The name of the file that has a symbol, without its folders. */
 static const char *file_of(const void *symbol)
 {

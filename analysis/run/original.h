@@ -2,6 +2,7 @@
 #ifndef BITCUT_ANALYSIS_RUN_ORIGINAL_H
 #define BITCUT_ANALYSIS_RUN_ORIGINAL_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 /* A function of any type. */
@@ -12,6 +13,17 @@ typedef void any_function(void);
    libraries that the caller's own one brought; else of any library.  NULL: no library has
    it. */
 any_function *original_find(const char *name, const void *caller);
+
+/* A routine under one of its names, and what was found for those that called it: programs
+   may have several libraries that have it, each for some of their callers. */
+struct found;
+struct routine {
+    const char *name;
+    _Atomic(struct found *) found;
+};
+
+/* original_find() of a routine, kept for the next call from that place. */
+any_function *original_of(struct routine *routine, const void *caller);
 
 /* Write the names of the process's libraries that have a routine of that name, ", "
    between, as far as `size` bytes reach. */

@@ -173,8 +173,9 @@ __attribute__((constructor)) static void begin(void)
 }
 
 /* The routines whose libraries a person would ask for, if none was called. */
-static const char *const looked_for[] = { "sgemm_", "cblas_sgemm", "sgemm_64_",
-                                          "scipy_cblas_sgemm64_", "dgemm_" };
+static const char *const looked_for[] = { "sgemm_",    "cblas_sgemm",
+                                          "sgemm_64_", "scipy_cblas_sgemm64_",
+                                          "dgemm_",    "cublasSgemm_v2" };
 
 __attribute__((destructor)) static void end(void)
 {

@@ -33,11 +33,12 @@ void second_begin(struct turn *t)
                                                        &run_settings()->against;
     if (own->original && other->original) return;
     const double began = seconds_now();
-    struct second *const s = calloc(1, sizeof *s);
+    const struct product *const seen = turn_see(t);
+    struct second *const s = seen ? calloc(1, sizeof *s) : NULL;
     if (!s) return;
     s->swaps = other->original;
     struct fault f = { BITCUT_NO_MEMORY, "not enough memory" };
-    if (take_memory(s, t->product) &&
+    if (take_memory(s, seen) &&
         turn_compute(t, &s->result, s->swaps ? own : other, &f) == BITCUT_OK) {
         t->second = s;
     } else {
@@ -92,10 +93,12 @@ void second_end(struct turn *t)
 {
     const double began = seconds_now();
     struct second *const s = t->second;
-    for (size_t i = 0; i < t->product->gemm.count; i++) {
-        const struct product one = product_nth(t->product, i),
+    const bool there = turn_fetch(t);
+    for (size_t i = 0; there && i < t->product->gemm.count; i++) {
+        const struct product one = product_nth(t->seen, i),
                              other = product_nth(&s->result, i);
         compare_one(s, &one, &other);
     }
+    if (s->swaps && !(there && turn_give(t))) t->end = CALL_FAILED;
     t->own_seconds += seconds_now() - began;
 }

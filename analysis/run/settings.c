@@ -115,6 +115,12 @@ static enum bitcut_status take_device(struct run_settings *s, const char *value,
     return fault_set(f, BITCUT_BAD_ARGUMENT, "no device is called so");
 }
 
+static enum bitcut_status take_least(struct run_settings *s, const char *value,
+                                     struct fault *f)
+{
+    return read_number(&s->least, value, f);
+}
+
 static enum bitcut_status take_sites(struct run_settings *s, const char *value,
                                      struct fault *f)
 {
@@ -136,6 +142,9 @@ const struct setting settings[] = {
     [SETTING_THREADS] = { "BITCUT_RUN_THREADS", "0: all processors", take_threads },
     [SETTING_DEVICE] = { "BITCUT_RUN_DEVICE", "which emulates large products: cuda[:N]",
                          take_device },
+    [SETTING_LEAST] = { "BITCUT_RUN_LEAST",
+                        "calls of fewer products of two numbers are the library's",
+                        take_least },
     [SETTING_SITES] = { "BITCUT_RUN_SITES", "native: places are never lines of Python",
                         take_sites },
     { 0 },

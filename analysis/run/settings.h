@@ -30,6 +30,7 @@ enum setting_of {
     SETTING_FOLDER,
     SETTING_THREADS,
     SETTING_DEVICE,
+    SETTING_LEAST,
     SETTING_SITES
 };
 extern const struct setting settings[];
@@ -57,6 +58,7 @@ struct run_settings {
     int percent; /* of the program's time that an audit may take; RUN_PERCENT_ALL */
     int threads; /* 0: all processors                                             */
     bool python; /* places are lines of Python where there are any                */
+    int least;   /* products of two numbers that a call has, to be computed at all */
     char device[DEVICE_MOST]; /* that emulates large products; "": none            */
     char *folder; /* where processes write what they did, its whole path; or NULL  */
 };

@@ -21,19 +21,13 @@
    deeper than that is outermost itself: the other one was left by a jump. */
 static _Thread_local const char *outermost;
 
-static any_function *find_original(struct routine *r, const void *caller)
+any_function *turn_original(struct routine *r, const void *caller)
 {
-    any_function *f = r->original;
+    any_function *const f = original_of(r, caller);
     if (f) return f;
-    f = original_find(r->name, caller);
-    if (!f) {
-        dprintf(STDERR_FILENO,
-                "bitcut: run: %s: called, but no library of the program has it\n",
-                r->name);
-        _exit(127);
-    }
-    r->original = f;
-    return f;
+    dprintf(STDERR_FILENO,
+            "bitcut: run: %s: called, but no library of the program has it\n", r->name);
+    _exit(127);
 }
 
 /* --- computing -------------------------------------------------------------------- */
@@ -75,6 +69,31 @@ enum bitcut_status turn_compute(struct turn *t, const struct product *p,
     return c.status;
 }
 
+/* --- where it is ------------------------------------------------------------------ */
+
+const struct product *turn_see(struct turn *t)
+{
+    if (!t->there) return t->seen = t->product;
+    if (t->there->is.capture || !t->there->gpu) return NULL;
+    t->seen = stream_call_see(t->there);
+    if (!t->seen) t->fault = t->there->fault;
+    return t->seen;
+}
+
+bool turn_fetch(struct turn *t)
+{
+    if (!t->there || stream_call_fetch(t->there)) return true;
+    t->fault = t->there->fault;
+    return false;
+}
+
+bool turn_give(struct turn *t)
+{
+    if (!t->there || stream_call_give(t->there)) return true;
+    t->fault = t->there->fault;
+    return false;
+}
+
 /* --- what is written down --------------------------------------------------------- */
 
 static void note_sizes(struct ledger_place *p, const struct bitcut_gemm *g)
@@ -93,6 +112,8 @@ static void note_sizes(struct ledger_place *p, const struct bitcut_gemm *g)
 static void note(struct ledger_place *p, const struct turn *t, double seconds)
 {
     p->ended[t->end]++;
+    p->left[t->left] += t->end == CALL_LEFT;
+    p->captured += t->there && t->there->is.capture != 0;
     p->seconds += seconds;
     p->own_seconds += t->own_seconds;
     if (t->fault.status != BITCUT_OK) memcpy(p->fault, t->fault.text, sizeof p->fault);
@@ -115,49 +136,106 @@ static void write_down(const struct turn *t, double seconds)
 
 /* --- a call ----------------------------------------------------------------------- */
 
+/* Leave a call to the original, for what its stream_call says. */
+static void leave(struct turn *t)
+{
+    t->end = CALL_LEFT;
+    t->left = t->there->left;
+    t->fault = t->there->fault;
+}
+
+/* Find out whether and by what a product is computed, before anything of it is. */
+static void prepare(struct turn *t)
+{
+    const struct run_settings *const s = run_settings();
+    const struct run_way *const way = t->site.way;
+    t->end = way->original ? CALL_PASSED : CALL_TAKEN;
+    if (way->original && !s->audits && !s->compares) return;
+    if (!way->original && product_count(t->product) < (double)s->least) {
+        t->end = CALL_LEFT;
+        t->left = LEFT_SMALL;
+    } else if (t->there && (!stream_call_open(t->there, t->product) ||
+                            (!way->original && !stream_call_choose(t->there, way)))) {
+        if (way->original) t->fault = t->there->fault; /* then nothing is watched */
+        else leave(t);
+    }
+}
+
+/* Compute the result. */
+static void compute(struct turn *t)
+{
+    enum bitcut_status status;
+    if (t->there) {
+        status = stream_call_start(t->there, t->site.way);
+        if (status == BITCUT_BAD_ARGUMENT) leave(t);
+        else if (status == BITCUT_OK) t->on_device += t->product->gemm.count;
+        else t->fault = t->there->fault;
+    } else {
+        status = turn_compute(t, t->product, t->site.way, &t->fault);
+    }
+    if (status != BITCUT_OK && t->end != CALL_LEFT) t->end = CALL_FAILED;
+}
+
 /* What is computed before the original is called, if it is: the result, or another one to
    compare with it. */
 static void serve(struct turn *t)
 {
-    const struct run_way *const way = t->site.way;
-    t->end = way->original ? CALL_PASSED : CALL_TAKEN;
+    prepare(t);
+    if (t->end == CALL_LEFT) return;
     if (run_settings()->audits) audit_begin(t);
     if (run_settings()->compares) second_begin(t);
     if (t->second && t->second->swaps) return; /* the original comes next */
-    if (way->original) return;
-    if (turn_compute(t, t->product, way, &t->fault) != BITCUT_OK) t->end = CALL_FAILED;
+    if (!t->site.way->original) compute(t);
+}
+
+/* How a call ends that has no product to compute. */
+static enum call_end end_of(enum legality legality)
+{
+    return legality == LEGAL_EMPTY  ? CALL_EMPTY
+           : legality == LEGAL_LEFT ? CALL_LEFT
+                                    : CALL_ILLEGAL;
 }
 
 /* In the mode of hostfp_enter(), as what follows a call: the program may have any, traps
    included. */
 static void begin_turn(struct turn *t, struct routine *routine, const void *caller,
                        const struct product *product, enum legality legality,
-                       const char *here)
+                       struct stream_call *there, const char *here)
 {
-    *t = (struct turn){ .routine = routine, .product = product, .began = seconds_now() };
+    *t = (struct turn){
+        .routine = routine, .product = product, .there = there, .began = seconds_now()
+    };
     t->outermost = !(outermost && here < outermost);
     if (!t->outermost) {
-        t->original = find_original(routine, caller);
+        t->original = turn_original(routine, caller);
         return;
     }
     run_complain();
     run_site(&t->site, caller);
     if (legality == LEGAL) serve(t);
-    else t->end = legality == LEGAL_EMPTY ? CALL_EMPTY : CALL_ILLEGAL;
+    else t->end = end_of(legality);
+    if (legality == LEGAL_LEFT) leave(t);
     const bool original = t->end != CALL_TAKEN || (t->second && t->second->swaps);
-    if (original) t->original = find_original(routine, caller);
+    if (original) t->original = turn_original(routine, caller);
     /* What an illegal call does may be to leave by a jump. */
     if (t->end == CALL_ILLEGAL) write_down(t, 0);
     else outermost = here;
 }
 
-void turn_begin(struct turn *t, struct routine *routine, const void *caller,
-                const struct product *product, enum legality legality)
+void turn_begin_there(struct turn *t, struct routine *routine, const void *caller,
+                      const struct product *product, enum legality legality,
+                      struct stream_call *there)
 {
     struct hostfp saved;
     hostfp_enter(&saved);
-    begin_turn(t, routine, caller, product, legality, __builtin_frame_address(0));
+    begin_turn(t, routine, caller, product, legality, there, __builtin_frame_address(0));
     hostfp_leave(&saved);
+}
+
+void turn_begin(struct turn *t, struct routine *routine, const void *caller,
+                const struct product *product, enum legality legality)
+{
+    turn_begin_there(t, routine, caller, product, legality, NULL);
 }
 
 void turn_end(struct turn *t)
@@ -172,6 +250,7 @@ void turn_end(struct turn *t)
     write_down(t, seconds);
     second_free(t->second);
     audit_free(t->audit);
+    if (t->there) stream_call_close(t->there);
     hostfp_leave(&saved);
 }
 
@@ -198,5 +277,5 @@ any_function *turn_count(struct routine *routine, const void *caller)
         if (r) r->calls++;
         run_unlock();
     }
-    return find_original(routine, caller);
+    return turn_original(routine, caller);
 }

@@ -5,18 +5,14 @@
 #include "analysis/run/original.h"
 #include "analysis/run/blas_product.h"
 #include "analysis/run/run_state.h"
-
-/* A routine under one of its names. */
-struct routine {
-    const char *name;
-    _Atomic(any_function *) original; /* NULL until it is first used */
-};
+#include "analysis/run/stream_call.h"
 
 /* What the arguments of a call are. */
 enum legality {
     LEGAL,
     LEGAL_EMPTY, /* without a product: a size is 0, or alpha */
-    LEGAL_NOT    /* none of the routine's                    */
+    LEGAL_NOT,   /* none of the routine's                    */
+    LEGAL_LEFT   /* of a kind that is never computed here    */
 };
 
 struct second;
@@ -28,8 +24,11 @@ struct turn {
     bool outermost;         /* no routine that was called here has called this one */
     struct routine *routine;
     const struct product *product;
+    struct stream_call *there;  /* in a device's memory, or NULL: in the host's        */
+    const struct product *seen; /* the product in the host's memory; NULL: not yet     */
     struct run_site site;
     enum call_end end;
+    enum left_reason left;     /* of CALL_LEFT                                        */
     struct fault fault;        /* of CALL_FAILED, or why nothing was compared         */
     struct second *second;     /* the other result, or NULL                           */
     struct audit *audit;       /* what is seen of it, or NULL                         */
@@ -43,8 +42,27 @@ struct turn {
 void turn_begin(struct turn *t, struct routine *routine, const void *caller,
                 const struct product *product, enum legality legality);
 
+/* The same of matrices that are in a device's memory; of LEGAL_LEFT there->left says
+   why. */
+void turn_begin_there(struct turn *t, struct routine *routine, const void *caller,
+                      const struct product *product, enum legality legality,
+                      struct stream_call *there);
+
+/* The product in the host's memory, as its operands are now; NULL: it cannot be had.  Of
+   one in a device's memory that is a copy, which waits for the device. */
+const struct product *turn_see(struct turn *t);
+
+/* When D is there: let t->seen have it, or the program what t->seen has.  False: it
+   cannot be copied. */
+bool turn_fetch(struct turn *t);
+bool turn_give(struct turn *t);
+
 /* End it: what the original gave is there. */
 void turn_end(struct turn *t);
+
+/* What is to be called of a routine that is only looked at; or the process ends as above.
+ */
+any_function *turn_original(struct routine *routine, const void *caller);
 
 /* Count a call of a routine that is never taken, and say what is to be called. */
 any_function *turn_count(struct routine *routine, const void *caller);

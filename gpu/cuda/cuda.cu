@@ -205,5 +205,5 @@ const struct gpu_module bitcut_gpu_module = {
     gemm_words,    gemm_split,     gemm_run,
     gemm_prepare,  gemm_workspace, gemm_start,
     gemm_reaches,  &timer,         emulation_counts,
-    multipliers,   EMULATION_METHODS, emulation_claim, exact_sums
+    multipliers,   EMULATION_METHODS, emulation_claim, exact_sums, &streams
 };

@@ -48,6 +48,8 @@ extern const struct gpu_instruction mma_sm80[], wgmma_sm90[];
 int exact_sums(const struct exact_sums_to *to, size_t m, size_t n, size_t k,
                const uint32_t *a, const uint32_t *b, int device, char *fault);
 
+extern const struct gpu_streams streams; /* gpu/cuda/streams.cu */
+
 /* The integer that holds an encoding of each format, by the format's name in PTX. */
 using encoding_f16 = uint16_t;
 using encoding_bf16 = uint16_t;

@@ -12,6 +12,7 @@
 #include "gpu/module.h"
 #include "lib/bits.h"
 #include "lib/exact/exact_sums.h"
+#include "tests/gpu/model_stream.h"
 
 #include <math.h>
 #include <signal.h>
@@ -871,14 +872,97 @@ static int start(const struct gpu_work *w, void *at, int device, void *stream,
     const size_t slices = (size_t)w->plan.order.slices;
     const bool words_there = w->gemm.a.words || w->gemm.b.words;
     const struct device_fault *wanted = fault_on(device);
-    (void)stream;
+    struct model_stream *const s = stream;
     if (refuse(fault)) return 1;
     if (workspace(w) && w->gemm.count > GPU_COUNT_MOST / slices) return 1;
     if (!w->gemm.count || !w->gemm.m || !w->gemm.n) return 0;
-    if (words_there ? !compute(w, at) : emulate(w) != BITCUT_OK) return 1;
-    if (wanted->spoil_gemm) wanted->spoil_gemm(&w->gemm);
+    model_unlock(s);
+    if (s) s->starts++, memset(at, 0xa5, workspace(w));
+    const bool good = words_there ? compute(w, at) : emulate(w) == BITCUT_OK;
+    if (good && wanted->spoil_gemm) wanted->spoil_gemm(&w->gemm);
+    model_lock(s);
+    return !good;
+}
+
+/* --- streams of a program --------------------------------------------------------- */
+
+static int stream_device(int *number, char *fault)
+{
+    const char *const named = getenv("MODEL_DEVICE");
+    (void)fault;
+    *number = named ? atoi(named) : 0;
     return 0;
 }
+
+static int stream_ask(struct gpu_stream *to, void *stream, char *fault)
+{
+    const struct model_stream *const s = stream;
+    snprintf(fault, GPU_FAULT_MOST, "no such stream");
+    if (!s) return 1;
+    *to = (struct gpu_stream){ s->id, s->capture };
+    return 0;
+}
+
+/* What would wait or allocate ends a program that captures a graph. */
+static struct model_stream *running(void *stream)
+{
+    struct model_stream *const s = stream;
+    if (s->capture) abort();
+    return s;
+}
+
+static int stream_reserve(void **at, size_t bytes, void *stream, char *fault)
+{
+    struct model_stream *const s = running(stream);
+    const size_t from = (s->used + 255) / 256 * 256;
+    snprintf(fault, GPU_FAULT_MOST, "out of memory");
+    if (s->full || bytes > s->bytes - from) return 1;
+    s->reserved++;
+    s->used = from + bytes;
+    *at = s->memory + from;
+    return 0;
+}
+
+static int stream_release(void *at, void *stream, char *fault)
+{
+    (void)at;
+    (void)fault;
+    running(stream)->released++;
+    return 0;
+}
+
+static int stream_mark(void **mark, void *stream, char *fault)
+{
+    (void)fault;
+    *mark = stream;
+    running(stream)->marks++;
+    return 0;
+}
+
+static int stream_passed(int *yes, void *mark, char *fault)
+{
+    (void)fault;
+    *yes = !((const struct model_stream *)mark)->behind;
+    return 0;
+}
+
+static int stream_copy(const struct gpu_copy *x, int to_host, void *stream, char *fault)
+{
+    struct model_stream *const s = running(stream);
+    (void)to_host;
+    (void)fault;
+    s->copies++;
+    model_unlock(s);
+    for (size_t i = 0; i < x->lines; i++)
+        memcpy((char *)x->to + i * x->to_pitch, (const char *)x->from + i * x->from_pitch,
+               x->bytes);
+    model_lock(s);
+    return 0;
+}
+
+static const struct gpu_streams streams = { stream_device,  stream_ask,  stream_reserve,
+                                            stream_release, stream_mark, stream_passed,
+                                            stream_copy };
 
 /* What it says of its instructions, and whether that is so. */
 static int claim(int device, int multiplier, char *fault)
@@ -1143,4 +1227,5 @@ const struct gpu_module bitcut_gpu_module = { .interface = INTERFACE,
                                               .claim = claim,
                                               .sums = sums,
 #endif
-                                              .timer = &timer };
+                                              .timer = &timer,
+                                              .streams = &streams };

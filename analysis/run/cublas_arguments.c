@@ -1,0 +1,128 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "analysis/run/cublas_arguments.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* --- workspaces ------------------------------------------------------------------- */
+
+enum { HANDLES_MOST = 256 };
+
+static struct {
+    const void *handle; /* NULL: the row is free */
+    void *at;
+    size_t bytes;
+} workspaces[HANDLES_MOST];
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* With the lock: the row of a handle, or without one a free row; HANDLES_MOST: none. */
+static int row_of(const void *handle)
+{
+    int i = 0;
+    while (i < HANDLES_MOST && workspaces[i].handle != handle) i++;
+    return i;
+}
+
+void cublas_workspace_note(void *handle, void *at, size_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    int i = row_of(handle);
+    if (i == HANDLES_MOST && at) i = row_of(NULL);
+    if (i < HANDLES_MOST) {
+        workspaces[i].handle = at ? handle : NULL;
+        workspaces[i].at = at;
+        workspaces[i].bytes = bytes;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void *cublas_workspace(size_t *bytes, const void *handle)
+{
+    pthread_mutex_lock(&lock);
+    const int i = handle ? row_of(handle) : HANDLES_MOST;
+    void *const at = i < HANDLES_MOST ? workspaces[i].at : NULL;
+    *bytes = at ? workspaces[i].bytes : 0;
+    pthread_mutex_unlock(&lock);
+    return at;
+}
+
+/* --- what a handle says ----------------------------------------------------------- */
+
+typedef int get_number(void *handle, int *to);
+typedef int get_place(void *handle, void **to);
+
+static struct routine get_pointer_mode = { .name = "cublasGetPointerMode_v2" },
+                      get_math_mode = { .name = "cublasGetMathMode" },
+                      get_stream = { .name = "cublasGetStream_v2" };
+
+/* A number that a handle has; -1: it, or its library, has none. */
+static int number_of(struct routine *get, void *handle, const void *caller)
+{
+    int number = -1;
+    get_number *const f = (get_number *)original_of(get, caller);
+    return f && f(handle, &number) == CUBLAS_SUCCESS ? number : -1;
+}
+
+static enum legality leave(struct stream_call *there, enum left_reason why)
+{
+    there->left = why;
+    return LEGAL_LEFT;
+}
+
+/* Whether the mode asks for what is FP32 and nothing else. */
+static bool is_single(int mode)
+{
+    return (mode & ~(CUBLAS_MODE_NO_REDUCTION | CUBLAS_MODE_FIXED_POINT_64)) == 0;
+}
+
+static bool take_stream(struct stream_call *there, void *handle, const void *caller)
+{
+    get_place *const f = (get_place *)original_of(&get_stream, caller);
+    if (f && f(handle, &there->stream) == CUBLAS_SUCCESS) {
+        there->workspace = cublas_workspace(&there->workspace_bytes, handle);
+        return true;
+    }
+    fault_set(&there->fault, BITCUT_CANNOT, "the library tells no stream of the handle");
+    return false;
+}
+
+/* --- GEMMs ------------------------------------------------------------------------ */
+
+int cublas_trans(int operation)
+{
+    return operation >= 0 && operation <= 2 ? BLAS_NO_TRANS + operation : 0;
+}
+
+/* Of a call of legal sizes. */
+static enum legality check_kind(struct stream_call *there, const struct cublas_call *x,
+                                const void *caller)
+{
+    for (int i = 0; i < 3; i++)
+        if (x->type[i] != CUBLAS_REAL_32) return leave(there, LEFT_TYPES);
+    if ((x->compute != CUBLAS_COMPUTE_32 && x->compute != CUBLAS_REAL_32) ||
+        !is_single(number_of(&get_math_mode, x->handle, caller)))
+        return leave(there, LEFT_COMPUTE);
+    if (number_of(&get_pointer_mode, x->handle, caller) != CUBLAS_SCALARS_OF_HOST)
+        return leave(there, LEFT_SCALARS);
+    if (!x->alpha || !x->beta) return LEGAL_NOT;
+    return take_stream(there, x->handle, caller) ? LEGAL : leave(there, LEFT_DEVICE);
+}
+
+enum legality cublas_gemm(struct product *to, struct stream_call *there,
+                          const struct cublas_call *x, const void *caller)
+{
+    struct blas_call call = x->blas;
+    *there = (struct stream_call){ 0 };
+    call.order = BLAS_COLUMN_MAJOR;
+    call.trans_a = cublas_trans(call.trans_a);
+    call.trans_b = cublas_trans(call.trans_b);
+    call.alpha = 1;
+    enum legality legality = blas_gemm(to, &call);
+    if (legality == LEGAL) legality = check_kind(there, x, caller);
+    if (legality != LEGAL) return legality;
+    memcpy(&call.alpha, x->alpha, sizeof call.alpha);
+    memcpy(&call.beta, x->beta, sizeof call.beta);
+    return blas_gemm(to, &call);
+}

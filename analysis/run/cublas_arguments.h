@@ -1,0 +1,57 @@
+/* The arguments of cuBLAS's GEMMs as products.  Source: NVIDIA, cuBLAS Library 13.0,
+   sections 2.2 (types), 2.3 (helper functions), 2.7.1 and 2.8 (GEMMs) and 3 (cuBLASLt),
+   and its headers cublas_api.h, cublasLt.h and library_types.h, whose numbers are below:
+   this library is built without them. */
+#ifndef BITCUT_ANALYSIS_RUN_CUBLAS_ARGUMENTS_H
+#define BITCUT_ANALYSIS_RUN_CUBLAS_ARGUMENTS_H
+
+#include "analysis/run/blas_arguments.h"
+
+enum {
+    CUBLAS_SUCCESS = 0,             /* CUBLAS_STATUS_SUCCESS                          */
+    CUBLAS_REAL_32 = 0,             /* CUDA_R_32F, of cudaDataType_t                  */
+    CUBLAS_COMPUTE_32 = 68,         /* CUBLAS_COMPUTE_32F; before cuBLAS 11 the type  */
+    CUBLAS_SCALARS_OF_HOST = 0,     /* CUBLAS_POINTER_MODE_HOST                       */
+    CUBLAS_MODE_NO_REDUCTION = 16,  /* CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_...     */
+    CUBLAS_MODE_FIXED_POINT_64 = 8, /* CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH           */
+    CUBLAS_LT_BY_COLUMNS = 0,       /* CUBLASLT_ORDER_COL                             */
+    CUBLAS_LT_BY_ROWS = 1,          /* CUBLASLT_ORDER_ROW                             */
+    CUBLAS_LT_NO_EPILOGUE = 1,      /* CUBLASLT_EPILOGUE_DEFAULT                      */
+    CUBLAS_LT_WHOLE = 2             /* CUBLAS_FILL_MODE_FULL                          */
+};
+
+/* What a call by a handle says. */
+struct cublas_call {
+    struct blas_call blas; /* as BLAS has it by columns; trans_a and trans_b are cuBLAS's
+                              numbers, and alpha and beta are not set                   */
+    const void *alpha, *beta; /* where they are                                         */
+    void *handle;
+    int type[3], compute; /* of A, B, C                                                 */
+};
+
+/* C = alpha op(A) op(B) + beta C, of batches too.  Of LEGAL_LEFT `to` has the sizes and
+   `there` the reason.  `caller` is the code whose library the handle is of. */
+enum legality cublas_gemm(struct product *to, struct stream_call *there,
+                          const struct cublas_call *call, const void *caller);
+
+/* What a call of cublasLtMatmul() says; descriptors are its own. */
+struct cublas_lt_call {
+    void *operation, *of_a, *of_b, *of_c, *of_d;
+    const void *alpha, *beta, *a, *b, *c;
+    void *d, *workspace;
+    size_t workspace_bytes;
+    void *stream;
+};
+
+/* D = alpha op(A) op(B) + beta C. */
+enum legality cublas_lt_matmul(struct product *to, struct stream_call *there,
+                               const struct cublas_lt_call *call, const void *caller);
+
+/* The number of BLAS for one of cublasOperation_t; 0: it is none, or CUBLAS_OP_CONJG. */
+int cublas_trans(int operation);
+
+/* The workspace that a program has given to a handle, NULL: none, or no longer. */
+void cublas_workspace_note(void *handle, void *at, size_t bytes);
+void *cublas_workspace(size_t *bytes, const void *handle);
+
+#endif

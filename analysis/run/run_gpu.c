@@ -1,0 +1,108 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "analysis/run/run_gpu.h"
+
+#include "analysis/run/run_state.h"
+#include "lib/table.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+enum { DEVICES_MOST = 64 };
+
+static struct {
+    bool tried;
+    struct gpu gpu; /* without a module: it cannot be opened */
+    struct fault fault;
+    struct {
+        bool tried, open;
+        struct run_gpu gpu;
+        struct fault fault;
+    } device[DEVICES_MOST];
+} all;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* What a parent has opened is of no use to its child: a GPU's driver says so. */
+static void begin_child(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    all.tried = false;
+    for (int i = 0; i < DEVICES_MOST; i++) all.device[i].tried = false;
+}
+
+static void watch_forks(void) { pthread_atfork(NULL, NULL, begin_child); }
+
+/* --- the module ------------------------------------------------------------------- */
+
+static enum bitcut_status open_module(struct gpu *to, struct fault *f)
+{
+    struct gpu g;
+    const enum bitcut_status status =
+        gpu_open(&g, table_find(TABLE(gpu_backends), "cuda"), NULL, f);
+    if (status != BITCUT_OK) return status;
+    if (!g.module->streams) {
+        gpu_close(&g);
+        return fault_set(f, BITCUT_CANNOT, "its module takes no streams of a program");
+    }
+    *to = g;
+    return BITCUT_OK;
+}
+
+static const struct gpu *module(struct fault *f)
+{
+    if (!all.tried) {
+        all.tried = true;
+        all.gpu = (struct gpu){ 0 };
+        open_module(&all.gpu, &all.fault);
+    }
+    if (all.gpu.module) return &all.gpu;
+    *f = all.fault;
+    return NULL;
+}
+
+/* --- a device --------------------------------------------------------------------- */
+
+static void write_down(const char *name)
+{
+    struct ledger *const l = run_settings()->folder ? run_ledger() : NULL;
+    if (!l) return;
+    run_lock();
+    snprintf(l->device, sizeof l->device, "%.200s", name);
+    run_unlock();
+}
+
+/* With the lock. */
+static const struct run_gpu *device(int number, const struct gpu *g, struct fault *f)
+{
+    if (number < 0 || number >= DEVICES_MOST)
+        return fault_set(f, BITCUT_CANNOT, "device %d is beyond those looked at", number),
+               NULL;
+    if (!all.device[number].tried) {
+        struct run_gpu x = { .gpu = *g };
+        struct fault *const why = &all.device[number].fault;
+        all.device[number].tried = true;
+        all.device[number].open = gpu_describe(&x.is, g, number, why) == BITCUT_OK;
+        all.device[number].gpu = x;
+        if (all.device[number].open) write_down(x.is.name);
+    }
+    if (all.device[number].open) return &all.device[number].gpu;
+    *f = all.device[number].fault;
+    return NULL;
+}
+
+const struct run_gpu *run_gpu_current(struct fault *f)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const struct run_gpu *found = NULL;
+    char why[GPU_FAULT_MOST];
+    int number;
+    pthread_once(&once, watch_forks);
+    pthread_mutex_lock(&lock);
+    const struct gpu *const g = module(f);
+    if (g && g->module->streams->device(&number, why) != 0)
+        fault_set(f, BITCUT_CANNOT, "%s", why);
+    else if (g) found = device(number, g, f);
+    pthread_mutex_unlock(&lock);
+    return found;
+}

@@ -1,0 +1,116 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "analysis/run/stream_room.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+enum { ROOMS_MOST = 64 };
+
+struct room {
+    int device;
+    struct gpu_stream of; /* with `capture` it is that graph's */
+    void *at;             /* NULL: the row is free */
+    size_t bytes;
+    void *mark; /* behind the last work in it, or NULL */
+};
+
+static struct room rooms[ROOMS_MOST];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* No child of fork() has a GPU of its parent's. */
+static void begin_child(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    for (int i = 0; i < ROOMS_MOST; i++) rooms[i] = (struct room){ .at = NULL };
+}
+
+static void watch_forks(void) { pthread_atfork(NULL, NULL, begin_child); }
+
+/* --- which one -------------------------------------------------------------------- */
+
+static struct room *find(const struct room_of *of, uint64_t capture)
+{
+    for (int i = 0; i < ROOMS_MOST; i++)
+        if (rooms[i].at && rooms[i].device == of->device && rooms[i].of.id == of->is.id &&
+            rooms[i].of.capture == capture)
+            return &rooms[i];
+    return NULL;
+}
+
+static bool is_idle(const struct room *r, const struct room_of *of)
+{
+    char why[GPU_FAULT_MOST];
+    int yes = 1;
+    return !r->mark || (of->streams->passed(&yes, r->mark, why) == 0 && yes);
+}
+
+/* A free row; else that of another stream of this device that does nothing in its room,
+   which is given back; else that of a graph, whose room is its own. */
+static struct room *free_row(const struct room_of *of)
+{
+    char why[GPU_FAULT_MOST];
+    struct room *graphs = NULL;
+    for (int i = 0; i < ROOMS_MOST; i++)
+        if (!rooms[i].at) return &rooms[i];
+    for (int i = 0; i < ROOMS_MOST; i++) {
+        struct room *const r = &rooms[i];
+        if (r->of.capture) graphs = r;
+        else if (r->device == of->device && is_idle(r, of)) {
+            of->streams->release(r->at, of->stream, why);
+            r->at = NULL;
+            return r;
+        }
+    }
+    if (graphs) graphs->at = NULL, graphs->mark = NULL;
+    return graphs;
+}
+
+/* --- eager and captured ----------------------------------------------------------- */
+
+static struct room *grow(size_t bytes, const struct room_of *of)
+{
+    char why[GPU_FAULT_MOST];
+    void *more;
+    struct room *r = find(of, 0);
+    if (r && r->bytes >= bytes) return r;
+    if (!r) r = free_row(of);
+    if (!r) return NULL;
+    if (r->at) of->streams->release(r->at, of->stream, why);
+    r->at = NULL;
+    if (of->streams->reserve(&more, bytes, of->stream, why) != 0) return NULL;
+    void *const mark = r->device == of->device ? r->mark : NULL;
+    *r = (struct room){ of->device, of->is, more, bytes, mark };
+    return r;
+}
+
+static struct room *keep(size_t bytes, const struct room_of *of)
+{
+    struct room *r = find(of, of->is.capture);
+    if (r) return r->bytes >= bytes ? r : NULL;
+    r = find(of, 0);
+    if (!r || r->bytes < bytes || !is_idle(r, of)) return NULL;
+    r->of.capture = of->is.capture;
+    return r;
+}
+
+struct room *room_enter(void **at, size_t bytes, const struct room_of *of)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    pthread_mutex_lock(&lock);
+    struct room *const r = !bytes           ? NULL
+                           : of->is.capture ? keep(bytes, of)
+                                            : grow(bytes, of);
+    *at = r ? r->at : NULL;
+    return r;
+}
+
+void room_leave(struct room *r, const struct room_of *of)
+{
+    char why[GPU_FAULT_MOST];
+    /* Without a mark nobody would know when the room is free. */
+    if (r && !of->is.capture && of->streams->mark(&r->mark, of->stream, why) != 0)
+        r->at = NULL;
+    pthread_mutex_unlock(&lock);
+}

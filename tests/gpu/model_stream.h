@@ -1,0 +1,32 @@
+/* Streams of the device that tests/gpu/device.c stands in for: what a program has as one,
+   and the memory that the device has in it.  Nobody but the device may touch that, and so
+   it is locked while nobody does. */
+#ifndef BITCUT_TESTS_GPU_MODEL_STREAM_H
+#define BITCUT_TESTS_GPU_MODEL_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+struct model_stream {
+    uint64_t id, capture;
+    unsigned char *memory; /* whole pages, or NULL: none of it is locked             */
+    size_t bytes, used;    /* `used` by the program; above it rooms are reserved     */
+    bool behind;           /* nothing that was marked is done                        */
+    bool full;             /* there is no more memory                                */
+    long starts, copies, marks, reserved, released;
+};
+
+/* Let somebody touch the memory. */
+static inline void model_unlock(const struct model_stream *s)
+{
+    if (s && s->memory && mprotect(s->memory, s->bytes, PROT_READ | PROT_WRITE)) abort();
+}
+
+static inline void model_lock(const struct model_stream *s)
+{
+    if (s && s->memory && mprotect(s->memory, s->bytes, PROT_NONE)) abort();
+}
+
+#endif

@@ -1,0 +1,376 @@
+/* Programs that call cuBLAS, by the name on the command line: what is left to the
+   library, graphs that are captured, workspaces, streams, threads; and products to
+   compare. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "lib/bitcut.h"
+#include "tests/run/cublas_call.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SIDE = 24, ELEMENTS = SIDE * SIDE, POINTERS = 64 };
+
+static struct model_stream stream;
+static struct stub_handle handle = { .stream = &stream };
+static float *a, *b, *c, *twice;
+static const float one = 1, half = 0.5f;
+static int wrong;
+
+#define CHECK(x)                                                                         \
+    if (!(x)) printf("line %d: %s\n", __LINE__, #x), wrong = 1
+
+static float value(int i) { return (float)(i * 7919 % 1021 - 510) / 512; }
+
+static void begin(void)
+{
+    float x[ELEMENTS];
+    stream = stream_make(1, 1 << 20);
+    a = stream_take(&stream, sizeof x);
+    b = stream_take(&stream, sizeof x);
+    c = stream_take(&stream, 2 * sizeof x);
+    twice = stream_take(&stream, POINTERS * sizeof(void *));
+    for (int i = 0; i < ELEMENTS; i++) x[i] = value(i);
+    stream_put(&stream, a, x, sizeof x);
+    for (int i = 0; i < ELEMENTS; i++) x[i] = value(3 * i + 1);
+    stream_put(&stream, b, x, sizeof x);
+    stream_put(&stream, c, x, sizeof x);
+}
+
+static struct call square(void)
+{
+    return (struct call){ .handle = &handle,
+                          .m = SIDE,
+                          .n = SIDE,
+                          .k = SIDE,
+                          .lda = SIDE,
+                          .ldb = SIDE,
+                          .ldc = SIDE,
+                          .ldd = SIDE,
+                          .sc = ELEMENTS,
+                          .sd = ELEMENTS,
+                          .count = 1,
+                          .alpha = &one,
+                          .beta = &half,
+                          .a = a,
+                          .b = b,
+                          .c = c,
+                          .d = c,
+                          .compute = 68 };
+}
+
+/* The library's own routine: the one behind what is preloaded. */
+static void call_library(const char *name, const struct call *x)
+{
+    const long before = stub_calls(name), starts = stream.starts;
+    CHECK(call_gemm(name, x) == handle.status);
+    CHECK(stub_calls(name) == before + 1);
+    CHECK(stream.starts == starts);
+}
+
+static void call_device(const char *name, const struct call *x)
+{
+    const long before = stub_calls(NULL), starts = stream.starts;
+    CHECK(call_gemm(name, x) == 0);
+    CHECK(stub_calls(NULL) == before);
+    CHECK(stream.starts > starts);
+}
+
+/* --- what is left ------------------------------------------------------------------- */
+
+/* With each reason but those of other scenes, so many calls. */
+static void left(void)
+{
+    static const int modes[] = { 1, 2, 3, 4, 16 | 3 };
+    static const struct {
+        int which;
+        int64_t value;
+    } others[] = { { 7, 4 }, { 17, 64 }, { 21, 64 }, { 5, 1 }, { 6, 0 } };
+    struct call x = square();
+    handle.pointer_mode = 1;
+    for (const char *const *name = gemm_names; *name; name++) call_library(*name, &x);
+    handle.pointer_mode = 0;
+    for (int i = 0; i < 5; i++) {
+        handle.math_mode = modes[i];
+        call_library("cublasSgemm_v2", &x);
+        call_library("cublasGemmStridedBatchedEx_64", &x);
+    }
+    handle.math_mode = 16 | 8;
+    call_device("cublasSgemm_v2", &x);
+    handle.math_mode = 0;
+    x.compute = 77;
+    call_library("cublasGemmEx", &x);
+    call_library("cublasLtMatmul", &x);
+    x.compute = 0;
+    call_device("cublasGemmEx", &x);
+    x.compute = 68, x.type = 2;
+    call_library("cublasGemmEx_64", &x);
+    call_library("cublasLtMatmul", &x);
+    x.type = 0, x.scale = 1;
+    call_library("cublasLtMatmul", &x);
+    x.scale = 0;
+    for (int i = 0; i < 5; i++) {
+        x.other.which = others[i].which, x.other.value = others[i].value;
+        call_library("cublasLtMatmul", &x);
+    }
+    x.other.which = 0, x.rows_a = 2;
+    call_library("cublasLtMatmul", &x);
+}
+
+/* The arguments that arrive, and the status that comes back. */
+static void passed(void)
+{
+    struct call x = square();
+    int count;
+    x.ta = 1, x.tb = 2, x.m = 20, x.n = 21, x.k = 22, x.sa = 5, x.sb = 6, x.count = 1;
+    x.type = 2, handle.status = 13;
+    call_library("cublasGemmStridedBatchedEx", &x);
+    const int64_t wanted[] = { 1,
+                               2,
+                               20,
+                               21,
+                               22,
+                               (intptr_t)x.alpha,
+                               (intptr_t)x.a,
+                               2,
+                               x.lda,
+                               5,
+                               (intptr_t)x.b,
+                               2,
+                               x.ldb,
+                               6,
+                               (intptr_t)x.beta,
+                               (intptr_t)x.c,
+                               2,
+                               x.ldc,
+                               x.sc,
+                               1,
+                               68,
+                               -1 };
+    const int64_t *const v = stub_arguments(&count);
+    CHECK(count == 22 && !memcmp(v, wanted, sizeof wanted));
+}
+
+/* A routine that is never taken, by what the loader finds for it. */
+static void counted(void)
+{
+    typedef int gemm(void *, int, int, int, int, int, const double *, const double *, int,
+                     const double *, int, const double *, double *, int);
+    gemm *f;
+    int count;
+    void *const symbol = dlsym(RTLD_DEFAULT, "cublasDgemm_v2");
+    memcpy(&f, &symbol, sizeof f);
+    CHECK(f(&handle, 1, 0, 2, 3, 4, (void *)5, (void *)6, 7, (void *)8, 9, (void *)10,
+            (void *)11, 12) == 0);
+    const int64_t wanted[] = { 1, 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
+    const int64_t *const v = stub_arguments(&count);
+    CHECK(count == 13 && !memcmp(v, wanted, sizeof wanted));
+}
+
+/* --- workspaces and graphs ---------------------------------------------------------- */
+
+typedef int set_workspace(void *, void *, size_t);
+typedef int set_stream(void *, void *);
+
+static void *routine(const char *name) { return dlsym(RTLD_DEFAULT, name); }
+
+static void give(void *at, size_t bytes)
+{
+    set_workspace *f;
+    void *const symbol = routine("cublasSetWorkspace_v2");
+    memcpy(&f, &symbol, sizeof f);
+    CHECK(f(&handle, at, bytes) == 0);
+    CHECK(stub_workspace() == at);
+}
+
+static void change_stream(struct model_stream *to)
+{
+    set_stream *f;
+    void *const symbol = routine("cublasSetStream_v2");
+    memcpy(&f, &symbol, sizeof f);
+    CHECK(f(&handle, to) == 0 && handle.stream == to);
+}
+
+/* The program's, if it is large enough; else a room, which grows and stays. */
+static void workspaces(void)
+{
+    struct call x = square();
+    void *const room = stream_take(&stream, 1 << 16);
+    x.beta = &one;
+    give(room, 1 << 16);
+    call_device("cublasSgemm_v2", &x);
+    CHECK(stream.reserved == 0);
+    x.workspace = room, x.workspace_bytes = 1 << 16;
+    change_stream(&stream); /* takes it from the handle, but not from the call */
+    call_device("cublasLtMatmul", &x);
+    CHECK(stream.reserved == 0 && stream.marks == 0);
+    call_device("cublasSgemm_v2", &x);
+    CHECK(stream.reserved == 1 && stream.marks == 1);
+    call_device("cublasSgemm_v2", &x);
+    CHECK(stream.reserved == 1 && stream.released == 0);
+    give(room, 64);
+    x.k = 16;
+    call_device("cublasSgemm_v2", &x);
+    CHECK(stream.reserved == 1);
+    x.m = x.n = x.k = 1, x.count = 2, x.sa = x.sb = 1;
+    call_device("cublasSgemmStridedBatched", &x);
+    x = square();
+    x.count = 2;
+    call_device("cublasSgemmStridedBatched", &x);
+    CHECK(stream.reserved == 2 && stream.released == 1);
+    stream.full = true;
+    x.count = 200, x.sc = 1, x.m = x.n = 1;
+    x.lda = x.ldb = x.k = 24;
+    call_library("cublasSgemmStridedBatched", &x);
+    stream.full = false;
+}
+
+/* A graph keeps the room that its stream had, and the stream gets another. */
+static void graphs(void)
+{
+    struct call x = square();
+    stream.capture = 11;
+    call_library("cublasSgemm_v2", &x); /* nothing was called before */
+    stream.capture = 0;
+    call_device("cublasSgemm_v2", &x);
+    stream.capture = 12, stream.behind = true;
+    call_library("cublasSgemm_v2", &x); /* something still runs in the room */
+    stream.behind = false;
+    call_device("cublasSgemm_v2", &x);
+    call_device("cublasLtMatmul", &x);
+    stream.behind = true;
+    call_device("cublasSgemm_v2", &x); /* the graph's own by now */
+    stream.behind = false;
+    x.count = 3;
+    call_library("cublasSgemmStridedBatched", &x); /* it is too small */
+    x.count = 1, x.each_a = (const float **)twice, x.each_b = x.each_a;
+    x.each_c = (float **)twice;
+    call_library("cublasSgemmBatched", &x); /* its pointers cannot be read */
+    stream.capture = 13;
+    call_library("cublasSgemm_v2", &x); /* the room is the other graph's */
+    give(stream_take(&stream, 1 << 16), 1 << 16);
+    call_device("cublasSgemm_v2", &x);
+    change_stream(&stream);
+    stream.capture = 0;
+    CHECK(stream.reserved == 1);
+    call_device("cublasSgemm_v2", &x);
+    CHECK(stream.reserved == 2 && stream.released == 0);
+}
+
+/* --- streams and threads ------------------------------------------------------------ */
+
+/* Each stream has a room; more than there are rooms give theirs back. */
+static void streams(void)
+{
+    enum { STREAMS = 100 };
+    static struct model_stream all[STREAMS];
+    struct call x = square();
+    long released = 0;
+    for (int i = 0; i < STREAMS; i++) {
+        all[i] = stream;
+        all[i].id = (uint64_t)i + 100;
+        all[i].starts = all[i].reserved = 0;
+        change_stream(&all[i]);
+        CHECK(call_gemm("cublasSgemm_v2", &x) == 0);
+        CHECK(all[i].starts == 1 && all[i].reserved == 1);
+        released += all[i].released;
+    }
+    CHECK(released == STREAMS - 64);
+}
+
+enum { THREADS = 8, CALLS = 200 };
+
+/* A stream, a handle and memory a thread; none is locked, as others have it, too. */
+static void *work(void *number)
+{
+    const int id = *(int *)number;
+    static unsigned char memory[THREADS][1 << 17] __attribute__((aligned(256)));
+    struct model_stream own = { .id = (uint64_t)id + 1, .bytes = 1 << 17 };
+    struct stub_handle h = { .stream = &own };
+    struct call x = square();
+    float *const d = (float *)(void *)memory[id];
+    own.memory = memory[id];
+    own.used = ELEMENTS * sizeof *d;
+    x.handle = &h, x.beta = &own.starts, x.c = d;
+    const float zero = 0;
+    x.beta = &zero;
+    for (int i = 0; i < CALLS; i++) CHECK(call_gemm("cublasSgemm_v2", &x) == 0);
+    return NULL;
+}
+
+static void threads(void)
+{
+    pthread_t thread[THREADS];
+    int id[THREADS];
+    model_unlock(&stream);
+    for (int i = 0; i < THREADS; i++) {
+        id[i] = i;
+        CHECK(!pthread_create(&thread[i], NULL, work, &id[i]));
+    }
+    for (int i = 0; i < THREADS; i++) pthread_join(thread[i], NULL);
+}
+
+/* --- products ----------------------------------------------------------------------- */
+
+/* Its outputs, as encodings, of any number of GEMMs that follow each other. */
+static void print(const float *from, int count)
+{
+    uint32_t x[2 * ELEMENTS];
+    stream_get(&stream, x, from, (size_t)count * sizeof *x);
+    for (int i = 0; i < count; i++) printf("%08x\n", (unsigned)x[i]);
+}
+
+static void product(void)
+{
+    struct call x = square();
+    CHECK(call_gemm("cublasSgemm_v2", &x) == 0);
+    print(c, ELEMENTS);
+}
+
+/* By rows and columns, C elsewhere; then two by pointers that are unevenly apart. */
+static void products(void)
+{
+    struct call x = square();
+    x.rows_a = 1, x.tb = 1, x.c = b, x.rows_d = 1;
+    CHECK(call_gemm("cublasLtMatmul", &x) == 0);
+    print(c, ELEMENTS);
+    const void *const all[] = { b, a, a, b, c + ELEMENTS, c };
+    stream_put(&stream, twice, all, sizeof all);
+    x = square();
+    x.count = 2, x.each_a = (const float **)twice, x.each_b = x.each_a + 2;
+    x.each_c = (float **)twice + 4, x.beta = &one, x.alpha = &half;
+    CHECK(call_gemm("cublasGemmBatchedEx_64", &x) == 0);
+    print(c, 2 * ELEMENTS);
+}
+
+/* The same with a graph captured, of which nothing can be looked at. */
+static void captured(void)
+{
+    struct call x = square();
+    CHECK(call_gemm("cublasSgemm_v2", &x) == 0);
+    stream.capture = 5;
+    CHECK(call_gemm("cublasSgemm_v2", &x) == 0);
+}
+
+/* --- all of them -------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} scenes[] = {
+    { "left", left },         { "passed", passed },
+    { "counted", counted },   { "workspaces", workspaces },
+    { "graphs", graphs },     { "streams", streams },
+    { "threads", threads },   { "product", product },
+    { "products", products }, { "captured", captured },
+};
+
+int main(int argc, char **argv)
+{
+    begin();
+    for (size_t i = 0; argc > 1 && i < sizeof scenes / sizeof scenes[0]; i++)
+        if (!strcmp(scenes[i].name, argv[1])) return scenes[i].run(), wrong;
+    return 2;
+}
