@@ -9,7 +9,7 @@
 
 enum {
     CUBLAS_SUCCESS = 0,             /* CUBLAS_STATUS_SUCCESS                          */
-    CUBLAS_REAL_32 = 0,             /* CUDA_R_32F, of cudaDataType_t                  */
+    CUBLAS_REAL_32 = 0,             /* CUDA_R_32F                                     */
     CUBLAS_COMPUTE_32 = 68,         /* CUBLAS_COMPUTE_32F; before cuBLAS 11 the type  */
     CUBLAS_SCALARS_OF_HOST = 0,     /* CUBLAS_POINTER_MODE_HOST                       */
     CUBLAS_MODE_NO_REDUCTION = 16,  /* CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_...     */

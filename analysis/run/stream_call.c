@@ -162,11 +162,12 @@ enum bitcut_status stream_call_start(struct stream_call *c, const struct run_way
                  good = good_bytes(c, one);
     const bool own = one <= c->workspace_bytes && is_aligned(c->workspace);
     const bool enough = own && c->workspace_bytes >= good;
+    size_t bytes = enough ? 0 : good;
     void *at;
-    struct room *const room = room_enter(&at, enough ? 0 : good, &of);
+    struct room *const room = room_enter(&at, &bytes, one, &of);
     enum bitcut_status status = BITCUT_BAD_ARGUMENT;
     if (room || own) {
-        status = start_in(c, room ? at : c->workspace, room ? good : c->workspace_bytes);
+        status = start_in(c, room ? at : c->workspace, room ? bytes : c->workspace_bytes);
         if (status == BITCUT_BAD_ARGUMENT) leave(c, LEFT_KERNEL);
     } else leave(c, c->is.capture ? LEFT_CAPTURE : LEFT_MEMORY);
     room_leave(room, &of);

@@ -68,41 +68,50 @@ static struct room *free_row(const struct room_of *of)
 
 /* --- eager and captured ----------------------------------------------------------- */
 
-static struct room *grow(size_t bytes, const struct room_of *of)
+/* Memory of so many bytes, or of the least. */
+static void *reserve(size_t *bytes, size_t least, const struct room_of *of)
 {
     char why[GPU_FAULT_MOST];
-    void *more;
+    void *at;
+    if (of->streams->reserve(&at, *bytes, of->stream, why) == 0) return at;
+    if (*bytes == least) return NULL;
+    *bytes = least;
+    return of->streams->reserve(&at, least, of->stream, why) == 0 ? at : NULL;
+}
+
+static struct room *grow(size_t bytes, size_t least, const struct room_of *of)
+{
+    char why[GPU_FAULT_MOST];
     struct room *r = find(of, 0);
     if (r && r->bytes >= bytes) return r;
     if (!r) r = free_row(of);
     if (!r) return NULL;
     if (r->at) of->streams->release(r->at, of->stream, why);
-    r->at = NULL;
-    if (of->streams->reserve(&more, bytes, of->stream, why) != 0) return NULL;
     void *const mark = r->device == of->device ? r->mark : NULL;
-    *r = (struct room){ of->device, of->is, more, bytes, mark };
-    return r;
+    *r = (struct room){ of->device, of->is, reserve(&bytes, least, of), bytes, mark };
+    return r->at ? r : NULL;
 }
 
-static struct room *keep(size_t bytes, const struct room_of *of)
+static struct room *keep(size_t least, const struct room_of *of)
 {
     struct room *r = find(of, of->is.capture);
-    if (r) return r->bytes >= bytes ? r : NULL;
+    if (r) return r->bytes >= least ? r : NULL;
     r = find(of, 0);
-    if (!r || r->bytes < bytes || !is_idle(r, of)) return NULL;
+    if (!r || r->bytes < least || !is_idle(r, of)) return NULL;
     r->of.capture = of->is.capture;
     return r;
 }
 
-struct room *room_enter(void **at, size_t bytes, const struct room_of *of)
+struct room *room_enter(void **at, size_t *bytes, size_t least, const struct room_of *of)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
     pthread_mutex_lock(&lock);
-    struct room *const r = !bytes           ? NULL
-                           : of->is.capture ? keep(bytes, of)
-                                            : grow(bytes, of);
+    struct room *const r = !*bytes            ? NULL
+                           : of->is.capture ? keep(least, of)
+                                            : grow(*bytes, least, of);
     *at = r ? r->at : NULL;
+    *bytes = r ? r->bytes : 0;
     return r;
 }
 

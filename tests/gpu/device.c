@@ -12,7 +12,7 @@
 #include "gpu/module.h"
 #include "lib/bits.h"
 #include "lib/exact/exact_sums.h"
-#include "tests/gpu/model_stream.h"
+#include "tests/lib/model_stream.h"
 
 #include <math.h>
 #include <signal.h>

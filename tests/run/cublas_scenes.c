@@ -22,7 +22,10 @@ static int wrong;
 #define CHECK(x)                                                                         \
     if (!(x)) printf("line %d: %s\n", __LINE__, #x), wrong = 1
 
-static float value(int i) { return (float)(i * 7919 % 1021 - 510) / 512; }
+static float value(int i)
+{
+    return (float)((uint32_t)i * 2654435761u >> 8) / 12345677 - 0.7f;
+}
 
 static void begin(void)
 {
@@ -243,10 +246,17 @@ static void graphs(void)
     stream.behind = true;
     call_device("cublasSgemm_v2", &x); /* the graph's own by now */
     stream.behind = false;
-    x.count = 3;
-    call_library("cublasSgemmStridedBatched", &x); /* it is too small */
-    x.count = 1, x.each_a = (const float **)twice, x.each_b = x.each_a;
-    x.each_c = (float **)twice;
+    x.count = 2;
+    call_device("cublasSgemmStridedBatched", &x); /* one after the other */
+    x.lda = x.k = 96, x.m = 1, x.ta = 1, x.sc = 1, x.ldb = 96;
+    x.n = 1, x.count = 1;
+    call_device("cublasSgemm_v2", &x);
+    x.n = SIDE;
+    call_library("cublasSgemm_v2", &x); /* it is too small */
+    x = square();
+    stream_put(&stream, twice, (void *[]){ a, b, c }, 3 * sizeof(void *));
+    x.each_a = (const float **)twice, x.each_b = x.each_a + 1;
+    x.each_c = (float **)twice + 2;
     call_library("cublasSgemmBatched", &x); /* its pointers cannot be read */
     stream.capture = 13;
     call_library("cublasSgemm_v2", &x); /* the room is the other graph's */
@@ -282,20 +292,19 @@ static void streams(void)
 
 enum { THREADS = 8, CALLS = 200 };
 
-/* A stream, a handle and memory a thread; none is locked, as others have it, too. */
+/* A stream, a handle and memory for D a thread. */
 static void *work(void *number)
 {
     const int id = *(int *)number;
     static unsigned char memory[THREADS][1 << 17] __attribute__((aligned(256)));
-    struct model_stream own = { .id = (uint64_t)id + 1, .bytes = 1 << 17 };
+    struct model_stream own = { .id = (uint64_t)id + 1, .bytes = 1 << 17, .open = true };
     struct stub_handle h = { .stream = &own };
     struct call x = square();
     float *const d = (float *)(void *)memory[id];
     own.memory = memory[id];
     own.used = ELEMENTS * sizeof *d;
-    x.handle = &h, x.beta = &own.starts, x.c = d;
     const float zero = 0;
-    x.beta = &zero;
+    x.handle = &h, x.beta = &zero, x.c = d;
     for (int i = 0; i < CALLS; i++) CHECK(call_gemm("cublasSgemm_v2", &x) == 0);
     return NULL;
 }

@@ -1,8 +1,8 @@
 /* Streams of the device that tests/gpu/device.c stands in for: what a program has as one,
    and the memory that the device has in it.  Nobody but the device may touch that, and so
    it is locked while nobody does. */
-#ifndef BITCUT_TESTS_GPU_MODEL_STREAM_H
-#define BITCUT_TESTS_GPU_MODEL_STREAM_H
+#ifndef BITCUT_TESTS_LIB_MODEL_STREAM_H
+#define BITCUT_TESTS_LIB_MODEL_STREAM_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +11,8 @@
 
 struct model_stream {
     uint64_t id, capture;
-    unsigned char *memory; /* whole pages, or NULL: none of it is locked             */
+    unsigned char *memory; /* whole pages                                            */
+    bool open;             /* it is never locked: others have it, too                */
     size_t bytes, used;    /* `used` by the program; above it rooms are reserved     */
     bool behind;           /* nothing that was marked is done                        */
     bool full;             /* there is no more memory                                */
@@ -21,12 +22,12 @@ struct model_stream {
 /* Let somebody touch the memory. */
 static inline void model_unlock(const struct model_stream *s)
 {
-    if (s && s->memory && mprotect(s->memory, s->bytes, PROT_READ | PROT_WRITE)) abort();
+    if (s && !s->open && mprotect(s->memory, s->bytes, PROT_READ | PROT_WRITE)) abort();
 }
 
 static inline void model_lock(const struct model_stream *s)
 {
-    if (s && s->memory && mprotect(s->memory, s->bytes, PROT_NONE)) abort();
+    if (s && !s->open && mprotect(s->memory, s->bytes, PROT_NONE)) abort();
 }
 
 #endif

@@ -1,0 +1,247 @@
+#!/bin/sh
+# bitcut run: programs with a cuBLAS and a device of the tests' own (tests/run/cublas_stub.c,
+# tests/gpu/device.c), whose memory nobody else may touch: every GEMM in every way, what is
+# left and why, streams, graphs, workspaces, audits and comparisons.
+# Run in the build folder with srcdir, CC, CFLAGS and NM set, as `make check` does.
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
+: "${srcdir:=.}" "${CC:=cc}" "${CFLAGS:=}" "${NM:=nm}"
+source=$(cd "$srcdir" && pwd)
+libraries=$PWD/.libs
+: "${BITCUT_MODULES:=$PWD}"
+library=$BITCUT_MODULES/bitcut-run.so
+unset LD_PRELOAD
+for variable in $(env | sed -n 's/^\(BITCUT_RUN[A-Z_]*\)=.*/\1/p'); do unset "$variable"; done
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+unset TMPDIR
+cd "$work" || exit 99
+work=$(pwd -P)
+[ -f "$libraries/libbitcut.so" ] || { echo "1..0 # SKIP no shared library"; exit 0; }
+case $CFLAGS in *-fsanitize*)
+    ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_odr_violation=0:symbolize=0
+    UBSAN_OPTIONS=symbolize=0
+    export ASAN_OPTIONS UBSAN_OPTIONS
+    ;;
+esac
+
+# built FILE WORD...: compile and link with the project's headers.
+built() {
+    file=$1
+    shift
+    # shellcheck disable=SC2086 # a list of words
+    $CC -std=c11 $CFLAGS -I"$source" -o "$file" "$@" -Wl,-rpath,"$work" \
+        -Wl,-rpath,"$libraries" 2>&1 | grep -E 'error|undefined|cannot'
+    [ -f "$file" ]
+}
+
+here=$source/tests/run
+with_stub="$here/cublas_call.c -L. -lcublas $libraries/libbitcut.so -lm -ldl -lpthread"
+# shellcheck disable=SC2086
+{
+    built libcublas.so -shared -fPIC "$here/cublas_stub.c" &&
+        built client "$here/cublas_client.c" $with_stub &&
+        built scenes "$here/cublas_scenes.c" $with_stub &&
+        ! model_built models | grep . && ! model_built honest -DHONEST | grep .
+} > log || { cat log; echo "Bail out! programs are not compiled"; exit 1; }
+mkdir none
+for folder in models honest none; do cp "$library" $folder/; done
+BITCUT_MODULES=$work/models
+export BITCUT_MODULES
+
+unit=hopper/mma.m16n8k16.f32.f16
+way=ootomo@$unit
+as="--recipe ootomo --unit $unit"
+
+# counts WORD...: the values of those keys in the last line of `err`.
+counts() {
+    for key; do tail -n 1 err | sed -n "s/.*\"$key\":\(\"[^\"]*\"\|[^,\"}]*\).*/\1/p"; done |
+        tr -d '"' | paste -s -d ' ' -
+}
+
+# values KEY: of all places.
+values() { sed '$d' err | sed -n "s/.*\"$1\":\(\"[^\"]*\"\|[^,\"}]*\).*/\1/p" | paste -s -d ' ' -; }
+
+# said KEY...: the same of the client's own account.
+said() {
+    for key; do tail -n 1 out | sed -n "s/.*\"$key\":\([0-9]*\).*/\1/p"; done | paste -s -d ' ' -
+}
+
+# ran WORD...: bitcut run with options and a program, which prints into `out`; what is wrong
+# if its status is not 0.
+ran() {
+    timeout 100 bitcut run --json "$@" > out 2> err < /dev/null
+    status=$?
+    own_errors err
+    [ $status -eq 0 ] || { echo "run $*: status $status"; cat out err; }
+}
+
+# counted "KEY..." VALUES: what is wrong with the sum of a run.
+counted() {
+    # shellcheck disable=SC2086 # words
+    [ "$(counts $1)" = "$2" ] || { echo "$1: $(counts $1), not $2"; tail -n 1 err; }
+}
+
+# --- every name ---------------------------------------------------------------------------
+
+names_wanted() {
+    for base in cublasSgemm_v2 cublasSgemmStridedBatched cublasSgemmBatched cublasGemmEx \
+        cublasGemmStridedBatchedEx cublasGemmBatchedEx cublasDgemm_v2 cublasCgemm_v2 \
+        cublasZgemm_v2 cublasSgemmEx cublasSgemv_v2 cublasSsyrk_v2 cublasSsymm_v2 \
+        cublasSgemmGroupedBatched; do
+        echo "$base"
+        echo "${base}_64"
+    done
+    echo "cublasLtMatmul cublasSetWorkspace_v2 cublasSetStream_v2 cublasDestroy_v2" | tr ' ' '\n'
+}
+
+names_there() {
+    names_wanted | sort > wanted
+    $NM -D --defined-only "$library" | awk '{ print $NF }' | grep '^cublas' | sort | diff wanted -
+    ldd "$library" | grep -i 'cublas\|cudart'
+}
+
+# called RECIPE UNIT [AGAINST]: every GEMM by this way.
+called() {
+    against=${3:+--against $3} both=
+    [ "${3:-}" != original ] || both=both
+    # shellcheck disable=SC2086 # words, or none
+    ran --recipe "$1" --unit "$2" $against -- ./client "$1" "$2" $both
+    grep -v '^{' out
+    kinds='taken empty illegal'
+    # shellcheck disable=SC2086 # words
+    counted "$kinds passed failed left lost" "$(said $kinds) 0 0 0 0"
+    [ "$(said wrong)" = 0 ] && [ "$(said outputs)" -gt 20000 ] || tail -n 1 out
+    compared=$(values outputs | awk '{ for (i = 1; i <= NF; i++) n += $i } END { print n + 0 }')
+    [ -z "$against" ] || [ "$compared" = "$(said outputs)" ] || echo "$compared compared"
+}
+
+# --- scenes -------------------------------------------------------------------------------
+
+# scene NAME "KEY..." VALUES: a scene, by the kernels of the device.
+scene() {
+    # shellcheck disable=SC2086
+    BITCUT_MODULES=$work/honest ran $as -- ./scenes "$1"
+    cat out
+    counted "$2" "$3"
+}
+
+left() {
+    scene left 'taken left reasons others' \
+        '2 34 scalars 13, types 3, compute 12, epilogue 5, layout 1 0'
+    scene passed 'taken left reasons' '0 1 types 1'
+    scene counted 'calls others counted' '0 1 cublasDgemm_v2 1'
+    # Small ones, of cuBLAS and by the option; what is as large is taken.
+    # shellcheck disable=SC2086
+    {
+        ran $as --least 13825 -- ./scenes product
+        counted 'taken left reasons' '0 1 small 1'
+        ./scenes product | diff - out
+        ran $as --least 13824 -- ./scenes product
+        counted 'taken left' '1 0'
+        # What no kernel computes on a device that emulates nothing, and without a module.
+        BITCUT_MODULES=$work/honest ran --recipe plain --unit v100 -- ./scenes product
+        counted 'taken left reasons' '0 1 kernel 1'
+        ./scenes product | diff - out
+        values fault | grep -q 'runs on hopper/mma.* not volta/' || values fault
+        BITCUT_MODULES=$work/none ran $as -- ./scenes product
+        counted 'taken left reasons device' '0 1 device 1 null'
+        values fault | grep -q '^"no GPU backend: bitcut-cuda.so is not in ' || values fault
+        DEVICE_FAULT=future ran $as -- ./scenes product
+        counted 'taken left reasons' '0 1 device 1'
+        DEVICE_FAULT='far memory' ran $as -- ./scenes product
+        counted 'taken left reasons' '0 1 kernel 1'
+        ./scenes product | diff - out
+        DEVICE_FAULT=breaks ran $as -- ./scenes product
+        counted 'taken failed' '0 1'
+        ./scenes product | diff - out
+        bitcut run $as -- ./scenes captured 2>&1 |
+            grep -q '^scenes.* cublasSgemm_v2 *2 *2 *1 *2 *24 ' || bitcut run $as -- ./scenes captured
+        bitcut run $as -- ./scenes passed 2>&1 |
+            grep -qx 'bitcut: run: 1 call left to the library: matrices or scalars that are not FP32' ||
+            echo "not said why"
+    }
+}
+
+# The thread's device computes.
+devices() {
+    # shellcheck disable=SC2086
+    {
+        MODEL_DEVICE=1 ran $as -- ./scenes product
+        counted 'taken device' '1 More models'
+        DEVICE_FAULT='second flips' ran $as -- ./scenes product
+        mv out first
+        MODEL_DEVICE=1 DEVICE_FAULT='second flips' ran $as -- ./scenes product
+    }
+    [ "$(diff first out | grep -c '^>')" = 1 ] || echo "not by the second device"
+}
+
+# What is compared, and what the program has meanwhile.
+compared() {
+    for scene in product products; do
+        # shellcheck disable=SC2086
+        ran $as -- ./scenes $scene
+        mv out own
+        ./scenes $scene > library
+        for pair in "$way original own" "$way $way own" "$way plain@v100 own" \
+            "original $way library"; do
+            # shellcheck disable=SC2086
+            set -- $pair
+            ran --rule "*=$1" --against "$2" -- ./scenes $scene
+            diff "$3" out
+            values outputs | grep -q '^\(576\|1152 576\)$' || values outputs
+            case $1,$2 in "$way,$way") none='^[0 ]*$' ;; *) none='[1-9]' ;; esac
+            values differ | grep -q "$none" || echo "$pair: $(values differ) differ"
+        done
+    done
+    # A device that errs is found.
+    DEVICE_FAULT=flips ran --rule "*=$way" --against "$way" -- ./scenes products
+    [ "$(values differ)" = '2 1' ] || values differ
+    # shellcheck disable=SC2086
+    ran $as --against plain@v100 -- ./scenes captured
+    counted 'taken captured' '2 1'
+    [ "$(values outputs)" = 576 ] || values outputs
+}
+
+audited() {
+    # shellcheck disable=SC2086
+    for scene in product products; do
+        ran $as -- ./scenes $scene
+        mv out own
+        ran $as --audit --sample all -- ./scenes $scene
+        diff own out
+        values recomputed | grep -q '^256\( 256\)*$' || values recomputed
+        values mismatches | grep -q '^0\( 0\)*$' || values mismatches
+        values relres | awk '{ for (i = 1; i <= NF; i++) if (!($i > 1e-9 && $i < 1e-6)) print }'
+        ran --audit --sample all -- ./scenes $scene
+        ./scenes $scene | diff - out
+        values relres | awk '{ for (i = 1; i <= NF; i++) if (!($i > 1e-9 && $i < 1e-6)) print }'
+        DEVICE_FAULT=flips ran $as --audit --sample all -- ./scenes $scene
+        values mismatches | grep -q '^1\( 1\)*$' || values mismatches
+    done
+    # shellcheck disable=SC2086
+    ran $as --audit --sample all -- ./scenes captured
+    [ "$(values watched) $(values captured)" = '1 1' ] || cat err
+}
+
+by_command_line() {
+    bitcut run --least x --audit -- ./scenes product > out 2> err
+    [ "$(cat err)" = 'bitcut: --least: x: not a whole number below 10^9' ] || cat err
+}
+
+ok_if_empty "the names that are taken are those of the manual" "$(names_there)"
+ok_if_empty "every GEMM in every way: a kernel's" "$(BITCUT_MODULES=$work/honest called ootomo $unit)"
+ok_if_empty "... emulated" "$(called legemm cdna2/mfma.32x32x8.f32.f16)"
+ok_if_empty "... by another way, too" "$(called ootomo $unit plain@v100)"
+ok_if_empty "... by the library, too" "$(called ootomo $unit original)"
+ok_if_empty "what is left, and why" "$(left)"
+ok_if_empty "devices" "$(devices)"
+ok_if_empty "workspaces" "$(scene workspaces 'taken left reasons' '7 1 memory 1')"
+ok_if_empty "graphs" "$(scene graphs 'taken left reasons captured' '8 5 capture 5 11')"
+ok_if_empty "streams" "$(scene streams 'taken left' '100 0')"
+ok_if_empty "threads" "$(scene threads 'taken failed left' '1600 0 0')"
+ok_if_empty "--against" "$(compared)"
+ok_if_empty "--audit" "$(audited)"
+ok_if_empty "the command line" "$(by_command_line)"
+echo "1..$n"
