@@ -279,7 +279,8 @@ struct gpu_copy {
 
 /* What code needs that computes in the order of a stream that is somebody else's.
    Functions return and report as those of struct gpu_module, and are of the calling
-   thread's current device.  Of a stream that is capturing only `ask` is called. */
+   thread's current device.  Of a stream that is capturing only `ask` and `repeat`
+   are called. */
 struct gpu_streams {
     int (*device)(int *number, char *fault);
     int (*ask)(struct gpu_stream *to, void *stream, char *fault);
@@ -295,6 +296,9 @@ struct gpu_streams {
 
     /* Copy, and wait until all before it and the copy are done. */
     int (*copy)(const struct gpu_copy *copy, int to_host, void *stream, char *fault);
+
+    /* Start copying a line of the device's memory to all lines: from_pitch is not read. */
+    int (*repeat)(const struct gpu_copy *copy, void *stream, char *fault);
 };
 
 /* --- the module ------------------------------------------------------------------- */

@@ -129,7 +129,7 @@ scene() {
 
 left() {
     scene left 'taken left reasons others' \
-        '2 34 scalars 13, types 3, compute 12, epilogue 5, layout 1 0'
+        '2 36 scalars 15, types 3, compute 12, epilogue 5, layout 1 0'
     scene passed 'taken left reasons' '0 1 types 1'
     scene counted 'calls others counted' '0 1 cublasDgemm_v2 1'
     # Small ones, of cuBLAS and by the option; what is as large is taken.
@@ -190,14 +190,14 @@ compared() {
             set -- $pair
             ran --rule "*=$1" --against "$2" -- ./scenes $scene
             diff "$3" out
-            values outputs | grep -q '^\(576\|1152 576\)$' || values outputs
+            values outputs | grep -q '^\(576\|1152 1152\)$' || values outputs
             case $1,$2 in "$way,$way") none='^[0 ]*$' ;; *) none='[1-9]' ;; esac
             values differ | grep -q "$none" || echo "$pair: $(values differ) differ"
         done
     done
     # A device that errs is found.
     DEVICE_FAULT=flips ran --rule "*=$way" --against "$way" -- ./scenes products
-    [ "$(values differ)" = '2 1' ] || values differ
+    [ "$(values differ)" = '2 2' ] || values differ
     # shellcheck disable=SC2086
     ran $as --against plain@v100 -- ./scenes captured
     counted 'taken captured' '2 1'
@@ -211,14 +211,14 @@ audited() {
         mv out own
         ran $as --audit --sample all -- ./scenes $scene
         diff own out
-        values recomputed | grep -q '^256\( 256\)*$' || values recomputed
+        values recomputed | grep -q '^\(256\|512 256\)$' || values recomputed
         values mismatches | grep -q '^0\( 0\)*$' || values mismatches
         values relres | awk '{ for (i = 1; i <= NF; i++) if (!($i > 1e-9 && $i < 1e-6)) print }'
         ran --audit --sample all -- ./scenes $scene
         ./scenes $scene | diff - out
         values relres | awk '{ for (i = 1; i <= NF; i++) if (!($i > 1e-9 && $i < 1e-6)) print }'
         DEVICE_FAULT=flips ran $as --audit --sample all -- ./scenes $scene
-        values mismatches | grep -q '^1\( 1\)*$' || values mismatches
+        values mismatches | grep -q '^\(1\|2 1\)$' || values mismatches
     done
     # shellcheck disable=SC2086
     ran $as --audit --sample all -- ./scenes captured
@@ -239,6 +239,7 @@ ok_if_empty "what is left, and why" "$(left)"
 ok_if_empty "devices" "$(devices)"
 ok_if_empty "workspaces" "$(scene workspaces 'taken left reasons' '7 1 memory 1')"
 ok_if_empty "graphs" "$(scene graphs 'taken left reasons captured' '8 5 capture 5 11')"
+ok_if_empty "a bias" "$(scene bias 'taken left reasons captured' '4 4 epilogue 4 1')"
 ok_if_empty "streams" "$(scene streams 'taken left' '100 0')"
 ok_if_empty "threads" "$(scene threads 'taken failed left' '1600 0 0')"
 ok_if_empty "--against" "$(compared)"

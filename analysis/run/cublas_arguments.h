@@ -8,16 +8,19 @@
 #include "analysis/run/blas_arguments.h"
 
 enum {
-    CUBLAS_SUCCESS = 0,             /* CUBLAS_STATUS_SUCCESS                          */
-    CUBLAS_REAL_32 = 0,             /* CUDA_R_32F                                     */
-    CUBLAS_COMPUTE_32 = 68,         /* CUBLAS_COMPUTE_32F; before cuBLAS 11 the type  */
-    CUBLAS_SCALARS_OF_HOST = 0,     /* CUBLAS_POINTER_MODE_HOST                       */
-    CUBLAS_MODE_NO_REDUCTION = 16,  /* CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_...     */
-    CUBLAS_MODE_FIXED_POINT_64 = 8, /* CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH           */
-    CUBLAS_LT_BY_COLUMNS = 0,       /* CUBLASLT_ORDER_COL                             */
-    CUBLAS_LT_BY_ROWS = 1,          /* CUBLASLT_ORDER_ROW                             */
-    CUBLAS_LT_NO_EPILOGUE = 1,      /* CUBLASLT_EPILOGUE_DEFAULT                      */
-    CUBLAS_LT_WHOLE = 2             /* CUBLAS_FILL_MODE_FULL                          */
+    /* clang-format off */
+    CUBLAS_SUCCESS             = 0,  /* CUBLAS_STATUS_SUCCESS                                */
+    CUBLAS_REAL_32             = 0,  /* CUDA_R_32F                                           */
+    CUBLAS_COMPUTE_32          = 68, /* CUBLAS_COMPUTE_32F; before cuBLAS 11 CUDA_R_32F      */
+    CUBLAS_SCALARS_OF_HOST     = 0,  /* CUBLAS_POINTER_MODE_HOST                             */
+    CUBLAS_MODE_NO_REDUCTION   = 16, /* CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION     */
+    CUBLAS_MODE_FIXED_POINT_64 = 8,  /* CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH                 */
+    CUBLAS_LT_BY_COLUMNS       = 0,  /* CUBLASLT_ORDER_COL                                   */
+    CUBLAS_LT_BY_ROWS          = 1,  /* CUBLASLT_ORDER_ROW                                   */
+    CUBLAS_LT_NO_EPILOGUE      = 1,  /* CUBLASLT_EPILOGUE_DEFAULT                            */
+    CUBLAS_LT_BIAS             = 4,  /* CUBLASLT_EPILOGUE_BIAS                               */
+    CUBLAS_LT_WHOLE            = 2   /* CUBLAS_FILL_MODE_FULL                                */
+    /* clang-format on */
 };
 
 /* What a call by a handle says. */
@@ -43,7 +46,8 @@ struct cublas_lt_call {
     void *stream;
 };
 
-/* D = alpha op(A) op(B) + beta C. */
+/* D = alpha op(A) op(B) + beta C.  A bias for the rows of a single D by columns, with beta
+   0, is a C with that in every column, and beta 1. */
 enum legality cublas_lt_matmul(struct product *to, struct stream_call *there,
                                const struct cublas_lt_call *call, const void *caller);
 

@@ -29,7 +29,6 @@ static const struct {
     { 2, 4, CUBLAS_SCALARS_OF_HOST, LEFT_SCALARS }, /* ..._POINTER_MODE          */
     { 5, 4, 0, LEFT_EPILOGUE },                     /* ..._TRANSC: CUBLAS_OP_N   */
     { 6, 4, CUBLAS_LT_WHOLE, LEFT_EPILOGUE },       /* ..._FILL_MODE             */
-    { 7, 4, CUBLAS_LT_NO_EPILOGUE, LEFT_EPILOGUE }, /* ..._EPILOGUE              */
     { 17, 8, 0, LEFT_EPILOGUE },                    /* ..._A_SCALE_POINTER: NULL */
     { 18, 8, 0, LEFT_EPILOGUE },                    /* ..._B_SCALE_POINTER       */
     { 19, 8, 0, LEFT_EPILOGUE },                    /* ..._C_SCALE_POINTER       */
@@ -37,7 +36,7 @@ static const struct {
     { 21, 8, 0, LEFT_EPILOGUE },                    /* ..._AMAX_D_POINTER        */
 };
 
-enum { TRANS_A = 3, TRANS_B = 4 };
+enum { TRANS_A = 3, TRANS_B = 4, EPILOGUE = 7, BIAS_POINTER = 8, BIAS_TYPE = 26 };
 
 /* Attributes that an older library does not have are as they were before it had them:
    of these nothing is asked. */
@@ -59,13 +58,19 @@ static enum legality check_operation(struct stream_call *there, void *operation,
     return LEGAL;
 }
 
+/* A number of 32 bits, or another one if there is none. */
+static int32_t number_of(void *operation, int which, int32_t otherwise,
+                         get_attribute *get)
+{
+    int32_t x;
+    size_t written;
+    return get(operation, which, &x, sizeof x, &written) == CUBLAS_SUCCESS ? x
+                                                                           : otherwise;
+}
+
 static int trans_of(void *operation, int which, get_attribute *get)
 {
-    int32_t trans = -1;
-    size_t written;
-    return get(operation, which, &trans, sizeof trans, &written) == CUBLAS_SUCCESS
-               ? cublas_trans(trans)
-               : 0;
+    return cublas_trans(number_of(operation, which, -1, get));
 }
 
 /* --- matrices --------------------------------------------------------------------- */
@@ -180,6 +185,25 @@ static enum legality set_scalars(struct bitcut_gemm *g, const struct cublas_lt_c
     return !g->m || !g->n || !g->k || !g->count || none ? LEGAL_EMPTY : LEGAL;
 }
 
+/* A bias as C; of type -1 it is of D's. */
+static enum legality set_bias(struct product *to, struct stream_call *there,
+                              void *operation, get_attribute *get)
+{
+    struct bitcut_gemm *const g = &to->gemm;
+    const int32_t type = number_of(operation, BIAS_TYPE, -1, get);
+    size_t written;
+    if (number_of(operation, EPILOGUE, -1, get) != CUBLAS_LT_BIAS || g->count != 1 ||
+        (g->beta & 0x7fffffff) != 0 || g->d.layout != BITCUT_COLUMN_MAJOR ||
+        (type != CUBLAS_REAL_32 && type != -1) ||
+        get(operation, BIAS_POINTER, &there->line, sizeof there->line, &written) !=
+            CUBLAS_SUCCESS ||
+        !there->line)
+        return leave(there, LEFT_EPILOGUE);
+    g->c = g->d;
+    g->beta = 0x3f800000;
+    return LEGAL;
+}
+
 enum legality cublas_lt_matmul(struct product *to, struct stream_call *there,
                                const struct cublas_lt_call *x, const void *caller)
 {
@@ -202,5 +226,9 @@ enum legality cublas_lt_matmul(struct product *to, struct stream_call *there,
     set_matrices(&to->gemm, x, layouts, trans_a, trans_b);
     enum legality legality = check_layouts(there, layouts);
     if (legality == LEGAL) legality = check_operation(there, x->operation, operation);
-    return legality == LEGAL ? set_scalars(&to->gemm, x) : legality;
+    if (legality == LEGAL) legality = set_scalars(&to->gemm, x);
+    if (legality == LEGAL &&
+        number_of(x->operation, EPILOGUE, -1, operation) != CUBLAS_LT_NO_EPILOGUE)
+        legality = set_bias(to, there, x->operation, operation);
+    return legality;
 }

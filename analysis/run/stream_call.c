@@ -124,6 +124,42 @@ bool stream_call_choose(struct stream_call *c, const struct run_way *way)
     return true;
 }
 
+/* --- lines ------------------------------------------------------------------------ */
+
+/* Lines of a matrix in memory, and elements of a line. */
+struct lines {
+    size_t count, length;
+};
+
+static struct lines lines_of(const struct bitcut_matrix *x, size_t rows, size_t cols)
+{
+    return x->layout == BITCUT_ROW_MAJOR ? (struct lines){ rows, cols }
+                                         : (struct lines){ cols, rows };
+}
+
+/* Rows and columns of operand i. */
+static struct lines shape(const struct bitcut_gemm *g, int i)
+{
+    return lines_of(operand(g, i), i == 1 ? g->k : g->m, i == 0 ? g->k : g->n);
+}
+
+/* Let C be what it is to begin with. */
+static bool repeat_line(struct stream_call *c)
+{
+    char why[GPU_FAULT_MOST];
+    const struct bitcut_matrix *const d = &c->product.gemm.d;
+    const struct lines lines = shape(&c->product.gemm, 3);
+    const struct gpu_copy copy = { .to = d->to,
+                                   .from = c->line,
+                                   .to_pitch = sizeof(float) * d->ld,
+                                   .bytes = sizeof(float) * lines.length,
+                                   .lines = lines.count };
+    if (!c->line || c->repeated) return true;
+    c->repeated = streams_of(c)->repeat(&copy, c->stream, why) == 0;
+    if (!c->repeated) fault_set(&c->fault, BITCUT_CANNOT, "%s", why);
+    return c->repeated;
+}
+
 /* --- starting --------------------------------------------------------------------- */
 
 /* GEMMs of a batch are computed together in no more memory than this, if one needs no
@@ -142,7 +178,7 @@ static bool is_aligned(const void *at) { return (uintptr_t)at % GPU_ALIGNMENT ==
 
 static enum bitcut_status start_in(struct stream_call *c, void *at, size_t bytes)
 {
-    enum bitcut_status status = BITCUT_OK;
+    enum bitcut_status status = repeat_line(c) ? BITCUT_OK : BITCUT_CANNOT;
     const size_t parts = c->product.gemm.a.each ? c->product.gemm.count : 1;
     for (size_t i = 0; i < parts && status == BITCUT_OK; i++) {
         const struct bitcut_gemm g = part(c, i);
@@ -176,23 +212,6 @@ enum bitcut_status stream_call_start(struct stream_call *c, const struct run_way
 }
 
 /* --- what is seen ----------------------------------------------------------------- */
-
-/* Lines of a matrix in memory, and elements of a line. */
-struct lines {
-    size_t count, length;
-};
-
-static struct lines lines_of(const struct bitcut_matrix *x, size_t rows, size_t cols)
-{
-    return x->layout == BITCUT_ROW_MAJOR ? (struct lines){ rows, cols }
-                                         : (struct lines){ cols, rows };
-}
-
-/* Rows and columns of operand i. */
-static struct lines shape(const struct bitcut_gemm *g, int i)
-{
-    return lines_of(operand(g, i), i == 1 ? g->k : g->m, i == 0 ? g->k : g->n);
-}
 
 /* How many matrices an operand has. */
 static size_t matrices(const struct bitcut_gemm *g, int i)
@@ -271,7 +290,7 @@ const struct product *stream_call_see(struct stream_call *c)
         fault_set(&c->fault, BITCUT_NO_MEMORY, "not enough memory");
         return NULL;
     }
-    if (copy_operand(c, 0, true) && copy_operand(c, 1, true) &&
+    if (repeat_line(c) && copy_operand(c, 0, true) && copy_operand(c, 1, true) &&
         (!reads || copy_operand(c, is_in_place(&c->product.gemm) ? 3 : 2, true)))
         return &c->seen;
     free(c->memory);

@@ -13,6 +13,8 @@ struct stream_call {
     void *stream;
     void *workspace; /* of the device, for this call alone, or NULL */
     size_t workspace_bytes;
+    const void *line; /* of the device: C, which is D, has it in every line to begin with;
+                         NULL: D has it there                                           */
 
     /* Why it is left, where a function of these says that it is, and in words. */
     enum left_reason left;
@@ -24,6 +26,8 @@ struct stream_call {
     struct product product; /* with batches by pointers at strides, or by pointers that
                                the host can read                                       */
     const void **pointers;  /* of these, or NULL                                       */
+
+    bool repeated; /* the line is there */
 
     struct gpu_work work; /* of stream_call_choose(): of the whole batch, or of one GEMM
                              of those by pointers                                      */

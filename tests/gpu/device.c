@@ -960,9 +960,19 @@ static int stream_copy(const struct gpu_copy *x, int to_host, void *stream, char
     return 0;
 }
 
+static int stream_repeat(const struct gpu_copy *x, void *stream, char *fault)
+{
+    (void)fault;
+    model_unlock(stream);
+    for (size_t i = 0; i < x->lines; i++)
+        memcpy((char *)x->to + i * x->to_pitch, x->from, x->bytes);
+    model_lock(stream);
+    return 0;
+}
+
 static const struct gpu_streams streams = { stream_device,  stream_ask,  stream_reserve,
                                             stream_release, stream_mark, stream_passed,
-                                            stream_copy };
+                                            stream_copy,    stream_repeat };
 
 /* What it says of its instructions, and whether that is so. */
 static int claim(int device, int multiplier, char *fault)

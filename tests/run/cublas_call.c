@@ -62,6 +62,7 @@ static struct stub_descriptor operation(const struct call *x)
     set(&d, 5, 0);
     set(&d, 6, 2);
     set(&d, 7, 1);
+    if (x->bias) set(&d, 7, 4), set(&d, 8, (intptr_t)x->bias);
     if (x->other.which) set(&d, x->other.which, x->other.value);
     return d;
 }
@@ -97,15 +98,17 @@ const char *const gemm_names[] = { "cublasSgemm_v2",
                                    "cublasGemmStridedBatchedEx_64",
                                    "cublasGemmBatchedEx",
                                    "cublasGemmBatchedEx_64",
+                                   "cublasSgemmEx",
+                                   "cublasSgemmEx_64",
                                    "cublasLtMatmul",
                                    NULL };
 
 int call_gemm(const char *name, const struct call *x)
 {
     static int (*const all[])(const struct call *) = {
-        gemm_32,       gemm_64,       strided_32, strided_64,    batched_32,
-        batched_64,    gemm_ex_32,    gemm_ex_64, strided_ex_32, strided_ex_64,
-        batched_ex_32, batched_ex_64, matmul
+        gemm_32,       gemm_64,       strided_32,  strided_64,    batched_32,
+        batched_64,    gemm_ex_32,    gemm_ex_64,  strided_ex_32, strided_ex_64,
+        batched_ex_32, batched_ex_64, sgemm_ex_32, sgemm_ex_64,   matmul
     };
     int i = 0;
     while (strcmp(gemm_names[i], name) != 0) i++;

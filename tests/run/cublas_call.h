@@ -19,6 +19,7 @@ struct call {
     int rows_a, rows_b, rows_c, rows_d; /* by rows */
     int64_t ldd, sd;
     float *d;
+    const float *bias; /* on the device; NULL: there is none */
     struct {
         int which; /* an attribute of the operation with another value; 0: none */
         int64_t value;

@@ -90,7 +90,7 @@ static void left(void)
     static const struct {
         int which;
         int64_t value;
-    } others[] = { { 7, 4 }, { 17, 64 }, { 21, 64 }, { 5, 1 }, { 6, 0 } };
+    } others[] = { { 7, 2 }, { 17, 64 }, { 21, 64 }, { 5, 1 }, { 6, 0 } };
     struct call x = square();
     handle.pointer_mode = 1;
     for (const char *const *name = gemm_names; *name; name++) call_library(*name, &x);
@@ -269,6 +269,42 @@ static void graphs(void)
     CHECK(stream.reserved == 2 && stream.released == 0);
 }
 
+/* --- a bias ------------------------------------------------------------------------- */
+
+/* Of a D of 20 x 24: as a C that has it in every column. */
+static void bias(void)
+{
+    static const float zero = -0.0f;
+    float c_of_bias[ELEMENTS], x[ELEMENTS], got[2][ELEMENTS];
+    struct call y = square();
+    for (int i = 0; i < ELEMENTS; i++)
+        c_of_bias[i] = value(i % SIDE + 5), x[i] = value(i);
+    float *const there = stream_take(&stream, sizeof x), *const line = there;
+    stream_put(&stream, there, c_of_bias, sizeof x);
+    stream_put(&stream, c, x, sizeof x);
+    y.m = 20, y.ta = 1, y.c = there, y.beta = &one, y.alpha = &half;
+    call_device("cublasLtMatmul", &y);
+    stream_get(&stream, got[0], c, sizeof x);
+    stream_put(&stream, c, x, sizeof x);
+    y.c = c, y.beta = &zero, y.bias = line;
+    call_device("cublasLtMatmul", &y);
+    stream_get(&stream, got[1], c, sizeof x);
+    CHECK(!memcmp(got[0], got[1], sizeof x) && memcmp(got[0], x, sizeof x));
+    stream.capture = 3;
+    call_device("cublasLtMatmul", &y);
+    stream.capture = 0;
+    y.other.which = 26, y.other.value = 0;
+    call_device("cublasLtMatmul", &y);
+    y.other.value = 2; /* a bias of f16 */
+    call_library("cublasLtMatmul", &y);
+    y.other.which = 7, y.other.value = 6; /* and max(0, x) */
+    call_library("cublasLtMatmul", &y);
+    y.other.which = 0, y.beta = &half;
+    call_library("cublasLtMatmul", &y);
+    y.beta = &zero, y.rows_c = y.rows_d = 1;
+    call_library("cublasLtMatmul", &y);
+}
+
 /* --- streams and threads ------------------------------------------------------------ */
 
 /* Each stream has a room; more than there are rooms give theirs back. */
@@ -338,11 +374,17 @@ static void product(void)
     print(c, ELEMENTS);
 }
 
-/* By rows and columns, C elsewhere; then two by pointers that are unevenly apart. */
+/* By rows and columns, C elsewhere; one with a bias; then two by pointers that are
+ * unevenly apart. */
 static void products(void)
 {
     struct call x = square();
     x.rows_a = 1, x.tb = 1, x.c = b, x.rows_d = 1;
+    CHECK(call_gemm("cublasLtMatmul", &x) == 0);
+    print(c, ELEMENTS);
+    const float zero = 0;
+    x = square();
+    x.beta = &zero, x.bias = b;
     CHECK(call_gemm("cublasLtMatmul", &x) == 0);
     print(c, ELEMENTS);
     const void *const all[] = { b, a, a, b, c + ELEMENTS, c };
@@ -374,6 +416,7 @@ static const struct {
     { "graphs", graphs },     { "streams", streams },
     { "threads", threads },   { "product", product },
     { "products", products }, { "captured", captured },
+    { "bias", bias },
 };
 
 int main(int argc, char **argv)

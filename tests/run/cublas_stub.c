@@ -175,6 +175,15 @@ static struct matrix operand(const void *at, const struct stub_descriptor *d, in
               d->value[LD]);
 }
 
+/* The epilogue of one D by columns, if there is one. */
+static void add_bias(const struct stub_descriptor *how, float *d,
+                     const struct stub_descriptor *dd)
+{
+    const float *const bias = (const float *)(intptr_t)how->value[8];
+    for (int64_t j = 0; how->value[7] == 4 && j < dd->value[COLS]; j++)
+        for (int64_t i = 0; i < dd->value[ROWS]; i++) d[j * dd->value[LD] + i] += bias[i];
+}
+
 #define NAME(x) x
 EXPORT cublasLtMatmul(struct stub_handle *h, const struct stub_descriptor *how,
                       const float *alpha, const void *a, const struct stub_descriptor *da,
@@ -194,6 +203,7 @@ EXPORT cublasLtMatmul(struct stub_handle *h, const struct stub_descriptor *how,
                  operand(b, db, tb, i), operand(c, dc, 0, i), dd->value[ROWS],
                  dd->value[COLS], ta ? da->value[ROWS] : da->value[COLS], *alpha, *beta);
     }
+    add_bias(how, d, dd);
     model_lock(stream);
     return h->status;
 }
