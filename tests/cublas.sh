@@ -228,6 +228,13 @@ audited() {
 by_command_line() {
     bitcut run --least x --audit -- ./scenes product > out 2> err
     [ "$(cat err)" = 'bitcut: --least: x: not a whole number below 10^9' ] || cat err
+    # The unit of the device's kernel.
+    ran --recipe ootomo --device cuda -- ./scenes product
+    [ "$(values way)" = "\"$way\"" ] || values way
+    counted 'taken on_device' '1 1'
+    bitcut run --recipe feng --device cuda -- ./scenes product > out 2> err
+    [ "$(cat err)" = 'bitcut: --device: there is no kernel for recipe feng and matrices of f32; they take f32, or small ones of f16' ] ||
+        cat err
 }
 
 ok_if_empty "the names that are taken are those of the manual" "$(names_there)"

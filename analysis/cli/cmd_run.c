@@ -10,6 +10,7 @@
 #include "analysis/run/folder.h"
 #include "analysis/run/program.h"
 #include "emu/way.h"
+#include "gpu/choose.h"
 #include "lib/bits.h"
 #include "lib/clock.h"
 #include "lib/file/decimal.h"
@@ -84,12 +85,35 @@ static int fail_memory(void)
     return fail("run", &f);
 }
 
+/* Without --unit: that of the kernel that the device of --device has for large products. */
+static int find_unit(void)
+{
+    enum { LARGE = 1024 };
+    struct recorder r;
+    struct setup s = { .plan = { 0 } };
+    struct gpu_work w;
+    struct fault f;
+    int status = setup_open_gemm(&s, setup_options.recipe);
+    if (status == EXIT_GOOD) status = device_open(&r, "run");
+    if (status != EXIT_GOOD) return status;
+    s.gemm.m = s.gemm.n = s.gemm.k = LARGE;
+    const bool found =
+        gpu_work_choose(&w, &r.gpu, &r.device, &s.gemm, &f) == BITCUT_OK;
+    recorder_close(&r);
+    if (!found) return fail("--device", &f);
+    setup_options.unit = w.gemm.unit->name;
+    return EXIT_GOOD;
+}
+
 /* The way of --recipe and --unit. */
 static int tell_way(void)
 {
     struct setup s = { .plan = { 0 } };
     char line[WAY_MOST];
-    const int status = setup_gemm(&s);
+    int status = EXIT_GOOD;
+    if (setup_options.recipe && !setup_options.unit && !device_is_emulator())
+        status = find_unit();
+    if (status == EXIT_GOOD) status = setup_gemm(&s);
     if (status != EXIT_GOOD) return status;
     way_write(line, &s.gemm);
     return tell(SETTING_WAY, line) ? EXIT_GOOD : fail_memory();
