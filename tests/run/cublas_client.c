@@ -171,15 +171,20 @@ static bool is_batch(const char *name) { return is_lt(name) || strstr(name, "Bat
 static struct call prepare(const char *name, const struct problem *p, int ta, int tb,
                            int count)
 {
-    const bool lt = is_lt(name), uneven = strstr(name, "dBatched") == NULL && bits() % 2;
+    static const int slots[4][COUNT] = {
+        { 0, 1, 2 }, { 0, 2, 3 }, { 3, 1, 0 }, { 4, 2, 0 }
+    };
+    const bool lt = is_lt(name),
+               by_pointers = strstr(name, "Batched") && !strstr(name, "StridedBatched");
     const bool apart = lt && bits() % 2;
     struct lie lie[4] = { lie_of(ta, lt && bits() % 2, p->m, p->k),
                           lie_of(tb, lt && bits() % 2, p->k, p->n),
                           lie_of(0, lt && bits() % 2, p->m, p->n),
                           lie_of(0, lt && bits() % 2, p->m, p->n) };
     if (!apart) lie[3] = lie[2];
+    const uint64_t way = by_pointers ? bits() % 4 : 0;
     for (int i = 0; i < COUNT; i++) {
-        slot[i] = uneven && !lt && i ? i + 1 + (i == 2) : i;
+        slot[i] = slots[way][i];
         put_matrices(p, i, lie, apart);
     }
     struct call x = { .handle = &handle,
