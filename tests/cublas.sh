@@ -124,8 +124,7 @@ called() {
 
 # scene NAME "KEY..." VALUES: a scene, by the kernels of the device.
 scene() {
-    # shellcheck disable=SC2086
-    BITCUT_MODULES=$work/honest ran $as -- ./scenes "$1"
+    BITCUT_MODULES=$work/honest ran --recipe "${recipe:-ootomo}" --unit $unit -- ./scenes "$1"
     cat out
     counted "$2" "$3"
 }
@@ -159,6 +158,9 @@ left() {
         DEVICE_FAULT=breaks ran $as -- ./scenes product
         counted 'taken failed' '0 1'
         ./scenes product | diff - out
+        # What a unit is emulated by is found out before a graph is captured.
+        ran --recipe plain --unit v100 -- ./scenes first
+        counted 'taken left reasons captured' '2 1 capture 2'
         bitcut run $as -- ./scenes captured 2>&1 |
             grep -q '^scenes.* cublasSgemm_v2 *2 *2 *1 *2 *24 ' || bitcut run $as -- ./scenes captured
         bitcut run $as -- ./scenes passed 2>&1 |
@@ -249,6 +251,7 @@ ok_if_empty "what is left, and why" "$(left)"
 ok_if_empty "devices" "$(devices)"
 ok_if_empty "workspaces" "$(scene workspaces 'taken left reasons' '7 1 memory 1')"
 ok_if_empty "graphs" "$(scene graphs 'taken left reasons captured' '8 5 capture 5 11')"
+ok_if_empty "kernels of a graph" "$(recipe=plain scene kernels 'taken left reasons' '4 1 capture 1')"
 ok_if_empty "a bias" "$(scene bias 'taken left reasons captured' '4 4 epilogue 4 1')"
 ok_if_empty "streams" "$(scene streams 'taken left' '100 0')"
 ok_if_empty "threads" "$(scene threads 'taken failed left' '1600 0 0')"

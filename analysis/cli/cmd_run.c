@@ -85,7 +85,8 @@ static int fail_memory(void)
     return fail("run", &f);
 }
 
-/* Without --unit: that of the kernel that the device of --device has for large products. */
+/* Without --unit: that of the kernel that the device of --device has for large products.
+ */
 static int find_unit(void)
 {
     enum { LARGE = 1024 };

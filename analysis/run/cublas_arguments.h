@@ -9,24 +9,24 @@
 
 enum {
     /* clang-format off */
-    CUBLAS_SUCCESS             = 0,  /* CUBLAS_STATUS_SUCCESS                                */
-    CUBLAS_REAL_32             = 0,  /* CUDA_R_32F                                           */
-    CUBLAS_COMPUTE_32          = 68, /* CUBLAS_COMPUTE_32F; before cuBLAS 11 CUDA_R_32F      */
-    CUBLAS_SCALARS_OF_HOST     = 0,  /* CUBLAS_POINTER_MODE_HOST                             */
-    CUBLAS_MODE_NO_REDUCTION   = 16, /* CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION     */
-    CUBLAS_MODE_FIXED_POINT_64 = 8,  /* CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH                 */
-    CUBLAS_LT_BY_COLUMNS       = 0,  /* CUBLASLT_ORDER_COL                                   */
-    CUBLAS_LT_BY_ROWS          = 1,  /* CUBLASLT_ORDER_ROW                                   */
-    CUBLAS_LT_NO_EPILOGUE      = 1,  /* CUBLASLT_EPILOGUE_DEFAULT                            */
-    CUBLAS_LT_BIAS             = 4,  /* CUBLASLT_EPILOGUE_BIAS                               */
-    CUBLAS_LT_WHOLE            = 2   /* CUBLAS_FILL_MODE_FULL                                */
+    CUBLAS_SUCCESS             = 0,  /* CUBLAS_STATUS_SUCCESS */
+    CUBLAS_REAL_32             = 0,  /* CUDA_R_32F */
+    CUBLAS_COMPUTE_32          = 68, /* CUBLAS_COMPUTE_32F; before cuBLAS 11 CUDA_R_32F */
+    CUBLAS_SCALARS_OF_HOST     = 0,  /* CUBLAS_POINTER_MODE_HOST */
+    CUBLAS_MODE_NO_REDUCTION   = 16, /* CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION */
+    CUBLAS_MODE_FIXED_POINT_64 = 8,  /* CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH */
+    CUBLAS_LT_BY_COLUMNS       = 0,  /* CUBLASLT_ORDER_COL */
+    CUBLAS_LT_BY_ROWS          = 1,  /* CUBLASLT_ORDER_ROW */
+    CUBLAS_LT_NO_EPILOGUE      = 1,  /* CUBLASLT_EPILOGUE_DEFAULT */
+    CUBLAS_LT_BIAS             = 4,  /* CUBLASLT_EPILOGUE_BIAS */
+    CUBLAS_LT_WHOLE            = 2   /* CUBLAS_FILL_MODE_FULL */
     /* clang-format on */
 };
 
 /* What a call by a handle says. */
 struct cublas_call {
     struct blas_call blas; /* as BLAS has it by columns; trans_a and trans_b are cuBLAS's
-                              numbers, and alpha and beta are not set                   */
+                              numbers, and alpha and beta are not set */
     const void *alpha, *beta; /* where they are                                         */
     void *handle;
     int type[3], compute; /* of A, B, C                                                 */

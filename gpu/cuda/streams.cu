@@ -23,23 +23,11 @@ rt_error capture_of(unsigned long long *id, rt_stream stream)
     return status;
 }
 
-/* Before CUDA 12 streams have no number: a later one may have the place of one that is
-   gone, and with it memory that was the other's. */
-rt_error id_of(unsigned long long *id, rt_stream stream)
-{
-#if CUDART_VERSION >= 12000
-    return cudaStreamGetId(stream, id);
-#else
-    *id = (uintptr_t)stream;
-    return RT_SUCCESS;
-#endif
-}
-
 int ask(struct gpu_stream *to, void *stream, char *fault)
 {
     unsigned long long id = 0, capture = 0;
     rt_error status = capture_of(&capture, (rt_stream)stream);
-    if (status == RT_SUCCESS) status = id_of(&id, (rt_stream)stream);
+    if (status == RT_SUCCESS) status = cudaStreamGetId((rt_stream)stream, &id);
     if (status == RT_SUCCESS) *to = { id, capture };
     return fault_of(fault, status);
 }

@@ -16,6 +16,7 @@
 
 #include <math.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -894,11 +895,14 @@ static int stream_device(int *number, char *fault)
     return 0;
 }
 
+static _Thread_local uint64_t captured; /* by the stream that was asked last, or 0 */
+
 static int stream_ask(struct gpu_stream *to, void *stream, char *fault)
 {
     const struct model_stream *const s = stream;
     snprintf(fault, GPU_FAULT_MOST, "no such stream");
     if (!s) return 1;
+    captured = s->capture;
     *to = (struct gpu_stream){ s->id, s->capture };
     return 0;
 }
@@ -974,10 +978,14 @@ static const struct gpu_streams streams = { stream_device,  stream_ask,  stream_
                                             stream_release, stream_mark, stream_passed,
                                             stream_copy,    stream_repeat };
 
-/* What it says of its instructions, and whether that is so. */
+/* What it says of its instructions, and whether that is so: finding out waits,
+   the first time. */
 static int claim(int device, int multiplier, char *fault)
 {
+    static atomic_bool known[sizeof multipliers / sizeof multipliers[0]];
     (void)device;
+    if (captured && !known[multiplier]) abort();
+    known[multiplier] = true;
     snprintf(fault, GPU_FAULT_MOST, "%s adds otherwise",
              multipliers[multiplier].instruction);
     return has_fault("adds otherwise");

@@ -126,9 +126,21 @@ static float *a, *b, *c, *d, want[COUNT][ROOM], got[COUNT][ROOM];
 static void **pointers;
 static int slot[COUNT];
 
+/* Where matrix i of an operand is: the operands' matrices are differently apart. */
+enum { APART_A = ROOM, APART_B = ROOM + 5, APART_C = ROOM + 2, APART_D = ROOM + 3 };
+
+static float *nth(float *x, int i)
+{
+    const int64_t apart = x == a   ? APART_A
+                          : x == b ? APART_B
+                          : x == c ? APART_C
+                                   : APART_D;
+    return x + slot[i] * apart;
+}
+
 static void put(float *to, const float *from, int i)
 {
-    stream_put(&stream, to + (int64_t)slot[i] * ROOM, from, ROOM * sizeof *from);
+    stream_put(&stream, nth(to, i), from, ROOM * sizeof *from);
 }
 
 /* Matrix i of the batch, in all its places. */
@@ -153,9 +165,9 @@ static void put_pointers(struct call *x)
 {
     void *each[3][COUNT];
     for (int i = 0; i < COUNT; i++) {
-        each[0][i] = a + (int64_t)slot[i] * ROOM;
-        each[1][i] = b + (int64_t)slot[i] * ROOM;
-        each[2][i] = x->c + (int64_t)slot[i] * ROOM;
+        each[0][i] = nth(a, i);
+        each[1][i] = nth(b, i);
+        each[2][i] = nth(x->c, i);
     }
     stream_put(&stream, pointers, each, sizeof each);
     x->each_a = (const float **)pointers;
@@ -167,48 +179,33 @@ static bool is_lt(const char *name) { return !strcmp(name, "cublasLtMatmul"); }
 
 static bool is_batch(const char *name) { return is_lt(name) || strstr(name, "Batched"); }
 
-/* What a call of a routine says; matrices are where it says. */
-static struct call prepare(const char *name, const struct problem *p, int ta, int tb,
-                           int count)
+/* Choose where the matrices of a batch are: by pointers unevenly, too. */
+static void choose_slots(const char *name)
 {
     static const int slots[4][COUNT] = {
         { 0, 1, 2 }, { 0, 2, 3 }, { 3, 1, 0 }, { 4, 2, 0 }
     };
-    const bool lt = is_lt(name),
-               by_pointers = strstr(name, "Batched") && !strstr(name, "StridedBatched");
-    const bool apart = lt && bits() % 2;
+    const bool by_pointers = strstr(name, "Batched") && !strstr(name, "StridedBatched");
+    memcpy(slot, slots[by_pointers ? bits() % 4 : 0], sizeof slot);
+}
+
+/* What a call of a routine says; matrices are where it says. */
+static struct call prepare(const char *name, const struct problem *p, int ta, int tb,
+                           int count)
+{
+    const bool lt = is_lt(name), apart = lt && bits() % 2;
     struct lie lie[4] = { lie_of(ta, lt && bits() % 2, p->m, p->k),
                           lie_of(tb, lt && bits() % 2, p->k, p->n),
                           lie_of(0, lt && bits() % 2, p->m, p->n),
                           lie_of(0, lt && bits() % 2, p->m, p->n) };
     if (!apart) lie[3] = lie[2];
-    const uint64_t way = by_pointers ? bits() % 4 : 0;
-    for (int i = 0; i < COUNT; i++) {
-        slot[i] = slots[way][i];
-        put_matrices(p, i, lie, apart);
-    }
-    struct call x = { .handle = &handle,
-                      .ta = ta,
-                      .tb = tb,
-                      .m = p->m,
-                      .n = p->n,
-                      .k = p->k,
-                      .lda = lie[0].ld,
-                      .ldb = lie[1].ld,
-                      .ldc = lie[2].ld,
-                      .ldd = lie[3].ld,
-                      .sa = ROOM,
-                      .sb = ROOM,
-                      .sc = ROOM,
-                      .sd = ROOM,
-                      .count = count,
-                      .alpha = &p->alpha,
-                      .beta = &p->beta,
-                      .a = a,
-                      .b = b,
-                      .c = apart ? c : d,
-                      .d = d,
-                      .compute = 68 };
+    choose_slots(name);
+    for (int i = 0; i < COUNT; i++) put_matrices(p, i, lie, apart);
+    struct call x = { .handle = &handle, .ta = ta, .tb = tb, .m = p->m, .n = p->n };
+    x.k = p->k, x.count = count, x.alpha = &p->alpha, x.beta = &p->beta, x.compute = 68;
+    x.a = a, x.b = b, x.c = apart ? c : d, x.d = d;
+    x.lda = lie[0].ld, x.ldb = lie[1].ld, x.ldc = lie[2].ld, x.ldd = lie[3].ld;
+    x.sa = APART_A, x.sb = APART_B, x.sc = apart ? APART_C : APART_D, x.sd = APART_D;
     x.rows_a = lie[0].by_rows, x.rows_b = lie[1].by_rows;
     x.rows_c = lie[2].by_rows, x.rows_d = lie[3].by_rows;
     put_pointers(&x);
@@ -228,7 +225,7 @@ static void complain(const char *name, const struct call *x, const char *what)
 static void compare(const char *name, const struct call *x, int count)
 {
     for (int i = 0; i < count; i++) {
-        stream_get(&stream, got[i], d + (int64_t)slot[i] * ROOM, sizeof got[i]);
+        stream_get(&stream, got[i], nth(d, i), sizeof got[i]);
         if (!memcmp(got[i], want[i], sizeof got[i])) continue;
         int j = 0;
         while (!memcmp(&got[i][j], &want[i][j], 4)) j++;
@@ -313,7 +310,7 @@ int main(int argc, char **argv)
     both = argc > 3;
     if (!recipe || !unit) return 2;
     stream = stream_make(7, 1 << 22);
-    const size_t bytes = sizeof(float) * SLOTS * ROOM;
+    const size_t bytes = sizeof(float) * SLOTS * APART_B;
     a = stream_take(&stream, bytes), b = stream_take(&stream, bytes);
     c = stream_take(&stream, bytes), d = stream_take(&stream, bytes);
     pointers = stream_take(&stream, sizeof *pointers * 3 * COUNT);

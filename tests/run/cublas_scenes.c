@@ -234,8 +234,10 @@ static void workspaces(void)
 static void graphs(void)
 {
     struct call x = square();
+    give(stream_take(&stream, 1 << 16), 1 << 16);
     stream.capture = 11;
     call_library("cublasSgemm_v2", &x); /* nothing was called before */
+    change_stream(&stream);
     stream.capture = 0;
     call_device("cublasSgemm_v2", &x);
     stream.capture = 12, stream.behind = true;
@@ -267,6 +269,40 @@ static void graphs(void)
     CHECK(stream.reserved == 1);
     call_device("cublasSgemm_v2", &x);
     CHECK(stream.reserved == 2 && stream.released == 0);
+}
+
+/* Room there is, but nothing of the device was asked before. */
+static void first(void)
+{
+    const struct call x = square();
+    give(stream_take(&stream, 1 << 18), 1 << 18);
+    stream.capture = 1;
+    call_library("cublasSgemm_v2", &x);
+    stream.capture = 0;
+    call_device("cublasSgemm_v2", &x);
+    stream.capture = 2;
+    call_device("cublasSgemm_v2", &x);
+}
+
+/* With room enough, but by kernels that began before the capture alone. */
+static void kernels(void)
+{
+    enum { LARGE = 64, BYTES = LARGE * LARGE * 4 }; /* whose kernel is another one */
+    struct call x = square();
+    give(stream_take(&stream, 1 << 16), 1 << 16);
+    x.a = stream_take(&stream, BYTES), x.b = stream_take(&stream, BYTES);
+    x.c = stream_take(&stream, BYTES);
+    x.n = x.k = x.lda = x.ldb = x.ldc = LARGE;
+    x.m = 4;
+    call_device("cublasSgemm_v2", &x);
+    stream.capture = 1;
+    call_device("cublasSgemm_v2", &x);
+    x.m = LARGE;
+    call_library("cublasSgemm_v2", &x);
+    stream.capture = 0;
+    call_device("cublasSgemm_v2", &x);
+    stream.capture = 2;
+    call_device("cublasSgemm_v2", &x);
 }
 
 /* --- a bias ------------------------------------------------------------------------- */
@@ -416,7 +452,8 @@ static const struct {
     { "graphs", graphs },     { "streams", streams },
     { "threads", threads },   { "product", product },
     { "products", products }, { "captured", captured },
-    { "bias", bias },
+    { "bias", bias },         { "first", first },
+    { "kernels", kernels },
 };
 
 int main(int argc, char **argv)
