@@ -57,7 +57,7 @@ static struct routine get_pointer_mode = { .name = "cublasGetPointerMode_v2" },
                       get_math_mode = { .name = "cublasGetMathMode" },
                       get_stream = { .name = "cublasGetStream_v2" };
 
-/* A number that a handle has; -1: it, or its library, has none. */
+/* A number that a handle has; -1: it is none of the library's. */
 static int number_of(struct routine *get, void *handle, const void *caller)
 {
     int number = -1;
@@ -99,14 +99,15 @@ int cublas_trans(int operation)
 static enum legality check_kind(struct stream_call *there, const struct cublas_call *x,
                                 const void *caller)
 {
+    const int mode = number_of(&get_math_mode, x->handle, caller),
+              scalars = number_of(&get_pointer_mode, x->handle, caller);
+    if (mode < 0 || scalars < 0 || !x->alpha || !x->beta) return LEGAL_NOT;
     for (int i = 0; i < 3; i++)
         if (x->type[i] != CUBLAS_REAL_32) return leave(there, LEFT_TYPES);
     if ((x->compute != CUBLAS_COMPUTE_32 && x->compute != CUBLAS_REAL_32) ||
-        !is_single(number_of(&get_math_mode, x->handle, caller)))
+        !is_single(mode))
         return leave(there, LEFT_COMPUTE);
-    if (number_of(&get_pointer_mode, x->handle, caller) != CUBLAS_SCALARS_OF_HOST)
-        return leave(there, LEFT_SCALARS);
-    if (!x->alpha || !x->beta) return LEGAL_NOT;
+    if (scalars != CUBLAS_SCALARS_OF_HOST) return leave(there, LEFT_SCALARS);
     return take_stream(there, x->handle, caller) ? LEGAL : leave(there, LEFT_DEVICE);
 }
 
