@@ -4,6 +4,8 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "emu/gemm.h"
+#include "gpu/gpu.h"
+#include "lib/table.h"
 #include "tests/test.h"
 
 #include <dlfcn.h>
@@ -443,6 +445,101 @@ END_TEST
 
 /* Memory of the host is refused, unless the device reads it as well; a stream that
    captures a graph does not mind. */
+/* --- streams of a caller ---------------------------------------------------------- */
+
+static const struct gpu_streams *streams_open(void)
+{
+    struct gpu g;
+    struct fault f;
+    ck_assert_int_eq(gpu_open(&g, table_find(TABLE(gpu_backends), "cuda"), ".", &f),
+                     BITCUT_OK);
+    ck_assert(g.module->streams != NULL);
+    return g.module->streams;
+}
+
+/* Each has a number, and a graph that is captured has one. */
+START_TEST(streams_have_numbers)
+{
+    const struct gpu_streams *const s = streams_open();
+    char why[GPU_FAULT_MOST];
+    struct gpu_stream one, other, again;
+    void *const stream = stream_make(), *graph;
+    int device = -1;
+    GOOD(s->device(&device, why));
+    ck_assert_int_eq(device, 0);
+    GOOD(s->ask(&one, stream, why));
+    GOOD(s->ask(&other, stream_make(), why));
+    ck_assert_uint_eq(one.capture, 0);
+    ck_assert_uint_ne(one.id, other.id);
+    GOOD(driver.capture(stream, 0));
+    GOOD(s->ask(&other, stream, why));
+    GOOD(driver.captured(stream, &graph));
+    GOOD(driver.capture(stream, 0));
+    GOOD(s->ask(&again, stream, why));
+    GOOD(driver.captured(stream, &graph));
+    ck_assert_uint_eq(other.id, one.id);
+    ck_assert_uint_ne(other.capture, 0);
+    ck_assert_uint_ne(again.capture, 0);
+    ck_assert_uint_ne(again.capture, other.capture);
+}
+END_TEST
+
+/* Lines of memory that was reserved: copied there with gaps, one to all others, too while
+   a graph is captured, and back. */
+START_TEST(lines_are_copied)
+{
+    enum { LINES = 11, LENGTH = 5, GAP = 3, PITCH = (LENGTH + GAP) * 4 };
+    const struct gpu_streams *const s = streams_open();
+    char why[GPU_FAULT_MOST];
+    uint32_t from[LINES][LENGTH], got[LINES][LENGTH];
+    void *const stream = stream_make(), *room, *graph, *run;
+    for (int i = 0; i < LINES * LENGTH; i++) from[0][i] = (uint32_t)i + 1;
+    GOOD(s->reserve(&room, LINES * PITCH, stream, why));
+    const struct gpu_copy in = { room, from, PITCH, LENGTH * 4, LENGTH * 4, LINES },
+                          out = { got, room, LENGTH * 4, PITCH, LENGTH * 4, LINES },
+                          all = { room, (char *)room + 3 * PITCH, PITCH, 0, LENGTH * 4,
+                                  LINES };
+    GOOD(s->copy(&in, 0, stream, why));
+    GOOD(s->copy(&out, 1, stream, why));
+    ck_assert_int_eq(memcmp(got, from, sizeof got), 0);
+    GOOD(driver.capture(stream, 0));
+    GOOD(s->repeat(&all, stream, why));
+    GOOD(driver.captured(stream, &graph));
+    GOOD(driver.instantiate(&run, graph, 0));
+    GOOD(driver.run(run, stream));
+    GOOD(s->copy(&out, 1, stream, why));
+    for (int i = 0; i < LINES; i++)
+        ck_assert_int_eq(memcmp(got[i], from[3], sizeof got[i]), 0);
+    GOOD(s->release(room, stream, why));
+    GOOD(driver.finish(stream));
+}
+END_TEST
+
+/* A mark is passed when all before it is done, which can be asked while another stream
+   captures. */
+START_TEST(marks_are_passed)
+{
+    const struct gpu_streams *const s = streams_open();
+    struct gate gate = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false };
+    char why[GPU_FAULT_MOST];
+    void *const stream = stream_make(), *const other = stream_make(), *mark = NULL,
+                *graph;
+    int yes = 1;
+    GOOD(driver.call(stream, gate_pass, &gate));
+    GOOD(s->mark(&mark, stream, why));
+    GOOD(driver.capture(other, 0));
+    GOOD(s->passed(&yes, mark, why));
+    ck_assert_int_eq(yes, 0);
+    gate_open(&gate);
+    while (!yes) GOOD(s->passed(&yes, mark, why));
+    GOOD(driver.captured(other, &graph));
+    GOOD(s->mark(&mark, stream, why));
+    GOOD(driver.finish(stream));
+    GOOD(s->passed(&yes, mark, why));
+    ck_assert_int_eq(yes, 1);
+}
+END_TEST
+
 START_TEST(host_memory_refused)
 {
     static uint32_t here[M * K];
@@ -472,6 +569,9 @@ int main(void)
                                    streams_side_by_side,
                                    words_prepared,
                                    host_memory_refused,
+                                   streams_have_numbers,
+                                   lines_are_copied,
+                                   marks_are_passed,
                                    NULL };
     const char *why = driver_open();
     char text[BITCUT_TEXT_MOST];
