@@ -493,7 +493,8 @@ START_TEST(lines_are_copied)
     char why[GPU_FAULT_MOST];
     uint32_t from[LINES][LENGTH], got[LINES][LENGTH];
     void *const stream = stream_make(), *room, *graph, *run;
-    for (int i = 0; i < LINES * LENGTH; i++) from[0][i] = (uint32_t)i + 1;
+    for (int i = 0; i < LINES; i++)
+        for (int j = 0; j < LENGTH; j++) from[i][j] = (uint32_t)(i * LENGTH + j + 1);
     GOOD(s->reserve(&room, LINES * PITCH, stream, why));
     const struct gpu_copy in = { room, from, PITCH, LENGTH * 4, LENGTH * 4, LINES },
                           out = { got, room, LENGTH * 4, PITCH, LENGTH * 4, LINES },
