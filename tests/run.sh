@@ -204,6 +204,11 @@ ways() {
     grep -q '"way":"plain@volta/' err || cat err
     ran 1 --json --rule '*=original' -- ./scenes once > said
     [ "$(counts taken passed)" = "0 1" ] || tail -n 1 err
+    ran 1 --least 999999999 --json -- ./scenes once > said
+    grep -qx 'another small product' said || cat said
+    [ "$(counts taken left reasons)" = "0 1 small 1" ] || tail -n 1 err
+    ran 0 --least 1 --json -- ./scenes once
+    [ "$(counts taken left reasons)" = "1 0 null" ] || tail -n 1 err
     ran 1 --promote 1 --order slices=2 --split bitcut --json -- ./scenes once > said
     line '"way":"[^"]*,split-a=bitcut,split-b=bitcut,promote=1,slices=2"'
 }

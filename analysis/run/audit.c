@@ -196,7 +196,8 @@ void audit_end(struct turn *t)
 {
     struct audit *const a = t->audit;
     const double start = seconds_now();
-    if (a->excerpt.number && t->end != CALL_FAILED && turn_fetch(t)) {
+    if (a->excerpt.number && t->end != CALL_FAILED && t->end != CALL_LEFT &&
+        turn_fetch(t)) {
         const struct product one = product_nth(t->seen, 0);
         a->d = take(&one.gemm.d, one.gemm.m, one.gemm.n, HALF_BOTH, a->row,
                     a->excerpt.rows, a->col, a->excerpt.cols);

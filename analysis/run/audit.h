@@ -23,7 +23,7 @@ struct audit {
 void audit_begin(struct turn *t);
 
 /* When D is there: take its part of the excerpt, and write that down; none of a D that is
-   not computed as the place says (CALL_FAILED). */
+   not computed as the place says (CALL_FAILED, CALL_LEFT). */
 void audit_end(struct turn *t);
 
 /* With the lock: add what was seen to the place. */

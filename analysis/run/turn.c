@@ -245,7 +245,8 @@ void turn_end(struct turn *t)
     hostfp_enter(&saved);
     outermost = NULL;
     const double seconds = seconds_now() - t->began - t->own_seconds;
-    if (t->second) second_end(t);
+    /* What was left is not what the place says: it is not looked at. */
+    if (t->second && t->end != CALL_LEFT) second_end(t);
     if (t->audit) audit_end(t);
     write_down(t, seconds);
     second_free(t->second);
