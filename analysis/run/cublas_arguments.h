@@ -1,7 +1,7 @@
-/* The arguments of cuBLAS's GEMMs as products.  Source: NVIDIA, cuBLAS Library 13.0,
-   sections 2.2 (types), 2.3 (helper functions), 2.7.1 and 2.8 (GEMMs) and 3 (cuBLASLt),
-   and its headers cublas_api.h, cublasLt.h and library_types.h, whose numbers are below:
-   this library is built without them. */
+/* The arguments of cuBLAS's GEMMs as products.  Source: NVIDIA, cuBLAS Library 13.0 ("cuBLAS
+   Datatypes Reference", "cuBLAS Helper Function Reference", "cublas<t>gemm()", "BLAS-like
+   Extension", "Using the cuBLASLt API"), and its headers cublas_api.h, cublasLt.h and
+   library_types.h, whose numbers are below: this library is built without them. */
 #ifndef BITCUT_ANALYSIS_RUN_CUBLAS_ARGUMENTS_H
 #define BITCUT_ANALYSIS_RUN_CUBLAS_ARGUMENTS_H
 

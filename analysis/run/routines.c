@@ -3,23 +3,14 @@
    bits are name_64_, cblas_name64_ (OpenBLAS) and cblas_name_64 (reference LAPACK 3.11,
    MKL); those of SciPy's own OpenBLAS begin with scipy_. */
 #include "analysis/run/blas_arguments.h"
-
-#include <assert.h>
+#include "analysis/run/routines.h"
 
 #define ROUTINE __attribute__((visibility("default"))) void
-
-#define STRING(x) #x
-#define NAMED(x)  STRING(x)
-#define CALLER    __builtin_return_address(0)
-
-#define NAME_FITS(base)                                                                  \
-    static_assert(sizeof NAMED(NAME(base)) <= ROUTINE_MOST_BYTES, "room in the ledger")
 
 /* A call of a routine that is computed here: `call` is what the arguments say, `legal`
    what makes a product of it; the others are the arguments. */
 #define TAKE(base, legal, ...)                                                           \
-    NAME_FITS(base);                                                                     \
-    static struct routine routine = { .name = NAMED(NAME(base)) };                       \
+    OWN(base);                                                                           \
     struct product product;                                                              \
     struct turn turn;                                                                    \
     const enum legality legality = legal(&product, &call);                               \
@@ -32,8 +23,7 @@
     typedef void NAME(base##_type) parameters;                                           \
     ROUTINE NAME(base) parameters                                                        \
     {                                                                                    \
-        NAME_FITS(base);                                                                 \
-        static struct routine routine = { .name = NAMED(NAME(base)) };                   \
+        OWN(base);                                                                       \
         any_function *const original = turn_count(&routine, CALLER);                     \
         ((NAME(base##_type) *)original)(__VA_ARGS__);                                    \
     }

@@ -2,18 +2,9 @@
    with integers of 32 bits and, as cuBLAS 12 has them under names with _64, of 64.  Types
    of CUDA that are pointers to what nobody sees are void *, enumerations ints. */
 #include "analysis/run/cublas_arguments.h"
-
-#include <assert.h>
+#include "analysis/run/routines.h"
 
 #define ROUTINE __attribute__((visibility("default"))) int
-
-#define STRING(x) #x
-#define NAMED(x)  STRING(x)
-#define CALLER    __builtin_return_address(0)
-
-#define OWN(base)                                                                        \
-    static_assert(sizeof NAMED(NAME(base)) <= ROUTINE_MOST_BYTES, "room in the ledger"); \
-    static struct routine routine = { .name = NAMED(NAME(base)) }
 
 /* A call of a routine that is computed here: `call` is what the arguments say, `legal`
    what makes a product of it; the others are the arguments. */
@@ -85,7 +76,7 @@ ROUTINE NAME(cublasSetWorkspace_v2)(void *handle, void *at, size_t bytes)
     return status;
 }
 
-/* It takes the workspace from the handle: section 2.3.5. */
+/* It takes the workspace from the handle (cuBLAS Library, "cublasSetStream()"). */
 ROUTINE NAME(cublasSetStream_v2)(void *handle, void *stream)
 {
     OWN(cublasSetStream_v2);

@@ -1,0 +1,19 @@
+/* What the files of routines share that this library has in place of the program's: NAME(x)
+   is the name of routine x of one kind. */
+#ifndef BITCUT_ANALYSIS_RUN_ROUTINES_H
+#define BITCUT_ANALYSIS_RUN_ROUTINES_H
+
+#include "analysis/run/turn.h"
+
+#include <assert.h>
+
+#define STRING(x) #x
+#define NAMED(x)  STRING(x)
+#define CALLER    __builtin_return_address(0)
+
+/* A function's own `routine`. */
+#define OWN(base)                                                                        \
+    static_assert(sizeof NAMED(NAME(base)) <= ROUTINE_MOST_BYTES, "room in the ledger"); \
+    static struct routine routine = { .name = NAMED(NAME(base)) }
+
+#endif
