@@ -17,6 +17,18 @@ static struct {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* A child of fork() may put away its parent's handles; the lock may be taken. */
+static void begin_child(void) { pthread_mutex_init(&lock, NULL); }
+
+static void watch_forks(void) { pthread_atfork(NULL, NULL, begin_child); }
+
+static void enter(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    pthread_mutex_lock(&lock);
+}
+
 /* With the lock: the row of a handle, or without one a free row; HANDLES_MOST: none. */
 static int row_of(const void *handle)
 {
@@ -27,7 +39,7 @@ static int row_of(const void *handle)
 
 void cublas_workspace_note(void *handle, void *at, size_t bytes)
 {
-    pthread_mutex_lock(&lock);
+    enter();
     int i = row_of(handle);
     if (i == HANDLES_MOST && at) i = row_of(NULL);
     if (i < HANDLES_MOST) {
@@ -40,7 +52,7 @@ void cublas_workspace_note(void *handle, void *at, size_t bytes)
 
 void *cublas_workspace(size_t *bytes, const void *handle)
 {
-    pthread_mutex_lock(&lock);
+    enter();
     const int i = handle ? row_of(handle) : HANDLES_MOST;
     void *const at = i < HANDLES_MOST ? workspaces[i].at : NULL;
     *bytes = at ? workspaces[i].bytes : 0;
