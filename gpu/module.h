@@ -265,7 +265,8 @@ struct gpu_memory {
 
 /* What a stream is. */
 struct gpu_stream {
-    uint64_t id;      /* of no other one while the process lasts                     */
+    uint64_t id;      /* of no other one while the process lasts; 0 while it captures
+                         a graph, which asking would end                             */
     uint64_t capture; /* of the graph that it is capturing, likewise; 0: it runs     */
 };
 

@@ -10,6 +10,7 @@ enum { ROOMS_MOST = 64 };
 struct room {
     int device;
     struct gpu_stream of; /* with `capture` it is that graph's */
+    void *stream;         /* then, where that is captured      */
     void *at;             /* NULL: the row is free */
     size_t bytes;
     void *mark; /* behind the last work in it, or NULL */
@@ -29,12 +30,18 @@ static void watch_forks(void) { pthread_atfork(NULL, NULL, begin_child); }
 
 /* --- which one -------------------------------------------------------------------- */
 
-static struct room *find(const struct room_of *of, uint64_t capture)
+/* A graph may have several streams, with work side by side; while they are captured their
+   handles tell them apart. */
+static bool is_of(const struct room *r, const struct room_of *of)
+{
+    return r->at && r->device == of->device && r->of.capture == of->is.capture &&
+           (of->is.capture ? r->stream == of->stream : r->of.id == of->is.id);
+}
+
+static struct room *find(const struct room_of *of)
 {
     for (int i = 0; i < ROOMS_MOST; i++)
-        if (rooms[i].at && rooms[i].device == of->device && rooms[i].of.id == of->is.id &&
-            rooms[i].of.capture == capture)
-            return &rooms[i];
+        if (is_of(&rooms[i], of)) return &rooms[i];
     return NULL;
 }
 
@@ -82,23 +89,39 @@ static void *reserve(size_t *bytes, size_t least, const struct room_of *of)
 static struct room *grow(size_t bytes, size_t least, const struct room_of *of)
 {
     char why[GPU_FAULT_MOST];
-    struct room *r = find(of, 0);
+    struct room *r = find(of);
     if (r && r->bytes >= bytes) return r;
     if (!r) r = free_row(of);
     if (!r) return NULL;
     if (r->at) of->streams->release(r->at, of->stream, why);
     void *const mark = r->device == of->device ? r->mark : NULL;
-    *r = (struct room){ of->device, of->is, reserve(&bytes, least, of), bytes, mark };
+    *r = (struct room){
+        of->device, of->is, NULL, reserve(&bytes, least, of), bytes, mark
+    };
     return r->at ? r : NULL;
+}
+
+/* The smallest of the device that will do, is no graph's, and in which nothing runs. */
+static struct room *idle(size_t least, const struct room_of *of)
+{
+    struct room *found = NULL;
+    for (int i = 0; i < ROOMS_MOST; i++) {
+        struct room *const r = &rooms[i];
+        if (r->at && r->device == of->device && !r->of.capture && r->bytes >= least &&
+            (!found || r->bytes < found->bytes) && is_idle(r, of))
+            found = r;
+    }
+    return found;
 }
 
 static struct room *keep(size_t least, const struct room_of *of)
 {
-    struct room *r = find(of, of->is.capture);
+    struct room *r = find(of);
     if (r) return r->bytes >= least ? r : NULL;
-    r = find(of, 0);
-    if (!r || r->bytes < least || !is_idle(r, of)) return NULL;
+    r = idle(least, of);
+    if (!r) return NULL;
     r->of.capture = of->is.capture;
+    r->stream = of->stream;
     return r;
 }
 
@@ -107,7 +130,7 @@ struct room *room_enter(void **at, size_t *bytes, size_t least, const struct roo
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
     pthread_mutex_lock(&lock);
-    struct room *const r = !*bytes            ? NULL
+    struct room *const r = !*bytes          ? NULL
                            : of->is.capture ? keep(least, of)
                                             : grow(*bytes, least, of);
     *at = r ? r->at : NULL;

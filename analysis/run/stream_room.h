@@ -19,8 +19,8 @@ struct room;
 
 /* The room of a stream, in *at: of *bytes, if there is so much memory, or of what *bytes
    becomes, which is `least` or more.  Of a stream that is capturing it is
-   the one that this stream has in this graph already, or had before if all work in it is
-   done: nothing is allocated, and nothing waits.  NULL: there is none, or no memory.  One
+   the one that this stream has in this graph already, or one of any stream if all work in
+   it is done: nothing is allocated, and nothing waits.  NULL: there is none, or no memory.  One
    thread at a time has rooms: from here to room_leave(), in which the work is started. */
 struct room *room_enter(void **at, size_t *bytes, size_t least, const struct room_of *of);
 

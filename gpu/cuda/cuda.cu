@@ -157,12 +157,16 @@ static const char *why_unreached(const rt_pointer *x, int device, int pageable)
 }
 
 /* What the runtime says of `at`.  A thread that has no context yet reaches nothing of what
-   is its current device's all the same. */
+   is its current device's all the same; making one has nothing to do with a graph that
+   some stream captures. */
 static rt_error ask_of(rt_pointer *x, const void *at)
 {
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
     const rt_error status = rt_pointer_get(x, at);
     if (status != RT_SUCCESS || x->devicePointer) return status;
+    cudaThreadExchangeStreamCaptureMode(&mode);
     rt_free(NULL); /* makes the context */
+    cudaThreadExchangeStreamCaptureMode(&mode);
     return rt_pointer_get(x, at);
 }
 

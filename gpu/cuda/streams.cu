@@ -27,7 +27,8 @@ int ask(struct gpu_stream *to, void *stream, char *fault)
 {
     unsigned long long id = 0, capture = 0;
     rt_error status = capture_of(&capture, (rt_stream)stream);
-    if (status == RT_SUCCESS) status = cudaStreamGetId((rt_stream)stream, &id);
+    if (status == RT_SUCCESS && !capture)
+        status = cudaStreamGetId((rt_stream)stream, &id);
     if (status == RT_SUCCESS) *to = { id, capture };
     return fault_of(fault, status);
 }

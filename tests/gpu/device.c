@@ -903,7 +903,7 @@ static int stream_ask(struct gpu_stream *to, void *stream, char *fault)
     snprintf(fault, GPU_FAULT_MOST, "no such stream");
     if (!s) return 1;
     captured = s->capture;
-    *to = (struct gpu_stream){ s->id, s->capture };
+    *to = (struct gpu_stream){ s->capture ? 0 : s->id, s->capture };
     return 0;
 }
 

@@ -269,6 +269,15 @@ static void graphs(void)
     CHECK(stream.reserved == 1);
     call_device("cublasSgemm_v2", &x);
     CHECK(stream.reserved == 2 && stream.released == 0);
+    struct model_stream side = stream; /* another one, of the same memory */
+    side.id = 77, side.capture = 14, stream.behind = true;
+    change_stream(&side);
+    call_library("cublasSgemm_v2", &x); /* no stream's room is idle */
+    stream.behind = false;
+    CHECK(call_gemm("cublasSgemm_v2", &x) == 0 && side.starts == stream.starts + 1);
+    change_stream(&stream);
+    call_device("cublasSgemm_v2", &x);
+    CHECK(stream.reserved == 3 && side.reserved == 2 && stream.released == 0);
 }
 
 /* Room there is, but nothing of the device was asked before. */
