@@ -282,9 +282,10 @@ static double finish(const struct factors *t, size_t i, size_t j, double sum)
 static void finish_all(double *limit, const struct factors *t, int threads)
 {
     const struct comparison *const c = t->x->x;
+    const size_t rows = c->n ? c->m : 0; /* without columns there may be any number */
     (void)threads;
-#pragma omp parallel for schedule(static) num_threads(threads_for(threads, c->m))
-    for (size_t i = 0; i < c->m; i++) {
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, rows))
+    for (size_t i = 0; i < rows; i++) {
         struct hostfp mode;
         hostfp_enter(&mode);
         for (size_t j = 0; j < c->n; j++)

@@ -122,14 +122,16 @@ static enum bitcut_status model(double *limit, const struct comparison *x,
 static void raise_limits(double *limit, const struct comparison *x, const uint32_t *loop,
                          int threads)
 {
+    const size_t count = x->m * x->n, chunks = divide_up(count, CHUNK);
     struct comparison of_loop = *x;
     of_loop.d = loop;
     (void)threads;
-#pragma omp parallel for schedule(static) num_threads(threads_for(threads, x->m))
-    for (size_t row = 0; row < x->m; row++) {
+#pragma omp parallel for schedule(static) num_threads(threads_for(threads, chunks))
+    for (size_t chunk = 0; chunk < chunks; chunk++) {
+        const size_t first = chunk * CHUNK, end = first + smaller(CHUNK, count - first);
         struct hostfp mode;
         hostfp_enter(&mode);
-        for (size_t i = row * x->n; i < (row + 1) * x->n; i++) {
+        for (size_t i = first; i < end; i++) {
             const double error = fabs(metric_error(&of_loop, i));
             if (isfinite(error)) limit[i] = larger_double(limit[i], error);
         }
