@@ -184,8 +184,8 @@ const struct gpu_kernel gemm_sm80[] = {
     ROW("bf16x6",      six,           bf16, 128, 256, 32, 64, 64, 2),
     ROW("bf16x6",      six,           bf16, 128, 128, 32, 64, 32, 2),
     ROW("bf16x6",      six,           bf16,  64,  64, 32, 32, 32, 2),
-    ROW("bf16x9",      nine,          bf16, 128,  64, 32, 32, 32, 2),
-    ROW("bf16x9",      nine,          bf16,  64,  64, 32, 32, 32, 2),
+    ROW("bf16x9",      nine<0>,       bf16, 128,  64, 32, 32, 32, 2),
+    ROW("bf16x9",      nine<0>,       bf16,  64,  64, 32, 32, 32, 2),
     {}
     /* clang-format on */
 };

@@ -250,8 +250,10 @@ const struct gpu_kernel gemm_sm90[] = {
     ROW("bf16x6",      six,           bf16, 192, 32, 3, ""),
     ROW("bf16x6",      six,           bf16, 128, 32, 4, ""),
     ROW("bf16x6",      six,           bf16,  64, 64, 3, ""),
-    ROW("bf16x9",      nine,          bf16,  80, 32, 5, ""),
-    ROW("bf16x9",      nine,          bf16,  64, 64, 3, ""),
+    ROW("bf16x9",      nine<0>,       bf16,  80, 32, 5, ""),
+    ROW("bf16x9",      nine<0>,       bf16,  64, 64, 3, ""),
+    ROW("bf16x9",      nine<4>,       bf16,  64, 64, 3, ".promote4"),
+    ROW("bf16x9",      nine<1>,       bf16,  64, 64, 3, ".promote1"),
     {}
     /* clang-format on */
 };

@@ -45,8 +45,9 @@ using one = recipe<0, hh<0>>;
 using three = recipe<0, lh<0>, hl<0>, hh<0>>;
 using four = recipe<0, ll<0>, lh<0>, hl<0>, hh<0>>;
 using six = recipe<0, term<2, 0, 0>, ll<0>, term<0, 2, 0>, lh<0>, hl<0>, hh<0>>;
-using nine = recipe<0, term<2, 2, 4>, term<2, 1, 3>, term<1, 2, 3>, term<2, 0, 2>, ll<2>,
-                    term<0, 2, 2>, lh<1>, hl<1>, hh<0>>;
+template <int PROMOTE>
+using nine = recipe<PROMOTE, term<2, 2, 4>, term<2, 1, 3>, term<1, 2, 3>, term<2, 0, 2>,
+                    ll<2>, term<0, 2, 2>, lh<1>, hl<1>, hh<0>>;
 template <int PROMOTE> using main_last = recipe<PROMOTE, lh<1>, hl<1>, hh<0>>;
 template <int PROMOTE> using main_first = recipe<PROMOTE, hh<0>, hl<1>, lh<1>>;
 
