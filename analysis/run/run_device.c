@@ -12,7 +12,7 @@ static struct {
     struct gpu gpu;
     struct gpu_device is;
     struct gpu_offload offload;
-    bool tried, open;
+    bool tried, open, failed;
 } device;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -21,7 +21,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void begin_child(void)
 {
     pthread_mutex_init(&lock, NULL);
-    device.tried = device.open = false;
+    device.tried = device.open = device.failed = false;
 }
 
 static void watch_forks(void) { pthread_atfork(NULL, NULL, begin_child); }
@@ -58,6 +58,19 @@ static void try_once(const char *name)
             STDERR_FILENO,
             "bitcut: run: %s: %s; process %ld emulates without it, to the same bits\n",
             name, f.text, (long)getpid());
+}
+
+void run_device_failed(const struct fault *f)
+{
+    pthread_mutex_lock(&lock);
+    if (!device.failed)
+        dprintf(STDERR_FILENO,
+                "bitcut: run: %s; process %ld emulates such products without it, to the "
+                "same bits\n",
+                f->text, (long)getpid());
+    device.failed = true;
+    write_down(device.is.name, f->text);
+    pthread_mutex_unlock(&lock);
 }
 
 struct gpu_offload *run_device(void)

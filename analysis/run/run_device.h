@@ -9,4 +9,8 @@
    which is said once in a line on standard error and written down. */
 struct gpu_offload *run_device(void);
 
+/* It could not compute a product, for lack of memory perhaps: written down, and said the
+   first time. */
+void run_device_failed(const struct fault *f);
+
 #endif

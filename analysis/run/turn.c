@@ -51,11 +51,15 @@ static void compute_on(void *context, int threads)
     struct computation *const c = context;
     struct gpu_offload *const device = is_for_device(c->product) ? run_device() : NULL;
     const size_t before = device ? device->runs : 0;
-    const struct gemm_options options = { .threads = threads,
-                                          .progress = progress_of_thread(),
-                                          .offload = device ? &device->offload : NULL };
+    struct gemm_options options = { .threads = threads,
+                                    .progress = progress_of_thread(),
+                                    .offload = device ? &device->offload : NULL };
     c->status = product_compute(c->product, c->way, &options, &c->fault);
-    if (device) c->on_device = device->runs - before;
+    if (device && c->status == BITCUT_CANNOT) {
+        run_device_failed(&c->fault);
+        options.offload = NULL;
+        c->status = product_compute(c->product, c->way, &options, &c->fault);
+    } else if (device) c->on_device = device->runs - before;
 }
 
 enum bitcut_status turn_compute(struct turn *t, const struct product *p,
