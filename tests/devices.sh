@@ -103,6 +103,13 @@ emulation_timed() {
     grep -q '^bitcut: --device: its module emulates no unit$' err || cat err
 }
 
+# A reference by sums that are none is noticed before it is timed.
+references_timed() {
+    DEVICE_FAULT=flips run 3 bench exact -n 408 --device cuda --json
+    [ "$(grep -c '"method":"reference"' out)" = 1 ] || cat out
+    grep -q '^bitcut: device: device gives a wrong result$' err || cat err
+}
+
 # Without a unit the device has its own; a kernel has recipe, terms and promotion.
 kernels_run() {
     while IFS='|' read -r kernel unit promote words; do
@@ -298,6 +305,7 @@ ok_if_empty "a GEMM on the device has the emulator's bits" "$(gemm_agrees)"
 ok_if_empty "a unit that the device has not has the emulator's bits there" "$(gemm_emulated)"
 ok_if_empty "or is refused" "$(not_emulated)"
 ok_if_empty "what is emulated is verified and timed" "$(emulation_timed)"
+ok_if_empty "a reference by the device is verified" "$(references_timed)"
 ok_if_empty "what compares with the emulator says the same by the device" "$(by_device)"
 ok_if_empty "a report computes what is missing by the device" "$(report_by_device)"
 ok_if_empty "kernels are chosen, and emulated" "$(kernels_run)"
