@@ -199,9 +199,9 @@ named() {
 
 # The injector's fault, explain's, a part of its sentence, and the recipe if it is no ootomo.
 # Of every fourth recipe and unit are found, too; of the others they are named, as of all in
-# slow builds.  Every fourth row; with BITCUT_LONG all.
+# slow builds.  Every eighth row; with BITCUT_LONG all.
 faults_named() {
-    awk -v all="${BITCUT_LONG:-}" 'all || NR % 4 == 1 { print int(NR / 4) % 4 "|" $0 }' << 'END' | part | while IFS='|' read -r row injected fault sentence recipe; do
+    awk -v all="${BITCUT_LONG:-}" 'all || NR % 8 == 1 { print int(NR / 8) % 4 "|" $0 }' << 'END' | part | while IFS='|' read -r row injected fault sentence recipe; do
 drop-lh|term missing|the product low(A) high(B) is missing
 lh-for-hl|wrong words|in place of the product high(A) low(B) there is low(A) high(B)
 fold-scale|epilogue scale wrong|scaled back by 2^-10, but words carry 2^11

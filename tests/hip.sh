@@ -97,7 +97,7 @@ counted() {
 
 # agrees DEVICE NUMBER: single instructions, the split pass, and kernels of recipes; of fewer than
 # 2^18 products in all layouts, with all alpha and beta, in batches, and with D in C's place.  Of
-# every three kernels two are of a device, each of two in three; with BITCUT_LONG all are.
+# every three kernels one is of a device, each of another; with BITCUT_LONG all are.
 agrees() {
     at="--device $1 --json"
     for words in "record --random 64" "verify --kernel split --samples 3000" \
@@ -106,7 +106,7 @@ agrees() {
         run 0 $words $at
         value mismatches | grep -vx 0
     done
-    awk -v all="${BITCUT_LONG:-}" -v device="$2" 'all || (NR + device) % 3' << 'END' |
+    awk -v all="${BITCUT_LONG:-}" -v device="$2" 'all || (NR + device) % 3 == 0' << 'END' |
 plain -m 66 -n 65 -k 75
 markidis -m 66 -n 65 -k 75
 feng -m 66 -n 65 -k 75

@@ -93,9 +93,8 @@ caught() {
 }
 
 ok_if_empty "the kernels as they are" "$(rights)"
-while IFS='@' read -r what file edited edit kind how; do
-    ok_if_empty "noticed by $how: $what" "$(caught "$file" "$edited" "$edit" "$kind" "$how")"
-done << 'END'
+# Every third; with BITCUT_LONG all.
+awk -v all="${BITCUT_LONG:-}" 'all || NR % 3 == 1' << 'END' > edits
 no barrier behind the first tile@gemm_f16@gemm_hip.h@/t\.put\(stages\);/{n;d}@gemm@in v[0-9]+ of lane [0-9]+ is what nothing has set
 no barrier between tiles@gemm_f16@gemm_hip.h@/^        block_wait\(\);$/d@gemm@in v[0-9]+ of lane [0-9]+ is what nothing has set
 a barrier between waves that does not wait@gemm_f16@device.h@0,/__ATOMIC_RELEASE, "workgroup"/s/__builtin_amdgcn_fence\(__ATOMIC_RELEASE, "workgroup"\);//@gemm@a race: .*did not wait \(s_waitcnt lgkmcnt\) before the barrier
@@ -131,4 +130,7 @@ no s_waitcnt behind loads from memory@gemm_f16@assembly@/s_waitcnt vmcnt/d@gemm@
 no s_waitcnt before barriers@gemm_f16@assembly@/s_waitcnt.*lgkmcnt/{N;/s_barrier/{s/^[^\n]*\n//}}@gemm@a race: .*did not wait \(s_waitcnt lgkmcnt\) before the barrier
 no s_barrier@gemm_f16@assembly@/s_barrier/d@gemm@in v[0-9]+ of lane [0-9]+ is what nothing has set
 END
+while IFS='@' read -r what file edited edit kind how; do
+    ok_if_empty "noticed by $how: $what" "$(caught "$file" "$edited" "$edit" "$kind" "$how")"
+done < edits
 finish

@@ -343,10 +343,10 @@ ok_if_empty "a result of what was asked for" "$(asked)"
 ok_if_empty "what varies is told to every command" "$(varied)"
 ok_if_empty "a product without a result, and one with C" "$(products)"
 ok_if_empty "what cannot be is refused, and leaves nothing" "$(refused)"
-ok_if_empty "verdicts at both scales" "$(both_scales)"
+exhaustive "verdicts at both scales" both_scales
 exhaustive "the scale of papers" scale_of_papers
-ok_if_empty "rows of another seed" "$(other_seed)"
-ok_if_empty "nothing is kept" "$(nothing_kept)"
+exhaustive "rows of another seed" other_seed
+exhaustive "nothing is kept" nothing_kept
 ok_if_empty "kept rows that are others" "$(bad_kept)"
 ok_if_empty "a scale where there is none" "$(scale_refused)"
 if [ -n "${BITCUT_LONG:-}" ]; then
