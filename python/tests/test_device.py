@@ -98,6 +98,8 @@ def stand_in(name):
         library.cuda = types.SimpleNamespace(
             ExternalStream=Stream, stream=lambda s: s,
             current_stream=lambda number: Stream(library.current))
+        library.Tensor = Tensor
+        Tensor.record_stream = lambda self, stream: None
         Tensor.detach = lambda self: self
         Tensor.cpu = Tensor.get
     return library
