@@ -77,12 +77,6 @@ static int number_of(struct routine *get, void *handle, const void *caller)
     return f && f(handle, &number) == CUBLAS_SUCCESS ? number : -1;
 }
 
-static enum legality leave(struct stream_call *there, enum left_reason why)
-{
-    there->left = why;
-    return LEGAL_LEFT;
-}
-
 /* Whether the mode asks for what is FP32 and nothing else. */
 static bool is_single(int mode)
 {
@@ -115,12 +109,13 @@ static enum legality check_kind(struct stream_call *there, const struct cublas_c
               scalars = number_of(&get_pointer_mode, x->handle, caller);
     if (mode < 0 || scalars < 0 || !x->alpha || !x->beta) return LEGAL_NOT;
     for (int i = 0; i < 3; i++)
-        if (x->type[i] != CUBLAS_REAL_32) return leave(there, LEFT_TYPES);
+        if (x->type[i] != CUBLAS_REAL_32) return cublas_leave(there, LEFT_TYPES);
     if ((x->compute != CUBLAS_COMPUTE_32 && x->compute != CUBLAS_REAL_32) ||
         !is_single(mode))
-        return leave(there, LEFT_COMPUTE);
-    if (scalars != CUBLAS_SCALARS_OF_HOST) return leave(there, LEFT_SCALARS);
-    return take_stream(there, x->handle, caller) ? LEGAL : leave(there, LEFT_DEVICE);
+        return cublas_leave(there, LEFT_COMPUTE);
+    if (scalars != CUBLAS_SCALARS_OF_HOST) return cublas_leave(there, LEFT_SCALARS);
+    return take_stream(there, x->handle, caller) ? LEGAL
+                                                 : cublas_leave(there, LEFT_DEVICE);
 }
 
 enum legality cublas_gemm(struct product *to, struct stream_call *there,

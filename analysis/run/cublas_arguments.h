@@ -51,6 +51,13 @@ struct cublas_lt_call {
 enum legality cublas_lt_matmul(struct product *to, struct stream_call *there,
                                const struct cublas_lt_call *call, const void *caller);
 
+/* Leave a call to its library, and why. */
+static inline enum legality cublas_leave(struct stream_call *there, enum left_reason why)
+{
+    there->left = why;
+    return LEGAL_LEFT;
+}
+
 /* The number of BLAS for one of cublasOperation_t; 0: it is none, or CUBLAS_OP_CONJG. */
 int cublas_trans(int operation);
 

@@ -8,12 +8,6 @@ typedef int get_attribute(void *of, int which, void *to, size_t bytes, size_t *w
 static struct routine operation_get = { .name = "cublasLtMatmulDescGetAttribute" },
                       layout_get = { .name = "cublasLtMatrixLayoutGetAttribute" };
 
-static enum legality leave(struct stream_call *there, enum left_reason why)
-{
-    there->left = why;
-    return LEGAL_LEFT;
-}
-
 /* --- operations ------------------------------------------------------------------- */
 
 /* What an attribute of the operation must be, for a product and nothing else; those of
@@ -53,7 +47,7 @@ static enum legality check_operation(struct stream_call *there, void *operation,
             CUBLAS_SUCCESS)
             continue;
         if ((plain[i].bytes == 4 ? value.small : value.large) != plain[i].wanted)
-            return leave(there, plain[i].otherwise);
+            return cublas_leave(there, plain[i].otherwise);
     }
     return LEGAL;
 }
@@ -147,12 +141,12 @@ static enum legality check_layouts(struct stream_call *there,
                                    const struct layout x[OPERANDS])
 {
     for (int i = 0; i < OPERANDS; i++)
-        if (x[i].type != CUBLAS_REAL_32) return leave(there, LEFT_TYPES);
+        if (x[i].type != CUBLAS_REAL_32) return cublas_leave(there, LEFT_TYPES);
     for (int i = 0; i < OPERANDS; i++)
         if ((x[i].order != CUBLAS_LT_BY_COLUMNS && x[i].order != CUBLAS_LT_BY_ROWS) ||
             x[i].by_pointers || x[i].plane || x[i].count != x[D].count ||
             !is_long_enough(&x[i]))
-            return leave(there, LEFT_LAYOUT);
+            return cublas_leave(there, LEFT_LAYOUT);
     return LEGAL;
 }
 
@@ -198,7 +192,7 @@ static enum legality set_bias(struct product *to, struct stream_call *there,
         get(operation, BIAS_POINTER, &there->line, sizeof there->line, &written) !=
             CUBLAS_SUCCESS ||
         !there->line)
-        return leave(there, LEFT_EPILOGUE);
+        return cublas_leave(there, LEFT_EPILOGUE);
     g->c = g->d;
     g->beta = 0x3f800000;
     return LEGAL;

@@ -7,21 +7,9 @@
 #include "gpu/choose.h"
 #include "lib/clock.h"
 #include "lib/size.h"
-#include "tests/gpu/model_device.h"
+#include "tests/gpu/any_device.h"
 
 #include <math.h>
-
-static struct gpu gpu;
-static struct gpu_device on;
-
-static void open_device(void)
-{
-    struct fault f;
-    const char *const modules = getenv("DEVICE_MODULES");
-    setenv("BITCUT_MODULES", modules ? modules : models, 1);
-    if (gpu_open_device(&gpu, &on, "cuda", NULL, &f) != BITCUT_OK)
-        ck_abort_msg("%s", f.text);
-}
 
 /* --- values ------------------------------------------------------------------------- */
 
@@ -231,13 +219,6 @@ static void print_counts(void)
         printf("# %s: %" PRIu64 " chains, %" PRIu64 " outputs, %" PRIu64
                " GEMMs differ\n",
                names[i], counts[i].gemms, counts[i].outputs, counts[i].differ);
-}
-
-/* How long it may go on, in seconds. */
-static double seconds_most(void)
-{
-    const char *text = getenv("BITCUT_SECONDS");
-    return text ? strtod(text, NULL) : INFINITY;
 }
 
 START_TEST(emulates)

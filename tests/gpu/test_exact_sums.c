@@ -7,21 +7,9 @@
 #include "gpu/offload.h"
 #include "lib/clock.h"
 #include "lib/bits.h"
-#include "tests/gpu/model_device.h"
+#include "tests/gpu/any_device.h"
 
 #include <math.h>
-
-static struct gpu gpu;
-static struct gpu_device on;
-
-static void open_device(void)
-{
-    struct fault f;
-    const char *const modules = getenv("DEVICE_MODULES");
-    setenv("BITCUT_MODULES", modules ? modules : models, 1);
-    if (gpu_open_device(&gpu, &on, "cuda", NULL, &f) != BITCUT_OK)
-        ck_abort_msg("%s", f.text);
-}
 
 /* --- values ------------------------------------------------------------------------- */
 
@@ -181,12 +169,6 @@ static void check_judge(const struct product *p, const struct gpu_offload *by)
     }
     judge_clear(&judge[0]);
     judge_clear(&judge[1]);
-}
-
-static double seconds_most(void)
-{
-    const char *text = getenv("BITCUT_SECONDS");
-    return text ? strtod(text, NULL) : INFINITY;
 }
 
 START_TEST(sums_to_the_bit)
