@@ -196,7 +196,7 @@ static struct bound_apriori any_order(const struct bound_problem *x)
     const double fused = p->unit[0]->summation->rounds_each ? 0 : x->way.additions,
                  scalars = (x->gemm->alpha != F32_ONE) + gemm_reads_c(x->gemm),
                  sums = ((double)x->x->k + larger_double(fused, 0)) * U;
-    const struct ways way = { .term = { sums + (1 + sums) * path_gamma(scalars * U) } };
+    const struct ways way = { .term = { sums + (1 + sums) * path_growth(scalars * U) } };
     return constants_of(p, alpha_of(x->gemm), &x->way, &way);
 }
 
@@ -260,8 +260,8 @@ static bool is_bounded(char why[BOUND_WHY_MOST], const struct bound_problem *x)
     for (int t = 0; t < x->plan->terms; t++)
         if (isinf(x->way.term[t]))
             return refuse(why,
-                          "so many steps of %s in one chain err by more than their "
-                          "sum, at worst",
+                          "so many steps of %s in one chain may err by more than "
+                          "binary64 holds",
                           x->plan->unit[t]->name);
     return true;
 }

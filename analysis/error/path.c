@@ -12,7 +12,7 @@
 
 #define U 0x1p-24
 
-double path_gamma(double x) { return x < 1 ? x / (1 - x) : (double)INFINITY; }
+double path_growth(double x) { return expm1(x); }
 
 /* --- the order of k --------------------------------------------------------------- */
 
@@ -238,8 +238,8 @@ struct path_error path_error_of(const struct gemm_plan *p, const struct path *pa
         const int i = p->term[t].accumulator;
         const struct met met =
             met_add(accumulator_met(p, path, i), 1, after_met(p, path, i, alpha, beta));
-        e.term[t] = path_gamma(met.all);
-        e.block[t] = path_gamma(met.block);
+        e.term[t] = path_growth(met.all);
+        e.block[t] = path_growth(met.block);
         e.squares[t] = met.squares;
         most = larger_double(most, e.term[t]);
     }

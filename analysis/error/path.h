@@ -25,13 +25,14 @@ enum bitcut_status path_of(struct path *to, const struct gemm_plan *plan, size_t
    for any bound.  Nothing overflows.
 
    Each addition, or step of a unit, gives (x + y)(1 + v), so a product becomes itself
-   times the product of 1 + v over those that it meets, which is within gamma(sum of v) of
-   1, gamma(x) = x / (1 - x) (Higham 2002; of block FMAs Blanchard et al.
-   2020). A step of a unit has v = eps + kappa: eps is 2^-fraction bits of the result,
-   half of it to nearest, kappa what its summation errs by beside all its terms, and what
-   it errs by beside its products is met once (struct step_error); a unit with c_last
-   rounds once more.  Sums in FP32 have v = u = 2^-24, or besides that of the format of
-   sums of slices. What underflows is added. */
+   times the product of 1 + v over those that it meets, which is within e^x - 1 of 1, x
+   the sum of |v|: less than the x / (1 - x) that is mostly printed (gamma; Higham 2002,
+   of block FMAs Blanchard et al. 2020), and there for chains of any length.  A step of a
+   unit has v = eps + kappa: eps is 2^-fraction bits of the result, half of it to nearest,
+   kappa what its summation errs by beside all its terms, and what it errs by beside its
+   products is met once (struct step_error); a unit with c_last rounds once more.  Sums in
+   FP32 have v = u = 2^-24, or besides that of the format of sums of slices. What
+   underflows is added. */
 struct path_error {
     double term[RECIPE_TERMS_MOST];
     double update, before, after;
@@ -57,7 +58,7 @@ struct path_error path_error_of(const struct gemm_plan *plan, const struct path 
 struct path_error path_error_any(const struct gemm_plan *plan, size_t k, uint32_t alpha,
                                  uint32_t beta);
 
-/* x / (1 - x), infinite from 1 on. */
-double path_gamma(double x);
+/* e^x - 1. */
+double path_growth(double x);
 
 #endif
