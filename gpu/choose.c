@@ -38,7 +38,20 @@ static struct tile_costs costs_of(const struct gpu_kernel *k)
                                 .read = (uint64_t)k->read_bytes,
                                 .shared = (uint64_t)k->shared_bytes,
                                 .registers = (uint64_t)k->registers,
-                                .cluster = k->cluster };
+                                .cluster_m = k->cluster_m,
+                                .cluster_n = k->cluster_n };
+}
+
+/* Terms by the time they take, that of the words' first format being one: multipliers
+   make a product in proportion to the bytes of its words. */
+static int terms_of(const struct gpu_kernel *k)
+{
+    const int first = format_bytes(&formats[k->format]);
+    const int other = k->low_format ? format_bytes(&formats[k->low_format]) : first;
+    int bytes = 0;
+    for (int i = 0; i < k->program.terms; i++)
+        bytes += k->program.term[i].a ? other : first;
+    return (int)divide_up((size_t)bytes, (size_t)first);
 }
 
 static struct tile_task task_of(const struct tile_model *model,
@@ -49,7 +62,7 @@ static struct tile_task task_of(const struct tile_model *model,
     return (struct tile_task){
         .model = model,
         .gpu = gpu_of(device),
-        .method = { .terms = like->program.terms,
+        .method = { .terms = terms_of(like),
                     .words = like->program.words,
                     .word_bytes = format_bytes(&formats[like->format]),
                     .accumulators = 1 },

@@ -9,7 +9,8 @@ const struct gpu_kernel gpu_emulated = { .name = "emulation",
                                          .what = "any recipe on any unit",
                                          .matrices = -1, /* any */
                                          .format = -1,
-                                         .cluster = 1 };
+                                         .cluster_m = 1,
+                                         .cluster_n = 1 };
 
 static bool claims(const struct emulator *on, int multiplier)
 {

@@ -336,11 +336,36 @@ static enum bitcut_status check_row(struct bitcut_gemm *g, const struct gpu_kern
     return BITCUT_OK;
 }
 
+/* Whether words are those of another split but for roundings, which all after the first
+   have alike, and scale. */
+static bool has_words_of(const struct bitcut_split *s, const struct bitcut_split *other)
+{
+    if (s->words != other->words) return false;
+    for (int i = 0; i < s->words; i++)
+        if (s->word[i].format != other->word[i].format ||
+            s->word[i].level != other->word[i].level ||
+            s->word[i].copy != other->word[i].copy ||
+            (i && s->word[i].rounding != s->word[1].rounding))
+            return false;
+    return true;
+}
+
+/* A kernel with words of several formats. */
+static enum bitcut_status check_mixed(const struct gpu_kernel *k,
+                                      const struct bitcut_split *s, struct fault *f)
+{
+    const struct bitcut_split *const own = bitcut_recipe_find(k->recipe)->split;
+    if (has_words_of(s, own)) return BITCUT_OK;
+    return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes words as split %s makes, not %s",
+                     k->name, own->name, s->name);
+}
+
 static enum bitcut_status check_split(const struct gpu_kernel *k,
                                       const struct bitcut_split *s, struct fault *f)
 {
     const struct bitcut_format *words = &formats[k->format];
     const struct split_word *high = &s->word[0];
+    if (k->low_format) return check_mixed(k, s, f);
     if (!split_is_uniform(s))
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "%s takes words of one format, not of %s and %s", k->name,

@@ -400,10 +400,10 @@ static rt_error split_there(struct copied *x, void *words, const struct gpu_work
     if (status == RT_SUCCESS) status = bring(&x[0], whole_of(&from));
     if (status == RT_SUCCESS) status = reserve(&x[1], &to);
     if (status == RT_SUCCESS) status = rt_fill(x[1].memory, 0xff, to.bytes);
-    char *const at = x[1].memory; /* aligned */
-    if (status == RT_SUCCESS) status = split_launch(at, &o, 1, NULL);
+    const struct to_split of = { x[1].memory, o, 1 }; /* aligned */
+    if (status == RT_SUCCESS) status = split_launch(&of, 1, NULL);
     if (status == RT_SUCCESS) status = rt_device_wait();
-    if (status == RT_SUCCESS) status = copy_back(words, at, to.bytes);
+    if (status == RT_SUCCESS) status = copy_back(words, of.words, to.bytes);
     return status;
 }
 

@@ -12,7 +12,7 @@
 
 /* Raised with every change of this file, and of the rows and plans that it passes on: a
    module of another number is refused. */
-enum { GPU_INTERFACE = 14 };
+enum { GPU_INTERFACE = 15 };
 
 enum { GPU_TEXT_MOST = 256, GPU_FAULT_MOST = 200 };
 
@@ -81,8 +81,8 @@ struct gpu_work {
 enum { GPU_COUNT_MOST = 65535 }; /* of a batch of words, and of its slices all together */
 
 /* The terms of a k-step in order, low*low in its place, and after how many instructions
-   of accumulator 0 it is promoted (0: never), of which a recipe that promotes has one in
-   each k-step: struct bitcut_recipe (lib/recipe.h) without tiles. */
+   of accumulator 0 it is promoted (0: never): struct bitcut_recipe (lib/recipe.h) without
+   tiles. */
 struct gpu_program {
     int words, terms;
     struct recipe_term term[RECIPE_TERMS_MOST];
@@ -105,6 +105,8 @@ struct gpu_kernel {
     int matrices;               /* FORMAT_...: of A, B, C and D                        */
     int format;                 /* FORMAT_...: of the words; the split's roundings and
                                    scale are the caller's                              */
+    int low_format;             /* FORMAT_...: of words after the first, if it is another:
+                                   words are those of the recipe's split; 0: it is not */
     struct gpu_program program; /* what it does, which may vary the recipe             */
     int tile_m, tile_n, tile_k; /* of D a block computes, and of k it loads at a time;
                                    0: the kernels before it are faster where they fit  */
@@ -114,8 +116,9 @@ struct gpu_kernel {
                                    shared memory                                       */
     int threads, shared_bytes;  /* of a block                                          */
     int registers;              /* of a thread, about                                  */
-    int cluster;                /* blocks with tiles below each other that bring the
-                                   words of B to all of them: 1 or more                */
+    int cluster_m, cluster_n;   /* blocks with tiles below each other that bring the
+                                   words of B to all of them, and beside each other,
+                                   those of A: 1 or more                               */
     int load_bytes, read_bytes; /* of a block for one k: to shared memory, from it     */
     int slices_most;            /* of split-K that it takes                            */
     size_t size_most;           /* of m, n and k, 0: any                               */
@@ -239,8 +242,9 @@ struct gpu_device {
 
 /* Words lie line after line, a row of A or column of B being a line, k ascending and
    padded with +0 to whole runs of GPU_WORDS_RUN elements: word j of element p of line i
-   is element (j * lines + i) * run(k) + p, of 16 bits, or of 32 for tf32.  Those of
-   equilibrated lines are followed by the largest finite magnitude of each, 32 bits of
+   is element (j * lines + i) * run(k) + p, of 16 bits, or of 32 for tf32, or of 8.
+   Where words after the first have another format, theirs are counted from its end. Words
+   of equilibrated lines are followed by the largest finite magnitude of each, 32 bits of
    FP32. */
 enum { GPU_WORDS_RUN = 64 };
 

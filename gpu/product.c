@@ -35,10 +35,16 @@ float float_of(uint32_t bits)
 
 int format_of(const struct bitcut_format *row)
 {
-    if (row->bits == 8)
+    if (row->bits == 8 && row->special == SPECIAL_FNUZ)
         return row->fraction_bits == 3 ? FORMAT_E4M3FNUZ : FORMAT_E5M2FNUZ;
+    if (row->bits == 8) return row->fraction_bits == 3 ? FORMAT_E4M3 : FORMAT_E5M2;
     if (row->exponent_bits == 5) return FORMAT_F16;
     return row->fraction_bits == 7 ? FORMAT_BF16 : FORMAT_TF32;
+}
+
+int format_low_of(const struct bitcut_split *s)
+{
+    return format_of(s->word[s->words - 1].format);
 }
 
 struct operand operand_of(const struct gpu_work *w, enum bitcut_operand which)
@@ -48,12 +54,14 @@ struct operand operand_of(const struct gpu_work *w, enum bitcut_operand which)
                                                  &w->plan.split_a,
                                                  w->plan.equilibrate,
                                                  g->a.layout == BITCUT_COLUMN_MAJOR,
+                                                 w->plan.target,
                                                  g->m,
                                                  g->k }
                              : (struct operand){ &g->b,
                                                  &w->plan.split_b,
                                                  w->plan.equilibrate,
                                                  g->b.layout == BITCUT_ROW_MAJOR,
+                                                 w->plan.target,
                                                  g->n,
                                                  g->k };
 }
@@ -62,11 +70,16 @@ static size_t row_bytes_of(const struct operand *x)
 {
     return words_row_bytes(format_of(x->split->word[0].format), x->k);
 }
+static size_t low_row_bytes_of(const struct operand *x)
+{
+    return words_row_bytes(format_low_of(x->split), x->k);
+}
 
 /* Bytes of an operand's words, without and with what follows them. */
 static size_t words_alone(const struct operand *x)
 {
-    return (size_t)x->split->words * x->lines * row_bytes_of(x);
+    const size_t low = (size_t)x->split->words - 1;
+    return x->lines * (row_bytes_of(x) + low * low_row_bytes_of(x));
 }
 static size_t words_bytes(const struct operand *x)
 {
@@ -96,7 +109,7 @@ static struct words words_of(const struct operand *x)
 {
     const struct bitcut_matrix *m = x->matrix;
     const size_t own = m->stride ? words_stride(x) : 0;
-    return (struct words){ m->words, x->lines, row_bytes_of(x),
+    return (struct words){ m->words, x->lines, row_bytes_of(x), low_row_bytes_of(x),
                            m->words ? m->words_stride : own };
 }
 
@@ -167,14 +180,20 @@ size_t gemm_words(const struct gpu_work *w, enum bitcut_operand which)
 
 /* --- starting --------------------------------------------------------------------- */
 
-/* The words of an operand that are not there yet. */
-static rt_error words_make(struct words *to, char *at, const struct gpu_work *w,
-                           enum bitcut_operand which, rt_stream stream)
+/* The words that are not there yet are made: those of A at the workspace's start, those
+   of B behind them. */
+static rt_error words_make(struct gpu_product *p, const struct gpu_work *w,
+                           char *workspace, rt_stream stream)
 {
-    const struct operand x = operand_of(w, which);
-    if (x.matrix->words) return RT_SUCCESS;
-    to->at = at;
-    return split_launch(at, &x, made(w, &x), stream);
+    const struct operand a = operand_of(w, BITCUT_A), b = operand_of(w, BITCUT_B);
+    struct to_split of[2];
+    int count = 0;
+    if (!a.matrix->words)
+        p->a.at = workspace, of[count++] = (struct to_split){ workspace, a, made(w, &a) };
+    workspace += made(w, &a) * words_stride(&a);
+    if (!b.matrix->words)
+        p->b.at = workspace, of[count++] = (struct to_split){ workspace, b, made(w, &b) };
+    return split_launch(of, count, stream);
 }
 
 static rt_error product_start(const struct gpu_work *w, char *workspace, rt_stream stream)
@@ -184,12 +203,10 @@ static rt_error product_start(const struct gpu_work *w, char *workspace, rt_stre
     struct gpu_product p = product_of(w);
     p.stream = stream;
     p.workspace = workspace + parts.a + parts.b;
-    rt_error status = words_make(&p.a, workspace, w, BITCUT_A, stream);
-    if (status == RT_SUCCESS)
-        status = words_make(&p.b, workspace + parts.a, w, BITCUT_B, stream);
-    p.lines =
-        (struct lines){ words_largest(p.a.at, &a), words_largest(p.b.at, &b),
-                        p.a.stride / sizeof(uint32_t), p.b.stride / sizeof(uint32_t) };
+    const rt_error status = words_make(&p, w, workspace, stream);
+    p.lines = (struct lines){ words_largest(p.a.at, &a), words_largest(p.b.at, &b),
+                              p.a.stride / sizeof(uint32_t),
+                              p.b.stride / sizeof(uint32_t), w->plan.target };
     return status == RT_SUCCESS ? (rt_error)w->kernel->launch(&p) : status;
 }
 
@@ -206,10 +223,10 @@ rt_error work_start(const struct gpu_work *w, void *workspace, rt_stream stream)
 int gemm_prepare(void *words, const struct gpu_work *w, enum bitcut_operand which,
                  int device, void *stream, char *fault)
 {
-    const struct operand x = operand_of(w, which);
+    const struct to_split of = { words, operand_of(w, which), 1 };
     int before;
     rt_error status = device_enter(&before, device);
-    if (status == RT_SUCCESS) status = split_launch(words, &x, 1, (rt_stream)stream);
+    if (status == RT_SUCCESS) status = split_launch(&of, 1, (rt_stream)stream);
     const int told = fault_of(fault, status);
     device_leave(before);
     return told;

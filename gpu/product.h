@@ -21,7 +21,8 @@ extern "C" {
 /* Words of one operand in the device's memory, in the layout of gpu/module.h. */
 struct words {
     const void *at;
-    size_t lines, row_bytes; /* of a line */
+    size_t lines, row_bytes; /* of a line of the first word ...                         */
+    size_t low_row_bytes;    /* ... and of the others                                   */
     size_t stride;           /* bytes from one matrix to the next, 0: all have the same */
 };
 
@@ -29,7 +30,8 @@ struct words {
    equilibrated. */
 struct lines {
     const uint32_t *a, *b;
-    size_t stride_a, stride_b; /* from one matrix to the next */
+    size_t stride_a, stride_b; /* from one matrix to the next               */
+    int target;                /* t of lib/equilibrate.h, of A and B alike  */
 };
 
 /* Where C or D is. */
@@ -70,6 +72,9 @@ PRODUCT_CONSTANT size_t words_row_bytes(int format, size_t k)
 /* Which of the formats of words, FORMAT_..., a row is: the rows are the program's. */
 int format_of(const struct bitcut_format *row);
 
+/* The same of the words of a split after the first; of the first if it is alone. */
+int format_low_of(const struct bitcut_split *split);
+
 /* FP32 encodings of the caller.  The host's own comparison would take a subnormal for a
    zero where its caller has that set. */
 float float_of(uint32_t bits);
@@ -82,6 +87,7 @@ struct operand {
     const struct bitcut_matrix *matrix;
     const struct bitcut_split *split;
     bool equilibrate, across;
+    int target; /* t of lib/equilibrate.h */
     size_t lines, k;
 };
 
@@ -109,9 +115,15 @@ struct k_cut k_cut_of(const struct gpu_product *p, int format, size_t step_bytes
 
 /* --- what a module has of its own ------------------------------------------------- */
 
-/* Start the split pass over `count` matrices on a stream. */
-rt_error split_launch(void *words, const struct operand *operand, size_t count,
-                      rt_stream stream);
+/* Words to be made: of `count` matrices of an operand. */
+struct to_split {
+    void *words;
+    struct operand operand;
+    size_t count;
+};
+
+/* Start the split pass over `count` operands, two at most, on a stream. */
+rt_error split_launch(const struct to_split *of, int count, rt_stream stream);
 
 /* Copy between the host's memory and the current device's, now; what runs on the device
    goes on, where the runtime lets it. */

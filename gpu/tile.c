@@ -41,7 +41,8 @@ struct tile_costs tile_costs_of(const struct tile *t, const struct tile_gpu *gpu
         .load = load,
         .shared = (uint64_t)t->stages * load * (uint64_t)t->k,
         .registers = divide_up(outputs + operands, tile_threads(t, gpu)),
-        .cluster = 1,
+        .cluster_m = 1,
+        .cluster_n = 1,
     };
 }
 
@@ -112,10 +113,12 @@ static uint64_t product(uint64_t a, uint64_t b)
 static void count_groups(struct tile_choice *c, const struct tile_task *x)
 {
     const struct tile *t = &c->tile;
-    const int cluster = x->model->clusters ? c->costs.cluster : 1;
+    const int cluster_m = x->model->clusters ? c->costs.cluster_m : 1;
+    const int cluster_n = x->model->clusters ? c->costs.cluster_n : 1;
+    const int cluster = cluster_m * cluster_n;
     const uint64_t units = some((uint64_t)(x->gpu.units / cluster));
-    const uint64_t rows = divide_up(some(x->problem.m), (uint64_t)(cluster * t->m));
-    const uint64_t columns = divide_up(some(x->problem.n), (uint64_t)t->n);
+    const uint64_t rows = divide_up(some(x->problem.m), (uint64_t)(cluster_m * t->m));
+    const uint64_t columns = divide_up(some(x->problem.n), (uint64_t)(cluster_n * t->n));
     const uint64_t all_steps = divide_up(some(x->problem.k), (uint64_t)t->k);
     const uint64_t slices = smaller(some(x->slices), all_steps);
     c->steps = divide_up(all_steps, slices);

@@ -5,8 +5,8 @@
    workgroup) computes one tile in steps of T_K, in W waves (warps, wavefronts).  With
    g = ceil(M / T_M) ceil(N / T_N) groups on U units the busiest unit gets
    L = ceil(g / U) groups, R of which fit into it at a time.  Slices of k and the GEMMs
-   of a batch are groups as well; a cluster of groups is one of cluster T_M rows on so
-   many units as one, where a model knows clusters.
+   of a batch are groups as well; a cluster of groups is one of that many T_M rows and T_N
+   columns on so many units as one, where a model knows clusters.
 
    A model is a score, the product of factors, and what it counted on the way.  Candidates
    come from a grid, or from kernels that exist (gpu/choose.h). */
@@ -68,8 +68,8 @@ struct tile_costs {
     uint64_t load, read; /* bytes for one k: to shared memory, from it (0: not known) */
     uint64_t shared;     /* bytes of shared memory                                    */
     uint64_t registers;  /* of a thread                                               */
-    int cluster;         /* groups with tiles below each other that share what they load
-                            of B: 1 or more                                           */
+    int cluster_m, cluster_n; /* groups with tiles below each other that share what they
+                            load of B, and beside each other, of A: 1 or more         */
 };
 
 struct tile_problem {
@@ -176,7 +176,7 @@ enum { TILE_MODEL_CLOCKS, TILE_MODEL_LEGEMM };
 /* The first model whose needs the GPU meets. */
 const struct tile_model *tile_model_of(const struct tile_gpu *gpu);
 
-/* What a group would take in a kernel by `method`; read is 0, cluster 1. */
+/* What a group would take in a kernel by `method`; read is 0, a cluster one group. */
 struct tile_costs tile_costs_of(const struct tile *tile, const struct tile_gpu *gpu,
                                 const struct tile_method *method);
 

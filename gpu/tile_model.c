@@ -25,7 +25,7 @@
 
    a. A step of T_K multiplies for terms T_M T_N T_K / products clocks, twice that for
       words of 32 bits.  At the same time it loads for bytes / cache_rate clocks; blocks
-      of a cluster share what they load of B.
+      of a cluster share what they load of B, and of A.
    b. What goes to shared memory and from it adds bytes / shared_rate clocks to (a)'s
       multiplications.  The hardware does both at the same time, but not for nothing: with
       the power of the card as the limit a byte moved is a product not made.  A sum with
@@ -36,7 +36,7 @@
    d. The end of a tile, the write of its outputs, is 4 T_M T_N / cache_rate.  Blocks that
       are on a unit beside it hide it.
    e. The busiest unit has L = ceil(g / U) tiles, R of them at a time, g counting slices
-      of k and the GEMMs of a batch; a cluster is one tile of cluster T_M rows on so many
+      of k and the GEMMs of a batch; a cluster is one tile of all its outputs on so many
       units as one.  The GEMM takes L steps step + ceil(L / R) end.
    f. busy = g / (U L) and useful, the share that is no padding; rate is what
       multiplying alone would take over (e).  score = busy useful rate is the share
@@ -46,7 +46,8 @@ static void judge_clocks(struct tile_choice *c, const struct tile_task *x)
 {
     const struct tile *t = &c->tile;
     const double outputs = (double)tile_outputs(t), load = (double)c->costs.load;
-    const double own = t->m + (double)t->n / c->costs.cluster;
+    const double own =
+        (double)t->m / c->costs.cluster_n + (double)t->n / c->costs.cluster_m;
     const double L = (double)c->busiest;
     c->products_clocks =
         t->k * x->method.terms * outputs * (x->method.word_bytes / 2.0) / x->gpu.products;

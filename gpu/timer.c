@@ -207,11 +207,11 @@ static struct gpu_work work_of(const struct gpu_session *s, const struct gpu_ent
 static rt_error words_start(const struct gpu_session *s, const struct gpu_entrant *e)
 {
     const struct gpu_work w = work_of(s, e);
-    const struct operand a = operand_of(&w, BITCUT_A), b = operand_of(&w, BITCUT_B);
-    const rt_error status = split_launch(s->words_a.at, &a, s->count, s->watch.stream);
-    return status == RT_SUCCESS
-               ? split_launch(s->words_b.at, &b, s->count, s->watch.stream)
-               : status;
+    const struct to_split of[] = {
+        { s->words_a.at, operand_of(&w, BITCUT_A), s->count },
+        { s->words_b.at, operand_of(&w, BITCUT_B), s->count },
+    };
+    return split_launch(of, 2, s->watch.stream);
 }
 
 static int product_of_peer(const struct gpu_session *s, const struct gpu_entrant *e,

@@ -134,6 +134,7 @@ static struct gemm_plan plan_of(const struct bitcut_gemm *g,
                            .promote = chosen(g->promote, r->promote),
                            .tile_k = chosen(g->tile_k, r->tile_k),
                            .order = order_of(g->order) };
+    p.target = equilibrate_target(&p.split_a);
     p.scale = p.split_a.words > 1   ? p.split_a.scale
               : p.split_b.words > 1 ? p.split_b.scale
                                     : 0;

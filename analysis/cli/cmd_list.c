@@ -126,7 +126,7 @@ static void describe_kernel(struct field_writer *w, const void *row)
     tell_integer(w, "threads", k->threads);
     tell_integer(w, "shared_bytes", k->shared_bytes);
     tell_integer(w, "registers", k->registers);
-    tell_integer(w, "cluster", k->cluster);
+    tell_integer(w, "cluster", k->cluster_m * k->cluster_n);
     tell_integer(w, "load_bytes", k->load_bytes);
     tell_integer(w, "read_bytes", k->read_bytes);
     tell_integer(w, "slices_most", k->slices_most);

@@ -34,8 +34,9 @@ static enum bitcut_status values_init(struct values *v, const struct split_trial
     if (status == BITCUT_OK) status = simd_choose(&level, f);
     if (status != BITCUT_OK) return status;
     v->rule.kernels = level->kernels;
-    v->work.plan =
-        (struct gemm_plan){ .split_a = *t->split, .equilibrate = t->equilibrate };
+    v->work.plan = (struct gemm_plan){ .split_a = *t->split,
+                                       .equilibrate = t->equilibrate,
+                                       .target = equilibrate_target(t->split) };
     v->x = memory_allocate(VALUES, sizeof *v->x);
     const size_t words = (size_t)t->split->words * VALUES;
     v->device = memory_allocate(words + LINES * sizeof(uint32_t),

@@ -150,7 +150,7 @@ constexpr struct gpu_kernel row_of(const char *name, const char *what, int size)
     k.program = { 1, 1, { { 0, 0, 0, false } }, 0 };
     k.products = k.warps = 1;
     k.threads = THREADS;
-    k.cluster = 1;
+    k.cluster_m = k.cluster_n = 1;
     k.slices_most = 1;
     k.size_most = (size_t)size;
     k.architectures = sm_from(80);

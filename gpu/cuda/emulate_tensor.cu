@@ -592,7 +592,8 @@ const struct gpu_kernel *plain_kernel(const emulate_chain &x, int format)
 
 struct words words_of(const emulate_operand &x, int format)
 {
-    return { x.words, x.lines, x.length * word_bytes(format), 0 };
+    const size_t row_bytes = x.length * word_bytes(format);
+    return { x.words, x.lines, row_bytes, row_bytes, 0 };
 }
 
 /* The chain, on which nothing happens, as the product of its words. */

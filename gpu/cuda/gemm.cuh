@@ -11,15 +11,12 @@ constexpr size_t divide_up(size_t a, size_t b) { return a / b + (a % b != 0); }
 
 /* --- equilibration ---------------------------------------------------------------- */
 
-/* t of lib/equilibrate.h for the formats of words that kernels have. */
-constexpr int EQUILIBRATE_TARGET = 14;
-
 /* The exponent of a line whose largest finite magnitude is this, an FP32 encoding. */
-inline __device__ int line_exponent(uint32_t largest)
+inline __device__ int line_exponent(uint32_t largest, int target)
 {
     const int field = (int)(largest >> 23);
     const int exponent = field ? field - 127 : -118 - __clz(largest);
-    return largest ? EQUILIBRATE_TARGET - exponent : 0;
+    return largest ? target - exponent : 0;
 }
 
 /* RN(2^exponent x) in two FP32 products, as if rounded once.  Upward, by 2^254 at most, a
@@ -37,23 +34,28 @@ inline __device__ float scale_once(float x, int exponent)
 /* The lines of one matrix. */
 inline __device__ struct lines lines_of(const struct lines &x, size_t matrix)
 {
-    return x.a ? lines{ x.a + matrix * x.stride_a, x.b + matrix * x.stride_b, 0, 0 } : x;
+    return x.a ? lines{ x.a + matrix * x.stride_a, x.b + matrix * x.stride_b, 0, 0,
+                        x.target }
+               : x;
 }
 
 /* An output in the scale of its row and column. */
 inline __device__ float lines_restore(float v, const struct lines &x, size_t i, size_t j)
 {
-    return x.a ? scale_once(v, -line_exponent(x.a[i]) - line_exponent(x.b[j])) : v;
+    return x.a ? scale_once(v, -line_exponent(x.a[i], x.target) -
+                                   line_exponent(x.b[j], x.target))
+               : v;
 }
 
 /* --- split-K ---------------------------------------------------------------------- */
 
-/* k in steps of an instruction, which have 32 bytes of a line. */
+/* k in steps of an instruction, which have 32 bytes of a line (of the longest, where they
+   have several formats). */
 constexpr int STEP_BYTES = 32;
 
-inline k_cut cut_of(const struct gpu_product *p, int format)
+inline k_cut cut_of(const struct gpu_product *p, int format, int step_bytes = STEP_BYTES)
 {
-    return k_cut_of(p, format, STEP_BYTES);
+    return k_cut_of(p, format, step_bytes);
 }
 
 /* Whether a kernel leaves sums in the workspace, [matrix][slice][m][n], of which D is
@@ -63,9 +65,10 @@ inline bool makes_sums(const struct gpu_product *p, const k_cut &cut)
     return cut.slices > 1 || p->c.turned || p->d.turned;
 }
 
-template <int FORMAT> size_t sums_bytes(const struct gpu_product *p)
+template <int FORMAT, int STEP = STEP_BYTES>
+size_t sums_bytes(const struct gpu_product *p)
 {
-    const k_cut cut = cut_of(p, FORMAT);
+    const k_cut cut = cut_of(p, FORMAT, STEP);
     return makes_sums(p, cut) ? p->count * cut.slices * p->m * p->n * sizeof(float) : 0;
 }
 

@@ -313,7 +313,7 @@ constexpr struct gpu_kernel row_of(const char *name, const char *recipe)
     k.threads = S::threads;
     k.shared_bytes = S::shared_bytes;
     k.registers = S::registers < 255 ? S::registers : 255;
-    k.cluster = 1;
+    k.cluster_m = k.cluster_n = 1;
     k.load_bytes = S::load_bytes;
     k.read_bytes = S::read_bytes;
     k.slices_most = SLICES_MOST;

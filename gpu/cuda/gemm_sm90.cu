@@ -1,5 +1,6 @@
 /* Kernels for whole GEMMs on Hopper: their launch, and the rows. */
 #include "gpu/cuda/gemm_sm90.cuh"
+#include "gpu/cuda/launch.cuh"
 
 #include <atomic>
 #include <cmath>
@@ -23,48 +24,83 @@ static encode_function encode_find()
     return status || result != cudaDriverEntryPointSuccess ? nullptr
                                                            : (encode_function)found;
 }
-
-/* How to copy boxes of `box` lines and R::depth of k, from `slices` slices of k elements
-   and `bytes` each, the first of which begins `from` bytes into a line, of `matrices`
-   matrices. */
-template <class R>
-static int words_map(CUtensorMap *map, const struct words *w, size_t from, size_t k,
-                     size_t slices, size_t bytes, size_t matrices, int box)
+static encode_function encode_known()
 {
     static std::atomic<encode_function> known;
-    const size_t stride = matrices > 1 ? w->stride : w->row_bytes; /* 0 is no stride */
-    const cuuint64_t size[] = { k, w->lines, R::words, slices, matrices };
-    const cuuint64_t strides[] = { w->row_bytes, w->lines * w->row_bytes, bytes, stride };
-    const cuuint32_t boxes[] = { R::depth, (cuuint32_t)box, 1, 1, 1 };
+    if (!known) known = encode_find();
+    return known;
+}
+
+/* Words of one format in lines of row_bytes: boxes of box_lines lines and box_k of k are
+   copied of them. */
+struct lines_of_words {
+    CUtensorMapDataType type;
+    const char *at;
+    size_t lines, row_bytes, words;
+    int bytes, box_lines, box_k;
+};
+
+/* How to copy them, from `slices` slices of k elements and `bytes` each, of `matrices`
+   matrices that begin `stride` bytes one after the other. */
+static int words_map(CUtensorMap *map, const struct lines_of_words &w, size_t k,
+                     size_t slices, size_t bytes, size_t matrices, size_t stride)
+{
+    const cuuint64_t size[] = { k, w.lines, w.words, slices, matrices };
+    const cuuint64_t strides[] = { w.row_bytes, w.lines * w.row_bytes, bytes, stride };
+    const cuuint32_t boxes[] = { (cuuint32_t)w.box_k, (cuuint32_t)w.box_lines, 1, 1, 1 };
     const cuuint32_t every[] = { 1, 1, 1, 1, 1 };
     const auto swizzle =
-        R::row_bytes == 128 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B;
-    if (!known) known = encode_find();
-    const encode_function encode = known;
+        w.box_k * w.bytes == 128 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B;
+    const encode_function encode = encode_known();
     if (!encode) return cudaErrorNotSupported;
-    return encode(map, R::format::tensor, 5, (char *)w->at + from, size, strides, boxes,
-                  every, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+    return encode(map, w.type, 5, (void *)w.at, size, strides, boxes, every,
+                  CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
                ? cudaErrorInvalidValue
                : cudaSuccess;
 }
 
-/* Both maps of an operand: nothing is read by one that no slice needs. */
+/* The words of an operand that map `i` of struct sources has. */
 template <class R>
-static int sources_make(struct sources *to, const struct words *w, size_t count, size_t k,
-                        const k_cut &cut, int box)
+static struct lines_of_words lines_of(const struct words *w, int i, int box_lines)
 {
-    const size_t body = cut.slices - 1, start = body * cut.slice_bytes;
-    const size_t each = cut.slice_bytes / R::format::bytes;
-    const size_t matrices = w->stride ? count : 1;
+    const char *const at = (const char *)w->at;
+    if (i)
+        return { R::low::tensor, at + w->lines * w->row_bytes,
+                 w->lines,       w->low_row_bytes,
+                 R::words - 1,   R::low::bytes,
+                 box_lines,      R::depth };
+    return {
+        R::format::tensor, at,        w->lines, w->row_bytes, is_mixed<R> ? 1 : R::words,
+        R::format::bytes,  box_lines, R::depth
+    };
+}
+
+/* Both maps of words in k slices: nothing is read by one that no slice needs. */
+static int maps_make(CUtensorMap (&to)[2], struct lines_of_words w, const k_cut &cut,
+                     size_t slice_k, size_t k, size_t matrices, size_t stride)
+{
+    const size_t body = cut.slices - 1, start = body * slice_k;
+    const size_t slice_bytes = slice_k * w.bytes;
+    if (matrices == 1) stride = w.row_bytes; /* 0 is no stride */
+    int status = cudaSuccess;
+    if (body) status = words_map(&to[0], w, slice_k, body, slice_bytes, matrices, stride);
+    w.at += start * w.bytes;
+    if (k && !status)
+        status = words_map(&to[1], w, k - start, 1, w.row_bytes, matrices, stride);
+    return status;
+}
+
+template <class R>
+static int sources_make(struct sources<R> *to, const struct words *w, size_t count,
+                        size_t k, const k_cut &cut, int box_lines)
+{
+    const size_t slice_k = cut.slice_bytes / R::format::bytes;
     int status = cudaSuccess;
     to->step = w->stride != 0;
-    if (body)
-        status =
-            words_map<R>(&to->of[0], w, 0, each, body, cut.slice_bytes, matrices, box);
-    if (k && !status)
-        status = words_map<R>(&to->of[1], w, start, k - start / R::format::bytes, 1,
-                              w->row_bytes, matrices, box);
+    for (int i = 0; i < 1 + is_mixed<R> && !status; i++)
+        status = maps_make(to->of[i], lines_of<R>(w, i, box_lines), cut, slice_k, k,
+                           w->stride ? count : 1, w->stride);
     return status;
 }
 
@@ -88,10 +124,10 @@ static struct output output_make(const struct gpu_product *p, const k_cut &cut)
     o.n = (int)p->n;
     o.slices = cut.slices;
     o.count = (int)p->count;
-    o.blocks[0] = (int)divide_up(cut.slice_bytes, R::row_bytes);
-    o.blocks[1] = (int)divide_up(last, R::row_bytes);
-    o.clusters_m = (int)divide_up(p->m, R::cluster * TILE_M);
-    o.clusters_n = (int)divide_up(p->n, R::n);
+    o.blocks[0] = (int)divide_up(cut.slice_bytes, R::row_bytes(0));
+    o.blocks[1] = (int)divide_up(last, R::row_bytes(0));
+    o.clusters_m = (int)divide_up(p->m, R::cluster_m * TILE_M);
+    o.clusters_n = (int)divide_up(p->n, R::cluster_n * R::n);
     o.alpha = partial ? 1 : p->alpha;
     o.beta = p->beta;
     o.fold = ldexpf(1, -p->scale);
@@ -105,42 +141,57 @@ static struct output output_make(const struct gpu_product *p, const k_cut &cut)
 template <class R> static int band_of(int clusters)
 {
     int band = 1;
-    while ((band + 1) * (band + 1) * R::cluster * TILE_M <= clusters * R::n) band++;
+    while ((band + 1) * (band + 1) * R::cluster_m * TILE_M <=
+           clusters * R::cluster_n * R::n)
+        band++;
     return band;
 }
 
-/* Clusters that run at one time: a block a multiprocessor.  0 without a device. */
-template <class R> static int clusters_most()
+/* Once a device: let the kernel have its shared memory, and ask how many clusters of it
+   run at one time. */
+template <class R> static int clusters_ask(int *clusters)
 {
-    int device = 0, processors = 0;
-    if (cudaGetDevice(&device) ||
-        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device))
-        return 0;
-    return processors / R::cluster;
-}
-
-template <class R>
-static int kernel_start(const sources &a, const sources &b, struct output o,
-                        cudaStream_t stream)
-{
-    const int most = clusters_most<R>();
-    const int tiles = o.count * o.slices * o.clusters_m * o.clusters_n;
     const int status = cudaFuncSetAttribute(
         gemm_kernel<R>, cudaFuncAttributeMaxDynamicSharedMemorySize, R::shared_bytes);
-    if (!most || status) return status ? status : cudaErrorNoDevice;
     cudaLaunchAttribute shape = {};
     shape.id = cudaLaunchAttributeClusterDimension;
     shape.val.clusterDim.x = R::cluster;
     shape.val.clusterDim.y = shape.val.clusterDim.z = 1;
     cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)((tiles < most ? tiles : most) * R::cluster));
+    config.gridDim = dim3(R::cluster);
     config.blockDim = dim3(GROUPS * GROUP);
     config.dynamicSmemBytes = R::shared_bytes;
-    config.stream = stream;
     config.attrs = &shape;
     config.numAttrs = 1;
+    return status ? status
+                  : cudaOccupancyMaxActiveClusters(clusters, gemm_kernel<R>, &config);
+}
+template <class R> static int clusters_most(int *clusters)
+{
+    static std::atomic<int> known[DEVICES_MOST];
+    int device = 0;
+    int status = cudaGetDevice(&device);
+    if (status) return status;
+    *clusters = device < DEVICES_MOST ? known[device].load() : 0;
+    if (*clusters) return cudaSuccess;
+    status = clusters_ask<R>(clusters);
+    if (!status && device < DEVICES_MOST) known[device] = *clusters;
+    return status;
+}
+
+template <class R>
+static int kernel_start(const sources<R> &a, const sources<R> &b, struct output o,
+                        cudaStream_t stream)
+{
+    int most = 0;
+    const int tiles = o.count * o.slices * o.clusters_m * o.clusters_n;
+    const int status = clusters_most<R>(&most);
+    if (status) return status;
     o.band = band_of<R>(most);
-    return cudaLaunchKernelEx(&config, gemm_kernel<R>, a, b, o);
+    return launch_early(gemm_kernel<R>,
+                        { dim3((tiles < most ? tiles : most) * R::cluster),
+                          GROUPS * GROUP, R::shared_bytes, R::cluster, stream },
+                        a, b, o);
 }
 
 /* Tiles are counted, and their elements numbered, in an int. */
@@ -148,9 +199,9 @@ static constexpr size_t SIZE_MOST = (size_t)1 << 30;
 
 template <class R> static int launch(const struct gpu_product *p)
 {
-    sources a = {}, b = {};
-    const k_cut cut = cut_of(p, R::format::words);
-    int status = sources_make<R>(&a, &p->a, p->count, p->k, cut, TILE_M);
+    sources<R> a = {}, b = {};
+    const k_cut cut = cut_of(p, R::format::words, R::step_k * R::format::bytes);
+    int status = sources_make<R>(&a, &p->a, p->count, p->k, cut, R::a_lines);
     if (!status) status = sources_make<R>(&b, &p->b, p->count, p->k, cut, R::b_lines);
     if (!status) status = kernel_start<R>(a, b, output_make<R>(p, cut), p->stream);
     return status || !makes_sums(p, cut) ? status : sums_add(p, cut.slices);
@@ -169,11 +220,13 @@ static constexpr struct gpu_kernel row_of(const char *name, const char *recipe,
 {
     struct gpu_kernel k = {};
     k.name = name;
-    k.what = "wgmma, TMA, clusters of 2";
+    k.what =
+        R::cluster_n > 1 ? "wgmma, TMA, clusters of 2 x 2" : "wgmma, TMA, clusters of 2";
     k.recipe = recipe;
     k.instruction = instruction;
     k.matrices = FORMAT_F32;
     k.format = R::format::words;
+    k.low_format = is_mixed<R> ? R::low::words : 0;
     k.program = R::recipe::row;
     k.tile_m = TILE_M;
     k.tile_n = R::n;
@@ -182,19 +235,26 @@ static constexpr struct gpu_kernel row_of(const char *name, const char *recipe,
     k.threads = GROUPS * GROUP;
     k.shared_bytes = R::shared_bytes;
     k.registers = START_REGISTERS;
-    k.cluster = R::cluster;
+    k.cluster_m = R::cluster_m;
+    k.cluster_n = R::cluster_n;
     k.load_bytes = R::load_bytes;
     k.read_bytes = R::read_bytes;
     k.slices_most = SLICES_MOST;
     k.size_most = SIZE_MOST;
     k.architectures = sm(90);
-    k.workspace = sums_bytes<R::format::words>;
+    k.workspace = sums_bytes<R::format::words, R::step_k * R::format::bytes>;
     k.launch = launch<R>;
     return k;
 }
 
 #define ROW(RECIPE, TERMS, FORMAT, N, K, STAGES, MORE)                                   \
-    row_of<row<format_##FORMAT, TERMS, N, K, STAGES, 2>>(                                \
+    MIXED(RECIPE, TERMS, FORMAT, FORMAT, N, K, STAGES, MORE)
+#define MIXED(RECIPE, TERMS, FORMAT, LOW, N, K, STAGES, MORE)                            \
+    ANY(RECIPE, TERMS, FORMAT, LOW, N, K, STAGES, 1, MORE)
+#define SQUARE(RECIPE, TERMS, FORMAT, LOW, N, K, STAGES, MORE)                           \
+    ANY(RECIPE, TERMS, FORMAT, LOW, N, K, STAGES, 2, MORE)
+#define ANY(RECIPE, TERMS, FORMAT, LOW, N, K, STAGES, CLUSTER_N, MORE)                   \
+    row_of<row<format_##FORMAT, format_##LOW, TERMS, N, K, STAGES, 2, CLUSTER_N>>(       \
         "sm90." RECIPE "." #FORMAT ".128x" #N "x" #K "." #STAGES MORE, RECIPE,           \
         instruction_##FORMAT)
 
@@ -239,21 +299,25 @@ const struct gpu_kernel gemm_sm90[] = {
     ROW("legemm",      main_first<0>, f16,   64, 64, 4, ""),
     ROW("legemm",      main_first<4>, f16,  128, 64, 3, ".promote4"),
     ROW("legemm",      main_first<4>, f16,   64, 64, 4, ".promote4"),
-    ROW("tf32x3",      three,         tf32, 256, 16, 4, ""),
-    ROW("tf32x3",      three,         tf32, 128, 32, 3, ""),
-    ROW("tf32x3",      three,         tf32,  64, 32, 4, ""),
-    ROW("bf16x3",      three,         bf16, 256, 32, 4, ""),
-    ROW("bf16x3",      three,         bf16, 192, 32, 5, ""),
-    ROW("bf16x3",      three,         bf16, 128, 64, 3, ""),
-    ROW("bf16x3",      three,         bf16,  64, 64, 4, ""),
-    ROW("bf16x6",      six,           bf16, 256, 32, 3, ""),
-    ROW("bf16x6",      six,           bf16, 192, 32, 3, ""),
-    ROW("bf16x6",      six,           bf16, 128, 32, 4, ""),
-    ROW("bf16x6",      six,           bf16,  64, 64, 3, ""),
+    ROW("tf32x3",      three<0>,      tf32, 256, 16, 4, ""),
+    ROW("tf32x3",      three<0>,      tf32, 128, 32, 3, ""),
+    ROW("tf32x3",      three<0>,      tf32,  64, 32, 4, ""),
+    ROW("bf16x3",      three<0>,      bf16, 256, 32, 4, ""),
+    ROW("bf16x3",      three<0>,      bf16, 192, 32, 5, ""),
+    ROW("bf16x3",      three<0>,      bf16, 128, 64, 3, ""),
+    ROW("bf16x3",      three<0>,      bf16,  64, 64, 4, ""),
+    ROW("bf16x6",      six<0>,        bf16, 256, 32, 3, ""),
+    ROW("bf16x6",      six<0>,        bf16, 192, 32, 3, ""),
+    ROW("bf16x6",      six<0>,        bf16, 128, 32, 4, ""),
+    ROW("bf16x6",      six<0>,        bf16,  64, 64, 3, ""),
     ROW("bf16x9",      nine<0>,       bf16,  80, 32, 5, ""),
     ROW("bf16x9",      nine<0>,       bf16,  64, 64, 3, ""),
     ROW("bf16x9",      nine<4>,       bf16,  64, 64, 3, ".promote4"),
     ROW("bf16x9",      nine<1>,       bf16,  64, 64, 3, ".promote1"),
+    MIXED("half-fp8",  copies_last<4>, f16, e4m3, 128, 64, 3, ".promote4"),
+    MIXED("half-fp8",  copies_last<4>, f16, e4m3,  96, 64, 4, ".promote4"),
+    MIXED("half-fp8",  copies_last<4>, f16, e4m3,  64, 64, 4, ".promote4"),
+    SQUARE("half-fp8", copies_last<4>, f16, e4m3, 128, 64, 3, ".2x2.promote4"),
     {}
     /* clang-format on */
 };

@@ -1,12 +1,14 @@
 /* The GEMM on Hopper: wgmma from words that TMA brings.
 
-   Launch: one block of 384 threads a multiprocessor, which takes tile after tile of D,
-   or of the partial sums of one slice of k after the other, of one matrix of a batch
+   Launch: one block of 384 threads a multiprocessor, when what is before it on the stream
+   may still run: it waits for its end before it reads.  A block takes tile after tile of
+   D, or of the partial sums of one slice of k after the other, of one matrix of a batch
    after the other.  A block's first warpgroup brings the words of a tile, `depth` of k
    at a time, into a ring of stages in shared memory; the other two multiply them, 64 rows
-   of the tile each.  Blocks of a cluster have tiles below each other: each brings its part
-   of the columns of B to all.  A stage is full when the bytes that its barrier expects
-   have come, and empty when every warp of the cluster that reads it has arrived.
+   of the tile each.  Blocks of a cluster have tiles below or beside each other: each
+   brings its part of the lines of A to those beside it, and of B to those below.  A stage
+   is full when the bytes that its barrier expects have come, and empty when every warp
+   that reads what its block brings has arrived.
 
    Exactness: each accumulator gets the recipe's terms in the recipe's order, k ascending,
    so it has the recipe's bits.  Accumulators do not see each other: what is issued for
@@ -27,6 +29,7 @@
 #include "gpu/cuda/recipe.cuh"
 #include "gpu/cuda/sm90.cuh"
 
+#include <type_traits>
 #include <utility>
 
 /* --- a kernel's numbers ----------------------------------------------------------- */
@@ -39,40 +42,92 @@ constexpr int TILE_M = CONSUMERS * INSTRUCTION_M;
    gives to those that multiply. */
 constexpr int START_REGISTERS = 168, PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240;
 
+/* Words in a stage of DEPTH of k.  The first is of FORMAT, the others of LOW.  An
+   instruction takes 32 bytes of a line: a k-step has the k of the longest, and shorter
+   ones run several times in it. */
+template <class FORMAT, class LOW, class RECIPE, int DEPTH> struct row_words {
+    static __host__ __device__ constexpr int bytes(int word)
+    {
+        return word ? LOW::bytes : FORMAT::bytes;
+    }
+    static __host__ __device__ constexpr int row_bytes(int word)
+    {
+        return DEPTH * bytes(word);
+    }
+    static constexpr int least_bytes =
+        LOW::bytes < FORMAT::bytes ? LOW::bytes : FORMAT::bytes;
+    static constexpr int step_k = INSTRUCTION_K_BYTES / least_bytes;
+
+    /* How often a term runs in a k-step, and all of accumulator 0 do. */
+    static __host__ __device__ constexpr int times(recipe_term t)
+    {
+        return bytes(t.a) / least_bytes;
+    }
+    static __host__ __device__ constexpr int promoted()
+    {
+        int count = 0;
+        for (const recipe_term t : RECIPE::at) count += t.accumulator ? 0 : times(t);
+        return count;
+    }
+
+    /* Where the lines of a word begin in a stage's part of `lines` lines. */
+    static __host__ __device__ constexpr int at(int word, int lines)
+    {
+        return lines * (word ? row_bytes(0) + (word - 1) * row_bytes(1) : 0);
+    }
+
+    /* What instructions read of an element of a line, for every term. */
+    static __host__ __device__ constexpr int read_bytes_all()
+    {
+        int all = 0;
+        for (const recipe_term t : RECIPE::at) all += bytes(t.a);
+        return all;
+    }
+};
+
 /* A stage has DEPTH of k, and no promotion goes beyond it. */
-template <class FORMAT, class RECIPE, int TILE_N, int DEPTH, int STAGES, int CLUSTER>
-struct row {
+template <class FORMAT, class LOW, class RECIPE, int TILE_N, int DEPTH, int STAGES,
+          int CLUSTER_M, int CLUSTER_N>
+struct row : row_words<FORMAT, LOW, RECIPE, DEPTH> {
     using format = FORMAT;
+    using low = LOW;
     using recipe = RECIPE;
+    using in = row_words<FORMAT, LOW, RECIPE, DEPTH>;
     static constexpr int words = RECIPE::words, accumulators = RECIPE::accumulators;
     static constexpr int promote = RECIPE::promote, n = TILE_N, stages = STAGES,
-                         cluster = CLUSTER;
-    static constexpr int depth = DEPTH, row_bytes = DEPTH * FORMAT::bytes;
-    static constexpr int registers = TILE_N / 2; /* of an accumulator, in a thread */
-    static constexpr int steps = row_bytes / INSTRUCTION_K_BYTES; /* of a stage */
-    static constexpr int together = promote ? promote : steps;    /* issued at once */
-    static constexpr int a_bytes = TILE_M * row_bytes, b_bytes = TILE_N * row_bytes;
-    static constexpr int b_lines = TILE_N / CLUSTER; /* that a block brings */
-    static constexpr int stage_bytes = words * (a_bytes + b_bytes);
+                         depth = DEPTH;
+    static constexpr int cluster_m = CLUSTER_M, cluster_n = CLUSTER_N,
+                         cluster = CLUSTER_M * CLUSTER_N;
+    static constexpr int peers = CLUSTER_M + CLUSTER_N - 1; /* in a row or a column */
+    static constexpr int registers = TILE_N / 2;     /* of an accumulator, in a thread */
+    static constexpr int steps = DEPTH / in::step_k; /* of a stage; issued at once:    */
+    static constexpr int together = promote ? promote / in::promoted() : steps;
+    static constexpr int a_bytes = in::at(words, TILE_M), b_bytes = in::at(words, TILE_N);
+    static constexpr int a_lines = TILE_M / CLUSTER_N, b_lines = TILE_N / CLUSTER_M;
+    static constexpr int stage_bytes = a_bytes + b_bytes;
 
     /* For one k.  An instruction reads 64 lines of A and all of B, for every term. */
-    static constexpr int load_bytes = words * (TILE_M + TILE_N) * FORMAT::bytes;
+    static constexpr int load_bytes = stage_bytes / DEPTH;
     static constexpr int read_bytes =
-        RECIPE::terms * CONSUMERS * (INSTRUCTION_M + TILE_N) * FORMAT::bytes;
+        CONSUMERS * (INSTRUCTION_M + TILE_N) * in::read_bytes_all();
 
     /* The ring, a full and an empty barrier a stage, and room to align the ring. */
     static constexpr int alignment = 1024;
     static constexpr int shared_bytes = STAGES * (stage_bytes + 16) + alignment;
 
-    static_assert(row_bytes == 64 || row_bytes == 128);
-    static_assert(steps % together == 0);
-    static_assert(b_lines % 8 == 0 && b_lines <= 256);
+    static_assert(in::row_bytes(0) == 64 || in::row_bytes(0) == 128);
+    static_assert(in::row_bytes(1) == 64 || in::row_bytes(1) == 128);
+    static_assert(promote % in::promoted() == 0 && steps % together == 0);
+    static_assert(a_lines % 8 == 0 && b_lines % 8 == 0 && b_lines <= 256);
     static_assert(shared_bytes <= 227 * 1024);
 };
 
+/* Whether words after the first have a format of their own, and with it maps. */
+template <class R> constexpr bool is_mixed = R::format::words != R::low::words;
+
 /* Words of an operand: of all slices but the last, and of the last. */
-struct sources {
-    CUtensorMap of[2];
+template <class R> struct sources {
+    CUtensorMap of[1 + is_mixed<R>][2];
     int step; /* from one matrix of a batch to the next: 1, or 0 if all have the same */
 };
 
@@ -110,16 +165,45 @@ static __device__ tile cluster_tile(const output &o, int index)
     return { first + rest % rows, rest / rows, 0, 0, false };
 }
 
+/* Where this block is in its cluster; blocks are counted down the columns. */
+template <class R> struct cluster_place {
+    int row = blockIdx.x % R::cluster_m,
+        column = blockIdx.x / R::cluster_m % R::cluster_n;
+
+    /* The blocks with the same lines of A, and with those of B, a bit each. */
+    __device__ uint32_t same_a() const
+    {
+        uint32_t set = 0;
+#pragma unroll
+        for (int j = 0; j < R::cluster_n; j++) set |= 1u << (row + j * R::cluster_m);
+        return set;
+    }
+    __device__ uint32_t same_b() const
+    {
+        return ((1u << R::cluster_m) - 1) << column * R::cluster_m;
+    }
+
+    /* Block `i` of those that bring something here, itself among them. */
+    __device__ int peer(int i) const
+    {
+        const int j = i - R::cluster_m;
+        return j < 0 ? column * R::cluster_m + i
+                     : (j + (j >= column)) * R::cluster_m + row;
+    }
+};
+
 /* Call f for every tile of this block. */
 template <class R, class F> static __device__ void each_tile(const output &o, F f)
 {
-    const int rank = blockIdx.x % R::cluster, tiles = o.clusters_m * o.clusters_n;
+    const int tiles = o.clusters_m * o.clusters_n;
+    const cluster_place<R> here;
     for (int i = blockIdx.x / R::cluster; i < o.count * o.slices * tiles;
          i += gridDim.x / R::cluster) {
         const int sums = i / tiles, matrix = sums / o.slices;
         const int slice = sums - matrix * o.slices;
         const tile t = cluster_tile(o, i - sums * tiles);
-        f(tile{ (t.row * R::cluster + rank) * TILE_M, t.column * R::n, slice, matrix,
+        f(tile{ (t.row * R::cluster_m + here.row) * TILE_M,
+                (t.column * R::cluster_n + here.column) * R::n, slice, matrix,
                 slice == o.slices - 1 });
     }
 }
@@ -146,27 +230,31 @@ template <class R> struct ring {
 
 /* --- the warpgroup that copies ---------------------------------------------------- */
 
-/* This block's part of a stage: all of A, of B its part of the columns. */
+/* This block's part of a stage: its part of the lines of A and of B. */
 template <class R>
-static __device__ void stage_fill(const ring<R> &r, const sources &a, const sources &b,
-                                  tile t, int k)
+static __device__ void stage_fill(const ring<R> &r, const sources<R> &a,
+                                  const sources<R> &b, tile t, int k)
 {
     const int slice = t.last ? 0 : t.slice;
-    const int first = blockIdx.x % R::cluster * R::b_lines;
-    const uint32_t to_b = r.stage() + R::words * R::a_bytes + first * R::row_bytes;
+    const cluster_place<R> here;
+    const int a_line = here.column * R::a_lines, b_line = here.row * R::b_lines;
     barrier_expect(r.full_now(), R::stage_bytes);
 #pragma unroll
     for (int w = 0; w < R::words; w++) {
-        copy<1>(r.stage() + w * R::a_bytes, &a.of[t.last], k, t.row, w, slice,
-                t.matrix * a.step, r.full_now());
-        copy<R::cluster>(to_b + w * R::b_bytes, &b.of[t.last], k, t.column + first, w,
-                         slice, t.matrix * b.step, r.full_now());
+        const int map = is_mixed<R> && w, in_map = w - map;
+        copy<R::cluster_n>(r.stage() + R::at(w, TILE_M) + a_line * R::row_bytes(w),
+                           &a.of[map][t.last], k, t.row + a_line, in_map, slice,
+                           t.matrix * a.step, r.full_now(), here.same_a());
+        copy<R::cluster_m>(r.stage() + R::a_bytes + R::at(w, R::n) +
+                               b_line * R::row_bytes(w),
+                           &b.of[map][t.last], k, t.column + b_line, in_map, slice,
+                           t.matrix * b.step, r.full_now(), here.same_b());
     }
 }
 
 /* One thread. */
 template <class R>
-static __device__ void produce(ring<R> r, const sources &a, const sources &b,
+static __device__ void produce(ring<R> r, const sources<R> &a, const sources<R> &b,
                                const output &o)
 {
     each_tile<R>(o, [&](tile t) {
@@ -219,14 +307,39 @@ template <class R> static __device__ __forceinline__ void promote(sums<R> &s)
         s.master[i] = __fadd_rn(s.master[i], s.accumulator[0][i]);
 }
 
-/* Lines of R::row_bytes from `address` on, as wgmma's matrix descriptor: address, an
-   offset that swizzled lines do not use, the distance of cores, the swizzle. */
-template <class R> static __device__ __forceinline__ uint64_t descriptor(uint32_t address)
+/* What wgmma's matrix descriptor says of a word's lines beside their address: an offset
+   that swizzled lines do not use, the distance of cores, the swizzle. */
+template <class R>
+static __host__ __device__ constexpr uint64_t descriptor_fields(int word)
 {
-    constexpr uint64_t swizzle = R::row_bytes == 128 ? 1 : 2;
-    return (address & 0x3ffff) >> 4 | 1 << 16 | (uint64_t)(8 * R::row_bytes >> 4) << 32 |
-           swizzle << 62;
+    const uint64_t swizzle = R::row_bytes(word) == 128 ? 1 : 2;
+    return 1 << 16 | (uint64_t)(8 * R::row_bytes(word) >> 4) << 32 | swizzle << 62;
 }
+
+/* Descriptors of a stage's part of `LINES` lines, from one of them on: of the first word,
+   and how far on that of the second is, which is a constant where all have one format. */
+template <class R, int LINES> struct stage_part {
+    uint64_t first, second;
+
+    __device__ stage_part(uint32_t address, int line)
+        : first(((address + line * R::row_bytes(0)) & 0x3ffff) >> 4 |
+                descriptor_fields<R>(0)),
+          second(
+              descriptor_fields<R>(1) - descriptor_fields<R>(0) +
+              (int64_t)((R::at(1, LINES) + line * (R::row_bytes(1) - R::row_bytes(0))) >>
+                        4))
+    {
+    }
+
+    /* k_bytes into the lines of a word. */
+    template <int WORD> __device__ uint64_t at(int k_bytes) const
+    {
+        if (WORD == 0) return first + (k_bytes >> 4);
+        return first + second + ((R::at(WORD, LINES) - R::at(1, LINES) + k_bytes) >> 4);
+    }
+};
+template <class R> using part_of_a = stage_part<R, TILE_M>;
+template <class R> using part_of_b = stage_part<R, R::n>;
 
 /* Which terms are issued together. */
 struct every_term {
@@ -239,20 +352,41 @@ struct other_terms {
     static __device__ constexpr bool takes(recipe_term t) { return t.accumulator != 0; }
 };
 
-/* Issue and commit R::together k-steps of these terms.  a and b are descriptors of word
-   0. */
-template <class R, class Terms>
-static __device__ __forceinline__ void issue(sums<R> &s, uint64_t a, uint64_t b)
+/* The first term of accumulator 0, which starts it again after a promotion. */
+template <class R> static __host__ __device__ constexpr int first_promoted()
+{
+    int i = 0;
+    while (R::recipe::at[i].accumulator) i++;
+    return i;
+}
+
+/* The instruction of a word's format. */
+template <class R, int WORD>
+using word_wgmma =
+    wgmma<std::conditional_t<WORD == 0, typename R::format, typename R::low>,
+          R::registers>;
+
+/* Issue and commit R::together k-steps of these terms, from k-step FIRST of a stage on.
+ */
+template <class R, class Terms, int FIRST>
+static __device__ __forceinline__ void issue(sums<R> &s, const part_of_a<R> &a,
+                                             const part_of_b<R> &b)
 {
     repeat<R::together>([&](auto step) {
         repeat<R::recipe::terms>([&](auto i) {
             constexpr recipe_term t = R::recipe::at[i.value];
-            constexpr int k = step.value * INSTRUCTION_K_BYTES;
-            constexpr bool starts = R::promote && step.value == 0 && t.accumulator == 0;
+            static_assert(!is_mixed<R> || !t.a == !t.b);
             if constexpr (Terms::takes(t))
-                wgmma<typename R::format, R::registers>::issue(
-                    s.accumulator[t.accumulator], a + ((t.a * R::a_bytes + k) >> 4),
-                    b + ((t.b * R::b_bytes + k) >> 4), !starts);
+                repeat<R::times(t)>([&](auto part) {
+                    constexpr int k = (FIRST + step.value) * R::step_k * R::bytes(t.a) +
+                                      part.value * INSTRUCTION_K_BYTES;
+                    constexpr bool starts = R::promote && step.value == 0 &&
+                                            part.value == 0 &&
+                                            i.value == first_promoted<R>();
+                    word_wgmma<R, t.a>::issue(s.accumulator[t.accumulator],
+                                              a.template at<t.a>(k),
+                                              b.template at<t.b>(k), !starts);
+                });
         });
     });
     wgmma_commit();
@@ -261,17 +395,18 @@ static __device__ __forceinline__ void issue(sums<R> &s, uint64_t a, uint64_t b)
 /* This warp is done with a stage: tell the blocks that fill it. */
 template <class R> static __device__ __forceinline__ void stage_free(uint32_t empty)
 {
-    if (threadIdx.x % WARP < R::cluster) barrier_arrive(empty, threadIdx.x % WARP);
+    const int lane = threadIdx.x % WARP;
+    if (lane < R::peers) barrier_arrive(empty, cluster_place<R>().peer(lane));
 }
 
 /* Multiply a stage without promotion, and free the one before, unless that is 0, as soon
    as it is done with. */
 template <class R>
-static __device__ __forceinline__ void stage_multiply(sums<R> &s, uint64_t a, uint64_t b,
-                                                      uint32_t before)
+static __device__ __forceinline__ void
+stage_multiply(sums<R> &s, const part_of_a<R> &a, const part_of_b<R> &b, uint32_t before)
 {
     wgmma_fence();
-    issue<R, every_term>(s, a, b);
+    issue<R, every_term, 0>(s, a, b);
     wgmma_wait<1>();
     if (before) stage_free<R>(before);
 }
@@ -279,15 +414,15 @@ static __device__ __forceinline__ void stage_multiply(sums<R> &s, uint64_t a, ui
 /* The same with promotion.  The terms of accumulator 0 are waited for while the others
    run, so that the multipliers always have work. */
 template <class R>
-static __device__ __forceinline__ void stage_promote(sums<R> &s, uint64_t a, uint64_t b,
-                                                     uint32_t before)
+static __device__ __forceinline__ void
+stage_promote(sums<R> &s, const part_of_a<R> &a, const part_of_b<R> &b, uint32_t before)
 {
     constexpr int others = R::accumulators > 1;
     repeat<R::steps / R::together>([&](auto part) {
-        constexpr int k = part.value * R::together * INSTRUCTION_K_BYTES >> 4;
+        constexpr int first = part.value * R::together;
         wgmma_fence();
-        issue<R, promoted_terms>(s, a + k, b + k);
-        if constexpr (others) issue<R, other_terms>(s, a + k, b + k);
+        issue<R, promoted_terms, first>(s, a, b);
+        if constexpr (others) issue<R, other_terms, first>(s, a, b);
         if constexpr (part.value == 0) {
             wgmma_wait<1 + others>();
             if (before) stage_free<R>(before);
@@ -305,9 +440,8 @@ static __device__ __forceinline__ void tile_multiply(sums<R> &s, ring<R> &r, int
     uint32_t before = 0;
     sums_clear(s);
     for (int block = 0; block < blocks; block++) {
-        const uint64_t a =
-            descriptor<R>(r.stage() + consumer * INSTRUCTION_M * R::row_bytes);
-        const uint64_t b = descriptor<R>(r.stage() + R::words * R::a_bytes);
+        const part_of_a<R> a(r.stage(), consumer * INSTRUCTION_M);
+        const part_of_b<R> b(r.stage() + R::a_bytes, 0);
         barrier_wait(r.full_now(), r.parity);
         if constexpr (R::promote) stage_promote(s, a, b, before);
         else stage_multiply(s, a, b, before);
@@ -359,8 +493,8 @@ static __device__ __forceinline__ void elements_restore(const output &o,
 {
     using at = place<float>;
     const struct lines lines = lines_of(o.lines, t.matrix);
-    const auto exponent = [](const uint32_t *largest, int line, int lines) {
-        return line < lines ? line_exponent(largest[line]) : 0;
+    const auto exponent = [&](const uint32_t *largest, int line, int count) {
+        return line < count ? line_exponent(largest[line], lines.target) : 0;
     };
     const int rows[] = { exponent(lines.a, t.row, o.m),
                          exponent(lines.a, t.row + 8, o.m) };
@@ -434,7 +568,7 @@ template <class R> static __device__ void ring_init(const ring<R> &r)
     if (threadIdx.x == 0) {
         for (int i = 0; i < R::stages; i++) {
             barrier_init(r.full + 8 * i, 1);
-            barrier_init(r.empty + 8 * i, R::cluster * CONSUMERS * GROUP / WARP);
+            barrier_init(r.empty + 8 * i, R::peers * CONSUMERS * GROUP / WARP);
         }
         barrier_init_done();
     }
@@ -443,14 +577,15 @@ template <class R> static __device__ void ring_init(const ring<R> &r)
 
 template <class R>
 static __global__ void __launch_bounds__(GROUPS *GROUP, 1)
-    gemm_kernel(const __grid_constant__ sources a, const __grid_constant__ sources b,
-                const __grid_constant__ output o)
+    gemm_kernel(const __grid_constant__ sources<R> a,
+                const __grid_constant__ sources<R> b, const __grid_constant__ output o)
 {
     extern __shared__ unsigned char shared[];
     const ring<R> r(shared_address(shared));
     const int group = threadIdx.x / GROUP;
-    if (threadIdx.x == 0) words_foresee(&a.of[1]), words_foresee(&b.of[1]);
+    if (threadIdx.x == 0) words_foresee(&a.of[0][1]), words_foresee(&b.of[0][1]);
     ring_init(r);
+    wait_for_before();
     if (group == 0) {
         registers_give<PRODUCER_REGISTERS>();
         if (threadIdx.x == 0) produce(r, a, b, o);

@@ -20,17 +20,14 @@ constexpr int most(std::initializer_list<int> x)
     return y;
 }
 
-/* Accumulator 0 is promoted after every PROMOTE of its instructions, one in each k-step,
-   and after the last; 0: never. */
+/* Accumulator 0 is promoted after every PROMOTE of its instructions, a multiple of those
+   of a k-step, and after the last; 0: never. */
 template <int PROMOTE, class... TERM> struct recipe {
     static constexpr int words = most({ TERM::words... });
     static constexpr int accumulators = most({ TERM::accumulator... }) + 1;
     static constexpr int promote = PROMOTE, terms = sizeof...(TERM);
-    static constexpr struct recipe_term at[] = { TERM::row... };
-    static constexpr struct gpu_program row = {
-        words, terms, { TERM::row... }, PROMOTE
-    };
-    static_assert(PROMOTE == 0 || ((TERM::accumulator == 0) + ...) == 1);
+    static constexpr struct recipe_term at[terms] = { TERM::row... };
+    static constexpr struct gpu_program row = { words, terms, { TERM::row... }, PROMOTE };
 
     /* Call what(TERM{}) for each term in order. */
     template <class What> static __device__ void each(What what) { (what(TERM{}), ...); }
@@ -42,13 +39,16 @@ template <int ACCUMULATOR> using lh = term<1, 0, ACCUMULATOR>;
 template <int ACCUMULATOR> using ll = term<1, 1, ACCUMULATOR>;
 
 using one = recipe<0, hh<0>>;
-using three = recipe<0, lh<0>, hl<0>, hh<0>>;
+template <int PROMOTE> using three = recipe<PROMOTE, lh<0>, hl<0>, hh<0>>;
 using four = recipe<0, ll<0>, lh<0>, hl<0>, hh<0>>;
-using six = recipe<0, term<2, 0, 0>, ll<0>, term<0, 2, 0>, lh<0>, hl<0>, hh<0>>;
+template <int PROMOTE>
+using six = recipe<PROMOTE, term<2, 0, 0>, ll<0>, term<0, 2, 0>, lh<0>, hl<0>, hh<0>>;
 template <int PROMOTE>
 using nine = recipe<PROMOTE, term<2, 2, 4>, term<2, 1, 3>, term<1, 2, 3>, term<2, 0, 2>,
                     ll<2>, term<0, 2, 2>, lh<1>, hl<1>, hh<0>>;
 template <int PROMOTE> using main_last = recipe<PROMOTE, lh<1>, hl<1>, hh<0>>;
+template <int PROMOTE>
+using copies_last = recipe<PROMOTE, term<1, 2, 1>, term<2, 1, 1>, hh<0>>;
 template <int PROMOTE> using main_first = recipe<PROMOTE, hh<0>, hl<1>, lh<1>>;
 
 #endif

@@ -58,6 +58,11 @@ struct format_tf32 {
     static constexpr int bytes = 4;
     static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
 };
+struct format_e4m3 {
+    static constexpr int words = FORMAT_E4M3;
+    static constexpr int bytes = 1;
+    static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_UINT8;
+};
 
 /* D += A B, or D = A B if `counts` is 0: one m64nN instruction, not waited for. */
 template <class Format, int REGISTERS> struct wgmma;
@@ -95,6 +100,9 @@ WGMMA(bf16, 256, 16, 128, ", 0, 0")
 WGMMA(tf32,  64,  8,  32, "")
 WGMMA(tf32, 128,  8,  64, "")
 WGMMA(tf32, 256,  8, 128, "")
+WGMMA(e4m3,  64, 32,  32, "")
+WGMMA(e4m3,  96, 32,  48, "")
+WGMMA(e4m3, 128, 32,  64, "")
 /* clang-format on */
 
 /* Registers of D were written by other than wgmma: before the next one. */
@@ -188,6 +196,15 @@ static __device__ __forceinline__ void cluster_sync()
                      : "memory");
 }
 
+/* Wait for the end of what is before this launch on the stream, and for what it wrote.
+   Only then may what is next be launched. */
+static __device__ __forceinline__ void wait_for_before()
+{
+    asm volatile("griddepcontrol.wait;\n"
+                 "griddepcontrol.launch_dependents;" ::
+                     : "memory");
+}
+
 /* The words will be copied soon. */
 static __device__ __forceinline__ void words_foresee(const CUtensorMap *words)
 {
@@ -195,12 +212,12 @@ static __device__ __forceinline__ void words_foresee(const CUtensorMap *words)
 }
 
 /* A box from (k, line, word) of slice `slice` of matrix `matrix` of a map; its bytes
-   count at `barrier`.  With several blocks in the cluster, to the same place in each of
-   them. */
+   count at `barrier`.  For several blocks of the cluster, to the same place in each of
+   the set `blocks`, a bit each. */
 template <int BLOCKS>
 static __device__ __forceinline__ void copy(uint32_t to, const CUtensorMap *words, int k,
                                             int line, int word, int slice, int matrix,
-                                            uint32_t barrier)
+                                            uint32_t barrier, uint32_t blocks)
 {
     if constexpr (BLOCKS == 1)
         asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.tile"
@@ -216,7 +233,7 @@ static __device__ __forceinline__ void copy(uint32_t to, const CUtensorMap *word
                      " [%0], [%1, {%2, %3, %4, %5, %6}], [%7], %8;"
                      :
                      : "r"(to), "l"(words), "r"(k), "r"(line), "r"(word), "r"(slice),
-                       "r"(matrix), "r"(barrier), "h"((uint16_t)((1 << BLOCKS) - 1))
+                       "r"(matrix), "r"(barrier), "h"((uint16_t)blocks)
                      : "memory");
 }
 

@@ -3,8 +3,9 @@
    Launch: a block of 2 THREADS for BLOCK_LINES lines by GPU_WORDS_RUN of k of one matrix,
    matrices along y; a thread makes the words of EACH consecutive k of one line and stores
    those of a word at once.  An operand that lies across is read along its own rows and
-   turned in shared memory.  Every FP32 value is read once; places of k beyond the operand
-   are +0.
+   turned in shared memory.  Every FP32 value is read once, and then leaves the L2 cache
+   to the words; places of k beyond the operand are +0.  Both operands of a GEMM go in one
+   launch if they are rounded alike.
 
    Equilibrated lines that lie along, of at most HELD_MOST elements, are read once as
    well: by a block a line, which holds it in shared memory, each thread what it reads,
@@ -14,10 +15,13 @@
    Exact: a word is round_pack() of lib/round.c for FP32 values; the residual is an FP32
    subtraction and an FP32 multiplication, to nearest; gpu/cuda/gemm.cuh scales. */
 #include "gpu/cuda/gemm.cuh"
+#include "gpu/cuda/launch.cuh"
 
+#include <atomic>
 #include <cmath>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 namespace
 {
@@ -43,6 +47,11 @@ template <> struct format<FORMAT_TF32> {
     using word = uint32_t;
     static constexpr int bits = 32, pad = 13, fraction = 10, bias = 127;
     static constexpr uint32_t infinity = 0x7f800000, nan = 0x7fc00000;
+};
+template <> struct format<FORMAT_E4M3> {
+    using word = uint8_t;
+    static constexpr int bits = 8, pad = 0, fraction = 3, bias = 7;
+    static constexpr uint32_t infinity = 0x7f, nan = 0x7f; /* it has none: NaN */
 };
 
 /* Bit 1 to 23 of the fraction field, from the top: what BY_BIT looks at. */
@@ -103,7 +112,7 @@ __device__ __noinline__ uint32_t round_word(uint32_t x, const bitcut_rounding &r
 }
 
 /* Rules that have an expression of their own for a format; ANY takes the caller's. */
-enum rule { ANY, RN, RNA, RZ, CUT, BIT21, BIT22 };
+enum rule { ANY, RN, RNA, RZ, CUT, BIT21, BIT22, RN_SAT };
 
 /* The word of an x that is no NaN. */
 template <int F, rule R> __device__ uint32_t make_number(float x)
@@ -140,8 +149,10 @@ __device__ uint32_t make_word(float x, const bitcut_rounding &any)
     else return isnan(x) ? format<F>::nan : make_number<F, R>(x);
 }
 
+/* Of a format whose words leave residuals. */
 template <int F> __device__ float word_value(uint32_t word)
 {
+    static_assert(F != FORMAT_E4M3);
     if constexpr (F == FORMAT_F16) return __half2float(__ushort_as_half((uint16_t)word));
     else return __uint_as_float(F == FORMAT_BF16 ? word << 16 : word);
 }
@@ -154,10 +165,11 @@ struct arguments {
     size_t words_stride, stride; /* bytes, and elements, to the next matrix */
     size_t lines, k, ld;
     bool across;
-    int count; /* of words */
+    int count, copy; /* of words; which of them is a copy, 0: none */
     float scale;
     bitcut_rounding high, low;
     uint32_t *largest; /* magnitude of each line; NULL: lines are not equilibrated */
+    int target;        /* t of those that are                                      */
 };
 
 /* Of this block's matrix. */
@@ -170,27 +182,71 @@ __device__ uint32_t *largest_of(const arguments &a)
     return a.largest + blockIdx.y * (a.words_stride / sizeof *a.largest);
 }
 
-template <class T> struct alignas(sizeof(T) * EACH) run_of {
-    T at[EACH];
-};
-
-/* Words of values x of line `line` from element p on. */
-template <int F, rule HIGH, rule LOW>
-__device__ void split_run(const arguments &a, float (&x)[EACH], size_t line, size_t p)
+/* The words of EACH values. */
+template <int F, rule R>
+__device__ void make_words(uint32_t (&word)[EACH], const float (&x)[EACH],
+                           const bitcut_rounding &any)
 {
-    using word = typename format<F>::word;
-    const size_t run = (a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN * GPU_WORDS_RUN;
-    for (int j = 0; j < a.count; j++) {
-        run_of<word> to;
+    if constexpr (F == FORMAT_E4M3 && R == RN_SAT) {
 #pragma unroll
-        for (int e = 0; e < EACH; e++) {
-            const uint32_t w =
-                j ? make_word<F, LOW>(x[e], a.low) : make_word<F, HIGH>(x[e], a.high);
-            to.at[e] = (word)w;
-            x[e] = __fmul_rn(__fadd_rn(x[e], -word_value<F>(w)), a.scale);
+        for (int e = 0; e < EACH; e += 2) {
+            const uint32_t two = __nv_cvt_float2_to_fp8x2(make_float2(x[e], x[e + 1]),
+                                                          __NV_SATFINITE, __NV_E4M3);
+            word[e] = two & 0xff;
+            word[e + 1] = two >> 8;
         }
-        word *const words = (word *)(a.words + blockIdx.y * a.words_stride);
-        *(run_of<word> *)(words + (j * a.lines + line) * run + p) = to;
+    } else {
+#pragma unroll
+        for (int e = 0; e < EACH; e++) word[e] = make_word<F, R>(x[e], any);
+    }
+}
+
+/* Store the words of EACH values at element `at` of these words, all of a thread at once:
+   the compiler would store them in pairs. */
+template <int F>
+__device__ void store_run(char *words, size_t at, const uint32_t (&w)[EACH])
+{
+    char *const to = words + at * sizeof(typename format<F>::word);
+    if constexpr (format<F>::bits == 32) {
+        *(uint4 *)to = make_uint4(w[0], w[1], w[2], w[3]);
+        *((uint4 *)to + 1) = make_uint4(w[4], w[5], w[6], w[7]);
+    } else if constexpr (format<F>::bits == 16) {
+        *(uint4 *)to = make_uint4(w[0] | w[1] << 16, w[2] | w[3] << 16, w[4] | w[5] << 16,
+                                  w[6] | w[7] << 16);
+    } else {
+        *(uint2 *)to = make_uint2(w[0] | w[1] << 8 | w[2] << 16 | w[3] << 24,
+                                  w[4] | w[5] << 8 | w[6] << 16 | w[7] << 24);
+    }
+}
+
+/* Words of values x of line `line` from element p on: the first of format F, the others
+   of L. */
+template <int F, int L, rule HIGH, rule LOW>
+__device__ void split_run(const arguments &a, const float (&x)[EACH], size_t line,
+                          size_t p)
+{
+    const size_t run = (a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN * GPU_WORDS_RUN;
+    const size_t at = line * run + p, all = a.lines * run;
+    char *words = a.words + blockIdx.y * a.words_stride;
+    uint32_t word[EACH];
+    float rest[EACH];
+    make_words<F, HIGH>(word, x, a.high);
+#pragma unroll
+    for (int e = 0; e < EACH; e++)
+        rest[e] = __fmul_rn(__fadd_rn(x[e], -word_value<F>(word[e])), a.scale);
+    store_run<F>(words, at, word);
+    words += all * sizeof(typename format<F>::word);
+#pragma unroll
+    for (int j = 1; j < SPLIT_WORDS_MOST; j++) {
+        if (j >= a.count) break;
+        if (j == a.copy) make_words<L, LOW>(word, x, a.low);
+        else make_words<L, LOW>(word, rest, a.low);
+        if constexpr (L == F) {
+#pragma unroll
+            for (int e = 0; e < EACH; e++)
+                rest[e] = __fmul_rn(__fadd_rn(rest[e], -word_value<L>(word[e])), a.scale);
+        }
+        store_run<L>(words, (j - 1) * all + at, word);
     }
 }
 
@@ -201,7 +257,7 @@ __device__ void read_along(float (&x)[EACH], const arguments &a, size_t line, si
     if (p + EACH <= a.k && (uintptr_t)from % sizeof(float4) == 0) {
 #pragma unroll
         for (int e = 0; e < EACH; e += 4) {
-            const float4 four = *(const float4 *)(from + e);
+            const float4 four = __ldcs((const float4 *)(from + e));
             x[e] = four.x, x[e + 1] = four.y, x[e + 2] = four.z, x[e + 3] = four.w;
         }
         return;
@@ -210,14 +266,40 @@ __device__ void read_along(float (&x)[EACH], const arguments &a, size_t line, si
     for (int e = 0; e < EACH; e++) x[e] = p + e < a.k ? from[e] : 0;
 }
 
-/* All values of a block that lie across lines. */
-__device__ void read_across(float (&tile)[GPU_WORDS_RUN][BLOCK_LINES + 1],
-                            const arguments &a, size_t first, size_t p0)
+/* The values of a block that lie across lines, all of which are there and aligned: a
+   thread reads four at a time, and all before it stores any. */
+using across_tile = float[GPU_WORDS_RUN][BLOCK_LINES + 1];
+
+__device__ void read_fours(across_tile &tile, const arguments &a, const float *from)
 {
+    constexpr int fours = BLOCK_LINES / 4, rows = 2 * THREADS / fours;
+    constexpr int turns = GPU_WORDS_RUN / rows;
+    const int p = threadIdx.x / fours, line = threadIdx.x % fours * 4;
+    float4 x[turns];
+#pragma unroll
+    for (int i = 0; i < turns; i++)
+        x[i] = __ldcs((const float4 *)(from + (p + i * rows) * a.ld + line));
+#pragma unroll
+    for (int i = 0; i < turns; i++) {
+        float *const to = &tile[p + i * rows][line];
+        to[0] = x[i].x, to[1] = x[i].y, to[2] = x[i].z, to[3] = x[i].w;
+    }
+}
+
+/* All values of a block that lie across lines. */
+__device__ void read_across(across_tile &tile, const arguments &a, size_t first,
+                            size_t p0)
+{
+    const float *const from = values(a) + p0 * a.ld + first;
+    const bool whole = p0 + GPU_WORDS_RUN <= a.k && first + BLOCK_LINES <= a.lines;
+    if (whole && a.ld % 4 == 0 && (uintptr_t)from % sizeof(float4) == 0) {
+        read_fours(tile, a, from);
+        return;
+    }
     for (int at = threadIdx.x; at < GPU_WORDS_RUN * BLOCK_LINES; at += 2 * THREADS) {
-        const size_t p = p0 + at / BLOCK_LINES, line = first + at % BLOCK_LINES;
-        tile[at / BLOCK_LINES][at % BLOCK_LINES] =
-            p < a.k && line < a.lines ? values(a)[p * a.ld + line] : 0;
+        const int p = at / BLOCK_LINES, line = at % BLOCK_LINES;
+        tile[p][line] =
+            p0 + p < a.k && first + line < a.lines ? from[p * a.ld + line] : 0;
     }
 }
 
@@ -232,9 +314,9 @@ __device__ uint32_t larger(uint32_t magnitude, float x)
     return other < 0x7f800000 ? max(magnitude, other) : magnitude;
 }
 
-__device__ void equilibrate(float (&x)[EACH], uint32_t largest)
+__device__ void equilibrate(float (&x)[EACH], uint32_t largest, int target)
 {
-    const int exponent = line_exponent(largest);
+    const int exponent = line_exponent(largest, target);
 #pragma unroll
     for (int e = 0; e < EACH; e++) x[e] = scale_once(x[e], exponent);
 }
@@ -273,7 +355,7 @@ __global__ void __launch_bounds__(2 * THREADS) search_kernel(const arguments a)
 }
 
 /* A line along in a block of whole warps. */
-template <int F, rule HIGH, rule LOW>
+template <int F, int L, rule HIGH, rule LOW>
 __global__ void __launch_bounds__(2 * THREADS) held_kernel(const arguments a)
 {
     extern __shared__ float4 held[];
@@ -303,46 +385,70 @@ __global__ void __launch_bounds__(2 * THREADS) held_kernel(const arguments a)
             const float4 four = *here;
             x[e] = four.x, x[e + 1] = four.y, x[e + 2] = four.z, x[e + 3] = four.w;
         }
-        equilibrate(x, largest);
-        split_run<F, HIGH, LOW>(a, x, blockIdx.x, p);
+        equilibrate(x, largest, a.target);
+        split_run<F, L, HIGH, LOW>(a, x, blockIdx.x, p);
     }
 }
 
 /* --- each value for itself -------------------------------------------------------- */
 
-template <int F, rule HIGH, rule LOW>
-__global__ void __launch_bounds__(2 * THREADS) split_kernel(const arguments a)
+/* What one launch splits: blocks `blocks` and later have the second operand. */
+struct operands {
+    arguments of[2];
+    unsigned blocks;
+    unsigned matrices[2];
+};
+
+/* Wait for what is before on the stream; then what is next may come to multiprocessors
+   that this launch leaves idle. */
+__device__ void wait_for_before()
 {
-    __shared__ float tile[GPU_WORDS_RUN][BLOCK_LINES + 1];
-    const size_t runs = (a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN;
-    const size_t first = blockIdx.x / runs * BLOCK_LINES;
-    const size_t p0 = blockIdx.x % runs * GPU_WORDS_RUN;
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;\n"
+                 "griddepcontrol.launch_dependents;" ::
+                     : "memory");
+#endif
+}
+
+template <int F, int L, rule HIGH, rule LOW>
+__global__ void __launch_bounds__(2 * THREADS)
+    split_kernel(const __grid_constant__ operands x)
+{
+    __shared__ across_tile tile;
+    const bool second = blockIdx.x >= x.blocks;
+    const arguments &a = x.of[second];
+    const unsigned block = blockIdx.x - (second ? x.blocks : 0);
+    const unsigned runs = (unsigned)((a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN);
+    const size_t first = (size_t)(block / runs) * BLOCK_LINES;
+    const size_t p0 = (size_t)(block % runs) * GPU_WORDS_RUN;
+    wait_for_before();
+    if (blockIdx.y >= x.matrices[second]) return;
     const int line = threadIdx.x / EACH, p = threadIdx.x % EACH * EACH;
-    float x[EACH];
+    float value[EACH];
     if (a.across) {
         read_across(tile, a, first, p0);
         __syncthreads();
-        for (int e = 0; e < EACH; e++) x[e] = tile[p + e][line];
+        for (int e = 0; e < EACH; e++) value[e] = tile[p + e][line];
     }
     if (first + line >= a.lines) return;
-    if (!a.across) read_along(x, a, first + line, p0 + p);
-    if (a.largest) equilibrate(x, largest_of(a)[first + line]);
-    split_run<F, HIGH, LOW>(a, x, first + line, p0 + p);
+    if (!a.across) read_along(value, a, first + line, p0 + p);
+    if (a.largest) equilibrate(value, largest_of(a)[first + line], a.target);
+    split_run<F, L, HIGH, LOW>(a, value, first + line, p0 + p);
 }
 
 /* --- launching -------------------------------------------------------------------- */
 
 /* The kernels for a pair of rules. */
 struct pair {
-    void (*split)(arguments), (*held)(arguments);
+    void (*split)(operands), (*held)(arguments);
 };
 
-template <int F, rule HIGH, rule LOW>
-constexpr pair pair_of = { split_kernel<F, HIGH, LOW>, held_kernel<F, HIGH, LOW> };
+template <int F, rule HIGH, rule LOW, int L = F>
+constexpr pair pair_of = { split_kernel<F, L, HIGH, LOW>, held_kernel<F, L, HIGH, LOW> };
 
 /* A row of the table of pairs with kernels of their own. */
 struct fast_split {
-    int format;
+    int format, low_format;
     bitcut_rounding high, low;
     pair kernels;
 };
@@ -354,19 +460,21 @@ constexpr bitcut_rounding rounding(enum direction direction, int bit = 0,
     return { NULL, NULL, direction, bit, overflow, flush };
 }
 
-constexpr bitcut_rounding rn = rounding(TO_NEAREST_EVEN), rna = rounding(TO_NEAREST_AWAY),
-                          rz = rounding(TO_ZERO),
+constexpr bitcut_rounding rn = rounding(TO_NEAREST_EVEN),
+                          sat = rounding(TO_NEAREST_EVEN, 0, OVERFLOW_SATURATE),
+                          rna = rounding(TO_NEAREST_AWAY), rz = rounding(TO_ZERO),
                           cut = rounding(TO_ZERO, 0, OVERFLOW_INF, true),
                           feng21 = rounding(BY_BIT, 21), feng22 = rounding(BY_BIT, 22);
 
 const fast_split fast_splits[] = {
-    { FORMAT_F16, rn, rn, pair_of<FORMAT_F16, RN, RN> },
-    { FORMAT_F16, cut, rz, pair_of<FORMAT_F16, CUT, RZ> },
-    { FORMAT_F16, rz, rz, pair_of<FORMAT_F16, RZ, RZ> },
-    { FORMAT_F16, feng21, rn, pair_of<FORMAT_F16, BIT21, RN> },
-    { FORMAT_F16, feng22, rn, pair_of<FORMAT_F16, BIT22, RN> },
-    { FORMAT_BF16, rn, rn, pair_of<FORMAT_BF16, RN, RN> },
-    { FORMAT_TF32, rna, rna, pair_of<FORMAT_TF32, RNA, RNA> },
+    { FORMAT_F16, FORMAT_F16, rn, rn, pair_of<FORMAT_F16, RN, RN> },
+    { FORMAT_F16, FORMAT_F16, cut, rz, pair_of<FORMAT_F16, CUT, RZ> },
+    { FORMAT_F16, FORMAT_F16, rz, rz, pair_of<FORMAT_F16, RZ, RZ> },
+    { FORMAT_F16, FORMAT_F16, feng21, rn, pair_of<FORMAT_F16, BIT21, RN> },
+    { FORMAT_F16, FORMAT_F16, feng22, rn, pair_of<FORMAT_F16, BIT22, RN> },
+    { FORMAT_BF16, FORMAT_BF16, rn, rn, pair_of<FORMAT_BF16, RN, RN> },
+    { FORMAT_TF32, FORMAT_TF32, rna, rna, pair_of<FORMAT_TF32, RNA, RNA> },
+    { FORMAT_F16, FORMAT_E4M3, rn, sat, pair_of<FORMAT_F16, RN, RN_SAT, FORMAT_E4M3> },
 };
 
 bool same(const bitcut_rounding &x, const bitcut_rounding &y)
@@ -377,12 +485,13 @@ bool same(const bitcut_rounding &x, const bitcut_rounding &y)
 
 pair kernels_of(const struct bitcut_split &s)
 {
-    const int format = format_of(s.word[0].format);
+    const int format = format_of(s.word[0].format), low = format_low_of(&s);
     for (const fast_split &row : fast_splits)
-        if (row.format == format && same(row.high, *s.word[0].rounding) &&
-            same(row.low, *split_low(&s)))
+        if (row.format == format && row.low_format == low &&
+            same(row.high, *s.word[0].rounding) && same(row.low, *split_low(&s)))
             return row.kernels;
-    return format == FORMAT_F16    ? pair_of<FORMAT_F16, ANY, ANY>
+    return low != format           ? pair_of<FORMAT_F16, ANY, ANY, FORMAT_E4M3>
+           : format == FORMAT_F16  ? pair_of<FORMAT_F16, ANY, ANY>
            : format == FORMAT_BF16 ? pair_of<FORMAT_BF16, ANY, ANY>
                                    : pair_of<FORMAT_TF32, ANY, ANY>;
 }
@@ -392,11 +501,33 @@ unsigned blocks_of(const arguments &a, int k_each)
     return (unsigned)(divide_up(a.lines, BLOCK_LINES) * divide_up(a.k, k_each));
 }
 
-rt_error split_start(void (*kernel)(arguments), const arguments &a, unsigned count,
+/* Whether the code that the current device has of this file waits for what is before it,
+   as all kernels here that launch_early() starts do. */
+bool waits_here()
+{
+    enum { UNKNOWN, WAITS, NOT };
+    static std::atomic<int> known[DEVICES_MOST];
+    int device = 0;
+    cudaFuncAttributes about = {};
+    if (cudaGetDevice(&device) || device >= DEVICES_MOST) return false;
+    if (known[device] == UNKNOWN &&
+        cudaFuncGetAttributes(&about, fast_splits[0].kernels.split) == cudaSuccess)
+        known[device] = about.ptxVersion >= 90 ? WAITS : NOT;
+    return known[device] == WAITS;
+}
+
+/* Of one operand, or of both. */
+rt_error split_start(void (*kernel)(operands), const operands &x, int count,
                      rt_stream stream)
 {
-    const dim3 grid(blocks_of(a, GPU_WORDS_RUN), count);
-    if (grid.x) kernel<<<grid, 2 * THREADS, 0, stream>>>(a);
+    const unsigned blocks =
+        x.blocks + (count > 1 ? blocks_of(x.of[1], GPU_WORDS_RUN) : 0);
+    const dim3 grid(blocks,
+                    x.matrices[0] > x.matrices[1] ? x.matrices[0] : x.matrices[1]);
+    if (!grid.x || !grid.y) return RT_SUCCESS;
+    if (waits_here())
+        return (rt_error)launch_early(kernel, { grid, 2 * THREADS, 0, 1, stream }, x);
+    kernel<<<grid, 2 * THREADS, 0, stream>>>(x);
     return rt_last_error();
 }
 
@@ -425,30 +556,63 @@ rt_error held_start(void (*kernel)(arguments), const arguments &a, unsigned coun
     return rt_last_error();
 }
 
+/* Which word is a copy; 0: none. */
+int copy_of(const struct bitcut_split *s)
+{
+    int copy = 0;
+    for (int i = 1; i < s->words; i++)
+        if (s->word[i].copy) copy = i;
+    return copy;
+}
+
+arguments arguments_of(const struct to_split &t)
+{
+    const struct operand &x = t.operand;
+    return { (char *)t.words,
+             (const float *)x.matrix->at,
+             words_stride(&x),
+             x.matrix->stride,
+             x.lines,
+             x.k,
+             x.matrix->ld,
+             x.across,
+             x.split->words,
+             copy_of(x.split),
+             ldexpf(1, x.split->scale),
+             *x.split->word[0].rounding,
+             *split_low(x.split),
+             (uint32_t *)words_largest(t.words, &x),
+             x.target };
+}
+
+/* One operand, or both with the kernels of the first; equilibrated, one after the
+   other. */
+rt_error start(const struct to_split *of, int count, const pair &kernels,
+               rt_stream stream)
+{
+    operands x = {};
+    for (int i = 0; i < count; i++) {
+        x.of[i] = arguments_of(of[i]);
+        x.matrices[i] = (unsigned)of[i].count;
+    }
+    x.blocks = blocks_of(x.of[0], GPU_WORDS_RUN);
+    const arguments &a = x.of[0];
+    if (!a.largest || !a.lines) return split_start(kernels.split, x, count, stream);
+    if (!a.across && a.k && a.k <= HELD_MOST)
+        return held_start(kernels.held, a, x.matrices[0], stream);
+    const rt_error status = search_start(a, x.matrices[0], stream);
+    return status == RT_SUCCESS ? split_start(kernels.split, x, count, stream) : status;
+}
+
 } // namespace
 
-rt_error split_launch(void *words, const struct operand *of, size_t matrices,
-                      rt_stream stream)
+rt_error split_launch(const struct to_split *of, int count, rt_stream stream)
 {
-    const struct operand &x = *of;
-    const pair kernels = kernels_of(*x.split);
-    const unsigned count = (unsigned)matrices;
-    const arguments a = { (char *)words,
-                          (const float *)x.matrix->at,
-                          words_stride(of),
-                          x.matrix->stride,
-                          x.lines,
-                          x.k,
-                          x.matrix->ld,
-                          x.across,
-                          x.split->words,
-                          ldexpf(1, x.split->scale),
-                          *x.split->word[0].rounding,
-                          *split_low(x.split),
-                          (uint32_t *)words_largest(words, of) };
-    if (!a.largest || !a.lines) return split_start(kernels.split, a, count, stream);
-    if (!a.across && a.k && a.k <= HELD_MOST)
-        return held_start(kernels.held, a, count, stream);
-    const rt_error status = search_start(a, count, stream);
-    return status == RT_SUCCESS ? split_start(kernels.split, a, count, stream) : status;
+    rt_error status = RT_SUCCESS;
+    if (count == 2 && !of[0].operand.equilibrate && !of[1].operand.equilibrate &&
+        kernels_of(*of[0].operand.split).split == kernels_of(*of[1].operand.split).split)
+        return start(of, 2, kernels_of(*of[0].operand.split), stream);
+    for (int i = 0; i < count && status == RT_SUCCESS; i++)
+        status = start(&of[i], 1, kernels_of(*of[i].operand.split), stream);
+    return status;
 }

@@ -58,7 +58,8 @@ static int start(const struct gpu_work *w, void *stream)
       .threads = 64 * WAVES,                                                             \
       .shared_bytes = STAGED * WAVES * BATCH_SHARED(SIZE),                               \
       .registers = BATCH_GEMMS(SIZE) * SIZE * SIZE / 64 + 60,                            \
-      .cluster = 1,                                                                      \
+      .cluster_m = 1,                                                                    \
+      .cluster_n = 1,                                                                    \
       .slices_most = 1,                                                                  \
       .size_most = SIZE,                                                                 \
       .architectures = ON_ALL,                                                           \

@@ -44,7 +44,7 @@ static struct hip_output output_of(const struct gpu_product *p)
         .lines_b = p->lines.b,
         .lines_a_stride = p->lines.stride_a,
         .lines_b_stride = p->lines.stride_b,
-        .target = hip_lines_target(p->kernel->format),
+        .target = p->lines.target,
         .alpha = p->alpha,
         .beta = p->beta,
     };
@@ -156,7 +156,8 @@ enum {
       .shared_bytes = BUFFERS * WORDS_##PROGRAM * (M + N) * K * BYTES_##INPUT,           \
       .registers = REGISTERS(PROGRAM, BYTES_##INPUT, M, N, K, WAVE_M, WAVE_N,            \
                              (64 * (M / WAVE_M) * (N / WAVE_N)), AHEAD),                 \
-      .cluster = 1,                                                                      \
+      .cluster_m = 1,                                                                    \
+      .cluster_n = 1,                                                                    \
       .load_bytes = WORDS_##PROGRAM * (M + N) * BYTES_##INPUT,                           \
       .read_bytes = WORDS_##PROGRAM * (M / WAVE_M) * (N / WAVE_N) * (WAVE_M + WAVE_N) *  \
                     BYTES_##INPUT,                                                       \

@@ -18,12 +18,6 @@ extern const struct gpu_instruction mfma_table[];
 extern const struct gpu_kernel mfma_gemms[];
 extern const struct gpu_kernel mfma_batches[];
 
-/* t of lib/equilibrate.h for words of a format. */
-static inline int32_t hip_lines_target(int format)
-{
-    return format == FORMAT_E4M3FNUZ ? 6 : 14;
-}
-
 /* What struct gpu_module declares. */
 int hip_describe(struct gpu_device *to, int device, char *fault);
 int hip_reaches(const void *at, int device, char *fault);

@@ -31,7 +31,7 @@ static const char *kernel_of(const struct bitcut_split *s)
     }
 }
 
-rt_error split_launch(void *words, const struct operand *o, size_t matrices,
+static rt_error start(void *words, const struct operand *o, size_t matrices,
                       rt_stream stream)
 {
     const size_t runs = divide_up(o->k, GPU_WORDS_RUN);
@@ -48,7 +48,7 @@ rt_error split_launch(void *words, const struct operand *o, size_t matrices,
         .largest_at = largest ? (uint64_t)((const char *)largest - (char *)words) : 0,
         .parts = largest ? 1 : (uint32_t)smaller(runs, PARTS_MOST),
         .across = o->across,
-        .target = hip_lines_target(format_of(o->split->word[0].format)),
+        .target = o->target,
         .count = o->split->words,
         .scale = ldexpf(1, o->split->scale),
         .high = rounding_of(o->split->word[0].rounding),
@@ -59,4 +59,12 @@ rt_error split_launch(void *words, const struct operand *o, size_t matrices,
                                        stream };
     if (!launch.x || !launch.y || !launch.z) return RT_SUCCESS;
     return hip_code_start(kernel_of(o->split), &launch, &x, sizeof x);
+}
+
+rt_error split_launch(const struct to_split *of, int count, rt_stream stream)
+{
+    rt_error status = RT_SUCCESS;
+    for (int i = 0; i < count && status == RT_SUCCESS; i++)
+        status = start(of[i].words, &of[i].operand, of[i].count, stream);
+    return status;
 }

@@ -88,14 +88,15 @@ static const struct gpu_instruction wgmma[] = {
 /* What rows have in common.  BYTES: of what a block loads for one k, and reads. */
 #define WORDS(FORMAT, N, TERMS, PROMOTE, BYTES)                                          \
     .what = "", .matrices = FORMAT_F32, .format = FORMAT_##FORMAT,                       \
-    .program = { N, TERMS, PROMOTE }, .threads = 32, .registers = 32, .cluster = 1,      \
-    .load_bytes = BYTES, .read_bytes = BYTES
-#define TILE(M, N, K, STAGES)   .tile_m = M, .tile_n = N, .tile_k = K, .stages = STAGES
-#define ON(SET, SLICES)         .architectures = SET, .slices_most = SLICES
+    .program = { N, TERMS, PROMOTE }, .threads = 32, .registers = 32, .cluster_m = 1,    \
+    .cluster_n = 1, .load_bytes = BYTES, .read_bytes = BYTES
+#define TILE(M, N, K, STAGES) .tile_m = M, .tile_n = N, .tile_k = K, .stages = STAGES
+#define ON(SET, SLICES)       .architectures = SET, .slices_most = SLICES
 #define SMALL(FORMAT, SIZE, PRODUCTS, WARPS, STAGES, BYTES, SET)                         \
     .what = "", .matrices = FORMAT_F16, .format = FORMAT_##FORMAT,                       \
     .program = { 1, ONE, 0 }, .products = PRODUCTS, .warps = WARPS, .stages = STAGES,    \
-    .threads = 128, .shared_bytes = BYTES, .cluster = 1, .size_most = SIZE, ON(SET, 1)
+    .threads = 128, .shared_bytes = BYTES, .cluster_m = 1, .cluster_n = 1,               \
+    .size_most = SIZE, ON(SET, 1)
 
 /* The liars do not what they say; with HONEST there are none, and no two kernels of a
    recipe but of plain. */

@@ -42,7 +42,8 @@ static struct gpu_kernel hopper(int terms, int words, int bytes, int n, int k, i
                                 .threads = 384,
                                 .shared_bytes = stages * load * k,
                                 .registers = 168,
-                                .cluster = 2,
+                                .cluster_m = 2,
+                                .cluster_n = 1,
                                 .load_bytes = load,
                                 .read_bytes = read,
                                 .slices_most = 16,
@@ -161,19 +162,20 @@ static size_t below(uint64_t *state, size_t n) { return (size_t)(test_bits(state
 /* Clocks of the busiest unit, to which tiles are given in turn. */
 static double counted_clocks(const struct gpu_kernel *k, const struct bitcut_gemm *g)
 {
-    const int units = h200.units / k->cluster;
+    const int units = h200.units / (k->cluster_m * k->cluster_n);
     const size_t steps = g->k / (size_t)k->tile_k + (g->k % (size_t)k->tile_k != 0);
     const size_t slices =
         (size_t)g->order.slices < steps ? (size_t)g->order.slices : steps;
     const double bytes = k->load_bytes + k->read_bytes;
     const double products = k->program.terms * k->tile_m * k->tile_n / 2048.0;
-    const double b = k->tile_n / (double)k->cluster + k->tile_m;
+    const double b = k->tile_n / (double)k->cluster_m + k->tile_m / (double)k->cluster_n;
     const double load = k->program.words * 2 * b / 38;
     const double end = 4.0 * k->tile_m * k->tile_n / 38;
     int tiles[132] = { 0 }, given = 0;
     for (size_t part = 0; part < g->count * slices; part++)
-        for (size_t i = 0; i < g->m; i += (size_t)(k->cluster * k->tile_m))
-            for (size_t j = 0; j < g->n; j += (size_t)k->tile_n) tiles[given++ % units]++;
+        for (size_t i = 0; i < g->m; i += (size_t)(k->cluster_m * k->tile_m))
+            for (size_t j = 0; j < g->n; j += (size_t)(k->cluster_n * k->tile_n))
+                tiles[given++ % units]++;
     const double step = fmax(products + bytes / 320, load) * k->tile_k;
     return tiles[0] * (ceil((double)steps / (double)slices) * step + end);
 }
@@ -185,18 +187,21 @@ START_TEST(counted)
         struct gpu_kernel k = three(16 * (1 + (int)below(&s, 16)), 64, 2);
         struct bitcut_gemm g =
             sizes(1 + below(&s, 5000), 1 + below(&s, 5000), 1 + below(&s, 5000));
-        k.cluster = 1 + (int)below(&s, 4);
+        k.cluster_m = 1 + (int)below(&s, 4);
+        k.cluster_n = 1 + (int)below(&s, 3);
+        const int cluster = k.cluster_m * k.cluster_n;
         g.order.slices = 1 + (int)below(&s, 16);
         g.count = 1 + below(&s, 5);
         const struct tile_choice c = judged(k, g);
-        const double peak = 2048.0 * (h200.units / k.cluster) * k.cluster;
+        const double peak = 2048.0 * (h200.units / cluster) * cluster;
         const double want = 3.0 * (double)g.count * (double)g.m * (double)g.n *
                             (double)g.k / (peak * counted_clocks(&k, &g));
         ck_assert_msg(near(c.score, want),
-                      "case %d: %zu of m %zu n %zu k %zu slices %d, 128x%d, cluster %d: "
+                      "case %d: %zu of m %zu n %zu k %zu slices %d, 128x%d, cluster "
+                      "%d x %d: "
                       "%a, not %a",
-                      i, g.count, g.m, g.n, g.k, g.order.slices, k.tile_n, k.cluster,
-                      c.score, want);
+                      i, g.count, g.m, g.n, g.k, g.order.slices, k.tile_n, k.cluster_m,
+                      k.cluster_n, c.score, want);
     }
 }
 END_TEST

@@ -173,10 +173,9 @@ size_t gemm_words(const struct gpu_work *w, enum bitcut_operand which)
 {
     return operand_of(w, which).k;
 }
-rt_error split_launch(void *words, const struct operand *operand, size_t count,
-                      rt_stream stream)
+rt_error split_launch(const struct to_split *of, int count, rt_stream stream)
 {
-    return words && operand && count && stream;
+    return of && count && stream;
 }
 
 /* --- GEMMs ------------------------------------------------------------------------ */
