@@ -1,5 +1,5 @@
 /* The GEMMs on a device that lib/bitcut.h declares. */
-#include "gpu/choose.h"
+#include "gpu/chosen.h"
 #include "gpu/start.h"
 #include "lib/size.h"
 
@@ -8,6 +8,7 @@
 struct bitcut_device {
     struct gpu gpu;
     struct gpu_device is;
+    struct gpu_chosen *chosen;
 };
 
 static enum bitcut_status check_there(bool there, struct fault *f)
@@ -18,24 +19,31 @@ static enum bitcut_status check_there(bool there, struct fault *f)
 
 /* --- the device ------------------------------------------------------------------- */
 
+static void device_free(struct bitcut_device *x)
+{
+    if (x) gpu_chosen_free(x->chosen);
+    free(x);
+}
+
 enum bitcut_status bitcut_device_open(struct bitcut_device **device, const char *name,
                                       char *why)
 {
     struct fault f;
     enum bitcut_status status = check_there(device && name, &f);
     if (status != BITCUT_OK) return fault_tell(why, status, &f);
-    struct bitcut_device *x = malloc(sizeof *x);
-    status = x ? gpu_open_device(&x->gpu, &x->is, name, NULL, &f)
-               : fault_set(&f, BITCUT_NO_MEMORY, "no memory");
+    struct bitcut_device *x = calloc(1, sizeof *x);
+    if (x) x->chosen = gpu_chosen_make();
+    status = x && x->chosen ? gpu_open_device(&x->gpu, &x->is, name, NULL, &f)
+                            : fault_set(&f, BITCUT_NO_MEMORY, "no memory");
     if (status == BITCUT_OK) *device = x;
-    else free(x);
+    else device_free(x);
     return fault_tell(why, status, &f);
 }
 
 void bitcut_device_close(struct bitcut_device *x)
 {
     if (x) gpu_close(&x->gpu);
-    free(x);
+    device_free(x);
 }
 
 const char *bitcut_device_name(const struct bitcut_device *x) { return x->is.name; }
@@ -47,7 +55,9 @@ static enum bitcut_status choose(struct gpu_work *to, const struct bitcut_device
                                  const struct bitcut_gemm *gemm, struct fault *f)
 {
     const enum bitcut_status status = check_there(x, f);
-    return status == BITCUT_OK ? gpu_work_choose(to, &x->gpu, &x->is, gemm, f) : status;
+    return status == BITCUT_OK
+               ? gpu_work_recall(to, x->chosen, &x->gpu, &x->is, gemm, f)
+               : status;
 }
 
 /* Say what runs in a caller's GEMM. */

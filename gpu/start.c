@@ -4,6 +4,7 @@
 
 size_t gpu_work_workspace(const struct gpu_work *w, const struct gpu *gpu)
 {
+    if (w->gemm.count == 1) return gpu->module->workspace(w);
     struct gpu_work one = *w;
     one.gemm.count = 1;
     return gpu->module->workspace(&one);
@@ -95,27 +96,40 @@ static void gemm_advance(struct bitcut_gemm *g, size_t count)
 static size_t count_at_a_time(const struct gpu *gpu, const struct gpu_work *w,
                               size_t bytes)
 {
-    if (gpu_work_emulates(w)) return 1;
+    if (gpu_work_emulates(w) || w->gemm.count == 1) return 1;
     if (!gpu_kernel_splits(w->kernel)) return w->gemm.count;
     const size_t each = gpu_work_workspace(w, gpu), slices = (size_t)w->plan.order.slices;
     const size_t most = GPU_COUNT_MOST / slices, room = each ? bytes / each : most;
     return room < most ? room : most;
 }
 
+static enum bitcut_status start_now(const struct gpu *gpu,
+                                    const struct gpu_device *device,
+                                    const struct gpu_work *w, void *workspace,
+                                    void *stream, struct fault *f)
+{
+    char why[GPU_FAULT_MOST];
+    if (!w->gemm.count ||
+        gpu->module->start(w, workspace, device->number, stream, why) == 0)
+        return BITCUT_OK;
+    return fault_set(f, BITCUT_CANNOT, "%s: %s", w->kernel->name, why);
+}
+
 static enum bitcut_status start(const struct gpu *gpu, const struct gpu_device *device,
                                 const struct gpu_work *w, void *workspace, size_t bytes,
                                 void *stream, struct fault *f)
 {
-    char why[GPU_FAULT_MOST];
     const size_t most = count_at_a_time(gpu, w, bytes);
+    if (w->gemm.count <= most) return start_now(gpu, device, w, workspace, stream, f);
     struct gpu_work now = *w;
-    for (size_t left = w->gemm.count; left; left -= now.gemm.count) {
+    enum bitcut_status status = BITCUT_OK;
+    for (size_t left = w->gemm.count; left && status == BITCUT_OK;
+         left -= now.gemm.count) {
         now.gemm.count = left < most ? left : most;
-        if (gpu->module->start(&now, workspace, device->number, stream, why) != 0)
-            return fault_set(f, BITCUT_CANNOT, "%s: %s", w->kernel->name, why);
+        status = start_now(gpu, device, &now, workspace, stream, f);
         gemm_advance(&now.gemm, now.gemm.count);
     }
-    return BITCUT_OK;
+    return status;
 }
 
 enum bitcut_status gpu_work_start(const struct gpu_work *w, const struct gpu *gpu,
