@@ -55,9 +55,8 @@ static enum bitcut_status choose(struct gpu_work *to, const struct bitcut_device
                                  const struct bitcut_gemm *gemm, struct fault *f)
 {
     const enum bitcut_status status = check_there(x, f);
-    return status == BITCUT_OK
-               ? gpu_work_recall(to, x->chosen, &x->gpu, &x->is, gemm, f)
-               : status;
+    return status == BITCUT_OK ? gpu_work_recall(to, x->chosen, &x->gpu, &x->is, gemm, f)
+                               : status;
 }
 
 /* Say what runs in a caller's GEMM. */

@@ -72,6 +72,14 @@ static void write_down(const char *name)
     run_unlock();
 }
 
+static enum bitcut_status open_device(struct run_gpu *x, int number, struct fault *f)
+{
+    const enum bitcut_status status = gpu_describe(&x->is, &x->gpu, number, f);
+    if (status != BITCUT_OK) return status;
+    if (!x->chosen) x->chosen = gpu_chosen_make(); /* else a parent's */
+    return x->chosen ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "no memory");
+}
+
 /* With the lock. */
 static const struct run_gpu *device(int number, const struct gpu *g, struct fault *f)
 {
@@ -79,10 +87,10 @@ static const struct run_gpu *device(int number, const struct gpu *g, struct faul
         return fault_set(f, BITCUT_CANNOT, "device %d is beyond those looked at", number),
                NULL;
     if (!all.device[number].tried) {
-        struct run_gpu x = { .gpu = *g };
+        struct run_gpu x = { .gpu = *g, .chosen = all.device[number].gpu.chosen };
         struct fault *const why = &all.device[number].fault;
         all.device[number].tried = true;
-        all.device[number].open = gpu_describe(&x.is, g, number, why) == BITCUT_OK;
+        all.device[number].open = open_device(&x, number, why) == BITCUT_OK;
         all.device[number].gpu = x;
         if (all.device[number].open) write_down(x.is.name);
     }

@@ -2,12 +2,13 @@
 #ifndef BITCUT_ANALYSIS_RUN_RUN_GPU_H
 #define BITCUT_ANALYSIS_RUN_RUN_GPU_H
 
-#include "gpu/gpu.h"
+#include "gpu/chosen.h"
 
 /* A device, by a module that computes in streams of others. */
 struct run_gpu {
     struct gpu gpu;
     struct gpu_device is;
+    struct gpu_chosen *chosen;
 };
 
 /* The calling thread's current device; the module is opened at the first use, and stays.

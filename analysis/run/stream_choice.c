@@ -3,19 +3,10 @@
 #include "analysis/run/stream_choice.h"
 
 #include "analysis/run/blas_product.h"
-#include "gpu/choose.h"
 
 #include <pthread.h>
 
-enum { KEPT = 256, BEGAN_MOST = 1024 };
-
-/* What one was chosen for, and the kernel: NULL, the row is free. */
-struct kept {
-    int device;
-    const struct run_way *way;
-    size_t count, m, n, k;
-    const struct gpu_kernel *kernel;
-};
+enum { BEGAN_MOST = 1024 };
 
 struct began {
     int device;
@@ -23,7 +14,6 @@ struct began {
     const struct gpu_kernel *kernel;
 };
 
-static struct kept kept[KEPT];
 static struct began began[BEGAN_MOST];
 static size_t begun;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -46,51 +36,12 @@ static void enter(void)
 
 /* --- which kernel ----------------------------------------------------------------- */
 
-/* The row of such GEMMs, of these or of others. */
-static struct kept *row_of(const struct kept *x)
-{
-    size_t h = x->count;
-    h = (h * 0x9e3779b1 + x->m) * 0x9e3779b1 + x->n;
-    h = (h * 0x9e3779b1 + x->k) * 0x9e3779b1 + (size_t)x->device;
-    h = (h * 0x9e3779b1 + (uintptr_t)x->way) * 0x9e3779b1;
-    return &kept[h / 65536 % KEPT];
-}
-
-static const struct gpu_kernel *look_up(const struct kept *x)
-{
-    enter();
-    const struct kept *const r = row_of(x);
-    const bool same = r->device == x->device && r->way == x->way &&
-                      r->count == x->count && r->m == x->m && r->n == x->n &&
-                      r->k == x->k;
-    const struct gpu_kernel *const kernel = same ? r->kernel : NULL;
-    pthread_mutex_unlock(&lock);
-    return kernel;
-}
-
-static void write_down(const struct kept *x)
-{
-    enter();
-    *row_of(x) = *x;
-    pthread_mutex_unlock(&lock);
-}
-
 enum bitcut_status stream_choice(struct gpu_work *to, const struct run_gpu *gpu,
                                  const struct run_way *way, const struct bitcut_gemm *of,
                                  struct fault *f)
 {
-    struct kept x = { gpu->is.number, way, of->count, of->m, of->n, of->k, NULL };
-    const struct bitcut_gemm asked = product_in_way(&way->gemm, of);
-    struct bitcut_gemm g;
-    if (gemm_take(&g, &asked, f) != BITCUT_OK) return f->status;
-    x.kernel = look_up(&x);
-    if (x.kernel && gpu_work_make(to, &g, x.kernel, &gpu->is, NULL) == BITCUT_OK)
-        return BITCUT_OK;
-    const enum bitcut_status status = gpu_work_choose(to, &gpu->gpu, &gpu->is, &g, f);
-    if (status != BITCUT_OK || gpu_work_emulates(to)) return status;
-    x.kernel = to->kernel;
-    write_down(&x);
-    return BITCUT_OK;
+    const struct bitcut_gemm g = product_in_way(&way->gemm, of);
+    return gpu_work_recall(to, gpu->chosen, &gpu->gpu, &gpu->is, &g, f);
 }
 
 /* --- what began ------------------------------------------------------------------- */

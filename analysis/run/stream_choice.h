@@ -1,13 +1,11 @@
-/* What computes a program's GEMM on its device, kept for the next one of the same sizes.
- */
+/* What computes a program's GEMM on its device, and what has begun there. */
 #ifndef BITCUT_ANALYSIS_RUN_STREAM_CHOICE_H
 #define BITCUT_ANALYSIS_RUN_STREAM_CHOICE_H
 
 #include "analysis/run/run_gpu.h"
 #include "analysis/run/settings.h"
 
-/* The GEMM, whose sizes and matrices are set, in a way: as gpu_work_choose().  The way
-   stays where it is. */
+/* The GEMM, whose sizes and matrices are set, in a way: as gpu_work_recall(). */
 enum bitcut_status stream_choice(struct gpu_work *to, const struct run_gpu *gpu,
                                  const struct run_way *way, const struct bitcut_gemm *g,
                                  struct fault *f);
