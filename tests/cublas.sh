@@ -43,6 +43,11 @@ with_stub="$here/cublas_call.c -L. -lcublas $libraries/libbitcut.so -lm -ldl -lp
     built libcublas.so -shared -fPIC "$here/cublas_stub.c" &&
         built client "$here/cublas_client.c" $with_stub &&
         built scenes "$here/cublas_scenes.c" $with_stub &&
+        built libtwo.so -shared -fPIC -DNUMBER=2 "$here/cublas_late.c" &&
+        built libone.so -shared -fPIC -DNUMBER=1 "$here/cublas_late.c" -ldl &&
+        built libwrap.so -shared -fPIC -DWRAPPER "$here/cublas_late.c" -ldl &&
+        cp libcublas.so libsecond.so &&
+        built late -Wl,--no-as-needed "$here/cublas_late.c" "$here/cublas_call.c" -L. -lone -ltwo -ldl &&
         ! model_built models | grep . && ! model_built honest -DHONEST | grep .
 } > log || { cat log; echo "Bail out! programs are not compiled"; exit 1; }
 mkdir none
@@ -232,6 +237,31 @@ audited() {
     [ "$(values watched) $(values captured)" = '1 1' ] || cat err
 }
 
+# late WANTED "KEY..." VALUES LIBRARY...: what a program prints that looks routines up itself.
+late() {
+    wanted=$1 keys=$2 values=$3
+    shift 3
+    # shellcheck disable=SC2086
+    ran $as -- ./late "$@"
+    [ "$(cat out)" = "$wanted" ] || { echo "$*:"; cat out; }
+    counted "$keys" "$values"
+}
+
+# By dlsym() and a handle: the library is not called, but where another one is meant.
+looked_up() {
+    case $(uname -m) in x86_64 | aarch64) ;; *) return ;; esac
+    [ "$(./late ./libcublas.so)" = '1 0' ] || ./late ./libcublas.so
+    late '0 0' 'taken left' '1 0' ./libcublas.so
+    # A wrapper is what its program asked for; what that calls is computed.
+    [ "$(./late ./libwrap.so ./libcublas.so)" = '1 1' ] || ./late ./libwrap.so ./libcublas.so
+    late '0 0' 'taken left' '1 0' ./libwrap.so ./libcublas.so
+    ran --audit -- ./late ./libwrap.so ./libcublas.so
+    [ "$(cat out)" = '1 1' ] || cat out
+    counted 'taken passed' '0 1'
+    # Of two libraries calls go to the first: the second one's routines are its own.
+    late '1 0' 'taken left' '0 0' ./libsecond.so ./libsecond.so ./libcublas.so
+}
+
 by_command_line() {
     bitcut run --least x --audit -- ./scenes product > out 2> err
     [ "$(cat err)" = 'bitcut: --least: x: not a whole number below 10^9' ] || cat err
@@ -250,6 +280,7 @@ ok_if_empty "... emulated" "$(called legemm cdna2/mfma.32x32x8.f32.f16)"
 ok_if_empty "... by another way, too" "$(called ootomo $unit plain@v100)"
 ok_if_empty "... by the library, too" "$(called ootomo $unit original)"
 ok_if_empty "what is left, and why" "$(left)"
+ok_if_empty "routines that are looked up" "$(looked_up)"
 ok_if_empty "devices" "$(devices)"
 ok_if_empty "workspaces" "$(scene workspaces 'taken left reasons' '7 1 memory 1')"
 ok_if_empty "graphs" "$(scene graphs 'taken left reasons captured' '10 6 capture 6 13')"

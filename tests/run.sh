@@ -70,7 +70,7 @@ said() {
     for key; do tail -n 1 out | sed -n "s/.*\"$key\":\([0-9]*\).*/\1/p"; done | paste -s -d ' ' -
 }
 
-$NM -D --defined-only "$library" | awk '{ print $NF }' | grep -v '^_\|^cublas' > names
+$NM -D --defined-only "$library" | awk '{ print $NF }' | grep -v '^_\|^cublas\|^dlsym$' > names
 
 # The names that the library is to have, from what the manual says of them.
 names_wanted() {

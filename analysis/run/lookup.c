@@ -1,0 +1,165 @@
+/* dlsym() in place of the C library's.  A program that looks routines of cuBLAS up in its
+   library by a handle, as JAX, TensorFlow and ctypes do, gets those of this library where
+   a call of them would be passed on to the one that it has found.  All else is the C
+   library's, which is to see the program's own call: what RTLD_NEXT and RTLD_DEFAULT mean
+   depends on who calls.  So dlsym() itself is a few instructions that ask
+   lookup_answer(), and jump there as if they had not been. */
+#define _GNU_SOURCE /* dlvsym(), RTLD_NEXT */
+
+#include "analysis/run/original.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#if defined(__GLIBC__) && !defined(__ILP32__) &&                                         \
+    (defined(__x86_64__) || defined(__aarch64__))
+
+typedef void *look_up(void *handle, const char *name);
+
+/* What dlsym() does: go on to `next`, or with NULL return the symbol.  It is returned in
+   two registers. */
+struct answer {
+    look_up *next;
+    void *symbol;
+};
+
+__attribute__((visibility("hidden"))) struct answer
+lookup_answer(void *handle, const char *name, const void *caller);
+
+#if defined(__x86_64__)
+__asm__(".pushsection .text\n"
+        ".globl dlsym\n"
+        ".type dlsym, @function\n"
+        "dlsym:\n"
+        ".cfi_startproc\n"
+        "endbr64\n"
+        "push %rdi\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        "push %rsi\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        "sub $8, %rsp\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        "mov 24(%rsp), %rdx\n"
+        "call lookup_answer\n"
+        "add $8, %rsp\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        "pop %rsi\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        "pop %rdi\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        "test %rax, %rax\n"
+        "jz 1f\n"
+        "jmp *%rax\n"
+        "1: mov %rdx, %rax\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size dlsym, . - dlsym\n"
+        ".popsection\n");
+#else
+__asm__(".pushsection .text\n"
+        ".globl dlsym\n"
+        ".type dlsym, %function\n"
+        ".p2align 2\n"
+        "dlsym:\n"
+        ".cfi_startproc\n"
+        "hint 34\n" /* bti c */
+        "stp x29, x30, [sp, -32]!\n"
+        ".cfi_def_cfa_offset 32\n"
+        ".cfi_offset 29, -32\n"
+        ".cfi_offset 30, -24\n"
+        "mov x29, sp\n"
+        "stp x0, x1, [sp, 16]\n"
+        "mov x2, x30\n"
+        "bl lookup_answer\n"
+        "mov x16, x0\n"
+        "mov x17, x1\n"
+        "ldp x0, x1, [sp, 16]\n"
+        "ldp x29, x30, [sp], 32\n"
+        ".cfi_restore 29\n"
+        ".cfi_restore 30\n"
+        ".cfi_def_cfa_offset 0\n"
+        "cbz x16, 1f\n"
+        "br x16\n"
+        "1: mov x0, x17\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size dlsym, . - dlsym\n"
+        ".popsection\n");
+#endif
+
+/* Sanitizers and allocators look functions up before they can be used. */
+#define EARLY __attribute__((no_sanitize("address", "undefined", "thread")))
+
+/* The one behind this library: the C library's, under one of its versions. */
+EARLY static look_up *find_next(void)
+{
+    static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5" };
+    static _Atomic(look_up *) found;
+    look_up *f = found;
+    for (size_t i = 0; !f && i < sizeof versions / sizeof versions[0]; i++) {
+        void *const symbol = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+        memcpy(&f, &symbol, sizeof f);
+    }
+    return found = f;
+}
+
+EARLY static bool is_cublas(const char *name)
+{
+    static const char beginning[] = "cublas";
+    int i = 0;
+    while (beginning[i] && name[i] == beginning[i]) i++;
+    return !beginning[i];
+}
+
+/* --- routines of cuBLAS ------------------------------------------------------------- */
+
+static const char here; /* in this library */
+
+static bool is_own(const void *at)
+{
+    Dl_info own, other;
+    return dladdr(&here, &own) && dladdr(at, &other) && own.dli_fbase == other.dli_fbase;
+}
+
+/* This library's routine of that name, or NULL. */
+static void *own_routine(const char *name, look_up *next)
+{
+    Dl_info own;
+    const bool known = dladdr(&here, &own) != 0;
+    void *const self = known ? dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void *const symbol = self ? next(self, name) : NULL;
+    if (self) dlclose(self);
+    return symbol && is_own(symbol) ? symbol : NULL;
+}
+
+/* Whether a call of this library's routine is passed on to what was found. */
+static bool is_passed_to(const void *found, const char *name, const void *caller)
+{
+    any_function *const original = original_find(name, caller);
+    return memcmp(&original, &found, sizeof found) == 0;
+}
+
+static void *look_for(void *handle, const char *name, const void *caller, look_up *next)
+{
+    void *const found = next(handle, name);
+    const int error = errno;
+    if (!found || is_own(caller)) return found;
+    void *const own = own_routine(name, next);
+    const bool taken = own && own != found && is_passed_to(found, name, caller);
+    dlerror(); /* what has failed meanwhile is not the program's */
+    errno = error;
+    return taken ? own : found;
+}
+
+EARLY struct answer lookup_answer(void *handle, const char *name, const void *caller)
+{
+    look_up *const next = find_next();
+    if (!next || !name || handle == RTLD_NEXT || handle == RTLD_DEFAULT ||
+        !is_cublas(name))
+        return (struct answer){ next, NULL };
+    return (struct answer){ NULL, look_for(handle, name, caller, next) };
+}
+
+#endif
