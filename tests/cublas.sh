@@ -264,7 +264,12 @@ looked_up() {
 
 by_command_line() {
     bitcut run --least x --audit -- ./scenes product > out 2> err
-    [ "$(cat err)" = 'bitcut: --least: x: not a whole number below 10^9' ] || cat err
+    [ "$(cat err)" = 'bitcut: --least: x: not a whole number below 10^18' ] || cat err
+    # shellcheck disable=SC2086
+    ran $as --least 999999999999999999 -- ./scenes product
+    counted 'taken left reasons' '0 1 small 1'
+    bitcut run --least 1000000000000000000 --audit -- ./scenes product > out 2> err
+    grep -q 'not a whole number below 10^18' err || cat err
     # The unit of the device's kernel.
     ran --recipe ootomo --device cuda -- ./scenes product
     [ "$(values way)" = "\"$way\"" ] || values way

@@ -58,15 +58,24 @@ static enum bitcut_status read_rules(struct run_settings *s, const char *list,
     return BITCUT_OK;
 }
 
-/* A number of at most nine digits. */
-static enum bitcut_status read_number(int *to, const char *value, struct fault *f)
+/* A number of at most so many digits, which are 18 at most. */
+static enum bitcut_status read_digits(uint64_t *to, const char *value, size_t most,
+                                      struct fault *f)
 {
     const size_t digits = strspn(value, "0123456789");
-    if (!digits || digits > 9 || value[digits])
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: not a whole number below 10^9",
-                         text_fit(value, 60), value);
-    *to = atoi(value);
+    if (!digits || digits > most || value[digits])
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "%.*s: not a whole number below 10^%zu",
+                         text_fit(value, 60), value, most);
+    *to = strtoull(value, NULL, 10);
     return BITCUT_OK;
+}
+
+static enum bitcut_status read_number(int *to, const char *value, struct fault *f)
+{
+    uint64_t x;
+    const enum bitcut_status status = read_digits(&x, value, 9, f);
+    if (status == BITCUT_OK) *to = (int)x;
+    return status;
 }
 
 static enum bitcut_status take_way(struct run_settings *s, const char *value,
@@ -118,7 +127,7 @@ static enum bitcut_status take_device(struct run_settings *s, const char *value,
 static enum bitcut_status take_least(struct run_settings *s, const char *value,
                                      struct fault *f)
 {
-    return read_number(&s->least, value, f);
+    return read_digits(&s->least, value, 18, f);
 }
 
 static enum bitcut_status take_sites(struct run_settings *s, const char *value,

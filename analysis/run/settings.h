@@ -55,10 +55,10 @@ struct run_settings {
     bool compares;          /* every product is computed once more, so: ...        */
     struct run_way against; /* ..., and its result compared                        */
     bool audits;
-    int percent; /* of the program's time that an audit may take; RUN_PERCENT_ALL */
-    int threads; /* 0: all processors                                             */
-    bool python; /* places are lines of Python where there are any                */
-    int least;   /* products of two numbers that a call has, to be computed at all */
+    int percent;    /* of the program's time that an audit may take; RUN_PERCENT_ALL */
+    int threads;    /* 0: all processors                                             */
+    bool python;    /* places are lines of Python where there are any                */
+    uint64_t least; /* products of two numbers that a call has, to be computed at all */
     char device[DEVICE_MOST]; /* that emulates large products; "": none            */
     char *folder; /* where processes write what they did, its whole path; or NULL  */
 };
