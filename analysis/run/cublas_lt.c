@@ -28,6 +28,8 @@ static const struct {
     { 19, 8, 0, LEFT_EPILOGUE },                    /* ..._C_SCALE_POINTER       */
     { 20, 8, 0, LEFT_EPILOGUE },                    /* ..._D_SCALE_POINTER       */
     { 21, 8, 0, LEFT_EPILOGUE },                    /* ..._AMAX_D_POINTER        */
+    { 36, 8, 0, LEFT_EPILOGUE },                    /* ..._D_OUT_SCALE_POINTER   */
+    { 38, 8, 0, LEFT_COMPUTE },                     /* ..._EMULATION_DESCRIPTOR  */
 };
 
 enum { TRANS_A = 3, TRANS_B = 4, EPILOGUE = 7, BIAS_POINTER = 8, BIAS_TYPE = 26 };

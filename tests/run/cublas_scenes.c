@@ -90,7 +90,8 @@ static void left(void)
     static const struct {
         int which;
         int64_t value;
-    } others[] = { { 7, 2 }, { 17, 64 }, { 21, 64 }, { 5, 1 }, { 6, 0 } };
+    } others[] = { { 7, 2 },   { 7, 32 },  { 7, 36 }, { 17, 64 }, { 21, 64 },
+                   { 36, 64 }, { 38, 64 }, { 5, 1 },  { 6, 0 } };
     struct call x = square();
     handle.pointer_mode = 1;
     for (const char *const *name = gemm_names; *name; name++) call_library(*name, &x);
@@ -114,7 +115,7 @@ static void left(void)
     x.type = 0, x.scale = 1;
     call_library("cublasLtMatmul", &x);
     x.scale = 0;
-    for (int i = 0; i < 5; i++) {
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         x.other.which = others[i].which, x.other.value = others[i].value;
         call_library("cublasLtMatmul", &x);
     }
@@ -156,20 +157,44 @@ static void passed(void)
     CHECK(count == 22 && !memcmp(v, wanted, sizeof wanted));
 }
 
-/* A routine that is never taken, by what the loader finds for it. */
+/* Routines that are never taken, by what the loader finds for them: all of their
+   arguments arrive, whatever their types, in those with integers of 64 bits. */
 static void counted(void)
 {
-    typedef int gemm(void *, int, int, int, int, int, const double *, const double *, int,
-                     const double *, int, const double *, double *, int);
-    gemm *f;
-    int count;
-    void *const symbol = dlsym(RTLD_DEFAULT, "cublasDgemm_v2");
-    memcpy(&f, &symbol, sizeof f);
-    CHECK(f(&handle, 1, 0, 2, 3, 4, (void *)5, (void *)6, 7, (void *)8, 9, (void *)10,
-            (void *)11, 12) == 0);
-    const int64_t wanted[] = { 1, 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
-    const int64_t *const v = stub_arguments(&count);
-    CHECK(count == 13 && !memcmp(v, wanted, sizeof wanted));
+    typedef intptr_t word;
+    typedef int any(void *, word, word, word, word, word, word, word, word, word, word,
+                    word, word, word, word, word, word, word, word, word);
+    static const struct {
+        const char *name;
+        int arguments;
+    } routines[] = {
+        { "cublasDgemm_v2", 13 },
+        { "cublasCgemm_v2", 13 },
+        { "cublasZgemm_v2", 13 },
+        { "cublasSgemv_v2", 11 },
+        { "cublasSsyrk_v2", 10 },
+        { "cublasSsymm_v2", 12 },
+        { "cublasSgemmGroupedBatched", 15 },
+        { "cublasGemmGroupedBatchedEx", 19 },
+        { "cublasSsyr2k_v2", 12 },
+        { "cublasStrmm_v2", 13 },
+        { "cublasStrsm_v2", 11 },
+    };
+    handle.status = 14;
+    for (size_t i = 0; i < sizeof routines / sizeof routines[0]; i++)
+        for (int large = 0; large < 1 + (sizeof(word) == 8); large++) {
+            char name[64];
+            any *f;
+            int count;
+            snprintf(name, sizeof name, "%s%s", routines[i].name, large ? "_64" : "");
+            void *const symbol = dlsym(RTLD_DEFAULT, name);
+            memcpy(&f, &symbol, sizeof f);
+            CHECK(f(&handle, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
+                    18, 19) == 14);
+            const int64_t *const v = stub_arguments(&count);
+            CHECK(count == routines[i].arguments && stub_calls(name) == 1);
+            for (int at = 0; at < count; at++) CHECK(v[at] == at + 1);
+        }
 }
 
 /* --- workspaces and graphs ---------------------------------------------------------- */
