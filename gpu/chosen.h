@@ -15,7 +15,7 @@ void gpu_chosen_free(struct gpu_chosen *x); /* or NULL */
    is remembered if a kernel computes it.  What the choice does not depend on may differ
    from one GEMM to the next: alpha, beta but for 0, where matrices and words are and how
    far from each other.  Rows of tables are told apart by their addresses, and must not
-   change.  A kernel leaves to->emulation as it was. */
+   change.  Of a GEMM that a kernel computes to->emulation is undefined. */
 enum bitcut_status gpu_work_recall(struct gpu_work *to, struct gpu_chosen *x,
                                    const struct gpu *g, const struct gpu_device *device,
                                    const struct bitcut_gemm *gemm, struct fault *f);

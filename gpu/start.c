@@ -43,7 +43,8 @@ static enum bitcut_status check_matrices(const struct gpu_work *w, const struct 
     if (status != BITCUT_OK || empty) return status;
     status = gpu_matrix_check("A", &g->a, g->k, gpu, device, f);
     if (status == BITCUT_OK) status = gpu_matrix_check("B", &g->b, g->k, gpu, device, f);
-    if (status == BITCUT_OK && gemm_reads_c(g))
+    const bool is_d = g->c.each == g->d.each && g->c.at == g->d.at;
+    if (status == BITCUT_OK && gemm_reads_c(g) && !is_d)
         status = gpu_matrix_check("C", &g->c, 1, gpu, device, f);
     return status == BITCUT_OK ? gpu_matrix_check("D", &g->d, 1, gpu, device, f) : status;
 }

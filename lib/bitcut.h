@@ -715,9 +715,10 @@ struct bitcut_device;
    second, by the module bitcut-cuda.so in the folder that the environment variable
    BITCUT_MODULES names, or else beside the library, or where `make install` puts it.
    *device is set only on success; bitcut_device_close() ends it, but not GEMMs that still
-   run.  BITCUT_CANNOT: the backend ("hip", "host", ...) is not built in, there is no
-   module, it is of another version, or there is no such device, or none that it knows;
-   BITCUT_BAD_ARGUMENT: no device can be called so. */
+   run.  Any number of threads may use it at a time.  BITCUT_CANNOT: the backend ("hip",
+   "host", ...) is not built in, there is no module, it is of another version, or there is
+   no such device, or none that it knows; BITCUT_BAD_ARGUMENT: no device can be called so.
+ */
 enum bitcut_status bitcut_device_open(struct bitcut_device **device, const char *name,
                                       char *why);
 void bitcut_device_close(struct bitcut_device *device); /* or NULL */
@@ -732,7 +733,8 @@ const char *bitcut_device_name(const struct bitcut_device *device);
    bits.  Of those with these bits the one is taken whose tile suits the sizes and the
    device best (the manual, "Tile model"); with `any_promotion` also of those that promote
    less often. The unit may be another on another device, so set it, or name the kernel,
-   where bits must never change.
+   where bits must never change.  A device remembers what it chose for the last 100 GEMMs
+   or so: to choose takes longer than to start.
 
    Where `unit` is set, no kernel is named, and no kernel does all this, the device
    emulates the unit, whichever it is, if its module can (that for CUDA): with every
