@@ -102,7 +102,8 @@ EARLY static look_up *find_next(void)
         void *const symbol = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
         memcpy(&f, &symbol, sizeof f);
     }
-    return found = f;
+    found = f;
+    return f;
 }
 
 EARLY static bool is_cublas(const char *name)
