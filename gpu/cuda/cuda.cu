@@ -3,6 +3,7 @@
 #include "gpu/cuda/gemm.cuh"
 #include "gpu/cuda/nvml.cuh"
 
+#include <atomic>
 #include <cstdio>
 
 /* --- the device ------------------------------------------------------------------- */
@@ -170,6 +171,21 @@ static rt_error ask_of(rt_pointer *x, const void *at)
     return rt_pointer_get(x, at);
 }
 
+/* Whether the device reads all memory of the host, which is asked once. */
+static rt_error ask_pageable(int *pageable, int device)
+{
+    enum { UNKNOWN, NOT, PAGEABLE };
+    static std::atomic<int> known[DEVICES_MOST];
+    const bool kept = device < DEVICES_MOST;
+    if (kept && known[device] != UNKNOWN) {
+        *pageable = known[device] == PAGEABLE;
+        return RT_SUCCESS;
+    }
+    const rt_error status = rt_device_ask(pageable, RT_PAGEABLE, device);
+    if (kept && status == RT_SUCCESS) known[device] = *pageable ? PAGEABLE : NOT;
+    return status;
+}
+
 int gemm_reaches(const void *at, int device, char *fault)
 {
     rt_pointer x = {};
@@ -177,7 +193,7 @@ int gemm_reaches(const void *at, int device, char *fault)
     const on_device on(device);
     rt_error status = on.status;
     if (status == RT_SUCCESS) status = ask_of(&x, at);
-    if (status == RT_SUCCESS) status = rt_device_ask(&pageable, RT_PAGEABLE, device);
+    if (status == RT_SUCCESS) status = ask_pageable(&pageable, device);
     if (status != RT_SUCCESS) return fault_of(fault, status);
     const char *why = why_unreached(&x, device, pageable);
     if (why) snprintf(fault, GPU_FAULT_MOST, "%s", why);
