@@ -167,11 +167,28 @@ struct gpu_entrant {
     const struct gpu_emulation *emulation; /* of the kernel of those that are emulated */
 };
 
+/* Why the clock of a board is lower than it could be: bits of a set. */
+enum { GPU_LIMIT_POWER = 1, GPU_LIMIT_HEAT = 2 };
+
+enum { GPU_READS_MOST = 64 };
+
+/* How often an entrant starts. */
+struct gpu_loop {
+    int warm;    /* before it is timed, 1 or more                                      */
+    int repeats; /* timed, 1 or more                                                   */
+    int reads;   /* of the board meanwhile, one in each of so many even parts of the
+                    repeats: 1 to GPU_READS_MOST, and no more than repeats             */
+};
+
 struct gpu_measurement {
     double milliseconds;      /* of all repeats, between two events on their stream     */
     double board_millijoules; /* by the board's own counter meanwhile; 0: it has none.
                                  Counters move every 20 to 100 ms                       */
-    int megahertz;            /* the clock of the multiprocessors then, or 0            */
+    double board_watts_most;  /* the limit of its power that is in force; 0: not known  */
+    int megahertz;            /* median of the clocks of the multiprocessors that were
+                                 read, or 0                                             */
+    int reads;                /* at which it said what limits the clock; 0: it does not */
+    int at_power, at_heat;    /* of these, the reads that named this limit              */
 };
 
 /* What the peers are of. */
@@ -193,12 +210,14 @@ struct gpu_timer {
                  const struct bitcut_gemm *gemm, size_t distinct, int device,
                  char *fault);
 
-    /* Fill D with NaNs, make the words that are not timed, start the entrant once, then
-       `repeats` times between two events, and wait.  Nothing is allocated between the
-       events.  Operands small enough stay in the device's cache from one repeat to the
+    /* Fill D with NaNs, make the words that are not timed, start the entrant
+       loop->warm times, wait, start it loop->repeats times between two events, and wait.
+       Nothing is allocated between the events, and the board is read while the device
+       works.  Operands small enough stay in the device's cache from one repeat to the
        next. */
     int (*run)(struct gpu_measurement *measurement, struct gpu_session *session,
-               const struct gpu_entrant *entrant, int repeats, char *fault);
+               const struct gpu_entrant *entrant, const struct gpu_loop *loop,
+               char *fault);
 
     /* Copy `rows` rows of D of n elements from row i on to the host: row i % m of matrix
        i / m. */

@@ -168,7 +168,11 @@ struct board;
 struct board *board_open(void);
 void board_close(struct board *x);
 double board_millijoules(const struct board *x); /* used since the driver was loaded    */
+double board_watts_most(const struct board *x);  /* the limit of its power in force     */
 int board_megahertz(const struct board *x);      /* the clock of the multiprocessors now */
+
+/* What limits that clock now: a set of GPU_LIMIT_...; -1: not known. */
+int board_limits(const struct board *x);
 
 extern const struct gpu_timer timer; /* gpu/timer.c, by those */
 

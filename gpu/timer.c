@@ -15,6 +15,7 @@ struct buffer {
 struct stopwatch {
     rt_stream stream;
     rt_event from, to;
+    rt_event part[2]; /* ends of two parts of a loop, one after the other */
     struct peer_library *library;
     struct board *board;
 };
@@ -37,6 +38,8 @@ static rt_error stopwatch_begin(struct stopwatch *s)
     rt_error status = rt_stream_create(&s->stream, RT_NON_BLOCKING);
     if (status == RT_SUCCESS) status = rt_event_create(&s->from);
     if (status == RT_SUCCESS) status = rt_event_create(&s->to);
+    for (int i = 0; i < 2 && status == RT_SUCCESS; i++)
+        status = rt_event_create(&s->part[i]);
     return status;
 }
 
@@ -45,6 +48,8 @@ static void stopwatch_end(struct stopwatch *s)
 {
     board_close(s->board);
     peer_close(s->library);
+    for (int i = 0; i < 2; i++)
+        if (s->part[i]) rt_event_end(s->part[i]);
     if (s->to) rt_event_end(s->to);
     if (s->from) rt_event_end(s->from);
     if (s->stream) rt_stream_end(s->stream);
@@ -258,37 +263,107 @@ static rt_error entrant_prepare(struct gpu_session *s, const struct gpu_entrant 
                : status;
 }
 
-/* Start the entrant once, and then `repeats` times from one event to the other; the clock
-   is read while the device works. */
-static int time_entrant(struct gpu_measurement *to, const struct gpu_session *s,
-                        const struct gpu_entrant *e, int repeats, char *fault)
+static int start_often(const struct gpu_session *s, const struct gpu_entrant *e,
+                       int count, char *fault)
+{
+    int told = 0;
+    for (int i = 0; i < count && !told; i++) told = entrant_start(s, e, fault);
+    return told;
+}
+
+/* What the board said while a loop ran. */
+struct board_reads {
+    int megahertz[GPU_READS_MOST], clocks; /* those that were known */
+    int limits, at_power, at_heat;
+};
+
+static void board_read(struct board_reads *to, const struct board *board)
+{
+    const int megahertz = board_megahertz(board), limits = board_limits(board);
+    if (megahertz > 0) to->megahertz[to->clocks++] = megahertz;
+    if (limits < 0) return;
+    to->limits++;
+    to->at_power += (limits & GPU_LIMIT_POWER) != 0;
+    to->at_heat += (limits & GPU_LIMIT_HEAT) != 0;
+}
+
+static int by_size(const void *p, const void *q)
+{
+    return *(const int *)p - *(const int *)q;
+}
+
+static int median_megahertz(struct board_reads *x)
+{
+    qsort(x->megahertz, (size_t)x->clocks, sizeof *x->megahertz, by_size);
+    return x->clocks ? x->megahertz[x->clocks / 2] : 0;
+}
+
+/* Start the repeats part after part, up to the event w->to.  The end of a part is waited
+   for when the next one is started, so that the device never waits, and the board is read
+   while that runs. */
+static int run_parts(struct board_reads *reads, const struct gpu_session *s,
+                     const struct gpu_entrant *e, const struct gpu_loop *loop,
+                     char *fault)
 {
     const struct stopwatch *const w = &s->watch;
+    int begun = 0;
+    for (int i = 0; i < loop->reads; i++) {
+        const int to = (int)((long long)loop->repeats * (i + 1) / loop->reads);
+        const int told = start_often(s, e, to - begun, fault);
+        if (told) return told;
+        const rt_event end = i + 1 < loop->reads ? w->part[i % 2] : w->to;
+        rt_error status = rt_event_record(end, w->stream);
+        if (status == RT_SUCCESS && i) status = rt_event_wait(w->part[(i - 1) % 2]);
+        if (status != RT_SUCCESS) return fault_of(fault, status);
+        board_read(reads, w->board);
+        begun = to;
+    }
+    return 0;
+}
+
+/* What a loop gives that has run between the events. */
+static struct gpu_measurement measured(struct board_reads *reads, const struct board *b,
+                                       double milliseconds, double millijoules)
+{
+    return (struct gpu_measurement){ .milliseconds = milliseconds,
+                                     .board_millijoules = millijoules,
+                                     .board_watts_most = board_watts_most(b),
+                                     .megahertz = median_megahertz(reads),
+                                     .reads = reads->limits,
+                                     .at_power = reads->at_power,
+                                     .at_heat = reads->at_heat };
+}
+
+static int time_entrant(struct gpu_measurement *to, const struct gpu_session *s,
+                        const struct gpu_entrant *e, const struct gpu_loop *loop,
+                        char *fault)
+{
+    const struct stopwatch *const w = &s->watch;
+    struct board_reads reads = { 0 };
     float milliseconds = 0;
-    int other = entrant_start(s, e, fault);
-    if (other) return other;
+    int told = start_often(s, e, loop->warm, fault);
+    if (told) return told;
     rt_error status = rt_stream_wait(w->stream);
     const double before = board_millijoules(w->board);
     if (status == RT_SUCCESS) status = rt_event_record(w->from, w->stream);
-    for (int i = 0; i < repeats && status == RT_SUCCESS; i++)
-        if ((other = entrant_start(s, e, fault))) return other;
-    if (status == RT_SUCCESS) status = rt_event_record(w->to, w->stream);
-    const int megahertz = board_megahertz(w->board);
-    if (status == RT_SUCCESS) status = rt_event_wait(w->to);
+    if (status != RT_SUCCESS) return fault_of(fault, status);
+    if ((told = run_parts(&reads, s, e, loop, fault))) return told;
+    status = rt_event_wait(w->to);
     const double after = board_millijoules(w->board);
     if (status == RT_SUCCESS) status = rt_event_between(&milliseconds, w->from, w->to);
-    *to = (struct gpu_measurement){ (double)milliseconds, after - before, megahertz };
+    *to = measured(&reads, w->board, (double)milliseconds, after - before);
     return fault_of(fault, status);
 }
 
 static int session_run(struct gpu_measurement *measurement, struct gpu_session *s,
-                       const struct gpu_entrant *e, int repeats, char *fault)
+                       const struct gpu_entrant *e, const struct gpu_loop *loop,
+                       char *fault)
 {
     int before;
     rt_error status = device_enter(&before, s->device);
     if (status == RT_SUCCESS) status = entrant_prepare(s, e);
     int told = fault_of(fault, status);
-    if (!told) told = time_entrant(measurement, s, e, repeats, fault);
+    if (!told) told = time_entrant(measurement, s, e, loop, fault);
     device_leave(before);
     return told;
 }

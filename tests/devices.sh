@@ -212,7 +212,7 @@ verify --kernel gemm.ootomo.f16 -m 1 -n 2 -k 3 --seconds 0
 verify --kernel batch.mma.16 -m 5 -n 6 -k 7 --seconds 0
 verify --kernel split --split halfhalf --samples 70000
 record --random 128 --unit hopper/mma.m16n8k16.f32.f16
-bench gpu --kernel gemm.ootomo.f16 -n 16 --rounds 1 --energy 0
+bench gpu --kernel gemm.ootomo.f16 -n 16 --rounds 1 --sustained 0
 bench gpu --study batch --kernel batch.mma.16 --shapes square -n 4 --batch 3 --rounds 1
 END
     run 0 probe --unit hopper/mma.m16n8k16.f32.f16 -o set

@@ -34,7 +34,7 @@ runs() {
 }
 
 without_peers() {
-    bench -n 64 --energy 0 --kernel mfma32x32x8.legemm.f16.64x64x32.2r
+    bench -n 64 --sustained 0 --kernel mfma32x32x8.legemm.f16.64x64x32.2r
     [ "$(grep -c '"mismatches":0' out)" -eq 3 ] || echo "not three parts"
     value ms | grep -c '^[0-9]' | grep -qx 3 || echo "no times"
     grep '"name":"sgemm"' out | grep -q '"fault":"none: no librocblas.so"' || cat out
@@ -42,7 +42,7 @@ without_peers() {
 
 # A peer's residual is that of its words and sums.
 with_peers() {
-    bench -n 64 --energy 0 --kernel mfma32x32x8.legemm.f16.64x64x32.2r
+    bench -n 64 --sustained 0 --kernel mfma32x32x8.legemm.f16.64x64x32.2r
     grep -v '"fault":null' out
     grep -q '"library":"rocBLAS 0.0.0-model"' out || echo "no version"
     for peer in sgemm:1e-7 hgemm:1e-3 ootomo3:1e-6; do

@@ -130,11 +130,12 @@ static enum bitcut_status time_once(double *seconds, const struct found *x,
 {
     char why[GPU_FAULT_MOST];
     struct gpu_measurement m;
+    const struct gpu_loop loop = { .warm = 1, .repeats = repeats, .reads = 1 };
     const struct gpu_entrant entrant = { .kernel = x->work.kernel,
                                          .plan = x->work.plan,
                                          .part = GPU_WHOLE,
                                          .emulation = &x->work.emulation };
-    if (module_of(t)->timer->run(&m, t->session, &entrant, repeats, why))
+    if (module_of(t)->timer->run(&m, t->session, &entrant, &loop, why))
         return told(why, f);
     *seconds = m.milliseconds / 1000 / repeats;
     return BITCUT_OK;

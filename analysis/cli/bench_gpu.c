@@ -1,5 +1,6 @@
 #include "analysis/cli/bench_gpu.h"
 
+#include "analysis/cli/bench_heat.h"
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/terminal.h"
 #include "analysis/device/race.h"
@@ -19,6 +20,7 @@ struct bench {
     struct heat heat[HEATS_MOST];
     struct race race;
     char label[96];
+    struct bench_heat hot;
 };
 
 static bool is_small(const struct bench *b)
@@ -38,9 +40,15 @@ static const struct emit_column columns[] = {
     { "count",           "count",     0, "1" },
     { "split_k",         "slices",    0, "1" },
     { "ms",              "ms",        4, NULL },
+    { "spread",          "% spread",  2, "-" },
     { "tflops",          "tflops",    4, NULL },
     { "ratio_sgemm",     "x sgemm",   3, "-" },
     { "third",           "% third",   3, "-" },
+    { "tflops_sustained", "sustained", 4, "-" },
+    { "third_sustained", "% third s.", 3, "-" },
+    { "mhz_sustained",   "MHz",       0, "-" },
+    { "watts",           "W",         3, "-" },
+    { "limit",           "limit",     0, "-" },
     { "relres",          "relres",    3, NULL },
     { "gflops_per_watt", "GFlop/s/W", 3, "-" },
     { "compared",        "compared",  0, NULL },
@@ -83,7 +91,9 @@ static void show_heat(void *bench, const struct heat *heat, size_t gemms)
 
 static void show_row(void *bench, json_t *row)
 {
-    emit_row(&((struct bench *)bench)->context->emitter, row);
+    struct bench *const b = bench;
+    bench_heat_add(&b->hot, row);
+    emit_row(&b->context->emitter, row);
 }
 
 /* --- shapes and counts ------------------------------------------------------------ */
@@ -198,6 +208,7 @@ static int run(const struct bench *b)
     b->context->emitter.columns = is_small(b) ? small_columns : columns;
     const bool ran = race_run(&result, &b->race, &f) == BITCUT_OK;
     terminal_label(NULL);
+    bench_heat_say(&b->hot);
     if (!ran) return fail(result.failed ? result.failed : "bench", &f);
     return result.mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
@@ -213,14 +224,14 @@ int bench_gpu(struct context *x, const struct bench_gpu *options)
                             .seed = x->seed,
                             .threads = x->threads,
                             .rounds = options->rounds,
-                            .energy_milliseconds = options->energy_milliseconds,
+                            .sustained_milliseconds = options->sustained_milliseconds,
                             .progress = &x->progress,
                             .begins = show_heat,
                             .row = show_row,
                             .listener = &b };
     int status = check_options(&b);
     if (status != EXIT_GOOD) return status;
-    if (is_small(&b)) b.race.energy_milliseconds = 0;
+    if (is_small(&b)) b.race.sustained_milliseconds = 0;
     status = device_open(&b.recorder, "bench");
     if (status != EXIT_GOOD) return status;
     status = run(&b);

@@ -10,7 +10,7 @@ struct bench_gpu {
     const struct option_texts *shapes;
     const struct option_counts *sizes, *batches;
     const char *input; /* family of A and B, unless the shapes have their own */
-    size_t rounds, energy_milliseconds;
+    size_t rounds, sustained_milliseconds;
     bool equilibrate; /* what kernels, not peers, multiply */
 };
 

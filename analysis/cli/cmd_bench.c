@@ -16,7 +16,7 @@ static struct bench_gpu gpu = { .shapes = &shapes,
                                 .sizes = &sizes,
                                 .batches = &batches,
                                 .rounds = 5,
-                                .energy_milliseconds = 1000 };
+                                .sustained_milliseconds = 1000 };
 
 static const struct option_row options[] = {
     { "n", "size (default 512; gpu: 1024 to 16384, and may be repeated)", OPTION_COUNTS,
@@ -40,8 +40,10 @@ static const struct option_row options[] = {
       OPTION_COUNTS, &batches, "N" },
     { "rounds", "gpu: timings of each kernel (default 5)", OPTION_COUNT, &gpu.rounds,
       "N" },
-    { "energy", "gpu: ms of the loop whose energy is read (default 1000; 0: none)",
-      OPTION_COUNT, &gpu.energy_milliseconds, "MS" },
+    { "sustained",
+      "gpu: ms under load, 3/10 to warm up; then speed, clock, power (default 1000; 0: "
+      "none)",
+      OPTION_COUNT, &gpu.sustained_milliseconds, "MS" },
     { "equilibrate", "gpu: kernels on lines scaled by powers of two", OPTION_FLAG,
       &gpu.equilibrate, NULL },
     { 0 }
@@ -63,7 +65,7 @@ static const struct option_use uses[] = {
     { "batch",       GEMMS | SMALL, OF_GPU             },
     { "rounds",      GEMMS | SMALL, OF_GPU             },
     { "tile",        GEMMS,         OF_GEMMS           },
-    { "energy",      GEMMS,         OF_GEMMS           },
+    { "sustained",   GEMMS,         OF_GEMMS           },
     { "equilibrate", GEMMS,         OF_GEMMS           },
     { 0 }
     /* clang-format on */

@@ -6,7 +6,13 @@
 #include "analysis/device/race_plan.h"
 #include "lib/progress.h"
 
-enum { RACE_ROUNDS_MOST = 99 };
+enum {
+    RACE_ROUNDS_MOST = 99,
+    RACE_BURST_MS = 30,      /* of a timing in a round, about                        */
+    RACE_HEAT_PERCENT = 5,   /* by which figures differ where the board's heat counts */
+    RACE_ORDER_STREAM = 1000 /* of the seed: the orders of heat i, from 0, are of
+                                stream RACE_ORDER_STREAM + i                         */
+};
 
 /* One shape of a race. */
 struct heat {
@@ -26,8 +32,8 @@ struct race {
     size_t counts;
     uint64_t seed;
     int threads;
-    size_t rounds;              /* timings of each, 1 to RACE_ROUNDS_MOST            */
-    size_t energy_milliseconds; /* of the loop whose energy is read, 0: none         */
+    size_t rounds;                 /* timings of each, 1 to RACE_ROUNDS_MOST         */
+    size_t sustained_milliseconds; /* of the loop under load, 0: none                */
     const struct progress *progress;
 
     /* What is told: which heat begins, and every row. */
@@ -50,9 +56,12 @@ struct race_result {
    have 2^22 products together, but of 3 to 256, or of f16 always 256, the first and the
    last among them.  A kernel must give the model's bits, or it is not timed.  A peer
    falls back if its bits are those of the one in FP32.  Then, in every round, each is
-   timed once in turn, for about 30 ms; last, for whole GEMMs, the energy of a longer
-   loop.  What the device cannot run, or whose library is not here, has a fault and no
-   times.
+   timed once, for about RACE_BURST_MS: a burst.  Last, each but the split passes runs in
+   a longer loop under load, of which the first three tenths only warm the board up:
+   speed, power, the median clock and what limits it are of the rest.  Rounds, and those
+   loops, have them in random orders, which depend on the seed, on which heat of the race
+   it is and on how many take part, and on nothing else.  What the device cannot run, or
+   whose library is not here, has a fault and no times.
 
    Of f32 GEMM i has operands of seed + i, and each kernel, and peer with words, is timed
    in parts; relres is the largest of the GEMMs looked at.  Of f16 there are up to 256

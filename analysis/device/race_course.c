@@ -1,14 +1,16 @@
 #include "analysis/device/race_look.h"
 
+#include "lib/rand.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    REPEATS_MOST = 10000,
-    TIMED_MS = 30,
-    PREPARED = 2 /* rounds that verifying and the energy count for */
+    REPEATS_MOST = 1000000,
+    WARM_TENTHS = 3, /* of a loop under load */
+    PREPARED = 2     /* rounds that verifying and the loop under load count for */
 };
 
 /* A heat under way. */
@@ -17,6 +19,8 @@ struct live {
     struct look look;
     struct gpu_session *session;
     size_t steps; /* for progress */
+    struct rng rng;
+    size_t order[RUNNERS_MOST]; /* of the runners, this time */
 };
 
 static const struct gpu_timer *timer_of(const struct live *x)
@@ -48,15 +52,17 @@ static enum bitcut_status session_init(struct live *x, struct fault *f)
 /* A fault of the device goes to the runner, which is not run again. */
 static enum bitcut_status run(struct gpu_measurement *to, struct live *x,
                               struct runner *r, const struct gpu_entrant *entrant,
-                              int repeats, struct fault *f)
+                              const struct gpu_loop *loop, struct fault *f)
 {
     char why[GPU_FAULT_MOST];
     if (progress_stopped(x->course->race->progress))
         return fault_set(f, BITCUT_CANNOT, "stopped");
-    if (timer_of(x)->run(to, x->session, entrant, repeats, why) != 0)
+    if (timer_of(x)->run(to, x->session, entrant, loop, why) != 0)
         snprintf(r->fault, sizeof r->fault, "%s", why);
     return BITCUT_OK;
 }
+
+static const struct gpu_loop loop_once = { .warm = 1, .repeats = 1, .reads = 1 };
 
 /* How often what takes `once` milliseconds is repeated to take so many. */
 static int repeats_for(double milliseconds, double once)
@@ -84,7 +90,7 @@ static enum bitcut_status check(struct runner *r, struct live *x, struct fault *
         return BITCUT_OK;
     }
     if (whole.part == GPU_SPLIT) whole.part = GPU_WHOLE;
-    enum bitcut_status status = run(&once, x, r, &whole, 1, f);
+    enum bitcut_status status = run(&once, x, r, &whole, &loop_once, f);
     if (status != BITCUT_OK || r->fault[0]) return status;
     status = look_read(&x->look, x->session, f);
     return status == BITCUT_OK ? look_judge(r, &x->look, f) : status;
@@ -103,9 +109,36 @@ static enum bitcut_status choose_repeats(struct runner *r, struct live *x,
                                          struct fault *f)
 {
     struct gpu_measurement once;
-    const enum bitcut_status status = run(&once, x, r, &r->entrant, 1, f);
+    const enum bitcut_status status = run(&once, x, r, &r->entrant, &loop_once, f);
     if (status == BITCUT_OK && !r->fault[0])
-        r->repeats = repeats_for(TIMED_MS, once.milliseconds);
+        r->repeats = repeats_for(RACE_BURST_MS, once.milliseconds);
+    return status;
+}
+
+/* Draw the next order. */
+static void shuffle(struct live *x)
+{
+    const size_t count = x->course->runners;
+    for (size_t i = 0; i < count; i++) x->order[i] = i;
+    for (size_t i = count; i > 1; i--) {
+        const size_t other = (size_t)rand_below(rng_bits(&x->rng), i),
+                     last = x->order[i - 1];
+        x->order[i - 1] = x->order[other];
+        x->order[other] = last;
+    }
+}
+
+/* One timing, of a batch. */
+static enum bitcut_status run_burst(double *ms, struct live *x, struct runner *r,
+                                    struct fault *f)
+{
+    const struct gpu_loop loop = { .warm = 1, .repeats = r->repeats, .reads = 1 };
+    struct gpu_measurement y = { 0 };
+    step(x);
+    if (r->fault[0]) return BITCUT_OK;
+    const enum bitcut_status status = run(&y, x, r, &r->entrant, &loop, f);
+    *ms = y.milliseconds / r->repeats;
+    r->megahertz = y.megahertz;
     return status;
 }
 
@@ -115,37 +148,39 @@ static enum bitcut_status run_rounds(struct live *x, double *times, struct fault
     struct course *const c = x->course;
     const size_t rounds = c->race->rounds;
     enum bitcut_status status = BITCUT_OK;
-    for (size_t round = 0; round < rounds; round++)
-        for (size_t i = 0; i < c->runners && status == BITCUT_OK; i++) {
-            struct runner *const r = &c->runner[i];
-            struct gpu_measurement y = { 0 };
-            step(x);
-            if (r->fault[0]) continue;
-            status = run(&y, x, r, &r->entrant, r->repeats, f);
-            times[i * rounds + round] = y.milliseconds / r->repeats;
-            r->megahertz = y.megahertz;
-        }
+    for (size_t round = 0; round < rounds; round++) {
+        shuffle(x);
+        for (size_t i = 0; i < c->runners && status == BITCUT_OK; i++)
+            status = run_burst(&times[x->order[i] * rounds + round], x,
+                               &c->runner[x->order[i]], f);
+    }
     return status;
 }
 
 static void find_median(struct runner *r, double *times, size_t count)
 {
+    r->ms_first = times[0];
+    r->ms_last = times[count - 1];
     qsort(times, count, sizeof *times, by_size);
     r->ms = (times[(count - 1) / 2] + times[count / 2]) / 2;
     r->ms_min = times[0];
     r->ms_max = times[count - 1];
 }
 
-static enum bitcut_status measure_energy(struct runner *r, struct live *x,
-                                         struct fault *f)
+/* The loop under load. */
+static enum bitcut_status run_sustained(struct live *x, struct runner *r, struct fault *f)
 {
-    struct gpu_measurement y;
-    const double wanted = (double)x->course->race->energy_milliseconds;
-    const int repeats = repeats_for(wanted, r->ms);
-    const enum bitcut_status status = run(&y, x, r, &r->entrant, repeats, f);
-    if (status != BITCUT_OK || r->fault[0]) return status;
-    r->megahertz = y.megahertz;
-    if (y.board_millijoules > 0) r->millijoules = y.board_millijoules / repeats;
+    const double tenth = (double)x->course->race->sustained_milliseconds / 10;
+    step(x);
+    if (r->fault[0] || r->entrant.part == GPU_SPLIT || !(tenth > 0)) return BITCUT_OK;
+    const int repeats = repeats_for((10 - WARM_TENTHS) * tenth, r->ms);
+    const struct gpu_loop loop = {
+        .warm = repeats_for(WARM_TENTHS * tenth, r->ms),
+        .repeats = repeats,
+        .reads = repeats < GPU_READS_MOST ? repeats : GPU_READS_MOST,
+    };
+    const enum bitcut_status status = run(&r->loop, x, r, &r->entrant, &loop, f);
+    r->loop_repeats = repeats;
     return status;
 }
 
@@ -156,17 +191,16 @@ static enum bitcut_status time_all(struct live *x, struct fault *f)
     double *times = memory_allocate(c->runners * rounds, sizeof *times);
     if (!times) return fault_set(f, BITCUT_NO_MEMORY, "out of memory");
     enum bitcut_status status = BITCUT_OK;
+    x->rng = rng_start(c->race->seed, RACE_ORDER_STREAM + c->done);
     for (size_t i = 0; i < c->runners && status == BITCUT_OK; i++)
         if (!c->runner[i].fault[0]) status = choose_repeats(&c->runner[i], x, f);
     if (status == BITCUT_OK) status = run_rounds(x, times, f);
-    for (size_t i = 0; i < c->runners && status == BITCUT_OK; i++) {
-        struct runner *const r = &c->runner[i];
-        step(x);
-        if (r->fault[0]) continue;
-        find_median(r, times + i * rounds, rounds);
-        if (c->race->energy_milliseconds && r->entrant.part == GPU_WHOLE)
-            status = measure_energy(r, x, f);
-    }
+    for (size_t i = 0; i < c->runners && status == BITCUT_OK; i++)
+        if (!c->runner[i].fault[0])
+            find_median(&c->runner[i], times + i * rounds, rounds);
+    shuffle(x);
+    for (size_t i = 0; i < c->runners && status == BITCUT_OK; i++)
+        status = run_sustained(x, &c->runner[x->order[i]], f);
     free(times);
     return status;
 }

@@ -17,8 +17,10 @@ struct runner {
     char fault[GPU_FAULT_MOST];  /* why it was not timed, or ""           */
     int repeats;                 /* in each timing                        */
     double ms, ms_min, ms_max;   /* median of the rounds, and the ends    */
-    double millijoules;          /* of a batch, 0: not measured           */
-    int megahertz;               /* at the end, 0: not known              */
+    double ms_first, ms_last;    /* of the first round and the last       */
+    int megahertz;               /* in the last, 0: not known             */
+    struct gpu_measurement loop; /* under load; zeros: there was none     */
+    int loop_repeats;
 };
 
 enum { RUNNERS_MOST = 512 };
@@ -58,6 +60,13 @@ static inline bool race_is_large(const struct race *r)
 
 /* Whether the runner was timed; NULL was not. */
 static inline bool runner_is_timed(const struct runner *r) { return r && !r->fault[0]; }
+
+/* Milliseconds of a batch under load; 0: it did not run so. */
+static inline double runner_sustained(const struct runner *r)
+{
+    return runner_is_timed(r) && r->loop_repeats ? r->loop.milliseconds / r->loop_repeats
+                                                 : 0;
+}
 
 /* The GEMMs of the heat, as the tile model reads them. */
 struct bitcut_gemm course_gemm(const struct course *c, int slices);

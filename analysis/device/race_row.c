@@ -8,6 +8,10 @@
 
 enum { MEAN_SIDES_MOST = 32 }; /* of m, n and k of shapes that means are over */
 
+/* Of the limit of a board's power: what is as good as at it, if the board names no
+   reason of its clock. */
+static const double full_power = 0.98;
+
 static const char *const part_names[GPU_PARTS] = {
     [GPU_WHOLE] = "whole",
     [GPU_PRODUCT] = "product",
@@ -33,9 +37,15 @@ static void set_count(json_t *row, const char *key, bool known, size_t count)
     json_object_set_new(row, key, known ? json_count(count) : json_null());
 }
 
-static void set_clock(json_t *row, const struct runner *r)
+static void set_clock(json_t *row, const char *key, int megahertz)
 {
-    set_count(row, "mhz", r->megahertz != 0, (size_t)r->megahertz);
+    set_count(row, key, megahertz != 0, (size_t)megahertz);
+}
+
+/* How much larger x is than y, percent; 0 if one is not known. */
+static double percent_over(double x, double y)
+{
+    return x > 0 && y > 0 ? 100 * (x / y - 1) : 0;
 }
 
 static void set_ratio(json_t *row, const struct gpu_peer *p, double ratio)
@@ -146,15 +156,66 @@ static void describe_race(json_t *row, const struct course *c)
 
 /* --- large GEMMs, from words ------------------------------------------------------- */
 
-/* Of a third of the rate of f16 products, percent. */
-static double third(const struct course *c, const struct runner *r)
+static double burst(const struct runner *r) { return runner_is_timed(r) ? r->ms : 0; }
+
+/* Of a third of the rate of f16 products, both in bursts or both under load, percent. */
+static double third(const struct course *c, const struct runner *r,
+                    double (*milliseconds)(const struct runner *r))
 {
     const struct runner *half = NULL;
     const struct gpu_peer *p = NULL;
     while ((p = course_peer(c, p)))
         if (p->role == GPU_PEER_HALF) half = peer_runner(c, p, GPU_PRODUCT);
-    const bool known = runner_is_timed(r) && r->entrant.part != GPU_SPLIT && half;
-    return known ? 300 * half->ms / r->ms : 0;
+    const double own = milliseconds(r), halves = half ? milliseconds(half) : 0;
+    return own > 0 && r->entrant.part != GPU_SPLIT ? 300 * halves / own : 0;
+}
+
+static double watts(const struct runner *r)
+{
+    return runner_sustained(r) > 0 ? r->loop.board_millijoules / r->loop.milliseconds : 0;
+}
+
+/* What kept the clock down under load, or NULL. */
+static const char *limit_of(const struct runner *r)
+{
+    const struct gpu_measurement *y = &r->loop;
+    const bool full = watts(r) > 0 && y->board_watts_most > 0 &&
+                      watts(r) >= full_power * y->board_watts_most;
+    if (!(runner_sustained(r) > 0)) return NULL;
+    if (y->at_heat > y->at_power) return "thermal";
+    if (y->at_power || full) return "power";
+    return y->reads ? "none" : NULL;
+}
+
+/* Which of its figures say that the heat of the board counts, or NULL. */
+static const char *heat_of(const struct runner *r)
+{
+    if (!runner_is_timed(r)) return NULL;
+    if (fabs(percent_over(runner_sustained(r), r->ms)) > RACE_HEAT_PERCENT)
+        return "sustained";
+    return fabs(percent_over(r->ms_last, r->ms_first)) > RACE_HEAT_PERCENT ? "rounds"
+                                                                           : NULL;
+}
+
+/* What it did under load, and how far its rounds lie apart. */
+static void describe_load(json_t *row, const struct course *c, const struct runner *r)
+{
+    const double ms = runner_sustained(r);
+    const bool timed = runner_is_timed(r);
+    json_object_set_new(row, "spread",
+                        timed ? json_real(100 * (r->ms_max - r->ms_min) / r->ms)
+                              : json_null());
+    json_object_set_new(row, "drift",
+                        timed ? json_real(percent_over(r->ms_last, r->ms_first))
+                              : json_null());
+    set_real(row, "ms_sustained", ms);
+    set_real(row, "tflops_sustained", ms > 0 ? flops(c, r) / ms / 1e9 : 0);
+    set_real(row, "third_sustained", third(c, r, runner_sustained));
+    set_clock(row, "mhz_sustained", r->loop.megahertz);
+    set_real(row, "watts", watts(r));
+    set_real(row, "watts_limit", r->loop.board_watts_most);
+    set_text(row, "limit", limit_of(r));
+    set_text(row, "heat", heat_of(r));
 }
 
 /* Where the tile model ranks it among the kernels of the same bits: 1 is its choice, 0
@@ -189,13 +250,13 @@ static double share_of_best(const struct course *c, const struct runner *r)
 /* Where it is on a roofline, and what its GEMMs cost. */
 static void describe_costs(json_t *row, const struct course *c, const struct runner *r)
 {
-    const double bytes = bytes_moved(c, r), joules = r->millijoules / 1e3;
+    const double bytes = bytes_moved(c, r), joules = watts(r) * runner_sustained(r) / 1e3;
     set_real(row, "flops_per_byte", flops(c, r) / bytes);
     set_real(row, "gb_per_second", per_ms(r, bytes) / 1e6);
     set_real(row, "joules", joules);
     set_real(row, "gflops_per_watt", joules > 0 ? flops(c, r) / joules / 1e9 : 0);
     set_real(row, "pj_per_product", joules > 0 ? joules * 1e12 / products(c) : 0);
-    set_clock(row, r);
+    set_clock(row, "mhz", r->megahertz);
 }
 
 static void describe_kernel(json_t *row, const struct runner *r)
@@ -218,7 +279,8 @@ static void describe_large(json_t *row, const struct course *c, const struct run
     set_times(row, "ms", 1, r);
     set_real(row, "tflops", per_ms(r, flops(c, r)) / 1e9);
     describe_ratios(row, c, r);
-    set_real(row, "third", third(c, r));
+    set_real(row, "third", third(c, r, burst));
+    describe_load(row, c, r);
     describe_found(row, r, r->looked_at);
     set_text(row, "fallback", r->fallback);
     set_count(row, "rank", rank != 0, rank);
@@ -236,7 +298,7 @@ static void describe_small(json_t *row, const struct course *c, const struct run
     set_real(row, "gb_per_second", per_ms(r, bytes_moved(c, r)) / 1e6);
     describe_ratios(row, c, r);
     describe_found(row, r, runner_is_timed(r) || r->mismatches);
-    set_clock(row, r);
+    set_clock(row, "mhz", r->megahertz);
 }
 
 /* --- rows ------------------------------------------------------------------------- */

@@ -8,6 +8,10 @@
 
 enum { CLOCK_SM = 1, BUS_ID_MOST = 32 }; /* NVML_CLOCK_SM */
 
+/* nvmlClocksEventReasonSwPowerCap and HwPowerBrakeSlowdown; SwThermalSlowdown and
+   HwThermalSlowdown. */
+enum { AT_POWER = 0x04 | 0x80, AT_HEAT = 0x20 | 0x40 };
+
 template <class... Arguments>
 static bool call(const struct nvml *x, const char *name, Arguments... arguments)
 {
@@ -55,6 +59,26 @@ double nvml_millijoules(const struct nvml *x)
     return (double)count;
 }
 
+double nvml_watts_most(const struct nvml *x)
+{
+    unsigned milliwatts = 0;
+    if (!x->device || !call(x, "nvmlDeviceGetEnforcedPowerLimit", x->device, &milliwatts))
+        return 0;
+    return milliwatts / 1e3;
+}
+
+/* The first name is that of drivers from 535 on, the second one that of those before. */
+int nvml_limits(const struct nvml *x)
+{
+    unsigned long long reasons = 0;
+    if (!x->device ||
+        (!call(x, "nvmlDeviceGetCurrentClocksEventReasons", x->device, &reasons) &&
+         !call(x, "nvmlDeviceGetCurrentClocksThrottleReasons", x->device, &reasons)))
+        return -1;
+    return (reasons & AT_POWER ? GPU_LIMIT_POWER : 0) |
+           (reasons & AT_HEAT ? GPU_LIMIT_HEAT : 0);
+}
+
 int nvml_megahertz(const struct nvml *x)
 {
     unsigned clock = 0;
@@ -82,4 +106,9 @@ double board_millijoules(const struct board *x)
 {
     return x ? nvml_millijoules(&x->nvml) : 0;
 }
+double board_watts_most(const struct board *x)
+{
+    return x ? nvml_watts_most(&x->nvml) : 0;
+}
 int board_megahertz(const struct board *x) { return x ? nvml_megahertz(&x->nvml) : 0; }
+int board_limits(const struct board *x) { return x ? nvml_limits(&x->nvml) : -1; }

@@ -20,7 +20,13 @@ int nvml_driver(char text[GPU_TEXT_MOST], const struct nvml *x);
 /* What the board has used since the driver was loaded, in mJ. */
 double nvml_millijoules(const struct nvml *x);
 
+/* The limit of the board's power that is in force, in W. */
+double nvml_watts_most(const struct nvml *x);
+
 /* The clock of the multiprocessors now, in MHz. */
 int nvml_megahertz(const struct nvml *x);
+
+/* What limits it now: a set of GPU_LIMIT_...; -1: NVML does not say. */
+int nvml_limits(const struct nvml *x);
 
 #endif

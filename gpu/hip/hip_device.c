@@ -134,9 +134,11 @@ int hip_reaches(const void *at, int device, char *fault)
     return why != NULL;
 }
 
-/* --- the board: the HIP runtime tells neither its clock now nor its energy ----------- */
+/* --- the board: the HIP runtime tells nothing of it ------------------------------- */
 
 struct board *board_open(void) { return NULL; }
 void board_close(struct board *x) { (void)x; }
 double board_millijoules(const struct board *x) { return (void)x, 0; }
+double board_watts_most(const struct board *x) { return (void)x, 0; }
 int board_megahertz(const struct board *x) { return (void)x, 0; }
+int board_limits(const struct board *x) { return (void)x, -1; }

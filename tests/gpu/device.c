@@ -6,7 +6,8 @@
    memory is the host's.
 
    DEVICE_FAULT in the environment makes it misbehave; see `faults`.  DEVICE_DUMP names a
-   file that gets A, B, C and D of the last batch. */
+   file that gets A, B, C and D of the last batch, DEVICE_ORDER one that gets a line for
+   every run that is timed. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "gpu/module.h"
@@ -301,6 +302,11 @@ static const struct device_fault {
     { "absent", NEWER, "nobody is there", NULL, NULL, NULL },
     { "ampere", &architectures[0], NULL, NULL, NULL, NULL },
     { "future", NULL, NULL, NULL, NULL, NULL },
+    { "hot", NEWER, NULL, NULL, NULL, NULL },
+    { "capped", NEWER, NULL, NULL, NULL, NULL },
+    { "full", NEWER, NULL, NULL, NULL, NULL },
+    { "no board", NEWER, NULL, NULL, NULL, NULL },
+    { "settles", NEWER, NULL, NULL, NULL, NULL },
     { "breaks", NEWER, NULL, "it broke", NULL, NULL },
     { "flips", NEWER, NULL, NULL, flip_last, flip_output },
     { "second flips", NEWER, NULL, NULL, flip_last, flip_output },
@@ -1018,7 +1024,8 @@ struct peer_own {
     double ns;
 };
 
-enum { KERNEL_NS = 6, SPLIT_NS = 2, ENTRANTS_MOST = 64, WATTS = 700, MHZ = 1980 };
+enum { KERNEL_NS = 6, SPLIT_NS = 2, ENTRANTS_MOST = 64 };
+enum { WATTS = 700, WATTS_MOST = 1000, MHZ = 1980, LOW_MHZ = 1500 };
 
 static const struct gpu_kernel singles = { .recipe = "fp32",
                                            .matrices = FORMAT_F32,
@@ -1125,7 +1132,14 @@ static int runs_before(struct gpu_session *s, const struct gpu_entrant *e)
     return s->runs[i]++;
 }
 
-/* By any three runs after each other a third, two thirds and all of three times this. */
+/* Runs after each other take 2 % less than its time, its time, and 2 % more; as long as
+   the device settles, one, two and three times it. */
+static double jitter(struct gpu_session *s, const struct gpu_entrant *e)
+{
+    const int turn = runs_before(s, e) % 3;
+    return has_fault("settles") ? 1 + turn : 1 + (turn - 1) * 0.02;
+}
+
 static double large_milliseconds(const struct gpu_session *s, const struct gpu_entrant *e)
 {
     const struct bitcut_gemm *g = &s->gemm;
@@ -1178,19 +1192,56 @@ static int compute_entrant(struct gpu_session *s, const struct gpu_entrant *e,
     return own ? emulate(&w) != BITCUT_OK : gemm(&w, NULL, s->device, fault);
 }
 
+/* Under load, of large ones: at its time, but slower where something holds it back, of
+   which peers have more. */
+static struct gpu_measurement loaded(double ms, const struct gpu_entrant *e,
+                                     const struct gpu_loop *loop)
+{
+    const bool hot = has_fault("hot"), capped = has_fault("capped");
+    const double slower = hot || capped          ? e->kernel ? 1.25 : 1.5
+                          : has_fault("settles") ? 2
+                                                 : 1;
+    struct gpu_measurement x = { .milliseconds = ms * slower,
+                                 .board_watts_most = WATTS_MOST,
+                                 .megahertz = hot || capped ? LOW_MHZ : MHZ,
+                                 .reads = loop->reads,
+                                 .at_power = capped ? loop->reads : hot,
+                                 .at_heat = hot ? loop->reads : 0 };
+    x.board_millijoules = WATTS * x.milliseconds;
+    if (has_fault("no board")) x = (struct gpu_measurement){ .milliseconds = ms };
+    if (has_fault("full")) x.reads = 0, x.board_watts_most = WATTS;
+    return x;
+}
+
+/* DEVICE_ORDER names a file that gets who ran, and how often before it was timed. */
+static void note_run(const struct gpu_entrant *e, const struct gpu_loop *loop)
+{
+    const char *path = getenv("DEVICE_ORDER");
+    FILE *file = path ? fopen(path, "a") : NULL;
+    if (!file) return;
+    fprintf(file, "%s.%d %d %d %d\n", e->kernel ? e->kernel->name : e->peer->name,
+            (int)e->part, loop->warm, loop->repeats, loop->reads);
+    fclose(file);
+}
+
 static int session_run(struct gpu_measurement *measurement, struct gpu_session *s,
-                       const struct gpu_entrant *e, int repeats, char *fault)
+                       const struct gpu_entrant *e, const struct gpu_loop *loop,
+                       char *fault)
 {
     const bool small = s->bytes == 2;
     const double ms =
-        repeats * (small ? small_milliseconds(s, e) : large_milliseconds(s, e));
+        loop->repeats * (small ? small_milliseconds(s, e) : large_milliseconds(s, e));
+    note_run(e, loop);
     memset(s->d, 0xff, s->gemm.count * s->gemm.m * s->gemm.n * s->bytes);
     if (fault_wanted()->spoil == interrupt && sessions == 2 && e->part == GPU_SPLIT)
         raise(SIGTERM);
     if (e->part != GPU_SPLIT && compute_entrant(s, e, fault) != 0) return 1;
-    *measurement = small ? (struct gpu_measurement){ ms, 0, MHZ }
-                         : (struct gpu_measurement){ ms * (1 + runs_before(s, e) % 3),
-                                                     WATTS * ms, MHZ };
+    *measurement = !small && loop->warm > 1
+                       ? loaded(ms, e, loop)
+                       : (struct gpu_measurement){
+                             .milliseconds = small ? ms : ms * jitter(s, e),
+                             .megahertz = MHZ,
+                         };
     return 0;
 }
 

@@ -1,0 +1,75 @@
+#include "analysis/cli/bench_heat.h"
+
+#include "analysis/cli/say.h"
+#include "analysis/device/race.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* By how many percent speed under load is below that of bursts. */
+static double below_burst(const json_t *row)
+{
+    return 100 * (1 - real_at(row, "tflops_sustained") / real_at(row, "tflops"));
+}
+
+static void say_sustained(char *text, size_t size, const json_t *row)
+{
+    const char *const limit = text_at(row, "limit");
+    snprintf(text, size,
+             "%.4g TFLOPS in bursts (tflops), %.4g under load (tflops_sustained%s%s)",
+             real_at(row, "tflops"), real_at(row, "tflops_sustained"),
+             limit ? "; limit: " : "", limit ? limit : "");
+}
+
+static double last_over_first(const json_t *row) { return real_at(row, "drift"); }
+
+static void say_rounds(char *text, size_t size, const json_t *row)
+{
+    const double drift = real_at(row, "drift");
+    snprintf(text, size, "the last round took %.3g %% %s than the first (drift)",
+             fabs(drift), drift > 0 ? "longer" : "less");
+}
+
+/* The words of the key "heat". */
+static const struct {
+    const char *word;
+    double (*percent)(const json_t *row);
+    void (*say)(char *text, size_t size, const json_t *row);
+    const char *advice;
+} heats[BENCH_HEATS] = {
+    { "sustained", below_burst, say_sustained,
+      "take tflops for a GEMM now and then, tflops_sustained for long work, and compare "
+      "like with like" },
+    { "rounds", last_over_first, say_rounds,
+      "the board had not settled: take more --rounds, or the figures of --sustained" },
+};
+
+void bench_heat_add(struct bench_heat *h, const json_t *row)
+{
+    const char *const word = text_at(row, "heat"), *const part = text_at(row, "part");
+    for (int i = 0; word && i < BENCH_HEATS; i++) {
+        if (strcmp(word, heats[i].word) != 0) continue;
+        const double percent = fabs(heats[i].percent(row));
+        char figures[160];
+        if (h->rows[i]++ && percent <= h->most[i]) continue;
+        h->most[i] = percent;
+        heats[i].say(figures, sizeof figures, row);
+        snprintf(h->text[i], sizeof h->text[i], "%s, %s, %lld x %lld x %lld: %s",
+                 text_at(row, "name"), part ? part : "whole", whole_at(row, "m"),
+                 whole_at(row, "n"), whole_at(row, "k"), figures);
+    }
+}
+
+void bench_heat_say(const struct bench_heat *h)
+{
+    for (int i = 0; i < BENCH_HEATS; i++) {
+        char more[64] = "";
+        if (!h->rows[i]) continue;
+        if (h->rows[i] > 1)
+            snprintf(more, sizeof more, ", and %zu more differ by over %d %%",
+                     h->rows[i] - 1, RACE_HEAT_PERCENT);
+        fprintf(stderr, "bitcut: bench: heat: %s%s: %s\n", h->text[i], more,
+                heats[i].advice);
+    }
+}
