@@ -92,7 +92,7 @@ grid_agrees() {
     expect device Models
     expect seed 1
     expect date "$(date -u +%Y-%m-%d)"
-    expect configurations 1640
+    expect configurations 1264
     expect mismatches 0
     expect first null
     [ "$(value compared)" -gt 1000000 ] || value compared
@@ -143,6 +143,30 @@ unfit_left_out() {
     run 0 verify --kernel all -m 9 -n 10 -k 11 --equilibrate --json
     value kernel > scaled
     grep -v '^batch' all | cmp - scaled 2>&1
+    BITCUT_MODULES=$work/models
+}
+
+# Kernels of one model are tried together: each finds what it finds alone, also behind one
+# that is wrong.
+together() {
+    BITCUT_MODULES=$work/honest
+    DEVICE_FAULT=flips
+    DEVICE_FAULTY=gemm.plain.f16
+    export DEVICE_FAULT DEVICE_FAULTY
+    for words in "-m 9 -n 10 -k 11" "-m 20 -n 30 -k 40 --threads 3"; do
+        # shellcheck disable=SC2086 # words
+        set -- verify --seconds 0 --json $words
+        run 1 "$@" --kernel all
+        cp out all
+        for name in $(value kernel); do
+            run "$([ "$name" != $DEVICE_FAULTY ]; echo $?)" "$@" --kernel "$name"
+            cat out
+        done > alone
+        cmp all alone
+        [ "$(grep -c '"mismatches":0,' all)" -eq $(($(wc -l < all) - 1)) ] || cat all
+        grep -q '"kernel":"fast.plain.f16.large"' all || cat all
+    done
+    unset DEVICE_FAULT DEVICE_FAULTY
     BITCUT_MODULES=$work/models
 }
 
@@ -366,6 +390,7 @@ exhaustive "a grid of shapes" grid_agrees
 exhaustive "kernels by the beginning of their name" names_chosen
 ok_if_empty "equilibrated lines" "$(equilibrated)"
 exhaustive "kernels that do not suit are left out" unfit_left_out
+ok_if_empty "kernels tried together" "$(together)"
 ok_if_empty "rows and columns of large shapes" "$(lines_sampled)"
 ok_if_empty "broken kernels are found" "$(differences_found)"
 exhaustive "what broken kernels do is explained" differences_explained

@@ -1,6 +1,5 @@
 /* bitcut verify: a dumped GEMM result, or a kernel on a device, against the emulator, bit
    for bit. */
-#include "analysis/device/kernel_trial.h"
 #include "analysis/cli/budget_command.h"
 #include "analysis/cli/code_command.h"
 #include "analysis/cli/device_option.h"
@@ -8,13 +7,10 @@
 #include "analysis/cli/operands.h"
 #include "analysis/cli/say.h"
 #include "analysis/cli/setup.h"
-#include "analysis/device/split_trial.h"
-#include "gpu/choose.h"
-#include "analysis/cli/terminal.h"
+#include "analysis/cli/verify_kernels.h"
 #include "analysis/cli/verify_say.h"
 #include "lib/fma.h"
 #include "lib/size.h"
-#include "lib/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -291,278 +287,15 @@ static int run_code(struct context *x)
     return status;
 }
 
-/* --- kernels on the device -------------------------------------------------------- */
-
-static json_t *describe_trial(const struct context *x, const struct recorder *r,
-                              const char *kernel)
-{
-    return json_pack("{s:s, s:o, s:s, s:o, s:o}", "kernel", kernel, "device",
-                     json_text(r->device.name), "driver", r->device.driver, "date",
-                     json_today(), "seed", json_seed(x->seed));
-}
-
-/* What the kernel did instead in its first mismatch. */
-static int explain_kernel(json_t **sentence, const struct kernel_failure *from,
-                          const struct context *x)
-{
-    const struct question q = { .a = from->a,
-                                .b = from->b,
-                                .c = from->c,
-                                .d = from->d,
-                                .format = from->format,
-                                .alpha = from->alpha,
-                                .beta = from->c.at ? from->beta : 0 };
-    *sentence = json_null();
-    return from->d.at ? explain_sentence(sentence, &q, NULL, seconds, x) : EXIT_GOOD;
-}
-
-/* What the device has done since it was asked last: an object, NULL if it counts
-   nothing. */
-static json_t *take_counts(const struct recorder *r)
-{
-    struct gpu_count count[GPU_COUNTS_MOST];
-    const struct gpu_module *module = r->gpu.module;
-    const int given = module->counts ? module->counts(count) : 0;
-    json_t *counts = given ? json_object() : NULL;
-    for (int i = 0; i < given; i++)
-        json_object_set_new(counts, count[i].name, json_count(count[i].value));
-    return counts;
-}
-
-/* Print the row of a trial. */
-static int found(struct context *x, json_t *row, struct kernel_result *r)
-{
-    json_t *sentence;
-    const int status = explain_kernel(&sentence, &r->failure, x);
-    json_object_update_new(row, json_pack("{s:o, s:o, s:o, s:o, s:o}", "configurations",
-                                          json_count(r->configurations), "compared",
-                                          json_count(r->compared), "mismatches",
-                                          json_count(r->mismatches), "first", r->first,
-                                          "hypothesis", sentence));
-    kernel_failure_clear(&r->failure);
-    emit_row(&x->emitter, row);
-    return status != EXIT_GOOD ? status : r->mismatches ? EXIT_FOUND : EXIT_GOOD;
-}
-
-/* Some faults begin with the kernel's name: it is said once. */
-static int fail_kernel(const struct context *x, const char *name, const struct fault *f)
-{
-    const size_t length = strlen(name);
-    struct fault rest = { .status = f->status };
-    const bool named = !strncmp(f->text, name, length) && f->text[length] == ' ';
-    snprintf(rest.text, sizeof rest.text, "%s", f->text + (named ? length + 1 : 0));
-    return fail(progress_stopped(&x->progress) ? "verify" : name, &rest);
-}
-
-/* The kernel's GEMM as the options vary it, and its plan; the device takes it. */
-static enum bitcut_status vary_gemm(struct bitcut_gemm *g, struct gemm_plan *plan,
-                                    const struct recorder *r,
-                                    const struct gpu_kernel *kernel, struct fault *f)
-{
-    const struct setup_options *o = &setup_options;
-    struct gpu_work w;
-    enum bitcut_status status = kernel_gemm(g, r, kernel, f);
-    if (status != BITCUT_OK) return status;
-    g->split_a = g->split_b = bitcut_split_find(o->split);
-    g->high = bitcut_rounding_find(o->high);
-    g->low = bitcut_rounding_find(o->low);
-    if (o->scale != SETUP_UNSET) g->scale = o->scale;
-    g->order.slices = o->slices;
-    g->equilibrate = o->equilibrate;
-    struct bitcut_gemm sized = *g;
-    if (k != SIZE_MAX) sized.m = m, sized.n = n, sized.k = k;
-    status = gpu_work_make(&w, &sized, kernel, &r->device, f);
-    return status == BITCUT_OK ? gemm_plan_on_unit(plan, g, f) : status;
-}
-
-/* Whether the kernel takes the split, the slices and the one shape asked for. */
-static bool suits(const struct recorder *r, const struct gpu_kernel *kernel)
-{
-    struct bitcut_gemm gemm;
-    struct gemm_plan plan;
-    struct fault f;
-    return vary_gemm(&gemm, &plan, r, kernel, &f) != BITCUT_BAD_ARGUMENT;
-}
-
-/* The splits with which the kernel would do what was asked for. */
-static void suitable_splits(char *names, size_t size, const struct recorder *r,
-                            const struct gpu_kernel *kernel)
-{
-    struct setup_options *o = &setup_options;
-    const char *asked = o->split;
-    names[0] = 0;
-    for (const struct bitcut_split *row = splits; row->name; row++) {
-        o->split = row->name;
-        if (suits(r, kernel)) text_append(names, size, row->name);
-    }
-    o->split = asked;
-}
-
-/* A kernel that does not take what was asked for, with the splits that it does take. */
-static int fail_gemm(const struct context *x, const struct recorder *r,
-                     const struct gpu_kernel *kernel, const struct fault *f)
-{
-    struct fault more = *f;
-    char names[120];
-    suitable_splits(names, sizeof names, r, kernel);
-    if (setup_options.split && f->status == BITCUT_BAD_ARGUMENT && *names)
-        fault_set(&more, f->status, "%s; --split can be %s", f->text, names);
-    return fail_kernel(x, kernel->name, &more);
-}
-
-static int try_kernel(struct context *x, const struct recorder *r,
-                      const struct gpu_kernel *kernel)
-{
-    const struct kernel_shape shape = { m, n, k };
-    struct kernel_trial t = { .recorder = r,
-                              .kernel = kernel,
-                              .shape = k == SIZE_MAX ? NULL : &shape,
-                              .seed = x->seed,
-                              .threads = x->threads };
-    struct gemm_plan plan;
-    struct kernel_result result;
-    struct fault f;
-    if (vary_gemm(&t.gemm, &plan, r, kernel, &f) != BITCUT_OK)
-        return fail_gemm(x, r, kernel, &f);
-    terminal_label(kernel->name);
-    json_decref(take_counts(r));
-    if (kernel_trial_run(&result, &t, &x->progress, &f) != BITCUT_OK)
-        return fail_gemm(x, r, kernel, &f);
-    json_t *row = describe_trial(x, r, kernel->name), *counts = take_counts(r);
-    if (counts) json_object_set_new(row, "counts", counts);
-    setup_describe(row, &t.gemm, &plan);
-    json_object_del(row, "alpha"); /* the grid has several */
-    json_object_del(row, "beta");
-    return found(x, row, &result);
-}
-
-/* The kernel of exactly that name, or those that the device can run and the options suit;
-   without any the last of them is told. */
-static int try_kernels(struct context *x, const struct recorder *r)
-{
-    const struct gpu_kernel *kernel = NULL, *unfit = NULL;
-    int worst = EXIT_GOOD, tried = 0;
-    while ((kernel = gpu_kernel_next(&r->gpu, kernel)) && worst < EXIT_USAGE) {
-        if (!kernel_is_called(kernel->name, kernel_name)) continue;
-        const bool exact = !strcmp(kernel->name, kernel_name);
-        unfit = kernel;
-        if (!exact && !(gpu_kernel_fits(&r->device, kernel) && suits(r, kernel)))
-            continue;
-        const int status = try_kernel(x, r, kernel);
-        if (status > worst) worst = status;
-        tried++;
-    }
-    if (tried) return worst;
-    return unfit ? try_kernel(x, r, unfit)
-                 : complain("--kernel", "unknown; bitcut list kernels has all");
-}
-
-static int try_split(struct context *x, const struct recorder *r,
-                     const struct bitcut_split *split)
-{
-    const bool equilibrate = setup_options.equilibrate;
-    const struct split_trial t = { r, split, equilibrate, samples, x->seed, x->threads };
-    struct split_result result;
-    struct fault f;
-    terminal_label(split->name);
-    if (split_trial_run(&result, &t, &x->progress, &f) != BITCUT_OK)
-        return fail(progress_stopped(&x->progress) ? "verify" : split->name, &f);
-    json_t *row = describe_trial(x, r, "split");
-    json_object_update_new(
-        row, json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:I, s:I, s:o}", "split",
-                       split->name, "format", split->word[0].format->name, "high",
-                       split->word[0].rounding->name, "low", split_low(split)->name,
-                       "scale", split->scale, "equilibrate", (int)equilibrate, "compared",
-                       (json_int_t)result.compared, "mismatches",
-                       (json_int_t)result.mismatches, "first", result.first));
-    emit_row(&x->emitter, row);
-    return result.mismatches ? EXIT_FOUND : EXIT_GOOD;
-}
-
-/* Whether devices make such words. */
-static bool is_of_words(const struct bitcut_split *split)
-{
-    const struct bitcut_format *f = split->word[0].format;
-    return split_is_uniform(split) &&
-           (f == &formats[FORMAT_F16] || f == &formats[FORMAT_BF16] ||
-            f == &formats[FORMAT_TF32]);
-}
-
-/* The split asked for, with its variations, or all that a device has. */
-static int try_splits(struct context *x, const struct recorder *r)
-{
-    const struct setup_options *o = &setup_options;
-    const struct bitcut_split *row = NULL;
-    int worst = EXIT_GOOD;
-    while ((row = table_next(TABLE(splits), row)) && worst < EXIT_USAGE) {
-        struct bitcut_split split = *row;
-        struct fault f;
-        if (o->split ? strcmp(o->split, row->name) != 0 : !is_of_words(row)) continue;
-        if (!is_of_words(row)) {
-            fault_set(&f, BITCUT_BAD_ARGUMENT, "kernels have no words of %s",
-                      split_is_uniform(row) ? row->word[0].format->name
-                                            : "several formats");
-            return fail(row->name, &f);
-        }
-        int status = setup_split(&split, NULL, o->high, o->low, o->scale);
-        if (status == EXIT_GOOD) status = try_split(x, r, &split);
-        if (status > worst) worst = status;
-    }
-    return worst;
-}
-
-/* Sizes and a split that can be, of whatever kernel. */
-static int check_kernel_options(void)
-{
-    const struct setup_options *o = &setup_options;
-    const int sizes = (m != SIZE_MAX) + (n != SIZE_MAX) + (k != SIZE_MAX);
-    struct bitcut_split any = splits[SPLIT_HALF];
-    if (sizes && sizes != 3) return complain("-m, -n, -k", "all three or none");
-    return setup_split(&any, o->split, o->high, o->low, o->scale);
-}
-
-/* Whether the device runs the kernels of the backend of that name. */
-static bool has_kernels_of(const struct recorder *r, const char *name, size_t length)
-{
-    const struct gpu_backend *b = table_find(TABLE(gpu_backends), r->gpu.module->name);
-    const char *tables = b && b->tables ? b->tables : r->gpu.module->name;
-    return strlen(tables) == length && !strncmp(tables, name, length);
-}
-
-/* BACKEND/RECIPE is the kernel that the device would run for the recipe at this size. */
-static int name_best(const struct recorder *r)
-{
-    const char *slash = strchr(kernel_name, '/');
-    struct bitcut_gemm g;
-    struct gpu_work w;
-    struct fault f;
-    if (!slash) return EXIT_GOOD;
-    if (!has_kernels_of(r, kernel_name, (size_t)(slash - kernel_name)))
-        return complain("--kernel", "is of another backend than --device");
-    bitcut_gemm_init(&g, sizeof g);
-    g.recipe = bitcut_recipe_find(slash + 1);
-    if (!g.recipe)
-        return complain("--kernel", "no recipe is called so; bitcut list recipes has all");
-    if (k != SIZE_MAX) g.m = m, g.n = n, g.k = k;
-    if (gpu_work_choose(&w, &r->gpu, &r->device, &g, &f) != BITCUT_OK)
-        return fail("--kernel", &f);
-    kernel_name = w.kernel->name;
-    return EXIT_GOOD;
-}
+/* --- the command ------------------------------------------------------------------ */
 
 static int run_kernels(struct context *x)
 {
-    struct recorder r;
-    int status = check_kernel_options();
-    if (status == EXIT_GOOD) status = device_open(&r, "verify");
-    if (status != EXIT_GOOD) return status;
-    if (!strcmp(kernel_name, "split")) status = try_splits(x, &r);
-    else if ((status = name_best(&r)) == EXIT_GOOD) status = try_kernels(x, &r);
-    recorder_close(&r);
-    return status;
+    const struct verify_kernels what = {
+        .name = kernel_name, .shape = { m, n, k }, .samples = samples, .seconds = seconds
+    };
+    return verify_kernels(x, &what);
 }
-
-/* --- the command ------------------------------------------------------------------ */
 
 static int run(struct context *x)
 {

@@ -165,7 +165,7 @@ static enum bitcut_status fill(struct stored *s, const struct configuration *now
 }
 
 enum bitcut_status case_init(struct kernel_case *x, const struct kernel_trial *t,
-                             struct configuration now, struct fault *f)
+                             struct configuration now, int threads, struct fault *f)
 {
     const struct kernel_shape s = now.shape;
     const struct room *room = now.room;
@@ -174,15 +174,15 @@ enum bitcut_status case_init(struct kernel_case *x, const struct kernel_trial *t
                         b = { s.k, s.n, now.down_b, room->one_b, false },
                         d = { s.m, s.n, now.down_d, false, room->beside },
                         c = { s.m, s.n, now.down_c, room->one_c, room->beside };
-    *x = (struct kernel_case){ .trial = t, .now = now };
+    *x = (struct kernel_case){ .trial = t, .threads = threads, .now = now };
     enum bitcut_status status = stored_init(&x->a, &x->now, format, a, f);
     if (status == BITCUT_OK) status = stored_init(&x->b, &x->now, format, b, f);
     if (status == BITCUT_OK) status = stored_init(&x->c, &x->now, format, c, f);
     if (status == BITCUT_OK) status = stored_init(&x->d, &x->now, format, d, f);
     if (status == BITCUT_OK) status = stored_init(&x->want, &x->now, format, d, f);
-    if (status == BITCUT_OK) status = fill(&x->a, &now, 0, room->one_a, t->threads, f);
-    if (status == BITCUT_OK) status = fill(&x->b, &now, 1, room->one_b, t->threads, f);
-    if (status == BITCUT_OK) status = fill(&x->c, &now, 2, room->one_c, t->threads, f);
+    if (status == BITCUT_OK) status = fill(&x->a, &now, 0, room->one_a, threads, f);
+    if (status == BITCUT_OK) status = fill(&x->b, &now, 1, room->one_b, threads, f);
+    if (status == BITCUT_OK) status = fill(&x->c, &now, 2, room->one_c, threads, f);
     if (status != BITCUT_OK) return status;
     x->known = memory_allocate(x->d.elements, 1);
     return x->known ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "no memory");
@@ -269,7 +269,7 @@ static struct bitcut_matrix from(const struct stored *s, size_t i, size_t j)
 static enum bitcut_status run_model(struct kernel_case *x, size_t i, size_t j, size_t m,
                                     size_t n, size_t k, struct fault *f)
 {
-    const struct gemm_options options = { .threads = x->trial->threads };
+    const struct gemm_options options = { .threads = x->threads };
     struct bitcut_gemm g = gemm_now(x);
     g.m = m;
     g.n = n;

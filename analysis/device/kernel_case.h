@@ -15,17 +15,19 @@ struct stored {
 
 /* A batch on its way.  C, where D is to be, lies as D does. */
 struct kernel_case {
-    const struct kernel_trial *trial;
+    const struct kernel_trial *trial; /* whose kernel runs; others of the same model may
+                                         take its place */
+    int threads;                      /* to fill and to emulate */
     struct configuration now;
     struct stored a, b, c, d;
     struct stored want;   /* as D should become              */
     unsigned char *known; /* of every element of it: whether */
 };
 
-/* Allocate and fill the matrices.  *x is cleared also after a failure.  BITCUT_NO_MEMORY.
- */
+/* Allocate and fill the matrices, by so many threads.  *x is cleared also after a
+   failure.  BITCUT_NO_MEMORY. */
 enum bitcut_status case_init(struct kernel_case *x, const struct kernel_trial *trial,
-                             struct configuration now, struct fault *f);
+                             struct configuration now, int threads, struct fault *f);
 void case_clear(struct kernel_case *x);
 
 /* The element of D that is output (i, j) of a matrix; and an element of memory like it.

@@ -102,7 +102,8 @@ static enum bitcut_status keep(struct kernel_failure *to, const struct kernel_ca
     return status;
 }
 
-/* Describe a mismatch and follow it back, which runs the kernel again: x->d is lost. */
+/* Describe a mismatch and follow it back, which runs the kernel again: x->d is lost, and
+   x->want is made again, for the kernels after this one. */
 static enum bitcut_status found(struct kernel_result *r, struct kernel_case *x,
                                 size_t element, struct fault *f)
 {
@@ -113,6 +114,7 @@ static enum bitcut_status found(struct kernel_result *r, struct kernel_case *x,
     r->first = describe(x, at);
     if (at.is) status = keep(&r->failure, x, at.matrix, f);
     if (steps && status == BITCUT_OK) status = find_step(&step, x, at, f);
+    if (status == BITCUT_OK) status = case_run_models(x, f);
     json_object_set_new(r->first, "k_step", steps ? json_count(step) : json_null());
     return status;
 }

@@ -7,9 +7,11 @@ struct trial_shape {
     size_t count, configurations; /* 0: batches in turn; by their size */
 };
 
-/* Around tiles of blocks, warps, instructions and runs of words. */
+/* Around tiles of blocks, warps, instructions and runs of words.  Where there is no D
+   only what lies between its matrices can be wrong, which no scalars decide; and where
+   there is no k no layouts of A and B. */
 static const struct trial_shape shapes_of_words[] = {
-    { { 0, 5, 7 }, 0, 0 },       { { 5, 0, 7 }, 0, 0 },      { { 5, 7, 0 }, 0, 0 },
+    { { 0, 5, 7 }, 0, 32 },      { { 5, 0, 7 }, 0, 32 },     { { 5, 7, 0 }, 0, 40 },
     { { 1, 1, 1 }, 0, 0 },       { { 1, 3, 16 }, 0, 0 },     { { 17, 9, 15 }, 0, 0 },
     { { 32, 24, 40 }, 0, 0 },    { { 2, 3, 1000 }, 0, 0 },   { { 1, 515, 64 }, 0, 0 },
     { { 150, 2, 40 }, 0, 0 },    { { 33, 70, 130 }, 0, 0 },  { { 129, 65, 33 }, 0, 0 },
@@ -117,14 +119,15 @@ static const size_t small_products = (size_t)1 << 18;
 
 static size_t products_of(struct kernel_shape s) { return s.m * s.n * s.k; }
 
-/* Of a small shape all classes, layouts of A and B, and scalars; of a larger one each
-   class.  The others, in turn. */
+/* Of a small shape all classes, layouts of A and B, and scalars, but those in turn that
+   the shape has no use for; of a larger one each class.  The others, in turn. */
 static struct configuration of_words(const struct trial_shape *s, size_t i, uint64_t seed)
 {
     const bool small = products_of(s->size) <= small_products;
     const size_t turn = i / CLASSES, class = i % CLASSES;
     const size_t layout = small ? turn % LAYOUTS : class % LAYOUTS;
     const size_t down = (i + turn) / 3 % LAYOUTS;
+    const size_t scalar = s->size.k ? turn / LAYOUTS : turn;
     const struct room *room = &rooms_of_words[small ? i % ROOMS : 0];
     const bool in_place = (i & 1) && !room->one_c;
     return (struct configuration){
@@ -137,7 +140,7 @@ static struct configuration of_words(const struct trial_shape *s, size_t i, uint
         .down_c = in_place ? down & 1 : down >> 1,
         .down_d = down & 1,
         .in_place = in_place,
-        .scalars = scalars[small ? turn / LAYOUTS : class % SCALARS],
+        .scalars = scalars[small ? scalar : class % SCALARS],
         .seed = seed + i,
     };
 }
@@ -175,12 +178,22 @@ static struct trial_shape shape_of(const struct kernel_trial *t, size_t i)
                                      words ? 0 : EACH_SMALL };
 }
 
-/* None of one that the kernel does not take, unless it is asked for. */
-static size_t configurations_of(const struct kernel_trial *t, const struct trial_shape *s)
+/* Whether the kernel takes it, or it is asked for. */
+static bool has_shape(const struct kernel_trial *t, struct kernel_shape s)
 {
     const size_t most =
         t->kernel->size_most && !t->shape ? t->kernel->size_most : SIZE_MAX;
-    if (s->size.m > most || s->size.n > most || s->size.k > most) return 0;
+    return s.m <= most && s.n <= most && s.k <= most;
+}
+
+bool kernel_grid_has(const struct kernel_trial *t, const struct configuration *one)
+{
+    return has_shape(t, one->shape);
+}
+
+static size_t configurations_of(const struct kernel_trial *t, const struct trial_shape *s)
+{
+    if (!has_shape(t, s->size)) return 0;
     if (s->configurations) return s->configurations;
     return products_of(s->size) <= small_products ? EACH_OF_WORDS : CLASSES;
 }

@@ -44,4 +44,8 @@ struct configuration {
 size_t kernel_grid_size(const struct kernel_trial *trial);
 struct configuration kernel_grid_at(const struct kernel_trial *trial, size_t i);
 
+/* Whether one of the grid of another kernel, which is like the trial's but for its sizes,
+   is one of this trial too. */
+bool kernel_grid_has(const struct kernel_trial *trial, const struct configuration *one);
+
 #endif

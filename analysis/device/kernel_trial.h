@@ -17,7 +17,7 @@ struct kernel_trial {
     const struct gpu_kernel *kernel;
     struct bitcut_gemm gemm; /* that of kernel_gemm(), or another split, slices,
                                 equilibrated                                    */
-    int threads;
+    int threads; /* 0: all processors */
     const struct kernel_shape *shape; /* NULL: a grid of small ones */
     uint64_t seed;
 };
@@ -34,6 +34,8 @@ struct kernel_failure {
 struct kernel_result {
     size_t configurations, compared, mismatches; /* compared: outputs */
     json_t *first;                               /* mismatch, or null */
+    int counts;                                  /* what the device counted of its runs */
+    struct gpu_count count[GPU_COUNTS_MOST];
     struct kernel_failure failure;
 };
 
@@ -46,8 +48,17 @@ bool kernel_is_called(const char *kernel, const char *name);
 enum bitcut_status kernel_gemm(struct bitcut_gemm *gemm, const struct recorder *r,
                                const struct gpu_kernel *kernel, struct fault *f);
 
-/* Run the kernel on the device and the model on the host and compare every bit of D's
-   memory, what lies between and around its matrices included.  Of a kernel that splits:
+/* Whether the kernels have one model, so that they can be tried together. */
+bool kernel_trials_alike(const struct kernel_trial *x, const struct kernel_trial *y);
+
+/* How many GEMMs and batches the kernel is tried on. */
+size_t kernel_trial_size(const struct kernel_trial *trial);
+
+/* Run `count` kernels, all alike, of the same shape, seed and recorder, on the device and
+   their model on the host, and compare every bit of D's memory, what lies between and
+   around its matrices included.  The operands of each GEMM and batch are made, and it is
+   emulated, once for all that take it, several at a time by as many threads.  What each
+   finds is what it finds alone.  Of a kernel that splits:
    of each small shape all classes of inputs, all layouts of A and B and all scalars, and
    in turn those of C and D, D in the place of C, and single GEMMs and batches of two and
    three, some of which share A, B or C, or have D side by side; of a larger shape each
@@ -60,11 +71,12 @@ enum bitcut_status kernel_gemm(struct bitcut_gemm *gemm, const struct recorder *
    (encodings), "ulps" and "differ" (json_set_distance()), and "k_step": the first step of
    k after which the outputs differ, counted from 1, found by running the kernel on the
    first steps alone; 0: they differ without any; null: split-K, or not an output.  The
-   caller frees it, and clears `failure`.  BITCUT_CANNOT, BITCUT_BAD_ARGUMENT: as gpu_work_run(), or asked to
-   stop; BITCUT_NO_MEMORY. */
-enum bitcut_status kernel_trial_run(struct kernel_result *result,
-                                    const struct kernel_trial *trial,
-                                    const struct progress *progress, struct fault *f);
+   caller frees it, and clears `failure`.  Another status than BITCUT_OK is that of kernel
+   *failed; no result is set then.  BITCUT_CANNOT, BITCUT_BAD_ARGUMENT: as gpu_work_run(),
+   or asked to stop; BITCUT_NO_MEMORY. */
+enum bitcut_status kernel_trials_run(struct kernel_result *results, size_t *failed,
+                                     const struct kernel_trial *trials, size_t count,
+                                     const struct progress *progress, struct fault *f);
 
 void kernel_failure_clear(struct kernel_failure *failure);
 

@@ -1,0 +1,409 @@
+#include "analysis/cli/verify_kernels.h"
+
+#include "analysis/cli/device_option.h"
+#include "analysis/cli/explain_say.h"
+#include "analysis/cli/setup.h"
+#include "analysis/cli/terminal.h"
+#include "analysis/device/split_trial.h"
+#include "gpu/choose.h"
+#include "lib/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the command line said; the name is that of the kernel, once it is known. */
+static const struct verify_kernels *asked;
+static const char *kernel_name;
+
+static bool has_shape(void) { return asked->shape.k != SIZE_MAX; }
+
+/* --- kernels on the device -------------------------------------------------------- */
+
+static json_t *describe_trial(const struct context *x, const struct recorder *r,
+                              const char *kernel)
+{
+    return json_pack("{s:s, s:o, s:s, s:o, s:o}", "kernel", kernel, "device",
+                     json_text(r->device.name), "driver", r->device.driver, "date",
+                     json_today(), "seed", json_seed(x->seed));
+}
+
+/* What the kernel did instead in its first mismatch. */
+static int explain_kernel(json_t **sentence, const struct kernel_failure *from,
+                          const struct context *x)
+{
+    const struct question q = { .a = from->a,
+                                .b = from->b,
+                                .c = from->c,
+                                .d = from->d,
+                                .format = from->format,
+                                .alpha = from->alpha,
+                                .beta = from->c.at ? from->beta : 0 };
+    *sentence = json_null();
+    return from->d.at ? explain_sentence(sentence, &q, NULL, asked->seconds, x)
+                      : EXIT_GOOD;
+}
+
+static json_t *describe_counts(const struct kernel_result *r)
+{
+    json_t *counts = json_object();
+    for (int i = 0; i < r->counts; i++)
+        json_object_set_new(counts, r->count[i].name, json_count(r->count[i].value));
+    return counts;
+}
+
+/* Print the row of a trial. */
+static int found(struct context *x, json_t *row, struct kernel_result *r)
+{
+    json_t *sentence;
+    const int status = explain_kernel(&sentence, &r->failure, x);
+    json_object_update_new(row, json_pack("{s:o, s:o, s:o, s:o, s:o}", "configurations",
+                                          json_count(r->configurations), "compared",
+                                          json_count(r->compared), "mismatches",
+                                          json_count(r->mismatches), "first", r->first,
+                                          "hypothesis", sentence));
+    kernel_failure_clear(&r->failure);
+    emit_row(&x->emitter, row);
+    return status != EXIT_GOOD ? status : r->mismatches ? EXIT_FOUND : EXIT_GOOD;
+}
+
+/* Some faults begin with the kernel's name: it is said once. */
+static int fail_kernel(const struct context *x, const char *name, const struct fault *f)
+{
+    const size_t length = strlen(name);
+    struct fault rest = { .status = f->status };
+    const bool named = !strncmp(f->text, name, length) && f->text[length] == ' ';
+    snprintf(rest.text, sizeof rest.text, "%s", f->text + (named ? length + 1 : 0));
+    return fail(progress_stopped(&x->progress) ? "verify" : name, &rest);
+}
+
+/* The kernel's GEMM as the options vary it, and its plan; the device takes it. */
+static enum bitcut_status vary_gemm(struct bitcut_gemm *g, struct gemm_plan *plan,
+                                    const struct recorder *r,
+                                    const struct gpu_kernel *kernel, struct fault *f)
+{
+    const struct setup_options *o = &setup_options;
+    struct gpu_work w;
+    enum bitcut_status status = kernel_gemm(g, r, kernel, f);
+    if (status != BITCUT_OK) return status;
+    g->split_a = g->split_b = bitcut_split_find(o->split);
+    g->high = bitcut_rounding_find(o->high);
+    g->low = bitcut_rounding_find(o->low);
+    if (o->scale != SETUP_UNSET) g->scale = o->scale;
+    g->order.slices = o->slices;
+    g->equilibrate = o->equilibrate;
+    struct bitcut_gemm sized = *g;
+    if (has_shape())
+        sized.m = asked->shape.m, sized.n = asked->shape.n, sized.k = asked->shape.k;
+    status = gpu_work_make(&w, &sized, kernel, &r->device, f);
+    return status == BITCUT_OK ? gemm_plan_on_unit(plan, g, f) : status;
+}
+
+/* Whether the kernel takes the split, the slices and the one shape asked for. */
+static bool suits(const struct recorder *r, const struct gpu_kernel *kernel)
+{
+    struct bitcut_gemm gemm;
+    struct gemm_plan plan;
+    struct fault f;
+    return vary_gemm(&gemm, &plan, r, kernel, &f) != BITCUT_BAD_ARGUMENT;
+}
+
+/* The splits with which the kernel would do what was asked for. */
+static void suitable_splits(char *names, size_t size, const struct recorder *r,
+                            const struct gpu_kernel *kernel)
+{
+    struct setup_options *o = &setup_options;
+    const char *before = o->split;
+    names[0] = 0;
+    for (const struct bitcut_split *row = splits; row->name; row++) {
+        o->split = row->name;
+        if (suits(r, kernel)) text_append(names, size, row->name);
+    }
+    o->split = before;
+}
+
+/* A kernel that does not take what was asked for, with the splits that it does take. */
+static int fail_gemm(const struct context *x, const struct recorder *r,
+                     const struct gpu_kernel *kernel, const struct fault *f)
+{
+    struct fault more = *f;
+    char names[120];
+    suitable_splits(names, sizeof names, r, kernel);
+    if (setup_options.split && f->status == BITCUT_BAD_ARGUMENT && *names)
+        fault_set(&more, f->status, "%s; --split can be %s", f->text, names);
+    return fail_kernel(x, kernel->name, &more);
+}
+
+/* --- kernels together ------------------------------------------------------------- */
+
+/* A kernel that is tried, and what came of it. */
+struct tried {
+    struct kernel_trial trial;
+    struct gemm_plan plan;
+    struct kernel_result result;
+    bool done;
+};
+
+enum { KERNELS_MOST = 1024 };
+
+/* All that are asked for. */
+struct trying {
+    struct context *context;
+    const struct recorder *recorder;
+    struct tried *kernel;
+    size_t count;
+    size_t cases, before; /* of the kernels' grids: all, and those before this group */
+    size_t now;           /* of this group */
+    const struct gpu_kernel *unfit; /* which ends it, as it takes nothing, or NULL */
+    struct fault fault;             /* of that one                                 */
+    char label[160];
+};
+
+/* Of this group to that of all. */
+static void report_part(void *trying, double part)
+{
+    const struct trying *const t = trying;
+    const struct progress *const all = &t->context->progress;
+    if (all->report)
+        all->report(all->context,
+                    ((double)t->before + part * (double)t->now) / (double)t->cases);
+}
+
+/* A kernel, and those after it that are tried with it. */
+static size_t group_of(size_t group[KERNELS_MOST], const struct trying *t, size_t first)
+{
+    size_t count = 0;
+    for (size_t i = first; i < t->count; i++)
+        if (!t->kernel[i].done &&
+            kernel_trials_alike(&t->kernel[first].trial, &t->kernel[i].trial))
+            group[count++] = i;
+    return count;
+}
+
+/* "sm90.ootomo.f16.128x128x64.3 and 4 like it" */
+static void label_group(struct trying *t, size_t first, size_t count)
+{
+    char more[40] = "";
+    if (count > 1) snprintf(more, sizeof more, " and %zu like it", count - 1);
+    snprintf(t->label, sizeof t->label, "%s%s", t->kernel[first].trial.kernel->name,
+             more);
+    terminal_label(t->label);
+}
+
+/* Try a kernel and those like it. */
+static int try_group(struct trying *t, size_t first)
+{
+    static size_t group[KERNELS_MOST];
+    static struct kernel_trial trial[KERNELS_MOST];
+    static struct kernel_result result[KERNELS_MOST];
+    const struct recorder *const r = t->recorder;
+    const size_t count = group_of(group, t, first);
+    const struct progress progress = { report_part, t, t->context->progress.stop };
+    struct fault f;
+    size_t failed;
+    t->now = 0;
+    for (size_t i = 0; i < count; i++) {
+        trial[i] = t->kernel[group[i]].trial;
+        t->now += kernel_trial_size(&trial[i]);
+    }
+    label_group(t, first, count);
+    if (kernel_trials_run(result, &failed, trial, count, &progress, &f) != BITCUT_OK)
+        return fail_gemm(t->context, r, trial[failed].kernel, &f);
+    for (size_t i = 0; i < count; i++) {
+        t->kernel[group[i]].result = result[i];
+        t->kernel[group[i]].done = true;
+    }
+    t->before += t->now;
+    return EXIT_GOOD;
+}
+
+static int print_kernel(struct trying *t, struct tried *k)
+{
+    json_t *row = describe_trial(t->context, t->recorder, k->trial.kernel->name);
+    if (k->result.counts) json_object_set_new(row, "counts", describe_counts(&k->result));
+    setup_describe(row, &k->trial.gemm, &k->plan);
+    json_object_del(row, "alpha"); /* the grid has several */
+    json_object_del(row, "beta");
+    return found(t->context, row, &k->result);
+}
+
+/* Add a kernel, whose GEMM the options vary; or note why it cannot be. */
+static void add_kernel(struct trying *t, const struct gpu_kernel *kernel)
+{
+    const struct recorder *const r = t->recorder;
+    struct tried *const k = &t->kernel[t->count];
+    k->trial = (struct kernel_trial){ .recorder = r,
+                                      .kernel = kernel,
+                                      .shape = has_shape() ? &asked->shape : NULL,
+                                      .seed = t->context->seed,
+                                      .threads = t->context->threads };
+    if (vary_gemm(&k->trial.gemm, &k->plan, r, kernel, &t->fault) != BITCUT_OK) {
+        t->unfit = kernel;
+        return;
+    }
+    t->cases += kernel_trial_size(&k->trial);
+    t->count++;
+}
+
+/* Try all of them, and print their rows in the order of the table. */
+static int try_all(struct trying *t)
+{
+    int worst = EXIT_GOOD, status = EXIT_GOOD;
+    size_t i = 0;
+    for (; i < t->count && worst < EXIT_USAGE; i++) {
+        struct tried *const k = &t->kernel[i];
+        status = k->done ? EXIT_GOOD : try_group(t, i);
+        if (status == EXIT_GOOD) status = print_kernel(t, k);
+        if (status > worst) worst = status;
+    }
+    for (; i < t->count; i++) { /* what was tried with others, and is not printed */
+        if (!t->kernel[i].done) continue;
+        json_decref(t->kernel[i].result.first);
+        kernel_failure_clear(&t->kernel[i].result.failure);
+    }
+    return worst;
+}
+
+/* The kernel of exactly that name, or those that the device can run and the options suit;
+   without any the last of them, which does not fit.  False: no kernel is called so. */
+static bool choose_kernels(struct trying *t)
+{
+    const struct recorder *const r = t->recorder;
+    const struct gpu_kernel *kernel = NULL, *last = NULL;
+    while ((kernel = gpu_kernel_next(&r->gpu, kernel)) && !t->unfit &&
+           t->count < KERNELS_MOST) {
+        if (!kernel_is_called(kernel->name, kernel_name)) continue;
+        const bool exact = !strcmp(kernel->name, kernel_name);
+        last = kernel;
+        if (exact || (gpu_kernel_fits(&r->device, kernel) && suits(r, kernel)))
+            add_kernel(t, kernel);
+    }
+    if (last && !t->count && !t->unfit) add_kernel(t, last);
+    return last;
+}
+
+static int try_kernels(struct context *x, const struct recorder *r)
+{
+    struct trying t = { .context = x, .recorder = r };
+    int status = EXIT_GOOD;
+    t.kernel = calloc(KERNELS_MOST, sizeof *t.kernel);
+    if (!t.kernel) return complain("verify", "out of memory");
+    if (!choose_kernels(&t))
+        status = complain("--kernel", "unknown; bitcut list kernels has all");
+    else status = try_all(&t);
+    if (t.unfit && status < EXIT_USAGE) status = fail_gemm(x, r, t.unfit, &t.fault);
+    free(t.kernel);
+    return status;
+}
+
+/* --- the split -------------------------------------------------------------------- */
+
+static int try_split(struct context *x, const struct recorder *r,
+                     const struct bitcut_split *split)
+{
+    const bool equilibrate = setup_options.equilibrate;
+    const struct split_trial t = { r,       split,     equilibrate, asked->samples,
+                                   x->seed, x->threads };
+    struct split_result result;
+    struct fault f;
+    terminal_label(split->name);
+    if (split_trial_run(&result, &t, &x->progress, &f) != BITCUT_OK)
+        return fail(progress_stopped(&x->progress) ? "verify" : split->name, &f);
+    json_t *row = describe_trial(x, r, "split");
+    json_object_update_new(
+        row, json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:I, s:I, s:o}", "split",
+                       split->name, "format", split->word[0].format->name, "high",
+                       split->word[0].rounding->name, "low", split_low(split)->name,
+                       "scale", split->scale, "equilibrate", (int)equilibrate, "compared",
+                       (json_int_t)result.compared, "mismatches",
+                       (json_int_t)result.mismatches, "first", result.first));
+    emit_row(&x->emitter, row);
+    return result.mismatches ? EXIT_FOUND : EXIT_GOOD;
+}
+
+/* Whether devices make such words. */
+static bool is_of_words(const struct bitcut_split *split)
+{
+    const struct bitcut_format *f = split->word[0].format;
+    return split_is_uniform(split) &&
+           (f == &formats[FORMAT_F16] || f == &formats[FORMAT_BF16] ||
+            f == &formats[FORMAT_TF32]);
+}
+
+/* The split asked for, with its variations, or all that a device has. */
+static int try_splits(struct context *x, const struct recorder *r)
+{
+    const struct setup_options *o = &setup_options;
+    const struct bitcut_split *row = NULL;
+    int worst = EXIT_GOOD;
+    while ((row = table_next(TABLE(splits), row)) && worst < EXIT_USAGE) {
+        struct bitcut_split split = *row;
+        struct fault f;
+        if (o->split ? strcmp(o->split, row->name) != 0 : !is_of_words(row)) continue;
+        if (!is_of_words(row)) {
+            fault_set(&f, BITCUT_BAD_ARGUMENT, "kernels have no words of %s",
+                      split_is_uniform(row) ? row->word[0].format->name
+                                            : "several formats");
+            return fail(row->name, &f);
+        }
+        int status = setup_split(&split, NULL, o->high, o->low, o->scale);
+        if (status == EXIT_GOOD) status = try_split(x, r, &split);
+        if (status > worst) worst = status;
+    }
+    return worst;
+}
+
+/* Sizes and a split that can be, of whatever kernel. */
+static int check_kernel_options(void)
+{
+    const struct setup_options *o = &setup_options;
+    const struct kernel_shape s = asked->shape;
+    const int sizes = (s.m != SIZE_MAX) + (s.n != SIZE_MAX) + (s.k != SIZE_MAX);
+    struct bitcut_split any = splits[SPLIT_HALF];
+    if (sizes && sizes != 3) return complain("-m, -n, -k", "all three or none");
+    return setup_split(&any, o->split, o->high, o->low, o->scale);
+}
+
+/* Whether the device runs the kernels of the backend of that name. */
+static bool has_kernels_of(const struct recorder *r, const char *name, size_t length)
+{
+    const struct gpu_backend *b = table_find(TABLE(gpu_backends), r->gpu.module->name);
+    const char *tables = b && b->tables ? b->tables : r->gpu.module->name;
+    return strlen(tables) == length && !strncmp(tables, name, length);
+}
+
+/* BACKEND/RECIPE is the kernel that the device would run for the recipe at this size. */
+static int name_best(const struct recorder *r)
+{
+    const char *slash = strchr(kernel_name, '/');
+    struct bitcut_gemm g;
+    struct gpu_work w;
+    struct fault f;
+    if (!slash) return EXIT_GOOD;
+    if (!has_kernels_of(r, kernel_name, (size_t)(slash - kernel_name)))
+        return complain("--kernel", "is of another backend than --device");
+    bitcut_gemm_init(&g, sizeof g);
+    g.recipe = bitcut_recipe_find(slash + 1);
+    if (!g.recipe)
+        return complain("--kernel",
+                        "no recipe is called so; bitcut list recipes has all");
+    if (has_shape()) g.m = asked->shape.m, g.n = asked->shape.n, g.k = asked->shape.k;
+    if (gpu_work_choose(&w, &r->gpu, &r->device, &g, &f) != BITCUT_OK)
+        return fail("--kernel", &f);
+    kernel_name = w.kernel->name;
+    return EXIT_GOOD;
+}
+
+int verify_kernels(struct context *x, const struct verify_kernels *what)
+{
+    struct recorder r;
+    asked = what;
+    kernel_name = what->name;
+    int status = check_kernel_options();
+    if (status == EXIT_GOOD) status = device_open(&r, "verify");
+    if (status != EXIT_GOOD) return status;
+    if (!strcmp(kernel_name, "split")) status = try_splits(x, &r);
+    else if ((status = name_best(&r)) == EXIT_GOOD) status = try_kernels(x, &r);
+    recorder_close(&r);
+    return status;
+}
