@@ -1,5 +1,6 @@
 #include "gpu/choose.h"
 
+#include "gpu/wish.h"
 #include "lib/size.h"
 #include "lib/text.h"
 
@@ -191,29 +192,51 @@ static enum bitcut_status no_kernel(const struct bitcut_gemm *g, struct fault *f
                            g->recipe->name, matrix_format(&g->d)->name);
 }
 
+/* Why none does what is asked for: none is for the device; there are wishes that none can
+   do; or what is in *f, the fault of kernel `first`, the first that is for the device.
+   One that does not name it is of the GEMM, whatever the kernel. */
+static enum bitcut_status no_choice(const struct gpu *gpu,
+                                    const struct gpu_device *device,
+                                    const struct bitcut_gemm *g, int promote,
+                                    const struct gpu_kernel *first,
+                                    enum bitcut_status status, struct fault *f)
+{
+    if (g->kernel || (g->unit && gpu_emulates(gpu))) return status;
+    if (!first)
+        return fault_set(f, BITCUT_CANNOT, "no kernel for recipe %s runs on %.100s",
+                         g->recipe->name, device->name);
+    if (strncmp(f->text, first->name, strlen(first->name)) != 0) return status;
+    const enum bitcut_status wish =
+        gpu_wish_fault(f, gpu, device, g, promote, try_kernel);
+    return wish != BITCUT_OK ? wish : status;
+}
+
 /* The kernel asked for, or the first that does what is asked for, promoting `promote`d at
-   best; the fault is that of the last tried. */
+   best. */
 static enum bitcut_status choose_bits(struct gpu_work *to, const struct gpu *gpu,
                                       const struct gpu_device *device,
                                       const struct bitcut_gemm *g, int promote,
                                       struct fault *f)
 {
-    const struct gpu_kernel *k = NULL;
+    const struct gpu_kernel *k = NULL, *first = NULL;
     struct gpu_work other;
-    bool found = false;
+    bool found = false, meant = false;
     enum bitcut_status status = no_kernel(g, f);
     while ((k = gpu_kernel_next(gpu, k))) {
         struct fault own;
         if (!is_meant(k, g)) continue;
         const enum bitcut_status tried = try_kernel(&other, device, g, promote, k, &own);
-        if (tried != BITCUT_OK && !found) status = tried, *f = own;
+        meant = true;
+        if (tried != BITCUT_OK && !found && !first) status = tried, *f = own;
+        if (!first && gpu_kernel_fits(device, k)) first = k;
         if (tried != BITCUT_OK) continue;
         const bool exact = g->kernel || k->program.promote == promote;
         if (!found || exact) *to = other;
         found = true;
         if (exact) break;
     }
-    return found ? BITCUT_OK : status;
+    if (found) return BITCUT_OK;
+    return meant ? no_choice(gpu, device, g, promote, first, status, f) : status;
 }
 
 /* Whether the kernels differ in nothing but what the tile and the promotion are. */

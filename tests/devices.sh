@@ -275,6 +275,15 @@ refused() {
 2|gemm: gemm.ootomo.f16 promotes after 1 instructions (0: never), not 2|gemm --kernel gemm.ootomo.f16 --promote 2
 3|gemm: old.plain.f16 does not run on Models|gemm --kernel old.plain.f16 --device cuda
 3|gemm: there is no kernel for recipe feng and matrices of f32; they take f32, or small ones of f16|gemm --device cuda --recipe feng
+2|gemm: no kernel for recipe ootomo on Models does this: promotion after 3 instructions (can be after 4, after 1)|gemm --device cuda --recipe ootomo --promote 3
+2|gemm: no kernel for recipe markidis on Models does this: promotion after 1 instructions (can be none)|gemm --device cuda --recipe markidis --promote 1 --equilibrate
+2|gemm: no kernel for recipe ootomo on Models does this: 5 slices of k (can be 1 to 3)|gemm --device cuda --recipe ootomo --split-k 5
+2|gemm: no kernel for recipe ootomo on Models does this: promotion after 3 instructions (can be after 4, after 1), 5 slices of k (can be 1 to 3)|gemm --device cuda --recipe ootomo --split-k 5 --promote 3
+2|gemm: no kernel for recipe ootomo on Models does this: the product of two low words (can be left out)|gemm --device cuda --recipe ootomo --terms 4
+2|gemm: no kernel for recipe ootomo on Models does this: split bf16x3 (can be 2 words of f16)|gemm --device cuda --recipe ootomo --split bf16x3
+3|gemm: no kernel for recipe ootomo on Models does this: this order of k (can be ascending, in slices of whole k-steps)|gemm --device cuda --recipe ootomo --order lanes=2
+2|gemm: no kernel for recipe plain on Models does this: tiles of 64 of k (can be none)|gemm --device cuda --recipe plain --tile-k 64
+3|gemm: liar.legemm.f16 has not the terms of recipe legemm|gemm --device cuda --recipe legemm
 END
     DEVICE_FAULT=ampere
     export DEVICE_FAULT

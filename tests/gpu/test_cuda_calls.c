@@ -5,6 +5,8 @@
 #include "emu/gemm.h"
 #include "tests/gpu/model_device.h"
 
+#define DOES_NOT(RECIPE) "no kernel for recipe " RECIPE " on Models does this: "
+
 /* --- which kernel ----------------------------------------------------------------- */
 
 static const struct {
@@ -24,8 +26,8 @@ static const struct {
     { "",       "ootomo", NULL,       NULL, 4, -1, false, 0, 8,   false, "vary.ootomo.f16",  "hopper/" MMA },
     { "",       "ootomo", NULL,       NULL, 1, 0, false,  0, 8,   false, "gemm.ootomo.f16",  "hopper/" MMA },
     { "",       "ootomo", NULL,       NULL, -1, -1, true, 0, 8,   false, "vary.ootomo.f16",  "hopper/" MMA },
-    { "",       "ootomo", NULL,       NULL, 2, -1, false, 0, 8,   false, NULL, "gemm.ootomo.f16 promotes after 1 instructions (0: never), not 2" },
-    { "",       "ootomo", NULL,       NULL, -1, 1, false, 0, 8,   false, NULL, "gemm.ootomo.f16 has 3 terms and no tiles of k" },
+    { "",       "ootomo", NULL,       NULL, 2, -1, false, 0, 8,   false, NULL, DOES_NOT("ootomo") "promotion after 2 instructions (can be after 4, after 1)" },
+    { "",       "ootomo", NULL,       NULL, -1, 1, false, 0, 8,   false, NULL, DOES_NOT("ootomo") "the product of two low words (can be left out)" },
     { "",       "plain",  NULL,       NULL, OPEN,         0, 32,  false, "small.plain.f16",  "hopper/wgmma.m64n8k16.f32.f16" },
     { "",       "plain",  NULL,       "hopper/" MMA, OPEN, 0, 32, false, "gemm.plain.f16",   "hopper/" MMA },
     { "",       "plain",  NULL,       NULL, OPEN,         0, 33,  false, "gemm.plain.f16",   "hopper/" MMA },
@@ -37,7 +39,7 @@ static const struct {
     { "",       "plain",  NULL,       NULL, OPEN,         0, 3,   true,  "batch.mma.16",     "hopper/" MMA },
     { "",       "plain",  NULL,       NULL, OPEN,         0, 17,  true,  "batch.mma.64",     "hopper/" MMA },
     { "ampere", "plain",  NULL,       NULL, OPEN,         0, 17,  true,  "batch.old.64",     "ampere/" MMA },
-    { "",       "plain",  NULL,       NULL, OPEN,         0, 65,  true,  NULL, "batch.mma.64 takes m, n and k up to 64" },
+    { "",       "plain",  NULL,       NULL, OPEN,         0, 65,  true,  NULL, DOES_NOT("plain") "65 x 8 x 8 (can be m, n and k up to 64)" },
     { "",       "fp32",   NULL,       NULL, OPEN,         0, 8,   true,  "batch.fma.64",     "fma/f32" },
     { "",       "fp32",   NULL,       NULL, OPEN,         0, 8,   false, NULL, "there is no kernel for recipe fp32 and matrices of f32; they take f32, or small ones of f16" },
     /* clang-format on */
@@ -196,7 +198,8 @@ SPOIL(overlapping_f16, (make_small(x, "batch.mma.64"), x->g.count = 2, x->g.d.st
 #define WORDS_STRIDE "A: the stride of words is no multiple of 256 below 2^64"
 #define D_IS_C       "D is C with another leading dimension, stride, layout or format"
 #define OVERLAP      "matrices of D overlap by their stride"
-#define K_ASCENDING  "gemm.ootomo.f16 takes k ascending, in slices of whole k-steps"
+#define K_ASCENDING                                                                      \
+    DOES_NOT("ootomo") "this order of k (can be ascending, in slices of whole k-steps)"
 
 static const struct refusal {
     void (*spoil)(struct call *x);
@@ -219,14 +222,14 @@ static const struct refusal {
     { small_kernel,      BITCUT_BAD_ARGUMENT, "small.plain.f16 takes m, n and k up to 32" },
     { one_word,          BITCUT_BAD_ARGUMENT, "recipe ootomo needs more words than half has" },
     { one_word_of_b,     BITCUT_BAD_ARGUMENT, "recipe ootomo needs more words than half has" },
-    { other_words,       BITCUT_BAD_ARGUMENT, "gemm.ootomo.f16 takes 2 words of f16, not 2 of tf32" },
-    { mixed_words,       BITCUT_BAD_ARGUMENT, "gemm.ootomo.f16 takes words of one format, not of f16 and e4m3" },
+    { other_words,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "split tf32tf32 (can be 2 words of f16)" },
+    { mixed_words,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "split half-e4m3 (can be 2 words of f16)" },
     { mixed_recipe,      BITCUT_CANNOT,       "there is no kernel for recipe half-fp8 and matrices of f32; they take f32, or small ones of f16" },
-    { no_words,          BITCUT_BAD_ARGUMENT, "gemm.plain.tf32 takes 1 words of tf32, not 1 of f32" },
+    { no_words,          BITCUT_BAD_ARGUMENT, DOES_NOT("plain") "split f32 (can be 1 words of f16, 1 words of tf32)" },
     { mixed_scales,      BITCUT_BAD_ARGUMENT, "recipe tf32x3 adds words of different scale; use a split with s = 0" },
     { negative_slices,   BITCUT_BAD_ARGUMENT, "counts cannot be negative" },
-    { many_slices,       BITCUT_BAD_ARGUMENT, "gemm.ootomo.f16 takes 1 to 3 slices of k" },
-    { tiles,             BITCUT_BAD_ARGUMENT, "gemm.ootomo.f16 has 3 terms and no tiles of k" },
+    { many_slices,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "4 slices of k (can be 1 to 3)" },
+    { tiles,             BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "tiles of 32 of k (can be none)" },
     { lanes,             BITCUT_CANNOT,       K_ASCENDING },
     { sums,              BITCUT_CANNOT,       K_ASCENDING },
     { rest_first,        BITCUT_CANNOT,       K_ASCENDING },
@@ -242,9 +245,9 @@ static const struct refusal {
     { short_b,           BITCUT_BAD_ARGUMENT, "B: leading dimension 4 is below the row length, 5" },
     { short_c,           BITCUT_BAD_ARGUMENT, "C: leading dimension 4 is below the row length, 5" },
     { short_d,           BITCUT_BAD_ARGUMENT, "D: leading dimension 4 is below the row length, 5" },
-    { huge_a,            BITCUT_BAD_ARGUMENT, "the workspace does not fit any memory" },
-    { huge_b,            BITCUT_BAD_ARGUMENT, "the workspace does not fit any memory" },
-    { huge_slices,       BITCUT_BAD_ARGUMENT, "the workspace does not fit any memory" },
+    { huge_a,            BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "4611686018427387904 x 5 x 11 (can be what fits memory)" },
+    { huge_b,            BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "0 x 4611686018427387904 x 11 (can be what fits memory)" },
+    { huge_slices,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "1073741824 x 1073741824 x 11 (can be what fits memory)" },
     { largest_lda,       BITCUT_BAD_ARGUMENT, "A does not fit any memory" },
     { huge_lda,          BITCUT_BAD_ARGUMENT, "A does not fit any memory" },
     { huge_ldd,          BITCUT_BAD_ARGUMENT, "D does not fit any memory" },
@@ -253,9 +256,9 @@ static const struct refusal {
     { no_c,              BITCUT_BAD_ARGUMENT, "C is missing" },
     { no_d,              BITCUT_BAD_ARGUMENT, "D is missing" },
     { odd_b,             BITCUT_BAD_ARGUMENT, "B is not aligned to 4 bytes" },
-    { other_format,      BITCUT_BAD_ARGUMENT, "gemm.ootomo.f16 takes A, B, C and D of f32; B is of f16" },
+    { other_format,      BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "matrices of several formats (can be all of f32)" },
     { all_bf16,          BITCUT_CANNOT,       "there is no kernel for recipe ootomo and matrices of bf16; they take f32, or small ones of f16" },
-    { by_pointers_too,   BITCUT_BAD_ARGUMENT, "gemm.ootomo.f16 takes no pointers to matrices" },
+    { by_pointers_too,   BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "pointers to matrices (can be matrices at strides)" },
     { wide_c,            BITCUT_BAD_ARGUMENT, D_IS_C },
     { turned_c,          BITCUT_BAD_ARGUMENT, D_IS_C },
     { odd_words,         BITCUT_BAD_ARGUMENT, "A: not aligned to 256 bytes" },
