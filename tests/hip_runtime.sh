@@ -40,6 +40,20 @@ without_peers() {
     grep '"name":"sgemm"' out | grep -q '"fault":"none: no librocblas.so"' || cat out
 }
 
+# Loops in parts, of which the ends are events; a board that says nothing.
+under_load() {
+    bitcut bench gpu --device hip:1 --rounds 1 --json -n 64 --sustained 100 \
+        --kernel mfma32x32x8.legemm.f16.64x64x32.2r > all 2> err || cat err
+    grep -v '^bitcut: bench: heat: ' err
+    for part in whole product; do
+        grep "\"name\":\"mfma.*\"part\":\"$part\"" all > out
+        value ms_sustained | awk '$1 > 0 { n++ } END { exit n != 1 }' || echo "$part: no time"
+        for key in watts watts_limit mhz_sustained limit joules; do expect $key null; done
+    done
+    grep '"name":"mfma.*"part":"split"' all > out
+    expect ms_sustained null
+}
+
 # A peer's residual is that of its words and sums.
 with_peers() {
     bench -n 64 --sustained 0 --kernel mfma32x32x8.legemm.f16.64x64x32.2r
@@ -60,6 +74,7 @@ with_peers() {
 
 ok_if_empty "the module runs on the stand-in for its runtime" "$(runs)"
 ok_if_empty "kernels are timed without rocBLAS" "$(without_peers)"
+ok_if_empty "under load, too" "$(under_load)"
 # shellcheck disable=SC2086 # words
 if $CC -std=c11 $CFLAGS -shared -fPIC -o libraries/librocblas.so "$source/tests/gpu/rocblas_model.c" \
     > err 2>&1; then

@@ -151,7 +151,7 @@ unfit_left_out() {
 together() {
     BITCUT_MODULES=$work/honest
     DEVICE_FAULT=flips
-    DEVICE_FAULTY=gemm.plain.f16
+    DEVICE_FAULTY=fast.plain.f16.large
     export DEVICE_FAULT DEVICE_FAULTY
     for words in "-m 9 -n 10 -k 11" "-m 20 -n 30 -k 40 --threads 3"; do
         # shellcheck disable=SC2086 # words
