@@ -159,7 +159,7 @@ left() {
         BITCUT_MODULES=$work/honest ran --recipe plain --unit v100 -- ./scenes product
         counted 'taken left reasons' '0 1 kernel 1'
         ./scenes product | diff - out
-        values fault | grep -q 'runs on hopper/mma.* not volta/' || values fault
+        values fault | grep -q 'does this: unit volta/mma.* (can be hopper/mma' || values fault
         BITCUT_MODULES=$work/none ran $as -- ./scenes product
         counted 'taken left reasons device' '0 1 device 1 null'
         values fault | grep -q '^"no GPU backend: bitcut-cuda.so is not in ' || values fault
