@@ -340,7 +340,7 @@ class Devices(Folder):
                 (bitcut.BadArgument, "a workspace of 64 bytes, not of 320", lambda: bitcut.gemm(
                     a, b, recipe="ootomo", unit="a100", out=d,
                     workspace=There(numpy.zeros(64, "u1")))),
-                (bitcut.BadArgument, "promotes after 1", lambda: bitcut.gemm(
+                (bitcut.BadArgument, "no promotion .can be after", lambda: bitcut.gemm(
                     a, b, recipe="ootomo", promote=0, out=d)),
                 (bitcut.Cannot, "liar", lambda: bitcut.gemm(a, b, recipe="legemm", out=d)),
                 (bitcut.BadArgument, "are of arrays on a GPU alone", lambda: bitcut.gemm(
