@@ -15,9 +15,9 @@ struct kernel_shape {
 struct kernel_trial {
     const struct recorder *recorder;
     const struct gpu_kernel *kernel;
-    struct bitcut_gemm gemm; /* that of kernel_gemm(), or another split, slices,
-                                equilibrated                                    */
-    int threads; /* 0: all processors */
+    struct bitcut_gemm gemm;          /* that of kernel_gemm(), or another split, slices,
+                                         equilibrated                                    */
+    int threads;                      /* 0: all processors */
     const struct kernel_shape *shape; /* NULL: a grid of small ones */
     uint64_t seed;
 };
