@@ -194,7 +194,7 @@ const struct bitcut_recipe recipes[] = {
       .terms = 3,
       .term = { TERM(1, 2, 1), TERM(2, 1, 1), HH(0) },
       .low_low = LL(2),
-      .promote = 1,
+      .promote = 4,
       .source = "this project's own; none that mixes formats was found published" },
     { 0 }
 };

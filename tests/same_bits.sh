@@ -196,7 +196,7 @@ exit 0
 # gemm xla-bf16x3 00814df995452af2
 # gemm xla-bf16x6 05c46e4666a002df
 # gemm xla-bf16x9 1838b5fc17b95dc6
-# gemm half-fp8 b9b97e559de3380e
+# gemm half-fp8 691bda9186af4bd4
 # exact urand(-1,1) a1afc1ab7d877e27
 # exact exp_rand(-120,120) 41e025e7250eecb4
 # exact exp_rand(-75,-60) 1b133fd4bb004e17

@@ -367,7 +367,7 @@ static const struct {
     { "cublas-tf32", 1, 0, false },   { "cutlass-tf32x3", 3, 0, false },
     { "triton-tf32x3", 3, 0, false }, { "cutlass-sm100-bf16x9", 9, 0, false },
     { "triton-bf16x6", 6, 0, false }, { "xla-bf16x9", 9, 0, false },
-    { "half-fp8", 3, 1, false },
+    { "half-fp8", 3, 4, false },
 };
 
 START_TEST(rows_made_definite)

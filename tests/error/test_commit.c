@@ -229,7 +229,7 @@ END_TEST
 
 /* Words of f16 and of e4m3, whose copy of 1 + 2^-11 is 1: times 1 only low * copy is not
    0 beside the main product, one instruction in each of 2 k-steps of 32, in a chain that
-   copy * low shares; the main one is promoted 4 times, the first time to 0. */
+   copy * low shares; the 4 of the main one are one chain, promoted to 0. */
 START_TEST(mixed_bounds_by_hand)
 {
     const uint32_t x = 0x3f801000;
@@ -238,7 +238,7 @@ START_TEST(mixed_bounds_by_hand)
     const struct bitcut_gemm g = gemm_on(RECIPE_HALF_FP8, "h100");
     struct commit_error e = of_one(&g, x, 40);
     /* fp8 runs from 0: two steps, and an FP32 addition in each instruction */
-    const double all = (1 - rest) * growth_of(f16 + 3 * U + U) +
+    const double all = (1 - rest) * growth_of(4 * f16 + U) +
                        rest * growth_of(2 * 2 * U + 2 * f16 + U);
     ck_assert(e.words == 0);
     check("half-fp8", e.all, all / U);
