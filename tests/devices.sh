@@ -315,8 +315,8 @@ ok_if_empty "a unit that the device has not has the emulator's bits there" "$(ge
 ok_if_empty "or is refused" "$(not_emulated)"
 ok_if_empty "what is emulated is verified and timed" "$(emulation_timed)"
 exhaustive "a reference by the device is verified" references_timed
-ok_if_empty "what compares with the emulator says the same by the device" "$(by_device)"
-ok_if_empty "a report computes what is missing by the device" "$(report_by_device)"
+exhaustive "what compares with the emulator says the same by the device" by_device
+exhaustive "a report computes what is missing by the device" report_by_device
 ok_if_empty "kernels are chosen, and emulated" "$(kernels_run)"
 ok_if_empty "the second device is the second" "$(second_found)"
 ok_if_empty "devices and units that are not there are refused" "$(refused)"

@@ -390,7 +390,7 @@ exhaustive "a grid of shapes" grid_agrees
 exhaustive "kernels by the beginning of their name" names_chosen
 ok_if_empty "equilibrated lines" "$(equilibrated)"
 exhaustive "kernels that do not suit are left out" unfit_left_out
-ok_if_empty "kernels tried together" "$(together)"
+exhaustive "kernels tried together" together
 ok_if_empty "rows and columns of large shapes" "$(lines_sampled)"
 ok_if_empty "broken kernels are found" "$(differences_found)"
 exhaustive "what broken kernels do is explained" differences_explained
