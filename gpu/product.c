@@ -193,6 +193,7 @@ static rt_error words_make(struct gpu_product *p, const struct gpu_work *w,
     workspace += made(w, &a) * words_stride(&a);
     if (!b.matrix->words)
         p->b.at = workspace, of[count++] = (struct to_split){ workspace, b, made(w, &b) };
+    p->behind_split = count && p->k; /* there are lines and matrices */
     return split_launch(of, count, stream);
 }
 

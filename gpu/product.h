@@ -53,6 +53,7 @@ struct gpu_product {
     int slices;
     void *workspace;
     rt_stream stream;
+    bool behind_split; /* the launch before on the stream is of the split pass */
 };
 
 PRODUCT_CONSTANT size_t word_bytes(int format)
@@ -122,7 +123,8 @@ struct to_split {
     size_t count;
 };
 
-/* Start the split pass over `count` operands, two at most, on a stream. */
+/* Start the split pass over `count` operands on a stream, two at most, of whatever splits
+   and counts: at least one launch, if any has lines, k and matrices. */
 rt_error split_launch(const struct to_split *of, int count, rt_stream stream);
 
 /* Copy between the host's memory and the current device's, now; what runs on the device

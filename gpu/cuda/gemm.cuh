@@ -49,8 +49,8 @@ inline __device__ float lines_restore(float v, const struct lines &x, size_t i, 
 
 /* --- split-K ---------------------------------------------------------------------- */
 
-/* k in steps of an instruction, which have 32 bytes of a line (of the longest, where they
-   have several formats). */
+/* Bytes of a line of the first word in a k-step: an instruction has 32 bytes of a line.
+   Where words have two formats a step has 32 bytes of the shorter lines. */
 constexpr int STEP_BYTES = 32;
 
 inline k_cut cut_of(const struct gpu_product *p, int format, int step_bytes = STEP_BYTES)

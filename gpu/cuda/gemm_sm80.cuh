@@ -79,7 +79,8 @@ struct shape {
         R::words * (TILE_M + TILE_N) * (int)word_bytes(FORMAT);
     static constexpr int read_bytes = /* each warp its lines, once for all terms */
         R::words * warps_m * warps_n * (WARP_M + WARP_N) * (int)word_bytes(FORMAT);
-    static_assert(R::promote <= 1, "never, or every k-step");
+    static_assert(!R::promote || (R::promote == 1 && R::in_first == 1),
+                  "never, or every k-step");
     static_assert(TILE_M % WARP_M == 0 && TILE_N % WARP_N == 0);
     static_assert(WARP_M % 16 == 0 && WARP_N % 16 == 0 && tile_bytes % STEP_BYTES == 0);
     static_assert(TILE_M * tile_bytes % (threads * CHUNK) == 0);

@@ -1,6 +1,5 @@
 /* Kernels for whole GEMMs on Hopper: their launch, and the rows. */
 #include "gpu/cuda/gemm_sm90.cuh"
-#include "gpu/cuda/launch.cuh"
 
 #include <atomic>
 #include <cmath>
@@ -147,12 +146,9 @@ template <class R> static int band_of(int clusters)
     return band;
 }
 
-/* Once a device: let the kernel have its shared memory, and ask how many clusters of it
-   run at one time. */
+/* How many clusters of a kernel, which has its shared memory, run at one time. */
 template <class R> static int clusters_ask(int *clusters)
 {
-    const int status = cudaFuncSetAttribute(
-        gemm_kernel<R>, cudaFuncAttributeMaxDynamicSharedMemorySize, R::shared_bytes);
     cudaLaunchAttribute shape = {};
     shape.id = cudaLaunchAttributeClusterDimension;
     shape.val.clusterDim.x = R::cluster;
@@ -163,9 +159,13 @@ template <class R> static int clusters_ask(int *clusters)
     config.dynamicSmemBytes = R::shared_bytes;
     config.attrs = &shape;
     config.numAttrs = 1;
-    return status ? status
-                  : cudaOccupancyMaxActiveClusters(clusters, gemm_kernel<R>, &config);
+    const int status = cudaOccupancyMaxActiveClusters(clusters, gemm_kernel<R>, &config);
+    return status           ? status
+           : *clusters == 0 ? (int)cudaErrorInvalidConfiguration
+                            : (int)cudaSuccess;
 }
+
+/* The same, asked once a device. */
 template <class R> static int clusters_most(int *clusters)
 {
     static std::atomic<int> known[DEVICES_MOST];
@@ -179,31 +179,35 @@ template <class R> static int clusters_most(int *clusters)
     return status;
 }
 
+/* The shared memory is the context's, of which a device may have one after the other. */
 template <class R>
 static int kernel_start(const sources<R> &a, const sources<R> &b, struct output o,
-                        cudaStream_t stream)
+                        const struct gpu_product *p)
 {
     int most = 0;
     const int tiles = o.count * o.slices * o.clusters_m * o.clusters_n;
-    const int status = clusters_most<R>(&most);
+    int status = cudaFuncSetAttribute(
+        gemm_kernel<R>, cudaFuncAttributeMaxDynamicSharedMemorySize, R::shared_bytes);
+    if (!status) status = clusters_most<R>(&most);
     if (status) return status;
     o.band = band_of<R>(most);
-    return launch_early(gemm_kernel<R>,
-                        { dim3((tiles < most ? tiles : most) * R::cluster),
-                          GROUPS * GROUP, R::shared_bytes, R::cluster, stream },
-                        a, b, o);
+    return launch_kernel(gemm_kernel<R>,
+                         { dim3((tiles < most ? tiles : most) * R::cluster),
+                           GROUPS * GROUP, R::shared_bytes, R::cluster, p->stream,
+                           p->behind_split },
+                         a, b, o);
 }
 
 /* Tiles are counted, and their elements numbered, in an int. */
 static constexpr size_t SIZE_MOST = (size_t)1 << 30;
 
-template <class R> static int launch(const struct gpu_product *p)
+template <class R> static int product_launch(const struct gpu_product *p)
 {
     sources<R> a = {}, b = {};
     const k_cut cut = cut_of(p, R::format::words, R::step_k * R::format::bytes);
     int status = sources_make<R>(&a, &p->a, p->count, p->k, cut, R::a_lines);
     if (!status) status = sources_make<R>(&b, &p->b, p->count, p->k, cut, R::b_lines);
-    if (!status) status = kernel_start<R>(a, b, output_make<R>(p, cut), p->stream);
+    if (!status) status = kernel_start<R>(a, b, output_make<R>(p, cut), p);
     return status || !makes_sums(p, cut) ? status : sums_add(p, cut.slices);
 }
 
@@ -243,7 +247,7 @@ static constexpr struct gpu_kernel row_of(const char *name, const char *recipe,
     k.size_most = SIZE_MOST;
     k.architectures = sm(90);
     k.workspace = sums_bytes<R::format::words, R::step_k * R::format::bytes>;
-    k.launch = launch<R>;
+    k.launch = product_launch<R>;
     return k;
 }
 

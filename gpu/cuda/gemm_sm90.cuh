@@ -1,7 +1,7 @@
 /* The GEMM on Hopper: wgmma from words that TMA brings.
 
-   Launch: one block of 384 threads a multiprocessor, when what is before it on the stream
-   may still run: it waits for its end before it reads.  A block takes tile after tile of
+   Launch: one block of 384 threads a multiprocessor, behind a split pass that may still
+   run (gpu/cuda/launch.cuh).  A block takes tile after tile of
    D, or of the partial sums of one slice of k after the other, of one matrix of a batch
    after the other.  A block's first warpgroup brings the words of a tile, `depth` of k
    at a time, into a ring of stages in shared memory; the other two multiply them, 64 rows
@@ -26,6 +26,7 @@
 #define BITCUT_GPU_CUDA_GEMM_SM90_CUH
 
 #include "gpu/cuda/gemm.cuh"
+#include "gpu/cuda/launch.cuh"
 #include "gpu/cuda/recipe.cuh"
 #include "gpu/cuda/sm90.cuh"
 
@@ -583,7 +584,9 @@ static __global__ void __launch_bounds__(GROUPS *GROUP, 1)
     extern __shared__ unsigned char shared[];
     const ring<R> r(shared_address(shared));
     const int group = threadIdx.x / GROUP;
-    if (threadIdx.x == 0) words_foresee(&a.of[0][1]), words_foresee(&b.of[0][1]);
+    if (threadIdx.x == 0)
+        for (int i = 0; i < 1 + is_mixed<R>; i++)
+            words_foresee(&a.of[i][1]), words_foresee(&b.of[i][1]);
     ring_init(r);
     wait_for_before();
     if (group == 0) {

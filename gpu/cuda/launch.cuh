@@ -1,12 +1,30 @@
-/* Launches that may come to the device while what is before them on the stream still
-   runs.  Such a kernel says in every thread, before it touches memory that others write,
-   that it waits for the end of what is before: griddepcontrol.wait (PTX ISA), which is
-   there from sm_90 on. */
+/* Launches that may come to the device while the launch before them on the stream, this
+   module's own, still runs: programmatic dependent launch.  A kernel that is launched so
+   waits in every thread for the end of that one before it touches memory that others
+   write.  As it waits for no other one, it may only follow a launch that itself began
+   after all before it: no kernel of somebody else is overtaken. */
 #ifndef BITCUT_GPU_CUDA_LAUNCH_CUH
 #define BITCUT_GPU_CUDA_LAUNCH_CUH
 
 #include <cstddef>
 #include <cuda_runtime.h>
+
+/* In the kernel before: the next one may come to the multiprocessors that it leaves.  In
+   code for less than sm_90 nothing: that comes when all of it has ended. */
+static __device__ __forceinline__ void let_next_come()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+/* In the next one: wait for the end of the launch before, and for what it wrote. */
+static __device__ __forceinline__ void wait_for_before()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 
 struct launch_shape {
     dim3 blocks;
@@ -14,25 +32,41 @@ struct launch_shape {
     size_t shared_bytes;
     unsigned cluster; /* blocks of a cluster, along x */
     cudaStream_t stream;
+    bool early; /* what is before on the stream is this module's, and the kernel waits */
 };
 
+/* Whether a stream runs what it is given: a graph that it captures has plain edges, as
+   programs that ask a graph for its edges know no others. */
+inline bool runs_now(cudaStream_t stream)
+{
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusActive;
+    if (cudaStreamIsCapturing(stream, &capture)) cudaGetLastError();
+    return capture == cudaStreamCaptureStatusNone;
+}
+
+/* Start a kernel: a status of the runtime. */
 template <class... Parameter>
-int launch_early(void (*kernel)(Parameter...), const launch_shape &shape,
-                 const Parameter &...parameter)
+int launch_kernel(void (*kernel)(Parameter...), const launch_shape &shape,
+                  const Parameter &...parameter)
 {
     cudaLaunchAttribute attributes[2] = {};
-    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[0].val.programmaticStreamSerializationAllowed = 1;
-    attributes[1].id = cudaLaunchAttributeClusterDimension;
-    attributes[1].val.clusterDim.x = shape.cluster;
-    attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
     cudaLaunchConfig_t config = {};
     config.gridDim = shape.blocks;
     config.blockDim = dim3(shape.threads);
     config.dynamicSmemBytes = shape.shared_bytes;
     config.stream = shape.stream;
     config.attrs = attributes;
-    config.numAttrs = shape.cluster > 1 ? 2 : 1;
+    if (shape.cluster > 1) {
+        cudaLaunchAttribute &a = attributes[config.numAttrs++];
+        a.id = cudaLaunchAttributeClusterDimension;
+        a.val.clusterDim.x = shape.cluster;
+        a.val.clusterDim.y = a.val.clusterDim.z = 1;
+    }
+    if (shape.early && runs_now(shape.stream)) {
+        cudaLaunchAttribute &a = attributes[config.numAttrs++];
+        a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        a.val.programmaticStreamSerializationAllowed = 1;
+    }
     return cudaLaunchKernelEx(&config, kernel, parameter...);
 }
 

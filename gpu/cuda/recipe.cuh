@@ -26,6 +26,7 @@ template <int PROMOTE, class... TERM> struct recipe {
     static constexpr int words = most({ TERM::words... });
     static constexpr int accumulators = most({ TERM::accumulator... }) + 1;
     static constexpr int promote = PROMOTE, terms = sizeof...(TERM);
+    static constexpr int in_first = ((TERM::accumulator == 0) + ...); /* accumulator */
     static constexpr struct recipe_term at[terms] = { TERM::row... };
     static constexpr struct gpu_program row = { words, terms, { TERM::row... }, PROMOTE };
 

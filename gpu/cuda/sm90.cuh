@@ -196,15 +196,6 @@ static __device__ __forceinline__ void cluster_sync()
                      : "memory");
 }
 
-/* Wait for the end of what is before this launch on the stream, and for what it wrote.
-   Only then may what is next be launched. */
-static __device__ __forceinline__ void wait_for_before()
-{
-    asm volatile("griddepcontrol.wait;\n"
-                 "griddepcontrol.launch_dependents;" ::
-                     : "memory");
-}
-
 /* The words will be copied soon. */
 static __device__ __forceinline__ void words_foresee(const CUtensorMap *words)
 {

@@ -5,7 +5,7 @@
    those of a word at once.  An operand that lies across is read along its own rows and
    turned in shared memory.  Every FP32 value is read once, and then leaves the L2 cache
    to the words; places of k beyond the operand are +0.  Both operands of a GEMM go in one
-   launch if they are rounded alike.
+   launch if they are rounded alike, not equilibrated, and of as many matrices.
 
    Equilibrated lines that lie along, of at most HELD_MOST elements, are read once as
    well: by a block a line, which holds it in shared memory, each thread what it reads,
@@ -17,7 +17,6 @@
 #include "gpu/cuda/gemm.cuh"
 #include "gpu/cuda/launch.cuh"
 
-#include <atomic>
 #include <cmath>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -396,19 +395,7 @@ __global__ void __launch_bounds__(2 * THREADS) held_kernel(const arguments a)
 struct operands {
     arguments of[2];
     unsigned blocks;
-    unsigned matrices[2];
 };
-
-/* Wait for what is before on the stream; then what is next may come to multiprocessors
-   that this launch leaves idle. */
-__device__ void wait_for_before()
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;\n"
-                 "griddepcontrol.launch_dependents;" ::
-                     : "memory");
-#endif
-}
 
 template <int F, int L, rule HIGH, rule LOW>
 __global__ void __launch_bounds__(2 * THREADS)
@@ -421,8 +408,7 @@ __global__ void __launch_bounds__(2 * THREADS)
     const unsigned runs = (unsigned)((a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN);
     const size_t first = (size_t)(block / runs) * BLOCK_LINES;
     const size_t p0 = (size_t)(block % runs) * GPU_WORDS_RUN;
-    wait_for_before();
-    if (blockIdx.y >= x.matrices[second]) return;
+    let_next_come();
     const int line = threadIdx.x / EACH, p = threadIdx.x % EACH * EACH;
     float value[EACH];
     if (a.across) {
@@ -501,33 +487,13 @@ unsigned blocks_of(const arguments &a, int k_each)
     return (unsigned)(divide_up(a.lines, BLOCK_LINES) * divide_up(a.k, k_each));
 }
 
-/* Whether the code that the current device has of this file waits for what is before it,
-   as all kernels here that launch_early() starts do. */
-bool waits_here()
-{
-    enum { UNKNOWN, WAITS, NOT };
-    static std::atomic<int> known[DEVICES_MOST];
-    int device = 0;
-    cudaFuncAttributes about = {};
-    if (cudaGetDevice(&device) || device >= DEVICES_MOST) return false;
-    if (known[device] == UNKNOWN &&
-        cudaFuncGetAttributes(&about, fast_splits[0].kernels.split) == cudaSuccess)
-        known[device] = about.ptxVersion >= 90 ? WAITS : NOT;
-    return known[device] == WAITS;
-}
-
 /* Of one operand, or of both. */
 rt_error split_start(void (*kernel)(operands), const operands &x, int count,
-                     rt_stream stream)
+                     unsigned matrices, rt_stream stream)
 {
-    const unsigned blocks =
-        x.blocks + (count > 1 ? blocks_of(x.of[1], GPU_WORDS_RUN) : 0);
-    const dim3 grid(blocks,
-                    x.matrices[0] > x.matrices[1] ? x.matrices[0] : x.matrices[1]);
-    if (!grid.x || !grid.y) return RT_SUCCESS;
-    if (waits_here())
-        return (rt_error)launch_early(kernel, { grid, 2 * THREADS, 0, 1, stream }, x);
-    kernel<<<grid, 2 * THREADS, 0, stream>>>(x);
+    const unsigned more = count > 1 ? blocks_of(x.of[1], GPU_WORDS_RUN) : 0;
+    const dim3 grid(x.blocks + more, matrices);
+    if (grid.x && grid.y) kernel<<<grid, 2 * THREADS, 0, stream>>>(x);
     return rt_last_error();
 }
 
@@ -585,32 +551,37 @@ arguments arguments_of(const struct to_split &t)
              x.target };
 }
 
-/* One operand, or both with the kernels of the first; equilibrated, one after the
-   other. */
+/* One operand, or two of as many matrices by the kernels of the first. */
 rt_error start(const struct to_split *of, int count, const pair &kernels,
                rt_stream stream)
 {
     operands x = {};
-    for (int i = 0; i < count; i++) {
-        x.of[i] = arguments_of(of[i]);
-        x.matrices[i] = (unsigned)of[i].count;
-    }
+    for (int i = 0; i < count; i++) x.of[i] = arguments_of(of[i]);
     x.blocks = blocks_of(x.of[0], GPU_WORDS_RUN);
     const arguments &a = x.of[0];
-    if (!a.largest || !a.lines) return split_start(kernels.split, x, count, stream);
+    const unsigned matrices = (unsigned)of[0].count;
+    if (!a.largest || !a.lines)
+        return split_start(kernels.split, x, count, matrices, stream);
     if (!a.across && a.k && a.k <= HELD_MOST)
-        return held_start(kernels.held, a, x.matrices[0], stream);
-    const rt_error status = search_start(a, x.matrices[0], stream);
-    return status == RT_SUCCESS ? split_start(kernels.split, x, count, stream) : status;
+        return held_start(kernels.held, a, matrices, stream);
+    const rt_error status = search_start(a, matrices, stream);
+    return status == RT_SUCCESS ? split_start(kernels.split, x, count, matrices, stream)
+                                : status;
 }
 
 } // namespace
 
+/* Whether one launch may split both. */
+static bool go_together(const struct to_split &a, const struct to_split &b)
+{
+    return a.count == b.count && !a.operand.equilibrate && !b.operand.equilibrate &&
+           kernels_of(*a.operand.split).split == kernels_of(*b.operand.split).split;
+}
+
 rt_error split_launch(const struct to_split *of, int count, rt_stream stream)
 {
     rt_error status = RT_SUCCESS;
-    if (count == 2 && !of[0].operand.equilibrate && !of[1].operand.equilibrate &&
-        kernels_of(*of[0].operand.split).split == kernels_of(*of[1].operand.split).split)
+    if (count == 2 && go_together(of[0], of[1]))
         return start(of, 2, kernels_of(*of[0].operand.split), stream);
     for (int i = 0; i < count && status == RT_SUCCESS; i++)
         status = start(&of[i], 1, kernels_of(*of[i].operand.split), stream);
