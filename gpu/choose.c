@@ -106,7 +106,7 @@ bool gpu_kernel_alike(const struct gpu_kernel *x, const struct gpu_kernel *y)
 {
     return x->matrices == y->matrices && !strcmp(x->recipe, y->recipe) &&
            !strcmp(x->instruction, y->instruction) && x->format == y->format &&
-           same_program(&x->program, &y->program);
+           x->low_format == y->low_format && same_program(&x->program, &y->program);
 }
 
 static bool takes(const struct gpu_kernel *k, const struct bitcut_gemm *g)

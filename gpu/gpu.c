@@ -350,11 +350,15 @@ static bool has_words_of(const struct bitcut_split *s, const struct bitcut_split
     return true;
 }
 
-/* A kernel with words of several formats. */
+/* A kernel with words of two formats. */
 static enum bitcut_status check_mixed(const struct gpu_kernel *k,
                                       const struct bitcut_split *s, struct fault *f)
 {
     const struct bitcut_split *const own = bitcut_recipe_find(k->recipe)->split;
+    for (int i = 0; i < own->words; i++)
+        if (own->word[i].format != &formats[i ? k->low_format : k->format])
+            return fault_set(f, BITCUT_CANNOT, "%s has not the words of recipe %s",
+                             k->name, k->recipe);
     if (has_words_of(s, own)) return BITCUT_OK;
     return fault_set(f, BITCUT_BAD_ARGUMENT, "%s takes words as split %s makes, not %s",
                      k->name, own->name, s->name);

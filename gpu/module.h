@@ -261,9 +261,10 @@ struct gpu_device {
 
 /* Words lie line after line, a row of A or column of B being a line, k ascending and
    padded with +0 to whole runs of GPU_WORDS_RUN elements: word j of element p of line i
-   is element (j * lines + i) * run(k) + p, of 16 bits, or of 32 for tf32, or of 8.
-   Where words after the first have another format, theirs are counted from its end. Words
-   of equilibrated lines are followed by the largest finite magnitude of each, 32 bits of
+   is element (j * lines + i) * run(k) + p, of 16 bits, or of 32 for tf32, or of 8.  Where
+   words after the first have another format, element p of line i of word j of them is
+   element ((j - 1) * lines + i) * run(k) + p behind all lines of the first.  Words of
+   equilibrated lines are followed by the largest finite magnitude of each, 32 bits of
    FP32. */
 enum { GPU_WORDS_RUN = 64 };
 
@@ -347,7 +348,7 @@ struct gpu_module {
                enum gpu_variant variant, int device, char *fault);
 
     /* Bytes of the words of an operand: of them read are the sizes, the plan's split and
-       whether lines are equilibrated. */
+       whether lines are equilibrated.  What makes words reads the plan's target, too. */
     size_t (*words)(const struct gpu_work *work, enum bitcut_operand operand);
 
     /* Make the words of an operand of one GEMM, and wait.  Both are in the host's memory.

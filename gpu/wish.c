@@ -65,7 +65,9 @@ static void asked_split(char *text, const struct bitcut_gemm *g)
 
 static void had_split(char *text, const struct gpu_work *w)
 {
-    SAY("%d words of %s", w->kernel->program.words, formats[w->kernel->format].name);
+    const struct gpu_kernel *const k = w->kernel;
+    if (k->low_format) SAY("words as of %.30s", w->gemm.recipe->split->name);
+    else SAY("%d words of %s", k->program.words, formats[k->format].name);
 }
 
 /* What is asked for is not what the recipe has, or it would not be said. */

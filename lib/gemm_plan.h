@@ -40,7 +40,8 @@ struct gemm_plan {
     int accumulators; /* used: of these the terms have all                 */
     int scale;        /* of the low words of both, 0 if neither has any    */
     bool low_low, equilibrate;
-    int target;                /* t of equilibrated rows of A (lib/equilibrate.h)   */
+    int target;                /* t of equilibrated rows of A (lib/equilibrate.h); of
+                                  B as well where a kernel has words of both alike */
     int promote, tile_k;       /* as in struct bitcut_recipe                        */
     struct bitcut_order order; /* slices and lanes are 1 or more; sums: NULL if f32 */
     const struct bitcut_unit *unit[RECIPE_TERMS_MOST]; /* what each term runs on ...  */

@@ -287,7 +287,10 @@ static int try_kernels(struct context *x, const struct recorder *r)
     struct trying t = { .context = x, .recorder = r };
     int status = EXIT_GOOD;
     t.kernel = calloc(KERNELS_MOST, sizeof *t.kernel);
-    if (!t.kernel) return complain("verify", "out of memory");
+    if (!t.kernel) {
+        fault_set(&t.fault, BITCUT_NO_MEMORY, "out of memory");
+        return fail("verify", &t.fault);
+    }
     if (!choose_kernels(&t))
         status = complain("--kernel", "unknown; bitcut list kernels has all");
     else status = try_all(&t);
@@ -341,9 +344,13 @@ static int try_splits(struct context *x, const struct recorder *r)
         struct fault f;
         if (o->split ? strcmp(o->split, row->name) != 0 : !is_of_words(row)) continue;
         if (!is_of_words(row)) {
-            fault_set(&f, BITCUT_BAD_ARGUMENT, "kernels have no words of %s",
-                      split_is_uniform(row) ? row->word[0].format->name
-                                            : "several formats");
+            if (split_is_uniform(row))
+                fault_set(&f, BITCUT_BAD_ARGUMENT, "kernels have no words of %s",
+                          row->word[0].format->name);
+            else
+                fault_set(&f, BITCUT_BAD_ARGUMENT,
+                          "words of several formats are compared with their kernels: "
+                          "--kernel with one of theirs (list kernels)");
             return fail(row->name, &f);
         }
         int status = setup_split(&split, NULL, o->high, o->low, o->scale);

@@ -143,6 +143,7 @@ static enum bitcut_status try_cases(struct trials *t, size_t first, size_t all,
                                     struct fault *f)
 {
     enum bitcut_status status = make_cases(t, first, f);
+    if (status != BITCUT_OK) t->failed = (size_t)(t->widest - t->trial);
     for (size_t i = 0; i < t->cases && status == BITCUT_OK; i++) {
         progress_report(t->progress, first + i, all);
         status = progress_stopped(t->progress) ? fault_set(f, BITCUT_CANNOT, "stopped")
