@@ -61,7 +61,7 @@ bad_words_refused() {
 2|^bitcut: gemm.plain.f16: takes 1 to 1 slices of k$|--kernel gemm.plain.f16 --split-k 2
 2|^bitcut: gemm.plain.tf32: takes 1 to 1 slices of k$|--kernel gemm --split-k 4
 2|^bitcut: f32: kernels have no words of f32$|--kernel split --split f32
-2|^bitcut: half-e4m3: kernels have no words of several formats$|--kernel split --split half-e4m3
+2|^bitcut: half-e4m3: words of several formats are compared with their kernels: --kernel with one of theirs|--kernel split --split half-e4m3
 2|^bitcut: small.plain.f16: takes m, n and k up to 32$|--kernel small -m 33 -n 1 -k 1
 3|^bitcut: old.plain.f16: does not run on Models$|--kernel old
 3|^bitcut: big.plain.f16: does not run on Models$|--kernel big

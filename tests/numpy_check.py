@@ -346,8 +346,8 @@ def budget():
 # --- a bound ----------------------------------------------------------------------------
 
 
-def gamma(v):
-    return v / (1 - v)
+def growth(v):
+    return np.expm1(v)
 
 
 def up(x):
@@ -363,7 +363,7 @@ def hopper_limit(a, b):
     An instruction cuts 16 terms at 2^-25 and its result at 2^-23, 10 u in all.  A word
     other than 0 aligns as the least normal number of f16 at least."""
     q = -(-len(a) // 16)
-    main, correction = gamma((10 + q - 1 + 1) * U), gamma((2 * q * 10 + 1) * U)
+    main, correction = growth((10 + q - 1 + 1) * U), growth((2 * q * 10 + 1) * U)
     kept = []
     for x in a, b:
         high, low = (w.astype(F64) for w in halfhalf(x))

@@ -259,7 +259,7 @@ static void *recall(void *context)
         struct gpu_work w;
         struct fault f;
         struct bitcut_gemm g = shape(i % 4 ? at : 0);
-        g.a.at = (const char *)context + 4 * i;
+        g.a.at = (const void *)((uintptr_t)context + 4 * i); /* not read */
         wrong += gpu_work_recall(&w, chosen, &gpu, &on, &g, &f) != BITCUT_OK ||
                  w.kernel != expected[g.m - 1] || w.gemm.a.at != g.a.at ||
                  w.gemm.m != g.m || w.gemm.k != g.k || w.plan.order.slices != 1;
