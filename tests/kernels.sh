@@ -19,12 +19,13 @@ kernels_listed() {
     run 0 list kernels --json
     [ "$(value name | tr '\n' ' ')" = "vary.ootomo.f16 gemm.ootomo.f16 gemm.tf32x3.tf32 \
 gemm.markidis.f16 old.plain.f16 big.plain.f16 small.plain.f16 gemm.plain.f16 \
-gemm.plain.tf32 liar.legemm.f16 liar.markidis.f16 liar.noname.f16 batch.tiny.3 batch.mma.16 \
-batch.old.64 batch.big.64 batch.mma.64 batch.fma.64 " ] || value name
+gemm.plain.tf32 mixed.half-fp8.f16 liar.legemm.f16 liar.markidis.f16 liar.noname.f16 \
+liar.half-fp8.f16 batch.tiny.3 batch.mma.16 batch.old.64 batch.big.64 batch.mma.64 \
+batch.fma.64 " ] || value name
     for key in recipe instruction matrices input terms promote tile products warps stages \
         threads shared_bytes registers cluster load_bytes read_bytes slices_most size_most \
         architectures what; do
-        [ "$(grep -c "\"$key\":" out)" -eq 18 ] || echo "no $key"
+        [ "$(grep -c "\"$key\":" out)" -eq 20 ] || echo "no $key"
     done
 }
 
@@ -60,6 +61,10 @@ bad_words_refused() {
 2|^bitcut: gemm.plain.tf32: takes 1 words of tf32, not 2 of f16; --split can be |--kernel gemm.plain --split halfhalf
 2|^bitcut: gemm.plain.f16: takes 1 to 1 slices of k$|--kernel gemm.plain.f16 --split-k 2
 2|^bitcut: gemm.plain.tf32: takes 1 to 1 slices of k$|--kernel gemm --split-k 4
+2|^bitcut: mixed.half-fp8.f16: recipe half-fp8 needs more words than halfhalf has; --split can be half-e4m3$|--kernel mixed --split halfhalf
+2|^bitcut: mixed.half-fp8.f16: takes words as split half-e4m3 makes, not half-e5m2; --split can be half-e4m3$|--kernel mixed --split half-e5m2
+2|^bitcut: mixed.half-fp8.f16: takes words as split half-e4m3 makes, not bf16x3; --split can be half-e4m3$|--kernel mixed --split bf16x3
+2|^bitcut: mixed.half-fp8.f16: takes 1 to 3 slices of k$|--kernel mixed --split-k 4
 2|^bitcut: f32: kernels have no words of f32$|--kernel split --split f32
 2|^bitcut: half-e4m3: words of several formats are compared with their kernels: --kernel with one of theirs|--kernel split --split half-e4m3
 2|^bitcut: small.plain.f16: takes m, n and k up to 32$|--kernel small -m 33 -n 1 -k 1
@@ -68,6 +73,7 @@ bad_words_refused() {
 3|^bitcut: liar.legemm.f16: has not the terms of recipe legemm$|--kernel liar.legemm
 3|^bitcut: liar.legemm.f16: has not the terms of recipe legemm$|--kernel all -m 33 -n 1 -k 1
 3|^bitcut: liar.noname.f16: names a recipe that there is not: noname$|--kernel liar.noname
+3|^bitcut: liar.half-fp8.f16: has not the words of recipe half-fp8$|--kernel liar.half-fp8
 3|^bitcut: batch.old.64: does not run on Models$|--kernel batch.old
 3|^bitcut: batch.big.64: does not run on Models$|--kernel batch.big
 2|^bitcut: batch.mma.16: takes m, n and k up to 16$|--kernel batch.mma.16 -m 1 -n 17 -k 1
@@ -125,6 +131,32 @@ equilibrated() {
     DEVICE_FAULT=flips
     export DEVICE_FAULT
     run 1 verify --kernel gemm.ootomo -m 9 -n 10 -k 11 --equilibrate --seconds 0 --json
+    unset DEVICE_FAULT
+    expect mismatches 160
+}
+
+# Words of two formats, which the device multiplies itself, as the recipe says: k beyond a run
+# of words, lines by the plan's own target, slices of whole k-steps, other roundings and scales.
+words_of_two_formats() {
+    while read -r words; do
+        # shellcheck disable=SC2086 # words
+        run 0 verify --kernel mixed.half-fp8.f16 -m 9 -n 10 $words --json
+        expect recipe half-fp8
+        expect unit hopper/wgmma.m64n8k16.f32.f16
+        expect configurations 160
+        expect mismatches 0
+    done << 'END'
+-k 11
+-k 163
+-k 70 --equilibrate
+-k 163 --split-k 3
+-k 163 --split-k 2 --equilibrate --scale 7
+-k 70 --low rz
+-k 70 --high rz --low rn --scale 3
+END
+    DEVICE_FAULT=flips
+    export DEVICE_FAULT
+    run 1 verify --kernel mixed -m 9 -n 10 -k 11 --seconds 0 --json
     unset DEVICE_FAULT
     expect mismatches 160
 }
@@ -389,6 +421,7 @@ ok_if_empty "wrong words are refused" "$(bad_words_refused)"
 exhaustive "a grid of shapes" grid_agrees
 exhaustive "kernels by the beginning of their name" names_chosen
 ok_if_empty "equilibrated lines" "$(equilibrated)"
+ok_if_empty "words of two formats" "$(words_of_two_formats)"
 exhaustive "kernels that do not suit are left out" unfit_left_out
 exhaustive "kernels tried together" together
 ok_if_empty "rows and columns of large shapes" "$(lines_sampled)"

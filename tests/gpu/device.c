@@ -1,9 +1,9 @@
 /* A module without a GPU: the models stand in for a device, so that `bitcut record`,
    `bitcut verify --kernel`, `bitcut bench gpu` and the library's own calls are tested
    everywhere.  Each instruction computes by the unit that its `what` names; a kernel by
-   the emulator, or from words that were prepared by its terms, one instruction after the
-   other; and so does what the device emulates, unless the module is HONEST.  The device's
-   memory is the host's.
+   the emulator, or from words that were prepared or are of two formats by its terms, one
+   instruction after the other; and so does what the device emulates, unless the module is
+   HONEST.  The device's memory is the host's.
 
    DEVICE_FAULT in the environment makes it misbehave; see `faults`.  DEVICE_DUMP names a
    file that gets A, B, C and D of the last batch, DEVICE_ORDER one that gets a line for
@@ -62,11 +62,17 @@ static const struct gpu_instruction wgmma[] = {
 #define MMA   "mma.m16n8k16.f32.f16"
 #define TF32  "mma.m16n8k8.f32.tf32"
 #define WGMMA "wgmma.m64n8k16.f32.f16"
+#define E4M3  "wgmma.m64n8k32.f32.e4m3"
 
 #define CORRECTED                                                                        \
     3,                                                                                   \
     {                                                                                    \
         { 1, 0, 1, 0 }, { 0, 1, 1, 0 }, { 0, 0, 0, 0 }                                   \
+    }
+#define COPIES                                                                           \
+    3,                                                                                   \
+    {                                                                                    \
+        { 1, 2, 1, 0 }, { 2, 1, 1, 0 }, { 0, 0, 0, 0 }                                   \
     }
 #define FOUR(HIGHEST)                                                                    \
     4,                                                                                   \
@@ -119,9 +125,11 @@ static const struct gpu_kernel gemms[] = {
     { .name = "gemm.plain.f16",    .recipe = "plain",    .instruction = MMA,  WORDS(F16, 1, ONE, 0, 48),       TILE(16, 8, 16, 1), ON(BOTH, 1) },
 #ifndef HONEST
     { .name = "gemm.plain.tf32",   .recipe = "plain",    .instruction = TF32, WORDS(TF32, 1, ONE, 0, 96),      TILE(16, 8, 8, 1),  ON(BOTH, 1) },
+    { .name = "mixed.half-fp8.f16", .recipe = "half-fp8", .instruction = WGMMA, WORDS(F16, 3, COPIES, 4, 96), .low_format = FORMAT_E4M3, TILE(64, 8, 32, 1), ON(NEW, 3) },
     { .name = "liar.legemm.f16",   .recipe = "legemm",   .instruction = MMA,  WORDS(F16, 2, CORRECTED, 0, 96), TILE(16, 8, 16, 1), ON(BOTH, 1) },
     { .name = "liar.markidis.f16", .recipe = "markidis", .instruction = MMA,  WORDS(F16, 2, FOUR(0), 0, 96),   TILE(16, 8, 16, 1), ON(BOTH, 1) },
     { .name = "liar.noname.f16",   .recipe = "noname",   .instruction = MMA,  WORDS(F16, 1, ONE, 0, 48),       TILE(16, 8, 16, 1), ON(BOTH, 1) },
+    { .name = "liar.half-fp8.f16", .recipe = "half-fp8", .instruction = WGMMA, WORDS(F16, 3, COPIES, 4, 96), .low_format = FORMAT_E5M2, TILE(64, 8, 32, 1), ON(NEW, 1) },
 #endif
     { 0 }
     /* clang-format on */
@@ -519,6 +527,7 @@ struct operand {
     const struct bitcut_matrix *matrix;
     const struct bitcut_split *split;
     bool equilibrate, columns;
+    int target; /* t of lib/equilibrate.h */
     size_t lines, k;
 };
 
@@ -527,8 +536,10 @@ static struct operand operand_of(const struct gpu_work *w, enum bitcut_operand w
     const struct bitcut_gemm *g = &w->gemm;
     const struct gemm_plan *p = &w->plan;
     return which == BITCUT_A
-               ? (struct operand){ &g->a, &p->split_a, p->equilibrate, false, g->m, g->k }
-               : (struct operand){ &g->b, &p->split_b, p->equilibrate, true, g->n, g->k };
+               ? (struct operand){ &g->a, &p->split_a, p->equilibrate, false, p->target,
+                                   g->m,  g->k }
+               : (struct operand){ &g->b, &p->split_b, p->equilibrate, true, p->target,
+                                   g->n,  g->k };
 }
 
 static size_t run_of(size_t k)
@@ -536,14 +547,22 @@ static size_t run_of(size_t k)
     return (k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN * GPU_WORDS_RUN;
 }
 
-static size_t word_bytes(const struct operand *x)
+static size_t word_bytes(const struct operand *x, size_t word)
 {
-    return (size_t)x->split->word[0].format->bits / 8;
+    return (size_t)x->split->word[word].format->bits / 8;
+}
+
+/* Bytes of all words before this one. */
+static size_t word_begin(const struct operand *x, size_t word)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < word; i++) bytes += x->lines * run_of(x->k) * word_bytes(x, i);
+    return bytes;
 }
 
 static size_t only_words(const struct operand *x)
 {
-    return (size_t)x->split->words * x->lines * run_of(x->k) * word_bytes(x);
+    return word_begin(x, (size_t)x->split->words);
 }
 
 static size_t words_of(const struct operand *x)
@@ -562,7 +581,7 @@ static uint32_t value(const struct operand *x, size_t matrix, size_t i, size_t p
     return x->columns ? load(x->matrix, matrix, p, i) : load(x->matrix, matrix, i, p);
 }
 
-/* The exponent that takes the largest magnitude, of line i, to [2^14, 2^15). */
+/* The exponent that takes the largest magnitude, of line i, to [2^t, 2^(t+1)). */
 static int exponent_of(const struct operand *x, const void *of, size_t i)
 {
     float magnitude;
@@ -571,7 +590,7 @@ static int exponent_of(const struct operand *x, const void *of, size_t i)
     memcpy(&magnitude, (const char *)of + only_words(x) + i * sizeof magnitude,
            sizeof magnitude);
     frexpf(magnitude, &exponent);
-    return magnitude > 0 ? 15 - exponent : 0;
+    return magnitude > 0 ? x->target + 1 - exponent : 0;
 }
 
 static void put_largest(void *to, const struct operand *x, size_t matrix, size_t i)
@@ -587,8 +606,8 @@ static void put_largest(void *to, const struct operand *x, size_t matrix, size_t
 static char *word_at(const void *of, const struct operand *x, size_t word, size_t line,
                      size_t p)
 {
-    return (char *)(uintptr_t)of +
-           ((word * x->lines + line) * run_of(x->k) + p) * word_bytes(x);
+    return (char *)(uintptr_t)of + word_begin(x, word) +
+           (line * run_of(x->k) + p) * word_bytes(x, word);
 }
 
 static void make_words(void *to, const struct operand *x, size_t matrix)
@@ -604,7 +623,7 @@ static void make_words(void *to, const struct operand *x, size_t matrix)
                     exponent ? encoding_of(ldexpf(f32(value(x, matrix, i, p)), exponent))
                              : value(x, matrix, i, p));
             for (size_t j = 0; j < (size_t)x->split->words; j++)
-                memcpy(word_at(to, x, j, i, p), &word[j], word_bytes(x));
+                memcpy(word_at(to, x, j, i, p), &word[j], word_bytes(x, j));
         }
     }
 }
@@ -639,10 +658,12 @@ static int split(void *to, const struct gpu_work *w, enum bitcut_operand which,
 /* One of a batch: its words, and m x n sums in each accumulator. */
 struct one {
     const struct gpu_work *work;
-    const struct bitcut_unit *unit;
+    const struct bitcut_unit *unit[RECIPE_TERMS_MOST]; /* of each term, ...            */
+    size_t k_of[RECIPE_TERMS_MOST];                    /* ... and k of its instruction */
     struct operand x[2];
     const void *words[2];
-    size_t matrix, step; /* step: k of the instruction */
+    size_t matrix, step; /* step: the largest of these k */
+    size_t unpromoted;   /* instructions of accumulator 0 since it was promoted */
     uint64_t *sum[RECIPE_ACCUMULATORS_MOST], *fragment[2];
     float *promoted, *total;
 };
@@ -655,56 +676,75 @@ static const struct bitcut_unit *unit_of(const struct gpu_kernel *kernel)
     return bitcut_unit_find(name, NULL);
 }
 
-/* Word `word` of the k-step at p, of all lines. */
-static void load_fragment(struct one *o, int which, int word, size_t p)
+/* What the term's instructions are on: words of a second format have one of their own. */
+static const struct bitcut_unit *unit_of_term(const struct gpu_kernel *kernel,
+                                              struct recipe_term term)
+{
+    return kernel->low_format && (term.a || term.b)
+               ? bitcut_unit_find("hopper/" E4M3, NULL)
+               : unit_of(kernel);
+}
+
+/* `count` elements from p on of word `word`, of all lines. */
+static void load_fragment(struct one *o, int which, size_t word, size_t p, size_t count)
 {
     const struct operand *x = &o->x[which];
     for (size_t i = 0; i < x->lines; i++)
-        for (size_t e = 0; e < o->step; e++) {
+        for (size_t e = 0; e < count; e++) {
             uint64_t bits = 0;
             if (p + e < x->k)
-                memcpy(&bits, word_at(o->words[which], x, (size_t)word, i, p + e),
-                       word_bytes(x));
-            o->fragment[which][which ? e * x->lines + i : i * o->step + e] = bits;
+                memcpy(&bits, word_at(o->words[which], x, word, i, p + e),
+                       word_bytes(x, word));
+            o->fragment[which][which ? e * x->lines + i : i * count + e] = bits;
         }
+}
+
+static void promote(struct one *o)
+{
+    const size_t outputs = o->x[0].lines * o->x[1].lines;
+    for (size_t i = 0; i < outputs; i++) o->promoted[i] += f32(o->sum[0][i]);
+    memset(o->sum[0], 0, outputs * sizeof *o->sum[0]);
+    o->unpromoted = 0;
+}
+
+/* One instruction of a term. */
+static void do_instruction(struct one *o, int t, size_t p)
+{
+    const struct gpu_program *const program = &o->work->kernel->program;
+    const struct recipe_term term = program->term[t];
+    uint64_t *const d = o->sum[term.accumulator];
+    load_fragment(o, 0, (size_t)term.a, p, o->k_of[t]);
+    load_fragment(o, 1, (size_t)term.b, p, o->k_of[t]);
+    bitcut_mma(d, o->unit[t], 1, o->x[0].lines, o->x[1].lines, o->k_of[t], o->fragment[0],
+               o->fragment[1], d, 1);
+    if (term.accumulator == 0 && program->promote &&
+        ++o->unpromoted == (size_t)program->promote)
+        promote(o);
 }
 
 static void do_step(struct one *o, size_t p)
 {
-    const struct gpu_program *program = &o->work->kernel->program;
-    for (int t = 0; t < program->terms; t++) {
-        const struct recipe_term term = program->term[t];
-        uint64_t *d = o->sum[term.accumulator];
-        load_fragment(o, 0, term.a, p);
-        load_fragment(o, 1, term.b, p);
-        bitcut_mma(d, o->unit, 1, o->x[0].lines, o->x[1].lines, o->step, o->fragment[0],
-                   o->fragment[1], d, 1);
-    }
-}
-
-static void promote(struct one *o, size_t outputs)
-{
-    for (size_t i = 0; i < outputs; i++) o->promoted[i] += f32(o->sum[0][i]);
-    memset(o->sum[0], 0, outputs * sizeof *o->sum[0]);
+    for (int t = 0; t < o->work->kernel->program.terms; t++)
+        for (size_t done = 0; done < o->step; done += o->k_of[t])
+            do_instruction(o, t, p + done);
 }
 
 /* k-steps [from, to), folded and added to the slices before. */
 static void do_slice(struct one *o, size_t from, size_t to, bool first)
 {
-    const size_t every = (size_t)o->work->kernel->program.promote;
+    const bool promotes = o->work->kernel->program.promote;
     const size_t outputs = o->x[0].lines * o->x[1].lines;
     for (int c = 0; c < RECIPE_ACCUMULATORS_MOST; c++)
         memset(o->sum[c], 0, outputs * sizeof *o->sum[c]);
     memset(o->promoted, 0, outputs * sizeof *o->promoted);
-    for (size_t s = from; s < to; s++) {
-        do_step(o, s * o->step);
-        if (every && ((s - from + 1) % every == 0 || s + 1 == to)) promote(o, outputs);
-    }
+    o->unpromoted = 0;
+    for (size_t s = from; s < to; s++) do_step(o, s * o->step);
+    if (o->unpromoted) promote(o);
     for (size_t i = 0; i < outputs; i++) {
         float v = 0;
         for (int c = RECIPE_ACCUMULATORS_MOST - 1; c >= 0; c--)
             v = fmaf(v, ldexpf(1, -o->work->plan.scale),
-                     c == 0 && every ? o->promoted[i] : f32(o->sum[c][i]));
+                     c == 0 && promotes ? o->promoted[i] : f32(o->sum[c][i]));
         o->total[i] = first ? v : o->total[i] + v;
     }
 }
@@ -737,17 +777,27 @@ static void compute_one(struct one *o)
 
 static void *zeros(size_t count, size_t bytes) { return calloc(count + 1, bytes); }
 
+/* The units of the terms, and the k-step. */
+static bool find_units(struct one *o, const struct gpu_kernel *kernel)
+{
+    int m, n, k;
+    for (int t = 0; t < kernel->program.terms; t++) {
+        o->unit[t] = unit_of_term(kernel, kernel->program.term[t]);
+        if (!o->unit[t]) return false;
+        bitcut_unit_shape(&m, &n, &k, o->unit[t]);
+        o->k_of[t] = (size_t)k;
+        if (o->step < o->k_of[t]) o->step = o->k_of[t];
+    }
+    return true;
+}
+
 /* Room for the sums of a GEMM. */
 static bool one_init(struct one *o, const struct gpu_work *w)
 {
     const size_t outputs = w->gemm.m * w->gemm.n;
-    int m, n, k;
     *o = (struct one){ .work = w,
-                       .unit = unit_of(w->kernel),
                        .x = { operand_of(w, BITCUT_A), operand_of(w, BITCUT_B) } };
-    if (!o->unit) return false;
-    bitcut_unit_shape(&m, &n, &k, o->unit);
-    o->step = (size_t)k;
+    if (!find_units(o, w->kernel)) return false;
     for (int c = 0; c < RECIPE_ACCUMULATORS_MOST; c++)
         o->sum[c] = zeros(outputs, sizeof *o->sum[c]);
     for (int i = 0; i < 2; i++)
@@ -838,7 +888,7 @@ static struct bitcut_matrix own_matrix(const struct bitcut_matrix *x)
     return to;
 }
 
-/* By the emulator, where no words are prepared. */
+/* By the emulator. */
 static enum bitcut_status emulate(const struct gpu_work *w)
 {
     const struct gpu_kernel *k = w->kernel;
@@ -891,7 +941,7 @@ static int start(const struct gpu_work *w, void *at, int device, void *stream,
                  char *fault)
 {
     const size_t slices = (size_t)w->plan.order.slices;
-    const bool words_there = w->gemm.a.words || w->gemm.b.words;
+    const bool by_words = w->gemm.a.words || w->gemm.b.words || w->kernel->low_format;
     const struct device_fault *wanted = fault_on(device);
     struct model_stream *const s = model_of(stream);
     if (refuse(fault)) return 1;
@@ -899,7 +949,7 @@ static int start(const struct gpu_work *w, void *at, int device, void *stream,
     if (!w->gemm.count || !w->gemm.m || !w->gemm.n) return 0;
     model_unlock(s);
     if (s) s->starts++, memset(at, 0xa5, workspace(w));
-    const bool good = words_there ? compute(w, at) : emulate(w) == BITCUT_OK;
+    const bool good = by_words ? compute(w, at) : emulate(w) == BITCUT_OK;
     if (good && wanted->spoil_gemm && is_faulty(w->kernel)) wanted->spoil_gemm(&w->gemm);
     model_lock(s);
     return !good;

@@ -144,6 +144,8 @@ static const struct {
     { "markidis", NULL,       NULL,       NULL,              BITCUT_UNSET, 1, false },
     { "plain",    NULL,       NULL,       "gemm.plain.f16",  BITCUT_UNSET, 1, false },
     { NULL,       NULL,       NULL,       "gemm.plain.tf32", BITCUT_UNSET, 1, false },
+    { "half-fp8", NULL,       NULL,       NULL,              BITCUT_UNSET, 3, false },
+    { "half-fp8", "half-e4m3", NULL,      NULL,              4,            3, false },
     { "plain",    NULL,       NULL,       NULL,              BITCUT_UNSET, 1, true  },
     { "plain",    NULL,       NULL,       NULL,              BITCUT_UNSET, 1, true  },
     { "fp32",     NULL,       NULL,       NULL,              BITCUT_UNSET, 1, true  },

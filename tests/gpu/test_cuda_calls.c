@@ -40,6 +40,11 @@ static const struct {
     { "",       "plain",  NULL,       NULL, OPEN,         0, 17,  true,  "batch.mma.64",     "hopper/" MMA },
     { "ampere", "plain",  NULL,       NULL, OPEN,         0, 17,  true,  "batch.old.64",     "ampere/" MMA },
     { "",       "plain",  NULL,       NULL, OPEN,         0, 65,  true,  NULL, DOES_NOT("plain") "65 x 8 x 8 (can be m, n and k up to 64)" },
+    { "",       "half-fp8", NULL,     NULL, OPEN,         0, 8,   false, "mixed.half-fp8.f16", "hopper/wgmma.m64n8k16.f32.f16" },
+    { "",       "half-fp8", "half-e4m3", NULL, OPEN,      3, 8,   false, "mixed.half-fp8.f16", "hopper/wgmma.m64n8k16.f32.f16" },
+    { "",       "half-fp8", NULL,     NULL, 1, -1, false, 0, 8,   false, NULL, DOES_NOT("half-fp8") "promotion after 1 instructions (can be after 4)" },
+    { "",       "half-fp8", "half-e5m2", NULL, OPEN,      0, 8,   false, NULL, DOES_NOT("half-fp8") "split half-e5m2 (can be words as of half-e4m3)" },
+    { "ampere", "half-fp8", NULL,     NULL, OPEN,         0, 8,   false, NULL, "no kernel for recipe half-fp8 runs on Models" },
     { "",       "fp32",   NULL,       NULL, OPEN,         0, 8,   true,  "batch.fma.64",     "fma/f32" },
     { "",       "fp32",   NULL,       NULL, OPEN,         0, 8,   false, NULL, "there is no kernel for recipe fp32 and matrices of f32; they take f32, or small ones of f16" },
     /* clang-format on */
@@ -122,7 +127,11 @@ SPOIL(one_word, x->g.split_a = x->g.split_b = bitcut_split_find("half"))
 SPOIL(one_word_of_b, x->g.split_b = bitcut_split_find("half"))
 SPOIL(other_words, x->g.split_a = x->g.split_b = bitcut_split_find("tf32tf32"))
 SPOIL(mixed_words, x->g.split_a = x->g.split_b = bitcut_split_find("half-e4m3"))
-SPOIL(mixed_recipe, x->g.recipe = bitcut_recipe_find("half-fp8"))
+SPOIL(unmixed_words, (x->g.recipe = bitcut_recipe_find("half-fp8"),
+                      x->g.split_a = x->g.split_b = bitcut_split_find("halfhalf")))
+SPOIL(other_mixed_b, (x->g.recipe = bitcut_recipe_find("half-fp8"),
+                      x->g.split_b = bitcut_split_find("half-e5m2")))
+SPOIL(mixed_liar, (x->g.recipe = NULL, x->g.kernel = "liar.half-fp8.f16"))
 SPOIL(no_words, (x->g.recipe = bitcut_recipe_find("plain"),
                  x->g.split_a = x->g.split_b = bitcut_split_find("f32")))
 SPOIL(mixed_scales, (x->g.recipe = bitcut_recipe_find("tf32x3"),
@@ -224,7 +233,9 @@ static const struct refusal {
     { one_word_of_b,     BITCUT_BAD_ARGUMENT, "recipe ootomo needs more words than half has" },
     { other_words,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "split tf32tf32 (can be 2 words of f16)" },
     { mixed_words,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "split half-e4m3 (can be 2 words of f16)" },
-    { mixed_recipe,      BITCUT_CANNOT,       "there is no kernel for recipe half-fp8 and matrices of f32; they take f32, or small ones of f16" },
+    { unmixed_words,     BITCUT_BAD_ARGUMENT, "recipe half-fp8 needs more words than halfhalf has" },
+    { other_mixed_b,     BITCUT_BAD_ARGUMENT, DOES_NOT("half-fp8") "split half-e5m2 (can be words as of half-e4m3)" },
+    { mixed_liar,        BITCUT_CANNOT,       "liar.half-fp8.f16 has not the words of recipe half-fp8" },
     { no_words,          BITCUT_BAD_ARGUMENT, DOES_NOT("plain") "split f32 (can be 1 words of f16, 1 words of tf32)" },
     { mixed_scales,      BITCUT_BAD_ARGUMENT, "recipe tf32x3 adds words of different scale; use a split with s = 0" },
     { negative_slices,   BITCUT_BAD_ARGUMENT, "counts cannot be negative" },
@@ -451,6 +462,81 @@ START_TEST(words_refused)
 }
 END_TEST
 
+/* --- words of two formats --------------------------------------------------------- */
+
+#define VARY(name, what)                                                                 \
+    static void name(struct bitcut_split *x) { what; }
+
+VARY(as_it_is, (void)x)
+VARY(high_rounding, x->word[0].rounding = &roundings[ROUND_RZ])
+VARY(low_rounding, x->word[1].rounding = x->word[2].rounding = &roundings[ROUND_RZ])
+VARY(other_scale, x->scale = 3)
+VARY(one_rounding, x->word[2].rounding = &roundings[ROUND_RZ])
+VARY(high_format, x->word[0].format = &formats[FORMAT_BF16])
+VARY(residual_format, x->word[1].format = &formats[FORMAT_E5M2])
+VARY(copy_format, x->word[2].format = &formats[FORMAT_E5M2])
+VARY(levels, (x->word[1].level = 0, x->word[2].level = 1))
+VARY(no_copy, x->word[2].copy = false)
+
+/* The split of the recipe varied, for A and B alike, and for one of them. */
+static const struct {
+    const char *name;
+    void (*vary)(struct bitcut_split *x);
+    bool taken;
+} variations[] = {
+    { "as it is", as_it_is, true },
+    { "high rounding", high_rounding, true },
+    { "low rounding", low_rounding, true },
+    { "scale", other_scale, true },
+    { "rounding of one low word", one_rounding, false },
+    { "format of the high word", high_format, false },
+    { "format of the residual", residual_format, false },
+    { "format of the copy", copy_format, false },
+    { "levels", levels, false },
+    { "no copy", no_copy, false },
+};
+
+/* With a variation for A, for B or for both; why it is not taken.  A device remembers
+   splits by their place, so each has its own. */
+static enum bitcut_status choose_split(char why[BITCUT_TEXT_MOST],
+                                       const struct bitcut_split *a,
+                                       const struct bitcut_split *b)
+{
+    struct bitcut_gemm g, to;
+    bitcut_gemm_init(&g, sizeof g);
+    bitcut_gemm_init(&to, sizeof to);
+    g.kernel = "mixed.half-fp8.f16";
+    g.m = g.n = g.k = 8;
+    g.split_a = a;
+    g.split_b = b;
+    device_open();
+    const enum bitcut_status status = bitcut_gemm_choose(&to, device, &g, why);
+    bitcut_device_close(device);
+    return status;
+}
+
+/* A kernel of words of two formats takes those that its recipe's split makes, with any
+   roundings and scale. */
+START_TEST(words_of_two_formats)
+{
+    for (size_t i = 0; i < sizeof variations / sizeof variations[0]; i++) {
+        const enum bitcut_status want =
+            variations[i].taken ? BITCUT_OK : BITCUT_BAD_ARGUMENT;
+        const char *const name = variations[i].name;
+        struct bitcut_split own = splits[SPLIT_HALF_E4M3];
+        char why[BITCUT_TEXT_MOST] = "";
+        own.name = "own";
+        variations[i].vary(&own);
+        ck_assert_msg(choose_split(why, &own, &own) == want, "%s: %s", name, why);
+        if (want == BITCUT_OK) continue;
+        ck_assert_str_eq(
+            why, "mixed.half-fp8.f16 takes words as split half-e4m3 makes, not own");
+        ck_assert_msg(choose_split(why, &own, NULL) == want, "%s, of A", name);
+        ck_assert_msg(choose_split(why, NULL, &own) == want, "%s, of B", name);
+    }
+}
+END_TEST
+
 /* --- devices ---------------------------------------------------------------------- */
 
 START_TEST(devices_refused)
@@ -540,5 +626,5 @@ START_TEST(device_fails)
 END_TEST
 
 DEVICE_TEST_MAIN("cuda calls", kernels_chosen, calls_refused, places_refused,
-                 memory_refused, calls_taken, words_refused, devices_refused,
-                 devices_numbered, devices_by_architecture, device_fails)
+                 memory_refused, calls_taken, words_refused, words_of_two_formats,
+                 devices_refused, devices_numbered, devices_by_architecture, device_fails)
