@@ -40,16 +40,24 @@ static bool same_matrix(const struct bitcut_matrix *x, const struct bitcut_matri
            x->words == y->words && x->words_stride == y->words_stride;
 }
 
+static bool same_order(const struct bitcut_order *x, const struct bitcut_order *y)
+{
+    return x->slices == y->slices && x->tile == y->tile &&
+           x->rest_first == y->rest_first && x->cut == y->cut && x->halve == y->halve &&
+           x->lanes == y->lanes && x->turn == y->turn && x->reduction == y->reduction &&
+           x->sums == y->sums;
+}
+
 static bool same_gemm(const struct bitcut_gemm *x, const struct bitcut_gemm *y)
 {
     return x->size == y->size && x->recipe == y->recipe && x->split_a == y->split_a &&
            x->split_b == y->split_b && x->high == y->high && x->low == y->low &&
            x->scale == y->scale && x->low_low == y->low_low && x->promote == y->promote &&
-           x->equilibrate == y->equilibrate && x->any_promotion == y->any_promotion &&
-           x->order.slices == y->order.slices && x->unit == y->unit &&
-           x->kernel == y->kernel && x->count == y->count && x->m == y->m &&
-           x->n == y->n && x->k == y->k && x->alpha == y->alpha && x->beta == y->beta &&
-           same_matrix(&x->a, &y->a) && same_matrix(&x->b, &y->b) &&
+           x->tile_k == y->tile_k && x->equilibrate == y->equilibrate &&
+           x->any_promotion == y->any_promotion && same_order(&x->order, &y->order) &&
+           x->unit == y->unit && x->kernel == y->kernel && x->count == y->count &&
+           x->m == y->m && x->n == y->n && x->k == y->k && x->alpha == y->alpha &&
+           x->beta == y->beta && same_matrix(&x->a, &y->a) && same_matrix(&x->b, &y->b) &&
            same_matrix(&x->c, &y->c) && same_matrix(&x->d, &y->d);
 }
 
@@ -58,17 +66,29 @@ static bool same_split(const struct bitcut_split *x, const struct bitcut_split *
     bool same = x->words == y->words && x->scale == y->scale;
     for (int i = 0; same && i < x->words; i++)
         same = x->word[i].format == y->word[i].format &&
-               x->word[i].rounding == y->word[i].rounding;
+               x->word[i].rounding == y->word[i].rounding &&
+               x->word[i].level == y->word[i].level && x->word[i].copy == y->word[i].copy;
+    return same;
+}
+
+static bool same_terms(const struct gemm_plan *x, const struct gemm_plan *y)
+{
+    bool same = x->terms == y->terms && x->accumulators == y->accumulators;
+    for (int i = 0; same && i < x->terms; i++)
+        same = x->term[i].a == y->term[i].a && x->term[i].b == y->term[i].b &&
+               x->term[i].accumulator == y->term[i].accumulator &&
+               x->term[i].scaled == y->term[i].scaled;
     return same;
 }
 
 static bool same_plan(const struct gemm_plan *x, const struct gemm_plan *y)
 {
     return x->recipe == y->recipe && same_split(&x->split_a, &y->split_a) &&
-           same_split(&x->split_b, &y->split_b) && x->terms == y->terms &&
+           same_split(&x->split_b, &y->split_b) && same_terms(x, y) &&
            x->scale == y->scale && x->low_low == y->low_low &&
-           x->equilibrate == y->equilibrate && x->promote == y->promote &&
-           x->order.slices == y->order.slices && x->order.tile == y->order.tile;
+           x->equilibrate == y->equilibrate && x->target == y->target &&
+           x->promote == y->promote && x->tile_k == y->tile_k &&
+           same_order(&x->order, &y->order);
 }
 
 /* What is recalled is what would be chosen. */
@@ -104,11 +124,13 @@ static const void *const pointers[1] = { some };
     CHANGE(nothing, (void)x)                                                             \
     CHANGE(alpha, x->alpha = 0x40000000)                                                 \
     CHANGE(beta, x->beta = 0x3f800000)                                                   \
+    CHANGE(minus_zero, x->beta = 0x80000000)                                             \
     CHANGE(places, (x->a.at = some, x->d.at = some + 1, x->b.stride = 64))               \
     CHANGE(strides, (x->a.stride = 4, x->c.stride = 5, x->d.stride = 6))                 \
     CHANGE(words, (x->a.words = some, x->a.words_stride = 512))                          \
     CHANGE(each, x->b.each = pointers)                                                   \
     CHANGE(count, x->count = 7)                                                          \
+    CHANGE(none, x->count = 0)                                                           \
     CHANGE(m, x->m = 512)                                                                \
     CHANGE(n, x->n = 512)                                                                \
     CHANGE(k, x->k = 512)                                                                \
@@ -119,8 +141,13 @@ static const void *const pointers[1] = { some };
     CHANGE(ld, x->d.ld = 77)                                                             \
     CHANGE(small, OF_F16)                                                                \
     CHANGE(one_format, x->b.format = &formats[FORMAT_F16])                               \
+    CHANGE(format_c, (x->c.format = &formats[FORMAT_F16], x->beta = 0x3f800000))         \
+    CHANGE(unread_c, x->c.format = &formats[FORMAT_F16])                                 \
     CHANGE(recipe, x->recipe = bitcut_recipe_find("ootomo"))                             \
     CHANGE(no_recipe, x->recipe = NULL)                                                  \
+    CHANGE(four, x->recipe = bitcut_recipe_find("markidis"))                             \
+    CHANGE(mixed, x->recipe = bitcut_recipe_find("half-fp8"))                            \
+    CHANGE(mixed_scaled, (x->recipe = bitcut_recipe_find("half-fp8"), x->scale = 3))     \
     CHANGE(often, (x->recipe = bitcut_recipe_find("ootomo"), x->any_promotion = true))   \
     CHANGE(split_a, x->split_a = bitcut_split_find("tf32"))                              \
     CHANGE(split_b, x->split_b = bitcut_split_find("tf32"))                              \
@@ -129,12 +156,18 @@ static const void *const pointers[1] = { some };
     CHANGE(low, x->low = bitcut_rounding_find("rz"))                                     \
     CHANGE(scale, x->scale = 3)                                                          \
     CHANGE(low_low, x->low_low = 1)                                                      \
+    CHANGE(no_low_low, (x->recipe = bitcut_recipe_find("markidis"), x->low_low = 0))     \
     CHANGE(promote, x->promote = 4)                                                      \
     CHANGE(tile_k, x->tile_k = 32)                                                       \
     CHANGE(equilibrate, x->equilibrate = true)                                           \
     CHANGE(slices, x->order.slices = 2)                                                  \
     CHANGE(tile, x->order.tile = 8)                                                      \
+    CHANGE(rest_first, x->order.rest_first = true)                                       \
+    CHANGE(cut, x->order.cut = 16)                                                       \
+    CHANGE(halve, x->order.halve = 16)                                                   \
     CHANGE(lanes, x->order.lanes = 2)                                                    \
+    CHANGE(turn, x->order.turn = 16)                                                     \
+    CHANGE(sums, x->order.sums = &formats[FORMAT_F16])                                   \
     CHANGE(reduction, x->order.reduction = BITCUT_TREE)                                  \
     CHANGE(unit, x->unit = bitcut_unit_find(UNIT, NULL))                                 \
     CHANGE(emulated, x->unit = bitcut_unit_find("volta/mma.m8n8k4.f32.f16", NULL))       \
