@@ -355,8 +355,8 @@ static enum bitcut_status check_mixed(const struct gpu_kernel *k,
                                       const struct bitcut_split *s, struct fault *f)
 {
     const struct bitcut_split *const own = bitcut_recipe_find(k->recipe)->split;
-    for (int i = 0; i < own->words; i++)
-        if (own->word[i].format != &formats[i ? k->low_format : k->format])
+    for (int i = 0; i < (own ? own->words : 1); i++)
+        if (!own || own->word[i].format != &formats[i ? k->low_format : k->format])
             return fault_set(f, BITCUT_CANNOT, "%s has not the words of recipe %s",
                              k->name, k->recipe);
     if (has_words_of(s, own)) return BITCUT_OK;

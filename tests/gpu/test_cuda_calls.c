@@ -131,6 +131,7 @@ SPOIL(unmixed_words, (x->g.recipe = bitcut_recipe_find("half-fp8"),
                       x->g.split_a = x->g.split_b = bitcut_split_find("halfhalf")))
 SPOIL(other_mixed_b, (x->g.recipe = bitcut_recipe_find("half-fp8"),
                       x->g.split_b = bitcut_split_find("half-e5m2")))
+SPOIL(plain_liar, (x->g.recipe = NULL, x->g.kernel = "liar.plain.f16"))
 SPOIL(mixed_liar, (x->g.recipe = NULL, x->g.kernel = "liar.half-fp8.f16"))
 SPOIL(no_words, (x->g.recipe = bitcut_recipe_find("plain"),
                  x->g.split_a = x->g.split_b = bitcut_split_find("f32")))
@@ -236,6 +237,7 @@ static const struct refusal {
     { unmixed_words,     BITCUT_BAD_ARGUMENT, "recipe half-fp8 needs more words than halfhalf has" },
     { other_mixed_b,     BITCUT_BAD_ARGUMENT, DOES_NOT("half-fp8") "split half-e5m2 (can be words as of half-e4m3)" },
     { mixed_liar,        BITCUT_CANNOT,       "liar.half-fp8.f16 has not the words of recipe half-fp8" },
+    { plain_liar,        BITCUT_CANNOT,       "liar.plain.f16 has not the words of recipe plain" },
     { no_words,          BITCUT_BAD_ARGUMENT, DOES_NOT("plain") "split f32 (can be 1 words of f16, 1 words of tf32)" },
     { mixed_scales,      BITCUT_BAD_ARGUMENT, "recipe tf32x3 adds words of different scale; use a split with s = 0" },
     { negative_slices,   BITCUT_BAD_ARGUMENT, "counts cannot be negative" },
