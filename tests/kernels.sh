@@ -421,11 +421,11 @@ ok_if_empty "wrong words are refused" "$(bad_words_refused)"
 exhaustive "a grid of shapes" grid_agrees
 exhaustive "kernels by the beginning of their name" names_chosen
 ok_if_empty "equilibrated lines" "$(equilibrated)"
-ok_if_empty "words of two formats" "$(words_of_two_formats)"
+exhaustive "words of two formats" words_of_two_formats
 exhaustive "kernels that do not suit are left out" unfit_left_out
 exhaustive "kernels tried together" together
 ok_if_empty "rows and columns of large shapes" "$(lines_sampled)"
-ok_if_empty "broken kernels are found" "$(differences_found)"
+exhaustive "broken kernels are found" differences_found
 exhaustive "what broken kernels do is explained" differences_explained
 ok_if_empty "kernels are ranked" "$(tiles_ranked)"
 ok_if_empty "batches of small GEMMs" "$(batches_agree)"

@@ -337,9 +337,9 @@ END
 }
 
 ok_if_empty "a result that is right" "$(right)"
-ok_if_empty "the same bytes again" "$(again)"
+exhaustive "the same bytes again" again
 ok_if_empty "a result that is wrong" "$(wrong)"
-ok_if_empty "a result of what was asked for" "$(asked)"
+exhaustive "a result of what was asked for" asked
 ok_if_empty "what varies is told to every command" "$(varied)"
 ok_if_empty "a product without a result, and one with C" "$(products)"
 ok_if_empty "what cannot be is refused, and leaves nothing" "$(refused)"

@@ -549,8 +549,10 @@ ok_if_empty "the names that are taken are those of the manual" "$(names_there)"
 ok_if_empty "every name in every way: ootomo" "$(called ootomo $SCENE_UNIT)"
 ok_if_empty "every name in every way: legemm" "$(called legemm cdna2/mfma.32x32x8.f32.f16)"
 ok_if_empty "each has its place" "$(by_name)"
-ok_if_empty "... and by another way" "$(called ootomo $SCENE_UNIT plain@v100)"
-ok_if_empty "... and by the library" "$(called ootomo $SCENE_UNIT original)"
+another_way() { called ootomo $SCENE_UNIT plain@v100; }
+by_library() { called ootomo $SCENE_UNIT original; }
+exhaustive "... and by another way" another_way
+exhaustive "... and by the library" by_library
 scenes
 ok_if_empty "libraries opened late, and early" "$(loaded)"
 ok_if_empty "rules and variations" "$(ways)"

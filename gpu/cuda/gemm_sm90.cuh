@@ -367,8 +367,7 @@ using word_wgmma =
     wgmma<std::conditional_t<WORD == 0, typename R::format, typename R::low>,
           R::registers>;
 
-/* Issue and commit R::together k-steps of these terms, from k-step FIRST of a stage on.
- */
+/* Issue and commit R::together k-steps of these terms, from k-step FIRST of a stage. */
 template <class R, class Terms, int FIRST>
 static __device__ __forceinline__ void issue(sums<R> &s, const part_of_a<R> &a,
                                              const part_of_b<R> &b)
