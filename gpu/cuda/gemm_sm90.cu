@@ -149,17 +149,10 @@ template <class R> static int band_of(int clusters)
 /* How many clusters of a kernel, which has its shared memory, run at one time. */
 template <class R> static int clusters_ask(int *clusters)
 {
-    cudaLaunchAttribute shape = {};
-    shape.id = cudaLaunchAttributeClusterDimension;
-    shape.val.clusterDim.x = R::cluster;
-    shape.val.clusterDim.y = shape.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(R::cluster);
-    config.blockDim = dim3(GROUPS * GROUP);
-    config.dynamicSmemBytes = R::shared_bytes;
-    config.attrs = &shape;
-    config.numAttrs = 1;
-    const int status = cudaOccupancyMaxActiveClusters(clusters, gemm_kernel<R>, &config);
+    const launch_config config(
+        { dim3(R::cluster), GROUPS * GROUP, R::shared_bytes, R::cluster, NULL, false });
+    const int status =
+        cudaOccupancyMaxActiveClusters(clusters, gemm_kernel<R>, &config.is);
     return status           ? status
            : *clusters == 0 ? (int)cudaErrorInvalidConfiguration
                             : (int)cudaSuccess;

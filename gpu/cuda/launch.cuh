@@ -44,30 +44,40 @@ inline bool runs_now(cudaStream_t stream)
     return capture == cudaStreamCaptureStatusNone;
 }
 
+/* The same as the runtime has it. */
+struct launch_config {
+    cudaLaunchAttribute attributes[2] = {};
+    cudaLaunchConfig_t is = {};
+
+    explicit launch_config(const launch_shape &shape)
+    {
+        is.gridDim = shape.blocks;
+        is.blockDim = dim3(shape.threads);
+        is.dynamicSmemBytes = shape.shared_bytes;
+        is.stream = shape.stream;
+        is.attrs = attributes;
+        if (shape.cluster > 1) {
+            cudaLaunchAttribute &a = attributes[is.numAttrs++];
+            a.id = cudaLaunchAttributeClusterDimension;
+            a.val.clusterDim.x = shape.cluster;
+            a.val.clusterDim.y = a.val.clusterDim.z = 1;
+        }
+        if (shape.early && runs_now(shape.stream)) {
+            cudaLaunchAttribute &a = attributes[is.numAttrs++];
+            a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+            a.val.programmaticStreamSerializationAllowed = 1;
+        }
+    }
+    launch_config(const launch_config &) = delete;
+};
+
 /* Start a kernel: a status of the runtime. */
 template <class... Parameter>
 int launch_kernel(void (*kernel)(Parameter...), const launch_shape &shape,
                   const Parameter &...parameter)
 {
-    cudaLaunchAttribute attributes[2] = {};
-    cudaLaunchConfig_t config = {};
-    config.gridDim = shape.blocks;
-    config.blockDim = dim3(shape.threads);
-    config.dynamicSmemBytes = shape.shared_bytes;
-    config.stream = shape.stream;
-    config.attrs = attributes;
-    if (shape.cluster > 1) {
-        cudaLaunchAttribute &a = attributes[config.numAttrs++];
-        a.id = cudaLaunchAttributeClusterDimension;
-        a.val.clusterDim.x = shape.cluster;
-        a.val.clusterDim.y = a.val.clusterDim.z = 1;
-    }
-    if (shape.early && runs_now(shape.stream)) {
-        cudaLaunchAttribute &a = attributes[config.numAttrs++];
-        a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        a.val.programmaticStreamSerializationAllowed = 1;
-    }
-    return cudaLaunchKernelEx(&config, kernel, parameter...);
+    const launch_config config(shape);
+    return cudaLaunchKernelEx(&config.is, kernel, parameter...);
 }
 
 #endif

@@ -1,0 +1,99 @@
+/* The numbers of a kernel of gpu/cuda/gemm_sm90.cuh, which follow from its formats, its
+   recipe, its tile and its cluster. */
+#ifndef BITCUT_GPU_CUDA_ROW_SM90_CUH
+#define BITCUT_GPU_CUDA_ROW_SM90_CUH
+
+#include "gpu/cuda/recipe.cuh"
+
+constexpr int WARP = 32, GROUP = 128, CONSUMERS = 2, GROUPS = 1 + CONSUMERS;
+constexpr int INSTRUCTION_M = 64, INSTRUCTION_K_BYTES = 32;
+constexpr int TILE_M = CONSUMERS * INSTRUCTION_M;
+
+/* Registers of a thread.  A block starts with 168 for each; the warpgroup that copies
+   gives to those that multiply. */
+constexpr int START_REGISTERS = 168, PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240;
+
+/* Words in a stage of DEPTH of k.  The first is of FORMAT, the others of LOW.  An
+   instruction takes 32 bytes of a line: a k-step has the k of the one that takes most, and
+   others run several times in it. */
+template <class FORMAT, class LOW, class RECIPE, int DEPTH> struct row_words {
+    static __host__ __device__ constexpr int bytes(int word)
+    {
+        return word ? LOW::bytes : FORMAT::bytes;
+    }
+    static __host__ __device__ constexpr int row_bytes(int word)
+    {
+        return DEPTH * bytes(word);
+    }
+    static constexpr int least_bytes =
+        LOW::bytes < FORMAT::bytes ? LOW::bytes : FORMAT::bytes;
+    static constexpr int step_k = INSTRUCTION_K_BYTES / least_bytes;
+
+    /* How often a term runs in a k-step, and all of accumulator 0 do. */
+    static __host__ __device__ constexpr int times(recipe_term t)
+    {
+        return bytes(t.a) / least_bytes;
+    }
+    static __host__ __device__ constexpr int promoted()
+    {
+        int count = 0;
+        for (const recipe_term t : RECIPE::at) count += t.accumulator ? 0 : times(t);
+        return count;
+    }
+
+    /* Where the lines of a word begin in a stage's part of `lines` lines. */
+    static __host__ __device__ constexpr int at(int word, int lines)
+    {
+        return lines * (word ? row_bytes(0) + (word - 1) * row_bytes(1) : 0);
+    }
+
+    /* What instructions read of an element of a line, for every term. */
+    static __host__ __device__ constexpr int read_bytes_all()
+    {
+        int all = 0;
+        for (const recipe_term t : RECIPE::at) all += bytes(t.a);
+        return all;
+    }
+};
+
+/* A stage has DEPTH of k, and no promotion goes beyond it. */
+template <class FORMAT, class LOW, class RECIPE, int TILE_N, int DEPTH, int STAGES,
+          int CLUSTER_M, int CLUSTER_N>
+struct row : row_words<FORMAT, LOW, RECIPE, DEPTH> {
+    using format = FORMAT;
+    using low = LOW;
+    using recipe = RECIPE;
+    using in = row_words<FORMAT, LOW, RECIPE, DEPTH>;
+    static constexpr int words = RECIPE::words, accumulators = RECIPE::accumulators;
+    static constexpr int promote = RECIPE::promote, n = TILE_N, stages = STAGES,
+                         depth = DEPTH;
+    static constexpr int cluster_m = CLUSTER_M, cluster_n = CLUSTER_N,
+                         cluster = CLUSTER_M * CLUSTER_N;
+    static constexpr int peers = CLUSTER_M + CLUSTER_N - 1; /* in a row or a column */
+    static constexpr int registers = TILE_N / 2;     /* of an accumulator, in a thread */
+    static constexpr int steps = DEPTH / in::step_k; /* of a stage; issued at once:    */
+    static constexpr int together = promote ? promote / in::promoted() : steps;
+    static constexpr int a_bytes = in::at(words, TILE_M), b_bytes = in::at(words, TILE_N);
+    static constexpr int a_lines = TILE_M / CLUSTER_N, b_lines = TILE_N / CLUSTER_M;
+    static constexpr int stage_bytes = a_bytes + b_bytes;
+
+    /* For one k.  An instruction reads 64 lines of A and all of B, for every term. */
+    static constexpr int load_bytes = stage_bytes / DEPTH;
+    static constexpr int read_bytes =
+        CONSUMERS * (INSTRUCTION_M + TILE_N) * in::read_bytes_all();
+
+    /* The ring, a full and an empty barrier a stage, and room to align the ring. */
+    static constexpr int alignment = 1024;
+    static constexpr int shared_bytes = STAGES * (stage_bytes + 16) + alignment;
+
+    static_assert(in::row_bytes(0) == 64 || in::row_bytes(0) == 128);
+    static_assert(in::row_bytes(1) == 64 || in::row_bytes(1) == 128);
+    static_assert(promote % in::promoted() == 0 && steps % together == 0);
+    static_assert(a_lines % 8 == 0 && b_lines % 8 == 0 && b_lines <= 256);
+    static_assert(shared_bytes <= 227 * 1024);
+};
+
+/* Whether words after the first have a format of their own, and with it maps. */
+template <class R> constexpr bool is_mixed = R::format::words != R::low::words;
+
+#endif
