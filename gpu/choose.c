@@ -33,14 +33,26 @@ static struct tile tile_of(const struct gpu_kernel *k, const struct gpu_device *
                           (int)divide_up((size_t)k->threads, (size_t)d->wave), k->stages };
 }
 
-static struct tile_costs costs_of(const struct gpu_kernel *k)
+/* Whether clusters of the kernel add so many slices. */
+static bool adds_slices(const struct gpu_kernel *k, const struct bitcut_gemm *g,
+                        int slices)
+{
+    return g->d.layout == BITCUT_ROW_MAJOR &&
+           (!gemm_reads_c(g) || g->c.layout == BITCUT_ROW_MAJOR) &&
+           gpu_adds_slices(k, g->m, g->n, slices);
+}
+
+static struct tile_costs costs_of(const struct gpu_kernel *k, const struct bitcut_gemm *g)
 {
     return (struct tile_costs){ .load = (uint64_t)k->load_bytes,
                                 .read = (uint64_t)k->read_bytes,
                                 .shared = (uint64_t)k->shared_bytes,
                                 .registers = (uint64_t)k->registers,
                                 .cluster_m = k->cluster_m,
-                                .cluster_n = k->cluster_n };
+                                .cluster_n = k->cluster_n,
+                                .slices = adds_slices(k, g, g->order.slices)
+                                              ? g->order.slices
+                                              : 1 };
 }
 
 /* Terms by the time they take, that of the words' first format being one: multipliers
@@ -84,7 +96,7 @@ void gpu_kernel_judge(struct gpu_choice *choice, const struct gpu_kernel *k,
 {
     const struct tile_task task = task_of(gpu_model(device), device, k, g);
     const struct tile tile = tile_of(k, device);
-    const struct tile_costs costs = costs_of(k);
+    const struct tile_costs costs = costs_of(k, g);
     choice->kernel = k;
     tile_judge(&choice->judged, &tile, &costs, &task);
 }
@@ -133,7 +145,7 @@ size_t gpu_kernel_rank_by(struct gpu_choice choices[GPU_CHOICES_MOST],
             continue;
         kernel[count] = k;
         tiles[count] = tile_of(k, device);
-        costs[count++] = costs_of(k);
+        costs[count++] = costs_of(k, gemm);
     }
     tile_rank(ranked, tiles, costs, count, &task);
     for (size_t i = 0; i < count; i++)
@@ -247,7 +259,27 @@ static bool are_alike(const struct gpu_kernel *x, const struct gpu_kernel *y)
     return x->tile_m && y->tile_m && gpu_kernel_alike(x, &same);
 }
 
-/* Of the kernels with these bits, or of other promotions that will do, the best. */
+/* The slices of k that suit a kernel best: those asked for, or with any_slices as many as
+   its clusters add.  *score is what they reach. */
+static int best_slices(const struct gpu_kernel *k, const struct gpu_device *device,
+                       const struct bitcut_gemm *g, double *score)
+{
+    struct bitcut_gemm as = *g;
+    struct gpu_choice c;
+    const bool any = g->any_slices && g->order.slices <= 1;
+    int best = g->order.slices;
+    gpu_kernel_judge(&c, k, device, &as);
+    *score = c.judged.score;
+    for (int slices = 2; any && adds_slices(k, g, slices); slices++) {
+        as.order.slices = slices;
+        gpu_kernel_judge(&c, k, device, &as);
+        if (c.judged.score > *score) *score = c.judged.score, best = slices;
+    }
+    return best;
+}
+
+/* Of the kernels with these bits, or of other promotions and slices that will do, the
+   best. */
 static void choose_tile(struct gpu_work *to, const struct gpu *gpu,
                         const struct gpu_device *device, const struct bitcut_gemm *g,
                         int promote)
@@ -255,14 +287,15 @@ static void choose_tile(struct gpu_work *to, const struct gpu *gpu,
     const struct gpu_kernel *const first = to->kernel, *k = NULL;
     double best = -1;
     while ((k = gpu_kernel_next(gpu, k))) {
-        struct gpu_choice c;
+        struct bitcut_gemm own = *g;
         struct gpu_work other;
+        double score;
         if (!are_alike(first, k) || !promotes_as(k, g, promote) ||
             try_kernel(&other, device, g, promote, k, NULL) != BITCUT_OK)
             continue;
-        gpu_kernel_judge(&c, k, device, &other.gemm);
-        if (c.judged.score <= best) continue;
-        best = c.judged.score;
+        own.order.slices = best_slices(k, device, &other.gemm, &score);
+        if (score <= best || try_kernel(&other, device, &own, promote, k, NULL)) continue;
+        best = score;
         *to = other;
     }
 }

@@ -74,7 +74,8 @@ static bool same_way(const struct bitcut_gemm *x, const struct bitcut_gemm *y)
            x->split_b == y->split_b && x->high == y->high && x->low == y->low &&
            x->scale == y->scale && x->low_low == y->low_low && x->promote == y->promote &&
            x->tile_k == y->tile_k && x->equilibrate == y->equilibrate &&
-           x->any_promotion == y->any_promotion && same_order(&x->order, &y->order) &&
+           x->any_promotion == y->any_promotion && x->any_slices == y->any_slices &&
+           same_order(&x->order, &y->order) &&
            x->unit == y->unit && !x->kernel == !y->kernel &&
            (!x->kernel || !strcmp(x->kernel, y->kernel));
 }

@@ -65,7 +65,7 @@ static void settle(struct bitcut_gemm *ran, const struct gpu_work *w)
     struct bitcut_gemm g = w->gemm;
     gemm_settle(&g, &w->plan);
     g.kernel = gpu_work_emulates(w) ? NULL : w->kernel->name;
-    g.any_promotion = false;
+    g.any_promotion = g.any_slices = false;
     gemm_give(ran, &g);
 }
 

@@ -12,7 +12,7 @@
 
 /* Raised with every change of this file, and of the rows and plans that it passes on: a
    module of another number is refused. */
-enum { GPU_INTERFACE = 15 };
+enum { GPU_INTERFACE = 16 };
 
 enum { GPU_TEXT_MOST = 256, GPU_FAULT_MOST = 200 };
 
@@ -121,6 +121,9 @@ struct gpu_kernel {
                                    those of A: 1 or more                               */
     int load_bytes, read_bytes; /* of a block for one k: to shared memory, from it     */
     int slices_most;            /* of split-K that it takes                            */
+    int slices_together;        /* so many of them a cluster, else of one block, adds,
+                                   without workspace, where C and D are row-major; 0:
+                                   none                                                */
     size_t size_most;           /* of m, n and k, 0: any                               */
     unsigned architectures;     /* that run it, as of an instruction                   */
 
@@ -129,6 +132,23 @@ struct gpu_kernel {
     int (*launch)(const struct gpu_product *product);       /* of words; or             */
     int (*start)(const struct gpu_work *work, void *stream); /* of matrices as they are */
 };
+
+/* Whether clusters of a kernel add so many slices of k: if all blocks of a GEMM, one of a
+   batch, run at one time on the devices there are, whose multiprocessors are 132; as a cluster is in one GPC,
+   an H100 has 66 clusters of two, 39 of three, 30 of four and 15 of eight.  Of more blocks
+   the slices are faster one after the other, by way of the workspace. */
+enum { GPU_TOGETHER_TWO = 132, GPU_TOGETHER = 102 };
+static inline bool gpu_adds_slices(const struct gpu_kernel *k, size_t m, size_t n,
+                                   int slices)
+{
+    if (slices < 2 || slices > k->slices_together) return false;
+    const size_t blocks = slices == 2 ? GPU_TOGETHER_TWO : GPU_TOGETHER;
+    const size_t most = blocks / (size_t)slices, rows = (size_t)k->tile_m;
+    const size_t columns = (size_t)k->tile_n;
+    const size_t down = m / rows + (m % rows != 0);
+    const size_t along = n / columns + (n % columns != 0);
+    return down <= most && along <= most && down * along <= most;
+}
 
 /* Whether the GEMM is emulated. */
 static inline bool gpu_work_emulates(const struct gpu_work *work)

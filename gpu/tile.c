@@ -43,6 +43,7 @@ struct tile_costs tile_costs_of(const struct tile *t, const struct tile_gpu *gpu
         .registers = divide_up(outputs + operands, tile_threads(t, gpu)),
         .cluster_m = 1,
         .cluster_n = 1,
+        .slices = 1,
     };
 }
 
@@ -115,18 +116,20 @@ static void count_groups(struct tile_choice *c, const struct tile_task *x)
     const struct tile *t = &c->tile;
     const int cluster_m = x->model->clusters ? c->costs.cluster_m : 1;
     const int cluster_n = x->model->clusters ? c->costs.cluster_n : 1;
-    const int cluster = cluster_m * cluster_n;
-    const uint64_t units = some((uint64_t)(x->gpu.units / cluster));
-    const uint64_t rows = divide_up(some(x->problem.m), (uint64_t)(cluster_m * t->m));
-    const uint64_t columns = divide_up(some(x->problem.n), (uint64_t)(cluster_n * t->n));
     const uint64_t all_steps = divide_up(some(x->problem.k), (uint64_t)t->k);
     const uint64_t slices = smaller(some(x->slices), all_steps);
+    const uint64_t together = x->model->clusters ? (uint64_t)c->costs.slices : 1;
+    const uint64_t cluster = (uint64_t)(cluster_m * cluster_n) * together;
+    const uint64_t units = some((uint64_t)x->gpu.units / cluster);
+    const uint64_t rows = divide_up(some(x->problem.m), (uint64_t)(cluster_m * t->m));
+    const uint64_t columns = divide_up(some(x->problem.n), (uint64_t)(cluster_n * t->n));
     c->steps = divide_up(all_steps, slices);
-    c->groups = product(product(rows, columns), product(some(x->count), slices));
+    c->groups = product(product(rows, columns),
+                        product(some(x->count), divide_up(slices, together)));
     c->busiest = divide_up(c->groups, units);
     c->factor[TILE_BUSY] = (double)c->groups / ((double)units * (double)c->busiest);
-    const double computed = (double)c->groups * cluster * (double)tile_outputs(t) *
-                            (double)c->steps * (double)t->k;
+    const double computed = (double)c->groups * (double)cluster *
+                            (double)tile_outputs(t) * (double)c->steps * (double)t->k;
     c->factor[TILE_USEFUL] = (double)some(x->count) * (double)some(x->problem.m) *
                              (double)some(x->problem.n) * (double)some(x->problem.k) /
                              computed;

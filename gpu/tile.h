@@ -70,6 +70,7 @@ struct tile_costs {
     uint64_t registers;  /* of a thread                                               */
     int cluster_m, cluster_n; /* groups with tiles below each other that share what they
                             load of B, and beside each other, of A: 1 or more         */
+    int slices; /* of k whose groups are in one cluster, which adds them: 1 or more     */
 };
 
 struct tile_problem {

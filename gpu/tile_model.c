@@ -34,16 +34,20 @@
    c. So a step takes the longer of multiplications with (b) and loads; with one stage,
       that is no asynchronous copy, it takes their sum.
    d. The end of a tile, the write of its outputs, is 4 T_M T_N / cache_rate.  Blocks that
-      are on a unit beside it hide it.
+      are on a unit beside it hide it.  Where a cluster adds S slices of k, each block
+      writes 1/S of them, when it has read those of the S - 1 other slices from units
+      beside it, 8 bytes a clock, and waited for their end, 3500 clocks: at most what
+      timings of an H100 say (data/h100/cluster.jsonl).
    e. The busiest unit has L = ceil(g / U) tiles, R of them at a time, g counting slices
-      of k and the GEMMs of a batch; a cluster is one tile of all its outputs on so many
-      units as one.  The GEMM takes L steps step + ceil(L / R) end.
+      of k that no cluster adds and the GEMMs of a batch; a cluster is one tile of all its
+      outputs on so many units as one.  The GEMM takes L steps step + ceil(L / R) end.
    f. busy = g / (U L) and useful, the share that is no padding; rate is what
       multiplying alone would take over (e).  score = busy useful rate is the share
       of all units' rate that the GEMM reaches, so the best score is the least time.
       Equal scores: the earlier kernel. */
 static void judge_clocks(struct tile_choice *c, const struct tile_task *x)
 {
+    enum { BESIDE_RATE = 8, SLICES_WAIT = 3500 };
     const struct tile *t = &c->tile;
     const double outputs = (double)tile_outputs(t), load = (double)c->costs.load;
     const double own =
@@ -56,7 +60,10 @@ static void judge_clocks(struct tile_choice *c, const struct tile_task *x)
     const double multiply = c->products_clocks + c->shared_clocks;
     const double step =
         t->stages > 1 ? fmax(multiply, c->cache_clocks) : multiply + c->cache_clocks;
-    const double end = sizeof(float) * outputs / x->gpu.cache_rate;
+    const double bytes = sizeof(float) * outputs, slices = c->costs.slices;
+    const double wait =
+        slices > 1 ? bytes * (slices - 1) / slices / BESIDE_RATE + SLICES_WAIT : 0;
+    const double end = bytes / slices / x->gpu.cache_rate + wait;
     const double all = L * (double)c->steps * step + ceil(L / (double)c->resident) * end;
     c->factor[TILE_RATE] = L * (double)c->steps * c->products_clocks / all;
 }

@@ -314,6 +314,9 @@ struct bitcut_gemm {
                          see below                                                     */
     bool any_promotion; /* a device may promote up to every 4th time that the recipe
                            does, where that is faster: other bits, near the same error */
+    bool any_slices; /* without slices in `order`, a device may cut k into as many as one
+                        cluster of its blocks adds, where that is faster: other bits, near the
+                        same error, as shorter sums have                                 */
     struct bitcut_order order;
 
     const struct bitcut_unit *unit; /* of the product of the high words, see below; NULL:
@@ -732,7 +735,7 @@ const char *bitcut_device_name(const struct bitcut_device *device);
    sizes, and runs on the device, on `unit` if that is set, fixes the unit, and so the
    bits.  Of those with these bits the one is taken whose tile suits the sizes and the
    device best (the manual, "Tile model"); with `any_promotion` also of those that promote
-   less often. The unit may be another on another device, so set it, or name the kernel,
+   less often, with `any_slices` of all slices of k that one launch adds.  The unit may be another on another device, so set it, or name the kernel,
    where bits must never change.  A device remembers what it chose for the last 100 GEMMs
    or so: to choose takes longer than to start.
 

@@ -130,6 +130,7 @@ static void describe_kernel(struct field_writer *w, const void *row)
     tell_integer(w, "load_bytes", k->load_bytes);
     tell_integer(w, "read_bytes", k->read_bytes);
     tell_integer(w, "slices_most", k->slices_most);
+    tell_most(w, "slices_together", (size_t)k->slices_together);
     tell_most(w, "size_most", k->size_most);
     tell_architectures(w, k->architectures);
 }

@@ -53,23 +53,18 @@ inline __device__ float lines_restore(float v, const struct lines &x, size_t i, 
    Where words have two formats a step has 32 bytes of the shorter lines. */
 constexpr int STEP_BYTES = 32;
 
-inline k_cut cut_of(const struct gpu_product *p, int format, int step_bytes = STEP_BYTES)
-{
-    return k_cut_of(p, format, step_bytes);
-}
-
-/* Whether a kernel leaves sums in the workspace, [matrix][slice][m][n], of which D is
-   made afterwards: of several slices, or where C or D is column-major. */
+/* Whether a kernel that adds no slices leaves sums in the workspace,
+   [matrix][slice][m][n], of which D is made afterwards: of several slices, or where C or
+   D is column-major. */
 inline bool makes_sums(const struct gpu_product *p, const k_cut &cut)
 {
     return cut.slices > 1 || p->c.turned || p->d.turned;
 }
 
-template <int FORMAT, int STEP = STEP_BYTES>
-size_t sums_bytes(const struct gpu_product *p)
+/* Their bytes. */
+inline size_t sums_bytes(const struct gpu_product *p, const k_cut &cut)
 {
-    const k_cut cut = cut_of(p, FORMAT, STEP);
-    return makes_sums(p, cut) ? p->count * cut.slices * p->m * p->n * sizeof(float) : 0;
+    return p->count * cut.slices * p->m * p->n * sizeof(float);
 }
 
 /* Start what makes D of the sums. */

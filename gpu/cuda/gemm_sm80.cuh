@@ -252,10 +252,21 @@ __global__ void __launch_bounds__(PART::S::threads) gemm_kernel(const arguments 
 
 /* --- launching -------------------------------------------------------------------- */
 
+template <class S> k_cut cut_of(const struct gpu_product *p)
+{
+    return k_cut_of(p, S::format, STEP_BYTES);
+}
+
+template <class S> size_t sums_left(const struct gpu_product *p)
+{
+    const k_cut cut = cut_of<S>(p);
+    return makes_sums(p, cut) ? sums_bytes(p, cut) : 0;
+}
+
 template <class PART> int launch(const struct gpu_product *p)
 {
     using S = typename PART::S;
-    const k_cut cut = cut_of(p, S::format);
+    const k_cut cut = cut_of<S>(p);
     arguments x = {};
     x.a = (const char *)p->a.at;
     x.b = (const char *)p->b.at;
@@ -319,7 +330,7 @@ constexpr struct gpu_kernel row_of(const char *name, const char *recipe)
     k.read_bytes = S::read_bytes;
     k.slices_most = SLICES_MOST;
     k.architectures = sm_from(80);
-    k.workspace = sums_bytes<S::format>;
+    k.workspace = sums_left<S>;
     k.launch = launch<PART>;
     return k;
 }

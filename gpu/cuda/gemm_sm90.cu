@@ -105,13 +105,35 @@ static int sources_make(struct sources<R> *to, const struct words *w, size_t cou
 
 /* --- the launch ------------------------------------------------------------------- */
 
+/* The cut of k, and whether its slices are together in clusters, which add them. */
+template <class R> static k_cut cut_of(const struct gpu_product *p)
+{
+    return k_cut_of(p, R::format::words, R::step_k * R::format::bytes);
+}
+static bool are_together(const struct gpu_product *p, const k_cut &cut)
+{
+    return !p->c.turned && !p->d.turned &&
+           gpu_adds_slices(p->kernel, p->m, p->n, cut.slices);
+}
+
+/* Whether the kernel leaves sums, and their bytes. */
+static bool leaves_sums(const struct gpu_product *p, const k_cut &cut)
+{
+    return makes_sums(p, cut) && !are_together(p, cut);
+}
+template <class R> static size_t sums_left(const struct gpu_product *p)
+{
+    const k_cut cut = cut_of<R>(p);
+    return leaves_sums(p, cut) ? sums_bytes(p, cut) : 0;
+}
+
 /* Sums are the D of what makes them. */
 template <class R>
 static struct output output_make(const struct gpu_product *p, const k_cut &cut)
 {
     struct output o = {};
     const size_t last = cut.bytes - (cut.slices - 1) * cut.slice_bytes;
-    const bool partial = makes_sums(p, cut);
+    const bool partial = leaves_sums(p, cut);
     o.d = partial ? (float *)p->workspace : p->d.at;
     o.ldd = (long long)(partial ? p->n : p->d.ld);
     o.slice_stride = (long long)(p->m * p->n);
@@ -122,6 +144,7 @@ static struct output output_make(const struct gpu_product *p, const k_cut &cut)
     o.m = (int)p->m;
     o.n = (int)p->n;
     o.slices = cut.slices;
+    o.in_turn = are_together(p, cut) ? 1 : cut.slices;
     o.count = (int)p->count;
     o.blocks[0] = (int)divide_up(cut.slice_bytes, R::row_bytes(0));
     o.blocks[1] = (int)divide_up(last, R::row_bytes(0));
@@ -149,8 +172,8 @@ template <class R> static int band_of(int clusters)
 /* How many clusters of a kernel, which has its shared memory, run at one time. */
 template <class R> static int clusters_ask(int *clusters)
 {
-    const launch_config config(
-        { dim3(R::cluster), GROUPS * GROUP, R::shared_bytes, R::cluster, NULL, false });
+    const launch_config config({ dim3(R::cluster), GROUPS * GROUP, R::shared_bytes,
+                                 dim3(R::cluster), NULL, false });
     const int status =
         cudaOccupancyMaxActiveClusters(clusters, gemm_kernel<R>, &config.is);
     return status           ? status
@@ -178,15 +201,17 @@ static int kernel_start(const sources<R> &a, const sources<R> &b, struct output 
                         const struct gpu_product *p)
 {
     int most = 0;
-    const int tiles = o.count * o.slices * o.clusters_m * o.clusters_n;
+    const int tiles = o.count * o.in_turn * o.clusters_m * o.clusters_n;
+    const unsigned together = (unsigned)(o.slices / o.in_turn);
     int status = cudaFuncSetAttribute(
         gemm_kernel<R>, cudaFuncAttributeMaxDynamicSharedMemorySize, R::shared_bytes);
     if (!status) status = clusters_most<R>(&most);
     if (status) return status;
-    o.band = band_of<R>(most);
+    const unsigned clusters = (unsigned)(tiles < most || together > 1 ? tiles : most);
+    o.band = band_of<R>(most / (int)together);
     return launch_kernel(gemm_kernel<R>,
-                         { dim3((tiles < most ? tiles : most) * R::cluster),
-                           GROUPS * GROUP, R::shared_bytes, R::cluster, p->stream,
+                         { dim3(clusters * R::cluster, together), GROUPS * GROUP,
+                           R::shared_bytes, dim3(R::cluster, together), p->stream,
                            p->behind_split },
                          a, b, o);
 }
@@ -197,11 +222,11 @@ static constexpr size_t SIZE_MOST = (size_t)1 << 30;
 template <class R> static int product_launch(const struct gpu_product *p)
 {
     sources<R> a = {}, b = {};
-    const k_cut cut = cut_of(p, R::format::words, R::step_k * R::format::bytes);
+    const k_cut cut = cut_of<R>(p);
     int status = sources_make<R>(&a, &p->a, p->count, p->k, cut, R::a_lines);
     if (!status) status = sources_make<R>(&b, &p->b, p->count, p->k, cut, R::b_lines);
     if (!status) status = kernel_start<R>(a, b, output_make<R>(p, cut), p);
-    return status || !makes_sums(p, cut) ? status : sums_add(p, cut.slices);
+    return status || !leaves_sums(p, cut) ? status : sums_add(p, cut.slices);
 }
 
 /* --- the rows --------------------------------------------------------------------- */
@@ -217,8 +242,9 @@ static constexpr struct gpu_kernel row_of(const char *name, const char *recipe,
 {
     struct gpu_kernel k = {};
     k.name = name;
-    k.what =
-        R::cluster_n > 1 ? "wgmma, TMA, clusters of 2 x 2" : "wgmma, TMA, clusters of 2";
+    k.what = R::cluster == 4   ? "wgmma, TMA, clusters of 2 x 2"
+             : R::cluster == 2 ? "wgmma, TMA, clusters of 2"
+                               : "wgmma, TMA";
     k.recipe = recipe;
     k.instruction = instruction;
     k.matrices = FORMAT_F32;
@@ -237,9 +263,10 @@ static constexpr struct gpu_kernel row_of(const char *name, const char *recipe,
     k.load_bytes = R::load_bytes;
     k.read_bytes = R::read_bytes;
     k.slices_most = SLICES_MOST;
+    k.slices_together = R::slices_together;
     k.size_most = SIZE_MOST;
     k.architectures = sm(90);
-    k.workspace = sums_bytes<R::format::words, R::step_k * R::format::bytes>;
+    k.workspace = sums_left<R>;
     k.launch = product_launch<R>;
     return k;
 }
@@ -247,11 +274,13 @@ static constexpr struct gpu_kernel row_of(const char *name, const char *recipe,
 #define ROW(RECIPE, TERMS, FORMAT, N, K, STAGES, MORE)                                   \
     MIXED(RECIPE, TERMS, FORMAT, FORMAT, N, K, STAGES, MORE)
 #define MIXED(RECIPE, TERMS, FORMAT, LOW, N, K, STAGES, MORE)                            \
-    ANY(RECIPE, TERMS, FORMAT, LOW, N, K, STAGES, 1, MORE)
+    ANY(RECIPE, TERMS, FORMAT, LOW, N, K, STAGES, 2, 1, MORE)
 #define SQUARE(RECIPE, TERMS, FORMAT, LOW, N, K, STAGES, MORE)                           \
-    ANY(RECIPE, TERMS, FORMAT, LOW, N, K, STAGES, 2, MORE)
-#define ANY(RECIPE, TERMS, FORMAT, LOW, N, K, STAGES, CLUSTER_N, MORE)                   \
-    row_of<row<format_##FORMAT, format_##LOW, TERMS, N, K, STAGES, 2, CLUSTER_N>>(       \
+    ANY(RECIPE, TERMS, FORMAT, LOW, N, K, STAGES, 2, 2, MORE)
+#define ALONE(RECIPE, TERMS, FORMAT, N, K, STAGES, MORE)                                 \
+    ANY(RECIPE, TERMS, FORMAT, FORMAT, N, K, STAGES, 1, 1, MORE)
+#define ANY(RECIPE, TERMS, FORMAT, LOW, N, K, STAGES, M, CLUSTER_N, MORE)                \
+    row_of<row<format_##FORMAT, format_##LOW, TERMS, N, K, STAGES, M, CLUSTER_N>>(       \
         "sm90." RECIPE "." #FORMAT ".128x" #N "x" #K "." #STAGES MORE, RECIPE,           \
         instruction_##FORMAT)
 
@@ -281,9 +310,13 @@ const struct gpu_kernel gemm_sm90[] = {
     ROW("ootomo",      main_last<4>,  f16,  128, 64, 3, ".promote4"),
     ROW("ootomo",      main_last<4>,  f16,   96, 64, 4, ".promote4"),
     ROW("ootomo",      main_last<4>,  f16,   64, 64, 4, ".promote4"),
+    ALONE("ootomo",    main_last<4>,  f16,  128, 64, 3, ".1x1.promote4"),
+    ALONE("ootomo",    main_last<4>,  f16,   64, 64, 4, ".1x1.promote4"),
     ROW("ootomo",      main_last<1>,  f16,  128, 64, 3, ""),
     ROW("ootomo",      main_last<1>,  f16,   96, 64, 4, ""),
     ROW("ootomo",      main_last<1>,  f16,   64, 64, 4, ""),
+    ALONE("ootomo",    main_last<1>,  f16,  128, 64, 3, ".1x1"),
+    ALONE("ootomo",    main_last<1>,  f16,   64, 64, 4, ".1x1"),
     ROW("ootomo",      main_last<0>,  f16,  192, 32, 5, ".promote0"),
     ROW("ootomo",      main_last<0>,  f16,  128, 64, 3, ".promote0"),
     ROW("ootomo",      main_last<0>,  f16,   64, 64, 4, ".promote0"),

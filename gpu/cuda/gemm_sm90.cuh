@@ -10,6 +10,10 @@
    is full when the bytes that its barrier expects have come, and empty when every warp
    that reads what its block brings has arrived.
 
+   Where blocks share no words, few slices of k may be together: a cluster has one tile, a
+   block of it a slice, a slice for each y of the grid.  A block leaves its sums in the
+   ring, and adds its part of the outputs from the rings of all slices.
+
    Exactness: each accumulator gets the recipe's terms in the recipe's order, k ascending,
    so it has the recipe's bits.  Accumulators do not see each other: what is issued for
    the promoted one goes ahead of the others, which run while it is added up.  TMA fills
@@ -48,7 +52,8 @@ struct output {
     const float *c;         /* NULL: beta is zero */
     long long ldd, ldc, stride_d, stride_c;
     int m, n;
-    int slices, count;          /* of k, of matrices */
+    int slices, count;          /* of k, of matrices                        */
+    int in_turn;                /* of them, that a block has tiles of       */
     int blocks[2];              /* stages that a slice fills, as of sources */
     int clusters_m, clusters_n; /* tiles of a cluster, in D                 */
     int band;                   /* rows of them in a band                   */
@@ -75,7 +80,8 @@ static __device__ tile cluster_tile(const output &o, int index)
     return { first + rest % rows, rest / rows, 0, 0, false };
 }
 
-/* Where this block is in its cluster; blocks are counted down the columns. */
+/* Where this block is among those of its cluster that share words; they are counted down
+   the columns. */
 template <class R> struct cluster_place {
     int row = blockIdx.x % R::cluster_m,
         column = blockIdx.x / R::cluster_m % R::cluster_n;
@@ -93,9 +99,10 @@ template <class R> struct cluster_place {
         return ((1u << R::cluster_m) - 1) << column * R::cluster_m;
     }
 
-    /* Block `i` of those that bring something here, itself among them. */
+    /* Block `i` of those that bring something here, itself among them, in the cluster. */
     __device__ int peer(int i) const
     {
+        if (R::cluster == 1) return blockIdx.y;
         const int j = i - R::cluster_m;
         return j < 0 ? column * R::cluster_m + i
                      : (j + (j >= column)) * R::cluster_m + row;
@@ -107,10 +114,10 @@ template <class R, class F> static __device__ void each_tile(const output &o, F 
 {
     const int tiles = o.clusters_m * o.clusters_n;
     const cluster_place<R> here;
-    for (int i = blockIdx.x / R::cluster; i < o.count * o.slices * tiles;
+    for (int i = blockIdx.x / R::cluster; i < o.count * o.in_turn * tiles;
          i += gridDim.x / R::cluster) {
-        const int sums = i / tiles, matrix = sums / o.slices;
-        const int slice = sums - matrix * o.slices;
+        const int sums = i / tiles, matrix = sums / o.in_turn;
+        const int slice = sums - matrix * o.in_turn + blockIdx.y;
         const tile t = cluster_tile(o, i - sums * tiles);
         f(tile{ (t.row * R::cluster_m + here.row) * TILE_M,
                 (t.column * R::cluster_n + here.column) * R::n, slice, matrix,
@@ -444,19 +451,80 @@ static __device__ __forceinline__ void elements_store(const output &o, float (&v
     }
 }
 
-/* The 64 rows of a warpgroup from tile t on. */
-template <class R>
-static __device__ __forceinline__ void tile_store(const output &o, const sums<R> &s,
-                                                  tile t)
+/* The first element of a thread of those of the 64 rows of a warpgroup from t on. */
+static __device__ tile thread_tile(tile t)
 {
     const int lane = threadIdx.x % WARP, warp = threadIdx.x % GROUP / WARP;
-    const bool all = t.row + INSTRUCTION_M <= o.m && t.column + R::n <= o.n;
-    float v[R::registers];
-#pragma unroll
-    for (int i = 0; i < R::registers; i++) v[i] = sums_fold(s, i, o.fold);
     t.row += 16 * warp + lane / 4;
     t.column += 2 * (lane % 4);
-    elements_store(o, v, t, o.pairs && all);
+    return t;
+}
+
+/* The 64 rows of a warpgroup from tile t on. */
+template <class R>
+static __device__ __forceinline__ void tile_store(const output &o,
+                                                  float (&v)[R::registers], tile t)
+{
+    const bool all = t.row + INSTRUCTION_M <= o.m && t.column + R::n <= o.n;
+    elements_store(o, v, thread_tile(t), o.pairs && all);
+}
+
+/* A thread's elements in fours, each of 8 columns of the tile, as slices that are
+   together leave them in the rings.  Each block adds and stores every so many, a few at a
+   time. */
+template <class R> struct fours {
+    static constexpr int size = 4, count = R::registers / size, few = 4;
+    static constexpr int bytes = size * sizeof(float), threads = CONSUMERS * GROUP;
+    uint32_t own;
+
+    __device__ fours(uint32_t ring) : own(ring + (threadIdx.x - GROUP) * bytes) {}
+    __device__ uint32_t at(int i) const { return own + i * threads * bytes; }
+
+    /* Some of this block's, from four `first` on, of a slice. */
+    __device__ __forceinline__ void read(float (&to)[few][size], int first,
+                                         int slice) const
+    {
+#pragma unroll
+        for (int i = 0; i < few; i++) {
+            const int four = first + i * gridDim.y;
+            if (four < count) cluster_read(to[i], at(four), slice);
+        }
+    }
+};
+
+/* The same where the slices of k are together: v is of this block's slice.  They are
+   added in the order of k.  All that was brought to the rings of the cluster has been
+   read. */
+template <class R>
+static __device__ __forceinline__ void
+tile_add_store(const output &o, float (&v)[R::registers], tile t, uint32_t ring)
+{
+    const bool all = t.row + INSTRUCTION_M <= o.m && t.column + R::n <= o.n;
+    const fours<R> x(ring);
+    multipliers_sync(x.threads);
+#pragma unroll
+    for (int i = 0; i < x.count; i++)
+        shared_write(x.at(i), { v[4 * i], v[4 * i + 1], v[4 * i + 2], v[4 * i + 3] });
+    cluster_sync();
+    t = thread_tile(t);
+    t.slice = 0;
+#pragma unroll 1
+    for (int first = blockIdx.y; first < x.count; first += x.few * gridDim.y) {
+        float total[x.few][x.size], slice[x.few][x.size];
+        x.read(total, first, 0);
+        for (int s = 1; s < o.slices; s++) {
+            x.read(slice, first, s);
+#pragma unroll
+            for (int i = 0; i < x.few * x.size; i++)
+                total[i / 4][i % 4] = __fadd_rn(total[i / 4][i % 4], slice[i / 4][i % 4]);
+        }
+        for (int i = 0; i < x.few; i++) {
+            const int four = first + i * gridDim.y;
+            tile part = t;
+            part.column += 8 * four;
+            if (four < x.count) elements_store(o, total[i], part, o.pairs && all);
+        }
+    }
 }
 
 template <class R>
@@ -464,9 +532,14 @@ static __device__ void consume(ring<R> r, const output &o, int consumer)
 {
     each_tile<R>(o, [&](tile t) {
         sums<R> s;
+        float v[R::registers];
         tile_multiply(s, r, o.blocks[t.last], consumer);
+#pragma unroll
+        for (int i = 0; i < R::registers; i++) v[i] = sums_fold(s, i, o.fold);
         t.row += consumer * INSTRUCTION_M;
-        tile_store(o, s, t);
+        if constexpr (R::slices_together > 0)
+            if (o.in_turn != o.slices) return tile_add_store<R>(o, v, t, r.stages);
+        tile_store<R>(o, v, t);
     });
 }
 
@@ -500,6 +573,7 @@ static __global__ void __launch_bounds__(GROUPS *GROUP, 1)
     if (group == 0) {
         registers_give<PRODUCER_REGISTERS>();
         if (threadIdx.x == 0) produce(r, a, b, o);
+        if (R::slices_together && o.in_turn != o.slices) cluster_sync();
     } else {
         registers_take<CONSUMER_REGISTERS>();
         consume(r, o, group - 1);

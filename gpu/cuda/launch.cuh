@@ -30,7 +30,7 @@ struct launch_shape {
     dim3 blocks;
     unsigned threads;
     size_t shared_bytes;
-    unsigned cluster; /* blocks of a cluster, along x */
+    dim3 cluster; /* blocks of one */
     cudaStream_t stream;
     bool early; /* what is before on the stream is this module's, and the kernel waits */
 };
@@ -56,12 +56,9 @@ struct launch_config {
         is.dynamicSmemBytes = shape.shared_bytes;
         is.stream = shape.stream;
         is.attrs = attributes;
-        if (shape.cluster > 1) {
-            cudaLaunchAttribute &a = attributes[is.numAttrs++];
-            a.id = cudaLaunchAttributeClusterDimension;
-            a.val.clusterDim.x = shape.cluster;
-            a.val.clusterDim.y = a.val.clusterDim.z = 1;
-        }
+        cudaLaunchAttribute &cluster = attributes[is.numAttrs++];
+        cluster.id = cudaLaunchAttributeClusterDimension;
+        cluster.val.clusterDim = { shape.cluster.x, shape.cluster.y, shape.cluster.z };
         if (shape.early && runs_now(shape.stream)) {
             cudaLaunchAttribute &a = attributes[is.numAttrs++];
             a.id = cudaLaunchAttributeProgrammaticStreamSerialization;

@@ -8,6 +8,7 @@
 constexpr int WARP = 32, GROUP = 128, CONSUMERS = 2, GROUPS = 1 + CONSUMERS;
 constexpr int INSTRUCTION_M = 64, INSTRUCTION_K_BYTES = 32;
 constexpr int TILE_M = CONSUMERS * INSTRUCTION_M;
+constexpr int CLUSTER_MOST = 8; /* blocks, of any device of this architecture */
 
 /* Registers of a thread.  A block starts with 168 for each; the warpgroup that copies
    gives to those that multiply. */
@@ -70,6 +71,11 @@ struct row : row_words<FORMAT, LOW, RECIPE, DEPTH> {
     static constexpr int cluster_m = CLUSTER_M, cluster_n = CLUSTER_N,
                          cluster = CLUSTER_M * CLUSTER_N;
     static constexpr int peers = CLUSTER_M + CLUSTER_N - 1; /* in a row or a column */
+
+    /* Slices of k whose tiles one cluster can have, so that it adds them: of blocks that
+       share no words, as the blocks of one tile and its slices are then enough for a
+       cluster, and small ones find their place in more of the device. */
+    static constexpr int slices_together = cluster == 1 ? CLUSTER_MOST : 0;
     static constexpr int registers = TILE_N / 2;     /* of an accumulator, in a thread */
     static constexpr int steps = DEPTH / in::step_k; /* of a stage; issued at once:    */
     static constexpr int together = promote ? promote / in::promoted() : steps;
@@ -91,6 +97,7 @@ struct row : row_words<FORMAT, LOW, RECIPE, DEPTH> {
     static_assert(promote % in::promoted() == 0 && steps % together == 0);
     static_assert(a_lines % 8 == 0 && b_lines % 8 == 0 && b_lines <= 256);
     static_assert(shared_bytes <= 227 * 1024);
+    static_assert(TILE_M * TILE_N * (int)sizeof(float) <= STAGES * stage_bytes);
 };
 
 /* Whether words after the first have a format of their own, and with it maps. */

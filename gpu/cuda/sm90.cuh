@@ -196,6 +196,32 @@ static __device__ __forceinline__ void cluster_sync()
                      : "memory");
 }
 
+/* All of the warpgroups that multiply, `threads` of them, have come here. */
+static __device__ __forceinline__ void multipliers_sync(int threads)
+{
+    asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
+}
+
+/* Four numbers of shared memory at one place of this block and of block `rank` of the
+   cluster: written here, read there. */
+static __device__ __forceinline__ void shared_write(uint32_t to, const float (&v)[4])
+{
+    asm volatile("st.shared::cta.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(v[0]),
+                 "f"(v[1]), "f"(v[2]), "f"(v[3])
+                 : "memory");
+}
+static __device__ __forceinline__ void cluster_read(float (&v)[4], uint32_t from,
+                                                    uint32_t rank)
+{
+    asm volatile("{\n"
+                 ".reg .b32 there;\n"
+                 "mapa.shared::cluster.u32 there, %4, %5;\n"
+                 "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [there];\n"
+                 "}\n"
+                 : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])
+                 : "r"(from), "r"(rank));
+}
+
 /* The words will be copied soon. */
 static __device__ __forceinline__ void words_foresee(const CUtensorMap *words)
 {

@@ -10,7 +10,7 @@ from typing import Any, Optional, Tuple
 from . import _arrays, _device
 from ._arrays import contiguous, look
 from ._figures import bars, line, points
-from ._gemm import Operand, OrderLike, Problem, described, integer, line_of, real
+from ._gemm import OF_DEVICES, Operand, OrderLike, Problem, described, integer, line_of, real
 from ._library import (SIZE_MOST, Advice as _Advice, AdviceOptions, BadArgument, BadType,
                        Difference, Explanation as _Explanation, ExplainOptions, Field, FitReport,
                        Part, Recording,
@@ -49,7 +49,8 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
          format_a: Optional[str] = None, format_b: Optional[str] = None,
          format_c: Optional[str] = None, format_d: Optional[str] = None, out: Any = None,
          copy: bool = False, threads: int = 0, kernel: Optional[str] = None,
-         any_promotion: bool = False, stream: Any = None, workspace: Any = None) -> Gemm:
+         any_promotion: bool = False, any_slices: bool = False, stream: Any = None,
+         workspace: Any = None) -> Gemm:
     """D = alpha A B + beta C by a recipe on a matrix unit: every bit that a kernel following
     the recipe gives there.  Arrays in the memory of a GPU, CuPy's, PyTorch's or whatever has
     __cuda_array_interface__ or DLPack, are multiplied there, to the same bits: by that kernel, or
@@ -70,7 +71,7 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
         rounded to FP32; beta is 1 if there is a C, and else 0.
     out
         D, written where it is; it may be C.  Else a new array of `format_d`, f32 by default.
-    kernel, any_promotion, stream, workspace
+    kernel, any_promotion, any_slices, stream, workspace
         on a GPU alone: as in struct bitcut_gemm; recipe or kernel is needed, and the unit may
         be left to the device.  The result has the ``device`` and the ``kernel``; where the unit
         is emulated that is None, and ``method`` says how, by a name, or one for each product of
@@ -85,7 +86,7 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
                 low_low=low_low, promote=promote, tile_k=tile_k, equilibrate=equilibrate,
                 order=order, format_a=format_a, format_b=format_b, format_c=format_c,
                 format_d=format_d, copy=copy, writes=True, kernel=kernel,
-                any_promotion=any_promotion, stream=stream)
+                any_promotion=any_promotion, any_slices=any_slices, stream=stream)
     g, said = p.struct, {}
     if p.place:
         ran = _device.start(p, workspace)
@@ -106,7 +107,7 @@ def workspace(a: Any, b: Any, **given) -> int:
     """Bytes that gemm() of the same arguments, arrays in the memory of a GPU, works in there; of
     a batch so many for each matrix that is to be computed at the same time, or where the unit is
     emulated once."""
-    p = _problem(a, b, given, needs=(), how=(*HOW, "kernel", "any_promotion"), on_device=True)
+    p = _problem(a, b, given, needs=(), how=(*HOW, *OF_DEVICES), on_device=True)
     if p.place is None:
         raise BadArgument("A and B are in the memory of the host, where gemm() needs none")
     return _device.workspace_bytes(p.struct, p.place)

@@ -121,9 +121,13 @@ def _vary(g, split, split_a, split_b, high, low, scale, promote, tile_k, equilib
     g.equilibrate = bool(equilibrate)
 
 
+OF_DEVICES = ("kernel", "any_promotion", "any_slices")  # what of struct bitcut_gemm they alone read
+
+
 def way(recipe: Optional[str] = None, unit: Optional[str] = None, *, order: OrderLike = None,
         low_low: Optional[bool] = None, kernel: Optional[str] = None,
-        any_promotion: bool = False, device: bool = False, **variations):
+        any_promotion: bool = False, any_slices: bool = False, device: bool = False,
+        **variations):
     """A struct bitcut_gemm of what is computed how, without matrices; `device`: by a device,
     which may choose what is open."""
     g = fresh_gemm()
@@ -140,7 +144,7 @@ def way(recipe: Optional[str] = None, unit: Optional[str] = None, *, order: Orde
         g.low_low = int(bool(low_low))
     if kernel is not None:
         g.kernel = text(kernel, "kernel")
-    g.any_promotion = bool(any_promotion)
+    g.any_promotion, g.any_slices = bool(any_promotion), bool(any_slices)
     if order is not None:
         read(lib.bitcut_order_read, byref(g.order), text(order_line(order), "order"))
     return g
@@ -254,8 +258,9 @@ class Problem:
         self.place = None
         if any(o and o.view.device for o in (self.a, self.b, self.c)):
             self.place = _device.Place([o for o in (self.a, self.b, self.c) if o], stream)
-        if not self.place and (how.get("kernel") or how.get("any_promotion") or stream is not None):
-            raise BadArgument("kernel, any_promotion and stream are of arrays on a GPU alone")
+        there = [name for name in OF_DEVICES if how.get(name)] + ["stream"] * (stream is not None)
+        if there and not self.place:
+            raise BadArgument(f"{', '.join(there)}: of arrays on a GPU alone")
         self.struct = g = way(**how, device=self.place is not None)
         (g.m, g.k), (rows, g.n) = self.a.shape, self.b.shape
         if rows != g.k:

@@ -73,8 +73,8 @@ class Gemm(Structure):
     _fields_ = [("size", c_size_t), ("recipe", c_void_p), ("split_a", c_void_p),
                 ("split_b", c_void_p), ("high", c_void_p), ("low", c_void_p), ("scale", c_int),
                 ("low_low", c_int), ("promote", c_int), ("tile_k", c_int),
-                ("equilibrate", c_bool), ("any_promotion", c_bool), ("order", Order),
-                ("unit", c_void_p),
+                ("equilibrate", c_bool), ("any_promotion", c_bool), ("any_slices", c_bool),
+                ("order", Order), ("unit", c_void_p),
                 ("kernel", c_char_p), ("count", c_size_t), ("m", c_size_t), ("n", c_size_t),
                 ("k", c_size_t), ("alpha", c_uint32), ("beta", c_uint32), ("a", Matrix),
                 ("b", Matrix), ("c", Matrix), ("d", Matrix)]

@@ -186,6 +186,10 @@ class Devices(Folder):
         g = self.run_there(self.a, self.b, recipe="ootomo", any_promotion=True)
         self.assertEqual((g.kernel, g.promote), ("vary.ootomo.f16", 4))
         self.same_bits(g.d.x, self.emulated(g, self.a, self.b))
+        a, b = There(uniform(16, 300)), There(uniform(300, 8))
+        g = self.run_there(a, b, recipe="ootomo", any_promotion=True, any_slices=True)
+        self.assertEqual((g.kernel, g.line.count("slices=3")), ("vary.ootomo.f16", 1))
+        self.same_bits(g.d.x, self.emulated(g, a.x, b.x))
         a, b = There(uniform(40, 30).astype("f2")), There(uniform(30, 20).astype("f2"))
         d = There(numpy.zeros((40, 20), "f2"))
         g = bitcut.gemm(a, b, recipe="fp32", out=d)
@@ -343,7 +347,7 @@ class Devices(Folder):
                 (bitcut.BadArgument, "no promotion .can be after", lambda: bitcut.gemm(
                     a, b, recipe="ootomo", promote=0, out=d)),
                 (bitcut.Cannot, "liar", lambda: bitcut.gemm(a, b, recipe="legemm", out=d)),
-                (bitcut.BadArgument, "are of arrays on a GPU alone", lambda: bitcut.gemm(
+                (bitcut.BadArgument, ": of arrays on a GPU alone", lambda: bitcut.gemm(
                     self.a, self.b, recipe="ootomo", kernel="x"))):
             with self.assertRaisesRegex(error, words):
                 call()

@@ -110,7 +110,7 @@ static const struct gpu_instruction wgmma[] = {
 static const struct gpu_kernel gemms[] = {
 /* clang-format off */
 #ifndef HONEST
-    { .name = "vary.ootomo.f16",   .recipe = "ootomo",   .instruction = MMA,  WORDS(F16, 2, CORRECTED, 4, 96), TILE(16, 8, 16, 1), ON(BOTH, 3) },
+    { .name = "vary.ootomo.f16",   .recipe = "ootomo",   .instruction = MMA,  WORDS(F16, 2, CORRECTED, 4, 96), TILE(16, 8, 16, 1), ON(BOTH, 3), .slices_together = 3 },
 #endif
     { .name = "gemm.ootomo.f16",   .recipe = "ootomo",   .instruction = MMA,  WORDS(F16, 2, CORRECTED, 1, 96), TILE(16, 8, 16, 1), ON(BOTH, 3) },
     { .name = "gemm.tf32x3.tf32",  .recipe = "tf32x3",   .instruction = TF32, WORDS(TF32, 2, THREE, 0, 192),   TILE(16, 8, 8, 1),  ON(BOTH, 1) },

@@ -159,10 +159,23 @@ END_TEST
 
 static size_t below(uint64_t *state, size_t n) { return (size_t)(test_bits(state) % n); }
 
+/* Slices that a cluster has, if all blocks are at most 132, or 102 in clusters of three
+   and more. */
+static int counted_together(const struct gpu_kernel *k, const struct bitcut_gemm *g)
+{
+    size_t blocks = 0;
+    for (size_t i = 0; i < g->m; i += (size_t)k->tile_m)
+        for (size_t j = 0; j < g->n; j += (size_t)k->tile_n) blocks++;
+    const size_t most = g->order.slices == 2 ? 132 : 102;
+    const bool has = g->order.slices <= k->slices_together;
+    return has && blocks * (size_t)g->order.slices <= most ? g->order.slices : 1;
+}
+
 /* Clocks of the busiest unit, to which tiles are given in turn. */
 static double counted_clocks(const struct gpu_kernel *k, const struct bitcut_gemm *g)
 {
-    const int units = h200.units / (k->cluster_m * k->cluster_n);
+    const int together = counted_together(k, g);
+    const int units = h200.units / (k->cluster_m * k->cluster_n * together);
     const size_t steps = g->k / (size_t)k->tile_k + (g->k % (size_t)k->tile_k != 0);
     const size_t slices =
         (size_t)g->order.slices < steps ? (size_t)g->order.slices : steps;
@@ -170,9 +183,12 @@ static double counted_clocks(const struct gpu_kernel *k, const struct bitcut_gem
     const double products = k->program.terms * k->tile_m * k->tile_n / 2048.0;
     const double b = k->tile_n / (double)k->cluster_m + k->tile_m / (double)k->cluster_n;
     const double load = k->program.words * 2 * b / 38;
-    const double end = 4.0 * k->tile_m * k->tile_n / 38;
+    const double end = 4.0 * k->tile_m * k->tile_n / 38 / together +
+                       (together > 1 ? 3500 + k->tile_m * k->tile_n * (together - 1) *
+                                                  0.5 / together
+                                     : 0);
     int tiles[132] = { 0 }, given = 0;
-    for (size_t part = 0; part < g->count * slices; part++)
+    for (size_t part = 0; part < g->count * (together > 1 ? 1 : slices); part++)
         for (size_t i = 0; i < g->m; i += (size_t)(k->cluster_m * k->tile_m))
             for (size_t j = 0; j < g->n; j += (size_t)(k->cluster_n * k->tile_n))
                 tiles[given++ % units]++;
@@ -189,9 +205,12 @@ START_TEST(counted)
             sizes(1 + below(&s, 5000), 1 + below(&s, 5000), 1 + below(&s, 5000));
         k.cluster_m = 1 + (int)below(&s, 4);
         k.cluster_n = 1 + (int)below(&s, 3);
-        const int cluster = k.cluster_m * k.cluster_n;
+        if (below(&s, 4) == 0) k.cluster_m = k.cluster_n = 1;
+        if (k.cluster_m * k.cluster_n == 1) k.slices_together = (int)below(&s, 9);
         g.order.slices = 1 + (int)below(&s, 16);
         g.count = 1 + below(&s, 5);
+        if (below(&s, 2)) g.m = 1 + g.m % 600, g.n = 1 + g.n % 600;
+        const int cluster = k.cluster_m * k.cluster_n * counted_together(&k, &g);
         const struct tile_choice c = judged(k, g);
         const double peak = 2048.0 * (h200.units / cluster) * cluster;
         const double want = 3.0 * (double)g.count * (double)g.m * (double)g.n *

@@ -54,7 +54,8 @@ static bool same_gemm(const struct bitcut_gemm *x, const struct bitcut_gemm *y)
            x->split_b == y->split_b && x->high == y->high && x->low == y->low &&
            x->scale == y->scale && x->low_low == y->low_low && x->promote == y->promote &&
            x->tile_k == y->tile_k && x->equilibrate == y->equilibrate &&
-           x->any_promotion == y->any_promotion && same_order(&x->order, &y->order) &&
+           x->any_promotion == y->any_promotion && x->any_slices == y->any_slices &&
+           same_order(&x->order, &y->order) &&
            x->unit == y->unit && x->kernel == y->kernel && x->count == y->count &&
            x->m == y->m && x->n == y->n && x->k == y->k && x->alpha == y->alpha &&
            x->beta == y->beta && same_matrix(&x->a, &y->a) && same_matrix(&x->b, &y->b) &&

@@ -85,6 +85,51 @@ START_TEST(kernels_chosen)
 }
 END_TEST
 
+/* Slices of k of a kernel whose clusters add up to three, on 8 multiprocessors. */
+static const struct {
+    size_t count, m, k;
+    int slices;
+    bool any_slices, turned_c, turned_d;
+    int ran;
+} slices[] = {
+    /* clang-format off */
+    { 1,   16,     2048, 0, false, false, false, 1 },
+    { 1,   16,     2048, 0, true,  false, false, 3 },
+    { 1,   16,     2048, 1, true,  false, false, 3 },
+    { 1,   16,     2048, 2, true,  false, false, 2 },
+    { 1,   16,       32, 0, true,  false, false, 1 },
+    { 1,   16,     2048, 0, true,  true,  false, 1 },
+    { 1,   16,     2048, 0, true,  false, true,  1 },
+    { 1,   16 * 4, 2048, 0, true,  false, false, 2 },
+    { 1,   16 * 8, 2048, 0, true,  false, false, 1 },
+    { 133, 16,     2048, 0, true,  false, false, 1 },
+    /* clang-format on */
+};
+
+START_TEST(slices_chosen)
+{
+    setenv("DEVICE_FAULT", "", 1);
+    device_open();
+    for (size_t i = 0; i < sizeof slices / sizeof slices[0]; i++) {
+        struct bitcut_gemm g;
+        bitcut_gemm_init(&g, sizeof g);
+        g.recipe = bitcut_recipe_find("ootomo");
+        g.promote = 4;
+        g.beta = F32_ONE;
+        g.count = slices[i].count;
+        g.m = slices[i].m, g.n = 8, g.k = slices[i].k;
+        g.order.slices = slices[i].slices;
+        g.any_slices = slices[i].any_slices;
+        g.c.layout = slices[i].turned_c ? BITCUT_COLUMN_MAJOR : BITCUT_ROW_MAJOR;
+        g.d.layout = slices[i].turned_d ? BITCUT_COLUMN_MAJOR : BITCUT_ROW_MAJOR;
+        ck_assert_int_eq(bitcut_gemm_choose(&g, device, &g, NULL), BITCUT_OK);
+        ck_assert_msg(g.order.slices == slices[i].ran && !g.any_slices,
+                      "row %zu: %d slices, not %d", i, g.order.slices, slices[i].ran);
+    }
+    bitcut_device_close(device);
+}
+END_TEST
+
 /* --- refusals --------------------------------------------------------------------- */
 
 /* A call that is good before it is spoiled. */
@@ -627,6 +672,7 @@ START_TEST(device_fails)
 }
 END_TEST
 
-DEVICE_TEST_MAIN("cuda calls", kernels_chosen, calls_refused, places_refused,
-                 memory_refused, calls_taken, words_refused, words_of_two_formats,
-                 devices_refused, devices_numbered, devices_by_architecture, device_fails)
+DEVICE_TEST_MAIN("cuda calls", kernels_chosen, slices_chosen, calls_refused,
+                 places_refused, memory_refused, calls_taken, words_refused,
+                 words_of_two_formats, devices_refused, devices_numbered,
+                 devices_by_architecture, device_fails)
