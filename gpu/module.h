@@ -280,13 +280,13 @@ struct gpu_device {
 };
 
 /* Words lie line after line, a row of A or column of B being a line, k ascending and
-   padded with +0 to whole runs of GPU_WORDS_RUN elements: word j of element p of line i
-   is element (j * lines + i) * run(k) + p, of 16 bits, or of 32 for tf32, or of 8.  Where
-   words after the first have another format, element p of line i of word j of them is
-   element ((j - 1) * lines + i) * run(k) + p behind all lines of the first.  Words of
-   equilibrated lines are followed by the largest finite magnitude of each, 32 bits of
-   FP32. */
-enum { GPU_WORDS_RUN = 64 };
+   padded with +0 to whole runs of GPU_WORDS_RUN elements, the k of the longest k-step:
+   word j of element p of line i is element (j * lines + i) * run(k) + p, of 16 bits, or
+   of 32 for tf32, or of 8.  Where words after the first have another format, element p of
+   line i of word j of them is element ((j - 1) * lines + i) * run(k) + p behind all lines
+   of the first.  Words of equilibrated lines are followed by the largest finite magnitude
+   of each, 32 bits of FP32. */
+enum { GPU_WORDS_RUN = 32 };
 
 /* Bytes that words and workspaces in the device's memory are aligned to. */
 enum { GPU_ALIGNMENT = 256 };

@@ -11,10 +11,10 @@
 
 /* Values on the device at a time, as lines of one run: words of both sides then lie in
    the order of the values. */
-enum { LINES = 1 << 18, VALUES = LINES * GPU_WORDS_RUN };
+enum { LINES = 1 << 18, VALUES = LINES * WORDS_RUN };
 
 /* words.h has its elements in runs as well. */
-_Static_assert((int)WORDS_RUN == (int)GPU_WORDS_RUN, "runs of one length");
+_Static_assert((int)WORDS_RUN % (int)GPU_WORDS_RUN == 0, "lines without padding");
 
 struct values {
     uint32_t *x;
@@ -85,14 +85,14 @@ static enum bitcut_status try_values(struct split_result *r, const struct values
 {
     const struct words_source source = { v->x, WORDS_RUN, false };
     const size_t bytes = (size_t)format_bytes(v->rule.operand);
-    const size_t lines = (count + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN;
+    const size_t lines = (count + WORDS_RUN - 1) / WORDS_RUN;
     struct words model;
     struct gpu_work w = v->work;
     w.gemm.a = (struct bitcut_matrix){ .at = v->x,
                                        .format = &formats[FORMAT_F32],
-                                       .ld = GPU_WORDS_RUN };
+                                       .ld = WORDS_RUN };
     w.gemm.m = lines;
-    w.gemm.k = GPU_WORDS_RUN;
+    w.gemm.k = WORDS_RUN;
     enum bitcut_status status = gpu_split_run(v->device, &w, BITCUT_A, &t->recorder->gpu,
                                               &t->recorder->device, f);
     if (status != BITCUT_OK) return status;

@@ -1,6 +1,6 @@
 /* The split pass: FP32 values into words, equal to lib/split.c to the bit.
 
-   Launch: a block of 2 THREADS for BLOCK_LINES lines by GPU_WORDS_RUN of k of one matrix,
+   Launch: a block of 2 THREADS for BLOCK_LINES lines by BLOCK_K of k of one matrix,
    matrices along y; a thread makes the words of EACH consecutive k of one line and stores
    those of a word at once.  An operand that lies across is read along its own rows and
    turned in shared memory.  Every FP32 value is read once, and then leaves the L2 cache
@@ -25,8 +25,8 @@
 namespace
 {
 
-enum { BLOCK_LINES = 32, EACH = 8 };
-static_assert(GPU_WORDS_RUN == 64 && THREADS * EACH * 2 == BLOCK_LINES * GPU_WORDS_RUN);
+enum { BLOCK_LINES = 32, BLOCK_K = 64, EACH = 8 };
+static_assert(THREADS * EACH * 2 == BLOCK_LINES * BLOCK_K && GPU_WORDS_RUN % EACH == 0);
 
 /* --- rounding --------------------------------------------------------------------- */
 
@@ -171,6 +171,12 @@ struct arguments {
     int target;        /* t of those that are                                      */
 };
 
+/* Elements of a line of words. */
+__device__ size_t run_of(const arguments &a)
+{
+    return (a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN * GPU_WORDS_RUN;
+}
+
 /* Of this block's matrix. */
 __device__ const float *values(const arguments &a)
 {
@@ -224,7 +230,7 @@ template <int F, int L, rule HIGH, rule LOW>
 __device__ void split_run(const arguments &a, const float (&x)[EACH], size_t line,
                           size_t p)
 {
-    const size_t run = (a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN * GPU_WORDS_RUN;
+    const size_t run = run_of(a);
     const size_t at = line * run + p, all = a.lines * run;
     char *words = a.words + blockIdx.y * a.words_stride;
     uint32_t word[EACH];
@@ -267,12 +273,12 @@ __device__ void read_along(float (&x)[EACH], const arguments &a, size_t line, si
 
 /* The values of a block that lie across lines, all of which are there and aligned: a
    thread reads four at a time, and all before it stores any. */
-using across_tile = float[GPU_WORDS_RUN][BLOCK_LINES + 1];
+using across_tile = float[BLOCK_K][BLOCK_LINES + 1];
 
 __device__ void read_fours(across_tile &tile, const arguments &a, const float *from)
 {
     constexpr int fours = BLOCK_LINES / 4, rows = 2 * THREADS / fours;
-    constexpr int turns = GPU_WORDS_RUN / rows;
+    constexpr int turns = BLOCK_K / rows;
     const int p = threadIdx.x / fours, line = threadIdx.x % fours * 4;
     float4 x[turns];
 #pragma unroll
@@ -290,12 +296,12 @@ __device__ void read_across(across_tile &tile, const arguments &a, size_t first,
                             size_t p0)
 {
     const float *const from = values(a) + p0 * a.ld + first;
-    const bool whole = p0 + GPU_WORDS_RUN <= a.k && first + BLOCK_LINES <= a.lines;
+    const bool whole = p0 + BLOCK_K <= a.k && first + BLOCK_LINES <= a.lines;
     if (whole && a.ld % 4 == 0 && (uintptr_t)from % sizeof(float4) == 0) {
         read_fours(tile, a, from);
         return;
     }
-    for (int at = threadIdx.x; at < GPU_WORDS_RUN * BLOCK_LINES; at += 2 * THREADS) {
+    for (int at = threadIdx.x; at < BLOCK_K * BLOCK_LINES; at += 2 * THREADS) {
         const int p = at / BLOCK_LINES, line = at % BLOCK_LINES;
         tile[p][line] =
             p0 + p < a.k && first + line < a.lines ? from[p * a.ld + line] : 0;
@@ -359,7 +365,7 @@ __global__ void __launch_bounds__(2 * THREADS) held_kernel(const arguments a)
 {
     extern __shared__ float4 held[];
     __shared__ uint32_t largest;
-    const size_t run = (a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN * GPU_WORDS_RUN;
+    const size_t run = run_of(a);
     const int first = threadIdx.x * EACH, step = blockDim.x * EACH;
     uint32_t mine = 0;
     float x[EACH];
@@ -405,9 +411,9 @@ __global__ void __launch_bounds__(2 * THREADS)
     const bool second = blockIdx.x >= x.blocks;
     const arguments &a = x.of[second];
     const unsigned block = blockIdx.x - (second ? x.blocks : 0);
-    const unsigned runs = (unsigned)((a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN);
+    const unsigned runs = (unsigned)((a.k + BLOCK_K - 1) / BLOCK_K);
     const size_t first = (size_t)(block / runs) * BLOCK_LINES;
-    const size_t p0 = (size_t)(block % runs) * GPU_WORDS_RUN;
+    const size_t p0 = (size_t)(block % runs) * BLOCK_K;
     let_next_come();
     const int line = threadIdx.x / EACH, p = threadIdx.x % EACH * EACH;
     float value[EACH];
@@ -416,7 +422,7 @@ __global__ void __launch_bounds__(2 * THREADS)
         __syncthreads();
         for (int e = 0; e < EACH; e++) value[e] = tile[p + e][line];
     }
-    if (first + line >= a.lines) return;
+    if (first + line >= a.lines || p0 + p >= run_of(a)) return;
     if (!a.across) read_along(value, a, first + line, p0 + p);
     if (a.largest) equilibrate(value, largest_of(a)[first + line], a.target);
     split_run<F, L, HIGH, LOW>(a, value, first + line, p0 + p);
@@ -491,7 +497,7 @@ unsigned blocks_of(const arguments &a, int k_each)
 rt_error split_start(void (*kernel)(operands), const operands &x, int count,
                      unsigned matrices, rt_stream stream)
 {
-    const unsigned more = count > 1 ? blocks_of(x.of[1], GPU_WORDS_RUN) : 0;
+    const unsigned more = count > 1 ? blocks_of(x.of[1], BLOCK_K) : 0;
     const dim3 grid(x.blocks + more, matrices);
     if (grid.x && grid.y) kernel<<<grid, 2 * THREADS, 0, stream>>>(x);
     return rt_last_error();
@@ -557,7 +563,7 @@ rt_error start(const struct to_split *of, int count, const pair &kernels,
 {
     operands x = {};
     for (int i = 0; i < count; i++) x.of[i] = arguments_of(of[i]);
-    x.blocks = blocks_of(x.of[0], GPU_WORDS_RUN);
+    x.blocks = blocks_of(x.of[0], BLOCK_K);
     const arguments &a = x.of[0];
     const unsigned matrices = (unsigned)of[0].count;
     if (!a.largest || !a.lines)

@@ -20,7 +20,7 @@ struct hip_rounding {
     int32_t direction, bit, overflow, flush; /* of struct bitcut_rounding */
 };
 
-/* Launch: blocks of SPLIT_LINES lines along x, of runs of k along y, matrices along z.
+/* Launch: blocks of SPLIT_LINES lines along x, of SPLIT_K of k along y, matrices along z.
    With equilibrated lines a block has all of k. */
 struct hip_split {
     char *words;
@@ -36,7 +36,7 @@ struct hip_split {
     struct hip_rounding high, low;
 };
 
-enum { SPLIT_LINES = 32, SPLIT_EACH = 8, SPLIT_THREADS = 256 };
+enum { SPLIT_LINES = 32, SPLIT_K = 64, SPLIT_EACH = 8, SPLIT_THREADS = 256 };
 
 /* --- whole GEMMs ------------------------------------------------------------------ */
 

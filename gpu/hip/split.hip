@@ -1,7 +1,7 @@
 /* The split pass: FP32 values into words, equal to lib/split.c to the bit, in one launch.
 
-   Launch (struct hip_split): SPLIT_THREADS for SPLIT_LINES lines by GPU_WORDS_RUN of k of
-   one matrix; a thread makes the words of SPLIT_EACH consecutive k of one line and stores
+   Launch (struct hip_split): SPLIT_THREADS for SPLIT_LINES lines by SPLIT_K of k of one
+   matrix; a thread makes the words of SPLIT_EACH consecutive k of one line and stores
    those of a word at once.  An operand that lies across is read along its own rows and
    turned in shared memory.  Places of k beyond the operand are +0.  A block of
    equilibrated lines has all of their k: it reads them twice, first for the largest
@@ -12,7 +12,7 @@
 #include "gpu/hip/device.h"
 #include "gpu/module.h"
 
-enum { EACH = SPLIT_EACH, LINES = SPLIT_LINES, RUN = GPU_WORDS_RUN };
+enum { EACH = SPLIT_EACH, LINES = SPLIT_LINES, RUN = SPLIT_K };
 static_assert(SPLIT_THREADS * EACH == LINES * RUN, "a value has one thread");
 
 /* --- rounding --------------------------------------------------------------------- */
@@ -134,7 +134,8 @@ DEVICE void split_run(const struct hip_split &a, float (&x)[EACH], uint64_t line
                       uint64_t p)
 {
     typedef typename F::word word;
-    const uint64_t run = (a.k + RUN - 1) / RUN * RUN;
+    const uint64_t run = (a.k + GPU_WORDS_RUN - 1) / GPU_WORDS_RUN * GPU_WORDS_RUN;
+    if (p >= run) return;
     word *to = (word *)(a.words + block_z() * a.words_stride) + line * run + p;
     for (int j = 0; j < a.count; j++, to += a.lines * run) {
         run_of<word> made;

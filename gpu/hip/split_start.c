@@ -34,7 +34,7 @@ static const char *kernel_of(const struct bitcut_split *s)
 static rt_error start(void *words, const struct operand *o, size_t matrices,
                       rt_stream stream)
 {
-    const size_t runs = divide_up(o->k, GPU_WORDS_RUN);
+    const size_t runs = divide_up(o->k, SPLIT_K);
     const uint32_t *largest = words_largest(words, o);
     const struct hip_split x = {
         .words = words,
