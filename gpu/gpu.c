@@ -2,8 +2,9 @@
 
 #include "gpu/gpu.h"
 
-#include "lib/table.h"
+#include "emu/gemm.h"
 #include "lib/gemm_plan.h"
+#include "lib/table.h"
 #include "lib/text.h"
 
 #include <dlfcn.h>
@@ -385,13 +386,23 @@ static enum bitcut_status check_split(const struct gpu_kernel *k,
     return BITCUT_OK;
 }
 
-/* Steps of an order of k are those of the unit. */
-static bool is_plain_order(const struct bitcut_order *o, const struct bitcut_unit *unit)
+/* Whether tiles of so many k are k-steps of the kernel, which are as long as the longest
+   instruction of its terms. */
+static bool is_k_step(int tile, const struct gpu_work *w)
 {
     int m, n, k;
-    bitcut_unit_shape(&m, &n, &k, unit);
+    struct gemm_plan plan;
+    struct fault f;
+    bitcut_unit_shape(&m, &n, &k, w->gemm.unit);
+    if (tile <= k || !w->kernel->low_format) return tile <= k;
+    return gemm_plan_on_unit(&plan, &w->gemm, &f) == BITCUT_OK && tile <= plan.k_step;
+}
+
+static bool is_plain_order(const struct bitcut_order *o, const struct gpu_work *w)
+{
     return o->lanes == 1 && !o->rest_first && !o->cut && !o->halve && !o->sums &&
-           (o->slices == 1 || (o->tile <= k && o->reduction == BITCUT_ASCENDING));
+           (o->slices == 1 ||
+            (o->reduction == BITCUT_ASCENDING && is_k_step(o->tile, w)));
 }
 
 /* Whether the kernel does what the plan says. */
@@ -411,7 +422,7 @@ static enum bitcut_status check_plan(const struct gemm_plan *p, const struct gpu
                          k->program.promote, p->promote);
     if (p->equilibrate && !gpu_kernel_splits(k))
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s does not equilibrate", k->name);
-    if (!is_plain_order(&p->order, w->gemm.unit))
+    if (!is_plain_order(&p->order, w))
         return fault_set(f, BITCUT_CANNOT,
                          "%s takes k ascending, in slices of whole k-steps", k->name);
     if (p->order.slices > k->slices_most)

@@ -1,6 +1,6 @@
-/* The library's GEMMs on a device, with tests/gpu/device.c as the device: what it computes
-   word by word against the emulator's whole GEMM, and nothing else written.  Run in the
-   build folder. */
+/* The library's GEMMs on a device, with tests/gpu/device.c as the device: what it
+   computes word by word against the emulator's whole GEMM, and nothing else written.  Run
+   in the build folder. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "emu/gemm.h"
@@ -130,26 +130,27 @@ struct trial {
 static const struct {
     const char *recipe, *split_a, *split_b, *kernel;
     int promote, slices_most;
+    int tile;   /* that slices may be cut at: no more than a k-step */
     bool small; /* f16 matrices, also by pointers */
 } rows[] = {
     /* clang-format off */
-    { "ootomo",   NULL,       NULL,       NULL,              BITCUT_UNSET, 3, false },
-    { "ootomo",   NULL,       NULL,       NULL,              4,            3, false },
-    { "ootomo",   "markidis", "feng",     NULL,              BITCUT_UNSET, 3, false },
-    { "ootomo",   "markidis", "markidis", NULL,              BITCUT_UNSET, 3, false },
-    { NULL,       NULL,       NULL,       "vary.ootomo.f16", BITCUT_UNSET, 3, false },
-    { "tf32x3",   NULL,       NULL,       NULL,              BITCUT_UNSET, 1, false },
-    { "plain",    NULL,       NULL,       NULL,              BITCUT_UNSET, 1, false },
-    { "plain",    "tf32",     "tf32",     NULL,              BITCUT_UNSET, 1, false },
-    { "markidis", NULL,       NULL,       NULL,              BITCUT_UNSET, 1, false },
-    { "plain",    NULL,       NULL,       "gemm.plain.f16",  BITCUT_UNSET, 1, false },
-    { NULL,       NULL,       NULL,       "gemm.plain.tf32", BITCUT_UNSET, 1, false },
-    { "half-fp8", NULL,       NULL,       NULL,              BITCUT_UNSET, 3, false },
-    { "half-fp8", "half-e4m3", NULL,      NULL,              4,            3, false },
-    { "plain",    NULL,       NULL,       NULL,              BITCUT_UNSET, 1, true  },
-    { "plain",    NULL,       NULL,       NULL,              BITCUT_UNSET, 1, true  },
-    { "fp32",     NULL,       NULL,       NULL,              BITCUT_UNSET, 1, true  },
-    { NULL,       NULL,       NULL,       "batch.mma.64",    BITCUT_UNSET, 1, true  },
+    { "ootomo",   NULL,       NULL,       NULL,              BITCUT_UNSET, 3, 16, false },
+    { "ootomo",   NULL,       NULL,       NULL,              4,            3, 16, false },
+    { "ootomo",   "markidis", "feng",     NULL,              BITCUT_UNSET, 3, 16, false },
+    { "ootomo",   "markidis", "markidis", NULL,              BITCUT_UNSET, 3, 16, false },
+    { NULL,       NULL,       NULL,       "vary.ootomo.f16", BITCUT_UNSET, 3, 16, false },
+    { "tf32x3",   NULL,       NULL,       NULL,              BITCUT_UNSET, 1, 0,  false },
+    { "plain",    NULL,       NULL,       NULL,              BITCUT_UNSET, 1, 0,  false },
+    { "plain",    "tf32",     "tf32",     NULL,              BITCUT_UNSET, 1, 0,  false },
+    { "markidis", NULL,       NULL,       NULL,              BITCUT_UNSET, 1, 0,  false },
+    { "plain",    NULL,       NULL,       "gemm.plain.f16",  BITCUT_UNSET, 1, 0,  false },
+    { NULL,       NULL,       NULL,       "gemm.plain.tf32", BITCUT_UNSET, 1, 0,  false },
+    { "half-fp8", NULL,       NULL,       NULL,              BITCUT_UNSET, 3, 32, false },
+    { "half-fp8", "half-e4m3", NULL,      NULL,              4,            3, 32, false },
+    { "plain",    NULL,       NULL,       NULL,              BITCUT_UNSET, 1, 0,  true  },
+    { "plain",    NULL,       NULL,       NULL,              BITCUT_UNSET, 1, 0,  true  },
+    { "fp32",     NULL,       NULL,       NULL,              BITCUT_UNSET, 1, 0,  true  },
+    { NULL,       NULL,       NULL,       "batch.mma.64",    BITCUT_UNSET, 1, 0,  true  },
     /* clang-format on */
 };
 
@@ -183,6 +184,7 @@ static struct bitcut_gemm gemm_make(uint64_t *state, size_t row)
     g.kernel = rows[row].kernel;
     g.promote = rows[row].promote;
     g.order.slices = (int)below(state, (size_t)rows[row].slices_most + 1);
+    g.order.tile = (int)below(state, 2) * rows[row].tile;
     g.equilibrate = !rows[row].small && below(state, 2);
     g.m = size_of(state, rows[row].small);
     g.n = size_of(state, rows[row].small);

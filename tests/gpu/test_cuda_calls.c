@@ -194,6 +194,8 @@ SPOIL(unsigned_sums, x->g.order.sums = &formats[FORMAT_UE8M0])
 SPOIL(halve, (x->g.order.slices = 2, x->g.order.halve = 16))
 SPOIL(negative_halve, x->g.order.halve = -1)
 SPOIL(long_tiles, (x->g.order.slices = 2, x->g.order.tile = 32))
+SPOIL(long_mixed_tiles, (x->g.recipe = bitcut_recipe_find("half-fp8"),
+                         x->g.order.slices = 2, x->g.order.tile = 33))
 SPOIL(tree, (x->g.order.slices = 2, x->g.order.reduction = BITCUT_TREE))
 SPOIL(short_a, x->g.a.ld--)
 SPOIL(short_a_turned, (x->g.a.layout = BITCUT_COLUMN_MAJOR, x->g.m = 13, x->g.a.ld = 12))
@@ -253,8 +255,8 @@ SPOIL(overlapping_f16, (make_small(x, "batch.mma.64"), x->g.count = 2, x->g.d.st
 #define WORDS_STRIDE "A: the stride of words is no multiple of 256 below 2^64"
 #define D_IS_C       "D is C with another leading dimension, stride, layout or format"
 #define OVERLAP      "matrices of D overlap by their stride"
-#define K_ASCENDING                                                                      \
-    DOES_NOT("ootomo") "this order of k (can be ascending, in slices of whole k-steps)"
+#define K_ASCENDING(RECIPE)                                                              \
+    DOES_NOT(RECIPE) "this order of k (can be ascending, in slices of whole k-steps)"
 
 static const struct refusal {
     void (*spoil)(struct call *x);
@@ -288,16 +290,17 @@ static const struct refusal {
     { negative_slices,   BITCUT_BAD_ARGUMENT, "counts cannot be negative" },
     { many_slices,       BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "4 slices of k (can be 1 to 3)" },
     { tiles,             BITCUT_BAD_ARGUMENT, DOES_NOT("ootomo") "tiles of 32 of k (can be none)" },
-    { lanes,             BITCUT_CANNOT,       K_ASCENDING },
-    { sums,              BITCUT_CANNOT,       K_ASCENDING },
-    { rest_first,        BITCUT_CANNOT,       K_ASCENDING },
-    { cut,               BITCUT_CANNOT,       K_ASCENDING },
+    { lanes,             BITCUT_CANNOT,       K_ASCENDING("ootomo") },
+    { sums,              BITCUT_CANNOT,       K_ASCENDING("ootomo") },
+    { rest_first,        BITCUT_CANNOT,       K_ASCENDING("ootomo") },
+    { cut,               BITCUT_CANNOT,       K_ASCENDING("ootomo") },
     { unsigned_sums,     BITCUT_BAD_ARGUMENT, "sums of k cannot be ue8m0" },
     { negative_cut,      BITCUT_BAD_ARGUMENT, "counts cannot be negative" },
-    { halve,             BITCUT_CANNOT,       K_ASCENDING },
+    { halve,             BITCUT_CANNOT,       K_ASCENDING("ootomo") },
     { negative_halve,    BITCUT_BAD_ARGUMENT, "counts cannot be negative" },
-    { long_tiles,        BITCUT_CANNOT,       K_ASCENDING },
-    { tree,              BITCUT_CANNOT,       K_ASCENDING },
+    { long_tiles,        BITCUT_CANNOT,       K_ASCENDING("ootomo") },
+    { long_mixed_tiles,  BITCUT_CANNOT,       K_ASCENDING("half-fp8") },
+    { tree,              BITCUT_CANNOT,       K_ASCENDING("ootomo") },
     { short_a,           BITCUT_BAD_ARGUMENT, "A: leading dimension 10 is below the row length, 11" },
     { short_a_turned,    BITCUT_BAD_ARGUMENT, "A: leading dimension 12 is below the column length, 13" },
     { short_b,           BITCUT_BAD_ARGUMENT, "B: leading dimension 4 is below the row length, 5" },
