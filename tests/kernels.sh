@@ -65,8 +65,8 @@ bad_words_refused() {
 2|^bitcut: mixed.half-fp8.f16: takes words as split half-e4m3 makes, not half-e5m2; --split can be half-e4m3$|--kernel mixed --split half-e5m2
 2|^bitcut: mixed.half-fp8.f16: takes words as split half-e4m3 makes, not bf16x3; --split can be half-e4m3$|--kernel mixed --split bf16x3
 2|^bitcut: mixed.half-fp8.f16: takes 1 to 3 slices of k$|--kernel mixed --split-k 4
-2|^bitcut: f32: kernels have no words of f32$|--kernel split --split f32
-2|^bitcut: half-e4m3: words of several formats are compared with their kernels: --kernel with one of theirs|--kernel split --split half-e4m3
+2|^bitcut: f32: no kernel on Models has words of f32$|--kernel split --split f32
+2|^bitcut: half-e5m2: no kernel on Models has words of f16 and e5m2$|--kernel split --split half-e5m2
 2|^bitcut: small.plain.f16: takes m, n and k up to 32$|--kernel small -m 33 -n 1 -k 1
 3|^bitcut: old.plain.f16: does not run on Models$|--kernel old
 3|^bitcut: big.plain.f16: does not run on Models$|--kernel big
@@ -312,6 +312,35 @@ splits_compared() {
         out || cat out
 }
 
+# Words of two formats, all three of a value, where a kernel has them; each in its format.
+mixed_splits_compared() {
+    while read -r words; do
+        # shellcheck disable=SC2086 # words
+        run 0 verify --kernel split --split half-e4m3 --samples 3000 --json $words
+        expect format f16
+        expect low_format e4m3
+        expect compared 9000
+        expect mismatches 0
+    done << 'END'
+
+--equilibrate
+--high rz --low rn --scale 3
+END
+    DEVICE_FAULT="flips low words"
+    export DEVICE_FAULT
+    run 1 verify --kernel split --split half-e4m3 --samples 3000 --json
+    expect mismatches 1
+    grep -Eq '"first":\{"x":[^}]*,"word":2,"model":"0x[0-9a-f]{2} = [^}]*"device":"0x[0-9a-f]{2} = ' \
+        out || cat out
+    DEVICE_FAULT=ampere
+    run 2 verify --kernel split --split half-e4m3 --samples 3000
+    run 0 verify --kernel split --samples 3000 --json
+    grep half-e out
+    unset DEVICE_FAULT
+    run 0 verify --kernel split --samples 3000 --json
+    [ "$(value split | grep '^half-e')" = half-e4m3 ] || cat out
+}
+
 # Kernels that give the bits of old.plain.f16 on a device that has it, and why.
 tiles_ranked() {
     DEVICE_FAULT=ampere
@@ -431,6 +460,7 @@ ok_if_empty "kernels are ranked" "$(tiles_ranked)"
 ok_if_empty "batches of small GEMMs" "$(batches_agree)"
 exhaustive "broken kernels for batches are found" batch_differences_found
 ok_if_empty "the split pass" "$(splits_compared)"
+ok_if_empty "the split pass where words have two formats" "$(mixed_splits_compared)"
 
 BITCUT_MODULES=$kernels
 if [ -f "$kernels/bitcut-cuda.so" ]; then

@@ -314,8 +314,9 @@ static int try_split(struct context *x, const struct recorder *r,
         return fail(progress_stopped(&x->progress) ? "verify" : split->name, &f);
     json_t *row = describe_trial(x, r, "split");
     json_object_update_new(
-        row, json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:I, s:I, s:o}", "split",
-                       split->name, "format", split->word[0].format->name, "high",
+        row, json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:I, s:I, s:o}", "split",
+                       split->name, "format", split->word[0].format->name, "low_format",
+                       split->word[split->words - 1].format->name, "high",
                        split->word[0].rounding->name, "low", split_low(split)->name,
                        "scale", split->scale, "equilibrate", (int)equilibrate, "compared",
                        (json_int_t)result.compared, "mismatches",
@@ -324,13 +325,29 @@ static int try_split(struct context *x, const struct recorder *r,
     return result.mismatches ? EXIT_FOUND : EXIT_GOOD;
 }
 
-/* Whether devices make such words. */
-static bool is_of_words(const struct bitcut_split *split)
+/* Whether a kernel that the device runs multiplies these words of two formats. */
+static bool has_mixed(const struct recorder *r, const struct bitcut_split *split)
+{
+    const struct gpu_kernel *kernel = NULL;
+    struct bitcut_gemm gemm;
+    struct gpu_work w;
+    struct fault f;
+    while ((kernel = gpu_kernel_next(&r->gpu, kernel))) {
+        if (!kernel->low_format || kernel_gemm(&gemm, r, kernel, &f) != BITCUT_OK)
+            continue;
+        gemm.split_a = gemm.split_b = split;
+        if (gpu_work_make(&w, &gemm, kernel, &r->device, &f) == BITCUT_OK) return true;
+    }
+    return false;
+}
+
+/* Whether the device makes such words. */
+static bool is_made(const struct recorder *r, const struct bitcut_split *split)
 {
     const struct bitcut_format *f = split->word[0].format;
-    return split_is_uniform(split) &&
-           (f == &formats[FORMAT_F16] || f == &formats[FORMAT_BF16] ||
-            f == &formats[FORMAT_TF32]);
+    if (!split_is_uniform(split)) return has_mixed(r, split);
+    return f == &formats[FORMAT_F16] || f == &formats[FORMAT_BF16] ||
+           f == &formats[FORMAT_TF32];
 }
 
 /* The split asked for, with its variations, or all that a device has. */
@@ -342,15 +359,13 @@ static int try_splits(struct context *x, const struct recorder *r)
     while ((row = table_next(TABLE(splits), row)) && worst < EXIT_USAGE) {
         struct bitcut_split split = *row;
         struct fault f;
-        if (o->split ? strcmp(o->split, row->name) != 0 : !is_of_words(row)) continue;
-        if (!is_of_words(row)) {
-            if (split_is_uniform(row))
-                fault_set(&f, BITCUT_BAD_ARGUMENT, "kernels have no words of %s",
-                          row->word[0].format->name);
-            else
-                fault_set(&f, BITCUT_BAD_ARGUMENT,
-                          "words of several formats are compared with their kernels: "
-                          "--kernel with one of theirs (list kernels)");
+        if (o->split ? strcmp(o->split, row->name) != 0 : !is_made(r, row)) continue;
+        if (!is_made(r, row)) {
+            fault_set(&f, BITCUT_BAD_ARGUMENT, "no kernel on %.100s has words of %s%s%s",
+                      r->device.name, row->word[0].format->name,
+                      split_is_uniform(row) ? "" : " and ",
+                      split_is_uniform(row) ? ""
+                                            : row->word[row->words - 1].format->name);
             return fail(row->name, &f);
         }
         int status = setup_split(&split, NULL, o->high, o->low, o->scale);

@@ -169,6 +169,7 @@ const struct emit_column verify_split_columns[] = {
     /* clang-format off */
     { "split",       "split",    0, NULL    },
     { "format",      "format",   0, NULL    },
+    { "low_format",  "others",   0, NULL    },
     { "high",        "high",     0, NULL    },
     { "low",         "low",      0, NULL    },
     { "scale",       "scale",    0, NULL    },

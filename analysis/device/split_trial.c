@@ -18,10 +18,18 @@ _Static_assert((int)WORDS_RUN % (int)GPU_WORDS_RUN == 0, "lines without padding"
 
 struct values {
     uint32_t *x;
-    unsigned char *device; /* words, one array after the other */
+    unsigned char *device; /* words, of each number one array after the other */
     struct words_rule rule;
     struct gpu_work work; /* of so many lines of one run, as A */
 };
+
+/* Bytes of the words of `count` values before this word. */
+static size_t words_begin(const struct bitcut_split *s, int word, size_t count)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < word; i++) bytes += (size_t)format_bytes(s->word[i].format);
+    return bytes * count;
+}
 
 static enum bitcut_status values_init(struct values *v, const struct split_trial *t,
                                       struct fault *f)
@@ -38,9 +46,8 @@ static enum bitcut_status values_init(struct values *v, const struct split_trial
                                        .equilibrate = t->equilibrate,
                                        .target = equilibrate_target(t->split) };
     v->x = memory_allocate(VALUES, sizeof *v->x);
-    const size_t words = (size_t)t->split->words * VALUES;
-    v->device = memory_allocate(words + LINES * sizeof(uint32_t),
-                                (size_t)format_bytes(v->rule.operand));
+    v->device = memory_allocate(
+        words_begin(t->split, t->split->words, VALUES) + LINES * sizeof(uint32_t), 1);
     return v->x && v->device ? BITCUT_OK : fault_set(f, BITCUT_NO_MEMORY, "no memory");
 }
 
@@ -59,14 +66,18 @@ static void values_fill(struct values *v, const struct split_trial *t, uint64_t 
 
 static uint32_t word_at(const void *words, size_t i, int bytes)
 {
-    return bytes == 2 ? ((const uint16_t *)words)[i] : ((const uint32_t *)words)[i];
+    switch (bytes) {
+    case 1: return ((const uint8_t *)words)[i];
+    case 2: return ((const uint16_t *)words)[i];
+    default: return ((const uint32_t *)words)[i];
+    }
 }
 
 static void compare_word(struct split_result *r, const struct values *v, int word,
                          const void *model, const void *device, size_t count)
 {
-    const struct bitcut_format *format = v->rule.operand;
-    const int bytes = format_bytes(v->rule.operand);
+    const struct bitcut_format *format = v->rule.split->word[word].format;
+    const int bytes = format_bytes(format);
     r->compared += count;
     if (!memcmp(model, device, count * (size_t)bytes)) return;
     for (size_t i = 0; i < count; i++) {
@@ -84,7 +95,6 @@ static enum bitcut_status try_values(struct split_result *r, const struct values
                                      struct fault *f)
 {
     const struct words_source source = { v->x, WORDS_RUN, false };
-    const size_t bytes = (size_t)format_bytes(v->rule.operand);
     const size_t lines = (count + WORDS_RUN - 1) / WORDS_RUN;
     struct words model;
     struct gpu_work w = v->work;
@@ -101,7 +111,7 @@ static enum bitcut_status try_values(struct split_result *r, const struct values
         return fault_set(f, BITCUT_NO_MEMORY, "no memory");
     for (int j = 0; j < model.count; j++)
         compare_word(r, v, j, model.at[j],
-                     v->device + (size_t)j * lines * WORDS_RUN * bytes, count);
+                     v->device + words_begin(t->split, j, lines * WORDS_RUN), count);
     words_clear(&model);
     return BITCUT_OK;
 }

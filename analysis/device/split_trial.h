@@ -9,7 +9,7 @@
 
 struct split_trial {
     const struct recorder *recorder;
-    const struct bitcut_split *split; /* of f16, bf16 or tf32               */
+    const struct bitcut_split *split; /* whose words the device makes       */
     bool equilibrate;                 /* in lines of WORDS_RUN elements     */
     uint64_t samples;                 /* values at random; 0: all of FP32   */
     uint64_t seed;

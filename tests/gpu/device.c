@@ -327,6 +327,7 @@ static const struct device_fault {
     { "flips in place", NEWER, NULL, NULL, NULL, flip_in_place },
     { "flips by pointers", NEWER, NULL, NULL, NULL, flip_by_pointers },
     { "flips large", NEWER, NULL, NULL, NULL, flip_large },
+    { "flips low words", NEWER, NULL, NULL, NULL, NULL },
     { "forgets a row", NEWER, NULL, NULL, NULL, forget_row },
     { "writes behind", NEWER, NULL, NULL, NULL, write_behind },
     { "writes gap", NEWER, NULL, NULL, NULL, write_gap },
@@ -640,7 +641,8 @@ static int prepare(void *to, const struct gpu_work *w, enum bitcut_operand which
     return 0;
 }
 
-/* High words that are NaN have another payload if asked to flip. */
+/* If asked to flip, high words that are NaN have another payload, or of words of two
+   formats the last word of the first value is another. */
 static int split(void *to, const struct gpu_work *w, enum bitcut_operand which,
                  int device, char *fault)
 {
@@ -651,6 +653,9 @@ static int split(void *to, const struct gpu_work *w, enum bitcut_operand which,
         uint16_t *const word = (uint16_t *)to + i;
         if (*word == 0x7e00) *word = 0x7e01;
     }
+    const size_t last = (size_t)x.split->words - 1;
+    if (has_fault("flips low words") && word_bytes(&x, last) == 1)
+        *word_at(to, &x, last, 0, 0) ^= 1;
     return 0;
 }
 
