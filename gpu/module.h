@@ -12,7 +12,7 @@
 
 /* Raised with every change of this file, and of the rows and plans that it passes on: a
    module of another number is refused. */
-enum { GPU_INTERFACE = 16 };
+enum { GPU_INTERFACE = 17 };
 
 enum { GPU_TEXT_MOST = 256, GPU_FAULT_MOST = 200 };
 
@@ -219,6 +219,15 @@ struct gpu_library {
 
 struct gpu_session; /* D = A B of one shape, matrices in the device's memory */
 
+/* What a GEMM needs that others start: its matrices in the device's memory, sizes, and
+   whatever else the session was given; a workspace; and a stream. */
+struct gpu_place {
+    struct bitcut_gemm gemm;
+    void *workspace;
+    size_t bytes;
+    void *stream;
+};
+
 /* How GEMMs are timed.  Functions return and report as those of struct gpu_module. */
 struct gpu_timer {
     const struct gpu_peer *peers; /* ended by a row without a name */
@@ -243,6 +252,17 @@ struct gpu_timer {
        i / m. */
     int (*read)(void *to, struct gpu_session *session, size_t i, size_t rows,
                 char *fault);
+
+    /* Where a kernel's GEMM can be started by `start` of the module; it is the session's
+       until the next call of run() or place(). */
+    int (*place)(struct gpu_place *to, struct gpu_session *session,
+                 const struct gpu_entrant *entrant, char *fault);
+
+    /* Start, on that stream, a kernel that does nothing; NULL: the module has none. */
+    int (*start_empty)(struct gpu_session *session, char *fault);
+
+    /* Wait until all on that stream is done. */
+    int (*wait)(struct gpu_session *session, char *fault);
 
     void (*end)(struct gpu_session *session);
 };

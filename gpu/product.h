@@ -150,6 +150,10 @@ extern const struct emulation_code emulation_code;
    give it again. */
 int fault_of(char *fault, rt_error status);
 
+/* Start a kernel that does nothing on a stream of the current device.  CUDA's module
+   alone has one. */
+rt_error empty_start(rt_stream stream);
+
 /* A library whose GEMMs are peers, open for work on one stream. */
 struct peer_library;
 

@@ -380,5 +380,48 @@ static int session_read(void *to, struct gpu_session *s, size_t i, size_t rows,
     return fault_of(fault, status);
 }
 
-const struct gpu_timer timer = { peers, session_begin, session_run, session_read,
-                                 session_end };
+/* --- starts by others ------------------------------------------------------------- */
+
+static int session_place(struct gpu_place *to, struct gpu_session *s,
+                         const struct gpu_entrant *e, char *fault)
+{
+    int before;
+    rt_error status = device_enter(&before, s->device);
+    if (status == RT_SUCCESS) status = entrant_prepare(s, e);
+    if (status == RT_SUCCESS) status = rt_stream_wait(s->watch.stream);
+    device_leave(before);
+    const struct gpu_work w = work_of(s, e);
+    *to = (struct gpu_place){ w.gemm, s->workspace.at, s->workspace.bytes,
+                              s->watch.stream };
+    if (takes_pointers(e)) to->gemm.a.at = to->gemm.b.at = to->gemm.d.at = NULL;
+    return fault_of(fault, status);
+}
+
+#ifdef GPU_HIP
+#define START_EMPTY NULL
+#else
+#define START_EMPTY session_start_empty
+
+static int session_start_empty(struct gpu_session *s, char *fault)
+{
+    int before;
+    rt_error status = device_enter(&before, s->device);
+    if (status == RT_SUCCESS) status = empty_start(s->watch.stream);
+    device_leave(before);
+    return fault_of(fault, status);
+}
+#endif
+
+static int session_wait(struct gpu_session *s, char *fault)
+{
+    return fault_of(fault, rt_stream_wait(s->watch.stream));
+}
+
+const struct gpu_timer timer = { .peers = peers,
+                                 .begin = session_begin,
+                                 .run = session_run,
+                                 .read = session_read,
+                                 .place = session_place,
+                                 .start_empty = START_EMPTY,
+                                 .wait = session_wait,
+                                 .end = session_end };

@@ -95,7 +95,7 @@ times_true() {
     [ "$(wc -l < all)" -eq 11 ] || wc -l all
     for key in m n k count ms ms_min ms_max spread drift tflops ratio_sgemm third \
         ms_sustained tflops_sustained third_sustained mhz_sustained watts watts_limit limit \
-        heat relres compared \
+        heat us_start us_choose us_launch relres compared \
         mismatches fallback rank of_best flops_per_byte gb_per_second joules gflops_per_watt \
         pj_per_product mhz recipe split equilibrate tile stages split_k fault study \
         input rounds seed date device driver runtime architecture library; do
@@ -138,7 +138,8 @@ times_true() {
     near ms 0.004096
     near gb_per_second 4
     expect tflops null
-    for key in ms_sustained tflops_sustained third_sustained mhz_sustained watts limit; do
+    for key in ms_sustained tflops_sustained third_sustained mhz_sustained watts limit us_start \
+        us_choose us_launch; do
         expect $key null
     done
     expect third null
@@ -162,9 +163,10 @@ row() { sed -n "s/^$1  *//p" out | head -n 1 | tr -s ' '; }
 table_short() {
     run 0 bench gpu -n 32 --rounds 3 --kernel gemm.ootomo
     [ "$(row name)" = "part m n k ms % spread tflops x sgemm % third sustained % third s. MHz \
-W limit relres GFlop/s/W compared rank of best fallback fault" ] || row name
-    row gemm.ootomo.f16 | sed 's/ [0-9.]*e-08 / small /' | grep -qx "whole 32 32 32 0.2007 4 \
-0.0003265 1.96 49 0.0003265 49 1980 700 none small 0.000466 1024 1 1 - -" ||
+W limit us start choose launch relres GFlop/s/W compared rank of best fallback fault" ] || row name
+    row gemm.ootomo.f16 | sed 's/none [0-9.]* [0-9.]* [0-9.]* [0-9.]*e-08 /none U U U small /' |
+        grep -qx "whole 32 32 32 0.2007 4 0.0003265 1.96 49 0.0003265 49 1980 700 none U U U small \
+0.000466 1024 1 1 - -" ||
         row gemm.ootomo.f16
     row falls | grep -q ' - sgemm -$' || row falls
     run 0 bench gpu -n 16 --rounds 1 --sustained 0 --kernel gemm.plain
@@ -223,6 +225,44 @@ tflops for a GEMM now and then, tflops_sustained for long work" || cat err
     expect heat null
     value drift | grep -vx -e 0.0 -e null
     expect ms_sustained null
+}
+
+# between KEY LEAST MOST: every value is there and between these.
+between() {
+    value "$1" | awk -v key="$1" -v least="$2" -v most="$3" '{
+        if (!($1 >= least && $1 < most)) print key " is " $1
+    } END { if (!NR) print "no " key }'
+}
+
+# What calls take the host, of all of a kernel: here a start is 200 us more on a device that
+# starts slowly, and an empty launch half of that.  The queue has room for 64.
+host_told() {
+    for study in "--kernel gemm.ootomo -n 16 --sustained 0" \
+        "--study batch --kernel batch.mma.16 --shapes square -n 16 --batch 3"; do
+        while IFS='|' read -r fault start choose launch; do
+            DEVICE_FAULT=$fault
+            export DEVICE_FAULT
+            # shellcheck disable=SC2086 # words
+            run 0 bench gpu $study --rounds 1 --json
+            unset DEVICE_FAULT
+            cp out all
+            grep -v '"name":"batch\|"name":"gemm.*"part":"whole"' all > out
+            for key in us_start us_choose us_launch; do
+                ! grep -q "\"$key\":[^n]" out || cat out
+            done
+            grep '"name":"batch\|"name":"gemm.*"part":"whole"' all > out
+            # shellcheck disable=SC2086 # two numbers
+            {
+                between us_start $start
+                between us_choose $choose
+                [ "$launch" = null ] && expect us_launch null || between us_launch $launch
+            }
+        done << 'END'
+none|0.01 200|0.01 200|0.001 100
+starts slowly|200 9000|0.01 200|100 9000
+launches nothing|0.01 200|0.01 200|null
+END
+    done
 }
 
 # order SEED: who ran in the rounds, a line for each round, then the last one under load.
@@ -643,6 +683,7 @@ ok_if_empty "the table for people" "$(table_short)"
 ok_if_empty "load, limits and heat" "$(load_told)"
 ok_if_empty "orders of rounds" "$(order_random)"
 ok_if_empty "fallbacks and faults of peers" "$(peers_known)"
+ok_if_empty "what calls take the host" "$(host_told)"
 ok_if_empty "the kernel by the tile model" "$(tile_chosen)"
 ok_if_empty "ranks and what they reach" "$(tiles_ranked)"
 exhaustive "kernels, shapes and sizes" study_chosen

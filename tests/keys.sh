@@ -1,9 +1,10 @@
 #!/bin/sh
 # The keys that the manual documents are those that the commands print with --json, in both
 # directions.  In doc/bitcut.texi a key is a @code{word}, or a word of an @item of a @table
-# @code, between `@c keys GROUP` and `@c end keys`; `schema` is a key of every object.
-# Not here are the keys of single studies, and of commands that need a device.  And the names
-# of lines for people have their place in "How to read this output".
+# @code, between `@c keys GROUP` and `@c end keys`; behind `@c keys items GROUP` an item's alone.
+# `schema` is a key of every object.  Not here are the keys of single studies, and of most
+# commands that need a device.  And the names of lines for people have their place in "How to
+# read this output".
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
@@ -11,7 +12,7 @@ case ${CFLAGS:-} in
 *-fsanitize*) echo "1..0 # SKIP what commands print is the same in other builds"; exit 0 ;;
 esac
 source=$(cd "${srcdir:-.}" && pwd)
-manual=$source/doc/bitcut.texi
+manual=$source/doc/bitcut.texi libraries=$PWD/.libs
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
@@ -20,13 +21,15 @@ cd "$work" || exit 99
 documented() {
     awk -v group="$1" '
         $0 == "@c keys " group { inside = 1 }
-        /^@c end keys/ { inside = 0 }
+        $0 == "@c keys items " group { inside = items = 1 }
+        /^@c end keys/ { inside = items = 0 }
         !inside { next }
         /^@itemx? / && !/@code|@tab/ { gsub(/[,@]|itemx? /, ""); print }
+        items { next }
         { while (match($0, /@code\{[a-z_0-9]+\}/)) {
               print substr($0, RSTART + 6, RLENGTH - 7)
               $0 = substr($0, RSTART + RLENGTH)
-          } }' "$manual" | tr ' ' '\n' | grep .
+          } }' "$manual" | tr ' ' '\n' | grep '^[^{}]*$' | grep .
 }
 
 # prints NAME WORD...: add the keys that this command prints to those of NAME.
@@ -141,6 +144,13 @@ runs > out 2>&1 || cat out >> run.failed
     prints emu bench emu -n 64 --unit hopper/mma.m16n8k16.f32.f16
 }
 
+# On the model device, whose peers have names that only keys of ratios have.
+if [ -f "$libraries/libbitcut.so" ]; then
+    model_built models -DHONEST
+    BITCUT_MODULES=$work/models prints gpu bench gpu -n 16 --rounds 1 --kernel gemm.plain
+    sed -i '/^ratio_/d' gpu.printed
+fi
+
 # unread WORD...: names of lines for people that this command prints and doc/reading.texi has not.
 unread() {
     bitcut "$@" < /dev/null > out 2> err || [ $? -le 1 ] || cat err
@@ -160,7 +170,7 @@ every_line() {
     unread advise -a A.npy -b B.npy --unit h100 --unit mi210
 }
 
-echo 1..19
+echo 1..20
 ok_if_empty "gemm" "$(same gemm gemm 'a GEMM' metrics budget 'may emulated')"
 ok_if_empty "verify" "$(same verify verify 'a GEMM' budget)"
 ok_if_empty "explain" "$(same explain explain 'a GEMM')"
@@ -178,5 +188,8 @@ ok_if_empty "report" "$(same report report)"
 ok_if_empty "tile" "$(same tile tile)"
 ok_if_empty "bench exact" "$(same exact 'bench exact' 'may a BLAS')"
 ok_if_empty "bench emu" "$(same emu 'bench emu' 'may a BLAS')"
+if [ -f gpu.printed ]; then ok_if_empty "bench gpu" "$(same gpu 'bench gpu')"
+else skip "bench gpu" "no shared library"
+fi
 ok_if_empty "run" "$(same run run 'may advise')"
 ok_if_empty "every line for people is explained" "$(every_line)"

@@ -61,7 +61,8 @@ struct race_result {
    speed, power, the median clock and what limits it are of the rest.  Rounds, and those
    loops, have them in random orders, which depend on the seed, on which heat of the race
    it is and on how many take part, and on nothing else.  What the device cannot run, or
-   whose library is not here, has a fault and no times.
+   whose library is not here, has a fault and no times.  Of kernels it is measured besides
+   what their calls take the host (analysis/device/race_host.h).
 
    Of f32 GEMM i has operands of seed + i, and each kernel, and peer with words, is timed
    in parts; relres is the largest of the GEMMs looked at.  Of f16 there are up to 256

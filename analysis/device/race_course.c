@@ -1,3 +1,4 @@
+#include "analysis/device/race_host.h"
 #include "analysis/device/race_look.h"
 
 #include "lib/rand.h"
@@ -184,6 +185,12 @@ static enum bitcut_status run_sustained(struct live *x, struct runner *r, struct
     return status;
 }
 
+static void measure_host(struct live *x, struct runner *r)
+{
+    if (!r->entrant.kernel || r->entrant.part != GPU_WHOLE || r->fault[0]) return;
+    host_cost_measure(r, x->session, x->course->race);
+}
+
 static enum bitcut_status time_all(struct live *x, struct fault *f)
 {
     struct course *const c = x->course;
@@ -201,6 +208,8 @@ static enum bitcut_status time_all(struct live *x, struct fault *f)
     shuffle(x);
     for (size_t i = 0; i < c->runners && status == BITCUT_OK; i++)
         status = run_sustained(x, &c->runner[x->order[i]], f);
+    for (size_t i = 0; i < c->runners && status == BITCUT_OK; i++)
+        measure_host(x, &c->runner[i]);
     free(times);
     return status;
 }

@@ -4,6 +4,13 @@
 
 #include "analysis/device/race.h"
 
+/* Microseconds that a call takes the host; 0: not known. */
+struct host_cost {
+    double start;  /* of a GEMM whose choice is remembered, as bitcut_gemm_start() does */
+    double choose; /* the kernel for its recipe                                         */
+    double launch; /* of a kernel that does nothing                                     */
+};
+
 /* One that takes part, and what is found of it.  A time is of all GEMMs of a batch. */
 struct runner {
     struct gpu_entrant entrant;
@@ -21,6 +28,7 @@ struct runner {
     int megahertz;               /* in the last, 0: not known             */
     struct gpu_measurement loop; /* under load; zeros: there was none     */
     int loop_repeats;
+    struct host_cost host; /* of all of a kernel */
 };
 
 enum { RUNNERS_MOST = 512 };

@@ -131,6 +131,14 @@ static void describe_ratios(json_t *row, const struct course *c, const struct ru
     while ((p = course_peer(c, p))) set_ratio(row, p, ratio_to(c, r, p));
 }
 
+/* What it takes the host; of a kernel alone, and of all of it. */
+static void describe_host(json_t *row, const struct runner *r)
+{
+    set_real(row, "us_start", r->host.start);
+    set_real(row, "us_choose", r->host.choose);
+    set_real(row, "us_launch", r->host.launch);
+}
+
 /* What was found of D. */
 static void describe_found(json_t *row, const struct runner *r, bool known)
 {
@@ -281,6 +289,7 @@ static void describe_large(json_t *row, const struct course *c, const struct run
     describe_ratios(row, c, r);
     set_real(row, "third", third(c, r, burst));
     describe_load(row, c, r);
+    describe_host(row, r);
     describe_found(row, r, r->looked_at);
     set_text(row, "fallback", r->fallback);
     set_count(row, "rank", rank != 0, rank);
@@ -297,6 +306,7 @@ static void describe_small(json_t *row, const struct course *c, const struct run
     set_real(row, "gflops", per_ms(r, flops(c, r)) / 1e6);
     set_real(row, "gb_per_second", per_ms(r, bytes_moved(c, r)) / 1e6);
     describe_ratios(row, c, r);
+    describe_host(row, r);
     describe_found(row, r, runner_is_timed(r) || r->mismatches);
     set_clock(row, "mhz", r->megahertz);
 }

@@ -6,6 +6,16 @@
 #include <atomic>
 #include <cstdio>
 
+/* --- an empty launch --------------------------------------------------------------- */
+
+static __global__ void empty_kernel() {}
+
+rt_error empty_start(rt_stream stream)
+{
+    empty_kernel<<<1, 1, 0, stream>>>();
+    return rt_last_error();
+}
+
 /* --- the device ------------------------------------------------------------------- */
 
 /* The driver's version.  CUDA tells only its own; NVML tells the driver's. */

@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #ifndef INTERFACE
 #define INTERFACE GPU_INTERFACE
@@ -338,6 +339,8 @@ static const struct device_fault {
     { "peer tires", NEWER, NULL, NULL, NULL, NULL },
     { "far memory", NEWER, NULL, NULL, NULL, NULL },
     { "adds otherwise", NEWER, NULL, NULL, NULL, NULL },
+    { "starts slowly", NEWER, NULL, NULL, NULL, NULL },
+    { "launches nothing", NEWER, NULL, NULL, NULL, NULL },
 };
 
 static const struct device_fault *fault_wanted(void)
@@ -943,6 +946,18 @@ static struct model_stream *model_of(void *stream)
     return (uintptr_t)stream < 4096 ? NULL : stream;
 }
 
+/* Starts that wait on a stream, of which nothing is computed: as many as it has room for,
+   each of which may take the host some time. */
+enum { QUEUE = 64, SLOW_MICROSECONDS = 200 };
+
+static int enqueue(struct model_stream *s, char *fault)
+{
+    const struct timespec slow = { 0, 1000L * SLOW_MICROSECONDS };
+    snprintf(fault, GPU_FAULT_MOST, "the queue is full");
+    if (has_fault("starts slowly")) nanosleep(&slow, NULL);
+    return ++s->starts > QUEUE;
+}
+
 static int start(const struct gpu_work *w, void *at, int device, void *stream,
                  char *fault)
 {
@@ -953,6 +968,7 @@ static int start(const struct gpu_work *w, void *at, int device, void *stream,
     if (refuse(fault)) return 1;
     if (workspace(w) && w->gemm.count > GPU_COUNT_MOST / slices) return 1;
     if (!w->gemm.count || !w->gemm.m || !w->gemm.n) return 0;
+    if (s && s->idle) return enqueue(s, fault);
     model_unlock(s);
     if (s) s->starts++, memset(at, 0xa5, workspace(w));
     const bool good = by_words ? compute(w, at) : emulate(w) == BITCUT_OK;
@@ -1128,7 +1144,9 @@ struct gpu_session {
     char *a, *b, *d;
     struct gpu_entrant entrant[ENTRANTS_MOST];
     int runs[ENTRANTS_MOST], entrants;
-    int strided; /* runs of that peer */
+    int strided;                /* runs of that peer */
+    struct model_stream stream; /* for starts by others */
+    void *workspace;
 };
 
 /* `bytes` bytes: the `given` at `from`, over and over. */
@@ -1168,6 +1186,7 @@ static int session_begin(struct gpu_session **session, struct gpu_library *libra
     s->gemm.b = dense(s->b, f, g->k, g->n);
     s->gemm.c = (struct bitcut_matrix){ 0 };
     s->gemm.d = dense(s->d, f, g->m, g->n);
+    s->stream = (struct model_stream){ .open = true, .idle = true };
     library->here = !has_fault("no library");
     snprintf(library->text, GPU_TEXT_MOST, library->here ? "Peers 1.0" : "none: lost");
     sessions++;
@@ -1177,6 +1196,7 @@ static int session_begin(struct gpu_session **session, struct gpu_library *libra
 
 static void session_end(struct gpu_session *s)
 {
+    free(s->workspace);
     free(s->d);
     free(s->b);
     free(s->a);
@@ -1317,6 +1337,43 @@ static int session_read(void *to, struct gpu_session *s, size_t i, size_t rows,
     return 0;
 }
 
+/* For starts by others; by pointers there is one of each. */
+static int session_place(struct gpu_place *to, struct gpu_session *s,
+                         const struct gpu_entrant *e, char *fault)
+{
+    struct gpu_work w = { .kernel = e->kernel, .gemm = s->gemm, .plan = e->plan };
+    const size_t bytes = workspace(&w);
+    snprintf(fault, GPU_FAULT_MOST, "no memory");
+    free(s->workspace);
+    s->workspace = aligned_alloc(GPU_ALIGNMENT,
+                                 bytes / GPU_ALIGNMENT * GPU_ALIGNMENT + GPU_ALIGNMENT);
+    if (e->pointers) {
+        static const void *each[3];
+        each[0] = s->a, each[1] = s->b, each[2] = s->d;
+        w.gemm.a = (struct bitcut_matrix){ .each = &each[0], .format = s->gemm.a.format };
+        w.gemm.b = (struct bitcut_matrix){ .each = &each[1], .format = s->gemm.b.format };
+        w.gemm.d = (struct bitcut_matrix){ .each = &each[2], .format = s->gemm.d.format };
+    }
+    *to = (struct gpu_place){ w.gemm, s->workspace, bytes, &s->stream };
+    return s->workspace ? 0 : 1;
+}
+
+/* Takes half as long as a slow start. */
+static int session_start_empty(struct gpu_session *s, char *fault)
+{
+    const struct timespec slow = { 0, 500L * SLOW_MICROSECONDS };
+    snprintf(fault, GPU_FAULT_MOST, "nothing cannot be launched");
+    if (has_fault("starts slowly")) nanosleep(&slow, NULL);
+    return has_fault("launches nothing") || ++s->stream.starts > QUEUE;
+}
+
+static int session_wait(struct gpu_session *s, char *fault)
+{
+    (void)fault;
+    s->stream.starts = 0;
+    return 0;
+}
+
 /* Sums of exact references, as lib/exact/dgemm.h has them. */
 static int sums(const struct exact_sums_to *to, size_t m, size_t n, size_t k,
                 const uint32_t *a, const uint32_t *b, int device, char *fault)
@@ -1343,8 +1400,9 @@ static int sums(const struct exact_sums_to *to, size_t m, size_t n, size_t k,
     return 0;
 }
 
-static const struct gpu_timer timer = { peers, session_begin, session_run, session_read,
-                                        session_end };
+static const struct gpu_timer timer = { peers,        session_begin, session_run,
+                                        session_read, session_place, session_start_empty,
+                                        session_wait, session_end };
 
 extern const struct gpu_module bitcut_gpu_module;
 const struct gpu_module bitcut_gpu_module = { .interface = INTERFACE,

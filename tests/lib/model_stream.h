@@ -16,6 +16,7 @@ struct model_stream {
     size_t bytes, used;    /* `used` by the program; above it rooms are reserved     */
     bool behind;           /* nothing that was marked is done                        */
     bool full;             /* there is no more memory                                */
+    bool idle;             /* what is started is counted, and not computed           */
     long starts, copies, marks, reserved, released;
 };
 
