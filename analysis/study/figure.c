@@ -258,6 +258,24 @@ static const char *const shape_columns[] = {
     "tflops", "ratio_sgemm", "third", "relres", "gflops_per_watt", NULL
 };
 
+static const char *const load_columns[] = { "loaded",
+                                            "group",
+                                            "name",
+                                            "device",
+                                            "n",
+                                            "ms",
+                                            "tflops",
+                                            "tflops_sustained",
+                                            "load_low",
+                                            "load_high",
+                                            "load_percent",
+                                            "third",
+                                            "third_sustained",
+                                            "mhz_sustained",
+                                            "watts",
+                                            "limit",
+                                            NULL };
+
 static const char *const strided_columns[] = {
     "m",  "n",      "k",           "count",         "series", "device",
     "ms", "tflops", "ratio_sgemm", "ratio_ootomo3", "relres", NULL
@@ -308,7 +326,10 @@ static const char *const mean_columns[] = { "device",
               .x_log = X_LOG,                                                            \
               .y_log = Y_LOG }
 /* Bars of TFLOPS, by the slowest and the fastest round. */
-#define ROUNDS .plot.low = "tflops_low", .plot.high = "tflops_high"
+#define OF_ROUNDS                                                                        \
+    "Marks are medians of rounds; bars reach from the slowest to the fastest."
+#define ROUNDS                                                                           \
+    .plot.low = "tflops_low", .plot.high = "tflops_high", .plot.bars = OF_ROUNDS
 
 #define AGAINST_N(Y, LABEL, LOG, PANELS, SEES)                                           \
     AXES("n", Y, "n", LABEL, true, LOG, PANELS, SEES)
@@ -350,6 +371,32 @@ const struct figure figures[] = {
       AGAINST_N("tflops", "TFLOPS", false, "group",
                 "The gap to the roof of as many products is what split, promotion "
                 "and kernel cost; what lies above sgemm beats the FP32 cores."), ROUNDS },
+    { .name = "sustained",
+      .chapter = CHAPTER_SPEED,
+      .what = "TFLOPS of whole GEMMs under load beside those of bursts, against n",
+      .title = "Speed in bursts and under load",
+      .text = "A burst is about 30 ms of the same GEMM; under load it runs for longer, of "
+              "which the first three tenths only warm the board up. A name says at which n "
+              "the board held its clock down, and why: power, at the limit of its power, or "
+              "thermal, of its heat.",
+      RECIPES, .part = "whole", .columns = load_columns,
+      .plot = { .x = "n", .y = "tflops_sustained", .series = "loaded", .panels = "group",
+                .x_label = "n", .y_label = "TFLOPS", .x_log = true,
+                .low = "load_low", .high = "load_high",
+                .bars = "Marks are under load; bars reach to bursts.",
+                .sees = "A long bar is a GEMM that is faster now and then than in long "
+                        "work; its name should have a limit there." } },
+    { .name = "sustained-percent",
+      .chapter = CHAPTER_SPEED,
+      .what = "speed of whole GEMMs under load in percent of that in bursts, against n",
+      .title = "Under load, in percent of bursts",
+      .text = "The same: what a GEMM does under load in percent of what it does in "
+              "bursts.",
+      RECIPES, .part = "whole", .columns = load_columns,
+      .plot = { .x = "n", .y = "load_percent", .series = "loaded", .panels = "group",
+                .x_label = "n", .y_label = "percent of bursts", .x_log = true,
+                .sees = "Where lines of kernels lie as far below 100 as those of cuBLAS, "
+                        "the board slows all alike, and ratios of bursts hold under load." } },
     { .name = "speed-product",
       .chapter = CHAPTER_SPEED,
       .what = "TFLOPS without the split pass against n",
@@ -419,7 +466,7 @@ const struct figure figures[] = {
       .plot = { .x = "flops_per_byte", .y = "tflops", .series = "label",
                 .x_label = "operations a byte", .y_label = "TFLOPS", .x_log = true,
                 .y_log = true, .points = true, .panels = "part group",
-                .low = "tflops_low", .high = "tflops_high",
+                .low = "tflops_low", .high = "tflops_high", .bars = OF_ROUNDS,
                 .sees = "On its roof a GEMM is limited by the unit, far below it by "
                         "the split or, of few operations a byte, by memory." } },
     { .name = "formats",

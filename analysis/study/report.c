@@ -144,9 +144,7 @@ static json_t *bars_of(const struct section *s)
 {
     const struct study_plot *plot = s->plot;
     struct distinct d;
-    if (plot->low)
-        return json_string("Marks are medians of rounds; bars reach from the slowest to "
-                           "the fastest.");
+    if (plot->low) return json_string(plot->bars);
     if (!plot->spread) return json_string("");
     distinct_of(&d, s->rows, plot->spread);
     json_t *bars = json_sprintf("Marks are medians of %zu seeds; bars reach from the "

@@ -47,6 +47,13 @@ static bool is_size_if_any(const json_t *x) { return !x || is_size(x); }
 
 static bool is_flag_if_any(const json_t *x) { return !x || json_is_boolean(x); }
 
+/* Keys of a later version, which may also be null. */
+static bool is_later_measure(const json_t *x) { return !x || is_measure(x); }
+
+static bool is_later_count(const json_t *x) { return !x || is_count_or_null(x); }
+
+static bool is_later_text(const json_t *x) { return !x || is_text_or_null(x); }
+
 static bool is_seed(const json_t *x) { return json_is_integer(x) || is_text(x); }
 
 struct kind {
@@ -69,6 +76,9 @@ static const struct kind
     size_if_any   = { is_size_if_any,   SIZE },
     measure       = { is_measure,       "a number above 0, or null" },
     error_of      = { is_error,         "a number of at least 0, or null" },
+    later_measure = { is_later_measure, "a number above 0, or null" },
+    later_count   = { is_later_count,   COUNT ", or null" },
+    later_text    = { is_later_text,    "a text or null" },
     flag_if_any   = { is_flag_if_any,   "true or false" },
     seed          = { is_seed,          "an integer, or its digits as a text" };
 /* clang-format on */
@@ -112,6 +122,12 @@ static const struct result_field bench_fields[] = { { "name", &text },
                                                     { "stages", &count_or_null },
                                                     { "split_k", &size_of },
                                                     { "fault", &text_or_null },
+                                                    { "tflops_sustained",
+                                                      &later_measure },
+                                                    { "third_sustained", &later_measure },
+                                                    { "mhz_sustained", &later_count },
+                                                    { "watts", &later_measure },
+                                                    { "limit", &later_text },
                                                     OF_RUN,
                                                     { 0 } };
 

@@ -76,6 +76,75 @@ static json_t *tflops_of(const json_t *row, const char *key)
     return json_real(result_number(row, "tflops") * (result_number(row, "ms") / ms));
 }
 
+/* --- under load ------------------------------------------------------------------- */
+
+/* The slower of bursts and work under load, or the faster, in TFLOPS. */
+static json_t *load_end(const json_t *row, bool faster)
+{
+    const double burst = result_number(row, "tflops"),
+                 load = result_number(row, "tflops_sustained");
+    if (!(burst > 0 && load > 0)) return json_null();
+    return json_real((burst > load) == faster ? burst : load);
+}
+
+static json_t *percent_of_burst(const json_t *row)
+{
+    const double burst = result_number(row, "tflops"),
+                 load = result_number(row, "tflops_sustained");
+    return burst > 0 && load > 0 ? json_real(100 * load / burst) : json_null();
+}
+
+static const char *const limits[] = { "power", "thermal" };
+
+enum { LIMITS = sizeof limits / sizeof limits[0] };
+
+/* The least and the greatest n at which each limit held; zeros: at none. */
+struct limited {
+    size_t from[LIMITS], to[LIMITS];
+};
+
+static void add_limit(struct limited *to, const json_t *row)
+{
+    const size_t n = size(row, "n");
+    for (int i = 0; i < LIMITS; i++) {
+        if (!result_says(row, "limit", limits[i])) continue;
+        if (!to->from[i] || n < to->from[i]) to->from[i] = n;
+        if (n > to->to[i]) to->to[i] = n;
+    }
+}
+
+/* The label, and "(power at n = 2048 to 16384)". */
+static json_t *loaded_label(const json_t *row, const struct limited *x)
+{
+    char more[200] = "";
+    size_t used = 0;
+    for (int i = 0; i < LIMITS; i++) {
+        char to[40] = "";
+        if (!x->from[i]) continue;
+        if (x->to[i] > x->from[i]) snprintf(to, sizeof to, " to %zu", x->to[i]);
+        used += (size_t)snprintf(more + used, sizeof more - used, "%s%s at n = %zu%s",
+                                 used ? ", " : " (", limits[i], x->from[i], to);
+    }
+    return json_sprintf("%s%s%s", text(row, "label"), more, used ? ")" : "");
+}
+
+/* Name what ran under load, with its limits. */
+static void name_loaded(json_t *all)
+{
+    static const char *const same[] = { "label", "part",   "study", "shapes",
+                                        "input", "device", NULL };
+    struct distinct d;
+    distinct_init(&d, all, same);
+    struct limited *x = distinct_array(d.groups, sizeof *x);
+    for (size_t i = 0; i < d.rows; i++) add_limit(&x[d.group[i]], json_array_get(all, i));
+    for (size_t i = 0; i < d.rows; i++) {
+        json_t *row = json_array_get(all, i);
+        json_object_set_new(row, "loaded", loaded_label(row, &x[d.group[i]]));
+    }
+    free(x);
+    distinct_clear(&d);
+}
+
 /* --- names ------------------------------------------------------------------------ */
 
 static bool one_device(json_t *all)
@@ -188,7 +257,11 @@ void results_derive(struct results *results, shapes_namer *shapes)
         json_object_set_new(row, "tflops_high", tflops_of(row, "ms_min"));
         json_object_set_new(row, "speedup", speedup_of(row, all));
         json_object_set_new(row, "label", label_of(row, one));
+        json_object_set_new(row, "load_low", load_end(row, false));
+        json_object_set_new(row, "load_high", load_end(row, true));
+        json_object_set_new(row, "load_percent", percent_of_burst(row));
         json_object_set_new(row, "series", series_of(row));
         json_object_set_new(row, "group", group_of(row));
     }
+    name_loaded(all);
 }

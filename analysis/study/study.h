@@ -80,6 +80,7 @@ struct study_plot {
     const char *panels;     /* keys, with blanks between; NULL: one panel     */
     const char *spread;     /* the key that tells draws of a value apart, or NULL     */
     const char *low, *high; /* keys of the ends of a row's bar, or NULL           */
+    const char *bars;       /* what marks and such bars are, in a sentence        */
     const char *sees; /* what to see, in a sentence; also where there is no figure */
 };
 

@@ -220,6 +220,39 @@ START_TEST(rounds)
 }
 END_TEST
 
+/* Work under load beside bursts, of rows that have both: the ends of a bar, in order, and
+   the percentage; what limits a series, and from which n to which. */
+START_TEST(loads)
+{
+#define LOAD(N, MS, LOAD, LIMIT)                                                         \
+    sample_bench_row("a", N, N, N, MS,                                                   \
+                     "{\"tflops_sustained\": " LOAD ", \"limit\": " LIMIT "}")
+    static const double want[][4] = {
+        { 16, 80, 100, 80 }, { 32, 50, 60, 120 }, { 64, 24, 25, 96 }, { 128, 10, 10, 100 }
+    };
+    struct results r = sample_results_of(json_pack(
+        "[o, o, o, o, o, o, o]", LOAD(64, 4, "24", "\"power\""),
+        LOAD(16, 1, "80", "\"thermal\""), LOAD(32, 2, "60", "\"power\""),
+        LOAD(128, 10, "10", "\"none\""), LOAD(256, 10, "null", "null"),
+        sample_bench_row("a", 512, 512, 512, 1, "{}"),
+        sample_bench_row("b", 512, 512, 512, 1, "{\"tflops_sustained\": 100}")));
+    json_t *rows = figure_rows(figure("sustained"), &r);
+    ck_assert_uint_eq(json_array_size(rows), 5);
+    for (size_t i = 0; i < 4; i++) {
+        ck_assert_double_eq(number(rows, i, "n"), want[i][0]);
+        ck_assert_double_eq(number(rows, i, "load_low"), want[i][1]);
+        ck_assert_double_eq(number(rows, i, "load_high"), want[i][2]);
+        ck_assert_double_eq_tol(number(rows, i, "load_percent"), want[i][3], 1e-9);
+        ck_assert_str_eq(text(rows, i, "loaded"),
+                         "a (power at n = 32 to 64, thermal at n = 16)");
+    }
+    ck_assert_str_eq(text(rows, 0, "limit"), "thermal");
+    ck_assert_str_eq(text(rows, 4, "loaded"), "b");
+    json_decref(rows);
+    results_clear(&r);
+}
+END_TEST
+
 /* A fallback, equilibration and, of several, the device are in the names of series; the
    origin has all devices. */
 START_TEST(names)
@@ -385,6 +418,10 @@ START_TEST(refused)
         { "{\"part\": 1}", "\"part\" is not a text" },
         { "{\"recipe\": 1}", "\"recipe\" is not a text or null" },
         { "{\"stages\": -1}", "\"stages\" is not an integer from 0 to 2^50, or null" },
+        { "{\"tflops_sustained\": 0}",
+          "\"tflops_sustained\" is not a number above 0, or null" },
+        { "{\"limit\": 1}", "\"limit\" is not a text or null" },
+        { "{\"mhz_sustained\": 0.5}", "\"mhz_sustained\" is not" },
         { "{\"seed\": 0.5}", "\"seed\" is not an integer, or its digits as a text" },
     };
     struct results r =
@@ -524,6 +561,6 @@ START_TEST(distinct_rows)
 }
 END_TEST
 
-TEST_MAIN("results", points, nothing, printed_values, speedups, roofs, rounds, chosen,
-          names, families, batches, refused, no_results, many, kept_results,
+TEST_MAIN("results", points, nothing, printed_values, speedups, roofs, rounds, loads,
+          chosen, names, families, batches, refused, no_results, many, kept_results,
           distinct_rows)
