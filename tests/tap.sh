@@ -32,7 +32,7 @@ model_built() {
     mkdir "$folder"
     # shellcheck disable=SC2086 # a list of words
     $CC -std=c11 $CFLAGS "$@" -shared -fPIC -I"$source" -o "$folder/bitcut-cuda.so" \
-        "$source/tests/gpu/device.c" "$libraries/libbitcut.so" -lm -Wl,-rpath,"$libraries" 2>&1
+        "$source"/tests/gpu/device*.c "$libraries/libbitcut.so" -lm -Wl,-rpath,"$libraries" 2>&1
 }
 
 skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
