@@ -222,7 +222,7 @@ for signal in $(signals); do
     ok_if_empty "explain, SIG$signal in its search" "$(explain_interrupted "$signal" \
         'Interrupted after [1-9][0-9]* hypotheses' -a ../A1.npy -b ../B1.npy -d ../D2.npy)"
 done
-ok_if_empty "explain, comparing" "$(comparing_interrupted)"
+exhaustive "explain, comparing" comparing_interrupted
 seconds=1
 exhaustive "report" report_interrupted
 exhaustive "report, its figure" figure_interrupted
