@@ -49,9 +49,7 @@ END
                 echo "no kernel for $recipe on $architecture"
         done
     done
-    pipelines='1 1r 2 2r'
-    [ "$2" = 2 ] || [ -n "${BITCUT_LONG:-}" ] || pipelines=
-    for pipeline in $pipelines; do
+    for pipeline in 1 1r 2 2r; do
         grep -q "\"mfma32x32x8.legemm.f16.128x128x32.$pipeline\"" out || echo "no $pipeline"
     done
     for words in fp8_fp8:e4m3fnuz bf8_bf8:e5m2fnuz; do
