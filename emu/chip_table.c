@@ -21,6 +21,14 @@ const struct chip chips[] = {
     { "mi210", "AMD Instinct MI210, gfx90a", "cdna2" },
     { "mi250", "AMD Instinct MI250, gfx90a", "cdna2" },
     { "mi300", "AMD Instinct MI300, gfx942", "cdna3" },
+    /* Intel's Architecture Instruction Set Extensions Reference, table of processors;
+       AMD's Software Optimization Guides for Zen 4 and Zen 5. */
+    { "cooper-lake", "Intel Xeon, Cooper Lake, AVX512-BF16", "avx512" },
+    { "sapphire-rapids", "Intel Xeon, Sapphire Rapids, AMX", "amx" },
+    { "emerald-rapids", "Intel Xeon, Emerald Rapids, AMX", "amx" },
+    { "granite-rapids", "Intel Xeon, Granite Rapids, AMX", "amx" },
+    { "zen4", "AMD Zen 4, AVX512-BF16", "avx512" },
+    { "zen5", "AMD Zen 5, AVX512-BF16", "avx512" },
     { 0 }
 };
 
@@ -50,15 +58,29 @@ static const struct vendor amd = {
       [EVIDENCE_MODELS] = "published models" NOT_BY_US },
 };
 
+static const struct vendor intel = {
+    "Intel",
+    { [EVIDENCE_COMPARED] = "compared with hardware, not recorded",
+      [EVIDENCE_DOCUMENTED] = "documented, not compared with hardware" },
+};
+static const struct vendor x86 = {
+    "Intel and AMD",
+    { [EVIDENCE_RECORDED] = "recorded",
+      [EVIDENCE_COMPARED] = "compared with hardware, not recorded" },
+};
+
 static const struct {
     const char *name;
     const struct vendor *vendor;
 } architectures[] = {
-    { "ideal", &none },     { "ootomo", &none },  { "fma", &none },
-    { "volta", &nvidia },   { "turing", &nvidia }, { "ampere", &nvidia },
-    { "ada", &nvidia },     { "hopper", &nvidia }, { "blackwell", &nvidia },
-    { "rtx-blackwell", &nvidia },
-    { "cdna1", &amd },      { "cdna2", &amd },    { "cdna3", &amd },
+    { "ideal", &none },       { "ootomo", &none },
+    { "fma", &none },         { "volta", &nvidia },
+    { "turing", &nvidia },    { "ampere", &nvidia },
+    { "ada", &nvidia },       { "hopper", &nvidia },
+    { "blackwell", &nvidia }, { "rtx-blackwell", &nvidia },
+    { "cdna1", &amd },        { "cdna2", &amd },
+    { "cdna3", &amd },        { "amx", &intel },
+    { "avx512", &x86 },
 };
 
 enum { ARCHITECTURES = sizeof architectures / sizeof architectures[0] };

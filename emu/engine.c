@@ -15,18 +15,6 @@ static void add_overflow(struct special_sum *s, const struct bitcut_unit *u,
     s->negative |= a.negative != b.negative;
 }
 
-/* Whether the row's NaN is the first of b, the accumulator and a, made quiet. */
-static bool nan_operand(uint64_t *d, const struct bitcut_unit *u, const struct step *t)
-{
-    const struct number candidate[] = { t->b[0], t->z, t->a[0] };
-    for (int i = 0; u->nan_rule == NAN_OPERAND && i < 3; i++) {
-        if (candidate[i].kind != NUMBER_NAN) continue;
-        *d = format_quiet(u->c, candidate[i]);
-        return true;
-    }
-    return false;
-}
-
 /* Whether a NaN or an infinity may decide the step. */
 static bool may_be_special(const struct bitcut_unit *u, const struct step *t)
 {
@@ -63,7 +51,7 @@ TRACED bool special_step(uint64_t *d, const struct bitcut_unit *u, const struct 
 {
     if (u->summation->rounds_each || !may_be_special(u, t)) return false;
     struct special_sum s = { .nan = true, .operand = true };
-    if (!nan_operand(d, u, t)) {
+    if (!sum_nan_operand(d, u, t->a[0], t->b[0], t->z)) {
         s = special_terms(u, t);
         if (!special_result(d, u, s)) return false;
     }
@@ -79,11 +67,19 @@ const struct bitcut_format *unit_operand_format(const struct bitcut_unit *u,
     return u->via ? u->via : format;
 }
 
+/* The zero, an encoding of f, that the subnormal x is to the row. */
+static uint64_t flushed_zero(const struct bitcut_unit *u, const struct bitcut_format *f,
+                             struct number x)
+{
+    return format_zero(f, u->flush_inputs != INPUT_POSITIVE && x.negative);
+}
+
 struct number unit_read(const struct bitcut_unit *u, const struct bitcut_format *format,
                         uint64_t encoding)
 {
     struct number x = format_decode(format, encoding);
-    if (u->flush_inputs && format_is_subnormal(format, x)) x = format_decode(format, 0);
+    if (unit_flushes_operands(u) && format_is_subnormal(format, x))
+        x = format_decode(format, flushed_zero(u, format, x));
     if (!u->via) return x;
     if (x.kind != NUMBER_FINITE) return x;
     return format_decode(
@@ -133,7 +129,8 @@ TRACED uint64_t dot(const struct bitcut_unit *u, struct lane a, struct lane b, u
         a.x = x;
         b.x = y;
     }
-    if (u->flush_inputs && format_is_subnormal(u->c, format_decode(u->c, c))) c = 0;
+    const struct number z = format_decode(u->c, c);
+    if (u->flush_inputs && format_is_subnormal(u->c, z)) c = flushed_zero(u, u->c, z);
     if (trace) trace->c = c;
     if (!u->c_last) return chain(u, a, b, c, trace);
     const uint64_t one =

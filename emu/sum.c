@@ -34,6 +34,27 @@ struct step_error aligned_error(const struct bitcut_unit *u, int cuts)
                                 .roundings = 1 };
 }
 
+/* --- NaN -------------------------------------------------------------------------- */
+
+bool sum_nan_operand(uint64_t *d, const struct bitcut_unit *u, struct number a,
+                     struct number b, struct number z)
+{
+    const struct {
+        struct number x;
+        const struct bitcut_format *format;
+    } is_a = { a, u->a }, is_b = { b, u->b }, is_z = { z, u->c },
+      by_rank[2][3] = { { is_b, is_z, is_a }, { is_a, is_b, is_z } };
+    for (int i = 0; u->nan_rule != NAN_FIXED && i < 3; i++) {
+        struct number x = by_rank[u->nan_rule == NAN_FIRST][i].x;
+        if (x.kind != NUMBER_NAN) continue;
+        x.significand <<= u->c->fraction_bits -
+                          by_rank[u->nan_rule == NAN_FIRST][i].format->fraction_bits;
+        *d = format_quiet(u->c, x);
+        return true;
+    }
+    return false;
+}
+
 /* --- rounding --------------------------------------------------------------------- */
 
 uint64_t sum_round(const struct bitcut_unit *u, struct unrounded sum, bool zero_negative)

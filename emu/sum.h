@@ -95,6 +95,13 @@ static inline struct term unrounded_term(struct unrounded x)
     return (struct term){ x.significand, x.exponent, x.negative };
 }
 
+/* --- NaN -------------------------------------------------------------------------- */
+
+/* Whether a b + z gives the NaN of an operand by the row's rule; then *d is that, quiet,
+   an encoding of u->c.  NaNs of a and b are of u->a and u->b, whatever `via`. */
+bool sum_nan_operand(uint64_t *d, const struct bitcut_unit *u, struct number a,
+                     struct number b, struct number z);
+
 /* --- cutting and rounding --------------------------------------------------------- */
 
 /* significand * 2^up with the bits below the unit place dropped, of the magnitude or,
@@ -146,6 +153,40 @@ TRACED void trace_accumulator(const struct bitcut_unit *u, const struct step *t,
                                            .exponent = exponent,
                                            .value = number_term(u->c, t->z),
                                            .aligned = cut });
+}
+
+/* --- sums that are rounded each --------------------------------------------------- */
+
+/* x + y rounded, encodings of the result format. */
+TRACED uint64_t rounded_sum(const struct bitcut_unit *u, uint64_t x, uint64_t y,
+                            const char *name, struct unit_trace *trace)
+{
+    const struct number a = format_decode(u->result, x), b = format_decode(u->result, y);
+    struct special_sum s = { 0 };
+    uint64_t d;
+    special_add(&s, a);
+    special_add(&s, b);
+    if (special_result(&d, u, s)) {
+        s.operand =
+            u->nan_rule != NAN_FIXED && (a.kind == NUMBER_NAN || b.kind == NUMBER_NAN);
+        if (s.operand) d = format_quiet(u->result, a.kind == NUMBER_NAN ? a : b);
+        trace_special(trace, name, s, d);
+        return d;
+    }
+    const struct term terms[2] = { number_term(u->result, a), number_term(u->result, b) };
+    return finish_exact(u, wide_sum(terms, 2), a.negative && b.negative, name, trace);
+}
+
+/* Sum `index` of the step, rounded to the encoding x, as a term. */
+TRACED void trace_rounded(const struct bitcut_unit *u, int index, uint64_t x,
+                          struct unit_trace *trace)
+{
+    if (!trace) return;
+    const struct number z = format_decode(u->result, x);
+    trace_term_add(trace, (struct trace_term){ .source = TRACE_SUM,
+                                               .index = index,
+                                               .exponent = z.exponent,
+                                               .value = number_term(u->result, z) });
 }
 
 /* --- sums at one alignment -------------------------------------------------------- */

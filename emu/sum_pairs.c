@@ -29,35 +29,6 @@ TRACED uint64_t rounded_product(const struct bitcut_unit *u, const struct step *
     return d;
 }
 
-/* x + y rounded, encodings of the result format. */
-TRACED uint64_t rounded_sum(const struct bitcut_unit *u, uint64_t x, uint64_t y,
-                            const char *name, struct unit_trace *trace)
-{
-    const struct number a = format_decode(u->result, x), b = format_decode(u->result, y);
-    struct special_sum s = { 0 };
-    uint64_t d;
-    special_add(&s, a);
-    special_add(&s, b);
-    if (special_result(&d, u, s)) {
-        trace_special(trace, name, s, d);
-        return d;
-    }
-    const struct term terms[2] = { number_term(u->result, a), number_term(u->result, b) };
-    return finish_exact(u, wide_sum(terms, 2), a.negative && b.negative, name, trace);
-}
-
-/* Sum `index` of the step, rounded to the encoding x, as a term. */
-TRACED void trace_rounded(const struct bitcut_unit *u, int index, uint64_t x,
-                          struct unit_trace *trace)
-{
-    if (!trace) return;
-    const struct number z = format_decode(u->result, x);
-    trace_term_add(trace, (struct trace_term){ .source = TRACE_SUM,
-                                               .index = index,
-                                               .exponent = z.exponent,
-                                               .value = number_term(u->result, z) });
-}
-
 TRACED uint64_t pairs_step(const struct bitcut_unit *u, const struct step *t,
                            struct unit_trace *trace)
 {

@@ -61,7 +61,8 @@ struct summation {
                                so that the step decides NaN and infinities, too        */
     bool products_overflow; /* a product of 2^(emax + 1) or more of the result format is
                                an infinity                                             */
-    bool operand_nan;       /* of one product it may have NAN_OPERAND                  */
+    bool operand_nan;       /* of one product, or rounding each, it may give operands'
+                               NaNs                                                    */
     bool rival;             /* a mutant of every row: vectors must tell rows from those
                                with it, so that one more asks for other vectors        */
 
@@ -91,7 +92,8 @@ struct summation {
 };
 
 /* All of them: a new one is a word here, and a file that defines sum_NAME. */
-#define SUMMATIONS(ROW) ROW(fused) ROW(grouped) ROW(pairs) ROW(two_stage) ROW(serial)
+#define SUMMATIONS(ROW)                                                                  \
+    ROW(fused) ROW(grouped) ROW(pairs) ROW(two_stage) ROW(serial) ROW(chains)
 
 #define SUMMATION(name) extern const struct summation sum_##name;
 SUMMATIONS(SUMMATION)

@@ -7,12 +7,13 @@
 
 __extension__ typedef __int128 int128;
 
-enum trace_source { TRACE_PRODUCT, TRACE_C, TRACE_SUM };
+enum trace_source { TRACE_PRODUCT, TRACE_C, TRACE_SUM, TRACE_ZERO };
 
 /* A term of a sum. */
 struct trace_term {
     enum trace_source source;
-    int index;         /* PRODUCT: its k; SUM: which of the step's sums          */
+    int index;         /* PRODUCT: its k; SUM: which of the step's sums; ZERO: the
+                          +0 that a chain starts from                            */
     int exponent;      /* by which it aligns; means nothing for a zero           */
     struct term value; /* all of it: significand * 2^exponent of its last bit    */
     int128 aligned;    /* what is left of it, if the sum is `aligned`, in its

@@ -15,18 +15,30 @@ static bool blocks_sound(const struct bitcut_unit *u)
     return !u->scale || (u->order == K_ASCENDING && divides(u->scale_block, u->k));
 }
 
-/* An operand's NaN is a result as it is. */
+static bool nan_fits(const struct bitcut_unit *u, const struct bitcut_format *f)
+{
+    const int most = u->c->fraction_bits - (u->nan_rule == NAN_FIRST);
+    return f->special == SPECIAL_IEEE && f->fraction_bits <= most;
+}
+
+/* An operand's NaN fits the result, and each operation has three operands. */
 static bool nan_sound(const struct bitcut_unit *u)
 {
-    const bool one_format = u->a == u->c && u->b == u->c && !u->via;
     return u->nan_rule == NAN_FIXED ||
-           (u->block == 1 && one_format && u->summation->operand_nan);
+           (nan_fits(u, u->a) && nan_fits(u, u->b) && u->summation->operand_nan &&
+            (u->summation->rounds_each || u->block == 1));
+}
+
+static bool inputs_sound(const struct bitcut_unit *u)
+{
+    return u->flush_inputs != INPUT_C || u->summation->rounds_each;
 }
 
 bool unit_sound(const struct bitcut_unit *u)
 {
     return u->m > 0 && u->n > 0 && u->k > 0 && u->rounding.direction != BY_BIT &&
-           nan_sound(u) && formats_sound(u) && blocks_sound(u) && u->summation->sound(u);
+           nan_sound(u) && inputs_sound(u) && formats_sound(u) && blocks_sound(u) &&
+           u->summation->sound(u);
 }
 
 const struct bitcut_unit *bitcut_unit_find(const char *name,

@@ -24,21 +24,35 @@ enum zero_sign {
     ZERO_IEEE          /* -0 if all terms are -0; else the same                 */
 };
 
-/* Which NaN a NaN result is. */
+/* What subnormal a, b and C are read as. */
+enum input_flush {
+    INPUT_KEPT,     /* as they are                                       */
+    INPUT_POSITIVE, /* +0                                                */
+    INPUT_SIGNED,   /* a zero of their sign                              */
+    INPUT_C         /* C a zero of its sign, a and b as they are; only
+                       where each product and sum is rounded             */
+};
+
+/* Which NaN a NaN result is.  Operands' NaNs are made quiet with sign and payload kept,
+   and an invalid operation gives `nan`; each multiply-add has its own, and where sums are
+   rounded each they give the first of their terms that is one. */
 enum nan_rule {
-    NAN_FIXED,  /* `nan`, whatever the cause */
-    NAN_OPERAND /* each step (block 1): b if it is a NaN, else the accumulator, else a, made
-                   quiet with sign and payload kept; `nan` for an invalid operation */
+    NAN_FIXED,   /* `nan`, whatever the cause                     */
+    NAN_OPERAND, /* b if it is a NaN, else the accumulator, else a */
+    NAN_FIRST    /* a if it is a NaN, else b, else the accumulator; only of operands
+                    with fewer bits                               */
 };
 
 /* How far a row is proven. */
 enum evidence {
     EVIDENCE_RECORDED,   /* our recordings on the device are reproduced to the bit     */
+    EVIDENCE_COMPARED,   /* the device gave these bits to us; no recordings are kept   */
     EVIDENCE_PUBLISHED,  /* somebody's published recordings are reproduced to the bit  */
     EVIDENCE_OBSERVED,   /* so are single results that others made hardware give       */
     EVIDENCE_CONSISTENT, /* published models; recordings agree, but would also with a
                             correctly rounded dot product                              */
     EVIDENCE_MODELS,     /* published models only; never compared with hardware here   */
+    EVIDENCE_DOCUMENTED, /* the maker's documents; never compared with hardware here   */
     EVIDENCE_DEFINITION, /* not hardware: exact by its definition                      */
     EVIDENCE_COUNT
 };
@@ -71,7 +85,7 @@ struct bitcut_unit {
                                             not its magnitude                          */
     bool c_last;                         /* start from +0; C is added at the end, RN to
                                             its format; zeros as IEEE 754 has them     */
-    bool flush_inputs;                   /* subnormal a, b and C are read as +0        */
+    enum input_flush flush_inputs;
     const struct bitcut_format *result;  /* a step's result is rounded to this ...     */
     struct bitcut_rounding rounding;     /* ... by this rule                           */
     enum zero_sign zero;
@@ -91,6 +105,12 @@ extern const struct bitcut_unit units[]; /* ended by a row whose name is NULL */
    summation says (emu/summation.h).  Every row of the table is sound; rows made from
    others need not be. */
 bool unit_sound(const struct bitcut_unit *u);
+
+/* Whether subnormal a and b are read as zeros. */
+static inline bool unit_flushes_operands(const struct bitcut_unit *u)
+{
+    return u->flush_inputs == INPUT_POSITIVE || u->flush_inputs == INPUT_SIGNED;
+}
 
 /* Bytes of one operand in memory. */
 static inline int unit_word_bytes(const struct bitcut_unit *u)

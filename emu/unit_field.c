@@ -40,6 +40,8 @@ static void set_summation(void *at, int64_t value)
 
 _Static_assert(sizeof(enum k_order) == sizeof(int), "read as int");
 _Static_assert(sizeof(enum zero_sign) == sizeof(int), "read as int");
+_Static_assert(sizeof(enum input_flush) == sizeof(int), "read as int");
+_Static_assert(sizeof(enum flush) == sizeof(int), "read as int");
 _Static_assert(sizeof(enum nan_rule) == sizeof(int), "read as int");
 _Static_assert(sizeof(enum direction) == sizeof(int), "read as int");
 _Static_assert(sizeof(enum overflow) == sizeof(int), "read as int");
@@ -90,7 +92,9 @@ static enum bitcut_kind tell_summation(char *text, const struct bitcut_unit *u,
 static const char *const orders[] = { "ascending", "descending", "bit 0",
                                       "bit 1",     "bit 2",      NULL };
 static const char *const zeros[] = { "positive", "sum positive", "IEEE", NULL };
-static const char *const nan_rules[] = { "fixed", "operand", NULL };
+static const char *const nan_rules[] = { "fixed", "operand", "first", NULL };
+static const char *const input_flushes[] = { "no", "positive", "signed", "C", NULL };
+static const char *const flushes[] = { "no", "subnormal", "tiny", NULL };
 static const char *const directions[] = {
     "nearest even", "nearest away", "zero", "positive", "negative", "odd", NULL
 };
@@ -105,6 +109,8 @@ static const struct field_kind summation = { get_summation, set_summation, tell_
 static const struct field_kind order     = { get_int, set_int, NULL, orders, false };
 static const struct field_kind zero      = { get_int, set_int, NULL, zeros, false };
 static const struct field_kind nan_rule  = { get_int, set_int, NULL, nan_rules, false };
+static const struct field_kind inputs    = { get_int, set_int, NULL, input_flushes, false };
+static const struct field_kind flush     = { get_int, set_int, NULL, flushes, false };
 static const struct field_kind direction = { get_int, set_int, NULL, directions, false };
 static const struct field_kind overflow  = { get_int, set_int, NULL, overflows, false };
 /* clang-format on */
@@ -133,11 +139,11 @@ const struct field fields[] = {
     [FIELD_FLOOR] = { "floor", "cuts floor the signed term", &flag, AT(floor), READS_FLOOR },
     [FIELD_VIA] = { "via", "what operands are converted to first", &format, AT(via), UNSCALED },
     [FIELD_C_LAST] = { "c_last", "C is added at the end, to nearest", &flag, AT(c_last), 0 },
-    [FIELD_FLUSH_INPUTS] = { "flush_inputs", "subnormal a, b and C are read as +0", &flag, AT(flush_inputs), 0 },
+    [FIELD_FLUSH_INPUTS] = { "flush_inputs", "the zero that subnormal a, b and C are read as", &inputs, AT(flush_inputs), 0 },
     [FIELD_RESULT] = { "result", "the format a step is rounded to", &format, AT(result), 0 },
     [FIELD_ROUNDING] = { "rounding", "the direction a step is rounded in", &direction, AT(rounding.direction), 0 },
     [FIELD_OVERFLOW] = { "overflow", "what a step gives above the largest value", &overflow, AT(rounding.overflow), 0 },
-    [FIELD_FLUSH] = { "flush", "subnormal results become zero", &flag, AT(rounding.flush), 0 },
+    [FIELD_FLUSH] = { "flush", "which small results become zero", &flush, AT(rounding.flush), 0 },
     [FIELD_ZERO] = { "zero", "the sign of a zero result", &zero, AT(zero), 0 },
     [FIELD_NAN_RULE] = { "nan_rule", "which NaN a NaN result is", &nan_rule, AT(nan_rule), 0 },
     [FIELD_NAN] = { "nan", "the NaN of the fixed rule, and of an invalid operation", &bits, AT(nan), 0 },
@@ -181,7 +187,9 @@ static bool has_word(const char *words, const char *word)
 bool field_is_open(const struct field *f, const struct bitcut_unit *u)
 {
     if (!field_used(f, u)) return false;
-    if (u->evidence == EVIDENCE_MODELS || u->evidence == EVIDENCE_CONSISTENT) return true;
+    if (u->evidence == EVIDENCE_MODELS || u->evidence == EVIDENCE_CONSISTENT ||
+        u->evidence == EVIDENCE_DOCUMENTED)
+        return true;
     return has_word(u->open, f->name);
 }
 

@@ -6,6 +6,8 @@
    MTC      Khattak and Mikaitis, arXiv 2512.07004, MATLAB-tensor-core (recorded vectors)
    H200     recorded on an NVIDIA H200 by the authors (data/README.md)
    KMG      Khattak, Mikaitis and Graziani, arXiv 2609.14845 (observations of AMD hardware)
+   SPR      compared with an Intel Sapphire Rapids by the authors, 10.4 million outputs
+   ZEN4     recorded on an AMD EPYC by the authors (data/README.md)
    OY       Ootomo and Yokota 2022, section 3.2 (a definition, not hardware)
 
    What published vectors and observations leave open stands in their rows. Beyond that:
@@ -20,7 +22,8 @@
 #define F(format) &formats[FORMAT_##format]
 
 #define RNE { .name = "rn", .direction = TO_NEAREST_EVEN }
-#define RNE_FLUSH { .name = "rn, flushed", .direction = TO_NEAREST_EVEN, .flush = true }
+#define RNE_FLUSH { .name = "rn, flushed", .direction = TO_NEAREST_EVEN, .flush = FLUSH_SUBNORMAL }
+#define RNE_TINY { .name = "rn, tiny flushed", .direction = TO_NEAREST_EVEN, .flush = FLUSH_TINY }
 #define RZ_INF { .name = "rz, overflow to Inf", .direction = TO_ZERO, .overflow = OVERFLOW_INF }
 
 /* What a step of a tensor core rounds to: format, rule, NaN, and the format of C and D; and
@@ -29,6 +32,11 @@
 #define TO_E8M13 .c = F(F32), .result = F(E8M13), .rounding = RZ_INF, .nan = 0x7fffffff
 #define TO_F16 .c = F(F16), .result = F(F16), .rounding = RNE, .nan = 0x7fff
 #define CDNA_F32 .c = F(F32), .result = F(F32), .nan = 0xffc00000
+
+/* What each operation of x86's units does, whatever MXCSR says: DAZ and FTZ. */
+#define X86_F32 .c = F(F32), .result = F(F32), .rounding = RNE_TINY,                         \
+                .flush_inputs = INPUT_SIGNED, .zero = ZERO_IEEE, .nan_rule = NAN_FIRST,      \
+                .nan = 0xffc00000
 
 /* The NaN of chains on vendors' units. */
 #define NAN_F32 .nan_rule = NAN_FIXED, .nan = 0xffc00000
@@ -90,6 +98,24 @@
         nan_, PROVEN(__VA_ARGS__)                                                            \
     }
 
+/* AVX512-BF16: fma(a_0, b_0, fma(a_1, b_1, c)) of each pair. */
+#define PAIR_CHAIN(name_, m_, n_, k_, a_, b_, ...)                                           \
+    {                                                                                        \
+        .name = name_, .what = "fma chain, the odd product first, subnormals flushed in "    \
+                               "and out",                                                    \
+        SHAPE(m_, n_, k_), FROM(a_, b_), X86_F32, .summation = &sum_fused,                   \
+        .order = K_DESCENDING, .block = 1, .fraction = FRACTION_EXACT, PROVEN(__VA_ARGS__)   \
+    }
+
+/* AMX: fma chains from +0 of even and of odd k, added; then c. */
+#define TILE(name_, m_, n_, k_, a_, b_, ...)                                                 \
+    {                                                                                        \
+        .name = name_, .what = "fma chains of even and of odd products, added, then c; "     \
+                               "subnormals flushed in and out",                              \
+        SHAPE(m_, n_, k_), FROM(a_, b_), X86_F32, .summation = &sum_chains,                  \
+        .block = k_, .parity = true, PROVEN(__VA_ARGS__)                                     \
+    }
+
 /* E-FDPA: c and `block_` products added exactly, rounded once. */
 #define EXACT(name_, m_, n_, k_, a_, b_, to, block_, ...)                                    \
     {                                                                                        \
@@ -113,8 +139,8 @@
         .name = name_, .what = "products and a tree of " #block_ ", subnormals flushed in "  \
                                "and out",                                                    \
         SHAPE(m_, n_, k_), FROM(a_, b_), to, .rounding = RNE_FLUSH,                          \
-        .summation = &sum_pairs, .block = block_, .flush_inputs = true, .zero = ZERO_IEEE,   \
-        PROVEN(__VA_ARGS__)                                                                  \
+        .summation = &sum_pairs, .block = block_, .flush_inputs = INPUT_POSITIVE,            \
+        .zero = ZERO_IEEE, PROVEN(__VA_ARGS__)                                               \
     }
 
 /* TR-FDPA and, with parity_, GTR-FDPA. */
@@ -455,6 +481,11 @@ const struct bitcut_unit units[] = {
     CHAIN("cdna3/mfma.4x4x1_16b.f32.f32",  4,  4, 1, F32, NAN_F32, MODELS, "MMA-Sim"),
     CHAIN("cdna3/mfma.16x16x4.f64.f64",   16, 16, 4, F64, NAN_F64, MODELS, "MMA-Sim"),
     CHAIN("cdna3/mfma.4x4x4_4b.f64.f64",   4,  4, 4, F64, NAN_F64, MODELS, "MMA-Sim"),
+
+    TILE("amx/tdpbf16ps.m16n16k32.f32.bf16", 16, 16, 32, BF16, BF16,
+         COMPARED, "Intel SDM, TDPBF16PS; SPR"),
+    PAIR_CHAIN("avx512/vdpbf16ps.m1n16k2.f32.bf16", 1, 16, 2, BF16, BF16,
+               RECORDED, "Intel SDM, VDPBF16PS; ZEN4; SPR"),
     { 0 }
     /* clang-format on */
 };

@@ -17,17 +17,17 @@
 const struct bitcut_rounding roundings[] = {
     /* clang-format off */
     /* name, what, direction, bit, overflow, flush */
-    [ROUND_RN]     = { "rn",     "to nearest, ties to even",              TO_NEAREST_EVEN,  0, OVERFLOW_IEEE, false },
-    [ROUND_RNA]    = { "rna",    "to nearest, ties away from zero",       TO_NEAREST_AWAY,  0, OVERFLOW_IEEE, false },
-    [ROUND_RZ]     = { "rz",     "toward zero",                           TO_ZERO,          0, OVERFLOW_IEEE, false },
-    [ROUND_RU]     = { "ru",     "toward +infinity",                      TO_POSITIVE,      0, OVERFLOW_IEEE, false },
-    [ROUND_RD]     = { "rd",     "toward -infinity",                      TO_NEGATIVE,      0, OVERFLOW_IEEE, false },
-    [ROUND_ODD]    = { "odd",    "to odd",                                TO_ODD,           0, OVERFLOW_IEEE, false },
+    [ROUND_RN]     = { "rn",     "to nearest, ties to even",              TO_NEAREST_EVEN,  0, OVERFLOW_IEEE, FLUSH_NONE },
+    [ROUND_RNA]    = { "rna",    "to nearest, ties away from zero",       TO_NEAREST_AWAY,  0, OVERFLOW_IEEE, FLUSH_NONE },
+    [ROUND_RZ]     = { "rz",     "toward zero",                           TO_ZERO,          0, OVERFLOW_IEEE, FLUSH_NONE },
+    [ROUND_RU]     = { "ru",     "toward +infinity",                      TO_POSITIVE,      0, OVERFLOW_IEEE, FLUSH_NONE },
+    [ROUND_RD]     = { "rd",     "toward -infinity",                      TO_NEGATIVE,      0, OVERFLOW_IEEE, FLUSH_NONE },
+    [ROUND_ODD]    = { "odd",    "to odd",                                TO_ODD,           0, OVERFLOW_IEEE, FLUSH_NONE },
     [ROUND_CUT]    = { "cut",    "bit-cut: the top bits, no subnormals",  TO_ZERO,          0, OVERFLOW_INF,  true },
-    [ROUND_RN_FTZ] = { "rn-ftz", "rn, subnormal results become zero",     TO_NEAREST_EVEN,  0, OVERFLOW_IEEE, true },
-    [ROUND_RN_SAT] = { "rn-sat", "rn, too large becomes the largest",     TO_NEAREST_EVEN,  0, OVERFLOW_SATURATE, false },
-    [ROUND_FENG21] = { "feng21", "truncate, then up by fraction bit 21",  BY_BIT,          21, OVERFLOW_IEEE, false },
-    [ROUND_FENG22] = { "feng22", "truncate, then up by fraction bit 22",  BY_BIT,          22, OVERFLOW_IEEE, false },
+    [ROUND_RN_FTZ] = { "rn-ftz", "rn, subnormal results become zero",     TO_NEAREST_EVEN,  0, OVERFLOW_IEEE, FLUSH_SUBNORMAL },
+    [ROUND_RN_SAT] = { "rn-sat", "rn, too large becomes the largest",     TO_NEAREST_EVEN,  0, OVERFLOW_SATURATE, FLUSH_NONE },
+    [ROUND_FENG21] = { "feng21", "truncate, then up by fraction bit 21",  BY_BIT,          21, OVERFLOW_IEEE, FLUSH_NONE },
+    [ROUND_FENG22] = { "feng22", "truncate, then up by fraction bit 22",  BY_BIT,          22, OVERFLOW_IEEE, FLUSH_NONE },
     { 0 }
     /* clang-format on */
 };
@@ -90,6 +90,26 @@ static uint64_t overflow_encoding(const struct bitcut_format *f,
     return infinite ? format_infinity(f, negative) : format_largest(f, negative);
 }
 
+/* Whether x, of which rounding at the last bit of subnormal results made the least normal
+   number, would be below that with all bits of the format. */
+static bool is_tiny(const struct bitcut_format *f, const struct bitcut_rounding *r,
+                    struct unrounded x)
+{
+    const int top = highest_bit(x.significand) + x.exponent;
+    const int last = top - f->fraction_bits;
+    const struct cut c = cut_below(x.significand, x.sticky, last - x.exponent);
+    return top < format_emin(f) && step(r, x, c) >> f->fraction_bits < 2;
+}
+
+/* Whether x, rounded to `kept` of a subnormal's last bits, becomes zero. */
+static bool is_flushed(const struct bitcut_format *f, const struct bitcut_rounding *r,
+                       struct unrounded x, uint64_t kept)
+{
+    const uint64_t implicit = (uint64_t)1 << f->fraction_bits;
+    if (r->flush == FLUSH_NONE || kept > implicit) return false;
+    return kept < implicit || (r->flush == FLUSH_TINY && is_tiny(f, r, x));
+}
+
 uint64_t round_pack(const struct bitcut_format *f, const struct bitcut_rounding *r,
                     struct unrounded x)
 {
@@ -105,7 +125,7 @@ uint64_t round_pack(const struct bitcut_format *f, const struct bitcut_rounding 
     int exponent = last + f->fraction_bits;
     if (kept == 2 * implicit) kept = implicit, exponent++;
 
-    if (kept == 0 || (kept < implicit && r->flush)) return format_zero(f, x.negative);
+    if (kept == 0 || is_flushed(f, r, x, kept)) return format_zero(f, x.negative);
     const uint64_t field = kept < implicit ? 0 : (uint64_t)(exponent + f->bias);
     const uint64_t magnitude = (field << f->fraction_bits | (kept & (implicit - 1)))
                                << f->pad;

@@ -22,6 +22,14 @@ enum overflow {
                          too */
 };
 
+/* Which results become a zero of their sign. */
+enum flush {
+    FLUSH_NONE,
+    FLUSH_SUBNORMAL, /* subnormal ones, as the format holds them                      */
+    FLUSH_TINY       /* those below the least normal number when they are rounded to the
+                        format's bits as if exponents had no lower end                */
+};
+
 /* A row of the rounding table.  Callers may copy a row and change its flags. */
 struct bitcut_rounding {
     const char *name, *what;
@@ -30,7 +38,7 @@ struct bitcut_rounding {
                 -126: bit 1 to 23 of FP32's fraction field, from the top, be x normal
                 or subnormal                                                       */
     enum overflow overflow;
-    bool flush; /* a subnormal result becomes a zero of its sign             */
+    enum flush flush;
 };
 
 /* The rows, by position: `&roundings[ROUND_RN]`. */

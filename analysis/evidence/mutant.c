@@ -28,7 +28,7 @@ struct reach {
    of the format it is converted to if there is one.  Flushed, it is none. */
 static int operand_least(const struct bitcut_unit *u, const struct bitcut_format *f)
 {
-    const int low = u->flush_inputs ? format_emin(f) : format_least_exponent(f);
+    const int low = unit_flushes_operands(u) ? format_emin(f) : format_least_exponent(f);
     return larger_int(low, format_emin(u->via ? u->via : f));
 }
 
@@ -191,6 +191,16 @@ static bool normal_inputs_stay_normal(const struct bitcut_unit *u,
            reach_of(u).product_low - 1 - u->c->fraction_bits >= format_emin(u->c);
 }
 
+/* What is tiny before it is rounded at a subnormal's last bit and normal after has more
+   bits than a product, and sums of two results are exact there. */
+static bool tiny_has_no_more_bits(const struct bitcut_unit *u,
+                                  const struct bitcut_unit *mutant)
+{
+    const int product_bits = u->a->fraction_bits + u->b->fraction_bits + 2;
+    return u->rounding.flush && mutant->rounding.flush && u->summation == &sum_pairs &&
+           product_bits <= u->result->fraction_bits;
+}
+
 /* Sums that are not 0 do not become 0, which is where "positive" and "sum positive"
    differ. */
 static bool zero_is_exact(const struct bitcut_unit *u, const struct bitcut_unit *mutant)
@@ -252,6 +262,7 @@ const struct proof proofs[] = {
     { "out of reach", "no sum overflows", "overflow", overflow_out_of_reach },
     { "out of reach", "no result is subnormal", "flush", results_are_normal },
     { "out of reach", "no result of normal inputs is subnormal", "flush", normal_inputs_stay_normal },
+    { "same rule", "no product has so many bits", "flush", tiny_has_no_more_bits },
     { "out of reach", "no sum underflows to zero", "zero", zero_is_exact },
     { "starts from +0", "no sum is a sum of -0 alone, none underflows", "zero", zero_begins_positive },
     { "drops nothing", "no sum has a bit that low", "keep_min", keep_min_drops_nothing },
@@ -291,7 +302,8 @@ bool mutant_ideal(struct bitcut_unit *ideal, const struct bitcut_unit *u)
     ideal->summation = &sum_fused;
     ideal->block = u->k;
     ideal->fraction = FRACTION_EXACT;
-    ideal->c_last = ideal->flush_inputs = ideal->normalise = ideal->floor = false;
+    ideal->c_last = ideal->normalise = ideal->floor = false;
+    ideal->flush_inputs = INPUT_KEPT;
     ideal->via = NULL;
     ideal->result = u->c;
     ideal->rounding = (struct bitcut_rounding){ .direction = TO_NEAREST_EVEN };

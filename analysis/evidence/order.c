@@ -14,7 +14,8 @@ static int compare_masks(const void *x, const void *y)
 }
 
 /* The products that meet in each sum of the row's steps, also by earlier sums of the
-   step; sorted in each step.  Returns how many sums there are. */
+   step; sorted in each step, unless the first NaN decides.  Returns how many sums there
+   are. */
 static int sets_of(uint64_t set[TRACE_SUMS_MOST], const struct bitcut_unit *u)
 {
     struct unit_trace trace;
@@ -33,7 +34,8 @@ static int sets_of(uint64_t set[TRACE_SUMS_MOST], const struct bitcut_unit *u)
                 if (t->source == TRACE_SUM) own[i] |= own[t->index];
             }
         }
-        qsort(own, (size_t)s->sums, sizeof own[0], compare_masks);
+        if (u->nan_rule == NAN_FIXED)
+            qsort(own, (size_t)s->sums, sizeof own[0], compare_masks);
     }
     return trace.sums;
 }

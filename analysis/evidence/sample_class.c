@@ -140,9 +140,29 @@ static void fill_positive_big_c(struct sample *s, const struct bitcut_unit *u,
     s->c = encoding_at(u->c, false, draw_between(rng, 0, most), fraction);
 }
 
+/* The least normal result, of a product or of c, and products about half of the last bit
+   that numbers just below it would have. */
+static void fill_tiny(struct sample *s, const struct bitcut_unit *u, struct rng *rng)
+{
+    const int emin = format_emin(u->result), bits = u->result->fraction_bits;
+    const bool negative = draw_one_in(rng, 2), c_leads = draw_one_in(rng, 2);
+    const int first = draw_between(rng, 0, u->k - 1);
+    put_zeros(s, u, rng);
+    for (int k = first % 2; k < u->k; k += 2) {
+        const int below = emin - bits - draw_between(rng, 0, 2);
+        if (draw_one_in(rng, 2)) put_power(s, u, k, !negative, below, rng);
+    }
+    put_power(s, u, first, negative ^ c_leads, c_leads ? emin - bits - 1 : emin, rng);
+    s->c = c_leads ? encoding_at(u->c, negative, emin, 0) : draw_zero(u->c, rng);
+}
+
 /* Subnormal operands, subnormal results and underflow. */
 static void fill_subnormal(struct sample *s, const struct bitcut_unit *u, struct rng *rng)
 {
+    if (u->rounding.flush == FLUSH_TINY && draw_one_in(rng, 2)) {
+        fill_tiny(s, u, rng);
+        return;
+    }
     const int emin = format_emin(u->result), bits = u->result->fraction_bits;
     put_products(s, u, emin - bits - 4, emin + 2, rng);
     put_scales(s, u, 0, rng);

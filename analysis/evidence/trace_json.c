@@ -30,6 +30,7 @@ static json_t *name_json(const struct trace_term *t)
     switch (t->source) {
     case TRACE_PRODUCT: return json_sprintf("a%d b%d", t->index, t->index);
     case TRACE_SUM: return json_sprintf("s%d", t->index);
+    case TRACE_ZERO: return json_string("0");
     case TRACE_C: break;
     }
     return json_string("c");

@@ -7,10 +7,10 @@
 /* The row that reads operands in way `reading`; false if the space has none. */
 static bool reading_row(struct bitcut_unit *row, const struct space *s, int reading)
 {
-    if (reading / 2 >= s->count[FIELD_VIA]) return false;
+    if (reading / FLUSHES >= s->count[FIELD_VIA]) return false;
     *row = s->base;
-    field_set(&fields[FIELD_VIA], row, s->value[FIELD_VIA][reading / 2]);
-    row->flush_inputs = reading % 2;
+    field_set(&fields[FIELD_VIA], row, s->value[FIELD_VIA][reading / FLUSHES]);
+    row->flush_inputs = (enum input_flush)(reading % FLUSHES);
     return !row->via || (!row->scale && format_holds(row->via, row->a) &&
                          format_holds(row->via, row->b));
 }
@@ -18,7 +18,7 @@ static bool reading_row(struct bitcut_unit *row, const struct space *s, int read
 int observed_reading(const struct space *s, const struct bitcut_unit *row)
 {
     const int64_t via = field_get(&fields[FIELD_VIA], row);
-    return 2 * space_find(s, FIELD_VIA, via) + row->flush_inputs;
+    return FLUSHES * space_find(s, FIELD_VIA, via) + (int)row->flush_inputs;
 }
 
 /* Whether two numbers with those fraction bits have the same sign, exponent and value; of

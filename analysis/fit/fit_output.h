@@ -5,9 +5,9 @@
 #include "analysis/evidence/sample.h"
 #include "analysis/fit/fit_space.h"
 
-/* How operands can be read: converted to each of three formats (`via`), subnormals
-   flushed or not. */
-enum { READINGS = 2 * 3 };
+/* How operands can be read: converted to each of three formats (`via`), subnormals kept
+   or flushed in each way. */
+enum { FLUSHES = INPUT_C + 1, READINGS = FLUSHES * 3 };
 
 /* One recorded output, ready for every row of a space. */
 struct observed {
@@ -28,7 +28,8 @@ bool observed_init(struct observed *o, const struct space *s, const struct sampl
                    uint64_t d);
 void observed_clear(struct observed *o);
 
-/* Which reading is the row's: 2 * (position of `via` in the space) + flush_inputs. */
+/* Which reading is the row's: FLUSHES * (position of `via` in the space) + flush_inputs.
+ */
 int observed_reading(const struct space *s, const struct bitcut_unit *row);
 
 /* The operands in that reading. */

@@ -34,15 +34,18 @@ static void cut_readings(struct run *r)
 {
     const struct space *s = r->space;
     const uint8_t *alias = r->observed->alias;
-    const int own = observed_reading(s, r->row), via = own / 2;
-    const bool flush_matters =
-        r->observed->c_subnormal || alias[2 * via] != alias[2 * via + 1];
-    if (flush_matters) only(r, FIELD_FLUSH_INPUTS);
-    for (int v = 0; v < s->count[FIELD_VIA]; v++) {
-        const bool same = alias[2 * v + own % 2] == alias[own] &&
-                          (flush_matters || alias[2 * v] == alias[2 * v + 1]);
-        if (!same) r->box->set[FIELD_VIA] &= ~(UINT64_C(1) << v);
+    const int own = observed_reading(s, r->row), via = own / FLUSHES;
+    bool flushes[FLUSHES];
+    if (r->observed->c_subnormal) only(r, FIELD_FLUSH_INPUTS);
+    for (int f = 0; f < FLUSHES; f++) {
+        flushes[f] = f == own % FLUSHES || !r->observed->c_subnormal;
+        flushes[f] &= alias[FLUSHES * via + f] == alias[own];
+        if (!flushes[f]) r->box->set[FIELD_FLUSH_INPUTS] &= ~(UINT64_C(1) << f);
     }
+    for (int v = 0; v < s->count[FIELD_VIA]; v++)
+        for (int f = 0; f < FLUSHES; f++)
+            if (flushes[f] && alias[FLUSHES * v + f] != alias[own])
+                r->box->set[FIELD_VIA] &= ~(UINT64_C(1) << v);
 }
 
 /* --- terms ------------------------------------------------------------------------ */

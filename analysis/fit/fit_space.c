@@ -45,6 +45,7 @@ uint64_t space_orders(const struct space *s, const struct bitcut_unit *row)
     struct bitcut_unit own = *row;
     uint64_t same = 0;
     own.parity = true; /* orders that are the same then are so without it, too */
+    own.parity = unit_sound(&own) || row->parity;
     for (int i = 0; i < s->count[FIELD_ORDER]; i++) {
         struct bitcut_unit changed = own;
         set_value(&changed, s, FIELD_ORDER, i);

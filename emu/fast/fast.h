@@ -7,6 +7,8 @@
    - fused sums that drop nothing, in binary64 with the errors of all additions (TwoSum),
      rounded to odd and then once (Boldo and Melquiond 2008); chains by the processor's
    fma.
+   - chains of even and odd products, by its fma or, where products are exact floats, its
+     multiplications and additions.
    - trees of rounded products, by the processor's multiplications and additions.
    - sums in two stages, whose integers of at most 39 bits are exact in binary64.
    - serial sums, in binary64 rounding toward zero. */
@@ -42,6 +44,8 @@ enum fast_method {
     FAST_FUSED_F16_TWO,
     FAST_FUSED_WIDE,       /* as F32 and CUT, for exponents anywhere                  */
     FAST_CHAIN,            /* fma after fma                                           */
+    FAST_CHAIN_FLUSH,      /* the same, where nothing is to be flushed                */
+    FAST_CHAINS,           /* two chains from +0, added; then c: where likewise       */
     FAST_MULTIPLY_ADD,     /* a rounded product after the other, added and rounded    */
     FAST_EXACT,            /* add products and c exactly, round once                  */
     FAST_PAIRS,            /* round products, pairs of them, pairs of pairs, the sum  */
@@ -203,9 +207,10 @@ bool fast_range_fits(struct fast_range r);
 bool fast_rule_make(struct fast_rule *r, const struct bitcut_unit *u);
 
 /* The same as far as it is a matter of the summation: of rows with fields as `fused`,
-   `pairs`, `two-stage` and `serial` read them. */
+   `pairs`, `chains`, `two-stage` and `serial` read them. */
 bool fast_fused(struct fast_rule *r, const struct bitcut_unit *u);
 bool fast_pairs(struct fast_rule *r, const struct bitcut_unit *u);
+bool fast_chains(struct fast_rule *r, const struct bitcut_unit *u);
 bool fast_two_stage(struct fast_rule *r, const struct bitcut_unit *u);
 bool fast_serial(struct fast_rule *r, const struct bitcut_unit *u);
 

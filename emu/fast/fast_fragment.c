@@ -9,8 +9,9 @@
 
 static bool is_small(const struct bitcut_unit *u)
 {
-    return u->m <= FRAGMENT_ROWS && u->n <= FRAGMENT_ROWS && u->k <= FRAGMENT_DEPTH &&
-           u->c == &formats[FORMAT_F32] && !u->c_last && !u->scale;
+    return u->nan_rule == NAN_FIXED && u->m <= FRAGMENT_ROWS && u->n <= FRAGMENT_ROWS &&
+           u->k <= FRAGMENT_DEPTH && u->c == &formats[FORMAT_F32] && !u->c_last &&
+           !u->scale;
 }
 
 bool fast_fragment_make(struct fast_fragment *f, const struct bitcut_unit *u)

@@ -83,12 +83,18 @@ static bool truncated_make(struct fast_rule *r, const struct bitcut_unit *u)
     return true;
 }
 
-/* Whether the row rounds as the processor does, to nearest f32 with signed zeros. */
-static bool rounds_as_host(const struct bitcut_unit *u)
+/* Whether the row rounds values as the processor does, to nearest f32 with signed zeros.
+ */
+static bool values_as_host(const struct bitcut_unit *u)
 {
-    return u->c == f32() && u->result == f32() && !u->via && !u->c_last &&
+    return u->c == f32() && u->result == f32() && !u->c_last &&
            u->rounding.direction == TO_NEAREST_EVEN &&
            u->rounding.overflow != OVERFLOW_SATURATE;
+}
+
+static bool rounds_as_host(const struct bitcut_unit *u)
+{
+    return values_as_host(u) && !u->via;
 }
 
 /* The errors of the additions of a step's products are added in binary64: of one addition
@@ -102,9 +108,10 @@ static bool errors_fit(const struct bitcut_unit *u)
 
 static bool exact_make(struct fast_rule *r, const struct bitcut_unit *u)
 {
-    r->method = u->block == 1 ? FAST_CHAIN : FAST_EXACT;
-    return rounds_as_host(u) && !u->rounding.flush && !u->flush_inputs &&
-           u->zero == ZERO_IEEE && u->block <= 4 && u->block != 3 && errors_fit(u);
+    const bool flushes = u->rounding.flush || u->flush_inputs;
+    r->method = u->block > 1 ? FAST_EXACT : flushes ? FAST_CHAIN_FLUSH : FAST_CHAIN;
+    return rounds_as_host(u) && (!flushes || u->block == 1) && u->zero == ZERO_IEEE &&
+           u->block <= 4 && u->block != 3 && errors_fit(u);
 }
 
 bool fast_fused(struct fast_rule *r, const struct bitcut_unit *u)
@@ -120,8 +127,9 @@ bool fast_fused(struct fast_rule *r, const struct bitcut_unit *u)
 static bool flushed_pairs(struct fast_rule *r, const struct bitcut_unit *u)
 {
     r->method = FAST_PAIRS_FLUSH;
-    return rounds_as_host(u) && u->rounding.flush && u->zero == ZERO_IEEE &&
-           u->flush_inputs && u->a->fraction_bits <= 10 && u->block > 1 && u->block <= 4;
+    return rounds_as_host(u) && u->rounding.flush == FLUSH_SUBNORMAL &&
+           u->zero == ZERO_IEEE && u->flush_inputs == INPUT_POSITIVE &&
+           u->a->fraction_bits <= 10 && u->block > 1 && u->block <= 4;
 }
 
 /* Products one at a time, rounded and added by the processor itself. */
@@ -135,6 +143,14 @@ static bool multiply_add(struct fast_rule *r, const struct bitcut_unit *u)
 bool fast_pairs(struct fast_rule *r, const struct bitcut_unit *u)
 {
     return flushed_pairs(r, u) || multiply_add(r, u);
+}
+
+/* Products are exact floats, where they are in range. */
+bool fast_chains(struct fast_rule *r, const struct bitcut_unit *u)
+{
+    r->method = FAST_CHAINS;
+    return values_as_host(u) && (!u->via || u->via == f32()) && u->zero == ZERO_IEEE &&
+           u->parity && products_fit(u);
 }
 
 /* The bits of a double below its first `keep`. */
@@ -186,6 +202,9 @@ bool fast_serial(struct fast_rule *r, const struct bitcut_unit *u)
 
 /* --- rows --------------------------------------------------------------------------- */
 
+/* Lines with NaN or Inf are the engine's, and a NaN of others is that of an invalid
+   operation, whatever the row's rule. */
+
 /* Whether the operands are encodings that kernels can read: a sign, and magnitudes in the
    order of their values, up to the largest finite one and then only NaN and Inf. */
 static bool operands_fit(const struct bitcut_unit *u)
@@ -199,8 +218,8 @@ static bool operands_fit(const struct bitcut_unit *u)
 bool fast_rule_make(struct fast_rule *r, const struct bitcut_unit *u)
 {
     *r = (struct fast_rule){ .block = u->block };
-    return u->nan_rule == NAN_FIXED && FAST_RUN % u->k == 0 && operands_fit(u) &&
-           u->summation->fast && u->summation->fast(r, u);
+    return FAST_RUN % u->k == 0 && operands_fit(u) && u->summation->fast &&
+           u->summation->fast(r, u);
 }
 
 bool fast_takes(const struct bitcut_unit *u)
@@ -266,14 +285,39 @@ static bool two_stage_fit(struct fast_rule *r, int *base_a, int *base_b,
     return true;
 }
 
-/* Nothing is to be flushed where no sum can be subnormal.  Nobody knows whether sums that
-   are scaled down are flushed, too. */
+/* Whether no sum can be subnormal: then nothing is to be flushed. */
+static bool sums_are_normal(const struct fast_rule *r, const struct bitcut_unit *u,
+                            struct fast_range a, struct fast_range b)
+{
+    return last_bit(u, a, b) - r->lowered >= format_emin(f32());
+}
+
+/* Sums of -0 alone, where the zero that a subnormal operand becomes would be seen, are
+   none: accumulators start from +0. */
+static bool chain_fit(struct fast_rule *r, int *base_a, int *base_b,
+                      const struct bitcut_unit *u, struct fast_range a,
+                      struct fast_range b)
+{
+    (void)base_a, (void)base_b;
+    return sums_are_normal(r, u, a, b);
+}
+
+/* Products are in range, too. */
+static bool chains_fit(struct fast_rule *r, int *base_a, int *base_b,
+                       const struct bitcut_unit *u, struct fast_range a,
+                       struct fast_range b)
+{
+    (void)base_a, (void)base_b;
+    return sums_are_normal(r, u, a, b) && a.high + b.high + 2 <= 128;
+}
+
+/* Nobody knows whether sums that are scaled down are flushed, too. */
 static bool flush_fit(struct fast_rule *r, int *base_a, int *base_b,
                       const struct bitcut_unit *u, struct fast_range a,
                       struct fast_range b)
 {
     (void)base_a, (void)base_b;
-    const bool normal = last_bit(u, a, b) - r->lowered >= format_emin(f32());
+    const bool normal = sums_are_normal(r, u, a, b);
     if (normal) r->method = FAST_PAIRS;
     return normal || !r->lowered;
 }
@@ -304,6 +348,8 @@ static const struct {
     [FAST_FUSED_F16]        = { fused_fit,      4.5,  21.25 },
     [FAST_FUSED_F16_TWO]    = { fused_fit,      4.5,  24.25 },
     [FAST_CHAIN]            = { NULL,           1,     0    },
+    [FAST_CHAIN_FLUSH]      = { chain_fit,      1,     0    }, /* as FAST_CHAIN */
+    [FAST_CHAINS]           = { chains_fit,     1,     2    },
     [FAST_MULTIPLY_ADD]     = { NULL,           2,     0    },
     [FAST_EXACT]            = { NULL,          16,    20    },
     [FAST_PAIRS_FLUSH]      = { flush_fit,      2,     0    }, /* as FAST_PAIRS */
@@ -343,7 +389,7 @@ struct fast_format fast_format_make(const struct bitcut_unit *u, int base,
         .shift = 23 - f->fraction_bits - f->pad,
         .sign_shift = 32 - f->bits,
         .rebias = (127 - f->bias - base) * (1 << 23),
-        .flushed = u->flush_inputs ? 1 << 23 : 0,
+        .flushed = unit_flushes_operands(u) ? 1 << 23 : 0,
         .least = format_emin(unit_operand_format(u, f)) - base,
         .packing = packing,
     };

@@ -447,7 +447,7 @@ struct fast_split {
 
 constexpr bitcut_rounding rounding(enum direction direction, int bit = 0,
                                    enum overflow overflow = OVERFLOW_IEEE,
-                                   bool flush = false)
+                                   enum flush flush = FLUSH_NONE)
 {
     return { NULL, NULL, direction, bit, overflow, flush };
 }
@@ -455,7 +455,7 @@ constexpr bitcut_rounding rounding(enum direction direction, int bit = 0,
 constexpr bitcut_rounding rn = rounding(TO_NEAREST_EVEN),
                           sat = rounding(TO_NEAREST_EVEN, 0, OVERFLOW_SATURATE),
                           rna = rounding(TO_NEAREST_AWAY), rz = rounding(TO_ZERO),
-                          cut = rounding(TO_ZERO, 0, OVERFLOW_INF, true),
+                          cut = rounding(TO_ZERO, 0, OVERFLOW_INF, FLUSH_SUBNORMAL),
                           feng21 = rounding(BY_BIT, 21), feng22 = rounding(BY_BIT, 22);
 
 const fast_split fast_splits[] = {

@@ -54,7 +54,7 @@ bool unit_rule_make(struct unit_rule *to, const struct bitcut_unit *u)
                               .normalise = u->normalise,
                               .floor = u->floor,
                               .c_last = u->c_last,
-                              .flush_inputs = u->flush_inputs,
+                              .flush_inputs = u->flush_inputs != INPUT_KEPT,
                               .operand = { u->via ? *u->via : *u->a,
                                            u->via ? *u->via : *u->b },
                               .c = *u->c,
@@ -65,6 +65,7 @@ bool unit_rule_make(struct unit_rule *to, const struct bitcut_unit *u)
     unit_order(order, u->k, u->order);
     for (int i = 0; i < u->k; i++) to->order[i] = (uint8_t)order[i];
     return find_sum(&to->sum, u->summation) && !u->scale && u->nan_rule == NAN_FIXED &&
+           u->flush_inputs <= INPUT_POSITIVE && u->rounding.flush != FLUSH_TINY &&
            !(u->via && u->flush_inputs) && format_holds(f32, u->c) &&
            format_holds(f32, u->a) && format_holds(f32, u->b);
 }

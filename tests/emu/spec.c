@@ -67,6 +67,7 @@ struct term {
     bool aligns;         /* takes part in the choice of the alignment exponent    */
     long exponent;       /* that of the exponent field; emin for zero, subnormal  */
     struct dyadic value; /* with its sign; meaningless for infinity and NaN       */
+    uint64_t nan[2];     /* NaN factors as binary64, or the first alone; 0: none  */
 };
 
 static uint64_t ones(int bits) { return bits ? UINT64_MAX >> (64 - bits) : 0; }
@@ -109,6 +110,13 @@ static enum kind kind_of(const struct bitcut_format *f, struct fields x)
     return zero ? KIND_ZERO : KIND_FINITE;
 }
 
+/* A NaN with sign and payload kept, as binary64. */
+static uint64_t wide_nan(const struct bitcut_format *f, struct fields x)
+{
+    return (uint64_t)x.negative << 63 | UINT64_C(0x7ff) << 52 |
+           x.fraction << (52 - f->fraction_bits);
+}
+
 static void term_read(struct term *t, const struct bitcut_format *f, uint64_t encoding)
 {
     const struct fields x = fields_of(f, encoding);
@@ -118,17 +126,21 @@ static void term_read(struct term *t, const struct bitcut_format *f, uint64_t en
     t->aligns = t->kind == KIND_FINITE;
     t->exponent = (long)(hidden_one ? x.exponent : 1) - f->bias;
     t->value.e = t->exponent - f->fraction_bits;
+    t->nan[0] = t->kind == KIND_NAN ? wide_nan(f, x) : 0;
+    t->nan[1] = 0;
     mpz_set_ui(t->value.m, x.fraction | (uint64_t)hidden_one << f->fraction_bits);
     if (x.negative) mpz_neg(t->value.m, t->value.m);
 }
 
-/* What a unit with flush_inputs reads: +0 for a subnormal. */
-static uint64_t flushed(const struct bitcut_unit *u, const struct bitcut_format *f,
-                        uint64_t encoding)
+/* A number that has just been read, of a format with that bias: below the normal ones it
+   becomes a zero. */
+static void flush(struct term *t, bool keeps_sign, long bias)
 {
-    const struct fields x = fields_of(f, encoding);
-    const bool subnormal = x.exponent == 0 && x.fraction != 0;
-    return u->flush_inputs && subnormal ? 0 : encoding;
+    if (t->kind != KIND_FINITE || leading(&t->value) >= 1 - bias) return;
+    t->kind = KIND_ZERO;
+    t->aligns = false;
+    t->negative &= keeps_sign;
+    mpz_set_ui(t->value.m, 0);
 }
 
 /* The exponent that a value has in another format, which holds it exactly. */
@@ -150,6 +162,7 @@ static enum kind product_kind(enum kind x, enum kind y)
 
 static void term_multiply(struct term *x, const struct term *y)
 {
+    x->nan[1] = y->nan[0];
     x->kind = product_kind(x->kind, y->kind);
     x->negative ^= y->negative;
     x->aligns = x->kind == KIND_FINITE;
@@ -265,6 +278,20 @@ static uint64_t overflow(const struct bitcut_unit *u, const struct bitcut_roundi
     return largest;
 }
 
+/* Whether x, or `rounded` as f holds it, is so small that the rule makes it zero. */
+static bool is_flushed(const struct bitcut_format *f, const struct bitcut_rounding *r,
+                       const struct dyadic *x, const struct dyadic *rounded)
+{
+    const long emin = 1 - f->bias;
+    struct dyadic all_bits = { .e = leading(x) - f->fraction_bits };
+    if (r->flush != FLUSH_TINY) return r->flush && leading(rounded) < emin;
+    mpz_init(all_bits.m);
+    round_magnitude(all_bits.m, x, all_bits.e, r->direction);
+    const bool tiny = leading(&all_bits) < emin;
+    mpz_clear(all_bits.m);
+    return tiny;
+}
+
 /* A nonzero x rounded once to u->result, encoded in u->c. */
 static uint64_t round_value(const struct bitcut_unit *u, const struct bitcut_rounding *r,
                             const struct dyadic *x)
@@ -278,7 +305,7 @@ static uint64_t round_value(const struct bitcut_unit *u, const struct bitcut_rou
     mpz_init(rounded.m);
     round_magnitude(rounded.m, x, ulp, r->direction);
     uint64_t d;
-    if (mpz_sgn(rounded.m) == 0 || (r->flush && leading(&rounded) < emin))
+    if (mpz_sgn(rounded.m) == 0 || is_flushed(f, r, x, &rounded))
         d = signed_zero(u->c, negative && u->zero != ZERO_POSITIVE);
     else if (leading(&rounded) > emax)
         d = overflow(u, r, negative);
@@ -351,11 +378,33 @@ static long align_exponent(const struct term *terms, int n, long least)
 /* Each sum below has `block` products in terms[0], terms[1], ... and c in terms[block],
    and may change them. */
 
+/* Whether the first of three NaNs that is one is the result. */
+static bool first_nan(uint64_t *d, const struct bitcut_unit *u, uint64_t x, uint64_t y,
+                      uint64_t z)
+{
+    const uint64_t nan = x ? x : y ? y : z;
+    if (u->nan_rule == NAN_FIXED || !nan) return false;
+    const uint64_t quiet = UINT64_C(1) << (u->c->fraction_bits - 1);
+    const uint64_t fraction = (nan & ones(52)) >> (52 - u->c->fraction_bits);
+    *d = signed_infinity(u->c, nan >> 63) | (fraction | quiet) << u->c->pad;
+    return true;
+}
+
+/* A product plus c in one operation. */
+static bool operand_nan(uint64_t *d, const struct bitcut_unit *u, const struct term *p,
+                        const struct term *c)
+{
+    return u->nan_rule == NAN_FIRST ? first_nan(d, u, p->nan[0], p->nan[1], c->nan[0])
+                                    : first_nan(d, u, p->nan[1], c->nan[0], p->nan[0]);
+}
+
 static uint64_t fused_sum(const struct bitcut_unit *u, struct term *terms,
                           const struct term *scales, int block)
 {
     (void)scales;
     const int n = block + 1;
+    uint64_t d;
+    if (operand_nan(&d, u, &terms[0], &terms[1])) return d;
     const long top = align_exponent(terms, n, u->align_min);
     if (u->fraction != FRACTION_EXACT)
         for (int i = 0; i < n; i++) cut_to(&terms[i].value, u, top - u->fraction);
@@ -409,6 +458,35 @@ static uint64_t pairs_sum(const struct bitcut_unit *u, struct term *terms,
     }
     term_swap(&terms[0], &terms[block - 1]);
     return exact_sum(u, &u->rounding, &terms[block - 1], 2);
+}
+
+/* A product, or a sum, and the encoding y, in one rounded operation. */
+static uint64_t rounded_add(const struct bitcut_unit *u, const struct term *x,
+                            bool product, uint64_t y)
+{
+    struct term pair[2] = { *x };
+    uint64_t d;
+    mpz_init(pair[1].value.m);
+    term_read(&pair[1], u->c, y);
+    if (!(product ? operand_nan(&d, u, x, &pair[1])
+                  : first_nan(&d, u, x->nan[0], pair[1].nan[0], 0)))
+        d = exact_sum(u, &u->rounding, pair, 2);
+    mpz_clear(pair[1].value.m);
+    return d;
+}
+
+static uint64_t chains_sum(const struct bitcut_unit *u, struct term *terms,
+                           const struct term *scales, int block)
+{
+    (void)scales;
+    const int chains = u->parity ? 2 : 1;
+    uint64_t sum[2] = { 0, 0 };
+    for (int chain = 0; chain < chains; chain++)
+        for (int i = chain; i < block; i += chains)
+            sum[chain] = rounded_add(u, &terms[i], true, sum[chain]);
+    term_read(&terms[0], u->c, sum[0]);
+    if (chains == 2) sum[0] = rounded_add(u, &terms[0], false, sum[1]);
+    return rounded_add(u, &terms[block], false, sum[0]);
 }
 
 /* Below every exponent, and far enough from the limits of long. */
@@ -534,6 +612,7 @@ static const struct sum {
     { "pairs", pairs_sum, false },
     { "two-stage", two_stage_sum, false },
     { "serial", serial_sum, false },
+    { "chains", chains_sum, false },
     { 0 },
 };
 
@@ -570,29 +649,10 @@ static void workspace_clear(struct workspace *w, int block)
 static void operand_read(struct term *t, const struct bitcut_unit *u,
                          const struct bitcut_format *f, uint64_t encoding)
 {
-    term_read(t, f, flushed(u, f, encoding));
+    term_read(t, f, encoding);
+    if (u->flush_inputs == INPUT_POSITIVE) flush(t, false, f->bias);
+    if (u->flush_inputs == INPUT_SIGNED) flush(t, true, f->bias);
     if (u->via) term_convert(t, u->via);
-}
-
-static bool is_nan(const struct bitcut_format *f, uint64_t encoding)
-{
-    return kind_of(f, fields_of(f, encoding)) == KIND_NAN;
-}
-
-/* Whether a step of one product, d = a b + c, gives one of its operands' NaNs. */
-static bool operand_nan(uint64_t *d, const struct bitcut_unit *u, uint64_t a, uint64_t b,
-                        uint64_t c)
-{
-    if (u->nan_rule != NAN_OPERAND) return false;
-    assert(u->block == 1 && u->a == u->c && u->b == u->c && !u->via);
-    const uint64_t by_rank[] = { b, c, a };
-    const uint64_t quiet = UINT64_C(1) << (u->c->fraction_bits - 1 + u->c->pad);
-    for (int i = 0; i < 3; i++) {
-        if (!is_nan(u->c, by_rank[i])) continue;
-        *d = by_rank[i] | quiet;
-        return true;
-    }
-    return false;
 }
 
 /* product = a b */
@@ -629,6 +689,15 @@ static void order_fill(int *k, const struct bitcut_unit *u)
         if (i & 1 << bit[u->order]) k[n++] = i;
 }
 
+/* C as the unit reads it. */
+static uint64_t c_read(struct term *t, const struct bitcut_unit *u, uint64_t c)
+{
+    term_read(t, u->c, c);
+    if (t->kind != KIND_FINITE || u->flush_inputs == INPUT_KEPT) return c;
+    flush(t, u->flush_inputs != INPUT_POSITIVE, u->c->bias);
+    return t->kind == KIND_ZERO ? signed_zero(u->c, t->negative) : c;
+}
+
 static const struct bitcut_rounding to_nearest = { .direction = TO_NEAREST_EVEN,
                                                    .overflow = OVERFLOW_IEEE };
 
@@ -643,7 +712,6 @@ static uint64_t step(struct workspace *w, const struct bitcut_unit *u,
 {
     const struct sum *sum = find_sum(u->summation->name);
     assert(sum);
-    if (operand_nan(&d, u, x->a[k[0]], x->b[k[0]], d)) return d;
     for (int i = 0; i < u->block; i++) {
         product_read(&w->terms[i], &w->factor, u, x->a[k[i]], x->b[k[i]]);
         if (!u->scale) continue;
@@ -660,11 +728,11 @@ uint64_t spec_dot(const struct bitcut_unit *u, const uint64_t *a, const uint64_t
 {
     assert(u->k <= SPEC_K_MOST && u->k % u->block == 0);
     const struct operands x = { a, b, scale_a, scale_b };
-    const uint64_t c_in = flushed(u, u->c, c);
-    uint64_t d = u->c_last ? 0 : c_in;
     struct workspace w;
     int k[SPEC_K_MOST];
     workspace_init(&w, u->block);
+    const uint64_t c_in = c_read(&w.factor, u, c);
+    uint64_t d = u->c_last ? 0 : c_in;
     order_fill(k, u);
     for (int i = 0; i < u->k; i += u->block) d = step(&w, u, &x, k + i, d);
     if (u->c_last) {

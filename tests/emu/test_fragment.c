@@ -478,6 +478,15 @@ static const struct {
     { "mi300", FORMAT_TF32, "cdna3/mfma.32x32x4.f32.xf32" },
     { "mi300", FORMAT_F32, "cdna3/mfma.32x32x2.f32.f32" },
     { "mi300", FORMAT_E5M2FNUZ, "cdna3/mfma.32x32x16.f32.bf8.bf8" },
+    { "sapphire-rapids emerald-rapids granite-rapids", FORMAT_BF16,
+      "amx/tdpbf16ps.m16n16k32.f32.bf16" },
+    { "cooper-lake zen4 zen5", FORMAT_BF16, "avx512/vdpbf16ps.m1n16k2.f32.bf16" },
+    { "sapphire-rapids emerald-rapids granite-rapids cooper-lake zen4 zen5", FORMAT_F16,
+      NULL },
+    { "sapphire-rapids emerald-rapids granite-rapids cooper-lake zen4 zen5", FORMAT_TF32,
+      NULL },
+    { "sapphire-rapids emerald-rapids granite-rapids cooper-lake zen4 zen5", FORMAT_F32,
+      "fma/f32" },
     { "h100 mi300", FORMAT_F64, NULL }, /* no f32 accumulator */
 };
 
@@ -521,7 +530,7 @@ START_TEST(chip_names)
                           c->name, formats[every[i]].name);
         for (int i = 0; i < 5; i++) ck_assert_int_le(chip_rows(c->name, some[i]), 1);
     }
-    ck_assert_int_eq(chips_seen, 14);
+    ck_assert_int_eq(chips_seen, 20);
 }
 END_TEST
 

@@ -262,7 +262,7 @@ static void set_operand(mpq_t q, const struct audit *x, const struct bitcut_form
 {
     const double value = format_to_double(f, encoding);
     mpq_set_d(q, value);
-    if (x->u->flush_inputs && f != x->u->scale && fabs(value) < ldexp(1, format_emin(f)))
+    if (unit_flushes_operands(x->u) && f != x->u->scale && fabs(value) < ldexp(1, format_emin(f)))
         mpq_set_ui(q, 0, 1);
 }
 
@@ -296,6 +296,7 @@ static void set_source(mpq_t q, const struct audit *x, const struct trace_term *
     switch (term->source) {
     case TRACE_C: mpq_set_d(q, format_to_double(x->u->c, x->step->c)); return;
     case TRACE_SUM: set_sum(q, x, term->index); return;
+    case TRACE_ZERO: mpq_set_ui(q, 0, 1); return;
     case TRACE_PRODUCT: break;
     }
     mpq_init(b);
