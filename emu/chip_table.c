@@ -29,6 +29,15 @@ const struct chip chips[] = {
     { "granite-rapids", "Intel Xeon, Granite Rapids, AMX", "amx" },
     { "zen4", "AMD Zen 4, AVX512-BF16", "avx512" },
     { "zen5", "AMD Zen 5, AVX512-BF16", "avx512" },
+    /* Arm's Technical Reference Manuals of the cores (FEAT_BF16); Amazon's and NVIDIA's
+       documents say which core is in a processor; Apple's M4: LLVM's apple-m4. */
+    { "neoverse-v1", "Arm Neoverse V1", "neon" },
+    { "neoverse-n2", "Arm Neoverse N2", "neon" },
+    { "neoverse-v2", "Arm Neoverse V2", "neon" },
+    { "graviton3", "AWS Graviton3, Neoverse V1", "neon" },
+    { "graviton4", "AWS Graviton4, Neoverse V2", "neon" },
+    { "grace", "NVIDIA Grace, Neoverse V2", "neon" },
+    { "m4", "Apple M4, SME", "sme" },
     { 0 }
 };
 
@@ -69,6 +78,12 @@ static const struct vendor x86 = {
       [EVIDENCE_COMPARED] = "compared with hardware, not recorded" },
 };
 
+static const struct vendor arm = {
+    "Arm",
+    { [EVIDENCE_EMULATED] = "documented, equal to QEMU, not compared with hardware",
+      [EVIDENCE_DOCUMENTED] = "documented, not compared with hardware" },
+};
+
 static const struct {
     const char *name;
     const struct vendor *vendor;
@@ -80,7 +95,8 @@ static const struct {
     { "blackwell", &nvidia }, { "rtx-blackwell", &nvidia },
     { "cdna1", &amd },        { "cdna2", &amd },
     { "cdna3", &amd },        { "amx", &intel },
-    { "avx512", &x86 },
+    { "avx512", &x86 },       { "amx-fp16", &intel },
+    { "neon", &arm },         { "sme", &arm },
 };
 
 enum { ARCHITECTURES = sizeof architectures / sizeof architectures[0] };

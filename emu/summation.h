@@ -93,7 +93,7 @@ struct summation {
 
 /* All of them: a new one is a word here, and a file that defines sum_NAME. */
 #define SUMMATIONS(ROW)                                                                  \
-    ROW(fused) ROW(grouped) ROW(pairs) ROW(two_stage) ROW(serial) ROW(chains)
+    ROW(fused) ROW(grouped) ROW(pairs) ROW(two_stage) ROW(serial) ROW(chains) ROW(dot)
 
 #define SUMMATION(name) extern const struct summation sum_##name;
 SUMMATIONS(SUMMATION)

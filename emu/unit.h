@@ -52,6 +52,7 @@ enum evidence {
     EVIDENCE_CONSISTENT, /* published models; recordings agree, but would also with a
                             correctly rounded dot product                              */
     EVIDENCE_MODELS,     /* published models only; never compared with hardware here   */
+    EVIDENCE_EMULATED,   /* the maker's documents; QEMU gives these bits, too          */
     EVIDENCE_DOCUMENTED, /* the maker's documents; never compared with hardware here   */
     EVIDENCE_DEFINITION, /* not hardware: exact by its definition                      */
     EVIDENCE_COUNT

@@ -188,7 +188,7 @@ bool field_is_open(const struct field *f, const struct bitcut_unit *u)
 {
     if (!field_used(f, u)) return false;
     if (u->evidence == EVIDENCE_MODELS || u->evidence == EVIDENCE_CONSISTENT ||
-        u->evidence == EVIDENCE_DOCUMENTED)
+        u->evidence == EVIDENCE_EMULATED || u->evidence == EVIDENCE_DOCUMENTED)
         return true;
     return has_word(u->open, f->name);
 }

@@ -24,6 +24,9 @@
 #define RNE { .name = "rn", .direction = TO_NEAREST_EVEN }
 #define RNE_FLUSH { .name = "rn, flushed", .direction = TO_NEAREST_EVEN, .flush = FLUSH_SUBNORMAL }
 #define RNE_TINY { .name = "rn, tiny flushed", .direction = TO_NEAREST_EVEN, .flush = FLUSH_TINY }
+#define ODD_FLUSH                                                                            \
+    { .name = "odd, flushed", .direction = TO_ODD, .overflow = OVERFLOW_INF,                 \
+      .flush = FLUSH_SUBNORMAL }
 #define RZ_INF { .name = "rz, overflow to Inf", .direction = TO_ZERO, .overflow = OVERFLOW_INF }
 
 /* What a step of a tensor core rounds to: format, rule, NaN, and the format of C and D; and
@@ -35,8 +38,12 @@
 
 /* What each operation of x86's units does, whatever MXCSR says: DAZ and FTZ. */
 #define X86_F32 .c = F(F32), .result = F(F32), .rounding = RNE_TINY,                         \
-                .flush_inputs = INPUT_SIGNED, .zero = ZERO_IEEE, .nan_rule = NAN_FIRST,      \
-                .nan = 0xffc00000
+                .zero = ZERO_IEEE, .nan_rule = NAN_FIRST, .nan = 0xffc00000
+
+/* Arm's default NaN. */
+#define ARM_F32 .c = F(F32), .result = F(F32), .zero = ZERO_IEEE, .nan = 0x7fc00000
+#define ARM_TO_F32 .c = F(F32), .result = F(F32), .nan = 0x7fc00000
+#define ARM_TO_F16 .c = F(F16), .result = F(F16), .nan = 0x7e00
 
 /* The NaN of chains on vendors' units. */
 #define NAN_F32 .nan_rule = NAN_FIXED, .nan = 0xffc00000
@@ -45,6 +52,8 @@
 
 #define SHAPE(M, N, K) .m = (M), .n = (N), .k = (K)
 #define FROM(A, B) .a = F(A), .b = F(B)
+#define ARM_FDOT "Arm ARM, FDOT (FP8), FPMR.LSCALE and OSM 0"
+
 /* Evidence, source, and for published vectors the fields they leave open. */
 #define PROVEN(...) PROVEN_(__VA_ARGS__, "", )
 #define PROVEN_(E, S, O, ...) .evidence = EVIDENCE_##E, .source = (S), .open = (O)
@@ -103,17 +112,36 @@
     {                                                                                        \
         .name = name_, .what = "fma chain, the odd product first, subnormals flushed in "    \
                                "and out",                                                    \
-        SHAPE(m_, n_, k_), FROM(a_, b_), X86_F32, .summation = &sum_fused,                   \
-        .order = K_DESCENDING, .block = 1, .fraction = FRACTION_EXACT, PROVEN(__VA_ARGS__)   \
+        SHAPE(m_, n_, k_), FROM(a_, b_), X86_F32, .flush_inputs = INPUT_SIGNED,              \
+        .summation = &sum_fused, .order = K_DESCENDING, .block = 1,                          \
+        .fraction = FRACTION_EXACT, PROVEN(__VA_ARGS__)                                      \
     }
 
 /* AMX: fma chains from +0 of even and of odd k, added; then c. */
-#define TILE(name_, m_, n_, k_, a_, b_, ...)                                                 \
+#define TILE(name_, m_, n_, k_, a_, b_, inputs, ...)                                         \
     {                                                                                        \
         .name = name_, .what = "fma chains of even and of odd products, added, then c; "     \
                                "subnormals flushed in and out",                              \
-        SHAPE(m_, n_, k_), FROM(a_, b_), X86_F32, .summation = &sum_chains,                  \
+        SHAPE(m_, n_, k_), FROM(a_, b_), X86_F32, inputs, .summation = &sum_chains,          \
         .block = k_, .parity = true, PROVEN(__VA_ARGS__)                                     \
+    }
+
+/* Arm's bf16 with FPCR.EBF 0: products, their sum and that with c rounded to odd. */
+#define ODD_PAIRS(name_, m_, n_, k_, ...)                                                    \
+    {                                                                                        \
+        .name = name_, .what = "products, a sum of two, then c, each rounded to odd; "       \
+                               "subnormals flushed in and out",                              \
+        SHAPE(m_, n_, k_), FROM(BF16, BF16), ARM_F32, .rounding = ODD_FLUSH,                 \
+        .summation = &sum_pairs, .block = 2, .flush_inputs = INPUT_SIGNED,                   \
+        PROVEN(__VA_ARGS__)                                                                  \
+    }
+
+/* Arm's FPDot, then FPAdd: two products in one rounded operation, then c. */
+#define DOT_ADD(name_, m_, n_, k_, a_, b_, ...)                                              \
+    {                                                                                        \
+        .name = name_, .what = "two products added exactly and rounded, then c added",       \
+        SHAPE(m_, n_, k_), FROM(a_, b_), ARM_F32, .rounding = RNE, .summation = &sum_dot,    \
+        .block = 2, PROVEN(__VA_ARGS__)                                                      \
     }
 
 /* E-FDPA: c and `block_` products added exactly, rounded once. */
@@ -482,10 +510,29 @@ const struct bitcut_unit units[] = {
     CHAIN("cdna3/mfma.16x16x4.f64.f64",   16, 16, 4, F64, NAN_F64, MODELS, "MMA-Sim"),
     CHAIN("cdna3/mfma.4x4x4_4b.f64.f64",   4,  4, 4, F64, NAN_F64, MODELS, "MMA-Sim"),
 
-    TILE("amx/tdpbf16ps.m16n16k32.f32.bf16", 16, 16, 32, BF16, BF16,
+    TILE("amx/tdpbf16ps.m16n16k32.f32.bf16", 16, 16, 32, BF16, BF16, .flush_inputs = INPUT_SIGNED,
          COMPARED, "Intel SDM, TDPBF16PS; SPR"),
     PAIR_CHAIN("avx512/vdpbf16ps.m1n16k2.f32.bf16", 1, 16, 2, BF16, BF16,
                RECORDED, "Intel SDM, VDPBF16PS; ZEN4; SPR"),
+    TILE("amx-fp16/tdpfp16ps.m16n16k32.f32.f16", 16, 16, 32, F16, F16, .flush_inputs = INPUT_C,
+         DOCUMENTED, "Intel ISE reference, TDPFP16PS"),
+
+    ODD_PAIRS("neon/bfmmla.m2n2k4.f32.bf16", 2, 2, 4, EMULATED, "Arm ARM, BFMMLA, FPCR.EBF 0; QEMU"),
+    ODD_PAIRS("neon/bfdot.m1n4k2.f32.bf16",  1, 4, 2, EMULATED, "Arm ARM, BFDOT, FPCR.EBF 0; QEMU"),
+    DOT_ADD("neon/bfmmla-ebf.m2n2k4.f32.bf16", 2, 2, 4, BF16, BF16,
+            DOCUMENTED, "Arm ARM, BFMMLA, FPCR.EBF 1, FZ 0"),
+    DOT_ADD("neon/bfdot-ebf.m1n4k2.f32.bf16",  1, 4, 2, BF16, BF16,
+            DOCUMENTED, "Arm ARM, BFDOT, FPCR.EBF 1, FZ 0"),
+    EXACT("neon/fdot.m1n4k4.f32.e4m3",      1, 4, 4, E4M3, E4M3, ARM_TO_F32, 4, DOCUMENTED, ARM_FDOT),
+    EXACT("neon/fdot.m1n4k4.f32.e5m2",      1, 4, 4, E5M2, E5M2, ARM_TO_F32, 4, DOCUMENTED, ARM_FDOT),
+    EXACT("neon/fdot.m1n4k4.f32.e4m3.e5m2", 1, 4, 4, E4M3, E5M2, ARM_TO_F32, 4, DOCUMENTED, ARM_FDOT),
+    EXACT("neon/fdot.m1n4k4.f32.e5m2.e4m3", 1, 4, 4, E5M2, E4M3, ARM_TO_F32, 4, DOCUMENTED, ARM_FDOT),
+    EXACT("neon/fdot.m1n8k2.f16.e4m3",      1, 8, 2, E4M3, E4M3, ARM_TO_F16, 2, DOCUMENTED, ARM_FDOT),
+    EXACT("neon/fdot.m1n8k2.f16.e5m2",      1, 8, 2, E5M2, E5M2, ARM_TO_F16, 2, DOCUMENTED, ARM_FDOT),
+    EXACT("neon/fdot.m1n8k2.f16.e4m3.e5m2", 1, 8, 2, E4M3, E5M2, ARM_TO_F16, 2, DOCUMENTED, ARM_FDOT),
+    EXACT("neon/fdot.m1n8k2.f16.e5m2.e4m3", 1, 8, 2, E5M2, E4M3, ARM_TO_F16, 2, DOCUMENTED, ARM_FDOT),
+    DOT_ADD("sme/fmopa.m16n16k2.f32.f16", 16, 16, 2, F16, F16,
+            EMULATED, "Arm ARM, FMOPA (widening, 2-way), FPCR.FZ and FZ16 0; QEMU"),
     { 0 }
     /* clang-format on */
 };

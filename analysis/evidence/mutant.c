@@ -220,6 +220,38 @@ static bool zero_begins_positive(const struct bitcut_unit *u,
            no_nonzero_sum_below(u, format_least_exponent(u->result));
 }
 
+/* A chain starts from +0, and no sum of it becomes a zero that it is not: none is -0. */
+static bool chains_are_never_negative_zero(const struct bitcut_unit *u,
+                                           const struct bitcut_unit *mutant)
+{
+    return u->summation == &sum_chains && normal_inputs_stay_normal(u, mutant);
+}
+
+/* --- sums that keep all bits ------------------------------------------------------ */
+
+/* Whatever terms align by, none has a bit below what is kept. */
+static bool fraction_keeps_all(const struct bitcut_unit *u,
+                               const struct bitcut_unit *mutant)
+{
+    const int high = larger_int(format_emax(u->a) + format_emax(u->b), format_emax(u->c));
+    return u->summation == &sum_fused && !u->scale && !u->normalise &&
+           lowest_bit(u) >= larger_int(high, u->align_min) -
+                                smaller_int(u->fraction, mutant->fraction);
+}
+
+/* Each product is a normal result, so that rounding it before a sum of two changes
+ * nothing.
+ */
+static bool products_are_results(const struct bitcut_unit *u,
+                                 const struct bitcut_unit *mutant)
+{
+    const struct reach r = reach_of(u);
+    return u->summation == &sum_dot && mutant->summation == &sum_pairs && u->block == 2 &&
+           u->a->fraction_bits + u->b->fraction_bits + 1 <= u->result->fraction_bits &&
+           r.product_low >= format_emin(u->result) &&
+           r.product_high <= format_emax(u->result);
+}
+
 /* --- two stages ------------------------------------------------------------------- */
 
 /* The sum of products is cut by `sum_fraction` only if it lies more than sum_fraction -
@@ -265,6 +297,9 @@ const struct proof proofs[] = {
     { "same rule", "no product has so many bits", "flush", tiny_has_no_more_bits },
     { "out of reach", "no sum underflows to zero", "zero", zero_is_exact },
     { "starts from +0", "no sum is a sum of -0 alone, none underflows", "zero", zero_begins_positive },
+    { "starts from +0", "no sum underflows, none is -0", "zero", chains_are_never_negative_zero },
+    { "drops nothing", "no term has a bit that low", "fraction", fraction_keeps_all },
+    { "same values", "products are results", "sum", products_are_results },
     { "drops nothing", "no sum has a bit that low", "keep_min", keep_min_drops_nothing },
     { "cut again", "keep cuts at least as much", "sum_fraction", cut_again_by_keep },
     { 0 }

@@ -234,6 +234,9 @@ static void fill_residue(struct sample *s, const struct bitcut_unit *u, struct r
         if (draw_one_in(rng, 2)) s->b[k] ^= UINT64_C(1) << u->b->pad;
     }
     s->c = draw_zero(u->c, rng);
+    if (u->fraction == FRACTION_EXACT &&
+        u->c == &formats[FORMAT_F16]) /* as far as can be */
+        s->c = encoding_at(u->c, draw_one_in(rng, 2), format_least_exponent(u->c), 0);
     if (!draw_one_in(rng, 3)) return;
     const int gap = draw_gap(u, rng), near = draw_between(rng, -2, 2);
     s->c = draw_at(u->c, top - gap + near, rng);

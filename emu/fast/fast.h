@@ -9,7 +9,8 @@
    fma.
    - chains of even and odd products, by its fma or, where products are exact floats, its
      multiplications and additions.
-   - trees of rounded products, by the processor's multiplications and additions.
+   - trees of rounded products, by the processor's multiplications and additions; to odd,
+     in binary64.
    - sums in two stages, whose integers of at most 39 bits are exact in binary64.
    - serial sums, in binary64 rounding toward zero. */
 #ifndef BITCUT_EMU_FAST_FAST_H
@@ -50,6 +51,8 @@ enum fast_method {
     FAST_EXACT,            /* add products and c exactly, round once                  */
     FAST_PAIRS,            /* round products, pairs of them, pairs of pairs, the sum  */
     FAST_PAIRS_FLUSH,      /* and flush what is subnormal                             */
+    FAST_PAIRS_ODD,        /* two products, rounded to odd: where nothing is subnormal */
+    FAST_DOT,              /* add products exactly, round; add c, round               */
     FAST_TWO_STAGE,
     FAST_TWO_STAGE_PARITY,
     FAST_TWO_STAGE_WIDE,   /* for exponents anywhere                                  */
@@ -207,9 +210,10 @@ bool fast_range_fits(struct fast_range r);
 bool fast_rule_make(struct fast_rule *r, const struct bitcut_unit *u);
 
 /* The same as far as it is a matter of the summation: of rows with fields as `fused`,
-   `pairs`, `chains`, `two-stage` and `serial` read them. */
+   `pairs`, `dot`, `chains`, `two-stage` and `serial` read them. */
 bool fast_fused(struct fast_rule *r, const struct bitcut_unit *u);
 bool fast_pairs(struct fast_rule *r, const struct bitcut_unit *u);
+bool fast_dot(struct fast_rule *r, const struct bitcut_unit *u);
 bool fast_chains(struct fast_rule *r, const struct bitcut_unit *u);
 bool fast_two_stage(struct fast_rule *r, const struct bitcut_unit *u);
 bool fast_serial(struct fast_rule *r, const struct bitcut_unit *u);

@@ -140,9 +140,25 @@ static bool multiply_add(struct fast_rule *r, const struct bitcut_unit *u)
            !u->flush_inputs && u->block == 1;
 }
 
+/* Products are exact floats, where they are in range. */
+static bool odd_pairs(struct fast_rule *r, const struct bitcut_unit *u)
+{
+    r->method = FAST_PAIRS_ODD;
+    return u->c == f32() && u->result == f32() && !u->via && !u->c_last &&
+           u->rounding.direction == TO_ODD && u->rounding.overflow == OVERFLOW_INF &&
+           u->zero == ZERO_IEEE && u->block == 2 && products_fit(u);
+}
+
 bool fast_pairs(struct fast_rule *r, const struct bitcut_unit *u)
 {
-    return flushed_pairs(r, u) || multiply_add(r, u);
+    return flushed_pairs(r, u) || multiply_add(r, u) || odd_pairs(r, u);
+}
+
+bool fast_dot(struct fast_rule *r, const struct bitcut_unit *u)
+{
+    r->method = FAST_DOT;
+    return rounds_as_host(u) && !u->rounding.flush && !u->flush_inputs &&
+           u->zero == ZERO_IEEE && (u->block == 2 || u->block == 4) && errors_fit(u);
 }
 
 /* Products are exact floats, where they are in range. */
@@ -302,13 +318,13 @@ static bool chain_fit(struct fast_rule *r, int *base_a, int *base_b,
     return sums_are_normal(r, u, a, b);
 }
 
-/* Products are in range, too. */
+/* Products and their sum are in range, too. */
 static bool chains_fit(struct fast_rule *r, int *base_a, int *base_b,
                        const struct bitcut_unit *u, struct fast_range a,
                        struct fast_range b)
 {
     (void)base_a, (void)base_b;
-    return sums_are_normal(r, u, a, b) && a.high + b.high + 2 <= 128;
+    return sums_are_normal(r, u, a, b) && a.high + b.high + 3 <= 128;
 }
 
 /* Nobody knows whether sums that are scaled down are flushed, too. */
@@ -353,6 +369,8 @@ static const struct {
     [FAST_MULTIPLY_ADD]     = { NULL,           2,     0    },
     [FAST_EXACT]            = { NULL,          16,    20    },
     [FAST_PAIRS_FLUSH]      = { flush_fit,      2,     0    }, /* as FAST_PAIRS */
+    [FAST_PAIRS_ODD]        = { chains_fit,    16,    40    },
+    [FAST_DOT]              = { NULL,          16,    20    },
     [FAST_TWO_STAGE]        = { two_stage_fit,  4.5,  94    },
     [FAST_TWO_STAGE_PARITY] = { two_stage_fit,  4.5, 148    },
     [FAST_SERIAL_RN]        = { serial_fit,     4,    28    },

@@ -489,6 +489,15 @@ static uint64_t chains_sum(const struct bitcut_unit *u, struct term *terms,
     return rounded_add(u, &terms[block], false, sum[0]);
 }
 
+static uint64_t dot_sum(const struct bitcut_unit *u, struct term *terms,
+                        const struct term *scales, int block)
+{
+    (void)scales;
+    term_read(&terms[0], u->c, exact_sum(u, &u->rounding, terms, block));
+    term_swap(&terms[1], &terms[block]);
+    return exact_sum(u, &u->rounding, terms, 2);
+}
+
 /* Below every exponent, and far enough from the limits of long. */
 static const long NO_EXPONENT = -1000000;
 
@@ -607,13 +616,10 @@ static const struct sum {
                     const struct term *scales, int block);
     bool scales_groups; /* scales[i] is that of product i; if not, they are multiplied */
 } sums[] = {
-    { "fused", fused_sum, false },
-    { "grouped", grouped_sum, true },
-    { "pairs", pairs_sum, false },
-    { "two-stage", two_stage_sum, false },
-    { "serial", serial_sum, false },
-    { "chains", chains_sum, false },
-    { 0 },
+    { "fused", fused_sum, false },   { "grouped", grouped_sum, true },
+    { "pairs", pairs_sum, false },   { "two-stage", two_stage_sum, false },
+    { "serial", serial_sum, false }, { "chains", chains_sum, false },
+    { "dot", dot_sum, false },       { 0 },
 };
 
 static const struct sum *find_sum(const char *name)

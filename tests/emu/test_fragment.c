@@ -487,6 +487,15 @@ static const struct {
       NULL },
     { "sapphire-rapids emerald-rapids granite-rapids cooper-lake zen4 zen5", FORMAT_F32,
       "fma/f32" },
+    { "neoverse-v1 neoverse-n2 neoverse-v2 graviton3 graviton4 grace", FORMAT_BF16,
+      "neon/bfmmla.m2n2k4.f32.bf16" },
+    { "neoverse-v1 neoverse-n2 neoverse-v2 graviton3 graviton4 grace", FORMAT_F16, NULL },
+    { "neoverse-v1 neoverse-n2 neoverse-v2 graviton3 graviton4 grace m4", FORMAT_TF32,
+      NULL },
+    { "neoverse-v1 neoverse-n2 neoverse-v2 graviton3 graviton4 grace m4", FORMAT_F32,
+      "fma/f32" },
+    { "m4", FORMAT_F16, "sme/fmopa.m16n16k2.f32.f16" },
+    { "m4", FORMAT_BF16, NULL },
     { "h100 mi300", FORMAT_F64, NULL }, /* no f32 accumulator */
 };
 
@@ -530,7 +539,7 @@ START_TEST(chip_names)
                           c->name, formats[every[i]].name);
         for (int i = 0; i < 5; i++) ck_assert_int_le(chip_rows(c->name, some[i]), 1);
     }
-    ck_assert_int_eq(chips_seen, 20);
+    ck_assert_int_eq(chips_seen, 27);
 }
 END_TEST
 

@@ -509,6 +509,7 @@ static const struct {
     { "fused",     -1, -1, -1,          -1,         -1,         false, true,  "cut" },
     { "fused",     -1, 13, -1,          -1,         -1,         false, false, "cut" },
     { "fused",     -1, 25, -1,          -1,         -1,         false, false, "cut" },
+    { "fused",      2, FRACTION_EXACT, -1, FORMAT_F16, FORMAT_F16, false, false, "steps" },
     { "pairs",     -1, -1, -1,          FORMAT_F32, FORMAT_F32, false, false, "simt" },
     { "two-stage", -1, -1, -1,          FORMAT_F32, FORMAT_F32, false, false, "cut" },
     { "serial",    -1, -1, -1,          -1,         -1,         false, false, "steps" },
@@ -522,7 +523,7 @@ static bool is_or_any(int asked, const struct bitcut_format *f)
 
 static const char *method_expected(const struct bitcut_unit *u)
 {
-    if (u->nan_rule != NAN_FIXED) return "none";
+    if (u->nan_rule != NAN_FIXED || u->flush_inputs > INPUT_POSITIVE) return "none";
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
         if (!strcmp(expected[i].sum, u->summation->name) &&
             (expected[i].block < 0 || expected[i].block == u->block) &&

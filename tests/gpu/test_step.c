@@ -222,8 +222,8 @@ static bool is_taken(const struct bitcut_unit *u)
 /* Whether devices are told of the row; not of what only ordinary processors do. */
 static bool is_told(const struct bitcut_unit *u)
 {
-    return u->summation != &sum_chains && u->flush_inputs <= INPUT_POSITIVE &&
-           u->rounding.flush != FLUSH_TINY;
+    return u->summation != &sum_chains && u->summation != &sum_dot &&
+           u->flush_inputs <= INPUT_POSITIVE && u->rounding.flush != FLUSH_TINY;
 }
 
 /* The sample's output as devices compute it. */
