@@ -201,7 +201,7 @@ fragments_computed() {
 
 # Vectors for one unit: the kept ones again for the kept seed, and they kill all mutants.
 vectors_made() {
-    unit=hopper/mma.m16n8k16.f16.f16
+    unit=amx/tdpbf16ps.m16n16k32.f32.bf16
     run 0 probe --unit $unit -o made/vectors
     for array in A B C D; do
         cmp made/vectors/$array.npy "$BITCUT_DATA/directed/$unit/$array.npy" 2>&1

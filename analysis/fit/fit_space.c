@@ -40,18 +40,25 @@ int space_find(const struct space *s, int field, int64_t value)
     return -1;
 }
 
-uint64_t space_orders(const struct space *s, const struct bitcut_unit *row)
+/* The orders of k that are the row's, as it stands; none if it is not sound. */
+static uint64_t same_orders(const struct space *s, const struct bitcut_unit *row)
 {
-    struct bitcut_unit own = *row;
     uint64_t same = 0;
-    own.parity = true; /* orders that are the same then are so without it, too */
-    own.parity = unit_sound(&own) || row->parity;
     for (int i = 0; i < s->count[FIELD_ORDER]; i++) {
-        struct bitcut_unit changed = own;
+        struct bitcut_unit changed = *row;
         set_value(&changed, s, FIELD_ORDER, i);
-        if (unit_sound(&changed) && order_same(&own, &changed)) same |= bit(i);
+        if (unit_sound(&changed) && order_same(row, &changed)) same |= bit(i);
     }
     return same;
+}
+
+/* Rows of a frame are with parity or without. */
+uint64_t space_orders(const struct space *s, const struct bitcut_unit *row)
+{
+    struct bitcut_unit other = *row;
+    other.parity = !row->parity;
+    const uint64_t own = same_orders(s, row);
+    return unit_sound(&other) ? own & same_orders(s, &other) : own;
 }
 
 /* --- frames ----------------------------------------------------------------------- */
