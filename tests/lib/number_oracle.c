@@ -212,11 +212,31 @@ static struct place place_mpfr(const struct bitcut_format *f, mpfr_srcptr x,
     return p;
 }
 
+/* Whether x is below the least normal number as a format without a least exponent rounds it.
+   Just below, a middle goes up to the even one, as it does away from zero. */
+static bool is_tiny(const struct bitcut_format *f, const struct bitcut_rounding *r,
+                    mpfr_srcptr x)
+{
+    const bool away = r->direction == TO_NEAREST_AWAY;
+    const mpfr_flags_t flags = mpfr_flags_save();
+    mpfr_t y, least;
+    mpfr_init2(y, f->fraction_bits + 1);
+    mpfr_init2(least, 2);
+    mpfr_set(y, x, away ? MPFR_RNDN : mpfr_directions[r->direction].rnd);
+    mpfr_set_ui_2exp(least, 1, 1 - f->bias, MPFR_RNDN);
+    const bool tiny = mpfr_cmpabs(y, least) < 0;
+    mpfr_clear(y);
+    mpfr_clear(least);
+    mpfr_flags_restore(flags, MPFR_FLAGS_ALL);
+    return tiny;
+}
+
 uint64_t oracle_round(const struct bitcut_format *f, const struct bitcut_rounding *r,
                       mpfr_srcptr x)
 {
     const bool negative = mpfr_signbit(x) != 0;
     mpfr_t y;
+    if (r->flush == FLUSH_TINY && is_tiny(f, r, x)) return encode(f, r, negative, 0);
     mpfr_init2(y, f->fraction_bits + 1);
     round_mpfr(y, f, r, x);
     uint64_t encoding;

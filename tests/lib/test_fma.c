@@ -179,7 +179,7 @@ START_TEST(flagged_rules)
     for (const struct bitcut_format *f = formats; f->name; f++)
         for (int i = 0; f->has_sign && i < 4000; i++) {
             struct bitcut_rounding r = roundings[i % (ROUND_ODD + 1)];
-            r.flush = i / 8 % 2;
+            r.flush = (enum flush)(i / 8 % 3);
             r.overflow = (enum overflow)(i / 16 % 3);
             const uint64_t a = finite_encoding(f, &state), b = finite_encoding(f, &state);
             check_fma(f, &r, a, b, addend_near(f, a, b, &state));
