@@ -1,6 +1,6 @@
 #include "emu/summation.h"
 
-/* The table of matrix units.  Vendors document none of it.  Sources named in the rows:
+/* The table of matrix units.  Makers of GPUs document none of it.  Sources named in the rows:
 
    MMA-Sim  Xie, Wang, Yang, Yang, arXiv 2511.10909 (models)
    MTC      Khattak and Mikaitis, arXiv 2512.07004, MATLAB-tensor-core (recorded vectors)
