@@ -3,6 +3,7 @@
 #include "gpu/gpu.h"
 
 #include "emu/gemm.h"
+#include "gpu/host/host_module.h"
 #include "lib/gemm_plan.h"
 #include "lib/table.h"
 #include "lib/text.h"
@@ -29,10 +30,10 @@ const struct gpu_variant_row gpu_variants[] = {
 
 const struct gpu_backend gpu_backends[] = {
     /* clang-format off */
-    { "cuda",     "NVIDIA GPUs, by the module bitcut-cuda.so",          "bitcut-cuda.so",     "nvcc",         NULL,  false },
-    { "hip",      "AMD GPUs, by the module bitcut-hip.so",              "bitcut-hip.so",      "an AMD clang", NULL,  false },
-    { "host",     "the matrix unit of this machine's processor",        NULL,                 NULL,           NULL,  false },
-    { "executor", "AMD GPUs' own code, executed by a model of the GPU", "bitcut-executor.so", "an AMD clang", "hip", true  },
+    { "cuda",     "NVIDIA GPUs, by the module bitcut-cuda.so",          "bitcut-cuda.so",     "nvcc",         NULL,  false, NULL         },
+    { "hip",      "AMD GPUs, by the module bitcut-hip.so",              "bitcut-hip.so",      "an AMD clang", NULL,  false, NULL         },
+    { "host",     "the matrix units of this machine's processor",       NULL,                 NULL,           NULL,  false, &host_module },
+    { "executor", "AMD GPUs' own code, executed by a model of the GPU", "bitcut-executor.so", "an AMD clang", "hip", true,  NULL         },
     { 0 }
     /* clang-format on */
 };
@@ -83,7 +84,10 @@ enum bitcut_status gpu_open(struct gpu *g, const struct gpu_backend *backend,
 {
     char path[PATH_MOST], own[PATH_MOST];
     const char *file = backend->module;
-    if (!file) return fault_set(f, BITCUT_CANNOT, "not built in");
+    if (backend->own) {
+        *g = (struct gpu){ backend->own, NULL };
+        return BITCUT_OK;
+    }
     const char *folder = modules_folder(own, otherwise, file);
     const int length = snprintf(path, sizeof path, "%s/%s", folder, file);
     if (length < 0 || (size_t)length >= sizeof path || access(path, F_OK) != 0)
@@ -120,7 +124,7 @@ static int number_of(const char *text)
 static enum bitcut_status no_such_name(const char *name, struct fault *f)
 {
     return fault_set(f, BITCUT_BAD_ARGUMENT,
-                     "%.*s: no device is called so, but cuda, cuda:1, ...",
+                     "%.*s: no device is called so, but host, cuda, cuda:1, ...",
                      text_fit(name, 100), name);
 }
 
@@ -133,7 +137,6 @@ static enum bitcut_status parse(const struct gpu_backend **backend, const char *
     while ((row = table_next(TABLE(gpu_backends), row)))
         if (strlen(row->name) == length && !strncmp(row->name, name, length)) break;
     if (!row) return no_such_name(name, f);
-    if (!row->module) return fault_set(f, BITCUT_CANNOT, "%s: not built in", row->name);
     *backend = row;
     *which = name[length] ? name + length + 1 : NULL;
     return BITCUT_OK;
@@ -243,9 +246,36 @@ const struct gpu_instruction *gpu_next(const struct gpu *g,
     return NULL;
 }
 
+const struct gpu_architecture *gpu_architecture_for(const struct gpu_device *device,
+                                                    unsigned set)
+{
+    const struct gpu_architecture *a = device->architecture;
+    const unsigned both = device->architectures & set;
+    while (both && !(a->bit & both)) a++;
+    return both ? a : NULL;
+}
+
 bool gpu_has(const struct gpu_device *device, const struct gpu_instruction *instruction)
 {
-    return instruction->architectures & device->architecture->bit;
+    return instruction->architectures & device->architectures;
+}
+
+/* The unit of the instruction of that name, which those architectures have. */
+static const struct bitcut_unit *unit_called(const char *instruction,
+                                             unsigned architectures,
+                                             const struct gpu_device *device)
+{
+    char name[GPU_TEXT_MOST];
+    const struct gpu_architecture *a = gpu_architecture_for(device, architectures);
+    if (!a) return NULL;
+    snprintf(name, sizeof name, "%s/%s", a->units, instruction);
+    return bitcut_unit_find(name, NULL);
+}
+
+const struct bitcut_unit *gpu_unit(const struct gpu_instruction *instruction,
+                                   const struct gpu_device *device)
+{
+    return unit_called(instruction->name, instruction->architectures, device);
 }
 
 enum bitcut_status gpu_run(const struct gpu_batch *batch, const struct gpu *g,
@@ -275,18 +305,16 @@ const struct gpu_kernel *gpu_kernel_next(const struct gpu *g, const struct gpu_k
 
 bool gpu_kernel_fits(const struct gpu_device *device, const struct gpu_kernel *kernel)
 {
-    return (kernel->architectures & device->architecture->bit) &&
+    return (kernel->architectures & device->architectures) &&
            kernel->shared_bytes <= device->shared_bytes;
 }
 
 const struct bitcut_unit *gpu_kernel_unit(const struct gpu_kernel *kernel,
                                           const struct gpu_device *device)
 {
-    char name[GPU_TEXT_MOST];
-    if (!kernel->instruction) return bitcut_unit_find("fma/f32", NULL);
-    snprintf(name, sizeof name, "%s/%s", device->architecture->units,
-             kernel->instruction);
-    return bitcut_unit_find(name, NULL);
+    return kernel->instruction
+               ? unit_called(kernel->instruction, kernel->architectures, device)
+               : bitcut_unit_find("fma/f32", NULL);
 }
 
 /* --- what a kernel does ----------------------------------------------------------- */
@@ -568,6 +596,8 @@ enum bitcut_status gpu_split_run(void *words, const struct gpu_work *work,
                                  const struct gpu_device *device, struct fault *f)
 {
     char why[GPU_FAULT_MOST];
+    if (!g->module->split)
+        return fault_set(f, BITCUT_CANNOT, "the module has no kernels");
     if (g->module->split(words, work, operand, device->number, why) == 0)
         return BITCUT_OK;
     return fault_set(f, BITCUT_CANNOT, "%s", why);

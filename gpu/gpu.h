@@ -21,11 +21,12 @@ extern const struct gpu_variant_row gpu_variants[];
    "cuda:1" for the second, or "executor:gfx90a" for the first of an architecture. */
 struct gpu_backend {
     const char *name, *what;
-    const char *module;   /* its file's name; NULL: there is none yet                  */
+    const char *module;   /* its file's name; NULL: it is part of the program          */
     const char *compiler; /* that it is built by                                       */
     const char *tables;   /* the backend whose tables its module has; NULL: it has its
                              own                                                       */
     bool by_architecture; /* its devices are called after their architectures          */
+    const struct gpu_module *own; /* that is part of the program; else NULL            */
 };
 
 extern const struct gpu_backend gpu_backends[]; /* ended by a row without a name */
@@ -36,9 +37,9 @@ struct gpu {
     void *handle;
 };
 
-/* Open a backend's module in the folder that the environment variable BITCUT_MODULES
-   names, or else in `otherwise`, or if that is NULL beside the library, or where `make
-   install` puts it.  This needs no device.  BITCUT_CANNOT: there is no module, it cannot
+/* Open a backend's module: its own, or that in the folder that the environment variable
+   BITCUT_MODULES names, or else in `otherwise`, or if that is NULL beside the library, or
+   where `make install` puts it.  This needs no device.  BITCUT_CANNOT: there is no module, it cannot
    be loaded, or it is of another version.  *g is set only on success; gpu_close() ends
    it. */
 enum bitcut_status gpu_open(struct gpu *g, const struct gpu_backend *backend,
@@ -76,8 +77,17 @@ const struct gpu_instruction *gpu_find(const struct gpu *g, const char *name);
 const struct gpu_instruction *gpu_next(const struct gpu *g,
                                        const struct gpu_instruction *at);
 
+/* The first architecture of a set that the device is of; NULL: it is of none. */
+const struct gpu_architecture *gpu_architecture_for(const struct gpu_device *device,
+                                                    unsigned set);
+
 /* Whether the device has the instruction. */
 bool gpu_has(const struct gpu_device *device, const struct gpu_instruction *instruction);
+
+/* The unit that an instruction is on a device; NULL: the device has it not, or the table
+   of units lacks it. */
+const struct bitcut_unit *gpu_unit(const struct gpu_instruction *instruction,
+                                   const struct gpu_device *device);
 
 /* Run a batch as gpu_module.run says.  BITCUT_CANNOT with the device's reason. */
 enum bitcut_status gpu_run(const struct gpu_batch *batch, const struct gpu *g,
@@ -91,7 +101,7 @@ enum bitcut_status gpu_run(const struct gpu_batch *batch, const struct gpu *g,
 const struct gpu_kernel *gpu_kernel_next(const struct gpu *g,
                                          const struct gpu_kernel *at);
 
-/* Whether the device's architecture is one of the kernel's, and its shared memory
+/* Whether an architecture of the device is one of the kernel's, and its shared memory
    enough. */
 bool gpu_kernel_fits(const struct gpu_device *device, const struct gpu_kernel *kernel);
 

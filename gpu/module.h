@@ -3,7 +3,8 @@
    A module is a shared object, built by a GPU compiler, that the program opens while it
    runs.  It exports one symbol, a struct gpu_module called GPU_MODULE_SYMBOL, and needs
    none of the program's: so a program without a GPU compiler's libraries works, and one
-   package serves machines with and without a GPU.  C and C++ read this file alike. */
+   package serves machines with and without a GPU.  That of the processor's own units is
+   part of the program.  C and C++ read this file alike. */
 #ifndef BITCUT_GPU_MODULE_H
 #define BITCUT_GPU_MODULE_H
 
@@ -12,7 +13,7 @@
 
 /* Raised with every change of this file, and of the rows and plans that it passes on: a
    module of another number is refused. */
-enum { GPU_INTERFACE = 17 };
+enum { GPU_INTERFACE = 18 };
 
 enum { GPU_TEXT_MOST = 256, GPU_FAULT_MOST = 200 };
 
@@ -285,7 +286,11 @@ struct gpu_device {
     char name[GPU_TEXT_MOST];    /* as the maker says: "NVIDIA H200"     */
     char driver[GPU_TEXT_MOST];  /* version of the driver                */
     char runtime[GPU_TEXT_MOST]; /* what the module was built with       */
-    const struct gpu_architecture *architecture; /* a row of the module's table */
+    const struct gpu_architecture *architecture; /* the first row of the module's table
+                                                    that it is of */
+    unsigned architectures;      /* all of them: a set; a processor has several units */
+    char lacks[GPU_TEXT_MOST];   /* the others that it could be of, and why it is not, one
+                                    line; empty: there are none */
     int shared_bytes;            /* most shared memory of a block        */
 
     /* Of a unit, that is a multiprocessor: for the choice of a kernel (gpu/choose.h). */
@@ -388,7 +393,8 @@ struct gpu_module {
                enum gpu_variant variant, int device, char *fault);
 
     /* Bytes of the words of an operand: of them read are the sizes, the plan's split and
-       whether lines are equilibrated.  What makes words reads the plan's target, too. */
+       whether lines are equilibrated.  What makes words reads the plan's target, too.
+       NULL, as all functions up to `reaches`: the module has no kernels. */
     size_t (*words)(const struct gpu_work *work, enum bitcut_operand operand);
 
     /* Make the words of an operand of one GEMM, and wait.  Both are in the host's memory.

@@ -1166,7 +1166,7 @@ list rates|name what f16_tflops bf16 tf32 fp8 f32 source
 list variants|name what
 list axes|name what
 list faults|name what changes
-list devices|name what here why
+list devices|name what here architectures why
 list studies|name what
 list claims|name what study paper printed device unit needs
 $mma|unit outputs

@@ -247,11 +247,11 @@ offences() {
 refused() {
     offences 3 "--device: no GPU backend: bitcut-hip.so is not in .*" --device hip
     offences 3 "--device: no GPU backend: bitcut-hip.so is not in .*" --device hip:1
-    offences 3 "--device: host: not built in" --device host
+    offences 3 "--device: no device: there is no device 1" --device host:1
     offences 3 "--device: no GPU backend: bitcut-executor.so is not in .*" --device executor:gfx90a
     offences 3 "--device: no device: there are two" --device cuda:2
-    offences 2 "--device: gpu: no device is called so, but cuda, cuda:1, ..." --device gpu
-    offences 2 "--device: cuda:x: no device is called so, but cuda, cuda:1, ..." \
+    offences 2 "--device: gpu: no device is called so, but host, cuda, cuda:1, ..." --device gpu
+    offences 2 "--device: cuda:x: no device is called so, but host, cuda, cuda:1, ..." \
         --device cuda:x
     while IFS='|' read -r status why words; do
         # shellcheck disable=SC2086 # words

@@ -23,10 +23,11 @@ lib/file           lib lib/file
 emu                lib lib/file emu emu/fast
 emu/fast           lib emu emu/fast
 emu/gfx9           lib emu emu/fast emu/gfx9
-gpu                lib lib/exact gpu gpu/emulate emu
+gpu                lib lib/exact gpu gpu/emulate gpu/host emu
 gpu/emulate        lib emu gpu/emulate
 gpu/cuda           lib lib/exact gpu gpu/emulate gpu/cuda
 gpu/hip            lib gpu gpu/hip
+gpu/host           lib gpu gpu/host
 analysis/evidence  lib lib/file emu gpu analysis/evidence
 analysis/fit       lib lib/file emu analysis/evidence analysis/fit
 analysis/error     lib lib/exact emu emu/fast analysis/error

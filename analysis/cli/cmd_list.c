@@ -303,8 +303,8 @@ static int list_chained(struct context *x, const struct chained_table *c)
     return EXIT_GOOD;
 }
 
-/* The rows of all modules there are, of each table once; without any module why the first
-   is not there. */
+/* The rows of all modules there are, of each table once; without any row and module but
+   the program's own, why the first is not there. */
 static int list_module(struct context *x, const struct module_table *m)
 {
     const void *row = NULL;
@@ -312,14 +312,17 @@ static int list_module(struct context *x, const struct module_table *m)
     struct fault f, first;
     bool found = false;
     for (const struct gpu_backend *b = gpu_backends; b->name; b++) {
-        if (!b->module || b->tables) continue;
+        if (b->tables) continue;
         if (gpu_open(&gpu, b, place_module(folder), &f) != BITCUT_OK) {
             if (b == gpu_backends) first = f;
             continue;
         }
-        while ((row = m->next(&gpu, row))) print_row(x, &m->table, row);
+        found |= b->module != NULL;
+        while ((row = m->next(&gpu, row))) {
+            print_row(x, &m->table, row);
+            found = true;
+        }
         gpu_close(&gpu);
-        found = true;
     }
     return found ? EXIT_GOOD : fail("list", &first);
 }
@@ -328,12 +331,23 @@ static const struct table_row device_table[] = {
     { "devices", "what GEMMs can run on, and why the others are not there" }, { 0 }
 };
 
-static void print_device(struct context *x, json_t *name, const char *what,
-                         const char *why)
+/* One that is there: of which architectures, and why not of others. */
+static json_t *architectures_of(const struct gpu_device *d)
+{
+    json_t *names = json_array();
+    for (const struct gpu_architecture *a = d->architecture; a->name; a++)
+        if (a->bit & d->architectures) json_array_append_new(names, json_string(a->name));
+    return names;
+}
+
+static void print_device(struct context *x, json_t *name, const struct gpu_device *d,
+                         const char *what, const char *why)
 {
     emit_row(&x->emitter,
-             json_pack("{s:o, s:b, s:o, s:o}", "name", name, "here", why == NULL, "why",
-                       why ? json_text(why) : json_null(), "what", json_text(what)));
+             json_pack("{s:o, s:b, s:o, s:o, s:o}", "name", name, "here", d != NULL,
+                       "architectures", d ? architectures_of(d) : json_array(), "why",
+                       why && *why ? json_text(why) : json_null(), "what",
+                       json_text(what)));
 }
 
 static json_t *device_name(const struct gpu_backend *b, const struct gpu_device *d)
@@ -350,18 +364,21 @@ static void list_devices_of(struct context *x, const struct gpu *g,
     struct fault f;
     int number = 0, count = 0;
     for (; gpu_describe_next(&device, g, &number, &f) == BITCUT_OK; count++)
-        print_device(x, device_name(b, &device), device.name, NULL);
-    if (!count) print_device(x, json_string(b->name), b->what, f.text);
+        print_device(x, device_name(b, &device), &device, device.name, device.lacks);
+    if (!count) print_device(x, json_string(b->name), NULL, b->what, f.text);
 }
 
 static int list_devices(struct context *x)
 {
+    static const struct gpu_architecture none = { 0 };
+    const struct gpu_device emulator = { .architecture = &none };
     char folder[PLACE_MOST];
     struct fault f;
-    print_device(x, json_string("emulator"), "this program, by the units' models", NULL);
+    print_device(x, json_string("emulator"), &emulator,
+                 "this program, by the units' models", NULL);
     for (const struct gpu_backend *b = gpu_backends; b->name; b++)
         if (gpu_open(&gpu, b, place_module(folder), &f) != BITCUT_OK)
-            print_device(x, json_string(b->name), b->what, f.text);
+            print_device(x, json_string(b->name), NULL, b->what, f.text);
         else {
             list_devices_of(x, &gpu, b);
             gpu_close(&gpu);

@@ -84,11 +84,8 @@ static int try_all(struct context *x, struct trial *t,
     int worst = EXIT_GOOD;
     t->instruction = NULL;
     while ((t->instruction = gpu_next(&t->recorder->gpu, t->instruction))) {
-        char name[256];
-        snprintf(name, sizeof name, "%s/%s", t->recorder->device.architecture->units,
-                 t->instruction->name);
-        t->unit = table_find(TABLE(units), name);
-        if (!t->unit || !gpu_has(&t->recorder->device, t->instruction)) continue;
+        t->unit = gpu_unit(t->instruction, &t->recorder->device);
+        if (!t->unit) continue;
         const int status = try_variants(x, t, wanted);
         if (status > worst) worst = status;
         if (status == EXIT_CANNOT) break;
@@ -217,8 +214,9 @@ static void sign_meta(json_t *meta, const struct recording *g, const struct reco
     if (g->variant != &gpu_variants[GPU_PLAIN])
         json_object_set_new(meta, "variant", json_string(g->variant->name));
     json_object_set_new(meta, "device", json_text(r->device.name));
-    json_object_set_new(meta, "architecture",
-                        json_string(r->device.architecture->name));
+    const struct gpu_architecture *a =
+        gpu_architecture_for(&r->device, g->instruction->architectures);
+    json_object_set_new(meta, "architecture", json_string(a->name));
     json_object_set_new(meta, "driver", json_text(r->device.driver));
     json_object_set_new(meta, "runtime", json_text(r->device.runtime));
     json_object_set_new(meta, "date", json_today());

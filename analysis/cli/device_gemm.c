@@ -18,20 +18,20 @@ static const struct gpu_kernel *find_kernel(const struct gpu *g, const char *nam
     return k;
 }
 
-/* The first module that has the kernel; without any module why the first is not there. */
+/* The first module that has the kernel; if none has, and none but the program's own is
+   there, why the first is not. */
 static int find_module(struct device_gemm *x, const char *name)
 {
     char folder[PLACE_MOST];
     struct fault f, first;
     bool found = false;
     for (const struct gpu_backend *b = gpu_backends; b->name; b++) {
-        if (!b->module) continue;
         if (gpu_open(&x->recorder.gpu, b, place_module(folder), &f) != BITCUT_OK) {
             if (b == gpu_backends) first = f;
             continue;
         }
-        found = true;
         x->kernel = find_kernel(&x->recorder.gpu, name);
+        found |= x->kernel || b->module;
         if (x->kernel) break;
         gpu_close(&x->recorder.gpu);
     }
@@ -54,7 +54,9 @@ static int imagine_device(struct device_gemm *x)
     const struct gpu_architecture *a = NULL;
     struct gpu_device *const d = &x->recorder.device;
     while ((a = gpu_architecture_next(&x->recorder.gpu, a))) {
-        *d = (struct gpu_device){ .architecture = a, .shared_bytes = INT_MAX };
+        *d = (struct gpu_device){ .architecture = a,
+                                  .architectures = a->bit,
+                                  .shared_bytes = INT_MAX };
         snprintf(d->name, sizeof d->name, "%s", a->name);
         if (!gpu_kernel_fits(d, x->kernel) || !gpu_kernel_unit(x->kernel, d)) continue;
         if (!x->kernel->instruction || has_unit_asked(a)) return EXIT_GOOD;

@@ -17,21 +17,35 @@ enum bitcut_status recorder_open(struct recorder *r, const char *name, const cha
 
 void recorder_close(struct recorder *r) { gpu_close(&r->gpu); }
 
+/* The name of an instruction behind that of one of the device's architectures. */
+static const char *instruction_of(const char *unit, const struct gpu_device *device)
+{
+    const struct gpu_architecture *a = device->architecture;
+    for (; a->name; a++) {
+        const size_t length = strlen(a->units);
+        if (a->bit & device->architectures && !strncmp(unit, a->units, length) &&
+            unit[length] == '/')
+            return unit + length + 1;
+    }
+    return NULL;
+}
+
 enum bitcut_status recorder_find(const struct gpu_instruction **instruction,
                                  const struct recorder *r, const char *unit,
                                  struct fault *f)
 {
-    const char *architecture = r->device.architecture->units;
-    const size_t length = strlen(architecture);
-    if (strncmp(unit, architecture, length) || unit[length] != '/')
+    const struct gpu_device *const d = &r->device;
+    const char *name = instruction_of(unit, d);
+    if (!name)
         return fault_set(f, BITCUT_CANNOT,
-                         "%.*s is not a unit of this device, %.60s (%s)",
-                         text_fit(unit, 80), unit, r->device.name, architecture);
-    const struct gpu_instruction *found = gpu_find(&r->gpu, unit + length + 1);
-    if (!found || !gpu_has(&r->device, found))
+                         "%.*s is not a unit of this device, %.60s (%s)%s%s",
+                         text_fit(unit, 80), unit, d->name, d->architecture->units,
+                         *d->lacks ? "; " : "", d->lacks);
+    const struct gpu_instruction *found = gpu_find(&r->gpu, name);
+    if (!found || !gpu_has(d, found))
         return fault_set(f, BITCUT_CANNOT,
-                         "%.*s: not in the module; bitcut list instructions has all",
-                         text_fit(unit, 80), unit);
+                         "%.*s: not in the module; bitcut list instructions has all%s%s",
+                         text_fit(unit, 80), unit, *d->lacks ? "; " : "", d->lacks);
     *instruction = found;
     return BITCUT_OK;
 }

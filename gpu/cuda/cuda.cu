@@ -93,6 +93,7 @@ static rt_error describe_device(struct gpu_device *to, int device,
     if (status != RT_SUCCESS) return status;
     x.number = device;
     x.architecture = architecture_of(capability_of(p));
+    x.architectures = x.architecture->bit;
     x.shared_bytes = (int)p->sharedMemPerBlockOptin;
     describe_unit(&x, p);
     snprintf(x.name, sizeof x.name, "%s", p->name);

@@ -24,6 +24,7 @@ enum { SHARED = 65536, WAVES = 32, LANES = 64, BLOCKS = 16, CU_REGISTERS = 13107
 static void describe_unit(struct gpu_device *x, enum hip_target target)
 {
     x->architecture = &hip_architectures[target];
+    x->architectures = x->architecture->bit;
     x->shared_bytes = SHARED;
     x->units = units[target];
     x->unit_registers = CU_REGISTERS;

@@ -214,6 +214,7 @@ static int describe(struct gpu_device *to, int device, char *fault)
                                .driver = "1.2",
                                .runtime = "none",
                                .architecture = wanted->architecture,
+                               .architectures = wanted->architecture->bit,
                                .shared_bytes = 1 << 16,
                                .units = 8,
                                .unit_registers = 1 << 10,

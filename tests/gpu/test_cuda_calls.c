@@ -225,14 +225,14 @@ START_TEST(devices_refused)
           "no GPU backend: bitcut-hip.so is not in tests/.libs (built only where an AMD "
           "clang is found; BITCUT_MODULES names another folder)" },
         { "cuda:m99", models, "", BITCUT_BAD_ARGUMENT,
-          "cuda:m99: no device is called so, but cuda, cuda:1, ..." },
-        { "host", models, "", BITCUT_CANNOT, "host: not built in" },
+          "cuda:m99: no device is called so, but host, cuda, cuda:1, ..." },
+        { "host:1", models, "", BITCUT_CANNOT, "no device: there is no device 1" },
         { "gpu", models, "", BITCUT_BAD_ARGUMENT,
-          "gpu: no device is called so, but cuda, cuda:1, ..." },
+          "gpu: no device is called so, but host, cuda, cuda:1, ..." },
         { "cuda:", models, "", BITCUT_BAD_ARGUMENT,
-          "cuda:: no device is called so, but cuda, cuda:1, ..." },
+          "cuda:: no device is called so, but host, cuda, cuda:1, ..." },
         { "cuda:1x", models, "", BITCUT_BAD_ARGUMENT,
-          "cuda:1x: no device is called so, but cuda, cuda:1, ..." },
+          "cuda:1x: no device is called so, but host, cuda, cuda:1, ..." },
     };
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         char why[BITCUT_TEXT_MOST];
