@@ -26,91 +26,12 @@ void device_leave(int before)
 
 /* --- operands --------------------------------------------------------------------- */
 
-float float_of(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-int format_of(const struct bitcut_format *row)
-{
-    if (row->bits == 8 && row->special == SPECIAL_FNUZ)
-        return row->fraction_bits == 3 ? FORMAT_E4M3FNUZ : FORMAT_E5M2FNUZ;
-    if (row->bits == 8) return row->fraction_bits == 3 ? FORMAT_E4M3 : FORMAT_E5M2;
-    if (row->exponent_bits == 5) return FORMAT_F16;
-    return row->fraction_bits == 7 ? FORMAT_BF16 : FORMAT_TF32;
-}
-
-int format_low_of(const struct bitcut_split *s)
-{
-    return format_of(s->word[s->words - 1].format);
-}
-
-struct operand operand_of(const struct gpu_work *w, enum bitcut_operand which)
-{
-    const struct bitcut_gemm *g = &w->gemm;
-    return which == BITCUT_A ? (struct operand){ &g->a,
-                                                 &w->plan.split_a,
-                                                 w->plan.equilibrate,
-                                                 g->a.layout == BITCUT_COLUMN_MAJOR,
-                                                 w->plan.target,
-                                                 g->m,
-                                                 g->k }
-                             : (struct operand){ &g->b,
-                                                 &w->plan.split_b,
-                                                 w->plan.equilibrate,
-                                                 g->b.layout == BITCUT_ROW_MAJOR,
-                                                 w->plan.target,
-                                                 g->n,
-                                                 g->k };
-}
-
-static size_t row_bytes_of(const struct operand *x)
-{
-    return words_row_bytes(format_of(x->split->word[0].format), x->k);
-}
-static size_t low_row_bytes_of(const struct operand *x)
-{
-    return words_row_bytes(format_low_of(x->split), x->k);
-}
-
-/* Bytes of an operand's words, without and with what follows them. */
-static size_t words_alone(const struct operand *x)
-{
-    const size_t low = (size_t)x->split->words - 1;
-    return x->lines * (row_bytes_of(x) + low * low_row_bytes_of(x));
-}
-static size_t words_bytes(const struct operand *x)
-{
-    return words_alone(x) + (x->equilibrate ? x->lines * sizeof(uint32_t) : 0);
-}
-
-size_t words_stride(const struct operand *x)
-{
-    return divide_up(words_bytes(x), GPU_ALIGNMENT) * GPU_ALIGNMENT;
-}
-
-const uint32_t *words_largest(const void *words, const struct operand *x)
-{
-    return x->equilibrate ? (const uint32_t *)((const char *)words + words_alone(x))
-                          : NULL;
-}
-
-/* Of how many matrices words are made: of none if they are prepared, of one that all
-   GEMMs share. */
-static size_t made(const struct gpu_work *w, const struct operand *x)
-{
-    if (x->matrix->words) return 0;
-    return x->matrix->stride ? w->gemm.count : 1;
-}
-
 static struct words words_of(const struct operand *x)
 {
     const struct bitcut_matrix *m = x->matrix;
     const size_t own = m->stride ? words_stride(x) : 0;
-    return (struct words){ m->words, x->lines, row_bytes_of(x), low_row_bytes_of(x),
-                           m->words ? m->words_stride : own };
+    return (struct words){ m->words, x->lines, words_line_bytes(x),
+                           words_low_line_bytes(x), m->words ? m->words_stride : own };
 }
 
 /* --- what lies where -------------------------------------------------------------- */
@@ -160,7 +81,8 @@ static struct parts parts_of(const struct gpu_work *w)
 {
     const struct operand a = operand_of(w, BITCUT_A), b = operand_of(w, BITCUT_B);
     const struct gpu_product p = product_of(w);
-    return (struct parts){ made(w, &a) * words_stride(&a), made(w, &b) * words_stride(&b),
+    return (struct parts){ words_made(w, &a) * words_stride(&a),
+                           words_made(w, &b) * words_stride(&b),
                            w->kernel->workspace ? w->kernel->workspace(&p) : 0 };
 }
 
@@ -189,10 +111,12 @@ static rt_error words_make(struct gpu_product *p, const struct gpu_work *w,
     struct to_split of[2];
     int count = 0;
     if (!a.matrix->words)
-        p->a.at = workspace, of[count++] = (struct to_split){ workspace, a, made(w, &a) };
-    workspace += made(w, &a) * words_stride(&a);
+        p->a.at = workspace,
+        of[count++] = (struct to_split){ workspace, a, words_made(w, &a) };
+    workspace += words_made(w, &a) * words_stride(&a);
     if (!b.matrix->words)
-        p->b.at = workspace, of[count++] = (struct to_split){ workspace, b, made(w, &b) };
+        p->b.at = workspace,
+        of[count++] = (struct to_split){ workspace, b, words_made(w, &b) };
     p->behind_split = count && p->k; /* there are lines and matrices */
     return split_launch(of, count, stream);
 }

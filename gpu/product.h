@@ -6,14 +6,11 @@
 #ifndef BITCUT_GPU_PRODUCT_H
 #define BITCUT_GPU_PRODUCT_H
 
-#include "gpu/module.h"
+#include "gpu/layout.h"
 #include "gpu/rt.h"
 
 #ifdef __cplusplus
-#define PRODUCT_CONSTANT constexpr
 extern "C" {
-#else
-#define PRODUCT_CONSTANT static inline
 #endif
 
 /* --- a GEMM of words -------------------------------------------------------------- */
@@ -55,50 +52,6 @@ struct gpu_product {
     rt_stream stream;
     bool behind_split; /* the launch before on the stream is of the split pass */
 };
-
-PRODUCT_CONSTANT size_t word_bytes(int format)
-{
-    return format == FORMAT_TF32                           ? 4
-           : format == FORMAT_F16 || format == FORMAT_BF16 ? 2
-                                                           : 1;
-}
-
-/* Bytes of a line of one word. */
-PRODUCT_CONSTANT size_t words_row_bytes(int format, size_t k)
-{
-    return (k / GPU_WORDS_RUN + (k % GPU_WORDS_RUN != 0)) * GPU_WORDS_RUN *
-           word_bytes(format);
-}
-
-/* Which of the formats of words, FORMAT_..., a row is: the rows are the program's. */
-int format_of(const struct bitcut_format *row);
-
-/* The same of the words of a split after the first; of the first if it is alone. */
-int format_low_of(const struct bitcut_split *split);
-
-/* FP32 encodings of the caller.  The host's own comparison would take a subnormal for a
-   zero where its caller has that set. */
-float float_of(uint32_t bits);
-
-/* --- operands --------------------------------------------------------------------- */
-
-/* An operand as the split pass sees it: element p of line i is at[i ld + p], or, if it
-   lies across, at[p ld + i]. */
-struct operand {
-    const struct bitcut_matrix *matrix;
-    const struct bitcut_split *split;
-    bool equilibrate, across;
-    int target; /* t of lib/equilibrate.h */
-    size_t lines, k;
-};
-
-struct operand operand_of(const struct gpu_work *w, enum bitcut_operand which);
-
-/* From the words of one matrix to those of the next where the split pass puts them. */
-size_t words_stride(const struct operand *x);
-
-/* Where the largest magnitudes of equilibrated lines are; NULL: they are not. */
-const uint32_t *words_largest(const void *words, const struct operand *x);
 
 /* --- split-K ---------------------------------------------------------------------- */
 

@@ -165,13 +165,9 @@ rt_error work_start(const struct gpu_work *w, void *workspace, rt_stream stream)
 }
 
 /* What only words on the host need. */
-struct operand operand_of(const struct gpu_work *w, enum bitcut_operand which)
-{
-    ck_abort_msg("words of %p, %d", (const void *)w, (int)which);
-}
 size_t gemm_words(const struct gpu_work *w, enum bitcut_operand which)
 {
-    return operand_of(w, which).k;
+    ck_abort_msg("words of %p, %d", (const void *)w, (int)which);
 }
 rt_error split_launch(const struct to_split *of, int count, rt_stream stream)
 {
