@@ -28,14 +28,9 @@ struct schedule schedule_make(const struct gemm_plan *p, const struct bitcut_uni
     };
 }
 
-/* a b is exact in binary64. */
 uint32_t job_fma(const struct schedule *s, uint32_t a, uint32_t b, uint32_t c)
 {
-    const double product = value_of_float(a) * value_of_float(b), z = value_of_float(c);
-    const double sum = product + z;
-    if (sum - sum == 0) return f32_sum(product, z);
-    return (uint32_t)fma_round(&formats[FORMAT_F32], &roundings[ROUND_RN], s->nan, a, b,
-                               c); /* NaN and Inf */
+    return f32_fused(s->nan, a, b, c);
 }
 
 uint32_t job_sum(const struct job *job, uint32_t sum)

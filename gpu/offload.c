@@ -40,7 +40,8 @@ static enum bitcut_status run(bool *took, const struct bitcut_gemm *g,
 {
     struct gpu_offload *const to = context;
     struct gpu_work w;
-    *took = gpu_work_emulate_plan(&w, to->gpu, to->device, g, plan, NULL) == BITCUT_OK;
+    *took = gpu_emulates(to->gpu) &&
+            gpu_work_emulate_plan(&w, to->gpu, to->device, g, plan, NULL) == BITCUT_OK;
     return *took ? run_work(to, &w, f) : BITCUT_OK;
 }
 

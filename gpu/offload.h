@@ -18,10 +18,9 @@ struct gpu_offload {
     pthread_mutex_t lock;
 };
 
-/* Offload GEMMs to a device whose module can emulate; it takes those that
-   gpu_work_emulate_plan() does, and the sums of exact references if the module has them,
-   one at a time.  *to stays where it is, and so do the
-   others.  A child of fork() begins with a new one. */
+/* Offload GEMMs to a device: one whose module can emulate takes those that
+   gpu_work_emulate_plan() does, and one whose module has them the sums of exact
+   references, one at a time.  *to stays where it is, and so do the others.  A child of fork() begins with a new one. */
 void gpu_offload_init(struct gpu_offload *to, const struct gpu *gpu,
                       const struct gpu_device *device);
 

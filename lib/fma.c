@@ -60,6 +60,16 @@ uint32_t f32_sum(double x, double y)
     return bits_of_float((float)double_of_bits(bits));
 }
 
+/* a b is exact in binary64. */
+uint32_t f32_fused(uint32_t nan, uint32_t a, uint32_t b, uint32_t c)
+{
+    const double product = value_of_float(a) * value_of_float(b), z = value_of_float(c);
+    const double sum = product + z;
+    if (sum - sum == 0) return f32_sum(product, z);
+    return (uint32_t)fma_round(&formats[FORMAT_F32], &roundings[ROUND_RN], nan, a, b,
+                               c); /* NaN and Inf */
+}
+
 uint32_t f32_power_of_two(int exponent)
 {
     assert(exponent >= -149 && exponent <= 127);

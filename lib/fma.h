@@ -24,6 +24,10 @@ uint32_t f32_multiply(uint32_t a, uint32_t b);
    again is rounding once: 53 >= 24 + 2 (Boldo and Melquiond 2008). */
 uint32_t f32_sum(double x, double y);
 
+/* a b + c in binary32 to nearest even, with that NaN, in the mode of hostfp_enter(): faster
+   than fma_round(). */
+uint32_t f32_fused(uint32_t nan, uint32_t a, uint32_t b, uint32_t c);
+
 /* 2^exponent as a binary32, -149 <= exponent <= 127. */
 uint32_t f32_power_of_two(int exponent);
 

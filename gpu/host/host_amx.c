@@ -101,4 +101,43 @@ int host_amx_fp16(const struct gpu_instruction *row, const struct gpu_batch *bat
     return 0;
 }
 
+/* --- whole GEMMs ------------------------------------------------------------------ */
+
+/* A tile of the program, by a number that only runs show: a program has at most as many
+   accumulators as are listed. */
+#define EACH_ACCUMULATOR(X) X(0) X(1) X(2) X(3) X(4)
+
+_Static_assert(RECIPE_ACCUMULATORS_MOST == 5, "each has a tile, A and B the next two");
+
+#define ZERO(tile) __asm__ volatile("tilezero %%tmm" #tile : : : "memory");
+#define MULTIPLY(tile)                                                                   \
+    case tile:                                                                           \
+        __asm__ volatile("tdpbf16ps %%tmm6, %%tmm5, %%tmm" #tile : : : "memory");        \
+        break;
+#define TAKE(tile) STORE(tile, sums[tile], ROW_BYTES);
+
+AMX static void step(const struct host_slice *x, size_t tile)
+{
+    const struct gpu_program *const p = x->program;
+    for (int t = 0; t < p->terms; t++) {
+        const struct recipe_term term = p->term[t];
+        LOAD(5, x->a + (size_t)term.a * x->a_word + tile * HOST_TILE, ROW_BYTES);
+        LOAD(6, x->b + (size_t)term.b * x->b_word + tile * HOST_TILE, ROW_BYTES);
+        switch (term.accumulator) {
+            EACH_ACCUMULATOR(MULTIPLY)
+        }
+    }
+}
+
+AMX void host_amx_sums(host_block sums[RECIPE_ACCUMULATORS_MOST],
+                       const struct host_slice *x)
+{
+    tiles_configure();
+    EACH_ACCUMULATOR(ZERO)
+    for (size_t pair = x->first; pair < x->end; pair += HOST_PAIRS)
+        step(x, pair / HOST_PAIRS);
+    EACH_ACCUMULATOR(TAKE)
+    tiles_release();
+}
+
 #endif

@@ -2,10 +2,12 @@
    pair of bf16 elements, the second first; the first of its sources has A.  Intel SDM
    volume 2, VDPBF16PS. */
 #include "gpu/host/host_code.h"
+#include "gpu/host/host_recipes.h"
 
 #if HOST_HAS_CODE
 
 #include <immintrin.h>
+#include <math.h>
 
 enum { LANES = 16 };
 
@@ -42,6 +44,66 @@ AVX512 int host_avx512_bf16(const struct gpu_instruction *row,
         _mm512_storeu_ps(d + LANES * f, sum);
     }
     return 0;
+}
+
+/* --- whole GEMMs ------------------------------------------------------------------ */
+
+#define UNROLL _Pragma("GCC unroll 16")
+
+/* Lines of A at a time, so that their sums are in registers. */
+#define ROWS(ACCUMULATORS) ((ACCUMULATORS) == 1 ? 16 : 4)
+
+/* A term of a pair, whose place in the tiles is `across` and, of row 0, `along`. */
+#define PRODUCT(A, B, ACCUMULATOR)                                                       \
+    UNROLL for (int r = 0; r < rows; r++) sum[ACCUMULATOR][r] =                          \
+        _mm512_dpbf16_ps(sum[ACCUMULATOR][r],                                            \
+                         (__m512bh)_mm512_set1_epi32(                                    \
+                             (int)x->a[(A)*x->a_word + along + (size_t)r * HOST_PAIRS]), \
+                         (__m512bh)_mm512_loadu_si512(x->b + (B)*x->b_word + across));
+
+#define SUMS(RECIPE, WORDS, ACCUMULATORS)                                                \
+    AVX512 void host_avx512_##RECIPE(host_block sums[RECIPE_ACCUMULATORS_MOST],          \
+                                     const struct host_slice *x)                         \
+    {                                                                                    \
+        enum { rows = ROWS(ACCUMULATORS) };                                              \
+        for (int row = 0; row < HOST_SIDE; row += rows) {                                \
+            __m512 sum[ACCUMULATORS][rows];                                              \
+            for (int c = 0; c < (ACCUMULATORS); c++)                                     \
+                UNROLL for (int r = 0; r < rows; r++) sum[c][r] = _mm512_setzero_ps();   \
+            for (size_t pair = x->first; pair < x->end; pair++) {                        \
+                const size_t tile = pair / HOST_PAIRS * HOST_TILE;                       \
+                const size_t across = tile + pair % HOST_PAIRS * HOST_SIDE;              \
+                const size_t along =                                                     \
+                    tile + (size_t)row * HOST_PAIRS + pair % HOST_PAIRS;                 \
+                HOST_TERMS_##RECIPE(PRODUCT)                                             \
+            }                                                                            \
+            for (int c = 0; c < (ACCUMULATORS); c++)                                     \
+                UNROLL for (int r = 0; r < rows; r++)                                    \
+                    _mm512_storeu_ps(sums[c][row + r], sum[c][r]);                       \
+        }                                                                                \
+    }
+
+HOST_RECIPES(SUMS)
+
+/* --- sums ------------------------------------------------------------------------- */
+
+AVX512 void host_fold(host_block to, host_block sums[RECIPE_ACCUMULATORS_MOST],
+                      int accumulators, int scale)
+{
+    const __m512 unscale = _mm512_set1_ps(ldexpf(1, -scale));
+    for (int i = 0; i < HOST_SIDE; i++) {
+        __m512 v = _mm512_loadu_ps(sums[accumulators - 1][i]);
+        for (int c = accumulators - 2; c >= 0; c--)
+            v = _mm512_fmadd_ps(v, unscale, _mm512_loadu_ps(sums[c][i]));
+        _mm512_storeu_ps(to[i], v);
+    }
+}
+
+AVX512 void host_add(host_block to, host_block sum)
+{
+    for (int i = 0; i < HOST_SIDE; i++)
+        _mm512_storeu_ps(to[i],
+                         _mm512_add_ps(_mm512_loadu_ps(to[i]), _mm512_loadu_ps(sum[i])));
 }
 
 #endif

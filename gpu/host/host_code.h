@@ -3,7 +3,7 @@
 #ifndef BITCUT_GPU_HOST_HOST_CODE_H
 #define BITCUT_GPU_HOST_HOST_CODE_H
 
-#include "gpu/module.h"
+#include "gpu/host/host_words.h"
 
 /* Whether the compiler can make it: for x86-64, with both instruction sets. */
 #if defined(__x86_64__) && defined(__has_include)
@@ -24,5 +24,37 @@ int host_amx_fp16(const struct gpu_instruction *row, const struct gpu_batch *bat
                   enum gpu_variant variant);
 int host_avx512_bf16(const struct gpu_instruction *row, const struct gpu_batch *batch,
                      enum gpu_variant variant);
+
+/* --- blocks of whole GEMMs --------------------------------------------------------- */
+
+/* Some pairs of k of a block of lines of A and one of B, in tiles
+   (gpu/host/host_words.h): A line by line, B across. */
+struct host_slice {
+    const struct gpu_program *program;
+    const uint32_t *a, *b; /* the tiles of word 0 */
+    size_t a_word, b_word; /* elements to those of the next word */
+    size_t first, end;     /* pairs: from the first to the one before the end */
+};
+
+typedef float host_block[HOST_SIDE][HOST_SIDE];
+
+/* The program's accumulators, from +0, over the slice.  Of AMX a slice is of whole tiles,
+   of which those behind the last pair are +0; and the caller is in the mode of
+   hostfp_enter(). */
+typedef void host_sums(host_block sums[RECIPE_ACCUMULATORS_MOST],
+                       const struct host_slice *slice);
+
+/* By AMX, of any recipe of bf16; by AVX512-BF16, of the one in the name. */
+host_sums host_amx_sums;
+host_sums host_avx512_plain, host_avx512_bf16x3, host_avx512_bf16x6, host_avx512_bf16x9;
+
+/* Accumulators folded into one (struct bitcut_recipe), by AVX-512: the last one times
+   2^-scale and the one before, one rounding, until the first.  Which NaN a NaN is is
+   open. */
+void host_fold(host_block to, host_block sums[RECIPE_ACCUMULATORS_MOST], int accumulators,
+               int scale);
+
+/* to += sum, to nearest. */
+void host_add(host_block to, host_block sum);
 
 #endif

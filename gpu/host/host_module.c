@@ -1,6 +1,7 @@
 #include "gpu/host/host_module.h"
 
 #include "gpu/host/host_code.h"
+#include "gpu/host/host_product.h"
 #include "gpu/host/host_units.h"
 
 #include <stdio.h>
@@ -74,8 +75,17 @@ static int describe(struct gpu_device *to, int device, char *fault)
 
 /* --- the module ------------------------------------------------------------------- */
 
+/* This process's memory is the device's. */
+static int reaches(const void *at, int device, char *fault)
+{
+    (void)at;
+    (void)device;
+    (void)fault;
+    return 0;
+}
+
 static const struct gpu_family families[] = {
-    { "units", "the processor's matrix units", instructions, NULL }, { 0 }
+    { "units", "the processor's matrix units", instructions, host_kernels }, { 0 }
 };
 
 const struct gpu_module host_module = {
@@ -86,4 +96,11 @@ const struct gpu_module host_module = {
     .families = families,
     .describe = describe,
     .run = run,
+    .words = host_words,
+    .split = host_split,
+    .gemm = host_gemm,
+    .prepare = host_prepare,
+    .workspace = host_workspace,
+    .start = host_start,
+    .reaches = reaches,
 };

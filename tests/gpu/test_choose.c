@@ -13,7 +13,7 @@ static const struct gpu_architecture only = { "sm_90a", "", "hopper", 1 };
 
 /* An H200, and kernels of gpu/cuda/gemm_sm90.cu as their rows are. */
 static const struct gpu_device h200 = { .architecture = &only,
-                                         .architectures = 1,
+                                        .architectures = 1,
                                         .shared_bytes = 232448,
                                         .units = 132,
                                         .unit_registers = 65536,
