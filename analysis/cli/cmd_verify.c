@@ -25,8 +25,8 @@ static const struct option_row options[] = {
     SETUP_OPTIONS,
     { "d", "the result to check, .npy or .mtx", OPTION_TEXT, &dump, "FILE" },
     { "kernel",
-      "run this one on the device: its name or how that begins, hip/legemm: the best of a "
-      "recipe, all, or split",
+      "run this one on the device: its name or how that begins, host/amx: likewise of that "
+      "device, hip/legemm: the best of a recipe, all, or split",
       OPTION_TEXT, &kernel_name, "K" },
     DEVICE_OPTION("emulator, of --kernel: cuda"),
     CODE_OPTIONS,

@@ -394,18 +394,14 @@ static bool has_kernels_of(const struct recorder *r, const char *name, size_t le
     return strlen(tables) == length && !strncmp(tables, name, length);
 }
 
-/* BACKEND/RECIPE is the kernel that the device would run for the recipe at this size. */
-static int name_best(const struct recorder *r)
+/* The kernel that the device would run for the recipe at this size. */
+static int name_best(const struct recorder *r, const char *recipe)
 {
-    const char *slash = strchr(kernel_name, '/');
     struct bitcut_gemm g;
     struct gpu_work w;
     struct fault f;
-    if (!slash) return EXIT_GOOD;
-    if (!has_kernels_of(r, kernel_name, (size_t)(slash - kernel_name)))
-        return complain("--kernel", "is of another backend than --device");
     bitcut_gemm_init(&g, sizeof g);
-    g.recipe = bitcut_recipe_find(slash + 1);
+    g.recipe = bitcut_recipe_find(recipe);
     if (!g.recipe)
         return complain("--kernel",
                         "no recipe is called so; bitcut list recipes has all");
@@ -416,16 +412,48 @@ static int name_best(const struct recorder *r)
     return EXIT_GOOD;
 }
 
+/* Whether any kernel of the device's module is called so. */
+static bool has_kernel(const struct recorder *r, const char *name)
+{
+    const struct gpu_kernel *k = NULL;
+    while ((k = gpu_kernel_next(&r->gpu, k)))
+        if (kernel_is_called(k->name, name)) return true;
+    return false;
+}
+
+/* BACKEND/NAME is the kernels of that name, else the best of that recipe. */
+static int name_kernel(const struct recorder *r)
+{
+    const char *slash = strchr(kernel_name, '/');
+    if (!slash) return EXIT_GOOD;
+    if (!has_kernels_of(r, kernel_name, (size_t)(slash - kernel_name)))
+        return complain("--kernel", "is of another backend than --device");
+    if (!has_kernel(r, slash + 1)) return name_best(r, slash + 1);
+    kernel_name = slash + 1;
+    return EXIT_GOOD;
+}
+
+/* BACKEND/NAME is of the backend's first device, unless --device says another. */
+static void name_device(void)
+{
+    const size_t length = strcspn(kernel_name, "/");
+    for (const struct gpu_backend *b = gpu_backends; b->name && !device_name; b++)
+        if (kernel_name[length] && strlen(b->name) == length &&
+            !strncmp(b->name, kernel_name, length))
+            device_name = b->name;
+}
+
 int verify_kernels(struct context *x, const struct verify_kernels *what)
 {
     struct recorder r;
     asked = what;
     kernel_name = what->name;
+    name_device();
     int status = check_kernel_options();
     if (status == EXIT_GOOD) status = device_open(&r, "verify");
     if (status != EXIT_GOOD) return status;
     if (!strcmp(kernel_name, "split")) status = try_splits(x, &r);
-    else if ((status = name_best(&r)) == EXIT_GOOD) status = try_kernels(x, &r);
+    else if ((status = name_kernel(&r)) == EXIT_GOOD) status = try_kernels(x, &r);
     recorder_close(&r);
     return status;
 }

@@ -1,0 +1,122 @@
+#!/bin/sh
+# The matrix units of this machine's processor: which there are, against /proc/cpuinfo; what
+# they give, against the models; whole GEMMs on them, against the emulator.  What is not
+# here is skipped, and says why.
+# Run in the build folder with srcdir set, as `make check` does.
+set -u
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
+: "${srcdir:=.}"
+directed=$(cd "$srcdir" && pwd)/data/directed
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+brief=${BITCUT_BRIEF:+1}
+
+# Architecture, flag of its own, unit, family of kernels; outputs that are compared.
+units() {
+    cat << 'END'
+amx-bf16 amx_bf16 amx/tdpbf16ps.m16n16k32.f32.bf16 amx
+amx-fp16 amx_fp16 amx/tdpfp16ps.m16n16k32.f32.f16 none
+avx512-bf16 avx512_bf16 avx512/vdpbf16ps.m1n16k2.f32.bf16 avx512
+END
+}
+outputs=$((brief ? 1 << 17 : 10000000))
+
+# here ARCHITECTURE: whether list devices has it; else `why` says why not.
+here() {
+    grep -q "\"architectures\":\[[^]]*\"$1\"" host && return
+    why=$(sed -n 's/.*"why":"\([^"]*\)".*/\1/p' host)
+    return 1
+}
+
+# modelled UNIT: whether the table of units has a row for it.
+modelled() { grep -qF "\"name\":\"$1\"" models; }
+
+# What the kernel says of the processor, too.
+listed() {
+    grep -q . host || echo "no row"
+    units | while read -r architecture flag rest; do
+        grep -qw "$flag" /proc/cpuinfo && says=1 || says=
+        if here "$architecture"; then
+            [ "$says" ] || echo "$architecture is here, but not $flag in /proc/cpuinfo"
+        elif [ "$says" ]; then
+            case $why in
+            *"$architecture"*refuses* | *"$architecture"*"not keep"* | *"$architecture"*compiler*) ;;
+            *) echo "$flag is in /proc/cpuinfo, but: $why" ;;
+            esac
+        fi
+    done
+}
+
+recorded() {
+    run 0 record --device host --unit "$1" --random "$outputs" --json
+    expect mismatches 0
+    [ "$(value outputs)" -ge "$outputs" ] || echo "only $(value outputs) outputs"
+    run 0 record --device host "$directed/$1" -o set --json
+    expect mismatches 0
+    expect repeats_differ 0
+    rm -rf set
+}
+
+# kernels FAMILY UNIT: of each recipe, on sizes around tiles.
+kernels() {
+    while read -r recipe words; do
+        # shellcheck disable=SC2086 # words
+        run 0 verify --kernel "host/$1.$recipe.bf16" $words --json
+        expect mismatches 0
+        expect unit "$2"
+        run 0 gemm --recipe "$recipe" --unit "$2" --device host -m 40 -n 50 -k 60 -o there.npy
+        run 0 gemm --recipe "$recipe" --unit "$2" -m 40 -n 50 -k 60 -o here.npy
+        cmp there.npy here.npy
+    done << 'END'
+plain -m 17 -n 33 -k 71
+bf16x3 -m 5 -n 17 -k 70 --split-k 3
+bf16x6 -m 16 -n 16 -k 32
+bf16x9 -m 18 -n 3 -k 33 --equilibrate
+END
+}
+
+refused() {
+    while IFS='|' read -r status why words; do
+        # shellcheck disable=SC2086 # words
+        run "$status" $words
+        grep -q "^bitcut: $why" err || cat err
+    done << END
+3|--device: no device: there is no device 1$|record --random 1 --device host:1
+3|--unit: hopper/mma.m16n8k16.f32.f16 is not a unit of this device|record --random 1 --device host --unit hopper/mma.m16n8k16.f32.f16
+2|--device: its module emulates no unit|bench emu --device host
+2|--kernel: is of another backend than --device|verify --kernel cuda/plain --device host
+END
+    units | while read -r architecture flag unit rest; do
+        if here "$architecture" || ! modelled "$unit"; then continue; fi
+        run 3 record --random 1 --device host --unit "$unit"
+        grep -qF "$why" err || cat err
+    done
+}
+
+bitcut list devices --json | grep '"name":"host"' > host
+bitcut list units --json > models
+if [ -r /proc/cpuinfo ] && [ "$(uname -m)" = x86_64 ]; then
+    ok_if_empty "units are those of /proc/cpuinfo" "$(listed)"
+else skip "units are those of /proc/cpuinfo" "not Linux on x86-64"
+fi
+while read -r architecture flag unit family; do
+    what="$outputs outputs of $unit"
+    if ! modelled "$unit"; then skip "$what" "the table of units has no row for it"
+    elif here "$architecture"; then ok_if_empty "$what" "$(recorded "$unit")"
+    else skip "$what" "$why"
+    fi
+    [ "$family" != none ] || continue
+    what="GEMMs by $family.* are the emulator's"
+    if here "$architecture"; then ok_if_empty "$what" "$(kernels "$family" "$unit")"
+    else skip "$what" "$why"
+    fi
+done << END
+$(units)
+END
+if grep -q '"here":true' host; then
+    ok_if_empty "what is not here is refused" "$(refused)"
+else skip "what is not here is refused" "$(here none; echo "$why")"
+fi
+echo "1..$n"
