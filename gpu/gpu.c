@@ -79,6 +79,21 @@ static enum bitcut_status take_module(struct gpu *g, void *handle, const char *f
     return BITCUT_OK;
 }
 
+/* Whether the file is in the folder; then its path. */
+static bool find_file(char path[PATH_MOST], const char *folder, const char *file)
+{
+    const int length = snprintf(path, PATH_MOST, "%s/%s", folder, file);
+    return length >= 0 && length < PATH_MOST && access(path, F_OK) == 0;
+}
+
+bool gpu_is_built(const struct gpu_backend *backend, const char *otherwise)
+{
+    char path[PATH_MOST], own[PATH_MOST];
+    return backend->own ||
+           find_file(path, modules_folder(own, otherwise, backend->module),
+                     backend->module);
+}
+
 enum bitcut_status gpu_open(struct gpu *g, const struct gpu_backend *backend,
                             const char *otherwise, struct fault *f)
 {
@@ -89,8 +104,7 @@ enum bitcut_status gpu_open(struct gpu *g, const struct gpu_backend *backend,
         return BITCUT_OK;
     }
     const char *folder = modules_folder(own, otherwise, file);
-    const int length = snprintf(path, sizeof path, "%s/%s", folder, file);
-    if (length < 0 || (size_t)length >= sizeof path || access(path, F_OK) != 0)
+    if (!find_file(path, folder, file))
         return fault_set(f, BITCUT_CANNOT,
                          "no GPU backend: %s is not in %.*s (built only where %s is "
                          "found; BITCUT_MODULES names another folder)",

@@ -46,6 +46,10 @@ enum bitcut_status gpu_open(struct gpu *g, const struct gpu_backend *backend,
                             const char *otherwise, struct fault *f);
 void gpu_close(struct gpu *g);
 
+/* Whether the backend's module is in that folder, or part of the program, whatever it is
+   good for. */
+bool gpu_is_built(const struct gpu_backend *backend, const char *otherwise);
+
 /* What the device of that number is.  BITCUT_CANNOT with the driver's reason if there is
    none, or if it is of no architecture of the module's table. */
 enum bitcut_status gpu_describe(struct gpu_device *device, const struct gpu *g,

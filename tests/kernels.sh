@@ -21,11 +21,12 @@ kernels_listed() {
 gemm.markidis.f16 old.plain.f16 big.plain.f16 small.plain.f16 gemm.plain.f16 \
 gemm.plain.tf32 mixed.half-fp8.f16 liar.legemm.f16 liar.markidis.f16 liar.noname.f16 \
 liar.half-fp8.f16 liar.plain.f16 batch.tiny.3 batch.mma.16 batch.old.64 batch.big.64 batch.mma.64 \
-batch.fma.64 " ] || value name
+batch.fma.64 amx.plain.bf16 amx.bf16x3.bf16 amx.bf16x6.bf16 amx.bf16x9.bf16 avx512.plain.bf16 \
+avx512.bf16x3.bf16 avx512.bf16x6.bf16 avx512.bf16x9.bf16 " ] || value name
     for key in recipe instruction matrices input terms promote tile products warps stages \
         threads shared_bytes registers cluster load_bytes read_bytes slices_most size_most \
         architectures what; do
-        [ "$(grep -c "\"$key\":" out)" -eq 21 ] || echo "no $key"
+        [ "$(grep -c "\"$key\":" out)" -eq 29 ] || echo "no $key"
     done
 }
 

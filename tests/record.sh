@@ -43,8 +43,9 @@ modules_built() {
 modules_refused() {
     while IFS='|' read -r folder why; do
         BITCUT_MODULES=$work/$folder
-        for words in "record $set -o new" "record --random 1" "list kernels" \
-            "verify --kernel x"; do
+        for words in "record $set -o new" "record --random 1" "list instructions" \
+            "list kernels" "verify --kernel x"; do
+            case $folder:$words in missing:list*) continue ;; esac # there is the program's own
             # shellcheck disable=SC2086 # words
             run 3 $words
             grep -q "^bitcut: [a-z]*: $why" err || cat err

@@ -303,28 +303,19 @@ static int list_chained(struct context *x, const struct chained_table *c)
     return EXIT_GOOD;
 }
 
-/* The rows of all modules there are, of each table once; without any row and module but
-   the program's own, why the first is not there. */
+/* The rows of all modules there are, of each table once.  One that is there must open. */
 static int list_module(struct context *x, const struct module_table *m)
 {
     const void *row = NULL;
     char folder[PLACE_MOST];
-    struct fault f, first;
-    bool found = false;
+    struct fault f;
     for (const struct gpu_backend *b = gpu_backends; b->name; b++) {
-        if (b->tables) continue;
-        if (gpu_open(&gpu, b, place_module(folder), &f) != BITCUT_OK) {
-            if (b == gpu_backends) first = f;
-            continue;
-        }
-        found |= b->module != NULL;
-        while ((row = m->next(&gpu, row))) {
-            print_row(x, &m->table, row);
-            found = true;
-        }
+        if (b->tables || !gpu_is_built(b, place_module(folder))) continue;
+        if (gpu_open(&gpu, b, folder, &f) != BITCUT_OK) return fail("list", &f);
+        while ((row = m->next(&gpu, row))) print_row(x, &m->table, row);
         gpu_close(&gpu);
     }
-    return found ? EXIT_GOOD : fail("list", &first);
+    return EXIT_GOOD;
 }
 
 static const struct table_row device_table[] = {

@@ -417,7 +417,7 @@ static int run(struct context *x)
 
 const struct command command_record = {
     .name = "record",
-    .what = "Run fragments on a GPU and keep what it gives, or compare it with the model",
+    .what = "Run fragments on a device and keep what it gives, or compare it with the model",
     .run = run,
     .own = options,
     .operands = "[SET...]",

@@ -10,7 +10,8 @@
 /* The row of a command's options; OTHERWISE: what runs without it. */
 #define DEVICE_OPTION(OTHERWISE)                                                         \
     {                                                                                    \
-        "device", "cuda, cuda:1, ... (bitcut list devices; default " OTHERWISE ")",      \
+        "device",                                                                        \
+            "host, cuda, cuda:1, ... (bitcut list devices; default " OTHERWISE ")",      \
             OPTION_TEXT, &device_name, "D"                                               \
     }
 

@@ -150,17 +150,22 @@ def device(name: str) -> c_void_p:
 
 
 def devices() -> Table:
-    """The GPUs that have kernels here, with their names; none where there is no module for
-    them."""
+    """What has kernels here, with its name: GPUs, none where there is no module for them, and
+    "host", the matrix units of this machine's processor, if it has any.  Arrays on GPUs are
+    multiplied there; the units of the host are for the program and C (bitcut_device_open)."""
     rows = []
-    for backend in ("cuda", "hip"):
-        for number in range(64):
-            try:
-                name = lib.bitcut_device_name(device(f"{backend}:{number}")).decode()
-            except Cannot:
-                break
-            rows.append({"name": f"{backend}:{number}", "what": name})
-    return Table("devices", "GPUs that have kernels here", rows)
+    numbered = [f"{backend}:{number}" for backend in ("cuda", "hip") for number in range(64)]
+    missing = set()
+    for name in numbered + ["host"]:
+        backend = name.partition(":")[0]
+        if backend in missing:
+            continue
+        try:
+            rows.append({"name": name,
+                         "what": lib.bitcut_device_name(device(name)).decode()})
+        except Cannot:
+            missing.add(backend)
+    return Table("devices", "what has kernels here", rows)
 
 
 # --- a GEMM --------------------------------------------------------------------------------
