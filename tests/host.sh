@@ -17,7 +17,7 @@ brief=${BITCUT_BRIEF:+1}
 units() {
     cat << 'END'
 amx-bf16 amx_bf16 amx/tdpbf16ps.m16n16k32.f32.bf16 amx
-amx-fp16 amx_fp16 amx/tdpfp16ps.m16n16k32.f32.f16 none
+amx-fp16 amx_fp16 amx-fp16/tdpfp16ps.m16n16k32.f32.f16 none
 avx512-bf16 avx512_bf16 avx512/vdpbf16ps.m1n16k2.f32.bf16 avx512
 END
 }

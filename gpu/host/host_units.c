@@ -20,7 +20,7 @@
 
 const struct gpu_architecture host_architectures[] = {
     { "amx-bf16", "Intel AMX on bf16, from Sapphire Rapids on", "amx", ON_AMX_BF16 },
-    { "amx-fp16", "Intel AMX on f16, from Granite Rapids on", "amx", ON_AMX_FP16 },
+    { "amx-fp16", "Intel AMX on f16, from Granite Rapids on", "amx-fp16", ON_AMX_FP16 },
     { "avx512-bf16", "AVX-512 on bf16: Intel from Cooper Lake on, AMD from Zen 4 on",
       "avx512", ON_AVX512_BF16 },
     { 0 }
