@@ -1,6 +1,8 @@
 #include "gpu/host/host_words.h"
 
+#include "lib/bits.h"
 #include "lib/equilibrate.h"
+#include "lib/fma.h"
 #include "lib/hostfp.h"
 #include "lib/size.h"
 #include "lib/threads.h"
@@ -34,11 +36,36 @@ static char *line_at(void *words, const struct operand *x, int word, size_t i)
                 : (char *)words + i * first;
 }
 
+/* Whether the words are all of bf16, to nearest even. */
+static bool are_near(const struct bitcut_split *s)
+{
+    for (int j = 0; j < s->words; j++)
+        if (s->word[j].format != &formats[FORMAT_BF16] ||
+            s->word[j].rounding != &roundings[ROUND_RN])
+            return false;
+    return split_is_uniform(s);
+}
+
+/* Such words of x, as split_words() makes them; false: x or what a word leaves of it is
+   not finite.  `up` is 2^scale. */
+static bool split_near(uint64_t word[SPLIT_WORDS_MOST], int words, float up, uint32_t x)
+{
+    for (int j = 0; j < words; j++) {
+        if ((x & 0x7f800000) == 0x7f800000) return false;
+        word[j] = (x + 0x7fff + (x >> 16 & 1)) >> 16;
+        x = bits_of_float((float_of_bits(x) - float_of_bits((uint32_t)word[j] << 16)) *
+                          up);
+    }
+    return true;
+}
+
 /* The words of line i, times 2^exponent, and +0 behind them. */
 static void make_line(void *words, const struct operand *x, const uint32_t *matrix,
                       size_t i, int exponent)
 {
     const struct bitcut_split *const s = x->split;
+    const bool near = are_near(s);
+    const float up = float_of_bits(f32_power_of_two(s->scale));
     char *to[SPLIT_WORDS_MOST];
     for (int j = 0; j < s->words; j++) {
         to[j] = line_at(words, x, j, i);
@@ -46,8 +73,9 @@ static void make_line(void *words, const struct operand *x, const uint32_t *matr
     }
     for (size_t p = 0; p < x->k; p++) {
         uint64_t word[SPLIT_WORDS_MOST];
-        const uint32_t v = element(matrix, x, i, p);
-        split_words(word, s, exponent ? equilibrate_scale(v, exponent) : v);
+        uint32_t v = element(matrix, x, i, p);
+        if (exponent) v = equilibrate_scale(v, exponent);
+        if (!near || !split_near(word, s->words, up, v)) split_words(word, s, v);
         for (int j = 0; j < s->words; j++) {
             const size_t bytes = (size_t)format_bytes(s->word[j].format);
             memcpy(to[j] + p * bytes, &word[j], bytes);
