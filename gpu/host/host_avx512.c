@@ -7,7 +7,6 @@
 #if HOST_HAS_CODE
 
 #include <immintrin.h>
-#include <math.h>
 
 enum { LANES = 16 };
 
@@ -84,26 +83,5 @@ AVX512 int host_avx512_bf16(const struct gpu_instruction *row,
     }
 
 HOST_RECIPES(SUMS)
-
-/* --- sums ------------------------------------------------------------------------- */
-
-AVX512 void host_fold(host_block to, host_block sums[RECIPE_ACCUMULATORS_MOST],
-                      int accumulators, int scale)
-{
-    const __m512 unscale = _mm512_set1_ps(ldexpf(1, -scale));
-    for (int i = 0; i < HOST_SIDE; i++) {
-        __m512 v = _mm512_loadu_ps(sums[accumulators - 1][i]);
-        for (int c = accumulators - 2; c >= 0; c--)
-            v = _mm512_fmadd_ps(v, unscale, _mm512_loadu_ps(sums[c][i]));
-        _mm512_storeu_ps(to[i], v);
-    }
-}
-
-AVX512 void host_add(host_block to, host_block sum)
-{
-    for (int i = 0; i < HOST_SIDE; i++)
-        _mm512_storeu_ps(to[i],
-                         _mm512_add_ps(_mm512_loadu_ps(to[i]), _mm512_loadu_ps(sum[i])));
-}
 
 #endif

@@ -39,22 +39,12 @@ struct host_slice {
 typedef float host_block[HOST_SIDE][HOST_SIDE];
 
 /* The program's accumulators, from +0, over the slice.  Of AMX a slice is of whole tiles,
-   of which those behind the last pair are +0; and the caller is in the mode of
-   hostfp_enter(). */
+   in which what is behind the last pair is +0.  Modes of floating point do not matter. */
 typedef void host_sums(host_block sums[RECIPE_ACCUMULATORS_MOST],
                        const struct host_slice *slice);
 
 /* By AMX, of any recipe of bf16; by AVX512-BF16, of the one in the name. */
 host_sums host_amx_sums;
 host_sums host_avx512_plain, host_avx512_bf16x3, host_avx512_bf16x6, host_avx512_bf16x9;
-
-/* Accumulators folded into one (struct bitcut_recipe), by AVX-512: the last one times
-   2^-scale and the one before, one rounding, until the first.  Which NaN a NaN is is
-   open. */
-void host_fold(host_block to, host_block sums[RECIPE_ACCUMULATORS_MOST], int accumulators,
-               int scale);
-
-/* to += sum, to nearest. */
-void host_add(host_block to, host_block sum);
 
 #endif

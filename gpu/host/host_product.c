@@ -10,6 +10,7 @@
 #include "lib/size.h"
 #include "lib/threads.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +67,6 @@ struct code {
 static const struct code codes[] = { HOST_RECIPES(AMX_CODE) HOST_RECIPES(AVX512_CODE) };
 #else
 static const struct code codes[sizeof host_kernels / sizeof *host_kernels];
-#define host_fold(...)
-#define host_add(...)
 #endif
 
 /* An operand of one GEMM, in words and in tiles. */
@@ -95,7 +94,22 @@ static const uint32_t *block_at(const struct half *x, size_t block)
     return x->tiles + block * words * word_elements(&x->operand);
 }
 
-/* A block of sums over all slices, each folded. */
+/* The accumulators of a slice folded into one, and added to the slices before.  Which NaN
+   a NaN is does not matter yet. */
+static void block_fold(host_block total, host_block sums[RECIPE_ACCUMULATORS_MOST],
+                       const struct gemm_plan *plan, bool first)
+{
+    const float unscale = float_of_bits(f32_power_of_two(-plan->scale));
+    for (int i = 0; i < HOST_SIDE; i++)
+        for (int j = 0; j < HOST_SIDE; j++) {
+            float v = sums[plan->accumulators - 1][i][j];
+            for (int c = plan->accumulators - 2; c >= 0; c--)
+                v = fmaf(v, unscale, sums[c][i][j]);
+            total[i][j] = first ? v : total[i][j] + v;
+        }
+}
+
+/* A block of sums over all slices. */
 static void block_sums(host_block total, const struct product *p, size_t i, size_t j)
 {
     const struct gemm_plan *const plan = &p->work->plan;
@@ -106,15 +120,14 @@ static void block_sums(host_block total, const struct product *p, size_t i, size
                             .b = block_at(&p->b, j),
                             .a_word = word_elements(&p->a.operand),
                             .b_word = word_elements(&p->b.operand) };
-    host_block sums[RECIPE_ACCUMULATORS_MOST], slice;
+    host_block sums[RECIPE_ACCUMULATORS_MOST];
     size_t step = 0;
     do {
         const size_t end = steps - step < each ? steps : step + each;
         s.first = step * p->code.pairs;
         s.end = end * p->code.pairs;
         p->code.sums(sums, &s);
-        host_fold(step ? slice : total, sums, plan->accumulators, plan->scale);
-        if (step) host_add(total, slice);
+        block_fold(total, sums, plan, !step);
         step = end;
     } while (step < steps);
 }
