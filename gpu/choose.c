@@ -20,7 +20,7 @@ static struct tile_gpu gpu_of(const struct gpu_device *d)
                               .shared_reserved = d->block_shared,
                               .matrix_cores = MATRIX_CORES,
                               .wave = d->wave,
-                              .waves = d->unit_threads / d->wave,
+                              .waves = d->wave ? d->unit_threads / d->wave : 0,
                               .groups = d->unit_blocks,
                               .products = d->products,
                               .shared_rate = d->shared_rate,

@@ -293,7 +293,8 @@ struct gpu_device {
                                     line; empty: there are none */
     int shared_bytes;            /* most shared memory of a block        */
 
-    /* Of a unit, that is a multiprocessor: for the choice of a kernel (gpu/choose.h). */
+    /* Of a unit, that is a multiprocessor: for the choice of a kernel (gpu/choose.h).  0
+       where no kernel has tiles. */
     int units;
     int unit_registers, unit_threads, unit_blocks; /* that it holds at a time         */
     int unit_shared;  /* bytes of its shared memory                                   */

@@ -86,6 +86,8 @@ refused() {
 3|--device: no device: there is no device 1$|record --random 1 --device host:1
 3|--unit: hopper/mma.m16n8k16.f32.f16 is not a unit of this device|record --random 1 --device host --unit hopper/mma.m16n8k16.f32.f16
 2|--device: its module emulates no unit|bench emu --device host
+2|bench: the module times nothing|bench gpu --device host
+2|--kernel: the device has none of that name with tiles|tile --kernel avx512.plain.bf16 --device host
 2|--kernel: is of another backend than --device|verify --kernel cuda/plain --device host
 END
     units | while read -r architecture flag unit rest; do

@@ -360,7 +360,7 @@ tiles_ranked() {
     expect kernel gemm.plain.f16
     unset DEVICE_FAULT
     run 2 tile --kernel old
-    grep -q '^bitcut: --kernel: the device has none of that name$' err || cat err
+    grep -q '^bitcut: --kernel: the device has none of that name with tiles$' err || cat err
     run 2 tile --kernel gem
     while read -r option words; do
         # shellcheck disable=SC2086 # words

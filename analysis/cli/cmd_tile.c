@@ -260,7 +260,7 @@ static int rank_kernels_of(struct context *x, const struct recorder *r,
         if (like->tile_m && kernel_is_called(like->name, kernel_name) &&
             gpu_kernel_fits(&r->device, like))
             break;
-    if (!like) return complain("--kernel", "the device has none of that name");
+    if (!like) return complain("--kernel", "the device has none of that name with tiles");
     const size_t count = gpu_kernel_rank_by(c, model, &r->gpu, &r->device, like, &gemm);
     if (!count) {
         fault_set(&f, BITCUT_CANNOT, "none takes this m, n and k");
