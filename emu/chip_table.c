@@ -56,7 +56,8 @@ static const struct vendor nvidia = {
       [EVIDENCE_PUBLISHED] = "published vectors",
       [EVIDENCE_OBSERVED] = "published observations",
       [EVIDENCE_CONSISTENT] = "published models, not contradicted by published vectors",
-      [EVIDENCE_MODELS] = "published models only" },
+      [EVIDENCE_MODELS] = "published models only",
+      [EVIDENCE_DEFINITION] = "defined by the PTX ISA" },
 };
 static const struct vendor amd = {
     "AMD",
@@ -144,7 +145,8 @@ const struct bitcut_unit *unit_beside(const struct bitcut_unit *u,
                                       const struct bitcut_format *b)
 {
     for (const struct bitcut_unit *x = units; x->name; x++)
-        if (are_akin(x, u) && x->a == a && x->b == b && x->c == u->c && !x->scale)
+        if (are_akin(x, u) && x->a == a && x->b == b && !x->scale &&
+            (x->c == u->c || format_is_integer(x->c)))
             return x;
     return NULL;
 }

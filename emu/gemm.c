@@ -64,9 +64,10 @@ static void tell_instruction(const struct job *job, int t, const struct number *
     job->watch->see(job->watch->context, &e);
 }
 
-static uint32_t to_f32(const struct job *job, uint64_t accumulator)
+/* What accumulator i holds, rounded to nearest if it is an integer of more bits. */
+static uint32_t to_f32(const struct job *job, int i, uint64_t accumulator)
 {
-    const struct bitcut_format *c = job->unit->c;
+    const struct bitcut_format *c = job->schedule.sum[i];
     if (c == &formats[FORMAT_F32]) return (uint32_t)accumulator;
     if (format_decode(c, accumulator).kind == NUMBER_NAN) return job->schedule.nan;
     return (uint32_t)bitcut_format_convert(&formats[FORMAT_F32], &roundings[ROUND_RN], c,
@@ -78,10 +79,10 @@ static uint32_t add32(const struct job *job, uint32_t a, uint32_t b)
     return job_fma(&job->schedule, a, F32_ONE, b);
 }
 
-static uint64_t from_f32(const struct job *job, uint32_t x)
+static uint64_t from_f32(const struct job *job, int i, uint32_t x)
 {
-    return bitcut_format_convert(job->unit->c, &roundings[ROUND_RN], &formats[FORMAT_F32],
-                                 x);
+    return bitcut_format_convert(job->schedule.sum[i], &roundings[ROUND_RN],
+                                 &formats[FORMAT_F32], x);
 }
 
 /* The register after accumulator 0 was promoted to it by a kernel that slips. */
@@ -89,7 +90,7 @@ static uint32_t promoted(const struct cell *x, const struct job *job,
                          const struct gemm_slips *s)
 {
     const uint32_t v =
-        f32_through(s->moved, &roundings[ROUND_RN], to_f32(job, x->accumulator[0]));
+        f32_through(s->moved, &roundings[ROUND_RN], to_f32(job, 0, x->accumulator[0]));
     const uint32_t sum =
         s->replaces ? v
         : s->adds ? (uint32_t)fma_round(&formats[FORMAT_F32], s->adds, job->schedule.nan,
@@ -103,7 +104,7 @@ static void promote(struct cell *x, const struct job *job)
     const struct gemm_slips *s = job->plan->slips;
     const uint32_t before = x->master;
     x->master =
-        s ? promoted(x, job, s) : add32(job, before, to_f32(job, x->accumulator[0]));
+        s ? promoted(x, job, s) : add32(job, before, to_f32(job, 0, x->accumulator[0]));
     tell(job, WATCH_PROMOTION, 0, before, x->master);
     if (!s || !s->stays) x->accumulator[0] = 0;
     x->done = 0;
@@ -113,15 +114,14 @@ static void cell_start(struct cell *x, const struct job *job)
 {
     const struct gemm_slips *s = job->plan->slips;
     *x = (struct cell){ 0 };
-    if (s && s->start) x->accumulator[0] = from_f32(job, s->start);
+    if (s && s->start) x->accumulator[0] = from_f32(job, 0, s->start);
 }
 
-/* An accumulator times 2^-s, rounded to nearest. */
-static uint64_t scaled(const struct job *job, uint64_t accumulator)
+/* Accumulator i times 2^-s, rounded to nearest. */
+static uint64_t scaled(const struct job *job, int i, uint64_t accumulator)
 {
     const uint32_t factor = f32_power_of_two(-job->plan->scale);
-    return bitcut_format_convert(job->unit->c, &roundings[ROUND_RN], &formats[FORMAT_F32],
-                                 f32_multiply(to_f32(job, accumulator), factor));
+    return from_f32(job, i, f32_multiply(to_f32(job, i, accumulator), factor));
 }
 
 /* What happens in a tile before term t. */
@@ -133,11 +133,12 @@ static void cell_prepare(struct cell *x, const struct job *job, int t)
     uint64_t *c = &x->accumulator[accumulator];
     if (p->term[t].scaled) {
         const uint64_t before = *c;
-        *c = scaled(job, before);
-        tell(job, WATCH_SCALING, accumulator, to_f32(job, before), to_f32(job, *c));
+        *c = scaled(job, accumulator, before);
+        tell(job, WATCH_SCALING, accumulator, to_f32(job, accumulator, before),
+             to_f32(job, accumulator, *c));
     }
-    if (t + 1 == p->terms && (to_f32(job, *c) & 0x7fffffff) >= from) {
-        tell(job, WATCH_ZEROING, accumulator, to_f32(job, *c), 0);
+    if (t + 1 == p->terms && (to_f32(job, accumulator, *c) & 0x7fffffff) >= from) {
+        tell(job, WATCH_ZEROING, accumulator, to_f32(job, accumulator, *c), 0);
         *c = 0;
     }
 }
@@ -154,7 +155,9 @@ static void cell_term(struct cell *x, const struct job *job, int t,
         const uint64_t before = *c;
         *c = unit_dot(u, (struct lane){ a + k, NULL }, (struct lane){ b + k, NULL }, *c);
         if (slips && slips->kept)
-            *c = from_f32(job, f32_through(slips->kept, slips->kept_by, to_f32(job, *c)));
+            *c = from_f32(
+                job, accumulator,
+                f32_through(slips->kept, slips->kept_by, to_f32(job, accumulator, *c)));
         if (job->watch) tell_instruction(job, t, a + k, b + k, before, *c);
         if (accumulator == 0 && ++x->done == (size_t)job->plan->promote) promote(x, job);
     }
@@ -176,13 +179,13 @@ static uint32_t cell_fold(const struct cell *x, const struct job *job)
 {
     const int last = job->plan->accumulators - 1;
     const bool promotes = job->schedule.promotes;
-    uint32_t v = to_f32(job, x->accumulator[last]);
+    uint32_t v = to_f32(job, last, x->accumulator[last]);
     if (last == 0 && promotes) v = x->master;
     tell(job, WATCH_START, last, v, v);
     for (int i = last - 1; i >= 0; i--) {
         const uint32_t from = v, below = i == 0 && promotes
                                              ? x->master
-                                             : to_f32(job, x->accumulator[i]);
+                                             : to_f32(job, i, x->accumulator[i]);
         v = job_fma(&job->schedule, v, f32_power_of_two(-job->plan->scale), below);
         tell(job, WATCH_FOLD, i, from, v);
     }

@@ -25,6 +25,13 @@ static bool takes(const struct bitcut_format *operand, const struct bitcut_split
     return word == high || (operand != high && format_holds(operand, word));
 }
 
+const struct bitcut_format *accumulator_format(const struct gemm_plan *p, int accumulator)
+{
+    int t = 0;
+    while (t < p->terms && p->term[t].accumulator != accumulator) t++;
+    return p->unit[t < p->terms ? t : 0]->c;
+}
+
 /* The units of all terms. */
 static enum bitcut_status find_units(struct gemm_plan *p, const struct bitcut_unit *u,
                                      struct fault *f)
@@ -41,6 +48,11 @@ static enum bitcut_status find_units(struct gemm_plan *p, const struct bitcut_un
                 "recipe %s multiplies words of %s by %s, and beside %s there "
                 "is no instruction for these with sums in %s",
                 p->recipe->name, a->name, b->name, u->name, u->c->name);
+        if (accumulator_format(p, t.accumulator) != p->unit[i]->c)
+            return fault_set(f, BITCUT_BAD_ARGUMENT,
+                             "recipe %s adds products in %s to others in %s",
+                             p->recipe->name, p->unit[i]->c->name,
+                             accumulator_format(p, t.accumulator)->name);
         if (p->unit[i]->k > p->k_step) p->k_step = p->unit[i]->k;
     }
     return BITCUT_OK;

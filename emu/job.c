@@ -19,13 +19,15 @@ static const uint32_t zeroed_from[] = {
 struct schedule schedule_make(const struct gemm_plan *p, const struct bitcut_unit *u,
                               size_t steps)
 {
-    return (struct schedule){
+    struct schedule s = {
         .together = p->tile_k ? 1 : p->terms,
         .tile = p->tile_k ? divide_up((size_t)p->tile_k, (size_t)p->k_step) : steps,
         .promotes = p->promote || p->tile_k,
         .zeroed_from = zeroed_from[p->recipe->zeroed],
         .nan = u->c == &formats[FORMAT_F32] ? (uint32_t)u->nan : F32_NAN,
     };
+    for (int i = 0; i < p->accumulators; i++) s.sum[i] = accumulator_format(p, i);
+    return s;
 }
 
 uint32_t job_fma(const struct schedule *s, uint32_t a, uint32_t b, uint32_t c)

@@ -15,11 +15,16 @@ struct schedule {
     bool promotes;        /* accumulator 0, at the end of each tile at least        */
     uint32_t zeroed_from; /* FP32 magnitudes that become +0 before the last term    */
     uint32_t nan;         /* of the FP32 operations                                 */
+    const struct bitcut_format *sum[RECIPE_ACCUMULATORS_MOST]; /* what each holds   */
 };
 
 /* That of a plan on a unit, for so many k-steps. */
 struct schedule schedule_make(const struct gemm_plan *plan,
                               const struct bitcut_unit *unit, size_t steps);
+
+/* What an accumulator holds; the first term that it has, if any, has its unit by now. */
+const struct bitcut_format *accumulator_format(const struct gemm_plan *plan,
+                                               int accumulator);
 
 struct gemm_scratch;
 

@@ -8,49 +8,50 @@
 /* Data sheets since the H100's print twice these, of sparse operands. */
 const struct rate_row rates[] = {
     /* clang-format off */
-    /* name             what                               f16    bf16   tf32   fp8    f32 */
-    { "volta",         "V100; FP32 on vector units",    {  125,     0,     0,    0,  15.7 },
+    /* name             what                               f16    bf16   tf32   fp8    s8     f32 */
+    { "volta",         "V100; FP32 on vector units",    {  125,     0,     0,    0,    0,  15.7 },
       .source = "NVIDIA A100 white paper, V100: TFLOPS of f16 125, f32 15.7",
       .device = { "V100-SXM2" } },
-    { "turing",        "T4; FP32 on vector units",      {   65,     0,     0,    0,   8.1 },
+    { "turing",        "T4; FP32 on vector units",      {   65,     0,     0,    0,    0,   8.1 },
       .source = "NVIDIA T4 data sheet: TFLOPS of f16 65, f32 8.1",
       .device = { "Tesla T4" } },
     { "ampere",        "A100, A800; FP32 on vector units",
-                                                        {  312,   312,   156,    0,  19.5 },
-      .source = "NVIDIA A100 white paper: TFLOPS of f16 and bf16 312, tf32 156, f32 19.5",
+                                                        {  312,   312,   156,    0,  624,  19.5 },
+      .source = "NVIDIA A100 white paper: TFLOPS of f16 and bf16 312, tf32 156, f32 "
+                "19.5; TOPS of s8 624",
       .device = { "A100", "A800" } },
-    { "a2",            "A2; FP32 on vector units",      { 149.7, 149.7, 74.8,    0,  37.4 },
+    { "a2",            "A2; FP32 on vector units",      { 149.7, 149.7, 74.8,    0, 299.3, 37.4 },
       .lent = true,
       .source = "NVIDIA A40 data sheet, also sm_86: TFLOPS of f16 and bf16 149.7, tf32 "
-                "74.8, f32 37.4; not checked with the A2's own",
+                "74.8, f32 37.4; TOPS of s8 299.3; not checked with the A2's own",
       .device = { "NVIDIA A40" } },
-    { "ada",           "L40S; FP32 on vector units",    {  362,   362,   183,  733,  91.6 },
+    { "ada",           "L40S; FP32 on vector units",    {  362,   362,   183,  733,  733,  91.6 },
       .source = "NVIDIA L40S data sheet: TFLOPS of f16 and bf16 362, tf32 183, fp8 733, "
-                "f32 91.6",
+                "f32 91.6; TOPS of s8 733",
       .device = { "L40S" } },
     { "hopper",        "H100, H200; FP32 on vector units",
-                                                        {  989,   989,   495, 1979,    67 },
+                                                        {  989,   989,   495, 1979, 1979,    67 },
       .source = "NVIDIA H100 data sheet, SXM: TFLOPS of f16 and bf16 989, tf32 495, fp8 "
-                "1979, f32 67",
+                "1979, f32 67; TOPS of s8 1979",
       .device = { "H100 80GB HBM3", "H200" } },
-    { "blackwell",     "B200; FP32 on vector units",    { 2250,  2250,  1100, 4500,    75 },
+    { "blackwell",     "B200; FP32 on vector units",    { 2250,  2250,  1100, 4500,    0,    75 },
       .source = "NVIDIA Blackwell data sheet, HGX B200: TFLOPS of f16 and bf16 2250, tf32 "
                 "1100, fp8 4500, f32 75",
       .device = { "NVIDIA B200" } },
     { "rtx-blackwell", "RTX 5090; FP32 on vector units",
-                                                        { 209.5, 209.5, 104.8, 419, 104.8 },
+                                                        { 209.5, 209.5, 104.8, 419,    0, 104.8 },
       .source = "NVIDIA RTX Blackwell white paper, appendix A: TFLOPS of f16 and bf16 "
                 "209.5 (f16 with f16 sums 419), tf32 104.8, fp8 419, f32 104.8",
       .device = { "RTX 5090" } },
-    { "cdna1",         "MI100",                         { 1024,   512,     0,    0,   256 },
+    { "cdna1",         "MI100",                         { 1024,   512,     0,    0,    0,   256 },
       .clocked = true,
       .source = "AMD lab notes, matrix cores: operations a clock of a CU of f16 1024, bf16 "
                 "512, f32 256" },
-    { "cdna2",         "MI210, MI250",                  { 1024,  1024,     0,    0,   256 },
+    { "cdna2",         "MI210, MI250",                  { 1024,  1024,     0,    0,    0,   256 },
       .clocked = true,
       .source = "AMD lab notes, matrix cores: operations a clock of a CU of f16 and bf16 "
                 "1024, f32 256" },
-    { "cdna3",         "MI300X",                        { 2048,  2048,  1024, 4096,   256 },
+    { "cdna3",         "MI300X",                        { 2048,  2048,  1024, 4096,    0,   256 },
       .clocked = true,
       .source = "ROCm documentation, MI300 microarchitecture: operations a clock of a CU "
                 "of f16 and bf16 2048, tf32 1024, fp8 4096, f32 256" },
@@ -68,6 +69,7 @@ enum rate_words rate_words_of(const struct bitcut_format *f)
                 { FORMAT_F32, RATE_F32 } };
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
         if (f == &formats[own[i].format]) return own[i].words;
+    if (format_is_integer(f)) return RATE_S8;
     return f->bits <= 8 ? RATE_FP8 : RATE_F16;
 }
 

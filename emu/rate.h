@@ -4,15 +4,24 @@
 
 #include "emu/unit.h"
 
-/* Whose products: of words of that format, or of one of its width. */
-enum rate_words { RATE_F16, RATE_BF16, RATE_TF32, RATE_FP8, RATE_F32, RATE_WORDS };
+/* Whose products: of words of that format, or of one of its width; of integers. */
+enum rate_words {
+    RATE_F16,
+    RATE_BF16,
+    RATE_TF32,
+    RATE_FP8,
+    RATE_S8,
+    RATE_F32,
+    RATE_WORDS
+};
 
 enum { RATE_DEVICES_MOST = 3 };
 
-/* A row of the table of rates: dense peak rates with FP32 sums. */
+/* A row of the table of rates: dense peak rates with FP32 sums, of integers with those of
+   theirs. */
 struct rate_row {
     const char *name, *what; /* an architecture, or a chip unlike it; whose rates     */
-    double peak[RATE_WORDS]; /* 0: no unit; f32: the unit that unit_find() chooses    */
+    double peak[RATE_WORDS]; /* 0: no unit here; f32: the unit that unit_find() chooses */
     bool clocked;            /* peaks are operations a clock of a CU; else TFLOPS     */
     bool lent;               /* peaks are another chip's, for their ratios            */
     const char *source;      /* document, and what it has                             */

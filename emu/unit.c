@@ -1,8 +1,17 @@
 #include "emu/sum.h"
 #include "emu/summation.h"
 
+/* Integers are added exactly, whatever they overflow to. */
+static bool integers_sound(const struct bitcut_unit *u)
+{
+    return u->c == u->result && format_is_integer(u->a) && format_is_integer(u->b) &&
+           !u->via && !u->c_last && u->fraction == FRACTION_EXACT &&
+           u->summation->reads_exact;
+}
+
 static bool formats_sound(const struct bitcut_unit *u)
 {
+    if (format_is_integer(u->c)) return integers_sound(u);
     if (u->result->special != SPECIAL_IEEE || !format_holds(u->c, u->result))
         return false;
     if (!u->via) return true;

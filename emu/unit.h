@@ -54,7 +54,7 @@ enum evidence {
     EVIDENCE_MODELS,     /* published models only; never compared with hardware here   */
     EVIDENCE_EMULATED,   /* the maker's documents; QEMU gives these bits, too          */
     EVIDENCE_DOCUMENTED, /* the maker's documents; never compared with hardware here   */
-    EVIDENCE_DEFINITION, /* not hardware: exact by its definition                      */
+    EVIDENCE_DEFINITION, /* exact by its definition: not hardware, or integers on it   */
     EVIDENCE_COUNT
 };
 
@@ -134,9 +134,9 @@ extern const struct chip chips[]; /* ended by a row whose name is NULL */
 const struct bitcut_unit *unit_find(const char *name, const struct bitcut_format *input);
 
 /* The first row for operands of `a` and `b` beside u: of its architecture and family (the
-   name up to the first '.': "hopper/mma"), with its accumulator format and no block
-   scales.  NULL if there is none.  Units of one architecture and family read operands of
-   one format alike: flush_inputs and `via` are the same. */
+   name up to the first '.': "hopper/mma"), with its accumulator format, or of integers
+   theirs, and no block scales.  NULL if there is none.  Units of one architecture and
+   family read operands of one format alike: flush_inputs and `via` are the same. */
 const struct bitcut_unit *unit_beside(const struct bitcut_unit *u,
                                       const struct bitcut_format *a,
                                       const struct bitcut_format *b);

@@ -1,6 +1,7 @@
 #include "emu/summation.h"
 
-/* The table of matrix units.  Makers of GPUs document none of it.  Sources named in the rows:
+/* The table of matrix units.  Makers of GPUs document none of it but integers.  Sources
+   named in the rows:
 
    MMA-Sim  Xie, Wang, Yang, Yang, arXiv 2511.10909 (models)
    MTC      Khattak and Mikaitis, arXiv 2512.07004, MATLAB-tensor-core (recorded vectors)
@@ -8,6 +9,8 @@
    KMG      Khattak, Mikaitis and Graziani, arXiv 2609.14845 (observations of AMD hardware)
    SPR      compared with an Intel Sapphire Rapids by the authors, 10.4 million outputs
    ZEN4     recorded on an AMD EPYC by the authors (data/README.md)
+   PTX      PTX ISA 9.0, mma and wgmma.mma_async: integers, exact, without .satfinite
+            modulo 2^32 (a definition)
    OY       Ootomo and Yokota 2022, section 3.2 (a definition, not hardware)
 
    What published vectors and observations leave open stands in their rows. Beyond that:
@@ -27,6 +30,7 @@
 #define ODD_FLUSH                                                                            \
     { .name = "odd, flushed", .direction = TO_ODD, .overflow = OVERFLOW_INF,                 \
       .flush = FLUSH_SUBNORMAL }
+#define WRAP { .name = "modulo 2^32", .direction = TO_NEAREST_EVEN, .overflow = OVERFLOW_WRAP }
 #define RZ_INF { .name = "rz, overflow to Inf", .direction = TO_ZERO, .overflow = OVERFLOW_INF }
 
 /* What a step of a tensor core rounds to: format, rule, NaN, and the format of C and D; and
@@ -34,6 +38,7 @@
 #define TO_F32 .c = F(F32), .result = F(F32), .rounding = RZ_INF, .nan = 0x7fffffff
 #define TO_E8M13 .c = F(F32), .result = F(E8M13), .rounding = RZ_INF, .nan = 0x7fffffff
 #define TO_F16 .c = F(F16), .result = F(F16), .rounding = RNE, .nan = 0x7fff
+#define TO_S32 .c = F(S32), .result = F(S32), .rounding = WRAP, .nan = 0
 #define CDNA_F32 .c = F(F32), .result = F(F32), .nan = 0xffc00000
 
 /* What each operation of x86's units does, whatever MXCSR says: DAZ and FTZ. */
@@ -152,6 +157,14 @@
         .block = block_, .fraction = FRACTION_EXACT, .zero = ZERO_IEEE, PROVEN(__VA_ARGS__)  \
     }
 
+/* Integers, added as they are. */
+#define INTEGER(name_, m_, n_, k_, ...)                                                      \
+    {                                                                                        \
+        .name = name_, .what = "integers: c and " #k_ " products added modulo 2^32",         \
+        SHAPE(m_, n_, k_), FROM(S8, S8), TO_S32, .summation = &sum_fused, .block = k_,       \
+        .fraction = FRACTION_EXACT, .zero = ZERO_POSITIVE, PROVEN(__VA_ARGS__)               \
+    }
+
 /* Rounded products, rounded sums: what a processor without fused multiply-add does. */
 #define MULTIPLY_ADD(name_, format_, nan_, ...)                                              \
     {                                                                                        \
@@ -230,6 +243,7 @@ const struct bitcut_unit units[] = {
            MODELS, "MMA-Sim; two m16n8k4, which are published (MTC A100, A2)"),
     TENSOR("ampere/mma.m16n8k4.f32.tf32",  16, 8,  4, TF32, TF32, TO_F32, 4, 24, -132,
            PUBLISHED, "MTC A100, A2", "align_min flush_inputs overflow flush zero nan"),
+    INTEGER("ampere/mma.m16n8k32.s32.s8", 16, 8, 32, DEFINITION, "PTX"),
     CHAIN("ampere/mma.m8n8k4.f64.f64", 8, 8, 4, F64, NAN_F64_OPERAND,
           MODELS, "MMA-Sim; NaN as recorded on the H200"),
 
@@ -257,6 +271,7 @@ const struct bitcut_unit units[] = {
            PUBLISHED, "MTC Ada", "via overflow flush zero nan"),
     TENSOR("ada/mma.m16n8k32.f16.e5m2", 16, 8, 32, E5M2, E5M2, TO_F16,   16, 13,  -20,
            PUBLISHED, "MTC Ada", "via flush_inputs overflow flush zero nan"),
+    INTEGER("ada/mma.m16n8k32.s32.s8", 16, 8, 32, DEFINITION, "PTX"),
     CHAIN("ada/mma.m8n8k4.f64.f64", 8, 8, 4, F64, NAN_F64_OPERAND,
           MODELS, "MMA-Sim; NaN as recorded on the H200"),
 
@@ -294,6 +309,7 @@ const struct bitcut_unit units[] = {
     CHAIN("hopper/mma.m16n8k8.f64.f64",  16, 8,  8, F64, NAN_F64_OPERAND, RECORDED, "H200"),
     CHAIN("hopper/mma.m16n8k4.f64.f64",  16, 8,  4, F64, NAN_F64_OPERAND, RECORDED, "H200"),
     CHAIN("hopper/mma.m8n8k4.f64.f64",    8, 8,  4, F64, NAN_F64_OPERAND, RECORDED, "H200"),
+    INTEGER("hopper/mma.m16n8k32.s32.s8", 16, 8, 32, DEFINITION, "PTX"),
     TENSOR("hopper/wgmma.m64n8k16.f32.f16",       64,   8, 16, F16,  F16,  TO_F32,   16, 25, -133,
            RECORDED, "H200"),
     TENSOR("hopper/wgmma.m64n256k16.f32.f16",     64, 256, 16, F16,  F16,  TO_F32,   16, 25, -133,
@@ -320,6 +336,7 @@ const struct bitcut_unit units[] = {
            RECORDED, "H200"),
     TENSOR("hopper/wgmma.m64n8k32.f16.e5m2.e4m3", 64,   8, 32, E5M2, E4M3, TO_F16,   32, 13,  -21,
            RECORDED, "H200"),
+    INTEGER("hopper/wgmma.m64n8k32.s32.s8", 64, 8, 32, DEFINITION, "PTX"),
 
     TENSOR("blackwell/mma.m16n8k16.f32.f16",  16, 8, 16, F16,  F16,  TO_F32, 16, 25, -133,
            PUBLISHED, "MTC B200", "via flush zero nan"),

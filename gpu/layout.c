@@ -13,6 +13,7 @@ float float_of(uint32_t bits)
 
 int format_of(const struct bitcut_format *row)
 {
+    if (format_is_integer(row)) return row->bits == 8 ? FORMAT_S8 : FORMAT_S32;
     if (row->bits == 8 && row->special == SPECIAL_FNUZ)
         return row->fraction_bits == 3 ? FORMAT_E4M3FNUZ : FORMAT_E5M2FNUZ;
     if (row->bits == 8) return row->fraction_bits == 3 ? FORMAT_E4M3 : FORMAT_E5M2;

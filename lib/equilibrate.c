@@ -10,10 +10,20 @@ int equilibrate_target(const struct bitcut_split *s)
     int target = 14;
     for (int i = 0; i < s->words; i++) {
         const struct split_word *w = &s->word[i];
-        const int most = format_emax(w->format) - 1 - w->level * s->scale;
+        const int most =
+            format_emax(w->format) - !format_is_integer(w->format) - w->level * s->scale;
         if ((i == 0 || w->copy) && most < target) target = most;
     }
     return target;
+}
+
+/* Powers of two that a low word, if it is an integer, takes beyond its emax: up to twice
+   that it saturates by one unit at most, and to nearest the word before leaves half of
+   its last bit. */
+static int saturates_by(const struct bitcut_split *s, int word)
+{
+    if (word == 0 || !format_is_integer(s->word[word].format)) return 0;
+    return 1 + round_is_nearest(s->word[word - 1].rounding);
 }
 
 enum bitcut_status equilibrate_takes(const struct bitcut_split *s, struct fault *f)
@@ -22,10 +32,11 @@ enum bitcut_status equilibrate_takes(const struct bitcut_split *s, struct fault 
     for (int i = 0; i < s->words; i++) {
         const struct split_word *w = &s->word[i];
         if (w->copy) continue;
-        if (left + w->level * s->scale > format_emax(w->format))
+        const int most = format_emax(w->format) + saturates_by(s, i) - left;
+        if (w->level * s->scale > most)
             return fault_set(f, BITCUT_BAD_ARGUMENT,
                              "equilibrated lines need low words of %s times 2^%d at most",
-                             w->format->name, s->word[0].format->fraction_bits + 1);
+                             w->format->name, most);
         left -= w->format->fraction_bits;
     }
     return BITCUT_OK;

@@ -10,7 +10,8 @@
    rounded once, subnormal or not, infinite where FP32 overflows.
 
    t = 14, or if that is less emax - 1 of the high word's format, or of a copy's less its
-   level times s (lib/split.h).
+   level times s (lib/split.h); emax of a copy that is an integer, which saturates by less
+   than a unit.
    Not higher: 2^15 is the largest power of two in f16, and a word that is rounded up can
    reach 2^(t+1).  So high words and copies never overflow, by any rule.  What a word
    leaves is less than its last bit, so a low word of f16 is at most 2^(t-10+s): s <= 11
@@ -32,7 +33,8 @@
 int equilibrate_target(const struct bitcut_split *split);
 
 /* Whether no word of an equilibrated value can overflow: of each low word, t plus s times
-   its level less the fraction bits of the words before is emax of its format at most.
+   its level less the fraction bits of the words before is emax of its format at most; an
+   integer may saturate by one unit.
    BITCUT_BAD_ARGUMENT. */
 enum bitcut_status equilibrate_takes(const struct bitcut_split *split, struct fault *f);
 

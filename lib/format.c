@@ -7,6 +7,7 @@
 /* Sources: IEEE 754-2019 (f16, f32, f64); PTX ISA 9.0 section 5.2.3 (bf16, tf32, e4m3,
    e5m2); OCP Microscaling Formats 1.0 (e2m1, e2m3, e3m2, ue8m0); AMD CDNA3 ISA (fnuz).
    e8m13 is what an fp8 tensor core writes into an f32: 13 fraction bits, ten zero bits.
+   s8 and s32 are integers of PTX ISA 9.0 section 5.2.1, whose words saturate at +-127.
  */
 const struct bitcut_format formats[] = {
     /* clang-format off */
@@ -26,6 +27,8 @@ const struct bitcut_format formats[] = {
     [FORMAT_E2M1] = { "e2m1",     "OCP fp4, finite",                     4,  0,  2,  1,    1, true, SPECIAL_FINITE, 0 },
     [FORMAT_UE8M0] = { "ue8m0",    "OCP block scale, a power of two",     8,  0,  8,  0,  127, false, SPECIAL_E8M0,  0xff },
     [FORMAT_UE4M3] = { "ue4m3",    "unsigned e4m3 block scale",           7,  0,  4,  3,    7, false, SPECIAL_FN,    0x7f },
+    [FORMAT_S8] = { "s8",       "integer of two's complement",          8,  0,  0,  7,   -6, true, SPECIAL_INTEGER, 0 },
+    [FORMAT_S32] = { "s32",      "integer of two's complement, of sums", 32,  0,  0, 31,  -30, true, SPECIAL_INTEGER, 0 },
     { 0 }
     /* clang-format on */
 };
@@ -42,9 +45,16 @@ static uint64_t sign_bit(const struct bitcut_format *f, bool negative)
     return f->has_sign && negative ? (uint64_t)1 << (f->bits - 1) : 0;
 }
 
+/* An integer and its negative have encodings that add up to 2^bits. */
+static uint64_t complement(const struct bitcut_format *f, uint64_t encoding)
+{
+    return -encoding & ones(f->bits);
+}
+
 static uint64_t encode(const struct bitcut_format *f, bool negative, uint64_t field,
                        uint64_t fraction)
 {
+    if (format_is_integer(f)) return negative ? complement(f, fraction) : fraction;
     return sign_bit(f, negative) | ((field << f->fraction_bits | fraction) << f->pad);
 }
 
@@ -60,13 +70,26 @@ static enum number_class classify(const struct bitcut_format *f, bool negative,
     case SPECIAL_FNUZ:
         return negative && !field && !fraction ? NUMBER_NAN : NUMBER_FINITE;
     case SPECIAL_E8M0: return top ? NUMBER_NAN : NUMBER_FINITE;
-    case SPECIAL_FINITE: break;
+    case SPECIAL_FINITE:
+    case SPECIAL_INTEGER: break;
     }
     return NUMBER_FINITE;
 }
 
+static struct number decode_integer(const struct bitcut_format *f, uint64_t encoding)
+{
+    const bool negative = encoding >> (f->bits - 1) & 1;
+    if (encoding == 0)
+        return (struct number){ .kind = NUMBER_ZERO, .exponent = NUMBER_ZERO_EXPONENT };
+    return (struct number){ .significand = negative ? complement(f, encoding) : encoding,
+                            .exponent = format_emin(f),
+                            .kind = NUMBER_FINITE,
+                            .negative = negative };
+}
+
 struct number format_decode(const struct bitcut_format *f, uint64_t encoding)
 {
+    if (format_is_integer(f)) return decode_integer(f, encoding);
     const uint64_t magnitude = encoding >> f->pad;
     const uint64_t fraction = magnitude & ones(f->fraction_bits);
     const uint64_t field = magnitude >> f->fraction_bits & exponent_field_max(f);
@@ -104,7 +127,7 @@ int format_emax(const struct bitcut_format *f)
 
 uint64_t format_nan(const struct bitcut_format *f)
 {
-    return f->nan ? f->nan : format_largest(f, false);
+    return f->nan || format_is_integer(f) ? f->nan : format_largest(f, false);
 }
 
 uint64_t format_quiet(const struct bitcut_format *f, struct number x)
@@ -129,12 +152,14 @@ uint64_t format_largest(const struct bitcut_format *f, bool negative)
 
 uint64_t format_zero(const struct bitcut_format *f, bool negative)
 {
-    return f->special == SPECIAL_FNUZ ? 0 : sign_bit(f, negative);
+    const bool one = f->special == SPECIAL_FNUZ || format_is_integer(f);
+    return one ? 0 : sign_bit(f, negative);
 }
 
 bool format_is_subnormal(const struct bitcut_format *f, struct number x)
 {
-    return x.kind == NUMBER_FINITE && x.significand >> f->fraction_bits == 0;
+    return x.kind == NUMBER_FINITE && x.significand >> f->fraction_bits == 0 &&
+           !format_is_integer(f);
 }
 
 bool format_holds(const struct bitcut_format *wide, const struct bitcut_format *narrow)
@@ -171,6 +196,7 @@ int64_t format_along_line(const struct bitcut_format *format, uint64_t encoding)
 {
     const uint64_t sign = format->has_sign ? UINT64_C(1) << (format->bits - 1) : 0;
     const int64_t magnitude = (int64_t)((encoding & ~sign) >> format->pad);
+    if (format_is_integer(format)) return magnitude - (int64_t)(encoding & sign);
     return encoding & sign ? -magnitude : magnitude;
 }
 

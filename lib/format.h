@@ -1,4 +1,5 @@
-/* Floating-point formats: one row each, and the number an encoding stands for. */
+/* Formats of numbers, floating-point and integers: one row each, and the number an
+   encoding stands for. */
 #ifndef BITCUT_LIB_FORMAT_H
 #define BITCUT_LIB_FORMAT_H
 
@@ -10,7 +11,10 @@ enum special {
     SPECIAL_FN,     /* finite, but all ones everywhere is NaN; no infinity            */
     SPECIAL_FNUZ,   /* finite; the encoding of -0 is the only NaN; no infinity, no -0 */
     SPECIAL_FINITE, /* finite throughout                                              */
-    SPECIAL_E8M0    /* a bare power of two; 0xff is NaN; no zero, no sign             */
+    SPECIAL_E8M0,   /* a bare power of two; 0xff is NaN; no zero, no sign             */
+    SPECIAL_INTEGER /* two's complement, without exponents: as a subnormal number whose
+                       last place is 1, and but for the least one a normal number; no
+                       infinity, no NaN, no -0                                        */
 };
 
 /* A row of the format table.  An encoding is an unsigned integer of `bits` bits whose low
@@ -42,7 +46,9 @@ enum {
     FORMAT_E2M3,
     FORMAT_E2M1,
     FORMAT_UE8M0,
-    FORMAT_UE4M3
+    FORMAT_UE4M3,
+    FORMAT_S8,
+    FORMAT_S32
 };
 
 extern const struct bitcut_format formats[]; /* ended by a row whose name is NULL */
@@ -68,7 +74,9 @@ enum { NUMBER_ZERO_EXPONENT = -32768 };
 struct number format_decode(const struct bitcut_format *format, uint64_t encoding);
 
 /* Encodings of the special values.  A format without the asked-for value gives what its
-   overflow gives: the NaN if it has one, else the largest finite value. */
+   overflow gives: the NaN if it has one, else the largest finite value; but a NaN as an
+   integer is 0, as cvt makes it (PTX ISA).  The largest negative integer is the largest
+   positive one with the other sign. */
 uint64_t format_infinity(const struct bitcut_format *format, bool negative);
 uint64_t format_nan(const struct bitcut_format *format);
 /* The NaN x of an IEEE-like format made quiet: its sign and fraction kept, the highest
@@ -93,6 +101,12 @@ bool format_is_subnormal(const struct bitcut_format *format, struct number x);
 /* An encoding as an integer that grows by one from each finite value of a format to the
    next; both zeros are 0. */
 int64_t format_along_line(const struct bitcut_format *format, uint64_t encoding);
+
+/* Whether its values are integers. */
+static inline bool format_is_integer(const struct bitcut_format *format)
+{
+    return format->special == SPECIAL_INTEGER;
+}
 
 /* Whether it is a number, neither infinite nor NaN. */
 bool format_is_finite(const struct bitcut_format *format, uint64_t encoding);

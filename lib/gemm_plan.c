@@ -1,6 +1,7 @@
 #include "lib/gemm_plan.h"
 
 #include "lib/equilibrate.h"
+#include "lib/size.h"
 
 #include <string.h>
 
@@ -122,6 +123,14 @@ static void add_term(struct gemm_plan *p, struct recipe_term t)
     if (t.accumulator >= p->accumulators) p->accumulators = t.accumulator + 1;
 }
 
+bool gemm_equilibrates(const struct bitcut_gemm *g)
+{
+    const struct bitcut_split *const own = g->recipe->split,
+                                     *const a = g->split_a ? g->split_a : own,
+                                     *const b = g->split_b ? g->split_b : own;
+    return g->equilibrate || (a && split_is_fixed(a)) || (b && split_is_fixed(b));
+}
+
 static struct gemm_plan plan_of(const struct bitcut_gemm *g,
                                 const struct bitcut_format *words)
 {
@@ -130,7 +139,7 @@ static struct gemm_plan plan_of(const struct bitcut_gemm *g,
                            .split_a = split_of(g, g->split_a, words),
                            .split_b = split_of(g, g->split_b, words),
                            .low_low = chosen(g->low_low, r->keeps_low_low),
-                           .equilibrate = g->equilibrate,
+                           .equilibrate = gemm_equilibrates(g),
                            .promote = chosen(g->promote, r->promote),
                            .tile_k = chosen(g->tile_k, r->tile_k),
                            .order = order_of(g->order) };
@@ -160,6 +169,39 @@ static enum bitcut_status check_tiles(const struct gemm_plan *p, struct fault *f
     return BITCUT_OK;
 }
 
+/* Products of integers that an accumulator adds for each k. */
+static size_t integer_products(const struct gemm_plan *p, int accumulator)
+{
+    size_t count = 0;
+    for (int i = 0; i < p->terms; i++)
+        count += p->term[i].accumulator == accumulator &&
+                 format_is_integer(p->split_a.word[p->term[i].a].format);
+    return count;
+}
+
+/* Whether sums of integers cannot be of more bits than their accumulators: a slice has no
+   more k than so many, whatever the k of a step. */
+static enum bitcut_status check_integers(const struct gemm_plan *p, size_t k,
+                                         struct fault *f)
+{
+    enum { PRODUCT_MOST = 127 * 127, STEP_MOST = 64 };
+    const struct bitcut_order *o = &p->order;
+    const size_t slice = o->slices == 1
+                             ? k
+                             : divide_up(k, (size_t)o->slices) + (size_t)o->tile +
+                                   (size_t)o->cut + STEP_MOST;
+    for (int i = 0; i < p->accumulators; i++) {
+        const size_t count = integer_products(p, i),
+                     most = count ? INT32_MAX / (PRODUCT_MOST * count) : slice;
+        if (slice > most)
+            return fault_set(f, BITCUT_BAD_ARGUMENT,
+                             "%s adds integers of up to %zu k in 32 bits: take k in more "
+                             "slices",
+                             p->recipe->name, most);
+    }
+    return BITCUT_OK;
+}
+
 enum bitcut_status gemm_plan_make(struct gemm_plan *to, const struct bitcut_gemm *g,
                                   const struct bitcut_format *words, struct fault *f)
 {
@@ -172,6 +214,7 @@ enum bitcut_status gemm_plan_make(struct gemm_plan *to, const struct bitcut_gemm
                            p.order.sums->name);
     if (status == BITCUT_OK && p.equilibrate) status = equilibrate_takes(&p.split_a, f);
     if (status == BITCUT_OK && p.equilibrate) status = equilibrate_takes(&p.split_b, f);
+    if (status == BITCUT_OK) status = check_integers(&p, g->k, f);
     if (status == BITCUT_OK) *to = p;
     return status;
 }
@@ -194,6 +237,7 @@ void gemm_settle(struct bitcut_gemm *g, const struct gemm_plan *p)
     g->low_low = p->low_low;
     g->promote = p->promote;
     g->tile_k = p->tile_k;
+    g->equilibrate = p->equilibrate;
     g->order = p->order;
 }
 

@@ -61,10 +61,15 @@ enum bitcut_status gemm_check_place(const struct bitcut_gemm *to, struct fault *
 /* Give g back there. */
 void gemm_give(struct bitcut_gemm *to, const struct bitcut_gemm *g);
 
+/* Whether lines of g, which has a recipe, are equilibrated: that is asked for, or words
+   of its splits are integers. */
+bool gemm_equilibrates(const struct bitcut_gemm *g);
+
 /* The plan of g, whose recipe is set, for a unit or a kernel with operands of the format
    `words`.  BITCUT_BAD_ARGUMENT says what does not fit together: the recipe cannot have
    such words (recipe_takes()); it scales or zeroes accumulators between tiles and there
-   are none, or promotes besides; equilibrated words overflow. */
+   are none, or promotes besides; equilibrated words overflow, or sums of integers over
+   the k of a slice may. */
 enum bitcut_status gemm_plan_make(struct gemm_plan *plan, const struct bitcut_gemm *g,
                                   const struct bitcut_format *words, struct fault *f);
 

@@ -196,6 +196,16 @@ const struct bitcut_recipe recipes[] = {
       .low_low = LL(2),
       .promote = 4,
       .source = "this project's own; none that mixes formats was found published" },
+    [RECIPE_HALF_INT8] = { .name = "half-int8",
+      .what = "as half-fp8 with corrections in 8-bit integers, added exactly, of "
+              "equilibrated lines",
+      .split = SPLIT(HALF_S8),
+      .terms = 3,
+      .term = { TERM(1, 2, 1), TERM(2, 1, 1), HH(0) },
+      .low_low = LL(2),
+      .promote = 4,
+      .source = "this project's own; integers of equilibrated lines, added exactly, are "
+                "the words of the Ozaki scheme on INT8 (Ootomo, Ozaki and Yokota 2024)" },
     { 0 }
 };
 

@@ -41,7 +41,8 @@ enum recipe_zeroed { RECIPE_ZEROES_NOTHING, RECIPE_ZEROES_NAN, RECIPE_ZEROES_NOT
    have several of them in each), counted from the last promotion; at the end of each
    tile; and, if there are tiles or `promote` is not 0, at the end.  With neither it is
    the result itself.  Then accumulators are folded from the last one used down: v[i-1] =
-   fma(v[i], 2^-scale, v[i-1]), to nearest.
+   fma(v[i], 2^-scale, v[i-1]), to nearest; a sum of integers is rounded to FP32 before.
+   Lines of words that are integers are equilibrated.
 
    With split-K every slice does all this, beginning with a tile of its own and a count of
    0, and slices are added in order, to nearest.  If lines were equilibrated
@@ -91,7 +92,8 @@ enum {
     RECIPE_XLA_BF16X3,
     RECIPE_XLA_BF16X6,
     RECIPE_XLA_BF16X9,
-    RECIPE_HALF_FP8
+    RECIPE_HALF_FP8,
+    RECIPE_HALF_INT8
 };
 
 extern const struct bitcut_recipe recipes[]; /* ended by a row whose name is NULL */

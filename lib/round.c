@@ -110,10 +110,25 @@ static bool is_flushed(const struct bitcut_format *f, const struct bitcut_roundi
     return kept < implicit || (r->flush == FLUSH_TINY && is_tiny(f, r, x));
 }
 
+/* A value that is not 0. */
+static uint64_t integer_pack(const struct bitcut_format *f,
+                             const struct bitcut_rounding *r, struct unrounded x)
+{
+    const uint64_t kept =
+        x.exponent > 63   ? 0
+        : x.exponent >= 0 ? x.significand << x.exponent
+                          : step(r, x, cut_below(x.significand, x.sticky, -x.exponent));
+    const bool large =
+        highest_bit(x.significand) + x.exponent > 62 || kept > format_largest(f, false);
+    if (large && r->overflow != OVERFLOW_WRAP) return format_largest(f, x.negative);
+    return (x.negative ? -kept : kept) & UINT64_MAX >> (64 - f->bits);
+}
+
 uint64_t round_pack(const struct bitcut_format *f, const struct bitcut_rounding *r,
                     struct unrounded x)
 {
     if (x.significand == 0) return format_zero(f, x.negative);
+    if (format_is_integer(f)) return integer_pack(f, r, x);
     if (x.negative && !f->has_sign) return format_nan(f);
 
     const uint64_t implicit = (uint64_t)1 << f->fraction_bits;

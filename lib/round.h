@@ -18,8 +18,10 @@ enum direction {
 enum overflow {
     OVERFLOW_IEEE, /* what IEEE 754 gives for the direction: Inf or the largest value */
     OVERFLOW_INF,  /* always infinity                                                 */
-    OVERFLOW_SATURATE /* the largest finite value; a conversion of an infinity gives it
-                         too */
+    OVERFLOW_SATURATE, /* the largest finite value; a conversion of an infinity gives it
+                          too */
+    OVERFLOW_WRAP /* of an integer the value modulo 2^bits, as integer instructions add
+                     (PTX ISA); else as OVERFLOW_SATURATE                            */
 };
 
 /* Which results become a zero of their sign. */
@@ -38,7 +40,7 @@ struct bitcut_rounding {
                 -126: bit 1 to 23 of FP32's fraction field, from the top, be x normal
                 or subnormal                                                       */
     enum overflow overflow;
-    enum flush flush;
+    enum flush flush; /* no integer is a subnormal */
 };
 
 /* The rows, by position: `&roundings[ROUND_RN]`. */

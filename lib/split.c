@@ -60,9 +60,18 @@ const struct bitcut_split splits[] = {
       "this project's own: the residual times 2^11 is no larger than x, so both fit one range; cvt.rn.satfinite" },
     [SPLIT_HALF_E5M2] =      { "half-e5m2",      "f16, and corrections in e5m2",       11,  HALF_AND(E5M2),
       "this project's own: as half-e4m3 with a bit less and all exponents of f16" },
+    [SPLIT_HALF_S8] =        { "half-s8",        "f16, and corrections in 8-bit integers", 12, HALF_AND(S8),
+      "this project's own: of lines below 2^7, by which 2^12 times the residual fits as well; cvt.rni.s8, symmetric" },
     { 0 }
     /* clang-format on */
 };
+
+bool split_is_fixed(const struct bitcut_split *s)
+{
+    bool any = false;
+    for (int i = 0; i < s->words; i++) any |= format_is_integer(s->word[i].format);
+    return any;
+}
 
 int split_parts(const struct bitcut_split *s)
 {

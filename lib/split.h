@@ -52,7 +52,8 @@ enum {
     SPLIT_CUTLASS_BF16X3,
     SPLIT_TRITON_TF32X2,
     SPLIT_HALF_E4M3,
-    SPLIT_HALF_E5M2
+    SPLIT_HALF_E5M2,
+    SPLIT_HALF_S8
 };
 
 extern const struct bitcut_split splits[]; /* ended by a row whose name is NULL */
@@ -64,10 +65,14 @@ bool split_same(const struct bitcut_split *x, const struct bitcut_split *y);
    gives an infinite high word (or the format's overflow) and NaN in the low ones, as Inf
    - Inf does.  A finite x whose high word overflowed to Inf has a low word of Inf with
    the other sign; one whose high word saturated may have an infinite low word.  In
-   place of infinity a word may have what its rounding and format make of it.  Words
+   place of infinity a word may have what its rounding and format make of it, and in place
+   of NaN an integer is 0.  Words
    beyond split->words are left alone. */
 void split_words(uint64_t word[SPLIT_WORDS_MOST], const struct bitcut_split *split,
                  uint32_t x);
+
+/* Whether a word is an integer, which has bits for x of one range only. */
+bool split_is_fixed(const struct bitcut_split *split);
 
 /* How many words are not copies. */
 int split_parts(const struct bitcut_split *split);

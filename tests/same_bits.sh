@@ -108,6 +108,8 @@ exit 0
 # format e3m2 cd12f751ac412615
 # format e2m3 1e6eaa10647ab0a3
 # format e2m1 b5d2d267127aa947
+# format s8 6bf5c8e3073fc2f2
+# format s32 79483657701ac742
 # rounding rn 12e763f5bbcc8eb6
 # rounding rna 4ac85c35ed299f66
 # rounding rz 8420c90efe7f4d60
@@ -139,6 +141,7 @@ exit 0
 # split triton-tf32x2 5084c471b9a8547e
 # split half-e4m3 c0d3b8dcb6396e4b
 # split half-e5m2 616ae7cd232bb6d5
+# split half-s8 022a118efc634ec7
 # decimal text 19b2ecddc02a1b99
 # input urand b6c20496415bc0a9
 # input nrand 6399816e25b9aaa9
@@ -197,6 +200,7 @@ exit 0
 # gemm xla-bf16x6 05c46e4666a002df
 # gemm xla-bf16x9 1838b5fc17b95dc6
 # gemm half-fp8 691bda9186af4bd4
+# gemm half-int8 e1d5da7a3707c7b7
 # exact urand(-1,1) a1afc1ab7d877e27
 # exact exp_rand(-120,120) 41e025e7250eecb4
 # exact exp_rand(-75,-60) 1b133fd4bb004e17

@@ -178,6 +178,7 @@ static void add(struct list *l, const struct advise_question *q, size_t place,
         t->gemm.scale = variations[v].scale;
         t->gemm.equilibrate = variations[v].equilibrate;
         if (!differs(r->split, words, v) ||
+            gemm_equilibrates(&t->gemm) != variations[v].equilibrate ||
             gemm_plan_on_unit(&t->plan, &t->gemm, NULL) != BITCUT_OK)
             continue;
         t->cost = plan_cost(&t->plan, q->place[place]);

@@ -61,6 +61,7 @@ static void describe_rate(struct field_writer *w, const void *row)
     tell_rate(w, "bf16", rate_cost(r, RATE_BF16));
     tell_rate(w, "tf32", rate_cost(r, RATE_TF32));
     tell_rate(w, "fp8", rate_cost(r, RATE_FP8));
+    tell_rate(w, "s8", rate_cost(r, RATE_S8));
     tell_rate(w, "f32", rate_cost(r, RATE_F32));
     tell_text(w, "source", r->source);
 }

@@ -110,7 +110,8 @@ static bool all_overflow(const struct split_word *w, const struct fast_word *fir
 
 static bool format_fits(const struct bitcut_format *f)
 {
-    return f->has_sign && f->fraction_bits <= 23 && f->special != SPECIAL_E8M0;
+    return f->has_sign && f->fraction_bits <= 23 && f->special != SPECIAL_E8M0 &&
+           !format_is_integer(f);
 }
 
 bool binade_make(struct binade *b, const struct bitcut_split *s, bool flush, int e)

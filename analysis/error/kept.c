@@ -8,6 +8,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* The least normal number of a format, in words that carry 1 / unit; integers have none,
+   and nothing that underflows. */
+static double least_normal(const struct bitcut_format *f, double unit)
+{
+    return format_is_integer(f) ? 0 : ldexp(unit, format_emin(f));
+}
+
 struct kept_reader kept_reader_of(const struct gemm_plan *p, enum bitcut_operand which)
 {
     struct kept_reader r = { .split = which == BITCUT_A ? &p->split_a : &p->split_b };
@@ -18,8 +25,8 @@ struct kept_reader kept_reader_of(const struct gemm_plan *p, enum bitcut_operand
                                            : which == BITCUT_A ? u->a
                                                                : u->b;
         r.unit[w] = ldexp(1, -r.split->scale * r.split->word[w].level);
-        r.small[w] = ldexp(r.unit[w], format_emin(own));
-        r.least[w] = ldexp(r.unit[w], format_emin(read));
+        r.small[w] = least_normal(own, r.unit[w]);
+        r.least[w] = least_normal(read, r.unit[w]);
         r.flush[w] = u && u->flush_inputs;
         r.aligns[w] = u && summation_aligns(u);
     }
@@ -97,16 +104,18 @@ struct residual {
     double ulps, beside;
 };
 
-/* The last place of subnormal numbers of a word. */
+/* The last place of subnormal numbers of a word, or of all that are integers. */
 static double place_of(const struct kept_reader *r, int w)
 {
     return ldexp(r->unit[w], format_least_exponent(r->split->word[w].format));
 }
 
-/* What word w leaves of a residual; of x itself, if it is the first or a copy. */
+/* What word w leaves of a residual; of x itself, if it is the first or a copy.  An
+   integer leaves half a unit, or where it saturates a whole one (lib/equilibrate.h). */
 static struct residual leave(const struct kept_reader *r, int w, struct residual x)
 {
     const struct split_word *const word = &r->split->word[w];
+    if (format_is_integer(word->format)) return (struct residual){ 0, place_of(r, w) };
     const bool nearest = round_is_nearest(word->rounding), own = w == 0 || word->copy;
     const double place = place_of(r, w) / (nearest ? 2 : 1),
                  least = word->rounding->flush ? r->small[w] : place,
@@ -118,13 +127,14 @@ static struct residual leave(const struct kept_reader *r, int w, struct residual
 
 /* The least x, a power of two, of which word w has all that it would have if its format
    had more exponents: it is normal, or its last place is no more than `places` ulps of x.
-   */
+   No x is large enough for integers. */
 static double least_of(const struct kept_reader *r, int w, struct residual before,
                        double places)
 {
     const bool own = w == 0 || r->split->word[w].copy,
                zeroes = r->flush[w] || r->split->word[w].rounding->flush;
     const double normal = larger_double(r->small[w], r->least[w]);
+    if (format_is_integer(r->split->word[w].format)) return (double)INFINITY;
     if (before.ulps == 0 || (place_of(r, w) <= 0x1p-149 && !zeroes)) return 0;
     return own ? normal : ULPS * (zeroes ? normal : place_of(r, w) / places);
 }

@@ -76,12 +76,17 @@ static double inner_error(const struct bitcut_unit *u)
     return e.products / u->block; /* of serial sums */
 }
 
+/* What rounding a step's result errs by; a sum of integers is one. */
+static double result_error(const struct bitcut_unit *u)
+{
+    return format_is_integer(u->result) ? 0
+                                        : round_error(u->result, u->rounding.direction);
+}
+
 static struct instruction instruction_of(const struct bitcut_unit *u)
 {
     const struct step_error e = u->summation->error(u);
-    const double steps = u->k / u->block,
-                 eps = round_error(u->result, u->rounding.direction),
-                 inner = inner_error(u);
+    const double steps = u->k / u->block, eps = result_error(u), inner = inner_error(u);
     const struct met chain = { steps * (eps + e.sum),
                                steps * eps + (u->k - steps) * inner, steps * eps * eps },
                      own = { e.products, inner, e.products * inner };
@@ -149,11 +154,20 @@ static struct met accumulator_met(const struct gemm_plan *p, const struct path *
 
 /* --- afterwards ------------------------------------------------------------------- */
 
+/* Whether an accumulator holds integers, which are rounded to FP32 in the end. */
+static bool has_integers(const struct gemm_plan *p, int i)
+{
+    bool any = false;
+    for (int t = 0; t < p->terms; t++)
+        any |= p->term[t].accumulator == i && format_is_integer(p->unit[t]->c);
+    return any;
+}
+
 /* Roundings of accumulator i when all are folded: the last one meets all of them. */
 static double folds_of(const struct gemm_plan *p, int i)
 {
     const int last = p->accumulators - 1;
-    return i == last ? last : i + 1;
+    return (i == last ? last : i + 1) + has_integers(p, i);
 }
 
 static double scalars_of(uint32_t alpha, uint32_t beta)
@@ -199,6 +213,7 @@ static double least_rn(const struct bitcut_format *f)
 static double instruction_least(const struct bitcut_unit *u)
 {
     const struct step_error e = u->summation->error(u);
+    if (format_is_integer(u->result)) return 0;
     const double step = e.roundings * least_of(u->result, &u->rounding) + e.cut;
     return u->k / u->block * step + (u->c_last ? least_rn(u->c) : 0);
 }

@@ -242,9 +242,11 @@ static size_t lines_count(const struct space *s)
     return 2;
 }
 
+/* Where words are integers lines are equilibrated as it is. */
 static bool lines_vary(struct candidate *x, const struct space *s, size_t value)
 {
     (void)s;
+    if (gemm_equilibrates(&x->gemm)) return false;
     x->gemm.equilibrate = value;
     return true;
 }

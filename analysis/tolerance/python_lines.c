@@ -121,7 +121,7 @@ static void write_rest(char line[PYTHON_LINE_MOST], const struct python_library 
     const double times = q->two ? 2 : 1,
                  alpha = times * fabs(value_of_float(q->gemm->alpha)),
                  each = alpha * (double)q->k * b->each;
-    const bool lines = q->gemm->equilibrate;
+    const bool lines = gemm_equilibrates(q->gemm);
     char rest[PYTHON_LINE_MOST - 8] = "";
     add_term(rest, sizeof rest, l, times * b->least + (lines ? 0 : each), NULL, NULL);
     add_term(rest, sizeof rest, l, alpha * b->of_a, l->sum_of_row,

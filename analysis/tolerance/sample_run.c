@@ -28,7 +28,7 @@ enum bitcut_status sample_run_allow(struct sample_run *r, const struct bitcut_ge
     struct bound_apriori rest = *b;
     rest.relative = 0;
     const enum bitcut_status status =
-        bound_apriori_limits(r->allowance, &rest, g->equilibrate, x, f);
+        bound_apriori_limits(r->allowance, &rest, gemm_equilibrates(g), x, f);
     r->bounded = status == BITCUT_OK;
     for (size_t i = 0; i < x->m * x->n && r->bounded; i++)
         r->bounded = isfinite(r->allowance[i]);

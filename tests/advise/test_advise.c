@@ -194,6 +194,7 @@ START_TEST(costs)
     ck_assert(cost("tf32x3", "a100") == 6 && cost("fp32", "a100") == 16);
     ck_assert(cost("fp32", "mi210") == 4 && cost("bf16x9", "mi100") == 18);
     ck_assert(cost("half-fp8", "h100") == 2 && cost("plain", "t4") == 1);
+    ck_assert(cost("half-int8", "h100") == 2 && cost("half-int8", "a100") == 2);
     ck_assert(cost("fp32", "a2") == 4 && cost("fp32", "a800") == 16);
     ck_assert(cost("tf32x3", "a2") == 6 && cost("fp32", "rtx5090") == 2);
     ck_assert(cost("fp32", "b200") == 30 && cost("tf32x3", "mi300") == 6);

@@ -69,6 +69,7 @@ static int scale_of(const struct asked *g)
 static const struct {
     const char *unit, *eight;
 } beside[] = {
+    { "ampere/mma.m16n8k16.f32.f16", "ampere/mma.m16n8k32.f32." },
     { "ada/mma.m16n8k16.f32.f16", "ada/mma.m16n8k32.f32." },
     { "hopper/mma.m16n8k16.f32.f16", "hopper/mma.m16n8k32.f32." },
     { "hopper/mma.m16n8k8.f32.f16", "hopper/mma.m16n8k32.f32." },
@@ -92,6 +93,7 @@ static const struct bitcut_unit *unit_of(const struct asked *g, struct recipe_te
     while (strcmp(beside[i].unit, g->unit->name) != 0) i++;
     snprintf(name, sizeof name, "%s%s%s%s", beside[i].eight, a->name, a == b ? "" : ".",
              a == b ? "" : b->name);
+    if (a->special == SPECIAL_INTEGER) memcpy(strstr(name, ".f32.") + 1, "s", 1);
     return unit_find(name, NULL);
 }
 
@@ -183,12 +185,14 @@ static uint32_t scaled(uint32_t x, int exponent)
     return d;
 }
 
-/* The binade before the last one of a word that x or a part of it is rounded to. */
+/* The binade before the last one of a word that x or a part of it is rounded to; the last
+   one of an integer, which saturates. */
 static int binade_of(const struct bitcut_split *s, int word)
 {
     const struct bitcut_format *f = s->word[word].format;
+    const int down = f->special == SPECIAL_INTEGER ? 2 : 4;
     int target;
-    frexp(oracle_value(f, format_largest(f, false)).magnitude / 4, &target);
+    frexp(oracle_value(f, format_largest(f, false)).magnitude / down, &target);
     return target - s->word[word].level * s->scale;
 }
 
@@ -210,13 +214,24 @@ static int exponent_of(const struct bitcut_split *s, const uint32_t *x, size_t s
     return largest > 0 ? target - (exponent - 1) : 0;
 }
 
+/* Lines of integers are equilibrated whether it is asked for or not. */
+static bool scales_lines(const struct asked *g)
+{
+    bool any = g->equilibrate;
+    for (int i = 0; i < g->split_a.words; i++)
+        any |= g->split_a.word[i].format->special == SPECIAL_INTEGER;
+    for (int i = 0; i < g->split_b.words; i++)
+        any |= g->split_b.word[i].format->special == SPECIAL_INTEGER;
+    return any;
+}
+
 static void lines_fill(struct line *lines, size_t count, const struct asked *g,
                        const struct bitcut_split *split, const uint32_t *x,
                        size_t line_stride, size_t stride, size_t k)
 {
     memset(lines, 0, count * sizeof *lines);
     for (size_t i = 0; i < count; i++, x += line_stride) {
-        if (g->equilibrate) lines[i].exponent = exponent_of(split, x, stride, k);
+        if (scales_lines(g)) lines[i].exponent = exponent_of(split, x, stride, k);
         for (size_t p = 0; p < k; p++)
             words_fill(&lines[i], p, g, split, scaled(x[p * stride], lines[i].exponent));
     }
@@ -224,15 +239,24 @@ static void lines_fill(struct line *lines, size_t count, const struct asked *g,
 
 /* --- the recipe -------------------------------------------------------------------- */
 
+/* What accumulator i holds: sums of some term, if any. */
+static const struct bitcut_format *held_by(const struct asked *g, int i)
+{
+    struct recipe_term term[RECIPE_TERMS_MOST + 1];
+    for (int t = terms_of(term, g) - 1; t >= 0; t--)
+        if (term[t].accumulator == i) return unit_of(g, term[t])->c;
+    return g->unit->c;
+}
+
 /* The NaN of FP32 operations: that of the unit's FP32 results, else CUDA's. */
 static uint32_t nan_of(const struct asked *g)
 {
     return g->unit->c == F32 ? (uint32_t)g->unit->nan : 0x7fffffff;
 }
 
-static uint32_t accumulated(const struct asked *g, uint64_t accumulator)
+static uint32_t accumulated(const struct asked *g, int i, uint64_t accumulator)
 {
-    const struct bitcut_format *c = g->unit->c;
+    const struct bitcut_format *c = held_by(g, i);
     if (oracle_value(c, accumulator).kind == NUMBER_NAN) return nan_of(g);
     return (uint32_t)convert(F32, RN, c, accumulator);
 }
@@ -247,7 +271,7 @@ struct sums {
 static void promote(struct sums *x, const struct asked *g)
 {
     x->promoted =
-        operate(mpfr_add, nan_of(g), x->promoted, accumulated(g, x->accumulator[0]));
+        operate(mpfr_add, nan_of(g), x->promoted, accumulated(g, 0, x->accumulator[0]));
     x->accumulator[0] = 0;
     x->waiting = 0;
 }
@@ -279,7 +303,7 @@ static int last_used(const struct asked *g)
 static void before_term(struct sums *x, const struct asked *g, struct recipe_term t,
                         bool last)
 {
-    const struct bitcut_format *c = g->unit->c;
+    const struct bitcut_format *c = held_by(g, t.accumulator);
     uint64_t *sum = &x->accumulator[t.accumulator];
     const enum number_class class = oracle_value(c, *sum).kind;
     mpfr_t y;
@@ -332,7 +356,7 @@ static uint32_t slice_run(const struct asked *g, const struct line *a,
     for (size_t k = from; tile && k < to; k += tile)
         tile_run(&x, g, a, b, k, k + tile < to ? k + tile : to);
     for (int i = 0; i < RECIPE_ACCUMULATORS_MOST; i++)
-        v[i] = accumulated(g, x.accumulator[i]);
+        v[i] = accumulated(g, i, x.accumulator[i]);
     if (g->promote || g->tile_k) v[0] = x.promoted;
     for (int i = last_used(g); i > 0; i--)
         v[i - 1] = multiply_add(nan_of(g), v[i], power_of_two(-scale_of(g)), v[i - 1]);

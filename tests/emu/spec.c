@@ -103,7 +103,7 @@ static enum kind kind_of(const struct bitcut_format *f, struct fields x)
         if (zero && x.negative) return KIND_NAN;
         break;
     case SPECIAL_FINITE:
-        break;
+    case SPECIAL_INTEGER: break;
     case SPECIAL_E8M0:
         return top ? KIND_NAN : KIND_FINITE;
     }
@@ -117,8 +117,23 @@ static uint64_t wide_nan(const struct bitcut_format *f, struct fields x)
            x.fraction << (52 - f->fraction_bits);
 }
 
+/* Two's complement: what a sign bit takes away is twice its place. */
+static void integer_read(struct term *t, const struct bitcut_format *f, uint64_t encoding)
+{
+    t->negative = encoding >> (f->bits - 1);
+    t->kind = encoding ? KIND_FINITE : KIND_ZERO;
+    t->aligns = t->kind == KIND_FINITE;
+    t->exponent = t->value.e = 0;
+    mpz_set_ui(t->value.m, encoding);
+    if (t->negative) mpz_sub_ui(t->value.m, t->value.m, (uint64_t)1 << f->bits);
+}
+
 static void term_read(struct term *t, const struct bitcut_format *f, uint64_t encoding)
 {
+    if (f->special == SPECIAL_INTEGER) {
+        integer_read(t, f, encoding);
+        return;
+    }
     const struct fields x = fields_of(f, encoding);
     const bool hidden_one = x.exponent != 0 || f->special == SPECIAL_E8M0;
     t->kind = kind_of(f, x);
@@ -292,11 +307,28 @@ static bool is_flushed(const struct bitcut_format *f, const struct bitcut_roundi
     return tiny;
 }
 
+/* An integer without what does not fit: modulo 2^bits, or the nearest that does. */
+static uint64_t round_integer(const struct bitcut_format *f,
+                              const struct bitcut_rounding *r, const struct dyadic *x)
+{
+    struct dyadic kept = { .e = 0 };
+    mpz_init(kept.m);
+    mpz_mul_2exp(kept.m, x->m, (mp_bitcnt_t)x->e);
+    const bool large = mpz_sizeinbase(kept.m, 2) >= (size_t)f->bits;
+    if (large && r->overflow != OVERFLOW_WRAP)
+        mpz_set_si(kept.m, mpz_sgn(x->m) * (long)ones(f->bits - 1));
+    mpz_fdiv_r_2exp(kept.m, kept.m, (mp_bitcnt_t)f->bits);
+    const uint64_t d = mpz_get_ui(kept.m);
+    mpz_clear(kept.m);
+    return d;
+}
+
 /* A nonzero x rounded once to u->result, encoded in u->c. */
 static uint64_t round_value(const struct bitcut_unit *u, const struct bitcut_rounding *r,
                             const struct dyadic *x)
 {
     const struct bitcut_format *f = u->result;
+    if (f->special == SPECIAL_INTEGER) return round_integer(f, r, x);
     assert(f->special == SPECIAL_IEEE);
     const bool negative = mpz_sgn(x->m) < 0;
     const long emin = 1 - f->bias, emax = (long)ones(f->exponent_bits) - 1 - f->bias;

@@ -10,35 +10,36 @@
 /* --- recipes on units -------------------------------------------------------------- */
 
 /* Units of every kind of summation, and the formats of the words that they can multiply
-   beside their own; f16+8 are high words of f16 and others of 8 bits. */
+   beside their own; f16+8 are high words of f16 and others of e4m3, f16+s8
+   others of integers. */
 static const struct {
     const char *name, *formats;
 } unit_rows[] = {
     { "ideal/rn25", "f16" },
     { "ideal/rz25", "f16" },
     { "ootomo/mma_rn", "f16" },
-    { "fma/f32", "f32 f16 bf16 tf32 f16+8" },
+    { "fma/f32", "f32 f16 bf16 tf32 f16+8 f16+s8" },
     { "volta/mma.m8n8k4.f32.f16", "f16" },
-    { "ampere/mma.m16n8k16.f32.f16", "f16" },
-    { "ampere/mma.m16n8k8.f32.tf32", "tf32 f16 bf16 f16+8" },
+    { "ampere/mma.m16n8k16.f32.f16", "f16 f16+s8" },
+    { "ampere/mma.m16n8k8.f32.tf32", "tf32 f16 bf16 f16+8 f16+s8" },
     { "ada/mma.m16n8k32.f32.e4m3", "" },
-    { "ada/mma.m16n8k16.f32.f16", "f16 f16+8" },
-    { "hopper/mma.m16n8k16.f32.f16", "f16 f16+8" },
-    { "hopper/mma.m16n8k8.f32.f16", "f16 f16+8" },
+    { "ada/mma.m16n8k16.f32.f16", "f16 f16+8 f16+s8" },
+    { "hopper/mma.m16n8k16.f32.f16", "f16 f16+8 f16+s8" },
+    { "hopper/mma.m16n8k8.f32.f16", "f16 f16+8 f16+s8" },
     { "hopper/mma.m16n8k16.f16.f16", "f16 f16+8" },
-    { "hopper/wgmma.m64n8k16.f32.f16", "f16 f16+8" },
+    { "hopper/wgmma.m64n8k16.f32.f16", "f16 f16+8 f16+s8" },
     { "hopper/mma.m16n8k16.f32.bf16", "bf16" },
-    { "hopper/mma.m16n8k4.f32.tf32", "tf32 f16 bf16 f16+8" },
+    { "hopper/mma.m16n8k4.f32.tf32", "tf32 f16 bf16 f16+8 f16+s8" },
     { "hopper/mma.m16n8k32.f32.e5m2", "" },
     { "hopper/mma.m16n8k32.f16.e4m3", "" },
     { "blackwell/tcgen05.m128n8k32.f32.e2m1", "" },
     { "cdna1/mfma.32x32x8.f32.f16", "f16" },
     { "cdna1/mfma.16x16x8.f32.bf16", "bf16" },
-    { "cdna1/mfma.32x32x2.f32.f32", "f32 f16 bf16 tf32 f16+8" },
+    { "cdna1/mfma.32x32x2.f32.f32", "f32 f16 bf16 tf32 f16+8 f16+s8" },
     { "cdna2/mfma.16x16x16.f32.f16", "f16" },
     { "cdna2/mfma.32x32x4.f32.bf16", "bf16" },
     { "cdna3/mfma.32x32x8.f32.f16", "f16" },
-    { "cdna3/mfma.16x16x8.f32.xf32", "tf32 f16 bf16 f16+8" },
+    { "cdna3/mfma.16x16x8.f32.xf32", "tf32 f16 bf16 f16+8 f16+s8" },
     { "cdna3/mfma.32x32x16.f32.bf8.bf8", "" },
 };
 
@@ -69,6 +70,7 @@ static const struct {
     { "triton-bf16x3", "bf16" },   { "triton-bf16x6", "bf16" },
     { "xla-bf16x3", "bf16" },      { "xla-bf16x6", "bf16" },
     { "xla-bf16x9", "bf16" },      { "half-fp8", "f16+8" },
+    { "half-int8", "f16+s8" },
 };
 
 enum { RECIPES = sizeof recipe_rows / sizeof recipe_rows[0] };
@@ -258,6 +260,18 @@ static const struct {
     { "half-fp8", "h100", { 1 + 0x1p-11, 0 }, { 1 + 0x1p-4, 0 }, 1, 0, 0,
       1 + 0x1p-4 + 0x1p-11 },
     { "half-fp8", "l40s", { 1, 0 }, { 1 + 0x1p-11, 0 }, 1, 0, 0, 1 + 0x1p-11 },
+    /* the same in integers, of lines of [64, 128): a residual of 2^-19 of the largest is
+       one half, which goes to even; one of half of the last bit of f16 saturates, 127 for
+       128, and so does the copy of 128 - 2^-6 */
+    { "half-int8", "h100", { 1 + 0x1p-11, 0 }, { 1, 0 }, 1, 0, 0, 1 + 0x1.fcp-12 },
+    { "half-int8", "a100", { 1 + 0x1p-12, 0 }, { 1, 0 }, 1, 0, 0, 1 + 0x1p-12 },
+    { "half-int8", "h100", { 1 + 0x1p-19, 0 }, { 1, 0 }, 1, 0, 0, 1 },
+    { "half-int8", "l40s", { 1 + 0x1.8p-18, 0 }, { 1, 0 }, 1, 0, 0, 1 + 0x1p-17 },
+    { "half-int8", "h100", { 2 - 0x1p-12, 0 }, { 2 - 0x1p-12, 0 }, 1, 0, 0,
+      4 - 0x1.fcp-11 },
+    { "half-int8", "h100", { 1, 0x1p-20 }, { 1, 1 }, 1, 0, 0, 1 + 0x1p-20 },
+    { "half-int8", "h100", { 1, (double)INFINITY }, { 1, 1 }, 1, 0, 0,
+      (double)INFINITY },
     /* a high word beyond f16 is infinite, the low ones -Inf: Inf - Inf */
     { "plain", "h100", { 0x1p16, 0 }, { 1, 0 }, 1, 0, 0, (double)INFINITY },
     { "markidis", "h100", { 0x1p16, 0 }, { 1, 1 }, 1, 0, 0, (double)NAN },

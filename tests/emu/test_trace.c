@@ -262,7 +262,8 @@ static void set_operand(mpq_t q, const struct audit *x, const struct bitcut_form
 {
     const double value = format_to_double(f, encoding);
     mpq_set_d(q, value);
-    if (unit_flushes_operands(x->u) && f != x->u->scale && fabs(value) < ldexp(1, format_emin(f)))
+    if (unit_flushes_operands(x->u) && f != x->u->scale && f->special != SPECIAL_INTEGER &&
+        fabs(value) < ldexp(1, format_emin(f)))
         mpq_set_ui(q, 0, 1);
 }
 
@@ -403,6 +404,20 @@ static bool is_rounded(const struct bitcut_format *f, uint64_t d, mpq_t value)
     return is;
 }
 
+/* Whether the value less an integer is a multiple of 2^bits, or that is the largest. */
+static bool is_integer_of(const struct bitcut_format *f, uint64_t d, mpq_t value)
+{
+    mpq_t rest;
+    mpq_init(rest);
+    mpq_set_d(rest, format_to_double(f, d));
+    mpq_sub(rest, value, rest);
+    mpq_div_2exp(rest, rest, (mp_bitcnt_t)f->bits);
+    const bool is = mpz_cmp_ui(mpq_denref(rest), 1) == 0 ||
+                    d == format_largest(f, mpq_sgn(value) < 0);
+    mpq_clear(rest);
+    return is;
+}
+
 static void audit_result(struct audit *x, const struct trace_sum *sum)
 {
     const struct bitcut_format *f = x->u->result;
@@ -424,7 +439,12 @@ static void audit_result(struct audit *x, const struct trace_sum *sum)
                "kept");
         mpq_set(value, kept);
     }
-    if (sum->rounded && !flushed) expect(x, is_rounded(f, sum->d, value), "rounded");
+    if (sum->rounded && !flushed) {
+        const bool integer = f->special == SPECIAL_INTEGER;
+        expect(x,
+               integer ? is_integer_of(f, sum->d, value) : is_rounded(f, sum->d, value),
+               "rounded");
+    }
     mpq_clear(value), mpq_clear(kept);
 }
 

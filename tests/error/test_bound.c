@@ -236,7 +236,7 @@ static double apriori_limit(const struct bound_apriori *x, const struct trial *t
     const struct line a = line_of(c->a + i * c->k, c->k, 1),
                       b = line_of(c->b + j, c->k, c->n);
     const double alpha = fabs(value_of_float(c->alpha)), k = (double)c->k;
-    const bool lines = t->gemm.equilibrate;
+    const bool lines = gemm_equilibrates(&t->gemm);
     const double of_a = lines ? b.most : 1, of_b = lines ? a.most : 1;
     return x->relative * U * c->magnitude[i * c->n + j] + x->least +
            alpha * (x->of_a * of_a * a.sum + x->of_b * of_b * b.sum +
@@ -301,7 +301,7 @@ static void vary(struct bitcut_gemm *g, uint64_t *rng)
         .sums = &formats[sums[test_between(rng, 0, 4)]],
     };
     g->equilibrate = test_between(rng, 0, 3) == 0;
-    if (g->equilibrate && g->order.sums == &formats[FORMAT_F16])
+    if (gemm_equilibrates(g) && g->order.sums == &formats[FORMAT_F16])
         g->order.sums = NULL; /* scaled sums are beyond f16 */
     if (test_between(rng, 0, 2) == 0) g->promote = test_between(rng, 0, 3);
     if (test_between(rng, 0, 3) == 0) g->low_low = test_between(rng, 0, 1);

@@ -48,8 +48,18 @@ uint64_t oracle_code(const struct bitcut_format *f, double magnitude)
     return (uint64_t)(exponent - emin) * bit(f->fraction_bits) + (uint64_t)significand;
 }
 
+/* Two's complement: the first bit counts -2^(bits - 1). */
+static struct value integer_value(const struct bitcut_format *f, uint64_t encoding)
+{
+    double x = 0;
+    for (int i = 0; i < f->bits; i++)
+        if (encoding & bit(i)) x += i + 1 == f->bits ? -ldexp(1, i) : ldexp(1, i);
+    return (struct value){ x == 0 ? NUMBER_ZERO : NUMBER_FINITE, x < 0, fabs(x) };
+}
+
 struct value oracle_value(const struct bitcut_format *f, uint64_t encoding)
 {
+    if (f->special == SPECIAL_INTEGER) return integer_value(f, encoding);
     const uint64_t code = (encoding >> f->pad) % code_count(f);
     const bool negative = f->has_sign && encoding >= bit(f->bits - 1);
     const bool nan = f->special == SPECIAL_FNUZ   ? negative && code == 0
@@ -70,11 +80,25 @@ bool oracle_bit(const struct bitcut_format *f, uint64_t encoding, int place)
     return fmod(floor(ldexp(magnitude, place - e)), 2) == 1;
 }
 
+struct place oracle_integer_place(const struct bitcut_format *f, double magnitude)
+{
+    const double below = floor(magnitude), rest = magnitude - below;
+    if (magnitude >= (double)oracle_finite(f))
+        return (struct place){ .code = oracle_finite(f), .side = SIDE_ON };
+    return (struct place){ .code = (uint64_t)below,
+                           .side = rest == 0     ? SIDE_ON
+                                   : rest < 0.5  ? SIDE_LOW
+                                   : rest == 0.5 ? SIDE_MIDDLE
+                                                 : SIDE_HIGH };
+}
+
 /* --- roundings --------------------------------------------------------------------- */
 
 static uint64_t encoding_of(const struct bitcut_format *f, bool negative, uint64_t code)
 {
     if (code == 0 && f->special == SPECIAL_FNUZ) return 0;
+    if (f->special == SPECIAL_INTEGER)
+        return (negative ? bit(f->bits) - code : code) % bit(f->bits);
     return sign_of(f, negative) | code << f->pad;
 }
 
@@ -82,6 +106,7 @@ static uint64_t infinity_of(const struct bitcut_format *f, bool negative)
 {
     switch (f->special) {
     case SPECIAL_IEEE: return encoding_of(f, negative, oracle_finite(f));
+    case SPECIAL_INTEGER:
     case SPECIAL_FINITE: return encoding_of(f, negative, oracle_finite(f) - 1);
     default: return f->nan | sign_of(f, negative);
     }
@@ -91,7 +116,9 @@ uint64_t oracle_special(const struct bitcut_format *f, const struct bitcut_round
                         struct value x)
 {
     const uint64_t largest = oracle_finite(f) - 1;
-    if (x.kind == NUMBER_NAN) return f->nan ? f->nan : encoding_of(f, false, largest);
+    if (x.kind == NUMBER_NAN)
+        return f->nan || f->special == SPECIAL_INTEGER ? f->nan
+                                                       : encoding_of(f, false, largest);
     if (r->overflow == OVERFLOW_SATURATE) return encoding_of(f, x.negative, largest);
     return infinity_of(f, x.negative);
 }
@@ -109,7 +136,8 @@ static uint64_t encode(const struct bitcut_format *f, const struct bitcut_roundi
                        bool negative, uint64_t code)
 {
     const uint64_t finite = oracle_finite(f);
-    if (r->flush && code < bit(f->fraction_bits)) code = 0;
+    if (r->flush && f->special != SPECIAL_INTEGER && code < bit(f->fraction_bits))
+        code = 0;
     if (code < finite) return encoding_of(f, negative, code);
     const bool infinite = r->overflow == OVERFLOW_IEEE
                               ? overflow_infinite[r->direction][negative]

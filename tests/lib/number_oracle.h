@@ -3,7 +3,8 @@
    values or by MPFR.  Shares the data of the rows with lib, none of its code.
 
    A code is an encoding without sign and padding.  In every format with a sign, codes
-   ascend with the magnitudes they stand for: 0 is zero, code + 1 the next magnitude. */
+   ascend with the magnitudes they stand for: 0 is zero, code + 1 the next magnitude.  The
+   code of an integer is its magnitude. */
 #ifndef BITCUT_TESTS_LIB_NUMBER_ORACLE_H
 #define BITCUT_TESTS_LIB_NUMBER_ORACLE_H
 
@@ -47,6 +48,9 @@ struct place {
     enum side side;
     bool bit; /* oracle_bit() of the operand, for a rule BY_BIT */
 };
+
+/* Where a magnitude lies among integers. */
+struct place oracle_integer_place(const struct bitcut_format *format, double magnitude);
 
 /* The encoding that `rounding` chooses for a number at `place`. */
 uint64_t oracle_choose(const struct bitcut_format *format,

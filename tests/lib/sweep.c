@@ -55,6 +55,8 @@ void sweep_clear(struct sweep *s)
 static struct place place_of(const struct ladder *l, uint32_t x, uint64_t code)
 {
     if (l->magnitude) return ladder_climb(l, magnitude_of(x), code);
+    if (l->format->special == SPECIAL_INTEGER)
+        return oracle_integer_place(l->format, magnitude_of(x));
     return (struct place){ .code = oracle_code(l->format, magnitude_of(x)),
                            .side = SIDE_ON };
 }

@@ -154,7 +154,8 @@ static void edges(uint64_t edge[EDGES], const struct bitcut_format *f)
         one + step, largest, format_infinity(f, false), format_nan(f)
     };
     for (int i = 0; i < EDGES; i++)
-        edge[i] = positive[i / 2] | (uint64_t)(i % 2) << (f->bits - 1);
+        edge[i] = (positive[i / 2] | (uint64_t)(i % 2) << (f->bits - 1)) &
+                  UINT64_MAX >> (64 - f->bits);
 }
 
 START_TEST(edge_operands)

@@ -525,7 +525,9 @@ static void check_nans(const struct bitcut_format *to, const struct bitcut_forma
 {
     const uint64_t last = UINT64_MAX >> (64 - from->bits);
     const uint64_t step = from->bits <= 16 ? 1 : last >> 18;
-    const uint64_t want = to->nan ? to->nan : oracle_finite(to) - 1;
+    const bool none =
+        !to->nan && to->special != SPECIAL_INTEGER; /* there 0 stands for it */
+    const uint64_t want = none ? oracle_finite(to) - 1 : to->nan;
     for (uint64_t x = 0, i = 0; i <= last / step; x += step, i++) {
         const struct bitcut_rounding *r = &roundings[i % RULES];
         if (oracle_value(from, x).kind == NUMBER_NAN)
