@@ -280,6 +280,18 @@ static bool keep_min_drops_nothing(const struct bitcut_unit *u,
     return lowest_bit(u) >= larger_int(u->keep_min, mutant->keep_min) - u->keep;
 }
 
+/* --- integers --------------------------------------------------------------------- */
+
+/* Sums of integers are added exactly, and modulo 2^bits in any parts; they have neither
+   NaN nor -0 nor subnormal numbers. */
+static bool integers_are_exact(const struct bitcut_unit *u,
+                               const struct bitcut_unit *mutant)
+{
+    return format_is_integer(u->result) && format_is_integer(mutant->result) &&
+           u->rounding.overflow == OVERFLOW_WRAP &&
+           mutant->rounding.overflow == OVERFLOW_WRAP;
+}
+
 /* --- the table -------------------------------------------------------------------- */
 
 const struct proof proofs[] = {
@@ -302,6 +314,12 @@ const struct proof proofs[] = {
     { "same values", "products are results", "sum", products_are_results },
     { "drops nothing", "no sum has a bit that low", "keep_min", keep_min_drops_nothing },
     { "cut again", "keep cuts at least as much", "sum_fraction", cut_again_by_keep },
+    { "integers", "modulo 2^bits all parts of a sum are one", "block", integers_are_exact },
+    { "integers", "sums of integers are integers", "rounding", integers_are_exact },
+    { "integers", "no integer is subnormal", "flush", integers_are_exact },
+    { "integers", "no integer is subnormal", "flush_inputs", integers_are_exact },
+    { "integers", "there is one zero", "zero", integers_are_exact },
+    { "integers", "there is no NaN", "nan", integers_are_exact },
     { 0 }
     /* clang-format on */
 };

@@ -26,6 +26,7 @@ static const struct {
     { "#5B3A8C", 11, 10, { "triton-tf32x3", "triton-tf32x2" } },
     { "#E69F00", 13, 12, { "hgemm" } },
     { "#E69F00",  5,  4, { "half-fp8", "half-e4m3", "half-e5m2" } },
+    { "#D55E00",  9,  8, { "half-int8", "half-s8" } },
     { "#7B2CBF", 15, 14, { "ootomo3" } },
     { "#7F7F7F",  5,  4, { "bf16x3", "bf16", "bf16x2" } },
     { "#7F7F7F",  7,  6, { "triton-bf16x3" } },

@@ -53,12 +53,19 @@ static bool sums_fit(struct fast_rule *r, bool *two, const struct bitcut_unit *u
            (u->block - r->first) * most <= INT32_MAX && u->block * most + c <= UINT32_MAX;
 }
 
+/* Whether too large a sum is the largest number. */
+static bool saturates(const struct bitcut_unit *u)
+{
+    return u->rounding.overflow == OVERFLOW_SATURATE ||
+           u->rounding.overflow == OVERFLOW_WRAP;
+}
+
 /* Rounded toward zero to f32 or to fewer fraction bits with the same exponents; or to
    nearest f16, whose sums are rounded to odd in f32 before. */
 static bool fused_result(struct fast_rule *r, const struct bitcut_unit *u)
 {
     const enum direction direction = u->rounding.direction;
-    if (u->rounding.flush || u->rounding.overflow == OVERFLOW_SATURATE) return false;
+    if (u->rounding.flush || saturates(u)) return false;
     r->method = FAST_FUSED_F16;
     r->half = u->result == f16();
     if (r->half)
@@ -88,8 +95,7 @@ static bool truncated_make(struct fast_rule *r, const struct bitcut_unit *u)
 static bool values_as_host(const struct bitcut_unit *u)
 {
     return u->c == f32() && u->result == f32() && !u->c_last &&
-           u->rounding.direction == TO_NEAREST_EVEN &&
-           u->rounding.overflow != OVERFLOW_SATURATE;
+           u->rounding.direction == TO_NEAREST_EVEN && !saturates(u);
 }
 
 static bool rounds_as_host(const struct bitcut_unit *u)
@@ -211,9 +217,8 @@ bool fast_serial(struct fast_rule *r, const struct bitcut_unit *u)
     r->dropped = below(u->keep);
     return u->c == f32() && u->result == f32() && !u->via && !u->c_last &&
            (to_zero || direction == TO_NEAREST_EVEN) && !u->rounding.flush &&
-           u->rounding.overflow != OVERFLOW_SATURATE && !u->flush_inputs &&
-           u->zero == ZERO_SUM_POSITIVE && fast_range_fits(all) &&
-           last_bit(u, all, all) >= format_emin(f32());
+           !saturates(u) && !u->flush_inputs && u->zero == ZERO_SUM_POSITIVE &&
+           fast_range_fits(all) && last_bit(u, all, all) >= format_emin(f32());
 }
 
 /* --- rows --------------------------------------------------------------------------- */
@@ -227,7 +232,7 @@ static bool operands_fit(const struct bitcut_unit *u)
 {
     const struct bitcut_format *f = u->a;
     return f == u->b && f->has_sign && f->bits <= 32 && f->exponent_bits <= 8 &&
-           f->special != SPECIAL_E8M0 && !u->scale &&
+           f->special != SPECIAL_E8M0 && !format_is_integer(f) && !u->scale &&
            (!u->via || format_holds(u->via, f));
 }
 
@@ -442,7 +447,7 @@ static bool word_make(struct fast_split *s, const struct bitcut_format *f,
     };
     s->infinity_value = f32_of(f, s->infinity);
     s->overflow_value = f32_of(f, s->overflow);
-    if (s->drop < 0 || !f->has_sign || f->bits > 32 ||
+    if (s->drop < 0 || !f->has_sign || f->bits > 32 || format_is_integer(f) ||
         (r->direction != TO_NEAREST_EVEN && r->direction != TO_NEAREST_AWAY &&
          r->direction != TO_ZERO))
         return false;

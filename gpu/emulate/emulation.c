@@ -44,6 +44,9 @@ enum bitcut_status emulation_make(struct gpu_emulation *to, const struct bitcut_
                                .zeroed = s.zeroed_from,
                                .k_step = plan->k_step,
                                .promotes = s.promotes };
+    if (split_is_fixed(&plan->split_a) || split_is_fixed(&plan->split_b))
+        return fault_set(f, BITCUT_CANNOT,
+                         "words that are integers are not emulated on devices");
     split_rule_make(&e.a, &plan->split_a);
     split_rule_make(&e.b, &plan->split_b);
     for (int i = 0; i < plan->accumulators; i++) {

@@ -327,9 +327,20 @@ EMULATE uint32_t emulate_read(const struct unit_rule *r, bool is_b, uint32_t x)
 
 /* --- elements of matrices ----------------------------------------------------------- */
 
+/* Of fewer bits than FP32's significand has. */
+EMULATE uint32_t emulate_decode_integer(const struct bitcut_format *f, uint64_t encoding)
+{
+    const bool negative = encoding >> (f->bits - 1) & 1;
+    const uint64_t all = (uint64_t)1 << f->bits;
+    if (encoding == 0) return 0;
+    return emulate_sign(negative) |
+           emulate_value(negative ? all - encoding : encoding, 0);
+}
+
 EMULATE_LARGE uint32_t emulate_decode_rare(const struct bitcut_format *f,
                                            uint64_t encoding)
 {
+    if (f->special == SPECIAL_INTEGER) return emulate_decode_integer(f, encoding);
     const uint64_t magnitude = encoding >> f->pad,
                    ones = ((uint64_t)1 << f->fraction_bits) - 1;
     const uint64_t fraction = magnitude & ones;

@@ -1,4 +1,6 @@
 /* Calls of GEMMs: what must not matter, stopping, refusals, and what rows say. */
+#include "lib/bits.h"
+#include "lib/elementary.h"
 #include "tests/emu/gemm_problem.h"
 #include "tests/test.h"
 
@@ -155,6 +157,11 @@ static void change_lines_and_scale(struct asked *g)
     g->split_a.scale = g->split_b.scale = 12;
 }
 
+static void change_high(struct asked *g)
+{
+    g->split_a.word[0].rounding = &roundings[ROUND_RZ];
+}
+
 static const struct {
     const char *recipe, *unit;
     void (*change)(struct asked *g);
@@ -194,6 +201,12 @@ static const struct {
       "multiplies words of f16 by e4m3" },
     { "ootomo", "hopper/mma.m16n8k16.f16.f16", change_lines, "overflow the f16 sums" },
     { "legemm", "hopper/mma.m16n8k16.f32.f16", change_lines_and_scale, "2^11 at most" },
+    { "half-int8", "volta/mma.m8n8k4.f32.f16", change_nothing,
+      "multiplies words of s8 by s8, and beside" },
+    { "half-int8", "hopper/mma.m16n8k16.f16.f16", change_nothing,
+      "overflow the f16 sums" },
+    { "half-int8", "hopper/mma.m16n8k16.f32.f16", change_high,
+      "low words of s8 times 2^11 at most" },
 };
 
 START_TEST(check_refuses)
@@ -209,6 +222,32 @@ START_TEST(check_refuses)
                       f.text);
         ck_assert_int_eq(asked_check(&g, NULL), BITCUT_BAD_ARGUMENT);
     }
+}
+END_TEST
+
+/* Words of 127 and 127, 66572 of k of them: all but one bit of 32. */
+START_TEST(sums_of_integers_fit)
+{
+    enum { MOST = 66572 };
+    struct bitcut_gemm g = gemm_of(&recipes[RECIPE_HALF_INT8],
+                                   unit_find("hopper/mma.m16n8k16.f32.f16", NULL));
+    static uint32_t x[MOST + 1];
+    const double value = 127 + 127 * 0x1p-12;
+    uint32_t d;
+    char why[BITCUT_TEXT_MOST];
+    for (size_t i = 0; i <= MOST; i++) x[i] = f32_of_double(value);
+    gemm_set_dense(&g, &d, 1, 1, MOST, x, x, NULL);
+    ck_assert_int_eq(bitcut_gemm(NULL, &g, 1, why), BITCUT_OK);
+    const double want = MOST * 127. * (127 + 2 * 127 * 0x1p-12);
+    ck_assert(fabs(value_of_float(d) / want - 1) < 0x1p-20);
+    g.k++;
+    ck_assert_int_eq(bitcut_gemm(NULL, &g, 1, why), BITCUT_BAD_ARGUMENT);
+    ck_assert_str_eq(why,
+                     "half-int8 adds integers of up to 66572 k in 32 bits: take k in "
+                     "more slices");
+    g.order.slices = 2;
+    ck_assert_int_eq(bitcut_gemm(&g, &g, 1, why), BITCUT_OK);
+    ck_assert(g.equilibrate);
 }
 END_TEST
 
@@ -394,5 +433,5 @@ START_TEST(rows_made_definite)
 END_TEST
 
 TEST_MAIN("gemm calls", thread_counts, host_modes, stop_and_progress, check_refuses,
-          k_steps_are_whole, public_statuses, verified, verify_refuses,
-          rows_made_definite)
+          sums_of_integers_fit, k_steps_are_whole, public_statuses, verified,
+          verify_refuses, rows_made_definite)

@@ -248,6 +248,26 @@ START_TEST(mixed_bounds_by_hand)
 }
 END_TEST
 
+/* The same in integers of the line, 64 + 2^-5: 127 stands for a residual of 128, and only
+   the fold and the rounding before it meet what they add up to. */
+START_TEST(integer_bounds_by_hand)
+{
+    const uint32_t x = 0x3f801000;
+    const double whole = 64 + 0x1p-5, left = 0x1p-12 / whole, low = 127 * left;
+    const double f16 = 0x1p-23 + 16 * 0x1p-25;
+    const struct bitcut_gemm g = gemm_on(RECIPE_HALF_INT8, "h100");
+    struct commit_error e = of_one(&g, x, 40);
+    const double all =
+        left + 64 / whole * growth_of(4 * f16 + U) + low * growth_of(2 * U);
+    check("half-int8, words", e.words, left / U);
+    check("half-int8", e.all, all / U);
+    ck_assert(!e.underflow[0] && !e.overflow[0]);
+    e = of_two(&g, x, x, 40);
+    check("half-int8, words of two", e.words,
+          (2 * left + left * left + 3 * low * low) / U);
+}
+END_TEST
+
 /* Every promotion counts, of whatever terms: 3 of them in each of 3 k-steps, of which the
    first one is to 0. */
 START_TEST(promotions_of_all_terms)
@@ -322,5 +342,5 @@ START_TEST(elements_that_underflow)
 END_TEST
 
 TEST_MAIN("commit", grades_at_every_k, whole_words, spoiled_elements, bounds_by_hand,
-          mixed_bounds_by_hand, promotions_of_all_terms, no_error_beyond, lost_operands,
-          elements_that_underflow)
+          mixed_bounds_by_hand, integer_bounds_by_hand, promotions_of_all_terms,
+          no_error_beyond, lost_operands, elements_that_underflow)

@@ -25,6 +25,12 @@ static bool same(uint32_t x, uint32_t y)
 /* Whether elements of matrices and words can be of a format: FP32 has all its values. */
 static bool is_held(const struct bitcut_format *f) { return format_holds(f32(), f); }
 
+/* Integers are elements of matrices, and neither words nor results. */
+static bool is_made(const struct bitcut_format *f)
+{
+    return is_held(f) && !format_is_integer(f);
+}
+
 static uint32_t value_of(const struct bitcut_format *f, uint64_t encoding)
 {
     return (uint32_t)bitcut_format_convert(f32(), &roundings[ROUND_RN], f, encoding);
@@ -62,7 +68,7 @@ START_TEST(rounds_to_formats)
     uint64_t rng = test_seed();
     const int count = test_cases(2000, 200000);
     for (const struct bitcut_format *f = formats; f->name; f++)
-        for (const struct bitcut_rounding *r = roundings; r->name && is_held(f); r++)
+        for (const struct bitcut_rounding *r = roundings; r->name && is_made(f); r++)
             for (int i = 0; i < count; i++) {
                 const uint32_t x = draw_x(f, &rng);
                 const uint32_t want = value_of(f, bitcut_format_convert(f, r, f32(), x));
@@ -107,7 +113,7 @@ START_TEST(encodes_results)
 {
     uint64_t rng = test_seed();
     for (const struct bitcut_format *f = formats; f->name; f++)
-        for (int i = 0; is_held(f) && i < test_cases(10000, 1000000); i++) {
+        for (int i = 0; is_made(f) && i < test_cases(10000, 1000000); i++) {
             const uint32_t x = draw_x(f, &rng);
             union {
                 uint8_t one;
@@ -194,6 +200,7 @@ START_TEST(makes_words)
 {
     uint64_t rng = test_seed();
     for (const struct bitcut_split *s = splits; s->name; s++) {
+        if (split_is_fixed(s)) continue;
         check_words(s, &rng, test_cases(10000, 1000000));
         for (int i = 0; i < test_cases(20, 1000); i++) {
             struct bitcut_split changed = *s;

@@ -33,6 +33,15 @@ START_TEST(targets_of_formats)
     }
     ck_assert_int_eq(equilibrate_target(&splits[SPLIT_HALF_E4M3]), 7); /* of the copy */
     ck_assert_int_eq(equilibrate_target(&splits[SPLIT_HALF_E5M2]), 14);
+    ck_assert_int_eq(equilibrate_target(&splits[SPLIT_HALF_S8]), 6); /* it saturates */
+    struct bitcut_split s = splits[SPLIT_HALF_S8];
+    s.scale = 13;
+    ck_assert_int_eq(equilibrate_takes(&s, NULL), BITCUT_BAD_ARGUMENT);
+    s.scale = 12;
+    s.word[0].rounding = &roundings[ROUND_RZ]; /* leaves twice as much */
+    ck_assert_int_eq(equilibrate_takes(&s, NULL), BITCUT_BAD_ARGUMENT);
+    s.scale = 11;
+    ck_assert_int_eq(equilibrate_takes(&s, NULL), BITCUT_OK);
 }
 END_TEST
 

@@ -453,6 +453,33 @@ START_TEST(published_values)
 }
 END_TEST
 
+/* Integers that do not fit: modulo 2^bits, or the largest of the sign. */
+START_TEST(integers_too_large)
+{
+    static const struct {
+        int format;
+        struct unrounded x;
+        uint64_t wrapped, largest;
+    } cases[] = {
+        { FORMAT_S32, { 0x80000000, 0, false, false }, 0x80000000, 0x7fffffff },
+        { FORMAT_S32, { 0x80000001, 0, true, false }, 0x7fffffff, 0x80000001 },
+        { FORMAT_S32, { 0x100000005, 0, false, false }, 5, 0x7fffffff },
+        { FORMAT_S32, { 3, 31, false, false }, 0x80000000, 0x7fffffff },
+        { FORMAT_S32, { 3, 64, true, false }, 0, 0x80000001 },
+        { FORMAT_S8, { 0xff, -1, false, false }, 0x80, 0x7f }, /* 127.5, to even */
+        { FORMAT_S8, { 0x81, 0, true, false }, 0x7f, 0x81 },
+    };
+    struct bitcut_rounding wraps = roundings[ROUND_RN];
+    wraps.overflow = OVERFLOW_WRAP;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct bitcut_format *f = &formats[cases[i].format];
+        ck_assert_uint_eq(round_pack(f, &wraps, cases[i].x), cases[i].wrapped);
+        ck_assert_uint_eq(round_pack(f, &roundings[ROUND_RN], cases[i].x),
+                          cases[i].largest);
+    }
+}
+END_TEST
+
 /* Inf by every rule: Inf where the target has one, unless the rule saturates. */
 START_TEST(infinities)
 {
@@ -548,4 +575,5 @@ TEST_MAIN("round", lists_agree_with_mpfr, f32_by_plain_rules, f32_by_cut_and_fen
           f32_with_flags, f32_to_f16_by_processor, cut_as_printed, feng_as_printed,
           f64_to_every_format, double_rounding_traps,
           every_small_encoding_to_every_small_format, sticky_significands,
-          published_values, infinities, unsigned_formats, every_nan_is_quiet)
+          published_values, integers_too_large, infinities, unsigned_formats,
+          every_nan_is_quiet)
