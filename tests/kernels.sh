@@ -62,10 +62,11 @@ bad_words_refused() {
 2|^bitcut: gemm.plain.tf32: takes 1 words of tf32, not 2 of f16; --split can be |--kernel gemm.plain --split halfhalf
 2|^bitcut: gemm.plain.f16: takes 1 to 1 slices of k$|--kernel gemm.plain.f16 --split-k 2
 2|^bitcut: gemm.plain.tf32: takes 1 to 1 slices of k$|--kernel gemm --split-k 4
-2|^bitcut: mixed.half-fp8.f16: recipe half-fp8 needs more words than halfhalf has; --split can be half-e4m3$|--kernel mixed --split halfhalf
-2|^bitcut: mixed.half-fp8.f16: takes words as split half-e4m3 makes, not half-e5m2; --split can be half-e4m3$|--kernel mixed --split half-e5m2
-2|^bitcut: mixed.half-fp8.f16: takes words as split half-e4m3 makes, not bf16x3; --split can be half-e4m3$|--kernel mixed --split bf16x3
-2|^bitcut: mixed.half-fp8.f16: takes 1 to 3 slices of k$|--kernel mixed --split-k 4
+2|^bitcut: mixed.half-fp8.f16: recipe half-fp8 needs more words than halfhalf has; --split can be half-e4m3$|--kernel mixed.half-fp8 --split halfhalf
+2|^bitcut: mixed.half-fp8.f16: takes words as split half-e4m3 makes, not half-e5m2; --split can be half-e4m3$|--kernel mixed.half-fp8 --split half-e5m2
+2|^bitcut: mixed.half-fp8.f16: takes words as split half-e4m3 makes, not bf16x3; --split can be half-e4m3$|--kernel mixed.half-fp8 --split bf16x3
+2|^bitcut: mixed.half-fp8.f16: takes 1 to 3 slices of k$|--kernel mixed.half-fp8 --split-k 4
+2|^bitcut: mixed.half-int8.f16: half-int8 adds integers of up to 66572 k in 32 bits: take k in more slices$|--kernel mixed.half-int8 -m 1 -n 1 -k 66573
 2|^bitcut: f32: no kernel on Models has words of f32$|--kernel split --split f32
 2|^bitcut: half-e5m2: no kernel on Models has words of f16 and e5m2$|--kernel split --split half-e5m2
 2|^bitcut: small.plain.f16: takes m, n and k up to 32$|--kernel small -m 33 -n 1 -k 1
@@ -155,9 +156,19 @@ words_of_two_formats() {
 -k 70 --low rz
 -k 70 --high rz --low rn --scale 3
 END
+    while read -r words; do
+        # shellcheck disable=SC2086 # words
+        run 0 verify --kernel mixed.half-int8.f16 -m 9 -n 10 $words --json
+        expect recipe half-int8
+        expect equilibrate true
+        expect mismatches 0
+    done << 'END'
+-k 163 --split-k 3
+-k 70 --high rz --low rna --scale 7
+END
     DEVICE_FAULT=flips
     export DEVICE_FAULT
-    run 1 verify --kernel mixed -m 9 -n 10 -k 11 --seconds 0 --json
+    run 1 verify --kernel mixed.half-fp8 -m 9 -n 10 -k 11 --seconds 0 --json
     unset DEVICE_FAULT
     expect mismatches 160
 }

@@ -355,6 +355,10 @@ const struct gpu_kernel gemm_sm90[] = {
     MIXED("half-fp8",  copies_last<4>, f16, e4m3,  96, 64, 4, ".promote4"),
     MIXED("half-fp8",  copies_last<4>, f16, e4m3,  64, 64, 4, ".promote4"),
     SQUARE("half-fp8", copies_last<4>, f16, e4m3, 128, 64, 3, ".2x2.promote4"),
+    MIXED("half-int8", copies_last<4>, f16, s8,   128, 64, 3, ".promote4"),
+    MIXED("half-int8", copies_last<4>, f16, s8,    96, 64, 4, ".promote4"),
+    MIXED("half-int8", copies_last<4>, f16, s8,    64, 64, 4, ".promote4"),
+    SQUARE("half-int8", copies_last<4>, f16, s8,  128, 64, 3, ".2x2.promote4"),
     {}
     /* clang-format on */
 };

@@ -199,9 +199,11 @@ template <int COUNT, class F> static __device__ __forceinline__ void repeat(F f)
     repeat(std::make_integer_sequence<int, COUNT>{}, f);
 }
 
-/* A thread's share of the accumulators, and of what has been promoted. */
+/* A thread's share of the accumulators, the first apart, and of what was promoted. */
 template <class R> struct sums {
-    float accumulator[R::accumulators][R::registers];
+    float first[R::registers];
+    typename R::low::sum more[R::accumulators > 1 ? R::accumulators - 1 : 1]
+                             [R::registers];
     float master[R::promote ? R::registers : 1];
 };
 
@@ -210,7 +212,8 @@ template <class R> static __device__ __forceinline__ void sums_clear(sums<R> &s)
 #pragma unroll
     for (int i = 0; i < R::registers; i++) {
 #pragma unroll
-        for (int j = 0; j < R::accumulators; j++) s.accumulator[j][i] = 0;
+        for (int j = 1; j < R::accumulators; j++) s.more[j - 1][i] = 0;
+        s.first[i] = 0;
         if (R::promote) s.master[i] = 0;
     }
 }
@@ -218,10 +221,17 @@ template <class R> static __device__ __forceinline__ void sums_clear(sums<R> &s)
 /* Accumulator 0 starts again from +0 with the next instruction. */
 template <class R> static __device__ __forceinline__ void promote(sums<R> &s)
 {
-    pin(s.accumulator[0]);
+    pin(s.first);
 #pragma unroll
     for (int i = 0; i < R::registers; i++)
-        s.master[i] = __fadd_rn(s.master[i], s.accumulator[0][i]);
+        s.master[i] = __fadd_rn(s.master[i], s.first[i]);
+}
+
+/* Accumulator I. */
+template <int I, class R> static __device__ __forceinline__ auto &sums_of(sums<R> &s)
+{
+    if constexpr (I == 0) return s.first;
+    else return s.more[I - 1];
 }
 
 /* What wgmma's matrix descriptor says of a word's lines beside their address: an offset
@@ -299,7 +309,7 @@ static __device__ __forceinline__ void issue(sums<R> &s, const part_of_a<R> &a,
                     constexpr bool starts = R::promote && step.value == 0 &&
                                             part.value == 0 &&
                                             i.value == first_promoted<R>();
-                    word_wgmma<R, t.a>::issue(s.accumulator[t.accumulator],
+                    word_wgmma<R, t.a>::issue(sums_of<t.accumulator>(s),
                                               a.template at<t.a>(k),
                                               b.template at<t.b>(k), !starts);
                 });
@@ -366,21 +376,27 @@ static __device__ __forceinline__ void tile_multiply(sums<R> &s, ring<R> &r, int
     }
     wgmma_wait<0>();
 #pragma unroll
-    for (int j = 0; j < R::accumulators; j++) pin(s.accumulator[j]);
+    for (int j = 1; j < R::accumulators; j++) pin(s.more[j - 1]);
+    pin(s.first);
     if (before) stage_free<R>(before);
 }
 
 /* --- the epilogue ----------------------------------------------------------------- */
+
+/* A sum in FP32. */
+static __device__ __forceinline__ float sum_read(float x) { return x; }
+static __device__ __forceinline__ float sum_read(int x) { return __int2float_rn(x); }
 
 /* The recipe's fold of register i, from the last accumulator down. */
 template <class R>
 static __device__ __forceinline__ float sums_fold(const sums<R> &s, int i, float fold)
 {
     constexpr int last = R::accumulators - 1;
-    float v = last == 0 && R::promote ? s.master[i] : s.accumulator[last][i];
+    const float first = R::promote ? s.master[i] : s.first[i];
+    float v = last == 0 ? first : sum_read(s.more[last > 0 ? last - 1 : 0][i]);
 #pragma unroll
     for (int j = last - 1; j >= 0; j--)
-        v = __fmaf_rn(v, fold, j == 0 && R::promote ? s.master[i] : s.accumulator[j][i]);
+        v = __fmaf_rn(v, fold, j == 0 ? first : sum_read(s.more[j > 0 ? j - 1 : 0][i]));
     return v;
 }
 

@@ -22,14 +22,14 @@
     "%107,%108,%109,%110,%111,%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,"   \
     "%123,%124,%125,%126,%127"
 
-#define LIST_4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
-#define LIST_16(i) LIST_4(i), LIST_4(i + 4), LIST_4(i + 8), LIST_4(i + 12)
-#define REGISTERS_32 LIST_16(0), LIST_16(16)
-#define REGISTERS_40 REGISTERS_32, LIST_4(32), LIST_4(36)
-#define REGISTERS_48 REGISTERS_32, LIST_16(32)
-#define REGISTERS_64 REGISTERS_32, LIST_16(32), LIST_16(48)
-#define REGISTERS_96 REGISTERS_64, LIST_16(64), LIST_16(80)
-#define REGISTERS_128 REGISTERS_96, LIST_16(96), LIST_16(112)
+#define LIST_4(in, i) in(d[i]), in(d[i + 1]), in(d[i + 2]), in(d[i + 3])
+#define LIST_16(in, i) LIST_4(in, i), LIST_4(in, i + 4), LIST_4(in, i + 8), LIST_4(in, i + 12)
+#define REGISTERS_32(in) LIST_16(in, 0), LIST_16(in, 16)
+#define REGISTERS_40(in) REGISTERS_32(in), LIST_4(in, 32), LIST_4(in, 36)
+#define REGISTERS_48(in) REGISTERS_32(in), LIST_16(in, 32)
+#define REGISTERS_64(in) REGISTERS_32(in), LIST_16(in, 32), LIST_16(in, 48)
+#define REGISTERS_96(in) REGISTERS_64(in), LIST_16(in, 64), LIST_16(in, 80)
+#define REGISTERS_128(in) REGISTERS_96(in), LIST_16(in, 96), LIST_16(in, 112)
 
 /* Where the operands behind D are: descriptors of A and B, and whether D counts. */
 #define BEHIND_32(form) form(32, 33, 34)
@@ -39,27 +39,38 @@
 #define BEHIND_96(form) form(96, 97, 98)
 #define BEHIND_128(form) form(128, 129, 130)
 #define PREDICATE(a, b, p) "%" #p
-#define OPERANDS(a, b, p) "%" #a ", %" #b ", p, 1, 1"
+#define OPERANDS(a, b, p) "%" #a ", %" #b ", p"
 /* clang-format on */
 
-/* What lines of k are made of, by the name in PTX. */
+/* What lines of k are made of, by the name in PTX, and what their products are added
+   in. */
 struct format_f16 {
+    using sum = float;
     static constexpr int words = FORMAT_F16;
     static constexpr int bytes = 2;
     static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
 };
 struct format_bf16 {
+    using sum = float;
     static constexpr int words = FORMAT_BF16;
     static constexpr int bytes = 2;
     static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
 };
 struct format_tf32 {
+    using sum = float;
     static constexpr int words = FORMAT_TF32;
     static constexpr int bytes = 4;
     static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
 };
 struct format_e4m3 {
+    using sum = float;
     static constexpr int words = FORMAT_E4M3;
+    static constexpr int bytes = 1;
+    static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_UINT8;
+};
+struct format_s8 {
+    using sum = int;
+    static constexpr int words = FORMAT_S8;
     static constexpr int bytes = 1;
     static constexpr CUtensorMapDataType tensor = CU_TENSOR_MAP_DATA_TYPE_UINT8;
 };
@@ -67,9 +78,10 @@ struct format_e4m3 {
 /* D += A B, or D = A B if `counts` is 0: one m64nN instruction, not waited for. */
 template <class Format, int REGISTERS> struct wgmma;
 
-#define WGMMA(FORMAT, N, K, REGISTERS, LAYOUT)                                           \
+#define WGMMA_OF(FORMAT, N, K, REGISTERS, IN, SUM, MORE)                                 \
     template <> struct wgmma<format_##FORMAT, REGISTERS> {                               \
-        static __device__ __forceinline__ void issue(float (&d)[REGISTERS], uint64_t a,  \
+        using sum = format_##FORMAT::sum;                                                \
+        static __device__ __forceinline__ void issue(sum (&d)[REGISTERS], uint64_t a,    \
                                                      uint64_t b, int counts)             \
         {                                                                                \
             asm volatile("{\n"                                                           \
@@ -77,14 +89,18 @@ template <class Format, int REGISTERS> struct wgmma;
                          "setp.ne.b32 p, " BEHIND_##REGISTERS(                           \
                              PREDICATE) ", 0;\n"                                         \
                                         "wgmma.mma_async.sync.aligned.m64n" #N "k" #K    \
-                                        ".f32." #FORMAT "." #FORMAT                      \
+                                        "." SUM "." #FORMAT "." #FORMAT                  \
                                         " {" NUMBERS_##REGISTERS                         \
-                         "}, " BEHIND_##REGISTERS(OPERANDS) LAYOUT ";\n"                 \
-                                                                   "}\n"                 \
-                         : REGISTERS_##REGISTERS                                         \
+                         "}, " BEHIND_##REGISTERS(OPERANDS) MORE ";\n"                   \
+                                                                 "}\n"                   \
+                         : REGISTERS_##REGISTERS(IN)                                     \
                          : "l"(a), "l"(b), "r"(counts));                                 \
         }                                                                                \
     };
+#define WGMMA(FORMAT, N, K, REGISTERS, LAYOUT)                                           \
+    WGMMA_OF(FORMAT, N, K, REGISTERS, "+f", "f32", ", 1, 1" LAYOUT)
+#define WGMMA_INTEGERS(FORMAT, N, K, REGISTERS)                                          \
+    WGMMA_OF(FORMAT, N, K, REGISTERS, "+r", "s32", "")
 
 /* clang-format off */
 WGMMA(f16,   64, 16,  32, ", 0, 0")
@@ -103,6 +119,9 @@ WGMMA(tf32, 256,  8, 128, "")
 WGMMA(e4m3,  64, 32,  32, "")
 WGMMA(e4m3,  96, 32,  48, "")
 WGMMA(e4m3, 128, 32,  64, "")
+WGMMA_INTEGERS(s8,  64, 32, 32)
+WGMMA_INTEGERS(s8,  96, 32, 48)
+WGMMA_INTEGERS(s8, 128, 32, 64)
 /* clang-format on */
 
 /* Registers of D were written by other than wgmma: before the next one. */
@@ -127,6 +146,11 @@ template <int COUNT> static __device__ __forceinline__ void pin(float (&d)[COUNT
 {
 #pragma unroll
     for (int i = 0; i < COUNT; i++) asm volatile("" : "+f"(d[i])::"memory");
+}
+template <int COUNT> static __device__ __forceinline__ void pin(int (&d)[COUNT])
+{
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) asm volatile("" : "+r"(d[i])::"memory");
 }
 
 /* Registers of a thread from here on: each warpgroup gives or takes. */

@@ -52,6 +52,11 @@ template <> struct format<FORMAT_E4M3> {
     static constexpr int bits = 8, pad = 0, fraction = 3, bias = 7;
     static constexpr uint32_t infinity = 0x7f, nan = 0x7f; /* it has none: NaN */
 };
+template <> struct format<FORMAT_S8> {
+    using word = uint8_t;
+    static constexpr int bits = 8, most = 127;
+    static constexpr uint32_t nan = 0;
+};
 
 /* Bit 1 to 23 of the fraction field, from the top: what BY_BIT looks at. */
 __device__ bool fraction_bit(uint32_t magnitude, int bit)
@@ -81,6 +86,21 @@ __device__ bool overflows_to_infinity(bool negative, const bitcut_rounding &r)
     if (r.overflow != OVERFLOW_IEEE) return r.overflow == OVERFLOW_INF;
     return r.direction == TO_NEAREST_EVEN || r.direction == TO_NEAREST_AWAY ||
            r.direction == BY_BIT || r.direction == (negative ? TO_NEGATIVE : TO_POSITIVE);
+}
+
+/* Any rule: FP32 encoding x as an integer that saturates. */
+__device__ __noinline__ uint32_t round_integer(uint32_t x, const bitcut_rounding &r)
+{
+    constexpr uint32_t most = format<FORMAT_S8>::most;
+    const uint32_t magnitude = x & 0x7fffffff, field = magnitude >> 23;
+    const uint32_t significand = (magnitude & 0x7fffff) | (field ? 1u << 23 : 0);
+    if (magnitude > 0x7f800000) return format<FORMAT_S8>::nan;
+    uint32_t kept = most;
+    if (field < 127 + 7) {
+        const int drop = 127 + 23 - (int)field;
+        kept = min(most, round_kept(significand, drop < 26 ? drop : 26, x >> 31, r));
+    }
+    return (x >> 31 ? 0 - kept : kept) & 0xff;
 }
 
 /* Any rule: the bits of FP32 encoding x as a word.  Not inlined: nvcc takes many
@@ -144,14 +164,16 @@ template <int F, rule R> __device__ uint32_t make_number(float x)
 template <int F, rule R>
 __device__ uint32_t make_word(float x, const bitcut_rounding &any)
 {
-    if constexpr (R == ANY) return round_word<F>(__float_as_uint(x), any);
+    if constexpr (R == ANY && F == FORMAT_S8)
+        return round_integer(__float_as_uint(x), any);
+    else if constexpr (R == ANY) return round_word<F>(__float_as_uint(x), any);
     else return isnan(x) ? format<F>::nan : make_number<F, R>(x);
 }
 
 /* Of a format whose words leave residuals. */
 template <int F> __device__ float word_value(uint32_t word)
 {
-    static_assert(F != FORMAT_E4M3);
+    static_assert(F != FORMAT_E4M3 && F != FORMAT_S8);
     if constexpr (F == FORMAT_F16) return __half2float(__ushort_as_half((uint16_t)word));
     else return __uint_as_float(F == FORMAT_BF16 ? word << 16 : word);
 }
@@ -200,6 +222,11 @@ __device__ void make_words(uint32_t (&word)[EACH], const float (&x)[EACH],
             word[e] = two & 0xff;
             word[e + 1] = two >> 8;
         }
+    } else if constexpr (F == FORMAT_S8 && R == RN_SAT) {
+        constexpr int most = format<F>::most; /* of a NaN cvt.rni.s32.f32 makes 0 */
+#pragma unroll
+        for (int e = 0; e < EACH; e++)
+            word[e] = (uint32_t)min(most, max(-most, __float2int_rn(x[e]))) & 0xff;
     } else {
 #pragma unroll
         for (int e = 0; e < EACH; e++) word[e] = make_word<F, R>(x[e], any);
@@ -467,6 +494,7 @@ const fast_split fast_splits[] = {
     { FORMAT_BF16, FORMAT_BF16, rn, rn, pair_of<FORMAT_BF16, RN, RN> },
     { FORMAT_TF32, FORMAT_TF32, rna, rna, pair_of<FORMAT_TF32, RNA, RNA> },
     { FORMAT_F16, FORMAT_E4M3, rn, sat, pair_of<FORMAT_F16, RN, RN_SAT, FORMAT_E4M3> },
+    { FORMAT_F16, FORMAT_S8, rn, sat, pair_of<FORMAT_F16, RN, RN_SAT, FORMAT_S8> },
 };
 
 bool same(const bitcut_rounding &x, const bitcut_rounding &y)
@@ -482,7 +510,8 @@ pair kernels_of(const struct bitcut_split &s)
         if (row.format == format && row.low_format == low &&
             same(row.high, *s.word[0].rounding) && same(row.low, *split_low(&s)))
             return row.kernels;
-    return low != format           ? pair_of<FORMAT_F16, ANY, ANY, FORMAT_E4M3>
+    return low == FORMAT_S8        ? pair_of<FORMAT_F16, ANY, ANY, FORMAT_S8>
+           : low != format         ? pair_of<FORMAT_F16, ANY, ANY, FORMAT_E4M3>
            : format == FORMAT_F16  ? pair_of<FORMAT_F16, ANY, ANY>
            : format == FORMAT_BF16 ? pair_of<FORMAT_BF16, ANY, ANY>
                                    : pair_of<FORMAT_TF32, ANY, ANY>;

@@ -118,6 +118,7 @@ static const struct gpu_kernel gemms[] = {
 #ifndef HONEST
     { .name = "gemm.plain.tf32",   .recipe = "plain",    .instruction = TF32, WORDS(TF32, 1, ONE, 0, 96),      TILE(16, 8, 8, 1),  ON(BOTH, 1) },
     { .name = "mixed.half-fp8.f16", .recipe = "half-fp8", .instruction = WGMMA, WORDS(F16, 3, COPIES, 4, 96), .low_format = FORMAT_E4M3, TILE(64, 8, 32, 1), ON(NEW, 3) },
+    { .name = "mixed.half-int8.f16", .recipe = "half-int8", .instruction = WGMMA, WORDS(F16, 3, COPIES, 4, 96), .low_format = FORMAT_S8, TILE(64, 8, 32, 1), ON(NEW, 3) },
     { .name = "liar.legemm.f16",   .recipe = "legemm",   .instruction = MMA,  WORDS(F16, 2, CORRECTED, 0, 96), TILE(16, 8, 16, 1), ON(BOTH, 1) },
     { .name = "liar.markidis.f16", .recipe = "markidis", .instruction = MMA,  WORDS(F16, 2, FOUR(0), 0, 96),   TILE(16, 8, 16, 1), ON(BOTH, 1) },
     { .name = "liar.noname.f16",   .recipe = "noname",   .instruction = MMA,  WORDS(F16, 1, ONE, 0, 48),       TILE(16, 8, 16, 1), ON(BOTH, 1) },

@@ -9,6 +9,7 @@
 
 /* What multiplies words of a second format. */
 #define E4M3 "wgmma.m64n8k32.f32.e4m3"
+#define S8   "wgmma.m64n8k32.s32.s8"
 
 /* The kernel that a peer computes by, and its nanoseconds a product; of small GEMMs a
    GEMM. */

@@ -35,9 +35,17 @@ static const struct bitcut_unit *unit_of(const struct gpu_kernel *kernel)
 static const struct bitcut_unit *unit_of_term(const struct gpu_kernel *kernel,
                                               struct recipe_term term)
 {
+    const bool integers = kernel->low_format == FORMAT_S8;
     return kernel->low_format && (term.a || term.b)
-               ? bitcut_unit_find("hopper/" E4M3, NULL)
+               ? bitcut_unit_find(integers ? "hopper/" S8 : "hopper/" E4M3, NULL)
                : unit_of(kernel);
+}
+
+/* Element i of accumulator c. */
+static float sum_of(const struct one *o, int c, size_t i)
+{
+    const bool integer = o->work->kernel->low_format == FORMAT_S8 && c > 0;
+    return integer ? (float)(int32_t)o->sum[c][i] : model_f32(o->sum[c][i]);
 }
 
 /* `count` elements from p on of word `word`, of all lines. */
@@ -99,7 +107,7 @@ static void do_slice(struct one *o, size_t from, size_t to, bool first)
         float v = 0;
         for (int c = RECIPE_ACCUMULATORS_MOST - 1; c >= 0; c--)
             v = fmaf(v, ldexpf(1, -o->work->plan.scale),
-                     c == 0 && promotes ? o->promoted[i] : model_f32(o->sum[c][i]));
+                     c == 0 && promotes ? o->promoted[i] : sum_of(o, c, i));
         o->total[i] = first ? v : o->total[i] + v;
     }
 }

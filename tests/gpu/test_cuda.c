@@ -147,6 +147,7 @@ static const struct {
     { NULL,       NULL,       NULL,       "gemm.plain.tf32", BITCUT_UNSET, 1, 0,  false },
     { "half-fp8", NULL,       NULL,       NULL,              BITCUT_UNSET, 3, 32, false },
     { "half-fp8", "half-e4m3", NULL,      NULL,              4,            3, 32, false },
+    { "half-int8", NULL,      NULL,       NULL,              BITCUT_UNSET, 3, 32, false },
     { "plain",    NULL,       NULL,       NULL,              BITCUT_UNSET, 1, 0,  true  },
     { "plain",    NULL,       NULL,       NULL,              BITCUT_UNSET, 1, 0,  true  },
     { "fp32",     NULL,       NULL,       NULL,              BITCUT_UNSET, 1, 0,  true  },

@@ -42,6 +42,8 @@ static const struct {
     { "",       "plain",  NULL,       NULL, OPEN,         0, 65,  true,  NULL, DOES_NOT("plain") "65 x 8 x 8 (can be m, n and k up to 64)" },
     { "",       "half-fp8", NULL,     NULL, OPEN,         0, 8,   false, "mixed.half-fp8.f16", "hopper/wgmma.m64n8k16.f32.f16" },
     { "",       "half-fp8", "half-e4m3", NULL, OPEN,      3, 8,   false, "mixed.half-fp8.f16", "hopper/wgmma.m64n8k16.f32.f16" },
+    { "",       "half-int8", NULL,    NULL, OPEN,         3, 8,   false, "mixed.half-int8.f16", "hopper/wgmma.m64n8k16.f32.f16" },
+    { "",       "half-int8", "half-e4m3", NULL, OPEN,     0, 8,   false, NULL, DOES_NOT("half-int8") "split half-e4m3 (can be words as of half-s8)" },
     { "",       "half-fp8", NULL,     NULL, 1, -1, false, 0, 8,   false, NULL, DOES_NOT("half-fp8") "promotion after 1 instructions (can be after 4)" },
     { "",       "half-fp8", "half-e5m2", NULL, OPEN,      0, 8,   false, NULL, DOES_NOT("half-fp8") "split half-e5m2 (can be words as of half-e4m3)" },
     { "ampere", "half-fp8", NULL,     NULL, OPEN,         0, 8,   false, NULL, "no kernel for recipe half-fp8 runs on Models" },

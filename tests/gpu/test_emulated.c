@@ -33,6 +33,7 @@ static const struct {
     { "", "fp32",     "fma/f32",                       NULL, { "simt" } },
     { "", "markidis", "ideal/rz25",                    NULL, { "steps", "steps", "steps", "steps" } },
     { "", "half-fp8", "hopper/mma.m16n8k16.f32.f16",   NULL, { "cut", "cut", "native" } },
+    { "", "half-int8", "hopper/wgmma.m64n8k16.f32.f16", "mixed.half-int8.f16", { "kernel", "kernel", "kernel" } },
     { "", "half-fp8", "hopper/wgmma.m64n8k16.f32.f16", "mixed.half-fp8.f16", { "kernel", "kernel", "kernel" } },
     { "ampere", "plain", "hopper/mma.m16n8k16.f32.f16", NULL, { "cut" } },
     { "ampere", "plain", AMPERE,                       "gemm.plain.f16", { "kernel" } },

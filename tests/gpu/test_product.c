@@ -108,9 +108,9 @@ static const struct known {
     size_t words, first, other;
 } known[] = {
     { SPLIT_HALF_E4M3, 3, 2, 1 }, { SPLIT_HALF_E5M2, 3, 2, 1 },
-    { SPLIT_HALFHALF, 2, 2, 2 },  { SPLIT_TF32TF32, 2, 4, 4 },
-    { SPLIT_BF16X3, 3, 2, 2 },    { SPLIT_HALF, 1, 2, 2 },
-    { SPLIT_TF32, 1, 4, 4 },
+    { SPLIT_HALF_S8, 3, 2, 1 },   { SPLIT_HALFHALF, 2, 2, 2 },
+    { SPLIT_TF32TF32, 2, 4, 4 },  { SPLIT_BF16X3, 3, 2, 2 },
+    { SPLIT_HALF, 1, 2, 2 },      { SPLIT_TF32, 1, 4, 4 },
 };
 
 static const size_t depths[] = { 0, 1, 63, 64, 65 };
@@ -472,7 +472,8 @@ START_TEST(slices)
         int format;
         size_t bytes;
     } formats_known[] = {
-        { FORMAT_TF32, 4 }, { FORMAT_F16, 2 }, { FORMAT_BF16, 2 }, { FORMAT_E4M3, 1 }
+        { FORMAT_TF32, 4 }, { FORMAT_F16, 2 }, { FORMAT_BF16, 2 }, { FORMAT_E4M3, 1 },
+        { FORMAT_S8, 1 }
     };
     for (size_t f = 0; f < sizeof formats_known / sizeof formats_known[0]; f++)
         for (size_t step = 32; step <= 64; step += 32)
