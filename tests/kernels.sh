@@ -19,14 +19,14 @@ kernels_listed() {
     run 0 list kernels --json
     [ "$(value name | tr '\n' ' ')" = "vary.ootomo.f16 gemm.ootomo.f16 gemm.tf32x3.tf32 \
 gemm.markidis.f16 old.plain.f16 big.plain.f16 small.plain.f16 gemm.plain.f16 \
-gemm.plain.tf32 mixed.half-fp8.f16 liar.legemm.f16 liar.markidis.f16 liar.noname.f16 \
+gemm.plain.tf32 mixed.half-fp8.f16 mixed.half-int8.f16 liar.legemm.f16 liar.markidis.f16 liar.noname.f16 \
 liar.half-fp8.f16 liar.plain.f16 batch.tiny.3 batch.mma.16 batch.old.64 batch.big.64 batch.mma.64 \
 batch.fma.64 amx.plain.bf16 amx.bf16x3.bf16 amx.bf16x6.bf16 amx.bf16x9.bf16 avx512.plain.bf16 \
 avx512.bf16x3.bf16 avx512.bf16x6.bf16 avx512.bf16x9.bf16 " ] || value name
     for key in recipe instruction matrices input terms promote tile products warps stages \
         threads shared_bytes registers cluster load_bytes read_bytes slices_most size_most \
         architectures what; do
-        [ "$(grep -c "\"$key\":" out)" -eq 29 ] || echo "no $key"
+        [ "$(grep -c "\"$key\":" out)" -eq 30 ] || echo "no $key"
     done
 }
 
@@ -57,7 +57,7 @@ bad_words_refused() {
 2|^bitcut: -m, -n, -k: all three or none$|--kernel gemm -m 1 -n 1
 2|^bitcut: --high: rx: unknown; near it: |--kernel all --high rx
 2|^bitcut: --scale: must be 0 to 60$|--kernel gemm --scale 61
-2|^bitcut: --split: halfhal: unknown; near it: half, halfhalf$|--kernel split --split halfhal
+2|^bitcut: --split: halfhal: unknown; near it: half, halfhalf, half-s8$|--kernel split --split halfhal
 2|^bitcut: gemm.plain.f16: takes 1 words of f16, not 2 of f16; --split can be half$|--kernel gemm.plain.f16 --split halfhalf
 2|^bitcut: gemm.plain.tf32: takes 1 words of tf32, not 2 of f16; --split can be |--kernel gemm.plain --split halfhalf
 2|^bitcut: gemm.plain.f16: takes 1 to 1 slices of k$|--kernel gemm.plain.f16 --split-k 2
