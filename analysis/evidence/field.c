@@ -88,6 +88,13 @@ static int direction_range(int64_t *values, const struct bitcut_unit *u)
     return span(values, TO_NEAREST_EVEN, TO_ODD);
 }
 
+/* Only integers wrap. */
+static int overflow_range(int64_t *values, const struct bitcut_unit *u)
+{
+    const bool wraps = format_is_integer(u->result);
+    return span(values, OVERFLOW_IEEE, wraps ? OVERFLOW_WRAP : OVERFLOW_SATURATE);
+}
+
 /* All ones and the quiet NaN with no other bit, of both signs. */
 static int nan_range(int64_t *values, const struct bitcut_unit *u)
 {
@@ -115,6 +122,7 @@ static int (*const ranges[FIELD_COUNT])(int64_t *values, const struct bitcut_uni
     [FIELD_VIA] = via_range,
     [FIELD_RESULT] = result_range,
     [FIELD_ROUNDING] = direction_range,
+    [FIELD_OVERFLOW] = overflow_range,
     [FIELD_NAN] = nan_range,
 };
 

@@ -174,6 +174,7 @@ int mma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant)
     X(80, 16, 8,  8, f32, tf32, tf32, WARP,  32, 4, 4, 2)                                \
     X(89, 16, 8, 32, f32, e4m3, e4m3, WARP,  32, 4, 4, 2)                                \
     X(89, 16, 8, 32, f32, e5m2, e5m2, WARP,  32, 4, 4, 2)                                \
+    X(80, 16, 8, 32, s32, s8,   s8,   WARP,  32, 4, 4, 2)                                \
     X(80,  8, 8,  4, f64, f64,  f64,  WARP,  64, 2, 1, 1)                                \
     X(90, 16, 8,  4, f64, f64,  f64,  WARP,  64, 4, 2, 1)                                \
     X(90, 16, 8,  8, f64, f64,  f64,  WARP,  64, 4, 4, 2)                                \

@@ -142,10 +142,13 @@ int wgmma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant va
     "%" #a ", %" #b ", p, %" #sa ", %" #sb ", %" #ta ", %" #tb ";"
 #define SHARED_8(a, b, p, sa, sb, ta, tb, unused, unused_2)                              \
     "%" #a ", %" #b ", p, %" #sa ", %" #sb ";"
+#define SHARED_0(a, b, p, sa, sb, ta, tb, unused, unused_2) "%" #a ", %" #b ", p;"
 #define REGISTERS_16(a0, a1, a2, a3, b, p, sa, sb, tb)                                   \
     "{%" #a0 ",%" #a1 ",%" #a2 ",%" #a3 "}, %" #b ", p, %" #sa ", %" #sb ", %" #tb ";"
 #define REGISTERS_8(a0, a1, a2, a3, b, p, sa, sb, tb)                                    \
     "{%" #a0 ",%" #a1 ",%" #a2 ",%" #a3 "}, %" #b ", p, %" #sa ", %" #sb ";"
+#define REGISTERS_0(a0, a1, a2, a3, b, p, sa, sb, tb)                                    \
+    "{%" #a0 ",%" #a1 ",%" #a2 ",%" #a3 "}, %" #b ", p;"
 #define PREDICATE_SHARED(a, b, p, sa, sb, ta, tb, unused, unused_2) "%" #p
 #define PREDICATE_REGISTERS(a0, a1, a2, a3, b, p, sa, sb, tb) "%" #p
 
@@ -170,13 +173,14 @@ int wgmma_launch(const gpu_instruction *, const gpu_batch *batch, gpu_variant va
 /* clang-format on */
 
 enum {
-    VARIANTS_8 = 1 << GPU_PLAIN | 1 << GPU_A_REGISTERS | 1 << GPU_NEGATE_A |
-                 1 << GPU_NEGATE_B | 1 << GPU_SCALE_D_0,
+    VARIANTS_0 = 1 << GPU_PLAIN | 1 << GPU_A_REGISTERS | 1 << GPU_SCALE_D_0,
+    VARIANTS_8 = VARIANTS_0 | 1 << GPU_NEGATE_A | 1 << GPU_NEGATE_B,
     VARIANTS_16 = VARIANTS_8 | 1 << GPU_A_TRANSPOSED | 1 << GPU_B_TRANSPOSED
 };
 
 /* Rows are (n, k, formats of D, A and B, registers of D, arguments: 16 with those for
-   transposed operands, 8 without).  INSTRUCTION makes the class, ROW the row. */
+   transposed operands, 8 without, 0 of integers, which have no signs either).
+   INSTRUCTION makes the class, ROW the row. */
 #define WGMMA(N, K, D, A, B) wgmma_m64n##N##k##K##_##D##_##A##_##B
 
 #define INSTRUCTION(N, K, D_, A_, B_, RD, WIDTH)                                         \
@@ -231,6 +235,7 @@ enum {
     X(  8, 32, f32, e5m2, e5m2,   4,  8)       \
     X(  8, 32, f16, e4m3, e4m3,   2,  8)       \
     X(  8, 32, f16, e5m2, e5m2,   2,  8)       \
+    X(  8, 32, s32, s8,   s8,     4,  0)       \
     X(256, 16, f32, f16,  f16,  128, 16)
 
 #define INSTRUCTIONS_MIXED(X)                  \
