@@ -255,8 +255,8 @@ cat > "$work/table" << 'END'
 2|--unit: a101: unknown; near it: a100|gemm --recipe ootomo --unit a101
 2|--unit: A100: unknown; near it: a100|gemm --recipe ootomo --unit A100
 2|--unit: H200: unknown; near it: h200|bench emu --unit H200
-2|--unit: gpu: unknown; chips: v100, t4, a100, |gemm --recipe ootomo --unit gpu
-2|mi300; or bitcut list units|verify --recipe ootomo --unit gpu
+2|--unit: gpu: unknown; bitcut list chips and bitcut list units have all|gemm --recipe ootomo --unit gpu
+2|bitcut list chips and bitcut list units have all|verify --recipe ootomo --unit gpu
 2|--unit: a100: unknown: a chip has many; name the instruction, one of ampere/|$mma --unit a100
 2|--unit: a100: unknown: a chip has many; name the instruction, one of ampere/|probe --mutants --unit a100
 2|--unit: gpu: unknown; bitcut list units has all|probe --mutants --unit gpu

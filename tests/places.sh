@@ -70,7 +70,7 @@ missing_said() {
 /gpu BITCUT_DATA tile --gpu a800
 /results BITCUT_DATA report -o none
 /results BITCUT_DATA report -o none --no-studies
-/ BITCUT_MODULES list kernels
+/ BITCUT_MODULES bench gpu
 / BITCUT_MODULES verify --kernel all
 END
     [ ! -e none ] || echo "a report without its results"

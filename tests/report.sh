@@ -261,7 +261,7 @@ scale_of_papers() {
             echo "$study: another command"
     done
     grep -q '| claim | paper | printed | found | reason |' paper/report.md || echo "two scales"
-    for study in slices:37:38 underflow:139:140 dropped:71:72; do
+    for study in slices:41:42 underflow:139:140 dropped:71:72; do
         grep -q '"points":'"$(echo "${study#*:}" | sed 's/:/,"of":/')" \
             "paper/${study%%:*}.json" || echo "$study"
     done

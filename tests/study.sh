@@ -237,7 +237,7 @@ paper_scale() {
         grep -q "\"name\":\"$claim\".*\"verdict\":\"differs\"" out || echo "$claim"
     done
     for study in figure1:120 figure5:120 figure11:96 figure13:144 dropped:72 legemm:44 \
-        promotion:24 xf32:48 mi200:72 flush:64 cdna:16 slices:38; do
+        promotion:24 xf32:48 mi200:72 flush:64 cdna:16 slices:42; do
         name=${study%:*}
         run 0 study "$name" --scale paper --shard "0/${study#*:}" -o point.jsonl
         [ -s point.jsonl ] || echo "$name: no rows"

@@ -140,7 +140,6 @@ int fail_unit(const char *name, bool takes_chips)
     if (takes_chips && *names) return fail_unknown("--unit", name, TABLE(chips));
     table_near(names, sizeof names, TABLE(units), name);
     if (!chip && *names) return fail_unknown("--unit", name, TABLE(units));
-    table_names(names, sizeof names, TABLE(chips));
     if (chip)
         fault_set(&f, BITCUT_BAD_ARGUMENT,
                   "%s: unknown: a chip has many; name the instruction, one of %s/... in "
@@ -148,7 +147,8 @@ int fail_unit(const char *name, bool takes_chips)
                   name, chip->architecture);
     else if (takes_chips)
         fault_set(&f, BITCUT_BAD_ARGUMENT,
-                  "%.*s: unknown; chips: %s; or bitcut list units", length, name, names);
+                  "%.*s: unknown; bitcut list chips and bitcut list units have all",
+                  length, name);
     else
         fault_set(&f, BITCUT_BAD_ARGUMENT, "%.*s: unknown; bitcut list units has all",
                   length, name);

@@ -147,11 +147,13 @@ static void term_read(struct term *t, const struct bitcut_format *f, uint64_t en
     if (x.negative) mpz_neg(t->value.m, t->value.m);
 }
 
-/* A number that has just been read, of a format with that bias: below the normal ones it
-   becomes a zero. */
-static void flush(struct term *t, bool keeps_sign, long bias)
+/* A number that has just been read, of that format: below the normal ones, which integers
+   have not, it becomes a zero. */
+static void flush(struct term *t, bool keeps_sign, const struct bitcut_format *f)
 {
-    if (t->kind != KIND_FINITE || leading(&t->value) >= 1 - bias) return;
+    if (f->special == SPECIAL_INTEGER || t->kind != KIND_FINITE ||
+        leading(&t->value) >= 1 - f->bias)
+        return;
     t->kind = KIND_ZERO;
     t->aligns = false;
     t->negative &= keeps_sign;
@@ -688,8 +690,8 @@ static void operand_read(struct term *t, const struct bitcut_unit *u,
                          const struct bitcut_format *f, uint64_t encoding)
 {
     term_read(t, f, encoding);
-    if (u->flush_inputs == INPUT_POSITIVE) flush(t, false, f->bias);
-    if (u->flush_inputs == INPUT_SIGNED) flush(t, true, f->bias);
+    if (u->flush_inputs == INPUT_POSITIVE) flush(t, false, f);
+    if (u->flush_inputs == INPUT_SIGNED) flush(t, true, f);
     if (u->via) term_convert(t, u->via);
 }
 
@@ -732,7 +734,7 @@ static uint64_t c_read(struct term *t, const struct bitcut_unit *u, uint64_t c)
 {
     term_read(t, u->c, c);
     if (t->kind != KIND_FINITE || u->flush_inputs == INPUT_KEPT) return c;
-    flush(t, u->flush_inputs != INPUT_POSITIVE, u->c->bias);
+    flush(t, u->flush_inputs != INPUT_POSITIVE, u->c);
     return t->kind == KIND_ZERO ? signed_zero(u->c, t->negative) : c;
 }
 

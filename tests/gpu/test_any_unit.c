@@ -5,6 +5,7 @@
 
 #include "emu/gemm.h"
 #include "gpu/choose.h"
+#include "gpu/emulate/rule.h"
 #include "lib/clock.h"
 #include "lib/size.h"
 #include "tests/gpu/any_device.h"
@@ -109,6 +110,15 @@ static bool vary(struct bitcut_gemm *g, uint64_t *rng)
     if (pick(rng, 2)) g->alpha = some_value(rng, &kinds[0]);
     if (pick(rng, 3) == 0) g->beta = some_value(rng, &kinds[pick(rng, 5)]);
     return gemm_plan_on_unit(&plan, g, NULL) == BITCUT_OK;
+}
+
+/* Whether devices emulate it: units of processors alone and integers they do not. */
+static bool is_emulated(const struct bitcut_gemm *g, const struct bitcut_unit *u)
+{
+    struct unit_rule rule;
+    struct gemm_plan plan;
+    return unit_rule_make(&rule, u) && gemm_plan_on_unit(&plan, g, NULL) == BITCUT_OK &&
+           !split_is_fixed(&plan.split_a) && !split_is_fixed(&plan.split_b);
 }
 
 /* What of it fits the unit. */
@@ -237,7 +247,9 @@ START_TEST(emulates)
         const struct bitcut_unit *u = &units[pick(&rng, all)];
         const struct bitcut_recipe *r =
             &recipes[pick(&rng, 2) ? 0 : pick(&rng, recipe_count)];
-        if ((only && !strstr(u->name, only)) || !pose(&g, r, u, &rng)) continue;
+        if ((only && !strstr(u->name, only)) || !pose(&g, r, u, &rng) ||
+            !is_emulated(&g, u))
+            continue;
         const bool small = pick(&rng, 3);
         const size_t m = (size_t)pick(&rng, small ? 40 : SIDE_MOST),
                      n = (size_t)pick(&rng, small ? 40 : SIDE_MOST);

@@ -208,7 +208,7 @@ static const struct refusal {
     { overlapping_d,     BITCUT_BAD_ARGUMENT, OVERLAP },
     { crossing_d,        BITCUT_BAD_ARGUMENT, OVERLAP },
     { other_stride_c,    BITCUT_BAD_ARGUMENT, D_IS_C },
-    { small_workspace,   BITCUT_BAD_ARGUMENT, "a workspace of 2815 bytes, not of 2816" },
+    { small_workspace,   BITCUT_BAD_ARGUMENT, "a workspace of 1407 bytes, not of 1408" },
     { no_workspace,      BITCUT_BAD_ARGUMENT, "workspace: missing" },
     { odd_workspace,     BITCUT_BAD_ARGUMENT, "workspace: not aligned to 256 bytes" },
     { old_batch,         BITCUT_CANNOT,       "batch.old.64 does not run on Models" },

@@ -264,7 +264,8 @@ uint64_t oracle_round(const struct bitcut_format *f, const struct bitcut_roundin
 {
     const bool negative = mpfr_signbit(x) != 0;
     mpfr_t y;
-    if (r->flush == FLUSH_TINY && is_tiny(f, r, x)) return encode(f, r, negative, 0);
+    if (r->flush == FLUSH_TINY && f->special != SPECIAL_INTEGER && is_tiny(f, r, x))
+        return encode(f, r, negative, 0);
     mpfr_init2(y, f->fraction_bits + 1);
     round_mpfr(y, f, r, x);
     uint64_t encoding;
