@@ -322,7 +322,7 @@ short_results() {
 8|512|f16|--unit hopper/wgmma.m64n8k16.f32.f16 --order lanes=4,turn=16
 END
         # shellcheck disable=SC2086 # words
-        run 0 gemm --recipe plain $words -m "$m" -n "$cols" -k 1024 --save-a A.npy \
+        run 0 gemm --recipe plain $words -m "$m" -n "$cols" -k 512 --save-a A.npy \
             --save-b B.npy -o D.npy --reference none
         "$matrices" narrow "$format" D.npy
         run 0 explain -a A.npy -b B.npy -d D.npy --seconds 600 --json

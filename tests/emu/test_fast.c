@@ -163,7 +163,7 @@ static uint64_t outputs_wanted(const struct bitcut_unit *u)
     uint64_t alike = 0;
     for (const struct bitcut_unit *v = units; v->name; v++)
         alike += fast_takes(v) && !field_repeats(v) && method_of(v) == method_of(u);
-    return field_repeats(u) ? 1 : (uint64_t)test_cases(3000, 100000000 / (int)alike + 1);
+    return field_repeats(u) ? 1 : (uint64_t)test_cases(2000, 100000000 / (int)alike + 1);
 }
 
 static uint64_t class_check(const struct bitcut_unit *u, const char *change,

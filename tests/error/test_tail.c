@@ -70,7 +70,7 @@ static double exceeded(struct rng *r, double p, int of, bool normal, int samples
    less often, though not ten times. */
 START_TEST(as_often_as_stated)
 {
-    const int samples = test_cases(100000, 1000000);
+    const int samples = test_cases(50000, 1000000);
     struct rng r = rng_start(test_seed(), 12);
     for (double p = 0.01; p <= 0.1; p *= 3) {
         const double error = 4 * sqrt(p / samples),

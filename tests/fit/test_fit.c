@@ -148,7 +148,7 @@ START_TEST(rows_of_no_table)
 {
     static struct recorded outputs[OUTPUTS];
     struct rng rng = rng_start(test_seed(), 0);
-    for (int i = 0; i < test_cases(24, 400);) {
+    for (int i = 0; i < test_cases(16, 400);) {
         const struct bitcut_unit row = unseen(&rng);
         struct fit fit;
         struct search s;
@@ -292,7 +292,7 @@ START_TEST(boxes_row_by_row)
 {
     struct rng rng = rng_start(test_seed(), 2);
     const struct box all = few_rows((const uint64_t[FEW]){ ALL, ALL, ALL });
-    for (int i = 0; i < test_cases(300, 30000); i++) {
+    for (int i = 0; i < test_cases(200, 30000); i++) {
         const struct box x = random_box(&rng), hole = random_box(&rng);
         struct box_list rest = { 0 };
         ck_assert(box_subtract(&rest, &x, &hole));
@@ -343,7 +343,7 @@ static bool is_of_space(const struct space *s, const struct bitcut_unit *row)
 START_TEST(frames_hold_each_row_once)
 {
     struct rng rng = rng_start(test_seed(), 3);
-    for (int i = 0; i < test_cases(12, 100); i++) {
+    for (int i = 0; i < test_cases(8, 100); i++) {
         const struct bitcut_unit near = unseen(&rng);
         struct box_list frames = { 0 };
         struct space s;
@@ -400,7 +400,7 @@ START_TEST(search_is_brute_force)
 {
     static struct recorded outputs[OUTPUTS];
     struct rng rng = rng_start(test_seed(), 4);
-    for (int i = 0; i < test_cases(40, 1000); i++) {
+    for (int i = 0; i < test_cases(24, 1000); i++) {
         const struct bitcut_unit row = unseen(&rng);
         struct fit fit;
         struct search s;
