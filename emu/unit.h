@@ -46,7 +46,6 @@ enum nan_rule {
 /* How far a row is proven. */
 enum evidence {
     EVIDENCE_RECORDED,   /* our recordings on the device are reproduced to the bit     */
-    EVIDENCE_COMPARED,   /* the device gave these bits to us; no recordings are kept   */
     EVIDENCE_PUBLISHED,  /* somebody's published recordings are reproduced to the bit  */
     EVIDENCE_OBSERVED,   /* so are single results that others made hardware give       */
     EVIDENCE_CONSISTENT, /* published models; recordings agree, but would also with a

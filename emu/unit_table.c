@@ -8,6 +8,7 @@
    H200     recorded on an NVIDIA H200 by the authors (data/README.md)
    KMG      Khattak, Mikaitis and Graziani, arXiv 2609.14845 (observations of AMD hardware)
    SPR      compared with an Intel Sapphire Rapids by the authors, 10.4 million outputs
+   EMR      recorded on an Intel Xeon, family 6 model 207, by the authors (data/README.md)
    ZEN4     recorded on an AMD EPYC by the authors (data/README.md)
    PTX      PTX ISA 9.0, mma and wgmma.mma_async: integers, exact, without .satfinite
             modulo 2^32 (a definition)
@@ -528,9 +529,9 @@ const struct bitcut_unit units[] = {
     CHAIN("cdna3/mfma.4x4x4_4b.f64.f64",   4,  4, 4, F64, NAN_F64, MODELS, "MMA-Sim"),
 
     TILE("amx/tdpbf16ps.m16n16k32.f32.bf16", 16, 16, 32, BF16, BF16, .flush_inputs = INPUT_SIGNED,
-         COMPARED, "Intel SDM, TDPBF16PS; SPR"),
+         RECORDED, "Intel SDM, TDPBF16PS; EMR; SPR"),
     PAIR_CHAIN("avx512/vdpbf16ps.m1n16k2.f32.bf16", 1, 16, 2, BF16, BF16,
-               RECORDED, "Intel SDM, VDPBF16PS; ZEN4; SPR"),
+               RECORDED, "Intel SDM, VDPBF16PS; ZEN4; EMR; SPR"),
     TILE("amx-fp16/tdpfp16ps.m16n16k32.f32.f16", 16, 16, 32, F16, F16, .flush_inputs = INPUT_C,
          DOCUMENTED, "Intel ISE reference, TDPFP16PS"),
 
