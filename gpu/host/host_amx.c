@@ -103,41 +103,61 @@ int host_amx_fp16(const struct gpu_instruction *row, const struct gpu_batch *bat
 
 /* --- whole GEMMs ------------------------------------------------------------------ */
 
-/* A tile of the program, by a number that only runs show: a program has at most as many
-   accumulators as are listed. */
-#define EACH_ACCUMULATOR(X) X(0) X(1) X(2) X(3) X(4)
+/* Tiles 0 to 3 have the sums of a block, two by two; 4 and 5 are of A, 6 and 7 of B. */
 
-_Static_assert(RECIPE_ACCUMULATORS_MOST == 5, "each has a tile, A and B the next two");
+#define ZERO(tile) __asm__ volatile("tilezero %%tmm" #tile : : : "memory")
+#define MULTIPLY(d, a, b)                                                                \
+    __asm__ volatile("tdpbf16ps %%tmm" #b ", %%tmm" #a ", %%tmm" #d : : : "memory")
 
-#define ZERO(tile) __asm__ volatile("tilezero %%tmm" #tile : : : "memory");
-#define MULTIPLY(tile)                                                                   \
-    case tile:                                                                           \
-        __asm__ volatile("tdpbf16ps %%tmm6, %%tmm5, %%tmm" #tile : : : "memory");        \
-        break;
-#define TAKE(tile) STORE(tile, sums[tile], ROW_BYTES);
-
-AMX static void step(const struct host_slice *x, size_t tile)
+AMX static void take(float (*sums)[HOST_LINES], bool first)
 {
-    const struct gpu_program *const p = x->program;
-    for (int t = 0; t < p->terms; t++) {
-        const struct recipe_term term = p->term[t];
-        LOAD(5, x->a + (size_t)term.a * x->a_word + tile * HOST_TILE, ROW_BYTES);
-        LOAD(6, x->b + (size_t)term.b * x->b_word + tile * HOST_TILE, ROW_BYTES);
-        switch (term.accumulator) {
-            EACH_ACCUMULATOR(MULTIPLY)
-        }
+    enum { STRIDE = sizeof *sums };
+    if (first) {
+        ZERO(0);
+        ZERO(1);
+        ZERO(2);
+        ZERO(3);
+        return;
     }
+    LOAD(0, &sums[0][0], STRIDE);
+    LOAD(1, &sums[0][HOST_SIDE], STRIDE);
+    LOAD(2, &sums[HOST_SIDE][0], STRIDE);
+    LOAD(3, &sums[HOST_SIDE][HOST_SIDE], STRIDE);
 }
 
-AMX void host_amx_sums(host_block sums[RECIPE_ACCUMULATORS_MOST],
-                       const struct host_slice *x)
+AMX static void give(float (*sums)[HOST_LINES])
 {
-    tiles_configure();
-    EACH_ACCUMULATOR(ZERO)
-    for (size_t pair = x->first; pair < x->end; pair += HOST_PAIRS)
-        step(x, pair / HOST_PAIRS);
-    EACH_ACCUMULATOR(TAKE)
-    tiles_release();
+    enum { STRIDE = sizeof *sums };
+    STORE(0, &sums[0][0], STRIDE);
+    STORE(1, &sums[0][HOST_SIDE], STRIDE);
+    STORE(2, &sums[HOST_SIDE][0], STRIDE);
+    STORE(3, &sums[HOST_SIDE][HOST_SIDE], STRIDE);
 }
+
+AMX static void multiply(host_block sums, const struct host_chain *x, bool first)
+{
+    const uint32_t *a = x->a + x->first / HOST_PAIRS * x->a_step;
+    const uint32_t *b = x->b + x->first / HOST_PAIRS * x->b_step;
+    take(sums, first);
+    for (size_t pair = x->first; pair < x->end; pair += HOST_PAIRS) {
+        for (int t = 0; t < x->terms; t++) {
+            const uint32_t *const at = a + x->term[t].a, *const bt = b + x->term[t].b;
+            LOAD(4, at, ROW_BYTES);
+            LOAD(6, bt, ROW_BYTES);
+            MULTIPLY(0, 4, 6);
+            LOAD(7, bt + HOST_TILE, ROW_BYTES);
+            MULTIPLY(1, 4, 7);
+            LOAD(5, at + HOST_TILE, ROW_BYTES);
+            MULTIPLY(2, 5, 6);
+            MULTIPLY(3, 5, 7);
+        }
+        a += x->a_step;
+        b += x->b_step;
+    }
+    give(sums);
+}
+
+const struct host_code host_amx_code = { HOST_PAIRS, tiles_configure, multiply,
+                                         tiles_release };
 
 #endif

@@ -2,7 +2,6 @@
    pair of bf16 elements, the second first; the first of its sources has A.  Intel SDM
    volume 2, VDPBF16PS. */
 #include "gpu/host/host_code.h"
-#include "gpu/host/host_recipes.h"
 
 #if HOST_HAS_CODE
 
@@ -50,38 +49,57 @@ AVX512 int host_avx512_bf16(const struct gpu_instruction *row,
 #define UNROLL _Pragma("GCC unroll 16")
 
 /* Lines of A at a time, so that their sums are in registers. */
-#define ROWS(ACCUMULATORS) ((ACCUMULATORS) == 1 ? 16 : 4)
+enum { ROWS = 8 };
 
-/* A term of a pair, whose place in the tiles is `across` and, of row 0, `along`. */
-#define PRODUCT(A, B, ACCUMULATOR)                                                       \
-    UNROLL for (int r = 0; r < rows; r++) sum[ACCUMULATOR][r] =                          \
-        _mm512_dpbf16_ps(sum[ACCUMULATOR][r],                                            \
-                         (__m512bh)_mm512_set1_epi32(                                    \
-                             (int)x->a[(A)*x->a_word + along + (size_t)r * HOST_PAIRS]), \
-                         (__m512bh)_mm512_loadu_si512(x->b + (B)*x->b_word + across));
+/* A vector of the sums, of 16 columns. */
+struct sums {
+    __m512 at[ROWS][2];
+};
 
-#define SUMS(RECIPE, WORDS, ACCUMULATORS)                                                \
-    AVX512 void host_avx512_##RECIPE(host_block sums[RECIPE_ACCUMULATORS_MOST],          \
-                                     const struct host_slice *x)                         \
-    {                                                                                    \
-        enum { rows = ROWS(ACCUMULATORS) };                                              \
-        for (int row = 0; row < HOST_SIDE; row += rows) {                                \
-            __m512 sum[ACCUMULATORS][rows];                                              \
-            for (int c = 0; c < (ACCUMULATORS); c++)                                     \
-                UNROLL for (int r = 0; r < rows; r++) sum[c][r] = _mm512_setzero_ps();   \
-            for (size_t pair = x->first; pair < x->end; pair++) {                        \
-                const size_t tile = pair / HOST_PAIRS * HOST_TILE;                       \
-                const size_t across = tile + pair % HOST_PAIRS * HOST_SIDE;              \
-                const size_t along =                                                     \
-                    tile + (size_t)row * HOST_PAIRS + pair % HOST_PAIRS;                 \
-                HOST_TERMS_##RECIPE(PRODUCT)                                             \
-            }                                                                            \
-            for (int c = 0; c < (ACCUMULATORS); c++)                                     \
-                UNROLL for (int r = 0; r < rows; r++)                                    \
-                    _mm512_storeu_ps(sums[c][row + r], sum[c][r]);                       \
-        }                                                                                \
+/* The terms of a pair. */
+AVX512 static inline void add_pair(struct sums *sum, const struct host_chain *x,
+                                   const uint32_t *a, const uint32_t *b)
+{
+    for (int t = 0; t < x->terms; t++) {
+        const uint32_t *const at = a + x->term[t].a, *const bt = b + x->term[t].b;
+        const __m512bh left = (__m512bh)_mm512_loadu_si512(bt);
+        const __m512bh right = (__m512bh)_mm512_loadu_si512(bt + HOST_TILE);
+        UNROLL for (int r = 0; r < ROWS; r++)
+        {
+            const __m512bh line = (__m512bh)_mm512_set1_epi32((int)at[r * HOST_PAIRS]);
+            sum->at[r][0] = _mm512_dpbf16_ps(sum->at[r][0], line, left);
+            sum->at[r][1] = _mm512_dpbf16_ps(sum->at[r][1], line, right);
+        }
     }
+}
 
-HOST_RECIPES(SUMS)
+AVX512 static void multiply(host_block sums, const struct host_chain *x, bool first)
+{
+    for (int row = 0; row < HOST_LINES; row += ROWS) {
+        const uint32_t *const a =
+            x->a + row / HOST_SIDE * HOST_TILE + row % HOST_SIDE * HOST_PAIRS;
+        struct sums sum;
+        UNROLL for (int r = 0; r < ROWS; r++)
+        {
+            float *const from = sums[row + r];
+            sum.at[r][0] = first ? _mm512_setzero_ps() : _mm512_loadu_ps(from);
+            sum.at[r][1] = first ? _mm512_setzero_ps() : _mm512_loadu_ps(from + LANES);
+        }
+        for (size_t pair = x->first; pair < x->end; pair++) {
+            const size_t step = pair / HOST_PAIRS, in_step = pair % HOST_PAIRS;
+            add_pair(&sum, x, a + step * x->a_step + in_step,
+                     x->b + step * x->b_step + in_step * HOST_SIDE);
+        }
+        UNROLL for (int r = 0; r < ROWS; r++)
+        {
+            _mm512_storeu_ps(sums[row + r], sum.at[r][0]);
+            _mm512_storeu_ps(sums[row + r] + LANES, sum.at[r][1]);
+        }
+    }
+}
+
+static void nothing(void) {}
+
+const struct host_code host_avx512_code = { 1, nothing, multiply, nothing };
 
 #endif

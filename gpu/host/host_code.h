@@ -3,7 +3,9 @@
 #ifndef BITCUT_GPU_HOST_HOST_CODE_H
 #define BITCUT_GPU_HOST_HOST_CODE_H
 
-#include "gpu/host/host_words.h"
+#include "gpu/host/host_tiles.h"
+
+#include <stdbool.h>
 
 /* Whether the compiler can make it: for x86-64, with both instruction sets. */
 #if defined(__x86_64__) && defined(__has_include)
@@ -27,24 +29,40 @@ int host_avx512_bf16(const struct gpu_instruction *row, const struct gpu_batch *
 
 /* --- blocks of whole GEMMs --------------------------------------------------------- */
 
-/* Some pairs of k of a block of lines of A and one of B, in tiles
-   (gpu/host/host_words.h): A line by line, B across. */
-struct host_slice {
-    const struct gpu_program *program;
-    const uint32_t *a, *b; /* the tiles of word 0 */
-    size_t a_word, b_word; /* elements to those of the next word */
+/* The terms of one accumulator over some pairs of k of a panel of A and one of B. */
+struct host_chain {
+    const uint32_t *a, *b; /* the panels' tiles (gpu/host/host_tiles.h) */
+    size_t a_step, b_step; /* elements from a step to the next */
     size_t first, end;     /* pairs: from the first to the one before the end */
+    int terms;
+    struct {
+        size_t a, b; /* elements from the beginning of a step to the word's tiles */
+    } term[RECIPE_TERMS_MOST];
 };
 
-typedef float host_block[HOST_SIDE][HOST_SIDE];
+typedef float host_block[HOST_LINES][HOST_LINES];
 
-/* The program's accumulators, from +0, over the slice.  Of AMX a slice is of whole tiles,
-   in which what is behind the last pair is +0.  Modes of floating point do not matter. */
-typedef void host_sums(host_block sums[RECIPE_ACCUMULATORS_MOST],
-                       const struct host_slice *slice);
+/* A unit that multiplies, in the thread between begin and end: the sums of a block go on,
+   or begin with +0.  Modes of floating point do not matter. */
+struct host_code {
+    size_t pairs; /* of an instruction; of chains the pairs are whole multiples, where
+                     what is behind the last is +0 */
+    void (*begin)(void);
+    void (*multiply)(host_block sums, const struct host_chain *chain, bool first);
+    void (*end)(void);
+};
 
-/* By AMX, of any recipe of bf16; by AVX512-BF16, of the one in the name. */
-host_sums host_amx_sums;
-host_sums host_avx512_plain, host_avx512_bf16x3, host_avx512_bf16x6, host_avx512_bf16x9;
+extern const struct host_code host_amx_code, host_avx512_code;
+
+/* Accumulators folded into the first one: each times 2^-scale and what the one before it
+   has, fused, from the last on.  Which NaN a NaN is does not matter yet. */
+void host_block_fold(host_block *sums, int accumulators, int scale);
+
+/* total += slice. */
+void host_block_add(host_block total, const host_block slice);
+
+/* alpha total, and plus beta c if that is not NULL; NaNs are the processor's own.  In the
+   mode of hostfp_enter(), as above. */
+void host_block_finish(host_block total, float alpha, float beta, const host_block c);
 
 #endif

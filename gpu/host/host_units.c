@@ -30,8 +30,8 @@ const struct gpu_architecture host_architectures[] = {
 
 enum { WHY_MOST = 90 };
 
-/* A bit of a CPUID register, called as in /proc/cpuinfo, that some units need.  Intel SDM
-   volume 2A, CPUID. */
+/* A bit of a CPUID register, called as in /proc/cpuinfo, that some units need; what is
+   before and behind the tiles of AMX is made by vectors.  Intel SDM volume 2A, CPUID. */
 struct need {
     unsigned units;
     const char *flag;
@@ -48,7 +48,7 @@ static const struct need needs[] = {
     { ON_AMX,         "amx_tile",    7, 0, REGISTER(edx), 24 },
     { ON_AMX_BF16,    "amx_bf16",    7, 0, REGISTER(edx), 22 },
     { ON_AMX_FP16,    "amx_fp16",    7, 1, REGISTER(eax), 21 },
-    { ON_AVX512_BF16, "avx512f",     7, 0, REGISTER(ebx), 16 },
+    { ON_ALL,         "avx512f",     7, 0, REGISTER(ebx), 16 },
     { ON_AVX512_BF16, "avx512_bf16", 7, 1, REGISTER(eax), 5  },
     { 0 }
     /* clang-format on */
@@ -77,7 +77,7 @@ static const char *missing(unsigned unit, const struct host_system *system)
 /* Why a unit is not there but for what the kernel says of tiles; false: nothing. */
 static bool lacks(char why[WHY_MOST], unsigned unit, const struct host_system *system)
 {
-    const uint64_t states = unit & ON_AMX ? TILES : VECTORS;
+    const uint64_t states = unit & ON_AMX ? TILES | VECTORS : VECTORS;
     const char *flag = missing(unit, system);
     if (flag) snprintf(why, WHY_MOST, "the processor has no %s", flag);
     else if ((system->kept() & states) != states)

@@ -27,8 +27,7 @@ static uint32_t largest_of(const uint32_t *matrix, const struct operand *x, size
     return largest;
 }
 
-/* Where the words of line i begin. */
-static char *line_at(void *words, const struct operand *x, int word, size_t i)
+char *host_words_line(void *words, const struct operand *x, int word, size_t i)
 {
     const size_t first = words_line_bytes(x), other = words_low_line_bytes(x);
     char *const low = (char *)words + x->lines * first;
@@ -36,8 +35,7 @@ static char *line_at(void *words, const struct operand *x, int word, size_t i)
                 : (char *)words + i * first;
 }
 
-/* Whether the words are all of bf16, to nearest even. */
-static bool are_near(const struct bitcut_split *s)
+bool host_words_are_near(const struct bitcut_split *s)
 {
     for (int j = 0; j < s->words; j++)
         if (s->word[j].format != &formats[FORMAT_BF16] ||
@@ -64,11 +62,11 @@ static void make_line(void *words, const struct operand *x, const uint32_t *matr
                       size_t i, int exponent)
 {
     const struct bitcut_split *const s = x->split;
-    const bool near = are_near(s);
+    const bool near = host_words_are_near(s);
     const float up = float_of_bits(f32_power_of_two(s->scale));
     char *to[SPLIT_WORDS_MOST];
     for (int j = 0; j < s->words; j++) {
-        to[j] = line_at(words, x, j, i);
+        to[j] = host_words_line(words, x, j, i);
         memset(to[j], 0, j ? words_low_line_bytes(x) : words_line_bytes(x));
     }
     for (size_t p = 0; p < x->k; p++) {
@@ -83,63 +81,26 @@ static void make_line(void *words, const struct operand *x, const uint32_t *matr
     }
 }
 
+void host_words_largest(uint32_t *to, const struct operand *x, size_t i)
+{
+    const uint32_t *const matrix = matrix_nth(x->matrix, i);
+#pragma omp parallel for schedule(static) num_threads(threads_for(0, x->lines))
+    for (size_t line = 0; line < x->lines; line++) to[line] = largest_of(matrix, x, line);
+}
+
 void host_words_make(void *words, const struct operand *x, size_t i)
 {
     const uint32_t *const matrix = matrix_nth(x->matrix, i);
     uint32_t *const largest = (uint32_t *)words_largest(words, x);
+    if (largest) host_words_largest(largest, x, i);
 #pragma omp parallel num_threads(threads_for(0, x->lines))
     {
         struct hostfp saved;
         hostfp_enter(&saved);
 #pragma omp for schedule(static)
-        for (size_t line = 0; line < x->lines; line++) {
-            if (largest) largest[line] = largest_of(matrix, x, line);
+        for (size_t line = 0; line < x->lines; line++)
             make_line(words, x, matrix, line,
                       largest ? equilibrate_exponent(x->split, largest[line]) : 0);
-        }
         hostfp_leave(&saved);
     }
-}
-
-/* --- tiles ------------------------------------------------------------------------ */
-
-size_t host_blocks(const struct operand *x) { return divide_up(x->lines, HOST_SIDE); }
-
-size_t host_tiles(const struct operand *x) { return divide_up(x->k, 2 * HOST_PAIRS); }
-
-size_t host_packed_bytes(const struct operand *x)
-{
-    return host_blocks(x) * (size_t)x->split->words * host_tiles(x) * HOST_TILE *
-           sizeof(uint32_t);
-}
-
-/* The pairs of a line in one tile. */
-static void pack_line(uint32_t *to, size_t step, const char *from)
-{
-    for (size_t pair = 0; pair < HOST_PAIRS; pair++)
-        memcpy(to + pair * step, from + pair * sizeof *to, sizeof *to);
-}
-
-/* One word of a block of lines. */
-static void pack_block(uint32_t *to, const struct operand *x, const void *words, int word,
-                       size_t block, bool across)
-{
-    const size_t first = block * HOST_SIDE, lines = smaller(x->lines - first, HOST_SIDE);
-    memset(to, 0, host_tiles(x) * HOST_TILE * sizeof *to);
-    for (size_t i = 0; i < lines; i++) {
-        const char *from = line_at((void *)words, x, word, first + i);
-        uint32_t *const line = to + (across ? i : i * HOST_PAIRS);
-        for (size_t tile = 0; tile < host_tiles(x); tile++)
-            pack_line(line + tile * HOST_TILE, across ? HOST_SIDE : 1,
-                      from + tile * HOST_PAIRS * sizeof *to);
-    }
-}
-
-void host_pack(uint32_t *to, const struct operand *x, const void *words, bool across)
-{
-    const size_t count = (size_t)x->split->words, all = host_blocks(x) * count;
-#pragma omp parallel for schedule(static) num_threads(threads_for(0, all))
-    for (size_t n = 0; n < all; n++)
-        pack_block(to + n * host_tiles(x) * HOST_TILE, x, words, (int)(n % count),
-                   n / count, across);
 }
