@@ -57,11 +57,11 @@ struct sums {
 };
 
 /* The terms of a pair. */
-AVX512 static inline void add_pair(struct sums *sum, const struct host_chain *x,
+AVX512 static inline void add_pair(struct sums *sum, const struct host_terms *terms,
                                    const uint32_t *a, const uint32_t *b)
 {
-    for (int t = 0; t < x->terms; t++) {
-        const uint32_t *const at = a + x->term[t].a, *const bt = b + x->term[t].b;
+    for (int t = 0; t < terms->count; t++) {
+        const uint32_t *const at = a + terms->at[t].a, *const bt = b + terms->at[t].b;
         const __m512bh left = (__m512bh)_mm512_loadu_si512(bt);
         const __m512bh right = (__m512bh)_mm512_loadu_si512(bt + HOST_TILE);
         UNROLL for (int r = 0; r < ROWS; r++)
@@ -73,33 +73,40 @@ AVX512 static inline void add_pair(struct sums *sum, const struct host_chain *x,
     }
 }
 
-AVX512 static void multiply(host_block sums, const struct host_chain *x, bool first)
+/* Some lines of a block. */
+AVX512 static void multiply_lines(float (*sums)[HOST_LINES], const struct host_run *x,
+                                  const struct host_terms *terms, const uint32_t *a,
+                                  bool first)
 {
-    for (int row = 0; row < HOST_LINES; row += ROWS) {
-        const uint32_t *const a =
-            x->a + row / HOST_SIDE * HOST_TILE + row % HOST_SIDE * HOST_PAIRS;
-        struct sums sum;
-        UNROLL for (int r = 0; r < ROWS; r++)
-        {
-            float *const from = sums[row + r];
-            sum.at[r][0] = first ? _mm512_setzero_ps() : _mm512_loadu_ps(from);
-            sum.at[r][1] = first ? _mm512_setzero_ps() : _mm512_loadu_ps(from + LANES);
-        }
-        for (size_t pair = x->first; pair < x->end; pair++) {
-            const size_t step = pair / HOST_PAIRS, in_step = pair % HOST_PAIRS;
-            add_pair(&sum, x, a + step * x->a_step + in_step,
-                     x->b + step * x->b_step + in_step * HOST_SIDE);
-        }
-        UNROLL for (int r = 0; r < ROWS; r++)
-        {
-            _mm512_storeu_ps(sums[row + r], sum.at[r][0]);
-            _mm512_storeu_ps(sums[row + r] + LANES, sum.at[r][1]);
-        }
+    struct sums sum;
+    UNROLL for (int r = 0; r < ROWS; r++)
+    {
+        sum.at[r][0] = first ? _mm512_setzero_ps() : _mm512_loadu_ps(sums[r]);
+        sum.at[r][1] = first ? _mm512_setzero_ps() : _mm512_loadu_ps(sums[r] + LANES);
     }
+    for (size_t pair = x->first; pair < x->end; pair++) {
+        const size_t step = pair / HOST_PAIRS, in_step = pair % HOST_PAIRS;
+        add_pair(&sum, terms, a + step * x->a_step + in_step,
+                 x->b + step * x->b_step + in_step * HOST_SIDE);
+    }
+    UNROLL for (int r = 0; r < ROWS; r++)
+    {
+        _mm512_storeu_ps(sums[r], sum.at[r][0]);
+        _mm512_storeu_ps(sums[r] + LANES, sum.at[r][1]);
+    }
+}
+
+static void multiply(host_block *sums, const struct host_run *x, bool first)
+{
+    for (int c = 0; c < x->accumulators; c++)
+        for (int row = 0; row < HOST_LINES; row += ROWS)
+            multiply_lines(
+                &sums[c][row], x, &x->terms[c],
+                x->a + row / HOST_SIDE * HOST_TILE + row % HOST_SIDE * HOST_PAIRS, first);
 }
 
 static void nothing(void) {}
 
-const struct host_code host_avx512_code = { 1, nothing, multiply, nothing };
+const struct host_code host_avx512_any = { 1, 16 << 10, nothing, multiply, nothing };
 
 #endif

@@ -37,15 +37,18 @@ AVX512 void host_block_add(host_block total, const host_block slice)
                                                  _mm512_loadu_ps(&slice[i][j])));
 }
 
-AVX512 void host_block_finish(host_block total, float alpha, float beta,
-                              const host_block c)
+AVX512 void host_block_finish(host_block total, const struct host_output *to)
 {
     const __m512 own_nan = _mm512_castsi512_ps(_mm512_set1_epi32((int)0xffc00000));
+    const __m512 alpha = _mm512_set1_ps(to->alpha), beta = _mm512_set1_ps(to->beta);
     EACH(j)
     {
         __m512 v = _mm512_loadu_ps(&total[i][j]);
-        v = _mm512_mul_ps(_mm512_set1_ps(alpha), v);
-        if (c) v = _mm512_fmadd_ps(_mm512_set1_ps(beta), _mm512_loadu_ps(&c[i][j]), v);
+        if (to->rows)
+            v = _mm512_scalef_ps(v, _mm512_sub_ps(_mm512_set1_ps(-to->rows[i]),
+                                                  _mm512_loadu_ps(to->cols + j)));
+        v = _mm512_mul_ps(alpha, v);
+        if (to->c) v = _mm512_fmadd_ps(beta, _mm512_loadu_ps(&(*to->c)[i][j]), v);
         v = _mm512_mask_mov_ps(v, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), own_nan);
         _mm512_storeu_ps(&total[i][j], v);
     }

@@ -29,30 +29,47 @@ int host_avx512_bf16(const struct gpu_instruction *row, const struct gpu_batch *
 
 /* --- blocks of whole GEMMs --------------------------------------------------------- */
 
-/* The terms of one accumulator over some pairs of k of a panel of A and one of B. */
-struct host_chain {
-    const uint32_t *a, *b; /* the panels' tiles (gpu/host/host_tiles.h) */
-    size_t a_step, b_step; /* elements from a step to the next */
-    size_t first, end;     /* pairs: from the first to the one before the end */
-    int terms;
+/* Cache lines that come next, to bring into the L2 cache meanwhile. */
+struct host_ahead {
+    const char *at;
+    size_t stride, lines; /* bytes from one to the next */
+};
+
+/* The terms of an accumulator in their order: elements from the beginning of a step to
+   the tiles of the words. */
+struct host_terms {
+    int count;
     struct {
-        size_t a, b; /* elements from the beginning of a step to the word's tiles */
-    } term[RECIPE_TERMS_MOST];
+        size_t a, b;
+    } at[RECIPE_TERMS_MOST];
+};
+
+/* Some pairs of k of a panel of A and one of B, of one run (gpu/host/host_tiles.h). */
+struct host_run {
+    const uint32_t *a, *b; /* where the run begins                       */
+    size_t a_step, b_step; /* elements from a step to the next           */
+    size_t first, end;     /* pairs: from the first to the one before the end */
+    int accumulators;
+    const struct host_terms *terms; /* of each */
+    struct host_ahead ahead[2];
 };
 
 typedef float host_block[HOST_LINES][HOST_LINES];
 
-/* A unit that multiplies, in the thread between begin and end: the sums of a block go on,
-   or begin with +0.  Modes of floating point do not matter. */
+/* A unit that multiplies, in the thread between begin and end: the sums of a block, one
+   of each accumulator, go on, or begin with +0.  Modes of floating point do not matter.
+ */
 struct host_code {
-    size_t pairs; /* of an instruction; of chains the pairs are whole multiples, where
-                     what is behind the last is +0 */
+    size_t pairs; /* of an instruction; a run has whole multiples, where what is behind
+                     the last pair is +0 */
+    size_t run;   /* bytes of a panel of that are best */
     void (*begin)(void);
-    void (*multiply)(host_block sums, const struct host_chain *chain, bool first);
+    void (*multiply)(host_block *sums, const struct host_run *run, bool first);
     void (*end)(void);
 };
 
-extern const struct host_code host_amx_code, host_avx512_code;
+/* By AMX: of a recipe of one accumulator, and of bf16x9; by AVX512-BF16. */
+extern const struct host_code host_amx_one, host_amx_bf16x9, host_avx512_any;
 
 /* Accumulators folded into the first one: each times 2^-scale and what the one before it
    has, fused, from the last on.  Which NaN a NaN is does not matter yet. */
@@ -61,8 +78,16 @@ void host_block_fold(host_block *sums, int accumulators, int scale);
 /* total += slice. */
 void host_block_add(host_block total, const host_block slice);
 
-/* alpha total, and plus beta c if that is not NULL; NaNs are the processor's own.  In the
-   mode of hostfp_enter(), as above. */
-void host_block_finish(host_block total, float alpha, float beta, const host_block c);
+/* What becomes of a total. */
+struct host_output {
+    float alpha, beta;
+    const float *rows, *cols; /* exponents that lines of A and of B were scaled by, which
+                                 the total is not; NULL: none                          */
+    host_block *c;            /* NULL: beta is 0 */
+};
+
+/* alpha times the total, which is scaled back, plus beta c; NaNs are the processor's own.
+   In the mode of hostfp_enter(), as above. */
+void host_block_finish(host_block total, const struct host_output *to);
 
 #endif

@@ -14,18 +14,29 @@
 
 enum { STEP_K = 2 * HOST_PAIRS };
 
-size_t host_panels(const struct operand *x) { return divide_up(x->lines, HOST_LINES); }
-
-size_t host_steps(const struct operand *x) { return divide_up(x->k, STEP_K); }
-
-size_t host_step_elements(const struct operand *x)
+size_t host_panels(const struct host_tiles *x)
 {
-    return (size_t)x->split->words * 2 * HOST_TILE;
+    return divide_up(x->operand.lines, HOST_LINES);
 }
 
-size_t host_tiles_bytes(const struct operand *x)
+size_t host_steps(const struct host_tiles *x) { return divide_up(x->operand.k, STEP_K); }
+
+size_t host_step_elements(const struct host_tiles *x)
 {
-    return host_panels(x) * host_steps(x) * host_step_elements(x) * sizeof(uint32_t);
+    return (size_t)x->operand.split->words * HOST_WORD;
+}
+
+size_t host_step_at(const struct host_tiles *x, size_t panel, size_t step)
+{
+    return ((step / x->run * host_panels(x) + panel) * x->run + step % x->run) *
+           host_step_elements(x);
+}
+
+/* The last run is as long as the others. */
+size_t host_tiles_bytes(const struct host_tiles *x)
+{
+    const size_t runs = divide_up(host_steps(x), x->run);
+    return host_step_at(x, 0, runs * x->run) * sizeof(uint32_t);
 }
 
 #if HOST_HAS_CODE
@@ -33,6 +44,8 @@ size_t host_tiles_bytes(const struct operand *x)
 #include <immintrin.h>
 
 #define AVX512 __attribute__((target("avx512f")))
+#define INLINE __attribute__((target("avx512f"), always_inline)) inline
+#define UNROLL _Pragma("GCC unroll 4")
 
 /* --- words of a vector ------------------------------------------------------------ */
 
@@ -48,46 +61,61 @@ struct source {
     float up;  /* 2^scale */
 };
 
-/* The words of those lanes as split_words() has them. */
-static void split_slowly(uint32_t word[SPLIT_WORDS_MOST][LANES], const struct source *s,
-                         const uint32_t x[LANES], unsigned lanes)
+/* 16 elements in words, one a lane. */
+struct lanes {
+    __m512i word[SPLIT_WORDS_MOST];
+};
+
+/* The words of some lanes as split_words() has them. */
+AVX512 static void split_slowly(struct lanes *to, const struct source *s, __m512i x,
+                                unsigned lanes)
 {
     const struct bitcut_split *const split = s->operand->split;
+    uint32_t from[LANES], word[SPLIT_WORDS_MOST][LANES];
+    _mm512_storeu_si512(from, x);
+    for (int j = 0; j < split->words; j++) _mm512_storeu_si512(word[j], to->word[j]);
     for (int i = 0; i < LANES; i++) {
         uint64_t w[SPLIT_WORDS_MOST];
         if (!(lanes >> i & 1)) continue;
-        split_words(w, split, x[i]);
+        split_words(w, split, from[i]);
         for (int j = 0; j < split->words; j++) word[j][i] = (uint32_t)w[j];
     }
+    for (int j = 0; j < split->words; j++) to->word[j] = _mm512_loadu_si512(word[j]);
 }
 
-/* The words of 16 elements, one a lane.  To nearest even all lanes at once, but for those
-   that are not finite or whose residual is not. */
-AVX512 static void split_lanes(uint32_t word[SPLIT_WORDS_MOST][LANES],
-                               const struct source *s, __m512i x)
+/* All lanes at once to nearest even, but for those that are not finite or whose residual
+   is not. */
+INLINE static void split_lanes(struct lanes *to, const struct source *s, int words,
+                               __m512i x)
 {
     const __m512i exponent = _mm512_set1_epi32(0x7f800000), one = _mm512_set1_epi32(1);
     const __m512i half = _mm512_set1_epi32(0x7fff);
+    const __m512 up = _mm512_set1_ps(s->up);
     unsigned odd = s->near ? 0 : 0xffff;
     __m512i left = x;
-    for (int j = 0; j < s->operand->split->words; j++) {
+    UNROLL for (int j = 0; j < words; j++)
+    {
         const __m512i even = _mm512_and_si512(_mm512_srli_epi32(left, 16), one);
         const __m512i w =
             _mm512_srli_epi32(_mm512_add_epi32(_mm512_add_epi32(left, half), even), 16);
         odd |= _mm512_cmpeq_epi32_mask(_mm512_and_si512(left, exponent), exponent);
-        _mm512_storeu_si512(word[j], w);
+        to->word[j] = w;
         const __m512 rest = _mm512_sub_ps(_mm512_castsi512_ps(left),
                                           _mm512_castsi512_ps(_mm512_slli_epi32(w, 16)));
-        left = _mm512_castps_si512(_mm512_mul_ps(rest, _mm512_set1_ps(s->up)));
+        left = _mm512_castps_si512(_mm512_mul_ps(rest, up));
     }
-    if (odd) {
-        uint32_t all[LANES];
-        _mm512_storeu_si512(all, x);
-        split_slowly(word, s, all, odd);
-    }
+    if (odd) split_slowly(to, s, x, odd);
 }
 
 /* --- tiles ------------------------------------------------------------------------ */
+
+/* Up to 16 lines of one step, and where their tiles of each word are. */
+struct lines {
+    const struct source *source;
+    size_t first, count, p;
+    float exponent[HOST_SIDE]; /* of the lines that are equilibrated */
+    uint32_t *tile[SPLIT_WORDS_MOST];
+};
 
 /* The first `count` of 16. */
 static __mmask16 first_lanes(size_t count)
@@ -98,78 +126,87 @@ static __mmask16 first_lanes(size_t count)
 /* What is left of `all` behind the first `at`. */
 static size_t behind(size_t all, size_t at) { return at < all ? all - at : 0; }
 
-/* Up to 16 elements that lie side by side, those of lines `line` and, if `next`, the
-   lines after it, scaled. */
-AVX512 static __m512i load_lanes(const struct source *s, const uint32_t *at,
-                                 __mmask16 lanes, size_t line, bool next)
+/* Elements that lie side by side, times 2^exponent where lines are equilibrated: rounded
+   as equilibrate_scale() does. */
+INLINE static __m512i load_lanes(const struct source *s, const uint32_t *at,
+                                 __mmask16 lanes, __m512 exponent)
 {
-    uint32_t x[LANES];
-    const __m512i all = _mm512_maskz_loadu_epi32(lanes, at);
-    if (!s->largest) return all;
-    _mm512_storeu_si512(x, all);
-    for (size_t i = 0; lanes >> i & 1; i++)
-        x[i] = equilibrate_scale(
-            x[i], equilibrate_exponent(s->operand->split, s->largest[line + next * i]));
-    return _mm512_loadu_si512(x);
+    const __m512i x = _mm512_maskz_loadu_epi32(lanes, at);
+    if (!s->largest) return x;
+    return _mm512_castps_si512(_mm512_scalef_ps(_mm512_castsi512_ps(x), exponent));
 }
 
-/* A step of 16 lines from `first` on whose elements lie side by side: [line][pair]. */
-AVX512 static void fill_along(uint32_t tile[SPLIT_WORDS_MOST][HOST_TILE],
-                              const struct source *s, size_t first, size_t p)
+/* Lines whose elements lie side by side: [line][pair]. */
+INLINE static void fill_along(const struct lines *x, int words)
 {
-    const struct operand *const x = s->operand;
-    const size_t lines = smaller(behind(x->lines, first), HOST_SIDE);
-    for (size_t i = 0; i < lines; i++)
-        for (size_t at = p; at < p + STEP_K; at += LANES) {
-            uint32_t word[SPLIT_WORDS_MOST][LANES];
-            const uint32_t *from = s->matrix + (first + i) * x->matrix->ld + at;
-            split_lanes(
-                word, s,
-                load_lanes(s, from, first_lanes(behind(x->k, at)), first + i, false));
-            for (int j = 0; j < x->split->words; j++)
-                _mm256_storeu_si256((__m256i *)(tile[j] + i * HOST_PAIRS + (at - p) / 2),
-                                    _mm512_cvtepi32_epi16(_mm512_loadu_si512(word[j])));
+    const struct operand *const o = x->source->operand;
+    for (size_t i = 0; i < x->count; i++) {
+        const uint32_t *from = x->source->matrix + (x->first + i) * o->matrix->ld + x->p;
+        const __m512 exponent = _mm512_set1_ps(x->exponent[i]);
+        UNROLL for (size_t at = 0; at < STEP_K; at += LANES)
+        {
+            const __mmask16 lanes = first_lanes(behind(o->k, x->p + at));
+            struct lanes to;
+            split_lanes(&to, x->source, words,
+                        load_lanes(x->source, from + at, lanes, exponent));
+            UNROLL for (int j = 0; j < words; j++)
+                _mm256_storeu_si256((__m256i *)(x->tile[j] + i * HOST_PAIRS + at / 2),
+                                    _mm512_cvtepi32_epi16(to.word[j]));
         }
-    for (int j = 0; j < x->split->words; j++)
-        memset(tile[j] + lines * HOST_PAIRS, 0,
-               (HOST_SIDE - lines) * HOST_PAIRS * sizeof **tile);
+    }
+    for (int j = 0; j < words; j++)
+        memset(x->tile[j] + x->count * HOST_PAIRS, 0,
+               (HOST_SIDE - x->count) * HOST_PAIRS * sizeof(uint32_t));
 }
 
-/* One whose lines lie side by side: [pair][line]. */
-AVX512 static void fill_across(uint32_t tile[SPLIT_WORDS_MOST][HOST_TILE],
-                               const struct source *s, size_t first, size_t p)
+/* Lines that lie side by side: [pair][line]. */
+INLINE static void fill_across(const struct lines *x, int words)
 {
-    const struct operand *const x = s->operand;
-    const __mmask16 lanes = first_lanes(behind(x->lines, first));
+    const struct operand *const o = x->source->operand;
+    const __mmask16 lanes = first_lanes(x->count);
+    const __m512 exponent = _mm512_loadu_ps(x->exponent);
     for (size_t pair = 0; pair < HOST_PAIRS; pair++) {
-        uint32_t word[2][SPLIT_WORDS_MOST][LANES];
-        for (size_t odd = 0; odd < 2; odd++) {
-            const size_t at = p + 2 * pair + odd;
-            const uint32_t *from = s->matrix + at * x->matrix->ld + first;
-            split_lanes(word[odd], s,
-                        load_lanes(s, from, at < x->k ? lanes : 0, first, true));
+        struct lanes to[2];
+        UNROLL for (size_t odd = 0; odd < 2; odd++)
+        {
+            const size_t at = x->p + 2 * pair + odd;
+            const uint32_t *from = x->source->matrix + at * o->matrix->ld + x->first;
+            split_lanes(&to[odd], x->source, words,
+                        load_lanes(x->source, from, at < o->k ? lanes : 0, exponent));
         }
-        for (int j = 0; j < x->split->words; j++)
-            _mm512_storeu_si512(
-                tile[j] + pair * HOST_SIDE,
-                _mm512_or_si512(_mm512_loadu_si512(word[0][j]),
-                                _mm512_slli_epi32(_mm512_loadu_si512(word[1][j]), 16)));
+        UNROLL for (int j = 0; j < words; j++) _mm512_storeu_si512(
+            x->tile[j] + pair * HOST_SIDE,
+            _mm512_or_si512(to[0].word[j], _mm512_slli_epi32(to[1].word[j], 16)));
     }
 }
 
-/* One of words: [line][pair]. */
-static void fill_words(uint32_t tile[SPLIT_WORDS_MOST][HOST_TILE], const struct source *s,
-                       size_t first, size_t p)
+/* A copy of the code for each number of words. */
+AVX512 static void fill(const struct lines *x)
 {
-    const struct operand *const x = s->operand;
-    const size_t lines = smaller(behind(x->lines, first), HOST_SIDE);
-    for (int j = 0; j < x->split->words; j++) {
-        memset(tile[j], 0, HOST_TILE * sizeof **tile);
-        for (size_t i = 0; i < lines; i++)
-            memcpy(tile[j] + i * HOST_PAIRS,
-                   (const uint16_t *)host_words_line((void *)s->words, x, j, first + i) +
-                       p,
-                   HOST_PAIRS * sizeof **tile);
+    const struct operand *const o = x->source->operand;
+    switch (o->split->words | o->across << 2) {
+    case 1: fill_along(x, 1); break;
+    case 2: fill_along(x, 2); break;
+    case 3: fill_along(x, 3); break;
+    case 5: fill_across(x, 1); break;
+    case 6: fill_across(x, 2); break;
+    case 7: fill_across(x, 3); break;
+    }
+}
+
+_Static_assert(SPLIT_WORDS_MOST == 3, "a case for each");
+
+/* From words: [line][pair]. */
+static void fill_words(const struct lines *x)
+{
+    const struct operand *const o = x->source->operand;
+    void *const words = (void *)x->source->words;
+    for (int j = 0; j < o->split->words; j++) {
+        memset(x->tile[j], 0, HOST_TILE * sizeof(uint32_t));
+        for (size_t i = 0; i < x->count; i++)
+            memcpy(x->tile[j] + i * HOST_PAIRS,
+                   host_words_line(words, o, j, x->first + i) + x->p * sizeof(uint16_t),
+                   STEP_K * sizeof(uint16_t));
     }
 }
 
@@ -180,68 +217,77 @@ static void transpose(uint32_t *to, const uint32_t *from)
             to[j * HOST_SIDE + i] = from[i * HOST_PAIRS + j];
 }
 
+/* Whether the source's tiles are [pair][line] by themselves. */
+static bool lies_across(const struct source *s)
+{
+    return s->matrix && s->operand->across;
+}
+
 /* Both tiles of each word of one step. */
 static void step_make(uint32_t *to, const struct source *s, size_t panel, size_t step,
                       bool across)
 {
-    const struct operand *const x = s->operand;
-    const bool lies_across = s->matrix && x->across;
-    for (size_t half = 0; half < 2; half++) {
-        _Alignas(64) uint32_t tile[SPLIT_WORDS_MOST][HOST_TILE];
-        const size_t first = panel * HOST_LINES + half * HOST_SIDE, p = step * STEP_K;
-        if (!s->matrix) fill_words(tile, s, first, p);
-        else if (lies_across) fill_across(tile, s, first, p);
-        else fill_along(tile, s, first, p);
-        for (size_t j = 0; j < (size_t)x->split->words; j++) {
-            uint32_t *const at = to + (2 * j + half) * HOST_TILE;
-            if (across == lies_across) memcpy(at, tile[j], sizeof tile[j]);
-            else transpose(at, tile[j]);
-        }
+    const struct operand *const o = s->operand;
+    const int words = o->split->words;
+    const bool turn = across != lies_across(s);
+    for (size_t half = 0; half < 2; half++, to += HOST_TILE) {
+        _Alignas(64) uint32_t turned[SPLIT_WORDS_MOST][HOST_TILE];
+        struct lines x = { .source = s,
+                           .first = panel * HOST_LINES + half * HOST_SIDE,
+                           .p = step * STEP_K };
+        x.count = smaller(behind(o->lines, x.first), HOST_SIDE);
+        for (int j = 0; j < words; j++)
+            x.tile[j] = turn ? turned[j] : to + (size_t)j * HOST_WORD;
+        for (size_t i = 0; s->largest && i < x.count; i++)
+            x.exponent[i] =
+                (float)equilibrate_exponent(o->split, s->largest[x.first + i]);
+        if (s->matrix) fill(&x);
+        else fill_words(&x);
+        for (int j = 0; turn && j < words; j++)
+            transpose(to + (size_t)j * HOST_WORD, turned[j]);
     }
 }
 
 /* All of them, those next to each other in the source one after the other. */
-static void tiles_make(uint32_t *to, const struct source *s, bool across)
+static void tiles_make(uint32_t *to, const struct host_tiles *x, const struct source *s)
 {
-    enum { RUN = 16 };
-    const struct operand *const x = s->operand;
+    enum { PART = 16 };
     const size_t panels = host_panels(x), steps = host_steps(x);
-    const bool lies_across = s->matrix && x->across;
-    const size_t outer = lies_across ? steps : panels,
-                 inner = lies_across ? panels : steps;
-    const size_t runs = divide_up(inner, RUN), elements = host_step_elements(x);
-#pragma omp parallel num_threads(threads_for(0, outer *runs))
+    const bool by_steps = lies_across(s);
+    const size_t outer = by_steps ? steps : panels, inner = by_steps ? panels : steps;
+    const size_t parts = divide_up(inner, PART);
+#pragma omp parallel num_threads(threads_for(0, outer *parts))
     {
         struct hostfp saved;
         hostfp_enter(&saved);
 #pragma omp for schedule(static)
-        for (size_t n = 0; n < outer * runs; n++) {
-            const size_t o = n / runs, first = n % runs * RUN;
-            for (size_t i = first; i < smaller(first + RUN, inner); i++) {
-                const size_t panel = lies_across ? i : o, step = lies_across ? o : i;
-                step_make(to + (panel * steps + step) * elements, s, panel, step, across);
+        for (size_t n = 0; n < outer * parts; n++) {
+            const size_t o = n / parts, first = n % parts * PART;
+            for (size_t i = first; i < smaller(first + PART, inner); i++) {
+                const size_t panel = by_steps ? i : o, step = by_steps ? o : i;
+                step_make(to + host_step_at(x, panel, step), s, panel, step, x->across);
             }
         }
         hostfp_leave(&saved);
     }
 }
 
-void host_tiles_make(uint32_t *to, const struct operand *x, size_t i,
-                     const uint32_t *largest, bool across)
+void host_tiles_make(uint32_t *to, const struct host_tiles *x, size_t i,
+                     const uint32_t *largest)
 {
-    const struct source s = { .operand = x,
-                              .matrix = matrix_nth(x->matrix, i),
+    const struct operand *const o = &x->operand;
+    const struct source s = { .operand = o,
+                              .matrix = matrix_nth(o->matrix, i),
                               .largest = largest,
-                              .near = host_words_are_near(x->split),
-                              .up = float_of(f32_power_of_two(x->split->scale)) };
-    tiles_make(to, &s, across);
+                              .near = host_words_are_near(o->split),
+                              .up = float_of(f32_power_of_two(o->split->scale)) };
+    tiles_make(to, x, &s);
 }
 
-void host_tiles_take(uint32_t *to, const struct operand *x, const void *words,
-                     bool across)
+void host_tiles_take(uint32_t *to, const struct host_tiles *x, const void *words)
 {
-    const struct source s = { .operand = x, .words = words };
-    tiles_make(to, &s, across);
+    const struct source s = { .operand = &x->operand, .words = words };
+    tiles_make(to, x, &s);
 }
 
 #endif

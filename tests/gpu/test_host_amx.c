@@ -1,6 +1,6 @@
 /* The code for AMX (gpu/host/host_amx.c) on any processor of x86-64: one without AMX
    gives a signal, and its handler executes the instruction as Intel's manual has it (SDM
-   volume 2: LDTILECFG, TILELOADD, TILESTORED, TILEZERO, TILERELEASE, TDPBF16PS,
+   volume 2: LDTILECFG, TILELOADD, TILELOADDT1, TILESTORED, TILEZERO, TILERELEASE, TDPBF16PS,
    TDPFP16PS), with the model for the arithmetic.  So configuration, strides, pairs and
    edges are tested where the unit itself is not.  A processor that has AMX executes it
    all by itself, if the kernel lets it. */
@@ -109,7 +109,7 @@ static const int registers[16] = { REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, 
 /* An instruction of three bytes of VEX, an opcode and ModRM. */
 struct code {
     const uint8_t *at;
-    int prefix, opcode, vvvv; /* prefix: 0 none, 2 F3, 3 F2 */
+    int prefix, opcode, vvvv; /* prefix: 0 none, 1 66, 2 F3, 3 F2 */
     int mode, reg, rm;        /* of ModRM */
     uint8_t *base;            /* of an operand in memory, and ... */
     int64_t index;            /* ... of one that has it */
@@ -153,7 +153,8 @@ static void execute(const struct code *x)
     else if (x->opcode == 0x49 && x->prefix == 0) memset(&tiles, 0, sizeof tiles);
     else if (x->opcode == 0x49 && x->prefix == 3 && !memory)
         memset(tiles.tile[x->reg], 0, sizeof tiles.tile[x->reg]);
-    else if (x->opcode == 0x4b && x->prefix == 3) load(x->reg, x->base, x->index);
+    else if (x->opcode == 0x4b && (x->prefix == 3 || x->prefix == 1))
+        load(x->reg, x->base, x->index);
     else if (x->opcode == 0x4b && x->prefix == 2) store(x->base, x->index, x->reg);
     else if (x->opcode == 0x5c && !memory && x->prefix == 2)
         multiply(x->reg, x->rm, x->vvvv, "amx/tdpbf16ps.m16n16k32.f32.bf16");
