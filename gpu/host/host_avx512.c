@@ -74,39 +74,62 @@ AVX512 static inline void add_pair(struct sums *sum, const struct host_terms *te
 }
 
 /* Some lines of a block. */
-AVX512 static void multiply_lines(float (*sums)[HOST_LINES], const struct host_run *x,
+AVX512 static void multiply_lines(float *sums, const struct host_run *x,
                                   const struct host_terms *terms, const uint32_t *a,
-                                  bool first)
+                                  const uint32_t *b)
 {
     struct sums sum;
     UNROLL for (int r = 0; r < ROWS; r++)
     {
-        sum.at[r][0] = first ? _mm512_setzero_ps() : _mm512_loadu_ps(sums[r]);
-        sum.at[r][1] = first ? _mm512_setzero_ps() : _mm512_loadu_ps(sums[r] + LANES);
+        const float *const from = sums + r * HOST_LINES;
+        sum.at[r][0] = x->from_zero ? _mm512_setzero_ps() : _mm512_loadu_ps(from);
+        sum.at[r][1] = x->from_zero ? _mm512_setzero_ps() : _mm512_loadu_ps(from + LANES);
     }
     for (size_t pair = x->first; pair < x->end; pair++) {
         const size_t step = pair / HOST_PAIRS, in_step = pair % HOST_PAIRS;
         add_pair(&sum, terms, a + step * x->a_step + in_step,
-                 x->b + step * x->b_step + in_step * HOST_SIDE);
+                 b + step * x->b_step + in_step * HOST_SIDE);
     }
     UNROLL for (int r = 0; r < ROWS; r++)
     {
-        _mm512_storeu_ps(sums[r], sum.at[r][0]);
-        _mm512_storeu_ps(sums[r] + LANES, sum.at[r][1]);
+        _mm512_storeu_ps(sums + r * HOST_LINES, sum.at[r][0]);
+        _mm512_storeu_ps(sums + r * HOST_LINES + LANES, sum.at[r][1]);
     }
 }
 
-static void multiply(host_block *sums, const struct host_run *x, bool first)
+static struct host_places places_of_any(size_t down, int accumulators)
+{
+    enum { BLOCK = HOST_LINES * HOST_LINES };
+    return (struct host_places){ .accumulator = BLOCK,
+                                 .lower = HOST_SIDE * HOST_LINES,
+                                 .right = HOST_SIDE,
+                                 .line = HOST_LINES,
+                                 .block = (size_t)accumulators * BLOCK,
+                                 .column = down * (size_t)accumulators * BLOCK };
+}
+
+static void multiply_block(float *sums, const struct host_run *x, const uint32_t *a,
+                           const uint32_t *b)
 {
     for (int c = 0; c < x->accumulators; c++)
         for (int row = 0; row < HOST_LINES; row += ROWS)
-            multiply_lines(
-                &sums[c][row], x, &x->terms[c],
-                x->a + row / HOST_SIDE * HOST_TILE + row % HOST_SIDE * HOST_PAIRS, first);
+            multiply_lines(sums + (c * HOST_LINES + row) * HOST_LINES, x, &x->terms[c],
+                           a + row / HOST_SIDE * HOST_TILE + row % HOST_SIDE * HOST_PAIRS,
+                           b);
+}
+
+static void multiply(const struct host_run *x)
+{
+    const struct host_places at = places_of_any(x->down, x->accumulators);
+    for (size_t j = 0; j < x->across; j++)
+        for (size_t i = 0; i < x->down; i++)
+            multiply_block(x->sums + j * at.column + i * at.block, x,
+                           x->a + i * x->a_panel, x->b + j * x->b_panel);
 }
 
 static void nothing(void) {}
 
-const struct host_code host_avx512_any = { 1, 16 << 10, nothing, multiply, nothing };
+const struct host_code host_avx512_any = { 1,       16 << 10, places_of_any,
+                                           nothing, multiply, nothing };
 
 #endif

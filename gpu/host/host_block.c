@@ -7,6 +7,7 @@
 #include "lib/fma.h"
 
 #include <immintrin.h>
+#include <string.h>
 
 enum { LANES = 16 };
 
@@ -17,16 +18,22 @@ enum { LANES = 16 };
     for (int i = 0; i < HOST_LINES; i++)                                                 \
         for (int at = 0; at < HOST_LINES; at += LANES)
 
-AVX512 void host_block_fold(host_block *sums, int accumulators, int scale)
+AVX512 void host_block_fold(host_block total, const float *sums,
+                            const struct host_places *at, int accumulators, int scale)
 {
     const __m512 unscale = _mm512_set1_ps(float_of_bits(f32_power_of_two(-scale)));
-    if (accumulators == 1) return;
     EACH(j)
     {
-        __m512 v = _mm512_loadu_ps(&sums[accumulators - 1][i][j]);
-        for (int c = accumulators - 2; c >= 0; c--)
-            v = _mm512_fmadd_ps(v, unscale, _mm512_loadu_ps(&sums[c][i][j]));
-        _mm512_storeu_ps(&sums[0][i][j], v);
+        const size_t half = (size_t)i / HOST_SIDE, line = (size_t)i % HOST_SIDE;
+        const float *const first =
+            sums + half * at->lower + (j ? at->right : 0) + line * at->line;
+        const float *from = first + (size_t)(accumulators - 1) * at->accumulator;
+        __m512 v = _mm512_loadu_ps(from);
+        while (from != first) {
+            from -= at->accumulator;
+            v = _mm512_fmadd_ps(v, unscale, _mm512_loadu_ps(from));
+        }
+        _mm512_storeu_ps(&total[i][j], v);
     }
 }
 
@@ -53,5 +60,17 @@ AVX512 void host_block_finish(host_block total, const struct host_output *to)
         _mm512_storeu_ps(&total[i][j], v);
     }
 }
+
+AVX512 void host_write(void *to, const float *from, size_t count, bool past)
+{
+    if (count < HOST_LINES || !past || (uintptr_t)to % sizeof(__m512)) {
+        memcpy(to, from, count * sizeof *from);
+        return;
+    }
+    for (int i = 0; i < HOST_LINES; i += LANES)
+        _mm512_stream_ps((float *)to + i, _mm512_loadu_ps(from + i));
+}
+
+void host_written(void) { _mm_sfence(); }
 
 #endif

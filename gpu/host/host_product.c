@@ -77,6 +77,9 @@ static const struct host_code *const codes[] = { &host_amx_one,    &host_amx_one
    in the L1 cache, and those of the area's panels, with the sums, in the L2 cache. */
 enum { AREA = 8, AREA_BYTES = 640 << 10 };
 
+/* Outputs of so many bytes do not stay in caches anyway: they are written past them. */
+enum { PAST_BYTES = 1 << 20 };
+
 /* Elements of a cache line. */
 enum { LINE_ELEMENTS = 16 };
 
@@ -94,15 +97,9 @@ struct product {
     struct half a, b;
     struct bitcut_gemm gemm; /* that one */
     struct host_terms terms[RECIPE_ACCUMULATORS_MOST];
-    size_t down, across; /* blocks of an area */
+    size_t down, across; /* blocks of an area at most */
+    size_t room;         /* bytes that a thread has for one */
 };
-
-/* Blocks of sums that a thread keeps for each of D: the accumulators, and what slices
-   before give. */
-static size_t kept_blocks(const struct gemm_plan *plan)
-{
-    return (size_t)plan->accumulators + (plan->order.slices > 1);
-}
 
 static void terms_set(struct host_terms terms[RECIPE_ACCUMULATORS_MOST],
                       const struct gpu_program *program)
@@ -115,25 +112,12 @@ static void terms_set(struct host_terms terms[RECIPE_ACCUMULATORS_MOST],
     }
 }
 
-/* An area's place in D, in blocks, and its sums. */
+/* An area: its place in D, in blocks, and what a thread keeps of it. */
 struct area {
     size_t i, j, down, across;
-    host_block *sums; /* [i][j][kept_blocks()] */
+    host_block *totals; /* [i][j]: slices that are folded */
+    float *sums;        /* of a slice, by the code's places */
 };
-
-/* Pairs of a run of steps, that all chains of an area go through before those of the
-   next. */
-struct run {
-    size_t step, first, end; /* its first step, and pairs from there on          */
-    size_t next;             /* steps of the run after it; 0: outputs come after it */
-    bool from_zero;
-};
-
-static host_block *kept_at(const struct area *x, const struct product *p, size_t i,
-                           size_t j)
-{
-    return x->sums + (i * x->across + j) * kept_blocks(&p->work->plan);
-}
 
 static uint32_t *element(const struct bitcut_matrix *x, size_t i, size_t j)
 {
@@ -141,73 +125,45 @@ static uint32_t *element(const struct bitcut_matrix *x, size_t i, size_t j)
     return x->layout == BITCUT_COLUMN_MAJOR ? at + j * x->ld + i : at + i * x->ld + j;
 }
 
-/* The share of one of `shares` blocks of what the next run needs of a panel. */
-static struct host_ahead ahead_in(const struct half *x, size_t panel,
-                                  const struct run *run, size_t share, size_t shares)
+/* The run that begins with that step, of the area's panels; its pairs are still open. */
+static struct host_run run_of(const struct area *x, const struct product *p, size_t step)
 {
-    const struct host_tiles *const tiles = &x->tiles;
-    const size_t lines = run->next * host_step_elements(tiles) / LINE_ELEMENTS;
-    const size_t each = divide_up(lines, shares);
-    const uint32_t *const at = x->at + host_step_at(tiles, panel, run->step + tiles->run);
-    return (struct host_ahead){ (const char *)(at + each * share * LINE_ELEMENTS),
-                                LINE_ELEMENTS * sizeof *at, each };
+    const struct host_tiles *const a = &p->a.tiles, *const b = &p->b.tiles;
+    const size_t next = step + a->run, steps = host_steps(a);
+    const bool more = next < steps;
+    return (struct host_run){
+        .a = p->a.at + host_step_at(a, x->i, step),
+        .b = p->b.at + host_step_at(b, x->j, step),
+        .a_panel = host_step_at(a, 1, 0),
+        .b_panel = host_step_at(b, 1, 0),
+        .a_step = host_step_elements(a),
+        .b_step = host_step_elements(b),
+        .down = x->down,
+        .across = x->across,
+        .accumulators = p->work->plan.accumulators,
+        .terms = p->terms,
+        .sums = x->sums,
+        .a_next = p->a.at + host_step_at(a, x->i, more ? next : step),
+        .b_next = p->b.at + host_step_at(b, x->j, more ? next : step),
+        .next_lines =
+            more ? smaller(a->run, steps - next) * host_step_elements(a) / LINE_ELEMENTS
+                 : 0,
+    };
 }
 
-/* A half of the lines of a block of D. */
-static struct host_ahead ahead_out(const struct bitcut_matrix *d, size_t i, size_t j,
-                                   size_t half)
-{
-    const size_t along = half * LINE_ELEMENTS;
-    const bool turned = d->layout == BITCUT_COLUMN_MAJOR;
-    const uint32_t *const at =
-        element(d, i + (turned ? along : 0), j + (turned ? 0 : along));
-    return (struct host_ahead){ (const char *)at, d->ld * sizeof *at, HOST_LINES };
-}
-
-/* Block (i, j) of an area. */
-static void block_multiply(const struct area *x, const struct product *p,
-                           const struct run *run, size_t i, size_t j)
-{
-    const size_t row = x->i + i, col = x->j + j;
-    struct host_run to = { .a = p->a.at + host_step_at(&p->a.tiles, row, run->step),
-                           .b = p->b.at + host_step_at(&p->b.tiles, col, run->step),
-                           .a_step = host_step_elements(&p->a.tiles),
-                           .b_step = host_step_elements(&p->b.tiles),
-                           .first = run->first,
-                           .end = run->end,
-                           .accumulators = p->work->plan.accumulators,
-                           .terms = p->terms };
-    if (run->next) {
-        to.ahead[0] = ahead_in(&p->a, row, run, j, x->across);
-        to.ahead[1] = ahead_in(&p->b, col, run, i, x->down);
-    } else
-        for (size_t half = 0; half < 2; half++)
-            to.ahead[half] =
-                ahead_out(&p->gemm.d, row * HOST_LINES, col * HOST_LINES, half);
-    p->code->multiply(kept_at(x, p, i, j), &to, run->from_zero);
-}
-
-/* All blocks of an area over some pairs. */
-static void area_multiply(const struct area *x, const struct product *p,
-                          const struct run *run)
-{
-    for (size_t j = 0; j < x->across; j++)
-        for (size_t i = 0; i < x->down; i++) block_multiply(x, p, run, i, j);
-}
-
-/* What a slice gave to each block: to block 0, and if there are several, the last kept.
- */
+/* What a slice gave to each block. */
 static void area_fold(const struct area *x, const struct product *p, bool first)
 {
     const struct gemm_plan *const plan = &p->work->plan;
+    const struct host_places at = p->code->places(x->down, plan->accumulators);
     for (size_t i = 0; i < x->down; i++)
         for (size_t j = 0; j < x->across; j++) {
-            host_block *const sums = kept_at(x, p, i, j), *const total =
-                                                              sums + plan->accumulators;
-            host_block_fold(sums, plan->accumulators, plan->scale);
-            if (plan->order.slices == 1) continue;
-            if (first) memcpy(*total, *sums, sizeof *total);
-            else host_block_add(*total, *sums);
+            host_block slice;
+            host_block *const total = &x->totals[i * x->across + j];
+            host_block_fold(first ? *total : slice,
+                            x->sums + i * at.block + j * at.column, &at,
+                            plan->accumulators, plan->scale);
+            if (!first) host_block_add(*total, slice);
         }
 }
 
@@ -215,7 +171,7 @@ static void area_fold(const struct area *x, const struct product *p, bool first)
 static void area_sums(const struct area *x, const struct product *p)
 {
     const struct gemm_plan *const plan = &p->work->plan;
-    const size_t all = host_steps(&p->a.tiles), length = p->a.tiles.run;
+    const size_t length = p->a.tiles.run;
     const size_t unit = p->code->pairs;
     const size_t units = divide_up(divide_up(p->gemm.k, 2), unit);
     const size_t pairs = units * unit;
@@ -225,15 +181,14 @@ static void area_sums(const struct area *x, const struct product *p)
         const size_t end = smaller(slice + each, pairs);
         size_t at = slice;
         do {
-            struct run run = { .step = at / HOST_PAIRS / length * length,
-                               .from_zero = at == slice };
-            const size_t begin = run.step * HOST_PAIRS;
+            const size_t step = at / HOST_PAIRS / length * length;
+            const size_t begin = step * HOST_PAIRS;
             const size_t next = smaller(begin + length * HOST_PAIRS, end);
+            struct host_run run = run_of(x, p, step);
             run.first = at - begin;
             run.end = next - begin;
-            if (run.step + length < all)
-                run.next = smaller(length, all - run.step - length);
-            area_multiply(x, p, &run);
+            run.from_zero = at == slice;
+            p->code->multiply(&run);
             at = next;
         } while (at < end);
         area_fold(x, p, !slice);
@@ -246,34 +201,35 @@ static void area_sums(const struct area *x, const struct product *p)
 /* A row of an area's blocks, and its part of D. */
 struct strip {
     host_block *blocks;
-    size_t apart; /* from one block to the next */
     size_t i, j, rows, cols;
 };
 
 static float *strip_at(const struct strip *x, size_t i, size_t j)
 {
-    return &x->blocks[j / HOST_LINES * x->apart][i][j % HOST_LINES];
+    return &x->blocks[j / HOST_LINES][i][j % HOST_LINES];
 }
 
-/* Copy it to or from a matrix of D's size, line by line through all blocks, so that each
-   page is met once. */
-static void strip_copy(const struct strip *x, const struct bitcut_matrix *matrix,
-                       bool to_blocks)
+/* C of a strip, as blocks. */
+static void strip_read(const struct strip *x, const struct bitcut_matrix *c)
 {
-    if (matrix->layout == BITCUT_ROW_MAJOR)
+    for (size_t i = 0; i < x->rows; i++)
+        for (size_t j = 0; j < x->cols; j++)
+            *strip_at(x, i, j) = float_of_bits(*element(c, x->i + i, x->j + j));
+}
+
+/* D of a strip: line by line through all blocks, so that each page is met once. */
+static void strip_write(const struct strip *x, const struct bitcut_matrix *d, bool past)
+{
+    if (d->layout == BITCUT_ROW_MAJOR)
         for (size_t i = 0; i < x->rows; i++)
-            for (size_t j = 0; j < x->cols; j += HOST_LINES) {
-                void *const there = element(matrix, x->i + i, x->j + j);
-                const size_t bytes = smaller(x->cols - j, HOST_LINES) * sizeof(float);
-                if (to_blocks) memcpy(strip_at(x, i, j), there, bytes);
-                else memcpy(there, strip_at(x, i, j), bytes);
-            }
+            for (size_t j = 0; j < x->cols; j += HOST_LINES)
+                host_write(element(d, x->i + i, x->j + j), strip_at(x, i, j),
+                           smaller(x->cols - j, HOST_LINES), past);
     else
         for (size_t j = 0; j < x->cols; j++) {
-            uint32_t *const there = element(matrix, x->i, x->j + j);
-            for (size_t i = 0; i < x->rows; i++)
-                if (to_blocks) *strip_at(x, i, j) = float_of_bits(there[i]);
-                else there[i] = bits_of_float(*strip_at(x, i, j));
+            float line[HOST_LINES];
+            for (size_t i = 0; i < x->rows; i++) line[i] = *strip_at(x, i, j);
+            host_write(element(d, x->i, x->j + j), line, x->rows, past);
         }
 }
 
@@ -294,46 +250,43 @@ static void strip_finish(const struct strip *x, const struct product *p)
     const struct bitcut_gemm *const g = &p->gemm;
     float rows[AREA * HOST_LINES], cols[AREA * HOST_LINES];
     host_block c[AREA];
+    const struct strip from = { c, x->i, x->j, x->rows, x->cols };
     struct host_output to = { .alpha = float_of_bits(g->alpha),
                               .beta = float_of_bits(g->beta),
                               .rows = exponents_of(rows, &p->a, x->i, x->rows),
                               .cols = exponents_of(cols, &p->b, x->j, x->cols) };
-    struct strip from = *x;
-    from.blocks = c;
-    from.apart = 1;
-    if (gemm_reads_c(g)) strip_copy(&from, &g->c, true);
+    if (gemm_reads_c(g)) strip_read(&from, &g->c);
     for (size_t j = 0; j * HOST_LINES < x->cols; j++) {
-        to.c = gemm_reads_c(g) ? &c[j] : NULL;
-        host_block_finish(x->blocks[j * x->apart], &to);
+        to.c = gemm_reads_c(g) ? (const host_block *)&c[j] : NULL;
+        host_block_finish(x->blocks[j], &to);
         if (to.cols) to.cols += HOST_LINES;
     }
-    strip_copy(x, &g->d, false);
+    strip_write(x, &g->d, g->m * g->n * sizeof(float) >= PAST_BYTES);
 }
 
 static void area_finish(const struct area *x, const struct product *p)
 {
-    const struct gemm_plan *const plan = &p->work->plan;
-    struct strip s = { .apart = kept_blocks(plan), .j = x->j * HOST_LINES };
+    struct strip s = { .j = x->j * HOST_LINES };
     s.cols = smaller(p->gemm.n - s.j, x->across * HOST_LINES);
     for (size_t i = 0; i < x->down; i++) {
-        s.blocks =
-            kept_at(x, p, i, 0) + (plan->order.slices > 1 ? plan->accumulators : 0);
+        s.blocks = x->totals + i * x->across;
         s.i = (x->i + i) * HOST_LINES;
         s.rows = smaller(p->gemm.m - s.i, HOST_LINES);
         strip_finish(&s, p);
     }
 }
 
-/* Areas by all processors.  The one of a thread is at most that of its sums. */
-static void product_run(struct product *p, host_block *sums, int threads)
+/* Areas by all threads, each with its room for the totals and the sums of one. */
+static void product_run(struct product *p, char *rooms, int threads)
 {
     const size_t rows = host_panels(&p->a.tiles), cols = host_panels(&p->b.tiles);
     const size_t down = divide_up(rows, p->down), across = divide_up(cols, p->across);
-    const size_t each = p->down * p->across * kept_blocks(&p->work->plan);
 #pragma omp parallel num_threads(smaller_int(threads, threads_for(0, down *across)))
     {
         struct hostfp saved;
-        struct area x = { .sums = sums + (size_t)threads_number() * each };
+        struct area x;
+        x.totals = (host_block *)(rooms + (size_t)threads_number() * p->room);
+        x.sums = (float *)(x.totals + p->down * p->across);
         hostfp_enter(&saved);
         p->code->begin();
 #pragma omp for schedule(dynamic, 1)
@@ -346,6 +299,7 @@ static void product_run(struct product *p, host_block *sums, int threads)
             area_finish(&x, p);
         }
         p->code->end();
+        host_written();
         hostfp_leave(&saved);
     }
 }
@@ -362,40 +316,49 @@ static int rooms(void)
                                        : THREADS_MOST;
 }
 
-/* The blocks of an area of a GEMM. */
-static void area_shape(size_t *down, size_t *across, const struct gpu_work *w)
+/* The areas of a GEMM. */
+static void areas_set(struct product *p, const struct gpu_work *w)
 {
-    const size_t most = AREA_BYTES / sizeof(host_block) / kept_blocks(&w->plan);
-    *down = smaller(divide_up(w->gemm.m, HOST_LINES), AREA);
-    *across = smaller(divide_up(w->gemm.n, HOST_LINES), AREA);
-    while (*down * *across > most) *across = divide_up(*across, 2);
+    const size_t accumulators = (size_t)w->plan.accumulators;
+    const size_t most = AREA_BYTES / sizeof(host_block) / accumulators;
+    p->down = smaller(divide_up(w->gemm.m, HOST_LINES), AREA);
+    p->across = smaller(divide_up(w->gemm.n, HOST_LINES), AREA);
+    while (p->down * p->across > most) p->across = divide_up(p->across, 2);
+    p->room = p->across *
+              (p->down * sizeof(host_block) +
+               p->code->places(p->down, w->plan.accumulators).column * sizeof(float));
 }
 
 /* The parts of a workspace, one after the other: bytes. */
 struct parts {
-    size_t tiles[2], largest[2], sums; /* of one matrix; magnitudes that no prepared words
-                                          have; of all threads */
+    size_t tiles[2], largest[2], rooms; /* of one matrix; magnitudes that no prepared
+                                           words have; of all threads */
 };
 
-static struct host_tiles tiles_of(const struct gpu_work *w, enum bitcut_operand which)
+static struct host_tiles tiles_of(const struct product *p, enum bitcut_operand which)
 {
-    const size_t run = codes[w->kernel - host_kernels]->run;
-    struct host_tiles x = { operand_of(w, which), which == BITCUT_B, 0 };
-    x.run = run / sizeof(uint32_t) / host_step_elements(&x);
+    struct host_tiles x = { operand_of(p->work, which), which == BITCUT_B, 0 };
+    x.run = p->code->run / sizeof(uint32_t) / host_step_elements(&x);
     return x;
 }
 
-static struct parts parts_of(const struct gpu_work *w)
+static struct product product_of(const struct gpu_work *w)
 {
-    struct parts parts;
-    size_t down, across;
-    area_shape(&down, &across, w);
-    parts.sums =
-        (size_t)rooms() * down * across * kept_blocks(&w->plan) * sizeof(host_block);
+    struct product p = { .work = w, .code = codes[w->kernel - host_kernels] };
+    p.a.tiles = tiles_of(&p, BITCUT_A);
+    p.b.tiles = tiles_of(&p, BITCUT_B);
+    terms_set(p.terms, &w->kernel->program);
+    areas_set(&p, w);
+    return p;
+}
+
+static struct parts parts_of(const struct product *p)
+{
+    struct parts parts = { .rooms = (size_t)rooms() * p->room };
     for (int i = 0; i < 2; i++) {
-        const struct host_tiles x = tiles_of(w, i ? BITCUT_B : BITCUT_A);
-        const size_t lines = x.operand.equilibrate ? x.operand.lines : 0;
-        parts.tiles[i] = aligned(host_tiles_bytes(&x));
+        const struct host_tiles *const x = i ? &p->b.tiles : &p->a.tiles;
+        const size_t lines = x->operand.equilibrate ? x->operand.lines : 0;
+        parts.tiles[i] = aligned(host_tiles_bytes(x));
         parts.largest[i] = aligned(lines * sizeof(uint32_t));
     }
     return parts;
@@ -422,21 +385,16 @@ static void half_make(struct half *x, size_t one, char *tiles, char *largest)
 
 static void batch_run(const struct gpu_work *w, char *workspace)
 {
-    const struct parts parts = parts_of(w);
-    char *const b_tiles = workspace + parts.tiles[0], *const sums =
-                                                          b_tiles + parts.tiles[1];
-    char *const largest = sums + parts.sums;
-    struct product p = { .work = w,
-                         .code = codes[w->kernel - host_kernels],
-                         .a.tiles = tiles_of(w, BITCUT_A),
-                         .b.tiles = tiles_of(w, BITCUT_B) };
-    terms_set(p.terms, &w->kernel->program);
-    area_shape(&p.down, &p.across, w);
+    struct product p = product_of(w);
+    const struct parts parts = parts_of(&p);
+    char *const b_tiles = workspace + parts.tiles[0];
+    char *const threads = b_tiles + parts.tiles[1], *const largest =
+                                                        threads + parts.rooms;
     for (size_t i = 0; i < w->gemm.count; i++) {
         p.gemm = gemm_nth(&w->gemm, i);
         half_make(&p.a, i, workspace, largest);
         half_make(&p.b, i, b_tiles, largest + parts.largest[0]);
-        product_run(&p, (host_block *)sums, rooms());
+        product_run(&p, threads, rooms());
     }
 }
 
@@ -445,8 +403,9 @@ static void batch_run(const struct gpu_work *w, char *workspace)
 size_t host_workspace(const struct gpu_work *w)
 {
 #if HOST_HAS_CODE
-    const struct parts x = parts_of(w);
-    return x.sums + x.tiles[0] + x.tiles[1] + x.largest[0] + x.largest[1];
+    const struct product p = product_of(w);
+    const struct parts x = parts_of(&p);
+    return x.rooms + x.tiles[0] + x.tiles[1] + x.largest[0] + x.largest[1];
 #else
     (void)w;
     return 0;

@@ -109,6 +109,9 @@ INLINE static void split_lanes(struct lanes *to, const struct source *s, int wor
 
 /* --- tiles ------------------------------------------------------------------------ */
 
+/* Elements of the source that are fetched before they are read. */
+enum { AHEAD = 256 };
+
 /* Up to 16 lines of one step, and where their tiles of each word are. */
 struct lines {
     const struct source *source;
@@ -147,6 +150,7 @@ INLINE static void fill_along(const struct lines *x, int words)
         {
             const __mmask16 lanes = first_lanes(behind(o->k, x->p + at));
             struct lanes to;
+            __builtin_prefetch(from + at + AHEAD);
             split_lanes(&to, x->source, words,
                         load_lanes(x->source, from + at, lanes, exponent));
             UNROLL for (int j = 0; j < words; j++)
@@ -171,6 +175,7 @@ INLINE static void fill_across(const struct lines *x, int words)
         {
             const size_t at = x->p + 2 * pair + odd;
             const uint32_t *from = x->source->matrix + at * o->matrix->ld + x->first;
+            __builtin_prefetch(from + AHEAD);
             split_lanes(&to[odd], x->source, words,
                         load_lanes(x->source, from, at < o->k ? lanes : 0, exponent));
         }
