@@ -334,10 +334,10 @@ static struct host_places places_of_bf16x9(size_t down, int accumulators)
 
 /* clang-format off */
 const struct host_code host_amx_one = {
-    HOST_PAIRS, 24 << 10, places_of_one, tiles_configure, multiply_one, tiles_release
+    HOST_PAIRS, 32 << 10, places_of_one, tiles_configure, multiply_one, tiles_release
 };
 const struct host_code host_amx_bf16x9 = {
-    HOST_PAIRS, 48 << 10, places_of_bf16x9, tiles_configure, multiply_bf16x9, tiles_release
+    HOST_PAIRS, 36 << 10, places_of_bf16x9, tiles_configure, multiply_bf16x9, tiles_release
 };
 /* clang-format on */
 

@@ -323,7 +323,7 @@ static void areas_set(struct product *p, const struct gpu_work *w)
     const size_t most = AREA_BYTES / sizeof(host_block) / accumulators;
     p->down = smaller(divide_up(w->gemm.m, HOST_LINES), AREA);
     p->across = smaller(divide_up(w->gemm.n, HOST_LINES), AREA);
-    while (p->down * p->across > most) p->across = divide_up(p->across, 2);
+    while (p->down * p->across > most) p->down = divide_up(p->down, 2);
     p->room = p->across *
               (p->down * sizeof(host_block) +
                p->code->places(p->down, w->plan.accumulators).column * sizeof(float));
