@@ -13,7 +13,7 @@
 
 /* Raised with every change of this file, and of the rows and plans that it passes on: a
    module of another number is refused. */
-enum { GPU_INTERFACE = 18 };
+enum { GPU_INTERFACE = 19 };
 
 enum { GPU_TEXT_MOST = 256, GPU_FAULT_MOST = 200 };
 
@@ -262,10 +262,20 @@ struct gpu_timer {
     /* Start, on that stream, a kernel that does nothing; NULL: the module has none. */
     int (*start_empty)(struct gpu_session *session, char *fault);
 
-    /* Wait until all on that stream is done. */
+    /* Wait until all on that stream is done; NULL: what starts is done when the call
+       returns, and starting it is not timed. */
     int (*wait)(struct gpu_session *session, char *fault);
 
     void (*end)(struct gpu_session *session);
+
+    /* Whether a peer cannot be run here, and so takes no part; NULL: all can, or none, as
+       the library of a session says. */
+    bool (*absent)(const struct gpu_peer *peer);
+
+    /* Products a second of the kernel's instruction on operands that stay in registers, by
+       all threads; for NULL those of a library's GEMM in FP32, GPU_PEER_SINGLE.  It is
+       measured at each call; 0: not known.  NULL: it measures none. */
+    double (*peak)(const struct gpu_kernel *kernel);
 };
 
 /* --- what a module has ------------------------------------------------------------ */

@@ -28,6 +28,17 @@ static inline int threads_for(int threads, size_t work)
 #endif
 }
 
+/* Have all processors be so many threads from now on, for this thread; 0 or less: as it
+   was. */
+static inline void threads_limit(int threads)
+{
+#ifdef _OPENMP
+    if (threads > 0) omp_set_num_threads(threads);
+#else
+    (void)threads;
+#endif
+}
+
 /* Which of a team's threads this is, from 0. */
 static inline int threads_number(void)
 {

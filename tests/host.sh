@@ -77,6 +77,53 @@ bf16x9 -m 18 -n 3 -k 33 --equilibrate
 END
 }
 
+# A library of this name stands before the system's: it computes, has a thread more than it
+# was told, and the kernels that it was told.
+library() {
+    cat > stub.c << 'END'
+#include <stdlib.h>
+static int threads;
+void openblas_set_num_threads(int n) { threads = n; }
+int openblas_get_num_threads(void) { return threads + 1; }
+const char *openblas_get_config(void) { return "OpenBLAS 9.8.7 STUB"; }
+const char *openblas_get_corename(void) { return getenv("OPENBLAS_CORETYPE"); }
+void cblas_sgemm(int order, int turn_a, int turn_b, int m, int n, int k, float alpha,
+                 const float *a, int lda, const float *b, int ldb, float beta, float *c,
+                 int ldc)
+{
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++) {
+            float sum = 0;
+            for (int p = 0; p < k; p++) sum += a[i * lda + p] * b[p * ldb + j];
+            c[i * ldc + j] = alpha * sum + beta * 0 + 0 * (order + turn_a + turn_b);
+        }
+}
+END
+    mkdir -p libraries
+    # shellcheck disable=SC2086 # a list of words
+    $CC -std=c11 $CFLAGS -shared -fPIC -o libraries/libopenblas.so.0 stub.c 2>&1
+}
+
+# timed FAMILY: all recipes beside the library, verified, each in parts.
+timed() {
+    library
+    # Standard error has how far rounds lie apart, if they do.
+    LD_LIBRARY_PATH=$work/libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+        bitcut bench gpu --device host -n 33 --rounds 1 --sustained 0 --threads 1 --kernel "$1" \
+        --json > rows 2> err || cat err
+    for name in $1.plain.bf16 $1.bf16x3.bf16 $1.bf16x6.bf16 $1.bf16x9.bf16; do
+        grep -F "\"name\":\"$name\",\"part\":\"whole\"" rows > row || echo "no $name"
+        for says in '"compared":1089,"mismatches":0' '"fault":null' '"threads":1,'; do
+            grep -qF "$says" row || echo "$name does not say $says"
+        done
+        grep -q '"ratio_openblas":[0-9.e-]*[1-9]' row || echo "$name has no ratio"
+        grep -o '"of_peak":[0-9.e-]*' row | awk -F: '
+            $2 > 0 && $2 < 1 { good = 1 } END { if (!good) print "of_peak is " $2 }'
+    done
+    [ "$(grep -c '"part":"product"' rows)" -ge 4 ] || echo "too few products"
+    grep -q '"library":"OpenBLAS 9.8.7 [A-Za-z]* (2 threads)' rows || grep -o '"library.*' rows
+}
+
 refused() {
     while IFS='|' read -r status why words; do
         # shellcheck disable=SC2086 # words
@@ -86,7 +133,7 @@ refused() {
 3|--device: no device: there is no device 1$|record --random 1 --device host:1
 3|--unit: hopper/mma.m16n8k16.f32.f16 is not a unit of this device|record --random 1 --device host --unit hopper/mma.m16n8k16.f32.f16
 2|--device: its module emulates no unit|bench emu --device host
-2|bench: the module times nothing|bench gpu --device host
+2|--study: the device's module has no kernel of it|bench gpu --device host --study batch
 2|--kernel: the device has none of that name with tiles|tile --kernel avx512.plain.bf16 --device host
 2|--kernel: is of another backend than --device|verify --kernel cuda/plain --device host
 END
@@ -112,6 +159,10 @@ while read -r architecture flag unit family; do
     [ "$family" != none ] || continue
     what="GEMMs by $family.* are the emulator's"
     if here "$architecture"; then ok_if_empty "$what" "$(kernels "$family" "$unit")"
+    else skip "$what" "$why"
+    fi
+    what="$family.* are verified, then timed"
+    if here "$architecture"; then ok_if_empty "$what" "$(timed "$family")"
     else skip "$what" "$why"
     fi
 done << END

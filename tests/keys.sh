@@ -151,6 +151,13 @@ if [ -f "$libraries/libbitcut.so" ]; then
     sed -i '/^ratio_/d' gpu.printed
 fi
 
+# On this machine's matrix units, if it has some; --json has what is said of heat, too.
+if bitcut list devices --json | grep '"name":"host"' | grep -q '"here":true'; then
+    prints host bench gpu --device host -n 16 --rounds 1 --sustained 0 --kernel all
+    sed -i '/^ratio_/d' host.printed
+    sed -i '/: heat: /d' host.failed
+fi
+
 # unread WORD...: names of lines for people that this command prints and doc/reading.texi has not.
 unread() {
     bitcut "$@" < /dev/null > out 2> err || [ $? -le 1 ] || cat err
@@ -170,7 +177,7 @@ every_line() {
     unread advise -a A.npy -b B.npy --unit h100 --unit mi210
 }
 
-echo 1..20
+echo 1..21
 ok_if_empty "gemm" "$(same gemm gemm 'a GEMM' metrics budget 'may emulated')"
 ok_if_empty "verify" "$(same verify verify 'a GEMM' budget)"
 ok_if_empty "explain" "$(same explain explain 'a GEMM')"
@@ -190,6 +197,10 @@ ok_if_empty "bench exact" "$(same exact 'bench exact' 'may a BLAS')"
 ok_if_empty "bench emu" "$(same emu 'bench emu' 'may a BLAS')"
 if [ -f gpu.printed ]; then ok_if_empty "bench gpu" "$(same gpu 'bench gpu')"
 else skip "bench gpu" "no shared library"
+fi
+if [ -f host.printed ]; then
+    ok_if_empty "bench gpu on the host" "$(same host 'bench gpu' 'bench gpu on the host')"
+else skip "bench gpu on the host" "the processor has no matrix unit"
 fi
 ok_if_empty "run" "$(same run run 'may advise')"
 ok_if_empty "every line for people is explained" "$(every_line)"

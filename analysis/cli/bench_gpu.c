@@ -11,7 +11,8 @@
 
 enum { HEATS_MOST = 512, N_MOST = 10000000, TILE_MOST = 4096 };
 
-static const struct option_counts usual_sizes = { 5, { 1024, 2048, 4096, 8192, 16384 } };
+static const struct option_counts usual_sizes = { 5, { 1024, 2048, 4096, 8192, 16384 } },
+                                  usual_on_host = { 4, { 512, 1024, 2048, 4096 } };
 
 struct bench {
     struct context *context;
@@ -44,6 +45,9 @@ static const struct emit_column columns[] = {
     { "tflops",          "tflops",    4, NULL },
     { "ratio_sgemm",     "x sgemm",   3, "-" },
     { "third",           "% third",   3, "-" },
+    { "terms",           "terms",     0, "-" },
+    { "of_peak",         "of peak",   3, "-" },
+    { "peak_products_per_second", "peak/s", 3, "-" },
     { "tflops_sustained", "sustained", 4, "-" },
     { "third_sustained", "% third s.", 3, "-" },
     { "mhz_sustained",   "MHz",       0, "-" },
@@ -108,9 +112,10 @@ static void show_row(void *bench, json_t *row)
 static int add_set(struct bench *b, const struct shape_set *set)
 {
     const struct option_counts once = { 1, { 1 } }, *given = b->options->sizes;
-    const struct option_counts *sizes = !set->scaled   ? &once
-                                        : given->count ? given
-                                                       : &usual_sizes;
+    const struct option_counts *sizes = !set->scaled       ? &once
+                                        : given->count     ? given
+                                        : device_is_host() ? &usual_on_host
+                                                           : &usual_sizes;
     const char *input = set->input ? set->input : b->options->input;
     if (set->scaled && is_small(b) && !given->count)
         return complain("-n", "missing; the kernels for batches take up to 64");
@@ -189,12 +194,14 @@ static int check_filter(const struct bench *b)
 {
     const struct bench_filter *filter = &b->race.filter;
     const struct gpu_kernel *kernel = NULL;
-    bool called = !filter->kernel, tiled = false;
+    bool called = !filter->kernel, tiled = false, some = false;
     while ((kernel = gpu_kernel_next(&b->recorder.gpu, kernel))) {
         if (kernel->matrices != b->race.study->matrices) continue;
+        some = true;
         called |= filter->kernel && kernel_is_called(kernel->name, filter->kernel);
         tiled |= bench_has_tile(kernel, filter);
     }
+    if (!some) return complain("--study", "the device's module has no kernel of it");
     if (!called)
         return complain("--kernel",
                         is_small(b) ? "not one for batches; bitcut list kernels has all"

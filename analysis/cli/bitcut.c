@@ -8,6 +8,7 @@
 #include "emu/unit.h"
 #include "lib/file/output.h"
 #include "lib/text.h"
+#include "lib/threads.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -56,7 +57,7 @@ static const struct option_row shared_options[] = {
 
 enum {
     SHARED = sizeof shared_options / sizeof shared_options[0] - 1,
-    THREADS_MOST = 1024
+    GIVEN_THREADS_MOST = 1024
 };
 
 /* -o, without a name for a command that has none. */
@@ -241,8 +242,9 @@ static int read_words(const struct command *c, struct option_row rows[OPTIONS_MO
     if (options_read(given, operands, &context.operand_count, c->operands_most, rows, end,
                      words, &f))
         return misread(c, c->failure && end == argc, &f);
-    if (context.threads < 0 || context.threads > THREADS_MOST)
+    if (context.threads < 0 || context.threads > GIVEN_THREADS_MOST)
         return complain("--threads", "must be 0 to 1024");
+    threads_limit(context.threads);
     context.operands = operands;
     /* A report is the same wherever it is written. */
     context.command_line = options_join("bitcut", rows, "o", argc, words);

@@ -19,7 +19,7 @@ static struct bench_gpu gpu = { .shapes = &shapes,
                                 .sustained_milliseconds = 1000 };
 
 static const struct option_row options[] = {
-    { "n", "size (default 512; gpu: 1024 to 16384, and may be repeated)", OPTION_COUNTS,
+    { "n", "size (default 512; gpu: 1024 to 16384, on the host 512 to 4096; may be repeated)", OPTION_COUNTS,
       &sizes, "N" },
     { "input", "family of A and B (bitcut list inputs; default urand(-1,1))", OPTION_TEXT,
       &input_text, "I" },
@@ -131,7 +131,7 @@ static const struct suite suites[] = {
       run_exact },
     { "emu", "emulated GEMMs against a host's SGEMM, if OpenBLAS or BLIS is there", EMU,
       run_emu },
-    { "gpu", "kernels on the device against cuBLAS", GEMMS, run_gpu },
+    { "gpu", "kernels on the device against its libraries", GEMMS, run_gpu },
     { 0 }
 };
 

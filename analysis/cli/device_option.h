@@ -20,6 +20,9 @@ extern const char *device_name; /* NULL: the option was not given */
 /* Whether it says the emulator, or nothing. */
 bool device_is_emulator(void);
 
+/* Whether it says the host. */
+bool device_is_host(void);
+
 /* Open the device that it says, or without it the first of cuda, for `command`.  Prints
    and returns an exit status: of the emulator EXIT_USAGE. */
 int device_open(struct recorder *r, const char *command);

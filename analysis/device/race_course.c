@@ -191,6 +191,22 @@ static void measure_host(struct live *x, struct runner *r)
     host_cost_measure(r, x->session, x->course->race);
 }
 
+/* What the unit of a runner can do; of one unit it is measured once. */
+static void measure_peak(struct live *x, struct runner *r)
+{
+    const struct gpu_timer *const timer = timer_of(x);
+    const struct gpu_entrant *const e = &r->entrant;
+    const bool single = e->peer && e->peer->role == GPU_PEER_SINGLE;
+    if (!timer->peak || r->fault[0] || e->part == GPU_SPLIT || !(e->kernel || single))
+        return;
+    for (const struct runner *other = x->course->runner; other < r && !(r->peak > 0);
+         other++)
+        if (!other->entrant.kernel == !e->kernel &&
+            (single || other->entrant.kernel->instruction == e->kernel->instruction))
+            r->peak = other->peak;
+    if (!(r->peak > 0)) r->peak = timer->peak(e->kernel);
+}
+
 static enum bitcut_status time_all(struct live *x, struct fault *f)
 {
     struct course *const c = x->course;
@@ -199,6 +215,7 @@ static enum bitcut_status time_all(struct live *x, struct fault *f)
     if (!times) return fault_set(f, BITCUT_NO_MEMORY, "out of memory");
     enum bitcut_status status = BITCUT_OK;
     x->rng = rng_start(c->race->seed, RACE_ORDER_STREAM + c->done);
+    for (size_t i = 0; i < c->runners; i++) measure_peak(x, &c->runner[i]);
     for (size_t i = 0; i < c->runners && status == BITCUT_OK; i++)
         if (!c->runner[i].fault[0]) status = choose_repeats(&c->runner[i], x, f);
     if (status == BITCUT_OK) status = run_rounds(x, times, f);

@@ -29,6 +29,7 @@ struct runner {
     struct gpu_measurement loop; /* under load; zeros: there was none     */
     int loop_repeats;
     struct host_cost host; /* of all of a kernel */
+    double peak;           /* products a second that its unit can make, 0: not known */
 };
 
 enum { RUNNERS_MOST = 512 };
@@ -79,7 +80,7 @@ static inline double runner_sustained(const struct runner *r)
 /* The GEMMs of the heat, as the tile model reads them. */
 struct bitcut_gemm course_gemm(const struct course *c, int slices);
 
-/* The peer after `at` that takes the study's matrices; the first for NULL; NULL at the
+/* The peer after `at` that takes the study's matrices and is here; the first for NULL; NULL at the
    end. */
 const struct gpu_peer *course_peer(const struct course *c, const struct gpu_peer *at);
 

@@ -10,10 +10,17 @@ struct bitcut_gemm course_gemm(const struct course *c, int slices)
     };
 }
 
+static bool takes_part(const struct course *c, const struct gpu_peer *peer)
+{
+    const struct gpu_timer *const timer = race_timer(c->race);
+    return peer->matrices == c->race->study->matrices &&
+           !(timer->absent && timer->absent(peer));
+}
+
 const struct gpu_peer *course_peer(const struct course *c, const struct gpu_peer *at)
 {
     at = at ? at + 1 : race_timer(c->race)->peers;
-    while (at->name && at->matrices != c->race->study->matrices) at++;
+    while (at->name && !takes_part(c, at)) at++;
     return at->name ? at : NULL;
 }
 

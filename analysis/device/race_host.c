@@ -53,7 +53,8 @@ static bool start_empty(struct host *h)
 static bool wait_for_all(struct host *h)
 {
     char why[GPU_FAULT_MOST];
-    return race_timer(h->race)->wait(h->session, why) == 0;
+    const struct gpu_timer *const timer = race_timer(h->race);
+    return !timer->wait || timer->wait(h->session, why) == 0;
 }
 
 static int by_size(const void *p, const void *q)
@@ -109,7 +110,7 @@ void host_cost_measure(struct runner *r, struct gpu_session *session,
     r->host = (struct host_cost){ 0 };
     if (h.chosen && race_timer(race)->place(&h.place, session, &r->entrant, why) == 0) {
         set_calls(&h, r);
-        r->host.start = median(&h, start, h.burst);
+        if (race_timer(race)->wait) r->host.start = median(&h, start, h.burst);
         r->host.choose = median(&h, choose, CHOICES);
         if (race_timer(race)->start_empty)
             r->host.launch = median(&h, start_empty, BURST_MOST);

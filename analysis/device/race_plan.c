@@ -36,7 +36,7 @@ const struct bench_study bench_studies[] = {
       .what = "of every recipe the kernel that suits the shape, so every data format" },
     { .name = "tiles",    .matrices = FORMAT_F32, .shapes = "square", .slices = { 1 },
       .what = "all tiles of every recipe: the tile model against exhaustive tuning",
-      .kernels = { "sm80", "sm90", "mfma32x32x8" } },
+      .kernels = { "sm80", "sm90", "mfma32x32x8", "amx", "avx512" } },
     { .name = "splitk",   .matrices = FORMAT_F32, .shapes = "splitk",
       .what = "1 to 16 slices of k, where D is small", .slices = { 1, 2, 4, 8, 10, 16 },
       .kernels = { "sm80.ootomo.f16.128x128x32.3", "sm80.ootomo.f16.64x64x32.3",

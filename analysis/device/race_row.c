@@ -2,6 +2,7 @@
 
 #include "analysis/evidence/json_value.h"
 #include "gpu/choose.h"
+#include "lib/threads.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -125,10 +126,20 @@ static double ratio_to(const struct course *c, const struct runner *r,
     return runner_is_timed(r) && peer ? peer->ms / r->ms : 0;
 }
 
+/* To each peer; and where several are GEMMs in FP32, to the fastest of them. */
 static void describe_ratios(json_t *row, const struct course *c, const struct runner *r)
 {
     const struct gpu_peer *p = NULL;
-    while ((p = course_peer(c, p))) set_ratio(row, p, ratio_to(c, r, p));
+    double least = INFINITY;
+    size_t singles = 0;
+    while ((p = course_peer(c, p))) {
+        const double ratio = ratio_to(c, r, p);
+        set_ratio(row, p, ratio);
+        if (p->role != GPU_PEER_SINGLE) continue;
+        singles++;
+        if (ratio > 0) least = fmin(least, ratio);
+    }
+    if (singles > 1) set_real(row, "ratio_sgemm", isfinite(least) ? least : 0);
 }
 
 /* What it takes the host; of a kernel alone, and of all of it. */
@@ -166,15 +177,20 @@ static void describe_race(json_t *row, const struct course *c)
 
 static double burst(const struct runner *r) { return runner_is_timed(r) ? r->ms : 0; }
 
-/* Of a third of the rate of f16 products, both in bursts or both under load, percent. */
+/* Of a third of the rate of products of 16-bit words, the fastest peer's, both in bursts
+   or both under load, percent. */
 static double third(const struct course *c, const struct runner *r,
                     double (*milliseconds)(const struct runner *r))
 {
-    const struct runner *half = NULL;
+    const double own = milliseconds(r);
     const struct gpu_peer *p = NULL;
-    while ((p = course_peer(c, p)))
-        if (p->role == GPU_PEER_HALF) half = peer_runner(c, p, GPU_PRODUCT);
-    const double own = milliseconds(r), halves = half ? milliseconds(half) : 0;
+    double halves = 0;
+    while ((p = course_peer(c, p))) {
+        const struct runner *half =
+            p->role == GPU_PEER_HALF ? peer_runner(c, p, GPU_PRODUCT) : NULL;
+        const double ms = half ? milliseconds(half) : 0;
+        if (ms > 0 && !(halves > 0 && halves < ms)) halves = ms;
+    }
     return own > 0 && r->entrant.part != GPU_SPLIT ? 300 * halves / own : 0;
 }
 
@@ -280,6 +296,18 @@ static void describe_kernel(json_t *row, const struct runner *r)
     set_count(row, "split_k", true, (size_t)r->entrant.plan.order.slices);
 }
 
+/* What its unit can do, and how much of that it does, where the module measures it. */
+static void describe_peak(json_t *row, const struct course *c, const struct runner *r)
+{
+    const struct gpu_kernel *const k = r->entrant.kernel;
+    if (!race_timer(c->race)->peak) return;
+    const double terms = k ? k->program.terms : 1, rate = per_ms(r, products(c)) * 1e3;
+    set_count(row, "threads", true, (size_t)threads_for(c->race->threads, SIZE_MAX));
+    set_count(row, "terms", k, k ? (size_t)k->program.terms : 0);
+    set_real(row, "peak_products_per_second", r->peak);
+    set_real(row, "of_peak", r->peak > 0 ? terms * rate / r->peak : 0);
+}
+
 static void describe_large(json_t *row, const struct course *c, const struct runner *r)
 {
     const bool tiled = r->entrant.kernel && r->entrant.part != GPU_SPLIT;
@@ -288,6 +316,7 @@ static void describe_large(json_t *row, const struct course *c, const struct run
     set_real(row, "tflops", per_ms(r, flops(c, r)) / 1e9);
     describe_ratios(row, c, r);
     set_real(row, "third", third(c, r, burst));
+    describe_peak(row, c, r);
     describe_load(row, c, r);
     describe_host(row, r);
     describe_found(row, r, r->looked_at);

@@ -2,6 +2,7 @@
 
 #include "gpu/host/host_code.h"
 #include "gpu/host/host_product.h"
+#include "gpu/host/host_timer.h"
 #include "gpu/host/host_units.h"
 
 #include <stdio.h>
@@ -103,4 +104,5 @@ const struct gpu_module host_module = {
     .workspace = host_workspace,
     .start = host_start,
     .reaches = reaches,
+    .timer = &host_timer,
 };

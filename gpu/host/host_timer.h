@@ -1,0 +1,10 @@
+/* Timing GEMMs on the processor's matrix units. */
+#ifndef BITCUT_GPU_HOST_HOST_TIMER_H
+#define BITCUT_GPU_HOST_HOST_TIMER_H
+
+#include "gpu/module.h"
+
+/* By the clock of the program: every call is over when it returns.  No board is read. */
+extern const struct gpu_timer host_timer;
+
+#endif
