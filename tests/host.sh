@@ -110,10 +110,11 @@ timed() {
     # Standard error has how far rounds lie apart, if they do.
     LD_LIBRARY_PATH=$work/libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
         bitcut bench gpu --device host -n 33 --rounds 1 --sustained 0 --threads 1 --kernel "$1" \
-        --json > rows 2> err || cat err
+        --json > rows 2> err || { echo "status $?"; cat err; }
+    grep -v '"fault":null' rows
     for name in $1.plain.bf16 $1.bf16x3.bf16 $1.bf16x6.bf16 $1.bf16x9.bf16; do
         grep -F "\"name\":\"$name\",\"part\":\"whole\"" rows > row || echo "no $name"
-        for says in '"compared":1089,"mismatches":0' '"fault":null' '"threads":1,'; do
+        for says in '"compared":1089,"mismatches":0' '"threads":1,'; do
             grep -qF "$says" row || echo "$name does not say $says"
         done
         grep -q '"ratio_openblas":[0-9.e-]*[1-9]' row || echo "$name has no ratio"
@@ -121,7 +122,7 @@ timed() {
             $2 > 0 && $2 < 1 { good = 1 } END { if (!good) print "of_peak is " $2 }'
     done
     [ "$(grep -c '"part":"product"' rows)" -ge 4 ] || echo "too few products"
-    grep -q '"library":"OpenBLAS 9.8.7 [A-Za-z]* (2 threads)' rows || grep -o '"library.*' rows
+    grep -q '"library":"OpenBLAS 9.8.7 [A-Za-z][A-Za-z]* (2 threads)' rows || grep -o '"library.*' rows
 }
 
 refused() {
