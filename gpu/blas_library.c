@@ -169,7 +169,7 @@ void blas_library_say(char *text, size_t size, const struct blas_library *l, voi
     char about[120], number[40] = "";
     int (*count)(void);
     blas_library_find(&count, handle, l->threads);
-    if (count && count() != threads)
+    if (count && threads && count() != threads)
         snprintf(number, sizeof number, " (%d threads)", count());
     l->say(about, sizeof about, handle);
     snprintf(text, size, "%s %s%s", l->name, about, number);

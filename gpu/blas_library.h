@@ -36,7 +36,7 @@ void blas_library_find(void *function, void *handle, const char *name);
 void blas_library_thread(const struct blas_library *library, void *handle, int threads);
 
 /* "OpenBLAS 0.3.21 Cooperlake", and " (64 threads)" where it has another number than
-   those. */
+   `threads`; 0: that is not asked. */
 void blas_library_say(char *text, size_t size, const struct blas_library *library,
                       void *handle, int threads);
 

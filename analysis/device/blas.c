@@ -1,8 +1,7 @@
-#define _POSIX_C_SOURCE 200809L /* setenv */
 #include "analysis/device/blas.h"
 
 #include "analysis/error/judge.h"
-#include "emu/fast/simd.h"
+#include "gpu/blas_library.h"
 #include "lib/clock.h"
 
 #include <dlfcn.h>
@@ -10,21 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* How a library is found, and what it calls its functions. */
-static const struct library {
-    const char *file, *name, *set_threads, *kernels;
-} libraries[] = {
-    { "libopenblas.so.0", "OpenBLAS", "openblas_set_num_threads",
-      "openblas_get_corename" },
-    { "libblis.so.4", "BLIS", "bli_thread_set_num_threads", NULL },
-    { NULL, NULL, NULL, NULL },
-};
-
-/* OpenBLAS's names of the processors whose kernels need what a level has. */
-static const struct core {
-    const char *level, *name;
-} cores[] = { { "avx512", "SkylakeX" }, { "avx2", "Haswell" }, { NULL, NULL } };
 
 typedef void sgemm_function(int order, int transpose_a, int transpose_b, int m, int n,
                             int k, float alpha, const float *a, int lda, const float *b,
@@ -35,29 +19,18 @@ typedef void dgemm_function(int order, int transpose_a, int transpose_b, int m, 
 
 enum { ROW_MAJOR = 101, AS_IT_IS = 111, REPEATS = 4 };
 
-/* A function of a library; ISO C has no cast from an object to it. */
-static void find(void *function, void *library, const char *name)
-{
-    void *const symbol = name ? dlsym(library, name) : NULL;
-    memcpy(function, &symbol, sizeof symbol);
-}
-
 void blas_open(struct blas *s)
 {
+    static const enum blas_name names[] = { BLAS_OPENBLAS, BLAS_BLIS };
     *s = (struct blas){ .library = NULL };
-    for (const struct core *c = cores; c->level; c++)
-        if (!strcmp(c->level, simd_best()->name)) setenv("OPENBLAS_CORETYPE", c->name, 0);
-    for (const struct library *l = libraries; l->file && !s->library; l++) {
-        char *(*kernels)(void);
-        s->library = dlopen(l->file, RTLD_NOW | RTLD_LOCAL);
-        if (!s->library) continue;
-        find(&s->multiply[BLAS_SINGLE], s->library, "cblas_sgemm");
-        find(&s->multiply[BLAS_DOUBLE], s->library, "cblas_dgemm");
-        find(&s->set_threads, s->library, l->set_threads);
-        find(&kernels, s->library, l->kernels);
-        snprintf(s->name, sizeof s->name, "%s%s%s", l->name, kernels ? " " : "",
-                 kernels ? kernels() : "");
+    for (size_t i = 0; i < sizeof names / sizeof *names && !s->library; i++) {
+        s->row = &blas_libraries[names[i]];
+        s->library = blas_library_open(s->row);
     }
+    if (!s->library) return;
+    blas_library_say(s->name, sizeof s->name, s->row, s->library, 0);
+    blas_library_find(&s->multiply[BLAS_SINGLE], s->library, "cblas_sgemm");
+    blas_library_find(&s->multiply[BLAS_DOUBLE], s->library, "cblas_dgemm");
 }
 
 void blas_close(struct blas *s)
@@ -104,7 +77,7 @@ enum bitcut_status blas_rate(double *rate, const struct blas *s, enum blas_type 
     if (!s->multiply[type] || n > INT_MAX) return BITCUT_OK;
     void *const memory = operands(type, n, a, b);
     if (!memory) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the BLAS");
-    if (s->set_threads) s->set_threads(threads);
+    blas_library_thread(s->row, s->library, threads);
     for (int i = 0; i < REPEATS; i++) {
         const double start = seconds_now();
         multiply(s, type, n, memory);

@@ -9,15 +9,16 @@
 /* What is multiplied. */
 enum blas_type { BLAS_SINGLE, BLAS_DOUBLE, BLAS_TYPES };
 
+struct blas_library;
+
 struct blas {
     void *library;
+    const struct blas_library *row;     /* of the table of gpu/blas_library.h */
     void (*multiply[BLAS_TYPES])(void); /* cblas_sgemm and cblas_dgemm; NULL: none here */
-    void (*set_threads)(int);
-    char name[80]; /* the library and the kernels that it chose */
+    char name[80]; /* the library, its version and the kernels that it chose */
 };
 
-/* Load OpenBLAS or BLIS.  OpenBLAS takes its oldest kernels on processors that it does not
-   know, so OPENBLAS_CORETYPE is set to what this one has, unless it is set already. */
+/* Load OpenBLAS or BLIS, as blas_library_open() does. */
 void blas_open(struct blas *s);
 void blas_close(struct blas *s);
 
