@@ -574,14 +574,14 @@ static enum bitcut_status choose_kernels(struct job *job, const struct simd_leve
     return BITCUT_OK;
 }
 
-/* Whether there are so many products that a way to a device pays, and nothing that only
-   the engine does. */
+/* Whether there are as many products as a device is offered, and nothing that only the
+   engine does. */
 static bool is_for_device(const struct bitcut_gemm *g, const struct gemm_plan *plan,
                           const struct gemm_options *o)
 {
     const double products = (double)g->m * (double)g->n * (double)g->k;
     return o->offload && !o->watch && !plan->slips && g->count &&
-           products >= GEMM_OFFLOAD_LEAST;
+           products >= o->offload->least;
 }
 
 /* One after the other; *took is false: none of them. */

@@ -37,7 +37,7 @@ struct gemm_scratch {
     size_t bytes;
 };
 
-/* A GEMM of a batch, of so many products or more, is offered to a device. */
+/* A way to a device and back pays for a GEMM of so many products or more. */
 enum { GEMM_OFFLOAD_LEAST = 1 << 22 };
 
 struct exact_sums;
@@ -51,6 +51,7 @@ struct gemm_offload {
                               const struct gemm_plan *plan, void *context,
                               struct fault *f);
     void *context;
+    double least; /* a GEMM of a batch, of so many products or more, is offered to it */
     const struct exact_sums *sums; /* of exact references (lib/exact/exact_sums.h), or NULL */
 };
 

@@ -233,6 +233,13 @@ enum bitcut_status gpu_open_device(struct gpu *g, struct gpu_device *device,
     return status;
 }
 
+bool gpu_is_own(const char *name)
+{
+    const struct gpu_backend *backend;
+    const char *which;
+    return parse(&backend, &which, name, NULL) == BITCUT_OK && backend->own;
+}
+
 const struct gpu_architecture *gpu_architecture_next(const struct gpu *g,
                                                      const struct gpu_architecture *at)
 {

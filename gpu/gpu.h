@@ -68,6 +68,10 @@ enum bitcut_status gpu_open_device(struct gpu *g, struct gpu_device *device,
                                    const char *name, const char *otherwise,
                                    struct fault *f);
 
+/* Whether the device that is called so is of a backend that is part of the program: its
+   kernels compute where the process has its matrices. */
+bool gpu_is_own(const char *name);
+
 /* The architecture after `at`; the first for NULL; NULL at the end. */
 const struct gpu_architecture *gpu_architecture_next(const struct gpu *g,
                                                      const struct gpu_architecture *at);

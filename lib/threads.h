@@ -28,14 +28,17 @@ static inline int threads_for(int threads, size_t work)
 #endif
 }
 
-/* Have all processors be so many threads from now on, for this thread; 0 or less: as it
-   was. */
-static inline void threads_limit(int threads)
+/* Have all processors be so many threads from now on, for the calling thread; 0 or less:
+   leave it.  Returns how many they were. */
+static inline int threads_limit(int threads)
 {
 #ifdef _OPENMP
+    const int before = omp_get_max_threads();
     if (threads > 0) omp_set_num_threads(threads);
+    return before;
 #else
     (void)threads;
+    return 1;
 #endif
 }
 

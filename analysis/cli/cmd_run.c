@@ -170,16 +170,41 @@ static int tell_least(void)
     return tell(SETTING_LEAST, least) ? EXIT_GOOD : fail_memory();
 }
 
+/* Whether the device, which is this processor, has a kernel for the way of --recipe. */
+static int check_own_device(void)
+{
+    struct recorder r;
+    struct setup s = { .plan = { 0 } };
+    struct gpu_work w;
+    struct fault f;
+    int status = device_open(&r, "run");
+    if (status != EXIT_GOOD) return status;
+    if (setup_options.recipe) status = setup_gemm(&s);
+    s.gemm.m = s.gemm.n = s.gemm.k = 1;
+    if (status == EXIT_GOOD && setup_options.recipe &&
+        gpu_work_choose(&w, &r.gpu, &r.device, &s.gemm, &f) != BITCUT_OK)
+        status = fail("--device", &f);
+    recorder_close(&r);
+    return status;
+}
+
+/* Whether the device can be opened here, and emulates. */
+static int check_emulating_device(struct context *x)
+{
+    struct emulating_device device;
+    const int status = emulating_device_open(&device, x, "run");
+    emulating_device_close(&device, x);
+    return status;
+}
+
 /* The device, if it can be opened here, and its module where the program finds it. */
 static int tell_device(const char *library, struct context *x)
 {
-    struct emulating_device device;
     char modules[PLACE_MOST];
     if (device_is_emulator()) return EXIT_GOOD;
     if (!setup_options.recipe && !setup_options.unit && !rules.count && !against)
         return complain("--device", "it computes what --recipe, --rule or --against say");
-    const int status = emulating_device_open(&device, x, "run");
-    emulating_device_close(&device, x);
+    const int status = device_is_host() ? check_own_device() : check_emulating_device(x);
     if (status != EXIT_GOOD) return status;
     snprintf(modules, sizeof modules, "%.*s", (int)(strrchr(library, '/') - library),
              library);

@@ -4,18 +4,13 @@
 
 #include <string.h>
 
-static const char emulator[] = "emulator", host[] = "host", first[] = "cuda";
+static const char emulator[] = "emulator", first[] = "cuda";
 
 const char *device_name;
 
 bool device_is_emulator(void) { return !device_name || !strcmp(device_name, emulator); }
 
-bool device_is_host(void)
-{
-    const size_t length = sizeof host - 1;
-    return device_name && !strncmp(device_name, host, length) &&
-           (!device_name[length] || device_name[length] == ':');
-}
+bool device_is_host(void) { return device_name && gpu_is_own(device_name); }
 
 int device_open(struct recorder *r, const char *command)
 {

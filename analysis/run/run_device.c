@@ -12,6 +12,7 @@ static struct {
     struct gpu gpu;
     struct gpu_device is;
     struct gpu_offload offload;
+    struct gpu_chosen *chosen; /* by kernels of the program's own */
     bool tried, open, failed;
 } device;
 
@@ -31,9 +32,15 @@ static enum bitcut_status open_it(const char *name, struct fault *f)
     const enum bitcut_status status =
         gpu_open_device(&device.gpu, &device.is, name, NULL, f);
     if (status != BITCUT_OK) return status;
-    if (!gpu_emulates(&device.gpu))
+    if (gpu_emulates(&device.gpu)) {
+        gpu_offload_init(&device.offload, &device.gpu, &device.is);
+        return BITCUT_OK;
+    }
+    if (!gpu_is_own(name))
         return fault_set(f, BITCUT_CANNOT, "its module emulates no unit");
-    gpu_offload_init(&device.offload, &device.gpu, &device.is);
+    if (!device.chosen) device.chosen = gpu_chosen_make(); /* else a parent's */
+    if (!device.chosen) return fault_set(f, BITCUT_NO_MEMORY, "no memory");
+    gpu_offload_init_kernels(&device.offload, &device.gpu, &device.is, device.chosen);
     return BITCUT_OK;
 }
 
@@ -71,6 +78,19 @@ void run_device_failed(const struct fault *f)
     device.failed = true;
     write_down(device.is.name, f->text);
     pthread_mutex_unlock(&lock);
+}
+
+/* Read once: settings stay. */
+static bool is_own;
+static pthread_once_t own_once = PTHREAD_ONCE_INIT;
+
+static void ask_own(void) { is_own = gpu_is_own(run_settings()->device); }
+
+bool run_device_is_own(void)
+{
+    if (!*run_settings()->device) return false;
+    pthread_once(&own_once, ask_own);
+    return is_own;
 }
 
 struct gpu_offload *run_device(void)

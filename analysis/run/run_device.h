@@ -9,6 +9,10 @@
    which is said once in a line on standard error and written down. */
 struct gpu_offload *run_device(void);
 
+/* Whether it is the processor's own: then products of any size are for it, by its kernels,
+   but none that one of them is compared with. */
+bool run_device_is_own(void);
+
 /* It could not compute a product, for lack of memory perhaps: written down, and said the
    first time. */
 void run_device_failed(const struct fault *f);

@@ -39,7 +39,8 @@ void second_begin(struct turn *t)
     s->swaps = other->original;
     struct fault f = { BITCUT_NO_MEMORY, "not enough memory" };
     if (take_memory(s, seen) &&
-        turn_compute(t, &s->result, s->swaps ? own : other, &f) == BITCUT_OK) {
+        (s->swaps ? turn_compute(t, &s->result, own, &f)
+                  : turn_compute_other(t, &s->result, other, &f)) == BITCUT_OK) {
         t->second = s;
     } else {
         fault_set(&t->fault, f.status, "not compared: %s", f.text);

@@ -8,6 +8,7 @@
 #include "analysis/run/second.h"
 #include "analysis/run/worker.h"
 #include "lib/hostfp.h"
+#include "lib/threads.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,42 +36,78 @@ any_function *turn_original(struct routine *r, const void *caller)
 struct computation {
     const struct product *product;
     const struct bitcut_gemm *way;
+    bool compared; /* with what the device has computed */
     enum bitcut_status status;
     struct fault fault;
+    struct gpu_offload *device; /* or NULL */
     size_t on_device;
 };
 
-/* Whether a device would be asked for any part. */
-static bool is_for_device(const struct product *p)
+/* Whether a device would be asked for any part: for a large one, or, if it is the
+   processor's own, for all that is not compared with it. */
+static bool is_for_device(const struct computation *c)
 {
-    return product_count(p) >= (double)p->gemm.count * GEMM_OFFLOAD_LEAST;
+    const struct product *const p = c->product;
+    return run_device_is_own()
+               ? !c->compared
+               : product_count(p) >= (double)p->gemm.count * GEMM_OFFLOAD_LEAST;
+}
+
+/* A GEMM of the product on the device, counted. */
+static enum bitcut_status run_counted(bool *took, const struct bitcut_gemm *g,
+                                      const struct gemm_plan *plan, void *context,
+                                      struct fault *f)
+{
+    struct computation *const c = context;
+    const struct gemm_offload *const to = &c->device->offload;
+    const enum bitcut_status status = to->run(took, g, plan, to->context, f);
+    c->on_device += *took;
+    return status;
 }
 
 static void compute_on(void *context, int threads)
 {
     struct computation *const c = context;
-    struct gpu_offload *const device = is_for_device(c->product) ? run_device() : NULL;
-    const size_t before = device ? device->runs : 0;
+    c->device = is_for_device(c) ? run_device() : NULL;
+    struct gemm_offload counted = { .run = run_counted,
+                                    .context = c,
+                                    .least = c->device ? c->device->offload.least : 0 };
     struct gemm_options options = { .threads = threads,
                                     .progress = progress_of_thread(),
-                                    .offload = device ? &device->offload : NULL };
+                                    .offload = c->device ? &counted : NULL };
+    const int before = threads_limit(threads); /* of the processor's own kernels */
     c->status = product_compute(c->product, c->way, &options, &c->fault);
-    if (device && c->status == BITCUT_CANNOT) {
+    if (c->device && c->status == BITCUT_CANNOT) {
         run_device_failed(&c->fault);
+        c->on_device = 0;
         options.offload = NULL;
         c->status = product_compute(c->product, c->way, &options, &c->fault);
-    } else if (device) c->on_device = device->runs - before;
+    }
+    threads_limit(before);
 }
 
-enum bitcut_status turn_compute(struct turn *t, const struct product *p,
-                                const struct run_way *way, struct fault *f)
+static enum bitcut_status compute_in(struct turn *t, const struct product *p,
+                                     const struct run_way *way, bool compared,
+                                     struct fault *f)
 {
-    struct computation c = { .product = p, .way = &way->gemm };
+    struct computation c = { .product = p, .way = &way->gemm, .compared = compared };
     if (product_count(p) < SMALL) compute_on(&c, 1);
     else worker_call(compute_on, &c, run_settings()->threads);
     t->on_device += c.on_device;
     if (c.status != BITCUT_OK) *f = c.fault;
     return c.status;
+}
+
+enum bitcut_status turn_compute(struct turn *t, const struct product *p,
+                                const struct run_way *way, struct fault *f)
+{
+    return compute_in(t, p, way, false, f);
+}
+
+enum bitcut_status turn_compute_other(struct turn *t, const struct product *p,
+                                      const struct run_way *way, struct fault *f)
+{
+    return compute_in(t, p, way, true, f);
 }
 
 /* --- where it is ------------------------------------------------------------------ */

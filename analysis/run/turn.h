@@ -72,4 +72,9 @@ any_function *turn_count(struct routine *routine, const void *caller);
 enum bitcut_status turn_compute(struct turn *t, const struct product *p,
                                 const struct run_way *way, struct fault *f);
 
+/* The same of what is compared with a product that the processor's own kernels may have
+   computed, and so not by them. */
+enum bitcut_status turn_compute_other(struct turn *t, const struct product *p,
+                                      const struct run_way *way, struct fault *f);
+
 #endif
