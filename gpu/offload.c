@@ -70,13 +70,13 @@ enum { SUMS_LEAST = 1 << 26, SUMS_BYTES = 1 << 30 };
 void gpu_offload_init(struct gpu_offload *to, const struct gpu *gpu,
                       const struct gpu_device *device)
 {
-    *to = (struct gpu_offload){ .gpu = gpu,
-                                .device = device,
-                                .offload = { .run = run,
-                                             .context = to,
-                                             .least = GEMM_OFFLOAD_LEAST },
-                                .sums = { sums, to, SUMS_LEAST, SUMS_BYTES },
-                                .lock = PTHREAD_MUTEX_INITIALIZER };
+    *to = (struct gpu_offload){
+        .gpu = gpu,
+        .device = device,
+        .offload = { .run = run, .context = to, .least = GEMM_OFFLOAD_LEAST },
+        .sums = { sums, to, SUMS_LEAST, SUMS_BYTES },
+        .lock = PTHREAD_MUTEX_INITIALIZER
+    };
     if (gpu->module->sums) to->offload.sums = &to->sums;
 }
 
@@ -114,12 +114,11 @@ static void room_give(struct gpu_offload *to, void *at, size_t bytes)
    behind it. */
 static bool same_plan(const struct gemm_plan *x, const struct gemm_plan *y)
 {
-    bool same = x->recipe == y->recipe && x->terms == y->terms && x->scale == y->scale &&
-                x->promote == y->promote && !y->slips &&
-                x->split_a.words == y->split_a.words &&
-                x->split_b.words == y->split_b.words &&
-                x->split_a.scale == y->split_a.scale &&
-                x->split_b.scale == y->split_b.scale;
+    bool same =
+        x->recipe == y->recipe && x->terms == y->terms && x->scale == y->scale &&
+        x->promote == y->promote && !y->slips && x->split_a.words == y->split_a.words &&
+        x->split_b.words == y->split_b.words && x->split_a.scale == y->split_a.scale &&
+        x->split_b.scale == y->split_b.scale;
     for (int i = 0; i < x->terms && same; i++)
         same = x->term[i].a == y->term[i].a && x->term[i].b == y->term[i].b &&
                x->term[i].accumulator == y->term[i].accumulator;
@@ -135,8 +134,9 @@ static enum bitcut_status run_kernel(bool *took, const struct bitcut_gemm *g,
 {
     struct gpu_offload *const to = context;
     struct gpu_work w;
+    struct fault none;
     size_t bytes;
-    *took = gpu_work_recall(&w, to->chosen, to->gpu, to->device, g, NULL) == BITCUT_OK &&
+    *took = gpu_work_recall(&w, to->chosen, to->gpu, to->device, g, &none) == BITCUT_OK &&
             !gpu_work_emulates(&w) && same_plan(&w.plan, plan);
     if (!*took) return BITCUT_OK;
     void *const room = room_take(to, &bytes, gpu_work_workspace(&w, to->gpu));

@@ -23,14 +23,15 @@ struct gpu_offload {
 
 /* Offload GEMMs to a device: one whose module can emulate takes those that
    gpu_work_emulate_plan() does, and one whose module has them the sums of exact
-   references, one at a time.  *to stays where it is, and so do the others.  A child of fork() begins with a new one. */
+   references, one at a time.  *to stays where it is, and so do the others.  A child of
+   fork() begins with a new one. */
 void gpu_offload_init(struct gpu_offload *to, const struct gpu *gpu,
                       const struct gpu_device *device);
 
 /* The same of a device of a backend that is part of the program, for what computes by it
-   and does not compare with its kernels: it takes each GEMM that one of them computes to the
-   same bits, of any size, from several threads at a time.  What it chose is remembered in
-   `chosen`. */
+   and does not compare with its kernels: it takes each GEMM that one of them computes to
+   the same bits, of any size, from several threads at a time.  What it chose is
+   remembered in `chosen`. */
 void gpu_offload_init_kernels(struct gpu_offload *to, const struct gpu *gpu,
                               const struct gpu_device *device, struct gpu_chosen *chosen);
 

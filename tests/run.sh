@@ -91,12 +91,15 @@ names_there() {
     sort names | diff wanted -
 }
 
-# called RECIPE UNIT [AGAINST]: every name by this way; all outputs are compared with another.
+# called RECIPE UNIT [AGAINST]: every name by this way, on device $on if that is not empty;
+# all outputs are compared with another.
+on=
 called() {
     against=${3:+--against $3} both=
     [ "${3:-}" != original ] || both=both
     # shellcheck disable=SC2086 # words, or none
-    bitcut run --recipe "$1" --unit "$2" $against --json -- ./client "$1" "$2" $both \
+    bitcut run --recipe "$1" --unit "$2" ${on:+--device $on} $against --json -- \
+        ./client "$1" "$2" $both \
         < names > out 2> err || echo "status $?"
     grep -v '^{' out
     grep -v '^{' err
@@ -299,6 +302,50 @@ on_device() {
         line '^bitcut: --device: its module emulates no unit$'
         bitcut run --device cuda --audit -- ./scenes once > out 2> err
         line '^bitcut: --device: it computes what --recipe, --rule or --against say$'
+    )
+}
+
+# The processor's own matrix unit that has kernels, if it has one.
+own_unit() {
+    bitcut list devices --json | grep '"name":"host"' > host
+    if grep -q '"architectures":[^]]*"amx-bf16"' host; then
+        echo amx/tdpbf16ps.m16n16k32.f32.bf16
+    elif grep -q '"architectures":[^]]*"avx512-bf16"' host; then
+        echo avx512/vdpbf16ps.m1n16k2.f32.bf16
+    fi
+}
+
+# summed KEY: of all places.
+summed() { sed -n "s/.*\"where\".*\"$1\":\([0-9]*\).*/\1/p" err | awk '{ n += $1 } END { print n + 0 }'; }
+
+# By it every product of every size: called in every way, by threads, with small stacks, in
+# teams, in other modes of floating point and in children.
+on_own_device() {
+    (
+        on=host unit=$(own_unit)
+        called plain "$unit"
+        [ "$(summed on_device)" -ge "$(summed taken)" ] ||
+            echo "$(summed on_device) of $(summed taken) on the device"
+        SCENE_RECIPE=bf16x6 SCENE_UNIT=$unit
+        as="--recipe bf16x6 --device host"
+        scene 0 "1 520 0 0" threads
+        [ "$(counts on_device)" = 520 ] || tail -n 1 err
+        scene 0 "1 520 0 0" small_stacks
+        scene 0 "1 24 0 0" modes
+        scene 0 "1 2 0 0" traps
+        [ -n "$sanitized" ] || scene 0 "8 544 0 0" forks
+        # What is compared with it is emulated; the audit's excerpts are, too.
+        ran 0 --against "bf16x6@$unit" --json -- ./scenes all
+        [ "$(summed differ) $(counts on_device)" = "0 66" ] || cat err
+        ran 0 --audit --sample all --json -- ./scenes all
+        [ "$(summed mismatches)" = 0 ] && [ "$(summed recomputed)" -gt 0 ] || cat err
+        as=
+        ran 125 --recipe ootomo --unit a100 --device host -- ./scenes once
+        line '^bitcut: --device: there is no kernel for recipe ootomo'
+        # What no kernel computes is emulated.
+        as="--rule *=ootomo@a100" SCENE_RECIPE=ootomo SCENE_UNIT=ampere/mma.m16n8k16.f32.f16
+        ran 0 --device host --json -- ./scenes all
+        [ "$(counts taken on_device)" = "3 0" ] || tail -n 1 err
     )
 }
 
@@ -565,6 +612,9 @@ ok_if_empty "the modules are built" "$(model_built models; model_built honest -D
 if [ -n "$sanitized" ]; then skip "children, --device" "a sanitizer's lock may be taken in a child"
 else ok_if_empty "children, --device" "$(forks_on_device)"; fi
 ok_if_empty "--device" "$(on_device)"
+what="--device host, the processor's own unit"
+if [ -n "$(own_unit)" ]; then ok_if_empty "$what" "$(on_own_device)"
+else skip "$what" "it has none"; fi
 ok_if_empty "ends" "$(ends)"
 ok_if_empty "what cannot begin is told in a line" "$(bad_begin)"
 for program in id scenes; do

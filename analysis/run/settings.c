@@ -149,7 +149,7 @@ const struct setting settings[] = {
                          "where each process writes what it did: a folder that is there",
                          take_folder },
     [SETTING_THREADS] = { "BITCUT_RUN_THREADS", "0: all processors", take_threads },
-    [SETTING_DEVICE] = { "BITCUT_RUN_DEVICE", "which emulates large products: cuda[:N]",
+    [SETTING_DEVICE] = { "BITCUT_RUN_DEVICE", "which computes products: host, or cuda[:N]",
                          take_device },
     [SETTING_LEAST] = { "BITCUT_RUN_LEAST",
                         "calls of fewer products of two numbers are the library's",
