@@ -127,12 +127,13 @@ static const struct unit_row rows[] = { { 0 } };
 
 /* --- measuring -------------------------------------------------------------------- */
 
-enum { FIRST_ROUNDS = 1000, ROUNDS_MOST = 1 << 30, TIMINGS = 12 };
+enum { FIRST_ROUNDS = 1000, TIMINGS = 12 };
 
-static const double timed = 4e-3; /* seconds */
+/* Seconds that a timing takes at least, and all of them at most, about. */
+static const double timed = 4e-3, all_timed = 0.5;
 
 /* All threads run so many rounds.  *best is the best rate there was, in products a
-   second; returns the seconds that the rounds take at that rate. */
+   second; returns the seconds they took. */
 static double run_all(double *best, const struct unit_row *row, size_t rounds)
 {
     double from = 0;
@@ -149,23 +150,30 @@ static double run_all(double *best, const struct unit_row *row, size_t rounds)
         row->run(rounds);
     }
     const double seconds = seconds_now() - from;
-    const double products = threads * (double)rounds * row->products;
-    if (products / seconds > *best) *best = products / seconds;
-    return products / *best;
+    const double rate = threads * (double)rounds * row->products / seconds;
+    if (rate > *best) *best = rate;
+    return seconds;
 }
 
-/* Rounds are doubled until they take long enough even where no other program is in the
-   way. */
+/* Rounds are doubled until they take long enough, and more of them are not faster: where
+   other programs run, threads wait for each other. */
 double host_peak(unsigned unit)
 {
+    static const double faster = 1.1;
     char why_not[GPU_FAULT_MOST];
     const unsigned here = host_units(why_not, &host_system);
     const struct unit_row *row = rows;
-    size_t rounds = FIRST_ROUNDS;
-    double best = 0;
+    double seconds = 0, best = 0, before = 0;
     while (row->run && row->unit != unit) row++;
     if (!row->run || !(row->needs & here)) return 0;
-    while (run_all(&best, row, rounds) < timed && rounds < ROUNDS_MOST) rounds *= 2;
-    for (int i = 0; i < TIMINGS; i++) run_all(&best, row, rounds);
+    const double until = seconds_now() + all_timed;
+    size_t rounds = FIRST_ROUNDS;
+    while ((seconds < timed || best > faster * before) && seconds_now() < until) {
+        before = best;
+        rounds *= 2;
+        seconds = run_all(&best, row, rounds);
+    }
+    for (int i = 0; i < TIMINGS && seconds_now() < until; i++)
+        run_all(&best, row, rounds);
     return best;
 }

@@ -1,6 +1,5 @@
 #include "gpu/host/host_peers.h"
 
-#include "gpu/blas_library.h"
 #include "gpu/layout.h"
 
 #include <limits.h>
@@ -98,48 +97,44 @@ const struct gpu_peer host_peers[] = {
 
 /* --- the libraries ---------------------------------------------------------------- */
 
-/* Of each, open or not here. */
-static struct {
-    void *handle;
-    bool opened;
-} libraries[BLAS_LIBRARIES];
+/* NULL: the library has it not, or is not here. */
+typedef void library_function(void);
 
-static void *handle_of(enum blas_name name)
+static library_function *function_of(const struct call *call, void *handle)
 {
-    if (!libraries[name].opened)
-        libraries[name].handle = blas_library_open(&blas_libraries[name]);
-    libraries[name].opened = true;
-    return libraries[name].handle;
-}
-
-/* NULL: it is not there. */
-static void (*function_of(const struct call *call))(void)
-{
-    void (*function)(void);
-    blas_library_find(&function, handle_of(call->library), call->function);
+    library_function *function;
+    blas_library_find(&function, handle, call->function);
     return function;
 }
 
-bool host_peer_absent(const struct gpu_peer *peer) { return !function_of(peer->own); }
-
-/* "OpenBLAS 0.3.21 Cooperlake, oneDNN 2.6.3 AVX512_CORE_BF16; no BLIS, MKL" */
-void host_peers_begin(struct gpu_library *to, int threads)
+bool host_peer_absent(const struct gpu_peer *peer)
 {
-    char here[GPU_TEXT_MOST] = "", lost[80] = "";
+    const struct call *const call = peer->own;
+    return !function_of(call, blas_library_open(&blas_libraries[call->library]));
+}
+
+/* Add a name to a list. */
+static void list(char text[GPU_TEXT_MOST], const char *name)
+{
+    const size_t used = strlen(text);
+    snprintf(text + used, GPU_TEXT_MOST - used, "%s%s", used ? ", " : "", name);
+}
+
+/* "OpenBLAS 0.3.21 Cooperlake, oneDNN 2.6.3 avx512_core_bf16; no BLIS, MKL" */
+void host_libraries_open(struct host_libraries *x, struct gpu_library *to, int threads)
+{
+    char here[GPU_TEXT_MOST] = "", lost[GPU_TEXT_MOST] = "", text[100];
     for (int i = 0; i < BLAS_LIBRARIES; i++) {
         const struct blas_library *const row = &blas_libraries[i];
-        void *const handle = handle_of((enum blas_name)i);
-        char *const at = handle ? here + strlen(here) : lost + strlen(lost);
-        const size_t left =
-            (size_t)((handle ? here + sizeof here : lost + sizeof lost) - at);
-        char text[100];
-        if (handle) blas_library_thread(row, handle, threads);
-        if (handle) blas_library_say(text, sizeof text, row, handle, threads);
-        else snprintf(text, sizeof text, "%s", row->name);
-        snprintf(at, left, "%s%s", at == here || at == lost ? "" : ", ", text);
+        x->handle[i] = blas_library_open(row);
+        if (x->handle[i]) {
+            blas_library_thread(row, x->handle[i], threads);
+            blas_library_say(text, sizeof text, row, x->handle[i], threads);
+        }
+        list(x->handle[i] ? here : lost, x->handle[i] ? text : row->name);
     }
     to->here = *here != 0;
-    snprintf(to->text, sizeof to->text, "%s%s%s", *here ? here : "none",
+    snprintf(to->text, sizeof to->text, "%.200s%s%.50s", *here ? here : "none",
              *lost ? "; no " : "", lost);
 }
 
@@ -156,13 +151,14 @@ static struct factor factor_of(const struct gpu_work *w, const struct gpu_peer *
                             words_line_bytes(&x) / sizeof(uint16_t) };
 }
 
-int host_peer_run(const struct gpu_peer *peer, const struct gpu_work *w, char *fault)
+int host_peer_run(const struct host_libraries *libraries, const struct gpu_peer *peer,
+                  const struct gpu_work *w, char *fault)
 {
     const struct bitcut_gemm *const g = &w->gemm;
     const struct call *const call = peer->own;
+    library_function *const function =
+        function_of(call, libraries->handle[call->library]);
     int status = 0;
-    snprintf(fault, GPU_FAULT_MOST, "no %s", blas_libraries[call->library].name);
-    if (host_peer_absent(peer)) return 1;
     snprintf(fault, GPU_FAULT_MOST, "%s: not of such a size", call->function);
     if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX - GPU_WORDS_RUN) return 1;
     for (size_t i = 0; i < g->count && !status; i++) {
@@ -173,7 +169,7 @@ int host_peer_run(const struct gpu_peer *peer, const struct gpu_work *w, char *f
                                    .b = factor_of(w, peer, BITCUT_B, i),
                                    .d = (float *)g->d.to + i * g->d.stride,
                                    .turned = peer->split };
-        status = call->run(function_of(call), &x);
+        status = call->run(function, &x);
     }
     snprintf(fault, GPU_FAULT_MOST, "%s gives status %d", call->function, status);
     return status;

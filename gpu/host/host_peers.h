@@ -3,19 +3,27 @@
 #ifndef BITCUT_GPU_HOST_HOST_PEERS_H
 #define BITCUT_GPU_HOST_HOST_PEERS_H
 
+#include "gpu/blas_library.h"
 #include "gpu/module.h"
 
 extern const struct gpu_peer host_peers[]; /* ended by a row without a name */
 
-/* Whether the library of a peer is not here, or lacks the function.  The first call opens
-   the libraries, for as long as the process lasts. */
+/* Whether the library of a peer is not here, or lacks the function.  One that is here
+   stays open as long as the process lasts. */
 bool host_peer_absent(const struct gpu_peer *peer);
 
-/* Have all libraries use so many threads, and say which there are, and are not. */
-void host_peers_begin(struct gpu_library *library, int threads);
+/* The libraries, open; NULL: it is not here. */
+struct host_libraries {
+    void *handle[BLAS_LIBRARIES];
+};
+
+/* Open them, have them use so many threads, and say which there are, and are not. */
+void host_libraries_open(struct host_libraries *x, struct gpu_library *library,
+                         int threads);
 
 /* D = A B of the work, or of its words where the peer has a split, one GEMM of a batch
    after the other.  Another number than 0 with a line in fault. */
-int host_peer_run(const struct gpu_peer *peer, const struct gpu_work *work, char *fault);
+int host_peer_run(const struct host_libraries *x, const struct gpu_peer *peer,
+                  const struct gpu_work *work, char *fault);
 
 #endif

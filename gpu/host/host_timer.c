@@ -26,6 +26,7 @@ struct gpu_session {
     struct bitcut_gemm gemm; /* D = A B, matrices one after the other */
     size_t d_bytes;          /* of all D */
     struct buffer a, b, d, words_a, words_b, workspace;
+    struct host_libraries libraries;
 };
 
 /* --- memory ----------------------------------------------------------------------- */
@@ -106,7 +107,7 @@ static int session_begin(struct gpu_session **session, struct gpu_library *libra
         session_end(s);
         return 1;
     }
-    host_peers_begin(library, threads_for(0, SIZE_MAX));
+    host_libraries_open(&s->libraries, library, threads_for(0, SIZE_MAX));
     *session = s;
     return 0;
 }
@@ -162,7 +163,7 @@ static int entrant_run(const struct gpu_session *s, const struct gpu_entrant *e,
     }
     const int told = whole && has_words(e) ? split_run(s, e, fault) : 0;
     const struct gpu_work w = work_of(s, e, has_words(e));
-    return told ? told : host_peer_run(e->peer, &w, fault);
+    return told ? told : host_peer_run(&s->libraries, e->peer, &w, fault);
 }
 
 /* --- timing ----------------------------------------------------------------------- */
