@@ -1,5 +1,6 @@
 #include "gpu/host/host_peers.h"
 
+#include "gpu/host/host_matmul.h"
 #include "gpu/layout.h"
 
 #include <limits.h>
@@ -21,6 +22,7 @@ struct product {
     struct factor a, b;
     float *d;
     bool turned;
+    struct host_libraries *libraries;
 };
 
 /* Run it by a function of a library: 0, or its status. */
@@ -63,6 +65,20 @@ static int run_dnnl(void (*function)(void), const struct product *x)
         x->a.at, (int64_t)x->a.ld, x->b.at, (int64_t)x->b.ld, 0, x->d, (int64_t)x->n);
 }
 
+/* The matmul of the shape is made at the first call. */
+static int run_matmul(void (*function)(void), const struct product *x)
+{
+    struct host_matmul **const at = &x->libraries->matmul;
+    int status = 0;
+    (void)function;
+    if (!*at || !host_matmul_is(*at, x->m, x->n, x->k)) {
+        host_matmul_free(*at);
+        *at = host_matmul_make(&status, x->libraries->handle[BLAS_ONEDNN], x->m, x->n,
+                               x->k);
+    }
+    return *at ? host_matmul_run(*at, x->d, x->a.at, x->b.at) : status;
+}
+
 /* --- the table -------------------------------------------------------------------- */
 
 /* How a peer is called. */
@@ -78,6 +94,9 @@ static const struct call openblas = { BLAS_OPENBLAS, "cblas_sgemm", run_cblas },
                          mkl_words = { BLAS_MKL, "cblas_gemm_bf16bf16f32",
                                        run_cblas_words },
                          onednn = { BLAS_ONEDNN, "dnnl_sgemm", run_dnnl },
+                         onednn_fast = { BLAS_ONEDNN,
+                                         "dnnl_primitive_attr_set_fpmath_mode",
+                                         run_matmul },
                          onednn_words = { BLAS_ONEDNN, "dnnl_gemm_bf16bf16f32",
                                           run_dnnl };
 
@@ -89,6 +108,7 @@ const struct gpu_peer host_peers[] = {
     { "blis",        "BLIS, FP32",                               F32, NULL,   GPU_PEER_SINGLE, &blis         },
     { "mkl",         "MKL, FP32",                                F32, NULL,   GPU_PEER_SINGLE, &mkl          },
     { "onednn",      "oneDNN, FP32",                             F32, NULL,   GPU_PEER_SINGLE, &onednn       },
+    { "onednn-fast", "oneDNN, FP32 in and out, a matmul of fpmath mode bf16", F32, NULL, GPU_PEER, &onednn_fast },
     { "mkl-bf16",    "MKL, bf16 in, FP32 accumulated and out",   F32, "bf16", GPU_PEER_HALF,   &mkl_words    },
     { "onednn-bf16", "oneDNN, bf16 in, FP32 accumulated and out", F32, "bf16", GPU_PEER_HALF,  &onednn_words },
     { 0 }
@@ -110,7 +130,9 @@ static library_function *function_of(const struct call *call, void *handle)
 bool host_peer_absent(const struct gpu_peer *peer)
 {
     const struct call *const call = peer->own;
-    return !function_of(call, blas_library_open(&blas_libraries[call->library]));
+    void *const handle = blas_library_open(&blas_libraries[call->library]);
+    return !function_of(call, handle) ||
+           (call->run == run_matmul && !host_matmul_here(handle));
 }
 
 /* Add a name to a list. */
@@ -124,6 +146,7 @@ static void list(char text[GPU_TEXT_MOST], const char *name)
 void host_libraries_open(struct host_libraries *x, struct gpu_library *to, int threads)
 {
     char here[GPU_TEXT_MOST] = "", lost[GPU_TEXT_MOST] = "", text[100];
+    x->matmul = NULL;
     for (int i = 0; i < BLAS_LIBRARIES; i++) {
         const struct blas_library *const row = &blas_libraries[i];
         x->handle[i] = blas_library_open(row);
@@ -138,6 +161,8 @@ void host_libraries_open(struct host_libraries *x, struct gpu_library *to, int t
              *lost ? "; no " : "", lost);
 }
 
+void host_libraries_close(struct host_libraries *x) { host_matmul_free(x->matmul); }
+
 /* --- running ---------------------------------------------------------------------- */
 
 /* An operand of GEMM i. */
@@ -151,7 +176,7 @@ static struct factor factor_of(const struct gpu_work *w, const struct gpu_peer *
                             words_line_bytes(&x) / sizeof(uint16_t) };
 }
 
-int host_peer_run(const struct host_libraries *libraries, const struct gpu_peer *peer,
+int host_peer_run(struct host_libraries *libraries, const struct gpu_peer *peer,
                   const struct gpu_work *w, char *fault)
 {
     const struct bitcut_gemm *const g = &w->gemm;
@@ -168,7 +193,8 @@ int host_peer_run(const struct host_libraries *libraries, const struct gpu_peer 
                                    .a = factor_of(w, peer, BITCUT_A, i),
                                    .b = factor_of(w, peer, BITCUT_B, i),
                                    .d = (float *)g->d.to + i * g->d.stride,
-                                   .turned = peer->split };
+                                   .turned = peer->split,
+                                   .libraries = libraries };
         status = call->run(function, &x);
     }
     snprintf(fault, GPU_FAULT_MOST, "%s gives status %d", call->function, status);

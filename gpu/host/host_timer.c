@@ -91,6 +91,7 @@ static void session_end(struct gpu_session *s)
 {
     struct buffer *const all[] = { &s->a,       &s->b,       &s->d,
                                    &s->words_a, &s->words_b, &s->workspace };
+    host_libraries_close(&s->libraries);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]->at);
     free(s);
 }
@@ -152,8 +153,7 @@ static int split_run(const struct gpu_session *s, const struct gpu_entrant *e,
     return told ? told : operand_split(&s->words_b, &w, BITCUT_B, fault);
 }
 
-static int entrant_run(const struct gpu_session *s, const struct gpu_entrant *e,
-                       char *fault)
+static int entrant_run(struct gpu_session *s, const struct gpu_entrant *e, char *fault)
 {
     const bool whole = e->part == GPU_WHOLE;
     if (e->part == GPU_SPLIT) return split_run(s, e, fault);
@@ -185,7 +185,7 @@ static int entrant_prepare(struct gpu_session *s, const struct gpu_entrant *e,
     return e->part == GPU_PRODUCT ? split_run(s, e, fault) : 0;
 }
 
-static int run_often(const struct gpu_session *s, const struct gpu_entrant *e, int count,
+static int run_often(struct gpu_session *s, const struct gpu_entrant *e, int count,
                      char *fault)
 {
     int told = 0;
