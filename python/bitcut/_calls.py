@@ -33,8 +33,8 @@ class Gemm(Result):
         """How far ``d`` is from the exact result: judge() of the same arguments."""
         if not hasattr(self, "_problem"):
             raise BadArgument("this is a copy without A and B; judge() takes D and them")
-        if self._problem.place:
-            raise BadArgument(f"D is in the memory of {self._problem.place.device}; judge() of "
+        if self._problem.place and self._problem.place.memory:
+            raise BadArgument(f"D is in the memory of {self._problem.place.memory}; judge() of "
                               "it, A and B with copy=True copies them to the host")
         return _judged(self._problem, index, threads)
 
@@ -50,7 +50,7 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
          format_c: Optional[str] = None, format_d: Optional[str] = None, out: Any = None,
          copy: bool = False, threads: int = 0, kernel: Optional[str] = None,
          any_promotion: bool = False, any_slices: bool = False, stream: Any = None,
-         workspace: Any = None) -> Gemm:
+         workspace: Any = None, device: Optional[str] = None) -> Gemm:
     """D = alpha A B + beta C by a recipe on a matrix unit: every bit that a kernel following
     the recipe gives there.  Arrays in the memory of a GPU, CuPy's, PyTorch's or whatever has
     __cuda_array_interface__ or DLPack, are multiplied there, to the same bits: by that kernel, or
@@ -80,13 +80,21 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
         theirs or an address; memory for D and to work in is theirs as well, unless `out` and
         `workspace`, of as many bytes as workspace() says, give it.
 
+    device
+        "host": arrays of the host's memory by the processor's own matrix units (AMX, AVX512-BF16),
+        if devices() has them, to the same bits.  Arguments and results are those of GPUs, but for
+        `stream`; D is there when the call returns.  OMP_NUM_THREADS says how many threads.
+
     Sources of recipes and units: the fields "source" of their tables."""
+    if device is not None and threads:
+        raise BadArgument("threads: of the emulator; OMP_NUM_THREADS says it of a device's kernels")
     p = Problem(a, b, c, out, recipe=recipe, unit=unit, alpha=alpha, beta=beta, split=split,
                 split_a=split_a, split_b=split_b, high=high, low=low, scale=scale,
                 low_low=low_low, promote=promote, tile_k=tile_k, equilibrate=equilibrate,
                 order=order, format_a=format_a, format_b=format_b, format_c=format_c,
                 format_d=format_d, copy=copy, writes=True, kernel=kernel,
-                any_promotion=any_promotion, any_slices=any_slices, stream=stream)
+                any_promotion=any_promotion, any_slices=any_slices, stream=stream,
+                device=device)
     g, said = p.struct, {}
     if p.place:
         ran = _device.start(p, workspace)
@@ -104,10 +112,10 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
 
 
 def workspace(a: Any, b: Any, **given) -> int:
-    """Bytes that gemm() of the same arguments, arrays in the memory of a GPU, works in there; of
-    a batch so many for each matrix that is to be computed at the same time, or where the unit is
+    """Bytes that gemm() of the same arguments, arrays in the memory of a GPU or with `device`,
+    works in there; of a batch so many for each matrix that is to be computed at the same time, or where the unit is
     emulated once."""
-    p = _problem(a, b, given, needs=(), how=(*HOW, *OF_DEVICES), on_device=True)
+    p = _problem(a, b, given, needs=(), how=(*HOW, *OF_DEVICES, "device"), on_device=True)
     if p.place is None:
         raise BadArgument("A and B are in the memory of the host, where gemm() needs none")
     return _device.workspace_bytes(p.struct, p.place)

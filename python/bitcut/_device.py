@@ -4,18 +4,20 @@ is, on their streams."""
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import pathlib
 import sys
 import threading
 from typing import Any, Optional
 
-from ._arrays import FLOATS, element_bytes, look
-from ._library import (BadArgument, BadType, Cannot, byref, c_size_t, c_void_p, fresh_gemm, lib,
-                       path as library, read)
+from ._arrays import FLOATS, element_bytes, empty, look
+from ._library import (BadArgument, BadType, Cannot, byref, c_size_t, c_void_p, compute, fresh_gemm,
+                       lib, path as library, read, text)
 from ._tables import Table
 
 WORKSPACE_MOST = 2**28  # bytes, where a batch does with less
+ALIGNMENT = 256  # of a workspace, in bytes
 
 # --- whose memory it is --------------------------------------------------------------------
 
@@ -151,8 +153,8 @@ def device(name: str) -> c_void_p:
 
 def devices() -> Table:
     """What has kernels here, with its name: GPUs, none where there is no module for them, and
-    "host", the matrix units of this machine's processor, if it has any.  Arrays on GPUs are
-    multiplied there; the units of the host are for the program and C (bitcut_device_open)."""
+    "host", the matrix units of this machine's processor, if it has any.  gemm() multiplies arrays
+    on GPUs there, and those of the host by its own units where device="host" says so."""
     rows = []
     numbered = [f"{backend}:{number}" for backend in ("cuda", "hip") for number in range(64)]
     missing = set()
@@ -190,7 +192,7 @@ class Place:
         if len(where) > 1:
             raise BadArgument("matrices in several memories: " + ", ".join(
                 f"{v.name} in that of {v.device or 'the host'}" for v in views))
-        self.device = where.pop()
+        self.device = self.memory = where.pop()
         owners = [_owner(view.source, _number(self.device)) for view in views]
         current = {o.stream() if o else v.stream or 0 for o, v in zip(owners, views)}
         if stream is None and len(current) > 1:
@@ -207,6 +209,33 @@ class Place:
                               "these are the arrays of neither")
         with self.owner.on(self.stream) if self.elsewhere else contextlib.nullcontext():
             return self.owner.empty(shape, format)
+
+
+class HostPlace:
+    """The processor's own matrix units, on arrays where they are: what starts there is done when
+    the call returns."""
+
+    memory, stream, owner, elsewhere = None, 0, None, False
+
+    def __init__(self, device: str, operands, stream: Any):
+        text(device, "device")
+        if device.partition(":")[0] != "host":
+            raise BadArgument(f"device: {device!r}: it can be 'host'; GPUs multiply the arrays "
+                              "that are in their memory")
+        there = [o.view for o in operands if o.view.device]
+        if there:
+            raise BadArgument(f"device: {device!r}, and {there[0].name} is in the memory of "
+                              f"{there[0].device}; copy it to the host first")
+        if stream is not None:
+            raise BadArgument("stream: the host has none")
+        self.device = device
+
+    def empty(self, shape, format: Optional[str], argument: str):
+        if format is not None:
+            return empty(shape, format)
+        room = ctypes.create_string_buffer(shape[0] + ALIGNMENT)
+        before = -ctypes.addressof(room) % ALIGNMENT
+        return (ctypes.c_ubyte * shape[0]).from_buffer(room, before)
 
 
 def methods(g, place: Place) -> list:
@@ -237,7 +266,7 @@ def _workspace(g, place: Place, given: Any):
         count = max(1, min(g.count, WORKSPACE_MOST // needed)) if together else 1
         given = place.empty((needed * count,), None, "workspace")
     view = look(given, "workspace", on_device=True)
-    if view.device != place.device or view.readonly or not view.is_dense():
+    if view.device != place.memory or view.readonly or not view.is_dense():
         raise BadArgument(f"workspace: not {place.device}'s, without gaps, to be written to")
     return view
 
@@ -246,9 +275,13 @@ def start(problem, workspace: Any):
     """Start the GEMM of a problem, on its place's stream; the GEMM as it runs."""
     g, place, ran = problem.struct, problem.place, fresh_gemm()
     view = _workspace(g, place, workspace)
-    read(lib.bitcut_gemm_start, byref(ran), device(place.device), byref(g),
-         view.address if view else None, view.count * view.item if view else 0,
-         place.stream or None)
+    arguments = (byref(ran), device(place.device), byref(g), view.address if view else None,
+                 view.count * view.item if view else 0, place.stream or None)
+    if place.memory:
+        read(lib.bitcut_gemm_start, *arguments)
+    else:
+        compute(lib.bitcut_gemm_start, *arguments, keep=(problem, ran, view),
+                products=problem.products())
     if place.elsewhere and place.owner:
         for used in [*problem.views(), *([view] if view else [])]:
             place.owner.used(used.source, place.stream)

@@ -247,25 +247,27 @@ def _same_place(x: Operand, y: Operand) -> bool:
 
 class Problem:
     """A struct bitcut_gemm, `struct`, and the arrays that it points to, `keep`.  With `writes`
-    or `on_device` they may be on a device, and `place` says where; else it is None."""
+    or `on_device` they may be on a device, and `place` says where; so it does of `device`, the
+    host's own units; else it is None."""
 
     def __init__(self, a, b, c=None, d=None, *, alpha=1.0, beta=None, format_a=None,
                  format_b=None, format_c=None, format_d=None, copy=False, writes=False,
-                 batch=True, on_device=False, stream=None, **how):
+                 batch=True, on_device=False, stream=None, device=None, **how):
         operand = functools.partial(Operand, on_device=writes or on_device)
         self.a, self.b = operand(a, "A", format_a, copy), operand(b, "B", format_b, copy)
         self.c = operand(c, "C", format_c, copy) if c is not None else None
-        self.place = None
-        if any(o and o.view.device for o in (self.a, self.b, self.c)):
-            self.place = _device.Place([o for o in (self.a, self.b, self.c) if o], stream)
+        self.place, operands = None, [o for o in (self.a, self.b, self.c) if o]
+        if device is not None:
+            self.place = _device.HostPlace(device, operands, stream)
+        elif any(o.view.device for o in operands):
+            self.place = _device.Place(operands, stream)
         there = [name for name in OF_DEVICES if how.get(name)] + ["stream"] * (stream is not None)
         if there and not self.place:
-            raise BadArgument(f"{', '.join(there)}: of arrays on a GPU alone")
+            raise BadArgument(f"{', '.join(there)}: of arrays on a GPU alone, or with device='host'")
         self.struct = g = way(**how, device=self.place is not None)
         (g.m, g.k), (rows, g.n) = self.a.shape, self.b.shape
         if rows != g.k:
             raise BadArgument(f"A is {g.m} x {g.k} and B {rows} x {g.n}: they do not multiply")
-        operands = [self.a, self.b] + ([self.c] if self.c else [])
         batches = {o.batch for o in operands if o.batch is not None}
         if len(batches - {1}) > 1:
             raise BadArgument(f"batches of {sorted(batches)} matrices do not fit together")
@@ -285,7 +287,7 @@ class Problem:
         if d is not None:
             self.result = d
             self.d = operand(d, "D", format_d, copy and not writes, writes)
-            if writes and self.d.view.device != (self.place.device if self.place else None):
+            if writes and self.d.view.device != (self.place.memory if self.place else None):
                 raise BadArgument(f"D is in the memory of {self.d.view.device or 'the host'}, and "
                                   f"A in that of {self.a.view.device or 'the host'}")
             if self.d.view.shape != shape:
