@@ -7,7 +7,7 @@
 #include "lib/clock.h"
 #include "lib/threads.h"
 
-#include <stdbool.h>
+#include <math.h>
 #include <stdint.h>
 
 /* So many times all chains, once each. */
@@ -127,53 +127,48 @@ static const struct unit_row rows[] = { { 0 } };
 
 /* --- measuring -------------------------------------------------------------------- */
 
-enum { FIRST_ROUNDS = 1000, TIMINGS = 12 };
+enum { FIRST_ROUNDS = 1000, ROUNDS_MOST = 1 << 30, TIMINGS = 30 };
 
-/* Seconds that a timing takes at least, and all of them at most, about. */
-static const double timed = 4e-3, all_timed = 0.5;
+static const double timed = 4e-3; /* seconds of a timing, at least */
 
 /* All threads run so many rounds.  *best is the best rate there was, in products a
-   second; returns the seconds they took. */
+   second; returns the seconds of the thread that needed least: where other programs run,
+   threads wait for each other. */
 static double run_all(double *best, const struct unit_row *row, size_t rounds)
 {
-    double from = 0;
+    double from = 0, least = INFINITY;
     int threads = 0;
 #pragma omp parallel num_threads(threads_for(0, SIZE_MAX))
     {
         row->run(rounds / 10 + 1);
-#pragma omp atomic
-        threads++;
 #pragma omp barrier
 #pragma omp master
         from = seconds_now();
 #pragma omp barrier
+        const double own = seconds_now();
         row->run(rounds);
+        const double seconds = seconds_now() - own;
+#pragma omp critical
+        {
+            threads++;
+            least = fmin(least, seconds);
+        }
     }
-    const double seconds = seconds_now() - from;
-    const double rate = threads * (double)rounds * row->products / seconds;
+    const double rate = threads * (double)rounds * row->products / (seconds_now() - from);
     if (rate > *best) *best = rate;
-    return seconds;
+    return least;
 }
 
-/* Rounds are doubled until they take long enough, and more of them are not faster: where
-   other programs run, threads wait for each other. */
 double host_peak(unsigned unit)
 {
-    static const double faster = 1.1;
     char why_not[GPU_FAULT_MOST];
     const unsigned here = host_units(why_not, &host_system);
     const struct unit_row *row = rows;
-    double seconds = 0, best = 0, before = 0;
+    size_t rounds = FIRST_ROUNDS;
+    double best = 0;
     while (row->run && row->unit != unit) row++;
     if (!row->run || !(row->needs & here)) return 0;
-    const double until = seconds_now() + all_timed;
-    size_t rounds = FIRST_ROUNDS;
-    while ((seconds < timed || best > faster * before) && seconds_now() < until) {
-        before = best;
-        rounds *= 2;
-        seconds = run_all(&best, row, rounds);
-    }
-    for (int i = 0; i < TIMINGS && seconds_now() < until; i++)
-        run_all(&best, row, rounds);
+    while (run_all(&best, row, rounds) < timed && rounds < ROUNDS_MOST) rounds *= 2;
+    for (int i = 0; i < TIMINGS; i++) run_all(&best, row, rounds);
     return best;
 }
