@@ -64,6 +64,9 @@ struct race_result {
    whose library is not here, has a fault and no times.  Of kernels it is measured besides
    what their calls take the host (analysis/device/race_host.h).
 
+   A peer that is absent takes no part.  Where the timer measures peaks, the rows of f32 say
+   what the unit of a kernel, or of a peer in FP32, can do, and on how many threads.
+
    Of f32 GEMM i has operands of seed + i, and each kernel, and peer with words, is timed
    in parts; relres is the largest of the GEMMs looked at.  Of f16 there are up to 256
    different operands, rounded from those of one seed, each kernel is timed by strides and
