@@ -117,7 +117,9 @@ timed() {
         for says in '"compared":1089,"mismatches":0' '"threads":1,'; do
             grep -qF "$says" row || echo "$name does not say $says"
         done
-        grep -q '"ratio_openblas":[0-9.e-]*[1-9]' row || echo "$name has no ratio"
+        for peer in openblas sgemm; do
+            grep -q "\"ratio_$peer\":[0-9.e-]*[1-9]" row || echo "$name has no ratio_$peer"
+        done
         grep -o '"of_peak":[0-9.e-]*' row | awk -F: '
             $2 > 0 && $2 < 1 { good = 1 } END { if (!good) print "of_peak is " $2 }'
     done
