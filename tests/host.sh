@@ -123,6 +123,7 @@ timed() {
         grep -o '"of_peak":[0-9.e-]*' row | awk -F: '
             $2 > 0 && $2 < 1 { good = 1 } END { if (!good) print "of_peak is " $2 }'
     done
+    grep -o '"relres":[^,]*' rows | awk -F: '!($2 < 1e-2) { print "relres " $2 }'
     [ "$(grep -c '"part":"product"' rows)" -ge 4 ] || echo "too few products"
     grep -q '"library":"OpenBLAS 9.8.7 [A-Za-z][A-Za-z]* (2 threads)' rows || grep -o '"library.*' rows
 }
