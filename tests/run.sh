@@ -330,7 +330,8 @@ on_own_device() {
         as="--recipe bf16x6 --device host"
         scene 0 "1 520 0 0" threads
         [ "$(counts on_device)" = 520 ] || tail -n 1 err
-        scene 0 "1 520 0 0" small_stacks
+        # A sanitizer's frames of the kernels are larger than such a stack.
+        [ -n "$sanitized" ] || scene 0 "1 520 0 0" small_stacks
         scene 0 "1 24 0 0" modes
         scene 0 "1 2 0 0" traps
         [ -n "$sanitized" ] || scene 0 "8 544 0 0" forks
