@@ -3,6 +3,7 @@
 #include "gpu/host/host_product.h"
 
 #include "gpu/host/host_code.h"
+#include "gpu/host/host_memory.h"
 #include "gpu/host/host_recipes.h"
 #include "gpu/host/host_units.h"
 #include "gpu/host/host_words.h"
@@ -431,8 +432,8 @@ int host_start(const struct gpu_work *w, void *workspace, int device, void *stre
 int host_gemm(const struct gpu_work *w, const struct gpu_memory memory[4], int device,
               char *fault)
 {
-    const size_t bytes = aligned(host_workspace(w));
-    void *const workspace = aligned_alloc(GPU_ALIGNMENT, bytes + GPU_ALIGNMENT);
+    const size_t bytes = host_workspace(w);
+    void *const workspace = host_reserve(bytes);
     (void)memory;
     snprintf(fault, GPU_FAULT_MOST, "no memory for a workspace of %zu bytes", bytes);
     const int status = workspace ? host_start(w, workspace, device, NULL, fault) : 1;

@@ -66,6 +66,16 @@ struct lanes {
     __m512i word[SPLIT_WORDS_MOST];
 };
 
+/* Whether the words are all of bf16, to nearest even. */
+static bool split_is_near(const struct bitcut_split *s)
+{
+    for (int j = 0; j < s->words; j++)
+        if (s->word[j].format != &formats[FORMAT_BF16] ||
+            s->word[j].rounding != &roundings[ROUND_RN])
+            return false;
+    return split_is_uniform(s);
+}
+
 /* The words of some lanes as split_words() has them. */
 AVX512 static void split_slowly(struct lanes *to, const struct source *s, __m512i x,
                                 unsigned lanes)
@@ -253,11 +263,37 @@ static void step_make(uint32_t *to, const struct source *s, size_t panel, size_t
     }
 }
 
+/* What becomes of them: tiles, or words in lines. */
+struct target {
+    const struct host_tiles *tiles;
+    uint32_t *at;
+    char *words; /* NULL: tiles */
+};
+
+static void step_give(const struct target *to, const struct source *s, size_t panel,
+                      size_t step)
+{
+    const struct operand *const o = s->operand;
+    uint32_t made[SPLIT_WORDS_MOST * HOST_WORD];
+    if (!to->words) {
+        step_make(to->at + host_step_at(to->tiles, panel, step), s, panel, step,
+                  to->tiles->across);
+        return;
+    }
+    step_make(made, s, panel, step, false);
+    for (int j = 0; j < o->split->words; j++)
+        for (size_t i = 0; i < HOST_LINES && panel * HOST_LINES + i < o->lines; i++)
+            memcpy(host_words_line(to->words, o, j, panel * HOST_LINES + i) +
+                       step * STEP_K * sizeof(uint16_t),
+                   made + (size_t)j * HOST_WORD + i * HOST_PAIRS,
+                   STEP_K * sizeof(uint16_t));
+}
+
 /* All of them, those next to each other in the source one after the other. */
-static void tiles_make(uint32_t *to, const struct host_tiles *x, const struct source *s)
+static void tiles_make(const struct target *to, const struct source *s)
 {
     enum { PART = 16 };
-    const size_t panels = host_panels(x), steps = host_steps(x);
+    const size_t panels = host_panels(to->tiles), steps = host_steps(to->tiles);
     const bool by_steps = lies_across(s);
     const size_t outer = by_steps ? steps : panels, inner = by_steps ? panels : steps;
     const size_t parts = divide_up(inner, PART);
@@ -268,31 +304,41 @@ static void tiles_make(uint32_t *to, const struct host_tiles *x, const struct so
 #pragma omp for schedule(static)
         for (size_t n = 0; n < outer * parts; n++) {
             const size_t o = n / parts, first = n % parts * PART;
-            for (size_t i = first; i < smaller(first + PART, inner); i++) {
-                const size_t panel = by_steps ? i : o, step = by_steps ? o : i;
-                step_make(to + host_step_at(x, panel, step), s, panel, step, x->across);
-            }
+            for (size_t i = first; i < smaller(first + PART, inner); i++)
+                step_give(to, s, by_steps ? i : o, by_steps ? o : i);
         }
         hostfp_leave(&saved);
     }
 }
 
+static struct source source_of(const struct operand *x, size_t i, const uint32_t *largest)
+{
+    return (struct source){ .operand = x,
+                            .matrix = matrix_nth(x->matrix, i),
+                            .largest = largest,
+                            .near = split_is_near(x->split),
+                            .up = float_of(f32_power_of_two(x->split->scale)) };
+}
+
 void host_tiles_make(uint32_t *to, const struct host_tiles *x, size_t i,
                      const uint32_t *largest)
 {
-    const struct operand *const o = &x->operand;
-    const struct source s = { .operand = o,
-                              .matrix = matrix_nth(o->matrix, i),
-                              .largest = largest,
-                              .near = host_words_are_near(o->split),
-                              .up = float_of(f32_power_of_two(o->split->scale)) };
-    tiles_make(to, x, &s);
+    const struct source s = source_of(&x->operand, i, largest);
+    tiles_make(&(struct target){ .tiles = x, .at = to }, &s);
 }
 
 void host_tiles_take(uint32_t *to, const struct host_tiles *x, const void *words)
 {
     const struct source s = { .operand = &x->operand, .words = words };
-    tiles_make(to, x, &s);
+    tiles_make(&(struct target){ .tiles = x, .at = to }, &s);
+}
+
+void host_tiles_words(void *to, const struct operand *x, size_t i,
+                      const uint32_t *largest)
+{
+    const struct host_tiles tiles = { *x, false, 1 };
+    const struct source s = source_of(x, i, largest);
+    tiles_make(&(struct target){ .tiles = &tiles, .words = to }, &s);
 }
 
 #endif

@@ -39,5 +39,7 @@ size_t host_step_at(const struct host_tiles *tiles, size_t panel, size_t step);
 void host_tiles_make(uint32_t *to, const struct host_tiles *tiles, size_t i,
                      const uint32_t *largest);
 void host_tiles_take(uint32_t *to, const struct host_tiles *tiles, const void *words);
+void host_tiles_words(void *to, const struct operand *operand, size_t i,
+                      const uint32_t *largest);
 
 #endif

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L /* nanosleep() */
 #include "gpu/host/host_timer.h"
+#include "gpu/host/host_memory.h"
 
 #include "gpu/host/host_peak.h"
 #include "gpu/host/host_peers.h"
@@ -39,12 +40,11 @@ static int no_memory(char *fault, size_t bytes)
 
 static int buffer_reserve(struct buffer *x, size_t bytes, char *fault)
 {
-    const size_t whole = (bytes / GPU_ALIGNMENT + 1) * GPU_ALIGNMENT;
     if (x->at && bytes <= x->bytes) return 0;
     free(x->at);
-    *x = (struct buffer){ aligned_alloc(GPU_ALIGNMENT, whole), bytes };
+    *x = (struct buffer){ host_reserve(bytes), bytes };
     if (!x->at) return no_memory(fault, bytes);
-    memset(x->at, 0, whole);
+    memset(x->at, 0, bytes);
     return 0;
 }
 

@@ -1,8 +1,7 @@
 #include "gpu/host/host_words.h"
 
-#include "lib/bits.h"
+#include "gpu/host/host_code.h"
 #include "lib/equilibrate.h"
-#include "lib/fma.h"
 #include "lib/hostfp.h"
 #include "lib/size.h"
 #include "lib/threads.h"
@@ -35,35 +34,11 @@ char *host_words_line(void *words, const struct operand *x, int word, size_t i)
                 : (char *)words + i * first;
 }
 
-bool host_words_are_near(const struct bitcut_split *s)
-{
-    for (int j = 0; j < s->words; j++)
-        if (s->word[j].format != &formats[FORMAT_BF16] ||
-            s->word[j].rounding != &roundings[ROUND_RN])
-            return false;
-    return split_is_uniform(s);
-}
-
-/* Such words of x, as split_words() makes them; false: x or what a word leaves of it is
-   not finite.  `up` is 2^scale. */
-static bool split_near(uint64_t word[SPLIT_WORDS_MOST], int words, float up, uint32_t x)
-{
-    for (int j = 0; j < words; j++) {
-        if ((x & 0x7f800000) == 0x7f800000) return false;
-        word[j] = (x + 0x7fff + (x >> 16 & 1)) >> 16;
-        x = bits_of_float((float_of_bits(x) - float_of_bits((uint32_t)word[j] << 16)) *
-                          up);
-    }
-    return true;
-}
-
 /* The words of line i, times 2^exponent, and +0 behind them. */
 static void make_line(void *words, const struct operand *x, const uint32_t *matrix,
                       size_t i, int exponent)
 {
     const struct bitcut_split *const s = x->split;
-    const bool near = host_words_are_near(s);
-    const float up = float_of_bits(f32_power_of_two(s->scale));
     char *to[SPLIT_WORDS_MOST];
     for (int j = 0; j < s->words; j++) {
         to[j] = host_words_line(words, x, j, i);
@@ -73,7 +48,7 @@ static void make_line(void *words, const struct operand *x, const uint32_t *matr
         uint64_t word[SPLIT_WORDS_MOST];
         uint32_t v = element(matrix, x, i, p);
         if (exponent) v = equilibrate_scale(v, exponent);
-        if (!near || !split_near(word, s->words, up, v)) split_words(word, s, v);
+        split_words(word, s, v);
         for (int j = 0; j < s->words; j++) {
             const size_t bytes = (size_t)format_bytes(s->word[j].format);
             memcpy(to[j] + p * bytes, &word[j], bytes);
@@ -88,11 +63,9 @@ void host_words_largest(uint32_t *to, const struct operand *x, size_t i)
     for (size_t line = 0; line < x->lines; line++) to[line] = largest_of(matrix, x, line);
 }
 
-void host_words_make(void *words, const struct operand *x, size_t i)
+static void make_lines(void *words, const struct operand *x, const uint32_t *matrix,
+                       const uint32_t *largest)
 {
-    const uint32_t *const matrix = matrix_nth(x->matrix, i);
-    uint32_t *const largest = (uint32_t *)words_largest(words, x);
-    if (largest) host_words_largest(largest, x, i);
 #pragma omp parallel num_threads(threads_for(0, x->lines))
     {
         struct hostfp saved;
@@ -103,4 +76,26 @@ void host_words_make(void *words, const struct operand *x, size_t i)
                       largest ? equilibrate_exponent(x->split, largest[line]) : 0);
         hostfp_leave(&saved);
     }
+}
+
+#if HOST_HAS_CODE
+/* Whether vectors make them. */
+static bool are_vectors(const struct bitcut_split *s)
+{
+    return split_is_uniform(s) && format_bytes(s->word[0].format) == sizeof(uint16_t) &&
+           __builtin_cpu_supports("avx512f");
+}
+#endif
+
+void host_words_make(void *words, const struct operand *x, size_t i)
+{
+    uint32_t *const largest = (uint32_t *)words_largest(words, x);
+    if (largest) host_words_largest(largest, x, i);
+#if HOST_HAS_CODE
+    if (are_vectors(x->split)) {
+        host_tiles_words(words, x, i, largest);
+        return;
+    }
+#endif
+    make_lines(words, x, matrix_nth(x->matrix, i), largest);
 }

@@ -13,7 +13,4 @@ void host_words_largest(uint32_t *to, const struct operand *operand, size_t i);
 /* Where the words of line i begin. */
 char *host_words_line(void *words, const struct operand *operand, int word, size_t i);
 
-/* Whether the words are all of bf16, to nearest even. */
-bool host_words_are_near(const struct bitcut_split *split);
-
 #endif
