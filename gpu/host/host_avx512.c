@@ -129,7 +129,13 @@ static void multiply(const struct host_run *x)
 
 static void nothing(void) {}
 
-const struct host_code host_avx512_any = { 1,       16 << 10, places_of_any,
-                                           nothing, multiply, nothing };
+const struct host_code host_avx512_any = { .pairs = 1,
+                                           .run = 16 << 10,
+                                           .down = HOST_AREA,
+                                           .across = 4,
+                                           .places = places_of_any,
+                                           .begin = nothing,
+                                           .multiply = multiply,
+                                           .end = nothing };
 
 #endif

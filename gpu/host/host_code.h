@@ -27,6 +27,11 @@ int host_amx_fp16(const struct gpu_instruction *row, const struct gpu_batch *bat
 int host_avx512_bf16(const struct gpu_instruction *row, const struct gpu_batch *batch,
                      enum gpu_variant variant);
 
+/* Configure the thread's tiles, all whole; after the other the system need not keep them
+   for it. */
+void host_amx_begin(void);
+void host_amx_end(void);
+
 /* --- blocks of whole GEMMs --------------------------------------------------------- */
 
 /* The terms of an accumulator in their order: elements from the beginning of a step to
@@ -62,12 +67,15 @@ struct host_places {
     size_t block, column; /* to the block below; to the column of blocks on the right */
 };
 
+enum { HOST_AREA = 8 };
+
 /* A unit that multiplies, in the thread between begin and end.  Modes of floating point
    do not matter. */
 struct host_code {
     size_t pairs; /* of an instruction; a run has whole multiples, where what is behind
                      the last pair is +0 */
-    size_t run;   /* bytes of a panel of that are best */
+    size_t run;   /* bytes of a panel of that are best, and ... */
+    size_t down, across; /* ... blocks of an area: HOST_AREA at most each way */
     struct host_places (*places)(size_t down, int accumulators);
     void (*begin)(void);
     void (*multiply)(const struct host_run *run);

@@ -77,29 +77,20 @@ AVX512 static void run_fma(size_t rounds)
     hide(sum);
 }
 
-/* What LDTILECFG reads: all 8 tiles whole, in palette 1. */
-struct tile_configuration {
-    uint8_t palette, start_row, reserved[14];
-    uint16_t row_bytes[16];
-    uint8_t rows[16];
-};
-
 /* Tiles 0 to 3 += tile 4 or 5 times tile 6 or 7, as kernels do it.  Each chain has more
    than its 52 clocks, as an instruction takes the unit 16: Intel's optimization manual,
    on AMX. */
 AMX static void run_amx_bf16(size_t rounds)
 {
-    struct tile_configuration x = { .palette = 1 };
     uint16_t elements[ROWS][ROW_BYTES / 2];
-    for (int i = 0; i < 8; i++) x.row_bytes[i] = ROW_BYTES, x.rows[i] = ROWS;
     fill(elements);
-    __asm__ volatile("ldtilecfg %0\n\t"
-                     "tilezero %%tmm0\n\ttilezero %%tmm1\n\t"
+    host_amx_begin();
+    __asm__ volatile("tilezero %%tmm0\n\ttilezero %%tmm1\n\t"
                      "tilezero %%tmm2\n\ttilezero %%tmm3\n\t"
-                     "tileloadd (%1,%2,1), %%tmm4\n\ttileloadd (%1,%2,1), %%tmm5\n\t"
-                     "tileloadd (%1,%2,1), %%tmm6\n\ttileloadd (%1,%2,1), %%tmm7"
+                     "tileloadd (%0,%1,1), %%tmm4\n\ttileloadd (%0,%1,1), %%tmm5\n\t"
+                     "tileloadd (%0,%1,1), %%tmm6\n\ttileloadd (%0,%1,1), %%tmm7"
                      :
-                     : "m"(x), "r"(elements), "r"((intptr_t)ROW_BYTES)
+                     : "r"(elements), "r"((intptr_t)ROW_BYTES)
                      : "memory");
     for (size_t r = 0; r < rounds; r++)
         __asm__ volatile("tdpbf16ps %%tmm6, %%tmm4, %%tmm0\n\t"
@@ -109,7 +100,7 @@ AMX static void run_amx_bf16(size_t rounds)
                          :
                          :
                          : "memory");
-    __asm__ volatile("tilerelease" : : : "memory");
+    host_amx_end();
 }
 
 static const struct unit_row rows[] = {

@@ -2,22 +2,16 @@
 
 #include "gpu/host/host_product.h"
 
-#include "gpu/host/host_code.h"
+#include "gpu/host/host_areas.h"
 #include "gpu/host/host_memory.h"
 #include "gpu/host/host_recipes.h"
 #include "gpu/host/host_units.h"
 #include "gpu/host/host_words.h"
-#include "lib/bits.h"
-#include "lib/equilibrate.h"
-#include "lib/fma.h"
-#include "lib/hostfp.h"
 #include "lib/size.h"
 #include "lib/threads.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* --- the rows --------------------------------------------------------------------- */
@@ -58,254 +52,26 @@ enum { SLICES_MOST = 65535 };
 const struct gpu_kernel host_kernels[] = { HOST_RECIPES(AMX_KERNEL)
                                                HOST_RECIPES(AVX512_KERNEL){ 0 } };
 
+#if HOST_HAS_CODE
+
+/* --- a batch ---------------------------------------------------------------------- */
+
+/* The code of each row, as they are listed above. */
+#define AMX_CODE(RECIPE, WORDS, ACCUMULATORS)                                            \
+    (ACCUMULATORS) == 1 ? &host_amx_one : &host_amx_bf16x9,
+#define AVX512_CODE(...) &host_avx512_any,
+
+static const struct host_code *code_of(const struct gpu_work *w)
+{
+    static const struct host_code *const codes[] = { HOST_RECIPES(AMX_CODE)
+                                                         HOST_RECIPES(AVX512_CODE) };
+    return codes[w->kernel - host_kernels];
+}
+
 static size_t aligned(size_t bytes)
 {
     return divide_up(bytes, GPU_ALIGNMENT) * GPU_ALIGNMENT;
 }
-
-#if HOST_HAS_CODE
-
-/* --- one GEMM --------------------------------------------------------------------- */
-
-/* The code of each row, as they are listed above. */
-static const struct host_code *const codes[] = { &host_amx_one,    &host_amx_one,
-                                                 &host_amx_one,    &host_amx_bf16x9,
-                                                 &host_avx512_any, &host_avx512_any,
-                                                 &host_avx512_any, &host_avx512_any };
-
-/* A thread's part of D at a time is an area of blocks, up to AREA of them each way, whose
-   sums it keeps.  It goes through k a run at a time: of that the words of one panel stay
-   in the L1 cache, and those of the area's panels, with the sums, in the L2 cache. */
-enum { AREA = 8, AREA_BYTES = 640 << 10 };
-
-/* Outputs of so many bytes do not stay in caches anyway: they are written past them. */
-enum { PAST_BYTES = 1 << 20 };
-
-/* Elements of a cache line. */
-enum { LINE_ELEMENTS = 16 };
-
-/* An operand of one GEMM. */
-struct half {
-    struct host_tiles tiles;
-    const uint32_t *at;
-    const uint32_t *largest; /* of its lines; NULL: they are not equilibrated */
-};
-
-/* One of a batch. */
-struct product {
-    const struct gpu_work *work;
-    const struct host_code *code;
-    struct half a, b;
-    struct bitcut_gemm gemm; /* that one */
-    struct host_terms terms[RECIPE_ACCUMULATORS_MOST];
-    size_t down, across; /* blocks of an area at most */
-    size_t room;         /* bytes that a thread has for one */
-};
-
-static void terms_set(struct host_terms terms[RECIPE_ACCUMULATORS_MOST],
-                      const struct gpu_program *program)
-{
-    for (int t = 0; t < program->terms; t++) {
-        const struct recipe_term *const term = &program->term[t];
-        struct host_terms *const to = &terms[term->accumulator];
-        to->at[to->count].a = (size_t)term->a * HOST_WORD;
-        to->at[to->count++].b = (size_t)term->b * HOST_WORD;
-    }
-}
-
-/* An area: its place in D, in blocks, and what a thread keeps of it. */
-struct area {
-    size_t i, j, down, across;
-    host_block *totals; /* [i][j]: slices that are folded */
-    float *sums;        /* of a slice, by the code's places */
-};
-
-static uint32_t *element(const struct bitcut_matrix *x, size_t i, size_t j)
-{
-    uint32_t *const at = (uint32_t *)x->to;
-    return x->layout == BITCUT_COLUMN_MAJOR ? at + j * x->ld + i : at + i * x->ld + j;
-}
-
-/* The run that begins with that step, of the area's panels; its pairs are still open. */
-static struct host_run run_of(const struct area *x, const struct product *p, size_t step)
-{
-    const struct host_tiles *const a = &p->a.tiles, *const b = &p->b.tiles;
-    const size_t next = step + a->run, steps = host_steps(a);
-    const bool more = next < steps;
-    return (struct host_run){
-        .a = p->a.at + host_step_at(a, x->i, step),
-        .b = p->b.at + host_step_at(b, x->j, step),
-        .a_panel = host_step_at(a, 1, 0),
-        .b_panel = host_step_at(b, 1, 0),
-        .a_step = host_step_elements(a),
-        .b_step = host_step_elements(b),
-        .down = x->down,
-        .across = x->across,
-        .accumulators = p->work->plan.accumulators,
-        .terms = p->terms,
-        .sums = x->sums,
-        .a_next = p->a.at + host_step_at(a, x->i, more ? next : step),
-        .b_next = p->b.at + host_step_at(b, x->j, more ? next : step),
-        .next_lines =
-            more ? smaller(a->run, steps - next) * host_step_elements(a) / LINE_ELEMENTS
-                 : 0,
-    };
-}
-
-/* What a slice gave to each block. */
-static void area_fold(const struct area *x, const struct product *p, bool first)
-{
-    const struct gemm_plan *const plan = &p->work->plan;
-    const struct host_places at = p->code->places(x->down, plan->accumulators);
-    for (size_t i = 0; i < x->down; i++)
-        for (size_t j = 0; j < x->across; j++) {
-            host_block slice;
-            host_block *const total = &x->totals[i * x->across + j];
-            host_block_fold(first ? *total : slice,
-                            x->sums + i * at.block + j * at.column, &at,
-                            plan->accumulators, plan->scale);
-            if (!first) host_block_add(*total, slice);
-        }
-}
-
-/* The sums of an area over all slices. */
-static void area_sums(const struct area *x, const struct product *p)
-{
-    const struct gemm_plan *const plan = &p->work->plan;
-    const size_t length = p->a.tiles.run;
-    const size_t unit = p->code->pairs;
-    const size_t units = divide_up(divide_up(p->gemm.k, 2), unit);
-    const size_t pairs = units * unit;
-    const size_t each = divide_up(units, (size_t)plan->order.slices) * unit;
-    size_t slice = 0;
-    do {
-        const size_t end = smaller(slice + each, pairs);
-        size_t at = slice;
-        do {
-            const size_t step = at / HOST_PAIRS / length * length;
-            const size_t begin = step * HOST_PAIRS;
-            const size_t next = smaller(begin + length * HOST_PAIRS, end);
-            struct host_run run = run_of(x, p, step);
-            run.first = at - begin;
-            run.end = next - begin;
-            run.from_zero = at == slice;
-            p->code->multiply(&run);
-            at = next;
-        } while (at < end);
-        area_fold(x, p, !slice);
-        slice = end;
-    } while (slice < pairs);
-}
-
-/* --- outputs ---------------------------------------------------------------------- */
-
-/* A row of an area's blocks, and its part of D. */
-struct strip {
-    host_block *blocks;
-    size_t i, j, rows, cols;
-};
-
-static float *strip_at(const struct strip *x, size_t i, size_t j)
-{
-    return &x->blocks[j / HOST_LINES][i][j % HOST_LINES];
-}
-
-/* C of a strip, as blocks. */
-static void strip_read(const struct strip *x, const struct bitcut_matrix *c)
-{
-    for (size_t i = 0; i < x->rows; i++)
-        for (size_t j = 0; j < x->cols; j++)
-            *strip_at(x, i, j) = float_of_bits(*element(c, x->i + i, x->j + j));
-}
-
-/* D of a strip: line by line through all blocks, so that each page is met once. */
-static void strip_write(const struct strip *x, const struct bitcut_matrix *d, bool past)
-{
-    if (d->layout == BITCUT_ROW_MAJOR)
-        for (size_t i = 0; i < x->rows; i++)
-            for (size_t j = 0; j < x->cols; j += HOST_LINES)
-                host_write(element(d, x->i + i, x->j + j), strip_at(x, i, j),
-                           smaller(x->cols - j, HOST_LINES), past);
-    else
-        for (size_t j = 0; j < x->cols; j++) {
-            float line[HOST_LINES];
-            for (size_t i = 0; i < x->rows; i++) line[i] = *strip_at(x, i, j);
-            host_write(element(d, x->i, x->j + j), line, x->rows, past);
-        }
-}
-
-/* Exponents that lines were scaled by, for up to so many lines. */
-static const float *exponents_of(float to[AREA * HOST_LINES], const struct half *x,
-                                 size_t first, size_t lines)
-{
-    if (!x->largest) return NULL;
-    for (size_t i = 0; i < lines; i++)
-        to[i] =
-            (float)equilibrate_exponent(x->tiles.operand.split, x->largest[first + i]);
-    return to;
-}
-
-/* Totals become outputs. */
-static void strip_finish(const struct strip *x, const struct product *p)
-{
-    const struct bitcut_gemm *const g = &p->gemm;
-    float rows[AREA * HOST_LINES], cols[AREA * HOST_LINES];
-    host_block c[AREA];
-    const struct strip from = { c, x->i, x->j, x->rows, x->cols };
-    struct host_output to = { .alpha = float_of_bits(g->alpha),
-                              .beta = float_of_bits(g->beta),
-                              .rows = exponents_of(rows, &p->a, x->i, x->rows),
-                              .cols = exponents_of(cols, &p->b, x->j, x->cols) };
-    if (gemm_reads_c(g)) strip_read(&from, &g->c);
-    for (size_t j = 0; j * HOST_LINES < x->cols; j++) {
-        to.c = gemm_reads_c(g) ? (const host_block *)&c[j] : NULL;
-        host_block_finish(x->blocks[j], &to);
-        if (to.cols) to.cols += HOST_LINES;
-    }
-    strip_write(x, &g->d, g->m * g->n * sizeof(float) >= PAST_BYTES);
-}
-
-static void area_finish(const struct area *x, const struct product *p)
-{
-    struct strip s = { .j = x->j * HOST_LINES };
-    s.cols = smaller(p->gemm.n - s.j, x->across * HOST_LINES);
-    for (size_t i = 0; i < x->down; i++) {
-        s.blocks = x->totals + i * x->across;
-        s.i = (x->i + i) * HOST_LINES;
-        s.rows = smaller(p->gemm.m - s.i, HOST_LINES);
-        strip_finish(&s, p);
-    }
-}
-
-/* Areas by all threads, each with its room for the totals and the sums of one. */
-static void product_run(struct product *p, char *rooms, int threads)
-{
-    const size_t rows = host_panels(&p->a.tiles), cols = host_panels(&p->b.tiles);
-    const size_t down = divide_up(rows, p->down), across = divide_up(cols, p->across);
-#pragma omp parallel num_threads(smaller_int(threads, threads_for(0, down *across)))
-    {
-        struct hostfp saved;
-        struct area x;
-        x.totals = (host_block *)(rooms + (size_t)threads_number() * p->room);
-        x.sums = (float *)(x.totals + p->down * p->across);
-        hostfp_enter(&saved);
-        p->code->begin();
-#pragma omp for schedule(dynamic, 1)
-        for (size_t n = 0; n < down * across; n++) {
-            x.i = n / across * p->down;
-            x.j = n % across * p->across;
-            x.down = smaller(rows - x.i, p->down);
-            x.across = smaller(cols - x.j, p->across);
-            area_sums(&x, p);
-            area_finish(&x, p);
-        }
-        p->code->end();
-        host_written();
-        hostfp_leave(&saved);
-    }
-}
-
-/* --- a batch ---------------------------------------------------------------------- */
 
 /* Threads that have room for sums: what the machine could ever use, as a workspace is of
    one size however many there are when it is used. */
@@ -317,43 +83,13 @@ static int rooms(void)
                                        : THREADS_MOST;
 }
 
-/* The areas of a GEMM. */
-static void areas_set(struct product *p, const struct gpu_work *w)
-{
-    const size_t accumulators = (size_t)w->plan.accumulators;
-    const size_t most = AREA_BYTES / sizeof(host_block) / accumulators;
-    p->down = smaller(divide_up(w->gemm.m, HOST_LINES), AREA);
-    p->across = smaller(divide_up(w->gemm.n, HOST_LINES), AREA);
-    while (p->down * p->across > most) p->down = divide_up(p->down, 2);
-    p->room = p->across *
-              (p->down * sizeof(host_block) +
-               p->code->places(p->down, w->plan.accumulators).column * sizeof(float));
-}
-
 /* The parts of a workspace, one after the other: bytes. */
 struct parts {
     size_t tiles[2], largest[2], rooms; /* of one matrix; magnitudes that no prepared
                                            words have; of all threads */
 };
 
-static struct host_tiles tiles_of(const struct product *p, enum bitcut_operand which)
-{
-    struct host_tiles x = { operand_of(p->work, which), which == BITCUT_B, 0 };
-    x.run = p->code->run / sizeof(uint32_t) / host_step_elements(&x);
-    return x;
-}
-
-static struct product product_of(const struct gpu_work *w)
-{
-    struct product p = { .work = w, .code = codes[w->kernel - host_kernels] };
-    p.a.tiles = tiles_of(&p, BITCUT_A);
-    p.b.tiles = tiles_of(&p, BITCUT_B);
-    terms_set(p.terms, &w->kernel->program);
-    areas_set(&p, w);
-    return p;
-}
-
-static struct parts parts_of(const struct product *p)
+static struct parts parts_of(const struct host_areas *p)
 {
     struct parts parts = { .rooms = (size_t)rooms() * p->room };
     for (int i = 0; i < 2; i++) {
@@ -366,7 +102,7 @@ static struct parts parts_of(const struct product *p)
 }
 
 /* Tiles of an operand of GEMM `one`, unless they are those of the one before. */
-static void half_make(struct half *x, size_t one, char *tiles, char *largest)
+static void half_make(struct host_half *x, size_t one, char *tiles, char *largest)
 {
     const struct operand *const o = &x->tiles.operand;
     const struct bitcut_matrix *const m = o->matrix;
@@ -386,7 +122,8 @@ static void half_make(struct half *x, size_t one, char *tiles, char *largest)
 
 static void batch_run(const struct gpu_work *w, char *workspace)
 {
-    struct product p = product_of(w);
+    struct host_areas p;
+    host_areas_set(&p, w, code_of(w));
     const struct parts parts = parts_of(&p);
     char *const b_tiles = workspace + parts.tiles[0];
     char *const threads = b_tiles + parts.tiles[1], *const largest =
@@ -395,7 +132,7 @@ static void batch_run(const struct gpu_work *w, char *workspace)
         p.gemm = gemm_nth(&w->gemm, i);
         half_make(&p.a, i, workspace, largest);
         half_make(&p.b, i, b_tiles, largest + parts.largest[0]);
-        product_run(&p, threads, rooms());
+        host_areas_run(&p, threads, rooms());
     }
 }
 
@@ -404,7 +141,8 @@ static void batch_run(const struct gpu_work *w, char *workspace)
 size_t host_workspace(const struct gpu_work *w)
 {
 #if HOST_HAS_CODE
-    const struct product p = product_of(w);
+    struct host_areas p;
+    host_areas_set(&p, w, code_of(w));
     const struct parts x = parts_of(&p);
     return x.rooms + x.tiles[0] + x.tiles[1] + x.largest[0] + x.largest[1];
 #else
