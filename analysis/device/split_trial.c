@@ -57,11 +57,16 @@ static void values_clear(struct values *v)
     free(v->x);
 }
 
-/* Values `first` on of the walk. */
-static void values_fill(struct values *v, const struct split_trial *t, uint64_t first)
+/* Lines that hold so many values. */
+static size_t lines_of(size_t count) { return (count + WORDS_RUN - 1) / WORDS_RUN; }
+
+/* The lines of `count` values of the walk, `first` on. */
+static void values_fill(struct values *v, const struct split_trial *t, uint64_t first,
+                        size_t count)
 {
-    if (t->samples) rand_fill(v->x, VALUES, t->seed, 0, first);
-    for (size_t i = 0; !t->samples && i < VALUES; i++) v->x[i] = (uint32_t)(first + i);
+    const size_t filled = lines_of(count) * WORDS_RUN;
+    if (t->samples) rand_fill(v->x, filled, t->seed, 0, first);
+    for (size_t i = 0; !t->samples && i < filled; i++) v->x[i] = (uint32_t)(first + i);
 }
 
 static uint32_t word_at(const void *words, size_t i, int bytes)
@@ -95,7 +100,7 @@ static enum bitcut_status try_values(struct split_result *r, const struct values
                                      struct fault *f)
 {
     const struct words_source source = { v->x, WORDS_RUN, false };
-    const size_t lines = (count + WORDS_RUN - 1) / WORDS_RUN;
+    const size_t lines = lines_of(count);
     struct words model;
     struct gpu_work w = v->work;
     w.gemm.a = (struct bitcut_matrix){ .at = v->x,
@@ -125,12 +130,12 @@ enum bitcut_status split_trial_run(struct split_result *result,
     struct values v;
     enum bitcut_status status = values_init(&v, t, f);
     for (uint64_t at = 0; at < all && status == BITCUT_OK; at += VALUES) {
-        const uint64_t left = all - at;
+        const size_t count = all - at < VALUES ? (size_t)(all - at) : VALUES;
         progress_report(progress, (size_t)at, (size_t)all);
-        values_fill(&v, t, at);
+        values_fill(&v, t, at, count);
         status = progress_stopped(progress)
                      ? fault_set(f, BITCUT_CANNOT, "stopped")
-                     : try_values(&r, &v, t, left < VALUES ? (size_t)left : VALUES, f);
+                     : try_values(&r, &v, t, count, f);
     }
     values_clear(&v);
     if (status != BITCUT_OK) json_decref(r.first);
