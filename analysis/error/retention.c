@@ -90,15 +90,22 @@ static struct outcome judge(const struct bitcut_split *s, bool flush, uint32_t x
     return o;
 }
 
+bool retention_entered(int *bits, double *ulps, const struct bitcut_split *split,
+                       uint32_t x)
+{
+    const struct outcome o = judge(split, false, x);
+    *bits = o.bits;
+    *ulps = o.ulps;
+    return !o.overflow;
+}
+
 bool retention_of(int *bits, double *ulps, const struct bitcut_split *split, uint32_t x)
 {
     struct hostfp mode;
     hostfp_enter(&mode);
-    const struct outcome o = judge(split, false, x);
+    const bool finite = retention_entered(bits, ulps, split, x);
     hostfp_leave(&mode);
-    *bits = o.bits;
-    *ulps = o.ulps;
-    return !o.overflow;
+    return finite;
 }
 
 /* --- one of many with the same words ---------------------------------------------- */
@@ -206,13 +213,18 @@ struct course {
     struct same_words same;             /* ... and this is, if it can be */
 };
 
-/* Value i: fraction i of the binade, random fraction i of the seed, or the one given. */
-static uint32_t value_at(const struct retention_values *v, size_t i)
+/* Values from the first: those given, random fractions of the seed, or the binade's. */
+static void values_at(uint32_t *x, const struct retention_values *v, size_t first,
+                      size_t count)
 {
-    if (v->at) return v->at[i];
-    const uint32_t fraction =
-        v->count ? rand_word(v->seed, 0, i) & (SIGNIFICANDS - 1) : (uint32_t)i;
-    return (uint32_t)(v->e + 127) << 23 | fraction;
+    const uint32_t binade = (uint32_t)(v->e + 127) << 23;
+    if (v->at) {
+        memcpy(x, v->at + first, count * sizeof *x);
+        return;
+    }
+    if (v->count) rand_fill(x, count, v->seed, 0, first);
+    for (size_t i = 0; i < count; i++)
+        x[i] = binade | (v->count ? x[i] & (SIGNIFICANDS - 1) : (uint32_t)(first + i));
 }
 
 /* --- many values at a time --------------------------------------------------------- */
@@ -242,12 +254,13 @@ static void block_fill(int32_t *x, int32_t *size, const struct retention_values 
                        size_t first, size_t count)
 {
     const int32_t one = v->e < -126 ? 0 : SIGNIFICANDS;
+    uint32_t values[FAST_BLOCK];
     for (int32_t i = 0; !v->count && i < FAST_BLOCK; i++)
         x[i] = size[i] = one + (int32_t)first + i;
+    if (v->count) values_at(values, v, first, count);
     for (size_t i = 0; v->count && i < count; i++) {
-        const uint32_t value = value_at(v, first + i);
-        size[i] = (int32_t)(value & (SIGNIFICANDS - 1)) + one;
-        x[i] = value >> 31 ? -size[i] : size[i];
+        size[i] = (int32_t)(values[i] & (SIGNIFICANDS - 1)) + one;
+        x[i] = values[i] >> 31 ? -size[i] : size[i];
     }
 }
 
@@ -294,10 +307,13 @@ static struct tally run_tally(const struct course *c, size_t from, size_t to)
     struct hostfp mode;
     hostfp_enter(&mode);
     if (c->kernels) from = blocks_add(&t, c, from, to);
-    for (; from < to; from++) {
-        const uint32_t x = value_at(c->values, from);
-        tally_add(&t,
-                  c->same.are ? same_judge(&c->same, x) : judge(c->split, c->flush, x));
+    for (size_t count; from < to; from += count) {
+        uint32_t x[FAST_BLOCK];
+        count = smaller(FAST_BLOCK, to - from);
+        values_at(x, c->values, from, count);
+        for (size_t i = 0; i < count; i++)
+            tally_add(&t, c->same.are ? same_judge(&c->same, x[i])
+                                      : judge(c->split, c->flush, x[i]));
     }
     hostfp_leave(&mode);
     return t;

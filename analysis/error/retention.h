@@ -72,6 +72,10 @@ void retention_add(struct retention *all, const struct retention *more);
    overflowed. */
 bool retention_of(int *bits, double *ulps, const struct bitcut_split *split, uint32_t x);
 
+/* The same between hostfp_enter() and hostfp_leave(), which take longer, for many. */
+bool retention_entered(int *bits, double *ulps, const struct bitcut_split *split,
+                       uint32_t x);
+
 /* p_subnormal and p_zero in closed form, for a binade whose high words are normal
    numbers: the residual is uniform up to half a step of the high word (a whole step if it
    is truncated), and the low word leaves the normal range below 2^emin, is zero below

@@ -3,6 +3,7 @@
 #include "analysis/study/study.h"
 
 #include "analysis/error/retention.h"
+#include "lib/hostfp.h"
 #include "lib/threads.h"
 
 /* A printed row: fraction bits of x with a given pattern keep `length` bits with
@@ -55,13 +56,19 @@ static void count_lengths(size_t counts[24], const char *pattern,
 {
     size_t total[24] = { 0 };
     (void)threads;
-#pragma omp parallel for schedule(static) num_threads(threads_for(threads, SIZE_MAX)) \
-    reduction(+ : total[:24])
-    for (uint32_t fraction = 0; fraction < SIGNIFICANDS; fraction++) {
-        int bits;
-        double ulps;
-        if (!matches(pattern, fraction)) continue;
-        if (retention_of(&bits, &ulps, split, 0x3f800000u | fraction)) total[bits]++;
+#pragma omp parallel num_threads(threads_for(threads, SIZE_MAX)) reduction(+ : total[:24])
+    {
+        struct hostfp mode;
+        hostfp_enter(&mode);
+#pragma omp for schedule(static)
+        for (uint32_t fraction = 0; fraction < SIGNIFICANDS; fraction++) {
+            const uint32_t x = 0x3f800000u | fraction;
+            int bits;
+            double ulps;
+            if (matches(pattern, fraction) && retention_entered(&bits, &ulps, split, x))
+                total[bits]++;
+        }
+        hostfp_leave(&mode);
     }
     for (int i = 0; i < 24; i++) counts[i] = total[i];
 }
