@@ -148,7 +148,7 @@ START_TEST(rows_of_no_table)
 {
     static struct recorded outputs[OUTPUTS];
     struct rng rng = rng_start(test_seed(), 0);
-    for (int i = 0; i < test_cases(16, 400);) {
+    for (int i = 0; i < test_cases(8, 400);) {
         const struct bitcut_unit row = unseen(&rng);
         struct fit fit;
         struct search s;
