@@ -174,11 +174,11 @@ by_device() {
     DEVICE_FAULT=flips run 0 verify --recipe ootomo --unit $unit $files --samples 100 --device cuda --json
     said emulator > there
     for device in emulator cuda; do
-        run 0 study scale --json --device $device
+        run 0 study scale --shard 0/8 --json --device $device
         mv out $device.said
     done
     cmp emulator.said cuda.said
-    DEVICE_FAULT=flips run 0 study scale --json --device cuda
+    DEVICE_FAULT=flips run 0 study scale --shard 0/8 --json --device cuda
     ! cmp -s emulator.said out || echo "study ran on no device"
 }
 

@@ -271,14 +271,14 @@ scale_of_papers() {
 # What is kept is of seed 1: of another, the sizes of papers are computed, and beside small
 # ones it says its seed.
 other_seed() {
-    stopped two/table2.json --scale paper --seed 2
-    grep -q '"command":"bitcut study table2 --scale paper --seed 2"' two/table2.json ||
+    stopped two/table1.json --scale paper --seed 2
+    grep -q '"command":"bitcut study table1 --scale paper --seed 2"' two/table1.json ||
         echo "another command"
-    grep -q '"inputs":\[\],.*"scale":"paper","kept":null' two/table2.json || echo "rows are kept"
+    grep -q '"inputs":\[\],.*"scale":"paper","kept":null' two/table1.json || echo "rows are kept"
     grep 'come with bitcut' two/report.md | grep -v 'or else computed'
-    stopped two/table2.json --seed 2
-    grep -q '"command":"bitcut study table2 --seed 2"' two/table2.json || echo "another small one"
-    grep -q '"kept":{"scale":"paper","seed":1,' two/table2.json || echo "nothing beside it"
+    stopped two/table1.json --seed 2
+    grep -q '"command":"bitcut study table1 --seed 2"' two/table1.json || echo "another small one"
+    grep -q '"kept":{"scale":"paper","seed":1,' two/table1.json || echo "nothing beside it"
 }
 
 # Nothing is kept: one column, and no word of another.
