@@ -5,6 +5,9 @@
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
+case ${CFLAGS:-} in
+*-fsanitize*) echo "1..0 # SKIP the tree is the same in other builds"; exit 0 ;;
+esac
 cd "${srcdir:-.}" || exit 99
 
 # sources DIR...: the source files of those folders that exist.
