@@ -50,13 +50,14 @@ same() {
     ok_if_empty "$*" "$found"
 }
 
-# compiled NAME COMPILER...: the library's sources compiled by another compiler.
+# compiled NAME COMPILER...: the library's sources that a digest needs compiled by another
+# compiler.
 compiled() {
     name=$1
     shift
     [ -z "${BITCUT_BRIEF:-}" ] || { skip "$name" "BITCUT_BRIEF is set"; return; }
     command -v "$1" > "$work/errors" || { skip "$name" "no $1"; return; }
-    sources=$(echo "$srcdir"/lib/*.c "$srcdir"/lib/*/*.c "$srcdir"/emu/*.c "$srcdir"/emu/*/*.c)
+    sources=$(echo "$srcdir"/lib/*.c "$srcdir"/lib/*/*.c "$srcdir"/emu/*.c "$srcdir"/emu/fast/*.c)
     ok_if_empty "$name compiles" "$(compile "$name" "$@" 2>&1)"
     same "$name" nearest 2
 }
