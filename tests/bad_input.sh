@@ -581,10 +581,17 @@ ok_if_empty "2^58 rows without columns" \
     "$(nothing "$f32 -a $in/rows.npy -b $in/none.npy -o D.npy")"
 # 512 results that differ in name and size: each is a series and a place of its own.
 recorded=$(head -n 1 "$BITCUT_DATA/results/h200-recipes.jsonl")
-for i in $(seq 512); do
-    size=$((1024 * i))
-    echo "$recorded" | sed "s/\"name\":\"/&$i/; s/\"\([mnk]\)\":1024/\"\1\":$size/g"
-done > ../many.jsonl
+echo "$recorded" | awk '{
+    for (i = 1; i <= 512; i++) {
+        line = $0
+        sub(/"name":"/, "&" i, line)
+        for (n = 1; n <= 3; n++) {
+            side = "\"" substr("mnk", n, 1) "\":"
+            gsub(side "1024", side 1024 * i, line)
+        }
+        print line
+    }
+}' > ../many.jsonl
 ok_if_empty "512 distinct results" "$(
     timer=${timer:+timeout -s KILL 60}
     nothing "report --no-studies --results ../many.jsonl -o ../report"

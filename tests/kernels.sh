@@ -142,7 +142,7 @@ equilibrated() {
 words_of_two_formats() {
     while read -r words; do
         # shellcheck disable=SC2086 # words
-        run 0 verify --kernel mixed.half-fp8.f16 -m 9 -n 10 $words --json
+        run 0 verify --kernel mixed.half-fp8.f16 -m 5 -n 3 $words --json
         expect recipe half-fp8
         expect unit hopper/wgmma.m64n8k16.f32.f16
         expect configurations 160
@@ -158,7 +158,7 @@ words_of_two_formats() {
 END
     while read -r words; do
         # shellcheck disable=SC2086 # words
-        run 0 verify --kernel mixed.half-int8.f16 -m 9 -n 10 $words --json
+        run 0 verify --kernel mixed.half-int8.f16 -m 5 -n 3 $words --json
         expect recipe half-int8
         expect equilibrate true
         expect mismatches 0
@@ -197,7 +197,7 @@ together() {
     DEVICE_FAULT=flips
     DEVICE_FAULTY=fast.plain.f16.large
     export DEVICE_FAULT DEVICE_FAULTY
-    for words in "-m 9 -n 10 -k 11" "-m 20 -n 30 -k 40 --threads 3"; do
+    for words in "-m 9 -n 10 -k 11" "-m 17 -n 18 -k 20 --threads 3"; do
         # shellcheck disable=SC2086 # words
         set -- verify --seconds 0 --json $words
         run 1 "$@" --kernel all
