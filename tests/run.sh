@@ -113,6 +113,8 @@ called() {
     [ -z "$against" ] || [ "$compared" = "$(said outputs)" ] || echo "$compared compared"
 }
 
+called_legemm() { called legemm cdna2/mfma.32x32x8.f32.f16; }
+
 # Each name has its place, and each place its name.
 by_name() {
     sed -n 's/.*"routine":"\([^"]*\)".*/\1/p' err | sort -u > taken_names
@@ -595,7 +597,7 @@ full_disk() {
 
 ok_if_empty "the names that are taken are those of the manual" "$(names_there)"
 ok_if_empty "every name in every way: ootomo" "$(called ootomo $SCENE_UNIT)"
-ok_if_empty "every name in every way: legemm" "$(called legemm cdna2/mfma.32x32x8.f32.f16)"
+exhaustive "every name in every way: legemm" called_legemm
 ok_if_empty "each has its place" "$(by_name)"
 another_way() { called ootomo $SCENE_UNIT plain@v100; }
 by_library() { called ootomo $SCENE_UNIT original; }
