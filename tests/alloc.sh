@@ -16,7 +16,7 @@ cd "$work/run" || exit 99
 # How many allocations are tried each; beyond, ever fewer.
 if [ -n "${BITCUT_LONG:-}" ]; then every=512
 elif [ -n "${BITCUT_BRIEF:-}" ]; then every=16
-else every=64
+else every=48
 fi
 
 # disturbed WORD...: how bitcut ended otherwise than it may.
