@@ -88,6 +88,21 @@ static int compare_rank(const void *left, const void *right)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
+/* Of NaNs the first output of each comes before all others: where they differ, rows that
+   give one NaN alone are settled by two of them, whatever their other fields are. */
+static void rank_nans(struct fit *fit)
+{
+    enum { FIRST = -1 };
+    for (size_t i = 0; i < fit->count; i++) {
+        struct observed *const o = &fit->outputs[i];
+        size_t before = 0;
+        while (before < i &&
+               !(fit->outputs[before].nan && fit->outputs[before].d == o->d))
+            before++;
+        if (o->nan && before == i) o->rank = FIRST;
+    }
+}
+
 /* --- what is to be explained ------------------------------------------------------ */
 
 enum bitcut_status fit_check(const struct bitcut_unit *u, size_t count, struct fault *f)
@@ -118,6 +133,7 @@ enum bitcut_status fit_init(struct fit *fit, const struct bitcut_unit *u,
         fit_clear(&x);
         return fault_set(f, BITCUT_NO_MEMORY, "no memory");
     }
+    rank_nans(&x);
     qsort(x.outputs, count, sizeof *x.outputs, compare_rank);
     *fit = x;
     return BITCUT_OK;

@@ -55,6 +55,39 @@ START_TEST(rows_of_kept_sets)
 }
 END_TEST
 
+/* The row of the set is found, and no other one of the table; of these few outputs the
+   search need not be complete, but it must be short. */
+static void find_named(const char *name)
+{
+    enum { TRIED_MOST = 1 << 20 };
+    const char *data = getenv("BITCUT_DATA");
+    char path[4096];
+    struct set set;
+    struct fit fit;
+    struct search s;
+    struct fault f;
+    snprintf(path, sizeof path, "%s/directed/%s", data ? data : "data", name);
+    ck_assert_msg(set_read(&set, path, SET_KNOWN | SET_RECORDED, &f) == BITCUT_OK,
+                  "%s: %s", path, f.text);
+    ck_assert_msg(fit_read(&fit, &set, 1, OUTPUTS, &f) == BITCUT_OK, "%s", f.text);
+    run_search(&s, &fit);
+    ck_assert_msg(s.tried < TRIED_MOST, "%s: %zu rows tried", name, s.tried);
+    for (const struct bitcut_unit *u = units; u->name; u++)
+        if (fit_is_for(&fit, u))
+            ck_assert_msg(search_has(&s, &fit, u) == field_same(u, &set.unit), "%s: %s",
+                          name, u->name);
+    search_clear(&s);
+    fit_clear(&fit);
+    set_clear(&set);
+}
+
+START_TEST(rows_of_processors)
+{
+    find_named("amx/tdpbf16ps.m16n16k32.f32.bf16");
+    find_named("avx512/vdpbf16ps.m1n16k2.f32.bf16");
+}
+END_TEST
+
 /* --- rows of no table ------------------------------------------------------------- */
 
 static int below(struct rng *rng, int n) { return (int)(rng_bits(rng) % (uint64_t)n); }
@@ -444,6 +477,6 @@ START_TEST(torn_recordings_have_a_nearest_row)
 }
 END_TEST
 
-TEST_MAIN("fit", rows_of_kept_sets, rows_of_no_table, cuts_are_sound, boxes_row_by_row,
-          pieces_join, frames_hold_each_row_once, search_is_brute_force,
+TEST_MAIN("fit", rows_of_kept_sets, rows_of_processors, rows_of_no_table, cuts_are_sound,
+          boxes_row_by_row, pieces_join, frames_hold_each_row_once, search_is_brute_force,
           torn_recordings_have_a_nearest_row)
