@@ -5,40 +5,59 @@
 
 /* Chips, architectures and vendors, and the words for their evidence. */
 
+/* Where it is said which units a chip has.  LLVM's lists of processors, which their makers
+   keep, are as clang 19 prints them (-march, -mcpu). */
+#define CUDA_LIST "NVIDIA's list of GPUs by compute capability"
+#define ROCM_LIST "ROCm documentation, GPU hardware specifications"
+#define LLVM_X86  "LLVM 19, processors of X86"
+#define LLVM_ARM  "LLVM 19, processors of AArch64"
+
 const struct chip chips[] = {
-    /* name    what                       architecture */
-    { "v100", "NVIDIA V100, sm_70", "volta" },
-    { "t4", "NVIDIA T4, sm_75", "turing" },
-    { "a100", "NVIDIA A100, sm_80", "ampere" },
-    { "a800", "NVIDIA A800, sm_80", "ampere" },
-    { "a2", "NVIDIA A2, sm_86", "ampere" },
-    { "l40s", "NVIDIA L40S, sm_89", "ada" },
-    { "h100", "NVIDIA H100, sm_90", "hopper" },
-    { "h200", "NVIDIA H200, sm_90", "hopper" },
-    { "b200", "NVIDIA B200, sm_100", "blackwell" },
-    { "rtx5090", "NVIDIA RTX 5090, sm_120", "rtx-blackwell" },
-    { "mi100", "AMD Instinct MI100, gfx908", "cdna1" },
-    { "mi210", "AMD Instinct MI210, gfx90a", "cdna2" },
-    { "mi250", "AMD Instinct MI250, gfx90a", "cdna2" },
-    { "mi300", "AMD Instinct MI300, gfx942", "cdna3" },
-    /* Intel's Architecture Instruction Set Extensions Reference, table of processors;
-       AMD's Software Optimization Guides for Zen 4 and Zen 5. */
-    { "cooper-lake", "Intel Xeon, Cooper Lake, AVX512-BF16", "avx512" },
-    { "sapphire-rapids", "Intel Xeon, Sapphire Rapids, AMX", "amx" },
-    { "emerald-rapids", "Intel Xeon, Emerald Rapids, AMX", "amx" },
-    { "granite-rapids", "Intel Xeon, Granite Rapids, AMX", "amx" },
-    { "zen4", "AMD Zen 4, AVX512-BF16", "avx512" },
-    { "zen5", "AMD Zen 5, AVX512-BF16", "avx512" },
-    /* Arm's Technical Reference Manuals of the cores (FEAT_BF16); Amazon's and NVIDIA's
-       documents say which core is in a processor; Apple's M4: LLVM's apple-m4. */
-    { "neoverse-v1", "Arm Neoverse V1", "neon" },
-    { "neoverse-n2", "Arm Neoverse N2", "neon" },
-    { "neoverse-v2", "Arm Neoverse V2", "neon" },
-    { "graviton3", "AWS Graviton3, Neoverse V1", "neon" },
-    { "graviton4", "AWS Graviton4, Neoverse V2", "neon" },
-    { "grace", "NVIDIA Grace, Neoverse V2", "neon" },
-    { "m4", "Apple M4, SME", "sme" },
+    /* clang-format off */
+    /* name, what, architecture, also, source */
+    { "v100",    "NVIDIA V100, sm_70",          "volta",         { NULL }, CUDA_LIST },
+    { "t4",      "NVIDIA T4, sm_75",            "turing",        { NULL }, CUDA_LIST },
+    { "a100",    "NVIDIA A100, sm_80",          "ampere",        { NULL }, CUDA_LIST },
+    { "a800",    "NVIDIA A800, sm_80",          "ampere",        { NULL }, CUDA_LIST },
+    { "a2",      "NVIDIA A2, sm_86",            "ampere",        { NULL }, CUDA_LIST },
+    { "l40s",    "NVIDIA L40S, sm_89",          "ada",           { NULL }, CUDA_LIST },
+    { "h100",    "NVIDIA H100, sm_90",          "hopper",        { NULL }, CUDA_LIST },
+    { "h200",    "NVIDIA H200, sm_90",          "hopper",        { NULL }, CUDA_LIST },
+    { "b200",    "NVIDIA B200, sm_100",         "blackwell",     { NULL }, CUDA_LIST },
+    { "rtx5090", "NVIDIA RTX 5090, sm_120",     "rtx-blackwell", { NULL }, CUDA_LIST },
+    { "mi100",   "AMD Instinct MI100, gfx908",  "cdna1",         { NULL }, ROCM_LIST },
+    { "mi210",   "AMD Instinct MI210, gfx90a",  "cdna2",         { NULL }, ROCM_LIST },
+    { "mi250",   "AMD Instinct MI250, gfx90a",  "cdna2",         { NULL }, ROCM_LIST },
+    { "mi300",   "AMD Instinct MI300, gfx942",  "cdna3",         { NULL }, ROCM_LIST },
+    { "cooper-lake",     "Intel Xeon, Cooper Lake: AVX512-BF16", "avx512", { NULL },
+      LLVM_X86 ", cooperlake" },
+    { "sapphire-rapids", "Intel Xeon, Sapphire Rapids: AMX-BF16, AVX512-BF16", "amx",
+      { "avx512" }, LLVM_X86 ", sapphirerapids" },
+    { "emerald-rapids",  "Intel Xeon, Emerald Rapids: AMX-BF16, AVX512-BF16", "amx",
+      { "avx512" }, LLVM_X86 ", emeraldrapids; recorded on one" },
+    { "granite-rapids",  "Intel Xeon, Granite Rapids: AMX-BF16 and -FP16, AVX512-BF16", "amx",
+      { "amx-fp16", "avx512" }, LLVM_X86 ", graniterapids and graniterapids-d" },
+    { "zen4",            "AMD Zen 4: AVX512-BF16", "avx512", { NULL },
+      LLVM_X86 ", znver4; recorded on one" },
+    { "zen5",            "AMD Zen 5: AVX512-BF16", "avx512", { NULL }, LLVM_X86 ", znver5" },
+    { "neoverse-v1",     "Arm Neoverse V1: BF16", "neon", { NULL }, LLVM_ARM ", neoverse-v1" },
+    { "neoverse-n2",     "Arm Neoverse N2: BF16", "neon", { NULL }, LLVM_ARM ", neoverse-n2" },
+    { "neoverse-v2",     "Arm Neoverse V2: BF16", "neon", { NULL }, LLVM_ARM ", neoverse-v2" },
+    { "neoverse-n3",     "Arm Neoverse N3: BF16", "neon", { NULL }, LLVM_ARM ", neoverse-n3" },
+    { "neoverse-v3",     "Arm Neoverse V3: BF16", "neon", { NULL }, LLVM_ARM ", neoverse-v3" },
+    { "graviton3",       "AWS Graviton3, Neoverse V1", "neon", { NULL },
+      "AWS's Graviton technical guide (core); " LLVM_ARM ", neoverse-v1" },
+    { "graviton4",       "AWS Graviton4, Neoverse V2", "neon", { NULL },
+      "AWS's Graviton technical guide (core); " LLVM_ARM ", neoverse-v2" },
+    { "grace",           "NVIDIA Grace, Neoverse V2", "neon", { NULL }, LLVM_ARM ", grace" },
+    { "cobalt100",       "Microsoft Azure Cobalt 100, Neoverse N2", "neon", { NULL },
+      LLVM_ARM ", cobalt-100" },
+    { "ampereone",       "AmpereOne: BF16", "neon", { NULL }, LLVM_ARM ", ampere1, ampere1a, ampere1b" },
+    { "m2",              "Apple M2: BF16", "neon", { NULL }, LLVM_ARM ", apple-m2" },
+    { "m3",              "Apple M3: BF16", "neon", { NULL }, LLVM_ARM ", apple-m3" },
+    { "m4",              "Apple M4: SME, BF16", "sme", { "neon" }, LLVM_ARM ", apple-m4" },
     { 0 }
+    /* clang-format on */
 };
 
 /* Words for the evidence of a vendor's units. */
@@ -96,7 +115,8 @@ static const struct {
     { "cdna1", &amd },        { "cdna2", &amd },
     { "cdna3", &amd },        { "amx", &intel },
     { "avx512", &x86 },       { "amx-fp16", &intel },
-    { "neon", &arm },         { "sme", &arm },
+    { "neon", &arm },         { "neon-fp8", &arm },
+    { "sme", &arm },
 };
 
 enum { ARCHITECTURES = sizeof architectures / sizeof architectures[0] };
@@ -122,14 +142,26 @@ const char *unit_evidence(const struct bitcut_unit *u)
     return vendor_of(u)->evidence[u->evidence];
 }
 
+/* The first row of an architecture for operands of a format, with an f32 accumulator and
+   without block scales; or NULL. */
+static const struct bitcut_unit *first_of(const char *architecture,
+                                          const struct bitcut_format *input)
+{
+    const struct bitcut_unit *u = units;
+    while (u->name && !(is_of(u, architecture) && u->a == input && u->b == input &&
+                        u->c == &formats[FORMAT_F32] && !u->scale))
+        u++;
+    return u->name ? u : NULL;
+}
+
 const struct bitcut_unit *unit_find(const char *name, const struct bitcut_format *input)
 {
     const struct chip *chip = table_find(TABLE(chips), name);
     if (!chip) return table_find(TABLE(units), name);
-    for (const struct bitcut_unit *u = units; u->name; u++)
-        if (is_of(u, chip->architecture) && u->a == input && u->b == input && u->c == &formats[FORMAT_F32] && !u->scale)
-            return u;
-    return input == &formats[FORMAT_F32] ? table_find(TABLE(units), "fma/f32") : NULL;
+    const struct bitcut_unit *u = first_of(chip->architecture, input);
+    for (int i = 0; i < CHIP_ALSO_MOST && chip->also[i] && !u; i++)
+        u = first_of(chip->also[i], input);
+    return u || input != &formats[FORMAT_F32] ? u : table_find(TABLE(units), "fma/f32");
 }
 
 /* Whether both are of one architecture and family. */

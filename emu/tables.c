@@ -47,7 +47,11 @@ static void describe_summation(struct field_writer *w, const void *row)
 
 static void describe_chip(struct field_writer *w, const void *row)
 {
-    tell_text(w, "architecture", ((const struct chip *)row)->architecture);
+    const struct chip *const c = row;
+    tell_text(w, "architecture", c->architecture);
+    tell_list(w, "also", BITCUT_TEXTS);
+    for (int i = 0; i < CHIP_ALSO_MOST && c->also[i]; i++) tell_item(w, "%s", c->also[i]);
+    tell_text(w, "source", c->source);
 }
 
 static void describe_format(struct field_writer *w, const void *row)

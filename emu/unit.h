@@ -118,18 +118,23 @@ static inline int unit_word_bytes(const struct bitcut_unit *u)
     return u->a->bits <= 8 ? 1 : u->a->bits <= 16 ? 2 : 4;
 }
 
-/* A chip is a name for the instructions of its architecture. */
+enum { CHIP_ALSO_MOST = 2 };
+
+/* A chip is a name for the instructions of its architecture, and of others for what that
+   has not.  Architectures are the parts of units' names before the '/'. */
 struct chip {
     const char *name, *what;
-    const char *architecture; /* the part of a unit's name before the '/' */
+    const char *architecture;
+    const char *also[CHIP_ALSO_MOST]; /* others, the first asked first; then NULL */
+    const char *source;               /* of which units it has                    */
 };
 
 extern const struct chip chips[]; /* ended by a row whose name is NULL */
 
 /* The unit that `name` means for operands of `input`: the row of that name; or, if `name`
-   is a chip, the first row of its architecture with those operands, an f32 accumulator
-   and no block scales; for f32 operands on a chip without such a row, fma/f32 (its vector
-   units).  NULL if there is none. */
+   is a chip, the first row of its architecture, or else of one that it has also, with
+   those operands, an f32 accumulator and no block scales; for f32 operands on a chip
+   without such a row, fma/f32 (its vector units).  NULL if there is none. */
 const struct bitcut_unit *unit_find(const char *name, const struct bitcut_format *input);
 
 /* The first row for operands of `a` and `b` beside u: of its architecture and family (the

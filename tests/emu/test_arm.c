@@ -2,9 +2,9 @@
    program runs on: every bit of random outputs of all classes, and of a few inputs made
    by hand.  What the processor has not is skipped by name.
 
-   BFDOT and BFMMLA run as FPCR.EBF is, which is 0 at a program's start: products, sums
-   and accumulations rounded to odd.  FMOPA (widening, f16) takes tiles of the streaming
-   vector length. */
+   BFDOT, BFMMLA and BFMOPA run as FPCR.EBF is, which is 0 at a program's start: products,
+   sums and accumulations rounded to odd.  FMOPA and BFMOPA (widening) take tiles of the
+   streaming vector length. */
 #include "analysis/evidence/sample.h"
 #include "lib/table.h"
 #include "tests/test.h"
@@ -27,16 +27,56 @@ struct instruction {
 #include <sys/auxv.h>
 
 /* asm/hwcap.h */
-enum { HAS_BF16 = 1 << 14, HAS_SME = 1 << 23, HAS_SME_F16F32 = 1 << 27 };
+enum {
+    HAS_BF16 = 1 << 14,
+    HAS_SME = 1 << 23,
+    HAS_SME_F16F32 = 1 << 27,
+    HAS_SME_B16F32 = 1 << 28
+};
 
 static bool has(unsigned long bits) { return (getauxval(AT_HWCAP2) & bits) == bits; }
 static bool has_bf16(void) { return has(HAS_BF16); }
 static bool has_sme(void) { return has(HAS_SME | HAS_SME_F16F32); }
+static bool has_sme_bf16(void) { return has(HAS_SME | HAS_SME_B16F32); }
 
 void arm_bfdot(uint32_t *d, const uint16_t *a, const uint16_t *b);
 void arm_bfmmla(uint32_t *d, const uint16_t *a, const uint16_t *b);
 void arm_fmopa(uint32_t *d, const uint16_t *a, const uint16_t *b);
+void arm_bfmopa(uint32_t *d, const uint16_t *a, const uint16_t *b);
 uint64_t arm_streaming_words(void);
+
+/* Streaming mode begins and ends with registers of zeros. */
+#define OUTER_PRODUCTS(NAME)                                                             \
+    "arm_" NAME ":\n"                                                                    \
+    "  stp d8, d9, [sp, #-64]!\n"                                                        \
+    "  stp d10, d11, [sp, #16]\n"                                                        \
+    "  stp d12, d13, [sp, #32]\n"                                                        \
+    "  stp d14, d15, [sp, #48]\n"                                                        \
+    "  smstart\n"                                                                        \
+    "  ptrue p0.b\n"                                                                     \
+    "  ld1h {z0.h}, p0/z, [x1]\n"                                                        \
+    "  ld1h {z1.h}, p0/z, [x2]\n"                                                        \
+    "  cntw x3\n"                                                                        \
+    "  mov x4, x0\n"                                                                     \
+    "  mov w12, #0\n"                                                                    \
+    "1: ld1w {za0h.s[w12, 0]}, p0/z, [x4]\n"                                             \
+    "  addvl x4, x4, #1\n"                                                               \
+    "  add w12, w12, #1\n"                                                               \
+    "  cmp w12, w3\n"                                                                    \
+    "  b.lo 1b\n"                                                                        \
+    "  " NAME " za0.s, p0/m, p0/m, z0.h, z1.h\n"                                         \
+    "  mov w12, #0\n"                                                                    \
+    "2: st1w {za0h.s[w12, 0]}, p0, [x0]\n"                                               \
+    "  addvl x0, x0, #1\n"                                                               \
+    "  add w12, w12, #1\n"                                                               \
+    "  cmp w12, w3\n"                                                                    \
+    "  b.lo 2b\n"                                                                        \
+    "  smstop\n"                                                                         \
+    "  ldp d10, d11, [sp, #16]\n"                                                        \
+    "  ldp d12, d13, [sp, #32]\n"                                                        \
+    "  ldp d14, d15, [sp, #48]\n"                                                        \
+    "  ldp d8, d9, [sp], #64\n"                                                          \
+    "  ret\n"
 
 __asm__(".text\n"
         ".arch armv8.6-a+sve+sme\n"
@@ -58,51 +98,23 @@ __asm__(".text\n"
         "arm_streaming_words:\n"
         "  rdsvl x0, #1\n"
         "  lsr x0, x0, #2\n"
-        "  ret\n"
-        /* streaming mode begins and ends with registers of zeros */
-        "arm_fmopa:\n"
-        "  stp d8, d9, [sp, #-64]!\n"
-        "  stp d10, d11, [sp, #16]\n"
-        "  stp d12, d13, [sp, #32]\n"
-        "  stp d14, d15, [sp, #48]\n"
-        "  smstart\n"
-        "  ptrue p0.b\n"
-        "  ld1h {z0.h}, p0/z, [x1]\n"
-        "  ld1h {z1.h}, p0/z, [x2]\n"
-        "  cntw x3\n"
-        "  mov x4, x0\n"
-        "  mov w12, #0\n"
-        "1: ld1w {za0h.s[w12, 0]}, p0/z, [x4]\n"
-        "  addvl x4, x4, #1\n"
-        "  add w12, w12, #1\n"
-        "  cmp w12, w3\n"
-        "  b.lo 1b\n"
-        "  fmopa za0.s, p0/m, p0/m, z0.h, z1.h\n"
-        "  mov w12, #0\n"
-        "2: st1w {za0h.s[w12, 0]}, p0, [x0]\n"
-        "  addvl x0, x0, #1\n"
-        "  add w12, w12, #1\n"
-        "  cmp w12, w3\n"
-        "  b.lo 2b\n"
-        "  smstop\n"
-        "  ldp d10, d11, [sp, #16]\n"
-        "  ldp d12, d13, [sp, #32]\n"
-        "  ldp d14, d15, [sp, #48]\n"
-        "  ldp d8, d9, [sp], #64\n"
-        "  ret\n");
+        "  ret\n" OUTER_PRODUCTS("fmopa") OUTER_PRODUCTS("bfmopa"));
 #else
 static bool has_bf16(void) { return false; }
 static bool has_sme(void) { return false; }
+static bool has_sme_bf16(void) { return false; }
 static uint64_t arm_streaming_words(void) { return 0; }
 #define arm_bfdot  NULL
 #define arm_bfmmla NULL
 #define arm_fmopa  NULL
+#define arm_bfmopa NULL
 #endif
 
 static const struct instruction instructions[] = {
     { "BFDOT", "neon/bfdot.m1n4k2.f32.bf16", has_bf16, arm_bfdot, 1, 4 },
     { "BFMMLA", "neon/bfmmla.m2n2k4.f32.bf16", has_bf16, arm_bfmmla, 2, 2 },
     { "FMOPA", "sme/fmopa.m16n16k2.f32.f16", has_sme, arm_fmopa, 0, 0 },
+    { "BFMOPA", "sme/bfmopa.m16n16k2.f32.bf16", has_sme_bf16, arm_bfmopa, 0, 0 },
     { 0 }
 };
 
@@ -140,7 +152,7 @@ static int differences(const struct instruction *x, const struct batch *t,
 
 /* --- random outputs --------------------------------------------------------------- */
 
-enum { OUTPUTS = 1000000 };
+enum { OUTPUTS = 750000 };
 
 /* Each output of the batch from its own sample's c, or that of its row. */
 static void fill(struct batch *t, const struct sample_class *class, struct rng *rng)
