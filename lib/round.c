@@ -10,6 +10,8 @@
    cut: LE-GEMM section 4.1, the exponent field rebiased and the top fraction bits copied;
    where the new exponent field would be 0 or less the word is 0, where it would not fit
    the word is infinity (the paper is silent on both).
+   rn-daz: to bf16, which has FP32's exponents, as VCVTNEPS2BF16 and VCVTNE2PS2BF16 convert
+   (Intel SDM: subnormal sources are zeros of their sign), but for the bits of NaNs.
    feng21, feng22: EGEMM-TC as Ootomo and Yokota describe it in their section 1: truncate,
    then round up by the 21st mantissa bit of x (as printed) or by the 22nd (as they argue
    it should be, counting the implicit bit).  Their mantissa is the 23 bits of the FP32
@@ -25,6 +27,7 @@ const struct bitcut_rounding roundings[] = {
     [ROUND_ODD]    = { "odd",    "to odd",                                TO_ODD,           0, OVERFLOW_IEEE, FLUSH_NONE },
     [ROUND_CUT]    = { "cut",    "bit-cut: the top bits, no subnormals",  TO_ZERO,          0, OVERFLOW_INF,  true },
     [ROUND_RN_FTZ] = { "rn-ftz", "rn, subnormal results become zero",     TO_NEAREST_EVEN,  0, OVERFLOW_IEEE, FLUSH_SUBNORMAL },
+    [ROUND_RN_DAZ] = { "rn-daz", "rn, below the normal numbers zero",     TO_NEAREST_EVEN,  0, OVERFLOW_IEEE, FLUSH_BEFORE },
     [ROUND_RN_SAT] = { "rn-sat", "rn, too large becomes the largest",     TO_NEAREST_EVEN,  0, OVERFLOW_SATURATE, FLUSH_NONE },
     [ROUND_FENG21] = { "feng21", "truncate, then up by fraction bit 21",  BY_BIT,          21, OVERFLOW_IEEE, FLUSH_NONE },
     [ROUND_FENG22] = { "feng22", "truncate, then up by fraction bit 22",  BY_BIT,          22, OVERFLOW_IEEE, FLUSH_NONE },
@@ -101,13 +104,20 @@ static bool is_tiny(const struct bitcut_format *f, const struct bitcut_rounding 
     return top < format_emin(f) && step(r, x, c) >> f->fraction_bits < 2;
 }
 
+/* Whether x is below the least normal number. */
+static bool is_below(const struct bitcut_format *f, struct unrounded x)
+{
+    return highest_bit(x.significand) + x.exponent < format_emin(f);
+}
+
 /* Whether x, rounded to `kept` of a subnormal's last bits, becomes zero. */
 static bool is_flushed(const struct bitcut_format *f, const struct bitcut_rounding *r,
                        struct unrounded x, uint64_t kept)
 {
     const uint64_t implicit = (uint64_t)1 << f->fraction_bits;
     if (r->flush == FLUSH_NONE || kept > implicit) return false;
-    return kept < implicit || (r->flush == FLUSH_TINY && is_tiny(f, r, x));
+    return kept < implicit || (r->flush == FLUSH_TINY && is_tiny(f, r, x)) ||
+           (r->flush == FLUSH_BEFORE && is_below(f, x));
 }
 
 /* A value that is not 0. */

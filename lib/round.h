@@ -28,8 +28,9 @@ enum overflow {
 enum flush {
     FLUSH_NONE,
     FLUSH_SUBNORMAL, /* subnormal ones, as the format holds them                      */
-    FLUSH_TINY       /* those below the least normal number when they are rounded to the
+    FLUSH_TINY,      /* those below the least normal number when they are rounded to the
                         format's bits as if exponents had no lower end                */
+    FLUSH_BEFORE     /* those of what is below it before it is rounded                */
 };
 
 /* A row of the rounding table.  Callers may copy a row and change its flags. */
@@ -53,6 +54,7 @@ enum {
     ROUND_ODD,
     ROUND_CUT,
     ROUND_RN_FTZ,
+    ROUND_RN_DAZ,
     ROUND_RN_SAT,
     ROUND_FENG21,
     ROUND_FENG22

@@ -42,6 +42,8 @@ const struct bitcut_split splits[] = {
       "Ootomo section 3.3" },
     [SPLIT_BF16] =           { "bf16",           "plain conversion to bf16",           0,   ONE(BF16, RN),
       "conversion" },
+    [SPLIT_BF16_DAZ] =       { "bf16-daz",       "conversion to bf16, zero if subnormal", 0,  ONE(BF16, RN_DAZ),
+      "Intel SDM, VCVTNEPS2BF16; oneDNN from 2.7 with fpmath_mode bf16 on AMX" },
     [SPLIT_BF16X2] =         { "bf16x2",         "two RN words of bf16",               0,   TWO(BF16, RN, RN),
       "Henry, Tang and Heinecke 2019; Triton bf16x3, XLA BF16_BF16_F32_X3" },
     [SPLIT_BF16X3] =         { "bf16x3",         "three RN words of bf16",             0,   THREE(BF16, RN, RN),

@@ -61,6 +61,7 @@ static struct fast_word word_of(const struct split_word *w, bool flush, int ulp)
         .least_drop = clamp(format_least_exponent(f) - ulp, 0, FAR),
         .least_normal = normal,
         .least_kept = w->rounding->flush ? normal : 0,
+        .least_taken = w->rounding->flush == FLUSH_BEFORE ? normal : 0,
         .least_read = flush ? normal : 0,
         .infinite = overflow_is_infinite(w, false),
         .copy = w->copy,

@@ -118,7 +118,7 @@ struct fast_split {
     int32_t rebias;           /* taken from the bits of a float: another bias          */
     float to_count, of_count; /* counts of the least subnormal word, and back          */
     int32_t zero_sign;        /* -1: there is a -0; 0: zeros have no sign              */
-    int32_t least_count;      /* fewer of them are flushed to zero                     */
+    int32_t least_count;      /* fewer of them are flushed to zero; INT32_MAX: all      */
     uint32_t overflow, infinity, nan;        /* encodings of words too large, Inf, NaN */
     uint32_t overflow_value, infinity_value; /* and the floats that they stand for    */
     float step;                              /* what is left is multiplied by 2^scale */
@@ -137,6 +137,7 @@ struct fast_word {
     int32_t least_drop;   /* 0 to 26: words are multiples of 2^least_drop               */
     int32_t least_normal; /* 2^30 at most                                               */
     int32_t least_kept;   /* smaller words are flushed to zero                          */
+    int32_t least_taken;  /* smaller values are, before they are rounded                */
     int32_t least_read;   /* smaller ones are made, but read as zeros                   */
     int32_t most;         /* what is larger becomes this ...                            */
     bool infinite;        /* ... or not finite                                          */

@@ -430,6 +430,7 @@ static bool word_make(struct fast_split *s, const struct bitcut_format *f,
 {
     const int emin = format_emin(f);
     const uint32_t largest = f32_of(f, format_largest(f, false)), too_large = 0x7f7fffff;
+    const bool before = r->flush == FLUSH_BEFORE;
     *s = (struct fast_split){
         .direction = r->direction,
         .drop = 23 - f->fraction_bits,
@@ -438,7 +439,7 @@ static bool word_make(struct fast_split *s, const struct bitcut_format *f,
         .least_normal = (emin + 127) * (1 << 23),
         .most = (int32_t)largest,
         .rebias = (127 - f->bias) * (1 << 23),
-        .least_count = r->flush ? 1 << f->fraction_bits : 0,
+        .least_count = before ? INT32_MAX : r->flush ? 1 << f->fraction_bits : 0,
         .infinity = (uint32_t)bitcut_format_convert(f, r, f32(), 0x7f800000),
         .overflow = (uint32_t)bitcut_format_convert(f, r, f32(), too_large),
         .nan = (uint32_t)format_nan(f),
@@ -452,10 +453,10 @@ static bool word_make(struct fast_split *s, const struct bitcut_format *f,
          r->direction != TO_ZERO))
         return false;
     /* Subnormal words that are subnormal floats round where normal ones do. */
-    if (emin <= -126) s->least_normal = 0;
-    else s->to_count = float_of_bits(f32_power_of_two(f->fraction_bits - emin));
+    if (emin <= -126 && !before) s->least_normal = 0;
+    if (emin > -126) s->to_count = float_of_bits(f32_power_of_two(f->fraction_bits - emin));
     if (emin > -126) s->of_count = float_of_bits(f32_power_of_two(emin - f->fraction_bits));
-    return emin > -126 || (emin == -126 && !r->flush);
+    return emin > -126 || (emin == -126 && (!r->flush || before));
 }
 
 bool fast_split_make(struct fast_split s[SPLIT_WORDS_MOST],

@@ -123,7 +123,8 @@ __device__ __noinline__ uint32_t round_word(uint32_t x, const bitcut_rounding &r
     const int below = exponent < 1 ? 1 - exponent : 0;
     const int drop = 23 - f::fraction + below;
     const uint32_t kept = round_kept(significand, drop < 26 ? drop : 26, negative, r);
-    if (kept < implicit && r.flush) return sign;
+    const bool before = r.flush == FLUSH_BEFORE && (below || !field);
+    if (before || (kept < implicit && r.flush)) return sign;
     const uint32_t base = (uint32_t)(exponent + below - 1) << f::fraction;
     const uint32_t word = (base + kept) << f::pad;
     if (base + kept < f::infinity >> f::pad) return sign | word;

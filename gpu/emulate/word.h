@@ -229,7 +229,9 @@ EMULATE_LARGE uint32_t emulate_pack(const struct bitcut_format *f,
     const uint64_t kept = drop <= 0
                               ? significand << -drop
                               : emulate_step(r, significand, exponent, negative, drop);
-    if (kept == 0 || (kept < implicit && r->flush)) return emulate_zero(f, negative);
+    const bool flushed =
+        r->flush == FLUSH_BEFORE ? top < emin : r->flush && kept < implicit;
+    if (kept == 0 || flushed) return emulate_zero(f, negative);
     const int rounded = last + f->fraction_bits + (kept == 2 * implicit);
     if (rounded > emulate_emax(f)) return emulate_overflow(f, r, negative);
     const uint32_t value = emulate_value(kept, last);

@@ -85,7 +85,9 @@ template <class F> DEVICE uint32_t round_word(uint32_t x, const struct hip_round
     const int below = exponent < 1 ? 1 - exponent : 0;
     const int drop = 23 - F::fraction + below;
     const uint32_t kept = round_kept(significand, drop < 26 ? drop : 26, negative, r);
-    if (kept < implicit && (r.flush || (F::fnuz && kept == 0))) return F::zero(sign);
+    const bool before = r.flush == FLUSH_BEFORE && (below || !field);
+    if (before || (kept < implicit && (r.flush || (F::fnuz && kept == 0))))
+        return F::zero(sign);
     const uint32_t base = (uint32_t)(exponent + below - 1) << F::fraction;
     const uint32_t word = (base + kept) << F::pad;
     if (base + kept < F::limit >> F::pad) return sign | word;

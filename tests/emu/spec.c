@@ -301,6 +301,7 @@ static bool is_flushed(const struct bitcut_format *f, const struct bitcut_roundi
 {
     const long emin = 1 - f->bias;
     struct dyadic all_bits = { .e = leading(x) - f->fraction_bits };
+    if (r->flush == FLUSH_BEFORE) return leading(x) < emin;
     if (r->flush != FLUSH_TINY) return r->flush && leading(rounded) < emin;
     mpz_init(all_bits.m);
     round_magnitude(all_bits.m, x, all_bits.e, r->direction);

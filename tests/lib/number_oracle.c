@@ -131,6 +131,12 @@ static const bool overflow_infinite[][2] = {
     [BY_BIT] = { true, true },
 };
 
+/* Whether the rule makes zero of what is below the least normal number. */
+static bool flushes_before(const struct bitcut_format *f, const struct bitcut_rounding *r)
+{
+    return r->flush == FLUSH_BEFORE && f->special != SPECIAL_INTEGER;
+}
+
 /* The encoding of a code that may lie beyond the largest, or be subnormal. */
 static uint64_t encode(const struct bitcut_format *f, const struct bitcut_rounding *r,
                        bool negative, uint64_t code)
@@ -164,6 +170,8 @@ static bool goes_up(enum direction direction, bool negative, struct place p)
 uint64_t oracle_choose(const struct bitcut_format *f, const struct bitcut_rounding *r,
                        bool negative, struct place p)
 {
+    if (flushes_before(f, r) && p.code < bit(f->fraction_bits))
+        return encode(f, r, negative, 0);
     return encode(f, r, negative, p.code + goes_up(r->direction, negative, p));
 }
 
@@ -240,15 +248,16 @@ static struct place place_mpfr(const struct bitcut_format *f, mpfr_srcptr x,
     return p;
 }
 
-/* Whether x is below the least normal number as a format without a least exponent rounds it.
-   Just below, a middle goes up to the even one, as it does away from zero. */
+/* Whether x is below the least normal number as a format without a least exponent rounds
+   it. Just below, a middle goes up to the even one, as it does away from zero. */
 static bool is_tiny(const struct bitcut_format *f, const struct bitcut_rounding *r,
                     mpfr_srcptr x)
 {
+    const int bits = flushes_before(f, r) ? (int)mpfr_get_prec(x) : f->fraction_bits + 1;
     const bool away = r->direction == TO_NEAREST_AWAY;
     const mpfr_flags_t flags = mpfr_flags_save();
     mpfr_t y, least;
-    mpfr_init2(y, f->fraction_bits + 1);
+    mpfr_init2(y, bits);
     mpfr_init2(least, 2);
     mpfr_set(y, x, away ? MPFR_RNDN : mpfr_directions[r->direction].rnd);
     mpfr_set_ui_2exp(least, 1, 1 - f->bias, MPFR_RNDN);
@@ -264,7 +273,7 @@ uint64_t oracle_round(const struct bitcut_format *f, const struct bitcut_roundin
 {
     const bool negative = mpfr_signbit(x) != 0;
     mpfr_t y;
-    if (r->flush == FLUSH_TINY && f->special != SPECIAL_INTEGER && is_tiny(f, r, x))
+    if (r->flush >= FLUSH_TINY && f->special != SPECIAL_INTEGER && is_tiny(f, r, x))
         return encode(f, r, negative, 0);
     mpfr_init2(y, f->fraction_bits + 1);
     round_mpfr(y, f, r, x);

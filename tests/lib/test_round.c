@@ -6,6 +6,10 @@
 #include "tests/test.h"
 
 #include <math.h>
+#include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 /* Fail with all that is needed to repeat it.  Check notes every assertion that it passes,
    which is too slow for millions: compare first. */
@@ -35,14 +39,14 @@ static struct bitcut_rounding rule_with(int index, enum overflow overflow,
     return r;
 }
 
-/* All plain rows with all flags; of the two kinds of flushing every other. */
+/* All plain rows with all flags; of the kinds of flushing every third. */
 enum { FLAGGED_RULES = PLAIN_RULES * 6 };
 
 static void flagged_rules(struct bitcut_rounding rule[FLAGGED_RULES])
 {
     for (int i = 0; i < FLAGGED_RULES; i++)
         rule[i] = rule_with(i / 6, (enum overflow)(i % 3),
-                            i / 3 % 2 ? (enum flush)(1 + (i + i / 6) % 2) : FLUSH_NONE);
+                            i / 3 % 2 ? (enum flush)(1 + (i + i / 6) % 3) : FLUSH_NONE);
 }
 
 static double double_with(uint64_t sign_and_exponent, uint64_t fraction)
@@ -169,8 +173,63 @@ START_TEST(f32_with_flags)
     struct bitcut_rounding rule[FLAGGED_RULES];
     flagged_rules(rule);
     for (int i = 0; i < FLAGGED_RULES; i++) /* places are too coarse to tell what is tiny */
-        if (rule[i].flush) rule[i].flush = FLUSH_SUBNORMAL;
+        if (rule[i].flush == FLUSH_TINY) rule[i].flush = FLUSH_SUBNORMAL;
     sweep_all(rule, FLAGGED_RULES, test_cases(1 << 17, 1 << 24));
+}
+END_TEST
+
+/* --- bf16 by the processor -------------------------------------------------------- */
+
+enum { LANES = 16 };
+
+#ifdef __x86_64__
+static bool bf16_available(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512bf16");
+}
+
+__attribute__((target("avx512f,avx512bf16"))) static void
+    bf16_convert(uint16_t word[LANES], const uint32_t x[LANES])
+{
+    __m512 from;
+    memcpy(&from, x, sizeof from);
+    const __m256bh to = _mm512_cvtneps_pbh(from);
+    memcpy(word, &to, sizeof to);
+}
+#else
+static bool bf16_available(void) { return false; }
+static void bf16_convert(uint16_t *word, const uint32_t *x) { (void)word, (void)x; }
+#endif
+
+/* VCVTNEPS2BF16 of sixteen values from x on; of a NaN no more than that it is one. */
+static void check_bf16(uint32_t x)
+{
+    const struct bitcut_format *const bf16 = &formats[FORMAT_BF16];
+    uint32_t from[LANES];
+    uint16_t got[LANES];
+    for (uint32_t i = 0; i < LANES; i++) from[i] = x + i;
+    bf16_convert(got, from);
+    for (int i = 0; i < LANES; i++) {
+        const uint64_t want = bitcut_format_convert(bf16, &roundings[ROUND_RN_DAZ],
+                                                    &formats[FORMAT_F32], from[i]);
+        if (format_decode(bf16, want).kind == NUMBER_NAN &&
+            format_decode(bf16, got[i]).kind == NUMBER_NAN)
+            continue;
+        check_encoding(bf16, &roundings[ROUND_RN_DAZ], &formats[FORMAT_F32], from[i],
+                       got[i], want);
+    }
+}
+
+/* All that lies about the least normal number, and others. */
+START_TEST(f32_to_bf16_by_processor)
+{
+    enum { FROM = 0x007e0000, TO = 0x00820000 };
+    uint64_t state = test_seed();
+    if (!bf16_available()) return;
+    for (uint32_t x = FROM; x < TO; x += LANES) check_bf16(x), check_bf16(x | 1u << 31);
+    for (int i = 0; i < test_cases(1 << 14, 1 << 24); i++)
+        check_bf16((uint32_t)test_bits(&state));
 }
 END_TEST
 
@@ -572,8 +631,8 @@ START_TEST(every_nan_is_quiet)
 END_TEST
 
 TEST_MAIN("round", lists_agree_with_mpfr, f32_by_plain_rules, f32_by_cut_and_feng,
-          f32_with_flags, f32_to_f16_by_processor, cut_as_printed, feng_as_printed,
-          f64_to_every_format, double_rounding_traps,
+          f32_with_flags, f32_to_bf16_by_processor, f32_to_f16_by_processor, cut_as_printed,
+          feng_as_printed, f64_to_every_format, double_rounding_traps,
           every_small_encoding_to_every_small_format, sticky_significands,
           published_values, integers_too_large, infinities, unsigned_formats,
           every_nan_is_quiet)
