@@ -1,4 +1,5 @@
 /* Every table of the library, with what it tells of its rows. */
+#include "emu/framework.h"
 #include "emu/unit_field.h"
 #include "lib/file/input.h"
 #include "lib/k_parts.h"
@@ -130,6 +131,20 @@ static void describe_recipe(struct field_writer *w, const void *row)
     tell_text(w, "source", r->source);
 }
 
+static void describe_framework(struct field_writer *w, const void *row)
+{
+    const struct framework *x = row;
+    tell_text(w, "library", x->library);
+    tell_text(w, "setting", x->setting);
+    tell_text(w, "recipe", x->recipe->name);
+    tell_text(w, "split", x->split ? x->split->name : NULL);
+    tell_text(w, "unit", x->unit);
+    tell_text(w, "order", x->order);
+    tell_text(w, "known", known_names[x->known]);
+    tell_text(w, "open", x->open);
+    tell_text(w, "source", x->source);
+}
+
 static void describe_input(struct field_writer *w, const void *row)
 {
     const struct input_family *in = row;
@@ -166,6 +181,8 @@ static const struct bitcut_table tables[] = {
       ROWS(splits),      describe_split },
     { "recipes",    "whole GEMMs made of instructions",
       ROWS(recipes),     describe_recipe },
+    { "frameworks", "what libraries compute on processors, as recipes on units",
+      ROWS(frameworks),  describe_framework },
     { "reductions", "how partial sums of slices and lanes are added",
       ROWS(reductions),  NULL },
     { "inputs",     "families of input matrices",

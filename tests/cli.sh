@@ -1153,7 +1153,8 @@ list|name what
 list units|name what shape a b c block fraction rounding evidence source
 list summations|name what reads exact fast
 list reductions|name what
-list chips|name what architecture
+list chips|name what architecture also source
+list frameworks|name what library setting recipe split unit order known open source
 list formats|name what bits exponent_bits fraction_bits emin emax
 list splits|name what format high low words formats scale levels copies
 list recipes|name what split formats terms promote tile_k zeroed source
