@@ -14,6 +14,7 @@
 struct level {
     unsigned axes;
     bool one_term;     /* only recipes of one product */
+    bool many_terms;   /* only others                 */
     bool of_promotion; /* only faults of it           */
     bool of_store;     /* likewise                    */
     bool of_slices;    /* only orders that are slices */
@@ -23,9 +24,10 @@ struct level {
 static const struct level levels[] = {
     { .axes = 0 },
     { .axes = AXIS(FAULT), .of_store = true },
+    { .axes = AXIS(ORDER), .one_term = true, .usual = true },
     { .axes = AXIS(PROMOTE), .one_term = true },
     { .axes = AXIS(WORDS), .one_term = true, .usual = true },
-    { .axes = AXIS(ORDER), .usual = true },
+    { .axes = AXIS(ORDER), .many_terms = true, .usual = true },
     { .axes = AXIS(TILE) },
     { .axes = AXIS(ORDER), .one_term = true },
     { .axes = AXIS(PROMOTE) },
@@ -139,7 +141,9 @@ bool level_tries(const struct search *s, int level, const struct basis *b,
                  const struct hypothesis *h)
 {
     const bool has_fault = b->h.at[AXIS_FAULT] && !s->base;
-    if (levels[level].one_term && recipes[h->at[AXIS_RECIPE]].terms > 1) return false;
+    const bool one_term = recipes[h->at[AXIS_RECIPE]].terms == 1;
+    if (levels[level].one_term && !one_term) return false;
+    if (levels[level].many_terms && one_term) return false;
     if ((levels[level].axes & AXIS(FAULT)) && has_fault) return false;
     if (b->off && is_of_order(level)) return false;
     if (s->first && !b->first && fault_is_of_words(s->space, h->at[AXIS_FAULT]))

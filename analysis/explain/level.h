@@ -6,7 +6,7 @@
 
 /* Levels in the order in which they are tried: of those that have all orders the last,
    the first at which two axes vary, and how many. */
-enum { LEVEL_ORDERS = 15, LEVEL_PAIRS = 16, LEVELS = 28 };
+enum { LEVEL_ORDERS = 16, LEVEL_PAIRS = 17, LEVELS = 29 };
 
 /* Hypotheses of one basis at a level, and that at `index`. */
 size_t level_size(const struct search *s, int level);
