@@ -75,6 +75,16 @@ bf16x3 -m 5 -n 17 -k 70 --split-k 3
 bf16x6 -m 16 -n 16 -k 32
 bf16x9 -m 18 -n 3 -k 33 --equilibrate
 END
+    for split in bf16 bf16-daz; do
+        tiny="--recipe plain --unit $2 -m 40 -n 50 -k 60 --split $split --input-a \
+urand(1.17e-38,1.18e-38) --input-b exp_rand(90,100)"
+        # shellcheck disable=SC2086 # words
+        run 0 gemm $tiny --device host -o there.npy
+        # shellcheck disable=SC2086 # words
+        run 0 gemm $tiny -o "$split.npy"
+        cmp there.npy "$split.npy"
+    done
+    cmp -s bf16.npy bf16-daz.npy && echo "no subnormal value becomes a normal word"
 }
 
 # A library of this name stands before the system's: it computes, has a thread more than it

@@ -57,8 +57,9 @@ struct source {
     const uint32_t *matrix;
     const void *words;
     const uint32_t *largest;
-    bool near; /* words are bf16 to nearest even */
-    float up;  /* 2^scale */
+    bool near;  /* words are bf16 to nearest even */
+    bool flush; /* ... or zero where what they are made of is subnormal */
+    float up;   /* 2^scale */
 };
 
 /* 16 elements in words, one a lane. */
@@ -71,9 +72,18 @@ static bool split_is_near(const struct bitcut_split *s)
 {
     for (int j = 0; j < s->words; j++)
         if (s->word[j].format != &formats[FORMAT_BF16] ||
-            s->word[j].rounding != &roundings[ROUND_RN])
+            (s->word[j].rounding != &roundings[ROUND_RN] &&
+             s->word[j].rounding != &roundings[ROUND_RN_DAZ]))
             return false;
     return split_is_uniform(s);
+}
+
+/* Whether any of them is zero where what it is made of is subnormal. */
+static bool split_flushes(const struct bitcut_split *s)
+{
+    bool any = false;
+    for (int j = 0; j < s->words; j++) any |= s->word[j].rounding->flush != FLUSH_NONE;
+    return any;
 }
 
 /* The words of some lanes as split_words() has them. */
@@ -93,8 +103,8 @@ AVX512 static void split_slowly(struct lanes *to, const struct source *s, __m512
     for (int j = 0; j < split->words; j++) to->word[j] = _mm512_loadu_si512(word[j]);
 }
 
-/* All lanes at once to nearest even, but for those that are not finite or whose residual
-   is not. */
+/* All lanes at once to nearest even, but for those that are not finite, or whose residual
+   is not, and for subnormal ones where these are flushed. */
 INLINE static void split_lanes(struct lanes *to, const struct source *s, int words,
                                __m512i x)
 {
@@ -109,6 +119,9 @@ INLINE static void split_lanes(struct lanes *to, const struct source *s, int wor
         const __m512i w =
             _mm512_srli_epi32(_mm512_add_epi32(_mm512_add_epi32(left, half), even), 16);
         odd |= _mm512_cmpeq_epi32_mask(_mm512_and_si512(left, exponent), exponent);
+        if (s->flush)
+            odd |= _mm512_testn_epi32_mask(left, exponent) &
+                   _mm512_test_epi32_mask(left, _mm512_set1_epi32(0x7fffff));
         to->word[j] = w;
         const __m512 rest = _mm512_sub_ps(_mm512_castsi512_ps(left),
                                           _mm512_castsi512_ps(_mm512_slli_epi32(w, 16)));
@@ -317,6 +330,7 @@ static struct source source_of(const struct operand *x, size_t i, const uint32_t
                             .matrix = matrix_nth(x->matrix, i),
                             .largest = largest,
                             .near = split_is_near(x->split),
+                            .flush = split_flushes(x->split),
                             .up = float_of(f32_power_of_two(x->split->scale)) };
 }
 
