@@ -24,8 +24,8 @@ struct level {
 static const struct level levels[] = {
     { .axes = 0 },
     { .axes = AXIS(FAULT), .of_store = true },
-    { .axes = AXIS(ORDER), .one_term = true, .usual = true },
     { .axes = AXIS(PROMOTE), .one_term = true },
+    { .axes = AXIS(ORDER), .one_term = true, .usual = true },
     { .axes = AXIS(WORDS), .one_term = true, .usual = true },
     { .axes = AXIS(ORDER), .many_terms = true, .usual = true },
     { .axes = AXIS(TILE) },
