@@ -238,13 +238,12 @@ static struct host_places places_of_bf16x9(size_t down, int accumulators)
                                  .column = 4 * down * FIVE_QUARTER };
 }
 
-/* Of the run of a panel of B all stays in the L1 cache, and of an area that and the next
-   run of all panels, with the sums, in half of a L2 cache: two threads may share one.
-   Lengths as measured on an Emerald Rapids. */
+/* The run of a panel of B stays in the L1 cache; that and the next run of an area's
+   panels, with its sums, in the L2 cache.  Lengths as measured on an Emerald Rapids. */
 const struct host_code host_amx_one = { .pairs = HOST_PAIRS,
                                         .run = 24 << 10,
-                                        .down = 6,
-                                        .across = 6,
+                                        .down = 8,
+                                        .across = 8,
                                         .places = places_of_one,
                                         .begin = host_amx_begin,
                                         .multiply = multiply_one,
@@ -252,7 +251,7 @@ const struct host_code host_amx_one = { .pairs = HOST_PAIRS,
 const struct host_code host_amx_bf16x9 = { .pairs = HOST_PAIRS,
                                            .run = 36 << 10,
                                            .down = 4,
-                                           .across = 4,
+                                           .across = 6,
                                            .places = places_of_bf16x9,
                                            .begin = host_amx_begin,
                                            .multiply = multiply_bf16x9,

@@ -6,7 +6,7 @@
 #include "lib/size.h"
 #include "lib/threads.h"
 
-#include <string.h>
+#include <stdint.h>
 
 #if HOST_HAS_CODE
 
@@ -220,11 +220,34 @@ static void area_finish(const struct area *x, const struct host_areas *p)
 
 /* --- all of it -------------------------------------------------------------------- */
 
-void host_areas_run(const struct host_areas *p, char *rooms, int threads)
+/* Areas of D, in blocks: smaller ones if there were fewer than two for each thread. */
+struct shape {
+    size_t rows, cols;   /* of D */
+    size_t down, across; /* of an area */
+};
+
+static size_t shape_areas(const struct shape *x)
 {
-    const size_t rows = host_panels(&p->a.tiles), cols = host_panels(&p->b.tiles);
-    const size_t down = divide_up(rows, p->down), across = divide_up(cols, p->across);
-#pragma omp parallel num_threads(smaller_int(threads, threads_for(0, down *across)))
+    return divide_up(x->rows, x->down) * divide_up(x->cols, x->across);
+}
+
+static struct shape shape_for(const struct host_areas *p, size_t threads)
+{
+    struct shape x = { host_panels(&p->a.tiles), host_panels(&p->b.tiles), p->down,
+                       p->across };
+    while (shape_areas(&x) < 2 * threads && x.down * x.across > 1)
+        if (x.down > x.across) x.down--;
+        else x.across--;
+    return x;
+}
+
+void host_areas_run(const struct host_areas *p, char *rooms, int most)
+{
+    const int wanted = smaller_int(most, threads_for(0, SIZE_MAX));
+    const struct shape shape = shape_for(p, (size_t)wanted);
+    const size_t areas = shape_areas(&shape),
+                 across = divide_up(shape.cols, shape.across);
+#pragma omp parallel num_threads(threads_for(wanted, areas))
     {
         struct hostfp saved;
         struct area x;
@@ -233,11 +256,11 @@ void host_areas_run(const struct host_areas *p, char *rooms, int threads)
         hostfp_enter(&saved);
         p->code->begin();
 #pragma omp for schedule(dynamic, 1)
-        for (size_t n = 0; n < down * across; n++) {
-            x.i = n / across * p->down;
-            x.j = n % across * p->across;
-            x.down = smaller(rows - x.i, p->down);
-            x.across = smaller(cols - x.j, p->across);
+        for (size_t n = 0; n < areas; n++) {
+            x.i = n / across * shape.down;
+            x.j = n % across * shape.across;
+            x.down = smaller(shape.rows - x.i, shape.down);
+            x.across = smaller(shape.cols - x.j, shape.across);
             area_sums(&x, p);
             area_finish(&x, p);
         }
