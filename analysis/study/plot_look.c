@@ -31,6 +31,7 @@ static const struct {
     { "#7F7F7F",  5,  4, { "bf16x3", "bf16", "bf16x2" } },
     { "#7F7F7F",  7,  6, { "triton-bf16x3" } },
     { "#7F7F7F",  9,  8, { "xla-bf16x3" } },
+    { "#7F7F7F", 11, 10, { "bf16-daz" } },
     { "#2F6B3A",  9,  8, { "bf16x6" } },
     { "#2F6B3A",  7,  6, { "triton-bf16x6" } },
     { "#2F6B3A", 11, 10, { "xla-bf16x6" } },

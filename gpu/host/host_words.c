@@ -26,14 +26,6 @@ static uint32_t largest_of(const uint32_t *matrix, const struct operand *x, size
     return largest;
 }
 
-char *host_words_line(void *words, const struct operand *x, int word, size_t i)
-{
-    const size_t first = words_line_bytes(x), other = words_low_line_bytes(x);
-    char *const low = (char *)words + x->lines * first;
-    return word ? low + (x->lines * (size_t)(word - 1) + i) * other
-                : (char *)words + i * first;
-}
-
 /* The words of line i, times 2^exponent, and +0 behind them. */
 static void make_line(void *words, const struct operand *x, const uint32_t *matrix,
                       size_t i, int exponent)

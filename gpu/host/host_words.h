@@ -11,6 +11,13 @@ void host_words_make(void *words, const struct operand *operand, size_t i);
 void host_words_largest(uint32_t *to, const struct operand *operand, size_t i);
 
 /* Where the words of line i begin. */
-char *host_words_line(void *words, const struct operand *operand, int word, size_t i);
+static inline char *host_words_line(void *words, const struct operand *x, int word,
+                                    size_t i)
+{
+    const size_t first = words_line_bytes(x), other = words_low_line_bytes(x);
+    char *const low = (char *)words + x->lines * first;
+    return word ? low + (x->lines * (size_t)(word - 1) + i) * other
+                : (char *)words + i * first;
+}
 
 #endif
