@@ -152,7 +152,7 @@ static int differences(const struct instruction *x, const struct batch *t,
 
 /* --- random outputs --------------------------------------------------------------- */
 
-enum { OUTPUTS = 750000 };
+enum { OUTPUTS = 1000000 };
 
 /* Each output of the batch from its own sample's c, or that of its row. */
 static void fill(struct batch *t, const struct sample_class *class, struct rng *rng)
