@@ -92,16 +92,18 @@ static void gemm_advance(struct bitcut_gemm *g, size_t count)
     matrix_advance(&g->d, count);
 }
 
-/* As many GEMMs at a time as the workspace has room for and a kernel takes; of those that
-   are emulated one. */
+/* As many GEMMs at a time as the workspace has room for and a kernel takes, so that words
+   that all of them share are made once; of those that are emulated one. */
 static size_t count_at_a_time(const struct gpu *gpu, const struct gpu_work *w,
                               size_t bytes)
 {
     if (gpu_work_emulates(w) || w->gemm.count == 1) return 1;
     if (!gpu_kernel_splits(w->kernel)) return w->gemm.count;
-    const size_t each = gpu_work_workspace(w, gpu), slices = (size_t)w->plan.order.slices;
-    const size_t most = GPU_COUNT_MOST / slices, room = each ? bytes / each : most;
-    return room < most ? room : most;
+    const size_t most = GPU_COUNT_MOST / (size_t)w->plan.order.slices;
+    struct gpu_work many = *w;
+    many.gemm.count = smaller(w->gemm.count, most);
+    if (bytes >= gpu->module->workspace(&many)) return most;
+    return smaller(bytes / gpu_work_workspace(w, gpu), most);
 }
 
 static enum bitcut_status start_now(const struct gpu *gpu,
