@@ -30,7 +30,8 @@ static struct tile_gpu gpu_of(const struct gpu_device *d)
 static struct tile tile_of(const struct gpu_kernel *k, const struct gpu_device *d)
 {
     return (struct tile){ k->tile_m, k->tile_n, k->tile_k,
-                          (int)divide_up((size_t)k->threads, (size_t)d->wave), k->stages };
+                          (int)divide_up((size_t)k->threads, (size_t)d->wave),
+                          k->stages };
 }
 
 /* Whether clusters of the kernel add so many slices. */
@@ -195,13 +196,18 @@ static enum bitcut_status try_kernel(struct gpu_work *to, const struct gpu_devic
 
 static enum bitcut_status no_kernel(const struct bitcut_gemm *g, struct fault *f)
 {
-    return g->kernel
-               ? fault_set(f, BITCUT_BAD_ARGUMENT, "there is no kernel %.*s",
-                           text_fit(g->kernel, 100), g->kernel)
-               : fault_set(f, BITCUT_CANNOT,
-                           "there is no kernel for recipe %s and matrices of %s; they "
-                           "take f32, or small ones of f16",
-                           g->recipe->name, matrix_format(&g->d)->name);
+    if (g->kernel)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "there is no kernel %.*s",
+                         text_fit(g->kernel, 100), g->kernel);
+    if (matrix_format(&g->d) == &formats[FORMAT_F32])
+        return fault_set(f, BITCUT_CANNOT,
+                         "there is no kernel for recipe %s; bitcut list kernels has all",
+                         g->recipe->name);
+    return fault_set(
+        f, BITCUT_CANNOT,
+        "there is no kernel for recipe %s and matrices of %s; they take f32, "
+        "or small ones of f16",
+        g->recipe->name, matrix_format(&g->d)->name);
 }
 
 /* Why none does what is asked for: none is for the device; there are wishes that none can
@@ -215,8 +221,9 @@ static enum bitcut_status no_choice(const struct gpu *gpu,
 {
     if (g->kernel || (g->unit && gpu_emulates(gpu))) return status;
     if (!first)
-        return fault_set(f, BITCUT_CANNOT, "no kernel for recipe %s runs on %.100s",
-                         g->recipe->name, device->name);
+        return fault_set(f, BITCUT_CANNOT,
+                         "no kernel for recipe %s runs on %.60s%s%.110s", g->recipe->name,
+                         device->name, *device->lacks ? "; " : "", device->lacks);
     if (strncmp(f->text, first->name, strlen(first->name)) != 0) return status;
     const enum bitcut_status wish =
         gpu_wish_fault(f, gpu, device, g, promote, try_kernel);

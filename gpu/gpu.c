@@ -366,8 +366,8 @@ static enum bitcut_status check_row(struct bitcut_gemm *g, const struct gpu_kern
     const struct bitcut_recipe *recipe = bitcut_recipe_find(k->recipe);
     const struct bitcut_unit *unit = gpu_kernel_unit(k, device);
     if (!gpu_kernel_fits(device, k))
-        return fault_set(f, BITCUT_CANNOT, "%s does not run on %.100s", k->name,
-                         device->name);
+        return fault_set(f, BITCUT_CANNOT, "%s does not run on %.60s%s%.110s", k->name,
+                         device->name, *device->lacks ? "; " : "", device->lacks);
     if (!recipe || !unit)
         return fault_set(f, BITCUT_CANNOT, "%s names a %s that there is not: %.100s",
                          k->name, unit ? "recipe" : "unit",

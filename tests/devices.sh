@@ -274,7 +274,7 @@ refused() {
 2|gemm: gemm.ootomo.f16 computes recipe ootomo, not plain|gemm --kernel gemm.ootomo.f16 --recipe plain
 2|gemm: gemm.ootomo.f16 promotes after 1 instructions (0: never), not 2|gemm --kernel gemm.ootomo.f16 --promote 2
 3|gemm: old.plain.f16 does not run on Models|gemm --kernel old.plain.f16 --device cuda
-3|gemm: there is no kernel for recipe feng and matrices of f32; they take f32, or small ones of f16|gemm --device cuda --recipe feng
+3|gemm: there is no kernel for recipe feng; bitcut list kernels has all|gemm --device cuda --recipe feng
 2|gemm: no kernel for recipe ootomo on Models does this: promotion after 3 instructions (can be after 4, after 1)|gemm --device cuda --recipe ootomo --promote 3
 2|gemm: no kernel for recipe markidis on Models does this: promotion after 1 instructions (can be none)|gemm --device cuda --recipe markidis --promote 1 --equilibrate
 2|gemm: no kernel for recipe ootomo on Models does this: 5 slices of k (can be 1 to 3)|gemm --device cuda --recipe ootomo --split-k 5

@@ -85,9 +85,11 @@ static enum bitcut_status add_kernel(struct course *c, const struct gpu_kernel *
 static enum bitcut_status fail_empty(const struct course *c, struct fault *f)
 {
     const struct kernel_shape s = c->shape;
+    const char *const lacks = c->race->recorder->device.lacks;
     if (race_is_large(c->race))
-        return fault_set(f, BITCUT_CANNOT, "no kernel of study %s is for this device",
-                         c->race->study->name);
+        return fault_set(f, BITCUT_CANNOT,
+                         "no kernel of study %s is for this device%s%.110s",
+                         c->race->study->name, *lacks ? "; " : "", lacks);
     return fault_set(f, BITCUT_CANNOT, "no kernel for %zu x %zu x %zu is for this device",
                      s.m, s.n, s.k);
 }

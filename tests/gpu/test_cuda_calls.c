@@ -48,7 +48,7 @@ static const struct {
     { "",       "half-fp8", "half-e5m2", NULL, OPEN,      0, 8,   false, NULL, DOES_NOT("half-fp8") "split half-e5m2 (can be words as of half-e4m3)" },
     { "ampere", "half-fp8", NULL,     NULL, OPEN,         0, 8,   false, NULL, "no kernel for recipe half-fp8 runs on Models" },
     { "",       "fp32",   NULL,       NULL, OPEN,         0, 8,   true,  "batch.fma.64",     "fma/f32" },
-    { "",       "fp32",   NULL,       NULL, OPEN,         0, 8,   false, NULL, "there is no kernel for recipe fp32 and matrices of f32; they take f32, or small ones of f16" },
+    { "",       "fp32",   NULL,       NULL, OPEN,         0, 8,   false, NULL, "there is no kernel for recipe fp32; bitcut list kernels has all" },
     /* clang-format on */
 };
 

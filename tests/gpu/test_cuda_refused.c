@@ -142,7 +142,7 @@ static const struct refusal {
     { no_recipe,         BITCUT_BAD_ARGUMENT, "neither recipe nor kernel" },
     { old_struct,        BITCUT_BAD_ARGUMENT, "a GEMM of 8 bytes is not one of this library: bitcut_gemm_init() sets the size" },
     { new_struct,        BITCUT_BAD_ARGUMENT, NULL },
-    { no_kernel_row,     BITCUT_CANNOT,       "there is no kernel for recipe feng and matrices of f32; they take f32, or small ones of f16" },
+    { no_kernel_row,     BITCUT_CANNOT,       "there is no kernel for recipe feng; bitcut list kernels has all" },
     { unknown_kernel,    BITCUT_BAD_ARGUMENT, "there is no kernel gemm.ootomo" },
     { other_recipe,      BITCUT_BAD_ARGUMENT, "gemm.plain.f16 computes recipe plain, not ootomo" },
     { kernel_and_unit,   BITCUT_BAD_ARGUMENT, "a unit or a kernel, not both" },
