@@ -16,13 +16,17 @@ enum { ROW_BYTES = 64 };
    load, so the compiler may keep what it has read. */
 #define ZERO(tile) __asm__ volatile("tilezero %%tmm" #tile : :)
 #define READ(tile, at)                                                                   \
-    __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #tile : : "r"(at), "r"(row_bytes))
+    __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #tile                                  \
+                     :                                                                   \
+                     : "r"(at), "r"((intptr_t)ROW_BYTES))
 #define MULTIPLY(d, a, b)                                                                \
     __asm__ volatile("tdpbf16ps %%tmm" #b ", %%tmm" #a ", %%tmm" #d : :)
 
 /* One that is soon read no more: it need not stay in the L1 cache. */
 #define READ_PAST(tile, at)                                                              \
-    __asm__ volatile("tileloaddt1 (%0,%1,1), %%tmm" #tile : : "r"(at), "r"(row_bytes))
+    __asm__ volatile("tileloaddt1 (%0,%1,1), %%tmm" #tile                                \
+                     :                                                                   \
+                     : "r"(at), "r"((intptr_t)ROW_BYTES))
 
 /* The sums of a block are tiles one after the other.  A processor takes a load for one of
    a store before it that is not done if their addresses are alike in the low 12 bits: it
@@ -34,8 +38,13 @@ enum { ROW_BYTES = 64 };
 #define GIVE(tile, sums)                                                                 \
     __asm__ volatile("tilestored %%tmm" #tile ", (%0,%1,1)"                              \
                      :                                                                   \
-                     : "r"((sums) + (tile)*HOST_TILE), "r"(row_bytes)                    \
+                     : "r"((sums) + (tile)*HOST_TILE), "r"((intptr_t)ROW_BYTES)          \
                      : "memory")
+
+/* The sums of a block are stored, and those of the next taken. */
+#define PASS(tile, sums, next, from_zero)                                                \
+    GIVE(tile, sums);                                                                    \
+    TAKE(tile, next, from_zero)
 
 /* What is to be brought near meanwhile, some lines at a time. */
 static inline const char *fetch(const char *at, size_t lines)
@@ -78,7 +87,6 @@ enum { ONE_BLOCK = 5 * HOST_TILE, FIVE_QUARTER = 5 * HOST_TILE };
    cache. */
 AMX static void multiply_one(const struct host_run *x)
 {
-    const intptr_t row_bytes = ROW_BYTES;
     const struct host_terms terms = *x->terms;
     const size_t a_step = x->a_step, b_step = x->b_step;
     const size_t first = x->first / HOST_PAIRS, steps = x->end / HOST_PAIRS - first;
@@ -123,14 +131,10 @@ AMX static void multiply_one(const struct host_run *x)
             READ(7, b + terms.at[t].b + HOST_TILE);
         }
         float *const next_sums = n > 1 ? sums + ONE_BLOCK : sums;
-        GIVE(0, sums);
-        TAKE(0, next_sums, from_zero);
-        GIVE(1, sums);
-        TAKE(1, next_sums, from_zero);
-        GIVE(2, sums);
-        TAKE(2, next_sums, from_zero);
-        GIVE(3, sums);
-        TAKE(3, next_sums, from_zero);
+        PASS(0, sums, next_sums, from_zero);
+        PASS(1, sums, next_sums, from_zero);
+        PASS(2, sums, next_sums, from_zero);
+        PASS(3, sums, next_sums, from_zero);
         sums = next_sums;
         at = next;
     }
@@ -153,13 +157,21 @@ static inline const uint32_t *half_at(const uint32_t *first, size_t panel, size_
     return first + half / 2 * panel + half % 2 * HOST_TILE;
 }
 
+AMX static inline void take_five(const float *sums, bool from_zero)
+{
+    TAKE(0, sums, from_zero);
+    TAKE(1, sums, from_zero);
+    TAKE(2, sums, from_zero);
+    TAKE(3, sums, from_zero);
+    TAKE(4, sums, from_zero);
+}
+
 /* Tiles 0 to 4 have the five sums of a quarter of a block, so that a word that is loaded
    meets up to three; 5 is of A, 6 and 7 of B.  The terms of an accumulator are in the
    order of the recipe, and others between them, as a product takes as long as three. */
 AMX static void multiply_bf16x9(const struct host_run *x)
 {
     enum { HIGH = 0, MIDDLE = HOST_WORD, LOW = 2 * HOST_WORD };
-    const intptr_t row_bytes = ROW_BYTES;
     const size_t a_step = x->a_step, b_step = x->b_step;
     const size_t first = x->first / HOST_PAIRS, steps = x->end / HOST_PAIRS - first;
     const size_t down = 2 * x->down, across = 2 * x->across;
@@ -169,11 +181,7 @@ AMX static void multiply_bf16x9(const struct host_run *x)
     const bool from_zero = x->from_zero;
     float *sums = x->sums;
     struct place at = { 0, 0 };
-    TAKE(0, sums, from_zero);
-    TAKE(1, sums, from_zero);
-    TAKE(2, sums, from_zero);
-    TAKE(3, sums, from_zero);
-    TAKE(4, sums, from_zero);
+    take_five(sums, from_zero);
     READ_PAST(5, a0 + LOW);
     READ(6, b0 + HIGH);
     READ(7, b0 + MIDDLE);
@@ -212,16 +220,11 @@ AMX static void multiply_bf16x9(const struct host_run *x)
             READ(6, b + HIGH);
         }
         float *const next_sums = n > 1 ? sums + FIVE_QUARTER : sums;
-        GIVE(3, sums);
-        TAKE(3, next_sums, from_zero);
-        GIVE(4, sums);
-        TAKE(4, next_sums, from_zero);
-        GIVE(2, sums);
-        TAKE(2, next_sums, from_zero);
-        GIVE(1, sums);
-        TAKE(1, next_sums, from_zero);
-        GIVE(0, sums);
-        TAKE(0, next_sums, from_zero);
+        PASS(3, sums, next_sums, from_zero);
+        PASS(4, sums, next_sums, from_zero);
+        PASS(2, sums, next_sums, from_zero);
+        PASS(1, sums, next_sums, from_zero);
+        PASS(0, sums, next_sums, from_zero);
         sums = next_sums;
         at = next;
     }
