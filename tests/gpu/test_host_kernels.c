@@ -250,11 +250,12 @@ static void try_kernel(const struct gpu_kernel *k, const struct gpu_device *devi
 
 /* --- tests ------------------------------------------------------------------------ */
 
+/* With what is before and behind the tiles of AMX, by vectors that no handler executes. */
 static unsigned units_here(void)
 {
     char why_not[GPU_FAULT_MOST];
     unsigned here = host_units(why_not, &host_system) & ON_AVX512_BF16;
-    if (amx_runs(ON_AMX_BF16)) here |= ON_AMX_BF16;
+    if (__builtin_cpu_supports("avx512f") && amx_runs(ON_AMX_BF16)) here |= ON_AMX_BF16;
     return here;
 }
 
