@@ -75,7 +75,9 @@ static void compute_on(void *context, int threads)
     struct gemm_options options = { .threads = threads,
                                     .progress = progress_of_thread(),
                                     .offload = c->device ? &counted : NULL };
-    const int before = threads_limit(threads); /* of the processor's own kernels */
+    /* Of the processor's own kernels.  OpenMP takes memory for it, and ends the process if
+       there is none. */
+    const int before = c->device ? threads_limit(threads) : 0;
     c->status = product_compute(c->product, c->way, &options, &c->fault);
     if (c->device && c->status == BITCUT_CANNOT) {
         run_device_failed(&c->fault);
@@ -83,7 +85,7 @@ static void compute_on(void *context, int threads)
         options.offload = NULL;
         c->status = product_compute(c->product, c->way, &options, &c->fault);
     }
-    threads_limit(before);
+    if (c->device) threads_limit(before);
 }
 
 static enum bitcut_status compute_in(struct turn *t, const struct product *p,
