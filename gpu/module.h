@@ -13,7 +13,7 @@
 
 /* Raised with every change of this file, and of the rows and plans that it passes on: a
    module of another number is refused. */
-enum { GPU_INTERFACE = 19 };
+enum { GPU_INTERFACE = 20 };
 
 enum { GPU_TEXT_MOST = 256, GPU_FAULT_MOST = 200 };
 
@@ -343,13 +343,6 @@ struct gpu_memory {
 
 /* --- streams of a caller ----------------------------------------------------------- */
 
-/* What a stream is. */
-struct gpu_stream {
-    uint64_t id;      /* of no other one while the process lasts; 0 while it captures
-                         a graph, which asking would end                             */
-    uint64_t capture; /* of the graph that it is capturing, likewise; 0: it runs     */
-};
-
 /* A copy between the memory of the host and of a device: lines of so many bytes, that
    begin so many bytes one after the other. */
 struct gpu_copy {
@@ -358,22 +351,22 @@ struct gpu_copy {
     size_t to_pitch, from_pitch, bytes, lines;
 };
 
-/* What code needs that computes in the order of a stream that is somebody else's.
-   Functions return and report as those of struct gpu_module, and are of the calling
-   thread's current device.  Of a stream that is capturing only `ask` and `repeat`
-   are called. */
+/* Functions for code that computes in the order of a stream of the caller.  They return and
+   report as those of struct gpu_module, and work on the calling thread's current device.
+   While a stream captures a graph only `ask`, `reserve`, `release` and `repeat` are called
+   with it. */
 struct gpu_streams {
     int (*device)(int *number, char *fault);
-    int (*ask)(struct gpu_stream *to, void *stream, char *fault);
 
-    /* Memory in the order of a stream: there from this place on, and up to this place. */
+    /* The number of the graph that the stream captures, which no other graph has while the
+       process lasts.  0: the stream runs. */
+    int (*ask)(uint64_t *capture, void *stream, char *fault);
+
+    /* Memory for work in the order of a stream: from this place of the stream up to that
+       of release().  If the stream captures, the memory belongs to the graph: it lasts as
+       long as the graph and all that is made from it, and release() does nothing. */
     int (*reserve)(void **at, size_t bytes, void *stream, char *fault);
     int (*release)(void *at, void *stream, char *fault);
-
-    /* Put a mark into a stream, *mark, which is made if it is NULL; and whether all
-       before it is done. */
-    int (*mark)(void **mark, void *stream, char *fault);
-    int (*passed)(int *yes, void *mark, char *fault);
 
     /* Copy, and wait until all before it and the copy are done. */
     int (*copy)(const struct gpu_copy *copy, int to_host, void *stream, char *fault);

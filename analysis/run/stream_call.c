@@ -66,7 +66,7 @@ static bool take_pointers(struct stream_call *c)
     struct bitcut_gemm even;
     size_t all;
     if (!g->a.each) return true;
-    if (c->is.capture) return leave(c, LEFT_CAPTURE);
+    if (c->capture) return leave(c, LEFT_CAPTURE);
     c->pointers = size_multiply(&all, g->count, OPERANDS)
                       ? memory_allocate(all, sizeof *c->pointers)
                       : NULL;
@@ -90,7 +90,7 @@ static bool take_pointers(struct stream_call *c)
 static bool ask(struct stream_call *c)
 {
     char why[GPU_FAULT_MOST];
-    if (streams_of(c)->ask(&c->is, c->stream, why) == 0) return true;
+    if (streams_of(c)->ask(&c->capture, c->stream, why) == 0) return true;
     fault_set(&c->fault, BITCUT_CANNOT, "%s", why);
     return leave(c, LEFT_DEVICE);
 }
@@ -115,12 +115,9 @@ static struct bitcut_gemm part(const struct stream_call *c, size_t i)
 bool stream_call_choose(struct stream_call *c, const struct run_way *way)
 {
     const struct bitcut_gemm g = part(c, 0);
-    if (c->is.capture && !stream_choice_began(c->gpu, way, NULL))
-        return leave(c, LEFT_CAPTURE);
+    if (c->capture && stream_choice_left(c->gpu, way, &g)) return leave(c, LEFT_CAPTURE);
     if (stream_choice(&c->work, c->gpu, way, &g, &c->fault) != BITCUT_OK)
         return leave(c, LEFT_KERNEL);
-    if (c->is.capture && !stream_choice_began(c->gpu, way, &c->work))
-        return leave(c, LEFT_CAPTURE);
     return true;
 }
 
@@ -191,23 +188,37 @@ static enum bitcut_status start_in(struct stream_call *c, void *at, size_t bytes
     return status;
 }
 
+/* Memory for `good` bytes, or for fewer, `least` at the least: what the program gave this
+   call, or a room.  A graph has `good` bytes or none, so that its kernels are always the
+   same.  NULL: there is none. */
+static void *work_room(size_t *bytes, size_t least, size_t good, struct stream_call *c,
+                       const struct room_of *of)
+{
+    const bool own = is_aligned(c->workspace) && c->workspace_bytes >= least;
+    void *at;
+    *bytes = good;
+    if (!least) return NULL;
+    if (own && c->workspace_bytes >= good) return c->workspace;
+    at = room_enter(good, of);
+    if (at || c->capture) return at;
+    *bytes = own ? c->workspace_bytes : least;
+    return own ? c->workspace : least < good ? room_enter(least, of) : NULL;
+}
+
 enum bitcut_status stream_call_start(struct stream_call *c, const struct run_way *way)
 {
-    const struct room_of of = { streams_of(c), c->gpu->is.number, c->stream, c->is };
-    const size_t one = gpu_work_workspace(&c->work, &c->gpu->gpu),
-                 good = good_bytes(c, one);
-    const bool own = one <= c->workspace_bytes && is_aligned(c->workspace);
-    const bool enough = own && c->workspace_bytes >= good;
-    size_t bytes = enough ? 0 : good;
-    void *at;
-    struct room *const room = room_enter(&at, &bytes, one, &of);
+    const struct room_of of = { streams_of(c), c->gpu->is.number, c->stream, c->capture };
+    const struct bitcut_gemm first = part(c, 0);
+    const size_t least = gpu_work_workspace(&c->work, &c->gpu->gpu);
     enum bitcut_status status = BITCUT_BAD_ARGUMENT;
-    if (room || own) {
-        status = start_in(c, room ? at : c->workspace, room ? bytes : c->workspace_bytes);
+    size_t bytes;
+    void *const at = work_room(&bytes, least, good_bytes(c, least), c, &of);
+    if (at || !least) {
+        status = start_in(c, at, bytes);
         if (status == BITCUT_BAD_ARGUMENT) leave(c, LEFT_KERNEL);
-    } else leave(c, c->is.capture ? LEFT_CAPTURE : LEFT_MEMORY);
-    room_leave(room, &of);
-    if (status == BITCUT_OK) stream_choice_begin(c->gpu, way, &c->work);
+    } else leave(c, c->capture ? LEFT_CAPTURE : LEFT_MEMORY);
+    if (at != c->workspace) room_leave(at, &of);
+    if (c->capture && status != BITCUT_OK) stream_choice_leave(c->gpu, way, &first);
     return status;
 }
 

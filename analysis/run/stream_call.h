@@ -22,7 +22,7 @@ struct stream_call {
 
     /* Found out by stream_call_open(). */
     const struct run_gpu *gpu; /* NULL: not yet, or it could not */
-    struct gpu_stream is;
+    uint64_t capture; /* the graph that the stream captures, or 0 */
     struct product product; /* with batches by pointers at strides, or by pointers that
                                the host can read                                       */
     const void **pointers;  /* of these, or NULL                                       */

@@ -6,23 +6,29 @@
 
 #include <pthread.h>
 
-enum { BEGAN_MOST = 1024 };
+enum { SHAPES_MOST = 1024, OPERANDS = 4 };
 
-struct began {
+/* What the kernels of a graph depend on. */
+struct shape {
     int device;
     const struct run_way *way;
-    const struct gpu_kernel *kernel;
+    size_t count, m, n, k;
+    struct {
+        enum bitcut_layout layout;
+        size_t ld;
+    } operand[OPERANDS];
+    bool reads_c;
 };
 
-static struct began began[BEGAN_MOST];
-static size_t begun;
+static struct shape shapes[SHAPES_MOST];
+static size_t shapes_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* A child of fork() has no GPU of its parent's; the lock may be taken. */
 static void begin_child(void)
 {
     pthread_mutex_init(&lock, NULL);
-    begun = 0;
+    shapes_count = 0;
 }
 
 static void watch_forks(void) { pthread_atfork(NULL, NULL, begin_child); }
@@ -34,8 +40,6 @@ static void enter(void)
     pthread_mutex_lock(&lock);
 }
 
-/* --- which kernel ----------------------------------------------------------------- */
-
 enum bitcut_status stream_choice(struct gpu_work *to, const struct run_gpu *gpu,
                                  const struct run_way *way, const struct bitcut_gemm *of,
                                  struct fault *f)
@@ -44,26 +48,51 @@ enum bitcut_status stream_choice(struct gpu_work *to, const struct run_gpu *gpu,
     return gpu_work_recall(to, gpu->chosen, &gpu->gpu, &gpu->is, &g, f);
 }
 
-/* --- what began ------------------------------------------------------------------- */
+/* --- what graphs leave ------------------------------------------------------------ */
 
-bool stream_choice_began(const struct run_gpu *gpu, const struct run_way *way,
-                         const struct gpu_work *work)
+static struct shape shape_of(const struct run_gpu *gpu, const struct run_way *way,
+                             const struct bitcut_gemm *g)
 {
-    bool found = false;
+    return (struct shape){ .device = gpu->is.number,
+                           .way = way,
+                           .count = g->count,
+                           .m = g->m,
+                           .n = g->n,
+                           .k = g->k,
+                           .operand = { { g->a.layout, g->a.ld },
+                                        { g->b.layout, g->b.ld },
+                                        { g->c.layout, g->c.ld },
+                                        { g->d.layout, g->d.ld } },
+                           .reads_c = gemm_reads_c(g) };
+}
+
+static bool same(const struct shape *x, const struct shape *y)
+{
+    bool yes = x->device == y->device && x->way == y->way && x->count == y->count &&
+               x->m == y->m && x->n == y->n && x->k == y->k && x->reads_c == y->reads_c;
+    for (int i = 0; i < OPERANDS; i++)
+        yes = yes && x->operand[i].layout == y->operand[i].layout &&
+              x->operand[i].ld == y->operand[i].ld;
+    return yes;
+}
+
+/* If there are more shapes than rows, graphs leave all. */
+bool stream_choice_left(const struct run_gpu *gpu, const struct run_way *way,
+                        const struct bitcut_gemm *g)
+{
+    const struct shape asked = shape_of(gpu, way, g);
     enter();
-    for (size_t i = 0; i < begun && !found; i++)
-        found = began[i].device == gpu->is.number && began[i].way == way &&
-                (!work || began[i].kernel == work->kernel);
+    bool found = shapes_count == SHAPES_MOST;
+    for (size_t i = 0; i < shapes_count && !found; i++) found = same(&shapes[i], &asked);
     pthread_mutex_unlock(&lock);
     return found;
 }
 
-void stream_choice_begin(const struct run_gpu *gpu, const struct run_way *way,
-                         const struct gpu_work *work)
+void stream_choice_leave(const struct run_gpu *gpu, const struct run_way *way,
+                         const struct bitcut_gemm *g)
 {
-    if (stream_choice_began(gpu, way, work)) return;
+    if (stream_choice_left(gpu, way, g)) return;
     enter();
-    if (begun < BEGAN_MOST)
-        began[begun++] = (struct began){ gpu->is.number, way, work->kernel };
+    if (shapes_count < SHAPES_MOST) shapes[shapes_count++] = shape_of(gpu, way, g);
     pthread_mutex_unlock(&lock);
 }

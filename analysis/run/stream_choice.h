@@ -1,4 +1,4 @@
-/* What computes a program's GEMM on its device, and what has begun there. */
+/* What computes a program's GEMM on its device, and which GEMMs graphs leave. */
 #ifndef BITCUT_ANALYSIS_RUN_STREAM_CHOICE_H
 #define BITCUT_ANALYSIS_RUN_STREAM_CHOICE_H
 
@@ -10,11 +10,13 @@ enum bitcut_status stream_choice(struct gpu_work *to, const struct run_gpu *gpu,
                                  const struct run_way *way, const struct bitcut_gemm *g,
                                  struct fault *f);
 
-/* Whether any GEMM was started in the way on the device, or one by the kernel of `work`:
-   the first ones load and find out what a graph that is captured has no room for. */
-bool stream_choice_began(const struct run_gpu *gpu, const struct run_way *way,
-                         const struct gpu_work *work);
-void stream_choice_begin(const struct run_gpu *gpu, const struct run_way *way,
-                         const struct gpu_work *work);
+/* A program may capture a graph again to update one that it runs, which fails if the new
+   graph has other kernels.  So a GEMM that one graph had to leave to the library is left
+   by all later ones: stream_choice_leave() says so, for its shape in the way on the
+   device, and stream_choice_left() asks. */
+bool stream_choice_left(const struct run_gpu *gpu, const struct run_way *way,
+                        const struct bitcut_gemm *g);
+void stream_choice_leave(const struct run_gpu *gpu, const struct run_way *way,
+                         const struct bitcut_gemm *g);
 
 #endif

@@ -117,7 +117,7 @@ enum bitcut_status turn_compute_other(struct turn *t, const struct product *p,
 const struct product *turn_see(struct turn *t)
 {
     if (!t->there) return t->seen = t->product;
-    if (t->there->is.capture || !t->there->gpu) return NULL;
+    if (t->there->capture || !t->there->gpu) return NULL;
     t->seen = stream_call_see(t->there);
     if (!t->seen) t->fault = t->there->fault;
     return t->seen;
@@ -156,7 +156,7 @@ static void note(struct ledger_place *p, const struct turn *t, double seconds)
 {
     p->ended[t->end]++;
     p->left[t->left] += t->end == CALL_LEFT;
-    p->captured += t->there && t->there->is.capture != 0;
+    p->captured += t->there && t->there->capture != 0;
     p->seconds += seconds;
     p->own_seconds += t->own_seconds;
     if (t->fault.status != BITCUT_OK) memcpy(p->fault, t->fault.text, sizeof p->fault);

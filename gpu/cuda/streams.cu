@@ -2,6 +2,10 @@
    of all, as is the current device. */
 #include "gpu/cuda/cuda.cuh"
 
+#include <atomic>
+#include <mutex>
+#include <new>
+
 namespace
 {
 
@@ -15,53 +19,157 @@ struct knowing {
 
 int device(int *number, char *fault) { return fault_of(fault, rt_device_get(number)); }
 
-rt_error capture_of(unsigned long long *id, rt_stream stream)
+/* The graph that a stream captures, and its number; 0: it captures none. */
+rt_error capture_of(unsigned long long *id, cudaGraph_t *graph, rt_stream stream)
 {
     cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
-    const rt_error status = cudaStreamGetCaptureInfo(stream, &capturing, id);
+#if CUDART_VERSION >= 13000
+    const rt_error status =
+        cudaStreamGetCaptureInfo(stream, &capturing, id, graph, nullptr, nullptr, nullptr);
+#else
+    const rt_error status =
+        cudaStreamGetCaptureInfo_v2(stream, &capturing, id, graph, nullptr, nullptr);
+#endif
     if (capturing == cudaStreamCaptureStatusNone) *id = 0;
     return status;
 }
 
-int ask(struct gpu_stream *to, void *stream, char *fault)
+int ask(uint64_t *capture, void *stream, char *fault)
 {
-    unsigned long long id = 0, capture = 0;
-    rt_error status = capture_of(&capture, (rt_stream)stream);
-    if (status == RT_SUCCESS && !capture)
-        status = cudaStreamGetId((rt_stream)stream, &id);
-    if (status == RT_SUCCESS) *to = { id, capture };
+    unsigned long long id = 0;
+    cudaGraph_t graph;
+    const rt_error status = capture_of(&id, &graph, (rt_stream)stream);
+    if (status == RT_SUCCESS) *capture = id;
     return fault_of(fault, status);
+}
+
+/* --- memory ----------------------------------------------------------------------- */
+
+/* Memory of a graph, which its last user puts into a list. */
+struct graph_memory {
+    void *at;
+    std::atomic<graph_memory *> *unused;
+    graph_memory *next;
+};
+
+/* Memory of a device.  Between calls the pool keeps a part of the device's memory, for all
+   streams together; cudaMalloc() takes that back when memory is short. */
+struct device_pool {
+    std::once_flag once;
+    rt_error status;
+    cudaMemPool_t pool;
+    rt_stream graphs; /* in its order the memory of graphs is allocated and freed */
+    std::atomic<graph_memory *> unused;
+} pools[DEVICES_MOST];
+
+constexpr int KEPT_SHARE = 64; /* 1/64 of the device's memory is kept */
+
+rt_error pool_make(device_pool *p, int number)
+{
+    cudaMemPoolProps props = {};
+    int no = 0;
+    size_t unused, all = 0;
+    props.allocType = cudaMemAllocationTypePinned;
+    props.location = { cudaMemLocationTypeDevice, number };
+    rt_error status = cudaMemGetInfo(&unused, &all);
+    uint64_t kept = all / KEPT_SHARE;
+    if (status == RT_SUCCESS) status = cudaMemPoolCreate(&p->pool, &props);
+    if (status == RT_SUCCESS)
+        status = cudaMemPoolSetAttribute(p->pool, cudaMemPoolAttrReleaseThreshold, &kept);
+    /* No stream waits for another one because of memory. */
+    if (status == RT_SUCCESS)
+        status =
+            cudaMemPoolSetAttribute(p->pool, cudaMemPoolReuseAllowInternalDependencies, &no);
+    return status == RT_SUCCESS ? rt_stream_create(&p->graphs, RT_NON_BLOCKING) : status;
+}
+
+/* The pool of the current device. */
+rt_error pool_of(device_pool **p)
+{
+    int number;
+    const rt_error status = rt_device_get(&number);
+    if (status != RT_SUCCESS) return status;
+    if (number >= DEVICES_MOST) return cudaErrorInvalidDevice;
+    *p = &pools[number];
+    std::call_once((*p)->once, [&] { (*p)->status = pool_make(*p, number); });
+    return (*p)->status;
+}
+
+/* Called when nothing uses the memory any more; no CUDA function may be called here. */
+void CUDART_CB put_unused(void *of)
+{
+    graph_memory *const m = (graph_memory *)of;
+    m->next = m->unused->load();
+    while (!m->unused->compare_exchange_weak(m->next, m)) {}
+}
+
+void free_unused(device_pool *p)
+{
+    graph_memory *next;
+    for (graph_memory *m = p->unused.exchange(nullptr); m; m = next) {
+        next = m->next;
+        cudaFreeAsync(m->at, p->graphs);
+        delete m;
+    }
+}
+
+/* Let the graph own the memory. */
+rt_error give(cudaGraph_t graph, graph_memory *m)
+{
+    cudaUserObject_t object;
+    rt_error status =
+        cudaUserObjectCreate(&object, m, put_unused, 1, cudaUserObjectNoDestructorSync);
+    if (status != RT_SUCCESS) {
+        put_unused(m);
+        return status;
+    }
+    status = cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove);
+    if (status != RT_SUCCESS) cudaUserObjectRelease(object, 1);
+    return status;
+}
+
+/* The memory is there before the graph runs, on whatever stream. */
+rt_error reserve_in_graph(void **at, size_t bytes, cudaGraph_t graph, device_pool *p)
+{
+    graph_memory *const m = new (std::nothrow) graph_memory{ nullptr, &p->unused, nullptr };
+    if (!m) return RT_NO_MEMORY;
+    rt_error status = cudaMallocFromPoolAsync(&m->at, bytes, p->pool, p->graphs);
+    if (status != RT_SUCCESS) {
+        delete m;
+        return status;
+    }
+    *at = m->at;
+    status = rt_stream_wait(p->graphs);
+    const rt_error given = give(graph, m);
+    return status == RT_SUCCESS ? given : status;
 }
 
 int reserve(void **at, size_t bytes, void *stream, char *fault)
 {
     const knowing now;
-    return fault_of(fault, cudaMallocAsync(at, bytes, (rt_stream)stream));
+    device_pool *p;
+    unsigned long long capture = 0;
+    cudaGraph_t graph;
+    rt_error status = pool_of(&p);
+    if (status == RT_SUCCESS) status = capture_of(&capture, &graph, (rt_stream)stream);
+    if (status != RT_SUCCESS) return fault_of(fault, status);
+    free_unused(p);
+    status = capture ? reserve_in_graph(at, bytes, graph, p)
+                     : cudaMallocFromPoolAsync(at, bytes, p->pool, (rt_stream)stream);
+    return fault_of(fault, status);
 }
 
 int release(void *at, void *stream, char *fault)
 {
     const knowing now;
+    unsigned long long capture = 0;
+    cudaGraph_t graph;
+    const rt_error status = capture_of(&capture, &graph, (rt_stream)stream);
+    if (status != RT_SUCCESS || capture) return fault_of(fault, status);
     return fault_of(fault, cudaFreeAsync(at, (rt_stream)stream));
 }
 
-int mark(void **at, void *stream, char *fault)
-{
-    rt_error status = RT_SUCCESS;
-    if (!*at) status = cudaEventCreateWithFlags((rt_event *)at, cudaEventDisableTiming);
-    if (status == RT_SUCCESS) status = rt_event_record((rt_event)*at, (rt_stream)stream);
-    return fault_of(fault, status);
-}
-
-int passed(int *yes, void *mark, char *fault)
-{
-    const knowing now;
-    const rt_error status = cudaEventQuery((rt_event)mark);
-    *yes = status == RT_SUCCESS;
-    if (status != cudaErrorNotReady) return fault_of(fault, status);
-    rt_last_error();
-    return 0;
-}
+/* --- copies ----------------------------------------------------------------------- */
 
 int copy(const struct gpu_copy *x, int to_host, void *stream, char *fault)
 {
@@ -88,5 +196,4 @@ int repeat(const struct gpu_copy *x, void *stream, char *fault)
 
 } // namespace
 
-const struct gpu_streams streams = { device, ask,    reserve, release,
-                                     mark,   passed, copy,    repeat };
+const struct gpu_streams streams = { device, ask, reserve, release, copy, repeat };

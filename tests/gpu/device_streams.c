@@ -3,7 +3,6 @@
 
 #include "tests/gpu/device_parts.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,19 +15,16 @@ static int stream_device(int *number, char *fault)
     return 0;
 }
 
-static _Thread_local uint64_t captured; /* by the stream that was asked last, or 0 */
-
-static int stream_ask(struct gpu_stream *to, void *stream, char *fault)
+static int stream_ask(uint64_t *capture, void *stream, char *fault)
 {
     const struct model_stream *const s = stream;
     snprintf(fault, GPU_FAULT_MOST, "no such stream");
     if (!s) return 1;
-    captured = s->capture;
-    *to = (struct gpu_stream){ s->capture ? 0 : s->id, s->capture };
+    *capture = s->capture;
     return 0;
 }
 
-/* What would wait or allocate ends a program that captures a graph. */
+/* What would wait ends a program that captures a graph. */
 static struct model_stream *running(void *stream)
 {
     struct model_stream *const s = stream;
@@ -38,12 +34,14 @@ static struct model_stream *running(void *stream)
 
 static int stream_reserve(void **at, size_t bytes, void *stream, char *fault)
 {
-    struct model_stream *const s = running(stream);
+    struct model_stream *const s = stream;
     const size_t from = (s->used + 255) / 256 * 256;
     snprintf(fault, GPU_FAULT_MOST, "out of memory");
     if (s->full || bytes > s->bytes - from) return 1;
-    s->reserved++;
-    s->used = from + bytes;
+    if (s->capture) {
+        s->given++;
+        s->used = from + bytes; /* the graph's */
+    } else s->reserved++;
     *at = s->memory + from;
     return 0;
 }
@@ -52,22 +50,7 @@ static int stream_release(void *at, void *stream, char *fault)
 {
     (void)at;
     (void)fault;
-    running(stream)->released++;
-    return 0;
-}
-
-static int stream_mark(void **mark, void *stream, char *fault)
-{
-    (void)fault;
-    *mark = stream;
-    running(stream)->marks++;
-    return 0;
-}
-
-static int stream_passed(int *yes, void *mark, char *fault)
-{
-    (void)fault;
-    *yes = !((const struct model_stream *)mark)->behind;
+    ((struct model_stream *)stream)->released++;
     return 0;
 }
 
@@ -95,18 +78,13 @@ static int stream_repeat(const struct gpu_copy *x, void *stream, char *fault)
     return 0;
 }
 
-const struct gpu_streams model_streams = { stream_device,  stream_ask,   stream_reserve,
-                                           stream_release, stream_mark,  stream_passed,
-                                           stream_copy,    stream_repeat };
+const struct gpu_streams model_streams = { stream_device,  stream_ask,  stream_reserve,
+                                           stream_release, stream_copy, stream_repeat };
 
-/* What it says of its instructions, and whether that is so: finding out waits,
-   the first time. */
+/* What it says of its instructions, and whether that is so. */
 int model_claim(int device, int multiplier, char *fault)
 {
-    static atomic_bool known[MULTIPLIERS_MOST];
     (void)device;
-    if (captured && !known[multiplier]) abort();
-    known[multiplier] = true;
     snprintf(fault, GPU_FAULT_MOST, "%s adds otherwise",
              model_multipliers[multiplier].instruction);
     return model_has_fault("adds otherwise");

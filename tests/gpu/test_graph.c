@@ -35,6 +35,8 @@ static struct {
     int (*captured)(void *stream, void **graph);
     int (*instantiate)(void **run, void *graph, unsigned long long flags);
     int (*run)(void *run, void *stream);
+    int (*graph_end)(void *graph);
+    int (*run_end)(void *run);
 } driver;
 
 static const struct {
@@ -55,6 +57,8 @@ static const struct {
     { "cuStreamEndCapture", &driver.captured },
     { "cuGraphInstantiateWithFlags", &driver.instantiate },
     { "cuGraphLaunch", &driver.run },
+    { "cuGraphDestroy", &driver.graph_end },
+    { "cuGraphExecDestroy", &driver.run_end },
 };
 
 /* NULL, or why there is no device. */
@@ -457,30 +461,27 @@ static const struct gpu_streams *streams_open(void)
     return g.module->streams;
 }
 
-/* Each has a number, and a graph that is captured has one. */
-START_TEST(streams_have_numbers)
+/* A stream that runs has none. */
+START_TEST(graphs_have_numbers)
 {
     const struct gpu_streams *const s = streams_open();
     char why[GPU_FAULT_MOST];
-    struct gpu_stream one, other, again;
+    uint64_t none = 1, first, second;
     void *const stream = stream_make(), *graph;
     int device = -1;
     GOOD(s->device(&device, why));
     ck_assert_int_eq(device, 0);
-    GOOD(s->ask(&one, stream, why));
-    GOOD(s->ask(&other, stream_make(), why));
-    ck_assert_uint_eq(one.capture, 0);
-    ck_assert_uint_ne(one.id, other.id);
+    GOOD(s->ask(&none, stream, why));
+    ck_assert_uint_eq(none, 0);
     GOOD(driver.capture(stream, 0));
-    GOOD(s->ask(&other, stream, why));
+    GOOD(s->ask(&first, stream, why));
     GOOD(driver.captured(stream, &graph));
     GOOD(driver.capture(stream, 0));
-    GOOD(s->ask(&again, stream, why));
+    GOOD(s->ask(&second, stream, why));
     GOOD(driver.captured(stream, &graph));
-    ck_assert_uint_eq(other.id, 0); /* asking would end the capture */
-    ck_assert_uint_ne(other.capture, 0);
-    ck_assert_uint_ne(again.capture, 0);
-    ck_assert_uint_ne(again.capture, other.capture);
+    ck_assert_uint_ne(first, 0);
+    ck_assert_uint_ne(second, 0);
+    ck_assert_uint_ne(first, second);
 }
 END_TEST
 
@@ -516,28 +517,38 @@ START_TEST(lines_are_copied)
 }
 END_TEST
 
-/* A mark is passed when all before it is done, which can be asked while another stream
-   captures. */
-START_TEST(marks_are_passed)
+/* Memory that is reserved in a capture is the graph's: nobody else has it while the graph
+   or what was made from it lasts, and then it is free again: these graphs together take
+   more than a device has. */
+START_TEST(graphs_have_memory)
 {
+    enum { GRAPHS = 200, WORD = 4 };
+    const size_t bytes = (size_t)1 << 30;
     const struct gpu_streams *const s = streams_open();
-    struct gate gate = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false };
     char why[GPU_FAULT_MOST];
-    void *const stream = stream_make(), *const other = stream_make(), *mark = NULL,
-                *graph;
-    int yes = 1;
-    GOOD(driver.call(stream, gate_pass, &gate));
-    GOOD(s->mark(&mark, stream, why));
-    GOOD(driver.capture(other, 0));
-    GOOD(s->passed(&yes, mark, why));
-    ck_assert_int_eq(yes, 0);
-    gate_open(&gate);
-    while (!yes) GOOD(s->passed(&yes, mark, why));
-    GOOD(driver.captured(other, &graph));
-    GOOD(s->mark(&mark, stream, why));
-    GOOD(driver.finish(stream));
-    GOOD(s->passed(&yes, mark, why));
-    ck_assert_int_eq(yes, 1);
+    void *const stream = stream_make(), *at, *other, *graph, *run;
+    for (uint32_t i = 0; i < GRAPHS; i++) {
+        uint32_t got[2] = { 0 };
+        GOOD(driver.capture(stream, 0));
+        GOOD(s->reserve(&at, bytes, stream, why));
+        char *const far = (char *)at + bytes / 2;
+        const struct gpu_copy in = { at, &i, WORD, WORD, WORD, 1 },
+                              out = { got, far, WORD, WORD, WORD, 2 },
+                              all = { far, at, WORD, 0, WORD, 2 };
+        GOOD(s->repeat(&all, stream, why));
+        GOOD(s->release(at, stream, why));
+        GOOD(driver.captured(stream, &graph));
+        GOOD(s->copy(&in, 0, stream, why));
+        GOOD(driver.instantiate(&run, graph, 0));
+        GOOD(driver.graph_end(graph));
+        GOOD(s->reserve(&other, bytes, stream, why));
+        ck_assert_ptr_ne(at, other);
+        GOOD(s->release(other, stream, why));
+        GOOD(driver.run(run, stream));
+        GOOD(s->copy(&out, 1, stream, why));
+        ck_assert(got[0] == i && got[1] == i);
+        GOOD(driver.run_end(run));
+    }
 }
 END_TEST
 
@@ -570,9 +581,9 @@ int main(void)
                                    streams_side_by_side,
                                    words_prepared,
                                    host_memory_refused,
-                                   streams_have_numbers,
+                                   graphs_have_numbers,
                                    lines_are_copied,
-                                   marks_are_passed,
+                                   graphs_have_memory,
                                    NULL };
     const char *why = driver_open();
     char text[BITCUT_TEXT_MOST];

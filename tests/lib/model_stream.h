@@ -10,14 +10,15 @@
 #include <sys/mman.h>
 
 struct model_stream {
-    uint64_t id, capture;
+    uint64_t capture;      /* the graph that it captures, or 0                       */
     unsigned char *memory; /* whole pages                                            */
     bool open;             /* it is never locked: others have it, too                */
-    size_t bytes, used;    /* `used` by the program; above it rooms are reserved     */
-    bool behind;           /* nothing that was marked is done                        */
+    size_t bytes, used;    /* `used` by the program and graphs; what is above it is free */
     bool full;             /* there is no more memory                                */
     bool idle;             /* what is started is counted, and not computed           */
-    long starts, copies, marks, reserved, released;
+    long starts, copies;
+    long reserved, released; /* while it runs                                        */
+    long given;              /* to graphs                                            */
 };
 
 /* Let somebody touch the memory. */

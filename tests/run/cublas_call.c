@@ -117,9 +117,9 @@ int call_gemm(const char *name, const struct call *x)
 
 /* --- streams ------------------------------------------------------------------------ */
 
-struct model_stream stream_make(uint64_t id, size_t bytes)
+struct model_stream stream_make(size_t bytes)
 {
-    struct model_stream s = { .id = id, .bytes = bytes };
+    struct model_stream s = { .bytes = bytes };
     s.memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (s.memory == MAP_FAILED) exit(1);
     return s;

@@ -35,7 +35,7 @@ extern const char *const gemm_names[];
 int call_gemm(const char *name, const struct call *x);
 
 /* A stream with so many bytes of memory, locked. */
-struct model_stream stream_make(uint64_t id, size_t bytes);
+struct model_stream stream_make(size_t bytes);
 
 /* So many bytes of it that nobody has yet. */
 void *stream_take(struct model_stream *s, size_t bytes);

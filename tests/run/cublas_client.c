@@ -309,7 +309,7 @@ int main(int argc, char **argv)
     unit = bitcut_unit_find(argv[2], NULL);
     both = argc > 3;
     if (!recipe || !unit) return 2;
-    stream = stream_make(7, 1 << 22);
+    stream = stream_make(1 << 22);
     const size_t bytes = sizeof(float) * SLOTS * APART_B;
     a = stream_take(&stream, bytes), b = stream_take(&stream, bytes);
     c = stream_take(&stream, bytes), d = stream_take(&stream, bytes);

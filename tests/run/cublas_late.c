@@ -72,7 +72,7 @@ static long multiply(void *library, void *account)
     symbol = dlsym(account, "stub_calls");
     memcpy(&count, &symbol, sizeof count);
     const long before = count("cublasSgemm_v2");
-    if (!stream.memory) stream = stream_make(1, 1 << 16);
+    if (!stream.memory) stream = stream_make(1 << 16);
     float *const a = stream_take(&stream, 4), *const b = stream_take(&stream, 4),
                  *const c = stream_take(&stream, 4);
     stream_put(&stream, a, &x[0], 4), stream_put(&stream, b, &x[1], 4);
