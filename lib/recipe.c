@@ -17,9 +17,9 @@
 #define SIX  LL(0), TERM(2, 0, 0), TERM(0, 2, 0), LH(0), HL(0), HH(0)
 #define NINE TERM(2, 2, 0), TERM(1, 2, 0), TERM(2, 1, 0), SIX
 
-/* The k of a tile is the caller's in CUTLASS, Triton and XLA; in the last two, the usual
-   one for FP32 operands. */
-enum { USUAL_TILE = 32 };
+/* The k of a tile is the caller's in CUTLASS, Triton and XLA: the usual one for FP32
+   operands.  CUTLASS runs three products of instructions of k = 8 through it. */
+enum { USUAL_TILE = 32, CUTLASS_STAGE = 3 * USUAL_TILE / 8 };
 
 const char *const recipe_zeroed_names[] = {
     [RECIPE_ZEROES_NOTHING] = "nothing",
@@ -117,13 +117,16 @@ const struct bitcut_recipe recipes[] = {
       .source = "cuBLAS 13.1, CUBLAS_COMPUTE_32F_FAST_TF32, by its results on an H200 "
                 "(data/libraries; it orders k by the shape)" },
     [RECIPE_CUTLASS_TF32X3] = { .name = "cutlass-tf32x3",
-      .what = "three products of words by RZ and RNA in one accumulator, small first",
+      .what = "three products of words by RZ and RNA, small first, promoted every 32 k",
       .split = SPLIT(CUTLASS_TF32X2),
       .terms = 3,
       .term = { LH(0), HL(0), HH(0) },
       .low_low = LL(0),
-      .source = "CUTLASS 4.7 OpMultiplyAddFastF32: gemm/warp/mma_tensor_op_fast_f32.h, "
-                "MmaTensorOpFastF32::operator()" },
+      .promote = CUTLASS_STAGE,
+      .source = "CUTLASS 4.7 OpMultiplyAddFastF32 on sm80: gemm/warp/"
+                "mma_tensor_op_fast_f32.h, MmaTensorOpFastF32::operator(); gemm/"
+                "threadblock/mma_multistage.h, UseStagedAccumulation; its tile of k is "
+                "32 here" },
     [RECIPE_CUTLASS_SM100_BF16X9] = { .name = "cutlass-sm100-bf16x9",
       .what = "nine products in one accumulator that is scaled, promoted every 16 k",
       .split = SPLIT(CUTLASS_BF16X3),

@@ -192,7 +192,7 @@ exit 0
 # gemm bf16x6 c0fd710ae353d563
 # gemm bf16x9 7dd02e15a7af6224
 # gemm cublas-tf32 72b99347fe3f518d
-# gemm cutlass-tf32x3 adaf74621c0a4a35
+# gemm cutlass-tf32x3 f190df558a774d32
 # gemm cutlass-sm100-bf16x9 7e727cd7f8d7e42a
 # gemm triton-tf32x3 cb958b3446f1cc6c
 # gemm triton-bf16x3 00814df995452af2

@@ -403,7 +403,7 @@ static const struct {
     { "ootomo", 3, 1, false }, { "ootomo-tf32", 3, 1, false }, { "legemm", 3, 0, false },
     { "fp32", 1, 0, false },   { "tf32x3", 3, 0, false },      { "bf16x3", 3, 0, false },
     { "bf16x6", 6, 0, false }, { "bf16x9", 9, 0, false },
-    { "cublas-tf32", 1, 0, false },   { "cutlass-tf32x3", 3, 0, false },
+    { "cublas-tf32", 1, 0, false },   { "cutlass-tf32x3", 3, 12, false },
     { "triton-tf32x3", 3, 0, false }, { "cutlass-sm100-bf16x9", 9, 0, false },
     { "triton-bf16x6", 6, 0, false }, { "xla-bf16x9", 9, 0, false },
     { "half-fp8", 3, 4, false },
@@ -432,6 +432,30 @@ START_TEST(rows_made_definite)
 }
 END_TEST
 
+/* CUTLASS's stages: a sum of 32 k from zero, added in FP32, as slices of 32 are. */
+START_TEST(stages_of_cutlass)
+{
+    enum { SIZE = 6, STAGE = 32, STAGES = 5 };
+    static uint32_t a[SIZE * STAGE * STAGES], b[SIZE * STAGE * STAGES];
+    uint32_t staged[SIZE * SIZE], sliced[SIZE * SIZE], never[SIZE * SIZE];
+    uint64_t rng = test_seed() + 9;
+    for (size_t i = 0; i < sizeof a / sizeof *a; i++) {
+        a[i] = input_classes[0].fill(&rng);
+        b[i] = input_classes[0].fill(&rng);
+    }
+    struct bitcut_gemm g = gemm_of(&recipes[RECIPE_CUTLASS_TF32X3],
+                                   unit_find("ampere/mma.m16n8k8.f32.tf32", NULL));
+    gemm_set_dense(&g, staged, SIZE, SIZE, STAGE * STAGES - 5, a, b, NULL);
+    ck_assert_int_eq(bitcut_gemm(NULL, &g, 1, NULL), BITCUT_OK);
+    g.promote = 0, g.d.to = never;
+    ck_assert_int_eq(bitcut_gemm(NULL, &g, 1, NULL), BITCUT_OK);
+    g.order.slices = STAGES, g.d.to = sliced;
+    ck_assert_int_eq(bitcut_gemm(NULL, &g, 1, NULL), BITCUT_OK);
+    ck_assert(!memcmp(staged, sliced, sizeof staged));
+    ck_assert(memcmp(staged, never, sizeof staged) != 0);
+}
+END_TEST
+
 TEST_MAIN("gemm calls", thread_counts, host_modes, stop_and_progress, check_refuses,
           sums_of_integers_fit, k_steps_are_whole, public_statuses, verified,
-          verify_refuses, rows_made_definite)
+          verify_refuses, rows_made_definite, stages_of_cutlass)
