@@ -153,14 +153,6 @@ static enum bitcut_status read_items(struct bitcut_gemm *g, char *list, struct f
     return status;
 }
 
-/* Words of a recipe that has none of its own are halves, if they are varied. */
-static void find_words(struct bitcut_gemm *g)
-{
-    const bool varied = g->high || g->low || g->scale != BITCUT_UNSET;
-    if (varied && !g->recipe->split && !g->split_a)
-        g->split_a = g->split_b = &splits[SPLIT_HALF];
-}
-
 enum bitcut_status way_read(struct bitcut_gemm *to, const char *line, struct fault *f)
 {
     char text[WAY_MOST];
@@ -181,7 +173,6 @@ enum bitcut_status way_read(struct bitcut_gemm *to, const char *line, struct fau
     if (!recipe) return unknown("recipe", text, TABLE(recipes), f);
     struct bitcut_gemm g = gemm_of(recipe, NULL), taken;
     enum bitcut_status status = read_items(&g, list, f);
-    if (status == BITCUT_OK) find_words(&g);
     if (status == BITCUT_OK) status = read_unit(&g, unit + 1, f);
     if (status == BITCUT_OK) status = gemm_take(&taken, &g, f);
     if (status == BITCUT_OK) status = gemm_plan_on_unit(&plan, &taken, f);

@@ -257,6 +257,17 @@ results_verified() {
     done
 }
 
+# Words of the unit's format by another rounding, as the split of that format has it.
+words_of_units_kept() {
+    for unit in hopper/mma.m16n8k8.f32.tf32:tf32 ampere/mma.m16n8k16.f32.bf16:bf16 \
+        hopper/mma.m16n8k16.f32.f16:half; do
+        set -- --recipe plain --unit "${unit%:*}" -a A.npy -b B.npy --high rz
+        run 0 gemm "$@" -o D.npy --json
+        run 0 verify "$@" --split "${unit#*:}" -d D.npy --json
+        expect mismatches 0
+    done
+}
+
 # Words of several formats, and the units of their products.
 mixed_words_said() {
     run 0 list recipes --json
@@ -1219,6 +1230,7 @@ ok_if_empty "verify accepts what gemm wrote, for every recipe" "$(results_verifi
 ok_if_empty "the error has parts" "$(budgets)"
 exhaustive "the worst outputs have budgets" worst_told
 ok_if_empty "the error has bounds" "$(bounds_told)"
+ok_if_empty "--high leaves words of the unit's format" "$(words_of_units_kept)"
 ok_if_empty "mixed words have formats, levels and units" "$(mixed_words_said)"
 ok_if_empty "equilibrated lines serve a wide range" "$(wide_range_served)"
 ok_if_empty "verify finds one changed bit" "$(changed_result_found)"

@@ -116,12 +116,9 @@ static int find_split(const struct bitcut_split **split, const char *option,
     return EXIT_GOOD;
 }
 
-/* Words of a recipe that has none of its own are halves, if they are varied. */
 static int find_words(struct bitcut_gemm *g)
 {
     const struct setup_options *o = &setup_options;
-    const bool varied = o->high || o->low || o->scale != SETUP_UNSET;
-    if (!g->recipe->split && varied) g->split_a = g->split_b = &splits[SPLIT_HALF];
     int status = find_split(&g->split_a, "--split", o->split);
     g->split_b = status == EXIT_GOOD && o->split ? g->split_a : g->split_b;
     if (status == EXIT_GOOD) status = find_split(&g->split_a, "--split-a", o->split_a);

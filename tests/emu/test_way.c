@@ -105,13 +105,6 @@ static void vary(struct bitcut_gemm *g, uint64_t *rng)
     vary_order(&g->order, rng);
 }
 
-/* Words of a recipe without splits of its own are written, if they are varied. */
-static bool is_whole(const struct bitcut_gemm *g)
-{
-    const bool varied = g->high || g->low || g->scale != BITCUT_UNSET;
-    return g->recipe->split || g->split_a || !varied;
-}
-
 START_TEST(variations)
 {
     const int all_recipes = rows_in(TABLE(recipes)), all_units = rows_in(TABLE(units));
@@ -123,7 +116,7 @@ START_TEST(variations)
                                        &units[test_between(&rng, 0, all_units - 1)]);
         struct gemm_plan plan;
         vary(&g, &rng);
-        if (!is_whole(&g) || gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK) continue;
+        if (gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK) continue;
         check_round_trip(&g);
         found++;
     }
@@ -160,11 +153,43 @@ START_TEST(by_hand)
     ck_assert_ptr_eq(g.split_a, g.split_b);
     ck_assert_str_eq(g.split_a->name, "half");
     ck_assert_int_eq(way_read(&g, "plain@v100,high=rz", &f), BITCUT_OK);
-    ck_assert_str_eq(g.split_a->name, "half");
+    ck_assert(!g.split_a && !g.split_b);
+    ck_assert_ptr_eq(g.unit, unit_find("v100", &formats[FORMAT_F16]));
     ck_assert_int_eq(way_read(&g, "ootomo-tf32@a100", &f), BITCUT_OK);
     ck_assert_ptr_eq(g.unit, unit_find("a100", &formats[FORMAT_TF32]));
     ck_assert_int_eq(way_read(&g, "fp32@fma/f32,promote=0", &f), BITCUT_OK);
     ck_assert_int_eq(g.promote, 0);
+}
+END_TEST
+
+/* Words of a recipe without splits keep the unit's format, whatever is varied of them. */
+START_TEST(words_of_units)
+{
+    static const char *const varied[] = { "high=rz", "high=rz,low=rna", "scale=10",
+                                          "low=rz", "high=rz,low=rz,scale=10" };
+    int units_tried = 0;
+    for (const struct bitcut_unit *u = units; u->name; u++) {
+        struct bitcut_gemm g = gemm_of(&recipes[RECIPE_PLAIN], u);
+        struct gemm_plan plan, own;
+        if (gemm_plan_on_unit(&own, &g, NULL) != BITCUT_OK) continue;
+        units_tried++;
+        for (size_t i = 0; i < sizeof varied / sizeof *varied; i++) {
+            char line[WAY_MOST];
+            struct fault f = { .text = "" };
+            snprintf(line, sizeof line, "plain@%s,%s", u->name, varied[i]);
+            ck_assert_msg(way_read(&g, line, &f) == BITCUT_OK, "%s: %s", line, f.text);
+            ck_assert_int_eq(gemm_plan_on_unit(&plan, &g, NULL), BITCUT_OK);
+            const struct split_word *const a = plan.split_a.word, *const b = plan.split_b.word;
+            ck_assert_msg(a->format == own.split_a.word->format &&
+                              b->format == own.split_b.word->format &&
+                              plan.split_a.words == 1 && plan.split_b.words == 1,
+                          "%s: words of another format", line);
+            const struct bitcut_rounding *const wanted =
+                *varied[i] == 'h' ? bitcut_rounding_find("rz") : own.split_a.word->rounding;
+            ck_assert_msg(a->rounding == wanted && b->rounding == wanted, "%s", line);
+        }
+    }
+    ck_assert_int_gt(units_tried, 20);
 }
 END_TEST
 
@@ -284,4 +309,4 @@ START_TEST(public_calls)
 }
 END_TEST
 
-TEST_MAIN("way", all_rows, variations, by_hand, refused, lengths, public_calls)
+TEST_MAIN("way", all_rows, variations, by_hand, words_of_units, refused, lengths, public_calls)
