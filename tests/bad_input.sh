@@ -64,6 +64,7 @@ npy record.npy "{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,),
 array object.npy '|O' '1, 1' $word
 array complex.npy '<c8' '1, 1' $word$word
 array signed.npy '<i4' '1, 1' $word
+array integers.npy '<u4' '1, 1' $word
 array negative.npy '<f4' '-1, 1' $word
 array overflow.npy '<f4' '4294967296, 4294967296' $word
 array huge.npy '<f4' '99999999999999999999, 1' $word
@@ -364,8 +365,9 @@ cat > "$work/table" << 'END'
 3|cut short|$f32 -a $in/claims.npy -o D.npy
 3|trailing data|$f32 -a $in/long.npy -o D.npy
 3|3 dimensions; a matrix has 2|$f32 -a $in/2x2x1.npy -o D.npy
-3|elements of type u1|$f32 -a $in/bytes.npy -o D.npy
-3|elements of type u2|$f32 -a $in/words.npy -o D.npy
+3|u1' (unsigned integers) are not read, only f4, f2 and f8 (NumPy: astype('f4') of numbers|$f32 -a $in/bytes.npy -o D.npy
+3|elements of type '<u2' (unsigned integers) are not read, only f4, f2 and f8|$f32 -a $in/words.npy -o D.npy
+3|elements of type '<u4' (unsigned integers) are not read, only f4, f2 and f8|$f32 -a $in/integers.npy -o D.npy
 3|element [0, 0] is no FP32 value; round the f8 to f4 first (NumPy: astype('f4'))|$f32 -a $in/fraction.npy -o D.npy
 3|it does not start with|$f32 -a $in/empty.mtx -o D.npy
 3|it does not start with|$f32 -a $in/banner.mtx -o D.npy

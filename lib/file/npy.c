@@ -19,16 +19,30 @@ static const struct version {
     int length_bytes; /* of the header's length, little-endian */
 } versions[] = { { 1, 2 }, { 2, 4 }, { 3, 4 }, { 0, 0 } };
 
+/* The first of two with as many bytes is what is written.  NumPy saves the types of
+   ml_dtypes, bfloat16 and the like, as bytes without a type. */
 static const struct element {
     const char *name;
     int bytes;
     bool floating;
 } elements[] = {
     { "f2", 2, true },  { "f4", 4, true },  { "f8", 8, true },  { "u1", 1, false },
-    { "u2", 2, false }, { "u4", 4, false }, { "u8", 8, false }, { NULL, 0, false },
+    { "u2", 2, false }, { "u4", 4, false }, { "u8", 8, false }, { "V1", 1, false },
+    { "V2", 2, false }, { NULL, 0, false },
 };
 
-#define ELEMENTS_READ "f2 f4 f8 u1 u2 u4 u8"
+/* What of them a caller takes, and what to do with others. */
+struct npy_taken {
+    bool numbers; /* only what floats */
+    const char *words;
+};
+
+static const struct npy_taken encodings = { false, "f2 f4 f8 u1 u2 u4 u8" };
+
+static const struct npy_taken numbers = {
+    true, "f4, f2 and f8 (NumPy: astype('f4') of numbers; of encodings, u4 among them, "
+          "bitcut convert makes f4)"
+};
 
 /* What other element types are, by the letter of their kind. */
 static const struct kind {
@@ -37,6 +51,7 @@ static const struct kind {
 } kinds[] = {
     { 'O', "Python objects" },   { 'c', "complex numbers" }, { 'i', "signed integers" },
     { 'b', "booleans" },         { 'V', "raw bytes" },       { 'S', "byte strings" },
+    { 'u', "unsigned integers" },
     { 'U', "character strings" }, { 'M', "dates" },          { 'm', "durations" },
     { 0, "an unknown type" },
 };
@@ -61,6 +76,7 @@ static bool host_is_little(void)
 /* Where the parser is in the text of a header. */
 struct cursor {
     const char *start, *at, *end;
+    const struct npy_taken *taken;
     struct fault *fault;
 };
 
@@ -117,20 +133,22 @@ static enum bitcut_status string_parse(char text[STRING_MOST], struct cursor *c,
 }
 
 static enum bitcut_status element_unsupported(const char *type, const char *name,
-                                              struct fault *f)
+                                              const struct cursor *c)
 {
     const struct kind *kind = kinds;
     while (kind->letter && kind->letter != *name) kind++;
-    return fault_set(f, BITCUT_BAD_FILE, "elements of type '%s' (%s) are not read, only "
-                     ELEMENTS_READ, type, kind->what);
+    return fault_set(c->fault, BITCUT_BAD_FILE,
+                     "elements of type '%s' (%s) are not read, only %s", type, kind->what,
+                     c->taken->words);
 }
 
 static enum bitcut_status element_parse(struct header *h, struct cursor *c)
 {
     char type[STRING_MOST];
     if (next_is(c, '['))
-        return fault_set(c->fault, BITCUT_BAD_FILE, "elements of a structured type are "
-                         "not read, only " ELEMENTS_READ);
+        return fault_set(c->fault, BITCUT_BAD_FILE,
+                         "elements of a structured type are not read, only %s",
+                         c->taken->words);
     const enum bitcut_status status = string_parse(type, c, "an element type");
     if (status) return status;
 
@@ -138,8 +156,9 @@ static enum bitcut_status element_parse(struct header *h, struct cursor *c)
     const char *name = type + (*type == order);
     const struct element *element = elements;
     while (element->name && strcmp(element->name, name) != 0) element++;
-    if (!element->name || (order == '|' && element->bytes != 1))
-        return element_unsupported(type, name, c->fault);
+    if (!element->name || (order == '|' && element->bytes != 1) ||
+        (c->taken->numbers && !element->floating))
+        return element_unsupported(type, name, c);
     h->element = element;
     h->swapped = order == (host_is_little() ? '>' : '<');
     return BITCUT_OK;
@@ -268,7 +287,7 @@ static enum bitcut_status length_read(uint32_t *length, uint64_t *left, struct s
 
 /* The header; *left becomes the bytes after it. */
 static enum bitcut_status header_read(struct header *h, uint64_t *left, struct stream *s,
-                                      struct fault *f)
+                                      const struct npy_taken *taken, struct fault *f)
 {
     uint32_t length = 0;
     enum bitcut_status status = length_read(&length, left, s, f);
@@ -284,7 +303,7 @@ static enum bitcut_status header_read(struct header *h, uint64_t *left, struct s
     if (!text) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for the header");
     status = stream_read(text, length, s, f);
     if (!status) {
-        struct cursor c = { .start = text, .at = text, .end = text + length, .fault = f };
+        struct cursor c = { text, text, text + length, taken, f };
         status = header_parse(h, &c);
     }
     free(text);
@@ -357,11 +376,12 @@ static uint64_t bytes_reversed(uint64_t x, int bytes)
     return y;
 }
 
-static enum bitcut_status array_read(struct array *a, struct stream *s, struct fault *f)
+static enum bitcut_status array_read(struct array *a, struct stream *s,
+                                     const struct npy_taken *taken, struct fault *f)
 {
     struct header h;
     uint64_t left = 0;
-    enum bitcut_status status = header_read(&h, &left, s, f);
+    enum bitcut_status status = header_read(&h, &left, s, taken, f);
     if (!status) status = size_check(&h, left, f);
     if (status) return status;
 
@@ -380,14 +400,25 @@ static enum bitcut_status array_read(struct array *a, struct stream *s, struct f
     return BITCUT_OK;
 }
 
-enum bitcut_status npy_read(struct array *a, const char *path, struct fault *f)
+static enum bitcut_status file_read(struct array *a, const char *path,
+                                    const struct npy_taken *taken, struct fault *f)
 {
     struct stream s;
     enum bitcut_status status = stream_open(&s, path, f);
     if (status) return status;
-    status = array_read(a, &s, f);
+    status = array_read(a, &s, taken, f);
     stream_close(&s);
     return status;
+}
+
+enum bitcut_status npy_read(struct array *a, const char *path, struct fault *f)
+{
+    return file_read(a, path, &encodings, f);
+}
+
+enum bitcut_status npy_read_numbers(struct array *a, const char *path, struct fault *f)
+{
+    return file_read(a, path, &numbers, f);
 }
 
 enum bitcut_status npy_read_memory(struct array *a, const void *bytes, size_t size,
@@ -396,7 +427,7 @@ enum bitcut_status npy_read_memory(struct array *a, const void *bytes, size_t si
     struct stream s;
     enum bitcut_status status = stream_open_memory(&s, bytes, size, f);
     if (status) return status;
-    status = array_read(a, &s, f);
+    status = array_read(a, &s, &encodings, f);
     stream_close(&s);
     return status;
 }

@@ -5,7 +5,7 @@
 #include "lib/matrix.h"
 
 /* Read the file `path`: format versions 1.0, 2.0 and 3.0; element types f2 f4 f8 u1 u2 u4
-   u8 in either byte order; C or Fortran order (the array is always in C order); 0 to
+   u8, and V1 and V2 as u1 and u2, in either byte order; C or Fortran order (the array is always in C order); 0 to
    ARRAY_DIMS_MOST dimensions, any of which may be 0; headers of at most 2^16 bytes.  Bits
    are taken as they are, NaNs included.  Memory is allocated only for elements that the
    file has. BITCUT_BAD_FILE: anything else, data that end too early or go on too long
@@ -14,7 +14,11 @@
    Version 1.0" to "Format Version 3.0". */
 enum bitcut_status npy_read(struct array *a, const char *path, struct fault *f);
 
-/* The same for the `size` bytes of such a file in memory. */
+/* The same of numbers alone: BITCUT_BAD_FILE of element types other than f2, f4 and f8
+   says what a matrix takes. */
+enum bitcut_status npy_read_numbers(struct array *a, const char *path, struct fault *f);
+
+/* The same as npy_read() for the `size` bytes of such a file in memory. */
 enum bitcut_status npy_read_memory(struct array *a, const void *bytes, size_t size,
                                    struct fault *f);
 

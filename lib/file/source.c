@@ -14,13 +14,12 @@ static bool ends_with(const char *text, const char *end)
 
 /* --- .npy ------------------------------------------------------------------------- */
 
-/* The format that the elements of an array are FP32 values in; NULL if they cannot be. */
+/* The format of numbers of so many bytes. */
 static const struct bitcut_format *element_format(const struct array *a)
 {
-    if (a->bytes == 4) return &formats[FORMAT_F32];
-    if (a->floating && a->bytes == 2) return &formats[FORMAT_F16];
-    if (a->floating && a->bytes == 8) return &formats[FORMAT_F64];
-    return NULL;
+    return &formats[a->bytes == 2   ? FORMAT_F16
+                    : a->bytes == 4 ? FORMAT_F32
+                                    : FORMAT_F64];
 }
 
 /* The FP32 encoding of element i; false if its value is no FP32 value. */
@@ -43,11 +42,6 @@ static enum bitcut_status matrix_of_array(struct matrix *m, struct array *a,
     const struct bitcut_format *format = element_format(a);
     if (a->dims != 2)
         return fault_set(f, BITCUT_BAD_FILE, "%d dimensions; a matrix has 2", a->dims);
-    if (!format)
-        return fault_set(f, BITCUT_BAD_FILE,
-                         "elements of type %c%d; a matrix has f4, u4, f2 or "
-                         "f8 (NumPy: astype('f4'))",
-                         a->floating ? 'f' : 'u', a->bytes);
     if (format == &formats[FORMAT_F32]) {
         *m = (struct matrix){ .rows = a->dim[0], .cols = a->dim[1], .at = a->data };
         a->data = NULL;
@@ -71,7 +65,7 @@ static enum bitcut_status matrix_of_array(struct matrix *m, struct array *a,
 static enum bitcut_status read_npy(struct matrix *m, const char *path, struct fault *f)
 {
     struct array a;
-    enum bitcut_status status = npy_read(&a, path, f);
+    enum bitcut_status status = npy_read_numbers(&a, path, f);
     if (status != BITCUT_OK) return status;
     status = matrix_of_array(m, &a, f);
     array_clear(&a);

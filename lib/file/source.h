@@ -4,9 +4,9 @@
 
 #include "lib/file/input.h"
 
-/* Read the FP32 matrix in `path`, by its ending: .npy of two dimensions with elements f4
-   or u4 (FP32 encodings), f2 (widened exactly) or f8 (each must be an FP32 value); or
-   .mtx. *m is set only on success. */
+/* Read the FP32 matrix in `path`, by its ending: .npy of two dimensions with elements f4,
+   f2 (widened exactly) or f8 (each must be an FP32 value); or .mtx. Integers are refused:
+   whether they are numbers or encodings no file says.  *m is set only on success. */
 enum bitcut_status source_read(struct matrix *m, const char *path, struct fault *f);
 
 /* Whether the ending of `path` is one that source_write() knows. */

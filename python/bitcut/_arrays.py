@@ -18,7 +18,7 @@ ML_DTYPES = {"bfloat16": "bf16", "float8_e5m2": "e5m2", "float8_e4m3fn": "e4m3",
              "float6_e3m2fn": "e3m2", "float6_e2m3fn": "e2m3", "float4_e2m1fn": "e2m1"}
 BUFFER_TYPES = {"e": "f2", "f": "f4", "d": "f8", "B": "u1", "H": "u2", "I": "u4", "L": "u8",
                 "Q": "u8"}
-TAKEN = "f4, f2, f8 whose values FP32 holds, and u1, u2, u4 as encodings"
+TAKEN = "f4, f2, f8 whose values FP32 holds, and u1, u2, u4 as encodings of a format that is given"
 
 
 def element_bytes(format: str) -> int:

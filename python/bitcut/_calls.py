@@ -58,7 +58,7 @@ def gemm(a: Any, b: Any, *, recipe: Optional[str] = None, unit: Optional[str] = 
 
     A is (m, k), B (k, n), C and D (m, n); each may have a first dimension, a batch.  Elements
     are f4, f2, f8 whose values are all FP32's (they are converted), ml_dtypes' types, or u1, u2,
-    u4 as encodings of `format_a` (u4: f32 if it is not given).  Row-major, column-major and
+    u4 as encodings of `format_a`, which must be given for them.  Row-major, column-major and
     their views with gaps are read where they are; others only with ``copy=True``.
 
     recipe, unit, split, high, low
@@ -278,8 +278,9 @@ def _values(x: Any, copy: bool):
     view = look(x, "X")
     if view.kind == "f8":
         view = _arrays.as_f32(view, "f64", copy)
-    if view.kind not in ("f4", "u4"):
-        raise BadType(f"X: elements of {view.kind}; a split is of FP32 values")
+    if view.kind != "f4":
+        raise BadType(f"X: elements of {view.kind}; a split is of FP32 values (NumPy: astype('f4') "
+                      "of numbers, view('f4') of encodings)")
     if not view.is_dense():
         if not copy:
             raise BadArgument("X: it has gaps; copy=True copies it")

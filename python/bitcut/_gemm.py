@@ -155,10 +155,10 @@ def way(recipe: Optional[str] = None, unit: Optional[str] = None, *, order: Orde
 
 def _format(view: View, format: Optional[str]) -> str:
     if format is None:
-        if view.format is None and view.kind != "u4":
-            raise BadArgument(f"{view.name}: encodings of {view.kind} may be of several formats; "
-                              f"format_{view.name.lower()} says which")
-        return view.format or "f32"
+        if view.format is None:
+            raise BadArgument(f"{view.name}: elements of {view.kind} are encodings of some format; "
+                              f"format_{view.name.lower()} says which (numbers: astype('f4'))")
+        return view.format
     format_row(format)
     if _arrays.element_bytes(format) != view.item or view.format not in (None, format, "f32"):
         raise BadArgument(f"{view.name}: elements of {view.kind} do not hold {format}")

@@ -70,8 +70,10 @@ class Computed(Folder):
         self.both("plain", "a100", a, b.astype("f8"))
         got, _ = self.both("plain", "a100", a, b)
         again = bitcut.gemm(a.view("u2"), b.view("u4"), recipe="plain", unit="a100",
-                            format_a="f16")
+                            format_a="f16", format_b="f32")
         self.same_bits(again.d, got.d)
+        with self.assertRaisesRegex(bitcut.BadArgument, "B: .*u4 are encodings of some format"):
+            bitcut.gemm(a, b.view("u4"), recipe="plain", unit="a100")
 
     def test_metrics(self):
         got, row = self.both("ootomo", "a100", uniform(19, 70), uniform(70, 13))

@@ -227,7 +227,7 @@ START_TEST(every_type_order_and_version)
     static const char *const types[] = {
         "<f2", ">f2", "=f2", "f2", "<f4", ">f4", "=f4", "f4",  "<f8", ">f8", "=f8", "f8",
         "<u2", ">u2", "=u2", "u2", "<u4", ">u4", "=u4", "u4",  "<u8", ">u8", "=u8", "u8",
-        "<u1", ">u1", "=u1", "u1", "|u1",
+        "<u1", ">u1", "=u1", "u1", "|u1", "<V1", "|V1", "<V2", ">V2",
     };
     uint64_t state = test_seed();
     for (size_t t = 0; t < sizeof types / sizeof types[0]; t++)
@@ -235,6 +235,34 @@ START_TEST(every_type_order_and_version)
             for (int major = 1; major <= 3; major++)
                 for (int fortran = 0; fortran < 2; fortran++)
                     built_check(types[t], &shapes[i], fortran, major, &state);
+}
+END_TEST
+
+/* Numbers alone: of integers it is not known what they are. */
+START_TEST(numbers_only)
+{
+    const struct scratch s = scratch_make();
+    for (int i = 0; i < 7; i++) {
+        static const struct {
+            int bytes;
+            bool floating;
+        } types[] = { { 2, true },  { 4, true },  { 8, true }, { 1, false },
+                      { 2, false }, { 4, false }, { 8, false } };
+        const size_t dim[] = { 2, 3 };
+        struct fault f = { .text = "" };
+        struct array a, b = { .data = NULL };
+        ck_assert(!array_init(&a, 2, dim, types[i].bytes, types[i].floating, NULL));
+        memset(a.data, 0, a.count * (size_t)a.bytes);
+        ck_assert_int_eq(npy_write(s.path, &a, NULL), BITCUT_OK);
+        ck_assert_int_eq(npy_read_numbers(&b, s.path, &f),
+                         types[i].floating ? BITCUT_OK : BITCUT_BAD_FILE);
+        ck_assert_msg(types[i].floating || strstr(f.text, "(unsigned integers) are not "
+                                                          "read, only f4, f2 and f8"),
+                      "%s", f.text);
+        array_clear(&a);
+        array_clear(&b);
+    }
+    scratch_remove(&s);
 }
 END_TEST
 
@@ -547,5 +575,5 @@ START_TEST(unwritable)
 END_TEST
 
 TEST_MAIN("npy", numpy_files, written_as_numpy_does, every_type_order_and_version,
-          long_header, round_trips, unusual_headers, broken_beginnings, broken_headers,
+          long_header, numbers_only, round_trips, unusual_headers, broken_beginnings, broken_headers,
           zero_bytes, cut_files, unreadable, unwritable)
