@@ -63,6 +63,92 @@ START_TEST(conversions)
 }
 END_TEST
 
+/* --- the quick ways against the one for a single encoding ---------------------------- */
+
+enum { LIST_MOST = 1 << 17 };
+
+static size_t list_add(uint64_t *list, size_t n, const struct bitcut_format *f, uint64_t x)
+{
+    ck_assert_uint_lt(n, LIST_MOST);
+    list[n] = x & UINT64_MAX >> (64 - f->bits);
+    return n + 1;
+}
+
+/* All encodings of a format of at most 16 bits; of others all exponents and, of each, the
+   fractions next to every place where another format ends, and next to half of its last
+   place. */
+static size_t list_make(uint64_t *list, const struct bitcut_format *f)
+{
+    size_t n = 0;
+    for (uint64_t x = 0; f->bits <= 16 && x >> f->bits == 0; x++) n = list_add(list, n, f, x);
+    const int all = 1 << f->exponent_bits, step = f->exponent_bits > 8 ? 5 : 1;
+    for (int field = 0; f->bits > 16 && field < all; field += step)
+        for (int cut = 0; cut <= f->fraction_bits; cut += cut < 24 ? 3 : 11)
+            for (int by = -1; by <= 1; by++) {
+                const uint64_t x = ((uint64_t)field << f->fraction_bits) +
+                                   (UINT64_C(1) << cut) + (UINT64_C(3) << cut >> 1) +
+                                   (uint64_t)by;
+                n = list_add(list, n, f, x << f->pad);
+                n = list_add(list, n, f, x << f->pad | UINT64_C(1) << (f->bits - 1));
+            }
+    return n;
+}
+
+static void element_put(void *array, int bytes, size_t i, uint64_t x)
+{
+    const uint8_t u1 = (uint8_t)x;
+    const uint16_t u2 = (uint16_t)x;
+    const uint32_t u4 = (uint32_t)x;
+    const void *const from = bytes == 1   ? (const void *)&u1
+                             : bytes == 2 ? (const void *)&u2
+                             : bytes == 4 ? (const void *)&u4
+                                          : (const void *)&x;
+    memcpy((char *)array + (size_t)bytes * i, from, (size_t)bytes);
+}
+
+static bool same_value(const struct bitcut_format *f, uint64_t x,
+                       const struct bitcut_format *g, uint64_t y)
+{
+    const struct number a = format_decode(f, x), b = format_decode(g, y);
+    if (a.kind == NUMBER_NAN || b.kind == NUMBER_NAN) return a.kind == b.kind;
+    return a.negative == b.negative && format_to_double(f, x) == format_to_double(g, y);
+}
+
+static void check_list(const uint64_t *list, size_t count, const struct bitcut_format *to,
+                       const struct bitcut_rounding *r, const struct bitcut_format *from)
+{
+    static uint64_t source[LIST_MOST], got[LIST_MOST];
+    const int bytes = format_bytes(to);
+    size_t changed, expected = 0;
+    for (size_t i = 0; i < count; i++) element_put(source, format_bytes(from), i, list[i]);
+    ck_assert_int_eq(bitcut_format_convert_array(&changed, got, to, r, source, from, count),
+                     BITCUT_OK);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t want = bitcut_format_convert(to, r, from, list[i]);
+        ck_assert_msg(element(got, bytes, i) == want,
+                      "%s to %s by %s: 0x%" PRIx64 " gives 0x%" PRIx64 ", not 0x%" PRIx64,
+                      from->name, to->name, r->name, list[i], element(got, bytes, i), want);
+        expected += !same_value(from, list[i], to, want);
+    }
+    ck_assert_msg(changed == expected, "%s to %s by %s: %zu changed, not %zu", from->name,
+                  to->name, r->name, changed, expected);
+}
+
+/* All formats to all, by all roundings; in a short test a part of the pairs of long ones. */
+START_TEST(every_rounding)
+{
+    static uint64_t list[LIST_MOST];
+    int at = (int)(test_seed() % 64);
+    for (const struct bitcut_format *from = formats; from->name; from++) {
+        const size_t count = list_make(list, from);
+        for (const struct bitcut_format *to = formats; to->name; to++)
+            for (const struct bitcut_rounding *r = roundings; r->name; r++)
+                if (count <= 1024 || at++ % 64 < test_cases(8, 64))
+                    check_list(list, count, to, r, from);
+    }
+}
+END_TEST
+
 START_TEST(splits_of_arrays)
 {
     uint64_t rng = test_seed() + 1;
@@ -117,4 +203,4 @@ START_TEST(refused)
 }
 END_TEST
 
-TEST_MAIN("encodings", conversions, splits_of_arrays, refused)
+TEST_MAIN("encodings", conversions, every_rounding, splits_of_arrays, refused)
