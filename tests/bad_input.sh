@@ -331,6 +331,17 @@ cat > "$work/table" << 'END'
 2|A is 4 x 2 but B is 4 x 1: A looks transposed (NumPy: A.T)|$f32 -a $in/4x2.npy -b $in/4x1.npy
 2|C is 1 x 4, not 2 x 2|$f32 -a $in/2x2.npy -b $in/2x2.npy -c $in/1x4.npy -o D.npy
 2|ends in .npy or .mtx|$f32 -a $in/file -o D.npy
+2|name a file|convert -o D.npy
+2|-o: missing|convert $in/2x2.npy
+2|-o: the name of a matrix file ends in .npy or .mtx|convert $in/2x2.npy -o D.txt
+2|--to: f17: unknown|convert $in/2x2.npy --to f17 -o D.npy
+2|--from: f17: unknown|convert $in/2x2.npy --from f17 -o D.npy
+2|--rounding: up: unknown|convert $in/2x2.npy --rounding up -o D.npy
+2|elements of 4 bytes are encodings: --from says of which format|convert $in/integers.npy -o D.npy
+2|elements of f4 do not hold bf16|convert $in/2x2.npy --from bf16 -o D.npy
+2|3 dimensions; .mtx has 2|convert $in/2x2x1.npy -o D.mtx
+2|does not hold f64|convert $in/2x2.npy --to f64 -o D.mtx
+3|No such file|convert $in/nowhere.npy -o D.npy
 2|ends in .npy or .mtx|$f32 -a '' -o D.npy
 3|No such file|$f32 -a $in/nowhere.npy -o D.npy
 3|No such file|$f32 -a $in/nowhere.mtx -o D.npy

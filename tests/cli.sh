@@ -257,6 +257,35 @@ results_verified() {
     done
 }
 
+# There and back again; and what of a few numbers becomes another one, by hand.
+files_converted() {
+    for format in f16 bf16 tf32 e4m3 e5m2fnuz s8 f64; do
+        run 0 convert A.npy --to "$format" -o there.npy --json
+        expect to "$format"
+        expect elements 740
+        run 0 convert there.npy --from "$format" -o back.npy --json
+        expect inexact 0
+        run 0 convert back.npy --to "$format" -o again.npy
+        cmp there.npy again.npy 2>&1
+    done
+    run 0 convert A.npy --to f64 -o there.npy
+    run 0 convert there.npy -o back.npy
+    cmp A.npy back.npy 2>&1
+    printf '%s\n' '%%MatrixMarket matrix array real general' '2 4' \
+        448 464.5 -1e9 nan inf 0.01 1e-9 1.0625 > few.mtx
+    run 0 convert few.mtx --to e4m3 -o few.npy --json
+    for count in elements:8 inexact:5 overflow:2 underflow:2 infinite:1 nan:1; do
+        expect "${count%:*}" "${count#*:}"
+    done
+    run 0 convert few.npy --from e4m3 -o back.mtx
+    tail -n +3 back.mtx | tr '\n' ' ' | grep -q '^448 nan nan nan nan 0.009765625 0 1 $' ||
+        cat back.mtx
+    run 0 convert few.mtx --to e4m3 --rounding rn-sat -o few.npy --json
+    expect overflow 2
+    run 0 convert few.npy --from e4m3 -o back.mtx
+    tail -n +3 back.mtx | tr '\n' ' ' | grep -q '^448 448 -448 nan 448 ' || cat back.mtx
+}
+
 # Words of the unit's format by another rounding, as the split of that format has it.
 words_of_units_kept() {
     for unit in hopper/mma.m16n8k8.f32.tf32:tf32 ampere/mma.m16n8k16.f32.bf16:bf16 \
@@ -1112,7 +1141,7 @@ help_printed() {
     grep -q '3 cannot run, 130 Ctrl-C' out || cat out
     cmp help out 2>&1
     commands=$(sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' out)
-    for name in list mma replay record split gemm bound verify explain study report bench tile \
+    for name in list mma replay record split convert gemm bound verify explain study report bench tile \
         tolerance advise; do
         echo "$commands" | grep -qx "$name" || echo "no command $name"
     done
@@ -1182,6 +1211,7 @@ list devices|name what here architectures why
 list studies|name what
 list claims|name what study paper printed device unit needs
 $mma|unit outputs
+convert A.npy --to e4m3 -o A8.npy|input from to rounding elements inexact overflow underflow infinite nan written
 replay $1 $2|set unit outputs mismatches first
 replay changed|set unit outputs mismatches first
 split --from 0 --to 1|split exponent exact bits max_ulp mean_ulp p_subnormal p_zero
@@ -1230,6 +1260,7 @@ ok_if_empty "verify accepts what gemm wrote, for every recipe" "$(results_verifi
 ok_if_empty "the error has parts" "$(budgets)"
 exhaustive "the worst outputs have budgets" worst_told
 ok_if_empty "the error has bounds" "$(bounds_told)"
+ok_if_empty "convert rounds once, and counts" "$(files_converted)"
 ok_if_empty "--high leaves words of the unit's format" "$(words_of_units_kept)"
 ok_if_empty "mixed words have formats, levels and units" "$(mixed_words_said)"
 ok_if_empty "equilibrated lines serve a wide range" "$(wide_range_served)"

@@ -133,6 +133,7 @@ runs > out 2>&1 || cat out >> run.failed
     prints mma mma --unit hopper/mma.m16n8k4.f32.tf32 -a "$set/A.npy" -b "$set/B.npy" \
         -c "$set/C.npy" -o M.npy
     prints replay replay changed
+    prints convert convert "$set/A.npy" --from tf32 --to e4m3 -o A8.npy
     prints probe probe --mutants --unit hopper/mma.m16n8k16.f32.f16
     prints fit fit "$set" --outputs 100
     prints study study figure1 -o rows
@@ -177,7 +178,7 @@ every_line() {
     unread advise -a A.npy -b B.npy --unit h100 --unit mi210
 }
 
-echo 1..21
+echo 1..22
 ok_if_empty "gemm" "$(same gemm gemm 'a GEMM' metrics budget 'may emulated')"
 ok_if_empty "verify" "$(same verify verify 'a GEMM' budget)"
 ok_if_empty "explain" "$(same explain explain 'a GEMM')"
@@ -187,6 +188,7 @@ ok_if_empty "tolerance" "$(same tolerance tolerance 'a GEMM')"
 ok_if_empty "advise" "$(same advise advise)"
 ok_if_empty "split" "$(same split split)"
 ok_if_empty "mma" "$(same mma mma)"
+ok_if_empty "convert" "$(same convert convert)"
 ok_if_empty "replay" "$(same replay replay 'a difference')"
 ok_if_empty "probe" "$(same probe probe)"
 ok_if_empty "fit" "$(same fit fit 'may fields')"

@@ -24,6 +24,7 @@ static const struct command *const commands[] = {
     &command_probe,
     &command_fit,
     &command_split,
+    &command_convert,
     &command_gemm,
     &command_bound,
     &command_verify,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ._arrays import Array
 from ._calls import (Advice, Budget, Explanation, Fit, Gemm, Metrics, Retention, Tolerances,
-                     Verification, Words, advise, bound, budget, exact, explain, fit, gemm, judge,
-                     mma, retention, split, tolerance, verify, workspace)
+                     Verification, Words, advise, bound, budget, convert, exact, explain, fit, gemm,
+                     judge, mma, retention, split, tolerance, verify, workspace)
 from ._device import devices
 from ._library import (BadArgument, BadFile, BadType, Cannot, Error, NoMemory, NotFound,
                        __version__, path as library)
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Advice", "Array", "BadArgument", "BadFile", "BadType", "Budget", "Cannot", "Emulation",
            "Error", "Explanation", "Fit", "Gemm", "Metrics", "NoMemory", "NotFound", "Retention",
-           "Table", "Tolerances", "Verification", "Words", "advise", "bound", "budget", "devices",
-           "emulate", "exact", "explain", "fit", "gemm", "judge", "library", "mma", "retention",
+           "Table", "Tolerances", "Verification", "Words", "advise", "bound", "budget", "convert",
+           "devices", "emulate", "exact", "explain", "fit", "gemm", "judge", "library", "mma", "retention",
            "split", "table", "tables", "tolerance", "verify", "workspace",
            *sorted(_tables_of_library)]

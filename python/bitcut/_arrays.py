@@ -404,12 +404,14 @@ def empty(shape: Sequence[int], format: str):
     return np.empty(shape, _ml_dtype(format) or kind)
 
 
-def convert(to: int, to_format: str, source: int, format: str, count: int) -> int:
-    """Convert so many encodings from one address to another, to nearest even; how many have
-    changed."""
+def convert(to: int, to_format: str, source: int, format: str, count: int,
+            rounding=NEAREST) -> int:
+    """Convert so many encodings from one address to another, to nearest even or by a row of
+    roundings; how many have changed."""
     changed = ctypes.c_size_t()
-    check(lib.bitcut_format_convert_array(ctypes.byref(changed), to, format_row(to_format),
-                                          NEAREST, source, format_row(format), count))
+    check(lib.bitcut_format_convert_array(ctypes.byref(changed), to or None,
+                                          format_row(to_format), rounding, source or None,
+                                          format_row(format), count))
     return changed.value
 
 

@@ -308,6 +308,31 @@ def split(x: Any, split: str = "halfhalf", *, copy: bool = False) -> Words:
                  _of=x, _copy=copy)
 
 
+def convert(x: Any, to: str = "f32", *, format: Optional[str] = None, rounding: str = "rn",
+            copy: bool = False) -> Any:
+    """A new array: the numbers of `x`, an array of any shape without gaps, each rounded once to
+    the format `to`, a row of formats(), by a row of roundings() (rn-sat: the largest number of
+    what overflows).  `format` is that of the elements of `x`; u1, u2, u4 and u8 are encodings and
+    need it, f4 may also hold tf32 and e8m13.  The result is f2, f4, f8, or has encodings, of the
+    types of ml_dtypes where there are any.  NaN becomes the NaN of the format."""
+    view, row = look(x, "X"), lib.bitcut_rounding_find(text(rounding, "rounding"))
+    if not row:
+        raise BadArgument(f"{rounding}: unknown rounding; bitcut.roundings() has all")
+    if format is None and view.format is None:
+        raise BadArgument(f"X: elements of {view.kind} are encodings; format says of which format")
+    format = format or view.format
+    format_row(format)
+    if _arrays.element_bytes(format) != view.item or view.format not in (None, format, "f32"):
+        raise BadArgument(f"X: elements of {view.kind} do not hold {format}")
+    if not view.is_dense():
+        if not copy:
+            raise BadArgument("X: it has gaps; copy=True copies it")
+        view = contiguous(view)
+    result = _arrays.empty(view.shape, to)
+    _arrays.convert(look(result, "the result").address, to, view.address, format, view.count, row)
+    return result
+
+
 # What retention() counts; all but the first of the whole array.
 COUNTS = ("count", "zeros", "infinite", "nan")
 

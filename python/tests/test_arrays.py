@@ -104,6 +104,30 @@ class Layouts(Folder):
             self.assertEqual(d.dtype, numpy.dtype(kind))
             self.assertTrue(bitcut.verify(d, a, b, format_d=name, **WAY))
 
+    def test_convert(self):
+        """By integers and by the rounding of NumPy; of bf16 the upper half of FP32."""
+        x = numpy.concatenate([uniform(40, 50).ravel() * 2.0**p for p in (-130, -20, -10, 0, 9)])
+        x = numpy.append(x, [numpy.inf, -numpy.inf, 0.0, -0.0]).astype("f4")
+        with numpy.errstate(over="ignore"):
+            self.same_bits(bitcut.convert(x, "f16"), x.astype("f2"))
+        self.same_bits(bitcut.convert(x, "f64"), x.astype("f8"))
+        self.same_bits(bitcut.convert(x.astype("f2"), copy=True), x.astype("f2").astype("f4"))
+        cut = numpy.asarray(bitcut.convert(x, "bf16", rounding="rz")).view("u2")
+        self.assertTrue((cut == x.view("u4") >> 16).all())
+        back = bitcut.convert(cut, format="bf16")
+        self.same_bits(back, (x.view("u4") & 0xffff0000).view("f4"))
+        largest = bitcut.convert(numpy.float32([1e9, -1e9, 3]), "e4m3", rounding="rn-sat")
+        self.assertEqual(bitcut.convert(largest, format="e4m3").tolist(), [448, -448, 3])
+        self.assertEqual(bitcut.convert(x[:0], "e4m3").shape, (0,))
+        for given, why in (((cut,), "encodings; format says"), ((x, "f17"), "f17"),
+                           ((x[::2], "f16"), "copy=True")):
+            with self.assertRaisesRegex(bitcut.Error, why):
+                bitcut.convert(*given)
+        with self.assertRaisesRegex(bitcut.BadArgument, "do not hold bf16"):
+            bitcut.convert(x, format="bf16")
+        with self.assertRaisesRegex(bitcut.BadArgument, "unknown rounding"):
+            bitcut.convert(x, rounding="up")
+
     def test_copies(self):
         a, b = uniform(M, 2 * K)[:, ::2], uniform(K, N)[::-1]
         with self.assertRaisesRegex(bitcut.BadArgument, "A: strides .*copy=True"):
