@@ -411,14 +411,19 @@ struct side {
     bool columns;
 };
 
+static struct words_rule rule_of(const struct job *job, const struct side *s)
+{
+    return (struct words_rule){ s->columns ? job->unit->b : job->unit->a, s->split,
+                                job->splits, job->plan->equilibrate };
+}
+
 /* The words of an operand.  A and B as row-major FP32 are read where they are; what is
    not, or not in its order, is copied first. */
 static enum bitcut_status operand_make(struct words *to, const struct job *job,
                                        const struct side *s, size_t k, int threads)
 {
     const size_t length = job->parts.steps * (size_t)job->plan->k_step;
-    const struct words_rule rule = { job->unit->a, s->split, job->splits,
-                                     job->plan->equilibrate };
+    const struct words_rule rule = rule_of(job, s);
     const struct gathering all = { s->lines, k, length, job->parts.element, s->columns };
     const bool direct = s->view.format == &formats[FORMAT_F32] && !all.element &&
                         s->x->layout == BITCUT_ROW_MAJOR;
@@ -444,18 +449,16 @@ static enum bitcut_status operand_take(struct words *to, struct kept_words *kept
                                        size_t k, int threads)
 {
     const size_t length = job->parts.steps * (size_t)job->plan->k_step;
-    const struct words_rule rule = { job->unit->a, s->split, job->splits,
-                                     job->plan->equilibrate };
+    const struct words_rule rule = rule_of(job, s);
     if (!kept || job->parts.element) return operand_make(to, job, s, k, threads);
     if (!words_serve(kept, &rule, s->view.at, s->lines, k, length)) {
         words_clear(&kept->words);
         kept->operand = NULL;
         const enum bitcut_status status = operand_make(&kept->words, job, s, k, threads);
         if (status != BITCUT_OK) return status;
-        *kept = (struct kept_words){
-            kept->words, *s->split, job->unit->a,          s->view.at,
-            s->lines,    k,         job->plan->equilibrate
-        };
+        *kept = (struct kept_words){ kept->words, *s->split, rule.operand,
+                                     s->view.at,  s->lines,  k,
+                                     rule.equilibrate };
     }
     *to = kept->words;
     return BITCUT_OK;

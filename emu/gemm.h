@@ -13,8 +13,8 @@
 struct bitcut_gemm gemm_of(const struct bitcut_recipe *recipe,
                            const struct bitcut_unit *unit);
 
-/* The plan of g, a GEMM that gemm_take() took, if its unit can execute it: both operands
-   of the unit are of one format and hold the high words, for other words there are units
+/* The plan of g, a GEMM that gemm_take() took, if its unit can execute it: the operands
+   of the unit hold the high words of A and of B, for other words there are units
    beside it (struct bitcut_recipe), its accumulator is f32 or f16, it needs no block
    scales, and products of different scale never meet.  Equilibrated words cannot
    overflow, nor can their sums: the accumulator is f32.  BITCUT_BAD_ARGUMENT says what

@@ -8,7 +8,7 @@ static enum bitcut_status check_high(const struct gemm_plan *p,
 {
     const struct bitcut_format *a = p->split_a.word[0].format,
                                *b = p->split_b.word[0].format;
-    if (u->a == u->b && format_holds(u->a, a) && format_holds(u->b, b)) return BITCUT_OK;
+    if (format_holds(u->a, a) && format_holds(u->b, b)) return BITCUT_OK;
     return fault_set(f, BITCUT_BAD_ARGUMENT,
                      "recipe %s has words of %s, but %s multiplies %s by %s; choose "
                      "another unit or split",
@@ -78,7 +78,7 @@ enum bitcut_status gemm_plan_on_unit(struct gemm_plan *to, const struct bitcut_g
     if (u->scale)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "%s needs block scales; no recipe has them", u->name);
-    enum bitcut_status status = gemm_plan_make(&p, g, u->a, f);
+    enum bitcut_status status = gemm_plan_make(&p, g, u->a, u->b, f);
     if (status == BITCUT_OK) status = check_high(&p, u, f);
     if (status == BITCUT_OK) status = find_units(&p, u, f);
     if (status == BITCUT_OK) status = check_k_step(&p, f);

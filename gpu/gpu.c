@@ -558,7 +558,8 @@ static enum bitcut_status make(struct gpu_work *w, struct fault *f)
     struct bitcut_gemm *g = &w->gemm;
     if (g->promote == BITCUT_UNSET) g->promote = k->program.promote;
     if (g->low_low == BITCUT_UNSET) g->low_low = k->program.terms > g->recipe->terms;
-    enum bitcut_status status = gemm_plan_make(&w->plan, g, &formats[k->format], f);
+    enum bitcut_status status = gemm_plan_make(&w->plan, g, &formats[k->format],
+                                               &formats[k->format], f);
     if (status == BITCUT_OK) status = check_plan(&w->plan, w, f);
     if (status == BITCUT_OK) status = check_sizes(w, f);
     return status == BITCUT_OK ? check_matrices(g, k, f) : status;

@@ -132,12 +132,13 @@ bool gemm_equilibrates(const struct bitcut_gemm *g)
 }
 
 static struct gemm_plan plan_of(const struct bitcut_gemm *g,
-                                const struct bitcut_format *words)
+                                const struct bitcut_format *a,
+                                const struct bitcut_format *b)
 {
     const struct bitcut_recipe *r = g->recipe;
     struct gemm_plan p = { .recipe = r,
-                           .split_a = split_of(g, g->split_a, words),
-                           .split_b = split_of(g, g->split_b, words),
+                           .split_a = split_of(g, g->split_a, a),
+                           .split_b = split_of(g, g->split_b, b),
                            .low_low = chosen(g->low_low, r->keeps_low_low),
                            .equilibrate = gemm_equilibrates(g),
                            .promote = chosen(g->promote, r->promote),
@@ -203,9 +204,10 @@ static enum bitcut_status check_integers(const struct gemm_plan *p, size_t k,
 }
 
 enum bitcut_status gemm_plan_make(struct gemm_plan *to, const struct bitcut_gemm *g,
-                                  const struct bitcut_format *words, struct fault *f)
+                                  const struct bitcut_format *a,
+                                  const struct bitcut_format *b, struct fault *f)
 {
-    const struct gemm_plan p = plan_of(g, words);
+    const struct gemm_plan p = plan_of(g, a, b);
     enum bitcut_status status =
         recipe_takes(g->recipe, &p.split_a, &p.split_b, p.low_low, f);
     if (status == BITCUT_OK) status = check_tiles(&p, f);

@@ -65,13 +65,14 @@ void gemm_give(struct bitcut_gemm *to, const struct bitcut_gemm *g);
    of its splits are integers. */
 bool gemm_equilibrates(const struct bitcut_gemm *g);
 
-/* The plan of g, whose recipe is set, for a unit or a kernel with operands of the format
-   `words`.  BITCUT_BAD_ARGUMENT says what does not fit together: the recipe cannot have
+/* The plan of g, whose recipe is set, for a unit or a kernel with operands A and B of
+   these formats.  BITCUT_BAD_ARGUMENT says what does not fit together: the recipe cannot have
    such words (recipe_takes()); it scales or zeroes accumulators between tiles and there
    are none, or promotes besides; equilibrated words overflow, or sums of integers over
    the k of a slice may. */
 enum bitcut_status gemm_plan_make(struct gemm_plan *plan, const struct bitcut_gemm *g,
-                                  const struct bitcut_format *words, struct fault *f);
+                                  const struct bitcut_format *a,
+                                  const struct bitcut_format *b, struct fault *f);
 
 /* The unit that reads a word of A or of B: of the first term that has it; others read it
    alike (emu/unit.h).  NULL: no term has it. */

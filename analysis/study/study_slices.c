@@ -13,7 +13,8 @@ static bool takes_slices(const struct bitcut_unit *u)
 {
     struct gemm_plan plan;
     const struct bitcut_gemm g = gemm_of(&recipes[RECIPE_PLAIN], u);
-    return u->a->bits <= 8 && gemm_plan_on_unit(&plan, &g, NULL) == BITCUT_OK;
+    return u->a == u->b && u->a->bits <= 8 &&
+           gemm_plan_on_unit(&plan, &g, NULL) == BITCUT_OK;
 }
 
 static const struct bitcut_unit *narrow_at(size_t at)

@@ -9,11 +9,10 @@
 
 struct asked asked_of(const struct bitcut_recipe *r, const struct bitcut_unit *u)
 {
-    const struct bitcut_split split = r->split ? *r->split : split_plain(u->a);
     return (struct asked){ .recipe = r,
                            .unit = u,
-                           .split_a = split,
-                           .split_b = split,
+                           .split_a = r->split ? *r->split : split_plain(u->a),
+                           .split_b = r->split ? *r->split : split_plain(u->b),
                            .low_low = r->keeps_low_low,
                            .promote = r->promote,
                            .tile_k = r->tile_k,

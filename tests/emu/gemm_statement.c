@@ -157,6 +157,7 @@ static void words_fill(struct line *line, size_t at, const struct asked *g,
                        const struct bitcut_split *s, uint32_t x)
 {
     const uint32_t nan = (uint32_t)F32->nan;
+    const struct bitcut_format *const operand = s == &g->split_b ? g->unit->b : g->unit->a;
     uint32_t rest = x;
     for (int i = 0, level = 0; i < s->words; i++) {
         const struct split_word *w = &s->word[i];
@@ -166,7 +167,7 @@ static void words_fill(struct line *line, size_t at, const struct asked *g,
         const uint64_t word = convert(w->format, w->rounding, F32, from);
         const uint32_t taken = (uint32_t)convert(F32, RN, w->format, word);
         line->word[i][at] =
-            leaves(g->unit, w->format) ? word : convert(g->unit->a, RN, w->format, word);
+            leaves(g->unit, w->format) ? word : convert(operand, RN, w->format, word);
         if (w->copy) continue;
         rest = operate(mpfr_sub, nan, from, taken);
         level = w->level;

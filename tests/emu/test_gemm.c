@@ -41,6 +41,11 @@ static const struct {
     { "cdna3/mfma.32x32x8.f32.f16", "f16" },
     { "cdna3/mfma.16x16x8.f32.xf32", "tf32 f16 bf16 f16+8 f16+s8" },
     { "cdna3/mfma.32x32x16.f32.bf8.bf8", "" },
+    { "hopper/mma.m16n8k32.f32.e5m2.e4m3", "" },
+    { "hopper/mma.m16n8k16.f16.e4m3.e5m2", "" },
+    { "hopper/wgmma.m64n8k32.f32.e4m3.e5m2", "" },
+    { "cdna3/mfma.16x16x32.f32.fp8.bf8", "" },
+    { "neon-fp8/fdot.m1n4k4.f32.e5m2.e4m3", "" },
 };
 
 enum { UNITS = sizeof unit_rows / sizeof unit_rows[0] };
