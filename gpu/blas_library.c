@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L /* setenv */
+#define _GNU_SOURCE /* secure_getenv() */
 #include "gpu/blas_library.h"
 
 #include "gpu/host/host_units.h"
@@ -149,7 +149,7 @@ void *blas_library_open(const struct blas_library *l)
 {
     setenv("OPENBLAS_THREAD_TIMEOUT", "22", 0); /* 2^22 clocks */
     setenv("MKL_THREADING_LAYER", "GNU", 0);    /* the OpenMP that is there already */
-    if (l == &blas_libraries[BLAS_OPENBLAS] && !getenv("OPENBLAS_CORETYPE"))
+    if (l == &blas_libraries[BLAS_OPENBLAS] && !secure_getenv("OPENBLAS_CORETYPE"))
         return open_openblas(l);
     return open_file(l);
 }

@@ -1,4 +1,6 @@
 /* The GEMMs on a device that lib/bitcut.h declares. */
+#define _GNU_SOURCE /* secure_getenv() */
+
 #include "gpu/chosen.h"
 #include "gpu/start.h"
 #include "lib/size.h"
@@ -33,7 +35,8 @@ enum bitcut_status bitcut_device_open(struct bitcut_device **device, const char 
     if (status != BITCUT_OK) return fault_tell(why, status, &f);
     struct bitcut_device *x = calloc(1, sizeof *x);
     if (x) x->chosen = gpu_chosen_make();
-    status = x && x->chosen ? gpu_open_device(&x->gpu, &x->is, name, NULL, &f)
+    status = x && x->chosen ? gpu_open_device(&x->gpu, &x->is, name,
+                                              secure_getenv("BITCUT_MODULES"), &f)
                             : fault_set(&f, BITCUT_NO_MEMORY, "no memory");
     if (status == BITCUT_OK) *device = x;
     else device_free(x);

@@ -56,12 +56,10 @@ static bool is_beside(char folder[PATH_MOST], const char *file)
            access(path, F_OK) == 0;
 }
 
-static const char *modules_folder(char own[PATH_MOST], const char *otherwise,
+static const char *modules_folder(char own[PATH_MOST], const char *folder,
                                   const char *file)
 {
-    const char *folder = getenv("BITCUT_MODULES");
     if (folder && *folder) return folder;
-    if (otherwise) return otherwise;
     return is_beside(own, file) ? own : PKGLIBDIR;
 }
 
@@ -86,16 +84,16 @@ static bool find_file(char path[PATH_MOST], const char *folder, const char *file
     return length >= 0 && length < PATH_MOST && access(path, F_OK) == 0;
 }
 
-bool gpu_is_built(const struct gpu_backend *backend, const char *otherwise)
+bool gpu_is_built(const struct gpu_backend *backend, const char *folder)
 {
     char path[PATH_MOST], own[PATH_MOST];
     return backend->own ||
-           find_file(path, modules_folder(own, otherwise, backend->module),
+           find_file(path, modules_folder(own, folder, backend->module),
                      backend->module);
 }
 
 enum bitcut_status gpu_open(struct gpu *g, const struct gpu_backend *backend,
-                            const char *otherwise, struct fault *f)
+                            const char *folder, struct fault *f)
 {
     char path[PATH_MOST], own[PATH_MOST];
     const char *file = backend->module;
@@ -103,7 +101,7 @@ enum bitcut_status gpu_open(struct gpu *g, const struct gpu_backend *backend,
         *g = (struct gpu){ backend->own, NULL };
         return BITCUT_OK;
     }
-    const char *folder = modules_folder(own, otherwise, file);
+    folder = modules_folder(own, folder, file);
     if (!find_file(path, folder, file))
         return fault_set(f, BITCUT_CANNOT,
                          "no GPU backend: %s is not in %.*s (built only where %s is "
@@ -218,14 +216,14 @@ static enum bitcut_status describe_named(struct gpu_device *device, const struct
 }
 
 enum bitcut_status gpu_open_device(struct gpu *g, struct gpu_device *device,
-                                   const char *name, const char *otherwise,
+                                   const char *name, const char *folder,
                                    struct fault *f)
 {
     struct gpu x;
     const struct gpu_backend *backend = NULL;
     const char *which = NULL;
     enum bitcut_status status = parse(&backend, &which, name, f);
-    if (status == BITCUT_OK) status = gpu_open(&x, backend, otherwise, f);
+    if (status == BITCUT_OK) status = gpu_open(&x, backend, folder, f);
     if (status != BITCUT_OK) return status;
     status = describe_named(device, &x, which, name, f);
     if (status == BITCUT_OK) *g = x;

@@ -37,18 +37,18 @@ struct gpu {
     void *handle;
 };
 
-/* Open a backend's module: its own, or that in the folder that the environment variable
-   BITCUT_MODULES names, or else in `otherwise`, or if that is NULL beside the library, or
-   where `make install` puts it.  This needs no device.  BITCUT_CANNOT: there is no module, it cannot
+/* Open a backend's module: its own, or the file in `folder`, or if that is NULL or "" beside
+   the library, or where `make install` puts it.  Callers take the folder from the
+   environment variable BITCUT_MODULES with secure_getenv().  This needs no device.  BITCUT_CANNOT: there is no module, it cannot
    be loaded, or it is of another version.  *g is set only on success; gpu_close() ends
    it. */
 enum bitcut_status gpu_open(struct gpu *g, const struct gpu_backend *backend,
-                            const char *otherwise, struct fault *f);
+                            const char *folder, struct fault *f);
 void gpu_close(struct gpu *g);
 
 /* Whether the backend's module is in that folder, or part of the program, whatever it is
    good for. */
-bool gpu_is_built(const struct gpu_backend *backend, const char *otherwise);
+bool gpu_is_built(const struct gpu_backend *backend, const char *folder);
 
 /* What the device of that number is.  BITCUT_CANNOT with the driver's reason if there is
    none, or if it is of no architecture of the module's table. */
@@ -65,7 +65,7 @@ enum bitcut_status gpu_describe_next(struct gpu_device *device, const struct gpu
    gpu_describe().  Without ":N" it is the first that can be described.
    BITCUT_BAD_ARGUMENT: no device is called so. */
 enum bitcut_status gpu_open_device(struct gpu *g, struct gpu_device *device,
-                                   const char *name, const char *otherwise,
+                                   const char *name, const char *folder,
                                    struct fault *f);
 
 /* Whether the device that is called so is of a backend that is part of the program: its

@@ -390,8 +390,8 @@ enum bitcut_status bitcut_mma(uint64_t *d, const struct bitcut_unit *unit, size_
    leading dimension is too small; a matrix that is read or written is missing or
    misaligned; negative threads; the unit's operands do not hold the high words, or there
    is no unit for others; it accumulates in f16 and lines are equilibrated.
-   BITCUT_NO_MEMORY.  The environment variable BITCUT_SIMD may be avx512, avx2, plain or
-   none (the level changes no bit); another value is BITCUT_BAD_ARGUMENT, a level that the
+   BITCUT_NO_MEMORY.  The environment variable BITCUT_SIMD, read when the library is loaded,
+   may be avx512, avx2, plain or none (the level changes no bit); another value is BITCUT_BAD_ARGUMENT, a level that the
    processor lacks BITCUT_CANNOT.  Unless BITCUT_OK comes back, a D is as it was or, in a
    batch, done. */
 enum bitcut_status bitcut_gemm(struct bitcut_gemm *ran, const struct bitcut_gemm *gemm,
@@ -723,6 +723,10 @@ struct bitcut_device;
    run.  Any number of threads may use it at a time.  BITCUT_CANNOT: the backend ("hip",
    "host", ...) is not built in, there is no module, it is of another version, or there is
    no such device, or none that it knows; BITCUT_BAD_ARGUMENT: no device can be called so.
+
+   BITCUT_MODULES is read at each call, so no other thread may change the environment
+   meanwhile.  It is not read in a process with rights that its caller does not have
+   (setuid, setgid, capabilities).
 
    "host" is this machine's processor, if it has AMX or AVX512-BF16, and needs no module.
    Its memory is the process's; a stream is not read; and what is started is done when the

@@ -312,7 +312,8 @@ static int list_module(struct context *x, const struct module_table *m)
     struct fault f;
     for (const struct gpu_backend *b = gpu_backends; b->name; b++) {
         if (b->tables || !gpu_is_built(b, place_module(folder))) continue;
-        if (gpu_open(&gpu, b, folder, &f) != BITCUT_OK) return fail("list", &f);
+        if (gpu_open(&gpu, b, place_module(folder), &f) != BITCUT_OK)
+            return fail("list", &f);
         while ((row = m->next(&gpu, row))) print_row(x, &m->table, row);
         gpu_close(&gpu);
     }

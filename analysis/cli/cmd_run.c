@@ -1,6 +1,6 @@
 /* bitcut run: an unmodified program, whose FP32 products are computed as another machine
    would, or compared. */
-#define _XOPEN_SOURCE 700 /* realpath() */
+#define _GNU_SOURCE /* secure_getenv() */
 
 #include "analysis/cli/device_option.h"
 #include "analysis/cli/place.h"
@@ -24,8 +24,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-extern char **environ;
 
 static const char *against, *folder_asked, *read_folder, *sample, *want, *least;
 static struct option_texts rules;
@@ -217,7 +215,7 @@ static int tell_device(const char *library, struct context *x)
 static int preload(const char *library)
 {
     char list[2 * PLACE_MOST];
-    const char *const before = getenv("LD_PRELOAD");
+    const char *const before = secure_getenv("LD_PRELOAD");
     struct fault f;
     if (strpbrk(library, " :")) {
         fault_set(&f, BITCUT_CANNOT,
@@ -274,9 +272,8 @@ static int find_library(struct run *r)
 {
     char modules[PLACE_MOST];
     struct fault f;
-    const char *const named = getenv("BITCUT_MODULES");
-    const char *const folder = named && *named ? named : place_module(modules);
-    const int n = snprintf(r->library, sizeof r->library, "%s/bitcut-run.so", folder);
+    const int n = snprintf(r->library, sizeof r->library, "%s/bitcut-run.so",
+                           place_module(modules));
     if (n < 0 || n >= (int)sizeof r->library)
         return complain("BITCUT_MODULES", "is too long");
     if (access(r->library, R_OK) != 0) {
@@ -319,7 +316,7 @@ static int find_asked_folder(struct run *r)
 static int make_folder(struct run *r)
 {
     struct fault f;
-    const char *const named = getenv("TMPDIR");
+    const char *const named = secure_getenv("TMPDIR");
     const char *const temporary = named && *named == '/' ? named : "/tmp";
     const int n =
         snprintf(r->folder, sizeof r->folder, "%s/bitcut-run-XXXXXX", temporary);

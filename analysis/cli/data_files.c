@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* secure_getenv() */
 
 #include "analysis/cli/data_files.h"
 
@@ -19,7 +19,7 @@ static int compare_names(const void *a, const void *b)
 static void find_folder(char to[DATA_PATH_MOST], const char *folder)
 {
     char data[PLACE_MOST];
-    const char *named = getenv("BITCUT_DATA");
+    const char *named = secure_getenv("BITCUT_DATA");
     place_find(data, SOURCE_FOLDER "/data", PKGDATADIR);
     snprintf(to, DATA_PATH_MOST, "%s/%s", named && *named ? named : data, folder);
 }

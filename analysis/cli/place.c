@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* secure_getenv() */
 
 #include "analysis/cli/place.h"
 
@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -58,6 +59,8 @@ void place_find(char folder[PLACE_MOST], const char *built, const char *installe
 
 const char *place_module(char folder[PLACE_MOST])
 {
+    const char *const named = secure_getenv("BITCUT_MODULES");
+    if (named && *named) return named;
     place_find(folder, ".", PKGLIBDIR);
     return folder;
 }

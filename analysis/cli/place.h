@@ -11,7 +11,8 @@ enum { PLACE_MOST = 4096 };
  */
 void place_find(char folder[PLACE_MOST], const char *built, const char *installed);
 
-/* The folder of the program's module, for gpu_open(): `folder`, filled in. */
+/* The folder of modules, for gpu_open(): the one that the environment variable
+   BITCUT_MODULES names, or else that of the program's modules, in `folder`. */
 const char *place_module(char folder[PLACE_MOST]);
 
 #endif

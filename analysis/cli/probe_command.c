@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* secure_getenv() */
 
 #include "analysis/cli/probe_command.h"
 
@@ -36,7 +36,7 @@ static void path_of(char path[PATH_MOST], const struct probe_command *x, const c
 enum bitcut_status probe_command_open(struct probe_command *x, const char *text,
                                       const struct progress *progress, struct fault *f)
 {
-    const char *base = getenv("TMPDIR");
+    const char *base = secure_getenv("TMPDIR");
     *x = (struct probe_command){ .text = text, .progress = progress };
     const int length = snprintf(x->folder, sizeof x->folder, "%s/bitcut-XXXXXX",
                                 base && *base ? base : "/tmp");

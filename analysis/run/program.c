@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* secure_getenv() */
 
 #include "analysis/run/program.h"
 
@@ -41,7 +41,7 @@ static int check_file(const char *path, struct fault *f)
    other one can. */
 static int search(char path[PROGRAM_PATH_MOST], const char *name, struct fault *f)
 {
-    const char *folders = getenv("PATH");
+    const char *folders = secure_getenv("PATH");
     bool seen = false;
     if (!folders) folders = "/usr/bin:/bin";
     for (const char *at = folders; *name && at; at = *at ? at + 1 : NULL) {

@@ -30,7 +30,7 @@ static void watch_forks(void) { pthread_atfork(NULL, NULL, begin_child); }
 static enum bitcut_status open_it(const char *name, struct fault *f)
 {
     const enum bitcut_status status =
-        gpu_open_device(&device.gpu, &device.is, name, NULL, f);
+        gpu_open_device(&device.gpu, &device.is, name, run_settings()->modules, f);
     if (status != BITCUT_OK) return status;
     if (gpu_emulates(&device.gpu)) {
         gpu_offload_init(&device.offload, &device.gpu, &device.is);

@@ -39,7 +39,7 @@ static enum bitcut_status open_module(struct gpu *to, struct fault *f)
 {
     struct gpu g;
     const enum bitcut_status status =
-        gpu_open(&g, table_find(TABLE(gpu_backends), "cuda"), NULL, f);
+        gpu_open(&g, table_find(TABLE(gpu_backends), "cuda"), run_settings()->modules, f);
     if (status != BITCUT_OK) return status;
     if (!g.module->streams) {
         gpu_close(&g);

@@ -1,4 +1,4 @@
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE /* secure_getenv() */
 
 #include "analysis/run/settings.h"
 
@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-extern char **environ;
 
 enum bitcut_status run_way_read(struct run_way *to, const char *line, struct fault *f)
 {
@@ -191,11 +189,15 @@ static enum bitcut_status check_all(const struct run_settings *s, struct fault *
 enum bitcut_status run_settings_read(struct run_settings *to, struct fault *f)
 {
     enum bitcut_status status = BITCUT_OK;
+    const char *const modules = secure_getenv("BITCUT_MODULES");
     *to = (struct run_settings){ .way = { .original = true, .line = "original" },
+                                 .modules = modules ? strdup(modules) : NULL,
                                  .python = true };
+    if (modules && !to->modules)
+        status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     for (const struct setting *row = settings; row->name; row++) {
         struct fault why;
-        const char *const value = getenv(row->name);
+        const char *const value = secure_getenv(row->name);
         if (value && *value && row->take(to, value, &why) != BITCUT_OK &&
             status == BITCUT_OK)
             status = fault_set(f, why.status, "%s: %s", row->name, why.text);

@@ -60,6 +60,7 @@ struct run_settings {
     bool python;    /* places are lines of Python where there are any                */
     uint64_t least; /* products of two numbers that a call has, to be computed at all */
     char device[DEVICE_MOST]; /* that emulates large products; "": none            */
+    char *modules; /* the folder of modules for devices, of BITCUT_MODULES; or NULL */
     char *folder; /* where processes write what they did, its whole path; or NULL  */
 };
 

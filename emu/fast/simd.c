@@ -1,3 +1,5 @@
+#define _GNU_SOURCE /* secure_getenv() */
+
 #include "emu/fast/simd.h"
 
 #include "emu/fast/fast.h"
@@ -5,6 +7,7 @@
 #include "lib/table.h"
 #include "lib/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -161,18 +164,25 @@ const struct simd_level *simd_best(void)
     return level;
 }
 
+static char asked[64]; /* BITCUT_SIMD, or "" */
+
+__attribute__((constructor)) void simd_read_environment(void)
+{
+    const char *const name = secure_getenv("BITCUT_SIMD");
+    snprintf(asked, sizeof asked, "%s", name ? name : "");
+}
+
 enum bitcut_status simd_choose(const struct simd_level **level, struct fault *f)
 {
-    const char *name = getenv("BITCUT_SIMD");
-    if (!name || !*name) {
+    if (!*asked) {
         *level = simd_best();
         return BITCUT_OK;
     }
-    const struct simd_level *found = table_find(TABLE(simd_levels), name);
+    const struct simd_level *found = table_find(TABLE(simd_levels), asked);
     if (!found)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "BITCUT_SIMD is %.*s; it can be avx512, avx2, plain or none",
-                         text_fit(name, 40), name);
+                         text_fit(asked, 40), asked);
     if (!found->supported())
         return fault_set(f, BITCUT_CANNOT,
                          "BITCUT_SIMD is %s, which this processor lacks", found->name);

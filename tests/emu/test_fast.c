@@ -544,11 +544,13 @@ START_TEST(environment)
     struct fault f;
     for (const struct simd_level *row = simd_levels; row->name; row++) {
         setenv("BITCUT_SIMD", row->name, 1);
+        simd_read_environment();
         const enum bitcut_status want = row->supported() ? BITCUT_OK : BITCUT_CANNOT;
         ck_assert_int_eq(simd_choose(&l, &f), want);
         if (want == BITCUT_OK) ck_assert_ptr_eq(l, row);
     }
     setenv("BITCUT_SIMD", "sse", 1);
+    simd_read_environment();
     ck_assert_int_eq(simd_choose(&l, &f), BITCUT_BAD_ARGUMENT);
     ck_assert_str_eq(f.text, "BITCUT_SIMD is sse; it can be avx512, avx2, plain or none");
     uint32_t one = F32_ONE, d = 7;
@@ -557,6 +559,7 @@ START_TEST(environment)
     ck_assert_int_eq(gemm_run(&g, &(struct gemm_options){ 0 }, &f), BITCUT_BAD_ARGUMENT);
     ck_assert_uint_eq(d, 7);
     setenv("BITCUT_SIMD", "", 1);
+    simd_read_environment();
     ck_assert_int_eq(simd_choose(&l, &f), BITCUT_OK);
     ck_assert_ptr_eq(l, simd_best());
 }

@@ -15,8 +15,7 @@ static inline void open_device(void)
 {
     struct fault f;
     const char *const modules = getenv("DEVICE_MODULES");
-    setenv("BITCUT_MODULES", modules ? modules : models, 1);
-    if (gpu_open_device(&gpu, &on, "cuda", NULL, &f) != BITCUT_OK)
+    if (gpu_open_device(&gpu, &on, "cuda", modules ? modules : models, &f) != BITCUT_OK)
         ck_abort_msg("%s", f.text);
 }
 

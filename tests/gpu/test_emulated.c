@@ -312,8 +312,7 @@ static struct gpu_device is;
 static void open_offload(struct gpu_offload *on)
 {
     struct fault f;
-    setenv("BITCUT_MODULES", models, 1);
-    if (gpu_open_device(&gpu, &is, "cuda", NULL, &f) != BITCUT_OK)
+    if (gpu_open_device(&gpu, &is, "cuda", models, &f) != BITCUT_OK)
         ck_abort_msg("%s", f.text);
     gpu_offload_init(on, &gpu, &is);
 }
