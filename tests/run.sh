@@ -171,6 +171,7 @@ jumps 1 3 0 3
 modes 1 24 0 0
 traps 1 2 0 0
 again 2 4 0 0
+sealed 1 3 0 0
 END
     if [ -n "$sanitized" ] || ./scenes parallel | grep -q 'no OpenMP'; then skip parallel "no OpenMP"
     else ok_if_empty parallel "$(scene 0 "2 43 0 0" parallel)"; fi

@@ -1,11 +1,16 @@
+#define _POSIX_C_SOURCE 200809L
+
 #include "analysis/run/audit.h"
 
 #include "lib/file/npy.h"
 #include "lib/gemm_plan.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { LINES_MOST = 16, ELEMENTS_MOST = 1 << 20 /* of an operand's excerpt */ };
 
@@ -176,7 +181,7 @@ static bool write_matrix(const char *stem, const char *ending, const uint32_t *a
 
 /* The files of an excerpt, beside the ledger: its name, or "" if one cannot be written.
  */
-static void write_excerpt(struct audit *a, const struct turn *t)
+static void write_files(struct audit *a, const struct turn *t)
 {
     static _Atomic unsigned last;
     struct ledger_excerpt *const x = &a->excerpt;
@@ -190,6 +195,19 @@ static void write_excerpt(struct audit *a, const struct turn *t)
         (!a->c || write_matrix(stem, "c", a->c, x->rows, x->cols)) &&
         write_matrix(stem, "d", a->d, x->rows, x->cols))
         memcpy(x->name, name, sizeof name);
+}
+
+/* The same where a limit of the program for files forbids them: that is not to end it. */
+static void write_excerpt(struct audit *a, const struct turn *t)
+{
+    sigset_t limit, before, waiting;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &limit, &before);
+    sigpending(&waiting);
+    write_files(a, t);
+    if (!sigismember(&waiting, SIGXFSZ)) sigtimedwait(&limit, NULL, &(struct timespec){ 0 });
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void audit_end(struct turn *t)

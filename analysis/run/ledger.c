@@ -48,9 +48,37 @@ static void name_program(struct ledger *l)
     l->program[n > 0 ? n : 0] = 0;
 }
 
-/* The file of this process's ledger, to be opened again: a program may close what it did
-   not open. */
+/* The file of this process's ledger. */
 static char own_path[4096];
+
+/* The same, open: a program may forbid itself to open files, or be ended when it does. */
+static struct {
+    int file;
+    dev_t device;
+    ino_t inode;
+} own = { .file = -1 };
+
+/* Whether it is still that file: a program may also close what it did not open. */
+static bool own_is_open(void)
+{
+    struct stat s;
+    return own.file >= 0 && fstat(own.file, &s) == 0 && s.st_dev == own.device &&
+           s.st_ino == own.inode;
+}
+
+/* Keep an open file, in place of that of a parent process, by a number that the program is
+   not likely to ask for. */
+static void own_keep(int file)
+{
+    enum { NUMBER = 500 };
+    struct stat s;
+    if (own_is_open()) close(own.file);
+    own.file = -1;
+    if (fstat(file, &s) != 0) return;
+    own.file = fcntl(file, F_DUPFD_CLOEXEC, NUMBER);
+    own.device = s.st_dev;
+    own.inode = s.st_ino;
+}
 
 enum { SUFFIX_MOST = 8 };
 static const char begun[SUFFIX_MOST] = ".begun";
@@ -110,6 +138,7 @@ struct ledger *ledger_open(const char *folder, struct fault *f)
     const int file = new_file(path, folder);
     if (file < 0) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno)), NULL;
     struct ledger *const l = map_new(file, &error);
+    if (l) own_keep(file);
     close(file);
     if (l) {
         l->bytes = sizeof *l;
@@ -129,11 +158,14 @@ struct ledger_place *ledger_new_place(struct ledger *l)
 {
     const uint32_t n = l->places;
     if (n == LEDGER_PLACES_MOST) return NULL;
-    const int file = open(own_path, O_RDWR | O_CLOEXEC);
-    const bool room =
-        file >= 0 && reserve(file, (size_t)((char *)&l->place[n] - (char *)l),
-                             sizeof l->place[n]) == 0;
-    if (file >= 0) close(file);
+    if (!own_is_open()) {
+        const int file = open(own_path, O_RDWR | O_CLOEXEC);
+        if (file < 0) return NULL;
+        own_keep(file);
+        close(file);
+    }
+    const bool room = reserve(own.file, (size_t)((char *)&l->place[n] - (char *)l),
+                              sizeof l->place[n]) == 0;
     return room ? &l->place[n] : NULL;
 }
 

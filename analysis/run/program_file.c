@@ -27,9 +27,10 @@ static struct image image_open(const char *path)
 {
     struct image x = { NULL, 0 };
     struct stat status;
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    /* The first line of a script may name a pipe, which must not be waited for. */
+    const int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (file < 0) return x;
-    if (fstat(file, &status) == 0 && status.st_size > 0) {
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
         void *const at =
             mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
         if (at != MAP_FAILED) x = (struct image){ at, (size_t)status.st_size };
