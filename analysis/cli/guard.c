@@ -3,6 +3,7 @@
 #include "analysis/cli/guard.h"
 
 #include "analysis/cli/command.h"
+#include "lib/file/output.h"
 
 #include <gmp.h>
 #include <stdatomic.h>
@@ -29,6 +30,7 @@ static _Noreturn void end(const char *line)
     while (atomic_flag_test_and_set(&ending)) pause();
     if (isatty(STDERR_FILENO)) say("\r\033[K"); /* what terminal_label() shows */
     say(line);
+    output_sweep();
     _exit(EXIT_CANNOT);
 }
 

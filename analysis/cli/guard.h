@@ -9,7 +9,7 @@
 
 /* Call it once, before any of them is used.  From here on an allocation of GMP, MPFR or
    Jansson succeeds or ends the process, and so does exit() before guard_end().  Files
-   begun by output_open() then keep their temporary name.  Standard error is buffered, and
+   begun by output_open() are then removed.  Standard error is buffered, and
    what others leave in it is dropped: who writes there flushes. */
 void guard_begin(void);
 

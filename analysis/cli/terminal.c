@@ -3,6 +3,7 @@
 #include "analysis/cli/terminal.h"
 
 #include "analysis/cli/command.h"
+#include "lib/file/output.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -89,11 +90,31 @@ static void *watch(void *unused)
     return unused;
 }
 
+/* Whoever reads the output has enough: nothing is said, but no file is left half done. */
+static void end_quietly(int number)
+{
+    output_sweep();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* A handler, as ignoring the signal would be inherited by programs that are run: the write
+   that the limit forbids fails, and is reported. */
+static void pass_over(int number) { (void)number; }
+
+static const struct {
+    int number;
+    void (*handler)(int);
+} caught[] = {
+    { SIGINT, interrupt },    { SIGTERM, interrupt },   { SIGHUP, interrupt },
+    { SIGPIPE, end_quietly }, { SIGXFSZ, pass_over },
+};
+
 /* Unless whoever started the program had it ignored. */
-static void catch_signal(int number)
+static void catch_signal(int number, void (*handler)(int))
 {
     struct sigaction action = { .sa_flags = SA_RESTART }, before;
-    action.sa_handler = interrupt;
+    action.sa_handler = handler;
     if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(number, &action, NULL);
 }
@@ -105,8 +126,8 @@ bool terminal_progress(struct progress *progress, void (*last_words)(void))
     if (sem_init(&signals, 0, 0) || pthread_create(&thread, NULL, watch, NULL))
         return false;
     pthread_detach(thread);
-    catch_signal(SIGINT);
-    catch_signal(SIGTERM);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        catch_signal(caught[i].number, caught[i].handler);
     *progress = (struct progress){ .report = isatty(STDERR_FILENO) ? show : NULL,
                                    .stop = &interrupted };
     return true;

@@ -5,10 +5,12 @@
 #include "lib/progress.h"
 
 /* A progress that prints percentages to standard error if that is a terminal, and that
-   stops when the process is interrupted: the first SIGINT or SIGTERM asks long work to
-   end.  If there is a second one, or the process is still there a second later, wherever
+   stops when the process is interrupted: the first SIGINT, SIGTERM or SIGHUP asks long
+   work to end.  If there is a second one, or the process is still there a second later, wherever
    it is, give_up() is called in a thread of its own, to end it; if it has not in half a
-   second, the process ends as terminal_status(EXIT_CANNOT) says.  False if there is no memory for that. */
+   second, the process ends as terminal_status(EXIT_CANNOT) says.  SIGPIPE ends the process
+   as ever, but leaves no temporary file, and after SIGXFSZ the write fails.  False if there
+   is no memory for that. */
 bool terminal_progress(struct progress *progress, void (*give_up)(void));
 
 /* The exit status of a command that ended with `status`: EXIT_INTERRUPTED if it is

@@ -2,15 +2,59 @@
 
 #include "lib/file/output.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { NAMES_TRIED = 100, SUFFIX_MOST = 40, PATH_MOST = 4096 };
+
+/* --- files to remove if the process ends early ------------------------------------- */
+
+/* The temporary files and locks that there are.  The memory is never freed, so a signal
+   handler may read it while a thread changes it: a path that changes meanwhile names
+   another file that is to be removed, or none. */
+static struct {
+    atomic_flag taken;
+    atomic_bool there;
+    char path[PATH_MOST];
+} leftovers[16];
+
+enum { LEFTOVERS = sizeof leftovers / sizeof *leftovers };
+
+/* Note a file that was made; what finds no room here stays behind in such a case. */
+static void leftover_add(const char *path)
+{
+    for (int i = 0; i < LEFTOVERS && strlen(path) < PATH_MOST; i++) {
+        if (atomic_flag_test_and_set(&leftovers[i].taken)) continue;
+        strcpy(leftovers[i].path, path);
+        leftovers[i].there = true;
+        return;
+    }
+}
+
+/* Forget a file that has its name now, or was removed. */
+static void leftover_drop(const char *path)
+{
+    for (int i = 0; i < LEFTOVERS; i++) {
+        if (!leftovers[i].there || strcmp(leftovers[i].path, path) != 0) continue;
+        leftovers[i].there = false;
+        atomic_flag_clear(&leftovers[i].taken);
+        return;
+    }
+}
+
+void output_sweep(void)
+{
+    for (int i = 0; i < LEFTOVERS; i++)
+        if (leftovers[i].there) unlink(leftovers[i].path);
+}
+
+/* --- one file ---------------------------------------------------------------------- */
 
 static enum bitcut_status system_fault(int error, struct fault *f)
 {
@@ -64,6 +108,7 @@ static void file_open(struct output *o)
     if (faccessat(AT_FDCWD, o->path, W_OK, AT_EACCESS) && errno != ENOENT) return;
     const int descriptor = temporary_create(o, exists ? old.st_mode & PERMISSIONS : 0666);
     if (descriptor < 0) return;
+    leftover_add(o->temporary);
     if (exists) fchmod(descriptor, old.st_mode & PERMISSIONS); /* where there are any */
     o->file = fdopen(descriptor, "wb");
     if (o->file) return;
@@ -75,6 +120,7 @@ static void file_open(struct output *o)
 
 static void output_clear(struct output *o)
 {
+    if (o->temporary) leftover_drop(o->temporary);
     free(o->temporary);
     free(o->path);
     *o = (struct output){ 0 };
@@ -101,23 +147,37 @@ int output_flush(FILE *file)
     return write(fileno(file), "\n", 1) < 0 ? errno : EIO;
 }
 
-/* Flush and close the file: 0, or the error (errno) of a write that failed. */
+/* Flush and close the file: 0, or the error (errno) of a write that failed.  A file that
+   will replace another one is on the disk then: a crash after the renaming must not leave
+   an empty one. */
 static int file_finish(struct output *o)
 {
-    const int error = output_flush(o->file);
+    int error = output_flush(o->file);
+    if (!error && o->temporary && fsync(fileno(o->file))) error = errno;
     const bool closed = !fclose(o->file);
     o->file = NULL;
     return !error && !closed ? errno : error;
 }
 
+/* Have the folder of a file that was renamed written to the disk.  Where that fails, a
+   crash may bring back the older file, which is whole, too. */
+static void folder_sync(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    char *const folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    const int descriptor = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    free(folder);
+    if (descriptor < 0) return;
+    fsync(descriptor);
+    close(descriptor);
+}
+
 enum bitcut_status output_commit(struct output *o, struct fault *f)
 {
-    /* The file stays open until it has its name, for output_sweep() to see. */
-    const int open_still = fcntl(fileno(o->file), F_DUPFD_CLOEXEC, 0);
     int error = file_finish(o);
     if (!error && o->temporary && rename(o->temporary, o->path)) error = errno;
     if (error && o->temporary) unlink(o->temporary);
-    if (open_still >= 0) close(open_still);
+    if (!error && o->temporary) folder_sync(o->path);
     output_clear(o);
     return error ? system_fault(error, f) : BITCUT_OK;
 }
@@ -128,6 +188,74 @@ void output_abandon(struct output *o)
     fclose(o->file);
     if (o->temporary) unlink(o->temporary);
     output_clear(o);
+}
+
+/* --- locks ------------------------------------------------------------------------ */
+
+/* Whether a write to `path` replaces or makes a file; one to a device or pipe does not. */
+static bool is_replaced(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) || S_ISREG(about.st_mode);
+}
+
+/* The path of the lock of a file; NULL with errno set. */
+static char *lock_path(const char *path)
+{
+    static const char ending[] = ".lock";
+    char *const real = path_resolve(path);
+    char *const all = real ? realloc(real, strlen(real) + sizeof ending) : NULL;
+    if (real && !all) free(real);
+    return all ? strcat(all, ending) : NULL;
+}
+
+/* Make or open the lock's file and lock it: 0, or the error.  EBUSY: another process has
+   it; EAGAIN: that process removed the file meanwhile, so another one has to be made;
+   ENOLCK: the file system has no locks. */
+static int lock_try(struct output_lock *l)
+{
+    struct stat own, there;
+    l->descriptor = open(l->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (l->descriptor < 0) return errno;
+    int error = flock(l->descriptor, LOCK_EX | LOCK_NB) ? errno : 0;
+    if (error == EWOULDBLOCK) error = EBUSY;
+    else if (error == EOPNOTSUPP || error == ENOSYS) error = ENOLCK;
+    else if (!error && (fstat(l->descriptor, &own) || stat(l->path, &there) ||
+                        own.st_dev != there.st_dev || own.st_ino != there.st_ino))
+        error = EAGAIN;
+    if (!error) return 0;
+    close(l->descriptor);
+    l->descriptor = -1;
+    return error;
+}
+
+enum bitcut_status output_lock(struct output_lock *l, const char *path, struct fault *f)
+{
+    struct output_lock new = { .descriptor = -1 };
+    if (is_replaced(path)) {
+        new.path = lock_path(path);
+        int error = new.path ? EAGAIN : errno;
+        for (int i = 0; i < NAMES_TRIED && error == EAGAIN; i++) error = lock_try(&new);
+        if (error == ENOLCK) error = 0, unlink(new.path);
+        if (error) free(new.path);
+        if (error == EBUSY)
+            return fault_set(f, BITCUT_CANNOT, "another process is writing it");
+        if (error) return system_fault(error, f);
+        if (new.descriptor >= 0) leftover_add(new.path);
+    }
+    *l = new;
+    return BITCUT_OK;
+}
+
+void output_unlock(struct output_lock *l)
+{
+    if (l->descriptor >= 0) {
+        unlink(l->path); /* first: whoever locks it after this sees that it is gone */
+        leftover_drop(l->path);
+        close(l->descriptor);
+    }
+    free(l->path);
+    *l = (struct output_lock){ .descriptor = -1 };
 }
 
 /* --- names ------------------------------------------------------------------------ */
@@ -159,36 +287,4 @@ bool output_same(const char *a, const char *b)
                   !folder_stat(&at_b, b)))
         return false;
     return at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
-}
-
-/* --- the end of the process --------------------------------------------------------- */
-
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text), end_length = strlen(end);
-    return length > end_length && !strcmp(text + length - end_length, end);
-}
-
-static bool is_temporary(const char *path)
-{
-    char suffix[SUFFIX_MOST];
-    for (int i = 0; i < NAMES_TRIED; i++) {
-        suffix_make(suffix, i);
-        if (ends_with(path, suffix)) return true;
-    }
-    return false;
-}
-
-void output_sweep(void)
-{
-    char path[PATH_MOST];
-    DIR *descriptors = opendir("/proc/self/fd"); /* links to open files */
-    for (const struct dirent *e; descriptors && (e = readdir(descriptors));) {
-        const ssize_t length =
-            readlinkat(dirfd(descriptors), e->d_name, path, sizeof path - 1);
-        if (length < 0) continue;
-        path[length] = 0;
-        if (is_temporary(path)) unlink(path);
-    }
-    if (descriptors) closedir(descriptors);
 }

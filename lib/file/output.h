@@ -22,7 +22,7 @@ struct output {
    output_abandon(). */
 enum bitcut_status output_open(struct output *o, const char *path, struct fault *f);
 
-/* Finish: the file replaces any older one of its name at once.  BITCUT_CANNOT if any
+/* Finish: the file is written to the disk, then replaces any older one of its name at once.  BITCUT_CANNOT if any
    write since output_open() or the renaming failed (a full disk): then nothing of the
    file is left and an older one is untouched.  Either way *o is cleared. */
 enum bitcut_status output_commit(struct output *o, struct fault *f);
@@ -38,9 +38,25 @@ int output_flush(FILE *file);
    there yet, by the folder and the last part of the path. */
 bool output_same(const char *a, const char *b);
 
-/* Remove the temporary files that this process is writing, for one that is about to end
-   while other threads write them; what they do with them after this fails.  Nothing
-   happens where the system has no /proc. */
+/* A lock of a file, of its own name with ".lock" behind, for one who reads the file and
+   replaces it later. */
+struct output_lock {
+    char *path;
+    int descriptor; /* -1: nothing is locked */
+};
+
+/* Lock the file `path`, which may not be there yet.  BITCUT_CANNOT: another process has
+   locked it, or the system's reason; BITCUT_NO_MEMORY.  A device or a pipe is not locked,
+   nor is anything on a file system without flock().  *l is set only on success, and then
+   ends with output_unlock(). */
+enum bitcut_status output_lock(struct output_lock *l, const char *path, struct fault *f);
+
+/* Remove the lock.  Nothing happens if *l is unlocked. */
+void output_unlock(struct output_lock *l);
+
+/* Remove the temporary files and locks of this process, for one that is about to end while
+   threads write files; what they do with them after this fails.  A signal handler may call
+   it. */
 void output_sweep(void);
 
 #endif

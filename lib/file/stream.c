@@ -1,20 +1,28 @@
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* O_NOCTTY, fdopen() */
 
 #include "lib/file/stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum bitcut_status stream_open(struct stream *s, const char *path, struct fault *f)
 {
     struct stat about;
     if (stat(path, &about)) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
-    if (!S_ISREG(about.st_mode)) /* before it is opened: opening a pipe would wait */
+    if (!S_ISREG(about.st_mode)) /* before it is opened: opening a device may do things */
         return fault_set(f, BITCUT_CANNOT, "not a regular file");
-    FILE *file = fopen(path, "rb");
-    if (!file) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
+    /* Nor does it wait for a writer if a pipe has taken the place of the file by now. */
+    const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
+    if (!file) {
+        const int error = errno;
+        if (descriptor >= 0) close(descriptor);
+        return fault_set(f, BITCUT_CANNOT, "%s", strerror(error));
+    }
     *s = (struct stream){ .file = file, .size = (uint64_t)about.st_size };
     return BITCUT_OK;
 }

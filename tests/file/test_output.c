@@ -350,6 +350,43 @@ START_TEST(sweep)
 }
 END_TEST
 
+/* One has the lock of a file at a time, by whatever name; a file of nobody's lock is taken
+   over; and nothing stays. */
+START_TEST(lock)
+{
+    const struct scratch s = scratch_make();
+    struct output_lock first, second;
+    struct fault f;
+    char other[80], file[80];
+    snprintf(other, sizeof other, "%s/./file", s.folder);
+    snprintf(file, sizeof file, "%s.lock", s.path);
+    scratch_write(file, "", 0);
+    for (int there = 0; there < 2; there++) {
+        if (there) scratch_write(s.path, "old", 3);
+        ck_assert_int_eq(output_lock(&first, s.path, &f), BITCUT_OK);
+        ck_assert_int_eq(access(file, F_OK), 0);
+        if (there) {
+            ck_assert_int_eq(output_lock(&second, other, &f), BITCUT_CANNOT);
+            ck_assert_str_eq(f.text, "another process is writing it");
+        }
+        ck_assert_int_eq(output_lock(&second, s.path, &f), BITCUT_CANNOT);
+        output_unlock(&first);
+        output_unlock(&first); /* does nothing */
+        ck_assert_int_eq(scratch_files(&s, 0), there);
+        ck_assert_int_eq(output_lock(&second, s.path, &f), BITCUT_OK);
+        if (there) output_sweep();
+        output_unlock(&second);
+        ck_assert_int_eq(scratch_files(&s, 0), there);
+    }
+    ck_assert_int_eq(output_lock(&first, "/dev/null", &f), BITCUT_OK);
+    ck_assert_int_eq(output_lock(&second, "/dev/null", &f), BITCUT_OK);
+    output_unlock(&first);
+    output_unlock(&second);
+    fault_check(output_lock(&first, "no-such-folder/file", &f), &f, ENOENT);
+    scratch_remove(&s);
+}
+END_TEST
+
 TEST_MAIN("output", commit, replace_or_abandon, permissions_kept, taken_names, no_place,
           no_permission, disk_full, early_error, early_reason, rename_fails, pipes,
-          full_device, symbolic_link, names, sweep)
+          full_device, symbolic_link, names, sweep, lock)
