@@ -185,7 +185,10 @@ by_device() {
 # So does a report: of what is kept, the point that is missing is computed by it.
 report_by_device() {
     kept=${BITCUT_DATA:-$source/data}
-    mkdir -p less/studies
+    mkdir less
+    ln -s "$kept"/* less
+    rm less/studies
+    mkdir less/studies
     cp "$kept"/studies/* less/studies
     sed -i '/"point":0,/d' less/studies/dropped.jsonl
     for device in emulator cuda; do

@@ -33,6 +33,9 @@ incomplete() {
     expect reason '20 of 30 points are missing'
 }
 
+# undigested SCRIPT FILE: rows changed by a script for sed, without the digests that tell.
+undigested() { sed "$1"';s/,"digest":"[^"]*"}$/}/' "$2"; }
+
 # What is there is kept, a point that was cut off is computed again, and the file is the
 # same as of a run without a pause.
 resumed() {
@@ -50,7 +53,7 @@ resumed() {
 
 # The rows of a file decide, not those of the program.
 altered() {
-    sed 's/"recipe":"mma_rn"/"recipe":"mma_xx"/; s/"recipe":"mma_rz"/"recipe":"mma_rn"/
+    undigested 's/"recipe":"mma_rn"/"recipe":"mma_xx"/; s/"recipe":"mma_rz"/"recipe":"mma_rn"/
          s/"recipe":"mma_xx"/"recipe":"mma_rz"/' whole.jsonl > swapped.jsonl
     run 0 study --merge swapped.jsonl --verdicts --json
     [ "$(value verdict | tr '\n' ' ')" = 'differs differs ' ] || cat out
@@ -64,7 +67,7 @@ devices_decide() {
     grep '"name":"square-sgemm"' out | grep -q '"reason":"it takes A800 hardware; on ' ||
         cat out
     grep '"name":"square-sgemm"' out | grep -q '"ours":null' && cat out
-    sed 's/NVIDIA H200/NVIDIA A800-SXM4-80GB/g' h200.jsonl > a800.jsonl
+    undigested 's/NVIDIA H200/NVIDIA A800-SXM4-80GB/g' h200.jsonl > a800.jsonl
     run 0 study --merge a800.jsonl --verdicts --json
     [ "$(grep '"device":"A800"' out | grep -c '"verdict":"differs"')" -eq 16 ] || cat out
     grep -v '"device":"A800"' out | grep -v '"verdict":"cannot"'
@@ -79,13 +82,66 @@ lines_for_people() {
     [ "$(wc -l < out)" -gt 100 ] || echo "few claims"
 }
 
-# Without data the studies that read them say so, and the others do not mind.
+# Without data the studies that read them fail, and keep the file of -o as it was; the others do
+# not mind.  A folder that cannot be read is not one without files.
 no_data() {
-    # shellcheck disable=SC2030 # here alone
-    export BITCUT_DATA=$work/nowhere
-    run 0 study recorded tile libraries --verdicts --json
-    expect verdict cannot
-    run 0 study xf32 --json
+    run 0 study tile -o tile.jsonl
+    cp tile.jsonl before.jsonl
+    mkdir -p unreadable loop
+    ln -sf libraries loop/libraries
+    : > unreadable/gpu
+    while IFS='|' read -r name folder message; do
+        # shellcheck disable=SC2030 # here alone
+        (
+            export BITCUT_DATA="$work/$folder"
+            refused 3 "$message" study "$name" -o tile.jsonl --resume
+            refused 3 "$message" study "$name" -o tile.jsonl
+            refused 3 "$message" study "$name" --verdicts
+        )
+        cmp tile.jsonl before.jsonl 2>&1
+    done << 'END'
+tile|nowhere|GPUs: no file \*.json in .*/nowhere/gpu (BITCUT_DATA names
+recorded|nowhere|recorded results: no file \*.jsonl in
+libraries|nowhere|recorded libraries: no file \*.jsonl in
+tile|unreadable|GPUs: .*/unreadable/gpu: Not a directory
+libraries|loop|recorded libraries: .*/loop/libraries: Too many levels of symbolic links
+END
+    BITCUT_DATA=$work/nowhere run 0 study xf32 --json
+    ls -- *.tmp *.lock 2> /dev/null
+}
+
+# What is there but cannot be read is not a new file.
+unreadable_file() {
+    mkfifo pipe
+    refused 3 'pipe: not a regular file' study xf32 --resume -o pipe
+    ln -sf circle circle
+    refused 3 'circle: Too many levels of symbolic links' study xf32 --resume -o circle
+    refused 3 'whole.jsonl/x: Not a directory' study xf32 --resume -o whole.jsonl/x
+    mkdir folder
+    refused 3 'folder: not a regular file' study xf32 --resume -o folder
+    [ "$(id -u)" -ne 0 ] || return
+    cp whole.jsonl secret.jsonl
+    chmod 200 secret.jsonl
+    refused 3 'secret.jsonl: Permission denied' study figure5 --resume -o secret.jsonl
+    chmod 600 secret.jsonl
+    cmp secret.jsonl whole.jsonl 2>&1
+}
+
+# The second of two that write one file is refused; what the first has stays.
+one_writer() {
+    command -v flock > /dev/null || return
+    cp 0.jsonl shared.jsonl
+    cp 0.jsonl before.jsonl
+    ln -sf shared.jsonl other-name.jsonl
+    for name in shared other-name; do
+        flock shared.jsonl.lock bitcut study figure5 --resume -o $name.jsonl > out 2> err
+        [ $? -eq 3 ] || echo "$name: it was not refused"
+        grep -q "bitcut: $name.jsonl: another process is writing it" err || cat err
+        cmp shared.jsonl before.jsonl 2>&1
+    done
+    run 0 study figure5 --resume -o shared.jsonl # a lock that nobody holds
+    cmp shared.jsonl whole.jsonl 2>&1
+    [ ! -e shared.jsonl.lock ] || echo "the lock stays"
 }
 
 two_studies() {
@@ -125,6 +181,7 @@ refusals() {
     refused 3 'changed.jsonl: point 0 of figure5 has other rows' \
         study --merge 0.jsonl changed.jsonl
     refused 3 'seed.jsonl:1: a row of another seed' study figure5 --resume -o seed.jsonl
+    refused 3 'damaged.jsonl:3: the row was changed' study figure5 --resume -o damaged.jsonl
     refused 3 'nowhere/x.jsonl: ' study xf32 -o nowhere/x.jsonl
 }
 : > empty.jsonl
@@ -133,7 +190,8 @@ echo '{"study":"figure0","scale":"small","seed":1,"point":0,"rows":1}' > other.j
 sed 's/"seed":1/"seed":2/' 1.jsonl > seed.jsonl
 sed 's/"small"/"paper"/' 1.jsonl > scale.jsonl
 sed 's/"point":1,/"point":999,/' 1.jsonl > point.jsonl
-sed 's/"k":16,/"k":17,/' 0.jsonl > changed.jsonl
+undigested 's/"k":16,/"k":17,/' 0.jsonl > changed.jsonl
+sed '3s/"k":16,/"k":17,/' 0.jsonl > damaged.jsonl
 sed 's/bitcut-study.1/bitcut-study\/0/' 1.jsonl > version.jsonl
 
 # Every study at small scale, but for those of seconds that a report or the manual's examples
@@ -263,6 +321,8 @@ ok_if_empty "verdicts follow the rows" "$(altered)"
 ok_if_empty "speed is a device's" "$(devices_decide)"
 ok_if_empty "a line a claim" "$(lines_for_people)"
 ok_if_empty "without data" "$(no_data)"
+ok_if_empty "files that cannot be read" "$(unreadable_file)"
+ok_if_empty "one writer of a file" "$(one_writer)"
 ok_if_empty "two studies in a file" "$(two_studies)"
 ok_if_empty "what is refused" "$(refusals)"
 exhaustive "verdicts at the scale of papers" paper_scale

@@ -5,11 +5,14 @@
 #include "analysis/cli/study_book.h"
 #include "analysis/cli/terminal.h"
 #include "analysis/study/study.h"
+#include "lib/file/output.h"
 #include "lib/clock.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* A file of results is written anew after so many seconds of work. */
 enum { SAVE_SECONDS = 10 };
@@ -38,6 +41,7 @@ struct work {
     struct study_book book;
     struct study_run run;
     struct results results;
+    struct output_lock lock; /* of -o */
     size_t shard, shards;
     const struct study *study;   /* the one that is computed */
     size_t kept, computed, rows; /* of it: points, and rows of both */
@@ -198,6 +202,15 @@ static int read_sources(struct work *w)
     return kept_sources(&w->run.sources, &w->results, reads);
 }
 
+/* The points that the file of --resume has.  Only a file that is not there has none. */
+static int read_resumed(struct work *w)
+{
+    struct stat about;
+    const char *const path = w->context->output;
+    if (!resume || (stat(path, &about) && errno == ENOENT)) return EXIT_GOOD;
+    return study_book_read(&w->book, NULL, path);
+}
+
 static int run_studies(struct work *w)
 {
     struct fault f;
@@ -207,9 +220,7 @@ static int run_studies(struct work *w)
     if (status != EXIT_GOOD) return status;
     if (study_book_begin(&w->book, w->run.scale, w->run.seed, &f) != BITCUT_OK)
         return fail("study", &f);
-    FILE *there = resume ? fopen(x->output, "rb") : NULL;
-    if (there) fclose(there);
-    if (there) status = study_book_read(&w->book, NULL, x->output);
+    status = read_resumed(w);
     for (int i = 0; studies[i] && status == EXIT_GOOD; i++) {
         if (!is_wanted(x, studies[i])) continue;
         status = compute(w, studies[i]);
@@ -240,23 +251,35 @@ static int merge_files(struct work *w)
     return status == EXIT_GOOD ? save(w) : status;
 }
 
+/* Two runs that write one file would each lose what the other has computed. */
+static int lock_output(struct work *w)
+{
+    struct fault f;
+    const char *const path = w->context->output;
+    if (!path || output_lock(&w->lock, path, &f) == BITCUT_OK) return EXIT_GOOD;
+    return fail(path, &f);
+}
+
 static int run(struct context *x)
 {
     static struct work w;
     static struct emulating_device device;
     w.context = x;
     w.saved = seconds_now();
+    w.lock.descriptor = -1;
     w.run = (struct study_run){ .seed = x->seed,
                                 .threads = x->threads,
                                 .progress = &x->progress };
     if (judge) x->emitter.columns = verdict_columns;
     int status = check_options(x);
+    if (status == EXIT_GOOD) status = lock_output(&w);
     if (status == EXIT_GOOD) status = read_shard(&w);
     if (status == EXIT_GOOD) status = study_scale_read(&w.run.scale, scale_name);
     if (status == EXIT_GOOD) status = emulating_device_open(&device, x, "study");
     w.run.offload = x->offload;
     if (status == EXIT_GOOD) status = merge ? merge_files(&w) : run_studies(&w);
     emulating_device_close(&device, x);
+    output_unlock(&w.lock);
     study_book_clear(&w.book);
     json_decref(w.run.sources.libraries);
     results_clear(&w.results);

@@ -24,22 +24,42 @@ static void find_folder(char to[DATA_PATH_MOST], const char *folder)
     snprintf(to, DATA_PATH_MOST, "%s/%s", named && *named ? named : data, folder);
 }
 
+/* Take the names in an open folder; NULL, or why not all could be taken. */
+static const char *take_names(size_t *count, struct data_files *files, DIR *from,
+                              const char *ending)
+{
+    const struct dirent *e;
+    while (errno = 0, (e = readdir(from))) {
+        const size_t length = text_stem(e->d_name, ending);
+        if (!length) continue;
+        if (length >= DATA_NAME_MOST) return "a file in it has too long a name";
+        if (*count == DATA_FILES_MOST) return "it has too many files";
+        memcpy(files->name[(*count)++], e->d_name, length);
+    }
+    return errno ? strerror(errno) : NULL;
+}
+
+/* The same of files->folder; one that is missing has none. */
+static const char *list_names(size_t *count, struct data_files *files, const char *ending)
+{
+    DIR *const open = opendir(files->folder);
+    files->missing = !open && errno == ENOENT;
+    if (!open) return files->missing ? NULL : strerror(errno);
+    const char *const why = take_names(count, files, open, ending);
+    closedir(open);
+    return why;
+}
+
 enum bitcut_status data_files_find(struct data_files *files, const char *folder,
                                    const char *ending, struct fault *f)
 {
     size_t count = 0;
     memset(files, 0, sizeof *files);
     find_folder(files->folder, folder);
-    DIR *open = opendir(files->folder);
-    if (!open && errno != ENOENT)
+    const char *const why = list_names(&count, files, ending);
+    if (why)
         return fault_set(f, BITCUT_CANNOT, "%.*s: %s", text_fit(files->folder, 120),
-                         files->folder, strerror(errno));
-    for (struct dirent *e; open && count < DATA_FILES_MOST && (e = readdir(open));) {
-        const size_t length = text_stem(e->d_name, ending);
-        if (length && length < DATA_NAME_MOST)
-            memcpy(files->name[count++], e->d_name, length);
-    }
-    if (open) closedir(open);
+                         files->folder, why);
     qsort(files->name, count, sizeof files->name[0], compare_names);
     for (size_t i = 0; i < count; i++) files->rows[i].name = files->name[i];
     if (count) return BITCUT_OK;

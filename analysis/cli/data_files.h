@@ -5,6 +5,8 @@
 #include "lib/status.h"
 #include "lib/table.h"
 
+#include <stdbool.h>
+
 enum { DATA_FILES_MOST = 256, DATA_NAME_MOST = 64, DATA_PATH_MOST = 4096 + 64 };
 
 /* The files of one kind: those with an ending in a folder of the one that the environment
@@ -12,12 +14,14 @@ enum { DATA_FILES_MOST = 256, DATA_NAME_MOST = 64, DATA_PATH_MOST = 4096 + 64 };
    source tree, or where `make install` puts them (analysis/cli/place.h). */
 struct data_files {
     char folder[DATA_PATH_MOST];
+    bool missing; /* there is no such folder */
     char name[DATA_FILES_MOST][DATA_NAME_MOST]; /* without the ending */
     struct table_row rows[DATA_FILES_MOST + 1]; /* sorted by name, ended by {0} */
 };
 
 /* Look what there is with this ending in the folder of this name.  BITCUT_CANNOT: there
-   is none, and no row, or files->folder cannot be read, with the system's reason. */
+   is none; files->folder cannot be read, with the system's reason; or it has more files, or
+   longer names, than there is room for. */
 enum bitcut_status data_files_find(struct data_files *files, const char *folder,
                                    const char *ending, struct fault *f);
 

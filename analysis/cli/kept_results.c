@@ -28,15 +28,14 @@ int kept_read_file(struct results *r, const char *path)
     return fail_line(path, line, &f);
 }
 
-int kept_folder(bool *there, const char *folder, const char *what,
+int kept_folder(const char *folder, const char *what, bool optional,
                 int (*read)(void *to, const char *path), void *to)
 {
     static struct data_files kept;
     struct fault f;
     int status = EXIT_GOOD;
-    const bool found = data_files_find(&kept, folder, ".jsonl", &f) == BITCUT_OK;
-    if (there) *there = found;
-    if (!found) return there ? EXIT_GOOD : fail(what, &f);
+    if (data_files_find(&kept, folder, ".jsonl", &f) != BITCUT_OK)
+        return optional && kept.missing ? EXIT_GOOD : fail(what, &f);
     for (size_t i = 0; kept.rows[i].name && status == EXIT_GOOD; i++) {
         char path[PATH_MOST];
         snprintf(path, sizeof path, "%s/%s.jsonl", kept.folder, kept.rows[i].name);
@@ -49,7 +48,7 @@ static int read_results(void *to, const char *path) { return kept_read_file(to, 
 
 int kept_read_results(struct results *r)
 {
-    return kept_folder(NULL, "results", "recorded results", read_results, r);
+    return kept_folder("results", "recorded results", false, read_results, r);
 }
 
 static enum bitcut_status append(void *rows, json_t *row, struct fault *f)
@@ -74,7 +73,7 @@ static int read_gpus(const struct study_gpu **gpus)
     static struct study_gpu all[DATA_FILES_MOST + 1];
     char path[PATH_MOST];
     struct fault f;
-    if (gpu_files_find(&kept, &f) != BITCUT_OK) return EXIT_GOOD;
+    if (gpu_files_find(&kept, &f) != BITCUT_OK) return fail("GPUs", &f);
     for (size_t i = 0; kept.rows[i].name; i++) {
         snprintf(path, sizeof path, "%s/%s.json", kept.folder, kept.rows[i].name);
         if (gpu_file_read(&all[i].gpu, path, &f) != BITCUT_OK) return fail(path, &f);
@@ -86,17 +85,14 @@ static int read_gpus(const struct study_gpu **gpus)
 
 static int read_all_libraries(json_t **rows)
 {
-    bool there;
     *rows = json_array();
-    return kept_folder(&there, "libraries", "recorded libraries", read_libraries, *rows);
+    return kept_folder("libraries", "recorded libraries", false, read_libraries, *rows);
 }
 
 static int read_all_results(const struct results **to, struct results *results)
 {
-    bool there;
-    const int status =
-        kept_folder(&there, "results", "recorded results", read_results, results);
-    if (!there || status != EXIT_GOOD) return status;
+    const int status = kept_read_results(results);
+    if (status != EXIT_GOOD) return status;
     results_derive(results, shape_set_of);
     *to = results;
     return EXIT_GOOD;
@@ -131,6 +127,5 @@ static int digest(void *to, const char *path) { return kept_digest_file(to, path
 
 int kept_digests(json_t *to, const char *folder)
 {
-    bool there;
-    return kept_folder(&there, folder, folder, digest, to);
+    return kept_folder(folder, folder, false, digest, to);
 }

@@ -39,13 +39,12 @@ static int read_file(void *to, const char *path)
 
 int kept_studies_read(struct kept_studies *kept)
 {
-    bool there;
     struct fault f;
     kept->files = json_object();
     if (study_book_begin(&kept->book, (enum study_scale)KEPT_SCALE, KEPT_SEED, &f) !=
         BITCUT_OK)
         return fail(folder, &f);
-    return kept_folder(&there, folder, folder, read_file, kept);
+    return kept_folder(folder, folder, true, read_file, kept);
 }
 
 void kept_studies_clear(struct kept_studies *kept)

@@ -16,7 +16,7 @@ struct kept_studies {
                       name and SHA-256, as kept_digest_file() says them */
 };
 
-/* Read all; there may be none.  Prints what is wrong and returns an exit status; also
+/* Read all; the folder may be missing.  Prints what is wrong and returns an exit status; also
    then kept_studies_clear() ends it. */
 int kept_studies_read(struct kept_studies *kept);
 void kept_studies_clear(struct kept_studies *kept);

@@ -3,7 +3,9 @@
 #include "analysis/cli/command.h"
 #include "analysis/evidence/json_lines.h"
 #include "analysis/evidence/json_value.h"
+#include "analysis/evidence/row_digest.h"
 #include "lib/file/output.h"
+#include "lib/file/stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,8 +61,8 @@ struct study_points *study_book_of(struct study_book *book, const struct study *
 
 #define SCHEMA "study"
 
-static const char *const keys[] = { "study", "scale",  "seed", "point",
-                                    "rows",  "schema", NULL };
+static const char *const keys[] = { "study",  "scale",  "seed", "point", "rows",
+                                    "schema", "digest", NULL };
 
 json_t *study_book_line(const struct study_book *book, const struct study *study,
                         size_t at, size_t count, json_t *row)
@@ -71,6 +73,7 @@ json_t *study_book_line(const struct study_book *book, const struct study *study
                   json_count(at), "rows", json_count(count));
     json_object_update(line, row);
     emit_schema(line, SCHEMA);
+    row_digest_set(line);
     return line;
 }
 
@@ -103,14 +106,20 @@ struct book_reader {
     struct study_book file;   /* what this file has             */
 };
 
-/* Whether it is of the schema that study_book_line() has now. */
+/* The schema that study_book_line() has now, in an object to be released. */
+static const char *schema_now(json_t **holder)
+{
+    *holder = json_object();
+    emit_schema(*holder, SCHEMA);
+    return json_string_value(json_object_get(*holder, "schema"));
+}
+
 static bool is_of_now(const json_t *row)
 {
-    json_t *now = json_object();
-    emit_schema(now, SCHEMA);
-    const bool same =
-        json_equal(json_object_get(now, "schema"), json_object_get(row, "schema"));
-    json_decref(now);
+    json_t *now;
+    const char *const schema = json_string_value(json_object_get(row, "schema"));
+    const bool same = schema && !strcmp(schema, schema_now(&now));
+    if (schema) json_decref(now);
     return same;
 }
 
@@ -204,6 +213,25 @@ static enum bitcut_status move_points(const struct book_reader *r, struct fault 
     return status;
 }
 
+/* First what rows say, as it words what is wrong of a row of another version or study. */
+static enum bitcut_status read_lines(size_t *line, struct book_reader *r,
+                                     const char *path, struct fault *f)
+{
+    char *bytes;
+    size_t size;
+    json_t *now;
+    *line = 0;
+    enum bitcut_status status = stream_read_file(&bytes, &size, path, JSON_LINES_MOST, f);
+    if (status != BITCUT_OK) return status;
+    status = json_lines_parse(line, bytes, size, take_line, r, f);
+    if (status == BITCUT_OK) {
+        status = row_digests_check(line, bytes, size, schema_now(&now), f);
+        json_decref(now);
+    }
+    free(bytes);
+    return status;
+}
+
 int study_book_read(struct study_book *book, const struct study *only, const char *path)
 {
     static struct book_reader r;
@@ -212,7 +240,7 @@ int study_book_read(struct study_book *book, const struct study *only, const cha
     struct fault f;
     r.book = book;
     r.only = only;
-    enum bitcut_status status = json_lines_read(&line, path, take_line, &r, &f);
+    enum bitcut_status status = read_lines(&line, &r, path, &f);
     snprintf(where, sizeof where, status != BITCUT_OK && line ? "%s:%zu" : "%s", path,
              line);
     if (status == BITCUT_OK && r.file.begun) status = move_points(&r, &f);

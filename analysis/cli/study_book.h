@@ -7,8 +7,8 @@
 enum { BOOK_STUDIES_MOST = 64 };
 
 /* All points of one scale and seed.  A file of them is JSON Lines, a line a row, that
-   begin with "study", "scale", "seed", "point" and "rows", how many rows the point has:
-   by studies as in their table, then by points.  So files of parts merge to the file of
+   begin with "study", "scale", "seed", "point" and "rows", how many rows the point has, and
+   end with a digest (analysis/evidence/row_digest.h): by studies as in their table, then by points.  So files of parts merge to the file of
    all, byte for byte, and a point that was cut off is known. */
 struct study_book {
     bool begun; /* scale and seed are known */
