@@ -1,8 +1,10 @@
 /* Preloaded, it runs a program again and again, in each run with another allocation of
-   memory failing, and prints how a run ended that ended otherwise than it may.
+   memory failing, or another system call of the kind that ALLOC_CALL names (its table is
+   below), and prints how a run ended that ended otherwise than it may.
 
-   The allocations are those from main() on: the loader's and those of constructors before
-   it are not the program's.  In a run the n-th fails, or all from the n-th on; n is 1, 2,
+   The allocations and calls are those from main() on: the loader's and those of constructors
+   before it are not the program's.  Calls about files of the system (/proc and the like), and
+   writes to standard error, succeed.  In a run the n-th fails, or all from the n-th on; n is 1, 2,
    ... to ALLOC_EVERY, and then grows by a part in ALLOC_PARTS, until a run needs fewer.  A
    run must end like one in which none fails: with the same status, standard output and
    standard error; or with status 3, one line that begins with "bitcut: " (or more, if
@@ -14,13 +16,23 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,11 +48,16 @@ static atomic_long *allocations; /* of the run so far, seen by the process that 
 static long first_failure;       /* 0: none */
 static bool only_first;
 
+/* Count what may fail: whether it does, if the n-th does, or all from it on. */
+static bool is_failure(long n, bool once)
+{
+    const long i = atomic_fetch_add(allocations, 1) + 1;
+    return n && i >= n && (!once || i == n);
+}
+
 static bool fails(void)
 {
-    if (!first_failure) return false;
-    const long n = atomic_fetch_add(allocations, 1) + 1;
-    if (n < first_failure || (only_first && n > first_failure)) return false;
+    if (!first_failure || !is_failure(first_failure, only_first)) return false;
     errno = ENOMEM;
     return true;
 }
@@ -76,6 +93,140 @@ int clock_gettime(clockid_t clock, struct timespec *now)
     return 0;
 }
 
+/* --- system calls ------------------------------------------------------------------ */
+
+enum { NUMBERS_MOST = 4, CANNOT_LISTEN = 99 };
+
+/* Kinds of calls, and which of their arguments is what they are about. */
+static const struct call {
+    const char *name;
+    struct {
+        int number;
+        int path, file; /* 1 + which argument; 0: none */
+    } is[NUMBERS_MOST];
+} calls[] = {
+#ifdef SYS_open
+    { "open", { { SYS_openat, 2, 0 }, { SYS_open, 1, 0 } } },
+    { "rename", { { SYS_rename, 1, 0 }, { SYS_renameat, 2, 0 }, { SYS_renameat2, 2, 0 } } },
+    { "stat", { { SYS_newfstatat, 2, 0 }, { SYS_stat, 1, 0 } } },
+#else
+    { "open", { { SYS_openat, 2, 0 } } },
+    { "rename", { { SYS_renameat2, 2, 0 } } },
+    { "stat", { { SYS_newfstatat, 2, 0 } } },
+#endif
+    { "readdir", { { SYS_getdents64, 0, 1 } } },
+    { "read", { { SYS_read, 0, 1 } } },
+    { "write", { { SYS_write, 0, 1 }, { SYS_writev, 0, 1 } } },
+    { "fsync", { { SYS_fsync, 0, 1 } } },
+    { "close", { { SYS_close, 0, 1 } } },
+    { 0 }
+};
+
+/* The kind that ALLOC_CALL names, as NAME:ERROR. */
+static const struct call *call_asked(int *error)
+{
+    const char *const text = getenv("ALLOC_CALL");
+    const char *const colon = text ? strchr(text, ':') : NULL;
+    const struct call *c = calls;
+    if (!colon) return NULL;
+    *error = atoi(colon + 1);
+    while (c->name && strncmp(c->name, text, (size_t)(colon - text)) != 0) c++;
+    return c->name ? c : NULL;
+}
+
+/* Have this process's calls of that kind wait for what a listener decides: the listener, or
+   -1. */
+static int calls_listen(const struct call *c)
+{
+    enum { RULES_MOST = 3 + NUMBERS_MOST };
+    struct sock_filter rule[RULES_MOST] = { BPF_STMT(
+        BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)) };
+    unsigned short count = 0, n = 1;
+    while (count < NUMBERS_MOST && (c->is[count].path || c->is[count].file)) count++;
+    for (unsigned short i = 0; i < count; i++)
+        rule[n++] = (struct sock_filter)BPF_JUMP(
+            BPF_JMP | BPF_JEQ | BPF_K, (unsigned)c->is[i].number,
+            (unsigned char)(count - i), 0);
+    rule[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    rule[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
+    const struct sock_fprog filter = { n, rule };
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return -1;
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                        SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter);
+}
+
+/* A descriptor, from one process to another. */
+union passed {
+    struct cmsghdr head;
+    char room[CMSG_SPACE(sizeof(int))];
+};
+
+static void pass_on(int socket, int descriptor)
+{
+    union passed passed = { .head = { .cmsg_len = CMSG_LEN(sizeof(int)),
+                                      .cmsg_level = SOL_SOCKET,
+                                      .cmsg_type = SCM_RIGHTS } };
+    struct iovec byte = { "", 1 };
+    const struct msghdr message = { .msg_iov = &byte,
+                                    .msg_iovlen = 1,
+                                    .msg_control = &passed,
+                                    .msg_controllen = sizeof passed };
+    memcpy(CMSG_DATA(&passed.head), &descriptor, sizeof descriptor);
+    if (descriptor < 0 || sendmsg(socket, &message, 0) != 1) _exit(CANNOT_LISTEN);
+}
+
+static int take_over(int socket)
+{
+    union passed passed;
+    char byte;
+    struct iovec bytes = { &byte, 1 };
+    struct msghdr message = { .msg_iov = &bytes,
+                              .msg_iovlen = 1,
+                              .msg_control = &passed,
+                              .msg_controllen = sizeof passed };
+    int descriptor = -1;
+    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == 1)
+        memcpy(&descriptor, CMSG_DATA(&passed.head), sizeof descriptor);
+    return descriptor;
+}
+
+/* Whether a call is about a file of the system, or standard error. */
+static bool is_of_system(const struct call *c, const struct seccomp_notif *call)
+{
+    static const char *const folders[] = { "/proc/", "/sys/", "/etc/", "/dev/", "pipe:" };
+    char path[4096] = "", name[64];
+    int i = 0;
+    while (c->is[i].number != call->data.nr) i++;
+    if (c->is[i].path) {
+        struct iovec to = { path, sizeof path - 1 },
+                     from = { (void *)(uintptr_t)call->data.args[c->is[i].path - 1], 256 };
+        if (process_vm_readv((pid_t)call->pid, &to, 1, &from, 1, 0) < 0) return true;
+    } else {
+        const int file = (int)call->data.args[c->is[i].file - 1];
+        snprintf(name, sizeof name, "/proc/%u/fd/%d", call->pid, file);
+        if (file == STDERR_FILENO || readlink(name, path, sizeof path - 1) < 0) return true;
+    }
+    for (size_t f = 0; f < sizeof folders / sizeof *folders; f++)
+        if (!strncmp(path, folders[f], strlen(folders[f]))) return true;
+    return false;
+}
+
+/* Decide on all calls of a process and its children, until the last of them ends. */
+static void calls_decide(int listener, const struct call *c, int error, long n, bool once)
+{
+    struct pollfd ready = { listener, POLLIN, 0 };
+    while (poll(&ready, 1, -1) > 0 && ready.revents & POLLIN) {
+        struct seccomp_notif call = { 0 };
+        if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call)) continue;
+        struct seccomp_notif_resp answer = { .id = call.id,
+                                             .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
+        if (!is_of_system(c, &call) && is_failure(n, once))
+            answer = (struct seccomp_notif_resp){ .id = call.id, .error = -error };
+        ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+    }
+    close(listener);
+}
+
 /* --- one run ------------------------------------------------------------------------ */
 
 enum { OUT, ERR, STREAMS };
@@ -104,14 +255,24 @@ static void program_run(struct ending *e, const struct program *p, long n, bool 
     *allocations = 0;
     for (int i = 0; i < STREAMS; i++)
         if (ftruncate(p->file[i], 0) || lseek(p->file[i], 0, SEEK_SET)) abort();
+    int error = 0, pair[2];
+    const struct call *const c = call_asked(&error);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) abort();
+    fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {
         alarm(SECONDS);
         for (int i = 0; i < STREAMS; i++) dup2(p->file[i], i + 1);
+        close(pair[0]);
         only_first = once;
-        first_failure = n;
+        if (c) pass_on(pair[1], calls_listen(c));
+        else first_failure = n;
         exit(p->run(p->argc, p->argv, p->environment));
     }
+    close(pair[1]);
+    const int listener = c ? take_over(pair[0]) : -1;
+    if (listener >= 0) calls_decide(listener, c, error, n, once);
+    close(pair[0]);
     if (waitpid(child, &e->status, 0) != child) abort();
     for (int i = 0; i < STREAMS; i++) text_read(e->text[i], p->file[i]);
 }
@@ -190,7 +351,7 @@ static int run_all(int argc, char **argv, char **environment)
             program_run(&got, &program, n, once);
             judge(&got, &wanted, n, once);
         } while (*allocations >= n);
-        if (n == 1) printf("no allocation is seen\n");
+        if (n == 1) printf("nothing that could fail is seen\n");
     }
     return 0;
 }

@@ -184,7 +184,8 @@ static int print_command_help(const struct command *c)
 
 /* --- running a command ------------------------------------------------------------ */
 
-/* The status of a command, or `failure` if what it printed cannot be written. */
+/* The status of a command, or `failure` if what it printed cannot be written.  A command
+   that has failed has said why. */
 static int finish(int status, int failure)
 {
     terminal_label(NULL);
@@ -192,7 +193,7 @@ static int finish(int status, int failure)
     if (error) {
         struct fault f;
         fault_set(&f, BITCUT_CANNOT, "%s", strerror(error));
-        fail("standard output", &f);
+        if (status <= EXIT_FOUND) fail("standard output", &f);
         return failure;
     }
     return status;

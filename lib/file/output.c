@@ -192,7 +192,7 @@ void output_abandon(struct output *o)
 
 /* --- locks ------------------------------------------------------------------------ */
 
-/* Whether a write to `path` replaces or makes a file; one to a device or pipe does not. */
+/* Whether a write to `path` replaces or makes a file, as no device or pipe is. */
 static bool is_replaced(const char *path)
 {
     struct stat about;
@@ -209,24 +209,36 @@ static char *lock_path(const char *path)
     return all ? strcat(all, ending) : NULL;
 }
 
-/* Make or open the lock's file and lock it: 0, or the error.  EBUSY: another process has
-   it; EAGAIN: that process removed the file meanwhile, so another one has to be made;
-   ENOLCK: the file system has no locks. */
-static int lock_try(struct output_lock *l)
+/* Whether a file that this process has locked still has its name: 0, or the error. */
+static int lock_look(const struct output_lock *l)
 {
     struct stat own, there;
+    if (fstat(l->descriptor, &own)) return errno;
+    if (stat(l->path, &there)) return errno == ENOENT ? EAGAIN : errno;
+    return own.st_dev == there.st_dev && own.st_ino == there.st_ino ? 0 : EAGAIN;
+}
+
+/* Make or open the lock's file and lock it: 0, or the error.  EBUSY: another process has
+   it; EAGAIN: that process removed the file meanwhile, so another one has to be made;
+   else no file is left. */
+static int lock_try(struct output_lock *l)
+{
     l->descriptor = open(l->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (l->descriptor < 0) return errno;
     int error = flock(l->descriptor, LOCK_EX | LOCK_NB) ? errno : 0;
     if (error == EWOULDBLOCK) error = EBUSY;
-    else if (error == EOPNOTSUPP || error == ENOSYS) error = ENOLCK;
-    else if (!error && (fstat(l->descriptor, &own) || stat(l->path, &there) ||
-                        own.st_dev != there.st_dev || own.st_ino != there.st_ino))
-        error = EAGAIN;
+    else if (!error) error = lock_look(l);
     if (!error) return 0;
+    if (error != EBUSY && error != EAGAIN) unlink(l->path);
     close(l->descriptor);
     l->descriptor = -1;
     return error;
+}
+
+/* Whether an error of flock() says that the file system does not have it. */
+static bool has_no_locks(int error)
+{
+    return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS;
 }
 
 enum bitcut_status output_lock(struct output_lock *l, const char *path, struct fault *f)
@@ -236,7 +248,7 @@ enum bitcut_status output_lock(struct output_lock *l, const char *path, struct f
         new.path = lock_path(path);
         int error = new.path ? EAGAIN : errno;
         for (int i = 0; i < NAMES_TRIED && error == EAGAIN; i++) error = lock_try(&new);
-        if (error == ENOLCK) error = 0, unlink(new.path);
+        if (has_no_locks(error)) error = 0;
         if (error) free(new.path);
         if (error == EBUSY)
             return fault_set(f, BITCUT_CANNOT, "another process is writing it");
