@@ -459,6 +459,52 @@ ends() {
     [ "$(counts taken)" = 1 ] || cat err
 }
 
+# with_closed STATUS NUMBERS WORD...: what is wrong if that is not the status where the
+# streams of those numbers are closed; the others go to closed1 and closed2.
+with_closed() {
+    wanted=$1 numbers=$2
+    shift 2
+    rm -f opened closed.jsonl closed1 closed2
+    (
+        case $numbers in *0*) exec <&- ;; esac
+        case $numbers in *1*) exec >&- ;; *) exec > closed1 ;; esac
+        case $numbers in *2*) exec 2>&- ;; *) exec 2> closed2 ;; esac
+        exec "$@"
+    ) < /dev/null
+    status=$?
+    [ $status = "$wanted" ] || echo "$* with $numbers closed: status $status, not $wanted"
+}
+
+# A closed stream: nothing goes into a file that has its number, and the status is the
+# program's own, or that of a command that cannot print.
+# shellcheck disable=SC2086 # words
+closed_streams() {
+    for numbers in 0 1 2 01 02 12 012; do
+        with_closed 0 $numbers bitcut run $as --json -o closed.jsonl -- ./scenes opens
+        case $numbers in *1*) ;; *) cat closed1 ;; esac
+        [ "$(wc -l < closed.jsonl)" = 2 ] || echo "$numbers: rows: $(cat closed.jsonl)"
+        case $numbers in *2*) ;; *) diff closed2 closed.jsonl ;; esac
+        with_closed 7 $numbers bitcut run $as -- ./scenes seven
+        case $numbers in *1*) ;; *) cat closed1 ;; esac
+        case $numbers in *1*) wanted=3 ;; *) wanted=0 ;; esac
+        gemm="bitcut gemm $as -m 2 -n 2 -k 2"
+        with_closed $wanted $numbers $gemm --json -o closed.npy
+        $gemm -o want.npy > out
+        cmp closed.npy want.npy
+        case $numbers in
+        2 | 02)
+            with_closed 125 $numbers bitcut run --rule x -- ./scenes once
+            BITCUT_RUN=ootom@a100 LD_PRELOAD=$library with_closed 1 $numbers ./scenes opens
+            [ ! -s opened ] || { echo "$numbers: in the program's file:"; cat opened; }
+            ;;
+        1 | 01)
+            grep -qx 'bitcut: standard output: Bad file descriptor' closed2 || cat closed2
+            with_closed 125 $numbers bitcut run $as -o /dev/stdout -- ./scenes once
+            ;;
+        esac
+    done
+}
+
 # --- bad surroundings ---------------------------------------------------------------------
 
 # says STATUS LINE WORD...: what is wrong if that is not the status, or the one line on
@@ -620,6 +666,7 @@ what="--device host, the processor's own unit"
 if [ -n "$(own_unit)" ]; then ok_if_empty "$what" "$(on_own_device)"
 else skip "$what" "it has none"; fi
 ok_if_empty "ends" "$(ends)"
+ok_if_empty "closed streams" "$(closed_streams)"
 ok_if_empty "what cannot begin is told in a line" "$(bad_begin)"
 for program in id scenes; do
     cp "$(command -v ./$program || command -v $program)" suid 2> /dev/null &&

@@ -1,5 +1,5 @@
 /* The program: a table of commands and the options they share. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* O_PATH */
 
 #include "analysis/cli/command.h"
 #include "analysis/cli/guard.h"
@@ -11,6 +11,8 @@
 #include "lib/threads.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,8 +301,23 @@ static int run_words(int argc, char **argv)
              : fail_unknown("command", argv[1], TABLE(commands));
 }
 
+/* Standard input, output or error may be closed.  A file of the command would then get
+   its number, and what is printed would go into that file.  So the number is taken: by
+   what can be neither read nor written, which fails as the closed one does; messages go
+   to /dev/null.  A program that the command starts has it closed, as it was. */
+static void take_closed_numbers(void)
+{
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
+        if (fcntl(i, F_GETFD) >= 0 || errno != EBADF) continue;
+        const int taken =
+            i == STDERR_FILENO ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+        if (taken < 0) open("/", O_PATH | O_CLOEXEC);
+    }
+}
+
 int main(int argc, char **argv)
 {
+    take_closed_numbers();
     guard_begin();
     const int status = run_words(argc, argv);
     guard_end();

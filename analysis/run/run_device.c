@@ -61,8 +61,7 @@ static void try_once(const char *name)
     device.open = open_it(name, &f) == BITCUT_OK;
     write_down(device.open ? device.is.name : "", f.text);
     if (!device.open)
-        dprintf(
-            STDERR_FILENO,
+        run_warn(
             "bitcut: run: %s: %s; process %ld emulates without it, to the same bits\n",
             name, f.text, (long)getpid());
 }
@@ -71,10 +70,9 @@ void run_device_failed(const struct fault *f)
 {
     pthread_mutex_lock(&lock);
     if (!device.failed)
-        dprintf(STDERR_FILENO,
-                "bitcut: run: %s; process %ld emulates such products without it, to the "
-                "same bits\n",
-                f->text, (long)getpid());
+        run_warn("bitcut: run: %s; process %ld emulates such products without it, to the "
+                 "same bits\n",
+                 f->text, (long)getpid());
     device.failed = true;
     write_down(device.is.name, f->text);
     pthread_mutex_unlock(&lock);

@@ -5,7 +5,9 @@
 #include "analysis/run/original.h"
 #include "analysis/run/site.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +22,7 @@ static bool ledger_tried;
 /* --- settings --------------------------------------------------------------------- */
 
 static char settings_fault[BITCUT_TEXT_MOST]; /* or "" */
+static bool warns; /* standard error was open at the beginning */
 
 /* A child writes a ledger of its own, if it has something to write. */
 static void begin_child(void)
@@ -30,10 +33,12 @@ static void begin_child(void)
     ledger_tried = false;
 }
 
-/* Also, before any thread has the lock: what children do with it. */
+/* Also, before any thread has the lock: what children do with it; and before the program
+   opens a file: whether there is a standard error. */
 static void read_settings(void)
 {
     struct fault f;
+    warns = fcntl(STDERR_FILENO, F_GETFD) >= 0;
     pthread_atfork(NULL, NULL, begin_child);
     if (run_settings_read(&asked, &f) == BITCUT_OK) return;
     memcpy(settings_fault, f.text, sizeof settings_fault);
@@ -47,13 +52,21 @@ const struct run_settings *run_settings(void)
     return &asked;
 }
 
+void run_warn(const char *format, ...)
+{
+    va_list arguments;
+    run_settings();
+    va_start(arguments, format);
+    if (warns) vdprintf(STDERR_FILENO, format, arguments);
+    va_end(arguments);
+}
+
 void run_complain(void)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     run_settings();
     if (*settings_fault && !atomic_flag_test_and_set(&told))
-        dprintf(STDERR_FILENO, "bitcut: run: %s; products are the program's own\n",
-                settings_fault);
+        run_warn("bitcut: run: %s; products are the program's own\n", settings_fault);
 }
 
 /* --- the ledger ------------------------------------------------------------------- */
@@ -75,9 +88,8 @@ static struct ledger *own_ledger(void)
     ledger = folder ? ledger_open(folder, &f) : NULL;
     if (ledger) memcpy(ledger->fault, settings_fault, sizeof ledger->fault);
     else if (folder)
-        dprintf(STDERR_FILENO,
-                "bitcut: run: %s: %s; what process %ld does is not written down\n",
-                folder, f.text, (long)getpid());
+        run_warn("bitcut: run: %s: %s; what process %ld does is not written down\n",
+                 folder, f.text, (long)getpid());
     return ledger;
 }
 

@@ -9,6 +9,10 @@
    are wrong, products are the program's own. */
 const struct run_settings *run_settings(void);
 
+/* Print on standard error.  Nothing is printed if that was closed when the process began:
+   a file of the program may have its number. */
+__attribute__((format(printf, 1, 2))) void run_warn(const char *format, ...);
+
 /* Say what is wrong with them in a line on standard error, once, if anything is: in the
    face of a product, not in every process that inherits them. */
 void run_complain(void);

@@ -26,8 +26,7 @@ any_function *turn_original(struct routine *r, const void *caller)
 {
     any_function *const f = original_of(r, caller);
     if (f) return f;
-    dprintf(STDERR_FILENO,
-            "bitcut: run: %s: called, but no library of the program has it\n", r->name);
+    run_warn("bitcut: run: %s: called, but no library of the program has it\n", r->name);
     _exit(127);
 }
 

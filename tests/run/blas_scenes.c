@@ -6,6 +6,7 @@
 #include "tests/run/blas_stub.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fenv.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -345,6 +346,16 @@ static void starved(void)
     multiply(c, n);
 }
 
+/* Files that take the numbers of what is closed have nothing of anybody else's. */
+static void opens(void)
+{
+    int file = 0;
+    while (file >= 0 && file <= STDERR_FILENO)
+        file = open("opened", O_WRONLY | O_APPEND | O_CREAT, 0600);
+    check(SMALL);
+    if (lseek(file, 0, SEEK_END) != 0) wrong = 1;
+}
+
 /* A product, as numbers on standard output. */
 static void product(void)
 {
@@ -456,7 +467,7 @@ static const struct {
     { "seven", seven },       { "waits", waits },
     { "again", again },       { "starved", starved },
     { "product", product },   { "files", files },
-    { "sealed", sealed },
+    { "sealed", sealed },     { "opens", opens },
 };
 
 int main(int argc, char **argv)
