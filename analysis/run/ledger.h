@@ -9,7 +9,7 @@
 
 enum {
     LEDGER_PLACES_MOST = 1024,
-    LEDGER_ROUTINES_MOST = 96, /* those only counted have 8 times 9 names and 22 */
+    LEDGER_ROUTINES_MOST = 576, /* those only counted have 47 times 9 names and 130 */
     PLACE_MOST_BYTES = 256,
     ROUTINE_MOST_BYTES = 40,
     LEDGER_EXPONENTS = 256,   /* by the exponent field of an FP32 encoding */

@@ -4,6 +4,7 @@
    MKL); those of SciPy's own OpenBLAS begin with scipy_. */
 #include "analysis/run/blas_arguments.h"
 #include "analysis/run/routines.h"
+#include "analysis/run/routines_counted.h"
 
 #define ROUTINE __attribute__((visibility("default"))) void
 
@@ -24,8 +25,10 @@
     ROUTINE NAME(base) parameters                                                        \
     {                                                                                    \
         OWN(base);                                                                       \
-        any_function *const original = turn_count(&routine, CALLER);                     \
+        const char *const here = __builtin_frame_address(0);                             \
+        any_function *const original = turn_count(&routine, CALLER, here);               \
         ((NAME(base##_type) *)original)(__VA_ARGS__);                                    \
+        turn_counted(here);                                                              \
     }
 
 #define integer int32_t

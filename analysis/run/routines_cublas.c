@@ -26,9 +26,146 @@
     ROUTINE NAME(base) parameters                                                        \
     {                                                                                    \
         OWN(base);                                                                       \
-        any_function *const original = turn_count(&routine, CALLER);                     \
-        return ((NAME(base##_type) *)original)(__VA_ARGS__);                             \
+        const char *const here = __builtin_frame_address(0);                             \
+        any_function *const original = turn_count(&routine, CALLER, here);               \
+        const int status = ((NAME(base##_type) *)original)(__VA_ARGS__);                 \
+        turn_counted(here);                                                              \
+        return status;                                                                   \
     }
+
+/* The products of cuBLAS that are counted and passed on, each for the types in which it is
+   not taken: ROW(parameters, name).  Source: NVIDIA's cublas_api.h of cuBLAS 13. */
+#define COUNTED_ROUTINES(ROW)                                                            \
+    COUNTED_ALL(ROW, GEMV, gemv_v2)                                                      \
+    COUNTED_OTHERS(ROW, GEMM, gemm_v2)                                                   \
+    COUNTED_COMPLEX(ROW, GEMM, gemm3m)                                                   \
+    ROW(GEMM, cublasHgemm)                                                               \
+    ROW(GEMM_EX, cublasCgemmEx)                                                          \
+    ROW(GEMM_EX, cublasCgemm3mEx)                                                        \
+    COUNTED_OTHERS(ROW, STRIDED, gemmStridedBatched)                                     \
+    ROW(STRIDED, cublasCgemm3mStridedBatched)                                            \
+    ROW(STRIDED, cublasHgemmStridedBatched)                                              \
+    COUNTED_OTHERS(ROW, BATCHED, gemmBatched)                                            \
+    ROW(BATCHED, cublasCgemm3mBatched)                                                   \
+    ROW(BATCHED, cublasHgemmBatched)                                                     \
+    ROW(GROUPED, cublasSgemmGroupedBatched)                                              \
+    ROW(GROUPED, cublasDgemmGroupedBatched)                                              \
+    ROW(GROUPED_EX, cublasGemmGroupedBatchedEx)                                          \
+    COUNTED_ALL(ROW, SYMM, symm_v2)                                                      \
+    COUNTED_COMPLEX(ROW, SYMM, hemm_v2)                                                  \
+    COUNTED_ALL(ROW, SYRK, syrk_v2)                                                      \
+    COUNTED_COMPLEX(ROW, SYRK, herk_v2)                                                  \
+    ROW(SYRK_EX, cublasCsyrkEx)                                                          \
+    ROW(SYRK_EX, cublasCsyrk3mEx)                                                        \
+    ROW(SYRK_EX, cublasCherkEx)                                                          \
+    ROW(SYRK_EX, cublasCherk3mEx)                                                        \
+    COUNTED_ALL(ROW, SYR2K, syr2k_v2)                                                    \
+    COUNTED_COMPLEX(ROW, SYR2K, her2k_v2)                                                \
+    COUNTED_ALL(ROW, SYR2K, syrkx)                                                       \
+    COUNTED_COMPLEX(ROW, SYR2K, herkx)                                                   \
+    COUNTED_ALL(ROW, TRMM, trmm_v2)                                                      \
+    COUNTED_ALL(ROW, TRSM, trsm_v2)                                                      \
+    COUNTED_ALL(ROW, TRSM_BATCHED, trsmBatched)
+
+#define COUNTED_ALL(ROW, parameters, base)                                               \
+    ROW(parameters, cublasS##base)                                                       \
+    COUNTED_OTHERS(ROW, parameters, base)
+#define COUNTED_OTHERS(ROW, parameters, base)                                            \
+    ROW(parameters, cublasD##base)                                                       \
+    COUNTED_COMPLEX(ROW, parameters, base)
+#define COUNTED_COMPLEX(ROW, parameters, base)                                           \
+    ROW(parameters, cublasC##base)                                                       \
+    ROW(parameters, cublasZ##base)
+
+/* Their parameters; matrices and scalars are of any type. */
+/* clang-format off */
+#define CUBLAS_GEMV                                                                      \
+    (void *handle, int trans, integer m, integer n, const void *alpha, const void        \
+     *a, integer lda, const void *x, integer incx, const void *beta, void *y,            \
+     integer incy)
+#define CUBLAS_GEMV_ARGUMENTS handle, trans, m, n, alpha, a, lda, x, incx, beta, y, incy
+#define CUBLAS_GEMM                                                                      \
+    (void *handle, int ta, int tb, integer m, integer n, integer k, const void           \
+     *alpha, const void *a, integer lda, const void *b, integer ldb, const void          \
+     *beta, void *c, integer ldc)
+#define CUBLAS_GEMM_ARGUMENTS                                                            \
+    handle, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc
+#define CUBLAS_GEMM_EX                                                                   \
+    (void *handle, int ta, int tb, integer m, integer n, integer k, const void           \
+     *alpha, const void *a, int type_a, integer lda, const void *b, int type_b,          \
+     integer ldb, const void *beta, void *c, int type_c, integer ldc)
+#define CUBLAS_GEMM_EX_ARGUMENTS                                                         \
+    handle, ta, tb, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c,     \
+    ldc
+#define CUBLAS_STRIDED                                                                   \
+    (void *handle, int ta, int tb, integer m, integer n, integer k, const void           \
+     *alpha, const void *a, integer lda, long long sa, const void *b, integer ldb,       \
+     long long sb, const void *beta, void *c, integer ldc, long long sc, integer         \
+     count)
+#define CUBLAS_STRIDED_ARGUMENTS                                                         \
+    handle, ta, tb, m, n, k, alpha, a, lda, sa, b, ldb, sb, beta, c, ldc, sc, count
+#define CUBLAS_BATCHED                                                                   \
+    (void *handle, int ta, int tb, integer m, integer n, integer k, const void           \
+     *alpha, const void *const *a, integer lda, const void *const *b, integer ldb,       \
+     const void *beta, void *const *c, integer ldc, integer count)
+#define CUBLAS_BATCHED_ARGUMENTS                                                         \
+    handle, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, count
+#define CUBLAS_GROUPED                                                                   \
+    (void *handle, const int *ta, const int *tb, const integer *m, const integer *n,     \
+     const integer *k, const void *alpha, const void *const *a, const integer *lda,      \
+     const void *const *b, const integer *ldb, const void *beta, void *const *c,         \
+     const integer *ldc, integer groups, const integer *size)
+#define CUBLAS_GROUPED_ARGUMENTS                                                         \
+    handle, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, groups, size
+#define CUBLAS_GROUPED_EX                                                                \
+    (void *handle, const int *ta, const int *tb, const integer *m, const integer *n,     \
+     const integer *k, const void *alpha, const void *const *a, int type_a, const        \
+     integer *lda, const void *const *b, int type_b, const integer *ldb, const void      \
+     *beta, void *const *c, int type_c, const integer *ldc, integer groups, const        \
+     integer *size, int compute)
+#define CUBLAS_GROUPED_EX_ARGUMENTS                                                      \
+    handle, ta, tb, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c,     \
+    ldc, groups, size, compute
+#define CUBLAS_SYMM                                                                      \
+    (void *handle, int side, int half, integer m, integer n, const void *alpha,          \
+     const void *a, integer lda, const void *b, integer ldb, const void *beta, void      \
+     *c, integer ldc)
+#define CUBLAS_SYMM_ARGUMENTS                                                            \
+    handle, side, half, m, n, alpha, a, lda, b, ldb, beta, c, ldc
+#define CUBLAS_SYRK                                                                      \
+    (void *handle, int half, int trans, integer n, integer k, const void *alpha,         \
+     const void *a, integer lda, const void *beta, void *c, integer ldc)
+#define CUBLAS_SYRK_ARGUMENTS handle, half, trans, n, k, alpha, a, lda, beta, c, ldc
+#define CUBLAS_SYRK_EX                                                                   \
+    (void *handle, int half, int trans, integer n, integer k, const void *alpha,         \
+     const void *a, int type_a, integer lda, const void *beta, void *c, int type_c,      \
+     integer ldc)
+#define CUBLAS_SYRK_EX_ARGUMENTS                                                         \
+    handle, half, trans, n, k, alpha, a, type_a, lda, beta, c, type_c, ldc
+#define CUBLAS_SYR2K                                                                     \
+    (void *handle, int half, int trans, integer n, integer k, const void *alpha,         \
+     const void *a, integer lda, const void *b, integer ldb, const void *beta, void      \
+     *c, integer ldc)
+#define CUBLAS_SYR2K_ARGUMENTS                                                           \
+    handle, half, trans, n, k, alpha, a, lda, b, ldb, beta, c, ldc
+#define CUBLAS_TRMM                                                                      \
+    (void *handle, int side, int half, int trans, int diagonal, integer m, integer       \
+     n, const void *alpha, const void *a, integer lda, const void *b, integer ldb,       \
+     void *c, integer ldc)
+#define CUBLAS_TRMM_ARGUMENTS                                                            \
+    handle, side, half, trans, diagonal, m, n, alpha, a, lda, b, ldb, c, ldc
+#define CUBLAS_TRSM                                                                      \
+    (void *handle, int side, int half, int trans, int diagonal, integer m, integer       \
+     n, const void *alpha, const void *a, integer lda, void *b, integer ldb)
+#define CUBLAS_TRSM_ARGUMENTS                                                            \
+    handle, side, half, trans, diagonal, m, n, alpha, a, lda, b, ldb
+#define CUBLAS_TRSM_BATCHED                                                              \
+    (void *handle, int side, int half, int trans, int diagonal, integer m, integer       \
+     n, const void *alpha, const void *const *a, integer lda, void *const *b,            \
+     integer ldb, integer count)
+#define CUBLAS_TRSM_BATCHED_ARGUMENTS                                                    \
+    handle, side, half, trans, diagonal, m, n, alpha, a, lda, b, ldb, count
+/* clang-format on */
 
 #define integer int32_t
 #define NAME(x) x

@@ -22,6 +22,9 @@
    deeper than that is outermost itself: the other one was left by a jump. */
 static _Thread_local const char *outermost;
 
+/* Likewise of a routine that is only counted: products in it are served nevertheless. */
+static _Thread_local const char *counting;
+
 any_function *turn_original(struct routine *r, const void *caller)
 {
     any_function *const f = original_of(r, caller);
@@ -299,26 +302,36 @@ void turn_end(struct turn *t)
 
 /* --- calls that are only counted -------------------------------------------------- */
 
-/* The place of a routine among those of a ledger; NULL: there is none. */
-static struct ledger_routine *counted(struct ledger *l, const char *name)
+/* The place of a routine among those of a ledger, with the lock; NULL: there is none. */
+static struct ledger_routine *counted(struct ledger *l, struct routine *routine)
 {
-    for (int i = 0; i < LEDGER_ROUTINES_MOST; i++) {
+    struct ledger_routine *const last = &l->routine[routine->row];
+    if (!strcmp(last->name, routine->name)) return last;
+    for (unsigned i = 0; i < LEDGER_ROUTINES_MOST; i++) {
         struct ledger_routine *const r = &l->routine[i];
-        if (!*r->name) snprintf(r->name, sizeof r->name, "%s", name);
-        if (!strcmp(r->name, name)) return r;
+        if (!*r->name) snprintf(r->name, sizeof r->name, "%s", routine->name);
+        if (strcmp(r->name, routine->name) != 0) continue;
+        routine->row = i;
+        return r;
     }
     return NULL;
 }
 
-any_function *turn_count(struct routine *routine, const void *caller)
+any_function *turn_count(struct routine *routine, const void *caller, const char *here)
 {
-    const char *const here = __builtin_frame_address(0);
-    if (!(outermost && here < outermost)) {
+    const bool inside = (outermost && here < outermost) || (counting && here < counting);
+    if (!inside) {
         struct ledger *const l = run_settings()->folder ? run_ledger() : NULL;
+        counting = here;
         run_lock();
-        struct ledger_routine *const r = l ? counted(l, routine->name) : NULL;
+        struct ledger_routine *const r = l ? counted(l, routine) : NULL;
         if (r) r->calls++;
         run_unlock();
     }
     return turn_original(routine, caller);
+}
+
+void turn_counted(const char *here)
+{
+    if (counting == here) counting = NULL;
 }

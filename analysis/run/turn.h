@@ -64,8 +64,11 @@ void turn_end(struct turn *t);
  */
 any_function *turn_original(struct routine *routine, const void *caller);
 
-/* Count a call of a routine that is never taken, and say what is to be called. */
-any_function *turn_count(struct routine *routine, const void *caller);
+/* Count a call of a routine that is never taken, by the function whose frame is at `here`,
+   and say what is to be called; then say that it has returned.  A call from within
+   another routine that is counted or taken is part of that one: CBLAS calls BLAS. */
+any_function *turn_count(struct routine *routine, const void *caller, const char *here);
+void turn_counted(const char *here);
 
 /* Compute a product in a way that is not the original: a large one by the worker, or on
    the device, which is counted in t->on_device. */

@@ -16,6 +16,15 @@ static char letter(int number)
     return turn && capital >= 'A' ? (char)(capital + 32) : capital == '.' ? 'X' : capital;
 }
 
+/* Number i as an argument, by its type. */
+#define VALUE(type, i) V_##type(v[i])
+#define V_int(x)       ((int)(x))
+#define V_integer(x)   ((integer)(x))
+#define V_L(x)         ((size_t)(x))
+#define V_float(x)     ((float)(x))
+#define V_double(x)    (x)
+#define V_Z(x)         ((void *)(uintptr_t)(x))
+
 #define integer int32_t
 #define CALL(x) x##_32
 #include "tests/run/blas_call.inc"

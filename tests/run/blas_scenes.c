@@ -31,7 +31,8 @@
 void sgemm_ F_SGEMM;
 void cblas_sgemm C_SGEMM;
 void cblas_sgemm_batch_strided C_STRIDED;
-void dgemm_ F_GEMM;
+void dgemm_(F_OTHER_GEMM(DECLARED, Z, Z));
+void cblas_dsyrk(C_OTHER_SYRK(DECLARED, double, double));
 
 /* --- products ----------------------------------------------------------------------- */
 
@@ -346,6 +347,25 @@ static void starved(void)
     multiply(c, n);
 }
 
+/* Of routines that are only counted the outermost is; what one calls that is computed is
+   computed. */
+static void call_within(void)
+{
+    stub_hook = NULL;
+    count_once();
+    check(SMALL);
+    count_once();
+}
+
+static void within(void)
+{
+    stub_hook = call_within;
+    cblas_dsyrk(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    count_once();
+    stub_hook = call_within;
+    count_once();
+}
+
 /* Files that take the numbers of what is closed have nothing of anybody else's. */
 static void opens(void)
 {
@@ -468,6 +488,7 @@ static const struct {
     { "again", again },       { "starved", starved },
     { "product", product },   { "files", files },
     { "sealed", sealed },     { "opens", opens },
+    { "within", within },
 };
 
 int main(int argc, char **argv)

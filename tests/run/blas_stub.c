@@ -214,8 +214,14 @@ static int side_of(const char *x)
     static struct called here = { .name = NAMED(NAME(x)) };                              \
     note_call(&here)
 
-/* A pointer, as a number. */
-#define P(x) ((double)(uintptr_t)(x))
+/* Argument i as a number, by its type. */
+#define NUMBER(type, i) N_##type(p##i)
+#define N_int(x)        ((double)(x))
+#define N_integer(x)    ((double)(x))
+#define N_L(x)          ((double)(x))
+#define N_float(x)      ((double)(x))
+#define N_double(x)     (x)
+#define N_Z(x)          ((double)(uintptr_t)(x))
 
 #define OTHER(base, parameters, ...)                                                     \
     void NAME(base) parameters;                                                          \
@@ -223,6 +229,7 @@ static int side_of(const char *x)
     {                                                                                    \
         const double v[] = { __VA_ARGS__ };                                              \
         COUNT(base);                                                                     \
+        if (stub_hook) stub_hook();                                                      \
         other(v, sizeof v / sizeof v[0]);                                                \
     }
 

@@ -16,7 +16,7 @@ int stub_argument(void);
 enum { STUB_ARGUMENTS_MOST = 20 };
 const double *stub_arguments(int *count);
 
-/* If set, what sgemm_ does before anything else. */
+/* If set, what sgemm_ and routines that compute nothing do before anything else. */
 extern void (*stub_hook)(void);
 
 #endif

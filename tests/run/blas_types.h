@@ -4,10 +4,12 @@
 #ifndef BITCUT_TESTS_RUN_BLAS_TYPES_H
 #define BITCUT_TESTS_RUN_BLAS_TYPES_H
 
+#include <stddef.h>
+
 #define S const char *
 #define I const integer *
 #define R const float *
-#define L size_t
+typedef size_t L;
 
 #define F_SGEMM                                                                          \
     (S ta, S tb, I m, I n, I k, R alpha, R a, I lda, R b, I ldb, R beta, float *c,       \
@@ -41,39 +43,97 @@
     (int order, const int *ta, const int *tb, I m, I n, I k, R alpha, const float **a,   \
      I lda, const float **b, I ldb, R beta, float **c, I ldc, integer groups, I size)
 
-/* Routines whose arguments only have to arrive. */
-#define Z void *
-#define F_GEMM                                                                           \
-    (Z p0, Z p1, Z p2, Z p3, Z p4, Z p5, Z p6, Z p7, Z p8, Z p9, Z p10, Z p11, Z p12,    \
-     L p13, L p14)
-#define F_SGEMV (Z p0, Z p1, Z p2, Z p3, Z p4, Z p5, Z p6, Z p7, Z p8, Z p9, Z p10, L p11)
-#define F_SGEMMT                                                                         \
-    (Z p0, Z p1, Z p2, Z p3, Z p4, Z p5, Z p6, Z p7, Z p8, Z p9, Z p10, Z p11, Z p12,    \
-     L p13, L p14, L p15)
-#define F_SSYR2K                                                                         \
-    (Z p0, Z p1, Z p2, Z p3, Z p4, Z p5, Z p6, Z p7, Z p8, Z p9, Z p10, Z p11, L p12,    \
-     L p13)
-#define F_STRXM                                                                          \
-    (Z p0, Z p1, Z p2, Z p3, Z p4, Z p5, Z p6, Z p7, Z p8, Z p9, Z p10, L p11, L p12,    \
-     L p13, L p14)
+/* Routines whose arguments only have to arrive: ROW(parameters, name, type of alpha, type
+   of beta), as CBLAS has them; Z is a pointer. */
+typedef void *Z;
+#define OTHER_ROUTINES(ROW)                                                              \
+    ROW(GEMV, sgemv, float, float) ROW(GEMV, dgemv, double, double)                      \
+    ROW(GEMV, cgemv, Z, Z) ROW(GEMV, zgemv, Z, Z) ROW(GEMM, dgemm, double, double)       \
+    ROW(GEMM, cgemm, Z, Z) ROW(GEMM, zgemm, Z, Z) ROW(GEMM, cgemm3m, Z, Z)               \
+    ROW(GEMM, zgemm3m, Z, Z) ROW(GEMMT, sgemmt, float, float)                            \
+    ROW(GEMMT, dgemmt, double, double) ROW(GEMMT, cgemmt, Z, Z) ROW(GEMMT, zgemmt, Z, Z) \
+    ROW(GEMMT, sgemmtr, float, float) ROW(GEMMT, dgemmtr, double, double)                \
+    ROW(GEMMT, cgemmtr, Z, Z) ROW(GEMMT, zgemmtr, Z, Z)                                  \
+    ROW(STRIDED, dgemm_batch_strided, double, double)                                    \
+    ROW(STRIDED, cgemm_batch_strided, Z, Z) ROW(STRIDED, zgemm_batch_strided, Z, Z)      \
+    ROW(BATCH, dgemm_batch, double, double) ROW(BATCH, cgemm_batch, Z, Z)                \
+    ROW(BATCH, zgemm_batch, Z, Z) ROW(SYMM, dsymm, double, double)                       \
+    ROW(SYMM, csymm, Z, Z) ROW(SYMM, zsymm, Z, Z) ROW(SYMM, chemm, Z, Z)                 \
+    ROW(SYMM, zhemm, Z, Z) ROW(SYRK, dsyrk, double, double) ROW(SYRK, csyrk, Z, Z)       \
+    ROW(SYRK, zsyrk, Z, Z) ROW(SYRK, cherk, float, float)                                \
+    ROW(SYRK, zherk, double, double) ROW(SYR2K, ssyr2k, float, float)                    \
+    ROW(SYR2K, dsyr2k, double, double) ROW(SYR2K, csyr2k, Z, Z) ROW(SYR2K, zsyr2k, Z, Z) \
+    ROW(SYR2K, cher2k, Z, float) ROW(SYR2K, zher2k, Z, double)                           \
+    ROW(TRMM, strmm, float, float) ROW(TRMM, dtrmm, double, double)                      \
+    ROW(TRMM, ctrmm, Z, Z) ROW(TRMM, ztrmm, Z, Z) ROW(TRMM, strsm, float, float)         \
+    ROW(TRMM, dtrsm, double, double) ROW(TRMM, ctrsm, Z, Z) ROW(TRMM, ztrsm, Z, Z)
 
-#define C_DGEMM                                                                          \
-    (int p0, int p1, int p2, integer p3, integer p4, integer p5, double p6, Z p7,        \
-     integer p8, Z p9, integer p10, double p11, Z p12, integer p13)
-#define C_CGEMM                                                                          \
-    (int p0, int p1, int p2, integer p3, integer p4, integer p5, Z p6, Z p7, integer p8, \
-     Z p9, integer p10, Z p11, Z p12, integer p13)
-#define C_SGEMV                                                                          \
-    (int p0, int p1, integer p2, integer p3, float p4, Z p5, integer p6, Z p7,           \
-     integer p8, float p9, Z p10, integer p11)
-#define C_SGEMMT                                                                         \
-    (int p0, int p1, int p2, int p3, integer p4, integer p5, float p6, Z p7, integer p8, \
-     Z p9, integer p10, float p11, Z p12, integer p13)
-#define C_SSYR2K                                                                         \
-    (int p0, int p1, int p2, integer p3, integer p4, float p5, Z p6, integer p7, Z p8,   \
-     integer p9, float p10, Z p11, integer p12)
-#define C_STRXM                                                                          \
-    (int p0, int p1, int p2, int p3, int p4, integer p5, integer p6, float p7, Z p8,     \
-     integer p9, Z p10, integer p11)
+/* Their parameters: P(type, number) of each, with X the type of alpha and Y that of beta. */
+#define F_OTHER_GEMV(P, X, Y)                                                            \
+    P(Z, 0), P(Z, 1), P(Z, 2), P(Z, 3), P(Z, 4), P(Z, 5), P(Z, 6), P(Z, 7),              \
+    P(Z, 8), P(Z, 9), P(Z, 10), P(L, 11)
+#define F_OTHER_GEMM(P, X, Y)                                                            \
+    P(Z, 0), P(Z, 1), P(Z, 2), P(Z, 3), P(Z, 4), P(Z, 5), P(Z, 6), P(Z, 7),              \
+    P(Z, 8), P(Z, 9), P(Z, 10), P(Z, 11), P(Z, 12), P(L, 13), P(L, 14)
+#define F_OTHER_GEMMT(P, X, Y)                                                           \
+    P(Z, 0), P(Z, 1), P(Z, 2), P(Z, 3), P(Z, 4), P(Z, 5), P(Z, 6), P(Z, 7),              \
+    P(Z, 8), P(Z, 9), P(Z, 10), P(Z, 11), P(Z, 12), P(L, 13), P(L, 14), P(L, 15)
+#define F_OTHER_STRIDED(P, X, Y)                                                         \
+    P(Z, 0), P(Z, 1), P(Z, 2), P(Z, 3), P(Z, 4), P(Z, 5), P(Z, 6), P(Z, 7),              \
+    P(Z, 8), P(Z, 9), P(Z, 10), P(Z, 11), P(Z, 12), P(Z, 13), P(Z, 14),                  \
+    P(Z, 15), P(Z, 16), P(L, 17), P(L, 18)
+#define F_OTHER_BATCH(P, X, Y)                                                           \
+    P(Z, 0), P(Z, 1), P(Z, 2), P(Z, 3), P(Z, 4), P(Z, 5), P(Z, 6), P(Z, 7),              \
+    P(Z, 8), P(Z, 9), P(Z, 10), P(Z, 11), P(Z, 12), P(Z, 13), P(Z, 14),                  \
+    P(L, 15), P(L, 16)
+#define F_OTHER_SYMM(P, X, Y)                                                            \
+    P(Z, 0), P(Z, 1), P(Z, 2), P(Z, 3), P(Z, 4), P(Z, 5), P(Z, 6), P(Z, 7),              \
+    P(Z, 8), P(Z, 9), P(Z, 10), P(Z, 11), P(L, 12), P(L, 13)
+#define F_OTHER_SYRK(P, X, Y)                                                            \
+    P(Z, 0), P(Z, 1), P(Z, 2), P(Z, 3), P(Z, 4), P(Z, 5), P(Z, 6), P(Z, 7),              \
+    P(Z, 8), P(Z, 9), P(L, 10), P(L, 11)
+#define F_OTHER_SYR2K(P, X, Y)                                                           \
+    P(Z, 0), P(Z, 1), P(Z, 2), P(Z, 3), P(Z, 4), P(Z, 5), P(Z, 6), P(Z, 7),              \
+    P(Z, 8), P(Z, 9), P(Z, 10), P(Z, 11), P(L, 12), P(L, 13)
+#define F_OTHER_TRMM(P, X, Y)                                                            \
+    P(Z, 0), P(Z, 1), P(Z, 2), P(Z, 3), P(Z, 4), P(Z, 5), P(Z, 6), P(Z, 7),              \
+    P(Z, 8), P(Z, 9), P(Z, 10), P(L, 11), P(L, 12), P(L, 13), P(L, 14)
+#define C_OTHER_GEMV(P, X, Y)                                                            \
+    P(int, 0), P(int, 1), P(integer, 2), P(integer, 3), P(X, 4), P(Z, 5),                \
+    P(integer, 6), P(Z, 7), P(integer, 8), P(Y, 9), P(Z, 10), P(integer, 11)
+#define C_OTHER_GEMM(P, X, Y)                                                            \
+    P(int, 0), P(int, 1), P(int, 2), P(integer, 3), P(integer, 4),                       \
+    P(integer, 5), P(X, 6), P(Z, 7), P(integer, 8), P(Z, 9), P(integer, 10),             \
+    P(Y, 11), P(Z, 12), P(integer, 13)
+#define C_OTHER_GEMMT(P, X, Y)                                                           \
+    P(int, 0), P(int, 1), P(int, 2), P(int, 3), P(integer, 4), P(integer, 5),            \
+    P(X, 6), P(Z, 7), P(integer, 8), P(Z, 9), P(integer, 10), P(Y, 11),                  \
+    P(Z, 12), P(integer, 13)
+#define C_OTHER_STRIDED(P, X, Y)                                                         \
+    P(int, 0), P(int, 1), P(int, 2), P(integer, 3), P(integer, 4),                       \
+    P(integer, 5), P(X, 6), P(Z, 7), P(integer, 8), P(integer, 9), P(Z, 10),             \
+    P(integer, 11), P(integer, 12), P(Y, 13), P(Z, 14), P(integer, 15),                  \
+    P(integer, 16), P(integer, 17)
+#define C_OTHER_BATCH(P, X, Y)                                                           \
+    P(int, 0), P(Z, 1), P(Z, 2), P(Z, 3), P(Z, 4), P(Z, 5), P(Z, 6), P(Z, 7),            \
+    P(Z, 8), P(Z, 9), P(Z, 10), P(Z, 11), P(Z, 12), P(Z, 13), P(integer, 14),            \
+    P(Z, 15)
+#define C_OTHER_SYMM(P, X, Y)                                                            \
+    P(int, 0), P(int, 1), P(int, 2), P(integer, 3), P(integer, 4), P(X, 5),              \
+    P(Z, 6), P(integer, 7), P(Z, 8), P(integer, 9), P(Y, 10), P(Z, 11),                  \
+    P(integer, 12)
+#define C_OTHER_SYRK(P, X, Y)                                                            \
+    P(int, 0), P(int, 1), P(int, 2), P(integer, 3), P(integer, 4), P(X, 5),              \
+    P(Z, 6), P(integer, 7), P(Y, 8), P(Z, 9), P(integer, 10)
+#define C_OTHER_SYR2K(P, X, Y)                                                           \
+    P(int, 0), P(int, 1), P(int, 2), P(integer, 3), P(integer, 4), P(X, 5),              \
+    P(Z, 6), P(integer, 7), P(Z, 8), P(integer, 9), P(Y, 10), P(Z, 11),                  \
+    P(integer, 12)
+#define C_OTHER_TRMM(P, X, Y)                                                            \
+    P(int, 0), P(int, 1), P(int, 2), P(int, 3), P(int, 4), P(integer, 5),                \
+    P(integer, 6), P(X, 7), P(Z, 8), P(integer, 9), P(Z, 10), P(integer, 11)
+
+/* ... as they are declared. */
+#define DECLARED(type, i) type p##i
 
 #endif

@@ -168,17 +168,12 @@ static void counted(void)
         const char *name;
         int arguments;
     } routines[] = {
-        { "cublasDgemm_v2", 13 },
-        { "cublasCgemm_v2", 13 },
-        { "cublasZgemm_v2", 13 },
-        { "cublasSgemv_v2", 11 },
-        { "cublasSsyrk_v2", 10 },
-        { "cublasSsymm_v2", 12 },
-        { "cublasSgemmGroupedBatched", 15 },
-        { "cublasGemmGroupedBatchedEx", 19 },
-        { "cublasSsyr2k_v2", 12 },
-        { "cublasStrmm_v2", 13 },
-        { "cublasStrsm_v2", 11 },
+#define INDEX(type, i) i
+#define ROW(parameters, name)                                                            \
+    { #name, sizeof(int[]){ OTHER_##parameters(INDEX) } / sizeof(int) },
+        OTHER_ROUTINES(ROW)
+#undef ROW
+#undef INDEX
     };
     handle.status = 14;
     for (size_t i = 0; i < sizeof routines / sizeof routines[0]; i++)

@@ -100,6 +100,10 @@ static int wrong(struct stub_handle *h, int ta, int tb, int64_t m, int64_t n, in
 
 enum { INVALID = 7, SINGLE = 0, COMPUTE_32F = 68 };
 
+/* Argument i, as it is declared and as a number. */
+#define DECLARED(type, i) type p##i
+#define NUMBER(type, i)   P(p##i)
+
 #define integer int32_t
 #define NAME(x) x
 #include "tests/run/cublas_stub.inc"
