@@ -685,7 +685,7 @@ struct bitcut_advice {
     size_t size;
     bool reaches;   /* the GEMM that came back does what is wanted; else it errs least  */
     double cost;    /* its products for each of A B, as of f16 words on that chip       */
-    double error;   /* of a sample of outputs                                           */
+    double error;   /* of a sample of outputs; infinite if a word of A or B overflows   */
     double high;    /* below that it is of all, as far as the samples tell              */
     double checked; /* of a second sample, which had no part in the choice              */
     double bound;   /* what that is at most for certain; NaN: nothing is                */

@@ -38,6 +38,11 @@ int equilibrate_target(const struct bitcut_split *split);
    BITCUT_BAD_ARGUMENT. */
 enum bitcut_status equilibrate_takes(const struct bitcut_split *split, struct fault *f);
 
+/* Whether no word of a value up to that magnitude, an FP32 encoding, overflows without
+   being equilibrated: a high word or a copy by its rounding, which is monotone; a low word
+   as far as the fraction bits of the words before tell. */
+bool equilibrate_spares(const struct bitcut_split *split, uint32_t largest);
+
 /* The larger one of a magnitude and that of x, unless x is infinite or NaN: FP32
    encodings.  Begin a line with 0. */
 uint32_t equilibrate_larger(uint32_t magnitude, uint32_t x);

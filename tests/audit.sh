@@ -86,6 +86,30 @@ int main(void)
     return 3;
 }
 END
+# Products from one place, of values around 2^e for each word e.
+cat > scaled.c << 'END'
+#include <math.h>
+#include <stdlib.h>
+void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int,
+                 float, float *, int);
+enum { N = 24 };
+static float a[N * N], b[N * N], c[N * N];
+__attribute__((noinline)) void scaled(int e)
+{
+    unsigned state = 7;
+    for (int i = 0; i < N * N; i++) {
+        state = state * 1664525u + 1013904223u;
+        a[i] = ldexpf((float)(state >> 8) - 8388608, e - 23);
+        b[i] = ldexpf((float)(state >> 10 & 0xffff) + 1, -17);
+    }
+    cblas_sgemm(101, 111, 111, N, N, N, 1, a, N, b, N, 0, c, N);
+}
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) scaled(atoi(argv[i]));
+    return 3;
+}
+END
 # Products that take much longer to compare than to watch.
 echo 'void cblas_sgemm(void) {}' > none.c
 cat > slow.c << 'END'
@@ -104,6 +128,7 @@ END
     $CC -std=gnu11 -O1 -shared -fPIC -ffp-contract=off -o libblas.so blas.c -lm &&
         $CC -std=gnu11 -O1 -rdynamic -o program program.c -L. -lblas -Wl,-rpath,"$work" &&
         $CC -std=gnu11 -O1 -rdynamic -o halves halves.c -L. -lblas -Wl,-rpath,"$work" &&
+        $CC -std=gnu11 -O1 -rdynamic -o scaled scaled.c -L. -lblas -lm -Wl,-rpath,"$work" &&
         $CC -std=gnu11 -O1 -shared -fPIC -o libnone.so none.c &&
         $CC -std=gnu11 -O1 -rdynamic -o slow slow.c -L. -lnone -Wl,-rpath,"$work"
 } > compiled 2>&1 || { cat compiled; exit 99; }
@@ -198,10 +223,50 @@ halves() {
         words=$(od -An -v -tx4 -w4 -j128 "$one" | grep -vc 00000000)
         [ "$words" = 1 ] || echo "$one: $words outputs of the diagonal"
     done
-    # Advice is on the last one: a program may begin with zeros.
-    [ "$(head -n 2 rows | grep -c '"metric":"relres","m":16,"n":16,"k":40,')" = 2 ] ||
-        echo "advice is not on the last excerpt"
+    # Advice is on all of them: a program may begin with zeros.
+    [ "$(head -n 2 rows | grep -c '"metric":"relres","pairs":3,"m":16,"n":16,"k":40,')" = 2 ] ||
+        echo "advice is not on all excerpts"
     rows 2 relres | awk '!($1 < 1e-3) { print "relres: " $1 }'
+}
+
+# advised WORDS...: what is advised of products of such values, on f16.
+advised() {
+    program="./scaled $*"
+    audited 3 --sample all --rule '*=original' --against ootomo@h100
+    program=./program
+    rows 1 advice
+}
+
+# A recipe does for every call of a place: those with an excerpt (the first, second, fourth),
+# in whatever order they came, and those that were counted alone.  Computed by it, no output
+# that should be finite is not.
+advised_for_all() {
+    while read -r calls; do
+        # shellcheck disable=SC2086 # a list of words
+        advice=$(advised $calls)
+        case $calls,$advice in
+        *20*,*equilibrated | *20*,bf16* | *20*,*tf32*) ;;
+        *20*) echo "$calls: $advice" ;;
+        *,*equilibrated) echo "$calls: $advice, needlessly" ;;
+        esac
+        # shellcheck disable=SC2046 # words, or none
+        set -- "${advice%% *}" $(echo "$advice" | sed -n 's/.*at 2^\([0-9]*\).*/--scale \1/p') \
+            $(echo "$advice" | sed -n 's/.* equilibrated$/--equilibrate/p')
+        # shellcheck disable=SC2086
+        bitcut run --recipe "$@" --unit h100 --against original -o rows -- ./scaled $calls > out 2> err
+        [ "$(rows 1 not_finite)" = 0 ] || echo "$calls: $*: $(rows 1 not_finite) outputs not finite"
+    done << 'END'
+0 0 0 0
+15 3 14 -3
+20 20 20 0
+0 20 20 20
+20 0 0 0 0
+0 20 0 0
+0 0 20
+0 0 0 20 0
+0 0 0 0 20 0
+-20 0 0 0 0 0 20
+END
 }
 
 # Without time for it the first call of each place is watched.
@@ -282,12 +347,13 @@ reports_refused() {
 }
 
 mkdir f1 f2 f3
-echo "1..10"
+echo "1..11"
 ok_if_empty "an audit counts calls and values, and judges results" "$(whole)"
 ok_if_empty "exponents add up to the values" "$(exponents)"
 ok_if_empty "what bitcut computed is computed again" "$(emulated)"
 ok_if_empty "a damaged excerpt is told of" "$(damaged)"
 ok_if_empty "an excerpt of a half crosses its diagonal" "$(halves)"
+ok_if_empty "advice is for every call of a place" "$(advised_for_all)"
 ok_if_empty "--sample and --want" "$(sampled)"
 ok_if_empty "options of an audit are refused in one line" "$(refused)"
 ok_if_empty "report --audit" "$(reported)"

@@ -477,6 +477,8 @@ cat > "$work/table" << 'END'
 2|--metric: mred: unknown; there are: relres, backward_max|advise -a a.mtx --metric mred
 2|--want: must be above 0|advise -a a.mtx --want 0
 2|--want: must be above 0|advise -a a.mtx --want -1
+2|-b: needs as many files as -a, or none|advise -a a.mtx -a a.mtx -b a.mtx
+2|--largest-a: must be finite|advise -a a.mtx --largest-a inf
 2|--recipe: otomo: unknown; near it: ootomo|advise -a a.mtx --recipe otomo
 2|--unit: a10: unknown|advise -a a.mtx --unit a10
 3|nothing.npy: No such file|advise -a nothing.npy

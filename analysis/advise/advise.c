@@ -3,6 +3,7 @@
 #include "analysis/advise/cost.h"
 #include "analysis/error/bound.h"
 #include "analysis/error/gemm_data.h"
+#include "lib/equilibrate.h"
 #include "lib/hostfp.h"
 #include "lib/size.h"
 
@@ -45,11 +46,20 @@ static enum bitcut_status draw(struct weighed *to, const struct advise_question 
                         progress, f);
 }
 
+static uint32_t largest_of(const struct matrix *x)
+{
+    uint32_t largest = 0;
+    for (size_t i = 0; i < x->rows * x->cols; i++)
+        largest = equilibrate_larger(largest, x->at[i]);
+    return largest;
+}
+
 enum bitcut_status advise_samples_draw(struct advise_samples *to,
                                        const struct advise_question *q, int threads,
                                        const struct progress *progress, struct fault *f)
 {
     struct advise_samples s = { .metric = q->metric,
+                                .largest = { largest_of(q->a), largest_of(q->b) },
                                 .outputs = (double)q->a->rows * (double)q->b->cols };
     enum bitcut_status status = draw(&s.first, q, 1, q->seed, threads, progress, f);
     if (status != BITCUT_OK) return status;
@@ -75,6 +85,14 @@ void advise_samples_clear(struct advise_samples *s)
 
 /* --- one trial -------------------------------------------------------------------- */
 
+/* Whether no word overflows, of whatever lines are not in the sample. */
+static bool words_fit(const struct advise_trial *t, const struct advise_samples *s)
+{
+    return gemm_equilibrates(&t->gemm) ||
+           (equilibrate_spares(&t->plan.split_a, s->largest[0]) &&
+            equilibrate_spares(&t->plan.split_b, s->largest[1]));
+}
+
 static enum bitcut_status run(struct weighed_error *to, const struct advise_trial *t,
                               const struct advise_samples *s, const struct weighed *w,
                               int threads, const struct progress *progress,
@@ -89,19 +107,29 @@ static enum bitcut_status run(struct weighed_error *to, const struct advise_tria
     hostfp_enter(&mode);
     *to = s->metric->find(w, s->d, s->outputs);
     hostfp_leave(&mode);
+    if (!words_fit(t, s)) to->value = to->high = (double)INFINITY;
     return BITCUT_OK;
 }
 
 enum bitcut_status advise_try(struct advise_trial *t, const struct advise_samples *s,
-                              int threads, const struct progress *progress,
+                              size_t count, int threads, const struct progress *progress,
                               struct fault *f)
 {
     t->checked = t->bound = (double)NAN;
-    return run(&t->error, t, s, &s->first, threads, progress, f);
+    t->error = (struct weighed_error){ 0, 0 };
+    for (size_t i = 0; i < count; i++) {
+        struct weighed_error one;
+        const enum bitcut_status status =
+            run(&one, t, &s[i], &s[i].first, threads, progress, f);
+        if (status != BITCUT_OK) return status;
+        t->error.value = larger_double(t->error.value, one.value);
+        t->error.high = larger_double(t->error.high, one.high);
+    }
+    return BITCUT_OK;
 }
 
-/* What it errs by at most for certain. */
-static enum bitcut_status find_bound(struct advise_trial *t,
+/* What it errs by at most for certain, into *to; NaN: nothing is. */
+static enum bitcut_status find_bound(double *to, const struct advise_trial *t,
                                      const struct weighed_metric *metric,
                                      const struct weighed *w, int threads,
                                      const struct progress *progress, struct fault *f)
@@ -110,6 +138,7 @@ static enum bitcut_status find_bound(struct advise_trial *t,
     const struct comparison *const x = &w->judge.comparison;
     struct bound_problem problem;
     char why[BOUND_WHY_MOST];
+    *to = (double)NAN;
     enum bitcut_status status =
         bound_problem_make(&problem, &t->gemm, &t->plan, x, true, f);
     if (status != BITCUT_OK || !row->applies(why, &problem)) return status;
@@ -119,24 +148,38 @@ static enum bitcut_status find_bound(struct advise_trial *t,
     if (status == BITCUT_OK) {
         struct hostfp mode;
         hostfp_enter(&mode);
-        t->bound = metric->limit(w, limit);
+        *to = metric->limit(w, limit);
         hostfp_leave(&mode);
     }
     free(limit);
     return status;
 }
 
-enum bitcut_status advise_check(struct advise_trial *t, const struct advise_samples *s,
+/* Of one product, as far as those before have set it. */
+static enum bitcut_status check(struct advise_trial *t, const struct advise_samples *s,
                                 int threads, const struct progress *progress,
                                 struct fault *f)
 {
     struct weighed_error second;
-    const enum bitcut_status status =
-        run(&second, t, s, &s->second, threads, progress, f);
+    double bound;
+    enum bitcut_status status = run(&second, t, s, &s->second, threads, progress, f);
     if (status != BITCUT_OK) return status;
-    t->checked = second.value;
+    status = find_bound(&bound, t, s->metric, &s->second, threads, progress, f);
+    t->checked = larger_double(t->checked, second.value);
     t->error.high = larger_double(t->error.high, second.value);
-    return find_bound(t, s->metric, &s->second, threads, progress, f);
+    t->bound = isnan(bound) ? bound : larger_double(t->bound, bound);
+    return status;
+}
+
+enum bitcut_status advise_check(struct advise_trial *t, const struct advise_samples *s,
+                                size_t count, int threads,
+                                const struct progress *progress, struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    t->checked = t->bound = 0;
+    for (size_t i = 0; i < count && status == BITCUT_OK; i++)
+        status = check(t, &s[i], threads, progress, f);
+    return status;
 }
 
 /* --- what can be tried ------------------------------------------------------------ */
@@ -216,6 +259,7 @@ struct search {
     struct advise *to;
     const struct advise_question *q;
     const struct advise_samples *s;
+    size_t count; /* of these */
     int threads;
     const struct progress *progress;
     struct fault *f;
@@ -243,7 +287,7 @@ static enum bitcut_status check_some(const struct search *x, size_t from,
         if (next == ADVISE_NONE) return BITCUT_OK;
         struct advise_trial *const t = &to->trial[next];
         const enum bitcut_status status =
-            advise_check(t, x->s, x->threads, x->progress, x->f);
+            advise_check(t, x->s, x->count, x->threads, x->progress, x->f);
         if (status != BITCUT_OK) return status;
         t->reaches = t->error.high <= x->q->want;
         if (!t->reaches) continue;
@@ -262,7 +306,8 @@ static enum bitcut_status take_least(const struct search *x, size_t from,
         if (*found == ADVISE_NONE || errs_less(&to->trial[i], &to->trial[*found]))
             *found = (ptrdiff_t)i;
     if (*found == ADVISE_NONE || !isnan(to->trial[*found].checked)) return BITCUT_OK;
-    return advise_check(&to->trial[*found], x->s, x->threads, x->progress, x->f);
+    return advise_check(&to->trial[*found], x->s, x->count, x->threads, x->progress,
+                        x->f);
 }
 
 /* Whether trials are looked at together: as many products, and lines treated alike. */
@@ -283,7 +328,7 @@ static enum bitcut_status search_place(const struct search *x, const struct list
             struct advise_trial *const t = &to->trial[to->trials];
             *t = l->at[i++];
             const enum bitcut_status status =
-                advise_try(t, x->s, x->threads, x->progress, x->f);
+                advise_try(t, x->s, x->count, x->threads, x->progress, x->f);
             if (status != BITCUT_OK) return status;
             to->trials++;
         } while (i < l->count && are_equal(&l->at[i], &l->at[i - 1]));
@@ -328,12 +373,13 @@ static enum bitcut_status search_all(const struct search *x, struct list *l)
 }
 
 enum bitcut_status advise_find(struct advise *to, const struct advise_question *q,
-                               const struct advise_samples *s, int threads,
-                               const struct progress *progress, struct fault *f)
+                               const struct advise_samples *s, size_t count,
+                               int threads, const struct progress *progress,
+                               struct fault *f)
 {
     struct advise x = { .trials = 0 };
     struct list l = { .room = RECIPES_MOST * VARIATIONS };
-    const struct search search = { &x, q, s, threads, progress, f };
+    const struct search search = { &x, q, s, count, threads, progress, f };
     l.at = memory_allocate(l.room, sizeof *l.at);
     x.trial = memory_allocate(l.room * q->places, sizeof *x.trial);
     x.best = memory_allocate(q->places, sizeof *x.best);

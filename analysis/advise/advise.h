@@ -10,7 +10,8 @@
 enum { ADVISE_PLACES_MOST = 64 };
 size_t advise_places(const char *place[ADVISE_PLACES_MOST]);
 
-/* What is asked.  Places are chips or units, as unit_find() takes them, all known. */
+/* What is asked, of a product or of each of several.  Places are chips or units, as
+   unit_find() takes them, all known. */
 struct advise_question {
     const struct matrix *a, *b; /* of at least one output and one product each */
     const struct weighed_metric *metric;
@@ -21,9 +22,12 @@ struct advise_question {
     uint64_t seed;
 };
 
-/* Outputs that recipes are tried on, and others on which what is then said is checked. */
+/* Outputs that recipes are tried on, and others on which what is then said is checked, of
+   one product. */
 struct advise_samples {
     const struct weighed_metric *metric;
+    uint32_t largest[2]; /* finite magnitudes of A and of B, or of more that are like
+                            them: a caller may raise them                       */
     double outputs;               /* that there are in all                     */
     struct weighed first, second; /* the second has four times as many outputs */
     uint32_t *d;                  /* room for those of either                  */
@@ -43,22 +47,24 @@ struct advise_trial {
     double cost;                /* products of A B, as of f16 words there          */
     double tflops;              /* of A B there, by peak rates; 0: not known       */
     struct weighed_error error; /* of the first sample; `high` is the error of the
-                                   second if that is larger                        */
+                                   second if that is larger; infinite if a word of
+                                   `largest` overflows                             */
     double checked; /* that of the second; NaN: not looked at                     */
     double bound;   /* of that one, what it is at most for certain; NaN: nothing is */
     bool reaches;   /* it was checked, and error.high is at most what is wanted   */
 };
 
-/* Run t->gemm on the first sample.  BITCUT_NO_MEMORY; BITCUT_CANNOT if asked to stop, or
-   as bitcut_gemm(). */
+/* Run t->gemm on the first samples of so many products, one at least; of several errors
+   the largest counts.  BITCUT_NO_MEMORY; BITCUT_CANNOT if asked to stop, or as
+   bitcut_gemm(). */
 enum bitcut_status advise_try(struct advise_trial *t, const struct advise_samples *s,
-                              int threads, const struct progress *progress,
+                              size_t count, int threads, const struct progress *progress,
                               struct fault *f);
 
 /* And on the second, which sets `checked` and `bound`. */
 enum bitcut_status advise_check(struct advise_trial *t, const struct advise_samples *s,
-                                int threads, const struct progress *progress,
-                                struct fault *f);
+                                size_t count, int threads,
+                                const struct progress *progress, struct fault *f);
 
 enum { ADVISE_NONE = -1 };
 
@@ -71,7 +77,7 @@ struct advise {
 };
 
 /* Try recipes at every place, those of fewer products first, until one reaches what is
-   wanted; of those with as many products that errs least, and one with equilibrated lines
+   wanted in each of `count` products; of those with as many products that errs least, and one with equilibrated lines
    only if no other reaches it.  A GEMM is one of a recipe's row; on words of f16 also
    with the scales 2^10 and 2^11, and with lines equilibrated.
 
@@ -83,8 +89,9 @@ struct advise {
    With the same samples the same for any number of threads.  BITCUT_NO_MEMORY, or
    BITCUT_CANNOT as advise_try(); nothing to clear then. */
 enum bitcut_status advise_find(struct advise *to, const struct advise_question *q,
-                               const struct advise_samples *s, int threads,
-                               const struct progress *progress, struct fault *f);
+                               const struct advise_samples *s, size_t count,
+                               int threads, const struct progress *progress,
+                               struct fault *f);
 void advise_clear(struct advise *x);
 
 #endif

@@ -78,7 +78,7 @@ static enum bitcut_status find(struct bitcut_advice *to, struct bitcut_gemm *fou
     struct advise a = { .trials = 0 };
     enum bitcut_status status = advise_samples_draw(&s, q, threads, progress, f);
     if (status != BITCUT_OK) return status;
-    status = progress_end(advise_find(&a, q, &s, threads, progress, f), progress, f);
+    status = progress_end(advise_find(&a, q, &s, 1, threads, progress, f), progress, f);
     const struct advise_trial *const t =
         status == BITCUT_OK ? best_of(&a, q->places) : NULL;
     if (status == BITCUT_OK && !t)

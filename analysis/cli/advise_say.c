@@ -26,8 +26,12 @@ static bool say_values(char *text, size_t size, const struct emit_line *line,
     if (b && json_is_true(json_object_get(row, "transposed")))
         say_more(text, size, "A transposed, as no B was given: ");
     else say_more(text, size, "%s, ", text_at(row, b ? "input_b" : "input_a"));
-    say_more(text, size, "%lld x %lld: %lld values", whole_at(row, b ? "k" : "m"),
-             whole_at(row, b ? "n" : "k"), whole_at(v, "values") - none);
+    say_more(text, size, "%lld x %lld", whole_at(row, b ? "k" : "m"),
+             whole_at(row, b ? "n" : "k"));
+    if (whole_at(row, "pairs") > 1)
+        say_more(text, size, ", and those of %lld more products",
+                 whole_at(row, "pairs") - 1);
+    say_more(text, size, ": %lld values", whole_at(v, "values") - none);
     if (json_is_integer(json_object_get(v, "exponent_min")))
         say_more(text, size, " from 2^%lld to 2^%lld", whole_at(v, "exponent_min"),
                  whole_at(v, "exponent_max") + 1);
@@ -51,9 +55,13 @@ static bool say_want(char *text, size_t size, const struct emit_line *line,
                      const json_t *row)
 {
     say_error(text, size, row, real_at(row, line->key));
-    say_more(text, size, " of D = A B at most; ");
+    say_more(text, size, " of %sD = A B at most; ",
+             whole_at(row, "pairs") > 1 ? "each " : "");
     if (json_is_true(json_object_get(row, "all")))
         say_more(text, size, "all %lld outputs were computed", whole_at(row, "outputs"));
+    else if (whole_at(row, "pairs") > 1)
+        say_more(text, size, "tried on %lld outputs, checked on %lld others",
+                 whole_at(row, "outputs"), whole_at(row, "checks"));
     else
         say_more(text, size, "tried on %lld of %lld outputs, checked on %lld others",
                  whole_at(row, "outputs"), whole_at(row, "m") * whole_at(row, "n"),

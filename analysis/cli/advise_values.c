@@ -30,19 +30,31 @@ static void equilibrate(struct matrix *m, bool columns)
     hostfp_leave(&mode);
 }
 
+/* The elements of each, one after the other. */
+static void copy_all(uint32_t *to, const struct matrix *x, size_t count)
+{
+    for (size_t i = 0; i < count; to += x[i].rows * x[i].cols, i++)
+        memcpy(to, x[i].at, x[i].rows * x[i].cols * sizeof *to);
+}
+
 enum bitcut_status advise_values_take(struct advise_values *to, const char *name,
-                                      const struct matrix *x, bool columns,
+                                      const struct matrix *x, size_t count, bool columns,
                                       struct fault *f)
 {
     struct advise_values v = { .name = name };
-    struct matrix scaled;
-    enum bitcut_status status = matrix_init(&scaled, x->rows, x->cols, f);
+    struct matrix all;
+    size_t values = 0;
+    for (size_t i = 0; i < count; i++) values += x[i].rows * x[i].cols;
+    enum bitcut_status status = matrix_init(&all, values, 1, f);
     if (status != BITCUT_OK) return status;
-    memcpy(scaled.at, x->at, x->rows * x->cols * sizeof *x->at);
-    equilibrate(&scaled, columns);
-    status = exponents_sort(&v.own, x, f);
-    if (status == BITCUT_OK) status = exponents_sort(&v.equilibrated, &scaled, f);
-    matrix_clear(&scaled);
+    copy_all(all.at, x, count);
+    status = exponents_sort(&v.own, &all, f);
+    for (size_t i = 0, at = 0; i < count; at += x[i].rows * x[i].cols, i++) {
+        struct matrix part = { .at = all.at + at, .rows = x[i].rows, .cols = x[i].cols };
+        equilibrate(&part, columns);
+    }
+    if (status == BITCUT_OK) status = exponents_sort(&v.equilibrated, &all, f);
+    matrix_clear(&all);
     if (status == BITCUT_OK) *to = v;
     else advise_values_clear(&v);
     return status;

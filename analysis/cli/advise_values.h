@@ -12,10 +12,10 @@ struct advise_values {
     struct exponents own, equilibrated; /* as they are; its lines scaled for f16 words */
 };
 
-/* Of a matrix whose lines are its rows, or its columns.  BITCUT_NO_MEMORY leaves nothing
-   to clear. */
+/* Of so many matrices whose lines are their rows, or their columns.  BITCUT_NO_MEMORY
+   leaves nothing to clear. */
 enum bitcut_status advise_values_take(struct advise_values *to, const char *name,
-                                      const struct matrix *x, bool columns,
+                                      const struct matrix *x, size_t count, bool columns,
                                       struct fault *f);
 void advise_values_clear(struct advise_values *v);
 

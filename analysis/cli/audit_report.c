@@ -251,7 +251,7 @@ static const struct audit_part parts[] = {
                    .what = "bits of A and B that splits keep, by exponent",
                    .title = "What splits keep",
                    .text = "Bits of a value that its words hold, on average over the "
-                           "values of an excerpt with that exponent; FP32 has 24." },
+                           "values of the excerpts with that exponent; FP32 has 24." },
       .rows = bits_rows },
     { .section = { .name = "kept",
                    .chapter = ABOUT_VALUES,
@@ -259,7 +259,7 @@ static const struct audit_part parts[] = {
                    .what = "all splits and scales, of all values together",
                    .title = "Every split and scale",
                    .text =
-                       "Of all values of an excerpt's operand together: what each split "
+                       "Of all values of an operand's excerpts together: what each split "
                        "keeps at scales from scale_from to scale_to, how often the low "
                        "word is subnormal or zero, how often a word overflows, and how "
                        "often a unit that flushes subnormals reads it as zero." },
@@ -270,10 +270,10 @@ static const struct audit_part parts[] = {
                    .what = "which recipe will do on which chip",
                    .title = "The recipe for each chip",
                    .text =
-                       "Of the last excerpt of each place: the recipe that reaches what "
-                       "is "
-                       "wanted for the fewest products on the model of each chip, or "
-                       "errs "
+                       "Of all excerpts of each place: the recipe that reaches what is "
+                       "wanted in each of them, with no word that overflows for any "
+                       "value that was seen, for the fewest products on the model of "
+                       "each chip, or errs "
                        "least; its error, and what it may err by for certain. AMD units "
                        "are models from publications, not run on AMD hardware by us." },
       .rows = chips_rows },

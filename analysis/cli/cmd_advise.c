@@ -1,4 +1,5 @@
-/* bitcut advise: which recipe on which chip multiplies given matrices well enough. */
+/* bitcut advise: which recipe on which chip multiplies given matrices well enough, and of
+   several products each. */
 #include "analysis/advise/advise.h"
 #include "analysis/cli/advise_say.h"
 #include "analysis/cli/advise_values.h"
@@ -14,14 +15,21 @@
 
 #define WANT_UNSET 0x7fc0be7au /* a NaN nobody can ask for by its decimal text */
 
-static const char *a_path, *b_path, *recipe_name;
+static const char *recipe_name;
+static struct option_texts a_paths, b_paths;
+static uint32_t largest[2]; /* beyond the matrices; 0: none */
 static const char *metric_name = "relres";
 static uint32_t want = WANT_UNSET;
 static struct option_texts units_asked;
 
 static const struct option_row options[] = {
-    { "a", "A, .npy or .mtx", OPTION_TEXT, &a_path, "FILE" },
-    { "b", "B (default: A transposed)", OPTION_TEXT, &b_path, "FILE" },
+    { "a", "A, .npy or .mtx; may be repeated, for several products", OPTION_TEXTS,
+      &a_paths, "FILE" },
+    { "b", "B, one for each A (default: A transposed)", OPTION_TEXTS, &b_paths, "FILE" },
+    { "largest-a",
+      "largest magnitude that A has elsewhere: words that overflow there will not do",
+      OPTION_F32, &largest[0], "X" },
+    { "largest-b", "likewise of B", OPTION_F32, &largest[1], "X" },
     { "want", "error that will do (default 1e-6; of backward_max 16 u)", OPTION_F32,
       &want, "X" },
     { "metric", "of that error: relres or backward_max (default relres)", OPTION_TEXT,
@@ -41,20 +49,23 @@ static_assert((int)ADVISE_PLACES_MOST >= (int)OPTION_TEXTS_MOST, "all --unit fit
 
 /* A question with all that it points to. */
 struct work {
-    struct matrix a, b;
+    size_t pairs; /* of matrices */
+    struct matrix a[OPTION_TEXTS_MOST], b[OPTION_TEXTS_MOST];
+    struct advise_samples samples[OPTION_TEXTS_MOST];
     const char *place[ADVISE_PLACES_MOST];
     struct advise_question q;
     struct advise_values values[2];
-    struct advise_samples samples;
     struct advise found;
 };
 
 static void work_clear(struct work *w)
 {
-    matrix_clear(&w->a);
-    matrix_clear(&w->b);
+    for (size_t i = 0; i < w->pairs; i++) {
+        matrix_clear(&w->a[i]);
+        matrix_clear(&w->b[i]);
+        advise_samples_clear(&w->samples[i]);
+    }
     for (int i = 0; i < 2; i++) advise_values_clear(&w->values[i]);
-    advise_samples_clear(&w->samples);
     advise_clear(&w->found);
 }
 
@@ -82,23 +93,46 @@ static int transpose(struct matrix *to, const struct matrix *from)
     return EXIT_GOOD;
 }
 
-static int take_matrices(struct work *w)
+/* Matrices of one product; without -a the first is missed. */
+static int take_pair(struct matrix *a, struct matrix *b, int i)
 {
     struct fault f;
-    int status = setup_read(&w->a, "-a", a_path);
+    int status = setup_read(a, "-a", a_paths.text[i]);
     if (status == EXIT_GOOD)
-        status = b_path ? setup_read(&w->b, "-b", b_path) : transpose(&w->b, &w->a);
+        status =
+            b_paths.count ? setup_read(b, "-b", b_paths.text[i]) : transpose(b, a);
     if (status != EXIT_GOOD) return status;
-    if (w->a.cols != w->b.rows) {
+    if (a->cols != b->rows) {
         fault_set(&f, BITCUT_BAD_ARGUMENT,
                   "A is %zu x %zu but B is %zu x %zu: columns of A must be rows of B",
-                  w->a.rows, w->a.cols, w->b.rows, w->b.cols);
+                  a->rows, a->cols, b->rows, b->cols);
         return fail("matrices", &f);
     }
-    if (!w->a.rows || !w->a.cols || !w->b.cols)
+    if (!a->rows || !a->cols || !b->cols)
         return complain("matrices", "there is nothing to multiply");
-    w->q.a = &w->a;
-    w->q.b = &w->b;
+    return EXIT_GOOD;
+}
+
+static int take_matrices(struct work *w)
+{
+    int status = EXIT_GOOD;
+    if (b_paths.count && b_paths.count != a_paths.count)
+        return complain("-b", "needs as many files as -a, or none");
+    do {
+        const size_t i = w->pairs++;
+        status = take_pair(&w->a[i], &w->b[i], (int)i);
+    } while (status == EXIT_GOOD && (int)w->pairs < a_paths.count);
+    return status;
+}
+
+/* A magnitude that an option says: finite. */
+static int check_largest(void)
+{
+    for (int i = 0; i < 2; i++) {
+        largest[i] &= 0x7fffffff;
+        if (largest[i] >= 0x7f800000)
+            return complain(i ? "--largest-b" : "--largest-a", "must be finite");
+    }
     return EXIT_GOOD;
 }
 
@@ -113,7 +147,8 @@ static int take(struct work *w, const struct context *x)
     if (!(w->q.want > 0)) return complain("--want", "must be above 0");
     if (recipe_name && !w->q.recipe)
         return fail_unknown("--recipe", recipe_name, TABLE(recipes));
-    const int status = take_places(w);
+    int status = check_largest();
+    if (status == EXIT_GOOD) status = take_places(w);
     return status == EXIT_GOOD ? take_matrices(w) : status;
 }
 
@@ -130,9 +165,19 @@ static json_t *chips_json(const char *place)
     return json_string(chip ? names : place);
 }
 
+/* Products of two numbers, of all. */
+static double count_products(const struct work *w)
+{
+    double products = 0;
+    for (size_t i = 0; i < w->pairs; i++)
+        products +=
+            (double)w->a[i].rows * (double)w->b[i].cols * (double)w->a[i].cols;
+    return products;
+}
+
 static json_t *trial_json(const struct work *w, const struct advise_trial *t)
 {
-    const double products = (double)w->a.rows * (double)w->b.cols * (double)w->a.cols;
+    const double products = count_products(w);
     return json_pack(
         "{s:s, s:o, s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:o, s:f, s:o, s:o, s:o, s:o, "
         "s:o, s:b}",
@@ -192,7 +237,7 @@ static int scale_json(json_t *list, struct work *w, const struct bitcut_recipe *
     t.gemm.scale = scale;
     t.gemm.equilibrate = equilibrate;
     if (gemm_plan_on_unit(&t.plan, &t.gemm, NULL) != BITCUT_OK) return EXIT_GOOD;
-    if (advise_try(&t, &w->samples, x->threads, &x->progress, &f) != BITCUT_OK)
+    if (advise_try(&t, w->samples, w->pairs, x->threads, &x->progress, &f) != BITCUT_OK)
         return fail("advise", &f);
     for (int i = 0; i < 2; i++)
         if (advise_values_all(&kept[i], &w->values[i], &t.plan.split_a, scale,
@@ -231,8 +276,8 @@ static int take_values(json_t *row, struct work *w)
 {
     struct fault f;
     for (int i = 0; i < 2; i++) {
-        const struct matrix *const m = i ? &w->b : &w->a;
-        if (advise_values_take(&w->values[i], i ? "B" : "A", m, i == 1, &f) != BITCUT_OK)
+        if (advise_values_take(&w->values[i], i ? "B" : "A", i ? w->b : w->a, w->pairs,
+                               i == 1, &f) != BITCUT_OK)
             return fail("advise", &f);
         json_object_set_new(row, i ? "values_b" : "values_a",
                             advise_values_json(&w->values[i]));
@@ -246,7 +291,7 @@ static int values_json(json_t *row, struct work *w, const struct context *x)
     const int status = take_values(row, w);
     if (status != EXIT_GOOD) return status;
     json_t *const kept = json_array();
-    for (int i = 0; i < (b_path ? 2 : 1); i++)
+    for (int i = 0; i < (b_paths.count ? 2 : 1); i++)
         if (advise_values_keep(kept, &w->values[i], &w->q, x, &f) != BITCUT_OK) {
             json_decref(kept);
             return fail("advise", &f);
@@ -257,30 +302,59 @@ static int values_json(json_t *row, struct work *w, const struct context *x)
 
 static json_t *describe(const struct work *w, const struct context *x)
 {
-    return json_pack("{s:f, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "want", w->q.want,
-                     "metric", w->q.metric->name, "m", json_count(w->a.rows), "n",
-                     json_count(w->b.cols), "k", json_count(w->a.cols), "input_a",
-                     json_text(a_path), "input_b",
-                     b_path ? json_text(b_path) : json_null(), "seed", json_seed(x->seed),
-                     "transposed", (int)!b_path);
+    const size_t last = w->pairs - 1;
+    return json_pack(
+        "{s:f, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "want", w->q.want, "metric",
+        w->q.metric->name, "pairs", json_count(w->pairs), "m",
+        json_count(w->a[last].rows), "n", json_count(w->b[last].cols), "k",
+        json_count(w->a[last].cols), "input_a", json_text(a_paths.text[last]), "input_b",
+        b_paths.count ? json_text(b_paths.text[last]) : json_null(), "seed",
+        json_seed(x->seed), "transposed", (int)!b_paths.count);
+}
+
+/* Outputs of the first or of the second sample of every product. */
+static size_t count_outputs(const struct work *w, bool second)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < w->pairs; i++) {
+        const struct weighed *const x =
+            second ? &w->samples[i].second : &w->samples[i].first;
+        count += x->a.rows * x->b.cols;
+    }
+    return count;
+}
+
+/* Samples of every product; words are to hold what there is elsewhere, too. */
+static enum bitcut_status draw(bool *all, struct work *w, const struct context *x,
+                               struct fault *f)
+{
+    enum bitcut_status status = BITCUT_OK;
+    *all = true;
+    for (size_t i = 0; i < w->pairs && status == BITCUT_OK; i++) {
+        struct advise_samples *const s = &w->samples[i];
+        w->q.a = &w->a[i];
+        w->q.b = &w->b[i];
+        status = advise_samples_draw(s, &w->q, x->threads, &x->progress, f);
+        for (int o = 0; o < 2; o++)
+            if (largest[o] > s->largest[o]) s->largest[o] = largest[o];
+        *all &= s->first.all;
+    }
+    return status;
 }
 
 static int advise(json_t *row, struct work *w, const struct context *x)
 {
     struct fault f;
-    if (advise_samples_draw(&w->samples, &w->q, x->threads, &x->progress, &f) !=
-            BITCUT_OK ||
-        advise_find(&w->found, &w->q, &w->samples, x->threads, &x->progress, &f) !=
-            BITCUT_OK)
+    bool all;
+    if (draw(&all, w, x, &f) != BITCUT_OK ||
+        advise_find(&w->found, &w->q, w->samples, w->pairs, x->threads, &x->progress,
+                    &f) != BITCUT_OK)
         return fail("advise", &f);
     const ptrdiff_t choice = w->found.choice;
-    const struct weighed *const first = &w->samples.first, *const second =
-                                                               &w->samples.second;
     json_object_update_new(
         row, json_pack("{s:o, s:o, s:b, s:o, s:o}", "outputs",
-                       json_count(first->a.rows * first->b.cols), "checks",
-                       json_count(second->a.rows * second->b.cols), "all",
-                       (int)first->all, "advice",
+                       json_count(count_outputs(w, false)), "checks",
+                       json_count(count_outputs(w, true)), "all", (int)all, "advice",
                        choice == ADVISE_NONE ? json_null()
                                              : trial_json(w, &w->found.trial[choice]),
                        "places", places_json(w)));
@@ -298,7 +372,8 @@ static int work_on(json_t *row, struct work *w, const struct context *x)
 
 static int run(struct context *x)
 {
-    struct work w = { .q = { .places = 0 } };
+    static struct work w;
+    w = (struct work){ .q = { .places = 0 } };
     x->emitter.lines = advise_lines;
     x->emitter.verbose = say_verbose;
     int status = take(&w, x);

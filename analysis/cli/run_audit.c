@@ -3,11 +3,14 @@
 #include "analysis/cli/command_call.h"
 #include "analysis/cli/gemm_report_rows.h"
 #include "analysis/cli/setup.h"
+#include "lib/bits.h"
 #include "lib/file/source.h"
 #include "lib/fma.h"
+#include "lib/size.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FILE_MOST = 4096, METRICS_MOST = 64 };
@@ -181,11 +184,13 @@ static void compute_again(struct errors *to, const struct run_way *way,
     matrix_clear(&d);
 }
 
-/* Of D of all excerpts, as the program got it. */
-static void add_errors(json_t *row, const struct ledger_place *p,
-                       const struct run_audit *how, struct context *x)
+/* Of D of all excerpts, as the program got it.  Excerpts whose files can be read are left
+   in the place. */
+static void add_errors(json_t *row, struct ledger_place *p, const struct run_audit *how,
+                       struct context *x)
 {
     struct errors all = { .outputs = 0 };
+    uint32_t good = 0;
     struct run_way way = { .original = true };
     run_way_read(&way, p->way, NULL);
     for (uint32_t i = 0; i < p->excerpts && !progress_stopped(&x->progress); i++) {
@@ -193,9 +198,11 @@ static void add_errors(json_t *row, const struct ledger_place *p,
         if (read_pieces(&pieces, how->folder, &p->excerpt[i])) {
             judge(&all, &p->excerpt[i], &pieces, x->threads);
             compute_again(&all, &way, &p->excerpt[i], &pieces, x->threads);
+            p->excerpt[good++] = p->excerpt[i];
         }
         pieces_clear(&pieces);
     }
+    p->excerpts = good;
     const bool any = all.outputs != 0;
     json_object_set_new(row, "judged", json_count(all.outputs));
     json_object_set_new(row, "recomputed",
@@ -229,8 +236,8 @@ static json_t *advice_text(const json_t *advice)
    every exponent. */
 static json_t *advice_row(const json_t *whole)
 {
-    static const char *const keys[] = { "want", "metric", "m",      "n",     "k",
-                                        "seed", "advice", "places", "scales" };
+    static const char *const keys[] = { "want", "metric", "pairs",  "m",      "n",
+                                        "k",    "seed",   "advice", "places", "scales" };
     json_t *const row = json_object(), *const all = json_array(),
                   *const each = json_array();
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
@@ -254,27 +261,65 @@ static const char *unit_of(const struct ledger_place *p)
     return NULL;
 }
 
-/* What `bitcut advise` says of the last excerpt (the first is often of what a program
-   begins with: zeros), on the unit of its place, or of the chips that it chooses if there
-   is none. */
+static void add_option(struct command_call *call, const char *name, const char *value)
+{
+    command_call_add(call, name);
+    command_call_add(call, value);
+}
+
+/* The largest magnitude that values may have of which exponents are counted; 0: none. */
+static double largest_of(const struct ledger_values *v)
+{
+    int e = LEDGER_EXPONENTS - 2;
+    while (e > 0 && !v->count[e]) e--;
+    const bool any = e > 0 || v->count[0] > v->zeros;
+    return any ? value_of_float((uint32_t)e << 23 | 0x7fffff) : 0;
+}
+
+/* The words of a command that asks for advice on excerpts. */
+struct advice_words {
+    char a[LEDGER_EXCERPTS_MOST][FILE_MOST], b[LEDGER_EXCERPTS_MOST][FILE_MOST],
+        largest[2][40];
+};
+
+static bool add_excerpts(struct command_call *call, struct advice_words *w,
+                         const struct ledger_place *p, const char *folder)
+{
+    for (uint32_t i = 0; i < p->excerpts; i++) {
+        if (!file_of(w->a[i], folder, p->excerpt[i].name, "a") ||
+            !file_of(w->b[i], folder, p->excerpt[i].name, "b"))
+            return false;
+        add_option(call, "-a", w->a[i]);
+        add_option(call, "-b", w->b[i]);
+    }
+    return p->excerpts != 0;
+}
+
+/* What `bitcut advise` says of all excerpts together, and of words that are to hold all
+   values that were seen, on the unit of the place, or of the chips that it chooses if
+   there is none. */
 static json_t *advise(const struct ledger_place *p, const struct run_audit *how,
                       struct context *x)
 {
-    char a[FILE_MOST], b[FILE_MOST];
+    static const char *const options[] = { "--largest-a", "--largest-b" };
     struct command_call call = { .words = 0 };
+    struct advice_words *const w = memory_allocate(1, sizeof *w);
     json_t *row = NULL;
-    if (!how->advises || !p->excerpts ||
-        !file_of(a, how->folder, p->excerpt[p->excerpts - 1].name, "a") ||
-        !file_of(b, how->folder, p->excerpt[p->excerpts - 1].name, "b"))
-        return json_null();
     const char *const unit = unit_of(p);
-    const char *const words[] = { "advise", "-a", a, "-b", b };
-    for (int i = 0; i < 5; i++) command_call_add(&call, words[i]);
-    if (unit) command_call_add(&call, "--unit"), command_call_add(&call, unit);
-    if (how->want) command_call_add(&call, "--want"), command_call_add(&call, how->want);
-    if (command_call_run(&call, &command_advise, x) <= EXIT_FOUND)
-        row = advice_row(json_array_get(call.rows, 0));
+    command_call_add(&call, "advise");
+    if (how->advises && w && add_excerpts(&call, w, p, how->folder)) {
+        for (int i = 0; i < 2; i++) {
+            snprintf(w->largest[i], sizeof w->largest[i], "%.9g",
+                     largest_of(&p->values[i]));
+            add_option(&call, options[i], w->largest[i]);
+        }
+        if (unit) add_option(&call, "--unit", unit);
+        if (how->want) add_option(&call, "--want", how->want);
+        if (command_call_run(&call, &command_advise, x) <= EXIT_FOUND)
+            row = advice_row(json_array_get(call.rows, 0));
+    }
     command_call_clear(&call);
+    free(w);
     return row ? row : json_null();
 }
 
@@ -292,8 +337,9 @@ static void add_advice(json_t *row, const struct ledger_place *p,
 void run_audit_add(json_t *row, const struct ledger_place *p, const struct run_audit *how,
                    struct context *x)
 {
+    struct ledger_place own = *p;
     json_object_set_new(row, "watched", json_count(p->watched));
     add_values(row, p);
-    add_errors(row, p, how, x);
-    add_advice(row, p, how, x);
+    add_errors(row, &own, how, x);
+    add_advice(row, &own, how, x);
 }

@@ -15,8 +15,8 @@ struct run_audit {
 
 /* Add to a place's row: how many calls were watched, the exponents of their operands, the
    error of the results that the program got, whether they are those of bitcut gemm if
-   they should be, and what `bitcut advise` says of the last
-   excerpt.  What there is nothing to say of is null.  Prints what is wrong with an
+   they should be, and what `bitcut advise` says of all excerpts and of the values that
+   were seen.  What there is nothing to say of is null.  Prints what is wrong with an
    excerpt, and goes on without it. */
 void run_audit_add(json_t *row, const struct ledger_place *p, const struct run_audit *how,
                    struct context *x);

@@ -9,6 +9,7 @@
 #include "tests/test.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,7 +227,7 @@ static const struct advise_trial *ask(struct advise *found, struct matrix *a,
                                        .seed = 1 };
     struct advise_samples s;
     ck_assert_int_eq(advise_samples_draw(&s, &q, 1, NULL, NULL), BITCUT_OK);
-    ck_assert_int_eq(advise_find(found, &q, &s, 1, NULL, NULL), BITCUT_OK);
+    ck_assert_int_eq(advise_find(found, &q, &s, 1, 1, NULL, NULL), BITCUT_OK);
     advise_samples_clear(&s);
     return found->choice == ADVISE_NONE ? NULL : &found->trial[found->choice];
 }
@@ -333,5 +334,64 @@ START_TEST(called)
 }
 END_TEST
 
+enum { PRODUCTS_MOST = 4 };
+
+/* Of several products, in any order, the choice is the same and reaches what is wanted in
+   each; so it does of values elsewhere that its words must hold. */
+static void check_several(const int *exponent, size_t count, int elsewhere, uint64_t seed)
+{
+    static const char *const place[] = { "h100" };
+    struct advise_question q = { .metric = &weighed_metrics[0],
+                                 .want = 1e-6,
+                                 .place = place,
+                                 .places = 1,
+                                 .seed = 1 };
+    struct matrix a[PRODUCTS_MOST], b[PRODUCTS_MOST];
+    struct advise_samples s[PRODUCTS_MOST], turned[PRODUCTS_MOST];
+    struct advise found, other;
+    char input[40];
+    for (size_t i = 0; i < count; i++) {
+        snprintf(input, sizeof input, "exp_rand(%d,%d)", exponent[i], exponent[i] + 3);
+        a[i] = family(input, INPUT_A, 12, 30, seed + i);
+        b[i] = family("urand(-1,1)", INPUT_B, 30, 10, seed + 9 + i);
+        q.a = &a[i], q.b = &b[i];
+        ck_assert_int_eq(advise_samples_draw(&s[i], &q, 1, NULL, NULL), BITCUT_OK);
+        turned[count - 1 - i] = s[i];
+    }
+    if (elsewhere) s[0].largest[0] = turned[count - 1].largest[0] =
+                       (uint32_t)(elsewhere + 127) << 23;
+    ck_assert_int_eq(advise_find(&found, &q, s, count, 1, NULL, NULL), BITCUT_OK);
+    ck_assert_int_eq(advise_find(&other, &q, turned, count, 1, NULL, NULL), BITCUT_OK);
+    ck_assert(found.choice != ADVISE_NONE && found.choice == other.choice);
+    const struct advise_trial *const t = &found.trial[found.choice];
+    ck_assert(!memcmp(&t->gemm, &other.trial[other.choice].gemm, sizeof t->gemm));
+    for (size_t i = 0; i < count; i++)
+        ck_assert_msg(of_all(&t->gemm, &a[i], &b[i], METRIC_RELRES) <= q.want,
+                      "%s at 2^%d does not do for 2^%d", t->gemm.recipe->name,
+                      t->plan.split_a.scale, exponent[i]);
+    if (elsewhere > 15)
+        ck_assert(gemm_equilibrates(&t->gemm) ||
+                  t->gemm.unit->a->exponent_bits == 8);
+    for (size_t i = 0; i < count; i++) {
+        advise_samples_clear(&s[i]);
+        matrix_clear(&a[i]);
+        matrix_clear(&b[i]);
+    }
+    advise_clear(&found);
+    advise_clear(&other);
+}
+
+START_TEST(several_products)
+{
+    static const int exponent[][PRODUCTS_MOST] = {
+        { 20, 20, 20, 0 }, { 0, 0, 0, 0 }, { 0, -20, 0, 12 }, { 14, 17, -3, 2 }
+    };
+    for (size_t i = 0; i < sizeof exponent / sizeof exponent[0]; i++)
+        for (size_t count = 1; count <= PRODUCTS_MOST; count++)
+            check_several(exponent[i], count, i == 1 && count % 2 ? 21 : 0,
+                          test_seed() + i);
+}
+END_TEST
+
 TEST_MAIN("advise", all_outputs, samples_tell_all, lines_drawn, costs, choices,
-          nothing_reaches, called)
+          nothing_reaches, called, several_products)

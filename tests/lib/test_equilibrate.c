@@ -225,5 +225,56 @@ START_TEST(ranges_served)
 }
 END_TEST
 
+/* Whether a word of x is neither a finite number nor, of an integer, within its range. */
+static bool overflows(const struct bitcut_split *s, uint32_t x)
+{
+    uint64_t word[SPLIT_WORDS_MOST];
+    split_words(word, s, x);
+    for (int i = 0; i < s->words; i++)
+        if (format_decode(s->word[i].format, word[i]).kind >= NUMBER_INF) return true;
+    return false;
+}
+
+/* What is said of a magnitude against the words of values up to it: of its binade, and of
+   the others below by turns. */
+static void check_spared(const struct bitcut_split *s, uint32_t largest, uint64_t *rng)
+{
+    enum { TRIES = 40 };
+    const bool spared = equilibrate_spares(s, largest);
+    if (s->words == 1 && !split_is_fixed(s))
+        ck_assert_msg(spared != overflows(s, largest), "%s: %08" PRIx32, s->name,
+                      largest);
+    for (int i = 0; i < TRIES && spared; i++) {
+        const uint32_t first = i % 2 ? 0 : largest & 0x7f800000;
+        *rng = *rng * 6364136223846793005u + 1442695040888963407u;
+        const uint32_t x = first + (uint32_t)((*rng >> 33) % (largest - first + 1));
+        ck_assert_msg(!overflows(s, x),
+                      "%s at 2^%d: %08" PRIx32 " overflows, though %08" PRIx32 " will do",
+                      s->name, s->scale, x, largest);
+    }
+    /* What serves more serves less. */
+    ck_assert(!spared || equilibrate_spares(s, largest / 2));
+}
+
+START_TEST(magnitudes_spared)
+{
+    uint64_t rng = test_seed();
+    const struct bitcut_split f16 = split_plain(&formats[FORMAT_F16]);
+    ck_assert(equilibrate_spares(&f16, 0) && equilibrate_spares(&f16, 0x477fefff) &&
+              !equilibrate_spares(&f16, 0x477ff000)); /* 65520 rounds to infinity */
+    ck_assert(!equilibrate_spares(&splits[SPLIT_HALF_S8], 0x43800000)); /* 2^8 saturates */
+    for (const struct bitcut_split *row = splits; row->name; row++)
+        for (int scale = 0; scale <= (row->words > 1 ? 14 : 0); scale++)
+            for (int e = -127; e <= 127; e++) {
+                struct bitcut_split s = *row;
+                if (s.words > 1) s.scale = scale;
+                rng = rng * 6364136223846793005u + 1442695040888963407u;
+                const uint32_t first = (uint32_t)(e + 127) << 23;
+                check_spared(&s, first | (uint32_t)(rng >> 41), &rng);
+                check_spared(&s, first | 0x7fffff, &rng);
+            }
+}
+END_TEST
+
 TEST_MAIN("equilibrate", targets_of_formats, exponents_of_lines, ends_of_binades,
-          scales_once_rounded, powers_of_two_pass, ranges_served)
+          scales_once_rounded, powers_of_two_pass, ranges_served, magnitudes_spared)
