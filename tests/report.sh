@@ -86,15 +86,25 @@ wrong() {
     column ratio bounds | grep -q . || cat one/bounds.csv
 }
 
-# What was asked for, and is not.
+# What was asked for, and is not.  The verdict is the status: other bits of a correct kernel
+# pass, and what breaks a bound is told.
 asked() {
     result --recipe ootomo --unit h100
     report 0 -d d.mtx --recipe ootomo --unit h100
     says "Is D the model's to the bit?" "D is that"
-    report 1 -d d.mtx --recipe legemm --unit mi210
+    report 0 -d d.mtx --recipe legemm --unit mi210
     says "Is D the model's to the bit?" "D is not that"
     says "Which model is beside it?" "legemm on cdna2.*not run on AMD hardware by us"
     says "What computed D?" "D is ootomo on hopper"
+    says "Does D pass?" "accepted"
+    result --recipe ootomo --unit h100 --split-k 2
+    report 0 -d d.mtx --recipe ootomo --unit h100
+    says "Is D the model's to the bit?" "D is not that"
+    says "Does D pass?" "accepted"
+    ! grep "within what is proved" one/report.md
+    awk 'NR > 2 { $1 = 1.01 * $1 } { print }' d.mtx > bad.mtx
+    report 1 -d bad.mtx --recipe ootomo --unit h100 --seconds 1
+    says "Is D within what is proved?" "NO: the rigorous bound .* is broken: 6[0-9] of 63 outputs"
 }
 
 # What computed D is run again with all that it varies.
@@ -116,6 +126,45 @@ END
             grep -q "Is D the model's to the bit? | D is that" one/report.md ||
                 { echo "$words:"; grep '^| What\|to the bit' one/report.md; }
         done
+}
+
+# A generated kernel, with what the options of `gemm` vary, and one whose product of the high
+# word of A and the low word of B is missing: whatever explain finds or takes for nearest, the
+# report goes on with it and has a verdict.
+generated() {
+    seed=42
+    awk -v seed=$seed -v count=${BITCUT_BRIEF:+1} '
+        function one(list, words) { return words[int(rand() * split(list, words, "|")) + 1] }
+        BEGIN {
+            srand(seed)
+            for (i = 0; i < (count ? count : 3); i++)
+                print "--recipe", one("ootomo|legemm|markidis"), "--unit",
+                      one("h100|a100|mi100|v100"), one("--scale 9|--scale 10|--equilibrate"),
+                      one("--terms 4|--promote 2|--tile-k 32"), one("--high rz|--low rz|--split-a halfhalf"),
+                      one("--order slices=2,cut=32|--order lanes=2,turn=16,reduction=tree")
+        }' |
+        while read -r words; do
+            # shellcheck disable=SC2086 # words
+            bitcut gemm -m 9 -n 7 -k 70 --save-a a.npy --save-b b.npy -o d.mtx $words > out 2>&1 ||
+                continue
+            bitcut report -a a.npy -b b.npy -d d.mtx --seconds 1 -o one > out 2>&1
+            [ $? -le 1 ] || { echo "seed $seed: $words"; cat out; }
+            says "Does D pass?" "[aR]"
+        done
+    result --recipe ootomo --unit a100
+    awk -v out=high.mtx 'BEGIN {
+        srand(1)
+        print "%%MatrixMarket matrix array real general\n70 7" > out
+        print "%%MatrixMarket matrix array real general\n70 7"
+        for (i = 0; i < 490; i++) {
+            high = int(rand() * 7) + 1
+            print high > out
+            printf "%.9f\n", high + (int(rand() * 3) + 1) / 8192
+        } }' > b.mtx
+    run 0 gemm --recipe ootomo --unit a100 -a a.npy -b high.mtx -o d.mtx
+    run 1 report -a a.npy -b b.mtx -d d.mtx --seconds 30 -o one
+    says "What computed D?" ".*the product high(A) low(B) is missing"
+    says "Does D pass?" "REJECTED"
 }
 
 # Without a result the recipe that is advised stands in for it; C counts.
@@ -342,6 +391,7 @@ exhaustive "the same bytes again" again
 ok_if_empty "a result that is wrong" "$(wrong)"
 exhaustive "a result of what was asked for" asked
 ok_if_empty "what varies is told to every command" "$(varied)"
+ok_if_empty "whatever is nearest can be handed on" "$(generated)"
 ok_if_empty "a product without a result, and one with C" "$(products)"
 ok_if_empty "what cannot be is refused, and leaves nothing" "$(refused)"
 exhaustive "verdicts at both scales" both_scales

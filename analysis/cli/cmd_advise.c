@@ -5,6 +5,7 @@
 #include "analysis/cli/advise_values.h"
 #include "analysis/cli/say.h"
 #include "analysis/cli/setup.h"
+#include "emu/way.h"
 #include "lib/bits.h"
 #include "lib/text.h"
 
@@ -178,10 +179,13 @@ static double count_products(const struct work *w)
 static json_t *trial_json(const struct work *w, const struct advise_trial *t)
 {
     const double products = count_products(w);
+    char line[WAY_MOST];
+    way_write(line, &t->gemm);
     return json_pack(
-        "{s:s, s:o, s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:o, s:f, s:o, s:o, s:o, s:o, "
+        "{s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:o, s:f, s:o, s:o, s:o, s:o, "
         "s:o, s:b}",
-        "place", w->q.place[t->place], "chips", chips_json(w->q.place[t->place]), "unit",
+        "gemm", line, "place", w->q.place[t->place], "chips",
+        chips_json(w->q.place[t->place]), "unit",
         t->gemm.unit->name, "evidence", unit_evidence(t->gemm.unit), "recipe",
         t->gemm.recipe->name, "split", t->plan.split_a.name, "scale",
         t->plan.split_a.scale, "equilibrate", (int)t->gemm.equilibrate, "terms",

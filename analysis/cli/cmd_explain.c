@@ -4,6 +4,7 @@
 #include "analysis/cli/explain_two.h"
 #include "analysis/cli/say.h"
 #include "analysis/cli/setup.h"
+#include "emu/way.h"
 #include "lib/clock.h"
 #include "lib/fma.h"
 
@@ -52,11 +53,13 @@ static json_t *verdict_json(const struct explanation *e)
 {
     const struct verdict *v = &e->best;
     json_t *row = json_object();
+    char line[WAY_MOST];
+    way_write(line, &v->x.gemm);
     setup_describe(row, &v->x.gemm, &v->x.plan);
     json_object_update_new(
         row,
-        json_pack("{s:o, s:o, s:s?, s:o, s:o}", "changes", changes_json(v, &e->space),
-                  "order", setup_order_json(&v->x.plan.order), "fault", explain_fault(e),
+        json_pack("{s:s, s:o, s:o, s:s?, s:o, s:o}", "gemm", line, "changes",
+                  changes_json(v, &e->space), "order", setup_order_json(&v->x.plan.order), "fault", explain_fault(e),
                   "matched", json_count(v->matched), "sampled", json_count(v->sampled)));
     return row;
 }

@@ -6,6 +6,9 @@
 #include "analysis/cli/report_run.h"
 #include "analysis/cli/say.h"
 #include "analysis/cli/setup.h"
+#include "analysis/error/bound.h"
+#include "emu/way.h"
+#include "lib/order_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +51,7 @@ static const struct {
     /* clang-format on */
 };
 
-enum { CHOICE_WORDS_MOST = 32, WORD_MOST = 120 };
+enum { CHOICE_WORDS_MOST = 32, WORD_MOST = WAY_MOST };
 
 struct gemm_report_work {
     struct report report; /* first: sections are made by it */
@@ -110,56 +113,41 @@ static int run_call(struct gemm_report_work *w, int at)
 
 /* --- which recipe the result is compared with ------------------------------------- */
 
-/* Keys that setup_describe() sets, and the options that give them. */
-static const struct {
-    const char *key, *option;
-    bool advised; /* advise says it as well */
-} variations[] = {
-    /* clang-format off */
-    { "split",       "--split-a",     false },
-    { "split_b",     "--split-b",     false },
-    { "high",        "--high",        false },
-    { "low",         "--low",         false },
-    { "scale",       "--scale",       true  },
-    { "terms",       "--terms",       true  },
-    { "promote",     "--promote",     false },
-    { "tile_k",      "--tile-k",      false },
-    { "equilibrate", "--equilibrate", true  },
-    { "order",       "--order",       false },
-    /* clang-format on */
-};
-
-/* What the recipe is on the unit without any variation. */
-static json_t *usual_row(const char *recipe, const char *unit)
+/* Take an item of a GEMM's line, NAME or NAME=VALUE: into the order of k, if it is of one,
+   else as an option. */
+static void choose_item(struct gemm_report_work *w, struct bitcut_order *order, char *item)
 {
-    struct bitcut_gemm g =
-        gemm_of(bitcut_recipe_find(recipe), table_find(TABLE(units), unit));
-    struct gemm_plan plan;
-    json_t *const row = json_object();
-    if (gemm_plan_on_unit(&plan, &g, NULL) != BITCUT_OK) return row;
-    setup_describe(row, &g, &plan);
-    json_object_set_new(row, "order", setup_order_json(&plan.order));
-    return row;
+    char option[WAY_MOST];
+    char *value = strchr(item, '=');
+    if (order_read(order, item, NULL) == BITCUT_OK) return;
+    if (value) *value++ = 0;
+    snprintf(option, sizeof option, "--%s", item);
+    add_choice(w, option);
+    if (value) add_choice(w, value);
 }
 
-/* The options that make the GEMM of a row of explain, or of what advise tried. */
-static void choose_row(struct gemm_report_work *w, const json_t *row, bool advised)
+/* The options of `bitcut gemm` that make the GEMM of a line (emu/way.h). */
+static void choose_line(struct gemm_report_work *w, const char *line)
 {
-    json_t *const usual = usual_row(text_at(row, "recipe"), text_at(row, "unit"));
+    char text[WAY_MOST], list[ORDER_TEXT_MOST];
+    struct bitcut_order order = { .slices = 0 };
+    snprintf(text, sizeof text, "%s", line);
+    char *const unit = strchr(text, '@'), *items = strchr(text, ',');
+    if (items) *items++ = 0;
+    *unit = 0;
     add_choice(w, "--recipe");
-    add_choice(w, text_at(row, "recipe"));
+    add_choice(w, text);
     add_choice(w, "--unit");
-    add_choice(w, text_at(row, "unit"));
-    for (size_t i = 0; i < sizeof variations / sizeof variations[0]; i++) {
-        json_t *const value = json_object_get(row, variations[i].key);
-        char number[REPORT_CELL_MOST];
-        if (!value || (advised && !variations[i].advised) ||
-            json_equal(value, json_object_get(usual, variations[i].key)))
-            continue;
-        add_choice(w, variations[i].option);
-        if (!json_is_boolean(value)) add_choice(w, report_cell(number, value, 9));
+    add_choice(w, unit + 1);
+    for (char *item = items, *next; item; item = next) {
+        next = strchr(item, ',');
+        if (next) *next++ = 0;
+        choose_item(w, &order, item);
     }
-    json_decref(usual);
+    order_write(list, &order);
+    if (!*list) return;
+    add_choice(w, "--order");
+    add_choice(w, list + 1);
 }
 
 /* The row by what advise tried with the least error. */
@@ -193,7 +181,7 @@ static int choose(struct gemm_report_work *w)
     if (status > EXIT_FOUND) return status;
     const json_t *row = json_array_get(w->call[from].rows, 0);
     if (!o->d) row = best_tried(row);
-    if (row && text_at(row, "recipe")) choose_row(w, row, !o->d);
+    if (row && text_at(row, "gemm")) choose_line(w, text_at(row, "gemm"));
     return w->choices
                ? EXIT_GOOD
                : complain("--recipe", "nothing like D is known; give it, and --unit");
@@ -434,6 +422,7 @@ static const struct {
     /* clang-format off */
     { CALL_EXPLAIN,   "explanation",      "What computed D?"                 },
     { CALL_TOLERANCE, "D",                "Does D pass?"                     },
+    { CALL_BOUND,     "bounds",           "Is D within what is proved?"      },
     { CALL_EXPLAIN,   "error of D",       "How accurate is D?"               },
     { CALL_EXPLAIN,   "differs in",       "Where is D something else?"       },
     { CALL_VERIFY,    "worst outputs",    "What are its worst outputs?"      },
@@ -451,6 +440,25 @@ static const struct {
     { CALL_ADVISE,    "B",                "What is B?"                       },
     /* clang-format on */
 };
+
+/* What is said of the bounds where a rigorous one is broken. */
+static json_t *say_bounds(const json_t *rows)
+{
+    json_t *const says = json_array();
+    size_t i;
+    const json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        if (!strcmp(text_at(row, "kind"), bound_kinds[BOUND_RIGOROUS]) &&
+            real_at(row, "violations") > 0 && !json_array_size(says))
+            json_array_append_new(
+                says, json_pack("{s:s, s:o}", "what", "bounds", "says",
+                                json_sprintf("NO: the rigorous bound \"%s\" is broken: %s",
+                                             text_at(row, "bound"),
+                                             text_at(row, "verdict"))));
+    }
+    return says;
+}
 
 /* Of all that has run so far. */
 static void answer(struct gemm_report_work *w)
@@ -502,6 +510,7 @@ static int make(struct section *s, const void *about, struct report *r)
     if (status <= EXIT_FOUND) status = run_call(w, p->call);
     if (status > EXIT_FOUND) return status;
     struct command_call *const call = &w->call[p->call];
+    if (p->call == CALL_BOUND) call->says = say_bounds(call->rows);
     s->source = command_call_line(call);
     s->rows = json_array();
     s->inputs = json_incref(w->inputs);
@@ -510,8 +519,7 @@ static int make(struct section *s, const void *about, struct report *r)
     if (rest > EXIT_FOUND) return rest;
     s->says = lines_shown(call->says, p->lines);
     answer(w);
-    const bool judges = p->judges || (p->call == CALL_VERIFY && w->o->recipe);
-    return judges ? status : EXIT_GOOD;
+    return p->judges ? status : EXIT_GOOD;
 }
 
 /* Those of one chapter that this report has. */
