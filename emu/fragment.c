@@ -149,6 +149,7 @@ enum bitcut_status fragments_run(struct array *d, const struct bitcut_unit *u,
                                  struct fault *f)
 {
     size_t done = 0;
+    (void)threads;
     if (s.m == 0 || s.n == 0) s.count = 0; /* of such there may be any number */
 #pragma omp parallel for schedule(static) num_threads(threads_for(threads, s.count))
     for (size_t at = 0; at < s.count; at++) {

@@ -1,7 +1,8 @@
 #!/bin/sh
 # The rules of the tree that no compiler checks: includes go lib <- emu <- gpu <- analysis, and
 # between all rooms as the table below says; file names are unique; headers are guarded by
-# their own name; no file is forgotten; files say one version.
+# their own name; what POSIX has is asked for; no file is forgotten, nor run where it is not;
+# files say one version.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
@@ -132,9 +133,34 @@ versions() {
         END { if (n != 1) for (i = 1; i <= NR; i++) print line[i] }'
 }
 
+# What -std=c11 hides: with -pthread some headers show it, and elsewhere they do not.
+posix_names='sig(action|emptyset|fillset|addset|delset|procmask|altstack|setjmp|longjmp)|kill|
+pthread_(kill|sigmask|atfork)|clock_gettime|nanosleep|usleep|alarm|strn?dup|strnlen|strtok_r|strsignal|
+fileno|fdopen|popen|pclose|open_memstream|fmemopen|getline|dprintf|mkdtemp|mkstemp|mkfifo|
+(un)?setenv|putenv|secure_getenv|realpath|ftruncate|fsync|readlink|symlink|lstat|fchmod|
+(local|gm)time_r|posix_memalign|sched_[gs]etaffinity|pipe2|memfd_create'
+
+# A file that calls any of that says so before it includes anything.
+posix_unasked() {
+    sources lib emu gpu analysis tests | grep '\.c$' |
+        xargs grep -LE '^#define _(POSIX_C|XOPEN|DEFAULT|GNU)_SOURCE' |
+        xargs grep -nE "(^|[^[:alnum:]_.>])($(echo "$posix_names" | tr -d '\n')) ?\("
+}
+
+# What a rule runs as ./NAME is a program of ours, or made by the rule before it.
+not_built() {
+    awk '/^\t/ { while (match($0, /\.\/[[:alpha:]][[:alnum:]_\/]*/)) {
+                     print substr($0, RSTART + 2, RLENGTH - 2)
+                     $0 = substr($0, RSTART + RLENGTH) } }' Makefile.am | sort -u |
+        while read -r name; do
+            [ -e "$name.c" ] || grep -qE "_PROGRAMS[ +]*= *$name\$|-o $name( |\$)" Makefile.am ||
+                echo "Makefile.am runs ./$name, which it does not make"
+        done
+}
+
 rooms=$(printf '%s' "$arrows" | awk 'NF { print $1 }')
 wrong=$(misplaced)
-echo "1..$(($(echo "$rooms" | wc -l) + 6))"
+echo "1..$(($(echo "$rooms" | wc -l) + 8))"
 ok_if_empty "every file is in a room" "$(of none)"
 for room in $rooms; do
     ok_if_empty "$room includes only from where it may" "$(of "$room")"
@@ -142,5 +168,7 @@ done
 ok_if_empty "headers are guarded by their own name" "$(guards)"
 ok_if_empty "a runtime is called in its backend's room alone" "$(foreign_names)"
 ok_if_empty "no two files have one name" "$(same_names)"
+ok_if_empty "what POSIX has is asked for" "$(posix_unasked)"
 ok_if_empty "Makefile.am names every source and test" "$(unlisted)"
+ok_if_empty "Makefile.am runs what it makes" "$(not_built)"
 ok_if_empty "all files say the same version" "$(versions)"

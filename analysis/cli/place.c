@@ -44,7 +44,7 @@ static bool moved(char to[PLACE_MOST], const char *program, const char *installe
     size_t common = 0;
     for (size_t i = 0; BINDIR[i] && BINDIR[i] == installed[i]; i++)
         if (BINDIR[i] == '/') common = i;
-    const size_t length = text_stem(program, BINDIR + common);
+    const size_t length = text_stem(program, &BINDIR[common]);
     return length && join(to, program, length, installed + common);
 }
 

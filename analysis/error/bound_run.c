@@ -250,7 +250,7 @@ static enum bitcut_status run_all_watched(struct bound_result results[BOUNDS],
                                           struct fault *f)
 {
     const struct sample s = sample_of(x, samples);
-    struct tally t[BOUNDS] = { { NULL } };
+    struct tally t[BOUNDS] = { { .limit = NULL } };
     struct hostfp mode;
     enum bitcut_status status = BITCUT_OK;
     for (int r = 0; r < BOUNDS; r++)

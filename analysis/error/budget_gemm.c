@@ -32,6 +32,7 @@ static bool make_values(struct prepared *p, const struct gemm_plan *plan, int th
 {
     const size_t m = p->x->m, lines = m + p->x->n, k = p->x->k;
     bool enough = true;
+    (void)threads;
     p->a = calloc(m + 1, sizeof(struct budget_values *));
     p->b = calloc(p->x->n + 1, sizeof(struct budget_values *));
     if (!p->a || !p->b) return false;
@@ -161,6 +162,7 @@ run_chunk(struct budget_output *out, const struct bitcut_gemm *g,
           double stride, int threads, const struct progress *progress)
 {
     enum bitcut_status worst = BITCUT_OK;
+    (void)threads;
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads_for(threads, to - from))
     for (size_t t = from; t < to; t++) {
         if (progress_stopped(progress)) continue;

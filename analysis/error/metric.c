@@ -65,9 +65,10 @@ static int threads_over(size_t count, int threads)
 /* The largest |f(x, i)|, i < count. */
 static double most_of(const struct comparison *x, size_t count, term_of *f, int threads)
 {
+    const int many = threads_over(count, threads);
     double most = 0;
-    (void)threads;
-#pragma omp parallel num_threads(threads_over(count, threads))
+    (void)many;
+#pragma omp parallel num_threads(many)
     {
         double own = 0;
         struct hostfp mode;
@@ -98,10 +99,10 @@ static double series_at(const struct series *s, const struct comparison *x, size
 static double sum_of(const struct comparison *x, size_t count, struct series s,
                      int threads)
 {
+    const int many = threads_over(count, threads);
     double sum = 0;
-    (void)threads;
-#pragma omp parallel for ordered schedule(static, 1)                                     \
-    num_threads(threads_over(count, threads))
+    (void)many;
+#pragma omp parallel for ordered schedule(static, 1) num_threads(many)
     for (size_t first = 0; first < count; first += CHUNK) {
         const size_t terms = smaller(CHUNK, count - first);
         double term[CHUNK];

@@ -144,6 +144,7 @@ static void hunt_all(struct hunt *hunts, struct party *party, const struct box_l
 {
     size_t done = 0;
     const struct fit *fit = party->fit;
+    (void)threads;
     party->first = from->count;
     for (int c_last = 0; c_last < 2; c_last++)
         party->precision[c_last] =

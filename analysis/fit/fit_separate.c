@@ -211,6 +211,7 @@ static const struct sample *run_round(struct round *r, const struct crowd *c,
                                       int threads)
 {
     size_t best = 0;
+    (void)threads;
 #pragma omp parallel for schedule(dynamic) num_threads(threads_for(threads, ROUND))
     for (size_t i = 0; i < ROUND; i++) {
         struct rng rng = rng_start(seed, number * ROUND + i + 1);

@@ -100,6 +100,7 @@ static enum bitcut_status change(struct matrix *to, const struct matrix *m, int 
     const enum bitcut_status status = matrix_init(to, m->rows, m->cols, f);
     if (status != BITCUT_OK) return status;
     const size_t count = m->rows * m->cols;
+    (void)threads;
 #pragma omp parallel for schedule(static) num_threads(threads_for(threads, count))
     for (size_t i = 0; i < count; i++)
         to->at[i] = times_power(m->at[i] & UINT32_MAX << cut, shift);

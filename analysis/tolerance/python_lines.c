@@ -73,7 +73,8 @@ static void write_factor(char text[REAL_TEXT_MOST + 4], uint32_t factor, bool ma
     char number[REAL_TEXT_MOST];
     const double x = value_of_float(factor);
     real_text(number, magnitude ? fabs(x) : x, 9);
-    snprintf(text, REAL_TEXT_MOST + 4, factor == F32_ONE ? "" : "%s * ", number);
+    *text = 0;
+    if (factor != F32_ONE) snprintf(text, REAL_TEXT_MOST + 4, "%s * ", number);
 }
 
 /* alpha A B + beta C, or that of magnitudes. */

@@ -1,8 +1,11 @@
 /* Public calls that are asked to stop, at first or while they run. */
+#define _POSIX_C_SOURCE 200809L
+
 #include "lib/bitcut.h"
 #include "tests/test.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>

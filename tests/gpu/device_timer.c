@@ -252,6 +252,11 @@ static int session_wait(struct gpu_session *s, char *fault)
     return 0;
 }
 
-const struct gpu_timer model_timer = { model_peers,  session_begin, session_run,
-                                       session_read, session_place, session_start_empty,
-                                       session_wait, session_end };
+const struct gpu_timer model_timer = { .peers = model_peers,
+                                       .begin = session_begin,
+                                       .run = session_run,
+                                       .read = session_read,
+                                       .place = session_place,
+                                       .start_empty = session_start_empty,
+                                       .wait = session_wait,
+                                       .end = session_end };

@@ -5,7 +5,7 @@
 
 #include "emu/gemm.h"
 #include "gpu/choose.h"
-#include "gpu/emulate/rule.h"
+#include "gpu/emulate/emulation.h"
 #include "lib/clock.h"
 #include "lib/size.h"
 #include "tests/gpu/any_device.h"
