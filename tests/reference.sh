@@ -43,6 +43,23 @@ pages_shown() {
     done
 }
 
+# words: of standard input, a line each.
+words() { tr -cs '[:alnum:]_-' '\n' | grep . | sort -u; }
+
+# What is shown has the words of the page: a macro that takes them for its arguments would
+# set them without spaces.
+pages_words() {
+    for name in "" $commands; do
+        # shellcheck disable=SC2086 # nothing for the page of the program
+        bitcut --make-page $name > page.1
+        sed -E 's/^\.(TH|SH|TP|[BIR]+)( |$)/ /; s/\\f[BIR]//g; s/\\&//g; s/\\-/-/g; s/\\e/\\/g' page.1 |
+            words > said
+        groff -man -Tascii -P-cbou -rHY=0 page.1 2>&1 | words > shown
+        [ "$(wc -l < shown)" -gt 50 ] || echo "$name: nothing is shown"
+        comm -13 said shown | sed "s/^/$name: no word of the page: /"
+    done
+}
+
 # What says how to cite the program has its version, and what a citation has to have.
 cited() {
     version=$(bitcut --version | cut -d ' ' -f 2)
@@ -110,6 +127,11 @@ if command -v mandoc > /dev/null; then
     ok_if_empty "mandoc shows pages without a warning" "$(pages_shown "mandoc -T lint -W warning")"
 else
     skip "mandoc shows pages without a warning" "no mandoc"
+fi
+if command -v groff > /dev/null; then
+    ok_if_empty "pages are shown with the words that they have" "$(pages_words)"
+else
+    skip "pages are shown with the words that they have" "no groff"
 fi
 ok_if_empty "pages of nothing are refused" "$(bad_pages)"
 if command -v bash > /dev/null; then

@@ -76,11 +76,8 @@ static void put_see_also(const char *command)
 {
     section("SEE ALSO");
     if (command) fputs(".BR bitcut (1);\n", stdout);
-    fputs("the manual,\n.BR \"info bitcut\"", stdout);
-    if (command) {
-        fputs(", which has the keys of ", stdout);
-        fputs("\\fB\\-\\-json\\fR\nand examples", stdout);
-    }
+    fputs("the manual, \\fBinfo bitcut\\fR", stdout);
+    if (command) fputs(", which has the keys of \\fB\\-\\-json\\fR\nand examples", stdout);
     fputs(".\n", stdout);
 }
 
