@@ -19,7 +19,20 @@
 
 static const char *dump, *kernel_name;
 static struct emulating_device device;
-static size_t samples, seconds = 20, m = SIZE_MAX, n = SIZE_MAX, k = SIZE_MAX;
+static size_t samples, seconds = SIZE_MAX, m = SIZE_MAX, n = SIZE_MAX, k = SIZE_MAX;
+
+/* Without --seconds: for explaining, and for a kernel of --hsaco to run. */
+enum { SECONDS_EXPLAIN = 20, SECONDS_RUN = 600 };
+
+static size_t seconds_explain(void)
+{
+    return seconds == SIZE_MAX ? SECONDS_EXPLAIN : seconds;
+}
+
+static size_t seconds_run(void)
+{
+    return seconds == SIZE_MAX || !seconds ? SECONDS_RUN : seconds;
+}
 
 static const struct option_row options[] = {
     SETUP_OPTIONS,
@@ -37,8 +50,10 @@ static const struct option_row options[] = {
     INPUT_OPTIONS,
     { "samples", "outputs of -d at most, or values of --kernel split (default: all)",
       OPTION_COUNT, &samples, "N" },
-    { "seconds", "to explain a result that differs, 0: do not (default 20)", OPTION_COUNT,
-      &seconds, "S" },
+    { "seconds",
+      "to explain a result that differs, 0: do not (default 20); and for the kernel of "
+      "--hsaco to run (default, and with 0, 600)",
+      OPTION_COUNT, &seconds, "S" },
     BUDGET_OPTIONS,
     VERBOSE_OPTION,
     { 0 }
@@ -122,7 +137,7 @@ static int explain_pair(json_t **sentence, const struct pair *p, const struct co
                           .alpha = g->alpha,
                           .beta = g->beta };
     q.format = question_format(&q.d);
-    return explain_sentence(sentence, &q, p->part, seconds, x);
+    return explain_sentence(sentence, &q, p->part, seconds_explain(), x);
 }
 
 /* The first outputs that differ. */
@@ -277,7 +292,7 @@ static int run_code(struct context *x)
     int status = setup_gemm(&s);
     if (status == EXIT_GOOD) status = operands_make(&s, x);
     if (status == EXIT_GOOD) status = budget_check(&s);
-    if (status == EXIT_GOOD) status = code_command_run(&r, &s, x);
+    if (status == EXIT_GOOD) status = code_command_run(&r, &s, seconds_run(), x);
     if (status == EXIT_GOOD)
         status = compare(
             x, (struct pair){
@@ -291,9 +306,10 @@ static int run_code(struct context *x)
 
 static int run_kernels(struct context *x)
 {
-    const struct verify_kernels what = {
-        .name = kernel_name, .shape = { m, n, k }, .samples = samples, .seconds = seconds
-    };
+    const struct verify_kernels what = { .name = kernel_name,
+                                         .shape = { m, n, k },
+                                         .samples = samples,
+                                         .seconds = seconds_explain() };
     return verify_kernels(x, &what);
 }
 

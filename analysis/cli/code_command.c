@@ -60,7 +60,7 @@ static int load(struct gfx9_object **to)
 }
 
 static int run(struct code_result *to, struct setup *s, const struct gfx9_object *object,
-               const struct context *x)
+               size_t seconds, const struct context *x)
 {
     const struct code_options *o = &code_options;
     const struct code_call call = { .symbol = o->symbol,
@@ -69,6 +69,7 @@ static int run(struct code_result *to, struct setup *s, const struct gfx9_object
                                     .block = o->block,
                                     .shared_bytes = o->shared,
                                     .threads = x->threads,
+                                    .seconds = (double)seconds,
                                     .progress = &x->progress };
     const uint32_t scalars[2] = { s->gemm.alpha, s->gemm.beta };
     struct fault f;
@@ -79,12 +80,13 @@ static int run(struct code_result *to, struct setup *s, const struct gfx9_object
     return fail("--hsaco", &f);
 }
 
-int code_command_run(struct code_result *to, struct setup *s, const struct context *x)
+int code_command_run(struct code_result *to, struct setup *s, size_t seconds,
+                     const struct context *x)
 {
     struct gfx9_object *object = NULL;
     int status = check_options();
     if (status == EXIT_GOOD) status = load(&object);
-    if (status == EXIT_GOOD) status = run(to, s, object, x);
+    if (status == EXIT_GOOD) status = run(to, s, object, seconds, x);
     gfx9_unload(object);
     return status;
 }

@@ -29,9 +29,11 @@ extern struct code_options code_options;
             &code_options.shared, "N"                                                    \
     }
 
-/* Run the kernel on A, B and C of s, whose elements become those of its formats.  Prints
-   and returns an exit status; EXIT_GOOD sets *to, whose d is to be cleared. */
-int code_command_run(struct code_result *to, struct setup *s, const struct context *x);
+/* Run the kernel on A, B and C of s, whose elements become those of its formats, for so
+   many seconds at most.  Prints and returns an exit status; EXIT_GOOD sets *to, whose d
+   is to be cleared. */
+int code_command_run(struct code_result *to, struct setup *s, size_t seconds,
+                     const struct context *x);
 
 /* Round what D should be to the elements of the kernel's D. */
 void code_command_round(struct matrix *want, const struct code_result *result);

@@ -256,10 +256,13 @@ static enum bitcut_status fill_place(struct place *p, struct fault *f)
 {
     const struct bitcut_format *f32 = &formats[FORMAT_F32];
     const struct bitcut_rounding *nearest = &roundings[ROUND_RN];
-    const size_t each = (size_t)format_bytes(p->format), count = p->rows * p->cols;
-    p->memory.bytes = count * each;
-    p->memory.at =
-        aligned_alloc(ALIGNMENT, divide_up(count * each + 1, ALIGNMENT) * ALIGNMENT);
+    const size_t each = (size_t)format_bytes(p->format);
+    size_t count, bytes;
+    if (size_multiply(&count, p->rows, p->cols) && size_multiply(&bytes, count, each) &&
+        bytes < SIZE_MAX - ALIGNMENT) {
+        p->memory.bytes = bytes;
+        p->memory.at = aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 1) * ALIGNMENT);
+    }
     if (!p->memory.at) return fault_set(f, BITCUT_NO_MEMORY, "out of memory");
     memset(p->memory.at, 0xff, p->memory.bytes);
     for (size_t n = 0; p->from && n < count; n++) {
@@ -301,7 +304,7 @@ static enum bitcut_status value_of(uint64_t *bits, const struct call *x,
     const int which = a->role->which;
     switch (a->role->kind) {
     case MATRIX:
-    case TURNED: *bits = (uintptr_t)x->place[which].memory.at; return BITCUT_OK;
+    case TURNED: *bits = x->place[which].memory.address; return BITCUT_OK;
     case SIZE: *bits = x->size[which]; break;
     case LEADING: *bits = leading(&x->place[which]); break;
     case NUMBER: *bits = a->number; break;
@@ -348,6 +351,7 @@ static enum bitcut_status launch(struct code_result *to, struct call *x,
                              .arguments = segment,
                              .memory = memory,
                              .threads = x->given->threads,
+                             .seconds = x->given->seconds,
                              .progress = x->given->progress };
     for (int i = 0; i < MATRICES; i++)
         if (x->place[i].format) memory[l.memories++] = x->place[i].memory;
@@ -394,10 +398,14 @@ enum bitcut_status code_gemm_run(struct code_result *to, struct matrix *a,
     struct call x = { .given = call,
                       .kernel = gfx9_kernel_find(object, call->symbol),
                       .scalars = { scalars[0], scalars[1] } };
+    uint64_t address = GFX9_ADDRESS_FIRST;
     if (!x.kernel) return fail_symbol(object, call->symbol, f);
     enum bitcut_status status = make_call(&x, a, b, c, f);
-    for (int i = 0; i < MATRICES && status == BITCUT_OK; i++)
-        if (x.place[i].format) status = fill_place(&x.place[i], f);
+    for (int i = 0; i < MATRICES && status == BITCUT_OK; i++) {
+        if (!x.place[i].format) continue;
+        status = fill_place(&x.place[i], f);
+        address = gfx9_address_set(&x.place[i].memory, address);
+    }
     if (status == BITCUT_OK) status = launch(&result, &x, object, f);
     if (status == BITCUT_OK)
         status = read_result(&result, &x.place[x.in_place ? C : D], f);

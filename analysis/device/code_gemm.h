@@ -24,6 +24,7 @@ struct code_call {
     const char *symbol, *arguments, *grid, *block;
     size_t shared_bytes; /* of LDS, beside those that the kernel names */
     int threads;
+    double seconds; /* that the kernel may run, 0: any */
     const struct progress *progress;
 };
 

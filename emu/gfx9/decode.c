@@ -82,6 +82,12 @@ static uint32_t field(uint32_t word, int low, int bits)
     return word >> low & ((1u << bits) - 1);
 }
 
+/* fmamk, fmaak: one of the operands is a literal. */
+static bool has_constant(const struct opcode *row)
+{
+    return !strncmp(row->name, "v_fmamk", 7) || !strncmp(row->name, "v_fmaak", 7);
+}
+
 /* The second word of VOP1, VOP2 and VOPC with parts of registers. */
 static void decode_parts(struct instruction *to)
 {
@@ -89,7 +95,9 @@ static void decode_parts(struct instruction *to)
     to->parted = true;
     to->bytes = 8;
     to->s[0] = (uint16_t)(field(w, 0, 8) + (field(w, 23, 1) ? 0 : 256));
-    if (field(w, 31, 1)) to->s[1] = (uint16_t)(to->s[1] - 256);
+    if (field(w, 31, 1)) to->s[1] = (uint16_t)field(to->word[0], 9, 8);
+    if (!to->opcode || to->opcode->act != act_vector || has_constant(to->opcode))
+        to->cannot = "an instruction of parts of registers (SDWA)";
     to->part[0] = (struct part){ (uint8_t)field(w, 16, 3), field(w, 19, 1) };
     to->part[1] = (struct part){ (uint8_t)field(w, 24, 3), field(w, 27, 1) };
     to->negated = (uint8_t)(field(w, 20, 1) | field(w, 28, 1) << 1);
@@ -114,23 +122,23 @@ static void place_third(struct instruction *to)
     if (!strncmp(row->name, "v_fmaak", 7)) to->s[2] = LITERAL;
 }
 
+/* Whether the result is in scalar registers. */
+static bool sets_scalar(const struct opcode *row)
+{
+    return row && operands_kinds(row)[0] == 's';
+}
+
 static void decode_short(struct instruction *to, enum encoding encoding)
 {
     const uint32_t w = to->word[0];
     to->s[0] = (uint16_t)field(w, 0, 9);
     to->s[1] = (uint16_t)(256 + field(w, 9, 8));
-    to->d = (uint16_t)(256 + field(w, 17, 8));
+    to->d = (uint16_t)(field(w, 17, 8) + (sets_scalar(to->opcode) ? 0 : 256));
     if (encoding == VOPC) to->d = SGPR_VCC;
     to->carry = to->s[2] = SGPR_VCC;
     place_third(to);
     if (to->s[0] == SDWA) decode_parts(to);
     if (to->s[0] == DPP) to->bytes = 8, to->cannot = "lanes of others (DPP)";
-}
-
-/* Whether the result is in scalar registers. */
-static bool sets_scalar(const struct opcode *row)
-{
-    return row && (row->more & COMPARES || !strcmp(row->name, "v_readlane_b32"));
 }
 
 /* op_sel of VOP3: high halves of operands, and of a result whose low half stays. */
@@ -161,15 +169,90 @@ static void decode_long(struct instruction *to)
     if (!two && field(w, 11, 4)) decode_halves(to, field(w, 11, 4));
 }
 
-static void decode_packed(struct instruction *to)
+/* A vector register's number as that of an accumulator. */
+static uint16_t accumulator(unsigned o, bool is)
+{
+    return (uint16_t)(is && o >= 256 && o < 512 ? o + VGPRS : o);
+}
+
+/* v_accvgpr: 0 reads accumulators, 1 writes them, 2 does both. */
+static void place_accumulators(struct instruction *to)
+{
+    if (!to->opcode || to->opcode->act != act_accumulator) return;
+    to->d = accumulator(to->d, to->opcode->more > 0);
+    to->s[0] = accumulator(to->s[0], to->opcode->more != 1);
+}
+
+/* A, B, C and D of a matrix instruction, and how many registers they are. */
+static void decode_matrix(struct instruction *to, const struct gfx9_object *o)
+{
+    const struct matrix_unit *unit = &o->units[to->opcode->number];
+    const bool sums = o->target->accumulates_all || field(to->word[0], 15, 1);
+    to->s[0] = accumulator(to->s[0], field(to->word[1], 27, 1));
+    to->s[1] = accumulator(to->s[1], field(to->word[1], 28, 1));
+    to->s[2] = accumulator(to->s[2], sums);
+    to->d = accumulator(to->d, sums);
+    to->s_count[0] = to->s_count[1] = unit->words;
+    to->s_count[2] = to->d_count = unit->sums;
+}
+
+static void decode_packed(struct instruction *to, const struct gfx9_object *o)
 {
     to->d = (uint16_t)(256 + field(to->word[0], 0, 8));
     for (int n = 0; n < 3; n++) to->s[n] = (uint16_t)field(to->word[1], 9 * n, 9);
+    if (to->opcode && to->opcode->unit) decode_matrix(to, o);
 }
+
+/* --- memory ------------------------------------------------------------------------- */
+
+enum { ZERO = 128 /* the constant 0 */, NO_SCALAR = 127 };
+
+/* The base's pair, and the register of an offset if there is one. */
+static void decode_scalar_load(struct instruction *to)
+{
+    const uint32_t x = to->word[0], y = to->word[1];
+    const bool has_constant = field(x, 17, 1), has_register = field(x, 14, 1);
+    to->d = (uint16_t)field(x, 6, 7);
+    to->s[0] = (uint16_t)(2 * field(x, 0, 6));
+    to->s[1] = (uint16_t)(has_register   ? field(y, 25, 7)
+                          : has_constant ? ZERO
+                                         : field(y, 0, 7));
+}
+
+/* The address, one or two registers of data, and where a load goes to; accumulators have
+   a bit of their own. */
+static void decode_lds(struct instruction *to)
+{
+    const uint32_t y = to->word[1];
+    const bool accumulators = field(to->word[0], 25, 1);
+    to->s[0] = (uint16_t)(256 + field(y, 0, 8));
+    for (int n = 1; n < 3; n++)
+        to->s[n] = accumulator(256 + field(y, 8 * n, 8), accumulators);
+    to->d = accumulator(256 + field(y, 24, 8), accumulators);
+    if (field(to->word[0], 16, 1)) to->cannot = "global data share (gds)";
+}
+
+/* The address, data, and a scalar base, without which the address is a pair; where a load
+   goes to.  Accumulators have a bit of their own, but on gfx908. */
+static void decode_global(struct instruction *to, const struct gfx9_target *target)
+{
+    const uint32_t y = to->word[1];
+    const bool accumulators = field(y, 23, 1) && !target->accumulates_all;
+    const bool flat = !to->opcode || to->opcode->encoding == FLAT;
+    const unsigned base = field(y, 16, 7);
+    to->s[0] = (uint16_t)(256 + field(y, 0, 8));
+    to->s[1] = accumulator(256 + field(y, 8, 8), accumulators);
+    to->s[2] = (uint16_t)(flat || base == NO_SCALAR ? ZERO : base);
+    to->d = accumulator(256 + field(y, 24, 8), accumulators);
+    if (to->s[2] != ZERO) to->s_count[0] = 1;
+}
+
+/* --- all ---------------------------------------------------------------------------- */
 
 static bool takes_literal(const struct instruction *x, enum encoding encoding)
 {
     const uint32_t w = x->word[0];
+    if (x->parted) return false;
     switch (encoding) {
     case SOP2:
     case SOPC: return field(w, 0, 8) == LITERAL || field(w, 8, 8) == LITERAL;
@@ -190,8 +273,12 @@ static void decode_scalar(struct instruction *to, enum encoding encoding)
     if (encoding == SOPK) to->s[0] = to->d;
 }
 
-static void decode_operands(struct instruction *to, enum encoding encoding)
+static void decode_operands(struct instruction *to, enum encoding encoding,
+                            const struct gfx9_object *o)
 {
+    const struct opcode *row = to->opcode;
+    to->d_count = row ? (uint8_t)row->d : 0;
+    for (int n = 0; n < 3; n++) to->s_count[n] = row ? (uint8_t)row->s[n] : 0;
     switch (encoding) {
     case SOP2:
     case SOPK:
@@ -201,21 +288,31 @@ static void decode_operands(struct instruction *to, enum encoding encoding)
     case VOP1:
     case VOPC: decode_short(to, encoding); break;
     case VOP3: decode_long(to); break;
-    case VOP3P: decode_packed(to); break;
-    default: break; /* their rows read the words */
+    case VOP3P: decode_packed(to, o); break;
+    case SMEM: decode_scalar_load(to); break;
+    case DS: decode_lds(to); break;
+    case FLAT:
+    case GLOBAL: decode_global(to, o->target); break;
+    default: break;
     }
-    if (takes_literal(to, encoding)) to->literal = to->word[1], to->bytes = 8;
+    place_accumulators(to);
+    to->has_literal = takes_literal(to, encoding);
+    if (to->has_literal) to->literal = to->word[1], to->bytes = 8;
 }
 
-void gfx9_decode(struct instruction *to, const struct gfx9_object *o, size_t offset)
+void gfx9_decode(struct instruction *to, const struct gfx9_object *o, uint64_t address)
 {
-    *to = (struct instruction){ .offset = (uint32_t)offset, .bytes = 4 };
-    for (int i = 0; i < 2 && offset + 4 * (size_t)i + 4 <= o->image_bytes; i++)
-        memcpy(&to->word[i], o->image + offset + 4 * i, sizeof *to->word);
+    *to = (struct instruction){ .offset = (uint32_t)address, .bytes = 4 };
+    for (unsigned i = 0; i < 2; i++) {
+        const uint8_t *at = gfx9_bytes_at(o, address + 4 * i, 4, true);
+        if (at) memcpy(&to->word[i], at, sizeof *to->word);
+    }
     const struct form *form = form_of(to->word[0]);
-    if (!form) return;
-    const int number = (int)field(to->word[0], form->shift, form->bits);
-    to->bytes = (uint8_t)form->bytes;
-    to->opcode = row_of(form, number, o->target);
-    decode_operands(to, form->encoding);
+    if (form) {
+        const int number = (int)field(to->word[0], form->shift, form->bits);
+        to->bytes = (uint8_t)form->bytes;
+        to->opcode = row_of(form, number, o->target);
+        decode_operands(to, form->encoding, o);
+    }
+    to->refused = !to->opcode || to->cannot || !operands_exist(NULL, 0, to);
 }

@@ -46,20 +46,22 @@ struct gfx9_argument {
 
 struct gfx9_kernel {
     const char *name;
-    size_t descriptor;              /* its place in the image */
+    uint64_t descriptor;            /* an address of the object */
     uint32_t segment_bytes;         /* of all arguments, hidden ones included */
     uint32_t items_most;            /* work-items of a work-group that it was compiled
                                        for; 0: it does not say                       */
     uint32_t hidden;                /* where those begin that the runtime fills in */
     bool has_hidden, counts_blocks; /* hidden ones; as version 5 has them */
-    int arguments;
-    struct gfx9_argument argument[GFX9_ARGUMENTS_MOST];
+    int arguments; /* GFX9_ARGUMENTS_MOST at most */
+    const struct gfx9_argument *argument;
 };
 
 struct gfx9_object;
 
 /* Read a code object: an ELF file of one of the targets.  BITCUT_BAD_ARGUMENT: it is
-   none, or damaged; BITCUT_CANNOT: another machine's, or no memory.  *to is set only on
+   none, or damaged, or parts of it that are to be apart overlap; BITCUT_CANNOT: another
+   machine's, or no memory.  Time and memory are in proportion to `bytes`: of a segment
+   that is longer than its bytes in the file, no zeros are kept.  *to is set only on
    success; gfx9_unload() ends it. */
 enum bitcut_status gfx9_load(struct gfx9_object **to, const void *file, size_t bytes,
                              struct fault *f);
@@ -76,11 +78,20 @@ const struct gfx9_kernel *gfx9_kernel_next(const struct gfx9_object *object,
 const struct gfx9_kernel *gfx9_kernel_find(const struct gfx9_object *object,
                                            const char *name);
 
-/* Memory that a kernel may touch; the address is the host's. */
+/* Memory that a kernel may touch: where it lies, and the address by which the kernel sees
+   it.  Kernels see no addresses of the host. */
 struct gfx9_memory {
     void *at;
     size_t bytes;
+    uint64_t address;
 };
+
+/* The address of the first buffer: above all that processes have. */
+#define GFX9_ADDRESS_FIRST (1ull << 60)
+
+/* Give a buffer an address; returns one for the next, with a gap between that no buffer
+   has. */
+uint64_t gfx9_address_set(struct gfx9_memory *m, uint64_t address);
 
 /* What a launch has done. */
 struct gfx9_counts {
@@ -113,6 +124,7 @@ struct gfx9_launch {
     const struct gfx9_memory *memory;
     size_t memories;
     int threads; /* 0: all processors */
+    double seconds; /* that the run may take, 0: any; more is BITCUT_CANNOT */
     const struct progress *progress; /* or NULL; stopping it is BITCUT_CANNOT */
 };
 
@@ -125,7 +137,7 @@ struct gfx9_launch {
 enum bitcut_status gfx9_run(struct gfx9_counts *counts, const struct gfx9_launch *launch,
                             struct fault *f);
 
-/* Call `each` with the offset in the image and the mnemonic of every instruction of the
+/* Call `each` with the address in the object and the mnemonic of every instruction of the
    code, NULL for one that no row has; until it returns false. */
 void gfx9_list(const struct gfx9_object *object,
                bool (*each)(void *with, size_t at, const char *mnemonic), void *with);

@@ -5,12 +5,19 @@
 
 /* --- what there is ---------------------------------------------------------------- */
 
-static const void *inside(uint64_t at, size_t bytes, const void *from, size_t size)
+static bool inside(uint64_t at, size_t bytes, const struct gfx9_memory *m)
 {
-    const uint64_t begin = (uint64_t)(uintptr_t)from;
-    return at >= begin && at - begin <= size && bytes <= size - (at - begin)
-               ? (const void *)(uintptr_t)at
-               : NULL;
+    return at >= m->address && at - m->address <= m->bytes &&
+           bytes <= m->bytes - (at - m->address);
+}
+
+/* Between buffers: fail_outside() says of either side how far away it was. */
+enum { GAP = 1 << 21 };
+
+uint64_t gfx9_address_set(struct gfx9_memory *m, uint64_t address)
+{
+    m->address = address;
+    return address + (m->bytes / GAP + 2) * GAP;
 }
 
 static void *find(struct wave *w, uint64_t at, size_t bytes, bool write)
@@ -19,16 +26,15 @@ static void *find(struct wave *w, uint64_t at, size_t bytes, bool write)
     const struct gfx9_launch *launch = g->launch;
     for (size_t n = 0; n < launch->memories; n++) {
         const struct gfx9_memory *m = &launch->memory[(g->latest + n) % launch->memories];
-        const void *found = inside(at, bytes, m->at, m->bytes);
-        if (!found) continue;
+        if (!inside(at, bytes, m)) continue;
         g->latest = (size_t)(m - launch->memory);
-        return (void *)(uintptr_t)found;
+        return (uint8_t *)m->at + (at - m->address);
     }
-    for (int n = 0; !write && n < GROUP_READABLE; n++) {
-        const void *found = inside(at, bytes, g->readable[n].at, g->readable[n].bytes);
-        if (found) return (void *)(uintptr_t)found;
-    }
-    return NULL;
+    if (write) return NULL;
+    for (int n = 0; n < GROUP_READABLE; n++)
+        if (inside(at, bytes, &g->readable[n]))
+            return (uint8_t *)g->readable[n].at + (at - g->readable[n].address);
+    return (void *)(uintptr_t)gfx9_bytes_at(g->object, at - ADDRESS_CODE, bytes, false);
 }
 
 /* The buffer that ends before the address, or begins behind it, so that the line says by
@@ -40,17 +46,17 @@ static void fail_outside(struct wave *w, const struct instruction *i, uint64_t a
     const struct gfx9_memory *near = NULL;
     uint64_t least = UINT64_MAX;
     for (size_t n = 0; n < launch->memories; n++) {
-        const uint64_t begin = (uint64_t)(uintptr_t)launch->memory[n].at;
+        const uint64_t begin = launch->memory[n].address;
         const uint64_t end = begin + launch->memory[n].bytes;
         const uint64_t away = at < begin ? begin - at : at - (end - 1);
         if (away < least) least = away, near = &launch->memory[n];
     }
     const char *verb = write ? "stores" : "loads";
-    if (!near || least > 1 << 20)
+    if (!near || least > GAP / 2)
         wave_fail(w, i, "%s %zu bytes at no buffer's address", verb, bytes);
     else
         wave_fail(w, i, "%s %zu bytes at byte %lld of a buffer of %zu bytes", verb, bytes,
-                  (long long)(at - (uint64_t)(uintptr_t)near->at), near->bytes);
+                  (long long)(at - near->address), near->bytes);
 }
 
 void *global_at(struct wave *w, const struct instruction *i, uint64_t at, size_t bytes,
@@ -78,45 +84,36 @@ enum {
 };
 
 struct place {
-    unsigned address, scalar; /* registers; NO_SCALAR: the address is a pair of them */
+    unsigned address; /* a register, or with no base a pair */
+    bool has_base;
+    uint64_t base;
     int64_t offset;
 };
-
-enum { NO_SCALAR = 127 };
 
 /* Where the lanes' addresses come from, all of them set. */
 static bool place_of(struct place *to, struct wave *w, const struct instruction *i)
 {
-    const uint32_t x = i->word[0], y = i->word[1];
+    const uint32_t x = i->word[0];
     const bool flat = i->opcode->more & FLAT_ADDRESS;
-    const struct place p = { y & 255, flat ? NO_SCALAR : y >> 16 & 127,
-                             flat ? (int64_t)(x & 0xfff) : (int32_t)(x << 19) >> 19 };
-    const unsigned count = p.scalar == NO_SCALAR ? 2 : 1;
+    const unsigned count = i->s_count[0];
+    struct place p = { .address = i->s[0] - 256u,
+                       .has_base = count == 1,
+                       .offset = flat ? (int64_t)(x & 0xfff) : (int32_t)(x << 19) >> 19 };
     if (!vector_ready(w, i, p.address, count)) return false;
-    if (vector_unset(w, p.address, count) ||
-        (count == 1 && scalar_unset(w, p.scalar, 2))) {
+    if (vector_unset(w, p.address, count) || (p.has_base && scalar_unset(w, i->s[2], 2))) {
         wave_fail(w, i, "its address in v%u is not set", p.address);
         return false;
     }
+    if (p.has_base) p.base = scalar_read_pair(w, i, i->s[2]);
     *to = p;
-    return true;
+    return !w->group->failed;
 }
 
-static uint64_t address_of(const struct wave *w, const struct place *p, uint64_t base,
-                           int l)
+static uint64_t address_of(const struct wave *w, const struct place *p, int l)
 {
     const uint64_t low = w->v[p->address][l];
-    return (p->scalar == NO_SCALAR ? (uint64_t)w->v[p->address + 1][l] << 32 | low
-                                   : base + low) +
+    return (p->has_base ? p->base + low : (uint64_t)w->v[p->address + 1][l] << 32 | low) +
            (uint64_t)p->offset;
-}
-
-/* The registers of data: accumulators have a bit of their own, but on gfx908. */
-static unsigned data_of(const struct wave *w, const struct instruction *i, int shift)
-{
-    const bool accumulators =
-        i->word[1] >> 23 & 1 && !w->group->object->target->accumulates_all;
-    return (i->word[1] >> shift & 255) + (accumulators ? VGPRS : 0);
 }
 
 /* Flat accesses count twice, and come back in no order with those to LDS. */
@@ -138,9 +135,8 @@ static void pend(struct wave *w, const struct instruction *i, unsigned first,
 static void store(struct wave *w, const struct instruction *i, const struct place *p)
 {
     const int more = i->opcode->more, shift = more & HIGH ? 16 : 0;
-    const uint32_t bytes = more & 255, dwords = (bytes + 3) / 4;
-    const unsigned from = data_of(w, i, 8);
-    const uint64_t base = p->scalar == NO_SCALAR ? 0 : scalar_read_pair(w, i, p->scalar);
+    const uint32_t bytes = more & 255, dwords = i->s_count[1];
+    const unsigned from = i->s[1] - 256u;
     if (!vector_ready(w, i, from, dwords)) return;
     const uint64_t unset = bytes >= 4 ? vector_unset(w, from, dwords)
                                       : w->unset[from][shift ? 1 : 0] & w->exec;
@@ -152,7 +148,7 @@ static void store(struct wave *w, const struct instruction *i, const struct plac
     FOR_LANES
     {
         if (!(w->exec >> l & 1)) continue;
-        uint8_t *to = global_at(w, i, address_of(w, p, base, l), bytes, true);
+        uint8_t *to = global_at(w, i, address_of(w, p, l), bytes, true);
         if (!to) return;
         for (uint32_t b = 0; b < bytes; b += 4) {
             const uint32_t x = w->v[from + b / 4][l] >> shift;
@@ -175,14 +171,13 @@ static uint32_t narrow(uint32_t x, uint32_t was, int more)
 static void load(struct wave *w, const struct instruction *i, const struct place *p)
 {
     const int more = i->opcode->more;
-    const uint32_t bytes = more & 255, dwords = (bytes + 3) / 4;
-    const unsigned to = data_of(w, i, 24);
-    const uint64_t base = p->scalar == NO_SCALAR ? 0 : scalar_read_pair(w, i, p->scalar);
+    const uint32_t bytes = more & 255, dwords = i->d_count;
+    const unsigned to = i->d - 256u;
     if (!vector_ready(w, i, to, dwords)) return;
     FOR_LANES
     {
         if (!(w->exec >> l & 1)) continue;
-        const uint8_t *from = global_at(w, i, address_of(w, p, base, l), bytes, false);
+        const uint8_t *from = global_at(w, i, address_of(w, p, l), bytes, false);
         if (!from) return;
         for (uint32_t b = 0; b < bytes; b += 4) {
             uint32_t x = 0;
@@ -211,6 +206,11 @@ static void nothing(struct wave *w, const struct instruction *i) { (void)w, (voi
 
 /* --- the table -------------------------------------------------------------------- */
 
+/* Registers of data: of loads the result, of stores the second operand. */
+#define DWORDS(MORE)     ((((MORE)&255) + 3) / 4)
+#define LOADED(MORE)     ((MORE)&STORES ? 0 : DWORDS(MORE))
+#define OPERANDS(MORE)   { 2, (MORE)&STORES ? DWORDS(MORE) : 0, 2 }
+
 /* Both as global memory, and by flat addresses, which may be LDS's elsewhere: those are
    of no buffer here. */
 #define ROW(NUMBER, NAME, MORE)                                                          \
@@ -218,10 +218,12 @@ static void nothing(struct wave *w, const struct instruction *i) { (void)w, (voi
       .number = NUMBER,                                                                  \
       .name = "global_" NAME,                                                            \
       .act = access_global,                                                              \
+      .d = LOADED(MORE),                                                                 \
+      .s = OPERANDS(MORE),                                                               \
       .more = MORE },                                                                    \
     {                                                                                    \
         .encoding = FLAT, .number = NUMBER, .name = "flat_" NAME, .act = access_global,  \
-        .more = (MORE) | FLAT_ADDRESS                                                    \
+        .d = LOADED(MORE), .s = OPERANDS(MORE), .more = (MORE) | FLAT_ADDRESS            \
     }
 #define CACHE(NUMBER, NAME, TARGETS)                                                     \
     {                                                                                    \

@@ -219,7 +219,7 @@ static void move_lane(struct wave *w, const struct instruction *i, int lane, uns
 
 void act_first_lane(struct wave *w, const struct instruction *i)
 {
-    move_lane(w, i, w->exec ? __builtin_ctzll(w->exec) : 0, i->d & 255u);
+    move_lane(w, i, w->exec ? __builtin_ctzll(w->exec) : 0, i->d);
 }
 
 /* The lane that the second operand says. */

@@ -2,7 +2,9 @@
    barrier. */
 #include "emu/gfx9/wave.h"
 
+#include "lib/clock.h"
 #include "lib/hostfp.h"
+#include "lib/size.h"
 #include "lib/threads.h"
 
 #include <stdlib.h>
@@ -18,10 +20,18 @@ struct descriptor {
     uint16_t properties;
 };
 
+enum { DESCRIPTOR_BYTES = 64 };
+
+/* v0 to v2 that have a work-item's place, before they are packed into one. */
+static unsigned item_registers(const struct descriptor *d)
+{
+    return 1 + (d->resources2 >> 11 & 3);
+}
+
 static struct descriptor descriptor_of(const struct gfx9_object *o,
                                        const struct gfx9_kernel *k)
 {
-    const uint8_t *at = o->image + k->descriptor;
+    const uint8_t *at = gfx9_bytes_at(o, k->descriptor, DESCRIPTOR_BYTES, true);
     struct descriptor d;
     int64_t entry;
     memcpy(&d.lds, at, 4);
@@ -35,28 +45,67 @@ static struct descriptor descriptor_of(const struct gfx9_object *o,
     return d;
 }
 
-enum { ITEMS_MOST = 1024, LDS_MOST = 65536 };
+enum { ITEMS_MOST = 1024, LDS_MOST = 65536, ARGUMENTS_MOST = 65536 };
 
-static enum bitcut_status check(const struct gfx9_launch *x, const struct descriptor *d,
-                                struct fault *f)
+/* The product of three extents; UINT64_MAX: it is more than 64 bits hold. */
+static uint64_t product_of(const uint32_t x[3])
+{
+    const uint64_t two = (uint64_t)x[0] * x[1];
+    return x[2] && two > UINT64_MAX / x[2] ? UINT64_MAX : two * x[2];
+}
+
+/* Work-groups and work-items of one: how many there may be. */
+static enum bitcut_status check_extents(const struct gfx9_launch *x, struct fault *f)
 {
     const char *name = x->kernel->name;
-    const uint64_t items = (uint64_t)x->items[0] * x->items[1] * x->items[2];
-    const uint64_t groups = (uint64_t)x->groups[0] * x->groups[1];
-    const size_t own = x->kernel->has_hidden ? x->kernel->hidden : d->arguments;
+    const uint64_t items = product_of(x->items);
     if (!items || items > ITEMS_MOST)
-        return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: %llu work-items, not 1 to %d", name,
-                         (unsigned long long)items, ITEMS_MOST);
+        return fault_set(f, BITCUT_BAD_ARGUMENT,
+                         "%s: a work-group has 1 to %d work-items, not %s%llu", name,
+                         ITEMS_MOST, items == UINT64_MAX ? "more than " : "",
+                         (unsigned long long)items);
     if (x->kernel->items_most && items > x->kernel->items_most)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "%s: %llu work-items, and it was compiled for %u at most", name,
                          (unsigned long long)items, x->kernel->items_most);
-    if (groups * x->groups[2] > INT32_MAX)
+    if (product_of(x->groups) > INT32_MAX)
         return fault_set(f, BITCUT_BAD_ARGUMENT, "%s: more than 2^31 work-groups", name);
-    if (x->argument_bytes > own || d->arguments > 1 << 16)
+    for (int n = 0; n < 3; n++)
+        if ((uint64_t)x->groups[n] * x->items[n] > UINT32_MAX)
+            return fault_set(f, BITCUT_BAD_ARGUMENT,
+                             "%s: more than 2^32 work-items along one dimension", name);
+    return BITCUT_OK;
+}
+
+/* Arguments, of the launch and of the notes: they lie in the descriptor's segment. */
+static enum bitcut_status check_arguments(const struct gfx9_launch *x,
+                                          const struct descriptor *d, struct fault *f)
+{
+    const struct gfx9_kernel *k = x->kernel;
+    const size_t own = k->has_hidden ? k->hidden : d->arguments;
+    uint64_t end = k->has_hidden ? k->hidden : 0;
+    for (int n = 0; n < k->arguments; n++) {
+        const uint64_t its = (uint64_t)k->argument[n].offset + k->argument[n].bytes;
+        end = its > end ? its : end;
+    }
+    if (d->arguments > ARGUMENTS_MOST || end > d->arguments)
+        return fault_set(f, BITCUT_CANNOT,
+                         "%s: its arguments take %llu bytes, and its descriptor has %u, "
+                         "at most %d",
+                         k->name, (unsigned long long)end, d->arguments, ARGUMENTS_MOST);
+    if (x->argument_bytes > own)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
-                         "%s: %zu bytes of arguments, and it takes %zu", name,
+                         "%s: %zu bytes of arguments, and it takes %zu", k->name,
                          x->argument_bytes, own);
+    return BITCUT_OK;
+}
+
+/* Every number of the descriptor that decides what memory is touched, and the forms of it
+   that are not executed. */
+static enum bitcut_status check_descriptor(const struct gfx9_launch *x,
+                                           const struct descriptor *d, struct fault *f)
+{
+    const char *name = x->kernel->name;
     if ((uint64_t)d->lds + x->lds_bytes > LDS_MOST)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "%s: %llu bytes of LDS, of which there "
@@ -73,12 +122,27 @@ static enum bitcut_status check(const struct gfx9_launch *x, const struct descri
                          "%s: a floating-point mode other than IEEE's, to nearest with "
                          "subnormals",
                          name);
+    if (item_registers(d) > 3)
+        return fault_set(f, BITCUT_CANNOT,
+                         "%s: its descriptor asks for %u registers of a work-item's "
+                         "place; there are 1 to 3",
+                         name, item_registers(d));
+    if (d->entry % 4 || !gfx9_section_at(x->object, d->entry))
+        return fault_set(f, BITCUT_CANNOT, "%s: it begins where there is no code", name);
     return BITCUT_OK;
+}
+
+static enum bitcut_status check(const struct gfx9_launch *x, const struct descriptor *d,
+                                struct fault *f)
+{
+    enum bitcut_status status = check_extents(x, f);
+    if (status == BITCUT_OK) status = check_arguments(x, d, f);
+    return status == BITCUT_OK ? check_descriptor(x, d, f) : status;
 }
 
 /* --- what it is given ------------------------------------------------------------- */
 
-enum { PACKET_BYTES = 64, HIDDEN_BYTES = 256 };
+enum { PACKET_BYTES = 64 };
 
 /* Arguments, hidden ones, and the dispatch packet, the same for all groups. */
 struct given {
@@ -137,6 +201,7 @@ static bool given_init(struct given *to, const struct gfx9_launch *x,
 struct room {
     struct group group;
     struct wave *waves;
+    size_t wave_count;
     uint32_t (*registers)[LANES];
     uint64_t (*unset)[2];
 };
@@ -148,6 +213,9 @@ static void room_clear(struct room *r)
     free(r->group.lds);
     free(r->group.lds_set);
     free(r->group.touched);
+    free(r->group.matrix);
+    for (size_t n = 0; r->waves && n < r->wave_count; n++)
+        wave_guard(&r->waves[n], false);
     free(r->waves);
     free(r->registers);
     free(r->unset);
@@ -155,37 +223,38 @@ static void room_clear(struct room *r)
 
 static bool room_init(struct room *r, size_t waves, uint32_t lds)
 {
-    *r = (struct room){ .group = { .lds_bytes = lds } };
+    *r = (struct room){ .group = { .lds_bytes = lds }, .wave_count = waves };
     r->group.lds = malloc(lds + 4);
     r->group.lds_set = malloc(lds + 4);
     r->group.touched = memory_allocate(lds / 2 + 2, sizeof *r->group.touched);
     r->waves = memory_allocate(waves, sizeof *r->waves);
     r->registers = memory_allocate(waves * FILES, sizeof *r->registers);
     r->unset = memory_allocate(waves * FILES, sizeof *r->unset);
-    if (r->group.lds && r->group.lds_set && r->group.touched && r->waves &&
-        r->registers && r->unset)
+    r->group.matrix = matrix_room_make();
+    if (r->group.lds && r->group.lds_set && r->group.touched && r->group.matrix &&
+        r->waves && r->registers && r->unset)
         return true;
     room_clear(r);
     return false;
 }
 
-static void set_pair(struct wave *w, int at, const void *to)
+static void set_pair(struct wave *w, int at, uint64_t to)
 {
-    w->s[at] = (uint32_t)(uintptr_t)to;
-    w->s[at + 1] = (uint32_t)((uint64_t)(uintptr_t)to >> 32);
+    w->s[at] = (uint32_t)to;
+    w->s[at + 1] = (uint32_t)(to >> 32);
     scalar_unset_write(w, (unsigned)at, 2, false);
 }
 
 /* Scalar registers that are set before the first instruction: those of the descriptor's
    properties, then the group's place, if asked for. */
 static void set_scalars(struct wave *w, const struct descriptor *d,
-                        const struct given *given, const uint32_t place[3])
+                        const uint32_t place[3])
 {
     int at = 0;
     if (d->properties & 1) at += 4; /* a buffer for scratch */
-    if (d->properties & 2) set_pair(w, at, given->packet), at += 2;
+    if (d->properties & 2) set_pair(w, at, ADDRESS_PACKET), at += 2;
     if (d->properties & 4) at += 2; /* a queue */
-    if (d->properties & 8) set_pair(w, at, given->segment), at += 2;
+    if (d->properties & 8) set_pair(w, at, ADDRESS_ARGUMENTS), at += 2;
     if (d->properties & 16) at += 2; /* a number of the dispatch */
     if (d->properties & 32) at += 2; /* scratch */
     if (d->properties & 64) at += 1;
@@ -201,14 +270,14 @@ static void set_items(struct wave *w, const struct gfx9_launch *x,
                       const struct descriptor *d)
 {
     const bool packs = x->object->target->packs_items;
-    const unsigned more = d->resources2 >> 11 & 3;
+    const unsigned count = item_registers(d);
     for (uint32_t l = 0; l < LANES; l++) {
         const uint32_t item = w->number * LANES + l, nx = x->items[0], ny = x->items[1];
         const uint32_t at[3] = { item % nx, item / nx % ny, item / nx / ny };
         w->v[0][l] = packs ? at[0] | at[1] << 10 | at[2] << 20 : at[0];
-        for (unsigned n = 1; !packs && n <= more; n++) w->v[n][l] = at[n];
+        for (unsigned n = 1; !packs && n < count; n++) w->v[n][l] = at[n];
     }
-    vector_unset_write(w, 0, packs ? 1 : 1 + more, ~0ull, 0, 0);
+    vector_unset_write(w, 0, packs ? 1 : count, ~0ull, 0, 0);
 }
 
 static void wave_start(struct wave *w, struct room *r, uint32_t number,
@@ -217,8 +286,11 @@ static void wave_start(struct wave *w, struct room *r, uint32_t number,
     const struct gfx9_launch *x = r->group.launch;
     const uint32_t items = x->items[0] * x->items[1] * x->items[2];
     const uint32_t left = items - number * LANES;
+    wave_guard(w, false);
     memset(w, 0, sizeof *w);
+    wave_guard(w, true);
     w->group = &r->group;
+    w->section = gfx9_section_at(x->object, d->entry);
     w->number = number;
     w->pc = d->entry;
     w->exec = left >= LANES ? ~0ull : (1ull << left) - 1;
@@ -232,26 +304,51 @@ static void wave_start(struct wave *w, struct room *r, uint32_t number,
     set_items(w, x, d);
 }
 
-enum { LOOK_EVERY = 0xffff }; /* instructions of a group, for whether to stop */
+/* Why an instruction is not executed: the reasons that are known since it was decoded. */
+static void refuse(struct wave *w, const struct instruction *i)
+{
+    char why[80];
+    if (i->bytes == 0) wave_fail(w, i, "the code goes on where there is none");
+    else if (!i->opcode)
+        wave_fail(w, i, "%08x %08x is not executed here", i->word[0], i->word[1]);
+    else if (i->cannot) wave_fail(w, i, "%s is not executed here", i->cannot);
+    else if (!operands_exist(why, sizeof why, i)) wave_fail(w, i, "%s", why);
+}
+
+enum { LOOK_EVERY = 0xfff }; /* instructions of a group, for whether to stop */
+
+static void look(struct wave *w, const struct instruction *i)
+{
+    const struct group *g = w->group;
+    if (progress_stopped(g->launch->progress)) wave_fail(w, i, "stopped");
+    else if (g->deadline > 0 && seconds_now() > g->deadline)
+        wave_fail(w, i, "the kernel has not ended after %g seconds, its limit",
+                  g->launch->seconds);
+}
+
+/* The instruction at pc, or one of no bytes. */
+static const struct instruction *fetch(struct wave *w)
+{
+    struct group *g = w->group;
+    uint32_t at = UINT32_MAX;
+    if (!w->section || w->pc - w->section->address >= w->section->bytes)
+        w->section = gfx9_section_at(g->object, w->pc);
+    if (w->section) at = w->section->at[(w->pc - w->section->address) / 4];
+    if (at != UINT32_MAX) return &g->object->code[at];
+    g->none = (struct instruction){ .offset = (uint32_t)w->pc, .refused = true };
+    return &g->none;
+}
 
 /* Run a wave to its next barrier or its end. */
 static void wave_run(struct wave *w)
 {
     struct group *g = w->group;
-    const struct gfx9_object *o = g->object;
     while (!w->ended && !w->waiting && !g->failed) {
-        struct instruction none = { .offset = (uint32_t)w->pc };
-        const struct instruction *i = &none;
-        if (w->pc < o->image_bytes && o->at[w->pc / 4] != UINT32_MAX)
-            i = &o->code[o->at[w->pc / 4]];
+        const struct instruction *i = fetch(w);
         g->counts.instructions++;
-        if (i->bytes == 0) wave_fail(w, i, "the code goes on where there is none");
-        else if (!i->opcode)
-            wave_fail(w, i, "%08x %08x is not executed here", i->word[0], i->word[1]);
-        else if (i->cannot) wave_fail(w, i, "%s is not executed here", i->cannot);
-        else if (!g->left--) wave_fail(w, i, "the work-group does not end");
-        else if (!(g->left & LOOK_EVERY) && progress_stopped(g->launch->progress))
-            wave_fail(w, i, "stopped");
+        if (i->refused) refuse(w, i);
+        else if (!g->left) wave_fail(w, i, "the work-group does not end");
+        else if (!(g->left-- & LOOK_EVERY)) look(w, i);
         if (g->failed) return;
         w->pc += i->bytes;
         i->opcode->act(w, i);
@@ -286,7 +383,7 @@ static const uint64_t INSTRUCTIONS_MOST = 1ull << 36;
 
 static void group_start(struct room *r, const struct gfx9_launch *x,
                         const struct descriptor *d, const struct given *given,
-                        uint64_t number)
+                        uint64_t number, double deadline)
 {
     struct group *g = &r->group;
     const uint32_t items = x->items[0] * x->items[1] * x->items[2];
@@ -298,67 +395,84 @@ static void group_start(struct room *r, const struct gfx9_launch *x,
     g->waves = r->waves;
     g->wave_count = (int)((items + LANES - 1) / LANES);
     g->epoch = 1;
-    g->entry = d->entry;
+    g->entry = (size_t)d->entry;
     g->left = INSTRUCTIONS_MOST;
+    g->deadline = deadline;
     g->failed = false;
-    g->readable[0] = (struct gfx9_memory){ given->segment, given->segment_bytes };
-    g->readable[1] =
-        (struct gfx9_memory){ (void *)(uintptr_t)given->packet, PACKET_BYTES };
-    g->readable[2] = (struct gfx9_memory){ x->object->image, x->object->image_bytes };
+    g->readable[0] = (struct gfx9_memory){ given->segment, given->segment_bytes,
+                                           ADDRESS_ARGUMENTS };
+    g->readable[1] = (struct gfx9_memory){ (void *)(uintptr_t)given->packet, PACKET_BYTES,
+                                           ADDRESS_PACKET };
     memset(g->lds, 0xa5, g->lds_bytes);
     memset(g->lds_set, 0, g->lds_bytes);
     memset(g->touched, 0, (g->lds_bytes / 2 + 2) * sizeof *g->touched);
     for (int n = 0; n < g->wave_count; n++) {
         wave_start(&r->waves[n], r, (uint32_t)n, d);
-        set_scalars(&r->waves[n], d, given, place);
+        set_scalars(&r->waves[n], d, place);
     }
 }
 
 /* --- the launch ------------------------------------------------------------------- */
 
-/* What threads agree on: the first group that failed, and its fault. */
+/* What threads agree on: the next group, the first that failed, and its fault. */
 struct outcome {
-    uint64_t failed; /* UINT64_MAX: none */
+    uint64_t next, failed; /* failed: UINT64_MAX: none */
     struct fault fault;
     struct gfx9_counts counts;
+    double deadline;
 };
+
+/* Take groups in their order, up to the first that failed: all before it are done. */
+static bool take_group(uint64_t *n, struct outcome *all, uint64_t groups)
+{
+    uint64_t failed;
+#pragma omp atomic capture
+    *n = all->next++;
+#pragma omp atomic read
+    failed = all->failed;
+    return *n < groups && *n < failed;
+}
+
+static void note_failure(struct outcome *all, uint64_t n, const struct fault *fault)
+{
+#pragma omp critical(gfx9_outcome)
+    if (n < all->failed) {
+        all->fault = *fault;
+#pragma omp atomic write
+        all->failed = n;
+    }
+}
+
+/* What one thread does: groups, until there are no more. */
+static void run_some(struct outcome *all, struct room *r, const struct gfx9_launch *x,
+                     const struct descriptor *d, const struct given *given)
+{
+    const uint64_t groups = product_of(x->groups);
+    struct hostfp mode;
+    hostfp_enter(&mode);
+    for (uint64_t n; take_group(&n, all, groups);) {
+        if (threads_first()) progress_report(x->progress, n, groups);
+        group_start(r, x, d, given, n, all->deadline);
+        group_run(&r->group);
+        if (r->group.failed) note_failure(all, n, &r->group.fault);
+    }
+    hostfp_leave(&mode);
+#pragma omp critical(gfx9_outcome)
+    gfx9_counts_add(&all->counts, &r->group.counts);
+}
 
 static void run_groups(struct outcome *all, const struct gfx9_launch *x,
                        const struct descriptor *d, const struct given *given)
 {
-    const uint64_t groups = (uint64_t)x->groups[0] * x->groups[1] * x->groups[2];
-    const uint32_t items = x->items[0] * x->items[1] * x->items[2];
-#pragma omp parallel num_threads(threads_for(x->threads, groups))
+    const size_t waves = divide_up(product_of(x->items), LANES);
+#pragma omp parallel num_threads(threads_for(x->threads, product_of(x->groups)))
     {
         struct room r;
-        struct hostfp mode;
-        const bool here =
-            room_init(&r, (items + LANES - 1) / LANES, d->lds + x->lds_bytes);
-        hostfp_enter(&mode);
-#pragma omp for schedule(dynamic, 1)
-        for (uint64_t n = 0; n < groups; n++) {
-            uint64_t failed;
-#pragma omp atomic read
-            failed = all->failed;
-            if (n > failed) continue;
-            if (threads_first()) progress_report(x->progress, n, groups);
-            if (here) {
-                group_start(&r, x, d, given, n);
-                group_run(&r.group);
-            }
-            if (here && !r.group.failed) continue;
-#pragma omp critical(gfx9_outcome)
-            if (n < all->failed) {
-                if (here) all->fault = r.group.fault;
-                else fault_set(&all->fault, BITCUT_CANNOT, "no memory");
-#pragma omp atomic write
-                all->failed = n;
-            }
-        }
-        hostfp_leave(&mode);
-#pragma omp critical(gfx9_outcome)
-        if (here) gfx9_counts_add(&all->counts, &r.group.counts);
-        if (here) room_clear(&r);
+        if (room_init(&r, waves, d->lds + x->lds_bytes)) {
+            run_some(all, &r, x, d, given);
+            room_clear(&r);
+        } else
+            note_failure(all, 0, &(struct fault){ BITCUT_CANNOT, "no memory" });
     }
 }
 
@@ -367,6 +481,7 @@ enum bitcut_status gfx9_run(struct gfx9_counts *counts, const struct gfx9_launch
 {
     const struct descriptor d = descriptor_of(x->object, x->kernel);
     struct outcome all = { .failed = UINT64_MAX };
+    if (x->seconds > 0) all.deadline = seconds_now() + x->seconds;
     struct given given;
     const enum bitcut_status status = check(x, &d, f);
     if (status != BITCUT_OK) return status;

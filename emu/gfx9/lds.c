@@ -98,16 +98,10 @@ static bool can_touch(struct wave *w, const struct instruction *i, uint32_t at,
     return !w->group->failed;
 }
 
-/* Registers of an access: vector, or accumulators (the bit of word 0). */
-static unsigned registers_of(const struct instruction *i, unsigned shift)
-{
-    return (i->word[1] >> shift & 255) + (i->word[0] >> 25 & 1 ? VGPRS : 0);
-}
-
 static bool addresses(uint32_t at[LANES], struct wave *w, const struct instruction *i,
                       uint32_t offset)
 {
-    const unsigned from = i->word[1] & 255;
+    const unsigned from = i->s[0] - 256u;
     if (!vector_ready(w, i, from, 1)) return false;
     if (vector_unset(w, from, 1)) {
         wave_fail(w, i, "its address in v%u is not set", from);
@@ -203,13 +197,13 @@ static bool places(uint32_t at[2][LANES], struct wave *w, const struct instructi
 static void write_lds(struct wave *w, const struct instruction *i)
 {
     const int more = i->opcode->more, shift = more & HIGH ? 16 : 0;
-    const uint32_t bytes = more & 255, dwords = (bytes + 3) / 4;
+    const uint32_t bytes = more & 255;
     uint32_t at[2][LANES];
     w->group->counts.lds++, w->accesses++;
     if (!places(at, w, i)) return;
     for (int n = 0; n < (more & TWICE ? 2 : 1); n++) {
-        const unsigned from = registers_of(i, n ? 16 : 8);
-        if (vector_ready(w, i, from, dwords))
+        const unsigned from = i->s[1 + n] - 256u;
+        if (vector_ready(w, i, from, i->s_count[1]))
             access_lds(w, i, at[n], from, bytes, true, shift);
     }
     pend(w, i, 0, 0);
@@ -239,8 +233,8 @@ static void narrow(struct wave *w, const struct instruction *i, unsigned to,
 static void read_lds(struct wave *w, const struct instruction *i)
 {
     const int more = i->opcode->more;
-    const uint32_t bytes = more & 255, dwords = (bytes + 3) / 4;
-    const unsigned to = registers_of(i, 24), count = more & TWICE ? 2 * dwords : dwords;
+    const uint32_t bytes = more & 255;
+    const unsigned to = i->d - 256u, count = i->d_count;
     uint32_t at[2][LANES], was[LANES];
     w->group->counts.lds++, w->accesses++;
     if (!vector_ready(w, i, to, count)) return;
@@ -248,7 +242,7 @@ static void read_lds(struct wave *w, const struct instruction *i)
     const uint64_t unset[2] = { w->unset[to][0], w->unset[to][1] };
     if (!places(at, w, i)) return;
     access_lds(w, i, at[0], to, bytes, false, 0);
-    if (more & TWICE) access_lds(w, i, at[1], to + dwords, bytes, false, 0);
+    if (more & TWICE) access_lds(w, i, at[1], to + count / 2, bytes, false, 0);
     if (bytes < 4) narrow(w, i, to, was, unset);
     pend(w, i, to, count);
 }
@@ -256,8 +250,7 @@ static void read_lds(struct wave *w, const struct instruction *i)
 /* Lane by lane: d of lane l is what lane address / 4 has, or is sent there. */
 static void permute_lds(struct wave *w, const struct instruction *i)
 {
-    const unsigned address = i->word[1] & 255, from = registers_of(i, 8);
-    const unsigned to = registers_of(i, 24);
+    const unsigned address = i->s[0] - 256u, from = i->s[1] - 256u, to = i->d - 256u;
     uint32_t d[LANES] = { 0 };
     uint64_t unset = 0;
     w->group->counts.lds++;
@@ -284,41 +277,50 @@ static void permute_lds(struct wave *w, const struct instruction *i)
 
 /* --- the table -------------------------------------------------------------------- */
 
-#define ROW(NUMBER, NAME, ACT, MORE)                                                     \
+#define DWORDS(MORE) ((((MORE)&255) + 3) / 4)
+
+/* A row: registers of the result, and of operands behind the address. */
+#define ROW(NUMBER, NAME, ACT, MORE, D, FIRST, SECOND)                                   \
     {                                                                                    \
-        .encoding = DS, .number = NUMBER, .name = "ds_" NAME, .act = ACT, .more = MORE   \
+        .encoding = DS, .number = NUMBER, .name = "ds_" NAME, .act = ACT, .d = D,        \
+        .s = { 1, FIRST, SECOND }, .more = MORE                                          \
     }
+#define READ(NUMBER, NAME, MORE)                                                         \
+    ROW(NUMBER, "read" NAME, read_lds, MORE, DWORDS(MORE) * ((MORE)&TWICE ? 2 : 1), 0, 0)
+#define WRITE(NUMBER, NAME, MORE)                                                        \
+    ROW(NUMBER, "write" NAME, write_lds, MORE, 0, DWORDS(MORE),                          \
+        (MORE)&TWICE ? DWORDS(MORE) : 0)
 
 const struct opcode gfx9_lds[] = {
     /* clang-format off */
-    ROW(13,   "write_b32",          write_lds,   4),
-    ROW(14,   "write2_b32",         write_lds,   4 | TWICE),
-    ROW(15,   "write2st64_b32",     write_lds,   4 | TWICE | STRIDE64),
-    ROW(30,   "write_b8",           write_lds,   1),
-    ROW(31,   "write_b16",          write_lds,   2),
-    ROW(54,   "read_b32",           read_lds,    4),
-    ROW(55,   "read2_b32",          read_lds,    4 | TWICE),
-    ROW(56,   "read2st64_b32",      read_lds,    4 | TWICE | STRIDE64),
-    ROW(57,   "read_i8",            read_lds,    1 | SIGNED),
-    ROW(58,   "read_u8",            read_lds,    1),
-    ROW(59,   "read_i16",           read_lds,    2 | SIGNED),
-    ROW(60,   "read_u16",           read_lds,    2),
-    ROW(62,   "permute_b32",        permute_lds, 0),
-    ROW(63,   "bpermute_b32",       permute_lds, 1),
-    ROW(77,   "write_b64",          write_lds,   8),
-    ROW(78,   "write2_b64",         write_lds,   8 | TWICE),
-    ROW(79,   "write2st64_b64",     write_lds,   8 | TWICE | STRIDE64),
-    ROW(84,   "write_b8_d16_hi",    write_lds,   1 | HIGH),
-    ROW(85,   "write_b16_d16_hi",   write_lds,   2 | HIGH),
-    ROW(90,   "read_u16_d16",       read_lds,    2 | KEEPS),
-    ROW(91,   "read_u16_d16_hi",    read_lds,    2 | KEEPS | HIGH),
-    ROW(118,  "read_b64",           read_lds,    8),
-    ROW(119,  "read2_b64",          read_lds,    8 | TWICE),
-    ROW(120,  "read2st64_b64",      read_lds,    8 | TWICE | STRIDE64),
-    ROW(222,  "write_b96",          write_lds,   12),
-    ROW(223,  "write_b128",         write_lds,   16),
-    ROW(254,  "read_b96",           read_lds,    12),
-    ROW(255,  "read_b128",          read_lds,    16),
+    WRITE(13,  "_b32",          4),
+    WRITE(14,  "2_b32",         4 | TWICE),
+    WRITE(15,  "2st64_b32",     4 | TWICE | STRIDE64),
+    WRITE(30,  "_b8",           1),
+    WRITE(31,  "_b16",          2),
+    READ(54,   "_b32",          4),
+    READ(55,   "2_b32",         4 | TWICE),
+    READ(56,   "2st64_b32",     4 | TWICE | STRIDE64),
+    READ(57,   "_i8",           1 | SIGNED),
+    READ(58,   "_u8",           1),
+    READ(59,   "_i16",          2 | SIGNED),
+    READ(60,   "_u16",          2),
+    ROW(62, "permute_b32", permute_lds, 0, 1, 1, 0),
+    ROW(63, "bpermute_b32", permute_lds, 1, 1, 1, 0),
+    WRITE(77,  "_b64",          8),
+    WRITE(78,  "2_b64",         8 | TWICE),
+    WRITE(79,  "2st64_b64",     8 | TWICE | STRIDE64),
+    WRITE(84,  "_b8_d16_hi",    1 | HIGH),
+    WRITE(85,  "_b16_d16_hi",   2 | HIGH),
+    READ(90,   "_u16_d16",      2 | KEEPS),
+    READ(91,   "_u16_d16_hi",   2 | KEEPS | HIGH),
+    READ(118,  "_b64",          8),
+    READ(119,  "2_b64",         8 | TWICE),
+    READ(120,  "2st64_b64",     8 | TWICE | STRIDE64),
+    WRITE(222, "_b96",          12),
+    WRITE(223, "_b128",         16),
+    READ(254,  "_b96",          12),
+    READ(255,  "_b128",         16),
     { 0 }
     /* clang-format on */
 };

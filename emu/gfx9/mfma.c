@@ -14,6 +14,7 @@
 
 #include <stdalign.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct shape {
@@ -44,6 +45,22 @@ static uint64_t element(const struct wave *w, unsigned from, int l, int e, int b
     const int bit = 8 * bytes * e;
     const uint32_t x = w->v[from + (unsigned)bit / 32][l] >> bit % 32;
     return bytes == 4 ? x : x & ((1u << 8 * bytes) - 1);
+}
+
+void gfx9_find_units(struct gfx9_object *o)
+{
+    char name[128];
+    for (const struct opcode *row = gfx9_matrix; row->name; row++) {
+        if (!row->unit || !(row->targets & o->target->bit)) continue;
+        snprintf(name, sizeof name, "%s/%s", o->target->units, row->unit);
+        struct matrix_unit *to = &o->units[row->number];
+        to->unit = unit_find(name, NULL);
+        if (!to->unit) continue;
+        const struct shape s = shape_of(to->unit);
+        to->words = (uint8_t)(s.each * s.element / 4);
+        to->sums = (uint8_t)(s.m * s.n * s.blocks / LANES * s.sum / 4);
+        to->has_fast = fast_fragment_make(&to->fast, to->unit);
+    }
 }
 
 /* Encodings of both operands, [block][line][k]. */
@@ -89,6 +106,22 @@ static void take_numbers(struct numbers *to, const struct operands *x,
         to->a[i] = unit_read(u, u->a, x->a[i]);
     for (int i = 0; i < s->blocks * s->n * s->k; i++)
         to->b[i] = unit_read(u, u->b, x->b[i]);
+}
+
+enum { SUMS_MOST = 32 /* elements of C or D in a lane */ };
+
+/* What is too large for the stack of a thread. */
+struct matrix_room {
+    alignas(64) float known[LINES_MOST * FRAGMENT_COLUMNS];
+    uint64_t c[SUMS_MOST * LANES], d[SUMS_MOST * LANES];
+    struct operands operands;
+    struct numbers numbers;
+};
+
+struct matrix_room *matrix_room_make(void)
+{
+    const size_t align = alignof(struct matrix_room);
+    return aligned_alloc(align, (sizeof(struct matrix_room) + align - 1) / align * align);
 }
 
 /* The output of column j of a block's row, `row` counted through all blocks. */
@@ -142,61 +175,55 @@ static void multiply_block(float *c, const struct fast_fragment *f,
 
 /* --- all outputs ------------------------------------------------------------------ */
 
-/* Each by the engine, but those that `known` has, [row][FRAGMENT_COLUMNS], if it is not
-   NULL, where they were usual and are finite. */
-static void finish(uint64_t *d, const uint64_t *c, const float *known,
-                   const struct operands *x, const struct bitcut_unit *u,
+/* Each by the engine, but, where `fast`, those that room->known has, which were usual and
+   are finite. */
+static void finish(struct matrix_room *room, bool fast, const struct bitcut_unit *u,
                    const struct shape *s)
 {
-    struct numbers numbers;
     bool taken = false;
     for (int r = 0; r < s->m * s->n * s->blocks / LANES; r++)
         for (int l = 0; l < LANES; l++) {
             const int row = row_at(s, r, l), at = r * LANES + l, j = l % s->n;
-            if (known && is_usual((uint32_t)c[at])) {
-                d[at] = bits_of_float(known[row * FRAGMENT_COLUMNS + j]);
-                if ((d[at] >> 23 & 255) != 255) continue;
+            uint64_t *const d = &room->d[at];
+            if (fast && is_usual((uint32_t)room->c[at])) {
+                *d = bits_of_float(room->known[row * FRAGMENT_COLUMNS + j]);
+                if ((*d >> 23 & 255) != 255) continue;
             }
-            if (!taken) take_numbers(&numbers, x, u, s);
+            if (!taken) take_numbers(&room->numbers, &room->operands, u, s);
             taken = true;
-            d[at] = dot(&numbers, u, s, row, j, c[at]);
+            *d = dot(&room->numbers, u, s, row, j, room->c[at]);
         }
 }
 
-static void multiply(uint64_t *d, const uint64_t *c, const struct operands *x,
-                     const struct matrix_unit *unit, const struct shape *s)
+static void multiply(struct matrix_room *room, const struct matrix_unit *unit,
+                     const struct shape *s)
 {
-    alignas(64) float known[LINES_MOST * FRAGMENT_COLUMNS];
     const struct bitcut_unit *u = unit->unit;
+    const struct operands *x = &room->operands;
     const bool fast = unit->has_fast && all_finite(x->a, s->blocks * s->m * s->k, u->a) &&
                       all_finite(x->b, s->blocks * s->n * s->k, u->b);
     if (fast) {
-        memset(known, 0, sizeof known);
+        memset(room->known, 0, sizeof room->known);
         for (int r = 0; r < s->m * s->n * s->blocks / LANES; r++)
             for (int l = 0; l < LANES; l++)
-                known[row_at(s, r, l) * FRAGMENT_COLUMNS + l % s->n] =
-                    float_of_bits((uint32_t)c[r * LANES + l]);
+                room->known[row_at(s, r, l) * FRAGMENT_COLUMNS + l % s->n] =
+                    float_of_bits((uint32_t)room->c[r * LANES + l]);
         for (int block = 0; block < s->blocks; block++)
-            multiply_block(known + block * s->m * FRAGMENT_COLUMNS, &unit->fast, x, s,
-                           block);
+            multiply_block(room->known + block * s->m * FRAGMENT_COLUMNS, &unit->fast, x,
+                           s, block);
     }
-    finish(d, c, fast ? known : NULL, x, u, s);
+    finish(room, fast, u, s);
 }
 
 /* --- operands --------------------------------------------------------------------- */
 
+/* Registers of A, B, C and D; c of NO_REGISTER is a constant. */
 struct fields {
-    unsigned a, b, c, d;  /* registers; c: CONSTANT, an inline one */
-    unsigned words, sums; /* dwords of A or B, of C or D in a lane */
+    unsigned a, b, c, d, words, sums;
     uint32_t constant;
 };
 
-enum { CONSTANT = 2 * VGPRS };
-
-static unsigned place(unsigned o, bool accumulator)
-{
-    return o - 256 + (accumulator ? VGPRS : 0);
-}
+enum { NO_REGISTER = 2 * VGPRS };
 
 static bool check(struct wave *w, const struct instruction *i, const struct fields *f)
 {
@@ -209,14 +236,14 @@ static bool check(struct wave *w, const struct instruction *i, const struct fiel
     else if (even && odd & 1) wave_fail(w, i, "registers that begin at an odd number");
     return !w->group->failed && vector_ready(w, i, f->a, f->words) &&
            vector_ready(w, i, f->b, f->words) && vector_ready(w, i, f->d, f->sums) &&
-           (f->c == CONSTANT || vector_ready(w, i, f->c, f->sums));
+           (f->c == NO_REGISTER || vector_ready(w, i, f->c, f->sums));
 }
 
 static bool check_set(struct wave *w, const struct instruction *i, const struct fields *f)
 {
     static const char *const names[] = { "A", "B", "C" };
     const unsigned from[] = { f->a, f->b, f->c };
-    const unsigned count[] = { f->words, f->words, f->c == CONSTANT ? 0 : f->sums };
+    const unsigned count[] = { f->words, f->words, f->c == NO_REGISTER ? 0 : f->sums };
     for (int n = 0; n < 3; n++)
         for (unsigned r = from[n]; r < from[n] + count[n]; r++) {
             const uint64_t unset = vector_unset(w, r, 1);
@@ -228,40 +255,46 @@ static bool check_set(struct wave *w, const struct instruction *i, const struct 
     return true;
 }
 
+/* Where the registers are, and C's constant if it is one. */
+static bool take_fields(struct fields *to, struct wave *w, const struct instruction *i,
+                        int sum_bytes)
+{
+    const bool constant = i->s[2] < 256;
+    *to = (struct fields){ .a = i->s[0] - 256u,
+                           .b = i->s[1] - 256u,
+                           .c = constant ? NO_REGISTER : i->s[2] - 256u,
+                           .d = i->d - 256u,
+                           .words = i->s_count[0],
+                           .sums = i->d_count };
+    if (!check(w, i, to) || !check_set(w, i, to)) return false;
+    if (constant) to->constant = scalar_read(w, i, i->s[2]);
+    if (to->constant && sum_bytes == 8)
+        wave_fail(w, i, "a constant of 64 bits that is not 0");
+    return !w->group->failed;
+}
+
 static void act_matrix(struct wave *w, const struct instruction *i)
 {
-    const struct gfx9_target *target = w->group->object->target;
     const struct matrix_unit *unit = &w->group->object->units[i->opcode->number];
+    struct matrix_room *room = w->group->matrix;
+    struct fields f;
     if (!unit->unit) {
-        wave_fail(w, i, "there is no unit %s/%s", target->units, i->opcode->unit);
+        wave_fail(w, i, "there is no unit %s/%s", w->group->object->target->units,
+                  i->opcode->unit);
         return;
     }
     const struct shape s = shape_of(unit->unit);
-    const bool cd = target->accumulates_all || i->word[0] >> 15 & 1;
-    struct fields f = {
-        .a = place(i->s[0], i->word[1] >> 27 & 1),
-        .b = place(i->s[1], i->word[1] >> 28 & 1),
-        .c = i->s[2] < 256 ? CONSTANT : place(i->s[2], cd),
-        .d = place(i->d, cd),
-        .words = (unsigned)(s.each * s.element / 4),
-        .sums = (unsigned)(s.m * s.n * s.blocks / LANES * s.sum / 4),
-    };
-    uint64_t c[32 * LANES], d[32 * LANES];
-    struct operands x;
-    if (!check(w, i, &f) || !check_set(w, i, &f)) return;
-    if (f.c == CONSTANT) f.constant = scalar_read(w, i, i->s[2]);
-    if (f.c == CONSTANT && f.constant && s.sum == 8)
-        wave_fail(w, i, "a constant of 64 bits that is not 0");
+    if (!take_fields(&f, w, i, s.sum)) return;
     const unsigned wide = (unsigned)s.sum / 4, count = f.sums / wide;
     for (unsigned r = 0; r < count; r++)
-        FOR_LANES c[r * LANES + (unsigned)l] =
-            f.c == CONSTANT ? f.constant : element(w, f.c + wide * r, l, 0, s.sum);
-    take_lines(x.a, w, &s, s.m, f.a);
-    take_lines(x.b, w, &s, s.n, f.b);
-    multiply(d, c, &x, unit, &s);
+        FOR_LANES room->c[r * LANES + (unsigned)l] =
+            f.c == NO_REGISTER ? f.constant : element(w, f.c + wide * r, l, 0, s.sum);
+    take_lines(room->operands.a, w, &s, s.m, f.a);
+    take_lines(room->operands.b, w, &s, s.n, f.b);
+    multiply(room, unit, &s);
     for (unsigned r = 0; r < f.sums; r++)
-        FOR_LANES w->v[f.d + r][l] =
-            (uint32_t)(d[r / wide * LANES + (unsigned)l] >> (r % wide ? 32 : 0));
+        FOR_LANES w->v[f.d + r][l] = (uint32_t)(
+            room->d[r / wide * LANES + (unsigned)l] >> (r % wide ? 32 : 0));
     vector_unset_write(w, f.d, f.sums, ~0ull, 0, 0);
     w->group->counts.matrix++;
     w->group->counts.products += (uint64_t)s.m * s.n * s.k * s.blocks;
@@ -271,8 +304,7 @@ static void act_matrix(struct wave *w, const struct instruction *i)
 
 void act_accumulator(struct wave *w, const struct instruction *i)
 {
-    const int kind = i->opcode->more;
-    const unsigned to = place(i->d, kind > 0);
+    const unsigned to = i->d - 256u;
     w->group->counts.vector++;
     if (!vector_ready(w, i, to, 1)) return;
     if (i->s[0] < 256) {
@@ -282,7 +314,7 @@ void act_accumulator(struct wave *w, const struct instruction *i)
         vector_unset_write(w, to, 1, w->exec, unset, unset);
         return;
     }
-    const unsigned from = place(i->s[0], kind != 1);
+    const unsigned from = i->s[0] - 256u;
     if (!vector_ready(w, i, from, 1)) return;
     FOR_LANES if (w->exec >> l & 1) w->v[to][l] = w->v[from][l];
     vector_unset_write(w, to, 1, w->exec, w->unset[from][0], w->unset[from][1]);
@@ -293,7 +325,7 @@ void act_accumulator(struct wave *w, const struct instruction *i)
 #define ROW(NUMBER, NAME, UNIT, TARGETS)                                                 \
     {                                                                                    \
         .encoding = VOP3P, .number = NUMBER, .name = "v_mfma_" NAME, .act = act_matrix,  \
-        .unit = "mfma." UNIT, .targets = TARGETS                                         \
+        .unit = "mfma." UNIT, .kinds = "v=vvk", .targets = TARGETS                                         \
     }
 #define OLD (TARGET_GFX908 | TARGET_GFX90A)
 
@@ -351,9 +383,9 @@ const struct opcode gfx9_matrix[] = {
     ROW(0x77, "f32_32x32x16_fp8_fp8", "32x32x16.f32.fp8.fp8", TARGET_GFX942),
 
     { .encoding = VOP3P, .number = 0x58, .name = "v_accvgpr_read_b32",
-      .act = act_accumulator, .more = 0 },
+      .act = act_accumulator, .kinds = "v=v", .d = 1, .s = { 1 }, .more = 0 },
     { .encoding = VOP3P, .number = 0x59, .name = "v_accvgpr_write_b32",
-      .act = act_accumulator, .more = 1 },
+      .act = act_accumulator, .d = 1, .s = { 1 }, .more = 1 },
     { 0 }
     /* clang-format on */
 };

@@ -31,8 +31,11 @@ static uint64_t read_number(struct reader *r, int bytes)
 static struct item read_text(struct reader *r, uint64_t bytes)
 {
     const struct item x = { TEXT, bytes, (const char *)r->at };
-    if ((uint64_t)(r->end - r->at) < bytes) r->failed = true;
-    else r->at += bytes;
+    if ((uint64_t)(r->end - r->at) < bytes) {
+        r->failed = true;
+        return (struct item){ 0 };
+    }
+    r->at += bytes;
     return x;
 }
 
@@ -86,58 +89,106 @@ static void skip_item(struct reader *r, int depth)
     for (uint64_t i = 0; i < entries && !r->failed; i++) skip_item(r, depth + 1);
 }
 
-static uint64_t read_integer(struct reader *r)
+static uint32_t read_integer(struct reader *r)
 {
     const struct item x = read_item(r);
-    if (x.kind != INTEGER) r->failed = true;
-    return x.number;
+    if (x.kind != INTEGER || x.number > UINT32_MAX) r->failed = true;
+    return (uint32_t)x.number;
+}
+
+/* Which of `count` names the key is, each of them once in a map; `count`: none. */
+static int read_key(struct reader *r, unsigned *seen, const char *const *names, int count)
+{
+    const struct item key = read_item(r);
+    int n = 0;
+    while (n < count && !is_text(&key, names[n])) n++;
+    if (n < count && *seen >> n & 1) r->failed = true;
+    *seen |= 1u << n;
+    return n;
 }
 
 /* --- kernels ---------------------------------------------------------------------- */
 
-static void read_argument(struct gfx9_kernel *k, struct reader *r)
+/* What is read, growing: kernels, and the arguments of all, kernel after kernel. */
+struct lists {
+    struct gfx9_object *o;
+    size_t kernel_room, arguments, argument_room;
+    bool no_memory;
+};
+
+/* Room for one more of `count`, of so many bytes each. */
+static bool grow(void *list, size_t *room, size_t count, size_t bytes)
 {
+    void *old;
+    if (count < *room) return true;
+    memcpy(&old, list, sizeof old);
+    const size_t more = *room ? 2 * *room : 16;
+    void *new = realloc(old, more * bytes);
+    if (!new) return false;
+    memcpy(list, &new, sizeof new);
+    *room = more;
+    return true;
+}
+
+static void add_argument(struct lists *to, struct gfx9_kernel *k, struct gfx9_argument x,
+                         struct reader *r)
+{
+    if (k->arguments == GFX9_ARGUMENTS_MOST) r->failed = true;
+    else if (!grow(&to->o->arguments, &to->argument_room, to->arguments, sizeof x))
+        to->no_memory = r->failed = true;
+    if (r->failed) return;
+    to->o->arguments[to->arguments++] = x;
+    k->arguments++;
+}
+
+static void read_argument(struct lists *to, struct gfx9_kernel *k, struct reader *r)
+{
+    static const char *const names[] = { ".offset", ".size", ".value_kind" };
     const struct item map = read_item(r);
     struct gfx9_argument x = { 0 };
-    bool hidden = false;
+    struct item kind = { 0 };
+    unsigned seen = 0;
     if (map.kind != MAP) r->failed = true;
-    for (uint64_t i = 0; i < map.number && !r->failed; i++) {
-        const struct item key = read_item(r);
-        if (is_text(&key, ".offset")) x.offset = (uint32_t)read_integer(r);
-        else if (is_text(&key, ".size")) x.bytes = (uint32_t)read_integer(r);
-        else if (is_text(&key, ".value_kind")) {
-            const struct item kind = read_item(r);
-            hidden =
-                kind.kind == TEXT && kind.number >= 7 && !memcmp(kind.text, "hidden_", 7);
-            x.address = is_text(&kind, "global_buffer");
-            k->counts_blocks |= is_text(&kind, "hidden_block_count_x");
-        } else skip_item(r, 0);
-    }
-    if (hidden) {
+    for (uint64_t i = 0; i < map.number && !r->failed; i++)
+        switch (read_key(r, &seen, names, 3)) {
+        case 0: x.offset = read_integer(r); break;
+        case 1: x.bytes = read_integer(r); break;
+        case 2: kind = read_item(r); break;
+        default: skip_item(r, 0);
+        }
+    if (seen & 4 && kind.kind != TEXT) r->failed = true;
+    x.address = is_text(&kind, "global_buffer");
+    k->counts_blocks |= is_text(&kind, "hidden_block_count_x");
+    if (kind.number >= 7 && !r->failed && !memcmp(kind.text, "hidden_", 7)) {
         if (!k->has_hidden || x.offset < k->hidden) k->hidden = x.offset;
         k->has_hidden = true;
-    } else if (k->arguments < GFX9_ARGUMENTS_MOST) k->argument[k->arguments++] = x;
-    else r->failed = true;
+    } else if (!r->failed) add_argument(to, k, x, r);
+}
+
+static void read_arguments(struct lists *to, struct gfx9_kernel *k, struct reader *r)
+{
+    const struct item list = read_item(r);
+    if (list.kind != LIST) r->failed = true;
+    for (uint64_t j = 0; j < list.number && !r->failed; j++) read_argument(to, k, r);
 }
 
 /* A kernel; its name is that of its descriptor without ".kd". */
-static void read_kernel(struct gfx9_kernel *k, struct item *name, struct reader *r)
+static void read_kernel(struct lists *to, struct gfx9_kernel *k, struct item *name,
+                        struct reader *r)
 {
+    static const char *const names[] = { ".symbol", ".kernarg_segment_size",
+                                         ".max_flat_workgroup_size", ".args" };
     const struct item map = read_item(r);
+    unsigned seen = 0;
     if (map.kind != MAP) r->failed = true;
-    for (uint64_t i = 0; i < map.number && !r->failed; i++) {
-        const struct item key = read_item(r);
-        if (is_text(&key, ".symbol")) *name = read_item(r);
-        else if (is_text(&key, ".kernarg_segment_size"))
-            k->segment_bytes = (uint32_t)read_integer(r);
-        else if (is_text(&key, ".max_flat_workgroup_size"))
-            k->items_most = (uint32_t)read_integer(r);
-        else if (is_text(&key, ".args")) {
-            const struct item list = read_item(r);
-            if (list.kind != LIST) r->failed = true;
-            for (uint64_t j = 0; j < list.number && !r->failed; j++) read_argument(k, r);
-        } else skip_item(r, 0);
-    }
+    for (uint64_t i = 0; i < map.number && !r->failed; i++)
+        switch (read_key(r, &seen, names, 4)) {
+        case 0: *name = read_item(r); break;
+        case 1: k->segment_bytes = read_integer(r); break;
+        case 2: k->items_most = read_integer(r); break;
+        case 3: read_arguments(to, k, r); break;
+        default: skip_item(r, 0);
+        }
 }
 
 /* Copy a kernel's name, without ".kd", behind those that were. */
@@ -157,38 +208,41 @@ static bool take_name(struct gfx9_object *o, struct gfx9_kernel *k,
 }
 
 static enum bitcut_status read_kernels(struct gfx9_object *o, struct reader *r,
-                                       uint64_t count, size_t room, struct fault *f)
+                                       size_t room, struct fault *f)
 {
+    struct lists to = { .o = o };
+    const struct item list = read_item(r);
     size_t used = 0;
-    o->kernels = memory_allocate(count, sizeof *o->kernels);
     o->names = memory_allocate(room, 1);
-    if (!o->kernels || !o->names) return fault_set(f, BITCUT_CANNOT, "no memory");
-    for (uint64_t n = 0; n < count && !r->failed; n++) {
-        struct gfx9_kernel k = { 0 };
+    o->kernels = memory_allocate(0, sizeof *o->kernels);
+    if (list.kind != LIST) r->failed = true;
+    for (uint64_t n = 0; n < list.number && !r->failed; n++) {
+        struct gfx9_kernel k = { .descriptor = NO_DESCRIPTOR };
         struct item name = { 0 };
-        read_kernel(&k, &name, r);
-        if (!r->failed && take_name(o, &k, &name, &used, room))
+        read_kernel(&to, &k, &name, r);
+        if (!grow(&o->kernels, &to.kernel_room, o->kernel_count, sizeof k) || !o->names)
+            to.no_memory = r->failed = true;
+        else if (!r->failed && take_name(o, &k, &name, &used, room))
             o->kernels[o->kernel_count++] = k;
         else r->failed = true;
     }
-    return BITCUT_OK;
+    const struct gfx9_argument *at = o->arguments;
+    for (size_t n = 0; n < o->kernel_count; at += o->kernels[n++].arguments)
+        o->kernels[n].argument = at;
+    return to.no_memory ? fault_set(f, BITCUT_CANNOT, "no memory") : BITCUT_OK;
 }
 
 enum bitcut_status gfx9_read_notes(struct gfx9_object *o, const uint8_t *note,
                                    size_t bytes, struct fault *f)
 {
+    static const char *const names[] = { "amdhsa.kernels" };
     struct reader r = { note, note + bytes, false };
     const struct item map = read_item(&r);
     enum bitcut_status status = BITCUT_OK;
+    unsigned seen = 0;
     for (uint64_t i = 0; map.kind == MAP && i < map.number && !r.failed; i++) {
-        const struct item key = read_item(&r);
-        if (!is_text(&key, "amdhsa.kernels") || o->kernels) {
-            skip_item(&r, 0);
-            continue;
-        }
-        const struct item list = read_item(&r);
-        if (list.kind != LIST || list.number > bytes) r.failed = true;
-        else status = read_kernels(o, &r, list.number, bytes, f);
+        if (read_key(&r, &seen, names, 1)) skip_item(&r, 0);
+        else if (!r.failed) status = read_kernels(o, &r, bytes, f);
         if (status != BITCUT_OK) return status;
     }
     if (map.kind == MAP && !r.failed && o->kernels) return BITCUT_OK;

@@ -2,6 +2,8 @@
    note of their arguments are read ("User Guide for AMDGPU Backend", ELF code object). */
 #include "emu/gfx9/wave.h"
 
+#include "lib/size.h"
+
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +41,8 @@ static bool open_file(struct file *x, const void *at, size_t bytes)
     return !memcmp(x->header.e_ident, ELFMAG, SELFMAG) &&
            x->header.e_ident[EI_CLASS] == ELFCLASS64 &&
            x->header.e_ident[EI_DATA] == ELFDATA2LSB &&
+           (!x->header.e_phnum || x->header.e_phentsize == sizeof(Elf64_Phdr)) &&
+           (!x->header.e_shnum || x->header.e_shentsize == sizeof(Elf64_Shdr)) &&
            has(x, x->header.e_phoff, (uint64_t)x->header.e_phnum * sizeof(Elf64_Phdr)) &&
            has(x, x->header.e_shoff, (uint64_t)x->header.e_shnum * sizeof(Elf64_Shdr));
 }
@@ -74,123 +78,331 @@ const struct gfx9_target *gfx9_target_peek(const void *file, size_t bytes)
     return open_file(&x, file, bytes) ? target_of(&x) : NULL;
 }
 
-/* --- the image -------------------------------------------------------------------- */
+/* --- what must be apart ----------------------------------------------------------- */
 
-enum { IMAGE_MOST = 1 << 28 };
+/* Where something begins, and its bytes; `number` is of a segment or section. */
+struct range {
+    uint64_t first, bytes;
+    int number;
+};
 
-static enum bitcut_status load_image(struct gfx9_object *o, const struct file *x,
-                                     struct fault *f)
+static int by_first(const void *x, const void *y)
 {
-    uint64_t end = 0;
-    for (int n = 0; n < x->header.e_phnum; n++) {
-        const Elf64_Phdr s = segment_of(x, n);
-        if (s.p_type != PT_LOAD) continue;
-        if (!has(x, s.p_offset, s.p_filesz) || s.p_filesz > s.p_memsz ||
-            s.p_vaddr > IMAGE_MOST || s.p_memsz > IMAGE_MOST - s.p_vaddr)
-            return fault_set(f, BITCUT_BAD_ARGUMENT, "a segment of it is damaged");
-        if (s.p_vaddr + s.p_memsz > end) end = s.p_vaddr + s.p_memsz;
+    const struct range *a = x, *b = y;
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+/* Sort; whether no two of them have a byte in common. */
+static bool are_apart(struct range *range, size_t count)
+{
+    qsort(range, count, sizeof *range, by_first);
+    for (size_t n = 1; n < count; n++)
+        if (range[n].first - range[n - 1].first < range[n - 1].bytes) return false;
+    return true;
+}
+
+/* Which parts of a file are looked at, and where they are. */
+typedef bool pick_part(struct range *to, const struct file *x, int n);
+
+static bool pick_loaded(struct range *to, const struct file *x, int n)
+{
+    const Elf64_Phdr s = segment_of(x, n);
+    *to = (struct range){ s.p_vaddr, s.p_memsz, n };
+    return s.p_type == PT_LOAD && s.p_memsz;
+}
+
+static bool pick_loaded_bytes(struct range *to, const struct file *x, int n)
+{
+    const Elf64_Phdr s = segment_of(x, n);
+    *to = (struct range){ s.p_offset, s.p_filesz, n };
+    return s.p_type == PT_LOAD && s.p_filesz;
+}
+
+static bool pick_note(struct range *to, const struct file *x, int n)
+{
+    const Elf64_Phdr s = segment_of(x, n);
+    *to = (struct range){ s.p_offset, s.p_filesz, n };
+    return s.p_type == PT_NOTE && s.p_filesz;
+}
+
+static bool pick_section(struct range *to, const struct file *x, int n)
+{
+    const Elf64_Shdr s = section_of(x, n);
+    *to = (struct range){ s.sh_offset, s.sh_size, n };
+    return s.sh_type != SHT_NULL && s.sh_type != SHT_NOBITS && s.sh_size;
+}
+
+static bool pick_code(struct range *to, const struct file *x, int n)
+{
+    const Elf64_Shdr s = section_of(x, n);
+    *to = (struct range){ s.sh_addr, s.sh_size, n };
+    return s.sh_type == SHT_PROGBITS && s.sh_flags & SHF_EXECINSTR && s.sh_size;
+}
+
+/* Those of a file, ascending, to be freed; all inside of `end` bytes, and apart. */
+static enum bitcut_status list_apart(struct range **to, size_t *count,
+                                     const struct file *x, int most, pick_part *pick,
+                                     uint64_t end, const char *what, struct fault *f)
+{
+    struct range *range = memory_allocate((size_t)most + 1, sizeof *range);
+    if (!range) return fault_set(f, BITCUT_CANNOT, "no memory");
+    *count = 0;
+    bool inside = true;
+    for (int n = 0; n < most; n++) {
+        struct range *r = &range[*count];
+        if (!pick(r, x, n)) continue;
+        inside &= r->first <= end && r->bytes <= end - r->first;
+        ++*count;
     }
-    o->image_bytes = (end + 63) / 64 * 64;
-    o->image = aligned_alloc(256, (o->image_bytes + 511) / 256 * 256);
-    if (!o->image) return fault_set(f, BITCUT_CANNOT, "no memory");
-    memset(o->image, 0, o->image_bytes);
-    for (int n = 0; n < x->header.e_phnum; n++) {
-        const Elf64_Phdr s = segment_of(x, n);
-        if (s.p_type == PT_LOAD)
-            memcpy(o->image + s.p_vaddr, x->at + s.p_offset, s.p_filesz);
+    *to = range;
+    if (inside && are_apart(range, *count)) return BITCUT_OK;
+    free(range);
+    return fault_set(f, BITCUT_BAD_ARGUMENT,
+                     inside ? "%s of it overlap" : "%s of it lie outside of the file",
+                     what);
+}
+
+static enum bitcut_status check_apart(const struct file *x, int most, pick_part *pick,
+                                      const char *what, struct fault *f)
+{
+    struct range *range;
+    size_t count;
+    const enum bitcut_status status =
+        list_apart(&range, &count, x, most, pick, x->bytes, what, f);
+    if (status == BITCUT_OK) free(range);
+    return status;
+}
+
+/* So that what follows takes time and memory in proportion to the file. */
+static enum bitcut_status check_file(const struct file *x, struct fault *f)
+{
+    const int segments = x->header.e_phnum, sections = x->header.e_shnum;
+    enum bitcut_status status =
+        check_apart(x, segments, pick_loaded_bytes, "segments", f);
+    if (status == BITCUT_OK) status = check_apart(x, segments, pick_note, "notes", f);
+    if (status == BITCUT_OK)
+        status = check_apart(x, sections, pick_section, "sections", f);
+    return status;
+}
+
+/* --- segments --------------------------------------------------------------------- */
+
+enum { ADDRESSES_END = 1 << 28 };
+
+/* The last of `count` things in ascending order that begins at or before the address, by
+   a pointer to the first one's address; SIZE_MAX: none. */
+static size_t find_last(const void *first, size_t count, size_t each, uint64_t address)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        uint64_t begin;
+        memcpy(&begin, (const char *)first + middle * each, sizeof begin);
+        if (begin <= address) low = middle + 1;
+        else high = middle;
     }
-    return BITCUT_OK;
+    return low - 1;
+}
+
+const uint8_t *gfx9_bytes_at(const struct gfx9_object *o, uint64_t address, size_t bytes,
+                             bool stored)
+{
+    static const uint8_t zeros[PADDING];
+    const size_t n = find_last(o->segments, o->segment_count, sizeof *o->segments, address);
+    if (n == SIZE_MAX || bytes > PADDING) return NULL;
+    const struct segment *s = &o->segments[n];
+    const uint64_t at = address - s->address, end = stored ? s->stored : s->bytes;
+    if (at > end || bytes > end - at) return NULL;
+    return at < s->stored ? s->at + at : zeros;
+}
+
+static enum bitcut_status load_segments(struct gfx9_object *o, const struct file *x,
+                                        struct fault *f)
+{
+    struct range *range;
+    size_t kept = 0;
+    const enum bitcut_status status =
+        list_apart(&range, &o->segment_count, x, x->header.e_phnum, pick_loaded,
+                   ADDRESSES_END, "segments", f);
+    if (status != BITCUT_OK) return status;
+    o->segments = memory_allocate(o->segment_count + 1, sizeof *o->segments);
+    o->image = calloc(x->bytes + (o->segment_count + 1) * PADDING, 1);
+    bool good = true;
+    for (size_t n = 0; o->segments && o->image && n < o->segment_count; n++) {
+        const Elf64_Phdr s = segment_of(x, range[n].number);
+        good = good && s.p_filesz <= s.p_memsz;
+        if (!good) break;
+        /* Loads may go a little beyond what they need. */
+        const uint64_t bytes = (s.p_memsz + PADDING - 1) / PADDING * PADDING;
+        o->segments[n] =
+            (struct segment){ s.p_vaddr, bytes, o->image + kept, s.p_filesz };
+        if (s.p_filesz) memcpy(o->image + kept, x->at + s.p_offset, s.p_filesz);
+        kept += s.p_filesz + PADDING;
+    }
+    free(range);
+    if (!good) return fault_set(f, BITCUT_BAD_ARGUMENT, "a segment of it is damaged");
+    return o->segments && o->image ? BITCUT_OK : fault_set(f, BITCUT_CANNOT, "no memory");
 }
 
 /* --- code ------------------------------------------------------------------------- */
 
-static bool is_code(const struct gfx9_object *o, const Elf64_Shdr *s)
+const struct section *gfx9_section_at(const struct gfx9_object *o, uint64_t address)
 {
-    return s->sh_type == SHT_PROGBITS && s->sh_flags & SHF_EXECINSTR &&
-           s->sh_addr <= o->image_bytes && s->sh_size <= o->image_bytes - s->sh_addr;
+    const size_t n = find_last(o->sections, o->section_count, sizeof *o->sections, address);
+    if (n == SIZE_MAX) return NULL;
+    const struct section *s = &o->sections[n];
+    return address - s->address < s->bytes ? s : NULL;
+}
+
+/* Whether a section lies in the file's bytes of one segment. */
+static bool is_stored(const struct gfx9_object *o, const struct range *r)
+{
+    const size_t n =
+        find_last(o->segments, o->segment_count, sizeof *o->segments, r->first);
+    if (n == SIZE_MAX || r->first % 4) return false;
+    const struct segment *s = &o->segments[n];
+    const uint64_t at = r->first - s->address;
+    return at <= s->stored && r->bytes <= s->stored - at;
+}
+
+static enum bitcut_status list_sections(struct gfx9_object *o, const struct file *x,
+                                        struct fault *f)
+{
+    struct range *range;
+    size_t dwords = 0, count;
+    const enum bitcut_status status = list_apart(&range, &count, x, x->header.e_shnum,
+                                                 pick_code, ADDRESSES_END, "sections", f);
+    if (status != BITCUT_OK) return status;
+    bool good = true;
+    o->sections = memory_allocate(count + 1, sizeof *o->sections);
+    for (size_t n = 0; o->sections && n < count; n++) {
+        o->sections[n] = (struct section){ range[n].first, range[n].bytes / 4 * 4, NULL };
+        good = good && is_stored(o, &range[n]);
+        dwords += range[n].bytes / 4;
+    }
+    o->section_count = o->sections ? count : 0;
+    free(range);
+    if (!good)
+        return fault_set(f, BITCUT_BAD_ARGUMENT, "a section of code has no bytes there");
+    o->at = memory_allocate(dwords + 1, sizeof *o->at);
+    o->code = memory_allocate(dwords + 1, sizeof *o->code);
+    if (!o->sections || !o->at || !o->code)
+        return fault_set(f, BITCUT_CANNOT, "no memory");
+    for (size_t n = 0; n < dwords; n++) o->at[n] = UINT32_MAX;
+    return BITCUT_OK;
 }
 
 static enum bitcut_status decode_code(struct gfx9_object *o, const struct file *x,
                                       struct fault *f)
 {
-    const size_t dwords = o->image_bytes / 4;
-    o->at = memory_allocate(dwords + 1, sizeof *o->at);
-    o->code = memory_allocate(dwords + 1, sizeof *o->code);
-    if (!o->at || !o->code) return fault_set(f, BITCUT_CANNOT, "no memory");
-    for (size_t n = 0; n <= dwords; n++) o->at[n] = UINT32_MAX;
-    for (int n = 0; n < x->header.e_shnum; n++) {
-        const Elf64_Shdr s = section_of(x, n);
-        if (!is_code(o, &s) || s.sh_addr % 4) continue;
-        for (uint64_t at = s.sh_addr; at + 4 <= s.sh_addr + s.sh_size;) {
+    const enum bitcut_status status = list_sections(o, x, f);
+    if (status != BITCUT_OK) return status;
+    uint32_t *at = o->at;
+    for (size_t n = 0; n < o->section_count; n++) {
+        struct section *s = &o->sections[n];
+        s->at = at;
+        for (uint64_t offset = 0; offset < s->bytes;) {
             struct instruction *i = &o->code[o->code_count];
-            gfx9_decode(i, o, at);
-            if (o->at[at / 4] == UINT32_MAX) o->at[at / 4] = (uint32_t)o->code_count++;
-            if (o->code_count > dwords)
-                return fault_set(f, BITCUT_BAD_ARGUMENT, "its sections overlap");
-            at += i->bytes;
+            gfx9_decode(i, o, s->address + offset);
+            s->at[offset / 4] = (uint32_t)o->code_count++;
+            offset += i->bytes;
         }
+        at += s->bytes / 4;
     }
     return BITCUT_OK;
-}
-
-void gfx9_find_units(struct gfx9_object *o)
-{
-    char name[128];
-    for (const struct opcode *row = gfx9_matrix; row->name; row++) {
-        if (!row->unit || !(row->targets & o->target->bit)) continue;
-        strcpy(name, o->target->units);
-        strcat(name, "/");
-        strcat(name, row->unit);
-        struct matrix_unit *to = &o->units[row->number];
-        to->unit = unit_find(name, NULL);
-        to->has_fast = to->unit && fast_fragment_make(&to->fast, to->unit);
-    }
 }
 
 /* --- kernels ---------------------------------------------------------------------- */
 
-/* The address of a symbol, or false. */
-static bool find_symbol(uint64_t *address, const struct file *x, const char *name,
-                        const char *ending)
+enum { DESCRIPTOR_BYTES = 64, NAME_MOST = 1 << 14 };
+
+static int by_name(const void *x, const void *y)
 {
-    const size_t length = strlen(name);
-    for (int n = 0; n < x->header.e_shnum; n++) {
-        const Elf64_Shdr s = section_of(x, n);
-        if (s.sh_type != SHT_DYNSYM && s.sh_type != SHT_SYMTAB) continue;
-        if (s.sh_link >= x->header.e_shnum || !has(x, s.sh_offset, s.sh_size)) continue;
-        const Elf64_Shdr t = section_of(x, (int)s.sh_link);
-        if (!has(x, t.sh_offset, t.sh_size)) continue;
-        for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= s.sh_size;
-             at += sizeof(Elf64_Sym)) {
-            Elf64_Sym symbol;
-            memcpy(&symbol, x->at + s.sh_offset + at, sizeof symbol);
-            const size_t need = length + strlen(ending) + 1;
-            if (symbol.st_name > t.sh_size || t.sh_size - symbol.st_name < need) continue;
-            const char *text = (const char *)x->at + t.sh_offset + symbol.st_name;
-            if (memcmp(text, name, length) ||
-                memcmp(text + length, ending, need - length))
-                continue;
-            *address = symbol.st_value;
-            return true;
-        }
-    }
-    return false;
+    const struct gfx9_kernel *const *a = x, *const *b = y;
+    return strcmp((*a)->name, (*b)->name);
 }
 
-enum { DESCRIPTOR_BYTES = 64 };
+/* The kernel of a name of so many bytes, among those in the order of their names. */
+static struct gfx9_kernel *kernel_of(struct gfx9_kernel *const *kernel, size_t count,
+                                     const char *name, size_t length)
+{
+    for (size_t low = 0, high = count; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+        const char *its = kernel[middle]->name;
+        int order = strncmp(name, its, length);
+        if (!order && its[length]) order = -1;
+        if (!order) return kernel[middle];
+        if (order < 0) high = middle;
+        else low = middle + 1;
+    }
+    return NULL;
+}
 
-static enum bitcut_status find_descriptors(struct gfx9_object *o, const struct file *x,
+/* A symbol's name without the ending of descriptors, and its length; false: it is of
+   none. */
+static bool take_name(const char **name, size_t *length, const struct file *x,
+                      const Elf64_Shdr *names, const Elf64_Sym *symbol)
+{
+    static const char ending[] = ".kd";
+    if (symbol->st_name >= names->sh_size) return false;
+    const size_t room = smaller(names->sh_size - symbol->st_name, NAME_MOST);
+    *name = (const char *)x->at + names->sh_offset + symbol->st_name;
+    const char *const end = memchr(*name, 0, room);
+    if (!end || (size_t)(end - *name) < sizeof ending - 1) return false;
+    *length = (size_t)(end - *name) - (sizeof ending - 1);
+    return !memcmp(*name + *length, ending, sizeof ending - 1);
+}
+
+/* The descriptors that the symbols of a table are of; the first of a kernel counts. */
+static void read_symbols(struct gfx9_kernel *const *kernel, size_t count,
+                         const struct file *x, const Elf64_Shdr *s)
+{
+    if (s->sh_type != SHT_DYNSYM && s->sh_type != SHT_SYMTAB) return;
+    if (s->sh_link >= x->header.e_shnum) return;
+    const Elf64_Shdr names = section_of(x, (int)s->sh_link);
+    if (names.sh_type != SHT_STRTAB) return;
+    for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= s->sh_size; at += sizeof(Elf64_Sym)) {
+        const char *name;
+        size_t length;
+        Elf64_Sym symbol;
+        memcpy(&symbol, x->at + s->sh_offset + at, sizeof symbol);
+        if (!take_name(&name, &length, x, &names, &symbol)) continue;
+        struct gfx9_kernel *k = kernel_of(kernel, count, name, length);
+        if (k && k->descriptor == NO_DESCRIPTOR) k->descriptor = symbol.st_value;
+    }
+}
+
+/* Every kernel's descriptor; `kernel` has room for pointers to all. */
+static enum bitcut_status find_descriptors(struct gfx9_kernel **kernel,
+                                           struct gfx9_object *o, const struct file *x,
                                            struct fault *f)
 {
-    for (size_t n = 0; n < o->kernel_count; n++) {
-        uint64_t at;
-        if (!find_symbol(&at, x, o->kernels[n].name, ".kd") ||
-            at > o->image_bytes - DESCRIPTOR_BYTES)
+    const size_t count = o->kernel_count;
+    for (size_t n = 0; n < count; n++) kernel[n] = &o->kernels[n];
+    qsort(kernel, count, sizeof *kernel, by_name);
+    for (size_t n = 1; n < count; n++)
+        if (!by_name(&kernel[n - 1], &kernel[n]))
+            return fault_set(f, BITCUT_BAD_ARGUMENT, "two kernels of it are %.100s",
+                             kernel[n]->name);
+    for (int n = 0; n < x->header.e_shnum; n++) {
+        const Elf64_Shdr s = section_of(x, n);
+        read_symbols(kernel, count, x, &s);
+    }
+    for (size_t n = 0; n < count; n++)
+        if (!gfx9_bytes_at(o, o->kernels[n].descriptor, DESCRIPTOR_BYTES, true))
             return fault_set(f, BITCUT_BAD_ARGUMENT, "%.100s has no descriptor",
                              o->kernels[n].name);
-        o->kernels[n].descriptor = at;
-    }
     return BITCUT_OK;
+}
+
+static enum bitcut_status find_kernels(struct gfx9_object *o, const struct file *x,
+                                       struct fault *f)
+{
+    struct gfx9_kernel **sorted = memory_allocate(o->kernel_count, sizeof *sorted);
+    if (!sorted) return fault_set(f, BITCUT_CANNOT, "no memory");
+    const enum bitcut_status status = find_descriptors(sorted, o, x, f);
+    free(sorted);
+    return status;
 }
 
 static enum bitcut_status read_note(struct gfx9_object *o, const struct file *x,
@@ -199,7 +411,7 @@ static enum bitcut_status read_note(struct gfx9_object *o, const struct file *x,
     for (int n = 0; n < x->header.e_phnum; n++) {
         const Elf64_Phdr s = segment_of(x, n);
         Elf64_Nhdr note;
-        if (s.p_type != PT_NOTE || !has(x, s.p_offset, s.p_filesz)) continue;
+        if (s.p_type != PT_NOTE) continue;
         for (uint64_t at = 0; at + sizeof note <= s.p_filesz;) {
             memcpy(&note, x->at + s.p_offset + at, sizeof note);
             const uint64_t text = at + sizeof note + (note.n_namesz + 3ull) / 4 * 4;
@@ -218,13 +430,12 @@ static enum bitcut_status read_note(struct gfx9_object *o, const struct file *x,
 static enum bitcut_status load(struct gfx9_object *o, const struct file *x,
                                struct fault *f)
 {
-    enum bitcut_status status = load_image(o, x, f);
-    if (status == BITCUT_OK && o->image_bytes < DESCRIPTOR_BYTES)
-        status = fault_set(f, BITCUT_BAD_ARGUMENT, "it has no code");
+    enum bitcut_status status = check_file(x, f);
+    if (status == BITCUT_OK) status = load_segments(o, x, f);
     if (status == BITCUT_OK) status = read_note(o, x, f);
-    if (status == BITCUT_OK) status = find_descriptors(o, x, f);
+    if (status == BITCUT_OK) status = find_kernels(o, x, f);
+    gfx9_find_units(o);
     if (status == BITCUT_OK) status = decode_code(o, x, f);
-    if (status == BITCUT_OK) gfx9_find_units(o);
     return status;
 }
 
@@ -252,8 +463,11 @@ void gfx9_unload(struct gfx9_object *o)
     if (!o) return;
     free(o->at);
     free(o->code);
+    free(o->sections);
     free(o->kernels);
+    free(o->arguments);
     free(o->names);
+    free(o->segments);
     free(o->image);
     free(o);
 }

@@ -1,6 +1,7 @@
 /* Registers of a wave: what they hold, what nothing has set, and what is still loaded. */
 #include "emu/gfx9/wave.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,32 @@ void wave_fail(struct wave *w, const struct instruction *i, const char *format, 
               i->opcode ? i->opcode->name : "an opcode of no row",
               i->offset - w->group->entry, why);
 }
+
+/* --- guards ------------------------------------------------------------------------ */
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define GUARDED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define GUARDED 1
+#endif
+
+#ifdef GUARDED
+#include <sanitizer/asan_interface.h>
+
+void wave_guard(struct wave *w, bool on)
+{
+    uint64_t *const guards[] = { w->guard_s, w->guard_unset, w->guard_busy,
+                                 w->guard_pending, w->guard_end };
+    for (size_t n = 0; n < sizeof guards / sizeof *guards; n++)
+        if (on) __asan_poison_memory_region(guards[n], WAVE_GUARD * sizeof *guards[n]);
+        else __asan_unpoison_memory_region(guards[n], WAVE_GUARD * sizeof *guards[n]);
+}
+#else
+void wave_guard(struct wave *w, bool on) { (void)w, (void)on; }
+#endif
 
 /* --- what is being loaded --------------------------------------------------------- */
 
@@ -120,14 +147,14 @@ static bool ready(struct wave *w, const struct instruction *i, bool scalar,
 bool vector_ready(struct wave *w, const struct instruction *i, unsigned first,
                   unsigned count)
 {
-    if (first % VGPRS + count <= VGPRS) return ready(w, i, false, first, count);
-    wave_fail(w, i, "there is no v%u", first % VGPRS + count - 1);
-    return false;
+    assert(first + count <= 2 * VGPRS);
+    return ready(w, i, false, first, count);
 }
 
 bool scalar_ready(struct wave *w, const struct instruction *i, unsigned first,
                   unsigned count)
 {
+    assert(first + count <= SGPRS);
     return ready(w, i, true, first, count);
 }
 
@@ -159,9 +186,8 @@ uint32_t scalar_read(struct wave *w, const struct instruction *i, unsigned o)
     if (o == VCCZ) return wave_vcc(w) == 0;
     if (o == EXECZ) return w->exec == 0;
     if (o == SCC) return w->scc;
-    if (o == LITERAL) return i->literal;
-    wave_fail(w, i, "the scalar operand %u is not known here", o);
-    return 0;
+    assert(o == LITERAL);
+    return i->literal;
 }
 
 /* The same constants as f16. */
@@ -192,8 +218,7 @@ void scalar_write(struct wave *w, const struct instruction *i, unsigned o, uint3
     if (o <= SGPR_LAST || o == SGPR_M0) {
         if (scalar_ready(w, i, o, 1)) w->s[o] = x;
     } else if (o == SGPR_EXEC) w->exec = (w->exec & ~0xffffffffull) | x;
-    else if (o == SGPR_EXEC + 1) w->exec = (w->exec & 0xffffffffull) | (uint64_t)x << 32;
-    else wave_fail(w, i, "the scalar register %u is not known here", o);
+    else w->exec = (w->exec & 0xffffffffull) | (uint64_t)x << 32;
 }
 
 void scalar_write_pair(struct wave *w, const struct instruction *i, unsigned o,

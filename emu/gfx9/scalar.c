@@ -189,7 +189,7 @@ static void save_exec(struct wave *w, const struct instruction *i)
 /* The address of the next instruction, which code adds the distance of constants to. */
 static void get_pc(struct wave *w, const struct instruction *i)
 {
-    scalar_write_pair(w, i, i->d, (uint64_t)(uintptr_t)(w->group->object->image + w->pc));
+    scalar_write_pair(w, i, i->d, ADDRESS_CODE + w->pc);
     scalar_unset_write(w, i->d, 2, false);
 }
 
@@ -249,21 +249,13 @@ static void nothing(struct wave *w, const struct instruction *i) { (void)w, (voi
 
 static void load_scalars(struct wave *w, const struct instruction *i)
 {
-    const uint32_t x = i->word[0], y = i->word[1];
-    const unsigned base = (x & 63) * 2, to = x >> 6 & 127,
-                   count = (unsigned)i->opcode->more;
-    uint64_t at = scalar_read_pair(w, i, base);
-    bool unset = scalar_unset(w, base, 2);
-    if (x >> 17 & 1) at += (uint64_t)((int64_t)(int32_t)(y << 11) >> 11);
-    if (x >> 14 & 1) {
-        at += scalar_read(w, i, y >> 25);
-        unset |= scalar_unset(w, y >> 25, 1);
-    } else if (!(x >> 17 & 1)) {
-        at += scalar_read(w, i, y & 127);
-        unset |= scalar_unset(w, y & 127, 1);
-    }
+    const unsigned to = i->d, count = i->d_count;
+    uint64_t at = scalar_read_pair(w, i, i->s[0]) + scalar_read(w, i, i->s[1]);
+    if (i->word[0] >> 17 & 1)
+        at += (uint64_t)((int64_t)(int32_t)(i->word[1] << 11) >> 11);
     at &= ~3ull;
-    if (unset) wave_fail(w, i, "its address is not set");
+    if (scalar_unset(w, i->s[0], 2) || scalar_unset(w, i->s[1], 1))
+        wave_fail(w, i, "its address is not set");
     const void *from = global_at(w, i, at, 4 * count, false);
     if (!from || !scalar_ready(w, i, to, count)) return;
     memcpy(&w->s[to], from, 4 * count);
@@ -301,6 +293,16 @@ static void load_scalars(struct wave *w, const struct instruction *i)
 #define DOES(E, NUMBER, NAME, ACT, MORE)                                                 \
     {                                                                                    \
         .encoding = E, .number = NUMBER, .name = NAME, .act = ACT, .more = MORE          \
+    }
+#define SAVE(NUMBER, NAME, MORE)                                                         \
+    {                                                                                    \
+        .encoding = SOP1, .number = NUMBER, .name = NAME, .act = save_exec, .d = 2,      \
+        .s = { 2 }, .more = MORE                                                         \
+    }
+#define LOAD(NUMBER, NAME, D)                                                            \
+    {                                                                                    \
+        .encoding = SMEM, .number = NUMBER, .name = NAME, .act = load_scalars, .d = D,   \
+        .s = { 2, 1 }                                                                    \
     }
 
 const struct opcode gfx9_scalar[] = {
@@ -384,14 +386,14 @@ const struct opcode gfx9_scalar[] = {
     ROW (SOP1, 18, "s_flbit_i32_b32", s_flbit_i32_b32, 1, 1, 0),
     ROW (SOP1, 22, "s_sext_i32_i8",  s_sext_i32_i8,  1, 1, 0),
     ROW (SOP1, 23, "s_sext_i32_i16", s_sext_i32_i16, 1, 1, 0),
-    DOES(SOP1, 28, "s_getpc_b64",    get_pc,         0),
-    DOES(SOP1, 32, "s_and_saveexec_b64",   save_exec, 0),
-    DOES(SOP1, 33, "s_or_saveexec_b64",    save_exec, 1),
-    DOES(SOP1, 34, "s_xor_saveexec_b64",   save_exec, 2),
-    DOES(SOP1, 35, "s_andn2_saveexec_b64", save_exec, 3),
-    DOES(SOP1, 36, "s_orn2_saveexec_b64",  save_exec, 4),
+    { .encoding = SOP1, .number = 28, .name = "s_getpc_b64", .act = get_pc, .d = 2 },
+    SAVE(32, "s_and_saveexec_b64",   0),
+    SAVE(33, "s_or_saveexec_b64",    1),
+    SAVE(34, "s_xor_saveexec_b64",   2),
+    SAVE(35, "s_andn2_saveexec_b64", 3),
+    SAVE(36, "s_orn2_saveexec_b64",  4),
     ROW (SOP1, 48, "s_abs_i32",      s_abs_i32,      1, 1, 0),
-    DOES(SOP1, 51, "s_andn1_saveexec_b64", save_exec, 5),
+    SAVE(51, "s_andn1_saveexec_b64", 5),
 
     ROW (SOPC, 0,  "s_cmp_eq_i32",   s_cmp_eq,       0, 1, 1),
     ROW (SOPC, 1,  "s_cmp_lg_i32",   s_cmp_lg,       0, 1, 1),
@@ -432,12 +434,12 @@ const struct opcode gfx9_scalar[] = {
 
 const struct opcode gfx9_memory_scalar[] = {
     /* clang-format off */
-    DOES(SMEM, 0,    "s_load_dword",    load_scalars, 1),
-    DOES(SMEM, 1,    "s_load_dwordx2",  load_scalars, 2),
-    DOES(SMEM, 2,    "s_load_dwordx4",  load_scalars, 4),
-    DOES(SMEM, 3,    "s_load_dwordx8",  load_scalars, 8),
-    DOES(SMEM, 4,    "s_load_dwordx16", load_scalars, 16),
-    DOES(SMEM, 0x20, "s_dcache_inv",    nothing,      0),
+    LOAD(0, "s_load_dword",    1),
+    LOAD(1, "s_load_dwordx2",  2),
+    LOAD(2, "s_load_dwordx4",  4),
+    LOAD(3, "s_load_dwordx8",  8),
+    LOAD(4, "s_load_dwordx16", 16),
+    DOES(SMEM, 0x20, "s_dcache_inv", nothing, 0),
     { 0 }
     /* clang-format on */
 };

@@ -3,8 +3,9 @@
    unchanged, each kernel in the executor (emu/gfx9/gfx9.h): device 0 is a gfx908, 1 a
    gfx90a, 2 a gfx942.
 
-   Calls wait until they are done, and streams and events have nothing to order.  Memory
-   begins as ones, which are NaNs.  The text of hipErrorLaunchFailure is why the executor
+   Calls wait until they are done, and streams and events have nothing to order.  Addresses
+   of memory are the devices', from GFX9_ADDRESS_FIRST on: the host reaches what is there
+   by copies alone, and none is given out twice.  Memory begins as ones, which are NaNs.  The text of hipErrorLaunchFailure is why the executor
    ended the last kernel of this thread.  Kernels that a program holds itself are
    emu/gfx9/stand_in_program.c's. */
 #include "emu/gfx9/stand_in.h"
@@ -30,9 +31,10 @@ struct buffers {
     struct gfx9_memory *at;
     int *device;
     size_t count, room;
+    uint64_t next; /* address */
 };
 
-static struct buffers buffers;
+static struct buffers buffers = { .next = GFX9_ADDRESS_FIRST };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static _Thread_local int current;
@@ -163,8 +165,10 @@ int hipMalloc(void **at, size_t bytes)
     if (memory && grow(&buffers)) {
         memset(memory, 0xff, bytes);
         buffers.device[buffers.count] = current;
-        buffers.at[buffers.count++] = (struct gfx9_memory){ memory, bytes };
-        *at = memory;
+        struct gfx9_memory *m = &buffers.at[buffers.count++];
+        *m = (struct gfx9_memory){ .at = memory, .bytes = bytes };
+        buffers.next = gfx9_address_set(m, buffers.next);
+        *at = (void *)(uintptr_t)m->address;
         status = HIP_SUCCESS;
     } else free(memory);
     pthread_mutex_unlock(&lock);
@@ -174,12 +178,8 @@ int hipMalloc(void **at, size_t bytes)
 /* The number of the buffer that has an address, or SIZE_MAX; under the lock. */
 static size_t buffer_of(const void *at)
 {
-    for (size_t i = 0; i < buffers.count; i++) {
-        const struct gfx9_memory *m = &buffers.at[i];
-        if ((const char *)at >= (char *)m->at &&
-            (const char *)at < (char *)m->at + m->bytes)
-            return i;
-    }
+    for (size_t i = 0; i < buffers.count; i++)
+        if ((uintptr_t)at - buffers.at[i].address < buffers.at[i].bytes) return i;
     return SIZE_MAX;
 }
 
@@ -188,9 +188,9 @@ int hipFree(void *at)
     if (!at) return HIP_SUCCESS;
     pthread_mutex_lock(&lock);
     const size_t i = buffer_of(at);
-    const bool good = i != SIZE_MAX && buffers.at[i].at == at;
+    const bool good = i != SIZE_MAX && buffers.at[i].address == (uintptr_t)at;
     if (good) {
-        free(at);
+        free(buffers.at[i].at);
         buffers.count--;
         buffers.at[i] = buffers.at[buffers.count];
         buffers.device[i] = buffers.device[buffers.count];
@@ -199,11 +199,31 @@ int hipFree(void *at)
     return note(good ? HIP_SUCCESS : HIP_INVALID_VALUE);
 }
 
+/* Where bytes lie: at the address itself, or in the device's buffer that has all of them;
+   NULL: in none. */
+static void *locate(const void *at, size_t bytes)
+{
+    void *there = NULL;
+    if ((uintptr_t)at < GFX9_ADDRESS_FIRST) return (void *)(uintptr_t)at;
+    pthread_mutex_lock(&lock);
+    const size_t i = buffer_of(at);
+    const struct gfx9_memory *m = &buffers.at[i];
+    if (i != SIZE_MAX && bytes <= m->bytes - ((uintptr_t)at - m->address))
+        there = (char *)m->at + ((uintptr_t)at - m->address);
+    pthread_mutex_unlock(&lock);
+    return there;
+}
+
+void *hipStandInMemory(const void *at) { return locate(at, 1); }
+
 int hipMemcpy(void *to, const void *from, size_t bytes, int kind)
 {
     (void)kind;
-    if (bytes && (!to || !from)) return note(HIP_INVALID_VALUE);
-    if (bytes) memmove(to, from, bytes);
+    if (!bytes) return HIP_SUCCESS;
+    void *const there = locate(to, bytes);
+    const void *const here = locate(from, bytes);
+    if (!there || !here) return note(HIP_INVALID_VALUE);
+    memmove(there, here, bytes);
     return HIP_SUCCESS;
 }
 
@@ -219,8 +239,10 @@ int hipMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
 
 int hipMemset(void *at, int byte, size_t bytes)
 {
-    if (bytes && !at) return note(HIP_INVALID_VALUE);
-    if (bytes) memset(at, byte, bytes);
+    if (!bytes) return HIP_SUCCESS;
+    void *const there = locate(at, bytes);
+    if (!there) return note(HIP_INVALID_VALUE);
+    memset(there, byte, bytes);
     return HIP_SUCCESS;
 }
 

@@ -72,6 +72,10 @@ int hipModuleLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
    the names and numbers of struct gfx9_counts, and how many they are, `most` at most. */
 int hipStandInCounts(const char **names, uint64_t *values, int most);
 
+/* Not of HIP: where the host has the byte at a device's address, for models of libraries
+   that compute on a device; NULL: no memory has it. */
+void *hipStandInMemory(const void *at);
+
 /* --- kernels in the program itself: emu/gfx9/stand_in_program.c --------------------- */
 
 struct dim3 {

@@ -56,7 +56,10 @@ struct opcode {
     void (*shadow)(struct lanes *x); /* the same of bits that are not set; NULL: one bit
                                         that is not set leaves the whole result so */
     const char *unit; /* of a matrix instruction: a unit's name behind the '/' */
-    int d, s[3]; /* dwords                                                            */
+    int d, s[3]; /* registers of the result and of operands; a matrix instruction's are
+                    its unit's                                                        */
+    const char *kinds; /* what those may be (emu/gfx9/operands.c); NULL: as all of the
+                          encoding                                                    */
     int float_bits; /* 16 or 32: operands may be negated or their magnitudes be taken */
     int more; /* what `act` wants to know: bytes, a kind of access                 */
     unsigned targets; /* that have it, bits; 0: all */
@@ -78,7 +81,11 @@ struct instruction {
     uint32_t offset;             /* in the image        */
     uint32_t word[2], literal;
     uint8_t bytes;
-    uint16_t d, s[3]; /* registers or constants, as encoded; VGPRs from 256 on */
+    bool refused; /* it cannot be executed: operands_refuse() says why */
+    bool has_literal;
+    uint16_t d, s[3]; /* scalar registers and constants as encoded; vector registers from
+                         256 on, accumulators from 512 on                              */
+    uint8_t d_count, s_count[3]; /* registers of each, 0: it has none                  */
     uint8_t magnitudes, negated; /* bits of operands */
     uint16_t carry;              /* VOP3 with two results: the scalar one */
     bool parted;                 /* SDWA, or halves of registers (op_sel of VOP3) */
@@ -90,27 +97,69 @@ struct instruction {
 /* A matrix instruction's unit; NULL: the table lacks it. */
 struct matrix_unit {
     const struct bitcut_unit *unit;
+    uint8_t words, sums; /* registers of A or B, and of C or D */
     bool has_fast;
     struct fast_fragment fast;
 };
 
 /* --- an object -------------------------------------------------------------------- */
 
+/* A segment: bytes of the file at an address, and zeros behind them, of which none are
+   kept but the PADDING that one load may reach. */
+struct segment {
+    uint64_t address, bytes; /* zeros included */
+    const uint8_t *at;
+    uint64_t stored; /* bytes of the file */
+};
+
+enum { PADDING = 64 };
+
+/* A section of code. */
+struct section {
+    uint64_t address, bytes;
+    uint32_t *at; /* index of the instruction that begins at a dword; UINT32_MAX: none */
+};
+
 struct gfx9_object {
     const struct gfx9_target *target;
-    uint8_t *image; /* segments at their addresses */
-    size_t image_bytes;
+    uint8_t *image;           /* what segments keep */
+    struct segment *segments; /* ascending, apart   */
+    size_t segment_count;
+    struct section *sections; /* likewise           */
+    size_t section_count;
     char *names; /* of kernels */
+    struct gfx9_argument *arguments;
     struct gfx9_kernel *kernels;
     size_t kernel_count;
-    struct instruction *code; /* of all that is executable, ascending */
+    struct instruction *code; /* of all sections */
     size_t code_count;
-    uint32_t *at; /* index of the instruction at a dword of the image; UINT32_MAX: none */
+    uint32_t *at;                  /* of all sections */
     struct matrix_unit units[128]; /* by the numbers of matrix instructions */
 };
 
-/* Decode the instruction at an offset of the image. */
-void gfx9_decode(struct instruction *to, const struct gfx9_object *object, size_t offset);
+/* A kernel's descriptor before it was found. */
+#define NO_DESCRIPTOR UINT64_MAX
+
+/* Bytes at an address of the object, PADDING at most; NULL: it has not all of them.  With
+   `stored` they must be the file's own. */
+const uint8_t *gfx9_bytes_at(const struct gfx9_object *o, uint64_t address, size_t bytes,
+                             bool stored);
+
+/* The section of code that has the address, or NULL. */
+const struct section *gfx9_section_at(const struct gfx9_object *o, uint64_t address);
+
+/* Decode the instruction at an address of the object. */
+void gfx9_decode(struct instruction *to, const struct gfx9_object *object,
+                 uint64_t address);
+
+/* What the result and operands of an opcode may be: a letter for the result, '=', one for
+   each operand. */
+const char *operands_kinds(const struct opcode *row);
+
+/* Whether all registers and constants that a decoded instruction names are there: the one
+   place where their numbers are held against those of a wave.  If not, `why`, which may
+   be NULL, says which. */
+bool operands_exist(char *why, size_t size, const struct instruction *i);
 
 /* The row of an opcode for the target, or NULL. */
 const struct opcode *gfx9_opcode(enum encoding encoding, int number,
@@ -137,7 +186,7 @@ struct pending {
     uint32_t lds;    /* number of its access to LDS, or 0   */
 };
 
-enum { PENDING_MOST = 128 };
+enum { PENDING_MOST = 128, WAVE_GUARD = 4 };
 
 /* Who has touched a dword of LDS since when: numbers of accesses of waves, counted from
    1, and barriers that were passed then. */
@@ -149,26 +198,36 @@ struct touched {
 };
 
 struct group;
+struct matrix_room;
 
 struct wave {
     struct group *group;
-    uint32_t number; /* in its group */
+    const struct section *section; /* that it was in last */
+    uint32_t number;               /* in its group        */
     uint64_t exec, pc;
-    bool scc, ended, waiting;
-    uint32_t s[SGPRS];
-    uint32_t (*v)[LANES]; /* VGPRS, then AGPRS             */
-    uint64_t (*unset)[2]; /* lanes of their low and high halves that nothing has set */
-    uint64_t unset_s[2];  /* the same of scalar registers, by number */
-    bool unset_scc;
-    struct pending pending[PENDING_MOST];
+    bool scc, ended, waiting, unset_scc;
     int pendings;
-    uint64_t busy[2 * VGPRS / 64 + 2]; /* registers that are being loaded: vector, then
-                                          scalar                                        */
     uint32_t accesses, waited; /* to LDS: issued, and those that were waited for when it
                                   last came to a barrier                                */
+    uint32_t (*v)[LANES];      /* VGPRS, then AGPRS                                     */
+    uint64_t (*unset)[2]; /* lanes of their low and high halves that nothing has set */
+    uint64_t guard_s[WAVE_GUARD];
+    uint32_t s[SGPRS];
+    uint64_t guard_unset[WAVE_GUARD];
+    uint64_t unset_s[2]; /* the scalar registers that nothing has set, by number */
+    uint64_t guard_busy[WAVE_GUARD];
+    uint64_t busy[2 * VGPRS / 64 + 2]; /* registers that are being loaded: vector, then
+                                          scalar                                        */
+    uint64_t guard_pending[WAVE_GUARD];
+    struct pending pending[PENDING_MOST];
+    uint64_t guard_end[WAVE_GUARD];
 };
 
-enum { GROUP_READABLE = 3 };
+/* With the address sanitizer: from now on nothing may touch the guards of a wave, or
+   anything may. */
+void wave_guard(struct wave *w, bool on);
+
+enum { GROUP_READABLE = 2 };
 
 /* A work-group while it runs. */
 struct group {
@@ -180,13 +239,16 @@ struct group {
     uint8_t *lds, *lds_set; /* bytes, and whether something has set them */
     struct touched *touched;
     uint32_t lds_bytes;
-    struct gfx9_memory readable[GROUP_READABLE]; /* arguments, packet, code */
+    struct gfx9_memory readable[GROUP_READABLE]; /* arguments, packet */
     size_t latest; /* of the launch's memory, found before */
+    struct matrix_room *matrix;
+    double deadline; /* of seconds_now(); 0: none */
     struct gfx9_counts counts;
     bool failed;
     struct fault fault;
-    size_t entry;  /* of the kernel, in the image                  */
+    size_t entry;  /* of the kernel: an address of the object      */
     uint64_t left; /* instructions that it may still execute       */
+    struct instruction none; /* that it fails at where there is no code */
 };
 
 /* End the group's run: the first reason stays.  The line begins with kernel, opcode and
@@ -196,8 +258,8 @@ void wave_fail(struct wave *w, const struct instruction *i, const char *format, 
 
 /* --- registers -------------------------------------------------------------------- */
 
-/* Whether `count` registers from `first` can be touched: they exist, and nothing that
-   loads them is still to come. */
+/* Whether nothing that loads these registers is still to come.  They exist:
+   operands_exist(). */
 bool vector_ready(struct wave *w, const struct instruction *i, unsigned first,
                   unsigned count);
 bool scalar_ready(struct wave *w, const struct instruction *i, unsigned first,
@@ -244,8 +306,14 @@ void wave_wait(struct wave *w, enum counter counter, int left);
 
 /* --- memory ------------------------------------------------------------------------ */
 
-/* The host's address of what a kernel may read, or also write; NULL, and the wave fails:
-   outside of every buffer, or not aligned to its size, four bytes at most. */
+/* Addresses that a kernel sees; buffers have theirs from GFX9_ADDRESS_FIRST on. */
+#define ADDRESS_CODE      (1ull << 32)
+#define ADDRESS_ARGUMENTS (2ull << 32)
+#define ADDRESS_PACKET    (3ull << 32)
+
+/* Where that lies which a kernel may read, or also write, at an address of its own; NULL,
+   and the wave fails: outside of every buffer, or not aligned to its size, four bytes at
+   most. */
 void *global_at(struct wave *w, const struct instruction *i, uint64_t at, size_t bytes,
                 bool write);
 
@@ -280,6 +348,9 @@ enum {
 /* A scalar instruction by its row's `scalars`, a vector instruction by its `lanes`. */
 void act_scalar(struct wave *w, const struct instruction *i);
 void act_vector(struct wave *w, const struct instruction *i);
+
+/* Room for a matrix instruction's operands; NULL: no memory.  free() ends it. */
+struct matrix_room *matrix_room_make(void);
 
 /* Lanes to and from scalar registers; accumulators to and from others (`more`: 0 read, 1
    written, 2 both). */

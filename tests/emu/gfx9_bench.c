@@ -2,6 +2,7 @@
 #include "tests/test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- random machines --------------------------------------------------------------- */
@@ -62,6 +63,23 @@ void machine_random(struct machine *x, uint64_t *rng)
 
 /* --- the executor ------------------------------------------------------------------ */
 
+struct bench *bench_make(int count)
+{
+    struct bench *b = calloc((size_t)count, sizeof *b);
+    ck_assert_ptr_nonnull(b);
+    for (int n = 0; n < count; n++) {
+        b[n].matrix = matrix_room_make();
+        ck_assert_ptr_nonnull(b[n].matrix);
+    }
+    return b;
+}
+
+void bench_free(struct bench *b, int count)
+{
+    for (int n = 0; n < count; n++) free(b[n].matrix);
+    free(b);
+}
+
 void bench_prepare(struct bench *b, const struct gfx9_target *target,
                    const struct machine *from)
 {
@@ -76,10 +94,11 @@ void bench_prepare(struct bench *b, const struct gfx9_target *target,
         b->object.target = target;
         gfx9_find_units(&b->object);
     }
-    b->object.image = b->image;
-    b->object.image_bytes = IMAGE_BYTES;
+    b->segment = (struct segment){ 0, IMAGE_BYTES, b->image, IMAGE_BYTES };
+    b->object.segments = &b->segment;
+    b->object.segment_count = 1;
     b->kernel.name = "one";
-    b->memory = (struct gfx9_memory){ b->machine.memory, MEMORY_BYTES };
+    b->memory = (struct gfx9_memory){ b->machine.memory, MEMORY_BYTES, BENCH_MEMORY };
     b->launch = (struct gfx9_launch){
         .object = &b->object, .kernel = &b->kernel, .memory = &b->memory, .memories = 1
     };
@@ -91,7 +110,8 @@ void bench_prepare(struct bench *b, const struct gfx9_target *target,
                                .lds = b->machine.lds,
                                .lds_set = b->lds_set,
                                .touched = b->touched,
-                               .lds_bytes = MEMORY_BYTES };
+                               .lds_bytes = MEMORY_BYTES,
+                               .matrix = b->matrix };
     b->wave = (struct wave){ .group = &b->group,
                              .exec = from->exec,
                              .scc = from->scc,
@@ -111,8 +131,11 @@ void bench_run(struct bench *b, const struct opcode *row, const uint32_t word[3]
         ck_abort_msg("%s: %08x %08x is decoded as %s", row->name, word[0], word[1],
                      i.opcode ? i.opcode->name : "nothing");
     ck_assert_msg(i.bytes == 4 * words, "%s has %d bytes", row->name, i.bytes);
-    ck_assert_msg(!i.cannot, "%s: %08x %08x: %s", row->name, word[0], word[1],
-                  i.cannot ? i.cannot : "");
+    char why[80] = "";
+    ck_assert_msg(operands_exist(why, sizeof why, &i) && !i.cannot,
+                  "%s: %08x %08x: %s", row->name, word[0], word[1],
+                  i.cannot ? i.cannot : why);
+    ck_assert(!i.refused);
     b->wave.pc = i.bytes;
     i.opcode->act(&b->wave, &i);
     memcpy(b->machine.s, b->wave.s, sizeof b->wave.s);

@@ -17,17 +17,22 @@ enum { IMAGE_BYTES = 64 };
 /* An object of one instruction, and a group of one wave; memory is the machine's. */
 struct bench {
     struct gfx9_object object;
+    struct segment segment;
     _Alignas(64) uint8_t image[IMAGE_BYTES];
     struct gfx9_kernel kernel;
     struct gfx9_memory memory;
     struct gfx9_launch launch;
     struct group group;
     struct wave wave;
+    struct matrix_room *matrix; /* kept from one instruction to the next */
     uint64_t unset[2 * VGPRS][2];
     uint8_t lds_set[MEMORY_BYTES];
     struct touched touched[MEMORY_BYTES / 2 + 1];
     struct machine machine;
 };
+
+/* Where its memory is for the kernel. */
+#define BENCH_MEMORY GFX9_ADDRESS_FIRST
 
 /* As `from` says, for a target, whose units are found. */
 void bench_prepare(struct bench *b, const struct gfx9_target *target,
@@ -36,6 +41,10 @@ void bench_prepare(struct bench *b, const struct gfx9_target *target,
 /* Execute the words; the row must be what they are decoded as. */
 void bench_run(struct bench *b, const struct opcode *row, const uint32_t word[3],
                int words);
+
+/* A bench of zeros, and its end. */
+struct bench *bench_make(int count);
+void bench_free(struct bench *b, int count);
 
 /* Whether all registers and bits are set. */
 bool bench_is_set(const struct bench *b);

@@ -23,11 +23,13 @@ static bool print_one(void *with, size_t at, const char *mnemonic)
 static int run_kernel(const struct gfx9_object *o, const char *name, unsigned items)
 {
     float a[COUNT], d[COUNT] = { 0 };
-    const struct gfx9_memory memory[] = { { a, sizeof a }, { d, sizeof d } };
+    struct gfx9_memory memory[] = { { .at = a, .bytes = sizeof a },
+                                    { .at = d, .bytes = sizeof d } };
+    gfx9_address_set(&memory[1], gfx9_address_set(&memory[0], GFX9_ADDRESS_FIRST));
     const struct {
-        float *d, *a;
+        uint64_t d, a;
         int n;
-    } arguments = { d, a, COUNT };
+    } arguments = { memory[1].address, memory[0].address, COUNT };
     const struct gfx9_launch launch = {
         .object = o,
         .kernel = gfx9_kernel_find(o, name),

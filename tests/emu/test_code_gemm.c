@@ -1,56 +1,43 @@
 /* Kernels of the user's own: what `arguments`, `grid` and `block` may say, and what a
    kernel is given.  The kernels that run are tests/hsaco.sh's. */
 #include "analysis/device/code_gemm.h"
-#include "emu/gfx9/wave.h"
+#include "tests/emu/gfx9_file.h"
 #include "tests/test.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { DWORDS = 32, TEXT = 64, S_ENDPGM = (int)0xbf810000 };
-#define MODE_IEEE (0xf0u << 12 | 1u << 23)
+enum { TEXT = 64 };
 
-/* A kernel of 64 work-items that ends at once. */
-struct code {
-    struct gfx9_object object;
-    _Alignas(64) uint32_t image[DWORDS];
-    uint32_t at[DWORDS];
-    struct instruction instruction[2];
-    struct gfx9_kernel kernel;
-};
-
-/* Of arguments that letters say: p an address, 4 and 8 so many bytes, s a structure. */
-static void make_code(struct code *x, const char *arguments)
+/* A kernel of 64 work-items that ends at once, of arguments that letters say: p an
+   address, 4 and 8 so many bytes, s a structure. */
+static struct gfx9_object *make_code(const char *arguments)
 {
-    memset(x, 0, sizeof *x);
-    x->object = (struct gfx9_object){ .target = &gfx9_targets[0],
-                                      .image = (uint8_t *)x->image,
-                                      .image_bytes = sizeof x->image,
-                                      .kernels = &x->kernel,
-                                      .kernel_count = 1,
-                                      .code = x->instruction,
-                                      .code_count = 1,
-                                      .at = x->at };
-    x->kernel = (struct gfx9_kernel){ .name = "k", .items_most = 64 };
+    const uint32_t s_endpgm = 0xbf810000;
+    struct code_file x = {
+        .target = &gfx9_targets[0], .code = &s_endpgm, .dwords = 1, .items_most = 64
+    };
     uint32_t end = 0;
     for (; *arguments; arguments++) {
         const uint32_t bytes = *arguments == '4' ? 4 : *arguments == 's' ? 24 : 8;
         end = (end + bytes - 1) / 8 * 8;
-        x->kernel.argument[x->kernel.arguments++] =
-            (struct gfx9_argument){ end, bytes, *arguments == 'p' };
+        x.argument[x.arguments++] = (struct code_argument){
+            .offset = end, .bytes = bytes, .address = *arguments == 'p'
+        };
         end += bytes;
     }
-    x->image[2] = end; /* the descriptor: bytes of arguments, entry, mode */
-    x->image[4] = 4 * (DWORDS - 1);
-    x->image[12] = MODE_IEEE;
-    x->image[DWORDS - 1] = (uint32_t)S_ENDPGM;
-    for (int i = 0; i < DWORDS; i++) x->at[i] = UINT32_MAX;
-    x->at[DWORDS - 1] = 0;
-    gfx9_decode(&x->instruction[0], &x->object, 4 * (DWORDS - 1));
+    x.descriptor.arguments = end;
+    size_t bytes;
+    struct gfx9_object *o;
+    struct fault f;
+    uint8_t *file = code_file_make(&bytes, &x);
+    ck_assert_msg(gfx9_load(&o, file, bytes, &f) == BITCUT_OK, "%s", f.text);
+    free(file);
+    return o;
 }
 
 /* The GEMM 3 x 5 x 4, with C or without. */
-static enum bitcut_status call(const struct code *x, const char *arguments,
+static enum bitcut_status call(const struct gfx9_object *x, const char *arguments,
                                const char *grid, const char *block, bool has_c,
                                struct fault *f)
 {
@@ -64,7 +51,7 @@ static enum bitcut_status call(const struct code *x, const char *arguments,
     memset(elements, 0x40, sizeof elements);
     if (has_c) m[2].at = elements[2];
     const enum bitcut_status status =
-        code_gemm_run(&r, &m[0], &m[1], &m[2], scalars, &x->object, &c, f);
+        code_gemm_run(&r, &m[0], &m[1], &m[2], scalars, x, &c, f);
     if (status != BITCUT_OK) return status;
     ck_assert_uint_eq(r.d.rows, 3);
     ck_assert_uint_eq(r.d.cols, 5);
@@ -90,6 +77,17 @@ static const struct {
     { "ppp", "a,b,d", "1", "65", false,
       "k: 65 work-items, and it was compiled for 64 at most" },
     { "ppp", "a,b,d", "65536,65536", "1", false, "k: more than 2^31 work-groups" },
+    { "ppp", "a,b,d", "4294967295,4294967295,4294967295", "1", false,
+      "k: more than 2^31 work-groups" },
+    { "ppp", "a,b,d", "2147483648,2147483648,4", "1", false,
+      "k: more than 2^31 work-groups" },
+    { "ppp", "a,b,d", "2147483647", "64", false,
+      "k: more than 2^32 work-items along one dimension" },
+    { "ppp", "a,b,d", "1", "2147483648,2147483648,4", false,
+      "k: a work-group has 1 to 1024 work-items, not more than 18446744073709551615" },
+    { "ppp", "a,b,d", "1", "4294967295,4294967295,4294967295", false,
+      "k: a work-group has 1 to 1024 work-items, not more than 18446744073709551615" },
+    { "ppp", "a,b,d", "1", "0", false, "k: a work-group has 1 to 1024 work-items, not 0" },
     { "ppp", "a,b,d,m", "1", "1", false,
       "--args has 4, and k takes 3: address, address, address" },
     { "ppp4", "", "1", "1", false,
@@ -126,12 +124,12 @@ enum { CALLS = sizeof calls / sizeof *calls };
 
 START_TEST(called)
 {
-    struct code x;
     struct fault f;
     for (int i = 0; i < CALLS; i++) {
-        make_code(&x, calls[i].kernel);
-        const enum bitcut_status status = call(&x, calls[i].arguments, calls[i].grid,
+        struct gfx9_object *x = make_code(calls[i].kernel);
+        const enum bitcut_status status = call(x, calls[i].arguments, calls[i].grid,
                                                calls[i].block, calls[i].has_c, &f);
+        gfx9_unload(x);
         if (!calls[i].fault)
             ck_assert_msg(status == BITCUT_OK, "%s: %s", calls[i].arguments, f.text);
         else {
@@ -166,26 +164,27 @@ static void edit(char text[TEXT], uint64_t *rng)
 START_TEST(fuzzed)
 {
     uint64_t rng = test_seed();
-    struct code x;
+    struct gfx9_object *code[CALLS];
     struct fault f;
     int good = 0;
+    for (int i = 0; i < CALLS; i++) code[i] = make_code(calls[i].kernel);
     for (int n = test_cases(40000, 2000000); n > 0; n--) {
         char text[3][TEXT];
         const int i = test_between(&rng, 0, CALLS - 1);
         const char *const from[] = { calls[i].arguments, calls[i].grid, calls[i].block };
-        make_code(&x, calls[i].kernel);
         for (int t = 0; t < 3; t++) strcpy(text[t], from[t]);
         for (int e = test_between(&rng, 1, 3); e > 0; e--)
             edit(text[test_between(&rng, 0, 2)], &rng);
         /* No grid of many work-groups, which would be right and long. */
         if (strlen(text[1]) > 3) text[1][3] = 0;
         const enum bitcut_status status =
-            call(&x, text[0], text[1], text[2], calls[i].has_c, &f);
+            call(code[i], text[0], text[1], text[2], calls[i].has_c, &f);
         ck_assert(status == BITCUT_OK || status == BITCUT_BAD_ARGUMENT);
         if (status == BITCUT_BAD_ARGUMENT) ck_assert_uint_gt(strlen(f.text), 10);
         good += status == BITCUT_OK;
     }
     ck_assert_int_gt(good, 0);
+    for (int i = 0; i < CALLS; i++) gfx9_unload(code[i]);
 }
 END_TEST
 

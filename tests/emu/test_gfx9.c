@@ -17,7 +17,7 @@ static void try_opcode(struct bench *b, const struct gfx9_target *target,
     static struct machine was, want;
     struct fields f;
     uint32_t word[3] = { 0 };
-    const uint64_t memory = (uint64_t)(uintptr_t)b->machine.memory;
+    const uint64_t memory = BENCH_MEMORY;
     char what[100];
     was = b->machine;
     machine_vary(&was, rng);
@@ -31,7 +31,7 @@ static void try_opcode(struct bench *b, const struct gfx9_target *target,
     want = was;
     want.pc = 4 * (uint64_t)words;
     ck_assert_msg(
-        machine_step(&want, row->name, &f, (uint64_t)(uintptr_t)b->image, memory),
+        machine_step(&want, row->name, &f, ADDRESS_CODE, memory),
         "%s is stated nowhere", row->name);
     ck_assert_msg(bench_is_set(b), "%s: something is not set", what);
     bench_compare(&b->machine, &want, &was, what, &f);
@@ -43,16 +43,15 @@ typedef void try_row(struct bench *b, const struct gfx9_target *target,
 /* Every row that is no matrix instruction, for every target that has it. */
 static void try_table(const struct opcode *table, int cases, try_row *try)
 {
-    struct bench *b = calloc(2, sizeof *b);
+    struct bench *b = bench_make(2);
     uint64_t rng = test_seed();
-    ck_assert_ptr_nonnull(b);
     machine_random(&b->machine, &rng);
     for (const struct gfx9_target *t = gfx9_targets; t->name; t++)
         for (const struct opcode *row = table; row->name; row++)
             for (int n = 0; n < cases; n++)
                 if (!row->unit && (!row->targets || row->targets & t->bit))
                     try(b, t, row, &rng);
-    free(b);
+    bench_free(b, 2);
 }
 
 START_TEST(test_scalar)
@@ -160,11 +159,9 @@ static void try_forgotten(struct bench *b, const struct gfx9_target *target,
     static struct machine was, other;
     struct fields f;
     uint32_t word[3] = { 0 };
-    if (!strcmp(row->name, "s_getpc_b64"))
-        return; /* the benches have images of their own */
     was = b->machine;
     machine_vary(&was, rng);
-    fields_random(&f, row, target, &was, rng, (uint64_t)(uintptr_t)b->machine.memory);
+    fields_random(&f, row, target, &was, rng, BENCH_MEMORY);
     const int words = fields_encode(word, &f);
     other = was;
     bench_prepare(&b[0], target, &was);
@@ -172,8 +169,8 @@ static void try_forgotten(struct bench *b, const struct gfx9_target *target,
     bench_prepare(&b[1], target, &other);
     memcpy(b[1].unset, b[0].unset, sizeof b[1].unset);
     memcpy(b[1].lds_set, b[0].lds_set, sizeof b[1].lds_set);
-    b[1].memory =
-        b[0].memory; /* which both load from; what is not set is stored nowhere */
+    b[1].memory.at =
+        b[0].memory.at; /* which both load from; what is not set is stored nowhere */
     memcpy(b[1].wave.unset_s, b[0].wave.unset_s, sizeof b[1].wave.unset_s);
     b[0].wave.unset_scc = b[1].wave.unset_scc = test_bits(rng) & 1;
     if (b[0].wave.unset_scc) b[1].wave.scc = !b[0].wave.scc;
@@ -249,8 +246,8 @@ START_TEST(test_waits)
         { "s_load_dwordx2", gfx9_memory_scalar, 10, 2, false, false },
     };
     static struct machine was;
-    struct bench *b = calloc(1, sizeof *b);
-    const uint64_t memory = (uint64_t)(uintptr_t)b->machine.memory;
+    struct bench *b = bench_make(1);
+    const uint64_t memory = BENCH_MEMORY;
     was.exec = 1;
     was.v[0][0] = (uint32_t)memory, was.v[1][0] = (uint32_t)(memory >> 32);
     was.s[0] = (uint32_t)memory, was.s[1] = (uint32_t)(memory >> 32);
@@ -276,7 +273,7 @@ START_TEST(test_waits)
                 ck_assert(reads(b, kinds[kind].first + kinds[kind].step * n));
             ck_assert(!b->group.failed && !b->wave.pendings);
         }
-    free(b);
+    bench_free(b, 1);
 }
 END_TEST
 
@@ -284,8 +281,8 @@ END_TEST
 START_TEST(test_many_accesses)
 {
     static struct machine was;
-    struct bench *b = calloc(1, sizeof *b);
-    const uint64_t memory = (uint64_t)(uintptr_t)b->machine.memory;
+    struct bench *b = bench_make(1);
+    const uint64_t memory = BENCH_MEMORY;
     was.exec = 1;
     was.v[0][0] = (uint32_t)memory, was.v[1][0] = (uint32_t)(memory >> 32);
     bench_prepare(b, &gfx9_targets[1], &was);
@@ -303,7 +300,7 @@ START_TEST(test_many_accesses)
     ck_assert(!reads(b, 256 + 10));
     wait_for(b, 0, LGKM_ALL);
     ck_assert(reads(b, 256 + 10) && !b->wave.pendings);
-    free(b);
+    bench_free(b, 1);
 }
 END_TEST
 

@@ -230,14 +230,13 @@ static void try_row(struct bench *b, const struct gfx9_target *t,
 
 START_TEST(test_matrix)
 {
-    struct bench *b = calloc(1, sizeof *b);
+    struct bench *b = bench_make(1);
     uint64_t rng = test_seed();
-    ck_assert_ptr_nonnull(b);
     for (const struct gfx9_target *t = gfx9_targets; t->name; t++)
         for (const struct opcode *row = gfx9_matrix; row->name; row++)
             for (int n = 0; n < test_cases(4, 200); n++)
                 if (row->unit && row->targets & t->bit) try_row(b, t, row, &rng);
-    free(b);
+    bench_free(b, 1);
 }
 END_TEST
 

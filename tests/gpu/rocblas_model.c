@@ -1,7 +1,8 @@
 /* A library with the calls of rocBLAS that gpu/hip/rocblas.c makes, for
-   tests/hip_runtime.sh: products by loops in FP64, of matrices that the stand-in for the
-   HIP runtime has in the host's memory.  Written after rocBLAS's reference: column-major,
+   tests/hip_runtime.sh: products by loops in FP64, of matrices of the stand-in for the HIP
+   runtime, which says where the host has them.  Written after rocBLAS's reference: column-major,
    D = alpha A B + beta C. Sums of a type are not told apart. */
+#include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -60,9 +61,18 @@ static void multiply(int m, int n, int k, double alpha, struct operand a,
         }
 }
 
-static const void *moved(const void *at, int type, int64_t elements)
+static void *host(const void *at)
 {
-    return (const char *)at + elements * (type == F16 ? 2 : 4);
+    static void *(*find)(const void *at);
+    void *stand_in = dlopen("libamdhip64.so", RTLD_NOW | RTLD_NOLOAD);
+    void *const call = stand_in ? dlsym(stand_in, "hipStandInMemory") : NULL;
+    memcpy(&find, &call, sizeof find);
+    return find ? find(at) : NULL;
+}
+
+static void *moved(const void *at, int type, int64_t elements)
+{
+    return host((const char *)at + elements * (type == F16 ? 2 : 4));
 }
 
 int rocblas_gemm_strided_batched_ex(
@@ -81,7 +91,7 @@ int rocblas_gemm_strided_batched_ex(
             (struct operand){ moved(b, type_b, i * stride_b), turn_b, type_b, ld_b },
             value(beta, compute, 0),
             (struct operand){ moved(c, type_c, i * stride_c), AS_IT_IS, type_c, ld_c },
-            (void *)moved(d, type_d, i * stride_d), type_d, ld_d);
+            moved(d, type_d, i * stride_d), type_d, ld_d);
     return GOOD;
 }
 
@@ -92,8 +102,9 @@ int rocblas_gemm_batched_ex(void *x, int turn_a, int turn_b, int32_t m, int32_t 
                             void *d, int type_d, int32_t ld_d, int32_t count, int compute,
                             int algorithm, int32_t solution, uint32_t flags)
 {
-    const void *const *each_a = a, *const *each_b = b, *const *each_c = c;
-    void *const *each_d = d;
+    const void *const *each_a = host(a), *const *each_b = host(b),
+                             *const *each_c = host(c);
+    void *const *each_d = host(d);
     int status = GOOD;
     for (int i = 0; i < count && status == GOOD; i++)
         status = rocblas_gemm_strided_batched_ex(
