@@ -147,6 +147,14 @@ bad() {
     refused 2 '--kernel: is not for --hsaco' $hgemm $unit --kernel all
     refused 2 '--grid: is for --hsaco' verify --kernel all --grid 1
     refused 2 '--input-a: is for --hsaco' verify --recipe fp32 --unit fma/f32 --input-a ones
+    refused 3 'endless: ' verify --hsaco k.hsaco --symbol endless --args a,b,d --grid 1 \
+        --block 64 --recipe fp32 --unit fma/f32 -m 16 -n 16 -k 16 --input-a 'const(1)' \
+        --input-b 'const(1)' --seconds 1
+    grep -q 'the kernel has not ended after 1 seconds, its limit$' err || cat err
+    refused 2 'more than 2^31 work-groups' $hgemm $unit \
+        --grid 4294967295,4294967295,4294967295
+    refused 2 'a work-group has 1 to 1024 work-items' $hgemm $unit \
+        --block 2147483648,2147483648,4
     for seconds in 2 10; do # on a loaded machine it may not have begun
         timeout --signal=INT $seconds bitcut verify --hsaco k.hsaco --symbol endless \
             --args a,b,d --grid 1 --block 64 --recipe fp32 --unit fma/f32 -m 16 -n 16 -k 16 \

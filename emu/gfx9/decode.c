@@ -219,12 +219,17 @@ static void decode_scalar_load(struct instruction *to)
                                          : field(y, 0, 7));
 }
 
-/* The address, one or two registers of data, and where a load goes to; accumulators have
-   a bit of their own. */
-static void decode_lds(struct instruction *to)
+/* Whether data is in accumulators, which have a bit of their own, but on gfx908. */
+static bool has_accumulators(bool bit, const struct gfx9_target *target)
+{
+    return bit && !target->accumulates_all;
+}
+
+/* The address, one or two registers of data, and where a load goes to. */
+static void decode_lds(struct instruction *to, const struct gfx9_target *target)
 {
     const uint32_t y = to->word[1];
-    const bool accumulators = field(to->word[0], 25, 1);
+    const bool accumulators = has_accumulators(field(to->word[0], 25, 1), target);
     to->s[0] = (uint16_t)(256 + field(y, 0, 8));
     for (int n = 1; n < 3; n++)
         to->s[n] = accumulator(256 + field(y, 8 * n, 8), accumulators);
@@ -233,11 +238,11 @@ static void decode_lds(struct instruction *to)
 }
 
 /* The address, data, and a scalar base, without which the address is a pair; where a load
-   goes to.  Accumulators have a bit of their own, but on gfx908. */
+   goes to. */
 static void decode_global(struct instruction *to, const struct gfx9_target *target)
 {
     const uint32_t y = to->word[1];
-    const bool accumulators = field(y, 23, 1) && !target->accumulates_all;
+    const bool accumulators = has_accumulators(field(y, 23, 1), target);
     const bool flat = !to->opcode || to->opcode->encoding == FLAT;
     const unsigned base = field(y, 16, 7);
     to->s[0] = (uint16_t)(256 + field(y, 0, 8));
@@ -290,7 +295,7 @@ static void decode_operands(struct instruction *to, enum encoding encoding,
     case VOP3: decode_long(to); break;
     case VOP3P: decode_packed(to, o); break;
     case SMEM: decode_scalar_load(to); break;
-    case DS: decode_lds(to); break;
+    case DS: decode_lds(to, o->target); break;
     case FLAT:
     case GLOBAL: decode_global(to, o->target); break;
     default: break;

@@ -200,11 +200,11 @@ int hipFree(void *at)
 }
 
 /* Where bytes lie: at the address itself, or in the device's buffer that has all of them;
-   NULL: in none. */
+   NULL: in none.  Nothing of the host is even near the first buffer. */
 static void *locate(const void *at, size_t bytes)
 {
     void *there = NULL;
-    if ((uintptr_t)at < GFX9_ADDRESS_FIRST) return (void *)(uintptr_t)at;
+    if ((uintptr_t)at < GFX9_ADDRESS_FIRST / 2) return (void *)(uintptr_t)at;
     pthread_mutex_lock(&lock);
     const size_t i = buffer_of(at);
     const struct gfx9_memory *m = &buffers.at[i];

@@ -6,6 +6,7 @@
 #include "tests/emu/gfx9_hostile.h"
 #include "tests/test.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -325,4 +326,56 @@ START_TEST(test_endless)
 }
 END_TEST
 
-TEST_MAIN("gfx9_hostile", test_any, test_edges, test_much, test_endless)
+/* --- small stacks ------------------------------------------------------------------- */
+
+enum { STACK = 64 << 10 };
+
+/* Matrix instructions of the most registers, of finite elements and of NaN, which take
+   other ways. */
+static const uint32_t multiplies[] = {
+    0x7e0002f2, /* v_mov_b32 v0, 1.0 */
+    0x7e0202ff, 0x7fc00000, /* v_mov_b32 v1, NaN */
+    0xd3c00010, 0x02020100, /* v_mfma_f32_32x32x1f32 a[16:47], v0, v0, 0 */
+    0xd3c00040, 0x02020301, /* v_mfma_f32_32x32x1f32 a[64:95], v1, v1, 0 */
+    0xbf810000,
+};
+
+static void *run_on_stack(void *to)
+{
+    size_t bytes;
+    struct gfx9_object *o;
+    const struct code_file x = { .target = &gfx9_targets[0],
+                                 .code = multiplies,
+                                 .dwords = sizeof multiplies / sizeof *multiplies,
+                                 .items_most = 64 };
+    uint8_t *file = code_file_make(&bytes, &x);
+    if (gfx9_load(&o, file, bytes, to) == BITCUT_OK) {
+        const struct gfx9_launch launch = { .object = o,
+                                            .kernel = gfx9_kernel_find(o, "k"),
+                                            .groups = { 1, 1, 1 },
+                                            .items = { 64, 1, 1 },
+                                            .threads = 1 };
+        gfx9_run(NULL, &launch, to);
+        gfx9_unload(o);
+    }
+    free(file);
+    return NULL;
+}
+
+START_TEST(test_stack)
+{
+#ifndef __SANITIZE_ADDRESS__ /* whose frames are larger */
+    pthread_t thread;
+    pthread_attr_t attributes;
+    struct fault f = { BITCUT_OK, "" };
+    ck_assert(!pthread_attr_init(&attributes));
+    ck_assert(!pthread_attr_setstacksize(&attributes, STACK));
+    ck_assert(!pthread_create(&thread, &attributes, run_on_stack, &f));
+    ck_assert(!pthread_join(thread, NULL));
+    ck_assert_str_eq(f.text, "");
+    pthread_attr_destroy(&attributes);
+#endif
+}
+END_TEST
+
+TEST_MAIN("gfx9_hostile", test_any, test_edges, test_much, test_endless, test_stack)
