@@ -377,7 +377,20 @@ static char *scratch_take(const struct job *job, size_t threads, size_t bytes)
     return kept->at;
 }
 
-/* All tiles; BITCUT_CANNOT if asked to stop. */
+/* Tile t by one of the threads, in its scratch, and what is done by now. */
+static void run_tile(const struct job *job, const struct grid *x, char *scratch, size_t t,
+                     int thread, size_t *done)
+{
+    size_t now;
+    if (progress_stopped(job->progress)) return;
+    grid_run(job, x, scratch + (size_t)thread * x->thread_bytes, t);
+#pragma omp atomic capture
+    now = ++*done;
+    if (thread == 0) progress_report(job->progress, now, x->tiles);
+}
+
+/* All tiles; BITCUT_CANNOT if asked to stop.  A team of one thread would wake nobody by a
+   system call each time. */
 static enum bitcut_status job_run(const struct job *job, int threads)
 {
     enum { ALIGNMENT = 64 };
@@ -387,14 +400,12 @@ static enum bitcut_status job_run(const struct job *job, int threads)
     char *memory = scratch_take(job, (size_t)count + 1, x.thread_bytes + ALIGNMENT);
     if (!memory) return BITCUT_NO_MEMORY;
     char *const scratch = memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT);
+    if (count == 1) {
+        for (size_t t = 0; t < x.tiles; t++) run_tile(job, &x, scratch, t, 0, &done);
+    } else {
 #pragma omp parallel for schedule(dynamic) num_threads(count)
-    for (size_t t = 0; t < x.tiles; t++) {
-        if (progress_stopped(job->progress)) continue;
-        grid_run(job, &x, scratch + (size_t)threads_number() * x.thread_bytes, t);
-        size_t now;
-#pragma omp atomic capture
-        now = ++done;
-        if (threads_first()) progress_report(job->progress, now, x.tiles);
+        for (size_t t = 0; t < x.tiles; t++)
+            run_tile(job, &x, scratch, t, threads_number(), &done);
     }
     if (!job->scratch) free(memory);
     return progress_stopped(job->progress) ? BITCUT_CANNOT : BITCUT_OK;
@@ -536,23 +547,31 @@ static bool are_small(const struct bitcut_gemm *g)
     return g->count > 1 && (double)g->m * (double)g->n * (double)g->k < 1 << 21;
 }
 
+/* GEMM i, unless one has failed. */
+static void run_nth(enum bitcut_status *worst, const struct bitcut_gemm *g, size_t i,
+                    const struct job *job, int threads)
+{
+    enum bitcut_status now;
+#pragma omp atomic read
+    now = *worst;
+    if (now != BITCUT_OK) return;
+    now = run_one(g, i, job, threads);
+    if (now == BITCUT_OK) return;
+#pragma omp atomic write
+    *worst = now;
+}
+
 static enum bitcut_status run_all(const struct bitcut_gemm *g, const struct job *job,
                                   int threads)
 {
-    const bool small = are_small(g);
+    const int team = are_small(g) ? threads_for(threads, g->count) : 1;
     enum bitcut_status worst = BITCUT_OK;
-#pragma omp parallel for schedule(dynamic, 16) if (small)                                \
-    num_threads(threads_for(threads, g->count))
-    for (size_t i = 0; i < g->count; i++) {
-        enum bitcut_status now;
-#pragma omp atomic read
-        now = worst;
-        if (now != BITCUT_OK) continue;
-        now = run_one(g, i, job, small ? 1 : threads);
-        if (now == BITCUT_OK) continue;
-#pragma omp atomic write
-        worst = now;
+    if (team == 1) {
+        for (size_t i = 0; i < g->count; i++) run_nth(&worst, g, i, job, threads);
+        return worst;
     }
+#pragma omp parallel for schedule(dynamic, 16) num_threads(team)
+    for (size_t i = 0; i < g->count; i++) run_nth(&worst, g, i, job, 1);
     return worst;
 }
 

@@ -117,7 +117,7 @@ static void make_run(struct words *w, struct limits *limits, const struct maker 
         run[i] = equilibrate_scale(run[i], exponents[i * step]);
     if (m->fast)
         m->rule->kernels->split(w->at, at, limits->least, limits->most, x, m->split,
-                                w->count, format_bytes(w->format[0]));
+                                (int)count, w->count, format_bytes(w->format[0]));
     else split_run(w, limits, m, at, x, count);
 }
 
@@ -187,17 +187,29 @@ static void find_exponents(struct words *w, const struct maker *m, struct words_
 
 static bool words_allocate(struct words *w, bool equilibrate)
 {
-    const size_t lines = divide_up(w->lines, WORDS_RUN) * WORDS_RUN;
-    const size_t length = divide_up(w->length, WORDS_RUN) * WORDS_RUN;
+    const size_t whole = w->columns ? w->lines : w->length, /* in whole runs */
+        other = w->columns ? w->length : w->lines;
     size_t count;
-    if (lines < w->lines || length > SIZE_MAX - WORDS_RUN ||
-        !size_multiply(&count, lines, length + WORDS_RUN))
+    if (!size_multiply(&count, divide_up(whole, WORDS_RUN), other) ||
+        !size_multiply(&count, count, WORDS_RUN) || count > SIZE_MAX - WORDS_RUN)
         return false;
+    count += WORDS_RUN;
     for (int j = 0; j < w->count; j++)
         if (!(w->at[j] = calloc(count, (size_t)format_bytes(w->format[j])))) return false;
     w->magnitudes = memory_allocate(w->lines, sizeof *w->magnitudes);
     if (equilibrate) w->exponents = memory_allocate(w->lines, sizeof *w->exponents);
     return w->magnitudes && (w->exponents || !equilibrate);
+}
+
+/* Group i of the lines. */
+static void make_group(struct words *w, const struct maker *m, struct words_source x,
+                       size_t i, size_t k)
+{
+    struct hostfp saved;
+    hostfp_enter(&saved);
+    if (w->exponents) find_exponents(w, m, x, i * WORDS_RUN, k);
+    (x.columns ? make_columns : make_rows)(w, m, x, i * WORDS_RUN, k);
+    hostfp_leave(&saved);
 }
 
 enum bitcut_status words_make(struct words *w, const struct words_rule *r,
@@ -207,7 +219,7 @@ enum bitcut_status words_make(struct words *w, const struct words_rule *r,
     assert(length >= k);
     const struct maker m = maker_make(r);
     const size_t groups = divide_up(lines, WORDS_RUN);
-    (void)threads;
+    const int team = threads_for(threads, groups);
     *w = (struct words){
         .count = r->split->words, .lines = lines, .length = length, .columns = x.columns
     };
@@ -217,14 +229,12 @@ enum bitcut_status words_make(struct words *w, const struct words_rule *r,
         words_clear(w);
         return BITCUT_NO_MEMORY;
     }
-#pragma omp parallel for schedule(static) num_threads(threads_for(threads, groups))
-    for (size_t i = 0; i < groups; i++) {
-        struct hostfp saved;
-        hostfp_enter(&saved);
-        if (w->exponents) find_exponents(w, &m, x, i * WORDS_RUN, k);
-        (x.columns ? make_columns : make_rows)(w, &m, x, i * WORDS_RUN, k);
-        hostfp_leave(&saved);
+    if (team == 1) {
+        for (size_t i = 0; i < groups; i++) make_group(w, &m, x, i, k);
+        return BITCUT_OK;
     }
+#pragma omp parallel for schedule(static) num_threads(team)
+    for (size_t i = 0; i < groups; i++) make_group(w, &m, x, i, k);
     return BITCUT_OK;
 }
 

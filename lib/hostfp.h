@@ -7,8 +7,9 @@
 
 /* What hostfp_enter() found. */
 struct hostfp {
-    fenv_t environment;
-    unsigned control; /* MXCSR on x86, else 0 */
+    fenv_t environment; /* unless all of it is in `control` */
+    unsigned control;   /* MXCSR on x86, else 0             */
+    bool in_control;
 };
 
 /* Save the calling thread's mode, then round to nearest, keep subnormals in and out, and

@@ -49,6 +49,17 @@ void view_set(const struct view *v, size_t line, size_t p, uint32_t x)
     }
 }
 
+/* Row i of what is gathered. */
+static void gather_row(uint32_t *to, const struct view *v, const struct gathering *x,
+                       size_t i, size_t cols)
+{
+    for (size_t j = 0; j < cols; j++) {
+        const size_t line = x->columns ? j : i, p = x->columns ? i : j;
+        const size_t from = x->element ? x->element[p] : p;
+        to[i * cols + j] = from < x->k ? view_get(v, line, from) : 0;
+    }
+}
+
 uint32_t *view_gather(const struct view *v, const struct gathering *x, int threads)
 {
     const size_t rows = x->columns ? x->length : x->lines,
@@ -56,15 +67,14 @@ uint32_t *view_gather(const struct view *v, const struct gathering *x, int threa
     size_t count;
     if (!size_multiply(&count, rows, cols)) return NULL;
     uint32_t *const to = memory_allocate(count, sizeof *to);
-    (void)threads;
     if (!to) return NULL;
-#pragma omp parallel for schedule(static) num_threads(threads_for(threads, rows))
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < cols; j++) {
-            const size_t line = x->columns ? j : i, p = x->columns ? i : j;
-            const size_t from = x->element ? x->element[p] : p;
-            to[i * cols + j] = from < x->k ? view_get(v, line, from) : 0;
-        }
+    const int team = threads_for(threads, rows);
+    if (team == 1) {
+        for (size_t i = 0; i < rows; i++) gather_row(to, v, x, i, cols);
+        return to;
+    }
+#pragma omp parallel for schedule(static) num_threads(team)
+    for (size_t i = 0; i < rows; i++) gather_row(to, v, x, i, cols);
     return to;
 }
 

@@ -29,8 +29,8 @@ static bool say_values(char *text, size_t size, const struct emit_line *line,
     say_more(text, size, "%lld x %lld", whole_at(row, b ? "k" : "m"),
              whole_at(row, b ? "n" : "k"));
     if (whole_at(row, "pairs") > 1)
-        say_more(text, size, ", and those of %lld more products",
-                 whole_at(row, "pairs") - 1);
+        say_more(text, size, ", and those of %lld more product%s",
+                 whole_at(row, "pairs") - 1, whole_at(row, "pairs") > 2 ? "s" : "");
     say_more(text, size, ": %lld values", whole_at(v, "values") - none);
     if (json_is_integer(json_object_get(v, "exponent_min")))
         say_more(text, size, " from 2^%lld to 2^%lld", whole_at(v, "exponent_min"),

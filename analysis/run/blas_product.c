@@ -160,7 +160,7 @@ enum bitcut_status product_compute(const struct product *p, const struct bitcut_
     char why[BITCUT_TEXT_MOST] = "not enough memory";
     uint32_t *a = NULL, *b = NULL;
     enum bitcut_status status = BITCUT_NO_MEMORY;
-    if (team_fits() && complete(&a, &g.a, g.m, g.k, p->a) &&
+    if ((o->threads == 1 || team_fits()) && complete(&a, &g.a, g.m, g.k, p->a) &&
         complete(&b, &g.b, g.k, g.n, p->b))
         status =
             p->d == HALF_BOTH ? gemm_call(NULL, &g, o, why) : compute_half(p, &g, o, why);

@@ -169,11 +169,13 @@ struct fast_kernel {
 /* The functions of one level. */
 struct fast_kernels {
     int columns;
-    /* FAST_RUN floats into words at index `at` of word[0] and so on.  least and most are
+    /* `count` floats into words at index `at` of word[0] and so on.  Of FAST_RUN floats
+       there the others are zeros; some of them may be split as well.  least and most are
        lowered and raised to the magnitudes of the encodings other than zero, place by
        place; all fit 31 bits. */
     void (*split)(void *const *word, size_t at, uint32_t *least, uint32_t *most,
-                  const uint32_t *x, const struct fast_split *s, int words, int bytes);
+                  const uint32_t *x, const struct fast_split *s, int count, int words,
+                  int bytes);
     /* `count` values in ulps, of any sign and below 2^24, by the words of a split.
        What is left of each, and its second word, are 0 where a word is not finite. Arrays
        are aligned to 64 bytes. */
