@@ -195,6 +195,21 @@ counted_once() {
     grep -q '"counted":"cblas_dsyrk 1, dgemm_ 2"' err || tail -n 1 err
 }
 
+# A batch is one call, however its groups end; GEMMs are counted apart.
+one_call() {
+    ran 0 --json --audit --sample all -- ./scenes groups
+    [ "$(counts calls taken empty left reasons)" = "1 1 0 0 null" ] || tail -n 1 err
+    grep -q '"gemms":5,.*"scaled":1,"added":0,' err || cat err
+    grep -q '"watched":1,' err || cat err
+    ran 0 --json --least 1000 -- ./scenes groups
+    [ "$(counts calls taken left reasons)" = "1 0 1 small 1" ] || tail -n 1 err
+    ran 1 --json --rule '*=original' -- ./scenes groups > said
+    [ "$(counts calls passed)" = "1 1" ] || tail -n 1 err
+    ran 0 -- ./scenes groups
+    line '^bitcut: run: 1 call computed by bitcut$'
+    line '^scenes+0x[0-9a-f]* *cblas_sgemm_batch *1 *1 '
+}
+
 loaded() {
     for words in './late ./libuser.so' './early ./libuser.so' './late ./libalone.so ./libstub.so'; do
         # shellcheck disable=SC2086 # words
@@ -671,6 +686,7 @@ exhaustive "... and by another way" another_way
 exhaustive "... and by the library" by_library
 scenes
 ok_if_empty "a routine within another is counted once" "$(counted_once)"
+ok_if_empty "a batch is one call" "$(one_call)"
 ok_if_empty "libraries opened late, and early" "$(loaded)"
 ok_if_empty "rules and variations" "$(ways)"
 ok_if_empty "what differs is as computed here" "$(against)"

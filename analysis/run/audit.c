@@ -230,7 +230,6 @@ void audit_end(struct turn *t)
 
 void audit_note(struct ledger_place *p, const struct audit *a)
 {
-    p->watched++;
     for (int i = 0; i < 2; i++) ledger_values_add(&p->values[i], &a->values[i]);
     if (*a->excerpt.name && p->excerpts < LEDGER_EXCERPTS_MOST)
         p->excerpt[p->excerpts++] = a->excerpt;

@@ -10,12 +10,15 @@
 
 /* A call of a routine that is computed here: `call` is what the arguments say, `legal`
    what makes a product of it; the others are the arguments. */
-#define TAKE(base, legal, ...)                                                           \
+#define TAKE(base, legal, ...) TAKE_GROUP(base, legal, NULL, __VA_ARGS__)
+
+/* The same of a group of those that are one call. */
+#define TAKE_GROUP(base, legal, groups, ...)                                             \
     OWN(base);                                                                           \
     struct product product;                                                              \
     struct turn turn;                                                                    \
     const enum legality legality = legal(&product, &call);                               \
-    turn_begin(&turn, &routine, CALLER, &product, legality);                             \
+    turn_begin(&turn, &routine, CALLER, &product, legality, groups);                     \
     if (turn.original) ((NAME(base##_type) *)turn.original)(__VA_ARGS__);                \
     turn_end(&turn);
 

@@ -141,33 +141,61 @@ bool turn_give(struct turn *t)
 
 /* --- what is written down --------------------------------------------------------- */
 
-static void note_sizes(struct ledger_place *p, const struct bitcut_gemm *g)
+static void note_sizes(struct ledger_place *p, const struct bitcut_gemm *g,
+                       struct turn_groups *groups)
 {
+    const bool scaled = g->alpha != 0x3f800000, added = (g->beta & 0x7fffffff) != 0;
     const uint64_t size[] = { g->m, g->n, g->k };
     for (int i = 0; i < 3; i++) {
         if (size[i] < p->least[i]) p->least[i] = size[i];
         if (size[i] > p->most[i]) p->most[i] = size[i];
     }
     p->gemms += g->count;
-    p->scaled += g->alpha != 0x3f800000;
-    p->added += (g->beta & 0x7fffffff) != 0;
+    p->scaled += scaled && !groups->scaled;
+    p->added += added && !groups->added;
+    groups->scaled |= scaled;
+    groups->added |= added;
+}
+
+/* How a call ends; of groups, which are one, as the one does that weighs most. */
+static void note_end(struct ledger_place *p, const struct turn *t,
+                     struct turn_groups *groups)
+{
+    static const int weight[CALL_ENDS] = {
+        [CALL_EMPTY] = 0, [CALL_PASSED] = 1,  [CALL_TAKEN] = 2,
+        [CALL_LEFT] = 3,  [CALL_ILLEGAL] = 4, [CALL_FAILED] = 5,
+    };
+    if (groups->begun) {
+        if (weight[t->end] <= weight[groups->end]) return;
+        p->ended[groups->end]--;
+        p->left[groups->left] -= groups->end == CALL_LEFT;
+    }
+    p->ended[t->end]++;
+    p->left[t->left] += t->end == CALL_LEFT;
+    groups->begun = true;
+    groups->end = t->end;
+    groups->left = t->left;
 }
 
 /* With the lock. */
 static void note(struct ledger_place *p, const struct turn *t, double seconds)
 {
-    p->ended[t->end]++;
-    p->left[t->left] += t->end == CALL_LEFT;
+    struct turn_groups alone = { .begun = false };
+    struct turn_groups *const groups = t->groups ? t->groups : &alone;
+    note_end(p, t, groups);
     p->captured += t->there && t->there->capture != 0;
     p->seconds += seconds;
     p->own_seconds += t->own_seconds;
     if (t->fault.status != BITCUT_OK) memcpy(p->fault, t->fault.text, sizeof p->fault);
     if (t->end == CALL_ILLEGAL) return;
-    note_sizes(p, &t->product->gemm);
+    note_sizes(p, &t->product->gemm, groups);
     p->on_device += t->on_device;
     if (t->end != CALL_EMPTY) p->products += product_count(t->product);
     if (t->second) ledger_difference_add(&p->difference, &t->second->difference);
-    if (t->audit) audit_note(p, t->audit);
+    if (!t->audit) return;
+    p->watched += !groups->watched;
+    groups->watched = true;
+    audit_note(p, t->audit);
 }
 
 /* Outside of the lock the site is known, and the way. */
@@ -245,11 +273,14 @@ static enum call_end end_of(enum legality legality)
    included. */
 static void begin_turn(struct turn *t, struct routine *routine, const void *caller,
                        const struct product *product, enum legality legality,
-                       struct stream_call *there, const char *here)
+                       struct stream_call *there, struct turn_groups *groups,
+                       const char *here)
 {
-    *t = (struct turn){
-        .routine = routine, .product = product, .there = there, .began = seconds_now()
-    };
+    *t = (struct turn){ .routine = routine,
+                        .product = product,
+                        .there = there,
+                        .groups = groups,
+                        .began = seconds_now() };
     t->outermost = !(outermost && here < outermost);
     if (!t->outermost) {
         t->original = turn_original(routine, caller);
@@ -273,14 +304,20 @@ void turn_begin_there(struct turn *t, struct routine *routine, const void *calle
 {
     struct hostfp saved;
     hostfp_enter(&saved);
-    begin_turn(t, routine, caller, product, legality, there, __builtin_frame_address(0));
+    begin_turn(t, routine, caller, product, legality, there, NULL,
+               __builtin_frame_address(0));
     hostfp_leave(&saved);
 }
 
 void turn_begin(struct turn *t, struct routine *routine, const void *caller,
-                const struct product *product, enum legality legality)
+                const struct product *product, enum legality legality,
+                struct turn_groups *groups)
 {
-    turn_begin_there(t, routine, caller, product, legality, NULL);
+    struct hostfp saved;
+    hostfp_enter(&saved);
+    begin_turn(t, routine, caller, product, legality, NULL, groups,
+               __builtin_frame_address(0));
+    hostfp_leave(&saved);
 }
 
 void turn_end(struct turn *t)

@@ -18,6 +18,14 @@ enum legality {
 struct second;
 struct audit;
 
+/* What groups of a batch that were served have had; begin with zeros.  Together they are
+   one call: it ends as the group does that is to be known most. */
+struct turn_groups {
+    bool begun, watched, scaled, added;
+    enum call_end end;
+    enum left_reason left;
+};
+
 /* A call in the middle of being served. */
 struct turn {
     any_function *original; /* to be called; NULL: the result is there             */
@@ -33,14 +41,17 @@ struct turn {
     struct second *second;     /* the other result, or NULL                           */
     struct audit *audit;       /* what is seen of it, or NULL                         */
     uint64_t on_device;        /* GEMMs that were computed there                      */
+    struct turn_groups *groups; /* of the call that it is a part of, or NULL         */
     double began, own_seconds; /* these of what is not the routine's own work     */
 };
 
 /* Begin to serve a call of `routine` from `caller`, whose arguments say `product`:
-   compute it, or say what is to be called.  If no library has the routine the process
-   ends as it would without this one: with a line, and status 127. */
+   compute it, or say what is to be called.  `groups` is of the batch that it is a group
+   of, or NULL.  If no library has the routine the process ends as it would without this
+   one: with a line, and status 127. */
 void turn_begin(struct turn *t, struct routine *routine, const void *caller,
-                const struct product *product, enum legality legality);
+                const struct product *product, enum legality legality,
+                struct turn_groups *groups);
 
 /* The same of matrices that are in a device's memory; of LEGAL_LEFT there->left says
    why. */

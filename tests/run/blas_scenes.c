@@ -31,6 +31,7 @@
 void sgemm_ F_SGEMM;
 void cblas_sgemm C_SGEMM;
 void cblas_sgemm_batch_strided C_STRIDED;
+void cblas_sgemm_batch C_BATCH;
 void dgemm_(F_OTHER_GEMM(DECLARED, Z, Z));
 void cblas_dsyrk(C_OTHER_SYRK(DECLARED, double, double));
 
@@ -366,6 +367,21 @@ static void within(void)
     count_once();
 }
 
+/* A batch of two groups, of two GEMMs and of three that are smaller, and of one of none. */
+static void groups(void)
+{
+    static const int trans[] = { 111, 111, 111 }, size[] = { SMALL, 1, 1 },
+                     ld[] = { SMALL, 1, 1 }, count[] = { 2, 3, 0 };
+    static const float alpha[] = { 1, 2, 2 }, beta[] = { 0, 0, 0 };
+    static float c[5][SMALL * SMALL];
+    const float *each_a[5], *each_b[5];
+    float *each_c[5];
+    for (int i = 0; i < 5; i++) each_a[i] = a, each_b[i] = b, each_c[i] = c[i];
+    cblas_sgemm_batch(102, trans, trans, size, size, size, alpha, each_a, ld, each_b, ld,
+                      beta, each_c, ld, 3, count);
+    if (memcmp(c[1], small, sizeof c[1]) != 0) complain("another product of a group");
+}
+
 /* Files that take the numbers of what is closed have nothing of anybody else's. */
 static void opens(void)
 {
@@ -488,7 +504,7 @@ static const struct {
     { "again", again },       { "starved", starved },
     { "product", product },   { "files", files },
     { "sealed", sealed },     { "opens", opens },
-    { "within", within },
+    { "within", within },     { "groups", groups },
 };
 
 int main(int argc, char **argv)
