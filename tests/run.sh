@@ -210,6 +210,17 @@ one_call() {
     line '^scenes+0x[0-9a-f]* *cblas_sgemm_batch *1 *1 '
 }
 
+# A small product starts no threads and zeroes little, on each level of SIMD that there is.
+small_cost() {
+    built cost -rdynamic "$here/blas_cost.c" -L. -lstub -ldl || echo "not compiled"
+    for level in '' avx2 plain none; do
+        for way in fp32@fma/f32 ootomo@h100 bf16x9@h100 cutlass-tf32x3@a100; do
+            BITCUT_SIMD=$level BITCUT_RUN=$way LD_PRELOAD=$library ./cost > out 2> err
+            cat out err | sed "s,^,$way ${level:-best}: ,"
+        done
+    done
+}
+
 loaded() {
     for words in './late ./libuser.so' './early ./libuser.so' './late ./libalone.so ./libstub.so'; do
         # shellcheck disable=SC2086 # words
@@ -687,6 +698,8 @@ exhaustive "... and by the library" by_library
 scenes
 ok_if_empty "a routine within another is counted once" "$(counted_once)"
 ok_if_empty "a batch is one call" "$(one_call)"
+if [ -n "$sanitized" ]; then skip "what small products cost" "a sanitizer has a calloc() of its own"
+else ok_if_empty "what small products cost" "$(small_cost)"; fi
 ok_if_empty "libraries opened late, and early" "$(loaded)"
 ok_if_empty "rules and variations" "$(ways)"
 ok_if_empty "what differs is as computed here" "$(against)"
