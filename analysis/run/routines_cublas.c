@@ -33,8 +33,8 @@
         return status;                                                                   \
     }
 
-/* The products of cuBLAS that are counted and passed on, each for the types in which it is
-   not taken: ROW(parameters, name).  Source: NVIDIA's cublas_api.h of cuBLAS 13. */
+/* The products of cuBLAS that are counted and passed on, each for the types in which it
+   is not taken: ROW(parameters, name).  Source: NVIDIA's cublas_api.h of cuBLAS 13. */
 #define COUNTED_ROUTINES(ROW)                                                            \
     COUNTED_ALL(ROW, GEMV, gemv_v2)                                                      \
     COUNTED_OTHERS(ROW, GEMM, gemm_v2)                                                   \
