@@ -20,15 +20,25 @@ const struct rate_row rates[] = {
       .source = "NVIDIA A100 white paper: TFLOPS of f16 and bf16 312, tf32 156, f32 "
                 "19.5; TOPS of s8 624",
       .device = { "A100", "A800" } },
-    { "a2",            "A2; FP32 on vector units",      { 149.7, 149.7, 74.8,    0, 299.3, 37.4 },
-      .lent = true,
-      .source = "NVIDIA A40 data sheet, also sm_86: TFLOPS of f16 and bf16 149.7, tf32 "
-                "74.8, f32 37.4; TOPS of s8 299.3; not checked with the A2's own",
+    { "a40",           "A40; FP32 on vector units",     { 149.7, 149.7, 74.8,    0, 299.3, 37.4 },
+      .source = "NVIDIA A40 data sheet: TFLOPS of f16 and bf16 149.7, tf32 74.8, f32 "
+                "37.4; TOPS of s8 299.3",
       .device = { "NVIDIA A40" } },
+    { "rtx3090",       "RTX 3090; FP32 on vector units",
+                                                        {   71,    71,  35.6,    0,  284,  35.6 },
+      .source = "NVIDIA GA102 white paper, RTX 3090: TFLOPS of f16 and bf16 71 (f16 with "
+                "f16 sums 142), tf32 35.6, f32 35.6; TOPS of s8 284",
+      .device = { "RTX 3090" } },
     { "ada",           "L40S; FP32 on vector units",    {  362,   362,   183,  733,  733,  91.6 },
       .source = "NVIDIA L40S data sheet: TFLOPS of f16 and bf16 362, tf32 183, fp8 733, "
                 "f32 91.6; TOPS of s8 733",
       .device = { "L40S" } },
+    { "rtx4090",       "RTX 4090; FP32 on vector units",
+                                                        { 165.2, 165.2, 82.6, 330.3, 660.6, 82.6 },
+      .source = "NVIDIA Ada white paper, appendix A, RTX 4090: TFLOPS of f16 and bf16 "
+                "165.2 (f16 with f16 sums 330.3), tf32 82.6, fp8 330.3, f32 82.6; TOPS of "
+                "s8 660.6",
+      .device = { "RTX 4090" } },
     { "hopper",        "H100, H200; FP32 on vector units",
                                                         {  989,   989,   495, 1979, 1979,    67 },
       .source = "NVIDIA H100 data sheet, SXM: TFLOPS of f16 and bf16 989, tf32 495, fp8 "
@@ -91,9 +101,16 @@ static const struct rate_row *rate_named(const char *name)
 
 const struct rate_row *rate_find(const char *place)
 {
-    const struct rate_row *row = rate_named(place);
-    const struct chip *chip = row ? NULL : table_find(TABLE(chips), place);
-    return chip ? rate_named(chip->architecture) : row;
+    const struct chip *const chip = table_find(TABLE(chips), place);
+    if (!chip) return rate_named(place);
+    return chip->rates ? rate_named(chip->rates) : NULL;
+}
+
+double rate_tflops_of(const char *place)
+{
+    const struct rate_row *const row = rate_find(place);
+    const struct chip *const chip = table_find(TABLE(chips), place);
+    return row && !(chip && chip->ratios) ? rate_tflops(row) : 0;
 }
 
 const struct rate_row *rate_of_device(const char *device)
@@ -106,5 +123,5 @@ const struct rate_row *rate_of_device(const char *device)
 
 double rate_tflops(const struct rate_row *row)
 {
-    return row->clocked || row->lent ? 0 : row->peak[RATE_F16];
+    return row->clocked ? 0 : row->peak[RATE_F16];
 }

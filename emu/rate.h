@@ -23,7 +23,6 @@ struct rate_row {
     const char *name, *what; /* an architecture, or a chip unlike it; whose rates     */
     double peak[RATE_WORDS]; /* 0: no unit here; f32: the unit that unit_find() chooses */
     bool clocked;            /* peaks are operations a clock of a CU; else TFLOPS     */
-    bool lent;               /* peaks are another chip's, for their ratios            */
     const char *source;      /* document, and what it has                             */
     const char *device[RATE_DEVICES_MOST]; /* in the names of devices with these TFLOPS,
                                               ended by NULL */
@@ -42,8 +41,12 @@ double rate_cost(const struct rate_row *row, enum rate_words words);
 /* TFLOPS of f16 products; 0: not known. */
 double rate_tflops(const struct rate_row *row);
 
-/* The row of a chip, or else of its architecture, or of a unit's; or NULL. */
+/* The row of a chip, which may be another's of the same ratios, or of a unit's
+   architecture; or NULL. */
 const struct rate_row *rate_find(const char *place);
+
+/* TFLOPS of f16 products there; 0: not known. */
+double rate_tflops_of(const char *place);
 
 /* The row whose TFLOPS are those of a device, by its name as CUDA has it; or NULL. */
 const struct rate_row *rate_of_device(const char *device);

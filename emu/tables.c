@@ -53,6 +53,8 @@ static void describe_chip(struct field_writer *w, const void *row)
     tell_list(w, "also", BITCUT_TEXTS);
     for (int i = 0; i < CHIP_ALSO_MOST && c->also[i]; i++) tell_item(w, "%s", c->also[i]);
     tell_text(w, "source", c->source);
+    tell_text(w, "rates", c->rates);
+    tell_flag(w, "ratios", c->ratios);
 }
 
 static void describe_format(struct field_writer *w, const void *row)

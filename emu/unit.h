@@ -127,6 +127,8 @@ struct chip {
     const char *architecture;
     const char *also[CHIP_ALSO_MOST]; /* others, the first asked first; then NULL */
     const char *source;               /* of which units it has                    */
+    const char *rates; /* the row of emu/rate.h with its peaks; NULL: not known     */
+    bool ratios;       /* peaks of that row are another chip's: ratios alone hold   */
 };
 
 extern const struct chip chips[]; /* ended by a row whose name is NULL */

@@ -1193,7 +1193,7 @@ list|name what
 list units|name what shape a b c block fraction rounding evidence source
 list summations|name what reads exact fast
 list reductions|name what
-list chips|name what architecture also source
+list chips|name what architecture also source rates ratios
 list frameworks|name what library setting recipe split unit order known open source
 list formats|name what bits exponent_bits fraction_bits emin emax
 list splits|name what format high low words formats scale levels copies

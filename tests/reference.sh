@@ -99,7 +99,7 @@ completed() {
     completes "--recipe" bitcut gemm --rec
     completes "ootomo ootomo-tf32" bitcut gemm --recipe oo
     completes "halfhalf" bitcut gemm --split-b halfh
-    completes "a100" bitcut verify --json --unit a1
+    completes "h100" bitcut verify --json --unit h1
     completes "A.npy" bitcut verify -a A
     completes "rna" bitcut split --low rna
     completes "splits" bitcut list spl

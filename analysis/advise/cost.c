@@ -22,6 +22,5 @@ double plan_cost(const struct gemm_plan *p, const char *place)
 
 double plan_tflops(const struct gemm_plan *p, const char *place)
 {
-    const struct rate_row *row = rate_find(place);
-    return row ? rate_tflops(row) / plan_cost(p, place) : 0;
+    return rate_tflops_of(place) / plan_cost(p, place);
 }

@@ -103,6 +103,18 @@ static void say_more_of_error(char *text, size_t size, const json_t *row, const 
                  real_at(t, "bound"));
 }
 
+void advise_say_chips(char *text, size_t size, const json_t *row)
+{
+    enum { SHOWN = 2 };
+    const char *const all = text_at(row, "chips"), *end = all;
+    int count = 1, more = 0;
+    for (const char *at = all; (at = strstr(at, ", ")); at += 2, count++)
+        if (count == SHOWN) end = at;
+    if (count > SHOWN) more = count - SHOWN;
+    say_more(text, size, "%.*s", (int)(more ? (size_t)(end - all) : strlen(all)), all);
+    if (more) say_more(text, size, " and %d more", more);
+}
+
 /* Where nothing was advised: what errs least. */
 static bool say_none(char *text, size_t size, const struct emit_line *line,
                      const json_t *row)
@@ -118,7 +130,9 @@ static bool say_none(char *text, size_t size, const struct emit_line *line,
     if (!best) return true;
     say_more(text, size, "; nearest is ");
     say_gemm(text, size, best);
-    say_more(text, size, " on %s, ", text_at(best, "chips"));
+    say_more(text, size, " on ");
+    advise_say_chips(text, size, best);
+    say_more(text, size, ", ");
     say_error(text, size, row, real_at(best, "error"));
     return true;
 }
@@ -142,7 +156,8 @@ static void say_alike(char *text, size_t size, const json_t *row, const json_t *
     for (size_t i = first; i < json_array_size(list); i++) {
         const json_t *const x = json_array_get(list, i);
         if (!are_alike(x, t)) continue;
-        say_more(text, size, "%s%s", i == first ? "" : ", ", text_at(x, "chips"));
+        say_more(text, size, "%s", i == first ? "" : ", ");
+        advise_say_chips(text, size, x);
         least = fmin(least, real_at(x, "error"));
         most = fmax(most, real_at(x, "error"));
     }
@@ -200,7 +215,8 @@ static bool say_fastest(char *text, size_t size, const struct emit_line *line,
     json_array_foreach(list, i, x)
     {
         if (!json_is_null(json_object_get(x, "tflops"))) continue;
-        say_more(text, size, "%s%s", between, text_at(x, "chips"));
+        say_more(text, size, "%s", between);
+        advise_say_chips(text, size, x);
         between = ", ";
     }
     return true;

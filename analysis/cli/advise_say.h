@@ -6,4 +6,7 @@
 
 extern const struct emit_line advise_lines[];
 
+/* Append the chips of a row, the first two by name and how many more there are. */
+void advise_say_chips(char *text, size_t size, const json_t *row);
+
 #endif

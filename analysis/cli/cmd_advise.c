@@ -155,13 +155,20 @@ static int take(struct work *w, const struct context *x)
 
 /* --- what is found ---------------------------------------------------------------- */
 
-/* All chips of the architecture of a place, or its name. */
+/* Whether both have the same units, and products cost the same there. */
+static bool are_alike(const struct chip *x, const struct chip *y)
+{
+    return !strcmp(x->architecture, y->architecture) &&
+           (x->rates && y->rates ? !strcmp(x->rates, y->rates) : x->rates == y->rates);
+}
+
+/* All chips of the architecture and rates of a place, or its name. */
 static json_t *chips_json(const char *place)
 {
     const struct chip *const chip = table_find(TABLE(chips), place);
-    char names[160] = "";
+    char names[1000] = "";
     for (const struct chip *c = chips; chip && c->name; c++)
-        if (!strcmp(c->architecture, chip->architecture))
+        if (are_alike(c, chip))
             text_append(names, sizeof names, c->name);
     return json_string(chip ? names : place);
 }
