@@ -181,7 +181,8 @@ enum bitcut_status bitcut_split_array(void *const array[3],
 
    bitcut_split_measure_name(p) is one of the keys of `bitcut split` (the manual says what
    they are), which prints the same: "count", "exact", "bits", "max_ulp", ...; NULL from
-   the last one on.  NaN: of no values, or where there is no theory, or from the last p on.
+   the last one on.  NaN: of no values, errors of values
+   all of which overflow, theory where it does not hold, or from the last p on.
    Of x, "zeros", "infinite" and "nan" count all elements, in the last row; "count" has
    none of these, nor has -127 the zeros then.  The same for any number of threads; threads = 0 uses all processors.
    BITCUT_BAD_ARGUMENT as at the top, and a line in `why`, an array of BITCUT_TEXT_MOST or

@@ -3,6 +3,9 @@
 #include "lib/fma.h"
 #include "lib/table.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #define F(index) &formats[FORMAT_##index]
 #define R(index) &roundings[ROUND_##index]
 
@@ -121,6 +124,32 @@ bool split_same(const struct bitcut_split *x, const struct bitcut_split *y)
                x->word[i].rounding == y->word[i].rounding &&
                x->word[i].level == y->word[i].level && x->word[i].copy == y->word[i].copy;
     return same;
+}
+
+/* Append what is changed, ", high rz", the first after " with ". */
+static void add_change(char *text, size_t size, const char *what, const char *value)
+{
+    const size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s %s %s", strstr(text, " with ") ? "," : " with",
+             what, value);
+}
+
+void split_label(char *text, size_t size, const struct bitcut_split *s)
+{
+    const struct bitcut_split *const own = bitcut_split_find(s->name), *row = own;
+    char scale[12];
+    if (!row || !split_same(row, s))
+        for (row = splits; row->name && !split_same(row, s);) row++;
+    snprintf(text, size, "%s", row->name ? row->name : s->name);
+    if (row->name || !own) return;
+    snprintf(scale, sizeof scale, "%d", s->scale);
+    if (s->word[0].format != own->word[0].format)
+        add_change(text, size, "format", s->word[0].format->name);
+    if (s->word[0].rounding != own->word[0].rounding)
+        add_change(text, size, "high", s->word[0].rounding->name);
+    if (s->words > 1 && split_low(s) != split_low(own))
+        add_change(text, size, "low", split_low(s)->name);
+    if (s->words > 1 && s->scale != own->scale) add_change(text, size, "scale", scale);
 }
 
 void split_words(uint64_t word[SPLIT_WORDS_MOST], const struct bitcut_split *s, uint32_t x)

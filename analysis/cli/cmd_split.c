@@ -4,12 +4,15 @@
 #include "analysis/error/judge.h"
 #include "lib/hostfp.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static const char *name = "halfhalf", *format_name, *high, *low, *unit_name, *path;
 static int scale = SETUP_UNSET, from = SETUP_UNSET, to = SETUP_UNSET;
 static size_t samples = 1 << 12;
 static bool exhaustive;
+
+enum { LABEL_MOST = 100 };
 
 static const struct option_row options[] = {
     { "split", "start from this row (bitcut list splits; default halfhalf)", OPTION_TEXT,
@@ -104,16 +107,19 @@ static int choose(struct bitcut_split *split, bool *flush, const struct context 
 static json_t *describe(const struct bitcut_split *s, bool flush, int e,
                         const struct retention *r)
 {
+    char label[LABEL_MOST];
+    split_label(label, sizeof label, s);
     json_t *row =
-        json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:I}", "split", s->name, "format",
+        json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:I}", "split", label, "format",
                   s->word[0].format->name, "high", s->word[0].rounding->name, "low",
                   split_low(s)->name, "scale", s->scale, "flush", (int)flush, "exponent",
                   e, "count", (json_int_t)r->count);
-    for (const struct retention_figure *f = retention_figures; f->name; f++)
-        json_object_set_new(row, f->name,
-                            !f->theory ? json_number(retention_figure_of(r, f))
-                            : path     ? json_null()
-                                       : json_number(f->theory(s, e)));
+    for (const struct retention_figure *f = retention_figures; f->name; f++) {
+        const double value = !f->theory ? retention_figure_of(r, f)
+                             : path     ? (double)NAN
+                                        : retention_theory(f, s, e);
+        json_object_set_new(row, f->name, isnan(value) ? json_null() : json_number(value));
+    }
     return row;
 }
 

@@ -133,6 +133,19 @@ static void say_split(char *text, size_t size, const struct bitcut_split *s, int
             say_more(text, size, ", and a copy in %s", s->word[w].format->name);
 }
 
+/* The split of a row with the scale, and where all have them the roundings, that it has. */
+static void label_words(char *label, size_t size, const struct bitcut_split *split,
+                        const json_t *row, bool of_both)
+{
+    struct bitcut_split s = *split;
+    const struct bitcut_rounding *const high = bitcut_rounding_find(text_at(row, "high")),
+                                 *const low = bitcut_rounding_find(text_at(row, "low"));
+    s.scale = (int)whole_at(row, "scale");
+    for (int w = 0; w < s.words && of_both && high && low; w++)
+        s.word[w].rounding = w ? low : high;
+    split_label(label, size, &s);
+}
+
 bool say_words(char *text, size_t size, const struct emit_line *line, const json_t *row)
 {
     const int scale = (int)whole_at(row, "scale"), terms = (int)whole_at(row, "terms");
@@ -140,12 +153,14 @@ bool say_words(char *text, size_t size, const struct emit_line *line, const json
     const bool same = !name[1] || !strcmp(name[0], name[1]);
     for (int i = 0; i < (same ? 1 : 2); i++) {
         const struct bitcut_split *s = table_find(TABLE(splits), name[i]);
+        char label[80];
         say_more(text, size, "%s%s is ", i ? "; " : "",
                  same ? "each element of A and B"
                  : i  ? "of B"
                       : "each element of A");
         if (s) say_split(text, size, s, scale);
-        say_more(text, size, s ? " (%s)" : "%s", name[i]); /* else the name of a format */
+        if (s) label_words(label, sizeof label, s, row, same);
+        say_more(text, size, s ? " (%s)" : "%s", s ? label : name[i]); /* or a format */
     }
     say_more(text, size, "; rounded by %s", text_at(row, "high"));
     if (strcmp(text_at(row, "high"), text_at(row, "low")) != 0)

@@ -321,15 +321,16 @@ static struct tally run_tally(const struct course *c, size_t from, size_t to)
 
 static struct retention summary(const struct tally *t)
 {
-    const double count = (double)t->count, finite = (double)(t->count - t->overflow);
+    const double count = (double)t->count, finite = (double)(t->count - t->overflow),
+                 none = finite > 0 ? 0 : (double)NAN; /* of which there could be an error */
     return (struct retention){
         .count = t->count,
         .exact = (double)t->exact / count,
         .bits = (double)t->bits / count,
-        .max_ulp = t->max_ulp,
-        .mean_ulp = finite > 0 ? t->ulps / finite : 0,
-        .max_relative = t->max_relative,
-        .max_low = t->max_low,
+        .max_ulp = t->max_ulp + none,
+        .mean_ulp = finite > 0 ? t->ulps / finite : none,
+        .max_relative = t->max_relative + none,
+        .max_low = t->max_low + none,
         .p_subnormal = (double)t->subnormal / count,
         .p_zero = (double)t->zero / count,
         .p_overflow = (double)t->overflow / count,
@@ -385,10 +386,17 @@ enum bitcut_status retention_count(struct retention *r, const struct bitcut_spli
     return retention_measure(r, s, false, &v, threads, progress, f);
 }
 
-/* The mean of two, of so many values each; 0 of none. */
+/* The mean of two, of so many values each; NaN of none. */
 static double mean(double x, double of_x, double y, double of_y)
 {
-    return of_x + of_y > 0 ? (x * of_x + y * of_y) / (of_x + of_y) : 0;
+    if (!(of_x > 0)) return y;
+    return of_y > 0 ? (x * of_x + y * of_y) / (of_x + of_y) : x;
+}
+
+/* The larger of two errors; NaN is that of no value. */
+static double larger_error(double x, double y)
+{
+    return isnan(x) ? y : larger_double(x, y);
 }
 
 /* Those that did not overflow, of which errors are. */
@@ -402,14 +410,18 @@ void retention_add(struct retention *all, const struct retention *more)
     const struct retention x = *all, y = *more;
     const double of_x = (double)x.count, of_y = (double)y.count;
     if (!y.count) return;
+    if (!x.count) {
+        *all = y;
+        return;
+    }
     *all = (struct retention){
         .count = x.count + y.count,
         .exact = mean(x.exact, of_x, y.exact, of_y),
         .bits = mean(x.bits, of_x, y.bits, of_y),
-        .max_ulp = larger_double(x.max_ulp, y.max_ulp),
+        .max_ulp = larger_error(x.max_ulp, y.max_ulp),
         .mean_ulp = mean(x.mean_ulp, finite_values(&x), y.mean_ulp, finite_values(&y)),
-        .max_relative = larger_double(x.max_relative, y.max_relative),
-        .max_low = larger_double(x.max_low, y.max_low),
+        .max_relative = larger_error(x.max_relative, y.max_relative),
+        .max_low = larger_error(x.max_low, y.max_low),
         .p_subnormal = mean(x.p_subnormal, of_x, y.p_subnormal, of_y),
         .p_zero = mean(x.p_zero, of_x, y.p_zero, of_y),
         .p_overflow = mean(x.p_overflow, of_x, y.p_overflow, of_y),
@@ -439,6 +451,27 @@ double retention_p_zero(const struct bitcut_split *s, int e)
     if (s->words < 2) return 0;
     return part_below(
         s, e, format_least_exponent(low->format) - round_is_nearest(low->rounding));
+}
+
+/* Whether the first word is normal, whatever it is of, and what it leaves is spread as the
+   forms have it; and the second holds all of that, as another number of its own. */
+static bool has_theory(const struct bitcut_split *s, int e)
+{
+    const struct split_word *const high = &s->word[0], *const low = &s->word[1];
+    const bool nearest = round_is_nearest(high->rounding);
+    if (s->words < 2) return true;
+    return !split_is_fixed(s) && (nearest || high->rounding->direction == TO_ZERO) &&
+           e >= format_emin(high->format) && e <= format_emax(high->format) &&
+           !low->copy && low->level == high->level + 1 &&
+           (round_is_nearest(low->rounding) || low->rounding->direction == TO_ZERO) &&
+           low->rounding->flush == FLUSH_NONE &&
+           e - high->format->fraction_bits - nearest + s->scale <= format_emax(low->format);
+}
+
+double retention_theory(const struct retention_figure *f, const struct bitcut_split *s,
+                        int e)
+{
+    return has_theory(s, e) ? f->theory(s, e) : (double)NAN;
 }
 
 /* --- names ------------------------------------------------------------------------ */

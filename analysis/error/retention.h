@@ -37,6 +37,11 @@ struct retention_figure {
 
 extern const struct retention_figure retention_figures[]; /* ended by a NULL name */
 
+/* What theory says of the values of exponent e, for a figure that is theory; NaN: it does
+   not hold of them (retention_p_subnormal()). */
+double retention_theory(const struct retention_figure *figure,
+                        const struct bitcut_split *split, int e);
+
 /* The number of a figure that is not theory. */
 double retention_figure_of(const struct retention *r,
                            const struct retention_figure *figure);

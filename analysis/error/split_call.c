@@ -65,7 +65,8 @@ static double value_of(size_t i, const struct question *q, int e, bool all,
     if (i == COUNT) return (double)r->count;
     if (i >= last) return i < last + SPECIALS ? 0 : (double)NAN;
     const struct retention_figure *const figure = &retention_figures[i - FIGURES];
-    if (figure->theory) return q->of || all ? (double)NAN : figure->theory(q->split, e);
+    if (figure->theory) 
+        return q->of || all ? (double)NAN : retention_theory(figure, q->split, e);
     return r->count ? retention_figure_of(r, figure) : (double)NAN;
 }
 

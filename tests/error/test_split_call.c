@@ -46,7 +46,7 @@ static void check_row(const double *row, const char *split, const uint32_t x[VAL
                       int from, int to)
 {
     size_t count = 0, exact = 0, bits_kept = 0;
-    double most = 0;
+    double most = (double)NAN; /* of values that overflow there is none */
     for (size_t i = 0; i < VALUES; i++) {
         const int e = (int)(x[i] >> 23 & 0xff) - 127;
         int bits;
@@ -66,7 +66,7 @@ static void check_row(const double *row, const char *split, const uint32_t x[VAL
     const double tiny = 1e-12;
     ck_assert(fabs(row[at("exact")] - (double)exact / (double)count) <= tiny);
     ck_assert(fabs(row[at("bits")] - (double)bits_kept / (double)count) <= 23 * tiny);
-    ck_assert(row[at("max_ulp")] == most);
+    ck_assert(row[at("max_ulp")] == most || (isnan(row[at("max_ulp")]) && isnan(most)));
     ck_assert(isnan(row[at("p_zero_theory")]) && isnan(row[NAMES - 1]));
 }
 

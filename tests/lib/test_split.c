@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define F16 (&formats[FORMAT_F16])
 #define R(index) (&roundings[ROUND_##index])
@@ -619,6 +620,38 @@ START_TEST(names_and_plain)
 }
 END_TEST
 
+/* A row that was changed is called what it is: another row, or with what was changed. */
+START_TEST(labels)
+{
+    static const struct {
+        int row, scale, high;
+        const char *label;
+    } of[] = {
+        { SPLIT_MARKIDIS, 0, ROUND_RN, "markidis" },
+        { SPLIT_MARKIDIS, 11, ROUND_RN, "halfhalf" },
+        { SPLIT_HALFHALF, 11, ROUND_RZ, "halfhalf with high rz" },
+        { SPLIT_HALFHALF, 9, ROUND_RZ, "halfhalf with high rz, scale 9" },
+        { SPLIT_HALF, 60, ROUND_RZ, "half with high rz" },
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct bitcut_split s = splits[of[i].row];
+        char text[60], cut[12];
+        s.scale = of[i].scale;
+        s.word[0].rounding = &roundings[of[i].high];
+        split_label(text, sizeof text, &s);
+        ck_assert_str_eq(text, of[i].label);
+        split_label(cut, sizeof cut, &s);
+        ck_assert_int_eq(strncmp(cut, text, sizeof cut - 1), 0);
+        ck_assert_uint_le(strlen(cut), sizeof cut - 1);
+    }
+    for (const struct bitcut_split *s = splits; s->name; s++) {
+        char text[60];
+        split_label(text, sizeof text, s);
+        ck_assert_str_eq(text, s->name);
+    }
+}
+END_TEST
+
 TEST_MAIN("split", constants_of_all_mantissas, scale_traps, truncated_words_saturate,
           underflow_by_exponent, full_retention, every_row, sign_symmetry, single_values,
-          bitcut_rows_agree_on_normal_numbers, names_and_plain)
+          bitcut_rows_agree_on_normal_numbers, names_and_plain, labels)
