@@ -85,10 +85,11 @@ static enum bitcut_status run_one(void *context, size_t run, struct fault *f)
     return status;
 }
 
-/* What the largest of so many numbers of the kind is below with this probability. */
-static double largest(const struct tail *t, double count, double probability)
+/* The share of numbers of the kind that may be above, if the largest of so many is below
+   with this probability. */
+static double share_above(double count, double probability)
 {
-    return sqrt(tail_guess(t, 1 - elementary_exp(elementary_log(probability) / count)));
+    return 1 - elementary_exp(elementary_log(probability) / count);
 }
 
 /* The range of the largest of m n outputs, out of the squares of groups. */
@@ -99,8 +100,8 @@ static void find_range(struct usual *to, double *square, const struct course *c,
     const double groups =
         outputs * (double)c->groups / ((double)c->rows * (double)c->cols);
     tail_fit(&t, square, c->runs * c->groups);
-    to->low = largest(&t, groups, 0.01);
-    to->high = largest(&t, groups, 0.99);
+    to->low = sqrt(tail_guess(&t, share_above(groups, 0.01)));
+    to->high = sqrt(tail_limit(&t, share_above(groups, 0.99)));
     to->outputs = c->runs * c->rows * c->cols;
 }
 

@@ -5,7 +5,7 @@
 #include "analysis/error/gemm_data.h"
 #include "lib/progress.h"
 
-/* Between which numbers most runs have their backward_max (metric.h): 96.1 to 100 %
+/* Between which numbers most runs have their backward_max (metric.h): at least 96.1 %
    of 1000 runs each of seven recipes, units and inputs, where the model says 98. */
 struct usual {
     double low, high; /* u; infinite where runs overflow                         */
@@ -16,7 +16,8 @@ struct usual {
    rows and columns, with k in other orders (gemm_data_shuffle()), of some 2^22 products
    of A and B in all.  The largest error of all m n outputs is guessed from the largest of
    groups, as if squares of these had exponential tails, as of normal errors they have:
-   its quantiles of 1 and of 99 %.
+   its quantiles of 1 and of 99 %, the upper one with what the groups do not tell of the
+   tail (tail_limit()).
    The same for any number of threads.  BITCUT_NO_MEMORY; BITCUT_CANNOT
    if asked to stop. */
 enum bitcut_status usual_range(struct usual *to, const struct bitcut_gemm *g,
