@@ -102,6 +102,8 @@ const struct chip chips[] = {
     GPU("mi300a",      "AMD Instinct MI300A, gfx942", "cdna3", "cdna3", false, ROCM_LIST),
     GPU("mi325x",      "AMD Instinct MI325X, gfx942", "cdna3", "cdna3", false, ROCM_LIST),
     /* name, what, architecture, also, source */
+
+    GPU("gfx1151",     "AMD Radeon 8060S, gfx1151, RDNA 3.5", "rdna35", NULL, false, ROCM_LIST),
     { "cooper-lake",     "Intel Xeon, Cooper Lake: AVX512-BF16", "avx512", { NULL },
       .source = LLVM_X86 ", cooperlake" },
     { "sapphire-rapids", "Intel Xeon, Sapphire Rapids: AMX-BF16, AVX512-BF16", "amx",
@@ -186,7 +188,8 @@ static const struct {
     { "ada", &nvidia },       { "hopper", &nvidia },
     { "blackwell", &nvidia }, { "rtx-blackwell", &nvidia },
     { "cdna1", &amd },        { "cdna2", &amd },
-    { "cdna3", &amd },        { "amx", &intel },
+    { "cdna3", &amd },        { "rdna35", &amd },
+    { "amx", &intel },
     { "avx512", &x86 },       { "amx-fp16", &intel },
     { "neon", &arm },         { "neon-fp8", &arm },
     { "sme", &arm },

@@ -93,7 +93,8 @@ struct summation {
 
 /* All of them: a new one is a word here, and a file that defines sum_NAME. */
 #define SUMMATIONS(ROW)                                                                  \
-    ROW(fused) ROW(grouped) ROW(pairs) ROW(two_stage) ROW(serial) ROW(chains) ROW(dot)
+    ROW(fused) ROW(grouped) ROW(pairs) ROW(two_stage) ROW(serial) ROW(chains) ROW(dot)   \
+    ROW(complement)
 
 #define SUMMATION(name) extern const struct summation sum_##name;
 SUMMATIONS(SUMMATION)

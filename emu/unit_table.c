@@ -10,6 +10,7 @@
    SPR      compared with an Intel Sapphire Rapids by the authors, 10.4 million outputs
    EMR      recorded on an Intel Xeon, family 6 model 207, by the authors (data/README.md)
    ZEN4     recorded on an AMD EPYC by the authors (data/README.md)
+   RDNA     ROCm/rocm-systems, issue 12056 (observations of gfx1151, and a model of them)
    PTX      PTX ISA 9.0, mma and wgmma.mma_async: integers, exact, without .satfinite
             modulo 2^32 (a definition)
    OY       Ootomo and Yokota 2022, section 3.2 (a definition, not hardware)
@@ -203,6 +204,17 @@
         SHAPE(16, 16, 16), FROM(F16, F16), .c = F(F32), .result = F(F32), rounding_,         \
         .summation = &sum_serial, .block = 16, .keep = 25, .carrier = carrier_,              \
         .zero = ZERO_SUM_POSITIVE, .nan = 0x7fffffff, PROVEN(DEFINITION, source_)            \
+    }
+
+/* RDNA3.5: one's complement. */
+#define INVERTED(name_, m_, n_, k_, a_, b_, ...)                                             \
+    {                                                                                        \
+        .name = name_, .what = "blocks of " #k_ " products and c, truncated to 24 bits "     \
+                               "below the largest exponent, those of another sign than c "   \
+                               "inverted",                                                   \
+        SHAPE(m_, n_, k_), FROM(a_, b_), .c = F(F32), .result = F(F32), .rounding = RNE,     \
+        .nan = 0x7fc00000, .summation = &sum_complement, .block = k_, .fraction = 24,        \
+        .zero = ZERO_SUM_POSITIVE, PROVEN(__VA_ARGS__)                                       \
     }
 
 /* Name, m, n, k, formats of A and B, what a step rounds to, and what the macro says; then
@@ -527,6 +539,9 @@ const struct bitcut_unit units[] = {
     CHAIN("cdna3/mfma.4x4x1_16b.f32.f32",  4,  4, 1, F32, NAN_F32, MODELS, "MMA-Sim"),
     CHAIN("cdna3/mfma.16x16x4.f64.f64",   16, 16, 4, F64, NAN_F64, MODELS, "MMA-Sim"),
     CHAIN("cdna3/mfma.4x4x4_4b.f64.f64",   4,  4, 4, F64, NAN_F64, MODELS, "MMA-Sim"),
+
+    INVERTED("rdna35/dot2.m1n1k2.f32.f16", 1, 1, 2, F16, F16, OBSERVED, "RDNA",
+             "normalise floor via flush_inputs rounding flush zero nan"),
 
     TILE("amx/tdpbf16ps.m16n16k32.f32.bf16", 16, 16, 32, BF16, BF16, .flush_inputs = INPUT_SIGNED,
          RECORDED, "Intel SDM, TDPBF16PS; EMR; SPR"),

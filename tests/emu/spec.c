@@ -446,6 +446,28 @@ static uint64_t fused_sum(const struct bitcut_unit *u, struct term *terms,
     return exact_sum(u, &u->rounding, terms, n);
 }
 
+/* Every product that is not zero and has another sign than c is one unit of the last
+   kept place larger than it is cut. */
+static uint64_t complement_sum(const struct bitcut_unit *u, struct term *terms,
+                               const struct term *scales, int block)
+{
+    (void)scales;
+    const int n = block + 1;
+    uint64_t d;
+    if (special_sum(&d, u, terms, n)) return d;
+    const long last = align_exponent(terms, n, -1000) - u->fraction;
+    for (int i = 0; i < n; i++) {
+        const bool against = i < block && terms[i].kind == KIND_FINITE &&
+                             terms[i].negative != terms[block].negative;
+        struct dyadic one = { .e = last };
+        cut_to(&terms[i].value, u, last);
+        mpz_init_set_si(one.m, terms[i].negative ? -1 : 1);
+        if (against) add(&terms[i].value, &one);
+        mpz_clear(one.m);
+    }
+    return exact_sum(u, &u->rounding, terms, n);
+}
+
 /* terms[0] becomes the sum of n products times `scale`, with the scale's exponent. */
 static void group_scale(struct term *terms, int n, const struct term *scale)
 {
@@ -654,7 +676,8 @@ static const struct sum {
     { "fused", fused_sum, false },   { "grouped", grouped_sum, true },
     { "pairs", pairs_sum, false },   { "two-stage", two_stage_sum, false },
     { "serial", serial_sum, false }, { "chains", chains_sum, false },
-    { "dot", dot_sum, false },       { 0 },
+    { "dot", dot_sum, false },       { "complement", complement_sum, false },
+    { 0 },
 };
 
 static const struct sum *find_sum(const char *name)

@@ -2,6 +2,7 @@
    checked from the operands to the output, each number against exact rationals. */
 #include "analysis/evidence/field.h"
 #include "analysis/evidence/sample.h"
+#include "emu/engine.h"
 #include "lib/bits.h"
 #include "lib/table.h"
 #include "tests/test.h"
@@ -328,6 +329,14 @@ static bool is_near(mpq_t whole, mpq_t part, int unit)
     return is_cut(whole, part, unit, true) || is_cut(part, whole, unit, true);
 }
 
+/* What inverting the bits of a term adds to its integer. */
+static int inverting(const struct audit *x, const struct trace_term *term)
+{
+    const bool against = term->value.negative != unit_read(x->u, x->u->c, x->step->c).negative;
+    if (x->u->summation != &sum_complement || term->source != TRACE_PRODUCT) return 0;
+    return !term->value.significand || !against ? 0 : term->value.negative ? -1 : 1;
+}
+
 /* A term against its aligned integer. */
 static void audit_aligned(struct audit *x, const struct trace_sum *sum,
                           const struct trace_term *term, mpq_t value)
@@ -340,7 +349,7 @@ static void audit_aligned(struct audit *x, const struct trace_sum *sum,
                           term->exponent < sum->exponent - x->u->fraction - 1;
     mpq_t part;
     mpq_init(part);
-    set_integer(part, term->aligned, sum->value.exponent);
+    set_integer(part, term->aligned - inverting(x, term), sum->value.exponent);
     expect(x, left_out || is_cut(value, part, unit, staged || x->u->floor), "aligned");
     expect(x,
            !sum->at_exponent || !term->value.significand ||
