@@ -101,9 +101,8 @@ const struct chip chips[] = {
     GPU("mi300x",      "AMD Instinct MI300X, gfx942", "cdna3", "cdna3", false, ROCM_LIST),
     GPU("mi300a",      "AMD Instinct MI300A, gfx942", "cdna3", "cdna3", false, ROCM_LIST),
     GPU("mi325x",      "AMD Instinct MI325X, gfx942", "cdna3", "cdna3", false, ROCM_LIST),
-    /* name, what, architecture, also, source */
-
     GPU("gfx1151",     "AMD Radeon 8060S, gfx1151, RDNA 3.5", "rdna35", NULL, false, ROCM_LIST),
+    /* name, what, architecture, also, source */
     { "cooper-lake",     "Intel Xeon, Cooper Lake: AVX512-BF16", "avx512", { NULL },
       .source = LLVM_X86 ", cooperlake" },
     { "sapphire-rapids", "Intel Xeon, Sapphire Rapids: AMX-BF16, AVX512-BF16", "amx",

@@ -96,7 +96,7 @@ struct budget_matrices {
     size_t m, n, k;
 };
 
-/* The budget of a GEMM on a unit, by its plan: of all outputs up to m n k = 2^30, else of
+/* The budget of a GEMM on a unit, by its plan: of all outputs up to m n k = 2^27, else of
    about as many products.  When progress asks to stop, of those that were done by then.
    The same for any number of threads.  BITCUT_NO_MEMORY. */
 enum bitcut_status budget_gemm(struct budget_summary *to, const struct bitcut_gemm *g,

@@ -11,12 +11,12 @@ enum { CHUNK = 1024, ELEMENTS_MOST = 1 << 24, LEAST_EXPONENT = -149, FRACTION = 
 
 /* --- one output ------------------------------------------------------------------- */
 
-/* Columns of B without gaps, and values of lines for all outputs, if they are not too
-   many. */
+/* Columns of B without gaps, and the values of the lines that outputs at hand have. */
 struct prepared {
     const struct budget_matrices *x;
-    uint32_t *column;              /* [n][k]                              */
-    struct budget_values **a, **b; /* [m], [n], or NULL: each output its own */
+    uint32_t *column;              /* [n][k]                                      */
+    struct budget_values **a, **b; /* [m], [n]: NULL where no output at hand has it */
+    bool *used;                    /* [m + n]                                     */
 };
 
 static void prepared_clear(struct prepared *p)
@@ -25,20 +25,39 @@ static void prepared_clear(struct prepared *p)
     for (size_t j = 0; p->b && j < p->x->n; j++) free(p->b[j]);
     free(p->a);
     free(p->b);
+    free(p->used);
     free(p->column);
 }
 
-static bool make_values(struct prepared *p, const struct gemm_plan *plan, int threads)
+/* Outputs `from` to `to` of those looked at, which lie `stride` apart. */
+struct piece {
+    size_t from, to;
+    double stride;
+};
+
+static size_t output_at(const struct piece *c, size_t t)
 {
-    const size_t m = p->x->m, lines = m + p->x->n, k = p->x->k;
+    return (size_t)((double)t * c->stride);
+}
+
+/* Make the values of the lines that the outputs have, and end those of others. */
+static bool make_values(struct prepared *p, const struct gemm_plan *plan,
+                        const struct piece *c, int threads)
+{
+    const size_t m = p->x->m, n = p->x->n, k = p->x->k, lines = m + n;
     bool enough = true;
     (void)threads;
-    p->a = calloc(m + 1, sizeof(struct budget_values *));
-    p->b = calloc(p->x->n + 1, sizeof(struct budget_values *));
-    if (!p->a || !p->b) return false;
+    for (size_t i = 0; i < lines; i++) p->used[i] = false;
+    for (size_t t = c->from; t < c->to; t++)
+        p->used[output_at(c, t) / n] = p->used[m + output_at(c, t) % n] = true;
 #pragma omp parallel for schedule(dynamic) num_threads(threads_for(threads, lines))
     for (size_t i = 0; i < lines; i++) {
         struct budget_values **const to = i < m ? &p->a[i] : &p->b[i - m];
+        if (!p->used[i]) {
+            free(*to);
+            *to = NULL;
+        }
+        if (!p->used[i] || *to) continue;
         *to = i < m ? budget_values_make(plan, BITCUT_A, p->x->a + i * k, k)
                     : budget_values_make(plan, BITCUT_B, p->column + (i - m) * k, k);
         if (*to) continue;
@@ -48,16 +67,17 @@ static bool make_values(struct prepared *p, const struct gemm_plan *plan, int th
     return enough;
 }
 
-static bool prepare(struct prepared *p, const struct gemm_plan *plan,
-                    const struct budget_matrices *x, int threads)
+static bool prepare(struct prepared *p, const struct budget_matrices *x)
 {
     *p = (struct prepared){ .x = x };
     p->column = memory_allocate(x->n, x->k * sizeof *p->column);
-    if (!p->column) return false;
+    p->a = calloc(x->m + 1, sizeof(struct budget_values *));
+    p->b = calloc(x->n + 1, sizeof(struct budget_values *));
+    p->used = calloc(x->m + x->n + 1, sizeof *p->used);
+    if (!p->column || !p->a || !p->b || !p->used) return false;
     for (size_t i = 0; i < x->k; i++)
         for (size_t j = 0; j < x->n; j++) p->column[j * x->k + i] = x->b[i * x->n + j];
-    return (double)(x->m + x->n) * (double)x->k > ELEMENTS_MOST ||
-           make_values(p, plan, threads);
+    return true;
 }
 
 static enum bitcut_status output_budget(struct budget_output *to,
@@ -67,10 +87,9 @@ static enum bitcut_status output_budget(struct budget_output *to,
 {
     const struct budget_matrices *const x = p->x;
     const size_t i = at / x->n, j = at % x->n;
-    const struct budget_lines lines = {
-        x->a + i * x->k,     p->column + j * x->k,  x->k,
-        x->c ? x->c[at] : 0, p->a ? p->a[i] : NULL, p->b ? p->b[j] : NULL
-    };
+    const struct budget_lines lines = { x->a + i * x->k, p->column + j * x->k,
+                                        x->k,            x->c ? x->c[at] : 0,
+                                        p->a[i],         p->b[j] };
     return budget_one(to, g, plan, &lines, false, NULL);
 }
 
@@ -150,24 +169,31 @@ static void finish(struct budget_summary *x)
 /* How many outputs are looked at. */
 static size_t sample_of(const struct budget_matrices *x)
 {
-    const double most = 0x1p30 / larger_double(1, (double)x->k),
+    const double most = 0x1p27 / larger_double(1, (double)x->k),
                  all = (double)x->m * (double)x->n;
     return all <= most ? x->m * x->n : (size_t)larger_double(1, most);
 }
 
-/* Outputs `from` to `to` of those looked at. */
-static enum bitcut_status
-run_chunk(struct budget_output *out, const struct bitcut_gemm *g,
-          const struct gemm_plan *plan, const struct prepared *p, size_t from, size_t to,
-          double stride, int threads, const struct progress *progress)
+/* How many at a time: their lines have at most twice ELEMENTS_MOST elements. */
+static size_t chunk_of(const struct budget_matrices *x)
+{
+    const size_t most = x->k ? ELEMENTS_MOST / x->k : CHUNK;
+    return most < 1 ? 1 : smaller(most, CHUNK);
+}
+
+static enum bitcut_status run_chunk(struct budget_output *out, const struct bitcut_gemm *g,
+                                    const struct gemm_plan *plan, struct prepared *p,
+                                    const struct piece *c, int threads,
+                                    const struct progress *progress)
 {
     enum bitcut_status worst = BITCUT_OK;
     (void)threads;
-#pragma omp parallel for schedule(dynamic, 4) num_threads(threads_for(threads, to - from))
-    for (size_t t = from; t < to; t++) {
+    if (!make_values(p, plan, c, threads)) return BITCUT_NO_MEMORY;
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads_for(threads, c->to - c->from))
+    for (size_t t = c->from; t < c->to; t++) {
         if (progress_stopped(progress)) continue;
         const enum bitcut_status status =
-            output_budget(&out[t - from], g, plan, p, (size_t)((double)t * stride));
+            output_budget(&out[t - c->from], g, plan, p, output_at(c, t));
         if (status == BITCUT_OK) continue;
 #pragma omp atomic write
         worst = status;
@@ -180,21 +206,21 @@ enum bitcut_status budget_gemm(struct budget_summary *to, const struct bitcut_ge
                                const struct budget_matrices *x, int threads,
                                const struct progress *progress, struct fault *f)
 {
-    const size_t total = x->m * x->n, count = sample_of(x);
-    const double stride = count ? (double)total / (double)count : 1;
+    const size_t total = x->m * x->n, count = sample_of(x), chunk = chunk_of(x);
+    struct piece c = { .stride = count ? (double)total / (double)count : 1 };
     struct budget_output *const out = memory_allocate(CHUNK, sizeof *out);
     struct prepared p;
     double worst = 0;
     enum bitcut_status status =
-        prepare(&p, plan, x, threads) && out ? BITCUT_OK : BITCUT_NO_MEMORY;
+        prepare(&p, x) && out ? BITCUT_OK : BITCUT_NO_MEMORY;
     *to = (struct budget_summary){ .total = total, .first = total, .worst = total };
-    for (size_t from = 0; from < count && status == BITCUT_OK; from += CHUNK) {
-        const size_t end = smaller(from + CHUNK, count);
-        status = run_chunk(out, g, plan, &p, from, end, stride, threads, progress);
+    for (; c.from < count && status == BITCUT_OK; c.from = c.to) {
+        c.to = smaller(c.from + chunk, count);
+        status = run_chunk(out, g, plan, &p, &c, threads, progress);
         if (progress_stopped(progress)) break;
-        for (size_t t = from; t < end && status == BITCUT_OK; t++)
-            take_output(to, &out[t - from], (size_t)((double)t * stride), &worst);
-        progress_report(progress, end, count);
+        for (size_t t = c.from; t < c.to && status == BITCUT_OK; t++)
+            take_output(to, &out[t - c.from], output_at(&c, t), &worst);
+        progress_report(progress, c.to, count);
     }
     free(out);
     prepared_clear(&p);
