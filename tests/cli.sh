@@ -286,6 +286,16 @@ files_converted() {
     tail -n +3 back.mtx | tr '\n' ' ' | grep -q '^448 448 -448 nan 448 ' || cat back.mtx
 }
 
+# A result of zeros keeps 0 bits, not -0.
+no_bits_kept() {
+    set -- --recipe plain --unit h100 -m 3 -n 2 -k 2 --input-a 'const(1e-9)' \
+        --input-b 'const(1)'
+    run 0 gemm "$@"
+    grep -q ' of ||C||, C the exact result: 0 bits kept' out || cat out
+    run 0 gemm "$@" --json
+    grep -q '"effective_bits":0' out || cat out
+}
+
 # Words of the unit's format by another rounding, as the split of that format has it.
 words_of_units_kept() {
     for unit in hopper/mma.m16n8k8.f32.tf32:tf32 ampere/mma.m16n8k16.f32.bf16:bf16 \
@@ -1261,6 +1271,7 @@ ok_if_empty "the error has parts" "$(budgets)"
 exhaustive "the worst outputs have budgets" worst_told
 ok_if_empty "the error has bounds" "$(bounds_told)"
 ok_if_empty "convert rounds once, and counts" "$(files_converted)"
+ok_if_empty "zeros keep 0 bits" "$(no_bits_kept)"
 ok_if_empty "--high leaves words of the unit's format" "$(words_of_units_kept)"
 ok_if_empty "mixed words have formats, levels and units" "$(mixed_words_said)"
 ok_if_empty "equilibrated lines serve a wide range" "$(wide_range_served)"

@@ -48,9 +48,10 @@ static bool say_relative(char *text, size_t size, const struct emit_line *line,
                          const json_t *row)
 {
     char error[SAY_NUMBER_MOST], bits[SAY_NUMBER_MOST];
+    const bool any = real_at(row, "effective_bits") > 0;
     say_more(text, size, "%s of ||C||, C the exact result: %s bits kept (FP32 has 24)",
              say_number(error, row, line->key, 3),
-             say_number(bits, row, "effective_bits", 3));
+             any ? say_number(bits, row, "effective_bits", 3) : "0");
     return true;
 }
 
