@@ -215,6 +215,7 @@ static enum bitcut_status read_kernels(struct gfx9_object *o, struct reader *r,
     size_t used = 0;
     o->names = memory_allocate(room, 1);
     o->kernels = memory_allocate(0, sizeof *o->kernels);
+    o->arguments = memory_allocate(0, sizeof *o->arguments);
     if (list.kind != LIST) r->failed = true;
     for (uint64_t n = 0; n < list.number && !r->failed; n++) {
         struct gfx9_kernel k = { .descriptor = NO_DESCRIPTOR };
@@ -226,8 +227,9 @@ static enum bitcut_status read_kernels(struct gfx9_object *o, struct reader *r,
             o->kernels[o->kernel_count++] = k;
         else r->failed = true;
     }
+    if (!o->arguments) to.no_memory = true;
     const struct gfx9_argument *at = o->arguments;
-    for (size_t n = 0; n < o->kernel_count; at += o->kernels[n++].arguments)
+    for (size_t n = 0; at && n < o->kernel_count; at += o->kernels[n++].arguments)
         o->kernels[n].argument = at;
     return to.no_memory ? fault_set(f, BITCUT_CANNOT, "no memory") : BITCUT_OK;
 }

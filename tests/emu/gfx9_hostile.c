@@ -1,5 +1,5 @@
 #include "tests/emu/gfx9_hostile.h"
-#include "emu/gfx9/wave.h"
+#include "tests/emu/gfx9_bench.h"
 #include "tests/emu/gfx9_file.h"
 
 #include <stdio.h>
@@ -78,10 +78,9 @@ static const struct opcode *row_take(struct choices *c)
 }
 
 /* A row's instruction with any operands; VOP1, VOP2 and VOPC also as VOP3 has them. */
-static size_t put_row(uint32_t *to, struct choices *c)
+static size_t put_any(uint32_t *to, const struct opcode *row, struct choices *c)
 {
     static const uint32_t long_of[] = { [VOP2] = 0x100, [VOP1] = 0x140, [VOPC] = 0 };
-    const struct opcode *row = row_take(c);
     const uint32_t how = below(c, 4);
     enum encoding e = row->encoding;
     uint32_t opcode = (uint32_t)row->number;
@@ -93,6 +92,32 @@ static size_t put_row(uint32_t *to, struct choices *c)
     to[1] = how == 1 ? (uint32_t)take(c, 4)
                      : (uint32_t)(number(c) | number(c) << 9 | number(c) << 18);
     return e == SOP1 || e == SOP2 || e == SOPK || e == SOPC || e == SOPP ? 1 : 2;
+}
+
+/* One as a compiler may write it, or with a few bits changed. */
+static size_t put_usual(uint32_t *to, const struct opcode *row,
+                        const struct gfx9_target *target, struct choices *c)
+{
+    static struct machine m;
+    struct fields f;
+    uint32_t word[3] = { 0 };
+    uint64_t rng = take(c, 4);
+    fields_random(&f, row, target, &m, &rng, GFX9_ADDRESS_FIRST);
+    const int words = fields_encode(word, &f);
+    for (uint32_t n = below(c, 4); n > 1; n--) {
+        const uint32_t bit = below(c, 64);
+        word[bit / 32] ^= (1u << bit % 32) & ~(bit < 32 ? fixed[row->encoding] : 0);
+    }
+    memcpy(to, word, sizeof word);
+    return (size_t)words;
+}
+
+static size_t put_row(uint32_t *to, const struct gfx9_target *target, struct choices *c)
+{
+    const struct opcode *row = row_take(c);
+    if (row->unit || (row->targets && !(row->targets & target->bit)) || below(c, 2))
+        return put_any(to, row, c);
+    return put_usual(to, row, target, c);
 }
 
 static uint32_t move_scalar(unsigned d, uint32_t s) { return 0xbe800000 | d << 16 | s; }
@@ -123,13 +148,14 @@ static size_t put_ending(uint32_t *to)
     return n;
 }
 
-static size_t put_code(uint32_t to[CODE_MOST], struct choices *c)
+static size_t put_code(uint32_t to[CODE_MOST], const struct gfx9_target *target,
+                       struct choices *c)
 {
     size_t n = 0;
     const bool whole = below(c, 4) != 0;
     if (whole) n += put_beginning(to);
     if (whole && below(c, 4) == 0) to[n++] = 0xbe881c00; /* s_getpc_b64 s[8:9] */
-    for (uint32_t rows = 1 + below(c, 8); rows; rows--) n += put_row(to + n, c);
+    for (uint32_t rows = 1 + below(c, 3); rows; rows--) n += put_row(to + n, target, c);
     if (whole && below(c, 2)) n += put_ending(to + n);
     to[n++] = below(c, 16) ? 0xbf810000 : 0xbf82ffff; /* s_endpgm; s_branch -1 */
     return n;
@@ -207,7 +233,7 @@ static uint8_t *take_file(size_t *bytes, struct choices *c)
     take_descriptor(&x.descriptor, c);
     take_arguments(&x, c);
     if (how == 0) take_excess(&x, c);
-    x.dwords = put_code(code, c);
+    x.dwords = put_code(code, x.target, c);
     uint8_t *file = code_file_make(bytes, &x);
     if (how == 1) damage(file, *bytes, c);
     if (how == 2) *bytes = take(c, 4) % *bytes;
@@ -216,7 +242,18 @@ static uint8_t *take_file(size_t *bytes, struct choices *c)
 
 /* --- runs -------------------------------------------------------------------------- */
 
-enum { BUFFER = 4096, APART = 1 << 16 };
+enum { BUFFER = 4096, SEGMENT = 4096, APART = 1 << 16 };
+
+/* The bytes that a kernel's arguments take by its notes, as callers have them. */
+static size_t argument_bytes(const struct gfx9_kernel *k)
+{
+    size_t bytes = 16;
+    for (int n = 0; n < k->arguments; n++) {
+        const uint64_t end = (uint64_t)k->argument[n].offset + k->argument[n].bytes;
+        if (end > bytes && end <= SEGMENT) bytes = end;
+    }
+    return bytes;
+}
 
 /* Of a fault: one line of characters that can be printed. */
 static void check_fault(const struct fault *f)
@@ -238,13 +275,13 @@ static enum bitcut_status run_once(uint8_t to[BUFFER], struct fault *f,
     struct gfx9_memory memory[] = { { .at = a, .bytes = BUFFER },
                                     { .at = d, .bytes = BUFFER } };
     gfx9_address_set(&memory[1], gfx9_address_set(&memory[0], GFX9_ADDRESS_FIRST));
-    const uint64_t arguments[] = { memory[0].address, memory[1].address };
+    const uint64_t arguments[SEGMENT / 8] = { memory[0].address, memory[1].address };
     const struct gfx9_launch launch = { .object = o,
                                         .kernel = k,
                                         .groups = { 1, 1, 1 },
                                         .items = { items, 1, 1 },
                                         .arguments = arguments,
-                                        .argument_bytes = sizeof arguments,
+                                        .argument_bytes = argument_bytes(k),
                                         .memory = memory,
                                         .memories = 2,
                                         .threads = 1,
