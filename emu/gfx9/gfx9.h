@@ -52,7 +52,7 @@ struct gfx9_kernel {
                                        for; 0: it does not say                       */
     uint32_t hidden;                /* where those begin that the runtime fills in */
     bool has_hidden, counts_blocks; /* hidden ones; as version 5 has them */
-    int arguments; /* GFX9_ARGUMENTS_MOST at most */
+    int arguments;                  /* GFX9_ARGUMENTS_MOST at most */
     const struct gfx9_argument *argument;
 };
 
@@ -123,7 +123,7 @@ struct gfx9_launch {
     size_t argument_bytes;
     const struct gfx9_memory *memory;
     size_t memories;
-    int threads; /* 0: all processors */
+    int threads;    /* 0: all processors */
     double seconds; /* that the run may take, 0: any; more is BITCUT_CANNOT */
     const struct progress *progress; /* or NULL; stopping it is BITCUT_CANNOT */
 };

@@ -100,7 +100,8 @@ static bool place_of(struct place *to, struct wave *w, const struct instruction 
                        .has_base = count == 1,
                        .offset = flat ? (int64_t)(x & 0xfff) : (int32_t)(x << 19) >> 19 };
     if (!vector_ready(w, i, p.address, count)) return false;
-    if (vector_unset(w, p.address, count) || (p.has_base && scalar_unset(w, i->s[2], 2))) {
+    if (vector_unset(w, p.address, count) ||
+        (p.has_base && scalar_unset(w, i->s[2], 2))) {
         wave_fail(w, i, "its address in v%u is not set", p.address);
         return false;
     }
@@ -207,9 +208,12 @@ static void nothing(struct wave *w, const struct instruction *i) { (void)w, (voi
 /* --- the table -------------------------------------------------------------------- */
 
 /* Registers of data: of loads the result, of stores the second operand. */
-#define DWORDS(MORE)     ((((MORE)&255) + 3) / 4)
-#define LOADED(MORE)     ((MORE)&STORES ? 0 : DWORDS(MORE))
-#define OPERANDS(MORE)   { 2, (MORE)&STORES ? DWORDS(MORE) : 0, 2 }
+#define DWORDS(MORE) ((((MORE)&255) + 3) / 4)
+#define LOADED(MORE) ((MORE)&STORES ? 0 : DWORDS(MORE))
+#define OPERANDS(MORE)                                                                   \
+    {                                                                                    \
+        2, (MORE)&STORES ? DWORDS(MORE) : 0, 2                                           \
+    }
 
 /* Both as global memory, and by flat addresses, which may be LDS's elsewhere: those are
    of no buffer here. */

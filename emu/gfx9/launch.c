@@ -201,12 +201,9 @@ static bool given_init(struct given *to, const struct gfx9_launch *x,
 struct room {
     struct group group;
     struct wave *waves;
-    size_t wave_count;
     uint32_t (*registers)[LANES];
     uint64_t (*unset)[2];
 };
-
-enum { FILES = 2 * VGPRS };
 
 static void room_clear(struct room *r)
 {
@@ -214,8 +211,6 @@ static void room_clear(struct room *r)
     free(r->group.lds_set);
     free(r->group.touched);
     free(r->group.matrix);
-    for (size_t n = 0; r->waves && n < r->wave_count; n++)
-        wave_guard(&r->waves[n], false);
     free(r->waves);
     free(r->registers);
     free(r->unset);
@@ -223,13 +218,13 @@ static void room_clear(struct room *r)
 
 static bool room_init(struct room *r, size_t waves, uint32_t lds)
 {
-    *r = (struct room){ .group = { .lds_bytes = lds }, .wave_count = waves };
+    *r = (struct room){ .group = { .lds_bytes = lds } };
     r->group.lds = malloc(lds + 4);
     r->group.lds_set = malloc(lds + 4);
     r->group.touched = memory_allocate(lds / 2 + 2, sizeof *r->group.touched);
-    r->waves = memory_allocate(waves, sizeof *r->waves);
-    r->registers = memory_allocate(waves * FILES, sizeof *r->registers);
-    r->unset = memory_allocate(waves * FILES, sizeof *r->unset);
+    r->waves = calloc(waves, sizeof *r->waves);
+    r->registers = memory_allocate(waves * FILES_GUARDED, sizeof *r->registers);
+    r->unset = memory_allocate(waves * FILES_GUARDED, sizeof *r->unset);
     r->group.matrix = matrix_room_make();
     if (r->group.lds && r->group.lds_set && r->group.touched && r->group.matrix &&
         r->waves && r->registers && r->unset)
@@ -288,14 +283,14 @@ static void wave_start(struct wave *w, struct room *r, uint32_t number,
     const uint32_t left = items - number * LANES;
     wave_guard(w, false);
     memset(w, 0, sizeof *w);
-    wave_guard(w, true);
     w->group = &r->group;
     w->section = gfx9_section_at(x->object, d->entry);
     w->number = number;
     w->pc = d->entry;
     w->exec = left >= LANES ? ~0ull : (1ull << left) - 1;
-    w->v = r->registers + (size_t)number * FILES;
-    w->unset = r->unset + (size_t)number * FILES;
+    w->v = r->registers + (size_t)number * FILES_GUARDED;
+    w->unset = r->unset + (size_t)number * FILES_GUARDED;
+    wave_guard(w, true);
     memset(w->v, 0xcd, FILES * sizeof *w->v);
     memset(w->unset, 0xff, FILES * sizeof *w->unset);
     memset(w->unset_s, 0xff, sizeof w->unset_s);
@@ -399,8 +394,8 @@ static void group_start(struct room *r, const struct gfx9_launch *x,
     g->left = INSTRUCTIONS_MOST;
     g->deadline = deadline;
     g->failed = false;
-    g->readable[0] = (struct gfx9_memory){ given->segment, given->segment_bytes,
-                                           ADDRESS_ARGUMENTS };
+    g->readable[0] =
+        (struct gfx9_memory){ given->segment, given->segment_bytes, ADDRESS_ARGUMENTS };
     g->readable[1] = (struct gfx9_memory){ (void *)(uintptr_t)given->packet, PACKET_BYTES,
                                            ADDRESS_PACKET };
     memset(g->lds, 0xa5, g->lds_bytes);
@@ -471,8 +466,7 @@ static void run_groups(struct outcome *all, const struct gfx9_launch *x,
         if (room_init(&r, waves, d->lds + x->lds_bytes)) {
             run_some(all, &r, x, d, given);
             room_clear(&r);
-        } else
-            note_failure(all, 0, &(struct fault){ BITCUT_CANNOT, "no memory" });
+        } else note_failure(all, 0, &(struct fault){ BITCUT_CANNOT, "no memory" });
     }
 }
 

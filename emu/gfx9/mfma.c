@@ -293,8 +293,8 @@ static void act_matrix(struct wave *w, const struct instruction *i)
     take_lines(room->operands.b, w, &s, s.n, f.b);
     multiply(room, unit, &s);
     for (unsigned r = 0; r < f.sums; r++)
-        FOR_LANES w->v[f.d + r][l] = (uint32_t)(
-            room->d[r / wide * LANES + (unsigned)l] >> (r % wide ? 32 : 0));
+        FOR_LANES w->v[f.d + r][l] =
+            (uint32_t)(room->d[r / wide * LANES + (unsigned)l] >> (r % wide ? 32 : 0));
     vector_unset_write(w, f.d, f.sums, ~0ull, 0, 0);
     w->group->counts.matrix++;
     w->group->counts.products += (uint64_t)s.m * s.n * s.k * s.blocks;
@@ -325,7 +325,7 @@ void act_accumulator(struct wave *w, const struct instruction *i)
 #define ROW(NUMBER, NAME, UNIT, TARGETS)                                                 \
     {                                                                                    \
         .encoding = VOP3P, .number = NUMBER, .name = "v_mfma_" NAME, .act = act_matrix,  \
-        .unit = "mfma." UNIT, .kinds = "v=vvk", .targets = TARGETS                                         \
+        .unit = "mfma." UNIT, .kinds = "v=vvk", .targets = TARGETS                       \
     }
 #define OLD (TARGET_GFX908 | TARGET_GFX90A)
 

@@ -208,7 +208,8 @@ const uint8_t *gfx9_bytes_at(const struct gfx9_object *o, uint64_t address, size
                              bool stored)
 {
     static const uint8_t zeros[PADDING];
-    const size_t n = find_last(o->segments, o->segment_count, sizeof *o->segments, address);
+    const size_t n =
+        find_last(o->segments, o->segment_count, sizeof *o->segments, address);
     if (n == SIZE_MAX || bytes > PADDING) return NULL;
     const struct segment *s = &o->segments[n];
     const uint64_t at = address - s->address, end = stored ? s->stored : s->bytes;
@@ -248,7 +249,8 @@ static enum bitcut_status load_segments(struct gfx9_object *o, const struct file
 
 const struct section *gfx9_section_at(const struct gfx9_object *o, uint64_t address)
 {
-    const size_t n = find_last(o->sections, o->section_count, sizeof *o->sections, address);
+    const size_t n =
+        find_last(o->sections, o->section_count, sizeof *o->sections, address);
     if (n == SIZE_MAX) return NULL;
     const struct section *s = &o->sections[n];
     return address - s->address < s->bytes ? s : NULL;

@@ -35,17 +35,26 @@ void wave_fail(struct wave *w, const struct instruction *i, const char *format, 
 #ifdef GUARDED
 #include <sanitizer/asan_interface.h>
 
-void wave_guard(struct wave *w, bool on)
+static void guard(void *at, size_t bytes, bool on)
 {
-    uint64_t *const guards[] = { w->guard_s, w->guard_unset, w->guard_busy,
-                                 w->guard_pending, w->guard_end };
-    for (size_t n = 0; n < sizeof guards / sizeof *guards; n++)
-        if (on) __asan_poison_memory_region(guards[n], WAVE_GUARD * sizeof *guards[n]);
-        else __asan_unpoison_memory_region(guards[n], WAVE_GUARD * sizeof *guards[n]);
+    if (on) __asan_poison_memory_region(at, bytes);
+    else __asan_unpoison_memory_region(at, bytes);
 }
 #else
-void wave_guard(struct wave *w, bool on) { (void)w, (void)on; }
+static void guard(void *at, size_t bytes, bool on) { (void)at, (void)bytes, (void)on; }
 #endif
+
+void wave_guard(struct wave *w, bool on)
+{
+    guard(w->guard_s, sizeof w->guard_s, on);
+    guard(w->guard_unset, sizeof w->guard_unset, on);
+    guard(w->guard_busy, sizeof w->guard_busy, on);
+    guard(w->guard_pending, sizeof w->guard_pending, on);
+    guard(w->guard_end, sizeof w->guard_end, on);
+    if (!w->v) return;
+    guard(w->v[FILES], sizeof *w->v, on);
+    guard(w->unset[FILES], sizeof *w->unset, on);
+}
 
 /* --- what is being loaded --------------------------------------------------------- */
 

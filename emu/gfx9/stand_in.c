@@ -3,11 +3,11 @@
    unchanged, each kernel in the executor (emu/gfx9/gfx9.h): device 0 is a gfx908, 1 a
    gfx90a, 2 a gfx942.
 
-   Calls wait until they are done, and streams and events have nothing to order.  Addresses
+   Calls wait until they are done, and streams and events have nothing to order. Addresses
    of memory are the devices', from GFX9_ADDRESS_FIRST on: the host reaches what is there
-   by copies alone, and none is given out twice.  Memory begins as ones, which are NaNs.  The text of hipErrorLaunchFailure is why the executor
-   ended the last kernel of this thread.  Kernels that a program holds itself are
-   emu/gfx9/stand_in_program.c's. */
+   by copies alone, and none is given out twice.  Memory begins as ones, which are NaNs.
+   The text of hipErrorLaunchFailure is why the executor ended the last kernel of this
+   thread.  Kernels that a program holds itself are emu/gfx9/stand_in_program.c's. */
 #include "emu/gfx9/stand_in.h"
 
 #include "emu/gfx9/gfx9.h"

@@ -58,7 +58,7 @@ struct opcode {
     const char *unit; /* of a matrix instruction: a unit's name behind the '/' */
     int d, s[3]; /* registers of the result and of operands; a matrix instruction's are
                     its unit's                                                        */
-    const char *kinds; /* what those may be (emu/gfx9/operands.c); NULL: as all of the
+    const char *kinds; /* what those may be (emu/gfx9/operand_limits.c); NULL: as all of the
                           encoding                                                    */
     int float_bits; /* 16 or 32: operands may be negated or their magnitudes be taken */
     int more; /* what `act` wants to know: bytes, a kind of access                 */
@@ -188,6 +188,9 @@ struct pending {
 
 enum { PENDING_MOST = 128, WAVE_GUARD = 4 };
 
+/* Vector registers and accumulators of a wave, and with one that guards their end. */
+enum { FILES = 2 * VGPRS, FILES_GUARDED };
+
 /* Who has touched a dword of LDS since when: numbers of accesses of waves, counted from
    1, and barriers that were passed then. */
 struct touched {
@@ -209,7 +212,7 @@ struct wave {
     int pendings;
     uint32_t accesses, waited; /* to LDS: issued, and those that were waited for when it
                                   last came to a barrier                                */
-    uint32_t (*v)[LANES];      /* VGPRS, then AGPRS                                     */
+    uint32_t (*v)[LANES];      /* VGPRS, then AGPRS, then one that is none              */
     uint64_t (*unset)[2]; /* lanes of their low and high halves that nothing has set */
     uint64_t guard_s[WAVE_GUARD];
     uint32_t s[SGPRS];
@@ -246,8 +249,8 @@ struct group {
     struct gfx9_counts counts;
     bool failed;
     struct fault fault;
-    size_t entry;  /* of the kernel: an address of the object      */
-    uint64_t left; /* instructions that it may still execute       */
+    size_t entry;            /* of the kernel: an address of the object      */
+    uint64_t left;           /* instructions that it may still execute       */
     struct instruction none; /* that it fails at where there is no code */
 };
 

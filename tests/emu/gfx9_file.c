@@ -227,13 +227,27 @@ uint8_t *code_file_make(size_t *bytes, const struct code_file *x)
     put_descriptor(&file, &x->descriptor);
     put(&file, NULL, CODE_AT - 64);
     put(&file, x->code, 4 * x->dwords);
-    p.segment = (Elf64_Phdr){ PT_LOAD, PF_R | PF_X, image, ADDRESS, ADDRESS,
-                              file.count - image, file.count - image + x->zeros, 4096 };
-    p.code = (Elf64_Shdr){ 0, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, ADDRESS + CODE_AT,
-                           image + CODE_AT, 4 * x->dwords + x->code_zeros, 0, 0, 4, 0 };
+    p.segment = (Elf64_Phdr){ PT_LOAD,
+                              PF_R | PF_X,
+                              image,
+                              ADDRESS,
+                              ADDRESS,
+                              file.count - image,
+                              file.count - image + x->zeros,
+                              4096 };
+    p.code = (Elf64_Shdr){ 0,
+                           SHT_PROGBITS,
+                           SHF_ALLOC | SHF_EXECINSTR,
+                           ADDRESS + CODE_AT,
+                           image + CODE_AT,
+                           4 * x->dwords + x->code_zeros,
+                           0,
+                           0,
+                           4,
+                           0 };
     const size_t note = file.count;
     put_note(&file, x);
-    p.note = (Elf64_Phdr){ PT_NOTE, PF_R, note, 0, 0, file.count - note,
+    p.note = (Elf64_Phdr){ PT_NOTE,           PF_R, note, 0, 0, file.count - note,
                            file.count - note, 4 };
     const size_t k = put_names(&names, x);
     p.names = (Elf64_Shdr){ 0, SHT_STRTAB, 0, 0, file.count, names.count, 0, 0, 1, 0 };

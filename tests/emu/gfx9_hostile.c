@@ -12,7 +12,7 @@ struct choices {
     const uint8_t *at, *end;
 };
 
-/* The next bytes as a number; zeros behind the end. */
+/* The next bytes as a number; zeros behind the end, which choose what is usual. */
 static uint64_t take(struct choices *c, int bytes)
 {
     uint64_t x = 0;
@@ -48,22 +48,22 @@ enum { CODE_MOST = 160, ITEMS = 32 };
 
 /* The bits of the first word that say which opcode it is. */
 static const uint32_t fixed[] = {
-    [SOP2] = 0xff800000, [SOPK] = 0xff800000,  [SOP1] = 0xff80ff00, [SOPC] = 0xffff0000,
-    [SOPP] = 0xffff0000, [SMEM] = 0xfffc0000,  [VOP2] = 0xfe000000, [VOP1] = 0xfe01fe00,
-    [VOPC] = 0xfffe0000, [VOP3] = 0xffff0000,  [VOP3P] = 0xffff0000, [MUBUF] = 0xfdfc0000,
-    [DS] = 0xfdfe0000,   [FLAT] = 0xfdfcc000,  [GLOBAL] = 0xfdfcc000
+    [SOP2] = 0xff800000, [SOPK] = 0xff800000, [SOP1] = 0xff80ff00,  [SOPC] = 0xffff0000,
+    [SOPP] = 0xffff0000, [SMEM] = 0xfffc0000, [VOP2] = 0xfe000000,  [VOP1] = 0xfe01fe00,
+    [VOPC] = 0xfffe0000, [VOP3] = 0xffff0000, [VOP3P] = 0xffff0000, [MUBUF] = 0xfdfc0000,
+    [DS] = 0xfdfe0000,   [FLAT] = 0xfdfcc000, [GLOBAL] = 0xfdfcc000
 };
 static const struct {
     uint32_t bits;
     int shift;
-} forms[] = {
-    [SOP2] = { 0x80000000, 23 },  [SOPK] = { 0xb0000000, 23 }, [SOP1] = { 0xbe800000, 8 },
-    [SOPC] = { 0xbf000000, 16 },  [SOPP] = { 0xbf800000, 16 }, [SMEM] = { 0xc0000000, 18 },
-    [VOP2] = { 0, 25 },           [VOP1] = { 0x7e000000, 9 },  [VOPC] = { 0x7c000000, 17 },
-    [VOP3] = { 0xd0000000, 16 },  [VOP3P] = { 0xd3800000, 16 },
-    [MUBUF] = { 0xe0000000, 18 }, [DS] = { 0xd8000000, 17 },   [FLAT] = { 0xdc000000, 18 },
-    [GLOBAL] = { 0xdc008000, 18 }
-};
+} forms[] = { [SOP2] = { 0x80000000, 23 },  [SOPK] = { 0xb0000000, 23 },
+              [SOP1] = { 0xbe800000, 8 },   [SOPC] = { 0xbf000000, 16 },
+              [SOPP] = { 0xbf800000, 16 },  [SMEM] = { 0xc0000000, 18 },
+              [VOP2] = { 0, 25 },           [VOP1] = { 0x7e000000, 9 },
+              [VOPC] = { 0x7c000000, 17 },  [VOP3] = { 0xd0000000, 16 },
+              [VOP3P] = { 0xd3800000, 16 }, [MUBUF] = { 0xe0000000, 18 },
+              [DS] = { 0xd8000000, 17 },    [FLAT] = { 0xdc000000, 18 },
+              [GLOBAL] = { 0xdc008000, 18 } };
 
 static const struct opcode *row_take(struct choices *c)
 {
@@ -85,9 +85,9 @@ static size_t put_any(uint32_t *to, const struct opcode *row, struct choices *c)
     enum encoding e = row->encoding;
     uint32_t opcode = (uint32_t)row->number;
     if (how == 0 && (e == VOP1 || e == VOP2 || e == VOPC)) opcode += long_of[e], e = VOP3;
-    const uint32_t any = how == 1 ? (uint32_t)take(c, 4)
-                                  : (uint32_t)(number(c) | number(c) << 8 |
-                                               number(c) << 16);
+    const uint32_t any = how == 1
+                             ? (uint32_t)take(c, 4)
+                             : (uint32_t)(number(c) | number(c) << 8 | number(c) << 16);
     to[0] = forms[e].bits | opcode << forms[e].shift | (any & ~fixed[e]);
     to[1] = how == 1 ? (uint32_t)take(c, 4)
                      : (uint32_t)(number(c) | number(c) << 9 | number(c) << 18);
@@ -152,12 +152,12 @@ static size_t put_code(uint32_t to[CODE_MOST], const struct gfx9_target *target,
                        struct choices *c)
 {
     size_t n = 0;
-    const bool whole = below(c, 4) != 0;
+    const bool whole = below(c, 4) < 3;
     if (whole) n += put_beginning(to);
     if (whole && below(c, 4) == 0) to[n++] = 0xbe881c00; /* s_getpc_b64 s[8:9] */
     for (uint32_t rows = 1 + below(c, 3); rows; rows--) n += put_row(to + n, target, c);
     if (whole && below(c, 2)) n += put_ending(to + n);
-    to[n++] = below(c, 16) ? 0xbf810000 : 0xbf82ffff; /* s_endpgm; s_branch -1 */
+    to[n++] = below(c, 16) < 15 ? 0xbf810000 : 0xbf82ffff; /* s_endpgm; s_branch -1 */
     return n;
 }
 
@@ -166,7 +166,7 @@ static size_t put_code(uint32_t to[CODE_MOST], const struct gfx9_target *target,
 static void take_descriptor(struct code_descriptor *d, struct choices *c)
 {
     *d = (struct code_descriptor){ .lds = 4096, .arguments = 64, .properties = 8 };
-    if (below(c, 2)) return;
+    if (below(c, 2) == 0) return;
     const uint64_t x = number(c);
     switch (below(c, 8)) {
     case 0: d->lds = (uint32_t)x; break;
@@ -185,7 +185,7 @@ static void take_arguments(struct code_file *x, struct choices *c)
     x->argument[0] = (struct code_argument){ 0, 8, true, false };
     x->argument[1] = (struct code_argument){ 8, 8, true, false };
     x->arguments = 2;
-    if (below(c, 2)) return;
+    if (below(c, 2) == 0) return;
     for (uint32_t n = below(c, 8); n; n--)
         x->argument[x->arguments++] =
             (struct code_argument){ number(c), number(c), below(c, 2), below(c, 2) };
@@ -232,7 +232,7 @@ static uint8_t *take_file(size_t *bytes, struct choices *c)
     const uint32_t how = below(c, 8);
     take_descriptor(&x.descriptor, c);
     take_arguments(&x, c);
-    if (how == 0) take_excess(&x, c);
+    if (how == 7) take_excess(&x, c);
     x.dwords = put_code(code, x.target, c);
     uint8_t *file = code_file_make(bytes, &x);
     if (how == 1) damage(file, *bytes, c);
@@ -260,7 +260,8 @@ static void check_fault(const struct fault *f)
 {
     if (!f->text[0]) fail("a fault without a line", "");
     for (const char *c = f->text; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) fail("a line that is not one", f->text);
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            fail("a line that is not one", f->text);
 }
 
 /* One run, of the first buffer's bytes as they are; `to` has the second's. */
@@ -285,14 +286,13 @@ static enum bitcut_status run_once(uint8_t to[BUFFER], struct fault *f,
                                         .memory = memory,
                                         .memories = 2,
                                         .threads = 1,
-                                        .seconds = 0.02 };
+                                        .seconds = 0.005 };
     const enum bitcut_status status = gfx9_run(NULL, &launch, f);
     memcpy(to, d, BUFFER);
     free(a);
     free(d);
     if (status == BITCUT_OK) return status;
-    if (status != f->status ||
-        (status != BITCUT_CANNOT && status != BITCUT_BAD_ARGUMENT))
+    if (status != f->status || (status != BITCUT_CANNOT && status != BITCUT_BAD_ARGUMENT))
         fail("another status", f->text);
     check_fault(f);
     return status;
@@ -307,8 +307,8 @@ static bool run_kernel(const struct gfx9_object *o, const struct gfx9_kernel *k,
     void *elsewhere = malloc(APART);
     const enum bitcut_status again = run_once(second, &g, o, k, items);
     free(elsewhere);
-    const bool timed = (status && strstr(f.text, "its limit")) ||
-                       (again && strstr(g.text, "its limit"));
+    const bool timed =
+        (status && strstr(f.text, "its limit")) || (again && strstr(g.text, "its limit"));
     if (!timed && status != again) fail("two runs end differently", k->name);
     if (!timed && memcmp(first, second, BUFFER) != 0)
         fail("two runs store other bytes", k->name);

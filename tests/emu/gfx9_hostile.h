@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Make a code object of the bytes and run its kernels, twice with memory elsewhere.  Calls
+/* Make a code object of the bytes and run its kernels, twice with memory elsewhere. Calls
    abort(), having said why, unless every answer is a result or one line, and what the
    kernel stored is the same both times: it depends on no address of the host.  Returns
    whether a kernel has ended well. */

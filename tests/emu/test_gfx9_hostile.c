@@ -160,17 +160,17 @@ static void edge_memory(const struct gfx9_target *t, const struct opcode *row,
     try_edge(t, row, &from, &f.base, &f, 2, "the base");
 }
 
-/* A, B, C and D of a matrix instruction: where they fit, and behind that; a scalar one. */
+/* A, B, C and D of a matrix instruction: where they fit, and behind that; a scalar one.
+ */
 static void edge_matrix(const struct gfx9_target *t, const struct opcode *row)
 {
     char name[128], why[100];
     snprintf(name, sizeof name, "%s/%s", t->units, row->unit);
     const struct bitcut_unit *u = unit_find(name, NULL);
     if (!u) return;
-    const struct fields from = { .encoding = VOP3P,
-                                 .number = row->number,
-                                 .d = 256,
-                                 .s = { 256, 256, 256 } };
+    const struct fields from = {
+        .encoding = VOP3P, .number = row->number, .d = 256, .s = { 256, 256, 256 }
+    };
     for (int n = 0; n < 2; n++) {
         struct fields f = from;
         f.s[n] = 0;
@@ -193,7 +193,7 @@ static void edge_row(const struct gfx9_target *t, const struct opcode *row, uint
 {
     char room[8];
     const struct statement *s = statement_find(row->name);
-    const char *form = s                                           ? s->form
+    const char *form = s                                     ? s->form
                        : statement_compares(room, row->name) ? room
                        : strstr(row->name, "saveexec")       ? "q=q"
                        : strstr(row->name, "getpc")          ? "q="
@@ -237,10 +237,13 @@ static const struct {
     { "zeros", MUCH(.zeros = (1 << 28) - 0x2000), NULL },
     { "code of zeros", MUCH(.zeros = (1 << 28) - 0x2000, .code_zeros = 1 << 20),
       "outside of the file" },
-    { "code behind the segment", MUCH(.zeros = 1 << 20, .code_zeros = 64), "has no bytes" },
-    { "sections over each other", MUCH(.more_sections = 16000), "sections of it overlap" },
+    { "code behind the segment", MUCH(.zeros = 1 << 20, .code_zeros = 64),
+      "has no bytes" },
+    { "sections over each other", MUCH(.more_sections = 16000),
+      "sections of it overlap" },
     { "sections elsewhere", MUCH(.more_sections = 16000, .apart = true), "overlap" },
-    { "segments over each other", MUCH(.more_segments = 18000), "segments of it overlap" },
+    { "segments over each other", MUCH(.more_segments = 18000),
+      "segments of it overlap" },
     { "segments elsewhere", MUCH(.more_segments = 18000, .apart = true), "overlap" },
     { "notes over each other", MUCH(.more_notes = 18000), "notes of it overlap" },
     { "tables of symbols", MUCH(.more_tables = 200, .more_kernels = 1500), "overlap" },
@@ -280,11 +283,11 @@ START_TEST(test_much)
         const double seconds = cpu_seconds(), was = peak();
         const enum bitcut_status status = gfx9_load(&o, file, bytes, &f);
         const double took = cpu_seconds() - seconds, grew = peak() - was;
-        printf("# %s: %zu bytes, %.3f s, %.1f MB\n", much[n].what, bytes, took, grew / 1e6);
+        printf("# %s: %zu bytes, %.3f s, %.1f MB\n", much[n].what, bytes, took,
+               grew / 1e6);
         if (status == BITCUT_OK) gfx9_unload(o);
         free(file);
-        ck_assert_msg(much[n].fault ? status != BITCUT_OK &&
-                                          strstr(f.text, much[n].fault)
+        ck_assert_msg(much[n].fault ? status != BITCUT_OK && strstr(f.text, much[n].fault)
                                     : status == BITCUT_OK,
                       "%s: %s", much[n].what, f.text);
         ck_assert_msg(took < 2, "%s: %g seconds", much[n].what, took);
@@ -333,7 +336,7 @@ enum { STACK = 64 << 10 };
 /* Matrix instructions of the most registers, of finite elements and of NaN, which take
    other ways. */
 static const uint32_t multiplies[] = {
-    0x7e0002f2, /* v_mov_b32 v0, 1.0 */
+    0x7e0002f2,             /* v_mov_b32 v0, 1.0 */
     0x7e0202ff, 0x7fc00000, /* v_mov_b32 v1, NaN */
     0xd3c00010, 0x02020100, /* v_mfma_f32_32x32x1f32 a[16:47], v0, v0, 0 */
     0xd3c00040, 0x02020301, /* v_mfma_f32_32x32x1f32 a[64:95], v1, v1, 0 */

@@ -1,7 +1,7 @@
 /* A library with the calls of rocBLAS that gpu/hip/rocblas.c makes, for
-   tests/hip_runtime.sh: products by loops in FP64, of matrices of the stand-in for the HIP
-   runtime, which says where the host has them.  Written after rocBLAS's reference: column-major,
-   D = alpha A B + beta C. Sums of a type are not told apart. */
+   tests/hip_runtime.sh: products by loops in FP64, of matrices of the stand-in for the
+   HIP runtime, which says where the host has them.  Written after rocBLAS's reference:
+   column-major, D = alpha A B + beta C. Sums of a type are not told apart. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -103,7 +103,7 @@ int rocblas_gemm_batched_ex(void *x, int turn_a, int turn_b, int32_t m, int32_t 
                             int algorithm, int32_t solution, uint32_t flags)
 {
     const void *const *each_a = host(a), *const *each_b = host(b),
-                             *const *each_c = host(c);
+                      *const *each_c = host(c);
     void *const *each_d = host(d);
     int status = GOOD;
     for (int i = 0; i < count && status == GOOD; i++)

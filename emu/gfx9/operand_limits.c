@@ -13,9 +13,10 @@
 #include <stdio.h>
 
 static const char *const kinds[] = {
-    [SOP2] = "s=ss", [SOPK] = "s=s", [SOP1] = "s=s",   [SOPC] = "s=ss",   [SOPP] = "s=",
-    [SMEM] = "l=ss", [VOP2] = "v=xxx", [VOP1] = "v=x", [VOPC] = "s=xx",   [VOP3] = "v=xxx",
-    [VOP3P] = "v=xxx", [MUBUF] = "v=", [DS] = "v=vvv", [FLAT] = "v=vvs",  [GLOBAL] = "v=vvs",
+    [SOP2] = "s=ss", [SOPK] = "s=s",   [SOP1] = "s=s",     [SOPC] = "s=ss",
+    [SOPP] = "s=",   [SMEM] = "l=ss",  [VOP2] = "v=xxx",   [VOP1] = "v=x",
+    [VOPC] = "s=xx", [VOP3] = "v=xxx", [VOP3P] = "v=xxx",  [MUBUF] = "v=",
+    [DS] = "v=vvv",  [FLAT] = "v=vvs", [GLOBAL] = "v=vvs",
 };
 
 const char *operands_kinds(const struct opcode *row)
@@ -102,8 +103,7 @@ static void refuse(char *why, size_t size, char kind, unsigned first, unsigned c
     else if (first >= INTEGERS)
         snprintf(why, size, "scalar operand %u: %s", first,
                  result ? "a result must be a register" : "unknown constant");
-    else
-        snprintf(why, size, "%s: registers of a kernel end at s%d", name, SGPR_LAST);
+    else snprintf(why, size, "%s: registers of a kernel end at s%d", name, SGPR_LAST);
 }
 
 /* One operand, or the result; none of no registers. */
@@ -126,6 +126,7 @@ bool operands_exist(char *why, size_t size, const struct instruction *i)
     if (row->act != act_vector) return good;
     if (row->more & (COMPARES | GIVES_CARRY))
         good = good && check(why, size, i, 's', mask, 2, true);
-    if (row->more & TAKES_CARRY) good = good && check(why, size, i, 's', i->s[2], 2, false);
+    if (row->more & TAKES_CARRY)
+        good = good && check(why, size, i, 's', i->s[2], 2, false);
     return good;
 }
