@@ -189,34 +189,6 @@ static enum bitcut_status check_file(const struct file *x, struct fault *f)
 
 enum { ADDRESSES_END = 1 << 28 };
 
-/* The last of `count` things in ascending order that begins at or before the address, by
-   a pointer to the first one's address; SIZE_MAX: none. */
-static size_t find_last(const void *first, size_t count, size_t each, uint64_t address)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        uint64_t begin;
-        memcpy(&begin, (const char *)first + middle * each, sizeof begin);
-        if (begin <= address) low = middle + 1;
-        else high = middle;
-    }
-    return low - 1;
-}
-
-const uint8_t *gfx9_bytes_at(const struct gfx9_object *o, uint64_t address, size_t bytes,
-                             bool stored)
-{
-    static const uint8_t zeros[PADDING];
-    const size_t n =
-        find_last(o->segments, o->segment_count, sizeof *o->segments, address);
-    if (n == SIZE_MAX || bytes > PADDING) return NULL;
-    const struct segment *s = &o->segments[n];
-    const uint64_t at = address - s->address, end = stored ? s->stored : s->bytes;
-    if (at > end || bytes > end - at) return NULL;
-    return at < s->stored ? s->at + at : zeros;
-}
-
 static enum bitcut_status load_segments(struct gfx9_object *o, const struct file *x,
                                         struct fault *f)
 {
@@ -247,22 +219,11 @@ static enum bitcut_status load_segments(struct gfx9_object *o, const struct file
 
 /* --- code ------------------------------------------------------------------------- */
 
-const struct section *gfx9_section_at(const struct gfx9_object *o, uint64_t address)
-{
-    const size_t n =
-        find_last(o->sections, o->section_count, sizeof *o->sections, address);
-    if (n == SIZE_MAX) return NULL;
-    const struct section *s = &o->sections[n];
-    return address - s->address < s->bytes ? s : NULL;
-}
-
 /* Whether a section lies in the file's bytes of one segment. */
 static bool is_stored(const struct gfx9_object *o, const struct range *r)
 {
-    const size_t n =
-        find_last(o->segments, o->segment_count, sizeof *o->segments, r->first);
-    if (n == SIZE_MAX || r->first % 4) return false;
-    const struct segment *s = &o->segments[n];
+    const struct segment *s = gfx9_segment_before(o, r->first);
+    if (!s || r->first % 4) return false;
     const uint64_t at = r->first - s->address;
     return at <= s->stored && r->bytes <= s->stored - at;
 }

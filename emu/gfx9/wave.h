@@ -140,6 +140,9 @@ struct gfx9_object {
 /* A kernel's descriptor before it was found. */
 #define NO_DESCRIPTOR UINT64_MAX
 
+/* The last segment that begins at or before an address, or NULL. */
+const struct segment *gfx9_segment_before(const struct gfx9_object *o, uint64_t address);
+
 /* Bytes at an address of the object, PADDING at most; NULL: it has not all of them.  With
    `stored` they must be the file's own. */
 const uint8_t *gfx9_bytes_at(const struct gfx9_object *o, uint64_t address, size_t bytes,
