@@ -602,7 +602,7 @@ static bool is_for_device(const struct bitcut_gemm *g, const struct gemm_plan *p
                           const struct gemm_options *o)
 {
     const double products = (double)g->m * (double)g->n * (double)g->k;
-    return o->offload && !o->watch && !plan->slips && g->count &&
+    return o->offload && !o->watch && !plan->slips && g->count && products > 0 &&
            products >= o->offload->least;
 }
 

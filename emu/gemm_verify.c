@@ -33,6 +33,20 @@ static void compare_one(struct bitcut_difference *to, const struct bitcut_gemm *
         }
 }
 
+/* Of a batch of empty D nothing, however many there are. */
+static enum bitcut_status compare_all(struct bitcut_difference *to,
+                                      const struct bitcut_gemm *given,
+                                      const struct bitcut_gemm *expected, struct fault *f)
+{
+    const struct progress *progress = progress_of_thread();
+    const size_t count = given->m && given->n ? given->count : 0;
+    for (size_t i = 0; i < count; i++) {
+        if (progress_stopped(progress)) return fault_set(f, BITCUT_CANNOT, "stopped");
+        compare_one(to, given, expected, i);
+    }
+    return BITCUT_OK;
+}
+
 /* The emulator's D, one after the other without gaps, in memory that the caller frees. */
 static enum bitcut_status emulate(struct bitcut_gemm *ran, const struct bitcut_gemm *gemm,
                                   int threads, char *why)
@@ -71,8 +85,9 @@ enum bitcut_status bitcut_gemm_verify(struct bitcut_difference *to,
     bitcut_gemm_init(&done, sizeof done);
     status = emulate(&done, &g, threads, why);
     if (status != BITCUT_OK) return status;
-    for (size_t i = 0; i < g.count; i++) compare_one(&found, &g, &done, i);
+    status = compare_all(&found, &g, &done, &f);
     free(done.d.to);
+    if (status != BITCUT_OK) return fault_tell(why, status, &f);
     done.d = g.d;
     *to = found;
     gemm_give(ran, &done);

@@ -196,16 +196,24 @@ DL_TYPES = {(1, 8): ("u1", None), (1, 16): ("u2", None), (1, 32): ("u4", None),
             (11, 8): ("u1", "e4m3fnuz"), (12, 8): ("u1", "e5m2"), (13, 8): ("u1", "e5m2fnuz")}
 
 
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
 def _device_of(name: str, x: Any) -> Optional[str]:
     """Its device as bitcut calls it; None: memory of the host, or it does not say."""
     say = getattr(x, "__dlpack_device__", None)
     if say is None:
         return None
-    kind, number = say()
+    try:
+        kind, number = map(int, say())
+    except Exception as error:  # whatever an array's author gives or raises
+        raise BadType(f"{name}: its __dlpack_device__ gives no type and number: "
+                      f"{_first_line(error)}") from None
     if kind in HOSTS:
         return None
     if kind not in DEVICES:
-        raise BadType(f"{name}: on a device of DLPack's type {int(kind)}, which bitcut does not "
+        raise BadType(f"{name}: on a device of DLPack's type {kind}, which bitcut does not "
                       "know")
     return f"{DEVICES[kind]}:{number}"
 
@@ -224,7 +232,7 @@ def _of_dlpack(name: str, x: Any) -> View:
     try:
         capsule = _capsule(x, device)
     except Exception as error:  # whatever an array's author raises
-        raise BadArgument(f"{name}: {str(error).splitlines()[0]}") from None
+        raise BadArgument(f"{name}: {_first_line(error)}") from None
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.argtypes, get.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_void_p
     valid = ctypes.pythonapi.PyCapsule_IsValid
@@ -271,7 +279,7 @@ def _attribute(name: str, x: Any, attribute: str) -> Any:
     try:
         return getattr(x, attribute, None)
     except Exception as error:
-        raise BadArgument(f"{name}: {str(error).splitlines()[0]}") from None
+        raise BadArgument(f"{name}: {_first_line(error)}") from None
 
 
 def _of_device(name: str, x: Any) -> Optional[View]:

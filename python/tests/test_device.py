@@ -301,6 +301,17 @@ class Devices(Folder):
         here = bitcut.gemm(OnlyDlpack(self.a, 1), self.b, recipe="ootomo", unit=g.unit)
         self.same_bits(here.d, d)
 
+    def test_dlpack_device(self):
+        """What an array's author says of its device, and is none."""
+        def raises():
+            raise ValueError
+        for said in (("x", 0), (1,), (1, 0, 0), 7, None, (None, 0), (2, "cuda"), "", raises):
+            x = OnlyDlpack(self.a)
+            x.__class__ = type("Said", (OnlyDlpack,), {
+                "__dlpack_device__": lambda self: said() if callable(said) else said})
+            with self.assertRaises(bitcut.BadType, msg=repr(said)):
+                bitcut.gemm(x, self.b, recipe="ootomo", unit="h100")
+
     def test_bad(self):
         a, b, d = There(self.a), There(self.b), There(numpy.zeros((M, N), "f4"))
         for error, words, call in (

@@ -330,6 +330,24 @@ static struct bitcut_gemm verified_gemm(uint16_t *d, const uint32_t *a, const ui
     return g;
 }
 
+/* Batches of empty D are the same at once, however many there are. */
+START_TEST(verified_empty)
+{
+    static const size_t sizes[][2] = { { 0, 4 }, { 4, 0 }, { (size_t)1 << 60, 0 } };
+    uint32_t a[1] = { 0 };
+    uint16_t d[1] = { 0 };
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct bitcut_gemm g = verified_gemm(d, a, a);
+        struct bitcut_difference x = { .size = sizeof x, .compared = 7 };
+        char why[BITCUT_TEXT_MOST] = "";
+        g.count = SIZE_MAX, g.m = sizes[i][0], g.n = sizes[i][1], g.d.ld = 0;
+        g.a.stride = g.d.stride = 0;
+        ck_assert_msg(bitcut_gemm_verify(&x, NULL, &g, 1, why) == BITCUT_OK, "%s", why);
+        ck_assert(x.compared == 0 && x.differ == 0);
+    }
+}
+END_TEST
+
 START_TEST(verified)
 {
     uint32_t a[V_COUNT * V_M * V_K], b[V_K * V_N];
@@ -457,5 +475,5 @@ START_TEST(stages_of_cutlass)
 END_TEST
 
 TEST_MAIN("gemm calls", thread_counts, host_modes, stop_and_progress, check_refuses,
-          sums_of_integers_fit, k_steps_are_whole, public_statuses, verified,
+          sums_of_integers_fit, k_steps_are_whole, public_statuses, verified_empty, verified,
           verify_refuses, rows_made_definite, stages_of_cutlass)
