@@ -2,8 +2,7 @@
 
 #include "lib/text.h"
 
-#include <stdint.h>
-#include <stdio.h>
+#include <assert.h>
 #include <string.h>
 
 enum { CHARACTER_MOST = TEXT_BYTES - 1 };
@@ -21,25 +20,48 @@ static int bytes_of(unsigned char first)
     return n > 1 ? n : 0;
 }
 
-/* Whether it may be printed, being a code point that takes `bytes` bytes. */
-static bool is_shown(uint32_t code, int bytes)
+/* Code points that steer: control characters; those that change the direction of what
+   stands around them (Unicode Standard Annex 9) or begin a line; and those that no one
+   sees, with which two names look like one. */
+static bool is_hidden(uint32_t code)
 {
-    static const uint32_t least[CHARACTER_MOST + 1] = { 0, 0x20, 0x80, 0x800, 0x10000 };
+    static const struct {
+        uint32_t first, last;
+    } hidden[] = { { 0, 0x1f },        { 0x7f, 0x9f },      { 0xad, 0xad },
+                   { 0x61c, 0x61c },   { 0x180e, 0x180e },  { 0x200b, 0x200f },
+                   { 0x2028, 0x202e }, { 0x2060, 0x206f },  { 0xfeff, 0xfeff },
+                   { 0xfff9, 0xfffb }, { 0xe0000, 0xe007f } };
+    size_t i = 0;
+    const size_t count = sizeof hidden / sizeof hidden[0];
+    while (i < count && code > hidden[i].last) i++;
+    return i < count && code >= hidden[i].first;
+}
+
+/* Whether it is a code point that takes `bytes` bytes. */
+static bool is_code(uint32_t code, int bytes)
+{
+    static const uint32_t least[CHARACTER_MOST + 1] = { 0, 0, 0x80, 0x800, 0x10000 };
     const bool surrogate = code >= 0xd800 && code < 0xe000;
-    return code >= least[bytes] && code <= 0x10ffff && !surrogate &&
-           !(code >= 0x7f && code < 0xa0);
+    return code >= least[bytes] && code <= 0x10ffff && !surrogate;
+}
+
+bool text_code(uint32_t *code, int *bytes, const char *at)
+{
+    const int wanted = bytes_of((unsigned char)*at);
+    *code = (unsigned char)*at & (wanted > 1 ? 0x7f >> wanted : 0x7f);
+    *bytes = 1;
+    for (; *bytes < wanted && is_continuation(at[*bytes]); ++*bytes)
+        *code = *code << 6 | ((unsigned char)at[*bytes] & 0x3f);
+    return *bytes == wanted && is_code(*code, wanted) && !is_hidden(*code);
 }
 
 bool text_next(char shown[TEXT_BYTES], const char **text)
 {
     const char *at = *text;
-    const int bytes = bytes_of((unsigned char)*at);
-    uint32_t code = (unsigned char)*at & (bytes > 1 ? 0x7f >> bytes : 0x7f);
-    int n = 1;
+    uint32_t code;
+    int n;
     if (!*at) return false;
-    for (; n < bytes && is_continuation(at[n]); n++)
-        code = code << 6 | ((unsigned char)at[n] & 0x3f);
-    const bool good = n == bytes && is_shown(code, bytes);
+    const bool good = text_code(&code, &n, at);
     memcpy(shown, good ? at : "?", good ? (size_t)n : 1);
     shown[good ? n : 1] = 0;
     *text += n;
@@ -53,6 +75,77 @@ void text_clean(char *text)
         memcpy(to, shown, strlen(shown));
     *to = 0;
 }
+
+/* --- formats ---------------------------------------------------------------------- */
+
+void text_put(FILE *to, const char *shown) { fputs(shown, to); }
+
+/* A text argument, NULL being none, in at least `width` bytes if that is not 0, to the
+   right unless it is below 0. */
+static void write_text(FILE *to, text_writer *write, const char *text, int width)
+{
+    const int length = width && text ? (int)strlen(text) : 0;
+    for (int i = length; i < width; i++) fputc(' ', to);
+    for (char shown[TEXT_BYTES]; text && text_next(shown, &text);) write(to, shown);
+    for (int i = length; i < -width; i++) fputc(' ', to);
+}
+
+/* Arguments of a format, as a pointer that functions take on. */
+struct arguments {
+    va_list list;
+};
+
+/* A number, by the letter that ends its conversion and the one before that. */
+static void write_number(FILE *to, const char *conversion, struct arguments *a)
+{
+    const char *const end = conversion + strlen(conversion) - 1;
+    if (strchr("eg", *end)) fprintf(to, conversion, va_arg(a->list, double));
+    else if (end[-1] == 'z') fprintf(to, conversion, va_arg(a->list, size_t));
+    else if (end[-1] == 'l') fprintf(to, conversion, va_arg(a->list, long long));
+    else fprintf(to, conversion, va_arg(a->list, int));
+}
+
+/* What stands from a "%" on to its letter; where it ends. */
+static const char *write_argument(FILE *to, text_writer *write, const char *at,
+                                  struct arguments *a)
+{
+    enum { CONVERSION_MOST = 16 };
+    char conversion[CONVERSION_MOST];
+    const size_t length = 2 + strcspn(at + 1, "%sdueg");
+    assert(length < CONVERSION_MOST);
+    memcpy(conversion, at, length);
+    conversion[length] = 0;
+    if (at[length - 1] == '%') fputc('%', to);
+    else if (at[length - 1] == 's') {
+        const int width = strchr(conversion, '*') ? va_arg(a->list, int) : 0;
+        write_text(to, write, va_arg(a->list, const char *),
+                   strchr(conversion, '-') ? -width : width);
+    } else write_number(to, conversion, a);
+    return at + length;
+}
+
+void text_print_list(FILE *to, text_writer *write, const char *format, va_list list)
+{
+    struct arguments a;
+    va_copy(a.list, list);
+    while (*format) {
+        const size_t length = strcspn(format, "%");
+        fwrite(format, 1, length, to);
+        format += length;
+        if (*format) format = write_argument(to, write, format, &a);
+    }
+    va_end(a.list);
+}
+
+void text_print(FILE *to, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    text_print_list(to, text_put, format, list);
+    va_end(list);
+}
+
+/* --- lengths and names ------------------------------------------------------------ */
 
 int text_fit(const char *text, int most)
 {

@@ -77,9 +77,7 @@ int fail(const char *what, const struct fault *f)
     flockfile(stderr);
     told |= progress_stopped(&context.progress);
     terminal_label(NULL);
-    fputs("bitcut: ", stderr);
-    for (char shown[TEXT_BYTES]; text_next(shown, &what);) fputs(shown, stderr);
-    fprintf(stderr, ": %s\n", f->text);
+    text_print(stderr, "bitcut: %s: %s\n", what, f->text);
     fflush(stderr);
     funlockfile(stderr);
     return f->status == BITCUT_BAD_ARGUMENT ? EXIT_USAGE : EXIT_CANNOT;

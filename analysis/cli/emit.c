@@ -132,8 +132,9 @@ static struct columns measure(json_t *rows)
 static void print_cell(const char *text, const struct columns *c, int column)
 {
     const bool last = column == c->count - 1, number = c->number[column];
-    if (last && !number) printf("%s\n", text);
-    else printf(number ? "%*s%s" : "%-*s%s", c->width[column], text, last ? "\n" : "  ");
+    if (last && !number) text_print(stdout, "%s", text);
+    else text_print(stdout, number ? "%*s" : "%-*s", c->width[column], text);
+    fputs(last ? "\n" : "  ", stdout);
 }
 
 static void print_table(json_t *rows, int indent)
@@ -143,14 +144,14 @@ static void print_table(json_t *rows, int indent)
     const char *key;
     json_t *unused;
     int column = 0;
-    printf("%*s", indent, "");
+    text_print(stdout, "%*s", indent, "");
     json_object_foreach(first, key, unused)
     {
         if (column < c.count) print_cell(key, &c, column++);
     }
     for (size_t i = 0; i < json_array_size(rows); i++) {
         column = 0;
-        printf("%*s", indent, "");
+        text_print(stdout, "%*s", indent, "");
         json_object_foreach(first, key, unused)
         {
             char text[CELL_MOST];
@@ -209,7 +210,7 @@ static void print_line(const char *key, const json_t *value, int indent, int wid
 {
     char text[CELL_MOST];
     cell_text(text, value);
-    printf("%*s%-*s  %s\n", indent, "", width, key, text);
+    text_print(stdout, "%*s%-*s  %s\n", indent, "", width, key, text);
 }
 
 static void print_object(json_t *object, int indent);
@@ -219,7 +220,7 @@ static void print_list(const char *key, json_t *list, int indent)
 {
     char name[CELL_MOST];
     if (has_objects(list) && is_flat(json_array_get(list, 0))) {
-        printf("%*s%s\n", indent, "", key);
+        text_print(stdout, "%*s%s\n", indent, "", key);
         print_table(list, indent + INDENT);
         return;
     }
@@ -227,7 +228,9 @@ static void print_list(const char *key, json_t *list, int indent)
         snprintf(name, sizeof name, "%s[%zu]", key, i);
         json_t *value = json_array_get(list, i);
         if (has_texts(list)) print_line(name, value, indent, (int)strlen(key) + 4);
-        else printf("%*s%s\n", indent, "", name), print_object(value, indent + INDENT);
+        else
+            text_print(stdout, "%*s%s\n", indent, "", name),
+                print_object(value, indent + INDENT);
     }
 }
 
@@ -248,7 +251,7 @@ static void print_object(json_t *object, int indent)
         } else if (json_is_array(value)) {
             print_list(key, value, indent);
         } else {
-            printf("%*s%s\n", indent, "", key);
+            text_print(stdout, "%*s%s\n", indent, "", key);
             print_object(value, indent + INDENT);
         }
     }
@@ -265,7 +268,7 @@ static void print_below(json_t *rows)
             char text[CELL_MOST];
             if (!json_is_object(value)) continue;
             cell_text(text, json_object_iter_value(json_object_iter(row)));
-            printf("\n%s, %s\n", text, key);
+            text_print(stdout, "\n%s, %s\n", text, key);
             print_object(value, INDENT);
         }
     }
@@ -296,8 +299,8 @@ static void print_lines(const json_t *row, const struct emit_line *lines, unsign
             width = larger_int(width, (int)strlen(line->words));
     for (const struct emit_line *line = lines; line->key; line++) {
         if (!(when & 1u << line->when) || !line_says(text, line, row)) continue;
-        printf("%*s%-*s  %s%s%s\n", indent, "", width, line->words, text,
-               line->unit ? " " : "", line->unit ? line->unit : "");
+        text_print(stdout, "%*s%-*s  %s%s%s\n", indent, "", width, line->words, text,
+                   line->unit ? " " : "", line->unit ? line->unit : "");
     }
 }
 
@@ -356,7 +359,7 @@ static void print_lines_below(json_t *rows, const struct emit_line *lines,
         if (!line->key) continue;
         cell_text(text, columns ? json_object_get(row, columns->key)
                                 : json_object_iter_value(json_object_iter(row)));
-        printf("\n%s\n", text);
+        text_print(stdout, "\n%s\n", text);
         print_lines(row, lines, 1u << LINE_BELOW, INDENT);
     }
 }

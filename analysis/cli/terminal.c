@@ -4,6 +4,7 @@
 
 #include "analysis/cli/command.h"
 #include "lib/file/output.h"
+#include "lib/text.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -28,7 +29,7 @@ static void show(void *context, double part)
     (void)context;
     if (percent == shown) return;
     shown = percent;
-    fprintf(stderr, "\r%s %3d %%\033[K", label, percent);
+    text_print(stderr, "\r%s %3d %%\033[K", label, percent);
     fflush(stderr);
 }
 

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -113,10 +114,22 @@ void json_set_distance(json_t *row, const struct bitcut_format *f, uint64_t x, u
 
 void json_put(FILE *to, const char *text)
 {
-    for (; *text; text++) {
-        const bool c1 = (unsigned char)text[0] == 0xc2 && (unsigned char)text[1] < 0xa0;
-        if (!c1 && text[0] != 0x7f) fputc(text[0], to);
-        else fprintf(to, "\\u%04X", (unsigned char)text[c1]);
-        text += c1;
+    while (*text) {
+        uint32_t code;
+        int bytes;
+        if (text_code(&code, &bytes, text) || *text == '\n')
+            fwrite(text, 1, (size_t)bytes, to);
+        else if (code < 0x10000) fprintf(to, "\\u%04X", (unsigned)code);
+        else
+            fprintf(to, "\\u%04X\\u%04X", 0xd7c0 + (unsigned)(code >> 10),
+                    0xdc00 + (unsigned)(code & 0x3ff));
+        text += bytes;
     }
+}
+
+void json_put_row(FILE *to, const json_t *row)
+{
+    char *text = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    if (text) json_put(to, text);
+    free(text);
 }

@@ -44,8 +44,11 @@ json_t *json_decoded(const struct bitcut_format *format, uint64_t encoding);
 void json_set_distance(json_t *object, const struct bitcut_format *format, uint64_t x,
                        uint64_t y);
 
-/* Write JSON text.  Control characters that JSON lets stand in a text, DEL and C1, are
-   escaped as others are. */
+/* Write JSON text.  Characters that JSON lets stand in a text and that text_next() does
+   not, such as DEL and U+202E, are escaped as control characters are. */
 void json_put(FILE *to, const char *text);
+
+/* The same of a value, on one line and with all digits of numbers. */
+void json_put_row(FILE *to, const json_t *row);
 
 #endif

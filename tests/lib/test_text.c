@@ -1,4 +1,6 @@
 /* Texts made fit to print. */
+#define _POSIX_C_SOURCE 200809L /* fmemopen() */
+
 #include "lib/text.h"
 #include "tests/test.h"
 
@@ -55,8 +57,60 @@ START_TEST(exhaustive)
         const char *at = text;
         char shown[TEXT_BYTES];
         ck_assert(text_next(shown, &at) && at == text + 2);
-        ck_assert_str_eq(shown, code < 0xa0 ? "?" : text);
+        ck_assert_str_eq(shown, code < 0xa0 || code == 0xad || code == 0x61c ? "?" : text);
     }
+}
+END_TEST
+
+/* Of three and four bytes: those that turn, break or have no width, and their
+   neighbours. */
+START_TEST(hidden_characters)
+{
+    static const struct {
+        const char *text, *shown;
+    } turned[] = {
+        { "a\xe2\x80\xaetxt.exe", "a?txt.exe" }, /* U+202E */
+        { "\xe2\x80\x8a\xe2\x80\x8b\xe2\x80\x8f\xe2\x80\x90", "\xe2\x80\x8a??\xe2\x80\x90" },
+        { "\xe2\x80\xa7\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xaf", "\xe2\x80\xa7??\xe2\x80\xaf" },
+        { "\xe2\x81\x9f\xe2\x81\xa0\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xb0",
+          "\xe2\x81\x9f???\xe2\x81\xb0" },
+        { "\xef\xbb\xbf\xef\xbf\xb9\xef\xbf\xbd", "??\xef\xbf\xbd" },
+        { "\xf3\xa0\x80\x81\xf3\xa0\x81\xbf\xf3\xa0\x84\x80", "??\xf3\xa0\x84\x80" },
+    };
+    for (size_t i = 0; i < sizeof turned / sizeof turned[0]; i++) {
+        char text[64];
+        strcpy(text, turned[i].text);
+        text_clean(text);
+        ck_assert_str_eq(text, turned[i].shown);
+    }
+}
+END_TEST
+
+static void write_marked(FILE *to, const char *shown)
+{
+    fprintf(to, "<%s>", shown);
+}
+
+static void print_to(FILE *to, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    text_print_list(to, write_marked, format, list);
+    va_end(list);
+}
+
+/* The format is the language, arguments are texts. */
+START_TEST(printed)
+{
+    char text[128] = "";
+    FILE *file = fmemopen(text, sizeof text, "w");
+    print_to(file, "a%s %% %d|%zu|%lld|%.3g|%s", "b\n", -7, (size_t)8, 9ll, 0.125, "%s");
+    fclose(file);
+    ck_assert_str_eq(text, "a<b><?> % -7|8|9|0.125|<%><s>");
+    file = fmemopen(text, sizeof text, "w");
+    text_print(file, "[%*s][%-*s]%s\n", 3, "a", 3, "b", "\x1b[1m");
+    fclose(file);
+    ck_assert_str_eq(text, "[  a][b  ]?[1m\n");
 }
 END_TEST
 
@@ -94,5 +148,5 @@ START_TEST(stems_measured)
 }
 END_TEST
 
-TEST_MAIN("text", cleaned, exhaustive, cut_between_characters, names_listed,
+TEST_MAIN("text", cleaned, exhaustive, hidden_characters, printed, cut_between_characters, names_listed,
           stems_measured)
