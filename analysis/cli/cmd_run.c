@@ -366,7 +366,7 @@ static void tell_idle_rules(const struct run_total *t)
         struct run_rule rule;
         bool fits = run_rule_read(&rule, rules.text[i], NULL) != BITCUT_OK;
         for (size_t p = 0; p < t->places && !fits; p++)
-            fits = run_rule_fits(&rule, t->place[p].where);
+            fits = run_rule_fits(&rule, t->place[p]->where);
         if (fits) continue;
         struct fault f;
         fault_set(

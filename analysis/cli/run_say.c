@@ -3,6 +3,7 @@
 #include "analysis/cli/run_audit.h"
 #include "analysis/cli/say.h"
 #include "analysis/cli/terminal.h"
+#include "analysis/evidence/json_value.h"
 #include "analysis/run/program.h"
 #include "emu/unit.h"
 #include "lib/recipe.h"
@@ -96,21 +97,22 @@ static json_t *place_json(const struct ledger_place *p)
     uint64_t calls = 0;
     for (int i = 0; i < CALL_ENDS; i++) calls += p->ended[i];
     json_t *const row =
-        json_pack("{s:o, s:o, s:o, s:s, s:o}", "place", short_place(p->where), "where",
+        json_pack("{s:o, s:o, s:o, s:o, s:o}", "place", short_place(p->where), "where",
                   json_text(p->where), "native", json_text(p->native), "routine",
-                  p->routine, "calls", json_count(calls));
+                  json_text(p->routine), "calls", json_count(calls));
     for (int i = 0; i < CALL_ENDS; i++)
         json_object_set_new(row, call_end_names[i], json_count(p->ended[i]));
     json_object_set_new(row, "reasons", reasons_json(p->left));
     json_object_set_new(row, "captured", json_count(p->captured));
     json_object_update_new(
-        row, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:o}", "gemms",
-                       json_count(p->gemms), "on_device", json_count(p->on_device), "m",
-                       size_json(p, 0), "n", size_json(p, 1), "k", size_json(p, 2),
-                       "scaled", json_count(p->scaled), "added", json_count(p->added),
-                       "products", json_number(p->products), "seconds", p->seconds,
-                       "own_seconds", p->own_seconds, "fault",
-                       *p->fault ? json_text(p->fault) : json_null()));
+        row,
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "gemms",
+                  json_count(p->gemms), "on_device", json_count(p->on_device), "m",
+                  size_json(p, 0), "n", size_json(p, 1), "k", size_json(p, 2), "scaled",
+                  json_count(p->scaled), "added", json_count(p->added), "products",
+                  json_number(p->products), "seconds", json_number(p->seconds),
+                  "own_seconds", json_number(p->own_seconds), "fault",
+                  *p->fault ? json_text(p->fault) : json_null()));
     add_way(row, p);
     add_difference(row, &p->difference);
     return row;
@@ -223,10 +225,10 @@ static json_t *total_json(const struct run_told *told)
     json_object_set_new(row, "captured", json_count(t->captured));
     json_object_update_new(
         row,
-        json_pack("{s:o, s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "lost",
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "lost",
                   json_count(t->lost), "others", json_count(t->counted), "counted",
-                  json_text(counted), "seconds", t->seconds, "own_seconds",
-                  t->own_seconds, "elapsed",
+                  json_text(counted), "seconds", json_number(t->seconds), "own_seconds",
+                  json_number(t->own_seconds), "elapsed",
                   told->elapsed > 0 ? json_real(told->elapsed) : json_null(), "libraries",
                   json_text(t->libraries), "none", *why ? json_text(why) : json_null(),
                   "settings", *t->fault ? json_text(t->fault) : json_null(), "on_device",
@@ -242,30 +244,31 @@ static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 static void say_calls(uint64_t count, const char *what)
 {
     if (count)
-        fprintf(stderr, "bitcut: run: %llu call%s %s\n", (unsigned long long)count,
-                plural(count), what);
+        text_print(stderr, "bitcut: run: %llu call%s %s\n", (unsigned long long)count,
+                   plural(count), what);
 }
 
 /* Way i of a total: those that products are computed in, then those that they are
    compared with; NULL: there are no more. */
 static const char *way_at(const struct run_total *t, size_t i)
 {
-    if (i < t->places) return t->place[i].way;
-    return i < 2 * t->places ? t->place[i - t->places].against : NULL;
+    if (i < t->places) return t->place[i]->way;
+    return i < 2 * t->places ? t->place[i - t->places]->against : NULL;
 }
 
 /* What is known of each unit that computed a product, once a way. */
 static void say_evidence(const struct run_total *t)
 {
     const char *line;
+    json_t *const said = json_object();
     for (size_t i = 0; (line = way_at(t, i)); i++) {
         struct run_way way;
-        size_t first = 0;
-        while (strcmp(way_at(t, first), line) != 0) first++;
-        if (first == i && is_other(&way, line))
-            fprintf(stderr, "bitcut: run: %s: evidence of the unit: %s\n", way.line,
-                    unit_evidence(way.gemm.unit));
+        if (json_object_get(said, line) || !is_other(&way, line)) continue;
+        json_object_set_new(said, line, json_true());
+        text_print(stderr, "bitcut: run: %s: evidence of the unit: %s\n", way.line,
+                   unit_evidence(way.gemm.unit));
     }
+    json_decref(said);
 }
 
 /* What looking at calls took, beside what the program did.  Threads and processes are
@@ -274,24 +277,25 @@ static void say_overhead(const struct run_told *told)
 {
     const double own = told->total->own_seconds;
     if (own <= 0) return;
-    fprintf(stderr, "bitcut: run: watching and comparing took %.3g s", own);
+    text_print(stderr, "bitcut: run: watching and comparing took %.3g s", own);
     if (own > told->elapsed && told->elapsed > 0)
-        fprintf(stderr, " in all threads and processes together, of a run of %.3g s",
-                told->elapsed);
+        text_print(stderr, " in all threads and processes together, of a run of %.3g s",
+                   told->elapsed);
     else if (told->elapsed > 0)
-        fprintf(stderr, " of %.3g s, %.2g %%", told->elapsed, 100 * own / told->elapsed);
-    fprintf(stderr, "\n");
+        text_print(stderr, " of %.3g s, %.2g %%", told->elapsed,
+                   100 * own / told->elapsed);
+    text_print(stderr, "\n");
 }
 
 /* What a device has computed, and why it has not: products are the same either way. */
 static void say_device(const struct run_total *t)
 {
     if (*t->device)
-        fprintf(stderr, "bitcut: run: %llu GEMM%s computed on %s\n",
-                (unsigned long long)t->on_device, plural(t->on_device), t->device);
+        text_print(stderr, "bitcut: run: %llu GEMM%s computed on %s\n",
+                   (unsigned long long)t->on_device, plural(t->on_device), t->device);
     if (*t->device_fault)
-        fprintf(stderr, "bitcut: run: a process emulated without the device: %s\n",
-                t->device_fault);
+        text_print(stderr, "bitcut: run: a process emulated without the device: %s\n",
+                   t->device_fault);
 }
 
 /* Why calls were left to the library, a line a reason. */
@@ -299,19 +303,19 @@ static void say_left(const struct run_total *t)
 {
     for (int i = 0; i < LEFT_REASONS; i++)
         if (t->left[i])
-            fprintf(stderr, "bitcut: run: %llu call%s left to the library: %s\n",
-                    (unsigned long long)t->left[i], plural(t->left[i]),
-                    left_rows[i].what);
+            text_print(stderr, "bitcut: run: %llu call%s left to the library: %s\n",
+                       (unsigned long long)t->left[i], plural(t->left[i]),
+                       left_rows[i].what);
 }
 
 /* Outputs that were computed once more, and were others: then something is broken. */
 static void say_mismatches(long long count)
 {
     if (count)
-        fprintf(stderr,
-                "bitcut: run: %lld output%s NOT WHAT bitcut gemm GIVES: see the "
-                "column wrong\n",
-                count, count == 1 ? " IS" : "S ARE");
+        text_print(stderr,
+                   "bitcut: run: %lld output%s NOT WHAT bitcut gemm GIVES: see the "
+                   "column wrong\n",
+                   count, count == 1 ? " IS" : "S ARE");
 }
 
 static void say_total(const struct run_told *told, long long mismatches)
@@ -341,10 +345,10 @@ static void say_total(const struct run_told *told, long long mismatches)
               "no row");
     list_counted(text, sizeof text, t);
     if (*text)
-        fprintf(stderr, "bitcut: run: only counted, left to the library: %s\n", text);
+        text_print(stderr, "bitcut: run: only counted, left to the library: %s\n", text);
     why_none(text, sizeof text, t, program);
-    if (*text) fprintf(stderr, "bitcut: run: no product was seen: %s\n", text);
-    if (*t->fault) fprintf(stderr, "bitcut: run: %s\n", t->fault);
+    if (*text) text_print(stderr, "bitcut: run: no product was seen: %s\n", text);
+    if (*t->fault) text_print(stderr, "bitcut: run: %s\n", t->fault);
     fflush(stderr);
 }
 
@@ -352,7 +356,7 @@ static void write_line(FILE *file, const json_t *row)
 {
     json_t *const line = json_copy((json_t *)(uintptr_t)row);
     emit_schema(line, "run");
-    json_dumpf(line, file, JSON_COMPACT);
+    json_put_row(file, line);
     fputc('\n', file);
     json_decref(line);
 }
@@ -362,7 +366,7 @@ enum { ADVISED_MOST = 24 };
 
 static json_t *place_row(const struct run_told *told, size_t i, struct context *x)
 {
-    const struct ledger_place *const p = &told->total->place[i];
+    const struct ledger_place *const p = told->total->place[i];
     const struct run_audit how = { told->folder, told->want, i < ADVISED_MOST };
     json_t *const row = place_json(p);
     if (told->folder) run_audit_add(row, p, &how, x);
@@ -392,6 +396,7 @@ void run_say(const struct run_told *told, struct context *x)
     json_decref(all);
     say_total(told, mismatches);
     if (progress_stopped(&x->progress))
-        fprintf(stderr, "bitcut: run: the audit was interrupted: rows without errors or "
-                        "advice were not looked at\n");
+        text_print(stderr,
+                   "bitcut: run: the audit was interrupted: rows without errors or "
+                   "advice were not looked at\n");
 }

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,28 +16,51 @@ enum { FILE_PATH_MOST = 4096 };
 
 /* --- adding up -------------------------------------------------------------------- */
 
+/* A total under way: the tree has its places, which is how those that are there already
+   are found. */
+struct reading {
+    struct run_total total;
+    void *tree; /* of tsearch() */
+};
+
 /* Places of one routine, from one place, in one way and compared with one, in any
    process, are one. */
-static bool is_same(const struct ledger_place *a, const struct ledger_place *b)
+static int by_identity(const void *x, const void *y)
 {
-    return !strcmp(a->routine, b->routine) && !strcmp(a->where, b->where) &&
-           !strcmp(a->native, b->native) && !strcmp(a->way, b->way) &&
-           !strcmp(a->against, b->against);
+    const struct ledger_place *const a = x, *const b = y;
+    const char *const texts[][2] = { { a->where, b->where },
+                                     { a->native, b->native },
+                                     { a->routine, b->routine },
+                                     { a->way, b->way },
+                                     { a->against, b->against } };
+    int order = 0;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0] && !order; i++)
+        order = strcmp(texts[i][0], texts[i][1]);
+    return order;
 }
 
-static enum bitcut_status add_place(struct run_total *t, const struct ledger_place *p)
+/* The array with room for one more; false: there is no memory. */
+static bool make_room(struct run_total *t)
 {
-    for (size_t i = 0; i < t->places; i++)
-        if (is_same(&t->place[i], p)) {
-            ledger_place_add(&t->place[i], p);
-            return BITCUT_OK;
-        }
-    struct ledger_place *const more =
-        realloc(t->place, (t->places + 1) * sizeof *t->place);
-    if (!more) return BITCUT_NO_MEMORY;
-    t->place = more;
-    t->place[t->places++] = *p;
-    return BITCUT_OK;
+    enum { FIRST = 64 };
+    const bool is_full = t->places >= FIRST && !(t->places & (t->places - 1));
+    if (t->places && !is_full) return true;
+    struct ledger_place **const more =
+        realloc(t->place, (t->places ? 2 * t->places : FIRST) * sizeof *more);
+    if (more) t->place = more;
+    return more;
+}
+
+static enum bitcut_status add_place(struct reading *r, const struct ledger_place *p)
+{
+    struct run_total *const t = &r->total;
+    struct ledger_place *const *const same = tfind(p, &r->tree, by_identity);
+    if (same) return ledger_place_add(*same, p), BITCUT_OK;
+    struct ledger_place *const own = make_room(t) ? malloc(sizeof *own) : NULL;
+    if (!own) return BITCUT_NO_MEMORY;
+    *own = *p;
+    t->place[t->places++] = own;
+    return tsearch(own, &r->tree, by_identity) ? BITCUT_OK : BITCUT_NO_MEMORY;
 }
 
 static void add_routine(struct run_total *t, const struct ledger_routine *r)
@@ -65,8 +89,9 @@ static void add_libraries(struct run_total *t, const char *list)
     }
 }
 
-static enum bitcut_status add_ledger(struct run_total *t, const struct ledger *l)
+static enum bitcut_status add_ledger(struct reading *r, const struct ledger *l)
 {
+    struct run_total *const t = &r->total;
     enum bitcut_status status = BITCUT_OK;
     t->processes++;
     t->ended += l->ended != 0;
@@ -78,13 +103,14 @@ static enum bitcut_status add_ledger(struct run_total *t, const struct ledger *l
     add_libraries(t, l->libraries);
     for (int i = 0; i < LEDGER_ROUTINES_MOST; i++) add_routine(t, &l->routine[i]);
     for (uint32_t i = 0; i < l->places && status == BITCUT_OK; i++)
-        status = add_place(t, &l->place[i]);
+        status = add_place(r, &l->place[i]);
     return status;
 }
 
 static int by_products(const void *a, const void *b)
 {
-    const struct ledger_place *const x = a, *const y = b;
+    const struct ledger_place *const x = *(struct ledger_place *const *)a,
+                                     *const y = *(struct ledger_place *const *)b;
     if (x->products != y->products) return x->products < y->products ? 1 : -1;
     const int where = strcmp(x->where, y->where);
     return where ? where : strcmp(x->routine, y->routine);
@@ -94,13 +120,14 @@ static void finish(struct run_total *t)
 {
     if (t->places) qsort(t->place, t->places, sizeof *t->place, by_products);
     for (size_t i = 0; i < t->places; i++) {
-        for (int e = 0; e < CALL_ENDS; e++) t->calls[e] += t->place[i].ended[e];
-        for (int r = 0; r < LEFT_REASONS; r++) t->left[r] += t->place[i].left[r];
-        t->captured += t->place[i].captured;
-        t->watched += t->place[i].watched;
-        t->on_device += t->place[i].on_device;
-        t->seconds += t->place[i].seconds;
-        t->own_seconds += t->place[i].own_seconds;
+        const struct ledger_place *const p = t->place[i];
+        for (int e = 0; e < CALL_ENDS; e++) t->calls[e] += p->ended[e];
+        for (int r = 0; r < LEFT_REASONS; r++) t->left[r] += p->left[r];
+        t->captured += p->captured;
+        t->watched += p->watched;
+        t->on_device += p->on_device;
+        t->seconds += p->seconds;
+        t->own_seconds += p->own_seconds;
     }
 }
 
@@ -112,7 +139,7 @@ static bool join(char path[FILE_PATH_MOST], const char *folder, const char *name
     return n >= 0 && n < FILE_PATH_MOST;
 }
 
-static enum bitcut_status add_file(struct run_total *t, const char *folder,
+static enum bitcut_status add_file(struct reading *r, const char *folder,
                                    const char *name, struct fault *f)
 {
     char path[FILE_PATH_MOST];
@@ -121,7 +148,7 @@ static enum bitcut_status add_file(struct run_total *t, const char *folder,
     if (!text_stem(name, ledger_ending) || !join(path, folder, name)) return BITCUT_OK;
     enum bitcut_status status = ledger_read(&l, path, &why);
     if (status != BITCUT_OK) return fault_set(f, status, "%s: %s", name, why.text);
-    status = add_ledger(t, l);
+    status = add_ledger(r, l);
     ledger_close(l);
     return status == BITCUT_OK ? status : fault_set(f, status, "not enough memory");
 }
@@ -129,20 +156,23 @@ static enum bitcut_status add_file(struct run_total *t, const char *folder,
 enum bitcut_status run_total_read(struct run_total *to, const char *folder,
                                   struct fault *f)
 {
-    struct run_total t = { 0 };
+    struct reading r = { .tree = NULL };
+    struct run_total *const t = &r.total;
     enum bitcut_status status = BITCUT_OK;
     DIR *const files = opendir(folder);
     if (!files) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
     for (struct dirent *file; status == BITCUT_OK && (file = readdir(files));)
-        status = add_file(&t, folder, file->d_name, f);
+        status = add_file(&r, folder, file->d_name, f);
     closedir(files);
-    if (status == BITCUT_OK) finish(&t), *to = t;
-    else run_total_clear(&t);
+    for (size_t i = 0; i < t->places; i++) tdelete(t->place[i], &r.tree, by_identity);
+    if (status == BITCUT_OK) finish(t), *to = *t;
+    else run_total_clear(t);
     return status;
 }
 
 void run_total_clear(struct run_total *x)
 {
+    for (size_t i = 0; i < x->places; i++) free(x->place[i]);
     free(x->place);
     *x = (struct run_total){ 0 };
 }

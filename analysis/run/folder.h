@@ -8,7 +8,7 @@
 struct run_total {
     size_t processes,
         ended; /* that wrote a ledger; those of them that came to their end */
-    struct ledger_place *place;
+    struct ledger_place **place;
     size_t places;
     uint64_t calls[CALL_ENDS];
     uint64_t left[LEFT_REASONS]; /* of those of CALL_LEFT */

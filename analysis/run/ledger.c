@@ -2,6 +2,7 @@
 
 #include "analysis/run/ledger.h"
 
+#include "lib/file/stream.h"
 #include "lib/text.h"
 
 #include <errno.h>
@@ -183,32 +184,41 @@ bool ledger_excerpt_name(char name[LEDGER_NAME_MOST], char *stem, size_t size,
 
 /* --- reading ---------------------------------------------------------------------- */
 
-#define END(text) ((text)[sizeof(text) - 1] = 0)
-
-static void end_texts(struct ledger *l)
+/* A text of a file that anybody may have written: it ends, and may be printed. */
+static void clean(char *text, size_t size)
 {
-    END(l->program), END(l->fault), END(l->libraries);
-    END(l->device), END(l->device_fault);
-    for (int i = 0; i < LEDGER_ROUTINES_MOST; i++) END(l->routine[i].name);
-    if (l->places > LEDGER_PLACES_MOST) l->places = LEDGER_PLACES_MOST;
-    for (uint32_t i = 0; i < l->places; i++) {
-        struct ledger_place *const p = &l->place[i];
-        END(p->routine), END(p->where), END(p->native), END(p->way), END(p->against);
-        END(p->fault);
-        if (p->excerpts > LEDGER_EXCERPTS_MOST) p->excerpts = LEDGER_EXCERPTS_MOST;
-        for (uint32_t n = 0; n < p->excerpts; n++) END(p->excerpt[n].name);
-    }
+    text[size - 1] = 0;
+    text_clean(text);
 }
 
-static enum bitcut_status map_file(struct ledger **to, int file, struct fault *f)
+#define CLEAN(text) clean(text, sizeof(text))
+
+static void clean_place(struct ledger_place *p)
 {
-    struct stat status;
+    CLEAN(p->routine), CLEAN(p->where), CLEAN(p->native), CLEAN(p->way);
+    CLEAN(p->against), CLEAN(p->fault);
+    if (p->excerpts > LEDGER_EXCERPTS_MOST) p->excerpts = LEDGER_EXCERPTS_MOST;
+    for (uint32_t n = 0; n < p->excerpts; n++) CLEAN(p->excerpt[n].name);
+}
+
+static void clean_ledger(struct ledger *l)
+{
+    CLEAN(l->program), CLEAN(l->fault), CLEAN(l->libraries);
+    CLEAN(l->device), CLEAN(l->device_fault);
+    for (int i = 0; i < LEDGER_ROUTINES_MOST; i++) CLEAN(l->routine[i].name);
+    if (l->places > LEDGER_PLACES_MOST) l->places = LEDGER_PLACES_MOST;
+    for (uint32_t i = 0; i < l->places; i++) clean_place(&l->place[i]);
+}
+
+static enum bitcut_status map_file(struct ledger **to, int file, uint64_t size,
+                                   struct fault *f)
+{
     struct ledger *l = MAP_FAILED;
-    if (fstat(file, &status) == 0 && (uint64_t)status.st_size == sizeof *l)
+    if (size == sizeof *l)
         l = mmap(NULL, sizeof *l, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
     if (l != MAP_FAILED && memcmp(l->magic, magic, sizeof magic) == 0 &&
         l->bytes == sizeof *l) {
-        end_texts(l);
+        clean_ledger(l);
         *to = l;
         return BITCUT_OK;
     }
@@ -219,9 +229,10 @@ static enum bitcut_status map_file(struct ledger **to, int file, struct fault *f
 
 enum bitcut_status ledger_read(struct ledger **to, const char *path, struct fault *f)
 {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
-    const enum bitcut_status status = map_file(to, file, f);
+    uint64_t size;
+    const int file = file_open(&size, path, f);
+    if (file < 0) return BITCUT_CANNOT;
+    const enum bitcut_status status = map_file(to, file, size, f);
     close(file);
     return status;
 }

@@ -131,7 +131,7 @@ struct ledger *ledger_open(const char *folder, struct fault *f);
 struct ledger_place *ledger_new_place(struct ledger *l);
 
 /* Take the ledger of a process that ended, or is still there, from a file.  Texts in it
-   end.  BITCUT_BAD_FILE: it is none; BITCUT_CANNOT. */
+   end and may be printed (lib/text.h).  BITCUT_BAD_FILE: it is none; BITCUT_CANNOT. */
 enum bitcut_status ledger_read(struct ledger **to, const char *path, struct fault *f);
 
 /* Put it, or one that was opened, away; the file stays. */

@@ -2,10 +2,10 @@
 
 #include "analysis/run/program.h"
 
+#include "lib/file/stream.h"
 #include "lib/text.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,14 +26,12 @@ struct image {
 static struct image image_open(const char *path)
 {
     struct image x = { NULL, 0 };
-    struct stat status;
-    /* The first line of a script may name a pipe, which must not be waited for. */
-    const int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    uint64_t size;
+    const int file = file_open(&size, path, NULL);
     if (file < 0) return x;
-    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
-        void *const at =
-            mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
-        if (at != MAP_FAILED) x = (struct image){ at, (size_t)status.st_size };
+    if (size) {
+        void *const at = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0);
+        if (at != MAP_FAILED) x = (struct image){ at, (size_t)size };
     }
     close(file);
     return x;

@@ -9,21 +9,38 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum bitcut_status stream_open(struct stream *s, const char *path, struct fault *f)
+/* Its kind is asked for before it is opened, since opening some devices does something, and
+   then once more, since its name may mean another file by then.  O_NONBLOCK: opening a pipe
+   does not wait. */
+int file_open(uint64_t *size, const char *path, struct fault *f)
 {
     struct stat about;
-    if (stat(path, &about)) return fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
-    if (!S_ISREG(about.st_mode)) /* before it is opened: opening a device may do things */
-        return fault_set(f, BITCUT_CANNOT, "not a regular file");
-    /* Nor does it wait for a writer if a pipe has taken the place of the file by now. */
-    const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
-    if (!file) {
-        const int error = errno;
-        if (descriptor >= 0) close(descriptor);
-        return fault_set(f, BITCUT_CANNOT, "%s", strerror(error));
+    int file = -1;
+    bool known = stat(path, &about) == 0;
+    if (known && S_ISREG(about.st_mode)) {
+        file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        known = file >= 0 && fstat(file, &about) == 0;
     }
-    *s = (struct stream){ .file = file, .size = (uint64_t)about.st_size };
+    if (known && S_ISREG(about.st_mode)) {
+        *size = (uint64_t)about.st_size;
+        return file;
+    }
+    fault_set(f, BITCUT_CANNOT, "%s", known ? "not a regular file" : strerror(errno));
+    if (file >= 0) close(file);
+    return -1;
+}
+
+enum bitcut_status stream_open(struct stream *s, const char *path, struct fault *f)
+{
+    uint64_t size;
+    const int descriptor = file_open(&size, path, f);
+    if (descriptor < 0) return BITCUT_CANNOT;
+    FILE *file = fdopen(descriptor, "rb");
+    if (!file) {
+        close(descriptor);
+        return fault_set(f, BITCUT_NO_MEMORY, "not enough memory for a stream");
+    }
+    *s = (struct stream){ .file = file, .size = size };
     return BITCUT_OK;
 }
 
@@ -52,8 +69,7 @@ enum bitcut_status stream_read(void *to, size_t size, struct stream *s, struct f
 static enum bitcut_status read_all(char **bytes, struct stream *s, size_t most,
                                    struct fault *f)
 {
-    if (s->size > most)
-        return fault_set(f, BITCUT_BAD_FILE, "more than %zu bytes", most);
+    if (s->size > most) return fault_set(f, BITCUT_BAD_FILE, "more than %zu bytes", most);
     char *all = memory_allocate((size_t)s->size, 1);
     if (!all) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     const enum bitcut_status status = stream_read(all, (size_t)s->size, s, f);

@@ -13,8 +13,12 @@ struct stream {
     uint64_t size;
 };
 
-/* Open the regular file `path` for reading.  BITCUT_CANNOT, with the system's reason, if
-   it is missing, unreadable or not a regular file.  *s is set only on success. */
+/* Open the regular file `path` for reading: a descriptor, and how many bytes the file has.
+   It never waits.  -1, BITCUT_CANNOT with the system's reason: it is missing, unreadable,
+   or a folder, pipe or device. */
+int file_open(uint64_t *size, const char *path, struct fault *f);
+
+/* The same as a stream; BITCUT_NO_MEMORY, too.  *s is set only on success. */
 enum bitcut_status stream_open(struct stream *s, const char *path, struct fault *f);
 
 /* The same for `size` bytes of memory, which must outlive the stream.  BITCUT_NO_MEMORY
