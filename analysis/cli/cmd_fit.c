@@ -277,11 +277,10 @@ static int fit_each(struct context *x, const struct found_list *list)
     int worst = EXIT_GOOD;
     for (size_t i = 0; i < list->count; i++) {
         struct set s;
-        struct fault f = list->at[i].fault;
+        struct fault f;
         const char *name = list->at[i].folder;
         if (progress_stopped(&x->progress)) return fail("fit", &stopped);
-        const bool good =
-            f.status == BITCUT_OK && set_read(&s, name, SET_RECORDED, &f) == BITCUT_OK;
+        const bool good = found_read(&s, &list->at[i], SET_RECORDED, &f) == BITCUT_OK;
         const int status =
             good ? fit_sets(x, &s, 1, name, list->count == 1) : fail(name, &f);
         if (good) set_clear(&s);
@@ -295,11 +294,9 @@ static char *join_names(const struct found_list *list)
 {
     size_t length = 1;
     for (size_t i = 0; i < list->count; i++) length += strlen(list->at[i].folder) + 3;
-    char *names = calloc(length, 1);
-    for (size_t i = 0; names && i < list->count; i++) {
-        if (i) strcat(names, " + ");
-        strcat(names, list->at[i].folder);
-    }
+    char *names = calloc(length, 1), *to = names;
+    for (size_t i = 0; names && i < list->count; i++)
+        to += sprintf(to, "%s%s", i ? " + " : "", list->at[i].folder);
     return names;
 }
 
@@ -311,9 +308,7 @@ static int fit_together(struct context *x, const struct found_list *list)
     int count = 0, status = EXIT_GOOD;
     if (!sets || !names) status = fail("fit", &f);
     while (status == EXIT_GOOD && count < (int)list->count) {
-        f = list->at[count].fault;
-        if (f.status != BITCUT_OK ||
-            set_read(&sets[count], list->at[count].folder, SET_RECORDED, &f) != BITCUT_OK)
+        if (found_read(&sets[count], &list->at[count], SET_RECORDED, &f) != BITCUT_OK)
             status = fail(list->at[count].folder, &f);
         else count++;
     }

@@ -186,9 +186,7 @@ static enum bitcut_status from_set(struct kills_list *list, const struct found *
                                    const struct context *context, struct fault *f)
 {
     struct set s;
-    *f = x->fault;
-    if (f->status != BITCUT_OK) return f->status;
-    enum bitcut_status status = set_read(&s, x->folder, SET_KNOWN | SET_RECORDED, f);
+    enum bitcut_status status = found_read(&s, x, SET_KNOWN | SET_RECORDED, f);
     if (status != BITCUT_OK) return status;
     if (!unit_name || !strcmp(s.unit.name, unit_name))
         status = add_set(kills_of(list, s.unit.name), &s, context, f);

@@ -134,10 +134,10 @@ struct recording {
 /* Read the set and see that the device can record it; `wanted` is NULL for the set's own
    variant. */
 static enum bitcut_status prepare(struct recording *g, const struct recorder *r,
-                                  const char *folder,
+                                  const struct found *from,
                                   const struct gpu_variant_row *wanted, struct fault *f)
 {
-    enum bitcut_status status = set_read(&g->set, folder, SET_OPERANDS, f);
+    enum bitcut_status status = found_read(&g->set, from, SET_OPERANDS, f);
     if (status != BITCUT_OK) return status;
     g->variant = wanted;
     if (!wanted) status = variant_of(&g->variant, &g->set, f);
@@ -239,13 +239,13 @@ static void emit_recording(struct context *x, const char *folder, const char *ou
 }
 
 static int record_set(struct context *x, const struct recorder *r,
-                      const struct gpu_variant_row *wanted, const char *folder,
+                      const struct gpu_variant_row *wanted, const struct found *from,
                       const char *output)
 {
     struct recording g = { .first = json_null() };
     struct fault f;
-    const char *at = folder;
-    enum bitcut_status status = prepare(&g, r, folder, wanted, &f);
+    const char *at = from->folder;
+    enum bitcut_status status = prepare(&g, r, from, wanted, &f);
     if (status == BITCUT_OK) status = record(&g, r, &x->progress, &f);
     if (status == BITCUT_OK) status = compare(&g, x, &f);
     if (status == BITCUT_OK) {
@@ -253,7 +253,7 @@ static int record_set(struct context *x, const struct recorder *r,
         sign_meta(g.set.meta, &g, r);
         status = set_write(output, &g.set, &f);
     }
-    if (status == BITCUT_OK) emit_recording(x, folder, output, &g, r);
+    if (status == BITCUT_OK) emit_recording(x, from->folder, output, &g, r);
     json_decref(g.first);
     set_clear(&g.set);
     if (status != BITCUT_OK) return fail(at, &f);
@@ -322,19 +322,40 @@ static enum bitcut_status plan_operand(struct plan *p, const struct context *x,
     return whole ? status : fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
 }
 
+/* A file or folder of a plan: an output, or a set that is read. */
+struct planned {
+    struct output_identity is;
+    const char *output; /* NULL: it is read */
+};
+
+static int by_identity(const void *x, const void *y)
+{
+    const struct planned *const a = x, *const b = y;
+    const int order = output_identity_compare(&a->is, &b->is);
+    return order ? order : !a->output - !b->output; /* outputs first */
+}
+
 /* A set that would go where a set is, or where another goes. */
 static int check_plan(const struct plan *p)
 {
-    for (size_t i = 0; i < p->sets.count; i++) {
-        for (size_t j = 0; j < p->sets.count; j++) {
-            if (output_same(p->output[i], p->sets.at[j].folder))
-                return complain(p->output[i],
-                                "is a set to be read; name another with -o");
-            if (j < i && output_same(p->output[i], p->output[j]))
-                return complain(p->output[i], "two sets would be written there");
-        }
+    const size_t count = 2 * p->sets.count;
+    int status = EXIT_GOOD;
+    struct planned *all = memory_allocate(count, sizeof *all);
+    if (!all) return complain("record", "not enough memory");
+    for (size_t i = 0; i < count; i++) {
+        all[i].output = i % 2 ? NULL : p->output[i / 2];
+        output_identify(&all[i].is, i % 2 ? p->sets.at[i / 2].folder : all[i].output);
     }
-    return EXIT_GOOD;
+    qsort(all, count, sizeof *all, by_identity);
+    for (size_t i = 1; i < count && status == EXIT_GOOD; i++) {
+        if (!all[i - 1].output || output_identity_compare(&all[i - 1].is, &all[i].is))
+            continue;
+        status = complain(all[i - 1].output,
+                          all[i].output ? "two sets would be written there"
+                                        : "is a set to be read; name another with -o");
+    }
+    free(all);
+    return status;
 }
 
 static int plan_make(struct plan *p, const struct context *x)
@@ -355,7 +376,7 @@ static int run_sets(struct context *x, const struct recorder *r,
         if (progress_stopped(&x->progress)) return fail("record", &stopped);
         const int status = set->fault.status != BITCUT_OK
                                ? fail(set->folder, &set->fault)
-                               : record_set(x, r, wanted, set->folder, p->output[i]);
+                               : record_set(x, r, wanted, set, p->output[i]);
         if (status > worst) worst = status;
         if (status == EXIT_CANNOT && progress_stopped(&x->progress)) break;
     }
@@ -417,7 +438,8 @@ static int run(struct context *x)
 
 const struct command command_record = {
     .name = "record",
-    .what = "Run fragments on a device and keep what it gives, or compare it with the model",
+    .what =
+        "Run fragments on a device and keep what it gives, or compare it with the model",
     .run = run,
     .own = options,
     .operands = "[SET...]",

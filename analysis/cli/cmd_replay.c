@@ -62,11 +62,9 @@ static void replay_set(struct outcome *o, const char *folder, const struct set *
 static struct outcome replay_folder(const struct found *x, int threads,
                                     const struct progress *progress)
 {
-    struct outcome o = { .done = true, .fault = x->fault };
+    struct outcome o = { .done = true };
     struct set s;
-    if (x->fault.status != BITCUT_OK ||
-        set_read(&s, x->folder, SET_KNOWN | SET_RECORDED, &o.fault) != BITCUT_OK)
-        return o;
+    if (found_read(&s, x, SET_KNOWN | SET_RECORDED, &o.fault) != BITCUT_OK) return o;
     replay_set(&o, x->folder, &s, threads, progress);
     set_clear(&s);
     return o;

@@ -95,8 +95,7 @@ static enum bitcut_status describe_unknown(struct set *s, const char *name,
                              "unknown unit %.*s, and no format \"%s\"",
                              text_fit(name, 100), name, parts[i]);
     }
-    const json_int_t block =
-        json_integer_value(json_object_get(s->meta, "scale_block"));
+    const json_int_t block = json_integer_value(json_object_get(s->meta, "scale_block"));
     if (format[FORMAT_SCALE] && (block < 1 || block > INT32_MAX))
         return fault_set(f, BITCUT_BAD_FILE, "\"scale\" needs \"scale_block\"");
     s->unit = (struct bitcut_unit){ .name = name,
@@ -156,8 +155,7 @@ static enum bitcut_status read_meta(struct set *s, const char *folder, struct fa
     if (!path_join(path, folder, "meta.json"))
         return fault_set(f, BITCUT_CANNOT, "the name is too long");
     enum bitcut_status status = stream_read_file(&bytes, &size, path, META_MOST, &inner);
-    if (status != BITCUT_OK)
-        return fault_set(f, status, "meta.json: %.200s", inner.text);
+    if (status != BITCUT_OK) return fault_set(f, status, "meta.json: %.200s", inner.text);
     status = parse_meta(s, bytes, size, f);
     free(bytes);
     return status;
@@ -236,22 +234,35 @@ static enum bitcut_status read_arrays(struct set *s, const struct source *from,
 
 /* --- sets ------------------------------------------------------------------------- */
 
-enum bitcut_status set_read(struct set *s, const char *folder, unsigned needs,
-                            struct fault *f)
+static enum bitcut_status read_source(struct set *s, const struct source *from,
+                                      unsigned needs, struct fault *f)
 {
     struct set x = { 0 };
-    struct source from = { .folder = folder };
-    enum bitcut_status status = set_line_read(&from.line, folder, f);
-    if (status != BITCUT_OK) return status;
-    status = from.line ? take_meta(&x, from.line, f) : read_meta(&x, folder, f);
+    enum bitcut_status status =
+        from->line ? take_meta(&x, from->line, f) : read_meta(&x, from->folder, f);
     if (status == BITCUT_OK && needs & SET_KNOWN && !x.known)
         status = fault_set(f, BITCUT_BAD_FILE, "%sunknown unit %s",
-                           from.line ? "" : "meta.json: ", x.unit.name);
-    if (status == BITCUT_OK) status = read_arrays(&x, &from, needs, f);
-    json_decref(from.line);
+                           from->line ? "" : "meta.json: ", x.unit.name);
+    if (status == BITCUT_OK) status = read_arrays(&x, from, needs, f);
     if (status == BITCUT_OK) *s = x;
     else set_clear(&x);
     return status;
+}
+
+enum bitcut_status set_read(struct set *s, const char *folder, unsigned needs,
+                            struct fault *f)
+{
+    struct source from = { .folder = folder };
+    enum bitcut_status status = set_line_read(&from.line, folder, f);
+    if (status == BITCUT_OK) status = read_source(s, &from, needs, f);
+    json_decref(from.line);
+    return status;
+}
+
+enum bitcut_status set_read_line(struct set *s, json_t *line, unsigned needs,
+                                 struct fault *f)
+{
+    return read_source(s, &(struct source){ .line = line }, needs, f);
 }
 
 void set_clear(struct set *s)

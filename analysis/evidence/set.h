@@ -34,6 +34,10 @@ enum { SET_KNOWN = 1, SET_RECORDED = 2, SET_OPERANDS = 4 };
    BITCUT_BAD_FILE with the file at fault in the text; *s is set only on success. */
 enum bitcut_status set_read(struct set *s, const char *folder, unsigned needs,
                             struct fault *f);
+
+/* The same of an object as a line of a file has it. */
+enum bitcut_status set_read_line(struct set *s, json_t *line, unsigned needs,
+                                 struct fault *f);
 void set_clear(struct set *s);
 
 /* Whether `got` is the recorded result at that place of D. */

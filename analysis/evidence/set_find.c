@@ -2,8 +2,6 @@
 
 #include "analysis/evidence/set_find.h"
 
-#include "analysis/evidence/set_line.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -50,6 +48,7 @@ static enum bitcut_status append(struct found_list *list, const char *folder,
     struct found *x = &list->at[list->count];
     x->folder = strdup(folder);
     if (!x->folder) return BITCUT_NO_MEMORY;
+    x->line = (struct set_line){ .length = 0 };
     fault_set(&x->fault, status, "%s", why);
     list->count++;
     return BITCUT_OK;
@@ -140,7 +139,8 @@ static bool is_file(const char *path)
 
 static enum bitcut_status append_lines(struct found_list *list, const char *file)
 {
-    size_t *lines, count;
+    struct set_line *lines;
+    size_t count;
     char name[PATH_MOST];
     struct fault f;
     enum bitcut_status status = set_lines(&lines, &count, file, &f);
@@ -148,10 +148,12 @@ static enum bitcut_status append_lines(struct found_list *list, const char *file
     if (status != BITCUT_OK) return append(list, file, status, f.text);
     if (!count) status = append(list, file, BITCUT_BAD_FILE, "the file is empty");
     for (size_t i = 0; i < count && status == BITCUT_OK; i++) {
-        const int n = snprintf(name, sizeof name, "%s:%zu", file, lines[i]);
+        const int n = snprintf(name, sizeof name, "%s:%zu", file, lines[i].number);
         if (n < 0 || n >= PATH_MOST)
             status = append(list, file, BITCUT_CANNOT, "the name is too long");
         else status = append(list, name, BITCUT_OK, "");
+        if (status == BITCUT_OK && n < PATH_MOST)
+            list->at[list->count - 1].line = lines[i];
     }
     free(lines);
     return status;
@@ -178,6 +180,27 @@ enum bitcut_status set_find(struct found_list *list, const char *operand,
     }
     free(w.searched);
     return status == BITCUT_OK ? status : fault_set(f, status, "not enough memory");
+}
+
+/* FILE of FILE:N, whose line is known. */
+static enum bitcut_status read_line(struct set *s, const struct found *x, unsigned needs,
+                                    struct fault *f)
+{
+    json_t *row = NULL;
+    char *const path = strndup(x->folder, (size_t)(strrchr(x->folder, ':') - x->folder));
+    if (!path) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    enum bitcut_status status = set_line_at(&row, path, &x->line, f);
+    if (status == BITCUT_OK) status = set_read_line(s, row, needs, f);
+    json_decref(row);
+    free(path);
+    return status;
+}
+
+enum bitcut_status found_read(struct set *s, const struct found *x, unsigned needs,
+                              struct fault *f)
+{
+    if (x->fault.status != BITCUT_OK) return *f = x->fault, f->status;
+    return x->line.length ? read_line(s, x, needs, f) : set_read(s, x->folder, needs, f);
 }
 
 void found_clear(struct found_list *list)

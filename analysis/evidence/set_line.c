@@ -5,6 +5,7 @@
 #include "analysis/evidence/json_lines.h"
 #include "lib/file/stream.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,7 +24,7 @@ static const char *line_of(size_t *length, const char **next, const char *at,
     return at;
 }
 
-enum bitcut_status set_lines(size_t **lines, size_t *count, const char *path,
+enum bitcut_status set_lines(struct set_line **lines, size_t *count, const char *path,
                              struct fault *f)
 {
     char *bytes;
@@ -31,7 +32,7 @@ enum bitcut_status set_lines(size_t **lines, size_t *count, const char *path,
     enum bitcut_status status = stream_read_file(&bytes, &size, path, JSON_LINES_MOST, f);
     if (status != BITCUT_OK) return status;
     for (size_t i = 0; i < size; i++) most += bytes[i] == '\n';
-    size_t *at = malloc(most * sizeof *at);
+    struct set_line *at = malloc(most * sizeof *at);
     *count = 0;
     if (!at) status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     for (const char *x = bytes, *next; at && line_of(&length, &next, x, bytes + size);
@@ -42,7 +43,8 @@ enum bitcut_status set_lines(size_t **lines, size_t *count, const char *path,
                                "no folder with meta.json, and line %zu is no JSON object",
                                number);
         if (status != BITCUT_OK) break;
-        if (length) at[(*count)++] = number;
+        if (length)
+            at[(*count)++] = (struct set_line){ number, (size_t)(x - bytes), length };
     }
     free(bytes);
     if (status == BITCUT_OK) *lines = at;
@@ -78,6 +80,23 @@ static enum bitcut_status row_of(json_t **row, const char *text, size_t length,
     }
     json_decref(x);
     return fault_set(f, BITCUT_BAD_FILE, "is no object");
+}
+
+enum bitcut_status set_line_at(json_t **row, const char *path,
+                               const struct set_line *line, struct fault *f)
+{
+    struct stream s;
+    enum bitcut_status status = stream_open(&s, path, f);
+    if (status != BITCUT_OK) return status;
+    char *text = memory_allocate(line->length, 1);
+    if (!text) status = fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    else if (fseeko(s.file, (off_t)line->at, SEEK_SET) != 0)
+        status = fault_set(f, BITCUT_CANNOT, "%s", strerror(errno));
+    if (status == BITCUT_OK) status = stream_read(text, line->length, &s, f);
+    if (status == BITCUT_OK) status = row_of(row, text, line->length, f);
+    free(text);
+    stream_close(&s);
+    return status;
 }
 
 enum bitcut_status set_line_read(json_t **row, const char *name, struct fault *f)

@@ -11,13 +11,23 @@
    "hex": "..."}, encodings from their highest digit on, in C order, each of 2, 4, 8 or 16
    digits. */
 
-/* How many lines of the regular file `path` are not empty: *lines, to be freed, are the
-   numbers of `count` of them.  BITCUT_CANNOT; BITCUT_BAD_FILE: it is larger than
+/* A line of a file: its number, where it begins and its length in bytes. */
+struct set_line {
+    size_t number, at, length;
+};
+
+/* How many lines of the regular file `path` are not empty: *lines, to be freed, has
+   `count` of them.  BITCUT_CANNOT; BITCUT_BAD_FILE: it is larger than
    JSON_LINES_MOST, or the first of them does not begin as an object; BITCUT_NO_MEMORY. */
-enum bitcut_status set_lines(size_t **lines, size_t *count, const char *path,
+enum bitcut_status set_lines(struct set_line **lines, size_t *count, const char *path,
                              struct fault *f);
 
-/* The object of the line that `name` means: *row, or NULL if it means none. BITCUT_CANNOT
+/* The object of a line that set_lines() found in `path`, of which nothing else is read.
+   BITCUT_CANNOT or BITCUT_BAD_FILE: it is none, or no longer there; BITCUT_NO_MEMORY. */
+enum bitcut_status set_line_at(json_t **row, const char *path, const struct set_line *line,
+                               struct fault *f);
+
+/* The object of the line that `name` means, for which all of the file is read: *row, or NULL if it means none. BITCUT_CANNOT
    or BITCUT_BAD_FILE: the file has no such line, or it is no object. */
 enum bitcut_status set_line_read(json_t **row, const char *name, struct fault *f);
 

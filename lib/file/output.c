@@ -289,14 +289,31 @@ static bool folder_stat(struct stat *about, const char *path)
     return found;
 }
 
+void output_identify(struct output_identity *to, const char *path)
+{
+    struct stat at;
+    *to = (struct output_identity){ .name = "" };
+    if (stat(path, &at) != 0) {
+        const bool is_placed = folder_stat(&at, path);
+        to->name = is_placed ? last_part(path) : path;
+        if (!is_placed) return;
+    }
+    to->device = at.st_dev;
+    to->inode = at.st_ino;
+}
+
+int output_identity_compare(const struct output_identity *a,
+                            const struct output_identity *b)
+{
+    if (a->device != b->device) return a->device < b->device ? -1 : 1;
+    if (a->inode != b->inode) return a->inode < b->inode ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
 bool output_same(const char *a, const char *b)
 {
-    struct stat at_a, at_b;
-    const bool is_a = !stat(a, &at_a), is_b = !stat(b, &at_b);
-    if (!strcmp(a, b)) return true;
-    if (is_a != is_b) return false;
-    if (!is_a && (strcmp(last_part(a), last_part(b)) || !folder_stat(&at_a, a) ||
-                  !folder_stat(&at_b, b)))
-        return false;
-    return at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
+    struct output_identity at_a, at_b;
+    output_identify(&at_a, a);
+    output_identify(&at_b, b);
+    return !output_identity_compare(&at_a, &at_b);
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 /* A file being written.  What goes to `file` lands in a temporary file of the same
    folder; output_commit() gives it its name. */
@@ -34,8 +35,21 @@ void output_abandon(struct output *o);
    failed; of one long before, it is found by writing one more end of a line. */
 int output_flush(FILE *file);
 
-/* Whether two paths lead to one file or folder: by device and inode, or, if neither is
-   there yet, by the folder and the last part of the path. */
+/* The file or folder that a path leads to: by device and inode, or, if it is not there
+   yet, by those of its folder and the last part of the path, or without a folder by all of
+   it.  `name` is of the path. */
+struct output_identity {
+    dev_t device;
+    ino_t inode;
+    const char *name;
+};
+void output_identify(struct output_identity *to, const char *path);
+
+/* In some order; 0: they are one. */
+int output_identity_compare(const struct output_identity *a,
+                            const struct output_identity *b);
+
+/* Whether two paths lead to one file or folder. */
 bool output_same(const char *a, const char *b);
 
 /* A lock of a file, of its own name with ".lock" behind, for one who reads the file and
