@@ -548,7 +548,7 @@ cat > "$work/table" << 'END'
 3|empty.jsonl: no results|report --results $in/empty.jsonl
 3|open.jsonl:1: |report --results $in/open.jsonl
 3|other.jsonl:2: not a line of bench gpu or verify|report --results $in/other.jsonl
-3|few.jsonl:1: no "mismatches"|report --results $in/few.jsonl
+3|few.jsonl:1: no "mismatches", which is an integer|report --results $in/few.jsonl
 3|text.jsonl:2: "mismatches" is not|report --results $in/text.jsonl
 3|other.jsonl:2: |report --results $in/good.jsonl --results $in/other.jsonl
 3|2x2.npy:1: |report --results $in/2x2.npy

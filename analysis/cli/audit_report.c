@@ -1,10 +1,10 @@
 #include "analysis/cli/audit_report.h"
 
+#include "analysis/cli/audit_file.h"
 #include "analysis/cli/kept_results.h"
 #include "analysis/cli/report_run.h"
 #include "analysis/cli/say.h"
 #include "analysis/explain/order_say.h"
-#include "analysis/evidence/json_lines.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,53 +16,14 @@ struct audit_work {
     json_t *places, *total, *answers, *inputs;
 };
 
-/* --- what was written ------------------------------------------------------------- */
-
-/* Places of one line, by several routines or in several parts of a library, are apart by
-   a number: figures have a panel for each. */
-static void name_place(const json_t *others, json_t *row)
-{
-    const char *const place = text_at(row, "place");
-    size_t i, before = 0;
-    const json_t *other;
-    json_array_foreach(others, i, other)
-    {
-        const char *const name = text_at(other, "short");
-        before += name && place && !strcmp(name, place);
-    }
-    json_object_set(row, "short", json_object_get(row, "place"));
-    if (place && before)
-        json_object_set_new(row, "place", json_sprintf("%s (%zu)", place, before + 1));
-}
-
-/* Rows of `bitcut run`: those of places, and the last one. */
-static enum bitcut_status take_row(void *context, json_t *row, struct fault *f)
-{
-    struct audit_work *const w = context;
-    const char *const schema = text_at(row, "schema");
-    if (!schema || strcmp(schema, "bitcut-run/1") != 0) {
-        json_decref(row);
-        return fault_set(f, BITCUT_BAD_FILE, "not a row of bitcut run --audit -o FILE");
-    }
-    if (text_at(row, "where")) {
-        name_place(w->places, row);
-        return json_array_append_new(w->places, row), BITCUT_OK;
-    }
-    json_decref(w->total);
-    w->total = row;
-    return BITCUT_OK;
-}
-
 static int read_rows(struct audit_work *w)
 {
     struct fault f, more;
     size_t line;
-    enum bitcut_status status = json_lines_read(&line, w->path, take_row, w, &f);
-    if (status == BITCUT_OK && !json_array_size(w->places))
-        status = fault_set(&f, BITCUT_CANNOT,
-                           "it has no products: bitcut run --audit says why");
+    const enum bitcut_status status =
+        audit_read(w->places, &w->total, &line, w->path, &f);
     if (status == BITCUT_OK) return EXIT_GOOD;
-    if (!line || status == BITCUT_CANNOT) return fail(w->path, &f);
+    if (!line) return fail(w->path, &f);
     fault_set(&more, f.status, "line %zu: %s", line, f.text);
     return fail(w->path, &more);
 }
@@ -101,7 +62,7 @@ static void difference_rows(json_t *to, const char *place, const json_t *row, si
         "against_evidence", "outputs", "differ",  "not_finite",
         "difference",       "largest", NULL
     };
-    if (json_is_null(json_object_get(row, "differ"))) return;
+    if (!json_is_integer(json_object_get(row, "differ"))) return;
     json_t *const one = json_pack("{s:s}", "place", place);
     (void)at;
     copy_keys(one, row, keys);
@@ -116,7 +77,7 @@ static void values_of(json_t *to, const char *place, const char *operand,
     json_array_foreach(json_object_get(values, "exponents"), i, one)
     {
         json_t *const r = json_pack("{s:s, s:s}", "place", place, "operand", operand);
-        json_object_update(r, (json_t *)(uintptr_t)one);
+        copy_keys(r, one, audit_values_keys);
         json_array_append_new(to, r);
     }
 }
@@ -128,41 +89,42 @@ static void values_rows(json_t *to, const char *place, const json_t *row, size_t
     values_of(to, place, "B", json_object_get(row, "values_b"));
 }
 
-/* The list with that key of what is advised. */
-static void advised(json_t *to, const char *place, const json_t *row, const char *key)
+/* The list with that key of what is advised, and of its objects these columns. */
+static void advised(json_t *to, const char *place, const json_t *row, const char *key,
+                    const char *const *columns)
 {
     size_t i;
     const json_t *one;
     json_array_foreach(json_object_get(json_object_get(row, "advise"), key), i, one)
     {
         json_t *const r = json_pack("{s:s}", "place", place);
-        json_object_update(r, (json_t *)(uintptr_t)one);
-        json_object_del(r, "products");
+        copy_keys(r, one, columns);
         json_array_append_new(to, r);
     }
 }
 
 static void bits_rows(json_t *to, const char *place, const json_t *row, size_t at)
 {
-    if (at < PANELS_MOST / 2) advised(to, place, row, "kept_by_exponent");
+    if (at < PANELS_MOST / 2)
+        advised(to, place, row, "kept_by_exponent", audit_bits_keys);
 }
 
 static void kept_rows(json_t *to, const char *place, const json_t *row, size_t at)
 {
     (void)at;
-    advised(to, place, row, "kept");
+    advised(to, place, row, "kept", audit_kept_keys);
 }
 
 static void chips_rows(json_t *to, const char *place, const json_t *row, size_t at)
 {
     (void)at;
-    advised(to, place, row, "places");
+    advised(to, place, row, "places", audit_chips_keys);
 }
 
 static void scales_rows(json_t *to, const char *place, const json_t *row, size_t at)
 {
     (void)at;
-    advised(to, place, row, "scales");
+    advised(to, place, row, "scales", audit_scales_keys);
 }
 
 /* --- sections --------------------------------------------------------------------- */
@@ -334,14 +296,17 @@ static void add_answer(struct audit_work *w, const char *question, json_t *answe
         w->answers, json_pack("{s:s, s:o}", "question", question, "answer", answer));
 }
 
-/* The place with the largest value of a key; NULL: none has one. */
-static const json_t *largest(const struct audit_work *w, const char *key)
+/* The place with the largest value of a key, of those that have what is said beside it;
+   NULL: none has. */
+static const json_t *largest(const struct audit_work *w, const char *key,
+                             const char *beside)
 {
     const json_t *row, *best = NULL;
     size_t i;
     json_array_foreach(w->places, i, row)
     {
         if (json_is_number(json_object_get(row, key)) &&
+            json_is_number(json_object_get(row, beside)) &&
             (!best || real_at(row, key) > real_at(best, key)))
             best = row;
     }
@@ -350,19 +315,19 @@ static const json_t *largest(const struct audit_work *w, const char *key)
 
 static void answer_sizes(struct audit_work *w)
 {
-    double products = 0;
-    long long calls = 0;
+    double products = 0, calls = 0;
     size_t i;
     const json_t *row;
     json_array_foreach(w->places, i, row)
     {
         products += real_at(row, "products");
-        calls += whole_at(row, "calls");
+        calls += real_at(row, "calls");
     }
     const json_t *const first = json_array_get(w->places, 0);
+    if (!isfinite(products) || !isfinite(calls)) return; /* what the file does not say */
     add_answer(
         w, "What does the program multiply?",
-        json_sprintf("%lld calls of FP32 products from %zu places, %.3g products of "
+        json_sprintf("%.0f calls of FP32 products from %zu places, %.3g products of "
                      "two numbers; %.0f %% of these at %s",
                      calls, json_array_size(w->places), products,
                      products > 0 ? 100 * real_at(first, "products") / products : 0,
@@ -373,8 +338,8 @@ static void answer_sizes(struct audit_work *w)
    else by the norm. */
 static void answer_difference(struct audit_work *w)
 {
-    const json_t *const far = largest(w, "difference"), *const broken =
-                                                            largest(w, "not_finite");
+    const json_t *const far = largest(w, "difference", "difference"),
+                        *const broken = largest(w, "not_finite", "outputs");
     const char *const question = "Where does the unit matter most?";
     if (broken && whole_at(broken, "not_finite") > 0)
         add_answer(
@@ -390,7 +355,7 @@ static void answer_difference(struct audit_work *w)
 
 static void answer_errors(struct audit_work *w)
 {
-    const json_t *const worst = largest(w, "relres");
+    const json_t *const worst = largest(w, "relres", "backward_max");
     if (worst)
         add_answer(w, "How accurate are its results?",
                    json_sprintf("at most %.2g relres, %.2g u |A||B|, at %s",

@@ -48,18 +48,20 @@ static void write_all(FILE *to, report_write_character *write, const char *text)
     for (; *text; text++) write((unsigned char)*text, to);
 }
 
-/* Whether a spreadsheet would run it: a formula, and no number. */
+/* Whether a spreadsheet would run it: a formula, and no number.  Some pass over blanks in
+   front of it, and over control characters, for which "?" stands. */
 static bool is_formula(const char *text)
 {
     uint32_t unused;
-    return *text && strchr("=+-@", *text) && !decimal_read(&unused, text);
+    const char *const start = text + strspn(text, " \t\r\n");
+    return *start && strchr("=+-@", *start) && !decimal_read(&unused, text);
 }
 
 /* In quotes, doubled inside, if it would break the column; a formula behind a ', which
    makes it text. */
 static void write_csv_cell(FILE *to, report_write_character *write, const char *text)
 {
-    const char *quote = text[strcspn(text, ",\"")] ? "\"" : "";
+    const char *quote = text[strcspn(text, ",;\"")] ? "\"" : "";
     write_all(to, write, quote);
     if (is_formula(text)) write('\'', to);
     for (char shown[TEXT_BYTES]; text_next(shown, &text);) {
@@ -77,7 +79,7 @@ void report_csv(FILE *to, report_write_character *write, json_t *rows)
     json_object_foreach(first, key, value)
     {
         write_all(to, write, separator);
-        write_all(to, write, key);
+        write_csv_cell(to, write, key);
         separator = ",";
     }
     write('\n', to);
@@ -109,10 +111,8 @@ enum bitcut_status report_write_csv(const char *path, json_t *rows, struct fault
 static void write_rows(FILE *to, json_t *rows)
 {
     for (size_t i = 0; i < json_array_size(rows); i++) {
-        char *row = json_dumps(json_array_get(rows, i), JSON_COMPACT);
         fputs(i ? ",\n" : "\n", to);
-        json_put(to, row);
-        free(row);
+        json_put_row(to, json_array_get(rows, i));
     }
 }
 

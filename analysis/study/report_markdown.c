@@ -5,23 +5,43 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Text that Markdown shows as it stands, in a cell of a table as well. */
-static void write_plain(FILE *to, const char *text)
+/* A character of a text that Markdown shows as it stands, in a cell of a table as well.
+ */
+static void write_plain(FILE *to, const char *shown)
 {
-    for (char shown[TEXT_BYTES]; text_next(shown, &text);) {
-        if (!shown[1] && strchr("\\`*_{}[]<>#|~", *shown)) fputc('\\', to);
-        fputs(shown, to);
-    }
+    if (!shown[1] && strchr("\\`*_{}[]<>#|~&", *shown)) fputc('\\', to);
+    fputs(shown, to);
 }
 
-/* A text, which is released, unless it is empty. */
-static void write_paragraph(FILE *to, const char *start, json_t *text)
+/* Markup is the format alone: arguments are texts, whatever they hold. */
+static void markdown(FILE *to, const char *format, ...) TEXT_FORMAT(2);
+static void markdown(FILE *to, const char *format, ...)
 {
-    if (json_string_length(text)) {
-        fputs(start, to);
-        write_plain(to, json_string_value(text));
-        fputs("\n\n", to);
+    va_list list;
+    va_start(list, format);
+    text_print_list(to, write_plain, format, list);
+    va_end(list);
+}
+
+/* Text as code, in which a backslash is itself: between more backticks than follow each
+   other in it, and blanks, which Markdown takes away in pairs. */
+static void write_code(FILE *to, const char *text)
+{
+    size_t longest = 0;
+    for (const char *at = text; (at = strchr(at, '`'));) {
+        const size_t length = strspn(at, "`");
+        if (length > longest) longest = length;
+        at += length;
     }
+    for (size_t i = 0; i <= longest; i++) markdown(to, "`");
+    text_print(to, longest ? " %s " : "%s", text);
+    for (size_t i = 0; i <= longest; i++) markdown(to, "`");
+}
+
+/* A text, which is released, in the paragraph that `format` is, unless it is empty. */
+static void write_paragraph(FILE *to, const char *format, json_t *text)
+{
+    if (json_string_length(text)) markdown(to, format, json_string_value(text));
     json_decref(text);
 }
 
@@ -29,24 +49,22 @@ static void write_cell(FILE *to, const json_t *row, const char *key)
 {
     char number[REPORT_CELL_MOST];
     const char *text = report_cell(number, json_object_get(row, key), 4);
-    fputs(" ", to);
-    write_plain(to, *text ? text : "-");
-    fputs(" |", to);
+    markdown(to, " %s |", *text ? text : "-");
 }
 
 static void write_table(FILE *to, json_t *rows, const char *const *keys)
 {
-    fputs("|", to);
-    for (int i = 0; keys[i]; i++) fprintf(to, " %s |", keys[i]);
-    fputs("\n|", to);
-    for (int i = 0; keys[i]; i++) fputs(" --- |", to);
-    fputs("\n", to);
+    markdown(to, "|");
+    for (int i = 0; keys[i]; i++) markdown(to, " %s |", keys[i]);
+    markdown(to, "\n|");
+    for (int i = 0; keys[i]; i++) markdown(to, " --- |");
+    markdown(to, "\n");
     for (size_t at = 0; at < json_array_size(rows); at++) {
-        fputs("|", to);
+        markdown(to, "|");
         for (int i = 0; keys[i]; i++) write_cell(to, json_array_get(rows, at), keys[i]);
-        fputs("\n", to);
+        markdown(to, "\n");
     }
-    fputs("\n", to);
+    markdown(to, "\n");
 }
 
 /* --- verdicts --------------------------------------------------------------------- */
@@ -56,10 +74,9 @@ static void write_finding(FILE *to, const json_t *finding, const char *note)
 {
     char number[REPORT_CELL_MOST];
     const char *ours = report_cell(number, json_object_get(finding, "ours"), 4);
-    fprintf(to, " **%s**%s%s", json_string_value(json_object_get(finding, "verdict")),
-            note, *ours ? ": " : "");
-    write_plain(to, ours);
-    fputs(" |", to);
+    markdown(to, " **%s**%s%s", json_string_value(json_object_get(finding, "verdict")),
+             note, *ours ? ": " : "");
+    markdown(to, "%s |", ours);
 }
 
 static void write_kept(FILE *to, const json_t *verdict)
@@ -70,32 +87,39 @@ static void write_kept(FILE *to, const json_t *verdict)
         snprintf(note, sizeof note, " (small: %s)",
                  json_string_value(json_object_get(verdict, "verdict")));
     if (json_is_object(kept)) write_finding(to, kept, note);
-    else fputs(" - |", to);
+    else markdown(to, " - |");
 }
 
 static void write_reason(FILE *to, const json_t *verdict)
 {
     struct report_reasons r;
     report_reasons(&r, verdict);
-    const char *const pieces[] = { *r.own ? "small: " : "", r.own,
-                                   *r.kept ? "; paper: " : "", r.kept,
-                                   *r.own && *r.both ? "; both: " : "", r.both };
-    fputs(" ", to);
+    const char *const pieces[] = { *r.own ? "small: " : "",
+                                   r.own,
+                                   *r.kept ? "; paper: " : "",
+                                   r.kept,
+                                   *r.own && *r.both ? "; both: " : "",
+                                   r.both };
+    markdown(to, " ");
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++)
-        write_plain(to, pieces[i]);
-    fputs(" |\n", to);
+        markdown(to, "%s", pieces[i]);
+    markdown(to, " |\n");
 }
 
 /* A row for each claim, and beside what small sizes say what kept rows do. */
 static void write_verdicts(FILE *to, json_t *all)
 {
     const bool kept = report_has_kept(all);
-    fprintf(to, "| claim | paper | printed | %s | reason |\n",
-            kept ? "small sizes | sizes of papers" : "found");
-    fprintf(to, "| --- | --- | --- | ---%s | --- |\n", kept ? " | ---" : "");
+    if (kept)
+        markdown(to,
+                 "| claim | paper | printed | small sizes | sizes of papers | reason |\n"
+                 "| --- | --- | --- | --- | --- | --- |\n");
+    else
+        markdown(to, "| claim | paper | printed | found | reason |\n"
+                     "| --- | --- | --- | --- | --- |\n");
     for (size_t i = 0; i < json_array_size(all); i++) {
         const json_t *verdict = json_array_get(all, i);
-        fputs("|", to);
+        markdown(to, "|");
         write_cell(to, verdict, "claim");
         write_cell(to, verdict, "paper");
         write_cell(to, verdict, "printed");
@@ -103,7 +127,7 @@ static void write_verdicts(FILE *to, json_t *all)
         if (kept) write_kept(to, verdict);
         write_reason(to, verdict);
     }
-    fputs("\n", to);
+    markdown(to, "\n");
 }
 
 static void write_claims(FILE *to, const struct page *page)
@@ -114,14 +138,15 @@ static void write_claims(FILE *to, const struct page *page)
            *scales = report_scales(all);
     report_count_verdicts(counts, all);
     if (json_array_size(all)) {
-        fprintf(to,
-                "## What was tested\n\n%zu claims: %zu agree, %zu differ, of %zu nothing "
-                "can be said here.\n\n",
-                json_array_size(all), counts[VERDICT_AGREES], counts[VERDICT_DIFFERS],
-                counts[VERDICT_CANNOT]);
-        write_paragraph(to, "", report_about_scales(all));
+        markdown(
+            to,
+            "## What was tested\n\n%zu claims: %zu agree, %zu differ, of %zu nothing "
+            "can be said here.\n\n",
+            json_array_size(all), counts[VERDICT_AGREES], counts[VERDICT_DIFFERS],
+            counts[VERDICT_CANNOT]);
+        write_paragraph(to, "%s\n\n", report_about_scales(all));
         if (json_array_size(scales)) write_table(to, scales, report_scale_keys);
-        write_paragraph(to, "", report_all_changes(all));
+        write_paragraph(to, "%s\n\n", report_all_changes(all));
         write_table(to, units, of_unit);
         write_verdicts(to, all);
     }
@@ -135,18 +160,16 @@ static void write_claims(FILE *to, const struct page *page)
 /* Where the numbers come from, and what made them. */
 static void write_source(FILE *to, const struct section *s)
 {
-    fprintf(to, "\nNumbers: `%s`", json_string_value(s->source));
-    if (s->origin) {
-        fputs(", recorded on ", to);
-        write_plain(to, json_string_value(s->origin));
-    }
-    fprintf(to, "; all of them: [%s.csv](%s.csv), [%s.json](%s.json)", s->name, s->name,
-            s->name, s->name);
+    markdown(to, "\nNumbers: ");
+    write_code(to, json_string_value(s->source));
+    if (s->origin) markdown(to, ", recorded on %s", json_string_value(s->origin));
+    markdown(to, "; all of them: [%s.csv](%s.csv), [%s.json](%s.json)", s->name, s->name,
+             s->name, s->name);
     if (s->picture[PLOT_PDF].bytes)
-        fprintf(to, "; for LaTeX: [%s.pdf](%s.pdf)", s->name, s->name);
-    fputs("\n\n", to);
-    write_paragraph(to, "", report_kept(s));
-    write_paragraph(to, "Made by: ", provenance_line(s));
+        markdown(to, "; for LaTeX: [%s.pdf](%s.pdf)", s->name, s->name);
+    markdown(to, "\n\n");
+    write_paragraph(to, "%s\n\n", report_kept(s));
+    write_paragraph(to, "Made by: %s\n\n", provenance_line(s));
 }
 
 /* Every row and column, if they are few. */
@@ -168,34 +191,24 @@ static void write_rows(FILE *to, const struct section *s)
 static void write_item(FILE *to, const json_t *verdict)
 {
     const json_t *kept = json_object_get(verdict, "kept");
-    fprintf(to, "* **%s**", json_string_value(json_object_get(verdict, "verdict")));
+    markdown(to, "* **%s**", json_string_value(json_object_get(verdict, "verdict")));
     if (report_changes(verdict))
-        fprintf(to, ", at the sizes of papers **%s**",
-                json_string_value(json_object_get(kept, "verdict")));
-    fputs(": ", to);
-    write_plain(to, json_string_value(json_object_get(verdict, "claim")));
-    fputs("\n", to);
+        markdown(to, ", at the sizes of papers **%s**",
+                 json_string_value(json_object_get(kept, "verdict")));
+    markdown(to, ": %s\n", json_string_value(json_object_get(verdict, "claim")));
 }
 
 static void write_section(FILE *to, const struct section *s)
 {
     static const char *const of_line[] = { "what", "says", NULL };
-    fputs("### ", to);
-    write_plain(to, s->title);
-    fputs("\n\n", to);
-    write_plain(to, s->text);
-    fputs("\n\n", to);
+    markdown(to, "### %s\n\n%s\n\n", s->title, s->text);
     if (!s->rows) {
-        fputs("**Not finished.**\n\n", to);
+        markdown(to, "**Not finished.**\n\n");
         return;
     }
     if (json_array_size(s->says)) write_table(to, s->says, of_line);
-    if (s->picture[PLOT_SVG].bytes) {
-        fputs("![", to);
-        write_plain(to, s->title);
-        fprintf(to, "](%s.svg)\n\n", s->name);
-    }
-    write_paragraph(to, "", report_caption(s));
+    if (s->picture[PLOT_SVG].bytes) markdown(to, "![%s](%s.svg)\n\n", s->title, s->name);
+    write_paragraph(to, "%s\n\n", report_caption(s));
     for (size_t i = 0; i < json_array_size(s->verdicts); i++)
         write_item(to, json_array_get(s->verdicts, i));
     write_rows(to, s);
@@ -205,13 +218,14 @@ static void write_section(FILE *to, const struct section *s)
 void report_markdown(FILE *to, const struct page *page)
 {
     static const char *const of_answer[] = { "question", "answer", NULL };
-    fprintf(to, "# %s\n\nMade by bitcut %s: `%s`. %s\n\n", page->title, bitcut_version(),
-            page->command, page->about);
+    markdown(to, "# %s\n\nMade by bitcut %s: ", page->title, bitcut_version());
+    write_code(to, page->command);
+    markdown(to, ". %s\n\n", page->about);
     if (json_array_size(page->answers)) write_table(to, page->answers, of_answer);
     write_claims(to, page);
     for (int chapter = 0; page->chapters[chapter].name; chapter++) {
         const struct section *s = report_section_next(page, chapter, NULL);
-        if (s) fprintf(to, "## %s\n\n", page->chapters[chapter].what);
+        if (s) markdown(to, "## %s\n\n", page->chapters[chapter].what);
         for (; s; s = report_section_next(page, chapter, s)) write_section(to, s);
     }
 }

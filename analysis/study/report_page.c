@@ -7,29 +7,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What marks a cell that is aligned to the right. */
-#define NUMBER " class=\"number\""
-
 /* --- texts and tables -----------------------------------------------------------------
  */
 
-static void write_escaped(FILE *to, const char *text)
+/* A character of a text, also inside the quotes of an attribute. */
+static void write_escaped(FILE *to, const char *shown)
 {
-    for (char shown[TEXT_BYTES]; text_next(shown, &text);) {
-        if (*shown == '&') fputs("&amp;", to);
-        else if (*shown == '<') fputs("&lt;", to);
-        else if (*shown == '>') fputs("&gt;", to);
-        else if (*shown == '"') fputs("&quot;", to);
-        else fputs(shown, to);
-    }
+    static const char *const names[] = { "&&amp;", "<&lt;", ">&gt;", "\"&quot;",
+                                         "'&#39;" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (*shown == names[i][0]) shown = names[i] + 1;
+    fputs(shown, to);
+}
+
+/* Markup is the format alone: arguments are texts, whatever they hold. */
+static void html(FILE *to, const char *format, ...) TEXT_FORMAT(2);
+static void html(FILE *to, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    text_print_list(to, write_escaped, format, list);
+    va_end(list);
 }
 
 static void write_cell(FILE *to, const json_t *value, const char *tag)
 {
     char number[REPORT_CELL_MOST];
-    fprintf(to, "<%s%s>", tag, json_is_number(value) ? NUMBER : "");
-    write_escaped(to, report_cell(number, value, 6));
-    fprintf(to, "</%s>", tag);
+    const char *text = report_cell(number, value, 6);
+    if (json_is_number(value)) html(to, "<%s class=\"number\">%s</%s>", tag, text, tag);
+    else html(to, "<%s>%s</%s>", tag, text, tag);
 }
 
 /* Every row and column. */
@@ -37,21 +43,22 @@ static void write_table(FILE *to, json_t *rows)
 {
     const char *key;
     json_t *value, *first = json_array_get(rows, 0);
-    fputs("<div class=\"wide\"><table><thead><tr>", to);
+    html(to, "<div class=\"wide\"><table><thead><tr>");
     json_object_foreach(first, key, value)
     {
-        fprintf(to, "<th%s>%s</th>", json_is_number(value) ? NUMBER : "", key);
+        html(to, json_is_number(value) ? "<th class=\"number\">%s</th>" : "<th>%s</th>",
+             key);
     }
-    fputs("</tr></thead><tbody>\n", to);
+    html(to, "</tr></thead><tbody>\n");
     for (size_t i = 0; i < json_array_size(rows); i++) {
-        fputs("<tr>", to);
+        html(to, "<tr>");
         json_object_foreach(first, key, value)
         {
             write_cell(to, json_object_get(json_array_get(rows, i), key), "td");
         }
-        fputs("</tr>\n", to);
+        html(to, "</tr>\n");
     }
-    fputs("</tbody></table></div>\n", to);
+    html(to, "</tbody></table></div>\n");
 }
 
 /* The values of a key of `rows`, each once, as cells. */
@@ -101,19 +108,19 @@ static bool cells_init(struct cells *c, json_t *rows, const char *y, const char 
 
 static void write_matrix(FILE *to, const struct cells *c, json_t *rows)
 {
-    fprintf(to, "<div class=\"wide\"><table><thead><tr><th>%s</th>", c->key_down);
+    html(to, "<div class=\"wide\"><table><thead><tr><th>%s</th>", c->key_down);
     write_heads(to, &c->across, rows, c->key_across);
-    fputs("</tr></thead><tbody>\n", to);
+    html(to, "</tr></thead><tbody>\n");
     for (size_t i = 0; i < c->down.groups; i++) {
-        fputs("<tr>", to);
+        html(to, "<tr>");
         write_cell(to,
                    json_object_get(json_array_get(rows, c->down.first[i]), c->key_down),
                    "td");
         for (size_t j = 0; j < c->across.groups; j++)
             write_cell(to, c->value[i * c->across.groups + j], "td");
-        fputs("</tr>\n", to);
+        html(to, "</tr>\n");
     }
-    fputs("</tbody></table></div>\n", to);
+    html(to, "</tbody></table></div>\n");
 }
 
 /* The values of y, x down or, if there are more of them, series; all rows where that
@@ -135,61 +142,58 @@ static void write_values(FILE *to, const struct study_plot *plot, json_t *rows,
 /* The plotted values. */
 static void write_plotted(FILE *to, const struct study_plot *plot, json_t *rows)
 {
-    if (plot->below) fprintf(to, "<p><code>%s</code>:</p>\n", plot->y);
+    if (plot->below) html(to, "<p><code>%s</code>:</p>\n", plot->y);
     write_values(to, plot, rows, plot->y);
     if (!plot->below) return;
-    fprintf(to, "<p><code>%s</code>:</p>\n", plot->below);
+    html(to, "<p><code>%s</code>:</p>\n", plot->below);
     write_values(to, plot, rows, plot->below);
 }
 
 /* As a part of a link. */
 static int write_encoded(int c, FILE *to)
 {
-    return strchr("\n%#\"&<> ", c) ? fprintf(to, "%%%02X", (unsigned)c) : fputc(c, to);
+    return strchr("\n%#\"'&<> ", c) ? fprintf(to, "%%%02X", (unsigned)c) : fputc(c, to);
 }
 
 /* A link that holds the data itself. */
 static void write_data_link(FILE *to, const char *name, json_t *rows)
 {
-    fprintf(to, "<a download=\"%s.csv\" href=\"data:text/csv,", name);
+    html(to, "<a download=\"%s.csv\" href=\"data:text/csv,", name);
     report_csv(to, write_encoded, rows);
-    fprintf(to, "\">%s.csv</a>", name);
+    html(to, "\">%s.csv</a>", name);
 }
 
-/* The picture without its XML prologue, which has no place inside HTML. */
+/* The picture, which gnuplot wrote, without its XML prologue, which has no place inside
+   HTML. */
 static void write_svg(FILE *to, const char *svg)
 {
     const char *start = strstr(svg, "<svg");
-    if (start) fprintf(to, "<div class=\"picture\">%s</div>\n", start);
+    if (!start) return;
+    html(to, "<div class=\"picture\">");
+    fputs(start, to);
+    html(to, "</div>\n");
 }
 
-/* Text in an element, which is released. */
-static void write_element(FILE *to, const char *start, json_t *text, const char *end)
+/* A text, which is released, in the element that `format` is; nothing if it is empty. */
+static void write_element(FILE *to, const char *format, json_t *text)
 {
-    if (json_string_length(text)) {
-        fputs(start, to);
-        write_escaped(to, json_string_value(text));
-        fputs(end, to);
-    }
+    if (json_string_length(text)) html(to, format, json_string_value(text));
     json_decref(text);
 }
 
 /* Where the numbers come from, and the numbers. */
 static void write_source(FILE *to, const struct section *s)
 {
-    fprintf(to, "<p>Numbers: <code>%s</code>", json_string_value(s->source));
-    if (s->origin) {
-        fputs(", recorded on ", to);
-        write_escaped(to, json_string_value(s->origin));
-    }
+    html(to, "<p>Numbers: <code>%s</code>", json_string_value(s->source));
+    if (s->origin) html(to, ", recorded on %s", json_string_value(s->origin));
     if (s->rows) {
-        fputs("; all of them as ", to);
+        html(to, "; all of them as ");
         write_data_link(to, s->name, s->rows);
     }
-    fprintf(to, ", beside this page as <code>%s.json</code>%s</p>\n", s->name,
-            s->picture[PLOT_PDF].bytes ? ", the figure as PDF" : "");
-    write_element(to, "<p class=\"provenance\">", report_kept(s), "</p>\n");
-    write_element(to, "<p class=\"provenance\">Made by: ", provenance_line(s), "</p>\n");
+    html(to, ", beside this page as <code>%s.json</code>%s</p>\n", s->name,
+         s->picture[PLOT_PDF].bytes ? ", the figure as PDF" : "");
+    write_element(to, "<p class=\"provenance\">%s</p>\n", report_kept(s));
+    write_element(to, "<p class=\"provenance\">Made by: %s</p>\n", provenance_line(s));
 }
 
 /* --- verdicts -------------------------------------------------------------------------
@@ -205,14 +209,12 @@ static void write_short(FILE *to, const json_t *row, const char *key)
 {
     char number[REPORT_CELL_MOST];
     const char *text = report_cell(number, json_object_get(row, key), 4);
-    write_escaped(to, *text ? text : "-");
+    html(to, "%s", *text ? text : "-");
 }
 
 static void write_text_cell(FILE *to, const json_t *row, const char *key)
 {
-    fputs("<td>", to);
-    write_escaped(to, text_of(row, key));
-    fputs("</td>", to);
+    html(to, "<td>%s</td>", text_of(row, key));
 }
 
 /* What rows say of a claim: the verdict and, below it, the number; `unlike` is the
@@ -221,60 +223,56 @@ static void write_finding(FILE *to, const json_t *finding, const char *sizes,
                           const json_t *unlike)
 {
     const char *verdict = text_of(finding, "verdict");
-    fprintf(to, "<td%s data-sizes=\"%s: \"><span class=\"%s\">%s</span>",
-            unlike ? " class=\"changed\"" : "", sizes, verdict, verdict);
-    if (unlike) fprintf(to, " <em>(small: %s)</em>", text_of(unlike, "verdict"));
+    html(to,
+         unlike ? "<td class=\"changed\" data-sizes=\"%s: \">"
+                : "<td data-sizes=\"%s: \">",
+         sizes);
+    html(to, "<span class=\"%s\">%s</span>", verdict, verdict);
+    if (unlike) html(to, " <em>(small: %s)</em>", text_of(unlike, "verdict"));
     if (!json_is_null(json_object_get(finding, "ours"))) {
-        fputs("<br>", to);
+        html(to, "<br>");
         write_short(to, finding, "ours");
     }
-    fputs("</td>", to);
+    html(to, "</td>");
 }
 
 static void write_reason(FILE *to, const json_t *verdict)
 {
     struct report_reasons r;
     report_reasons(&r, verdict);
-    fputs("<td>", to);
-    if (*r.own) fputs("<em>small:</em> ", to);
-    write_escaped(to, r.own);
-    if (*r.kept) fputs("<br><em>paper:</em> ", to);
-    write_escaped(to, r.kept);
-    if (*r.own && *r.both) fputs("<br><em>both:</em> ", to);
-    write_escaped(to, r.both);
-    fputs("</td>", to);
+    html(to, *r.own ? "<td><em>small:</em> %s" : "<td>%s", r.own);
+    if (*r.kept) html(to, "<br><em>paper:</em> %s", r.kept);
+    html(to, *r.own && *r.both ? "<br><em>both:</em> %s</td>" : "%s</td>", r.both);
 }
 
 /* With what kept rows say, if there is a column of it. */
 static void write_verdict(FILE *to, const json_t *row, bool column)
 {
     const json_t *kept = json_object_get(row, "kept");
-    fprintf(to, "<tr><td><a href=\"#%s\">", text_of(row, "study"));
-    write_escaped(to, text_of(row, "claim"));
-    fputs("</a></td>", to);
+    html(to, "<tr><td><a href=\"#%s\">%s</a></td>", text_of(row, "study"),
+         text_of(row, "claim"));
     write_text_cell(to, row, "paper");
-    fputs("<td data-sizes=\"printed: \">", to);
+    html(to, "<td data-sizes=\"printed: \">");
     write_short(to, row, "printed");
-    fputs("</td>", to);
+    html(to, "</td>");
     write_finding(to, row, column ? "small sizes" : "found", NULL);
     if (json_is_object(kept))
         write_finding(to, kept, "sizes of papers", report_changes(row) ? row : NULL);
-    else if (column) fputs("<td data-sizes=\"sizes of papers: \">-</td>", to);
+    else if (column) html(to, "<td data-sizes=\"sizes of papers: \">-</td>");
     write_reason(to, row);
-    fputs("</tr>\n", to);
+    html(to, "</tr>\n");
 }
 
 static void write_verdicts(FILE *to, json_t *rows)
 {
     const bool column = report_has_kept(rows);
-    fprintf(to,
-            "<table class=\"verdicts\"><thead><tr><th class=\"claim\">claim</th>"
-            "<th class=\"paper\">paper</th><th>printed</th>%s<th class=\"reason\">reason"
-            "</th></tr></thead><tbody>\n",
-            column ? "<th>small sizes</th><th>sizes of papers</th>" : "<th>found</th>");
+    html(to, "<table class=\"verdicts\"><thead><tr><th class=\"claim\">claim</th>"
+             "<th class=\"paper\">paper</th><th>printed</th>");
+    html(to, column ? "<th>small sizes</th><th>sizes of papers</th>" : "<th>found</th>");
+    html(to, "<th class=\"reason\">reason</th></tr></thead><tbody>\n");
     for (size_t i = 0; i < json_array_size(rows); i++)
         write_verdict(to, json_array_get(rows, i), column);
-    fputs("</tbody></table>\n", to);
+    html(to, "</tbody></table>\n");
 }
 
 /* --- lines ----------------------------------------------------------------------------
@@ -284,16 +282,14 @@ static void write_verdicts(FILE *to, json_t *rows)
 static void write_lines(FILE *to, json_t *rows, const char *head, const char *text)
 {
     if (!json_array_size(rows)) return;
-    fputs("<table class=\"lines\"><tbody>\n", to);
+    html(to, "<table class=\"lines\"><tbody>\n");
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
-        fputs("<tr><th>", to);
-        write_escaped(to, text_of(row, head));
-        fputs("</th>", to);
+        html(to, "<tr><th>%s</th>", text_of(row, head));
         write_text_cell(to, row, text);
-        fputs("</tr>\n", to);
+        html(to, "</tr>\n");
     }
-    fputs("</tbody></table>\n", to);
+    html(to, "</tbody></table>\n");
 }
 
 /* --- the page -------------------------------------------------------------------------
@@ -302,41 +298,39 @@ static void write_lines(FILE *to, json_t *rows, const char *head, const char *te
 static void write_figure(FILE *to, const struct section *s)
 {
     const struct study_plot *plot = s->plot;
-    fputs("<figure>\n", to);
+    html(to, "<figure>\n");
     if (s->picture[PLOT_SVG].bytes) write_svg(to, s->picture[PLOT_SVG].bytes);
-    else if (plot->y) fputs("<p>No figure: gnuplot is missing or failed.</p>\n", to);
-    write_element(to, "<figcaption>", report_caption(s), "</figcaption>\n");
-    fputs("</figure>\n", to);
+    else if (plot->y) html(to, "<p>No figure: gnuplot is missing or failed.</p>\n");
+    write_element(to, "<figcaption>%s</figcaption>\n", report_caption(s));
+    html(to, "</figure>\n");
 }
 
 /* Folded, as all of it is in the data. */
 static void write_numbers(FILE *to, const struct section *s)
 {
     const struct study_plot *plot = s->plot;
-    fprintf(to, "<details%s><summary>Table of %zu rows</summary>\n",
-            report_shows_table(s) ? " open" : "", json_array_size(s->rows));
+    html(to, "<details%s><summary>Table of %zu rows</summary>\n",
+         report_shows_table(s) ? " open" : "", json_array_size(s->rows));
     if (plot->y && !plot->points) write_plotted(to, plot, s->rows);
     else write_table(to, s->rows);
-    fputs("</details>\n", to);
+    html(to, "</details>\n");
 }
 
 static void write_section(FILE *to, const struct section *s)
 {
-    fprintf(to, "<section id=\"%s\"><div class=\"whole\"><h3>%s</h3>\n<p>", s->name,
-            s->title);
-    write_escaped(to, s->text);
-    fputs("</p>\n", to);
+    html(to, "<section id=\"%s\"><div class=\"whole\"><h3>%s</h3>\n<p>%s</p>\n", s->name,
+         s->title, s->text);
     if (!s->rows) {
-        fputs("<p><strong>Not finished.</strong></p></div></section>\n", to);
+        html(to, "<p><strong>Not finished.</strong></p></div></section>\n");
         return;
     }
     write_lines(to, s->says, "what", "says");
     write_figure(to, s);
-    fputs("</div>\n", to);
+    html(to, "</div>\n");
     if (json_array_size(s->verdicts)) write_verdicts(to, s->verdicts);
     write_source(to, s);
     write_numbers(to, s);
-    fputs("</section>\n", to);
+    html(to, "</section>\n");
 }
 
 static const char head[] =
@@ -387,7 +381,7 @@ static const char head[] =
 static void write_answers(FILE *to, const struct page *page)
 {
     if (!json_array_size(page->answers)) return;
-    fputs("<h2 id=\"answers\">Answers</h2>\n", to);
+    html(to, "<h2 id=\"answers\">Answers</h2>\n");
     write_lines(to, page->answers, "question", "answer");
 }
 
@@ -399,20 +393,20 @@ static void write_claims(FILE *to, const struct page *page)
            *scales = report_scales(all);
     report_count_verdicts(counts, all);
     if (json_array_size(all)) {
-        fprintf(to,
-                "<h2 id=\"verdicts\">What was tested</h2>\n<p>%zu claims of papers and "
-                "makers, each beside numbers that were computed or recorded for it: "
-                "<strong>%zu agree, %zu differ</strong>, and of %zu nothing can be said "
-                "without the hardware or detail that is named.</p>\n",
-                json_array_size(all), counts[VERDICT_AGREES], counts[VERDICT_DIFFERS],
-                counts[VERDICT_CANNOT]);
-        write_element(to, "<p>", report_about_scales(all), "</p>\n");
+        html(to,
+             "<h2 id=\"verdicts\">What was tested</h2>\n<p>%zu claims of papers and "
+             "makers, each beside numbers that were computed or recorded for it: "
+             "<strong>%zu agree, %zu differ</strong>, and of %zu nothing can be said "
+             "without the hardware or detail that is named.</p>\n",
+             json_array_size(all), counts[VERDICT_AGREES], counts[VERDICT_DIFFERS],
+             counts[VERDICT_CANNOT]);
+        write_element(to, "<p>%s</p>\n", report_about_scales(all));
         if (json_array_size(scales)) write_table(to, scales);
-        write_element(to, "<p>", report_all_changes(all), "</p>\n");
-        fputs("<p>Claims are of these units, whose models have this evidence:</p>\n", to);
-        fputs("<div class=\"lines\">", to); /* names of units break on a phone */
+        write_element(to, "<p>%s</p>\n", report_all_changes(all));
+        html(to, "<p>Claims are of these units, whose models have this evidence:</p>\n");
+        html(to, "<div class=\"lines\">"); /* names of units break on a phone */
         write_table(to, units);
-        fputs("</div>\n", to);
+        html(to, "</div>\n");
         write_verdicts(to, all);
     }
     json_decref(units);
@@ -422,36 +416,34 @@ static void write_claims(FILE *to, const struct page *page)
 
 static void write_contents(FILE *to, const struct page *page)
 {
-    fputs("<h2>Chapters</h2>\n<ul>\n", to);
+    html(to, "<h2>Chapters</h2>\n<ul>\n");
     for (int chapter = 0; page->chapters[chapter].name; chapter++) {
         const struct section *s = report_section_next(page, chapter, NULL);
         if (!s) continue;
-        fprintf(to, "<li><a href=\"#chapter-%s\">%s</a>\n<ul>\n",
-                page->chapters[chapter].name, page->chapters[chapter].what);
+        html(to, "<li><a href=\"#chapter-%s\">%s</a>\n<ul>\n",
+             page->chapters[chapter].name, page->chapters[chapter].what);
         for (; s; s = report_section_next(page, chapter, s))
-            fprintf(to, "<li><a href=\"#%s\">%s</a>: %s</li>\n", s->name, s->title,
-                    s->what);
-        fputs("</ul></li>\n", to);
+            html(to, "<li><a href=\"#%s\">%s</a>: %s</li>\n", s->name, s->title, s->what);
+        html(to, "</ul></li>\n");
     }
-    fputs("</ul>\n", to);
+    html(to, "</ul>\n");
 }
 
 void report_html(FILE *to, const struct page *page)
 {
-    fprintf(to, "%s<title>%s</title></head><body>\n<h1>%s</h1>\n", head, page->title,
-            page->title);
-    fprintf(to, "<p>Made by bitcut %s: <code>", bitcut_version());
-    write_escaped(to, page->command);
-    fprintf(to, "</code>. %s</p>\n", page->about);
+    fputs(head, to);
+    html(to, "<title>%s</title></head><body>\n<h1>%s</h1>\n", page->title, page->title);
+    html(to, "<p>Made by bitcut %s: <code>%s</code>. %s</p>\n", bitcut_version(),
+         page->command, page->about);
     write_answers(to, page);
     write_claims(to, page);
     write_contents(to, page);
     for (int chapter = 0; page->chapters[chapter].name; chapter++) {
         const struct section *s = report_section_next(page, chapter, NULL);
         if (!s) continue;
-        fprintf(to, "<h2 id=\"chapter-%s\">%s</h2>\n", page->chapters[chapter].name,
-                page->chapters[chapter].what);
+        html(to, "<h2 id=\"chapter-%s\">%s</h2>\n", page->chapters[chapter].name,
+             page->chapters[chapter].what);
         for (; s; s = report_section_next(page, chapter, s)) write_section(to, s);
     }
-    fputs("</body></html>\n", to);
+    html(to, "</body></html>\n");
 }

@@ -1,5 +1,6 @@
 #include "analysis/study/results.h"
 
+#include "analysis/evidence/json_fields.h"
 #include "analysis/evidence/json_lines.h"
 #include "lib/file/stream.h"
 
@@ -56,16 +57,11 @@ static bool is_later_text(const json_t *x) { return !x || is_text_or_null(x); }
 
 static bool is_seed(const json_t *x) { return json_is_integer(x) || is_text(x); }
 
-struct kind {
-    bool (*holds)(const json_t *x);
-    const char *what;
-};
-
 #define COUNT "an integer from 0 to 2^50"
 #define SIZE  "an integer from 1 to 2^50"
 
 /* clang-format off */
-static const struct kind
+static const struct json_kind
     text          = { is_text,          "a text" },
     text_or_null  = { is_text_or_null,  "a text or null" },
     text_if_any   = { is_text_if_any,   "a text" },
@@ -85,11 +81,6 @@ static const struct kind
 
 /* --- lines ------------------------------------------------------------------------ */
 
-struct result_field {
-    const char *name;
-    const struct kind *kind;
-};
-
 /* Which bench it was, and where. */
 /* clang-format off */
 #define OF_RUN                                                                           \
@@ -97,41 +88,40 @@ struct result_field {
     { "device", &text }, { "driver", &text }, { "runtime", &text }, { "library", &text }
 /* clang-format on */
 
-static const struct result_field bench_fields[] = { { "name", &text },
-                                                    { "part", &text },
-                                                    { "m", &size_of },
-                                                    { "n", &size_of },
-                                                    { "k", &size_of },
-                                                    { "count", &size_if_any },
-                                                    { "ms", &measure },
-                                                    { "tflops", &measure },
-                                                    { "third", &measure },
-                                                    { "relres", &error_of },
-                                                    { "compared", &count_or_null },
-                                                    { "mismatches", &count_or_null },
-                                                    { "fallback", &text_or_null },
-                                                    { "flops_per_byte", &measure },
-                                                    { "gb_per_second", &measure },
-                                                    { "joules", &measure },
-                                                    { "gflops_per_watt", &measure },
-                                                    { "pj_per_product", &measure },
-                                                    { "recipe", &text_or_null },
-                                                    { "split", &text_or_null },
-                                                    { "equilibrate", &flag_if_any },
-                                                    { "tile", &text_or_null },
-                                                    { "stages", &count_or_null },
-                                                    { "split_k", &size_of },
-                                                    { "fault", &text_or_null },
-                                                    { "tflops_sustained",
-                                                      &later_measure },
-                                                    { "third_sustained", &later_measure },
-                                                    { "mhz_sustained", &later_count },
-                                                    { "watts", &later_measure },
-                                                    { "limit", &later_text },
-                                                    OF_RUN,
-                                                    { 0 } };
+static const struct json_field bench_fields[] = { { "name", &text },
+                                                  { "part", &text },
+                                                  { "m", &size_of },
+                                                  { "n", &size_of },
+                                                  { "k", &size_of },
+                                                  { "count", &size_if_any },
+                                                  { "ms", &measure },
+                                                  { "tflops", &measure },
+                                                  { "third", &measure },
+                                                  { "relres", &error_of },
+                                                  { "compared", &count_or_null },
+                                                  { "mismatches", &count_or_null },
+                                                  { "fallback", &text_or_null },
+                                                  { "flops_per_byte", &measure },
+                                                  { "gb_per_second", &measure },
+                                                  { "joules", &measure },
+                                                  { "gflops_per_watt", &measure },
+                                                  { "pj_per_product", &measure },
+                                                  { "recipe", &text_or_null },
+                                                  { "split", &text_or_null },
+                                                  { "equilibrate", &flag_if_any },
+                                                  { "tile", &text_or_null },
+                                                  { "stages", &count_or_null },
+                                                  { "split_k", &size_of },
+                                                  { "fault", &text_or_null },
+                                                  { "tflops_sustained", &later_measure },
+                                                  { "third_sustained", &later_measure },
+                                                  { "mhz_sustained", &later_count },
+                                                  { "watts", &later_measure },
+                                                  { "limit", &later_text },
+                                                  OF_RUN,
+                                                  { 0 } };
 
-static const struct result_field verify_fields[] = {
+static const struct json_field verify_fields[] = {
     { "kernel", &text },
     { "device", &text },
     { "driver", &text },
@@ -144,55 +134,42 @@ static const struct result_field verify_fields[] = {
     { 0 }
 };
 
-static const struct result_field batch_fields[] = { { "name", &text },
-                                                    { "addressing", &text },
-                                                    { "m", &size_of },
-                                                    { "n", &size_of },
-                                                    { "k", &size_of },
-                                                    { "count", &size_of },
-                                                    { "us", &measure },
-                                                    { "gb_per_second", &measure },
-                                                    { "ratio_strided", &measure },
-                                                    { "ratio_pointers", &measure },
-                                                    { "relres", &error_of },
-                                                    { "compared", &count_or_null },
-                                                    { "mismatches", &count_or_null },
-                                                    { "fault", &text_or_null },
-                                                    OF_RUN,
-                                                    { 0 } };
+static const struct json_field batch_fields[] = { { "name", &text },
+                                                  { "addressing", &text },
+                                                  { "m", &size_of },
+                                                  { "n", &size_of },
+                                                  { "k", &size_of },
+                                                  { "count", &size_of },
+                                                  { "us", &measure },
+                                                  { "gb_per_second", &measure },
+                                                  { "ratio_strided", &measure },
+                                                  { "ratio_pointers", &measure },
+                                                  { "relres", &error_of },
+                                                  { "compared", &count_or_null },
+                                                  { "mismatches", &count_or_null },
+                                                  { "fault", &text_or_null },
+                                                  OF_RUN,
+                                                  { 0 } };
 
-static const struct result_field mean_fields[] = { { "name", &text },
-                                                   { "addressing", &text },
-                                                   { "shapes", &size_of },
-                                                   { "count", &size_of },
-                                                   { "ratio_strided", &measure },
-                                                   { "ratio_pointers", &measure },
-                                                   OF_RUN,
-                                                   { 0 } };
+static const struct json_field mean_fields[] = { { "name", &text },
+                                                 { "addressing", &text },
+                                                 { "shapes", &size_of },
+                                                 { "count", &size_of },
+                                                 { "ratio_strided", &measure },
+                                                 { "ratio_pointers", &measure },
+                                                 OF_RUN,
+                                                 { 0 } };
 
 /* The key that tells a kind from those after it, and what all of it have. */
 static const struct {
     const char *key;
-    const struct result_field *fields;
+    const struct json_field *fields;
 } kinds[RESULT_KINDS] = {
     [RESULT_BENCH] = { "part", bench_fields },
     [RESULT_VERIFY] = { "kernel", verify_fields },
     [RESULT_MEAN] = { "shapes", mean_fields },
     [RESULT_BATCH] = { "addressing", batch_fields },
 };
-
-static enum bitcut_status check_fields(const json_t *row,
-                                       const struct result_field *fields, struct fault *f)
-{
-    for (const struct result_field *field = fields; field->name; field++) {
-        const json_t *value = json_object_get(row, field->name);
-        if (field->kind->holds(value)) continue;
-        return value ? fault_set(f, BITCUT_BAD_FILE, "\"%s\" is not %s", field->name,
-                                 field->kind->what)
-                     : fault_set(f, BITCUT_BAD_FILE, "no \"%s\"", field->name);
-    }
-    return BITCUT_OK;
-}
 
 /* Take the row over, whatever becomes of it. */
 static enum bitcut_status add(void *to, json_t *row, struct fault *f)
@@ -204,7 +181,7 @@ static enum bitcut_status add(void *to, json_t *row, struct fault *f)
     if (kind == RESULT_KINDS)
         status = fault_set(f, BITCUT_BAD_FILE,
                            "not a line of bench gpu or verify --kernel with --json");
-    if (status == BITCUT_OK) status = check_fields(row, kinds[kind].fields, f);
+    if (status == BITCUT_OK) status = json_check_fields(row, kinds[kind].fields, f);
     if (status == BITCUT_OK && json_array_size(r->rows[kind]) == RESULTS_MOST)
         status = fault_set(f, BITCUT_BAD_FILE, "more than %d results", RESULTS_MOST);
     if (status == BITCUT_OK && json_array_append(r->rows[kind], row))

@@ -455,9 +455,9 @@ START_TEST(no_results)
         { "\n\n", "no results", 0 },
         { "{}", "not a line of bench gpu or verify", 1 },
         { "\n[1]\n", "not a line of bench gpu or verify", 2 },
-        { "{\"part\": \"whole\"}\n", "no \"name\"", 1 },
-        { "{\"kernel\": \"sm90\"}\n", "no \"device\"", 1 },
-        { "{\"addressing\": \"strides\"}\n", "no \"name\"", 1 },
+        { "{\"part\": \"whole\"}\n", "no \"name\", which is a text", 1 },
+        { "{\"kernel\": \"sm90\"}\n", "no \"device\", which is a text", 1 },
+        { "{\"addressing\": \"strides\"}\n", "no \"name\", which is a text", 1 },
         { "{\"name\": \"mean\", \"addressing\": \"strides\", \"shapes\": 0}\n",
           "\"shapes\" is not an integer from 1", 1 },
         { "{\"kernel\":\"a\",\"device\":\"d\",\"driver\":\"1\",\"seed\":1,"
