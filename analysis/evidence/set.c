@@ -2,6 +2,7 @@
 
 #include "analysis/evidence/set.h"
 
+#include "analysis/evidence/json_value.h"
 #include "analysis/evidence/set_line.h"
 #include "emu/summation.h"
 #include "lib/file/npy.h"
@@ -371,7 +372,8 @@ static enum bitcut_status write_meta(const char *path, const json_t *meta,
     if (!text) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     enum bitcut_status status = output_open(&o, path, f);
     if (status == BITCUT_OK) {
-        fprintf(o.file, "%s\n", text);
+        json_put(o.file, text);
+        fputc('\n', o.file);
         status = output_commit(&o, f);
     }
     free(text);

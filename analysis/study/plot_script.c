@@ -252,10 +252,11 @@ static void write_axis(FILE *to, char axis, bool log, struct span s)
         const double room = pow(s.high / s.low * 1.5, ROOM);
         s = (struct span){ s.low / room, s.high * room };
     } else {
-        const double room = fmax(ROOM * (s.high - s.low), 1e-12 * fabs(s.high));
+        const double room = s.low < s.high
+                                ? fmax(ROOM * (s.high - s.low), 1e-12 * fabs(s.high))
+                                : 0.5;
         const bool from_zero = axis == 'y' && s.low >= 0 && s.low < s.high / 2;
         s = (struct span){ from_zero ? 0 : s.low - room, s.high + room };
-        if (s.low == s.high) s.high = s.low + 1;
     }
     fprintf(to, "set %crange [%.9g:%.9g]\n", axis, s.low, s.high);
 }

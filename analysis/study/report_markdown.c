@@ -23,19 +23,12 @@ static void markdown(FILE *to, const char *format, ...)
     va_end(list);
 }
 
-/* Text as code, in which a backslash is itself: between more backticks than follow each
-   other in it, and blanks, which Markdown takes away in pairs. */
+/* Text as code, in which a backslash is itself; as other text if it has what would end
+   it. */
 static void write_code(FILE *to, const char *text)
 {
-    size_t longest = 0;
-    for (const char *at = text; (at = strchr(at, '`'));) {
-        const size_t length = strspn(at, "`");
-        if (length > longest) longest = length;
-        at += length;
-    }
-    for (size_t i = 0; i <= longest; i++) markdown(to, "`");
-    text_print(to, longest ? " %s " : "%s", text);
-    for (size_t i = 0; i <= longest; i++) markdown(to, "`");
+    if (strchr(text, '`')) markdown(to, "%s", text);
+    else text_print(to, "`%s`", text);
 }
 
 /* A text, which is released, in the paragraph that `format` is, unless it is empty. */

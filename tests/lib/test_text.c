@@ -57,7 +57,8 @@ START_TEST(exhaustive)
         const char *at = text;
         char shown[TEXT_BYTES];
         ck_assert(text_next(shown, &at) && at == text + 2);
-        ck_assert_str_eq(shown, code < 0xa0 || code == 0xad || code == 0x61c ? "?" : text);
+        ck_assert_str_eq(shown,
+                         code < 0xa0 || code == 0xad || code == 0x61c ? "?" : text);
     }
 }
 END_TEST
@@ -70,8 +71,10 @@ START_TEST(hidden_characters)
         const char *text, *shown;
     } turned[] = {
         { "a\xe2\x80\xaetxt.exe", "a?txt.exe" }, /* U+202E */
-        { "\xe2\x80\x8a\xe2\x80\x8b\xe2\x80\x8f\xe2\x80\x90", "\xe2\x80\x8a??\xe2\x80\x90" },
-        { "\xe2\x80\xa7\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xaf", "\xe2\x80\xa7??\xe2\x80\xaf" },
+        { "\xe2\x80\x8a\xe2\x80\x8b\xe2\x80\x8f\xe2\x80\x90",
+          "\xe2\x80\x8a??\xe2\x80\x90" },
+        { "\xe2\x80\xa7\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xaf",
+          "\xe2\x80\xa7??\xe2\x80\xaf" },
         { "\xe2\x81\x9f\xe2\x81\xa0\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xb0",
           "\xe2\x81\x9f???\xe2\x81\xb0" },
         { "\xef\xbb\xbf\xef\xbf\xb9\xef\xbf\xbd", "??\xef\xbf\xbd" },
@@ -86,10 +89,7 @@ START_TEST(hidden_characters)
 }
 END_TEST
 
-static void write_marked(FILE *to, const char *shown)
-{
-    fprintf(to, "<%s>", shown);
-}
+static void write_marked(FILE *to, const char *shown) { fprintf(to, "<%s>", shown); }
 
 static void print_to(FILE *to, const char *format, ...)
 {
@@ -148,5 +148,5 @@ START_TEST(stems_measured)
 }
 END_TEST
 
-TEST_MAIN("text", cleaned, exhaustive, hidden_characters, printed, cut_between_characters, names_listed,
-          stems_measured)
+TEST_MAIN("text", cleaned, exhaustive, hidden_characters, printed, cut_between_characters,
+          names_listed, stems_measured)

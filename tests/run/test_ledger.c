@@ -7,6 +7,7 @@
 #include "tests/test.h"
 
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 /* The only ledger in the folder. */
@@ -270,6 +271,51 @@ START_TEST(small_files)
 }
 END_TEST
 
+/* Texts of anybody's file end, and may be printed. */
+START_TEST(hostile)
+{
+    const struct scratch at = scratch_make();
+    struct ledger *const l = ledger_open(at.folder, NULL);
+    struct run_total t;
+    struct fault f;
+    write_place(l, "a\x1b[1m\xff\xe2\x80\xae", 1);
+    memset(l->place[0].native, 'n', PLACE_MOST_BYTES);
+    memset(l->device, 0x9b, sizeof l->device);
+    strcpy(l->device_fault, "one\ntwo");
+    strcpy(l->libraries, "lib\x07");
+    strcpy(l->fault, "\x7f");
+    strcpy(l->routine[0].name, "r\x08");
+    ledger_close(l);
+    ck_assert_int_eq(run_total_read(&t, at.folder, &f), BITCUT_OK);
+    ck_assert_uint_eq(t.places, 1);
+    ck_assert_str_eq(t.place[0]->where, "a?[1m??");
+    ck_assert_uint_eq(strlen(t.place[0]->native), PLACE_MOST_BYTES - 1);
+    ck_assert_uint_eq(strspn(t.device, "?"), sizeof t.device - 1);
+    ck_assert_str_eq(t.device_fault, "one?two");
+    ck_assert_str_eq(t.libraries, "lib?");
+    ck_assert_str_eq(t.fault, "?");
+    ck_assert_str_eq(t.routine[0].name, "r?");
+    run_total_clear(&t);
+    scratch_remove(&at);
+}
+END_TEST
+
+/* A pipe that nobody writes to is not waited for. */
+START_TEST(pipes)
+{
+    const struct scratch at = scratch_make();
+    struct run_total t;
+    struct fault f;
+    char path[512];
+    snprintf(path, sizeof path, "%s/x%s", at.folder, ledger_ending);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    ck_assert_int_eq(run_total_read(&t, at.folder, &f), BITCUT_CANNOT);
+    ck_assert(strstr(f.text, "not a regular file"));
+    unlink(path);
+    scratch_remove(&at);
+}
+END_TEST
+
 /* Other files of the folder are left alone; those in it go with it. */
 START_TEST(folders)
 {
@@ -287,5 +333,5 @@ START_TEST(folders)
 }
 END_TEST
 
-TEST_MAIN("ledger", written_and_read, all_places, processes, damaged, any_bytes,
-          no_folder, small_files, folders)
+TEST_MAIN("ledger", written_and_read, all_places, processes, damaged, any_bytes, hostile,
+          pipes, no_folder, small_files, folders)

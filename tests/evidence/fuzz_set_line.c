@@ -1,0 +1,49 @@
+/* libFuzzer target of recorded sets as lines of a file, and of the model on those that it
+   lets through.  clang -fsanitize=fuzzer,address,undefined. */
+#include "analysis/evidence/set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void must(bool holds)
+{
+    if (!holds) abort();
+}
+
+/* A failure has one line that says why. */
+static void fault_check(const struct fault *f, enum bitcut_status status)
+{
+    must(f->status == status && f->text[0] && strlen(f->text) < sizeof f->text);
+    for (const char *c = f->text; *c; c++) must((unsigned char)*c >= 0x20 && *c != 0x7f);
+}
+
+/* What the unit gives for its operands, which fit it. */
+static void run(const struct set *s)
+{
+    const struct fragments x = set_fragments(s);
+    struct array got;
+    if (array_init(&got, s->d.dims, s->d.dim, s->d.bytes, false, NULL)) return;
+    must(fragments_run(&got, &s->unit, &x, s->shape, 1, NULL, NULL) == BITCUT_OK);
+    for (size_t i = 0; i < got.count; i++) set_has(s, i, array_get(&got, i));
+    array_clear(&got);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    json_t *line = json_loadb((const char *)bytes, size, 0, NULL);
+    struct set s;
+    struct fault f = { BITCUT_OK, "" };
+    if (!json_is_object(line)) return json_decref(line), 0;
+    const enum bitcut_status status = set_read_line(&s, line, SET_RECORDED, &f);
+    json_decref(line);
+    if (status) {
+        must(status == BITCUT_BAD_FILE || status == BITCUT_NO_MEMORY);
+        fault_check(&f, status);
+        return 0;
+    }
+    if (s.known) run(&s);
+    set_clear(&s);
+    return 0;
+}
