@@ -346,8 +346,37 @@ reports_refused() {
     [ ! -e report3 ] || echo "a folder is left"
 }
 
+# A folder that somebody else has written: nothing in it steers the terminal.
+hostile() {
+    cp -r f1 f4
+    LC_ALL=C sed -i 's/cblas_sgemm/cbl\x1b[2J\xffemm/g; s/program:large/pro\x9b\x07am:large/g' f4/*.ledger
+    for json in '' --json; do
+        # shellcheck disable=SC2086 # a word or none
+        bitcut run --read f4 $json > out 2> err || cat err
+        grep -q 'sgemm' out && echo "nothing was changed"
+        LC_ALL=C cat out err | tr -d '\n' | LC_ALL=C grep -q '[[:cntrl:]]' && cat -v out err
+    done
+    mkfifo f4/pipe.ledger
+    timeout 20 bitcut run --read f4 > out 2> err
+    [ $? = 125 ] || echo "a pipe: status $?"
+    grep -qx 'bitcut: f4: pipe.ledger: not a regular file' err || cat err
+}
+
+# The rows of places of a report are of the file; without a place there is none.
+reports_checked() {
+    head -n 1 rows | sed 's/"place":"[^"]*",//' > noplace
+    head -n 1 rows | sed 's/"place":"[^"]*"/"place":5/' > number
+    for file in noplace number; do
+        run 3 report --audit $file -o report5
+        grep -q "^bitcut: $file: line 1: .*\"place\"" err || cat err
+    done
+    head -n 1 rows | sed 's/{"exponent":/{"<b>":1,"=1+1":2,"exponent":/g' > keys
+    run 0 report --audit keys -o report6
+    grep -l '<b>\|=1+1' report6/index.html report6/report.md report6/*.csv
+}
+
 mkdir f1 f2 f3
-echo "1..11"
+echo "1..13"
 ok_if_empty "an audit counts calls and values, and judges results" "$(whole)"
 ok_if_empty "exponents add up to the values" "$(exponents)"
 ok_if_empty "what bitcut computed is computed again" "$(emulated)"
@@ -359,3 +388,5 @@ ok_if_empty "options of an audit are refused in one line" "$(refused)"
 ok_if_empty "report --audit" "$(reported)"
 ok_if_empty "places of one line are apart in a report" "$(reported_apart)"
 ok_if_empty "report --audit refuses what is no audit" "$(reports_refused)"
+ok_if_empty "report --audit of a stranger's file" "$(reports_checked)"
+ok_if_empty "run --read of a stranger's folder" "$(hostile)"

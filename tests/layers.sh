@@ -111,6 +111,21 @@ foreign_names() {
         xargs grep -noE '\b(cuda|hip)[A-Z][A-Za-z_]*' | grep -v ':\(cuda\|hip\)Stream_t$'
 }
 
+# raw_texts: where what prints texts of strangers writes other than by what escapes them.
+raw_texts() {
+    cd analysis || return
+    grep -nE '\b(f|d|vf)?printf\(|\bf(write|putc)\(|\bfputs\([^"]' study/report_page.c \
+        study/report_markdown.c cli/emit.c cli/run_say.c |
+        grep -vE 'fputs\((shown|start|head), to\)|fputs\(last \? "|"%%%02X"|fputc\(('"'\\\\\\\\'"'|'"'\\\\n'"'), (to|file)\)|^cli.*(sn|json_s)printf'
+    cd ..
+}
+
+# opens: where a file is opened other than by what never waits for one.
+opens() {
+    sources lib emu gpu analysis | xargs grep -nE '\b(f|fre)?open(at)?\(' |
+        grep -vE '^(lib/file/(stream|output)|analysis/(run/ledger|study/(plot|provenance)|cli/cmd_study))\.c:|_open\(|/\*'
+}
+
 same_names() {
     sources lib emu gpu analysis tests | sed 's|.*/||' | sort | uniq -d
 }
@@ -167,6 +182,8 @@ for room in $rooms; do
 done
 ok_if_empty "headers are guarded by their own name" "$(guards)"
 ok_if_empty "a runtime is called in its backend's room alone" "$(foreign_names)"
+ok_if_empty "texts are written by what escapes them" "$(raw_texts)"
+ok_if_empty "files are opened by what never waits" "$(opens)"
 ok_if_empty "no two files have one name" "$(same_names)"
 ok_if_empty "what POSIX has is asked for" "$(posix_unasked)"
 ok_if_empty "Makefile.am names every source and test" "$(unlisted)"
