@@ -39,33 +39,47 @@ static json_t *format_of(const json_t *row)
 
 /* --- speed-ups -------------------------------------------------------------------- */
 
-static bool agree(const json_t *a, const json_t *b, const char *const *keys)
-{
-    for (; *keys; keys++)
-        if (!result_same(a, b, *keys)) return false;
-    return true;
-}
-
-/* Whether one is what the other would be in as many stages. */
-static bool alike(const json_t *a, const json_t *b)
+/* What kernels share that are alike but for the number of their stages. */
+static json_t *shared_by_stages(const json_t *row)
 {
     static const char *const keys[] = { "recipe", "tile",    "study", "part",   "m", "n",
                                         "k",      "split_k", "input", "device", NULL };
-    return agree(a, b, keys) && result_gemms(a) == result_gemms(b) &&
-           result_is_equilibrated(a) == result_is_equilibrated(b);
+    json_t *shared = json_object();
+    for (const char *const *key = keys; *key; key++)
+        json_object_set(shared, *key, json_object_get(row, *key));
+    json_object_set_new(shared, "gemms", json_integer(result_gemms(row)));
+    json_object_set_new(shared, "equilibrate", json_boolean(result_is_equilibrated(row)));
+    return json_pack("{s:o}", "shared", shared);
 }
 
-static json_t *speedup_of(const json_t *row, json_t *all)
+static bool has_time(const json_t *row) { return result_number(row, "ms") > 0; }
+
+static json_t *speedup_of(const json_t *row, const json_t *plain)
 {
-    const double ms = result_number(row, "ms");
-    if (ms <= 0 || size(row, "stages") < 2) return json_null();
-    for (size_t i = 0; i < json_array_size(all); i++) {
-        const json_t *x = json_array_get(all, i);
-        const double plain = result_number(x, "ms");
-        if (size(x, "stages") == 1 && plain > 0 && alike(x, row))
-            return json_real(plain / ms);
+    if (!has_time(row) || size(row, "stages") < 2 || !plain) return json_null();
+    return json_real(result_number(plain, "ms") / result_number(row, "ms"));
+}
+
+/* Over what the first that is alike takes in one stage. */
+static void derive_speedups(json_t *all)
+{
+    json_t *shared = json_array();
+    struct distinct d;
+    for (size_t i = 0; i < json_array_size(all); i++)
+        json_array_append_new(shared, shared_by_stages(json_array_get(all, i)));
+    distinct_of(&d, shared, "shared");
+    const json_t **plain = distinct_array(d.groups, sizeof *plain);
+    for (size_t i = d.rows; i-- > 0;) {
+        const json_t *row = json_array_get(all, i);
+        if (size(row, "stages") == 1 && has_time(row)) plain[d.group[i]] = row;
     }
-    return json_null();
+    for (size_t i = 0; i < d.rows; i++) {
+        json_t *row = json_array_get(all, i);
+        json_object_set_new(row, "speedup", speedup_of(row, plain[d.group[i]]));
+    }
+    free(plain);
+    distinct_clear(&d);
+    json_decref(shared);
 }
 
 /* TFLOPS of a round that took `key` instead of "ms", the median. */
@@ -255,7 +269,6 @@ void results_derive(struct results *results, shapes_namer *shapes)
         json_object_set_new(row, "format", format_of(row));
         json_object_set_new(row, "tflops_low", tflops_of(row, "ms_max"));
         json_object_set_new(row, "tflops_high", tflops_of(row, "ms_min"));
-        json_object_set_new(row, "speedup", speedup_of(row, all));
         json_object_set_new(row, "label", label_of(row, one));
         json_object_set_new(row, "load_low", load_end(row, false));
         json_object_set_new(row, "load_high", load_end(row, true));
@@ -263,5 +276,6 @@ void results_derive(struct results *results, shapes_namer *shapes)
         json_object_set_new(row, "series", series_of(row));
         json_object_set_new(row, "group", group_of(row));
     }
+    derive_speedups(all);
     name_loaded(all);
 }
