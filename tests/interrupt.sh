@@ -1,5 +1,5 @@
 #!/bin/sh
-# SIGTERM (and SIGINT alike): a command ends within two seconds wherever it is, with status
+# SIGTERM (and SIGINT and SIGHUP alike): a command ends within two seconds wherever it is, with status
 # 3 (SIGINT: 130) and one line, leaves no file half written and no process behind, and keeps
 # what was finished.
 # A shell without job control starts background commands with SIGINT ignored, and bitcut
@@ -48,7 +48,7 @@ interrupt() {
     rm -f ../pid ../sent
     send "$1" "$2" > ../send 2>&1 &
     sender=$! want=3
-    [ "$1" = TERM ] || want=130
+    [ "$1" != INT ] || want=130
     shift 2
     # shellcheck disable=SC2016 # for the inner shell
     sh -c 'echo $$ > ../pid; exec bitcut "$@"' sh "$@" < /dev/null > ../out 2> ../err
@@ -174,7 +174,10 @@ signals() {
     echo TERM
 }
 
-for signal in $(signals); do
+# hangup: HUP likewise, which nohup ignores.
+hangup() { sh -c 'trap "echo HUP" HUP; kill -s HUP $$'; }
+
+for signal in $(signals) $(hangup); do
     ok_if_empty "gemm, SIG$signal" "$(interrupted "$signal" gemm --recipe ootomo \
         --unit a100 -m 4096 -n 4096 -k 4096 --reference none -o D.npy)"
 done
