@@ -204,6 +204,10 @@ struct tile {
     uint32_t sum[K_PARTS_KEPT_MOST][TILE][TILE];
 };
 
+/* It lies behind its numbers, in memory of its thread: the thread's stack may be small. */
+enum { TILE_BYTES = (sizeof(struct tile) + 63) / 64 * 64 };
+_Static_assert(sizeof(struct number) % _Alignof(struct tile) == 0, "it is aligned there");
+
 static size_t engine_numbers(const struct job *job)
 {
     const int words = job->a.count > job->b.count ? job->a.count : job->b.count;
@@ -290,18 +294,19 @@ static void tile_sequence(struct tile *t, const struct job *job, size_t sequence
 static void tile_run(const struct job *job, struct number *scratch, size_t i0, size_t j0,
                      size_t rows, size_t cols)
 {
-    struct tile t;
-    t.i0 = i0, t.j0 = j0, t.rows = rows, t.cols = cols, t.kept = 0;
-    t.a = scratch, t.b = scratch + engine_numbers(job);
+    struct tile *const t = (void *)(scratch + 2 * engine_numbers(job));
+    t->i0 = i0, t->j0 = j0, t->rows = rows, t->cols = cols, t->kept = 0;
+    t->a = scratch, t->b = scratch + engine_numbers(job);
     for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < cols; j++) cell_start(&t.cell[i][j], job);
-    memset(t.sum[0], 0, sizeof t.sum[0]);
-    for (size_t s = 0; s < job->parts.count; s++) tile_sequence(&t, job, s);
+        for (size_t j = 0; j < cols; j++) cell_start(&t->cell[i][j], job);
+    memset(t->sum[0], 0, sizeof t->sum[0]);
+    for (size_t s = 0; s < job->parts.count; s++) tile_sequence(t, job, s);
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++) {
-            const float total = float_of_bits(t.sum[0][i][j]);
+            const uint32_t sum = t->sum[0][i][j];
+            const float total = float_of_bits(sum);
             job_finish(job, i0 + i, j0 + j, &total, 1);
-            tell(job, WATCH_END, 0, t.sum[0][i][j], job->d[(i0 + i) * job->ldd + j0 + j]);
+            tell(job, WATCH_END, 0, sum, job->d[(i0 + i) * job->ldd + j0 + j]);
         }
 }
 
@@ -329,7 +334,7 @@ static struct grid grid_make(const struct job *job)
                       .cols = job->kernels ? FAST_COLUMNS : TILE };
     x.across = divide_up(job->n, x.cols);
     x.tiles = divide_up(job->m, x.rows) * x.across;
-    x.engine_bytes = 2 * engine_numbers(job) * sizeof(struct number);
+    x.engine_bytes = 2 * engine_numbers(job) * sizeof(struct number) + TILE_BYTES;
     x.thread_bytes = x.engine_bytes + (job->kernels ? fast_scratch_bytes(job) : 0);
     return x;
 }

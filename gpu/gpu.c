@@ -84,6 +84,18 @@ static bool find_file(char path[PATH_MOST], const char *folder, const char *file
     return length >= 0 && length < PATH_MOST && access(path, F_OK) == 0;
 }
 
+/* The loader begins with the name of what it cannot load: the module's path, or a library
+   that the module needs, such as the CUDA runtime. */
+static enum bitcut_status load_fault(const char *path, const char *file, const char *why,
+                                     struct fault *f)
+{
+    if (!strncmp(why, path, strlen(path)))
+        return fault_set(f, BITCUT_CANNOT, "no GPU backend: %s", why);
+    return fault_set(f, BITCUT_CANNOT,
+                     "no GPU backend: %s (%s needs it; LD_LIBRARY_PATH may name its folder)",
+                     why, file);
+}
+
 bool gpu_is_built(const struct gpu_backend *backend, const char *folder)
 {
     char path[PATH_MOST], own[PATH_MOST];
@@ -112,7 +124,7 @@ enum bitcut_status gpu_open(struct gpu *g, const struct gpu_backend *backend,
         return fault_set(f, BITCUT_CANNOT, "%s is not a regular file", file);
     /* Kept once loaded: the CUDA runtime leaves work for the end of the process. */
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!handle) return fault_set(f, BITCUT_CANNOT, "no GPU backend: %s", dlerror());
+    if (!handle) return load_fault(path, file, dlerror(), f);
     const enum bitcut_status status = take_module(g, handle, file, f);
     if (status != BITCUT_OK) dlclose(handle);
     return status;

@@ -615,11 +615,53 @@ ok_if_empty "a module of kernels that is a pipe" "$(
     export BITCUT_MODULES=$set/modules
     offence 3 'bitcut-cuda.so is not a regular file' 'list instructions')"
 
-# A disk that fills up while a file is written.
+# A disk that fills up while a file is written, and a limit that would end another program.
 ok_if_empty "a file that cannot be written to its end" "$(
     trap '' XFSZ
     ulimit -f 16
     offence 3 'D.npy: File too large' "$f32 -m 200 -n 200 -k 1 -o D.npy")"
+ok_if_empty "a file beyond the limit" "$(
+    ulimit -f 16
+    offence 3 'D.npy: File too large' "$f32 -m 200 -n 200 -k 1 -o D.npy")"
+
+# Each command with stacks of 64 KiB, of its own and of OpenMP's threads.
+small_stacks() {
+    # shellcheck disable=SC2086 # a list of words
+    {
+        bitcut $f32 -m 40 -n 30 -k 20 --save-a A.npy --save-b B.npy -o D.npy
+        bitcut $f32 -m 40 -n 30 -k 20 -o A.mtx
+    } > ../out 2>&1
+    while read -r words; do
+        for limit in OMP_STACKSIZE ulimit; do
+            (
+                if [ $limit = ulimit ]; then ulimit -s 64; else export OMP_STACKSIZE=64K; fi
+                # shellcheck disable=SC2086 # a list of words
+                exec bitcut $(echo "$words" | sed "s|DATA|$BITCUT_DATA|") --threads 2
+            ) < /dev/null > ../out 2> ../err
+            [ $? -le 1 ] || { echo "$limit: $words"; cat ../err; }
+        done
+    done << 'END'
+gemm --recipe ootomo --unit a100 -a A.npy -b B.npy --reference mpfr
+gemm --recipe plain --unit mi210 -a A.npy -b B.npy --budget
+gemm --recipe fp32 --unit fma/f32 -a A.mtx --reference none
+bound --recipe ootomo --unit a100 -m 20 -n 20 -k 30
+tolerance --recipe ootomo --unit a100 -m 20 -n 20 -k 20 --seeds 4 --power 2
+explain -a A.npy -b B.npy -d D.npy --seconds 2
+verify --recipe fp32 --unit fma/f32 -a A.npy -b B.npy -d D.npy
+advise -a A.npy -b B.npy --unit v100 --recipe plain
+split -a A.npy
+list units
+tile --gpu h200
+replay DATA/h200/mma_m16n8k4_tf32_f32
+probe DATA/h200/mma_m16n8k4_tf32_f32 --mutants
+fit DATA/h200/mma_m16n8k4_tf32_f32 --outputs 20
+study xf32 --verdicts --shard 0/8
+bench exact -n 50
+run --recipe ootomo --unit a100 -- true
+END
+    rm -f ./*.npy ./*.mtx
+}
+ok_if_empty "small stacks" "$(small_stacks 2>&1)"
 
 # GCC's OpenMP ends the process by exit(1) if a thread cannot be started.
 threads="threads that cannot be started"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What configure found of hardening is in the program and in the library.
+# What configure found of hardening is in the program, the library and every module that is built.
 # Run in the build folder with CFLAGS and LDFLAGS set, and HARDENING to the options that
 # configure added, as `make check` does.
 set -u
@@ -10,8 +10,10 @@ case " $CFLAGS $LDFLAGS" in
 *" -fno-"* | *" -no-pie"* | *" -U"* | *"-z,"*) HARDENING= ;; # the user's options come last
 esac
 command -v readelf > /dev/null || HARDENING=
-library=.libs/libbitcut.so
-[ -f "$library" ] || library=
+libraries=
+for file in .libs/libbitcut.so bitcut-*.so; do
+    [ ! -f "$file" ] || libraries="$libraries $file"
+done
 
 # with OPTION WHAT FUNCTION: a point, if it was compiled so.
 with() {
@@ -23,7 +25,7 @@ with() {
 
 # each OPTIONS PATTERN: files of which readelf prints no such line (an ERE).
 each() {
-    for file in bitcut $library; do
+    for file in bitcut $libraries; do
         # shellcheck disable=SC2086 # options
         readelf --wide $1 "$file" | grep -qE "$2" || echo "$file"
     done

@@ -13,6 +13,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,11 +314,39 @@ static void take_closed_numbers(void)
     }
 }
 
+struct command_words {
+    int argc;
+    char **argv;
+    int status;
+};
+
+static void *run_in_thread(void *given)
+{
+    struct command_words *const words = given;
+    words->status = run_words(words->argc, words->argv);
+    return NULL;
+}
+
+/* In a thread: its stack does not depend on the limit that the process was started with. */
+static int run_with_stack(int argc, char **argv)
+{
+    enum { STACK_BYTES = 8 << 20 };
+    struct command_words words = { argc, argv, EXIT_CANNOT };
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    if (pthread_create(&thread, &attributes, run_in_thread, &words))
+        return fail("bitcut", &no_memory);
+    pthread_join(thread, NULL);
+    return words.status;
+}
+
 int main(int argc, char **argv)
 {
     take_closed_numbers();
     guard_begin();
-    const int status = run_words(argc, argv);
+    const int status = run_with_stack(argc, argv);
     guard_end();
     return terminal_status(status);
 }

@@ -209,7 +209,7 @@ static int explain_all(struct context *x, const struct question *q)
                                        .threads = x->threads,
                                        .progress = &x->progress,
                                        .offload = x->offload };
-    struct explanation e;
+    static struct explanation e;
     x->emitter.lines = files_d.count == 1 ? explain_lines : NULL;
     x->emitter.verbose = say_verbose;
     if (files_d.count == 2) return explain_two(x, q, &o);

@@ -384,7 +384,7 @@ static void tell_idle_rules(const struct run_total *t)
 static int tell_total(struct run *r, const char *folder, double elapsed,
                       struct context *x)
 {
-    struct run_total total;
+    static struct run_total total;
     struct fault f;
     if (run_total_read(&total, folder, &f) != BITCUT_OK) {
         fail(folder, &f);

@@ -238,7 +238,7 @@ int explain_sentence(json_t **sentence, const struct question *q,
                                        .threads = x->threads,
                                        .progress = &x->progress,
                                        .offload = x->offload };
-    struct explanation e;
+    static struct explanation e;
     struct fault f;
     char text[SENTENCE_MOST];
     *sentence = json_null();

@@ -55,7 +55,7 @@ static double unit_in_last_place(uint32_t x)
 typedef double term_of(const struct comparison *x, size_t i);
 
 /* Terms that a thread computes at a time, and how many it is worth while for. */
-enum { CHUNK = 1 << 12, TERMS_LEAST = 1 << 16 };
+enum { CHUNK = 1 << 10, TERMS_LEAST = 1 << 16 };
 
 static int threads_over(size_t count, int threads)
 {

@@ -18,18 +18,19 @@ static int compare_masks(const void *x, const void *y)
    are. */
 static int sets_of(uint64_t set[TRACE_SUMS_MOST], const struct bitcut_unit *u)
 {
-    struct unit_trace trace;
+    struct unit_trace *const trace = malloc(sizeof *trace); /* too large for a stack */
     struct number zeros[UNIT_K_MOST];
+    if (!trace) return -1;
     for (int k = 0; k < u->k; k++) zeros[k] = format_decode(u->a, 0);
     const struct lane lane = { zeros, u->scale ? zeros : NULL };
-    unit_trace(&trace, u, lane, lane, 0);
-    for (const struct trace_step *s = trace.step; s < trace.step + trace.steps; s++) {
+    unit_trace(trace, u, lane, lane, 0);
+    for (const struct trace_step *s = trace->step; s < trace->step + trace->steps; s++) {
         uint64_t *const own = set + s->first_sum;
         for (int i = 0; i < s->sums; i++) {
-            const struct trace_sum *sum = &trace.sum[s->first_sum + i];
+            const struct trace_sum *sum = &trace->sum[s->first_sum + i];
             own[i] = 0;
             for (int j = sum->first; j < sum->first + sum->terms; j++) {
-                const struct trace_term *t = &trace.term[j];
+                const struct trace_term *t = &trace->term[j];
                 if (t->source == TRACE_PRODUCT) own[i] |= UINT64_C(1) << t->index;
                 if (t->source == TRACE_SUM) own[i] |= own[t->index];
             }
@@ -37,12 +38,14 @@ static int sets_of(uint64_t set[TRACE_SUMS_MOST], const struct bitcut_unit *u)
         if (u->nan_rule == NAN_FIXED)
             qsort(own, (size_t)s->sums, sizeof own[0], compare_masks);
     }
-    return trace.sums;
+    const int sums = trace->sums;
+    free(trace);
+    return sums;
 }
 
 bool order_same(const struct bitcut_unit *x, const struct bitcut_unit *y)
 {
     uint64_t s[TRACE_SUMS_MOST], t[TRACE_SUMS_MOST];
     const int n = sets_of(s, x);
-    return n == sets_of(t, y) && !memcmp(s, t, (size_t)n * sizeof s[0]);
+    return n >= 0 && n == sets_of(t, y) && !memcmp(s, t, (size_t)n * sizeof s[0]);
 }

@@ -234,15 +234,18 @@ static enum bitcut_status check_unit(const struct question *q, struct fault *f)
 enum bitcut_status explain_run(struct explanation *e, const struct question *q,
                                const struct explain_options *o, struct fault *f)
 {
-    struct explanation x = { .q = *q };
+    struct explanation *const x = calloc(1, sizeof *x); /* large, for a thread's stack */
+    if (!x) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    x->q = *q;
     enum bitcut_status status = check_unit(q, f);
-    if (status == BITCUT_OK) status = coarse_read(&x.q, o->seed, f);
-    if (status == BITCUT_OK && (!question_m(&x.q) || !question_n(&x.q)))
+    if (status == BITCUT_OK) status = coarse_read(&x->q, o->seed, f);
+    if (status == BITCUT_OK && (!question_m(&x->q) || !question_n(&x->q)))
         status = fault_set(f, BITCUT_BAD_ARGUMENT, "D has no elements");
-    if (status == BITCUT_OK) status = search_question(&x, o, f);
-    x.interrupted = progress_stopped(o->progress);
-    if (status == BITCUT_OK) *e = x;
-    else explain_space_clear(&x.space);
+    if (status == BITCUT_OK) status = search_question(x, o, f);
+    x->interrupted = progress_stopped(o->progress);
+    if (status == BITCUT_OK) *e = *x;
+    else explain_space_clear(&x->space);
+    free(x);
     return status;
 }
 

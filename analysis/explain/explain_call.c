@@ -5,6 +5,7 @@
 #include "lib/view.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- what the caller says --------------------------------------------------------- */
@@ -148,17 +149,19 @@ static enum bitcut_status explain_gemm(struct bitcut_explanation *report,
                                        const struct bitcut_gemm *g,
                                        const struct explain_options *o, struct fault *f)
 {
-    struct explanation e;
+    struct explanation *const e = malloc(sizeof *e); /* large, for a thread's stack */
     struct question q;
+    if (!e) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
     enum bitcut_status status = question_take(&q, g, o->threads, f);
-    if (status != BITCUT_OK) return status;
-    status = explain_run(&e, &q, o, f);
+    if (status != BITCUT_OK) return free(e), status;
+    status = explain_run(e, &q, o, f);
     if (status == BITCUT_OK) {
-        const struct bitcut_gemm settled = gemm_found(&e, g);
+        const struct bitcut_gemm settled = gemm_found(e, g);
         gemm_give(found, &settled);
-        if (report) report_fill(report, &e);
-        explain_clear(&e);
+        if (report) report_fill(report, e);
+        explain_clear(e);
     }
+    free(e);
     question_clear(&q);
     return status;
 }

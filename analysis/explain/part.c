@@ -240,18 +240,21 @@ static enum bitcut_status explain_part(struct box *box, struct whole *w,
                                        const struct explain_options *o, struct fault *f)
 {
     enum { SECONDS = 5 };
-    struct explanation part = { .q = e->q };
+    struct explanation *const part = calloc(1, sizeof *part);
     struct block b;
+    if (!part) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    part->q = e->q;
     enum bitcut_status status = take_part(&b, w, box, &e->q, f);
-    if (status != BITCUT_OK) return status;
-    status = explain_space_make(&part.space, &b, f);
+    if (status != BITCUT_OK) return free(part), status;
+    status = explain_space_make(&part->space, &b, f);
     if (status == BITCUT_OK)
-        status = explain_space_add_lanes(&part.space, &e->best.x.gemm.order, f);
+        status = explain_space_add_lanes(&part->space, &e->best.x.gemm.order, f);
     if (status == BITCUT_OK)
-        status = explain_find(&part, &b, &b, &e->best.h, SECONDS, o, f);
-    if (status == BITCUT_OK) status = take_if_all(w, e, &part, o, f);
-    if (status == BITCUT_OK && e->differ) status = tell_part(box, w, e, &part, o, f);
-    explain_space_clear(&part.space);
+        status = explain_find(part, &b, &b, &e->best.h, SECONDS, o, f);
+    if (status == BITCUT_OK) status = take_if_all(w, e, part, o, f);
+    if (status == BITCUT_OK && e->differ) status = tell_part(box, w, e, part, o, f);
+    explain_space_clear(&part->space);
+    free(part);
     block_clear(&b);
     return status;
 }

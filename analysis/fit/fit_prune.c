@@ -2,6 +2,8 @@
 
 #include "analysis/fit/fit_rounding.h"
 
+#include <stdlib.h>
+
 /* One row, alone in box `one`, its output, and the box that is being cut down. */
 struct run {
     const struct space *space;
@@ -369,26 +371,35 @@ static uint64_t trace_row(struct run *r)
                       o->c);
 }
 
+static void cut_traced(struct run *r)
+{
+    const struct observed *const o = r->observed;
+    const struct bitcut_unit *const row = r->row;
+    const uint64_t d = trace_row(r);
+    /* An infinite C may turn infinities into NaNs, which have no order. */
+    const bool ordered = !row->c_last || format_decode(row->c, o->c).kind < NUMBER_INF;
+    cut_readings(r);
+    for (int i = 0; i < r->trace.steps; i++) {
+        const bool wrong = i == r->trace.steps - 1 && ordered && d != o->d;
+        cut_step(r, &r->trace.step[i], wrong ? &o->d : NULL);
+    }
+    if (format_decode(row->c, d).kind == NUMBER_NAN) cut_nan(r, d);
+}
+
 void prune(struct box *box, const struct space *s, const struct observed *o,
            const struct bitcut_unit *row, const struct box *one)
 {
-    struct run r; /* not initialised: the trace is large */
-    r.space = s;
-    r.observed = o;
-    r.row = row;
-    r.one = one;
-    r.box = box;
-    if (o->nan && row->nan_rule == NAN_FIXED) {
-        cut_nan(&r, row->nan);
+    struct run *const r = malloc(sizeof *r); /* not initialised: the trace is large */
+    if (!r) {
+        *box = *one; /* the row alone is right, too */
         return;
     }
-    const uint64_t d = trace_row(&r);
-    /* An infinite C may turn infinities into NaNs, which have no order. */
-    const bool ordered = !row->c_last || format_decode(row->c, o->c).kind < NUMBER_INF;
-    cut_readings(&r);
-    for (int i = 0; i < r.trace.steps; i++) {
-        const bool wrong = i == r.trace.steps - 1 && ordered && d != o->d;
-        cut_step(&r, &r.trace.step[i], wrong ? &o->d : NULL);
-    }
-    if (format_decode(row->c, d).kind == NUMBER_NAN) cut_nan(&r, d);
+    r->space = s;
+    r->observed = o;
+    r->row = row;
+    r->one = one;
+    r->box = box;
+    if (o->nan && row->nan_rule == NAN_FIXED) cut_nan(r, row->nan);
+    else cut_traced(r);
+    free(r);
 }

@@ -158,18 +158,19 @@ static size_t run_all(struct outcome out[SEPARATE_ROWS_MOST], const struct crowd
 /* How many groups the open ones become; 0 if there is no memory. */
 static size_t count_groups(const struct crowd *c, const struct sample *sample)
 {
-    struct outcome out[SEPARATE_ROWS_MOST];
-    const size_t n = run_all(out, c, sample);
+    struct outcome *const out = memory_allocate(SEPARATE_ROWS_MOST, sizeof *out);
+    const size_t n = out ? run_all(out, c, sample) : 0;
     size_t groups = n > 0;
     for (size_t i = 1; i < n; i++) groups += !same_group(&out[i], &out[i - 1]);
+    free(out);
     return groups;
 }
 
 /* Split the groups by what the sample gives; false if there is no memory. */
 static bool split(struct crowd *c, const struct sample *sample)
 {
-    struct outcome out[SEPARATE_ROWS_MOST];
-    const size_t n = run_all(out, c, sample);
+    struct outcome *const out = memory_allocate(SEPARATE_ROWS_MOST, sizeof *out);
+    const size_t n = out ? run_all(out, c, sample) : 0;
     size_t group = 0;
     c->open = 0;
     for (size_t i = 0; i < n; i++) {
@@ -181,6 +182,7 @@ static bool split(struct crowd *c, const struct sample *sample)
         c->at[out[i].index].alone = starts && ends;
         c->open += ends && !starts;
     }
+    free(out);
     return n > 0;
 }
 

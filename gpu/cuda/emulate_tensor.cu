@@ -571,6 +571,7 @@ unsigned architecture_now(int *processors)
     return sm(10 * major + minor);
 }
 
+#ifdef HOPPER
 /* The kernel that multiplies such words on this device, with the largest tile of which
    there are as many as processors, or else the smallest; NULL: there is none. */
 const struct gpu_kernel *plain_kernel(const emulate_chain &x, int format)
@@ -589,6 +590,9 @@ const struct gpu_kernel *plain_kernel(const emulate_chain &x, int format)
     }
     return found;
 }
+#else
+const struct gpu_kernel *plain_kernel(const emulate_chain &, int) { return NULL; }
+#endif
 
 struct words words_of(const emulate_operand &x, int format)
 {

@@ -61,7 +61,7 @@ struct output_lock {
 
 /* Lock the file `path`, which may not be there yet.  BITCUT_CANNOT: another process has
    locked it, or the system's reason; BITCUT_NO_MEMORY.  A device or a pipe is not locked,
-   nor is anything on a file system without flock().  *l is set only on success, and then
+   nor is anything on a file system without flock(), such as some of NFS.  *l is set only on success, and then
    ends with output_unlock(). */
 enum bitcut_status output_lock(struct output_lock *l, const char *path, struct fault *f);
 
