@@ -9,6 +9,7 @@
 #include "lib/text.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,11 +78,12 @@ static enum bitcut_status take_module(struct gpu *g, void *handle, const char *f
     return BITCUT_OK;
 }
 
-/* Whether the file is in the folder; then its path. */
+/* Whether the file is in the folder, or may be, as that is not known; then its path. */
 static bool find_file(char path[PATH_MOST], const char *folder, const char *file)
 {
     const int length = snprintf(path, PATH_MOST, "%s/%s", folder, file);
-    return length >= 0 && length < PATH_MOST && access(path, F_OK) == 0;
+    return length >= 0 && length < PATH_MOST &&
+           (access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR));
 }
 
 /* The loader begins with the name of what it cannot load: the module's path, or a library
@@ -92,7 +94,7 @@ static enum bitcut_status load_fault(const char *path, const char *file, const c
     if (!strncmp(why, path, strlen(path)))
         return fault_set(f, BITCUT_CANNOT, "no GPU backend: %s", why);
     return fault_set(f, BITCUT_CANNOT,
-                     "no GPU backend: %s (%s needs it; LD_LIBRARY_PATH may name its folder)",
+                     "no GPU backend: %s (%s needs it; LD_LIBRARY_PATH names its folder)",
                      why, file);
 }
 
@@ -120,7 +122,9 @@ enum bitcut_status gpu_open(struct gpu *g, const struct gpu_backend *backend,
                          "found; BITCUT_MODULES names another folder)",
                          file, text_fit(folder, 100), folder, backend->compiler);
     struct stat about;
-    if (stat(path, &about) || !S_ISREG(about.st_mode)) /* opening a pipe would wait */
+    if (stat(path, &about))
+        return fault_set(f, BITCUT_CANNOT, "%s: %s", file, strerror(errno));
+    if (!S_ISREG(about.st_mode)) /* opening a pipe would wait */
         return fault_set(f, BITCUT_CANNOT, "%s is not a regular file", file);
     /* Kept once loaded: the CUDA runtime leaves work for the end of the process. */
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

@@ -5,7 +5,8 @@
    function gives the same bits on any host, for any number of threads and whatever
    rounding mode or flush-to-zero setting its caller has.  Rows are opaque and constant;
    pointers to them stay valid for the life of the program.  The library never prints or
-   exits, and keeps no state but what bitcut_stop_on() sets.
+   exits, and keeps no state but what bitcut_stop_on() sets and, from when it was loaded,
+   BITCUT_SIMD.
 
    A function that cannot have its memory returns BITCUT_NO_MEMORY; one without a status
    needs none.  None allocates through GMP or MPFR, which would abort.  But those with an

@@ -1100,7 +1100,7 @@ report_refused() {
     run 3 report --no-studies --results bad.jsonl -o kept
     diff -r before kept
     BITCUT_DATA=$work/nowhere run 3 report --no-studies
-    grep -q "no file \*.jsonl in $work/nowhere/results (BITCUT_DATA names " err || cat err
+    grep -q "no file \*.json in $work/nowhere/gpu (BITCUT_DATA names " err || cat err
     BITCUT_DATA=$work/nowhere run 2 report --no-studies --no-results
     run 2 report --no-results --results bad.jsonl
 }

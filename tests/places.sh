@@ -68,8 +68,8 @@ missing_said() {
         grep -q " $BITCUT_DATA${folder%/} (.*$variable names" err || cat err
     done << 'END'
 /gpu BITCUT_DATA tile --gpu a800
-/results BITCUT_DATA report -o none
-/results BITCUT_DATA report -o none --no-studies
+/gpu BITCUT_DATA report -o none
+/gpu BITCUT_DATA report -o none --no-studies
 / BITCUT_MODULES bench gpu
 / BITCUT_MODULES verify --kernel all
 END

@@ -31,14 +31,15 @@ packaged() {
     LC_ALL=C sort -u "$work/declared" | diff "$work/packaged" -
 }
 
-# Variables in writable sections, but for what bitcut_stop_on() sets in a thread.  Names that
-# begin with '_' or '.' are the compiler's.
+# Variables in writable sections, but for what bitcut_stop_on() sets in a thread, what is set when
+# the library is loaded, and the files that are being written.  Names that begin with '_' or '.'
+# are the compiler's.
 writable() {
     [ -f .libs/libcore.a ] || echo "no .libs/libcore.a"
     $NM --format=sysv --defined-only .libs/libcore.a | awk -F'|' '
         { gsub(/ /, "", $1); gsub(/ /, "", $7) }
         $7 ~ /^(\.t?data|\.t?bss|\*COM\*)/ && $7 !~ /^\.data\.rel\.ro/ && $1 !~ /^[_.]/ &&
-            $1 $7 != "thread_progress.tbss" {
+            $1 $7 !~ /^(thread_progress.tbss|simd_asked.bss|leftovers.bss)$/ {
             print $1, $7
         }'
 }

@@ -314,39 +314,39 @@ static void take_closed_numbers(void)
     }
 }
 
+static void end(int status)
+{
+    guard_end();
+    exit(terminal_status(status));
+}
+
 struct command_words {
     int argc;
     char **argv;
-    int status;
 };
 
+/* It does not return, for with it OpenMP's threads would end, which takes memory. */
 static void *run_in_thread(void *given)
 {
-    struct command_words *const words = given;
-    words->status = run_words(words->argc, words->argv);
+    const struct command_words *const words = given;
+    end(run_words(words->argc, words->argv));
     return NULL;
 }
 
-/* In a thread: its stack does not depend on the limit that the process was started with. */
-static int run_with_stack(int argc, char **argv)
+/* The command runs in a thread whose stack does not depend on the limit that the process
+   was started with. */
+int main(int argc, char **argv)
 {
     enum { STACK_BYTES = 8 << 20 };
-    struct command_words words = { argc, argv, EXIT_CANNOT };
+    struct command_words words = { argc, argv };
     pthread_attr_t attributes;
     pthread_t thread;
+    take_closed_numbers();
+    guard_begin();
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     if (pthread_create(&thread, &attributes, run_in_thread, &words))
-        return fail("bitcut", &no_memory);
+        end(fail("bitcut", &no_memory));
     pthread_join(thread, NULL);
-    return words.status;
-}
-
-int main(int argc, char **argv)
-{
-    take_closed_numbers();
-    guard_begin();
-    const int status = run_with_stack(argc, argv);
-    guard_end();
-    return terminal_status(status);
+    return EXIT_CANNOT;
 }

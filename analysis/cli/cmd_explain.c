@@ -181,7 +181,7 @@ static int explain_two(struct context *x, const struct question q[2],
                        const struct explain_options *all)
 {
     struct explain_options o = *all;
-    struct explanation e[2];
+    static struct explanation e[2];
     struct two t;
     struct fault f;
     const double start = seconds_now();

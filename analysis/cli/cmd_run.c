@@ -143,7 +143,7 @@ static int tell_against(void)
 
 static int tell_audit(void)
 {
-    struct run_settings s;
+    static struct run_settings s;
     struct fault f;
     uint32_t number;
     if (!audit && (sample || want))
@@ -160,7 +160,7 @@ static int tell_audit(void)
 
 static int tell_least(void)
 {
-    struct run_settings s;
+    static struct run_settings s;
     struct fault f;
     if (!least) return EXIT_GOOD;
     if (settings[SETTING_LEAST].take(&s, least, &f) != BITCUT_OK)
@@ -300,7 +300,7 @@ static int find_asked_folder(struct run *r)
     const char *why = NULL;
     if (!whole || stat(whole, &status) != 0) why = strerror(errno);
     else if (!S_ISDIR(status.st_mode)) why = strerror(ENOTDIR);
-    else if (access(whole, W_OK | X_OK) != 0) why = strerror(errno);
+    else if (access(whole, R_OK | W_OK | X_OK) != 0) why = strerror(errno);
     else if (strlen(whole) >= sizeof r->folder) why = strerror(ENAMETOOLONG);
     else if (run_folder_has_ledger(whole))
         why = "has what another run wrote, which --read says: name an empty folder";

@@ -174,7 +174,9 @@ static bool is_there(const struct source *from, int i)
 {
     char path[PATH_MOST];
     if (from->line) return json_object_get(from->line, keys[i]) != NULL;
-    return path_join(path, from->folder, files[i]) && access(path, F_OK) == 0;
+    /* One that cannot be looked at counts: reading it says why. */
+    return path_join(path, from->folder, files[i]) &&
+           (access(path, F_OK) == 0 || errno != ENOENT);
 }
 
 static enum bitcut_status read_array(struct array *a, const struct source *from, int i,

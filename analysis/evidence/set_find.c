@@ -64,10 +64,15 @@ static bool path_join(char path[PATH_MOST], const char *folder, const char *name
     return n > 0 && n < PATH_MOST;
 }
 
+/* Whether what stat() or access() could not find is not there; else it cannot be read. */
+static bool is_missing(int error) { return error == ENOENT || error == ENOTDIR; }
+
+/* A folder whose meta.json cannot be looked at counts, so that reading it says why. */
 static bool is_set(const char *folder)
 {
     char path[PATH_MOST];
-    return path_join(path, folder, "meta.json") && access(path, F_OK) == 0;
+    return path_join(path, folder, "meta.json") &&
+           (access(path, F_OK) == 0 || !is_missing(errno));
 }
 
 static bool is_folder(struct stat *s, const char *path)
@@ -107,7 +112,11 @@ static enum bitcut_status visit(struct walk *w, const char *folder, const char *
     bool again;
     if (!path_join(path, folder, name))
         return append(w->list, folder, BITCUT_CANNOT, "a name in it is too long");
-    if (!is_folder(&s, path)) return BITCUT_OK;
+    if (stat(path, &s) != 0) /* a link may lead nowhere */
+        return is_missing(errno) || errno == ELOOP
+                   ? BITCUT_OK
+                   : append(w->list, path, BITCUT_CANNOT, strerror(errno));
+    if (!S_ISDIR(s.st_mode)) return BITCUT_OK;
     if (is_set(path)) return append(w->list, path, BITCUT_OK, "");
     const enum bitcut_status status = note(&again, w, &s);
     return status != BITCUT_OK || again ? status : search(w, path);

@@ -83,21 +83,24 @@ static enum bitcut_status narrow_once(struct whole *w, struct explanation *e,
                                       const struct block *sample, double end,
                                       const struct explain_options *o, struct fault *f)
 {
-    struct explanation before = *e;
+    struct explanation *const before = malloc(sizeof *before);
     struct whole now = { .d = NULL };
+    if (!before) return fault_set(f, BITCUT_NO_MEMORY, "not enough memory");
+    *before = *e;
     enum bitcut_status status = search_again(e, t, sample, end, o, f);
     if (status == BITCUT_OK && e->best.sampled) status = compare_best(&now, e, o, f);
     const bool whole = status == BITCUT_OK && now.x.m == w->x.m;
     *more = whole && take_telling(t, &now);
-    if (whole && e->differ < before.differ) {
+    if (whole && e->differ < before->differ) {
         const struct whole old = *w;
         *w = now;
         now = old;
     } else {
-        before.tried = e->tried;
-        before.complete &= e->complete;
-        *e = before;
+        before->tried = e->tried;
+        before->complete &= e->complete;
+        *e = *before;
     }
+    free(before);
     whole_clear(&now);
     return status;
 }

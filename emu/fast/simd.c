@@ -164,25 +164,25 @@ const struct simd_level *simd_best(void)
     return level;
 }
 
-static char asked[64]; /* BITCUT_SIMD, or "" */
+static char simd_asked[64]; /* BITCUT_SIMD, or "" */
 
 __attribute__((constructor)) void simd_read_environment(void)
 {
     const char *const name = secure_getenv("BITCUT_SIMD");
-    snprintf(asked, sizeof asked, "%s", name ? name : "");
+    snprintf(simd_asked, sizeof simd_asked, "%s", name ? name : "");
 }
 
 enum bitcut_status simd_choose(const struct simd_level **level, struct fault *f)
 {
-    if (!*asked) {
+    if (!*simd_asked) {
         *level = simd_best();
         return BITCUT_OK;
     }
-    const struct simd_level *found = table_find(TABLE(simd_levels), asked);
+    const struct simd_level *found = table_find(TABLE(simd_levels), simd_asked);
     if (!found)
         return fault_set(f, BITCUT_BAD_ARGUMENT,
                          "BITCUT_SIMD is %.*s; it can be avx512, avx2, plain or none",
-                         text_fit(asked, 40), asked);
+                         text_fit(simd_asked, 40), simd_asked);
     if (!found->supported())
         return fault_set(f, BITCUT_CANNOT,
                          "BITCUT_SIMD is %s, which this processor lacks", found->name);

@@ -94,4 +94,20 @@ START_TEST(a_folder_without_sets)
 }
 END_TEST
 
-TEST_MAIN("set_find", folders_are_searched, a_folder_without_sets)
+/* A set whose meta.json cannot be looked at is one; the fault is that of reading it. */
+START_TEST(a_set_that_cannot_be_looked_at)
+{
+    const struct scratch s = scratch_make();
+    char link[100];
+    make(&s, "x", 0);
+    snprintf(link, sizeof link, "%s/x/meta.json", s.folder);
+    ck_assert_int_eq(symlink("meta.json", link), 0);
+    check_found(&s, find(&s, ""), (const char *const[]){ "x", NULL });
+    check_found(&s, find(&s, "x"), (const char *const[]){ "x", NULL });
+    unmake(&s, "x");
+    scratch_remove(&s);
+}
+END_TEST
+
+TEST_MAIN("set_find", folders_are_searched, a_folder_without_sets,
+          a_set_that_cannot_be_looked_at)
