@@ -16,11 +16,10 @@ static int compare_masks(const void *x, const void *y)
 /* The products that meet in each sum of the row's steps, also by earlier sums of the
    step; sorted in each step, unless the first NaN decides.  Returns how many sums there
    are. */
-static int sets_of(uint64_t set[TRACE_SUMS_MOST], const struct bitcut_unit *u)
+static int sets_by(struct unit_trace *trace, uint64_t set[TRACE_SUMS_MOST],
+                   const struct bitcut_unit *u)
 {
-    struct unit_trace *const trace = malloc(sizeof *trace); /* too large for a stack */
     struct number zeros[UNIT_K_MOST];
-    if (!trace) return -1;
     for (int k = 0; k < u->k; k++) zeros[k] = format_decode(u->a, 0);
     const struct lane lane = { zeros, u->scale ? zeros : NULL };
     unit_trace(trace, u, lane, lane, 0);
@@ -38,7 +37,25 @@ static int sets_of(uint64_t set[TRACE_SUMS_MOST], const struct bitcut_unit *u)
         if (u->nan_rule == NAN_FIXED)
             qsort(own, (size_t)s->sums, sizeof own[0], compare_masks);
     }
-    const int sums = trace->sums;
+    return trace->sums;
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wframe-larger-than="
+/* Where there is no memory, as the answer must not depend on that. */
+static __attribute__((noinline)) int sets_on_stack(uint64_t set[TRACE_SUMS_MOST],
+                                                   const struct bitcut_unit *u)
+{
+    struct unit_trace trace;
+    return sets_by(&trace, set, u);
+}
+#pragma GCC diagnostic pop
+
+/* The same, with the trace where a small stack has room for it. */
+static int sets_of(uint64_t set[TRACE_SUMS_MOST], const struct bitcut_unit *u)
+{
+    struct unit_trace *const trace = malloc(sizeof *trace);
+    const int sums = trace ? sets_by(trace, set, u) : sets_on_stack(set, u);
     free(trace);
     return sums;
 }
@@ -47,5 +64,5 @@ bool order_same(const struct bitcut_unit *x, const struct bitcut_unit *y)
 {
     uint64_t s[TRACE_SUMS_MOST], t[TRACE_SUMS_MOST];
     const int n = sets_of(s, x);
-    return n >= 0 && n == sets_of(t, y) && !memcmp(s, t, (size_t)n * sizeof s[0]);
+    return n == sets_of(t, y) && !memcmp(s, t, (size_t)n * sizeof s[0]);
 }

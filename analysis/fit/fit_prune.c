@@ -386,13 +386,13 @@ static void cut_traced(struct run *r)
     if (format_decode(row->c, d).kind == NUMBER_NAN) cut_nan(r, d);
 }
 
-void prune(struct box *box, const struct space *s, const struct observed *o,
+bool prune(struct box *box, const struct space *s, const struct observed *o,
            const struct bitcut_unit *row, const struct box *one)
 {
     struct run *const r = malloc(sizeof *r); /* not initialised: the trace is large */
     if (!r) {
-        *box = *one; /* the row alone is right, too */
-        return;
+        *box = *one;
+        return false;
     }
     r->space = s;
     r->observed = o;
@@ -402,4 +402,5 @@ void prune(struct box *box, const struct space *s, const struct observed *o,
     if (o->nan && row->nan_rule == NAN_FIXED) cut_nan(r, row->nan);
     else cut_traced(r);
     free(r);
+    return true;
 }

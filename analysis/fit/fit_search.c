@@ -83,9 +83,9 @@ static void settle(struct hunt *h, const struct box *box, const struct bitcut_un
     h->tried++;
     if (!survives) note_best(h, row, wrong.given);
     for (size_t i = 0; i < wrong.count && !survives; i++)
-        prune(&settled, &fit->space, wrong.at[i], row, &one);
+        h->no_memory |= !prune(&settled, &fit->space, wrong.at[i], row, &one);
     for (size_t i = 0; i < fit->count && survives && !h->party->misses; i++)
-        prune(&settled, &fit->space, &fit->outputs[i], row, &one);
+        h->no_memory |= !prune(&settled, &fit->space, &fit->outputs[i], row, &one);
     if (survives) h->no_memory |= !box_list_add(&h->found, &settled);
     h->no_memory |= !box_subtract(&h->left, box, &settled);
 }

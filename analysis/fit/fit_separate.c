@@ -129,7 +129,7 @@ static size_t run_first(struct outcome *out, size_t n, const struct crowd *c,
     struct box same = row->frame;
     size_t done = 1;
     out[0].d = o->d = observed_dot(o, s, &row->row);
-    prune(&same, s, o, &row->row, &row->one);
+    if (!prune(&same, s, o, &row->row, &row->one)) return done; /* others run, too */
     for (size_t i = 1; i < n; i++) {
         if (!box_holds(&same, &c->at[out[i].index].one)) continue;
         const struct outcome swap = out[i];
