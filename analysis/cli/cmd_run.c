@@ -120,7 +120,7 @@ static int tell_way(void)
 
 static int tell_rules(void)
 {
-    char list[OPTION_TEXTS_MOST * 1024] = "";
+    static char list[OPTION_TEXTS_MOST * 1024];
     for (int i = 0; i < rules.count; i++) {
         struct run_rule rule;
         struct fault f;
