@@ -150,7 +150,7 @@ bad() {
     refused 3 'endless: ' verify --hsaco k.hsaco --symbol endless --args a,b,d --grid 1 \
         --block 64 --recipe fp32 --unit fma/f32 -m 16 -n 16 -k 16 --input-a 'const(1)' \
         --input-b 'const(1)' --seconds 1
-    grep -q 'the kernel has not ended after 1 seconds, its limit$' err || cat err
+    grep -q 'the kernel has not ended after 1 s, the limit (--seconds)$' err || cat err
     refused 2 'more than 2^31 work-groups' $hgemm $unit \
         --grid 4294967295,4294967295,4294967295
     refused 2 'a work-group has 1 to 1024 work-items' $hgemm $unit \

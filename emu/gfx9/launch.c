@@ -317,7 +317,7 @@ static void look(struct wave *w, const struct instruction *i)
     const struct group *g = w->group;
     if (progress_stopped(g->launch->progress)) wave_fail(w, i, "stopped");
     else if (g->deadline > 0 && seconds_now() > g->deadline)
-        wave_fail(w, i, "the kernel has not ended after %g seconds, its limit",
+        wave_fail(w, i, "the kernel has not ended after %g s, the limit (--seconds)",
                   g->launch->seconds);
 }
 

@@ -115,7 +115,7 @@ static void put_descriptor(struct bytes *to, const struct code_descriptor *d)
 {
     uint8_t at[64] = { 0 };
     const uint32_t resources1 = d->resources1 ^ MODE_IEEE;
-    const int64_t entry = d->entry + CODE_AT;
+    const uint64_t entry = (uint64_t)d->entry + CODE_AT;
     memcpy(at, &d->lds, 4);
     memcpy(at + 4, &d->scratch, 4);
     memcpy(at + 8, &d->arguments, 4);
