@@ -1219,7 +1219,7 @@ list axes|name what
 list faults|name what changes
 list devices|name what here architectures why
 list studies|name what
-list claims|name what study paper printed device unit needs
+list claims|name what study paper printed quote device unit needs origin criterion assumes otherwise
 $mma|unit outputs
 convert A.npy --to e4m3 -o A8.npy|input from to rounding elements inexact overflow underflow infinite nan written
 replay $1 $2|set unit outputs mismatches first
@@ -1240,7 +1240,7 @@ split -a A.npy|exponent count flush bits exact p_flushed p_overflow
 fit --outputs 200 $BITCUT_DATA/h200/mma_m8n8k4_f64_f64|set unit outputs survivors rows open
 probe --mutants --unit fma/f32|unit vectors mutants killed proved surviving matrix
 study underflow|study scale seed point rows split by exponent p_subnormal p_zero bits
-study figure9 xf32 --verdicts|study name claim paper printed ours low high verdict reason device unit evidence
+study figure9 xf32 --verdicts|study name claim paper printed ours low high verdict reason device unit evidence origin criterion interval
 bench exact -n 16|method n products_per_second ratio
 tile --gpu a800|gpu m n k tile waves stages rank score $terms why
 END

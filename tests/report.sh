@@ -228,7 +228,7 @@ report_made() {
 
 # findings: of verdicts, a line each, the claim and what rows decide.
 findings() {
-    sed -n 's/.*"name":"\([^"]*\)".*"ours":\(.*\),"low":\(.*\),"high":\(.*\),"verdict":\("[a-z]*"\),"reason":\(".*"\),"device".*/\1 {"verdict":\5,"ours":\2,"low":\3,"high":\4,"reason":\6}/p'
+    sed -n 's/.*"name":"\([^"]*\)".*"ours":\(.*\),"low":\(.*\),"high":\(.*\),"verdict":\("[a-z]*"\),"reason":\(".*"\),"device".*"origin":\("[a-z]*"\).*/\1 {"verdict":\5,"ours":\2,"low":\3,"high":\4,"reason":\6,"origin":\7}/p'
 }
 
 # verdicts FILE: those of a section's data, a line each.

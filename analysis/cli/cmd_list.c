@@ -220,9 +220,14 @@ static void describe_claim(struct field_writer *w, const void *row)
     tell_text(w, "paper", c->paper);
     if (c->printed) tell_text(w, "printed", c->printed);
     else tell_real(w, "printed", c->number);
+    tell_flag(w, "quote", c->origin == ORIGIN_PAPER && !c->described);
     tell_text(w, "device", c->device);
     tell_text(w, "unit", c->unit);
     tell_text(w, "needs", c->needs);
+    tell_text(w, "origin", claim_origins[c->origin].name);
+    tell_text(w, "criterion", c->criterion ? claim_criteria[c->criterion].name : NULL);
+    tell_text(w, "assumes", c->assumes);
+    tell_text(w, "otherwise", c->otherwise);
 }
 
 struct chained_table {

@@ -62,7 +62,8 @@ static void tell_kept(struct section *s, const struct study_points *points, json
 /* What a verdict has that rows decide. */
 static json_t *finding_of(json_t *verdict)
 {
-    static const char *const keys[] = { "verdict", "ours", "low", "high", "reason" };
+    static const char *const keys[] = { "verdict", "ours",   "low",
+                                        "high",    "reason", "origin" };
     json_t *finding = json_object();
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         json_object_set(finding, keys[i], json_object_get(verdict, keys[i]));

@@ -14,8 +14,30 @@
 const struct table_row verdicts[] = {
     [VERDICT_AGREES] = { "agrees", "what was printed is what was computed" },
     [VERDICT_DIFFERS] = { "differs", "it is not: the reason says by how much, and why" },
-    [VERDICT_CANNOT] = { "cannot",
-                         "rows, hardware or a detail of the paper are missing" },
+    [VERDICT_UNDECIDED] = { "undecided", "other seeds could say either" },
+    [VERDICT_CANNOT] = { "cannot", "rows, hardware, a detail of the paper or inputs that "
+                                   "tell are missing" },
+    { 0 }
+};
+
+const struct table_row claim_origins[] = {
+    [ORIGIN_PAPER] = { "paper", "a claim of a paper" },
+    [ORIGIN_BITCUT] = { "bitcut", "a question of bitcut's own, which no paper answers" },
+    { 0 }
+};
+
+/* The factor 2 is a bit.  Papers draw errors on logarithmic axes over several decades,
+   where less is not seen, and leave the order of additions open, which changes an error
+   by as much. */
+const struct table_row claim_criteria[] = {
+    [CRITERION_NONE] = { "none", "a number, or rows that are true or false" },
+    [CRITERION_SAME] = { "same accuracy",
+                         "errors differ by a factor of 2 at most: the same accuracy, no "
+                         "loss, little effect, no advantage, catches up; a loss or a "
+                         "cause of error is a factor of 2 at least" },
+    [CRITERION_ORDER] = { "order", "any factor counts: smaller, better, worse, wider, "
+                                   "faster, growing" },
+    [CRITERION_STATED] = { "stated", "the limit is in the claim's own sentence" },
     { 0 }
 };
 
@@ -37,6 +59,12 @@ static json_t *printed_json(const struct claim *c)
 static json_t *ours_json(const struct judgement *j)
 {
     return *j->ours_text ? json_string(j->ours_text) : number_or_null(j->ours);
+}
+
+static json_t *interval_json(const struct judgement *j)
+{
+    if (isnan(j->least)) return json_null();
+    return json_pack("[o, o]", number_or_null(j->least), number_or_null(j->most));
 }
 
 /* The unit whose model the rows are of, or NULL. */
@@ -84,10 +112,34 @@ static json_t *own_rows(const struct claim *c, json_t *rows)
     return own;
 }
 
+static const struct judgement nothing = { .verdict = VERDICT_CANNOT,
+                                          .ours = NAN,
+                                          .low = NAN,
+                                          .high = NAN,
+                                          .least = NAN,
+                                          .most = NAN };
+
+/* A sentence that is also true of what it should be false of says nothing: the rows agree
+   whatever the truth is. */
+static void compare_other(struct judgement *j, const struct claim *c, json_t *rows)
+{
+    struct claim other = *c;
+    struct judgement of_other = nothing;
+    if (!c->other || j->verdict != VERDICT_AGREES) return;
+    other.about = c->other;
+    c->judge(&of_other, &other, rows);
+    if (of_other.verdict != VERDICT_AGREES) return;
+    j->verdict = VERDICT_CANNOT;
+    say(j, "the inputs do not tell: it is also so of %s (%s)", c->otherwise,
+        of_other.reason);
+}
+
 /* What the judge found, and what stands beside it. */
 static void look(struct judgement *j, const struct claim *c, json_t *rows)
 {
     if (c->judge) c->judge(j, c, rows);
+    compare_other(j, c, rows);
+    if (c->assumes) say(j, "assumed: %s", c->assumes);
     if (c->beside) say(j, "%s", c->beside);
     if (unit_of(c)) say(j, "%s by its model: %s", c->unit, unit_evidence(unit_of(c)));
 }
@@ -123,9 +175,7 @@ static void withhold(struct judgement *j, const struct claim *c, bool device_mis
 static void decide(struct judgement *j, const struct claim *c, json_t *rows,
                    size_t missing, size_t points)
 {
-    *j = (struct judgement){
-        .verdict = VERDICT_CANNOT, .ours = NAN, .low = NAN, .high = NAN
-    };
+    *j = nothing;
     if (missing) {
         say(j, "%zu of %zu points are missing", missing, points);
         return;
@@ -143,10 +193,14 @@ json_t *claim_verdict(const char *study, const struct claim *c, json_t *rows,
     struct judgement j;
     decide(&j, c, rows, missing, points);
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s?, s:s?, s:s?}", "study",
-        study, "name", c->name, "claim", c->what, "paper", c->paper, "printed",
+        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s?, s:s?, s:s?, s:s, s:s?, "
+        "s:o}",
+        "study", study, "name", c->name, "claim", c->what, "paper", c->paper, "printed",
         printed_json(c), "ours", ours_json(&j), "low", number_or_null(j.low), "high",
         number_or_null(j.high), "verdict", verdicts[j.verdict].name, "reason", j.reason,
         "device", c->device, "unit", c->unit, "evidence",
-        unit_of(c) ? unit_evidence(unit_of(c)) : NULL);
+        unit_of(c) ? unit_evidence(unit_of(c)) : NULL, "origin",
+        claim_origins[c->origin].name, "criterion",
+        c->criterion ? claim_criteria[c->criterion].name : NULL, "interval",
+        interval_json(&j));
 }

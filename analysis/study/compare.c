@@ -1,19 +1,15 @@
 #include "analysis/study/compare.h"
 
+#include "analysis/study/bootstrap.h"
 #include "analysis/study/distinct.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    KEY_MOST = 32,
-    VALUE_MOST = 64,
-    KEYS_MOST = 8,
-    CASE_MOST = 160,
-    PAIRS_MOST = 16 /* with one row on top */
-};
+enum { KEY_MOST = 32, VALUE_MOST = 64, KEYS_MOST = 8, CASE_MOST = 160 };
 
 /* --- values of rows --------------------------------------------------------------- */
 
@@ -76,9 +72,10 @@ json_t *row_find(json_t *rows, const char *where)
 
 /* --- numbers and what to say of them ---------------------------------------------- */
 
-/* Numbers, each with the row that tells its case, and of a ratio the one below. */
+/* Numbers, each with its interval and the row that tells its case, and of a ratio one
+   below. */
 struct sample {
-    double value;
+    struct bootstrap_ratio of;
     const json_t *row, *bottom;
 };
 
@@ -91,8 +88,8 @@ struct samples {
 /* What is no number comes last. */
 static int by_value(const void *left, const void *right)
 {
-    const double a = ((const struct sample *)left)->value,
-                 b = ((const struct sample *)right)->value;
+    const double a = ((const struct sample *)left)->of.value,
+                 b = ((const struct sample *)right)->of.value;
     if (isnan(a) || isnan(b)) return !!isnan(a) - !!isnan(b);
     return (a > b) - (a < b);
 }
@@ -102,25 +99,30 @@ static void sort_samples(struct samples *s)
     qsort(s->at, s->count, sizeof *s->at, by_value);
 }
 
-/* So many cases and more have tails, the upper and the lower tenth, that are left out. */
-enum { TAILS_FROM = 10, TAIL = 10 };
-
 /* The median of sorted samples. */
 static double median_of(const struct samples *s)
 {
     const size_t half = s->count / 2;
-    const double above = s->at[half].value;
-    return s->count % 2 || isinf(above) ? above : (s->at[half - 1].value + above) / 2;
+    const double above = s->at[half].of.value;
+    return s->count % 2 || isinf(above) ? above : (s->at[half - 1].of.value + above) / 2;
 }
 
-/* Sort; set the median and both ends of the spread. */
-static void summarise(struct judgement *j, struct samples *s, bool tails)
+/* Sort; set the median and the ends of the spread and of all intervals. */
+static void summarise(struct judgement *j, struct samples *s)
 {
+    bool any = false;
     sort_samples(s);
-    const size_t left_out = tails && s->count >= TAILS_FROM ? s->count / TAIL : 0;
-    j->low = s->at[left_out].value;
-    j->high = s->at[s->count - 1 - left_out].value;
+    j->low = s->at[0].of.value;
+    j->high = s->at[s->count - 1].of.value;
     j->ours = median_of(s);
+    double least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; i < s->count; i++) {
+        any |= s->at[i].of.low < s->at[i].of.high;
+        least = fmin(least, s->at[i].of.low);
+        most = fmax(most, s->at[i].of.high);
+    }
+    j->least = any ? least : NAN;
+    j->most = any ? most : NAN;
 }
 
 /* " at n=64 round=2", or nothing. */
@@ -137,68 +139,121 @@ static void case_text(char text[CASE_MOST], const struct sample *s, const char *
     }
 }
 
-/* "5 cases give 2 to 3", or of a single one "2 at k=3". */
+/* Append to the reason. */
+__attribute__((format(printf, 2, 3))) static void tell(struct judgement *j,
+                                                       const char *form, ...)
+{
+    const size_t used = strlen(j->reason);
+    va_list list;
+    va_start(list, form);
+    vsnprintf(j->reason + used, sizeof j->reason - used, form, list);
+    va_end(list);
+}
+
+/* "5 cases give 2 to 3 (1.8 to 3.3 by the bootstrap)", or of a single one "2 at k=3". */
 static void tell_spread(struct judgement *j, const struct samples *s)
 {
     char where[CASE_MOST];
     case_text(where, &s->at[0], s->cases);
-    if (s->count == 1) snprintf(j->reason, sizeof j->reason, "%.4g%s", j->ours, where);
-    else
-        snprintf(j->reason, sizeof j->reason, "%zu cases give %.3g to %.3g", s->count,
-                 j->low, j->high);
+    if (s->count == 1) tell(j, "%.4g%s", j->ours, where);
+    else tell(j, "%zu cases give %.3g to %.3g", s->count, j->low, j->high);
+    if (!isnan(j->least)) tell(j, " (%.3g to %.3g by the bootstrap)", j->least, j->most);
 }
 
-/* A printed number against the spread. */
+/* A printed number against the readings: from the least to the largest, each of which
+   could be anywhere in its interval. */
 static void judge_number(struct judgement *j, const struct claim *c,
                          const struct samples *s)
 {
-    const double wide = c->tolerance ? c->tolerance : 1, x = c->number;
-    const bool in = x >= j->low / wide && x <= j->high * wide;
-    j->verdict = in ? VERDICT_AGREES : VERDICT_DIFFERS;
+    const double wide = c->tolerance ? c->tolerance : 1, x = c->number,
+                 doubt = c->doubt ? c->doubt : 1;
+    double low = INFINITY, high = -INFINITY, least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; i < s->count; i++) {
+        low = fmin(low, s->at[i].of.high);
+        high = fmax(high, s->at[i].of.low);
+        least = fmin(least, s->at[i].of.low);
+        most = fmax(most, s->at[i].of.high);
+    }
+    const bool surely = x >= low * doubt / wide && x <= high / doubt * wide,
+               maybe = x >= least / doubt / wide && x <= most * doubt * wide;
+    j->verdict = surely ? VERDICT_AGREES : maybe ? VERDICT_UNDECIDED : VERDICT_DIFFERS;
     tell_spread(j, s);
-    const size_t used = strlen(j->reason);
-    if (!in)
-        snprintf(j->reason + used, sizeof j->reason - used,
-                 ", %s%.3g times what is printed", s->count > 1 ? "the nearest " : "",
-                 (x < j->low ? j->low : j->high) / x);
+    if (!maybe)
+        tell(j, ", %s%.3g times what is printed", s->count > 1 ? "the nearest " : "",
+             (x < j->low ? j->low : j->high) / x);
+    else if (!surely) tell(j, ": so or not by the seeds");
 }
 
-/* A sentence: all in the limits; what is outside is told, or else what is nearest to a
-   limit. */
-static void judge_sentence(struct judgement *j, const struct samples *s, double least,
-                           double most)
+/* Limits of a sentence, and how far beyond its interval a case may be. */
+struct limits {
+    double least, most, doubt;
+};
+
+/* Whether a number is outside for all that its interval has, inside for all, or neither;
+   what is no number is outside. */
+static enum verdict place_of(const struct sample *s, const struct limits *limit)
 {
-    const double limit = most > 0 ? most : INFINITY;
-    size_t outside = 0;
-    char where[CASE_MOST];
-    for (size_t i = 0; i < s->count; i++)
-        outside += !(s->at[i].value >= least && s->at[i].value <= limit);
-    const bool low = !(s->at[0].value >= least) || isinf(limit);
-    const struct sample *worst = &s->at[low ? 0 : s->count - 1];
-    case_text(where, worst, s->cases);
-    j->verdict = outside ? VERDICT_DIFFERS : VERDICT_AGREES;
-    if (outside)
-        snprintf(j->reason, sizeof j->reason,
-                 "%.3g%s, where %s %.3g was to be; so in %zu of %zu cases", worst->value,
-                 where, low ? "at least" : "at most", low ? least : most, outside,
-                 s->count);
-    else {
-        tell_spread(j, s);
-        const size_t used = strlen(j->reason);
-        snprintf(j->reason + used, sizeof j->reason - used, ", %s %.3g allowed",
-                 isinf(limit) ? "from" : "at most", isinf(limit) ? least : most);
+    const double low = s->of.low / limit->doubt, high = s->of.high * limit->doubt;
+    if (low >= limit->least && high <= limit->most) return VERDICT_AGREES;
+    if (high >= limit->least && low <= limit->most) return VERDICT_UNDECIDED;
+    return VERDICT_DIFFERS;
+}
+
+/* The sample of these that is the farthest beyond a limit, samples being sorted. */
+static const struct sample *worst_of(bool *low, const struct samples *s,
+                                     const struct limits *limit, enum verdict place)
+{
+    const struct sample *first = NULL, *last = NULL;
+    for (size_t i = 0; i < s->count; i++) {
+        if (place_of(&s->at[i], limit) != place) continue;
+        if (!first) first = &s->at[i];
+        last = &s->at[i];
     }
+    *low = isinf(limit->most) || !(first->of.low / limit->doubt >= limit->least);
+    return *low ? first : last;
+}
+
+/* A sentence: all in the limits; what is outside is told, or what could be, or else what
+   is nearest to a limit. */
+static void judge_sentence(struct judgement *j, const struct claim *c,
+                           const struct samples *s, double least, double most)
+{
+    const struct limits limit = { least, most > 0 ? most : (double)INFINITY,
+                                  c->doubt ? c->doubt : 1 };
+    size_t count[VERDICTS] = { 0 };
+    char where[CASE_MOST];
+    bool low;
+    for (size_t i = 0; i < s->count; i++) count[place_of(&s->at[i], &limit)]++;
+    j->verdict = count[VERDICT_DIFFERS]     ? VERDICT_DIFFERS
+                 : count[VERDICT_UNDECIDED] ? VERDICT_UNDECIDED
+                                            : VERDICT_AGREES;
+    if (j->verdict == VERDICT_AGREES) {
+        tell_spread(j, s);
+        tell(j, ", %s %.3g allowed", isinf(limit.most) ? "from" : "at most",
+             isinf(limit.most) ? least : most);
+        return;
+    }
+    const struct sample *worst = worst_of(&low, s, &limit, j->verdict);
+    case_text(where, worst, s->cases);
+    tell(j, "%.3g%s", worst->of.value, where);
+    if (worst->of.low < worst->of.high)
+        tell(j, " (%.3g to %.3g by the bootstrap)", worst->of.low, worst->of.high);
+    tell(j, ", where %s %.3g was to be; so%s in %zu of %zu cases",
+         low ? "at least" : "at most", low ? least : most,
+         j->verdict == VERDICT_UNDECIDED ? " or not" : "", count[j->verdict], s->count);
 }
 
 static void judge_samples(struct judgement *j, const struct claim *c, struct samples *s,
                           double least, double most)
 {
+    *j->reason = 0;
+    j->verdict = VERDICT_CANNOT;
     if (!s->count) {
-        snprintf(j->reason, sizeof j->reason, "there are no rows of it");
+        tell(j, "there are no rows of it");
         return;
     }
-    summarise(j, s, !c->printed);
-    if (c->printed) judge_sentence(j, s, least, most);
+    summarise(j, s);
+    if (c->printed) judge_sentence(j, c, s, least, most);
     else judge_number(j, c, s);
 }
 
@@ -213,30 +268,10 @@ void claim_judge_values(struct judgement *j, const struct claim *claim, json_t *
         const json_t *row = json_array_get(rows, i);
         const double value = row_number(row, v->key);
         if (row_is(row, v->where) && !isnan(value))
-            s.at[s.count++] = (struct sample){ value, row, NULL };
+            s.at[s.count++] = (struct sample){ { value, value, value }, row, NULL };
     }
     judge_samples(j, claim, &s, v->least, v->most);
     free(s.at);
-}
-
-/* Sums of logarithms of one side of a case. */
-struct side {
-    double sum;
-    size_t count;
-};
-
-static void side_add(struct side *s, double value)
-{
-    s->sum += log(value);
-    s->count++;
-}
-
-/* 1 where both are 0; of two infinite ones no number, which no claim agrees with. */
-static double side_ratio(const struct side *top, const struct side *bottom)
-{
-    const double x = top->sum / (double)top->count,
-                 y = bottom->sum / (double)bottom->count;
-    return x == y && x < (double)INFINITY ? 1 : exp(x - y);
 }
 
 /* The keys of `cases`, ended by NULL, in `text`. */
@@ -251,54 +286,104 @@ static void case_keys(const char *keys[KEYS_MOST], char text[KEYS_MOST][KEY_MOST
     keys[count] = NULL;
 }
 
-/* The ratio of geometric means in each case. */
-static void means_of(struct samples *s, const struct distinct *d,
-                     const struct claim_ratios *r, json_t *rows)
+/* What is told apart in the rows of ratios. */
+struct sorting {
+    struct distinct cases, each, rounds;
+};
+
+static void sorting_init(struct sorting *s, const struct claim_ratios *r, json_t *rows)
 {
-    struct side *top = distinct_array(d->groups, sizeof *top),
-                *bottom = distinct_array(d->groups, sizeof *bottom);
-    s->at = distinct_array(d->groups, sizeof *s->at);
-    for (size_t i = 0; i < d->rows; i++) {
-        const json_t *row = json_array_get(rows, i);
-        const double value = row_number(row, r->key);
-        if (!isnan(value) && row_is(row, r->top)) side_add(&top[d->group[i]], value);
-        if (!isnan(value) && row_is(row, r->bottom))
-            side_add(&bottom[d->group[i]], value);
-    }
-    for (size_t g = 0; g < d->groups; g++)
-        if (top[g].count && bottom[g].count)
-            s->at[s->count++] =
-                (struct sample){ side_ratio(&top[g], &bottom[g]),
-                                 json_array_get(rows, d->first[g]), NULL };
-    free(bottom);
-    free(top);
+    char text[KEYS_MOST][KEY_MOST];
+    const char *keys[KEYS_MOST];
+    case_keys(keys, text, r->cases);
+    distinct_init(&s->cases, rows, keys);
+    distinct_of(&s->each, rows, r->each ? r->each : "");
+    distinct_of(&s->rounds, rows, "round");
 }
 
-/* The ratio of every pair in each case. */
-static void pairs_of(struct samples *s, const struct distinct *d,
-                     const struct claim_ratios *r, json_t *rows)
+static void sorting_clear(struct sorting *s)
 {
-    s->at = distinct_array(d->rows * PAIRS_MOST, sizeof *s->at);
-    for (size_t i = 0; i < d->rows; i++) {
-        const json_t *top = json_array_get(rows, i);
-        const size_t most = s->count + PAIRS_MOST;
-        if (!row_is(top, r->top)) continue;
-        for (size_t k = d->first[d->group[i]]; k < d->rows && s->count < most; k++) {
-            const json_t *bottom = json_array_get(rows, k);
-            const double x = row_number(top, r->key), y = row_number(bottom, r->key);
-            if (d->group[k] != d->group[i] || !row_is(bottom, r->bottom)) continue;
-            if (isnan(x) || isnan(y)) continue;
-            s->at[s->count++] =
-                (struct sample){ x == 0 && y == 0 ? 1 : x / y, top, bottom };
+    distinct_clear(&s->cases);
+    distinct_clear(&s->each);
+    distinct_clear(&s->rounds);
+}
+
+/* A case, and which value of the key `each` rows on top and below have there. */
+struct reading {
+    size_t in, top, bottom;
+};
+
+/* Add up a reading's rows, run by run, and note the first on top and below. */
+static void add_up(struct bootstrap_run *runs, struct sample *to,
+                   const struct sorting *by, const struct reading *of,
+                   const struct claim_ratios *r, json_t *rows)
+{
+    for (size_t i = 0; i < by->cases.rows; i++) {
+        const bool top = by->each.group[i] == of->top,
+                   bottom = by->each.group[i] == of->bottom;
+        if (by->cases.group[i] != of->in || (!top && !bottom)) continue;
+        const json_t *row = json_array_get(rows, i);
+        struct bootstrap_run *run = &runs[by->rounds.group[i]];
+        const double value = row_number(row, r->key);
+        const double x = r->averages ? value : log(value);
+        if (isnan(value)) continue;
+        if (top && row_is(row, r->top)) {
+            if (!to->row) to->row = row;
+            run->top += x;
+            run->tops++;
+        }
+        if (bottom && row_is(row, r->bottom)) {
+            if (!to->bottom) to->bottom = row;
+            run->bottom += x;
+            run->bottoms++;
         }
     }
+}
+
+/* Keep the runs that have anything of the reading; how many there are. */
+static size_t squeeze(struct bootstrap_run *runs, size_t count)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        if (runs[i].tops || runs[i].bottoms) runs[used++] = runs[i];
+    return used;
+}
+
+/* The ratio of a reading, if there are rows of it. */
+static void add_reading(struct samples *s, const struct sorting *by,
+                        const struct reading *of, const struct claim_ratios *r,
+                        json_t *rows)
+{
+    struct bootstrap_run *runs = distinct_array(by->rounds.groups, sizeof *runs);
+    struct sample sample = { { NAN, NAN, NAN }, NULL, NULL };
+    add_up(runs, &sample, by, of, r, rows);
+    if (sample.row && sample.bottom) {
+        const size_t count = squeeze(runs, by->rounds.groups);
+        sample.of = bootstrap_ratio_of(runs, count, !r->averages);
+        s->at[s->count++] = sample;
+    }
+    free(runs);
+}
+
+static void readings_of(struct samples *s, const struct claim_ratios *r, json_t *rows)
+{
+    struct sorting by;
+    struct reading of;
+    sorting_init(&by, r, rows);
+    const size_t each = by.each.groups;
+    s->at = distinct_array(by.cases.groups * each * each, sizeof *s->at);
+    for (of.in = 0; of.in < by.cases.groups; of.in++)
+        for (of.top = 0; of.top < each; of.top++)
+            for (of.bottom = 0; of.bottom < each; of.bottom++)
+                add_reading(s, &by, &of, r, rows);
+    sorting_clear(&by);
 }
 
 /* Append the median of the pairs of each choice that there are any of. */
 static void tell_choices(struct judgement *j, const struct samples *s,
                          const struct claim_choice *choice)
 {
-    const char *before = "; medians: ";
+    const char *before = "; medians of readings: ";
     struct samples some = { .at = distinct_array(s->count, sizeof *s->at) };
     for (; choice->words; choice++, some.count = 0) {
         for (size_t i = 0; i < s->count; i++)
@@ -306,9 +391,7 @@ static void tell_choices(struct judgement *j, const struct samples *s,
                 row_is(s->at[i].bottom, choice->bottom))
                 some.at[some.count++] = s->at[i];
         if (!some.count) continue;
-        const size_t used = strlen(j->reason);
-        snprintf(j->reason + used, sizeof j->reason - used, "%s%s %.3g", before,
-                 choice->words, median_of(&some));
+        tell(j, "%s%s %.3g", before, choice->words, median_of(&some));
         before = ", ";
     }
     free(some.at);
@@ -327,14 +410,8 @@ static struct samples judged_of(const struct samples *s, const char *where)
 static void judge_ratios(struct judgement *j, const struct claim *claim,
                          const struct claim_ratios *r, json_t *rows)
 {
-    struct distinct d;
     struct samples all = { .cases = r->cases };
-    char text[KEYS_MOST][KEY_MOST];
-    const char *keys[KEYS_MOST];
-    case_keys(keys, text, r->cases);
-    distinct_init(&d, rows, keys);
-    (r->choices ? pairs_of : means_of)(&all, &d, r, rows);
-    distinct_clear(&d);
+    readings_of(&all, r, rows);
     struct samples s = judged_of(&all, r->judged);
     judge_samples(j, claim, &s, r->least, r->most);
     sort_samples(&all);
@@ -350,9 +427,13 @@ void claim_judge_ratios(struct judgement *j, const struct claim *claim, json_t *
 
 void claim_judge_all_ratios(struct judgement *j, const struct claim *claim, json_t *rows)
 {
-    const struct claim_ratios *r = claim->about;
-    do judge_ratios(j, claim, r, rows);
-    while (j->verdict == VERDICT_AGREES && (++r)->key);
+    struct judgement next = *j;
+    j->verdict = VERDICT_AGREES;
+    for (const struct claim_ratios *r = claim->about; r->key; r++) {
+        judge_ratios(&next, claim, r, rows);
+        if (next.verdict != VERDICT_AGREES || j->verdict == VERDICT_AGREES) *j = next;
+        if (j->verdict == VERDICT_DIFFERS || j->verdict == VERDICT_CANNOT) return;
+    }
 }
 
 void claim_judge_growth(struct judgement *j, const struct claim *claim, json_t *rows)
@@ -369,14 +450,14 @@ void claim_judge_growth(struct judgement *j, const struct claim *claim, json_t *
     }
     snprintf(least, sizeof least, "%s %s=%g", g->where, g->x, low);
     snprintf(most, sizeof most, "%s %s=%g", g->where, g->x, high);
-    const struct claim_ratios ends = {
-        .key = g->key, .top = most, .bottom = least, .cases = g->cases, .least = g->least
-    };
+    const struct claim_ratios ends = { .key = g->key,
+                                       .top = g->falls ? least : most,
+                                       .bottom = g->falls ? most : least,
+                                       .cases = g->cases,
+                                       .averages = g->averages,
+                                       .least = g->least };
     judge_ratios(j, claim, &ends, rows);
-    const size_t used = strlen(j->reason);
-    if (low <= high)
-        snprintf(j->reason + used, sizeof j->reason - used, "; from %s=%g to %g", g->x,
-                 low, high);
+    if (low <= high) tell(j, "; from %s=%g to %g", g->x, low, high);
 }
 
 /* What all the rows have for a key, or how many there are of them. */

@@ -43,14 +43,21 @@ struct claim_choice {
    that `top` chooses stand against those that `bottom` does.  A case without rows of both
    is none; 0 over 0 is 1.
 
-   Without choices a case has one ratio: the geometric mean of the key over the former,
-   over that of the latter.  With choices (ended by one without words) every pair has one,
-   and the reason tells the median of each choice; those whose row on top is not `judged`
-   count for that alone. */
+   A case has one ratio: the mean of the key over the former, over that of the latter,
+   with an interval by the key "round" of the rows, the number of their seed
+   (analysis/study/bootstrap.h).  With `each` it has one for each value of that key on top
+   and each below: readings of what a paper leaves open, of which the reason tells the
+   median for each of `choices`, ended by one without words; those whose rows on top are
+   not `judged` count for that alone.
+
+   Means are geometric, or, with `averages`, as LE-GEMM has them: over its runs, of the
+   number itself. */
 struct claim_ratios {
     const char *key, *top, *bottom;
     const char *cases;  /* keys, with blanks between                           */
     double least, most; /* of a sentence: all ratios are; most 0: no limit     */
+    bool averages;
+    const char *each; /* a key, or NULL */
     const struct claim_choice *choices;
     const char *judged; /* as row_is(); NULL: all */
 };
@@ -59,16 +66,17 @@ struct claim_ratios {
 void claim_judge_ratios(struct judgement *j, const struct claim *claim, json_t *rows);
 
 /* All of several in turn; `about` is an array of those ended by one without a key.  A
-   sentence agrees if all do; `ours` is that of the first that does not, or of the last.
- */
+   sentence agrees if all do, and differs if one does; `ours` is that of the one that
+   decides it, or of the last. */
 void claim_judge_all_ratios(struct judgement *j, const struct claim *claim, json_t *rows);
 
 /* The rows of `where` with the largest value of the key `x` over those with the least, as
-   ratios of geometric means, in each case: a sentence agrees if all are at least
-   `least`. */
+   ratios of means as above, in each case: a sentence agrees if all are at least
+   `least`, or, `falls`, those of the least x over those of the largest. */
 struct claim_growth {
     const char *key, *where, *x, *cases;
     double least;
+    bool averages, falls;
 };
 void claim_judge_growth(struct judgement *j, const struct claim *claim, json_t *rows);
 

@@ -32,15 +32,15 @@ static enum bitcut_status add_judge(struct contest *c, int reference, struct fau
     return status;
 }
 
-enum bitcut_status contest_init(struct contest *c, const struct contest_of *of, bool fp32,
-                                const struct study_point *p, struct fault *f)
+enum bitcut_status contest_init(struct contest *c, const struct contest_of *of,
+                                unsigned by, const struct study_point *p, struct fault *f)
 {
     *c = (struct contest){ .point = p };
     enum bitcut_status status = make(&c->a, of->a, INPUT_A, of->m, of->k, p, f);
     if (status == BITCUT_OK) status = make(&c->b, of->b, INPUT_B, of->k, of->n, p, f);
     if (status == BITCUT_OK) status = matrix_init(&c->d, of->m, of->n, f);
-    if (status == BITCUT_OK) status = add_judge(c, REFERENCE_EXACT, f);
-    if (status == BITCUT_OK && fp32) status = add_judge(c, REFERENCE_FP32, f);
+    for (int r = 0; r < REFERENCES_TOLD && status == BITCUT_OK; r++)
+        if (by >> r & 1) status = add_judge(c, r, f);
     return status;
 }
 

@@ -12,6 +12,10 @@ struct contest_of {
     size_t m, n, k;
 };
 
+/* The instruction of Ootomo and Yokota's f16 kernels (section 3.5), after each of which
+   they promote. */
+#define OOTOMO_UNIT "ampere/mma.m16n8k8.f32.f16"
+
 /* A GEMM that takes part.  `unit` is a unit or a chip, whose instruction for the words is
    meant. */
 struct entrant {
@@ -24,8 +28,8 @@ struct entrant {
     int terms;   /* 0: as the recipe; one more than it has: with low*low             */
     int cut;     /* so many of the last bits of A and B are cleared before           */
     bool equilibrate; /* rows of A and columns of B are scaled by powers of two     */
-    int shift;   /* A and B times 2^shift before, D times 2^(-2 shift) afterwards; as
-                    no element or output underflows or overflows by it, only words do  */
+    int shift;        /* A and B times 2^shift before, D times 2^(-2 shift) afterwards; as
+                         no element or output underflows or overflows by it, only words do  */
 };
 
 enum { PROMOTE_NEVER = -1 };
@@ -37,7 +41,7 @@ enum { REFERENCE_EXACT, REFERENCE_FP32, REFERENCES_TOLD };
 struct contest {
     const struct study_point *point;
     struct matrix a, b, d;
-    struct judge judge[REFERENCES_TOLD]; /* the second one if it was asked for */
+    struct judge judge[REFERENCES_TOLD]; /* those that were asked for */
     bool judged[REFERENCES_TOLD];
     struct gemm_words words;
 };
@@ -45,10 +49,13 @@ struct contest {
 /* The names of the references by those numbers. */
 extern const char *const contest_references[];
 
-/* Make A and B by the point's seed, and what they are judged by: the exact product, and
-   with `fp32` an FP32 loop too.  A failure leaves what contest_clear() ends. */
-enum bitcut_status contest_init(struct contest *c, const struct contest_of *of, bool fp32,
-                                const struct study_point *p, struct fault *f);
+enum { BY_EXACT = 1 << REFERENCE_EXACT, BY_FP32 = 1 << REFERENCE_FP32 };
+
+/* Make A and B by the point's seed, and what they are judged by: the exact product, an
+   FP32 loop, or both.  A failure leaves what contest_clear() ends. */
+enum bitcut_status contest_init(struct contest *c, const struct contest_of *of,
+                                unsigned by, const struct study_point *p,
+                                struct fault *f);
 void contest_clear(struct contest *c);
 
 /* The unit that an entrant runs on. */

@@ -7,7 +7,7 @@ static const struct {
     size_t n[3];
     int sizes, seeds;
 } runs[] = {
-    [STUDY_SMALL] = { { 64, 256 }, 2, 3 }, [STUDY_PAPER] = { { 256, 1024, 4096 }, 3, 8 }
+    [STUDY_SMALL] = { { 64, 256 }, 2, 8 }, [STUDY_PAPER] = { { 256, 1024, 4096 }, 3, 8 }
 };
 
 static int sizes_of(const struct crossing *x, enum study_scale scale)
@@ -60,7 +60,7 @@ enum bitcut_status crossing_run(const struct study *study, struct study_point *p
     const size_t n = runs[p->scale].n[size];
     const struct contest_of of = { pair->a, pair->b, n, n, n };
     struct contest c;
-    enum bitcut_status status = contest_init(&c, &of, false, p, f);
+    enum bitcut_status status = contest_init(&c, &of, BY_EXACT, p, f);
     for (const struct entrant *e = x->methods; status == BITCUT_OK && e->name; e++) {
         status = contest_run(&c, e, f);
         if (status == BITCUT_OK) crossing_row(p, &c, pair, e, n, round);

@@ -14,11 +14,11 @@ struct section {
     json_t *inputs; /* objects of texts "file" and "sha256"; NULL: it reads none       */
     const struct study_plot *plot; /* its y NULL: a table                             */
     json_t *rows;                  /* an array of objects; NULL: not run yet          */
-    json_t *says;     /* an array of objects of texts "what" and "says"; NULL: nothing */
-    json_t *verdicts; /* claim_verdict() of its claims, each with "scale", that of the rows,
-                         and "kept", what rows that come with bitcut say of it: an object of
-                         "verdict", "ours", "low", "high" and "reason", or null; NULL: it
-                         has none */
+    json_t *says;      /* an array of objects of texts "what" and "says"; NULL: nothing */
+    json_t *verdicts;  /* claim_verdict() of its claims, each with "scale", that of the
+                          rows,  and "kept", what rows that come with bitcut say of it: an
+                          object of  "verdict", "ours", "low", "high" and "reason", or null;
+                          NULL: it  has none */
     const char *scale; /* of a study's rows (study_scales); NULL: it is no study */
     json_t *kept; /* the rows that come with bitcut: an object of "scale", "seed", "file",
                      "sha256", "points" and "of", how many there are in all; NULL: none */
@@ -47,12 +47,18 @@ const char *report_cell(char number[REPORT_CELL_MOST], const json_t *value, int 
 /* The verdicts of all sections in their order: an array to be released. */
 json_t *report_verdicts(const struct page *page);
 
-/* How many verdicts there are of each kind, by enum verdict. */
-void report_count_verdicts(size_t counts[VERDICTS], json_t *verdicts);
+/* How many verdicts there are on claims of papers, or of bitcut's own, and of each kind
+   by enum verdict. */
+size_t report_count_verdicts(size_t counts[VERDICTS], json_t *verdicts,
+                             enum claim_origin origin);
+
+/* The same in sentences, first of papers, then of bitcut's own, which count neither for
+   nor against a paper; to be released. */
+json_t *report_all_counts(json_t *verdicts);
 
 /* The scales that verdicts are of, each with what it is, where its rows are from and how
-   many claims have which verdict: an array of objects with these keys, to be released.
-   Empty if no verdict has a scale. */
+   many claims, whose, have which verdict: an array of objects with these keys, to be
+   released.  Empty if no verdict has a scale. */
 extern const char *const report_scale_keys[]; /* ended by NULL */
 json_t *report_scales(json_t *verdicts);
 

@@ -126,17 +126,11 @@ static void write_verdicts(FILE *to, json_t *all)
 static void write_claims(FILE *to, const struct page *page)
 {
     static const char *const of_unit[] = { "unit", "evidence", "claims", NULL };
-    size_t counts[VERDICTS];
     json_t *all = report_verdicts(page), *units = report_units(all),
            *scales = report_scales(all);
-    report_count_verdicts(counts, all);
     if (json_array_size(all)) {
-        markdown(
-            to,
-            "## What was tested\n\n%zu claims: %zu agree, %zu differ, of %zu nothing "
-            "can be said here.\n\n",
-            json_array_size(all), counts[VERDICT_AGREES], counts[VERDICT_DIFFERS],
-            counts[VERDICT_CANNOT]);
+        markdown(to, "## What was tested\n\n");
+        write_paragraph(to, "%s\n\n", report_all_counts(all));
         write_paragraph(to, "%s\n\n", report_about_scales(all));
         if (json_array_size(scales)) write_table(to, scales, report_scale_keys);
         write_paragraph(to, "%s\n\n", report_all_changes(all));

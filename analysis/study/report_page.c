@@ -354,7 +354,7 @@ static const char head[] =
     ".verdicts th { width: 10%; } .verdicts .claim { width: 22%; }\n"
     ".verdicts .paper { width: 14%; } .verdicts .reason { width: 34%; }\n"
     ".agrees::before { content: \"\\2713 \"; } .differs::before { content: \"\\2260 "
-    "\"; } .cannot::before { content: \"? \"; }\n"
+    "\"; } .cannot::before { content: \"? \"; } .undecided::before { content: \"~ \"; }\n"
     ".differs { font-weight: bold; } .changed { background: var(--mark); }\n"
     ".lines td, .verdicts td, code { overflow-wrap: anywhere; }\n"
     ".wide { overflow-x: auto; } figure { margin: 1em 0; }\n"
@@ -388,18 +388,11 @@ static void write_answers(FILE *to, const struct page *page)
 /* What was tested, by whose models, and what became of it. */
 static void write_claims(FILE *to, const struct page *page)
 {
-    size_t counts[VERDICTS];
     json_t *all = report_verdicts(page), *units = report_units(all),
            *scales = report_scales(all);
-    report_count_verdicts(counts, all);
     if (json_array_size(all)) {
-        html(to,
-             "<h2 id=\"verdicts\">What was tested</h2>\n<p>%zu claims of papers and "
-             "makers, each beside numbers that were computed or recorded for it: "
-             "<strong>%zu agree, %zu differ</strong>, and of %zu nothing can be said "
-             "without the hardware or detail that is named.</p>\n",
-             json_array_size(all), counts[VERDICT_AGREES], counts[VERDICT_DIFFERS],
-             counts[VERDICT_CANNOT]);
+        html(to, "<h2 id=\"verdicts\">What was tested</h2>\n");
+        write_element(to, "<p>%s</p>\n", report_all_counts(all));
         write_element(to, "<p>%s</p>\n", report_about_scales(all));
         if (json_array_size(scales)) write_table(to, scales);
         write_element(to, "<p>%s</p>\n", report_all_changes(all));

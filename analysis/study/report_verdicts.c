@@ -21,13 +21,36 @@ static const char *text_of(json_t *rows, size_t i, const char *key)
     return json_string_value(json_object_get(json_array_get(rows, i), key));
 }
 
-void report_count_verdicts(size_t counts[VERDICTS], json_t *all)
+size_t report_count_verdicts(size_t counts[VERDICTS], json_t *all,
+                             enum claim_origin origin)
 {
-    for (int v = 0; v < VERDICTS; v++) {
-        counts[v] = 0;
-        for (size_t i = 0; i < json_array_size(all); i++)
+    size_t count = 0;
+    memset(counts, 0, VERDICTS * sizeof *counts);
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        if (strcmp(text_of(all, i, "origin"), claim_origins[origin].name) != 0) continue;
+        count++;
+        for (int v = 0; v < VERDICTS; v++)
             counts[v] += !strcmp(text_of(all, i, "verdict"), verdicts[v].name);
     }
+    return count;
+}
+
+json_t *report_all_counts(json_t *all)
+{
+    size_t paper[VERDICTS], own[VERDICTS];
+    const size_t papers = report_count_verdicts(paper, all, ORIGIN_PAPER),
+                 owns = report_count_verdicts(own, all, ORIGIN_BITCUT);
+    return json_sprintf(
+        "Of %zu claims of papers and makers, each beside numbers that were computed or "
+        "recorded for it, %zu agree, %zu differ, %zu are undecided, and %zu cannot be "
+        "judged without the hardware, detail or inputs that the reason names. Of %zu "
+        "questions of bitcut's own, which count neither for nor against a paper, %zu "
+        "have "
+        "the expected answer, %zu have another, %zu are undecided, and %zu cannot be "
+        "judged.",
+        papers, paper[VERDICT_AGREES], paper[VERDICT_DIFFERS], paper[VERDICT_UNDECIDED],
+        paper[VERDICT_CANNOT], owns, own[VERDICT_AGREES], own[VERDICT_DIFFERS],
+        own[VERDICT_UNDECIDED], own[VERDICT_CANNOT]);
 }
 
 json_t *report_units(json_t *all)
@@ -79,27 +102,31 @@ bool report_has_kept(json_t *all)
     return count > 0;
 }
 
-const char *const report_scale_keys[] = { "sizes",
-                                          "what they are",
-                                          "where its rows are from",
-                                          "claims",
-                                          "agrees",
-                                          "differs",
-                                          "cannot",
-                                          NULL };
+const char *const report_scale_keys[] = {
+    "sizes",   "what they are", "where its rows are from",
+    "whose",   "claims",        "agrees",
+    "differs", "undecided",     "cannot",
+    NULL
+};
 
 static void add_scale(json_t *scales, const char *name, const char *from, json_t *all)
 {
+    static const char *const whose[] = {
+        [ORIGIN_PAPER] = "papers", [ORIGIN_BITCUT] = "bitcut's own"
+    };
     const struct table_row *row = name ? table_find(TABLE(study_scales), name) : NULL;
-    size_t counts[VERDICTS];
-    if (!row || !json_array_size(all)) return;
-    report_count_verdicts(counts, all);
-    json_t *scale = json_pack("{s:s, s:s, s:s, s:o}", "sizes", row->name, "what they are",
-                              row->what, "where its rows are from", from, "claims",
-                              json_count(json_array_size(all)));
-    for (int v = 0; v < VERDICTS; v++)
-        json_object_set_new(scale, verdicts[v].name, json_count(counts[v]));
-    json_array_append_new(scales, scale);
+    for (int origin = 0; row && origin < ORIGINS; origin++) {
+        size_t counts[VERDICTS];
+        const size_t claims = report_count_verdicts(counts, all, origin);
+        if (!claims) continue;
+        json_t *scale =
+            json_pack("{s:s, s:s, s:s, s:s, s:o}", "sizes", row->name, "what they are",
+                      row->what, "where its rows are from", from, "whose", whose[origin],
+                      "claims", json_count(claims));
+        for (int v = 0; v < VERDICTS; v++)
+            json_object_set_new(scale, verdicts[v].name, json_count(counts[v]));
+        json_array_append_new(scales, scale);
+    }
 }
 
 json_t *report_scales(json_t *all)

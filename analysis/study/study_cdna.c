@@ -43,7 +43,7 @@ static const struct crossing recipes_on_chips = {
         .key = "relres", .top = "n=256|1024 recipe=" RECIPE " unit=" UNIT,               \
         .bottom = BOTTOM, .cases = "n", .least = LEAST, .most = MOST                     \
     }
-#define BESIDE_FP32(RECIPE, UNIT) BESIDE("recipe=fp32", RECIPE, UNIT, 0, 2)
+#define BESIDE_FP32(RECIPE, UNIT) BESIDE("recipe=fp32", RECIPE, UNIT, 0, SAME_ACCURACY)
 #define BESIDE_MI300(RECIPE, UNIT)                                                       \
     BESIDE("unit=mi300 recipe=" RECIPE, RECIPE, UNIT, 1.5, 0)
 
@@ -54,39 +54,58 @@ static const struct crossing recipes_on_chips = {
 #define OF_OTHERS(EACH, UNIT)                                                            \
     EACH("legemm", UNIT), EACH("bf16x6", UNIT), EACH("bf16x9", UNIT)
 
-static const struct claim_ratios mi100[] = { OF_ROUNDED(BESIDE_FP32, "mi100"),
-                                             OF_OTHERS(BESIDE_FP32, "mi100"),
-                                             { 0 } },
-                                 mi300[] = { OF_ROUNDED(BESIDE_FP32, "mi300"),
-                                             OF_OTHERS(BESIDE_FP32, "mi300"),
-                                             { 0 } },
-                                 mi210[] = { OF_OTHERS(BESIDE_FP32, "mi210"), { 0 } },
-                                 mi210_rounded[] = { OF_ROUNDED(BESIDE_FP32, "mi210"),
-                                                     { 0 } },
-                                 h100[] = { OF_ROUNDED(BESIDE_MI300, "h100"),
-                                            OF_OTHERS(BESIDE_MI300, "h100"),
-                                            { 0 } };
+#define ALL(EACH, UNIT)                                                                  \
+    {                                                                                    \
+        OF_ROUNDED(EACH, UNIT), OF_OTHERS(EACH, UNIT), { 0 }                             \
+    }
+#define ROUNDED(EACH, UNIT)                                                              \
+    {                                                                                    \
+        OF_ROUNDED(EACH, UNIT), { 0 }                                                    \
+    }
+#define OTHERS(EACH, UNIT)                                                               \
+    {                                                                                    \
+        OF_OTHERS(EACH, UNIT), { 0 }                                                     \
+    }
+
+static const struct claim_ratios mi100[] = ALL(BESIDE_FP32, "mi100"),
+                                 mi300[] = ALL(BESIDE_FP32, "mi300"),
+                                 on_h100[] = ALL(BESIDE_FP32, "h100"),
+                                 mi210[] = OTHERS(BESIDE_FP32, "mi210"),
+                                 others_on_h100[] = OTHERS(BESIDE_FP32, "h100"),
+                                 mi210_rounded[] = ROUNDED(BESIDE_FP32, "mi210"),
+                                 rounded_on_h100[] = ROUNDED(BESIDE_FP32, "h100"),
+                                 h100[] = ALL(BESIDE_MI300, "h100"),
+                                 mi100_as_h100[] = ALL(BESIDE_MI300, "mi100");
 
 static const struct claim cdna_claims[] = {
     /* clang-format off */
-    { .name = "cdna-mi100", .printed = "not needed", .paper = OWN_QUESTION, .unit = "mi100",
+    { .name = "cdna-mi100", .printed = "not needed", OWN_QUESTION, .unit = "mi100",
+      .criterion = CRITERION_SAME,
       .what = "no recipe of more than one word needs promotion on an MI100: all whose words "
               "hold FP32 values are within twice an FP32 sum, from n = 256 on",
-      .judge = claim_judge_all_ratios, .about = mi100 },
-    { .name = "cdna-mi210", .printed = "not needed", .paper = OWN_QUESTION, .unit = "mi210",
+      .judge = claim_judge_all_ratios, .about = mi100,
+      .other = on_h100, .otherwise = "an H100" },
+    { .name = "cdna-mi210", .printed = "not needed", OWN_QUESTION, .unit = "mi210",
+      .criterion = CRITERION_SAME,
       .what = "on an MI210 LE-GEMM's cut and bf16 words need none either",
-      .judge = claim_judge_all_ratios, .about = mi210 },
-    { .name = "cdna-mi210-rounded", .printed = "not needed", .paper = OWN_QUESTION,
-      .unit = "mi210",
-      .what = "nor do rounded f16 words",
+      .judge = claim_judge_all_ratios, .about = mi210,
+      .other = others_on_h100, .otherwise = "an H100" },
+    { .name = "cdna-mi210-rounded", .printed = "not needed", OWN_QUESTION,
+      .criterion = CRITERION_SAME, .unit = "mi210",
+      .what = "nor do rounded f16 words on an MI210",
       .judge = claim_judge_all_ratios, .about = mi210_rounded,
+      .other = rounded_on_h100, .otherwise = "an H100",
       .beside = "low words that the unit reads as zeros; promotion does not bring them back" },
-    { .name = "cdna-mi300", .printed = "not needed", .paper = OWN_QUESTION, .unit = "mi300",
+    { .name = "cdna-mi300", .printed = "not needed", OWN_QUESTION, .unit = "mi300",
+      .criterion = CRITERION_SAME,
       .what = "nor any of them on an MI300",
-      .judge = claim_judge_all_ratios, .about = mi300 },
-    { .name = "cdna-h100", .printed = "needed", .paper = OWN_QUESTION, .unit = "h100",
+      .judge = claim_judge_all_ratios, .about = mi300,
+      .other = on_h100, .otherwise = "an H100" },
+    { .name = "cdna-h100", .printed = "needed", OWN_QUESTION, .unit = "h100",
+      .criterion = CRITERION_STATED,
       .what = "each loses more than one and a half times as much on an H100, which truncates",
-      .judge = claim_judge_all_ratios, .about = h100 },
+      .judge = claim_judge_all_ratios, .about = h100,
+      .other = mi100_as_h100, .otherwise = "an MI100" },
     { 0 }
     /* clang-format on */
 };

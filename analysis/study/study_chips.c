@@ -37,9 +37,9 @@ static const struct entrant promotion_methods[] = {
     { 0 }
 };
 
-static const struct crossing promotion = {
-    .pairs = promotion_pairs, .count = 1, .methods = promotion_methods
-};
+static const struct crossing promotion = { .pairs = promotion_pairs,
+                                           .count = 1,
+                                           .methods = promotion_methods };
 
 /* What leaving promotion out costs on a chip. */
 #define WITHOUT(UNITS, LEAST, MOST)                                                      \
@@ -50,36 +50,45 @@ static const struct crossing promotion = {
         .most = MOST                                                                     \
     }
 
-/* A recipe of frameworks as they have it, beside an FP32 sum. */
+#define NVIDIA "v100|a100|h100|b200"
+#define AMD    "mi100|mi210|mi300"
+
+/* A recipe of frameworks beside an FP32 sum. */
 #define BESIDE_FP32(NAME)                                                                \
     &(const struct claim_ratios)                                                         \
     {                                                                                    \
         .key = "relres", .top = "recipe=" NAME, .bottom = "recipe=fp32", .cases = "n",   \
-        .most = 2                                                                        \
+        .most = SAME_ACCURACY                                                            \
     }
 
 static const struct claim promotion_claims[] = {
     /* clang-format off */
     { .name = "promotion-nvidia", .printed = "one of the main causes of error",
+      .criterion = CRITERION_SAME,
       .what = "without promotion the method loses accuracy on Tensor Cores, taken as "
               "twice the residual, from n = 256 on",
-      .paper = "Ootomo and Yokota, section 3.2", .judge = claim_judge_ratios,
-      .about = WITHOUT("v100|a100|h100|b200", 2, 0) },
-    { .name = "promotion-amd", .printed = "not needed", .paper = OWN_QUESTION,
+      .paper = "Ootomo and Yokota, section 1", .judge = claim_judge_ratios,
+      .about = WITHOUT(NVIDIA, SAME_ACCURACY, 0),
+      .other = WITHOUT(AMD, SAME_ACCURACY, 0), .otherwise = "units of AMD" },
+    { .name = "promotion-amd", .printed = "not needed", OWN_QUESTION,
+      .criterion = CRITERION_STATED,
       .what = "on Matrix Cores, which round to nearest, it loses less than half as much "
               "again, from n = 256 on",
-      .judge = claim_judge_ratios, .about = WITHOUT("mi100|mi210|mi300", 0, 1.5) },
-    { .name = "promotion-tf32x3", .printed = "FP32 accuracy", .unit = "h100",
+      .judge = claim_judge_ratios, .about = WITHOUT(AMD, 0, 1.5),
+      .other = WITHOUT(NVIDIA, 0, 1.5), .otherwise = "units of NVIDIA" },
+    { .name = "promotion-tf32x3", .printed = "the same accuracy", .unit = "h100",
+      OWN_QUESTION, .criterion = CRITERION_SAME,
       .what = "three TF32 products without promotion are as accurate as FP32 on an H100",
-      .paper = OWN_QUESTION, .judge = claim_judge_ratios,
-      .about = BESIDE_FP32("tf32x3"),
+      .judge = claim_judge_ratios, .about = BESIDE_FP32("tf32x3"),
+      .other = BESIDE_FP32("bf16x6"), .otherwise = "six bf16 products",
       .beside = "residual over that of one FP32 sum; CUTLASS promotes for every tile" },
-    { .name = "promotion-bf16x6", .printed = "FP32 accuracy", .unit = "h100",
+    { .name = "promotion-bf16x6", .printed = "the same accuracy", .unit = "h100",
+      OWN_QUESTION, .criterion = CRITERION_SAME,
       .what = "six bf16 products without promotion are as accurate as FP32 on an H100",
-      .paper = "Henry, Tang and Heinecke 2019", .judge = claim_judge_ratios,
-      .about = BESIDE_FP32("bf16x6"),
-      .beside = "residual over that of one FP32 sum; their sums are of FMA units, which "
-                "round to nearest" },
+      .judge = claim_judge_ratios, .about = BESIDE_FP32("bf16x6"),
+      .other = BESIDE_FP32("tf32x3"), .otherwise = "three TF32 products",
+      .beside = "residual over that of one FP32 sum; Henry, Tang and Heinecke (2019) "
+                "propose them for units of FMA, which round sums to nearest" },
     { 0 }
     /* clang-format on */
 };
@@ -120,28 +129,30 @@ static const struct entrant tf32_methods[] = {
     { 0 }
 };
 
-static const struct crossing tf32_chips = {
-    .pairs = tf32_pairs, .count = 2, .methods = tf32_methods
-};
+static const struct crossing tf32_chips = { .pairs = tf32_pairs,
+                                            .count = 2,
+                                            .methods = tf32_methods };
+
+#define AS_TF32(NAME)                                                                    \
+    &(const struct claim_ratios)                                                         \
+    {                                                                                    \
+        .key = "relres", .top = "recipe=" NAME, .bottom = "recipe=tf32",                 \
+        .cases = "pair n", .most = 1.1                                                   \
+    }
 
 static const struct claim xf32_claims[] = {
     /* clang-format off */
-    { .name = "xf32-as-tf32", .printed = "the same bits of precision", .paper = OWN_QUESTION,
-      .unit = "mi300",
+    { .name = "xf32-as-tf32", .printed = "the same bits of precision", OWN_QUESTION,
+      .criterion = CRITERION_STATED, .unit = "mi300",
       .what = "MI300 with xf32 is as accurate as an H100 with TF32, to a tenth",
-      .judge = claim_judge_ratios,
-      .about = &(const struct claim_ratios){ .key = "relres", .top = "recipe=xf32",
-                                             .bottom = "recipe=tf32", .cases = "pair n",
-                                             .most = 1.1 },
+      .judge = claim_judge_ratios, .about = AS_TF32("xf32"),
+      .otherwise = "no method of these rows is worse",
       .beside = "the unit cuts FP32 values to 10 bits, cuBLAS rounds them" },
-    { .name = "xf32-rounded", .printed = "the same bits of precision", .paper = OWN_QUESTION,
-      .unit = "mi300",
+    { .name = "xf32-rounded", .printed = "the same bits of precision", OWN_QUESTION,
+      .criterion = CRITERION_STATED, .unit = "mi300",
       .what = "it is, if values are rounded to TF32 before",
-      .judge = claim_judge_ratios,
-      .about = &(const struct claim_ratios){ .key = "relres",
-                                             .top = "recipe=xf32-rounded",
-                                             .bottom = "recipe=tf32", .cases = "pair n",
-                                             .most = 1.1 } },
+      .judge = claim_judge_ratios, .about = AS_TF32("xf32-rounded"),
+      .other = AS_TF32("xf32"), .otherwise = "values as they are" },
     { 0 }
     /* clang-format on */
 };
@@ -180,9 +191,9 @@ static const struct entrant small_methods[] = {
     { 0 }
 };
 
-static const struct crossing small_words = {
-    .pairs = small_pairs, .count = 3, .methods = small_methods
-};
+static const struct crossing small_words = { .pairs = small_pairs,
+                                             .count = 3,
+                                             .methods = small_methods };
 
 #define BF16_OVER_F16(PAIRS, LEAST, MOST)                                                \
     &(const struct claim_ratios)                                                         \
@@ -192,17 +203,24 @@ static const struct crossing small_words = {
         .most = MOST                                                                     \
     }
 
+#define MIOPEN "AMD, MIOpen, MI200 MFMA behavior specifics"
+
 static const struct claim mi200_claims[] = {
     /* clang-format off */
     { .name = "mi200-bf16-small", .printed = "larger exponent range", .unit = "mi210",
+      .criterion = CRITERION_ORDER,
       .what = "values that f16 has as subnormals are better multiplied as bf16 on MI200",
-      .paper = "AMD, MIOpen, MI200 MFMA behavior specifics", .judge = claim_judge_ratios,
+      .paper = MIOPEN, .judge = claim_judge_ratios,
       .about = BF16_OVER_F16("gradients|gradients-both", 0, 1),
+      .other = BF16_OVER_F16("mixed", 0, 1), .otherwise = "values around 1",
       .beside = "residual over that of f16 words, which CDNA2 reads as zeros there" },
     { .name = "mi200-bf16-mixed", .printed = "reduced accuracy", .unit = "mi210",
+      .criterion = CRITERION_ORDER,
       .what = "values around 1 lose accuracy by it",
-      .paper = "AMD, MIOpen, MI200 MFMA behavior specifics", .judge = claim_judge_ratios,
+      .paper = MIOPEN, .judge = claim_judge_ratios,
       .about = BF16_OVER_F16("mixed", 1, 0),
+      .other = BF16_OVER_F16("gradients|gradients-both", 1, 0),
+      .otherwise = "values that f16 has as subnormals",
       .beside = "bf16 has three bits fewer" },
     { 0 }
     /* clang-format on */

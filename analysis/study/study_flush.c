@@ -11,7 +11,7 @@ enum { FROM = -30, TO = 0, STEP = 2, EXPONENTS = (TO - FROM) / STEP + 1, BINADES
 static const struct {
     size_t n;
     int seeds;
-} runs[] = { [STUDY_SMALL] = { 64, 2 }, [STUDY_PAPER] = { 512, 4 } };
+} runs[] = { [STUDY_SMALL] = { 64, 6 }, [STUDY_PAPER] = { 512, 4 } };
 
 static const char *const on[] = { "mi100", "mi210", "mi300" };
 enum { CHIPS = sizeof on / sizeof *on };
@@ -56,7 +56,7 @@ static enum bitcut_status run_flush(const struct study *study, struct study_poin
     const struct contest_of of = { input, "urand(-1,1)", n, n, n };
     struct contest c;
     snprintf(input, sizeof input, "exp_rand(%d,%d)", exponent - BINADES, exponent);
-    enum bitcut_status status = contest_init(&c, &of, false, p, f);
+    enum bitcut_status status = contest_init(&c, &of, BY_EXACT, p, f);
     for (int i = 0; i < CHIPS; i++)
         for (const struct entrant *m = methods; status == BITCUT_OK && m->name; m++) {
             struct entrant e = *m;
@@ -80,34 +80,42 @@ static enum bitcut_status run_flush(const struct study *study, struct study_poin
 #define HIGH "-10|-8|-6|-4|-2|0"
 #define ALL  "-30|-28|-26|-24|-22|-20|-18|-16|-14|-12|-10|-8|-6|-4|-2|0"
 
+#define LOW "-22|-20|-18|-16"
+
 static const struct claim flush_claims[] = {
     /* clang-format off */
-    { .name = "flush-unscaled", .printed = "underflow", .paper = OWN_QUESTION,
-      .unit = "mi210",
+    { .name = "flush-unscaled", .printed = "underflow", OWN_QUESTION,
+      .criterion = CRITERION_SAME, .unit = "mi210",
       .what = "without a scale of the low word, MI210 loses twice what MI100 does for "
               "elements of 2^-10 to 1",
-      .judge = claim_judge_ratios, .about = BESIDE_MI100("markidis", HIGH, 2, 0),
+      .judge = claim_judge_ratios,
+      .about = BESIDE_MI100("markidis", HIGH, SAME_ACCURACY, 0),
+      .other = BESIDE_MI100("ootomo-scaled", HIGH, SAME_ACCURACY, 0),
+      .otherwise = "rows that are scaled first",
       .beside = "residual over that on MI100, which keeps subnormals" },
-    { .name = "flush-scale", .printed = "prevents underflow", .paper = OWN_QUESTION,
-      .unit = "mi210",
+    { .name = "flush-scale", .printed = "prevents underflow", OWN_QUESTION,
+      .criterion = CRITERION_STATED, .unit = "mi210",
       .what = "with a scale of 2^11 it loses less than a tenth more there",
-      .judge = claim_judge_ratios, .about = BESIDE_MI100("ootomo", HIGH, 0, 1.1) },
-    { .name = "flush-small", .printed = "prevents underflow", .paper = OWN_QUESTION,
-      .unit = "mi210",
-      .what = "and for elements of 2^-22 to 2^-16, whose high words are flushed themselves",
-      .judge = claim_judge_ratios,
-      .about = BESIDE_MI100("ootomo", "-22|-20|-18|-16", 0, 1.1) },
-    { .name = "flush-cut", .printed = "prevents underflow", .paper = OWN_QUESTION,
-      .unit = "mi210",
+      .judge = claim_judge_ratios, .about = BESIDE_MI100("ootomo", HIGH, 0, 1.1),
+      .other = BESIDE_MI100("markidis", HIGH, 0, 1.1), .otherwise = "no scale" },
+    { .name = "flush-small", .printed = "prevents underflow", OWN_QUESTION,
+      .criterion = CRITERION_STATED, .unit = "mi210",
+      .what = "and for elements of 2^-22 to 2^-16, whose high words are flushed "
+              "themselves, it loses less than a tenth more as well",
+      .judge = claim_judge_ratios, .about = BESIDE_MI100("ootomo", LOW, 0, 1.1),
+      .other = BESIDE_MI100("f16", LOW, 0, 1.1), .otherwise = "one word" },
+    { .name = "flush-cut", .printed = "prevents underflow", OWN_QUESTION,
+      .criterion = CRITERION_STATED, .unit = "mi210",
       .what = "a literal cut with 2^10, whose low word has all of a value below 2^-14, "
-              "loses no more there than on MI100",
-      .judge = claim_judge_ratios,
-      .about = BESIDE_MI100("legemm", "-22|-20|-18|-16", 0, 1.1) },
-    { .name = "flush-rows", .printed = "prevents underflow", .paper = OWN_QUESTION,
-      .unit = "mi210",
+              "loses less than a tenth more there than on MI100",
+      .judge = claim_judge_ratios, .about = BESIDE_MI100("legemm", LOW, 0, 1.1),
+      .other = BESIDE_MI100("ootomo", LOW, 0, 1.1), .otherwise = "rounded words" },
+    { .name = "flush-rows", .printed = "prevents underflow", OWN_QUESTION,
+      .criterion = CRITERION_STATED, .unit = "mi210",
       .what = "rows and columns scaled by powers of two are all that it needs: from "
               "2^-30 to 1 it loses less than a tenth more than MI100",
-      .judge = claim_judge_ratios, .about = BESIDE_MI100("ootomo-scaled", ALL, 0, 1.1) },
+      .judge = claim_judge_ratios, .about = BESIDE_MI100("ootomo-scaled", ALL, 0, 1.1),
+      .other = BESIDE_MI100("ootomo", ALL, 0, 1.1), .otherwise = "rows as they are" },
     { 0 }
     /* clang-format on */
 };

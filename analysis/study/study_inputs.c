@@ -3,13 +3,16 @@
 #include "analysis/study/compare.h"
 #include "analysis/study/crossing.h"
 
-/* How the residual of one method is to that of another, for a pair of inputs. */
+/* How the residual of one method is to that of another, for a pair of inputs: averages
+   over seeds, as the paper has them. */
 #define RESIDUAL_OF(PAIR, TOP, BOTTOM, LEAST, MOST)                                      \
     {                                                                                    \
-        .key = "relres", .top = "pair=" PAIR " recipe=" TOP,                             \
-        .bottom = "pair=" PAIR " recipe=" BOTTOM, .cases = "pair n", .least = LEAST,     \
-        .most = MOST                                                                     \
+        .key = "relres", .top = PAIR "recipe=" TOP, .bottom = PAIR "recipe=" BOTTOM,     \
+        .cases = "pair n", .averages = true, .least = LEAST, .most = MOST                \
     }
+
+#define AS_FP32(PAIR, METHOD) RESIDUAL_OF(PAIR, METHOD, "fp32", 0, SAME_ACCURACY)
+#define LOSES(PAIR, METHOD)   RESIDUAL_OF(PAIR, METHOD, "fp32", SAME_ACCURACY, 0)
 
 /* --- ranges of exponents: Figure 11 ----------------------------------------------- */
 
@@ -21,7 +24,7 @@ static const struct pair_of types[] = {
 };
 
 static const struct entrant type_methods[] = {
-    { .name = "halfhalf", .recipe = RECIPE_OOTOMO, .unit = "a100" },
+    { .name = "halfhalf", .recipe = RECIPE_OOTOMO, .unit = OOTOMO_UNIT },
     { .name = "tf32tf32", .recipe = RECIPE_OOTOMO_TF32, .unit = "a100" },
     { .name = "f16", .recipe = RECIPE_PLAIN, .unit = "a100" },
     { .name = "tf32", .recipe = RECIPE_CUBLAS_TF32, .unit = "a100" },
@@ -29,48 +32,66 @@ static const struct entrant type_methods[] = {
     { 0 }
 };
 
-static const struct crossing figure11 = {
-    .pairs = types, .count = 4, .methods = type_methods
-};
+static const struct crossing figure11 = { .pairs = types,
+                                          .count = 4,
+                                          .methods = type_methods };
 
-static const struct claim_ratios type1 = RESIDUAL_OF("type1", "halfhalf", "fp32", 0, 2),
-                                 type2 = RESIDUAL_OF("type2", "halfhalf", "fp32", 2, 0),
-                                 type3 = RESIDUAL_OF("type3", "halfhalf", "fp32", 2, 0),
-                                 tf32_all = RESIDUAL_OF("type1|type2|type3|type4",
-                                                        "tf32tf32", "fp32", 0, 2);
+#define TYPE(N)   "pair=type" N " "
+#define ALL_TYPES "pair=type1|type2|type3|type4 "
 
-static const struct claim_values type4 = { .key = "relres",
-                                           .where = "pair=type4 recipe=halfhalf",
-                                           .least = 0.99 };
+static const struct claim_ratios type1 = AS_FP32(TYPE("1"), "halfhalf"),
+                                 type1_f16 = AS_FP32(TYPE("1"), "f16"),
+                                 type2 = LOSES(TYPE("2"), "halfhalf"),
+                                 type2_tf32 = LOSES(TYPE("2"), "tf32tf32"),
+                                 type3 = LOSES(TYPE("3"), "halfhalf"),
+                                 type3_tf32 = LOSES(TYPE("3"), "tf32tf32"),
+                                 tf32_all = AS_FP32(ALL_TYPES, "tf32tf32"),
+                                 tf32_one = AS_FP32(ALL_TYPES, "tf32");
+
+/* Relative residual of type 4: 1 if D is zero. */
+#define LOST(METHOD)                                                                     \
+    {                                                                                    \
+        .key = "relres", .where = TYPE("4") "recipe=" METHOD, .least = 0.99              \
+    }
+
+static const struct claim_values type4 = LOST("halfhalf"), type4_tf32 = LOST("tf32tf32");
+
+#define SECTION411 "Ootomo and Yokota, section 4.1.1"
 
 static const struct claim figure11_claims[] = {
     /* clang-format off */
-    { .name = "figure11-type1", .printed = "the same accuracy", .unit = "a100",
+    { .name = "figure11-type1", .printed = "the same accuracy",
+      .criterion = CRITERION_SAME, .unit = OOTOMO_UNIT,
       .what = "halfhalf is as accurate as FP32 with exponents from -15 to 14",
-      .paper = "Ootomo and Yokota, Fig. 11",
-      .judge = claim_judge_ratios, .about = &type1 },
-    { .name = "figure11-type2", .printed = "loss of accuracy", .unit = "a100",
+      .paper = SECTION411, .judge = claim_judge_ratios, .about = &type1,
+      .other = &type1_f16, .otherwise = "one word of f16" },
+    { .name = "figure11-type2", .printed = "loss of accuracy",
+      .criterion = CRITERION_SAME, .unit = OOTOMO_UNIT,
       .what = "halfhalf loses accuracy where one matrix has exponents from -35 to -15",
-      .paper = "Ootomo and Yokota, Fig. 11",
-      .judge = claim_judge_ratios, .about = &type2,
+      .paper = SECTION411, .judge = claim_judge_ratios, .about = &type2,
+      .other = &type2_tf32, .otherwise = "tf32tf32",
       .beside = "the text of section 4.1.1 has exponents from -100 to -35 for type 2, "
                 "which would be type 4; the range here is that of the figure's words" },
-    { .name = "figure11-type3", .printed = "loss of accuracy", .unit = "a100",
+    { .name = "figure11-type3", .printed = "loss of accuracy",
+      .criterion = CRITERION_SAME, .unit = OOTOMO_UNIT,
       .what = "halfhalf loses accuracy where both matrices have exponents from -35 to "
               "-15",
-      .paper = "Ootomo and Yokota, Fig. 11",
-      .judge = claim_judge_ratios, .about = &type3 },
-    { .name = "figure11-type4", .printed = "all zero", .unit = "a100",
-      .what = "a matrix with exponents from -100 to -35 is all zero in halfhalf",
+      .paper = SECTION411, .judge = claim_judge_ratios, .about = &type3,
+      .other = &type3_tf32, .otherwise = "tf32tf32" },
+    { .name = "figure11-type4", .printed = "all zero",
+      .criterion = CRITERION_STATED, .unit = OOTOMO_UNIT,
+      .what = "a matrix with exponents from -100 to -35 is all zero in halfhalf: the "
+              "residual is 0.99 at least",
       .paper = "Ootomo and Yokota, Fig. 11",
       .judge = claim_judge_values, .about = &type4,
+      .other = &type4_tf32, .otherwise = "tf32tf32",
       .beside = "relative residual, 1 if D is zero: values of 2^-35, one in 66, still "
                 "have a bit in the low word, and are the largest" },
-    { .name = "figure11-tf32", .printed = "the same accuracy in all cases",
-      .unit = "a100",
+    { .name = "figure11-tf32", .printed = "the same accuracy as FP32 SIMT in all cases",
+      .criterion = CRITERION_SAME, .unit = "a100",
       .what = "tf32tf32 is as accurate as FP32 for all four ranges",
-      .paper = "Ootomo and Yokota, Fig. 11",
-      .judge = claim_judge_ratios, .about = &tf32_all },
+      .paper = SECTION411, .judge = claim_judge_ratios, .about = &tf32_all,
+      .other = &tf32_one, .otherwise = "one word of tf32" },
     { 0 }
     /* clang-format on */
 };
@@ -81,10 +102,11 @@ const struct study study_figure11 = {
     .chapter = CHAPTER_USES,
     .what = "ranges of exponents (Ootomo and Yokota, Figure 11, types 1 to 4)",
     .title = "Ranges of exponents",
-    .text = "n x n x n with exponents drawn evenly from a range (Eq. 25), on the unit "
-            "a100: the method with f16 words (halfhalf) and with tf32 words (tf32tf32), "
-            "one word of either, and FP32. Below 2^-15 the high word of halfhalf is "
-            "subnormal, below 2^-25 it is zero, and the low word ends at 2^-35 or so.",
+    .text = "n x n x n with exponents drawn evenly from a range (Eq. 25), on an A100: "
+            "the method with f16 words (halfhalf) and with tf32 words (tf32tf32), both on "
+            "m16n8k8 as in the authors' kernels, one word of either, and FP32. Below 2^-15 "
+            "the high word of halfhalf is subnormal, below 2^-25 it is zero, and the low "
+            "word ends at 2^-35 or so.",
     .claims = figure11_claims, .about = &figure11,
     CROSSING_PLOT("pair",
                   "halfhalf lies on FP32 in type1 and leaves it from type2 to type4 as "
@@ -104,48 +126,40 @@ static const struct pair_of patterns[] = {
 };
 
 static const struct entrant pattern_methods[] = {
-    { .name = "halfhalf", .recipe = RECIPE_OOTOMO, .unit = "a100" },
+    { .name = "halfhalf", .recipe = RECIPE_OOTOMO, .unit = OOTOMO_UNIT },
     { .name = "tf32tf32", .recipe = RECIPE_OOTOMO_TF32, .unit = "a100" },
     { .name = "legemm", .recipe = RECIPE_LEGEMM, .unit = "a100" },
     { .name = "fp32", .recipe = RECIPE_FP32, .unit = "a100" },
     { 0 }
 };
 
-static const struct crossing figure13 = {
-    .pairs = patterns, .count = 6, .methods = pattern_methods
-};
+static const struct crossing figure13 = { .pairs = patterns,
+                                          .count = 6,
+                                          .methods = pattern_methods };
 
-static const struct claim_ratios half_patterns = { .key = "relres",
-                                                   .top = "recipe=halfhalf",
-                                                   .bottom = "recipe=fp32",
-                                                   .cases = "pair n",
-                                                   .most = 2 },
-                                 tf32_patterns = { .key = "relres",
-                                                   .top = "recipe=tf32tf32",
-                                                   .bottom = "recipe=fp32",
-                                                   .cases = "pair n",
-                                                   .most = 2 },
-                                 cut_patterns = { .key = "relres",
-                                                  .top = "recipe=legemm",
-                                                  .bottom = "recipe=fp32",
-                                                  .cases = "pair n",
-                                                  .most = 2 };
+static const struct claim_ratios half_patterns = AS_FP32("", "halfhalf"),
+                                 tf32_patterns = AS_FP32("", "tf32tf32"),
+                                 cut_patterns = AS_FP32("", "legemm");
+
+#define SECTION412 "Ootomo and Yokota, section 4.1.2"
 
 static const struct claim figure13_claims[] = {
     /* clang-format off */
-    { .name = "figure13-halfhalf", .printed = "the same as cuBLAS SGEMM", .unit = "a100",
+    { .name = "figure13-halfhalf", .printed = "the same as cuBLAS SGEMM",
+      .criterion = CRITERION_SAME, .unit = OOTOMO_UNIT,
       .what = "halfhalf is as accurate as FP32 on matrices of STARS-H",
-      .paper = "Ootomo and Yokota, Fig. 13",
-      .judge = claim_judge_ratios, .about = &half_patterns },
-    { .name = "figure13-tf32tf32", .printed = "the same as cuBLAS SGEMM", .unit = "a100",
+      .paper = SECTION412, .judge = claim_judge_ratios, .about = &half_patterns,
+      .other = &cut_patterns, .otherwise = "LE-GEMM, which does not promote" },
+    { .name = "figure13-tf32tf32", .printed = "the same as cuBLAS SGEMM",
+      .criterion = CRITERION_SAME, .unit = "a100",
       .what = "tf32tf32 is as accurate as FP32 on matrices of STARS-H",
-      .paper = "Ootomo and Yokota, Fig. 13",
-      .judge = claim_judge_ratios, .about = &tf32_patterns },
-    { .name = "figure13-legemm", .printed = "without compromising the accuracy",
-      .unit = "a100",
+      .paper = SECTION412, .judge = claim_judge_ratios, .about = &tf32_patterns,
+      .other = &cut_patterns, .otherwise = "LE-GEMM, which does not promote" },
+    { .name = "figure13-legemm", .printed = "the same accuracy",
+      .criterion = CRITERION_SAME, .unit = "a100", OWN_QUESTION,
       .what = "LE-GEMM is as accurate as FP32 on matrices of STARS-H, too",
-      .paper = "LE-GEMM, abstract",
       .judge = claim_judge_ratios, .about = &cut_patterns,
+      .otherwise = "no method of these rows is worse",
       .beside = "the accumulator truncates and is not promoted" },
     { 0 }
     /* clang-format on */
@@ -157,7 +171,7 @@ const struct study study_figure13 = {
     .chapter = CHAPTER_USES,
     .what = "matrices of STARS-H (Ootomo and Yokota, Figures 12 and 13)",
     .title = "Patterns of exponents",
-    .text = "n x n x n on the unit a100: A is uniform in (-1, 1), or has exponents from "
+    .text = "n x n x n on an A100: A is uniform in (-1, 1), or has exponents from "
             "-15 to 0; B is of a family of STARS-H: random tiles of low rank, an "
             "exponential kernel of points in a square, a Cauchy matrix.",
     .claims = figure13_claims, .about = &figure13,
@@ -181,44 +195,49 @@ static const struct pair_of signs[] = { { "mixed", "urand(-1,1)", "urand(-1,1)" 
     }
 
 static const struct entrant term_methods[] = {
-    WITH_AND_WITHOUT("ootomo", RECIPE_OOTOMO, "a100"),
+    WITH_AND_WITHOUT("ootomo", RECIPE_OOTOMO, OOTOMO_UNIT),
     WITH_AND_WITHOUT("legemm-a800", RECIPE_LEGEMM, "a800"),
     WITH_AND_WITHOUT("legemm-mi210", RECIPE_LEGEMM, "mi210"),
+    { .name = "f16", .recipe = RECIPE_PLAIN, .unit = OOTOMO_UNIT },
     { .name = "fp32", .recipe = RECIPE_FP32, .unit = "a100" },
     { 0 }
 };
 
-static const struct crossing dropped = {
-    .pairs = signs, .count = 3, .methods = term_methods
-};
+static const struct crossing dropped = { .pairs = signs,
+                                         .count = 3,
+                                         .methods = term_methods };
 
-/* What leaving the term out costs: at most a tenth of the residual. */
-#define COSTS(NAME)                                                                      \
-    &(const struct claim_ratios)                                                         \
+/* What leaving the term out costs. */
+#define COSTS(TOP, BOTTOM)                                                               \
+    &(const struct claim_ratios)RESIDUAL_OF("", TOP, BOTTOM, 0, SAME_ACCURACY)
+
+#define LITTLE_EFFECT(NAME, UNIT, BESIDE)                                                \
     {                                                                                    \
-        .key = "relres", .top = "recipe=" NAME "-3", .bottom = "recipe=" NAME "-4",      \
-        .cases = "pair n", .most = 1.1                                                   \
+        .name = "dropped-" NAME, .printed = "little effect", .unit = UNIT,               \
+        .criterion = CRITERION_SAME,                                                     \
+        .what = "LE-GEMM loses little by leaving out the product of the low words, "     \
+                "on " UNIT,                                                              \
+        .paper = "LE-GEMM, section 4.1", .judge = claim_judge_ratios,                    \
+        .about = COSTS(NAME "-3", NAME "-4"), .other = COSTS("f16", NAME "-4"),          \
+        .otherwise = "one product alone", .beside = BESIDE                               \
     }
+
+#define OVER_FOUR "residual over that with four products"
 
 static const struct claim dropped_claims[] = {
     /* clang-format off */
-    { .name = "dropped-ootomo", .printed = "without loss of any accuracy", .unit = "a100",
+    { .name = "dropped-ootomo", .printed = "without loss of any accuracy",
+      .criterion = CRITERION_SAME, .unit = OOTOMO_UNIT,
       .what = "Ootomo and Yokota's method loses nothing by leaving out the product of "
               "the low words",
-      .paper = "Ootomo and Yokota, section 3.4",
-      .judge = claim_judge_ratios, .about = COSTS("ootomo"),
-      .beside = "residual over that with four products" },
-    { .name = "dropped-legemm-a800", .printed = "little effect", .unit = "a800",
-      .what = "LE-GEMM loses little by leaving out the product of the low words",
-      .paper = "LE-GEMM, section 4.1",
-      .judge = claim_judge_ratios, .about = COSTS("legemm-a800"),
-      .beside = "residual over that with four products" },
-    { .name = "dropped-legemm-mi210", .printed = "little effect", .unit = "mi210",
-      .what = "LE-GEMM loses little by leaving out the product of the low words",
-      .paper = "LE-GEMM, section 4.1",
-      .judge = claim_judge_ratios, .about = COSTS("legemm-mi210"),
-      .beside = "residual over that with four products: of truncated words the low ones "
-                "have the sign of the high ones, so what is left out does not cancel" },
+      .paper = "Ootomo and Yokota, section 1",
+      .judge = claim_judge_ratios, .about = COSTS("ootomo-3", "ootomo-4"),
+      .other = COSTS("f16", "ootomo-4"), .otherwise = "one product alone",
+      .beside = OVER_FOUR },
+    LITTLE_EFFECT("legemm-a800", "a800", OVER_FOUR),
+    LITTLE_EFFECT("legemm-mi210", "mi210",
+                  OVER_FOUR ": of truncated words the low ones have the sign of the high "
+                            "ones, so what is left out does not cancel"),
     { 0 }
     /* clang-format on */
 };
@@ -231,7 +250,8 @@ const struct study study_dropped = {
     .title = "The product of the low words",
     .text = "n x n x n with elements of both signs, positive ones, and those of [0.5, "
             "2.5]: Ootomo and Yokota's method and LE-GEMM without the product of the "
-            "two low words (-3), as both papers have it, and with it (-4). bias is the "
+            "two low words (-3), as both papers have it, and with it (-4), and one word of "
+            "f16, whose single product shows what leaving out more would cost. bias is the "
             "mean error in ulps: where the low words of truncation have one sign, the "
             "product that is left out is missing everywhere.",
     .claims = dropped_claims, .about = &dropped,

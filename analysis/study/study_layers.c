@@ -4,21 +4,20 @@
 
 #include "analysis/evidence/json_value.h"
 
-/* n x n outputs of each layer, and seeds. */
-static const struct {
-    size_t n;
-    int seeds;
-} runs[] = { [STUDY_SMALL] = { 32, 3 }, [STUDY_PAPER] = { 512, 8 } };
+/* n x n outputs of each layer. */
+static const size_t sides[] = { [STUDY_SMALL] = 32, [STUDY_PAPER] = 512 };
 
-/* The paper gives no sizes; these k are those of `bitcut list shapes`: features of
-   K-means, the layers of BERT-large and those of LLaMA 7B.  Of values it gives the range
-   of the last. */
+/* The paper gives no sizes, and averages 10 experiments; errors where outputs may be near
+   0 have heavy tails and take more seeds.  These k are those of `bitcut list shapes`:
+   features of K-means, the layers of BERT-large and those of LLaMA 7B.  Of values it
+   gives the range of the last. */
 static const struct {
     const char *name, *input;
     size_t k[2];
-} layers[] = { { "kmeans", "urand(-1,1)", { 64, 256 } },
-               { "bert", "urand(-1,1)", { 1024, 4096 } },
-               { "llm", "llm", { 4096, 11008 } } };
+    int seeds[2]; /* by scale */
+} layers[] = { { "kmeans", "urand(-1,1)", { 64, 256 }, { 64, 8 } },
+               { "bert", "urand(-1,1)", { 1024, 4096 }, { 64, 8 } },
+               { "llm", "llm", { 4096, 11008 }, { 10, 8 } } };
 
 enum { LAYER_ROWS = sizeof layers / sizeof layers[0] };
 
@@ -37,8 +36,10 @@ static const struct entrant methods[] = {
 
 static size_t layer_points(const struct study *study, enum study_scale scale)
 {
+    int seeds = 0;
     (void)study;
-    return (size_t)(2 * LAYER_ROWS * runs[scale].seeds);
+    for (int i = 0; i < LAYER_ROWS; i++) seeds += layers[i].seeds[scale];
+    return (size_t)(2 * seeds);
 }
 
 /* What its rows tell. */
@@ -64,13 +65,15 @@ static enum bitcut_status run_layer(const struct study *study, struct study_poin
                                     struct fault *f)
 {
     (void)study;
-    const int seeds = runs[p->scale].seeds, round = (int)p->at % seeds,
-              layer = (int)p->at / seeds / 2;
-    const size_t n = runs[p->scale].n;
+    const size_t n = sides[p->scale];
+    int layer = 0, at = (int)p->at;
+    while (at >= 2 * layers[layer].seeds[p->scale])
+        at -= 2 * layers[layer++].seeds[p->scale];
+    const int seeds = layers[layer].seeds[p->scale], round = at % seeds;
     const struct contest_of of = { layers[layer].input, layers[layer].input, n, n,
-                                   layers[layer].k[p->at / (size_t)seeds % 2] };
+                                   layers[layer].k[at / seeds] };
     struct contest c;
-    enum bitcut_status status = contest_init(&c, &of, false, p, f);
+    enum bitcut_status status = contest_init(&c, &of, BY_EXACT, p, f);
     for (const struct entrant *e = methods; status == BITCUT_OK && e->name; e++) {
         status = contest_run(&c, e, f);
         if (status == BITCUT_OK) layer_row(p, &c, layer, e, round);
@@ -79,33 +82,38 @@ static enum bitcut_status run_layer(const struct study *study, struct study_poin
     return status;
 }
 
-#define GROWS(UNIT, KEY, LAYERS_OF)                                                      \
+/* Intervals of Max_error, the largest of quotients with heavy tails, are too narrow. */
+#define HEAVY_TAILS 2
+
+#define GROWS(UNIT, KEY, LAYERS_OF, FALLS)                                               \
     &(const struct claim_growth)                                                         \
     {                                                                                    \
         .key = KEY, .where = "recipe=legemm unit=" UNIT " layer=" LAYERS_OF, .x = "k",   \
-        .cases = "unit", .least = 1                                                      \
+        .cases = "unit", .least = 1, .falls = FALLS                                      \
     }
 
-#define WITH_K(NAME, UNIT, KEY, LAYERS_OF, OF)                                           \
+#define WITH_K(NAME, UNIT, KEY, DOUBT, LAYERS_OF, OF)                                    \
     {                                                                                    \
-        .name = NAME, .printed = "increases with the K-dimension", .unit = UNIT,         \
+        .name = NAME, .printed = "As the K-dimension increases", .unit = UNIT,           \
+        .criterion = CRITERION_ORDER, .doubt = DOUBT,                                    \
         .what = "on " UNIT " the " KEY " of LE-GEMM grows with k in " OF,                \
-        .paper = "LE-GEMM, Fig. 16", .judge = claim_judge_growth,                        \
-        .about = GROWS(UNIT, KEY, LAYERS_OF)                                             \
+        .paper = "LE-GEMM, section 5.5", .judge = claim_judge_growth,                    \
+        .about = GROWS(UNIT, KEY, LAYERS_OF, false),                                     \
+        .other = GROWS(UNIT, KEY, LAYERS_OF, true), .otherwise = "falling k"             \
     }
 
 #define KMEANS_BERT "K-means and BERT"
 
 static const struct claim layer_claims[] = {
     /* clang-format off */
-    WITH_K("layers-mi210-max",     "mi210", "max_error", "kmeans|bert", KMEANS_BERT),
-    WITH_K("layers-mi210-mred",    "mi210", "mred",      "kmeans|bert", KMEANS_BERT),
-    WITH_K("layers-mi210-llm-max", "mi210", "max_error", "llm",         "linear layers"),
-    WITH_K("layers-mi210-llm",     "mi210", "mred",      "llm",         "linear layers"),
-    WITH_K("layers-a800-max",      "a800",  "max_error", "kmeans|bert", KMEANS_BERT),
-    WITH_K("layers-a800-mred",     "a800",  "mred",      "kmeans|bert", KMEANS_BERT),
-    WITH_K("layers-a800-llm-max",  "a800",  "max_error", "llm",         "linear layers"),
-    WITH_K("layers-a800-llm",      "a800",  "mred",      "llm",         "linear layers"),
+    WITH_K("layers-mi210-max",     "mi210", "max_error", HEAVY_TAILS, "kmeans|bert", KMEANS_BERT),
+    WITH_K("layers-mi210-mred",    "mi210", "mred",      0,           "kmeans|bert", KMEANS_BERT),
+    WITH_K("layers-mi210-llm-max", "mi210", "max_error", 0,           "llm",         "linear layers"),
+    WITH_K("layers-mi210-llm",     "mi210", "mred",      0,           "llm",         "linear layers"),
+    WITH_K("layers-a800-max",      "a800",  "max_error", HEAVY_TAILS, "kmeans|bert", KMEANS_BERT),
+    WITH_K("layers-a800-mred",     "a800",  "mred",      0,           "kmeans|bert", KMEANS_BERT),
+    WITH_K("layers-a800-llm-max",  "a800",  "max_error", 0,           "llm",         "linear layers"),
+    WITH_K("layers-a800-llm",      "a800",  "mred",      0,           "llm",         "linear layers"),
     { 0 }
     /* clang-format on */
 };

@@ -48,30 +48,43 @@ static enum bitcut_status run_libraries(const struct study *study, struct study_
     return BITCUT_OK;
 }
 
+#define COMPUTES(FLAG, WHERE)                                                            \
+    &(const struct claim_flags) { FLAG, "library=cuBLAS " WHERE, "recipe" }
+
+/* Of the version that was given the same inputs for all of them. */
+#define FAST(WORDS) "version=13.1.0 compute=CUBLAS_COMPUTE_32F_FAST_" WORDS
+
 static const struct claim library_claims[] = {
     /* clang-format off */
     { .name = "cublas-fast16f", .printed = "consistent with WMMA",
       .what = "CUBLAS_COMPUTE_32F_FAST_16F rounds FP32 values to one word of f16 and "
               "corrects nothing, as WMMA kernels do",
       .paper = "LE-GEMM, section 5.7", .judge = claim_judge_flags,
-      .about = &(const struct claim_flags){
-          "one_f16_word", "library=cuBLAS compute=CUBLAS_COMPUTE_32F_FAST_16F",
-          "recipe" },
+      .about = COMPUTES("one_f16_word", FAST("16F")),
+      .other = COMPUTES("one_f16_word", FAST("TF32")),
+      .otherwise = "CUBLAS_COMPUTE_32F_FAST_TF32, for the recorded inputs are multiples "
+                   "of 2^-23 below 1, which have the same words in f16 as in tf32",
       .beside = "cuBLAS 13.1 on an H100 here, CUDA 12.0 on an A800 there" },
-    { .name = "cublas-simt", .printed = "Tensor Core not used",
-      .what = "cuBLAS SGEMM computes in FP32 multiply-adds",
+    { .name = "cublas-simt", .printed = "Not used",
+      .what = "cuBLAS SGEMM computes in FP32 multiply-adds, not by Tensor Cores",
       .paper = "Ootomo and Yokota, Table 4", .judge = claim_judge_flags,
-      .about = &(const struct claim_flags){
-          "fp32", "library=cuBLAS compute=CUBLAS_COMPUTE_32F operands=f32", "recipe" },
+      .about = COMPUTES("fp32", "compute=CUBLAS_COMPUTE_32F operands=f32"),
+      .other = COMPUTES("fp32", "compute=CUBLAS_COMPUTE_32F_FAST_TF32"),
+      .otherwise = "CUBLAS_COMPUTE_32F_FAST_TF32",
       .beside = "cuBLAS 13.1 on an H100 and H200 here, CUDA 11.3 on an A100 there; its "
                 "order of k differs from shape to shape" },
-    { .name = "cublas-bf16x9", .printed = "emulated with nine products",
-      .what = "CUBLAS_COMPUTE_32F_EMULATED_16BFX9 computes by bf16 words on an H100",
-      .paper = "the name of NVIDIA's compute type", .judge = claim_judge_flags,
-      .about = &(const struct claim_flags){
-          "bf16x9", "library=cuBLAS compute=CUBLAS_COMPUTE_32F_EMULATED_16BFX9",
-          "recipe" },
-      .beside = "on this GPU cuBLAS 13.1 falls back to FP32" },
+    { .name = "cublas-bf16x9", .device = "B200",
+      .printed = "FP32 emulation with Blackwell BF16 tensor cores",
+      .what = "CUBLAS_COMPUTE_32F_EMULATED_16BFX9 computes by bf16 words on Blackwell",
+      .paper = "NVIDIA, Boosting Matrix Multiplication Speed and Flexibility with NVIDIA "
+               "cuBLAS 12.9",
+      .judge = claim_judge_flags,
+      .about = COMPUTES("bf16x9", "compute=CUBLAS_COMPUTE_32F_EMULATED_16BFX9"),
+      .other = COMPUTES("bf16x9", "compute=CUBLAS_COMPUTE_32F operands=f32"),
+      .otherwise = "CUBLAS_COMPUTE_32F",
+      .beside = "NVIDIA documents it for Blackwell alone, and that emulation is "
+                "implemented on a subset of architectures; on an H100 cuBLAS 13.1 falls "
+                "back to FP32" },
     { 0 }
     /* clang-format on */
 };

@@ -54,32 +54,42 @@ static enum bitcut_status run_range(const struct study *study, struct study_poin
         .cases = "exponent", .least = LEAST, .most = MOST                                \
     }
 
+#define HIGH "-15|-14|-13|-12|-11|-10|-8|-6|-4|-2|0|2|4|6|8|10|12|14"
+#define LOW  "-35|-33|-30|-27|-25|-22|-20|-18|-16"
+#define OUT  "-100|-90|-80|-70|-60|-50|-40|-39|-38|-37|-36"
+#define WIDE "-110|-100|-90|-80|-60|-40|-20|0|20|40|60|80|100|120|126"
+
+#define SECTION411 "Ootomo and Yokota, section 4.1.1"
+
 static const struct claim range_claims[] = {
     /* clang-format off */
     { .name = "figure9-halfhalf", .printed = "high precision",
+      .criterion = CRITERION_STATED,
       .what = "halfhalf represents exponents from -15 to 14 with high precision, taken "
               "as 21 bits",
-      .paper = "Ootomo and Yokota, Fig. 9",
-      .judge = claim_judge_values,
-      .about = BITS("halfhalf", "-15|-14|-13|-12|-11|-10|-8|-6|-4|-2|0|2|4|6|8|10|12|14",
-                    21, 0) },
+      .paper = SECTION411,
+      .judge = claim_judge_values, .about = BITS("halfhalf", HIGH, 21, 0),
+      .other = BITS("half", HIGH, 21, 0), .otherwise = "one word of f16" },
     { .name = "figure9-halfhalf-low", .printed = "lower precision",
-      .what = "halfhalf represents exponents from -35 to -16 with lower precision",
-      .paper = "Ootomo and Yokota, Fig. 9",
-      .judge = claim_judge_values,
-      .about = BITS("halfhalf", "-35|-33|-30|-27|-25|-22|-20|-18|-16", 0.2, 22) },
-    { .name = "figure9-halfhalf-out", .printed = "cannot represent",
-      .what = "halfhalf cannot represent exponents from -100 to -36",
-      .paper = "Ootomo and Yokota, section 4.1.1",
-      .judge = claim_judge_values,
-      .about = BITS("halfhalf", "-100|-90|-80|-70|-60|-50|-40|-39|-38|-37|-36", 0,
-                    0.01) },
-    { .name = "figure9-tf32tf32", .printed = "nearly the entire exponent range",
+      .criterion = CRITERION_STATED,
+      .what = "halfhalf represents exponents from -35 to -16 with lower precision, taken "
+              "as 0.2 to 22 bits",
+      .paper = SECTION411,
+      .judge = claim_judge_values, .about = BITS("halfhalf", LOW, 0.2, 22),
+      .other = BITS("tf32tf32", LOW, 0.2, 22), .otherwise = "tf32tf32" },
+    { .name = "figure9-halfhalf-out", .printed = "can't represent this range of numbers",
+      .criterion = CRITERION_STATED,
+      .what = "halfhalf cannot represent exponents from -100 to -36: it keeps less than "
+              "0.01 bits",
+      .paper = SECTION411,
+      .judge = claim_judge_values, .about = BITS("halfhalf", OUT, 0, 0.01),
+      .other = BITS("tf32tf32", OUT, 0, 0.01), .otherwise = "tf32tf32" },
+    { .name = "figure9-tf32tf32", .printed = "nearly the entire FP32 exponent range",
+      .criterion = CRITERION_STATED,
       .what = "tf32tf32 keeps 22 bits over nearly all exponents of FP32, -110 to 126",
       .paper = "Ootomo and Yokota, section 1",
-      .judge = claim_judge_values,
-      .about = BITS("tf32tf32", "-110|-100|-90|-80|-60|-40|-20|0|20|40|60|80|100|120|126",
-                    22, 0) },
+      .judge = claim_judge_values, .about = BITS("tf32tf32", WIDE, 22, 0),
+      .other = BITS("halfhalf", WIDE, 22, 0), .otherwise = "halfhalf" },
     { 0 }
     /* clang-format on */
 };

@@ -49,7 +49,7 @@ static enum bitcut_status is_exact(bool *exact, const struct bitcut_unit *u,
     const struct contest_of of = { input, input, n, n, k };
     const struct entrant e = { .recipe = RECIPE_PLAIN, .unit = u->name };
     struct contest c;
-    enum bitcut_status status = contest_init(&c, &of, false, p, f);
+    enum bitcut_status status = contest_init(&c, &of, BY_EXACT, p, f);
     if (status == BITCUT_OK) status = contest_run(&c, &e, f);
     *exact = status == BITCUT_OK;
     for (size_t i = 0; i < n * n && *exact; i++)
@@ -126,13 +126,15 @@ static const struct claim slices_claims[] = {
                                         "slice_bits=1" },
       .beside = "integers up to 2^14 are exact; there of an H800, and by section 3.5.2 "
                 "the highest 14 bits of 32 aligned products and of the sum, truncated" },
-    { .name = "slices-ozaki", .printed = "exact",
+    { .name = "slices-ozaki", .printed = "exact", OWN_QUESTION,
+      .criterion = CRITERION_STATED,
       .what = "slices of 4 bits can be added exactly over k = 1024 on every fp8 unit "
               "with FP32 sums",
-      .paper = "a question of bitcut's own", .judge = claim_judge_values,
+      .judge = claim_judge_values,
       .about = &(const struct claim_values){
-          .key = "k_worst", .where = "operands=e4m3|e4m3fnuz sums=f32 slice_bits=4",
-          .cases = "unit", .least = 1024 },
+          .key = "k_worst", .cases = "unit", .least = 1024,
+          .where = "operands=e4m3|e4m3fnuz sums=f32 slice_bits=4" },
+      .otherwise = "sums are counted up to the first that is not exact",
       .beside = "products of the largest slices; units that keep 13 bits below the "
                 "largest term are exact for less, those with 25 for all" },
     { 0 }

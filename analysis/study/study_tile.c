@@ -77,33 +77,40 @@ static enum bitcut_status run_tile(const struct study *study, struct study_point
 
 /* --- claims ----------------------------------------------------------------------- */
 
+#define CHOSEN_TILE(WHERE)                                                               \
+    &(const struct claim_flags) { "as_printed", WHERE, "tile" }
+#define ROOM(TILES)                                                                      \
+    &(const struct claim_flags) { "room", "gpu=mi210 tile=" TILES, NULL }
+
+#define A800_SIZES "gpu=a800 n=2048|4096|8192|16384 "
+
 static const struct claim tile_claims[] = {
     /* clang-format off */
-    { .name = "table2-mi210", .printed = "(128,128,32)",
+    { .name = "table2-mi210", .printed = "(128, 128, 32)",
       .what = "the model of Eq. 12-17 chooses this tile on MI210",
       .paper = "LE-GEMM, Table 2", .judge = claim_judge_flags,
-      .about = &(const struct claim_flags){ "as_printed", "gpu=mi210 rank=1", "tile" },
+      .about = CHOSEN_TILE("gpu=mi210 rank=1"),
+      .other = CHOSEN_TILE("gpu=mi210 rank=2"), .otherwise = "the second of the model",
       .beside = "the paper has no formula that weighs Eq. 12 and 15: busy units, useful "
                 "outputs and the ratio are multiplied here" },
-    { .name = "table2-a800", .printed = "(128,256,32)",
+    { .name = "table2-a800", .printed = "(128, 256, 32)",
       .what = "the model of Eq. 12-17 chooses this tile on A800, for n of 2048 and more",
       .paper = "LE-GEMM, Table 2", .judge = claim_judge_flags,
-      .about = &(const struct claim_flags){ "as_printed",
-                                            "gpu=a800 rank=1 n=2048|4096|8192|16384",
-                                            "tile" },
+      .about = CHOSEN_TILE(A800_SIZES "rank=1"),
+      .other = CHOSEN_TILE(A800_SIZES "rank=2"), .otherwise = "the second of the model",
       .beside = "at n = 1024 it is 128x128x32; the paper has no formula that weighs Eq. "
                 "12 and 15: busy units, useful outputs and the ratio are multiplied "
                 "here" },
-    { .name = "eq15", .printed = "3 T_M T_N / (2 (T_M + T_N))",
+    { .name = "eq15", .printed = "3 T_M T_N / (2 (T_M + T_N))", .described = true,
       .what = "operations over bytes of a step, Eq. 14 over 13, are Eq. 15",
       .paper = "LE-GEMM, Eq. 15", .judge = claim_judge_flags,
-      .about = &(const struct claim_flags){ "eq15_holds", "", NULL } },
-    { .name = "mi210-overflow", .printed = "128 and 256, T_K 16 or 32",
+      .about = &(const struct claim_flags){ "eq15_holds", "", NULL },
+      .otherwise = "two formulas, which are computed apart" },
+    { .name = "mi210-overflow", .printed = "smaller size such as 16 or 32",
       .what = "on MI210 tiles of 128 x 256 with T_K 16 or 32 have room for both buffers",
       .paper = "LE-GEMM, section 4.3", .judge = claim_judge_flags,
-      .about = &(const struct claim_flags){ "room", "gpu=mi210 "
-                                                    "tile=128x256x16|128x256x32",
-                                            NULL },
+      .about = ROOM("128x256x16|128x256x32"),
+      .other = ROOM("256x256x16|256x256x32"), .otherwise = "tiles of 256 x 256",
       .beside = "with T_K = 32 both buffers of four words take 96 KiB of 64 KiB; Table "
                 "2 has 128 x 128 for this GPU" },
     { 0 }

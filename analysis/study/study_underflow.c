@@ -87,56 +87,75 @@ static enum bitcut_status run_underflow(const struct study *study, struct study_
     return BITCUT_OK;
 }
 
+#define AT_ONE(SPLIT)                                                                    \
+    {                                                                                    \
+        .key = "p_subnormal", .where = "split=" SPLIT " exponent=0 by=counted",          \
+        .least = 0.01                                                                    \
+    }
+
 /* Counts fall below by up to 3 2^-12.  A sample errs by 4 sqrt(1/4 / SAMPLES) at most,
    but for one in 10^4. */
 static const struct claim_values as_theory = { .key = "distance",
                                                .where = "split=truncated",
                                                .most = 3.0 / 4096 + 2.8e-3 },
+                                 at_one = AT_ONE("markidis"),
+                                 scaled_at_one = AT_ONE("halfhalf"),
                                  as_eq15 = { .key = "over_eq15",
                                              .where = "split=markidis",
                                              .least = 0.9,
-                                             .most = 1.1 },
-                                 at_one = { .key = "p_subnormal",
-                                            .where =
-                                                "split=markidis exponent=0 by=counted",
-                                            .least = 0.01 };
+                                             .most = 1.1 };
 
-static const struct claim_ratios scaled = { .key = "p_subnormal",
-                                            .top = "split=halfhalf by=counted",
-                                            .bottom = "split=markidis by=counted",
-                                            .cases = "exponent",
-                                            .most = 1 },
-                                 cut = { .key = "bits",
-                                         .top = "split=bitcut by=counted",
-                                         .bottom = "split=halfhalf by=counted",
-                                         .cases = "exponent",
-                                         .least = 1 };
+#define OVER(KEY, TOP, BOTTOM, LEAST, MOST)                                              \
+    {                                                                                    \
+        .key = KEY, .top = "split=" TOP " by=counted",                                   \
+        .bottom = "split=" BOTTOM " by=counted", .cases = "exponent", .least = LEAST,    \
+        .most = MOST                                                                     \
+    }
+
+static const struct claim_ratios scaled =
+                                     OVER("p_subnormal", "halfhalf", "markidis", 0, 1),
+                                 unscaled =
+                                     OVER("p_subnormal", "markidis", "halfhalf", 0, 1),
+                                 cut = OVER("bits", "bitcut", "halfhalf", 1, 0),
+                                 unscaled_bits =
+                                     OVER("bits", "markidis", "halfhalf", 1, 0);
 
 static const struct claim underflow_claims[] = {
     /* clang-format off */
     { .name = "underflow-theory", .printed = "theory and count are one curve",
-      .what = "Eq. 15 and 17 give how often truncated low words underflow",
+      .described = true, .criterion = CRITERION_STATED,
+      .what = "Eq. 15 and 17 give how often truncated low words underflow, to 0.0036",
       .paper = "Ootomo and Yokota, Fig. 8",
-      .judge = claim_judge_values, .about = &as_theory },
-    { .name = "underflow-nearest", .printed = "Eq. 15: 2^-(e+4)",
+      .judge = claim_judge_values, .about = &as_theory,
+      .otherwise = "what is counted of other words is not as computed" },
+    { .name = "underflow-nearest", .printed = "Eq. 15: 2^-(e+4)", .described = true,
+      .criterion = CRITERION_STATED,
       .what = "Eq. 15 also gives it for the words of the method, which are rounded to "
-              "nearest",
+              "nearest, to a tenth",
       .paper = "Ootomo and Yokota, Eq. 15",
       .judge = claim_judge_values, .about = &as_eq15,
+      .otherwise = "the ratio of two numbers, which are computed apart",
       .beside = "over Eq. 15: rounding the high word to nearest halves the residual, "
                 "which Eq. 13 leaves out" },
-    { .name = "underflow-at-one", .printed = "even around 10^0",
-      .what = "low words without a scale underflow gradually even for values around 1",
+    { .name = "underflow-at-one", .printed = "gradual underflow occurs",
+      .criterion = CRITERION_STATED,
+      .what = "low words without a scale underflow gradually even for values around 1: "
+              "one in a hundred at least",
       .paper = "Ootomo and Yokota, section 3.3",
-      .judge = claim_judge_values, .about = &at_one },
-    { .name = "underflow-scaled", .printed = "reduced",
+      .judge = claim_judge_values, .about = &at_one,
+      .other = &scaled_at_one, .otherwise = "words with the scale 2^11" },
+    { .name = "underflow-scaled", .printed = "reduce these probabilities",
+      .criterion = CRITERION_ORDER,
       .what = "multiplying the residual by 2^11 makes underflow rarer",
       .paper = "Ootomo and Yokota, section 3.3",
-      .judge = claim_judge_ratios, .about = &scaled },
-    { .name = "bitcut-bits", .printed = "to the maximum extent",
+      .judge = claim_judge_ratios, .about = &scaled,
+      .other = &unscaled, .otherwise = "leaving it as it is" },
+    { .name = "bitcut-bits", .printed = "effectively preserve the original data mantissa",
+      .criterion = CRITERION_ORDER,
       .what = "a copied high word, and the rest cut, keep at least what rounded words do",
       .paper = "LE-GEMM, section 4.1",
       .judge = claim_judge_ratios, .about = &cut,
+      .other = &unscaled_bits, .otherwise = "rounded words without a scale",
       .beside = "mantissa bits kept over those of RN + RN: truncation needs one bit "
                 "more, and below 2^-14 the literal cut has no high word" },
     { 0 }

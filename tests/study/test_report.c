@@ -16,10 +16,11 @@ static const struct study_plot no_plot = { .series = "s" };
 
 static json_t *verdict(const char *claim, const char *unit, enum verdict v)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:s, s:s, s:s?, s:s?}", "study", "b",
-                     "name", "n", "claim", claim, "paper", "Some | Paper", "printed", 1.5,
-                     "ours", 2.0, "verdict", verdicts[v].name, "reason", "as <it> is",
-                     "unit", unit, "evidence", unit ? "published models only" : NULL);
+    return json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:s, s:s, s:s?, s:s?, s:s}", "study",
+                     "b", "name", "n", "claim", claim, "paper", "Some | Paper", "printed",
+                     1.5, "ours", 2.0, "verdict", verdicts[v].name, "reason",
+                     "as <it> is", "unit", unit, "evidence",
+                     unit ? "published models only" : NULL, "origin", "paper");
 }
 
 /* The same at the small scale, with what kept rows say of it. */
@@ -27,9 +28,17 @@ static json_t *also_kept(json_t *verdict, enum verdict v, const char *reason)
 {
     json_object_set_new(verdict, "scale", json_string("small"));
     json_object_set_new(verdict, "kept",
-                        json_pack("{s:s, s:f, s:s}", "verdict", verdicts[v].name, "ours",
-                                  3.25, "reason", reason));
+                        json_pack("{s:s, s:f, s:s, s:s}", "verdict", verdicts[v].name,
+                                  "ours", 3.25, "reason", reason, "origin", "paper"));
     return verdict;
+}
+
+/* A question of bitcut's own, which differs: no paper's. */
+static json_t *own_question(void)
+{
+    json_t *own = verdict("own question", NULL, VERDICT_DIFFERS);
+    json_object_set_new(own, "origin", json_string("bitcut"));
+    return own;
 }
 
 /* Two sections with rows, the later chapter first, and one that is not finished. */
@@ -46,10 +55,11 @@ static void make_sections(struct section s[3])
           .plot = &no_plot,
           .rows = json_pack("[{s:i, s:s}]", "x", 7, "s", "one"),
           .says = json_pack("[{s:s, s:s}]", "what", "seen", "says", "a | b < c"),
-          .verdicts =
-              json_pack("[o, o, o]", verdict("first claim", "a100", VERDICT_AGREES),
-                        verdict("second_claim", "a100", VERDICT_DIFFERS),
-                        verdict("third claim", NULL, VERDICT_AGREES)) },
+          .verdicts = json_pack(
+              "[o, o, o, o, o]", verdict("first claim", "a100", VERDICT_AGREES),
+              verdict("second_claim", "a100", VERDICT_DIFFERS),
+              verdict("third claim", NULL, VERDICT_AGREES),
+              verdict("fourth claim", NULL, VERDICT_UNDECIDED), own_question()) },
         { .name = "a",
           .what = "what a is",
           .title = "Title a",
@@ -128,9 +138,10 @@ START_TEST(page_answers_first)
                                           "It is so.",
                                           "Is it?",
                                           "<td>1 &lt; 2</td>",
-                                          "3 claims of papers",
-                                          "2 agree, 1 differ",
-                                          "of 0 nothing",
+                                          "Of 4 claims of papers",
+                                          "2 agree, 1 differ, 1 are undecided, and 0",
+                                          "Of 1 questions of bitcut's own",
+                                          "0 have the expected answer, 1 have another",
                                           "<div class=\"lines\">", /* its names break */
                                           "<td>a100</td>",
                                           "published models only",
@@ -162,7 +173,9 @@ START_TEST(markdown_says_the_same)
     static const char *const pieces[] = { "# A report",
                                           "`bitcut <x>`",
                                           "| Is it? | 1 \\< 2 |",
-                                          "3 claims: 2 agree, 1 differ, of 0 nothing",
+                                          "Of 4 claims of papers",
+                                          "2 agree, 1 differ, 1 are undecided",
+                                          "Of 1 questions of bitcut's own",
                                           "| a100 | published models only | 2 |",
                                           "| claim | paper | printed | found | reason |",
                                           "| second\\_claim | Some \\| Paper | 1.5 | "
@@ -249,9 +262,9 @@ START_TEST(markdown_has_two_scales)
 {
     static const char *const pieces[] = {
         "| small | ",
-        " | 3 | 2 | 0 | 1 |",
+        " | papers | 3 | 2 | 0 | 0 | 1 |",
         "| paper | ",
-        " | 2 | 1 | 1 | 0 |",
+        " | papers | 2 | 1 | 1 | 0 | 0 |",
         "| printed | small sizes | sizes of papers | reason |",
         "| first | Some \\| Paper | 1.5 | **agrees**: 2 | **agrees**: 3.25 | as",
         "| second | Some \\| Paper | 1.5 | **agrees**: 2 | **differs** (small: agrees): "

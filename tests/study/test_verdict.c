@@ -1,6 +1,7 @@
 /* Verdicts: of claims of each kind, on rows made by hand that agree, and on the same rows
    changed, that do not; and points of studies. */
 #include "analysis/evidence/json_value.h"
+#include "analysis/study/bootstrap.h"
 #include "analysis/study/compare.h"
 #include "analysis/study/study.h"
 #include "tests/test.h"
@@ -85,15 +86,71 @@ static json_t *overflowing_row(const char *recipe, int k, double relres)
     return row;
 }
 
-/* A sentence about ratios of geometric means: sqrt(1 * 9) over 2 is 1.5. */
+/* A sentence about ratios of averages: those of 1 and 2 over 2 are 0.75. */
 START_TEST(ratios)
 {
     for (int i = 0; i < 2; i++)
         check(&study_figure5, "figure5-rn", i ? "differs" : "agrees",
-              json_pack("[o, o, o, o, o]", residual_row("mma_rn", 16, 0, 1),
-                        residual_row("mma_rn", 16, 1, i ? 17 : 9),
-                        residual_row("fp32", 16, 0, 2), residual_row("fp32", 16, 1, 2),
+              json_pack("[o, o, o]", residual_row("mma_rn", 16, 0, i ? 9 : 2),
+                        residual_row("fp32", 16, 0, 2),
                         residual_row("mma_rn", 32, 0, 100)));
+}
+END_TEST
+
+/* Seeds that agree with each other decide, those that do not do not. */
+START_TEST(seeds_decide)
+{
+    static const struct {
+        double even, odd; /* residuals over FP32's */
+        const char *verdict;
+    } cases[] = { { 1.0, 1.1, "agrees" },
+                  { 2.4, 2.6, "differs" },
+                  { 1.0, 3.4, "undecided" },
+                  { 1.0, 2.6, "undecided" } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *rows = json_array();
+        for (int round = 0; round < 8; round++) {
+            json_array_append_new(rows,
+                                  residual_row("mma_rn", 16, round,
+                                               round % 2 ? cases[i].odd : cases[i].even));
+            json_array_append_new(rows, residual_row("fp32", 16, round, 1));
+        }
+        json_t *verdict =
+            claim_verdict("s", claim_of(&study_figure5, "figure5-rn"), rows, 0, 1);
+        const json_t *interval = json_object_get(verdict, "interval");
+        const double low = json_number_value(json_array_get(interval, 0)),
+                     high = json_number_value(json_array_get(interval, 1));
+        ck_assert(low < row_number(verdict, "ours") &&
+                  high > row_number(verdict, "ours"));
+        json_decref(verdict);
+        check(&study_figure5, "figure5-rn", cases[i].verdict, rows);
+    }
+}
+END_TEST
+
+/* The interval is that of the normal distribution, or wider where runs are few: of n
+   numbers 1 and 3, half of each, the mean is 2 and its standard error 1 / sqrt(n). */
+START_TEST(intervals)
+{
+    static const struct {
+        size_t n;
+        double wide;
+    } cases[] = { { 4, 1.875 }, { 10, 1.217 }, { 64, 1.03 } };
+    for (size_t i = 0; i < 3; i++) {
+        struct bootstrap_run runs[64];
+        for (size_t k = 0; k < cases[i].n; k++)
+            runs[k] = (struct bootstrap_run){ k % 2 ? 3 : 1, 1, 1, 1 };
+        const struct bootstrap_ratio r = bootstrap_ratio_of(runs, cases[i].n, false);
+        const double half = cases[i].wide * 1.96 / sqrt((double)cases[i].n) / 2;
+        ck_assert_double_eq(r.value, 2);
+        ck_assert_double_eq_tol(log(r.high / 2), half, half / 3);
+        ck_assert_msg(r.low < 2 && log(2 / r.low) > half / 1.5, "%g", r.low);
+        const struct bootstrap_ratio again = bootstrap_ratio_of(runs, cases[i].n, false);
+        ck_assert(r.low == again.low && r.high == again.high);
+    }
+    const struct bootstrap_run one = { 3, 2, 1, 1 }, none = { 0, 1, 1, 1 };
+    ck_assert_double_eq(bootstrap_ratio_of(&one, 1, false).high, 1.5);
+    ck_assert_double_eq(bootstrap_ratio_of(&none, 1, false).high, 0);
 }
 END_TEST
 
@@ -111,15 +168,27 @@ START_TEST(no_ratios)
 }
 END_TEST
 
-/* Several sentences: the second one fails. */
+/* Several sentences: the first one fails, or the second. */
 START_TEST(sentences)
 {
     for (int i = 0; i < 3; i++)
         check(&study_figure1, "figure1-markidis-large", i ? "differs" : "agrees",
-              json_pack("[o, o, o, o]", residual_row("markidis", 16, 0, i == 2 ? 3 : 1),
-                        residual_row("fp32", 16, 0, 1),
-                        residual_row("markidis", 8192, 0, i == 1 ? 9 : 20),
-                        residual_row("fp32", 8192, 0, 1)));
+              json_pack("[o, o, o, o]",
+                        residual_row("markidis", 16, 0, i == 2 ? 0.6 : 0.1),
+                        residual_row("plain", 16, 0, 1),
+                        residual_row("markidis", 65536, 0, i == 1 ? 0.4 : 1),
+                        residual_row("plain", 65536, 0, 1)));
+}
+END_TEST
+
+/* A sentence that is also true of what it should be false of. */
+START_TEST(others)
+{
+    for (int i = 0; i < 2; i++)
+        check(&study_figure1, "figure1-ootomo", i ? "cannot" : "agrees",
+              json_pack("[o, o, o]", residual_row("ootomo", 16, 0, 1),
+                        residual_row("plain", 16, 0, i ? 1 : 100),
+                        residual_row("fp32", 16, 0, 1)));
 }
 END_TEST
 
@@ -136,42 +205,52 @@ static json_t *square_row(const char *recipe, const char *reference, int round,
     return square_row_of(512, recipe, reference, round, mred);
 }
 
-/* A printed ratio, 178.93, against every pair; the choices are told, also of sizes that
-   do not count. */
+/* A printed ratio, 178.93, against ratios of averages, each within a factor of 2; the
+   choices are told, also of sizes and references that do not count. */
 START_TEST(choices)
 {
+    static const struct {
+        double markidis;
+        const char *verdict;
+    } cases[] = {
+        { 200, "undecided" }, { 400, "agrees" }, { 3000, "differs" }, { 50, "differs" }
+    };
     const struct claim *c = claim_of(&study_legemm, "mi210-mred-markidis");
-    json_t *rows = json_pack(
-        "[o, o, o, o, o, o, o]", square_row("markidis", "exact", 0, 200),
-        square_row("legemm", "exact", 0, 1), square_row("legemm-gradual", "exact", 0, 2),
-        square_row("legemm", "exact", 1, 1e-9), square_row("markidis", "fp32", 0, 1e9),
-        square_row_of(128, "markidis", "exact", 0, 7e7),
-        square_row_of(128, "legemm", "exact", 0, 1e4));
-    json_t *verdict = claim_verdict("legemm", c, rows, 0, 1);
-    ck_assert_str_eq(said(verdict, "verdict"), "agrees");
-    ck_assert_double_eq(row_number(verdict, "low"), 100);
-    ck_assert_double_eq(row_number(verdict, "high"), 200);
-    ck_assert_double_eq(row_number(verdict, "ours"), 150);
-    ck_assert_ptr_nonnull(strstr(said(verdict, "reason"),
-                                 "medians: literal cut 3.6e+03, gradual cut 100, "
-                                 "exact reference 200, n=128 7e+03, n=512 150"));
-    ck_assert_ptr_nonnull(strstr(said(verdict, "evidence"), "not run on AMD hardware"));
-    ck_assert_ptr_nonnull(strstr(said(verdict, "reason"), "not run on AMD hardware"));
-    json_decref(verdict);
-    json_object_set_new(json_array_get(rows, 0), "mred", json_real(100));
-    check(&study_legemm, "mi210-mred-markidis", "differs", rows);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *rows = json_pack(
+            "[o, o, o, o, o, o, o]", square_row("markidis", "fp32", 0, cases[i].markidis),
+            square_row("legemm", "fp32", 0, 1),
+            square_row("legemm-gradual", "fp32", 0, i == 1 ? 5 : 2),
+            square_row("legemm", "exact", 0, 2), square_row("markidis", "exact", 0, 1e9),
+            square_row_of(128, "markidis", "fp32", 0, 7e7),
+            square_row_of(128, "legemm", "fp32", 0, 1e4));
+        json_t *verdict = claim_verdict("legemm", c, rows, 0, 1);
+        ck_assert_msg(!strcmp(said(verdict, "verdict"), cases[i].verdict), "%g: %s",
+                      cases[i].markidis, said(verdict, "reason"));
+        ck_assert_double_eq(row_number(verdict, "high"), cases[i].markidis);
+        ck_assert_ptr_nonnull(strstr(said(verdict, "reason"), "exact reference 5e+08"));
+        ck_assert_ptr_nonnull(strstr(said(verdict, "reason"), "n=128 7e+03"));
+        ck_assert_ptr_nonnull(strstr(said(verdict, "reason"), "assumed: n of 512 and"));
+        ck_assert_ptr_nonnull(strstr(said(verdict, "evidence"), "not run on AMD"));
+        ck_assert_str_eq(said(verdict, "origin"), "paper");
+        json_decref(verdict);
+        json_decref(rows);
+    }
 }
 END_TEST
 
-/* Of ten cases and more the ends are left out: one seed cannot make a claim true. */
-START_TEST(tails)
+/* Averages are over all runs: 100 and 300 over 1 and 1 are 200, not 173. */
+START_TEST(averages)
 {
-    json_t *rows = json_array();
-    for (int i = 0; i < 10; i++) {
-        json_array_append_new(rows, square_row("markidis", "exact", i, i ? 10 : 1000));
-        json_array_append_new(rows, square_row("legemm", "exact", i, 1));
-    }
-    check(&study_legemm, "mi210-mred-markidis", "differs", rows);
+    json_t *rows =
+        json_pack("[o, o, o, o]", square_row("markidis", "fp32", 0, 100),
+                  square_row("markidis", "fp32", 1, 300),
+                  square_row("legemm", "fp32", 0, 1), square_row("legemm", "fp32", 1, 1));
+    json_t *verdict = claim_verdict(
+        "legemm", claim_of(&study_legemm, "mi210-mred-markidis"), rows, 0, 1);
+    ck_assert_double_eq(row_number(verdict, "ours"), 200);
+    json_decref(verdict);
+    json_decref(rows);
 }
 END_TEST
 
@@ -322,6 +401,39 @@ static json_t *computed(const struct study *study, const bool *wanted, int threa
     return t.rows;
 }
 
+/* The verdicts on all claims of a study, by their names. */
+static json_t *verdicts_by(const struct study *study, uint64_t seed)
+{
+    size_t count;
+    json_t *rows = computed(study, NULL, 2, seed, &count), *all = json_object();
+    for (const struct claim *c = study->claims; c->name; c++) {
+        json_t *verdict = claim_verdict(study->name, c, rows, 0, 1);
+        json_object_set(all, c->name, json_object_get(verdict, "verdict"));
+        json_decref(verdict);
+    }
+    json_decref(rows);
+    return all;
+}
+
+/* Verdicts are the same for any seed, of the studies that take no more than a second. */
+START_TEST(stable)
+{
+    static const struct study *const cheap[] = { &study_figure5, &study_figure9,
+                                                 &study_xf32 };
+    for (size_t i = 0; i < sizeof cheap / sizeof *cheap; i++) {
+        json_t *first = verdicts_by(cheap[i], 1);
+        for (uint64_t seed = 2; seed <= 3; seed++) {
+            json_t *next = verdicts_by(cheap[i], seed);
+            ck_assert_msg(json_equal(first, next), "%s, seed %u: %s, not %s",
+                          cheap[i]->name, (unsigned)seed, json_dumps(next, 0),
+                          json_dumps(first, 0));
+            json_decref(next);
+        }
+        json_decref(first);
+    }
+}
+END_TEST
+
 /* Points are the same alone, in any company, and on any number of threads; seeds differ
    from point to point and from study to study. */
 START_TEST(points)
@@ -353,5 +465,6 @@ START_TEST(points)
 }
 END_TEST
 
-TEST_MAIN("verdict", numbers, limits, ratios, no_ratios, sentences, choices, tails,
-          growth, devices, needs, speed, no_rows, conditions, points)
+TEST_MAIN("verdict", numbers, limits, ratios, seeds_decide, intervals, no_ratios,
+          sentences, others, choices, averages, growth, devices, needs, speed, no_rows,
+          conditions, stable, points)
