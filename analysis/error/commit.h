@@ -13,9 +13,10 @@
 
      4 u sqrt(alpha^2 (sum of s_p^2) + (alpha S)^2 + (alpha S + beta c)^2):
 
-   one error is above with probability below 2 exp(-24), as what is uniform in (-h, h) is
-   sub-Gaussian of variance h^2 / 3 (Hoeffding 1963; of rounding errors Higham and Mary
-   2019, Hallman and Ipsen 2022).  This is a model, which fails for equal terms: hence the
+   one error is above with a probability of at most 2 exp(-8) = 6.7e-4 (Hoeffding 1963; of
+   rounding errors Higham and Mary 2019, Hallman and Ipsen 2022); of at most 2 exp(-24) if
+   errors are uniform as well, as what is uniform in (-h, h) is sub-Gaussian of variance
+   h^2 / 3.  This is a model, which fails for equal terms: hence the
    loop.  The bound for certain, k u |A||B|, is so wide for large k that f16 stays within.
    Underflow is not in it.  Sums are taken in binary64; the limit of an element that is
    not finite means nothing.  Of the options `threads`, `progress` and `offload` are read,
