@@ -7,6 +7,17 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Standard deviation / mean of the excess. */
+static double variation_of(const struct tail *t)
+{
+    double squares = 0;
+    for (size_t i = t->count - t->above; i < t->count; i++) {
+        const double off = t->x[i] - t->threshold - t->excess;
+        squares += off * off;
+    }
+    return t->excess > 0 ? sqrt(squares / (double)t->above) / t->excess : 0;
+}
+
 static int compare(const void *x, const void *y)
 {
     const double a = *(const double *)x, b = *(const double *)y;
@@ -23,6 +34,7 @@ void tail_fit(struct tail *t, double *x, size_t count)
     if (above) t->threshold = x[count - 1 - above];
     for (size_t i = count - above; i < count; i++) t->excess += x[i] - t->threshold;
     if (above) t->excess /= (double)above;
+    t->variation = variation_of(t);
     hostfp_leave(&mode);
 }
 
@@ -47,6 +59,11 @@ double tail_limit(const struct tail *t, double p)
                  x = level(t, r * (elementary_exp(log_fewer(t, p) / r) - 1));
     hostfp_leave(&mode);
     return x;
+}
+
+bool tail_is_light(const struct tail *t)
+{
+    return !t->above || t->variation <= 1 + 1.75 / sqrt((double)t->above);
 }
 
 double tail_guess(const struct tail *t, double p)

@@ -2,6 +2,7 @@
 #ifndef BITCUT_ANALYSIS_ERROR_TAIL_H
 #define BITCUT_ANALYSIS_ERROR_TAIL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A sample, its upper half taken as exponential.
@@ -16,6 +17,7 @@ struct tail {
     size_t above;     /* numbers of the upper half                           */
     double threshold; /* the number before these; -infinity: there is none   */
     double excess;    /* how far these are above it on average               */
+    double variation; /* of that, standard deviation / mean; 0: all are the same */
 };
 
 /* Sort x, ascending, and describe its upper half.  None is NaN; x stays where it is. */
@@ -31,6 +33,12 @@ void tail_fit(struct tail *t, double *x, size_t count);
    an exponential excess is above t times the mean of r others with (1 + t/r)^-r.
    Infinite if the sample says nothing, or has infinite numbers. */
 double tail_limit(const struct tail *t, double p);
+
+/* Whether the tail may be exponential, or lighter: of numbers above the threshold the
+   coefficient of variation, 1 if they are exponential, is at most 1 + 1.75 / sqrt(r): some
+   3 % of exponential samples have more.  A heavier tail makes tail_limit() too small.  What
+   happens in fewer than one of n numbers is in no sample. */
+bool tail_is_light(const struct tail *t);
 
 /* The same as a guess, as if e were known; and of p of r/n and more the number of the
    sample that no more than n p others are above. */

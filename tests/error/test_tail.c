@@ -84,4 +84,26 @@ START_TEST(as_often_as_stated)
 }
 END_TEST
 
-TEST_MAIN("tail", by_hand, without_a_tail, as_often_as_stated)
+/* Of Pareto numbers, whose tail falls with 1/x, most samples are seen to be heavy; of
+   exponential and normal ones few. */
+START_TEST(heavy_tails)
+{
+    enum { COUNT = 100, SAMPLES = 400 };
+    struct rng r = rng_start(test_seed(), 13);
+    int light[3] = { 0 };
+    for (int s = 0; s < SAMPLES; s++)
+        for (int kind = 0; kind < 3; kind++) {
+            double x[COUNT];
+            struct tail t;
+            for (int i = 0; i < COUNT; i++)
+                x[i] = kind ? draw(&r, 16, kind == 2) : exp(draw(&r, 1, false));
+            tail_fit(&t, x, COUNT);
+            light[kind] += tail_is_light(&t);
+        }
+    ck_assert_msg(light[0] < SAMPLES / 10 && light[1] > SAMPLES * 0.92 &&
+                      light[2] > SAMPLES * 0.97,
+                  "%d, %d, %d of %d are light", light[0], light[1], light[2], SAMPLES);
+}
+END_TEST
+
+TEST_MAIN("tail", by_hand, heavy_tails, without_a_tail, as_often_as_stated)
